@@ -1,0 +1,1 @@
+//! Admission rules and defaults of the Dynamo Operator's kinds.

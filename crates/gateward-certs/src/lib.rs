@@ -1,0 +1,1 @@
+//! Certificate authorities and server certificates for webhooks.

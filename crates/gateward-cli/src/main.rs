@@ -1,0 +1,2 @@
+//! The gateward binary.
+fn main() {}

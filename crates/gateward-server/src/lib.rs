@@ -1,0 +1,1 @@
+//! The TLS listener that answers reviews: limits, deadlines, drain, probes and metrics.
