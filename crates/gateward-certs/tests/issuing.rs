@@ -1,0 +1,198 @@
+//! What the issued certificates hold, read back by another library, and whether a TLS client takes them.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use gateward_certs::{
+    Authority, CommonName, IssueError, KeyError, KeySource, ServerCertificate, ServerNames, SystemKeys, TEN_YEARS,
+    Validity,
+};
+use rustls::client::WebPkiServerVerifier;
+use rustls::client::danger::ServerCertVerifier;
+use rustls::{CertificateError, RootCertStore};
+use rustls_pki_types::{PrivatePkcs8KeyDer, ServerName, UnixTime};
+use x509_parser::extensions::{GeneralName, ParsedExtension, X509Extension};
+use x509_parser::prelude::{FromDer, X509Certificate};
+
+/// Seconds since 1970.
+const NOW: u64 = 1_800_000_123;
+
+fn now() -> SystemTime {
+    SystemTime::UNIX_EPOCH + Duration::from_secs(NOW)
+}
+
+fn ten_years() -> Validity {
+    Validity::starting(now(), TEN_YEARS).unwrap()
+}
+
+fn authority() -> Authority {
+    Authority::new(&CommonName::new("otter webhooks").unwrap(), ten_years(), &SystemKeys).unwrap()
+}
+
+fn server(authority: &Authority) -> ServerCertificate {
+    let names = ServerNames::parse(["otter.zoo.svc", "localhost", "127.0.0.1", "::1"]).unwrap();
+    authority.issue(&names, ten_years(), &SystemKeys).unwrap()
+}
+
+fn read(certificate: &[u8]) -> X509Certificate<'_> {
+    X509Certificate::from_der(certificate).unwrap().1
+}
+
+fn extension<'a>(
+    certificate: &'a X509Certificate<'_>,
+    wanted: fn(&ParsedExtension<'_>) -> bool,
+) -> &'a ParsedExtension<'a> {
+    certificate.extensions().iter().map(X509Extension::parsed_extension).find(|e| wanted(e)).unwrap()
+}
+
+#[test]
+fn an_authority_may_sign_certificates_and_nothing_below_them() {
+    let authority = authority();
+    let certificate = read(authority.certificate());
+    let constraints = certificate.basic_constraints().unwrap().unwrap();
+    assert!(constraints.critical && constraints.value.ca);
+    assert_eq!(constraints.value.path_len_constraint, Some(0));
+    assert!(certificate.key_usage().unwrap().unwrap().value.key_cert_sign());
+    assert_eq!(certificate.subject().to_string(), "CN=otter webhooks");
+    assert_eq!(certificate.subject(), certificate.issuer());
+}
+
+#[test]
+fn both_ends_of_the_validity_are_those_asked_for() {
+    let authority = authority();
+    let leaf = server(&authority);
+    for der in [authority.certificate(), leaf.certificate()] {
+        let dates = read(der).validity().clone();
+        assert_eq!(dates.not_before.timestamp(), 1_800_000_123 - 3_600);
+        assert_eq!(dates.not_after.timestamp(), 1_800_000_123 + 10 * 365 * 86_400);
+        assert_eq!(Validity::of(der), Ok(ten_years()));
+    }
+}
+
+#[test]
+fn a_server_certificate_names_every_dns_name_and_address_and_no_subject() {
+    let leaf = server(&authority());
+    let certificate = read(leaf.certificate());
+    let names = certificate.subject_alternative_name().unwrap().unwrap();
+    let expected = [
+        GeneralName::DNSName("otter.zoo.svc"),
+        GeneralName::DNSName("localhost"),
+        GeneralName::IPAddress(&[127, 0, 0, 1]),
+        GeneralName::IPAddress(&[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]),
+    ];
+    assert_eq!(names.value.general_names, expected);
+    assert!(names.critical, "RFC 5280 4.2.1.6: critical where the subject is empty");
+    assert_eq!(certificate.subject().iter().count(), 0);
+}
+
+#[test]
+fn a_server_certificate_is_for_servers_only() {
+    let leaf = server(&authority());
+    let certificate = read(leaf.certificate());
+    let purposes = certificate.extended_key_usage().unwrap().unwrap().value;
+    assert!(purposes.server_auth && !purposes.client_auth && !purposes.any);
+    let usage = certificate.key_usage().unwrap().unwrap().value;
+    assert!(usage.digital_signature() && !usage.key_cert_sign());
+    assert!(!certificate.basic_constraints().unwrap().unwrap().value.ca);
+}
+
+#[test]
+fn a_server_certificate_points_at_the_key_of_its_authority() {
+    let authority = authority();
+    let leaf = server(&authority);
+    let (parent, child) = (read(authority.certificate()), read(leaf.certificate()));
+    let ParsedExtension::SubjectKeyIdentifier(subject) =
+        extension(&parent, |e| matches!(e, ParsedExtension::SubjectKeyIdentifier(_)))
+    else {
+        unreachable!()
+    };
+    let ParsedExtension::AuthorityKeyIdentifier(issuer) =
+        extension(&child, |e| matches!(e, ParsedExtension::AuthorityKeyIdentifier(_)))
+    else {
+        unreachable!()
+    };
+    assert_eq!(issuer.key_identifier.as_ref(), Some(subject));
+}
+
+#[test]
+fn serial_numbers_differ_under_one_authority() {
+    let authority = authority();
+    let (one, other) = (server(&authority), server(&authority));
+    assert_ne!(read(one.certificate()).raw_serial(), read(other.certificate()).raw_serial());
+}
+
+#[test]
+fn a_tls_client_that_trusts_the_authority_takes_the_server() {
+    let authority = authority();
+    let leaf = server(&authority);
+    for name in ["otter.zoo.svc", "localhost", "127.0.0.1", "::1"] {
+        assert_eq!(verify(&authority, &leaf, name, NOW), Ok(()), "{name}");
+    }
+}
+
+#[test]
+fn a_tls_client_refuses_another_name_another_authority_and_other_times() {
+    let (one, other) = (authority(), authority());
+    let leaf = server(&one);
+    assert!(matches!(
+        verify(&one, &leaf, "otter.zoo", NOW),
+        Err(rustls::Error::InvalidCertificate(CertificateError::NotValidForNameContext { .. }))
+    ));
+    assert!(verify(&other, &leaf, "localhost", NOW).is_err());
+    assert!(verify(&one, &leaf, "localhost", NOW - 3_601).is_err());
+    assert!(verify(&one, &leaf, "localhost", NOW + TEN_YEARS.as_secs() + 1).is_err());
+}
+
+#[test]
+fn a_server_certificate_never_outlives_its_authority() {
+    let names = ServerNames::parse(["localhost"]).unwrap();
+    let longer = Validity::starting(now(), TEN_YEARS + Duration::from_secs(1)).unwrap();
+    assert_eq!(authority().issue(&names, longer, &SystemKeys).unwrap_err(), IssueError::BeyondAuthority);
+}
+
+#[test]
+fn keys_come_from_the_source_that_was_given() {
+    struct Fixed(PrivatePkcs8KeyDer<'static>);
+    impl KeySource for Fixed {
+        fn private_key(&self) -> Result<PrivatePkcs8KeyDer<'static>, KeyError> {
+            Ok(self.0.clone_key())
+        }
+    }
+    let key = SystemKeys.private_key().unwrap();
+    let names = ServerNames::parse(["localhost"]).unwrap();
+    let leaf = authority().issue(&names, ten_years(), &Fixed(key.clone_key())).unwrap();
+    assert_eq!(leaf.private_key().secret_pkcs8_der(), key.secret_pkcs8_der());
+}
+
+#[test]
+fn a_source_that_gives_no_key_is_an_error() {
+    struct Garbage;
+    impl KeySource for Garbage {
+        fn private_key(&self) -> Result<PrivatePkcs8KeyDer<'static>, KeyError> {
+            Ok(vec![1, 2, 3].into())
+        }
+    }
+    let name = CommonName::new("otter").unwrap();
+    let error = Authority::new(&name, ten_years(), &Garbage).unwrap_err();
+    assert_eq!(error, IssueError::Key(KeyError::Unreadable));
+}
+
+#[test]
+fn debug_output_holds_no_key() {
+    let authority = authority();
+    let leaf = server(&authority);
+    let text = format!("{authority:?} {leaf:?}");
+    assert!(!text.contains("PRIVATE") && !text.to_lowercase().contains("key"));
+}
+
+fn verify(authority: &Authority, leaf: &ServerCertificate, name: &str, at: u64) -> Result<(), rustls::Error> {
+    let mut roots = RootCertStore::empty();
+    roots.add(authority.certificate().clone()).unwrap();
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let verifier = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider).build().unwrap();
+    let name = ServerName::try_from(name).unwrap();
+    verifier
+        .verify_server_cert(leaf.certificate(), &[], &name, &[], UnixTime::since_unix_epoch(Duration::from_secs(at)))
+        .map(|_| ())
+}
