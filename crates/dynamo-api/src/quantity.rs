@@ -1,0 +1,79 @@
+//! Kubernetes quantities: amounts such as `500m`, `8Gi` or `2`.
+
+use std::fmt;
+
+use serde::de::{Deserializer, Error, Visitor};
+use serde::{Deserialize, Serialize};
+use serde_json::Number;
+
+/// An amount as it was written, a string or a number.
+///
+/// ```
+/// use dynamo_api::Quantity;
+///
+/// let quantity: Quantity = serde_json::from_str("\"8Gi\"")?;
+/// assert_eq!(quantity.text(), "8Gi");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum Quantity {
+    /// Written as a string.
+    Text(String),
+    /// Written as a number.
+    Number(Number),
+}
+
+impl Quantity {
+    /// The amount as it was written.
+    pub fn text(&self) -> String {
+        match self {
+            Self::Text(text) => text.clone(),
+            Self::Number(number) => number.to_string(),
+        }
+    }
+}
+
+impl Default for Quantity {
+    fn default() -> Self {
+        Self::Text("0".into())
+    }
+}
+
+impl From<&str> for Quantity {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl<'de> Deserialize<'de> for Quantity {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Scalar)
+    }
+}
+
+struct Scalar;
+
+impl Visitor<'_> for Scalar {
+    type Value = Quantity;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string or a number")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Quantity, E> {
+        Ok(text.into())
+    }
+
+    fn visit_i64<E: Error>(self, number: i64) -> Result<Quantity, E> {
+        Ok(Quantity::Number(number.into()))
+    }
+
+    fn visit_u64<E: Error>(self, number: u64) -> Result<Quantity, E> {
+        Ok(Quantity::Number(number.into()))
+    }
+
+    fn visit_f64<E: Error>(self, number: f64) -> Result<Quantity, E> {
+        Number::from_f64(number).map(Quantity::Number).ok_or_else(|| E::custom("not a finite number"))
+    }
+}

@@ -1,0 +1,94 @@
+//! DynamoGraphDeployment.
+
+use std::collections::BTreeMap;
+
+use super::component::{ComponentReplicaStatus, ComponentSpec};
+use crate::Raw;
+use crate::meta::Condition;
+use crate::parts::{
+    BackendFramework, ComponentCheckpointStatus, DeploymentState, GraphExperimental, PlacementStatus, ProviderOverride,
+    Restart, RestartStatus, RollingUpdatePhase,
+};
+use crate::pod::EnvVar;
+
+kind! {
+    /// An inference graph: components that serve a model together.
+    pub struct DynamoGraphDeployment in "v1beta1" as "dynamographdeployments" {
+        /// The graph as it shall be.
+        spec: DynamoGraphDeploymentSpec,
+        /// The graph as it is.
+        status: DynamoGraphDeploymentStatus,
+    }
+}
+
+object! {
+    /// A graph as it shall be.
+    pub struct DynamoGraphDeploymentSpec {
+        /// What is changed in the provider's root object.
+        pub provider_override: Option<ProviderOverride>,
+        /// Annotations of all objects made for the graph.
+        pub annotations: BTreeMap<String, String>,
+        /// Labels of all objects made for the graph.
+        pub labels: BTreeMap<String, String>,
+        /// Priority class of all pods; only with Grove.
+        pub priority_class_name: String,
+        /// The components.
+        pub components: Vec<ComponentSpec>,
+        /// Environment variables of every component, before its own.
+        pub env: Vec<Raw<EnvVar>>,
+        /// Inference engine.
+        pub backend_framework: Option<BackendFramework>,
+        /// A wish to restart the components.
+        pub restart: Option<Restart>,
+        /// Where the pods of the graph are packed together.
+        pub topology_constraint: Option<GraphTopologyConstraint>,
+        /// Preview features.
+        pub experimental: Option<GraphExperimental>,
+    }
+}
+
+object! {
+    /// Where the pods of a graph are packed together.
+    pub struct GraphTopologyConstraint {
+        /// ClusterTopology that names the domains.
+        pub cluster_topology_name: String,
+        /// Domain for components that name none.
+        pub pack_domain: String,
+    }
+}
+
+object! {
+    /// A graph as it is.
+    pub struct DynamoGraphDeploymentStatus {
+        /// The generation of the spec that was looked at.
+        pub observed_generation: Option<i64>,
+        /// Where the deployment stands.
+        pub state: Option<DeploymentState>,
+        /// Aspects of the graph's state.
+        pub conditions: Vec<Condition>,
+        /// Replicas by component name.
+        pub components: BTreeMap<String, ComponentReplicaStatus>,
+        /// The restart that was last worked on.
+        pub restart: Option<RestartStatus>,
+        /// Checkpoints by component name.
+        pub checkpoints: BTreeMap<String, ComponentCheckpointStatus>,
+        /// The rolling update that was last worked on.
+        pub rolling_update: Option<RollingUpdateStatus>,
+        /// How well the pods were placed.
+        pub placement: Option<PlacementStatus>,
+    }
+}
+
+object! {
+    /// A rolling update of a graph's workers.
+    pub struct RollingUpdateStatus {
+        /// Where the update stands.
+        pub phase: Option<RollingUpdatePhase>,
+        /// When it began, RFC 3339.
+        pub start_time: Option<String>,
+        /// When it ended, RFC 3339.
+        pub end_time: Option<String>,
+        /// Names of the components that are done.
+        pub updated_components: Vec<String>,
+    }
+}

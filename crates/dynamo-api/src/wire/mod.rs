@@ -1,0 +1,250 @@
+//! How the types read and write JSON: as the Go types of the API do.
+
+pub mod inline;
+
+use std::collections::BTreeMap;
+
+use gateward_core::Raw;
+use serde::{Deserialize, Deserializer};
+
+/// A member of an object: it may be absent, and `null` is another way to be absent.
+pub trait Member: Sized {
+    /// Reads the member where it is present.
+    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error>;
+
+    /// Whether the member is left out when the object is written.
+    fn is_absent(&self) -> bool;
+}
+
+/// A value that can stand in an optional member.
+pub trait Part: for<'de> Deserialize<'de> {
+    /// Whether Go would read this value as the zero value of a member that it omits when empty.
+    fn is_unset(&self) -> bool {
+        false
+    }
+}
+
+impl Part for bool {}
+impl Part for i32 {}
+impl Part for i64 {}
+impl Part for f64 {}
+impl Part for String {}
+impl Part for crate::Quantity {}
+impl<T> Part for Raw<T> {}
+impl<T: for<'de> Deserialize<'de>> Part for Vec<T> {}
+
+impl<T: Part> Member for Option<T> {
+    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Self::deserialize(deserializer)?.filter(|value| !value.is_unset()))
+    }
+
+    fn is_absent(&self) -> bool {
+        self.is_none()
+    }
+}
+
+impl Member for String {
+    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        null_as_default(deserializer)
+    }
+
+    fn is_absent(&self) -> bool {
+        self.is_empty()
+    }
+}
+
+impl Member for bool {
+    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        null_as_default(deserializer)
+    }
+
+    fn is_absent(&self) -> bool {
+        !self
+    }
+}
+
+impl<T: for<'de> Deserialize<'de>> Member for Vec<T> {
+    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        null_as_default(deserializer)
+    }
+
+    fn is_absent(&self) -> bool {
+        self.is_empty()
+    }
+}
+
+impl<T: for<'de> Deserialize<'de>> Member for BTreeMap<String, T> {
+    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        null_as_default(deserializer)
+    }
+
+    fn is_absent(&self) -> bool {
+        self.is_empty()
+    }
+}
+
+/// Reads `null` as the zero value.
+pub fn null_as_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
+}
+
+/// Declares a struct whose fields are members of a JSON object in camel case, each of which may be absent.
+macro_rules! object {
+    ($(#[$meta:meta])* pub struct $name:ident { $($(#[$field_meta:meta])* pub $field:ident: $type:ty,)* }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, PartialEq, Default, serde::Serialize, serde::Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        pub struct $name {
+            $(
+                $(#[$field_meta])*
+                #[serde(
+                    default,
+                    deserialize_with = "crate::wire::Member::read",
+                    skip_serializing_if = "crate::wire::Member::is_absent"
+                )]
+                pub $field: $type,
+            )*
+        }
+
+        impl crate::wire::Part for $name {}
+
+        impl crate::wire::Member for $name {
+            fn read<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                crate::wire::null_as_default(deserializer)
+            }
+
+            fn is_absent(&self) -> bool {
+                *self == Self::default()
+            }
+        }
+    };
+}
+
+/// Declares an enumeration of strings that keeps the values it doesn't know.
+macro_rules! string_enum {
+    ($(#[$meta:meta])* pub enum $name:ident { $($(#[$variant_meta:meta])* $variant:ident = $text:literal,)* }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        pub enum $name {
+            $($(#[$variant_meta])* $variant,)*
+            /// A value that the API doesn't name, as it was written.
+            Other(String),
+        }
+
+        impl $name {
+            /// The values that the API names, in its order.
+            pub const VALUES: &[&str] = &[$($text),*];
+
+            /// The value as it is written.
+            pub fn as_str(&self) -> &str {
+                match self {
+                    $(Self::$variant => $text,)*
+                    Self::Other(text) => text,
+                }
+            }
+        }
+
+        impl From<&str> for $name {
+            fn from(text: &str) -> Self {
+                match text {
+                    $($text => Self::$variant,)*
+                    _ => Self::Other(text.to_owned()),
+                }
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.as_str())
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                struct Text;
+
+                impl serde::de::Visitor<'_> for Text {
+                    type Value = $name;
+
+                    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                        f.write_str("a string")
+                    }
+
+                    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<$name, E> {
+                        Ok(text.into())
+                    }
+                }
+
+                deserializer.deserialize_str(Text)
+            }
+        }
+
+        impl crate::wire::Part for $name {
+            fn is_unset(&self) -> bool {
+                self.as_str().is_empty()
+            }
+        }
+    };
+}
+
+/// Declares one version of a kind: the root object and its identity.
+macro_rules! kind {
+    (
+        $(#[$meta:meta])*
+        pub struct $name:ident in $version:literal as $plural:literal {
+            $(#[$spec_meta:meta])* spec: $spec:ty,
+            $($(#[$status_meta:meta])* status: $status:ty,)?
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, PartialEq, Default, serde::Serialize, serde::Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        pub struct $name {
+            /// Group and version, as written.
+            #[serde(
+                default,
+                deserialize_with = "crate::wire::Member::read",
+                skip_serializing_if = "crate::wire::Member::is_absent"
+            )]
+            pub api_version: String,
+            /// The kind, as written.
+            #[serde(
+                default,
+                deserialize_with = "crate::wire::Member::read",
+                skip_serializing_if = "crate::wire::Member::is_absent"
+            )]
+            pub kind: String,
+            /// Name, namespace, labels, annotations and what the API server keeps about the object.
+            #[serde(default, deserialize_with = "crate::wire::Member::read")]
+            pub metadata: crate::meta::ObjectMeta,
+            $(#[$spec_meta])*
+            #[serde(default, deserialize_with = "crate::wire::Member::read")]
+            pub spec: $spec,
+            $(
+                $(#[$status_meta])*
+                #[serde(
+                    default,
+                    deserialize_with = "crate::wire::Member::read",
+                    skip_serializing_if = "crate::wire::Member::is_absent"
+                )]
+                pub status: Option<$status>,
+            )?
+        }
+
+        impl gateward_core::Resource for $name {
+            const GROUP: &'static str = crate::constants::GROUP;
+            const VERSION: &'static str = $version;
+            const KIND: &'static str = stringify!($name);
+            const PLURAL: &'static str = $plural;
+            const SCOPE: gateward_core::Scope = gateward_core::Scope::Namespaced;
+        }
+    };
+}
