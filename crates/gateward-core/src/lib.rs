@@ -1,13 +1,48 @@
 //! Reviews, verdicts, field paths, patches and the registry of webhooks: the pure part of Gateward.
 //!
-//! Nothing here opens a socket or a file or looks at a clock.
+//! Nothing here opens a socket or a file or looks at a clock: time, deadlines and the state of the cluster come in with
+//! the [`Context`]. Everything goes through [`Registry::answer`], which turns the bytes of a review into the bytes of
+//! its answer; the server, the command line, the tests and the fuzzers all call that one function.
 
+pub mod answer;
+pub mod cluster;
+pub mod context;
+pub mod conversion;
 pub mod decode;
 pub mod field;
+pub mod future;
+pub mod handler;
+pub mod issue;
+pub mod manifest;
+pub mod operation;
 pub mod patch;
 pub mod raw;
+pub mod registry;
+pub mod request;
 pub mod resource;
+pub mod review;
+pub mod rule;
+pub mod undecided;
+pub mod verdict;
 
+pub use answer::{Answer, Outcome, Record, Skip};
+pub use cluster::{ClusterReader, GroupServed, Lookup, ObjectName};
+pub use context::{Context, Facts, Notes};
+pub use conversion::{Convert, LiftError, Provenance};
 pub use field::{FieldPath, Segment};
+pub use future::BoxFuture;
+pub use handler::{Defaulted, Defaulter, Validator};
+pub use issue::{BadValue, Issue, IssueKind, Issues, Reading, Redacted, Severity};
+pub use operation::{CREATE, CREATE_AND_UPDATE, Operation, UPDATE};
+pub use patch::Patch;
 pub use raw::Raw;
+pub use registry::declaration::{Declaration, Terminating};
+pub use registry::endpoint::{Endpoint, MatchPolicy};
+pub use registry::kind::Kind;
+pub use registry::{Registry, RegistryError};
+pub use request::{DryRun, GroupVersionResource, Request, UserInfo};
 pub use resource::{GroupVersionKind, Resource, Scope};
+pub use review::Review;
+pub use rule::{DECODE, Rule};
+pub use undecided::Undecided;
+pub use verdict::{Denial, Verdict};

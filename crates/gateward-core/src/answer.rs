@@ -1,0 +1,271 @@
+//! The answer to one request: an HTTP status, a body, and a record that the shell logs and counts.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use crate::issue::{Issue, Issues, Severity};
+use crate::operation::Operation;
+use crate::patch::Patch;
+use crate::request::Request;
+use crate::resource::GroupVersionKind;
+use crate::review::{
+    AdmissionReview, Cause, Response, Review, ReviewVersion, Status, StatusDetails, WirePatch, presentable,
+};
+use crate::undecided::Undecided;
+use crate::verdict::{Decision, Denial, Verdict};
+
+/// What goes back to the caller, and what the shell should know about it.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    /// The HTTP status: 200 for every verdict, an error where there is none.
+    pub status: u16,
+    /// The HTTP body, JSON.
+    pub body: Vec<u8>,
+    /// What was decided, for logs and metrics.
+    pub record: Record,
+}
+
+/// How a request ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// Allowed as it is.
+    Allowed,
+    /// Allowed with a patch of so many operations.
+    Patched {
+        /// How many operations the patch has.
+        operations: usize,
+    },
+    /// Denied.
+    Denied {
+        /// The code of the status.
+        code: u16,
+        /// The reason of the status.
+        reason: String,
+    },
+    /// Allowed without being judged.
+    Skipped(Skip),
+    /// No verdict: an HTTP error.
+    Undecided(Undecided),
+}
+
+/// Why an object was let through without being judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Skip {
+    /// Another operator has claimed the namespace.
+    ClaimedNamespace,
+    /// The object is being deleted.
+    Terminating,
+    /// No handler is registered for the operation.
+    NoHandler,
+}
+
+impl Skip {
+    /// The word that metrics use.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::ClaimedNamespace => "claimed_namespace",
+            Self::Terminating => "terminating",
+            Self::NoHandler => "no_handler",
+        }
+    }
+}
+
+/// What was decided about what. Holds no object contents but the findings.
+#[derive(Debug, Clone)]
+pub struct Record {
+    /// What the path was asked for; `None` where the path is unknown.
+    pub review: Option<Review>,
+    /// The caller's id of the review.
+    pub uid: String,
+    /// Group, version and kind of the object.
+    pub kind: GroupVersionKind,
+    /// The plural of the resource.
+    pub resource: String,
+    /// What was being done.
+    pub operation: Option<Operation>,
+    /// The object's namespace; empty where it has none.
+    pub namespace: String,
+    /// The object's name, or `generateName` and an asterisk; empty where neither is known.
+    pub name: String,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// The findings, in order, with the paths that the user wrote.
+    pub issues: Issues,
+    /// The patch of a mutating review.
+    pub patch: Patch,
+}
+
+impl Record {
+    /// A record of a request about which nothing is known but how it ended.
+    pub fn undecided(why: Undecided) -> Self {
+        Self {
+            review: None,
+            uid: String::new(),
+            kind: GroupVersionKind::default(),
+            resource: String::new(),
+            operation: None,
+            namespace: String::new(),
+            name: String::new(),
+            outcome: Outcome::Undecided(why),
+            issues: Issues::new(),
+            patch: Patch::default(),
+        }
+    }
+
+    /// The ids of the rules that found something, each once, in order.
+    pub fn rules(&self) -> Vec<&'static str> {
+        let mut rules: Vec<&'static str> = Vec::new();
+        for issue in &self.issues {
+            if !rules.contains(&issue.rule) {
+                rules.push(issue.rule);
+            }
+        }
+        rules
+    }
+
+    fn of(review: Review, request: &Request, outcome: Outcome) -> Self {
+        Self {
+            review: Some(review),
+            uid: request.uid.clone(),
+            kind: request.kind.clone(),
+            resource: request.resource.resource.clone(),
+            operation: request.operation,
+            namespace: request.namespace.clone().unwrap_or_default(),
+            name: display_name(request),
+            outcome,
+            issues: Issues::new(),
+            patch: Patch::default(),
+        }
+    }
+}
+
+fn display_name(request: &Request) -> String {
+    match (&request.name, &request.generate_name) {
+        (Some(name), _) => name.clone(),
+        (None, Some(prefix)) => format!("{prefix}*"),
+        (None, None) => String::new(),
+    }
+}
+
+impl Answer {
+    /// An HTTP error instead of a verdict.
+    pub fn undecided(why: Undecided) -> Self {
+        Self { status: why.status(), body: why.body(), record: Record::undecided(why) }
+    }
+
+    /// The same, for a request of which the envelope was read.
+    pub(crate) fn undecided_about(review: Review, request: &Request, why: Undecided) -> Self {
+        let (status, body) = (why.status(), why.body());
+        Self { status, body, record: Record::of(review, request, Outcome::Undecided(why)) }
+    }
+
+    /// Allowed without being judged.
+    pub(crate) fn skipped(review: Review, about: &AdmissionReview<'_>, skip: Skip) -> Self {
+        let verdict = Verdict::allow();
+        let mut answer = Self::verdict(review, about, verdict, Patch::default(), |_| false);
+        answer.record.outcome = Outcome::Skipped(skip);
+        answer
+    }
+
+    /// Answers with a verdict; `shown` says which notes become warnings.
+    pub(crate) fn verdict(
+        review: Review,
+        about: &AdmissionReview<'_>,
+        verdict: Verdict,
+        patch: Patch,
+        shown: impl Fn(&Issue) -> bool,
+    ) -> Self {
+        let request = &about.request;
+        let status = match &verdict.decision {
+            Decision::Undecided(why) => return Self::undecided_about(review, request, why.clone()),
+            Decision::Denied(denial) => Some(plain_status(denial)),
+            Decision::ByIssues if verdict.issues.has_errors() => Some(invalid_status(request, &verdict.issues)),
+            Decision::ByIssues => None,
+        };
+        let patch = if status.is_some() { Patch::default() } else { patch };
+        let outcome = outcome(status.as_ref(), &patch);
+        let body = body(about.version, request, status, &patch, &verdict, shown);
+        let mut record = Record::of(review, request, outcome);
+        (record.issues, record.patch) = (verdict.issues, patch);
+        Self { status: 200, body, record }
+    }
+}
+
+fn outcome(status: Option<&Status>, patch: &Patch) -> Outcome {
+    match status {
+        Some(status) => Outcome::Denied { code: status.code, reason: status.reason.clone() },
+        None if patch.is_empty() => Outcome::Allowed,
+        None => Outcome::Patched { operations: patch.len() },
+    }
+}
+
+fn body(
+    version: ReviewVersion,
+    request: &Request,
+    status: Option<Status>,
+    patch: &Patch,
+    verdict: &Verdict,
+    shown: impl Fn(&Issue) -> bool,
+) -> Vec<u8> {
+    let told = verdict.issues.iter().filter(|issue| match issue.severity {
+        Severity::Error => false,
+        Severity::Warning => true,
+        Severity::Note => shown(issue),
+    });
+    let texts = told.map(|issue| Cow::Owned(issue.detail())).chain(verdict.warnings.iter().cloned());
+    let response = Response {
+        uid: &request.uid,
+        allowed: status.is_none(),
+        status,
+        patch: WirePatch::new(patch),
+        warnings: presentable(texts),
+        audit_annotations: audit_annotations(verdict),
+    };
+    response.to_body(version)
+}
+
+/// The author's annotations, and which rules denied.
+fn audit_annotations(verdict: &Verdict) -> BTreeMap<String, String> {
+    let mut annotations = verdict.audit.clone();
+    let mut denying: Vec<&str> = verdict.issues.of(Severity::Error).map(|issue| issue.rule).collect();
+    denying.dedup();
+    if !denying.is_empty() {
+        annotations.entry("rules".into()).or_insert_with(|| denying.join(","));
+    }
+    annotations
+}
+
+fn plain_status(denial: &Denial) -> Status {
+    let (reason, message) = (denial.reason.to_string(), denial.message.to_string());
+    Status { outcome: "Failure", message, reason, code: denial.code, details: None }
+}
+
+/// The denial that the API server itself gives for an object with findings.
+fn invalid_status(request: &Request, issues: &Issues) -> Status {
+    let errors: Vec<&Issue> = issues.of(Severity::Error).collect();
+    let kind = &request.kind;
+    let shown = if kind.group.is_empty() { kind.kind.clone() } else { format!("{}.{}", kind.kind, kind.group) };
+    let name = display_name(request);
+    let message = format!("{shown} {name:?} is invalid: {}", joined(&errors));
+    let causes = errors.iter().map(|issue| cause(issue)).collect();
+    let details = StatusDetails { name, group: kind.group.clone(), kind: kind.kind.clone(), causes };
+    Status { outcome: "Failure", message, reason: "Invalid".into(), code: 422, details: Some(details) }
+}
+
+fn cause(issue: &Issue) -> Cause {
+    Cause { reason: issue.kind.cause(), message: issue.detail(), field: issue.path.to_string() }
+}
+
+/// One finding stands alone, several stand in brackets, equal texts once.
+fn joined(errors: &[&Issue]) -> String {
+    let mut texts: Vec<String> = Vec::new();
+    for text in errors.iter().map(ToString::to_string) {
+        if !texts.contains(&text) {
+            texts.push(text);
+        }
+    }
+    match texts.as_slice() {
+        [one] => one.clone(),
+        many => format!("[{}]", many.join(", ")),
+    }
+}

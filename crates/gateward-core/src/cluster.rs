@@ -1,0 +1,53 @@
+//! What a rule may look up in the cluster. A file of facts implements it offline, the API server's client in a cluster.
+
+use std::fmt::Debug;
+
+use serde_json::Value;
+
+use crate::future::BoxFuture;
+
+/// Whether an API group is served.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum GroupServed {
+    /// It is.
+    Served,
+    /// It isn't.
+    Absent,
+    /// It can't be learned at the moment, with the reason.
+    Unreadable(String),
+}
+
+/// The result of reading one object by name.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Lookup {
+    /// The object.
+    Found(Value),
+    /// There is no object of this name.
+    Absent,
+    /// It can't be read at the moment, with the reason.
+    Unreadable(String),
+}
+
+/// Which object to read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ObjectName {
+    /// The API group.
+    pub group: String,
+    /// The version.
+    pub version: String,
+    /// The plural.
+    pub plural: String,
+    /// The namespace; `None` for a cluster-wide object.
+    pub namespace: Option<String>,
+    /// The name.
+    pub name: String,
+}
+
+/// Reads from the cluster, within the deadline of the request that asks.
+pub trait ClusterReader: Debug + Send + Sync + 'static {
+    /// Whether the API group is served.
+    fn group<'a>(&'a self, group: &'a str) -> BoxFuture<'a, GroupServed>;
+
+    /// One object by name.
+    fn get<'a>(&'a self, object: &'a ObjectName) -> BoxFuture<'a, Lookup>;
+}

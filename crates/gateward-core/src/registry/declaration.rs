@@ -1,0 +1,67 @@
+//! What is known of a declared kind without its types.
+
+use crate::operation::Operation;
+use crate::registry::endpoint::Endpoint;
+use crate::resource::{GroupVersionKind, Scope};
+use crate::review::Review;
+use crate::rule::Rule;
+
+/// What becomes of updates of objects that are being deleted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Terminating {
+    /// They are judged and defaulted like any other.
+    #[default]
+    Judged,
+    /// They pass as they are, so that finalizers can always be removed.
+    Skipped,
+}
+
+/// The declaration of one kind, apart from its handlers.
+#[derive(Debug, Clone)]
+pub struct Declaration {
+    /// Group, version and kind of the hub, the version that most handlers judge.
+    pub hub: GroupVersionKind,
+    /// The plural.
+    pub plural: &'static str,
+    /// Whether objects live in a namespace.
+    pub scope: Scope,
+    /// The versions that have handlers or a conversion, the hub's last.
+    pub versions: Vec<&'static str>,
+    /// The operations on which handlers run.
+    pub operations: Vec<Operation>,
+    /// The catalogue's entries for this kind.
+    pub rules: Vec<&'static Rule>,
+    /// The CRD as YAML, if there is one.
+    pub crd: Option<&'static str>,
+    /// What becomes of updates of objects that are being deleted.
+    pub terminating: Terminating,
+    pub(crate) validating: Option<Endpoint>,
+    pub(crate) mutating: Option<Endpoint>,
+}
+
+impl Declaration {
+    /// Whether the kind has handlers of this sort.
+    pub fn serves(&self, review: Review) -> bool {
+        self.endpoint(review).is_some()
+    }
+
+    /// The path that the configuration names, if the kind has handlers of this sort.
+    pub fn path(&self, review: Review) -> Option<String> {
+        Some(self.endpoint(review)?.rendered_path(review, &self.hub))
+    }
+
+    /// All paths that are served: the rendered one, then the aliases.
+    pub fn paths(&self, review: Review) -> Vec<String> {
+        let Some(endpoint) = self.endpoint(review) else { return Vec::new() };
+        let rendered = endpoint.rendered_path(review, &self.hub);
+        std::iter::once(rendered).chain(endpoint.aliases.iter().map(|&path| path.to_owned())).collect()
+    }
+
+    pub(crate) fn endpoint(&self, review: Review) -> Option<&Endpoint> {
+        match review {
+            Review::Validate => self.validating.as_ref(),
+            Review::Mutate => self.mutating.as_ref(),
+            Review::Convert => None,
+        }
+    }
+}

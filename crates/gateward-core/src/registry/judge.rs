@@ -1,0 +1,219 @@
+//! From raw objects through typed handlers to a verdict.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::decode;
+use crate::future::BoxFuture;
+use crate::handler::{DynDefaulter, DynValidator};
+use crate::issue::Issues;
+use crate::operation::Operation;
+use crate::patch::{self, Patch};
+use crate::registry::spoke::{Lift, Lifted};
+use crate::request::{Request, Written};
+use crate::resource::Resource;
+use crate::review::AdmissionReview;
+use crate::rule::DECODE;
+use crate::undecided::Undecided;
+use crate::verdict::Verdict;
+
+/// How many nodes of the wrong type are named at most.
+const DECODE_LIMIT: usize = 32;
+
+/// A handler of one version, behind a trait object.
+pub(crate) trait AsWritten<T>: Send + Sync {
+    fn call<'a>(&'a self, review: &'a AdmissionReview<'a>) -> BoxFuture<'a, T>;
+}
+
+/// A validator of version `S`.
+pub(crate) struct Validating<S>(pub Arc<dyn DynValidator<S>>);
+
+impl<S: Resource> AsWritten<Verdict> for Validating<S> {
+    fn call<'a>(&'a self, review: &'a AdmissionReview<'a>) -> BoxFuture<'a, Verdict> {
+        Box::pin(validate(std::slice::from_ref(&self.0), review))
+    }
+}
+
+/// A defaulter of version `S`.
+pub(crate) struct Defaulting<S>(pub Arc<dyn DynDefaulter<S>>);
+
+impl<S: Resource> AsWritten<(Verdict, Patch)> for Defaulting<S> {
+    fn call<'a>(&'a self, review: &'a AdmissionReview<'a>) -> BoxFuture<'a, (Verdict, Patch)> {
+        Box::pin(default(std::slice::from_ref(&self.0), review))
+    }
+}
+
+/// Judges the objects of a review as they are.
+pub(crate) async fn validate<K: Resource>(
+    validators: &[Arc<dyn DynValidator<K>>],
+    review: &AdmissionReview<'_>,
+) -> Verdict {
+    let objects = match Objects::read(review, read::<K>) {
+        Ok(objects) => objects,
+        Err(error) => return error.into(),
+    };
+    objects.judge(validators, |object| object, &review.request).await
+}
+
+/// Judges the objects of a review in the hub's version and traces the findings back.
+pub(crate) async fn validate_lifted<H: Resource>(
+    spoke: &dyn Lift<H>,
+    validators: &[Arc<dyn DynValidator<H>>],
+    review: &AdmissionReview<'_>,
+) -> Verdict {
+    let objects = match Objects::read(review, |json| spoke.lift(json)) {
+        Ok(objects) => objects,
+        Err(error) => return error.into(),
+    };
+    let written = |lifted: Option<&Lifted<H>>| lifted.map(|lifted| Arc::clone(&lifted.written));
+    let mut request = review.request.clone();
+    request.written = Written { new: written(objects.newer()), old: written(objects.older()) };
+    let verdict = objects.judge(validators, |lifted| &lifted.hub, &request).await;
+    match objects.newer().or(objects.older()) {
+        Some(reported) if !verdict.issues.is_empty() => {
+            let provenance = spoke.provenance(reported.written.as_ref());
+            verdict.trace(|path| provenance.trace(path))
+        }
+        _ => verdict,
+    }
+}
+
+/// The patch that the defaulters' work amounts to.
+pub(crate) async fn default<K: Resource>(
+    defaulters: &[Arc<dyn DynDefaulter<K>>],
+    review: &AdmissionReview<'_>,
+) -> (Verdict, Patch) {
+    let Some(raw) = review.object else { return (missing("object").into(), Patch::default()) };
+    let mut object: K = match read(raw.get()) {
+        Ok(object) => object,
+        Err(error) => return (error.into(), Patch::default()),
+    };
+    let before = tree(&object);
+    let mut verdict = Verdict::allow();
+    for defaulter in defaulters {
+        let defaulted = defaulter.default(object, &review.request).await;
+        verdict = defaulted.warnings.into_iter().fold(verdict, Verdict::warning);
+        object = match defaulted.outcome {
+            Ok(object) => object,
+            Err(refusal) => {
+                verdict.merge(refusal);
+                return (verdict, Patch::default());
+            }
+        };
+    }
+    let patch = difference(&before, &tree(&object), raw);
+    (verdict, patch)
+}
+
+/// The raw object is read as a tree only where something changed.
+fn difference(before: &Value, after: &Value, raw: &RawValue) -> Patch {
+    if patch::same_value(before, after) {
+        return Patch::default();
+    }
+    let raw = serde_json::from_str(raw.get()).unwrap_or(Value::Null);
+    patch::diff(before, after, &raw)
+}
+
+fn tree<K: Resource>(object: &K) -> Value {
+    // A typed reading of JSON writes JSON: maps with string keys and finite numbers.
+    serde_json::to_value(object).unwrap_or(Value::Null)
+}
+
+/// Reads an object; nodes of the wrong type are findings.
+pub(crate) fn read<K: Resource>(json: &str) -> Result<K, ReadError> {
+    serde_json::from_str(json).map_err(|_| {
+        let errors = decode::errors::<K>(json, DECODE_LIMIT);
+        ReadError::Fields(errors.into_iter().map(issue).collect())
+    })
+}
+
+fn issue(error: decode::DecodeError) -> crate::issue::Issue {
+    DECODE.invalid(error.path, ()).message(error.message).as_written()
+}
+
+fn missing(what: &str) -> ReadError {
+    ReadError::Undecided(Undecided::Unreadable(format!("the request has no {what}")))
+}
+
+/// Why an object got to no handler.
+pub(crate) enum ReadError {
+    /// Fields of the user's object stand in the way.
+    Fields(Issues),
+    /// The request itself is at fault.
+    Undecided(Undecided),
+}
+
+impl From<ReadError> for Verdict {
+    fn from(error: ReadError) -> Self {
+        match error {
+            ReadError::Fields(issues) => Self::from(issues),
+            ReadError::Undecided(why) => Self::undecided(why),
+        }
+    }
+}
+
+/// The objects of a review, as its operation has them.
+enum Objects<T> {
+    Create { new: T },
+    Update { old: T, new: T },
+    Delete { old: T },
+    Connect,
+}
+
+impl<T> Objects<T> {
+    fn read(review: &AdmissionReview<'_>, read: impl Fn(&str) -> Result<T, ReadError>) -> Result<Self, ReadError> {
+        let new = || read(review.object.ok_or_else(|| missing("object"))?.get());
+        let old = || {
+            let raw = review.old_object.ok_or_else(|| missing("oldObject"))?;
+            // The stored object is not the user's to mend: a denial would blame the wrong one.
+            read(raw.get()).map_err(|_| unreadable_old())
+        };
+        Ok(match review.operation {
+            Operation::Create => Self::Create { new: new()? },
+            Operation::Update => {
+                let new = new()?;
+                Self::Update { old: old()?, new }
+            }
+            Operation::Delete => Self::Delete { old: old()? },
+            Operation::Connect => Self::Connect,
+        })
+    }
+
+    fn newer(&self) -> Option<&T> {
+        match self {
+            Self::Create { new } | Self::Update { new, .. } => Some(new),
+            Self::Delete { .. } | Self::Connect => None,
+        }
+    }
+
+    fn older(&self) -> Option<&T> {
+        match self {
+            Self::Update { old, .. } | Self::Delete { old } => Some(old),
+            Self::Create { .. } | Self::Connect => None,
+        }
+    }
+
+    async fn judge<'a, K: 'a>(
+        &'a self,
+        validators: &'a [Arc<dyn DynValidator<K>>],
+        judged: impl Fn(&'a T) -> &'a K,
+        request: &'a Request,
+    ) -> Verdict {
+        let mut verdict = Verdict::allow();
+        for validator in validators {
+            verdict.merge(match self {
+                Self::Create { new } => validator.create(judged(new), request).await,
+                Self::Update { old, new } => validator.update(judged(old), judged(new), request).await,
+                Self::Delete { old } => validator.delete(judged(old), request).await,
+                Self::Connect => Verdict::allow(),
+            });
+        }
+        verdict
+    }
+}
+
+fn unreadable_old() -> ReadError {
+    ReadError::Undecided(Undecided::Unreadable("the request's oldObject has a field of the wrong JSON type".into()))
+}

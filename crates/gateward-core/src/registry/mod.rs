@@ -1,0 +1,238 @@
+//! The registry: kinds are declared once; routing, manifests and the catalogue follow.
+
+pub mod declaration;
+pub mod endpoint;
+mod judge;
+pub mod kind;
+mod spoke;
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use crate::answer::{Answer, Skip};
+use crate::context::{Context, Notes};
+use crate::operation::Operation;
+use crate::patch::Patch;
+use crate::registry::declaration::{Declaration, Terminating};
+use crate::registry::kind::{AnyKind, Kind};
+use crate::request::Request;
+use crate::resource::{GroupVersionKind, Resource};
+use crate::review::{AdmissionReview, Review};
+use crate::rule::{DECODE, Rule};
+use crate::undecided::Undecided;
+
+/// All kinds of an operator, and the one function through which every verdict passes.
+///
+/// See [`Kind`] for an example of a declaration.
+#[derive(Default)]
+pub struct Registry {
+    kinds: Vec<Box<dyn AnyKind>>,
+    routes: BTreeMap<String, Route>,
+    problems: Vec<RegistryError>,
+}
+
+#[derive(Clone, Copy)]
+struct Route {
+    kind: usize,
+    review: Review,
+}
+
+/// A declaration that contradicts another.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RegistryError {
+    /// Two webhooks want the same path.
+    #[error("the path {path} is declared for {first} and for {second}; give one of them another path")]
+    PathTaken {
+        /// The path.
+        path: String,
+        /// The kind that was declared first.
+        first: String,
+        /// The kind that was declared second.
+        second: String,
+    },
+    /// A path that no URL can have.
+    #[error("the path {path:?} of {kind} must begin with a slash")]
+    BadPath {
+        /// The path.
+        path: String,
+        /// The kind.
+        kind: String,
+    },
+}
+
+impl Registry {
+    /// No kinds yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a kind.
+    pub fn kind<H: Resource>(mut self, kind: Kind<H>) -> Self {
+        let index = self.kinds.len();
+        for review in [Review::Validate, Review::Mutate] {
+            for path in kind.declaration().paths(review) {
+                self.serve(path, Route { kind: index, review }, kind.declaration());
+            }
+        }
+        self.kinds.push(Box::new(kind));
+        self
+    }
+
+    /// Whether the declarations go together; the shell asks before it serves.
+    pub fn check(&self) -> Result<(), &RegistryError> {
+        self.problems.first().map_or(Ok(()), Err)
+    }
+
+    /// What `path` is served for.
+    pub fn route(&self, path: &str) -> Option<Review> {
+        self.routes.get(path).map(|route| route.review)
+    }
+
+    /// All served paths.
+    pub fn paths(&self) -> impl Iterator<Item = (&str, Review)> {
+        self.routes.iter().map(|(path, route)| (path.as_str(), route.review))
+    }
+
+    /// The declared kinds, in order.
+    pub fn declarations(&self) -> impl Iterator<Item = &Declaration> {
+        self.kinds.iter().map(|kind| kind.declaration())
+    }
+
+    /// The declaration that covers this group, version and kind.
+    pub fn declaration_of(&self, gvk: &GroupVersionKind) -> Option<&Declaration> {
+        self.declarations().find(|declared| covers(declared, gvk))
+    }
+
+    /// The path that judges or defaults objects of this group, version and kind.
+    pub fn path_of(&self, review: Review, gvk: &GroupVersionKind) -> Option<String> {
+        self.declaration_of(gvk)?.path(review)
+    }
+
+    /// The rule catalogue: each rule once, in the order of declaration, and the one that core itself enforces.
+    pub fn rules(&self) -> Vec<&'static Rule> {
+        let mut rules: Vec<&'static Rule> = vec![&DECODE];
+        for rule in self.declarations().flat_map(|declared| declared.rules.iter().copied()) {
+            if !rules.iter().any(|known| known.id == rule.id) {
+                rules.push(rule);
+            }
+        }
+        rules
+    }
+
+    /// Answers one request: bytes in, bytes out.
+    ///
+    /// The shell enforces the deadline by dropping the future, and catches a panic around it.
+    pub async fn answer(&self, path: &str, body: &[u8], context: &Context) -> Answer {
+        let Some(route) = self.routes.get(path).copied() else {
+            return Answer::undecided(Undecided::UnknownPath(path.chars().take(200).collect()));
+        };
+        let mut review = match AdmissionReview::read(body) {
+            Ok(review) => review,
+            Err(why) => return Answer::undecided_about(route.review, &Request::default(), why),
+        };
+        review.request = review.request.in_context(context);
+        self.judge(route, review, context).await
+    }
+
+    async fn judge(&self, route: Route, mut review: AdmissionReview<'_>, context: &Context) -> Answer {
+        let kind = &self.kinds[route.kind];
+        let declared = kind.declaration();
+        if !covers(declared, &review.request.kind) {
+            let why = wrong_kind(declared, &review.request.kind);
+            return Answer::undecided_about(route.review, &review.request, why);
+        }
+        let about = Metadata::of(&review, declared.terminating);
+        about.complete(&mut review.request);
+        if let Some(skip) = skip(declared, &review, &about, context) {
+            return Answer::skipped(route.review, &review, skip);
+        }
+        let judged = match route.review {
+            Review::Mutate => kind.default(&review).await,
+            Review::Validate | Review::Convert => {
+                kind.validate(&review).await.map(|verdict| (verdict, Patch::default()))
+            }
+        };
+        match judged {
+            Some((verdict, patch)) => {
+                Answer::verdict(route.review, &review, verdict, patch, |_| context.notes == Notes::AsWarnings)
+            }
+            None => Answer::skipped(route.review, &review, Skip::NoHandler),
+        }
+    }
+
+    fn serve(&mut self, path: String, route: Route, declared: &Declaration) {
+        let kind = declared.hub.kind.clone();
+        if !path.starts_with('/') {
+            self.problems.push(RegistryError::BadPath { path, kind });
+            return;
+        }
+        if let Some(taken) = self.routes.get(&path) {
+            // The kind that is being added has no place in the list yet: then both are the same one.
+            let first =
+                self.kinds.get(taken.kind).map_or_else(|| kind.clone(), |other| other.declaration().hub.kind.clone());
+            self.problems.push(RegistryError::PathTaken { path, first, second: kind });
+            return;
+        }
+        self.routes.insert(path, route);
+    }
+}
+
+/// Why the object passes unjudged, if it does.
+fn skip(declared: &Declaration, review: &AdmissionReview<'_>, about: &Metadata, context: &Context) -> Option<Skip> {
+    if review.request.namespace.as_deref().is_some_and(|namespace| context.facts.claims(namespace)) {
+        return Some(Skip::ClaimedNamespace);
+    }
+    let terminating = review.operation == Operation::Update && about.deletion_timestamp.is_some();
+    if terminating && declared.terminating == Terminating::Skipped {
+        return Some(Skip::Terminating);
+    }
+    (!declared.operations.contains(&review.operation)).then_some(Skip::NoHandler)
+}
+
+fn covers(declared: &Declaration, gvk: &GroupVersionKind) -> bool {
+    declared.hub.group == gvk.group
+        && declared.hub.kind == gvk.kind
+        && declared.versions.contains(&gvk.version.as_str())
+}
+
+fn wrong_kind(declared: &Declaration, found: &GroupVersionKind) -> Undecided {
+    let versions = declared.versions.join(" and ");
+    let (kind, group) = (&declared.hub.kind, &declared.hub.group);
+    Undecided::Unreadable(format!("this path is for {kind} of {group} in {versions}; the request is about {found}"))
+}
+
+/// The few members of `metadata` that routing needs and the envelope may lack.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Metadata {
+    name: Option<String>,
+    generate_name: Option<String>,
+    namespace: Option<String>,
+    deletion_timestamp: Option<serde::de::IgnoredAny>,
+}
+
+impl Metadata {
+    /// Reads them where they matter; a well-formed create or update from the API server costs nothing here.
+    fn of(review: &AdmissionReview<'_>, terminating: Terminating) -> Self {
+        #[derive(Deserialize)]
+        struct Partial {
+            #[serde(default)]
+            metadata: Metadata,
+        }
+        let skippable = terminating == Terminating::Skipped && review.operation == Operation::Update;
+        let known = review.request.name.is_some() && review.request.namespace.is_some();
+        let raw = review.object.or(review.old_object).filter(|_| skippable || !known);
+        // Metadata of the wrong type is a finding later, when the whole object is read.
+        let partial = raw.and_then(|raw| serde_json::from_str::<Partial>(raw.get()).ok());
+        partial.map(|partial| partial.metadata).unwrap_or_default()
+    }
+
+    fn complete(&self, request: &mut Request) {
+        let filled = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
+        request.name = request.name.take().or_else(|| filled(&self.name));
+        request.namespace = request.namespace.take().or_else(|| filled(&self.namespace));
+        request.generate_name = filled(&self.generate_name);
+    }
+}

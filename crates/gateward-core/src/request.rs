@@ -1,0 +1,150 @@
+//! What a handler may know about the request beside the object.
+
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use serde::Deserialize;
+
+use crate::context::Context;
+use crate::operation::Operation;
+use crate::resource::GroupVersionKind;
+
+/// Who sent the request, as the API server authenticated them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+pub struct UserInfo {
+    /// The user's name; `system:serviceaccount:<namespace>:<name>` for a service account.
+    #[serde(default, deserialize_with = "crate::review::null_as_default")]
+    pub username: String,
+    /// The user's id, where the authenticator gives one.
+    #[serde(default, deserialize_with = "crate::review::null_as_default")]
+    pub uid: String,
+    /// The groups.
+    #[serde(default, deserialize_with = "crate::review::null_as_default")]
+    pub groups: Vec<String>,
+    /// What else the authenticator says.
+    #[serde(default, deserialize_with = "crate::review::null_as_default")]
+    pub extra: BTreeMap<String, Vec<String>>,
+}
+
+/// Group, version and plural of the resource that the request addresses.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+pub struct GroupVersionResource {
+    /// The API group; empty for the core group.
+    #[serde(default)]
+    pub group: String,
+    /// The version.
+    #[serde(default)]
+    pub version: String,
+    /// The plural.
+    #[serde(default)]
+    pub resource: String,
+}
+
+/// Whether the change will be stored.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum DryRun {
+    /// The change will be stored if it passes.
+    #[default]
+    No,
+    /// The change will not be stored: nothing outside the answer may change.
+    Yes,
+}
+
+/// What a handler may know about the request beside the object. Fields follow
+/// <https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#request>.
+#[derive(Clone, Default)]
+pub struct Request {
+    /// The caller's id of this review.
+    pub uid: String,
+    /// What is being done.
+    pub operation: Option<Operation>,
+    /// Group, version and kind of the objects in the request.
+    pub kind: GroupVersionKind,
+    /// The resource of the objects in the request.
+    pub resource: GroupVersionResource,
+    /// The subresource, for example `scale`.
+    pub sub_resource: Option<String>,
+    /// What the client sent, before the API server converted it for this webhook.
+    pub request_kind: Option<GroupVersionKind>,
+    /// The object's name; absent on a create with `generateName`.
+    pub name: Option<String>,
+    /// The prefix from which the API server will make a name.
+    pub generate_name: Option<String>,
+    /// The object's namespace.
+    pub namespace: Option<String>,
+    /// Who asks; absent is nobody.
+    pub user: Option<UserInfo>,
+    /// Whether the change will be stored.
+    pub dry_run: DryRun,
+    /// The present time.
+    pub now: Option<SystemTime>,
+    /// When the caller stops waiting.
+    pub deadline: Option<SystemTime>,
+    pub(crate) facts: Option<Arc<dyn crate::context::Facts>>,
+    pub(crate) written: Written,
+}
+
+/// The objects as the user wrote them, where the handler judges another version.
+#[derive(Clone, Default)]
+pub(crate) struct Written {
+    pub(crate) new: Option<Arc<dyn Any + Send + Sync>>,
+    pub(crate) old: Option<Arc<dyn Any + Send + Sync>>,
+}
+
+impl Request {
+    /// The operator's own facts about the cluster, as the product's parser made them.
+    ///
+    /// `None` if the shell was started with facts of another type.
+    pub fn facts<F: Any>(&self) -> Option<&F> {
+        let facts: &dyn Any = self.facts.as_deref()?;
+        facts.downcast_ref()
+    }
+
+    /// The new object as the user wrote it, if it was lifted from version `S` for this handler.
+    pub fn new_as_written<S: Any>(&self) -> Option<&S> {
+        self.written.new.as_deref()?.downcast_ref()
+    }
+
+    /// The old object in the version of the request, if it was lifted from version `S` for this handler.
+    pub fn old_as_written<S: Any>(&self) -> Option<&S> {
+        self.written.old.as_deref()?.downcast_ref()
+    }
+
+    /// The version in which the objects came.
+    pub fn written_version(&self) -> &str {
+        &self.kind.version
+    }
+
+    /// The time that is left, where the caller said how long it waits.
+    pub fn time_left(&self) -> Option<Duration> {
+        Some(self.deadline?.duration_since(self.now?).unwrap_or(Duration::ZERO))
+    }
+
+    /// The same request with the facts and times of `context`.
+    pub fn in_context(mut self, context: &Context) -> Self {
+        self.now = Some(context.now);
+        self.deadline = context.deadline;
+        self.facts = Some(Arc::clone(&context.facts));
+        self
+    }
+
+    /// The user's name; empty for nobody.
+    pub fn username(&self) -> &str {
+        self.user.as_ref().map_or("", |user| &user.username)
+    }
+}
+
+impl fmt::Debug for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Request")
+            .field("uid", &self.uid)
+            .field("operation", &self.operation)
+            .field("kind", &self.kind)
+            .field("namespace", &self.namespace)
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}

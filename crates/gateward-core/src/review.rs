@@ -1,0 +1,334 @@
+//! AdmissionReview on the wire, v1 and v1beta1: read once, borrowed from the body; answered with the caller's uid and
+//! version. Follows <https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/>.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use serde::de::{Deserialize, Deserializer};
+use serde::{Deserialize as DeserializeDerive, Serialize};
+use serde_json::value::RawValue;
+
+use crate::operation::Operation;
+use crate::patch::Patch;
+use crate::request::{DryRun, GroupVersionResource, Request, UserInfo};
+use crate::resource::GroupVersionKind;
+use crate::undecided::Undecided;
+
+/// What a path is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Review {
+    /// A validating AdmissionReview.
+    Validate,
+    /// A mutating AdmissionReview.
+    Mutate,
+    /// A ConversionReview.
+    Convert,
+}
+
+impl Review {
+    /// The word that log lines and metrics use.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Validate => "validate",
+            Self::Mutate => "mutate",
+            Self::Convert => "convert",
+        }
+    }
+}
+
+/// Version of the AdmissionReview API.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReviewVersion {
+    /// `admission.k8s.io/v1`.
+    V1,
+    /// `admission.k8s.io/v1beta1`, from API servers and tools of before Kubernetes 1.22.
+    V1Beta1,
+}
+
+impl ReviewVersion {
+    const fn api_version(self) -> &'static str {
+        match self {
+            Self::V1 => "admission.k8s.io/v1",
+            Self::V1Beta1 => "admission.k8s.io/v1beta1",
+        }
+    }
+
+    fn parse(api_version: &str) -> Option<Self> {
+        [Self::V1, Self::V1Beta1].into_iter().find(|version| version.api_version() == api_version)
+    }
+}
+
+/// `null` and absent read alike, as in Go.
+pub(crate) fn null_as_default<'de, T, D>(deserializer: D) -> Result<T, D::Error>
+where
+    T: Default + Deserialize<'de>,
+    D: Deserializer<'de>,
+{
+    Option::<T>::deserialize(deserializer).map(Option::unwrap_or_default)
+}
+
+#[derive(DeserializeDerive)]
+#[serde(rename_all = "camelCase")]
+struct Envelope<'a> {
+    #[serde(borrow, default)]
+    api_version: Cow<'a, str>,
+    #[serde(borrow, default)]
+    kind: Cow<'a, str>,
+    #[serde(borrow)]
+    request: Option<WireRequest<'a>>,
+}
+
+#[derive(DeserializeDerive)]
+#[serde(rename_all = "camelCase")]
+struct WireRequest<'a> {
+    #[serde(default)]
+    uid: String,
+    #[serde(default)]
+    kind: GroupVersionKind,
+    #[serde(default)]
+    resource: GroupVersionResource,
+    #[serde(default, deserialize_with = "null_as_default")]
+    sub_resource: String,
+    request_kind: Option<GroupVersionKind>,
+    #[serde(default, deserialize_with = "null_as_default")]
+    name: String,
+    #[serde(default, deserialize_with = "null_as_default")]
+    namespace: String,
+    operation: Operation,
+    user_info: Option<UserInfo>,
+    #[serde(borrow)]
+    object: Option<&'a RawValue>,
+    #[serde(borrow)]
+    old_object: Option<&'a RawValue>,
+    dry_run: Option<bool>,
+    #[serde(borrow)]
+    options: Option<&'a RawValue>,
+}
+
+/// A review as it came: the request, and the objects still raw.
+pub struct AdmissionReview<'a> {
+    /// The version in which to answer.
+    pub version: ReviewVersion,
+    /// What handlers may know beside the objects; facts and times are not in it yet.
+    pub request: Request,
+    /// What is being done.
+    pub operation: Operation,
+    /// The new object; absent on DELETE.
+    pub object: Option<&'a RawValue>,
+    /// The stored object; absent on CREATE.
+    pub old_object: Option<&'a RawValue>,
+    /// The options of the operation.
+    pub options: Option<&'a RawValue>,
+}
+
+impl<'a> AdmissionReview<'a> {
+    /// Reads the envelope. Objects and options are only scanned.
+    pub fn read(body: &'a [u8]) -> Result<Self, Undecided> {
+        let text = std::str::from_utf8(body).map_err(|error| unreadable(format!("the body is not UTF-8: {error}")))?;
+        let envelope: Envelope<'a> = serde_json::from_str(text).map_err(|error| unreadable(error.to_string()))?;
+        if envelope.kind != "AdmissionReview" {
+            return Err(unreadable(format!("kind is {:?}, not \"AdmissionReview\"", cut(&envelope.kind))));
+        }
+        let version = ReviewVersion::parse(&envelope.api_version).ok_or_else(|| {
+            let found = cut(&envelope.api_version);
+            unreadable(format!("apiVersion is {found:?}, neither admission.k8s.io/v1 nor admission.k8s.io/v1beta1"))
+        })?;
+        let wire = envelope.request.ok_or_else(|| unreadable("the review has no request".into()))?;
+        Ok(wire.into_review(version))
+    }
+}
+
+impl<'a> WireRequest<'a> {
+    fn into_review(self, version: ReviewVersion) -> AdmissionReview<'a> {
+        let request = Request {
+            uid: self.uid,
+            operation: Some(self.operation),
+            kind: self.kind,
+            resource: self.resource,
+            sub_resource: non_empty(self.sub_resource),
+            request_kind: self.request_kind,
+            name: non_empty(self.name),
+            namespace: non_empty(self.namespace),
+            user: self.user_info,
+            dry_run: if self.dry_run == Some(true) { DryRun::Yes } else { DryRun::No },
+            ..Request::default()
+        };
+        let (operation, object, old_object) = (self.operation, self.object, self.old_object);
+        AdmissionReview { version, request, operation, object, old_object, options: self.options }
+    }
+}
+
+fn non_empty(text: String) -> Option<String> {
+    (!text.is_empty()).then_some(text)
+}
+
+fn unreadable(why: String) -> Undecided {
+    Undecided::Unreadable(why)
+}
+
+fn cut(text: &str) -> String {
+    text.chars().take(64).collect()
+}
+
+/// An answer to an AdmissionReview. What the API server checks in one holds by construction: only a mutating answer
+/// can carry a patch, and a patch never comes without its type.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Response<'a> {
+    pub uid: &'a str,
+    pub allowed: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status: Option<Status>,
+    #[serde(flatten)]
+    pub patch: Option<WirePatch>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub audit_annotations: BTreeMap<String, String>,
+}
+
+/// A patch and its type, which the API server demands together or not at all.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct WirePatch {
+    patch: String,
+    patch_type: &'static str,
+}
+
+impl WirePatch {
+    /// `None` for a patch that changes nothing.
+    pub fn new(patch: &Patch) -> Option<Self> {
+        use base64::Engine;
+        let json = if patch.is_empty() { return None } else { serde_json::to_vec(patch).ok()? };
+        Some(Self { patch: base64::engine::general_purpose::STANDARD.encode(json), patch_type: "JSONPatch" })
+    }
+}
+
+/// The `metav1.Status` of a denial.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Status {
+    #[serde(rename = "status")]
+    pub outcome: &'static str,
+    pub message: String,
+    pub reason: String,
+    pub code: u16,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub details: Option<StatusDetails>,
+}
+
+/// Which object a denial is about, and its findings one by one.
+#[derive(Debug, Serialize)]
+pub(crate) struct StatusDetails {
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub group: String,
+    pub kind: String,
+    pub causes: Vec<Cause>,
+}
+
+/// One finding of a denial.
+#[derive(Debug, Serialize)]
+pub(crate) struct Cause {
+    pub reason: &'static str,
+    pub message: String,
+    pub field: String,
+}
+
+impl Response<'_> {
+    /// The body of the answer, in the caller's version.
+    pub fn to_body(&self, version: ReviewVersion) -> Vec<u8> {
+        #[derive(Serialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Envelope<'a> {
+            kind: &'a str,
+            api_version: &'a str,
+            response: &'a Response<'a>,
+        }
+        let envelope = Envelope { kind: "AdmissionReview", api_version: version.api_version(), response: self };
+        // Strings, numbers and maps with string keys: there is nothing in it that JSON can't say.
+        serde_json::to_vec(&envelope).unwrap_or_default()
+    }
+}
+
+/// What the API server shows of all warnings together, in characters.
+const WARNINGS_TOTAL: usize = 4096;
+/// What it leaves of each once the total is passed.
+const WARNING_CUT: usize = 256;
+
+/// Warnings in the form that the API server shows: a control character would make one vanish, and beyond a total it
+/// cuts each, so lines come apart and the cut is made here.
+pub(crate) fn presentable<S: AsRef<str>>(warnings: impl IntoIterator<Item = S>) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for text in warnings {
+        for line in text.as_ref().split(['\n', '\r']) {
+            let line: String = line.chars().filter(|char| !char.is_control()).collect();
+            if !line.trim().is_empty() && !lines.contains(&line) {
+                lines.push(line);
+            }
+        }
+    }
+    if lines.iter().map(|line| line.chars().count()).sum::<usize>() > WARNINGS_TOTAL {
+        lines = lines.into_iter().map(|line| line.chars().take(WARNING_CUT).collect()).collect();
+        lines.truncate(WARNINGS_TOTAL / WARNING_CUT);
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn body(request: &str) -> String {
+        format!(r#"{{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{request}}}"#)
+    }
+
+    fn refusal(text: &str) -> String {
+        match AdmissionReview::read(text.as_bytes()) {
+            Ok(_) => panic!("read {text}"),
+            Err(why) => why.to_string(),
+        }
+    }
+
+    #[test]
+    fn reads_a_request_whose_optional_members_are_null() {
+        let text = body(
+            r#"{"uid":"u","operation":"CREATE","userInfo":{"username":"a","groups":null},"name":null,"oldObject":null,"object":{"a":1}}"#,
+        );
+        let review = AdmissionReview::read(text.as_bytes()).unwrap();
+        assert_eq!(review.operation, Operation::Create);
+        assert_eq!(review.object.unwrap().get(), r#"{"a":1}"#);
+        assert!(review.old_object.is_none() && review.request.name.is_none());
+        assert_eq!(review.request.username(), "a");
+    }
+
+    #[test]
+    fn a_missing_user_is_nobody() {
+        let review_text = body(r#"{"uid":"u","operation":"DELETE"}"#);
+        assert!(AdmissionReview::read(review_text.as_bytes()).unwrap().request.user.is_none());
+    }
+
+    #[test]
+    fn says_why_an_envelope_is_unreadable() {
+        assert!(refusal("{").contains("EOF"));
+        assert!(refusal("{}").contains("AdmissionReview"));
+        assert!(refusal(r#"{"kind":"AdmissionReview","apiVersion":"v1"}"#).contains("admission.k8s.io/v1"));
+        assert!(refusal(r#"{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1"}"#).contains("no request"));
+        assert!(refusal(&body(r#"{"uid":"u","operation":"PATCH"}"#)).contains("PATCH"));
+        assert!(AdmissionReview::read(b"\xff\xfe").is_err());
+    }
+
+    #[test]
+    fn a_warning_is_split_at_line_ends_and_freed_of_control_characters() {
+        assert_eq!(presentable(["one\ntwo\r\n", "th\u{7}ree", "", "one"]), ["one", "two", "three"]);
+    }
+
+    #[test]
+    fn warnings_stay_below_the_total_that_the_api_server_shows() {
+        let many: Vec<String> = (0..100).map(|i| format!("{i} {}", "x".repeat(500))).collect();
+        let shown = presentable(&many);
+        assert!(shown.iter().map(|line| line.chars().count()).sum::<usize>() <= WARNINGS_TOTAL);
+        assert!(shown.iter().all(|line| line.chars().count() <= WARNING_CUT));
+    }
+}

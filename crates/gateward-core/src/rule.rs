@@ -1,0 +1,98 @@
+//! A rule's name and description, apart from the function that enforces it.
+
+use std::borrow::Cow;
+
+use crate::field::FieldPath;
+use crate::issue::{BadValue, Issue, IssueKind, Severity};
+use crate::operation::{CREATE_AND_UPDATE, Operation};
+
+/// One entry of the catalogue: what a rule demands, of whom and when, with an example of each verdict.
+///
+/// A rule is a constant next to the function that enforces it; its methods make the findings.
+///
+/// ```
+/// use gateward_core::{FieldPath, Rule, CREATE_AND_UPDATE};
+///
+/// const NAMED: Rule = Rule { id: "USER-01", summary: "a user has a name", ..Rule::on(CREATE_AND_UPDATE) };
+///
+/// let issue = NAMED.required(FieldPath::field("spec") / "username").message("a user needs a name");
+/// assert_eq!(issue.to_string(), "spec.username: Required value: a user needs a name");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rule {
+    /// The name that findings, documents and dashboards use.
+    pub id: &'static str,
+    /// What the rule demands, as half a sentence.
+    pub summary: &'static str,
+    /// The kinds that the rule judges.
+    pub kinds: &'static [&'static str],
+    /// The versions in which a user can meet the rule.
+    pub versions: &'static [&'static str],
+    /// The operations on which the rule runs.
+    pub operations: &'static [Operation],
+    /// An example that breaks the rule: YAML with `object`, and `old`, `facts`, `user` as needed.
+    pub bad: &'static str,
+    /// An example that keeps the rule, of the same form.
+    pub good: &'static str,
+}
+
+/// A node whose JSON type is not the one of its field.
+pub const DECODE: Rule =
+    Rule { id: "DECODE", summary: "each field has the JSON type of its schema", ..Rule::on(CREATE_AND_UPDATE) };
+
+impl Rule {
+    /// A rule without a name yet, for `..Rule::on(CREATE)`.
+    pub const fn on(operations: &'static [Operation]) -> Self {
+        Self { id: "", summary: "", kinds: &[], versions: &[], operations, bad: "", good: "" }
+    }
+
+    /// A field that must be there is missing or empty.
+    pub fn required(&self, path: FieldPath) -> Issue {
+        self.issue(path, IssueKind::Required)
+    }
+
+    /// A value that the field can't have.
+    pub fn invalid(&self, path: FieldPath, value: impl Into<BadValue>) -> Issue {
+        self.issue(path, IssueKind::Invalid(value.into()))
+    }
+
+    /// A field that may not be set here.
+    pub fn forbidden(&self, path: FieldPath) -> Issue {
+        self.issue(path, IssueKind::Forbidden)
+    }
+
+    /// A value that is none of the accepted ones.
+    pub fn not_supported(&self, path: FieldPath, value: impl Into<BadValue>, accepted: &[&str]) -> Issue {
+        let accepted = accepted.iter().map(|&text| text.to_owned()).collect();
+        self.issue(path, IssueKind::NotSupported { value: value.into(), accepted })
+    }
+
+    /// A value that stands in the list already.
+    pub fn duplicate(&self, path: FieldPath, value: impl Into<BadValue>) -> Issue {
+        self.issue(path, IssueKind::Duplicate(value.into()))
+    }
+
+    /// Text of more than `max` bytes.
+    pub fn too_long(&self, path: FieldPath, max: usize) -> Issue {
+        self.issue(path, IssueKind::TooLong { max })
+    }
+
+    /// A list of more than `max` items.
+    pub fn too_many(&self, path: FieldPath, actual: usize, max: usize) -> Issue {
+        self.issue(path, IssueKind::TooMany { actual, max })
+    }
+
+    /// Something the user should know, which denies nothing. The text stands alone: it is shown without the path.
+    pub fn warning(&self, path: FieldPath, text: impl Into<Cow<'static, str>>) -> Issue {
+        self.issue(path, IssueKind::Remark).severity(Severity::Warning).message(text)
+    }
+
+    /// Something that concerns the check rather than the object, such as a look-up that wasn't made.
+    pub fn note(&self, path: FieldPath, text: impl Into<Cow<'static, str>>) -> Issue {
+        self.issue(path, IssueKind::Remark).severity(Severity::Note).message(text)
+    }
+
+    fn issue(&self, path: FieldPath, kind: IssueKind) -> Issue {
+        Issue::new(self.id, path, kind)
+    }
+}

@@ -1,0 +1,179 @@
+//! What a validator answers.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use crate::field::FieldPath;
+use crate::issue::{Issue, Issues, Reading};
+use crate::undecided::Undecided;
+
+/// The answer of a validator: allow, deny with findings, deny plainly, or "can't be decided".
+///
+/// ```
+/// use gateward_core::Verdict;
+///
+/// let verdict = Verdict::deny("name may not be 'forbidden'").code(422);
+/// assert!(!verdict.is_allowed());
+/// assert!(Verdict::allow().warning("this field is ignored").is_allowed());
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Verdict {
+    pub(crate) decision: Decision,
+    pub(crate) issues: Issues,
+    pub(crate) warnings: Vec<Cow<'static, str>>,
+    pub(crate) audit: BTreeMap<String, String>,
+}
+
+/// The part of a verdict that decides, beside its findings.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) enum Decision {
+    /// Allowed, unless the findings hold an error.
+    #[default]
+    ByIssues,
+    Denied(Denial),
+    Undecided(Undecided),
+}
+
+/// A denial without findings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Denial {
+    /// The HTTP status code of the denial, 400 to 599.
+    pub code: u16,
+    /// The machine-readable reason, such as `Forbidden`.
+    pub reason: Cow<'static, str>,
+    /// The text for the user.
+    pub message: Cow<'static, str>,
+}
+
+impl Verdict {
+    /// Allows the object.
+    pub fn allow() -> Self {
+        Self::default()
+    }
+
+    /// Denies with one sentence: code 400, unless [`code`](Self::code) says another.
+    pub fn deny(message: impl Into<Cow<'static, str>>) -> Self {
+        let denial = Denial { code: 400, reason: Cow::Borrowed("BadRequest"), message: message.into() };
+        Self { decision: Decision::Denied(denial), ..Self::default() }
+    }
+
+    /// Neither allows nor denies: `failurePolicy` decides. For look-ups that failed for a passing reason.
+    pub fn undecided(why: Undecided) -> Self {
+        Self { decision: Decision::Undecided(why), ..Self::default() }
+    }
+
+    /// Sets the code of a plain denial, and with it the usual reason. The API server takes a code below 400 for 400;
+    /// so does this.
+    pub fn code(mut self, code: u16) -> Self {
+        if let Decision::Denied(denial) = &mut self.decision {
+            denial.code = if (400..600).contains(&code) { code } else { 400 };
+            denial.reason = Cow::Borrowed(reason_of(denial.code));
+        }
+        self
+    }
+
+    /// Sets the reason of a plain denial.
+    pub fn reason(mut self, reason: impl Into<Cow<'static, str>>) -> Self {
+        if let Decision::Denied(denial) = &mut self.decision {
+            denial.reason = reason.into();
+        }
+        self
+    }
+
+    /// Adds a warning, which the user sees whatever the verdict.
+    pub fn warning(mut self, text: impl Into<Cow<'static, str>>) -> Self {
+        self.warnings.push(text.into());
+        self
+    }
+
+    /// Adds an annotation to the API server's audit log, stored under the webhook's name.
+    pub fn audit_annotation(mut self, key: impl Into<String>, value: impl Into<String>) -> Self {
+        self.audit.insert(key.into(), value.into());
+        self
+    }
+
+    /// Whether the object passes.
+    pub fn is_allowed(&self) -> bool {
+        self.decision == Decision::ByIssues && !self.issues.has_errors()
+    }
+
+    /// The findings.
+    pub fn issues(&self) -> &Issues {
+        &self.issues
+    }
+
+    /// Adds the findings, warnings and annotations of `other`. The first plain denial stands.
+    pub(crate) fn merge(&mut self, other: Self) {
+        if self.decision == Decision::ByIssues {
+            self.decision = other.decision;
+        }
+        self.issues.extend(other.issues);
+        self.warnings.extend(other.warnings);
+        self.audit.extend(other.audit);
+    }
+
+    /// The same verdict with the paths of the judged version traced back.
+    pub(crate) fn trace(mut self, trace: impl Fn(&FieldPath) -> FieldPath) -> Self {
+        let back = |issue: &Issue| match issue.reading {
+            Reading::Judged => trace(&issue.path),
+            Reading::Written => issue.path.clone(),
+        };
+        self.issues = self.issues.map_paths(back);
+        self
+    }
+}
+
+impl From<Issues> for Verdict {
+    fn from(issues: Issues) -> Self {
+        Self { issues, ..Self::default() }
+    }
+}
+
+impl From<Undecided> for Verdict {
+    fn from(why: Undecided) -> Self {
+        Self::undecided(why)
+    }
+}
+
+/// The `StatusReason` that Kubernetes uses with a code.
+pub(crate) const fn reason_of(code: u16) -> &'static str {
+    match code {
+        401 => "Unauthorized",
+        403 => "Forbidden",
+        404 => "NotFound",
+        405 => "MethodNotAllowed",
+        406 => "NotAcceptable",
+        409 => "Conflict",
+        410 => "Gone",
+        413 => "RequestEntityTooLarge",
+        415 => "UnsupportedMediaType",
+        422 => "Invalid",
+        429 => "TooManyRequests",
+        500 => "InternalError",
+        503 => "ServiceUnavailable",
+        504 => "Timeout",
+        _ => "BadRequest",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plain_denial_has_code_400_where_none_is_given() {
+        let Decision::Denied(denial) = Verdict::deny("no").decision else { panic!("not a denial") };
+        assert_eq!((denial.code, denial.reason.as_ref()), (400, "BadRequest"));
+    }
+
+    #[test]
+    fn a_code_that_is_no_error_becomes_400() {
+        let Decision::Denied(denial) = Verdict::deny("no").code(200).decision else { panic!("not a denial") };
+        assert_eq!(denial.code, 400);
+    }
+
+    #[test]
+    fn warnings_alone_do_not_deny() {
+        assert!(Verdict::allow().warning("careful").is_allowed());
+    }
+}
