@@ -22,6 +22,8 @@ pub mod request;
 pub mod resource;
 pub mod review;
 pub mod rule;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 pub mod undecided;
 pub mod verdict;
 

@@ -1,0 +1,266 @@
+//! The vocabulary of rule tests.
+//!
+//! ```
+//! use gateward_core::testing::{accepted, rejected};
+//! use gateward_core::{CREATE, FieldPath, Issues, Request, Rule, Verdict};
+//!
+//! # #[derive(serde::Serialize, serde::Deserialize)]
+//! # struct Otter { name: String }
+//! # impl gateward_core::Resource for Otter {
+//! #     const GROUP: &'static str = "example.org";
+//! #     const VERSION: &'static str = "v1";
+//! #     const KIND: &'static str = "Otter";
+//! #     const PLURAL: &'static str = "otters";
+//! #     const SCOPE: gateward_core::Scope = gateward_core::Scope::Namespaced;
+//! # }
+//! const NAMED: Rule = Rule { id: "OTTER-01", ..Rule::on(CREATE) };
+//!
+//! fn rules(otter: &Otter, _: &Request) -> Verdict {
+//!     let mut issues = Issues::new();
+//!     if otter.name.is_empty() {
+//!         issues.add(NAMED.required(FieldPath::field("name")).message("an otter has a name"));
+//!     }
+//!     issues.into()
+//! }
+//!
+//! rejected(rules, &Otter { name: String::new() }).by(&NAMED).at("name").saying("has a name");
+//! accepted(rules, &Otter { name: "Otto".into() });
+//! ```
+
+#![allow(clippy::missing_panics_doc, reason = "assertions panic; that is what they are for")]
+
+use std::fmt::Write;
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Poll, Waker};
+use std::time::SystemTime;
+
+use serde_json::{Value, json};
+
+use crate::answer::{Answer, Outcome};
+use crate::context::{Context, Facts};
+use crate::handler::Validator;
+use crate::issue::{Issue, Severity};
+use crate::registry::Registry;
+use crate::registry::kind::Kind;
+use crate::resource::{GroupVersionKind, Resource};
+use crate::review::Review;
+use crate::rule::Rule;
+
+/// Creates `object` before `validator` and demands a denial.
+#[track_caller]
+pub fn rejected<K: Resource>(validator: impl Validator<K>, object: &K) -> Findings {
+    let findings = created(validator, object);
+    findings.assert_denied();
+    findings
+}
+
+/// Creates `object` before `validator` and demands that it passes.
+#[track_caller]
+pub fn accepted<K: Resource>(validator: impl Validator<K>, object: &K) -> Findings {
+    let findings = created(validator, object);
+    findings.assert_allowed();
+    findings
+}
+
+fn created<K: Resource>(validator: impl Validator<K>, object: &K) -> Findings {
+    let registry = Registry::new().kind(Kind::<K>::new().validate(validator));
+    let mut document = serde_json::to_value(object).unwrap_or_default();
+    document["apiVersion"] = K::gvk().api_version().into();
+    document["kind"] = K::KIND.into();
+    Trial::of(&registry).create(&document)
+}
+
+/// One request to a registry, as the API server would send it.
+#[derive(Clone)]
+pub struct Trial<'r> {
+    registry: &'r Registry,
+    facts: Arc<dyn Facts>,
+    user: Option<String>,
+}
+
+impl<'r> Trial<'r> {
+    /// By an ordinary user, without facts.
+    pub fn of(registry: &'r Registry) -> Self {
+        Self { registry, facts: Arc::new(()), user: Some("jane".into()) }
+    }
+
+    /// With these facts about the cluster.
+    pub fn facts(mut self, facts: impl Facts) -> Self {
+        self.facts = Arc::new(facts);
+        self
+    }
+
+    /// By this user.
+    pub fn user(mut self, name: &str) -> Self {
+        self.user = Some(name.into());
+        self
+    }
+
+    /// By nobody.
+    pub fn nobody(mut self) -> Self {
+        self.user = None;
+        self
+    }
+
+    /// The verdict on a new object.
+    pub fn create(&self, object: &Value) -> Findings {
+        self.ask(Review::Validate, "CREATE", &Value::Null, object)
+    }
+
+    /// The verdict on a change.
+    pub fn update(&self, old: &Value, new: &Value) -> Findings {
+        self.ask(Review::Validate, "UPDATE", old, new)
+    }
+
+    /// A new object with its defaults.
+    pub fn default(&self, object: &Value) -> Findings {
+        self.ask(Review::Mutate, "CREATE", &Value::Null, object)
+    }
+
+    /// A changed object with its defaults.
+    pub fn default_update(&self, old: &Value, new: &Value) -> Findings {
+        self.ask(Review::Mutate, "UPDATE", old, new)
+    }
+
+    fn ask(&self, review: Review, operation: &str, old: &Value, new: &Value) -> Findings {
+        let gvk = GroupVersionKind::of(text(new, "/apiVersion"), text(new, "/kind"));
+        let path = self.registry.path_of(review, &gvk).unwrap_or_else(|| format!("/no-webhook-for/{gvk}"));
+        let body = json!({
+            "apiVersion": "admission.k8s.io/v1",
+            "kind": "AdmissionReview",
+            "request": {
+                "uid": "trial",
+                "kind": gvk,
+                "name": text(new, "/metadata/name"),
+                "namespace": text(new, "/metadata/namespace"),
+                "operation": operation,
+                "userInfo": self.user.as_ref().map(|name| json!({"username": name})),
+                "object": new,
+                "oldObject": old,
+            }
+        });
+        let context = Context::new(SystemTime::UNIX_EPOCH, Arc::clone(&self.facts));
+        let answer = block_on(self.registry.answer(&path, body.to_string().as_bytes(), &context));
+        Findings { object: new.clone(), answer }
+    }
+}
+
+fn text<'v>(document: &'v Value, pointer: &str) -> &'v str {
+    document.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Polls until the future is ready. Handlers under test wait for nothing.
+pub fn block_on<F: Future>(future: F) -> F::Output {
+    let mut future = pin!(future);
+    let mut context = std::task::Context::from_waker(Waker::noop());
+    loop {
+        if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
+            return output;
+        }
+        std::thread::yield_now();
+    }
+}
+
+/// What came of a [`Trial`].
+#[derive(Debug, Clone)]
+pub struct Findings {
+    object: Value,
+    answer: Answer,
+}
+
+#[allow(clippy::panic, reason = "assertions of tests")]
+impl Findings {
+    /// The answer itself.
+    pub fn answer(&self) -> &Answer {
+        &self.answer
+    }
+
+    /// Demands that the object passes.
+    #[track_caller]
+    pub fn assert_allowed(&self) {
+        let passed =
+            matches!(self.answer.record.outcome, Outcome::Allowed | Outcome::Patched { .. } | Outcome::Skipped(_));
+        assert!(passed, "expected to pass, got {:?}:\n{}", self.answer.record.outcome, self.listed());
+    }
+
+    /// Demands a denial.
+    #[track_caller]
+    pub fn assert_denied(&self) {
+        let denied = matches!(self.answer.record.outcome, Outcome::Denied { .. });
+        assert!(denied, "expected a denial, got {:?}", self.answer.record.outcome);
+    }
+
+    /// Demands a finding of this rule and returns a claim about it.
+    #[track_caller]
+    pub fn by(&self, rule: &Rule) -> Claim<'_> {
+        let candidates: Vec<&Issue> = self.answer.record.issues.iter().filter(|issue| issue.rule == rule.id).collect();
+        assert!(!candidates.is_empty(), "no finding by {}, but:\n{}", rule.id, self.listed());
+        Claim { candidates }
+    }
+
+    /// Demands that exactly these rules denied, in this order, each as often as it stands here.
+    #[track_caller]
+    pub fn only(&self, rules: &[&Rule]) -> &Self {
+        let found: Vec<&str> = self.answer.record.issues.of(Severity::Error).map(|issue| issue.rule).collect();
+        let wanted: Vec<&str> = rules.iter().map(|rule| rule.id).collect();
+        assert_eq!(found, wanted, "the findings are:\n{}", self.listed());
+        self
+    }
+
+    /// The paths of the findings that deny, in order.
+    pub fn paths(&self) -> Vec<String> {
+        self.answer.record.issues.of(Severity::Error).map(|issue| issue.path.to_string()).collect()
+    }
+
+    /// The warnings that the user sees.
+    pub fn warnings(&self) -> Vec<String> {
+        let body: Value = serde_json::from_slice(&self.answer.body).unwrap_or_default();
+        let warnings = body.pointer("/response/warnings").and_then(Value::as_array).cloned().unwrap_or_default();
+        warnings.iter().filter_map(Value::as_str).map(str::to_owned).collect()
+    }
+
+    /// The object after the patch.
+    #[track_caller]
+    pub fn patched(&self) -> Value {
+        let mut object = self.object.clone();
+        match self.answer.record.patch.apply(&mut object) {
+            Ok(()) => object,
+            Err(error) => panic!("the patch doesn't fit: {error}"),
+        }
+    }
+
+    fn listed(&self) -> String {
+        self.answer.record.issues.iter().fold(String::new(), |mut text, issue| {
+            let _ = writeln!(text, "  {} {issue}", issue.rule);
+            text
+        })
+    }
+}
+
+/// Something claimed of the findings of one rule; each further word narrows them.
+#[derive(Debug)]
+pub struct Claim<'f> {
+    candidates: Vec<&'f Issue>,
+}
+
+impl Claim<'_> {
+    /// One of them stands at this path.
+    #[track_caller]
+    pub fn at(mut self, path: &str) -> Self {
+        let all: Vec<String> = self.candidates.iter().map(|issue| issue.path.to_string()).collect();
+        self.candidates.retain(|issue| issue.path.to_string() == path);
+        assert!(!self.candidates.is_empty(), "no finding at {path}, but at {all:?}");
+        self
+    }
+
+    /// Its text holds these words.
+    #[track_caller]
+    pub fn saying(mut self, words: &str) -> Self {
+        let all: Vec<String> = self.candidates.iter().map(|issue| issue.detail()).collect();
+        self.candidates.retain(|issue| issue.detail().contains(words));
+        assert!(!self.candidates.is_empty(), "no finding says {words:?}, but {all:?}");
+        self
+    }
+}
