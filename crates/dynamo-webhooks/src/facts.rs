@@ -127,6 +127,7 @@ impl Facts for ClusterFacts {
 /// A document of facts as it is written.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+#[expect(clippy::struct_excessive_bools, reason = "the document is written so; gates are made of it at once")]
 struct Document {
     cluster_wide: bool,
     grove_enabled: bool,
