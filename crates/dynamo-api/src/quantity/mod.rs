@@ -1,4 +1,9 @@
 //! Kubernetes quantities: amounts such as `500m`, `8Gi` or `2`.
+//!
+//! A [`Quantity`] is what the user wrote; [`Quantity::amount`] is what it means. The grammar and the canonical form
+//! are those of the [quantity reference](https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/).
+
+mod amount;
 
 use std::fmt;
 
@@ -6,14 +11,17 @@ use serde::de::{Deserializer, Error, Visitor};
 use serde::{Deserialize, Serialize};
 use serde_json::Number;
 
+pub use amount::{Amount, InvalidQuantity};
+
 /// An amount as it was written, a string or a number.
 ///
 /// ```
 /// use dynamo_api::Quantity;
 ///
-/// let quantity: Quantity = serde_json::from_str("\"8Gi\"")?;
-/// assert_eq!(quantity.text(), "8Gi");
-/// # Ok::<(), serde_json::Error>(())
+/// let quantity: Quantity = serde_json::from_str("\"2048Mi\"")?;
+/// assert_eq!(quantity.text(), "2048Mi");
+/// assert_eq!(quantity.amount()?.to_string(), "2Gi");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
@@ -32,11 +40,25 @@ impl Quantity {
             Self::Number(number) => number.to_string(),
         }
     }
+
+    /// The amount that was meant.
+    pub fn amount(&self) -> Result<Amount, InvalidQuantity> {
+        match self {
+            Self::Text(text) => text.parse(),
+            Self::Number(number) => number.to_string().parse(),
+        }
+    }
+
+    /// The amount in canonical text, which is equal for equal amounts in the same notation; what is no quantity
+    /// stays as it was written.
+    pub fn canonical(&self) -> String {
+        self.amount().map_or_else(|_| self.text(), |amount| amount.to_string())
+    }
 }
 
 impl Default for Quantity {
     fn default() -> Self {
-        Self::Text("0".into())
+        "0".into()
     }
 }
 
