@@ -12,7 +12,7 @@ use crate::review::{
     AdmissionReview, Cause, Response, Review, ReviewVersion, Status, StatusDetails, WirePatch, presentable,
 };
 use crate::undecided::Undecided;
-use crate::verdict::{Decision, Denial, Verdict};
+use crate::verdict::{Decision, Denial, Verdict, reason_of};
 
 /// What goes back to the caller, and what the shell should know about it.
 #[derive(Debug, Clone)]
@@ -157,6 +157,24 @@ impl Answer {
     pub(crate) fn undecided_about(review: Review, request: &Request, why: Undecided) -> Self {
         let (status, body) = (why.status(), why.body());
         Self { status, body, record: Record::of(review, request, Outcome::Undecided(why)) }
+    }
+
+    /// The body as an AdmissionReview, also where there is no verdict: for callers that see no HTTP status. An error
+    /// becomes an answer that doesn't allow and carries its code.
+    pub fn review_body(&self) -> Cow<'_, [u8]> {
+        let Outcome::Undecided(why) = &self.record.outcome else { return Cow::Borrowed(&self.body) };
+        let code = why.status();
+        let reason = reason_of(code).to_owned();
+        let status = Status { outcome: "Failure", message: why.to_string(), reason, code, details: None };
+        let response = Response {
+            uid: &self.record.uid,
+            allowed: false,
+            status: Some(status),
+            patch: None,
+            warnings: Vec::new(),
+            audit_annotations: BTreeMap::new(),
+        };
+        Cow::Owned(response.to_body(ReviewVersion::V1))
     }
 
     /// Allowed without being judged.

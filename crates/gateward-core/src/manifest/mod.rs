@@ -3,6 +3,8 @@
 //! Follows <https://kubernetes.io/docs/reference/kubernetes-api/extend-resources/validating-webhook-configuration-v1/>.
 //! `caBundle` is never rendered: whoever owns the certificates writes it, and a rendered one would fight with that.
 
+pub mod yaml;
+
 use std::collections::BTreeMap;
 
 use serde::Serialize;
