@@ -3,12 +3,13 @@
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::experimental::Experimental;
+use crate::constants::MAIN_CONTAINER;
 use crate::meta::Condition;
 use crate::parts::{
     BackendFramework, ComponentKind, ComponentRole, EppConfig, ModelReference, Multinode, ProviderOverride,
     TopologyConstraint,
 };
-use crate::pod::PodTemplate;
+use crate::pod::{Container, PodTemplate};
 use crate::wire::{self, inline};
 use crate::{Quantity, Raw};
 
@@ -91,6 +92,18 @@ object! {
         pub topology_constraint: Option<TopologyConstraint>,
         /// Preview features.
         pub experimental: Option<Experimental>,
+    }
+}
+
+impl ComponentSpec {
+    /// What can be read of the pod; `None` where there is none, or where a field of it has the wrong JSON type.
+    pub fn pod(&self) -> Option<&PodTemplate> {
+        self.pod_template.as_ref()?.view().ok()
+    }
+
+    /// The container that runs the component, with its place in the list.
+    pub fn main_container(&self) -> Option<(usize, &Container)> {
+        self.pod()?.spec.container(MAIN_CONTAINER)
     }
 }
 
