@@ -2,6 +2,19 @@
 
 pub mod facts;
 mod grove;
+mod model;
 mod provider_override;
 
 pub use facts::ClusterFacts;
+
+use gateward_core::Registry;
+
+/// The webhooks of the Dynamo Operator: every kind with its rules and defaults.
+///
+/// ```
+/// let registry = dynamo_webhooks::registry();
+/// assert!(registry.rules().iter().any(|rule| rule.id == "MODEL-01"));
+/// ```
+pub fn registry() -> Registry {
+    Registry::new().kind(model::kind())
+}

@@ -1,0 +1,281 @@
+//! Admission of DynamoModel: MODEL-01 to MODEL-07. Values are compared byte by byte.
+
+use dynamo_api::v1alpha1::{DynamoModel, DynamoModelSpec, ModelType};
+use gateward_core::{
+    CREATE_AND_UPDATE, Endpoint, FieldPath, Issues, Kind, Redacted, Request, Rule, Terminating, UPDATE, Validator,
+    Verdict,
+};
+
+/// How the URI of a LoRA's weights may begin.
+const SOURCE_PREFIXES: [&str; 3] = ["s3://", "hf://", "file:///"];
+
+const ON_MODELS: Rule = Rule { kinds: &["DynamoModel"], versions: &["v1alpha1"], ..Rule::on(CREATE_AND_UPDATE) };
+
+pub(crate) const MODEL_NAME: Rule = Rule {
+    id: "MODEL-01",
+    summary: "a model has the name that requests ask for",
+    bad: include_str!("examples/model/model-01.bad.yaml"),
+    good: include_str!("examples/model/model-01.good.yaml"),
+    ..ON_MODELS
+};
+
+pub(crate) const BASE_MODEL_NAME: Rule = Rule {
+    id: "MODEL-02",
+    summary: "a model names the base model whose workers serve it",
+    bad: include_str!("examples/model/model-02.bad.yaml"),
+    good: include_str!("examples/model/model-02.good.yaml"),
+    ..ON_MODELS
+};
+
+pub(crate) const LORA_SOURCE: Rule = Rule {
+    id: "MODEL-03",
+    summary: "a LoRA has a source",
+    bad: include_str!("examples/model/model-03.bad.yaml"),
+    good: include_str!("examples/model/model-03.good.yaml"),
+    ..ON_MODELS
+};
+
+pub(crate) const LORA_SOURCE_URI: Rule = Rule {
+    id: "MODEL-04",
+    summary: "the source of a LoRA has a URI",
+    bad: include_str!("examples/model/model-04.bad.yaml"),
+    good: include_str!("examples/model/model-04.good.yaml"),
+    ..ON_MODELS
+};
+
+pub(crate) const LORA_SOURCE_FORM: Rule = Rule {
+    id: "MODEL-05",
+    summary: "the URI of a LoRA's source starts with s3://, hf:// or file:///",
+    bad: include_str!("examples/model/model-05.bad.yaml"),
+    good: include_str!("examples/model/model-05.good.yaml"),
+    ..ON_MODELS
+};
+
+pub(crate) const SAME_MODEL_TYPE: Rule = Rule {
+    id: "MODEL-06",
+    summary: "the type of a model never changes",
+    operations: UPDATE,
+    bad: include_str!("examples/model/model-06.bad.yaml"),
+    good: include_str!("examples/model/model-06.good.yaml"),
+    ..ON_MODELS
+};
+
+pub(crate) const SAME_BASE_MODEL: Rule = Rule {
+    id: "MODEL-07",
+    summary: "the base model of a model never changes",
+    operations: UPDATE,
+    bad: include_str!("examples/model/model-07.bad.yaml"),
+    good: include_str!("examples/model/model-07.good.yaml"),
+    ..ON_MODELS
+};
+
+pub(crate) const RULES: &[&Rule] = &[
+    &MODEL_NAME,
+    &BASE_MODEL_NAME,
+    &LORA_SOURCE,
+    &LORA_SOURCE_URI,
+    &LORA_SOURCE_FORM,
+    &SAME_MODEL_TYPE,
+    &SAME_BASE_MODEL,
+];
+
+/// The declaration of DynamoModel.
+pub(crate) fn kind() -> Kind<DynamoModel> {
+    let endpoint = Endpoint::new().name("vdynamomodel.kb.io").path("/validate-nvidia-com-v1alpha1-dynamomodel");
+    Kind::new().validate(Rules).validating_at(endpoint).terminating(Terminating::Skipped).rules(RULES.iter().copied())
+}
+
+/// The rules of DynamoModel.
+struct Rules;
+
+impl Validator<DynamoModel> for Rules {
+    async fn create(&self, new: &DynamoModel, _: &Request) -> Verdict {
+        stateless(&new.spec).into()
+    }
+
+    async fn update(&self, old: &DynamoModel, new: &DynamoModel, _: &Request) -> Verdict {
+        let mut issues = stateless(&new.spec);
+        unchanged(&old.spec, &new.spec, &mut issues);
+        issues.into()
+    }
+}
+
+fn stateless(spec: &DynamoModelSpec) -> Issues {
+    let mut issues = Issues::new();
+    if spec.model_name.is_empty() {
+        issues.add(MODEL_NAME.required(at("modelName")).message("the name that requests ask for is missing"));
+    }
+    if spec.base_model_name.is_empty() {
+        let issue = BASE_MODEL_NAME.required(at("baseModelName"));
+        issues.add(issue.message("the base model whose workers serve this one is missing"));
+    }
+    if spec.model_type == Some(ModelType::Lora) {
+        source(spec, &mut issues);
+    }
+    issues
+}
+
+/// What is demanded of a LoRA's source. Its URI may hold credentials: no text shows it.
+fn source(spec: &DynamoModelSpec, issues: &mut Issues) {
+    let Some(source) = &spec.source else {
+        let issue = LORA_SOURCE.required(at("source")).message("a LoRA is read from a source");
+        return issues.add(issue.help("give source.uri, for example s3://bucket/adapter"));
+    };
+    let uri = at("source") / "uri";
+    if source.uri.is_empty() {
+        issues.add(LORA_SOURCE_URI.required(uri).message("a LoRA is read from this address"));
+    } else if !SOURCE_PREFIXES.iter().any(|prefix| source.uri.starts_with(prefix)) {
+        let issue = LORA_SOURCE_FORM.invalid(uri, Redacted).message("weights can't be read from such an address");
+        issues.add(issue.help("accepted: s3://bucket/path, hf://organisation/name, file:///path"));
+    }
+}
+
+fn unchanged(old: &DynamoModelSpec, new: &DynamoModelSpec, issues: &mut Issues) {
+    if new.base_model_name != old.base_model_name {
+        let path = at("baseModelName");
+        let issue = SAME_BASE_MODEL.invalid(path.clone(), new.base_model_name.as_str());
+        issues.add(issue.message("the base model can't change").help("delete the model and create it anew"));
+        let text = "spec.baseModelName: with another base model the endpoints that serve this model are not found";
+        issues.add(SAME_BASE_MODEL.warning(path, text));
+    }
+    if new.model_type != old.model_type {
+        let path = at("modelType");
+        let issue = SAME_MODEL_TYPE.invalid(path.clone(), new.model_type.as_ref().map_or("", ModelType::as_str));
+        issues.add(issue.message("the type can't change").help("delete the model and create it anew"));
+        let text = "spec.modelType: workers may treat a model that changes its type in unexpected ways";
+        issues.add(SAME_MODEL_TYPE.warning(path, text));
+    }
+}
+
+fn at(field: &'static str) -> FieldPath {
+    FieldPath::field("spec") / field
+}
+
+#[cfg(test)]
+mod tests {
+    use gateward_core::Registry;
+    use gateward_core::testing::{Findings, Trial};
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn model(spec: &Value) -> Value {
+        let metadata = json!({"name": "otter", "namespace": "river"});
+        let mut object = json!({"apiVersion": "nvidia.com/v1alpha1", "kind": "DynamoModel", "metadata": metadata});
+        object["spec"] = json!({"modelName": "otter-legal", "baseModelName": "otter"});
+        for (name, value) in spec.as_object().into_iter().flatten() {
+            object["spec"][name] = value.clone();
+        }
+        object
+    }
+
+    fn lora(uri: &str) -> Value {
+        model(&json!({"modelType": "lora", "source": {"uri": uri}}))
+    }
+
+    fn create(object: &Value) -> Findings {
+        Trial::of(&Registry::new().kind(kind())).create(object)
+    }
+
+    fn update(old: &Value, new: &Value) -> Findings {
+        Trial::of(&Registry::new().kind(kind())).update(old, new)
+    }
+
+    #[test]
+    fn rejects_a_model_without_names() {
+        let findings = create(&model(&json!({"modelName": "", "baseModelName": null})));
+        findings.only(&[&MODEL_NAME, &BASE_MODEL_NAME]);
+        assert_eq!(findings.paths(), ["spec.modelName", "spec.baseModelName"]);
+        create(&model(&json!({"modelName": " ", "baseModelName": " "}))).assert_allowed();
+    }
+
+    #[test]
+    fn rejects_a_lora_without_a_source() {
+        let findings = create(&model(&json!({"modelType": "lora"})));
+        findings.only(&[&LORA_SOURCE]).by(&LORA_SOURCE).at("spec.source");
+    }
+
+    #[test]
+    fn rejects_a_lora_without_a_uri() {
+        create(&lora("")).only(&[&LORA_SOURCE_URI]).by(&LORA_SOURCE_URI).at("spec.source.uri");
+        create(&model(&json!({"modelType": "lora", "source": {}}))).only(&[&LORA_SOURCE_URI]);
+    }
+
+    #[test]
+    fn accepts_a_lora_from_a_bucket_a_hub_or_a_file() {
+        for uri in ["s3://bucket/a", "s3://", "hf://", "hf://org/name@nowhere", "file:///", "file:///mnt/a"] {
+            create(&lora(uri)).assert_allowed();
+        }
+    }
+
+    #[test]
+    fn rejects_a_lora_from_anywhere_else() {
+        for uri in ["https://example.org/a", "S3://bucket/a", " s3://bucket/a", "s3:/a", "file://host/a", "/mnt/a", " "]
+        {
+            create(&lora(uri)).only(&[&LORA_SOURCE_FORM]).by(&LORA_SOURCE_FORM).at("spec.source.uri");
+        }
+    }
+
+    #[test]
+    fn never_shows_the_uri() {
+        let findings = create(&lora("https://user:hunter2@example.org/a"));
+        let body = String::from_utf8(findings.answer().body.clone()).unwrap();
+        assert!(body.contains("<redacted>") && !body.contains("hunter2") && !body.contains("example.org"), "{body}");
+        assert!(!format!("{:?}", findings.answer().record).contains("hunter2"));
+    }
+
+    #[test]
+    fn ignores_the_source_of_everything_but_a_lora() {
+        for model_type in ["base", "adapter", "LORA", "Lora", ""] {
+            create(&model(&json!({"modelType": model_type}))).assert_allowed();
+            create(&model(&json!({"modelType": model_type, "source": {"uri": "ftp://x"}}))).assert_allowed();
+        }
+    }
+
+    #[test]
+    fn reports_the_base_model_before_the_type_with_a_warning_each() {
+        let old = model(&json!({"modelType": "base"}));
+        let new = model(&json!({"modelType": "adapter", "baseModelName": "badger"}));
+        let findings = update(&old, &new);
+        findings.only(&[&SAME_BASE_MODEL, &SAME_MODEL_TYPE]);
+        assert_eq!(findings.paths(), ["spec.baseModelName", "spec.modelType"]);
+        let warnings = findings.warnings();
+        assert_eq!(warnings.len(), 2);
+        assert!(warnings[0].contains("baseModelName") && warnings[1].contains("modelType"), "{warnings:?}");
+    }
+
+    #[test]
+    fn an_emptied_base_model_is_missing_and_changed() {
+        let findings = update(&model(&json!({})), &model(&json!({"baseModelName": ""})));
+        findings.only(&[&BASE_MODEL_NAME, &SAME_BASE_MODEL]);
+        assert_eq!(findings.paths(), ["spec.baseModelName", "spec.baseModelName"]);
+        assert_eq!(findings.warnings().len(), 1);
+    }
+
+    #[test]
+    fn judges_the_new_object_of_an_update_like_a_created_one() {
+        let findings = update(&lora("s3://bucket/a"), &model(&json!({"modelType": "lora", "modelName": ""})));
+        findings.only(&[&MODEL_NAME, &LORA_SOURCE]);
+    }
+
+    #[test]
+    fn name_and_source_may_change() {
+        let mut new = lora("hf://org/b");
+        new["spec"]["modelName"] = "badger".into();
+        update(&lora("s3://bucket/a"), &new).assert_allowed();
+    }
+
+    #[test]
+    fn a_model_that_is_being_deleted_is_let_go() {
+        let mut new = model(&json!({"modelName": "", "baseModelName": "badger"}));
+        new["metadata"]["deletionTimestamp"] = "2026-05-01T00:00:00Z".into();
+        update(&model(&json!({})), &new).assert_allowed();
+        create(&new).assert_denied();
+    }
+
+    #[test]
+    fn a_field_of_the_wrong_type_is_a_finding() {
+        let findings = create(&model(&json!({"modelName": 5, "source": "s3://a"})));
+        assert_eq!(findings.paths().len(), 2);
+    }
+}
