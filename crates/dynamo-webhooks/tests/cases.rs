@@ -1,0 +1,65 @@
+//! Every case of the rule books that our webhooks answer, through `Registry::answer`.
+//!
+//! Verdict, paths, counts of findings and of warnings are compared, and for defaulting the patched object. Skipped
+//! where the cases don't lie beside the project.
+
+#[allow(clippy::panic, clippy::expect_used, reason = "assertions of tests")]
+mod support;
+
+use gateward_core::Registry;
+use gateward_core::testing::block_on;
+use support::{Case, FILES, folder};
+
+/// Cases that we answer otherwise on purpose, with the reason; `docs/deviations.md` says more.
+const DOCUMENTED: &[(&str, &str)] = &[];
+
+#[derive(Default)]
+struct Tally {
+    passed: usize,
+    documented: usize,
+    unserved: usize,
+    failed: Vec<String>,
+}
+
+impl Tally {
+    fn of(cases: &[Case], registry: &Registry) -> Self {
+        let mut tally = Self::default();
+        cases.iter().for_each(|case| tally.count(case, registry));
+        tally
+    }
+
+    fn count(&mut self, case: &Case, registry: &Registry) {
+        let Some(path) = case.path(registry) else {
+            self.unserved += 1;
+            return;
+        };
+        let answer = block_on(registry.answer(&path, &case.body(registry), &case.context()));
+        match case.disagreement(&answer) {
+            None => self.passed += 1,
+            Some(_) if DOCUMENTED.iter().any(|(id, _)| *id == case.id) => self.documented += 1,
+            Some(how) => {
+                self.failed.push(format!("{} ({}, {})\n      {how}", case.id, case.source_rule, case.version()))
+            }
+        }
+    }
+}
+
+#[test]
+fn every_case_is_answered_as_the_rule_books_say() {
+    let Some(folder) = folder() else {
+        println!("skipped: there are no cases beside the project");
+        return;
+    };
+    let registry = dynamo_webhooks::registry();
+    let mut failed = Vec::new();
+    for file in FILES {
+        let tally = Tally::of(&Case::ours(&folder, file), &registry);
+        let (passed, documented, unserved) = (tally.passed, tally.documented, tally.unserved);
+        println!(
+            "{file}: {passed} passed, {} failed, {documented} documented, {unserved} unserved",
+            tally.failed.len()
+        );
+        failed.extend(tally.failed);
+    }
+    assert!(failed.is_empty(), "{} disagreements:\n  {}", failed.len(), failed.join("\n  "));
+}
