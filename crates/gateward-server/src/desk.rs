@@ -1,0 +1,212 @@
+//! From the head of a request to its answer.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use bytes::Bytes;
+use gateward_core::{Answer, Review, Undecided};
+use http::header::{ALLOW, CONNECTION, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
+use http::{Request, Response, StatusCode, Version, request};
+use http_body::Body;
+use http_body_util::Full;
+use tokio::sync::{Semaphore, watch};
+use tokio::time::{Instant, timeout_at};
+
+use crate::answerer::Answerer;
+use crate::body::{Budget, Received, receive};
+use crate::entry::Entry;
+use crate::journal;
+use crate::limits::Limits;
+use crate::metrics::{Metrics, Overload};
+use crate::panics::caught;
+use crate::patience::Activity;
+use crate::phase::Phase;
+use crate::timeout;
+
+/// Where all requests of a listener are answered.
+pub(crate) struct Desk<A> {
+    answerer: A,
+    limits: Limits,
+    metrics: Metrics,
+    budget: Budget,
+    turns: Semaphore,
+    phase: watch::Receiver<Phase>,
+}
+
+/// An answer, and what the listener should know beside it.
+struct Reply {
+    answer: Answer,
+    review: Option<Review>,
+    judged_in: Option<Duration>,
+    rest: Rest,
+}
+
+/// What became of the request's body.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Rest {
+    /// It was read to its end.
+    Read,
+    /// It may still be on its way: the connection can't be used again.
+    Left,
+}
+
+/// When a request must be answered, on both clocks: one drives timers, the other means something to handlers.
+#[derive(Clone, Copy)]
+struct Deadline {
+    start: Instant,
+    end: Instant,
+    wall: SystemTime,
+}
+
+impl Deadline {
+    fn of(query: Option<&str>, longest: Duration) -> Self {
+        let allowed = timeout::of_query(query).map_or(longest, |timeout| timeout.min(longest));
+        let start = Instant::now();
+        Self { start, end: start + allowed, wall: SystemTime::now() + allowed }
+    }
+}
+
+impl<A: Answerer> Desk<A> {
+    pub(crate) fn new(answerer: A, limits: Limits, metrics: Metrics, phase: watch::Receiver<Phase>) -> Self {
+        let budget = Budget::new(limits.bodies_in_flight, metrics.body_bytes());
+        let turns = Semaphore::new(limits.concurrency.get() as usize);
+        Self { answerer, limits, metrics, budget, turns, phase }
+    }
+
+    /// Answers a request whose head was read.
+    pub(crate) async fn handle<B>(&self, request: Request<B>, activity: &Arc<Activity>) -> Response<Full<Bytes>>
+    where
+        B: Body<Data = Bytes> + Unpin,
+    {
+        let _busy = activity.begin();
+        let _counted = self.metrics.request();
+        let (head, body) = request.into_parts();
+        let reply = self.reply(&head, body).await;
+        self.metrics.answered(reply.review, &reply.answer.record, reply.judged_in);
+        journal::answered(reply.review, &reply.answer.record, reply.judged_in);
+        if reply.rest == Rest::Left {
+            activity.leave_body();
+        }
+        self.response(&head, reply)
+    }
+
+    async fn reply<B>(&self, head: &request::Parts, body: B) -> Reply
+    where
+        B: Body<Data = Bytes> + Unpin,
+    {
+        let deadline = Deadline::of(head.uri.query(), self.limits.deadline);
+        let rest = if body.is_end_stream() { Rest::Read } else { Rest::Left };
+        let length = body.size_hint().exact();
+        let entry = match Entry::of(head, length, |path| self.answerer.route(path), &self.limits) {
+            Ok(entry) => entry,
+            Err(why) => return Reply::refusal(self.answerer.route(head.uri.path()), why, rest),
+        };
+        match self.receive(body, entry.limit, deadline).await {
+            Ok(body) => self.judge(head.uri.path(), &body, entry.review, deadline).await,
+            Err(why) => Reply::refusal(Some(entry.review), why, Rest::Left),
+        }
+    }
+
+    async fn receive<B>(&self, body: B, limit: usize, deadline: Deadline) -> Result<Received, Undecided>
+    where
+        B: Body<Data = Bytes> + Unpin,
+    {
+        let slow = deadline.start + self.limits.body;
+        let received = timeout_at(slow.min(deadline.end), receive(body, limit, &self.budget)).await;
+        let late = if slow < deadline.end { Undecided::SlowBody } else { Undecided::Deadline };
+        let body = received.unwrap_or(Err(late)).inspect_err(|why| {
+            if *why == Undecided::Overloaded {
+                self.metrics.shed(Overload::Bytes);
+            }
+        })?;
+        self.metrics.received(body.len());
+        Ok(body)
+    }
+
+    async fn judge(&self, path: &str, body: &[u8], review: Review, deadline: Deadline) -> Reply {
+        let Ok(_turn) = self.turns.try_acquire() else {
+            self.metrics.shed(Overload::Concurrency);
+            return Reply::refusal(Some(review), Undecided::Overloaded, Rest::Read);
+        };
+        let start = Instant::now();
+        // Within the block, so that a panic before the first `await` is caught too.
+        let answering = caught(async { self.answerer.answer(path, body, deadline.wall).await });
+        let answer = match timeout_at(deadline.end, answering).await {
+            Ok(Ok(answer)) => answer,
+            Ok(Err(_panicked)) => {
+                self.metrics.panicked();
+                journal::panicked(path);
+                Answer::undecided(Undecided::Panicked)
+            }
+            Err(_elapsed) => Answer::undecided(Undecided::Deadline),
+        };
+        Reply { answer, review: Some(review), judged_in: Some(start.elapsed()), rest: Rest::Read }
+    }
+
+    fn response(&self, head: &request::Parts, reply: Reply) -> Response<Full<Bytes>> {
+        let status = status(reply.answer.status);
+        let mut response = Response::new(Full::new(Bytes::from(reply.answer.body)));
+        *response.status_mut() = status;
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        self.advise(status, headers);
+        let ends = reply.rest == Rest::Left || *self.phase.borrow() >= Phase::Leaving;
+        if ends && head.version < Version::HTTP_2 {
+            headers.insert(CONNECTION, HeaderValue::from_static("close"));
+        }
+        response
+    }
+
+    /// What the caller can do about an error.
+    fn advise(&self, status: StatusCode, headers: &mut HeaderMap) {
+        match status {
+            StatusCode::METHOD_NOT_ALLOWED => {
+                headers.insert(ALLOW, HeaderValue::from_static("POST"));
+            }
+            StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => {
+                headers.insert(RETRY_AFTER, HeaderValue::from(self.limits.retry_after.as_secs().max(1)));
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Reply {
+    fn refusal(review: Option<Review>, why: Undecided, rest: Rest) -> Self {
+        Self { answer: Answer::undecided(why), review, judged_in: None, rest }
+    }
+}
+
+/// Never a redirect: the API server would follow it (CVE-2020-8561).
+fn status(code: u16) -> StatusCode {
+    StatusCode::from_u16(code)
+        .ok()
+        .filter(|status| !status.is_redirection() && !status.is_informational())
+        .unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_redirect_never_leaves_the_server() {
+        for code in [100, 301, 302, 307, 308, 0, 1000] {
+            assert_eq!(status(code), StatusCode::INTERNAL_SERVER_ERROR, "{code}");
+        }
+        assert_eq!(status(200), StatusCode::OK);
+        assert_eq!(status(504), StatusCode::GATEWAY_TIMEOUT);
+    }
+
+    #[test]
+    fn a_deadline_is_never_longer_than_the_longest() {
+        let allowed = |query| {
+            let deadline = Deadline::of(query, Duration::from_secs(30));
+            (deadline.end - deadline.start).as_secs()
+        };
+        assert_eq!(allowed(Some("timeout=10s")), 10);
+        assert_eq!(allowed(Some("timeout=90s")), 30);
+        assert_eq!(allowed(Some("timeout=soon")), 30);
+        assert_eq!(allowed(None), 30);
+    }
+}

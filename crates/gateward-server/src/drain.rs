@@ -1,0 +1,68 @@
+//! The end of a server, step by step. Each step is a type of its own, so none can be left out or come too early.
+
+use std::time::Duration;
+
+use crate::phase::Phase;
+use crate::readiness::Listener;
+use crate::server::Serving;
+
+/// How long the steps of the end take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Drain {
+    /// How long all are served after readiness has failed: until every API server knows that the pod is gone. Default
+    /// 10 s: one failed probe, and some seconds for endpoints to spread.
+    pub grace: Duration,
+    /// How long requests in flight are waited for after that. Default 15 s: longer than the usual `timeoutSeconds` of
+    /// 10, and together with the grace below the 30 s that a pod has.
+    pub finish: Duration,
+}
+
+impl Default for Drain {
+    fn default() -> Self {
+        Self { grace: Duration::from_secs(10), finish: Duration::from_secs(15) }
+    }
+}
+
+/// Readiness has failed. New connections are accepted and everything is answered, but each answer carries
+/// `Connection: close`; connections that rest stay open.
+#[derive(Debug)]
+#[must_use = "the server is cut off when this is dropped"]
+pub struct Leaving(Serving);
+
+impl Leaving {
+    pub(crate) fn of(server: Serving) -> Self {
+        server.readiness.listener(Listener::Leaving);
+        server.phase.send_replace(Phase::Leaving);
+        Self(server)
+    }
+
+    /// Closes the listener and every connection that rests.
+    pub async fn close(mut self) -> Closing {
+        self.0.phase.send_replace(Phase::Closing);
+        // It ends by itself, and how does not matter.
+        let _ = (&mut self.0.accepting).await;
+        Closing(self.0)
+    }
+}
+
+/// The listener is closed; requests in flight are still answered.
+#[derive(Debug)]
+#[must_use = "the server is cut off when this is dropped"]
+pub struct Closing(Serving);
+
+impl Closing {
+    /// Waits until every connection has ended, and cuts off what is left after `limit`.
+    pub async fn finish(self, limit: Duration) -> Drained {
+        let ended = tokio::time::timeout(limit, self.0.door.empty()).await;
+        let cut = if ended.is_ok() { 0 } else { self.0.door.taken() };
+        self.0.phase.send_replace(Phase::Cut);
+        Drained { cut }
+    }
+}
+
+/// The server has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Drained {
+    /// How many connections had to be cut off.
+    pub cut: usize,
+}

@@ -1,0 +1,188 @@
+//! What one peer, and all peers together, may take from the process.
+
+use std::fmt;
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+/// How long the API server keeps an idle connection before it closes it (the default of Go's transport, which its
+/// webhook client uses).
+pub const API_SERVER_KEEPS_IDLE: Duration = Duration::from_secs(90);
+
+/// The smallest buffer that the HTTP library works with.
+const SMALLEST_HEAD: ByteSize = ByteSize::kibibytes(8);
+
+/// An amount of memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ByteSize(usize);
+
+impl ByteSize {
+    /// So many bytes.
+    pub const fn bytes(count: usize) -> Self {
+        Self(count)
+    }
+
+    /// So many times 1024 bytes.
+    pub const fn kibibytes(count: usize) -> Self {
+        Self(count * 1024)
+    }
+
+    /// So many times 1024 × 1024 bytes.
+    pub const fn mebibytes(count: usize) -> Self {
+        Self(count * 1024 * 1024)
+    }
+
+    /// The amount in bytes.
+    pub const fn get(self) -> usize {
+        self.0
+    }
+}
+
+impl fmt::Display for ByteSize {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes", self.0)
+    }
+}
+
+/// How many of something there may be at a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Cap(NonZeroU32);
+
+impl Cap {
+    /// At most so many; none at all is read as one.
+    pub const fn at_most(count: u32) -> Self {
+        match NonZeroU32::new(count) {
+            Some(count) => Self(count),
+            None => Self(NonZeroU32::MIN),
+        }
+    }
+
+    /// The number.
+    pub const fn get(self) -> u32 {
+        self.0.get()
+    }
+}
+
+/// Every limit of the listener. [`crate::manual`] tells which attack each of them is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limits {
+    /// How many connections are open at a time, those in a handshake included; one more is closed at once. Default 512:
+    /// some HTTP/1.1 connections from each of several API servers, below the 1024 open files that a shell allows, and
+    /// some 15 MiB of buffers at worst.
+    pub connections: Cap,
+    /// How long a TLS handshake may take. Default 5 s: an API server in the same cluster needs milliseconds.
+    pub handshake: Duration,
+    /// How long a connection may rest between two requests. Default 120 s: longer than [`API_SERVER_KEEPS_IDLE`], so
+    /// that the API server closes first and never sends a request into a connection that is being closed here.
+    pub idle: Duration,
+    /// How long a request's head may take, from its first byte. Default 5 s.
+    pub head: Duration,
+    /// How large a request's head may be. Default 32 KiB: the API server sends about one, tokens and trace context
+    /// included. At least 8 KiB.
+    pub head_size: ByteSize,
+    /// How long a request's body may take, from the end of its head. Default 10 s.
+    pub body: Duration,
+    /// How large the body of an AdmissionReview may be. Default 7 MiB: the object and its predecessor, each of the
+    /// 3 MiB that the API server takes in a request, and the envelope.
+    pub admission_size: ByteSize,
+    /// How large the body of a ConversionReview may be. Default 128 MiB: the API server converts whole lists in one
+    /// call.
+    pub conversion_size: ByteSize,
+    /// How much memory all bodies together may take. Default 256 MiB: two of the largest conversions at a time.
+    pub bodies_in_flight: ByteSize,
+    /// How many reviews are judged at a time. Default 256: judging takes well below a millisecond, so more than that
+    /// means that something that handlers wait for is stuck.
+    pub concurrency: Cap,
+    /// How long a review may take when the caller doesn't say, and at most. Default 30 s: the longest `timeoutSeconds`
+    /// that Kubernetes accepts.
+    pub deadline: Duration,
+    /// How long a peer may refuse to take a part of its answer. Default 10 s.
+    pub write: Duration,
+    /// How long a connection that is closed in the middle of a request's body goes on swallowing it, so that the
+    /// refusal reaches the peer before the reset does. Default 1 s.
+    pub linger: Duration,
+    /// When a caller that was turned away for overload should come back. Default 1 s: the API server's client obeys
+    /// `Retry-After` by itself, within its own deadline.
+    pub retry_after: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            connections: Cap::at_most(512),
+            handshake: Duration::from_secs(5),
+            idle: Duration::from_mins(2),
+            head: Duration::from_secs(5),
+            head_size: ByteSize::kibibytes(32),
+            body: Duration::from_secs(10),
+            admission_size: ByteSize::mebibytes(7),
+            conversion_size: ByteSize::mebibytes(128),
+            bodies_in_flight: ByteSize::mebibytes(256),
+            concurrency: Cap::at_most(256),
+            deadline: Duration::from_secs(30),
+            write: Duration::from_secs(10),
+            linger: Duration::from_secs(1),
+            retry_after: Duration::from_secs(1),
+        }
+    }
+}
+
+impl Limits {
+    /// Whether the limits go together; asked before the listener is bound.
+    pub fn check(&self) -> Result<(), LimitsError> {
+        if self.head_size < SMALLEST_HEAD {
+            return Err(LimitsError::HeadTooSmall { least: SMALLEST_HEAD });
+        }
+        let largest = self.admission_size.max(self.conversion_size);
+        if self.bodies_in_flight < largest {
+            return Err(LimitsError::BodyNeverFits { largest, in_flight: self.bodies_in_flight });
+        }
+        Ok(())
+    }
+}
+
+/// Limits that contradict each other.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LimitsError {
+    /// The head of no request would fit.
+    #[error("the limit for the head of a request is below {least}")]
+    HeadTooSmall {
+        /// The smallest limit that works.
+        least: ByteSize,
+    },
+    /// A body within its own limit could never be served.
+    #[error("a body may have {largest}, but all bodies together only {in_flight}")]
+    BodyNeverFits {
+        /// The largest body that is allowed.
+        largest: ByteSize,
+        /// What all bodies together may take.
+        in_flight: ByteSize,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_defaults_go_together() {
+        assert_eq!(Limits::default().check(), Ok(()));
+    }
+
+    #[test]
+    fn an_idle_connection_outlives_the_patience_of_the_api_server() {
+        assert!(Limits::default().idle > API_SERVER_KEEPS_IDLE);
+    }
+
+    #[test]
+    fn a_body_that_never_fits_is_an_error() {
+        let limits = Limits { bodies_in_flight: ByteSize::mebibytes(1), ..Limits::default() };
+        assert!(matches!(limits.check(), Err(LimitsError::BodyNeverFits { .. })));
+    }
+
+    #[test]
+    fn a_head_below_the_smallest_buffer_is_an_error() {
+        let limits = Limits { head_size: ByteSize::bytes(8191), ..Limits::default() };
+        assert!(matches!(limits.check(), Err(LimitsError::HeadTooSmall { .. })));
+    }
+}

@@ -1,0 +1,190 @@
+//! The server: from what it needs, over the bound address, to serving.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+use crate::accept::{Door, accept};
+use crate::answerer::Answerer;
+use crate::bind::{BindError, bind};
+use crate::desk::Desk;
+use crate::drain::{Drain, Drained, Leaving};
+use crate::identity::IdentitySlot;
+use crate::journal;
+use crate::limits::{API_SERVER_KEEPS_IDLE, Limits};
+use crate::metrics::Metrics;
+use crate::phase::Phase;
+use crate::proof::{Trust, shake_hands};
+use crate::protocols::Protocols;
+use crate::readiness::{Handshake, Listener, Readiness};
+use crate::reception::Reception;
+
+/// How long to wait between two tries to prove that the listener works, at first and at most.
+const FIRST_PAUSE: Duration = Duration::from_millis(50);
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+
+/// A server that is not bound yet: who it is, who answers, and what callers may take.
+#[derive(Debug)]
+pub struct Server<A> {
+    identity: IdentitySlot,
+    answerer: A,
+    limits: Limits,
+    protocols: Protocols,
+    metrics: Metrics,
+    readiness: Readiness,
+}
+
+impl<A: Answerer> Server<A> {
+    /// A server with the default limits. It may be bound while `identity` is still empty.
+    pub fn new(identity: IdentitySlot, answerer: A) -> Self {
+        Self {
+            identity,
+            answerer,
+            limits: Limits::default(),
+            protocols: Protocols::default(),
+            metrics: Metrics::new("gateward"),
+            readiness: Readiness::new(),
+        }
+    }
+
+    /// Other limits.
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Other versions of HTTP.
+    pub fn protocols(mut self, protocols: Protocols) -> Self {
+        self.protocols = protocols;
+        self
+    }
+
+    /// Counts into these metrics.
+    pub fn metrics(mut self, metrics: Metrics) -> Self {
+        self.metrics = metrics;
+        self
+    }
+
+    /// Tells this readiness how it is.
+    pub fn readiness(mut self, readiness: Readiness) -> Self {
+        self.readiness = readiness;
+        self
+    }
+
+    /// Takes an address; port 0 takes a free one. Connections wait until [`Bound::serve`].
+    pub async fn bind(self, address: SocketAddr) -> Result<Bound<A>, BindError> {
+        self.limits.check()?;
+        let tls = self.identity.server_config(&self.protocols).map_err(|error| BindError::Tls(error.to_string()))?;
+        let (listener, address) = bind(address).await?;
+        self.readiness.watch(self.identity.clone());
+        Ok(Bound { server: self, tls, listener, address })
+    }
+}
+
+/// A server that has its address.
+#[derive(Debug)]
+pub struct Bound<A> {
+    server: Server<A>,
+    tls: Arc<rustls::ServerConfig>,
+    listener: TcpListener,
+    address: SocketAddr,
+}
+
+impl<A: Answerer> Bound<A> {
+    /// The bound address.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Serves, on the runtime of the caller.
+    pub fn serve(self) -> Serving {
+        let Self { server, tls, listener, address } = self;
+        let Server { answerer, limits, protocols, metrics, readiness, .. } = server;
+        journal::starting(address, &answerer.paths());
+        if limits.idle <= API_SERVER_KEEPS_IDLE {
+            journal::idle_is_short(limits.idle);
+        }
+        let (phase, watched) = watch::channel(Phase::Serving);
+        let door = Door::new(limits.connections);
+        let desk = Desk::new(answerer, limits.clone(), metrics.clone(), watched.clone());
+        let reception = Reception::new(desk, tls, limits, protocols, metrics.clone());
+        let accepting = tokio::spawn(receive(listener, door.clone(), watched, reception, metrics, readiness.clone()));
+        readiness.listener(Listener::Open);
+        Serving { address, phase, door, accepting, readiness }
+    }
+}
+
+async fn receive<A: Answerer>(
+    listener: TcpListener,
+    door: Door,
+    phase: watch::Receiver<Phase>,
+    reception: Reception<A>,
+    metrics: Metrics,
+    readiness: Readiness,
+) {
+    let _closed = ClosedOnDrop(readiness);
+    let reception = Arc::new(reception);
+    let turned_away = || metrics.refused();
+    accept(listener, door, phase, turned_away, |socket, seat, phase| {
+        let reception = Arc::clone(&reception);
+        async move {
+            let _seat = seat;
+            reception.converse(socket, phase).await;
+        }
+    })
+    .await;
+}
+
+/// However accepting ends, readiness learns of it.
+struct ClosedOnDrop(Readiness);
+
+impl Drop for ClosedOnDrop {
+    fn drop(&mut self) {
+        self.0.listener(Listener::Closed);
+    }
+}
+
+/// A server that serves. Dropping it cuts everything off; [`Serving::drain`] ends it well.
+#[derive(Debug)]
+#[must_use = "the server is cut off when this is dropped"]
+pub struct Serving {
+    pub(crate) address: SocketAddr,
+    pub(crate) phase: watch::Sender<Phase>,
+    pub(crate) door: Door,
+    pub(crate) accepting: JoinHandle<()>,
+    pub(crate) readiness: Readiness,
+}
+
+impl Serving {
+    /// The bound address.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Makes handshakes with the own listener until one is verified; only then is the pod ready.
+    pub async fn prove(&self, trust: &Trust) {
+        let mut pause = FIRST_PAUSE;
+        while let Err(why) = shake_hands(self.address, trust).await {
+            self.readiness.handshake(Handshake::Failed(why));
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+        self.readiness.handshake(Handshake::Proved);
+    }
+
+    /// Ends the server: [`Leaving`] for the grace, then closing, until all is answered or the time is over.
+    pub async fn drain(self, drain: Drain) -> Drained {
+        let leaving = self.leave();
+        tokio::time::sleep(drain.grace).await;
+        leaving.close().await.finish(drain.finish).await
+    }
+
+    /// Begins the end: readiness fails, everything is still served.
+    pub fn leave(self) -> Leaving {
+        Leaving::of(self)
+    }
+}
