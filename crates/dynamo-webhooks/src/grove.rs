@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use dynamo_api::constants::{
     ENABLE_GROVE, GPU_MEMORY_SUFFIX, GROVE_NAME_LIMIT, LEADER_SUFFIX, PROVIDER_GROVE, WORKER_SUFFIX, WORKLOAD_PROVIDER,
 };
-use dynamo_api::v1beta1::{ComponentSpec, Failover, GpuMemoryService, PodMode};
+use dynamo_api::v1beta1::{ComponentSpec, Failover, GpuMemoryService, Multinode, PodMode};
 
 use crate::facts::ClusterFacts;
 
@@ -48,7 +48,12 @@ impl Pathway {
 
 /// Nodes of one instance of the component; 1 without `multinode`.
 pub(crate) fn nodes(component: &ComponentSpec) -> i32 {
-    component.multinode.as_ref().map_or(1, |multinode| multinode.node_count.unwrap_or(DEFAULT_NODE_COUNT))
+    component.multinode.as_ref().map_or(1, node_count)
+}
+
+/// Nodes of one instance that spans several.
+pub(crate) fn node_count(multinode: &Multinode) -> i32 {
+    multinode.node_count.unwrap_or(DEFAULT_NODE_COUNT)
 }
 
 /// The component's GPU memory service, if it asks for one.

@@ -4,6 +4,7 @@ pub mod facts;
 mod grove;
 mod model;
 mod provider_override;
+mod shared;
 
 pub use facts::ClusterFacts;
 

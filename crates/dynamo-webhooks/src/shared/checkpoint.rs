@@ -1,0 +1,98 @@
+//! Snapshot and restore of a component.
+
+use dynamo_api::v1beta1::{Checkpoint, Experimental};
+use gateward_core::{CREATE_AND_UPDATE, FieldPath, Issue, Issues, Rule};
+
+use super::{Judged, rule};
+use crate::grove::{gpu_memory_service, shares_gpu_memory_between_pods};
+
+const GATE: Rule = Rule {
+    id: "CKPT-D1",
+    summary: "checkpoints are enabled only where the operator's configuration allows them",
+    bad: include_str!("../examples/shared/ckpt-d1.bad.yaml"),
+    good: include_str!("../examples/shared/ckpt-d1.good.yaml"),
+    ..rule(CREATE_AND_UPDATE)
+};
+
+const WORKERS: Rule = Rule {
+    id: "CKPT-D2",
+    summary: "only workers, prefill and decode workers have checkpoints",
+    bad: include_str!("../examples/shared/ckpt-d2.bad.yaml"),
+    good: include_str!("../examples/shared/ckpt-d2.good.yaml"),
+    ..rule(CREATE_AND_UPDATE)
+};
+
+const CLIENTS: Rule = Rule {
+    id: "CKPT-D3",
+    summary: "gmsClientContainers need the GPU memory service within the pod",
+    bad: include_str!("../examples/shared/ckpt-d3.bad.yaml"),
+    good: include_str!("../examples/shared/ckpt-d3.good.yaml"),
+    ..rule(CREATE_AND_UPDATE)
+};
+
+const WITHIN_POD: Rule = Rule {
+    id: "CKPT-D4",
+    summary: "a component with checkpoints has no GPU memory service between pods",
+    bad: include_str!("../examples/shared/ckpt-d4.bad.yaml"),
+    good: include_str!("../examples/shared/ckpt-d4.good.yaml"),
+    ..rule(CREATE_AND_UPDATE)
+};
+
+const NO_FAILOVER: Rule = Rule {
+    id: "CKPT-D5",
+    summary: "a component with checkpoints has no failover",
+    bad: include_str!("../examples/shared/ckpt-d5.bad.yaml"),
+    good: include_str!("../examples/shared/ckpt-d5.good.yaml"),
+    ..rule(CREATE_AND_UPDATE)
+};
+
+pub(super) const RULES: &[&Rule] = &[&GATE, &WORKERS, &CLIENTS, &WITHIN_POD, &NO_FAILOVER];
+
+pub(super) fn stateless(judged: &Judged, experimental: &Experimental, issues: &mut Issues) {
+    let Some(checkpoint) = &experimental.checkpoint else { return };
+    let at = judged.at / "experimental" / "checkpoint";
+    let enabled = checkpoint.enabled.unwrap_or_default();
+    if enabled {
+        issues.extend([gate(judged, &at), workers(judged, &at)].into_iter().flatten());
+    }
+    issues.extend(clients(judged, checkpoint, &at));
+    if enabled {
+        issues.extend([within_pod(judged, &at), no_failover(experimental, &at)].into_iter().flatten());
+    }
+}
+
+fn gate(judged: &Judged, at: &FieldPath) -> Option<Issue> {
+    let off = !judged.owner.facts.checkpoint.is_on();
+    off.then(|| GATE.forbidden(at.clone()).message("the operator is configured without checkpoints"))
+}
+
+fn workers(judged: &Judged, at: &FieldPath) -> Option<Issue> {
+    if judged.is_worker_class() {
+        return None;
+    }
+    let issue = WORKERS.forbidden(at.clone()).help("only components of type worker, prefill and decode have them");
+    Some(match &judged.component.component_type {
+        None => issue.message("the component has no type"),
+        Some(other) => issue.message(format!("a component of type {other} has no checkpoints")),
+    })
+}
+
+/// These containers are judged also where checkpoints are off.
+fn clients(judged: &Judged, checkpoint: &Checkpoint, at: &FieldPath) -> Option<Issue> {
+    let message = match gpu_memory_service(judged.component) {
+        None => "there is no GPU memory service",
+        Some(_) if shares_gpu_memory_between_pods(judged.component) => "the GPU memory service works between pods",
+        Some(_) => return None,
+    };
+    let named = checkpoint.job.as_ref().is_some_and(|job| !job.gms_client_containers.is_empty());
+    named.then(|| CLIENTS.forbidden(at / "job" / "gmsClientContainers").message(message))
+}
+
+fn within_pod(judged: &Judged, at: &FieldPath) -> Option<Issue> {
+    shares_gpu_memory_between_pods(judged.component)
+        .then(|| WITHIN_POD.forbidden(at.clone()).message("the GPU memory service works between pods"))
+}
+
+fn no_failover(experimental: &Experimental, at: &FieldPath) -> Option<Issue> {
+    experimental.failover.as_ref().map(|_| NO_FAILOVER.forbidden(at.clone()).message("the component has failover"))
+}

@@ -1,0 +1,97 @@
+//! The GPU memory service of a component.
+
+use std::collections::BTreeSet;
+
+use dynamo_api::v1beta1::{Experimental, GpuMemoryService, PodMode};
+use gateward_core::{BadValue, CREATE_AND_UPDATE, FieldPath, Issues, Rule, UPDATE};
+use serde_json::Value;
+
+use super::gpu::GpuCount;
+use super::{Change, Judged, rule};
+use crate::grove::{gpu_memory_service, shares_gpu_memory_between_pods};
+
+const WORKERS: Rule = Rule {
+    id: "GMS-01",
+    summary: "only workers, prefill and decode workers use the GPU memory service",
+    bad: include_str!("../examples/shared/gms-01.bad.yaml"),
+    good: include_str!("../examples/shared/gms-01.good.yaml"),
+    ..rule(CREATE_AND_UPDATE)
+};
+
+const GPUS: Rule = Rule {
+    id: "GMS-02",
+    summary: "the main container of a component with the GPU memory service has a GPU",
+    bad: include_str!("../examples/shared/gms-02.bad.yaml"),
+    good: include_str!("../examples/shared/gms-02.good.yaml"),
+    ..rule(CREATE_AND_UPDATE)
+};
+
+const CLIENTS: Rule = Rule {
+    id: "GMS-03",
+    summary: "extraClientContainers are containers of the pod, each once",
+    bad: include_str!("../examples/shared/gms-03.bad.yaml"),
+    good: include_str!("../examples/shared/gms-03.good.yaml"),
+    ..rule(CREATE_AND_UPDATE)
+};
+
+const BETWEEN_PODS: Rule = Rule {
+    id: "SHARED-67",
+    summary: "whether the GPU memory service works between pods stays as it is",
+    bad: include_str!("../examples/shared/shared-67.bad.yaml"),
+    good: include_str!("../examples/shared/shared-67.good.yaml"),
+    ..rule(UPDATE)
+};
+
+pub(super) const RULES: &[&Rule] = &[&WORKERS, &GPUS, &CLIENTS, &BETWEEN_PODS];
+
+pub(super) fn stateless(judged: &Judged, experimental: &Experimental, issues: &mut Issues) {
+    let Some(service) = &experimental.gpu_memory_service else { return };
+    let at = judged.at / "experimental" / "gpuMemoryService";
+    if !judged.is_worker_class() {
+        let issue = WORKERS.forbidden(at.clone()).message("the component is no worker");
+        issues.add(issue.help("only components of type worker, prefill and decode use it"));
+    }
+    if let Some(message) = judged.pod.spec().and_then(|pod| want_of_gpus(GpuCount::of(pod))) {
+        issues.add(
+            GPUS.forbidden(at.clone()).message(message).help("give the container `main` a limit of nvidia.com/gpu"),
+        );
+    }
+    if *service.effective_mode() == PodMode::IntraPod {
+        clients(judged, service, &at, issues);
+    }
+}
+
+/// What is wrong with a number of GPUs where there must be one.
+pub(super) const fn want_of_gpus(count: GpuCount) -> Option<&'static str> {
+    match count {
+        GpuCount::Known(1..) => None,
+        GpuCount::Known(_) => Some("the main container has no GPU"),
+        GpuCount::Unreadable => Some("the GPUs of the main container are no whole number"),
+    }
+}
+
+fn clients(judged: &Judged, service: &GpuMemoryService, at: &FieldPath, issues: &mut Issues) {
+    let Some(pod) = judged.pod.spec() else { return };
+    let containers: BTreeSet<&str> = pod.containers.iter().map(|container| container.name.as_str()).collect();
+    let mut seen = BTreeSet::new();
+    for (index, name) in service.extra_client_containers.iter().enumerate() {
+        let path = || (at / "extraClientContainers").index(index);
+        if !seen.insert(name) {
+            issues.add(CLIENTS.duplicate(path(), name.as_str()));
+        } else if !containers.contains(name.as_str()) {
+            let issue = CLIENTS.invalid(path(), name.as_str()).message("the pod has no container of this name");
+            issues.add(issue.help("name an item of podTemplate.spec.containers"));
+        }
+    }
+}
+
+pub(super) fn unchanged(change: &Change, issues: &mut Issues) {
+    let [old, new] = [change.old, change.new].map(shares_gpu_memory_between_pods);
+    if old != new {
+        let path = change.at / "experimental" / "gpuMemoryService" / "mode";
+        let mode =
+            gpu_memory_service(change.new).map_or(Value::Null, |service| service.effective_mode().as_str().into());
+        let issue = BETWEEN_PODS.invalid(path, BadValue::Json(mode));
+        issues.add(issue.message("the service can't change between working within one pod and between pods"));
+    }
+}

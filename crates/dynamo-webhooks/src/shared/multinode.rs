@@ -1,0 +1,85 @@
+//! Components whose instances span several nodes.
+
+use dynamo_api::v1beta1::{ComponentSpec, ComponentType};
+use gateward_core::{BadValue, CREATE_AND_UPDATE, Issues, Rule, UPDATE};
+use serde_json::{Value, json};
+
+use super::{Change, Judged, Occasion, rule};
+use crate::grove::nodes;
+
+const SUPPORTED: Rule = Rule {
+    id: "SHARED-44",
+    summary: "only workers, prefill and decode workers span several nodes",
+    bad: include_str!("../examples/shared/shared-44.bad.yaml"),
+    good: include_str!("../examples/shared/shared-44.good.yaml"),
+    ..rule(CREATE_AND_UPDATE)
+};
+
+const TOGGLED: Rule = Rule {
+    id: "SHARED-60",
+    summary: "a component on one node stays on one, one on several stays on several",
+    bad: include_str!("../examples/shared/shared-60.bad.yaml"),
+    good: include_str!("../examples/shared/shared-60.good.yaml"),
+    ..rule(UPDATE)
+};
+
+const NODE_COUNT: Rule = Rule {
+    id: "SHARED-61",
+    summary: "the number of nodes of an instance stays as it is",
+    bad: include_str!("../examples/shared/shared-61.bad.yaml"),
+    good: include_str!("../examples/shared/shared-61.good.yaml"),
+    ..rule(UPDATE)
+};
+
+pub(super) const RULES: &[&Rule] = &[&SUPPORTED, &TOGGLED, &NODE_COUNT];
+
+pub(super) fn supported(judged: &Judged, occasion: Occasion, issues: &mut Issues) {
+    if judged.component.multinode.is_none() || can_span_nodes(judged.component) || is_stored(judged.component, occasion)
+    {
+        return;
+    }
+    let issue = SUPPORTED.forbidden(judged.at / "multinode").message(format!(
+        "a component of {} can't span {} nodes",
+        type_name(judged.component),
+        nodes(judged.component)
+    ));
+    issues.add(issue.help("leave it out; only worker, prefill and decode span several nodes"));
+}
+
+/// Judges the change of the number of nodes; whether the rules on the change of roles apply.
+pub(super) fn unchanged(change: &Change, issues: &mut Issues) -> bool {
+    let [old, new] = [change.old, change.new].map(nodes);
+    if (old > 1) != (new > 1) && !drops_unsupported(change) {
+        let value = change.new.multinode.as_ref().map_or(Value::Null, |_| json!({"nodeCount": new}));
+        let issue = TOGGLED.invalid(change.at / "multinode", BadValue::Json(value));
+        issues.add(issue.message("a component can't change between one node and several").help("make another one"));
+        return false;
+    }
+    let both = change.old.multinode.is_some() && change.new.multinode.is_some();
+    if both && old != new && can_span_nodes(change.new) {
+        let path = change.at / "multinode" / "nodeCount";
+        issues.add(NODE_COUNT.invalid(path, new).message(format!("the number of nodes can't change; it is {old}")));
+    }
+    true
+}
+
+/// What the rule forbids may have been stored before there was one; it may stay as it is.
+fn is_stored(component: &ComponentSpec, occasion: Occasion) -> bool {
+    let Occasion::Update(Some(old)) = occasion else { return false };
+    let same = old.multinode.is_some() && nodes(old) == nodes(component);
+    same && old.component_type == component.component_type
+}
+
+/// ... or go.
+fn drops_unsupported(change: &Change) -> bool {
+    let stored = change.old.multinode.is_some() && !can_span_nodes(change.old);
+    stored && change.new.multinode.is_none() && change.old.component_type == change.new.component_type
+}
+
+fn can_span_nodes(component: &ComponentSpec) -> bool {
+    component.component_type.as_ref().is_some_and(ComponentType::is_worker_class)
+}
+
+fn type_name(component: &ComponentSpec) -> String {
+    component.component_type.as_ref().map_or_else(|| "no type".into(), |known| format!("type {known}"))
+}

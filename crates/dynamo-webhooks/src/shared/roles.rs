@@ -1,0 +1,162 @@
+//! The named parts of an instance that spans several nodes: leader and worker.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use dynamo_api::constants::{LEADER_ROLE, WORKER_ROLE};
+use dynamo_api::v1beta1::{ComponentRole, Multinode};
+use gateward_core::{CREATE_AND_UPDATE, FieldPath, Issues, Rule, UPDATE};
+
+use super::{Change, Judged, rule};
+use crate::grove::{node_count, nodes};
+use crate::provider_override::{self, Place};
+
+const NEED_NODES: Rule = Rule {
+    id: "SHARED-41",
+    summary: "only a component that spans several nodes has roles",
+    bad: include_str!("../examples/shared/shared-41.bad.yaml"),
+    good: include_str!("../examples/shared/shared-41.good.yaml"),
+    ..rule(CREATE_AND_UPDATE)
+};
+
+const KNOWN: Rule = Rule {
+    id: "SHARED-42",
+    summary: "roles are leader and worker, each once, with the replicas that the number of nodes gives",
+    bad: include_str!("../examples/shared/shared-42.bad.yaml"),
+    good: include_str!("../examples/shared/shared-42.good.yaml"),
+    ..rule(CREATE_AND_UPDATE)
+};
+
+const COMPLETE: Rule = Rule {
+    id: "SHARED-43",
+    summary: "where roles are given, both leader and worker are",
+    bad: include_str!("../examples/shared/shared-43.bad.yaml"),
+    good: include_str!("../examples/shared/shared-43.good.yaml"),
+    ..rule(CREATE_AND_UPDATE)
+};
+
+const SPELT_OUT: Rule = Rule {
+    id: "SHARED-62",
+    summary: "roles can be spelt out or left out later only where that changes nothing",
+    bad: include_str!("../examples/shared/shared-62.bad.yaml"),
+    good: include_str!("../examples/shared/shared-62.good.yaml"),
+    ..rule(UPDATE)
+};
+
+const SAME_NAMES: Rule = Rule {
+    id: "SHARED-63",
+    summary: "the names of the roles stay as they are",
+    bad: include_str!("../examples/shared/shared-63.bad.yaml"),
+    good: include_str!("../examples/shared/shared-63.good.yaml"),
+    ..rule(UPDATE)
+};
+
+pub(super) const RULES: &[&Rule] = &[&NEED_NODES, &KNOWN, &COMPLETE, &SPELT_OUT, &SAME_NAMES];
+
+/// Gives the roles of a component that spans several nodes their replicas where they have none: DEF-07.
+pub(crate) fn default_replicas(multinode: Option<&Multinode>, roles: Option<&mut Vec<ComponentRole>>) {
+    let (Some(multinode), Some(roles)) = (multinode, roles) else { return };
+    for role in roles {
+        role.replicas = role.replicas.or_else(|| replicas_of(&role.name, node_count(multinode)));
+    }
+}
+
+pub(super) fn stateless(judged: &Judged, issues: &mut Issues) {
+    let Some(roles) = &judged.component.roles else { return };
+    let at = judged.at / "roles";
+    if judged.component.multinode.is_none() {
+        let issue = NEED_NODES.forbidden(at).message("the component spans one node");
+        return issues.add(issue.help("leave the roles out, or give multinode"));
+    }
+    let mut seen = BTreeSet::new();
+    for (index, role) in roles.iter().enumerate() {
+        self::role(judged, role, &at.index(index), &mut seen, issues);
+    }
+    for name in [LEADER_ROLE, WORKER_ROLE] {
+        if !seen.contains(name) {
+            issues.add(COMPLETE.required(at.clone()).message(format!("the role {name} is missing")));
+        }
+    }
+}
+
+fn role<'a>(
+    judged: &Judged,
+    role: &'a ComponentRole,
+    at: &FieldPath,
+    seen: &mut BTreeSet<&'a str>,
+    issues: &mut Issues,
+) {
+    let Some(replicas) = replicas_of(&role.name, nodes(judged.component)) else {
+        let accepted = [LEADER_ROLE, WORKER_ROLE];
+        return issues.add(KNOWN.not_supported(at / "name", role.name.as_str(), &accepted));
+    };
+    if !seen.insert(&role.name) {
+        issues.add(KNOWN.duplicate(at / "name", role.name.as_str()));
+    }
+    if let Some(given) = role.replicas.filter(|given| *given != replicas) {
+        let issue = KNOWN.invalid(at / "replicas", given).message(format!("this role has {replicas} of the nodes"));
+        issues.add(issue.help("leave it out"));
+    }
+    if role.pod_template.is_some() {
+        let issue = KNOWN.forbidden(at / "podTemplate").message("roles share the pod of their component");
+        issues.add(issue.help("use podTemplate of the component"));
+    }
+    if let Some(overlay) = &role.provider_override {
+        let place = judged.owner.place(Place::Role(judged.component, role));
+        provider_override::check(overlay, &(at / "providerOverride"), place, judged.owner.provider, issues);
+    }
+}
+
+/// Replicas of a known role: one leader, and a worker on every other node.
+fn replicas_of(name: &str, nodes: i32) -> Option<i32> {
+    match name {
+        LEADER_ROLE => Some(1),
+        WORKER_ROLE => Some(nodes.saturating_sub(1)),
+        _ => None,
+    }
+}
+
+pub(super) fn unchanged(change: &Change, issues: &mut Issues) {
+    let path = || change.at / "roles";
+    match (&change.old.roles, &change.new.roles) {
+        (None, None) => {}
+        (Some(old), Some(new)) => both_given(old, new, &path(), issues),
+        (old, new) => {
+            if !says_nothing_new(change, old.as_ref().or(new.as_ref())) {
+                let issue = SPELT_OUT.forbidden(path()).message("roles can't be added or removed");
+                issues.add(issue.help("what the operator does by itself may be spelt out: leader and worker only"));
+            }
+        }
+    }
+}
+
+fn both_given(old: &[ComponentRole], new: &[ComponentRole], at: &FieldPath, issues: &mut Issues) {
+    let before: BTreeMap<&str, &ComponentRole> = old.iter().map(|role| (role.name.as_str(), role)).collect();
+    for (index, role) in new.iter().enumerate() {
+        let overlays =
+            (before.get(role.name.as_str()).and_then(|role| role.provider_override.as_ref()), &role.provider_override);
+        let at = at.index(index) / "providerOverride";
+        provider_override::unchanged(overlays.0, overlays.1.as_ref(), &at, issues);
+    }
+    if names(old) != names(new) {
+        let listed: Vec<&str> = new.iter().map(|role| role.name.as_str()).collect();
+        let issue = SAME_NAMES.invalid(at.clone(), listed).message("the set of roles can't change");
+        let old: Vec<&str> = before.into_keys().collect();
+        issues.add(issue.help(format!("it is {}", old.join(", "))));
+    }
+}
+
+/// Whether a list of roles says only what holds without it.
+fn says_nothing_new(change: &Change, roles: Option<&Vec<ComponentRole>>) -> bool {
+    let both = change.old.multinode.is_some() && change.new.multinode.is_some();
+    let Some(roles) = roles.filter(|roles| both && roles.len() == 2) else { return false };
+    let nodes = nodes(change.new);
+    let plain = |role: &ComponentRole| {
+        let usual = replicas_of(&role.name, nodes);
+        role.provider_override.is_none() && usual.is_some() && role.replicas.is_none_or(|given| Some(given) == usual)
+    };
+    names(roles).len() == 2 && roles.iter().all(plain)
+}
+
+fn names(roles: &[ComponentRole]) -> BTreeSet<&str> {
+    roles.iter().map(|role| role.name.as_str()).collect()
+}
