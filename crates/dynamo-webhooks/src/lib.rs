@@ -2,6 +2,7 @@
 
 pub mod facts;
 mod grove;
+mod lift;
 mod model;
 mod provider_override;
 mod shared;
