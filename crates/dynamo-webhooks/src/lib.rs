@@ -1,5 +1,6 @@
 //! Admission rules and defaults of the Dynamo Operator's kinds.
 
+mod component;
 pub mod facts;
 mod grove;
 mod lift;
@@ -18,5 +19,5 @@ use gateward_core::Registry;
 /// assert!(registry.rules().iter().any(|rule| rule.id == "MODEL-01"));
 /// ```
 pub fn registry() -> Registry {
-    Registry::new().kind(model::kind())
+    Registry::new().kind(component::kind()).kind(model::kind())
 }
