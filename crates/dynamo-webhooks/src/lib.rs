@@ -2,6 +2,7 @@
 
 mod component;
 pub mod facts;
+mod graph;
 mod grove;
 mod lift;
 mod model;
@@ -19,5 +20,5 @@ use gateward_core::Registry;
 /// assert!(registry.rules().iter().any(|rule| rule.id == "MODEL-01"));
 /// ```
 pub fn registry() -> Registry {
-    Registry::new().kind(component::kind()).kind(model::kind())
+    Registry::new().kind(graph::kind()).kind(component::kind()).kind(model::kind())
 }
