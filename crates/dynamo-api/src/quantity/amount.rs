@@ -69,6 +69,21 @@ impl Amount {
         self.digits.is_empty()
     }
 
+    /// Whether both are the same amount, whatever the notation.
+    ///
+    /// ```
+    /// use dynamo_api::quantity::Amount;
+    ///
+    /// let (binary, decimal): (Amount, Amount) = ("1Ki".parse()?, "1024".parse()?);
+    /// assert!(binary.equals(&decimal) && binary != decimal);
+    /// # Ok::<(), dynamo_api::quantity::InvalidQuantity>(())
+    /// ```
+    pub fn equals(&self, other: &Self) -> bool {
+        self.sign() == other.sign()
+            && self.digits == other.digits
+            && (self.is_zero() || self.exponent == other.exponent)
+    }
+
     /// The amount as an integer; `None` where it has a fraction or is out of range.
     pub fn whole(&self) -> Option<i64> {
         let magnitude = i128::from(self.magnitude()?);
