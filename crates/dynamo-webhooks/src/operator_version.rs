@@ -1,0 +1,64 @@
+//! Versions of the operator as builds and users spell them.
+
+use semver::Version;
+
+/// Reads a version of the operator: a `v` may lead, minor and patch may be missing, and count as 0 then.
+pub(crate) fn lenient(text: &str) -> Option<Version> {
+    let text = text.strip_prefix('v').unwrap_or(text);
+    let (numbers, extension) = text.split_at(text.find(['-', '+']).unwrap_or(text.len()));
+    let mut numbers = numbers.split('.').map(number);
+    let major = numbers.next()??;
+    let (minor, patch) = (numbers.next().unwrap_or(Some(0))?, numbers.next().unwrap_or(Some(0))?);
+    if numbers.next().is_some() {
+        return None;
+    }
+    Version::parse(&format!("{major}.{minor}.{patch}{extension}")).ok()
+}
+
+/// Digits only: the standard parser would take a sign too.
+fn number(text: &str) -> Option<u64> {
+    text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fills_in_what_is_missing() {
+        for (text, canonical) in [
+            ("1.6.0", "1.6.0"),
+            ("v1.6", "1.6.0"),
+            ("1", "1.0.0"),
+            ("v2.0.1-rc.1+b7", "2.0.1-rc.1+b7"),
+            ("1.6-dev", "1.6.0-dev"),
+            ("1+2", "1.0.0+2"),
+        ] {
+            assert_eq!(lenient(text).map(|version| version.to_string()).as_deref(), Some(canonical), "{text}");
+        }
+    }
+
+    #[test]
+    fn refuses_words_and_other_counts_of_numbers() {
+        for text in [
+            "",
+            "v",
+            "vv1",
+            "unknown",
+            "main-3f2a",
+            "1.2.3.4",
+            "1.",
+            ".1",
+            "1..2",
+            "+1",
+            "-1",
+            " 1.2",
+            "1.2.3-",
+            "1.2.3-01",
+            "1.2.3-a_b",
+            "99999999999999999999.0.0",
+        ] {
+            assert_eq!(lenient(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! Whether two specs mean the same, as Kubernetes compares them: what is empty equals what is absent, and amounts are
+//! equal by value. Free-form JSON is compared node by node.
+
+use std::collections::BTreeSet;
+
+use dynamo_api::Quantity;
+use gateward_core::patch::same_value;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+/// How two specs differ, the least first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Change {
+    /// They mean the same.
+    None,
+    /// Only in the version of the runtime and in whether the graph is applied.
+    OfRelease,
+    /// In something else.
+    OfMore,
+}
+
+/// Members of the spec whose change is one [`Change::OfRelease`].
+const RELEASE: [&str; 2] = ["autoApply", "runtimeVersionOverride"];
+
+/// Free-form JSON in either version.
+const FREE_FORM: [&str; 3] = ["config", "dgd", "planner"];
+
+/// Members that Kubernetes holds by value or as maps, so that an empty one equals none.
+const BY_VALUE: [&str; 10] = [
+    "annotations",
+    "labels",
+    "limits",
+    "matchLabels",
+    "metadata",
+    "nodeSelector",
+    "requests",
+    "resources",
+    "spec",
+    "template",
+];
+
+/// Maps of amounts.
+const AMOUNTS: [&str; 2] = ["limits", "requests"];
+
+/// Amounts.
+const AMOUNT: [&str; 2] = ["divisor", "sizeLimit"];
+
+impl Change {
+    /// How `new` differs from `old`.
+    pub(super) fn between<T: Serialize + PartialEq>(old: &T, new: &T) -> Self {
+        let (Ok(mut old_tree), Ok(mut new_tree)) = (serde_json::to_value(old), serde_json::to_value(new)) else {
+            // Something nests too deeply to be read as a tree; its text can still be compared.
+            return if old == new { Self::None } else { Self::OfMore };
+        };
+        if same(&old_tree, &new_tree) {
+            return Self::None;
+        }
+        for member in RELEASE {
+            remove(&mut old_tree, member);
+            remove(&mut new_tree, member);
+        }
+        if same(&old_tree, &new_tree) { Self::OfRelease } else { Self::OfMore }
+    }
+}
+
+fn remove(tree: &mut Value, member: &str) {
+    if let Value::Object(members) = tree {
+        members.remove(member);
+    }
+}
+
+fn same(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Object(one), Value::Object(other)) => same_members(one, other, same_member),
+        (Value::Array(one), Value::Array(other)) => {
+            one.len() == other.len() && one.iter().zip(other).all(|(one, other)| same(one, other))
+        }
+        _ => same_value(one, other),
+    }
+}
+
+fn same_members(
+    one: &Map<String, Value>,
+    other: &Map<String, Value>,
+    same: impl Fn(&str, &Value, &Value) -> bool,
+) -> bool {
+    let names: BTreeSet<&String> = one.keys().chain(other.keys()).collect();
+    names.into_iter().all(|name| {
+        let (one, other) = (one.get(name).unwrap_or(&Value::Null), other.get(name).unwrap_or(&Value::Null));
+        same(name, one, other)
+    })
+}
+
+fn same_member(name: &str, one: &Value, other: &Value) -> bool {
+    if FREE_FORM.contains(&name) {
+        return same_value(one, other);
+    }
+    match (one, other) {
+        (one, other) if is_nothing(name, one) && is_nothing(name, other) => true,
+        (Value::Object(one), Value::Object(other)) if AMOUNTS.contains(&name) => {
+            same_members(one, other, |_, one, other| same_amount(one, other))
+        }
+        _ if AMOUNT.contains(&name) => same_amount(one, other),
+        _ => same(one, other),
+    }
+}
+
+fn is_nothing(name: &str, value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Array(items) => items.is_empty(),
+        Value::Object(members) => {
+            BY_VALUE.contains(&name) && members.iter().all(|(name, value)| is_nothing(name, value))
+        }
+        _ => false,
+    }
+}
+
+fn same_amount(one: &Value, other: &Value) -> bool {
+    let read = |value: &Value| serde_json::from_value::<Quantity>(value.clone()).ok()?.amount().ok();
+    match (read(one), read(other)) {
+        (Some(one), Some(other)) => one.equals(&other),
+        _ => same_value(one, other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[track_caller]
+    fn assert_change(old: &Value, new: &Value, change: Change) {
+        assert_eq!(Change::between(old, new), change);
+        assert_eq!(Change::between(new, old), change);
+    }
+
+    fn job(pod: &Value) -> Value {
+        json!({"model": "otter", "overrides": {"profilingJob": {"template": {"spec": pod}}}})
+    }
+
+    #[test]
+    fn empty_lists_and_maps_equal_absent_ones() {
+        let empty = json!({"tolerations": [], "nodeSelector": {}, "containers": [{"name": "profiler", "env": null}]});
+        assert_change(&job(&empty), &job(&json!({"containers": [{"name": "profiler"}]})), Change::None);
+        let blank = json!({"overrides": {"profilingJob": {"template": {"metadata": {"labels": {}}, "spec": {}}}}});
+        assert_change(&blank, &json!({"overrides": {"profilingJob": {}}}), Change::None);
+    }
+
+    #[test]
+    fn an_empty_block_that_can_be_told_from_none_is_a_change() {
+        assert_change(&json!({"sla": {}}), &json!({}), Change::OfMore);
+        assert_change(&job(&json!({"securityContext": {}})), &job(&json!({})), Change::OfMore);
+    }
+
+    #[test]
+    fn amounts_are_equal_by_value() {
+        let with = |memory: Value| job(&json!({"containers": [{"resources": {"limits": {"memory": memory}}}]}));
+        assert_change(&with(json!("1Gi")), &with(json!("1024Mi")), Change::None);
+        assert_change(&with(json!("1Gi")), &with(json!(1_073_741_824)), Change::None);
+        assert_change(&with(json!("1Gi")), &with(json!("1G")), Change::OfMore);
+        assert_change(&with(json!("much")), &with(json!("more")), Change::OfMore);
+    }
+
+    #[test]
+    fn free_form_json_is_compared_node_by_node() {
+        let dgd = |spec: Value| json!({"overrides": {"dgd": {"spec": spec}}});
+        assert_change(&dgd(json!({"a": 1, "b": 2})), &dgd(json!({"b": 2.0, "a": 1})), Change::None);
+        assert_change(&dgd(json!({"a": []})), &dgd(json!({})), Change::OfMore);
+        assert_change(
+            &dgd(json!({"limits": {"memory": "1Gi"}})),
+            &dgd(json!({"limits": {"memory": "1024Mi"}})),
+            Change::OfMore,
+        );
+    }
+
+    #[test]
+    fn the_release_is_told_from_the_rest() {
+        let old = json!({"model": "otter", "autoApply": false});
+        assert_change(&old, &json!({"model": "otter", "autoApply": true}), Change::OfRelease);
+        assert_change(&old, &json!({"model": "otter", "runtimeVersionOverride": "1.4.0"}), Change::OfRelease);
+        assert_change(&old, &json!({"model": "badger", "autoApply": true}), Change::OfMore);
+    }
+}

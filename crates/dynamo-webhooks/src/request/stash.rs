@@ -1,0 +1,37 @@
+//! What a v1alpha1 object keeps in annotations because its version can't say it.
+
+use dynamo_api::constants::{REQUEST_SPEC_STASH, REQUEST_STATUS_STASH};
+use dynamo_api::meta::ObjectMeta;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+/// The part of the v1beta1 spec that the object keeps. What can't be read counts as absent.
+pub(super) fn spec(metadata: &ObjectMeta) -> Map<String, Value> {
+    let Some(Value::Object(mut members)) = read(metadata, REQUEST_SPEC_STASH) else { return Map::new() };
+    match members.remove("spec") {
+        Some(Value::Object(spec)) => spec,
+        Some(_) => Map::new(),
+        // Older stashes are the spec itself, without an envelope.
+        None => members,
+    }
+}
+
+/// The part of the v1beta1 status that the object keeps, as far as rules read it.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct Status {
+    /// The phase, where the state doesn't tell it.
+    pub phase: String,
+    /// The graph that the phase is about.
+    pub dgd_name: String,
+}
+
+/// See [`Status`]. What can't be read counts as absent.
+pub(super) fn status(metadata: &ObjectMeta) -> Option<Status> {
+    read(metadata, REQUEST_STATUS_STASH)
+}
+
+fn read<T: DeserializeOwned>(metadata: &ObjectMeta, key: &str) -> Option<T> {
+    serde_json::from_str(metadata.annotation(key)?).ok()
+}

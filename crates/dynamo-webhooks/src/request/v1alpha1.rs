@@ -1,0 +1,197 @@
+//! v1alpha1 objects as they are written: DGDR-A1 to DGDR-A8 first. An update that passes them is then judged by the
+//! rules on changes.
+
+use dynamo_api::v1alpha1::{DynamoGraphDeploymentRequest, DynamoGraphDeploymentRequestSpec as Spec, RequestState};
+use dynamo_api::v1beta1::RequestPhase;
+use gateward_core::{Issues, Request, Rule, Validator, Verdict};
+
+use super::freeze::{self, Before};
+use super::release::{self, Apply, Release};
+use super::sameness::Change;
+use super::{ON_V1ALPHA1, at, profiling_config, stash, targets};
+use crate::facts::ClusterFacts;
+
+pub(crate) const GPU_DISCOVERY_FIELD: Rule = Rule {
+    id: "DGDR-A1",
+    summary: "enableGpuDiscovery is left out: it has no effect",
+    bad: include_str!("../examples/request/dgdr-a1.bad.yaml"),
+    good: include_str!("../examples/request/dgdr-a1.good.yaml"),
+    ..ON_V1ALPHA1
+};
+
+pub(crate) const PROFILER_IMAGE: Rule = Rule {
+    id: "DGDR-A2",
+    summary: "a request names the image of the profiler",
+    bad: include_str!("../examples/request/dgdr-a2.bad.yaml"),
+    good: include_str!("../examples/request/dgdr-a2.good.yaml"),
+    ..ON_V1ALPHA1
+};
+
+/// The rules of v1alpha1 objects.
+pub(super) struct Rules;
+
+impl Validator<DynamoGraphDeploymentRequest> for Rules {
+    async fn create(&self, new: &DynamoGraphDeploymentRequest, request: &Request) -> Verdict {
+        let mut issues = stateless(new, &ClusterFacts::of(request));
+        release::on_create(&Release::of_written(&new.spec), &mut issues);
+        issues.into()
+    }
+
+    async fn update(
+        &self,
+        old: &DynamoGraphDeploymentRequest,
+        new: &DynamoGraphDeploymentRequest,
+        request: &Request,
+    ) -> Verdict {
+        let mut issues = stateless(new, &ClusterFacts::of(request));
+        if !issues.has_errors() {
+            changes(old, new, &mut issues);
+        }
+        issues.into()
+    }
+}
+
+fn stateless(new: &DynamoGraphDeploymentRequest, facts: &ClusterFacts) -> Issues {
+    let mut issues = Issues::new();
+    if new.spec.enable_gpu_discovery.is_some() {
+        let text = "spec.enableGpuDiscovery: the field is deprecated and has no effect; leave it out";
+        issues.add(GPU_DISCOVERY_FIELD.warning(at("enableGpuDiscovery"), text));
+    }
+    if new.spec.profiling_config.profiler_image.is_empty() {
+        let path = at("profilingConfig") / "profilerImage";
+        issues.add(PROFILER_IMAGE.required(path).message("the image of the profiler is missing"));
+    }
+    profiling_config::check(&new.spec, facts, &mut issues);
+    if let Some(graph) = stash::spec(&new.metadata).get("overrides").and_then(|overrides| overrides.get("dgd")) {
+        targets::check(graph, targets::Place::Stash, &mut issues);
+    }
+    issues
+}
+
+fn changes(old: &DynamoGraphDeploymentRequest, new: &DynamoGraphDeploymentRequest, issues: &mut Issues) {
+    let (before, after) = (Release::of_written(&old.spec), Release::of_written(&new.spec));
+    release::on_update(&before, &after, issues);
+    let change = || {
+        let kept = Change::between(&stash::spec(&old.metadata), &stash::spec(&new.metadata));
+        Change::between(&old.spec, &new.spec).max(kept)
+    };
+    freeze::check(&Before { phase: Some(phase(old)), apply: before.apply }, after.apply, change, issues);
+}
+
+/// The phase that v1beta1 has for an object's state.
+fn phase(object: &DynamoGraphDeploymentRequest) -> RequestPhase {
+    let state = object.status.as_ref().and_then(|status| status.state.as_ref());
+    match state {
+        Some(RequestState::Profiling) => RequestPhase::Profiling,
+        Some(RequestState::Deploying) => RequestPhase::Deploying,
+        Some(RequestState::Failed) => RequestPhase::Failed,
+        Some(RequestState::Ready) if is_deployed(object) => RequestPhase::Deployed,
+        Some(RequestState::Ready | RequestState::DeploymentDeleted) => RequestPhase::Ready,
+        Some(RequestState::Initializing | RequestState::Pending | RequestState::Other(_)) | None => {
+            RequestPhase::Pending
+        }
+    }
+}
+
+/// Whether a ready object's graph was made: its status says so, or keeps the phase of the very graph that it names.
+fn is_deployed(object: &DynamoGraphDeploymentRequest) -> bool {
+    let deployment = object.status.as_ref().and_then(|status| status.deployment.as_ref());
+    let name = deployment.map_or("", |deployment| deployment.name.as_str());
+    deployment.is_some_and(|deployment| deployment.created)
+        || stash::status(&object.metadata).is_some_and(|kept| kept.phase == "Deployed" && kept.dgd_name == name)
+}
+
+impl<'a> Release<'a> {
+    /// In v1alpha1 a graph is applied only where the spec says so.
+    fn of_written(spec: &'a Spec) -> Self {
+        let apply = if spec.auto_apply { Apply::AtOnce } else { Apply::Asked };
+        let image = &spec.profiling_config.profiler_image;
+        Self { image, version_override: &spec.runtime_version_override, apply }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::testing::{alpha, assert_only, create, create_blind, update, with_status};
+    use super::*;
+
+    #[test]
+    fn warns_that_the_discovery_field_has_no_effect() {
+        for value in [true, false] {
+            let findings = create(&alpha(&json!({"enableGpuDiscovery": value})));
+            findings.assert_allowed();
+            findings.by(&GPU_DISCOVERY_FIELD).at("spec.enableGpuDiscovery");
+            assert_eq!(findings.warnings().len(), 1);
+        }
+        assert!(create(&alpha(&json!({"enableGpuDiscovery": null}))).warnings().is_empty());
+    }
+
+    #[test]
+    fn the_discovery_field_describes_no_gpus() {
+        let findings = create_blind(&alpha(&json!({"enableGpuDiscovery": true})));
+        findings.only(&[&profiling_config::GPUS_KNOWN]);
+        assert_eq!(findings.warnings().len(), 1);
+    }
+
+    #[test]
+    fn demands_the_image_of_the_profiler() {
+        for profiling in [json!({"config": {}, "profilerImage": ""}), json!({"config": {}})] {
+            let findings = create(&alpha(&json!({"profilingConfig": profiling})));
+            assert_only(&findings, &PROFILER_IMAGE, "spec.profilingConfig.profilerImage");
+        }
+    }
+
+    #[test]
+    fn reports_everything_at_once() {
+        let findings = create_blind(&alpha(&json!({"profilingConfig": null})));
+        findings.only(&[&PROFILER_IMAGE, &profiling_config::GIVEN, &profiling_config::GPUS_KNOWN]);
+    }
+
+    #[test]
+    fn any_backend_is_allowed_with_any_search() {
+        create(&alpha(&json!({"backend": "auto", "searchStrategy": "thorough"}))).assert_allowed();
+    }
+
+    #[test]
+    fn an_update_is_judged_by_itself_before_its_change_is() {
+        let old = with_status(alpha(&json!({})), json!({"state": "Profiling"}));
+        let new = alpha(&json!({"model": "acme/otter-70b", "profilingConfig": {"profilerImage": "profiler:main"}}));
+        assert_only(&update(&old, &new), &profiling_config::GIVEN, "spec.profilingConfig.config");
+    }
+
+    #[test]
+    fn an_update_is_not_excused_by_what_is_stored() {
+        let old = alpha(&json!({"profilingConfig": {"config": {}}}));
+        assert_only(&update(&old, &old), &PROFILER_IMAGE, "spec.profilingConfig.profilerImage");
+    }
+
+    #[test]
+    fn warns_of_outdated_names_in_what_the_object_keeps() {
+        let mut request = alpha(&json!({}));
+        let graph = r#"{"apiVersion":"nvidia.com/v1alpha1","spec":{"services":{"VllmWorker":{}}}}"#;
+        for kept in [
+            format!(r#"{{"version":1,"spec":{{"overrides":{{"dgd":{graph}}}}}}}"#),
+            format!(r#"{{"overrides":{{"dgd":{graph}}}}}"#),
+        ] {
+            request["metadata"]["annotations"] = json!({"nvidia.com/dgdr-spec": kept});
+            let findings = create(&request);
+            findings.assert_allowed();
+            findings.by(&targets::CURRENT_NAMES).at("metadata.annotations[nvidia.com/dgdr-spec]").saying("VllmWorker");
+        }
+        for kept in ["", "[]", "{", r#"{"spec": 5}"#, r#"{"spec":{"overrides":"x"}}"#] {
+            request["metadata"]["annotations"] = json!({"nvidia.com/dgdr-spec": kept});
+            assert!(create(&request).warnings().is_empty(), "{kept}");
+        }
+    }
+
+    #[test]
+    fn a_request_that_is_being_deleted_is_let_go() {
+        let mut new = alpha(&json!({"profilingConfig": {"profilerImage": ""}, "enableGpuDiscovery": true}));
+        new["metadata"]["deletionTimestamp"] = "2026-05-01T00:00:00Z".into();
+        let findings = update(&alpha(&json!({})), &new);
+        findings.assert_allowed();
+        assert!(findings.warnings().is_empty());
+    }
+}
