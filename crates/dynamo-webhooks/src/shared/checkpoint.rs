@@ -96,3 +96,89 @@ fn within_pod(judged: &Judged, at: &FieldPath) -> Option<Issue> {
 fn no_failover(experimental: &Experimental, at: &FieldPath) -> Option<Issue> {
     experimental.failover.as_ref().map(|_| NO_FAILOVER.forbidden(at.clone()).message("the component has failover"))
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use crate::shared::testing::{Place, of_type, worker};
+
+    const AT: &str = "c.experimental.checkpoint";
+
+    fn with(experimental: Value) -> Value {
+        worker(json!({"experimental": experimental}))
+    }
+
+    #[test]
+    fn enabled_checkpoints_need_the_gate() {
+        let enabled = with(json!({"checkpoint": {"enabled": true}}));
+        assert_eq!(Place::graph().without_checkpoints().created(&enabled), [format!("CKPT-D1 {AT}")]);
+        assert!(Place::graph().created(&enabled).is_empty());
+    }
+
+    #[test]
+    fn the_gate_is_asked_at_every_update() {
+        let enabled = with(json!({"checkpoint": {"enabled": true}}));
+        let place = Place::alone().without_checkpoints();
+        assert_eq!(place.stored(&enabled, &enabled), [format!("CKPT-D1 {AT}")]);
+    }
+
+    #[test]
+    fn a_disabled_block_is_inert() {
+        for checkpoint in [json!({"enabled": false}), json!({})] {
+            let component = of_type("frontend", json!({"experimental": {"checkpoint": checkpoint}}));
+            assert!(Place::graph().without_checkpoints().created(&component).is_empty());
+        }
+    }
+
+    #[test]
+    fn only_workers_have_checkpoints() {
+        let mut component = of_type("frontend", json!({"experimental": {"checkpoint": {"enabled": true}}}));
+        assert_eq!(Place::graph().created(&component), [format!("CKPT-D2 {AT}")]);
+        component["type"] = Value::Null;
+        assert_eq!(Place::graph().created(&component), [format!("CKPT-D2 {AT}")]);
+    }
+
+    #[test]
+    fn clients_of_the_job_need_the_service_within_the_pod() {
+        let job = json!({"enabled": false, "job": {"gmsClientContainers": ["saver"]}});
+        let service = |mode: &str| with(json!({"checkpoint": job, "gpuMemoryService": {"mode": mode}}));
+        let expected = [format!("CKPT-D3 {AT}.job.gmsClientContainers")];
+        assert_eq!(Place::graph().created(&with(json!({"checkpoint": job}))), expected);
+        assert_eq!(Place::graph().created(&service("InterPod")), expected);
+        assert!(Place::graph().created(&service("IntraPod")).is_empty());
+        assert!(Place::graph().created(&with(json!({"checkpoint": {"job": {"gmsClientContainers": []}}}))).is_empty());
+    }
+
+    #[test]
+    fn checkpoints_exclude_the_service_between_pods_and_any_failover() {
+        let mode = |mode: &str| json!({"mode": mode});
+        let with = |name: &str| {
+            with(json!({"checkpoint": {"enabled": true}, "gpuMemoryService": mode(name), "failover": mode(name)}))
+        };
+        assert_eq!(Place::graph().created(&with("IntraPod")), [format!("CKPT-D5 {AT}")]);
+        assert_eq!(Place::graph().created(&with("InterPod")), [format!("CKPT-D4 {AT}"), format!("CKPT-D5 {AT}")]);
+    }
+
+    #[test]
+    fn everything_wrong_is_named_in_order() {
+        let component = of_type(
+            "frontend",
+            json!({"experimental": {
+                "checkpoint": {"enabled": true, "job": {"gmsClientContainers": ["saver"]}},
+                "gpuMemoryService": {"mode": "InterPod"},
+                "failover": {"mode": "InterPod"},
+            }}),
+        );
+        let expected = [
+            "GMS-01 c.experimental.gpuMemoryService".to_owned(),
+            "FO-04 c.experimental.failover".to_owned(),
+            format!("CKPT-D1 {AT}"),
+            format!("CKPT-D2 {AT}"),
+            format!("CKPT-D3 {AT}.job.gmsClientContainers"),
+            format!("CKPT-D4 {AT}"),
+            format!("CKPT-D5 {AT}"),
+        ];
+        assert_eq!(Place::graph().without_checkpoints().created(&component), expected);
+    }
+}

@@ -62,3 +62,51 @@ fn config_map(judged: &Judged, issues: &mut Issues) {
         issues.add(CONFIG_MAP.required(path).message("no ConfigMap is named"));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::InferencePool;
+    use crate::shared::testing::{Place, of_type, pod, worker};
+
+    fn picker(members: Value) -> Value {
+        let mut component = of_type("epp", members);
+        component["podTemplate"] = pod("depot.example/picker:1.5.0");
+        component
+    }
+
+    #[test]
+    fn a_picker_has_one_replica() {
+        assert!(Place::graph().created(&picker(json!({}))).is_empty());
+        assert!(Place::graph().created(&picker(json!({"replicas": 1}))).is_empty());
+        for replicas in [0, 2] {
+            let found = Place::alone().created(&picker(json!({"replicas": replicas})));
+            assert_eq!(found, ["SHARED-46 c.replicas"]);
+        }
+    }
+
+    #[test]
+    fn a_picker_in_a_graph_needs_the_inference_pool() {
+        let graph = Place::graph().inference_pool(InferencePool::Absent);
+        assert_eq!(graph.created(&picker(json!({}))), ["SHARED-46 c.type"]);
+        assert_eq!(graph.created(&picker(json!({"replicas": 3}))), ["SHARED-46 c.type", "SHARED-46 c.replicas"]);
+        assert!(graph.created(&worker(json!({}))).is_empty(), "other components don't");
+    }
+
+    #[test]
+    fn where_nothing_can_be_looked_up_there_is_a_note() {
+        let graph = Place::graph().inference_pool(InferencePool::NotEvaluated);
+        assert_eq!(graph.created(&picker(json!({}))), ["note SHARED-46 c.type"]);
+    }
+
+    #[test]
+    fn rejects_a_configuration_that_names_no_config_map() {
+        let unnamed = json!({"eppConfig": {"configMapRef": {"key": "epp.yaml"}}});
+        let mut old = picker(unnamed.clone());
+        old["podTemplate"] = pod("depot.example/picker:1.4.2");
+        assert_eq!(Place::graph().created(&old), ["SHARED-47 c.eppConfig.configMapRef.name"]);
+        assert_eq!(Place::graph().created(&worker(unnamed)), ["SHARED-47 c.eppConfig.configMapRef.name"]);
+        assert!(Place::graph().written_in_v1alpha1().created(&old).is_empty(), "judged as written there");
+    }
+}

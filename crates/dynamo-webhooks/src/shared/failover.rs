@@ -116,3 +116,107 @@ fn pods_in_reserve(component: &ComponentSpec) -> Option<&Failover> {
 fn shadows(failover: &Failover) -> i32 {
     failover.num_shadows.unwrap_or(1).max(1)
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use crate::shared::testing::{Place, of_type, pod_without_gpu, worker};
+
+    fn preview(service: Option<&str>, failover: Option<&str>) -> Value {
+        let mode = |mode: Option<&str>| mode.map_or(Value::Null, |mode| json!({"mode": mode}));
+        json!({"experimental": {"gpuMemoryService": mode(service), "failover": mode(failover)}})
+    }
+
+    const AT: &str = "c.experimental.failover";
+
+    #[test]
+    fn failover_needs_the_service_in_the_same_mode() {
+        let found = |service, failover| Place::graph().created(&worker(preview(service, Some(failover))));
+        assert!(found(Some("IntraPod"), "IntraPod").is_empty());
+        assert!(found(Some("InterPod"), "InterPod").is_empty());
+        assert_eq!(found(None, "IntraPod"), [format!("FO-01 {AT}")]);
+        assert_eq!(found(None, "InterPod"), [format!("FO-01 {AT}")]);
+        assert_eq!(found(Some("InterPod"), "IntraPod"), [format!("FO-02 {AT}.mode")]);
+        assert_eq!(found(Some("IntraPod"), "InterPod"), [format!("FO-02 {AT}.mode")]);
+    }
+
+    #[test]
+    fn an_absent_mode_is_within_the_pod() {
+        let component =
+            |mode: &str| worker(json!({"experimental": {"gpuMemoryService": {"mode": mode}, "failover": {}}}));
+        assert!(Place::graph().created(&component("IntraPod")).is_empty());
+        assert_eq!(Place::graph().created(&component("InterPod")), [format!("FO-02 {AT}.mode")]);
+    }
+
+    #[test]
+    fn between_pods_it_needs_a_gpu_even_without_the_service() {
+        let mut component = worker(preview(None, Some("InterPod")));
+        component["podTemplate"] = pod_without_gpu();
+        assert_eq!(Place::graph().created(&component), [format!("FO-01 {AT}"), format!("FO-03 {AT}")]);
+        component["podTemplate"] = Value::Null;
+        let expected = [format!("FO-01 {AT}"), format!("FO-03 {AT}"), "RT-03 c.podTemplate.spec.containers".into()];
+        assert_eq!(Place::graph().created(&component), expected);
+    }
+
+    #[test]
+    fn between_pods_it_is_for_engines() {
+        let component = |kind| of_type(kind, preview(Some("InterPod"), Some("InterPod")));
+        let expected = ["GMS-01 c.experimental.gpuMemoryService".to_owned(), format!("FO-04 {AT}")];
+        assert_eq!(Place::graph().created(&component("frontend")), expected);
+        assert_eq!(Place::graph().created(&component("planner")), expected);
+        let within = of_type("frontend", preview(Some("IntraPod"), Some("IntraPod")));
+        assert_eq!(Place::graph().created(&within), ["GMS-01 c.experimental.gpuMemoryService"]);
+    }
+
+    #[test]
+    fn an_unset_type_is_left_to_the_service() {
+        let mut component = worker(preview(Some("InterPod"), Some("InterPod")));
+        component["type"] = Value::Null;
+        assert_eq!(Place::graph().created(&component), ["GMS-01 c.experimental.gpuMemoryService"]);
+    }
+
+    #[test]
+    fn between_pods_it_can_neither_come_nor_go() {
+        let with = worker(preview(Some("InterPod"), Some("InterPod")));
+        let without = worker(preview(Some("InterPod"), None));
+        let expected = [format!("SHARED-68 {AT}")];
+        assert_eq!(Place::graph().changed(&with, &without), expected);
+        assert_eq!(Place::graph().changed(&without, &with), expected);
+    }
+
+    #[test]
+    fn dropping_all_previews_names_each_that_had_to_stay() {
+        let mut old = worker(preview(Some("InterPod"), Some("InterPod")));
+        old["experimental"]["grove"] = json!({"forceScalingGroup": true});
+        let expected = [
+            "SHARED-67 c.experimental.gpuMemoryService.mode",
+            "SHARED-68 c.experimental.failover",
+            "SHARED-70 c.experimental.grove.forceScalingGroup",
+        ];
+        assert_eq!(Place::graph().changed(&old, &worker(json!({}))), expected);
+    }
+
+    #[test]
+    fn within_a_pod_it_may_come_and_go() {
+        let with = worker(preview(Some("IntraPod"), Some("IntraPod")));
+        let without = worker(json!({}));
+        assert!(Place::graph().changed(&with, &without).is_empty());
+        assert!(Place::graph().changed(&without, &with).is_empty());
+    }
+
+    #[test]
+    fn the_number_of_pods_in_reserve_can_not_change() {
+        let shadows = |mode: &str, count: Value| {
+            let failover = json!({"mode": mode, "numShadows": count});
+            worker(json!({"experimental": {"gpuMemoryService": {"mode": mode}, "failover": failover}}))
+        };
+        let change =
+            |old: Value, new: Value| Place::graph().changed(&shadows("InterPod", old), &shadows("InterPod", new));
+        assert_eq!(change(1.into(), 2.into()), [format!("SHARED-69 {AT}.numShadows")]);
+        assert!(change(Value::Null, 1.into()).is_empty());
+        assert!(change(0.into(), 1.into()).is_empty(), "there is at least one");
+        let within = Place::graph().changed(&shadows("IntraPod", 1.into()), &shadows("IntraPod", 2.into()));
+        assert!(within.is_empty());
+    }
+}

@@ -95,3 +95,66 @@ pub(super) fn unchanged(change: &Change, issues: &mut Issues) {
         issues.add(issue.message("the service can't change between working within one pod and between pods"));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use crate::shared::testing::{Place, of_type, pod_without_gpu, worker};
+
+    fn service(mode: &str) -> Value {
+        json!({"experimental": {"gpuMemoryService": {"mode": mode}}})
+    }
+
+    #[test]
+    fn only_workers_use_the_service() {
+        let path = "c.experimental.gpuMemoryService";
+        for mode in ["IntraPod", "InterPod"] {
+            assert_eq!(Place::graph().created(&of_type("frontend", service(mode))), [format!("GMS-01 {path}")]);
+            assert!(Place::graph().created(&of_type("decode", service(mode))).is_empty());
+        }
+        let mut untyped = worker(service("IntraPod"));
+        untyped["type"] = Value::Null;
+        assert_eq!(Place::graph().created(&untyped), [format!("GMS-01 {path}")]);
+    }
+
+    #[test]
+    fn the_service_needs_a_gpu() {
+        let mut component = of_type("planner", service("IntraPod"));
+        component["podTemplate"] = pod_without_gpu();
+        let path = "c.experimental.gpuMemoryService";
+        assert_eq!(Place::graph().created(&component), [format!("GMS-01 {path}"), format!("GMS-02 {path}")]);
+        component["type"] = "worker".into();
+        component["podTemplate"]["spec"]["containers"][0]["resources"] = json!({"limits": {"nvidia.com/gpu": "500m"}});
+        assert_eq!(Place::graph().created(&component), [format!("GMS-02 {path}")]);
+    }
+
+    #[test]
+    fn clients_are_containers_of_the_pod_each_once() {
+        let clients = json!(["main", "probe", "main"]);
+        let with = |mode: Value| {
+            worker(json!({"experimental": {"gpuMemoryService": {"mode": mode, "extraClientContainers": clients}}}))
+        };
+        let path = "c.experimental.gpuMemoryService.extraClientContainers";
+        let expected = [format!("GMS-03 {path}[1]"), format!("GMS-03 {path}[2]")];
+        assert_eq!(Place::graph().created(&with("IntraPod".into())), expected);
+        assert_eq!(Place::graph().created(&with(Value::Null)), expected, "absent means within the pod");
+        assert!(Place::graph().created(&with("InterPod".into())).is_empty());
+    }
+
+    #[test]
+    fn whether_it_works_between_pods_can_not_change() {
+        let [none, within, between] = [json!({}), service("IntraPod"), service("InterPod")].map(worker);
+        let path = "SHARED-67 c.experimental.gpuMemoryService.mode";
+        for (old, new) in [(&none, &between), (&within, &between), (&between, &within), (&between, &none)] {
+            assert_eq!(Place::graph().changed(old, new), [path]);
+        }
+    }
+
+    #[test]
+    fn within_a_pod_it_may_come_and_go() {
+        let [none, within] = [json!({}), service("IntraPod")].map(worker);
+        assert!(Place::graph().changed(&none, &within).is_empty());
+        assert!(Place::graph().changed(&within, &none).is_empty());
+    }
+}

@@ -14,6 +14,8 @@ pub(crate) mod roles;
 pub(crate) mod runtime;
 pub(crate) mod runtime_version;
 mod scaling;
+#[cfg(test)]
+mod testing;
 
 use dynamo_api::v1beta1::{ComponentSpec, ComponentType, Experimental};
 use gateward_core::{FieldPath, Issues, Operation, Rule};

@@ -83,3 +83,74 @@ fn can_span_nodes(component: &ComponentSpec) -> bool {
 fn type_name(component: &ComponentSpec) -> String {
     component.component_type.as_ref().map_or_else(|| "no type".into(), |known| format!("type {known}"))
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use crate::shared::testing::{Place, of_type};
+
+    fn spanning(component_type: &str, count: i32) -> Value {
+        of_type(component_type, json!({"multinode": {"nodeCount": count}}))
+    }
+
+    #[test]
+    fn only_components_that_infer_span_nodes() {
+        for supported in ["worker", "prefill", "decode"] {
+            assert!(Place::graph().created(&spanning(supported, 3)).is_empty(), "{supported}");
+        }
+        for other in ["frontend", "planner", "whatever"] {
+            assert_eq!(Place::graph().created(&spanning(other, 3)), ["SHARED-44 c.multinode"], "{other}");
+        }
+        let mut untyped = spanning("worker", 3);
+        untyped["type"] = Value::Null;
+        assert_eq!(Place::alone().created(&untyped), ["SHARED-44 c.multinode"]);
+    }
+
+    #[test]
+    fn a_count_of_one_is_multinode_too() {
+        assert_eq!(Place::alone().created(&spanning("frontend", 1)), ["SHARED-44 c.multinode"]);
+    }
+
+    #[test]
+    fn what_is_stored_may_stay_as_it_is_or_go() {
+        let stored = spanning("frontend", 2);
+        assert!(Place::graph().stored(&stored, &stored).is_empty());
+        assert!(Place::graph().changed(&stored, &stored).is_empty());
+        assert!(Place::graph().changed(&stored, &of_type("frontend", json!({}))).is_empty());
+    }
+
+    #[test]
+    fn what_is_stored_may_not_get_worse() {
+        let stored = spanning("frontend", 2);
+        assert_eq!(Place::graph().stored(&stored, &spanning("frontend", 3)), ["SHARED-44 c.multinode"]);
+        assert_eq!(Place::graph().stored(&stored, &spanning("planner", 2)), ["SHARED-44 c.multinode"]);
+        assert_eq!(Place::graph().stored(&of_type("frontend", json!({})), &stored), ["SHARED-44 c.multinode"]);
+        assert_eq!(Place::graph().changed(&stored, &of_type("planner", json!({}))), ["SHARED-60 c.multinode"]);
+    }
+
+    #[test]
+    fn the_default_of_the_schema_is_the_count_that_it_stands_for() {
+        let implied = of_type("frontend", json!({"multinode": {}}));
+        assert!(Place::graph().stored(&implied, &spanning("frontend", 2)).is_empty());
+    }
+
+    #[test]
+    fn a_component_can_not_change_between_one_node_and_several() {
+        let (one, several) = (of_type("worker", json!({})), spanning("worker", 3));
+        assert_eq!(Place::graph().changed(&one, &several), ["SHARED-60 c.multinode"]);
+        assert_eq!(Place::graph().changed(&several, &one), ["SHARED-60 c.multinode"]);
+        assert!(Place::graph().changed(&several, &several).is_empty());
+    }
+
+    #[test]
+    fn the_number_of_nodes_can_not_change() {
+        let change = Place::alone().changed(&spanning("worker", 3), &spanning("worker", 4));
+        assert_eq!(change, ["SHARED-61 c.multinode.nodeCount"]);
+    }
+
+    #[test]
+    fn the_number_of_nodes_of_an_unsupported_type_is_reported_once() {
+        assert!(Place::alone().changed(&spanning("frontend", 2), &spanning("frontend", 3)).is_empty());
+    }
+}

@@ -84,3 +84,70 @@ const fn without_grove(kind: OwnerKind) -> &'static str {
         OwnerKind::Component => "only Grove can do this, and it never lays out a component on its own",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::shared::testing::{Place, worker};
+
+    #[test]
+    fn rejects_min_available_without_grove() {
+        let component = worker(json!({"minAvailable": 1}));
+        assert_eq!(Place::without_grove().created(&component), ["SHARED-40 c.minAvailable"]);
+        assert_eq!(Place::alone().created(&component), ["SHARED-40 c.minAvailable"]);
+        assert!(Place::graph().created(&component).is_empty());
+    }
+
+    #[test]
+    fn min_available_of_zero_is_given_too() {
+        let component = worker(json!({"minAvailable": 0}));
+        assert_eq!(Place::alone().created(&component), ["SHARED-40 c.minAvailable"]);
+    }
+
+    #[test]
+    fn a_stored_min_available_is_not_forgiven() {
+        let component = worker(json!({"minAvailable": 1}));
+        assert_eq!(Place::alone().stored(&component, &component), ["SHARED-40 c.minAvailable"]);
+    }
+
+    #[test]
+    fn rejects_a_forced_scaling_group_without_grove() {
+        let forced = worker(json!({"experimental": {"grove": {"forceScalingGroup": true}}}));
+        let path = "GRV-01 c.experimental.grove.forceScalingGroup";
+        assert_eq!(Place::without_grove().created(&forced), [path]);
+        assert_eq!(Place::alone().created(&forced), [path]);
+        assert!(Place::graph().created(&forced).is_empty());
+    }
+
+    #[test]
+    fn a_scaling_group_that_is_not_forced_is_fine_anywhere() {
+        let unforced = worker(json!({"experimental": {"grove": {"forceScalingGroup": false}}}));
+        assert!(Place::alone().created(&unforced).is_empty());
+        assert!(Place::alone().created(&worker(json!({"experimental": {"grove": {}}}))).is_empty());
+    }
+
+    #[test]
+    fn a_topology_constraint_can_neither_come_change_nor_go() {
+        let [none, rack, zone] = [json!({}), packed("rack"), packed("zone")].map(worker);
+        for (old, new) in [(&none, &rack), (&rack, &zone), (&rack, &none)] {
+            assert_eq!(Place::graph().changed(old, new), ["SHARED-65 c.topologyConstraint"]);
+        }
+        assert!(Place::graph().changed(&rack, &rack).is_empty());
+    }
+
+    fn packed(domain: &str) -> serde_json::Value {
+        json!({"topologyConstraint": {"packDomain": domain}})
+    }
+
+    #[test]
+    fn whether_a_scaling_group_is_forced_can_not_change() {
+        let force = |forced: bool| worker(json!({"experimental": {"grove": {"forceScalingGroup": forced}}}));
+        let none = worker(json!({}));
+        let path = "SHARED-70 c.experimental.grove.forceScalingGroup";
+        assert_eq!(Place::graph().changed(&none, &force(true)), [path]);
+        assert_eq!(Place::graph().changed(&force(true), &none), [path]);
+        assert_eq!(Place::graph().changed(&force(true), &force(false)), [path]);
+        assert!(Place::graph().changed(&none, &force(false)).is_empty(), "absent means no");
+    }
+}

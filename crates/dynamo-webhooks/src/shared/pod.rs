@@ -98,3 +98,61 @@ pub(super) fn frontend_sidecar(judged: &Judged, issues: &mut Issues) {
         Pod::Read(_) => {}
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::shared::testing::{Place, worker};
+
+    #[test]
+    fn rejects_a_negative_size_of_shared_memory() {
+        for size in [json!("-1"), json!("-1Gi"), json!(-1), json!("-0.5")] {
+            let found = Place::alone().created(&worker(json!({"sharedMemorySize": size})));
+            assert_eq!(found, ["SHARED-45 c.sharedMemorySize"], "{size}");
+        }
+        for size in [json!("0"), json!("-0"), json!("8Gi"), json!(1024)] {
+            assert!(Place::alone().created(&worker(json!({"sharedMemorySize": size}))).is_empty(), "{size}");
+        }
+    }
+
+    #[test]
+    fn a_size_that_is_no_quantity_has_the_wrong_type() {
+        let found = Place::alone().created(&worker(json!({"sharedMemorySize": "much"})));
+        assert_eq!(found, ["DECODE c.sharedMemorySize"]);
+    }
+
+    #[test]
+    fn the_frontend_sidecar_is_a_container_beside_the_others() {
+        let containers = json!([{"name": "main", "image": "e:1.4.2"}, {"name": "edge", "image": "f:1"}]);
+        let pod = json!({"spec": {"containers": containers, "initContainers": [{"name": "init", "image": "i:1"}]}});
+        let with = |name: &str| worker(json!({"podTemplate": pod, "frontendSidecar": name}));
+        assert!(Place::alone().created(&with("edge")).is_empty());
+        assert!(Place::alone().created(&with("main")).is_empty());
+        for name in ["", "Edge", "init"] {
+            assert_eq!(Place::alone().created(&with(name)), ["SHARED-48 c.frontendSidecar"], "{name:?}");
+        }
+    }
+
+    #[test]
+    fn a_frontend_sidecar_without_a_pod_is_reported_at_the_containers() {
+        for name in ["edge", ""] {
+            let component = json!({"name": "drum", "type": "worker", "frontendSidecar": name});
+            let containers = "c.podTemplate.spec.containers";
+            let expected = [format!("SHARED-48 {containers}"), format!("RT-03 {containers}")];
+            assert_eq!(Place::alone().created(&component), expected);
+        }
+    }
+
+    #[test]
+    fn a_pod_that_can_not_be_read_is_one_finding() {
+        let component = worker(json!({
+            "podTemplate": {"spec": {"containers": [{"name": "main", "image": 7}]}},
+            "frontendSidecar": "edge",
+            "experimental": {"gpuMemoryService": {"extraClientContainers": ["x"]}, "failover": {"mode": "InterPod"}},
+        }));
+        let expected = ["DECODE c.podTemplate.spec.containers[0].image", "FO-02 c.experimental.failover.mode"];
+        assert_eq!(Place::graph().created(&component), expected);
+        assert!(Place::graph().changed(&component, &component).is_empty());
+    }
+}

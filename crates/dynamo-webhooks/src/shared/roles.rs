@@ -160,3 +160,145 @@ fn says_nothing_new(change: &Change, roles: Option<&Vec<ComponentRole>>) -> bool
 fn names(roles: &[ComponentRole]) -> BTreeSet<&str> {
     roles.iter().map(|role| role.name.as_str()).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::default_replicas;
+    use crate::shared::testing::{Place, worker};
+    use dynamo_api::v1beta1::{ComponentRole, Multinode};
+
+    fn with_roles(roles: Value) -> Value {
+        worker(json!({"multinode": {"nodeCount": 4}, "roles": roles}))
+    }
+
+    fn both() -> Value {
+        json!([{"name": "leader", "replicas": 1}, {"name": "worker", "replicas": 3}])
+    }
+
+    #[test]
+    fn accepts_a_leader_and_workers_with_or_without_their_replicas() {
+        assert!(Place::alone().created(&with_roles(both())).is_empty());
+        assert!(Place::alone().created(&with_roles(json!([{"name": "worker"}, {"name": "leader"}]))).is_empty());
+    }
+
+    #[test]
+    fn rejects_roles_on_one_node_and_looks_no_further() {
+        let component = worker(json!({"roles": [{"name": "captain", "podTemplate": {}}]}));
+        assert_eq!(Place::alone().created(&component), ["SHARED-41 c.roles"]);
+        assert_eq!(Place::alone().created(&worker(json!({"roles": []}))), ["SHARED-41 c.roles"]);
+        assert!(Place::alone().created(&worker(json!({"roles": null}))).is_empty());
+    }
+
+    #[test]
+    fn an_empty_list_lacks_both_roles() {
+        assert_eq!(Place::alone().created(&with_roles(json!([]))), ["SHARED-43 c.roles", "SHARED-43 c.roles"]);
+    }
+
+    #[test]
+    fn an_unknown_role_gets_no_further_finding() {
+        let roles =
+            json!([{"name": "leader"}, {"name": "worker"}, {"name": "Worker", "replicas": 9, "podTemplate": {}}]);
+        assert_eq!(Place::alone().created(&with_roles(roles)), ["SHARED-42 c.roles[2].name"]);
+    }
+
+    #[test]
+    fn a_repeated_role_is_judged_further() {
+        let roles =
+            json!([{"name": "leader"}, {"name": "worker"}, {"name": "worker", "replicas": 9, "podTemplate": {}}]);
+        let expected =
+            ["SHARED-42 c.roles[2].name", "SHARED-42 c.roles[2].replicas", "SHARED-42 c.roles[2].podTemplate"];
+        assert_eq!(Place::alone().created(&with_roles(roles)), expected);
+    }
+
+    #[test]
+    fn replicas_of_a_role_follow_from_the_number_of_nodes() {
+        let roles = json!([{"name": "leader", "replicas": 2}, {"name": "worker", "replicas": 4}]);
+        let expected = ["SHARED-42 c.roles[0].replicas", "SHARED-42 c.roles[1].replicas"];
+        assert_eq!(Place::alone().created(&with_roles(roles)), expected);
+    }
+
+    #[test]
+    fn the_lacking_role_is_named_after_what_is_wrong_with_the_others() {
+        let roles = json!([{"name": "worker", "replicas": 9}]);
+        let expected = ["SHARED-42 c.roles[0].replicas", "SHARED-43 c.roles"];
+        assert_eq!(Place::alone().created(&with_roles(roles)), expected);
+    }
+
+    #[test]
+    fn a_role_of_a_component_on_its_own_takes_no_override() {
+        let roles = json!([{"name": "leader", "providerOverride": {}}, {"name": "worker"}]);
+        assert_eq!(Place::alone().created(&with_roles(roles)), ["OVR-01 c.roles[0].providerOverride"]);
+    }
+
+    #[test]
+    fn what_holds_anyway_may_be_spelt_out_and_left_out() {
+        let without = worker(json!({"multinode": {"nodeCount": 4}}));
+        assert!(Place::graph().changed(&without, &with_roles(both())).is_empty());
+        assert!(
+            Place::graph().changed(&with_roles(json!([{"name": "worker"}, {"name": "leader"}])), &without).is_empty()
+        );
+    }
+
+    #[test]
+    fn everything_else_may_not_be_added_or_removed() {
+        let without = worker(json!({"multinode": {"nodeCount": 4}}));
+        for roles in [
+            json!([]),
+            json!([{"name": "leader"}]),
+            json!([{"name": "leader"}, {"name": "leader"}]),
+            json!([{"name": "leader"}, {"name": "worker"}, {"name": "worker"}]),
+            json!([{"name": "leader"}, {"name": "worker", "replicas": 2}]),
+            json!([{"name": "leader"}, {"name": "worker", "providerOverride": {"apiVersion": "grove.io/v1alpha1"}}]),
+        ] {
+            assert_eq!(Place::graph().changed(&without, &with_roles(roles.clone())), ["SHARED-62 c.roles"], "{roles}");
+            assert_eq!(Place::graph().changed(&with_roles(roles.clone()), &without), ["SHARED-62 c.roles"], "{roles}");
+        }
+    }
+
+    #[test]
+    fn roles_may_be_listed_in_another_order_but_not_renamed() {
+        let [old, turned, other] = [
+            json!([{"name": "leader"}, {"name": "worker"}]),
+            json!([{"name": "worker"}, {"name": "leader"}]),
+            json!([{"name": "leader"}, {"name": "captain"}]),
+        ]
+        .map(with_roles);
+        assert!(Place::graph().changed(&old, &turned).is_empty());
+        assert_eq!(Place::graph().changed(&old, &other), ["SHARED-63 c.roles"]);
+        assert_eq!(Place::graph().changed(&old, &with_roles(json!([]))), ["SHARED-63 c.roles"]);
+    }
+
+    #[test]
+    fn the_override_of_a_role_is_followed_by_its_name() {
+        let overlay = |target: &str| json!({"apiVersion": "grove.io/v1alpha1", "target": target, "value": {}});
+        let old = with_roles(json!([{"name": "leader", "providerOverride": overlay("A")}, {"name": "worker"}]));
+        let new = with_roles(json!([{"name": "worker"}, {"name": "leader", "providerOverride": overlay("B")}]));
+        assert_eq!(Place::graph().changed(&old, &new), ["OVR-10 c.roles[1].providerOverride.target"]);
+    }
+
+    #[test]
+    fn a_change_of_the_number_of_nodes_hides_a_change_of_roles() {
+        let one = worker(json!({}));
+        assert_eq!(Place::graph().changed(&one, &with_roles(both())), ["SHARED-60 c.multinode"]);
+    }
+
+    #[test]
+    fn given_replicas_are_kept_and_others_filled_in() {
+        let mut roles: Vec<ComponentRole> = serde_json::from_value(json!([
+            {"name": "leader"}, {"name": "worker"}, {"name": "worker", "replicas": 9}, {"name": "captain"}
+        ]))
+        .unwrap();
+        default_replicas(Some(&Multinode { node_count: Some(4) }), Some(&mut roles));
+        let replicas: Vec<Option<i32>> = roles.iter().map(|role| role.replicas).collect();
+        assert_eq!(replicas, [Some(1), Some(3), Some(9), None]);
+    }
+
+    #[test]
+    fn roles_on_one_node_are_given_nothing() {
+        let mut roles = vec![ComponentRole { name: "leader".into(), ..ComponentRole::default() }];
+        default_replicas(None, Some(&mut roles));
+        assert_eq!(roles[0].replicas, None);
+    }
+}

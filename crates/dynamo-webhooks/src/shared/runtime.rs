@@ -239,3 +239,156 @@ pub(crate) fn on_update(old: &Runtime, new: &Runtime, at: &FieldPath, kind: Owne
         _ => {}
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{Runtime, on_create, on_update};
+    use crate::shared::OwnerKind;
+    use crate::shared::testing::{Place, of_type, pod, worker};
+    use dynamo_api::v1alpha1;
+    use gateward_core::{FieldPath, Issues, Reading};
+
+    fn engine(image: &str, version_override: &str) -> Value {
+        worker(json!({"podTemplate": pod(image), "runtimeVersionOverride": version_override}))
+    }
+
+    fn picker(image: &str, config: Value) -> Value {
+        of_type("epp", json!({"podTemplate": pod(image), "eppConfig": config}))
+    }
+
+    fn config() -> Value {
+        json!({"configMapRef": {"name": "picker", "key": "epp.yaml"}})
+    }
+
+    #[test]
+    fn pickers_from_1_5_0_on_take_no_configuration() {
+        assert_eq!(Place::graph().created(&picker("p:1.5.0", config())), ["RT-01 c.eppConfig"]);
+        assert_eq!(Place::graph().created(&picker("p:v1.5.0-rc1", config())), ["RT-01 c.eppConfig"]);
+        assert_eq!(Place::graph().created(&picker("p:2.0.0", json!({}))), ["RT-01 c.eppConfig"]);
+        assert!(Place::graph().created(&picker("p:1.5.0", Value::Null)).is_empty());
+    }
+
+    #[test]
+    fn earlier_pickers_need_one() {
+        assert_eq!(Place::graph().created(&picker("p:1.4.9", Value::Null)), ["RT-02 c.eppConfig"]);
+        assert!(Place::graph().created(&picker("p:1.4.9", config())).is_empty());
+    }
+
+    #[test]
+    fn the_override_decides_which_picker_it_is() {
+        let mut component = picker("p:1.5.0", config());
+        component["runtimeVersionOverride"] = "1.4.0".into();
+        assert!(Place::graph().created(&component).is_empty());
+    }
+
+    #[test]
+    fn a_picker_of_unknown_version_is_only_asked_for_it() {
+        assert_eq!(Place::graph().created(&picker("p:nightly", config())), ["RT-04 c.runtimeVersionOverride"]);
+        assert_eq!(Place::alone().created(&picker("p:nightly", config())), ["RT-04 c.runtimeVersionOverride"]);
+    }
+
+    #[test]
+    fn the_picker_comes_before_the_image() {
+        let mut component = picker("", config());
+        component["runtimeVersionOverride"] = "1.5.0".into();
+        let expected = ["RT-01 c.eppConfig", "RT-03 c.podTemplate.spec.containers[0].image"];
+        assert_eq!(Place::alone().created(&component), expected);
+    }
+
+    #[test]
+    fn a_new_component_has_an_image() {
+        let containers = "RT-03 c.podTemplate.spec.containers";
+        assert_eq!(Place::alone().created(&json!({"name": "drum"})), [containers]);
+        assert_eq!(Place::alone().created(&worker(json!({"podTemplate": {}}))), [containers]);
+        let others = json!({"spec": {"containers": [{"name": "side", "image": "s:1"}, {"name": "main"}]}});
+        let found = Place::alone().created(&worker(json!({"podTemplate": others})));
+        assert_eq!(found, ["RT-03 c.podTemplate.spec.containers[1].image"]);
+    }
+
+    #[test]
+    fn an_override_does_not_replace_an_image() {
+        let found = Place::graph().created(&engine("", "1.4.2"));
+        assert_eq!(found, ["RT-03 c.podTemplate.spec.containers[0].image"]);
+    }
+
+    #[test]
+    fn in_a_graph_the_version_is_told_by_the_tag_or_stated() {
+        assert!(Place::graph().created(&engine("e:1.4.2", "")).is_empty());
+        assert!(Place::graph().created(&engine("e:nightly", "1.4.2")).is_empty());
+        for image in ["e:nightly", "e", "host:5000/e", "e:1.4", "   ", "e@sha256:00"] {
+            assert_eq!(Place::graph().created(&engine(image, "")), ["RT-04 c.runtimeVersionOverride"], "{image:?}");
+            assert!(Place::alone().created(&engine(image, "")).is_empty(), "{image:?}: on its own anything goes");
+        }
+    }
+
+    #[test]
+    fn an_update_alone_does_not_raise_what_is_stored() {
+        for stored in
+            [engine("", ""), engine("e:nightly", ""), picker("p:1.5.0", config()), picker("p:1.4.0", Value::Null)]
+        {
+            assert!(Place::graph().stored(&stored, &stored).is_empty());
+            assert!(Place::graph().changed(&stored, &stored).is_empty());
+        }
+    }
+
+    #[test]
+    fn an_image_can_not_be_taken_away() {
+        let bare = worker(json!({"podTemplate": null}));
+        let found = Place::alone().changed(&engine("e:1.4.2", ""), &bare);
+        assert_eq!(found, ["RT-06 c.podTemplate.spec.containers"]);
+        assert!(Place::alone().changed(&bare, &bare).is_empty());
+    }
+
+    #[test]
+    fn a_changed_image_or_override_is_asked_for_its_version() {
+        let found = |old: &Value, new: &Value| Place::graph().changed(old, new);
+        let expected = ["RT-07 c.runtimeVersionOverride"];
+        assert_eq!(found(&engine("e:1.4.2", ""), &engine("e:nightly", "")), expected);
+        assert_eq!(found(&engine("e:nightly", ""), &engine("e:edge", "")), expected);
+        assert_eq!(found(&engine("e:nightly", "1.4.2"), &engine("e:nightly", "")), expected);
+        assert_eq!(found(&engine("", "1.4.2"), &engine("", "")), expected, "at the override, not at the image");
+        assert!(found(&engine("e:nightly", "1.4.2"), &engine("e:edge", "1.4.2")).is_empty());
+        assert!(Place::alone().changed(&engine("e:1.4.2", ""), &engine("e:nightly", "")).is_empty());
+    }
+
+    #[test]
+    fn a_changed_picker_is_judged_again() {
+        let found = |old: &Value, new: &Value| Place::alone().changed(old, new);
+        let other = json!({"configMapRef": {"name": "other", "key": "epp.yaml"}});
+        assert_eq!(found(&picker("p:1.5.0", config()), &picker("p:1.5.0", other)), ["RT-08 c.eppConfig"]);
+        assert_eq!(found(&picker("p:1.4.9", config()), &picker("p:1.4.9", Value::Null)), ["RT-08 c.eppConfig"]);
+        assert_eq!(found(&picker("p:1.4.9", config()), &picker("p:1.5.0", config())), ["RT-08 c.eppConfig"]);
+        assert!(found(&picker("p:1.4.9", config()), &picker("p:1.5.0", Value::Null)).is_empty());
+        let worker = of_type("worker", json!({"podTemplate": pod("p:1.5.0"), "eppConfig": config()}));
+        assert_eq!(found(&worker, &picker("p:1.5.0", config())), ["RT-08 c.eppConfig"], "the type counts too");
+    }
+
+    #[test]
+    fn v1alpha1_has_paths_of_its_own() {
+        let read = |text: Value| serde_json::from_value::<v1alpha1::ComponentSpec>(text).unwrap();
+        let at = FieldPath::field("c");
+        let image = |image: &str| read(json!({"extraPodSpec": {"mainContainer": {"image": image}}}));
+        let mut issues = Issues::new();
+        on_create(&Runtime::of_v1alpha1(&read(json!({}))).unwrap(), &at, OwnerKind::Graph, &mut issues);
+        on_create(&Runtime::of_v1alpha1(&image("e:nightly")).unwrap(), &at, OwnerKind::Graph, &mut issues);
+        let picker = read(json!({"componentType": "epp", "runtimeVersionOverride": "1.4.0"}));
+        on_update(
+            &Runtime::of_v1alpha1(&image("e:1.4.2")).unwrap(),
+            &Runtime::of_v1alpha1(&picker).unwrap(),
+            &at,
+            OwnerKind::Graph,
+            &mut issues,
+        );
+        let found: Vec<String> = issues.iter().map(|issue| format!("{} {}", issue.rule, issue.path)).collect();
+        let expected = [
+            "RT-03 c.extraPodSpec.mainContainer.image",
+            "RT-04 c.runtimeVersionOverride",
+            "RT-06 c.extraPodSpec.mainContainer.image",
+            "RT-08 c.eppConfig",
+        ];
+        assert_eq!(found, expected);
+        assert!(issues.iter().all(|issue| issue.reading == Reading::Written));
+    }
+}

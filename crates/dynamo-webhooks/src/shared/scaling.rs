@@ -28,3 +28,50 @@ pub(super) fn replicas(change: &Change, owner: &Owner, issues: &mut Issues) {
         issues.add(issue.help("scale the DynamoGraphDeploymentScalingAdapter"));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use crate::shared::testing::{Place, worker};
+
+    fn adapted(replicas: Value) -> Value {
+        worker(json!({"replicas": replicas, "scalingAdapter": {}}))
+    }
+
+    #[test]
+    fn users_may_not_change_replicas_that_an_adapter_owns() {
+        let change = Place::graph().changed(&adapted(2.into()), &adapted(3.into()));
+        assert_eq!(change, ["SHARED-64 c.replicas"]);
+        assert!(Place::graph().changed(&adapted(2.into()), &adapted(2.into())).is_empty());
+    }
+
+    #[test]
+    fn the_operator_may() {
+        assert!(Place::graph().may_scale().changed(&adapted(2.into()), &adapted(3.into())).is_empty());
+    }
+
+    #[test]
+    fn neither_adding_nor_removing_the_adapter_frees_them() {
+        let free = worker(json!({"replicas": 5}));
+        assert_eq!(Place::graph().changed(&adapted(2.into()), &free), ["SHARED-64 c.replicas"]);
+        assert_eq!(Place::graph().changed(&free, &adapted(2.into())), ["SHARED-64 c.replicas"]);
+    }
+
+    #[test]
+    fn absent_replicas_are_one() {
+        assert!(Place::graph().changed(&adapted(Value::Null), &adapted(1.into())).is_empty());
+        assert_eq!(Place::graph().changed(&adapted(Value::Null), &adapted(0.into())), ["SHARED-64 c.replicas"]);
+    }
+
+    #[test]
+    fn replicas_of_a_component_on_its_own_are_free() {
+        assert!(Place::alone().changed(&adapted(2.into()), &adapted(9.into())).is_empty());
+    }
+
+    #[test]
+    fn replicas_without_an_adapter_are_free() {
+        let component = |replicas: i32| worker(json!({"replicas": replicas}));
+        assert!(Place::graph().changed(&component(2), &component(9)).is_empty());
+    }
+}
