@@ -1,7 +1,10 @@
 //! Admission rules and defaults of the Dynamo Operator's kinds.
 
+mod component;
 pub mod facts;
+mod graph;
 mod grove;
+mod lift;
 mod model;
 mod operator_version;
 mod provider_override;
@@ -19,5 +22,5 @@ use gateward_core::Registry;
 /// assert!(registry.rules().iter().any(|rule| rule.id == "MODEL-01"));
 /// ```
 pub fn registry() -> Registry {
-    Registry::new().kind(request::kind()).kind(model::kind())
+    Registry::new().kind(graph::kind()).kind(component::kind()).kind(request::kind()).kind(model::kind())
 }

@@ -65,16 +65,15 @@ fn has_clique(component: &ComponentSpec, role: &ComponentRole) -> bool {
     known && grove::nodes(component) > 1 && !grove::shares_gpu_memory_between_pods(component)
 }
 
-/// The target that an override without one is meant for, if that can be told (DEF-06).
-pub(crate) fn resolve(overlay: &ProviderOverride, place: Place, provider: Option<&str>) -> Option<Target> {
-    let resolvable = provider == Some(PROVIDER_GROVE) && overlay.api_version == OVERRIDE_API_VERSION;
-    if resolvable { Target::expected(place) } else { None }
+/// Whether the target of an override without one can be told (DEF-06).
+pub(crate) fn is_resolvable(overlay: &ProviderOverride, provider: Option<&str>) -> bool {
+    provider == Some(PROVIDER_GROVE) && overlay.api_version == OVERRIDE_API_VERSION
 }
 
 /// Whether the override sets a topology constraint where its target has one (for DGD-63), of whatever JSON type.
 pub(crate) fn sets_topology(overlay: &ProviderOverride, place: Place, provider: Option<&str>) -> bool {
     let target = match overlay.target.as_str() {
-        "" => resolve(overlay, place, provider),
+        "" => Target::expected(place).filter(|_| is_resolvable(overlay, provider)),
         name => Target::named(name),
     };
     let value = overlay.value.as_ref().and_then(|value| value.view().ok());

@@ -68,6 +68,11 @@ impl Provenance {
         Self(None)
     }
 
+    /// Whether steps are remembered; where they aren't, it is not worth finding many of them out.
+    pub const fn is_recording(&self) -> bool {
+        self.0.is_some()
+    }
+
     /// The node `hub` is the node `written`, and what lies below has the same steps on both sides.
     pub fn moved(&mut self, paths: impl FnOnce() -> (FieldPath, FieldPath)) {
         self.push(paths, Reach::Subtree);

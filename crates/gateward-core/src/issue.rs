@@ -178,12 +178,12 @@ impl Issue {
 
     /// The text without the path, as `status.details.causes[].message` has it.
     pub fn detail(&self) -> String {
-        let (head, message) = (self.head(), self.full_message());
-        match (head.is_empty(), message.is_empty()) {
-            (true, _) => message,
-            (_, true) => head,
-            _ => format!("{head}: {message}"),
-        }
+        after(&self.head(), &self.full_message())
+    }
+
+    /// The text without the path and the help, for renderings that show the help on a line of its own.
+    pub fn headline(&self) -> String {
+        after(&self.head(), &self.message)
     }
 
     fn full_message(&self) -> String {
@@ -212,6 +212,14 @@ impl Issue {
 
     fn same_finding(&self, other: &Self) -> bool {
         self.rule == other.rule && self.path == other.path && self.kind == other.kind && self.message == other.message
+    }
+}
+
+fn after(head: &str, message: &str) -> String {
+    match (head.is_empty(), message.is_empty()) {
+        (true, _) => message.to_owned(),
+        (_, true) => head.to_owned(),
+        _ => format!("{head}: {message}"),
     }
 }
 

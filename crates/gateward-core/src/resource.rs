@@ -74,6 +74,11 @@ impl GroupVersionKind {
         if self.group.is_empty() { self.version.clone() } else { format!("{}/{}", self.group, self.version) }
     }
 
+    /// Whether both are the same kind, in whatever version.
+    pub fn same_kind(&self, other: &Self) -> bool {
+        self.group == other.group && self.kind == other.kind
+    }
+
     /// Reads `apiVersion` and `kind` of an object.
     pub fn of(api_version: &str, kind: &str) -> Self {
         let (group, version) = api_version.rsplit_once('/').unwrap_or(("", api_version));

@@ -1,1 +1,5 @@
 //! YAML with spans, structural schemas and diagnostics.
+//!
+//! The parts know no kind of object by name, and touch neither files nor sockets.
+
+pub mod schema;

@@ -132,10 +132,9 @@ pub(super) fn unchanged(change: &Change, issues: &mut Issues) {
 fn both_given(old: &[ComponentRole], new: &[ComponentRole], at: &FieldPath, issues: &mut Issues) {
     let before: BTreeMap<&str, &ComponentRole> = old.iter().map(|role| (role.name.as_str(), role)).collect();
     for (index, role) in new.iter().enumerate() {
-        let overlays =
-            (before.get(role.name.as_str()).and_then(|role| role.provider_override.as_ref()), &role.provider_override);
+        let old = before.get(role.name.as_str()).and_then(|role| role.provider_override.as_ref());
         let at = at.index(index) / "providerOverride";
-        provider_override::unchanged(overlays.0, overlays.1.as_ref(), &at, issues);
+        provider_override::unchanged(old, role.provider_override.as_ref(), &at, issues);
     }
     if names(old) != names(new) {
         let listed: Vec<&str> = new.iter().map(|role| role.name.as_str()).collect();

@@ -1,0 +1,31 @@
+//! Names of Kubernetes objects.
+
+/// The longest name, in bytes.
+const LONGEST: usize = 253;
+
+/// Whether the text is a DNS subdomain as [RFC 1123] has it, in lower case: the form of most objects' names.
+///
+/// [RFC 1123]: https://kubernetes.io/docs/concepts/overview/working-with-objects/names/#dns-subdomain-names
+pub(super) fn is_subdomain(text: &str) -> bool {
+    text.len() <= LONGEST && text.split('.').all(is_label)
+}
+
+fn is_label(text: &str) -> bool {
+    let inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    !text.is_empty() && text.bytes().all(inner) && !text.starts_with('-') && !text.ends_with('-')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_subdomain;
+
+    #[test]
+    fn names_are_lower_case_labels_joined_by_dots() {
+        for name in ["a", "fabric", "fabric-1", "1.2", "a.b-c.d", &"a".repeat(253)] {
+            assert!(is_subdomain(name), "{name}");
+        }
+        for name in ["", "Fabric", "fabric_1", "-a", "a-", "a..b", ".a", "a.", "a/b", "..", "ä", &"a".repeat(254)] {
+            assert!(!is_subdomain(name), "{name}");
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! A wish to restart the components of a graph: DGD-56 to DGD-59, DGD-80.
+
+use std::collections::HashSet;
+
+use dynamo_api::v1beta1::{DynamoGraphDeployment, Restart, RestartStrategyType, RollingUpdatePhase};
+use gateward_core::{FieldPath, Issues, Rule, UPDATE};
+
+use super::GRAPHS;
+
+const NO_PARALLEL_ORDER: Rule = Rule {
+    id: "DGD-56",
+    summary: "a parallel restart has no order",
+    bad: include_str!("../examples/graph/dgd-56.bad.yaml"),
+    good: include_str!("../examples/graph/dgd-57.good.yaml"),
+    ..GRAPHS
+};
+
+const ONCE: Rule = Rule {
+    id: "DGD-57",
+    summary: "a restart's order names no component twice",
+    bad: include_str!("../examples/graph/dgd-57.bad.yaml"),
+    good: include_str!("../examples/graph/dgd-57.good.yaml"),
+    ..GRAPHS
+};
+
+const COMPLETE: Rule = Rule {
+    id: "DGD-58",
+    summary: "a restart's order names as many components as there are",
+    bad: include_str!("../examples/graph/dgd-58.bad.yaml"),
+    good: include_str!("../examples/graph/dgd-57.good.yaml"),
+    ..GRAPHS
+};
+
+const KNOWN: Rule = Rule {
+    id: "DGD-59",
+    summary: "a restart's order names components of the graph",
+    bad: include_str!("../examples/graph/dgd-59.bad.yaml"),
+    good: include_str!("../examples/graph/dgd-57.good.yaml"),
+    ..GRAPHS
+};
+
+const NOT_DURING_UPDATE: Rule = Rule {
+    id: "DGD-80",
+    summary: "no other restart is asked for while a rolling update is under way",
+    operations: UPDATE,
+    bad: include_str!("../examples/graph/dgd-80.bad.yaml"),
+    good: include_str!("../examples/graph/dgd-80.good.yaml"),
+    ..GRAPHS
+};
+
+/// The catalogue's entries.
+pub(super) const RULES: &[&Rule] = &[&NO_PARALLEL_ORDER, &ONCE, &COMPLETE, &KNOWN, &NOT_DURING_UPDATE];
+
+/// Judges the order of a restart.
+pub(super) fn check(graph: &DynamoGraphDeployment, issues: &mut Issues) {
+    let Some(strategy) = graph.spec.restart.as_ref().and_then(|restart| restart.strategy.as_ref()) else { return };
+    let order = &strategy.order;
+    if order.is_empty() {
+        return;
+    }
+    if strategy.strategy_type == Some(RestartStrategyType::Parallel) {
+        let issue = NO_PARALLEL_ORDER.forbidden(order_path()).message("a parallel restart has no order");
+        return issues.add(issue.help("drop the order, or restart sequentially"));
+    }
+    let ordered: HashSet<&str> = order.iter().map(String::as_str).collect();
+    let components: HashSet<&str> = graph.spec.components.iter().map(|component| component.name.as_str()).collect();
+    if ordered.len() != order.len() {
+        issues.add(ONCE.invalid(order_path(), order.as_slice()).message("names a component twice"));
+    }
+    if ordered.len() != components.len() {
+        let issue = COMPLETE.invalid(order_path(), order.as_slice()).message("doesn't name every component once");
+        issues.add(issue.help(format!("the graph has {}, the order names {}", components.len(), ordered.len())));
+    }
+    unknown_names(order, graph, &components, issues);
+}
+
+fn unknown_names(order: &[String], graph: &DynamoGraphDeployment, known: &HashSet<&str>, issues: &mut Issues) {
+    for (place, name) in order.iter().enumerate().filter(|(_, name)| !known.contains(name.as_str())) {
+        let names: Vec<&str> = graph.spec.components.iter().map(|component| component.name.as_str()).collect();
+        issues.add(KNOWN.not_supported(order_path().index(place), name.as_str(), &names));
+    }
+}
+
+fn order_path() -> FieldPath {
+    FieldPath::field("spec") / "restart" / "strategy" / "order"
+}
+
+/// Demands that no other restart is asked for while a rolling update goes on.
+pub(super) fn check_update(old: &DynamoGraphDeployment, new: &DynamoGraphDeployment, issues: &mut Issues) {
+    let update = old.status.as_ref().and_then(|status| status.rolling_update.as_ref());
+    let phase = update.and_then(|update| update.phase.as_ref());
+    let under_way = matches!(phase, Some(RollingUpdatePhase::Pending | RollingUpdatePhase::InProgress));
+    let (before, after) = (id(old), id(new));
+    if under_way && before != after {
+        issues.add(
+            NOT_DURING_UPDATE
+                .invalid(FieldPath::field("spec") / "restart" / "id", after)
+                .message("can't be changed while a rolling update is under way")
+                .help(format!("keep {before:?} until the update is over")),
+        );
+    }
+}
+
+/// The restart's id; empty where none is asked for.
+fn id(graph: &DynamoGraphDeployment) -> &str {
+    graph.spec.restart.as_ref().map_or("", |restart: &Restart| &restart.id)
+}

@@ -1,0 +1,96 @@
+//! Laying one JSON value over another, as `mainContainer` is laid over the flat fields.
+
+use gateward_core::{FieldPath, Segment};
+use serde_json::Value;
+
+/// Whether Go reads the value as the zero value of its field: it then overrides nothing.
+pub(super) fn is_zero(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Bool(flag) => !flag,
+        Value::Number(number) => number.as_f64() == Some(0.0),
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(members) => members.is_empty(),
+    }
+}
+
+/// `over` laid over `base`: objects are merged member by member, anything else of `over` wins unless it is zero.
+pub(super) fn overlay(base: Value, over: Value) -> Value {
+    match (base, over) {
+        (Value::Object(mut base), Value::Object(over)) => {
+            for (name, value) in over {
+                let merged = match base.remove(&name) {
+                    Some(below) => overlay(below, value),
+                    None => value,
+                };
+                base.insert(name, merged);
+            }
+            Value::Object(base)
+        }
+        (base, over) if is_zero(&over) => base,
+        (_, over) => over,
+    }
+}
+
+/// The topmost nodes of `base` that are left as they were when `over` is laid over it.
+pub(super) fn kept(base: &Value, over: &Value) -> Vec<FieldPath> {
+    let mut paths = Vec::new();
+    collect(base, over, &FieldPath::root(), &mut paths);
+    paths
+}
+
+fn collect(base: &Value, over: &Value, at: &FieldPath, paths: &mut Vec<FieldPath>) {
+    match (base, over) {
+        (Value::Object(base), Value::Object(over)) if !over.is_empty() => {
+            for (name, below) in base {
+                let above = over.get(name).unwrap_or(&Value::Null);
+                collect(below, above, &at.child(Segment::Field(name.clone().into())), paths);
+            }
+        }
+        (_, over) if is_zero(over) => paths.push(at.clone()),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn objects_are_merged_and_the_upper_leaf_wins() {
+        let base = json!({"periodSeconds": 5, "httpGet": {"path": "/live", "port": 80}});
+        let over = json!({"periodSeconds": 7, "httpGet": {"path": "/health"}, "timeoutSeconds": 1});
+        let merged = json!({"periodSeconds": 7, "httpGet": {"path": "/health", "port": 80}, "timeoutSeconds": 1});
+        assert_eq!(overlay(base, over), merged);
+    }
+
+    #[test]
+    fn zero_values_override_nothing() {
+        let base = json!({"a": 1, "b": "x", "c": [1], "d": {"e": true}, "f": true});
+        let zeros = json!({"a": 0, "b": "", "c": [], "d": {}, "f": false, "g": null});
+        assert_eq!(overlay(base, zeros), json!({"a": 1, "b": "x", "c": [1], "d": {"e": true}, "f": true, "g": null}));
+    }
+
+    #[test]
+    fn a_list_replaces_a_list() {
+        assert_eq!(overlay(json!([1, 2]), json!([3])), json!([3]));
+    }
+
+    #[test]
+    fn odd_types_win_like_any_other_value() {
+        assert_eq!(overlay(json!({"a": 1}), json!("odd")), json!("odd"));
+    }
+
+    #[test]
+    fn names_what_stays_of_the_base() {
+        let base = json!({"a": 1, "b": {"c": 2, "d": 3}, "e": [1], "f": {"g": 1}});
+        let over = json!({"a": 5, "b": {"c": 6}, "e": []});
+        let paths: Vec<String> = kept(&base, &over).iter().map(FieldPath::to_string).collect();
+        assert_eq!(paths, ["b.d", "e", "f"]);
+        assert_eq!(kept(&base, &Value::Null), [FieldPath::root()]);
+        assert_eq!(kept(&base, &json!("odd")), []);
+    }
+}

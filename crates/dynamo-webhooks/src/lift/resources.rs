@@ -1,0 +1,166 @@
+//! Resources: plain texts by short names on one side, Kubernetes resource names and quantities on the other.
+
+use std::collections::BTreeMap;
+
+use dynamo_api::constants::GPU_RESOURCE;
+use dynamo_api::pod::ResourceClaim;
+use dynamo_api::quantity::Amount;
+use dynamo_api::v1alpha1::{ComponentSpec, ResourceItem, Resources};
+use gateward_core::FieldPath;
+use serde_json::{Map, Value};
+
+use super::merge::is_zero;
+use super::trail::{Trail, main};
+
+/// A block of amounts.
+#[derive(Debug, Clone, Copy)]
+enum Block {
+    Limits,
+    Requests,
+}
+
+impl Block {
+    const ALL: [Self; 2] = [Self::Limits, Self::Requests];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Limits => "limits",
+            Self::Requests => "requests",
+        }
+    }
+
+    fn of(self, resources: &Resources) -> Option<&ResourceItem> {
+        match self {
+            Self::Limits => resources.limits.as_ref(),
+            Self::Requests => resources.requests.as_ref(),
+        }
+    }
+}
+
+/// Which member of a [`ResourceItem`] an amount came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Member {
+    Cpu,
+    Memory,
+    Gpu,
+    Custom,
+}
+
+impl Member {
+    /// Where the amount called `name` stands in its block.
+    fn within(self, block: FieldPath, name: &str) -> FieldPath {
+        match self {
+            Self::Cpu => block / "cpu",
+            Self::Memory => block / "memory",
+            Self::Gpu => block / "gpu",
+            Self::Custom => (block / "custom").key(name.to_owned()),
+        }
+    }
+}
+
+/// Amounts in canonical text by resource name, each with the member it came from.
+type Amounts<'a> = BTreeMap<&'a str, (String, Member)>;
+
+/// Fills in the main container's resources: those of the service, with the container's own laid over them.
+pub(super) fn lay(container: &mut Map<String, Value>, service: &ComponentSpec, trail: &mut Trail<'_>) {
+    let over = without_empty_blocks(container.remove("resources").unwrap_or_default());
+    record(service.resources.as_ref(), &over, trail);
+    let base = service.resources.as_ref().map(native).unwrap_or_default();
+    let merged = match over {
+        Value::Object(over) => merge(base, over),
+        Value::Null => base,
+        odd => return drop(container.insert("resources".into(), odd)),
+    };
+    if !merged.is_empty() {
+        container.insert("resources".into(), Value::Object(merged));
+    }
+}
+
+/// A block that is there but empty says no more than none.
+fn without_empty_blocks(mut resources: Value) -> Value {
+    if let Value::Object(blocks) = &mut resources {
+        blocks.retain(|_, block| !is_zero(block));
+    }
+    if is_zero(&resources) { Value::Null } else { resources }
+}
+
+/// The resources as Kubernetes has them; blocks without an amount are left out.
+fn native(resources: &Resources) -> Map<String, Value> {
+    let mut members = Map::new();
+    for block in Block::ALL {
+        let amounts = block.of(resources).map(amounts).unwrap_or_default();
+        if !amounts.is_empty() {
+            let texts = amounts.into_iter().map(|(name, (text, _))| (name.to_owned(), Value::String(text)));
+            members.insert(block.name().into(), texts.collect());
+        }
+    }
+    if !resources.claims.is_empty() {
+        members.insert("claims".into(), resources.claims.iter().map(claim).collect());
+    }
+    members
+}
+
+fn claim(claim: &ResourceClaim) -> Value {
+    // A struct of two texts always writes as JSON.
+    serde_json::to_value(claim).unwrap_or_default()
+}
+
+/// Custom amounts come last and so win; a text that is no quantity is skipped.
+fn amounts(item: &ResourceItem) -> Amounts<'_> {
+    let gpu = if item.gpu_type.is_empty() { GPU_RESOURCE } else { &item.gpu_type };
+    let named =
+        [("cpu", &item.cpu, Member::Cpu), ("memory", &item.memory, Member::Memory), (gpu, &item.gpu, Member::Gpu)];
+    let custom = item.custom.iter().map(|(name, text)| (name.as_str(), text, Member::Custom));
+    let mut amounts = Amounts::new();
+    for (name, text, member) in named.into_iter().chain(custom) {
+        if let Ok(amount) = text.parse::<Amount>() {
+            amounts.insert(name, (amount.to_string(), member));
+        }
+    }
+    amounts
+}
+
+/// Blocks are united name by name, where the upper amount wins whatever it is; another list of claims replaces the list.
+fn merge(mut base: Map<String, Value>, over: Map<String, Value>) -> Map<String, Value> {
+    for (name, value) in over {
+        match (base.get_mut(&name), value) {
+            (Some(Value::Object(below)), Value::Object(above)) => {
+                below.extend(above.into_iter().filter(|(_, amount)| !amount.is_null()));
+            }
+            (_, value) => drop(base.insert(name, value)),
+        }
+    }
+    base
+}
+
+/// What the container's own resources have is reported there, the rest at the service's flat field.
+fn record(flat: Option<&Resources>, over: &Value, trail: &mut Trail<'_>) {
+    if !trail.is_recording() || !(over.is_object() || over.is_null()) {
+        return;
+    }
+    if over.is_null() {
+        trail.moved(|at| main(at) / "resources", |at| at / "resources");
+    }
+    for block in Block::ALL {
+        let amounts = flat.and_then(|flat| block.of(flat)).map(amounts).unwrap_or_default();
+        record_block(block.name(), &amounts, &over[block.name()], trail);
+    }
+    if over["claims"].is_null() {
+        trail.moved(|at| main(at) / "resources" / "claims", |at| at / "resources" / "claims");
+    }
+}
+
+fn record_block(block: &'static str, flat: &Amounts<'_>, over: &Value, trail: &mut Trail<'_>) {
+    if !(over.is_object() || over.is_null()) {
+        return;
+    }
+    if over.is_null() {
+        trail.moved(|at| main(at) / "resources" / block, |at| at / "resources" / block);
+    }
+    for (name, (_, member)) in flat.iter().filter(|(name, _)| over[**name].is_null()) {
+        trail.made(
+            |at| (main(at) / "resources" / block).key((*name).to_owned()),
+            |at| member.within(at / "resources" / block, name),
+        );
+    }
+}

@@ -1,0 +1,99 @@
+//! What the tests of the lift share: graphs of JSON, lifted and traced.
+
+mod arbitrary;
+mod cases;
+mod mapping;
+mod pods;
+mod properties;
+mod tracing;
+
+use dynamo_api::{v1alpha1, v1beta1};
+use gateward_core::{Convert, FieldPath, Provenance, Segment};
+use serde_json::{Value, json};
+
+use super::{ComponentConversion, GraphConversion};
+
+/// A lifted object with what it was lifted from.
+pub struct Lifted {
+    pub written: Value,
+    pub hub: Value,
+    pub provenance: Provenance,
+}
+
+impl Lifted {
+    /// The node of the hub's object at this path; null where there is none.
+    pub fn at(&self, path: &str) -> Value {
+        parse(path).find(&self.hub).cloned().unwrap_or_default()
+    }
+
+    /// Where the user wrote the node at this path of the hub's object.
+    pub fn trace(&self, path: &str) -> String {
+        self.provenance.trace(&parse(path)).to_string()
+    }
+}
+
+/// Lifts a v1alpha1 graph with this spec.
+pub fn graph(spec: Value) -> Lifted {
+    let written = json!({
+        "apiVersion": "nvidia.com/v1alpha1",
+        "kind": "DynamoGraphDeployment",
+        "metadata": {"name": "otter", "namespace": "tidepool"},
+        "spec": spec,
+    });
+    graph_object(written)
+}
+
+/// Lifts a whole v1alpha1 graph.
+pub fn graph_object(written: Value) -> Lifted {
+    let graph: v1alpha1::DynamoGraphDeployment = serde_json::from_value(written.clone()).unwrap();
+    let mut provenance = Provenance::recording();
+    let hub: v1beta1::DynamoGraphDeployment = GraphConversion.lift(&graph, &mut provenance).unwrap();
+    Lifted { written, hub: serde_json::to_value(hub).unwrap(), provenance }
+}
+
+/// Lifts a v1alpha1 graph with one service, called `w`, the component 0.
+pub fn service(service: Value) -> Lifted {
+    graph(json!({"services": {"w": service}}))
+}
+
+/// Lifts a v1alpha1 component with this spec.
+pub fn component(spec: Value) -> Lifted {
+    let written = json!({
+        "apiVersion": "nvidia.com/v1alpha1",
+        "kind": "DynamoComponentDeployment",
+        "metadata": {"name": "otter-worker", "namespace": "tidepool"},
+        "spec": spec,
+    });
+    component_object(written)
+}
+
+/// Lifts a whole v1alpha1 component.
+pub fn component_object(written: Value) -> Lifted {
+    let component: v1alpha1::DynamoComponentDeployment = serde_json::from_value(written.clone()).unwrap();
+    let mut provenance = Provenance::recording();
+    let hub: v1beta1::DynamoComponentDeployment = ComponentConversion.lift(&component, &mut provenance).unwrap();
+    Lifted { written, hub: serde_json::to_value(hub).unwrap(), provenance }
+}
+
+/// Reads `spec.services[a.b].envs[3]`: what stands in brackets is a position where it is a number, else a key.
+pub fn parse(path: &str) -> FieldPath {
+    let mut steps = Vec::new();
+    let mut rest = path;
+    while !rest.is_empty() {
+        let (step, below) = match rest.strip_prefix('[') {
+            Some(inner) => inner.split_once(']').map(|(step, below)| (bracketed(step), below)).unwrap(),
+            None => {
+                let name = rest.trim_start_matches('.');
+                let (name, below) = name.split_at(name.find(['.', '[']).unwrap_or(name.len()));
+                (Segment::Field(name.to_owned().into()), below)
+            }
+        };
+        steps.push(step);
+        rest = below;
+    }
+    steps.into_iter().collect()
+}
+
+fn bracketed(step: &str) -> Segment {
+    step.parse().map_or_else(|_| Segment::Key(step.to_owned().into()), Segment::Index)
+}

@@ -1,0 +1,209 @@
+//! What the structural schema finds, rule by rule, in the API server's words.
+
+#![allow(clippy::needless_pass_by_value, clippy::unwrap_used, reason = "test tables read better so")]
+
+use gateward_lint::schema::{Schema, from_crd};
+use serde_json::{Value, json};
+
+fn findings(schema: Value, object: Value) -> Vec<String> {
+    let schema = Schema::compile(&json!({"type": "object", "properties": {"spec": schema}})).unwrap();
+    let found = schema.validate(&json!({"spec": object}));
+    found.iter().map(|finding| format!("{}: {finding}", finding.path)).collect()
+}
+
+fn defaulted(schema: Value, mut object: Value) -> Value {
+    Schema::compile(&schema).unwrap().apply_defaults(&mut object);
+    object
+}
+
+#[test]
+fn a_value_of_another_type_is_named_with_both_types() {
+    assert_eq!(
+        findings(json!({"type": "integer"}), json!("two")),
+        [r#"spec: Invalid value: "string": spec in body must be of type integer: "two""#]
+    );
+    assert_eq!(
+        findings(json!({"type": "string"}), json!(null)),
+        [r#"spec: Invalid value: "null": spec in body must be of type string: null"#]
+    );
+}
+
+#[test]
+fn a_whole_number_with_a_point_is_an_integer() {
+    assert!(findings(json!({"type": "integer"}), json!(1.0)).is_empty());
+    assert_eq!(findings(json!({"type": "integer"}), json!(1.5)).len(), 1);
+}
+
+#[test]
+fn null_is_fine_where_the_schema_allows_it() {
+    assert!(findings(json!({"type": "string", "nullable": true}), json!(null)).is_empty());
+}
+
+#[test]
+fn a_missing_member_stands_at_its_own_path() {
+    let schema = json!({"type": "object", "required": ["model"], "properties": {"model": {"type": "string"}}});
+    assert_eq!(findings(schema, json!({})), ["spec.model: Required value"]);
+}
+
+#[test]
+fn an_unknown_member_is_found_unless_the_schema_preserves_it() {
+    let closed = json!({"type": "object", "properties": {"a": {"type": "string"}}});
+    assert_eq!(findings(closed, json!({"b": 1})), [r#"spec.b: unknown field "spec.b""#]);
+    let open = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
+    assert!(findings(open, json!({"b": {"c": 1}})).is_empty());
+}
+
+#[test]
+fn entries_of_a_map_are_steps_like_members() {
+    let schema = json!({"type": "object", "additionalProperties": {"type": "object", "properties": {"replicas": {"type": "integer", "minimum": 0}}}});
+    assert_eq!(
+        findings(schema, json!({"worker": {"replicas": -1}})),
+        ["spec.worker.replicas: Invalid value: -1: spec.worker.replicas in body should be greater than or equal to 0"]
+    );
+}
+
+#[test]
+fn limits_are_named() {
+    let one = |schema: Value, object: Value| findings(schema, object).join("; ");
+    assert!(
+        one(json!({"type": "string", "enum": ["a", "b"]}), json!("c"))
+            .ends_with(r#"Unsupported value: "c": supported values: "a", "b""#)
+    );
+    assert!(one(json!({"type": "string", "minLength": 1}), json!("")).ends_with("should be at least 1 chars long"));
+    assert!(
+        one(json!({"type": "string", "maxLength": 2}), json!("äöü"))
+            .ends_with("Too long: may not be more than 2 bytes")
+    );
+    assert!(one(json!({"type": "string", "maxLength": 3}), json!("äöü")).is_empty(), "characters are counted");
+    assert!(one(json!({"type": "string", "pattern": "^[a-z]+$"}), json!("A")).ends_with("should match '^[a-z]+$'"));
+    assert!(
+        one(json!({"type": "array", "maxItems": 1}), json!([1, 2])).ends_with("Too many: 2: must have at most 1 items")
+    );
+    assert!(one(json!({"type": "array", "minItems": 1}), json!([])).ends_with("should have at least 1 items"));
+    assert!(
+        one(json!({"type": "object", "maxProperties": 0, "additionalProperties": true}), json!({"a": 1}))
+            .ends_with("Too many: 1: must have at most 0 items")
+    );
+    assert!(
+        one(json!({"type": "number", "maximum": 1, "exclusiveMaximum": true}), json!(1))
+            .ends_with("should be less than 1")
+    );
+    assert!(
+        one(json!({"type": "integer", "format": "int32"}), json!(3_000_000_000_i64)).contains("must be of type int32")
+    );
+}
+
+#[test]
+fn an_int_or_string_is_one_of_the_two() {
+    let schema = || json!({"x-kubernetes-int-or-string": true, "anyOf": [{"type": "integer"}, {"type": "string"}]});
+    assert!(findings(schema(), json!(4)).is_empty() && findings(schema(), json!("4Gi")).is_empty());
+    assert_eq!(findings(schema(), json!(true)).len(), 1);
+}
+
+#[test]
+fn items_of_a_list_map_have_keys_of_their_own() {
+    let schema = json!({
+        "type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["port", "protocol"],
+        "items": {"type": "object", "properties": {
+            "port": {"type": "integer"}, "protocol": {"type": "string", "default": "TCP"},
+        }},
+    });
+    assert_eq!(
+        findings(schema, json!([{"port": 1}, {"port": 1, "protocol": "UDP"}, {"port": 1, "protocol": "TCP"}])),
+        [r#"spec[2]: Duplicate value: {"port":1,"protocol":"TCP"}"#]
+    );
+}
+
+#[test]
+fn items_of_a_set_occur_once() {
+    let schema = json!({"type": "array", "x-kubernetes-list-type": "set", "items": {"type": "string"}});
+    assert_eq!(findings(schema, json!(["a", "b", "a"])), [r#"spec[2]: Duplicate value: "a""#]);
+}
+
+#[test]
+fn an_embedded_resource_says_what_it_is() {
+    let schema =
+        json!({"type": "object", "x-kubernetes-embedded-resource": true, "x-kubernetes-preserve-unknown-fields": true});
+    assert_eq!(findings(schema, json!({"kind": "A"})), ["spec.apiVersion: Required value"]);
+}
+
+#[test]
+fn exactly_one_alternative_holds_where_one_of_asks_for_it() {
+    let schema = || {
+        json!({"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "string"}},
+        "oneOf": [{"required": ["a"]}, {"required": ["b"]}]})
+    };
+    assert!(findings(schema(), json!({"a": ""})).is_empty());
+    assert_eq!(findings(schema(), json!({"a": "", "b": ""})).len(), 1);
+    assert_eq!(findings(schema(), json!({})).len(), 1);
+}
+
+#[test]
+fn metadata_is_judged_whatever_the_schema_says_of_it() {
+    let schema = Schema::compile(&json!({"type": "object"})).unwrap();
+    let found = schema.validate(&json!({"kind": 1, "metadata": {"labels": {"a": 1}, "managedFields": []}}));
+    let paths: Vec<String> = found.iter().map(|finding| finding.path.to_string()).collect();
+    assert_eq!(paths, ["kind", "metadata.labels.a"]);
+}
+
+#[test]
+fn defaults_fill_what_is_absent_and_nothing_else() {
+    let schema = json!({"type": "object", "properties": {
+        "spec": {"type": "object", "default": {}, "properties": {
+            "mode": {"type": "string", "default": "fast"},
+            "items": {"type": "array", "items": {"type": "object", "properties": {"n": {"type": "integer", "default": 2}}}},
+        }},
+    }});
+    assert_eq!(defaulted(schema.clone(), json!({})), json!({"spec": {"mode": "fast"}}));
+    assert_eq!(
+        defaulted(schema.clone(), json!({"spec": {"mode": "", "items": [{}, {"n": 0}]}})),
+        json!({"spec": {"mode": "", "items": [{"n": 2}, {"n": 0}]}})
+    );
+    assert_eq!(defaulted(schema, json!({"spec": {"mode": null}})), json!({"spec": {"mode": "fast"}}));
+}
+
+#[test]
+fn a_null_entry_of_a_map_of_objects_is_dropped() {
+    let schema = json!({"type": "object", "additionalProperties": {"type": "object"}});
+    assert_eq!(defaulted(schema, json!({"a": null, "b": {}})), json!({"b": {}}));
+}
+
+#[test]
+fn cel_rules_are_listed_for_the_nodes_that_exist() {
+    let schema = Schema::compile(&json!({"type": "object", "properties": {
+        "spec": {"type": "object", "x-kubernetes-validations": [{"rule": "self.a == self.b", "message": "equal"}]},
+        "status": {"type": "object", "x-kubernetes-validations": [{"rule": "true", "message": ""}]},
+    }}))
+    .unwrap();
+    let rules = schema.cel_rules_on(&json!({"spec": {}}));
+    assert_eq!(rules.len(), 1);
+    assert_eq!((rules[0].path.to_string().as_str(), rules[0].message.as_str()), ("spec", "equal"));
+}
+
+#[test]
+fn a_schema_that_is_none_is_an_error_that_names_the_place() {
+    let error = Schema::compile(&json!({"properties": {"a": {"type": "objekt"}}})).unwrap_err();
+    assert_eq!(error.path, "/properties/a/type");
+    assert!(Schema::compile(&json!({"$ref": "#/x"})).is_err());
+    assert!(Schema::compile(&json!({"type": "string", "pattern": "("})).is_err());
+}
+
+#[test]
+fn every_version_of_a_crd_has_a_schema_of_its_own() {
+    let crd = json!({"spec": {"versions": [
+        {"name": "v1", "served": true, "schema": {"openAPIV3Schema": {"type": "object"}}},
+        {"name": "v2", "served": false, "schema": {"openAPIV3Schema": {"type": "object"}}},
+    ]}});
+    let versions = from_crd(&crd).unwrap();
+    assert_eq!(versions.len(), 2);
+    assert!(versions[0].served && !versions[1].served);
+}
+
+#[test]
+fn an_object_nested_deeper_than_a_schema_can_say_is_no_trouble() {
+    let recursive = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
+    let schema = Schema::compile(&recursive).unwrap();
+    let deep = (0..1000).fold(json!(1), |inner, _| json!({"a": inner}));
+    assert!(schema.validate(&deep).is_empty());
+    assert!(schema.cel_rules_on(&deep).is_empty());
+}
