@@ -6,6 +6,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::decode;
+use crate::field::FieldPath;
 use crate::future::BoxFuture;
 use crate::handler::{DynDefaulter, DynValidator};
 use crate::issue::Issues;
@@ -15,7 +16,6 @@ use crate::registry::spoke::{Lift, Lifted};
 use crate::request::{Request, Written};
 use crate::resource::Resource;
 use crate::review::AdmissionReview;
-use crate::rule::DECODE;
 use crate::undecided::Undecided;
 use crate::verdict::Verdict;
 
@@ -125,12 +125,8 @@ fn tree<K: Resource>(object: &K) -> Value {
 pub(crate) fn read<K: Resource>(json: &str) -> Result<K, ReadError> {
     serde_json::from_str(json).map_err(|_| {
         let errors = decode::errors::<K>(json, DECODE_LIMIT);
-        ReadError::Fields(errors.into_iter().map(issue).collect())
+        ReadError::Fields(errors.iter().map(|error| error.issue(&FieldPath::root()).as_written()).collect())
     })
-}
-
-fn issue(error: decode::DecodeError) -> crate::issue::Issue {
-    DECODE.invalid(error.path, ()).message(error.message).as_written()
 }
 
 fn missing(what: &str) -> ReadError {

@@ -5,10 +5,11 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use crate::conversion::{Convert, LiftError, Provenance};
+use crate::decode::DecodeError;
+use crate::field::FieldPath;
 use crate::issue::Issues;
 use crate::registry::judge::{ReadError, read};
 use crate::resource::Resource;
-use crate::rule::DECODE;
 
 /// An object in two readings.
 pub(crate) struct Lifted<H> {
@@ -39,7 +40,7 @@ impl<S, C> Lifter<S, C> {
 impl<S: Resource, H, C: Convert<S, H>> Lift<H> for Lifter<S, C> {
     fn lift(&self, json: &str) -> Result<Lifted<H>, ReadError> {
         let spoke: S = read(json)?;
-        let hub = self.conversion.lift(&spoke, &mut Provenance::silent()).map_err(refusal)?;
+        let hub = self.conversion.lift(&spoke, &mut Provenance::silent()).map_err(|error| refusal(error, json))?;
         Ok(Lifted { hub, written: Arc::new(spoke) })
     }
 
@@ -54,7 +55,7 @@ impl<S: Resource, H, C: Convert<S, H>> Lift<H> for Lifter<S, C> {
 }
 
 /// An object that can't be lifted can't be stored: its field has a shape that the other version can't hold.
-fn refusal(error: LiftError) -> ReadError {
-    let issue = DECODE.invalid(error.path, ()).message(error.message).as_written();
-    ReadError::Fields(Issues::from_iter([issue]))
+fn refusal(error: LiftError, json: &str) -> ReadError {
+    let error = DecodeError::at(error.path, error.message, json);
+    ReadError::Fields(Issues::from_iter([error.issue(&FieldPath::root()).as_written()]))
 }
