@@ -17,7 +17,13 @@ pub enum Segment {
     Key(Cow<'static, str>),
 }
 
+/// A name in a path is cut to this many bytes. Kubernetes' own are shorter; a hostile object's key would otherwise stand
+/// in full in the path of each finding below it.
+const LONGEST_NAME: usize = 512;
+
 /// The path of a node in an object, in the notation of the Kubernetes API server's field errors.
+///
+/// A name of more than 512 bytes is cut.
 ///
 /// ```
 /// use gateward_core::FieldPath;
@@ -38,7 +44,7 @@ impl FieldPath {
 
     /// A member of the object itself.
     pub fn field(name: impl Into<Cow<'static, str>>) -> Self {
-        Self(vec![Segment::Field(name.into())])
+        Self(vec![Segment::Field(name.into()).cut()])
     }
 
     /// `metadata.annotations[key]`.
@@ -60,7 +66,7 @@ impl FieldPath {
     pub fn child(&self, segment: Segment) -> Self {
         let mut segments = Vec::with_capacity(self.0.len() + 1);
         segments.extend_from_slice(&self.0);
-        segments.push(segment);
+        segments.push(segment.cut());
         Self(segments)
     }
 
@@ -130,6 +136,13 @@ impl Segment {
         }
     }
 
+    fn cut(mut self) -> Self {
+        if let Segment::Field(Cow::Owned(name)) | Segment::Key(Cow::Owned(name)) = &mut self {
+            name.truncate(name.floor_char_boundary(LONGEST_NAME));
+        }
+        self
+    }
+
     fn same_step(&self, other: &Segment) -> bool {
         match (self, other) {
             (Segment::Index(a), Segment::Index(b)) => a == b,
@@ -176,14 +189,14 @@ impl Div<Segment> for FieldPath {
     type Output = FieldPath;
 
     fn div(mut self, segment: Segment) -> FieldPath {
-        self.0.push(segment);
+        self.0.push(segment.cut());
         self
     }
 }
 
 impl FromIterator<Segment> for FieldPath {
     fn from_iter<I: IntoIterator<Item = Segment>>(segments: I) -> Self {
-        Self(segments.into_iter().collect())
+        Self(segments.into_iter().map(Segment::cut).collect())
     }
 }
 
@@ -205,6 +218,12 @@ mod tests {
         let prefix = FieldPath::field("spec") / "services" / Segment::Field("worker".into());
         assert_eq!(written.strip_prefix(&prefix), Some(&[Segment::Field("replicas".into())][..]));
         assert_eq!(prefix.strip_prefix(&written), None);
+    }
+
+    #[test]
+    fn a_hostile_key_does_not_make_every_path_long() {
+        let at = FieldPath::field("spec").key("ä".repeat(100_000)) / "replicas";
+        assert!(at.to_string().len() < 600);
     }
 
     #[test]

@@ -50,12 +50,20 @@ impl From<Redacted> for BadValue {
 
 impl<T: Into<Value>> From<T> for BadValue {
     fn from(value: T) -> Self {
-        Self::Json(value.into())
+        match value.into() {
+            // No more than a text shows is kept, because many findings can be about one long value.
+            Value::String(text) => Self::Json(Value::String(cut(text, SHOWN + 1))),
+            other => Self::Json(other),
+        }
     }
 }
 
 /// Values are cut to this many characters in a text.
 const SHOWN: usize = 200;
+
+/// A message or a help is cut to this many characters: one that repeats a hostile object's names must not grow with
+/// them.
+const LONGEST_TEXT: usize = 2000;
 
 impl fmt::Display for BadValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -65,6 +73,21 @@ impl fmt::Display for BadValue {
             Some((end, _)) => write!(f, "{}…", &text[..end]),
             None => f.write_str(&text),
         }
+    }
+}
+
+fn cut(mut text: String, longest: usize) -> String {
+    if let Some((end, _)) = text.char_indices().nth(longest) {
+        text.truncate(end);
+        text.shrink_to_fit();
+    }
+    text
+}
+
+fn cut_text(text: Cow<'static, str>) -> Cow<'static, str> {
+    match text {
+        Cow::Owned(text) => Cow::Owned(cut(text, LONGEST_TEXT)),
+        Cow::Borrowed(text) => Cow::Borrowed(text),
     }
 }
 
@@ -154,13 +177,13 @@ impl Issue {
 
     /// Says what is wrong.
     pub fn message(mut self, text: impl Into<Cow<'static, str>>) -> Self {
-        self.message = text.into();
+        self.message = cut_text(text.into());
         self
     }
 
     /// Says what would be right.
     pub fn help(mut self, text: impl Into<Cow<'static, str>>) -> Self {
-        self.help = Some(text.into());
+        self.help = Some(cut_text(text.into()));
         self
     }
 
@@ -211,7 +234,11 @@ impl Issue {
     }
 
     fn same_finding(&self, other: &Self) -> bool {
-        self.rule == other.rule && self.path == other.path && self.kind == other.kind && self.message == other.message
+        self.rule == other.rule
+            && self.path == other.path
+            && self.severity == other.severity
+            && self.kind == other.kind
+            && self.message == other.message
     }
 }
 
@@ -232,11 +259,12 @@ impl fmt::Display for Issue {
     }
 }
 
-/// How many findings are kept of one object. A hostile object can break a rule at every item of a list; nobody reads
-/// more, and the answer stays small.
+/// How many findings of each severity are kept of one object. A hostile object can break a rule at every item of a
+/// list; nobody reads more, and the answer stays small.
 pub const MOST_ISSUES: usize = 256;
 
-/// The findings of one object, in the order in which they were added, each once, at most [`MOST_ISSUES`].
+/// The findings of one object, in the order in which they were added, each once, at most [`MOST_ISSUES`] of each
+/// severity.
 ///
 /// ```
 /// use gateward_core::{FieldPath, Issues, Rule, CREATE};
@@ -257,9 +285,10 @@ impl Issues {
         Self(Vec::new())
     }
 
-    /// Adds a finding, unless it is there already or there are too many.
+    /// Adds a finding, unless it is there already or there are too many of its severity.
     pub fn add(&mut self, issue: Issue) {
-        if self.0.len() < MOST_ISSUES && !self.0.iter().any(|known| known.same_finding(&issue)) {
+        let room = self.of(issue.severity).count() < MOST_ISSUES;
+        if room && !self.0.iter().any(|known| known.same_finding(&issue)) {
             self.0.push(issue);
         }
     }
@@ -294,12 +323,9 @@ impl Issues {
         self.0.is_empty()
     }
 
-    /// The same findings with other paths.
-    pub fn map_paths(mut self, path: impl Fn(&Issue) -> FieldPath) -> Self {
-        for issue in &mut self.0 {
-            issue.path = path(issue);
-        }
-        self
+    /// The same findings with other paths; those that become the same are one.
+    pub fn map_paths(self, path: impl Fn(&Issue) -> FieldPath) -> Self {
+        self.into_iter().map(|issue| Issue { path: path(&issue), ..issue }).collect()
     }
 }
 
@@ -377,6 +403,25 @@ mod tests {
     fn a_hostile_object_gets_a_bounded_answer() {
         let issues: Issues = (0..10_000).map(|index| RULE.required(at().index(index))).collect();
         assert_eq!(issues.len(), MOST_ISSUES);
+    }
+
+    #[test]
+    fn no_number_of_warnings_hides_an_error() {
+        let mut issues: Issues = (0..10_000).map(|index| RULE.warning(at().index(index), "careful")).collect();
+        issues.add(RULE.required(at()));
+        assert!(issues.has_errors());
+    }
+
+    #[test]
+    fn a_finding_keeps_no_more_of_a_long_value_than_it_shows() {
+        let issue = RULE.invalid(at(), "x".repeat(100_000)).message("y".repeat(100_000));
+        assert!(format!("{issue:?}").len() < 5_000);
+    }
+
+    #[test]
+    fn findings_whose_paths_become_the_same_are_one() {
+        let issues: Issues = (0..3).map(|index| RULE.required(at().index(index))).collect();
+        assert_eq!(issues.map_paths(|_| at()).len(), 1);
     }
 
     #[test]

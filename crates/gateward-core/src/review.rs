@@ -124,16 +124,16 @@ pub struct AdmissionReview<'a> {
 impl<'a> AdmissionReview<'a> {
     /// Reads the envelope. Objects and options are only scanned.
     pub fn read(body: &'a [u8]) -> Result<Self, Undecided> {
-        let text = std::str::from_utf8(body).map_err(|error| unreadable(format!("the body is not UTF-8: {error}")))?;
-        let envelope: Envelope<'a> = serde_json::from_str(text).map_err(|error| unreadable(error.to_string()))?;
+        let text = std::str::from_utf8(body).map_err(|error| unreadable(&format!("the body is not UTF-8: {error}")))?;
+        let envelope: Envelope<'a> = serde_json::from_str(text).map_err(|error| unreadable(&error.to_string()))?;
         if envelope.kind != "AdmissionReview" {
-            return Err(unreadable(format!("kind is {:?}, not \"AdmissionReview\"", cut(&envelope.kind))));
+            return Err(unreadable(&format!("kind is {:?}, not \"AdmissionReview\"", cut(&envelope.kind))));
         }
         let version = ReviewVersion::parse(&envelope.api_version).ok_or_else(|| {
             let found = cut(&envelope.api_version);
-            unreadable(format!("apiVersion is {found:?}, neither admission.k8s.io/v1 nor admission.k8s.io/v1beta1"))
+            unreadable(&format!("apiVersion is {found:?}, neither admission.k8s.io/v1 nor admission.k8s.io/v1beta1"))
         })?;
-        let wire = envelope.request.ok_or_else(|| unreadable("the review has no request".into()))?;
+        let wire = envelope.request.ok_or_else(|| unreadable("the review has no request"))?;
         Ok(wire.into_review(version))
     }
 }
@@ -162,8 +162,9 @@ fn non_empty(text: String) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-fn unreadable(why: String) -> Undecided {
-    Undecided::Unreadable(why)
+/// The reason is cut: what it quotes of the body can be as long as the body.
+fn unreadable(why: &str) -> Undecided {
+    Undecided::Unreadable(why.chars().take(300).collect())
 }
 
 fn cut(text: &str) -> String {
@@ -260,20 +261,28 @@ const WARNING_CUT: usize = 256;
 /// Warnings in the form that the API server shows: a control character would make one vanish, and beyond a total it
 /// cuts each, so lines come apart and the cut is made here.
 pub(crate) fn presentable<S: AsRef<str>>(warnings: impl IntoIterator<Item = S>) -> Vec<String> {
+    let on_lines = |text: S| text.as_ref().split(['\n', '\r']).map(on_one_line).collect::<Vec<_>>();
     let mut lines: Vec<String> = Vec::new();
-    for text in warnings {
-        for line in text.as_ref().split(['\n', '\r']) {
-            let line: String = line.chars().filter(|char| !char.is_control()).collect();
-            if !line.trim().is_empty() && !lines.contains(&line) {
-                lines.push(line);
-            }
+    let mut total = 0;
+    for line in warnings.into_iter().flat_map(on_lines) {
+        if line.trim().is_empty() || lines.contains(&line) {
+            continue;
+        }
+        total += line.chars().count();
+        lines.push(line);
+        if total > WARNINGS_TOTAL && lines.len() >= WARNINGS_TOTAL / WARNING_CUT {
+            break;
         }
     }
-    if lines.iter().map(|line| line.chars().count()).sum::<usize>() > WARNINGS_TOTAL {
+    if total > WARNINGS_TOTAL {
         lines = lines.into_iter().map(|line| line.chars().take(WARNING_CUT).collect()).collect();
         lines.truncate(WARNINGS_TOTAL / WARNING_CUT);
     }
     lines
+}
+
+fn on_one_line(line: &str) -> String {
+    line.replace('\t', " ").chars().filter(|char| !char.is_control()).collect()
 }
 
 #[cfg(test)]
@@ -320,8 +329,14 @@ mod tests {
     }
 
     #[test]
+    fn the_reason_does_not_grow_with_the_body() {
+        let operation = "x".repeat(100_000);
+        assert!(refusal(&body(&format!(r#"{{"uid":"u","operation":"{operation}"}}"#))).len() < 400);
+    }
+
+    #[test]
     fn a_warning_is_split_at_line_ends_and_freed_of_control_characters() {
-        assert_eq!(presentable(["one\ntwo\r\n", "th\u{7}ree", "", "one"]), ["one", "two", "three"]);
+        assert_eq!(presentable(["one\ntwo\r\n", "th\u{7}ree\tfour", "", "one"]), ["one", "two", "three four"]);
     }
 
     #[test]
