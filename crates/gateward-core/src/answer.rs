@@ -114,13 +114,7 @@ impl Record {
 
     /// The ids of the rules that found something, each once, in order.
     pub fn rules(&self) -> Vec<&'static str> {
-        let mut rules: Vec<&'static str> = Vec::new();
-        for issue in &self.issues {
-            if !rules.contains(&issue.rule) {
-                rules.push(issue.rule);
-            }
-        }
-        rules
+        distinct(self.issues.iter().map(|issue| issue.rule))
     }
 
     fn of(review: Review, request: &Request, outcome: Outcome) -> Self {
@@ -195,9 +189,9 @@ impl Answer {
     ) -> Self {
         let request = &about.request;
         let status = match &verdict.decision {
+            Decision::Denied(denial) => Some(plain_status(denial, request, &verdict.issues)),
+            _ if verdict.issues.has_errors() => Some(invalid_status(request, &verdict.issues)),
             Decision::Undecided(why) => return Self::undecided_about(review, request, why.clone()),
-            Decision::Denied(denial) => Some(plain_status(denial)),
-            Decision::ByIssues if verdict.issues.has_errors() => Some(invalid_status(request, &verdict.issues)),
             Decision::ByIssues => None,
         };
         let patch = if status.is_some() { Patch::default() } else { patch };
@@ -245,45 +239,52 @@ fn body(
 /// The author's annotations, and which rules denied.
 fn audit_annotations(verdict: &Verdict) -> BTreeMap<String, String> {
     let mut annotations = verdict.audit.clone();
-    let mut denying: Vec<&str> = verdict.issues.of(Severity::Error).map(|issue| issue.rule).collect();
-    denying.dedup();
+    let denying = distinct(verdict.issues.of(Severity::Error).map(|issue| issue.rule));
     if !denying.is_empty() {
         annotations.entry("rules".into()).or_insert_with(|| denying.join(","));
     }
     annotations
 }
 
-fn plain_status(denial: &Denial) -> Status {
+fn plain_status(denial: &Denial, request: &Request, issues: &Issues) -> Status {
     let (reason, message) = (denial.reason.to_string(), denial.message.to_string());
-    Status { outcome: "Failure", message, reason, code: denial.code, details: None }
+    let details = issues.has_errors().then(|| details(request, issues));
+    Status { outcome: "Failure", message, reason, code: denial.code, details }
 }
 
 /// The denial that the API server itself gives for an object with findings.
 fn invalid_status(request: &Request, issues: &Issues) -> Status {
-    let errors: Vec<&Issue> = issues.of(Severity::Error).collect();
     let kind = &request.kind;
     let shown = if kind.group.is_empty() { kind.kind.clone() } else { format!("{}.{}", kind.kind, kind.group) };
-    let name = display_name(request);
-    let message = format!("{shown} {name:?} is invalid: {}", joined(&errors));
-    let causes = errors.iter().map(|issue| cause(issue)).collect();
-    let details = StatusDetails { name, group: kind.group.clone(), kind: kind.kind.clone(), causes };
-    Status { outcome: "Failure", message, reason: "Invalid".into(), code: 422, details: Some(details) }
+    let texts = distinct(issues.of(Severity::Error).map(ToString::to_string));
+    let message = format!("{shown} {:?} is invalid: {}", display_name(request), joined(&texts));
+    Status { outcome: "Failure", message, reason: "Invalid".into(), code: 422, details: Some(details(request, issues)) }
+}
+
+fn details(request: &Request, issues: &Issues) -> StatusDetails {
+    let GroupVersionKind { group, kind, .. } = request.kind.clone();
+    let causes = issues.of(Severity::Error).map(cause).collect();
+    StatusDetails { name: display_name(request), group, kind, causes }
 }
 
 fn cause(issue: &Issue) -> Cause {
     Cause { reason: issue.kind.cause(), message: issue.detail(), field: issue.path.to_string() }
 }
 
-/// One finding stands alone, several stand in brackets, equal texts once.
-fn joined(errors: &[&Issue]) -> String {
-    let mut texts: Vec<String> = Vec::new();
-    for text in errors.iter().map(ToString::to_string) {
-        if !texts.contains(&text) {
-            texts.push(text);
-        }
-    }
-    match texts.as_slice() {
+/// One finding stands alone, several stand in brackets.
+fn joined(texts: &[String]) -> String {
+    match texts {
         [one] => one.clone(),
         many => format!("[{}]", many.join(", ")),
     }
+}
+
+fn distinct<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut distinct = Vec::new();
+    for item in items {
+        if !distinct.contains(&item) {
+            distinct.push(item);
+        }
+    }
+    distinct
 }

@@ -102,9 +102,15 @@ impl Verdict {
         &self.issues
     }
 
-    /// Adds the findings, warnings and annotations of `other`. The first plain denial stands.
+    /// Adds the findings, warnings and annotations of `other`. The first plain denial stands, and before what can't be
+    /// decided, because the object is refused whatever a look-up would have said.
     pub(crate) fn merge(&mut self, other: Self) {
-        if self.decision == Decision::ByIssues {
+        let stands = match &self.decision {
+            Decision::Denied(_) => true,
+            Decision::Undecided(_) => !matches!(other.decision, Decision::Denied(_)),
+            Decision::ByIssues => false,
+        };
+        if !stands {
             self.decision = other.decision;
         }
         self.issues.extend(other.issues);
@@ -170,6 +176,15 @@ mod tests {
     fn a_code_that_is_no_error_becomes_400() {
         let Decision::Denied(denial) = Verdict::deny("no").code(200).decision else { panic!("not a denial") };
         assert_eq!(denial.code, 400);
+    }
+
+    #[test]
+    fn a_denial_stands_whatever_can_not_be_decided() {
+        let (denial, undecided) = (Verdict::deny("no"), Verdict::undecided(Undecided::Overloaded));
+        for (mut merged, other) in [(denial.clone(), undecided.clone()), (undecided, denial)] {
+            merged.merge(other);
+            assert!(matches!(merged.decision, Decision::Denied(_)));
+        }
     }
 
     #[test]
