@@ -128,7 +128,7 @@ pub fn webhook_configuration(
 }
 
 fn webhook(declared: &Declaration, review: Review, installation: &Installation) -> Option<Webhook> {
-    let endpoint = declared.endpoint(review)?;
+    let endpoint = declared.endpoint(review).filter(|_| !declared.operations(review).is_empty())?;
     let path = endpoint.rendered_path(review, &declared.hub);
     Some(Webhook {
         name: endpoint.rendered_name(review, &declared.hub),
@@ -138,17 +138,17 @@ fn webhook(declared: &Declaration, review: Review, installation: &Installation) 
         match_policy: endpoint.match_policy.as_str(),
         namespace_selector: installation.namespace_selector.clone(),
         object_selector: installation.object_selector.clone(),
-        rules: [rule(declared, endpoint)],
+        rules: [rule(declared, review, endpoint)],
         side_effects: "None",
         timeout_seconds: installation.timeout_seconds,
     })
 }
 
-fn rule(declared: &Declaration, endpoint: &Endpoint) -> RuleWithOperations {
+fn rule(declared: &Declaration, review: Review, endpoint: &Endpoint) -> RuleWithOperations {
     RuleWithOperations {
         api_groups: [declared.hub.group.clone()],
         api_versions: endpoint.versions.clone().unwrap_or_else(|| declared.versions.clone()),
-        operations: declared.operations.clone(),
+        operations: declared.operations(review),
         resources: [declared.plural],
         scope: match declared.scope {
             Scope::Namespaced => "Namespaced",

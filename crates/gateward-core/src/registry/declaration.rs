@@ -1,6 +1,6 @@
 //! What is known of a declared kind without its types.
 
-use crate::operation::Operation;
+use crate::operation::{CREATE_AND_UPDATE, Operation};
 use crate::registry::endpoint::Endpoint;
 use crate::resource::{GroupVersionKind, Scope};
 use crate::review::Review;
@@ -43,6 +43,16 @@ impl Declaration {
     /// Whether the kind has handlers of this sort.
     pub fn serves(&self, review: Review) -> bool {
         self.endpoint(review).is_some()
+    }
+
+    /// The operations on which handlers of this sort run. Defaults need an object to be set in, so a mutating handler
+    /// never runs on DELETE or CONNECT.
+    pub fn operations(&self, review: Review) -> Vec<Operation> {
+        self.operations.iter().copied().filter(|&operation| self.handles(review, operation)).collect()
+    }
+
+    pub(crate) fn handles(&self, review: Review, operation: Operation) -> bool {
+        self.operations.contains(&operation) && (review != Review::Mutate || CREATE_AND_UPDATE.contains(&operation))
     }
 
     /// The path that the configuration names, if the kind has handlers of this sort.

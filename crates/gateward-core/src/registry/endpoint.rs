@@ -87,9 +87,13 @@ impl Endpoint {
         )
     }
 
-    /// The name to render: the given one, or `<review>.<kind>.<group>`.
+    /// The name to render: the given one, or `<review>.<kind>.<group>`. The API server demands three parts, so the core
+    /// group is called `core` there.
     pub(crate) fn rendered_name(&self, review: Review, hub: &GroupVersionKind) -> String {
-        self.name
-            .map_or_else(|| format!("{}.{}.{}", review.as_str(), hub.kind.to_lowercase(), hub.group), str::to_owned)
+        let usual = || {
+            let group = if hub.group.is_empty() { "core" } else { &hub.group };
+            format!("{}.{}.{group}", review.as_str(), hub.kind.to_lowercase())
+        };
+        self.name.map_or_else(usual, str::to_owned)
     }
 }

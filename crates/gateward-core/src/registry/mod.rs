@@ -158,7 +158,7 @@ impl Registry {
         }
         let about = Metadata::of(&review, declared.terminating);
         about.complete(&mut review.request);
-        if let Some(skip) = skip(declared, &review, &about, context) {
+        if let Some(skip) = skip(route.review, declared, &review, &about, context) {
             return Answer::skipped(route.review, &review, skip);
         }
         let judged = match route.review {
@@ -193,7 +193,13 @@ impl Registry {
 }
 
 /// Why the object passes unjudged, if it does.
-fn skip(declared: &Declaration, review: &AdmissionReview<'_>, about: &Metadata, context: &Context) -> Option<Skip> {
+fn skip(
+    asked: Review,
+    declared: &Declaration,
+    review: &AdmissionReview<'_>,
+    about: &Metadata,
+    context: &Context,
+) -> Option<Skip> {
     if review.request.namespace.as_deref().is_some_and(|namespace| context.facts.claims(namespace)) {
         return Some(Skip::ClaimedNamespace);
     }
@@ -201,7 +207,7 @@ fn skip(declared: &Declaration, review: &AdmissionReview<'_>, about: &Metadata, 
     if terminating && declared.terminating == Terminating::Skipped {
         return Some(Skip::Terminating);
     }
-    (!declared.operations.contains(&review.operation)).then_some(Skip::NoHandler)
+    (!declared.handles(asked, review.operation)).then_some(Skip::NoHandler)
 }
 
 fn covers(declared: &Declaration, gvk: &GroupVersionKind) -> bool {
