@@ -75,6 +75,11 @@ impl Endpoint {
         self
     }
 
+    /// Whether objects of this version are sent to the webhook.
+    pub(crate) fn lists(&self, version: &str) -> bool {
+        self.versions.as_ref().is_none_or(|versions| versions.contains(&version))
+    }
+
     /// The path to render: the given one, or `/validate-<group>-<version>-<kind>` with hyphens for dots, as operators
     /// have it.
     pub(crate) fn rendered_path(&self, review: Review, hub: &GroupVersionKind) -> String {

@@ -1,5 +1,6 @@
 //! From raw objects through typed handlers to a verdict.
 
+use std::any::Any;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -22,26 +23,26 @@ use crate::verdict::Verdict;
 /// How many nodes of the wrong type are named at most.
 const DECODE_LIMIT: usize = 32;
 
-/// A handler of one version, behind a trait object.
-pub(crate) trait AsWritten<T>: Send + Sync {
+/// The handlers of one version that get objects as the user wrote them, behind a trait object.
+pub(crate) trait AsWritten<T>: Any + Send + Sync {
     fn call<'a>(&'a self, review: &'a AdmissionReview<'a>) -> BoxFuture<'a, T>;
 }
 
-/// A validator of version `S`.
-pub(crate) struct Validating<S>(pub Arc<dyn DynValidator<S>>);
+/// The validators of version `S`.
+pub(crate) struct Validating<S>(pub Vec<Arc<dyn DynValidator<S>>>);
 
 impl<S: Resource> AsWritten<Verdict> for Validating<S> {
     fn call<'a>(&'a self, review: &'a AdmissionReview<'a>) -> BoxFuture<'a, Verdict> {
-        Box::pin(validate(std::slice::from_ref(&self.0), review))
+        Box::pin(validate(&self.0, review))
     }
 }
 
-/// A defaulter of version `S`.
-pub(crate) struct Defaulting<S>(pub Arc<dyn DynDefaulter<S>>);
+/// The defaulters of version `S`.
+pub(crate) struct Defaulting<S>(pub Vec<Arc<dyn DynDefaulter<S>>>);
 
 impl<S: Resource> AsWritten<(Verdict, Patch)> for Defaulting<S> {
     fn call<'a>(&'a self, review: &'a AdmissionReview<'a>) -> BoxFuture<'a, (Verdict, Patch)> {
-        Box::pin(default(std::slice::from_ref(&self.0), review))
+        Box::pin(default(&self.0, review))
     }
 }
 

@@ -1,5 +1,6 @@
 //! The declaration of one kind: its versions, handlers and how they are registered.
 
+use std::any::Any;
 use std::sync::Arc;
 
 use crate::conversion::Convert;
@@ -7,9 +8,10 @@ use crate::future::BoxFuture;
 use crate::handler::{Defaulter, DynDefaulter, DynValidator, Validator};
 use crate::operation::{CREATE_AND_UPDATE, Operation};
 use crate::patch::Patch;
+use crate::registry::RegistryError;
 use crate::registry::declaration::{Declaration, Terminating};
 use crate::registry::endpoint::Endpoint;
-use crate::registry::judge::{self, AsWritten};
+use crate::registry::judge::{self, AsWritten, Defaulting, Validating};
 use crate::registry::spoke::{Lift, Lifter};
 use crate::resource::Resource;
 use crate::review::AdmissionReview;
@@ -41,14 +43,15 @@ pub struct Kind<H> {
     validators: Vec<Arc<dyn DynValidator<H>>>,
     defaulters: Vec<Arc<dyn DynDefaulter<H>>>,
     spokes: Vec<Spoke<H>>,
+    problems: Vec<RegistryError>,
 }
 
 /// What is registered for a version that is not the hub's.
 struct Spoke<H> {
     version: &'static str,
     lift: Option<Box<dyn Lift<H>>>,
-    validators: Vec<Box<dyn AsWritten<Verdict>>>,
-    defaulters: Vec<Box<dyn AsWritten<(Verdict, Patch)>>>,
+    validating: Option<Box<dyn AsWritten<Verdict>>>,
+    defaulting: Option<Box<dyn AsWritten<(Verdict, Patch)>>>,
 }
 
 impl<H: Resource> Kind<H> {
@@ -66,7 +69,8 @@ impl<H: Resource> Kind<H> {
             validating: None,
             mutating: None,
         };
-        Self { declaration, validators: Vec::new(), defaulters: Vec::new(), spokes: Vec::new() }
+        let (validators, defaulters) = (Vec::new(), Vec::new());
+        Self { declaration, validators, defaulters, spokes: Vec::new(), problems: Vec::new() }
     }
 
     /// Another version, read as the hub's by `conversion`.
@@ -85,8 +89,11 @@ impl<H: Resource> Kind<H> {
     /// Judges version `S` as the user wrote it. Objects of that version are then not lifted for
     /// [`validate`](Self::validate).
     pub fn validate_as_written<S: Resource>(mut self, validator: impl Validator<S>) -> Self {
-        let validator: Arc<dyn DynValidator<S>> = Arc::new(validator);
-        self.version::<S>().validators.push(Box::new(judge::Validating(validator)));
+        let slot = self.version::<S>().validating.get_or_insert_with(|| Box::new(Validating::<S>(Vec::new())));
+        match of_one_type(slot.as_mut()) {
+            Some(Validating(validators)) => validators.push(Arc::new(validator)),
+            None => self.two_types::<S>(),
+        }
         self.declaration.validating.get_or_insert_default();
         self
     }
@@ -100,8 +107,11 @@ impl<H: Resource> Kind<H> {
 
     /// Defaults version `S` as the user wrote it.
     pub fn default_as_written<S: Resource>(mut self, defaulter: impl Defaulter<S>) -> Self {
-        let defaulter: Arc<dyn DynDefaulter<S>> = Arc::new(defaulter);
-        self.version::<S>().defaulters.push(Box::new(judge::Defaulting(defaulter)));
+        let slot = self.version::<S>().defaulting.get_or_insert_with(|| Box::new(Defaulting::<S>(Vec::new())));
+        match of_one_type(slot.as_mut()) {
+            Some(Defaulting(defaulters)) => defaulters.push(Arc::new(defaulter)),
+            None => self.two_types::<S>(),
+        }
         self.declaration.mutating.get_or_insert_default();
         self
     }
@@ -144,14 +154,26 @@ impl<H: Resource> Kind<H> {
 
     fn version<S: Resource>(&mut self) -> &mut Spoke<H> {
         let position = self.spokes.iter().position(|spoke| spoke.version == S::VERSION).unwrap_or_else(|| {
+            if (S::GROUP, S::KIND) != (H::GROUP, H::KIND) || S::VERSION == H::VERSION {
+                let (hub, version) = (H::gvk().to_string(), S::gvk().to_string());
+                self.problems.push(RegistryError::NoOtherVersion { hub, version });
+            }
             let hub = self.declaration.versions.len() - 1;
             self.declaration.versions.insert(hub, S::VERSION);
-            let (validators, defaulters) = (Vec::new(), Vec::new());
-            self.spokes.push(Spoke { version: S::VERSION, lift: None, validators, defaulters });
+            self.spokes.push(Spoke { version: S::VERSION, lift: None, validating: None, defaulting: None });
             self.spokes.len() - 1
         });
         &mut self.spokes[position]
     }
+
+    fn two_types<S: Resource>(&mut self) {
+        self.problems.push(RegistryError::TwoTypes { version: S::gvk().to_string() });
+    }
+}
+
+/// The handlers in a slot, if they are of the type that is to be added to them.
+fn of_one_type<T: Any>(slot: &mut dyn Any) -> Option<&mut T> {
+    slot.downcast_mut()
 }
 
 impl<H: Resource> Default for Kind<H> {
@@ -163,6 +185,8 @@ impl<H: Resource> Default for Kind<H> {
 /// A kind whose type is forgotten.
 pub(crate) trait AnyKind: Send + Sync {
     fn declaration(&self) -> &Declaration;
+    /// What contradicts itself in the declaration.
+    fn problems(&self) -> Vec<RegistryError>;
     /// The verdict; `None` where no handler is registered for the version.
     fn validate<'a>(&'a self, review: &'a AdmissionReview<'a>) -> BoxFuture<'a, Option<Verdict>>;
     /// The patch, with a verdict that may refuse.
@@ -174,14 +198,21 @@ impl<H: Resource> AnyKind for Kind<H> {
         &self.declaration
     }
 
+    fn problems(&self) -> Vec<RegistryError> {
+        let unjudged = self.spokes.iter().filter(|spoke| self.leaves_unjudged(spoke));
+        let unjudged =
+            unjudged.map(|spoke| RegistryError::Unjudged { hub: H::gvk().to_string(), version: spoke.version });
+        self.problems.iter().cloned().chain(unjudged).collect()
+    }
+
     fn validate<'a>(&'a self, review: &'a AdmissionReview<'a>) -> BoxFuture<'a, Option<Verdict>> {
         Box::pin(async move {
             if review.request.kind.version == H::VERSION {
                 return Some(judge::validate(&self.validators, review).await);
             }
             let spoke = self.spoke_of(review)?;
-            if !spoke.validators.is_empty() {
-                return Some(spoke.validate(review).await);
+            if let Some(as_written) = &spoke.validating {
+                return Some(as_written.call(review).await);
             }
             let lift = spoke.lift.as_deref()?;
             Some(judge::validate_lifted(lift, &self.validators, review).await)
@@ -193,8 +224,8 @@ impl<H: Resource> AnyKind for Kind<H> {
             if review.request.kind.version == H::VERSION {
                 return Some(judge::default(&self.defaulters, review).await);
             }
-            let defaulter = self.spoke_of(review)?.defaulters.first()?;
-            Some(defaulter.call(review).await)
+            let as_written = self.spoke_of(review)?.defaulting.as_ref()?;
+            Some(as_written.call(review).await)
         })
     }
 }
@@ -203,14 +234,10 @@ impl<H: Resource> Kind<H> {
     fn spoke_of(&self, review: &AdmissionReview<'_>) -> Option<&Spoke<H>> {
         self.spokes.iter().find(|spoke| spoke.version == review.request.kind.version)
     }
-}
 
-impl<H> Spoke<H> {
-    async fn validate(&self, review: &AdmissionReview<'_>) -> Verdict {
-        let mut verdict = Verdict::allow();
-        for validator in &self.validators {
-            verdict.merge(validator.call(review).await);
-        }
-        verdict
+    /// Whether the hub's rules judge objects, but none would judge those of the spoke, although they are sent.
+    fn leaves_unjudged(&self, spoke: &Spoke<H>) -> bool {
+        let sent = self.declaration.validating.as_ref().is_some_and(|endpoint| endpoint.lists(spoke.version));
+        sent && !self.validators.is_empty() && spoke.validating.is_none() && spoke.lift.is_none()
     }
 }

@@ -60,6 +60,33 @@ pub enum RegistryError {
         /// The kind.
         kind: String,
     },
+    /// A type was declared as a further version of a kind, and is something else.
+    #[error(
+        "{version} is declared as another version of {hub}; it must be of the same group and kind in another version"
+    )]
+    NoOtherVersion {
+        /// The hub.
+        hub: String,
+        /// What was declared.
+        version: String,
+    },
+    /// Two types claim to be the same version of a kind.
+    #[error("{version} has handlers for two Rust types; one version is one type")]
+    TwoTypes {
+        /// Group, version and kind of both.
+        version: String,
+    },
+    /// Objects of a version would pass without being judged, while those of the hub are.
+    #[error(
+        "objects of {hub} in version {version} would pass unjudged; give that version a conversion or a validator of its \
+         own, or leave it out of the webhook's versions"
+    )]
+    Unjudged {
+        /// The hub.
+        hub: String,
+        /// The version without a judge.
+        version: &'static str,
+    },
 }
 
 impl Registry {
@@ -71,6 +98,7 @@ impl Registry {
     /// Adds a kind.
     pub fn kind<H: Resource>(mut self, kind: Kind<H>) -> Self {
         let index = self.kinds.len();
+        self.problems.extend(kind.problems());
         for review in [Review::Validate, Review::Mutate] {
             for path in kind.declaration().paths(review) {
                 self.serve(path, Route { kind: index, review }, kind.declaration());
