@@ -1,10 +1,10 @@
 //! From raw objects through typed handlers to a verdict.
 
 use std::any::Any;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde_json::Value;
-use serde_json::value::RawValue;
 
 use crate::decode;
 use crate::field::FieldPath;
@@ -81,45 +81,56 @@ pub(crate) async fn validate_lifted<H: Resource>(
     }
 }
 
-/// The patch that the defaulters' work amounts to.
+/// The patch that the defaulters' work amounts to, with a verdict that may refuse.
 pub(crate) async fn default<K: Resource>(
     defaulters: &[Arc<dyn DynDefaulter<K>>],
     review: &AdmissionReview<'_>,
 ) -> (Verdict, Patch) {
-    let Some(raw) = review.object else { return (missing("object").into(), Patch::default()) };
-    let mut object: K = match read(raw.get()) {
-        Ok(object) => object,
-        Err(error) => return (error.into(), Patch::default()),
-    };
-    let before = tree(&object);
     let mut verdict = Verdict::allow();
+    match patch_by(defaulters, review, &mut verdict).await {
+        Ok(patch) => (verdict, patch),
+        Err(refusal) => {
+            verdict.merge(refusal);
+            (verdict, Patch::default())
+        }
+    }
+}
+
+async fn patch_by<K: Resource>(
+    defaulters: &[Arc<dyn DynDefaulter<K>>],
+    review: &AdmissionReview<'_>,
+    verdict: &mut Verdict,
+) -> Result<Patch, Verdict> {
+    let raw = review.object.ok_or_else(|| missing("object"))?.get();
+    let mut object: K = read(raw)?;
+    let before = written(&object)?;
     for defaulter in defaulters {
         let defaulted = defaulter.default(object, &review.request).await;
-        verdict = defaulted.warnings.into_iter().fold(verdict, Verdict::warning);
-        object = match defaulted.outcome {
-            Ok(object) => object,
-            Err(refusal) => {
-                verdict.merge(refusal);
-                return (verdict, Patch::default());
-            }
-        };
+        verdict.warnings.extend(defaulted.warnings.into_iter().map(Cow::Owned));
+        object = defaulted.outcome?;
     }
-    let patch = difference(&before, &tree(&object), raw);
-    (verdict, patch)
+    Ok(difference(&before, &written(&object)?, raw)?)
 }
 
-/// The raw object is read as a tree only where something changed.
-fn difference(before: &Value, after: &Value, raw: &RawValue) -> Patch {
-    if patch::same_value(before, after) {
-        return Patch::default();
+/// Texts are made trees only where something changed: most of an object is never looked at.
+fn difference(before: &str, after: &str, raw: &str) -> Result<Patch, ReadError> {
+    if before == after {
+        return Ok(Patch::default());
     }
-    let raw = serde_json::from_str(raw.get()).unwrap_or(Value::Null);
-    patch::diff(before, after, &raw)
+    Ok(patch::diff(&tree(before)?, &tree(after)?, &tree(raw)?))
 }
 
-fn tree<K: Resource>(object: &K) -> Value {
-    // A typed reading of JSON writes JSON: maps with string keys and finite numbers.
-    serde_json::to_value(object).unwrap_or(Value::Null)
+fn written<K: Resource>(object: &K) -> Result<String, ReadError> {
+    serde_json::to_string(object).map_err(|error| no_tree(&error))
+}
+
+fn tree(json: &str) -> Result<Value, ReadError> {
+    serde_json::from_str(json).map_err(|error| no_tree(&error))
+}
+
+/// A patch of what can't be seen whole would lose what can't be seen.
+fn no_tree(error: &serde_json::Error) -> ReadError {
+    ReadError::Undecided(Undecided::Unreadable(format!("no patch can be made for the object: {error}")))
 }
 
 /// Reads an object; nodes of the wrong type are findings.
