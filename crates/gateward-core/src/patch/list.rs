@@ -34,10 +34,20 @@ fn origins(before: &[Value], after: &[Value]) -> Vec<Option<usize>> {
         let positions: HashMap<&str, usize> = was.into_iter().zip(0..).collect();
         return is.into_iter().map(|name| positions.get(name).copied()).collect();
     }
+    let mut origins = by_value(before, after);
     if before.len() == after.len() {
-        return (0..before.len()).map(Some).collect();
+        keep_places(&mut origins);
     }
-    by_value(before, after)
+    origins
+}
+
+/// In a list of the same length as before, an item that is equal to none is a changed one, if its place is free.
+fn keep_places(origins: &mut [Option<usize>]) {
+    let mut free = vec![true; origins.len()];
+    origins.iter().flatten().for_each(|&index| free[index] = false);
+    for (index, origin) in origins.iter_mut().enumerate().filter(|(index, _)| free[*index]) {
+        origin.get_or_insert(index);
+    }
 }
 
 /// The items' names, if each has one of its own.
@@ -49,13 +59,35 @@ fn names(items: &[Value]) -> Option<Vec<&str>> {
     (sorted.len() == names.len()).then_some(names)
 }
 
-/// Equal items in order; the rest is new.
+/// Beyond this many comparisons, items are taken as new rather than looked for.
+const MOST_COMPARISONS: usize = 1 << 20;
+
+/// Equal items at both ends, then each other item by an equal one that is left, the nearest below first.
 fn by_value(before: &[Value], after: &[Value]) -> Vec<Option<usize>> {
+    let shorter = before.len().min(after.len());
+    let head = before.iter().zip(after).take_while(|(was, is)| same_value(was, is)).count();
+    let ends = before.iter().rev().zip(after.iter().rev()).take(shorter - head);
+    let tail = ends.take_while(|(was, is)| same_value(was, is)).count();
+    let (was, is) = (&before[head..before.len() - tail], &after[head..after.len() - tail]);
+    let middle = if was.len().saturating_mul(is.len()) > MOST_COMPARISONS {
+        vec![None; is.len()]
+    } else {
+        each_by_an_equal_one(was, is)
+    };
+    let middle = middle.into_iter().map(|origin| origin.map(|index| index + head));
+    let tail = (before.len() - tail..before.len()).map(Some);
+    (0..head).map(Some).chain(middle).chain(tail).collect()
+}
+
+fn each_by_an_equal_one(before: &[Value], after: &[Value]) -> Vec<Option<usize>> {
+    let mut left: Vec<Option<&Value>> = before.iter().map(Some).collect();
     let mut next = 0;
     let mut find = |wanted: &Value| {
-        let offset = before[next..].iter().position(|item| same_value(item, wanted))?;
-        next += offset + 1;
-        Some(next - 1)
+        let order = (next..left.len()).chain(0..next);
+        let found = order.into_iter().find(|&index| left[index].is_some_and(|item| same_value(item, wanted)))?;
+        left[found] = None;
+        next = found + 1;
+        Some(found)
     };
     after.iter().map(&mut find).collect()
 }

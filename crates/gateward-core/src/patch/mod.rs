@@ -8,7 +8,7 @@ mod apply;
 mod list;
 
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 
 /// One operation of a patch. Paths are JSON pointers.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -105,13 +105,33 @@ pub fn diff(before: &Value, after: &Value, raw: &Value) -> Patch {
 /// Whether two JSON values mean the same: numbers are compared by value, so `1` equals `1.0`.
 pub fn same_value(one: &Value, other: &Value) -> bool {
     match (one, other) {
-        (Value::Number(a), Value::Number(b)) => a == b || (a.is_f64() || b.is_f64()) && a.as_f64() == b.as_f64(),
+        (Value::Number(a), Value::Number(b)) => same_number(a, b),
         (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(x, y)| same_value(x, y)),
         (Value::Object(a), Value::Object(b)) => {
             a.len() == b.len() && a.iter().all(|(key, x)| b.get(key).is_some_and(|y| same_value(x, y)))
         }
         _ => one == other,
     }
+}
+
+fn same_number(one: &Number, other: &Number) -> bool {
+    match (integer(one), integer(other)) {
+        (Some(a), Some(b)) => a == b,
+        (None, None) => one.as_f64() == other.as_f64(),
+        _ => false,
+    }
+}
+
+/// The number as an integer, if it is one.
+fn integer(number: &Number) -> Option<i128> {
+    /// Beyond any integer that JSON text is read as, and within what an `i128` holds.
+    const LIMIT: f64 = 1e30;
+    if let Some(integer) = number.as_i128() {
+        return Some(integer);
+    }
+    let float = number.as_f64().filter(|float| float.abs() < LIMIT && float.fract() == 0.0)?;
+    #[expect(clippy::cast_possible_truncation, reason = "a whole number within the limit")]
+    Some(float as i128)
 }
 
 #[derive(Clone, Copy)]
@@ -148,6 +168,8 @@ fn walk_members(
     for (key, wanted) in after {
         let (was, path) = (before.get(key), below(path, key));
         match raw.get(key) {
+            Some(Value::Null) if was.is_none() && wanted.is_null() => {}
+            Some(Value::Null) if was.is_none() => patch.set(path, wanted.clone(), Presence::Present),
             Some(found) => walk(was.unwrap_or(&empty_like(wanted)), wanted, found, &path, patch),
             None if was.is_some_and(|was| same_value(was, wanted)) => {}
             None => patch.set(path, wanted.clone(), Presence::Missing),
@@ -187,6 +209,8 @@ mod tests {
     #[test]
     fn large_integers_are_compared_digit_by_digit() {
         assert!(!same_value(&json!(9_007_199_254_740_993_u64), &json!(9_007_199_254_740_992_u64)));
+        assert!(!same_value(&json!(9_007_199_254_740_993_u64), &json!(9_007_199_254_740_992.0)));
+        assert!(same_value(&json!(10_000_000_000_000_000_000_u64), &json!(1e19)));
     }
 
     #[test]
@@ -230,6 +254,21 @@ mod tests {
         let patch = diff(&json!({"items": [a, b]}), &json!({"items": [b, a]}), &raw);
         patch.apply(&mut raw).unwrap();
         assert_eq!(raw, json!({"items": [{"name": "b", "unknown": 2}, {"name": "a", "unknown": 1}]}));
+    }
+
+    #[test]
+    fn what_the_type_does_not_know_stays_with_an_item_that_has_no_name() {
+        let mut raw = json!([{"port": 1, "unknown": 1}, {"port": 2, "unknown": 2}, {"port": 3, "unknown": 3}]);
+        let before = json!([{"port": 1}, {"port": 2}, {"port": 3}]);
+        diff(&before, &json!([{"port": 9}, {"port": 3}, {"port": 1}]), &raw).apply(&mut raw).unwrap();
+        assert_eq!(raw, json!([{"port": 9}, {"port": 3, "unknown": 3}, {"port": 1, "unknown": 1}]));
+    }
+
+    #[test]
+    fn a_changed_item_that_has_no_name_keeps_what_the_type_does_not_know() {
+        let mut raw = json!([{"port": 1, "unknown": 1}, {"port": 2, "unknown": 2}]);
+        diff(&json!([{"port": 1}, {"port": 2}]), &json!([{"port": 9}, {"port": 2}]), &raw).apply(&mut raw).unwrap();
+        assert_eq!(raw, json!([{"port": 9, "unknown": 1}, {"port": 2, "unknown": 2}]));
     }
 
     #[test]
