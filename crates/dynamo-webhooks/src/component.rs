@@ -4,6 +4,7 @@
 
 use dynamo_api::constants::GROUP;
 use dynamo_api::meta::{ObjectMeta, OwnerReference};
+use dynamo_api::v1alpha1;
 use dynamo_api::v1beta1::{ComponentType, DynamoComponentDeployment, DynamoComponentDeploymentSpec};
 use gateward_core::{
     BadValue, CREATE_AND_UPDATE, Defaulted, Defaulter, Endpoint, FieldPath, Issues, Kind, Operation, Request, Rule,
@@ -13,8 +14,10 @@ use serde_json::Value;
 
 use crate::facts::ClusterFacts;
 use crate::grove::Pathway;
+use crate::lift::ComponentConversion;
 use crate::provider_override;
 use crate::shared::{self, InferencePool, MayScale, Occasion, Owner, OwnerKind, Written, elastic, roles};
+use crate::written;
 
 const ON_COMPONENTS: Rule =
     Rule { kinds: &["DynamoComponentDeployment"], versions: &["v1alpha1", "v1beta1"], ..Rule::on(CREATE_AND_UPDATE) };
@@ -58,6 +61,7 @@ pub(crate) fn kind() -> Kind<DynamoComponentDeployment> {
         .versions(["v1beta1"])
         .exact();
     Kind::new()
+        .spoke::<v1alpha1::DynamoComponentDeployment>(ComponentConversion)
         .validate(Rules)
         .validating_at(validating)
         .default(Defaults)
@@ -69,7 +73,7 @@ pub(crate) fn kind() -> Kind<DynamoComponentDeployment> {
 fn rules() -> impl Iterator<Item = &'static Rule> {
     let also_elsewhere = shared::rules().chain(provider_override::RULES.iter().copied());
     let here = also_elsewhere.filter(|rule| rule.kinds.contains(&"DynamoComponentDeployment"));
-    here.chain(RULES.iter().copied())
+    here.chain(RULES.iter().copied()).chain(written::component::rules())
 }
 
 /// What a new component is given: DEF-20 and DEF-07. Updates are left as they are.
@@ -99,7 +103,8 @@ impl Validator<DynamoComponentDeployment> for Rules {
     async fn create(&self, new: &DynamoComponentDeployment, request: &Request) -> Verdict {
         let facts = ClusterFacts::of(request);
         let mut issues = Issues::new();
-        stateless(new, Occasion::Create, &owner(&facts, Written::V1beta1), &mut issues);
+        stateless(new, Occasion::Create, &owner(&facts, request), &mut issues);
+        written::component::stateless(request, &mut issues);
         issues.into()
     }
 
@@ -110,9 +115,11 @@ impl Validator<DynamoComponentDeployment> for Rules {
         request: &Request,
     ) -> Verdict {
         let facts = ClusterFacts::of(request);
-        let owner = owner(&facts, Written::V1beta1);
+        let owner = owner(&facts, request);
         let mut issues = Issues::new();
         stateless(new, Occasion::Update(Some(&old.spec.component)), &owner, &mut issues);
+        written::component::stateless(request, &mut issues);
+        written::component::update(request, &mut issues);
         same_framework(&old.spec, &new.spec, &mut issues);
         shared::update(&old.spec.component, &new.spec.component, &spec(), &owner, &mut issues);
         issues.into()
@@ -120,12 +127,13 @@ impl Validator<DynamoComponentDeployment> for Rules {
 }
 
 /// A component on its own is never laid out by Grove and looks nothing up; its replicas are free.
-fn owner(facts: &ClusterFacts, written: Written) -> Owner<'_> {
+fn owner<'a>(facts: &'a ClusterFacts, request: &Request) -> Owner<'a> {
+    let lifted = request.new_as_written::<v1alpha1::DynamoComponentDeployment>().is_some();
     Owner {
         kind: OwnerKind::Component,
         pathway: Pathway::Plain,
         provider: None,
-        written,
+        written: if lifted { Written::V1alpha1 } else { Written::V1beta1 },
         facts,
         inference_pool: InferencePool::NotAsked,
         may_scale: MayScale::Yes,

@@ -10,6 +10,7 @@ mod operator_version;
 mod provider_override;
 mod request;
 mod shared;
+mod written;
 
 pub use facts::ClusterFacts;
 

@@ -14,12 +14,16 @@ pub(super) struct Defaults;
 
 impl Defaulter<DynamoGraphDeployment> for Defaults {
     async fn default(&self, object: DynamoGraphDeployment, request: &Request) -> Defaulted<DynamoGraphDeployment> {
-        let facts = ClusterFacts::of(request);
-        match request.operation {
-            Some(Operation::Create) => created(object, &facts).into(),
-            Some(Operation::Update) if !object.metadata.is_terminating() => changed(object).into(),
-            _ => object.into(),
-        }
+        apply(object, request).into()
+    }
+}
+
+/// The graph with its defaults.
+pub(crate) fn apply(graph: DynamoGraphDeployment, request: &Request) -> DynamoGraphDeployment {
+    match request.operation {
+        Some(Operation::Create) => created(graph, &ClusterFacts::of(request)),
+        Some(Operation::Update) if !graph.metadata.is_terminating() => changed(graph),
+        _ => graph,
     }
 }
 

@@ -2,7 +2,7 @@
 
 mod annotations;
 mod components;
-mod defaults;
+pub(crate) mod defaults;
 mod dns;
 mod kv_transfer;
 mod look_up;
@@ -19,8 +19,10 @@ use gateward_core::{CREATE_AND_UPDATE, Endpoint, FieldPath, Issues, Kind, Reques
 
 use crate::facts::ClusterFacts;
 use crate::grove::Pathway;
+use crate::lift::GraphConversion;
 use crate::provider_override::{self, Place};
 use crate::shared::{self, MayScale, Occasion, Owner, OwnerKind, Written};
+use crate::written;
 use look_up::LookedUp;
 use update::Known;
 
@@ -46,9 +48,11 @@ pub(crate) fn kind() -> Kind<DynamoGraphDeployment> {
         .path("/mutate/nvidia.com/v1beta1/dynamographdeployments")
         .alias("/mutate-nvidia-com-v1alpha1-dynamographdeployment");
     Kind::new()
+        .spoke::<v1alpha1::DynamoGraphDeployment>(GraphConversion)
         .validate(Rules)
         .validating_at(validating)
         .default(defaults::Defaults)
+        .default_as_written::<v1alpha1::DynamoGraphDeployment>(written::defaults::Defaults)
         .mutating_at(mutating)
         .rules(rules())
 }
@@ -67,7 +71,7 @@ fn rules() -> impl Iterator<Item = &'static Rule> {
         provider::RULES,
         update::RULES,
     ];
-    parts.into_iter().flatten().copied().chain(shared::rules())
+    parts.into_iter().flatten().copied().chain(shared::rules()).chain(written::graph::rules())
 }
 
 /// Judges graphs. A v1alpha1 graph comes lifted.
@@ -80,6 +84,7 @@ impl Validator<DynamoGraphDeployment> for Rules {
         let owner = owner(new, request, &facts, &looked_up);
         let mut issues = Issues::new();
         stateless(None, new, &owner, &looked_up, &mut issues);
+        written::graph::stateless(request, &mut issues);
         looked_up.conclude(issues)
     }
 
@@ -94,9 +99,11 @@ impl Validator<DynamoGraphDeployment> for Rules {
         let looked_up = LookedUp::of(new, pathway(new, &facts), &facts).await;
         let owner = owner(new, request, &facts, &looked_up);
         stateless(Some(old), new, &owner, &looked_up, &mut issues);
+        written::graph::stateless(request, &mut issues);
         if !issues.has_errors() {
             provider::check_update(old, new, request, &facts, &mut issues);
             update::check(old, new, &owner, &mut issues);
+            written::graph::update(request, &mut issues);
         }
         looked_up.conclude(issues)
     }

@@ -1,0 +1,24 @@
+//! Rules on v1alpha1 graphs and components as the user wrote them: section 11 of the rule book, and the rules on
+//! runtimes in the paths of v1alpha1. All other rules judge the object as v1beta1 reads it.
+//!
+//! On a v1beta1 object nothing here does anything.
+
+pub(crate) mod component;
+pub(crate) mod defaults;
+pub(crate) mod graph;
+mod ignored;
+mod service;
+
+use gateward_core::{CREATE_AND_UPDATE, Rule};
+
+/// The frame of a rule on objects as written.
+const WRITTEN: Rule = Rule {
+    kinds: &["DynamoGraphDeployment", "DynamoComponentDeployment"],
+    versions: &["v1alpha1"],
+    ..Rule::on(CREATE_AND_UPDATE)
+};
+
+/// The catalogue's entries that concern graphs and components alike.
+fn shared_rules() -> impl Iterator<Item = &'static Rule> {
+    ignored::RULES.iter().chain(service::RULES).copied()
+}
