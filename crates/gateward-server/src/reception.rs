@@ -57,9 +57,8 @@ impl<A: Answerer> Reception<A> {
         let _counted = self.metrics.connection();
         let Some(stream) = self.handshake(socket).await else { return };
         let activity = Arc::<Activity>::default();
-        if let Err(error) = self.speak(stream, &activity, phase).await {
-            self.ended_badly(&activity, &error);
-        }
+        let ended = self.speak(stream, &activity, phase).await;
+        self.count_end(&activity, ended.err().as_ref());
     }
 
     async fn speak(
@@ -118,14 +117,16 @@ impl<A: Answerer> Reception<A> {
         Patience { idle: self.limits.idle, head: None, write: self.limits.write }
     }
 
-    fn ended_badly(&self, activity: &Activity, error: &hyper::Error) {
-        let kind = match activity.given_up() {
-            Some(silence) => ConnectionError::Silent(silence),
-            None if error.is_parse() => ConnectionError::Malformed,
-            None => ConnectionError::Broken,
+    fn count_end(&self, activity: &Activity, error: Option<&hyper::Error>) {
+        let kind = match (activity.given_up(), error) {
+            // A connection that was given up while it rested ends without an error.
+            (Some(silence), _) => ConnectionError::Silent(silence),
+            (None, Some(error)) if error.is_parse() => ConnectionError::Malformed,
+            (None, Some(_)) => ConnectionError::Broken,
+            (None, None) => return,
         };
         self.metrics.connection_failed(kind);
-        tracing::debug!(target: TARGET, ?kind, %error, "connection ended");
+        tracing::debug!(target: TARGET, ?kind, ?error, "connection ended");
     }
 }
 
