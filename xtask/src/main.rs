@@ -1,2 +1,31 @@
 //! Generates what is kept in the repository and measures its shape.
-fn main() {}
+
+mod crds;
+
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(about = "Generates what is kept in the repository and measures its shape.")]
+struct Arguments {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Write generated files.
+    #[command(subcommand)]
+    Generate(Generated),
+}
+
+#[derive(Subcommand)]
+enum Generated {
+    /// The CustomResourceDefinitions, made from the types of dynamo-api.
+    Crds,
+}
+
+fn main() -> anyhow::Result<()> {
+    match Arguments::parse().task {
+        Task::Generate(Generated::Crds) => crds::write(),
+    }
+}

@@ -29,10 +29,13 @@
 mod wire;
 
 pub mod constants;
+pub mod crds;
 pub mod meta;
 pub mod parts;
 pub mod pod;
 pub mod quantity;
+#[cfg(feature = "schema")]
+pub mod schema;
 pub mod v1alpha1;
 pub mod v1beta1;
 

@@ -9,7 +9,7 @@ use crate::Quantity;
 
 object! {
     /// What is read of a `core/v1` `PodTemplateSpec`.
-    pub struct PodTemplate {
+    pub struct PodTemplate of PodTemplateSpec {
         /// Labels and annotations of the pods.
         pub metadata: PodMetadata,
         /// Containers of the pods.
@@ -19,7 +19,7 @@ object! {
 
 object! {
     /// Labels and annotations of the pods made from a template.
-    pub struct PodMetadata {
+    pub struct PodMetadata of ObjectMeta {
         /// Labels by key.
         pub labels: BTreeMap<String, String>,
         /// Annotations by key.
@@ -29,7 +29,7 @@ object! {
 
 object! {
     /// What is read of a `core/v1` `PodSpec`.
-    pub struct PodSpec {
+    pub struct PodSpec of PodSpec {
         /// Containers that run side by side.
         pub containers: Vec<Container>,
         /// Containers that run first.
@@ -46,7 +46,7 @@ impl PodSpec {
 
 object! {
     /// What is read of a v1alpha1 `extraPodSpec`: a `PodSpec` with one more member.
-    pub struct ExtraPodSpec {
+    pub struct ExtraPodSpec of ExtraPodSpec {
         /// Containers beside the main one.
         pub containers: Vec<Container>,
         /// Containers that run first.
@@ -58,7 +58,7 @@ object! {
 
 object! {
     /// What is read of a `core/v1` Container.
-    pub struct Container {
+    pub struct Container of Container {
         /// Name, unique in the pod.
         pub name: String,
         /// Image reference.
@@ -74,7 +74,7 @@ object! {
 
 object! {
     /// A `core/v1` `ResourceRequirements`.
-    pub struct ResourceRequirements {
+    pub struct ResourceRequirements of ResourceRequirements {
         /// The most that the container may use, by resource name.
         pub limits: BTreeMap<String, Quantity>,
         /// What the container is sure to get, by resource name.
@@ -86,7 +86,7 @@ object! {
 
 object! {
     /// A `core/v1` `ResourceClaim`: a reference to one of the pod's claims.
-    pub struct ResourceClaim {
+    pub struct ResourceClaim of ResourceClaim {
         /// Name of the claim in the pod's spec.
         pub name: String,
         /// One request of the claim; empty means all of it.
@@ -96,7 +96,7 @@ object! {
 
 object! {
     /// What is read of a `core/v1` `EnvVar`.
-    pub struct EnvVar {
+    pub struct EnvVar of EnvVar {
         /// Name of the variable.
         pub name: String,
     }
@@ -104,7 +104,7 @@ object! {
 
 object! {
     /// A `core/v1` `ConfigMapKeySelector`.
-    pub struct ConfigMapKeySelector {
+    pub struct ConfigMapKeySelector of ConfigMapKeySelector {
         /// Name of the ConfigMap in the same namespace.
         pub name: String,
         /// Key in it.
@@ -116,17 +116,17 @@ object! {
 
 object! {
     /// A `core/v1` Probe; nothing of it is read.
-    pub struct Probe {}
+    pub struct Probe of Probe {}
 }
 
 object! {
     /// A `core/v1` Toleration; nothing of it is read.
-    pub struct Toleration {}
+    pub struct Toleration of Toleration {}
 }
 
 object! {
     /// What is read of a `batch/v1` `JobSpec`.
-    pub struct JobSpec {
+    pub struct JobSpec of JobSpec {
         /// The job's pod.
         pub template: PodTemplate,
     }
@@ -134,10 +134,10 @@ object! {
 
 object! {
     /// An `autoscaling/v2` `HorizontalPodAutoscalerBehavior`; nothing of it is read.
-    pub struct ScalingBehavior {}
+    pub struct ScalingBehavior of HorizontalPodAutoscalerBehavior {}
 }
 
 object! {
     /// An `autoscaling/v2` `MetricSpec`; nothing of it is read.
-    pub struct ScalingMetric {}
+    pub struct ScalingMetric of MetricSpec {}
 }

@@ -99,3 +99,14 @@ impl Visitor<'_> for Scalar {
         Number::from_f64(number).map(Quantity::Number).ok_or_else(|| E::custom("not a finite number"))
     }
 }
+
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for Quantity {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        <crate::schema::kubernetes::types::Quantity as schemars::JsonSchema>::schema_name()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        <crate::schema::kubernetes::types::Quantity as schemars::JsonSchema>::json_schema(generator)
+    }
+}

@@ -29,6 +29,7 @@ kind! {
 
 /// A component with its inference engine; the members of [`ComponentSpec`] stand on the same level.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct DynamoComponentDeploymentSpec {
     /// Inference engine.

@@ -91,8 +91,32 @@ pub fn null_as_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>
 }
 
 /// Declares a struct whose fields are members of a JSON object in camel case, each of which may be absent.
+///
+/// With `of TYPE` behind its name the struct is a lean view of that Kubernetes type, whose schema it has.
 macro_rules! object {
-    ($(#[$meta:meta])* pub struct $name:ident { $($(#[$field_meta:meta])* pub $field:ident: $type:ty,)* }) => {
+    ($(#[$meta:meta])* pub struct $name:ident { $($fields:tt)* }) => {
+        object! {
+            @members
+            $(#[$meta])*
+            #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+            $name { $($fields)* }
+        }
+    };
+    ($(#[$meta:meta])* pub struct $name:ident of $kubernetes:ident { $($fields:tt)* }) => {
+        object! { @members $(#[$meta])* $name { $($fields)* } }
+
+        #[cfg(feature = "schema")]
+        impl schemars::JsonSchema for $name {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                <crate::schema::kubernetes::types::$kubernetes as schemars::JsonSchema>::schema_name()
+            }
+
+            fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                <crate::schema::kubernetes::types::$kubernetes as schemars::JsonSchema>::json_schema(generator)
+            }
+        }
+    };
+    (@members $(#[$meta:meta])* $name:ident { $($(#[$field_meta:meta])* pub $field:ident: $type:ty,)* }) => {
         $(#[$meta])*
         #[derive(Debug, Clone, PartialEq, Default, serde::Serialize, serde::Deserialize)]
         #[serde(rename_all = "camelCase")]
@@ -184,6 +208,21 @@ macro_rules! string_enum {
                 }
 
                 deserializer.deserialize_str(Text)
+            }
+        }
+
+        #[cfg(feature = "schema")]
+        impl schemars::JsonSchema for $name {
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                schemars::json_schema!({"type": "string", "enum": Self::VALUES})
             }
         }
 

@@ -1,0 +1,65 @@
+//! The CustomResourceDefinitions as text.
+//!
+//! They are made from the types by `cargo xtask generate crds`; a test of xtask fails where a file is stale.
+
+/// The CRD of one kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Crd {
+    /// The kind in upper camel case.
+    pub kind: &'static str,
+    /// The plural in lower case, as in the name of the CRD.
+    pub plural: &'static str,
+    /// The CRD as one YAML document.
+    pub yaml: &'static str,
+}
+
+/// DynamoGraphDeployment.
+pub const GRAPH_DEPLOYMENT: Crd = Crd {
+    kind: "DynamoGraphDeployment",
+    plural: "dynamographdeployments",
+    yaml: include_str!("../crds/dynamographdeployments.yaml"),
+};
+
+/// DynamoComponentDeployment.
+pub const COMPONENT_DEPLOYMENT: Crd = Crd {
+    kind: "DynamoComponentDeployment",
+    plural: "dynamocomponentdeployments",
+    yaml: include_str!("../crds/dynamocomponentdeployments.yaml"),
+};
+
+/// DynamoGraphDeploymentRequest.
+pub const GRAPH_DEPLOYMENT_REQUEST: Crd = Crd {
+    kind: "DynamoGraphDeploymentRequest",
+    plural: "dynamographdeploymentrequests",
+    yaml: include_str!("../crds/dynamographdeploymentrequests.yaml"),
+};
+
+/// DynamoGraphDeploymentScalingAdapter.
+pub const GRAPH_DEPLOYMENT_SCALING_ADAPTER: Crd = Crd {
+    kind: "DynamoGraphDeploymentScalingAdapter",
+    plural: "dynamographdeploymentscalingadapters",
+    yaml: include_str!("../crds/dynamographdeploymentscalingadapters.yaml"),
+};
+
+/// DynamoModel.
+pub const MODEL: Crd =
+    Crd { kind: "DynamoModel", plural: "dynamomodels", yaml: include_str!("../crds/dynamomodels.yaml") };
+
+/// DynamoWorkerMetadata.
+pub const WORKER_METADATA: Crd = Crd {
+    kind: "DynamoWorkerMetadata",
+    plural: "dynamoworkermetadatas",
+    yaml: include_str!("../crds/dynamoworkermetadatas.yaml"),
+};
+
+/// All CRDs.
+pub fn all() -> [Crd; 6] {
+    [
+        GRAPH_DEPLOYMENT,
+        COMPONENT_DEPLOYMENT,
+        GRAPH_DEPLOYMENT_REQUEST,
+        GRAPH_DEPLOYMENT_SCALING_ADAPTER,
+        MODEL,
+        WORKER_METADATA,
+    ]
+}

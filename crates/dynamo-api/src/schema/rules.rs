@@ -1,0 +1,243 @@
+//! The CEL rules of the CRDs: what the API server judges without asking a webhook.
+//!
+//! Ids are those of the rule book. A rule that reads the same in both versions stands here once.
+
+use serde_json::{Value, json};
+
+/// A CEL rule.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// Id in the rule book, of v1beta1 where both versions have the rule.
+    pub id: &'static str,
+    /// The expression; true means that the object is right.
+    pub expression: &'static str,
+    /// What the user reads where it is false.
+    pub message: &'static str,
+    /// When the expression is evaluated.
+    pub on: Occasion,
+}
+
+/// When a rule is evaluated.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Occasion {
+    /// On every write; on updates only, where the expression names `oldSelf`.
+    Write,
+    /// On every write, with `oldSelf` an optional value.
+    WriteWithOptionalOld,
+}
+
+impl Rule {
+    const fn new(id: &'static str, expression: &'static str, message: &'static str) -> Self {
+        Self { id, expression, message, on: Occasion::Write }
+    }
+
+    /// The rule as it stands in a CRD.
+    pub fn to_value(&self) -> Value {
+        match self.on {
+            Occasion::Write => json!({"rule": self.expression, "message": self.message}),
+            Occasion::WriteWithOptionalOld => {
+                json!({"rule": self.expression, "message": self.message, "optionalOldSelf": true})
+            }
+        }
+    }
+}
+
+/// All rules, in the order of their ids.
+pub const ALL: &[&Rule] = &[
+    &EPP_CONFIG_ONLY_FOR_EPP,
+    &MIN_AVAILABLE_WITHIN_REPLICAS,
+    &MIN_AVAILABLE_STAYS,
+    &TYPE_STAYS,
+    &COMPONENT_TYPE_STAYS,
+    &ONE_EPP_CONFIG,
+    &CLIENT_CONTAINERS_INTRA_POD,
+    &CLIENT_PODS_INTER_POD,
+    &CLIENT_PODS_RESERVED,
+    &JOB_OR_CHECKPOINT,
+    &NO_RESTART_ON_CREATE,
+    &ONE_EPP_AT_MOST,
+    &NAMES_DIFFER_BEYOND_CASE,
+    &ONE_TOPOLOGY_SOURCE,
+    &PREFERENCE_NEEDS_WEIGHT,
+    &WEIGHT_NEEDS_PREFERENCE,
+    &LABEL_KEY_PREFIX_LENGTH,
+    &SHARED_MEMORY_SIZE,
+    &ALPHA_CLIENT_CONTAINERS_INTRA_POD,
+    &ALPHA_CLIENT_PODS_INTER_POD,
+    &CREATED_PVC_IS_COMPLETE,
+    &SIDECARS_HAVE_IMAGES,
+    &INIT_CONTAINERS_HAVE_IMAGES,
+    &EXECUTOR_BACKEND_IS_KNOWN,
+];
+
+/// The configuration of an endpoint picker belongs to an endpoint picker.
+pub const EPP_CONFIG_ONLY_FOR_EPP: Rule = Rule::new(
+    "CEL-01",
+    "!has(self.eppConfig) || (has(self.type) && self.type == 'epp')",
+    "eppConfig may only be set when type is epp",
+);
+
+/// A gang cannot be larger than the component, unless the component is switched off.
+pub const MIN_AVAILABLE_WITHIN_REPLICAS: Rule = Rule::new(
+    "CEL-02",
+    "!has(self.minAvailable) || (has(self.replicas) && self.replicas == 0) || \
+     self.minAvailable <= (has(self.replicas) ? self.replicas : 1)",
+    "minAvailable must not be greater than replicas (1 when unset) unless replicas is 0",
+);
+
+/// The size of a gang is fixed once it is set.
+pub const MIN_AVAILABLE_STAYS: Rule = Rule::new(
+    "CEL-03",
+    "!has(oldSelf.minAvailable) || (has(self.minAvailable) && self.minAvailable == oldSelf.minAvailable)",
+    "minAvailable cannot be changed or removed once it is set",
+);
+
+/// What a component does is fixed once it is set.
+pub const TYPE_STAYS: Rule = Rule::new(
+    "CEL-04",
+    "!has(oldSelf.type) || (has(self.type) && self.type == oldSelf.type)",
+    "type cannot be changed or removed once it is set",
+);
+
+/// The same in v1alpha1.
+pub const COMPONENT_TYPE_STAYS: Rule = Rule::new(
+    "CEL-04a",
+    "!has(oldSelf.componentType) || (has(self.componentType) && self.componentType == oldSelf.componentType)",
+    "componentType cannot be changed or removed once it is set",
+);
+
+/// The configuration of an endpoint picker stands in one place.
+pub const ONE_EPP_CONFIG: Rule = Rule::new(
+    "CEL-05",
+    "has(self.configMapRef) != has(self.config)",
+    "exactly one of configMapRef and config must be set",
+);
+
+/// Containers can use the memory service of their own pod only.
+pub const CLIENT_CONTAINERS_INTRA_POD: Rule = Rule::new(
+    "CEL-06",
+    "!has(self.extraClientContainers) || size(self.extraClientContainers) == 0 || \
+     (has(self.mode) && self.mode == 'IntraPod')",
+    "extraClientContainers may only be set when mode is IntraPod",
+);
+
+/// Pods can use a memory service between pods only.
+pub const CLIENT_PODS_INTER_POD: Rule = Rule::new(
+    "CEL-07",
+    "!has(self.extraClientPods) || size(self.extraClientPods) == 0 || (has(self.mode) && self.mode == 'InterPod')",
+    "extraClientPods may only be set when mode is InterPod",
+);
+
+/// Client pods are reserved in both versions (CEL-25 in v1alpha1).
+pub const CLIENT_PODS_RESERVED: Rule = Rule::new(
+    "CEL-08",
+    "!has(self.extraClientPods) || size(self.extraClientPods) == 0",
+    "extraClientPods is reserved and must be empty",
+);
+
+/// A checkpoint is either taken or named, in both versions (CEL-21 in v1alpha1).
+pub const JOB_OR_CHECKPOINT: Rule = Rule::new(
+    "CEL-09",
+    "!has(self.job) || !has(self.checkpointRef) || self.checkpointRef == ''",
+    "job cannot be combined with checkpointRef",
+);
+
+/// A graph that doesn't run yet cannot restart, in both versions.
+pub const NO_RESTART_ON_CREATE: Rule = Rule {
+    on: Occasion::WriteWithOptionalOld,
+    ..Rule::new(
+        "CEL-10",
+        "oldSelf.hasValue() || !has(self.restart)",
+        "restart cannot be set on creation; set restart.id later to restart the graph",
+    )
+};
+
+/// A graph has one endpoint picker.
+pub const ONE_EPP_AT_MOST: Rule = Rule::new(
+    "CEL-11",
+    "self.filter(component, has(component.type) && component.type == 'epp').size() <= 1",
+    "at most one component may have type epp",
+);
+
+/// Objects of the cluster are named after components, in small letters.
+pub const NAMES_DIFFER_BEYOND_CASE: Rule = Rule::new(
+    "CEL-12",
+    "self.all(component, !has(component.name) || \
+     self.exists_one(other, has(other.name) && other.name.lowerAscii() == component.name.lowerAscii()))",
+    "component names must differ in more than the case of letters",
+);
+
+/// The levels of a topology are named in one place.
+pub const ONE_TOPOLOGY_SOURCE: Rule = Rule::new(
+    "CEL-13",
+    "has(self.labelKey) != has(self.clusterTopologyName)",
+    "exactly one of labelKey and clusterTopologyName must be set",
+);
+
+/// A preference says how strong it is.
+pub const PREFERENCE_NEEDS_WEIGHT: Rule = Rule::new(
+    "CEL-14",
+    "!has(self.enforcement) || self.enforcement != 'preferred' || has(self.preferredWeight)",
+    "preferredWeight must be set when enforcement is preferred",
+);
+
+/// A must has no weight.
+pub const WEIGHT_NEEDS_PREFERENCE: Rule = Rule::new(
+    "CEL-15",
+    "!has(self.preferredWeight) || (has(self.enforcement) && self.enforcement == 'preferred')",
+    "preferredWeight may only be set when enforcement is preferred",
+);
+
+/// The prefix of a label key is a DNS name.
+pub const LABEL_KEY_PREFIX_LENGTH: Rule =
+    Rule::new("CEL-16", "self.indexOf('/') <= 253", "the prefix of labelKey must have at most 253 characters");
+
+/// Shared memory that is not switched off has a size.
+pub const SHARED_MEMORY_SIZE: Rule = Rule::new(
+    "CEL-20",
+    "(has(self.disabled) && self.disabled) || \
+     (has(self.size) && (type(self.size) == int ? self.size > 0 : sign(quantity(self.size)) > 0))",
+    "size must be greater than 0 unless disabled is true",
+);
+
+/// CEL-06 with the modes of v1alpha1.
+pub const ALPHA_CLIENT_CONTAINERS_INTRA_POD: Rule = Rule::new(
+    "CEL-23",
+    "!has(self.extraClientContainers) || size(self.extraClientContainers) == 0 || \
+     (has(self.mode) && self.mode == 'intraPod')",
+    "extraClientContainers may only be set when mode is intraPod",
+);
+
+/// CEL-07 with the modes of v1alpha1.
+pub const ALPHA_CLIENT_PODS_INTER_POD: Rule = Rule::new(
+    "CEL-24",
+    "!has(self.extraClientPods) || size(self.extraClientPods) == 0 || (has(self.mode) && self.mode == 'interPod')",
+    "extraClientPods may only be set when mode is interPod",
+);
+
+/// A claim that is to be made must be known in full.
+pub const CREATED_PVC_IS_COMPLETE: Rule = Rule::new(
+    "CEL-26",
+    "!has(self.create) || !self.create || \
+     (has(self.size) && has(self.storageClass) && has(self.volumeAccessMode))",
+    "size, storageClass and volumeAccessMode must be set when create is true",
+);
+
+/// Only the main container may leave its image to the operator.
+pub const SIDECARS_HAVE_IMAGES: Rule = Rule::new(
+    "CEL-40",
+    "self.name == 'main' || (has(self.image) && self.image != '')",
+    "image must be set for every container but main",
+);
+
+/// Init containers are the user's own.
+pub const INIT_CONTAINERS_HAVE_IMAGES: Rule =
+    Rule::new("CEL-41", "has(self.image) && self.image != ''", "image must be set for every init container");
+
+/// vLLM distributes in two ways.
+pub const EXECUTOR_BACKEND_IS_KNOWN: Rule = Rule::new(
+    "CEL-42",
+    "!('nvidia.com/vllm-distributed-executor-backend' in self) || \
+     self['nvidia.com/vllm-distributed-executor-backend'].lowerAscii() in ['mp', 'ray']",
+    "nvidia.com/vllm-distributed-executor-backend must be mp or ray",
+);
