@@ -216,3 +216,40 @@ fn without_descriptions(schema: &mut Value) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::types::Types;
+    use crate::{v1alpha1, v1beta1};
+
+    /// The members of all Kubernetes types that some kind embeds, by type.
+    fn members() -> BTreeMap<String, Map<String, Value>> {
+        let graphs = Types::of::<v1alpha1::DynamoGraphDeploymentSpec, v1beta1::DynamoGraphDeploymentRequestSpec>();
+        let kinds = graphs.schemas().filter_map(|(name, schema)| {
+            Some((kubernetes_kind(name)?.to_owned(), schema.get("properties")?.as_object()?.clone()))
+        });
+        kinds.collect()
+    }
+
+    #[test]
+    fn every_row_of_the_tables_names_something() {
+        let members = members();
+        let lists = KEYED_LISTS.iter().map(|(kind, member, _)| (kind, member));
+        let sets = SETS.iter().map(|(kind, member)| (kind, member));
+        let defaults = DEFAULTS.iter().map(|(kind, member, _)| (kind, member));
+        for (kind, member) in lists.chain(sets).chain(defaults) {
+            assert!(members[*kind].contains_key(*member), "{kind}.{member}");
+        }
+        for kind in ATOMIC_TYPES {
+            assert!(members.contains_key(*kind), "{kind}");
+        }
+    }
+
+    #[test]
+    fn every_default_is_json() {
+        for (kind, member, default) in DEFAULTS {
+            assert!(serde_json::from_str::<Value>(default).is_ok(), "{kind}.{member}");
+        }
+    }
+}

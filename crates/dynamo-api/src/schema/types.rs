@@ -39,6 +39,11 @@ impl Types {
         Node::new(schema, &mut self.mistakes, &name)
     }
 
+    /// The schemas of all types, by name.
+    pub fn schemas(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.schemas.iter().map(|(name, schema)| (name.as_str(), schema))
+    }
+
     /// The schemas of spec and status with every reference written out, after a last word about places that the
     /// types alone don't name.
     pub fn finish<Spec: JsonSchema, Status: JsonSchema>(
@@ -145,4 +150,34 @@ fn merge_optional(keywords: &mut Map<String, Value>) {
 /// A description without the markup of rustdoc.
 fn plain(text: &str) -> String {
     text.replace("[`", "").replace("`]", "").replace('`', "").replace('\n', " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::v1alpha1::{DynamoModelSpec, DynamoModelStatus, ModelSource};
+
+    #[test]
+    fn a_member_that_does_not_exist_is_a_mistake() {
+        let mut types = Types::of::<DynamoModelSpec, DynamoModelStatus>();
+        types.edit::<ModelSource>().property("url").min_length(1);
+        let mistakes = types.finish::<DynamoModelSpec, DynamoModelStatus>(|spec, _| {
+            spec.remove("models");
+        });
+        assert_eq!(
+            mistakes,
+            Err(Mismatch(vec!["ModelSource.url doesn't exist".into(), "spec.models doesn't exist".into()]))
+        );
+    }
+
+    #[test]
+    fn what_is_said_at_a_use_wins_over_what_the_type_says() {
+        let mut types = Types::of::<DynamoModelSpec, DynamoModelStatus>();
+        types.edit::<ModelSource>().required(&["uri"]);
+        types.edit::<DynamoModelSpec>().property("source").required(&[]);
+        let [spec, _] = types.finish::<DynamoModelSpec, DynamoModelStatus>(|_, _| {}).unwrap();
+        let source = &spec["properties"]["source"];
+        assert_eq!(source["description"], "Where the weights are read from.");
+        assert_eq!(source["required"], Value::Null);
+    }
 }
