@@ -106,7 +106,9 @@ mod tests {
     const AT: &str = "c.experimental.checkpoint";
 
     fn with(experimental: Value) -> Value {
-        worker(json!({"experimental": experimental}))
+        let mut component = worker(json!({}));
+        component["experimental"] = experimental;
+        component
     }
 
     #[test]

@@ -84,8 +84,9 @@ fn between_pods(judged: &Judged, at: &FieldPath, issues: &mut Issues) {
             GPUS.forbidden(at.clone()).message(message).help("give the container `main` a limit of nvidia.com/gpu"),
         );
     }
-    use ComponentType::{Epp, Frontend, Planner};
-    if let Some(other @ (Epp | Frontend | Planner)) = &judged.component.component_type {
+    if let Some(other @ (ComponentType::Epp | ComponentType::Frontend | ComponentType::Planner)) =
+        &judged.component.component_type
+    {
         let issue = ENGINES.forbidden(at.clone());
         issues.add(issue.message(format!("a component of type {other} has no engine to keep in reserve")));
     }

@@ -83,7 +83,6 @@ pub(super) fn frontend_sidecar(judged: &Judged, issues: &mut Issues) {
     let Some(name) = &judged.component.frontend_sidecar else { return };
     let path: FieldPath = judged.at / "frontendSidecar";
     match judged.pod {
-        Pod::Unreadable => {}
         Pod::Absent => {
             let path = judged.at / "podTemplate" / "spec" / "containers";
             issues.add(FRONTEND_SIDECAR.required(path).message("the frontend sidecar is one of the pod's containers"));
@@ -95,7 +94,7 @@ pub(super) fn frontend_sidecar(judged: &Judged, issues: &mut Issues) {
             let issue = FRONTEND_SIDECAR.invalid(path, name.as_str()).message("the pod has no container of this name");
             issues.add(issue.help("name an item of podTemplate.spec.containers; init containers don't count"));
         }
-        Pod::Read(_) => {}
+        Pod::Unreadable | Pod::Read(_) => {}
     }
 }
 

@@ -169,7 +169,9 @@ mod tests {
     use dynamo_api::v1beta1::{ComponentRole, Multinode};
 
     fn with_roles(roles: Value) -> Value {
-        worker(json!({"multinode": {"nodeCount": 4}, "roles": roles}))
+        let mut component = worker(json!({"multinode": {"nodeCount": 4}}));
+        component["roles"] = roles;
+        component
     }
 
     fn both() -> Value {

@@ -255,7 +255,9 @@ mod tests {
     }
 
     fn picker(image: &str, config: Value) -> Value {
-        of_type("epp", json!({"podTemplate": pod(image), "eppConfig": config}))
+        let mut component = of_type("epp", json!({"podTemplate": pod(image)}));
+        component["eppConfig"] = config;
+        component
     }
 
     fn config() -> Value {

@@ -36,7 +36,9 @@ mod tests {
     use crate::shared::testing::{Place, worker};
 
     fn adapted(replicas: Value) -> Value {
-        worker(json!({"replicas": replicas, "scalingAdapter": {}}))
+        let mut component = worker(json!({"scalingAdapter": {}}));
+        component["replicas"] = replicas;
+        component
     }
 
     #[test]

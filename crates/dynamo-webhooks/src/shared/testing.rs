@@ -98,8 +98,8 @@ pub(super) fn worker(members: Value) -> Value {
 pub(super) fn of_type(component_type: &str, members: Value) -> Value {
     let mut component =
         json!({"name": "drum", "type": component_type, "podTemplate": pod("depot.example/engine:1.4.2")});
-    for (name, value) in members.as_object().cloned().unwrap_or_default() {
-        component[name] = value;
+    if let Value::Object(members) = members {
+        members.into_iter().for_each(|(name, value)| component[name] = value);
     }
     component
 }
