@@ -187,3 +187,6 @@ fn each_component(
 fn component_path(index: usize) -> FieldPath {
     (FieldPath::field("spec") / "components").index(index)
 }
+
+#[cfg(test)]
+mod tests;

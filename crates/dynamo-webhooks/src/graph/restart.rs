@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use dynamo_api::v1beta1::{DynamoGraphDeployment, Restart, RestartStrategyType, RollingUpdatePhase};
+use gateward_core::issue::MOST_ISSUES;
 use gateward_core::{FieldPath, Issues, Rule, UPDATE};
 
 use super::GRAPHS;
@@ -51,6 +52,9 @@ const NOT_DURING_UPDATE: Rule = Rule {
 /// The catalogue's entries.
 pub(super) const RULES: &[&Rule] = &[&NO_PARALLEL_ORDER, &ONCE, &COMPLETE, &KNOWN, &NOT_DURING_UPDATE];
 
+/// How many components a finding lists as accepted: as many as the schema lets a graph have.
+const SHOWN_NAMES: usize = 25;
+
 /// Judges the order of a restart.
 pub(super) fn check(graph: &DynamoGraphDeployment, issues: &mut Issues) {
     let Some(strategy) = graph.spec.restart.as_ref().and_then(|restart| restart.strategy.as_ref()) else { return };
@@ -74,10 +78,13 @@ pub(super) fn check(graph: &DynamoGraphDeployment, issues: &mut Issues) {
     unknown_names(order, graph, &components, issues);
 }
 
+/// Each place in the order whose name is no component's.
 fn unknown_names(order: &[String], graph: &DynamoGraphDeployment, known: &HashSet<&str>, issues: &mut Issues) {
-    for (place, name) in order.iter().enumerate().filter(|(_, name)| !known.contains(name.as_str())) {
-        let names: Vec<&str> = graph.spec.components.iter().map(|component| component.name.as_str()).collect();
-        issues.add(KNOWN.not_supported(order_path().index(place), name.as_str(), &names));
+    let components = graph.spec.components.iter().take(SHOWN_NAMES);
+    let accepted: Vec<&str> = components.map(|component| component.name.as_str()).collect();
+    let unknown = order.iter().enumerate().filter(|(_, name)| !known.contains(name.as_str()));
+    for (place, name) in unknown.take(MOST_ISSUES) {
+        issues.add(KNOWN.not_supported(order_path().index(place), name.as_str(), &accepted));
     }
 }
 

@@ -9,7 +9,7 @@ use super::{GRAPHS, component_path, kv_transfer, power, restart, topology};
 use crate::provider_override;
 use crate::shared::{self, Owner};
 
-const SAME_COMPONENTS: Rule = Rule {
+pub(super) const SAME_COMPONENTS: Rule = Rule {
     id: "DGD-74",
     summary: "components are neither added nor removed",
     operations: UPDATE,
