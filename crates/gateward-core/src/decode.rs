@@ -1,6 +1,7 @@
 //! Typed reading of JSON, with the path of what doesn't fit.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use serde::Deserializer;
 use serde::de::DeserializeOwned;
@@ -114,8 +115,7 @@ pub fn from_str<T: DeserializeOwned>(json: &str) -> Result<T, DecodeError> {
 
 /// The nodes of `json` that don't fit `T`, at most `limit` of them. For text that is no `T` there is at least one.
 ///
-/// After each finding the node is taken out and the rest is read again. A list goes out as a whole with its first bad
-/// item, so that the positions in later findings stay those of the user.
+/// After each finding the node is taken out and the rest is read again. Positions in lists stay those of `json`.
 pub fn errors<T: DeserializeOwned>(json: &str, limit: usize) -> Vec<DecodeError> {
     let Ok(document) = serde_json::from_str::<Value>(json) else { return vec![first_error::<T>(json)] };
     let found = errors_in::<T>(document, limit);
@@ -125,22 +125,51 @@ pub fn errors<T: DeserializeOwned>(json: &str, limit: usize) -> Vec<DecodeError>
 
 fn errors_in<T: DeserializeOwned>(mut document: Value, limit: usize) -> Vec<DecodeError> {
     let mut found: Vec<DecodeError> = Vec::new();
-    let mut taken_out: Vec<FieldPath> = Vec::new();
+    let mut taken_out = TakenOut::default();
     for _ in 0..limit {
         let Err(error) = read::<T, _>(&document) else { break };
         let error = error.in_document(&document);
-        let node = removable(error.node());
-        let removed = remove(&mut document, node.segments());
+        let (path, node) = (taken_out.written(&error.path), error.node());
         // What is missing only because it was taken out is no finding.
-        if !taken_out.contains(&error.path) {
-            found.push(error);
+        if !taken_out.nodes.contains(&path) {
+            found.push(DecodeError { path, ..error });
         }
-        if !removed {
+        if !remove(&mut document, node.segments()) {
             break;
         }
-        taken_out.push(node);
+        taken_out.add(&node);
     }
     found
+}
+
+/// The nodes that are in the document no longer, by the paths that they had in the whole one.
+#[derive(Default)]
+struct TakenOut {
+    nodes: Vec<FieldPath>,
+    /// The positions that each list lacks, in order.
+    items: BTreeMap<FieldPath, Vec<usize>>,
+}
+
+impl TakenOut {
+    fn add(&mut self, node: &FieldPath) {
+        let node = self.written(node);
+        if let (Some(list), Some(Segment::Index(index))) = (node.parent(), node.segments().last()) {
+            let gaps = self.items.entry(list).or_default();
+            gaps.insert(gaps.partition_point(|gap| gap < index), *index);
+        }
+        self.nodes.push(node);
+    }
+
+    /// Where the node at `path` stands in the whole document.
+    fn written(&self, path: &FieldPath) -> FieldPath {
+        path.segments().iter().fold(FieldPath::root(), |list, segment| match (segment, self.items.get(&list)) {
+            (Segment::Index(index), Some(gaps)) => {
+                let index = gaps.iter().fold(*index, |index, &gap| if gap <= index { index + 1 } else { index });
+                list.index(index)
+            }
+            _ => list.child(segment.clone()),
+        })
+    }
 }
 
 fn first_error<T: DeserializeOwned>(json: &str) -> DecodeError {
@@ -232,22 +261,20 @@ fn in_words(expected: &str) -> Cow<'_, str> {
     }
 }
 
-/// The node itself, or the list that it is an item of.
-fn removable(mut node: FieldPath) -> FieldPath {
-    while let Some(Segment::Index(_)) = node.segments().last() {
-        node = node.parent().unwrap_or_default();
-    }
-    node
-}
-
 fn remove(document: &mut Value, steps: &[Segment]) -> bool {
     let Some((last, above)) = steps.split_last() else { return false };
     let parent = above.iter().try_fold(document, |node, step| match step {
         Segment::Index(index) => node.get_mut(*index),
         Segment::Field(name) | Segment::Key(name) => node.get_mut(name.as_ref()),
     });
-    match (parent, last.name()) {
-        (Some(Value::Object(members)), Some(name)) => members.remove(name).is_some(),
+    match (parent, last) {
+        (Some(Value::Object(members)), Segment::Field(name) | Segment::Key(name)) => {
+            members.remove(name.as_ref()).is_some()
+        }
+        (Some(Value::Array(items)), Segment::Index(index)) if *index < items.len() => {
+            items.remove(*index);
+            true
+        }
         _ => false,
     }
 }
@@ -281,7 +308,8 @@ mod tests {
 
     #[test]
     fn names_every_node_of_the_wrong_type() {
-        assert_eq!(paths(r#"{"replicas": "2", "name": 3, "items": [1, "x"]}"#), ["items[1]", "name", "replicas"]);
+        let json = r#"{"replicas": "2", "name": 3, "items": ["w", 1, "x", 2, 3, "y"]}"#;
+        assert_eq!(paths(json), ["items[0]", "items[2]", "items[5]", "name", "replicas"]);
     }
 
     #[test]
@@ -299,7 +327,8 @@ mod tests {
 
     #[test]
     fn what_was_taken_out_is_not_missed() {
-        assert_eq!(paths(r#"{"parts": [{"size": "x"}], "name": 1}"#), ["name", "parts[0].size"]);
+        let json = r#"{"parts": [{"size": "x"}, {"size": 1}, {}, {"size": null}], "name": 1}"#;
+        assert_eq!(paths(json), ["name", "parts[0].size", "parts[2].size", "parts[3].size"]);
     }
 
     #[test]
