@@ -1,0 +1,12 @@
+//! What an operator author and the API server are promised of `Registry::answer`.
+
+#![allow(clippy::unwrap_used, clippy::needless_pass_by_value, reason = "helpers of tests")]
+
+mod declaring;
+mod defaulting;
+mod denying;
+mod hostile;
+mod reading;
+mod skipping;
+mod versions;
+mod zoo;

@@ -1,0 +1,214 @@
+//! What is read of a request, and what is said of one that can't be read.
+
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, SystemTime};
+
+use gateward_core::{Context, DryRun, Facts, Kind, Operation, Registry, Request, Validator, Verdict};
+use serde_json::{Value, json};
+
+use crate::zoo::{MUTATE, Otter, Reply, VALIDATE, ask, ask_in, created, deleted, judged_by, old_otter, otter, updated};
+
+fn allowing() -> Registry {
+    judged_by(|_, _| Verdict::allow())
+}
+
+fn validate(body: &Value) -> Reply {
+    ask(&allowing(), VALIDATE, body)
+}
+
+#[test]
+fn answers_in_the_callers_version_with_the_callers_uid() {
+    for version in ["admission.k8s.io/v1", "admission.k8s.io/v1beta1"] {
+        let mut body = created(otter(json!({})));
+        body["apiVersion"] = version.into();
+        let reply = validate(&body);
+        assert_eq!(
+            reply.body,
+            json!({
+                "apiVersion": version,
+                "kind": "AdmissionReview",
+                "response": {"uid": "705ab4f5-6393-11e8-b7cc-42010a800002", "allowed": true}
+            })
+        );
+    }
+}
+
+#[test]
+fn an_envelope_that_can_not_be_read_is_an_http_error_and_no_denial() {
+    let with = |pointer: &str, value: Value| {
+        let mut body = created(otter(json!({})));
+        *body.pointer_mut(pointer).unwrap() = value;
+        body.to_string().into_bytes()
+    };
+    let bodies = [
+        Vec::new(),
+        b"{".to_vec(),
+        b"\xff{}".to_vec(),
+        b"[]".to_vec(),
+        with("/kind", json!("ConversionReview")),
+        with("/apiVersion", json!("admission.k8s.io/v2")),
+        with("/request", Value::Null),
+        with("/request/operation", json!("PATCH")),
+        with("/request/operation", Value::Null),
+        [with("/kind", json!("AdmissionReview")), b"{}".to_vec()].concat(),
+    ];
+    for body in bodies {
+        let context = Context::new(SystemTime::UNIX_EPOCH, Arc::new(()));
+        let reply = ask_in(&allowing(), &context, VALIDATE, &body);
+        let shown = String::from_utf8_lossy(&body).into_owned();
+        assert_eq!(
+            (reply.status, &reply.body["kind"], &reply.body["code"]),
+            (400, &json!("Status"), &json!(400)),
+            "{shown}"
+        );
+    }
+}
+
+#[test]
+fn a_request_about_another_kind_is_an_http_error() {
+    for (member, value) in [("kind", "Beaver"), ("group", "example.org"), ("version", "v2")] {
+        let mut body = created(otter(json!({})));
+        body["request"]["kind"][member] = value.into();
+        let reply = validate(&body);
+        assert_eq!(reply.status, 400);
+        assert!(reply.body["message"].as_str().unwrap().contains("Otter of zoo.example.org in v1"), "{}", reply.body);
+    }
+}
+
+#[test]
+fn a_request_without_the_objects_of_its_operation_is_an_http_error() {
+    let (nothing, something) = (Value::Null, otter(json!({})));
+    for body in
+        [created(nothing.clone()), updated(something.clone(), nothing.clone()), updated(nothing.clone(), something)]
+    {
+        let mut body = body;
+        body["request"]["kind"]["version"] = "v1".into();
+        assert_eq!(validate(&body).status, 400);
+    }
+}
+
+#[test]
+fn a_path_that_is_not_served_is_not_found() {
+    let reply = ask(&allowing(), "/validate", &created(otter(json!({}))));
+    assert_eq!((reply.status, &reply.body["reason"]), (404, &json!("NotFound")));
+    // Nothing defaults otters here.
+    assert_eq!(ask(&allowing(), MUTATE, &created(otter(json!({})))).status, 404);
+}
+
+#[test]
+fn the_kind_says_who_judges_where_no_path_does() {
+    let context = Context::new(SystemTime::UNIX_EPOCH, Arc::new(()));
+    let registry = judged_by(|_, _| Verdict::deny("no otters"));
+    let by_kind = |review, object| {
+        let body = created(object).to_string();
+        let answer = gateward_core::testing::block_on(registry.answer_by_kind(review, body.as_bytes(), &context));
+        Reply::from(answer)
+    };
+    assert!(!by_kind(gateward_core::Review::Validate, otter(json!({}))).is_allowed());
+    assert!(by_kind(gateward_core::Review::Mutate, otter(json!({}))).is_allowed());
+    assert!(by_kind(gateward_core::Review::Validate, old_otter(json!({}))).is_allowed());
+}
+
+/// Remembers the requests that it is shown.
+#[derive(Clone, Default)]
+struct Witness(Arc<Mutex<Vec<(&'static str, Request)>>>);
+
+impl Witness {
+    fn note(&self, method: &'static str, request: &Request) -> Verdict {
+        self.0.lock().unwrap().push((method, request.clone()));
+        Verdict::allow()
+    }
+
+    fn only(&self) -> (&'static str, Request) {
+        let noted = self.0.lock().unwrap();
+        assert_eq!(noted.len(), 1);
+        noted[0].clone()
+    }
+}
+
+impl Validator<Otter> for Witness {
+    async fn create(&self, _: &Otter, request: &Request) -> Verdict {
+        self.note("create", request)
+    }
+
+    async fn update(&self, old: &Otter, new: &Otter, request: &Request) -> Verdict {
+        assert_eq!((old.spec.name.as_str(), new.spec.name.as_str()), ("before", "after"));
+        self.note("update", request)
+    }
+
+    async fn delete(&self, old: &Otter, request: &Request) -> Verdict {
+        assert_eq!(old.spec.name, "gone");
+        self.note("delete", request)
+    }
+}
+
+#[test]
+fn each_operation_has_a_method_of_its_own() {
+    let all = [Operation::Create, Operation::Update, Operation::Delete];
+    let bodies = [
+        ("create", created(otter(json!({})))),
+        ("update", updated(otter(json!({"name": "before"})), otter(json!({"name": "after"})))),
+        ("delete", deleted(otter(json!({"name": "gone"})))),
+    ];
+    for (method, body) in bodies {
+        let witness = Witness::default();
+        let registry = Registry::new().kind(Kind::<Otter>::new().validate(witness.clone()).on(all));
+        assert!(ask(&registry, VALIDATE, &body).is_allowed());
+        assert_eq!(witness.only().0, method);
+    }
+}
+
+#[derive(Debug, PartialEq)]
+struct Rivers(Vec<&'static str>);
+
+impl Facts for Rivers {}
+
+#[test]
+fn a_handler_knows_the_request() {
+    let witness = Witness::default();
+    let registry = Registry::new().kind(Kind::<Otter>::new().validate(witness.clone()));
+    let mut body = created(otter(json!({})));
+    body["request"]["dryRun"] = true.into();
+    body["request"]["subResource"] = "status".into();
+    body["request"]["requestKind"] = json!({"group": "zoo.example.org", "version": "v1alpha1", "kind": "Otter"});
+    let (now, left) = (SystemTime::UNIX_EPOCH, Duration::from_secs(7));
+    let context = Context::new(now, Arc::new(Rivers(vec!["Wye"]))).until(now + left);
+    ask_in(&registry, &context, VALIDATE, body.to_string().as_bytes());
+
+    let (_, request) = witness.only();
+    assert_eq!(
+        (request.username(), request.user.as_ref().unwrap().groups.as_slice()),
+        ("jane", &["keepers".to_owned()][..])
+    );
+    assert_eq!((request.operation, request.dry_run), (Some(Operation::Create), DryRun::Yes));
+    assert_eq!((request.namespace.as_deref(), request.name.as_deref()), (Some("river"), Some("otto")));
+    assert_eq!(request.sub_resource.as_deref(), Some("status"));
+    assert_eq!(request.request_kind.as_ref().unwrap().version, "v1alpha1");
+    assert_eq!((request.time_left(), request.deadline), (Some(left), Some(now + left)));
+    assert_eq!(request.facts::<Rivers>(), Some(&Rivers(vec!["Wye"])));
+    assert_eq!(request.facts::<u8>(), None);
+}
+
+#[test]
+fn an_object_that_will_be_named_by_the_api_server_goes_by_its_prefix() {
+    let witness = Witness::default();
+    let registry = Registry::new().kind(Kind::<Otter>::new().validate(witness.clone()));
+    let mut body = created(otter(json!({})));
+    body["request"]["name"] = "".into();
+    body["request"]["object"]["metadata"] = json!({"generateName": "otto-"});
+    let reply = ask(&registry, VALIDATE, &body);
+    let (_, request) = witness.only();
+    assert_eq!((request.name, request.generate_name.as_deref()), (None, Some("otto-")));
+    assert_eq!(reply.record.name, "otto-*");
+}
+
+#[test]
+fn a_request_without_a_user_is_by_nobody() {
+    let witness = Witness::default();
+    let registry = Registry::new().kind(Kind::<Otter>::new().validate(witness.clone()));
+    let mut body = created(otter(json!({})));
+    body["request"]["userInfo"] = Value::Null;
+    ask(&registry, VALIDATE, &body);
+    let (_, request) = witness.only();
+    assert!(request.user.is_none() && request.username().is_empty());
+}

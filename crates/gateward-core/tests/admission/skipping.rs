@@ -1,0 +1,65 @@
+//! Objects that pass without being judged.
+
+use gateward_core::{Facts, Kind, Outcome, Registry, Request, Skip, Terminating, Verdict};
+use serde_json::{Value, json};
+
+use crate::zoo::{Otter, Reply, VALIDATE, ask, ask_knowing, created, judged_by, otter, updated};
+
+fn refuse(_: &Otter, _: &Request) -> Verdict {
+    Verdict::deny("no otters here")
+}
+
+/// Another operator judges what lives in this namespace.
+struct ClaimedBy(&'static str);
+
+impl Facts for ClaimedBy {
+    fn claims(&self, namespace: &str) -> bool {
+        namespace == self.0
+    }
+}
+
+fn assert_skipped(reply: &Reply, why: Skip) {
+    assert!(reply.is_allowed(), "{}", reply.body);
+    assert_eq!(reply.record.outcome, Outcome::Skipped(why));
+}
+
+#[test]
+fn what_another_operator_has_claimed_passes() {
+    let (registry, body) = (judged_by(refuse), created(otter(json!({}))));
+    assert_skipped(&ask_knowing(&registry, ClaimedBy("river"), VALIDATE, &body), Skip::ClaimedNamespace);
+    assert!(!ask_knowing(&registry, ClaimedBy("lake"), VALIDATE, &body).is_allowed());
+}
+
+#[test]
+fn the_object_says_where_it_lives_if_the_request_does_not() {
+    let mut body = created(otter(json!({})));
+    body["request"]["namespace"] = Value::Null;
+    body["request"]["object"]["metadata"]["namespace"] = "lake".into();
+    assert_skipped(&ask_knowing(&judged_by(refuse), ClaimedBy("lake"), VALIDATE, &body), Skip::ClaimedNamespace);
+}
+
+fn leaving() -> Value {
+    let mut otter = otter(json!({}));
+    otter["metadata"]["deletionTimestamp"] = "2026-11-21T10:00:00Z".into();
+    otter
+}
+
+#[test]
+fn an_update_of_an_object_that_is_being_deleted_passes_where_the_kind_says_so() {
+    let rules: fn(&Otter, &Request) -> Verdict = refuse;
+    let skipping = Registry::new().kind(Kind::<Otter>::new().validate(rules).terminating(Terminating::Skipped));
+    let update = updated(otter(json!({})), leaving());
+    assert_skipped(&ask(&skipping, VALIDATE, &update), Skip::Terminating);
+    assert!(!ask(&judged_by(refuse), VALIDATE, &update).is_allowed());
+}
+
+#[test]
+fn a_deletion_timestamp_opens_no_door_for_new_objects() {
+    let rules: fn(&Otter, &Request) -> Verdict = refuse;
+    let registry = Registry::new().kind(Kind::<Otter>::new().validate(rules).terminating(Terminating::Skipped));
+    assert!(!ask(&registry, VALIDATE, &created(leaving())).is_allowed());
+    assert!(!ask(&registry, VALIDATE, &updated(leaving(), otter(json!({})))).is_allowed());
+    let mut null = otter(json!({}));
+    null["metadata"]["deletionTimestamp"] = Value::Null;
+    assert!(!ask(&registry, VALIDATE, &updated(otter(json!({})), null)).is_allowed());
+}

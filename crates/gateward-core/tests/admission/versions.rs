@@ -1,0 +1,131 @@
+//! Objects of a version that is not the hub's.
+
+use gateward_core::{
+    CREATE, Defaulted, Defaulter, FieldPath, Issues, Kind, Outcome, Registry, Request, Rule, Skip, Validator, Verdict,
+};
+use serde_json::json;
+
+use crate::zoo::{MUTATE, OldOtter, Otter, OtterConversion, VALIDATE, ask, created, old_otter, otter, updated};
+
+const RULE: Rule = Rule { id: "OTTER-03", ..Rule::on(CREATE) };
+
+fn spec() -> FieldPath {
+    FieldPath::field("spec")
+}
+
+/// Refuses each tool, and an otter without a name.
+fn rules(otter: &Otter, _: &Request) -> Verdict {
+    let mut issues = Issues::new();
+    if otter.spec.name.is_empty() {
+        issues.add(RULE.required(spec() / "name"));
+    }
+    for (index, tool) in otter.spec.tools.iter().enumerate() {
+        issues.add(RULE.invalid((spec() / "tools").index(index) / "name", tool.name.as_str()));
+    }
+    issues.into()
+}
+
+fn zoo() -> Kind<Otter> {
+    let rules: fn(&Otter, &Request) -> Verdict = rules;
+    Kind::<Otter>::new().spoke(OtterConversion).validate(rules)
+}
+
+#[test]
+fn an_old_object_is_lifted_and_findings_come_back_in_its_own_paths() {
+    let registry = Registry::new().kind(zoo());
+    let reply = ask(&registry, VALIDATE, &created(old_otter(json!({"stones": ["flint", "chert"]}))));
+    assert_eq!(reply.fields(), ["spec.nickname", "spec.stones[0]", "spec.stones[1]"]);
+    let reply = ask(&registry, VALIDATE, &created(otter(json!({"tools": [{"name": "flint"}]}))));
+    assert_eq!(reply.fields(), ["spec.name", "spec.tools[0].name"]);
+}
+
+#[test]
+fn on_an_update_findings_are_traced_by_the_new_object() {
+    let body = updated(old_otter(json!({})), old_otter(json!({"nickname": "Otto", "stones": ["flint"]})));
+    assert_eq!(ask(&Registry::new().kind(zoo()), VALIDATE, &body).fields(), ["spec.stones[0]"]);
+}
+
+/// Judges what only the old version can say.
+struct AsWritten;
+
+impl Validator<Otter> for AsWritten {
+    async fn create(&self, _: &Otter, request: &Request) -> Verdict {
+        let Some(written) = request.new_as_written::<OldOtter>() else { return Verdict::allow() };
+        assert!(request.old_as_written::<OldOtter>().is_none());
+        let at = (spec() / "stones").index(written.spec.stones.len());
+        Issues::from_iter([RULE.required(at).as_written()]).into()
+    }
+}
+
+#[test]
+fn a_rule_of_the_hub_can_see_the_object_as_the_user_wrote_it() {
+    let registry = Registry::new().kind(Kind::<Otter>::new().spoke(OtterConversion).validate(AsWritten));
+    let reply = ask(&registry, VALIDATE, &created(old_otter(json!({"stones": ["flint"]}))));
+    assert_eq!(reply.fields(), ["spec.stones[1]"]);
+    assert!(ask(&registry, VALIDATE, &created(otter(json!({})))).is_allowed());
+}
+
+#[test]
+fn what_can_not_be_lifted_is_a_finding() {
+    let reply = ask(&Registry::new().kind(zoo()), VALIDATE, &created(old_otter(json!({"river": "lava"}))));
+    assert_eq!((reply.record.rules(), reply.fields()), (vec!["DECODE"], vec!["spec.river"]));
+}
+
+#[test]
+fn a_wrong_type_is_named_by_the_path_that_the_user_wrote() {
+    let reply = ask(&Registry::new().kind(zoo()), VALIDATE, &created(old_otter(json!({"stones": [1]}))));
+    assert_eq!(reply.fields(), ["spec.stones[0]"]);
+}
+
+fn dull(_: &OldOtter, _: &Request) -> Verdict {
+    Verdict::deny("the old rules").warning("first")
+}
+
+fn more(_: &OldOtter, _: &Request) -> Verdict {
+    Verdict::allow().warning("second")
+}
+
+#[test]
+fn handlers_of_the_old_version_take_the_place_of_the_lift() {
+    let dull: fn(&OldOtter, &Request) -> Verdict = dull;
+    let more: fn(&OldOtter, &Request) -> Verdict = more;
+    let registry = Registry::new().kind(zoo().validate_as_written(dull).validate_as_written(more));
+    assert_eq!(registry.check(), Ok(()));
+    let reply = ask(&registry, VALIDATE, &created(old_otter(json!({"stones": ["flint"]}))));
+    assert_eq!(reply.response()["status"]["message"], "the old rules");
+    assert_eq!(reply.response()["warnings"], json!(["first", "second"]));
+    assert!(reply.fields().is_empty());
+}
+
+struct Stone(&'static str);
+
+impl Defaulter<OldOtter> for Stone {
+    async fn default(&self, mut otter: OldOtter, _: &Request) -> Defaulted<OldOtter> {
+        otter.spec.stones.push(self.0.into());
+        otter.into()
+    }
+}
+
+#[test]
+fn every_defaulter_of_the_old_version_runs_on_its_objects_only() {
+    let kind = Kind::<Otter>::new().default_as_written(Stone("flint")).default_as_written(Stone("chert"));
+    let registry = Registry::new().kind(kind);
+    let reply = ask(&registry, MUTATE, &created(old_otter(json!({}))));
+    assert_eq!(json!(reply.record.patch), json!([{"op": "add", "path": "/spec/stones", "value": ["flint", "chert"]}]));
+    assert_eq!(ask(&registry, MUTATE, &created(otter(json!({})))).record.outcome, Outcome::Allowed);
+}
+
+struct Hub;
+
+impl Defaulter<Otter> for Hub {
+    async fn default(&self, _: Otter, _: &Request) -> Defaulted<Otter> {
+        unreachable!("an old object is no object of the hub")
+    }
+}
+
+#[test]
+fn the_hubs_defaulter_does_not_run_on_old_objects() {
+    let registry = Registry::new().kind(zoo().default(Hub));
+    let reply = ask(&registry, MUTATE, &created(old_otter(json!({}))));
+    assert_eq!(reply.record.outcome, Outcome::Skipped(Skip::NoHandler));
+}
