@@ -187,3 +187,6 @@ fn same_framework(old: &DynamoComponentDeploymentSpec, new: &DynamoComponentDepl
     let warning = "the inference engine of a component (spec.backendFramework) can't change; make another component";
     issues.add(SAME_FRAMEWORK.warning(path(), warning));
 }
+
+#[cfg(test)]
+mod tests;

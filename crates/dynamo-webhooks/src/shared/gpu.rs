@@ -24,11 +24,6 @@ impl GpuCount {
         quantity.map_or(Self::Known(0), Self::read)
     }
 
-    /// Whether it is known that there is a GPU.
-    pub(crate) fn is_some(self) -> bool {
-        matches!(self, Self::Known(1..))
-    }
-
     fn read(quantity: &Quantity) -> Self {
         quantity.amount().ok().and_then(|amount| amount.whole()).map_or(Self::Unreadable, Self::Known)
     }
@@ -91,6 +86,5 @@ mod tests {
     #[test]
     fn a_pod_without_a_main_container_has_none() {
         assert_eq!(GpuCount::of(&PodSpec::default()), GpuCount::Known(0));
-        assert!(!GpuCount::Known(0).is_some() && !GpuCount::Unreadable.is_some() && GpuCount::Known(1).is_some());
     }
 }
