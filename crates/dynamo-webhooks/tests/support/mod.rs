@@ -48,6 +48,51 @@ pub enum Stage {
     Cel,
 }
 
+/// One request, as the API server knows it.
+pub struct Ask<'a> {
+    pub uid: &'a str,
+    pub gvk: GroupVersionKind,
+    pub operation: &'a str,
+    pub old: &'a Value,
+    pub object: &'a Value,
+    pub user: Value,
+}
+
+/// Somebody without any special right.
+pub fn ordinary_user() -> Value {
+    json!({"username": "ordinary-user", "groups": ["system:authenticated"]})
+}
+
+impl Ask<'_> {
+    /// The AdmissionReview that the API server would send.
+    pub fn body(&self, registry: &Registry) -> Vec<u8> {
+        let gvk = &self.gvk;
+        let plural = registry.declaration_of(gvk).map_or("", |declared| declared.plural);
+        let resource = json!({"group": gvk.group, "version": gvk.version, "resource": plural});
+        let about = if self.object.is_null() { self.old } else { self.object };
+        let review = json!({
+            "apiVersion": "admission.k8s.io/v1",
+            "kind": "AdmissionReview",
+            "request": {
+                "uid": self.uid,
+                "kind": gvk,
+                "resource": resource,
+                "requestKind": gvk,
+                "requestResource": resource,
+                "name": about.pointer("/metadata/name"),
+                "namespace": about.pointer("/metadata/namespace"),
+                "operation": self.operation,
+                "userInfo": self.user,
+                "object": self.object,
+                "oldObject": self.old,
+                "dryRun": false,
+                "options": null,
+            }
+        });
+        review.to_string().into_bytes()
+    }
+}
+
 /// What a case expects.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Expectation {
@@ -110,31 +155,9 @@ impl Case {
 
     /// The AdmissionReview that the API server would send.
     pub fn body(&self, registry: &Registry) -> Vec<u8> {
-        let gvk = self.gvk();
-        let plural = registry.declaration_of(&gvk).map_or("", |declared| declared.plural);
-        let resource = json!({"group": gvk.group, "version": gvk.version, "resource": plural});
-        let about = if self.object.is_null() { &self.old } else { &self.object };
-        let user = if self.user.is_null() { json!({"username": "ordinary-user"}) } else { self.user.clone() };
-        let review = json!({
-            "apiVersion": "admission.k8s.io/v1",
-            "kind": "AdmissionReview",
-            "request": {
-                "uid": self.id,
-                "kind": gvk,
-                "resource": resource,
-                "requestKind": gvk,
-                "requestResource": resource,
-                "name": about.pointer("/metadata/name"),
-                "namespace": about.pointer("/metadata/namespace"),
-                "operation": self.operation,
-                "userInfo": user,
-                "object": self.object,
-                "oldObject": self.old,
-                "dryRun": false,
-                "options": null,
-            }
-        });
-        review.to_string().into_bytes()
+        let user = if self.user.is_null() { ordinary_user() } else { self.user.clone() };
+        let (old, object) = (&self.old, &self.object);
+        Ask { uid: &self.id, gvk: self.gvk(), operation: &self.operation, old, object, user }.body(registry)
     }
 
     /// The path of the webhook that answers the case, if there is one.
