@@ -17,7 +17,6 @@ const DOCUMENTED: &[(&str, &str)] = &[];
 struct Tally {
     passed: usize,
     documented: usize,
-    unserved: usize,
     failed: Vec<String>,
 }
 
@@ -29,10 +28,7 @@ impl Tally {
     }
 
     fn count(&mut self, case: &Case, registry: &Registry) {
-        let Some(path) = case.path(registry) else {
-            self.unserved += 1;
-            return;
-        };
+        let path = case.path(registry).unwrap_or_else(|| panic!("no webhook answers {}", case.gvk()));
         let answer = block_on(registry.answer(&path, &case.body(registry), &case.context()));
         match case.disagreement(&answer) {
             None => self.passed += 1,
@@ -54,11 +50,8 @@ fn every_case_is_answered_as_the_rule_books_say() {
     let mut failed = Vec::new();
     for file in FILES {
         let tally = Tally::of(&Case::ours(&folder, file), &registry);
-        let (passed, documented, unserved) = (tally.passed, tally.documented, tally.unserved);
-        println!(
-            "{file}: {passed} passed, {} failed, {documented} documented, {unserved} unserved",
-            tally.failed.len()
-        );
+        let (passed, documented) = (tally.passed, tally.documented);
+        println!("{file}: {passed} passed, {} failed, {documented} documented", tally.failed.len());
         failed.extend(tally.failed);
     }
     assert!(failed.is_empty(), "{} disagreements:\n  {}", failed.len(), failed.join("\n  "));
