@@ -1,0 +1,178 @@
+//! From bytes to text, and from text to the documents that kubectl sees in it.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::span::count_lines;
+use super::{Span, SyntaxFinding, SyntaxKind};
+
+/// A text of the same length as the file, byte for byte, with a `?` in place of each byte that is not UTF-8.
+pub(super) struct Text {
+    pub(super) text: Arc<str>,
+    /// The bytes that no YAML text may hold, in order.
+    faults: Vec<Fault>,
+}
+
+struct Fault {
+    at: usize,
+    what: Cow<'static, str>,
+}
+
+/// What stands between two `---`.
+pub(super) struct Chunk<'t> {
+    /// The text, with the line of its `---`.
+    pub(super) text: Cow<'t, str>,
+    /// Where it starts in the file, in bytes.
+    pub(super) offset: usize,
+    /// The line of the file in which it starts; the first is 1.
+    pub(super) line: usize,
+}
+
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
+impl Text {
+    pub(super) fn new(bytes: &[u8]) -> Self {
+        let (text, mut faults) = decode(bytes);
+        faults.extend(forbidden(&text));
+        faults.sort_by_key(|fault| fault.at);
+        Self { text: Arc::from(text), faults }
+    }
+
+    /// The first fault within `bytes`.
+    pub(super) fn fault(&self, bytes: Range<usize>) -> Option<SyntaxFinding> {
+        let next = self.faults.partition_point(|fault| fault.at < bytes.start);
+        let fault = self.faults.get(next).filter(|fault| fault.at < bytes.end)?;
+        let end = self.text.ceil_char_boundary(fault.at + 1);
+        let span = Span::locate(&self.text, fault.at..end);
+        Some(SyntaxFinding::new(SyntaxKind::Encoding, span, fault.what.clone()))
+    }
+
+    /// The file without its byte order mark, and how long that is.
+    pub(super) fn content(&self) -> (&str, usize) {
+        let content = self.text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&self.text);
+        (content, self.text.len() - content.len())
+    }
+
+    /// The documents, split as kubectl does it: at each line that starts with `---`, before anything is parsed.
+    pub(super) fn chunks(&self, findings: &mut Vec<SyntaxFinding>) -> Vec<Chunk<'_>> {
+        let (content, offset) = self.content();
+        let mut chunks = Vec::new();
+        let mut start = 0;
+        let mut line = 1;
+        for at in separators(content) {
+            match after_marker(&content[at..]) {
+                Marker::NotOne => findings.push(self.separator(offset + at)),
+                Marker::WithContent | Marker::Alone if at == start => {}
+                Marker::WithContent | Marker::Alone => {
+                    chunks.push(chunk(content, start..at, offset, line));
+                    line += count_lines(&content[start..at]);
+                    start = at;
+                }
+            }
+            if after_marker(&content[at..]) == Marker::WithContent {
+                findings.push(self.separator(offset + at));
+            }
+        }
+        chunks.push(chunk(content, start..content.len(), offset, line));
+        chunks
+    }
+
+    fn separator(&self, at: usize) -> SyntaxFinding {
+        let line = self.text[at..].lines().next().unwrap_or_default();
+        let span = Span::locate(&self.text, at..at + line.len());
+        let message = "kubectl refuses text after `---` in the same line";
+        SyntaxFinding::new(SyntaxKind::Refused, span, message)
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Marker {
+    Alone,
+    WithContent,
+    NotOne,
+}
+
+/// The starts of all lines that start with `---`.
+fn separators(content: &str) -> impl Iterator<Item = usize> + '_ {
+    let first = content.starts_with("---").then_some(0);
+    first.into_iter().chain(content.match_indices("\n---").map(|(at, _)| at + 1))
+}
+
+fn after_marker(from_marker: &str) -> Marker {
+    let rest = from_marker["---".len()..].lines().next().unwrap_or_default();
+    let content = rest.trim();
+    if content.is_empty() || content.starts_with('#') {
+        Marker::Alone
+    } else if rest.starts_with([' ', '\t']) {
+        Marker::WithContent
+    } else {
+        Marker::NotOne
+    }
+}
+
+/// A lone carriage return ends a line in YAML; as a line feed it does so for everybody.
+fn chunk(content: &str, range: Range<usize>, offset: usize, line: usize) -> Chunk<'_> {
+    let text = &content[range.clone()];
+    let feeds = text.contains('\r') && text.replace("\r\n", "").contains('\r');
+    let text = if feeds { Cow::Owned(feed_lines(text)) } else { Cow::Borrowed(text) };
+    Chunk { text, offset: offset + range.start, line }
+}
+
+fn feed_lines(text: &str) -> String {
+    let mut fed = String::with_capacity(text.len());
+    let mut rest = text.chars().peekable();
+    while let Some(character) = rest.next() {
+        let lone = character == '\r' && rest.peek() != Some(&'\n');
+        fed.push(if lone { '\n' } else { character });
+    }
+    fed
+}
+
+fn decode(bytes: &[u8]) -> (String, Vec<Fault>) {
+    let mut text = String::with_capacity(bytes.len());
+    let mut faults = Vec::new();
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        if !chunk.invalid().is_empty() && faults.is_empty() {
+            faults.push(Fault { at: text.len(), what: Cow::Borrowed(encoding_of(bytes)) });
+        } else if !chunk.invalid().is_empty() {
+            faults.push(Fault { at: text.len(), what: Cow::Borrowed("this byte is not UTF-8") });
+        }
+        text.extend(chunk.invalid().iter().map(|_| '?'));
+    }
+    (text, faults)
+}
+
+fn encoding_of(bytes: &[u8]) -> &'static str {
+    if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
+        "the file is UTF-16; save it as UTF-8"
+    } else {
+        "this byte is not UTF-8"
+    }
+}
+
+/// The characters that YAML keeps out of its texts.
+fn forbidden(text: &str) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    for (at, byte) in text.bytes().enumerate() {
+        // Only these bytes begin a character that is looked at.
+        if !(byte < b' ' || matches!(byte, 0x7f | 0xc2 | 0xef)) || matches!(byte, b'\n' | b'\r' | b'\t') {
+            continue;
+        }
+        let character = text[at..].chars().next().unwrap_or_default();
+        if is_forbidden(character) {
+            let what = format!(
+                "the character U+{:04X} may not stand in YAML; in quotes, write an escape",
+                u32::from(character)
+            );
+            faults.push(Fault { at, what: Cow::Owned(what) });
+        }
+    }
+    faults
+}
+
+fn is_forbidden(character: char) -> bool {
+    character.is_control() && !matches!(character, '\n' | '\r' | '\t' | '\u{85}')
+        || matches!(character, '\u{fffe}' | '\u{ffff}')
+}

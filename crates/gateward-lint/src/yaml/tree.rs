@@ -1,0 +1,186 @@
+//! Where each node of a document stands in its text.
+
+use gateward_core::{FieldPath, Segment};
+
+use super::Span;
+
+/// The nodes of one document in the order of the text. The first is the root.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Tree {
+    nodes: Vec<Node>,
+    keys: Vec<Key>,
+}
+
+/// The number of a node in its [`Tree`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct NodeId(u32);
+
+#[derive(Debug, Clone)]
+pub(super) struct Node {
+    pub(super) span: Span,
+    pub(super) kind: NodeKind,
+    key: Option<u32>,
+    next: Option<NodeId>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum NodeKind {
+    Scalar,
+    Sequence { first: Option<NodeId> },
+    Mapping { first: Option<NodeId> },
+    Alias(NodeId),
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Key {
+    pub(super) text: Box<str>,
+    pub(super) span: Span,
+    pub(super) role: KeyRole,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum KeyRole {
+    Member,
+    Merge,
+}
+
+/// Where something stands, or would stand if it were there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// The key that leads to the value; `None` for items of a list and the document itself.
+    pub key: Option<Span>,
+    /// The value.
+    pub value: Span,
+    /// What to underline: key and value where they stand in one line, else the key or the first line.
+    pub underline: Span,
+    /// How many steps of the path were found.
+    pub depth: usize,
+    /// Whether all of them were.
+    pub exact: bool,
+}
+
+impl Tree {
+    pub(super) const ROOT: NodeId = NodeId(0);
+
+    pub(super) fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    pub(super) fn add(&mut self, kind: NodeKind, span: Span) -> NodeId {
+        let id = NodeId(u32::try_from(self.nodes.len()).unwrap_or(u32::MAX));
+        self.nodes.push(Node { span, kind, key: None, next: None });
+        id
+    }
+
+    pub(super) fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id.index()]
+    }
+
+    pub(super) fn node_mut(&mut self, id: NodeId) -> &mut Node {
+        &mut self.nodes[id.index()]
+    }
+
+    /// Makes `child` the last child of `parent`, whose last one was `previous` until now.
+    pub(super) fn append(&mut self, parent: NodeId, previous: Option<NodeId>, child: NodeId, key: Option<Key>) {
+        if let Some(key) = key {
+            self.nodes[child.index()].key = u32::try_from(self.keys.len()).ok();
+            self.keys.push(key);
+        }
+        match (previous, &mut self.nodes[parent.index()].kind) {
+            (Some(previous), _) => self.nodes[previous.index()].next = Some(child),
+            (None, NodeKind::Sequence { first } | NodeKind::Mapping { first }) => *first = Some(child),
+            (None, NodeKind::Scalar | NodeKind::Alias(_)) => {}
+        }
+    }
+
+    pub(super) fn key(&self, id: NodeId) -> Option<&Key> {
+        self.keys.get(self.node(id).key? as usize)
+    }
+
+    /// The items of a list or the values of a mapping, as written; none of a scalar.
+    pub(super) fn children(&self, id: NodeId) -> impl Iterator<Item = NodeId> + '_ {
+        let first = match self.node(id).kind {
+            NodeKind::Sequence { first } | NodeKind::Mapping { first } => first,
+            NodeKind::Scalar | NodeKind::Alias(_) => None,
+        };
+        std::iter::successors(first, |&id| self.node(id).next)
+    }
+
+    /// The node that an alias stands for. An alias never points at another one.
+    pub(super) fn resolved(&self, id: NodeId) -> NodeId {
+        match self.node(id).kind {
+            NodeKind::Alias(target) => target,
+            _ => id,
+        }
+    }
+
+    /// The place of the node at `path`, or of its nearest ancestor.
+    pub(super) fn nearest(&self, path: &FieldPath) -> Place {
+        let mut at = Self::ROOT;
+        for (depth, segment) in path.segments().iter().enumerate() {
+            match self.step(self.resolved(at), segment, 0) {
+                Some(child) => at = child,
+                None => return Place { depth, exact: false, ..self.place(at) },
+            }
+        }
+        Place { depth: path.segments().len(), exact: true, ..self.place(at) }
+    }
+
+    fn place(&self, id: NodeId) -> Place {
+        let key = self.key(id).map(|key| key.span);
+        Place { key, value: self.node(id).span, underline: self.underline(id), depth: 0, exact: true }
+    }
+
+    /// One line that shows where the node is, without the lines below it.
+    fn underline(&self, id: NodeId) -> Span {
+        let mut at = id;
+        loop {
+            let value = self.node(at).span;
+            let first = self.children(at).next();
+            match (self.key(at), first) {
+                (Some(key), _) => {
+                    let whole = key.span.to(&value);
+                    return if whole.is_multiline() || value.line() < key.span.line() { key.span } else { whole };
+                }
+                (None, Some(first)) if value.is_multiline() => at = first,
+                (None, _) => return value,
+            }
+        }
+    }
+
+    fn step(&self, parent: NodeId, segment: &Segment, level: usize) -> Option<NodeId> {
+        match (segment, self.node(parent).kind) {
+            (Segment::Index(index), NodeKind::Sequence { .. }) => self.children(parent).nth(*index),
+            (Segment::Field(name) | Segment::Key(name), NodeKind::Mapping { .. }) => self.member(parent, name, level),
+            _ => None,
+        }
+    }
+
+    /// The value that wins for a key: the last one, where a merge key stands for all that it brings.
+    fn member(&self, mapping: NodeId, name: &str, level: usize) -> Option<NodeId> {
+        self.children(mapping).fold(None, |found, child| match self.key(child) {
+            Some(Key { role: KeyRole::Member, text, .. }) if **text == *name => Some(child),
+            Some(Key { role: KeyRole::Merge, .. }) => self.merged_member(child, name, level).or(found),
+            _ => found,
+        })
+    }
+
+    fn merged_member(&self, merged: NodeId, name: &str, level: usize) -> Option<NodeId> {
+        if level >= super::MAX_DEPTH {
+            return None;
+        }
+        let merged = self.resolved(merged);
+        match self.node(merged).kind {
+            NodeKind::Sequence { .. } => {
+                self.children(merged).find_map(|mapping| self.member(self.resolved(mapping), name, level + 1))
+            }
+            _ => self.member(merged, name, level + 1),
+        }
+    }
+}
+
+impl NodeId {
+    pub(super) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
