@@ -2,4 +2,6 @@
 //!
 //! The parts know no kind of object by name, and touch neither files nor sockets.
 
+pub mod diagnostic;
 pub mod schema;
+pub mod yaml;
