@@ -1,1 +1,66 @@
 //! Admission and conversion webhooks for Kubernetes operators: declare once, admit everywhere.
+//!
+//! An operator author declares kinds and handlers; the server, the manifests, the offline check and the rule catalogue
+//! follow from that one declaration.
+//!
+//! ```no_run
+//! use gateward::prelude::*;
+//! # #[derive(serde::Serialize, serde::Deserialize)]
+//! # struct TestEntitySpec { username: String }
+//! # #[derive(serde::Serialize, serde::Deserialize)]
+//! # struct TestEntity { spec: TestEntitySpec }
+//! # impl Resource for TestEntity {
+//! #     const GROUP: &'static str = "webhook.dev";
+//! #     const VERSION: &'static str = "v1";
+//! #     const KIND: &'static str = "TestEntity";
+//! #     const PLURAL: &'static str = "testentitys";
+//! #     const SCOPE: Scope = Scope::Namespaced;
+//! # }
+//!
+//! /// Names that nobody may take.
+//! struct Usernames;
+//!
+//! impl Validator<TestEntity> for Usernames {
+//!     async fn create(&self, new: &TestEntity, _: &Request) -> Verdict {
+//!         if new.spec.username == "forbidden" {
+//!             return Verdict::deny("name may not be 'forbidden'").code(422);
+//!         }
+//!         Verdict::allow()
+//!     }
+//! }
+//!
+//! #[tokio::main]
+//! async fn main() -> gateward::Exit {
+//!     let webhooks = Registry::new().kind(Kind::<TestEntity>::new().validate(Usernames).on([Create, Update]));
+//!     gateward::run(webhooks).await
+//! }
+//! ```
+//!
+//! The command line that [`run`] owns: `serve`, `check`, `review`, `generate`, `rules`, `completions`.
+
+pub mod check;
+mod cli;
+mod exit;
+pub mod local;
+pub mod prelude;
+mod product;
+
+pub use cli::{Extension, LogFormat};
+pub use exit::Exit;
+pub use gateward_core::manifest::{FailurePolicy, Installation};
+pub use gateward_core::{Answer, Context, Outcome, Patch, Record, Review};
+pub use gateward_lint::yaml;
+pub use product::{FactsError, FactsSource, Names, Product, Release};
+
+#[cfg(feature = "testing")]
+pub use gateward_core::testing;
+
+/// Runs the command line of `product` with the process's arguments.
+pub async fn run(product: impl Product) -> Exit {
+    run_with(product, &()).await
+}
+
+/// The same with one command more.
+pub async fn run_with<P: Product>(product: P, extension: &dyn Extension<P>) -> Exit {
+    cli::run(product, extension, std::env::args_os().collect()).await
+}

@@ -7,11 +7,11 @@
 mod apply;
 mod list;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
 
 /// One operation of a patch. Paths are JSON pointers.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "op", rename_all = "lowercase")]
 pub enum PatchOperation {
     /// Sets a member that isn't there, or inserts an item.
@@ -42,10 +42,18 @@ impl PatchOperation {
             Self::Add { path, .. } | Self::Remove { path } | Self::Replace { path, .. } => path,
         }
     }
+
+    /// What the node becomes; `None` where it goes away.
+    pub const fn value(&self) -> Option<&Value> {
+        match self {
+            Self::Add { value, .. } | Self::Replace { value, .. } => Some(value),
+            Self::Remove { .. } => None,
+        }
+    }
 }
 
 /// A JSON Patch.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Patch(Vec<PatchOperation>);
 
@@ -65,6 +73,14 @@ impl Patch {
         &self.0
     }
 
+    /// Reads the patch of an AdmissionReview's answer.
+    pub fn from_base64(text: &str) -> Result<Self, PatchError> {
+        use base64::Engine;
+        let json =
+            base64::engine::general_purpose::STANDARD.decode(text).map_err(|error| PatchError(error.to_string()))?;
+        serde_json::from_slice(&json).map_err(|error| PatchError(error.to_string()))
+    }
+
     /// Carries the patch out on `document`.
     pub fn apply(&self, document: &mut Value) -> Result<(), ApplyError> {
         self.0.iter().try_for_each(|operation| apply::operation(operation, document))
@@ -77,6 +93,11 @@ impl Patch {
         });
     }
 }
+
+/// Text that is no JSON Patch in base64.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("no JSON Patch: {0}")]
+pub struct PatchError(String);
 
 /// A patch that doesn't fit the document.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

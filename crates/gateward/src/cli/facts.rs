@@ -1,0 +1,59 @@
+//! `--facts FILE`: the state of the cluster, for commands that have none.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context as _, anyhow, bail};
+use gateward_core::Facts;
+use serde_json::Value;
+
+use crate::product::{FactsSource, Product};
+
+/// The option that several commands have.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct FactsOption {
+    /// What is known of the cluster: YAML or JSON, one object, such as `groveEnabled: false`
+    #[arg(long, value_name = "FILE")]
+    facts: Option<PathBuf>,
+}
+
+/// What holds where no file is given.
+pub(crate) enum Without {
+    /// Nothing is known: what needs a look-up is noted, not denied.
+    Unknown,
+    /// The same as for an empty file.
+    EmptyDocument,
+}
+
+impl FactsOption {
+    /// Reads the file, if there is one, and has the product parse it.
+    pub(crate) fn read<P: Product>(&self, product: &P, without: Without) -> anyhow::Result<Arc<dyn Facts>> {
+        match (&self.facts, without) {
+            (Some(path), _) => {
+                let document = read_document(path)?;
+                parse(product, &document).with_context(|| format!("{}", path.display()))
+            }
+            (None, Without::EmptyDocument) => parse(product, &Value::Object(serde_json::Map::new())),
+            (None, Without::Unknown) => Ok(product.facts(FactsSource::Nowhere)?),
+        }
+    }
+}
+
+fn parse<P: Product>(product: &P, document: &Value) -> anyhow::Result<Arc<dyn Facts>> {
+    Ok(product.facts(FactsSource::Document(document))?)
+}
+
+/// The one document of a YAML or JSON file.
+fn read_document(path: &Path) -> anyhow::Result<Value> {
+    let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let source = gateward_lint::yaml::read(&bytes);
+    if let Some(finding) = source.findings.first() {
+        bail!("{}:{}: {}", path.display(), finding.span.line(), finding.message);
+    }
+    let mut documents = source.documents.into_iter();
+    let document = documents.next().map_or_else(|| Value::Object(serde_json::Map::new()), |document| document.value);
+    match (documents.next(), document.is_object()) {
+        (None, true) => Ok(document),
+        _ => Err(anyhow!("{}: facts are one object, such as `groveEnabled: false`", path.display())),
+    }
+}

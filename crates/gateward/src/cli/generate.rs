@@ -1,0 +1,137 @@
+//! `generate`: the manifests that follow from the declarations.
+
+use std::io::Write;
+
+use anyhow::Context as _;
+use clap::{Args, Command, Subcommand, ValueEnum};
+use gateward_core::Review;
+use gateward_core::manifest::{self, FailurePolicy, Installation, yaml};
+use serde_json::Value;
+
+use crate::exit::Exit;
+use crate::product::{Product, Release};
+
+/// Arguments of `generate`.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Print the CustomResourceDefinitions
+    Crds {
+        /// How to print
+        #[arg(long, value_enum, default_value_t)]
+        output: Output,
+    },
+    /// Print the ValidatingWebhookConfiguration and the MutatingWebhookConfiguration
+    Webhooks(WebhookArguments),
+}
+
+#[derive(Debug, Args)]
+struct WebhookArguments {
+    /// Name of the Helm release, of which the names are made
+    #[arg(long, value_name = "NAME")]
+    release: Option<String>,
+    /// Namespace of the Service
+    #[arg(long, value_name = "NAME")]
+    namespace: Option<String>,
+    /// Name of the Service, where it isn't the usual one
+    #[arg(long, value_name = "NAME")]
+    service: Option<String>,
+    /// What happens when the webhook doesn't answer
+    #[arg(long, value_enum, value_name = "POLICY", default_value = "fail", ignore_case = true)]
+    failure_policy: Policy,
+    /// How long the API server waits
+    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u8).range(1..=30))]
+    timeout_seconds: u8,
+    /// How to print
+    #[arg(long, value_enum, default_value_t)]
+    output: Output,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Policy {
+    Fail,
+    Ignore,
+}
+
+#[derive(Debug, Clone, Copy, Default, ValueEnum)]
+enum Output {
+    #[default]
+    Yaml,
+    Json,
+}
+
+pub(crate) fn command() -> Command {
+    Command::new("generate").about("Print the manifests that follow from the declared webhooks").after_help(
+        "Examples:\n  gateward generate crds | kubectl apply --server-side -f -\n  gateward generate webhooks \
+         --release dynamo-platform --namespace dynamo-system",
+    )
+}
+
+pub(crate) fn run<P: Product>(product: &P, arguments: &Arguments) -> anyhow::Result<Exit> {
+    let text = match &arguments.what {
+        What::Crds { output } => crds(product, *output),
+        What::Webhooks(webhooks) => webhook_configurations(product, webhooks)?,
+    };
+    anstream::stdout().write_all(text.as_bytes())?;
+    Ok(Exit::Fine)
+}
+
+fn crds<P: Product>(product: &P, output: Output) -> String {
+    match output {
+        Output::Yaml => stream(product.crds().into_iter().map(str::to_owned)),
+        Output::Json => {
+            let documents =
+                product.crds().into_iter().flat_map(|text| gateward_lint::yaml::read(text.as_bytes()).documents);
+            printed(documents.map(|document| document.value), output)
+        }
+    }
+}
+
+fn webhook_configurations<P: Product>(product: &P, arguments: &WebhookArguments) -> anyhow::Result<String> {
+    let installation = arguments.installation(product);
+    let configurations = [Review::Validate, Review::Mutate]
+        .into_iter()
+        .filter_map(|review| manifest::webhook_configuration(product.registry(), review, &installation))
+        .map(serde_json::to_value)
+        .collect::<Result<Vec<Value>, _>>()
+        .context("a webhook configuration")?;
+    Ok(printed(configurations, arguments.output))
+}
+
+impl WebhookArguments {
+    fn installation<P: Product>(&self, product: &P) -> Installation {
+        let names = product.names();
+        let release = Release {
+            name: self.release.clone().unwrap_or_else(|| names.release.to_owned()),
+            namespace: self.namespace.clone().unwrap_or_else(|| names.namespace.to_owned()),
+        };
+        let mut installation = product.installation(&release);
+        installation.failure_policy = match self.failure_policy {
+            Policy::Fail => FailurePolicy::Fail,
+            Policy::Ignore => FailurePolicy::Ignore,
+        };
+        installation.timeout_seconds = self.timeout_seconds;
+        if let Some(service) = &self.service {
+            installation.service.clone_from(service);
+        }
+        installation
+    }
+}
+
+/// YAML documents one after the other, or a JSON object a line.
+fn printed(values: impl IntoIterator<Item = Value>, output: Output) -> String {
+    let values = values.into_iter();
+    match output {
+        Output::Yaml => stream(values.map(|value| yaml::document(&value))),
+        Output::Json => values.map(|value| format!("{value}\n")).collect(),
+    }
+}
+
+fn stream(documents: impl Iterator<Item = String>) -> String {
+    documents.map(|text| format!("---\n{}\n", text.trim_start_matches("---\n").trim_end())).collect()
+}

@@ -1,0 +1,46 @@
+//! Log lines on standard error.
+
+use std::io::IsTerminal;
+
+use clap::ValueEnum;
+use tracing_subscriber::EnvFilter;
+use tracing_subscriber::fmt::format::FmtSpan;
+
+/// How a log line looks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum LogFormat {
+    /// One line of text.
+    #[default]
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
+/// The options of commands that log.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct LogOptions {
+    /// How a log line looks
+    #[arg(long, value_enum, default_value_t)]
+    log_format: LogFormat,
+    /// What is logged: error, warn, info, debug, trace, or a filter such as `gateward_server=debug`
+    #[arg(long, value_name = "FILTER", default_value = "info", env = "GATEWARD_LOG")]
+    log_level: String,
+}
+
+impl LogOptions {
+    /// Installs the subscriber. A process has one; a second call changes nothing.
+    pub(crate) fn install(&self) -> anyhow::Result<()> {
+        let filter = EnvFilter::try_new(&self.log_level)
+            .map_err(|error| anyhow::anyhow!("--log-level {:?}: {error}", self.log_level))?;
+        let lines = tracing_subscriber::fmt()
+            .with_env_filter(filter)
+            .with_span_events(FmtSpan::NONE)
+            .with_ansi(std::io::stderr().is_terminal())
+            .with_writer(std::io::stderr);
+        let _ = match self.log_format {
+            LogFormat::Text => lines.try_init(),
+            LogFormat::Json => lines.json().flatten_event(true).try_init(),
+        };
+        Ok(())
+    }
+}

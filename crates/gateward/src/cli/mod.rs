@@ -1,0 +1,123 @@
+//! The command line of every operator.
+
+mod check;
+mod completions;
+mod facts;
+mod generate;
+mod logging;
+mod review;
+mod rules;
+mod serve;
+
+use std::ffi::OsString;
+use std::future::Future;
+use std::io::Write;
+use std::pin::Pin;
+
+use clap::{ArgMatches, Args, Command, FromArgMatches};
+
+use crate::exit::Exit;
+use crate::product::Product;
+
+pub use logging::LogFormat;
+
+/// A command beside the usual ones.
+pub trait Extension<P: Product> {
+    /// Its name, arguments and help.
+    fn command(&self) -> Command;
+
+    /// Does its work.
+    fn run<'a>(
+        &'a self,
+        product: P,
+        matches: &'a ArgMatches,
+    ) -> Pin<Box<dyn Future<Output = anyhow::Result<Exit>> + 'a>>;
+}
+
+/// No further command.
+impl<P: Product> Extension<P> for () {
+    fn command(&self) -> Command {
+        Command::new("")
+    }
+
+    fn run<'a>(&'a self, _: P, _: &'a ArgMatches) -> Pin<Box<dyn Future<Output = anyhow::Result<Exit>> + 'a>> {
+        Box::pin(std::future::ready(Ok(Exit::Trouble)))
+    }
+}
+
+/// Runs the command line `arguments`, the program's name first.
+pub(crate) async fn run<P: Product>(product: P, extension: &dyn Extension<P>, arguments: Vec<OsString>) -> Exit {
+    let matches = match command(&product, extension).try_get_matches_from(arguments) {
+        Ok(matches) => matches,
+        Err(error) => return usage(&error),
+    };
+    let (name, matches) = matches.subcommand().unwrap_or(("", &matches));
+    match dispatch(product, extension, name, matches).await {
+        Ok(exit) => exit,
+        Err(error) => trouble(&error),
+    }
+}
+
+async fn dispatch<P: Product>(
+    product: P,
+    extension: &dyn Extension<P>,
+    name: &str,
+    matches: &ArgMatches,
+) -> anyhow::Result<Exit> {
+    match name {
+        "serve" => serve::run(product, arguments(matches)?).await,
+        "check" => check::run(&product, &arguments(matches)?).await,
+        "review" => review::run(&product, &arguments(matches)?).await,
+        "generate" => generate::run(&product, &arguments(matches)?),
+        "rules" => rules::run(&product, &arguments(matches)?),
+        "completions" => completions::run(command(&product, extension), &arguments(matches)?),
+        _ => extension.run(product, matches).await,
+    }
+}
+
+fn arguments<A: FromArgMatches>(matches: &ArgMatches) -> anyhow::Result<A> {
+    Ok(A::from_arg_matches(matches)?)
+}
+
+/// The whole command line.
+pub(crate) fn command<P: Product>(product: &P, extension: &dyn Extension<P>) -> Command {
+    let names = product.names();
+    let further = Some(extension.command()).filter(|command| !command.get_name().is_empty());
+    Command::new(names.command)
+        .about(names.about)
+        .version(env!("CARGO_PKG_VERSION"))
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .after_help("Exit codes: 0 fine, 1 findings, 2 usage or internal error.")
+        .subcommands(further)
+        .subcommand(serve::Arguments::augment_args(serve::command()))
+        .subcommand(check::Arguments::augment_args(check::command()))
+        .subcommand(review::Arguments::augment_args(review::command()))
+        .subcommand(generate::Arguments::augment_args(generate::command()))
+        .subcommand(rules::Arguments::augment_args(rules::command()))
+        .subcommand(completions::Arguments::augment_args(completions::command()))
+}
+
+/// Help and version are no trouble; the rest is.
+fn usage(error: &clap::Error) -> Exit {
+    // A terminal that went away while help was printed is nobody's loss.
+    let _ = error.print();
+    if error.use_stderr() { Exit::Trouble } else { Exit::Fine }
+}
+
+fn trouble(error: &anyhow::Error) -> Exit {
+    if is_closed_pipe(error) {
+        return Exit::Fine;
+    }
+    let mut stderr = anstream::stderr();
+    let _ = writeln!(stderr, "error: {error:#}");
+    Exit::Trouble
+}
+
+/// `gateward … | head` closes the pipe; that is how people read.
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    error
+        .chain()
+        .filter_map(|cause| cause.downcast_ref::<std::io::Error>())
+        .any(|cause| cause.kind() == std::io::ErrorKind::BrokenPipe)
+}

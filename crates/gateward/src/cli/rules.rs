@@ -1,0 +1,119 @@
+//! `rules`: the catalogue.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+
+use anyhow::bail;
+use clap::{Args, Command, ValueEnum};
+use gateward_core::Rule;
+use serde_json::{Value, json};
+
+use crate::exit::Exit;
+use crate::product::Product;
+
+/// Arguments of `rules`.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// Show this rule alone, with its examples
+    #[arg(value_name = "ID")]
+    id: Option<String>,
+    /// How to print
+    #[arg(long, value_enum, default_value_t)]
+    output: Output,
+}
+
+#[derive(Debug, Clone, Copy, Default, ValueEnum)]
+enum Output {
+    #[default]
+    Human,
+    Json,
+    Markdown,
+}
+
+pub(crate) fn command() -> Command {
+    Command::new("rules")
+        .about("Print the rules: what each demands, of which kinds, with examples")
+        .after_help("Examples:\n  gateward rules\n  gateward rules DGD-48\n  gateward rules --output json | jq -r .id")
+}
+
+pub(crate) fn run<P: Product>(product: &P, arguments: &Arguments) -> anyhow::Result<Exit> {
+    let all = product.registry().rules();
+    let chosen: Vec<&Rule> = match &arguments.id {
+        None => all,
+        Some(id) => all.into_iter().filter(|rule| rule.id.eq_ignore_ascii_case(id)).collect(),
+    };
+    let text = match (chosen.as_slice(), &arguments.id, arguments.output) {
+        ([], Some(id), _) => bail!("there is no rule {id}; `rules` without an id lists all"),
+        (_, _, Output::Json) => chosen.iter().fold(String::new(), |text, rule| text + &line(rule)),
+        (_, _, Output::Markdown) => markdown(&chosen),
+        ([rule], Some(_), Output::Human) => page(rule),
+        (_, _, Output::Human) => table(&chosen),
+    };
+    anstream::stdout().write_all(text.as_bytes())?;
+    Ok(Exit::Fine)
+}
+
+fn operations(rule: &Rule) -> String {
+    rule.operations.iter().map(|operation| operation.as_str()).collect::<Vec<_>>().join(", ")
+}
+
+fn line(rule: &Rule) -> String {
+    let value: Value = json!({
+        "id": rule.id,
+        "summary": rule.summary,
+        "kinds": rule.kinds,
+        "versions": rule.versions,
+        "operations": rule.operations,
+        "bad": rule.bad,
+        "good": rule.good,
+    });
+    format!("{value}\n")
+}
+
+fn table(rules: &[&Rule]) -> String {
+    let width = rules.iter().map(|rule| rule.id.len()).max().unwrap_or_default();
+    rules.iter().fold(String::new(), |mut text, rule| {
+        let _ = writeln!(text, "{:width$}  {}", rule.id, rule.summary);
+        text
+    })
+}
+
+fn page(rule: &Rule) -> String {
+    let mut text = format!("{}: {}\n\n", rule.id, rule.summary);
+    let _ = writeln!(text, "kinds:      {}", rule.kinds.join(", "));
+    let _ = writeln!(text, "versions:   {}", rule.versions.join(", "));
+    let _ = writeln!(text, "operations: {}", operations(rule));
+    for (title, example) in [("breaks it", rule.bad), ("keeps it", rule.good)] {
+        if !example.is_empty() {
+            let _ = write!(text, "\n# {title}\n{example}");
+        }
+    }
+    text
+}
+
+/// The whole catalogue as a document.
+fn markdown(rules: &[&Rule]) -> String {
+    let mut text = String::from(
+        "# Rules\n\nEvery finding names a rule of this list. Written by `gateward rules --output markdown`; a test \
+         fails when this page is stale. Examples hold the object, and the old object, the facts of the cluster and \
+         the user where they matter.\n",
+    );
+    for rule in rules {
+        let _ = write!(text, "\n## {}\n\n{}.\n", rule.id, capitalised(rule.summary));
+        if !rule.kinds.is_empty() {
+            let (kinds, versions) = (rule.kinds.join(", "), rule.versions.join(", "));
+            let _ = write!(text, "\n{kinds} in {versions}, on {}.\n", operations(rule));
+        }
+        for (title, example) in [("Breaks it", rule.bad), ("Keeps it", rule.good)] {
+            if !example.is_empty() {
+                let _ = write!(text, "\n{title}:\n\n```yaml\n{}\n```\n", example.trim_end());
+            }
+        }
+    }
+    text
+}
+
+fn capitalised(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().collect::<String>() + chars.as_str())
+}

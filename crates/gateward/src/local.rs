@@ -1,0 +1,163 @@
+//! A server on this machine: certificates made in memory at start, nothing stored, no cluster.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use gateward_certs::{Authority, CommonName, ServerNames, SystemKeys, TEN_YEARS, Validity};
+use gateward_core::{Answer, Context, Facts, Notes, Review};
+use gateward_server::{
+    Answerer, BindError, Drain, Drained, Identity, IdentityError, IdentitySlot, Metrics, PlainServer, Protocols,
+    Readiness, Server, Serving, Trust,
+};
+
+use crate::product::Product;
+
+/// Where a local server listens. Port 0 takes a free port.
+#[derive(Debug, Clone)]
+pub struct Listen {
+    /// Reviews, over TLS.
+    pub webhooks: SocketAddr,
+    /// Probes, over plain HTTP.
+    pub health: SocketAddr,
+    /// Metrics, over plain HTTP.
+    pub metrics: SocketAddr,
+    /// The versions of HTTP for reviews.
+    pub protocols: Protocols,
+}
+
+impl Listen {
+    /// Free ports on the loopback address.
+    pub fn anywhere() -> Self {
+        let free = SocketAddr::from(([127, 0, 0, 1], 0));
+        Self { webhooks: free, health: free, metrics: free, protocols: Protocols::default() }
+    }
+}
+
+/// Why a local server doesn't start.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StartError {
+    /// Two declarations contradict each other.
+    #[error(transparent)]
+    Registry(#[from] gateward_core::RegistryError),
+    /// No certificate can be made.
+    #[error("cannot make a certificate: {0}")]
+    Certificate(String),
+    /// The certificate can't be used.
+    #[error(transparent)]
+    Identity(#[from] IdentityError),
+    /// An address can't be taken.
+    #[error(transparent)]
+    Bind(#[from] BindError),
+}
+
+/// A local server that serves.
+#[must_use = "the server is cut off when this is dropped"]
+pub struct Local {
+    serving: Serving,
+    health: PlainServer,
+    metrics: PlainServer,
+    authority: Authority,
+}
+
+impl Local {
+    /// Starts a server for the product's webhooks. It is ready when this returns: a handshake that verifies its
+    /// certificate has succeeded.
+    pub async fn start<P: Product>(
+        product: Arc<P>,
+        facts: Arc<dyn Facts>,
+        listen: &Listen,
+    ) -> Result<Self, StartError> {
+        product.registry().check().map_err(Clone::clone)?;
+        let readiness = Readiness::new();
+        let health = PlainServer::bind(listen.health, readiness.clone()).await?;
+        let counted = Metrics::new(product.names().metrics);
+        let metrics = PlainServer::bind(listen.metrics, counted.clone()).await?;
+        let certified = Certified::new(listen.webhooks.ip())?;
+        let server = Server::new(certified.identity, LocalAnswerer { product, facts })
+            .metrics(counted)
+            .protocols(listen.protocols.clone())
+            .readiness(readiness);
+        let serving = server.bind(listen.webhooks).await?.serve();
+        serving.prove(&certified.trust).await;
+        Ok(Self { serving, health, metrics, authority: certified.authority })
+    }
+
+    /// Where reviews are answered.
+    pub fn address(&self) -> SocketAddr {
+        self.serving.address()
+    }
+
+    /// Where probes are answered.
+    pub fn health(&self) -> SocketAddr {
+        self.health.address()
+    }
+
+    /// Where metrics are.
+    pub fn metrics(&self) -> SocketAddr {
+        self.metrics.address()
+    }
+
+    /// The certificate that a client has to trust, as PEM.
+    pub fn authority_pem(&self) -> String {
+        self.authority.certificate_pem()
+    }
+
+    /// Ends the server.
+    pub async fn drain(self, drain: Drain) -> Drained {
+        self.serving.drain(drain).await
+    }
+}
+
+/// A new authority with a server certificate for this machine.
+struct Certified {
+    authority: Authority,
+    identity: IdentitySlot,
+    trust: Trust,
+}
+
+impl Certified {
+    fn new(address: IpAddr) -> Result<Self, StartError> {
+        let failed = |error: &dyn std::error::Error| StartError::Certificate(error.to_string());
+        let validity = Validity::starting(SystemTime::now(), TEN_YEARS).map_err(|error| failed(&error))?;
+        let name = CommonName::new("gateward local authority").map_err(|error| failed(&error))?;
+        let authority = Authority::new(&name, validity, &SystemKeys).map_err(|error| failed(&error))?;
+        let names = ServerNames::parse(names(address)).map_err(|error| failed(&error))?;
+        let leaf = authority.issue(&names, validity, &SystemKeys).map_err(|error| failed(&error))?;
+        let identity = IdentitySlot::holding(Identity::try_from(&leaf)?);
+        let name = "localhost".try_into().map_err(|error: rustls_pki_types::InvalidDnsNameError| failed(&error))?;
+        let trust = Trust { authorities: vec![authority.certificate().clone()], name };
+        Ok(Self { authority, identity, trust })
+    }
+}
+
+/// How clients on this machine may call it, and the address that was asked for.
+fn names(address: IpAddr) -> Vec<String> {
+    let mut names: Vec<String> = ["localhost", "127.0.0.1", "::1"].map(str::to_owned).into();
+    let further = address.to_string();
+    if !address.is_unspecified() && !names.contains(&further) {
+        names.push(further);
+    }
+    names
+}
+
+struct LocalAnswerer<P> {
+    product: Arc<P>,
+    facts: Arc<dyn Facts>,
+}
+
+impl<P: Product> Answerer for LocalAnswerer<P> {
+    fn route(&self, path: &str) -> Option<Review> {
+        self.product.registry().route(path)
+    }
+
+    async fn answer(&self, path: &str, body: &[u8], deadline: SystemTime) -> Answer {
+        let context = Context::new(SystemTime::now(), Arc::clone(&self.facts)).until(deadline);
+        self.product.registry().answer(path, body, &context.notes(Notes::AsWarnings)).await
+    }
+
+    fn paths(&self) -> Vec<(String, Review)> {
+        self.product.registry().paths().map(|(path, review)| (path.to_owned(), review)).collect()
+    }
+}

@@ -1,0 +1,102 @@
+//! What an operator brings: its kinds, its facts and its names.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use gateward_core::manifest::{FailurePolicy, Installation};
+use gateward_core::{Facts, Registry};
+use serde_json::Value;
+
+/// Where the facts about the cluster come from.
+#[derive(Debug, Clone, Copy)]
+pub enum FactsSource<'a> {
+    /// Nowhere: what isn't known is not held against the user.
+    Nowhere,
+    /// A document that the user gave.
+    Document(&'a Value),
+}
+
+/// A document of facts that the product can't use.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct FactsError(pub String);
+
+/// Who installs, and where: the names that manifests are made of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Release {
+    /// The name of the Helm release.
+    pub name: String,
+    /// The namespace of the release.
+    pub namespace: String,
+}
+
+/// The names under which an operator is known.
+#[derive(Debug, Clone)]
+pub struct Names {
+    /// The command, for its help.
+    pub command: &'static str,
+    /// One line that says what it is, for its help.
+    pub about: &'static str,
+    /// The prefix of its metrics.
+    pub metrics: &'static str,
+    /// The usual name of a release.
+    pub release: &'static str,
+    /// The usual namespace of a release.
+    pub namespace: &'static str,
+}
+
+impl Default for Names {
+    fn default() -> Self {
+        Self {
+            command: "operator",
+            about: "Admission webhooks",
+            metrics: "gateward",
+            release: "operator",
+            namespace: "default",
+        }
+    }
+}
+
+/// An operator: what [`run`](crate::run) serves, checks and prints. A [`Registry`] alone is one without facts.
+pub trait Product: Send + Sync + 'static {
+    /// The declared kinds.
+    fn registry(&self) -> &Registry;
+
+    /// The facts that handlers read. Parsing them is the product's own and touches nothing outside.
+    fn facts(&self, source: FactsSource<'_>) -> Result<Arc<dyn Facts>, FactsError> {
+        let _ = source;
+        Ok(Arc::new(()))
+    }
+
+    /// The names under which the operator is known.
+    fn names(&self) -> Names {
+        Names::default()
+    }
+
+    /// All CRDs as YAML; those of the registry, unless there are kinds without webhooks.
+    fn crds(&self) -> Vec<&'static str> {
+        self.registry().declarations().filter_map(|declared| declared.crd).collect()
+    }
+
+    /// What the webhook configurations of a release look like.
+    fn installation(&self, release: &Release) -> Installation {
+        Installation {
+            validating_name: format!("{}-validating", release.name),
+            mutating_name: format!("{}-mutating", release.name),
+            service: format!("{}-webhook-service", release.name),
+            namespace: release.namespace.clone(),
+            port: 443,
+            failure_policy: FailurePolicy::Fail,
+            timeout_seconds: 10,
+            labels: BTreeMap::new(),
+            namespace_selector: None,
+            object_selector: None,
+        }
+    }
+}
+
+impl Product for Registry {
+    fn registry(&self) -> &Registry {
+        self
+    }
+}
