@@ -6,6 +6,7 @@ mod graph;
 mod grove;
 mod lift;
 mod model;
+pub mod names;
 mod operator_version;
 mod provider_override;
 mod request;
@@ -24,4 +25,9 @@ use gateward_core::Registry;
 /// ```
 pub fn registry() -> Registry {
     Registry::new().kind(graph::kind()).kind(component::kind()).kind(request::kind()).kind(model::kind())
+}
+
+/// The CRDs of all kinds, also of those that have no webhook.
+pub fn crds() -> Vec<&'static str> {
+    Vec::new()
 }
