@@ -1,6 +1,7 @@
 //! Generates what is kept in the repository and measures its shape.
 
 mod crds;
+mod shape;
 
 use clap::{Parser, Subcommand};
 
@@ -16,6 +17,8 @@ enum Task {
     /// Write generated files.
     #[command(subcommand)]
     Generate(Generated),
+    /// Print how long files and functions are, and how well they are documented.
+    Shape,
 }
 
 #[derive(Subcommand)]
@@ -27,5 +30,6 @@ enum Generated {
 fn main() -> anyhow::Result<()> {
     match Arguments::parse().task {
         Task::Generate(Generated::Crds) => crds::write(),
+        Task::Shape => shape::print(),
     }
 }
