@@ -25,7 +25,6 @@ impl<K: Send + 'static> Defaulter<K> for Nothing {
 }
 
 fn otters() -> Kind<Otter> {
-    let rules: fn(&Otter, &Request) -> Verdict = rules;
     Kind::new().validate(rules)
 }
 

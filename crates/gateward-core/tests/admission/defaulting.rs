@@ -76,7 +76,7 @@ fn where_nothing_changes_there_is_neither_patch_nor_type() {
 
 #[test]
 fn a_validating_answer_never_holds_a_patch() {
-    let rules: fn(&Otter, &Request) -> Verdict = |_, _| Verdict::allow();
+    let rules = |_: &Otter, _: &Request| Verdict::allow();
     let registry = Registry::new().kind(Kind::<Otter>::new().default(River("Wye")).validate(rules));
     let reply = ask(&registry, VALIDATE, &created(otter(json!({}))));
     assert!(reply.is_allowed());

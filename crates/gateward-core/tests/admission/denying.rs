@@ -107,7 +107,7 @@ fn a_plain_denial_has_code_400_unless_the_author_gives_one() {
 
 #[test]
 fn a_plain_denial_carries_the_findings_of_other_validators_as_causes() {
-    let plain: fn(&Otter, &Request) -> Verdict = |_, _| Verdict::deny("no otters here");
+    let plain = |_: &Otter, _: &Request| Verdict::deny("no otters here");
     let registry = Registry::new().kind(Kind::<Otter>::new().validate(plain).validate(two_findings));
     let reply = ask(&registry, VALIDATE, &created(otter(json!({}))));
     assert_eq!(reply.response()["status"]["message"], "no otters here");
@@ -162,7 +162,7 @@ fn what_can_not_be_decided_is_an_http_error() {
 
 #[test]
 fn a_sure_denial_stands_before_what_can_not_be_decided() {
-    let undecided: fn(&Otter, &Request) -> Verdict = |_, _| Undecided::Overloaded.into();
+    let undecided = |_: &Otter, _: &Request| Verdict::from(Undecided::Overloaded);
     for registry in [
         Registry::new().kind(Kind::<Otter>::new().validate(undecided).validate(two_findings)),
         Registry::new().kind(Kind::<Otter>::new().validate(two_findings).validate(undecided)),

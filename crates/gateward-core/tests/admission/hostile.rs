@@ -10,10 +10,8 @@ use serde_json::{Map, Value, json};
 
 use crate::zoo::{MUTATE, Otter, OtterConversion, VALIDATE, created, old_otter, otter, updated};
 
-static ZOO: LazyLock<Registry> = LazyLock::new(|| {
-    let rules: fn(&Otter, &Request) -> Verdict = rules;
-    Registry::new().kind(Kind::<Otter>::new().spoke(OtterConversion).validate(rules).default(River))
-});
+static ZOO: LazyLock<Registry> =
+    LazyLock::new(|| Registry::new().kind(Kind::<Otter>::new().spoke(OtterConversion).validate(rules).default(River)));
 
 const RULE: Rule = Rule { id: "OTTER-04", ..Rule::on(UPDATE) };
 

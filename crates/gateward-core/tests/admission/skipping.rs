@@ -46,8 +46,7 @@ fn leaving() -> Value {
 
 #[test]
 fn an_update_of_an_object_that_is_being_deleted_passes_where_the_kind_says_so() {
-    let rules: fn(&Otter, &Request) -> Verdict = refuse;
-    let skipping = Registry::new().kind(Kind::<Otter>::new().validate(rules).terminating(Terminating::Skipped));
+    let skipping = Registry::new().kind(Kind::<Otter>::new().validate(refuse).terminating(Terminating::Skipped));
     let update = updated(otter(json!({})), leaving());
     assert_skipped(&ask(&skipping, VALIDATE, &update), Skip::Terminating);
     assert!(!ask(&judged_by(refuse), VALIDATE, &update).is_allowed());
@@ -55,8 +54,7 @@ fn an_update_of_an_object_that_is_being_deleted_passes_where_the_kind_says_so() 
 
 #[test]
 fn a_deletion_timestamp_opens_no_door_for_new_objects() {
-    let rules: fn(&Otter, &Request) -> Verdict = refuse;
-    let registry = Registry::new().kind(Kind::<Otter>::new().validate(rules).terminating(Terminating::Skipped));
+    let registry = Registry::new().kind(Kind::<Otter>::new().validate(refuse).terminating(Terminating::Skipped));
     assert!(!ask(&registry, VALIDATE, &created(leaving())).is_allowed());
     assert!(!ask(&registry, VALIDATE, &updated(leaving(), otter(json!({})))).is_allowed());
     let mut null = otter(json!({}));

@@ -26,7 +26,6 @@ fn rules(otter: &Otter, _: &Request) -> Verdict {
 }
 
 fn zoo() -> Kind<Otter> {
-    let rules: fn(&Otter, &Request) -> Verdict = rules;
     Kind::<Otter>::new().spoke(OtterConversion).validate(rules)
 }
 
@@ -87,8 +86,6 @@ fn more(_: &OldOtter, _: &Request) -> Verdict {
 
 #[test]
 fn handlers_of_the_old_version_take_the_place_of_the_lift() {
-    let dull: fn(&OldOtter, &Request) -> Verdict = dull;
-    let more: fn(&OldOtter, &Request) -> Verdict = more;
     let registry = Registry::new().kind(zoo().validate_as_written(dull).validate_as_written(more));
     assert_eq!(registry.check(), Ok(()));
     let reply = ask(&registry, VALIDATE, &created(old_otter(json!({"stones": ["flint"]}))));
