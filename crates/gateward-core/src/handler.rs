@@ -8,7 +8,8 @@ use crate::verdict::Verdict;
 
 /// Judges objects of `K`. What isn't overridden allows.
 ///
-/// A plain `fn(&K, &Request) -> Verdict` is a validator too: it judges creates and updates alike.
+/// A plain `fn(&K, &Request) -> Verdict` is a validator too: it judges creates and updates alike. A closure must name
+/// what it takes: `|new: &Graph, _: &Request| …`.
 ///
 /// ```
 /// use gateward_core::{Request, Validator, Verdict};

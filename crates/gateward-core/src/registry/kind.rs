@@ -54,9 +54,13 @@ struct Spoke<H> {
     defaulting: Option<Box<dyn AsWritten<(Verdict, Patch)>>>,
 }
 
-impl<H: Resource> Kind<H> {
+impl<H> Kind<H> {
     /// A kind without handlers, for creates and updates.
-    pub fn new() -> Self {
+    // The bound stands here and not on the whole, so that the compiler says what a type lacks that is no resource.
+    pub fn new() -> Self
+    where
+        H: Resource,
+    {
         let declaration = Declaration {
             hub: H::gvk(),
             plural: H::PLURAL,
@@ -72,7 +76,9 @@ impl<H: Resource> Kind<H> {
         let (validators, defaulters) = (Vec::new(), Vec::new());
         Self { declaration, validators, defaulters, spokes: Vec::new(), problems: Vec::new() }
     }
+}
 
+impl<H: Resource> Kind<H> {
     /// Another version, read as the hub's by `conversion`.
     pub fn spoke<S: Resource>(mut self, conversion: impl Convert<S, H>) -> Self {
         self.version::<S>().lift = Some(Box::new(Lifter::new(conversion)));

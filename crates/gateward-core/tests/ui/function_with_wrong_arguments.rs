@@ -1,0 +1,22 @@
+//! A function that does not take the request.
+
+use gateward_core::{Kind, Resource, Scope, Verdict};
+
+#[derive(serde::Serialize, serde::Deserialize)]
+struct Otter {}
+
+impl Resource for Otter {
+    const GROUP: &'static str = "zoo.example.org";
+    const VERSION: &'static str = "v1";
+    const KIND: &'static str = "Otter";
+    const PLURAL: &'static str = "otters";
+    const SCOPE: Scope = Scope::Namespaced;
+}
+
+fn rules(_: &Otter) -> Verdict {
+    Verdict::allow()
+}
+
+fn main() {
+    Kind::<Otter>::new().validate(rules);
+}

@@ -1,0 +1,20 @@
+//! A type that implements nothing.
+
+use gateward_core::{Kind, Resource, Scope};
+
+#[derive(serde::Serialize, serde::Deserialize)]
+struct Otter {}
+
+impl Resource for Otter {
+    const GROUP: &'static str = "zoo.example.org";
+    const VERSION: &'static str = "v1";
+    const KIND: &'static str = "Otter";
+    const PLURAL: &'static str = "otters";
+    const SCOPE: Scope = Scope::Namespaced;
+}
+
+struct OtterRules;
+
+fn main() {
+    Kind::<Otter>::new().validate(OtterRules);
+}

@@ -1,0 +1,28 @@
+//! A validator that judges another kind.
+
+use gateward_core::{Kind, Request, Resource, Scope, Validator, Verdict};
+
+#[derive(serde::Serialize, serde::Deserialize)]
+struct Otter {}
+
+impl Resource for Otter {
+    const GROUP: &'static str = "zoo.example.org";
+    const VERSION: &'static str = "v1";
+    const KIND: &'static str = "Otter";
+    const PLURAL: &'static str = "otters";
+    const SCOPE: Scope = Scope::Namespaced;
+}
+
+struct Beaver {}
+
+struct BeaverRules;
+
+impl Validator<Beaver> for BeaverRules {
+    async fn create(&self, _: &Beaver, _: &Request) -> Verdict {
+        Verdict::allow()
+    }
+}
+
+fn main() {
+    Kind::<Otter>::new().validate(BeaverRules);
+}
