@@ -143,3 +143,22 @@ fn a_pod_template_is_looked_at_only_when_asked() {
     let error = component.pod_template.as_ref().unwrap().view().unwrap_err();
     assert_eq!(error.path.to_string(), "spec.containers[0].image");
 }
+
+#[test]
+fn an_array_is_no_object_wherever_it_stands() {
+    for (pointer, path) in [
+        ("/spec", "spec"),
+        ("/metadata", "metadata"),
+        ("/spec/components/0", "spec.components[0]"),
+        ("/spec/components/0/multinode", "spec.components[0].multinode"),
+        ("/spec/components/0/scalingAdapter", "spec.components[0].scalingAdapter"),
+    ] {
+        let mut object = graph(json!({"components": [{"multinode": {}, "scalingAdapter": {}}]}));
+        *object.pointer_mut(pointer).unwrap() = json!([]);
+        assert_eq!(paths_of_errors::<v1beta1::DynamoGraphDeployment>(&object), [path]);
+    }
+    let error = decode::from_str::<v1beta1::DynamoGraphDeployment>("[]").unwrap_err();
+    assert!(error.message.contains("object"), "{error}");
+    assert!(decode::from_str::<v1beta1::DynamoComponentDeployment>(r#"{"spec": []}"#).is_err());
+    assert!(decode::from_str::<dynamo_api::pod::PodTemplate>(r#"{"spec": []}"#).is_err());
+}

@@ -1,6 +1,7 @@
 //! How the types read and write JSON: as the Go types of the API do.
 
 pub mod inline;
+pub mod object_only;
 
 use std::collections::BTreeMap;
 
@@ -90,6 +91,24 @@ pub fn null_as_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>
     Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }
 
+/// Lets a struct be read from an object only. What serde derives for it is named after `remote = "Self"`: functions of
+/// the type itself, which these implementations call.
+macro_rules! object_only {
+    ($name:ident) => {
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                Self::serialize(self, serializer)
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                Self::deserialize(crate::wire::object_only::ObjectOnly(deserializer))
+            }
+        }
+    };
+}
+
 /// Declares a struct whose fields are members of a JSON object in camel case, each of which may be absent.
 ///
 /// With `of TYPE` behind its name the struct is a lean view of that Kubernetes type, whose schema it has.
@@ -119,7 +138,7 @@ macro_rules! object {
     (@members $(#[$meta:meta])* $name:ident { $($(#[$field_meta:meta])* pub $field:ident: $type:ty,)* }) => {
         $(#[$meta])*
         #[derive(Debug, Clone, PartialEq, Default, serde::Serialize, serde::Deserialize)]
-        #[serde(rename_all = "camelCase")]
+        #[serde(rename_all = "camelCase", remote = "Self")]
         pub struct $name {
             $(
                 $(#[$field_meta])*
@@ -131,6 +150,8 @@ macro_rules! object {
                 pub $field: $type,
             )*
         }
+
+        object_only!($name);
 
         impl crate::wire::Part for $name {}
 
@@ -245,7 +266,7 @@ macro_rules! kind {
     ) => {
         $(#[$meta])*
         #[derive(Debug, Clone, PartialEq, Default, serde::Serialize, serde::Deserialize)]
-        #[serde(rename_all = "camelCase")]
+        #[serde(rename_all = "camelCase", remote = "Self")]
         pub struct $name {
             /// Group and version, as written.
             #[serde(
@@ -277,6 +298,8 @@ macro_rules! kind {
                 pub status: Option<$status>,
             )?
         }
+
+        object_only!($name);
 
         impl gateward_core::Resource for $name {
             const GROUP: &'static str = crate::constants::GROUP;

@@ -62,7 +62,7 @@ fn members_of_the_wrong_type_are_findings() {
     for (pointer, value) in [
         ("/spec/components", json!("x")),
         ("/spec/components/0/replicas", json!("2")),
-        ("/spec/components/0/podTemplate/metadata", json!("x")),
+        ("/spec/components/0/podTemplate/metadata", json!([])),
         ("/spec/components/0/podTemplate/spec/containers", json!({})),
         ("/spec/restart", json!(3)),
         ("/spec/topologyConstraint", json!("rack")),
