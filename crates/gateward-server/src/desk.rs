@@ -187,7 +187,72 @@ fn status(code: u16) -> StatusCode {
 
 #[cfg(test)]
 mod tests {
+    use std::convert::Infallible;
+    use std::future::{Future, pending};
+    use std::pin::Pin;
+    use std::task::{Context, Poll};
+
+    use gateward_core::Record;
+    use http_body::Frame;
+
     use super::*;
+
+    /// Answers after a time.
+    struct After(Duration);
+
+    impl Answerer for After {
+        fn route(&self, path: &str) -> Option<Review> {
+            (path == "/validate").then_some(Review::Validate)
+        }
+
+        async fn answer(&self, _: &str, _: &[u8], _: SystemTime) -> Answer {
+            tokio::time::sleep(self.0).await;
+            Answer { status: 200, body: Vec::new(), record: Record::undecided(Undecided::Deadline) }
+        }
+    }
+
+    /// A body that never comes.
+    struct Never;
+
+    impl Body for Never {
+        type Data = Bytes;
+        type Error = Infallible;
+
+        fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+            std::pin::pin!(pending()).poll(cx)
+        }
+    }
+
+    /// The status and the seconds that it took.
+    async fn ask<B: Body<Data = Bytes> + Unpin>(answers: After, target: &str, body: B) -> (u16, u64) {
+        let (_phase, watched) = watch::channel(Phase::Serving);
+        let desk = Desk::new(answers, Limits::default(), Metrics::new("test"), watched);
+        let request = Request::post(target).header(CONTENT_TYPE, "application/json").body(body).unwrap();
+        let start = Instant::now();
+        let response = desk.handle(request, &Arc::default()).await;
+        (response.status().as_u16(), start.elapsed().as_secs())
+    }
+
+    fn whole() -> Full<Bytes> {
+        Full::new(Bytes::from_static(b"{}"))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_time_of_the_caller_holds_to_the_second() {
+        let hour = || After(Duration::from_hours(1));
+        assert_eq!(ask(hour(), "/validate?timeout=7s", whole()).await, (504, 7));
+        assert_eq!(ask(hour(), "/validate", whole()).await, (504, 30));
+        assert_eq!(ask(hour(), "/validate?timeout=1h", whole()).await, (504, 30));
+        assert_eq!(ask(After(Duration::from_secs(6)), "/validate?timeout=7s", whole()).await, (200, 6));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_that_never_comes_is_given_up_by_whichever_time_ends_first() {
+        let once = || After(Duration::ZERO);
+        assert_eq!(ask(once(), "/validate", Never).await, (408, 10));
+        assert_eq!(ask(once(), "/validate?timeout=4s", Never).await, (504, 4));
+        assert_eq!(ask(once(), "/validate?timeout=20s", Never).await, (408, 10));
+    }
 
     #[test]
     fn a_redirect_never_leaves_the_server() {
@@ -196,17 +261,5 @@ mod tests {
         }
         assert_eq!(status(200), StatusCode::OK);
         assert_eq!(status(504), StatusCode::GATEWAY_TIMEOUT);
-    }
-
-    #[test]
-    fn a_deadline_is_never_longer_than_the_longest() {
-        let allowed = |query| {
-            let deadline = Deadline::of(query, Duration::from_secs(30));
-            (deadline.end - deadline.start).as_secs()
-        };
-        assert_eq!(allowed(Some("timeout=10s")), 10);
-        assert_eq!(allowed(Some("timeout=90s")), 30);
-        assert_eq!(allowed(Some("timeout=soon")), 30);
-        assert_eq!(allowed(None), 30);
     }
 }
