@@ -9,7 +9,7 @@ use dynamo_api::v1alpha1::{ComponentSpec, VolumeMount};
 use gateward_core::FieldPath;
 use serde_json::{Map, Value, json};
 
-use super::merge::{is_zero, kept, overlay};
+use super::merge::{is_blank, kept, overlay};
 use super::resources;
 use super::trail::{Trail, main, nearest};
 
@@ -45,38 +45,40 @@ pub(super) fn lift(service: &ComponentSpec, main_container: Value, trail: &mut T
     Value::Object(container)
 }
 
-/// Variables are united by name: each stands where its name first came up and has its last value.
 fn lay_env(container: &mut Map<String, Value>, flat: &[Raw<EnvVar>], trail: &mut Trail<'_>) {
-    if flat.is_empty() {
-        return;
+    if !flat.is_empty() {
+        let own = container.remove("env").unwrap_or_default();
+        container.insert("env".into(), env(flat, own, trail));
     }
-    let united = match container.remove("env").unwrap_or_default() {
-        Value::Array(over) if !over.is_empty() => unite(flat, over),
-        over if is_zero(&over) => {
+}
+
+/// Variables are united by name: each stands where its name first came up and has its last value.
+fn env(flat: &[Raw<EnvVar>], own: Value, trail: &mut Trail<'_>) -> Value {
+    let united = match own {
+        Value::Array(own) if !own.is_empty() => unite(flat, own),
+        own if is_blank(&own) => {
             trail.moved(|at| main(at) / "env", |at| at / "envs");
-            return drop(container.insert("env".into(), flat.iter().map(Raw::to_value).collect()));
+            return flat.iter().map(Raw::to_value).collect();
         }
-        odd => return drop(container.insert("env".into(), odd)),
+        odd => return odd,
     };
     for (index, (_, origin)) in united.iter().enumerate() {
         trail.moved(|at| (main(at) / "env").index(index), |at| origin.variable(at));
     }
-    container.insert("env".into(), united.into_iter().map(|(variable, _)| variable).collect());
+    united.into_iter().map(|(variable, _)| variable).collect()
 }
 
-fn unite(flat: &[Raw<EnvVar>], over: Vec<Value>) -> Vec<(Value, Origin)> {
+fn unite(flat: &[Raw<EnvVar>], own: Vec<Value>) -> Vec<(Value, Origin)> {
     let flat = flat.iter().map(Raw::to_value).enumerate().map(|(index, variable)| (variable, Origin::Flat(index)));
-    let over = over.into_iter().enumerate().map(|(index, variable)| (variable, Origin::MainContainer(index)));
+    let own = own.into_iter().enumerate().map(|(index, variable)| (variable, Origin::MainContainer(index)));
     let mut places: HashMap<String, usize> = HashMap::new();
     let mut united: Vec<(Value, Origin)> = Vec::new();
-    for (variable, origin) in flat.chain(over) {
-        let name = variable["name"].as_str().map(str::to_owned);
-        match name.as_ref().and_then(|name| places.get(name)) {
-            Some(&place) => united[place] = (variable, origin),
-            None => {
-                places.extend(name.map(|name| (name, united.len())));
-                united.push((variable, origin));
-            }
+    for (variable, origin) in flat.chain(own) {
+        let next = united.len();
+        let place = variable["name"].as_str().map_or(next, |name| *places.entry(name.to_owned()).or_insert(next));
+        match united.get_mut(place) {
+            Some(known) => *known = (variable, origin),
+            None => united.push((variable, origin)),
         }
     }
     united
@@ -93,7 +95,7 @@ impl Origin {
 
 fn lay_env_from(container: &mut Map<String, Value>, service: &ComponentSpec, trail: &mut Trail<'_>) {
     let Some(secret) = service.env_from_secret.as_deref().filter(|secret| !secret.is_empty()) else { return };
-    if container.get("envFrom").is_none_or(is_zero) {
+    if container.get("envFrom").is_none_or(is_blank) {
         trail.made(|at| main(at) / "envFrom", |at| at / "envFromSecret");
         container.insert("envFrom".into(), json!([secret_reference(secret)]));
     }
@@ -104,15 +106,19 @@ pub(super) fn secret_reference(secret: &str) -> Value {
     json!({"secretRef": {"name": secret}})
 }
 
-/// The container's own mounts come first, then all of the service's, caches included.
 fn lay_mounts(container: &mut Map<String, Value>, flat: &[VolumeMount], trail: &mut Trail<'_>) {
-    if flat.is_empty() {
-        return;
+    if !flat.is_empty() {
+        let own = container.remove("volumeMounts").unwrap_or_default();
+        container.insert("volumeMounts".into(), mounts(flat, own, trail));
     }
-    let mut mounts = match container.remove("volumeMounts") {
-        Some(Value::Array(own)) => own,
-        Some(odd) if !is_zero(&odd) => return drop(container.insert("volumeMounts".into(), odd)),
-        _ => Vec::new(),
+}
+
+/// The container's own mounts come first, then all of the service's, caches included.
+fn mounts(flat: &[VolumeMount], own: Value, trail: &mut Trail<'_>) -> Value {
+    let mut mounts = match own {
+        Value::Array(own) => own,
+        own if is_blank(&own) => Vec::new(),
+        odd => return odd,
     };
     if mounts.is_empty() {
         trail.made(|at| main(at) / "volumeMounts", |at| at / "volumeMounts");
@@ -121,7 +127,7 @@ fn lay_mounts(container: &mut Map<String, Value>, flat: &[VolumeMount], trail: &
         record_mount(mounts.len(), index, trail);
         mounts.push(native_mount(mount));
     }
-    container.insert("volumeMounts".into(), Value::Array(mounts));
+    Value::Array(mounts)
 }
 
 fn native_mount(mount: &VolumeMount) -> Value {

@@ -15,6 +15,16 @@ pub(super) fn is_zero(value: &Value) -> bool {
     }
 }
 
+/// Whether the value holds nothing, of whatever type its field has.
+pub(super) fn is_blank(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Array(items) => items.is_empty(),
+        Value::Object(members) => members.is_empty(),
+        _ => false,
+    }
+}
+
 /// `over` laid over `base`: objects are merged member by member, anything else of `over` wins unless it is zero.
 pub(super) fn overlay(base: Value, over: Value) -> Value {
     match (base, over) {

@@ -47,4 +47,4 @@ impl Convert<v1alpha1::DynamoComponentDeployment, v1beta1::DynamoComponentDeploy
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

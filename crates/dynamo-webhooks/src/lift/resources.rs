@@ -9,7 +9,7 @@ use dynamo_api::v1alpha1::{ComponentSpec, ResourceItem, Resources};
 use gateward_core::FieldPath;
 use serde_json::{Map, Value};
 
-use super::merge::is_zero;
+use super::merge::is_blank;
 use super::trail::{Trail, main};
 
 /// A block of amounts.
@@ -63,25 +63,25 @@ type Amounts<'a> = BTreeMap<&'a str, (String, Member)>;
 
 /// Fills in the main container's resources: those of the service, with the container's own laid over them.
 pub(super) fn lay(container: &mut Map<String, Value>, service: &ComponentSpec, trail: &mut Trail<'_>) {
-    let over = without_empty_blocks(container.remove("resources").unwrap_or_default());
-    record(service.resources.as_ref(), &over, trail);
-    let base = service.resources.as_ref().map(native).unwrap_or_default();
-    let merged = match over {
-        Value::Object(over) => merge(base, over),
-        Value::Null => base,
-        odd => return drop(container.insert("resources".into(), odd)),
+    let own = without_empty_blocks(container.remove("resources").unwrap_or_default());
+    record(service.resources.as_ref(), &own, trail);
+    let flat = service.resources.as_ref().map(native).unwrap_or_default();
+    let merged = match own {
+        Value::Object(own) => Value::Object(merge(flat, own)),
+        Value::Null => Value::Object(flat),
+        odd => odd,
     };
-    if !merged.is_empty() {
-        container.insert("resources".into(), Value::Object(merged));
+    if !is_blank(&merged) {
+        container.insert("resources".into(), merged);
     }
 }
 
 /// A block that is there but empty says no more than none.
 fn without_empty_blocks(mut resources: Value) -> Value {
     if let Value::Object(blocks) = &mut resources {
-        blocks.retain(|_, block| !is_zero(block));
+        blocks.retain(|_, block| !is_blank(block));
     }
-    if is_zero(&resources) { Value::Null } else { resources }
+    if is_blank(&resources) { Value::Null } else { resources }
 }
 
 /// The resources as Kubernetes has them; blocks without an amount are left out.
@@ -120,17 +120,17 @@ fn amounts(item: &ResourceItem) -> Amounts<'_> {
     amounts
 }
 
-/// Blocks are united name by name, where the upper amount wins whatever it is; another list of claims replaces the list.
-fn merge(mut base: Map<String, Value>, over: Map<String, Value>) -> Map<String, Value> {
-    for (name, value) in over {
-        match (base.get_mut(&name), value) {
+/// Blocks are united name by name, where the container's own amount wins whatever it is; its claims replace the others.
+fn merge(mut flat: Map<String, Value>, own: Map<String, Value>) -> Map<String, Value> {
+    for (name, value) in own {
+        match (flat.get_mut(&name), value) {
             (Some(Value::Object(below)), Value::Object(above)) => {
                 below.extend(above.into_iter().filter(|(_, amount)| !amount.is_null()));
             }
-            (_, value) => drop(base.insert(name, value)),
+            (_, value) => drop(flat.insert(name, value)),
         }
     }
-    base
+    flat
 }
 
 /// What the container's own resources have is reported there, the rest at the service's flat field.

@@ -8,6 +8,8 @@ pub(crate) mod defaults;
 pub(crate) mod graph;
 mod ignored;
 mod service;
+#[cfg(test)]
+mod tests;
 
 use gateward_core::{CREATE_AND_UPDATE, Rule};
 

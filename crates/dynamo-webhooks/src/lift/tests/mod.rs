@@ -1,6 +1,8 @@
 //! What the tests of the lift share: graphs of JSON, lifted and traced.
 
-mod arbitrary;
+#![allow(clippy::needless_pass_by_value, reason = "tests write their objects where they use them")]
+
+pub(crate) mod arbitrary;
 mod cases;
 mod mapping;
 mod pods;
@@ -80,16 +82,16 @@ pub fn parse(path: &str) -> FieldPath {
     let mut steps = Vec::new();
     let mut rest = path;
     while !rest.is_empty() {
-        let (step, below) = match rest.strip_prefix('[') {
-            Some(inner) => inner.split_once(']').map(|(step, below)| (bracketed(step), below)).unwrap(),
-            None => {
-                let name = rest.trim_start_matches('.');
-                let (name, below) = name.split_at(name.find(['.', '[']).unwrap_or(name.len()));
-                (Segment::Field(name.to_owned().into()), below)
-            }
-        };
-        steps.push(step);
-        rest = below;
+        if let Some(inner) = rest.strip_prefix('[') {
+            let (step, below) = inner.split_once(']').unwrap();
+            steps.push(bracketed(step));
+            rest = below;
+        } else {
+            let name = rest.trim_start_matches('.');
+            let (name, below) = name.split_at(name.find(['.', '[']).unwrap_or(name.len()));
+            steps.push(Segment::Field(name.to_owned().into()));
+            rest = below;
+        }
     }
     steps.into_iter().collect()
 }

@@ -253,7 +253,7 @@ fn nodes_of_an_odd_type_are_reported_where_they_stand() {
         (json!({"containers": 5}), ".podTemplate.spec.containers", ".extraPodSpec.containers"),
         (json!({"mainContainer": 5}), ".podTemplate.spec.containers[0]", ".extraPodSpec.mainContainer"),
         (
-            json!({"mainContainer": {"resources": 5}}),
+            json!({"mainContainer": {"resources": ""}}),
             ".podTemplate.spec.containers[0].resources",
             ".extraPodSpec.mainContainer.resources",
         ),

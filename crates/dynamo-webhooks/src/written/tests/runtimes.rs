@@ -1,0 +1,128 @@
+//! RT-01 to RT-08 in the paths of v1alpha1, and the order in which v1alpha1 objects are judged.
+
+use serde_json::{Value, json};
+
+use super::{component, created, drum, graph, image, picker, updated, with, worker};
+
+#[test]
+fn a_new_service_has_an_image() {
+    let missing = ["RT-03 spec.services[drum].extraPodSpec.mainContainer.image"];
+    assert_eq!(created(drum(json!({"componentType": "worker"}))), missing);
+    assert_eq!(created(drum(worker(json!({"extraPodSpec": {"mainContainer": {}}})))), missing);
+    assert_eq!(created(component(json!({"componentType": "worker"}))), ["RT-03 spec.extraPodSpec.mainContainer.image"]);
+}
+
+#[test]
+fn another_container_called_main_is_not_the_main_one() {
+    let pod = json!({"containers": [{"name": "main", "image": "engine:1.4.2"}]});
+    assert_eq!(
+        created(drum(worker(json!({"extraPodSpec": pod})))),
+        ["RT-03 spec.services[drum].extraPodSpec.mainContainer.image"]
+    );
+}
+
+#[test]
+fn the_version_of_a_service_is_told() {
+    let untold = worker(json!({"extraPodSpec": image("engine:nightly")}));
+    assert_eq!(created(drum(untold.clone())), ["RT-04 spec.services[drum].runtimeVersionOverride"]);
+    assert!(created(component(untold.clone())).is_empty(), "on its own any tag will do");
+    assert!(created(drum(with(untold, json!({"runtimeVersionOverride": "1.4.2"})))).is_empty());
+    assert_eq!(created(component(picker("nightly", json!({})))), ["RT-04 spec.runtimeVersionOverride"]);
+}
+
+#[test]
+fn a_picker_is_configured_as_its_version_needs() {
+    let config = json!({"eppConfig": {"config": {}}});
+    assert_eq!(created(drum(picker("1.5.0", config.clone()))), ["RT-01 spec.services[drum].eppConfig"]);
+    assert_eq!(created(drum(picker("1.4.9", json!({})))), ["RT-02 spec.services[drum].eppConfig"]);
+    assert_eq!(created(component(picker("1.5.0", config))), ["RT-01 spec.eppConfig"]);
+    assert_eq!(created(component(picker("1.4.9", json!({})))), ["RT-02 spec.eppConfig"]);
+}
+
+#[test]
+fn an_image_is_not_taken_away() {
+    let (old, new) = (worker(json!({})), worker(json!({"extraPodSpec": null})));
+    assert_eq!(
+        updated(drum(old.clone()), drum(new.clone())),
+        ["RT-06 spec.services[drum].extraPodSpec.mainContainer.image"]
+    );
+    assert_eq!(updated(component(old), component(new)), ["RT-06 spec.extraPodSpec.mainContainer.image"]);
+}
+
+#[test]
+fn a_changed_image_tells_its_version() {
+    let nightly = worker(json!({"extraPodSpec": image("engine:nightly")}));
+    assert_eq!(
+        updated(drum(worker(json!({}))), drum(nightly.clone())),
+        ["RT-07 spec.services[drum].runtimeVersionOverride"]
+    );
+    let more = with(nightly.clone(), json!({"replicas": 4}));
+    assert!(updated(drum(nightly), drum(more)).is_empty(), "what was untold before may stay so");
+}
+
+#[test]
+fn a_changed_picker_is_configured_as_its_version_needs() {
+    let config = json!({"eppConfig": {"config": {}}});
+    let (old, new) = (picker("1.4.9", config.clone()), picker("1.5.0", config.clone()));
+    assert_eq!(updated(drum(old), drum(new.clone())), ["RT-08 spec.services[drum].eppConfig"]);
+    assert!(updated(drum(new.clone()), drum(new)).is_empty());
+}
+
+#[test]
+fn the_runtimes_of_a_changed_graph_wait_until_it_is_sound() {
+    let broken = worker(json!({"extraPodSpec": image("engine:nightly"), "ingress": {"enabled": true}}));
+    assert_eq!(updated(drum(worker(json!({}))), drum(broken.clone())), ["ALPHA-06 spec.services[drum].ingress.host"]);
+    let old = component(picker("1.5.0", json!({})));
+    let new = component(with(picker("nightly", json!({})), json!({"ingress": {"enabled": true}})));
+    assert_eq!(updated(old, new), ["ALPHA-06 spec.ingress.host", "RT-07 spec.runtimeVersionOverride"]);
+}
+
+#[test]
+fn findings_of_v1beta1_come_first_and_runtimes_last() {
+    let broken = json!({"componentType": "frontend", "multinode": {"nodeCount": 2}, "ingress": {"enabled": true}});
+    let services = json!({"b": broken, "a": broken});
+    assert_eq!(
+        created(graph(json!({"services": services, "pvcs": [{}]}))),
+        [
+            "SHARED-44 spec.services[a].multinode",
+            "SHARED-44 spec.services[b].multinode",
+            "ALPHA-01 spec.pvcs[0].name",
+            "ALPHA-06 spec.services[a].ingress.host",
+            "ALPHA-06 spec.services[b].ingress.host",
+            "RT-03 spec.services[a].extraPodSpec.mainContainer.image",
+            "RT-03 spec.services[b].extraPodSpec.mainContainer.image",
+        ]
+    );
+}
+
+#[test]
+fn the_change_of_a_component_is_judged_in_the_order_of_the_book() {
+    let old = worker(json!({"backendFramework": "vllm", "topologyConstraint": {"packDomain": "rack"}}));
+    let new: Value = json!({
+        "backendFramework": "trtllm", "componentType": "worker", "minAvailable": 1, "ingress": {"enabled": true},
+        "checkpoint": {"checkpointRef": "c"},
+    });
+    assert_eq!(
+        updated(component(old), component(new)),
+        [
+            "SHARED-40 spec.minAvailable",
+            "DCD-13 spec.checkpoint.checkpointRef",
+            "ALPHA-06 spec.ingress.host",
+            "RT-06 spec.extraPodSpec.mainContainer.image",
+            "DCD-16 spec.backendFramework",
+            "warning DCD-16 spec.backendFramework",
+            "SHARED-65 spec.topologyConstraint",
+        ]
+    );
+}
+
+#[test]
+fn a_v1beta1_object_is_not_judged_here() {
+    let object = json!({
+        "apiVersion": "nvidia.com/v1beta1",
+        "kind": "DynamoComponentDeployment",
+        "metadata": {"name": "drum"},
+        "spec": {"name": "drum", "type": "worker", "ingress": {"enabled": true}},
+    });
+    assert_eq!(created(object), ["RT-03 spec.podTemplate.spec.containers"]);
+}
