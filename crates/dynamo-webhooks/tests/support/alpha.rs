@@ -53,10 +53,10 @@ fn named_component<'p>(path: &'p str, object: &Value) -> Option<(String, &'p str
 
 /// The path in a service, of a path in a component.
 fn component(path: &str, service: &Value) -> String {
-    if let Some(rest) = path.strip_prefix("experimental.") {
-        if OUT_OF_EXPERIMENTAL.iter().any(|block| below(rest, block).is_some()) {
-            return rest.to_owned();
-        }
+    if let Some(rest) = path.strip_prefix("experimental.")
+        && OUT_OF_EXPERIMENTAL.iter().any(|block| below(rest, block).is_some())
+    {
+        return rest.to_owned();
     }
     if let Some(rest) = path.strip_prefix("podTemplate.") {
         return pod_template(rest, service);
@@ -109,10 +109,39 @@ fn main_container(rest: &str, service: &Value) -> String {
     let field = rest.trim_start_matches('.').split(['.', '[']).next().unwrap_or_default();
     let from_main = !service["extraPodSpec"]["mainContainer"][field].is_null();
     match field {
-        "resources" | "livenessProbe" | "readinessProbe" if !from_main => rest.trim_start_matches('.').to_owned(),
+        "resources" => resources(rest.trim_start_matches(".resources"), service),
+        "livenessProbe" | "readinessProbe" if !from_main => rest.trim_start_matches('.').to_owned(),
         "env" if !from_main => "envs".into(),
         "volumeMounts" if !from_main => "volumeMounts".into(),
         _ => format!("extraPodSpec.mainContainer{rest}"),
+    }
+}
+
+/// Blocks of amounts are united name by name; names are others in the flat field.
+fn resources(rest: &str, service: &Value) -> String {
+    let own = &service["extraPodSpec"]["mainContainer"]["resources"];
+    let (block, key) = rest.trim_start_matches('.').split_once('[').unwrap_or((rest.trim_start_matches('.'), ""));
+    let key = key.trim_end_matches(']');
+    let is_own = match (block, key) {
+        ("", _) => !own.is_null(),
+        ("claims", _) | (_, "") => !own[block].is_null(),
+        _ => !own[block][key].is_null(),
+    };
+    if is_own {
+        return format!("extraPodSpec.mainContainer.resources{rest}");
+    }
+    if block == "claims" || key.is_empty() {
+        return format!("resources{rest}");
+    }
+    format!("resources.{block}.{}", amount(&service["resources"][block], key))
+}
+
+fn amount(flat: &Value, key: &str) -> String {
+    let gpu = flat["gpuType"].as_str().filter(|name| !name.is_empty()).unwrap_or("nvidia.com/gpu");
+    match key {
+        _ if !flat["custom"][key].is_null() => format!("custom[{key}]"),
+        _ if key == gpu => "gpu".into(),
+        _ => key.into(),
     }
 }
 
@@ -149,6 +178,25 @@ mod tests {
         assert_eq!(at("containers[1].image"), "spec.services[b].extraPodSpec.containers[1].image");
         assert_eq!(at("containers[2]"), "spec.services[b].frontendSidecar");
         assert_eq!(at("initContainers[0].name"), "spec.services[b].extraPodSpec.initContainers[0].name");
+    }
+
+    #[test]
+    fn amounts_have_other_names_in_flat_fields() {
+        let own = json!({"limits": {"memory": "1Gi"}});
+        let flat =
+            json!({"limits": {"cpu": "1", "gpu": "1", "custom": {"v/nic": "1"}}, "requests": {"gpuType": "v/gpu"}});
+        let object = json!({"spec": {"resources": flat, "extraPodSpec": {"mainContainer": {"resources": own}}}});
+        let at = |rest: &str| {
+            let path = format!("spec.podTemplate.spec.containers[0].resources{rest}");
+            translate(&path, "DynamoComponentDeployment", &object)
+        };
+        assert_eq!(at(""), "spec.extraPodSpec.mainContainer.resources");
+        assert_eq!(at(".limits[memory]"), "spec.extraPodSpec.mainContainer.resources.limits[memory]");
+        assert_eq!(at(".limits[cpu]"), "spec.resources.limits.cpu");
+        assert_eq!(at(".limits[nvidia.com/gpu]"), "spec.resources.limits.gpu");
+        assert_eq!(at(".limits[v/nic]"), "spec.resources.limits.custom[v/nic]");
+        assert_eq!(at(".requests[v/gpu]"), "spec.resources.requests.gpu");
+        assert_eq!(at(".claims"), "spec.resources.claims");
     }
 
     #[test]
