@@ -1,4 +1,4 @@
-//! What DynamoComponentDeployments are told, as a user meets it.
+//! What components on their own are told, as a user meets it.
 
 use gateward_core::Registry;
 use gateward_core::testing::{Findings, Trial};

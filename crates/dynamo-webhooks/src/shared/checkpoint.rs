@@ -73,7 +73,7 @@ fn workers(judged: &Judged, at: &FieldPath) -> Option<Issue> {
     let issue = WORKERS.forbidden(at.clone()).help("only components of type worker, prefill and decode have them");
     Some(match &judged.component.component_type {
         None => issue.message("the component has no type"),
-        Some(other) => issue.message(format!("a component of type {other} has no checkpoints")),
+        Some(_) => issue.message("the component is no worker"),
     })
 }
 

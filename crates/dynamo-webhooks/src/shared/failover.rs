@@ -69,7 +69,7 @@ pub(super) fn stateless(judged: &Judged, experimental: &Experimental, issues: &m
         }
         Some(service) if service.effective_mode() != failover.effective_mode() => {
             let issue = SAME_MODE.invalid(&at / "mode", failover.effective_mode().as_str());
-            issues.add(issue.message(format!("the GPU memory service has mode {}", service.effective_mode())));
+            issues.add(issue.message("the GPU memory service has another mode").help("give both the same"));
         }
         Some(_) => {}
     }

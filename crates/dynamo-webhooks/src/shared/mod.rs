@@ -129,8 +129,9 @@ pub(crate) fn update(old: &ComponentSpec, new: &ComponentSpec, at: &FieldPath, o
         provider_override::unchanged(old.as_ref(), new.as_ref(), &(at / "providerOverride"), issues);
     }
     if multinode::unchanged(&change, issues) {
-        roles::unchanged(&change, issues);
+        roles::spelling(&change, issues);
     }
+    roles::unchanged(&change, issues);
     scaling::replicas(&change, owner, issues);
     placement::topology_unchanged(&change, issues);
     gpu_memory::unchanged(&change, issues);

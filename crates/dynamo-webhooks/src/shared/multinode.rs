@@ -38,11 +38,11 @@ pub(super) fn supported(judged: &Judged, occasion: Occasion, issues: &mut Issues
     {
         return;
     }
-    let issue = SUPPORTED.forbidden(judged.at / "multinode").message(format!(
-        "a component of {} can't span {} nodes",
-        type_name(judged.component),
-        nodes(judged.component)
-    ));
+    let message = match judged.component.component_type {
+        None => "the component has no type",
+        Some(_) => "a component of this type can't span several nodes",
+    };
+    let issue = SUPPORTED.forbidden(judged.at / "multinode").message(message);
     issues.add(issue.help("leave it out; only worker, prefill and decode span several nodes"));
 }
 
@@ -78,10 +78,6 @@ fn drops_unsupported(change: &Change) -> bool {
 
 fn can_span_nodes(component: &ComponentSpec) -> bool {
     component.component_type.as_ref().is_some_and(ComponentType::is_worker_class)
-}
-
-fn type_name(component: &ComponentSpec) -> String {
-    component.component_type.as_ref().map_or_else(|| "no type".into(), |known| format!("type {known}"))
 }
 
 #[cfg(test)]

@@ -115,21 +115,19 @@ fn replicas_of(name: &str, nodes: i32) -> Option<i32> {
     }
 }
 
-pub(super) fn unchanged(change: &Change, issues: &mut Issues) {
-    let path = || change.at / "roles";
-    match (&change.old.roles, &change.new.roles) {
-        (None, None) => {}
-        (Some(old), Some(new)) => both_given(old, new, &path(), issues),
-        (old, new) => {
-            if !says_nothing_new(change, old.as_ref().or(new.as_ref())) {
-                let issue = SPELT_OUT.forbidden(path()).message("roles can't be added or removed");
-                issues.add(issue.help("what the operator does by itself may be spelt out: leader and worker only"));
-            }
-        }
+/// Judges that roles are given where they weren't before, or the other way round.
+pub(super) fn spelling(change: &Change, issues: &mut Issues) {
+    let ((Some(given), None) | (None, Some(given))) = (&change.old.roles, &change.new.roles) else { return };
+    if !says_nothing_new(change, given) {
+        let issue = SPELT_OUT.forbidden(change.at / "roles").message("roles can't be added or removed");
+        issues.add(issue.help("what the operator does by itself may be spelt out: leader and worker only"));
     }
 }
 
-fn both_given(old: &[ComponentRole], new: &[ComponentRole], at: &FieldPath, issues: &mut Issues) {
+/// Judges the change of roles that are given before and after.
+pub(super) fn unchanged(change: &Change, issues: &mut Issues) {
+    let (Some(old), Some(new)) = (&change.old.roles, &change.new.roles) else { return };
+    let at = change.at / "roles";
     let before: BTreeMap<&str, &ComponentRole> = old.iter().map(|role| (role.name.as_str(), role)).collect();
     for (index, role) in new.iter().enumerate() {
         let old = before.get(role.name.as_str()).and_then(|role| role.provider_override.as_ref());
@@ -138,22 +136,20 @@ fn both_given(old: &[ComponentRole], new: &[ComponentRole], at: &FieldPath, issu
     }
     if names(old) != names(new) {
         let listed: Vec<&str> = new.iter().map(|role| role.name.as_str()).collect();
-        let issue = SAME_NAMES.invalid(at.clone(), listed).message("the set of roles can't change");
-        let old: Vec<&str> = before.into_keys().collect();
-        issues.add(issue.help(format!("it is {}", old.join(", "))));
+        let issue = SAME_NAMES.invalid(at, listed).message("the set of roles can't change");
+        issues.add(issue.help("keep the names that they have"));
     }
 }
 
 /// Whether a list of roles says only what holds without it.
-fn says_nothing_new(change: &Change, roles: Option<&Vec<ComponentRole>>) -> bool {
+fn says_nothing_new(change: &Change, roles: &[ComponentRole]) -> bool {
     let both = change.old.multinode.is_some() && change.new.multinode.is_some();
-    let Some(roles) = roles.filter(|roles| both && roles.len() == 2) else { return false };
     let nodes = nodes(change.new);
     let plain = |role: &ComponentRole| {
         let usual = replicas_of(&role.name, nodes);
         role.provider_override.is_none() && usual.is_some() && role.replicas.is_none_or(|given| Some(given) == usual)
     };
-    names(roles).len() == 2 && roles.iter().all(plain)
+    both && roles.len() == 2 && names(roles).len() == 2 && roles.iter().all(plain)
 }
 
 fn names(roles: &[ComponentRole]) -> BTreeSet<&str> {
@@ -280,9 +276,11 @@ mod tests {
     }
 
     #[test]
-    fn a_change_of_the_number_of_nodes_hides_a_change_of_roles() {
+    fn a_change_between_one_node_and_several_hides_added_roles_but_not_renamed_ones() {
         let one = worker(json!({}));
         assert_eq!(Place::graph().changed(&one, &with_roles(both())), ["SHARED-60 c.multinode"]);
+        let one = worker(json!({"roles": [{"name": "leader"}]}));
+        assert_eq!(Place::alone().changed(&with_roles(both()), &one), ["SHARED-60 c.multinode", "SHARED-63 c.roles"]);
     }
 
     #[test]
