@@ -1,7 +1,7 @@
 //! The CustomResourceDefinitions, made from the types.
 //!
-//! The types give names, JSON types and descriptions. What a type cannot say is laid over it here: [`v1alpha1`] and
-//! [`v1beta1`] state which members are required, their limits and defaults; [`rules`] states the CEL rules;
+//! The types give names, JSON types and descriptions. What a type cannot say is laid over it here: `v1alpha1` and
+//! `v1beta1` state which members are required, their limits and defaults; [`rules`] states the CEL rules;
 //! [`kubernetes`] brings the embedded Kubernetes types into the form that the API server accepts; [`manifest`] states
 //! names, columns and subresources.
 
