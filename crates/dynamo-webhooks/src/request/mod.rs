@@ -4,6 +4,7 @@
 //! written: by DGDR-A1 to DGDR-A8, and by those of the others whose fields exist there.
 
 mod defaults;
+mod embedded;
 mod freeze;
 mod profiling_config;
 mod release;

@@ -8,7 +8,7 @@ use gateward_core::{Issues, Request, Rule, Validator, Verdict};
 use super::freeze::{self, Before};
 use super::release::{self, Apply, Release};
 use super::sameness::Change;
-use super::{ON_V1ALPHA1, at, profiling_config, stash, targets};
+use super::{ON_V1ALPHA1, at, embedded, profiling_config, stash, targets};
 use crate::facts::ClusterFacts;
 
 pub(crate) const GPU_DISCOVERY_FIELD: Rule = Rule {
@@ -53,6 +53,7 @@ impl Validator<DynamoGraphDeploymentRequest> for Rules {
 
 fn stateless(new: &DynamoGraphDeploymentRequest, facts: &ClusterFacts) -> Issues {
     let mut issues = Issues::new();
+    profiler_pod(&new.spec, &mut issues);
     if new.spec.enable_gpu_discovery.is_some() {
         let text = "spec.enableGpuDiscovery: the field is deprecated and has no effect; leave it out";
         issues.add(GPU_DISCOVERY_FIELD.warning(at("enableGpuDiscovery"), text));
@@ -66,6 +67,17 @@ fn stateless(new: &DynamoGraphDeploymentRequest, facts: &ClusterFacts) -> Issues
         targets::check(graph, targets::Place::Stash, &mut issues);
     }
     issues
+}
+
+/// DECODE, of what the profiler's pod is given.
+fn profiler_pod(spec: &Spec, issues: &mut Issues) {
+    let (profiling, at) = (&spec.profiling_config, || at("profilingConfig"));
+    if let Some(resources) = &profiling.resources {
+        embedded::check(resources, || at() / "resources", issues);
+    }
+    for (index, toleration) in profiling.tolerations.iter().enumerate() {
+        embedded::check(toleration, || (at() / "tolerations").index(index), issues);
+    }
 }
 
 fn changes(old: &DynamoGraphDeploymentRequest, new: &DynamoGraphDeploymentRequest, issues: &mut Issues) {
@@ -112,6 +124,7 @@ impl<'a> Release<'a> {
 
 #[cfg(test)]
 mod tests {
+    use gateward_core::DECODE;
     use serde_json::json;
 
     use super::super::testing::{alpha, assert_only, create, create_blind, update, with_status};
@@ -165,6 +178,34 @@ mod tests {
     fn an_update_is_not_excused_by_what_is_stored() {
         let old = alpha(&json!({"profilingConfig": {"config": {}}}));
         assert_only(&update(&old, &old), &PROFILER_IMAGE, "spec.profilingConfig.profilerImage");
+    }
+
+    #[test]
+    fn rejects_parts_of_the_pod_that_have_the_wrong_type() {
+        let profiling = json!({
+            "profilerImage": "profiler:1.4.0", "config": {}, "resources": {"limits": ["1"]}, "tolerations": [{}, "all"],
+        });
+        let findings = create(&alpha(&json!({"profilingConfig": profiling})));
+        findings.only(&[&DECODE, &DECODE]);
+        let paths = ["spec.profilingConfig.resources.limits", "spec.profilingConfig.tolerations[1]"];
+        assert_eq!(findings.paths(), paths);
+    }
+
+    #[test]
+    fn warnings_come_in_the_order_of_the_rules_and_with_a_denial() {
+        let config = json!({"engine": {"backend": "sglang"}, "deployment": {"model": "acme/badger-3b"}});
+        let mut request = alpha(&json!({
+            "enableGpuDiscovery": true, "profilingConfig": {"profilerImage": "profiler:main", "config": config},
+        }));
+        let kept =
+            r#"{"overrides":{"dgd":{"apiVersion":"nvidia.com/v1alpha1","spec":{"services":{"VllmWorker":{}}}}}}"#;
+        request["metadata"]["annotations"] = json!({"nvidia.com/dgdr-spec": kept});
+        let findings = create_blind(&request);
+        findings.only(&[&profiling_config::GPUS_KNOWN, &release::ON_CREATE]);
+        let warnings = findings.warnings();
+        let words = ["enableGpuDiscovery", "sglang", "badger", "VllmWorker"];
+        assert_eq!(warnings.len(), words.len());
+        assert!(warnings.iter().zip(words).all(|(warning, word)| warning.contains(word)), "{warnings:?}");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use gateward_core::{Issues, Request, Rule, Validator, Verdict};
 use super::freeze::{self, Before};
 use super::release::{self, Apply, Release};
 use super::sameness::Change;
-use super::{ON_V1BETA1, at, targets};
+use super::{ON_V1BETA1, at, embedded, targets};
 use crate::facts::ClusterFacts;
 
 pub(crate) const GPUS_KNOWN: Rule = Rule {
@@ -72,8 +72,11 @@ impl<'a> Release<'a> {
     }
 }
 
-/// DGDR-B1 and DGDR-B2. What the stored spec violates already is let be (DGDR-B4).
+/// DECODE, DGDR-B1 and DGDR-B2. What the stored spec violates already is let be (DGDR-B4).
 fn what_it_asks_for(old: Option<&Spec>, new: &Spec, facts: &ClusterFacts, issues: &mut Issues) {
+    if let Some(job) = new.overrides.as_ref().and_then(|overrides| overrides.profiling_job.as_ref()) {
+        embedded::check(job, || at("overrides") / "profilingJob", issues);
+    }
     let is_new = |violates: &dyn Fn(&Spec) -> bool| violates(new) && !old.is_some_and(violates);
     if is_new(&|spec| !facts.discovers_gpus() && !describes_gpus(spec.hardware.as_ref())) {
         let issue = GPUS_KNOWN.required(at("hardware")).message("this operator doesn't discover GPUs");
@@ -111,6 +114,7 @@ fn outdated_names(spec: &Spec, issues: &mut Issues) {
 
 #[cfg(test)]
 mod tests {
+    use gateward_core::DECODE;
     use serde_json::{Value, json};
 
     use super::super::testing::{assert_only, beta, create, create_blind, create_with, in_phase, update, update_with};
@@ -231,6 +235,14 @@ mod tests {
         let mut request = beta(&json!({}));
         request["metadata"]["annotations"] = json!({"nvidia.com/dynamo-operator-origin-version": "garbage"});
         create(&request).assert_allowed();
+    }
+
+    #[test]
+    fn rejects_a_profiling_job_whose_fields_have_the_wrong_type() {
+        let job = json!({"template": {"spec": {"containers": [{"name": "profiler", "image": 5}]}}});
+        let findings = create(&beta(&json!({"overrides": {"profilingJob": job}})));
+        assert_only(&findings, &DECODE, "spec.overrides.profilingJob.template.spec.containers[0].image");
+        create(&beta(&json!({"overrides": {"profilingJob": {"template": null, "backoffLimit": 2}}}))).assert_allowed();
     }
 
     #[test]
