@@ -79,8 +79,8 @@ impl Ask<'_> {
                 "resource": resource,
                 "requestKind": gvk,
                 "requestResource": resource,
-                "name": about.pointer("/metadata/name"),
-                "namespace": about.pointer("/metadata/namespace"),
+                "name": text(about, "/metadata/name"),
+                "namespace": text(about, "/metadata/namespace"),
                 "operation": self.operation,
                 "userInfo": self.user,
                 "object": self.object,
@@ -91,6 +91,10 @@ impl Ask<'_> {
         });
         review.to_string().into_bytes()
     }
+}
+
+fn text<'v>(document: &'v Value, pointer: &str) -> &'v str {
+    document.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
 }
 
 /// What a case expects.
