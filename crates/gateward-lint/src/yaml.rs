@@ -135,7 +135,7 @@ fn read_as(bytes: &[u8], documents: impl Fn(&Text) -> Outcome) -> Source {
 
 fn json_documents(text: &Text) -> Outcome {
     let mut outcome = Outcome::default();
-    outcome.findings.extend(text.fault(0..text.text.len()));
+    outcome.findings.extend(text.fault(&text.whole()));
     let (content, offset) = text.content();
     let mut reader = JsonReader::new(content, offset, MAX_NODES);
     while outcome.is_clean() {
@@ -165,8 +165,7 @@ fn yaml_documents(text: &Text) -> Outcome {
 }
 
 fn compose(text: &Text, chunk: &Chunk, max_nodes: usize) -> Result<Composed, SyntaxFinding> {
-    let bytes = chunk.offset..chunk.offset + chunk.text.len();
-    match text.fault(bytes).or_else(|| refused::directive(chunk)) {
+    match text.fault(chunk).or_else(|| refused::directive(chunk)) {
         Some(fault) => Err(fault),
         None => compose::compose(chunk, max_nodes),
     }

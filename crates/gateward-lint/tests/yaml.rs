@@ -1,6 +1,6 @@
 //! YAML is read as kubectl reads it, whatever the bytes are.
 
-#![allow(clippy::format_push_string, clippy::panic, clippy::unwrap_used, reason = "a test")]
+use std::fmt::Write;
 
 use gateward_core::{FieldPath, Segment};
 use gateward_lint::diagnostic::Severity;
@@ -270,14 +270,15 @@ fn stops_aliases_that_multiply() {
     let mut laughs = "a0: &a0 [lol, lol, lol, lol, lol, lol, lol, lol, lol]\n".to_owned();
     for level in 1..40 {
         let below = level - 1;
-        laughs += &format!("a{level}: &a{level} [*a{below}, *a{below}, *a{below}, *a{below}, *a{below}, *a{below}]\n");
+        let items = format!("*a{below}, ").repeat(9);
+        writeln!(laughs, "a{level}: &a{level} [{items}]").unwrap();
     }
     assert_eq!(kinds(&yaml::read(&laughs)), [SyntaxKind::Aliases]);
 
     let mut merges = "a0: &a0 {}\n".to_owned();
     for level in 1..100 {
         let below = level - 1;
-        merges += &format!("a{level}: &a{level} {{<<: [*a{below}, *a{below}]}}\n");
+        writeln!(merges, "a{level}: &a{level} {{<<: [*a{below}, *a{below}]}}").unwrap();
     }
     assert_eq!(kinds(&yaml::read(&merges)), [SyntaxKind::Aliases]);
 
@@ -308,6 +309,18 @@ fn stops_at_its_depth() {
 fn stops_at_its_size() {
     let source = yaml::read(vec![b' '; yaml::MAX_BYTES + 1]);
     assert_eq!(kinds(&source), [SyntaxKind::TooLarge]);
+}
+
+/// Each of these took minutes while the reader counted from the start of the text for every finding or scalar.
+#[test]
+fn reads_long_texts_of_one_thing() {
+    let many = 50_000;
+    assert_eq!(yaml::read("--- a\n".repeat(many)).documents.len(), many);
+    assert_eq!(yaml::read("---\na: \u{1}\n".repeat(many)).findings.len(), many);
+    assert_eq!(yaml::read(format!("[{}]", "a,".repeat(many))).documents.len(), 1);
+    assert_eq!(yaml::read(format!("[{}]", "'a',".repeat(many))).documents.len(), 1);
+    assert_eq!(yaml::read(format!("a: [\n{}]", "\tb,\n".repeat(many))).documents.len(), 1);
+    assert_eq!(yaml::read(format!("{{{}}}", "a,".repeat(many))).documents.len(), 1);
 }
 
 #[test]
@@ -483,7 +496,8 @@ fn assert_spans(source: &Source) {
 }
 
 fn assert_found(document: &yaml::Document, text: &str, value: &Value, at: &FieldPath) {
-    let place = document.span_of(at).unwrap_or_else(|| panic!("{at} of {text:?}"));
+    let place = document.nearest(at);
+    assert!(place.exact, "{at} of {text:?}");
     for span in [place.value, place.underline, place.key.unwrap_or(place.value)] {
         assert!(text.get(span.bytes()).is_some(), "{at} of {text:?}: {span:?}");
     }

@@ -326,15 +326,18 @@ impl Chunk<'_> {
         style: ScalarStyle,
         at: &granit_parser::Span,
     ) -> Cow<'t, str> {
-        let at_end = at.end.byte_offset() == Some(self.text.len()) && !self.text.ends_with('\n');
-        let last_line = self.text.rsplit('\n').next().unwrap_or_default();
-        if RegionStyle::of(style) != RegionStyle::Block || !at_end || last_line.trim_start_matches(' ').is_empty() {
+        let at_end = at.end.byte_offset() == Some(self.text.len());
+        if RegionStyle::of(style) != RegionStyle::Block || !at_end || self.ends_with_blank_line() {
             return text;
         }
         match text.strip_suffix('\n') {
             Some(text) => Cow::Owned(text.to_owned()),
             None => text,
         }
+    }
+
+    fn ends_with_blank_line(&self) -> bool {
+        self.text.trim_end_matches(' ').ends_with('\n')
     }
 
     fn syntax_error(&self, error: &ScanError) -> SyntaxFinding {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::compose::{Region, RegionStyle};
 use super::text::Chunk;
-use super::{Span, SyntaxFinding, SyntaxKind};
+use super::{SyntaxFinding, SyntaxKind};
 
 /// A `%` line before the document. kubectl cuts the text at the `---` that must follow, and is left with a document
 /// that is none.
@@ -143,6 +143,5 @@ fn bad_escape(text: &str) -> Option<usize> {
 }
 
 fn refused(chunk: &Chunk, bytes: Range<usize>, message: &'static str) -> SyntaxFinding {
-    let span = Span::locate(&chunk.text, bytes).moved(chunk.offset, chunk.line - 1);
-    SyntaxFinding::new(SyntaxKind::Refused, span, message)
+    SyntaxFinding::new(SyntaxKind::Refused, chunk.locate(bytes), message)
 }

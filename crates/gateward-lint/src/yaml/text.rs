@@ -39,13 +39,19 @@ impl Text {
         Self { text: Arc::from(text), faults }
     }
 
-    /// The first fault within `bytes`.
-    pub(super) fn fault(&self, bytes: Range<usize>) -> Option<SyntaxFinding> {
-        let next = self.faults.partition_point(|fault| fault.at < bytes.start);
-        let fault = self.faults.get(next).filter(|fault| fault.at < bytes.end)?;
-        let end = self.text.ceil_char_boundary(fault.at + 1);
-        let span = Span::locate(&self.text, fault.at..end);
-        Some(SyntaxFinding::new(SyntaxKind::Encoding, span, fault.what.clone()))
+    /// The first fault within `chunk`.
+    pub(super) fn fault(&self, chunk: &Chunk) -> Option<SyntaxFinding> {
+        let next = self.faults.partition_point(|fault| fault.at < chunk.offset);
+        let fault = self.faults.get(next).filter(|fault| fault.at < chunk.offset + chunk.text.len())?;
+        let start = fault.at - chunk.offset;
+        let end = chunk.text.ceil_char_boundary(start + 1);
+        Some(SyntaxFinding::new(SyntaxKind::Encoding, chunk.locate(start..end), fault.what.clone()))
+    }
+
+    /// All of the text as one document.
+    pub(super) fn whole(&self) -> Chunk<'_> {
+        let (content, offset) = self.content();
+        Chunk { text: Cow::Borrowed(content), offset, line: 1 }
     }
 
     /// The file without its byte order mark, and how long that is.
@@ -58,31 +64,29 @@ impl Text {
     pub(super) fn chunks(&self, findings: &mut Vec<SyntaxFinding>) -> Vec<Chunk<'_>> {
         let (content, offset) = self.content();
         let mut chunks = Vec::new();
-        let mut start = 0;
-        let mut line = 1;
+        let (mut start, mut start_line) = (0, 1);
+        let (mut seen, mut line) = (0, 1);
         for at in separators(content) {
-            match after_marker(&content[at..]) {
-                Marker::NotOne => findings.push(self.separator(offset + at)),
-                Marker::WithContent | Marker::Alone if at == start => {}
-                Marker::WithContent | Marker::Alone => {
-                    chunks.push(chunk(content, start..at, offset, line));
-                    line += count_lines(&content[start..at]);
-                    start = at;
-                }
+            line += count_lines(&content[seen..at]);
+            seen = at;
+            let marker = after_marker(&content[at..]);
+            if marker != Marker::Alone {
+                findings.push(bad_separator(&content[at..], offset + at, line));
             }
-            if after_marker(&content[at..]) == Marker::WithContent {
-                findings.push(self.separator(offset + at));
+            if marker != Marker::NotOne && at > start {
+                chunks.push(chunk(content, start..at, offset, start_line));
+                (start, start_line) = (at, line);
             }
         }
-        chunks.push(chunk(content, start..content.len(), offset, line));
+        chunks.push(chunk(content, start..content.len(), offset, start_line));
         chunks
     }
+}
 
-    fn separator(&self, at: usize) -> SyntaxFinding {
-        let line = self.text[at..].lines().next().unwrap_or_default();
-        let span = Span::locate(&self.text, at..at + line.len());
-        let message = "kubectl refuses text after `---` in the same line";
-        SyntaxFinding::new(SyntaxKind::Refused, span, message)
+impl Chunk<'_> {
+    /// A stretch of the chunk as one of the file.
+    pub(super) fn locate(&self, bytes: Range<usize>) -> Span {
+        Span::locate(&self.text, bytes).moved(self.offset, self.line - 1)
     }
 }
 
@@ -109,6 +113,12 @@ fn after_marker(from_marker: &str) -> Marker {
     } else {
         Marker::NotOne
     }
+}
+
+fn bad_separator(from_marker: &str, at: usize, line: usize) -> SyntaxFinding {
+    let length = from_marker.lines().next().unwrap_or_default().len();
+    let span = Span::new(at..at + length, line..line, 1);
+    SyntaxFinding::new(SyntaxKind::Refused, span, "kubectl refuses text after `---` in the same line")
 }
 
 /// A lone carriage return ends a line in YAML; as a line feed it does so for everybody.
