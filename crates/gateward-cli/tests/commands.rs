@@ -1,5 +1,7 @@
 //! The commands as a user runs them: the real binary, its output and its exit codes.
 
+#![allow(clippy::unwrap_used, reason = "a test")]
+
 use std::path::Path;
 
 use assert_cmd::Command;

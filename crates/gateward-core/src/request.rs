@@ -6,14 +6,14 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::context::Context;
 use crate::operation::Operation;
 use crate::resource::GroupVersionKind;
 
 /// Who sent the request, as the API server authenticated them.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UserInfo {
     /// The user's name; `system:serviceaccount:<namespace>:<name>` for a service account.
     #[serde(default, deserialize_with = "crate::review::null_as_default")]

@@ -52,7 +52,7 @@ impl<'a> Kubectl<'a> {
         let object = step.object()?;
         let old = self.stored.iter().position(|stored| identity(stored) == identity(&object));
         let old_object = old.map(|index| &self.stored[index]);
-        let operation = if old.is_some() { Operation::Update } else { Operation::Create };
+        let operation = if old.is_some() { Update } else { Create };
         let verdicts = self.ask(operation, old_object, applied(old_object, object)).await?;
         let text = told(step, operation, &verdicts);
         self.rows.push(row(step, operation, &verdicts));
@@ -167,7 +167,7 @@ fn told(step: &Step, operation: Operation, verdicts: &Verdicts) -> String {
     }
     match &verdicts.denial {
         None => {
-            let done = if operation == Operation::Create { "created" } else { "configured" };
+            let done = if operation == Create { "created" } else { "configured" };
             let _ = writeln!(text, "{} {done}", display(&verdicts.object));
             for line in &verdicts.defaults {
                 let _ = writeln!(text, "    {line}");

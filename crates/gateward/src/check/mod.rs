@@ -11,9 +11,9 @@ mod schemas;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use gateward_core::{Context, Facts, GroupVersionKind, Registry};
+use gateward_core::{Context, Facts, GroupVersionKind, Registry, UserInfo};
 use gateward_lint::yaml;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 pub use report::{Counts, Report};
 pub use schemas::CrdError;
@@ -37,6 +37,7 @@ pub struct Checker<'r> {
     facts: Arc<dyn Facts>,
     defaults: Defaults,
     stored: Vec<Value>,
+    user: Value,
     now: SystemTime,
 }
 
@@ -48,13 +49,19 @@ impl<'r> Checker<'r> {
         facts: Arc<dyn Facts>,
         now: SystemTime,
     ) -> Result<Self, CrdError> {
-        let (defaults, stored) = (Defaults::Applied, Vec::new());
-        Ok(Self { registry, schemas: Schemas::read(crds)?, facts, defaults, stored, now })
+        let (defaults, stored, user) = (Defaults::Applied, Vec::new(), Value::Null);
+        Ok(Self { registry, schemas: Schemas::read(crds)?, facts, defaults, stored, user, now })
     }
 
     /// Sets whether defaults are filled in.
     pub fn defaults(mut self, defaults: Defaults) -> Self {
         self.defaults = defaults;
+        self
+    }
+
+    /// Sets who asks, as the API server would tell it; nobody unless this is called.
+    pub fn user(mut self, user: &UserInfo) -> Self {
+        self.user = json!(user);
         self
     }
 
@@ -72,7 +79,7 @@ impl<'r> Checker<'r> {
         let mut file = report.file(file, &source);
         for document in &source.documents {
             for (at, object) in object::in_document(&document.value) {
-                let subject = Subject::new(object, document, at, &self.stored);
+                let subject = Subject::new(object, document, at, &self.stored, &self.user);
                 if self.concerns(&subject.gvk) {
                     let findings = self.judge(&subject).await;
                     file.add(&subject, &findings);

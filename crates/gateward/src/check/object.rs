@@ -15,6 +15,7 @@ pub(super) struct Subject<'a> {
     /// Where in the document it stands: at its root, or in the items of a List.
     pub at: FieldPath,
     pub old: Option<&'a Value>,
+    pub user: &'a Value,
 }
 
 /// What was found about an object.
@@ -34,11 +35,17 @@ pub(super) fn in_document(document: &Value) -> impl Iterator<Item = (FieldPath, 
 }
 
 impl<'a> Subject<'a> {
-    pub(super) fn new(object: &'a Value, document: &'a Document, at: FieldPath, stored: &'a [Value]) -> Self {
+    pub(super) fn new(
+        object: &'a Value,
+        document: &'a Document,
+        at: FieldPath,
+        stored: &'a [Value],
+        user: &'a Value,
+    ) -> Self {
         let gvk = gvk_of(object);
         let same = |old: &&Value| gvk_of(old).same_kind(&gvk) && identity(old) == identity(object);
         let old = stored.iter().find(same);
-        Self { object, gvk, document, at, old }
+        Self { object, gvk, document, at, old, user }
     }
 
     pub(super) fn namespace(&self) -> &str {
@@ -65,6 +72,7 @@ impl<'a> Subject<'a> {
                 "name": meta(object, "name"),
                 "namespace": namespace,
                 "operation": operation,
+                "userInfo": self.user,
                 "object": object,
                 "oldObject": self.old,
             }

@@ -7,6 +7,7 @@ use std::time::{Instant, SystemTime};
 
 use anyhow::Context as _;
 use clap::{Args, Command, ValueEnum};
+use gateward_core::UserInfo;
 use gateward_lint::diagnostic::Colour;
 
 use crate::check::{Checker, Defaults, Report};
@@ -23,6 +24,9 @@ pub(crate) struct Arguments {
     /// The stored objects; an object of the same kind, namespace and name is checked as their update
     #[arg(long, value_name = "FILE")]
     old: Option<PathBuf>,
+    /// Who asks: a user, or `system:serviceaccount:<namespace>:<name>`
+    #[arg(long = "as", value_name = "USER")]
+    user: Option<String>,
     /// Judge the objects as they are written, without defaults
     #[arg(long)]
     no_defaults: bool,
@@ -60,6 +64,9 @@ pub(crate) async fn run<P: Product>(product: &P, arguments: &Arguments) -> anyho
     if let Some(path) = &arguments.old {
         let stored = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
         checker = checker.stored(&stored);
+    }
+    if let Some(username) = arguments.user.clone() {
+        checker = checker.user(&UserInfo { username, ..UserInfo::default() });
     }
     if arguments.no_defaults {
         checker = checker.defaults(Defaults::Skipped);

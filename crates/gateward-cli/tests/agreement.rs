@@ -1,0 +1,145 @@
+//! The same verdict everywhere: `review`, the server over verified TLS, and `check` say of each case of the rule books
+//! what `Registry::answer` says. Skipped where the cases don't lie beside the project.
+
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+#[path = "../src/demo/client.rs"]
+mod client;
+#[allow(clippy::panic, clippy::expect_used, reason = "assertions of tests")]
+#[path = "../../dynamo-webhooks/tests/support/mod.rs"]
+mod support;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use assert_cmd::Command;
+use client::Client;
+use dynamo_webhooks::ClusterFacts;
+use gateward::check::{Checker, Defaults, Report};
+use gateward::local::{Listen, Local};
+use gateward_core::testing::block_on;
+use gateward_core::{Answer, Registry, Review, Severity, UserInfo};
+use serde::Deserialize;
+use serde_json::Value;
+use support::{Case, FILES, Stage, folder};
+
+/// All cases of ours, those with the same facts together.
+fn cases() -> Option<BTreeMap<String, Vec<Case>>> {
+    let Some(folder) = folder() else {
+        println!("skipped: there are no cases beside the project");
+        return None;
+    };
+    let mut groups: BTreeMap<String, Vec<Case>> = BTreeMap::new();
+    for case in FILES.iter().flat_map(|file| Case::ours(&folder, file)) {
+        groups.entry(case.config.to_string()).or_default().push(case);
+    }
+    Some(groups)
+}
+
+fn answered(registry: &Registry, case: &Case) -> Answer {
+    let path = case.path(registry).unwrap();
+    block_on(registry.answer(&path, &case.body(registry), &case.context()))
+}
+
+fn json(bytes: &[u8]) -> Value {
+    serde_json::from_slice(bytes).unwrap()
+}
+
+#[test]
+fn review_answers_every_case_as_the_registry_does() {
+    let Some(groups) = cases() else { return };
+    let registry = dynamo_webhooks::registry();
+    let folder = tempfile::tempdir().unwrap();
+    let facts = folder.path().join("facts.json");
+    let mut compared = 0;
+    for (config, group) in &groups {
+        std::fs::write(&facts, config).unwrap();
+        for stage in [Stage::Webhook, Stage::Mutating] {
+            let group: Vec<&Case> = group.iter().filter(|case| case.stage == stage).collect();
+            let lines: Vec<Vec<u8>> = group.iter().map(|case| case.body(&registry)).collect();
+            let mut command = Command::cargo_bin("gateward").unwrap();
+            command.arg("review").arg("--facts").arg(&facts);
+            if stage == Stage::Mutating {
+                command.arg("--mutate");
+            }
+            let output = command.write_stdin(lines.join(&b'\n')).output().unwrap();
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+            let answers: Vec<Value> =
+                output.stdout.split(|byte| *byte == b'\n').filter(|l| !l.is_empty()).map(json).collect();
+            assert_eq!(answers.len(), group.len());
+            for (case, answer) in group.iter().zip(answers) {
+                assert_eq!(answer, json(&answered(&registry, case).body), "{}", case.id);
+                compared += 1;
+            }
+        }
+    }
+    println!("{compared} cases answered alike");
+    assert!(compared > 300);
+}
+
+#[tokio::test]
+async fn the_server_answers_every_case_over_verified_tls_as_the_registry_does() {
+    let Some(groups) = cases() else { return };
+    let registry = Arc::new(dynamo_webhooks::registry());
+    let mut compared = 0;
+    for group in groups.values() {
+        let facts = Arc::new(ClusterFacts::from_document(&group[0].config).unwrap());
+        let local = Local::start(Arc::new(dynamo_webhooks::registry()), facts, &Listen::anywhere()).await.unwrap();
+        let client = Client::new(local.address(), &local.authority_pem()).unwrap();
+        for case in group {
+            let path = case.path(&registry).unwrap();
+            let answer = client.post(&format!("{path}?timeout=10s"), &json(&case.body(&registry))).await.unwrap();
+            assert_eq!(answer, json(&answered(&registry, case).body), "{}", case.id);
+            compared += 1;
+        }
+    }
+    println!("{compared} cases answered alike");
+    assert!(compared > 300);
+}
+
+/// Rule, path and severity of the findings, sorted.
+type Found = Vec<(String, String, &'static str)>;
+
+fn of_registry(answer: &Answer) -> Found {
+    let issues = answer.record.issues.iter().filter(|issue| issue.severity != Severity::Note);
+    let mut found: Found =
+        issues.map(|issue| (issue.rule.to_owned(), issue.path.to_string(), issue.severity.as_str())).collect();
+    found.sort();
+    found
+}
+
+async fn of_check(registry: &Registry, case: &Case) -> Found {
+    let facts = Arc::new(ClusterFacts::from_document(&case.config).unwrap());
+    let checker = Checker::new(registry, &dynamo_webhooks::crds(), facts, SystemTime::UNIX_EPOCH).unwrap();
+    let user = if case.user.is_null() { support::ordinary_user() } else { case.user.clone() };
+    let mut checker = checker.defaults(Defaults::Skipped).user(&UserInfo::deserialize(&user).unwrap());
+    if case.operation == "UPDATE" {
+        checker = checker.stored(case.old.to_string().as_bytes());
+    }
+    let mut report = Report::new();
+    checker.check("case.json", case.object.to_string().as_bytes(), &mut report).await;
+    let of_rules = report.diagnostics().filter(|found| !["SCHEMA", "CEL"].contains(&found.rule));
+    let mut found: Found = of_rules
+        .filter(|found| found.severity != Severity::Note)
+        .map(|found| (found.rule.to_owned(), found.path.to_string(), found.severity.as_str()))
+        .collect();
+    found.sort();
+    found
+}
+
+#[tokio::test]
+async fn check_finds_in_every_case_what_the_registry_finds() {
+    let Some(groups) = cases() else { return };
+    let registry = dynamo_webhooks::registry();
+    let mut compared = 0;
+    for case in groups.values().flatten().filter(|case| case.review() == Some(Review::Validate)) {
+        if case.operation == "DELETE" {
+            continue;
+        }
+        assert_eq!(of_check(&registry, case).await, of_registry(&answered(&registry, case)), "{}", case.id);
+        compared += 1;
+    }
+    println!("{compared} cases found alike");
+    assert!(compared > 250);
+}
