@@ -1,7 +1,7 @@
 //! What components on their own are told, as a user meets it.
 
-use gateward_core::Registry;
 use gateward_core::testing::{Findings, Trial};
+use gateward_core::{Registry, Review};
 use serde_json::{Value, json};
 
 use super::kind;
@@ -318,4 +318,24 @@ fn v1alpha1_is_given_nothing() {
     let found = trial(|trial| trial.default(&object));
     found.assert_allowed();
     assert_eq!(found.patched(), object);
+}
+
+#[test]
+fn elastic_experts_are_found_in_v1alpha1_too() {
+    let main = json!({"image": "depot.example/engine:1.4.2", "args": ["--enable-elastic-ep", "-dpb=ray"]});
+    let found = create(&worker_v1alpha1(json!({"extraPodSpec": {"mainContainer": main}})));
+    assert_eq!(found.paths(), ["spec.extraPodSpec.mainContainer.command"]);
+}
+
+#[test]
+fn the_paths_of_earlier_releases_are_served() {
+    let registry = Registry::new().kind(kind());
+    let paths =
+        |review: Review| registry.declarations().flat_map(|declared| declared.paths(review)).collect::<Vec<_>>();
+    let validating = [
+        "/validate/nvidia.com/v1beta1/dynamocomponentdeployments",
+        "/validate-nvidia-com-v1alpha1-dynamocomponentdeployment",
+    ];
+    assert_eq!(paths(Review::Validate), validating);
+    assert_eq!(paths(Review::Mutate), ["/mutate-nvidia-com-v1beta1-dynamocomponentdeployment"]);
 }

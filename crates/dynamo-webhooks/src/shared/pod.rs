@@ -61,9 +61,9 @@ impl<'a> Pod<'a> {
 /// The members of the pod template that rules read have the JSON types of their fields.
 pub(super) fn readable(judged: &Judged, issues: &mut Issues) {
     let template = judged.component.pod_template.as_ref();
-    let Some(Err(error)) = template.map(|raw| raw.view()) else { return };
-    let path = (judged.at / "podTemplate").join(error.path.segments());
-    issues.add(DECODE.invalid(path, ()).message(error.message.clone()));
+    if let Some(Err(error)) = template.map(|raw| raw.view()) {
+        issues.add(error.issue(&(judged.at / "podTemplate")));
+    }
 }
 
 pub(super) fn shared_memory(judged: &Judged, issues: &mut Issues) {
