@@ -2,7 +2,7 @@
 
 use dynamo_api::Raw;
 use dynamo_api::constants::MAIN_CONTAINER;
-use dynamo_api::pod::PodTemplate;
+use dynamo_api::pod::{ExtraPodSpec, PodTemplate};
 use dynamo_api::v1alpha1::{ComponentSpec, ExtraPodMetadata};
 use serde_json::{Map, Value};
 
@@ -12,7 +12,11 @@ use super::{main_container, sidecar};
 /// The pod template; `None` where no field of the service says anything about the pod.
 pub(super) fn lift(service: &ComponentSpec, trail: &mut Trail<'_>) -> Option<Raw<PodTemplate>> {
     record(service, trail);
-    let extra = service.extra_pod_spec.as_ref().map(Raw::to_value).unwrap_or_default();
+    let extra = match service.extra_pod_spec.as_ref().map(|raw| serde_json::from_str(raw.json())) {
+        None => Value::Null,
+        Some(Ok(extra)) => extra,
+        Some(Err(_)) => return service.extra_pod_spec.as_ref().and_then(verbatim),
+    };
     if !says_something(service, &extra) {
         return None;
     }
@@ -22,6 +26,11 @@ pub(super) fn lift(service: &ComponentSpec, trail: &mut Trail<'_>) -> Option<Raw
     }
     template.insert("spec".into(), spec(service, extra, trail));
     Some(Value::Object(template).into())
+}
+
+/// A spec that nests too deep to be made a tree stays what it is: nothing can be laid over it.
+fn verbatim(extra_pod_spec: &Raw<ExtraPodSpec>) -> Option<Raw<PodTemplate>> {
+    serde_json::from_str(&format!(r#"{{"spec":{}}}"#, extra_pod_spec.json())).ok()
 }
 
 /// Mounts that only hold compiled kernels don't count.
