@@ -3,7 +3,8 @@
 //!
 //! Skipped where the cases don't lie beside the project.
 
-#[allow(clippy::panic, clippy::expect_used, reason = "assertions of tests")]
+#![allow(clippy::panic, clippy::expect_used, reason = "assertions of tests")]
+
 mod support;
 
 use std::collections::BTreeMap;

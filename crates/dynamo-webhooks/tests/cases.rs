@@ -3,7 +3,8 @@
 //! Verdict, paths, counts of findings and of warnings are compared, and for defaulting the patched object. Skipped
 //! where the cases don't lie beside the project.
 
-#[allow(clippy::panic, clippy::expect_used, reason = "assertions of tests")]
+#![allow(clippy::panic, clippy::expect_used, reason = "assertions of tests")]
+
 mod support;
 
 use gateward_core::Registry;

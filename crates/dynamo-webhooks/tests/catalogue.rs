@@ -1,0 +1,95 @@
+//! Every entry of the catalogue is complete, and its examples show what it says.
+
+#![allow(clippy::panic, clippy::expect_used, reason = "assertions of tests")]
+
+mod support;
+
+use std::collections::{HashMap, HashSet};
+
+use gateward_core::{Answer, DECODE, Outcome, Registry, Rule, Severity};
+use support::example::Example;
+
+/// What is wrong with an entry; `Ok` where nothing is.
+type Check = fn(&Rule, &Registry) -> Result<(), String>;
+
+/// Applies a check to the rules of the Dynamo kinds; the one that core enforces has no example of its own.
+fn assert_each(check: Check) {
+    let registry = dynamo_webhooks::registry();
+    let rules = registry.rules().into_iter().filter(|rule| rule.id != DECODE.id);
+    let wrong: Vec<String> =
+        rules.filter_map(|rule| Some(format!("{}: {}", rule.id, check(rule, &registry).err()?))).collect();
+    assert!(wrong.is_empty(), "{} entries:\n  {}", wrong.len(), wrong.join("\n  "));
+}
+
+fn demand(holds: bool, otherwise: impl Into<String>) -> Result<(), String> {
+    if holds { Ok(()) } else { Err(otherwise.into()) }
+}
+
+#[test]
+fn one_id_is_one_rule() {
+    let registry = dynamo_webhooks::registry();
+    let mut known: HashMap<&str, &Rule> = HashMap::new();
+    for rule in registry.declarations().flat_map(|declared| declared.rules.iter().copied()) {
+        let first = known.entry(rule.id).or_insert(rule);
+        assert_eq!(*first, rule, "two rules are called {}", rule.id);
+    }
+}
+
+#[test]
+fn every_rule_says_what_it_demands_of_whom_and_when() {
+    assert_each(|rule, _| {
+        demand(!rule.summary.is_empty(), "has no summary")?;
+        demand(!rule.kinds.is_empty(), "has no kinds")?;
+        demand(!rule.versions.is_empty(), "has no versions")?;
+        demand(!rule.operations.is_empty(), "has no operations")
+    });
+}
+
+#[test]
+fn every_rule_belongs_to_declared_kinds_and_versions() {
+    assert_each(|rule, registry| {
+        for kind in rule.kinds {
+            let declared = registry.declarations().find(|declared| declared.hub.kind == *kind);
+            let declared = declared.ok_or_else(|| format!("{kind} is not declared"))?;
+            demand(declared.rules.iter().any(|known| known.id == rule.id), format!("is not declared with {kind}"))?;
+        }
+        let versions: HashSet<&str> = registry.declarations().flat_map(|declared| declared.versions.clone()).collect();
+        demand(rule.versions.iter().all(|version| versions.contains(version)), "has an unknown version")
+    });
+}
+
+#[test]
+fn every_bad_example_breaks_its_rule() {
+    assert_each(|rule, registry| {
+        let answer = answer(rule, rule.bad, registry).map_err(|why| format!("the bad example {why}"))?;
+        demand(is_found(rule, &answer), format!("the bad example is answered with {}", told(&answer)))
+    });
+}
+
+#[test]
+fn every_good_example_passes() {
+    assert_each(|rule, registry| {
+        let answer = answer(rule, rule.good, registry).map_err(|why| format!("the good example {why}"))?;
+        let passes = answer.record.outcome == Outcome::Allowed;
+        demand(passes && !is_found(rule, &answer), format!("the good example is answered with {}", told(&answer)))
+    });
+}
+
+fn answer(rule: &Rule, text: &str, registry: &Registry) -> Result<Answer, String> {
+    let example = Example::read(text)?;
+    let (gvk, operation) = (example.gvk(), example.operation());
+    demand(rule.kinds.contains(&gvk.kind.as_str()), format!("is about {gvk}"))?;
+    demand(rule.versions.contains(&gvk.version.as_str()), format!("is about {gvk}"))?;
+    demand(rule.operations.contains(&operation), format!("is about {operation}"))?;
+    example.answer(registry)
+}
+
+/// Whether the rule denies or warns.
+fn is_found(rule: &Rule, answer: &Answer) -> bool {
+    answer.record.issues.iter().any(|issue| issue.rule == rule.id && issue.severity != Severity::Note)
+}
+
+fn told(answer: &Answer) -> String {
+    let issues = answer.record.issues.iter().map(|issue| format!("{} {issue}", issue.rule));
+    format!("{:?} [{}]", answer.record.outcome, issues.collect::<Vec<_>>().join("; "))
+}
