@@ -173,8 +173,9 @@ fn each_component(
 ) {
     let around = components::Surroundings::of(new, owner.pathway);
     let known = old.map(Known::of);
+    let components = FieldPath::field("spec") / "components";
     for (index, component) in new.spec.components.iter().enumerate() {
-        let at = component_path(index);
+        let at = components.index(index);
         components::check(component, around, &at, issues);
         let occasion = match &known {
             Some(known) => Occasion::Update(known.component(index, &component.name)),

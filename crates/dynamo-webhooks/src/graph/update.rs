@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use dynamo_api::v1beta1::{BackendFramework, ComponentSpec, DynamoGraphDeployment};
 use gateward_core::{FieldPath, Issues, Rule, UPDATE};
 
-use super::{GRAPHS, component_path, kv_transfer, power, restart, topology};
+use super::{GRAPHS, kv_transfer, power, restart, topology};
 use crate::provider_override;
 use crate::shared::{self, Owner};
 
@@ -38,9 +38,10 @@ pub(super) fn check(old: &DynamoGraphDeployment, new: &DynamoGraphDeployment, ow
     }
     component_set(old, new, issues);
     let known = Known::of(old);
+    let components = FieldPath::field("spec") / "components";
     for (index, component) in new.spec.components.iter().enumerate() {
         if let Some(old) = known.component(index, &component.name) {
-            let at = component_path(index);
+            let at = components.index(index);
             shared::update(old, component, &at, owner, issues);
             power::check_update(old, component, &at, issues);
         }
