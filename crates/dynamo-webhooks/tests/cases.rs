@@ -24,7 +24,9 @@ struct Tally {
 impl Tally {
     fn of(cases: &[Case], registry: &Registry) -> Self {
         let mut tally = Self::default();
-        cases.iter().for_each(|case| tally.count(case, registry));
+        for case in cases {
+            tally.count(case, registry);
+        }
         tally
     }
 
@@ -35,7 +37,7 @@ impl Tally {
             None => self.passed += 1,
             Some(_) if DOCUMENTED.iter().any(|(id, _)| *id == case.id) => self.documented += 1,
             Some(how) => {
-                self.failed.push(format!("{} ({}, {})\n      {how}", case.id, case.source_rule, case.version()))
+                self.failed.push(format!("{} ({}, {})\n      {how}", case.id, case.source_rule, case.version()));
             }
         }
     }
