@@ -4,6 +4,7 @@
 //! follow from that one declaration.
 //!
 //! ```no_run
+//! # #[cfg(feature = "cli")] mod operator {
 //! use gateward::prelude::*;
 //! # #[derive(serde::Serialize, serde::Deserialize)]
 //! # struct TestEntitySpec { username: String }
@@ -30,25 +31,41 @@
 //! }
 //!
 //! #[tokio::main]
-//! async fn main() -> gateward::Exit {
+//! pub async fn main() -> gateward::Exit {
 //!     let webhooks = Registry::new().kind(Kind::<TestEntity>::new().validate(Usernames).on([Create, Update]));
 //!     gateward::run(webhooks).await
 //! }
+//! # }
+//! # fn main() {}
 //! ```
 //!
-//! The command line that [`run`] owns: `serve`, `check`, `review`, `generate`, `rules`, `completions`.
+//! The command line that `run` owns: `serve`, `check`, `review`, `generate`, `rules`, `completions`.
+//!
+//! # Features
+//!
+//! All on by default but the last; a crate that only declares and tests rules turns them off and compiles core alone.
+//!
+//! - `server`: the listener, and a server on this machine ([`local`]).
+//! - `check`: the offline check of manifests ([`check`]).
+//! - `cli`: the command line; needs both.
+//! - `testing`: the vocabulary of rule tests.
 
+#[cfg(feature = "check")]
 pub mod check;
+#[cfg(feature = "cli")]
 mod cli;
 mod exit;
+#[cfg(feature = "server")]
 pub mod local;
 pub mod prelude;
 mod product;
 
+#[cfg(feature = "cli")]
 pub use cli::{Extension, LogFormat};
 pub use exit::Exit;
 pub use gateward_core::manifest::{FailurePolicy, Installation};
 pub use gateward_core::{Answer, Context, Outcome, Patch, Record, Review};
+#[cfg(feature = "check")]
 pub use gateward_lint::yaml;
 pub use product::{FactsError, FactsSource, Names, Product, Release};
 
@@ -56,11 +73,13 @@ pub use product::{FactsError, FactsSource, Names, Product, Release};
 pub use gateward_core::testing;
 
 /// Runs the command line of `product` with the process's arguments.
+#[cfg(feature = "cli")]
 pub async fn run(product: impl Product) -> Exit {
     run_with(product, &()).await
 }
 
 /// The same with one command more.
+#[cfg(feature = "cli")]
 pub async fn run_with<P: Product>(product: P, extension: &dyn Extension<P>) -> Exit {
     cli::run(product, extension, std::env::args_os().collect()).await
 }
