@@ -1,5 +1,6 @@
 //! The rules and defaults of graphs, through the kind's own registry.
 
+mod as_v1alpha1;
 mod by_itself;
 mod defaulting;
 mod hostile;
