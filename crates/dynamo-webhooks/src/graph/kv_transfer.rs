@@ -69,6 +69,12 @@ pub(super) fn check(graph: &DynamoGraphDeployment, pathway: Pathway, topology: &
         let issue = NEEDS_GROVE.forbidden(at()).message("only Grove has cluster topologies");
         issues.add(issue.help("name a label of the nodes with labelKey instead"));
     }
+    within(policy, name, topology, issues);
+}
+
+/// Demands that the topology exists and has the domain.
+fn within(policy: &KvTransferPolicy, name: &str, topology: &Topology, issues: &mut Issues) {
+    let at = || path() / "clusterTopologyName";
     match topology {
         Topology::NotEvaluated => issues.add(EXISTS.note(at(), NOT_EVALUATED)),
         Topology::Absent => {

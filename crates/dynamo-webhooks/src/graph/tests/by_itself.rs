@@ -72,9 +72,12 @@ fn compares_strategy_discovery_mode_and_provider_letter_by_letter() {
         ("DGD-43", KUBE_DISCOVERY_MODE, ["pod", "container"], ["", "Pod", "node", " pod"]),
         ("DGD-44", WORKLOAD_PROVIDER, ["component", "grove"], ["", "Grove", "lws", "disaggregatedset"]),
     ] {
-        good.iter().for_each(|value| assert_eq!(with(key, value), [""; 0], "{value}"));
-        bad.iter()
-            .for_each(|value| assert_eq!(with(key, value), [format!("{rule} metadata.annotations[{key}]")], "{value}"));
+        for value in good {
+            assert_eq!(with(key, value), [""; 0], "{value}");
+        }
+        for value in bad {
+            assert_eq!(with(key, value), [format!("{rule} metadata.annotations[{key}]")], "{value}");
+        }
     }
 }
 
@@ -222,7 +225,7 @@ fn elastic_expert_parallelism_on_ray_needs_a_command_of_vllm_only() {
 }
 
 /// Creates a graph of `a` and `b` with this restart strategy. The ban of restarts on creates is the schema's.
-fn restarted(strategy: Value) -> Vec<String> {
+fn restarted(strategy: &Value) -> Vec<String> {
     let components = json!([worker("a", &json!({})), worker("b", &json!({}))]);
     denied_by(&create(&graph(components, json!({"restart": {"id": "x", "strategy": strategy}}))))
 }
@@ -230,27 +233,27 @@ fn restarted(strategy: Value) -> Vec<String> {
 #[test]
 fn an_order_names_every_component_once() {
     let at = "spec.restart.strategy.order";
-    assert_eq!(restarted(json!({"order": ["b", "a"]})), [""; 0]);
-    assert_eq!(restarted(json!({"type": "Sequential", "order": []})), [""; 0]);
-    assert_eq!(restarted(json!({"order": ["a", "b", "a"]})), [format!("DGD-57 {at}")]);
-    assert_eq!(restarted(json!({"order": ["a"]})), [format!("DGD-58 {at}")]);
-    assert_eq!(restarted(json!({"order": ["a", "B"]})), [format!("DGD-59 {at}[1]")]);
+    assert_eq!(restarted(&json!({"order": ["b", "a"]})), [""; 0]);
+    assert_eq!(restarted(&json!({"type": "Sequential", "order": []})), [""; 0]);
+    assert_eq!(restarted(&json!({"order": ["a", "b", "a"]})), [format!("DGD-57 {at}")]);
+    assert_eq!(restarted(&json!({"order": ["a"]})), [format!("DGD-58 {at}")]);
+    assert_eq!(restarted(&json!({"order": ["a", "B"]})), [format!("DGD-59 {at}[1]")]);
     assert_eq!(
-        restarted(json!({"order": ["x", "a", "x"]})),
+        restarted(&json!({"order": ["x", "a", "x"]})),
         [format!("DGD-57 {at}"), format!("DGD-59 {at}[0]"), format!("DGD-59 {at}[2]")]
     );
     assert_eq!(
-        restarted(json!({"order": ["a", "x", "b", "y"]})),
+        restarted(&json!({"order": ["a", "x", "b", "y"]})),
         [format!("DGD-58 {at}"), format!("DGD-59 {at}[1]"), format!("DGD-59 {at}[3]")]
     );
 }
 
 #[test]
 fn a_parallel_restart_has_no_order_and_nothing_more_is_said_of_it() {
-    assert_eq!(restarted(json!({"type": "Parallel", "order": ["x", "x"]})), ["DGD-56 spec.restart.strategy.order"]);
-    assert_eq!(restarted(json!({"type": "Parallel"})), [""; 0]);
+    assert_eq!(restarted(&json!({"type": "Parallel", "order": ["x", "x"]})), ["DGD-56 spec.restart.strategy.order"]);
+    assert_eq!(restarted(&json!({"type": "Parallel"})), [""; 0]);
     assert_eq!(
-        restarted(json!({"type": "parallel", "order": ["x"]})),
+        restarted(&json!({"type": "parallel", "order": ["x"]})),
         ["DGD-58 spec.restart.strategy.order", "DGD-59 spec.restart.strategy.order[0]"]
     );
 }

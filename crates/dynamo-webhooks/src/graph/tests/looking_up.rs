@@ -14,13 +14,12 @@ fn fabric() -> Value {
 
 /// A graph packed into `own` (where given) whose components are packed into these domains (where given).
 fn packed(own: Option<&str>, components: &[Option<&str>]) -> Value {
-    let constraint = |domain: &Option<&str>| {
-        domain.map_or(json!({}), |domain| json!({"topologyConstraint": {"packDomain": domain}}))
-    };
+    let constraint =
+        |domain: Option<&str>| domain.map_or(json!({}), |domain| json!({"topologyConstraint": {"packDomain": domain}}));
     let components: Vec<Value> = components
         .iter()
         .enumerate()
-        .map(|(index, domain)| worker(&format!("w{index}"), &constraint(domain)))
+        .map(|(index, domain)| worker(&format!("w{index}"), &constraint(*domain)))
         .collect();
     let own = own.map(|domain| json!({"clusterTopologyName": "fabric", "packDomain": domain}));
     graph(components.into(), json!({"topologyConstraint": own}))
