@@ -186,11 +186,15 @@ fn rules_prints_the_catalogue_and_one_rule_with_its_examples() {
 }
 
 #[test]
-fn the_rule_pages_in_docs_are_fresh() {
-    let printed = gateward(&["rules", "--output", "markdown"]).output().unwrap();
-    let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/rules.md");
-    let kept = std::fs::read_to_string(kept).unwrap();
-    assert!(kept.as_bytes() == printed.stdout, "docs/rules.md is stale: run `make generate`");
+fn the_generated_pages_in_docs_are_fresh() {
+    let pages: [(&str, &[&str]); 2] =
+        [("docs/rules.md", &["rules", "--output", "markdown"]), ("docs/cli.md", &["generate", "cli-reference"])];
+    for (page, arguments) in pages {
+        let printed = gateward(arguments).output().unwrap();
+        let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(page);
+        let kept = std::fs::read_to_string(kept).unwrap();
+        assert!(kept.as_bytes() == printed.stdout, "{page} is stale: run `make generate`");
+    }
 }
 
 #[test]

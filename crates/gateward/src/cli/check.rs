@@ -45,7 +45,7 @@ enum Output {
 }
 
 pub(crate) fn command() -> Command {
-    Command::new("check")
+    Arguments::augment_args(Command::new("check"))
         .about("Say what the API server and the webhooks would say about manifests, offline")
         .long_about(
             "Say what the API server and the webhooks would say about manifests, offline.\n\nEach object gets the \

@@ -16,7 +16,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn command() -> Command {
-    Command::new("completions")
+    Arguments::augment_args(Command::new("completions"))
         .about("Print completions for a shell")
         .after_help("Example:\n  source <(gateward completions bash)")
 }

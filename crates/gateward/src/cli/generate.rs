@@ -28,6 +28,8 @@ enum What {
     },
     /// Print the ValidatingWebhookConfiguration and the MutatingWebhookConfiguration
     Webhooks(WebhookArguments),
+    /// Print the help of all commands as one document
+    CliReference,
 }
 
 #[derive(Debug, Args)]
@@ -66,14 +68,17 @@ enum Output {
 }
 
 pub(crate) fn command() -> Command {
-    Command::new("generate").about("Print the manifests that follow from the declared webhooks").after_help(
-        "Examples:\n  gateward generate crds | kubectl apply --server-side -f -\n  gateward generate webhooks \
+    Arguments::augment_args(Command::new("generate"))
+        .about("Print the manifests that follow from the declared webhooks")
+        .after_help(
+            "Examples:\n  gateward generate crds | kubectl apply --server-side -f -\n  gateward generate webhooks \
          --release dynamo-platform --namespace dynamo-system",
-    )
+        )
 }
 
-pub(crate) fn run<P: Product>(product: &P, arguments: &Arguments) -> anyhow::Result<Exit> {
+pub(crate) fn run<P: Product>(product: &P, whole: Command, arguments: &Arguments) -> anyhow::Result<Exit> {
     let text = match &arguments.what {
+        What::CliReference => cli_reference(whole),
         What::Crds { output } => crds(product, *output),
         What::Webhooks(webhooks) => webhook_configurations(product, webhooks)?,
     };
@@ -121,6 +126,28 @@ impl WebhookArguments {
         }
         installation
     }
+}
+
+/// The help of the program and of each of its commands, as people see it.
+fn cli_reference(whole: Command) -> String {
+    let mut whole = whole.term_width(100);
+    whole.build();
+    let name = whole.get_name().to_owned();
+    let intro =
+        format!("# Command line\n\nWritten by `{name} generate cli-reference`; a test fails when it is stale.\n");
+    let sections = sections(&mut whole, &name);
+    intro + &sections
+}
+
+fn sections(command: &mut Command, name: &str) -> String {
+    let help = command.render_long_help().to_string();
+    let trimmed: String = help.lines().map(|line| line.trim_end().to_owned() + "\n").collect();
+    let mut text = format!("\n## `{name}`\n\n```text\n{}\n```\n", trimmed.trim_end());
+    for below in command.get_subcommands_mut().filter(|below| below.get_name() != "help") {
+        let name = format!("{name} {}", below.get_name());
+        text.push_str(&sections(below, &name));
+    }
+    text
 }
 
 /// YAML documents one after the other, or a JSON object a line.

@@ -23,7 +23,7 @@ pub(crate) struct LogOptions {
     #[arg(long, value_enum, default_value_t)]
     log_format: LogFormat,
     /// What is logged: error, warn, info, debug, trace, or a filter such as `gateward_server=debug`
-    #[arg(long, value_name = "FILTER", default_value = "info", env = "GATEWARD_LOG")]
+    #[arg(long, value_name = "FILTER", default_value = "info", env = "GATEWARD_LOG", hide_env_values = true)]
     log_level: String,
 }
 

@@ -14,7 +14,7 @@ use std::future::Future;
 use std::io::Write;
 use std::pin::Pin;
 
-use clap::{ArgMatches, Args, Command, FromArgMatches};
+use clap::{ArgMatches, Command, FromArgMatches};
 
 use crate::exit::Exit;
 use crate::product::Product;
@@ -68,7 +68,7 @@ async fn dispatch<P: Product>(
         "serve" => serve::run(product, arguments(matches)?).await,
         "check" => check::run(&product, &arguments(matches)?).await,
         "review" => review::run(&product, &arguments(matches)?).await,
-        "generate" => generate::run(&product, &arguments(matches)?),
+        "generate" => generate::run(&product, command(&product, extension), &arguments(matches)?),
         "rules" => rules::run(&product, &arguments(matches)?),
         "completions" => completions::run(command(&product, extension), &arguments(matches)?),
         _ => extension.run(product, matches).await,
@@ -90,12 +90,12 @@ pub(crate) fn command<P: Product>(product: &P, extension: &dyn Extension<P>) -> 
         .arg_required_else_help(true)
         .after_help("Exit codes: 0 fine, 1 findings, 2 usage or internal error.")
         .subcommands(further)
-        .subcommand(serve::Arguments::augment_args(serve::command()))
-        .subcommand(check::Arguments::augment_args(check::command()))
-        .subcommand(review::Arguments::augment_args(review::command()))
-        .subcommand(generate::Arguments::augment_args(generate::command()))
-        .subcommand(rules::Arguments::augment_args(rules::command()))
-        .subcommand(completions::Arguments::augment_args(completions::command()))
+        .subcommand(serve::command())
+        .subcommand(check::command())
+        .subcommand(review::command())
+        .subcommand(generate::command())
+        .subcommand(rules::command())
+        .subcommand(completions::command())
 }
 
 /// Help and version are no trouble; the rest is.

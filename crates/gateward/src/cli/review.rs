@@ -22,7 +22,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn command() -> Command {
-    Command::new("review")
+    Arguments::augment_args(Command::new("review"))
         .about("Answer AdmissionReviews from standard input, one JSON object a line")
         .long_about(
             "Answer AdmissionReviews from standard input, one JSON object a line, and print the answers in the same \

@@ -31,7 +31,7 @@ enum Output {
 }
 
 pub(crate) fn command() -> Command {
-    Command::new("rules")
+    Arguments::augment_args(Command::new("rules"))
         .about("Print the rules: what each demands, of which kinds, with examples")
         .after_help("Examples:\n  gateward rules\n  gateward rules DGD-48\n  gateward rules --output json | jq -r .id")
 }

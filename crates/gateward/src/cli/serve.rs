@@ -45,7 +45,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn command() -> Command {
-    Command::new("serve")
+    Arguments::augment_args(Command::new("serve"))
         .about("Serve the webhooks over TLS")
         .long_about(
             "Serve the webhooks over TLS, on this machine.\n\nPort 0 takes a free port; the addresses are printed. \
