@@ -1,0 +1,3 @@
+//! What the fuzz targets share: changing JSON so that it stays JSON.
+
+pub mod mutation;

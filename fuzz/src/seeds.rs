@@ -1,0 +1,81 @@
+//! Writes what the fuzz targets start from: `seeds FOLDER`.
+//!
+//! Reviews and YAML are the examples of the rule catalogue, which meet every rule; the rest is written here.
+
+use std::path::Path;
+use std::{env, fs, io};
+
+use gateward_lint::yaml;
+use serde_json::{Value, json};
+
+/// Texts that readers of YAML like to stumble over.
+const ODD_YAML: [&str; 12] = [
+    "a: &x [1, *x]\n",
+    "a: &a {b: 1}\nc: {<<: *a, d: 0o17, e: 0x1F, f: 1_000, g: .inf}\n",
+    "- |2-\n  text\n \n- >+\n folded\n\n...\n---\nx: 'it''s'\n",
+    "? [complex, key]\n: {a, b: , 'c': \"\\u00e4\\x41\"}\n",
+    "a: yes\nb: ~\nc: 2026-11-21\nd: !!str 1\ne: !!binary aGk=\n",
+    "%YAML 1.1\n---\n\ta: 1\n",
+    "\u{feff}{\"a\": [1, 2.5e3, -0], \"b\": null}",
+    "{\"a\": 1}\n{\"b\": 2}\n",
+    "a: 1\na: 2\n# comment\n--- # second\nb: {c: 'unfinished\n",
+    "a:\r\n  - b\r\n  -\r\n",
+    "key: value # note\n\"quoted\": 'single'\nlist:\n- - - deep\n",
+    "x: *unknown\n",
+];
+
+/// A raw object, and what a defaulter made of it.
+fn patches() -> [Value; 4] {
+    [
+        json!([{"a": 1, "xb": 2}, {"a": 1.0, "c": {"d": []}}]),
+        json!([[{"name": "a", "x": 1}, {"name": "b"}], [{"name": "b"}, {"name": "z"}, {"name": "a"}]]),
+        json!([{"items": [1, 2, 3], "m": {"x": {}, "k": null}}, {"items": [2, 3, 4], "m": {"k": {}, "a/b~c": ""}}]),
+        json!([{"p": [{"n": 1, "x": 1}, {"n": 2, "x": 2}]}, {"p": [{"n": 2}, {"n": 1}, {"n": 2}]}]),
+    ]
+}
+
+fn main() -> io::Result<()> {
+    let folder = env::args().nth(1).ok_or_else(|| io::Error::other("usage: seeds FOLDER"))?;
+    let folder = Path::new(&folder);
+    for target in ["review", "yaml", "patch"] {
+        fs::create_dir_all(folder.join(target))?;
+    }
+    for rule in dynamo_webhooks::registry().rules() {
+        for (verdict, example) in [("bad", rule.bad), ("good", rule.good)].iter().filter(|(_, text)| !text.is_empty()) {
+            let name = format!("{}-{verdict}", rule.id);
+            fs::write(folder.join("yaml").join(&name), example)?;
+            let documents = yaml::read(example).documents;
+            if let Some(example) = documents.first() {
+                fs::write(folder.join("review").join(&name), review(&example.value).to_string())?;
+            }
+        }
+    }
+    for (index, text) in ODD_YAML.iter().enumerate() {
+        fs::write(folder.join(format!("yaml/odd-{index}")), text)?;
+    }
+    for (index, pair) in patches().iter().enumerate() {
+        fs::write(folder.join(format!("patch/{index}")), pair.to_string())?;
+    }
+    Ok(())
+}
+
+/// An example of the catalogue as the API server would send it.
+fn review(example: &Value) -> Value {
+    let object = &example["object"];
+    let api_version = object["apiVersion"].as_str().unwrap_or_default();
+    let (group, version) = api_version.split_once('/').unwrap_or_default();
+    json!({
+        "apiVersion": "admission.k8s.io/v1",
+        "kind": "AdmissionReview",
+        "request": {
+            "uid": "705ab4f5",
+            "kind": {"group": group, "version": version, "kind": object["kind"]},
+            "operation": if example["old"].is_null() { "CREATE" } else { "UPDATE" },
+            "name": object["metadata"]["name"],
+            "namespace": object["metadata"]["namespace"],
+            "userInfo": {"username": example["user"].as_str().unwrap_or("jane")},
+            "object": object,
+            "oldObject": example["old"],
+        }
+    })
+}
