@@ -12,26 +12,36 @@ help: ## List the recipes
 run: ## Show the webhooks at work on example manifests, then keep serving (Ctrl-C ends it)
 	$(CARGO) run --quiet --package gateward-cli -- demo
 
+# Everything is built with all features, so that no recipe builds anew what another has built. A folder or file of
+# integration tests that is not named here runs with test-tools.
+TEST := $(CARGO) test --workspace --all-features
+RULE_TESTS := cases catalogue any_shape agreement commands
+LISTENER_TESTS := hostile http2 serving watching
+IDLE_TESTS := idle
+ALL_TESTS := $(sort $(basename $(notdir $(wildcard crates/*/tests/*.rs xtask/tests/*.rs))) \
+	$(notdir $(patsubst %/main.rs,%,$(wildcard crates/*/tests/*/main.rs))))
+TOOL_TESTS := $(filter-out $(RULE_TESTS) $(LISTENER_TESTS) $(IDLE_TESTS),$(ALL_TESTS))
+named = $(foreach name,$(filter $(1),$(ALL_TESTS)),--test $(name))
+
 test: test-unit test-rules test-tools test-hostile test-idle test-doc test-fuzz ## Run all tests
 
 test-unit: ## Tests beside the code
-	$(CARGO) test --workspace --lib --bins
+	$(TEST) --lib --bins
 
 test-rules: ## The rule books' cases, the catalogue's examples, and that all ways in agree
-	$(CARGO) test --package dynamo-webhooks --test '*'
-	$(CARGO) test --package gateward-cli --test '*'
+	$(TEST) $(call named,$(RULE_TESTS))
 
 test-tools: ## The core's promises, patches, YAML, schemas, CRDs, certificates, generated files
-	$(CARGO) test --package gateward-core --package gateward-lint --package gateward-certs --package gateward --package dynamo-api --package xtask --all-features --test '*'
+	$(TEST) $(call named,$(TOOL_TESTS))
 
 test-hostile: ## The server against hostile, patient and ordinary clients
-	$(CARGO) test --package gateward-server --all-features --test hostile --test serving --test watching --test http2
+	$(TEST) $(call named,$(LISTENER_TESTS))
 
 test-idle: ## A connection that rests for 100 seconds
-	$(CARGO) test --package gateward-server --test idle
+	$(TEST) $(call named,$(IDLE_TESTS))
 
 test-doc: ## The examples in the documentation
-	$(CARGO) test --workspace --doc
+	$(TEST) --doc
 
 test-fuzz: ## Each fuzz target for FUZZ_SECONDS
 	FUZZ_SECONDS=$(FUZZ_SECONDS) fuzz/run.sh
@@ -41,9 +51,10 @@ lint: format deny docs ## Formatting, lints, licences, documentation
 
 format:
 	$(CARGO) fmt --all --check
+	$(CARGO) fmt --manifest-path fuzz/Cargo.toml --check
 
 deny:
-	$(CARGO) deny --all-features check bans licenses sources
+	$(CARGO) deny --all-features check --hide-inclusion-graph bans licenses sources
 
 docs:
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --all-features --no-deps
