@@ -154,4 +154,15 @@ mod tests {
         request["spec"]["runtimeVersionOverride"] = "1.4.0".into();
         create(&request).assert_allowed();
     }
+
+    #[test]
+    fn the_workers_image_stands_in_for_a_profiler_image_that_was_never_named() {
+        let mut old = alpha(&json!({"deploymentOverrides": {"workersImage": "profiler:nightly"}}));
+        old["spec"]["profilingConfig"]["profilerImage"] = "".into();
+        let findings = create(&old);
+        findings.by(&ON_CREATE).at(AT);
+        let mut new = alpha(&json!({}));
+        new["spec"]["profilingConfig"]["profilerImage"] = "profiler:nightly".into();
+        update(&old, &new).assert_allowed();
+    }
 }

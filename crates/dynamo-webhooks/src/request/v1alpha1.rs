@@ -117,9 +117,15 @@ impl<'a> Release<'a> {
     /// In v1alpha1 a graph is applied only where the spec says so.
     fn of_written(spec: &'a Spec) -> Self {
         let apply = if spec.auto_apply { Apply::AtOnce } else { Apply::Asked };
-        let image = &spec.profiling_config.profiler_image;
-        Self { image, version_override: &spec.runtime_version_override, apply }
+        Self { image: image(spec), version_override: &spec.runtime_version_override, apply }
     }
+}
+
+/// The image that v1beta1 has: that of the workers stands in where none is named for the profiler.
+fn image(spec: &Spec) -> &str {
+    let of_workers = spec.deployment_overrides.as_ref().map_or("", |overrides| overrides.workers_image.as_str());
+    let of_profiler = spec.profiling_config.profiler_image.as_str();
+    if of_profiler.is_empty() { of_workers } else { of_profiler }
 }
 
 #[cfg(test)]

@@ -109,6 +109,12 @@ pub struct Expectation {
     pub patched: serde_json::Map<String, Value>,
     #[serde(default)]
     pub absent: Vec<String>,
+    /// What each warning speaks of, in order. Only our own cases say so.
+    #[serde(default)]
+    pub warns_of: Vec<String>,
+    /// What must stand nowhere in the answer. Only our own cases say so.
+    #[serde(default)]
+    pub never_says: Vec<String>,
 }
 
 /// The folder of the cases, where there is one beside the project.
@@ -120,12 +126,17 @@ pub fn folder() -> Option<PathBuf> {
 impl Case {
     /// The cases of a file that are ours to answer.
     pub fn ours(folder: &Path, file: &str) -> Vec<Self> {
-        let path = folder.join(file);
-        let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        Self::of_file(&folder.join(file)).into_iter().filter(Self::is_ours).collect()
+    }
+
+    /// All cases of a file.
+    pub fn of_file(path: &Path) -> Vec<Self> {
+        let file = path.display();
+        let text = fs::read_to_string(path).unwrap_or_else(|error| panic!("{file}: {error}"));
         let parse = |line: &str| {
             serde_json::from_str::<Self>(line).unwrap_or_else(|error| panic!("{file}: {error}: {line:.120}"))
         };
-        text.lines().filter(|line| !line.trim().is_empty()).map(parse).filter(Self::is_ours).collect()
+        text.lines().filter(|line| !line.trim().is_empty()).map(parse).collect()
     }
 
     /// Whether the case is of a stage, kind and era that the target state names.
@@ -195,7 +206,17 @@ impl Case {
                 response.told(),
             ));
         }
-        (self.stage == Stage::Mutating).then(|| self.wrong_node(&response.patched(&self.object)))?
+        self.wrong_text(&answer.body, &response)
+            .or_else(|| (self.stage == Stage::Mutating).then(|| self.wrong_node(&response.patched(&self.object)))?)
+    }
+
+    fn wrong_text(&self, body: &[u8], response: &Response) -> Option<String> {
+        let body = String::from_utf8_lossy(body);
+        let leaked = self.expect.never_says.iter().find(|text| body.contains(text.as_str()));
+        let missed = self.expect.warns_of.iter().zip(&response.warnings).find(|(about, said)| !said.contains(*about));
+        leaked
+            .map(|text| format!("says {text}: {body}"))
+            .or_else(|| missed.map(|(about, said)| format!("warns {said:?}, not of {about}")))
     }
 
     /// The expected paths in the version that the user wrote.
