@@ -20,11 +20,11 @@ fn defaulted(schema: Value, mut object: Value) -> Value {
 fn a_value_of_another_type_is_named_with_both_types() {
     assert_eq!(
         findings(json!({"type": "integer"}), json!("two")),
-        [r#"spec: Invalid value: "string": spec in body must be of type integer: "two""#]
+        [r#"spec: Invalid value: "string": spec in body must be of type integer: "string""#]
     );
     assert_eq!(
         findings(json!({"type": "string"}), json!(null)),
-        [r#"spec: Invalid value: "null": spec in body must be of type string: null"#]
+        [r#"spec: Invalid value: "null": spec in body must be of type string: "null""#]
     );
 }
 
@@ -77,7 +77,7 @@ fn limits_are_named() {
     assert!(one(json!({"type": "string", "maxLength": 3}), json!("äöü")).is_empty(), "characters are counted");
     assert!(one(json!({"type": "string", "pattern": "^[a-z]+$"}), json!("A")).ends_with("should match '^[a-z]+$'"));
     assert!(
-        one(json!({"type": "array", "maxItems": 1}), json!([1, 2])).ends_with("Too many: 2: must have at most 1 items")
+        one(json!({"type": "array", "maxItems": 1}), json!([1, 2])).ends_with("Too many: 2: must have at most 1 item")
     );
     assert!(one(json!({"type": "array", "minItems": 1}), json!([])).ends_with("should have at least 1 items"));
     assert!(
@@ -88,9 +88,8 @@ fn limits_are_named() {
         one(json!({"type": "number", "maximum": 1, "exclusiveMaximum": true}), json!(1))
             .ends_with("should be less than 1")
     );
-    assert!(
-        one(json!({"type": "integer", "format": "int32"}), json!(3_000_000_000_i64)).contains("must be of type int32")
-    );
+    let wide = one(json!({"type": "integer", "format": "int32"}), json!(3_000_000_000_i64));
+    assert!(wide.is_empty(), "the API server lets the width of integers pass");
 }
 
 #[test]

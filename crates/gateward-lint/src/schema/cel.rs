@@ -4,7 +4,7 @@ use gateward_core::{FieldPath, Segment};
 use serde_json::Value;
 
 use super::MAX_DEPTH;
-use super::node::{Additional, Node};
+use super::node::Node;
 
 /// A CEL rule that the API server would evaluate on a node of the object.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub(super) fn rules_on(root: &Node, object: &Value) -> Vec<CelRule> {
 }
 
 fn collect(node: &Node, value: &Value, path: &FieldPath, depth: usize, rules: &mut Vec<CelRule>) {
-    if depth == 0 {
+    if depth == 0 || value.is_null() {
         return;
     }
     rules.extend(node.rules.iter().map(|rule| CelRule {
@@ -35,11 +35,7 @@ fn collect(node: &Node, value: &Value, path: &FieldPath, depth: usize, rules: &m
     match value {
         Value::Object(members) => {
             for (name, member) in members {
-                let child = node.properties.get(name).or(match &node.additional {
-                    Additional::Entries(entry) => Some(entry.as_ref()),
-                    Additional::None | Additional::Anything => None,
-                });
-                if let Some(child) = child {
+                if let Some(child) = node.member(name) {
                     collect(child, member, &path.child(Segment::Field(name.clone().into())), depth - 1, rules);
                 }
             }

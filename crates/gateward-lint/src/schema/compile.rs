@@ -7,45 +7,33 @@ use super::format::Format;
 use super::node::{
     Additional, Bound, Embedded, Kind, ListType, Logic, Node, Nullable, Reach, Rule, Unique, Unknown, Values,
 };
-use super::{MAX_DEPTH, SchemaError};
+use super::{MAX_DEPTH, SchemaError, metadata, pattern};
 
 /// A schema member that is being read, with the path to it.
 struct At<'s> {
     schema: &'s Map<String, Value>,
     path: String,
     depth: usize,
+    part: Part,
+}
+
+/// Which part of a schema is read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    /// The skeleton, which says what members there are.
+    Structure,
+    /// Within `allOf`, `anyOf`, `oneOf` and `not`, where values alone are judged.
+    Values,
 }
 
 pub(super) fn root(schema: &Value) -> Result<Node, SchemaError> {
-    let mut node = node(schema, "", 0)?;
-    // Every object has these, whatever its schema says of them; it may still add limits to the name.
-    for member in ["apiVersion", "kind"] {
-        node.properties.entry(member.into()).or_insert_with(|| Node { kind: Kind::String, ..Node::default() });
-    }
-    let metadata = node.properties.entry("metadata".into()).or_default();
-    metadata.kind = Kind::Object;
-    metadata.unknown = Unknown::Preserved;
-    for map in ["labels", "annotations"] {
-        metadata.properties.entry(map.into()).or_insert_with(string_map);
-    }
-    for text in ["name", "generateName", "namespace"] {
-        metadata.properties.entry(text.into()).or_insert_with(|| nullable(Kind::String));
-    }
+    let mut node = node(schema, String::new(), 0, Part::Structure)?;
+    metadata::complete(&mut node);
     Ok(node)
 }
 
-/// The API server decodes metadata as Go does: null counts as absent.
-fn nullable(kind: Kind) -> Node {
-    Node { kind, nullable: Nullable::Yes, ..Node::default() }
-}
-
-fn string_map() -> Node {
-    let entry = Node { kind: Kind::String, ..Node::default() };
-    Node { additional: Additional::Entries(Box::new(entry)), ..nullable(Kind::Object) }
-}
-
-fn node(schema: &Value, path: &str, depth: usize) -> Result<Node, SchemaError> {
-    let fault = |message: &str| SchemaError { path: path.to_owned(), message: message.to_owned() };
+fn node(schema: &Value, path: String, depth: usize, part: Part) -> Result<Node, SchemaError> {
+    let fault = |message: &str| SchemaError { path: path.clone(), message: message.to_owned() };
     let schema = schema.as_object().ok_or_else(|| fault("a schema is an object"))?;
     if depth > MAX_DEPTH {
         return Err(fault("nested too deep"));
@@ -53,26 +41,38 @@ fn node(schema: &Value, path: &str, depth: usize) -> Result<Node, SchemaError> {
     if schema.contains_key("$ref") {
         return Err(fault("a structural schema has no $ref"));
     }
-    At { schema, path: path.to_owned(), depth }.node()
+    At { schema, path, depth, part }.node()
 }
 
 impl At<'_> {
     fn node(&self) -> Result<Node, SchemaError> {
+        let mut node = self.plain_node()?;
+        if node.embedded == Embedded::Yes {
+            metadata::complete(&mut node);
+        }
+        Ok(node)
+    }
+
+    fn plain_node(&self) -> Result<Node, SchemaError> {
         Ok(Node {
             kind: self.kind()?,
             nullable: if self.flag("nullable") { Nullable::Yes } else { Nullable::No },
             properties: self.properties()?,
             required: self.texts("required"),
             additional: self.additional()?,
-            items: self.child("items")?.map(Box::new),
+            items: self.child("items", self.part)?.map(Box::new),
             list: self.list_type(),
             unknown: self.unknown(),
-            embedded: if self.flag("x-kubernetes-embedded-resource") { Embedded::Yes } else { Embedded::No },
+            embedded: self.embedded(),
             values: self.values()?,
             default: self.schema.get("default").cloned(),
             logic: self.logic()?,
             rules: self.rules(),
         })
+    }
+
+    fn embedded(&self) -> Embedded {
+        if self.flag("x-kubernetes-embedded-resource") { Embedded::Yes } else { Embedded::No }
     }
 
     fn kind(&self) -> Result<Kind, SchemaError> {
@@ -93,9 +93,10 @@ impl At<'_> {
 
     fn properties(&self) -> Result<std::collections::BTreeMap<String, Node>, SchemaError> {
         let members = self.schema.get("properties").and_then(Value::as_object);
-        let compiled = members.into_iter().flatten().map(|(name, schema)| {
-            Ok((name.clone(), node(schema, &format!("{}/properties/{name}", self.path), self.depth + 1)?))
-        });
+        let compiled = members
+            .into_iter()
+            .flatten()
+            .map(|(name, schema)| Ok((name.clone(), self.below(schema, &format!("properties/{name}"), self.part)?)));
         compiled.collect()
     }
 
@@ -103,21 +104,23 @@ impl At<'_> {
         match self.schema.get("additionalProperties") {
             None | Some(Value::Bool(false)) => Ok(Additional::None),
             Some(Value::Bool(true)) => Ok(Additional::Anything),
-            Some(_) => {
-                Ok(self.child("additionalProperties")?.map_or(Additional::None, |n| Additional::Entries(n.into())))
+            Some(entry) => {
+                self.below(entry, "additionalProperties", self.part).map(|entry| Additional::Entries(entry.into()))
             }
         }
     }
 
-    fn child(&self, member: &str) -> Result<Option<Node>, SchemaError> {
-        let schema = self.schema.get(member);
-        schema.map(|schema| node(schema, &format!("{}/{member}", self.path), self.depth + 1)).transpose()
+    fn below(&self, schema: &Value, step: &str, part: Part) -> Result<Node, SchemaError> {
+        node(schema, format!("{}/{step}", self.path), self.depth + 1, part)
+    }
+
+    fn child(&self, member: &str, part: Part) -> Result<Option<Node>, SchemaError> {
+        self.schema.get(member).map(|schema| self.below(schema, member, part)).transpose()
     }
 
     fn children(&self, member: &str) -> Result<Vec<Node>, SchemaError> {
         let schemas = self.schema.get(member).and_then(Value::as_array);
-        let each = |schema| node(schema, &format!("{}/{member}", self.path), self.depth + 1);
-        schemas.into_iter().flatten().map(each).collect()
+        schemas.into_iter().flatten().map(|schema| self.below(schema, member, Part::Values)).collect()
     }
 
     fn list_type(&self) -> ListType {
@@ -129,7 +132,8 @@ impl At<'_> {
     }
 
     fn unknown(&self) -> Unknown {
-        if self.flag("x-kubernetes-preserve-unknown-fields") { Unknown::Preserved } else { Unknown::Pruned }
+        let preserved = self.part == Part::Values || self.flag("x-kubernetes-preserve-unknown-fields");
+        if preserved { Unknown::Preserved } else { Unknown::Pruned }
     }
 
     fn values(&self) -> Result<Values, SchemaError> {
@@ -150,9 +154,10 @@ impl At<'_> {
         })
     }
 
-    fn pattern(&self) -> Result<Option<Regex>, SchemaError> {
+    fn pattern(&self) -> Result<Option<(String, Regex)>, SchemaError> {
         let Some(pattern) = self.schema.get("pattern").and_then(Value::as_str) else { return Ok(None) };
-        Regex::new(pattern).map(Some).map_err(|error| self.fault("pattern", &error.to_string()))
+        let compiled = pattern::compile(pattern).map(|regex| Some((pattern.to_owned(), regex)));
+        compiled.map_err(|error| self.fault("pattern", &error.to_string()))
     }
 
     fn bound(&self, member: &str, exclusive: &str) -> Option<Bound> {
@@ -165,7 +170,7 @@ impl At<'_> {
             all_of: self.children("allOf")?,
             any_of: self.children("anyOf")?,
             one_of: self.children("oneOf")?,
-            not: self.child("not")?.map(Box::new),
+            not: self.child("not", Part::Values)?.map(Box::new),
         })
     }
 

@@ -1,9 +1,28 @@
-//! Structural defaulting.
+//! Structural defaulting, and what happens to nulls before it.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::node::{Additional, Kind, Node, Nullable};
+use super::node::{Node, Nullable};
 
+/// Takes out each null where the schema allows none and has no default for it. The API server does so before it
+/// defaults and validates; nulls in lists stay.
+pub(super) fn drop_nulls(node: &Node, value: &mut Value, depth: usize) {
+    if depth == 0 {
+        return;
+    }
+    match value {
+        Value::Object(members) => {
+            members.retain(|name, member| {
+                !node.member(name).is_some_and(|child| is_refused(member, child) && child.default.is_none())
+            });
+            each_member(node, members, |child, member| drop_nulls(child, member, depth - 1));
+        }
+        Value::Array(items) => each_item(node, items, |child, item| drop_nulls(child, item, depth - 1)),
+        _ => {}
+    }
+}
+
+/// Puts defaults in the place of what is absent, and of nulls where the schema allows none.
 pub(super) fn apply(node: &Node, value: &mut Value, depth: usize) {
     if depth == 0 {
         return;
@@ -11,40 +30,41 @@ pub(super) fn apply(node: &Node, value: &mut Value, depth: usize) {
     match value {
         Value::Object(members) => {
             for (name, property) in &node.properties {
-                if property.default.is_some() && is_absent(members.get(name), property) {
-                    members.insert(name.clone(), property.default.clone().unwrap_or_default());
+                let absent = members.get(name).is_none_or(|member| is_refused(member, property));
+                if let Some(default) = property.default.as_ref().filter(|_| absent) {
+                    members.insert(name.clone(), default.clone());
                 }
             }
-            if let Additional::Entries(entry) = &node.additional {
-                members.retain(|name, member| node.properties.contains_key(name) || !is_dropped(member, entry));
-            }
-            for (name, member) in members {
-                let child = node.properties.get(name).or(match &node.additional {
-                    Additional::Entries(entry) => Some(entry.as_ref()),
-                    Additional::None | Additional::Anything => None,
-                });
-                if let Some(child) = child {
-                    apply(child, member, depth - 1);
-                }
-            }
+            each_member(node, members, |child, member| fill(child, member, depth));
         }
-        Value::Array(items) => {
-            for item in items {
-                if let Some(child) = node.items.as_deref() {
-                    apply(child, item, depth - 1);
-                }
-            }
-        }
+        Value::Array(items) => each_item(node, items, |child, item| fill(child, item, depth)),
         _ => {}
     }
 }
 
-/// A null that the schema doesn't allow counts as absent where there is a default to take its place.
-fn is_absent(member: Option<&Value>, property: &Node) -> bool {
-    member.is_none_or(|member| member.is_null() && property.nullable == Nullable::No)
+fn fill(node: &Node, value: &mut Value, depth: usize) {
+    if let Some(default) = node.default.as_ref().filter(|_| is_refused(value, node)) {
+        value.clone_from(default);
+    }
+    apply(node, value, depth - 1);
 }
 
-/// A null entry of a map of objects is dropped.
-fn is_dropped(member: &Value, entry: &Node) -> bool {
-    member.is_null() && entry.kind == Kind::Object && entry.nullable == Nullable::No
+fn each_member(node: &Node, members: &mut Map<String, Value>, mut visit: impl FnMut(&Node, &mut Value)) {
+    for (name, member) in members {
+        if let Some(child) = node.member(name) {
+            visit(child, member);
+        }
+    }
+}
+
+fn each_item(node: &Node, items: &mut [Value], mut visit: impl FnMut(&Node, &mut Value)) {
+    for item in items {
+        if let Some(child) = node.items.as_deref() {
+            visit(child, item);
+        }
+    }
+}
+
+fn is_refused(value: &Value, node: &Node) -> bool {
+    value.is_null() && node.nullable == Nullable::No
 }

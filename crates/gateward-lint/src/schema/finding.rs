@@ -3,7 +3,7 @@
 use std::fmt;
 
 use gateward_core::FieldPath;
-use serde_json::Value;
+use serde_json::{Number, Value};
 
 /// What is wrong with a node.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,8 +17,6 @@ pub enum SchemaFault {
         found: &'static str,
         /// The type that is asked for.
         wanted: &'static str,
-        /// The value.
-        value: Value,
     },
     /// The value breaks a limit.
     Invalid {
@@ -26,6 +24,18 @@ pub enum SchemaFault {
         value: Value,
         /// The limit, as the end of a sentence: `should be greater than or equal to 0`.
         limit: String,
+    },
+    /// The value breaks a rule of Kubernetes that no schema states.
+    Malformed {
+        /// The value.
+        value: Value,
+        /// The rule.
+        why: String,
+    },
+    /// The value fits none of the alternatives that the schema offers, or too many.
+    Unmatched {
+        /// What it should do, as the end of a sentence.
+        why: String,
     },
     /// The value is none of the accepted ones.
     NotSupported {
@@ -67,13 +77,27 @@ pub struct SchemaFinding {
 /// Values in texts are cut to this many characters.
 const SHOWN: usize = 200;
 
+/// A value as the API server lists it among others.
+fn quoted(value: &Value) -> String {
+    if value.is_string() { shown(value) } else { format!("{:?}", shown(value)) }
+}
+
 fn shown(value: &Value) -> String {
     let text = match value {
-        Value::Object(_) | Value::Array(_) => value.to_string(),
-        scalar => scalar.to_string(),
+        Value::Number(number) => go_number(number),
+        other => other.to_string(),
     };
     match text.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
+/// Go writes no fraction of zero, and an exponent's sign.
+fn go_number(number: &Number) -> String {
+    let text = number.to_string();
+    match text.strip_suffix(".0") {
+        Some(whole) => whole.to_owned(),
         None => text,
     }
 }
@@ -84,20 +108,22 @@ impl fmt::Display for SchemaFinding {
         let path = &self.path;
         match &self.fault {
             SchemaFault::Required => f.write_str("Required value"),
-            SchemaFault::Type { found, wanted, value } => {
-                let shown = shown(value);
-                write!(f, "Invalid value: \"{found}\": {path} in body must be of type {wanted}: {shown}")
+            SchemaFault::Type { found, wanted } => {
+                write!(f, "Invalid value: \"{found}\": {path} in body must be of type {wanted}: \"{found}\"")
             }
             SchemaFault::Invalid { value, limit } => {
                 write!(f, "Invalid value: {}: {path} in body {limit}", shown(value))
             }
+            SchemaFault::Malformed { value, why } => write!(f, "Invalid value: {}: {why}", shown(value)),
+            SchemaFault::Unmatched { why } => write!(f, "Invalid value: \"\": \"{path}\" {why}"),
             SchemaFault::NotSupported { value, accepted } => {
-                let accepted: Vec<String> = accepted.iter().map(shown).collect();
+                let accepted: Vec<String> = accepted.iter().map(quoted).collect();
                 write!(f, "Unsupported value: {}: supported values: {}", shown(value), accepted.join(", "))
             }
             SchemaFault::TooLong { max } => write!(f, "Too long: may not be more than {max} bytes"),
             SchemaFault::TooMany { actual, max } => {
-                write!(f, "Too many: {actual}: must have at most {max} items")
+                let items = if *max == 1 { "item" } else { "items" };
+                write!(f, "Too many: {actual}: must have at most {max} {items}")
             }
             SchemaFault::Duplicate { value } => write!(f, "Duplicate value: {}", shown(value)),
             SchemaFault::UnknownField => write!(f, "unknown field {:?}", path.to_string()),

@@ -1,6 +1,6 @@
-//! Lists: how many items, and which of them are the same.
+//! Lists: which of their items are the same.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use gateward_core::Segment;
 use serde_json::{Map, Value};
@@ -11,28 +11,39 @@ use super::validate::Walk;
 
 pub(super) fn check(node: &Node, items: &[Value], walk: &mut Walk) {
     match &node.list {
-        ListType::Set => repeated(items, Value::clone, walk),
+        ListType::Set => repeated(items, |item| Some(item.clone()), walk),
         ListType::Map(keys) => repeated(items, |item| identity(node, keys, item), walk),
-        ListType::Atomic if node.values.unique == Unique::Yes => repeated(items, Value::clone, walk),
+        ListType::Atomic if node.values.unique == Unique::Yes && has_repeated(items) => {
+            let limit = "shouldn't contain duplicates".to_owned();
+            walk.add(SchemaFault::Invalid { value: "".into(), limit });
+        }
         ListType::Atomic => {}
     }
 }
 
-/// Each item whose identity stands further up already.
-fn repeated(items: &[Value], identity: impl Fn(&Value) -> Value, walk: &mut Walk) {
-    let mut seen = BTreeSet::new();
+/// The second of each group of items with one identity; those without one are not compared.
+fn repeated(items: &[Value], identity: impl Fn(&Value) -> Option<Value>, walk: &mut Walk) {
+    let mut seen = BTreeMap::new();
     for (index, item) in items.iter().enumerate() {
-        let value = identity(item);
+        let Some(value) = identity(item) else { continue };
         // Members are sorted, so equal values have equal texts.
-        if !seen.insert(value.to_string()) {
+        let times = seen.entry(value.to_string()).or_insert(0_usize);
+        *times += 1;
+        if *times == 2 {
             walk.below(Segment::Index(index), |walk| walk.add(SchemaFault::Duplicate { value }));
         }
     }
 }
 
+fn has_repeated(items: &[Value]) -> bool {
+    let mut seen = BTreeSet::new();
+    !items.iter().all(|item| seen.insert(item.to_string()))
+}
+
 /// The members that tell an item of a list map from the others, with their defaults.
-fn identity(node: &Node, keys: &[String], item: &Value) -> Value {
+fn identity(node: &Node, keys: &[String], item: &Value) -> Option<Value> {
+    let members = item.as_object()?;
     let default = |key: &str| node.items.as_ref()?.properties.get(key)?.default.clone();
-    let member = |key: &String| (key.clone(), item.get(key).cloned().or_else(|| default(key)).unwrap_or_default());
-    Value::Object(keys.iter().map(member).collect::<Map<_, _>>())
+    let member = |key: &String| Some((key.clone(), members.get(key).cloned().or_else(|| default(key))?));
+    Some(Value::Object(keys.iter().filter_map(member).collect::<Map<_, _>>()))
 }

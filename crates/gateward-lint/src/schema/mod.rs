@@ -25,7 +25,9 @@ mod defaults;
 mod finding;
 mod format;
 mod lists;
+mod metadata;
 mod node;
+mod pattern;
 mod validate;
 mod values;
 
@@ -61,13 +63,17 @@ impl Schema {
         Ok(Self { root: compile::root(schema)? })
     }
 
-    /// Fills in the defaults of the schema, as the API server does before anything else. A null where the schema has a
-    /// default and allows no null counts as absent; a null entry of a map of objects is dropped.
+    /// Fills in the defaults of the schema, as the API server does before anything else. A null counts as absent where
+    /// the schema allows none, but not as an item of a list.
     pub fn apply_defaults(&self, object: &mut Value) {
+        defaults::drop_nulls(&self.root, object, MAX_DEPTH);
         defaults::apply(&self.root, object, MAX_DEPTH);
     }
 
-    /// What the API server would refuse, in the order of the schema's members.
+    /// What the API server would refuse of an object that has its defaults, in the order of the object's members.
+    ///
+    /// A node of the wrong type has one finding, whatever else the API server adds to it. Where alternatives (`anyOf`
+    /// and the like) fail, the finding stands at their node; the API server names no field there.
     pub fn validate(&self, object: &Value) -> Vec<SchemaFinding> {
         validate::object(&self.root, object)
     }

@@ -25,6 +25,16 @@ pub(super) struct Node {
     pub rules: Vec<Rule>,
 }
 
+impl Node {
+    /// What the schema says of a member.
+    pub(super) fn member(&self, name: &str) -> Option<&Node> {
+        self.properties.get(name).or(match &self.additional {
+            Additional::Entries(entry) => Some(entry.as_ref()),
+            Additional::None | Additional::Anything => None,
+        })
+    }
+}
+
 /// The JSON type that is asked for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -92,7 +102,8 @@ pub(super) struct Values {
     pub multiple_of: Option<Number>,
     pub min_length: Option<usize>,
     pub max_length: Option<usize>,
-    pub pattern: Option<Regex>,
+    /// As it is written, and as it is matched.
+    pub pattern: Option<(String, Regex)>,
     pub min_items: Option<usize>,
     pub max_items: Option<usize>,
     pub min_properties: Option<usize>,

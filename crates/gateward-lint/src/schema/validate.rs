@@ -62,23 +62,36 @@ impl Walk {
         }
         for (name, member) in members {
             let step = Segment::Field(name.clone().into());
-            match (node.properties.get(name), &node.additional) {
-                (Some(property), _) => self.below(step, |walk| walk.node(property, member)),
-                (None, Additional::Entries(entry)) => self.below(step, |walk| walk.node(entry, member)),
-                (None, Additional::Anything) => {}
-                (None, Additional::None) if is_known(node, name) => {}
-                (None, Additional::None) => self.below(step, |walk| walk.add(SchemaFault::UnknownField)),
+            match (node.member(name), &node.additional) {
+                (Some(child), _) => self.below(step, |walk| walk.node(child, member)),
+                (None, Additional::None) if !is_known(node) => {
+                    self.below(step, |walk| walk.add(SchemaFault::UnknownField));
+                }
+                (None, _) => {}
             }
         }
     }
 
+    /// An object within the object says what it is.
     fn embedded(&mut self, members: &Map<String, Value>) {
         for name in ["apiVersion", "kind"] {
-            let given = members.get(name).and_then(Value::as_str).is_some_and(|text| !text.is_empty());
-            if !given {
-                self.below(Segment::Field(name.into()), |walk| walk.add(SchemaFault::Required));
+            let step = Segment::Field(name.into());
+            match members.get(name) {
+                None => self.below(step, |walk| walk.add(SchemaFault::Required)),
+                Some(Value::String(text)) => self.below(step, |walk| walk.type_meta(name, text)),
+                Some(_) => {}
             }
         }
+    }
+
+    fn type_meta(&mut self, name: &str, text: &str) {
+        let why = match name {
+            _ if text.is_empty() => "must not be empty".to_owned(),
+            "apiVersion" if text.matches('/').count() > 1 => format!("unexpected GroupVersion string: {text}"),
+            "kind" if !is_kind(text) => "must be letters, digits and '-', the first a letter".to_owned(),
+            _ => return,
+        };
+        self.add(SchemaFault::Malformed { value: text.into(), why });
     }
 
     fn items(&mut self, node: &Node, items: &[Value]) {
@@ -92,48 +105,48 @@ impl Walk {
     fn logic(&mut self, node: &Node, value: &Value) {
         let logic = &node.logic;
         for schema in &logic.all_of {
-            self.node(&without_structure(schema, node), value);
+            self.node(schema, value);
         }
-        let fitting = |schemas: &[Node]| schemas.iter().filter(|schema| fits(schema, node, value)).count();
-        let limit = match () {
-            () if !logic.any_of.is_empty() && fitting(&logic.any_of) == 0 => {
-                "must validate at least one schema (anyOf)"
-            }
-            () if !logic.one_of.is_empty() && fitting(&logic.one_of) != 1 => {
-                "must validate one and only one schema (oneOf)"
-            }
-            () if logic.not.as_ref().is_some_and(|not| fits(not, node, value)) => "must not validate the schema (not)",
-            () => return,
+        if !logic.any_of.is_empty() && !logic.any_of.iter().any(|schema| fits(schema, value)) {
+            self.add(SchemaFault::Unmatched { why: "must validate at least one schema (anyOf)".into() });
+        }
+        if !logic.one_of.is_empty() {
+            self.one_of(&logic.one_of, value);
+        }
+        if logic.not.as_ref().is_some_and(|not| fits(not, value)) {
+            self.add(SchemaFault::Unmatched { why: "must not validate the schema (not)".into() });
+        }
+    }
+
+    fn one_of(&mut self, schemas: &[Node], value: &Value) {
+        let found = match schemas.iter().filter(|schema| fits(schema, value)).count() {
+            1 => return,
+            0 => "Found none valid".to_owned(),
+            found => format!("Found {found} valid alternatives"),
         };
-        self.add(SchemaFault::Invalid { value: value.clone(), limit: limit.into() });
+        let why = format!("must validate one and only one schema (oneOf). {found}");
+        self.add(SchemaFault::Unmatched { why });
     }
 }
 
-/// Inside allOf, anyOf, oneOf and not only values are judged: which members exist is said outside.
-fn without_structure(schema: &Node, outside: &Node) -> Node {
-    let mut schema = schema.clone();
-    schema.unknown = Unknown::Preserved;
-    if schema.kind == Kind::Any {
-        schema.kind = outside.kind;
-    }
-    schema.nullable = outside.nullable;
-    for property in schema.properties.values_mut() {
-        property.unknown = Unknown::Preserved;
-    }
-    schema
-}
-
-fn fits(schema: &Node, outside: &Node, value: &Value) -> bool {
+fn fits(schema: &Node, value: &Value) -> bool {
     let mut walk = Walk::default();
-    walk.node(&without_structure(schema, outside), value);
+    walk.node(schema, value);
     walk.findings.is_empty()
 }
 
+/// A DNS label of at most 63 characters that begins with a letter, in mixed case.
+fn is_kind(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    bytes.len() <= 63
+        && bytes.first().is_some_and(u8::is_ascii_alphabetic)
+        && bytes.last().is_some_and(u8::is_ascii_alphanumeric)
+        && bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'-')
+}
+
 /// Whether a member without a property of its own is no surprise.
-fn is_known(node: &Node, name: &str) -> bool {
-    node.unknown == Unknown::Preserved
-        || node.embedded == Embedded::Yes && ["apiVersion", "kind", "metadata"].contains(&name)
-        || node.kind != Kind::Object && node.properties.is_empty()
+fn is_known(node: &Node) -> bool {
+    node.unknown == Unknown::Preserved || node.kind != Kind::Object && node.properties.is_empty()
 }
 
 fn wrong_type(node: &Node, value: &Value) -> Option<SchemaFault> {
@@ -147,21 +160,24 @@ fn wrong_type(node: &Node, value: &Value) -> Option<SchemaFault> {
         Kind::Boolean => value.is_boolean(),
         Kind::IntOrString => is_whole(value) || value.is_string(),
     };
-    let fault = || SchemaFault::Type { found: name_of(value), wanted: wanted(node.kind), value: value.clone() };
+    let fault = || SchemaFault::Type { found: name_of(value), wanted: wanted(node.kind) };
     (!fits).then(fault)
 }
 
-/// A number without a fraction; the API server takes `1.0` for an integer too.
+/// An integer of 64 bits; the API server takes `1.0` for one too.
 fn is_whole(value: &Value) -> bool {
-    value.is_i64() || value.is_u64() || value.as_f64().is_some_and(|number| number.fract() == 0.0)
+    /// Where doubles stop telling integers apart; the API server takes none beyond.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    let exact = |number: f64| number.fract() == 0.0 && number.abs() < EXACT;
+    value.is_i64() || !value.is_u64() && value.as_f64().is_some_and(exact)
 }
 
 fn name_of(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "boolean",
-        Value::Number(number) if number.is_f64() => "number",
-        Value::Number(_) => "integer",
+        Value::Number(number) if number.is_i64() => "integer",
+        Value::Number(_) => "number",
         Value::String(_) => "string",
         Value::Array(_) => "array",
         Value::Object(_) => "object",

@@ -7,11 +7,14 @@ use super::node::{Bound, Reach, Values};
 use super::validate::Walk;
 
 pub(super) fn check(values: &Values, value: &Value, walk: &mut Walk) {
-    if !values.accepted.is_empty() && !values.accepted.contains(value) {
+    if !values.accepted.is_empty() && !values.accepted.iter().any(|accepted| is_same(accepted, value)) {
         walk.add(SchemaFault::NotSupported { value: value.clone(), accepted: values.accepted.clone() });
     }
     match value {
-        Value::String(text) => string(values, text, walk),
+        Value::String(text) => {
+            string(values, text, walk);
+            format(values, text, walk);
+        }
         Value::Number(number) => numeric(values, number, walk),
         Value::Array(items) => count(items.len(), values.min_items, values.max_items, "items", walk),
         Value::Object(members) => {
@@ -19,22 +22,25 @@ pub(super) fn check(values: &Values, value: &Value, walk: &mut Walk) {
         }
         Value::Null | Value::Bool(_) => {}
     }
-    if let Some(format) = values.format.filter(|format| !format.fits(value)) {
-        invalid(value, format!("must be of type {}: {value}", format.name()), walk);
+}
+
+/// The first limit that is broken; the API server looks no further either.
+fn string(values: &Values, text: &str, walk: &mut Walk) {
+    let length = text.chars().count();
+    if let Some(max) = values.max_length.filter(|max| length > *max) {
+        return walk.add(SchemaFault::TooLong { max });
+    }
+    if let Some(least) = values.min_length.filter(|least| length < *least) {
+        return invalid(&text.into(), format!("should be at least {least} chars long"), walk);
+    }
+    if let Some((pattern, _)) = values.pattern.as_ref().filter(|(_, pattern)| !pattern.is_match(text)) {
+        invalid(&text.into(), format!("should match '{pattern}'"), walk);
     }
 }
 
-fn string(values: &Values, text: &str, walk: &mut Walk) {
-    let length = text.chars().count();
-    if values.min_length.is_some_and(|least| length < least) {
-        let least = values.min_length.unwrap_or_default();
-        invalid(&text.into(), format!("should be at least {least} chars long"), walk);
-    }
-    if let Some(max) = values.max_length.filter(|max| length > *max) {
-        walk.add(SchemaFault::TooLong { max });
-    }
-    if let Some(pattern) = values.pattern.as_ref().filter(|pattern| !pattern.is_match(text)) {
-        invalid(&text.into(), format!("should match '{pattern}'"), walk);
+fn format(values: &Values, text: &str, walk: &mut Walk) {
+    if let Some(format) = values.format.filter(|format| !format.fits(text)) {
+        invalid(&text.into(), format!("must be of type {}: {text:?}", format.name()), walk);
     }
 }
 
@@ -75,8 +81,19 @@ fn float(number: &Number) -> f64 {
 }
 
 fn is_multiple(number: &Number, step: &Number) -> bool {
+    if let (Some(number), Some(step @ 1..)) = (number.as_i64(), step.as_i64()) {
+        return number % step == 0;
+    }
     let quotient = float(number) / float(step);
     (quotient - quotient.round()).abs() < 1e-9
+}
+
+/// Equal, where `1` and `1.0` are the same.
+fn is_same(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Number(a), Value::Number(b)) => a == b || a.as_f64() == b.as_f64(),
+        _ => a == b,
+    }
 }
 
 fn count(actual: usize, least: Option<usize>, most: Option<usize>, what: &str, walk: &mut Walk) {
