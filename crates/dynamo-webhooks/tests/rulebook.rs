@@ -1,7 +1,8 @@
 //! Our own cases, written from the rule books alone: `rulebook/*.jsonl`, one case a line, through `Registry::answer`.
 //!
-//! They have the form of the known cases. Beside verdict, paths and counts some say what a warning speaks of, and what
-//! must stand nowhere in an answer.
+//! They have the form of the known cases, and `note` names the passage that a case is read off. Beside verdict, paths
+//! and counts some say which rules deny, what a warning speaks of, and what must stand nowhere in an answer. Where
+//! `paths` is `written`, those of v1alpha1 objects are the user's own.
 
 #![allow(clippy::panic, clippy::expect_used, reason = "assertions of tests")]
 
@@ -48,5 +49,5 @@ fn disagreement(case: &Case, registry: &Registry) -> Option<String> {
     };
     let answer = block_on(registry.answer(&path, &case.body(registry), &case.context()));
     let how = case.disagreement(&answer)?;
-    Some(format!("{} ({}, {})\n      {how}", case.id, case.source_rule, case.version()))
+    Some(format!("{} ({}, {})\n      {how}\n      {}", case.id, case.source_rule, case.version(), case.note))
 }

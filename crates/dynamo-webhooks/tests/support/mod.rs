@@ -13,7 +13,7 @@ use std::time::SystemTime;
 
 use base64::Engine;
 use dynamo_webhooks::ClusterFacts;
-use gateward_core::{Answer, Context, GroupVersionKind, Registry, Review, patch};
+use gateward_core::{Answer, Context, GroupVersionKind, Registry, Review, Severity, patch};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -36,7 +36,23 @@ pub struct Case {
     pub object: Value,
     pub user: Value,
     pub config: Value,
+    /// Which passage says so.
+    #[serde(default)]
+    pub note: String,
+    #[serde(default)]
+    pub paths: Paths,
     pub expect: Expectation,
+}
+
+/// Which version's fields the expected paths name.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Paths {
+    /// The hub's, with those of the object's own version mixed in.
+    #[default]
+    Hub,
+    /// Those that the user wrote.
+    Written,
 }
 
 /// Who answers a case.
@@ -109,6 +125,9 @@ pub struct Expectation {
     pub patched: serde_json::Map<String, Value>,
     #[serde(default)]
     pub absent: Vec<String>,
+    /// The rules of the findings, in the order of their paths. Only our own cases say so.
+    #[serde(default)]
+    pub rules: Vec<String>,
     /// What each warning speaks of, in order. Only our own cases say so.
     #[serde(default)]
     pub warns_of: Vec<String>,
@@ -206,8 +225,17 @@ impl Case {
                 response.told(),
             ));
         }
-        self.wrong_text(&answer.body, &response)
+        self.wrong_rules(answer)
+            .or_else(|| self.wrong_text(&answer.body, &response))
             .or_else(|| (self.stage == Stage::Mutating).then(|| self.wrong_node(&response.patched(&self.object)))?)
+    }
+
+    fn wrong_rules(&self, answer: &Answer) -> Option<String> {
+        let denying = answer.record.issues.iter().filter(|issue| issue.severity == Severity::Error);
+        let found = self.comparable(denying.map(|issue| issue.rule.to_owned()).collect());
+        let wanted = self.comparable(self.expect.rules.clone());
+        let wrong = !wanted.is_empty() && found != wanted;
+        wrong.then(|| format!("wanted {}\n      found  {}", wanted.join(" "), found.join(" ")))
     }
 
     fn wrong_text(&self, body: &[u8], response: &Response) -> Option<String> {
@@ -222,7 +250,7 @@ impl Case {
     /// The expected paths in the version that the user wrote.
     fn wanted_paths(&self) -> Vec<String> {
         let paths = self.expect.error_fields.iter();
-        if !self.is_translated() {
+        if self.paths == Paths::Written || !self.is_translated() {
             return paths.cloned().collect();
         }
         paths.map(|path| alpha::translate(path, &self.kind, &self.object)).collect()
