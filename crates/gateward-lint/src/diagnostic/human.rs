@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use annotate_snippets::renderer::DecorStyle;
-use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet};
+use annotate_snippets::{Annotation, AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet};
 use gateward_core::Severity;
 
 use super::Diagnostic;
@@ -21,36 +21,68 @@ pub enum Colour {
 /// How much of a line is shown from the underlined part on, in bytes.
 const SHOWN: usize = 120;
 
-/// How much of a line is kept in front of the underlined part, in bytes; the renderer shortens what is left, and counts
-/// columns from here.
+/// How much of a line is kept in front of the underlined part, in bytes; the renderer shortens what is left.
 const KEPT: usize = 4096;
 
 /// The finding with the line that it is about; `text` is the file's.
+///
+/// Nothing of the text reaches a terminal as a command: control characters and those that turn the direction of
+/// writing are replaced.
 pub fn human(diagnostic: &Diagnostic, text: &str, colour: Colour) -> String {
     let renderer = match colour {
         Colour::Always => Renderer::styled(),
         Colour::Never => Renderer::plain(),
     };
-    let excerpt = diagnostic.span.and_then(|span| Excerpt::new(text, &span));
-    let message = clean(&diagnostic.message);
-    let label = clean(&diagnostic.label);
     let file = clean(&diagnostic.file);
-    let notes = notes(diagnostic);
-    let title = level(diagnostic.severity).primary_title(message.as_str()).id(diagnostic.rule);
-    let place: Element<'_> = match &excerpt {
-        Some(excerpt) => Snippet::source(excerpt.text.as_str())
-            .path(file.as_str())
-            .line_start(excerpt.line)
-            .annotation(AnnotationKind::Primary.span(excerpt.underlined.clone()).label(label.as_str()))
-            .into(),
-        None => Origin::path(file.as_str()).into(),
-    };
-    let group = notes.iter().fold(Group::with_title(title).element(place), |group, (name, note)| {
-        group.element(Level::NOTE.with_name(*name).message(note.as_str()))
-    });
+    let parts = Parts::new(diagnostic, text);
+    let title = level(diagnostic.severity).primary_title(parts.message.as_str()).id(diagnostic.rule);
+    let group = Group::with_title(title).elements(parts.places(&file)).elements(parts.notes());
     let mut shown = renderer.decor_style(DecorStyle::Ascii).render(&[group]);
+    if let Some((counted, actual)) = parts.corrected_place(&file) {
+        shown = shown.replacen(&counted, &actual, 1);
+    }
     shown.push('\n');
     shown
+}
+
+/// All texts of a finding, fit for a terminal.
+struct Parts {
+    message: String,
+    excerpt: Option<Excerpt>,
+    related: Option<Excerpt>,
+    notes: Vec<(&'static str, String)>,
+}
+
+impl Parts {
+    fn new(diagnostic: &Diagnostic, text: &str) -> Self {
+        let help = diagnostic.help.as_deref().map(|help| ("help", clean(help)));
+        let docs = diagnostic.docs.as_deref().map(|docs| ("docs", clean(docs)));
+        let related = diagnostic.related.as_ref();
+        Self {
+            message: clean(&diagnostic.message),
+            excerpt: diagnostic.span.and_then(|span| Excerpt::new(text, &span, &diagnostic.label)),
+            related: related.and_then(|related| Excerpt::new(text, &related.span, &related.label)),
+            notes: help.into_iter().chain(docs).collect(),
+        }
+    }
+
+    fn places<'p>(&'p self, file: &'p str) -> Vec<Element<'p>> {
+        let Some(excerpt) = &self.excerpt else { return vec![Origin::path(file).into()] };
+        let related = self.related.as_ref().map(|related| related.snippet(file, AnnotationKind::Context).into());
+        std::iter::once(excerpt.snippet(file, AnnotationKind::Primary).into()).chain(related).collect()
+    }
+
+    fn notes(&self) -> impl Iterator<Item = Element<'_>> {
+        self.notes.iter().map(|(name, note)| Level::NOTE.with_name(*name).message(note.as_str()).into())
+    }
+
+    /// What the renderer says of the place, and what it should say, where it did not get the whole line.
+    fn corrected_place(&self, file: &str) -> Option<(String, String)> {
+        let excerpt = self.excerpt.as_ref()?;
+        let counted = 1 + excerpt.text[..excerpt.underlined.start].chars().count();
+        let place = |column: usize| format!("{file}:{}:{column}", excerpt.line);
+        (counted != excerpt.column).then(|| (place(counted), place(excerpt.column)))
+    }
 }
 
 fn level(severity: Severity) -> Level<'static> {
@@ -61,43 +93,53 @@ fn level(severity: Severity) -> Level<'static> {
     }
 }
 
-fn notes(diagnostic: &Diagnostic) -> Vec<(&'static str, String)> {
-    let help = diagnostic.help.as_deref().map(|help| ("help", clean(help)));
-    let docs = diagnostic.docs.as_deref().map(|docs| ("docs", clean(docs)));
-    help.into_iter().chain(docs).collect()
-}
-
 /// The line that a span is on, as much of it as is worth showing.
 struct Excerpt {
     text: String,
     line: usize,
+    column: usize,
     underlined: Range<usize>,
+    label: String,
 }
 
 impl Excerpt {
     /// `None` where the span is not in the text.
-    fn new(text: &str, span: &Span) -> Option<Self> {
+    fn new(text: &str, span: &Span, label: &str) -> Option<Self> {
         let bytes = span.bytes();
         let before = text.get(..bytes.start)?;
         let line_start = before.rfind('\n').map_or(0, |at| at + 1);
-        let line_end = text[bytes.start..].find('\n').map_or(text.len(), |at| bytes.start + at);
+        let line_end = bytes.start + text[bytes.start..].find(['\n', '\r']).unwrap_or(text.len() - bytes.start);
         let start = text.floor_char_boundary(line_start.max(bytes.start.saturating_sub(KEPT)));
         let wanted = bytes.end.clamp(bytes.start, line_end).min(bytes.start + SHOWN);
         let end = text.ceil_char_boundary((wanted + SHOWN).min(line_end));
         let underlined = bytes.start - start..text.ceil_char_boundary(wanted) - start;
-        Some(Self { text: clean(text.get(start..end)?), line: span.line(), underlined })
+        let text = clean(text.get(start..end)?);
+        Some(Self { text, line: span.line(), column: span.column(), underlined, label: clean(label) })
+    }
+
+    fn snippet<'e>(&'e self, file: &'e str, kind: AnnotationKind) -> Snippet<'e, Annotation<'e>> {
+        let annotation = kind.span(self.underlined.clone());
+        let annotation = if self.label.is_empty() { annotation } else { annotation.label(self.label.as_str()) };
+        Snippet::source(self.text.as_str()).path(file).line_start(self.line).annotation(annotation)
     }
 }
 
-/// Text without control characters, each of its bytes in its old place: they could move the cursor or hide the finding.
+/// Text without characters that a terminal obeys, each of its bytes in its old place.
 fn clean(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
-    for char in text.chars() {
-        if char.is_control() {
-            (0..char.len_utf8()).for_each(|_| clean.push('?'));
-        } else {
-            clean.push(char);
+    for character in text.chars() {
+        match character {
+            '\t' => clean.push('\t'),
+            _ if is_obeyed(character) => (0..character.len_utf8()).for_each(|_| clean.push('?')),
+            _ => clean.push(character),
         }
     }
     clean
+}
+
+/// Control characters, the byte order mark, and marks that turn the direction of writing.
+fn is_obeyed(character: char) -> bool {
+    character.is_control()
+        || matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}')
+        || matches!(character, '\u{2066}'..='\u{2069}' | '\u{feff}' | '\u{2028}' | '\u{2029}')
 }

@@ -28,6 +28,8 @@ pub struct Diagnostic {
     pub span: Option<Span>,
     /// What the underline is labelled with.
     pub label: Cow<'static, str>,
+    /// A second place of the file that explains the first.
+    pub related: Option<Related>,
     /// The node, in the version that the user wrote.
     pub path: FieldPath,
     /// The object; `None` for a finding about the file.
@@ -38,6 +40,15 @@ pub struct Diagnostic {
     pub help: Option<Cow<'static, str>>,
     /// How to learn more.
     pub docs: Option<String>,
+}
+
+/// A place that explains another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Related {
+    /// What to underline.
+    pub span: Span,
+    /// What the underline is labelled with.
+    pub label: Cow<'static, str>,
 }
 
 /// Which object a finding is about.
@@ -69,12 +80,21 @@ mod tests {
             file: "graphs/otter.yaml".into(),
             span: Some(source.documents[0].nearest(&path).underline),
             label: "spec.components".into(),
+            related: None,
             path,
             object: Some(ObjectRef { kind: "Graph".into(), name: "otter".into(), ..ObjectRef::default() }),
             message: "a graph needs at least one component".into(),
             help: Some("add one, for example `- name: frontend`".into()),
             docs: Some("gateward rules DGD-48".into()),
         }
+    }
+
+    /// The finding at the first occurrence of `underlined`, without its notes.
+    fn shown(text: &str, underlined: &str) -> String {
+        let start = text.find(underlined).unwrap();
+        let span = Span::locate(text, start..start + underlined.len());
+        let short = Diagnostic { span: Some(span), label: "here".into(), help: None, docs: None, ..diagnostic() };
+        human(&short, text, Colour::Never)
     }
 
     #[test]
@@ -92,6 +112,36 @@ mod tests {
     }
 
     #[test]
+    fn people_see_the_place_that_explains_the_first() {
+        let text = "a: 1\nb: 2\nc: 3\na: 4\n";
+        let finding = yaml::read(text).findings.remove(0);
+        let related = finding.related.map(|span| Related { span, label: "first here".into() });
+        let twice = Diagnostic {
+            rule: finding.kind.id(),
+            severity: finding.kind.severity(),
+            span: Some(finding.span),
+            label: "".into(),
+            related,
+            message: finding.message,
+            help: None,
+            docs: None,
+            ..diagnostic()
+        };
+        insta::assert_snapshot!(human(&twice, text, Colour::Never), @r#"
+        warning[YAML-DUPLICATE]: the key "a" stands here a second time; the last one wins
+         --> graphs/otter.yaml:4:1
+          |
+        4 | a: 4
+          | ^
+          |
+         ::: graphs/otter.yaml:1:1
+          |
+        1 | a: 1
+          | - first here
+        "#);
+    }
+
+    #[test]
     fn scripts_see_one_object_a_line() {
         let expected = concat!(
             r#"{"rule":"DGD-48","severity":"error","file":"graphs/otter.yaml","line":3,"column":3,"apiVersion":"","#,
@@ -102,31 +152,90 @@ mod tests {
     }
 
     #[test]
+    fn a_finding_for_scripts_never_breaks_its_line() {
+        let odd = Diagnostic { message: "one\ntwo\u{2028}\u{1b}\"".into(), ..diagnostic() };
+        let line = json(&odd);
+        assert!(!line.contains('\n'));
+        let read: serde_json::Value = serde_json::from_str(&line).unwrap();
+        assert_eq!(read["message"], "one\ntwo\u{2028}\u{1b}\"");
+    }
+
+    #[test]
     fn a_finding_about_a_file_has_no_line() {
         let whole = Diagnostic { span: None, object: None, path: FieldPath::root(), ..diagnostic() };
-        assert!(human(&whole, TEXT, Colour::Never).contains("graphs/otter.yaml"));
+        insta::assert_snapshot!(human(&whole, TEXT, Colour::Never), @r"
+        error[DGD-48]: a graph needs at least one component
+        --> graphs/otter.yaml
+         = help: add one, for example `- name: frontend`
+         = docs: gateward rules DGD-48
+        ");
         assert!(json(&whole).contains(r#""line":null"#));
     }
 
     #[test]
-    fn control_characters_never_reach_the_terminal() {
-        let text = "kind: \u{1b}[31mred\u{9b}\nspec: x\n";
-        let span = Span::locate(text, 0..text.find('\n').unwrap());
-        let shown = human(&Diagnostic { span: Some(span), ..diagnostic() }, text, Colour::Never);
-        assert!(!shown.chars().any(|char| char.is_control() && char != '\n'), "{shown:?}");
+    fn wide_characters_and_tabs_keep_the_underline_in_its_place() {
+        insta::assert_snapshot!(shown("名前: é\tkey: value\r\nnext: 1\r\n", "key: value"), @r"
+        error[DGD-48]: a graph needs at least one component
+         --> graphs/otter.yaml:1:7
+          |
+        1 | 名前: é    key: value
+          |            ^^^^^^^^^^ here
+        ");
+    }
+
+    #[test]
+    fn a_line_is_cut_around_what_is_underlined() {
+        let text = format!("{}{}{}\n", "x".repeat(50_000), "here: it", "y".repeat(50_000));
+        let shown = shown(&text, "here: it");
+        assert!(shown.contains("graphs/otter.yaml:1:50001\n"), "{shown}");
+        assert!(shown.contains("xhere: ity"), "{shown}");
+        assert!(shown.lines().all(|line| line.len() < 200), "{shown}");
+    }
+
+    #[test]
+    fn nothing_that_a_terminal_obeys_gets_through() {
+        let hostile = "\u{1b}[31mred\u{9b}\u{202e}\u{2066}\u{200f}\u{7f}\0";
+        let text = format!("kind: {hostile}\nspec: x\n");
+        let span = Span::locate(&text, 0..text.find('\n').unwrap());
+        let all = Diagnostic {
+            span: Some(span),
+            file: hostile.into(),
+            label: hostile.into(),
+            message: hostile.into(),
+            help: Some(hostile.into()),
+            ..diagnostic()
+        };
+        let shown = human(&all, &text, Colour::Never);
+        assert!(!hostile.chars().filter(|c| !c.is_ascii_graphic()).any(|c| shown.contains(c)), "{shown:?}");
     }
 
     #[test]
     fn a_span_that_is_not_in_the_text_is_no_trouble() {
-        assert!(human(&diagnostic(), "", Colour::Never).contains("DGD-48"));
-        assert!(human(&diagnostic(), "ä", Colour::Never).contains("DGD-48"));
+        for text in ["", "ä", "kind: Graph\nspec:\n"] {
+            assert!(human(&diagnostic(), text, Colour::Never).contains("DGD-48"));
+        }
     }
 
     #[test]
-    fn a_very_long_line_is_cut() {
-        let text = format!("kind: {}\n", "x".repeat(100_000));
-        let span = Span::locate(&text, 0..4);
-        let shown = human(&Diagnostic { span: Some(span), ..diagnostic() }, &text, Colour::Never);
-        assert!(shown.len() < 2_000, "{} bytes", shown.len());
+    fn colours_are_a_matter_of_choice() {
+        assert!(human(&diagnostic(), TEXT, Colour::Always).contains("\u{1b}["));
+        assert!(!human(&diagnostic(), TEXT, Colour::Never).contains('\u{1b}'));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_can_be_shown(text in "(\\PC|[\n\r\t\u{0}\u{9b}\u{202e}é日😀]){0,60}", start in 0..80_usize, length in 0..80_usize) {
+            let span = Span::locate(&text, start..start + length);
+            let any = Diagnostic {
+                span: Some(span),
+                related: Some(Related { span, label: text.clone().into() }),
+                message: text.clone(),
+                ..diagnostic()
+            };
+            for colour in [Colour::Always, Colour::Never] {
+                human(&any, &text, colour);
+            }
+            human(&any, &text[..text.floor_char_boundary(start)], Colour::Never);
+        }
     }
 }

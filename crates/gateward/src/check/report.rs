@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use gateward_core::{FieldPath, Severity};
-use gateward_lint::diagnostic::{Colour, Diagnostic, ObjectRef, human, json};
+use gateward_lint::diagnostic::{Colour, Diagnostic, ObjectRef, Related, human, json};
 use gateward_lint::yaml::{Source, SyntaxFinding};
 
 use super::finding::{CEL, Finding, SCHEMA};
@@ -104,6 +104,7 @@ fn of_syntax(file: &str, finding: &SyntaxFinding) -> Diagnostic {
         file: file.to_owned(),
         span: Some(finding.span),
         label: Cow::Borrowed(""),
+        related: finding.related.map(|span| Related { span, label: Cow::Borrowed("see here") }),
         path: FieldPath::root(),
         object: None,
         message: finding.message.clone(),
@@ -154,6 +155,7 @@ impl FileReport<'_> {
             file: self.name.to_owned(),
             span: Some(place.underline),
             label,
+            related: None,
             path: finding.path.clone(),
             object: Some(object_ref(subject)),
             message,
