@@ -55,7 +55,7 @@ impl<'t> JsonReader<'t> {
         let mut last = None;
         while self.more(b'}', last.is_some(), "expected `,` or `}`")? {
             let key = self.key()?;
-            self.expect(b':', "expected `:`")?;
+            self.take(b':', "expected `:`")?;
             self.skip_blanks();
             let child = self.value(into, depth + 1)?;
             into.tree.append(node, last, child, Some(key));
@@ -96,7 +96,7 @@ impl<'t> JsonReader<'t> {
             return Ok(false);
         }
         if comma_due {
-            self.expect(b',', expected)?;
+            self.take(b',', expected)?;
             self.skip_blanks();
         }
         Ok(true)
@@ -186,7 +186,7 @@ impl<'t> JsonReader<'t> {
         Ok(into.tree.add(kind, span))
     }
 
-    fn expect(&mut self, byte: u8, expected: &'static str) -> Read<()> {
+    fn take(&mut self, byte: u8, expected: &'static str) -> Read<()> {
         self.skip_blanks();
         if self.peek() != Some(byte) {
             return Err(self.finding(SyntaxKind::Syntax, expected));
