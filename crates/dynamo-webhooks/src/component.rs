@@ -3,6 +3,7 @@
 //! Rules on a component and on its change run in one pass, so that one answer holds all findings (BOTH-05).
 
 use dynamo_api::constants::GROUP;
+use dynamo_api::crds;
 use dynamo_api::meta::{ObjectMeta, OwnerReference};
 use dynamo_api::v1alpha1;
 use dynamo_api::v1beta1::{ComponentType, DynamoComponentDeployment, DynamoComponentDeploymentSpec};
@@ -66,6 +67,7 @@ pub(crate) fn kind() -> Kind<DynamoComponentDeployment> {
         .validating_at(validating)
         .default(Defaults)
         .mutating_at(mutating)
+        .crd(crds::COMPONENT_DEPLOYMENT.yaml)
         .terminating(Terminating::Skipped)
         .rules(rules())
 }

@@ -29,5 +29,5 @@ pub fn registry() -> Registry {
 
 /// The CRDs of all kinds, also of those that have no webhook.
 pub fn crds() -> Vec<&'static str> {
-    Vec::new()
+    dynamo_api::crds::all().map(|crd| crd.yaml).to_vec()
 }

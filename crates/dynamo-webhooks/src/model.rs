@@ -1,5 +1,6 @@
 //! Admission of DynamoModel: MODEL-01 to MODEL-07. Values are compared byte by byte.
 
+use dynamo_api::crds;
 use dynamo_api::v1alpha1::{DynamoModel, DynamoModelSpec, ModelType};
 use gateward_core::{
     CREATE_AND_UPDATE, Endpoint, FieldPath, Issues, Kind, Redacted, Request, Rule, Terminating, UPDATE, Validator,
@@ -82,7 +83,12 @@ pub(crate) const RULES: &[&Rule] = &[
 /// The declaration of DynamoModel.
 pub(crate) fn kind() -> Kind<DynamoModel> {
     let endpoint = Endpoint::new().name("vdynamomodel.kb.io").path("/validate-nvidia-com-v1alpha1-dynamomodel");
-    Kind::new().validate(Rules).validating_at(endpoint).terminating(Terminating::Skipped).rules(RULES.iter().copied())
+    Kind::new()
+        .validate(Rules)
+        .validating_at(endpoint)
+        .crd(crds::MODEL.yaml)
+        .terminating(Terminating::Skipped)
+        .rules(RULES.iter().copied())
 }
 
 /// The rules of DynamoModel.

@@ -13,6 +13,7 @@ mod topology;
 mod update;
 
 use dynamo_api::constants::WORKLOAD_PROVIDER;
+use dynamo_api::crds;
 use dynamo_api::v1alpha1;
 use dynamo_api::v1beta1::DynamoGraphDeployment;
 use gateward_core::{CREATE_AND_UPDATE, Endpoint, FieldPath, Issues, Kind, Request, Rule, Validator, Verdict};
@@ -54,6 +55,7 @@ pub(crate) fn kind() -> Kind<DynamoGraphDeployment> {
         .default(defaults::Defaults)
         .default_as_written::<v1alpha1::DynamoGraphDeployment>(written::defaults::Defaults)
         .mutating_at(mutating)
+        .crd(crds::GRAPH_DEPLOYMENT.yaml)
         .rules(rules())
 }
 

@@ -16,6 +16,7 @@ mod testing;
 mod v1alpha1;
 mod v1beta1;
 
+use dynamo_api::crds;
 use dynamo_api::v1beta1::DynamoGraphDeploymentRequest;
 use gateward_core::{CREATE_AND_UPDATE, Endpoint, FieldPath, Kind, Rule, Terminating};
 
@@ -66,6 +67,7 @@ pub(crate) fn kind() -> Kind<DynamoGraphDeploymentRequest> {
         .validate_as_written(v1alpha1::Rules)
         .validating_at(validating)
         .mutating_at(mutating)
+        .crd(crds::GRAPH_DEPLOYMENT_REQUEST.yaml)
         .terminating(Terminating::Skipped)
         .rules(RULES.iter().copied())
 }
