@@ -93,6 +93,10 @@ pub struct Record {
     pub issues: Issues,
     /// The patch of a mutating review.
     pub patch: Patch,
+    /// The text of a plain denial.
+    pub denial: Option<Cow<'static, str>>,
+    /// Warnings that no finding stands behind.
+    pub warnings: Vec<Cow<'static, str>>,
 }
 
 impl Record {
@@ -109,6 +113,8 @@ impl Record {
             outcome: Outcome::Undecided(why),
             issues: Issues::new(),
             patch: Patch::default(),
+            denial: None,
+            warnings: Vec::new(),
         }
     }
 
@@ -129,6 +135,8 @@ impl Record {
             outcome,
             issues: Issues::new(),
             patch: Patch::default(),
+            denial: None,
+            warnings: Vec::new(),
         }
     }
 }
@@ -198,7 +206,10 @@ impl Answer {
         let outcome = outcome(status.as_ref(), &patch);
         let body = body(about.version, request, status, &patch, &verdict, shown);
         let mut record = Record::of(review, request, outcome);
-        (record.issues, record.patch) = (verdict.issues, patch);
+        if let Decision::Denied(denial) = verdict.decision {
+            record.denial = Some(denial.message);
+        }
+        (record.issues, record.warnings, record.patch) = (verdict.issues, verdict.warnings, patch);
         Self { status: 200, body, record }
     }
 }
