@@ -2,7 +2,7 @@
 
 #![allow(clippy::needless_pass_by_value, clippy::unwrap_used, reason = "test tables read better so")]
 
-use gateward_lint::schema::{Schema, from_crd};
+use gateward_lint::schema::{Schema, StatusWrites, Write, from_crd};
 use serde_json::{Value, json};
 
 fn findings(schema: Value, object: Value) -> Vec<String> {
@@ -168,13 +168,91 @@ fn a_null_entry_of_a_map_of_objects_is_dropped() {
 }
 
 #[test]
+fn rules_on_transitions_are_listed_for_updates_alone() {
+    let schema = Schema::compile(&json!({"type": "object", "x-kubernetes-validations": [
+        {"rule": "self.a == oldSelf.a", "message": "the same"},
+        {"rule": "!oldSelf.hasValue() || self.a == oldSelf.value().a", "optionalOldSelf": true, "message": "the same"},
+    ]}))
+    .unwrap();
+    assert_eq!(schema.cel_rules_on(&json!({}), Write::Creation).len(), 1);
+    assert_eq!(schema.cel_rules_on(&json!({}), Write::Update).len(), 2);
+}
+
+#[test]
+fn nulls_that_count_as_absent_can_be_taken_out() {
+    let schema = json!({"type": "object", "properties": {
+        "a": {"type": "string", "default": "x"}, "b": {"type": "string", "nullable": true}, "c": {"type": "object"},
+    }});
+    let mut object = json!({"a": null, "b": null, "c": null, "unknown": null});
+    Schema::compile(&schema).unwrap().drop_nulls(&mut object);
+    assert_eq!(object, json!({"b": null, "unknown": null}));
+}
+
+/// The paths of what an update is refused for.
+fn refused(schema: Value, old: Value, new: Value) -> Vec<String> {
+    let found = Schema::compile(&schema).unwrap().validate_update(&old, &new);
+    found.iter().map(|finding| finding.path.to_string()).collect()
+}
+
+#[test]
+fn an_update_may_leave_what_broke_the_schema_before() {
+    let schema = || {
+        json!({"type": "object", "required": ["model"], "properties": {
+            "model": {"type": "string"}, "replicas": {"type": "integer", "minimum": 0},
+            "mode": {"type": "string", "enum": ["a"]},
+            "inner": {"type": "object", "required": ["x"], "properties": {"x": {"type": "string"}, "y": {"type": "string"}}},
+        }})
+    };
+    let old = || json!({"replicas": -1, "mode": "b", "inner": {"y": "1"}});
+    assert_eq!(refused(schema(), old(), json!({"replicas": -1, "mode": "c", "inner": {"y": "1"}})), ["model", "mode"]);
+    assert_eq!(
+        refused(schema(), old(), json!({"replicas": -2, "model": "", "inner": {"y": "2"}})),
+        ["inner.x", "replicas"]
+    );
+    assert!(refused(schema(), old(), old()).is_empty());
+}
+
+#[test]
+fn an_update_may_not_bring_what_the_schema_does_not_know() {
+    let schema = json!({"type": "object", "properties": {}});
+    assert_eq!(refused(schema, json!({"a": 1}), json!({"a": 1})), ["a"], "it can't have been stored");
+}
+
+#[test]
+fn items_have_counterparts_by_their_keys_and_else_none() {
+    let list = |kind: Value| {
+        let mut list = json!({"type": "array", "items": {"type": "object", "properties": {
+            "name": {"type": "string"}, "n": {"type": "integer", "minimum": 0},
+        }}});
+        list.as_object_mut().unwrap().extend(kind.as_object().unwrap().clone());
+        json!({"type": "object", "properties": {"items": list}})
+    };
+    let (old, new) =
+        (json!({"items": [{"name": "a", "n": -1}]}), json!({"items": [{"name": "b"}, {"name": "a", "n": -1}]}));
+    let by_name = json!({"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"]});
+    assert!(refused(list(by_name), old.clone(), new.clone()).is_empty());
+    assert_eq!(refused(list(json!({})), old, new), ["items[1].n"]);
+}
+
+#[test]
+fn an_update_may_repeat_items_where_the_old_object_does() {
+    let schema = || {
+        json!({"type": "object", "properties": {
+            "a": {"type": "array", "x-kubernetes-list-type": "set", "items": {"type": "integer"}},
+        }})
+    };
+    assert!(refused(schema(), json!({"a": [1, 1]}), json!({"a": [2, 2]})).is_empty());
+    assert_eq!(refused(schema(), json!({"a": [1]}), json!({"a": [2, 2]})), ["a[1]"]);
+}
+
+#[test]
 fn cel_rules_are_listed_for_the_nodes_that_exist() {
     let schema = Schema::compile(&json!({"type": "object", "properties": {
         "spec": {"type": "object", "x-kubernetes-validations": [{"rule": "self.a == self.b", "message": "equal"}]},
         "status": {"type": "object", "x-kubernetes-validations": [{"rule": "true", "message": ""}]},
     }}))
     .unwrap();
-    let rules = schema.cel_rules_on(&json!({"spec": {}}));
+    let rules = schema.cel_rules_on(&json!({"spec": {}}), Write::Creation);
     assert_eq!(rules.len(), 1);
     assert_eq!((rules[0].path.to_string().as_str(), rules[0].message.as_str()), ("spec", "equal"));
 }
@@ -190,12 +268,13 @@ fn a_schema_that_is_none_is_an_error_that_names_the_place() {
 #[test]
 fn every_version_of_a_crd_has_a_schema_of_its_own() {
     let crd = json!({"spec": {"versions": [
-        {"name": "v1", "served": true, "schema": {"openAPIV3Schema": {"type": "object"}}},
+        {"name": "v1", "served": true, "schema": {"openAPIV3Schema": {"type": "object"}}, "subresources": {"status": {}}},
         {"name": "v2", "served": false, "schema": {"openAPIV3Schema": {"type": "object"}}},
     ]}});
     let versions = from_crd(&crd).unwrap();
     assert_eq!(versions.len(), 2);
     assert!(versions[0].served && !versions[1].served);
+    assert_eq!([versions[0].status, versions[1].status], [StatusWrites::Apart, StatusWrites::WithTheObject]);
 }
 
 #[test]
@@ -204,5 +283,5 @@ fn an_object_nested_deeper_than_a_schema_can_say_is_no_trouble() {
     let schema = Schema::compile(&recursive).unwrap();
     let deep = (0..1000).fold(json!(1), |inner, _| json!({"a": inner}));
     assert!(schema.validate(&deep).is_empty());
-    assert!(schema.cel_rules_on(&deep).is_empty());
+    assert!(schema.cel_rules_on(&deep, Write::Update).is_empty());
 }

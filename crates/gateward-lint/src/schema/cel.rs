@@ -3,8 +3,8 @@
 use gateward_core::{FieldPath, Segment};
 use serde_json::Value;
 
-use super::MAX_DEPTH;
-use super::node::Node;
+use super::node::{Asked, Node};
+use super::{MAX_DEPTH, Write};
 
 /// A CEL rule that the API server would evaluate on a node of the object.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,36 +17,48 @@ pub struct CelRule {
     pub message: String,
 }
 
-pub(super) fn rules_on(root: &Node, object: &Value) -> Vec<CelRule> {
+pub(super) fn rules_on(root: &Node, object: &Value, write: Write) -> Vec<CelRule> {
     let mut rules = Vec::new();
-    collect(root, object, &FieldPath::root(), MAX_DEPTH, &mut rules);
+    Collector { write, rules: &mut rules }.visit(root, object, &FieldPath::root(), MAX_DEPTH);
     rules
 }
 
-fn collect(node: &Node, value: &Value, path: &FieldPath, depth: usize, rules: &mut Vec<CelRule>) {
-    if depth == 0 || value.is_null() {
-        return;
+struct Collector<'r> {
+    write: Write,
+    rules: &'r mut Vec<CelRule>,
+}
+
+impl Collector<'_> {
+    fn visit(&mut self, node: &Node, value: &Value, path: &FieldPath, depth: usize) {
+        if depth == 0 || value.is_null() {
+            return;
+        }
+        self.take(node, path);
+        match value {
+            Value::Object(members) => {
+                for (name, member) in members {
+                    if let Some(child) = node.member(name) {
+                        self.visit(child, member, &path.child(Segment::Field(name.clone().into())), depth - 1);
+                    }
+                }
+            }
+            Value::Array(items) => {
+                for (index, item) in items.iter().enumerate() {
+                    if let Some(child) = node.items.as_deref() {
+                        self.visit(child, item, &path.index(index), depth - 1);
+                    }
+                }
+            }
+            _ => {}
+        }
     }
-    rules.extend(node.rules.iter().map(|rule| CelRule {
-        path: path.clone(),
-        rule: rule.expression.clone(),
-        message: rule.message.clone(),
-    }));
-    match value {
-        Value::Object(members) => {
-            for (name, member) in members {
-                if let Some(child) = node.member(name) {
-                    collect(child, member, &path.child(Segment::Field(name.clone().into())), depth - 1, rules);
-                }
-            }
-        }
-        Value::Array(items) => {
-            for (index, item) in items.iter().enumerate() {
-                if let Some(child) = node.items.as_deref() {
-                    collect(child, item, &path.index(index), depth - 1, rules);
-                }
-            }
-        }
-        _ => {}
+
+    fn take(&mut self, node: &Node, path: &FieldPath) {
+        let asked = node.rules.iter().filter(|rule| self.write == Write::Update || rule.asked == Asked::Always);
+        self.rules.extend(asked.map(|rule| CelRule {
+            path: path.clone(),
+            rule: rule.expression.clone(),
+            message: rule.message.clone(),
+        }));
     }
 }

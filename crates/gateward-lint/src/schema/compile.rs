@@ -5,7 +5,7 @@ use serde_json::{Map, Number, Value};
 
 use super::format::Format;
 use super::node::{
-    Additional, Bound, Embedded, Kind, ListType, Logic, Node, Nullable, Reach, Rule, Unique, Unknown, Values,
+    Additional, Asked, Bound, Embedded, Kind, ListType, Logic, Node, Nullable, Reach, Rule, Unique, Unknown, Values,
 };
 use super::{MAX_DEPTH, SchemaError, metadata, pattern};
 
@@ -177,7 +177,7 @@ impl At<'_> {
     fn rules(&self) -> Vec<Rule> {
         let text = |rule: &Value, member: &str| rule.get(member).and_then(Value::as_str).unwrap_or_default().to_owned();
         let rules = self.schema.get("x-kubernetes-validations").and_then(Value::as_array);
-        let each = |rule| Rule { expression: text(rule, "rule"), message: text(rule, "message") };
+        let each = |rule| Rule { expression: text(rule, "rule"), message: text(rule, "message"), asked: asked(rule) };
         rules.into_iter().flatten().map(each).collect()
     }
 
@@ -201,4 +201,11 @@ impl At<'_> {
     fn fault(&self, member: &str, message: &str) -> SchemaError {
         SchemaError { path: format!("{}/{member}", self.path), message: message.to_owned() }
     }
+}
+
+/// A rule on transitions names the old value, and can't do without it.
+fn asked(rule: &Value) -> Asked {
+    let expression = rule.get("rule").and_then(Value::as_str).unwrap_or_default();
+    let is_optional = rule.get("optionalOldSelf") == Some(&Value::Bool(true));
+    if expression.contains("oldSelf") && !is_optional { Asked::OnUpdate } else { Asked::Always }
 }

@@ -13,6 +13,17 @@ pub struct VersionSchema {
     pub served: bool,
     /// Its schema.
     pub schema: Schema,
+    /// How the status of its objects is written.
+    pub status: StatusWrites,
+}
+
+/// How the status of objects is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StatusWrites {
+    /// Like every other member.
+    WithTheObject,
+    /// By an endpoint of its own: what a write of the object says of it is dropped, and never judged.
+    Apart,
 }
 
 /// The schemas of all versions of a `CustomResourceDefinition`.
@@ -30,5 +41,11 @@ fn version(version: &Value) -> Result<VersionSchema, SchemaError> {
     let schema = version.pointer("/schema/openAPIV3Schema").unwrap_or(&open);
     let schema =
         Schema::compile(schema).map_err(|error| SchemaError { path: format!("{name}{}", error.path), ..error })?;
-    Ok(VersionSchema { version: name.to_owned(), served: version.get("served") == Some(&Value::Bool(true)), schema })
+    let status = version.pointer("/subresources/status");
+    Ok(VersionSchema {
+        version: name.to_owned(),
+        served: version.get("served") == Some(&Value::Bool(true)),
+        schema,
+        status: if status.is_some() { StatusWrites::Apart } else { StatusWrites::WithTheObject },
+    })
 }

@@ -4,20 +4,28 @@ use serde_json::{Map, Value};
 
 use super::node::{Node, Nullable};
 
-/// Takes out each null where the schema allows none and has no default for it. The API server does so before it
-/// defaults and validates; nulls in lists stay.
-pub(super) fn drop_nulls(node: &Node, value: &mut Value, depth: usize) {
+/// Which nulls to take out, of those that the schema doesn't allow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Nulls {
+    All,
+    WithoutDefault,
+}
+
+/// Takes out nulls where the schema allows none, those that a default replaces only on demand. The API server does so
+/// before it defaults and validates; nulls in lists stay.
+pub(super) fn drop_nulls(node: &Node, value: &mut Value, nulls: Nulls, depth: usize) {
     if depth == 0 {
         return;
     }
     match value {
         Value::Object(members) => {
+            let goes = |child: &Node| nulls == Nulls::All || child.default.is_none();
             members.retain(|name, member| {
-                !node.member(name).is_some_and(|child| is_refused(member, child) && child.default.is_none())
+                !node.member(name).is_some_and(|child| is_refused(member, child) && goes(child))
             });
-            each_member(node, members, |child, member| drop_nulls(child, member, depth - 1));
+            each_member(node, members, |child, member| drop_nulls(child, member, nulls, depth - 1));
         }
-        Value::Array(items) => each_item(node, items, |child, item| drop_nulls(child, item, depth - 1)),
+        Value::Array(items) => each_item(node, items, |child, item| drop_nulls(child, item, nulls, depth - 1)),
         _ => {}
     }
 }

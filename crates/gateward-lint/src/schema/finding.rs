@@ -74,6 +74,13 @@ pub struct SchemaFinding {
     pub fault: SchemaFault,
 }
 
+impl SchemaFinding {
+    /// Whether an item stands in its list already.
+    pub(super) fn is_repetition(&self) -> bool {
+        matches!(self.fault, SchemaFault::Duplicate { .. })
+    }
+}
+
 /// Values in texts are cut to this many characters.
 const SHOWN: usize = 200;
 

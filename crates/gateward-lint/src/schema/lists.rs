@@ -47,3 +47,26 @@ fn identity(node: &Node, keys: &[String], item: &Value) -> Option<Value> {
     let member = |key: &String| Some((key.clone(), members.get(key).cloned().or_else(|| default(key))?));
     Some(Value::Object(keys.iter().filter_map(member).collect::<Map<_, _>>()))
 }
+
+/// The items of an old list by their keys.
+#[derive(Default)]
+pub(super) struct ByKeys<'v> {
+    node: Option<&'v Node>,
+    items: BTreeMap<String, &'v Value>,
+}
+
+impl<'v> ByKeys<'v> {
+    /// Without keys no item has a counterpart.
+    pub(super) fn of(node: &'v Node, old: Option<&'v Value>) -> Self {
+        let (ListType::Map(keys), Some(Value::Array(items))) = (&node.list, old) else { return Self::default() };
+        let known = items.iter().filter_map(|item| Some((identity(node, keys, item)?.to_string(), item)));
+        Self { node: Some(node), items: known.collect() }
+    }
+
+    /// The old item with the keys of this one.
+    pub(super) fn counterpart(&self, item: &Value) -> Option<&'v Value> {
+        let node = self.node?;
+        let ListType::Map(keys) = &node.list else { return None };
+        self.items.get(&identity(node, keys, item)?.to_string()).copied()
+    }
+}

@@ -26,15 +26,18 @@ mod finding;
 mod format;
 mod lists;
 mod metadata;
+mod naming;
 mod node;
 mod pattern;
 mod validate;
 mod values;
 
 pub use cel::CelRule;
-pub use crd::{VersionSchema, from_crd};
+pub use crd::{StatusWrites, VersionSchema, from_crd};
 pub use finding::{SchemaFault, SchemaFinding};
+pub use naming::malformed_metadata;
 
+use defaults::Nulls;
 use node::Node;
 use serde_json::Value;
 
@@ -57,16 +60,30 @@ pub struct Schema {
     root: Node,
 }
 
+/// How an object is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Write {
+    /// For the first time.
+    Creation,
+    /// In place of a stored one.
+    Update,
+}
+
 impl Schema {
     /// Compiles an `openAPIV3Schema`.
     pub fn compile(schema: &Value) -> Result<Self, SchemaError> {
         Ok(Self { root: compile::root(schema)? })
     }
 
+    /// Takes out nulls where the schema allows none: they count as absent. Those in lists stay.
+    pub fn drop_nulls(&self, object: &mut Value) {
+        defaults::drop_nulls(&self.root, object, Nulls::All, MAX_DEPTH);
+    }
+
     /// Fills in the defaults of the schema, as the API server does before anything else. A null counts as absent where
     /// the schema allows none, but not as an item of a list.
     pub fn apply_defaults(&self, object: &mut Value) {
-        defaults::drop_nulls(&self.root, object, MAX_DEPTH);
+        defaults::drop_nulls(&self.root, object, Nulls::WithoutDefault, MAX_DEPTH);
         defaults::apply(&self.root, object, MAX_DEPTH);
     }
 
@@ -78,8 +95,15 @@ impl Schema {
         validate::object(&self.root, object)
     }
 
-    /// The CEL rules that stand on nodes of this object. They are not evaluated.
-    pub fn cel_rules_on(&self, object: &Value) -> Vec<CelRule> {
-        cel::rules_on(&self.root, object)
+    /// What the API server would refuse of an update. What breaks the schema as it did before may stay; the API server
+    /// calls it ratcheting. A node has a counterpart where members lead to it, and keys where it is an item of a list.
+    pub fn validate_update(&self, old: &Value, new: &Value) -> Vec<SchemaFinding> {
+        validate::update(&self.root, old, new)
+    }
+
+    /// The CEL rules that stand on nodes of this object, those on transitions left out where `write` is none. They are
+    /// not evaluated.
+    pub fn cel_rules_on(&self, object: &Value, write: Write) -> Vec<CelRule> {
+        cel::rules_on(&self.root, object, write)
     }
 }

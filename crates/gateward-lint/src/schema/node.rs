@@ -146,4 +146,13 @@ pub(super) struct Logic {
 pub(super) struct Rule {
     pub expression: String,
     pub message: String,
+    pub asked: Asked,
+}
+
+/// When a rule is evaluated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Asked {
+    Always,
+    /// Where there is an old value to compare with.
+    OnUpdate,
 }

@@ -12,7 +12,18 @@ const MOST: usize = 256;
 
 pub(super) fn object(root: &Node, object: &Value) -> Vec<SchemaFinding> {
     let mut walk = Walk::default();
-    walk.node(root, object);
+    walk.node(root, object, None);
+    walk.findings
+}
+
+/// What is new in `object`: a node that is as it was may stay as it was, and so may repeated items where the old object
+/// has some.
+pub(super) fn update(root: &Node, old: &Value, new: &Value) -> Vec<SchemaFinding> {
+    let mut walk = Walk::default();
+    walk.node(root, new, Some(old));
+    if object(root, old).iter().any(SchemaFinding::is_repetition) {
+        walk.findings.retain(|finding| !finding.is_repetition());
+    }
     walk.findings
 }
 
@@ -21,11 +32,22 @@ pub(super) fn object(root: &Node, object: &Value) -> Vec<SchemaFinding> {
 pub(super) struct Walk {
     path: Vec<Segment>,
     findings: Vec<SchemaFinding>,
+    since: Since,
+}
+
+/// Whether the node is as it was before an update.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Since {
+    #[default]
+    Changed,
+    Unchanged,
 }
 
 impl Walk {
     pub(super) fn add(&mut self, fault: SchemaFault) {
-        if self.findings.len() < MOST {
+        // What the schema doesn't know was never stored.
+        let tolerated = self.since == Since::Unchanged && fault != SchemaFault::UnknownField;
+        if !tolerated && self.findings.len() < MOST {
             self.findings.push(SchemaFinding { path: self.path.iter().cloned().collect::<FieldPath>(), fault });
         }
     }
@@ -36,7 +58,16 @@ impl Walk {
         self.path.pop();
     }
 
-    fn node(&mut self, node: &Node, value: &Value) {
+    fn node(&mut self, node: &Node, value: &Value, old: Option<&Value>) {
+        let since = self.since;
+        if old == Some(value) {
+            self.since = Since::Unchanged;
+        }
+        self.judge(node, value, old);
+        self.since = since;
+    }
+
+    fn judge(&mut self, node: &Node, value: &Value, old: Option<&Value>) {
         if self.path.len() > MAX_DEPTH || (value.is_null() && node.nullable == Nullable::Yes) {
             return;
         }
@@ -47,13 +78,13 @@ impl Walk {
         values::check(&node.values, value, self);
         self.logic(node, value);
         match value {
-            Value::Object(members) => self.members(node, members),
-            Value::Array(items) => self.items(node, items),
+            Value::Object(members) => self.members(node, members, old),
+            Value::Array(items) => self.items(node, items, old),
             _ => {}
         }
     }
 
-    fn members(&mut self, node: &Node, members: &Map<String, Value>) {
+    fn members(&mut self, node: &Node, members: &Map<String, Value>, old: Option<&Value>) {
         for name in node.required.iter().filter(|name| !members.contains_key(*name)) {
             self.below(Segment::Field(name.clone().into()), |walk| walk.add(SchemaFault::Required));
         }
@@ -63,7 +94,10 @@ impl Walk {
         for (name, member) in members {
             let step = Segment::Field(name.clone().into());
             match (node.member(name), &node.additional) {
-                (Some(child), _) => self.below(step, |walk| walk.node(child, member)),
+                (Some(child), _) => {
+                    let old = old.and_then(|old| old.get(name));
+                    self.below(step, |walk| walk.node(child, member, old));
+                }
                 (None, Additional::None) if !is_known(node) => {
                     self.below(step, |walk| walk.add(SchemaFault::UnknownField));
                 }
@@ -94,18 +128,19 @@ impl Walk {
         self.add(SchemaFault::Malformed { value: text.into(), why });
     }
 
-    fn items(&mut self, node: &Node, items: &[Value]) {
+    fn items(&mut self, node: &Node, items: &[Value], old: Option<&Value>) {
         lists::check(node, items, self);
         let Some(schema) = node.items.as_deref() else { return };
+        let old = lists::ByKeys::of(node, old);
         for (index, item) in items.iter().enumerate() {
-            self.below(Segment::Index(index), |walk| walk.node(schema, item));
+            self.below(Segment::Index(index), |walk| walk.node(schema, item, old.counterpart(item)));
         }
     }
 
     fn logic(&mut self, node: &Node, value: &Value) {
         let logic = &node.logic;
         for schema in &logic.all_of {
-            self.node(schema, value);
+            self.node(schema, value, None);
         }
         if !logic.any_of.is_empty() && !logic.any_of.iter().any(|schema| fits(schema, value)) {
             self.add(SchemaFault::Unmatched { why: "must validate at least one schema (anyOf)".into() });
@@ -131,7 +166,7 @@ impl Walk {
 
 fn fits(schema: &Node, value: &Value) -> bool {
     let mut walk = Walk::default();
-    walk.node(schema, value);
+    walk.node(schema, value, None);
     walk.findings.is_empty()
 }
 
