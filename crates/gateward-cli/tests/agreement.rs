@@ -16,7 +16,7 @@ use std::time::SystemTime;
 use assert_cmd::Command;
 use client::Client;
 use dynamo_webhooks::ClusterFacts;
-use gateward::check::{Checker, Defaults, Report};
+use gateward::check::{Checker, Defaults, Report, Schemas};
 use gateward::local::{Listen, Local};
 use gateward_core::testing::block_on;
 use gateward_core::{Answer, Registry, Review, Severity, UserInfo};
@@ -109,13 +109,13 @@ fn of_registry(answer: &Answer) -> Found {
     found
 }
 
-async fn of_check(registry: &Registry, case: &Case) -> Found {
+async fn of_check(registry: &Registry, schemas: &Schemas, case: &Case) -> Found {
     let facts = Arc::new(ClusterFacts::from_document(&case.config).unwrap());
-    let checker = Checker::new(registry, &dynamo_webhooks::crds(), facts, SystemTime::UNIX_EPOCH).unwrap();
+    let checker = Checker::new(registry, schemas, facts, SystemTime::UNIX_EPOCH);
     let user = if case.user.is_null() { support::ordinary_user() } else { case.user.clone() };
     let mut checker = checker.defaults(Defaults::Skipped).user(&UserInfo::deserialize(&user).unwrap());
     if case.operation == "UPDATE" {
-        checker = checker.stored(case.old.to_string().as_bytes());
+        checker = checker.stored(case.old.to_string().as_bytes()).unwrap();
     }
     let mut report = Report::new();
     checker.check("case.json", case.object.to_string().as_bytes(), &mut report).await;
@@ -132,12 +132,13 @@ async fn of_check(registry: &Registry, case: &Case) -> Found {
 async fn check_finds_in_every_case_what_the_registry_finds() {
     let Some(groups) = cases() else { return };
     let registry = dynamo_webhooks::registry();
+    let schemas = Schemas::read(&dynamo_webhooks::crds()).unwrap();
     let mut compared = 0;
     for case in groups.values().flatten().filter(|case| case.review() == Some(Review::Validate)) {
         if case.operation == "DELETE" {
             continue;
         }
-        assert_eq!(of_check(&registry, case).await, of_registry(&answered(&registry, case)), "{}", case.id);
+        assert_eq!(of_check(&registry, &schemas, case).await, of_registry(&answered(&registry, case)), "{}", case.id);
         compared += 1;
     }
     println!("{compared} cases found alike");

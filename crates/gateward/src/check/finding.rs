@@ -3,12 +3,16 @@
 use std::borrow::Cow;
 
 use gateward_core::{FieldPath, Issue, Severity};
-use gateward_lint::schema::SchemaFinding;
+use gateward_lint::schema::{SchemaFault, SchemaFinding};
 
-/// The id of findings of the structural schema.
-pub(super) const SCHEMA: &str = "SCHEMA";
+/// The id of what the API server says by itself: by the schema of the CRD, and of every object's name and labels.
+const SCHEMA: &str = "SCHEMA";
 /// The id of notes about CEL rules.
-pub(super) const CEL: &str = "CEL";
+const CEL: &str = "CEL";
+/// The id of what a handler says in its own words, without a rule.
+const WEBHOOK: &str = "WEBHOOK";
+/// The id of notes about objects that should be stored already, and aren't.
+const OLD: &str = "OLD";
 
 /// What was found about an object.
 #[derive(Debug, Clone)]
@@ -21,20 +25,57 @@ pub(super) struct Finding {
 }
 
 impl Finding {
-    /// An error of the structural schema.
-    pub(super) fn schema(path: FieldPath, message: String) -> Self {
-        Self { rule: SCHEMA, severity: Severity::Error, path, message, help: None }
+    fn new(rule: &'static str, severity: Severity, message: impl Into<String>) -> Self {
+        Self { rule, severity, path: FieldPath::root(), message: message.into(), help: None }
     }
 
-    /// Something that was not evaluated.
-    pub(super) fn note(rule: &'static str, path: FieldPath, message: String) -> Self {
-        Self { rule, severity: Severity::Note, path, message, help: None }
+    /// What the API server says of the whole object.
+    pub(super) fn refusal(path: FieldPath, message: String) -> Self {
+        Self { path, ..Self::new(SCHEMA, Severity::Error, message) }
     }
+
+    /// What a handler says of the whole object in its own words.
+    pub(super) fn of_webhook(severity: Severity, message: impl Into<String>) -> Self {
+        Self::new(WEBHOOK, severity, message)
+    }
+
+    /// So many CEL rules stand on nodes of the object; whether it keeps them is not known.
+    pub(super) fn unevaluated(rules: usize) -> Self {
+        let (count, were) = if rules == 1 { ("1 CEL rule", "was") } else { (&*format!("{rules} CEL rules"), "were") };
+        let message = format!("{count} of the schema {were} not evaluated; the API server evaluates them");
+        Self::new(CEL, Severity::Note, message)
+    }
+
+    /// There is no stored object that this one could be an update of.
+    pub(super) fn not_stored() -> Self {
+        Self::new(OLD, Severity::Note, "no stored object has this kind, namespace and name; checked as a creation")
+    }
+
+    /// Whether both say the same of the same node.
+    pub(super) fn repeats(&self, other: &Self) -> bool {
+        self.rule == other.rule && self.message == other.message && same_node(&self.path, &other.path)
+    }
+
+    /// Whether this is what the API server's schema says of a node.
+    pub(super) fn is_schema_at(&self, path: &FieldPath) -> bool {
+        self.rule == SCHEMA && same_node(&self.path, path)
+    }
+}
+
+/// The schema writes an entry of a map as a member, a rule as a key.
+fn same_node(a: &FieldPath, b: &FieldPath) -> bool {
+    a.strip_prefix(b).is_some_and(<[_]>::is_empty)
 }
 
 impl From<SchemaFinding> for Finding {
     fn from(found: SchemaFinding) -> Self {
-        Self::schema(found.path.clone(), found.to_string())
+        let message = match found.fault {
+            SchemaFault::UnknownField => {
+                format!("{found}: kubectl refuses the object (strict validation); the API server alone drops the field")
+            }
+            _ => found.to_string(),
+        };
+        Self::refusal(found.path, message)
     }
 }
 

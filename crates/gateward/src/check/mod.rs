@@ -2,24 +2,49 @@
 //!
 //! The order is the API server's: defaults of the schema, the defaulting handlers, the schema, the validating handlers.
 //! Everything is reported at once, at the node of the file that it is about.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use std::time::SystemTime;
+//!
+//! use gateward::check::{Checker, Report, Schemas};
+//! use gateward::prelude::*;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let (registry, schemas) = (Registry::new(), Schemas::read(&[])?);
+//! let checker = Checker::new(&registry, &schemas, Arc::new(()), SystemTime::now());
+//! let mut report = Report::new();
+//! checker.check("pod.yaml", b"apiVersion: v1\nkind: Pod\n", &mut report).await;
+//! assert_eq!(report.counts().skipped, 1);
+//! # Ok(())
+//! # }
+//! ```
 
 mod finding;
-mod object;
+mod judge;
 mod report;
 mod schemas;
+mod stored;
+mod subject;
+#[cfg(test)]
+mod tests;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use gateward_core::{Context, Facts, GroupVersionKind, Registry, UserInfo};
+use gateward_core::{Context, Facts, Registry, UserInfo};
 use gateward_lint::yaml;
 use serde_json::{Value, json};
 
 pub use report::{Counts, Report};
-pub use schemas::CrdError;
+pub use schemas::{CrdError, Schemas};
+pub use stored::StoredError;
 
-use object::Subject;
-use schemas::Schemas;
+use report::FileReport;
+use stored::Stored;
+use subject::Subject;
 
 /// Whether the check fills in defaults before it judges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,29 +56,35 @@ pub enum Defaults {
 }
 
 /// Checks files against the kinds of a registry and the schemas of their CRDs.
-pub struct Checker<'r> {
-    registry: &'r Registry,
-    schemas: Schemas,
+pub struct Checker<'p> {
+    registry: &'p Registry,
+    schemas: &'p Schemas,
     facts: Arc<dyn Facts>,
     defaults: Defaults,
-    stored: Vec<Value>,
+    stored: Option<Stored>,
     user: Value,
     now: SystemTime,
+    command: Option<&'static str>,
+    catalogue: BTreeSet<&'static str>,
 }
 
-impl<'r> Checker<'r> {
-    /// A checker with these facts at this time. Fails where a CRD of the product can't be read.
-    pub fn new(
-        registry: &'r Registry,
-        crds: &[&str],
-        facts: Arc<dyn Facts>,
-        now: SystemTime,
-    ) -> Result<Self, CrdError> {
-        let (defaults, stored, user) = (Defaults::Applied, Vec::new(), Value::Null);
-        Ok(Self { registry, schemas: Schemas::read(crds)?, facts, defaults, stored, user, now })
+impl<'p> Checker<'p> {
+    /// A checker with these facts at this time.
+    pub fn new(registry: &'p Registry, schemas: &'p Schemas, facts: Arc<dyn Facts>, now: SystemTime) -> Self {
+        Self {
+            registry,
+            schemas,
+            facts,
+            defaults: Defaults::Applied,
+            stored: None,
+            user: Value::Null,
+            now,
+            command: None,
+            catalogue: registry.rules().iter().map(|rule| rule.id).collect(),
+        }
     }
 
-    /// Sets whether defaults are filled in.
+    /// Sets whether defaults are filled in; they are unless this is called.
     pub fn defaults(mut self, defaults: Defaults) -> Self {
         self.defaults = defaults;
         self
@@ -65,33 +96,43 @@ impl<'r> Checker<'r> {
         self
     }
 
-    /// Objects that are stored already: one of the same kind, namespace and name is then checked as an update.
-    pub fn stored(mut self, text: &[u8]) -> Self {
-        for document in yaml::read(text).documents {
-            self.stored.extend(object::in_document(&document.value).map(|(_, object)| object.clone()));
-        }
+    /// Sets the text of the objects that are stored already: one of the same kind, namespace and name is checked as an
+    /// update. Fails where the text can't be read.
+    pub fn stored(mut self, text: &[u8]) -> Result<Self, StoredError> {
+        self.stored = Some(Stored::read(text)?);
+        Ok(self)
+    }
+
+    /// Sets the command whose `rules` explain a rule; findings then name it.
+    pub fn command(mut self, command: &'static str) -> Self {
+        self.command = Some(command);
         self
     }
 
-    /// Checks the text of one file.
+    /// Checks the text of one file. A file that can't be read in part is checked as far as it can be read.
     pub async fn check(&self, file: &str, text: &[u8], report: &mut Report) {
         let source = if is_json(file) { yaml::read_json(text) } else { yaml::read(text) };
-        let mut file = report.file(file, &source);
+        let mut found = FileReport::new(file, &source);
         for document in &source.documents {
-            for (at, object) in object::in_document(&document.value) {
-                let subject = Subject::new(object, document, at, &self.stored, &self.user);
-                if self.concerns(&subject.gvk) {
-                    let findings = self.judge(&subject).await;
-                    file.add(&subject, &findings);
+            for subject in Subject::all(document) {
+                if self.schemas.know(&subject.gvk) || self.declares(&subject) {
+                    found.add(&subject, &self.judge(&subject).await, |rule| self.page(rule));
                 } else {
-                    file.skip();
+                    found.skip();
                 }
             }
         }
+        report.add(found);
     }
 
-    fn concerns(&self, gvk: &GroupVersionKind) -> bool {
-        self.schemas.knows(gvk) || self.registry.declarations().any(|declared| declared.hub.same_kind(gvk))
+    fn declares(&self, subject: &Subject<'_>) -> bool {
+        self.registry.declarations().any(|declared| subject.may_be(&declared.hub))
+    }
+
+    /// How to learn more of a rule: those of the catalogue have a page, the API server's own checks have none.
+    fn page(&self, rule: &'static str) -> Option<String> {
+        let command = self.command.filter(|_| self.catalogue.contains(rule))?;
+        Some(format!("{command} rules {rule}"))
     }
 
     fn context(&self) -> Context {

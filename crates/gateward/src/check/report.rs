@@ -8,8 +8,9 @@ use gateward_core::{FieldPath, Severity};
 use gateward_lint::diagnostic::{Colour, Diagnostic, ObjectRef, Related, human, json};
 use gateward_lint::yaml::{Source, SyntaxFinding};
 
-use super::finding::{CEL, Finding, SCHEMA};
-use super::object::{Findings, Subject};
+use super::finding::Finding;
+use super::judge::Judged;
+use super::subject::Subject;
 
 /// Findings in the order of files and lines, and what was looked at.
 #[derive(Debug, Default)]
@@ -65,12 +66,13 @@ impl Report {
         self.entries.iter().map(|(diagnostic, _)| json(diagnostic) + "\n").collect()
     }
 
-    pub(super) fn file<'r>(&'r mut self, name: &'r str, source: &Source) -> FileReport<'r> {
+    pub(super) fn add(&mut self, file: FileReport<'_>) {
         self.counts.files += 1;
-        let text = Arc::clone(&source.text);
-        let syntax = source.findings.iter().map(|finding| (of_syntax(name, finding), Arc::clone(&text)));
-        self.entries.extend(syntax);
-        FileReport { report: self, name, text }
+        self.counts.objects += file.counts.objects;
+        self.counts.skipped += file.counts.skipped;
+        let mut found = file.found;
+        found.sort_by_key(|diagnostic| (diagnostic.span, diagnostic.severity));
+        self.entries.extend(found.into_iter().map(|diagnostic| (diagnostic, Arc::clone(&file.text))));
     }
 
     fn count(&self, severity: Severity) -> usize {
@@ -82,8 +84,8 @@ impl Report {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Counts { files, objects, skipped } = self.counts;
-        let (errors, warnings) = (self.count(Severity::Error), self.count(Severity::Warning));
-        write!(f, "{}, {} ", counted(errors, "error"), counted(warnings, "warning"))?;
+        let count = |severity: Severity| counted(self.count(severity), severity.as_str());
+        write!(f, "{}, {}, {} ", count(Severity::Error), count(Severity::Warning), count(Severity::Note))?;
         write!(f, "in {} of {}", counted(objects, "object"), counted(files, "file"))?;
         match skipped {
             0 => Ok(()),
@@ -113,54 +115,63 @@ fn of_syntax(file: &str, finding: &SyntaxFinding) -> Diagnostic {
     }
 }
 
-/// The report while one file is being checked.
-pub(super) struct FileReport<'r> {
-    report: &'r mut Report,
-    name: &'r str,
+/// What was found in one file.
+pub(super) struct FileReport<'f> {
+    name: &'f str,
     text: Arc<str>,
+    found: Vec<Diagnostic>,
+    counts: Counts,
 }
 
-impl FileReport<'_> {
-    /// Counts an object of a kind that isn't ours.
-    pub(super) fn skip(&mut self) {
-        self.report.counts.skipped += 1;
+impl<'f> FileReport<'f> {
+    /// What kept parts of the file from being read.
+    pub(super) fn new(name: &'f str, source: &Source) -> Self {
+        let found = source.findings.iter().map(|finding| of_syntax(name, finding)).collect();
+        Self { name, text: Arc::clone(&source.text), found, counts: Counts::default() }
     }
 
-    /// Takes in what was found about an object.
-    pub(super) fn add(&mut self, subject: &Subject<'_>, findings: &Findings) {
-        self.report.counts.objects += 1;
-        for finding in &findings.found {
-            let diagnostic = self.placed(subject, findings, finding);
-            self.report.entries.push((diagnostic, Arc::clone(&self.text)));
-        }
+    /// Counts an object of a kind that isn't ours.
+    pub(super) fn skip(&mut self) {
+        self.counts.skipped += 1;
+    }
+
+    /// Takes in what was found about an object; `page` says how to learn more of a rule.
+    pub(super) fn add(
+        &mut self,
+        subject: &Subject<'_>,
+        judged: &Judged,
+        page: impl Fn(&'static str) -> Option<String>,
+    ) {
+        self.counts.objects += 1;
+        let placed =
+            |finding: &Finding| Diagnostic { docs: page(finding.rule), ..self.placed(subject, judged, finding) };
+        let placed: Vec<Diagnostic> = judged.found.iter().map(placed).collect();
+        self.found.extend(placed);
     }
 
     /// A value that defaulting set stands nowhere in the file: its nearest ancestor is shown, and it is said.
-    fn placed(&self, subject: &Subject<'_>, findings: &Findings, finding: &Finding) -> Diagnostic {
-        let place = subject.document.nearest(&subject.in_file(&finding.path));
-        let defaulted = findings.was_defaulted(&finding.path, subject.object);
-        let label: Cow<'static, str> = match (finding.path.is_root(), defaulted) {
-            (true, _) => Cow::Borrowed(""),
-            (false, true) => format!("{} was filled in by defaulting", finding.path).into(),
-            (false, false) => finding.path.to_string().into(),
-        };
-        let message = if defaulted && !finding.path.is_root() {
-            format!("{} (the value was filled in by defaulting)", finding.message)
-        } else {
-            finding.message.clone()
+    fn placed(&self, subject: &Subject<'_>, judged: &Judged, finding: &Finding) -> Diagnostic {
+        let path = &finding.path;
+        let (label, message): (Cow<'static, str>, _) = match path {
+            root if root.is_root() => ("".into(), finding.message.clone()),
+            path if judged.was_filled_in(path, subject.object) => (
+                format!("{path} was filled in by defaulting").into(),
+                format!("{} (the value was filled in by defaulting)", finding.message),
+            ),
+            path => (path.to_string().into(), finding.message.clone()),
         };
         Diagnostic {
             rule: finding.rule,
             severity: finding.severity,
             file: self.name.to_owned(),
-            span: Some(place.underline),
+            span: Some(subject.document.nearest(&subject.in_file(path)).underline),
             label,
             related: None,
-            path: finding.path.clone(),
+            path: path.clone(),
             object: Some(object_ref(subject)),
             message,
             help: finding.help.clone(),
-            docs: docs(finding.rule),
+            docs: None,
         }
     }
 }
@@ -170,11 +181,6 @@ fn object_ref(subject: &Subject<'_>) -> ObjectRef {
         api_version: subject.gvk.api_version(),
         kind: subject.gvk.kind.clone(),
         namespace: subject.namespace().to_owned(),
-        name: subject.name().to_owned(),
+        name: subject.shown_name().to_owned(),
     }
-}
-
-/// Rules of the catalogue have a page; the API server's own checks don't.
-fn docs(rule: &'static str) -> Option<String> {
-    (rule != SCHEMA && rule != CEL).then(|| format!("gateward rules {rule}"))
 }

@@ -1,17 +1,17 @@
 //! `check`: manifests, offline.
 
-use std::ffi::OsStr;
-use std::io::{IsTerminal, Read, Write};
-use std::path::{Path, PathBuf};
-use std::time::{Instant, SystemTime};
+use std::io::{ErrorKind, IsTerminal, Write};
+use std::path::PathBuf;
+use std::time::SystemTime;
 
 use anyhow::Context as _;
 use clap::{Args, Command, ValueEnum};
 use gateward_core::UserInfo;
 use gateward_lint::diagnostic::Colour;
 
-use crate::check::{Checker, Defaults, Report};
+use crate::check::{Checker, Defaults, Report, Schemas};
 use crate::cli::facts::{FactsOption, Without};
+use crate::cli::manifests::{self, Manifests, Progress};
 use crate::exit::Exit;
 use crate::product::Product;
 
@@ -59,106 +59,63 @@ pub(crate) fn command() -> Command {
 }
 
 pub(crate) async fn run<P: Product>(product: &P, arguments: &Arguments) -> anyhow::Result<Exit> {
-    let facts = arguments.facts.read(product, Without::Unknown)?;
-    let mut checker = Checker::new(product.registry(), &product.crds(), facts, SystemTime::now())?;
-    if let Some(path) = &arguments.old {
-        let stored = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
-        checker = checker.stored(&stored);
-    }
-    if let Some(username) = arguments.user.clone() {
-        checker = checker.user(&UserInfo { username, ..UserInfo::default() });
-    }
-    if arguments.no_defaults {
-        checker = checker.defaults(Defaults::Skipped);
-    }
+    let schemas = Schemas::read(&product.crds())?;
+    let checker = arguments.checker(product, &schemas)?;
+    let mut manifests = Manifests::of(&arguments.files);
     let mut report = Report::new();
     let mut progress = Progress::new();
-    for path in arguments.files.iter().map(|path| found(path)).collect::<anyhow::Result<Vec<_>>>()?.concat() {
-        progress.tick(&path);
-        let text = read(&path)?;
-        checker.check(&path.display().to_string(), &text, &mut report).await;
+    for path in &manifests.files {
+        progress.tick(path);
+        match manifests::read(path) {
+            Ok(text) => checker.check(&path.display().to_string(), &text, &mut report).await,
+            Err(trouble) => manifests.troubles.push(trouble),
+        }
     }
     progress.clear();
     print(&report, arguments.output)?;
-    Ok(if report.has_errors() { Exit::Findings } else { Exit::Fine })
+    Ok(ending(&report, &manifests.troubles))
+}
+
+impl Arguments {
+    fn checker<'p, P: Product>(&self, product: &'p P, schemas: &'p Schemas) -> anyhow::Result<Checker<'p>> {
+        let facts = self.facts.read(product, Without::Unknown)?;
+        let mut checker = Checker::new(product.registry(), schemas, facts, SystemTime::now());
+        if let Some(path) = &self.old {
+            let stored = manifests::read(path)?;
+            checker = checker.stored(&stored).with_context(|| format!("{}", path.display()))?;
+        }
+        if let Some(username) = self.user.clone() {
+            checker = checker.user(&UserInfo { username, ..UserInfo::default() });
+        }
+        let defaults = if self.no_defaults { Defaults::Skipped } else { Defaults::Applied };
+        Ok(checker.defaults(defaults).command(product.names().command))
+    }
 }
 
 fn print(report: &Report, output: Output) -> std::io::Result<()> {
-    match output {
+    let printed = match output {
         Output::Json => std::io::stdout().lock().write_all(report.json().as_bytes()),
         Output::Human => {
             let colour = if std::io::stdout().is_terminal() { Colour::Always } else { Colour::Never };
             anstream::stdout().write_all(report.human(colour).as_bytes())
         }
+    };
+    match printed {
+        // `gateward check … | head`: who reads has seen enough; the exit code still tells the whole.
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        printed => printed,
     }
 }
 
-fn is_stdin(path: &Path) -> bool {
-    path.as_os_str() == "-"
-}
-
-/// A file itself, or the manifests in a folder and the folders below, in the order of their names. Links to folders
-/// are not followed: they may lead in circles.
-fn found(path: &Path) -> anyhow::Result<Vec<PathBuf>> {
-    if is_stdin(path) || !path.is_dir() {
-        return Ok(vec![path.to_owned()]);
+/// What could not be looked at outweighs what was found: the verdict is not whole.
+fn ending(report: &Report, troubles: &[anyhow::Error]) -> Exit {
+    for trouble in troubles {
+        // A standard error that is closed leaves the exit code to tell.
+        let _ = writeln!(anstream::stderr(), "error: {trouble:#}");
     }
-    let mut manifests = Vec::new();
-    let mut folders = vec![path.to_owned()];
-    while let Some(folder) = folders.pop() {
-        let entries = std::fs::read_dir(&folder).with_context(|| format!("cannot read {}", folder.display()))?;
-        for entry in entries {
-            let entry = entry.with_context(|| folder.display().to_string())?;
-            let file_type = entry.file_type().with_context(|| entry.path().display().to_string())?;
-            if file_type.is_dir() {
-                folders.push(entry.path());
-            } else if is_manifest(&entry.path()) {
-                manifests.push(entry.path());
-            }
-        }
-    }
-    manifests.sort();
-    Ok(manifests)
-}
-
-fn is_manifest(path: &Path) -> bool {
-    let extension = path.extension().and_then(OsStr::to_str).unwrap_or_default();
-    ["yaml", "yml", "json"].iter().any(|known| extension.eq_ignore_ascii_case(known))
-}
-
-fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
-    if is_stdin(path) {
-        let mut text = Vec::new();
-        std::io::stdin().lock().read_to_end(&mut text).context("cannot read standard input")?;
-        return Ok(text);
-    }
-    std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))
-}
-
-/// One line on a terminal that says where a check stands, once it takes longer than a second.
-struct Progress {
-    started: Instant,
-    files: usize,
-    shown: bool,
-}
-
-impl Progress {
-    fn new() -> Self {
-        Self { started: Instant::now(), files: 0, shown: false }
-    }
-
-    fn tick(&mut self, path: &Path) {
-        self.files += 1;
-        if self.started.elapsed().as_secs() >= 1 && std::io::stderr().is_terminal() {
-            self.shown = true;
-            // Progress is a courtesy; a terminal that can't show it is no error.
-            let _ = write!(std::io::stderr(), "\r\x1b[Kchecking file {}: {}", self.files, path.display());
-        }
-    }
-
-    fn clear(&self) {
-        if self.shown {
-            let _ = write!(std::io::stderr(), "\r\x1b[K");
-        }
+    match (troubles, report.has_errors()) {
+        ([_, ..], _) => Exit::Trouble,
+        ([], true) => Exit::Findings,
+        ([], false) => Exit::Fine,
     }
 }

@@ -5,6 +5,7 @@ mod completions;
 mod facts;
 mod generate;
 mod logging;
+mod manifests;
 mod review;
 mod rules;
 mod serve;

@@ -1,0 +1,210 @@
+//! One object, from its text to its findings.
+
+use gateward_core::{Answer, DECODE, FieldPath, GroupVersionKind, Operation, Outcome, Record, Review, Severity};
+use gateward_lint::schema::{self, SchemaFault, SchemaFinding, StatusWrites, VersionSchema, malformed_metadata};
+use serde_json::{Value, json};
+
+use super::finding::Finding;
+use super::subject::{Subject, gvk_of, meta};
+use super::{Checker, Defaults};
+
+/// Where an object goes that says no namespace.
+const NAMESPACE: &str = "default";
+
+/// What was found about an object.
+pub(super) struct Judged {
+    pub found: Vec<Finding>,
+    /// The object as it was judged, defaults included.
+    pub object: Value,
+}
+
+/// What the API server is asked to do with an object.
+struct Write<'a> {
+    subject: &'a Subject<'a>,
+    schema: Option<&'a VersionSchema>,
+    /// The stored object, if it is an update.
+    old: Option<Value>,
+}
+
+impl Checker<'_> {
+    /// Goes through the stations of the API server and takes in what each says.
+    pub(super) async fn judge(&self, subject: &Subject<'_>) -> Judged {
+        let mut judged = Judged { found: Vec::new(), object: subject.object.clone() };
+        let old = self.stored.as_ref().and_then(|stored| stored.state_of(subject));
+        if let Some(refusal) = self.not_served(subject, old) {
+            judged.found.push(refusal);
+            return judged;
+        }
+        if old.is_none() && self.stored.is_some() {
+            judged.found.push(Finding::not_stored());
+        }
+        let schema = self.schemas.of(&subject.gvk);
+        let write = Write { subject, schema, old: old.map(|old| self.as_read(schema, old)) };
+        judged.found.extend(write.unknown_fields());
+        if self.defaults == Defaults::Applied {
+            self.default(&write, &mut judged).await;
+        }
+        judged.found.extend(write.refusals(&judged.object));
+        let answer = self.ask(Review::Validate, &write, &judged.object).await;
+        judged.take_in(answer.record);
+        judged.without_repetition()
+    }
+
+    /// An object of an unknown version is refused before anything looks at it.
+    fn not_served(&self, subject: &Subject<'_>, old: Option<&Value>) -> Option<Finding> {
+        let GroupVersionKind { version, kind, .. } = &subject.gvk;
+        let served = self.schemas.of(&subject.gvk).is_some() || self.registry.declaration_of(&subject.gvk).is_some();
+        let (field, message) = match () {
+            () if kind.is_empty() => ("kind", "Required value: kind is not set".to_owned()),
+            () if version.is_empty() => ("apiVersion", "Required value: apiVersion is not set".to_owned()),
+            () if !served => {
+                ("apiVersion", format!("no matches for kind {kind:?} in version {:?}", subject.gvk.api_version()))
+            }
+            () if old.is_some_and(|old| gvk_of(old) != subject.gvk) => {
+                ("apiVersion", "the stored object is of another version; give both in the same one".to_owned())
+            }
+            () => return None,
+        };
+        Some(Finding::refusal(FieldPath::field(field), message))
+    }
+
+    /// A stored object as the API server hands it out: with the defaults of its schema.
+    fn as_read(&self, schema: Option<&VersionSchema>, old: &Value) -> Value {
+        let mut old = old.clone();
+        if let (Defaults::Applied, Some(version)) = (self.defaults, schema) {
+            version.schema.apply_defaults(&mut old);
+        }
+        old
+    }
+
+    async fn default(&self, write: &Write<'_>, judged: &mut Judged) {
+        set_namespace(&mut judged.object);
+        write.schema_defaults(&mut judged.object);
+        let answer = self.ask(Review::Mutate, write, &judged.object).await;
+        // A patch that core made of this very object fits it.
+        let _ = answer.record.patch.apply(&mut judged.object);
+        write.schema_defaults(&mut judged.object);
+        write.keep_status(&mut judged.object);
+        judged.take_in(answer.record);
+    }
+
+    async fn ask(&self, review: Review, write: &Write<'_>, object: &Value) -> Answer {
+        let body = write.review(object, &self.user);
+        self.registry.answer_by_kind(review, body.as_bytes(), &self.context()).await
+    }
+}
+
+/// The API server does so by the request's path; which namespace it is, only whoever applies the manifest knows.
+fn set_namespace(object: &mut Value) {
+    if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
+        metadata.entry("namespace").or_insert_with(|| NAMESPACE.into());
+    }
+}
+
+impl Write<'_> {
+    /// What no schema knows: found in the object as it is written, also in a status that is dropped later.
+    fn unknown_fields(&self) -> Vec<Finding> {
+        let found = self.schema.map(|version| version.schema.validate(self.subject.object)).unwrap_or_default();
+        found.into_iter().filter(is_unknown).map(Finding::from).collect()
+    }
+
+    fn schema_defaults(&self, object: &mut Value) {
+        if let Some(version) = self.schema {
+            version.schema.apply_defaults(object);
+        }
+    }
+
+    /// A status that has an endpoint of its own is not written with the object: the stored one stays.
+    fn keep_status(&self, object: &mut Value) {
+        let Some(members) = object.as_object_mut().filter(|_| self.status_is_apart()) else { return };
+        members.remove("status");
+        if let Some(status) = self.old.as_ref().and_then(|old| old.get("status")) {
+            members.insert("status".into(), status.clone());
+        }
+    }
+
+    fn status_is_apart(&self) -> bool {
+        self.schema.is_some_and(|version| version.status == StatusWrites::Apart)
+    }
+
+    /// What the API server refuses by itself.
+    fn refusals(&self, object: &Value) -> Vec<Finding> {
+        let mut found: Vec<Finding> = malformed_metadata(object).into_iter().map(Finding::from).collect();
+        let Some(version) = self.schema else { return found };
+        let mut object = object.clone();
+        version.schema.drop_nulls(&mut object);
+        if let Some(members) = object.as_object_mut().filter(|_| self.status_is_apart()) {
+            members.remove("status");
+        }
+        let (of_schema, write) = match &self.old {
+            Some(old) => (version.schema.validate_update(old, &object), schema::Write::Update),
+            None => (version.schema.validate(&object), schema::Write::Creation),
+        };
+        found.extend(of_schema.into_iter().filter(|finding| !is_unknown(finding)).map(Finding::from));
+        match version.schema.cel_rules_on(&object, write).len() {
+            0 => {}
+            rules => found.push(Finding::unevaluated(rules)),
+        }
+        found
+    }
+
+    /// The review that the API server would send.
+    fn review(&self, object: &Value, user: &Value) -> String {
+        let operation = if self.old.is_some() { Operation::Update } else { Operation::Create };
+        let namespace = Some(self.subject.namespace()).filter(|namespace| !namespace.is_empty());
+        json!({
+            "apiVersion": "admission.k8s.io/v1",
+            "kind": "AdmissionReview",
+            "request": {
+                "uid": "check",
+                "kind": self.subject.gvk,
+                "name": meta(object, "name"),
+                "namespace": namespace.unwrap_or(NAMESPACE),
+                "operation": operation,
+                "userInfo": user,
+                "object": object,
+                "oldObject": self.old,
+            }
+        })
+        .to_string()
+    }
+}
+
+fn is_unknown(finding: &SchemaFinding) -> bool {
+    finding.fault == SchemaFault::UnknownField
+}
+
+impl Judged {
+    /// What a handler said.
+    fn take_in(&mut self, said: Record) {
+        if let Outcome::Undecided(why) = &said.outcome {
+            self.found.push(Finding::of_webhook(Severity::Error, format!("no verdict: {why}")));
+        }
+        let denial = said.denial.map(|text| Finding::of_webhook(Severity::Error, text));
+        let warnings = said.warnings.into_iter().map(|text| Finding::of_webhook(Severity::Warning, text));
+        self.found.extend(denial.into_iter().chain(warnings).chain(said.issues.into_iter().map(Finding::from)));
+    }
+
+    /// What defaulting and judging both say is said once, and what the schema says of a node's type in its words.
+    fn without_repetition(mut self) -> Self {
+        let found = std::mem::take(&mut self.found);
+        for finding in &found {
+            let schema_says_it =
+                finding.rule == DECODE.id && found.iter().any(|other| other.is_schema_at(&finding.path));
+            if !schema_says_it && !self.found.iter().any(|known| known.repeats(finding)) {
+                self.found.push(finding.clone());
+            }
+        }
+        self
+    }
+
+    /// Whether defaulting put the value at `path` there.
+    pub(super) fn was_filled_in(&self, path: &FieldPath, written: &Value) -> bool {
+        match (path.find(written), path.find(&self.object)) {
+            (None, Some(_)) => true,
+            // A node that has members gets further ones; it is the author's all the same.
+            (Some(written), Some(judged)) => written != judged && !written.is_object() && !written.is_array(),
+            (_, None) => false,
+        }
+    }
+}
