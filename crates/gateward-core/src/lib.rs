@@ -14,6 +14,7 @@ pub mod future;
 pub mod handler;
 pub mod issue;
 pub mod manifest;
+pub mod object_only;
 pub mod operation;
 pub mod patch;
 pub mod raw;

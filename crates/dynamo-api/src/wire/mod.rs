@@ -1,7 +1,6 @@
 //! How the types read and write JSON: as the Go types of the API do.
 
 pub mod inline;
-pub mod object_only;
 
 use std::collections::BTreeMap;
 
@@ -103,7 +102,7 @@ macro_rules! object_only {
 
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                Self::deserialize(crate::wire::object_only::ObjectOnly(deserializer))
+                Self::deserialize(gateward_core::object_only::ObjectOnly(deserializer))
             }
         }
     };
