@@ -89,6 +89,8 @@ pub struct Record {
     pub name: String,
     /// How it ended.
     pub outcome: Outcome,
+    /// The version of the review, in which it is answered.
+    pub review_version: ReviewVersion,
     /// The findings, in order, with the paths that the user wrote.
     pub issues: Issues,
     /// The patch of a mutating review.
@@ -111,6 +113,7 @@ impl Record {
             namespace: String::new(),
             name: String::new(),
             outcome: Outcome::Undecided(why),
+            review_version: ReviewVersion::default(),
             issues: Issues::new(),
             patch: Patch::default(),
             denial: None,
@@ -133,6 +136,7 @@ impl Record {
             namespace: request.namespace.clone().unwrap_or_default(),
             name: display_name(request),
             outcome,
+            review_version: request.review_version,
             issues: Issues::new(),
             patch: Patch::default(),
             denial: None,
@@ -153,6 +157,12 @@ impl Answer {
     /// An HTTP error instead of a verdict.
     pub fn undecided(why: Undecided) -> Self {
         Self { status: why.status(), body: why.body(), record: Record::undecided(why) }
+    }
+
+    /// The same, for a shell that gave up a request: the record says what it was about, as far as `body` can be read.
+    pub fn undecided_on(review: Review, body: &[u8], why: Undecided) -> Self {
+        let request = AdmissionReview::read(body).map(|about| about.request).unwrap_or_default();
+        Self::undecided_about(review, &request, why)
     }
 
     /// The same, for a request of which the envelope was read.
@@ -176,7 +186,7 @@ impl Answer {
             warnings: Vec::new(),
             audit_annotations: BTreeMap::new(),
         };
-        Cow::Owned(response.to_body(ReviewVersion::V1))
+        Cow::Owned(response.to_body(self.record.review_version))
     }
 
     /// Allowed without being judged.
@@ -204,7 +214,7 @@ impl Answer {
         };
         let patch = if status.is_some() { Patch::default() } else { patch };
         let outcome = outcome(status.as_ref(), &patch);
-        let body = body(about.version, request, status, &patch, &verdict, shown);
+        let body = body(request, status, &patch, &verdict, shown);
         let mut record = Record::of(review, request, outcome);
         if let Decision::Denied(denial) = verdict.decision {
             record.denial = Some(denial.message);
@@ -223,7 +233,6 @@ fn outcome(status: Option<&Status>, patch: &Patch) -> Outcome {
 }
 
 fn body(
-    version: ReviewVersion,
     request: &Request,
     status: Option<Status>,
     patch: &Patch,
@@ -244,7 +253,7 @@ fn body(
         warnings: presentable(texts),
         audit_annotations: audit_annotations(verdict),
     };
-    response.to_body(version)
+    response.to_body(request.review_version)
 }
 
 /// The author's annotations, and which rules denied.

@@ -45,7 +45,7 @@ pub use registry::kind::Kind;
 pub use registry::{Registry, RegistryError};
 pub use request::{DryRun, GroupVersionResource, Request, UserInfo};
 pub use resource::{GroupVersionKind, Resource, Scope};
-pub use review::Review;
+pub use review::{Review, ReviewVersion};
 pub use rule::{DECODE, Rule};
 pub use undecided::Undecided;
 pub use verdict::{Denial, Verdict};

@@ -5,11 +5,20 @@
 
 use std::fmt;
 
-use serde::de::{Deserializer, MapAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde::forward_to_deserialize_any;
 
 /// Reads structs of `D` from objects only.
 pub struct ObjectOnly<D>(pub D);
+
+/// A struct that is read from an object only.
+pub(crate) struct Strict<T>(pub T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Strict<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        T::deserialize(ObjectOnly(deserializer)).map(Self)
+    }
+}
 
 impl<'de, D: Deserializer<'de>> Deserializer<'de> for ObjectOnly<D> {
     type Error = D::Error;

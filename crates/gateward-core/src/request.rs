@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::context::Context;
 use crate::operation::Operation;
 use crate::resource::GroupVersionKind;
+use crate::review::ReviewVersion;
 
 /// Who sent the request, as the API server authenticated them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -83,6 +84,7 @@ pub struct Request {
     pub now: Option<SystemTime>,
     /// When the caller stops waiting.
     pub deadline: Option<SystemTime>,
+    pub(crate) review_version: ReviewVersion,
     pub(crate) facts: Option<Arc<dyn crate::context::Facts>>,
     pub(crate) written: Written,
 }

@@ -86,8 +86,9 @@ impl GroupVersionKind {
     }
 }
 
+/// `group/version Kind`; nothing where nothing is known.
 impl fmt::Display for GroupVersionKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.api_version(), self.kind)
+        f.write_str([self.api_version(), self.kind.clone()].join(" ").trim())
     }
 }

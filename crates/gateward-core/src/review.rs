@@ -8,6 +8,7 @@ use serde::de::{Deserialize, Deserializer};
 use serde::{Deserialize as DeserializeDerive, Serialize};
 use serde_json::value::RawValue;
 
+use crate::object_only::Strict;
 use crate::operation::Operation;
 use crate::patch::Patch;
 use crate::request::{DryRun, GroupVersionResource, Request, UserInfo};
@@ -37,9 +38,10 @@ impl Review {
 }
 
 /// Version of the AdmissionReview API.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ReviewVersion {
     /// `admission.k8s.io/v1`.
+    #[default]
     V1,
     /// `admission.k8s.io/v1beta1`, from API servers and tools of before Kubernetes 1.22.
     V1Beta1,
@@ -67,6 +69,15 @@ where
     Option::<T>::deserialize(deserializer).map(Option::unwrap_or_default)
 }
 
+/// The same for a member that is an object.
+fn object_or_null<'de, T, D>(deserializer: D) -> Result<T, D::Error>
+where
+    T: Default + Deserialize<'de>,
+    D: Deserializer<'de>,
+{
+    Ok(Option::<Strict<T>>::deserialize(deserializer)?.map(|Strict(member)| member).unwrap_or_default())
+}
+
 #[derive(DeserializeDerive)]
 #[serde(rename_all = "camelCase")]
 struct Envelope<'a> {
@@ -75,27 +86,27 @@ struct Envelope<'a> {
     #[serde(borrow, default)]
     kind: Cow<'a, str>,
     #[serde(borrow)]
-    request: Option<WireRequest<'a>>,
+    request: Option<Strict<WireRequest<'a>>>,
 }
 
 #[derive(DeserializeDerive)]
 #[serde(rename_all = "camelCase")]
 struct WireRequest<'a> {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_as_default")]
     uid: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "object_or_null")]
     kind: GroupVersionKind,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "object_or_null")]
     resource: GroupVersionResource,
     #[serde(default, deserialize_with = "null_as_default")]
     sub_resource: String,
-    request_kind: Option<GroupVersionKind>,
+    request_kind: Option<Strict<GroupVersionKind>>,
     #[serde(default, deserialize_with = "null_as_default")]
     name: String,
     #[serde(default, deserialize_with = "null_as_default")]
     namespace: String,
     operation: Operation,
-    user_info: Option<UserInfo>,
+    user_info: Option<Strict<UserInfo>>,
     #[serde(borrow)]
     object: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -107,8 +118,6 @@ struct WireRequest<'a> {
 
 /// A review as it came: the request, and the objects still raw.
 pub struct AdmissionReview<'a> {
-    /// The version in which to answer.
-    pub version: ReviewVersion,
     /// What handlers may know beside the objects; facts and times are not in it yet.
     pub request: Request,
     /// What is being done.
@@ -125,7 +134,8 @@ impl<'a> AdmissionReview<'a> {
     /// Reads the envelope. Objects and options are only scanned.
     pub fn read(body: &'a [u8]) -> Result<Self, Undecided> {
         let text = std::str::from_utf8(body).map_err(|error| unreadable(&format!("the body is not UTF-8: {error}")))?;
-        let envelope: Envelope<'a> = serde_json::from_str(text).map_err(|error| unreadable(&error.to_string()))?;
+        let Strict(envelope): Strict<Envelope<'a>> =
+            serde_json::from_str(text).map_err(|error| unreadable(&error.to_string()))?;
         if envelope.kind != "AdmissionReview" {
             return Err(unreadable(&format!("kind is {:?}, not \"AdmissionReview\"", cut(&envelope.kind))));
         }
@@ -133,7 +143,7 @@ impl<'a> AdmissionReview<'a> {
             let found = cut(&envelope.api_version);
             unreadable(&format!("apiVersion is {found:?}, neither admission.k8s.io/v1 nor admission.k8s.io/v1beta1"))
         })?;
-        let wire = envelope.request.ok_or_else(|| unreadable("the review has no request"))?;
+        let Strict(wire) = envelope.request.ok_or_else(|| unreadable("the review has no request"))?;
         Ok(wire.into_review(version))
     }
 }
@@ -141,20 +151,21 @@ impl<'a> AdmissionReview<'a> {
 impl<'a> WireRequest<'a> {
     fn into_review(self, version: ReviewVersion) -> AdmissionReview<'a> {
         let request = Request {
+            review_version: version,
             uid: self.uid,
             operation: Some(self.operation),
             kind: self.kind,
             resource: self.resource,
             sub_resource: non_empty(self.sub_resource),
-            request_kind: self.request_kind,
+            request_kind: self.request_kind.map(|Strict(kind)| kind),
             name: non_empty(self.name),
             namespace: non_empty(self.namespace),
-            user: self.user_info,
+            user: self.user_info.map(|Strict(user)| user),
             dry_run: if self.dry_run == Some(true) { DryRun::Yes } else { DryRun::No },
             ..Request::default()
         };
         let (operation, object, old_object) = (self.operation, self.object, self.old_object);
-        AdmissionReview { version, request, operation, object, old_object, options: self.options }
+        AdmissionReview { request, operation, object, old_object, options: self.options }
     }
 }
 
@@ -303,7 +314,7 @@ mod tests {
     #[test]
     fn reads_a_request_whose_optional_members_are_null() {
         let text = body(
-            r#"{"uid":"u","operation":"CREATE","userInfo":{"username":"a","groups":null},"name":null,"oldObject":null,"object":{"a":1}}"#,
+            r#"{"uid":null,"kind":null,"resource":null,"operation":"CREATE","userInfo":{"username":"a","groups":null},"name":null,"oldObject":null,"object":{"a":1}}"#,
         );
         let review = AdmissionReview::read(text.as_bytes()).unwrap();
         assert_eq!(review.operation, Operation::Create);
@@ -321,6 +332,9 @@ mod tests {
     #[test]
     fn says_why_an_envelope_is_unreadable() {
         assert!(refusal("{").contains("EOF"));
+        assert!(refusal(r#"["admission.k8s.io/v1", "AdmissionReview", null]"#).contains("object"));
+        assert!(refusal(&body(r#"["u"]"#)).contains("object"));
+        assert!(refusal(&body(r#"{"operation":"CREATE","kind":["g","v","k"]}"#)).contains("object"));
         assert!(refusal("{}").contains("AdmissionReview"));
         assert!(refusal(r#"{"kind":"AdmissionReview","apiVersion":"v1"}"#).contains("admission.k8s.io/v1"));
         assert!(refusal(r#"{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1"}"#).contains("no request"));

@@ -136,9 +136,9 @@ impl<A: Answerer> Desk<A> {
             Ok(Err(_panicked)) => {
                 self.metrics.panicked();
                 journal::panicked(path);
-                Answer::undecided(Undecided::Panicked)
+                Answer::undecided_on(review, body, Undecided::Panicked)
             }
-            Err(_elapsed) => Answer::undecided(Undecided::Deadline),
+            Err(_elapsed) => Answer::undecided_on(review, body, Undecided::Deadline),
         };
         Reply { answer, review: Some(review), judged_in: Some(start.elapsed()), rest: Rest::Read }
     }

@@ -3,7 +3,10 @@
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
-use gateward_core::{Context, DryRun, Facts, Kind, Operation, Registry, Request, Validator, Verdict};
+use gateward_core::testing::block_on;
+use gateward_core::{
+    Answer, Context, DryRun, Facts, Kind, Operation, Registry, Request, Review, Undecided, Validator, Verdict,
+};
 use serde_json::{Value, json};
 
 use crate::zoo::{MUTATE, Otter, Reply, VALIDATE, ask, ask_in, created, deleted, judged_by, old_otter, otter, updated};
@@ -31,6 +34,35 @@ fn answers_in_the_callers_version_with_the_callers_uid() {
             })
         );
     }
+}
+
+#[test]
+fn where_nothing_is_decided_a_caller_without_http_gets_its_uid_and_version_back() {
+    let context = Context::new(SystemTime::UNIX_EPOCH, Arc::new(()));
+    for version in ["admission.k8s.io/v1", "admission.k8s.io/v1beta1"] {
+        let mut body = created(Value::Null);
+        body["apiVersion"] = version.into();
+        let body = body.to_string();
+        let answer = block_on(allowing().answer(VALIDATE, body.as_bytes(), &context));
+        assert_eq!(answer.status, 400);
+        let review: Value = serde_json::from_slice(&answer.review_body()).unwrap();
+        assert_eq!(review["apiVersion"], version);
+        assert_eq!(review["response"]["uid"], "705ab4f5-6393-11e8-b7cc-42010a800002");
+        assert_eq!(
+            (&review["response"]["allowed"], &review["response"]["status"]["code"]),
+            (&json!(false), &json!(400))
+        );
+    }
+}
+
+#[test]
+fn a_shell_that_gives_up_can_say_what_the_request_was_about() {
+    let body = created(otter(json!({}))).to_string();
+    let record = Answer::undecided_on(Review::Validate, body.as_bytes(), Undecided::Deadline).record;
+    assert_eq!(record.kind.kind, "Otter");
+    assert_eq!(record.uid, "705ab4f5-6393-11e8-b7cc-42010a800002");
+    let record = Answer::undecided_on(Review::Validate, b"{", Undecided::Deadline).record;
+    assert_eq!((record.uid.as_str(), record.kind.to_string().as_str()), ("", ""));
 }
 
 #[test]
@@ -101,12 +133,12 @@ fn the_kind_says_who_judges_where_no_path_does() {
     let registry = judged_by(|_, _| Verdict::deny("no otters"));
     let by_kind = |review, object| {
         let body = created(object).to_string();
-        let answer = gateward_core::testing::block_on(registry.answer_by_kind(review, body.as_bytes(), &context));
+        let answer = block_on(registry.answer_by_kind(review, body.as_bytes(), &context));
         Reply::from(answer)
     };
-    assert!(!by_kind(gateward_core::Review::Validate, otter(json!({}))).is_allowed());
-    assert!(by_kind(gateward_core::Review::Mutate, otter(json!({}))).is_allowed());
-    assert!(by_kind(gateward_core::Review::Validate, old_otter(json!({}))).is_allowed());
+    assert!(!by_kind(Review::Validate, otter(json!({}))).is_allowed());
+    assert!(by_kind(Review::Mutate, otter(json!({}))).is_allowed());
+    assert!(by_kind(Review::Validate, old_otter(json!({}))).is_allowed());
 }
 
 /// Remembers the requests that it is shown.
