@@ -37,7 +37,7 @@ fn patches() -> [Value; 4] {
 fn main() -> io::Result<()> {
     let folder = env::args().nth(1).ok_or_else(|| io::Error::other("usage: seeds FOLDER"))?;
     let folder = Path::new(&folder);
-    for target in ["review", "yaml", "patch"] {
+    for target in ["review", "yaml", "schema", "patch"] {
         fs::create_dir_all(folder.join(target))?;
     }
     for rule in dynamo_webhooks::registry().rules() {
@@ -47,6 +47,7 @@ fn main() -> io::Result<()> {
             let documents = yaml::read(example).documents;
             if let Some(example) = documents.first() {
                 fs::write(folder.join("review").join(&name), review(&example.value).to_string())?;
+                fs::write(folder.join("schema").join(&name), example.value["object"].to_string())?;
             }
         }
     }

@@ -32,7 +32,7 @@ pub(crate) struct Lifter<S, C> {
 }
 
 impl<S, C> Lifter<S, C> {
-    pub fn new(conversion: C) -> Self {
+    pub(crate) fn new(conversion: C) -> Self {
         Self { conversion, spoke: PhantomData }
     }
 }
