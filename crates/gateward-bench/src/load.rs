@@ -1,0 +1,73 @@
+//! One round of load on one server.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::child::Child;
+use crate::client::{Connection, request};
+use crate::process;
+use crate::reviews::Sample;
+
+/// How many rounds each server gets for each review.
+pub const ROUNDS: usize = 5;
+/// Requests of a round over one connection, for latency; the first ones only warm up.
+const ALONE: usize = 2_000;
+const WARM_UP: usize = 200;
+/// Connections and requests of a round for CPU.
+const CONNECTIONS: usize = 64;
+const TOGETHER: usize = 16_000;
+
+/// What one round showed.
+pub struct Round {
+    /// The time of each request over one connection.
+    pub latencies: Vec<Duration>,
+    /// CPU time of the server for one request of many connections.
+    pub cpu: Duration,
+}
+
+/// Loads the server.
+pub async fn round(child: &Child, sample: &Sample) -> anyhow::Result<Round> {
+    let request: Arc<[u8]> = request(sample).into();
+    Ok(Round { latencies: alone(child, &request).await?, cpu: together(child, &request).await? })
+}
+
+async fn alone(child: &Child, request: &[u8]) -> anyhow::Result<Vec<Duration>> {
+    let mut connection = Connection::open(child).await?;
+    let mut latencies = Vec::with_capacity(ALONE);
+    for number in 0..WARM_UP + ALONE {
+        let started = Instant::now();
+        connection.ask(request).await?;
+        if number >= WARM_UP {
+            latencies.push(started.elapsed());
+        }
+    }
+    Ok(latencies)
+}
+
+async fn together(child: &Child, request: &Arc<[u8]>) -> anyhow::Result<Duration> {
+    let mut connections = Vec::with_capacity(CONNECTIONS);
+    for _ in 0..CONNECTIONS {
+        let mut connection = Connection::open(child).await?;
+        connection.ask(request).await?;
+        connections.push(connection);
+    }
+    let before = process::cpu(child.pid())?;
+    let each = TOGETHER / CONNECTIONS;
+    let tasks: Vec<_> = connections
+        .into_iter()
+        .map(|mut connection| {
+            let request = Arc::clone(request);
+            tokio::spawn(async move {
+                for _ in 0..each {
+                    connection.ask(&request).await?;
+                }
+                anyhow::Ok(())
+            })
+        })
+        .collect();
+    for task in tasks {
+        task.await??;
+    }
+    let used = process::cpu(child.pid())?.saturating_sub(before);
+    Ok(used / u32::try_from(each * CONNECTIONS)?)
+}

@@ -1,0 +1,118 @@
+//! The reviews that are sent.
+
+use serde_json::{Value, json};
+
+/// One review and where it goes.
+pub struct Sample {
+    /// What it is, for the table.
+    pub name: &'static str,
+    /// The webhook's path.
+    pub path: &'static str,
+    /// The AdmissionReview.
+    pub body: Vec<u8>,
+}
+
+const GRAPHS: &str = "/validate/nvidia.com/v1beta1/dynamographdeployments";
+
+impl Sample {
+    /// Creations of a graph: v1beta1 of about 4 kB and 14 kB, and v1alpha1 of about 4 kB.
+    pub fn all() -> [Self; 3] {
+        [
+            Self { name: "v1beta1 CREATE, 4 kB", path: GRAPHS, body: sized(4_000, beta) },
+            Self { name: "v1beta1 CREATE, 14 kB", path: GRAPHS, body: sized(14_000, beta) },
+            Self { name: "v1alpha1 CREATE, 4 kB", path: GRAPHS, body: sized(4_000, alpha) },
+        ]
+    }
+}
+
+/// The review whose components have as many environment variables as it takes to reach the size.
+fn sized(bytes: usize, object: fn(usize) -> Value) -> Vec<u8> {
+    let bodies = (0..).map(|variables| review(&object(variables)));
+    bodies.into_iter().find(|body| body.len() >= bytes).unwrap_or_default()
+}
+
+fn review(object: &Value) -> Vec<u8> {
+    let version = object["apiVersion"].as_str().unwrap_or_default().trim_start_matches("nvidia.com/").to_owned();
+    let kind = json!({"group": "nvidia.com", "version": version, "kind": "DynamoGraphDeployment"});
+    let resource = json!({"group": "nvidia.com", "version": version, "resource": "dynamographdeployments"});
+    json!({
+        "apiVersion": "admission.k8s.io/v1",
+        "kind": "AdmissionReview",
+        "request": {
+            "uid": "705ab4f5-6393-11e8-b7cc-42010a800002",
+            "kind": kind, "resource": resource, "requestKind": kind, "requestResource": resource,
+            "name": "otter", "namespace": "zoo", "operation": "CREATE",
+            "userInfo": {"username": "jane", "uid": "1", "groups": ["system:authenticated", "operators"]},
+            "object": object,
+            "oldObject": null,
+            "dryRun": false,
+            "options": {"kind": "CreateOptions", "apiVersion": "meta.k8s.io/v1", "fieldManager": "kubectl"},
+        }
+    })
+    .to_string()
+    .into_bytes()
+}
+
+fn metadata() -> Value {
+    json!({
+        "name": "otter", "namespace": "zoo", "uid": "a3c1", "generation": 1,
+        "creationTimestamp": "2026-11-21T10:00:00Z",
+        "labels": {"app.kubernetes.io/name": "otter", "team": "river"},
+        "annotations": {
+            "nvidia.com/dynamo-operator-origin-version": "1.4.2", "nvidia.com/workload-provider": "grove",
+        },
+    })
+}
+
+const COMPONENTS: [(&str, &str); 4] =
+    [("frontend", "frontend"), ("prefill", "prefill"), ("decode", "decode"), ("planner", "planner")];
+
+fn variables(count: usize) -> Vec<Value> {
+    (0..count).map(|n| json!({"name": format!("DYN_SETTING_{n}"), "value": format!("value-{n}")})).collect()
+}
+
+fn container(component: &str, count: usize) -> Value {
+    json!({
+        "name": "main",
+        "image": format!("registry.example.org/dynamo/{component}:1.4.2"),
+        "command": ["python3", "-m", "dynamo.vllm"],
+        "args": ["--model", "Qwen/Qwen3-0.6B", "--max-model-len", "8192"],
+        "env": variables(count),
+        "resources": {"limits": {"cpu": "4", "memory": "16Gi", "nvidia.com/gpu": "1"}},
+    })
+}
+
+fn beta(count: usize) -> Value {
+    let components: Vec<Value> = COMPONENTS
+        .iter()
+        .map(|(name, kind)| {
+            json!({
+                "name": name, "type": kind, "replicas": 2, "minAvailable": 1,
+                "podTemplate": {"spec": {"containers": [container(name, count)]}},
+            })
+        })
+        .collect();
+    json!({
+        "apiVersion": "nvidia.com/v1beta1", "kind": "DynamoGraphDeployment", "metadata": metadata(),
+        "spec": {"backendFramework": "vllm", "components": components},
+    })
+}
+
+fn alpha(count: usize) -> Value {
+    let service = |name: &str, kind: &str| {
+        let main = container(name, 0);
+        json!({
+            "componentType": kind, "replicas": 2, "envs": variables(count),
+            "resources": {"limits": {"cpu": "4", "memory": "16Gi", "gpu": "1"}},
+            "extraPodSpec": {"mainContainer": {
+                "image": main["image"], "command": main["command"], "args": main["args"],
+            }},
+        })
+    };
+    let services: serde_json::Map<String, Value> =
+        COMPONENTS.iter().map(|(name, kind)| ((*name).to_owned(), service(name, kind))).collect();
+    json!({
+        "apiVersion": "nvidia.com/v1alpha1", "kind": "DynamoGraphDeployment", "metadata": metadata(),
+        "spec": {"backendFramework": "vllm", "services": services},
+    })
+}
