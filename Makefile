@@ -68,7 +68,8 @@ shape: ## The figures of the tree: lengths, documentation, possible panics
 	$(CARGO) xtask shape
 
 bench: ## Latency, CPU, allocations and memory, beside a handler that does nothing
-	$(CARGO) run --release --package gateward-bench
+	$(CARGO) run --release --package gateward-bench --bin in-process
+	$(CARGO) run --release --package gateward-bench --bin gateward-bench
 
 clean: ## Remove what was built
 	$(CARGO) clean

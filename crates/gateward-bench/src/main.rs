@@ -4,7 +4,6 @@
 //! a constant. Both get the same reviews over kept-alive TLS connections, in rounds that take turns, so that whatever
 //! else the machine does falls on both. `docs/performance.md` tells the method and what was measured.
 
-mod allocations;
 mod child;
 mod client;
 mod load;
@@ -29,17 +28,11 @@ fn main() -> anyhow::Result<ExitCode> {
 }
 
 async fn measure() -> anyhow::Result<()> {
-    if std::env::var_os("BENCH_ANSWER_ONLY").is_some() {
-        for sample in Sample::all() {
-            println!("{}: {:?}", sample.name, allocations::time(&sample));
-        }
-        return Ok(());
-    }
     let (ours, nothing) = (Child::start(Handler::Registry)?, Child::start(Handler::Nothing)?);
     let idle = process::memory(ours.pid())?;
     let mut rows = Vec::new();
     for sample in Sample::all() {
-        let mut row = table::Row::new(&sample, allocations::per_review(&sample));
+        let mut row = table::Row::new(&sample);
         for round in 0..load::ROUNDS {
             eprint!("\r{}: round {} of {}  ", sample.name, round + 1, load::ROUNDS);
             row.ours.add(load::round(&ours, &sample).await?);

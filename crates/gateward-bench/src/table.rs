@@ -3,7 +3,6 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use crate::allocations::Allocations;
 use crate::load::Round;
 use crate::reviews::Sample;
 
@@ -47,7 +46,6 @@ fn micros(time: Duration) -> f64 {
 pub struct Row {
     name: String,
     bytes: usize,
-    allocations: Allocations,
     /// Our server.
     pub ours: Measured,
     /// The handler that does nothing.
@@ -56,22 +54,22 @@ pub struct Row {
 
 impl Row {
     /// No rounds yet.
-    pub fn new(sample: &Sample, allocations: Allocations) -> Self {
+    pub fn new(sample: &Sample) -> Self {
         let (ours, nothing) = (Measured::default(), Measured::default());
-        Self { name: sample.name.to_owned(), bytes: sample.body.len(), allocations, ours, nothing }
+        Self { name: sample.name.to_owned(), bytes: sample.body.len(), ours, nothing }
     }
 }
 
 /// The table, with the ratios to the handler that does nothing and the aims.
 pub fn table(rows: &[Row], idle: u64, loaded: u64) -> String {
     let mut text = String::from(
-        "review                  bytes   p50 µs (nothing) ratio   p99 µs (nothing)   CPU µs (nothing)  more   allocations\n",
+        "review                  bytes   p50 µs (nothing) ratio   p99 µs (nothing)   CPU µs (nothing)  more\n",
     );
     for row in rows {
         let (ours, nothing) = (&row.ours, &row.nothing);
         let _ = writeln!(
             text,
-            "{:22} {:>6}   {:>6.1} ({:>7.1}) {:>5.2}   {:>6.1} ({:>7.1})   {:>6.1} ({:>7.1}) {:>5.1}   {} ({} bytes)",
+            "{:22} {:>6}   {:>6.1} ({:>7.1}) {:>5.2}   {:>6.1} ({:>7.1})   {:>6.1} ({:>7.1}) {:>5.1}",
             row.name,
             row.bytes,
             ours.latency(50),
@@ -82,8 +80,6 @@ pub fn table(rows: &[Row], idle: u64, loaded: u64) -> String {
             ours.cpu(),
             nothing.cpu(),
             ours.cpu() - nothing.cpu(),
-            row.allocations.count,
-            row.allocations.bytes,
         );
     }
     let _ = writeln!(text, "\nmemory: {idle} kB idle, {loaded} kB after the load");

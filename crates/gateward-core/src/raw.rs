@@ -26,7 +26,10 @@ use crate::patch::same_value;
 /// assert_eq!(serde_json::to_string(&raw).unwrap(), r#"{"image":"a","tty":true}"#);
 /// ```
 pub struct Raw<T> {
-    json: Box<RawValue>,
+    /// The subtree as it was made here; text that was read has none.
+    tree: Option<Value>,
+    /// The text as it was read, or of the tree once somebody asks for it.
+    text: OnceLock<Box<RawValue>>,
     view: OnceLock<Result<T, DecodeError>>,
 }
 
@@ -35,53 +38,75 @@ impl<T: DeserializeOwned> Raw<T> {
     ///
     /// The error names the node whose JSON type is wrong, by a path from this subtree's root.
     pub fn view(&self) -> Result<&T, &DecodeError> {
-        self.view.get_or_init(|| decode::from_str(self.json.get())).as_ref()
+        self.view.get_or_init(|| self.decoded()).as_ref()
+    }
+
+    /// A tree is read as it stands; only to learn which node doesn't fit does it become text.
+    fn decoded(&self) -> Result<T, DecodeError> {
+        let of_tree = self.tree.as_ref().and_then(|tree| T::deserialize(tree).ok());
+        of_tree.map_or_else(|| decode::from_str(self.json()), Ok)
     }
 }
 
 impl<T> Raw<T> {
     /// The JSON text of the subtree.
     pub fn json(&self) -> &str {
-        self.json.get()
+        self.text().get()
     }
 
     /// The subtree as a generic value.
     pub fn to_value(&self) -> Value {
         // Text that was scanned as JSON parses as JSON, up to the depth limit of the parser; beyond it nothing can
         // be read from the subtree, so it counts as null.
-        serde_json::from_str(self.json.get()).unwrap_or(Value::Null)
+        self.to_tree().unwrap_or(Value::Null)
+    }
+
+    fn to_tree(&self) -> Option<Value> {
+        self.tree.clone().or_else(|| serde_json::from_str(self.json()).ok())
+    }
+
+    fn text(&self) -> &RawValue {
+        self.text.get_or_init(|| {
+            let text = self.tree.as_ref().and_then(|tree| RawValue::from_string(tree.to_string()).ok());
+            text.unwrap_or_else(|| RawValue::NULL.to_owned())
+        })
     }
 }
 
 impl<T> From<Value> for Raw<T> {
     fn from(value: Value) -> Self {
-        let json = RawValue::from_string(value.to_string()).unwrap_or_else(|_| RawValue::NULL.to_owned());
-        Self { json, view: OnceLock::new() }
+        Self { tree: Some(value), text: OnceLock::new(), view: OnceLock::new() }
+    }
+}
+
+impl<T> From<Box<RawValue>> for Raw<T> {
+    fn from(text: Box<RawValue>) -> Self {
+        Self { tree: None, text: OnceLock::from(text), view: OnceLock::new() }
     }
 }
 
 impl<'de, T> Deserialize<'de> for Raw<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Box::<RawValue>::deserialize(deserializer).map(|json| Self { json, view: OnceLock::new() })
+        Box::<RawValue>::deserialize(deserializer).map(Self::from)
     }
 }
 
 impl<T> Serialize for Raw<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.json.serialize(serializer)
+        self.text().serialize(serializer)
     }
 }
 
 impl<T> Clone for Raw<T> {
     fn clone(&self) -> Self {
-        Self { json: self.json.clone(), view: OnceLock::new() }
+        Self { tree: self.tree.clone(), text: self.text.clone(), view: OnceLock::new() }
     }
 }
 
 impl<T> fmt::Debug for Raw<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Subtrees may hold secrets in environment variables; only their size is shown.
-        write!(f, "Raw({} bytes)", self.json.get().len())
+        write!(f, "Raw({} bytes)", self.json().len())
     }
 }
 
@@ -89,9 +114,8 @@ impl<T> fmt::Debug for Raw<T> {
 /// deeply to be read are equal when their texts are.
 impl<T> PartialEq for Raw<T> {
     fn eq(&self, other: &Self) -> bool {
-        let tree = |raw: &Self| serde_json::from_str::<Value>(raw.json.get()).ok();
-        let same = || Some(same_value(&tree(self)?, &tree(other)?));
-        self.json.get() == other.json.get() || same() == Some(true)
+        let same = || Some(same_value(&self.to_tree()?, &other.to_tree()?));
+        self.json() == other.json() || same() == Some(true)
     }
 }
 

@@ -1,0 +1,58 @@
+//! What one review takes by itself, without server and TLS: time, and allocations.
+//!
+//! A program of its own, because counting makes every allocation dearer.
+
+#[path = "../reviews.rs"]
+mod reviews;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
+
+use dynamo_webhooks::ClusterFacts;
+use gateward_core::testing::block_on;
+use gateward_core::{Context, Registry};
+use reviews::Sample;
+
+/// Reviews of a batch, and batches of which the fastest counts.
+const BATCH: u32 = 500;
+const BATCHES: usize = 20;
+
+fn main() {
+    println!("review                  time in process   allocations");
+    for sample in Sample::all() {
+        let bench = Bench::new(&sample);
+        let (time, allocated) = (bench.time(), bench.allocations());
+        println!("{:22} {:>14.1?}   {} ({} bytes)", sample.name, time, allocated.count_total, allocated.bytes_total);
+    }
+}
+
+struct Bench<'s> {
+    registry: Registry,
+    context: Context,
+    sample: &'s Sample,
+}
+
+impl<'s> Bench<'s> {
+    fn new(sample: &'s Sample) -> Self {
+        let context = Context::new(SystemTime::now(), Arc::new(ClusterFacts::default()));
+        Self { registry: dynamo_webhooks::registry(), context, sample }
+    }
+
+    fn time(&self) -> Duration {
+        let batch = || {
+            let started = Instant::now();
+            (0..BATCH).for_each(|_| self.ask());
+            started.elapsed() / BATCH
+        };
+        (0..BATCHES).map(|_| batch()).min().unwrap_or_default()
+    }
+
+    fn allocations(&self) -> allocation_counter::AllocationInfo {
+        allocation_counter::measure(|| self.ask())
+    }
+
+    fn ask(&self) {
+        let answer = block_on(self.registry.answer(self.sample.path, &self.sample.body, &self.context));
+        drop(std::hint::black_box(answer));
+    }
+}
