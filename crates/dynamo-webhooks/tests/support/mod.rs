@@ -159,7 +159,7 @@ impl Case {
     }
 
     /// Whether the case is of a stage, kind and era that the target state names.
-    fn is_ours(&self) -> bool {
+    pub fn is_ours(&self) -> bool {
         self.review().is_some()
             && match (self.kind.as_str(), self.version()) {
                 ("DynamoGraphDeployment" | "DynamoComponentDeployment", _)
