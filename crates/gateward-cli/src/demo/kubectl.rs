@@ -36,6 +36,8 @@ struct Verdicts {
 
 /// What a refusal holds.
 struct Denial {
+    webhook: String,
+    reason: String,
     causes: Vec<Value>,
     message: String,
     rules: String,
@@ -88,11 +90,12 @@ impl<'a> Kubectl<'a> {
     /// First the mutating webhook, then the validating one, as the API server does.
     async fn ask(&self, operation: Operation, old: Option<&Value>, object: Value) -> anyhow::Result<Verdicts> {
         let mut verdicts = Verdicts { warnings: Vec::new(), defaults: Vec::new(), object, denial: None };
+        let Some(declared) = self.registry.declaration_of(&gvk(&verdicts.object)) else { return Ok(verdicts) };
         for review in [Review::Mutate, Review::Validate] {
-            let Some(path) = self.registry.path_of(review, &gvk(&verdicts.object)) else { continue };
+            let (Some(path), Some(webhook)) = (declared.path(review), declared.webhook_name(review)) else { continue };
             let request = envelope(operation, old, &verdicts.object);
             let answer = self.client.post(&format!("{path}?timeout=10s"), &request).await?;
-            verdicts.take(&answer["response"])?;
+            verdicts.take(&webhook, &answer["response"])?;
             if verdicts.denial.is_some() {
                 break;
             }
@@ -102,11 +105,11 @@ impl<'a> Kubectl<'a> {
 }
 
 impl Verdicts {
-    fn take(&mut self, response: &Value) -> anyhow::Result<()> {
+    fn take(&mut self, webhook: &str, response: &Value) -> anyhow::Result<()> {
         let warnings = response["warnings"].as_array().into_iter().flatten();
         self.warnings.extend(warnings.filter_map(Value::as_str).map(str::to_owned));
         if response["allowed"] != true {
-            self.denial = Some(Denial::of(response));
+            self.denial = Some(Denial::of(webhook, response));
         }
         if let Some(patch) = response["patch"].as_str() {
             let patch = Patch::from_base64(patch)?;
@@ -119,13 +122,29 @@ impl Verdicts {
 }
 
 impl Denial {
-    fn of(response: &Value) -> Self {
+    fn of(webhook: &str, response: &Value) -> Self {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         Self {
+            webhook: webhook.to_owned(),
+            reason: text(&response["status"]["reason"]),
             causes: response["status"]["details"]["causes"].as_array().cloned().unwrap_or_default(),
             message: text(&response["status"]["message"]),
             rules: text(&response["auditAnnotations"]["rules"]),
         }
+    }
+
+    /// As kubectl says it, but with each finding in a line of its own.
+    fn told(&self) -> String {
+        let Self { webhook, reason, message, .. } = self;
+        let whose = message.split_inclusive(" is invalid:").next().filter(|_| !self.causes.is_empty());
+        let what = whose.unwrap_or(message);
+        let mut text =
+            format!("Error from server ({reason}): admission webhook \"{webhook}\" denied the request: {what}\n");
+        for cause in &self.causes {
+            let (field, message) = (cause["field"].as_str(), cause["message"].as_str());
+            let _ = writeln!(text, "    {}: {}", field.unwrap_or_default(), message.unwrap_or_default());
+        }
+        text
     }
 }
 
@@ -173,16 +192,7 @@ fn told(step: &Step, operation: Operation, verdicts: &Verdicts) -> String {
                 let _ = writeln!(text, "    {line}");
             }
         }
-        Some(denial) if denial.causes.is_empty() => {
-            let _ = writeln!(text, "Error from server: {}", denial.message);
-        }
-        Some(denial) => {
-            let _ = writeln!(text, "Error from server (Invalid): admission webhook denied the request:");
-            for cause in &denial.causes {
-                let (field, message) = (cause["field"].as_str(), cause["message"].as_str());
-                let _ = writeln!(text, "    {}: {}", field.unwrap_or_default(), message.unwrap_or_default());
-            }
-        }
+        Some(denial) => text.push_str(&denial.told()),
     }
     text
 }

@@ -13,6 +13,7 @@ use anyhow::Context as _;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use gateward::local::{Listen, Local};
 use gateward::{Exit, Extension, FactsSource, Product};
+use tokio::signal::unix::{SignalKind, signal};
 
 use crate::product::Dynamo;
 use client::Client;
@@ -32,7 +33,10 @@ impl Extension<Dynamo> for Demo {
                  show it, with the defaults as a diff. Then keep serving, with a curl line to try.",
             )
             .arg(Arg::new("once").long("once").action(ArgAction::SetTrue).help("Stop after the table of verdicts"))
-            .after_help("Exit codes: 0 every manifest got the verdict that it was written for; 2 one didn't.")
+            .after_help(
+                "Exit codes: 0 every manifest got the verdict that it was written for; 2 one didn't.\n\nExamples:\n  \
+                 gateward demo\n  gateward demo --once | less",
+            )
     }
 
     fn run<'a>(
@@ -91,8 +95,16 @@ async fn keep_serving(local: &Local, out: &mut impl Write) -> anyhow::Result<()>
         local.metrics(),
     )?;
     out.flush()?;
-    tokio::signal::ctrl_c().await?;
+    until_told_to_stop().await?;
     // Somebody may have removed the folder already.
     let _ = std::fs::remove_dir_all(&folder);
     Ok(())
+}
+
+async fn until_told_to_stop() -> std::io::Result<()> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    tokio::select! {
+        _ = terminate.recv() => Ok(()),
+        interrupted = tokio::signal::ctrl_c() => interrupted,
+    }
 }

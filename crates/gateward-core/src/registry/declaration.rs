@@ -60,6 +60,11 @@ impl Declaration {
         Some(self.endpoint(review)?.rendered_path(review, &self.hub))
     }
 
+    /// The name that the configuration gives the webhook, if the kind has handlers of this sort.
+    pub fn webhook_name(&self, review: Review) -> Option<String> {
+        Some(self.endpoint(review)?.rendered_name(review, &self.hub))
+    }
+
     /// All paths that are served: the rendered one, then the aliases.
     pub fn paths(&self, review: Review) -> Vec<String> {
         let Some(endpoint) = self.endpoint(review) else { return Vec::new() };

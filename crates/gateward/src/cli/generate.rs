@@ -21,12 +21,16 @@ pub(crate) struct Arguments {
 #[derive(Debug, Subcommand)]
 enum What {
     /// Print the CustomResourceDefinitions
+    #[command(after_help = "Example:\n  gateward generate crds | kubectl apply --server-side -f -")]
     Crds {
         /// How to print
         #[arg(long, value_enum, default_value_t)]
         output: Output,
     },
     /// Print the ValidatingWebhookConfiguration and the MutatingWebhookConfiguration
+    #[command(
+        after_help = "Example:\n  gateward generate webhooks --release dynamo-platform --namespace dynamo-system"
+    )]
     Webhooks(WebhookArguments),
     /// Print the help of all commands as one document
     CliReference,

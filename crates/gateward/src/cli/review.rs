@@ -31,8 +31,8 @@ pub(crate) fn command() -> Command {
              Without --facts, the defaults of an empty facts file hold.",
         )
         .after_help(
-            "Exit codes: 0 every line was answered, denials included; 2 a line was unreadable (its answer has an empty \
-             uid).\n\nExamples:\n  gateward review < reviews.jsonl\n  gateward review --mutate --facts facts.yaml < \
+            "Exit codes: 0 every line got a verdict, denials included; 2 a line was unreadable (its answer has an empty \
+             uid), or could not be decided.\n\nExamples:\n  gateward review < reviews.jsonl\n  gateward review --mutate --facts facts.yaml < \
              reviews.jsonl | jq .response.patch",
         )
 }

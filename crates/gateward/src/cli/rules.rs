@@ -80,8 +80,9 @@ fn table(rules: &[&Rule]) -> String {
 
 fn page(rule: &Rule) -> String {
     let mut text = format!("{}: {}\n\n", rule.id, rule.summary);
-    let _ = writeln!(text, "kinds:      {}", rule.kinds.join(", "));
-    let _ = writeln!(text, "versions:   {}", rule.versions.join(", "));
+    let listed = |names: &[&str]| if names.is_empty() { "all".to_owned() } else { names.join(", ") };
+    let _ = writeln!(text, "kinds:      {}", listed(rule.kinds));
+    let _ = writeln!(text, "versions:   {}", listed(rule.versions));
     let _ = writeln!(text, "operations: {}", operations(rule));
     for (title, example) in [("breaks it", rule.bad), ("keeps it", rule.good)] {
         if !example.is_empty() {
