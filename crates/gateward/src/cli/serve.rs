@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use clap::{Args, Command};
 use gateward_server::{Drain, Http2Limits, Protocols, log_places_of_panics};
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::cli::facts::{FactsOption, Without};
 use crate::cli::logging::LogOptions;
@@ -63,8 +63,10 @@ pub(crate) async fn run<P: Product>(product: P, arguments: Arguments) -> anyhow:
     if let Some(path) = &arguments.ca_out {
         write_whole(path, &local.authority_pem())?;
     }
+    // Before anyone can know that there is something to stop.
+    let signals = Signals::new()?;
     announce(&local)?;
-    let drain = until_told_to_stop().await?;
+    let drain = signals.wait().await;
     let drained = local.drain(drain).await;
     tracing::info!(cut = drained.cut, "stopped");
     Ok(Exit::Fine)
@@ -95,12 +97,22 @@ fn write_whole(path: &Path, text: &str) -> anyhow::Result<()> {
         .with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// Waits for a signal, and says how to end: a person at a terminal has nobody to be graceful to.
-async fn until_told_to_stop() -> anyhow::Result<Drain> {
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    Ok(tokio::select! {
-        _ = terminate.recv() => Drain::default(),
-        _ = interrupt.recv() => Drain { grace: Duration::ZERO, ..Drain::default() },
-    })
+/// The signals that end a server.
+struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Signals {
+    fn new() -> std::io::Result<Self> {
+        Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
+    }
+
+    /// Waits for one, and says how to end: a person at a terminal has nobody to be graceful to.
+    async fn wait(mut self) -> Drain {
+        tokio::select! {
+            _ = self.terminate.recv() => Drain::default(),
+            _ = self.interrupt.recv() => Drain { grace: Duration::ZERO, ..Drain::default() },
+        }
+    }
 }
