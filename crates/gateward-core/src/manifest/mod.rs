@@ -127,6 +127,27 @@ pub fn webhook_configuration(
     (!webhooks.is_empty()).then_some(WebhookConfiguration { api_version, kind, metadata, webhooks })
 }
 
+/// The stanza `spec.conversion` of a CRD whose objects a webhook converts.
+#[derive(Debug, Clone, Serialize)]
+pub struct Conversion {
+    strategy: &'static str,
+    webhook: ConversionWebhook,
+}
+
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ConversionWebhook {
+    client_config: ClientConfig,
+    conversion_review_versions: [&'static str; 1],
+}
+
+/// What the CRD of a kind says of conversion; `None` for a kind of one version.
+pub fn conversion(registry: &Registry, declared: &Declaration, installation: &Installation) -> Option<Conversion> {
+    let client_config = ClientConfig { service: installation.service(registry.conversion_path().to_owned()) };
+    let webhook = ConversionWebhook { client_config, conversion_review_versions: ["v1"] };
+    (declared.versions.len() > 1).then_some(Conversion { strategy: "Webhook", webhook })
+}
+
 fn webhook(declared: &Declaration, review: Review, installation: &Installation) -> Option<Webhook> {
     let endpoint = declared.endpoint(review).filter(|_| !declared.operations(review).is_empty())?;
     let path = endpoint.rendered_path(review, &declared.hub);

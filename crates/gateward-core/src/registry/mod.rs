@@ -30,6 +30,7 @@ pub struct Registry {
     kinds: Vec<Box<dyn AnyKind>>,
     routes: BTreeMap<String, Route>,
     problems: Vec<RegistryError>,
+    conversion: Option<&'static str>,
 }
 
 #[derive(Clone, Copy)]
@@ -106,6 +107,17 @@ impl Registry {
         }
         self.kinds.push(Box::new(kind));
         self
+    }
+
+    /// The path that conversion stanzas name, where the usual `/convert` doesn't do.
+    pub fn convert_at(mut self, path: &'static str) -> Self {
+        self.conversion = Some(path);
+        self
+    }
+
+    /// The path that conversion stanzas name.
+    pub fn conversion_path(&self) -> &'static str {
+        self.conversion.unwrap_or("/convert")
     }
 
     /// Whether the declarations go together; the shell asks before it serves.

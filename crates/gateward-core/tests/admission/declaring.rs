@@ -283,3 +283,17 @@ fn no_configuration_renders_a_ca_bundle() {
     let text = format!("{}{}", rendered(&zoo(), Review::Validate), rendered(&zoo(), Review::Mutate));
     assert!(!text.contains("caBundle"));
 }
+
+#[test]
+fn the_conversion_stanza_names_the_path_that_was_given_by_hand() {
+    let registry = zoo().convert_at("/crdconvert");
+    let stanzas: Vec<_> = registry
+        .declarations()
+        .map(|declared| gateward_core::manifest::conversion(&registry, declared, &installation()))
+        .map(|stanza| serde_json::to_value(stanza).unwrap())
+        .collect();
+    assert_eq!(stanzas[0]["webhook"]["clientConfig"]["service"]["path"], "/crdconvert");
+    assert_eq!(stanzas[0]["webhook"]["conversionReviewVersions"], serde_json::json!(["v1"]));
+    assert!(stanzas[1].is_null(), "a kind of one version is not converted");
+    assert_eq!(zoo().conversion_path(), "/convert");
+}
