@@ -1,71 +1,151 @@
-//! The public manifests: all are read, and what is refused is what `docs/corpus.md` explains. Skipped where they don't
-//! lie beside the project.
+//! The published manifests, and that `docs/corpus.md` says of them what the check says. Skipped where they don't lie
+//! beside the project.
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
 use serde_json::Value;
 
-/// Findings and files by rule.
-type Counts = BTreeMap<String, (usize, usize)>;
+const PAGE: &str = include_str!("../../../docs/corpus.md");
 
-fn project() -> &'static Path {
-    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
-}
-
-fn findings() -> Option<Vec<Value>> {
-    let corpus = project().join("../shared/corpus/dynamo");
-    if !corpus.is_dir() {
-        println!("skipped: there are no public manifests beside the project");
+fn corpus() -> Option<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus/dynamo");
+    if !folder.is_dir() {
+        println!("skipped: there is no corpus beside the project");
         return None;
     }
-    let mut command = Command::cargo_bin("gateward").unwrap();
-    let output = command.args(["check", "--output", "json"]).arg(corpus).output().unwrap();
-    assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
-    let text = String::from_utf8(output.stdout).unwrap();
-    Some(text.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
+    Some(folder)
 }
 
-fn counted(findings: &[Value], severity: &str) -> Counts {
-    let mut found: BTreeMap<String, (usize, BTreeSet<String>)> = BTreeMap::new();
-    for finding in findings.iter().filter(|finding| finding["severity"] == severity) {
-        let (count, files) = found.entry(finding["rule"].as_str().unwrap().to_owned()).or_default();
-        *count += 1;
-        files.insert(finding["file"].as_str().unwrap().to_owned());
+/// What `check` prints for one file or folder.
+fn checked(path: &Path, output: &str) -> String {
+    let run = Command::cargo_bin("gateward").unwrap().args(["check", "--output", output]).arg(path).output().unwrap();
+    assert!(matches!(run.status.code(), Some(0 | 1)), "{}", String::from_utf8_lossy(&run.stderr));
+    String::from_utf8(run.stdout).unwrap()
+}
+
+/// A finding, as far as the page speaks of it.
+struct Finding {
+    rule: String,
+    file: String,
+    line: u64,
+    is_error: bool,
+}
+
+fn findings(path: &Path) -> Vec<Finding> {
+    checked(path, "json").lines().map(|line| Finding::of(&serde_json::from_str(line).unwrap())).collect()
+}
+
+impl Finding {
+    fn of(found: &Value) -> Self {
+        let text = |member: &str| found[member].as_str().unwrap().to_owned();
+        let rule = match text("severity").as_str() {
+            "error" => of_schema(&text("rule"), &text("message")),
+            severity => format!("{} ({severity})", text("rule")),
+        };
+        let file = Path::new(&text("file")).file_name().unwrap().to_str().unwrap().to_owned();
+        Self { rule, file, line: found["line"].as_u64().unwrap(), is_error: text("severity") == "error" }
     }
-    found.into_iter().map(|(rule, (count, files))| (rule, (count, files.len()))).collect()
+
+    fn place(&self) -> String {
+        format!("{}:{}", self.file, self.line)
+    }
 }
 
-/// The rows of the table under a heading.
-fn documented(heading: &str) -> Counts {
-    let page = std::fs::read_to_string(project().join("docs/corpus.md")).unwrap();
-    let (_, section) = page.split_once(&format!("## {heading}\n")).unwrap();
-    let section = section.split("\n## ").next().unwrap();
-    section
-        .lines()
-        .filter_map(|line| {
-            let mut cells = line.strip_prefix("| `")?.split('|').map(str::trim);
-            let rule = cells.next()?.trim_end_matches('`').to_owned();
-            Some((rule, (cells.next()?.parse().ok()?, cells.next()?.parse().ok()?)))
-        })
-        .collect()
+/// The schema says different things under one id.
+fn of_schema(rule: &str, message: &str) -> String {
+    let what = match message {
+        _ if rule != "SCHEMA" => return rule.to_owned(),
+        text if text.starts_with("unknown field") => "unknown field",
+        text if text.starts_with("Required value") => "required",
+        text if text.starts_with("Unsupported value") => "enum",
+        text if text.contains("must be of type") => "type",
+        _ => "metadata",
+    };
+    format!("SCHEMA: {what}")
+}
+
+/// The rows of the table under a heading, without its head.
+fn table(heading: &str) -> Vec<Vec<&'static str>> {
+    let section = PAGE.split_once(&format!("## {heading}\n")).unwrap().1;
+    let section = section.split_once("\n## ").map_or(section, |(section, _)| section);
+    let rows = section.lines().filter(|line| line.starts_with('|')).skip(2);
+    rows.map(|row| row.trim_matches('|').split('|').map(|cell| cell.trim().trim_matches('`')).collect()).collect()
 }
 
 #[test]
-fn what_is_refused_of_the_public_manifests_is_what_the_page_explains() {
-    let Some(findings) = findings() else { return };
-    assert_eq!(counted(&findings, "error"), documented("Errors"));
-    assert_eq!(counted(&findings, "warning"), documented("Warnings"));
+fn every_file_is_read_and_the_page_counts_them_right() {
+    let Some(folder) = corpus() else { return };
+    let files = std::fs::read_dir(&folder)
+        .unwrap()
+        .filter(|file| file.as_ref().unwrap().path().extension().is_some_and(|extension| extension == "yaml"));
+    let summary = checked(&folder, "human").lines().last().unwrap().to_owned();
+    assert!(summary.contains(&format!("of {} files", files.count())), "{summary}");
+    assert!(PAGE.contains(&summary), "the page's run should end with: {summary}");
+    let refused: BTreeSet<String> =
+        findings(&folder).into_iter().filter(|found| found.is_error).map(|found| found.file).collect();
+    let sentence = format!("All 102 files are read; {} hold at least one error.", refused.len());
+    assert!(PAGE.contains(&sentence), "the page should say: {sentence}");
 }
 
 #[test]
-fn every_finding_on_a_public_manifest_has_its_place() {
-    let Some(findings) = findings() else { return };
-    for finding in &findings {
-        assert!(finding["line"].as_u64().is_some_and(|line| line > 0), "{finding}");
-        assert!(finding["message"].as_str().is_some_and(|message| !message.is_empty()), "{finding}");
+fn the_page_counts_each_rule_right() {
+    let Some(folder) = corpus() else { return };
+    let mut rules: BTreeMap<String, Vec<Finding>> = BTreeMap::new();
+    for found in findings(&folder) {
+        rules.entry(found.rule.clone()).or_default().push(found);
+    }
+    let mut rows = table("Rule by rule");
+    for (rule, found) in &rules {
+        let files: BTreeSet<&str> = found.iter().map(|found| found.file.as_str()).collect();
+        let row = rows.iter().position(|row| row[0] == rule);
+        assert!(row.is_some(), "there is no row for {rule}: {} in {files:?}", found.len());
+        let row = rows.remove(row.unwrap());
+        assert_eq!([row[1], row[2]], [found.len().to_string(), files.len().to_string()], "{rule}");
+        assert!(found.iter().any(|found| found.place() == row[3]), "{rule} is not found at {}", row[3]);
+    }
+    assert!(rows.is_empty(), "nothing is found of {rows:?}");
+}
+
+/// The errors of each file that a table names in its first column.
+fn errors_of(folder: &Path, table: &[Vec<&'static str>]) -> BTreeMap<&'static str, Vec<Finding>> {
+    let mut errors: BTreeMap<&str, Vec<Finding>> = table.iter().map(|row| (row[0], Vec::new())).collect();
+    for found in findings(folder).into_iter().filter(|found| found.is_error) {
+        if let Some(errors) = errors.get_mut(found.file.as_str()) {
+            errors.push(found);
+        }
+    }
+    errors
+}
+
+#[test]
+fn templates_pass_once_they_are_filled_in() {
+    let Some(folder) = corpus() else { return };
+    let rows = table("Refused only for being templates");
+    let filled = tempfile::tempdir().unwrap();
+    for (file, errors) in errors_of(&folder, &rows) {
+        assert!(!errors.is_empty(), "{file} is not refused");
+        let mut text = std::fs::read_to_string(folder.join(file)).unwrap();
+        for row in rows.iter().filter(|row| row[0] == file) {
+            assert!(text.contains(row[1]), "{file} holds no {}", row[1]);
+            text = text.replace(row[1], row[2]);
+        }
+        std::fs::write(filled.path().join(file), text).unwrap();
+    }
+    let left: Vec<String> = findings(filled.path()).iter().filter(|found| found.is_error).map(Finding::place).collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn fragments_lack_images_and_nothing_else() {
+    let Some(folder) = corpus() else { return };
+    for (file, errors) in errors_of(&folder, &table("Refused only for being fragments")) {
+        assert!(!errors.is_empty(), "{file} is not refused");
+        let is_patch = file.contains("kustomize-patch");
+        let expected = |found: &Finding| found.rule == "RT-03" || is_patch && found.rule == "SCHEMA: unknown field";
+        assert!(errors.iter().all(expected), "{file} is refused for more");
     }
 }
