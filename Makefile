@@ -4,7 +4,7 @@ CARGO ?= cargo
 FUZZ_SECONDS ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-unit test-rules test-tools test-hostile test-idle test-doc test-fuzz lint format deny docs generate shape bench clean
+.PHONY: help run test test-unit test-cases test-tools test-hostile test-idle test-doc test-fuzz lint format deny docs generate shape bench clean
 
 help: ## List the recipes
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -23,12 +23,12 @@ ALL_TESTS := $(sort $(basename $(notdir $(wildcard crates/*/tests/*.rs xtask/tes
 TOOL_TESTS := $(filter-out $(RULE_TESTS) $(LISTENER_TESTS) $(IDLE_TESTS),$(ALL_TESTS))
 named = $(foreach name,$(filter $(1),$(ALL_TESTS)),--test $(name))
 
-test: test-unit test-rules test-tools test-hostile test-idle test-doc test-fuzz ## Run all tests
+test: test-unit test-cases test-tools test-hostile test-idle test-doc test-fuzz ## Run all tests
 
 test-unit: ## Tests beside the code
 	$(TEST) --lib --bins
 
-test-rules: ## The rule books' cases, the catalogue's examples, and that all ways in agree
+test-cases: ## The rule books' cases, the catalogue's examples, and that all ways in agree
 	$(TEST) $(call named,$(RULE_TESTS))
 
 test-tools: ## The core's promises, patches, YAML, schemas, CRDs, certificates, generated files
