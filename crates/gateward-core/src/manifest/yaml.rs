@@ -63,7 +63,7 @@ fn write_items(text: &mut String, items: &[Value], indent: usize) {
             Value::Object(members) if !members.is_empty() => write_members(text, members, indent + 2),
             Value::Array(_) => {
                 // Flow style: a list directly in a list is rare, and JSON is YAML.
-                let _ = writeln!(text, "{item}");
+                let _ = writeln!(text, "{}", flow(item));
             }
             _ => {
                 let _ = writeln!(text, "{}", inline(item));
@@ -75,12 +75,28 @@ fn write_items(text: &mut String, items: &[Value], indent: usize) {
 fn inline(value: &Value) -> String {
     match value {
         Value::String(text) => scalar(text),
-        other => other.to_string(),
+        other => flow(other),
     }
 }
 
 fn scalar(text: &str) -> String {
-    if is_plain(text) { text.to_owned() } else { Value::from(text).to_string() }
+    if is_plain(text) { text.to_owned() } else { flow(&Value::from(text)) }
+}
+
+/// The value as JSON, with escapes for what may stand in JSON but not in YAML, or would end a line there.
+fn flow(value: &Value) -> String {
+    let json = value.to_string();
+    let mut text = String::with_capacity(json.len());
+    for each in json.chars() {
+        // Such a character can only stand in a string.
+        match each {
+            '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}' => {
+                let _ = write!(text, "\\u{:04x}", u32::from(each));
+            }
+            _ => text.push(each),
+        }
+    }
+    text
 }
 
 /// Whether the text reads as itself without quotes. Doubtful cases count as no.
@@ -107,6 +123,12 @@ mod tests {
         for text in ["v1", "nvidia.com/v1beta1", "/validate/x", "Fail", "a b", "x-y_z"] {
             assert_eq!(scalar(text), text);
         }
+    }
+
+    #[test]
+    fn escapes_what_may_not_stand_in_yaml() {
+        assert_eq!(document(&json!({"a\u{7f}": "\u{85}\u{2028}é"})), "\"a\\u007f\": \"\\u0085\\u2028é\"\n");
+        assert_eq!(document(&json!([["\u{feff}"]])), "- [\"\\ufeff\"]\n");
     }
 
     #[test]
