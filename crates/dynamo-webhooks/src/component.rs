@@ -13,9 +13,9 @@ use gateward_core::{
 };
 use serde_json::Value;
 
+use crate::conversion::ComponentConversion;
 use crate::facts::ClusterFacts;
 use crate::grove::Pathway;
-use crate::lift::ComponentConversion;
 use crate::provider_override;
 use crate::shared::{self, InferencePool, MayScale, Occasion, Owner, OwnerKind, Written, elastic, roles};
 use crate::written;

@@ -1,10 +1,10 @@
 //! Admission rules and defaults of the Dynamo Operator's kinds.
 
 mod component;
+mod conversion;
 pub mod facts;
 mod graph;
 mod grove;
-mod lift;
 mod model;
 pub mod names;
 mod operator_version;

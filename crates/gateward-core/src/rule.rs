@@ -40,6 +40,10 @@ pub struct Rule {
 pub const DECODE: Rule =
     Rule { id: "DECODE", summary: "each field has the JSON type of its schema", ..Rule::on(CREATE_AND_UPDATE) };
 
+/// An annotation in which conversion keeps what the object's version can't say.
+pub const STASH: Rule =
+    Rule { id: "STASH", summary: "what conversion kept in an annotation can be read", ..Rule::on(CREATE_AND_UPDATE) };
+
 impl Rule {
     /// A rule without a name yet, for `..Rule::on(CREATE)`.
     pub const fn on(operations: &'static [Operation]) -> Self {

@@ -2,7 +2,7 @@
 
 pub use gateward_core::Operation::{Connect, Create, Delete, Update};
 pub use gateward_core::{
-    CREATE, CREATE_AND_UPDATE, Context, Convert, Defaulted, Defaulter, Endpoint, Facts, FieldPath, GroupVersionKind,
-    Issue, Issues, Kind, LiftError, Operation, Provenance, Raw, Redacted, Registry, Request, Resource, Rule, Scope,
-    Terminating, UPDATE, Undecided, Validator, Verdict,
+    CREATE, CREATE_AND_UPDATE, Context, ConversionError, Convert, Defaulted, Defaulter, Endpoint, Facts, FieldPath,
+    GroupVersionKind, Issue, Issues, Kind, Operation, Provenance, Raw, Redacted, Registry, Request, Resource, Rule,
+    Scope, Terminating, UPDATE, Undecided, Validator, Verdict,
 };

@@ -18,9 +18,9 @@ use dynamo_api::v1alpha1;
 use dynamo_api::v1beta1::DynamoGraphDeployment;
 use gateward_core::{CREATE_AND_UPDATE, Endpoint, FieldPath, Issues, Kind, Request, Rule, Validator, Verdict};
 
+use crate::conversion::GraphConversion;
 use crate::facts::ClusterFacts;
 use crate::grove::Pathway;
-use crate::lift::GraphConversion;
 use crate::provider_override::{self, Place};
 use crate::shared::{self, MayScale, Occasion, Owner, OwnerKind, Written};
 use crate::written;

@@ -1,10 +1,10 @@
 //! What a v1alpha1 graph is given that leaves something out: the same as its v1beta1 reading, on its own fields.
 
 use dynamo_api::{v1alpha1, v1beta1};
-use gateward_core::{Convert, Defaulted, Defaulter, Provenance, Request};
+use gateward_core::{Convert, Defaulted, Defaulter, Issues, Provenance, Request};
 
+use crate::conversion::GraphConversion;
 use crate::graph::defaults;
-use crate::lift::GraphConversion;
 
 /// The defaults of a v1alpha1 graph.
 pub(crate) struct Defaults;
@@ -16,7 +16,7 @@ impl Defaulter<v1alpha1::DynamoGraphDeployment> for Defaults {
         request: &Request,
     ) -> Defaulted<v1alpha1::DynamoGraphDeployment> {
         // A lift is total: there is always a reading.
-        if let Ok(hub) = GraphConversion.lift(&object, &mut Provenance::silent()) {
+        if let Ok(hub) = GraphConversion.lift(&object, &mut Provenance::silent(), &mut Issues::new()) {
             take_over(&mut object, defaults::apply(hub, request));
         }
         object.into()

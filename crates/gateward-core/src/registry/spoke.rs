@@ -4,7 +4,8 @@ use std::any::Any;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use crate::conversion::{Convert, LiftError, Provenance};
+use crate::conversion::provenance::Provenance;
+use crate::conversion::{ConversionError, Convert};
 use crate::decode::DecodeError;
 use crate::field::FieldPath;
 use crate::issue::Issues;
@@ -40,7 +41,10 @@ impl<S, C> Lifter<S, C> {
 impl<S: Resource, H, C: Convert<S, H>> Lift<H> for Lifter<S, C> {
     fn lift(&self, json: &str) -> Result<Lifted<H>, ReadError> {
         let spoke: S = read(json)?;
-        let hub = self.conversion.lift(&spoke, &mut Provenance::silent()).map_err(|error| refusal(error, json))?;
+        let hub = self
+            .conversion
+            .lift(&spoke, &mut Provenance::silent(), &mut Issues::new())
+            .map_err(|error| refusal(error, json))?;
         Ok(Lifted { hub, written: Arc::new(spoke) })
     }
 
@@ -48,14 +52,14 @@ impl<S: Resource, H, C: Convert<S, H>> Lift<H> for Lifter<S, C> {
         let mut provenance = Provenance::recording();
         if let Some(spoke) = written.downcast_ref::<S>() {
             // The same object was lifted a moment ago; only the steps are wanted now.
-            let _ = self.conversion.lift(spoke, &mut provenance);
+            let _ = self.conversion.lift(spoke, &mut provenance, &mut Issues::new());
         }
         provenance
     }
 }
 
 /// An object that can't be lifted can't be stored: its field has a shape that the other version can't hold.
-fn refusal(error: LiftError, json: &str) -> ReadError {
+fn refusal(error: ConversionError, json: &str) -> ReadError {
     let error = DecodeError::at(error.path, error.message, json);
     ReadError::Fields(Issues::from_iter([error.issue(&FieldPath::root()).as_written()]))
 }

@@ -5,8 +5,8 @@ use std::time::SystemTime;
 
 use gateward_core::testing::block_on;
 use gateward_core::{
-    Answer, Context, Convert, Facts, FieldPath, Kind, LiftError, Provenance, Record, Registry, Request, Resource,
-    Scope, Segment, Verdict,
+    Answer, Context, ConversionError, Convert, Facts, FieldPath, Issues, Kind, Provenance, Record, Registry, Request,
+    Resource, Scope, Segment, Verdict,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -72,10 +72,10 @@ impl Resource for OldOtter {
 pub struct OtterConversion;
 
 impl Convert<OldOtter, Otter> for OtterConversion {
-    fn lift(&self, old: &OldOtter, provenance: &mut Provenance) -> Result<Otter, LiftError> {
+    fn lift(&self, old: &OldOtter, provenance: &mut Provenance, _: &mut Issues) -> Result<Otter, ConversionError> {
         let spec = || FieldPath::field("spec");
         if old.spec.river.as_deref() == Some("lava") {
-            return Err(LiftError { path: spec() / "river", message: "no otter swims in lava".into() });
+            return Err(ConversionError { path: spec() / "river", message: "no otter swims in lava".into() });
         }
         provenance.moved(|| (spec() / "name", spec() / "nickname"));
         for index in 0..old.spec.stones.len() {
@@ -85,6 +85,12 @@ impl Convert<OldOtter, Otter> for OtterConversion {
         let tools = old.spec.stones.iter().map(|name| Tool { name: name.clone() }).collect();
         let spec = OtterSpec { name: old.spec.nickname.clone(), pups: None, river: old.spec.river.clone(), tools };
         Ok(Otter { spec })
+    }
+
+    fn lower(&self, new: &Otter, _: &mut Issues) -> Result<OldOtter, ConversionError> {
+        let stones = new.spec.tools.iter().map(|tool| tool.name.clone()).collect();
+        let spec = OldOtterSpec { nickname: new.spec.name.clone(), river: new.spec.river.clone(), stones };
+        Ok(OldOtter { spec })
     }
 }
 

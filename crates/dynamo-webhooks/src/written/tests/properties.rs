@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::{component, graph, on};
-use crate::lift::tests::arbitrary;
+use crate::conversion::tests::arbitrary;
 
 /// Members that only v1beta1 has. A role's pod template exists in both.
 const OF_THE_HUB: [&str; 5] = ["components", "experimental.", "podTemplate.", "sharedMemorySize", "compilationCache"];

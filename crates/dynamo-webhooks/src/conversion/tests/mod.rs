@@ -10,7 +10,7 @@ mod properties;
 mod tracing;
 
 use dynamo_api::{v1alpha1, v1beta1};
-use gateward_core::{Convert, FieldPath, Provenance, Segment};
+use gateward_core::{Convert, FieldPath, Issues, Provenance, Segment};
 use serde_json::{Value, json};
 
 use super::{ComponentConversion, GraphConversion};
@@ -49,7 +49,8 @@ pub fn graph(spec: Value) -> Lifted {
 pub fn graph_object(written: Value) -> Lifted {
     let graph: v1alpha1::DynamoGraphDeployment = serde_json::from_value(written.clone()).unwrap();
     let mut provenance = Provenance::recording();
-    let hub: v1beta1::DynamoGraphDeployment = GraphConversion.lift(&graph, &mut provenance).unwrap();
+    let hub: v1beta1::DynamoGraphDeployment =
+        GraphConversion.lift(&graph, &mut provenance, &mut Issues::new()).unwrap();
     Lifted { written, hub: serde_json::to_value(hub).unwrap(), provenance }
 }
 
@@ -73,7 +74,8 @@ pub fn component(spec: Value) -> Lifted {
 pub fn component_object(written: Value) -> Lifted {
     let component: v1alpha1::DynamoComponentDeployment = serde_json::from_value(written.clone()).unwrap();
     let mut provenance = Provenance::recording();
-    let hub: v1beta1::DynamoComponentDeployment = ComponentConversion.lift(&component, &mut provenance).unwrap();
+    let hub: v1beta1::DynamoComponentDeployment =
+        ComponentConversion.lift(&component, &mut provenance, &mut Issues::new()).unwrap();
     Lifted { written, hub: serde_json::to_value(hub).unwrap(), provenance }
 }
 

@@ -1,7 +1,7 @@
 //! The pod template.
 
 use dynamo_api::v1alpha1;
-use gateward_core::{Convert, Provenance};
+use gateward_core::{Convert, Issues, Provenance};
 use serde_json::{Value, json};
 
 use super::super::GraphConversion;
@@ -260,7 +260,7 @@ fn what_nests_too_deep_for_a_tree_stays_as_it_is() {
     let deep = format!("{{\"nodeName\":\"n\",\"odd\":{}{}}}", "[".repeat(300), "]".repeat(300));
     let written = format!("{{\"spec\":{{\"services\":{{\"w\":{{\"extraPodSpec\":{deep}}}}}}}}}");
     let graph: v1alpha1::DynamoGraphDeployment = serde_json::from_str(&written).unwrap();
-    let hub = GraphConversion.lift(&graph, &mut Provenance::silent()).unwrap();
+    let hub = GraphConversion.lift(&graph, &mut Provenance::silent(), &mut Issues::new()).unwrap();
     let template = hub.spec.components[0].pod_template.as_ref().unwrap();
     assert_eq!(template.json(), format!("{{\"spec\":{deep}}}"));
 }

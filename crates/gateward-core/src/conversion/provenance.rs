@@ -1,31 +1,8 @@
-//! Hub and spokes: how an object of one version is read as another, and how paths find their way back.
+//! How the paths of a lifted object find their way back to the user's own.
 
 use std::collections::HashMap;
 
 use crate::field::{FieldPath, Segment};
-
-/// Reads a spoke's object as the hub's version.
-///
-/// The conversion is a unit struct of the operator's own, because neither type may be its own.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` doesn't convert `{Spoke}` to `{Hub}`",
-    label = "no conversion between these versions",
-    note = "implement `Convert<{Spoke}, {Hub}> for {Self}`"
-)]
-pub trait Convert<Spoke, Hub>: Send + Sync + 'static {
-    /// Reads `spoke` as the hub's version and tells `provenance` where each node came from.
-    fn lift(&self, spoke: &Spoke, provenance: &mut Provenance) -> Result<Hub, LiftError>;
-}
-
-/// An object that can't be read as the hub's version.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{path}: {message}")]
-pub struct LiftError {
-    /// The field that stands in the way, in the version of the spoke.
-    pub path: FieldPath,
-    /// Why.
-    pub message: String,
-}
 
 /// How far a step back reaches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -16,7 +16,7 @@ mod status;
 mod trail;
 
 use dynamo_api::{v1alpha1, v1beta1};
-use gateward_core::{Convert, LiftError, Provenance};
+use gateward_core::{ConversionError, Convert, FieldPath, Issues, Provenance};
 
 /// Reads a v1alpha1 DynamoGraphDeployment as v1beta1.
 #[derive(Debug, Clone, Copy)]
@@ -27,8 +27,17 @@ impl Convert<v1alpha1::DynamoGraphDeployment, v1beta1::DynamoGraphDeployment> fo
         &self,
         graph: &v1alpha1::DynamoGraphDeployment,
         provenance: &mut Provenance,
-    ) -> Result<v1beta1::DynamoGraphDeployment, LiftError> {
+        _: &mut Issues,
+    ) -> Result<v1beta1::DynamoGraphDeployment, ConversionError> {
         Ok(graph::lift(graph, provenance))
+    }
+
+    fn lower(
+        &self,
+        _: &v1beta1::DynamoGraphDeployment,
+        _: &mut Issues,
+    ) -> Result<v1alpha1::DynamoGraphDeployment, ConversionError> {
+        Err(ConversionError { path: FieldPath::root(), message: "not written yet".into() })
     }
 }
 
@@ -41,8 +50,17 @@ impl Convert<v1alpha1::DynamoComponentDeployment, v1beta1::DynamoComponentDeploy
         &self,
         component: &v1alpha1::DynamoComponentDeployment,
         provenance: &mut Provenance,
-    ) -> Result<v1beta1::DynamoComponentDeployment, LiftError> {
+        _: &mut Issues,
+    ) -> Result<v1beta1::DynamoComponentDeployment, ConversionError> {
         Ok(component::lift(component, provenance))
+    }
+
+    fn lower(
+        &self,
+        _: &v1beta1::DynamoComponentDeployment,
+        _: &mut Issues,
+    ) -> Result<v1alpha1::DynamoComponentDeployment, ConversionError> {
+        Err(ConversionError { path: FieldPath::root(), message: "not written yet".into() })
     }
 }
 

@@ -1,7 +1,7 @@
 //! What holds of every object that can be decoded.
 
 use dynamo_api::{v1alpha1, v1beta1};
-use gateward_core::{Convert, FieldPath, Provenance, Segment};
+use gateward_core::{Convert, FieldPath, Issues, Provenance, Segment};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -80,7 +80,7 @@ proptest! {
     #[test]
     fn a_silent_lift_gives_the_same_object(written in arbitrary::graph()) {
         let graph: v1alpha1::DynamoGraphDeployment = serde_json::from_value(written.clone()).unwrap();
-        let hub: v1beta1::DynamoGraphDeployment = GraphConversion.lift(&graph, &mut Provenance::silent()).unwrap();
+        let hub: v1beta1::DynamoGraphDeployment = GraphConversion.lift(&graph, &mut Provenance::silent(), &mut Issues::new()).unwrap();
         prop_assert_eq!(serde_json::to_value(hub).unwrap(), graph_object(written).hub);
     }
 }

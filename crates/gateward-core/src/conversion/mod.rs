@@ -1,0 +1,60 @@
+//! Hub and spokes: how an object of one version is read as another.
+//!
+//! Follows <https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/>.
+
+pub mod preserved;
+pub mod provenance;
+pub mod stash;
+
+use crate::conversion::provenance::Provenance;
+use crate::field::FieldPath;
+use crate::issue::Issues;
+
+/// Reads a spoke's object as the hub's version, and the hub's as the spoke's.
+///
+/// The conversion is a unit struct of the operator's own, because neither type may be its own. What the other version
+/// can't say goes to a [`Stash`](stash::Stash); fields that the types don't know are not the conversion's business.
+/// Of the metadata only labels and annotations are taken from the result.
+///
+/// ```
+/// use gateward_core::{ConversionError, Convert, Issues, Provenance};
+///
+/// struct Split { first: String, last: String }
+/// struct Whole { name: String }
+///
+/// struct Names;
+///
+/// impl Convert<Whole, Split> for Names {
+///     fn lift(&self, whole: &Whole, _: &mut Provenance, _: &mut Issues) -> Result<Split, ConversionError> {
+///         let (first, last) = whole.name.split_once(' ').unwrap_or((&whole.name, ""));
+///         Ok(Split { first: first.into(), last: last.into() })
+///     }
+///
+///     fn lower(&self, split: &Split, _: &mut Issues) -> Result<Whole, ConversionError> {
+///         Ok(Whole { name: format!("{} {}", split.first, split.last).trim_end().into() })
+///     }
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` doesn't convert `{Spoke}` to `{Hub}`",
+    label = "no conversion between these versions",
+    note = "implement `Convert<{Spoke}, {Hub}> for {Self}`"
+)]
+pub trait Convert<Spoke, Hub>: Send + Sync + 'static {
+    /// Reads `spoke` as the hub's version and tells `provenance` where each node came from. What had to be given up,
+    /// such as an annotation that can't be read, is noted in `issues`, with paths of the spoke.
+    fn lift(&self, spoke: &Spoke, provenance: &mut Provenance, issues: &mut Issues) -> Result<Hub, ConversionError>;
+
+    /// Reads `hub` as the spoke's version. Paths in `issues` are those of the hub.
+    fn lower(&self, hub: &Hub, issues: &mut Issues) -> Result<Spoke, ConversionError>;
+}
+
+/// An object that can't be read as the other version.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{path}: {message}")]
+pub struct ConversionError {
+    /// The field that stands in the way, in the version of the source.
+    pub path: FieldPath,
+    /// Why, and what would do.
+    pub message: String,
+}

@@ -1,0 +1,70 @@
+//! The annotation that keeps what would otherwise be lost between two versions.
+//!
+//! It has two parts for each version. `known` belongs to the operator's conversion: what the operator's own stash has no
+//! room for. `unknown` belongs to the registry: fields that no type knows, by JSON pointer, where their place has no
+//! counterpart.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::conversion::stash::Stash;
+use crate::issue::Issues;
+
+/// The annotation.
+pub const PRESERVED: Stash = Stash::new("gateward.dev/preserved");
+
+/// What the annotation holds.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Preserved {
+    version: u32,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub known: BTreeMap<String, Value>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub unknown: BTreeMap<String, BTreeMap<String, Value>>,
+}
+
+impl Preserved {
+    /// Takes the annotation away and reads it; damage is noted and counts as absence.
+    pub fn take(annotations: &mut BTreeMap<String, String>, issues: &mut Issues) -> Self {
+        PRESERVED.take(annotations, issues).unwrap_or_default()
+    }
+
+    /// Writes the annotation, unless it holds nothing.
+    pub fn put(self, annotations: &mut BTreeMap<String, String>) {
+        if !self.known.is_empty() || !self.unknown.is_empty() {
+            PRESERVED.put(annotations, &Self { version: 1, ..self });
+        }
+    }
+}
+
+/// Takes away and returns what a conversion has kept of `version`.
+///
+/// ```
+/// use std::collections::BTreeMap;
+/// use gateward_core::Issues;
+/// use gateward_core::conversion::preserved;
+/// use serde_json::json;
+///
+/// let mut annotations = BTreeMap::new();
+/// preserved::keep(&mut annotations, "v1", json!({"middleName": "Maria"}), &mut Issues::new());
+/// let kept = preserved::take(&mut annotations, "v1", &mut Issues::new());
+/// assert_eq!(kept, Some(json!({"middleName": "Maria"})));
+/// assert!(annotations.is_empty());
+/// ```
+pub fn take(annotations: &mut BTreeMap<String, String>, version: &str, issues: &mut Issues) -> Option<Value> {
+    let mut preserved = Preserved::take(annotations, issues);
+    let kept = preserved.known.remove(version);
+    preserved.put(annotations);
+    kept
+}
+
+/// Keeps what a conversion found in an object of `version` and has no other room for, until the object is of that
+/// version again.
+pub fn keep(annotations: &mut BTreeMap<String, String>, version: &str, value: Value, issues: &mut Issues) {
+    let mut preserved = Preserved::take(annotations, issues);
+    preserved.known.insert(version.to_owned(), value);
+    preserved.put(annotations);
+}

@@ -1,0 +1,155 @@
+//! What one version can't say, kept in an annotation of the other.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use crate::field::FieldPath;
+use crate::issue::Issues;
+use crate::patch::same_value;
+use crate::rule::STASH;
+
+/// An annotation that keeps, as JSON, what the version of the object can't say.
+///
+/// A conversion takes it at its start and puts what is left over at its end, so that nothing old stays behind. Damage is
+/// noted and otherwise counts as absence: an object with a broken annotation must still convert, or it could neither be
+/// read nor deleted.
+///
+/// ```
+/// use std::collections::BTreeMap;
+/// use gateward_core::{Issues, Stash};
+/// use serde_json::{Value, json};
+///
+/// const REST: Stash = Stash::new("example.org/rest");
+///
+/// let (mut annotations, mut issues) = (BTreeMap::new(), Issues::new());
+/// REST.put(&mut annotations, &json!({"middleName": "Maria"}));
+/// assert_eq!(REST.take::<Value>(&mut annotations, &mut issues), Some(json!({"middleName": "Maria"})));
+/// assert!(annotations.is_empty());
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stash {
+    annotation: &'static str,
+}
+
+impl Stash {
+    /// The stash under this annotation key.
+    pub const fn new(annotation: &'static str) -> Self {
+        Self { annotation }
+    }
+
+    /// The annotation's key.
+    pub const fn annotation(&self) -> &'static str {
+        self.annotation
+    }
+
+    /// Where the annotation stands in an object.
+    pub fn path(&self) -> FieldPath {
+        (FieldPath::field("metadata") / "annotations").key(self.annotation)
+    }
+
+    /// Takes the annotation away and reads it. `None` where it is absent or empty, or can't be read; the latter is
+    /// noted.
+    pub fn take<T: DeserializeOwned>(
+        &self,
+        annotations: &mut BTreeMap<String, String>,
+        issues: &mut Issues,
+    ) -> Option<T> {
+        let text = annotations.remove(self.annotation).filter(|text| !text.is_empty())?;
+        serde_json::from_str(&text).map_err(|_| self.note_damage(issues)).ok()
+    }
+
+    /// Writes the annotation, unless there is nothing to keep: null or an empty object.
+    pub fn put<T: Serialize>(&self, annotations: &mut BTreeMap<String, String>, remainder: &T) {
+        // A remainder that JSON can't hold, such as a map with keys that are no text, was never read from JSON.
+        let Ok(text) = serde_json::to_string(remainder) else { return };
+        if text != "null" && text != "{}" {
+            annotations.insert(self.annotation.to_owned(), text);
+        }
+    }
+
+    /// Notes that what stands in the annotation can't be used.
+    pub fn note_damage(&self, issues: &mut Issues) {
+        let text = "conversion can't read what it kept here; it is dropped, and the live fields stand alone";
+        issues.add(STASH.note(self.path(), text));
+    }
+}
+
+/// What `whole` says and `part` doesn't: members that `part` lacks, and members of objects that both have. A list or a
+/// scalar that differs is kept whole. `None` where `part` says it all.
+pub fn remainder(whole: &Value, part: &Value) -> Option<Value> {
+    match (whole, part) {
+        (Value::Object(whole), Value::Object(part)) => {
+            let lacking = whole.iter().filter_map(|(name, value)| {
+                let rest = part.get(name).map_or_else(|| Some(value.clone()), |said| remainder(value, said));
+                Some((name.clone(), rest?))
+            });
+            Some(lacking.collect::<Map<_, _>>()).filter(|lacking| !lacking.is_empty()).map(Value::Object)
+        }
+        (whole, part) => (!same_value(whole, part)).then(|| whole.clone()),
+    }
+}
+
+/// Adds to `live` what was kept, where `live` says nothing: a live field always wins.
+pub fn fill(live: &mut Value, kept: &Value) {
+    let (Value::Object(live), Value::Object(kept)) = (live, kept) else { return };
+    for (name, value) in kept {
+        match live.get_mut(name) {
+            Some(below) => fill(below, value),
+            None => drop(live.insert(name.clone(), value.clone())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    const REST: Stash = Stash::new("example.org/rest");
+
+    fn annotations(text: &str) -> BTreeMap<String, String> {
+        BTreeMap::from([(REST.annotation().to_owned(), text.to_owned())])
+    }
+
+    #[test]
+    fn damage_is_noted_and_taken_away() {
+        for text in ["{", "[1", "\u{0}", "{\"a\":1}x"] {
+            let (mut annotations, mut issues) = (annotations(text), Issues::new());
+            assert_eq!(REST.take::<Value>(&mut annotations, &mut issues), None, "{text}");
+            assert!(annotations.is_empty());
+            let paths: Vec<String> = issues.iter().map(|issue| issue.path.to_string()).collect();
+            assert_eq!(paths, ["metadata.annotations[example.org/rest]"]);
+        }
+    }
+
+    #[test]
+    fn an_empty_annotation_is_no_damage() {
+        let (mut annotations, mut issues) = (annotations(""), Issues::new());
+        assert_eq!(REST.take::<Value>(&mut annotations, &mut issues), None);
+        assert!(annotations.is_empty() && issues.is_empty());
+    }
+
+    #[test]
+    fn nothing_to_keep_writes_nothing() {
+        let mut annotations = BTreeMap::new();
+        REST.put(&mut annotations, &json!({}));
+        REST.put(&mut annotations, &json!(null));
+        assert!(annotations.is_empty());
+    }
+
+    #[test]
+    fn a_remainder_is_sparse_and_fills_only_what_is_not_said() {
+        let whole = json!({"a": {"b": 1, "c": [1, 2]}, "d": "x", "e": 2.0});
+        let part = json!({"a": {"b": 1, "c": [1]}, "e": 2});
+        let rest = remainder(&whole, &part).unwrap();
+        assert_eq!(rest, json!({"a": {"c": [1, 2]}, "d": "x"}));
+        let mut live = json!({"a": {"c": [7]}});
+        fill(&mut live, &rest);
+        assert_eq!(live, json!({"a": {"c": [7]}, "d": "x"}));
+        assert_eq!(remainder(&whole, &whole), None);
+    }
+}
