@@ -10,6 +10,7 @@ pub mod names;
 mod operator_version;
 mod provider_override;
 mod request;
+mod scaling_adapter;
 mod shared;
 mod written;
 
@@ -17,14 +18,19 @@ pub use facts::ClusterFacts;
 
 use gateward_core::Registry;
 
-/// The webhooks of the Dynamo Operator: every kind with its rules and defaults.
+/// The webhooks of the Dynamo Operator: every kind with its versions, rules and defaults.
 ///
 /// ```
 /// let registry = dynamo_webhooks::registry();
 /// assert!(registry.rules().iter().any(|rule| rule.id == "MODEL-01"));
 /// ```
 pub fn registry() -> Registry {
-    Registry::new().kind(graph::kind()).kind(component::kind()).kind(request::kind()).kind(model::kind())
+    Registry::new()
+        .kind(graph::kind())
+        .kind(component::kind())
+        .kind(request::kind())
+        .kind(scaling_adapter::kind())
+        .kind(model::kind())
 }
 
 /// The CRDs of all kinds, also of those that have no webhook.

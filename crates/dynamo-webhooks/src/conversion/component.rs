@@ -1,48 +1,28 @@
-//! Components: the services of a graph, and the spec of a DynamoComponentDeployment.
+//! The fields that services of a graph and standalone components share, but for those of the pod.
 
-use dynamo_api::constants::FRONTEND_SIDECAR_CONTAINER;
 use dynamo_api::{Quantity, v1alpha1, v1beta1};
-use gateward_core::{FieldPath, Provenance, Resource};
-use v1alpha1::ComponentSpec;
+use gateward_core::FieldPath;
+use serde_json::{Map, Value};
+use v1alpha1::{ComponentSpec, SharedMemory};
 use v1beta1::ComponentType;
 
-use super::trail::{Place, Trail};
-use super::{experimental, pod_template, status};
+use super::envelope::sparse;
+use super::trail::Trail;
+use super::{experimental, losses, pod_template};
 
-/// Reads a standalone component. Its name is `serviceName`, or the object's own where that is empty.
+/// Reads a component of v1alpha1 as one called `name`. `hub` is what was kept of it.
 pub(super) fn lift(
-    written: &v1alpha1::DynamoComponentDeployment,
-    provenance: &mut Provenance,
-) -> v1beta1::DynamoComponentDeployment {
-    let service = &written.spec.component;
-    let unnamed = service.service_name.is_empty();
-    let (name, origin) = if unnamed {
-        (&written.metadata.name, FieldPath::field("metadata") / "name")
-    } else {
-        (&service.service_name, FieldPath::field("spec") / "serviceName")
-    };
-    provenance.made(|| (FieldPath::field("spec") / "name", origin));
-    let component = spec(name, service, &mut Trail::new(Place::Standalone, provenance));
-    v1beta1::DynamoComponentDeployment {
-        api_version: v1beta1::DynamoComponentDeployment::gvk().api_version(),
-        kind: written.kind.clone(),
-        metadata: written.metadata.clone(),
-        spec: v1beta1::DynamoComponentDeploymentSpec {
-            backend_framework: written.spec.backend_framework.clone(),
-            component,
-        },
-        status: written.status.as_ref().map(status::component),
-    }
-}
-
-/// Reads the fields that services and standalone components share.
-pub(super) fn spec(name: &str, service: &ComponentSpec, trail: &mut Trail<'_>) -> v1beta1::ComponentSpec {
+    name: &str,
+    service: &ComponentSpec,
+    hub: Option<&Map<String, Value>>,
+    trail: &mut Trail<'_>,
+) -> v1beta1::ComponentSpec {
+    let pod_template = pod_template::lift(service, hub, trail);
     v1beta1::ComponentSpec {
         name: name.to_owned(),
         component_type: component_type(service, trail),
         runtime_version_override: service.runtime_version_override.clone(),
         global_dynamo_namespace: service.global_dynamo_namespace,
-        pod_template: pod_template::lift(service, trail),
         replicas: service.replicas,
         min_available: service.min_available,
         multinode: service.multinode.clone(),
@@ -52,35 +32,81 @@ pub(super) fn spec(name: &str, service: &ComponentSpec, trail: &mut Trail<'_>) -
         model_ref: service.model_ref.clone(),
         scaling_adapter: scaling_adapter(service),
         epp_config: service.epp_config.clone(),
-        frontend_sidecar: service.frontend_sidecar.as_ref().map(|_| FRONTEND_SIDECAR_CONTAINER.to_owned()),
+        frontend_sidecar: pod_template::frontend_sidecar(service, hub, pod_template.as_ref()),
         compilation_cache: compilation_cache(service, trail),
         topology_constraint: service.topology_constraint.clone(),
-        experimental: experimental::lift(service, trail),
+        experimental: experimental::lift(service, hub, trail),
+        pod_template,
     }
+}
+
+/// Reads a component of v1beta1 as one of v1alpha1, whose name is left to the caller. `kept` is what was kept of it,
+/// `lost` what only this conversion keeps.
+pub(super) fn lower(
+    component: &v1beta1::ComponentSpec,
+    kept: Option<&Map<String, Value>>,
+    lost: Option<&Map<String, Value>>,
+) -> ComponentSpec {
+    let mut service = live(component);
+    pod_template::lower(component, kept, &mut service);
+    if let Some(lost) = lost {
+        losses::give_back(lost, &mut service);
+    }
+    if let Some(kept) = kept.and_then(|kept| serde_json::from_value(Value::Object(kept.clone())).ok()) {
+        restore(kept, &mut service);
+    }
+    service
+}
+
+/// What v1alpha1 can't say of a component, its name left out. `service` is the component in v1alpha1.
+pub(super) fn hub_remainder(component: &v1beta1::ComponentSpec, service: &ComponentSpec) -> Map<String, Value> {
+    let mut remainder = pod_template::hub_remainder(component, service);
+    if let Some(experimental) = component.experimental.as_ref().and_then(experimental::remainder) {
+        remainder.insert("experimental".into(), Value::Object(sparse(&experimental)));
+    }
+    remainder
+}
+
+/// What v1beta1 can say only within the pod, or not at all, of a service that is called `name` there.
+pub(super) fn spoke_remainder(service: &ComponentSpec, name: &str, birth: pod_template::Birth) -> Map<String, Value> {
+    let mut remainder = sparse(&unsaid(service, name));
+    let others = if remainder.is_empty() { pod_template::Others::None } else { pod_template::Others::Saved };
+    remainder.extend(pod_template::spoke_remainder(service, birth, others));
+    remainder
 }
 
 /// A worker that does one half of inference is of that type; any other detail is not the hub's business.
 fn component_type(service: &ComponentSpec, trail: &mut Trail<'_>) -> Option<ComponentType> {
     let whole = Some(service.component_type.as_str()).filter(|text| !text.is_empty()).map(ComponentType::from);
-    let half = Some(ComponentType::from(service.sub_component_type.as_str()))
-        .filter(|half| matches!(half, ComponentType::Prefill | ComponentType::Decode))
-        .filter(|_| whole == Some(ComponentType::Worker));
+    let half = half(service);
     let field = if half.is_some() { "subComponentType" } else { "componentType" };
     trail.made(|at| at / "type", |at| at / field);
     half.or(whole)
 }
 
+/// The half of inference that a worker does.
+fn half(service: &ComponentSpec) -> Option<ComponentType> {
+    let half = ComponentType::from(service.sub_component_type.as_str());
+    let is_worker = ComponentType::from(service.component_type.as_str()) == ComponentType::Worker;
+    Some(half).filter(|half| is_worker && matches!(half, ComponentType::Prefill | ComponentType::Decode))
+}
+
 /// Zero stands for none; a size of zero alone says nothing.
 fn shared_memory_size(service: &ComponentSpec, trail: &mut Trail<'_>) -> Option<Quantity> {
-    let disabled = service.shared_memory.as_ref().is_some_and(|memory| memory.disabled);
+    let memory = service.shared_memory.as_ref();
+    let disabled = memory.is_some_and(|memory| memory.disabled);
     let field = if disabled { "disabled" } else { "size" };
     trail.made(|at| at / "sharedMemorySize", |at| at / "sharedMemory" / field);
-    if disabled {
-        return Some("0".into());
-    }
-    let size = service.shared_memory.as_ref()?.size.as_ref()?;
-    let is_zero = size.amount().is_ok_and(|amount| amount.is_zero());
-    (!is_zero).then(|| size.clone())
+    let size = memory.and_then(|memory| memory.size.clone());
+    if disabled { size.filter(is_zero).or_else(|| Some("0".into())) } else { size.filter(|size| !is_zero(size)) }
+}
+
+fn is_zero(size: &Quantity) -> bool {
+    size.amount().is_ok_and(|amount| amount.is_zero())
+}
+
+fn shared_memory(size: &Quantity) -> SharedMemory {
+    SharedMemory { disabled: is_zero(size), size: Some(size.clone()) }
 }
 
 fn scaling_adapter(service: &ComponentSpec) -> Option<v1beta1::ScalingAdapter> {
@@ -95,4 +121,83 @@ fn compilation_cache(service: &ComponentSpec, trail: &mut Trail<'_>) -> Option<v
     trail.made(|at| at / "compilationCache" / "pvcName", |at| written(at) / "name");
     trail.made(|at| at / "compilationCache" / "mountPath", |at| written(at) / "mountPoint");
     Some(v1beta1::CompilationCache { pvc_name: mount.name.clone(), mount_path: mount.mount_point.clone() })
+}
+
+/// What the live component says outside of the pod.
+fn live(component: &v1beta1::ComponentSpec) -> ComponentSpec {
+    let (component_type, sub_component_type) = component.component_type.as_ref().map_or_else(Default::default, types);
+    let experimental = component.experimental.as_ref();
+    ComponentSpec {
+        component_type,
+        sub_component_type,
+        runtime_version_override: component.runtime_version_override.clone(),
+        global_dynamo_namespace: component.global_dynamo_namespace,
+        model_ref: component.model_ref.clone(),
+        shared_memory: component.shared_memory_size.as_ref().map(shared_memory),
+        replicas: component.replicas,
+        min_available: component.min_available,
+        multinode: component.multinode.clone(),
+        roles: component.roles.clone(),
+        provider_override: component.provider_override.clone(),
+        scaling_adapter: component.scaling_adapter.as_ref().map(|_| v1alpha1::ScalingAdapter { enabled: true }),
+        epp_config: component.epp_config.clone(),
+        topology_constraint: component.topology_constraint.clone(),
+        ..experimental.map(experimental::lower).unwrap_or_default()
+    }
+}
+
+fn types(component_type: &ComponentType) -> (String, String) {
+    match component_type {
+        ComponentType::Prefill | ComponentType::Decode => {
+            (ComponentType::Worker.as_str().into(), component_type.as_str().into())
+        }
+        whole => (whole.as_str().into(), String::new()),
+    }
+}
+
+/// What of `service` goes to the annotation: it has no room in v1beta1, or none for its being off.
+fn unsaid(service: &ComponentSpec, name: &str) -> ComponentSpec {
+    let is_detail = half(service).is_none();
+    ComponentSpec {
+        annotations: service.annotations.clone(),
+        labels: service.labels.clone(),
+        service_name: Some(&service.service_name).filter(|own| *own != name).cloned().unwrap_or_default(),
+        sub_component_type: Some(&service.sub_component_type).filter(|_| is_detail).cloned().unwrap_or_default(),
+        dynamo_namespace: service.dynamo_namespace.clone(),
+        autoscaling: service.autoscaling.clone(),
+        ingress: service.ingress.clone(),
+        shared_memory: service.shared_memory.clone().filter(says_too_little_or_too_much),
+        scaling_adapter: service.scaling_adapter.clone().filter(|adapter| !adapter.enabled),
+        ..experimental::disabled(service)
+    }
+}
+
+/// Neither a size nor that there is none, or both.
+fn says_too_little_or_too_much(memory: &SharedMemory) -> bool {
+    let has_size = memory.size.as_ref().is_some_and(|size| !is_zero(size));
+    has_size == memory.disabled
+}
+
+/// Puts back what the live component can't say, or says in the same sense.
+fn restore(kept: ComponentSpec, service: &mut ComponentSpec) {
+    service.annotations = kept.annotations;
+    service.labels = kept.labels;
+    service.dynamo_namespace = kept.dynamo_namespace;
+    service.autoscaling = kept.autoscaling;
+    service.ingress = kept.ingress;
+    if service.sub_component_type.is_empty() {
+        service.sub_component_type = kept.sub_component_type;
+    }
+    if let Some(memory) = kept.shared_memory.filter(|kept| still_holds(kept, service.shared_memory.as_ref())) {
+        service.shared_memory = Some(memory);
+    }
+    service.scaling_adapter = service.scaling_adapter.take().or(kept.scaling_adapter.filter(|kept| !kept.enabled));
+    experimental::restore(kept.gpu_memory_service, kept.failover, kept.checkpoint, service);
+}
+
+/// An empty block stands for nothing, a disabled one with a size for none.
+fn still_holds(kept: &SharedMemory, live: Option<&SharedMemory>) -> bool {
+    says_too_little_or_too_much(kept)
+        && live.is_some_and(|live| live.disabled) == kept.disabled
+        && (kept.disabled || live.is_none())
 }

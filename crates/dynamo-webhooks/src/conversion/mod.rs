@@ -1,24 +1,31 @@
-//! Reading v1alpha1 graphs and components as v1beta1.
+//! Conversion of graphs, components and scaling adapters between v1alpha1 and v1beta1, which is the hub.
 //!
-//! A lift is total: whatever could be decoded can be lifted, and nodes of an odd JSON type inside embedded Kubernetes
-//! subtrees stay as they are. It is told what came from where, so that findings come back in the user's own paths; the
-//! hub's paths and the user's differ in the rows of the table in `trail`.
+//! It follows the Go operator's conversion, down to the annotations that keep what the other version can't say
+//! ([`envelope`]), and goes beyond it where that one loses a field ([`losses`]). It never judges: whatever could be
+//! decoded is converted, and nodes of an odd JSON type inside embedded Kubernetes subtrees stay as they are.
+//!
+//! A lift tells what came from where, so that findings come back in the user's own paths; the hub's paths and the user's
+//! differ in the rows of the table in [`trail`].
 
 mod component;
+pub(crate) mod envelope;
 mod experimental;
 mod graph;
+mod losses;
 mod main_container;
 mod merge;
 mod pod_template;
 mod resources;
+mod scaling_adapter;
 mod sidecar;
+mod standalone;
 mod status;
 mod trail;
 
 use dynamo_api::{v1alpha1, v1beta1};
-use gateward_core::{ConversionError, Convert, FieldPath, Issues, Provenance};
+use gateward_core::{ConversionError, Convert, Issues, Provenance};
 
-/// Reads a v1alpha1 DynamoGraphDeployment as v1beta1.
+/// Reads a DynamoGraphDeployment as the other version.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct GraphConversion;
 
@@ -27,21 +34,21 @@ impl Convert<v1alpha1::DynamoGraphDeployment, v1beta1::DynamoGraphDeployment> fo
         &self,
         graph: &v1alpha1::DynamoGraphDeployment,
         provenance: &mut Provenance,
-        _: &mut Issues,
+        issues: &mut Issues,
     ) -> Result<v1beta1::DynamoGraphDeployment, ConversionError> {
-        Ok(graph::lift(graph, provenance))
+        Ok(graph::lift(graph, provenance, issues))
     }
 
     fn lower(
         &self,
-        _: &v1beta1::DynamoGraphDeployment,
-        _: &mut Issues,
+        graph: &v1beta1::DynamoGraphDeployment,
+        issues: &mut Issues,
     ) -> Result<v1alpha1::DynamoGraphDeployment, ConversionError> {
-        Err(ConversionError { path: FieldPath::root(), message: "not written yet".into() })
+        graph::lower(graph, issues)
     }
 }
 
-/// Reads a v1alpha1 DynamoComponentDeployment as v1beta1.
+/// Reads a DynamoComponentDeployment as the other version.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ComponentConversion;
 
@@ -50,17 +57,42 @@ impl Convert<v1alpha1::DynamoComponentDeployment, v1beta1::DynamoComponentDeploy
         &self,
         component: &v1alpha1::DynamoComponentDeployment,
         provenance: &mut Provenance,
-        _: &mut Issues,
+        issues: &mut Issues,
     ) -> Result<v1beta1::DynamoComponentDeployment, ConversionError> {
-        Ok(component::lift(component, provenance))
+        Ok(standalone::lift(component, provenance, issues))
     }
 
     fn lower(
         &self,
-        _: &v1beta1::DynamoComponentDeployment,
-        _: &mut Issues,
+        component: &v1beta1::DynamoComponentDeployment,
+        issues: &mut Issues,
     ) -> Result<v1alpha1::DynamoComponentDeployment, ConversionError> {
-        Err(ConversionError { path: FieldPath::root(), message: "not written yet".into() })
+        Ok(standalone::lower(component, issues))
+    }
+}
+
+/// Reads a DynamoGraphDeploymentScalingAdapter as the other version.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ScalingAdapterConversion;
+
+impl Convert<v1alpha1::DynamoGraphDeploymentScalingAdapter, v1beta1::DynamoGraphDeploymentScalingAdapter>
+    for ScalingAdapterConversion
+{
+    fn lift(
+        &self,
+        adapter: &v1alpha1::DynamoGraphDeploymentScalingAdapter,
+        provenance: &mut Provenance,
+        _: &mut Issues,
+    ) -> Result<v1beta1::DynamoGraphDeploymentScalingAdapter, ConversionError> {
+        Ok(scaling_adapter::lift(adapter, provenance))
+    }
+
+    fn lower(
+        &self,
+        adapter: &v1beta1::DynamoGraphDeploymentScalingAdapter,
+        _: &mut Issues,
+    ) -> Result<v1alpha1::DynamoGraphDeploymentScalingAdapter, ConversionError> {
+        Ok(scaling_adapter::lower(adapter))
     }
 }
 

@@ -10,7 +10,11 @@ use super::trail::{Trail, container, nearest, pod};
 use super::{main_container, sidecar};
 
 /// The pod template; `None` where no field of the service says anything about the pod.
-pub(super) fn lift(service: &ComponentSpec, trail: &mut Trail<'_>) -> Option<Raw<PodTemplate>> {
+pub(super) fn lift(
+    service: &ComponentSpec,
+    _: Option<&Map<String, Value>>,
+    trail: &mut Trail<'_>,
+) -> Option<Raw<PodTemplate>> {
     record(service, trail);
     let extra = match service.extra_pod_spec.as_ref().map(|raw| serde_json::from_str(raw.json())) {
         None => Value::Null,
@@ -110,4 +114,35 @@ fn record(service: &ComponentSpec, trail: &mut Trail<'_>) {
         trail.moved(pod, |at| at / "extraPodSpec");
         trail.made(|at| pod(at) / "containers", |at| at / "extraPodSpec");
     }
+}
+
+/// Whether the object was written in v1beta1 first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Birth {
+    HubBorn,
+    SpokeBorn,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Others {
+    Saved,
+    None,
+}
+
+pub(super) fn frontend_sidecar(
+    service: &ComponentSpec,
+    _: Option<&Map<String, Value>>,
+    _: Option<&Raw<PodTemplate>>,
+) -> Option<String> {
+    service.frontend_sidecar.as_ref().map(|_| dynamo_api::constants::FRONTEND_SIDECAR_CONTAINER.to_owned())
+}
+
+pub(super) fn spoke_remainder(_: &ComponentSpec, _: Birth, _: Others) -> Map<String, Value> {
+    Map::new()
+}
+
+pub(super) fn lower(_: &dynamo_api::v1beta1::ComponentSpec, _: Option<&Map<String, Value>>, _: &mut ComponentSpec) {}
+
+pub(super) fn hub_remainder(_: &dynamo_api::v1beta1::ComponentSpec, _: &ComponentSpec) -> Map<String, Value> {
+    Map::new()
 }

@@ -1,5 +1,7 @@
 //! What a v1alpha1 graph is given that leaves something out: the same as its v1beta1 reading, on its own fields.
 
+use std::collections::BTreeMap;
+
 use dynamo_api::{v1alpha1, v1beta1};
 use gateward_core::{Convert, Defaulted, Defaulter, Issues, Provenance, Request};
 
@@ -17,21 +19,28 @@ impl Defaulter<v1alpha1::DynamoGraphDeployment> for Defaults {
     ) -> Defaulted<v1alpha1::DynamoGraphDeployment> {
         // A lift is total: there is always a reading.
         if let Ok(hub) = GraphConversion.lift(&object, &mut Provenance::silent(), &mut Issues::new()) {
-            take_over(&mut object, defaults::apply(hub, request));
+            let before = hub.metadata.annotations.clone();
+            take_over(&mut object, &before, defaults::apply(hub, request));
         }
         object.into()
     }
 }
 
-/// Takes over what defaulting may set. Services and components stand in the same order.
-fn take_over(graph: &mut v1alpha1::DynamoGraphDeployment, defaulted: v1beta1::DynamoGraphDeployment) {
-    graph.metadata.annotations = defaulted.metadata.annotations;
+/// Takes over what defaulting may set. Annotations that the lift made or took away are none of it.
+fn take_over(
+    graph: &mut v1alpha1::DynamoGraphDeployment,
+    before: &BTreeMap<String, String>,
+    defaulted: v1beta1::DynamoGraphDeployment,
+) {
+    let annotations = defaulted.metadata.annotations.into_iter();
+    graph.metadata.annotations.extend(annotations.filter(|(key, text)| before.get(key) != Some(text)));
     graph.spec.provider_override = defaulted.spec.provider_override;
-    let services = graph.spec.services.values_mut().flatten();
-    for (service, component) in services.zip(defaulted.spec.components) {
-        service.replicas = component.replicas;
-        service.min_available = component.min_available;
-        service.roles = component.roles;
-        service.provider_override = component.provider_override;
+    for component in defaulted.spec.components {
+        if let Some(service) = graph.spec.services.get_mut(&component.name).and_then(Option::as_mut) {
+            service.replicas = component.replicas;
+            service.min_available = component.min_available;
+            service.roles = component.roles;
+            service.provider_override = component.provider_override;
+        }
     }
 }

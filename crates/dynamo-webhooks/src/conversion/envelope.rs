@@ -1,0 +1,217 @@
+//! The annotations of the Go operator's conversion, read and written as it does.
+//!
+//! The annotation of the spec holds `{"version": 1, "spec": …, "rawJSON": […]}`, with a sparse spec of the version that
+//! the object was converted from; an object without `spec` is such a spec itself, of old. The annotation of the status
+//! holds a sparse status and nothing around it.
+
+use std::collections::BTreeMap;
+
+use gateward_core::{Issues, Stash};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// The annotations of one kind. Both serve both directions.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Annotations {
+    /// What is left of the spec.
+    pub spec: Stash,
+    /// What is left of the status.
+    pub status: Stash,
+}
+
+/// Those of DynamoGraphDeployment.
+pub(super) const OF_GRAPH: Annotations =
+    Annotations { spec: Stash::new("nvidia.com/dgd-spec"), status: Stash::new("nvidia.com/dgd-status") };
+
+/// Those of DynamoComponentDeployment.
+pub(super) const OF_COMPONENT: Annotations =
+    Annotations { spec: Stash::new("nvidia.com/dcd-spec"), status: Stash::new("nvidia.com/dcd-status") };
+
+impl Annotations {
+    /// Whether an object has been converted before: one of the two says something, readable or not.
+    pub fn are_carried(&self, annotations: &BTreeMap<String, String>) -> bool {
+        [self.spec, self.status].iter().any(|stash| is_carried(stash, annotations))
+    }
+}
+
+/// Whether the annotation says something, readable or not.
+pub(crate) fn is_carried(stash: &Stash, annotations: &BTreeMap<String, String>) -> bool {
+    annotations.get(stash.annotation()).is_some_and(|text| !text.is_empty())
+}
+
+/// What was kept of a spec `S`.
+#[derive(Debug)]
+pub(super) struct Envelope<S> {
+    /// The sparse spec, as `S` reads it.
+    pub spec: S,
+    /// The same as it was written.
+    pub sparse: Map<String, Value>,
+    nil: Vec<String>,
+}
+
+impl<S> Envelope<S> {
+    /// Whether the value at this path was recorded as nothing.
+    pub fn is_nil(&self, path: &str) -> bool {
+        self.nil.iter().any(|recorded| recorded == path)
+    }
+}
+
+impl<S: DeserializeOwned> Envelope<S> {
+    /// Takes the annotation away and reads it. A wrong type anywhere in it makes all of it unreadable.
+    pub fn take(stash: Stash, annotations: &mut BTreeMap<String, String>, issues: &mut Issues) -> Option<Self> {
+        let written: Value = stash.take(annotations, issues)?;
+        let read = Self::read(written);
+        if read.is_none() {
+            stash.note_damage(issues);
+        }
+        read
+    }
+
+    fn read(written: Value) -> Option<Self> {
+        let Value::Object(members) = written else { return None };
+        let wire = if members.contains_key("spec") {
+            serde_json::from_value(Value::Object(members)).ok()?
+        } else {
+            Wire { spec: Some(members), ..Wire::default() }
+        };
+        let sparse = Value::Object(wire.spec.unwrap_or_default());
+        let spec = S::deserialize(&sparse).ok()?;
+        let Value::Object(sparse) = sparse else { return None };
+        let records = wire.raw_json.unwrap_or_default();
+        let nil = records.into_iter().filter(|record| record.nil).map(|record| record.path).collect();
+        Some(Self { spec, sparse, nil })
+    }
+}
+
+/// What is to be kept of a spec.
+#[derive(Debug, Default)]
+pub(super) struct Remainder {
+    /// The sparse spec.
+    pub spec: Map<String, Value>,
+    /// Paths at which nothing stood.
+    pub nil: Vec<&'static str>,
+}
+
+impl Remainder {
+    /// Whether there is nothing to keep.
+    pub fn is_empty(&self) -> bool {
+        self.spec.is_empty() && self.nil.is_empty()
+    }
+
+    /// Writes the annotation, also around nothing.
+    pub fn put(self, stash: Stash, annotations: &mut BTreeMap<String, String>) {
+        let records: Vec<Record> =
+            self.nil.into_iter().map(|path| Record { path: path.to_owned(), nil: true }).collect();
+        let raw_json = Some(records).filter(|records| !records.is_empty());
+        stash.put(annotations, &Wire { version: Some(1), spec: Some(self.spec), raw_json });
+    }
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Wire {
+    version: Option<i64>,
+    spec: Option<Map<String, Value>>,
+    #[serde(rename = "rawJSON", skip_serializing_if = "Option::is_none")]
+    raw_json: Option<Vec<Record>>,
+}
+
+/// A value that plain JSON can't carry. What others record here has a place in both versions, so only the paths at which
+/// nothing stood are of use.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Record {
+    path: String,
+    nil: bool,
+}
+
+/// The sparse JSON of a value of which nothing but the remainder is set.
+pub(super) fn sparse(value: &impl Serialize) -> Map<String, Value> {
+    match serde_json::to_value(value) {
+        Ok(Value::Object(members)) => members,
+        _ => Map::new(),
+    }
+}
+
+/// The object at this member.
+pub(super) fn object<'a>(members: &'a Map<String, Value>, name: &str) -> Option<&'a Map<String, Value>> {
+    members.get(name)?.as_object()
+}
+
+#[cfg(test)]
+mod tests {
+    use dynamo_api::v1alpha1::DynamoGraphDeploymentSpec;
+    use serde_json::json;
+
+    use super::*;
+
+    /// What is read, and whether damage was noted.
+    fn read(text: &str) -> (Option<Envelope<DynamoGraphDeploymentSpec>>, bool) {
+        let mut annotations = BTreeMap::from([(OF_GRAPH.spec.annotation().to_owned(), text.to_owned())]);
+        let mut issues = Issues::new();
+        let envelope = Envelope::take(OF_GRAPH.spec, &mut annotations, &mut issues);
+        assert!(annotations.is_empty(), "{text}");
+        (envelope, !issues.is_empty())
+    }
+
+    #[test]
+    fn the_version_is_not_checked_and_unknown_members_are_ignored() {
+        for text in [
+            r#"{"version": 7, "spec": {"pvcs": [{"name": "a"}], "novel": 1}, "more": 1}"#,
+            r#"{"spec": {"pvcs": [{"name": "a"}]}}"#,
+        ] {
+            let (envelope, damaged) = read(text);
+            assert_eq!(envelope.unwrap().spec.pvcs[0].name.as_deref(), Some("a"), "{text}");
+            assert!(!damaged, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_object_without_a_spec_is_a_bare_spec_of_old() {
+        let (envelope, _) = read(r#"{"services": {"w": {"serviceName": "legacy"}}}"#);
+        assert_eq!(envelope.unwrap().sparse["services"]["w"]["serviceName"], "legacy");
+        assert!(read("{}").0.is_some());
+    }
+
+    #[test]
+    fn wrong_types_inside_make_all_of_it_unreadable() {
+        for text in [
+            "[]",
+            "null",
+            "7",
+            r#"{"version": "one", "spec": {}}"#,
+            r#"{"spec": []}"#,
+            r#"{"spec": {"services": 5}}"#,
+            r#"{"spec": {"services": {"w": {"serviceName": 5}}}}"#,
+            r#"{"spec": {}, "rawJSON": {}}"#,
+        ] {
+            let (envelope, damaged) = read(text);
+            assert!(envelope.is_none() && damaged, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_empty_annotation_is_absent() {
+        let (envelope, damaged) = read("");
+        assert!(envelope.is_none() && !damaged);
+    }
+
+    #[test]
+    fn paths_at_which_nothing_stood_are_told() {
+        let (envelope, _) =
+            read(r#"{"spec": null, "rawJSON": [{"path": "a", "nil": true}, {"path": "b", "raw": "eA=="}]}"#);
+        let envelope = envelope.unwrap();
+        assert!(envelope.is_nil("a") && !envelope.is_nil("b"));
+    }
+
+    #[test]
+    fn a_remainder_is_written_in_its_envelope() {
+        let mut annotations = BTreeMap::new();
+        let remainder = Remainder { spec: sparse(&json!({"pvcs": []})), nil: vec!["serviceName"] };
+        remainder.put(OF_GRAPH.spec, &mut annotations);
+        let written: Value = serde_json::from_str(&annotations["nvidia.com/dgd-spec"]).unwrap();
+        let expected = json!({"version": 1, "spec": {"pvcs": []}, "rawJSON": [{"path": "serviceName", "nil": true}]});
+        assert_eq!(written, expected);
+    }
+}

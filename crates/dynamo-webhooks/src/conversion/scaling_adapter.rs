@@ -1,0 +1,53 @@
+//! Scaling adapters: the two versions call one member differently.
+
+use dynamo_api::{v1alpha1, v1beta1};
+use gateward_core::{FieldPath, Provenance, Resource};
+
+/// Reads an adapter of v1alpha1 as v1beta1.
+pub(super) fn lift(
+    written: &v1alpha1::DynamoGraphDeploymentScalingAdapter,
+    provenance: &mut Provenance,
+) -> v1beta1::DynamoGraphDeploymentScalingAdapter {
+    let reference = || FieldPath::field("spec") / "dgdRef";
+    provenance.moved(|| (reference() / "componentName", reference() / "serviceName"));
+    v1beta1::DynamoGraphDeploymentScalingAdapter {
+        api_version: v1beta1::DynamoGraphDeploymentScalingAdapter::gvk().api_version(),
+        kind: written.kind.clone(),
+        metadata: written.metadata.clone(),
+        spec: v1beta1::DynamoGraphDeploymentScalingAdapterSpec {
+            replicas: written.spec.replicas,
+            dgd_ref: v1beta1::ComponentReference {
+                name: written.spec.dgd_ref.name.clone(),
+                component_name: written.spec.dgd_ref.service_name.clone(),
+            },
+        },
+        status: written.status.as_ref().map(|status| v1beta1::DynamoGraphDeploymentScalingAdapterStatus {
+            replicas: status.replicas,
+            selector: status.selector.clone(),
+            last_scale_time: status.last_scale_time.clone(),
+        }),
+    }
+}
+
+/// Reads an adapter of v1beta1 as v1alpha1.
+pub(super) fn lower(
+    adapter: &v1beta1::DynamoGraphDeploymentScalingAdapter,
+) -> v1alpha1::DynamoGraphDeploymentScalingAdapter {
+    v1alpha1::DynamoGraphDeploymentScalingAdapter {
+        api_version: v1alpha1::DynamoGraphDeploymentScalingAdapter::gvk().api_version(),
+        kind: adapter.kind.clone(),
+        metadata: adapter.metadata.clone(),
+        spec: v1alpha1::DynamoGraphDeploymentScalingAdapterSpec {
+            replicas: adapter.spec.replicas,
+            dgd_ref: v1alpha1::ServiceReference {
+                name: adapter.spec.dgd_ref.name.clone(),
+                service_name: adapter.spec.dgd_ref.component_name.clone(),
+            },
+        },
+        status: adapter.status.as_ref().map(|status| v1alpha1::DynamoGraphDeploymentScalingAdapterStatus {
+            replicas: status.replicas,
+            selector: status.selector.clone(),
+            last_scale_time: status.last_scale_time.clone(),
+        }),
+    }
+}
