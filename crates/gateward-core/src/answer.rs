@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use crate::conversion;
 use crate::issue::{Issue, Issues, Severity};
 use crate::operation::Operation;
 use crate::patch::Patch;
@@ -44,6 +45,16 @@ pub enum Outcome {
     },
     /// Allowed without being judged.
     Skipped(Skip),
+    /// All objects of a review were converted.
+    Converted {
+        /// How many.
+        objects: usize,
+    },
+    /// An object could not be converted, so none was.
+    NotConverted {
+        /// Its position in the review.
+        index: usize,
+    },
     /// No verdict: an HTTP error.
     Undecided(Undecided),
 }
@@ -161,7 +172,13 @@ impl Answer {
 
     /// The same, for a shell that gave up a request: the record says what it was about, as far as `body` can be read.
     pub fn undecided_on(review: Review, body: &[u8], why: Undecided) -> Self {
-        let request = AdmissionReview::read(body).map(|about| about.request).unwrap_or_default();
+        let request = match review {
+            // To learn more about it than its kind, all objects would have to be scanned again.
+            Review::Convert => Request::default(),
+            Review::Validate | Review::Mutate => {
+                AdmissionReview::read(body).map(|about| about.request).unwrap_or_default()
+            }
+        };
         Self::undecided_about(review, &request, why)
     }
 
@@ -175,6 +192,9 @@ impl Answer {
     /// becomes an answer that doesn't allow and carries its code.
     pub fn review_body(&self) -> Cow<'_, [u8]> {
         let Outcome::Undecided(why) = &self.record.outcome else { return Cow::Borrowed(&self.body) };
+        if self.record.review == Some(Review::Convert) {
+            return Cow::Owned(conversion::review::failure(&self.record.uid, &why.to_string()));
+        }
         let code = why.status();
         let reason = reason_of(code).to_owned();
         let status = Status { outcome: "Failure", message: why.to_string(), reason, code, details: None };

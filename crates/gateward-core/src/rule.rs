@@ -44,6 +44,10 @@ pub const DECODE: Rule =
 pub const STASH: Rule =
     Rule { id: "STASH", summary: "what conversion kept in an annotation can be read", ..Rule::on(CREATE_AND_UPDATE) };
 
+/// A field that no version of its kind knows.
+pub const UNKNOWN: Rule =
+    Rule { id: "UNKNOWN", summary: "each field is known to a version of the kind", ..Rule::on(CREATE_AND_UPDATE) };
+
 impl Rule {
     /// A rule without a name yet, for `..Rule::on(CREATE)`.
     pub const fn on(operations: &'static [Operation]) -> Self {

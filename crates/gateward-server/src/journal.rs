@@ -44,6 +44,8 @@ pub(crate) fn answered(review: Option<Review>, record: &Record, judged_in: Optio
         }
         Outcome::Undecided(why) => undecided(review, record, why.status(), why),
         Outcome::Denied { .. } => denied(review, record),
+        Outcome::Converted { objects } => converted(record, *objects),
+        Outcome::NotConverted { .. } => not_converted(record),
         outcome => passed(review, record, verdict(outcome)),
     }
 }
@@ -80,6 +82,38 @@ fn denied(review: Option<Review>, record: &Record) {
     }
 }
 
+fn converted(record: &Record, objects: usize) {
+    info!(
+        target: TARGET,
+        uid = &*shown(&record.uid),
+        kind = &*shown(&record.kind.to_string()),
+        namespace = &*shown(&record.namespace),
+        name = &*shown(&record.name),
+        verdict = "converted",
+        objects,
+        rules = rules(record),
+        "convert",
+    );
+    for issue in &record.issues {
+        let (path, text) = (issue.path.to_string(), issue.detail());
+        warn!(target: TARGET, uid = &*shown(&record.uid), rule = issue.rule, path = &*shown(&path), "{text}");
+    }
+}
+
+/// The error names the object and the field, never what the field holds.
+fn not_converted(record: &Record) {
+    warn!(
+        target: TARGET,
+        uid = &*shown(&record.uid),
+        kind = &*shown(&record.kind.to_string()),
+        namespace = &*shown(&record.namespace),
+        name = &*shown(&record.name),
+        verdict = "failed",
+        error = &*shown(record.denial.as_deref().unwrap_or_default()),
+        "convert",
+    );
+}
+
 fn undecided(review: Option<Review>, record: &Record, status: u16, why: &dyn std::fmt::Display) {
     warn!(
         target: TARGET,
@@ -111,6 +145,8 @@ fn verdict(outcome: &Outcome) -> &'static str {
         Outcome::Patched { .. } => "patched",
         Outcome::Denied { .. } => "denied",
         Outcome::Skipped(_) => "skipped",
+        Outcome::Converted { .. } => "converted",
+        Outcome::NotConverted { .. } => "failed",
         Outcome::Undecided(_) => "undecided",
     }
 }

@@ -69,7 +69,7 @@ impl Local {
         facts: Arc<dyn Facts>,
         listen: &Listen,
     ) -> Result<Self, StartError> {
-        product.registry().check().map_err(Clone::clone)?;
+        product.registry().check()?;
         let readiness = Readiness::new();
         let health = PlainServer::bind(listen.health, readiness.clone()).await?;
         let counted = Metrics::new(product.names().metrics);

@@ -2,10 +2,16 @@
 //!
 //! Follows <https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/>.
 
+mod envelope;
+pub(crate) mod object;
 pub mod preserved;
 pub mod provenance;
+pub(crate) mod review;
 pub mod stash;
+pub(crate) mod unknown;
+mod written;
 
+pub use crate::conversion::object::ANNOTATION_LIMIT;
 use crate::conversion::provenance::Provenance;
 use crate::field::FieldPath;
 use crate::issue::Issues;
@@ -57,4 +63,13 @@ pub struct ConversionError {
     pub path: FieldPath,
     /// Why, and what would do.
     pub message: String,
+}
+
+/// An object in another version.
+#[derive(Debug, Clone)]
+pub struct Converted {
+    /// The object.
+    pub json: String,
+    /// What had to be given up, and fields that no version knows; with paths of the source. Never an error.
+    pub issues: Issues,
 }

@@ -1,7 +1,7 @@
 //! The annotation that keeps what would otherwise be lost between two versions.
 //!
 //! It has two parts for each version. `known` belongs to the operator's conversion: what the operator's own stash has no
-//! room for. `unknown` belongs to the registry: fields that no type knows, by JSON pointer, where their place has no
+//! room for. `unknown` belongs to the registry: fields that no type knows, where their place has no
 //! counterpart.
 
 use std::collections::BTreeMap;
@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::conversion::stash::Stash;
+use crate::conversion::unknown::Waiting;
 use crate::issue::Issues;
 
 /// The annotation.
@@ -23,7 +24,7 @@ pub(crate) struct Preserved {
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub known: BTreeMap<String, Value>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub unknown: BTreeMap<String, BTreeMap<String, Value>>,
+    pub unknown: Waiting,
 }
 
 impl Preserved {

@@ -71,6 +71,33 @@ impl Provenance {
         (0..=segments.len()).rev().find_map(step_from).unwrap_or_else(|| hub.clone())
     }
 
+    /// The node of the written object that is the node `hub` with all that lies below, if there is one.
+    pub(crate) fn counterpart(&self, hub: &[Segment]) -> Option<Vec<Segment>> {
+        let Some(steps) = &self.0 else { return Some(hub.to_vec()) };
+        let node = plain_segments(hub);
+        let step_from = |length: usize| Some((steps.get(node.get(..length)?)?, node.get(length..)?));
+        match (0..=node.len()).rev().find_map(step_from) {
+            Some((step, rest)) if step.reach == Reach::Subtree => {
+                Some(plain_segments(step.written.segments()).into_iter().chain(rest.iter().cloned()).collect())
+            }
+            Some(_) => None,
+            None => Some(node),
+        }
+    }
+
+    /// The same from the side of the hub: where the nodes of the written object have gone.
+    pub(crate) fn reversed(&self) -> Reversed<'_> {
+        let mut hubs: HashMap<Vec<Segment>, Vec<&[Segment]>> = HashMap::new();
+        for (hub, step) in self.0.iter().flatten().filter(|(_, step)| step.reach == Reach::Subtree) {
+            hubs.entry(plain_segments(step.written.segments())).or_default().push(hub);
+        }
+        // The order of a map is another in each run.
+        for hubs in hubs.values_mut() {
+            hubs.sort_unstable();
+        }
+        Reversed { provenance: self, hubs }
+    }
+
     fn push(&mut self, paths: impl FnOnce() -> (FieldPath, FieldPath), reach: Reach) {
         if let Some(steps) = &mut self.0 {
             let (hub, written) = paths();
@@ -79,13 +106,39 @@ impl Provenance {
     }
 }
 
+/// The way from the written object's nodes to the hub's.
+pub(crate) struct Reversed<'a> {
+    provenance: &'a Provenance,
+    /// The hub's nodes by the written node that they are.
+    hubs: HashMap<Vec<Segment>, Vec<&'a [Segment]>>,
+}
+
+impl Reversed<'_> {
+    /// The node of the hub that is the node `written` with all that lies below, if there is one.
+    pub fn counterpart(&self, written: &[Segment]) -> Option<Vec<Segment>> {
+        let written = plain_segments(written);
+        let moved = (0..=written.len()).rev().flat_map(|length| {
+            let (node, rest) = written.split_at(length);
+            let hubs = self.hubs.get(node).into_iter().flatten();
+            hubs.map(move |hub| hub.iter().chain(rest).cloned().collect::<Vec<_>>())
+        });
+        let mut moved = moved.peekable();
+        let stayed = moved.peek().is_none().then(|| written.clone());
+        moved.chain(stayed).find(|hub| self.provenance.counterpart(hub).as_ref() == Some(&written))
+    }
+}
+
 /// The steps of a path, with keys as fields: JSON knows no difference.
 fn plain(path: &FieldPath) -> Vec<Segment> {
+    plain_segments(path.segments())
+}
+
+fn plain_segments(segments: &[Segment]) -> Vec<Segment> {
     let plain = |segment: &Segment| match segment {
         Segment::Key(name) => Segment::Field(name.clone()),
         other => other.clone(),
     };
-    path.segments().iter().map(plain).collect()
+    segments.iter().map(plain).collect()
 }
 
 impl Step {
@@ -144,6 +197,26 @@ mod tests {
         }
         // Generous even for a debug build on a busy machine; a look at every step for each path takes minutes.
         assert!(start.elapsed() < std::time::Duration::from_secs(20), "{:?}", start.elapsed());
+    }
+
+    #[test]
+    fn only_what_moved_whole_has_a_counterpart() {
+        let mut provenance = Provenance::recording();
+        provenance.moved(|| ((spec() / "components").index(0), (spec() / "services").key("otter")));
+        provenance.made(|| ((spec() / "components").index(0) / "experimental", (spec() / "services").key("otter")));
+        let there = |path: FieldPath| provenance.counterpart(path.segments()).map(|segments| shown(&segments));
+        assert_eq!(there((spec() / "components").index(0) / "x").as_deref(), Some("spec.services.otter.x"));
+        assert_eq!(there((spec() / "components").index(0) / "experimental" / "x"), None);
+        assert_eq!(there(spec() / "x").as_deref(), Some("spec.x"));
+        let reversed = provenance.reversed();
+        let back = |path: FieldPath| reversed.counterpart(path.segments()).map(|segments| shown(&segments));
+        assert_eq!(back((spec() / "services").key("otter") / "x").as_deref(), Some("spec.components[0].x"));
+        assert_eq!(back((spec() / "services").key("otter") / "experimental"), None);
+        assert_eq!(back(spec() / "x").as_deref(), Some("spec.x"));
+    }
+
+    fn shown(segments: &[Segment]) -> String {
+        FieldPath::root().join(segments).to_string()
     }
 
     #[test]

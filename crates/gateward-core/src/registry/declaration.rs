@@ -33,6 +33,8 @@ pub struct Declaration {
     pub rules: Vec<&'static Rule>,
     /// The CRD as YAML, if there is one.
     pub crd: Option<&'static str>,
+    /// Whether objects are converted between the versions.
+    pub converts: bool,
     /// What becomes of updates of objects that are being deleted.
     pub terminating: Terminating,
     pub(crate) validating: Option<Endpoint>,

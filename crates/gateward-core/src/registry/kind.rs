@@ -3,9 +3,12 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use crate::conversion::Convert;
+use crate::conversion::object::Source;
+use crate::conversion::{ConversionError, Convert};
+use crate::field::FieldPath;
 use crate::future::BoxFuture;
 use crate::handler::{Defaulter, DynDefaulter, DynValidator, Validator};
+use crate::issue::Issues;
 use crate::operation::{CREATE_AND_UPDATE, Operation};
 use crate::patch::Patch;
 use crate::registry::RegistryError;
@@ -13,7 +16,7 @@ use crate::registry::declaration::{Declaration, Terminating};
 use crate::registry::endpoint::Endpoint;
 use crate::registry::judge::{self, AsWritten, Defaulting, Validating};
 use crate::registry::spoke::{Lift, Lifter};
-use crate::resource::Resource;
+use crate::resource::{GroupVersionKind, Resource};
 use crate::review::AdmissionReview;
 use crate::rule::Rule;
 use crate::verdict::Verdict;
@@ -69,6 +72,7 @@ impl<H> Kind<H> {
             operations: CREATE_AND_UPDATE.to_vec(),
             rules: Vec::new(),
             crd: None,
+            converts: false,
             terminating: Terminating::Judged,
             validating: None,
             mutating: None,
@@ -82,6 +86,7 @@ impl<H: Resource> Kind<H> {
     /// Another version, read as the hub's by `conversion`.
     pub fn spoke<S: Resource>(mut self, conversion: impl Convert<S, H>) -> Self {
         self.version::<S>().lift = Some(Box::new(Lifter::new(conversion)));
+        self.declaration.converts = true;
         self
     }
 
@@ -195,6 +200,8 @@ pub(crate) trait AnyKind: Send + Sync {
     fn problems(&self) -> Vec<RegistryError>;
     /// The verdict; `None` where no handler is registered for the version.
     fn validate<'a>(&'a self, review: &'a AdmissionReview<'a>) -> BoxFuture<'a, Option<Verdict>>;
+    /// Converts an object to the version, which is another than its own and declared, as its own is.
+    fn convert(&self, source: &Source<'_>, version: &str, issues: &mut Issues) -> Result<String, ConversionError>;
     /// The patch, with a verdict that may refuse.
     fn default<'a>(&'a self, review: &'a AdmissionReview<'a>) -> BoxFuture<'a, Option<(Verdict, Patch)>>;
 }
@@ -208,7 +215,7 @@ impl<H: Resource> AnyKind for Kind<H> {
         let unjudged = self.spokes.iter().filter(|spoke| self.leaves_unjudged(spoke));
         let unjudged =
             unjudged.map(|spoke| RegistryError::Unjudged { hub: H::gvk().to_string(), version: spoke.version });
-        self.problems.iter().cloned().chain(unjudged).collect()
+        self.problems.iter().cloned().chain(unjudged).chain(self.gaps()).collect()
     }
 
     fn validate<'a>(&'a self, review: &'a AdmissionReview<'a>) -> BoxFuture<'a, Option<Verdict>> {
@@ -225,6 +232,19 @@ impl<H: Resource> AnyKind for Kind<H> {
         })
     }
 
+    fn convert(&self, source: &Source<'_>, version: &str, issues: &mut Issues) -> Result<String, ConversionError> {
+        let own = GroupVersionKind::of(&source.envelope.api_version, &source.envelope.kind).version;
+        if own == H::VERSION {
+            return self.conversion_of(version)?.to_spoke(source, issues);
+        }
+        let hub = self.conversion_of(&own)?.to_hub(source, issues)?;
+        if version == H::VERSION {
+            return Ok(hub);
+        }
+        // A note of the second half would name paths of a version that nobody wrote.
+        self.conversion_of(version)?.to_spoke(&Source::read(&hub)?, &mut Issues::new())
+    }
+
     fn default<'a>(&'a self, review: &'a AdmissionReview<'a>) -> BoxFuture<'a, Option<(Verdict, Patch)>> {
         Box::pin(async move {
             if review.request.kind.version == H::VERSION {
@@ -239,6 +259,21 @@ impl<H: Resource> AnyKind for Kind<H> {
 impl<H: Resource> Kind<H> {
     fn spoke_of(&self, review: &AdmissionReview<'_>) -> Option<&Spoke<H>> {
         self.spokes.iter().find(|spoke| spoke.version == review.request.kind.version)
+    }
+
+    fn conversion_of(&self, version: &str) -> Result<&dyn Lift<H>, ConversionError> {
+        let spoke = self.spokes.iter().find(|spoke| spoke.version == version);
+        spoke.and_then(|spoke| spoke.lift.as_deref()).ok_or_else(|| ConversionError {
+            path: FieldPath::field("apiVersion"),
+            message: format!("{} has no conversion for version {version}", H::KIND),
+        })
+    }
+
+    /// Versions between which objects could not be converted although others can.
+    fn gaps(&self) -> impl Iterator<Item = RegistryError> {
+        let converts = self.spokes.iter().any(|spoke| spoke.lift.is_some());
+        let gaps = self.spokes.iter().filter(move |spoke| converts && spoke.lift.is_none());
+        gaps.map(|spoke| RegistryError::NoConversion { hub: H::gvk().to_string(), version: spoke.version })
     }
 
     /// Whether the hub's rules judge objects, but none would judge those of the spoke, although they are sent.

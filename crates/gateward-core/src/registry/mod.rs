@@ -1,5 +1,6 @@
 //! The registry: kinds are declared once; routing, manifests and the catalogue follow.
 
+mod convert;
 pub mod declaration;
 pub mod endpoint;
 mod judge;
@@ -88,6 +89,17 @@ pub enum RegistryError {
         /// The version without a judge.
         version: &'static str,
     },
+    /// Objects of some versions can be converted, of another they can't.
+    #[error(
+        "{hub} is converted to other versions, but not to {version}; give that version a conversion with `.spoke`, so \
+         that each version reaches every other"
+    )]
+    NoConversion {
+        /// The hub.
+        hub: String,
+        /// The version that nothing leads to.
+        version: &'static str,
+    },
 }
 
 impl Registry {
@@ -121,18 +133,30 @@ impl Registry {
     }
 
     /// Whether the declarations go together; the shell asks before it serves.
-    pub fn check(&self) -> Result<(), &RegistryError> {
-        self.problems.first().map_or(Ok(()), Err)
+    pub fn check(&self) -> Result<(), RegistryError> {
+        let conversion = self.conversion_path();
+        if let Some(taken) = self.routes.get(conversion).filter(|_| self.converts()) {
+            let (path, first) = (conversion.to_owned(), self.kinds[taken.kind].declaration().hub.kind.clone());
+            return Err(RegistryError::PathTaken { path, first, second: "conversion".into() });
+        }
+        self.problems.first().cloned().map_or(Ok(()), Err)
     }
 
     /// What `path` is served for.
     pub fn route(&self, path: &str) -> Option<Review> {
-        self.routes.get(path).map(|route| route.review)
+        let conversion = (self.converts() && path == self.conversion_path()).then_some(Review::Convert);
+        conversion.or_else(|| self.routes.get(path).map(|route| route.review))
+    }
+
+    /// Whether objects of any kind are converted between versions.
+    pub fn converts(&self) -> bool {
+        self.declarations().any(|declared| declared.converts)
     }
 
     /// All served paths.
     pub fn paths(&self) -> impl Iterator<Item = (&str, Review)> {
-        self.routes.iter().map(|(path, route)| (path.as_str(), route.review))
+        let conversion = self.converts().then(|| (self.conversion_path(), Review::Convert));
+        self.routes.iter().map(|(path, route)| (path.as_str(), route.review)).chain(conversion)
     }
 
     /// The declared kinds, in order.
@@ -165,6 +189,9 @@ impl Registry {
     ///
     /// The shell enforces the deadline by dropping the future, and catches a panic around it.
     pub async fn answer(&self, path: &str, body: &[u8], context: &Context) -> Answer {
+        if self.converts() && path == self.conversion_path() {
+            return self.answer_conversion(body).await;
+        }
         let Some(route) = self.routes.get(path).copied() else {
             return Answer::undecided(Undecided::UnknownPath(path.chars().take(200).collect()));
         };
@@ -180,6 +207,9 @@ impl Registry {
     ///
     /// For reviews that come from a file or an audit log.
     pub async fn answer_by_kind(&self, review: Review, body: &[u8], context: &Context) -> Answer {
+        if review == Review::Convert {
+            return self.answer_conversion(body).await;
+        }
         match AdmissionReview::read(body) {
             Ok(about) => match self.path_of(review, &about.request.kind) {
                 Some(path) => self.answer(&path, body, context).await,

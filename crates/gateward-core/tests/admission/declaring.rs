@@ -60,7 +60,7 @@ fn an_alias_is_served_but_not_registered() {
 }
 
 fn refused(registry: &Registry) -> RegistryError {
-    registry.check().unwrap_err().clone()
+    registry.check().unwrap_err()
 }
 
 #[test]

@@ -8,6 +8,9 @@
 //! | `webhook_mutation_duration_seconds` | histogram | `resource_type`, `operation`: time to default, mutating reviews |
 //! | `webhook_mutations_total` | counter | `resource_type`, `operation`, `result` (`patched`, `unchanged`, `denied`) |
 //! | `webhook_skips_total` | counter | `resource_type`, `operation`, `reason`: allowed without being judged |
+//! | `webhook_conversion_duration_seconds` | histogram | `resource_type`: time to convert all objects of a review |
+//! | `webhook_conversions_total` | counter | `resource_type`, `result` (`converted`, `failed`): ConversionReviews |
+//! | `webhook_converted_objects_total` | counter | `resource_type`: objects in them |
 //! | `webhook_errors_total` | counter | `review` (`validate`, `mutate`, `convert`, `none`), `code`: HTTP errors instead of a verdict |
 //! | `webhook_request_bytes_total` | counter | bytes of bodies received |
 //! | `webhook_body_bytes_in_flight` | gauge | bytes of bodies held at the moment |
@@ -249,6 +252,15 @@ fn count(kind: &KindSeries, review: Option<Review>, record: &Record, outcome: &O
     match review {
         Some(Review::Validate) => kind.validated(operation, outcome, elapsed),
         Some(Review::Mutate) => kind.mutated(operation, outcome, elapsed),
-        Some(Review::Convert) | None => {}
+        Some(Review::Convert) => kind.converted(objects(outcome), elapsed),
+        None => {}
+    }
+}
+
+/// How many objects were converted, if they were.
+fn objects(outcome: &Outcome) -> Option<usize> {
+    match outcome {
+        Outcome::Converted { objects } => Some(*objects),
+        _ => None,
     }
 }

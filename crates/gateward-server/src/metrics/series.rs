@@ -20,6 +20,7 @@ const OTHER_KINDS: &str = "other";
 /// The buckets of the Dynamo Operator.
 const BUCKETS: [f64; 11] = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0];
 
+type Kind = [(&'static str, String); 1];
 type Pair = [(&'static str, String); 2];
 type Triple = [(&'static str, String); 3];
 
@@ -32,11 +33,15 @@ struct Families {
     mutation_duration: Family<Pair, Histogram>,
     mutations: Family<Triple, Counter>,
     skips: Family<Triple, Counter>,
+    conversion_duration: Family<Kind, Histogram>,
+    conversions: Family<Pair, Counter>,
+    converted: Family<Kind, Counter>,
 }
 
 impl Families {
     fn new() -> Self {
         let durations = || Family::new_with_constructor((|| Histogram::new(BUCKETS)) as fn() -> Histogram);
+        let conversion_duration = Family::new_with_constructor((|| Histogram::new(BUCKETS)) as fn() -> Histogram);
         Self {
             duration: durations(),
             requests: Family::default(),
@@ -44,6 +49,9 @@ impl Families {
             mutation_duration: durations(),
             mutations: Family::default(),
             skips: Family::default(),
+            conversion_duration,
+            conversions: Family::default(),
+            converted: Family::default(),
         }
     }
 }
@@ -64,6 +72,9 @@ impl Kinds {
         registry.register("webhook_mutation_duration_seconds", "Time to default an object", of.mutation_duration);
         registry.register("webhook_mutations", "Mutating reviews by result", of.mutations);
         registry.register("webhook_skips", "Reviews allowed without being judged", of.skips);
+        registry.register("webhook_conversion_duration_seconds", "Time to convert a review", of.conversion_duration);
+        registry.register("webhook_conversions", "ConversionReviews by result", of.conversions);
+        registry.register("webhook_converted_objects", "Objects converted", of.converted);
         Self { families, seen: RwLock::default() }
     }
 
@@ -138,6 +149,16 @@ impl KindSeries {
     pub(super) fn skipped(&self, operation: Option<Operation>, reason: &'static str) {
         let Some((_, operation)) = position(operation) else { return };
         self.families.skips.get_or_create(&self.triple(operation, "reason", reason)).inc();
+    }
+
+    /// A ConversionReview of `objects` objects, or one that failed.
+    pub(super) fn converted(&self, objects: Option<usize>, elapsed: Option<Duration>) {
+        let kind = || [("resource_type", self.kind.clone())];
+        let result = if objects.is_some() { "converted" } else { "failed" };
+        let [labelled] = kind();
+        self.families.conversions.get_or_create(&[labelled, ("result", result.to_owned())]).inc();
+        self.families.converted.get_or_create(&kind()).inc_by(objects.unwrap_or_default() as u64);
+        observe(&self.families.conversion_duration.get_or_create_owned(&kind()), elapsed);
     }
 
     fn validating(&self, operation: Operation) -> Validating {

@@ -1,0 +1,196 @@
+//! What every object has, apart from its type: `apiVersion`, `kind` and `metadata`.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::de::{Deserializer, MapAccess, Visitor};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::object_only::Strict;
+
+/// The members of an object that its type does not decide.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Envelope<'a> {
+    /// Group and version.
+    #[serde(borrow, default)]
+    pub api_version: Cow<'a, str>,
+    /// The kind.
+    #[serde(borrow, default)]
+    pub kind: Cow<'a, str>,
+    /// The metadata as it came.
+    #[serde(borrow, default)]
+    pub metadata: Option<&'a RawValue>,
+}
+
+impl<'a> Envelope<'a> {
+    /// Reads them from an object.
+    pub fn read(json: &'a str) -> Result<Self, serde_json::Error> {
+        serde_json::from_str::<Strict<Self>>(json).map(|Strict(envelope)| envelope)
+    }
+
+    /// Namespace and name, empty where there is none.
+    pub fn names(&self) -> (String, String) {
+        #[derive(Default, Deserialize)]
+        #[serde(default)]
+        struct Names {
+            namespace: Option<String>,
+            name: Option<String>,
+        }
+        let names = self.metadata.and_then(|metadata| serde_json::from_str::<Option<Names>>(metadata.get()).ok());
+        let names = names.flatten().unwrap_or_default();
+        (names.namespace.unwrap_or_default(), names.name.unwrap_or_default())
+    }
+
+    /// Namespace and name, for messages.
+    pub fn shown(&self) -> String {
+        let (namespace, name) = self.names();
+        if namespace.is_empty() { name } else { format!("{namespace}/{name}") }
+    }
+}
+
+/// Labels or annotations.
+pub(crate) type Texts = BTreeMap<String, String>;
+
+/// Metadata whose labels and annotations can be changed, and nothing else.
+pub(crate) struct Metadata<'a> {
+    members: Vec<(Cow<'a, str>, &'a RawValue)>,
+    /// The labels.
+    pub labels: Texts,
+    /// The annotations.
+    pub annotations: Texts,
+}
+
+impl<'a> Metadata<'a> {
+    /// Reads metadata; absent and null are empty. `None` where it isn't of the usual shape, which the API server never
+    /// lets pass.
+    pub fn read(raw: Option<&'a RawValue>) -> Option<Self> {
+        let Members(members) = match raw {
+            None => Members::default(),
+            Some(raw) => serde_json::from_str::<Option<Members<'a>>>(raw.get()).ok()?.unwrap_or_default(),
+        };
+        let texts = |name: &str| match members.iter().find(|(member, _)| member == name) {
+            None => Some(Texts::new()),
+            Some((_, raw)) => serde_json::from_str::<Option<Texts>>(raw.get()).ok().map(Option::unwrap_or_default),
+        };
+        let (labels, annotations) = (texts("labels")?, texts("annotations")?);
+        Some(Self { members, labels, annotations })
+    }
+
+    /// The metadata as JSON. Members keep their places; empty maps go.
+    pub fn to_json(&self) -> String {
+        let mut written: Vec<String> = Vec::new();
+        for (name, raw) in &self.members {
+            if name != "labels" && name != "annotations" {
+                written.push(format!("{}:{}", Value::from(name.as_ref()), raw.get()));
+            }
+        }
+        for (name, texts) in [("labels", &self.labels), ("annotations", &self.annotations)] {
+            if !texts.is_empty() {
+                written.push(format!("\"{name}\":{}", json(texts)));
+            }
+        }
+        format!("{{{}}}", written.join(","))
+    }
+
+    /// The bytes of all annotations together, keys and values, as the API server counts them.
+    pub fn annotation_bytes(&self) -> usize {
+        self.annotations.iter().map(|(key, text)| key.len() + text.len()).sum()
+    }
+}
+
+/// Takes over into `live` what differs between the readings `before` and `after`.
+pub(crate) fn edit(live: &mut Texts, before: &Texts, after: &Texts) {
+    for key in before.keys().filter(|key| !after.contains_key(*key)) {
+        live.remove(key);
+    }
+    for (key, text) in after.iter().filter(|(key, text)| before.get(*key) != Some(text)) {
+        live.insert(key.clone(), text.clone());
+    }
+}
+
+/// A map of texts always writes as JSON.
+fn json(texts: &impl Serialize) -> String {
+    serde_json::to_string(texts).unwrap_or_default()
+}
+
+/// The members of an object in their order, each still raw.
+#[derive(Default)]
+struct Members<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
+
+impl<'de> Deserialize<'de> for Members<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(InOrder)
+    }
+}
+
+struct InOrder;
+
+impl<'de> Visitor<'de> for InOrder {
+    type Value = Members<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members<'de>, A::Error> {
+        let mut members = Vec::new();
+        while let Some((Name(name), value)) = map.next_entry()? {
+            members.push((name, value));
+        }
+        Ok(Members(members))
+    }
+}
+
+#[derive(Deserialize)]
+struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn metadata(text: &str) -> Metadata<'_> {
+        Metadata::read(Some(serde_json::from_str(text).unwrap())).unwrap()
+    }
+
+    #[test]
+    fn members_that_nobody_edits_stay_byte_for_byte() {
+        let text = r#"{"name":"otter","managedFields":[{"x": 1.0}],"a\"b":null,"annotations":{"n":"1"}}"#;
+        assert_eq!(metadata(text).to_json(), text);
+    }
+
+    #[test]
+    fn the_last_annotation_takes_the_map_with_it() {
+        let mut metadata = metadata(r#"{"annotations":{"n":"1"},"name":"otter"}"#);
+        metadata.annotations.clear();
+        assert_eq!(metadata.to_json(), r#"{"name":"otter"}"#);
+    }
+
+    #[test]
+    fn absent_null_and_empty_metadata_are_empty() {
+        assert_eq!(Metadata::read(None).unwrap().to_json(), "{}");
+        assert_eq!(metadata("null").to_json(), "{}");
+        assert_eq!(metadata("{}").to_json(), "{}");
+        assert_eq!(metadata(r#"{"labels":null}"#).to_json(), "{}");
+    }
+
+    #[test]
+    fn odd_metadata_is_not_read() {
+        for text in ["[]", "5", r#"{"annotations":[]}"#, r#"{"labels":{"a":1}}"#] {
+            assert!(Metadata::read(Some(serde_json::from_str(text).unwrap())).is_none(), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_edit_leaves_alone_what_both_readings_agree_on() {
+        let texts = |pairs: &[(&str, &str)]| -> Texts {
+            pairs.iter().map(|(key, text)| ((*key).to_owned(), (*text).to_owned())).collect()
+        };
+        let mut live = texts(&[("a", "1"), ("b", "2"), ("c", "3")]);
+        edit(&mut live, &texts(&[("a", "1"), ("b", "2")]), &texts(&[("b", "5"), ("d", "4")]));
+        assert_eq!(live, texts(&[("b", "5"), ("c", "3"), ("d", "4")]));
+    }
+}

@@ -1,0 +1,201 @@
+//! One object from one version to another: everything but what the operator's conversion says.
+
+use serde::Serialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::conversion::ConversionError;
+use crate::conversion::envelope::{Envelope, Metadata, edit};
+use crate::conversion::preserved::{PRESERVED, Preserved};
+use crate::conversion::unknown::{self, Kept, Reading, Unknown, Way};
+use crate::conversion::written::{TypedMetadata, Written};
+use crate::decode::DecodeError;
+use crate::field::{FieldPath, Segment};
+use crate::issue::Issues;
+use crate::resource::Resource;
+use crate::rule::UNKNOWN;
+
+/// What all annotations of an object may have together, in bytes; the API server's limit.
+pub const ANNOTATION_LIMIT: usize = 256 * 1024;
+
+/// How many unknown fields of an object are noted.
+const NOTED: usize = 16;
+
+/// An object to convert.
+pub(crate) struct Source<'a> {
+    /// The object.
+    pub json: &'a str,
+    /// What it says of itself.
+    pub envelope: Envelope<'a>,
+}
+
+impl<'a> Source<'a> {
+    /// Reads what an object says of itself.
+    pub fn read(json: &'a str) -> Result<Self, ConversionError> {
+        let envelope = Envelope::read(json).map_err(|error| {
+            let message = format!("this is no object of Kubernetes: {error}");
+            ConversionError { path: FieldPath::root(), message }
+        })?;
+        Ok(Self { json, envelope })
+    }
+}
+
+/// How typed objects go from `A` to `B`.
+pub(crate) trait Route<A, B> {
+    /// Converts an object.
+    fn convert(&self, object: &A, issues: &mut Issues) -> Result<B, ConversionError>;
+
+    /// The way that nodes have taken.
+    fn way(&self, from: &A, to: &B) -> Way;
+}
+
+/// Converts one object.
+pub(crate) fn convert<A: Resource, B: Resource>(
+    source: &Source<'_>,
+    route: &impl Route<A, B>,
+    issues: &mut Issues,
+) -> Result<String, ConversionError> {
+    let Reading { object, unknown } = unknown::read::<A>(source.json)?;
+    let result = route.convert(&object, issues)?;
+    let mut written = Written::of(&result).map_err(|error| no_json(&error))?;
+    let as_it_came = source.envelope.metadata.map(RawValue::get).filter(|raw| *raw != "null").unwrap_or("{}");
+    let Some(mut metadata) = Metadata::read(source.envelope.metadata) else {
+        return Ok(whole::<B>(source, as_it_came, &written));
+    };
+    let edited = edit_metadata(&mut metadata, &object, &written);
+    let carried = !unknown.is_empty() || metadata.annotations.contains_key(PRESERVED.annotation());
+    if carried {
+        carry(
+            Carried { source, object: &object, result: &result, unknown },
+            route,
+            &mut written,
+            &mut metadata,
+            issues,
+        )?;
+    }
+    if !edited && !carried {
+        return Ok(whole::<B>(source, as_it_came, &written));
+    }
+    check_annotations(&metadata)?;
+    Ok(whole::<B>(source, &metadata.to_json(), &written))
+}
+
+/// The whole object: the members that the conversion made, behind the version of the result and this metadata.
+fn whole<B: Resource>(source: &Source<'_>, metadata: &str, written: &Written) -> String {
+    let (version, kind) = (B::gvk().api_version(), Value::from(source.envelope.kind.as_ref()));
+    let members = &written.members;
+    format!(r#"{{"apiVersion":"{version}","kind":{kind},"metadata":{metadata}{members}}}"#)
+}
+
+/// Takes over labels and annotations that the conversion has edited; whether there are any.
+fn edit_metadata<A: Serialize>(metadata: &mut Metadata<'_>, from: &A, to: &Written) -> bool {
+    let Some(after) = &to.metadata else { return false };
+    let before = TypedMetadata::of(from).unwrap_or_default();
+    // Metadata that has lost its name was not handed over at all.
+    if before.name != after.name || (before.labels == after.labels && before.annotations == after.annotations) {
+        return false;
+    }
+    edit(&mut metadata.labels, &before.labels, &after.labels);
+    edit(&mut metadata.annotations, &before.annotations, &after.annotations);
+    true
+}
+
+/// An object with fields that its type doesn't know, or with an annotation that keeps some.
+struct Carried<'a, A, B> {
+    source: &'a Source<'a>,
+    object: &'a A,
+    result: &'a B,
+    unknown: Vec<Vec<Segment>>,
+}
+
+/// Carries unknown fields over: to their own place, or to the annotation, and back from there.
+fn carry<A: Resource, B: Resource>(
+    carried: Carried<'_, A, B>,
+    route: &impl Route<A, B>,
+    written: &mut Written,
+    metadata: &mut Metadata<'_>,
+    issues: &mut Issues,
+) -> Result<(), ConversionError> {
+    let mut preserved = Preserved::take(&mut metadata.annotations, issues);
+    let waiting = preserved.unknown.remove(B::VERSION).unwrap_or_default();
+    preserved.unknown.remove(A::VERSION);
+    if !waiting.is_empty() || !carried.unknown.is_empty() {
+        let document = tree(carried.source.json)?;
+        let mut result = tree(&whole::<B>(carried.source, "{}", written))?;
+        note(&carried.unknown, issues);
+        let fields = Unknown::all(carried.unknown, &document);
+        let way = route.way(carried.object, carried.result);
+        let homeless = unknown::graft::<B>(&mut result, fields, &way);
+        for kept in &waiting {
+            kept.restore(&mut result);
+        }
+        if !homeless.is_empty() {
+            let known = serde_json::to_value(carried.object).unwrap_or_default();
+            preserved.unknown.insert(A::VERSION.to_owned(), Kept::all(homeless, &document, &known));
+        }
+        *written = Written::of(&result).map_err(|error| no_json(&error))?;
+    }
+    preserved.put(&mut metadata.annotations);
+    Ok(())
+}
+
+fn note(unknown: &[Vec<Segment>], issues: &mut Issues) {
+    for path in unknown.iter().take(NOTED) {
+        let text = "no version of the kind knows this field; it is carried along";
+        issues.add(UNKNOWN.note(FieldPath::root().join(path), text));
+    }
+}
+
+fn no_json(error: &serde_json::Error) -> ConversionError {
+    let message = format!("what the conversion made is no object: {error}");
+    ConversionError { path: FieldPath::root(), message }
+}
+
+/// The one failure that is allowed: a result that the API server would not take.
+fn check_annotations(metadata: &Metadata<'_>) -> Result<(), ConversionError> {
+    let bytes = metadata.annotation_bytes();
+    if bytes <= ANNOTATION_LIMIT {
+        return Ok(());
+    }
+    let largest = metadata.annotations.iter().max_by_key(|(_, text)| text.len());
+    let kept = largest.and_then(|(_, text)| serde_json::from_str(text).ok());
+    let of_it = kept.map(|kept| format!(", most of it for {}", largest_field(&kept))).unwrap_or_default();
+    let path = largest.map_or_else(FieldPath::root, |(key, _)| FieldPath::annotation(key.clone()));
+    let message = format!(
+        "the annotations would have {bytes} bytes, more than the {ANNOTATION_LIMIT} that an object may have{of_it}; \
+         shorten that field or store the object in the other version"
+    );
+    Err(ConversionError { path, message })
+}
+
+/// The field that most of a kept remainder is for.
+fn largest_field(kept: &Value) -> FieldPath {
+    let (mut path, mut node) = (FieldPath::root(), kept);
+    loop {
+        let size = node.to_string().len();
+        let children: Vec<(Segment, &Value)> = match node {
+            Value::Object(members) => {
+                members.iter().map(|(name, child)| (Segment::Field(name.clone().into()), child)).collect()
+            }
+            Value::Array(items) => items.iter().enumerate().map(|(i, child)| (Segment::Index(i), child)).collect(),
+            _ => return path,
+        };
+        match children.into_iter().find(|(_, child)| child.to_string().len() * 2 > size) {
+            Some((segment, child)) => (path, node) = (path.child(segment), child),
+            None => return path,
+        }
+    }
+}
+
+fn tree(json: &str) -> Result<Value, ConversionError> {
+    serde_json::from_str(json).map_err(|error| ConversionError {
+        path: FieldPath::root(),
+        message: format!("a field that no version knows can't be carried over: {error}"),
+    })
+}
+
+impl From<DecodeError> for ConversionError {
+    fn from(error: DecodeError) -> Self {
+        Self { path: error.path, message: error.message }
+    }
+}

@@ -1,0 +1,142 @@
+//! Conversion: one object, or all objects of a ConversionReview.
+
+use std::borrow::Cow;
+
+use crate::answer::{Answer, Outcome, Record};
+use crate::conversion::object::Source;
+use crate::conversion::review::{self, ConversionReview, ConvertedObjects};
+use crate::conversion::{ConversionError, Converted};
+use crate::field::FieldPath;
+use crate::future::give_way;
+use crate::issue::Issues;
+use crate::registry::Registry;
+use crate::registry::kind::AnyKind;
+use crate::resource::GroupVersionKind;
+use crate::review::Review;
+use crate::undecided::Undecided;
+
+/// After how many bytes of objects other requests get a turn.
+const TURN: usize = 256 * 1024;
+
+/// How many findings of a review are kept for the log.
+const KEPT_ISSUES: usize = 64;
+
+impl Registry {
+    /// Converts one object, JSON text, to `api_version` (`group/version`).
+    ///
+    /// An object that has the version already comes back as it is. Fields that no version knows stay in place where
+    /// their place exists on the other side, and else in the annotation `gateward.dev/preserved`. Of the metadata only
+    /// labels and annotations change.
+    pub fn convert(&self, object: &str, api_version: &str) -> Result<Converted, ConversionError> {
+        let mut issues = Issues::new();
+        let json = self.convert_noting(object, api_version, &mut issues)?.into_owned();
+        Ok(Converted { json, issues })
+    }
+
+    /// Answers a ConversionReview: all objects, or none and why.
+    pub(super) async fn answer_conversion(&self, body: &[u8]) -> Answer {
+        let review = match ConversionReview::read(body) {
+            Ok(review) => review,
+            Err(why) => return undecided(why),
+        };
+        let mut record = record(&review);
+        let mut converted = ConvertedObjects::answering(&review.uid, body.len());
+        let mut since_turn = 0;
+        for (index, object) in review.objects.iter().enumerate() {
+            let mut issues = Issues::new();
+            match self.convert_noting(object.get(), &review.desired_api_version, &mut issues) {
+                Ok(json) => converted.push(&json),
+                Err(error) => return failed(&review, index, &error, record),
+            }
+            let room = KEPT_ISSUES.saturating_sub(record.issues.len());
+            record.issues.extend(issues.into_iter().take(room));
+            since_turn += object.get().len();
+            if since_turn > TURN {
+                since_turn = 0;
+                give_way().await;
+            }
+        }
+        record.outcome = Outcome::Converted { objects: converted.count() };
+        Answer { status: 200, body: converted.succeed(), record }
+    }
+
+    fn convert_noting<'a>(
+        &self,
+        object: &'a str,
+        api_version: &str,
+        issues: &mut Issues,
+    ) -> Result<Cow<'a, str>, ConversionError> {
+        let source = Source::read(object)?;
+        let own = GroupVersionKind::of(&source.envelope.api_version, &source.envelope.kind);
+        let desired = GroupVersionKind::of(api_version, &source.envelope.kind);
+        let kind = self.kind_between(&own, &desired)?;
+        if own.version == desired.version {
+            return Ok(Cow::Borrowed(object));
+        }
+        kind.convert(&source, &desired.version, issues).map(Cow::Owned)
+    }
+
+    /// The kind of an object, if it is declared in both versions.
+    fn kind_between(
+        &self,
+        own: &GroupVersionKind,
+        desired: &GroupVersionKind,
+    ) -> Result<&dyn AnyKind, ConversionError> {
+        let named = [("apiVersion", &own.version), ("kind", &own.kind)];
+        if let Some((field, _)) = named.into_iter().find(|(_, text)| text.is_empty()) {
+            let message = format!("the object has no {field}");
+            return Err(ConversionError { path: FieldPath::field(field), message });
+        }
+        let kind = self.kinds.iter().find(|kind| kind.declaration().hub.same_kind(own));
+        let (from, to) = (own.api_version(), desired.api_version());
+        let refusal = |field: &'static str, why: String| {
+            let message = format!("{} can't be converted from {} to {}: {why}", cut(&own.kind), cut(&from), cut(&to));
+            ConversionError { path: FieldPath::field(field), message }
+        };
+        let kind = kind.ok_or_else(|| refusal("kind", format!("no such kind of {:?} is declared", cut(&own.group))))?;
+        if own.group != desired.group {
+            return Err(refusal("apiVersion", "the groups differ".into()));
+        }
+        let versions = &kind.declaration().versions;
+        let unknown = [own, desired].into_iter().find(|gvk| !versions.contains(&gvk.version.as_str()));
+        match unknown {
+            None => Ok(kind.as_ref()),
+            Some(_) => Err(refusal("apiVersion", format!("its versions are {}", versions.join(" and ")))),
+        }
+    }
+}
+
+fn undecided(why: Undecided) -> Answer {
+    let mut answer = Answer::undecided(why);
+    answer.record.review = Some(Review::Convert);
+    answer
+}
+
+/// The failure of a review: which object, and why.
+fn failed(review: &ConversionReview<'_>, index: usize, error: &ConversionError, mut record: Record) -> Answer {
+    let object = Source::read(review.objects[index].get()).ok();
+    let about = object.map(|source| format!(" ({} {})", cut(&source.envelope.kind), cut(&source.envelope.shown())));
+    let message = format!("objects[{index}]{}: {error}", about.unwrap_or_default());
+    let body = review::failure(&review.uid, &message);
+    record.outcome = Outcome::NotConverted { index };
+    record.denial = Some(message.into());
+    Answer { status: 200, body, record }
+}
+
+/// What is known of a review before its objects are converted: about the first one where there are several.
+fn record(review: &ConversionReview<'_>) -> Record {
+    let first = review.objects.first().and_then(|first| Source::read(first.get()).ok());
+    let kind = first.as_ref().map(|first| first.envelope.kind.clone().into_owned()).unwrap_or_default();
+    let mut record = Record::undecided(Undecided::Deadline);
+    record.review = Some(Review::Convert);
+    record.uid.clone_from(&review.uid);
+    record.kind = GroupVersionKind::of(&review.desired_api_version, &kind);
+    if let (Some(first), 1) = (first, review.objects.len()) {
+        (record.namespace, record.name) = first.envelope.names();
+    }
+    record
+}
+
+fn cut(text: &str) -> String {
+    text.chars().take(253).collect()
+}

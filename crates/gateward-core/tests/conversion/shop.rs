@@ -1,0 +1,189 @@
+//! A kind in three versions: shelves of boxes are a map in v1, a list in the hub, and only counted in v2.
+
+use std::collections::BTreeMap;
+
+use gateward_core::{
+    Context, ConversionError, Convert, Converted, FieldPath, Issues, Kind, Provenance, Raw, Registry, Resource, Scope,
+    Stash,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+macro_rules! shop {
+    ($name:ident, $spec:ident, $version:literal) => {
+        #[derive(Debug, Clone, Default, Serialize, Deserialize)]
+        #[serde(default)]
+        pub struct $name {
+            pub metadata: Metadata,
+            pub spec: $spec,
+        }
+
+        impl Resource for $name {
+            const GROUP: &'static str = "shop.example.org";
+            const VERSION: &'static str = $version;
+            const KIND: &'static str = "Shop";
+            const PLURAL: &'static str = "shops";
+            const SCOPE: Scope = Scope::Namespaced;
+        }
+    };
+}
+
+shop!(MapShop, MapSpec, "v1");
+shop!(CountShop, CountSpec, "v2");
+shop!(Shop, ListSpec, "v3");
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Metadata {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub annotations: BTreeMap<String, String>,
+}
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MapSpec {
+    pub boxes: BTreeMap<String, Crate>,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub owner: String,
+}
+
+/// A box of v1. Its `lid` is another name for the hub's `cover`; `lamp` is v1's alone.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, PartialEq)]
+#[serde(default)]
+pub struct Crate {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lid: Option<Cover>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lamp: Option<Cover>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub goods: Option<Raw<Value>>,
+}
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize, PartialEq)]
+#[serde(default)]
+pub struct Cover {
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub color: String,
+}
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ListSpec {
+    pub boxes: Vec<Box>,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub owner: String,
+}
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Box {
+    pub name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cover: Option<Cover>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub goods: Option<Raw<Value>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shelf: Option<u32>,
+}
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CountSpec {
+    pub count: usize,
+}
+
+const LAMPS: Stash = Stash::new("shop.example.org/lamps");
+const BOXES: Stash = Stash::new("shop.example.org/boxes");
+
+pub struct MapConversion;
+
+impl Convert<MapShop, Shop> for MapConversion {
+    fn lift(&self, old: &MapShop, provenance: &mut Provenance, issues: &mut Issues) -> Result<Shop, ConversionError> {
+        if old.spec.owner == "nobody" {
+            let message = "a shop has an owner".into();
+            return Err(ConversionError { path: FieldPath::field("spec") / "owner", message });
+        }
+        let mut metadata = old.metadata.clone();
+        LAMPS.take::<Value>(&mut metadata.annotations, issues);
+        let spec = || FieldPath::field("spec") / "boxes";
+        provenance.made(|| (spec(), spec()));
+        let boxes = old.spec.boxes.iter().enumerate().map(|(index, (name, old))| {
+            provenance.moved(|| (spec().index(index), spec().key(name.clone())));
+            provenance.moved(|| (spec().index(index) / "cover", spec().key(name.clone()) / "lid"));
+            Box { name: name.clone(), cover: old.lid.clone(), goods: old.goods.clone(), shelf: None }
+        });
+        let boxes = boxes.collect();
+        let lamps: BTreeMap<_, _> =
+            old.spec.boxes.iter().filter_map(|(name, old)| Some((name, old.lamp.as_ref()?))).collect();
+        LAMPS.put(&mut metadata.annotations, &lamps);
+        Ok(Shop { metadata, spec: ListSpec { boxes, owner: old.spec.owner.clone() } })
+    }
+
+    fn lower(&self, new: &Shop, issues: &mut Issues) -> Result<MapShop, ConversionError> {
+        let mut metadata = new.metadata.clone();
+        let mut lamps: BTreeMap<String, Cover> = LAMPS.take(&mut metadata.annotations, issues).unwrap_or_default();
+        let boxes = new.spec.boxes.iter().map(|each| {
+            let lamp = lamps.remove(&each.name);
+            (each.name.clone(), Crate { lid: each.cover.clone(), lamp, goods: each.goods.clone() })
+        });
+        let boxes = boxes.collect();
+        Ok(MapShop { metadata, spec: MapSpec { boxes, owner: new.spec.owner.clone() } })
+    }
+}
+
+pub struct CountConversion;
+
+impl Convert<CountShop, Shop> for CountConversion {
+    fn lift(&self, old: &CountShop, _: &mut Provenance, issues: &mut Issues) -> Result<Shop, ConversionError> {
+        let mut metadata = old.metadata.clone();
+        let mut boxes: Vec<Box> = BOXES.take(&mut metadata.annotations, issues).unwrap_or_default();
+        boxes.resize_with(old.spec.count, Box::default);
+        Ok(Shop { metadata, spec: ListSpec { boxes, owner: String::new() } })
+    }
+
+    fn lower(&self, new: &Shop, _: &mut Issues) -> Result<CountShop, ConversionError> {
+        let mut metadata = new.metadata.clone();
+        BOXES.put(&mut metadata.annotations, &new.spec.boxes);
+        Ok(CountShop { metadata, spec: CountSpec { count: new.spec.boxes.len() } })
+    }
+}
+
+pub fn registry() -> Registry {
+    let shop = Kind::<Shop>::new().spoke::<MapShop>(MapConversion).spoke::<CountShop>(CountConversion);
+    Registry::new().kind(shop)
+}
+
+pub fn shop(version: &str, spec: Value) -> Value {
+    json!({"apiVersion": api_version(version), "kind": "Shop", "metadata": {"name": "corner"}, "spec": spec})
+}
+
+pub fn api_version(version: &str) -> String {
+    format!("shop.example.org/{version}")
+}
+
+pub fn try_convert(object: &Value, version: &str) -> Result<Converted, ConversionError> {
+    registry().convert(&object.to_string(), &api_version(version))
+}
+
+pub fn convert(object: &Value, version: &str) -> Value {
+    serde_json::from_str(&try_convert(object, version).unwrap().json).unwrap()
+}
+
+/// The answer to a ConversionReview.
+pub fn review(objects: &[Value], version: &str) -> (Value, gateward_core::Record) {
+    let request = json!({"uid": "u-1", "desiredAPIVersion": api_version(version), "objects": objects});
+    let review = json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "ConversionReview", "request": request});
+    let context = Context::new(std::time::SystemTime::UNIX_EPOCH, std::sync::Arc::new(()));
+    let registry = registry();
+    let body = review.to_string();
+    let mut answering = std::pin::pin!(registry.answer("/convert", body.as_bytes(), &context));
+    let mut task = std::task::Context::from_waker(std::task::Waker::noop());
+    loop {
+        if let std::task::Poll::Ready(answer) = Future::poll(answering.as_mut(), &mut task) {
+            assert_eq!(answer.status, 200);
+            return (serde_json::from_slice(&answer.body).unwrap(), answer.record);
+        }
+    }
+}
