@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use gateward_core::testing::block_on;
 use gateward_core::{
     Context, ConversionError, Convert, Converted, FieldPath, Issues, Kind, Provenance, Raw, Registry, Resource, Scope,
     Stash,
@@ -178,12 +179,7 @@ pub fn review(objects: &[Value], version: &str) -> (Value, gateward_core::Record
     let context = Context::new(std::time::SystemTime::UNIX_EPOCH, std::sync::Arc::new(()));
     let registry = registry();
     let body = review.to_string();
-    let mut answering = std::pin::pin!(registry.answer("/convert", body.as_bytes(), &context));
-    let mut task = std::task::Context::from_waker(std::task::Waker::noop());
-    loop {
-        if let std::task::Poll::Ready(answer) = Future::poll(answering.as_mut(), &mut task) {
-            assert_eq!(answer.status, 200);
-            return (serde_json::from_slice(&answer.body).unwrap(), answer.record);
-        }
-    }
+    let answer = block_on(registry.answer("/convert", body.as_bytes(), &context));
+    assert_eq!(answer.status, 200);
+    (serde_json::from_slice(&answer.body).unwrap(), answer.record)
 }

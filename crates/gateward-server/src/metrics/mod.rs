@@ -9,7 +9,7 @@
 //! | `webhook_mutations_total` | counter | `resource_type`, `operation`, `result` (`patched`, `unchanged`, `denied`) |
 //! | `webhook_skips_total` | counter | `resource_type`, `operation`, `reason`: allowed without being judged |
 //! | `webhook_conversion_duration_seconds` | histogram | `resource_type`: time to convert all objects of a review |
-//! | `webhook_conversions_total` | counter | `resource_type`, `result` (`converted`, `failed`): ConversionReviews |
+//! | `webhook_conversions_total` | counter | `resource_type`, `result` (`converted`, `failed`): reviews with objects to convert |
 //! | `webhook_converted_objects_total` | counter | `resource_type`: objects in them |
 //! | `webhook_errors_total` | counter | `review` (`validate`, `mutate`, `convert`, `none`), `code`: HTTP errors instead of a verdict |
 //! | `webhook_request_bytes_total` | counter | bytes of bodies received |
