@@ -106,7 +106,7 @@ impl Validator<DynamoComponentDeployment> for Rules {
         let facts = ClusterFacts::of(request);
         let mut issues = Issues::new();
         stateless(new, Occasion::Create, &owner(&facts, request), &mut issues);
-        written::component::stateless(request, &mut issues);
+        written::component::stateless(new, request, &mut issues);
         issues.into()
     }
 
@@ -120,7 +120,7 @@ impl Validator<DynamoComponentDeployment> for Rules {
         let owner = owner(&facts, request);
         let mut issues = Issues::new();
         stateless(new, Occasion::Update(Some(&old.spec.component)), &owner, &mut issues);
-        written::component::stateless(request, &mut issues);
+        written::component::stateless(new, request, &mut issues);
         written::component::update(request, &mut issues);
         same_framework(&old.spec, &new.spec, &mut issues);
         shared::update(&old.spec.component, &new.spec.component, &spec(), &owner, &mut issues);

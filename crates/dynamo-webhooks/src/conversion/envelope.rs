@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 /// The annotations of one kind. Both serve both directions.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Annotations {
+pub(crate) struct Annotations {
     /// What is left of the spec.
     pub spec: Stash,
     /// What is left of the status.
@@ -21,11 +21,11 @@ pub(super) struct Annotations {
 }
 
 /// Those of DynamoGraphDeployment.
-pub(super) const OF_GRAPH: Annotations =
+pub(crate) const OF_GRAPH: Annotations =
     Annotations { spec: Stash::new("nvidia.com/dgd-spec"), status: Stash::new("nvidia.com/dgd-status") };
 
 /// Those of DynamoComponentDeployment.
-pub(super) const OF_COMPONENT: Annotations =
+pub(crate) const OF_COMPONENT: Annotations =
     Annotations { spec: Stash::new("nvidia.com/dcd-spec"), status: Stash::new("nvidia.com/dcd-status") };
 
 impl Annotations {

@@ -86,7 +86,7 @@ impl Validator<DynamoGraphDeployment> for Rules {
         let owner = owner(new, request, &facts, &looked_up);
         let mut issues = Issues::new();
         stateless(None, new, &owner, &looked_up, &mut issues);
-        written::graph::stateless(request, &mut issues);
+        written::graph::stateless(new, request, &mut issues);
         looked_up.conclude(issues)
     }
 
@@ -101,7 +101,7 @@ impl Validator<DynamoGraphDeployment> for Rules {
         let looked_up = LookedUp::of(new, pathway(new, &facts), &facts).await;
         let owner = owner(new, request, &facts, &looked_up);
         stateless(Some(old), new, &owner, &looked_up, &mut issues);
-        written::graph::stateless(request, &mut issues);
+        written::graph::stateless(new, request, &mut issues);
         if !issues.has_errors() {
             provider::check_update(old, new, request, &facts, &mut issues);
             update::check(old, new, &owner, &mut issues);

@@ -1,12 +1,15 @@
 //! v1alpha1 graphs as written.
 
 use dynamo_api::v1alpha1::{ComponentSpec, DynamoGraphDeployment};
-use gateward_core::{FieldPath, Issues, Operation, Request, Rule};
+use dynamo_api::v1beta1;
+use gateward_core::{Convert, FieldPath, Issues, Operation, Request, Rule};
 
 use super::ignored::{self, Surroundings};
 use super::{WRITTEN, service, shared_rules};
-use crate::shared::OwnerKind;
+use crate::conversion::GraphConversion;
+use crate::conversion::envelope::{OF_GRAPH, is_carried};
 use crate::shared::runtime::{self, Runtime};
+use crate::shared::{OwnerKind, Written};
 
 const PVC_NAME: Rule = Rule {
     id: "ALPHA-01",
@@ -23,16 +26,29 @@ pub(crate) fn rules() -> impl Iterator<Item = &'static Rule> {
 }
 
 /// Judges a graph by itself: ALPHA-01 to ALPHA-10, and on creates the runtimes of its services.
-pub(crate) fn stateless(request: &Request, issues: &mut Issues) {
-    let Some(graph) = request.new_as_written::<DynamoGraphDeployment>() else { return };
+pub(crate) fn stateless(new: &v1beta1::DynamoGraphDeployment, request: &Request, issues: &mut Issues) {
+    if let Some(graph) = request.new_as_written::<DynamoGraphDeployment>() {
+        judge(graph, Written::V1alpha1, issues);
+        if request.operation == Some(Operation::Create) {
+            runtimes(graph, issues);
+        }
+    } else if let Some(graph) = preserved(new) {
+        judge(&graph, Written::V1beta1, issues);
+    }
+}
+
+fn judge(graph: &DynamoGraphDeployment, written: Written, issues: &mut Issues) {
     claims(graph, issues);
     for (at, service) in services(graph) {
-        service::check(service, &at, issues);
+        service::check(service, &at, written, issues);
         ignored::check(service, &at, Surroundings::of_graph(&graph.metadata), issues);
     }
-    if request.operation == Some(Operation::Create) {
-        runtimes(graph, issues);
-    }
+}
+
+/// A v1beta1 graph as v1alpha1 reads it, if it carries what that version alone can say.
+fn preserved(graph: &v1beta1::DynamoGraphDeployment) -> Option<DynamoGraphDeployment> {
+    let carried = is_carried(&OF_GRAPH.spec, &graph.metadata.annotations);
+    carried.then(|| GraphConversion.lower(graph, &mut Issues::new()).ok()).flatten()
 }
 
 /// Judges the change of a graph: the runtimes of services that were there before.

@@ -1,7 +1,9 @@
 //! Rules on v1alpha1 graphs and components as the user wrote them: section 11 of the rule book, and the rules on
 //! runtimes in the paths of v1alpha1. All other rules judge the object as v1beta1 reads it.
 //!
-//! On a v1beta1 object nothing here does anything.
+//! A v1beta1 object that carries what conversion kept of v1alpha1 is judged by section 11 too, as v1alpha1 reads it:
+//! what is kept would come into force again as soon as somebody reads the object so. On any other v1beta1 object nothing
+//! here does anything.
 
 pub(crate) mod component;
 pub(crate) mod defaults;
@@ -13,10 +15,10 @@ mod tests;
 
 use gateward_core::{CREATE_AND_UPDATE, Rule};
 
-/// The frame of a rule on objects as written.
+/// The frame of a rule on objects as written, and on what conversion kept of them.
 const WRITTEN: Rule = Rule {
     kinds: &["DynamoGraphDeployment", "DynamoComponentDeployment"],
-    versions: &["v1alpha1"],
+    versions: &["v1alpha1", "v1beta1"],
     ..Rule::on(CREATE_AND_UPDATE)
 };
 

@@ -5,6 +5,7 @@ use dynamo_api::v1alpha1::{ComponentSpec, PodMode};
 use gateward_core::{FieldPath, Issues, Rule};
 
 use super::WRITTEN;
+use crate::shared::Written;
 
 const EXECUTOR: Rule = Rule {
     id: "ALPHA-02",
@@ -33,6 +34,7 @@ const INGRESS_HOST: Rule = Rule {
 const ONE_EPP_CONFIG: Rule = Rule {
     id: "ALPHA-07",
     summary: "the configuration of an endpoint picker is either a reference or written out",
+    versions: &["v1alpha1"],
     bad: include_str!("../examples/written/alpha-07.bad.yaml"),
     good: include_str!("../examples/written/alpha-07.good.yaml"),
     ..WRITTEN
@@ -41,6 +43,7 @@ const ONE_EPP_CONFIG: Rule = Rule {
 const EPP_CONFIG_MAP: Rule = Rule {
     id: "ALPHA-08",
     summary: "a reference to the configuration of an endpoint picker names a ConfigMap",
+    versions: &["v1alpha1"],
     bad: include_str!("../examples/written/alpha-08.bad.yaml"),
     good: include_str!("../examples/written/alpha-08.good.yaml"),
     ..WRITTEN
@@ -68,12 +71,15 @@ pub(super) const RULES: &[&Rule] =
 /// How vLLM may distribute its work; read in any case of letters.
 const EXECUTORS: [&str; 2] = ["mp", "ray"];
 
-/// Judges `service`, which stands at `at`.
-pub(super) fn check(service: &ComponentSpec, at: &FieldPath, issues: &mut Issues) {
+/// Judges `service`, which stands at `at`, of an object in this version. In v1beta1 the schema judges the configuration
+/// of an endpoint picker.
+pub(super) fn check(service: &ComponentSpec, at: &FieldPath, written: Written, issues: &mut Issues) {
     executor(service, at, issues);
     mount_points(service, at, issues);
     ingress(service, at, issues);
-    epp_config(service, at, issues);
+    if written == Written::V1alpha1 {
+        epp_config(service, at, issues);
+    }
     sidecar(service, at, issues);
     shadows(service, at, issues);
 }

@@ -5,6 +5,7 @@
 mod defaults;
 mod fields;
 mod paths;
+mod preserved;
 mod properties;
 mod runtimes;
 
