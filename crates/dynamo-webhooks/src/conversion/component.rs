@@ -1,5 +1,7 @@
 //! The fields that services of a graph and standalone components share, but for those of the pod.
 
+use std::borrow::Cow;
+
 use dynamo_api::{Quantity, v1alpha1, v1beta1};
 use gateward_core::FieldPath;
 use serde_json::{Map, Value};
@@ -7,16 +9,40 @@ use v1alpha1::{ComponentSpec, SharedMemory};
 use v1beta1::ComponentType;
 
 use super::envelope::sparse;
+use super::pod_template::{Birth, Others};
 use super::trail::Trail;
 use super::{experimental, losses, pod_template};
 
-/// Reads a component of v1alpha1 as one called `name`. `hub` is what was kept of it.
+/// What was kept of a component: in the operator's annotation, and in ours.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Memory<'a> {
+    /// What the operator reads too.
+    pub kept: Option<&'a Map<String, Value>>,
+    /// What it loses.
+    pub lost: Option<&'a Map<String, Value>>,
+}
+
+/// What one version can't say of a component.
+#[derive(Debug)]
+pub(super) struct Unsaid {
+    /// What the operator keeps too.
+    pub kept: Map<String, Value>,
+    /// What it loses.
+    pub lost: Map<String, Value>,
+}
+
+/// The member under which the pod's part of a remainder holds what the operator loses.
+const LOST_OF_POD: &str = "gateward";
+
+/// Reads a component of v1alpha1 as one called `name`.
 pub(super) fn lift(
     name: &str,
     service: &ComponentSpec,
-    hub: Option<&Map<String, Value>>,
+    memory: Memory<'_>,
     trail: &mut Trail<'_>,
 ) -> v1beta1::ComponentSpec {
+    let hub = memory.of_pod();
+    let hub = hub.as_deref();
     let pod_template = pod_template::lift(service, hub, trail);
     v1beta1::ComponentSpec {
         name: name.to_owned(),
@@ -40,39 +66,59 @@ pub(super) fn lift(
     }
 }
 
-/// Reads a component of v1beta1 as one of v1alpha1, whose name is left to the caller. `kept` is what was kept of it,
-/// `lost` what only this conversion keeps.
-pub(super) fn lower(
-    component: &v1beta1::ComponentSpec,
-    kept: Option<&Map<String, Value>>,
-    lost: Option<&Map<String, Value>>,
-) -> ComponentSpec {
+/// Reads a component of v1beta1 as one of v1alpha1, whose name is left to the caller.
+pub(super) fn lower(component: &v1beta1::ComponentSpec, memory: Memory<'_>) -> ComponentSpec {
     let mut service = live(component);
-    pod_template::lower(component, kept, &mut service);
-    if let Some(lost) = lost {
+    pod_template::lower(component, memory.of_pod().as_deref(), &mut service);
+    if let Some(lost) = memory.lost {
         losses::give_back(lost, &mut service);
     }
-    if let Some(kept) = kept.and_then(|kept| serde_json::from_value(Value::Object(kept.clone())).ok()) {
+    if let Some(kept) = memory.kept.and_then(|kept| serde_json::from_value(Value::Object(kept.clone())).ok()) {
         restore(kept, &mut service);
     }
     service
 }
 
 /// What v1alpha1 can't say of a component, its name left out. `service` is the component in v1alpha1.
-pub(super) fn hub_remainder(component: &v1beta1::ComponentSpec, service: &ComponentSpec) -> Map<String, Value> {
-    let mut remainder = pod_template::hub_remainder(component, service);
+pub(super) fn hub_remainder(component: &v1beta1::ComponentSpec, service: &ComponentSpec) -> Unsaid {
+    let mut unsaid = Unsaid::of(pod_template::hub_remainder(component, service));
     if let Some(experimental) = component.experimental.as_ref().and_then(experimental::remainder) {
-        remainder.insert("experimental".into(), Value::Object(sparse(&experimental)));
+        unsaid.kept.insert("experimental".into(), Value::Object(sparse(&experimental)));
     }
-    remainder
+    unsaid
 }
 
-/// What v1beta1 can say only within the pod, or not at all, of a service that is called `name` there.
-pub(super) fn spoke_remainder(service: &ComponentSpec, name: &str, birth: pod_template::Birth) -> Map<String, Value> {
-    let mut remainder = sparse(&unsaid(service, name));
-    let others = if remainder.is_empty() { pod_template::Others::None } else { pod_template::Others::Saved };
-    remainder.extend(pod_template::spoke_remainder(service, birth, others));
-    remainder
+/// What v1beta1 can't say of a service, with its key in the graph if it has one. `component` is the service in v1beta1.
+pub(super) fn spoke_remainder(
+    service: &ComponentSpec,
+    key: Option<&str>,
+    component: &v1beta1::ComponentSpec,
+    birth: Birth,
+) -> Unsaid {
+    let own = sparse(&unsaid(service, &component.name));
+    let others = if own.is_empty() { Others::None } else { Others::Saved };
+    let mut unsaid = Unsaid::of(pod_template::spoke_remainder(service, component, birth, others));
+    unsaid.kept.extend(own);
+    unsaid.lost.extend(losses::of_service(service, key));
+    unsaid
+}
+
+impl<'a> Memory<'a> {
+    /// What was kept of the pod, with what the operator loses of it.
+    fn of_pod(self) -> Option<Cow<'a, Map<String, Value>>> {
+        let Some(lost) = self.lost.and_then(|lost| lost.get(LOST_OF_POD)) else { return self.kept.map(Cow::Borrowed) };
+        let mut kept = self.kept.cloned().unwrap_or_default();
+        kept.insert(LOST_OF_POD.into(), lost.clone());
+        Some(Cow::Owned(kept))
+    }
+}
+
+impl Unsaid {
+    /// Divides the pod's part.
+    fn of(mut kept: Map<String, Value>) -> Self {
+        let lost = kept.remove(LOST_OF_POD).map(|lost| (LOST_OF_POD.to_owned(), lost));
+        Self { kept, lost: lost.into_iter().collect() }
+    }
 }
 
 /// A worker that does one half of inference is of that type; any other detail is not the hub's business.

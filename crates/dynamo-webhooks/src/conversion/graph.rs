@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, HashMap};
 
 use dynamo_api::{v1alpha1, v1beta1};
 use gateward_core::{ConversionError, FieldPath, Issues, Provenance, Resource};
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::envelope::{Envelope, OF_GRAPH, Remainder, object, sparse};
-use super::losses::{self, HUB, Losses, SPOKE};
+use super::losses::{HUB, Losses, SPOKE};
 use super::pod_template::Birth;
 use super::trail::{Place, Trail, itself};
 use super::{component, status};
@@ -23,12 +24,11 @@ pub(super) fn lift(
 ) -> v1beta1::DynamoGraphDeployment {
     let mut metadata = written.metadata.clone();
     let annotations = &mut metadata.annotations;
-    let hub = Envelope::<HubSpec>::take(OF_GRAPH.spec, annotations, issues);
+    let memory = Memory::<HubSpec>::take(HUB, annotations, issues);
     annotations.remove(OF_GRAPH.status.annotation());
-    Losses::take(annotations, HUB, issues);
-    let spec = lift_spec(&written.spec, hub.as_ref(), provenance);
-    let birth = if hub.is_some() { Birth::HubBorn } else { Birth::SpokeBorn };
-    keep_of_spoke(&written.spec, birth, annotations, issues);
+    let spec = lift_spec(&written.spec, &memory, provenance);
+    let birth = if memory.kept.is_some() { Birth::HubBorn } else { Birth::SpokeBorn };
+    unsaid_by_hub(&written.spec, &spec, birth).put(SPOKE, annotations, issues);
     status::record_graph(provenance);
     if let Some(status) = &written.status {
         OF_GRAPH.status.put(annotations, &status::graph_remainder(status));
@@ -50,14 +50,10 @@ pub(super) fn lower(
     let mut metadata = graph.metadata.clone();
     let annotations = &mut metadata.annotations;
     let birth = if OF_GRAPH.are_carried(annotations) { Birth::SpokeBorn } else { Birth::HubBorn };
-    let kept = Envelope::<SpokeSpec>::take(OF_GRAPH.spec, annotations, issues);
+    let memory = Memory::<SpokeSpec>::take(SPOKE, annotations, issues);
     let kept_status = OF_GRAPH.status.take(annotations, issues);
-    let lost = Losses::take(annotations, SPOKE, issues);
-    let spec = lower_spec(&graph.spec, kept, &lost)?;
-    let remainder = hub_remainder(&graph.spec, &spec, birth);
-    if !remainder.is_empty() {
-        remainder.put(OF_GRAPH.spec, annotations);
-    }
+    let spec = lower_spec(&graph.spec, &memory)?;
+    unsaid_by_spoke(&graph.spec, &spec, birth).put(HUB, annotations, issues);
     Ok(v1alpha1::DynamoGraphDeployment {
         api_version: v1alpha1::DynamoGraphDeployment::gvk().api_version(),
         kind: graph.kind.clone(),
@@ -67,14 +63,45 @@ pub(super) fn lower(
     })
 }
 
-fn lift_spec(written: &SpokeSpec, hub: Option<&Envelope<HubSpec>>, provenance: &mut Provenance) -> HubSpec {
+/// What was kept of a spec `S`.
+struct Memory<S> {
+    kept: Option<Envelope<S>>,
+    lost: Losses,
+}
+
+impl<S: DeserializeOwned> Memory<S> {
+    fn take(version: &str, annotations: &mut BTreeMap<String, String>, issues: &mut Issues) -> Self {
+        Self {
+            kept: Envelope::take(OF_GRAPH.spec, annotations, issues),
+            lost: Losses::take(annotations, version, issues),
+        }
+    }
+}
+
+/// What the other version can't say of a spec.
+#[derive(Default)]
+struct Unsaid {
+    kept: Remainder,
+    lost: Losses,
+}
+
+impl Unsaid {
+    fn put(self, version: &str, annotations: &mut BTreeMap<String, String>, issues: &mut Issues) {
+        if !self.kept.is_empty() {
+            self.kept.put(OF_GRAPH.spec, annotations);
+        }
+        self.lost.keep(annotations, version, issues);
+    }
+}
+
+fn lift_spec(written: &SpokeSpec, memory: &Memory<HubSpec>, provenance: &mut Provenance) -> HubSpec {
     provenance.moved(|| (FieldPath::field("spec") / "env", FieldPath::field("spec") / "envs"));
     HubSpec {
         provider_override: written.provider_override.clone(),
         annotations: written.annotations.clone(),
         labels: written.labels.clone(),
         priority_class_name: written.priority_class_name.clone(),
-        components: components(written, hub, provenance),
+        components: components(written, memory, provenance),
         env: written.envs.clone(),
         backend_framework: written.backend_framework.clone(),
         restart: written.restart.clone(),
@@ -86,10 +113,11 @@ fn lift_spec(written: &SpokeSpec, hub: Option<&Envelope<HubSpec>>, provenance: &
 /// The services; entries without a value are skipped.
 fn components(
     written: &SpokeSpec,
-    hub: Option<&Envelope<HubSpec>>,
+    memory: &Memory<HubSpec>,
     provenance: &mut Provenance,
 ) -> Vec<v1beta1::ComponentSpec> {
     provenance.made(|| (FieldPath::field("spec") / "components", FieldPath::field("spec") / "services"));
+    let hub = memory.kept.as_ref();
     let remembered = hub.map(|hub| by_name(&hub.sparse)).unwrap_or_default();
     in_order(services(written).collect(), hub.map(|hub| hub.spec.components.as_slice()))
         .into_iter()
@@ -98,7 +126,8 @@ fn components(
             let mut trail = Trail::new(Place::Service { index, key }, provenance);
             trail.moved(itself, itself);
             trail.made(|at| at / "name", itself);
-            component::lift(key, service, remembered.get(key.as_str()).copied(), &mut trail)
+            let kept = remembered.get(key.as_str()).copied();
+            component::lift(key, service, component::Memory { kept, lost: memory.lost.of(key) }, &mut trail)
         })
         .collect()
 }
@@ -144,38 +173,31 @@ fn topology_constraint(
     }
 }
 
-/// Writes what v1beta1 can't say.
-fn keep_of_spoke(spec: &SpokeSpec, birth: Birth, annotations: &mut BTreeMap<String, String>, issues: &mut Issues) {
-    let remainder = spoke_remainder(spec, birth);
-    if !remainder.is_empty() {
-        remainder.put(OF_GRAPH.spec, annotations);
-    }
-    let mut lost = Losses::default();
-    for (key, service) in services(spec) {
-        lost.add(key, losses::of_service(service, Some(key)));
-    }
-    lost.keep(annotations, SPOKE, issues);
-}
-
 /// What v1beta1 can't say: claims, entries without a value, and much of the services.
-fn spoke_remainder(spec: &SpokeSpec, birth: Birth) -> Remainder {
-    let mut members = sparse(&SpokeSpec { pvcs: spec.pvcs.clone(), ..SpokeSpec::default() });
-    let entry = |(key, service): (&String, &Option<v1alpha1::ComponentSpec>)| {
-        let kept = service.as_ref().map(|service| component::spoke_remainder(service, key, birth));
-        match kept {
-            None => Some((key.clone(), Value::Null)),
-            Some(kept) => (!kept.is_empty()).then(|| (key.clone(), Value::Object(kept))),
+fn unsaid_by_hub(spec: &SpokeSpec, lifted: &HubSpec, birth: Birth) -> Unsaid {
+    let lifted: HashMap<&str, &v1beta1::ComponentSpec> =
+        lifted.components.iter().map(|component| (component.name.as_str(), component)).collect();
+    let (mut services, mut lost) = (Map::new(), Losses::default());
+    for (key, service) in &spec.services {
+        match (service, lifted.get(key.as_str())) {
+            (Some(service), Some(component)) => {
+                let unsaid = component::spoke_remainder(service, Some(key), component, birth);
+                if !unsaid.kept.is_empty() {
+                    services.insert(key.clone(), Value::Object(unsaid.kept));
+                }
+                lost.add(key, unsaid.lost);
+            }
+            _ => drop(services.insert(key.clone(), Value::Null)),
         }
-    };
-    let services: Map<String, Value> = spec.services.iter().filter_map(entry).collect();
+    }
+    let mut members = sparse(&SpokeSpec { pvcs: spec.pvcs.clone(), ..SpokeSpec::default() });
     if !services.is_empty() {
         members.insert("services".into(), Value::Object(services));
     }
-    Remainder { spec: members, nil: Vec::new() }
+    Unsaid { kept: Remainder { spec: members, nil: Vec::new() }, lost }
 }
 
-fn lower_spec(spec: &HubSpec, kept: Option<Envelope<SpokeSpec>>, lost: &Losses) -> Result<SpokeSpec, ConversionError> {
-    let services = lower_components(spec, kept.as_ref(), lost)?;
+fn lower_spec(spec: &HubSpec, memory: &Memory<SpokeSpec>) -> Result<SpokeSpec, ConversionError> {
     let topology_constraint = spec.topology_constraint.as_ref().map(|each| v1alpha1::GraphTopologyConstraint {
         topology_profile: each.cluster_topology_name.clone(),
         pack_domain: each.pack_domain.clone(),
@@ -185,8 +207,8 @@ fn lower_spec(spec: &HubSpec, kept: Option<Envelope<SpokeSpec>>, lost: &Losses) 
         annotations: spec.annotations.clone(),
         labels: spec.labels.clone(),
         priority_class_name: spec.priority_class_name.clone(),
-        pvcs: kept.map(|kept| kept.spec.pvcs).unwrap_or_default(),
-        services,
+        pvcs: memory.kept.as_ref().map(|kept| kept.spec.pvcs.clone()).unwrap_or_default(),
+        services: lower_components(spec, memory)?,
         envs: spec.env.clone(),
         backend_framework: spec.backend_framework.clone(),
         restart: spec.restart.clone(),
@@ -198,30 +220,27 @@ fn lower_spec(spec: &HubSpec, kept: Option<Envelope<SpokeSpec>>, lost: &Losses) 
 /// The components by name, and the keys that had no value.
 fn lower_components(
     spec: &HubSpec,
-    kept: Option<&Envelope<SpokeSpec>>,
-    lost: &Losses,
+    memory: &Memory<SpokeSpec>,
 ) -> Result<BTreeMap<String, Option<v1alpha1::ComponentSpec>>, ConversionError> {
     let mut services = BTreeMap::new();
     for (index, component) in spec.components.iter().enumerate() {
-        if services.insert(component.name.clone(), Some(service(component, kept, lost))).is_some() {
+        if services.insert(component.name.clone(), Some(lower_component(component, memory))).is_some() {
             return Err(duplicate(index, &component.name));
         }
     }
-    let ghosts = kept.iter().flat_map(|kept| &kept.spec.services).filter(|(_, service)| service.is_none());
+    let ghosts = memory.kept.iter().flat_map(|kept| &kept.spec.services).filter(|(_, service)| service.is_none());
     for (key, _) in ghosts {
         services.entry(key.clone()).or_insert(None);
     }
     Ok(services)
 }
 
-fn service(
-    component: &v1beta1::ComponentSpec,
-    kept: Option<&Envelope<SpokeSpec>>,
-    lost: &Losses,
-) -> v1alpha1::ComponentSpec {
+/// A service of its own name only where that differed from its key.
+fn lower_component(component: &v1beta1::ComponentSpec, memory: &Memory<SpokeSpec>) -> v1alpha1::ComponentSpec {
     let name = &component.name;
-    let remembered = kept.and_then(|kept| object(object(&kept.sparse, "services")?, name));
-    let mut service = component::lower(component, remembered, lost.of(name));
+    let kept = memory.kept.as_ref();
+    let sparse = kept.and_then(|kept| object(object(&kept.sparse, "services")?, name));
+    let mut service = component::lower(component, component::Memory { kept: sparse, lost: memory.lost.of(name) });
     let typed = kept.and_then(|kept| kept.spec.services.get(name)?.as_ref());
     if let Some(own) = typed.map(|typed| &typed.service_name).filter(|own| !own.is_empty() && *own != name) {
         service.service_name.clone_from(own);
@@ -238,20 +257,22 @@ fn duplicate(index: usize, name: &str) -> ConversionError {
 
 /// What v1alpha1 can't say. Where the components are not in the order of their names, all of them are recorded, and
 /// where the graph was never converted, each that has a pod: it was written so by a user of v1beta1.
-fn hub_remainder(spec: &HubSpec, lowered: &SpokeSpec, birth: Birth) -> Remainder {
+fn unsaid_by_spoke(spec: &HubSpec, lowered: &SpokeSpec, birth: Birth) -> Unsaid {
     let all = !are_ascending(&spec.components);
-    let entry = |component: &v1beta1::ComponentSpec| {
-        let service = lowered.services.get(&component.name)?.as_ref()?;
-        let mut kept = component::hub_remainder(component, service);
+    let (mut components, mut lost) = (Vec::new(), Losses::default());
+    for component in &spec.components {
+        let Some(Some(service)) = lowered.services.get(&component.name) else { continue };
+        let mut unsaid = component::hub_remainder(component, service);
         let is_marked = birth == Birth::HubBorn && component.pod_template.is_some();
-        let is_recorded = all || is_marked || !kept.is_empty();
-        kept.insert("name".into(), component.name.as_str().into());
-        is_recorded.then_some(Value::Object(kept))
-    };
-    let components: Vec<Value> = spec.components.iter().filter_map(entry).collect();
+        if all || is_marked || !unsaid.kept.is_empty() {
+            unsaid.kept.insert("name".into(), component.name.as_str().into());
+            components.push(Value::Object(unsaid.kept));
+        }
+        lost.add(&component.name, unsaid.lost);
+    }
     let mut members = Map::new();
     if !components.is_empty() {
         members.insert("components".into(), components.into());
     }
-    Remainder { spec: members, nil: Vec::new() }
+    Unsaid { kept: Remainder { spec: members, nil: Vec::new() }, lost }
 }

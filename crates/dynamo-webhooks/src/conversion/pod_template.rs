@@ -137,7 +137,12 @@ pub(super) fn frontend_sidecar(
     service.frontend_sidecar.as_ref().map(|_| dynamo_api::constants::FRONTEND_SIDECAR_CONTAINER.to_owned())
 }
 
-pub(super) fn spoke_remainder(_: &ComponentSpec, _: Birth, _: Others) -> Map<String, Value> {
+pub(super) fn spoke_remainder(
+    _: &ComponentSpec,
+    _: &dynamo_api::v1beta1::ComponentSpec,
+    _: Birth,
+    _: Others,
+) -> Map<String, Value> {
     Map::new()
 }
 

@@ -6,8 +6,9 @@ use dynamo_api::{v1alpha1, v1beta1};
 use gateward_core::{FieldPath, Issues, Provenance, Resource};
 use serde_json::Value;
 
+use super::component::Memory;
 use super::envelope::{Envelope, OF_COMPONENT, Remainder};
-use super::losses::{self, HUB, Losses, SPOKE};
+use super::losses::{HUB, Losses, SPOKE};
 use super::pod_template::Birth;
 use super::trail::{Place, Trail};
 use super::{component, status};
@@ -31,8 +32,8 @@ pub(super) fn lift(
     let annotations = &mut metadata.annotations;
     let hub = Envelope::<HubSpec>::take(OF_COMPONENT.spec, annotations, issues);
     annotations.remove(OF_COMPONENT.status.annotation());
-    Losses::take(annotations, HUB, issues);
-    let spec = lift_spec(written, hub.as_ref(), provenance);
+    let lost = Losses::take(annotations, HUB, issues);
+    let spec = lift_spec(written, hub.as_ref(), &lost, provenance);
     let birth = if hub.is_some() { Birth::HubBorn } else { Birth::SpokeBorn };
     keep_of_spoke(written, &spec, birth, annotations, issues);
     status::record_component(provenance);
@@ -57,9 +58,7 @@ pub(super) fn lower(
     let kept_status = OF_COMPONENT.status.take(annotations, issues);
     let lost = Losses::take(annotations, SPOKE, issues);
     let spec = lower_spec(written, kept.as_ref(), &lost);
-    if let Some(remainder) = hub_remainder(written, &spec, birth) {
-        remainder.put(OF_COMPONENT.spec, annotations);
-    }
+    keep_of_hub(written, &spec, birth, annotations, issues);
     v1alpha1::DynamoComponentDeployment {
         api_version: v1alpha1::DynamoComponentDeployment::gvk().api_version(),
         kind: written.kind.clone(),
@@ -72,6 +71,7 @@ pub(super) fn lower(
 fn lift_spec(
     written: &v1alpha1::DynamoComponentDeployment,
     hub: Option<&Envelope<HubSpec>>,
+    lost: &Losses,
     provenance: &mut Provenance,
 ) -> HubSpec {
     let service = &written.spec.component;
@@ -82,9 +82,10 @@ fn lift_spec(
     };
     provenance.made(|| (FieldPath::field("spec") / "name", origin));
     let mut trail = Trail::new(Place::Standalone, provenance);
+    let memory = Memory { kept: hub.map(|hub| &hub.sparse), lost: lost.of(ITSELF) };
     HubSpec {
         backend_framework: written.spec.backend_framework.clone(),
-        component: component::lift(name, service, hub.map(|hub| &hub.sparse), &mut trail),
+        component: component::lift(name, service, memory, &mut trail),
     }
 }
 
@@ -103,12 +104,10 @@ fn keep_of_spoke(
     issues: &mut Issues,
 ) {
     let service = &written.spec.component;
-    let name = &lifted.component.name;
-    let fell_back = service.service_name.is_empty() && !name.is_empty();
-    let remainder = Remainder {
-        spec: component::spoke_remainder(service, name, birth),
-        nil: if fell_back { vec![UNNAMED] } else { Vec::new() },
-    };
+    let fell_back = service.service_name.is_empty() && !lifted.component.name.is_empty();
+    let unsaid = component::spoke_remainder(service, None, &lifted.component, birth);
+    let nil = if fell_back { vec![UNNAMED] } else { Vec::new() };
+    let remainder = Remainder { spec: unsaid.kept, nil };
     let pod_was_made = birth == Birth::SpokeBorn && lifted.component.pod_template.is_some();
     if pod_was_made || !remainder.is_empty() {
         remainder.put(OF_COMPONENT.spec, annotations);
@@ -117,7 +116,7 @@ fn keep_of_spoke(
         OF_COMPONENT.status.put(annotations, &status::component_remainder(status));
     }
     let mut lost = Losses::default();
-    lost.add(ITSELF, losses::of_service(service, None));
+    lost.add(ITSELF, unsaid.lost);
     lost.keep(annotations, SPOKE, issues);
 }
 
@@ -127,22 +126,31 @@ fn lower_spec(
     lost: &Losses,
 ) -> SpokeSpec {
     let component = &written.spec.component;
-    let mut service = component::lower(component, kept.map(|kept| &kept.sparse), lost.of(ITSELF));
+    let memory = Memory { kept: kept.map(|kept| &kept.sparse), lost: lost.of(ITSELF) };
+    let mut service = component::lower(component, memory);
     let was_unnamed = kept.is_some_and(|kept| kept.is_nil(UNNAMED)) && component.name == written.metadata.name;
     service.service_name = if was_unnamed { String::new() } else { component.name.clone() };
     SpokeSpec { backend_framework: written.spec.backend_framework.clone(), component: service }
 }
 
-/// What v1alpha1 can't say; it always has the name. A pod in an object that was never converted was written so by a user
-/// of v1beta1, which is worth a record.
-fn hub_remainder(written: &v1beta1::DynamoComponentDeployment, lowered: &SpokeSpec, birth: Birth) -> Option<Remainder> {
+/// Writes what v1alpha1 can't say, always with the name. A pod in an object that was never converted was written so by a
+/// user of v1beta1, which is worth a record.
+fn keep_of_hub(
+    written: &v1beta1::DynamoComponentDeployment,
+    lowered: &SpokeSpec,
+    birth: Birth,
+    annotations: &mut BTreeMap<String, String>,
+    issues: &mut Issues,
+) {
     let component = &written.spec.component;
-    let mut members = component::hub_remainder(component, &lowered.component);
+    let mut unsaid = component::hub_remainder(component, &lowered.component);
     let is_unnamed = component.name.is_empty() && !written.metadata.name.is_empty();
     let is_marked = birth == Birth::HubBorn && component.pod_template.is_some();
-    if members.is_empty() && !is_unnamed && !is_marked {
-        return None;
+    if is_unnamed || is_marked || !unsaid.kept.is_empty() {
+        unsaid.kept.insert("name".into(), component.name.as_str().into());
+        Remainder { spec: unsaid.kept, nil: Vec::new() }.put(OF_COMPONENT.spec, annotations);
     }
-    members.insert("name".into(), component.name.as_str().into());
-    Some(Remainder { spec: members, nil: Vec::new() })
+    let mut lost = Losses::default();
+    lost.add(ITSELF, unsaid.lost);
+    lost.keep(annotations, HUB, issues);
 }
