@@ -1,19 +1,58 @@
-//! What the tests of the lift share: graphs of JSON, lifted and traced.
+//! What the tests of conversion share: objects of JSON, converted, and lifted with their traces.
 
 #![allow(clippy::needless_pass_by_value, reason = "tests write their objects where they use them")]
 
 pub(crate) mod arbitrary;
 mod cases;
+mod keeping;
 mod mapping;
 mod pods;
 mod properties;
 mod tracing;
 
 use dynamo_api::{v1alpha1, v1beta1};
-use gateward_core::{Convert, FieldPath, Issues, Provenance, Segment};
+use gateward_core::{ConversionError, Convert, FieldPath, Issues, Provenance, Segment};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::{ComponentConversion, GraphConversion};
+use super::{ComponentConversion, GraphConversion, ScalingAdapterConversion};
+
+/// The object in `version`, with what was noted on the way.
+pub fn convert(object: &Value, version: &str) -> Result<(Value, Issues), ConversionError> {
+    let kind = object["kind"].as_str().unwrap();
+    match kind {
+        "DynamoGraphDeployment" => {
+            by::<v1alpha1::DynamoGraphDeployment, v1beta1::DynamoGraphDeployment>(GraphConversion, object, version)
+        }
+        "DynamoComponentDeployment" => by::<v1alpha1::DynamoComponentDeployment, v1beta1::DynamoComponentDeployment>(
+            ComponentConversion,
+            object,
+            version,
+        ),
+        "DynamoGraphDeploymentScalingAdapter" => by::<
+            v1alpha1::DynamoGraphDeploymentScalingAdapter,
+            v1beta1::DynamoGraphDeploymentScalingAdapter,
+        >(ScalingAdapterConversion, object, version),
+        other => panic!("no conversion of {other}"),
+    }
+}
+
+fn by<S, H>(conversion: impl Convert<S, H>, object: &Value, version: &str) -> Result<(Value, Issues), ConversionError>
+where
+    S: Serialize + DeserializeOwned,
+    H: Serialize + DeserializeOwned,
+{
+    let mut issues = Issues::new();
+    let converted = if version == "v1beta1" {
+        let spoke = serde_json::from_value(object.clone()).unwrap();
+        serde_json::to_value(conversion.lift(&spoke, &mut Provenance::silent(), &mut issues)?)
+    } else {
+        let hub = serde_json::from_value(object.clone()).unwrap();
+        serde_json::to_value(conversion.lower(&hub, &mut issues)?)
+    };
+    Ok((converted.unwrap(), issues))
+}
 
 /// A lifted object with what it was lifted from.
 pub struct Lifted {
