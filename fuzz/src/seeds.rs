@@ -37,7 +37,7 @@ fn patches() -> [Value; 4] {
 fn main() -> io::Result<()> {
     let folder = env::args().nth(1).ok_or_else(|| io::Error::other("usage: seeds FOLDER"))?;
     let folder = Path::new(&folder);
-    for target in ["review", "yaml", "schema", "patch"] {
+    for target in ["review", "conversion", "yaml", "schema", "patch"] {
         fs::create_dir_all(folder.join(target))?;
     }
     for rule in dynamo_webhooks::registry().rules() {
@@ -48,6 +48,9 @@ fn main() -> io::Result<()> {
             if let Some(example) = documents.first() {
                 fs::write(folder.join("review").join(&name), review(&example.value).to_string())?;
                 fs::write(folder.join("schema").join(&name), example.value["object"].to_string())?;
+                fs::write(folder.join("conversion").join(&name), example.value["object"].to_string())?;
+                let review = conversion(&example.value["object"]).to_string();
+                fs::write(folder.join("conversion").join(format!("{name}-review")), review)?;
             }
         }
     }
@@ -58,6 +61,13 @@ fn main() -> io::Result<()> {
         fs::write(folder.join(format!("patch/{index}")), pair.to_string())?;
     }
     Ok(())
+}
+
+/// An example of the catalogue as the API server would send it to be converted.
+fn conversion(object: &Value) -> Value {
+    let to = if object["apiVersion"] == "nvidia.com/v1alpha1" { "v1beta1" } else { "v1alpha1" };
+    let request = json!({"uid": "705ab4f5", "desiredAPIVersion": format!("nvidia.com/{to}"), "objects": [object]});
+    json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "ConversionReview", "request": request})
 }
 
 /// An example of the catalogue as the API server would send it.

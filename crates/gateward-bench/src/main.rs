@@ -6,6 +6,7 @@
 
 mod child;
 mod client;
+mod conversion;
 mod load;
 mod process;
 mod reviews;
@@ -19,10 +20,11 @@ use reviews::Sample;
 fn main() -> anyhow::Result<ExitCode> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
-        match std::env::args().nth(1).as_deref().and_then(Handler::parse) {
-            Some(handler) => child::serve(handler).await,
-            None => measure().await,
+        if let Some(handler) = std::env::args().nth(1).as_deref().and_then(Handler::parse) {
+            return child::serve(handler).await;
         }
+        measure().await?;
+        conversion::measure().await
     })?;
     Ok(ExitCode::SUCCESS)
 }

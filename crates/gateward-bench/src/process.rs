@@ -19,7 +19,16 @@ pub fn cpu(pid: u32) -> anyhow::Result<Duration> {
 
 /// Resident memory, in kilobytes.
 pub fn memory(pid: u32) -> anyhow::Result<u64> {
+    kilobytes(pid, "VmRSS:")
+}
+
+/// The most resident memory so far, in kilobytes.
+pub fn peak_memory(pid: u32) -> anyhow::Result<u64> {
+    kilobytes(pid, "VmHWM:")
+}
+
+fn kilobytes(pid: u32, name: &'static str) -> anyhow::Result<u64> {
     let status = fs::read_to_string(format!("/proc/{pid}/status"))?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("VmRSS")?;
+    let line = status.lines().find_map(|line| line.strip_prefix(name)).context(name)?;
     Ok(line.trim().trim_end_matches(" kB").parse()?)
 }

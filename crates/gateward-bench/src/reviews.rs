@@ -1,5 +1,6 @@
 //! The reviews that are sent.
 
+use anyhow::Context as _;
 use serde_json::{Value, json};
 
 /// One review and where it goes.
@@ -23,6 +24,41 @@ impl Sample {
             Self { name: "v1alpha1 CREATE, 4 kB", path: GRAPHS, body: sized(4_000, alpha) },
         ]
     }
+}
+
+/// Which way objects are converted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// From v1alpha1 to the hub.
+    Lift,
+    /// From the hub, with what a lift has kept, back to v1alpha1.
+    Lower,
+}
+
+impl Way {
+    /// The words for the table.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Lift => "v1alpha1 to v1beta1",
+            Self::Lower => "v1beta1 to v1alpha1",
+        }
+    }
+}
+
+/// A ConversionReview of so many graphs of 10 kB.
+pub fn conversion(way: Way, objects: usize) -> anyhow::Result<Sample> {
+    let mut graphs = (0..10_000).map(|variables| alpha(variables).to_string());
+    let alpha = graphs.find(|text| text.len() >= 10_000).context("a graph of 10 kB")?;
+    let beta = dynamo_webhooks::registry().convert(&alpha, "nvidia.com/v1beta1")?.json;
+    let (object, version) = match way {
+        Way::Lift => (alpha, "nvidia.com/v1beta1"),
+        Way::Lower => (beta, "nvidia.com/v1alpha1"),
+    };
+    let objects = vec![object; objects].join(",");
+    let body = format!(
+        r#"{{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview","request":{{"uid":"705ab4f5","desiredAPIVersion":"{version}","objects":[{objects}]}}}}"#
+    );
+    Ok(Sample { name: way.name(), path: "/convert", body: body.into_bytes() })
 }
 
 /// The review whose components have as many environment variables as it takes to reach the size.

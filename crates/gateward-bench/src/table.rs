@@ -31,7 +31,8 @@ impl Measured {
     }
 }
 
-fn quantile(times: &[Duration], percent: usize) -> Duration {
+/// The time that this share of `times` stays below.
+pub fn quantile(times: &[Duration], percent: usize) -> Duration {
     let mut sorted = times.to_vec();
     sorted.sort_unstable();
     let index = (sorted.len().saturating_sub(1)) * percent / 100;

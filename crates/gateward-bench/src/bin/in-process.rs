@@ -11,19 +11,21 @@ use std::time::{Duration, Instant, SystemTime};
 use dynamo_webhooks::ClusterFacts;
 use gateward_core::testing::block_on;
 use gateward_core::{Context, Registry};
-use reviews::Sample;
+use reviews::{Sample, Way, conversion};
 
 /// Reviews of a batch, and batches of which the fastest counts.
 const BATCH: u32 = 500;
 const BATCHES: usize = 20;
 
-fn main() {
+fn main() -> anyhow::Result<()> {
     println!("review                  time in process   allocations");
-    for sample in Sample::all() {
+    let conversions = [conversion(Way::Lift, 1)?, conversion(Way::Lower, 1)?];
+    for sample in Sample::all().into_iter().chain(conversions) {
         let bench = Bench::new(&sample);
         let (time, allocated) = (bench.time(), bench.allocations());
         println!("{:22} {:>14.1?}   {} ({} bytes)", sample.name, time, allocated.count_total, allocated.bytes_total);
     }
+    Ok(())
 }
 
 struct Bench<'s> {
