@@ -86,6 +86,7 @@ object! {
         /// Model of the GPU.
         pub gpu_sku: String,
         /// Memory of one GPU in MiB.
+        #[serde(serialize_with = "crate::wire::number")]
         pub vram_mb: Option<f64>,
         /// GPUs that may be used in all.
         pub total_gpus: Option<i32>,
@@ -106,8 +107,10 @@ object! {
         /// Tokens of a typical answer.
         pub osl: Option<i32>,
         /// Requests at the same time.
+        #[serde(serialize_with = "crate::wire::number")]
         pub concurrency: Option<f64>,
         /// Requests per second.
+        #[serde(serialize_with = "crate::wire::number")]
         pub request_rate: Option<f64>,
     }
 }
@@ -116,10 +119,13 @@ object! {
     /// The targets, in milliseconds.
     pub struct Sla {
         /// Time to the first token.
+        #[serde(serialize_with = "crate::wire::number")]
         pub ttft: Option<f64>,
         /// Time between tokens.
+        #[serde(serialize_with = "crate::wire::number")]
         pub itl: Option<f64>,
         /// Time from request to the end of the answer.
+        #[serde(serialize_with = "crate::wire::number")]
         pub e2e_latency: Option<f64>,
         /// What is optimised where no target is given.
         pub optimization_type: Option<OptimizationType>,

@@ -5,7 +5,7 @@ pub mod inline;
 use std::collections::BTreeMap;
 
 use gateward_core::Raw;
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A member of an object: it may be absent, and `null` is another way to be absent.
 pub trait Member: Sized {
@@ -88,6 +88,18 @@ pub fn null_as_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>
     deserializer: D,
 ) -> Result<T, D::Error> {
     Ok(Option::deserialize(deserializer)?.unwrap_or_default())
+}
+
+/// Writes a number without a point where it is whole, as Go does.
+#[expect(clippy::ref_option, reason = "serde hands the field over so")]
+pub fn number<S: Serializer>(number: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
+    /// Up to here a double tells whole numbers apart.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    match *number {
+        #[expect(clippy::cast_possible_truncation, reason = "a whole number within the limit")]
+        Some(whole) if whole.fract() == 0.0 && whole.abs() < EXACT => serializer.serialize_i64(whole as i64),
+        number => number.serialize(serializer),
+    }
 }
 
 /// Lets a struct be read from an object only. What serde derives for it is named after `remote = "Self"`: functions of
