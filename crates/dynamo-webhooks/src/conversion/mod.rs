@@ -15,12 +15,15 @@ mod losses;
 mod main_container;
 mod merge;
 mod pod_template;
+mod request;
 mod resources;
 mod scaling_adapter;
 mod sidecar;
 mod standalone;
 mod status;
 mod trail;
+
+pub(crate) use request::RequestConversion;
 
 use dynamo_api::{v1alpha1, v1beta1};
 use gateward_core::{ConversionError, Convert, Issues, Provenance};

@@ -20,6 +20,8 @@ use dynamo_api::crds;
 use dynamo_api::v1beta1::DynamoGraphDeploymentRequest;
 use gateward_core::{CREATE_AND_UPDATE, Endpoint, FieldPath, Kind, Rule, Terminating};
 
+use crate::conversion::RequestConversion;
+
 /// What the rules of both versions have in common.
 const ON_REQUESTS: Rule = Rule {
     kinds: &["DynamoGraphDeploymentRequest"],
@@ -62,6 +64,7 @@ pub(crate) fn kind() -> Kind<DynamoGraphDeploymentRequest> {
         .name("mdynamographdeploymentrequestv1beta1.kb.io")
         .path("/mutate-nvidia-com-v1beta1-dynamographdeploymentrequest");
     Kind::new()
+        .spoke::<dynamo_api::v1alpha1::DynamoGraphDeploymentRequest>(RequestConversion)
         .default(defaults::Defaults)
         .validate(v1beta1::Rules)
         .validate_as_written(v1alpha1::Rules)

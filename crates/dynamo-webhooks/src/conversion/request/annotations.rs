@@ -1,0 +1,120 @@
+//! The annotations of a request that conversion reads and writes.
+
+use std::collections::BTreeMap;
+
+use dynamo_api::constants::{REQUEST_SPEC_STASH, REQUEST_STATUS_STASH};
+use gateward_core::conversion::preserved;
+use gateward_core::{Issues, Stash};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::losses::Losses;
+
+const SPEC: Stash = Stash::new(REQUEST_SPEC_STASH);
+const STATUS: Stash = Stash::new(REQUEST_STATUS_STASH);
+
+/// Annotations of an earlier conversion: taken away, never read.
+const RETIRED: [&str; 9] = [
+    "nvidia.com/dgdr-enable-gpu-discovery",
+    "nvidia.com/dgdr-output-pvc",
+    "nvidia.com/dgdr-config-map-ref",
+    "nvidia.com/dgdr-deployment-overrides",
+    "nvidia.com/dgdr-profiling-config",
+    "nvidia.com/dgdr-status-backend",
+    "nvidia.com/dgdr-profiling-results",
+    "nvidia.com/dgdr-deployment-status",
+    "nvidia.com/dgdr-profiling-job-name",
+];
+
+/// What an object keeps of the version that it was converted from: a sparse spec and status of that version.
+#[derive(Debug, Default)]
+pub(super) struct Kept<Spec, Status> {
+    pub spec: Spec,
+    pub status: Status,
+    /// What the operator's own annotations have no room for.
+    pub losses: Losses,
+}
+
+impl<Spec, Status> Kept<Spec, Status>
+where
+    Spec: Default + PartialEq + Serialize + DeserializeOwned,
+    Status: Default + PartialEq + Serialize + DeserializeOwned,
+{
+    /// Takes away all that conversion ever wrote, and reads what was kept of `version`.
+    pub fn take(annotations: &mut BTreeMap<String, String>, version: &'static str, issues: &mut Issues) -> Self {
+        annotations.retain(|key, _| !RETIRED.contains(&key.as_str()));
+        Self {
+            spec: take_spec(annotations, issues).unwrap_or_default(),
+            status: STATUS.take(annotations, issues).unwrap_or_default(),
+            losses: take_losses(annotations, version, issues),
+        }
+    }
+
+    /// Writes what is to be kept of `version`.
+    pub fn put(self, annotations: &mut BTreeMap<String, String>, version: &'static str, issues: &mut Issues) {
+        if self.spec != Spec::default() {
+            SPEC.put(annotations, &Envelope { version: 1, spec: self.spec });
+        }
+        STATUS.put(annotations, &self.status);
+        if let Some(losses) = self.losses.into_value() {
+            preserved::keep(annotations, version, losses, issues);
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Envelope<Spec> {
+    version: u32,
+    spec: Spec,
+}
+
+/// The members of an envelope, which must have the right types even where nobody looks at them.
+#[derive(Deserialize)]
+#[serde(bound = "Spec: DeserializeOwned")]
+struct Wire<Spec> {
+    spec: Option<Spec>,
+    #[serde(default, rename = "version")]
+    _version: Option<i64>,
+    #[serde(default, rename = "rawJSON")]
+    _raw_json: Option<Vec<Record>>,
+}
+
+#[derive(Deserialize)]
+struct Record {
+    #[serde(default, rename = "path")]
+    _path: Option<String>,
+    #[serde(default, rename = "raw")]
+    _raw: Option<String>,
+    #[serde(default, rename = "nil")]
+    _nil: Option<bool>,
+}
+
+/// The members stay text until their type is known: free-form JSON may nest more deeply than can be parsed.
+fn take_spec<Spec: DeserializeOwned>(annotations: &mut BTreeMap<String, String>, issues: &mut Issues) -> Option<Spec> {
+    let members: BTreeMap<String, Box<RawValue>> = SPEC.take(annotations, issues)?;
+    let read = read_spec(&members);
+    if read.is_err() {
+        SPEC.note_damage(issues);
+    }
+    read.ok().flatten()
+}
+
+fn read_spec<Spec: DeserializeOwned>(
+    members: &BTreeMap<String, Box<RawValue>>,
+) -> Result<Option<Spec>, serde_json::Error> {
+    let text = serde_json::to_string(members)?;
+    if members.contains_key("spec") {
+        Ok(serde_json::from_str::<Wire<Spec>>(&text)?.spec)
+    } else {
+        serde_json::from_str(&text).map(Some)
+    }
+}
+
+/// What was kept of the other version is out of date as soon as the object is converted.
+fn take_losses(annotations: &mut BTreeMap<String, String>, version: &'static str, issues: &mut Issues) -> Losses {
+    let other = if version == super::HUB { super::SPOKE } else { super::HUB };
+    preserved::take(annotations, other, issues);
+    preserved::take(annotations, version, issues).map(|kept: Value| Losses::read(kept, issues)).unwrap_or_default()
+}

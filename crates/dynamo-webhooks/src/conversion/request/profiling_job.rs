@@ -1,0 +1,155 @@
+//! The profiling job: v1alpha1 knows of its pod what the profiler is given, and nothing else.
+
+use std::collections::BTreeMap;
+
+use dynamo_api::Raw;
+use dynamo_api::pod::{JobSpec, ResourceRequirements, Toleration};
+use dynamo_api::v1alpha1::ProfilingConfig;
+use serde_json::{Map, Value, json};
+
+use super::free_form::{self, is_nothing};
+
+/// The name of the container that profiles.
+const PROFILER: &str = "profiler";
+
+/// What both versions say of the profiler's pod.
+#[derive(Debug, Default)]
+pub(super) struct ProfilerPod {
+    pub resources: Option<Raw<ResourceRequirements>>,
+    pub tolerations: Vec<Raw<Toleration>>,
+    pub node_selector: BTreeMap<String, String>,
+}
+
+impl ProfilerPod {
+    /// What v1alpha1 says of it.
+    pub(super) fn of(written: &ProfilingConfig) -> Self {
+        Self {
+            resources: written.resources.clone(),
+            tolerations: written.tolerations.clone(),
+            node_selector: written.node_selector.clone(),
+        }
+    }
+}
+
+/// What the job says of the profiler's pod, and the rest of the job. A job that can't be read is all rest.
+pub(super) fn split(job: &Raw<JobSpec>) -> (ProfilerPod, Option<Raw<JobSpec>>) {
+    let Some(mut members) = free_form::object(job) else { return (ProfilerPod::default(), Some(job.clone())) };
+    let pod = members.get_mut("template").and_then(|template| template.get_mut("spec")?.as_object_mut());
+    let taken = pod.map(take).unwrap_or_default();
+    let rest = (!is_empty_job(&members)).then(|| Value::Object(members).into());
+    (taken, rest)
+}
+
+/// The place of the container that profiles: the one of that name, or else one without a name.
+pub(super) fn profiler(job: &Raw<JobSpec>) -> Option<usize> {
+    position(free_form::object(job)?.get("template")?.get("spec")?.get("containers")?.as_array()?)
+}
+
+/// The job that says what `pod` does, made from what was kept of one.
+pub(super) fn restore(kept: Option<&Raw<JobSpec>>, pod: &ProfilerPod) -> Option<Raw<JobSpec>> {
+    let rest = kept.and_then(|kept| split(kept).1);
+    let live = live_members(pod);
+    if live.is_empty() {
+        return rest;
+    }
+    let mut job = rest.as_ref().and_then(free_form::object).unwrap_or_default();
+    free_form::edit(&mut job, "template", |template| free_form::edit(template, "spec", |spec| write(spec, live)));
+    Some(Value::Object(job).into())
+}
+
+fn live_members(pod: &ProfilerPod) -> Vec<(&'static str, Value)> {
+    let resources = pod.resources.as_ref().map(Raw::to_value).unwrap_or_default();
+    let tolerations = pod.tolerations.iter().map(Raw::to_value).collect();
+    let members = [("resources", resources), ("tolerations", tolerations), ("nodeSelector", json!(pod.node_selector))];
+    members.into_iter().filter(|(_, value)| !is_nothing(value)).collect()
+}
+
+fn write(spec: &mut Map<String, Value>, live: Vec<(&'static str, Value)>) {
+    for (name, value) in live {
+        match name {
+            "resources" => give_to_profiler(spec, value),
+            _ => drop(spec.insert(name.to_owned(), value)),
+        }
+    }
+}
+
+fn give_to_profiler(spec: &mut Map<String, Value>, resources: Value) {
+    let node = spec.entry("containers").or_insert_with(|| json!([]));
+    if !node.is_array() {
+        *node = json!([]);
+    }
+    let Value::Array(containers) = node else { return };
+    match position(containers).and_then(|index| containers[index].as_object_mut()) {
+        Some(container) => drop(container.insert("resources".into(), resources)),
+        None => containers.push(json!({"name": PROFILER, "resources": resources})),
+    }
+}
+
+fn take(spec: &mut Map<String, Value>) -> ProfilerPod {
+    let tolerations = take_if(spec, "tolerations", Value::is_array);
+    let selector = take_if(spec, "nodeSelector", |value| {
+        value.as_object().is_some_and(|labels| labels.values().all(Value::is_string))
+    });
+    ProfilerPod {
+        resources: take_resources(spec).map(Raw::from),
+        tolerations: tolerations.and_then(|list| serde_json::from_value(list).ok()).unwrap_or_default(),
+        node_selector: selector.and_then(|labels| serde_json::from_value(labels).ok()).unwrap_or_default(),
+    }
+}
+
+/// Takes a member away where it says something, in the right type.
+fn take_if(from: &mut Map<String, Value>, name: &str, is_right: impl Fn(&Value) -> bool) -> Option<Value> {
+    from.get(name).filter(|value| !is_nothing(value) && is_right(value))?;
+    from.remove(name)
+}
+
+/// What the profiler's container is given. Of a container that is alone and was given nothing else, nothing stays.
+fn take_resources(spec: &mut Map<String, Value>) -> Option<Value> {
+    let containers = spec.get_mut("containers")?.as_array_mut()?;
+    let index = position(containers)?;
+    let container = containers[index].as_object_mut()?;
+    let taken = take_if(container, "resources", Value::is_object);
+    if name_of(container) != PROFILER {
+        container.insert("name".into(), PROFILER.into());
+    }
+    let is_bare = container.iter().all(|(name, value)| name == "name" || is_nothing(value));
+    if taken.is_some() && is_bare && containers.len() == 1 {
+        spec.remove("containers");
+    }
+    taken
+}
+
+fn position(containers: &[Value]) -> Option<usize> {
+    let named = |name: &str| {
+        containers.iter().position(|each| each.as_object().is_some_and(|container| name_of(container) == name))
+    };
+    named(PROFILER).or_else(|| named(""))
+}
+
+/// Also a name of another type than text is one.
+fn name_of(container: &Map<String, Value>) -> &str {
+    container.get("name").map_or("", |name| name.as_str().unwrap_or(if name.is_null() { "" } else { "?" }))
+}
+
+/// Whether nothing of the job is left but the blocks that every job has.
+fn is_empty_job(job: &Map<String, Value>) -> bool {
+    let is_empty_spec = |spec: &Map<String, Value>| says_nothing_but(spec, "nodeSelector", Map::is_empty);
+    says_nothing_but(job, "template", |template| {
+        let without_metadata = |name: &str, value: &Value| name == "metadata" && is_nothing(value);
+        template
+            .iter()
+            .all(|(name, value)| without_metadata(name, value) || is_blank_member(name, value, "spec", is_empty_spec))
+    })
+}
+
+fn says_nothing_but(members: &Map<String, Value>, name: &str, judge: impl Fn(&Map<String, Value>) -> bool) -> bool {
+    members.iter().all(|(each, value)| is_blank_member(each, value, name, &judge))
+}
+
+/// Whether the member says nothing. A map says something even if it is empty, unless it is the one that is judged.
+fn is_blank_member(each: &str, value: &Value, name: &str, judge: impl Fn(&Map<String, Value>) -> bool) -> bool {
+    match value {
+        Value::Object(below) => each == name && judge(below),
+        _ => is_nothing(value),
+    }
+}

@@ -1,0 +1,147 @@
+//! The spec: what each version says of the other's, and what it has to be told by an annotation.
+
+use dynamo_api::v1alpha1::{Backend as SpokeBackend, DeploymentOverrides, ProfilingConfig};
+use dynamo_api::v1beta1::{Backend, Features, Mocker, Overrides, Sla, Workload};
+
+use super::profiling_config::{self, Projection};
+use super::profiling_job::{self, ProfilerPod};
+use super::{HubSpec, SpokeSpec, free_form};
+
+/// Reads a v1alpha1 spec as v1beta1, with what was `kept` of the one that it was made from.
+pub(super) fn lift(spoke: &SpokeSpec, kept: &HubSpec) -> HubSpec {
+    let projection = spoke.profiling_config.config.as_ref().map(profiling_config::project).unwrap_or_default();
+    HubSpec {
+        model: spoke.model.clone(),
+        backend: spoke.backend.as_ref().map(|backend| Backend::from(backend.as_str())),
+        image: image(spoke).to_owned(),
+        runtime_version_override: spoke.runtime_version_override.clone(),
+        hardware: kept.hardware.clone(),
+        workload: workload(&projection, kept),
+        sla: sla(&projection, kept),
+        overrides: overrides(spoke, kept),
+        features: features(spoke, projection.planner, kept),
+        model_cache: projection.model_cache,
+        search_strategy: kept.search_strategy.clone(),
+        auto_apply: Some(spoke.auto_apply),
+    }
+}
+
+/// What v1beta1 can't say of a v1alpha1 spec.
+pub(super) fn remainder_of_spoke(spoke: &SpokeSpec) -> SpokeSpec {
+    let profiling = &spoke.profiling_config;
+    SpokeSpec {
+        profiling_config: ProfilingConfig {
+            config: profiling.config.as_ref().and_then(profiling_config::remainder),
+            config_map_ref: profiling.config_map_ref.clone(),
+            output_pvc: profiling.output_pvc.clone(),
+            ..ProfilingConfig::default()
+        },
+        enable_gpu_discovery: spoke.enable_gpu_discovery,
+        deployment_overrides: spoke.deployment_overrides.clone().filter(|it| *it != DeploymentOverrides::default()),
+        ..SpokeSpec::default()
+    }
+}
+
+/// Reads a v1beta1 spec as v1alpha1, with what was `kept` of the one that it was made from.
+pub(super) fn lower(hub: &HubSpec, kept: &SpokeSpec) -> SpokeSpec {
+    let mocker = hub.features.as_ref().and_then(|features| features.mocker.as_ref());
+    SpokeSpec {
+        model: hub.model.clone(),
+        backend: hub.backend.as_ref().map(|backend| SpokeBackend::from(backend.as_str())),
+        use_mocker: mocker.is_some_and(|mocker| mocker.enabled),
+        profiling_config: profiling(hub, &kept.profiling_config),
+        runtime_version_override: hub.runtime_version_override.clone(),
+        enable_gpu_discovery: kept.enable_gpu_discovery,
+        auto_apply: hub.auto_apply.unwrap_or(true),
+        deployment_overrides: kept.deployment_overrides.as_ref().and_then(|kept| deployment_overrides(hub, kept)),
+    }
+}
+
+/// What v1alpha1 can't say of a v1beta1 spec.
+pub(super) fn remainder_of_hub(hub: &HubSpec) -> HubSpec {
+    let sla = hub.sla.as_ref().and_then(|sla| sla.e2e_latency);
+    let workload = hub.workload.clone().map(|workload| Workload { isl: None, osl: None, ..workload });
+    let features = hub.features.as_ref().map(|features| Features {
+        planner: features.planner.clone().filter(free_form::is_unreadable),
+        kv_router: features.kv_router.clone(),
+        mocker: features.mocker.clone().filter(|mocker| !mocker.enabled),
+    });
+    HubSpec {
+        hardware: hub.hardware.clone(),
+        workload: workload.filter(|rest| *rest != Workload::default()),
+        sla: sla.map(|latency| Sla { e2e_latency: Some(latency), ..Sla::default() }),
+        overrides: hub.overrides.as_ref().map(rest_of_overrides).filter(|rest| *rest != Overrides::default()),
+        features: features.filter(|rest| *rest != Features::default()),
+        search_strategy: hub.search_strategy.clone(),
+        ..HubSpec::default()
+    }
+}
+
+/// The image of the workers stands in where none is named for the profiler.
+fn image(spoke: &SpokeSpec) -> &str {
+    let of_workers = spoke.deployment_overrides.as_ref().map_or("", |overrides| overrides.workers_image.as_str());
+    let of_profiler = spoke.profiling_config.profiler_image.as_str();
+    if of_profiler.is_empty() { of_workers } else { of_profiler }
+}
+
+/// The image of the workers would be read as the one that is no longer named.
+fn deployment_overrides(hub: &HubSpec, kept: &DeploymentOverrides) -> Option<DeploymentOverrides> {
+    let mut overrides = kept.clone();
+    if hub.image.is_empty() {
+        overrides.workers_image.clear();
+    }
+    Some(overrides).filter(|overrides| *overrides != DeploymentOverrides::default())
+}
+
+fn workload(projection: &Projection, kept: &HubSpec) -> Option<Workload> {
+    let rest = kept.workload.clone().unwrap_or_default();
+    let live = projection.workload.clone();
+    let has_rest = rest.concurrency.is_some() || rest.request_rate.is_some();
+    (live.is_some() || has_rest).then(|| {
+        let live = live.unwrap_or_default();
+        Workload { isl: live.isl, osl: live.osl, ..rest }
+    })
+}
+
+fn sla(projection: &Projection, kept: &HubSpec) -> Option<Sla> {
+    let latency = kept.sla.as_ref().and_then(|sla| sla.e2e_latency);
+    (projection.sla.is_some() || latency.is_some())
+        .then(|| Sla { e2e_latency: latency, ..projection.sla.clone().unwrap_or_default() })
+}
+
+fn overrides(spoke: &SpokeSpec, kept: &HubSpec) -> Option<Overrides> {
+    let rest = kept.overrides.clone().unwrap_or_default();
+    let pod = ProfilerPod::of(&spoke.profiling_config);
+    let overrides = Overrides { profiling_job: profiling_job::restore(rest.profiling_job.as_ref(), &pod), ..rest };
+    Some(overrides).filter(|overrides| *overrides != Overrides::default())
+}
+
+fn rest_of_overrides(overrides: &Overrides) -> Overrides {
+    let job = overrides.profiling_job.as_ref().and_then(|job| profiling_job::split(job).1);
+    Overrides { profiling_job: job, ..overrides.clone() }
+}
+
+fn features(spoke: &SpokeSpec, planner: Option<dynamo_api::Json>, kept: &HubSpec) -> Option<Features> {
+    let rest = kept.features.clone().unwrap_or_default();
+    let off = rest.mocker.filter(|mocker| !mocker.enabled);
+    let features = Features {
+        planner: planner.or_else(|| rest.planner.filter(free_form::is_unreadable)),
+        kv_router: rest.kv_router,
+        mocker: if spoke.use_mocker { Some(Mocker { enabled: true }) } else { off },
+    };
+    Some(features).filter(|features| *features != Features::default())
+}
+
+fn profiling(hub: &HubSpec, kept: &ProfilingConfig) -> ProfilingConfig {
+    let job = hub.overrides.as_ref().and_then(|overrides| overrides.profiling_job.as_ref());
+    let pod = job.map(|job| profiling_job::split(job).0).unwrap_or_default();
+    ProfilingConfig {
+        config: profiling_config::rebuild(hub, kept.config.as_ref()),
+        config_map_ref: kept.config_map_ref.clone(),
+        profiler_image: hub.image.clone(),
+        output_pvc: kept.output_pvc.clone(),
+        resources: pod.resources,
+        tolerations: pod.tolerations,
+        node_selector: pod.node_selector,
+    }
+}

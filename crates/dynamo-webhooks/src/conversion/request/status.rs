@@ -1,0 +1,153 @@
+//! The status. The two versions cut the life of a request differently: a state is not always a phase.
+
+use dynamo_api::v1alpha1::{DeploymentStatus, RequestState};
+use dynamo_api::v1beta1::{ProfilingResults, RequestPhase};
+
+use super::{HubStatus, SpokeStatus};
+
+/// Reads a v1alpha1 status as v1beta1, with what was `kept` of the one that it was made from.
+pub(super) fn lift(spoke: &SpokeStatus, kept: &HubStatus) -> HubStatus {
+    let name = deployed_name(spoke);
+    let is_kept_deployed =
+        kept.phase == Some(RequestPhase::Deployed) && spoke.state == Some(RequestState::Ready) && kept.dgd_name == name;
+    let phase = if is_kept_deployed { RequestPhase::Deployed } else { phase(spoke) };
+    let while_profiling = Some(kept).filter(|_| phase == RequestPhase::Profiling);
+    HubStatus {
+        profiling_phase: while_profiling.and_then(|kept| kept.profiling_phase.clone()),
+        profiling_job_name: while_profiling.map(|kept| kept.profiling_job_name.clone()).unwrap_or_default(),
+        phase: Some(phase),
+        dgd_name: name.to_owned(),
+        conditions: spoke.conditions.clone(),
+        profiling_results: profiling_results(spoke, kept),
+        deployment_info: kept.deployment_info.clone().filter(|_| kept.dgd_name == name),
+        observed_generation: spoke.observed_generation,
+    }
+}
+
+/// What v1beta1 can't say of a v1alpha1 status.
+pub(super) fn remainder_of_spoke(spoke: &SpokeStatus) -> SpokeStatus {
+    let is_odd = matches!(
+        spoke.state,
+        Some(RequestState::Initializing | RequestState::DeploymentDeleted | RequestState::Other(_))
+    );
+    let deployment = spoke.deployment.clone().filter(|deployment| is_odd || says_more_than_a_name(deployment));
+    SpokeStatus {
+        state: spoke.state.clone().filter(|_| is_odd || deployment.is_some()),
+        backend: spoke.backend.clone(),
+        profiling_results: spoke.profiling_results.clone(),
+        deployment,
+        ..SpokeStatus::default()
+    }
+}
+
+/// Reads a v1beta1 status as v1alpha1, with what was `kept` of the one that it was made from.
+pub(super) fn lower(hub: &HubStatus, kept: &SpokeStatus) -> SpokeStatus {
+    let stands = Standing::of(hub, kept);
+    let state = kept.state.clone().filter(|_| stands != Standing::Gone);
+    SpokeStatus {
+        state: Some(state.unwrap_or_else(|| state_of(hub.phase.as_ref()))),
+        backend: kept.backend.clone(),
+        observed_generation: hub.observed_generation,
+        conditions: hub.conditions.clone(),
+        profiling_results: kept.profiling_results.clone(),
+        generated_deployment: hub.profiling_results.as_ref().and_then(|results| results.selected_config.clone()),
+        deployment: deployment(hub, kept, stands),
+    }
+}
+
+/// What v1alpha1 can't say of a v1beta1 status that has become `spoke`.
+pub(super) fn remainder_of_hub(hub: &HubStatus, spoke: &SpokeStatus) -> HubStatus {
+    let deployed = hub.phase == Some(RequestPhase::Deployed) && phase(spoke) != RequestPhase::Deployed;
+    let is_profiling = hub.phase == Some(RequestPhase::Profiling);
+    let pareto = hub.profiling_results.as_ref().map(|results| results.pareto.clone()).unwrap_or_default();
+    let named = deployed || hub.deployment_info.is_some();
+    HubStatus {
+        phase: deployed.then_some(RequestPhase::Deployed),
+        dgd_name: if named { hub.dgd_name.clone() } else { String::new() },
+        profiling_phase: hub.profiling_phase.clone().filter(|_| is_profiling),
+        profiling_job_name: if is_profiling { hub.profiling_job_name.clone() } else { String::new() },
+        profiling_results: (!pareto.is_empty()).then(|| ProfilingResults { pareto, selected_config: None }),
+        deployment_info: hub.deployment_info.clone(),
+        ..HubStatus::default()
+    }
+}
+
+/// How much of a kept state and deployment still stands beside the live phase.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Standing {
+    /// All of it.
+    Whole,
+    /// All but that the graph was made: the live phase says that it wasn't.
+    NotMade,
+    /// Nothing.
+    Gone,
+}
+
+impl Standing {
+    fn of(hub: &HubStatus, kept: &SpokeStatus) -> Self {
+        let live = hub.phase.as_ref();
+        match &kept.state {
+            Some(RequestState::DeploymentDeleted) if deployed_name(kept) != hub.dgd_name => Self::Gone,
+            Some(RequestState::Ready) if live == Some(&RequestPhase::Deployed) => Self::Whole,
+            Some(RequestState::Ready) if live == Some(&RequestPhase::Ready) => {
+                if phase(kept) == RequestPhase::Ready {
+                    Self::Whole
+                } else {
+                    Self::NotMade
+                }
+            }
+            _ if phase(kept) == *live.unwrap_or(&RequestPhase::Pending) => Self::Whole,
+            _ => Self::Gone,
+        }
+    }
+}
+
+fn phase(spoke: &SpokeStatus) -> RequestPhase {
+    match &spoke.state {
+        Some(RequestState::Profiling) => RequestPhase::Profiling,
+        Some(RequestState::Deploying) => RequestPhase::Deploying,
+        Some(RequestState::Failed) => RequestPhase::Failed,
+        Some(RequestState::Ready) if spoke.deployment.as_ref().is_some_and(|deployment| deployment.created) => {
+            RequestPhase::Deployed
+        }
+        Some(RequestState::Ready | RequestState::DeploymentDeleted) => RequestPhase::Ready,
+        Some(RequestState::Initializing | RequestState::Pending | RequestState::Other(_)) | None => {
+            RequestPhase::Pending
+        }
+    }
+}
+
+fn state_of(phase: Option<&RequestPhase>) -> RequestState {
+    match phase {
+        Some(RequestPhase::Profiling) => RequestState::Profiling,
+        Some(RequestPhase::Deploying) => RequestState::Deploying,
+        Some(RequestPhase::Ready | RequestPhase::Deployed) => RequestState::Ready,
+        Some(RequestPhase::Failed) => RequestState::Failed,
+        Some(RequestPhase::Pending | RequestPhase::Other(_)) | None => RequestState::Pending,
+    }
+}
+
+fn deployed_name(spoke: &SpokeStatus) -> &str {
+    spoke.deployment.as_ref().map_or("", |deployment| deployment.name.as_str())
+}
+
+fn says_more_than_a_name(deployment: &DeploymentStatus) -> bool {
+    let only_named = DeploymentStatus { name: deployment.name.clone(), ..DeploymentStatus::default() };
+    *deployment != only_named || deployment.name.is_empty()
+}
+
+fn profiling_results(spoke: &SpokeStatus, kept: &HubStatus) -> Option<ProfilingResults> {
+    let pareto = kept.profiling_results.as_ref().map(|results| results.pareto.clone()).unwrap_or_default();
+    let results = ProfilingResults { pareto, selected_config: spoke.generated_deployment.clone() };
+    Some(results).filter(|results| *results != ProfilingResults::default())
+}
+
+/// A deployment that v1beta1 only names isn't said to have been made: else a v1alpha1 controller wouldn't make it.
+fn deployment(hub: &HubStatus, kept: &SpokeStatus, stands: Standing) -> Option<DeploymentStatus> {
+    let kept = kept.deployment.clone().filter(|kept| stands != Standing::Gone && kept.name == hub.dgd_name);
+    if let Some(kept) = kept {
+        return Some(DeploymentStatus { created: kept.created && stands == Standing::Whole, ..kept });
+    }
+    let name = hub.dgd_name.clone();
+    (!name.is_empty()).then(|| DeploymentStatus { name, ..DeploymentStatus::default() })
+}
