@@ -16,7 +16,7 @@ run: ## Show the webhooks at work on example manifests, then keep serving (Ctrl-
 # integration tests that is not named here runs with test-tools.
 TEST := $(CARGO) test --workspace --all-features
 RULE_TESTS := cases catalogue any_shape agreement commands
-LISTENER_TESTS := hostile http2 serving watching
+LISTENER_TESTS := converting hostile http2 serving watching
 IDLE_TESTS := idle
 ALL_TESTS := $(sort $(basename $(notdir $(wildcard crates/*/tests/*.rs xtask/tests/*.rs))) \
 	$(notdir $(patsubst %/main.rs,%,$(wildcard crates/*/tests/*/main.rs))))

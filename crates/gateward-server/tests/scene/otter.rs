@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use gateward_core::{
-    CREATE, Defaulted, Defaulter, Endpoint, FieldPath, Issues, Kind, Registry, Request, Resource, Rule, Scope,
-    Validator, Verdict,
+    CREATE, ConversionError, Convert, Defaulted, Defaulter, Endpoint, FieldPath, Issues, Kind, Provenance, Registry,
+    Request, Resource, Rule, Scope, Validator, Verdict,
 };
 use serde::{Deserialize, Serialize};
 use tokio::sync::Semaphore;
@@ -30,6 +30,44 @@ impl Resource for Otter {
     const KIND: &'static str = "Otter";
     const PLURAL: &'static str = "otters";
     const SCOPE: Scope = Scope::Namespaced;
+}
+
+/// The older version: a river was a stream then.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct OldOtter {
+    spec: OldSpec,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct OldSpec {
+    mood: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    stream: Option<String>,
+}
+
+impl Resource for OldOtter {
+    const GROUP: &'static str = "zoo.dev";
+    const VERSION: &'static str = "v1alpha1";
+    const KIND: &'static str = "Otter";
+    const PLURAL: &'static str = "otters";
+    const SCOPE: Scope = Scope::Namespaced;
+}
+
+/// Converts otters, except drowned ones; an angry one bites.
+struct Streams;
+
+impl Convert<OldOtter, Otter> for Streams {
+    fn lift(&self, old: &OldOtter, _: &mut Provenance, _: &mut Issues) -> Result<Otter, ConversionError> {
+        assert!(old.spec.mood != "angry", "{} bites", old.spec.mood);
+        if old.spec.mood == "drowned" {
+            return Err(ConversionError { path: FieldPath::field("spec") / "mood", message: "too late".into() });
+        }
+        Ok(Otter { spec: Spec { mood: old.spec.mood.clone(), river: old.spec.stream.clone() } })
+    }
+
+    fn lower(&self, new: &Otter, _: &mut Issues) -> Result<OldOtter, ConversionError> {
+        Ok(OldOtter { spec: OldSpec { mood: new.spec.mood.clone(), stream: new.spec.river.clone() } })
+    }
 }
 
 const MOOD: Rule = Rule { id: "OTTER-01", summary: "an otter's mood can be printed", ..Rule::on(CREATE) };
@@ -109,6 +147,7 @@ impl Defaulter<Otter> for Defaults {
 
 pub fn registry(lodge: &Lodge) -> Registry {
     let kind = Kind::<Otter>::new()
+        .spoke::<OldOtter>(Streams)
         .validate(Rules(lodge.clone()))
         .default(Defaults)
         .validating_at(Endpoint::new().path(VALIDATE))
@@ -132,6 +171,18 @@ pub fn review_of(spec: &str) -> Vec<u8> {
             r#""object":{{"apiVersion":"zoo.dev/v1","kind":"Otter","metadata":{{"name":"ottilie"}},"spec":{}}}}}}}"#,
         ),
         spec
+    )
+    .into_bytes()
+}
+
+/// A review of so many old otters in some mood, to become new ones.
+pub fn conversion(mood: &str, otters: usize) -> Vec<u8> {
+    let otter = format!(
+        r#"{{"apiVersion":"zoo.dev/v1alpha1","kind":"Otter","metadata":{{"name":"ottilie"}},"spec":{{"mood":"{mood}","stream":"Spey"}}}}"#
+    );
+    let objects = vec![otter; otters].join(",");
+    format!(
+        r#"{{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview","request":{{"uid":"705ab4f5","desiredAPIVersion":"zoo.dev/v1","objects":[{objects}]}}}}"#
     )
     .into_bytes()
 }

@@ -1,0 +1,68 @@
+//! Conversion over TLS: lists as large as the API server sends them, and failures that cost one answer.
+#![allow(clippy::unwrap_used, reason = "what can't be set up is a failed test")]
+
+mod scene;
+
+use gateward_server::{ByteSize, Limits};
+use scene::client::post;
+use scene::otter::{conversion, review};
+use scene::{VALIDATE, scene};
+use serde_json::json;
+
+const CONVERT: &str = "/convert";
+
+#[tokio::test]
+async fn an_object_is_converted() {
+    let scene = scene(Limits::default()).await;
+    let response = scene.client().await.ask(&post(CONVERT, &conversion("playful", 1))).await;
+    assert_eq!(response.status, 200);
+    let otter = json!({"apiVersion": "zoo.dev/v1", "kind": "Otter", "metadata": {"name": "ottilie"},
+        "spec": {"mood": "playful", "river": "Spey"}});
+    let answer = json!({"uid": "705ab4f5", "convertedObjects": [otter], "result": {"status": "Success"}});
+    assert_eq!(response.json()["response"], answer);
+    assert_eq!(scene.metric(r#"otter_webhook_conversions_total{resource_type="Otter",result="converted"}"#), 1);
+}
+
+#[tokio::test]
+async fn a_list_is_converted_that_no_admission_body_may_be_as_large_as() {
+    let limits = Limits { admission_size: ByteSize::kibibytes(64), ..Limits::default() };
+    let scene = scene(limits).await;
+    let body = conversion("playful", 2_000);
+    assert!(body.len() > 128 * 1024);
+    let response = scene.client().await.ask(&post(CONVERT, &body)).await;
+    assert_eq!(response.json()["response"]["convertedObjects"].as_array().map(Vec::len), Some(2_000));
+    assert_eq!(scene.metric(r#"otter_webhook_converted_objects_total{resource_type="Otter"}"#), 2_000);
+    assert_eq!(scene.client().await.ask(&post(VALIDATE, &review(&"x".repeat(70_000)))).await.status, 413);
+}
+
+#[tokio::test]
+async fn conversion_has_a_limit_of_its_own() {
+    let scene = scene(Limits { conversion_size: ByteSize::kibibytes(16), ..Limits::default() }).await;
+    assert_eq!(scene.client().await.ask(&post(CONVERT, &conversion("playful", 2_000))).await.status, 413);
+    scene.still_serves().await;
+}
+
+#[tokio::test]
+async fn an_object_that_cannot_be_converted_is_a_failure_that_names_it() {
+    let scene = scene(Limits::default()).await;
+    let response = scene.client().await.ask(&post(CONVERT, &conversion("drowned", 2))).await;
+    assert_eq!(response.status, 200);
+    let result = json!({"status": "Failure", "message": "objects[0] (Otter ottilie): spec.mood: too late"});
+    assert_eq!(response.json()["response"]["result"], result);
+    assert_eq!(scene.metric(r#"otter_webhook_conversions_total{resource_type="Otter",result="failed"}"#), 1);
+}
+
+#[tokio::test]
+async fn a_panic_in_a_conversion_costs_one_answer() {
+    let scene = scene(Limits::default()).await;
+    assert_eq!(scene.client().await.ask(&post(CONVERT, &conversion("angry", 1))).await.status, 500);
+    scene.still_serves().await;
+}
+
+#[tokio::test]
+async fn a_long_list_gives_others_a_turn_and_ends_with_the_deadline() {
+    let scene = scene(Limits::default()).await;
+    let target = format!("{CONVERT}?timeout=1ms");
+    assert_eq!(scene.client().await.ask(&post(&target, &conversion("playful", 60_000))).await.status, 504);
+    scene.still_serves().await;
+}
