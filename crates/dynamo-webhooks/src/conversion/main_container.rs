@@ -5,13 +5,13 @@ use std::collections::HashMap;
 use dynamo_api::Raw;
 use dynamo_api::constants::MAIN_CONTAINER;
 use dynamo_api::pod::{EnvVar, Probe};
-use dynamo_api::v1alpha1::{ComponentSpec, VolumeMount};
+use dynamo_api::v1alpha1::ComponentSpec;
 use gateward_core::FieldPath;
 use serde_json::{Map, Value, json};
 
 use super::merge::{is_blank, kept, overlay};
-use super::resources;
-use super::trail::{Trail, main, nearest};
+use super::trail::{Trail, nearest};
+use super::{mounts, resources};
 
 /// Which of the two a merged item came from, with its position there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,6 +22,7 @@ enum Origin {
 
 /// The main container. A `mainContainer` that is no object stays what it is.
 pub(super) fn lift(service: &ComponentSpec, main_container: Value, trail: &mut Trail<'_>) -> Value {
+    let main = trail.main();
     let mut container = match main_container {
         Value::Null => {
             trail.made(main, nearest(service));
@@ -39,7 +40,7 @@ pub(super) fn lift(service: &ComponentSpec, main_container: Value, trail: &mut T
     resources::lay(&mut container, service, trail);
     lay_env(&mut container, &service.envs, trail);
     lay_env_from(&mut container, service, trail);
-    lay_mounts(&mut container, &service.volume_mounts, trail);
+    mounts::lay(&mut container, &service.volume_mounts, trail);
     lay_probe(&mut container, "livenessProbe", service.liveness_probe.as_ref(), trail);
     lay_probe(&mut container, "readinessProbe", service.readiness_probe.as_ref(), trail);
     Value::Object(container)
@@ -54,6 +55,7 @@ fn lay_env(container: &mut Map<String, Value>, flat: &[Raw<EnvVar>], trail: &mut
 
 /// Variables are united by name: each stands where its name first came up and has its last value.
 fn env(flat: &[Raw<EnvVar>], own: Value, trail: &mut Trail<'_>) -> Value {
+    let main = trail.main();
     let united = match own {
         Value::Array(own) if !own.is_empty() => unite(flat, own),
         own if is_blank(&own) => {
@@ -96,6 +98,7 @@ impl Origin {
 fn lay_env_from(container: &mut Map<String, Value>, service: &ComponentSpec, trail: &mut Trail<'_>) {
     let Some(secret) = service.env_from_secret.as_deref().filter(|secret| !secret.is_empty()) else { return };
     if container.get("envFrom").is_none_or(is_blank) {
+        let main = trail.main();
         trail.made(|at| main(at) / "envFrom", |at| at / "envFromSecret");
         container.insert("envFrom".into(), json!([secret_reference(secret)]));
     }
@@ -106,47 +109,11 @@ pub(super) fn secret_reference(secret: &str) -> Value {
     json!({"secretRef": {"name": secret}})
 }
 
-fn lay_mounts(container: &mut Map<String, Value>, flat: &[VolumeMount], trail: &mut Trail<'_>) {
-    if !flat.is_empty() {
-        let own = container.remove("volumeMounts").unwrap_or_default();
-        container.insert("volumeMounts".into(), mounts(flat, own, trail));
-    }
-}
-
-/// The container's own mounts come first, then all of the service's, caches included.
-fn mounts(flat: &[VolumeMount], own: Value, trail: &mut Trail<'_>) -> Value {
-    let mut mounts = match own {
-        Value::Array(own) => own,
-        own if is_blank(&own) => Vec::new(),
-        odd => return odd,
-    };
-    if mounts.is_empty() {
-        trail.made(|at| main(at) / "volumeMounts", |at| at / "volumeMounts");
-    }
-    for (index, mount) in flat.iter().enumerate() {
-        record_mount(mounts.len(), index, trail);
-        mounts.push(native_mount(mount));
-    }
-    Value::Array(mounts)
-}
-
-fn native_mount(mount: &VolumeMount) -> Value {
-    let members = [("name", &mount.name), ("mountPath", &mount.mount_point)];
-    let set = members.into_iter().filter(|(_, text)| !text.is_empty());
-    Value::Object(set.map(|(name, text)| (name.to_owned(), Value::from(text.as_str()))).collect())
-}
-
-fn record_mount(place: usize, index: usize, trail: &mut Trail<'_>) {
-    let lifted = |at| (main(at) / "volumeMounts").index(place);
-    let flat = |at: FieldPath| (at / "volumeMounts").index(index);
-    trail.moved(lifted, flat);
-    trail.moved(|at| lifted(at) / "mountPath", |at| flat(at) / "mountPoint");
-}
-
 fn lay_probe(container: &mut Map<String, Value>, name: &'static str, flat: Option<&Raw<Probe>>, trail: &mut Trail<'_>) {
     let Some(flat) = flat else { return };
     let (base, over) = (flat.to_value(), container.remove(name).unwrap_or_default());
     if trail.is_recording() {
+        let main = trail.main();
         for node in kept(&base, &over) {
             trail.moved(|at| (main(at) / name).join(node.segments()), |at| (at / name).join(node.segments()));
         }

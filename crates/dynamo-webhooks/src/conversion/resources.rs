@@ -10,7 +10,8 @@ use gateward_core::FieldPath;
 use serde_json::{Map, Value};
 
 use super::merge::is_blank;
-use super::trail::{Trail, main};
+use super::sameness::same;
+use super::trail::Trail;
 
 /// A block of amounts.
 #[derive(Debug, Clone, Copy)]
@@ -133,11 +134,97 @@ fn merge(mut flat: Map<String, Value>, own: Map<String, Value>) -> Map<String, V
     flat
 }
 
+/// Moves the container's resources to the service's fields. What is no amount stays where it is.
+pub(super) fn lower(container: &mut Map<String, Value>) -> Option<Resources> {
+    let mut own = match container.remove("resources")? {
+        Value::Object(own) => own,
+        odd => {
+            container.insert("resources".into(), odd);
+            return None;
+        }
+    };
+    let mut take = |block: Block| own.get_mut(block.name()).and_then(Value::as_object_mut).and_then(take_amounts);
+    let (requests, limits) = (take(Block::Requests), take(Block::Limits));
+    let claims = own.get("claims").and_then(plain_claims);
+    if claims.is_some() {
+        own.remove("claims");
+    }
+    own.retain(|_, member| !is_blank(member));
+    if !own.is_empty() {
+        container.insert("resources".into(), own.into());
+    }
+    let resources = Resources { requests, limits, claims: claims.unwrap_or_default() };
+    (resources != Resources::default()).then_some(resources)
+}
+
+/// Takes those amounts that can be read, in canonical text.
+fn take_amounts(block: &mut Map<String, Value>) -> Option<ResourceItem> {
+    let mut item = ResourceItem::default();
+    for (name, written) in std::mem::take(block) {
+        match (amount(&written), name.as_str()) {
+            (None, _) => drop(block.insert(name, written)),
+            (Some(text), "cpu") => item.cpu = text,
+            (Some(text), "memory") => item.memory = text,
+            (Some(text), GPU_RESOURCE) => item.gpu = text,
+            (Some(text), _) => drop(item.custom.insert(name, text)),
+        }
+    }
+    (item != ResourceItem::default()).then_some(item)
+}
+
+/// The canonical text of an amount.
+fn amount(written: &Value) -> Option<String> {
+    let amount = match written {
+        Value::String(text) => text.parse::<Amount>(),
+        Value::Number(number) => number.to_string().parse(),
+        _ => return None,
+    };
+    amount.ok().map(|amount| amount.to_string())
+}
+
+/// The claims, where they say nothing that v1alpha1 has no word for.
+fn plain_claims(claims: &Value) -> Option<Vec<ResourceClaim>> {
+    let read: Vec<ResourceClaim> =
+        claims.as_array()?.iter().map(|claim| serde_json::from_value(claim.clone()).ok()).collect::<Option<_>>()?;
+    let written: Value = read.iter().map(claim).collect();
+    same(&written, claims).then_some(read)
+}
+
+/// Whether the way back would not lead to these resources.
+pub(super) fn are_lost(resources: &Resources) -> bool {
+    let mut container = Map::from_iter([("resources".to_owned(), Value::Object(native(resources)))]);
+    lower(&mut container).as_ref() != Some(resources)
+}
+
+/// Whether nothing of the resources is to be seen in the hub.
+pub(super) fn are_invisible(resources: &Resources) -> bool {
+    native(resources).is_empty()
+}
+
+/// Whether both are the same amounts of the same resources, however written.
+pub(super) fn mean_the_same(one: &Value, other: &Value) -> bool {
+    same(&canonical(one), &canonical(other))
+}
+
+fn canonical(resources: &Value) -> Value {
+    let mut canonical = resources.clone();
+    for block in Block::ALL {
+        let amounts = canonical.get_mut(block.name()).and_then(Value::as_object_mut);
+        for written in amounts.into_iter().flatten().map(|(_, written)| written) {
+            if let Some(text) = amount(written) {
+                *written = text.into();
+            }
+        }
+    }
+    canonical
+}
+
 /// What the container's own resources have is reported there, the rest at the service's flat field.
 fn record(flat: Option<&Resources>, over: &Value, trail: &mut Trail<'_>) {
     if !trail.is_recording() || !(over.is_object() || over.is_null()) {
         return;
     }
+    let main = trail.main();
     if over.is_null() {
         trail.moved(|at| main(at) / "resources", |at| at / "resources");
     }
@@ -154,6 +241,7 @@ fn record_block(block: &'static str, flat: &Amounts<'_>, over: &Value, trail: &m
     if !(over.is_object() || over.is_null()) {
         return;
     }
+    let main = trail.main();
     if over.is_null() {
         trail.moved(|at| main(at) / "resources" / block, |at| at / "resources" / block);
     }

@@ -6,18 +6,19 @@ use dynamo_api::v1alpha1::FrontendSidecar;
 use serde_json::{Map, Value};
 
 use super::main_container::secret_reference;
+use super::merge::is_blank;
 use super::trail::{Trail, container};
 
-/// Adds the sidecar's container, unless the pod has one of that name.
-pub(super) fn add(containers: &mut Vec<Value>, sidecar: &FrontendSidecar, trail: &mut Trail<'_>) {
-    if containers.iter().any(|container| container["name"] == FRONTEND_SIDECAR_CONTAINER) {
-        return;
-    }
-    record(containers.len(), trail);
-    containers.push(native(sidecar));
+/// The members of the container that the block has words for, and its name.
+const OF_BLOCK: [&str; 4] = ["name", "image", "args", "env"];
+
+/// Whether this is the sidecar's container.
+pub(super) fn is_sidecar(container: &Value) -> bool {
+    container["name"] == FRONTEND_SIDECAR_CONTAINER
 }
 
-fn native(sidecar: &FrontendSidecar) -> Value {
+/// The sidecar's container.
+pub(super) fn lift(sidecar: &FrontendSidecar) -> Map<String, Value> {
     let mut container = Map::new();
     container.insert("name".into(), FRONTEND_SIDECAR_CONTAINER.into());
     if !sidecar.image.is_empty() {
@@ -29,16 +30,69 @@ fn native(sidecar: &FrontendSidecar) -> Value {
     if !sidecar.envs.is_empty() {
         container.insert("env".into(), sidecar.envs.iter().map(Raw::to_value).collect());
     }
-    if let Some(secret) = sidecar.env_from_secret.as_deref().filter(|secret| !secret.is_empty()) {
+    if let Some(secret) = secret(sidecar) {
         container.insert("envFrom".into(), vec![secret_reference(secret)].into());
     }
-    Value::Object(container)
+    container
 }
 
-fn record(place: usize, trail: &mut Trail<'_>) {
+fn secret(sidecar: &FrontendSidecar) -> Option<&str> {
+    sidecar.env_from_secret.as_deref().filter(|secret| !secret.is_empty())
+}
+
+/// Notes where the container at `place` came from.
+pub(super) fn record(place: usize, trail: &mut Trail<'_>) {
     trail.made(|at| container(at, place), |at| at / "frontendSidecar");
     for (lifted, written) in [("image", "image"), ("args", "args"), ("env", "envs")] {
         trail.moved(|at| container(at, place) / lifted, |at| at / "frontendSidecar" / written);
     }
     trail.made(|at| container(at, place) / "envFrom", |at| at / "frontendSidecar" / "envFromSecret");
+}
+
+/// Gives the container the leaves that only the hub can say, `had` with it. Sources of variables are among them as long
+/// as they name the secret that the block names.
+pub(super) fn restore(container: &mut Map<String, Value>, sidecar: &FrontendSidecar, had: &Map<String, Value>) {
+    for (name, leaf) in had.iter().filter(|(name, _)| !OF_BLOCK.contains(&name.as_str())) {
+        if name != "envFrom" || secret(sidecar).is_none_or(|secret| names(leaf, secret)) {
+            container.insert(name.clone(), leaf.clone());
+        }
+    }
+}
+
+fn names(sources: &Value, secret: &str) -> bool {
+    let mut sources = sources.as_array().into_iter().flatten();
+    sources.any(|source| source["secretRef"]["name"] == secret)
+}
+
+/// The leaves of the container that the block has no words for; `lifted` is what the block alone would make.
+pub(super) fn leaves(container: &Map<String, Value>, lifted: &Map<String, Value>) -> Map<String, Value> {
+    let is_said =
+        |name: &str, leaf: &Value| OF_BLOCK.contains(&name) || is_blank(leaf) || lifted.get(name) == Some(leaf);
+    let unsaid = container.iter().filter(|(name, leaf)| !is_said(name, leaf));
+    unsaid.map(|(name, leaf)| (name.clone(), leaf.clone())).collect()
+}
+
+/// The block that says what the container says; `None` where it has no words for that. `kept` is the block of before.
+pub(super) fn lower(container: &Value, kept: &FrontendSidecar) -> Option<FrontendSidecar> {
+    let list = |name: &str| match &container[name] {
+        Value::Null => Some(&[][..]),
+        Value::Array(items) => Some(items.as_slice()),
+        _ => None,
+    };
+    let image = match &container["image"] {
+        Value::Null => String::new(),
+        image => image.as_str()?.to_owned(),
+    };
+    let args = list("args")?.iter().map(|arg| arg.as_str().map(str::to_owned)).collect::<Option<_>>()?;
+    let envs = list("env")?.iter().cloned().map(Raw::from).collect();
+    let kept = kept.env_from_secret.clone().filter(String::is_empty);
+    let env_from_secret = plain_secret(&container["envFrom"]).map(str::to_owned).or(kept);
+    Some(FrontendSidecar { image, args, env_from_secret, envs })
+}
+
+/// The one secret whose keys all become variables, and nothing else.
+fn plain_secret(sources: &Value) -> Option<&str> {
+    let [source] = sources.as_array()?.as_slice() else { return None };
+    let secret = source["secretRef"]["name"].as_str().filter(|name| !name.is_empty())?;
+    (*source == secret_reference(secret)).then_some(secret)
 }

@@ -48,12 +48,13 @@ impl Place<'_> {
 /// The provenance of one component. Paths are given as steps from the component in either version.
 pub(super) struct Trail<'a> {
     place: Place<'a>,
+    main: usize,
     provenance: &'a mut Provenance,
 }
 
 impl<'a> Trail<'a> {
     pub fn new(place: Place<'a>, provenance: &'a mut Provenance) -> Self {
-        Self { place, provenance }
+        Self { place, main: 0, provenance }
     }
 
     /// The node `hub` is the node `written`, with everything below.
@@ -66,6 +67,17 @@ impl<'a> Trail<'a> {
     pub fn made(&mut self, hub: impl FnOnce(FieldPath) -> FieldPath, written: impl FnOnce(FieldPath) -> FieldPath) {
         let place = self.place;
         self.provenance.made(|| (hub(place.hub()), written(place.written())));
+    }
+
+    /// Says where among the containers the main one stands, if it isn't the first.
+    pub fn place_main(&mut self, index: usize) {
+        self.main = index;
+    }
+
+    /// The main container in v1beta1.
+    pub fn main(&self) -> impl Fn(FieldPath) -> FieldPath + Copy + use<> {
+        let index = self.main;
+        move |component| container(component, index)
     }
 
     /// Whether it is worth finding out about many nodes.
@@ -87,11 +99,6 @@ pub(super) fn pod(component: FieldPath) -> FieldPath {
 /// A container of the pod in v1beta1.
 pub(super) fn container(component: FieldPath, index: usize) -> FieldPath {
     (pod(component) / "containers").index(index)
-}
-
-/// The main container in v1beta1: the first one.
-pub(super) fn main(component: FieldPath) -> FieldPath {
-    container(component, 0)
 }
 
 /// The nearest node that the user wrote of the pod as a whole, in v1alpha1.

@@ -26,11 +26,11 @@ const NAMES: [&str; 16] = [
 const TEXTS: [&str; 12] =
     ["", "main", "sidecar-frontend", "a", "B", "1", "0", "-1Gi", "0.5", "worker", "prefill", "not a quantity"];
 
-fn text() -> impl Strategy<Value = Value> {
+pub fn text() -> impl Strategy<Value = Value> {
     prop::sample::select(&TEXTS[..]).prop_map(Value::from)
 }
 
-fn leaf() -> impl Strategy<Value = Value> {
+pub fn leaf() -> impl Strategy<Value = Value> {
     prop_oneof![
         Just(Value::Null),
         any::<bool>().prop_map(Value::from),
@@ -41,7 +41,7 @@ fn leaf() -> impl Strategy<Value = Value> {
 }
 
 /// JSON of any shape, with telling names.
-fn odd() -> impl Strategy<Value = Value> {
+pub fn odd() -> impl Strategy<Value = Value> {
     leaf().prop_recursive(4, 32, 4, |inner| {
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
@@ -53,7 +53,7 @@ fn odd() -> impl Strategy<Value = Value> {
 }
 
 /// An object that has some of these members.
-fn object(members: Vec<(&'static str, BoxedStrategy<Value>)>) -> BoxedStrategy<Value> {
+pub fn object(members: Vec<(&'static str, BoxedStrategy<Value>)>) -> BoxedStrategy<Value> {
     let optional: Vec<_> = members.into_iter().map(|(name, value)| (Just(name), prop::option::of(value))).collect();
     optional
         .prop_map(|members| {
@@ -63,11 +63,11 @@ fn object(members: Vec<(&'static str, BoxedStrategy<Value>)>) -> BoxedStrategy<V
         .boxed()
 }
 
-fn list(item: impl Strategy<Value = Value> + 'static) -> BoxedStrategy<Value> {
+pub fn list(item: impl Strategy<Value = Value> + 'static) -> BoxedStrategy<Value> {
     prop::collection::vec(item, 0..4).prop_map(Value::from).boxed()
 }
 
-fn texts() -> BoxedStrategy<Value> {
+pub fn texts() -> BoxedStrategy<Value> {
     prop::collection::btree_map(prop::sample::select(&NAMES[..]), text(), 0..3)
         .prop_map(|map| Value::Object(map.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()))
         .boxed()
@@ -92,20 +92,20 @@ fn flat_resources() -> BoxedStrategy<Value> {
 }
 
 /// A well-formed value as often as an odd one.
-fn or_odd(value: BoxedStrategy<Value>) -> BoxedStrategy<Value> {
+pub fn or_odd(value: BoxedStrategy<Value>) -> BoxedStrategy<Value> {
     prop_oneof![value, odd()].boxed()
 }
 
-fn variables() -> BoxedStrategy<Value> {
+pub fn variables() -> BoxedStrategy<Value> {
     list(object(vec![("name", text().boxed()), ("value", text().boxed())]))
 }
 
-fn probe() -> BoxedStrategy<Value> {
+pub fn probe() -> BoxedStrategy<Value> {
     let get = object(vec![("path", text().boxed()), ("port", leaf().boxed())]);
     object(vec![("periodSeconds", leaf().boxed()), ("httpGet", or_odd(get))])
 }
 
-fn main_container() -> BoxedStrategy<Value> {
+pub fn main_container() -> BoxedStrategy<Value> {
     object(vec![
         ("name", text().boxed()),
         ("image", or_odd(text().boxed())),
@@ -121,7 +121,7 @@ fn main_container() -> BoxedStrategy<Value> {
     ])
 }
 
-fn extra_pod_spec() -> BoxedStrategy<Value> {
+pub fn extra_pod_spec() -> BoxedStrategy<Value> {
     object(vec![
         ("mainContainer", or_odd(main_container())),
         ("containers", or_odd(list(object(vec![("name", text().boxed()), ("odd", odd().boxed())])))),

@@ -1,0 +1,188 @@
+//! The main container's mounts: a flat list on one side, with a flag for the compilation cache, those of a container on
+//! the other.
+
+use dynamo_api::v1alpha1::VolumeMount;
+use gateward_core::FieldPath;
+use serde_json::{Map, Value};
+
+use super::merge::is_blank;
+use super::sameness::same;
+use super::trail::Trail;
+
+/// Fills in the main container's mounts: its own come first, then all of the service's, caches included.
+pub(super) fn lay(container: &mut Map<String, Value>, flat: &[VolumeMount], trail: &mut Trail<'_>) {
+    if !flat.is_empty() {
+        let own = container.remove("volumeMounts").unwrap_or_default();
+        if own.is_array() || is_blank(&own) {
+            record(own.as_array().map_or(0, Vec::len), flat.len(), trail);
+        }
+        container.insert("volumeMounts".into(), united(flat, own));
+    }
+}
+
+/// Mounts of an odd type stay what they are.
+fn united(flat: &[VolumeMount], own: Value) -> Value {
+    match own {
+        Value::Array(own) => own.into_iter().chain(flat.iter().map(native)).collect(),
+        own if is_blank(&own) => flat.iter().map(native).collect(),
+        odd => odd,
+    }
+}
+
+fn native(mount: &VolumeMount) -> Value {
+    let members = [("name", &mount.name), ("mountPath", &mount.mount_point)];
+    let set = members.into_iter().filter(|(_, text)| !text.is_empty());
+    Value::Object(set.map(|(name, text)| (name.to_owned(), Value::from(text.as_str()))).collect())
+}
+
+fn record(own_count: usize, flat_count: usize, trail: &mut Trail<'_>) {
+    let main = trail.main();
+    if own_count == 0 {
+        trail.made(|at| main(at) / "volumeMounts", |at| at / "volumeMounts");
+    }
+    for index in 0..flat_count {
+        record_one(own_count + index, index, trail);
+    }
+}
+
+fn record_one(place: usize, index: usize, trail: &mut Trail<'_>) {
+    let main = trail.main();
+    let lifted = |at| (main(at) / "volumeMounts").index(place);
+    let flat = |at: FieldPath| (at / "volumeMounts").index(index);
+    trail.moved(lifted, flat);
+    trail.moved(|at| lifted(at) / "mountPath", |at| flat(at) / "mountPoint");
+}
+
+/// Moves the container's mounts to the flat list, each volume at each path once. All of them stay where one of them
+/// says something else than a mount does.
+pub(super) fn lower(container: &mut Map<String, Value>, flat: &mut Vec<VolumeMount>) {
+    let written = container.get("volumeMounts").and_then(Value::as_array);
+    let Some(mounts) = written.and_then(|mounts| mounts.iter().map(plain).collect::<Option<Vec<_>>>()) else { return };
+    container.remove("volumeMounts");
+    for mount in mounts {
+        if !flat.iter().any(|known| is_at_the_same_place(known, &mount)) {
+            flat.push(mount);
+        }
+    }
+}
+
+/// Name and path of a mount; what else it says, v1alpha1 has no word for.
+fn plain(mount: &Value) -> Option<VolumeMount> {
+    let members = mount.as_object()?;
+    let text = |name: &str| match members.get(name) {
+        None | Some(Value::Null) => Some(String::new()),
+        Some(Value::String(text)) => Some(text.clone()),
+        Some(_) => None,
+    };
+    Some(VolumeMount { name: text("name")?, mount_point: text("mountPath")?, use_as_compilation_cache: false })
+}
+
+fn is_at_the_same_place(one: &VolumeMount, other: &VolumeMount) -> bool {
+    one.name == other.name && one.mount_point == other.mount_point
+}
+
+/// The mount that makes the compilation cache.
+fn cache(flat: &[VolumeMount]) -> Option<&VolumeMount> {
+    flat.iter().find(|mount| mount.use_as_compilation_cache)
+}
+
+/// Whether the way back would not lead to this flat list.
+pub(super) fn are_lost(flat: &[VolumeMount], own: &Value) -> bool {
+    let lifted = united(flat, own.clone());
+    let mut container = Map::from_iter([("volumeMounts".to_owned(), lifted)]);
+    let mut back: Vec<VolumeMount> = cache(flat).cloned().into_iter().collect();
+    if has_visible(flat) {
+        lower(&mut container, &mut back);
+    }
+    back != flat
+}
+
+/// Whether a mount makes a pod template; caches alone don't.
+fn has_visible(flat: &[VolumeMount]) -> bool {
+    flat.iter().any(|mount| !mount.use_as_compilation_cache)
+}
+
+/// The remembered flat list, as far as `live`, the main container's mounts, still shows it. `current` has the live
+/// compilation cache, `own` are the mounts that the remembered `mainContainer` had.
+pub(super) fn remembered(
+    flat: &[VolumeMount],
+    own: &Value,
+    live: &Value,
+    current: Option<&VolumeMount>,
+) -> Option<Vec<VolumeMount>> {
+    if flat.is_empty() && is_blank(own) || !is_same_cache(cache(flat), current) {
+        return None;
+    }
+    let shown: Vec<VolumeMount> = live.as_array().into_iter().flatten().filter_map(plain).collect();
+    let first = flat.iter().position(|mount| mount.use_as_compilation_cache);
+    let is_left = |(index, mount): &(usize, &VolumeMount)| {
+        !mount.use_as_compilation_cache
+            || Some(*index) == first
+            || shown.iter().any(|shown| is_at_the_same_place(shown, mount))
+    };
+    let left: Vec<VolumeMount> = flat.iter().enumerate().filter(is_left).map(|(_, mount)| mount.clone()).collect();
+    same(&united(&left, own.clone()), live).then_some(left)
+}
+
+/// The remembered caches of a service that has no main container: all of them if they were all it mounted, or the first.
+pub(super) fn remembered_caches(flat: &[VolumeMount], current: Option<&VolumeMount>) -> Option<Vec<VolumeMount>> {
+    let count = if has_visible(flat) { 1 } else { flat.len() };
+    let caches = || flat.iter().filter(|mount| mount.use_as_compilation_cache).take(count).cloned().collect();
+    (current.is_some() && is_same_cache(cache(flat), current)).then(caches)
+}
+
+fn is_same_cache(one: Option<&VolumeMount>, other: Option<&VolumeMount>) -> bool {
+    match (one, other) {
+        (Some(one), Some(other)) => is_at_the_same_place(one, other),
+        (one, other) => one.is_none() && other.is_none(),
+    }
+}
+
+/// Gives the main container's mounts back what only the hub can say of them. `own` are those of `mainContainer`, which
+/// the hub is not asked about; `hub` is what it had.
+pub(super) fn restore(container: &mut Map<String, Value>, flat: &[VolumeMount], own: &Value, hub: &Value) {
+    if container.get("volumeMounts").is_some_and(|mounts| !mounts.is_array()) {
+        return;
+    }
+    let had = hub.as_array().map_or(&[][..], Vec::as_slice);
+    let mounts = if is_blank(own) && is_projection(flat, hub) { had.to_vec() } else { enriched(flat, own, had) };
+    if mounts.is_empty() {
+        container.remove("volumeMounts");
+    } else {
+        container.insert("volumeMounts".into(), mounts.into());
+    }
+}
+
+/// Whether the flat list is the one that the hub's mounts were lowered to.
+fn is_projection(flat: &[VolumeMount], hub: &Value) -> bool {
+    let mut lowered: Vec<VolumeMount> = cache(flat).cloned().into_iter().collect();
+    let mut container = Map::from_iter([("volumeMounts".to_owned(), hub.clone())]);
+    lower(&mut container, &mut lowered);
+    lowered == flat
+}
+
+/// The mounts with the further leaves that they had in the hub, and without the cache's unless somebody asked for it.
+fn enriched(flat: &[VolumeMount], own: &Value, had: &[Value]) -> Vec<Value> {
+    let own = own.as_array().map_or(&[][..], Vec::as_slice);
+    let is_asked_for =
+        |mount: &VolumeMount| own.iter().chain(had).filter_map(plain).any(|asked| is_at_the_same_place(&asked, mount));
+    let first = flat.iter().position(|mount| mount.use_as_compilation_cache);
+    let shown = flat.iter().enumerate().filter(|(index, mount)| Some(*index) != first || is_asked_for(mount));
+    own.iter().cloned().chain(shown.map(|(_, mount)| with_leaves(mount, had))).collect()
+}
+
+/// The mount with what the hub had beside name and path, found by both or by a name that only one had.
+fn with_leaves(mount: &VolumeMount, had: &[Value]) -> Value {
+    let by_name = || {
+        let mut named = had.iter().filter(|had| had["name"] == mount.name.as_str());
+        named.next().filter(|_| named.next().is_none())
+    };
+    let exact = had.iter().find(|had| plain(had).is_some_and(|had| is_at_the_same_place(&had, mount)));
+    let mut enriched = native(mount);
+    if let (Some(Value::Object(leaves)), Value::Object(members)) = (exact.or_else(by_name), &mut enriched) {
+        for (name, leaf) in leaves.iter().filter(|(name, _)| !matches!(name.as_str(), "name" | "mountPath")) {
+            members.insert(name.clone(), leaf.clone());
+        }
+    }
+    enriched
+}

@@ -1,0 +1,158 @@
+//! What of a component's pod a service can't say.
+
+use dynamo_api::constants::MAIN_CONTAINER;
+use dynamo_api::{v1alpha1, v1beta1};
+use gateward_core::Provenance;
+use serde_json::{Map, Value, json};
+
+use super::{echo, fields};
+use crate::conversion::sameness::{same, says_nothing};
+use crate::conversion::sidecar;
+use crate::conversion::trail::{Place, Trail};
+
+/// The members of a sparse component. `service` is the component in v1alpha1, whose way back is tried.
+pub(in crate::conversion) fn hub_remainder(
+    component: &v1beta1::ComponentSpec,
+    service: &v1alpha1::ComponentSpec,
+) -> Map<String, Value> {
+    let written = fields::of_component(component);
+    let mut entry = Map::new();
+    if let Some(template) = unsaid(&written["podTemplate"], component, service) {
+        entry.insert("podTemplate".into(), template.into());
+    }
+    if let Some(reference) = component.frontend_sidecar.as_ref().filter(|_| service.frontend_sidecar.is_none()) {
+        entry.insert("frontendSidecar".into(), reference.as_str().into());
+    }
+    prove(&written, service, &mut entry);
+    entry
+}
+
+/// What the rules name of a pod template; empty where all there is to say is what it lacks.
+fn unsaid(
+    written: &Value,
+    component: &v1beta1::ComponentSpec,
+    service: &v1alpha1::ComponentSpec,
+) -> Option<Map<String, Value>> {
+    let lifted = lift(service, None);
+    let Value::Object(members) = written else { return (!lifted.is_null()).then(Map::new) };
+    let mut template = of(members, |name| name != "metadata" && name != "spec");
+    let metadata = members.get("metadata").and_then(Value::as_object);
+    let metadata = metadata.map(|metadata| of(metadata, |name| name != "labels" && name != "annotations"));
+    if let Some(metadata) = metadata.filter(|metadata| !metadata.is_empty()) {
+        template.insert("metadata".into(), metadata.into());
+    }
+    let mut spec = members.get("spec").and_then(Value::as_object).map(|spec| of(spec, |name| name == "mainContainer"));
+    let is_alone = template.is_empty() && spec.as_ref().is_none_or(Map::is_empty);
+    let containers = Comparison { written, lifted: &lifted, component, service }.unsaid(is_alone);
+    if !containers.is_empty() {
+        spec.get_or_insert_default().insert("containers".into(), containers.into());
+    }
+    if let Some(spec) = spec.filter(|spec| !spec.is_empty()) {
+        template.insert("spec".into(), spec.into());
+    }
+    let lacks_main = main(written).is_none() && main(&lifted).is_some();
+    (!template.is_empty() || lacks_main || says_nothing(written)).then_some(template)
+}
+
+/// The members that are wanted.
+fn of(object: &Map<String, Value>, is_wanted: impl Fn(&str) -> bool) -> Map<String, Value> {
+    let wanted = object.iter().filter(|(name, member)| is_wanted(name) && !says_nothing(member));
+    wanted.map(|(name, member)| (name.clone(), member.clone())).collect()
+}
+
+fn lift(service: &v1alpha1::ComponentSpec, entry: Option<&Map<String, Value>>) -> Value {
+    let mut provenance = Provenance::silent();
+    let template = super::lift(service, entry, &mut Trail::new(Place::Standalone, &mut provenance));
+    template.map(|template| template.to_value()).unwrap_or_default()
+}
+
+fn containers(template: &Value) -> &[Value] {
+    template["spec"]["containers"].as_array().map_or(&[], Vec::as_slice)
+}
+
+fn named<'a>(template: &'a Value, name: &str) -> Option<&'a Value> {
+    containers(template).iter().find(|container| container["name"] == name)
+}
+
+fn main(template: &Value) -> Option<&Value> {
+    named(template, MAIN_CONTAINER)
+}
+
+/// A pod template, and what the service alone would make.
+struct Comparison<'a> {
+    written: &'a Value,
+    lifted: &'a Value,
+    component: &'a v1beta1::ComponentSpec,
+    service: &'a v1alpha1::ComponentSpec,
+}
+
+impl Comparison<'_> {
+    /// The containers to remember, in the order of the pod. The main one is among them wherever anything is remembered
+    /// that would let it go otherwise.
+    fn unsaid(&self, is_alone: bool) -> Vec<Value> {
+        let in_order = self.is_in_order();
+        let further = containers(self.written).iter().filter(|container| container["name"] != MAIN_CONTAINER);
+        let is_alone = is_alone && in_order && further.clone().all(|container| self.unsaid_of(container).is_none());
+        let entry = |container: &Value| {
+            let unsaid = if container["name"] == MAIN_CONTAINER {
+                self.unsaid_of_main(container, is_alone)
+            } else {
+                self.unsaid_of(container)
+            };
+            unsaid.or_else(|| (!in_order).then(Map::new)).map(|leaves| entry(container, leaves))
+        };
+        containers(self.written).iter().filter_map(entry).collect()
+    }
+
+    /// Whether the same containers don't stand in another order.
+    fn is_in_order(&self) -> bool {
+        let names = |template| containers(template).iter().filter_map(|container| container["name"].as_str()).collect();
+        let (mut written, mut lifted): (Vec<&str>, Vec<&str>) = (names(self.written), names(self.lifted));
+        if written == lifted {
+            return true;
+        }
+        written.sort_unstable();
+        lifted.sort_unstable();
+        written != lifted
+    }
+
+    /// The leaves of the frontend sidecar that its block has no words for. One that has no block is remembered by name.
+    fn unsaid_of(&self, container: &Value) -> Option<Map<String, Value>> {
+        let name = container["name"].as_str()?;
+        if self.service.frontend_sidecar.is_none() {
+            return (self.component.frontend_sidecar.as_deref() == Some(name)).then(Map::new);
+        }
+        let lifted = named(self.lifted, name).filter(|lifted| sidecar::is_sidecar(lifted))?.as_object()?;
+        Some(sidecar::leaves(container.as_object()?, lifted)).filter(|leaves| !leaves.is_empty())
+    }
+
+    /// The mounts of the main container, where the way back would lead to others; nothing but its name where it would be
+    /// let go because something else is remembered.
+    fn unsaid_of_main(&self, container: &Value, is_alone: bool) -> Option<Map<String, Value>> {
+        let (none, mounts) = (Value::Null, &container["volumeMounts"]);
+        let lifted = main(self.lifted).unwrap_or(&none);
+        let is_bare =
+            container.as_object().is_some_and(|members| members.values().filter(|it| !says_nothing(it)).count() < 2);
+        let has_cache = self.component.compilation_cache.is_some() && !says_nothing(mounts);
+        let is_kept = lifted.is_null() || !is_alone && (is_bare || has_cache);
+        let is_kept = is_kept || !same(mounts, &lifted["volumeMounts"]);
+        is_kept.then(|| of(container.as_object().unwrap_or(&Map::new()), |name| name == "volumeMounts"))
+    }
+}
+
+fn entry(container: &Value, mut leaves: Map<String, Value>) -> Value {
+    leaves.insert("name".into(), container["name"].clone());
+    leaves.into()
+}
+
+/// Tries the way back, and remembers what it would change.
+fn prove(written: &Value, service: &v1alpha1::ComponentSpec, entry: &mut Map<String, Value>) {
+    let hub = Some(&*entry).filter(|entry| !entry.is_empty());
+    let mut provenance = Provenance::silent();
+    let template = super::lift(service, hub, &mut Trail::new(Place::Standalone, &mut provenance));
+    let reference = super::frontend_sidecar(service, hub, template.as_ref());
+    let template = template.map(|template| template.to_value()).unwrap_or_default();
+    let back = json!({"podTemplate": template, "frontendSidecar": reference});
+    let written = json!({"podTemplate": written["podTemplate"], "frontendSidecar": written["frontendSidecar"]});
+    echo::record(entry, || fields::of_service(service), &back, &written);
+}

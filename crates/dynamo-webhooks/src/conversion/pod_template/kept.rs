@@ -1,0 +1,56 @@
+//! What was kept of a service's pod when it became a component of the hub.
+
+use std::sync::LazyLock;
+
+use dynamo_api::v1alpha1::ComponentSpec;
+use serde_json::{Map, Value};
+
+use super::fields;
+use crate::conversion::sidecar;
+
+/// The parts of an entry, each as far as it can be read.
+pub(super) struct Kept {
+    /// The fields beside `extraPodSpec`.
+    pub service: ComponentSpec,
+    /// `extraPodSpec`, if there is one.
+    pub extra: Option<Map<String, Value>>,
+}
+
+static NOTHING: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
+
+impl Kept {
+    pub fn of(entry: Option<&Map<String, Value>>) -> Self {
+        let service = entry.map(fields::read).unwrap_or_default();
+        let extra = entry.and_then(|entry| entry.get("extraPodSpec")?.as_object().cloned());
+        Self { service, extra }
+    }
+
+    /// Whether there is nothing in it.
+    pub fn is_nothing(&self) -> bool {
+        self.extra.is_none() && self.service == ComponentSpec::default()
+    }
+
+    /// The main container that was laid over the fields.
+    pub fn main(&self) -> &Map<String, Value> {
+        let main = self.extra.as_ref().and_then(|extra| extra.get("mainContainer")?.as_object());
+        main.unwrap_or(&NOTHING)
+    }
+
+    /// Containers that the service had although another one took their name: they are not to be seen in the hub, or the
+    /// hub shows them in the sidecar's place.
+    pub fn containers(&self) -> &[Value] {
+        let containers = self.extra.as_ref().and_then(|extra| extra.get("containers")?.as_array());
+        containers.map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether the service had a container of its own by the name of the sidecar's.
+    pub fn has_conflict(&self) -> bool {
+        self.containers().iter().any(sidecar::is_sidecar)
+    }
+
+    /// Whether `extraPodSpec` was there but said nothing, unless it named the main container.
+    pub fn has_bare_extra(&self) -> bool {
+        let is_bare = |extra: &Map<String, Value>| extra.keys().all(|name| name == "mainContainer");
+        self.extra.as_ref().is_some_and(is_bare) && self.main().keys().all(|name| name == "name")
+    }
+}

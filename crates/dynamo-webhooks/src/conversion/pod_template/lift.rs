@@ -1,0 +1,169 @@
+//! From the fields of a service to the hub's pod template.
+
+use dynamo_api::Raw;
+use dynamo_api::constants::FRONTEND_SIDECAR_CONTAINER;
+use dynamo_api::pod::{ExtraPodSpec, PodTemplate};
+use dynamo_api::v1alpha1::{ComponentSpec, ExtraPodMetadata};
+use serde_json::{Map, Value};
+
+use super::{containers, echo, fields};
+use crate::conversion::sameness::says_nothing;
+use crate::conversion::trail::{Trail, nearest, pod};
+
+/// The pod template; `None` where no field of the service says anything about the pod. `hub` is what was remembered of
+/// the component: it comes back as far as no field of the service can say it.
+pub(in crate::conversion) fn lift(
+    service: &ComponentSpec,
+    hub: Option<&Map<String, Value>>,
+    trail: &mut Trail<'_>,
+) -> Option<Raw<PodTemplate>> {
+    record(service, trail);
+    let had = hub.and_then(|hub| hub.get("podTemplate")?.as_object());
+    let extra = match service.extra_pod_spec.as_ref().map(|raw| serde_json::from_str(raw.json())) {
+        None => Value::Null,
+        Some(Ok(extra)) => extra,
+        Some(Err(_)) => return service.extra_pod_spec.as_ref().and_then(verbatim),
+    };
+    let is_there = had.is_some() || says_something(service, &extra);
+    let template = if is_there { template(service, extra, had, trail) } else { None };
+    match hub.filter(|hub| echo::is_recorded(hub)) {
+        None => template.map(Raw::from),
+        Some(hub) => {
+            Some(echoed(service, hub, "podTemplate", template.into())).filter(|it| !it.is_null()).map(Raw::from)
+        }
+    }
+}
+
+/// The name of the container that is the frontend sidecar. One that v1alpha1 has no word for is remembered, and holds as
+/// long as the container is there.
+pub(in crate::conversion) fn frontend_sidecar(
+    service: &ComponentSpec,
+    hub: Option<&Map<String, Value>>,
+    template: Option<&Raw<PodTemplate>>,
+) -> Option<String> {
+    let own = service.frontend_sidecar.as_ref().map(|_| FRONTEND_SIDECAR_CONTAINER.to_owned());
+    let Some(hub) = hub else { return own };
+    let reference = own.or_else(|| remembered_reference(hub, template));
+    if !echo::is_recorded(hub) {
+        return reference;
+    }
+    echoed(service, hub, "frontendSidecar", reference.into()).as_str().map(str::to_owned)
+}
+
+fn remembered_reference(hub: &Map<String, Value>, template: Option<&Raw<PodTemplate>>) -> Option<String> {
+    let reference = hub.get("frontendSidecar")?.as_str()?;
+    let lists = |template: &Value| {
+        let containers = template["spec"]["containers"].as_array().into_iter().flatten();
+        containers.into_iter().any(|container| container["name"] == reference)
+    };
+    let was_listed = hub.get("podTemplate").is_some_and(lists);
+    let is_listed = || template.is_some_and(|template| lists(&template.to_value()));
+    (!was_listed || is_listed()).then(|| reference.to_owned())
+}
+
+/// The member of the component as it was, if the service is the one that the component was converted to.
+fn echoed(service: &ComponentSpec, hub: &Map<String, Value>, name: &str, member: Value) -> Value {
+    let mut component = Value::Object(Map::from_iter([(name.to_owned(), member)]));
+    echo::give_back(hub, &fields::of_service(service), &mut component);
+    component[name].take()
+}
+
+/// A spec that nests too deep to be made a tree stays what it is: nothing can be laid over it.
+fn verbatim(extra_pod_spec: &Raw<ExtraPodSpec>) -> Option<Raw<PodTemplate>> {
+    serde_json::from_str(&format!(r#"{{"spec":{}}}"#, extra_pod_spec.json())).ok()
+}
+
+/// Mounts that only hold compiled kernels don't count.
+fn says_something(service: &ComponentSpec, extra_pod_spec: &Value) -> bool {
+    service.resources.is_some()
+        || !service.envs.is_empty()
+        || service.env_from_secret.is_some()
+        || service.volume_mounts.iter().any(|mount| !mount.use_as_compilation_cache)
+        || service.liveness_probe.is_some()
+        || service.readiness_probe.is_some()
+        || service.extra_pod_metadata.is_some()
+        || service.frontend_sidecar.is_some()
+        || !is_empty(extra_pod_spec)
+}
+
+/// Whether no member of the pod's spec is given.
+fn is_empty(extra_pod_spec: &Value) -> bool {
+    match extra_pod_spec {
+        Value::Object(members) => members.values().all(Value::is_null),
+        other => other.is_null(),
+    }
+}
+
+/// The template, with what `had`, the one that the hub's user wrote, alone can say. An empty one stays only if it was.
+fn template(
+    service: &ComponentSpec,
+    extra: Value,
+    had: Option<&Map<String, Value>>,
+    trail: &mut Trail<'_>,
+) -> Option<Value> {
+    let mut template = unknown_members(had, &["metadata", "spec"]);
+    let metadata = metadata(service.extra_pod_metadata.as_ref(), had);
+    if !metadata.is_empty() {
+        template.insert("metadata".into(), metadata.into());
+    }
+    let spec = spec(service, extra, had, trail);
+    if !is_empty(&spec) {
+        template.insert("spec".into(), spec);
+    }
+    let is_wanted = !template.is_empty() || had.is_some_and(|had| had.values().all(says_nothing));
+    is_wanted.then_some(Value::Object(template))
+}
+
+/// What the object has beside the members that v1alpha1 has words for.
+fn unknown_members(object: Option<&Map<String, Value>>, known: &[&str]) -> Map<String, Value> {
+    let unknown = object.into_iter().flatten().filter(|(name, _)| !known.contains(&name.as_str()));
+    unknown.map(|(name, value)| (name.clone(), value.clone())).collect()
+}
+
+fn metadata(extra: Option<&ExtraPodMetadata>, had: Option<&Map<String, Value>>) -> Map<String, Value> {
+    let had = had.and_then(|had| had.get("metadata")?.as_object());
+    let mut metadata = unknown_members(had, &["annotations", "labels"]);
+    let maps = extra.into_iter().flat_map(|extra| [("annotations", &extra.annotations), ("labels", &extra.labels)]);
+    for (name, map) in maps.filter(|(_, map)| !map.is_empty()) {
+        metadata.insert(name.into(), map.iter().map(|(key, text)| (key.clone(), Value::from(text.as_str()))).collect());
+    }
+    metadata
+}
+
+/// The pod's spec. One of an odd type, and a list of containers of an odd type, stay what they are.
+fn spec(service: &ComponentSpec, extra: Value, had: Option<&Map<String, Value>>, trail: &mut Trail<'_>) -> Value {
+    let mut members = match extra {
+        Value::Null => Map::new(),
+        Value::Object(members) => members,
+        odd => return odd,
+    };
+    let had = had.map(|had| had.get("spec").unwrap_or(&Value::Null));
+    let main_container = members.remove("mainContainer").unwrap_or_default();
+    let listed = match members.remove("containers").unwrap_or_default() {
+        Value::Null => Vec::new(),
+        Value::Array(containers) => containers,
+        odd => {
+            trail.moved(|at| pod(at) / "containers", |at| at / "extraPodSpec" / "containers");
+            members.insert("containers".into(), odd);
+            return Value::Object(members);
+        }
+    };
+    let had_containers = had.map(|had| had["containers"].as_array().map_or(&[][..], Vec::as_slice));
+    let containers = containers::lift(service, main_container, listed, had_containers, trail);
+    if !containers.is_empty() {
+        members.insert("containers".into(), containers.into());
+    }
+    if let Some(unknown) = had.and_then(|had| had.get("mainContainer")) {
+        members.insert("mainContainer".into(), unknown.clone());
+    }
+    Value::Object(members)
+}
+
+fn record(service: &ComponentSpec, trail: &mut Trail<'_>) {
+    trail.made(|at| at / "podTemplate", nearest(service));
+    trail.moved(|at| at / "podTemplate" / "metadata", |at| at / "extraPodMetadata");
+    if service.extra_pod_spec.is_some() {
+        trail.moved(pod, |at| at / "extraPodSpec");
+        trail.made(|at| pod(at) / "containers", |at| at / "extraPodSpec");
+    }
+}

@@ -1,0 +1,158 @@
+//! From the hub's pod template to the fields of a service.
+
+use dynamo_api::constants::{FRONTEND_SIDECAR_CONTAINER, MAIN_CONTAINER};
+use dynamo_api::v1alpha1::{self, ExtraPodMetadata, FrontendSidecar, VolumeMount};
+use dynamo_api::{Raw, v1beta1};
+use serde_json::{Map, Value};
+
+use super::kept::Kept;
+use super::{echo, fields, origins};
+use crate::conversion::{mounts, sidecar};
+
+/// Fills in the fields of `service` that say something of the pod.
+pub(in crate::conversion) fn lower(
+    component: &v1beta1::ComponentSpec,
+    entry: Option<&Map<String, Value>>,
+    service: &mut v1alpha1::ComponentSpec,
+) {
+    let kept = Kept::of(entry);
+    service.volume_mounts.extend(cache(component));
+    match component.pod_template.as_ref() {
+        None => without_template(component, kept, service),
+        Some(template) => match template.to_value() {
+            Value::Object(members) => with_template(component, members, &kept, service),
+            // What nests too deep to be a tree, or is none, is left to `echo` and `verbatim`.
+            _ => service.extra_pod_spec = verbatim(template.json()),
+        },
+    }
+    if let Some(entry) = entry.filter(|entry| echo::is_recorded(entry)) {
+        let before = fields::of_service(service);
+        let mut after = before.clone();
+        echo::give_back(entry, &fields::of_component(component), &mut after);
+        fields::change(service, &before, &after);
+    }
+}
+
+fn cache(component: &v1beta1::ComponentSpec) -> Option<VolumeMount> {
+    let cache = component.compilation_cache.as_ref()?;
+    let (name, mount_point) = (cache.pvc_name.clone(), cache.mount_path.clone());
+    Some(VolumeMount { name, mount_point, use_as_compilation_cache: true })
+}
+
+fn refers_to_sidecar(component: &v1beta1::ComponentSpec) -> bool {
+    component.frontend_sidecar.as_deref() == Some(FRONTEND_SIDECAR_CONTAINER)
+}
+
+fn without_template(component: &v1beta1::ComponentSpec, kept: Kept, service: &mut v1alpha1::ComponentSpec) {
+    if refers_to_sidecar(component) {
+        service.frontend_sidecar = kept.service.frontend_sidecar;
+    }
+    if let Some(caches) = mounts::remembered_caches(&kept.service.volume_mounts, service.volume_mounts.first()) {
+        service.volume_mounts = caches;
+    }
+    service.extra_pod_spec = kept.extra.filter(Map::is_empty).map(|_| Value::Object(Map::new()).into());
+}
+
+fn with_template(
+    component: &v1beta1::ComponentSpec,
+    mut template: Map<String, Value>,
+    kept: &Kept,
+    service: &mut v1alpha1::ComponentSpec,
+) {
+    let empty = || kept.service.extra_pod_metadata.clone().filter(|metadata| *metadata == ExtraPodMetadata::default());
+    service.extra_pod_metadata = template.get("metadata").and_then(metadata).or_else(empty);
+    service.extra_pod_spec = match template.remove("spec").unwrap_or_default() {
+        Value::Null => spec(component, Map::new(), kept, service),
+        Value::Object(members) => spec(component, members, kept, service),
+        odd => Some(odd.into()),
+    };
+}
+
+fn metadata(written: &Value) -> Option<ExtraPodMetadata> {
+    let texts = |name: &str| {
+        let members = written.get(name).and_then(Value::as_object).into_iter().flatten();
+        members.filter_map(|(key, text)| Some((key.clone(), text.as_str()?.to_owned()))).collect()
+    };
+    let metadata = ExtraPodMetadata { annotations: texts("annotations"), labels: texts("labels") };
+    (metadata != ExtraPodMetadata::default()).then_some(metadata)
+}
+
+/// What is left of the pod's spec once the service's fields have their share.
+fn spec<T>(
+    component: &v1beta1::ComponentSpec,
+    mut members: Map<String, Value>,
+    kept: &Kept,
+    service: &mut v1alpha1::ComponentSpec,
+) -> Option<Raw<T>> {
+    // Here it would become part of the main container; the hub doesn't know it.
+    members.remove("mainContainer");
+    let mut containers = match members.remove("containers").unwrap_or_default() {
+        Value::Null => Vec::new(),
+        Value::Array(containers) => containers,
+        odd => {
+            members.insert("containers".into(), odd);
+            return Some(Value::Object(members).into());
+        }
+    };
+    let main = take_main(&mut containers);
+    service.frontend_sidecar = frontend_sidecar(component, &mut containers, kept);
+    if let Some(main) = main {
+        lay_main(origins::lower(main, kept, service), kept, &mut members);
+        containers.extend(kept.containers().iter().filter(|container| is_main(container)).cloned());
+    }
+    if !containers.is_empty() {
+        members.insert("containers".into(), containers.into());
+    }
+    let says_something = members.values().any(|member| !member.is_null());
+    (says_something || kept.extra.as_ref().is_some_and(Map::is_empty)).then(|| Value::Object(members).into())
+}
+
+fn is_main(container: &Value) -> bool {
+    container["name"] == MAIN_CONTAINER
+}
+
+fn take_main(containers: &mut Vec<Value>) -> Option<Map<String, Value>> {
+    let place = containers.iter().position(is_main)?;
+    match containers.remove(place) {
+        Value::Object(main) => Some(main),
+        // Only objects have a name.
+        _ => None,
+    }
+}
+
+/// The rest of the main container, by the name that the user gave it.
+fn lay_main(mut rest: Map<String, Value>, kept: &Kept, members: &mut Map<String, Value>) {
+    let is_empty = rest.values().all(Value::is_null);
+    if is_empty && !(kept.has_bare_extra() && kept.extra.as_ref().is_some_and(|extra| !extra.is_empty())) {
+        return;
+    }
+    if let Some(name) = kept.main().get("name").filter(|name| name.is_string()) {
+        rest.insert("name".into(), name.clone());
+    }
+    members.insert("mainContainer".into(), rest.into());
+}
+
+/// The sidecar's block, if the service had one. Its container is taken off the list, unless it is the user's own.
+fn frontend_sidecar(
+    component: &v1beta1::ComponentSpec,
+    containers: &mut Vec<Value>,
+    kept: &Kept,
+) -> Option<FrontendSidecar> {
+    let block = kept.service.frontend_sidecar.as_ref().filter(|_| refers_to_sidecar(component))?;
+    let place = containers.iter().position(sidecar::is_sidecar);
+    let Some(place) = place.filter(|_| !kept.has_conflict()) else { return Some(block.clone()) };
+    let lowered = sidecar::lower(&containers[place], block)?;
+    containers.remove(place);
+    Some(lowered)
+}
+
+/// A spec that nests too deep to be a tree, out of a template that has nothing else.
+fn verbatim<T>(template: &str) -> Option<Raw<T>> {
+    #[derive(serde::Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct SpecAlone {
+        spec: Option<Box<serde_json::value::RawValue>>,
+    }
+    let alone: SpecAlone = serde_json::from_str(template).ok()?;
+    alone.spec.map(Raw::from)
+}

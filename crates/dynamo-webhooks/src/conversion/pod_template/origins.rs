@@ -1,0 +1,161 @@
+//! The main container, split into the fields of a service and what is laid over them.
+//!
+//! Whatever the hub's user left as it was is split as the service's user wrote it; the rest goes to the fields.
+
+use dynamo_api::Raw;
+use dynamo_api::v1alpha1::ComponentSpec;
+use gateward_core::Provenance;
+use serde_json::{Map, Value};
+
+use super::kept::Kept;
+use crate::conversion::sameness::same;
+use crate::conversion::trail::{Place, Trail};
+use crate::conversion::{main_container, mounts, resources};
+
+/// A part of the main container that a field of the service can say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    Env,
+    EnvFrom,
+    Resources,
+    VolumeMounts,
+    LivenessProbe,
+    ReadinessProbe,
+}
+
+impl Part {
+    pub const ALL: [Self; 6] =
+        [Self::Env, Self::EnvFrom, Self::Resources, Self::VolumeMounts, Self::LivenessProbe, Self::ReadinessProbe];
+
+    /// Its name in a container.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Env => "env",
+            Self::EnvFrom => "envFrom",
+            Self::Resources => "resources",
+            Self::VolumeMounts => "volumeMounts",
+            Self::LivenessProbe => "livenessProbe",
+            Self::ReadinessProbe => "readinessProbe",
+        }
+    }
+
+    /// Its name among the fields of a service.
+    pub const fn field(self) -> &'static str {
+        match self {
+            Self::Env => "envs",
+            Self::EnvFrom => "envFromSecret",
+            other => other.name(),
+        }
+    }
+}
+
+/// Moves the parts of the main container to the fields of the service and answers what is left of it, its name not
+/// being part of that.
+pub(super) fn lower(mut main: Map<String, Value>, kept: &Kept, service: &mut ComponentSpec) -> Map<String, Value> {
+    main.remove("name");
+    let remembered = Remembered::of(kept);
+    for part in Part::ALL {
+        if !remembered.as_ref().is_some_and(|remembered| remembered.restore(part, &mut main, service)) {
+            to_field(part, &mut main, service);
+        }
+    }
+    main
+}
+
+fn to_field(part: Part, main: &mut Map<String, Value>, service: &mut ComponentSpec) {
+    match part {
+        Part::Env => {
+            if main.get("env").is_some_and(Value::is_array) {
+                let variables = main.remove("env").unwrap_or_default();
+                service.envs = variables.as_array().into_iter().flatten().cloned().map(Raw::from).collect();
+            }
+        }
+        // Only a service that had a secret before gets it back.
+        Part::EnvFrom => {}
+        Part::Resources => service.resources = resources::lower(main),
+        Part::VolumeMounts => mounts::lower(main, &mut service.volume_mounts),
+        Part::LivenessProbe => service.liveness_probe = probe(main, part),
+        Part::ReadinessProbe => service.readiness_probe = probe(main, part),
+    }
+}
+
+fn probe<T>(main: &mut Map<String, Value>, part: Part) -> Option<Raw<T>> {
+    main.remove(part.name()).filter(|probe| !probe.is_null()).map(Raw::from)
+}
+
+/// What the service's user wrote, and the main container that it made.
+struct Remembered<'a> {
+    kept: &'a Kept,
+    merged: Map<String, Value>,
+}
+
+impl<'a> Remembered<'a> {
+    fn of(kept: &'a Kept) -> Option<Self> {
+        if kept.is_nothing() {
+            return None;
+        }
+        let mut provenance = Provenance::silent();
+        let mut trail = Trail::new(Place::Standalone, &mut provenance);
+        let own = Value::Object(kept.main().clone());
+        match main_container::lift(&kept.service, own, &mut trail) {
+            Value::Object(merged) => Some(Self { kept, merged }),
+            _ => None,
+        }
+    }
+
+    /// Splits a part as it was, if it is what it was.
+    fn restore(&self, part: Part, main: &mut Map<String, Value>, service: &mut ComponentSpec) -> bool {
+        let none = Value::Null;
+        let (own, live) = (self.kept.main().get(part.name()), main.get(part.name()).unwrap_or(&none));
+        let is_split = match part {
+            Part::VolumeMounts => self.restore_mounts(live, service),
+            Part::Resources if resources::mean_the_same(live, self.of_merged(part)) => {
+                self.restore_field(part, service)
+            }
+            _ if same(live, self.of_merged(part)) => self.restore_field(part, service),
+            _ => {
+                self.restore_empty_secret(part, service);
+                false
+            }
+        };
+        let Some(own) = own.filter(|_| is_split) else {
+            if is_split {
+                main.remove(part.name());
+            }
+            return is_split;
+        };
+        main.insert(part.name().into(), own.clone());
+        true
+    }
+
+    fn of_merged(&self, part: Part) -> &Value {
+        self.merged.get(part.name()).unwrap_or(&Value::Null)
+    }
+
+    fn restore_field(&self, part: Part, service: &mut ComponentSpec) -> bool {
+        let kept = &self.kept.service;
+        match part {
+            Part::Env => service.envs.clone_from(&kept.envs),
+            Part::EnvFrom => service.env_from_secret.clone_from(&kept.env_from_secret),
+            Part::Resources => service.resources.clone_from(&kept.resources),
+            Part::VolumeMounts => service.volume_mounts.clone_from(&kept.volume_mounts),
+            Part::LivenessProbe => service.liveness_probe.clone_from(&kept.liveness_probe),
+            Part::ReadinessProbe => service.readiness_probe.clone_from(&kept.readiness_probe),
+        }
+        true
+    }
+
+    fn restore_mounts(&self, live: &Value, service: &mut ComponentSpec) -> bool {
+        let (flat, none) = (&self.kept.service.volume_mounts, Value::Null);
+        let own = self.kept.main().get("volumeMounts").unwrap_or(&none);
+        let remembered = mounts::remembered(flat, own, live, service.volume_mounts.first());
+        remembered.map(|remembered| service.volume_mounts = remembered).is_some()
+    }
+
+    /// A secret without a name says nothing, whatever sources of variables there are.
+    fn restore_empty_secret(&self, part: Part, service: &mut ComponentSpec) {
+        if part == Part::EnvFrom {
+            service.env_from_secret = self.kept.service.env_from_secret.clone().filter(String::is_empty);
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! What holds of every component.
+
+use proptest::prelude::*;
+
+use super::arbitrary as pods;
+use super::*;
+use crate::conversion::sameness::same;
+use crate::conversion::tests::arbitrary;
+
+fn pod_of_spoke(spoke: &Spoke) -> Value {
+    super::super::fields::of_service(&spoke.spec)
+}
+
+fn pod_of_hub(hub: &Hub) -> Value {
+    super::super::fields::of_component(&hub.spec)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    #[test]
+    fn a_service_is_itself_there_and_back(written in arbitrary::service()) {
+        let written = spoke(written);
+        let there = written.up();
+        let back = there.down();
+        prop_assert!(same(&pod_of_spoke(&back), &pod_of_spoke(&written)), "{:#}\n{:#}\n{:#}\n{:#}", pod_of_spoke(&written), pod_of_hub(&there), there.entry(), pod_of_spoke(&back));
+        prop_assert!(same(&pod_of_hub(&back.up()), &pod_of_hub(&there)));
+    }
+
+    #[test]
+    fn a_component_is_itself_there_and_back(written in pods::pod()) {
+        let written = hub(written);
+        let there = written.down();
+        let back = there.up();
+        prop_assert!(same(&pod_of_hub(&back), &pod_of_hub(&written)), "{:#}\n{:#}\n{:#}\n{:#}", pod_of_hub(&written), pod_of_spoke(&there), there.entry(), pod_of_hub(&back));
+        prop_assert!(same(&pod_of_spoke(&back.down()), &pod_of_spoke(&there)));
+    }
+
+    #[test]
+    fn a_stale_memory_does_not_win_over_a_service(first in arbitrary::service(), then in arbitrary::service()) {
+        let edited = Stored { spec: spoke(then).spec, entry: spoke(first).up().down().entry };
+        prop_assert!(same(&pod_of_spoke(&edited.up().down()), &pod_of_spoke(&edited)));
+    }
+
+    #[test]
+    fn a_stale_memory_does_not_win_over_a_component(first in arbitrary::service(), then in pods::pod()) {
+        let edited = Stored { spec: hub(then).spec, entry: spoke(first).up().entry };
+        prop_assert!(same(&pod_of_hub(&edited.down().up()), &pod_of_hub(&edited)));
+    }
+
+    #[test]
+    fn no_memory_makes_a_conversion_fail(entry in pods::entry(), service in arbitrary::service(), pod in pods::pod()) {
+        let entry = entry.as_object().cloned();
+        let up = Stored { spec: spoke(service).spec, entry: entry.clone() };
+        prop_assert!(same(&pod_of_spoke(&up.up().down()), &pod_of_spoke(&up)));
+        let down = Stored { spec: hub(pod).spec, entry };
+        prop_assert!(same(&pod_of_hub(&down.down().up()), &pod_of_hub(&down)));
+    }
+}
