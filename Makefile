@@ -15,11 +15,12 @@ run: ## Show the webhooks at work on example manifests, then keep serving (Ctrl-
 # Everything is built with all features, so that no recipe builds anew what another has built. A folder or file of
 # integration tests that is not named here runs with test-tools.
 TEST := $(CARGO) test --workspace --all-features
-RULE_TESTS := cases catalogue any_shape agreement commands
 LISTENER_TESTS := converting hostile http2 serving watching
+RULE_TESTS := cases catalogue any_shape agreement commands kubeops_olm
 IDLE_TESTS := idle
-ALL_TESTS := $(sort $(basename $(notdir $(wildcard crates/*/tests/*.rs xtask/tests/*.rs))) \
-	$(notdir $(patsubst %/main.rs,%,$(wildcard crates/*/tests/*/main.rs))))
+PACKAGES := crates/* examples/* tests/* xtask
+ALL_TESTS := $(sort $(basename $(notdir $(wildcard $(PACKAGES:%=%/tests/*.rs)))) \
+	$(notdir $(patsubst %/main.rs,%,$(wildcard $(PACKAGES:%=%/tests/*/main.rs)))))
 TOOL_TESTS := $(filter-out $(RULE_TESTS) $(LISTENER_TESTS) $(IDLE_TESTS),$(ALL_TESTS))
 named = $(foreach name,$(filter $(1),$(ALL_TESTS)),--test $(name))
 

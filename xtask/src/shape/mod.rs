@@ -15,7 +15,7 @@ use anyhow::Context;
 use source::{Measures, Source};
 use table::{REFERENCES, Row};
 
-/// Prints the figures of every crate and of all of them, under those of other repositories, and what to look at.
+/// Prints the figures of every package and of all of them, under those of other repositories, and what to look at.
 pub fn print() -> anyhow::Result<()> {
     println!("{}", Row::HEADING);
     for row in &REFERENCES {
@@ -23,7 +23,7 @@ pub fn print() -> anyhow::Result<()> {
     }
     println!();
     let mut total = Measures::default();
-    for name in crates()? {
+    for name in packages()? {
         let measures = measure(&root().join(&name).join("src"))?;
         println!("{}", Row::new(name.trim_start_matches("crates/"), &measures));
         total.add(&measures);
@@ -38,11 +38,16 @@ fn root() -> PathBuf {
     folder.parent().unwrap_or(folder).to_owned()
 }
 
-/// The folders of all crates below the root, in the order of their names.
-fn crates() -> anyhow::Result<Vec<String>> {
-    let folders = entries(&root().join("crates"))?;
-    let names = folders.iter().filter_map(|folder| folder.file_name()?.to_str());
-    Ok(names.map(|name| format!("crates/{name}")).chain(["xtask".to_owned()]).collect())
+/// The folders of all packages below the root, in the order of their names.
+fn packages() -> anyhow::Result<Vec<String>> {
+    let mut packages = Vec::new();
+    for group in ["crates", "examples"] {
+        let folders = entries(&root().join(group))?;
+        let names = folders.iter().filter_map(|folder| folder.file_name()?.to_str());
+        packages.extend(names.map(|name| format!("{group}/{name}")));
+    }
+    packages.push("xtask".to_owned());
+    Ok(packages)
 }
 
 /// Measures all sources below a folder, without modules that only exist in tests.

@@ -1,0 +1,71 @@
+//! KubeOps' admission example: a name that nobody may take, and one that becomes another.
+
+use gateward::prelude::*;
+use serde::{Deserialize, Serialize};
+
+/// A user's name, and nothing else.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct TestEntity {
+    /// What the user wants.
+    #[serde(default)]
+    pub spec: TestEntitySpec,
+}
+
+/// What the user wants.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct TestEntitySpec {
+    /// The name; absent is empty.
+    #[serde(default)]
+    pub username: String,
+}
+
+impl Resource for TestEntity {
+    const GROUP: &'static str = "webhook.dev";
+    const VERSION: &'static str = "v1";
+    const KIND: &'static str = "TestEntity";
+    const PLURAL: &'static str = "testentitys";
+    const SCOPE: Scope = Scope::Namespaced;
+}
+
+/// Refuses the name `forbidden`.
+pub struct Usernames;
+
+impl Validator<TestEntity> for Usernames {
+    async fn create(&self, new: &TestEntity, _: &Request) -> Verdict {
+        judge(new).code(422)
+    }
+
+    async fn update(&self, _: &TestEntity, new: &TestEntity, _: &Request) -> Verdict {
+        judge(new)
+    }
+}
+
+/// Without a code of the author's, a denial has 400.
+fn judge(entity: &TestEntity) -> Verdict {
+    if entity.spec.username == "forbidden" { Verdict::deny("name may not be 'forbidden'.") } else { Verdict::allow() }
+}
+
+/// Gives new entities that are called `overwrite` another name.
+pub struct Overwriting;
+
+impl Defaulter<TestEntity> for Overwriting {
+    async fn default(&self, mut entity: TestEntity, request: &Request) -> Defaulted<TestEntity> {
+        if request.operation == Some(Create) && entity.spec.username == "overwrite" {
+            entity.spec.username = "random overwritten".into();
+        }
+        entity.into()
+    }
+}
+
+/// The one kind, at KubeOps' paths and under its names.
+pub fn registry() -> Registry {
+    let named = |name, path| Endpoint::new().name(name).path(path);
+    let kind = Kind::<TestEntity>::new()
+        .validate(Usernames)
+        .validating_at(named("validate.testentity.webhook.dev.v1", "/validate/v1testentity"))
+        .default(Overwriting)
+        .mutating_at(named("mutate.testentity.webhook.dev.v1", "/mutate/v1testentity"))
+        .on([Create, Update])
+        .crd(include_str!("../crd.yaml"));
+    Registry::new().kind(kind)
+}

@@ -1,0 +1,6 @@
+//! The operator of KubeOps' admission example.
+
+#[tokio::main]
+async fn main() -> gateward::Exit {
+    gateward::run(kubeops_admission::registry()).await
+}

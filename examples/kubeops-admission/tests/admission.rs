@@ -1,0 +1,90 @@
+//! What KubeOps' documentation promises of its admission example.
+
+use gateward::testing::{Findings, Trial, accepted, rejected};
+use gateward::{Outcome, Review};
+use kubeops_admission::{TestEntity, TestEntitySpec, Usernames, registry};
+use serde_json::{Value, json};
+
+fn entity(username: &str) -> Value {
+    json!({
+        "apiVersion": "webhook.dev/v1",
+        "kind": "TestEntity",
+        "metadata": {"name": "sample", "namespace": "default", "labels": {"team": "x"}},
+        "spec": {"username": username, "nick": "al"},
+    })
+}
+
+fn called(username: &str) -> TestEntity {
+    TestEntity { spec: TestEntitySpec { username: username.into() } }
+}
+
+#[track_caller]
+fn assert_refused(findings: &Findings, expected: u16) {
+    let record = &findings.answer().record;
+    assert!(matches!(record.outcome, Outcome::Denied { code, .. } if code == expected), "{:?}", record.outcome);
+    assert_eq!(record.denial.as_deref(), Some("name may not be 'forbidden'."));
+}
+
+#[test]
+fn nobody_may_be_called_forbidden() {
+    rejected(Usernames, &called("forbidden"));
+}
+
+#[test]
+fn only_the_exact_word_is_refused() {
+    for username in ["", "alice", "Forbidden", " forbidden ", "overwrite"] {
+        accepted(Usernames, &called(username));
+    }
+}
+
+#[test]
+fn a_create_is_refused_with_422_and_an_update_with_400() {
+    let registry = registry();
+    assert_refused(&Trial::of(&registry).create(&entity("forbidden")), 422);
+    assert_refused(&Trial::of(&registry).update(&entity("alice"), &entity("forbidden")), 400);
+}
+
+#[test]
+fn an_update_is_judged_by_its_new_object() {
+    let registry = registry();
+    Trial::of(&registry).update(&entity("forbidden"), &entity("alice")).assert_allowed();
+    assert_refused(&Trial::of(&registry).update(&entity("forbidden"), &entity("forbidden")), 400);
+}
+
+#[test]
+fn an_entity_without_a_spec_passes() {
+    let registry = registry();
+    let bare = json!({"apiVersion": "webhook.dev/v1", "kind": "TestEntity", "metadata": {"name": "sample"}});
+    Trial::of(&registry).create(&bare).assert_allowed();
+    assert_eq!(Trial::of(&registry).default(&bare).patched(), bare);
+}
+
+#[test]
+fn a_new_entity_called_overwrite_gets_another_name_and_nothing_else_changes() {
+    let registry = registry();
+    let findings = Trial::of(&registry).default(&entity("overwrite"));
+    assert_eq!(findings.patched(), entity("random overwritten"));
+    assert_eq!(findings.answer().record.patch.len(), 1);
+}
+
+#[test]
+fn a_second_pass_changes_nothing() {
+    let registry = registry();
+    let findings = Trial::of(&registry).default(&entity("random overwritten"));
+    assert_eq!(findings.answer().record.outcome, Outcome::Allowed);
+}
+
+#[test]
+fn an_update_is_never_overwritten() {
+    let registry = registry();
+    let findings = Trial::of(&registry).default_update(&entity("alice"), &entity("overwrite"));
+    assert_eq!(findings.patched(), entity("overwrite"));
+}
+
+#[test]
+fn the_paths_are_those_of_kubeops() {
+    let registry = registry();
+    assert_eq!(registry.check(), Ok(()));
+    let served: Vec<_> = registry.paths().filter(|(_, review)| *review != Review::Convert).collect();
+    assert_eq!(served, [("/mutate/v1testentity", Review::Mutate), ("/validate/v1testentity", Review::Validate)]);
+}

@@ -1,0 +1,23 @@
+//! KubeOps' conversion example: a name in three versions, of which the last is stored.
+
+mod conversion;
+mod metadata;
+mod names;
+mod text;
+pub mod v1;
+pub mod v2;
+pub mod v3;
+
+pub use conversion::{TwoNames, WholeName};
+pub use metadata::Metadata;
+
+use gateward::prelude::*;
+
+/// The one kind in its three versions, at KubeOps' path.
+pub fn registry() -> Registry {
+    let kind = Kind::<v3::TestEntity>::new()
+        .spoke::<v1::TestEntity>(WholeName)
+        .spoke::<v2::TestEntity>(TwoNames)
+        .crd(include_str!("../crd.yaml"));
+    Registry::new().kind(kind).convert_at("/convert/conversionwebhook.dev/testentitys")
+}

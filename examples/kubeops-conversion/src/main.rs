@@ -1,0 +1,6 @@
+//! The operator of KubeOps' conversion example.
+
+#[tokio::main]
+async fn main() -> gateward::Exit {
+    gateward::run(kubeops_conversion::registry()).await
+}

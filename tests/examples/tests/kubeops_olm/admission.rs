@@ -1,0 +1,83 @@
+//! Cases of one AdmissionReview.
+
+use gateward::{Answer, Patch};
+use gateward_core::Registry;
+use serde_json::{Value, json};
+
+use crate::{Case, Outcome, ask, engine, holds_all, registries, same};
+
+pub fn judge(case: &Case) -> Outcome {
+    let path = case.rest["path"].as_str().unwrap();
+    let registry = registry_at(path).ok_or_else(|| format!("no example serves {path}"))?;
+    let body = body(&case.rest);
+    let answer = ask(&registry, &served(&registry, path), body.as_bytes());
+    compare(&case.expect, &answer)?;
+    after(&case.expect, &case.rest["review"]["request"]["object"], &answer)
+}
+
+/// The example that serves the path, or an operator whose handler does what the path's description says.
+fn registry_at(path: &str) -> Option<Registry> {
+    let example = registries().into_iter().find(|registry| registry.route(path).is_some());
+    example.or_else(|| engine::registry(path))
+}
+
+fn served(registry: &Registry, path: &str) -> String {
+    match registry.route(path) {
+        Some(_) => path.to_owned(),
+        None => registry.paths().next().unwrap().0.to_owned(),
+    }
+}
+
+pub fn body(case: &Value) -> String {
+    case["raw_body"].as_str().map_or_else(|| case["review"].to_string(), str::to_owned)
+}
+
+/// Compares what the case names.
+pub fn compare(expect: &Value, answer: &Answer) -> Outcome {
+    same("HTTP status", &json!(answer.status), &expect["http_status"])?;
+    let body: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
+    if expect["body_is_review"] == json!(false) {
+        return if body.get("response").is_none() { Ok(()) } else { Err("the body is a review".into()) };
+    }
+    let found = Wire { body: &body, response: &body["response"] };
+    let mut named = expect.as_object().unwrap().iter();
+    named.try_for_each(|(name, value)| found.compare(name, value))
+}
+
+/// An answer as the API server reads it.
+struct Wire<'a> {
+    body: &'a Value,
+    response: &'a Value,
+}
+
+impl Wire<'_> {
+    fn compare(&self, name: &str, expected: &Value) -> Outcome {
+        let (response, status) = (self.response, &self.response["status"]);
+        match name {
+            "apiVersion" | "kind" => same(name, &self.body[name], expected),
+            "uid" | "allowed" => same(name, &response[name], expected),
+            "code" | "message" | "reason" => same(name, &status[name], expected),
+            "warnings" => same(name, response.get(name).unwrap_or(&json!([])), expected),
+            "message_contains" => holds_all(name, status["message"].as_str().unwrap_or_default(), expected),
+            "field" => same(name, &status["details"]["causes"][0]["field"], expected),
+            "patch" => same(name, &patch(response), expected),
+            "patch_type" => same(name, &response["patchType"], expected),
+            "patch_base64" => same(name, &response["patch"], expected),
+            "http_status" | "body_is_review" | "object_after" => Ok(()),
+            other => Err(format!("nobody knows what {other} expects")),
+        }
+    }
+}
+
+fn patch(response: &Value) -> Value {
+    let text = response["patch"].as_str();
+    text.map_or(Value::Null, |text| serde_json::to_value(Patch::from_base64(text).unwrap()).unwrap())
+}
+
+/// Compares the object that the patch makes.
+fn after(expect: &Value, object: &Value, answer: &Answer) -> Outcome {
+    let Some(expected) = expect.get("object_after") else { return Ok(()) };
+    let mut patched = object.clone();
+    answer.record.patch.apply(&mut patched).map_err(|error| error.to_string())?;
+    same("object_after", &patched, expected)
+}

@@ -1,0 +1,57 @@
+//! Operators whose one handler does what a case describes in words.
+
+use std::collections::BTreeMap;
+
+use gateward::prelude::*;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize)]
+struct TestEntity {
+    #[serde(default)]
+    metadata: Metadata,
+    #[serde(default)]
+    spec: Spec,
+}
+
+#[derive(Default, Serialize, Deserialize)]
+struct Metadata {
+    #[serde(default)]
+    annotations: BTreeMap<String, String>,
+}
+
+/// A default that the wire doesn't have: what a typed reading fills in must not pass for what was written.
+#[derive(Default, Serialize, Deserialize)]
+struct Spec {
+    #[serde(default)]
+    username: String,
+}
+
+impl Resource for TestEntity {
+    const GROUP: &'static str = "webhook.dev";
+    const VERSION: &'static str = "v1";
+    const KIND: &'static str = "TestEntity";
+    const PLURAL: &'static str = "testentitys";
+    const SCOPE: Scope = Scope::Namespaced;
+}
+
+/// A handler that makes one change.
+struct Changing(fn(&mut TestEntity));
+
+impl Defaulter<TestEntity> for Changing {
+    async fn default(&self, mut entity: TestEntity, _: &Request) -> Defaulted<TestEntity> {
+        (self.0)(&mut entity);
+        entity.into()
+    }
+}
+
+/// The operator that a description such as "handler sets spec.username to generated" asks for.
+pub fn registry(description: &str) -> Option<Registry> {
+    let change: fn(&mut TestEntity) = if description.contains("sets spec.username to generated") {
+        |entity| entity.spec.username = "generated".into()
+    } else if description.contains("sets annotation example.dev/x~y to 2") {
+        |entity| drop(entity.metadata.annotations.insert("example.dev/x~y".into(), "2".into()))
+    } else {
+        return None;
+    };
+    Some(Registry::new().kind(Kind::<TestEntity>::new().default(Changing(change))))
+}
