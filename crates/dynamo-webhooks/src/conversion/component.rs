@@ -132,9 +132,13 @@ fn component_type(service: &ComponentSpec, trail: &mut Trail<'_>) -> Option<Comp
 
 /// The half of inference that a worker does.
 fn half(service: &ComponentSpec) -> Option<ComponentType> {
-    let half = ComponentType::from(service.sub_component_type.as_str());
-    let is_worker = ComponentType::from(service.component_type.as_str()) == ComponentType::Worker;
-    Some(half).filter(|half| is_worker && matches!(half, ComponentType::Prefill | ComponentType::Decode))
+    half_of(&service.component_type, &service.sub_component_type)
+}
+
+fn half_of(component_type: &str, detail: &str) -> Option<ComponentType> {
+    let is_worker = ComponentType::from(component_type) == ComponentType::Worker;
+    let is_half = |half: &ComponentType| matches!(half, ComponentType::Prefill | ComponentType::Decode);
+    Some(ComponentType::from(detail)).filter(|half| is_worker && is_half(half))
 }
 
 /// Zero stands for none; a size of zero alone says nothing.
@@ -224,14 +228,15 @@ fn says_too_little_or_too_much(memory: &SharedMemory) -> bool {
     has_size == memory.disabled
 }
 
-/// Puts back what the live component can't say, or says in the same sense.
+/// Puts back what the live component can't say, or says in the same sense. A detail that would make a worker do one half
+/// was none of a worker's.
 fn restore(kept: ComponentSpec, service: &mut ComponentSpec) {
     service.annotations = kept.annotations;
     service.labels = kept.labels;
     service.dynamo_namespace = kept.dynamo_namespace;
     service.autoscaling = kept.autoscaling;
     service.ingress = kept.ingress;
-    if service.sub_component_type.is_empty() {
+    if service.sub_component_type.is_empty() && half_of(&service.component_type, &kept.sub_component_type).is_none() {
         service.sub_component_type = kept.sub_component_type;
     }
     if let Some(memory) = kept.shared_memory.filter(|kept| still_holds(kept, service.shared_memory.as_ref())) {
@@ -241,9 +246,11 @@ fn restore(kept: ComponentSpec, service: &mut ComponentSpec) {
     experimental::restore(kept.gpu_memory_service, kept.failover, kept.checkpoint, service);
 }
 
-/// An empty block stands for nothing, a disabled one with a size for none.
+/// An empty block stands for nothing, a disabled one with a size for the zero that is written for it.
 fn still_holds(kept: &SharedMemory, live: Option<&SharedMemory>) -> bool {
     says_too_little_or_too_much(kept)
-        && live.is_some_and(|live| live.disabled) == kept.disabled
-        && (kept.disabled || live.is_none())
+        && match live {
+            None => !kept.disabled,
+            Some(live) => kept.disabled && live.disabled && live.size == Some("0".into()),
+        }
 }

@@ -83,6 +83,6 @@ fn is_half(component_type: &str) -> bool {
 
 fn without_size(memory: &mut Option<SharedMemory>) {
     if let Some(memory) = memory.as_mut().filter(|memory| memory.disabled) {
-        memory.size = memory.size.take().filter(|size| size.text() != "0");
+        memory.size = memory.size.take().filter(|size| *size != "0".into());
     }
 }

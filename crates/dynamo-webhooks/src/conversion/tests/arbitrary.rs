@@ -73,7 +73,7 @@ pub fn texts() -> BoxedStrategy<Value> {
         .boxed()
 }
 
-fn flag() -> BoxedStrategy<Value> {
+pub fn flag() -> BoxedStrategy<Value> {
     any::<bool>().prop_map(Value::from).boxed()
 }
 

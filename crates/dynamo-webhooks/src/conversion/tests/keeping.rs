@@ -235,6 +235,13 @@ fn a_changed_type_brings_no_whole_type_of_old_back() {
 }
 
 #[test]
+fn a_detail_of_another_type_does_not_make_a_worker_do_one_half() {
+    let mut lifted = to_hub(&spoke(json!({"services": {"w": {"subComponentType": "prefill"}}})));
+    lifted["spec"]["components"][0]["type"] = json!("worker");
+    assert_eq!(to_spoke(&lifted)["spec"]["services"]["w"], json!({"componentType": "worker"}));
+}
+
+#[test]
 fn features_that_are_off_come_back_where_nothing_live_takes_their_place() {
     let service = json!({
         "scalingAdapter": {},

@@ -8,6 +8,7 @@ mod keeping;
 mod mapping;
 mod pods;
 mod properties;
+mod round_trips;
 mod tracing;
 
 use dynamo_api::{v1alpha1, v1beta1};
