@@ -23,9 +23,10 @@ fn profiling(field: &'static str) -> FieldPath {
 }
 
 fn image(spoke: &SpokeObject, provenance: &mut Provenance) {
-    let of_profiler = !spoke.spec.profiling_config.profiler_image.is_empty();
-    let of_workers = || spec("deploymentOverrides") / "workersImage";
-    provenance.moved(|| (spec("image"), if of_profiler { profiling("profilerImage") } else { of_workers() }));
+    let of_workers = spoke.spec.profiling_config.profiler_image.is_empty()
+        && spoke.spec.deployment_overrides.as_ref().is_some_and(|overrides| !overrides.workers_image.is_empty());
+    let written = || if of_workers { spec("deploymentOverrides") / "workersImage" } else { profiling("profilerImage") };
+    provenance.moved(|| (spec("image"), written()));
     provenance.made(|| (spec("features") / "mocker", spec("useMocker")));
 }
 

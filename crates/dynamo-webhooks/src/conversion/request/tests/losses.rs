@@ -76,7 +76,7 @@ fn what_was_kept_of_the_own_version_is_out_of_date() {
 
 #[test]
 fn what_others_keep_in_the_annotation_stays() {
-    let unknown = json!({"version": 1, "unknown": {"v1beta1": {"/spec/novel": 1}}});
+    let unknown = json!({"version": 1, "unknown": {"v1beta1": [{"path": ["spec", "novel"], "value": 1}]}});
     let hub = lifted(&with(alpha(&json!({"model": "m"})), PRESERVED, &unknown.to_string()));
     assert_eq!(kept(&hub, PRESERVED), unknown);
 }

@@ -4,9 +4,11 @@ mod arbitrary;
 mod cases;
 mod job;
 mod losses;
+mod origins;
 mod properties;
 mod specs;
 mod stage;
+mod unknown;
 
 use dynamo_api::{v1alpha1, v1beta1};
 use gateward_core::patch::same_value;
