@@ -17,21 +17,9 @@ fn cases_of_graphs_components_and_adapters_agree() {
     assert!(!cases.is_empty() && failed.is_empty(), "{}", failed.join("\n"));
 }
 
-/// What is lowered of the pod.
-const NEEDS_THE_POD: [&str; 8] = [
-    "conv-dgd-08",
-    "conv-dgd-10",
-    "conv-dgd-18",
-    "conv-dgd-32",
-    "conv-dgd-37",
-    "conv-rt-01",
-    "conv-rt-02",
-    "conv-rt-04",
-];
-
 fn is_ours(case: &Value) -> bool {
     let id = case["id"].as_str().unwrap();
-    case["kind"] != "DynamoGraphDeploymentRequest" && !KEPT_ON_PURPOSE.contains(&id) && !NEEDS_THE_POD.contains(&id)
+    case["kind"] != "DynamoGraphDeploymentRequest" && !KEPT_ON_PURPOSE.contains(&id)
 }
 
 fn disagreements(case: &Value) -> Vec<String> {

@@ -5,12 +5,12 @@ use serde_json::{Value, json};
 use super::convert;
 
 /// A v1alpha1 graph with this spec.
-fn spoke(spec: Value) -> Value {
+pub fn spoke(spec: Value) -> Value {
     graph("v1alpha1", spec)
 }
 
 /// A v1beta1 graph with this spec.
-fn hub(spec: Value) -> Value {
+pub fn hub(spec: Value) -> Value {
     graph("v1beta1", spec)
 }
 
@@ -23,7 +23,7 @@ fn graph(version: &str, spec: Value) -> Value {
     })
 }
 
-fn component(version: &str, spec: Value) -> Value {
+pub fn component(version: &str, spec: Value) -> Value {
     let mut object = graph(version, spec);
     object["kind"] = json!("DynamoComponentDeployment");
     object
@@ -40,17 +40,17 @@ fn kept_of_graph(object: Value, kept: Value) -> Value {
 }
 
 #[track_caller]
-fn to_hub(object: &Value) -> Value {
+pub fn to_hub(object: &Value) -> Value {
     convert(object, "v1beta1").unwrap().0
 }
 
 #[track_caller]
-fn to_spoke(object: &Value) -> Value {
+pub fn to_spoke(object: &Value) -> Value {
     convert(object, "v1alpha1").unwrap().0
 }
 
 /// What the annotation holds, as JSON.
-fn held(object: &Value, key: &str) -> Value {
+pub fn held(object: &Value, key: &str) -> Value {
     object["metadata"]["annotations"][key].as_str().map_or(Value::Null, |text| serde_json::from_str(text).unwrap())
 }
 

@@ -4,6 +4,7 @@
 
 pub(crate) mod arbitrary;
 mod cases;
+mod edits;
 mod keeping;
 mod mapping;
 mod pods;
