@@ -48,7 +48,7 @@
 //! - `server`: the listener, and a server on this machine ([`local`]).
 //! - `check`: the offline check of manifests ([`check`]).
 //! - `cli`: the command line; needs both.
-//! - `testing`: the vocabulary of rule tests.
+//! - `testing`: the vocabulary of rule tests, and round trips of arbitrary objects ([`testing`]).
 
 #[cfg(feature = "check")]
 pub mod check;
@@ -59,6 +59,8 @@ mod exit;
 pub mod local;
 pub mod prelude;
 mod product;
+#[cfg(feature = "testing")]
+pub mod testing;
 
 #[cfg(feature = "cli")]
 pub use cli::{Extension, LogFormat};
@@ -68,9 +70,6 @@ pub use gateward_core::{Answer, Context, Outcome, Patch, Record, Review};
 #[cfg(feature = "check")]
 pub use gateward_lint::yaml;
 pub use product::{FactsError, FactsSource, Names, Product, Release};
-
-#[cfg(feature = "testing")]
-pub use gateward_core::testing;
 
 /// Runs the command line of `product` with the process's arguments.
 #[cfg(feature = "cli")]

@@ -1,0 +1,98 @@
+//! The cases of the rule book. Skipped where they don't lie beside the project.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::case::{at, says};
+use crate::kinds::convert;
+
+/// Cases that fix what upstream does and we don't, with the passage that says so.
+const DEVIATIONS: [(&str, &str); 2] = [
+    (
+        "conv-dgd-38",
+        "a status stash that can't be read is dropped with a note, it fails nothing (section 8, last paragraph)",
+    ),
+    ("conv-rt-03", "a bare prefill or decode comes back as it was written (the loss of section 2.8, row 1, is kept)"),
+];
+
+fn cases() -> Option<Vec<Value>> {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/cases/dynamo-conversion.jsonl");
+    let Ok(text) = std::fs::read_to_string(&file) else {
+        println!("skipped: there are no cases beside the project");
+        return None;
+    };
+    Some(text.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
+}
+
+fn text<'c>(case: &'c Value, member: &str) -> &'c str {
+    case[member].as_str().unwrap_or_default()
+}
+
+/// Why a case is not for us.
+fn skipped(case: &Value) -> Option<String> {
+    if !text(case, "era").contains('N') {
+        return Some(format!("it holds in era {} only", text(case, "era")));
+    }
+    if ["from", "to", "via"].iter().any(|member| text(case, member) == "v1beta2") {
+        return Some("v1beta2 is not served".to_owned());
+    }
+    let deviation = DEVIATIONS.iter().find(|(id, _)| *id == text(case, "id"))?;
+    Some(format!("a deviation: {}", deviation.1))
+}
+
+#[test]
+fn the_cases_of_the_rule_book_hold() {
+    let Some(cases) = cases() else { return };
+    let mut failed = Vec::new();
+    for case in &cases {
+        match skipped(case) {
+            Some(reason) => println!("{} skipped: {reason}", text(case, "id")),
+            None => failed.extend(faults(case).into_iter().map(|fault| format!("{}: {fault}", text(case, "id")))),
+        }
+    }
+    assert!(failed.is_empty(), "{} faults:\n{}", failed.len(), failed.join("\n"));
+}
+
+fn faults(case: &Value) -> Vec<String> {
+    let through = ["via", "to"].iter().map(|member| text(case, member)).filter(|version| !version.is_empty());
+    let result = through.fold(Ok(case["input"].clone()), |object, version| convert(&object?, version));
+    match (result, case["expect_error"] == true) {
+        (Err(_), true) => Vec::new(),
+        (Ok(_), true) => vec!["it should have failed".to_owned()],
+        (Err(error), false) => vec![error],
+        (Ok(found), false) => contradictions(case, &found),
+    }
+}
+
+fn contradictions(case: &Value, found: &Value) -> Vec<String> {
+    let expected = case["expect_contains"].as_object().into_iter().flatten();
+    let wrong = expected.filter_map(|(path, expected)| {
+        let there = at(found, path);
+        (!says(there.as_ref(), expected)).then(|| format!("{path} should be {expected}, is {there:?}\n    in {found}"))
+    });
+    let absent = case["expect_absent"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let present = absent.filter_map(|path| {
+        let there = at(found, path);
+        (!says(there.as_ref(), &Value::Null)).then(|| format!("{path} should be absent, is {there:?}\n    in {found}"))
+    });
+    wrong.chain(present).collect()
+}
+
+#[test]
+fn a_status_stash_that_can_not_be_read_fails_nothing() {
+    for (kind, key) in
+        [("DynamoGraphDeployment", "nvidia.com/dgd-status"), ("DynamoComponentDeployment", "nvidia.com/dcd-status")]
+    {
+        for version in ["v1alpha1", "v1beta1"] {
+            let object = serde_json::json!({
+                "apiVersion": format!("nvidia.com/{version}"), "kind": kind,
+                "metadata": {"name": "otter", "namespace": "tidepool", "annotations": {key: "{broken"}},
+                "spec": {}, "status": {"state": "pending"},
+            });
+            let other = if version == "v1alpha1" { "v1beta1" } else { "v1alpha1" };
+            let found = convert(&object, other).unwrap();
+            assert!(says(at(&found, &format!("$.metadata.annotations['{key}']")).as_ref(), &Value::Null), "{found}");
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! The one failure that is permitted: annotations of more than 256 KiB.
+
+use serde_json::{Value, json};
+
+use crate::kinds::{convert, converted};
+
+/// What Kubernetes allows the keys and values of all annotations together.
+const LIMIT: usize = 256 << 10;
+
+/// A graph with as many bytes of annotations, and something that only v1alpha1 can say.
+fn graph(filler: usize) -> Value {
+    json!({
+        "apiVersion": "nvidia.com/v1alpha1", "kind": "DynamoGraphDeployment",
+        "metadata": {"name": "otter", "namespace": "tidepool", "annotations": {"example.org/filler": "x".repeat(filler)}},
+        "spec": {"pvcs": [{"name": "weights"}], "services": {"worker": {"componentType": "worker"}}},
+    })
+}
+
+fn size(object: &Value) -> usize {
+    let annotations = object["metadata"]["annotations"].as_object().unwrap();
+    annotations.iter().map(|(key, value)| key.len() + value.as_str().unwrap().len()).sum()
+}
+
+/// How many bytes of filler make the answer's annotations just fit.
+fn most() -> usize {
+    LIMIT - size(&converted(&graph(0), "v1beta1"))
+}
+
+#[test]
+fn annotations_may_fill_the_limit() {
+    let there = converted(&graph(most()), "v1beta1");
+    assert_eq!(size(&there), LIMIT);
+    assert_eq!(converted(&there, "v1alpha1")["spec"], graph(0)["spec"]);
+}
+
+#[test]
+fn one_byte_above_the_limit_is_an_error_that_names_object_and_size() {
+    let error = convert(&graph(most() + 1), "v1beta1").unwrap_err();
+    let size = (LIMIT + 1).to_string();
+    for word in ["otter", &size] {
+        assert!(error.contains(word), "{word} is missing: {error}");
+    }
+}
+
+#[test]
+fn an_object_on_the_limit_that_needs_no_stash_converts() {
+    let mut graph = graph(LIMIT - "example.org/filler".len());
+    graph["spec"].as_object_mut().unwrap().remove("pvcs");
+    let there = converted(&graph, "v1beta1");
+    assert_eq!(there["metadata"]["annotations"], graph["metadata"]["annotations"]);
+}

@@ -1,0 +1,17 @@
+//! Conversion of the Dynamo kinds, end to end: the rule book's cases and staged edits, the published manifests, and the
+//! two promises of a round trip on arbitrary objects.
+//!
+//! `PROPTEST_CASES` sets the number of objects of each property, `PROPTEST_RNG_SEED` which ones.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
+
+mod case;
+mod cases;
+mod documents;
+mod edits;
+mod edits_of_requests;
+mod kinds;
+mod limit;
+mod manifests;
+mod properties;
+mod stashes;

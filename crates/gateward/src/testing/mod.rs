@@ -1,0 +1,27 @@
+//! The vocabulary of tests: rules, arbitrary objects, and round trips between versions.
+//!
+//! The words of rule tests are those of [`gateward_core::testing`]. That no version of a kind loses a field on the way
+//! through another is one line:
+//!
+//! ```no_run
+//! # use gateward::prelude::*;
+//! # fn registry() -> Registry { Registry::new() }
+//! # const CRD: &str = "";
+//! gateward::testing::round_trips(&registry(), CRD).hold();
+//! gateward::testing::round_trips(&registry(), CRD).with_unknown_fields().hold();
+//! ```
+
+mod draw;
+mod meaning;
+mod node;
+mod objects;
+mod round_trips;
+mod shrink;
+mod unknown;
+mod vocabulary;
+
+pub use gateward_core::testing::*;
+pub use meaning::{Difference, differences};
+pub use objects::{Objects, objects};
+pub use round_trips::{RoundTrips, round_trips};
+pub use shrink::Shrinking;
