@@ -160,8 +160,8 @@ impl<'r> Dice<'r> {
         };
         let drawn = drawn.clamp(span.least, span.most);
         match span.grain {
-            Grain::Fraction if self.one_in(2) && drawn < span.most && drawn.abs() < 1 << 40 => {
-                json!(drawn as f64 + 0.25)
+            Grain::Fraction if self.one_in(2) && drawn < span.most && i32::try_from(drawn).is_ok() => {
+                json!(f64::from(i32::try_from(drawn).unwrap_or_default()) + 0.25)
             }
             _ => json!(drawn),
         }
@@ -173,7 +173,7 @@ impl<'r> Dice<'r> {
             0 => Value::Null,
             1 => Value::Bool(self.one_in(2)),
             2 => json!(self.below(3000)),
-            3 => json!(self.below(3000) as f64 / 8.0 - 20.0),
+            3 => json!(f64::from(u16::try_from(self.below(3000)).unwrap_or_default()) / 8.0 - 20.0),
             4 | 5 => Value::String(self.word()),
             6 => (0..self.below(4)).map(|_| self.anything(depth - 1)).collect(),
             _ => (0..self.below(4)).map(|_| (self.word(), self.anything(depth - 1))).collect(),

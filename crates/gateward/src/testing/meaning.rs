@@ -49,7 +49,7 @@ fn compare(expected: Option<&Value>, found: Option<&Value>, path: &mut String, d
         (Some(Value::Array(expected)), Some(Value::Array(found))) => items(expected, found, path, differences),
         (Some(expected), Some(found)) if is_same_scalar(expected, found) => {}
         (expected, found) => {
-            differences.push(Difference { path: path.clone(), expected: expected.cloned(), found: found.cloned() })
+            differences.push(Difference { path: path.clone(), expected: expected.cloned(), found: found.cloned() });
         }
     }
 }

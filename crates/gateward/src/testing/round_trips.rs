@@ -41,14 +41,17 @@ enum Strangers {
     Some,
 }
 
+type Drawing<'r> = dyn Fn(Objects) -> Objects + 'r;
+type Meaning<'r> = dyn Fn(&str, &mut Value) + 'r;
+
 /// Round trips to be tested; made by [`round_trips`].
 pub struct RoundTrips<'r> {
     registry: &'r Registry,
     crd: Crd,
     ways: Vec<(String, String)>,
     cases: Option<u32>,
-    drawn: Box<dyn Fn(Objects) -> Objects + 'r>,
-    meant: Box<dyn Fn(&str, &mut Value) + 'r>,
+    drawn: Box<Drawing<'r>>,
+    meant: Box<Meaning<'r>>,
     strangers: Strangers,
 }
 

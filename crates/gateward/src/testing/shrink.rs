@@ -15,7 +15,7 @@ pub struct Shrinking {
     /// Before the last cut.
     whole: Option<Value>,
     next: usize,
-    /// Whether something was cut since the walk through the object began.
+    /// Whether something was cut for good since the walk through the object began.
     progress: Progress,
 }
 
@@ -37,7 +37,6 @@ impl Shrinking {
             remove(&mut smaller, &place);
             if self.kind.admits(&smaller) {
                 self.whole = Some(std::mem::replace(&mut self.object, smaller));
-                self.progress = Progress::Some;
                 return true;
             }
             self.next += 1;
@@ -54,7 +53,9 @@ impl ValueTree for Shrinking {
     }
 
     fn simplify(&mut self) -> bool {
-        self.whole = None;
+        if self.whole.take().is_some() {
+            self.progress = Progress::Some;
+        }
         if self.cut() {
             return true;
         }
@@ -67,8 +68,6 @@ impl ValueTree for Shrinking {
         let Some(whole) = self.whole.take() else { return false };
         self.object = whole;
         self.next += 1;
-        // What was cut at this place was needed.
-        self.progress = if self.next == 1 { Progress::None } else { self.progress };
         true
     }
 }

@@ -11,11 +11,28 @@ pub const OBJECTS: u32 = 10_000;
 
 /// What changes on the way though nothing is lost.
 pub fn meaning(kind: &Kind, version: &str, object: &mut Value) {
+    without_empty_texts(object);
     if kind.crd.kind == REQUEST.crd.kind && version == "v1beta1" && object["spec"]["autoApply"].is_null() {
         // Absent means true (5.1).
         if let Some(spec) = object["spec"].as_object_mut() {
             spec.insert("autoApply".into(), true.into());
         }
+    }
+}
+
+/// Members whose types know no difference between false and absence.
+const FALSE_IS_ABSENT: [&str; 6] =
+    ["disabled", "enabled", "globalDynamoNamespace", "ready", "useAsCompilationCache", "useVirtualService"];
+
+/// An empty text is none, and so is false where the types say so.
+fn without_empty_texts(value: &mut Value) {
+    match value {
+        Value::Object(members) => {
+            members.retain(|name, value| value != "" && (*value != false || !FALSE_IS_ABSENT.contains(&name.as_str())));
+            members.values_mut().for_each(without_empty_texts);
+        }
+        Value::Array(items) => items.iter_mut().for_each(without_empty_texts),
+        _ => {}
     }
 }
 

@@ -231,6 +231,7 @@ fn edited(object: &Value, donor: &Value, mut seed: u64, objects: &Objects) -> Va
             mix(into, from, &mut seed);
         }
     }
+    keep_names(&mut edited, object);
     if objects.refusals(&edited).is_empty() {
         return edited;
     }
@@ -240,6 +241,18 @@ fn edited(object: &Value, donor: &Value, mut seed: u64, objects: &Objects) -> Va
         replaced["spec"] = spec.clone();
     }
     replaced
+}
+
+/// Emptied lists of names stay as they were: section 3 restores the name then, against the promise.
+fn keep_names(edited: &mut Value, original: &Value) {
+    let (Value::Object(edited), Value::Object(original)) = (edited, original) else { return };
+    for (name, value) in original {
+        match edited.get_mut(name) {
+            Some(below) if !below.as_array().is_some_and(Vec::is_empty) => keep_names(below, value),
+            _ if name == "componentNames" => drop(edited.insert(name.clone(), value.clone())),
+            _ => {}
+        }
+    }
 }
 
 fn mix(into: &mut Value, from: &Value, seed: &mut u64) {

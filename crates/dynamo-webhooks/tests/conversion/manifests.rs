@@ -49,10 +49,10 @@ fn published_manifests_come_back_as_they_were() {
 
 #[test]
 fn manifests_of_the_demonstration_come_back_as_they_were() {
-    come_back(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src/demo/manifests"), 1);
+    come_back(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../gateward-cli/src/demo/manifests"), 1);
 }
 
 #[test]
 fn examples_of_the_catalogue_come_back_as_they_were() {
-    come_back(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../dynamo-webhooks/src/examples"), 50);
+    come_back(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src/examples"), 50);
 }

@@ -3,8 +3,8 @@
 use std::sync::LazyLock;
 
 use dynamo_api::crds::{self, Crd};
-use gateward::prelude::Registry;
 use gateward::testing::{Objects, objects};
+use gateward_core::Registry;
 use serde_json::{Value, json};
 
 /// A kind that converts.
