@@ -4,7 +4,7 @@ CARGO ?= cargo
 FUZZ_SECONDS ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-unit test-cases test-tools test-hostile test-idle test-doc test-fuzz lint format deny docs generate shape bench clean
+.PHONY: help run test test-unit test-cases test-conversion test-tools test-hostile test-idle test-doc test-fuzz lint format deny docs generate shape bench clean
 
 help: ## List the recipes
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -18,19 +18,23 @@ TEST := $(CARGO) test --workspace --all-features
 LISTENER_TESTS := converting hostile http2 serving watching
 RULE_TESTS := cases catalogue any_shape agreement commands kubeops_olm
 IDLE_TESTS := idle
+CONVERSION_TESTS := conversion
 PACKAGES := crates/* examples/* tests/* xtask
 ALL_TESTS := $(sort $(basename $(notdir $(wildcard $(PACKAGES:%=%/tests/*.rs)))) \
 	$(notdir $(patsubst %/main.rs,%,$(wildcard $(PACKAGES:%=%/tests/*/main.rs)))))
-TOOL_TESTS := $(filter-out $(RULE_TESTS) $(LISTENER_TESTS) $(IDLE_TESTS),$(ALL_TESTS))
+TOOL_TESTS := $(filter-out $(CONVERSION_TESTS) $(RULE_TESTS) $(LISTENER_TESTS) $(IDLE_TESTS),$(ALL_TESTS))
 named = $(foreach name,$(filter $(1),$(ALL_TESTS)),--test $(name))
 
-test: test-unit test-cases test-tools test-hostile test-idle test-doc test-fuzz ## Run all tests
+test: test-unit test-cases test-conversion test-tools test-hostile test-idle test-doc test-fuzz ## Run all tests
 
 test-unit: ## Tests beside the code
 	$(TEST) --lib --bins
 
 test-cases: ## The rule books' cases, the catalogue's examples, and that all ways in agree
 	$(TEST) $(call named,$(RULE_TESTS))
+
+test-conversion: ## Conversion: cases, staged edits, manifests, and 10,000 arbitrary objects for each promise
+	$(CARGO) test --profile proofs --package dynamo-webhooks --test $(CONVERSION_TESTS)
 
 test-tools: ## The core's promises, patches, YAML, schemas, CRDs, certificates, generated files
 	$(TEST) $(call named,$(TOOL_TESTS))

@@ -8,11 +8,12 @@ use crate::case::{at, says};
 use crate::kinds::convert;
 
 /// Cases that fix what upstream does and we don't, with the passage that says so.
-const DEVIATIONS: [(&str, &str); 2] = [
+const DEVIATIONS: [(&str, &str); 3] = [
     (
         "conv-dgd-38",
         "a status stash that can't be read is dropped with a note, it fails nothing (section 8, last paragraph)",
     ),
+    ("conv-dgdr-14", "a profiling configuration that is no object fails nothing; the schema admits none"),
     ("conv-rt-03", "a bare prefill or decode comes back as it was written (the loss of section 2.8, row 1, is kept)"),
 ];
 
@@ -95,4 +96,16 @@ fn a_status_stash_that_can_not_be_read_fails_nothing() {
             assert!(says(at(&found, &format!("$.metadata.annotations['{key}']")).as_ref(), &Value::Null), "{found}");
         }
     }
+}
+
+#[test]
+fn a_profiling_configuration_that_is_no_object_comes_back() {
+    let request = serde_json::json!({
+        "apiVersion": "nvidia.com/v1alpha1", "kind": "DynamoGraphDeploymentRequest",
+        "metadata": {"name": "otter-req", "namespace": "tidepool"},
+        "spec": {"model": "acme/otter-7b", "backend": "vllm",
+            "profilingConfig": {"profilerImage": "r/prof:1", "config": "not-an-object"}},
+    });
+    let back = convert(&convert(&request, "v1beta1").unwrap(), "v1alpha1").unwrap();
+    assert!(says(back.get("spec"), &request["spec"]), "{back}");
 }

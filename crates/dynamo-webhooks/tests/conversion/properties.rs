@@ -11,27 +11,32 @@ pub const OBJECTS: u32 = 10_000;
 
 /// What changes on the way though nothing is lost.
 pub fn meaning(kind: &Kind, version: &str, object: &mut Value) {
-    without_empty_texts(object);
+    without_empty_ones(object, false_is_absent(kind, version));
     if kind.crd.kind == REQUEST.crd.kind && version == "v1beta1" && object["spec"]["autoApply"].is_null() {
         // Absent means true (5.1).
-        if let Some(spec) = object["spec"].as_object_mut() {
-            spec.insert("autoApply".into(), true.into());
-        }
+        object["spec"]["autoApply"] = true.into();
     }
 }
 
 /// Members whose types know no difference between false and absence.
-const FALSE_IS_ABSENT: [&str; 6] =
-    ["disabled", "enabled", "globalDynamoNamespace", "ready", "useAsCompilationCache", "useVirtualService"];
+fn false_is_absent(kind: &Kind, version: &str) -> &'static [&'static str] {
+    match (kind.crd.kind == REQUEST.crd.kind, version) {
+        (true, "v1alpha1") => &["autoApply", "created", "useMocker"],
+        (true, _) => &["trustRemoteCode"],
+        (false, _) => {
+            &["disabled", "enabled", "globalDynamoNamespace", "ready", "useAsCompilationCache", "useVirtualService"]
+        }
+    }
+}
 
-/// An empty text is none, and so is false where the types say so.
-fn without_empty_texts(value: &mut Value) {
+/// An empty text is none, and so is false in these members.
+fn without_empty_ones(value: &mut Value, flags: &[&str]) {
     match value {
         Value::Object(members) => {
-            members.retain(|name, value| value != "" && (*value != false || !FALSE_IS_ABSENT.contains(&name.as_str())));
-            members.values_mut().for_each(without_empty_texts);
+            members.retain(|name, value| value != "" && (*value != false || !flags.contains(&name.as_str())));
+            members.values_mut().for_each(|value| without_empty_ones(value, flags));
         }
-        Value::Array(items) => items.iter_mut().for_each(without_empty_texts),
+        Value::Array(items) => items.iter_mut().for_each(|item| without_empty_ones(item, flags)),
         _ => {}
     }
 }
