@@ -22,7 +22,7 @@ pub fn meaning(kind: &Kind, version: &str, object: &mut Value) {
 fn false_is_absent(kind: &Kind, version: &str) -> &'static [&'static str] {
     match (kind.crd.kind == REQUEST.crd.kind, version) {
         (true, "v1alpha1") => &["autoApply", "created", "useMocker"],
-        (true, _) => &["trustRemoteCode"],
+        (true, _) => &["enabled", "trustRemoteCode"],
         (false, _) => {
             &["disabled", "enabled", "globalDynamoNamespace", "ready", "useAsCompilationCache", "useVirtualService"]
         }
