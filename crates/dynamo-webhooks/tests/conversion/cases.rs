@@ -56,8 +56,8 @@ fn the_cases_of_the_rule_book_hold() {
 }
 
 fn faults(case: &Value) -> Vec<String> {
-    let through = ["via", "to"].iter().map(|member| text(case, member)).filter(|version| !version.is_empty());
-    let result = through.fold(Ok(case["input"].clone()), |object, version| convert(&object?, version));
+    let mut through = ["via", "to"].iter().map(|member| text(case, member)).filter(|version| !version.is_empty());
+    let result = through.try_fold(case["input"].clone(), |object, version| convert(&object, version));
     match (result, case["expect_error"] == true) {
         (Err(_), true) => Vec::new(),
         (Ok(_), true) => vec!["it should have failed".to_owned()],

@@ -3,7 +3,7 @@
 //!
 //! `PROPTEST_CASES` sets the number of objects of each property, `PROPTEST_RNG_SEED` which ones.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::needless_pass_by_value, reason = "a test")]
 
 mod case;
 mod cases;

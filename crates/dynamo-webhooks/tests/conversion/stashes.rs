@@ -163,14 +163,14 @@ fn preserved(own: &Value, key: &str, pointer: &str, value: usize) -> String {
     let unknown: Map<String, Value> =
         versions.iter().map(|version| ((*version).to_owned(), json!({pointer: value}))).collect();
     // Half of them say only what no type knows.
-    let known = if key == PRESERVED && pointer.len() % 2 == 0 { json!({}) } else { known.into() };
+    let known = if key == PRESERVED && pointer.len().is_multiple_of(2) { json!({}) } else { known.into() };
     json!({"version": 1, "known": known, "unknown": unknown}).to_string()
 }
 
 /// A text that ends early, or a value of which one scalar is of another type.
 fn damaged(mut value: Value, damage: Option<usize>) -> String {
     match damage {
-        Some(at) if at % 4 == 0 => {
+        Some(at) if at.is_multiple_of(4) => {
             let text = value.to_string();
             text.chars().take(at % text.chars().count().max(1)).collect()
         }
