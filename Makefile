@@ -16,7 +16,7 @@ run: ## Show the webhooks at work on example manifests, then keep serving (Ctrl-
 # integration tests that is not named here runs with test-tools.
 TEST := $(CARGO) test --workspace --all-features
 LISTENER_TESTS := converting hostile http2 serving watching
-RULE_TESTS := cases catalogue any_shape agreement commands kubeops_olm
+RULE_TESTS := cases catalogue any_shape agreement commands convert kubeops_olm
 IDLE_TESTS := idle
 CONVERSION_TESTS := conversion
 PACKAGES := crates/* examples/* tests/* xtask

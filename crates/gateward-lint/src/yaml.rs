@@ -17,6 +17,7 @@ mod build;
 mod compose;
 mod finding;
 mod json;
+mod order;
 mod refused;
 mod scalar;
 mod span;
@@ -25,7 +26,7 @@ mod tree;
 
 use std::sync::Arc;
 
-use gateward_core::FieldPath;
+use gateward_core::{FieldPath, Ordered};
 use serde_json::Value;
 
 pub use finding::{SyntaxFinding, SyntaxKind};
@@ -91,6 +92,11 @@ impl Document {
     /// Where the node at `path` stands, or its nearest ancestor that the author wrote.
     pub fn nearest(&self, path: &FieldPath) -> Place {
         self.tree.nearest(path)
+    }
+
+    /// What it says, with members in the order in which they were written.
+    pub fn in_order(&self) -> Ordered {
+        self.tree.in_order(Tree::ROOT, &self.value)
     }
 
     /// The whole document.

@@ -39,7 +39,7 @@
 //! # fn main() {}
 //! ```
 //!
-//! The command line that `run` owns: `serve`, `check`, `review`, `generate`, `rules`, `completions`.
+//! The command line that `run` owns: `serve`, `check`, `convert`, `review`, `generate`, `rules`, `completions`.
 //!
 //! # Features
 //!
@@ -54,6 +54,8 @@
 pub mod check;
 #[cfg(feature = "cli")]
 mod cli;
+#[cfg(feature = "cli")]
+mod convert;
 mod exit;
 #[cfg(feature = "server")]
 pub mod local;

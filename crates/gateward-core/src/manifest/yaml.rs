@@ -2,7 +2,9 @@
 
 use std::fmt::Write;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
+
+use crate::ordered::Ordered;
 
 /// The value as a YAML document in block style, members in the order of the map, with a line end at the end.
 ///
@@ -16,10 +18,15 @@ use serde_json::{Map, Value};
 /// assert_eq!(text, "metadata:\n  name: otter\n\"on\":\n- \"y\"\n- 1\n");
 /// ```
 pub fn document(value: &Value) -> String {
+    document_in_order(&Ordered::from(value))
+}
+
+/// The same of a value whose members have an order of their own.
+pub fn document_in_order(value: &Ordered) -> String {
     let mut text = String::new();
     match value {
-        Value::Object(members) if !members.is_empty() => write_members(&mut text, members, 0),
-        Value::Array(items) if !items.is_empty() => write_items(&mut text, items, 0),
+        Ordered::Members(members) if !members.is_empty() => write_members(&mut text, members, 0),
+        Ordered::Items(items) if !items.is_empty() => write_items(&mut text, items, 0),
         scalar => {
             text.push_str(&inline(scalar));
             text.push('\n');
@@ -28,7 +35,7 @@ pub fn document(value: &Value) -> String {
     text
 }
 
-fn write_members(text: &mut String, members: &Map<String, Value>, indent: usize) {
+fn write_members(text: &mut String, members: &[(String, Ordered)], indent: usize) {
     for (position, (key, value)) in members.iter().enumerate() {
         // The first member of an item stands behind its hyphen.
         if position > 0 || !text.ends_with("- ") {
@@ -40,13 +47,13 @@ fn write_members(text: &mut String, members: &Map<String, Value>, indent: usize)
     }
 }
 
-fn write_below(text: &mut String, value: &Value, indent: usize) {
+fn write_below(text: &mut String, value: &Ordered, indent: usize) {
     match value {
-        Value::Object(members) if !members.is_empty() => {
+        Ordered::Members(members) if !members.is_empty() => {
             text.push('\n');
             write_members(text, members, indent + 2);
         }
-        Value::Array(items) if !items.is_empty() => {
+        Ordered::Items(items) if !items.is_empty() => {
             text.push('\n');
             write_items(text, items, indent);
         }
@@ -56,14 +63,14 @@ fn write_below(text: &mut String, value: &Value, indent: usize) {
     }
 }
 
-fn write_items(text: &mut String, items: &[Value], indent: usize) {
+fn write_items(text: &mut String, items: &[Ordered], indent: usize) {
     for item in items {
         let _ = write!(text, "{:indent$}- ", "");
         match item {
-            Value::Object(members) if !members.is_empty() => write_members(text, members, indent + 2),
-            Value::Array(_) => {
+            Ordered::Members(members) if !members.is_empty() => write_members(text, members, indent + 2),
+            Ordered::Items(_) => {
                 // Flow style: a list directly in a list is rare, and JSON is YAML.
-                let _ = writeln!(text, "{}", flow(item));
+                let _ = writeln!(text, "{}", flow(&item.to_string()));
             }
             _ => {
                 let _ = writeln!(text, "{}", inline(item));
@@ -72,20 +79,19 @@ fn write_items(text: &mut String, items: &[Value], indent: usize) {
     }
 }
 
-fn inline(value: &Value) -> String {
+fn inline(value: &Ordered) -> String {
     match value {
-        Value::String(text) => scalar(text),
-        other => flow(other),
+        Ordered::Scalar(Value::String(text)) => scalar(text),
+        other => flow(&other.to_string()),
     }
 }
 
 fn scalar(text: &str) -> String {
-    if is_plain(text) { text.to_owned() } else { flow(&Value::from(text)) }
+    if is_plain(text) { text.to_owned() } else { flow(&Value::from(text).to_string()) }
 }
 
-/// The value as JSON, with escapes for what may stand in JSON but not in YAML, or would end a line there.
-fn flow(value: &Value) -> String {
-    let json = value.to_string();
+/// JSON with escapes for what may stand in it but not in YAML, or would end a line there.
+fn flow(json: &str) -> String {
     let mut text = String::with_capacity(json.len());
     for each in json.chars() {
         // Such a character can only stand in a string.

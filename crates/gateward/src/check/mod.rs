@@ -23,10 +23,10 @@
 
 mod finding;
 mod judge;
-mod report;
+pub(crate) mod report;
 mod schemas;
 mod stored;
-mod subject;
+pub(crate) mod subject;
 #[cfg(test)]
 mod tests;
 

@@ -36,7 +36,7 @@ impl<'a> Subject<'a> {
 
     /// The name, or what the API server is to make one of.
     pub(super) fn shown_name(&self) -> &'a str {
-        if self.name().is_empty() { meta(self.object, "generateName") } else { self.name() }
+        shown_name_of(self.object)
     }
 
     /// The path of a node of the object in its document.
@@ -46,7 +46,7 @@ impl<'a> Subject<'a> {
 }
 
 /// The objects that a document holds, with their places in it: itself, or the items of a list, as kubectl takes them.
-pub(super) fn objects(document: &Value) -> impl Iterator<Item = (FieldPath, &Value)> {
+pub(crate) fn objects(document: &Value) -> impl Iterator<Item = (FieldPath, &Value)> {
     let is_list = text(document, "kind").ends_with("List");
     let items = document.get("items").and_then(Value::as_array).filter(|_| is_list);
     let alone = items.is_none().then(|| (FieldPath::root(), document));
@@ -64,7 +64,7 @@ pub(super) fn may_be(written: &GroupVersionKind, kind: &GroupVersionKind) -> boo
     forgotten || written.same_kind(kind)
 }
 
-pub(super) fn gvk_of(object: &Value) -> GroupVersionKind {
+pub(crate) fn gvk_of(object: &Value) -> GroupVersionKind {
     GroupVersionKind::of(text(object, "apiVersion"), text(object, "kind"))
 }
 
@@ -72,6 +72,11 @@ pub(super) fn text<'v>(object: &'v Value, member: &str) -> &'v str {
     object.get(member).and_then(Value::as_str).unwrap_or_default()
 }
 
-pub(super) fn meta<'v>(object: &'v Value, member: &str) -> &'v str {
+pub(crate) fn meta<'v>(object: &'v Value, member: &str) -> &'v str {
     object.get("metadata").map_or("", |metadata| text(metadata, member))
+}
+
+/// The name, or what the API server is to make one of.
+pub(crate) fn shown_name_of(object: &Value) -> &str {
+    Some(meta(object, "name")).filter(|name| !name.is_empty()).unwrap_or_else(|| meta(object, "generateName"))
 }

@@ -2,6 +2,7 @@
 
 mod check;
 mod completions;
+mod convert;
 mod facts;
 mod generate;
 mod logging;
@@ -68,6 +69,7 @@ async fn dispatch<P: Product>(
     match name {
         "serve" => serve::run(product, arguments(matches)?).await,
         "check" => check::run(&product, &arguments(matches)?).await,
+        "convert" => convert::run(&product, &arguments(matches)?),
         "review" => review::run(&product, &arguments(matches)?).await,
         "generate" => generate::run(&product, command(&product, extension), &arguments(matches)?),
         "rules" => rules::run(&product, &arguments(matches)?),
@@ -93,6 +95,7 @@ pub(crate) fn command<P: Product>(product: &P, extension: &dyn Extension<P>) -> 
         .subcommands(further)
         .subcommand(serve::command())
         .subcommand(check::command())
+        .subcommand(convert::command())
         .subcommand(review::command())
         .subcommand(generate::command())
         .subcommand(rules::command())

@@ -1,11 +1,13 @@
-//! `review`: AdmissionReviews in, answers out.
+//! `review`: AdmissionReviews and ConversionReviews in, answers out.
 
+use std::borrow::Cow;
 use std::io::{BufRead, Write};
 use std::sync::Arc;
 use std::time::SystemTime;
 
 use clap::{Args, Command};
 use gateward_core::{Context, Facts, Outcome, Review};
+use serde::Deserialize;
 
 use crate::cli::facts::{FactsOption, Without};
 use crate::exit::Exit;
@@ -23,15 +25,16 @@ pub(crate) struct Arguments {
 
 pub(crate) fn command() -> Command {
     Arguments::augment_args(Command::new("review"))
-        .about("Answer AdmissionReviews from standard input, one JSON object a line")
+        .about("Answer AdmissionReviews and ConversionReviews from standard input, one JSON object a line")
         .long_about(
-            "Answer AdmissionReviews from standard input, one JSON object a line, and print the answers in the same \
+            "Answer AdmissionReviews and ConversionReviews from standard input, one JSON object a line, and print the answers in the same \
              order.\n\nThis is the decision without server and cluster: for a line from an audit log, or from a test. \
-             The handler is chosen by request.kind and request.operation; kinds and operations without one pass. \
+             The handler is chosen by request.kind and request.operation; kinds and operations without one pass. A \
+             ConversionReview is answered whatever the options say. \
              Without --facts, the defaults of an empty facts file hold.",
         )
         .after_help(
-            "Exit codes: 0 every line got a verdict, denials included; 2 a line was unreadable (its answer has an empty \
+            "Exit codes: 0 every line got an answer, denials and failed conversions included; 2 a line was unreadable (its answer has an empty \
              uid), or could not be decided.\n\nExamples:\n  gateward review < reviews.jsonl\n  gateward review --mutate --facts facts.yaml < \
              reviews.jsonl | jq .response.patch",
         )
@@ -56,6 +59,7 @@ async fn answer_lines<P: Product>(
     while input.read_until(b'\n', &mut line)? > 0 {
         if !line.trim_ascii().is_empty() {
             let context = Context::new(SystemTime::now(), Arc::clone(facts));
+            let review = if is_conversion(line.trim_ascii()) { Review::Convert } else { review };
             let answer = product.registry().answer_by_kind(review, line.trim_ascii(), &context).await;
             if matches!(answer.record.outcome, Outcome::Undecided(_)) {
                 exit = Exit::Trouble;
@@ -67,4 +71,14 @@ async fn answer_lines<P: Product>(
         line.clear();
     }
     Ok(exit)
+}
+
+/// Whether a line says that it is a ConversionReview. Whatever else it is, reading it as a review says what is wrong.
+fn is_conversion(line: &[u8]) -> bool {
+    #[derive(Deserialize)]
+    struct Kind<'a> {
+        #[serde(borrow)]
+        kind: Cow<'a, str>,
+    }
+    serde_json::from_slice::<Kind<'_>>(line).is_ok_and(|found| found.kind == "ConversionReview")
 }

@@ -1,0 +1,112 @@
+//! `convert` and the ConversionReviews of `review`, as a user runs them.
+
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+use assert_cmd::Command;
+use serde_json::{Value, json};
+
+const GRAPH: &str = "\
+kind: DynamoGraphDeployment
+apiVersion: nvidia.com/v1alpha1
+# who reads this?
+metadata:
+  namespace: zoo
+  name: otter
+spec:
+  services:
+    frontend:
+      replicas: 2
+      componentType: frontend
+---
+kind: ConfigMap
+apiVersion: v1
+metadata:
+  name: other
+";
+
+/// Runs the binary on a text and gives standard output, standard error and the exit code.
+fn gateward(arguments: &[&str], input: &str) -> (String, String, i32) {
+    let output = Command::cargo_bin("gateward").unwrap().args(arguments).write_stdin(input).output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (text(output.stdout), text(output.stderr), output.status.code().unwrap())
+}
+
+#[test]
+fn convert_prints_all_documents_in_order_with_their_members_in_order() {
+    let (printed, _, code) = gateward(&["convert", "--to", "v1beta1", "-"], GRAPH);
+    assert_eq!(code, 0);
+    let (graph, other) = printed.split_once("---\n").unwrap();
+    let head =
+        "kind: DynamoGraphDeployment\napiVersion: nvidia.com/v1beta1\nmetadata:\n  namespace: zoo\n  name: otter\n";
+    assert!(graph.starts_with(head), "{graph}");
+    assert!(graph.contains("components:\n  - name: frontend\n"), "{graph}");
+    assert_eq!(other, "kind: ConfigMap\napiVersion: v1\nmetadata:\n  name: other\n");
+}
+
+#[test]
+fn convert_says_which_objects_pass_as_they_are() {
+    let (_, notes, _) = gateward(&["convert", "--to", "v1beta1", "-"], GRAPH);
+    assert_eq!(notes, "note: -:13:1: document 2: ConfigMap other: this kind is not converted; it passes as it is\n");
+}
+
+#[test]
+fn what_was_converted_comes_back() {
+    let (there, ..) = gateward(&["convert", "--to", "v1beta1", "-"], GRAPH);
+    let (back, _, code) = gateward(&["convert", "--to", "nvidia.com/v1alpha1", "--output", "json", "-"], &there);
+    let first: Value = serde_json::from_str(back.lines().next().unwrap()).unwrap();
+    let services = json!({"frontend": {"replicas": 2, "componentType": "frontend"}});
+    assert_eq!((code, &first["spec"]), (0, &json!({"services": services})));
+    assert_eq!(first["metadata"], json!({"namespace": "zoo", "name": "otter"}));
+}
+
+#[test]
+fn an_object_that_can_not_be_converted_is_named_and_nothing_is_printed() {
+    let text = GRAPH.replace("replicas: 2", "replicas: two");
+    let (printed, errors, code) = gateward(&["convert", "--to", "v1beta1", "-"], &text);
+    assert_eq!((printed.as_str(), code), ("", 1));
+    let place = "error: -:10:7: document 1: DynamoGraphDeployment zoo/otter: spec.services[frontend].replicas: ";
+    assert!(errors.contains(place) || errors.contains(&place.replace("[frontend]", ".frontend")), "{errors}");
+}
+
+#[test]
+fn a_round_trip_that_changes_nothing_ends_well() {
+    let (printed, errors, code) = gateward(&["convert", "--round-trip", "-"], GRAPH);
+    let summary = "0 changes in 1 object of 1 file; 1 of kinds that are not converted\n";
+    assert_eq!((printed.as_str(), errors.as_str(), code), (summary, "", 0));
+}
+
+#[test]
+fn what_can_not_be_read_or_asked_for_ends_with_2() {
+    for (arguments, input) in [
+        (["convert", "--to", "v9", "-"].as_slice(), GRAPH),
+        (&["convert", "--to", "v1beta1", "-"], "a: [\n"),
+        (&["convert", "--to", "v1beta1", "/no/such/file.yaml"], ""),
+        (&["convert", "--round-trip", "--to", "v1beta1", "-"], GRAPH),
+        (&["convert", "-"], GRAPH),
+    ] {
+        let (printed, errors, code) = gateward(arguments, input);
+        assert_eq!((printed.as_str(), code), ("", 2), "{arguments:?}: {errors}");
+        assert!(!errors.is_empty());
+    }
+}
+
+#[test]
+fn review_answers_conversion_reviews_beside_the_others() {
+    let graph = json!({
+        "apiVersion": "nvidia.com/v1alpha1", "kind": "DynamoGraphDeployment", "metadata": {"name": "otter"},
+        "spec": {"services": {"frontend": {"componentType": "frontend"}}},
+    });
+    let review = |uid: &str, objects: Value| {
+        let request = json!({"uid": uid, "desiredAPIVersion": "nvidia.com/v1beta1", "objects": objects});
+        json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "ConversionReview", "request": request}).to_string()
+    };
+    let lines = [review("one", json!([graph])), review("two", json!([{"kind": "DynamoGraphDeployment"}]))];
+    for arguments in [["review"].as_slice(), &["review", "--mutate"]] {
+        let (printed, _, code) = gateward(arguments, &lines.join("\n"));
+        let answers: Vec<Value> = printed.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!(code, 0, "a failed conversion is an answer");
+        assert_eq!(answers[0]["response"]["uid"], "one");
+        assert_eq!(answers[0]["response"]["convertedObjects"][0]["apiVersion"], "nvidia.com/v1beta1");
+        assert_eq!(answers[1]["response"]["result"]["status"], "Failure");
+    }
+}

@@ -1,0 +1,164 @@
+//! `convert`: manifests in another version.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::bail;
+use clap::{Args, Command, ValueEnum};
+use gateward_core::Severity;
+use gateward_core::manifest::yaml;
+use gateward_lint::yaml::Source;
+
+use crate::check::report::counted;
+use crate::cli::manifests::{self, Manifests};
+use crate::convert::{self, Converter, Outcome, Target};
+use crate::exit::Exit;
+use crate::product::Product;
+
+/// Arguments of `convert`.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// Manifests: files, folders (*.yaml, *.yml and *.json in them), or - for standard input
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    /// Print the objects in this version: v1beta1, or with the group, which leaves other groups alone
+    #[arg(long, value_name = "VERSION", required_unless_present = "round_trip", conflicts_with = "round_trip")]
+    to: Option<String>,
+    /// List every field that would change on the way to each other version and back
+    #[arg(long)]
+    round_trip: bool,
+    /// How to print
+    #[arg(long, value_enum, default_value_t)]
+    output: Output,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+enum Output {
+    /// YAML; changes as lines for people
+    #[default]
+    #[value(aliases = ["yaml", "human"])]
+    Text,
+    /// One object a line
+    Json,
+}
+
+pub(crate) fn command() -> Command {
+    Arguments::augment_args(Command::new("convert"))
+        .about("Print manifests in another version, or what a round trip would change")
+        .long_about(
+            "Print manifests in another version, with the conversion that the server answers with, or say what would \
+             change on the way to each other version and back.\n\nDocuments and members keep their order, comments go. \
+             What the other version can't say is kept in annotations. Objects of kinds that are not converted pass as \
+             they are; a note on standard error says so. Where an object can't be converted, nothing is printed.",
+        )
+        .after_help(
+            "Exit codes: 0 all is converted, and nothing changes; 1 an object can't be converted, or a field changes; 2 \
+             usage, or a file can't be read.\n\nExamples:\n  gateward convert --to v1beta1 graph.yaml\n  kubectl get dgd \
+             otter -o yaml | gateward convert --to v1alpha1 -\n  gateward convert --round-trip --output json deploy/",
+        )
+}
+
+pub(crate) fn run<P: Product>(product: &P, arguments: &Arguments) -> anyhow::Result<Exit> {
+    let converter = Converter::new(product.registry());
+    let target = arguments.to.as_deref().map(Target::from);
+    if let Some(target) = target.as_ref().filter(|target| !converter.knows(target)) {
+        bail!("no kind is converted to {target}; there are {}", converter.versions().join(", "));
+    }
+    let mut found = Found::default();
+    let manifests = Manifests::of(&arguments.files);
+    found.troubles.extend(manifests.troubles.iter().map(|trouble| format!("{trouble:#}")));
+    for path in &manifests.files {
+        match manifests::read(path) {
+            Ok(text) => found.take(path, &text, |file, source| match &target {
+                Some(target) => converter.convert(file, source, target),
+                None => converter.round_trip(file, source),
+            }),
+            Err(trouble) => found.troubles.push(format!("{trouble:#}")),
+        }
+    }
+    found.tell();
+    let printed = if target.is_some() { found.documents(arguments.output) } else { found.changes(arguments.output) };
+    anstream::stdout().write_all(printed.as_bytes())?;
+    Ok(found.ending())
+}
+
+/// What came of all files.
+#[derive(Default)]
+struct Found {
+    outcomes: Vec<Outcome>,
+    /// What could not be read.
+    troubles: Vec<String>,
+    /// What was read, and is odd.
+    oddities: Vec<String>,
+}
+
+impl Found {
+    fn take(&mut self, path: &Path, text: &[u8], convert: impl Fn(&str, &Source) -> Outcome) {
+        let file = path.display().to_string();
+        let source = convert::read(path, text);
+        for finding in &source.findings {
+            let told = format!("{file}:{}:{}: {}", finding.span.line(), finding.span.column(), finding.message);
+            match finding.kind.severity() {
+                Severity::Error => self.troubles.push(told),
+                Severity::Warning | Severity::Note => self.oddities.push(told),
+            }
+        }
+        self.outcomes.push(convert(&file, &source));
+    }
+
+    /// Says on standard error what went wrong, and what people should know.
+    fn tell(&self) {
+        let notes = self.outcomes.iter().flat_map(|outcome| &outcome.notes).map(ToString::to_string);
+        let errors = self.outcomes.iter().flat_map(|outcome| &outcome.errors).map(ToString::to_string);
+        let all = notes
+            .map(|text| ("note", text))
+            .chain(self.oddities.iter().map(|text| ("warning", text.clone())))
+            .chain(errors.map(|text| ("error", text)))
+            .chain(self.troubles.iter().map(|text| ("error", text.clone())));
+        for (severity, text) in all {
+            // A standard error that is closed leaves the exit code to tell.
+            let _ = writeln!(anstream::stderr(), "{severity}: {text}");
+        }
+    }
+
+    /// The converted documents, if all could be converted: who applies a part of them would not notice.
+    fn documents(&self, output: Output) -> String {
+        if self.ending() != Exit::Fine {
+            return String::new();
+        }
+        let documents = self.outcomes.iter().flat_map(|outcome| &outcome.documents);
+        match output {
+            Output::Text => documents.map(yaml::document_in_order).collect::<Vec<_>>().join("---\n"),
+            Output::Json => documents.map(|document| format!("{document}\n")).collect(),
+        }
+    }
+
+    fn changes(&self, output: Output) -> String {
+        let changes = self.outcomes.iter().flat_map(|outcome| &outcome.changes);
+        match output {
+            Output::Text => changes.map(|change| format!("{change}\n")).chain([self.summary()]).collect(),
+            Output::Json => changes.map(|change| format!("{}\n", change.json())).collect(),
+        }
+    }
+
+    fn summary(&self) -> String {
+        let sum = |of: fn(&Outcome) -> usize| self.outcomes.iter().map(of).sum::<usize>();
+        let (changes, objects) = (sum(|outcome| outcome.changes.len()), sum(|outcome| outcome.objects));
+        let skipped = match sum(|outcome| outcome.skipped) {
+            0 => String::new(),
+            skipped => format!("; {skipped} of kinds that are not converted"),
+        };
+        let (changes, objects) = (counted(changes, "change"), counted(objects, "object"));
+        format!("{changes} in {objects} of {}{skipped}\n", counted(self.outcomes.len(), "file"))
+    }
+
+    /// What could not be looked at outweighs what was found.
+    fn ending(&self) -> Exit {
+        let found = self.outcomes.iter().any(|outcome| !outcome.errors.is_empty() || !outcome.changes.is_empty());
+        match (self.troubles.as_slice(), found) {
+            ([_, ..], _) => Exit::Trouble,
+            ([], true) => Exit::Findings,
+            ([], false) => Exit::Fine,
+        }
+    }
+}

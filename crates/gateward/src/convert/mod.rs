@@ -1,0 +1,209 @@
+//! Manifests in another version, offline: with the conversion that the server answers with.
+
+mod place;
+mod round_trip;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::path::Path;
+
+use gateward_core::{ConversionError, FieldPath, GroupVersionKind, Issues, Ordered, Registry};
+use gateward_lint::yaml::{self, Document, Source};
+
+pub(crate) use place::Told;
+pub(crate) use round_trip::Change;
+
+use place::Place;
+
+use crate::check::subject::{gvk_of, objects};
+
+/// The version that objects shall have: `v1beta1`, or `nvidia.com/v1beta1` for the kinds of one group.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Target {
+    group: Option<String>,
+    version: String,
+}
+
+impl From<&str> for Target {
+    fn from(text: &str) -> Self {
+        match text.rsplit_once('/') {
+            Some((group, version)) => Self { group: Some(group.into()), version: version.into() },
+            None => Self { group: None, version: text.into() },
+        }
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.group {
+            Some(group) => write!(f, "{group}/{}", self.version),
+            None => f.write_str(&self.version),
+        }
+    }
+}
+
+/// What became of a file.
+#[derive(Debug, Default)]
+pub(crate) struct Outcome {
+    /// Its documents, converted as far as that went.
+    pub documents: Vec<Ordered>,
+    /// What people should know of it.
+    pub notes: Vec<Told>,
+    /// What could not be converted.
+    pub errors: Vec<Told>,
+    /// What a round trip changes.
+    pub changes: Vec<Change>,
+    /// How many objects were of our kinds.
+    pub objects: usize,
+    /// How many objects were not.
+    pub skipped: usize,
+}
+
+/// Converts manifests of the kinds of a registry.
+#[derive(Clone, Copy)]
+pub(crate) struct Converter<'p> {
+    registry: &'p Registry,
+}
+
+impl<'p> Converter<'p> {
+    pub(crate) fn new(registry: &'p Registry) -> Self {
+        Self { registry }
+    }
+
+    /// The versions that some kind is converted to, each once.
+    pub(crate) fn versions(self) -> Vec<String> {
+        let converted = self.registry.declarations().filter(|declared| declared.converts);
+        let mut versions: Vec<String> = converted
+            .flat_map(|declared| declared.versions.iter().map(|version| format!("{}/{version}", declared.hub.group)))
+            .collect();
+        versions.sort();
+        versions.dedup();
+        versions
+    }
+
+    /// Whether any kind is converted to this version.
+    pub(crate) fn knows(self, target: &Target) -> bool {
+        self.versions().iter().any(|known| {
+            let (group, version) = known.rsplit_once('/').unwrap_or_default();
+            target.version == version && target.group.as_ref().is_none_or(|asked| asked == group)
+        })
+    }
+
+    /// The documents of a file, each object in version `target`. Objects of other kinds pass.
+    pub(crate) fn convert(self, file: &str, source: &Source, target: &Target) -> Outcome {
+        let mut outcome = Outcome::default();
+        for (document, place) in numbered(file, source) {
+            let mut converted = document.in_order();
+            for (at, gvk, object) in each(document, &mut converted) {
+                let place = place.of(document, &at, &gvk);
+                match self.one(object, &gvk, target) {
+                    One::Converted(json, issues) => {
+                        outcome.objects += 1;
+                        outcome.notes.extend(place.notes(document, &issues));
+                        *object = json.arranged_like(object);
+                    }
+                    One::Passed(why) => {
+                        outcome.skipped += 1;
+                        outcome.notes.push(place.tell(document, &FieldPath::root(), why));
+                    }
+                    One::Refused(error) => outcome.errors.push(place.refusal(document, &error)),
+                }
+            }
+            outcome.documents.push(converted);
+        }
+        outcome
+    }
+
+    /// What changes when the objects of a file go to each other version of their kinds and back.
+    pub(crate) fn round_trip(self, file: &str, source: &Source) -> Outcome {
+        let mut outcome = Outcome::default();
+        for (document, place) in numbered(file, source) {
+            for (at, gvk, object) in each(document, &mut document.in_order()) {
+                let place = place.of(document, &at, &gvk);
+                let versions = self.other_versions(&gvk);
+                *(if versions.is_empty() { &mut outcome.skipped } else { &mut outcome.objects }) += 1;
+                for via in versions {
+                    match round_trip::of(self.registry, &object.to_string(), &gvk, &via) {
+                        Ok(differences) => outcome.changes.extend(place.changes(document, &via, differences)),
+                        Err(error) => outcome.errors.push(place.refusal(document, &error)),
+                    }
+                }
+            }
+        }
+        outcome
+    }
+
+    fn one(self, object: &Ordered, gvk: &GroupVersionKind, target: &Target) -> One {
+        let (group, version) = (&gvk.group, &target.version);
+        if !self.converts(gvk) {
+            return One::Passed("this kind is not converted; it passes as it is".into());
+        }
+        if target.group.as_ref().is_some_and(|asked| asked != group) {
+            return One::Passed("this kind is of another group than the one asked for; it passes as it is".into());
+        }
+        let desired = GroupVersionKind { version: version.clone(), ..gvk.clone() }.api_version();
+        match self.registry.convert(&object.to_string(), &desired) {
+            Ok(converted) => match serde_json::from_str(&converted.json) {
+                Ok(json) => One::Converted(json, converted.issues),
+                Err(error) => One::Refused(unreadable(&error)),
+            },
+            Err(error) => One::Refused(error),
+        }
+    }
+
+    fn converts(self, gvk: &GroupVersionKind) -> bool {
+        self.registry.declarations().any(|declared| declared.converts && declared.hub.same_kind(gvk))
+    }
+
+    /// The versions of a kind beside the object's own.
+    fn other_versions(self, gvk: &GroupVersionKind) -> Vec<String> {
+        let declared = self.registry.declarations().find(|declared| declared.converts && declared.hub.same_kind(gvk));
+        let versions = declared.into_iter().flat_map(|declared| &declared.versions);
+        versions.filter(|version| **version != gvk.version).map(|version| (*version).to_owned()).collect()
+    }
+}
+
+/// What became of one object.
+enum One {
+    Converted(Ordered, Issues),
+    Passed(String),
+    Refused(ConversionError),
+}
+
+fn unreadable(error: &serde_json::Error) -> ConversionError {
+    let message = format!("what the conversion made can't be read: {error}");
+    ConversionError { path: FieldPath::root(), message }
+}
+
+/// Reads a file, by its name as JSON or as YAML.
+pub(crate) fn read(file: &Path, text: &[u8]) -> Source {
+    if file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json")) {
+        yaml::read_json(text)
+    } else {
+        yaml::read(text)
+    }
+}
+
+fn numbered<'s>(file: &'s str, source: &'s Source) -> impl Iterator<Item = (&'s Document, Place<'s>)> {
+    source.documents.iter().enumerate().map(move |(index, document)| (document, Place::document(file, index + 1)))
+}
+
+/// The objects of a document, or those of the list that it is, each with its place in the document.
+fn each<'d>(
+    document: &Document,
+    converted: &'d mut Ordered,
+) -> impl Iterator<Item = (FieldPath, GroupVersionKind, &'d mut Ordered)> {
+    let found: Vec<(FieldPath, GroupVersionKind)> =
+        objects(&document.value).map(|(at, object)| (at, gvk_of(object))).collect();
+    let alone = found.iter().all(|(at, _)| at.is_root());
+    let ordered = if alone { std::slice::from_mut(converted) } else { items_of(converted) };
+    found.into_iter().zip(ordered).map(|((at, gvk), object)| (at, gvk, object))
+}
+
+fn items_of(list: &mut Ordered) -> &mut [Ordered] {
+    match list.member_mut("items") {
+        Some(Ordered::Items(items)) => items,
+        _ => &mut [],
+    }
+}

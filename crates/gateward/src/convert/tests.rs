@@ -1,0 +1,166 @@
+//! What a conversion that loses something is found to lose.
+
+use gateward_core::{ConversionError, Convert, FieldPath, Issues, Kind, Provenance, Registry, Resource, STASH, Scope};
+use gateward_lint::yaml;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{Converter, Outcome, Target};
+
+/// Two versions of a kind of which the second has no room for the burrow, and rounds.
+macro_rules! version {
+    ($module:ident, $version:literal, $($field:ident: $type:ty),*) => {
+        mod $module {
+            use super::{Deserialize, Resource, Scope, Serialize};
+
+            #[derive(Serialize, Deserialize)]
+            pub struct Otter {
+                #[serde(default)]
+                pub spec: Spec,
+            }
+
+            #[derive(Default, Serialize, Deserialize)]
+            pub struct Spec {
+                $(#[serde(default, skip_serializing_if = "Option::is_none")]
+                pub $field: Option<$type>,)*
+            }
+
+            impl Resource for Otter {
+                const GROUP: &'static str = "example.org";
+                const VERSION: &'static str = $version;
+                const KIND: &'static str = "Otter";
+                const PLURAL: &'static str = "otters";
+                const SCOPE: Scope = Scope::Namespaced;
+            }
+        }
+    };
+}
+
+version!(v1, "v1", weight: f64, burrow: Vec<String>, friends: u32);
+version!(v2, "v2", grams: u32, friends: u32);
+
+struct Losing;
+
+impl Convert<v2::Otter, v1::Otter> for Losing {
+    fn lift(&self, otter: &v2::Otter, _: &mut Provenance, issues: &mut Issues) -> Result<v1::Otter, ConversionError> {
+        issues.add(STASH.note(FieldPath::field("spec"), "something is noted"));
+        let v2::Spec { grams, friends } = otter.spec;
+        if friends == Some(13) {
+            let message = "thirteen is no number of friends".into();
+            return Err(ConversionError { path: FieldPath::field("spec"), message });
+        }
+        let weight = grams.map(|grams| f64::from(grams) / 1000.0);
+        Ok(v1::Otter { spec: v1::Spec { weight, burrow: None, friends: Some(friends.unwrap_or(0)) } })
+    }
+
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "what is lost is the point")]
+    fn lower(&self, otter: &v1::Otter, _: &mut Issues) -> Result<v2::Otter, ConversionError> {
+        let grams = otter.spec.weight.map(|weight| (weight.round() * 1000.0) as u32);
+        Ok(v2::Otter { spec: v2::Spec { grams, friends: otter.spec.friends } })
+    }
+}
+
+fn registry() -> Registry {
+    Registry::new().kind(Kind::<v1::Otter>::new().spoke::<v2::Otter>(Losing))
+}
+
+fn round_trip(text: &str) -> Outcome {
+    Converter::new(&registry()).round_trip("otters.yaml", &yaml::read(text))
+}
+
+fn lines(outcome: &Outcome) -> Vec<String> {
+    outcome.changes.iter().map(ToString::to_string).collect()
+}
+
+const OTTER: &str = "\
+apiVersion: example.org/v1
+kind: Otter
+metadata: {name: otto, namespace: zoo}
+spec:
+  weight: 7.6
+  burrow: [left, right]
+";
+
+#[test]
+fn a_round_trip_names_each_field_that_is_lost_changed_or_new() {
+    assert_eq!(
+        lines(&round_trip(OTTER)),
+        [
+            "otters.yaml:6:3: document 1: Otter zoo/otto: spec.burrow: is lost on the way to v2 and back",
+            "otters.yaml:4:1: document 1: Otter zoo/otto: spec.friends: appears as 0 on the way to v2 and back",
+            "otters.yaml:5:3: document 1: Otter zoo/otto: spec.weight: 7.6 becomes 8.0 on the way to v2 and back",
+        ]
+    );
+}
+
+#[test]
+fn a_round_trip_says_the_same_to_scripts() {
+    let json: Vec<Value> = round_trip(OTTER).changes.iter().map(super::Change::json).collect();
+    assert_eq!((&json[0]["change"], &json[0]["before"][1]), (&"lost".into(), &"right".into()));
+    assert_eq!((&json[1]["change"], &json[1]["after"]), (&"added".into(), &0.into()));
+    assert_eq!((&json[2]["before"], &json[2]["after"]), (&7.6.into(), &8.0.into()));
+    assert_eq!((&json[2]["path"], &json[2]["via"], &json[2]["line"]), (&"spec.weight".into(), &"v2".into(), &5.into()));
+}
+
+#[test]
+fn what_survives_is_not_listed() {
+    let text = OTTER.replace("7.6", "8").replace("  burrow: [left, right]\n", "  friends: 2\n  burrow: null\n");
+    assert_eq!(lines(&round_trip(&text)), Vec::<String>::new());
+}
+
+#[test]
+fn the_objects_of_a_list_are_found_where_they_stand() {
+    let text = "\
+apiVersion: v1
+kind: List
+items:
+- {apiVersion: v1, kind: Pod, metadata: {name: pod}}
+- apiVersion: example.org/v2
+  kind: Otter
+  metadata: {name: otto}
+  spec: {friends: 13}
+";
+    let outcome = round_trip(text);
+    let errors: Vec<String> = outcome.errors.iter().map(ToString::to_string).collect();
+    assert_eq!(errors, ["otters.yaml:8:3: document 1: Otter otto: spec: thirteen is no number of friends"]);
+    assert_eq!((outcome.objects, outcome.skipped), (1, 1));
+}
+
+#[test]
+fn a_conversion_keeps_the_order_of_documents_and_members() {
+    let text = "kind: Pod\napiVersion: v1\n---\nspec: {friends: 1, grams: 2000, more: x}\nmetadata: {name: otto, \
+                labels: {b: c, a: d}}\nkind: Otter\napiVersion: example.org/v2\n";
+    let outcome = Converter::new(&registry()).convert("otters.yaml", &yaml::read(text), &Target::from("v1"));
+    let documents: Vec<String> = outcome.documents.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        documents,
+        [
+            r#"{"kind":"Pod","apiVersion":"v1"}"#,
+            r#"{"spec":{"friends":1,"more":"x","weight":2.0},"metadata":{"name":"otto","labels":{"b":"c","a":"d"}},"kind":"Otter","apiVersion":"example.org/v1"}"#,
+        ]
+    );
+}
+
+#[test]
+fn notes_say_what_passed_and_what_was_noted() {
+    let text = "{apiVersion: v1, kind: Pod, metadata: {name: pod}}\n---\n{apiVersion: example.org/v2, kind: Otter, \
+                metadata: {name: otto}, spec: {}}\n";
+    let outcome = Converter::new(&registry()).convert("a.yaml", &yaml::read(text), &Target::from("example.org/v1"));
+    let notes: Vec<String> = outcome.notes.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        notes,
+        [
+            "a.yaml:1:1: document 1: Pod pod: this kind is not converted; it passes as it is",
+            "a.yaml:3:67: document 2: Otter otto: spec: something is noted",
+        ]
+    );
+}
+
+#[test]
+fn a_version_is_known_by_itself_or_with_its_group() {
+    let registry = registry();
+    let converter = Converter::new(&registry);
+    for (text, known) in [("v1", true), ("example.org/v2", true), ("v3", false), ("example.com/v1", false)] {
+        assert_eq!(converter.knows(&Target::from(text)), known, "{text}");
+    }
+}
