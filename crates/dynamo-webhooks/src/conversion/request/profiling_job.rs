@@ -86,6 +86,10 @@ fn give_to_profiler(spec: &mut Map<String, Value>, resources: Value) {
 }
 
 fn take(spec: &mut Map<String, Value>) -> ProfilerPod {
+    if spec.get("containers").is_some_and(Value::is_null) {
+        // Go writes it so where there are none; the schema doesn't take it.
+        spec.remove("containers");
+    }
     let tolerations = take_if(spec, "tolerations", Value::is_array);
     let selector = take_if(spec, "nodeSelector", |value| {
         value.as_object().is_some_and(|labels| labels.values().all(Value::is_string))

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{alpha, annotations, assert_returns, beta, kept_spec, lifted, lowered};
+use super::{alpha, annotations, assert_returns, beta, kept_spec, lifted, lowered, with};
 
 fn with_pod(pod: &Value) -> Value {
     with_job(&json!({"template": {"spec": pod}}))
@@ -149,4 +149,15 @@ fn a_job_of_an_odd_shape_is_carried_along() {
 fn empty_resources_return() {
     assert_returns(&alpha(&json!({"profilingConfig": {"resources": {}}})));
     assert_returns(&alpha(&json!({"profilingConfig": {"resources": {"limits": {}}}})));
+}
+
+#[test]
+fn what_go_keeps_of_a_job_is_read() {
+    let kept = json!({"version": 1, "spec": {"model": "", "autoApply": null, "overrides": {"profilingJob": {
+        "backoffLimit": 1, "template": {"metadata": {}, "spec": {"containers": null}},
+    }}}});
+    let spoke = alpha(&json!({"profilingConfig": {"nodeSelector": {"a": "b"}}}));
+    let hub = lifted(&with(spoke, "nvidia.com/dgdr-spec", &kept.to_string()));
+    assert_eq!(*pod_of(&hub), json!({"nodeSelector": {"a": "b"}}));
+    assert_eq!(hub["spec"]["overrides"]["profilingJob"]["backoffLimit"], 1);
 }
