@@ -28,10 +28,24 @@ pub(super) fn is_recorded(entry: &Map<String, Value>) -> bool {
 pub(super) fn give_back(entry: &Map<String, Value>, live: &Value, back: &mut Value) {
     let Some(record) = entry.get(MEMBER).filter(|record| record["of"] == name(live)) else { return };
     for change in record["set"].as_array().into_iter().flatten() {
-        if let Some(place) = change["at"].as_array().and_then(|steps| find(back, steps)) {
-            *place = change["is"].clone();
+        if let Some(steps) = change["at"].as_array() {
+            set(back, steps, &change["is"]);
         }
     }
+}
+
+/// Adds texts to the record: those of members that nest too deep to be a tree, by their names.
+pub(super) fn record_texts(entry: &mut Map<String, Value>, made: impl FnOnce() -> Value, texts: Map<String, Value>) {
+    if !texts.is_empty() {
+        let record = entry.entry(MEMBER).or_insert_with(|| json!({"of": name(&made())}));
+        record["texts"] = texts.into();
+    }
+}
+
+/// The text of a member that nested too deep, if the record is of `live`.
+pub(super) fn text<'a>(entry: &'a Map<String, Value>, live: &Value, member: &str) -> Option<&'a str> {
+    let record = entry.get(MEMBER).filter(|record| record["of"] == name(live))?;
+    record["texts"][member].as_str()
 }
 
 fn name(object: &Value) -> String {
@@ -65,6 +79,17 @@ fn below(step: Value, back: &Value, written: &Value, at: &mut Vec<Value>, change
     at.push(step);
     compare(back, written, at, changes);
     at.pop();
+}
+
+/// Sets the node, or takes the member away that is to be null.
+fn set(node: &mut Value, steps: &[Value], value: &Value) {
+    let parent = steps.split_last().and_then(|(last, before)| Some((last.as_str()?, before)));
+    if let Some((name, before)) = parent.filter(|_| value.is_null()) {
+        let members = find(node, before).and_then(Value::as_object_mut);
+        members.and_then(|members| members.remove(name));
+    } else if let Some(place) = find(node, steps) {
+        *place = value.clone();
+    }
 }
 
 /// The node that these steps lead to; members are made where they are missing.

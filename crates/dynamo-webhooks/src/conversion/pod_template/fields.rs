@@ -95,6 +95,55 @@ fn raws<T>(value: &Value) -> Vec<Raw<T>> {
     value.as_array().into_iter().flatten().cloned().map(Raw::from).collect()
 }
 
+/// The texts of the fields that nest too deep to be trees, but for `extraPodSpec`, which the hub shows as it is.
+pub(super) fn deep_of_service(service: &v1alpha1::ComponentSpec) -> Map<String, Value> {
+    let sidecar = service.frontend_sidecar.as_ref();
+    let deep = [
+        ("envs", service.envs.iter().any(is_too_deep)),
+        ("livenessProbe", service.liveness_probe.as_ref().is_some_and(is_too_deep)),
+        ("readinessProbe", service.readiness_probe.as_ref().is_some_and(is_too_deep)),
+        ("frontendSidecar", sidecar.is_some_and(|sidecar| sidecar.envs.iter().any(is_too_deep))),
+    ];
+    deep.into_iter()
+        .filter(|(_, is_deep)| *is_deep)
+        .map(|(name, _)| (name.to_owned(), text(service, name).into()))
+        .collect()
+}
+
+fn text(service: &v1alpha1::ComponentSpec, name: &str) -> Option<String> {
+    match name {
+        "envs" => serde_json::to_string(&service.envs),
+        "livenessProbe" => serde_json::to_string(&service.liveness_probe),
+        "readinessProbe" => serde_json::to_string(&service.readiness_probe),
+        _ => serde_json::to_string(&service.frontend_sidecar),
+    }
+    .ok()
+}
+
+/// Sets a field to what its text says, if it can be read.
+pub(super) fn set_text(service: &mut v1alpha1::ComponentSpec, name: &str, text: &str) {
+    match name {
+        "envs" => lay_text(&mut service.envs, text),
+        "livenessProbe" => lay_text(&mut service.liveness_probe, text),
+        "readinessProbe" => lay_text(&mut service.readiness_probe, text),
+        _ => lay_text(&mut service.frontend_sidecar, text),
+    }
+}
+
+fn lay_text<T: DeserializeOwned>(field: &mut T, text: &str) {
+    if let Ok(read) = serde_json::from_str(text) {
+        *field = read;
+    }
+}
+
+/// The fields that [`set_text`] knows.
+pub(super) const WITH_TEXTS: [&str; 4] = ["envs", "livenessProbe", "readinessProbe", "frontendSidecar"];
+
+/// Whether the subtree can't be made a tree. A short text can't nest deep.
+pub(super) fn is_too_deep<T>(raw: &Raw<T>) -> bool {
+    raw.json().len() > 100 && raw.to_value().is_null()
+}
+
 /// What a component of the hub says of its pod.
 pub(super) fn of_component(component: &v1beta1::ComponentSpec) -> Value {
     let mut members = Map::new();

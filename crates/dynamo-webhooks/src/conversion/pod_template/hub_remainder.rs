@@ -1,9 +1,9 @@
 //! What of a component's pod a service can't say.
 
 use dynamo_api::constants::MAIN_CONTAINER;
-use dynamo_api::{v1alpha1, v1beta1};
+use dynamo_api::{Raw, v1alpha1, v1beta1};
 use gateward_core::Provenance;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::{echo, fields};
 use crate::conversion::sameness::{same, says_nothing};
@@ -17,23 +17,35 @@ pub(in crate::conversion) fn hub_remainder(
 ) -> Map<String, Value> {
     let written = fields::of_component(component);
     let mut entry = Map::new();
-    if let Some(template) = unsaid(&written["podTemplate"], component, service) {
+    let lifted = lift(service, None);
+    if let Some(template) = unsaid(&written["podTemplate"], &lifted, component, service) {
         entry.insert("podTemplate".into(), template.into());
     }
     if let Some(reference) = component.frontend_sidecar.as_ref().filter(|_| service.frontend_sidecar.is_none()) {
         entry.insert("frontendSidecar".into(), reference.as_str().into());
     }
-    prove(&written, service, &mut entry);
+    let lifted = if entry.is_empty() { lifted } else { lift(service, Some(&entry)) };
+    prove(&written, lifted, service, &mut entry);
+    if let Some(text) = hidden_text(component, service) {
+        let texts = Map::from_iter([("podTemplate".to_owned(), text.into())]);
+        echo::record_texts(&mut entry, || fields::of_service(service), texts);
+    }
     entry
+}
+
+/// The template where it nests too deep to be compared and the service shows nothing of it.
+fn hidden_text<'a>(component: &'a v1beta1::ComponentSpec, service: &v1alpha1::ComponentSpec) -> Option<&'a str> {
+    let template = component.pod_template.as_ref()?;
+    (service.extra_pod_spec.is_none() && fields::is_too_deep(template)).then(|| template.json())
 }
 
 /// What the rules name of a pod template; empty where all there is to say is what it lacks.
 fn unsaid(
     written: &Value,
+    lifted: &Value,
     component: &v1beta1::ComponentSpec,
     service: &v1alpha1::ComponentSpec,
 ) -> Option<Map<String, Value>> {
-    let lifted = lift(service, None);
     let Value::Object(members) = written else { return (!lifted.is_null()).then(Map::new) };
     let mut template = of(members, |name| name != "metadata" && name != "spec");
     let metadata = members.get("metadata").and_then(Value::as_object);
@@ -43,14 +55,14 @@ fn unsaid(
     }
     let mut spec = members.get("spec").and_then(Value::as_object).map(|spec| of(spec, |name| name == "mainContainer"));
     let is_alone = template.is_empty() && spec.as_ref().is_none_or(Map::is_empty);
-    let containers = Comparison { written, lifted: &lifted, component, service }.unsaid(is_alone);
+    let containers = Comparison { written, lifted, component, service }.unsaid(is_alone);
     if !containers.is_empty() {
         spec.get_or_insert_default().insert("containers".into(), containers.into());
     }
     if let Some(spec) = spec.filter(|spec| !spec.is_empty()) {
         template.insert("spec".into(), spec.into());
     }
-    let lacks_main = main(written).is_none() && main(&lifted).is_some();
+    let lacks_main = main(written).is_none() && main(lifted).is_some();
     (!template.is_empty() || lacks_main || says_nothing(written)).then_some(template)
 }
 
@@ -145,14 +157,13 @@ fn entry(container: &Value, mut leaves: Map<String, Value>) -> Value {
     leaves.into()
 }
 
-/// Tries the way back, and remembers what it would change.
-fn prove(written: &Value, service: &v1alpha1::ComponentSpec, entry: &mut Map<String, Value>) {
+/// Remembers what the way back, to the pod template `lifted`, would change.
+fn prove(written: &Value, lifted: Value, service: &v1alpha1::ComponentSpec, entry: &mut Map<String, Value>) {
     let hub = Some(&*entry).filter(|entry| !entry.is_empty());
-    let mut provenance = Provenance::silent();
-    let template = super::lift(service, hub, &mut Trail::new(Place::Standalone, &mut provenance));
+    let template = hub.map(|_| Raw::from(lifted.clone()));
     let reference = super::frontend_sidecar(service, hub, template.as_ref());
-    let template = template.map(|template| template.to_value()).unwrap_or_default();
-    let back = json!({"podTemplate": template, "frontendSidecar": reference});
-    let written = json!({"podTemplate": written["podTemplate"], "frontendSidecar": written["frontendSidecar"]});
-    echo::record(entry, || fields::of_service(service), &back, &written);
+    let mut back =
+        Map::from_iter([("podTemplate".to_owned(), lifted), ("frontendSidecar".to_owned(), reference.into())]);
+    back.insert("compilationCache".into(), written["compilationCache"].clone());
+    echo::record(entry, || fields::of_service(service), &back.into(), written);
 }

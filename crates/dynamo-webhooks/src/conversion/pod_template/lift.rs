@@ -19,18 +19,15 @@ pub(in crate::conversion) fn lift(
 ) -> Option<Raw<PodTemplate>> {
     record(service, trail);
     let had = hub.and_then(|hub| hub.get("podTemplate")?.as_object());
-    let extra = match service.extra_pod_spec.as_ref().map(|raw| serde_json::from_str(raw.json())) {
-        None => Value::Null,
-        Some(Ok(extra)) => extra,
-        Some(Err(_)) => return service.extra_pod_spec.as_ref().and_then(verbatim),
-    };
+    let extra = service.extra_pod_spec.as_ref().map(Raw::to_value).unwrap_or_default();
+    if let Some(deep) = service.extra_pod_spec.as_ref().filter(|raw| extra.is_null() && fields::is_too_deep(raw)) {
+        return verbatim(deep);
+    }
     let is_there = had.is_some() || says_something(service, &extra);
     let template = if is_there { template(service, extra, had, trail) } else { None };
     match hub.filter(|hub| echo::is_recorded(hub)) {
         None => template.map(Raw::from),
-        Some(hub) => {
-            Some(echoed(service, hub, "podTemplate", template.into())).filter(|it| !it.is_null()).map(Raw::from)
-        }
+        Some(hub) => echoed_template(service, hub, template),
     }
 }
 
@@ -66,6 +63,18 @@ fn echoed(service: &ComponentSpec, hub: &Map<String, Value>, name: &str, member:
     let mut component = Value::Object(Map::from_iter([(name.to_owned(), member)]));
     echo::give_back(hub, &fields::of_service(service), &mut component);
     component[name].take()
+}
+
+fn echoed_template(
+    service: &ComponentSpec,
+    hub: &Map<String, Value>,
+    template: Option<Value>,
+) -> Option<Raw<PodTemplate>> {
+    if let Some(text) = echo::text(hub, &fields::of_service(service), "podTemplate") {
+        return serde_json::from_str(text).ok();
+    }
+    let echoed = echoed(service, hub, "podTemplate", template.into());
+    (!echoed.is_null()).then(|| Raw::from(echoed))
 }
 
 /// A spec that nests too deep to be made a tree stays what it is: nothing can be laid over it.

@@ -26,10 +26,19 @@ pub(in crate::conversion) fn lower(
         },
     }
     if let Some(entry) = entry.filter(|entry| echo::is_recorded(entry)) {
-        let before = fields::of_service(service);
-        let mut after = before.clone();
-        echo::give_back(entry, &fields::of_component(component), &mut after);
-        fields::change(service, &before, &after);
+        give_back(component, entry, service);
+    }
+}
+
+fn give_back(component: &v1beta1::ComponentSpec, entry: &Map<String, Value>, service: &mut v1alpha1::ComponentSpec) {
+    let (live, before) = (fields::of_component(component), fields::of_service(service));
+    let mut after = before.clone();
+    echo::give_back(entry, &live, &mut after);
+    fields::change(service, &before, &after);
+    for name in fields::WITH_TEXTS {
+        if let Some(text) = echo::text(entry, &live, name) {
+            fields::set_text(service, name, text);
+        }
     }
 }
 

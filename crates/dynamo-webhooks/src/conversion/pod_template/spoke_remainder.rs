@@ -41,7 +41,7 @@ pub(in crate::conversion) fn spoke_remainder(
             remember_origins(main, &written, &mut entry);
         }
     }
-    prove(component, &written, &mut entry);
+    prove(service, component, &written, &mut entry);
     entry
 }
 
@@ -100,8 +100,14 @@ fn remember_origins(main: &Map<String, Value>, written: &Value, entry: &mut Map<
 }
 
 /// Tries the way back, and remembers what it would change.
-fn prove(component: &v1beta1::ComponentSpec, written: &Value, entry: &mut Map<String, Value>) {
+fn prove(
+    service: &v1alpha1::ComponentSpec,
+    component: &v1beta1::ComponentSpec,
+    written: &Value,
+    entry: &mut Map<String, Value>,
+) {
     let mut back = v1alpha1::ComponentSpec::default();
     super::lower(component, Some(&*entry).filter(|entry| !entry.is_empty()), &mut back);
     echo::record(entry, || fields::of_component(component), &fields::of_service(&back), written);
+    echo::record_texts(entry, || fields::of_component(component), fields::deep_of_service(service));
 }
