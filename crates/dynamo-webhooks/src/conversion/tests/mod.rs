@@ -11,6 +11,7 @@ mod pods;
 mod properties;
 mod round_trips;
 mod tracing;
+mod whole;
 
 use dynamo_api::{v1alpha1, v1beta1};
 use gateward_core::{ConversionError, Convert, FieldPath, Issues, Provenance, Segment};

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use super::arbitrary::{flag, list, object};
 use super::convert;
 
-fn one_of(texts: &'static [&'static str]) -> BoxedStrategy<Value> {
+pub fn one_of(texts: &'static [&'static str]) -> BoxedStrategy<Value> {
     prop::sample::select(texts).prop_map(Value::from).boxed()
 }
 
@@ -19,7 +19,7 @@ fn small() -> BoxedStrategy<Value> {
     (0_i64..4).prop_map(Value::from).boxed()
 }
 
-fn map(value: BoxedStrategy<Value>) -> BoxedStrategy<Value> {
+pub fn map(value: BoxedStrategy<Value>) -> BoxedStrategy<Value> {
     prop::collection::btree_map("[a-c]", value, 0..3).prop_map(|map| Value::Object(map.into_iter().collect())).boxed()
 }
 
@@ -27,7 +27,7 @@ fn quantity() -> BoxedStrategy<Value> {
     prop_oneof![one_of(&["0", "0Gi", "1Gi", "16Gi", "0.5"]), small()].boxed()
 }
 
-const NAMES: &[&str] = &["a", "b", "B", "main", "sidecar-frontend"];
+pub const NAMES: &[&str] = &["a", "b", "B", "main", "sidecar-frontend"];
 
 /// Members that have the same shape on both sides.
 fn same_fields() -> Vec<(&'static str, BoxedStrategy<Value>)> {
@@ -105,7 +105,7 @@ fn component() -> BoxedStrategy<Value> {
     object(own.into_iter().chain(same_fields()).collect())
 }
 
-fn with(mut value: Value, name: &str, member: Value) -> Value {
+pub fn with(mut value: Value, name: &str, member: Value) -> Value {
     value[name] = member;
     value
 }
@@ -204,7 +204,7 @@ fn annotations() -> BoxedStrategy<Value> {
         .boxed()
 }
 
-fn of_kind(
+pub fn of_kind(
     kind: &'static str,
     version: &'static str,
     spec: BoxedStrategy<Value>,
@@ -226,7 +226,7 @@ fn of_kind(
 }
 
 /// The object as its type reads it, without the annotations of conversion.
-fn as_read<T: Serialize + DeserializeOwned>(object: &Value) -> Value {
+pub fn as_read<T: Serialize + DeserializeOwned>(object: &Value) -> Value {
     let mut read = serde_json::to_value(serde_json::from_value::<T>(object.clone()).unwrap()).unwrap();
     let annotations = read["metadata"]["annotations"].as_object().cloned().unwrap_or_default();
     let others: Map<String, Value> = annotations.into_iter().filter(|(key, _)| key == "other").collect();
