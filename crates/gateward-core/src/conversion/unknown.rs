@@ -277,7 +277,8 @@ fn step(list: Option<&Value>, segment: &Segment) -> Step {
         Segment::Field(name) | Segment::Key(name) => Step::Member(name.clone().into_owned()),
         Segment::Index(index) => {
             let items = list.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-            let name = items.get(*index).and_then(|item| item["name"].as_str());
+            // An empty name is one that types leave out.
+            let name = items.get(*index).and_then(|item| item["name"].as_str()).filter(|name| !name.is_empty());
             let alone = |name: &&str| items.iter().filter(|item| item["name"] == **name).count() == 1;
             name.filter(alone).map_or(Step::Index(*index), |name| Step::Named { name: name.to_owned() })
         }

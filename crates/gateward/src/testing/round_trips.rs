@@ -142,8 +142,8 @@ impl<'r> RoundTrips<'r> {
         let mut object = object.clone();
         (self.meant)(from, &mut object);
         (self.meant)(from, &mut back);
-        let found = differences(&object, &back);
-        let lost: Vec<&Difference> = found.iter().filter(|difference| !is_new_annotation(difference)).collect();
+        without_new_annotations(&mut back, &object);
+        let lost = differences(&object, &back);
         let listed: String = lost.iter().map(|difference| format!("  {difference}\n")).collect();
         if lost.is_empty() {
             Ok(there)
@@ -176,12 +176,14 @@ impl<'r> RoundTrips<'r> {
             other.prune(document);
             document["metadata"] = Value::Null;
         }
-        // An object may have come into being to hold a stranger.
-        let made = |difference: &Difference| {
-            difference.expected.is_none() && matches!(difference.found, Some(Value::Object(_)))
+        // An object may have come into being to hold a stranger, and a list to hold the object. What stands nowhere
+        // went along with a stranger; that nothing is lost has been seen.
+        let came_alive = |difference: &Difference| match &difference.found {
+            None => false,
+            Some(Value::Object(_) | Value::Array(_)) => difference.expected.is_some(),
+            Some(_) => true,
         };
-        let found: Vec<Difference> =
-            differences(&expected, &found).into_iter().filter(|difference| !made(difference)).collect();
+        let found: Vec<Difference> = differences(&expected, &found).into_iter().filter(came_alive).collect();
         let listed: String = found.iter().map(|difference| format!("  {difference}\n")).collect();
         if found.is_empty() {
             Ok(())
@@ -191,6 +193,15 @@ impl<'r> RoundTrips<'r> {
     }
 }
 
-fn is_new_annotation(difference: &Difference) -> bool {
-    difference.expected.is_none() && difference.path.starts_with(".metadata.annotations")
+fn without_new_annotations(back: &mut Value, object: &Value) {
+    let Some(metadata) = back.get_mut("metadata").and_then(Value::as_object_mut) else { return };
+    if let Some(annotations) = metadata.get_mut("annotations").and_then(Value::as_object_mut) {
+        annotations.retain(|name, _| object["metadata"]["annotations"].get(name).is_some());
+        if annotations.is_empty() && object["metadata"].get("annotations").is_none() {
+            metadata.remove("annotations");
+        }
+    }
+    if metadata.is_empty() && object.get("metadata").is_none() {
+        back.as_object_mut().and_then(|members| members.remove("metadata"));
+    }
 }
