@@ -26,6 +26,11 @@ pub const CREATE: &[Operation] = &[Operation::Create];
 pub const UPDATE: &[Operation] = &[Operation::Update];
 
 impl Operation {
+    /// The operation of this name, in upper case as the API server writes it.
+    pub fn named(name: &str) -> Option<Self> {
+        [Self::Create, Self::Update, Self::Delete, Self::Connect].into_iter().find(|known| known.as_str() == name)
+    }
+
     /// The upper-case name, as in an AdmissionReview.
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -105,7 +105,8 @@ struct WireRequest<'a> {
     name: String,
     #[serde(default, deserialize_with = "null_as_default")]
     namespace: String,
-    operation: Operation,
+    #[serde(borrow)]
+    operation: Cow<'a, str>,
     user_info: Option<Strict<UserInfo>>,
     #[serde(borrow)]
     object: Option<&'a RawValue>,
@@ -120,8 +121,10 @@ struct WireRequest<'a> {
 pub struct AdmissionReview<'a> {
     /// What handlers may know beside the objects; facts and times are not in it yet.
     pub request: Request,
-    /// What is being done.
-    pub operation: Operation,
+    /// What is being done; `None` where there is no such operation.
+    pub operation: Option<Operation>,
+    /// The same in the caller's words.
+    pub operation_name: Cow<'a, str>,
     /// The new object; absent on DELETE.
     pub object: Option<&'a RawValue>,
     /// The stored object; absent on CREATE.
@@ -144,16 +147,20 @@ impl<'a> AdmissionReview<'a> {
             unreadable(&format!("apiVersion is {found:?}, neither admission.k8s.io/v1 nor admission.k8s.io/v1beta1"))
         })?;
         let Strict(wire) = envelope.request.ok_or_else(|| unreadable("the review has no request"))?;
+        if wire.uid.trim().is_empty() {
+            return Err(unreadable("the request has no uid"));
+        }
         Ok(wire.into_review(version))
     }
 }
 
 impl<'a> WireRequest<'a> {
     fn into_review(self, version: ReviewVersion) -> AdmissionReview<'a> {
+        let operation = Operation::named(&self.operation);
         let request = Request {
             review_version: version,
             uid: self.uid,
-            operation: Some(self.operation),
+            operation,
             kind: self.kind,
             resource: self.resource,
             sub_resource: non_empty(self.sub_resource),
@@ -164,8 +171,8 @@ impl<'a> WireRequest<'a> {
             dry_run: if self.dry_run == Some(true) { DryRun::Yes } else { DryRun::No },
             ..Request::default()
         };
-        let (operation, object, old_object) = (self.operation, self.object, self.old_object);
-        AdmissionReview { request, operation, object, old_object, options: self.options }
+        let (object, old_object, options) = (self.object, self.old_object, self.options);
+        AdmissionReview { request, operation, operation_name: self.operation, object, old_object, options }
     }
 }
 
@@ -314,10 +321,10 @@ mod tests {
     #[test]
     fn reads_a_request_whose_optional_members_are_null() {
         let text = body(
-            r#"{"uid":null,"kind":null,"resource":null,"operation":"CREATE","userInfo":{"username":"a","groups":null},"name":null,"oldObject":null,"object":{"a":1}}"#,
+            r#"{"uid":"u","kind":null,"resource":null,"operation":"CREATE","userInfo":{"username":"a","groups":null},"name":null,"oldObject":null,"object":{"a":1}}"#,
         );
         let review = AdmissionReview::read(text.as_bytes()).unwrap();
-        assert_eq!(review.operation, Operation::Create);
+        assert_eq!(review.operation, Some(Operation::Create));
         assert_eq!(review.object.unwrap().get(), r#"{"a":1}"#);
         assert!(review.old_object.is_none() && review.request.name.is_none());
         assert_eq!(review.request.username(), "a");
@@ -338,14 +345,18 @@ mod tests {
         assert!(refusal("{}").contains("AdmissionReview"));
         assert!(refusal(r#"{"kind":"AdmissionReview","apiVersion":"v1"}"#).contains("admission.k8s.io/v1"));
         assert!(refusal(r#"{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1"}"#).contains("no request"));
-        assert!(refusal(&body(r#"{"uid":"u","operation":"PATCH"}"#)).contains("PATCH"));
+        assert!(refusal(&body(r#"{"uid":"u","operation":5}"#)).contains("string"));
+        assert!(refusal(&body(r#"{"uid":"u"}"#)).contains("operation"));
+        for uid in [r#""""#, r#"" \t""#, "null"] {
+            assert!(refusal(&body(&format!(r#"{{"uid":{uid},"operation":"CREATE"}}"#))).contains("no uid"), "{uid}");
+        }
         assert!(AdmissionReview::read(b"\xff\xfe").is_err());
     }
 
     #[test]
     fn the_reason_does_not_grow_with_the_body() {
-        let operation = "x".repeat(100_000);
-        assert!(refusal(&body(&format!(r#"{{"uid":"u","operation":"{operation}"}}"#))).len() < 400);
+        let kind = "x".repeat(100_000);
+        assert!(refusal(&body(&format!(r#"{{"uid":"u","operation":"CREATE","kind":"{kind}"}}"#))).len() < 400);
     }
 
     #[test]

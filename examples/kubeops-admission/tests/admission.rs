@@ -1,7 +1,7 @@
 //! What KubeOps' documentation promises of its admission example.
 
-use gateward::testing::{Findings, Trial, accepted, rejected};
-use gateward::{Outcome, Review};
+use gateward::testing::{Findings, Trial, accepted, block_on, rejected};
+use gateward::{Answer, Context, Outcome, Review};
 use kubeops_admission::{TestEntity, TestEntitySpec, Usernames, registry};
 use serde_json::{Value, json};
 
@@ -79,6 +79,32 @@ fn an_update_is_never_overwritten() {
     let registry = registry();
     let findings = Trial::of(&registry).default_update(&entity("alice"), &entity("overwrite"));
     assert_eq!(findings.patched(), entity("overwrite"));
+}
+
+/// The answer to a review as the API server sends it.
+fn ask(path: &str, uid: &str, operation: &str) -> Answer {
+    let kind = json!({"group": "webhook.dev", "version": "v1", "kind": "TestEntity"});
+    let request = json!({"uid": uid, "kind": kind, "operation": operation, "object": entity("alice")});
+    let review = json!({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": request});
+    let context = Context::new(std::time::SystemTime::UNIX_EPOCH, std::sync::Arc::new(()));
+    block_on(registry().answer(path, review.to_string().as_bytes(), &context))
+}
+
+#[test]
+fn an_operation_that_is_none_of_three_is_refused_with_422() {
+    for path in ["/validate/v1testentity", "/mutate/v1testentity"] {
+        for operation in ["CONNECT", "create"] {
+            let record = ask(path, "7", operation).record;
+            assert!(matches!(record.outcome, Outcome::Denied { code: 422, .. }), "{:?}", record.outcome);
+            assert!(record.denial.is_some_and(|text| text.contains(operation)));
+        }
+    }
+}
+
+#[test]
+fn a_review_without_a_uid_is_an_http_error() {
+    assert_eq!(ask("/validate/v1testentity", "7", "CREATE").status, 200);
+    assert_eq!(ask("/validate/v1testentity", "", "CREATE").status, 400);
 }
 
 #[test]

@@ -56,7 +56,7 @@ impl<'a> ConversionReview<'a> {
             return Err(unreadable(&format!("apiVersion is {:?}, not {API_VERSION}", cut(&envelope.api_version))));
         }
         let Strict(request) = envelope.request.ok_or_else(|| unreadable("the review has no request"))?;
-        if request.uid.is_empty() {
+        if request.uid.trim().is_empty() {
             return Err(unreadable("the request has no uid"));
         }
         let (uid, desired_api_version) = (request.uid, request.desired_api_version);
@@ -141,6 +141,7 @@ mod tests {
         assert!(refusal(&json!({"kind": "ConversionReview"})).contains(API_VERSION));
         assert!(refusal(&json!({"kind": "ConversionReview", "apiVersion": API_VERSION})).contains("no request"));
         assert!(refusal(&review(json!({"desiredAPIVersion": "g/v1"}))).contains("no uid"));
+        assert!(refusal(&review(json!({"uid": " ", "desiredAPIVersion": "g/v1"}))).contains("no uid"));
         assert!(refusal(&review(json!({"uid": "u"}))).contains("desiredAPIVersion"));
         assert!(refusal(&review(json!(["u", "g/v1", []]))).contains("object"));
         assert!(ConversionReview::read(b"\xff").is_err());

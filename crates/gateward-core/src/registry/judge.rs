@@ -164,10 +164,18 @@ impl From<ReadError> for Verdict {
 
 /// The objects of a review, as its operation has them.
 enum Objects<T> {
-    Create { new: T },
-    Update { old: T, new: T },
-    Delete { old: T },
-    Connect,
+    Create {
+        new: T,
+    },
+    Update {
+        old: T,
+        new: T,
+    },
+    Delete {
+        old: T,
+    },
+    /// The operation has none.
+    Neither,
 }
 
 impl<T> Objects<T> {
@@ -178,28 +186,29 @@ impl<T> Objects<T> {
             // The stored object is not the user's to mend: a denial would blame the wrong one.
             read(raw.get()).map_err(|_| unreadable_old())
         };
-        Ok(match review.operation {
+        let Some(operation) = review.operation else { return Ok(Self::Neither) };
+        Ok(match operation {
             Operation::Create => Self::Create { new: new()? },
             Operation::Update => {
                 let new = new()?;
                 Self::Update { old: old()?, new }
             }
             Operation::Delete => Self::Delete { old: old()? },
-            Operation::Connect => Self::Connect,
+            Operation::Connect => Self::Neither,
         })
     }
 
     fn newer(&self) -> Option<&T> {
         match self {
             Self::Create { new } | Self::Update { new, .. } => Some(new),
-            Self::Delete { .. } | Self::Connect => None,
+            Self::Delete { .. } | Self::Neither => None,
         }
     }
 
     fn older(&self) -> Option<&T> {
         match self {
             Self::Update { old, .. } | Self::Delete { old } => Some(old),
-            Self::Create { .. } | Self::Connect => None,
+            Self::Create { .. } | Self::Neither => None,
         }
     }
 
@@ -215,7 +224,7 @@ impl<T> Objects<T> {
                 Self::Create { new } => validator.create(judged(new), request).await,
                 Self::Update { old, new } => validator.update(judged(old), judged(new), request).await,
                 Self::Delete { old } => validator.delete(judged(old), request).await,
-                Self::Connect => Verdict::allow(),
+                Self::Neither => Verdict::allow(),
             });
         }
         verdict

@@ -127,7 +127,8 @@ impl<H: Resource> Kind<H> {
         self
     }
 
-    /// The operations on which handlers run; creates and updates unless said otherwise.
+    /// The operations on which handlers run; creates and updates unless said otherwise. Other creates, updates and
+    /// deletes pass; whatever else is done is refused with 422.
     pub fn on(mut self, operations: impl IntoIterator<Item = Operation>) -> Self {
         self.declaration.operations = operations.into_iter().collect();
         self

@@ -22,6 +22,7 @@ use crate::resource::{GroupVersionKind, Resource};
 use crate::review::{AdmissionReview, Review};
 use crate::rule::{DECODE, Rule};
 use crate::undecided::Undecided;
+use crate::verdict::Verdict;
 
 /// All kinds of an operator, and the one function through which every verdict passes.
 ///
@@ -231,6 +232,10 @@ impl Registry {
         if let Some(skip) = skip(route.review, declared, &review, &about, context) {
             return Answer::skipped(route.review, &review, skip);
         }
+        if !review.operation.is_some_and(|operation| declared.handles(route.review, operation)) {
+            let refusal = unsupported(&review.operation_name);
+            return Answer::verdict(route.review, &review, refusal, Patch::default(), |_| false);
+        }
         let judged = match route.review {
             Review::Mutate => kind.default(&review).await,
             Review::Validate | Review::Convert => {
@@ -273,11 +278,19 @@ fn skip(
     if review.request.namespace.as_deref().is_some_and(|namespace| context.facts.claims(namespace)) {
         return Some(Skip::ClaimedNamespace);
     }
-    let terminating = review.operation == Operation::Update && about.deletion_timestamp.is_some();
+    let terminating = review.operation == Some(Operation::Update) && about.deletion_timestamp.is_some();
     if terminating && declared.terminating == Terminating::Skipped {
         return Some(Skip::Terminating);
     }
-    (!declared.handles(asked, review.operation)).then_some(Skip::NoHandler)
+    let on_objects = review.operation.filter(|operation| *operation != Operation::Connect);
+    on_objects.filter(|operation| !declared.handles(asked, *operation)).map(|_| Skip::NoHandler)
+}
+
+/// Of objects that are made, changed or removed, a handler may have no opinion. Whatever else is done is refused where
+/// nobody has said what it means.
+fn unsupported(operation: &str) -> Verdict {
+    Verdict::deny(format!("the operation {} is not supported", operation.chars().take(64).collect::<String>()))
+        .code(422)
 }
 
 fn covers(declared: &Declaration, gvk: &GroupVersionKind) -> bool {
@@ -310,7 +323,7 @@ impl Metadata {
             #[serde(default)]
             metadata: Metadata,
         }
-        let skippable = terminating == Terminating::Skipped && review.operation == Operation::Update;
+        let skippable = terminating == Terminating::Skipped && review.operation == Some(Operation::Update);
         let known = review.request.name.is_some() && review.request.namespace.is_some();
         let raw = review.object.or(review.old_object).filter(|_| skippable || !known);
         // Metadata of the wrong type is a finding later, when the whole object is read.

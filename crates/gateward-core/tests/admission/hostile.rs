@@ -27,7 +27,7 @@ fn rules(otter: &Otter, _: &Request) -> Verdict {
         .into()
 }
 
-struct River;
+pub struct River;
 
 impl Defaulter<Otter> for River {
     async fn default(&self, mut otter: Otter, _: &Request) -> Defaulted<Otter> {

@@ -8,5 +8,6 @@ mod denying;
 mod hostile;
 mod reading;
 mod skipping;
+mod unsupported;
 mod versions;
 mod zoo;

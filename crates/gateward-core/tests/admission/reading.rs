@@ -80,7 +80,9 @@ fn an_envelope_that_can_not_be_read_is_an_http_error_and_no_denial() {
         with("/kind", json!("ConversionReview")),
         with("/apiVersion", json!("admission.k8s.io/v2")),
         with("/request", Value::Null),
-        with("/request/operation", json!("PATCH")),
+        with("/request/uid", json!("")),
+        with("/request/uid", json!(" ")),
+        with("/request/uid", Value::Null),
         with("/request/operation", Value::Null),
         [with("/kind", json!("AdmissionReview")), b"{}".to_vec()].concat(),
     ];

@@ -183,7 +183,8 @@ impl KindSeries {
     }
 }
 
-/// An admission review always has an operation; a conversion has none and no such series.
+/// A conversion has no operation and no such series; nor has an operation that there isn't, because a caller could make
+/// up any number of them.
 fn position(operation: Option<Operation>) -> Option<(usize, Operation)> {
     let operation = operation?;
     OPERATIONS.iter().position(|known| *known == operation).map(|index| (index, operation))

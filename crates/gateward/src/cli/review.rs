@@ -27,16 +27,17 @@ pub(crate) fn command() -> Command {
     Arguments::augment_args(Command::new("review"))
         .about("Answer AdmissionReviews and ConversionReviews from standard input, one JSON object a line")
         .long_about(
-            "Answer AdmissionReviews and ConversionReviews from standard input, one JSON object a line, and print the answers in the same \
-             order.\n\nThis is the decision without server and cluster: for a line from an audit log, or from a test. \
-             The handler is chosen by request.kind and request.operation; kinds and operations without one pass. A \
-             ConversionReview is answered whatever the options say. \
-             Without --facts, the defaults of an empty facts file hold.",
+            "Answer AdmissionReviews and ConversionReviews from standard input, one JSON object a line, and print the \
+             answers in the same order.\n\nThis is the decision without server and cluster: for a line from an audit \
+             log, or from a test. The handler is chosen by request.kind and request.operation. Kinds without one pass, \
+             and so do creates, updates and deletes that nobody judges; other operations are refused. A \
+             ConversionReview is answered whatever the options say. Without --facts, the defaults of an empty facts \
+             file hold.",
         )
         .after_help(
-            "Exit codes: 0 every line got an answer, denials and failed conversions included; 2 a line was unreadable (its answer has an empty \
-             uid), or could not be decided.\n\nExamples:\n  gateward review < reviews.jsonl\n  gateward review --mutate --facts facts.yaml < \
-             reviews.jsonl | jq .response.patch",
+            "Exit codes: 0 every line got an answer, denials and failed conversions included; 2 a line was unreadable \
+             (its answer has an empty uid), or could not be decided.\n\nExamples:\n  gateward review < \
+             reviews.jsonl\n  gateward review --mutate --facts facts.yaml < reviews.jsonl | jq .response.patch",
         )
 }
 

@@ -1,0 +1,78 @@
+//! Operations that nobody judges.
+
+use gateward_core::{Kind, Operation, Outcome, Registry, Request, Skip, Verdict};
+use serde_json::{Value, json};
+
+use crate::hostile::River;
+use crate::zoo::{MUTATE, Otter, Reply, VALIDATE, ask, ask_knowing, deleted, otter, review};
+
+fn allow(_: &Otter, _: &Request) -> Verdict {
+    Verdict::allow()
+}
+
+fn zoo() -> Registry {
+    Registry::new().kind(Kind::<Otter>::new().validate(allow).default(River))
+}
+
+fn doing(operation: &str) -> Value {
+    review(operation, otter(json!({})), Value::Null)
+}
+
+fn assert_refused(reply: &Reply, operation: &str) {
+    assert_eq!((reply.status, reply.is_allowed()), (200, false), "{}", reply.body);
+    assert_eq!(reply.response()["uid"], "705ab4f5-6393-11e8-b7cc-42010a800002");
+    let status = &reply.response()["status"];
+    assert_eq!(status["code"], 422);
+    assert_eq!(status["message"], format!("the operation {operation} is not supported"));
+    assert!(reply.response().get("patch").is_none());
+}
+
+#[test]
+fn a_connection_that_nobody_has_declared_is_refused_with_422() {
+    for path in [VALIDATE, MUTATE] {
+        assert_refused(&ask(&zoo(), path, &review("CONNECT", Value::Null, Value::Null)), "CONNECT");
+    }
+}
+
+#[test]
+fn an_operation_that_there_is_not_is_refused_with_422() {
+    for operation in ["create", "PATCH", "", "Create"] {
+        for path in [VALIDATE, MUTATE] {
+            assert_refused(&ask(&zoo(), path, &doing(operation)), operation);
+        }
+    }
+}
+
+#[test]
+fn the_refusal_does_not_grow_with_the_name_of_the_operation() {
+    let reply = ask(&zoo(), VALIDATE, &doing(&"x".repeat(100_000)));
+    assert!(reply.body.to_string().len() < 500, "{}", reply.body);
+}
+
+#[test]
+fn a_connection_passes_where_it_was_declared() {
+    let kind = Kind::<Otter>::new().validate(allow).on([Operation::Connect]);
+    let reply = ask(&Registry::new().kind(kind), VALIDATE, &review("CONNECT", Value::Null, Value::Null));
+    assert_eq!(reply.record.outcome, Outcome::Allowed);
+}
+
+#[test]
+fn a_removal_that_nobody_has_declared_passes() {
+    for path in [VALIDATE, MUTATE] {
+        let reply = ask(&zoo(), path, &deleted(otter(json!({}))));
+        assert_eq!((reply.is_allowed(), reply.record.outcome), (true, Outcome::Skipped(Skip::NoHandler)));
+    }
+}
+
+#[test]
+fn what_another_operator_has_claimed_passes_whatever_is_done() {
+    struct Claimed;
+    impl gateward_core::Facts for Claimed {
+        fn claims(&self, _: &str) -> bool {
+            true
+        }
+    }
+    for operation in ["CONNECT", "PATCH"] {
+        assert!(ask_knowing(&zoo(), Claimed, VALIDATE, &doing(operation)).is_allowed());
+    }
+}
