@@ -1,6 +1,6 @@
 //! The declaration of one kind: its versions, handlers and how they are registered.
 
-use std::any::Any;
+use std::any::{Any, TypeId};
 use std::sync::Arc;
 
 use crate::conversion::object::Source;
@@ -52,6 +52,7 @@ pub struct Kind<H> {
 /// What is registered for a version that is not the hub's.
 struct Spoke<H> {
     version: &'static str,
+    written: TypeId,
     lift: Option<Box<dyn Lift<H>>>,
     validating: Option<Box<dyn AsWritten<Verdict>>>,
     defaulting: Option<Box<dyn AsWritten<(Verdict, Patch)>>>,
@@ -85,7 +86,10 @@ impl<H> Kind<H> {
 impl<H: Resource> Kind<H> {
     /// Another version, read as the hub's by `conversion`.
     pub fn spoke<S: Resource>(mut self, conversion: impl Convert<S, H>) -> Self {
-        self.version::<S>().lift = Some(Box::new(Lifter::new(conversion)));
+        let second = self.version::<S>().lift.replace(Box::new(Lifter::new(conversion)));
+        if second.is_some() {
+            self.problems.push(RegistryError::TwoConversions { version: S::gvk().to_string() });
+        }
         self.declaration.converts = true;
         self
     }
@@ -101,9 +105,9 @@ impl<H: Resource> Kind<H> {
     /// [`validate`](Self::validate).
     pub fn validate_as_written<S: Resource>(mut self, validator: impl Validator<S>) -> Self {
         let slot = self.version::<S>().validating.get_or_insert_with(|| Box::new(Validating::<S>(Vec::new())));
-        match of_one_type(slot.as_mut()) {
-            Some(Validating(validators)) => validators.push(Arc::new(validator)),
-            None => self.two_types::<S>(),
+        // Where it is of another type, `version` has found that out.
+        if let Some(Validating(validators)) = of_one_type(slot.as_mut()) {
+            validators.push(Arc::new(validator));
         }
         self.declaration.validating.get_or_insert_default();
         self
@@ -119,9 +123,8 @@ impl<H: Resource> Kind<H> {
     /// Defaults version `S` as the user wrote it.
     pub fn default_as_written<S: Resource>(mut self, defaulter: impl Defaulter<S>) -> Self {
         let slot = self.version::<S>().defaulting.get_or_insert_with(|| Box::new(Defaulting::<S>(Vec::new())));
-        match of_one_type(slot.as_mut()) {
-            Some(Defaulting(defaulters)) => defaulters.push(Arc::new(defaulter)),
-            None => self.two_types::<S>(),
+        if let Some(Defaulting(defaulters)) = of_one_type(slot.as_mut()) {
+            defaulters.push(Arc::new(defaulter));
         }
         self.declaration.mutating.get_or_insert_default();
         self
@@ -165,21 +168,24 @@ impl<H: Resource> Kind<H> {
     }
 
     fn version<S: Resource>(&mut self) -> &mut Spoke<H> {
-        let position = self.spokes.iter().position(|spoke| spoke.version == S::VERSION).unwrap_or_else(|| {
-            if (S::GROUP, S::KIND) != (H::GROUP, H::KIND) || S::VERSION == H::VERSION {
-                let (hub, version) = (H::gvk().to_string(), S::gvk().to_string());
-                self.problems.push(RegistryError::NoOtherVersion { hub, version });
-            }
-            let hub = self.declaration.versions.len() - 1;
-            self.declaration.versions.insert(hub, S::VERSION);
-            self.spokes.push(Spoke { version: S::VERSION, lift: None, validating: None, defaulting: None });
-            self.spokes.len() - 1
-        });
+        let known = self.spokes.iter().position(|spoke| spoke.version == S::VERSION);
+        let position = known.unwrap_or_else(|| self.new_version::<S>());
+        if self.spokes[position].written != TypeId::of::<S>() {
+            self.problems.push(RegistryError::TwoTypes { version: S::gvk().to_string() });
+        }
         &mut self.spokes[position]
     }
 
-    fn two_types<S: Resource>(&mut self) {
-        self.problems.push(RegistryError::TwoTypes { version: S::gvk().to_string() });
+    fn new_version<S: Resource>(&mut self) -> usize {
+        if (S::GROUP, S::KIND) != (H::GROUP, H::KIND) || S::VERSION == H::VERSION {
+            let (hub, version) = (H::gvk().to_string(), S::gvk().to_string());
+            self.problems.push(RegistryError::NoOtherVersion { hub, version });
+        }
+        let hub = self.declaration.versions.len() - 1;
+        self.declaration.versions.insert(hub, S::VERSION);
+        let (version, written) = (S::VERSION, TypeId::of::<S>());
+        self.spokes.push(Spoke { version, written, lift: None, validating: None, defaulting: None });
+        self.spokes.len() - 1
     }
 }
 

@@ -74,10 +74,24 @@ pub enum RegistryError {
         version: String,
     },
     /// Two types claim to be the same version of a kind.
-    #[error("{version} has handlers for two Rust types; one version is one type")]
+    #[error("{version} is declared for two Rust types; one version is one type")]
     TwoTypes {
         /// Group, version and kind of both.
         version: String,
+    },
+    /// A version has two conversions.
+    #[error("{version} has two conversions; one version has one way to the hub")]
+    TwoConversions {
+        /// Group, version and kind.
+        version: String,
+    },
+    /// A kind was declared twice.
+    #[error("{first} and {second} are the same kind; declare it once, with `.spoke` for each further version")]
+    KindTwice {
+        /// The hub that was declared first.
+        first: String,
+        /// The hub that was declared second.
+        second: String,
     },
     /// Objects of a version would pass without being judged, while those of the hub are.
     #[error(
@@ -112,6 +126,7 @@ impl Registry {
     /// Adds a kind.
     pub fn kind<H: Resource>(mut self, kind: Kind<H>) -> Self {
         let index = self.kinds.len();
+        self.problems.extend(self.declared_before(&kind.declaration().hub));
         self.problems.extend(kind.problems());
         for review in [Review::Validate, Review::Mutate] {
             for path in kind.declaration().paths(review) {
@@ -248,6 +263,11 @@ impl Registry {
             }
             None => Answer::skipped(route.review, &review, Skip::NoHandler),
         }
+    }
+
+    fn declared_before(&self, hub: &GroupVersionKind) -> Option<RegistryError> {
+        let first = self.declarations().find(|declared| declared.hub.same_kind(hub))?;
+        Some(RegistryError::KindTwice { first: first.hub.to_string(), second: hub.to_string() })
     }
 
     fn serve(&mut self, path: String, route: Route, declared: &Declaration) {

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use gateward_core::manifest::{FailurePolicy, Installation, webhook_configuration, yaml};
 use gateward_core::{
-    CREATE, Defaulted, Defaulter, Endpoint, Kind, Operation, Registry, RegistryError, Request, Resource, Review, Rule,
-    Scope, Verdict,
+    CREATE, ConversionError, Convert, Defaulted, Defaulter, Endpoint, Issues, Kind, Operation, Provenance, Registry,
+    RegistryError, Request, Resource, Review, Rule, Scope, Verdict,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::zoo::{MUTATE, OldOtter, Otter, OtterConversion, VALIDATE, ask, created, otter};
+use crate::zoo::{MUTATE, OldOtter, Otter, OtterConversion, OtterSpec, VALIDATE, ask, created, otter};
 
 fn rules(_: &Otter, _: &Request) -> Verdict {
     Verdict::deny("no otters here")
@@ -91,6 +91,18 @@ fn the_hub_and_other_kinds_are_no_spokes() {
     assert!(matches!(foreign, RegistryError::NoOtherVersion { version, .. } if version == "v1 Keeper"));
 }
 
+/// An otter of which nothing is known yet.
+#[derive(Serialize, Deserialize)]
+struct NewOtter {}
+
+impl Resource for NewOtter {
+    const GROUP: &'static str = "zoo.example.org";
+    const VERSION: &'static str = "v2";
+    const KIND: &'static str = "Otter";
+    const PLURAL: &'static str = "otters";
+    const SCOPE: Scope = Scope::Namespaced;
+}
+
 /// Calls itself the old version of an otter.
 #[derive(Serialize, Deserialize)]
 struct Impostor {}
@@ -109,6 +121,69 @@ fn one_version_is_one_type() {
         otters().spoke(OtterConversion).default_as_written::<OldOtter>(Nothing).default_as_written::<Impostor>(Nothing);
     let version = "zoo.example.org/v1alpha1 Otter".into();
     assert_eq!(refused(&Registry::new().kind(kind)), RegistryError::TwoTypes { version });
+}
+
+struct Imposture;
+
+impl Convert<Impostor, Otter> for Imposture {
+    fn lift(&self, _: &Impostor, _: &mut Provenance, _: &mut Issues) -> Result<Otter, ConversionError> {
+        Ok(Otter { spec: OtterSpec::default() })
+    }
+
+    fn lower(&self, _: &Otter, _: &mut Issues) -> Result<Impostor, ConversionError> {
+        Ok(Impostor {})
+    }
+}
+
+#[test]
+fn a_conversion_and_a_handler_of_one_version_are_of_one_type() {
+    let refusal = RegistryError::TwoTypes { version: "zoo.example.org/v1alpha1 Otter".into() };
+    let handled = otters().spoke(OtterConversion).default_as_written::<Impostor>(Nothing);
+    let converted = otters().default_as_written::<OldOtter>(Nothing).spoke(Imposture);
+    for kind in [handled, converted] {
+        assert_eq!(refused(&Registry::new().kind(kind)), refusal);
+    }
+}
+
+#[test]
+fn a_version_has_one_conversion() {
+    let kind = otters().spoke(OtterConversion).spoke(OtterConversion);
+    let error = refused(&Registry::new().kind(kind));
+    assert_eq!(error, RegistryError::TwoConversions { version: "zoo.example.org/v1alpha1 Otter".into() });
+}
+
+#[test]
+fn the_hub_is_no_spoke_of_itself() {
+    struct Same;
+    impl Convert<Otter, Otter> for Same {
+        fn lift(&self, otter: &Otter, _: &mut Provenance, _: &mut Issues) -> Result<Otter, ConversionError> {
+            Ok(otter.clone())
+        }
+
+        fn lower(&self, otter: &Otter, _: &mut Issues) -> Result<Otter, ConversionError> {
+            Ok(otter.clone())
+        }
+    }
+    let error = refused(&Registry::new().kind(otters().spoke::<Otter>(Same)));
+    assert!(matches!(error, RegistryError::NoOtherVersion { hub, version } if hub == version));
+}
+
+#[test]
+fn a_gap_between_versions_is_refused_with_their_names() {
+    let half = otters().spoke(OtterConversion).default_as_written::<NewOtter>(Nothing);
+    let error = refused(
+        &Registry::new().kind(half.validate_as_written::<NewOtter>(|_: &NewOtter, _: &Request| Verdict::allow())),
+    );
+    assert_eq!(error, RegistryError::NoConversion { hub: Otter::gvk().to_string(), version: "v2" });
+    assert!(error.to_string().contains("zoo.example.org/v1 Otter") && error.to_string().contains("v2"), "{error}");
+}
+
+#[test]
+fn a_kind_is_declared_once() {
+    let second = Kind::<OldOtter>::new().default(Nothing);
+    let error = refused(&Registry::new().kind(otters()).kind(second));
+    let (first, second) = (Otter::gvk().to_string(), OldOtter::gvk().to_string());
+    assert_eq!(error, RegistryError::KindTwice { first, second });
 }
 
 #[test]
