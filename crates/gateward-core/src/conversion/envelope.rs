@@ -72,12 +72,19 @@ impl<'a> Metadata<'a> {
             None => Members::default(),
             Some(raw) => serde_json::from_str::<Option<Members<'a>>>(raw.get()).ok()?.unwrap_or_default(),
         };
-        let texts = |name: &str| match members.iter().find(|(member, _)| member == name) {
-            None => Some(Texts::new()),
-            Some((_, raw)) => serde_json::from_str::<Option<Texts>>(raw.get()).ok().map(Option::unwrap_or_default),
-        };
-        let (labels, annotations) = (texts("labels")?, texts("annotations")?);
-        Some(Self { members, labels, annotations })
+        let mut metadata = Self { members, labels: Texts::new(), annotations: Texts::new() };
+        (metadata.labels, metadata.annotations) = (metadata.texts("labels")?, metadata.texts("annotations")?);
+        Some(metadata)
+    }
+
+    /// A member as it came; of one that stands there twice the last.
+    pub fn member(&self, name: &str) -> Option<&'a RawValue> {
+        self.members.iter().rev().find(|(member, _)| member == name).map(|(_, raw)| *raw)
+    }
+
+    fn texts(&self, name: &str) -> Option<Texts> {
+        let Some(raw) = self.member(name) else { return Some(Texts::new()) };
+        serde_json::from_str::<Option<Texts>>(raw.get()).ok().map(Option::unwrap_or_default)
     }
 
     /// The metadata as JSON. Members keep their places; empty maps go.

@@ -3,11 +3,13 @@
 //! Follows <https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/>.
 
 mod envelope;
+mod kept;
 pub(crate) mod object;
 pub mod preserved;
 pub mod provenance;
 pub(crate) mod review;
 pub mod stash;
+mod tree;
 pub(crate) mod unknown;
 mod written;
 
@@ -57,7 +59,7 @@ pub trait Convert<Spoke, Hub>: Send + Sync + 'static {
 
 /// An object that can't be read as the other version.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{path}: {message}")]
+#[error("{}{message}", if path.is_root() { String::new() } else { format!("{path}: ") })]
 pub struct ConversionError {
     /// The field that stands in the way, in the version of the source.
     pub path: FieldPath,

@@ -6,8 +6,10 @@ use serde_json::value::RawValue;
 
 use crate::conversion::ConversionError;
 use crate::conversion::envelope::{Envelope, Metadata, edit};
+use crate::conversion::kept::Kept;
 use crate::conversion::preserved::{PRESERVED, Preserved};
-use crate::conversion::unknown::{self, Kept, Reading, Unknown, Way};
+use crate::conversion::tree::Tree;
+use crate::conversion::unknown::{self, Reading, Unknown, Way};
 use crate::conversion::written::{TypedMetadata, Written};
 use crate::decode::DecodeError;
 use crate::field::{FieldPath, Segment};
@@ -38,6 +40,11 @@ impl<'a> Source<'a> {
         })?;
         Ok(Self { json, envelope })
     }
+
+    /// The metadata as it came.
+    fn metadata(&self) -> &'a str {
+        self.envelope.metadata.map_or("{}", RawValue::get)
+    }
 }
 
 /// How typed objects go from `A` to `B`.
@@ -58,10 +65,7 @@ pub(crate) fn convert<A: Resource, B: Resource>(
     let Reading { object, unknown } = unknown::read::<A>(source.json)?;
     let result = route.convert(&object, issues)?;
     let mut written = Written::of(&result).map_err(|error| no_json(&error))?;
-    let as_it_came = source.envelope.metadata.map(RawValue::get).filter(|raw| *raw != "null").unwrap_or("{}");
-    let Some(mut metadata) = Metadata::read(source.envelope.metadata) else {
-        return Ok(whole::<B>(source, as_it_came, &written));
-    };
+    let mut metadata = Metadata::read(source.envelope.metadata).ok_or_else(odd_metadata)?;
     let edited = edit_metadata(&mut metadata, &object, &written);
     let carried = !unknown.is_empty() || metadata.annotations.contains_key(PRESERVED.annotation());
     if carried {
@@ -74,7 +78,7 @@ pub(crate) fn convert<A: Resource, B: Resource>(
         )?;
     }
     if !edited && !carried {
-        return Ok(whole::<B>(source, as_it_came, &written));
+        return Ok(whole::<B>(source, source.metadata(), &written));
     }
     check_annotations(&metadata)?;
     Ok(whole::<B>(source, &metadata.to_json(), &written))
@@ -120,20 +124,22 @@ fn carry<A: Resource, B: Resource>(
     let waiting = preserved.unknown.remove(B::VERSION).unwrap_or_default();
     preserved.unknown.remove(A::VERSION);
     if !waiting.is_empty() || !carried.unknown.is_empty() {
-        let document = tree(carried.source.json)?;
-        let mut result = tree(&whole::<B>(carried.source, "{}", written))?;
+        let made = whole::<B>(carried.source, carried.source.metadata(), written);
+        let (mut document, mut result) = (tree(carried.source.json)?, tree(&made)?);
         note(&carried.unknown, issues);
-        let fields = Unknown::all(carried.unknown, &document);
+        let fields = Unknown::all(carried.unknown, &mut document);
         let way = route.way(carried.object, carried.result);
         let homeless = unknown::graft::<B>(&mut result, fields, &way);
         for kept in &waiting {
             kept.restore(&mut result);
         }
         if !homeless.is_empty() {
-            let known = serde_json::to_value(carried.object).unwrap_or_default();
-            preserved.unknown.insert(A::VERSION.to_owned(), Kept::all(homeless, &document, &known));
+            let known = serde_json::to_string(carried.object).map_err(|error| no_json(&error))?;
+            let kept = Kept::all(homeless, &mut document, &mut tree(&known)?);
+            preserved.unknown.insert(A::VERSION.to_owned(), kept);
         }
-        *written = Written::of(&result).map_err(|error| no_json(&error))?;
+        let members = written_members(&mut result);
+        written.members = members;
     }
     preserved.put(&mut metadata.annotations);
     Ok(())
@@ -149,6 +155,12 @@ fn note(unknown: &[Vec<Segment>], issues: &mut Issues) {
 fn no_json(error: &serde_json::Error) -> ConversionError {
     let message = format!("what the conversion made is no object: {error}");
     ConversionError { path: FieldPath::root(), message }
+}
+
+/// The API server never lets it pass. Labels and annotations that can't be read could not be edited either.
+fn odd_metadata() -> ConversionError {
+    let message = "must be an object whose labels and annotations are texts by name".into();
+    ConversionError { path: FieldPath::field("metadata"), message }
 }
 
 /// The one failure that is allowed: a result that the API server would not take.
@@ -187,11 +199,21 @@ fn largest_field(kept: &Value) -> FieldPath {
     }
 }
 
-fn tree(json: &str) -> Result<Value, ConversionError> {
-    serde_json::from_str(json).map_err(|error| ConversionError {
-        path: FieldPath::root(),
-        message: format!("a field that no version knows can't be carried over: {error}"),
-    })
+/// Text that was read or written as JSON is a tree.
+fn tree(json: &str) -> Result<Tree<'_>, ConversionError> {
+    let message = || "a field that no version knows can't be carried over: the object is no JSON".to_owned();
+    Tree::read(json).ok_or_else(|| ConversionError { path: FieldPath::root(), message: message() })
+}
+
+/// The members of the result that the conversion makes, each with a comma in front.
+fn written_members(result: &mut Tree<'_>) -> String {
+    let mut members = String::new();
+    let made = |name: &str| !["apiVersion", "kind", "metadata"].contains(&name);
+    for (name, node) in result.members().into_iter().flatten().filter(|(name, _)| made(name)) {
+        members.push(',');
+        node.write_named(name, &mut members);
+    }
+    members
 }
 
 impl From<DecodeError> for ConversionError {

@@ -133,7 +133,8 @@ fn plain(path: &FieldPath) -> Vec<Segment> {
     plain_segments(path.segments())
 }
 
-fn plain_segments(segments: &[Segment]) -> Vec<Segment> {
+/// The same of the steps.
+pub(crate) fn plain_segments(segments: &[Segment]) -> Vec<Segment> {
     let plain = |segment: &Segment| match segment {
         Segment::Key(name) => Segment::Field(name.clone()),
         other => other.clone(),

@@ -1,11 +1,11 @@
-//! Fields that a type doesn't know: found in the source, put where they belong in the result, or kept.
+//! Fields that a type doesn't know: found in the source, and put where they belong in the result.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::value::RawValue;
 
-use crate::conversion::provenance::Provenance;
+use crate::conversion::provenance::{Provenance, plain_segments};
+use crate::conversion::tree::Tree;
 use crate::decode::{self, DecodeError};
 use crate::field::Segment;
 use crate::resource::Resource;
@@ -65,38 +65,29 @@ fn collect(path: &serde_ignored::Path<'_>, segments: &mut Path) {
 }
 
 /// A field that the type of its version doesn't know.
-#[derive(Debug, Clone)]
-pub(crate) struct Unknown {
+#[derive(Debug)]
+pub(crate) struct Unknown<'a> {
     /// The object that it is a member of.
     pub parent: Path,
     /// Its name.
     pub name: String,
     /// What it holds.
-    pub value: Value,
+    pub value: &'a RawValue,
 }
 
-impl Unknown {
-    /// The fields of `document` at these paths.
-    pub fn all(paths: Vec<Path>, document: &Value) -> Vec<Self> {
-        paths.into_iter().filter_map(|path| Self::at(path, document)).collect()
+impl<'a> Unknown<'a> {
+    /// The fields of `document` at these paths. Of a member that stands there twice the last counts.
+    pub fn all(paths: Vec<Path>, document: &mut Tree<'a>) -> Vec<Self> {
+        let mut seen = HashSet::new();
+        let once = paths.into_iter().filter(|path| seen.insert(path.clone()));
+        once.filter_map(|path| Self::at(path, document)).collect()
     }
 
-    fn at(mut path: Path, document: &Value) -> Option<Self> {
-        let value = find(document, &path)?.clone();
+    fn at(mut path: Path, document: &mut Tree<'a>) -> Option<Self> {
+        let value = document.find(&path)?.text()?;
         let name = path.pop()?.name()?.to_owned();
         Some(Self { parent: path, name, value })
     }
-}
-
-fn find<'v>(document: &'v Value, path: &[Segment]) -> Option<&'v Value> {
-    path.iter().try_fold(document, |node, segment| segment.find(node))
-}
-
-fn find_mut<'v>(document: &'v mut Value, path: &[Segment]) -> Option<&'v mut Value> {
-    path.iter().try_fold(document, |node, segment| match segment {
-        Segment::Field(name) | Segment::Key(name) => node.get_mut(name.as_ref()),
-        Segment::Index(index) => node.get_mut(*index),
-    })
 }
 
 /// Which way an object goes; the provenance is that of the lift.
@@ -109,18 +100,32 @@ pub(crate) enum Way {
 
 /// Puts each field into the result where its parent has a counterpart that is there, and returns those that found no
 /// place. A name that the result's type knows is no place: a field must not come alive on the way.
-pub(crate) fn graft<B: Resource>(result: &mut Value, unknown: Vec<Unknown>, way: &Way) -> Vec<Unknown> {
+pub(crate) fn graft<'a, B: Resource>(result: &mut Tree<'a>, unknown: Vec<Unknown<'a>>, way: &Way) -> Vec<Unknown<'a>> {
     let (mut grafts, mut homeless) = (Vec::new(), Vec::new());
     let counterpart = counterparts(way);
     for field in unknown {
         let place = counterpart(&field.parent).filter(|place| insert(result, place, &field));
         match place {
-            Some(place) => grafts.push((place, field)),
+            Some(place) => grafts.push(Graft { place, field }),
             None => homeless.push(field),
         }
     }
     homeless.extend(take_back::<B>(result, grafts));
     homeless
+}
+
+/// A field in its new place.
+struct Graft<'a> {
+    /// The object that it is a member of now.
+    place: Path,
+    field: Unknown<'a>,
+}
+
+impl Graft<'_> {
+    fn path(&self) -> Path {
+        let name = Segment::Field(self.field.name.clone().into());
+        self.place.iter().cloned().chain([name]).collect()
+    }
 }
 
 /// The way of a path there, if the way back leads to it again.
@@ -135,155 +140,49 @@ fn counterparts(way: &Way) -> impl Fn(&[Segment]) -> Option<Path> {
     }
 }
 
-fn insert(result: &mut Value, place: &[Segment], field: &Unknown) -> bool {
-    let Some(Value::Object(parent)) = find_mut(result, place) else { return false };
-    if parent.contains_key(&field.name) {
+fn insert<'a>(result: &mut Tree<'a>, place: &[Segment], field: &Unknown<'a>) -> bool {
+    let Some(parent) = result.find(place).and_then(Tree::members) else { return false };
+    if parent.contains_key(field.name.as_str()) {
         return false;
     }
-    parent.insert(field.name.clone(), field.value.clone());
+    parent.insert(field.name.clone().into(), Tree::Text(field.value));
     true
 }
 
 /// Takes out of the result what its type knows, or can't be known not to know because it lies in a raw subtree.
-fn take_back<B: Resource>(result: &mut Value, mut grafts: Vec<(Path, Unknown)>) -> Vec<Unknown> {
+fn take_back<'a, B: Resource>(result: &mut Tree<'a>, mut grafts: Vec<Graft<'a>>) -> Vec<Unknown<'a>> {
     let mut taken = Vec::new();
     for _ in 0..MENDINGS {
-        let stays: Box<dyn Fn(&Path) -> bool> = match passed_over::<B>(result) {
-            Ok(unknown) => Box::new(move |path| unknown.contains(path)),
-            Err(stumbled) => Box::new(move |path| !stumbled.starts_with(path)),
+        let passed_over = passed_over::<B>(&result.to_json());
+        let stays = |graft: &Graft<'_>| match &passed_over {
+            Ok(unknown) => unknown.contains(&graft.path()),
+            Err(stumbled) => !stumbled.starts_with(&graft.path()),
         };
-        let (keep, drop): (Vec<_>, Vec<_>) =
-            grafts.into_iter().partition(|(place, field)| stays(&child(place, &field.name)));
+        let (keep, drop): (Vec<_>, Vec<_>) = grafts.into_iter().partition(stays);
         grafts = keep;
-        if drop.is_empty() {
-            return taken;
+        match (passed_over, drop.is_empty()) {
+            (Ok(_), true) => return taken,
+            (Err(_), true) => break,
+            _ => taken.extend(remove(result, drop)),
         }
-        taken.extend(remove(result, drop));
     }
     taken.extend(remove(result, grafts));
     taken
 }
 
-fn child(parent: &[Segment], name: &str) -> Path {
-    parent.iter().cloned().chain([Segment::Field(name.to_owned().into())]).collect()
-}
-
-fn remove(result: &mut Value, grafts: Vec<(Path, Unknown)>) -> Vec<Unknown> {
-    for (place, field) in &grafts {
-        if let Some(Value::Object(parent)) = find_mut(result, place) {
-            parent.remove(&field.name);
-        }
-    }
-    grafts.into_iter().map(|(_, field)| field).collect()
-}
-
 /// The nodes that the type passes over; where it can't read the document, the place that it stumbled at.
-fn passed_over<B: Resource>(document: &Value) -> Result<HashSet<Path>, Path> {
-    let mut unknown = Vec::new();
-    if serde_ignored::deserialize::<_, _, B>(document, |path| note(&path, &mut unknown)).is_ok() {
-        return Ok(unknown.into_iter().collect());
+fn passed_over<B: Resource>(json: &str) -> Result<HashSet<Path>, Path> {
+    match read::<B>(json) {
+        Ok(reading) => Ok(reading.unknown.into_iter().collect()),
+        Err(error) => Err(plain_segments(error.path.segments())),
     }
-    let error = decode::from_str::<B>(&document.to_string()).err();
-    let fields = |segment: &Segment| match segment {
-        Segment::Key(name) => Segment::Field(name.clone()),
-        other => other.clone(),
-    };
-    Err(error.map(|error| error.path.segments().iter().map(fields).collect()).unwrap_or_default())
 }
 
-/// A field that waits in an annotation until the object is of its version again.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Kept {
-    /// The way to the field, its own name last.
-    path: Vec<Step>,
-    /// How many of the last objects on the way hold nothing else, so that the types leave them out.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    hollow: usize,
-    /// What it holds.
-    value: Value,
-}
-
-// The signature is serde's.
-#[allow(clippy::trivially_copy_pass_by_ref)]
-fn is_zero(count: &usize) -> bool {
-    *count == 0
-}
-
-/// One step of a kept path. Items of lists are known by their names where they have any: lists are reordered.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
-enum Step {
-    Member(String),
-    Named { name: String },
-    Index(usize),
-}
-
-impl Kept {
-    /// The fields of `document`, of which the types write back `known`.
-    pub fn all(fields: Vec<Unknown>, document: &Value, known: &Value) -> Vec<Self> {
-        fields.into_iter().map(|field| Self::of(field, document, known)).collect()
-    }
-
-    fn of(field: Unknown, document: &Value, known: &Value) -> Self {
-        let there = (0..=field.parent.len()).rev().find(|&length| find(known, &field.parent[..length]).is_some());
-        let hollow = field.parent.len() - there.unwrap_or_default();
-        let mut path = steps(document, &field.parent);
-        path.push(Step::Member(field.name));
-        Self { path, hollow, value: field.value }
-    }
-
-    /// Puts the field back, where its place is there and nobody else has taken it.
-    pub fn restore(&self, result: &mut Value) {
-        let Some((Step::Member(name), way)) = self.path.split_last() else { return };
-        let firm = way.len().saturating_sub(self.hollow);
-        let mut node = Some(result);
-        for (position, step) in way.iter().enumerate() {
-            node = node.and_then(|node| step.find(node, position >= firm));
-        }
-        if let Some(Value::Object(parent)) = node {
-            parent.entry(name.as_str()).or_insert_with(|| self.value.clone());
+fn remove<'a>(result: &mut Tree<'a>, grafts: Vec<Graft<'a>>) -> Vec<Unknown<'a>> {
+    for Graft { place, field } in &grafts {
+        if let Some(parent) = result.find(place).and_then(Tree::members) {
+            parent.remove(field.name.as_str());
         }
     }
+    grafts.into_iter().map(|graft| graft.field).collect()
 }
-
-impl Step {
-    fn find<'v>(&self, node: &'v mut Value, hollow: bool) -> Option<&'v mut Value> {
-        match (self, node) {
-            (Self::Member(name), Value::Object(members)) => {
-                if hollow {
-                    members.entry(name.as_str()).or_insert_with(|| Map::new().into());
-                }
-                members.get_mut(name)
-            }
-            (Self::Named { name }, Value::Array(items)) => items.iter_mut().find(|item| item["name"] == **name),
-            (Self::Index(index), Value::Array(items)) => items.get_mut(*index),
-            _ => None,
-        }
-    }
-}
-
-fn steps(document: &Value, path: &[Segment]) -> Vec<Step> {
-    let mut node = Some(document);
-    let mut steps = Vec::with_capacity(path.len());
-    for segment in path {
-        steps.push(step(node, segment));
-        node = node.and_then(|node| segment.find(node));
-    }
-    steps
-}
-
-fn step(list: Option<&Value>, segment: &Segment) -> Step {
-    match segment {
-        Segment::Field(name) | Segment::Key(name) => Step::Member(name.clone().into_owned()),
-        Segment::Index(index) => {
-            let items = list.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-            // An empty name is one that types leave out.
-            let name = items.get(*index).and_then(|item| item["name"].as_str()).filter(|name| !name.is_empty());
-            let alone = |name: &&str| items.iter().filter(|item| item["name"] == **name).count() == 1;
-            name.filter(alone).map_or(Step::Index(*index), |name| Step::Named { name: name.to_owned() })
-        }
-    }
-}
-
-/// Fields by the version that they wait for.
-pub(crate) type Waiting = BTreeMap<String, Vec<Kept>>;

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde::ser::{Error, Impossible, SerializeMap, SerializeStruct, Serializer};
 use serde_json::Value;
 
-use crate::conversion::envelope::Texts;
+use crate::conversion::envelope::{Metadata, Texts};
 
 /// What a type writes of an object.
 pub(crate) struct Written {
@@ -19,8 +19,8 @@ pub(crate) struct Written {
 /// The part of typed metadata that conversions may edit.
 #[derive(Debug, Default)]
 pub(crate) struct TypedMetadata {
-    /// The name, which tells metadata that was handed over from metadata that wasn't.
-    pub name: Value,
+    /// The name as JSON, which tells metadata that was handed over from metadata that wasn't.
+    pub name: Option<String>,
     /// The labels.
     pub labels: Texts,
     /// The annotations.
@@ -40,12 +40,13 @@ impl TypedMetadata {
         object.serialize(Root { others: Others::Skipped }).ok()?.metadata
     }
 
-    fn read(value: &Value) -> Self {
-        let texts = |name: &str| {
-            let texts = value[name].as_object().into_iter().flatten();
-            texts.filter_map(|(key, text)| Some((key.clone(), text.as_str()?.to_owned()))).collect()
-        };
-        Self { name: value["name"].clone(), labels: texts("labels"), annotations: texts("annotations") }
+    /// What isn't of the usual shape was not handed over.
+    fn read(json: &str) -> Self {
+        let read = serde_json::from_str(json).ok().and_then(|raw| Metadata::read(Some(raw)));
+        read.map_or_else(Self::default, |metadata| {
+            let name = metadata.member("name").map(|name| name.get().to_owned());
+            Self { name, labels: metadata.labels, annotations: metadata.annotations }
+        })
     }
 }
 
@@ -76,7 +77,7 @@ impl Root {
 impl Members {
     fn add<T: Serialize + ?Sized>(&mut self, name: &str, value: &T) -> Result<(), serde_json::Error> {
         match (name, self.others) {
-            ("metadata", _) => self.written.metadata = Some(TypedMetadata::read(&serde_json::to_value(value)?)),
+            ("metadata", _) => self.written.metadata = Some(TypedMetadata::read(&serde_json::to_string(value)?)),
             ("apiVersion" | "kind", _) | (_, Others::Skipped) => {}
             (name, Others::Written) => {
                 self.written.members.push(',');
@@ -253,7 +254,7 @@ mod tests {
             Written::of(&Object { api_version: "g/v1", metadata, flat: Flat { spec: 1 }, status: None }).unwrap();
         assert_eq!(written.members, r#","spec":1"#);
         let metadata = written.metadata.unwrap();
-        assert_eq!(metadata.name, "otter");
+        assert_eq!(metadata.name.as_deref(), Some("\"otter\""));
         assert_eq!(metadata.annotations, BTreeMap::from([("a".to_owned(), "1".to_owned())]));
     }
 

@@ -120,6 +120,17 @@ fn a_damaged_annotation_is_noted_and_dropped() {
 }
 
 #[test]
+fn an_annotation_in_a_form_of_a_later_release_is_noted_and_dropped() {
+    let kept = |version: u32| json!({"version": version, "unknown": {"v1": [{"path": ["spec", "x"], "value": 1}]}});
+    let mut hub = shop("v3", json!({"boxes": []}));
+    for (version, spec, notes) in [(1, json!({"boxes": {}, "x": 1}), 0), (2, json!({"boxes": {}}), 1)] {
+        hub["metadata"]["annotations"] = json!({PRESERVED: kept(version).to_string()});
+        assert_eq!(convert(&hub, "v1"), shop("v1", spec));
+        assert_eq!(try_convert(&hub, "v1").unwrap().issues.iter().count(), notes);
+    }
+}
+
+#[test]
 fn raw_subtrees_go_through_whole() {
     let deep = format!("{}1{}", "[".repeat(500), "]".repeat(500));
     let text = format!(

@@ -3,5 +3,6 @@
 #![allow(clippy::unwrap_used, clippy::needless_pass_by_value, clippy::doc_markdown)]
 
 mod carrying;
+mod hostile;
 mod reviewing;
 mod shop;

@@ -138,6 +138,10 @@ pub struct CountConversion;
 
 impl Convert<CountShop, Shop> for CountConversion {
     fn lift(&self, old: &CountShop, _: &mut Provenance, issues: &mut Issues) -> Result<Shop, ConversionError> {
+        if old.spec.count > 1000 {
+            let message = "no shop has so many boxes".into();
+            return Err(ConversionError { path: FieldPath::field("spec") / "count", message });
+        }
         let mut metadata = old.metadata.clone();
         let mut boxes: Vec<Box> = BOXES.take(&mut metadata.annotations, issues).unwrap_or_default();
         boxes.resize_with(old.spec.count, Box::default);

@@ -1,0 +1,221 @@
+//! JSON that is opened only where somebody looks; all else stays text, byte for byte.
+//!
+//! A tree of values would lose what it can't hold: numbers beyond its own, text that nests deeper than a parser goes,
+//! the spelling of a number.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
+
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::field::Segment;
+
+/// A node of a document.
+#[derive(Debug)]
+pub(crate) enum Tree<'a> {
+    /// Not looked into yet, or a scalar.
+    Text(&'a RawValue),
+    /// An object.
+    Members(BTreeMap<Cow<'a, str>, Tree<'a>>),
+    /// A list.
+    Items(Items<'a>),
+}
+
+/// The items of a list.
+#[derive(Debug)]
+pub(crate) struct Items<'a> {
+    items: Vec<Tree<'a>>,
+    /// Worked out when somebody first asks for an item by its name.
+    named: Option<HashMap<String, Bearers>>,
+}
+
+/// The items of a list that bear a name.
+#[derive(Debug, Clone, Copy)]
+struct Bearers {
+    first: usize,
+    count: usize,
+}
+
+/// One level of an object.
+#[derive(Deserialize)]
+struct Level<'a>(#[serde(borrow)] BTreeMap<Name<'a>, &'a RawValue>);
+
+#[derive(Deserialize, PartialEq, Eq, PartialOrd, Ord)]
+struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
+
+impl<'a> Tree<'a> {
+    /// Reads a document. `None` for text that is no JSON.
+    pub fn read(json: &'a str) -> Option<Self> {
+        serde_json::from_str(json).ok().map(Self::Text)
+    }
+
+    /// An object without members.
+    pub const fn empty() -> Self {
+        Self::Members(BTreeMap::new())
+    }
+
+    /// The text, if nobody has looked into it.
+    pub const fn text(&self) -> Option<&'a RawValue> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Members(_) | Self::Items(_) => None,
+        }
+    }
+
+    /// The node at `path`.
+    pub fn find(&mut self, path: &[Segment]) -> Option<&mut Self> {
+        path.iter().try_fold(self, |node, segment| match segment {
+            Segment::Field(name) | Segment::Key(name) => node.members()?.get_mut(name.as_ref()),
+            Segment::Index(index) => node.items()?.items.get_mut(*index),
+        })
+    }
+
+    /// The members of an object.
+    pub fn members(&mut self) -> Option<&mut BTreeMap<Cow<'a, str>, Self>> {
+        self.open();
+        match self {
+            Self::Members(members) => Some(members),
+            Self::Text(_) | Self::Items(_) => None,
+        }
+    }
+
+    /// The items of a list.
+    pub fn items(&mut self) -> Option<&mut Items<'a>> {
+        self.open();
+        match self {
+            Self::Items(items) => Some(items),
+            Self::Text(_) | Self::Members(_) => None,
+        }
+    }
+
+    fn open(&mut self) {
+        let Self::Text(text) = *self else { return };
+        let text = text.get();
+        if let Ok(Level(members)) = serde_json::from_str(text) {
+            *self = Self::Members(members.into_iter().map(|(Name(name), text)| (name, Self::Text(text))).collect());
+        } else if let Ok(items) = serde_json::from_str::<Vec<_>>(text) {
+            *self = Self::Items(Items { items: items.into_iter().map(Self::Text).collect(), named: None });
+        }
+    }
+
+    /// Appends the document as JSON.
+    pub fn write(&self, to: &mut String) {
+        match self {
+            Self::Text(text) => to.push_str(text.get()),
+            Self::Members(members) => {
+                to.push('{');
+                for (position, (name, node)) in members.iter().enumerate() {
+                    to.push_str(if position == 0 { "" } else { "," });
+                    node.write_named(name, to);
+                }
+                to.push('}');
+            }
+            Self::Items(Items { items, .. }) => {
+                to.push('[');
+                for (position, node) in items.iter().enumerate() {
+                    to.push_str(if position == 0 { "" } else { "," });
+                    node.write(to);
+                }
+                to.push(']');
+            }
+        }
+    }
+
+    /// Appends the document as a member of an object.
+    pub fn write_named(&self, name: &str, to: &mut String) {
+        to.push_str(&Value::from(name).to_string());
+        to.push(':');
+        self.write(to);
+    }
+
+    /// The document as JSON.
+    pub fn to_json(&self) -> String {
+        let mut json = String::new();
+        self.write(&mut json);
+        json
+    }
+
+    fn name(&mut self) -> Option<String> {
+        let name = self.members()?.get("name")?.text()?;
+        serde_json::from_str(name.get()).ok()
+    }
+}
+
+impl<'a> Items<'a> {
+    /// The item at a position.
+    pub fn get_mut(&mut self, index: usize) -> Option<&mut Tree<'a>> {
+        self.items.get_mut(index)
+    }
+
+    /// The first item of this name.
+    pub fn named(&mut self, name: &str) -> Option<&mut Tree<'a>> {
+        let Bearers { first, .. } = *self.names().get(name)?;
+        self.items.get_mut(first)
+    }
+
+    /// The name of an item that no other bears. An empty one is none: types leave it out.
+    pub fn own_name(&mut self, index: usize) -> Option<String> {
+        let name = self.items.get_mut(index)?.name().filter(|name| !name.is_empty())?;
+        let alone = self.names().get(&name).is_some_and(|bearers| bearers.count == 1);
+        alone.then_some(name)
+    }
+
+    fn names(&mut self) -> &HashMap<String, Bearers> {
+        let items = &mut self.items;
+        self.named.get_or_insert_with(|| {
+            let mut names: HashMap<String, Bearers> = HashMap::new();
+            for (index, item) in items.iter_mut().enumerate() {
+                if let Some(name) = item.name() {
+                    names.entry(name).or_insert(Bearers { first: index, count: 0 }).count += 1;
+                }
+            }
+            names
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(pointer: &[&str]) -> Vec<Segment> {
+        let segment =
+            |step: &&str| step.parse().map_or_else(|_| Segment::Field((*step).to_owned().into()), Segment::Index);
+        pointer.iter().map(segment).collect()
+    }
+
+    #[test]
+    fn what_nobody_looks_into_stays_byte_for_byte() {
+        let deep = format!("{}1{}", "[".repeat(1000), "]".repeat(1000));
+        let text =
+            format!(r#"{{"a":{{"b":[1.10,-0.0, 1e400]}},"c":{{"d":{deep},"e":"\ud800"}},"f":123456789012345678901}}"#);
+        let mut tree = Tree::read(&text).unwrap();
+        assert!(tree.find(&path(&["c", "d"])).is_some());
+        assert!(tree.find(&path(&["a", "x"])).is_none());
+        assert_eq!(tree.to_json(), text);
+    }
+
+    #[test]
+    fn a_node_is_found_by_names_and_positions() {
+        let mut tree = Tree::read(r#"{"a":[{"b\u0041":1},{"b":2}],"":3}"#).unwrap();
+        let mut found = |pointer: &[&str]| Some(tree.find(&path(pointer))?.to_json());
+        assert_eq!(found(&["a", "0", "bA"]).as_deref(), Some("1"));
+        assert_eq!(found(&["a", "1", "b"]).as_deref(), Some("2"));
+        assert_eq!(found(&[""]).as_deref(), Some("3"));
+        for nowhere in [&["a", "b"][..], &["a", "2"], &["", "x"], &["0"]] {
+            assert_eq!(found(nowhere), None, "{nowhere:?}");
+        }
+    }
+
+    #[test]
+    fn only_a_name_that_no_other_item_bears_is_an_items_own() {
+        let mut tree = Tree::read(r#"[{"name":"a"},{"name":"b"},{"name":"a"},{"name":""},{"name":5},{},7]"#).unwrap();
+        let items = tree.items().unwrap();
+        let names: Vec<Option<String>> = (0..8).map(|index| items.own_name(index)).collect();
+        assert_eq!(names, [None, Some("b".to_owned()), None, None, None, None, None, None]);
+        assert_eq!(items.named("a").unwrap().to_json(), r#"{"name":"a"}"#);
+        assert!(items.named("c").is_none());
+    }
+}

@@ -1,0 +1,210 @@
+//! Objects that no API server sends: each converts without a loss, or the error says which field stands in the way.
+
+use gateward_core::ConversionError;
+use gateward_core::conversion::ANNOTATION_LIMIT;
+use proptest::prelude::*;
+use serde_json::{Map, Value, json};
+
+use crate::shop::{api_version, convert, registry, shop, try_convert};
+
+/// The text of a shop of v1.
+fn text(spec: &str) -> String {
+    whole(r#"{"name":"corner"}"#, spec)
+}
+
+fn whole(metadata: &str, spec: &str) -> String {
+    format!(r#"{{"apiVersion":"shop.example.org/v1","kind":"Shop","metadata":{metadata},"spec":{spec}}}"#)
+}
+
+fn try_text(text: &str, version: &str) -> Result<String, ConversionError> {
+    Ok(registry().convert(text, &api_version(version))?.json)
+}
+
+fn there_and_back(text: &str) -> String {
+    let there = try_text(text, "v3").unwrap();
+    try_text(&there, "v1").unwrap()
+}
+
+fn refusal(text: &str) -> ConversionError {
+    try_text(text, "v3").unwrap_err()
+}
+
+/// What is demanded of a value that no type knows, where it stays in place and where it waits.
+#[track_caller]
+fn assert_survives(value: &str) {
+    for spec in
+        [format!(r#"{{"boxes":{{}},"x":{value}}}"#), format!(r#"{{"boxes":{{"a":{{"lamp":{{"x":{value}}}}}}}}}"#)]
+    {
+        let text = text(&spec);
+        assert_eq!(there_and_back(&text), text);
+    }
+}
+
+#[test]
+fn an_unknown_number_comes_back_to_the_digit() {
+    for number in
+        ["1e400", "-0.0", "1.10", "1E5", "123456789012345678901234567890", "0.1000000000000000055511151231257827"]
+    {
+        assert_survives(number);
+    }
+}
+
+#[test]
+fn an_unknown_field_may_nest_as_deeply_as_it_likes() {
+    assert_survives(&format!("{}1{}", "[".repeat(10_000), "]".repeat(10_000)));
+    assert_survives(&format!("{}1{}", r#"{"a":"#.repeat(10_000), "}".repeat(10_000)));
+}
+
+#[test]
+fn unknown_text_comes_back_as_it_was_escaped() {
+    for string in [r#""\u0000""#, r#""\ud83e\udda6""#, r#""\ud800""#, r#""\/""#, "\"\u{1f9a6}\u{7f}\""] {
+        assert_survives(string);
+    }
+}
+
+#[test]
+fn a_name_may_hold_anything_or_nothing() {
+    for name in ["a.b/c", "", "0", "[0]", "~1", "a\"b\\", "\u{1f9a6}"] {
+        let object = shop("v1", json!({"boxes": {name: {"lamp": {name: 1}}}, name: {name: 2}}));
+        assert_eq!(convert(&convert(&object, "v3"), "v1"), object, "{name}");
+        assert_eq!(convert(&convert(&object, "v2"), "v1"), object, "{name}");
+    }
+}
+
+#[test]
+fn of_an_unknown_field_that_stands_there_twice_the_last_counts() {
+    let there = try_text(&text(r#"{"boxes":{},"x":1,"x":2}"#), "v3").unwrap();
+    assert_eq!(there, text(r#"{"boxes":[],"x":2}"#).replace("/v1", "/v3"));
+}
+
+#[test]
+fn a_known_field_that_stands_there_twice_is_an_error() {
+    let error = refusal(&text(r#"{"boxes":{},"boxes":{}}"#));
+    assert_eq!(error.to_string(), "spec: duplicate field `boxes`");
+    let error = refusal(&text("{}").replace(r#""metadata""#, r#""metadata":{},"metadata""#));
+    assert!(error.to_string().contains("duplicate field `metadata`"), "{error}");
+}
+
+#[test]
+fn what_is_of_another_type_is_named() {
+    for (spec, path) in [
+        ("null", "spec"),
+        ("5", "spec"),
+        (r#""x""#, "spec"),
+        (r#"{"boxes":null}"#, "spec.boxes"),
+        (r#"{"boxes":[]}"#, "spec.boxes"),
+        (r#"{"boxes":{"a":5}}"#, "spec.boxes.a"),
+        (r#"{"boxes":{"a":{"lid":{"color":1e400}}}}"#, "spec.boxes.a.lid.color"),
+        (r#"{"owner":"\ud800"}"#, "spec.owner"),
+    ] {
+        assert_eq!(refusal(&text(spec)).path.to_string(), path, "{spec}");
+    }
+}
+
+#[test]
+fn metadata_that_is_no_metadata_is_named() {
+    for (metadata, path) in [
+        ("null", "metadata"),
+        ("[]", "metadata"),
+        ("5", "metadata"),
+        (r#"{"name":5}"#, "metadata.name"),
+        (r#"{"annotations":null}"#, "metadata.annotations"),
+        (r#"{"annotations":{"a":1}}"#, "metadata.annotations.a"),
+        (r#"{"labels":[]}"#, "metadata"),
+    ] {
+        assert_eq!(refusal(&whole(metadata, r#"{"x":1}"#)).path.to_string(), path, "{metadata}");
+    }
+}
+
+#[test]
+fn metadata_that_nobody_models_passes_byte_for_byte() {
+    let metadata = r#"{ "generation":1e400,"x":{"\ud800":[1.10]},"labels":null,"name":"corner" }"#;
+    let there = try_text(&whole(metadata, r#"{"boxes":{}}"#), "v3").unwrap();
+    assert_eq!(there, whole(metadata, r#"{"boxes":[]}"#).replace("/v1", "/v3"));
+}
+
+#[test]
+fn an_annotation_above_the_limit_passes_where_conversion_adds_nothing() {
+    let mut object = shop("v1", json!({"boxes": {}}));
+    object["metadata"]["annotations"] = json!({"huge": "x".repeat(4 * ANNOTATION_LIMIT)});
+    assert_eq!(convert(&convert(&object, "v3"), "v1"), object);
+    object["spec"]["boxes"]["a"] = json!({"lamp": {}});
+    let error = try_convert(&object, "v3").unwrap_err();
+    assert_eq!(error.path.to_string(), "metadata.annotations[huge]");
+}
+
+#[test]
+fn many_unknown_fields_are_carried_in_one_pass() {
+    // Where each of them looked at all the others, this would take minutes.
+    let boxes: Map<String, Value> =
+        (0..5_000).map(|i| (format!("{i}"), json!({"dust": i, "lamp": {"watt": i}}))).collect();
+    let mut spec: Map<String, Value> = (0..20_000).map(|i| (format!("x{i}"), i.into())).collect();
+    spec.insert("boxes".into(), boxes.into());
+    let error = try_convert(&shop("v1", spec.clone().into()), "v3").unwrap_err();
+    assert_eq!(error.path.to_string(), "metadata.annotations[gateward.dev/preserved]");
+    for each in spec["boxes"].as_object_mut().unwrap().values_mut() {
+        each.as_object_mut().unwrap().remove("lamp");
+    }
+    let object = shop("v1", spec.into());
+    assert_eq!(convert(&convert(&object, "v3"), "v1"), object);
+}
+
+#[test]
+fn many_fields_that_wait_find_their_items_in_one_pass() {
+    let boxes: Map<String, Value> = (0..10_000).map(|i| (format!("{i}"), json!({}))).collect();
+    let kept = |i: usize| json!({"path": ["spec", "boxes", {"name": format!("{i}")}, "x"], "value": format!("{i}")});
+    let kept = json!({"version": 1, "unknown": {"v3": (0..10_000).map(kept).collect::<Vec<_>>()}});
+    let mut object = shop("v1", json!({"boxes": boxes}));
+    object["metadata"]["annotations"] = json!({"gateward.dev/preserved": kept.to_string()});
+    let there = convert(&object, "v3");
+    let mut boxes = there["spec"]["boxes"].as_array().unwrap().iter();
+    assert!(boxes.all(|each| each["x"] == each["name"]));
+}
+
+const NAMES: &[&str] =
+    &["boxes", "name", "lid", "cover", "lamp", "color", "owner", "goods", "shelf", "count", "annotations", "x"];
+
+fn members(members: Vec<(&str, Value)>) -> Value {
+    members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+fn any_json() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        ".{0,8}".prop_map(Value::from),
+    ];
+    leaf.prop_recursive(5, 48, 5, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::vec((prop::sample::select(NAMES), inner), 0..5).prop_map(members),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn an_object_converts_and_comes_back_or_the_error_names_a_field(
+        version in prop::sample::select(&["v1", "v2", "v3"][..]),
+        through in prop::sample::select(&["v1", "v2", "v3"][..]),
+        spec in any_json(),
+        annotations in prop::option::of(any_json()),
+    ) {
+        let mut object = shop(version, spec);
+        if let Some(annotations) = annotations {
+            object["metadata"]["annotations"] = annotations;
+        }
+        match try_convert(&object, through) {
+            Ok(there) => {
+                let there: Value = serde_json::from_str(&there.json).unwrap();
+                prop_assert_eq!(&there["metadata"]["name"], "corner");
+                prop_assert!(try_convert(&there, version).is_ok());
+            }
+            Err(error) => prop_assert!(!error.path.is_root(), "{}", error),
+        }
+    }
+}
