@@ -84,6 +84,13 @@ fn what_v1beta1_cannot_say_is_kept() {
 }
 
 #[test]
+fn an_empty_message_of_a_condition_is_not_an_absent_one() {
+    let conditions = json!([{"type": "Profiling", "status": "True", "reason": "Done", "message": ""}]);
+    assert_eq!(lifted(&spoke(&json!({"conditions": conditions})))["status"]["conditions"], conditions);
+    assert_eq!(lowered(&hub(&json!({"conditions": conditions})))["status"]["conditions"], conditions);
+}
+
+#[test]
 fn a_kept_state_stands_while_the_phase_does() {
     let initializing = lifted(&spoke(&json!({"state": "Initializing"})));
     let moved = |phase: &str| {
