@@ -60,8 +60,8 @@ object! {
         pub config: Option<Json>,
         /// Key of a ConfigMap that holds the graph to begin with.
         pub config_map_ref: Option<ConfigMapKey>,
-        /// Image of the profiler.
-        pub profiler_image: String,
+        /// Image of the profiler. An empty one is not an absent one: the schema demands it.
+        pub profiler_image: Option<String>,
         /// PersistentVolumeClaim that results are kept on.
         #[serde(rename = "outputPVC")]
         pub output_pvc: String,
@@ -71,6 +71,13 @@ object! {
         pub tolerations: Vec<Raw<Toleration>>,
         /// Labels of the nodes that the profiler may run on.
         pub node_selector: BTreeMap<String, String>,
+    }
+}
+
+impl ProfilingConfig {
+    /// Image of the profiler; empty where none is named.
+    pub fn profiler_image(&self) -> &str {
+        self.profiler_image.as_deref().unwrap_or_default()
     }
 }
 

@@ -22,7 +22,8 @@ pub(super) fn lift(
             },
         },
         status: written.status.as_ref().map(|status| v1beta1::DynamoGraphDeploymentScalingAdapterStatus {
-            replicas: status.replicas,
+            // v1alpha1 leaves a zero out, v1beta1 demands it.
+            replicas: Some(status.replicas.unwrap_or_default()),
             selector: status.selector.clone(),
             last_scale_time: status.last_scale_time.clone(),
         }),

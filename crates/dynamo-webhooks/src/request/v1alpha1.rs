@@ -58,7 +58,7 @@ fn stateless(new: &DynamoGraphDeploymentRequest, facts: &ClusterFacts) -> Issues
         let text = "spec.enableGpuDiscovery: the field is deprecated and has no effect; leave it out";
         issues.add(GPU_DISCOVERY_FIELD.warning(at("enableGpuDiscovery"), text));
     }
-    if new.spec.profiling_config.profiler_image.is_empty() {
+    if new.spec.profiling_config.profiler_image().is_empty() {
         let path = at("profilingConfig") / "profilerImage";
         issues.add(PROFILER_IMAGE.required(path).message("the image of the profiler is missing"));
     }
@@ -124,7 +124,7 @@ impl<'a> Release<'a> {
 /// The image that v1beta1 has: that of the workers stands in where none is named for the profiler.
 fn image(spec: &Spec) -> &str {
     let of_workers = spec.deployment_overrides.as_ref().map_or("", |overrides| overrides.workers_image.as_str());
-    let of_profiler = spec.profiling_config.profiler_image.as_str();
+    let of_profiler = spec.profiling_config.profiler_image();
     if of_profiler.is_empty() { of_workers } else { of_profiler }
 }
 

@@ -16,6 +16,10 @@ pub fn meaning(kind: &Kind, version: &str, object: &mut Value) {
         // Absent means true (5.1).
         object["spec"]["autoApply"] = true.into();
     }
+    if kind.crd.kind == ADAPTER.crd.kind && object["status"].is_object() && object["status"]["replicas"].is_null() {
+        // v1alpha1 leaves a zero out, v1beta1 demands it (7).
+        object["status"]["replicas"] = 0.into();
+    }
 }
 
 /// Members whose types know no difference between false and absence.

@@ -1,7 +1,8 @@
 //! Requests, in both directions.
 //!
 //! What the other version can't say goes to the operator's own annotations. Both directions then look at what would
-//! come back, and keep in an annotation of ours what would not.
+//! come back, and keep in an annotation of ours what would not. A partial object without a spec gets none, so that who
+//! applies it doesn't come to own fields of one.
 
 mod annotations;
 mod free_form;
@@ -70,7 +71,7 @@ fn lift_spec(spoke: &SpokeSpec, kept: &Kept<HubSpec, HubStatus>, left: &mut Kept
     let rest = spec::remainder_of_spoke(spoke);
     let back = |hub: &HubSpec| spec::lower(hub, &rest);
     let hub = make_good(spec::lift(spoke, &kept.spec), &kept.losses.spec, back);
-    left.losses.spec = between(&back(&hub), spoke);
+    left.losses.spec = between(&spec::with_image(back(&hub)), &spec::with_image(spoke.clone()));
     left.spec = rest;
     hub
 }
@@ -78,10 +79,12 @@ fn lift_spec(spoke: &SpokeSpec, kept: &Kept<HubSpec, HubStatus>, left: &mut Kept
 fn lower_spec(hub: &HubSpec, kept: &Kept<SpokeSpec, SpokeStatus>, left: &mut Kept<HubSpec, HubStatus>) -> SpokeSpec {
     let rest = spec::remainder_of_hub(hub);
     let back = |spoke: &SpokeSpec| spec::lift(spoke, &rest);
-    let spoke = make_good(spec::lower(hub, &kept.spec), &kept.losses.spec, back);
+    // Without a spec it isn't said, though it is the same.
+    let seen = |spoke: &SpokeSpec| HubSpec { auto_apply: Some(spoke.auto_apply), ..back(spoke) };
+    let spoke = make_good(spec::lower(hub, &kept.spec), &kept.losses.spec, seen);
     left.losses.spec = between(&back(&spoke), hub);
     left.spec = rest;
-    spoke
+    spec::with_image(spoke)
 }
 
 fn lift_status(

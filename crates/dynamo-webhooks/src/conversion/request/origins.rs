@@ -23,7 +23,7 @@ fn profiling(field: &'static str) -> FieldPath {
 }
 
 fn image(spoke: &SpokeObject, provenance: &mut Provenance) {
-    let of_workers = spoke.spec.profiling_config.profiler_image.is_empty()
+    let of_workers = spoke.spec.profiling_config.profiler_image().is_empty()
         && spoke.spec.deployment_overrides.as_ref().is_some_and(|overrides| !overrides.workers_image.is_empty());
     let written = || if of_workers { spec("deploymentOverrides") / "workersImage" } else { profiling("profilerImage") };
     provenance.moved(|| (spec("image"), written()));

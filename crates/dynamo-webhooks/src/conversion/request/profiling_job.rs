@@ -49,12 +49,24 @@ pub(super) fn profiler(job: &Raw<JobSpec>) -> Option<usize> {
 pub(super) fn restore(kept: Option<&Raw<JobSpec>>, pod: &ProfilerPod) -> Option<Raw<JobSpec>> {
     let rest = kept.and_then(|kept| split(kept).1);
     let live = live_members(pod);
-    if live.is_empty() {
+    let read = rest.as_ref().and_then(free_form::object);
+    if live.is_empty() && read.is_none() {
         return rest;
     }
-    let mut job = rest.as_ref().and_then(free_form::object).unwrap_or_default();
-    free_form::edit(&mut job, "template", |template| free_form::edit(template, "spec", |spec| write(spec, live)));
+    let mut job = read.unwrap_or_default();
+    if !live.is_empty() {
+        free_form::edit(&mut job, "template", |template| free_form::edit(template, "spec", |spec| write(spec, live)));
+    }
+    list_containers(&mut job);
     Some(Value::Object(job).into())
+}
+
+/// The schema demands the list even where there are no containers.
+fn list_containers(job: &mut Map<String, Value>) {
+    let pod = job.get_mut("template").and_then(|template| template.get_mut("spec")?.as_object_mut());
+    if let Some(pod) = pod {
+        pod.entry("containers").or_insert_with(|| json!([]));
+    }
 }
 
 fn live_members(pod: &ProfilerPod) -> Vec<(&'static str, Value)> {

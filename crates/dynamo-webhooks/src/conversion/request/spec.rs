@@ -9,6 +9,9 @@ use super::{HubSpec, SpokeSpec, free_form};
 
 /// Reads a v1alpha1 spec as v1beta1, with what was `kept` of the one that it was made from.
 pub(super) fn lift(spoke: &SpokeSpec, kept: &HubSpec) -> HubSpec {
+    if *spoke == SpokeSpec::default() && *kept == HubSpec::default() {
+        return HubSpec::default();
+    }
     let projection = spoke.profiling_config.config.as_ref().map(profiling_config::project).unwrap_or_default();
     HubSpec {
         model: spoke.model.clone(),
@@ -44,6 +47,9 @@ pub(super) fn remainder_of_spoke(spoke: &SpokeSpec) -> SpokeSpec {
 
 /// Reads a v1beta1 spec as v1alpha1, with what was `kept` of the one that it was made from.
 pub(super) fn lower(hub: &HubSpec, kept: &SpokeSpec) -> SpokeSpec {
+    if *hub == HubSpec::default() && *kept == SpokeSpec::default() {
+        return SpokeSpec::default();
+    }
     let mocker = hub.features.as_ref().and_then(|features| features.mocker.as_ref());
     SpokeSpec {
         model: hub.model.clone(),
@@ -55,6 +61,15 @@ pub(super) fn lower(hub: &HubSpec, kept: &SpokeSpec) -> SpokeSpec {
         auto_apply: hub.auto_apply.unwrap_or(true),
         deployment_overrides: kept.deployment_overrides.as_ref().and_then(|kept| deployment_overrides(hub, kept)),
     }
+}
+
+/// The spec with the image that v1alpha1 demands, if only an empty one. Of a partial object, which has no model, it
+/// demands none.
+pub(super) fn with_image(mut spoke: SpokeSpec) -> SpokeSpec {
+    if !spoke.model.is_empty() {
+        spoke.profiling_config.profiler_image.get_or_insert_default();
+    }
+    spoke
 }
 
 /// What v1alpha1 can't say of a v1beta1 spec.
@@ -80,7 +95,7 @@ pub(super) fn remainder_of_hub(hub: &HubSpec) -> HubSpec {
 /// The image of the workers stands in where none is named for the profiler.
 fn image(spoke: &SpokeSpec) -> &str {
     let of_workers = spoke.deployment_overrides.as_ref().map_or("", |overrides| overrides.workers_image.as_str());
-    let of_profiler = spoke.profiling_config.profiler_image.as_str();
+    let of_profiler = spoke.profiling_config.profiler_image();
     if of_profiler.is_empty() { of_workers } else { of_profiler }
 }
 
@@ -138,7 +153,7 @@ fn profiling(hub: &HubSpec, kept: &ProfilingConfig) -> ProfilingConfig {
     ProfilingConfig {
         config: profiling_config::rebuild(hub, kept.config.as_ref()),
         config_map_ref: kept.config_map_ref.clone(),
-        profiler_image: hub.image.clone(),
+        profiler_image: Some(hub.image.clone()).filter(|image| !image.is_empty()),
         output_pvc: kept.output_pvc.clone(),
         resources: pod.resources,
         tolerations: pod.tolerations,

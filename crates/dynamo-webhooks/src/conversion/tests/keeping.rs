@@ -377,3 +377,12 @@ fn an_adapter_is_converted_without_a_trace() {
     assert_eq!(to_hub(&spoke), hub);
     assert_eq!(to_spoke(&hub), spoke);
 }
+
+#[test]
+fn a_zero_that_v1alpha1_leaves_out_is_written_because_v1beta1_demands_it() {
+    let mut spoke = graph("v1alpha1", json!({"replicas": 1, "dgdRef": {"name": "otter", "serviceName": "w"}}));
+    spoke["kind"] = json!("DynamoGraphDeploymentScalingAdapter");
+    assert_eq!(to_hub(&spoke).get("status"), None);
+    spoke["status"] = json!({"selector": "a=b"});
+    assert_eq!(to_hub(&spoke)["status"], json!({"replicas": 0, "selector": "a=b"}));
+}

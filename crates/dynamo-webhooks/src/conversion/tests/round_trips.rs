@@ -189,7 +189,11 @@ fn standalone(version: &'static str) -> BoxedStrategy<Value> {
 fn adapter(version: &'static str, name: &'static str) -> BoxedStrategy<Value> {
     let reference = object(vec![("name", one_of(NAMES)), (name, one_of(NAMES))]);
     let spec = object(vec![("replicas", small()), ("dgdRef", reference)]);
-    let status = object(vec![("replicas", small()), ("selector", one_of(NAMES))]);
+    let status = (small(), object(vec![("selector", one_of(NAMES))])).prop_map(|(replicas, mut status)| {
+        status["replicas"] = replicas;
+        status
+    });
+    let status = status.boxed();
     of_kind("DynamoGraphDeploymentScalingAdapter", version, spec, status)
 }
 

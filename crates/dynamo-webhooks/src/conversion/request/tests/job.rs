@@ -152,12 +152,24 @@ fn empty_resources_return() {
 }
 
 #[test]
+fn the_pod_has_the_list_of_containers_that_the_schema_demands() {
+    let there = lifted(&alpha(&json!({"profilingConfig": {"tolerations": [{"key": "a"}]}})));
+    assert_eq!(pod_of(&there)["containers"], json!([]));
+    let job = json!({"backoffLimit": 1, "template": {"spec": {"containers": [
+        {"name": "profiler", "resources": resources()},
+    ]}}});
+    let mut spoke = lowered(&with_job(&job));
+    spoke["spec"]["profilingConfig"].as_object_mut().unwrap().remove("resources");
+    assert_eq!(pod_of(&lifted(&spoke))["containers"], json!([]));
+}
+
+#[test]
 fn what_go_keeps_of_a_job_is_read() {
     let kept = json!({"version": 1, "spec": {"model": "", "autoApply": null, "overrides": {"profilingJob": {
         "backoffLimit": 1, "template": {"metadata": {}, "spec": {"containers": null}},
     }}}});
     let spoke = alpha(&json!({"profilingConfig": {"nodeSelector": {"a": "b"}}}));
     let hub = lifted(&with(spoke, "nvidia.com/dgdr-spec", &kept.to_string()));
-    assert_eq!(*pod_of(&hub), json!({"nodeSelector": {"a": "b"}}));
+    assert_eq!(*pod_of(&hub), json!({"containers": [], "nodeSelector": {"a": "b"}}));
     assert_eq!(hub["spec"]["overrides"]["profilingJob"]["backoffLimit"], 1);
 }

@@ -14,7 +14,7 @@ fn config_of(object: &Value) -> &Value {
 fn the_graph_is_applied_in_v1beta1_unless_it_says_no() {
     assert_eq!(lifted(&alpha(&json!({"model": "m"})))["spec"]["autoApply"], false);
     assert_eq!(lifted(&alpha(&json!({"autoApply": true})))["spec"]["autoApply"], true);
-    assert_eq!(lowered(&beta(&json!({})))["spec"]["autoApply"], true);
+    assert_eq!(lowered(&beta(&json!({"model": "m"})))["spec"]["autoApply"], true);
     assert_eq!(lowered(&beta(&json!({"autoApply": false})))["spec"].get("autoApply"), None);
 }
 
@@ -42,6 +42,14 @@ fn the_image_is_that_of_the_profiler_or_else_that_of_the_workers() {
     assert_eq!(kept_spec(&lifted(&request("")))["deploymentOverrides"]["workersImage"], "w:1");
     assert_returns(&request("p:1"));
     assert_returns(&request(""));
+}
+
+#[test]
+fn an_image_that_is_not_named_is_empty_because_v1alpha1_demands_one() {
+    let spoke = lowered(&beta(&json!({"model": "m"})));
+    assert_eq!(spoke["spec"]["profilingConfig"], json!({"profilerImage": ""}));
+    assert_eq!(lifted(&spoke)["spec"].get("image"), None);
+    assert_returns(&alpha(&json!({"model": "m", "profilingConfig": {"profilerImage": ""}})));
 }
 
 #[test]
@@ -293,10 +301,18 @@ fn retired_annotations_are_taken_away_unread_in_both_directions() {
 }
 
 #[test]
+fn whether_the_graph_is_applied_returns_though_nothing_else_is_said() {
+    for spec in [json!({}), json!({"autoApply": false}), json!({"autoApply": true}), json!({"sla": {}})] {
+        assert_returns(&beta(&spec));
+    }
+}
+
+#[test]
 fn a_partial_object_converts() {
     for up in [true, false] {
         let (object, notes) = noted(&json!({"metadata": {}}), up);
-        assert_eq!((object.get("status"), notes.len()), (None, 0));
+        assert_eq!((&object["spec"], object.get("status"), notes.len()), (&json!({}), None, 0));
+        assert_eq!(annotations(&object), [""; 0]);
         noted(&json!({}), up);
     }
 }

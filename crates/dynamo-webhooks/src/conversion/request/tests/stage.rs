@@ -7,7 +7,7 @@ use super::{alpha, annotations, assert_returns, beta, kept_status, lifted, lower
 const STATUS: &str = "nvidia.com/dgdr-status";
 
 fn spoke(status: &Value) -> Value {
-    let mut object = alpha(&json!({"model": "m", "autoApply": true}));
+    let mut object = alpha(&json!({"model": "m", "autoApply": true, "profilingConfig": {"profilerImage": "p:1"}}));
     object["status"] = status.clone();
     object
 }

@@ -62,6 +62,6 @@ fn those_of_v1beta1_survive() {
     let there = converted(&object, "v1alpha1");
     assert_eq!(there["spec"]["novel"], 1);
     assert_eq!((&there["spec"]["useMocker"], &there["status"]["state"]), (&json!(true), &json!("Profiling")));
-    assert_eq!(there["spec"]["profilingConfig"].get("profilerImage"), None);
+    assert_eq!(there["spec"]["profilingConfig"]["profilerImage"], "");
     assert_survives(&object, "v1beta1", "v1alpha1");
 }
