@@ -1,4 +1,5 @@
-//! The cases of the rule book. Skipped where they don't lie beside the project.
+//! The cases that come with the rule book, skipped where they don't lie beside the project, and our own in `cases/`: one
+//! JSON object a line, in the same form. In our own, `expect_present` lists what has to be there even where it is empty.
 
 use std::path::Path;
 
@@ -17,13 +18,29 @@ const DEVIATIONS: [(&str, &str); 3] = [
     ("conv-rt-03", "a bare prefill or decode comes back as it was written (the loss of section 2.8, row 1, is kept)"),
 ];
 
-fn cases() -> Option<Vec<Value>> {
+fn of_file(file: &Path) -> Option<Vec<Value>> {
+    let text = std::fs::read_to_string(file).ok()?;
+    let line = |line: &str| serde_json::from_str(line).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    Some(text.lines().map(line).collect())
+}
+
+fn of_the_book() -> Option<Vec<Value>> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/cases/dynamo-conversion.jsonl");
-    let Ok(text) = std::fs::read_to_string(&file) else {
+    let cases = of_file(&file);
+    if cases.is_none() {
         println!("skipped: there are no cases beside the project");
-        return None;
-    };
-    Some(text.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
+    }
+    cases
+}
+
+fn our_own() -> Vec<Value> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/conversion/cases");
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    files
+        .filter(|file| file.extension().is_some_and(|found| found == "jsonl"))
+        .filter_map(|file| of_file(&file))
+        .flatten()
+        .collect()
 }
 
 fn text<'c>(case: &'c Value, member: &str) -> &'c str {
@@ -44,9 +61,23 @@ fn skipped(case: &Value) -> Option<String> {
 
 #[test]
 fn the_cases_of_the_rule_book_hold() {
-    let Some(cases) = cases() else { return };
+    let Some(cases) = of_the_book() else { return };
+    all_hold(&cases);
+}
+
+#[test]
+fn our_own_cases_hold() {
+    let cases = our_own();
+    let mut ids: Vec<_> = cases.iter().map(|case| text(case, "id")).collect();
+    ids.sort_unstable();
+    let twice = ids.windows(2).find(|pair| pair[0] == pair[1]);
+    assert_eq!(twice, None, "two cases have the same id");
+    all_hold(&cases);
+}
+
+fn all_hold(cases: &[Value]) {
     let mut failed = Vec::new();
-    for case in &cases {
+    for case in cases {
         match skipped(case) {
             Some(reason) => println!("{} skipped: {reason}", text(case, "id")),
             None => failed.extend(faults(case).into_iter().map(|fault| format!("{}: {fault}", text(case, "id")))),
@@ -77,7 +108,12 @@ fn contradictions(case: &Value, found: &Value) -> Vec<String> {
         let there = at(found, path);
         (!says(there.as_ref(), &Value::Null)).then(|| format!("{path} should be absent, is {there:?}\n    in {found}"))
     });
-    wrong.chain(present).collect()
+    let demanded = case["expect_present"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let missing = demanded.filter_map(|path| {
+        let there = at(found, path).is_some_and(|value| !value.is_null());
+        (!there).then(|| format!("{path} should be there\n    in {found}"))
+    });
+    wrong.chain(present).chain(missing).collect()
 }
 
 #[test]
