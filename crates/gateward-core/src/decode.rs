@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::field::{FieldPath, Segment};
 use crate::issue::{Issue, Redacted};
+use crate::objects_only::ObjectsOnly;
 use crate::rule::DECODE;
 
 /// A node that doesn't fit the type of its field.
@@ -103,11 +104,11 @@ impl JsonType {
     }
 }
 
-/// Reads `json` as a `T`.
+/// Reads `json` as a `T`, structs from objects only.
 ///
 /// The fast way is tried first; only when it fails is the text read again to learn where.
 pub fn from_str<T: DeserializeOwned>(json: &str) -> Result<T, DecodeError> {
-    serde_json::from_str(json).map_err(|_| {
+    quickly(json).map_err(|_| {
         let error = first_error::<T>(json);
         if error.found == Found::Unknown { DecodeError::at(error.path, error.message, json) } else { error }
     })
@@ -120,7 +121,7 @@ pub fn errors<T: DeserializeOwned>(json: &str, limit: usize) -> Vec<DecodeError>
     let Ok(document) = serde_json::from_str::<Value>(json) else { return vec![first_error::<T>(json)] };
     let found = errors_in::<T>(document, limit);
     // A tree can be sound where the text is not, for instance when a member stands there twice.
-    if found.is_empty() && serde_json::from_str::<T>(json).is_err() { vec![first_error::<T>(json)] } else { found }
+    if found.is_empty() && quickly::<T>(json).is_err() { vec![first_error::<T>(json)] } else { found }
 }
 
 fn errors_in<T: DeserializeOwned>(mut document: Value, limit: usize) -> Vec<DecodeError> {
@@ -172,6 +173,13 @@ impl TakenOut {
     }
 }
 
+/// Reads `json` without learning where it doesn't fit.
+pub(crate) fn quickly<T: DeserializeOwned>(json: &str) -> serde_json::Result<T> {
+    let mut deserializer = serde_json::Deserializer::from_str(json);
+    let read = T::deserialize(ObjectsOnly(&mut deserializer))?;
+    deserializer.end().map(|()| read)
+}
+
 fn first_error<T: DeserializeOwned>(json: &str) -> DecodeError {
     let mut deserializer = serde_json::Deserializer::from_str(json);
     match read::<T, _>(&mut deserializer) {
@@ -185,7 +193,7 @@ where
     T: DeserializeOwned,
     D: Deserializer<'de, Error = serde_json::Error>,
 {
-    serde_path_to_error::deserialize::<_, T>(from).map_err(|error| {
+    serde_path_to_error::deserialize::<_, T>(ObjectsOnly(from)).map_err(|error| {
         let path = error.path().iter().filter_map(segment).collect();
         DecodeError::new(path, &error.into_inner().to_string())
     })

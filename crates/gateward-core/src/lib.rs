@@ -15,6 +15,7 @@ pub mod handler;
 pub mod issue;
 pub mod manifest;
 pub mod object_only;
+mod objects_only;
 pub mod operation;
 pub mod ordered;
 pub mod patch;

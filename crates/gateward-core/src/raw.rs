@@ -9,6 +9,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::decode::{self, DecodeError};
+use crate::objects_only::ObjectsOnly;
 use crate::patch::same_value;
 
 /// A subtree of an object as JSON, with a lean view `T` that is decoded when somebody first asks for it.
@@ -43,7 +44,7 @@ impl<T: DeserializeOwned> Raw<T> {
 
     /// A tree is read as it stands; only to learn which node doesn't fit does it become text.
     fn decoded(&self) -> Result<T, DecodeError> {
-        let of_tree = self.tree.as_ref().and_then(|tree| T::deserialize(tree).ok());
+        let of_tree = self.tree.as_ref().and_then(|tree| T::deserialize(ObjectsOnly(tree)).ok());
         of_tree.map_or_else(|| decode::from_str(self.json()), Ok)
     }
 }

@@ -8,6 +8,7 @@ use crate::conversion::provenance::{Provenance, plain_segments};
 use crate::conversion::tree::Tree;
 use crate::decode::{self, DecodeError};
 use crate::field::Segment;
+use crate::objects_only::ObjectsOnly;
 use crate::resource::Resource;
 
 /// How often a result that its type can't read any more is mended field by field, before all fields are taken out of it
@@ -29,7 +30,7 @@ pub(crate) struct Reading<T> {
 pub(crate) fn read<T: Resource>(json: &str) -> Result<Reading<T>, DecodeError> {
     let mut unknown = Vec::new();
     let mut deserializer = serde_json::Deserializer::from_str(json);
-    let read = serde_ignored::deserialize(&mut deserializer, |path| note(&path, &mut unknown));
+    let read = serde_ignored::deserialize(ObjectsOnly(&mut deserializer), |path| note(&path, &mut unknown));
     match read.and_then(|object| deserializer.end().map(|()| object)) {
         Ok(object) => Ok(Reading { object, unknown }),
         // Read again for the place of the error; a reading that only fails the first time doesn't exist.

@@ -135,7 +135,7 @@ fn no_tree(error: &serde_json::Error) -> ReadError {
 
 /// Reads an object; nodes of the wrong type are findings.
 pub(crate) fn read<K: Resource>(json: &str) -> Result<K, ReadError> {
-    serde_json::from_str(json).map_err(|_| {
+    decode::quickly(json).map_err(|_| {
         let errors = decode::errors::<K>(json, DECODE_LIMIT);
         ReadError::Fields(errors.iter().map(|error| error.issue(&FieldPath::root()).as_written()).collect())
     })

@@ -139,6 +139,16 @@ fn every_node_of_the_wrong_type_is_a_finding() {
 }
 
 #[test]
+fn an_array_is_no_object() {
+    for (spec, field) in
+        [(json!([]), "spec"), (json!(["otto", 2]), "spec"), (json!({"tools": [["stone"]]}), "spec.tools[0]")]
+    {
+        let reply = ask(&judged_by(|_, _| Verdict::allow()), VALIDATE, &created(otter(spec)));
+        assert_eq!((reply.fields(), reply.record.rules()), (vec![field], vec!["DECODE"]));
+    }
+}
+
+#[test]
 fn a_member_that_stands_there_twice_is_a_finding() {
     let body = created(otter(json!({"name": "HERE"}))).to_string().replace(r#""name":"HERE""#, r#""pups":1,"pups":2"#);
     let context = gateward_core::Context::new(std::time::SystemTime::UNIX_EPOCH, std::sync::Arc::new(()));

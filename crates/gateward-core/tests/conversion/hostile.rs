@@ -94,6 +94,9 @@ fn what_is_of_another_type_is_named() {
         (r#"{"boxes":null}"#, "spec.boxes"),
         (r#"{"boxes":[]}"#, "spec.boxes"),
         (r#"{"boxes":{"a":5}}"#, "spec.boxes.a"),
+        ("[]", "spec"),
+        (r#"{"boxes":{"a":[]}}"#, "spec.boxes.a"),
+        (r#"{"boxes":{"a":{"lid":["red"]}}}"#, "spec.boxes.a.lid"),
         (r#"{"boxes":{"a":{"lid":{"color":1e400}}}}"#, "spec.boxes.a.lid.color"),
         (r#"{"owner":"\ud800"}"#, "spec.owner"),
     ] {
