@@ -3,14 +3,19 @@
 //! Follows <https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#webhook-request-and-response>.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use serde::Deserialize;
+use serde::de::{Deserializer, IgnoredAny, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::object_only::Strict;
 use crate::undecided::Undecided;
 
 const API_VERSION: &str = "apiextensions.k8s.io/v1";
+
+/// The length of the shortest object that has a kind and a version, and so can be converted.
+const SHORTEST: usize = r#"{"kind":"K","apiVersion":"v"}"#.len();
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -30,7 +35,39 @@ struct WireRequest<'a> {
     #[serde(rename = "desiredAPIVersion")]
     desired_api_version: String,
     #[serde(borrow)]
-    objects: Option<Vec<&'a RawValue>>,
+    objects: Option<Objects<'a>>,
+}
+
+/// The objects of a review up to the first that can't be converted. All fail with that one, and a list of a great many
+/// that are next to nothing would take a multiple of the body's memory.
+#[derive(Default)]
+struct Objects<'a>(Vec<&'a RawValue>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Objects<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_seq(UpToTheFirstBad)
+    }
+}
+
+struct UpToTheFirstBad;
+
+impl<'de> Visitor<'de> for UpToTheFirstBad {
+    type Value = Objects<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of objects")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Objects<'de>, A::Error> {
+        let mut objects = Vec::new();
+        while let Some(object) = seq.next_element::<&'de RawValue>()? {
+            objects.push(object);
+            if object.get().len() < SHORTEST {
+                while seq.next_element::<IgnoredAny>()?.is_some() {}
+            }
+        }
+        Ok(Objects(objects))
+    }
 }
 
 /// A review as it came: the objects still raw.
@@ -39,7 +76,7 @@ pub(crate) struct ConversionReview<'a> {
     pub uid: String,
     /// What the objects shall become, `group/version`.
     pub desired_api_version: String,
-    /// The objects, in the order in which they are answered.
+    /// The objects, in the order in which they are answered, up to the first that can't be converted.
     pub objects: Vec<&'a RawValue>,
 }
 
@@ -59,8 +96,12 @@ impl<'a> ConversionReview<'a> {
         if request.uid.trim().is_empty() {
             return Err(unreadable("the request has no uid"));
         }
-        let (uid, desired_api_version) = (request.uid, request.desired_api_version);
-        Ok(Self { uid, desired_api_version, objects: request.objects.unwrap_or_default() })
+        if request.desired_api_version.trim().is_empty() {
+            return Err(unreadable("the request has no desiredAPIVersion"));
+        }
+        let (uid, desired_api_version, Objects(objects)) =
+            (request.uid, request.desired_api_version, request.objects.unwrap_or_default());
+        Ok(Self { uid, desired_api_version, objects })
     }
 }
 
@@ -143,8 +184,33 @@ mod tests {
         assert!(refusal(&review(json!({"desiredAPIVersion": "g/v1"}))).contains("no uid"));
         assert!(refusal(&review(json!({"uid": " ", "desiredAPIVersion": "g/v1"}))).contains("no uid"));
         assert!(refusal(&review(json!({"uid": "u"}))).contains("desiredAPIVersion"));
+        assert!(refusal(&review(json!({"uid": "u", "desiredAPIVersion": ""}))).contains("no desiredAPIVersion"));
         assert!(refusal(&review(json!(["u", "g/v1", []]))).contains("object"));
         assert!(ConversionReview::read(b"\xff").is_err());
+    }
+
+    #[test]
+    fn another_version_of_the_review_is_not_read() {
+        let request = json!({"uid": "u", "desiredAPIVersion": "g/v1", "objects": []});
+        for version in ["apiextensions.k8s.io/v1beta1", "v1", ""] {
+            let review = json!({"kind": "ConversionReview", "apiVersion": version, "request": request});
+            assert!(refusal(&review).contains(API_VERSION), "{version}");
+        }
+    }
+
+    #[test]
+    fn a_list_of_next_to_nothing_takes_no_memory() {
+        let objects = format!("[{}1]", r#"{"kind":"K","apiVersion":"g/v1"},{},[],"",5,"#.repeat(1000));
+        let review = format!(
+            r#"{{"kind":"ConversionReview","apiVersion":"{API_VERSION}","request":{{"uid":"u","desiredAPIVersion":"g/v1","objects":{objects}}}}}"#
+        );
+        let objects = ConversionReview::read(review.as_bytes()).unwrap().objects;
+        assert_eq!(
+            objects.iter().map(|object| object.get()).collect::<Vec<_>>(),
+            [r#"{"kind":"K","apiVersion":"g/v1"}"#, "{}"]
+        );
+        let broken = review.replace(",5,1]", ",5,]");
+        assert!(ConversionReview::read(broken.as_bytes()).is_err(), "the rest is still read");
     }
 
     #[test]

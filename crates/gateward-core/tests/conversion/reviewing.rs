@@ -3,7 +3,7 @@
 use gateward_core::{Outcome, Review, Severity};
 use serde_json::{Value, json};
 
-use crate::shop::{registry, review, shop, try_convert};
+use crate::shop::{answer, registry, review, shop, try_convert};
 
 fn message(objects: &[Value], version: &str) -> String {
     let (answer, record) = review(objects, version);
@@ -87,4 +87,59 @@ fn conversion_is_served_where_it_is_declared_and_nowhere_else() {
     let elsewhere = registry().convert_at("/convert/shops");
     assert_eq!((elsewhere.route("/convert"), elsewhere.route("/convert/shops")), (None, Some(Review::Convert)));
     assert_eq!(gateward_core::Registry::new().route("/convert"), None);
+}
+
+#[test]
+fn ten_thousand_objects_are_answered_in_order_and_in_one_pass() {
+    let object = |index: usize| {
+        let mut object = shop("v1", json!({"boxes": {"a": {"lid": {"color": format!("{index}")}}}}));
+        object["metadata"]["name"] = format!("shop-{index}").into();
+        object
+    };
+    let objects: Vec<Value> = (0..10_000).map(object).collect();
+    let (answer, record) = review(&objects, "v3");
+    assert_eq!(record.outcome, Outcome::Converted { objects: 10_000 });
+    for (index, converted) in answer["response"]["convertedObjects"].as_array().unwrap().iter().enumerate() {
+        assert_eq!(converted["metadata"]["name"], format!("shop-{index}"));
+        assert_eq!(converted["spec"]["boxes"][0]["cover"]["color"], format!("{index}"));
+    }
+}
+
+#[test]
+fn the_last_of_ten_thousand_objects_fails_them_all() {
+    let mut objects = vec![shop("v1", json!({"boxes": {}})); 10_000];
+    objects[9_999]["spec"]["owner"] = "nobody".into();
+    assert!(message(&objects, "v3").starts_with("objects[9999] (Shop corner): spec.owner: "));
+}
+
+#[test]
+fn an_object_of_the_desired_version_passes_byte_for_byte() {
+    let same = r#"{ "kind":"Shop", "spec":[1.10,-0.0,1e400,{"a":1,"a":2}],"apiVersion":"shop.example.org/v3","x":"\ud800\/" }"#;
+    let body = format!(
+        r#"{{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview","request":{{"uid":"u","desiredAPIVersion":"shop.example.org/v3","objects":[{same},{same}]}}}}"#
+    );
+    let answer = String::from_utf8(answer(body.as_bytes()).body).unwrap();
+    assert!(answer.contains(&format!("[{same},{same}]")), "{answer}");
+}
+
+#[test]
+fn a_desired_version_of_another_group_fails_all() {
+    for desired in ["other.example.org/v3", "v3"] {
+        let request = json!({"uid": "u", "desiredAPIVersion": desired, "objects": [shop("v1", json!({}))]});
+        let review = json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "ConversionReview", "request": request});
+        let answer: Value = serde_json::from_slice(&answer(review.to_string().as_bytes()).body).unwrap();
+        let text = answer["response"]["result"]["message"].as_str().unwrap();
+        let expected = format!(
+            "objects[0] (Shop corner): apiVersion: Shop can't be converted from shop.example.org/v1 to {desired}: the \
+             groups differ"
+        );
+        assert_eq!(text, expected);
+    }
+}
+
+#[test]
+fn bytes_that_are_no_review_are_an_http_error() {
+    for body in [&b""[..], b"{", b"\xff", b"[]", b"null", b"{\"kind\":\"ConversionReview\",\"kind\":\"x\"}"] {
+        assert_eq!(answer(body).status, 400, "{}", String::from_utf8_lossy(body));
+    }
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use gateward_core::testing::block_on;
 use gateward_core::{
-    Context, ConversionError, Convert, Converted, FieldPath, Issues, Kind, Provenance, Raw, Registry, Resource, Scope,
-    Stash,
+    Answer, Context, ConversionError, Convert, Converted, FieldPath, Issues, Kind, Provenance, Raw, Registry, Resource,
+    Scope, Stash,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -180,10 +180,13 @@ pub fn convert(object: &Value, version: &str) -> Value {
 pub fn review(objects: &[Value], version: &str) -> (Value, gateward_core::Record) {
     let request = json!({"uid": "u-1", "desiredAPIVersion": api_version(version), "objects": objects});
     let review = json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "ConversionReview", "request": request});
-    let context = Context::new(std::time::SystemTime::UNIX_EPOCH, std::sync::Arc::new(()));
-    let registry = registry();
-    let body = review.to_string();
-    let answer = block_on(registry.answer("/convert", body.as_bytes(), &context));
+    let answer = answer(review.to_string().as_bytes());
     assert_eq!(answer.status, 200);
     (serde_json::from_slice(&answer.body).unwrap(), answer.record)
+}
+
+/// The answer to whatever may be a ConversionReview.
+pub fn answer(body: &[u8]) -> Answer {
+    let context = Context::new(std::time::SystemTime::UNIX_EPOCH, std::sync::Arc::new(()));
+    block_on(registry().answer("/convert", body, &context))
 }
