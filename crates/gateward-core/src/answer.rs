@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::conversion;
+use crate::field::FieldPath;
 use crate::issue::{Issue, Issues, Severity};
 use crate::operation::Operation;
 use crate::patch::Patch;
@@ -54,6 +55,8 @@ pub enum Outcome {
     NotConverted {
         /// Its position in the review.
         index: usize,
+        /// The field that stands in the way.
+        path: FieldPath,
     },
     /// No verdict: an HTTP error.
     Undecided(Undecided),
@@ -106,7 +109,7 @@ pub struct Record {
     pub issues: Issues,
     /// The patch of a mutating review.
     pub patch: Patch,
-    /// The text of a plain denial.
+    /// The text of a plain denial, or of a failed conversion.
     pub denial: Option<Cow<'static, str>>,
     /// Warnings that no finding stands behind.
     pub warnings: Vec<Cow<'static, str>>,

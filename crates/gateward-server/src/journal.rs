@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use gateward_core::{Outcome, Record, Review, Severity};
+use gateward_core::{FieldPath, Outcome, Record, Review, Severity};
 use tracing::{debug, error, info, warn};
 
 /// The target of every line, so that a search for "webhook" finds them.
@@ -45,7 +45,7 @@ pub(crate) fn answered(review: Option<Review>, record: &Record, judged_in: Optio
         Outcome::Undecided(why) => undecided(review, record, why.status(), why),
         Outcome::Denied { .. } => denied(review, record),
         Outcome::Converted { objects } => converted(record, *objects),
-        Outcome::NotConverted { .. } => not_converted(record),
+        Outcome::NotConverted { index, path } => not_converted(record, *index, path),
         outcome => passed(review, record, verdict(outcome)),
     }
 }
@@ -100,8 +100,9 @@ fn converted(record: &Record, objects: usize) {
     }
 }
 
-/// The error names the object and the field, never what the field holds.
-fn not_converted(record: &Record) {
+/// Why it failed may quote what the field holds.
+fn not_converted(record: &Record, index: usize, path: &FieldPath) {
+    let path = path.to_string();
     warn!(
         target: TARGET,
         uid = &*shown(&record.uid),
@@ -109,9 +110,12 @@ fn not_converted(record: &Record) {
         namespace = &*shown(&record.namespace),
         name = &*shown(&record.name),
         verdict = "failed",
-        error = &*shown(record.denial.as_deref().unwrap_or_default()),
+        index,
+        path = &*shown(&path),
         "convert",
     );
+    let why = record.denial.as_deref().unwrap_or_default();
+    debug!(target: TARGET, uid = &*shown(&record.uid), why = &*shown(why), "not converted");
 }
 
 fn undecided(review: Option<Review>, record: &Record, status: u16, why: &dyn std::fmt::Display) {

@@ -6,10 +6,8 @@ mod scene;
 use gateward_server::{ByteSize, Limits};
 use scene::client::post;
 use scene::otter::{conversion, review};
-use scene::{VALIDATE, scene};
+use scene::{CONVERT, VALIDATE, scene};
 use serde_json::json;
-
-const CONVERT: &str = "/convert";
 
 #[tokio::test]
 async fn an_object_is_converted() {

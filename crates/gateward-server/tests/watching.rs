@@ -10,8 +10,8 @@ use std::sync::Once;
 
 use gateward_server::{Limits, Metrics, PlainServer, Readiness};
 use scene::client::{patiently, post};
-use scene::otter::{review, review_of};
-use scene::{ANYWHERE, MUTATE, VALIDATE, scene};
+use scene::otter::{conversion, review, review_of};
+use scene::{ANYWHERE, CONVERT, MUTATE, VALIDATE, scene};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -112,6 +112,8 @@ async fn nobody_fills_the_memory_with_names_of_kinds() {
     for number in 0..100 {
         let body = String::from_utf8(review("playful")).unwrap().replace("Otter", &format!("Weasel{number}"));
         assert_eq!(client.ask(&post(VALIDATE, body.as_bytes())).await.status, 400);
+        let body = String::from_utf8(conversion("playful", 1)).unwrap().replace("Otter", &format!("Weasel{number}"));
+        assert_eq!(client.ask(&post(CONVERT, body.as_bytes())).await.status, 200);
     }
     assert!(!scene.metrics.text(None).1.contains("Weasel"));
 }
@@ -175,6 +177,41 @@ async fn each_review_is_one_line_without_contents() {
     assert!(line("mutate create").contains("verdict=\"patched\""));
     assert_eq!(logged().iter().filter(|line| line.contains("ottilie")).count(), 2);
     assert!(!logged().iter().any(|line| line.contains("unprintable") || line.contains("playful")));
+}
+
+#[tokio::test]
+async fn a_conversion_is_one_line_and_what_it_gave_up_is_a_warning() {
+    listen_to_the_log();
+    let scene = scene(Limits::default()).await;
+    let mut client = scene.client().await;
+    client.ask(&post(CONVERT, &conversion("playful", 3))).await;
+    client.ask(&post(CONVERT, &conversion("forgetful", 1))).await;
+
+    let converted = line("convert uid");
+    let fields = ["INFO", "uid=\"705ab4f5\"", "kind=\"zoo.dev/v1 Otter\"", "verdict=\"converted\"", "objects=3"];
+    for field in fields {
+        assert!(converted.contains(field), "{field} in {converted}");
+    }
+    let dropped = line("can't read what it kept");
+    for field in ["WARN", "uid=\"705ab4f5\"", "rule=\"STASH\"", "path=\"metadata.annotations[zoo.dev/rest]\""] {
+        assert!(dropped.contains(field), "{field} in {dropped}");
+    }
+    assert!(!logged().iter().any(|line| line.contains("playful") || line.contains("forgetful")));
+}
+
+#[tokio::test]
+async fn a_failed_conversion_is_a_warning_that_names_object_and_field_and_quotes_nothing() {
+    listen_to_the_log();
+    let scene = scene(Limits::default()).await;
+    let body = String::from_utf8(conversion("playful", 2)).unwrap();
+    let bad = body.replacen("ottilie\"", "otto\",\"namespace\":\"river\"", 2).replacen("\"playful\"", "12345", 1);
+    scene.client().await.ask(&post(CONVERT, bad.as_bytes())).await;
+    let line = line("convert uid");
+    for field in ["WARN", "name=\"otto\"", "namespace=\"river\"", "verdict=\"failed\"", "index=0", "path=\"spec.mood\""]
+    {
+        assert!(line.contains(field), "{field} in {line}");
+    }
+    assert!(!logged().iter().any(|line| line.contains("12345")));
 }
 
 #[tokio::test]

@@ -39,14 +39,14 @@ impl Registry {
             Ok(review) => review,
             Err(why) => return undecided(why),
         };
-        let mut record = record(&review);
+        let mut record = self.record(&review);
         let mut converted = ConvertedObjects::answering(&review.uid, body.len());
         let mut since_turn = 0;
         for (index, object) in review.objects.iter().enumerate() {
             let mut issues = Issues::new();
             match self.convert_noting(object.get(), &review.desired_api_version, &mut issues) {
                 Ok(json) => converted.push(&json),
-                Err(error) => return failed(&review, index, &error, record),
+                Err(error) => return self.failed(&review, index, error, record),
             }
             let room = KEPT_ISSUES.saturating_sub(record.issues.len());
             record.issues.extend(issues.into_iter().take(room));
@@ -58,6 +58,49 @@ impl Registry {
         }
         record.outcome = Outcome::Converted { objects: converted.count() };
         Answer { status: 200, body: converted.succeed(), record }
+    }
+
+    /// What is known of a review before its objects are converted: about the first one where there are several.
+    fn record(&self, review: &ConversionReview<'_>) -> Record {
+        let mut record = Record::undecided(Undecided::Deadline);
+        record.review = Some(Review::Convert);
+        record.uid.clone_from(&review.uid);
+        record.kind = GroupVersionKind::of(&review.desired_api_version, "");
+        if let Some(first) = review.objects.first().and_then(|first| Source::read(first.get()).ok()) {
+            self.tell_kind(&first, &mut record);
+            if review.objects.len() == 1 {
+                (record.namespace, record.name) = first.envelope.names();
+            }
+        }
+        record
+    }
+
+    /// The failure of a review: which object, and why.
+    fn failed(
+        &self,
+        review: &ConversionReview<'_>,
+        index: usize,
+        error: ConversionError,
+        mut record: Record,
+    ) -> Answer {
+        let mut about = String::new();
+        if let Ok(object) = Source::read(review.objects[index].get()) {
+            self.tell_kind(&object, &mut record);
+            (record.namespace, record.name) = object.envelope.names();
+            about = format!(" ({} {})", cut(&object.envelope.kind), cut(&object.envelope.shown()));
+        }
+        let message = format!("objects[{index}]{about}: {error}");
+        let body = review::failure(&review.uid, &message);
+        record.outcome = Outcome::NotConverted { index, path: error.path };
+        record.denial = Some(message.into());
+        Answer { status: 200, body, record }
+    }
+
+    /// A kind that isn't declared is none: it is a label of metrics, and a caller could make up any number of them.
+    fn tell_kind(&self, object: &Source<'_>, record: &mut Record) {
+        let own = GroupVersionKind::of(&object.envelope.api_version, &object.envelope.kind);
+        let known = self.kinds.iter().map(|kind| &kind.declaration().hub).find(|hub| hub.same_kind(&own));
+        record.kind.kind = known.map(|hub| hub.kind.clone()).unwrap_or_default();
     }
 
     fn convert_noting<'a>(
@@ -110,31 +153,6 @@ fn undecided(why: Undecided) -> Answer {
     let mut answer = Answer::undecided(why);
     answer.record.review = Some(Review::Convert);
     answer
-}
-
-/// The failure of a review: which object, and why.
-fn failed(review: &ConversionReview<'_>, index: usize, error: &ConversionError, mut record: Record) -> Answer {
-    let object = Source::read(review.objects[index].get()).ok();
-    let about = object.map(|source| format!(" ({} {})", cut(&source.envelope.kind), cut(&source.envelope.shown())));
-    let message = format!("objects[{index}]{}: {error}", about.unwrap_or_default());
-    let body = review::failure(&review.uid, &message);
-    record.outcome = Outcome::NotConverted { index };
-    record.denial = Some(message.into());
-    Answer { status: 200, body, record }
-}
-
-/// What is known of a review before its objects are converted: about the first one where there are several.
-fn record(review: &ConversionReview<'_>) -> Record {
-    let first = review.objects.first().and_then(|first| Source::read(first.get()).ok());
-    let kind = first.as_ref().map(|first| first.envelope.kind.clone().into_owned()).unwrap_or_default();
-    let mut record = Record::undecided(Undecided::Deadline);
-    record.review = Some(Review::Convert);
-    record.uid.clone_from(&review.uid);
-    record.kind = GroupVersionKind::of(&review.desired_api_version, &kind);
-    if let (Some(first), 1) = (first, review.objects.len()) {
-        (record.namespace, record.name) = first.envelope.names();
-    }
-    record
 }
 
 fn cut(text: &str) -> String {

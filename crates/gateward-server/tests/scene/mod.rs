@@ -24,6 +24,7 @@ use self::client::{Client, post};
 use self::otter::{Lodge, registry, review};
 
 pub const ANYWHERE: &str = "127.0.0.1:0";
+pub const CONVERT: &str = "/convert";
 pub const VALIDATE: &str = "/validate-zoo-dev-v1-otter";
 pub const MUTATE: &str = "/mutate-zoo-dev-v1-otter";
 

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use gateward_core::{
     CREATE, ConversionError, Convert, Defaulted, Defaulter, Endpoint, FieldPath, Issues, Kind, Provenance, Registry,
-    Request, Resource, Rule, Scope, Validator, Verdict,
+    Request, Resource, Rule, Scope, Stash, Validator, Verdict,
 };
 use serde::{Deserialize, Serialize};
 use tokio::sync::Semaphore;
@@ -53,12 +53,18 @@ impl Resource for OldOtter {
     const SCOPE: Scope = Scope::Namespaced;
 }
 
+/// What a forgetful otter kept.
+const REST: Stash = Stash::new("zoo.dev/rest");
+
 /// Converts otters, except drowned ones; an angry one bites.
 struct Streams;
 
 impl Convert<OldOtter, Otter> for Streams {
-    fn lift(&self, old: &OldOtter, _: &mut Provenance, _: &mut Issues) -> Result<Otter, ConversionError> {
+    fn lift(&self, old: &OldOtter, _: &mut Provenance, issues: &mut Issues) -> Result<Otter, ConversionError> {
         assert!(old.spec.mood != "angry", "{} bites", old.spec.mood);
+        if old.spec.mood == "forgetful" {
+            REST.note_damage(issues);
+        }
         if old.spec.mood == "drowned" {
             return Err(ConversionError { path: FieldPath::field("spec") / "mood", message: "too late".into() });
         }
