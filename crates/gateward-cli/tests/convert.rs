@@ -110,3 +110,45 @@ fn review_answers_conversion_reviews_beside_the_others() {
         assert_eq!(answers[1]["response"]["result"]["status"], "Failure");
     }
 }
+
+#[test]
+fn folders_are_searched_and_files_keep_the_order_in_which_they_were_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    std::fs::create_dir(folder.path().join("deep")).unwrap();
+    let other = |name: &str| format!("kind: ConfigMap\napiVersion: v1\nmetadata: {{name: {name}}}\n");
+    for name in ["deep/b.yml", "deep/a.yaml", "deep/c.JSON", "deep/notes.txt", "z.yaml"] {
+        std::fs::write(path(name), other(&name.replace(['/', '.'], "-"))).unwrap();
+    }
+    std::fs::write(path("deep/c.JSON"), r#"{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"deep-c-JSON"}}"#)
+        .unwrap();
+    let (printed, _, code) = gateward(
+        &["convert", "--to", "v1beta1", "--output", "json", &path("z.yaml"), &path("deep"), "-"],
+        &other("last"),
+    );
+    let names: Vec<Value> =
+        printed.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["metadata"]["name"].clone()).collect();
+    assert_eq!(
+        (names, code),
+        (["z-yaml", "deep-a-yaml", "deep-b-yml", "deep-c-JSON", "last"].map(Value::from).to_vec(), 0)
+    );
+}
+
+#[test]
+fn a_kind_or_a_version_that_was_mistyped_is_named() {
+    for (wrong, why) in [
+        ("apiVersion: nvidia.com/v1beta2", "its versions are v1alpha1 and v1beta1"),
+        ("apiVersionn: nvidia.com/v1alpha1", "the object has no apiVersion"),
+    ] {
+        let text = GRAPH.replace("apiVersion: nvidia.com/v1alpha1", wrong);
+        for arguments in [["convert", "--to", "v1beta1", "-"].as_slice(), &["convert", "--round-trip", "-"]] {
+            let (_, errors, code) = gateward(arguments, &text);
+            assert_eq!(code, 1, "{arguments:?}");
+            assert_eq!(
+                errors.lines().filter(|line| line.starts_with("error: ") && line.contains(why)).count(),
+                1,
+                "{errors}"
+            );
+        }
+    }
+}

@@ -56,7 +56,7 @@ pub(crate) fn objects(document: &Value) -> impl Iterator<Item = (FieldPath, &Val
 
 /// Whether `written` names `kind`, in whatever version. A kind without a group is one that the author forgot: no kind
 /// of the core group bears the name of an operator's.
-pub(super) fn may_be(written: &GroupVersionKind, kind: &GroupVersionKind) -> bool {
+pub(crate) fn may_be(written: &GroupVersionKind, kind: &GroupVersionKind) -> bool {
     let forgotten = match written.kind.as_str() {
         "" => written.group == kind.group && !written.group.is_empty(),
         named => named == kind.kind && written.group.is_empty(),

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Command, ValueEnum};
 use gateward_core::Severity;
 use gateward_core::manifest::yaml;
@@ -22,7 +23,8 @@ pub(crate) struct Arguments {
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
     /// Print the objects in this version: v1beta1, or with the group, which leaves other groups alone
-    #[arg(long, value_name = "VERSION", required_unless_present = "round_trip", conflicts_with = "round_trip")]
+    #[arg(long, value_name = "VERSION", required_unless_present = "round_trip", conflicts_with = "round_trip",
+        value_parser = NonEmptyStringValueParser::new())]
     to: Option<String>,
     /// List every field that would change on the way to each other version and back
     #[arg(long)]
@@ -160,5 +162,55 @@ impl Found {
             ([], true) => Exit::Findings,
             ([], false) => Exit::Fine,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::convert::tests::{OTTER, registry};
+
+    /// What comes of some files: of round trips, or of a conversion to a version.
+    fn found(texts: &[&str], to: Option<&str>) -> Found {
+        let registry = registry();
+        let (converter, mut found) = (Converter::new(&registry), Found::default());
+        for text in texts {
+            found.take(Path::new("otters.yaml"), text.as_bytes(), |file, source| match to {
+                Some(version) => converter.convert(file, source, &Target::from(version)),
+                None => converter.round_trip(file, source),
+            });
+        }
+        found
+    }
+
+    const OTHER: &str = "{kind: Pod, apiVersion: v1}";
+    const BAD: &str = "{kind: Otter, apiVersion: example.org/v2, spec: {friends: 13}}";
+
+    #[test]
+    fn a_change_is_a_finding_and_what_can_not_be_read_outweighs_it() {
+        assert_eq!(found(&[OTHER], None).ending(), Exit::Fine);
+        assert_eq!(found(&[OTHER, OTTER], None).ending(), Exit::Findings);
+        assert_eq!(found(&[BAD], None).ending(), Exit::Findings);
+        assert_eq!(found(&[OTTER, "a: ["], None).ending(), Exit::Trouble);
+    }
+
+    #[test]
+    fn changes_are_listed_before_their_sum() {
+        let text = found(&[OTTER, OTHER], None).changes(Output::Text);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines.len(), 4, "{text}");
+        assert_eq!(lines[3], "3 changes in 1 object of 2 files; 1 of kinds that are not converted");
+    }
+
+    #[test]
+    fn documents_of_all_files_are_one_stream_and_none_is_printed_where_one_fails() {
+        let printed = found(&[OTHER, OTTER], Some("v2")).documents(Output::Text);
+        assert!(
+            printed.starts_with("kind: Pod\napiVersion: v1\n---\napiVersion: example.org/v2\nkind: Otter\n"),
+            "{printed}"
+        );
+        let lines = found(&[OTHER, OTTER], Some("v2")).documents(Output::Json);
+        assert_eq!(lines.lines().count(), 2, "{lines}");
+        assert_eq!(found(&[OTTER, BAD], Some("v1")).documents(Output::Text), "");
     }
 }

@@ -3,12 +3,12 @@
 mod place;
 mod round_trip;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::fmt;
 use std::path::Path;
 
-use gateward_core::{ConversionError, FieldPath, GroupVersionKind, Issues, Ordered, Registry};
+use gateward_core::{ConversionError, Declaration, FieldPath, GroupVersionKind, Issues, Ordered, Registry};
 use gateward_lint::yaml::{self, Document, Source};
 
 pub(crate) use place::Told;
@@ -16,7 +16,7 @@ pub(crate) use round_trip::Change;
 
 use place::Place;
 
-use crate::check::subject::{gvk_of, objects};
+use crate::check::subject::{gvk_of, may_be, objects};
 
 /// The version that objects shall have: `v1beta1`, or `nvidia.com/v1beta1` for the kinds of one group.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -121,11 +121,14 @@ impl<'p> Converter<'p> {
         for (document, place) in numbered(file, source) {
             for (at, gvk, object) in each(document, &mut document.in_order()) {
                 let place = place.of(document, &at, &gvk);
-                let versions = self.other_versions(&gvk);
-                *(if versions.is_empty() { &mut outcome.skipped } else { &mut outcome.objects }) += 1;
-                for via in versions {
-                    match round_trip::of(self.registry, &object.to_string(), &gvk, &via) {
-                        Ok(differences) => outcome.changes.extend(place.changes(document, &via, differences)),
+                let Some(declared) = self.converted(&gvk) else {
+                    outcome.skipped += 1;
+                    continue;
+                };
+                outcome.objects += 1;
+                for via in others(declared, &gvk) {
+                    match round_trip::of(self.registry, &object.to_string(), &gvk, via) {
+                        Ok(differences) => outcome.changes.extend(place.changes(document, via, differences)),
                         Err(error) => outcome.errors.push(place.refusal(document, &error)),
                     }
                 }
@@ -136,10 +139,10 @@ impl<'p> Converter<'p> {
 
     fn one(self, object: &Ordered, gvk: &GroupVersionKind, target: &Target) -> One {
         let (group, version) = (&gvk.group, &target.version);
-        if !self.converts(gvk) {
+        if self.converted(gvk).is_none() {
             return One::Passed("this kind is not converted; it passes as it is".into());
         }
-        if target.group.as_ref().is_some_and(|asked| asked != group) {
+        if target.group.as_ref().is_some_and(|asked| asked != group && !group.is_empty()) {
             return One::Passed("this kind is of another group than the one asked for; it passes as it is".into());
         }
         let desired = GroupVersionKind { version: version.clone(), ..gvk.clone() }.api_version();
@@ -152,16 +155,19 @@ impl<'p> Converter<'p> {
         }
     }
 
-    fn converts(self, gvk: &GroupVersionKind) -> bool {
-        self.registry.declarations().any(|declared| declared.converts && declared.hub.same_kind(gvk))
+    /// The kind that the author may have meant, if its objects are converted.
+    fn converted(self, gvk: &GroupVersionKind) -> Option<&'p Declaration> {
+        self.registry.declarations().find(|declared| declared.converts && may_be(gvk, &declared.hub))
     }
+}
 
-    /// The versions of a kind beside the object's own.
-    fn other_versions(self, gvk: &GroupVersionKind) -> Vec<String> {
-        let declared = self.registry.declarations().find(|declared| declared.converts && declared.hub.same_kind(gvk));
-        let versions = declared.into_iter().flat_map(|declared| &declared.versions);
-        versions.filter(|version| **version != gvk.version).map(|version| (*version).to_owned()).collect()
-    }
+/// The versions of a kind beside the object's own. From a version that there isn't, one way is enough to say so.
+fn others(declared: &Declaration, gvk: &GroupVersionKind) -> Vec<&'static str> {
+    let mut others = declared.versions.clone();
+    others.retain(|version| *version != gvk.version);
+    let known = others.len() < declared.versions.len();
+    others.truncate(if known { others.len() } else { 1 });
+    others
 }
 
 /// What became of one object.

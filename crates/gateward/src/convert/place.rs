@@ -106,9 +106,10 @@ impl fmt::Display for Told {
         let Self { file, document, line, column, gvk, namespace, name, path, message } = self;
         write!(f, "{file}:{line}:{column}: document {document}: ")?;
         let kind = if gvk.kind.is_empty() { "object" } else { &gvk.kind };
-        match namespace.as_str() {
-            "" => write!(f, "{kind} {name}: ")?,
-            namespace => write!(f, "{kind} {namespace}/{name}: ")?,
+        match (namespace.as_str(), name.as_str()) {
+            ("", "") => write!(f, "{kind}: ")?,
+            ("", name) => write!(f, "{kind} {name}: ")?,
+            (namespace, name) => write!(f, "{kind} {namespace}/{name}: ")?,
         }
         if !path.is_root() {
             write!(f, "{path}: ")?;

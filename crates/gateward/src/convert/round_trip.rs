@@ -94,8 +94,13 @@ pub(super) fn of(
     let there = GroupVersionKind { version: via.to_owned(), ..gvk.clone() }.api_version();
     let back = registry.convert(&registry.convert(object, &there)?.json, &gvk.api_version())?.json;
     let read = |json: &str| serde_json::from_str::<Value>(json).map_err(|error| unreadable(&error));
+    let (mut before, after) = (read(object)?, read(&back)?);
+    // In the API an object always has metadata, so it is no change that they appear.
+    if let Value::Object(members) = &mut before {
+        members.entry("metadata").or_insert_with(|| Map::new().into());
+    }
     let mut differences = Vec::new();
-    compare(&FieldPath::root(), &read(object)?, &read(&back)?, &mut differences);
+    compare(&FieldPath::root(), &before, &after, &mut differences);
     Ok(differences)
 }
 

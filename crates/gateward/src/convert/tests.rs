@@ -60,7 +60,8 @@ impl Convert<v2::Otter, v1::Otter> for Losing {
     }
 }
 
-fn registry() -> Registry {
+/// Otters of which a round trip changes some fields.
+pub(crate) fn registry() -> Registry {
     Registry::new().kind(Kind::<v1::Otter>::new().spoke::<v2::Otter>(Losing))
 }
 
@@ -72,7 +73,7 @@ fn lines(outcome: &Outcome) -> Vec<String> {
     outcome.changes.iter().map(ToString::to_string).collect()
 }
 
-const OTTER: &str = "\
+pub(crate) const OTTER: &str = "\
 apiVersion: example.org/v1
 kind: Otter
 metadata: {name: otto, namespace: zoo}
@@ -109,6 +110,14 @@ fn what_survives_is_not_listed() {
 }
 
 #[test]
+fn that_metadata_appears_is_no_change() {
+    assert_eq!(
+        lines(&round_trip("{apiVersion: example.org/v1, kind: Otter, spec: {friends: 1}}")),
+        Vec::<String>::new()
+    );
+}
+
+#[test]
 fn the_objects_of_a_list_are_found_where_they_stand() {
     let text = "\
 apiVersion: v1
@@ -123,6 +132,50 @@ items:
     let outcome = round_trip(text);
     let errors: Vec<String> = outcome.errors.iter().map(ToString::to_string).collect();
     assert_eq!(errors, ["otters.yaml:8:3: document 1: Otter otto: spec: thirteen is no number of friends"]);
+    assert_eq!((outcome.objects, outcome.skipped), (1, 1));
+}
+
+fn errors(outcome: &Outcome) -> Vec<String> {
+    outcome.errors.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn an_object_without_its_version_or_its_kind_is_no_other_kind() {
+    let text = "kind: Otter\nmetadata: {name: otto}\n---\napiVersion: example.org/v1\n---\n- 1\n---\nkind: Pod\n";
+    let (registry, source) = (registry(), yaml::read(text));
+    let converter = Converter::new(&registry);
+    let wrong = [
+        "a.yaml:1:1: document 1: Otter otto: apiVersion: the object has no apiVersion",
+        "a.yaml:4:1: document 2: object: kind: the object has no kind",
+    ];
+    for target in ["v1", "example.org/v2"] {
+        let outcome = converter.convert("a.yaml", &source, &Target::from(target));
+        assert_eq!((errors(&outcome), outcome.skipped), (wrong.map(str::to_owned).to_vec(), 2));
+    }
+    let outcome = converter.round_trip("a.yaml", &source);
+    assert_eq!(errors(&outcome)[0], wrong[0]);
+    assert_eq!((outcome.objects, outcome.skipped), (2, 2));
+}
+
+#[test]
+fn a_version_that_there_is_not_is_refused_once_and_the_others_are_named() {
+    let source = yaml::read("{apiVersion: example.org/v9, kind: Otter, metadata: {name: otto}}");
+    let registry = registry();
+    let converter = Converter::new(&registry);
+    for outcome in [converter.round_trip("a.yaml", &source), converter.convert("a.yaml", &source, &Target::from("v1"))]
+    {
+        let [error] = errors(&outcome).try_into().unwrap();
+        assert!(error.contains("example.org/v9") && error.ends_with("its versions are v2 and v1"), "{error}");
+    }
+}
+
+#[test]
+fn the_objects_of_a_list_are_converted_where_they_stand() {
+    let text =
+        "{kind: List, items: [{kind: Pod}, {apiVersion: example.org/v2, kind: Otter, spec: {}}], apiVersion: v1}";
+    let outcome = Converter::new(&registry()).convert("a.yaml", &yaml::read(text), &Target::from("v1"));
+    let list = r#"{"kind":"List","items":[{"kind":"Pod"},{"apiVersion":"example.org/v1","kind":"Otter","metadata":{},"spec":{"friends":0}}],"apiVersion":"v1"}"#;
+    assert_eq!(outcome.documents[0].to_string(), list);
     assert_eq!((outcome.objects, outcome.skipped), (1, 1));
 }
 
