@@ -243,6 +243,18 @@ fn generated_crds_are_six() {
 }
 
 #[test]
+fn generated_crds_name_the_service_that_converts_where_the_user_says() {
+    let namespaces = |arguments: &[&str]| -> Vec<Value> {
+        let output = gateward(arguments).output().unwrap();
+        let crds = String::from_utf8(output.stdout).unwrap();
+        let crds = crds.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        crds.filter_map(|crd| crd.pointer("/spec/conversion/webhook/clientConfig/service/namespace").cloned()).collect()
+    };
+    assert_eq!(namespaces(&["generate", "crds", "--output", "json"]), vec![json!("dynamo-system"); 4]);
+    assert_eq!(namespaces(&["generate", "crds", "--output", "json", "--namespace", "x"]), vec![json!("x"); 4]);
+}
+
+#[test]
 fn completions_know_the_commands() {
     let output = gateward(&["completions", "bash"]).output().unwrap();
     assert!(String::from_utf8(output.stdout).unwrap().contains("review"));

@@ -56,6 +56,8 @@ pub mod check;
 mod cli;
 #[cfg(feature = "cli")]
 mod convert;
+#[cfg(feature = "cli")]
+mod crds;
 mod exit;
 #[cfg(feature = "server")]
 pub mod local;

@@ -141,11 +141,11 @@ struct ConversionWebhook {
     conversion_review_versions: [&'static str; 1],
 }
 
-/// What the CRD of a kind says of conversion; `None` for a kind of one version.
+/// What the CRD of a kind says of conversion; `None` for a kind whose objects are not converted.
 pub fn conversion(registry: &Registry, declared: &Declaration, installation: &Installation) -> Option<Conversion> {
     let client_config = ClientConfig { service: installation.service(registry.conversion_path().to_owned()) };
     let webhook = ConversionWebhook { client_config, conversion_review_versions: ["v1"] };
-    (declared.versions.len() > 1).then_some(Conversion { strategy: "Webhook", webhook })
+    declared.converts.then_some(Conversion { strategy: "Webhook", webhook })
 }
 
 fn webhook(declared: &Declaration, review: Review, installation: &Installation) -> Option<Webhook> {

@@ -6,8 +6,10 @@ use anyhow::Context as _;
 use clap::{Args, Command, Subcommand, ValueEnum};
 use gateward_core::Review;
 use gateward_core::manifest::{self, FailurePolicy, Installation, yaml};
+use gateward_lint::yaml::Document;
 use serde_json::Value;
 
+use crate::crds::{self, Printed, Stanzas};
 use crate::exit::Exit;
 use crate::product::{Product, Release};
 
@@ -21,12 +23,14 @@ pub(crate) struct Arguments {
 #[derive(Debug, Subcommand)]
 enum What {
     /// Print the CustomResourceDefinitions
-    #[command(after_help = "Example:\n  gateward generate crds | kubectl apply --server-side -f -")]
-    Crds {
-        /// How to print
-        #[arg(long, value_enum, default_value_t)]
-        output: Output,
-    },
+    ///
+    /// Kinds whose objects are converted get the stanza that says so, where their CRD has none. With --release,
+    /// --namespace or --service all of them name that Service.
+    #[command(
+        after_help = "Examples:\n  gateward generate crds | kubectl apply --server-side -f -\n  gateward generate crds \
+                      --release dynamo-platform --namespace dynamo-system"
+    )]
+    Crds(CrdArguments),
     /// Print the ValidatingWebhookConfiguration and the MutatingWebhookConfiguration
     #[command(
         after_help = "Example:\n  gateward generate webhooks --release dynamo-platform --namespace dynamo-system"
@@ -36,8 +40,9 @@ enum What {
     CliReference,
 }
 
+/// Where the webhooks will be.
 #[derive(Debug, Args)]
-struct WebhookArguments {
+struct ServiceArguments {
     /// Name of the Helm release, of which the names are made
     #[arg(long, value_name = "NAME")]
     release: Option<String>,
@@ -47,6 +52,21 @@ struct WebhookArguments {
     /// Name of the Service, where it isn't the usual one
     #[arg(long, value_name = "NAME")]
     service: Option<String>,
+}
+
+#[derive(Debug, Args)]
+struct CrdArguments {
+    #[command(flatten)]
+    service: ServiceArguments,
+    /// How to print
+    #[arg(long, value_enum, default_value_t)]
+    output: Output,
+}
+
+#[derive(Debug, Args)]
+struct WebhookArguments {
+    #[command(flatten)]
+    service: ServiceArguments,
     /// What happens when the webhook doesn't answer
     #[arg(long, value_enum, value_name = "POLICY", default_value = "fail", ignore_case = true)]
     failure_policy: Policy,
@@ -83,22 +103,36 @@ pub(crate) fn command() -> Command {
 pub(crate) fn run<P: Product>(product: &P, whole: Command, arguments: &Arguments) -> anyhow::Result<Exit> {
     let text = match &arguments.what {
         What::CliReference => cli_reference(whole),
-        What::Crds { output } => crds(product, *output),
+        What::Crds(arguments) => crds(product, arguments)?,
         What::Webhooks(webhooks) => webhook_configurations(product, webhooks)?,
     };
     anstream::stdout().write_all(text.as_bytes())?;
     Ok(Exit::Fine)
 }
 
-fn crds<P: Product>(product: &P, output: Output) -> String {
-    match output {
-        Output::Yaml => stream(product.crds().into_iter().map(str::to_owned)),
-        Output::Json => {
-            let documents =
-                product.crds().into_iter().flat_map(|text| gateward_lint::yaml::read(text.as_bytes()).documents);
-            printed(documents.map(|document| document.value), output)
-        }
+fn crds<P: Product>(product: &P, arguments: &CrdArguments) -> anyhow::Result<String> {
+    crds::check(product)?;
+    let stanzas = if arguments.service.says_something() { Stanzas::All } else { Stanzas::Missing };
+    let crds = crds::printed(product, &arguments.service.installation(product), stanzas);
+    Ok(match arguments.output {
+        Output::Yaml => stream(crds.into_iter().flat_map(in_yaml)),
+        Output::Json => crds.into_iter().flat_map(in_json).collect(),
+    })
+}
+
+fn in_yaml(crd: Printed) -> Vec<String> {
+    match crd {
+        Printed::AsWritten(text) => vec![text.to_owned()],
+        Printed::Completed(documents) => documents.iter().map(yaml::document_in_order).collect(),
     }
+}
+
+fn in_json(crd: Printed) -> Vec<String> {
+    let documents = match crd {
+        Printed::AsWritten(text) => gateward_lint::yaml::read(text).documents.iter().map(Document::in_order).collect(),
+        Printed::Completed(documents) => documents,
+    };
+    documents.iter().map(|document| format!("{document}\n")).collect()
 }
 
 fn webhook_configurations<P: Product>(product: &P, arguments: &WebhookArguments) -> anyhow::Result<String> {
@@ -112,7 +146,11 @@ fn webhook_configurations<P: Product>(product: &P, arguments: &WebhookArguments)
     Ok(printed(configurations, arguments.output))
 }
 
-impl WebhookArguments {
+impl ServiceArguments {
+    fn says_something(&self) -> bool {
+        self.release.is_some() || self.namespace.is_some() || self.service.is_some()
+    }
+
     fn installation<P: Product>(&self, product: &P) -> Installation {
         let names = product.names();
         let release = Release {
@@ -120,14 +158,21 @@ impl WebhookArguments {
             namespace: self.namespace.clone().unwrap_or_else(|| names.namespace.to_owned()),
         };
         let mut installation = product.installation(&release);
+        if let Some(service) = &self.service {
+            installation.service.clone_from(service);
+        }
+        installation
+    }
+}
+
+impl WebhookArguments {
+    fn installation<P: Product>(&self, product: &P) -> Installation {
+        let mut installation = self.service.installation(product);
         installation.failure_policy = match self.failure_policy {
             Policy::Fail => FailurePolicy::Fail,
             Policy::Ignore => FailurePolicy::Ignore,
         };
         installation.timeout_seconds = self.timeout_seconds;
-        if let Some(service) = &self.service {
-            installation.service.clone_from(service);
-        }
         installation
     }
 }

@@ -66,6 +66,7 @@ async fn dispatch<P: Product>(
     name: &str,
     matches: &ArgMatches,
 ) -> anyhow::Result<Exit> {
+    product.registry().check()?;
     match name {
         "serve" => serve::run(product, arguments(matches)?).await,
         "check" => check::run(&product, &arguments(matches)?).await,

@@ -13,6 +13,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::cli::facts::{FactsOption, Without};
 use crate::cli::logging::LogOptions;
+use crate::crds;
 use crate::exit::Exit;
 use crate::local::{Listen, Local};
 use crate::product::Product;
@@ -59,6 +60,7 @@ pub(crate) async fn run<P: Product>(product: P, arguments: Arguments) -> anyhow:
     arguments.log.install()?;
     log_places_of_panics();
     let facts = arguments.facts.read(&product, Without::Unknown)?;
+    crds::check(&product)?;
     let local = Local::start(Arc::new(product), facts, &arguments.listen()).await?;
     if let Some(path) = &arguments.ca_out {
         write_whole(path, &local.authority_pem())?;

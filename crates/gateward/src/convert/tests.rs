@@ -10,7 +10,7 @@ use super::{Converter, Outcome, Target};
 /// Two versions of a kind of which the second has no room for the burrow, and rounds.
 macro_rules! version {
     ($module:ident, $version:literal, $($field:ident: $type:ty),*) => {
-        mod $module {
+        pub(crate) mod $module {
             use super::{Deserialize, Resource, Scope, Serialize};
 
             #[derive(Serialize, Deserialize)]
@@ -39,7 +39,7 @@ macro_rules! version {
 version!(v1, "v1", weight: f64, burrow: Vec<String>, friends: u32);
 version!(v2, "v2", grams: u32, friends: u32);
 
-struct Losing;
+pub(crate) struct Losing;
 
 impl Convert<v2::Otter, v1::Otter> for Losing {
     fn lift(&self, otter: &v2::Otter, _: &mut Provenance, issues: &mut Issues) -> Result<v1::Otter, ConversionError> {
