@@ -84,8 +84,8 @@ impl ProfilingConfig {
 object! {
     /// Key of a ConfigMap in the same namespace.
     pub struct ConfigMapKey {
-        /// Name of the ConfigMap.
-        pub name: String,
+        /// Name of the ConfigMap. An empty one is not an absent one: the schema demands it.
+        pub name: Option<String>,
         /// Key in it.
         pub key: String,
     }
