@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use gateward::prelude::*;
-use gateward::testing::block_on;
+use gateward::testing::{block_on, round_trips};
 use gateward::{Context, Review};
 use kubeops_conversion::registry;
 use serde_json::{Value, json};
@@ -86,6 +86,18 @@ fn a_middle_name_survives_null_and_empty_too() {
     for middle in [json!(null), json!(""), json!("Maria")] {
         assert_survives(&entity("v3", &json!({"firstname": "Anna", "lastname": "Muster", "middleName": middle})));
     }
+}
+
+const CRD: &str = include_str!("../crd.yaml");
+
+#[test]
+fn every_object_of_every_version_comes_back_from_every_other() {
+    round_trips(&registry(), CRD).cases(500).hold();
+}
+
+#[test]
+fn fields_that_no_version_knows_come_back_and_never_come_alive() {
+    round_trips(&registry(), CRD).cases(500).with_unknown_fields().hold();
 }
 
 #[test]

@@ -19,7 +19,7 @@ pub const VALID: Rule = Rule {
 /// Judges both versions: what came as v2 is lifted, and its findings name the fields of v2.
 pub fn validity(new: &v1::WebhookTest, _: &Request) -> Verdict {
     let mut issues = Issues::new();
-    if !new.spec.valid {
+    if !new.spec.is_some_and(|spec| spec.valid) {
         let path = FieldPath::field("spec") / "valid";
         issues.add(VALID.invalid(path, false).message("Spec.Valid must be true"));
     }
@@ -31,7 +31,9 @@ pub struct Mutating;
 
 impl Defaulter<v1::WebhookTest> for Mutating {
     async fn default(&self, mut test: v1::WebhookTest, _: &Request) -> Defaulted<v1::WebhookTest> {
-        test.spec.mutate = Some(true);
+        if let Some(spec) = &mut test.spec {
+            spec.mutate = Some(true);
+        }
         test.into()
     }
 }
@@ -50,13 +52,18 @@ impl Convert<v2::WebhookTest, v1::WebhookTest> for Nesting {
         for name in ["valid", "mutate"] {
             provenance.moved(|| (spec() / name, spec() / "conversion" / name));
         }
-        let v2::Conversion { valid, mutate } = nested.spec.conversion;
-        Ok(v1::WebhookTest { spec: v1::WebhookTestSpec { valid, mutate } })
+        let flat = |v2::WebhookTestSpec { conversion: v2::Conversion { valid, mutate } }| v1::WebhookTestSpec {
+            valid,
+            mutate,
+        };
+        Ok(v1::WebhookTest { spec: nested.spec.map(flat) })
     }
 
     fn lower(&self, flat: &v1::WebhookTest, _: &mut Issues) -> Result<v2::WebhookTest, ConversionError> {
-        let v1::WebhookTestSpec { valid, mutate } = flat.spec;
-        Ok(v2::WebhookTest { spec: v2::WebhookTestSpec { conversion: v2::Conversion { valid, mutate } } })
+        let nested = |v1::WebhookTestSpec { valid, mutate }| v2::WebhookTestSpec {
+            conversion: v2::Conversion { valid, mutate },
+        };
+        Ok(v2::WebhookTest { spec: flat.spec.map(nested) })
     }
 }
 

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct WebhookTest {
     /// What the webhooks look at.
-    #[serde(default)]
-    pub spec: WebhookTestSpec,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spec: Option<WebhookTestSpec>,
 }
 
 /// What the webhooks look at, one level down.

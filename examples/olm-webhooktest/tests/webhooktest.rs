@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use gateward::prelude::*;
-use gateward::testing::{Trial, accepted, rejected};
+use gateward::testing::{Trial, accepted, rejected, round_trips};
 use gateward::{Outcome, Review};
 use olm_webhooktest::{VALID, registry, v1, validity};
 use serde_json::{Value, json};
@@ -24,12 +24,13 @@ fn to(version: &str, object: &Value) -> Value {
 }
 
 fn test(valid: bool) -> v1::WebhookTest {
-    v1::WebhookTest { spec: v1::WebhookTestSpec { valid, mutate: None } }
+    v1::WebhookTest { spec: Some(v1::WebhookTestSpec { valid, mutate: None }) }
 }
 
 #[test]
 fn only_what_is_valid_is_admitted() {
     accepted(validity, &test(true));
+    rejected(validity, &v1::WebhookTest { spec: None }).by(&VALID).at("spec.valid");
     rejected(validity, &test(false)).by(&VALID).at("spec.valid").saying("Spec.Valid must be true");
 }
 
@@ -79,6 +80,18 @@ fn v2_nests_what_v1_has_flat() {
         assert_eq!(to("v2", &flat), nested);
         assert_eq!(to("v1", &nested), flat);
     }
+}
+
+const CRD: &str = include_str!("../crd.yaml");
+
+#[test]
+fn every_object_of_each_version_comes_back_from_the_other() {
+    round_trips(&registry(), CRD).cases(500).hold();
+}
+
+#[test]
+fn fields_that_no_version_knows_come_back_and_never_come_alive() {
+    round_trips(&registry(), CRD).cases(500).with_unknown_fields().hold();
 }
 
 #[test]
