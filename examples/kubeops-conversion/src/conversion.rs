@@ -8,10 +8,10 @@ use crate::v3::MiddleName;
 use crate::{v1, v2, v3};
 
 /// In an object of an older version: what v3 said and that version can't.
-const REST: Stash = Stash::new("conversionwebhook.dev/v3");
+const REST: Stash = Stash::new("conversionwebhook.dev/v3").form(1);
 
 /// In an object of v3: the name as v1 wrote it, where first and last name don't make it again.
-const WHOLE: Stash = Stash::new("conversionwebhook.dev/v1");
+const WHOLE: Stash = Stash::new("conversionwebhook.dev/v1").form(1);
 
 /// What [`REST`] holds.
 #[derive(Debug, Default, Serialize, Deserialize)]

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::value::to_raw_value;
 use serde_json::{Map, Value};
 
 use crate::field::FieldPath;
@@ -32,12 +33,36 @@ use crate::rule::STASH;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stash {
     annotation: &'static str,
+    form: Option<u32>,
+}
+
+/// What a stash of a certain form holds.
+#[derive(Serialize, Deserialize)]
+struct Formed<T> {
+    form: u32,
+    kept: T,
 }
 
 impl Stash {
     /// The stash under this annotation key.
     pub const fn new(annotation: &'static str) -> Self {
-        Self { annotation }
+        Self { annotation, form: None }
+    }
+
+    /// Marks what is kept with the number of its form. What bears another number is not read, so that a release whose
+    /// remainder has another shape can't misread what an earlier or a later one has kept.
+    ///
+    /// ```
+    /// # use std::collections::BTreeMap;
+    /// # use gateward_core::{Issues, Stash};
+    /// # use serde_json::{Value, json};
+    /// let (old, new) = (Stash::new("example.org/rest").form(1), Stash::new("example.org/rest").form(2));
+    /// let (mut annotations, mut issues) = (BTreeMap::new(), Issues::new());
+    /// old.put(&mut annotations, &json!({"middleName": "Maria"}));
+    /// assert_eq!(new.take::<Value>(&mut annotations, &mut issues), None);
+    /// ```
+    pub const fn form(self, form: u32) -> Self {
+        Self { form: Some(form), ..self }
     }
 
     /// The annotation's key.
@@ -58,16 +83,31 @@ impl Stash {
         issues: &mut Issues,
     ) -> Option<T> {
         let text = annotations.remove(self.annotation).filter(|text| !text.is_empty())?;
-        serde_json::from_str(&text).map_err(|_| self.note_damage(issues)).ok()
+        let kept = self.read(&text);
+        if kept.is_none() {
+            self.note_damage(issues);
+        }
+        kept
+    }
+
+    fn read<T: DeserializeOwned>(&self, text: &str) -> Option<T> {
+        let Some(form) = self.form else { return serde_json::from_str(text).ok() };
+        let formed: Formed<T> = serde_json::from_str(text).ok()?;
+        (formed.form == form).then_some(formed.kept)
     }
 
     /// Writes the annotation, unless there is nothing to keep: null or an empty object.
     pub fn put<T: Serialize>(&self, annotations: &mut BTreeMap<String, String>, remainder: &T) {
         // A remainder that JSON can't hold, such as a map with keys that are no text, was never read from JSON.
-        let Ok(text) = serde_json::to_string(remainder) else { return };
-        if text != "null" && text != "{}" {
-            annotations.insert(self.annotation.to_owned(), text);
+        let Ok(text) = to_raw_value(remainder) else { return };
+        if text.get() == "null" || text.get() == "{}" {
+            return;
         }
+        let text = match self.form {
+            None => Ok(text.get().to_owned()),
+            Some(form) => serde_json::to_string(&Formed { form, kept: text }),
+        };
+        annotations.extend(text.map(|text| (self.annotation.to_owned(), text)));
     }
 
     /// Notes that what stands in the annotation can't be used.
@@ -127,6 +167,22 @@ mod tests {
     }
 
     #[test]
+    fn what_was_kept_in_another_form_is_noted_and_taken_away() {
+        const FORMED: Stash = REST.form(2);
+        let mut kept = BTreeMap::new();
+        FORMED.put(&mut kept, &json!({"a": 1}));
+        assert_eq!(kept[REST.annotation()], r#"{"form":2,"kept":{"a":1}}"#);
+        let mut issues = Issues::new();
+        assert_eq!(FORMED.take::<Value>(&mut kept.clone(), &mut issues), Some(json!({"a": 1})));
+        assert!(issues.is_empty());
+        for text in [r#"{"form":1,"kept":{"a":1}}"#, r#"{"a":1}"#, r#"{"form":2}"#] {
+            let (mut annotations, mut issues) = (annotations(text), Issues::new());
+            assert_eq!(FORMED.take::<Value>(&mut annotations, &mut issues), None, "{text}");
+            assert!(annotations.is_empty() && !issues.is_empty());
+        }
+    }
+
+    #[test]
     fn an_empty_annotation_is_no_damage() {
         let (mut annotations, mut issues) = (annotations(""), Issues::new());
         assert_eq!(REST.take::<Value>(&mut annotations, &mut issues), None);
@@ -138,6 +194,7 @@ mod tests {
         let mut annotations = BTreeMap::new();
         REST.put(&mut annotations, &json!({}));
         REST.put(&mut annotations, &json!(null));
+        REST.form(1).put(&mut annotations, &json!({}));
         assert!(annotations.is_empty());
     }
 
