@@ -39,6 +39,10 @@
 //! # fn main() {}
 //! ```
 //!
+//! A kind of several versions has a hub, and for each other version a [`Convert`](prelude::Convert) on a unit struct of
+//! the operator's own: `Kind::<v2::TestEntity>::new().spoke::<v1::TestEntity>(Names)`. Conversion is then served, and
+//! objects of a spoke are judged by the hub's handlers with findings in the user's own paths.
+//!
 //! The command line that `run` owns: `serve`, `check`, `convert`, `review`, `generate`, `rules`, `completions`.
 //!
 //! # Features

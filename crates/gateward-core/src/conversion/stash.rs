@@ -119,6 +119,18 @@ impl Stash {
 
 /// What `whole` says and `part` doesn't: members that `part` lacks, and members of objects that both have. A list or a
 /// scalar that differs is kept whole. `None` where `part` says it all.
+///
+/// ```
+/// use gateward_core::conversion::stash::{fill, remainder};
+/// use serde_json::json;
+///
+/// let (whole, said) = (json!({"first": "Anna", "middle": "Maria"}), json!({"first": "Anna"}));
+/// let kept = remainder(&whole, &said).unwrap();
+/// assert_eq!(kept, json!({"middle": "Maria"}));
+/// let mut live = json!({"first": "Lena"});
+/// fill(&mut live, &kept);
+/// assert_eq!(live, json!({"first": "Lena", "middle": "Maria"}));
+/// ```
 pub fn remainder(whole: &Value, part: &Value) -> Option<Value> {
     match (whole, part) {
         (Value::Object(whole), Value::Object(part)) => {

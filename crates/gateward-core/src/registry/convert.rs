@@ -27,6 +27,53 @@ impl Registry {
     /// An object that has the version already comes back as it is. Fields that no version knows stay in place where
     /// their place exists on the other side, and else in the annotation `gateward.dev/preserved`. Of the metadata only
     /// labels and annotations change.
+    ///
+    /// ```
+    /// # use gateward_core::{ConversionError, Convert, Issues, Kind, Provenance, Registry};
+    /// # macro_rules! entity {
+    /// #     ($version:ident, $text:literal, $($field:ident),*) => {
+    /// #         pub mod $version {
+    /// #             use gateward_core::{Resource, Scope};
+    /// #             use serde::{Deserialize, Serialize};
+    /// #             #[derive(Serialize, Deserialize)]
+    /// #             pub struct Entity { pub spec: Spec }
+    /// #             #[derive(Serialize, Deserialize)]
+    /// #             pub struct Spec { $(pub $field: String),* }
+    /// #             impl Resource for Entity {
+    /// #                 const GROUP: &'static str = "example.org";
+    /// #                 const VERSION: &'static str = $text;
+    /// #                 const KIND: &'static str = "Entity";
+    /// #                 const PLURAL: &'static str = "entities";
+    /// #                 const SCOPE: Scope = Scope::Namespaced;
+    /// #             }
+    /// #         }
+    /// #     };
+    /// # }
+    /// # entity!(v1, "v1", name);
+    /// # entity!(v2, "v2", first, last);
+    /// struct Names;
+    ///
+    /// impl Convert<v1::Entity, v2::Entity> for Names {
+    ///     fn lift(&self, old: &v1::Entity, _: &mut Provenance, _: &mut Issues) -> Result<v2::Entity, ConversionError> {
+    ///         let (first, last) = old.spec.name.split_once(' ').unwrap_or((&old.spec.name, ""));
+    ///         Ok(v2::Entity { spec: v2::Spec { first: first.into(), last: last.into() } })
+    ///     }
+    ///
+    ///     fn lower(&self, new: &v2::Entity, _: &mut Issues) -> Result<v1::Entity, ConversionError> {
+    ///         let name = format!("{} {}", new.spec.first, new.spec.last).trim_end().to_owned();
+    ///         Ok(v1::Entity { spec: v1::Spec { name } })
+    ///     }
+    /// }
+    ///
+    /// let registry = Registry::new().kind(Kind::<v2::Entity>::new().spoke::<v1::Entity>(Names));
+    /// let object = r#"{"apiVersion":"example.org/v1","kind":"Entity","metadata":{"name":"max"},"spec":{"name":"Max Muster","x":1.0}}"#;
+    /// let converted = registry.convert(object, "example.org/v2")?;
+    /// assert_eq!(
+    ///     converted.json,
+    ///     r#"{"apiVersion":"example.org/v2","kind":"Entity","metadata":{"name":"max"},"spec":{"first":"Max","last":"Muster","x":1.0}}"#
+    /// );
+    /// # Ok::<(), ConversionError>(())
+    /// ```
     pub fn convert(&self, object: &str, api_version: &str) -> Result<Converted, ConversionError> {
         let mut issues = Issues::new();
         let json = self.convert_noting(object, api_version, &mut issues)?.into_owned();

@@ -84,7 +84,8 @@ impl<H> Kind<H> {
 }
 
 impl<H: Resource> Kind<H> {
-    /// Another version, read as the hub's by `conversion`.
+    /// Another version, read as the hub's by `conversion` and made of it. Objects of all versions with a conversion are
+    /// converted into each other; [`Registry::convert`](crate::Registry::convert) shows how.
     pub fn spoke<S: Resource>(mut self, conversion: impl Convert<S, H>) -> Self {
         let second = self.version::<S>().lift.replace(Box::new(Lifter::new(conversion)));
         if second.is_some() {
