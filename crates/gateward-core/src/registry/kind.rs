@@ -18,7 +18,7 @@ use crate::registry::judge::{self, AsWritten, Defaulting, Validating};
 use crate::registry::spoke::{Lift, Lifter};
 use crate::resource::{GroupVersionKind, Resource};
 use crate::review::AdmissionReview;
-use crate::rule::Rule;
+use crate::rule::{Rule, UNKNOWN};
 use crate::verdict::Verdict;
 
 /// One kind with everything that is registered for it. `H` is the hub: the version that handlers judge unless they say
@@ -245,12 +245,22 @@ impl<H: Resource> AnyKind for Kind<H> {
         if own == H::VERSION {
             return self.conversion_of(version)?.to_spoke(source, issues);
         }
-        let hub = self.conversion_of(&own)?.to_hub(source, issues)?;
+        let spoke = self.conversion_of(&own)?;
+        let hub = spoke.to_hub(source, issues)?;
         if version == H::VERSION {
             return Ok(hub);
         }
-        // A note of the second half would name paths of a version that nobody wrote.
-        self.conversion_of(version)?.to_spoke(&Source::read(&hub)?, &mut Issues::new())
+        let mut further = Issues::new();
+        let converted = self.conversion_of(version)?.to_spoke(&Source::read(&hub)?, &mut further);
+        // The first half has noted them.
+        let further: Issues = further.into_iter().filter(|issue| issue.rule != UNKNOWN.id).collect();
+        if converted.is_ok() && further.is_empty() {
+            return converted;
+        }
+        // The second half speaks of the hub's fields, which nobody wrote.
+        let provenance = spoke.provenance_of(source.json);
+        issues.extend(further.map_paths(|issue| provenance.trace(&issue.path)));
+        converted.map_err(|error| ConversionError { path: provenance.trace(&error.path), ..error })
     }
 
     fn default<'a>(&'a self, review: &'a AdmissionReview<'a>) -> BoxFuture<'a, Option<(Verdict, Patch)>> {

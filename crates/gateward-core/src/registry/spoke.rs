@@ -28,6 +28,11 @@ pub(crate) trait Lift<H>: Send + Sync {
     /// Where the nodes of the lifted object came from.
     fn provenance(&self, written: &(dyn Any + Send + Sync)) -> Provenance;
 
+    /// The same of an object that is not at hand any more.
+    fn provenance_of(&self, json: &str) -> Provenance {
+        self.lift(json).map_or_else(|_| Provenance::recording(), |lifted| self.provenance(lifted.written.as_ref()))
+    }
+
     /// Converts an object of the spoke to the hub's version.
     fn to_hub(&self, source: &Source<'_>, issues: &mut Issues) -> Result<String, ConversionError>;
 

@@ -81,6 +81,16 @@ fn what_conversion_gave_up_is_on_record_and_stops_nothing() {
 }
 
 #[test]
+fn between_two_spokes_a_path_is_that_of_the_version_which_was_sent() {
+    let with = |color: &str| shop("v1", json!({"boxes": {"a": {}, "b": {"lid": {"color": color}, "x": 1}}}));
+    let error = try_convert(&with("none"), "v2").unwrap_err();
+    assert_eq!(error.path.to_string(), "spec.boxes[b].lid.color");
+    let noted = try_convert(&with("dark"), "v2").unwrap().issues;
+    let noted: Vec<_> = noted.iter().map(|issue| (issue.rule, issue.path.to_string())).collect();
+    assert_eq!(noted, [("UNKNOWN", "spec.boxes.b.x".to_owned()), ("STASH", "spec.boxes[b].lid.color".to_owned())]);
+}
+
+#[test]
 fn conversion_is_served_where_it_is_declared_and_nowhere_else() {
     assert_eq!(registry().route("/convert"), Some(Review::Convert));
     assert!(registry().paths().any(|served| served == ("/convert", Review::Convert)));

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use gateward_core::testing::block_on;
 use gateward_core::{
     Answer, Context, ConversionError, Convert, Converted, FieldPath, Issues, Kind, Provenance, Raw, Registry, Resource,
-    Scope, Stash,
+    STASH, Scope, Stash,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -148,7 +148,15 @@ impl Convert<CountShop, Shop> for CountConversion {
         Ok(Shop { metadata, spec: ListSpec { boxes, owner: String::new() } })
     }
 
-    fn lower(&self, new: &Shop, _: &mut Issues) -> Result<CountShop, ConversionError> {
+    fn lower(&self, new: &Shop, issues: &mut Issues) -> Result<CountShop, ConversionError> {
+        for (index, each) in new.spec.boxes.iter().enumerate() {
+            let at = (FieldPath::field("spec") / "boxes").index(index) / "cover" / "color";
+            match each.cover.as_ref().map(|cover| cover.color.as_str()) {
+                Some("none") => return Err(ConversionError { path: at, message: "nobody can count this".into() }),
+                Some("dark") => issues.add(STASH.note(at, "hard to count")),
+                _ => {}
+            }
+        }
         let mut metadata = new.metadata.clone();
         BOXES.put(&mut metadata.annotations, &new.spec.boxes);
         Ok(CountShop { metadata, spec: CountSpec { count: new.spec.boxes.len() } })
