@@ -87,20 +87,31 @@ impl<'a> Metadata<'a> {
         serde_json::from_str::<Option<Texts>>(raw.get()).ok().map(Option::unwrap_or_default)
     }
 
-    /// The metadata as JSON. Members keep their places; empty maps go.
+    /// Whether labels or annotations are not what they were.
+    pub fn is_edited(&self) -> bool {
+        self.edited("labels", &self.labels).or_else(|| self.edited("annotations", &self.annotations)).is_some()
+    }
+
+    /// The metadata as JSON. What was not edited stays as it came; a map that was emptied goes.
     pub fn to_json(&self) -> String {
+        let maps = [("labels", &self.labels), ("annotations", &self.annotations)];
+        let edited: Vec<(&str, &Texts)> =
+            maps.into_iter().filter_map(|(name, texts)| Some((name, self.edited(name, texts)?))).collect();
         let mut written: Vec<String> = Vec::new();
         for (name, raw) in &self.members {
-            if name != "labels" && name != "annotations" {
+            if !edited.iter().any(|(edited, _)| edited == name) {
                 written.push(format!("{}:{}", Value::from(name.as_ref()), raw.get()));
             }
         }
-        for (name, texts) in [("labels", &self.labels), ("annotations", &self.annotations)] {
-            if !texts.is_empty() {
-                written.push(format!("\"{name}\":{}", json(texts)));
-            }
+        for (name, texts) in edited.into_iter().filter(|(_, texts)| !texts.is_empty()) {
+            written.push(format!("\"{name}\":{}", json(texts)));
         }
         format!("{{{}}}", written.join(","))
+    }
+
+    /// The texts, if they are not what they were.
+    fn edited<'t>(&self, name: &str, texts: &'t Texts) -> Option<&'t Texts> {
+        (self.texts(name).as_ref() != Some(texts)).then_some(texts)
     }
 
     /// The bytes of all annotations together, keys and values, as the API server counts them.
@@ -170,6 +181,18 @@ mod tests {
     }
 
     #[test]
+    fn only_the_map_that_was_edited_is_written_anew() {
+        let text = r#"{"labels":{ "b":"\u0041","a":"" },"annotations":null,"name":"otter"}"#;
+        let mut metadata = metadata(text);
+        assert!(!metadata.is_edited());
+        assert_eq!(metadata.to_json(), text);
+        metadata.annotations.insert("n".into(), "1".into());
+        assert!(metadata.is_edited());
+        let edited = r#"{"labels":{ "b":"\u0041","a":"" },"name":"otter","annotations":{"n":"1"}}"#;
+        assert_eq!(metadata.to_json(), edited);
+    }
+
+    #[test]
     fn the_last_annotation_takes_the_map_with_it() {
         let mut metadata = metadata(r#"{"annotations":{"n":"1"},"name":"otter"}"#);
         metadata.annotations.clear();
@@ -181,7 +204,7 @@ mod tests {
         assert_eq!(Metadata::read(None).unwrap().to_json(), "{}");
         assert_eq!(metadata("null").to_json(), "{}");
         assert_eq!(metadata("{}").to_json(), "{}");
-        assert_eq!(metadata(r#"{"labels":null}"#).to_json(), "{}");
+        assert!(metadata(r#"{"labels":null}"#).labels.is_empty());
     }
 
     #[test]

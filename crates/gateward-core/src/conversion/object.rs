@@ -77,7 +77,7 @@ pub(crate) fn convert<A: Resource, B: Resource>(
             issues,
         )?;
     }
-    if !edited && !carried {
+    if !(edited || carried) || !metadata.is_edited() {
         return Ok(whole::<B>(source, source.metadata(), &written));
     }
     check_annotations(&metadata)?;
