@@ -47,13 +47,20 @@ impl Way {
 
 /// A ConversionReview of so many graphs of 10 kB.
 pub fn conversion(way: Way, objects: usize) -> anyhow::Result<Sample> {
-    let mut graphs = (0..10_000).map(|variables| alpha(variables).to_string());
-    let alpha = graphs.find(|text| text.len() >= 10_000).context("a graph of 10 kB")?;
-    let beta = dynamo_webhooks::registry().convert(&alpha, "nvidia.com/v1beta1")?.json;
-    let (object, version) = match way {
-        Way::Lift => (alpha, "nvidia.com/v1beta1"),
-        Way::Lower => (beta, "nvidia.com/v1alpha1"),
+    let registry = dynamo_webhooks::registry();
+    let version = match way {
+        Way::Lift => "nvidia.com/v1beta1",
+        Way::Lower => "nvidia.com/v1alpha1",
     };
+    let mut graphs = (0..10_000).map(|variables| {
+        let alpha = alpha(variables).to_string();
+        match way {
+            Way::Lift => Ok(alpha),
+            Way::Lower => registry.convert(&alpha, "nvidia.com/v1beta1").map(|beta| beta.json),
+        }
+    });
+    let is_large = |graph: &Result<String, _>| graph.as_ref().map_or(true, |text| text.len() >= 10_000);
+    let object = graphs.find(is_large).context("a graph of 10 kB")??;
     let objects = vec![object; objects].join(",");
     let body = format!(
         r#"{{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview","request":{{"uid":"705ab4f5","desiredAPIVersion":"{version}","objects":[{objects}]}}}}"#

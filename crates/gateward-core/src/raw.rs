@@ -94,7 +94,10 @@ impl<'de, T> Deserialize<'de> for Raw<T> {
 
 impl<T> Serialize for Raw<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.text().serialize(serializer)
+        match (&self.tree, self.text.get()) {
+            (Some(tree), None) => tree.serialize(serializer),
+            _ => self.text().serialize(serializer),
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use v1alpha1::{ComponentSpec, SharedMemory};
 use v1beta1::ComponentType;
 
 use super::envelope::sparse;
-use super::pod_template::{Birth, Others};
+use super::pod_template::{Making, Others, Past};
 use super::trail::Trail;
 use super::{experimental, losses, pod_template};
 
@@ -80,8 +80,8 @@ pub(super) fn lower(component: &v1beta1::ComponentSpec, memory: Memory<'_>) -> C
 }
 
 /// What v1alpha1 can't say of a component, its name left out. `service` is the component in v1alpha1.
-pub(super) fn hub_remainder(component: &v1beta1::ComponentSpec, service: &ComponentSpec) -> Unsaid {
-    let mut unsaid = Unsaid::of(pod_template::hub_remainder(component, service));
+pub(super) fn hub_remainder(component: &v1beta1::ComponentSpec, service: &ComponentSpec, making: Making) -> Unsaid {
+    let mut unsaid = Unsaid::of(pod_template::hub_remainder(component, service, making));
     if let Some(experimental) = component.experimental.as_ref().and_then(experimental::remainder) {
         unsaid.kept.insert("experimental".into(), Value::Object(sparse(&experimental)));
     }
@@ -93,11 +93,11 @@ pub(super) fn spoke_remainder(
     service: &ComponentSpec,
     key: Option<&str>,
     component: &v1beta1::ComponentSpec,
-    birth: Birth,
+    past: Past,
 ) -> Unsaid {
     let own = sparse(&unsaid(service, &component.name));
     let others = if own.is_empty() { Others::None } else { Others::Saved };
-    let mut unsaid = Unsaid::of(pod_template::spoke_remainder(service, component, birth, others));
+    let mut unsaid = Unsaid::of(pod_template::spoke_remainder(service, component, past, others));
     unsaid.kept.extend(own);
     unsaid.lost.extend(losses::of_service(service, key));
     unsaid

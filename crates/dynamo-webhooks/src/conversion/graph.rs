@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::envelope::{Envelope, OF_GRAPH, Remainder, object, sparse};
 use super::losses::{HUB, Losses, SPOKE};
-use super::pod_template::Birth;
+use super::pod_template::{Birth, Past};
 use super::trail::{Place, Trail, itself};
 use super::{component, status};
 
@@ -22,24 +22,41 @@ pub(super) fn lift(
     provenance: &mut Provenance,
     issues: &mut Issues,
 ) -> v1beta1::DynamoGraphDeployment {
+    let (mut graph, memory) = read(written, provenance, issues);
+    let annotations = &mut graph.metadata.annotations;
+    unsaid_by_hub(&written.spec, &graph.spec, &memory).put(SPOKE, annotations, issues);
+    if let Some(status) = &written.status {
+        OF_GRAPH.status.put(annotations, &status::graph_remainder(status));
+    }
+    graph
+}
+
+/// The same, but nothing is kept of what v1beta1 can't say.
+pub(super) fn view(
+    written: &v1alpha1::DynamoGraphDeployment,
+    provenance: &mut Provenance,
+) -> v1beta1::DynamoGraphDeployment {
+    read(written, provenance, &mut Issues::new()).0
+}
+
+fn read(
+    written: &v1alpha1::DynamoGraphDeployment,
+    provenance: &mut Provenance,
+    issues: &mut Issues,
+) -> (v1beta1::DynamoGraphDeployment, Memory<HubSpec>) {
     let mut metadata = written.metadata.clone();
     let annotations = &mut metadata.annotations;
     let memory = Memory::<HubSpec>::take(HUB, annotations, issues);
     annotations.remove(OF_GRAPH.status.annotation());
-    let spec = lift_spec(&written.spec, &memory, provenance);
-    let birth = if memory.kept.is_some() { Birth::HubBorn } else { Birth::SpokeBorn };
-    unsaid_by_hub(&written.spec, &spec, birth).put(SPOKE, annotations, issues);
-    status::record_graph(provenance);
-    if let Some(status) = &written.status {
-        OF_GRAPH.status.put(annotations, &status::graph_remainder(status));
-    }
-    v1beta1::DynamoGraphDeployment {
+    let graph = v1beta1::DynamoGraphDeployment {
         api_version: v1beta1::DynamoGraphDeployment::gvk().api_version(),
         kind: written.kind.clone(),
         metadata,
-        spec,
+        spec: lift_spec(&written.spec, &memory, provenance),
         status: written.status.as_ref().map(status::lift_graph),
-    }
+    };
+    status::record_graph(provenance);
+    (graph, memory)
 }
 
 /// Reads a graph of v1beta1 as v1alpha1. Two components of one name can't become services.
@@ -53,7 +70,7 @@ pub(super) fn lower(
     let memory = Memory::<SpokeSpec>::take(SPOKE, annotations, issues);
     let kept_status = OF_GRAPH.status.take(annotations, issues);
     let spec = lower_spec(&graph.spec, &memory)?;
-    unsaid_by_spoke(&graph.spec, &spec, birth).put(HUB, annotations, issues);
+    unsaid_by_spoke(&graph.spec, &spec, Past { birth, making: memory.lost.making() }).put(HUB, annotations, issues);
     Ok(v1alpha1::DynamoGraphDeployment {
         api_version: v1alpha1::DynamoGraphDeployment::gvk().api_version(),
         kind: graph.kind.clone(),
@@ -174,14 +191,16 @@ fn topology_constraint(
 }
 
 /// What v1beta1 can't say: claims, entries without a value, and much of the services.
-fn unsaid_by_hub(spec: &SpokeSpec, lifted: &HubSpec, birth: Birth) -> Unsaid {
+fn unsaid_by_hub(spec: &SpokeSpec, lifted: &HubSpec, memory: &Memory<HubSpec>) -> Unsaid {
+    let birth = if memory.kept.is_some() { Birth::HubBorn } else { Birth::SpokeBorn };
+    let past = Past { birth, making: memory.lost.making() };
     let lifted: HashMap<&str, &v1beta1::ComponentSpec> =
         lifted.components.iter().map(|component| (component.name.as_str(), component)).collect();
     let (mut services, mut lost) = (Map::new(), Losses::default());
     for (key, service) in &spec.services {
         match (service, lifted.get(key.as_str())) {
             (Some(service), Some(component)) => {
-                let unsaid = component::spoke_remainder(service, Some(key), component, birth);
+                let unsaid = component::spoke_remainder(service, Some(key), component, past);
                 if !unsaid.kept.is_empty() {
                     services.insert(key.clone(), Value::Object(unsaid.kept));
                 }
@@ -257,13 +276,13 @@ fn duplicate(index: usize, name: &str) -> ConversionError {
 
 /// What v1alpha1 can't say. Where the components are not in the order of their names, all of them are recorded, and
 /// where the graph was never converted, each that has a pod: it was written so by a user of v1beta1.
-fn unsaid_by_spoke(spec: &HubSpec, lowered: &SpokeSpec, birth: Birth) -> Unsaid {
+fn unsaid_by_spoke(spec: &HubSpec, lowered: &SpokeSpec, past: Past) -> Unsaid {
     let all = !are_ascending(&spec.components);
     let (mut components, mut lost) = (Vec::new(), Losses::default());
     for component in &spec.components {
         let Some(Some(service)) = lowered.services.get(&component.name) else { continue };
-        let mut unsaid = component::hub_remainder(component, service);
-        let is_marked = birth == Birth::HubBorn && component.pod_template.is_some();
+        let mut unsaid = component::hub_remainder(component, service, past.making);
+        let is_marked = past.birth == Birth::HubBorn && component.pod_template.is_some();
         if all || is_marked || !unsaid.kept.is_empty() {
             unsaid.kept.insert("name".into(), component.name.as_str().into());
             components.push(Value::Object(unsaid.kept));

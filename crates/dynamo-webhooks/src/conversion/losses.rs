@@ -11,6 +11,7 @@ use gateward_core::conversion::preserved;
 use serde_json::{Map, Value, json};
 
 use super::envelope::{object, sparse};
+use super::pod_template::Making;
 
 /// A version's losses, by component.
 #[derive(Debug, Default)]
@@ -33,6 +34,11 @@ impl Losses {
     /// What was kept of this component.
     pub fn of(&self, component: &str) -> Option<&Map<String, Value>> {
         object(&self.0, component)
+    }
+
+    /// Whether what was kept has had a say in the object.
+    pub fn making(&self) -> Making {
+        if self.0.is_empty() { Making::ByRules } else { Making::WithRecord }
     }
 
     /// Adds what is to be kept of a component.

@@ -44,6 +44,14 @@ impl Convert<v1alpha1::DynamoGraphDeployment, v1beta1::DynamoGraphDeployment> fo
         Ok(graph::lift(graph, provenance, issues))
     }
 
+    fn view(
+        &self,
+        graph: &v1alpha1::DynamoGraphDeployment,
+        provenance: &mut Provenance,
+    ) -> Result<v1beta1::DynamoGraphDeployment, ConversionError> {
+        Ok(graph::view(graph, provenance))
+    }
+
     fn lower(
         &self,
         graph: &v1beta1::DynamoGraphDeployment,
@@ -65,6 +73,14 @@ impl Convert<v1alpha1::DynamoComponentDeployment, v1beta1::DynamoComponentDeploy
         issues: &mut Issues,
     ) -> Result<v1beta1::DynamoComponentDeployment, ConversionError> {
         Ok(standalone::lift(component, provenance, issues))
+    }
+
+    fn view(
+        &self,
+        component: &v1alpha1::DynamoComponentDeployment,
+        provenance: &mut Provenance,
+    ) -> Result<v1beta1::DynamoComponentDeployment, ConversionError> {
+        Ok(standalone::view(component, provenance))
     }
 
     fn lower(

@@ -12,12 +12,13 @@ mod kept;
 mod lift;
 mod lower;
 mod origins;
+mod plain;
 mod spoke_remainder;
 
 pub(super) use hub_remainder::hub_remainder;
 pub(super) use lift::{frontend_sidecar, lift};
 pub(super) use lower::lower;
-pub(super) use spoke_remainder::{Birth, Others, spoke_remainder};
+pub(super) use spoke_remainder::{Birth, Making, Others, Past, spoke_remainder};
 
 #[cfg(test)]
 mod tests;

@@ -173,7 +173,7 @@ fn take_amounts(block: &mut Map<String, Value>) -> Option<ResourceItem> {
 }
 
 /// The canonical text of an amount.
-fn amount(written: &Value) -> Option<String> {
+pub(super) fn amount(written: &Value) -> Option<String> {
     let amount = match written {
         Value::String(text) => text.parse::<Amount>(),
         Value::Number(number) => number.to_string().parse(),

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::component::Memory;
 use super::envelope::{Envelope, OF_COMPONENT, Remainder};
 use super::losses::{HUB, Losses, SPOKE};
-use super::pod_template::Birth;
+use super::pod_template::{Birth, Past};
 use super::trail::{Place, Trail};
 use super::{component, status};
 
@@ -28,22 +28,40 @@ pub(super) fn lift(
     provenance: &mut Provenance,
     issues: &mut Issues,
 ) -> v1beta1::DynamoComponentDeployment {
+    let (mut component, past) = read(written, provenance, issues);
+    keep_of_spoke(written, &component.spec, past, &mut component.metadata.annotations, issues);
+    component
+}
+
+/// The same, but nothing is kept of what v1beta1 can't say.
+pub(super) fn view(
+    written: &v1alpha1::DynamoComponentDeployment,
+    provenance: &mut Provenance,
+) -> v1beta1::DynamoComponentDeployment {
+    read(written, provenance, &mut Issues::new()).0
+}
+
+fn read(
+    written: &v1alpha1::DynamoComponentDeployment,
+    provenance: &mut Provenance,
+    issues: &mut Issues,
+) -> (v1beta1::DynamoComponentDeployment, Past) {
     let mut metadata = written.metadata.clone();
     let annotations = &mut metadata.annotations;
     let hub = Envelope::<HubSpec>::take(OF_COMPONENT.spec, annotations, issues);
     annotations.remove(OF_COMPONENT.status.annotation());
     let lost = Losses::take(annotations, HUB, issues);
     let spec = lift_spec(written, hub.as_ref(), &lost, provenance);
-    let birth = if hub.is_some() { Birth::HubBorn } else { Birth::SpokeBorn };
-    keep_of_spoke(written, &spec, birth, annotations, issues);
     status::record_component(provenance);
-    v1beta1::DynamoComponentDeployment {
+    let component = v1beta1::DynamoComponentDeployment {
         api_version: v1beta1::DynamoComponentDeployment::gvk().api_version(),
         kind: written.kind.clone(),
         metadata,
         spec,
         status: written.status.as_ref().map(status::lift_component),
-    }
+    };
+    let birth = if hub.is_some() { Birth::HubBorn } else { Birth::SpokeBorn };
+    (component, Past { birth, making: lost.making() })
 }
 
 /// Reads a component of v1beta1 as v1alpha1.
@@ -58,7 +76,7 @@ pub(super) fn lower(
     let kept_status = OF_COMPONENT.status.take(annotations, issues);
     let lost = Losses::take(annotations, SPOKE, issues);
     let spec = lower_spec(written, kept.as_ref(), &lost);
-    keep_of_hub(written, &spec, birth, annotations, issues);
+    keep_of_hub(written, &spec, Past { birth, making: lost.making() }, annotations, issues);
     v1alpha1::DynamoComponentDeployment {
         api_version: v1alpha1::DynamoComponentDeployment::gvk().api_version(),
         kind: written.kind.clone(),
@@ -99,16 +117,16 @@ fn fallback<'a>(written: &'a v1alpha1::DynamoComponentDeployment, hub: Option<&E
 fn keep_of_spoke(
     written: &v1alpha1::DynamoComponentDeployment,
     lifted: &HubSpec,
-    birth: Birth,
+    past: Past,
     annotations: &mut BTreeMap<String, String>,
     issues: &mut Issues,
 ) {
     let service = &written.spec.component;
     let fell_back = service.service_name.is_empty() && !lifted.component.name.is_empty();
-    let unsaid = component::spoke_remainder(service, None, &lifted.component, birth);
+    let unsaid = component::spoke_remainder(service, None, &lifted.component, past);
     let nil = if fell_back { vec![UNNAMED] } else { Vec::new() };
     let remainder = Remainder { spec: unsaid.kept, nil };
-    let pod_was_made = birth == Birth::SpokeBorn && lifted.component.pod_template.is_some();
+    let pod_was_made = past.birth == Birth::SpokeBorn && lifted.component.pod_template.is_some();
     if pod_was_made || !remainder.is_empty() {
         remainder.put(OF_COMPONENT.spec, annotations);
     }
@@ -138,14 +156,14 @@ fn lower_spec(
 fn keep_of_hub(
     written: &v1beta1::DynamoComponentDeployment,
     lowered: &SpokeSpec,
-    birth: Birth,
+    past: Past,
     annotations: &mut BTreeMap<String, String>,
     issues: &mut Issues,
 ) {
     let component = &written.spec.component;
-    let mut unsaid = component::hub_remainder(component, &lowered.component);
+    let mut unsaid = component::hub_remainder(component, &lowered.component, past.making);
     let is_unnamed = component.name.is_empty() && !written.metadata.name.is_empty();
-    let is_marked = birth == Birth::HubBorn && component.pod_template.is_some();
+    let is_marked = past.birth == Birth::HubBorn && component.pod_template.is_some();
     if is_unnamed || is_marked || !unsaid.kept.is_empty() {
         unsaid.kept.insert("name".into(), component.name.as_str().into());
         Remainder { spec: unsaid.kept, nil: Vec::new() }.put(OF_COMPONENT.spec, annotations);

@@ -53,6 +53,12 @@ pub trait Convert<Spoke, Hub>: Send + Sync + 'static {
     /// such as an annotation that can't be read, is noted in `issues`, with paths of the spoke.
     fn lift(&self, spoke: &Spoke, provenance: &mut Provenance, issues: &mut Issues) -> Result<Hub, ConversionError>;
 
+    /// Reads `spoke` as the hub's version to judge it; what the hub can't say need not be kept then. A lift unless the
+    /// conversion knows a shorter way.
+    fn view(&self, spoke: &Spoke, provenance: &mut Provenance) -> Result<Hub, ConversionError> {
+        self.lift(spoke, provenance, &mut Issues::new())
+    }
+
     /// Reads `hub` as the spoke's version. Paths in `issues` are those of the hub.
     fn lower(&self, hub: &Hub, issues: &mut Issues) -> Result<Spoke, ConversionError>;
 }

@@ -54,10 +54,7 @@ impl<S, C> Lifter<S, C> {
 impl<S: Resource, H: Resource, C: Convert<S, H>> Lift<H> for Lifter<S, C> {
     fn lift(&self, json: &str) -> Result<Lifted<H>, ReadError> {
         let spoke: S = read(json)?;
-        let hub = self
-            .conversion
-            .lift(&spoke, &mut Provenance::silent(), &mut Issues::new())
-            .map_err(|error| refusal(error, json))?;
+        let hub = self.conversion.view(&spoke, &mut Provenance::silent()).map_err(|error| refusal(error, json))?;
         Ok(Lifted { hub, written: Arc::new(spoke) })
     }
 
@@ -104,7 +101,7 @@ impl<S, H, C: Convert<S, H>> Route<H, S> for Down<'_, C> {
 fn recorded<S, H>(conversion: &impl Convert<S, H>, spoke: &S) -> Provenance {
     let mut provenance = Provenance::recording();
     // The object was converted a moment ago; only the steps are wanted now.
-    let _ = conversion.lift(spoke, &mut provenance, &mut Issues::new());
+    let _ = conversion.view(spoke, &mut provenance);
     provenance
 }
 

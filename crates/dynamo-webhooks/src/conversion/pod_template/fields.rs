@@ -139,9 +139,11 @@ fn lay_text<T: DeserializeOwned>(field: &mut T, text: &str) {
 /// The fields that [`set_text`] knows.
 pub(super) const WITH_TEXTS: [&str; 4] = ["envs", "livenessProbe", "readinessProbe", "frontendSidecar"];
 
-/// Whether the subtree can't be made a tree. A short text can't nest deep.
+/// Whether the subtree can't be made a tree.
 pub(super) fn is_too_deep<T>(raw: &Raw<T>) -> bool {
-    raw.json().len() > 100 && raw.to_value().is_null()
+    let opened = raw.json().bytes().filter(|byte| matches!(byte, b'[' | b'{')).count();
+    // To look for this many is cheaper than to read what can't be too deep.
+    opened > 100 && raw.to_value().is_null()
 }
 
 /// What a component of the hub says of its pod.

@@ -5,7 +5,7 @@ use dynamo_api::{Raw, v1alpha1, v1beta1};
 use gateward_core::Provenance;
 use serde_json::{Map, Value};
 
-use super::{echo, fields};
+use super::{Making, echo, fields, plain};
 use crate::conversion::sameness::{same, says_nothing};
 use crate::conversion::sidecar;
 use crate::conversion::trail::{Place, Trail};
@@ -14,8 +14,20 @@ use crate::conversion::trail::{Place, Trail};
 pub(in crate::conversion) fn hub_remainder(
     component: &v1beta1::ComponentSpec,
     service: &v1alpha1::ComponentSpec,
+    making: Making,
 ) -> Map<String, Value> {
     let written = fields::of_component(component);
+    let is_plain = making == Making::ByRules && plain::is_plain_component(component, service, &written["podTemplate"]);
+    if is_plain && !cfg!(debug_assertions) {
+        return Map::new();
+    }
+    let entry = tried(component, service, &written);
+    debug_assert!(!is_plain || entry.is_empty(), "{entry:?}");
+    entry
+}
+
+/// What is found out by trying the way back.
+fn tried(component: &v1beta1::ComponentSpec, service: &v1alpha1::ComponentSpec, written: &Value) -> Map<String, Value> {
     let mut entry = Map::new();
     let lifted = lift(service, None);
     if let Some(template) = unsaid(&written["podTemplate"], &lifted, component, service) {
@@ -25,7 +37,7 @@ pub(in crate::conversion) fn hub_remainder(
         entry.insert("frontendSidecar".into(), reference.as_str().into());
     }
     let lifted = if entry.is_empty() { lifted } else { lift(service, Some(&entry)) };
-    prove(&written, lifted, service, &mut entry);
+    prove(written, lifted, service, &mut entry);
     if let Some(text) = hidden_text(component, service) {
         let texts = Map::from_iter([("podTemplate".to_owned(), text.into())]);
         echo::record_texts(&mut entry, || fields::of_service(service), texts);

@@ -5,7 +5,7 @@ use dynamo_api::{v1alpha1, v1beta1};
 use serde_json::{Map, Value};
 
 use super::origins::Part;
-use super::{echo, fields};
+use super::{echo, fields, plain};
 use crate::conversion::{mounts, resources, sidecar};
 
 /// In which version the object was written first.
@@ -15,6 +15,24 @@ pub(in crate::conversion) enum Birth {
     HubBorn,
     /// In v1alpha1.
     SpokeBorn,
+}
+
+/// How an object came to be what it is in the version that it was converted to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::conversion) enum Making {
+    /// By the rules alone.
+    ByRules,
+    /// A record of what the rules lose had a say.
+    WithRecord,
+}
+
+/// What is known of an object's past.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::conversion) struct Past {
+    /// Where it was written first.
+    pub birth: Birth,
+    /// How it was converted now.
+    pub making: Making,
 }
 
 /// Whether something is remembered already of the fields that don't concern the pod.
@@ -30,19 +48,42 @@ pub(in crate::conversion) enum Others {
 pub(in crate::conversion) fn spoke_remainder(
     service: &v1alpha1::ComponentSpec,
     component: &v1beta1::ComponentSpec,
-    birth: Birth,
+    past: Past,
     others: Others,
 ) -> Map<String, Value> {
     let written = fields::of_service(service);
     let mut entry = unsaid(service, &written);
-    if let Some(main) = written["extraPodSpec"]["mainContainer"].as_object() {
-        let is_saved = others == Others::Saved || !entry.is_empty();
-        if birth == Birth::SpokeBorn || is_saved || is_split(main) {
-            remember_origins(main, &written, &mut entry);
+    let is_saved = others == Others::Saved || !entry.is_empty();
+    let main = written["extraPodSpec"]["mainContainer"].as_object();
+    let has_origins = main.is_some_and(|main| past.birth == Birth::SpokeBorn || is_saved || is_split(main));
+    let by_rules_alone = past.birth == Birth::SpokeBorn && past.making == Making::ByRules;
+    if by_rules_alone && plain::is_plain_service(service, &written) {
+        debug_assert!(comes_back(service, component, written.clone(), entry.clone(), has_origins));
+        if has_origins {
+            remember_origins(written, &mut entry);
         }
+        return entry;
+    }
+    if has_origins {
+        remember_origins(written.clone(), &mut entry);
     }
     prove(service, component, &written, &mut entry);
     entry
+}
+
+/// Whether there is nothing that the way back would change.
+fn comes_back(
+    service: &v1alpha1::ComponentSpec,
+    component: &v1beta1::ComponentSpec,
+    written: Value,
+    mut entry: Map<String, Value>,
+    has_origins: bool,
+) -> bool {
+    if has_origins {
+        remember_origins(written.clone(), &mut entry);
+    }
+    prove(service, component, &written, &mut entry);
+    !echo::is_recorded(&entry)
 }
 
 /// What the rules name, but for the origins.
@@ -86,15 +127,17 @@ fn is_split(main: &Map<String, Value>) -> bool {
 }
 
 /// Both halves of whatever a field and the main container can say.
-fn remember_origins(main: &Map<String, Value>, written: &Value, entry: &mut Map<String, Value>) {
+fn remember_origins(mut written: Value, entry: &mut Map<String, Value>) {
+    let mut main = written["extraPodSpec"]["mainContainer"].take();
     let names = Part::ALL.into_iter().map(Part::name).chain(["name"]);
-    let own = names.filter_map(|name| Some((name.to_owned(), main.get(name)?.clone()))).collect();
+    let main = main.as_object_mut();
+    let own = main.map(|main| names.filter_map(|name| main.remove_entry(name)).collect::<Map<_, _>>());
     let extra = entry.entry("extraPodSpec").or_insert_with(|| Map::new().into());
-    extra["mainContainer"] = Value::Object(own);
+    extra["mainContainer"] = own.into();
     for field in Part::ALL.map(Part::field) {
-        let said = written.get(field).filter(|value| !value.is_null() && **value != Value::Array(Vec::new()));
+        let said = Some(written[field].take()).filter(|value| !value.is_null() && *value != Value::Array(Vec::new()));
         if let Some(value) = said {
-            entry.insert(field.into(), value.clone());
+            entry.insert(field.into(), value);
         }
     }
 }

@@ -5,13 +5,14 @@
 mod arbitrary;
 mod edits;
 mod memory;
+mod plain;
 mod properties;
 
 use dynamo_api::{v1alpha1, v1beta1};
 use gateward_core::Provenance;
 use serde_json::{Map, Value, json};
 
-use super::{Birth, Others, frontend_sidecar, hub_remainder, lift, lower, spoke_remainder};
+use super::{Birth, Making, Others, Past, frontend_sidecar, hub_remainder, lift, lower, spoke_remainder};
 use crate::conversion::trail::{Place, Trail};
 
 /// One component in one version, with what is remembered of it in the other.
@@ -34,6 +35,10 @@ fn hub(spec: Value) -> Hub {
     Stored { spec: serde_json::from_value(spec).unwrap(), entry: None }
 }
 
+fn making(entry: Option<&Map<String, Value>>) -> Making {
+    if entry.is_some_and(|entry| entry.contains_key("gateward")) { Making::WithRecord } else { Making::ByRules }
+}
+
 impl Spoke {
     fn up(&self) -> Hub {
         let (service, hub) = (&self.spec, self.entry.as_ref());
@@ -48,7 +53,7 @@ impl Spoke {
             ..v1beta1::ComponentSpec::default()
         };
         let birth = if self.entry.is_some() { Birth::HubBorn } else { Birth::SpokeBorn };
-        let entry = spoke_remainder(service, &spec, birth, Others::None);
+        let entry = spoke_remainder(service, &spec, Past { birth, making: making(hub) }, Others::None);
         Stored { spec, entry: Some(entry).filter(|entry| !entry.is_empty()) }
     }
 
@@ -68,7 +73,7 @@ impl Hub {
     fn down(&self) -> Spoke {
         let mut spec = v1alpha1::ComponentSpec::default();
         lower(&self.spec, self.entry.as_ref(), &mut spec);
-        let mut entry = hub_remainder(&self.spec, &spec);
+        let mut entry = hub_remainder(&self.spec, &spec, making(self.entry.as_ref()));
         // The frames mark what was written in v1beta1 by the name alone.
         if self.entry.is_none() && self.spec.pod_template.is_some() {
             entry.insert("name".into(), "w".into());

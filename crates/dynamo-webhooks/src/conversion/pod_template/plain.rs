@@ -1,0 +1,163 @@
+//! Pods that the rules alone bring back, so that the way back need not be tried.
+//!
+//! Most pods are plain, and to try the way back costs more than all the rest of a conversion. It is tried wherever
+//! anything looks unusual, and in builds with debug assertions always: there a plain pod that doesn't come back panics.
+
+use std::collections::HashSet;
+
+use dynamo_api::constants::{FRONTEND_SIDECAR_CONTAINER, MAIN_CONTAINER};
+use dynamo_api::{v1alpha1, v1beta1};
+use serde_json::{Map, Value};
+
+use super::origins::Part;
+use crate::conversion::merge::is_blank;
+use crate::conversion::resources;
+
+/// Whether a service comes back: nothing of the main container is said twice, no list names anything twice, and nothing
+/// is there that stands for nothing. `written` are its fields.
+pub(super) fn is_plain_service(service: &v1alpha1::ComponentSpec, written: &Value) -> bool {
+    let metadata = service.extra_pod_metadata.as_ref();
+    service.frontend_sidecar.is_none()
+        && service.env_from_secret.as_ref().is_none_or(|secret| !secret.is_empty())
+        && service.resources.as_ref().is_none_or(|flat| !resources::are_invisible(flat))
+        && metadata.is_none_or(|metadata| !metadata.annotations.is_empty() || !metadata.labels.is_empty())
+        && are_plain_mounts(&service.volume_mounts)
+        && (service.envs.is_empty() || are_plain_items(&written["envs"]))
+        && [&written["livenessProbe"], &written["readinessProbe"]]
+            .into_iter()
+            .all(|probe| is_absent_or(probe, is_plain))
+        && (service.extra_pod_spec.is_none() || is_plain_extra(written))
+}
+
+fn is_plain_extra(written: &Value) -> bool {
+    let Some(extra) = plain_object(&written["extraPodSpec"]) else { return false };
+    let main = extra.get("mainContainer");
+    let is_said_once = |part: Part| {
+        let flat = &written[part.field()];
+        let is_flat = !flat.is_null() && flat.as_array().is_none_or(|items| !items.is_empty());
+        !(is_flat && main.is_some_and(|main| main.get(part.name()).is_some()))
+    };
+    main.is_none_or(|main| is_plain_main(main) && main.get("volumeMounts").is_none())
+        && extra.get("containers").is_none_or(|containers| are_plain_containers(containers, &[MAIN_CONTAINER]))
+        && Part::ALL.into_iter().all(is_said_once)
+}
+
+/// Whether a component comes back from `service`, which it was lowered to. `written` is its pod template.
+pub(super) fn is_plain_component(
+    component: &v1beta1::ComponentSpec,
+    service: &v1alpha1::ComponentSpec,
+    written: &Value,
+) -> bool {
+    component.frontend_sidecar.is_none()
+        && component.compilation_cache.is_none()
+        && !has_own_resources(service)
+        && is_plain_template(written)
+}
+
+fn is_plain_template(template: &Value) -> bool {
+    let Some(members) = plain_object(template).filter(|members| has_only(members, &["metadata", "spec"])) else {
+        return false;
+    };
+    let Some(spec) = members.get("spec").and_then(plain_object) else { return false };
+    let Some(containers) = spec.get("containers").filter(|containers| are_plain_containers(containers, &[])) else {
+        return false;
+    };
+    let main = &containers[0];
+    members.get("metadata").is_none_or(is_plain_metadata)
+        && !spec.contains_key("mainContainer")
+        && main["name"] == MAIN_CONTAINER
+        && is_plain_main(main)
+        && is_absent_or(&main["resources"], are_plain_resources)
+        && is_absent_or(&main["volumeMounts"], |mounts| mounts.as_array().is_some_and(|each| are_native_mounts(each)))
+}
+
+fn is_plain_metadata(metadata: &Value) -> bool {
+    let are_texts = |texts: &Value| plain_object(texts).is_some_and(|texts| texts.values().all(Value::is_string));
+    plain_object(metadata)
+        .is_some_and(|metadata| has_only(metadata, &["annotations", "labels"]) && metadata.values().all(are_texts))
+}
+
+/// A service whose main container has resources of its own spells them as it likes.
+fn has_own_resources(service: &v1alpha1::ComponentSpec) -> bool {
+    let extra = service.extra_pod_spec.as_ref();
+    extra.is_some_and(|extra| extra.to_value()["mainContainer"].get("resources").is_some())
+}
+
+/// A main container that says more than its name, each variable once.
+fn is_plain_main(main: &Value) -> bool {
+    plain_object(main).is_some_and(|members| members.keys().any(|name| name != "name"))
+        && is_absent_or(&main["name"], Value::is_string)
+        && is_absent_or(&main["env"], are_plain_items)
+        && is_absent_or(&main["envFrom"], are_objects)
+        && [&main["livenessProbe"], &main["readinessProbe"]].into_iter().all(|probe| is_absent_or(probe, is_plain))
+}
+
+/// Containers of which each has a name of its own, none of them the sidecar's or one that is `reserved`.
+fn are_plain_containers(containers: &Value, reserved: &[&str]) -> bool {
+    let is_free = |container: &Value| {
+        let name = container["name"].as_str().unwrap_or_default();
+        name != FRONTEND_SIDECAR_CONTAINER && !reserved.contains(&name)
+    };
+    are_plain_items(containers) && containers.as_array().is_some_and(|containers| containers.iter().all(is_free))
+}
+
+/// Objects of which each has a name of its own.
+fn are_plain_items(items: &Value) -> bool {
+    let items = items.as_array().map_or(&[][..], Vec::as_slice);
+    let names: HashSet<&str> = items.iter().filter_map(|item| item["name"].as_str()).collect();
+    !items.is_empty() && names.len() == items.len() && !names.contains("")
+}
+
+fn are_objects(items: &Value) -> bool {
+    items.as_array().is_some_and(|items| !items.is_empty() && items.iter().all(Value::is_object))
+}
+
+/// Mounts of which each has a name and a path and none makes the compilation cache.
+fn are_plain_mounts(mounts: &[v1alpha1::VolumeMount]) -> bool {
+    let places: HashSet<(&str, &str)> =
+        mounts.iter().map(|mount| (mount.name.as_str(), mount.mount_point.as_str())).collect();
+    places.len() == mounts.len()
+        && places.iter().all(|(name, path)| !name.is_empty() && !path.is_empty())
+        && !mounts.iter().any(|mount| mount.use_as_compilation_cache)
+}
+
+/// The same of a container's mounts, which say nothing else.
+fn are_native_mounts(mounts: &[Value]) -> bool {
+    let place = |mount: &Value| {
+        let members = plain_object(mount).filter(|members| members.len() == 2)?;
+        let text = |name: &str| members.get(name)?.as_str().filter(|text| !text.is_empty()).map(str::to_owned);
+        Some((text("name")?, text("mountPath")?))
+    };
+    let places: Option<HashSet<(String, String)>> = mounts.iter().map(place).collect();
+    !mounts.is_empty() && places.is_some_and(|places| places.len() == mounts.len())
+}
+
+/// Amounts that are spelt as the way back spells them, and nothing else.
+fn are_plain_resources(resources: &Value) -> bool {
+    let is_canonical = |amount: &Value| resources::amount(amount).is_some_and(|text| *amount == text);
+    let is_block = |block: &Value| plain_object(block).is_some_and(|amounts| amounts.values().all(is_canonical));
+    plain_object(resources)
+        .is_some_and(|blocks| has_only(blocks, &["limits", "requests"]) && blocks.values().all(is_block))
+}
+
+/// An object that has members, all of which say something at first sight.
+fn plain_object(value: &Value) -> Option<&Map<String, Value>> {
+    value.as_object().filter(|members| !members.is_empty() && !members.values().any(says_nothing))
+}
+
+fn is_plain(value: &Value) -> bool {
+    plain_object(value).is_some()
+}
+
+fn says_nothing(value: &Value) -> bool {
+    is_blank(value) || *value == ""
+}
+
+fn has_only(members: &Map<String, Value>, names: &[&str]) -> bool {
+    members.keys().all(|name| names.contains(&name.as_str()))
+}
+
+/// Whether there is no such member, or it is as it should be.
+fn is_absent_or(member: &Value, is_fine: impl Fn(&Value) -> bool) -> bool {
+    member.is_null() || is_fine(member)
+}

@@ -1,0 +1,149 @@
+//! Which pods need not be tried. Whether they come back without that, the debug assertions of the other tests say.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::conversion::pod_template::fields;
+use crate::conversion::pod_template::plain::{is_plain_component, is_plain_service};
+
+fn is_plain(service: Value) -> bool {
+    let service = spoke(service).spec;
+    is_plain_service(&service, &fields::of_service(&service))
+}
+
+fn is_plain_hub(component: Value) -> bool {
+    let written = hub(component);
+    let lowered = written.down();
+    is_plain_component(&written.spec, &lowered.spec, &fields::of_component(&written.spec)["podTemplate"])
+}
+
+/// What most services say.
+fn ordinary() -> Value {
+    json!({
+        "resources": {"limits": {"cpu": "4", "gpu": "1", "gpuType": "gpu.intel.com/xe"}},
+        "envs": [{"name": "A", "value": "1"}, {"name": "B"}],
+        "envFromSecret": "hf-token",
+        "volumeMounts": [{"name": "weights", "mountPoint": "/weights"}],
+        "livenessProbe": {"httpGet": {"path": "/live", "port": 80}},
+        "extraPodMetadata": {"labels": {"team": "river"}},
+        "extraPodSpec": {
+            "nodeSelector": {"pool": "gpu"},
+            "containers": [{"name": "logger", "image": "logger:1"}],
+            "mainContainer": {"image": "worker:1", "args": ["--model", "m"], "readinessProbe": {"periodSeconds": 1}},
+        },
+    })
+}
+
+fn ordinary_template() -> Value {
+    json!({"podTemplate": {
+        "metadata": {"labels": {"team": "river"}},
+        "spec": {
+            "nodeSelector": {"pool": "gpu"},
+            "containers": [
+                {
+                    "name": "main", "image": "worker:1", "args": ["--model", "m"],
+                    "env": [{"name": "A", "value": "1"}, {"name": "B"}],
+                    "envFrom": [{"secretRef": {"name": "hf-token"}}],
+                    "resources": {"limits": {"cpu": "4", "nvidia.com/gpu": "1"}},
+                    "volumeMounts": [{"name": "weights", "mountPath": "/weights"}],
+                    "livenessProbe": {"httpGet": {"path": "/live", "port": 80}},
+                },
+                {"name": "logger", "image": "logger:1"},
+            ],
+        },
+    }})
+}
+
+fn with(mut object: Value, pointer: &str, value: Value) -> Value {
+    let (parent, name) = pointer.rsplit_once('/').unwrap();
+    object.pointer_mut(parent).unwrap()[name] = value;
+    object
+}
+
+#[test]
+fn ordinary_services_are_plain() {
+    assert!(is_plain(ordinary()));
+    assert!(is_plain(json!({})));
+    assert!(is_plain(json!({"envs": [{"name": "A"}]})));
+    assert!(spoke(ordinary()).up().down().json() == ordinary());
+}
+
+#[test]
+fn what_is_said_twice_or_says_nothing_is_tried() {
+    let main = "/extraPodSpec/mainContainer";
+    for (pointer, value) in [
+        ("/frontendSidecar", json!({"image": "fe:1"})),
+        ("/envFromSecret", json!("")),
+        ("/envs", json!([{"name": "A"}, {"name": "A"}])),
+        ("/envs", json!([{"value": "1"}])),
+        ("/envs", json!(["odd"])),
+        ("/resources", json!({})),
+        ("/volumeMounts/0/useAsCompilationCache", json!(true)),
+        ("/volumeMounts/0/mountPoint", json!("")),
+        ("/livenessProbe", json!({})),
+        ("/extraPodMetadata", json!({})),
+        ("/extraPodSpec", json!({})),
+        ("/extraPodSpec/nodeSelector", Value::Null),
+        ("/extraPodSpec/containers", json!([])),
+        ("/extraPodSpec/containers/0/name", json!("main")),
+        ("/extraPodSpec/containers/0/name", json!("sidecar-frontend")),
+        (main, json!({"name": "mine"})),
+        (main, json!([1])),
+        (&format!("{main}/env"), json!([{"name": "C"}])),
+        (&format!("{main}/envFrom"), json!([{"prefix": "X_"}])),
+        (&format!("{main}/resources"), json!({"limits": {"cpu": "1"}})),
+        (&format!("{main}/volumeMounts"), json!([{"name": "x", "mountPath": "/x"}])),
+        (&format!("{main}/livenessProbe"), json!({"periodSeconds": 1})),
+        (&format!("{main}/image"), json!("")),
+    ] {
+        assert!(!is_plain(with(ordinary(), pointer, value.clone())), "{pointer} {value}");
+    }
+}
+
+#[test]
+fn ordinary_components_are_plain() {
+    assert!(is_plain_hub(ordinary_template()));
+    assert!(hub(ordinary_template()).down().up().json() == ordinary_template());
+}
+
+#[test]
+fn what_a_service_has_no_word_for_is_tried() {
+    let main = "/podTemplate/spec/containers/0";
+    for (pointer, value) in [
+        ("/frontendSidecar", json!("logger")),
+        ("/compilationCache", json!({"pvcName": "a", "mountPath": "/a"})),
+        ("/podTemplate", json!({})),
+        ("/podTemplate/odd", json!(1)),
+        ("/podTemplate/metadata/name", json!("t")),
+        ("/podTemplate/metadata/labels", json!({"a": 1})),
+        ("/podTemplate/spec/mainContainer", json!({"image": "i"})),
+        ("/podTemplate/spec/containers", json!([])),
+        (&format!("{main}/name"), json!("worker")),
+        ("/podTemplate/spec/containers/1/name", json!("main")),
+        ("/podTemplate/spec/containers/1/name", json!("sidecar-frontend")),
+        ("/podTemplate/spec/containers", json!([{"name": "main"}])),
+        (&format!("{main}/env"), json!([{"name": "A"}, {"name": "A"}])),
+        (&format!("{main}/resources/claims"), json!([{"name": "c"}])),
+        (&format!("{main}/resources/limits/cpu"), json!("0.5")),
+        (&format!("{main}/resources/limits/cpu"), json!(1)),
+        (&format!("{main}/volumeMounts/0/readOnly"), json!(true)),
+        (&format!("{main}/livenessProbe"), json!({"httpGet": null})),
+    ] {
+        assert!(!is_plain_hub(with(ordinary_template(), pointer, value.clone())), "{pointer} {value}");
+    }
+}
+
+proptest! {
+    /// Ordinary members in any company: in many of these services the debug assertion has something to say.
+    #[test]
+    fn some_parts_of_an_ordinary_service_come_back(left_out in prop::collection::vec(any::<prop::sample::Index>(), 0..4)) {
+        let mut service = ordinary();
+        let members = service.as_object_mut().unwrap();
+        for index in left_out {
+            let name = members.keys().nth(index.index(members.len())).unwrap().clone();
+            members.remove(&name);
+        }
+        prop_assert!(is_plain(service.clone()));
+        prop_assert_eq!(spoke(service.clone()).up().down().json(), service);
+    }
+}
