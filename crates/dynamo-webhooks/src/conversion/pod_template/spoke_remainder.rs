@@ -58,7 +58,7 @@ pub(in crate::conversion) fn spoke_remainder(
     let has_origins = main.is_some_and(|main| past.birth == Birth::SpokeBorn || is_saved || is_split(main));
     let by_rules_alone = past.birth == Birth::SpokeBorn && past.making == Making::ByRules;
     if by_rules_alone && plain::is_plain_service(service, &written) {
-        debug_assert!(comes_back(service, component, written.clone(), entry.clone(), has_origins));
+        debug_assert!(comes_back(service, component, &written, entry.clone(), has_origins));
         if has_origins {
             remember_origins(written, &mut entry);
         }
@@ -75,14 +75,14 @@ pub(in crate::conversion) fn spoke_remainder(
 fn comes_back(
     service: &v1alpha1::ComponentSpec,
     component: &v1beta1::ComponentSpec,
-    written: Value,
+    written: &Value,
     mut entry: Map<String, Value>,
     has_origins: bool,
 ) -> bool {
     if has_origins {
         remember_origins(written.clone(), &mut entry);
     }
-    prove(service, component, &written, &mut entry);
+    prove(service, component, written, &mut entry);
     !echo::is_recorded(&entry)
 }
 
