@@ -55,7 +55,7 @@ object! {
     /// The model that a component serves.
     pub struct ModelReference {
         /// Name of the model.
-        pub name: String,
+        pub name: Option<String>,
         /// Revision of the model.
         pub revision: String,
     }
@@ -158,7 +158,7 @@ object! {
     /// What makes a checkpoint the one that is looked for.
     pub struct CheckpointIdentity {
         /// Model id.
-        pub model: String,
+        pub model: Option<String>,
         /// Inference engine.
         pub backend_framework: Option<BackendFramework>,
         /// Version of the platform.

@@ -88,7 +88,7 @@ object! {
     /// A `core/v1` `ResourceClaim`: a reference to one of the pod's claims.
     pub struct ResourceClaim of ResourceClaim {
         /// Name of the claim in the pod's spec.
-        pub name: String,
+        pub name: Option<String>,
         /// One request of the claim; empty means all of it.
         pub request: String,
     }
@@ -108,7 +108,7 @@ object! {
         /// Name of the ConfigMap in the same namespace.
         pub name: String,
         /// Key in it.
-        pub key: String,
+        pub key: Option<String>,
         /// Whether the ConfigMap or the key may be missing.
         pub optional: Option<bool>,
     }

@@ -133,7 +133,8 @@ object! {
         /// The generation of the spec that was looked at.
         pub observed_generation: Option<i64>,
         /// Aspects of the component's state.
-        pub conditions: Vec<Condition>,
+        // The schema requires the list, and it may be empty.
+        pub conditions: Option<Vec<Condition>>,
         /// Labels of the component's pods.
         pub pod_selector: BTreeMap<String, String>,
         /// Replicas of the component.
@@ -147,7 +148,7 @@ object! {
         /// What backs the component.
         pub component_kind: Option<ComponentKind>,
         /// Name of the newest backing object; deprecated.
-        pub component_name: String,
+        pub component_name: Option<String>,
         /// Names of the backing objects.
         pub component_names: Vec<String>,
         /// Dynamo namespace in effect.

@@ -57,7 +57,7 @@ object! {
     /// A volume mounted in the main container.
     pub struct VolumeMount {
         /// Name of a PersistentVolumeClaim.
-        pub name: String,
+        pub name: Option<String>,
         /// Where the volume is mounted.
         pub mount_point: String,
         /// Whether compiled kernels are kept on it.
@@ -131,7 +131,7 @@ object! {
     /// A container beside the main one that takes requests.
     pub struct FrontendSidecar {
         /// Image reference.
-        pub image: String,
+        pub image: Option<String>,
         /// Arguments of the image's entry point.
         pub args: Vec<String>,
         /// Name of a Secret whose keys become environment variables.

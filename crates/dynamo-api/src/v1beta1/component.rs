@@ -142,7 +142,7 @@ object! {
     /// Volume that compiled kernels are kept on.
     pub struct CompilationCache {
         /// Name of a PersistentVolumeClaim.
-        pub pvc_name: String,
+        pub pvc_name: Option<String>,
         /// Where it is mounted.
         pub mount_path: String,
     }

@@ -30,9 +30,9 @@ fn united(flat: &[VolumeMount], own: Value) -> Value {
 }
 
 fn native(mount: &VolumeMount) -> Value {
-    let members = [("name", &mount.name), ("mountPath", &mount.mount_point)];
-    let set = members.into_iter().filter(|(_, text)| !text.is_empty());
-    Value::Object(set.map(|(name, text)| (name.to_owned(), Value::from(text.as_str()))).collect())
+    let name = mount.name.as_deref().map(|name| ("name".to_owned(), name.into()));
+    let path = ("mountPath".to_owned(), mount.mount_point.as_str().into());
+    Value::Object(name.into_iter().chain([path]).collect())
 }
 
 fn record(own_count: usize, flat_count: usize, trail: &mut Trail<'_>) {
@@ -70,11 +70,12 @@ pub(super) fn lower(container: &mut Map<String, Value>, flat: &mut Vec<VolumeMou
 fn plain(mount: &Value) -> Option<VolumeMount> {
     let members = mount.as_object()?;
     let text = |name: &str| match members.get(name) {
-        None | Some(Value::Null) => Some(String::new()),
-        Some(Value::String(text)) => Some(text.clone()),
+        None | Some(Value::Null) => Some(None),
+        Some(Value::String(text)) => Some(Some(text.clone())),
         Some(_) => None,
     };
-    Some(VolumeMount { name: text("name")?, mount_point: text("mountPath")?, use_as_compilation_cache: false })
+    let mount_point = text("mountPath")?.unwrap_or_default();
+    Some(VolumeMount { name: text("name")?, mount_point, use_as_compilation_cache: false })
 }
 
 fn is_at_the_same_place(one: &VolumeMount, other: &VolumeMount) -> bool {
@@ -174,7 +175,7 @@ fn enriched(flat: &[VolumeMount], own: &Value, had: &[Value]) -> Vec<Value> {
 /// The mount with what the hub had beside name and path, found by both or by a name that only one had.
 fn with_leaves(mount: &VolumeMount, had: &[Value]) -> Value {
     let by_name = || {
-        let mut named = had.iter().filter(|had| had["name"] == mount.name.as_str());
+        let mut named = had.iter().filter(|had| had["name"].as_str() == mount.name.as_deref());
         named.next().filter(|_| named.next().is_none())
     };
     let exact = had.iter().find(|had| plain(had).is_some_and(|had| is_at_the_same_place(&had, mount)));

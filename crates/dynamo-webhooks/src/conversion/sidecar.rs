@@ -21,8 +21,8 @@ pub(super) fn is_sidecar(container: &Value) -> bool {
 pub(super) fn lift(sidecar: &FrontendSidecar) -> Map<String, Value> {
     let mut container = Map::new();
     container.insert("name".into(), FRONTEND_SIDECAR_CONTAINER.into());
-    if !sidecar.image.is_empty() {
-        container.insert("image".into(), sidecar.image.as_str().into());
+    if let Some(image) = sidecar.image.as_deref().filter(|image| !image.is_empty()) {
+        container.insert("image".into(), image.into());
     }
     if !sidecar.args.is_empty() {
         container.insert("args".into(), sidecar.args.clone().into());
@@ -87,7 +87,7 @@ pub(super) fn lower(container: &Value, kept: &FrontendSidecar) -> Option<Fronten
     let envs = list("env")?.iter().cloned().map(Raw::from).collect();
     let kept = kept.env_from_secret.clone().filter(String::is_empty);
     let env_from_secret = plain_secret(&container["envFrom"]).map(str::to_owned).or(kept);
-    Some(FrontendSidecar { image, args, env_from_secret, envs })
+    Some(FrontendSidecar { image: Some(image), args, env_from_secret, envs })
 }
 
 /// The one secret whose keys all become variables, and nothing else.

@@ -61,7 +61,7 @@ pub(super) fn lift_component(
 ) -> v1beta1::DynamoComponentDeploymentStatus {
     v1beta1::DynamoComponentDeploymentStatus {
         observed_generation: written.observed_generation,
-        conditions: written.conditions.clone(),
+        conditions: written.conditions.clone().unwrap_or_default(),
         component: written.service.as_ref().map(lift_replicas),
     }
 }
@@ -78,7 +78,7 @@ pub(super) fn lower_component(
     let live = status.and_then(|status| status.component.as_ref());
     Some(v1alpha1::DynamoComponentDeploymentStatus {
         observed_generation: status.and_then(|status| status.observed_generation),
-        conditions: status.map(|status| status.conditions.clone()).unwrap_or_default(),
+        conditions: Some(status.map(|status| status.conditions.clone()).unwrap_or_default()),
         pod_selector: kept.pod_selector,
         service: live.map(|live| lower_replicas(live, kept.service)),
     })
@@ -122,7 +122,7 @@ fn lower_replicas(
 ) -> v1alpha1::ServiceReplicaStatus {
     let (component_name, component_names) = match kept.filter(|kept| still_hold(kept, &live.component_names)) {
         Some(kept) => (kept.component_name, kept.component_names),
-        None => (live.component_names.last().cloned().unwrap_or_default(), live.component_names.clone()),
+        None => (Some(live.component_names.last().cloned().unwrap_or_default()), live.component_names.clone()),
     };
     v1alpha1::ServiceReplicaStatus {
         component_kind: live.component_kind.clone(),
@@ -141,16 +141,21 @@ fn lower_replicas(
 
 /// The one name of old counts where there is no list.
 fn names(written: &v1alpha1::ServiceReplicaStatus) -> Vec<String> {
-    if written.component_names.is_empty() && !written.component_name.is_empty() {
-        return vec![written.component_name.clone()];
+    match name(written) {
+        "" => written.component_names.clone(),
+        name if written.component_names.is_empty() => vec![name.to_owned()],
+        _ => written.component_names.clone(),
     }
-    written.component_names.clone()
+}
+
+fn name(written: &v1alpha1::ServiceReplicaStatus) -> &str {
+    written.component_name.as_deref().unwrap_or_default()
 }
 
 /// The names of `written`, if the list alone doesn't tell them.
 fn names_apart(written: &v1alpha1::ServiceReplicaStatus) -> Option<v1alpha1::ServiceReplicaStatus> {
     let newest = written.component_names.last().map(String::as_str).unwrap_or_default();
-    (written.component_name != newest).then(|| v1alpha1::ServiceReplicaStatus {
+    (name(written) != newest).then(|| v1alpha1::ServiceReplicaStatus {
         component_name: written.component_name.clone(),
         component_names: written.component_names.clone(),
         ..v1alpha1::ServiceReplicaStatus::default()
@@ -159,7 +164,7 @@ fn names_apart(written: &v1alpha1::ServiceReplicaStatus) -> Option<v1alpha1::Ser
 
 /// Whether names that were kept are those of the live list; a name alone also holds where the list is gone.
 fn still_hold(kept: &v1alpha1::ServiceReplicaStatus, live: &[String]) -> bool {
-    let is_name_alone = kept.component_names.is_empty() && !kept.component_name.is_empty();
+    let is_name_alone = kept.component_names.is_empty() && !name(kept).is_empty();
     names(kept) == live || (is_name_alone && live.is_empty())
 }
 

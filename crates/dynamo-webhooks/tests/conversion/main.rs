@@ -14,4 +14,5 @@ mod kinds;
 mod limit;
 mod manifests;
 mod properties;
+mod required;
 mod stashes;

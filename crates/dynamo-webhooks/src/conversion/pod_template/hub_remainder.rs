@@ -68,7 +68,7 @@ fn unsaid(
     let mut spec = members.get("spec").and_then(Value::as_object).map(|spec| of(spec, |name| name == "mainContainer"));
     let is_alone = template.is_empty() && spec.as_ref().is_none_or(Map::is_empty);
     let containers = Comparison { written, lifted, component, service }.unsaid(is_alone);
-    if !containers.is_empty() {
+    if !containers.is_empty() || written["spec"]["containers"].as_array().is_some_and(Vec::is_empty) {
         spec.get_or_insert_default().insert("containers".into(), containers.into());
     }
     if let Some(spec) = spec.filter(|spec| !spec.is_empty()) {

@@ -159,7 +159,9 @@ fn spec(service: &ComponentSpec, extra: Value, had: Option<&Map<String, Value>>,
     };
     let had_containers = had.map(|had| had["containers"].as_array().map_or(&[][..], Vec::as_slice));
     let containers = containers::lift(service, main_container, listed, had_containers, trail);
-    if !containers.is_empty() {
+    // The schema demands the list, though it may be empty.
+    let had_a_list = had.is_some_and(|had| had["containers"].is_array());
+    if !containers.is_empty() || (had_a_list && !members.is_empty()) {
         members.insert("containers".into(), containers.into());
     }
     if let Some(unknown) = had.and_then(|had| had.get("mainContainer")) {

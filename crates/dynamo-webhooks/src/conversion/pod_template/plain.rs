@@ -115,7 +115,7 @@ fn are_objects(items: &Value) -> bool {
 /// Mounts of which each has a name and a path and none makes the compilation cache.
 fn are_plain_mounts(mounts: &[v1alpha1::VolumeMount]) -> bool {
     let places: HashSet<(&str, &str)> =
-        mounts.iter().map(|mount| (mount.name.as_str(), mount.mount_point.as_str())).collect();
+        mounts.iter().map(|mount| (mount.name.as_deref().unwrap_or_default(), mount.mount_point.as_str())).collect();
     places.len() == mounts.len()
         && places.iter().all(|(name, path)| !name.is_empty() && !path.is_empty())
         && !mounts.iter().any(|mount| mount.use_as_compilation_cache)

@@ -333,9 +333,30 @@ fn a_status_tells_the_newest_name_apart_where_the_list_does_not() {
         written["status"] = status(service.clone());
         assert_comes_back(&written);
         let mut alone = component("v1alpha1", json!({"serviceName": "w"}));
-        alone["status"] = json!({"service": service, "podSelector": {"a": "b"}});
+        alone["status"] = json!({"conditions": [], "service": service, "podSelector": {"a": "b"}});
         assert_comes_back(&alone);
     }
+}
+
+#[test]
+fn what_a_schema_requires_is_written_though_it_is_empty() {
+    let condition = json!({"type": "Ready", "status": "True", "reason": "r", "message": ""});
+    let mut graph = hub(json!({"components": [{"name": "w", "modelRef": {"name": ""}}]}));
+    graph["status"] = json!({"conditions": [condition], "components": {"w": {"replicas": 1}}});
+    let lowered = to_spoke(&graph);
+    assert_eq!(lowered["status"]["services"]["w"]["componentName"], "");
+    assert_eq!(lowered["status"]["conditions"], json!([condition]));
+    assert_eq!(to_hub(&lowered), graph);
+    let mut alone = component("v1beta1", json!({"name": "w"}));
+    alone["status"] = json!({"observedGeneration": 1});
+    assert_eq!(to_spoke(&alone)["status"]["conditions"], json!([]));
+}
+
+#[test]
+fn an_empty_list_of_containers_stays_one() {
+    let template = json!({"spec": {"nodeSelector": {"a": "b"}, "containers": []}});
+    let written = hub(json!({"components": [{"name": "w", "podTemplate": template}]}));
+    assert_eq!(to_hub(&to_spoke(&written)), written);
 }
 
 #[test]
@@ -351,7 +372,7 @@ fn names_of_a_changed_list_are_not_brought_back() {
 #[test]
 fn a_pod_selector_comes_back_also_where_nothing_else_was_said() {
     let mut written = component("v1alpha1", json!({"serviceName": "w"}));
-    written["status"] = json!({"podSelector": {"a": "b"}});
+    written["status"] = json!({"conditions": [], "podSelector": {"a": "b"}});
     let mut lifted = to_hub(&written);
     assert_eq!(to_spoke(&lifted), written);
     lifted.as_object_mut().unwrap().remove("status");

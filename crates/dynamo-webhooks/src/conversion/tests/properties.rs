@@ -27,13 +27,15 @@ fn nodes(node: &Value, at: &FieldPath, found: &mut Vec<(FieldPath, Value)>) {
 }
 
 /// Each node of the lifted spec is reported at a node that the user wrote, or just below one where the API has a value
-/// of its own: the name of the main container, and a checkpoint that is off because nobody turned it on.
+/// of its own: the name of the main container, a checkpoint that is off because nobody turned it on, and a mount without
+/// a path.
 fn every_node_has_an_origin(lifted: &Lifted) -> Result<(), TestCaseError> {
     let mut found = Vec::new();
     nodes(&lifted.hub["spec"], &FieldPath::field("spec"), &mut found);
     for (hub, _) in found {
         let written = lifted.provenance.trace(&hub);
-        let own = hub.to_string().ends_with("containers[0].name") || hub.to_string().ends_with("checkpoint.enabled");
+        let path = hub.to_string();
+        let own = ["containers[0].name", "checkpoint.enabled", "mountPath"].iter().any(|own| path.ends_with(own));
         let origin = if own { written.parent().unwrap_or_default() } else { written.clone() };
         prop_assert!(origin.find(&lifted.written).is_some(), "{hub} is reported at {written}:\n{:#}", lifted.written);
     }
@@ -51,11 +53,13 @@ fn carried_nodes_are_equal(lifted: &Lifted) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Scalars inside pod templates, but for those that are made: amounts, names and references to secrets.
+/// Scalars inside pod templates, but for those that are made: amounts, names, references to secrets and paths that
+/// nobody gave.
 fn is_carried(hub: &FieldPath, value: &Value) -> bool {
     let steps: Vec<&str> = hub.segments().iter().filter_map(Segment::name).collect();
     let made = steps.ends_with(&["containers", "name"])
         || steps.contains(&"resources")
+        || steps.ends_with(&["mountPath"]) && value == ""
         || steps.windows(2).any(|pair| pair == ["envFrom", "secretRef"]);
     steps.contains(&"podTemplate") && !made && !value.is_object() && !value.is_array()
 }
