@@ -122,7 +122,27 @@ pub(super) fn remembered(
             || shown.iter().any(|shown| is_at_the_same_place(shown, mount))
     };
     let left: Vec<VolumeMount> = flat.iter().enumerate().filter(is_left).map(|(_, mount)| mount.clone()).collect();
-    same(&united(&left, own.clone()), live).then_some(left)
+    let merged = united(&left, own.clone());
+    let is_unedited = match (without_caches(&merged, flat), without_caches(live, flat)) {
+        (Some(merged), Some(live)) => same(&merged, &live),
+        _ => same(&merged, live),
+    };
+    is_unedited.then_some(left)
+}
+
+/// The mounts but for those of caches, which are looked at apart; `None` where they are no list.
+fn without_caches(mounts: &Value, flat: &[VolumeMount]) -> Option<Value> {
+    let is_at_a_cache = |mount: &VolumeMount| {
+        flat.iter().any(|known| known.use_as_compilation_cache && is_at_the_same_place(known, mount))
+    };
+    match mounts {
+        Value::Null => Some(Value::Null),
+        Value::Array(mounts) => {
+            let others = mounts.iter().filter(|mount| !plain(mount).is_some_and(|mount| is_at_a_cache(&mount)));
+            Some(others.cloned().collect())
+        }
+        _ => None,
+    }
 }
 
 /// The remembered caches of a service that has no main container: all of them if they were all it mounted, or the first.

@@ -34,6 +34,20 @@ fn e_01_a_second_cache_that_the_hub_unmounted_does_not_come_back() {
 }
 
 #[test]
+fn a_cache_that_the_hub_unmounted_leaves_the_split_of_the_other_mounts() {
+    let own = json!([{"name": "c", "mountPath": "/c"}]);
+    let written = spoke(json!({
+        "volumeMounts": two_caches(),
+        "extraPodSpec": {"mainContainer": {"volumeMounts": own}},
+    }));
+    let edited = written.up().edited(|spec| spec["podTemplate"]["spec"]["containers"][0]["volumeMounts"] = own.clone());
+    let back = edited.down();
+    assert_eq!(back.json()["volumeMounts"], json!([flagged("a")]));
+    assert_eq!(back.json()["extraPodSpec"]["mainContainer"]["volumeMounts"], own);
+    assert_eq!(back.up().json(), edited.json());
+}
+
+#[test]
 fn e_02_a_pod_template_that_the_hub_replaced_mounts_no_second_cache() {
     let replaced = json!({"spec": {"containers": [
         {"name": "main", "volumeMounts": [{"name": "r", "mountPath": "/r"}]},
