@@ -51,6 +51,22 @@ fn first(path: &str) -> (Step, &str) {
     (Step::Member(name.to_owned()), rest)
 }
 
+/// Writes a value at a path of a case, or takes out what stands there.
+pub fn edit(document: &mut Value, path: &str, value: Option<Value>) {
+    let mut steps = steps(path);
+    let last = steps.pop().unwrap();
+    let parent = steps.iter().fold(document, |value, step| match step {
+        Step::Member(name) => &mut value[name],
+        Step::Item(index) => &mut value[index],
+    });
+    match (last, value) {
+        (Step::Member(name), Some(value)) => parent[name] = value,
+        (Step::Member(name), None) => drop(parent.as_object_mut().unwrap().remove(&name).unwrap()),
+        (Step::Item(index), Some(value)) => parent[index] = value,
+        (Step::Item(index), None) => drop(parent.as_array_mut().unwrap().remove(index)),
+    }
+}
+
 /// Whether `found` says all that `expected` says, and no more.
 pub fn says(found: Option<&Value>, expected: &Value) -> bool {
     gateward::testing::differences(expected, found.unwrap_or(&Value::Null)).is_empty()
