@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use super::origins::Part;
 use crate::conversion::merge::is_blank;
-use crate::conversion::resources;
+use crate::conversion::{resources, sameness};
 
 /// Whether a service comes back: nothing of the main container is said twice, no list names anything twice, and nothing
 /// is there that stands for nothing. `written` are its fields.
@@ -85,7 +85,10 @@ fn has_own_resources(service: &v1alpha1::ComponentSpec) -> bool {
 
 /// A main container that says more than its name, each variable once.
 fn is_plain_main(main: &Value) -> bool {
-    plain_object(main).is_some_and(|members| members.keys().any(|name| name != "name"))
+    let says_more = |members: &Map<String, Value>| {
+        members.iter().any(|(name, member)| name != "name" && !sameness::says_nothing(member))
+    };
+    plain_object(main).is_some_and(says_more)
         && is_absent_or(&main["name"], Value::is_string)
         && is_absent_or(&main["env"], are_plain_items)
         && is_absent_or(&main["envFrom"], are_objects)

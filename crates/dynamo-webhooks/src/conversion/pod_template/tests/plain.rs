@@ -122,6 +122,7 @@ fn what_a_service_has_no_word_for_is_tried() {
         ("/podTemplate/spec/containers/1/name", json!("main")),
         ("/podTemplate/spec/containers/1/name", json!("sidecar-frontend")),
         ("/podTemplate/spec/containers", json!([{"name": "main"}])),
+        ("/podTemplate/spec/containers", json!([{"name": "main", "livenessProbe": {"httpGet": {"path": null}}}])),
         (&format!("{main}/env"), json!([{"name": "A"}, {"name": "A"}])),
         (&format!("{main}/resources/claims"), json!([{"name": "c"}])),
         (&format!("{main}/resources/limits/cpu"), json!("0.5")),
