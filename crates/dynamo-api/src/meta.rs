@@ -76,7 +76,8 @@ object! {
         pub last_transition_time: Option<String>,
         /// The cause, one word in camel case.
         pub reason: String,
-        /// The cause, for people. An empty one is not an absent one: the schema demands it.
+        /// The cause, for people.
+        // An empty one is not an absent one: the schema demands it.
         pub message: Option<String>,
     }
 }

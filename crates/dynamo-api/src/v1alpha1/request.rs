@@ -60,7 +60,8 @@ object! {
         pub config: Option<Json>,
         /// Key of a ConfigMap that holds the graph to begin with.
         pub config_map_ref: Option<ConfigMapKey>,
-        /// Image of the profiler. An empty one is not an absent one: the schema demands it.
+        /// Image of the profiler.
+        // An empty one is not an absent one: the schema demands it.
         pub profiler_image: Option<String>,
         /// PersistentVolumeClaim that results are kept on.
         #[serde(rename = "outputPVC")]
@@ -84,7 +85,8 @@ impl ProfilingConfig {
 object! {
     /// Key of a ConfigMap in the same namespace.
     pub struct ConfigMapKey {
-        /// Name of the ConfigMap. An empty one is not an absent one: the schema demands it.
+        /// Name of the ConfigMap.
+        // An empty one is not an absent one: the schema demands it.
         pub name: Option<String>,
         /// Key in it.
         pub key: String,
