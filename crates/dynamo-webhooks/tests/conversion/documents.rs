@@ -74,11 +74,15 @@ impl Schemas {
         Self(schemas)
     }
 
+    /// The schema of a version of a kind.
+    pub fn of(&self, kind: &Kind, version: &str) -> Option<&Schema> {
+        let mut schemas = self.0.iter().filter(|(known, _, _)| *known == kind.crd.kind);
+        schemas.find(|(_, known, _)| known == version).map(|(_, _, schema)| schema)
+    }
+
     /// The object with its defaults, if it is admitted.
     pub fn admitted(&self, found: &Found) -> Option<Value> {
-        let schema =
-            self.0.iter().find(|(kind, version, _)| *kind == found.kind.crd.kind && version == found.version());
-        let schema = &schema?.2;
+        let schema = self.of(found.kind, found.version())?;
         let mut object = found.object.clone();
         schema.apply_defaults(&mut object);
         schema.validate(&object).is_empty().then_some(object)
