@@ -9,9 +9,10 @@ use v1alpha1::{ComponentSpec, SharedMemory};
 use v1beta1::ComponentType;
 
 use super::envelope::sparse;
+use super::losses::{self, LOST_OF_POD};
 use super::pod_template::{Making, Others, Past};
 use super::trail::Trail;
-use super::{experimental, losses, pod_template};
+use super::{experimental, pod_template};
 
 /// What was kept of a component: in the operator's annotation, and in ours.
 #[derive(Debug, Clone, Copy)]
@@ -30,9 +31,6 @@ pub(super) struct Unsaid {
     /// What it loses.
     pub lost: Map<String, Value>,
 }
-
-/// The member under which the pod's part of a remainder holds what the operator loses.
-const LOST_OF_POD: &str = "gateward";
 
 /// Reads a component of v1alpha1 as one called `name`.
 pub(super) fn lift(

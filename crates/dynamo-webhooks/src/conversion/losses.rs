@@ -13,6 +13,9 @@ use serde_json::{Map, Value, json};
 use super::envelope::{object, sparse};
 use super::pod_template::Making;
 
+/// The member under which the pod's part of a remainder holds what the operator loses.
+pub(super) const LOST_OF_POD: &str = "gateward";
+
 /// A version's losses, by component.
 #[derive(Debug, Default)]
 pub(super) struct Losses(Map<String, Value>);
@@ -36,9 +39,10 @@ impl Losses {
         object(&self.0, component)
     }
 
-    /// Whether what was kept has had a say in the object.
+    /// Whether what was kept has had a say in a pod.
     pub fn making(&self) -> Making {
-        if self.0.is_empty() { Making::ByRules } else { Making::WithRecord }
+        let has_pod = self.0.values().any(|lost| lost.get(LOST_OF_POD).is_some());
+        if has_pod { Making::WithRecord } else { Making::ByRules }
     }
 
     /// Adds what is to be kept of a component.
