@@ -69,12 +69,18 @@ fn assert_converted(text: &str, from: &str, to: &str) {
         return;
     }
     let kind = object["kind"].as_str().unwrap_or_default().to_owned();
-    let Some(schema) = SCHEMAS.get(&(kind, from.to_owned())) else { return };
+    let schema = |version: &str| SCHEMAS.get(&(kind.clone(), version.to_owned()));
+    let (Some(schema), Some(_)) = (schema(from), schema(to)) else { return };
+    // Members that stand twice are refused, which is not what is asked here.
+    let text = &object.to_string();
     // Metadata is the API server's to judge, and so is the limit of annotations.
-    let sound = schema.validate(&object).is_empty() && object["metadata"].is_object() && text.len() < 100_000;
+    let sound = schema.validate(&object).is_empty()
+        && object["metadata"].is_object()
+        && text.len() < 100_000
+        && numbers_fit(&object);
     match REGISTRY.convert(text, &format!("nvidia.com/{to}")) {
         Err(error) => {
-            assert!(!sound || error.path.to_string().starts_with("kind"), "{text}\ncan't be converted: {error}")
+            assert!(!sound, "{text}\ncan't be converted: {error}")
         }
         Ok(converted) => {
             let there: Value = serde_json::from_str(&converted.json).expect("an object");
@@ -86,5 +92,18 @@ fn assert_converted(text: &str, from: &str, to: &str) {
             let back = REGISTRY.convert(&converted.json, &format!("nvidia.com/{from}"));
             assert!(!sound || back.is_ok(), "{text}\ndoesn't come back: {:?}", back.err());
         }
+    }
+}
+
+/// Whether whole numbers fit the types of Go; a schema lets others pass, and the Go operator can't read them either.
+fn numbers_fit(value: &Value) -> bool {
+    match value {
+        Value::Number(number) => match number.as_i64() {
+            Some(whole) => i32::try_from(whole).is_ok(),
+            None => number.as_f64().is_some_and(|number| number.fract() != 0.0),
+        },
+        Value::Array(items) => items.iter().all(numbers_fit),
+        Value::Object(members) => members.values().all(numbers_fit),
+        _ => true,
     }
 }
