@@ -47,7 +47,8 @@ pub(super) fn remainder_of_spoke(spoke: &SpokeSpec) -> SpokeSpec {
 
 /// Reads a v1beta1 spec as v1alpha1, with what was `kept` of the one that it was made from.
 pub(super) fn lower(hub: &HubSpec, kept: &SpokeSpec) -> SpokeSpec {
-    if *hub == HubSpec::default() && *kept == SpokeSpec::default() {
+    // A partial object without a spec: nothing is known of it.
+    if *hub == HubSpec::default() {
         return SpokeSpec::default();
     }
     let mocker = hub.features.as_ref().and_then(|features| features.mocker.as_ref());

@@ -308,6 +308,20 @@ fn whether_the_graph_is_applied_returns_though_nothing_else_is_said() {
 }
 
 #[test]
+fn a_spec_that_says_nothing_stays_so_in_spite_of_what_was_kept() {
+    let kept = json!({"version": 1, "spec": {"profilingConfig": {"outputPVC": "results"}}});
+    let written = with(beta(&json!({})), "nvidia.com/dgdr-spec", &kept.to_string());
+    assert_eq!(lifted(&lowered(&written))["spec"], json!({}));
+}
+
+#[test]
+fn a_record_can_not_unsay_that_the_graph_is_not_applied() {
+    let record = json!({"version": 1, "known": {"v1beta1": {"spec": [{"at": "/autoApply", "reads": false}]}}});
+    let spoke = alpha(&json!({"model": "m", "backend": "vllm", "autoApply": false}));
+    assert_eq!(lifted(&with(spoke, "gateward.dev/preserved", &record.to_string()))["spec"]["autoApply"], false);
+}
+
+#[test]
 fn a_partial_object_converts() {
     for up in [true, false] {
         let (object, notes) = noted(&json!({"metadata": {}}), up);
