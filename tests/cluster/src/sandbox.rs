@@ -72,6 +72,11 @@ impl Sandbox {
         Self { options: "?fieldValidation=Strict", ..self.clone() }
     }
 
+    /// The same namespace, where unknown fields are errors and nothing is stored, as `kubectl --dry-run=server` asks.
+    pub fn strictly(&self) -> Self {
+        Self { options: "?fieldValidation=Strict&dryRun=All", ..self.clone() }
+    }
+
     /// The same namespace in the name of somebody else, who may do everything all the same.
     pub fn acting_as(&self, user: &str) -> Self {
         Self { client: self.client.acting_as(user), ..self.clone() }
