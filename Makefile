@@ -27,7 +27,7 @@ TOOL_TESTS := $(filter-out $(CONVERSION_TESTS) $(RULE_TESTS) $(LISTENER_TESTS) $
 	$(CLUSTER_TESTS),$(ALL_TESTS))
 named = $(foreach name,$(filter $(1),$(ALL_TESTS)),--test $(name))
 
-test: test-unit test-cases test-conversion test-tools test-hostile test-idle test-doc test-fuzz ## Run all tests
+test: test-unit test-cases test-conversion test-tools test-hostile test-idle test-cluster test-doc test-fuzz ## Run all tests
 
 test-unit: ## Tests beside the code
 	$(TEST) --lib --bins
