@@ -4,7 +4,7 @@ CARGO ?= cargo
 FUZZ_SECONDS ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-unit test-cases test-conversion test-tools test-hostile test-idle test-doc test-fuzz lint format deny docs generate shape bench clean
+.PHONY: help run test test-unit test-cases test-conversion test-tools test-hostile test-idle test-cluster test-doc test-fuzz lint format deny docs generate shape bench clean
 
 help: ## List the recipes
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -19,13 +19,15 @@ LISTENER_TESTS := converting hostile http2 serving watching
 RULE_TESTS := cases catalogue any_shape agreement commands convert kubeops_olm
 IDLE_TESTS := idle
 CONVERSION_TESTS := conversion
+CLUSTER_TESTS := api_server webhooks
 PACKAGES := crates/* examples/* tests/* xtask
 ALL_TESTS := $(sort $(basename $(notdir $(wildcard $(PACKAGES:%=%/tests/*.rs)))) \
 	$(notdir $(patsubst %/main.rs,%,$(wildcard $(PACKAGES:%=%/tests/*/main.rs)))))
-TOOL_TESTS := $(filter-out $(CONVERSION_TESTS) $(RULE_TESTS) $(LISTENER_TESTS) $(IDLE_TESTS),$(ALL_TESTS))
+TOOL_TESTS := $(filter-out $(CONVERSION_TESTS) $(RULE_TESTS) $(LISTENER_TESTS) $(IDLE_TESTS) \
+	$(CLUSTER_TESTS),$(ALL_TESTS))
 named = $(foreach name,$(filter $(1),$(ALL_TESTS)),--test $(name))
 
-test: test-unit test-cases test-conversion test-tools test-hostile test-idle test-doc test-fuzz ## Run all tests
+test: test-unit test-cases test-conversion test-tools test-hostile test-idle test-cluster test-doc test-fuzz ## Run all tests
 
 test-unit: ## Tests beside the code
 	$(TEST) --lib --bins
@@ -44,6 +46,12 @@ test-hostile: ## The server against hostile, patient and ordinary clients
 
 test-idle: ## A connection that rests for 100 seconds
 	$(TEST) $(call named,$(IDLE_TESTS))
+
+# With the tests of gateward-cli cargo builds its binary, which the others run.
+test-cluster: ## CRDs, webhooks and conversion behind a real API server; builds one first, once, in about ten minutes
+	testbed/build.sh
+	$(TEST) --no-run $(call named,commands $(CLUSTER_TESTS))
+	$(TEST) $(call named,$(CLUSTER_TESTS))
 
 test-doc: ## The examples in the documentation
 	$(TEST) --doc

@@ -168,6 +168,18 @@ fn a_null_entry_of_a_map_of_objects_is_dropped() {
 }
 
 #[test]
+fn a_number_of_replicas_that_can_be_scaled_has_32_bits() {
+    let version = json!({"name": "v1", "subresources": {"scale": {"specReplicasPath": ".spec.replicas"}}});
+    let version = from_crd(&json!({"spec": {"versions": [version]}})).unwrap().remove(0);
+    let found = |replicas: Value| version.unscalable(&json!({"spec": {"replicas": replicas}})).map(|it| it.to_string());
+    assert_eq!(found(json!(i32::MAX)), None);
+    assert_eq!(found(json!("2")), None, "the schema says so");
+    assert_eq!(found(json!(-1)).unwrap(), "Invalid value: -1: should be a non-negative integer");
+    let wide = found(json!(1_u64 << 31)).unwrap();
+    assert_eq!(wide, "Invalid value: 2147483648: should be less than or equal to 2147483647");
+}
+
+#[test]
 fn rules_on_transitions_are_listed_for_updates_alone() {
     let schema = Schema::compile(&json!({"type": "object", "x-kubernetes-validations": [
         {"rule": "self.a == oldSelf.a", "message": "the same"},

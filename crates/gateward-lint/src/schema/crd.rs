@@ -1,8 +1,9 @@
 //! The schemas of a CRD's versions.
 
+use gateward_core::{FieldPath, Segment};
 use serde_json::Value;
 
-use super::{Schema, SchemaError};
+use super::{Schema, SchemaError, SchemaFault, SchemaFinding};
 
 /// One version of a CRD.
 #[derive(Debug, Clone)]
@@ -15,6 +16,26 @@ pub struct VersionSchema {
     pub schema: Schema,
     /// How the status of its objects is written.
     pub status: StatusWrites,
+    /// The number of replicas, where objects can be scaled.
+    pub replicas: Option<FieldPath>,
+}
+
+impl VersionSchema {
+    /// What is wrong with the number of replicas for those who scale, whatever the schema says of it: for them it has 32
+    /// bits.
+    pub fn unscalable(&self, object: &Value) -> Option<SchemaFinding> {
+        let path = self.replicas.as_ref()?;
+        let value = path.find(object)?;
+        let why = match value.as_i64()? {
+            ..0 => "should be a non-negative integer",
+            number if number > i64::from(i32::MAX) => "should be less than or equal to 2147483647",
+            _ => return None,
+        };
+        Some(SchemaFinding {
+            path: path.clone(),
+            fault: SchemaFault::Malformed { value: value.clone(), why: why.into() },
+        })
+    }
 }
 
 /// How the status of objects is written.
@@ -47,5 +68,13 @@ fn version(version: &Value) -> Result<VersionSchema, SchemaError> {
         served: version.get("served") == Some(&Value::Bool(true)),
         schema,
         status: if status.is_some() { StatusWrites::Apart } else { StatusWrites::WithTheObject },
+        replicas: version.pointer("/subresources/scale/specReplicasPath").and_then(Value::as_str).and_then(members),
     })
+}
+
+/// A path like `.spec.replicas`; scaling knows no others.
+fn members(path: &str) -> Option<FieldPath> {
+    let mut names = path.strip_prefix('.')?.split('.');
+    let first = FieldPath::field(names.next()?.to_owned());
+    Some(names.fold(first, |path, name| path.child(Segment::Field(name.to_owned().into()))))
 }

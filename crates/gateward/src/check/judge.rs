@@ -141,6 +141,10 @@ impl Write<'_> {
             None => (version.schema.validate(&object), schema::Write::Creation),
         };
         found.extend(of_schema.into_iter().filter(|finding| !is_unknown(finding)).map(Finding::from));
+        let unscalable = version.unscalable(&object);
+        found.extend(
+            unscalable.filter(|fault| !found.iter().any(|found| found.is_schema_at(&fault.path))).map(Finding::from),
+        );
         match version.schema.cel_rules_on(&object, write).len() {
             0 => {}
             rules => found.push(Finding::unevaluated(rules)),

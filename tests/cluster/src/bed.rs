@@ -1,0 +1,119 @@
+//! The control plane.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail};
+use serde_json::Value;
+
+use crate::client::Client;
+use crate::control_plane::{self, ADMIN, API_SERVER};
+use crate::process::Process;
+use crate::programs::Programs;
+
+/// Where CRDs are.
+const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+
+/// A control plane that runs. It ends when this is dropped.
+pub struct Bed {
+    _processes: Vec<Process>,
+    programs: Programs,
+    folder: PathBuf,
+    client: Client,
+}
+
+impl Bed {
+    /// Starts a control plane that keeps everything in the folder, and waits until it is of use.
+    pub(crate) async fn start(folder: &Path) -> anyhow::Result<Self> {
+        let programs = Programs::find()?;
+        let authority = control_plane::write_files(folder)?;
+        let client = Client::new(API_SERVER, &authority, ADMIN)?;
+        let mut processes = Vec::new();
+        for (name, arguments) in control_plane::STORE_AND_API {
+            let mut command = programs.control_plane(name);
+            processes.push(Process::start(name, folder, command.args(arguments))?);
+        }
+        wait_for(&mut processes, &client, "/readyz").await?;
+        // It gives up where the API server isn't there at once.
+        let mut command = control_plane::controllers(&programs);
+        processes.push(Process::start("kube-controller-manager", folder, &mut command)?);
+        wait_for(&mut processes, &client, "/api/v1/namespaces/default/serviceaccounts/default").await?;
+        Ok(Self { _processes: processes, programs, folder: folder.into(), client })
+    }
+
+    /// A client that may do everything.
+    pub fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// The programs that belong to the bed.
+    pub fn programs(&self) -> &Programs {
+        &self.programs
+    }
+
+    /// The folder of logs, keys and data; gone when the test program ends.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// kubectl as the administrator.
+    pub fn kubectl(&self) -> Command {
+        let mut command = self.programs.control_plane("kubectl");
+        command.env("KUBECONFIG", self.folder.join("kubeconfig")).env("HOME", &self.folder);
+        command.current_dir(&self.folder).stdin(Stdio::null());
+        command
+    }
+
+    /// Installs CRDs and waits until their objects are served.
+    pub async fn install_crds(&self, crds: &[Value]) -> anyhow::Result<()> {
+        for crd in crds {
+            let name = crd["metadata"]["name"].as_str().context("a CRD without a name")?;
+            let path = format!("{CRDS}/{name}?fieldManager=test-bed&force=true");
+            self.client.apply(&path, crd).await?.granted()?;
+        }
+        for crd in crds {
+            self.wait_until_served(crd).await?;
+        }
+        Ok(())
+    }
+
+    /// Waits until clients can discover each version of a CRD, which is last of all.
+    async fn wait_until_served(&self, crd: &Value) -> anyhow::Result<()> {
+        let (group, plural) = (crd["spec"]["group"].as_str().unwrap_or_default(), &crd["spec"]["names"]["plural"]);
+        let start = Instant::now();
+        for version in crd["spec"]["versions"].as_array().into_iter().flatten() {
+            let version = version["name"].as_str().unwrap_or_default();
+            while !self.discovers(&format!("/apis/{group}/{version}"), plural).await? {
+                if start.elapsed() > Duration::from_mins(1) {
+                    bail!("{plural} of {version} are not served");
+                }
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        }
+        Ok(())
+    }
+
+    async fn discovers(&self, path: &str, plural: &Value) -> anyhow::Result<bool> {
+        let answer = self.client.get(path).await?.body;
+        let mut resources = answer["resources"].as_array().into_iter().flatten();
+        Ok(resources.any(|resource| &resource["name"] == plural))
+    }
+}
+
+/// Waits until something can be read.
+async fn wait_for(running: &mut [Process], client: &Client, path: &str) -> anyhow::Result<()> {
+    let start = Instant::now();
+    loop {
+        running.iter_mut().try_for_each(Process::must_run)?;
+        let answer = client.get(path).await;
+        if answer.as_ref().is_ok_and(|answer| answer.status.is_success()) {
+            return Ok(());
+        }
+        if start.elapsed() > Duration::from_mins(2) {
+            let words: Vec<String> = running.iter().map(Process::last_words).collect();
+            bail!("{path} can't be read: {answer:?}\n{}", words.join("\n"));
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}

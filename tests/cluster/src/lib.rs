@@ -1,0 +1,36 @@
+//! A real control plane on this machine, without containers: etcd, kube-apiserver and kube-controller-manager, started
+//! by the test itself in namespaces of its own.
+//!
+//! A test program of this crate has its own `main`, which is [`run`]. Before anything else it replaces itself by the
+//! same program inside new user, network, mount and process namespaces. So all that a test
+//! starts, and the test, see one private network where every port is free and every Service and Pod address is local;
+//! nothing leads out of it, any number of beds run side by side, and when the test program ends, in whatever way, the
+//! kernel ends the rest.
+//!
+//! The programs come from `testbed/build.sh`, and the webhooks from the `gateward` binary beside the test program.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::missing_panics_doc,
+    reason = "the vocabulary of tests: what fails here fails a test"
+)]
+
+mod bed;
+mod cases;
+mod client;
+mod control_plane;
+mod enter;
+mod pki;
+mod process;
+mod programs;
+mod run;
+mod sandbox;
+mod webhooks;
+
+pub use bed::Bed;
+pub use cases::{Case, Expectation};
+pub use client::{Client, Response};
+pub use programs::Programs;
+pub use run::{Test, run};
+pub use sandbox::{Refusal, Sandbox, refused, version_of};
+pub use webhooks::{Conversion, Webhooks, crds};

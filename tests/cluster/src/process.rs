@@ -1,0 +1,50 @@
+//! Programs that run as long as somebody holds them.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use anyhow::{Context, bail};
+
+/// A running program, whose output goes to a file. It is killed when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Process {
+    name: String,
+    child: Child,
+    log: PathBuf,
+}
+
+impl Process {
+    /// Starts a program; its log is `<name>.log` in the folder.
+    pub(crate) fn start(name: &str, folder: &Path, command: &mut Command) -> anyhow::Result<Self> {
+        let log = folder.join(format!("{name}.log"));
+        let file = File::create(&log)?;
+        let command = command.current_dir(folder).stdin(Stdio::null()).stdout(file.try_clone()?).stderr(file);
+        let child = command.spawn().with_context(|| format!("cannot start {name}"))?;
+        Ok(Self { name: name.into(), child, log })
+    }
+
+    /// Fails with the end of its log where the program has ended.
+    pub(crate) fn must_run(&mut self) -> anyhow::Result<()> {
+        match self.child.try_wait()? {
+            Some(exit) => bail!("{} ended with {exit}\n{}", self.name, self.last_words()),
+            None => Ok(()),
+        }
+    }
+
+    /// The end of the log.
+    pub(crate) fn last_words(&self) -> String {
+        let text = std::fs::read(&self.log).unwrap_or_default();
+        let text = String::from_utf8_lossy(&text);
+        let lines: Vec<&str> = text.lines().collect();
+        lines[lines.len().saturating_sub(25)..].join("\n")
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

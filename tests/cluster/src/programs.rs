@@ -1,0 +1,67 @@
+//! Where the programs are that a bed runs.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, bail};
+
+/// Names the folder of the control plane's programs; otherwise `testbed/build.sh` is asked, which builds them if need
+/// be.
+const CONTROL_PLANE: &str = "GATEWARD_TESTBED";
+/// Names the binary under test; otherwise it is the one that cargo has put beside the test program.
+const GATEWARD: &str = "GATEWARD_BIN";
+
+/// The programs of a bed.
+#[derive(Debug, Clone)]
+pub struct Programs {
+    control_plane: PathBuf,
+    gateward: PathBuf,
+}
+
+impl Programs {
+    /// Finds or builds them.
+    pub(crate) fn find() -> anyhow::Result<Self> {
+        let control_plane = std::env::var_os(CONTROL_PLANE).map_or_else(built, |folder| Ok(folder.into()))?;
+        let gateward = std::env::var_os(GATEWARD).map_or_else(beside_us, |file| Ok(file.into()))?;
+        Ok(Self { control_plane, gateward })
+    }
+
+    /// Lets a further process find the same ones.
+    pub(crate) fn pass_on(&self, command: &mut Command) {
+        command.env(CONTROL_PLANE, &self.control_plane).env(GATEWARD, &self.gateward);
+    }
+
+    /// A program of the control plane, kubectl or helm.
+    pub fn control_plane(&self, name: &str) -> Command {
+        Command::new(self.control_plane.join(name))
+    }
+
+    /// The binary under test.
+    pub fn gateward(&self) -> Command {
+        let mut command = Command::new(&self.gateward);
+        command.env_remove("GATEWARD_LOG");
+        command
+    }
+}
+
+fn built() -> anyhow::Result<PathBuf> {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testbed/build.sh");
+    let output = Command::new(&script)
+        .stderr(Stdio::inherit())
+        .output()
+        .with_context(|| format!("cannot run {}", script.display()))?;
+    if !output.status.success() {
+        bail!("{} failed", script.display());
+    }
+    Ok(String::from_utf8(output.stdout)?.trim_end().into())
+}
+
+fn beside_us() -> anyhow::Result<PathBuf> {
+    let program = std::env::current_exe()?;
+    let folder = program.parent().and_then(Path::parent).context("this program lies in no target folder")?;
+    let gateward = folder.join("gateward");
+    if !gateward.is_file() {
+        bail!("{} is not built: `cargo build --package gateward-cli`, or `make test-cluster`", gateward.display());
+    }
+    Ok(gateward)
+}

@@ -1,0 +1,138 @@
+//! The `main` of a test program.
+
+use std::future::Future;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use libtest_mimic::{Arguments, Conclusion, Trial};
+use tokio::runtime::Runtime;
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::bed::Bed;
+use crate::enter::enter;
+use crate::sandbox::Sandbox;
+
+/// Tests wait for the control plane more than they compute.
+const THREADS: usize = 4;
+
+type Running = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// A test: a name, and what it does in a namespace of its own.
+pub struct Test {
+    name: &'static str,
+    body: Box<dyn FnOnce(Sandbox) -> Running + Send>,
+}
+
+impl Test {
+    /// A test out of an async function.
+    pub fn new<F, R>(name: &'static str, body: F) -> Self
+    where
+        F: FnOnce(Sandbox) -> R + Send + 'static,
+        R: Future<Output = ()> + Send + 'static,
+    {
+        // A path of a function begins with the test program's own name.
+        let name = name.split_once("::").map_or(name, |(_, name)| name);
+        Self { name, body: Box::new(|sandbox| Box::pin(body(sandbox))) }
+    }
+
+    fn is_wanted(&self, arguments: &Arguments) -> bool {
+        let matches = |filter: &String| if arguments.exact { self.name == filter } else { self.name.contains(filter) };
+        arguments.filter.as_ref().is_none_or(matches) && !arguments.skip.iter().any(matches)
+    }
+}
+
+/// The named functions of a module as tests.
+#[macro_export]
+macro_rules! tests {
+    ($($name:ident),+ $(,)?) => {
+        vec![$($crate::Test::new(concat!(module_path!(), "::", stringify!($name)), $name)),+]
+    };
+}
+
+/// Runs tests on a bed that was prepared for all of them. What the preparation returns lives as long as they do.
+///
+/// Must be called before any thread is started.
+pub fn run<P, R, G>(mut tests: Vec<Test>, prepare: P) -> ExitCode
+where
+    P: FnOnce(Arc<Bed>) -> R,
+    R: Future<Output = anyhow::Result<G>>,
+{
+    let mut arguments = Arguments::from_args();
+    tests.retain(|test| test.is_wanted(&arguments));
+    // Without tests there is nothing to enter or to build.
+    if arguments.list || tests.is_empty() {
+        let listed = tests.into_iter().map(|test| Trial::test(test.name, || Ok(())));
+        return libtest_mimic::run(&arguments, listed.collect()).exit_code();
+    }
+    arguments.test_threads = arguments.test_threads.or(Some(THREADS));
+    let ran = enter().and_then(|folder| {
+        let runtime = Runtime::new()?;
+        runtime.spawn(end_with_a_signal());
+        let bed = Arc::new(runtime.block_on(Bed::start(&folder))?);
+        let _prepared = runtime.block_on(prepare(Arc::clone(&bed)))?;
+        let conclusion = libtest_mimic::run(&arguments, trials(&runtime, &bed, tests));
+        if conclusion.has_failed() {
+            keep_logs(&bed)?;
+        }
+        Ok(conclusion)
+    });
+    ran.as_ref().map_or_else(failed, Conclusion::exit_code)
+}
+
+fn failed(error: &anyhow::Error) -> ExitCode {
+    eprintln!("error: {error:#}");
+    ExitCode::FAILURE
+}
+
+/// The first process of a process namespace ends by no signal that it doesn't ask for.
+async fn end_with_a_signal() {
+    let (Ok(mut interrupt), Ok(mut terminate)) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
+    else {
+        return;
+    };
+    tokio::select! {
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
+    }
+    std::process::exit(130);
+}
+
+fn trials(runtime: &Runtime, bed: &Arc<Bed>, tests: Vec<Test>) -> Vec<Trial> {
+    let trial = |test: Test| {
+        let (handle, bed) = (runtime.handle().clone(), Arc::clone(bed));
+        Trial::test(test.name, move || {
+            handle.block_on(async {
+                let sandbox = Sandbox::new(bed, namespace(test.name)).await?;
+                (test.body)(sandbox).await;
+                Ok(())
+            })
+        })
+    };
+    tests.into_iter().map(trial).collect()
+}
+
+/// A namespace's name that tells of the test.
+fn namespace(test: &str) -> String {
+    let mut name: String = test.rsplit("::").next().unwrap_or_default().replace('_', "-");
+    name.truncate(63);
+    name.trim_end_matches('-').to_owned()
+}
+
+/// Copies the logs of a bed to where they can be read after its end.
+fn keep_logs(bed: &Bed) -> anyhow::Result<()> {
+    let program = std::env::current_exe()?;
+    let name = program.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let name = name.rsplit_once('-').map_or(name.as_str(), |(name, _)| name);
+    let folder: PathBuf = program.ancestors().nth(2).unwrap_or(&program).join("bed-logs").join(name);
+    std::fs::create_dir_all(&folder)?;
+    for entry in std::fs::read_dir(bed.folder())? {
+        let path = entry?.path();
+        if let Some(file) = path.file_name().filter(|_| path.extension().is_some_and(|extension| extension == "log")) {
+            std::fs::copy(&path, folder.join(file))?;
+        }
+    }
+    eprintln!("the logs of the control plane are in {}", folder.display());
+    Ok(())
+}

@@ -1,0 +1,112 @@
+//! The server under test, beside the API server instead of in a Pod, and what makes the API server ask it.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail};
+use base64::Engine;
+use serde_json::{Value, json};
+
+use crate::bed::Bed;
+use crate::process::Process;
+use crate::programs::Programs;
+
+/// Where reviews are answered.
+const ADDRESS: &str = "127.0.0.1:9443";
+
+/// Somebody of whom the webhooks are told nothing, so that tests can store objects that they would refuse.
+pub(crate) const UNSEEN: &str = "unseen-by-webhooks";
+
+/// Who converts the objects of our CRDs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Conversion {
+    /// Nobody: a version is only a name.
+    None,
+    /// The Service that the CRDs name.
+    Service,
+}
+
+/// Our CRDs, as the binary prints them.
+pub fn crds(programs: &Programs, conversion: Conversion) -> anyhow::Result<Vec<Value>> {
+    let mut crds = printed(&mut programs.gateward(), &["generate", "crds"])?;
+    if conversion == Conversion::None {
+        for spec in crds.iter_mut().filter_map(|crd| crd["spec"].as_object_mut()) {
+            spec.remove("conversion");
+        }
+    }
+    Ok(crds)
+}
+
+/// `gateward serve --local`, which ends when this is dropped.
+pub struct Webhooks {
+    _process: Process,
+    authority: String,
+}
+
+impl Webhooks {
+    /// Starts the server, installs our CRDs and has the API server ask the server about their objects.
+    pub async fn install(bed: &Bed) -> anyhow::Result<Self> {
+        let webhooks = Self::start(bed.programs(), bed.folder()).await?;
+        let mut crds = crds(bed.programs(), Conversion::Service)?;
+        let converting = crds.iter_mut().filter_map(|crd| crd.pointer_mut("/spec/conversion/webhook/clientConfig"));
+        converting.for_each(|config| webhooks.redirect(config));
+        bed.install_crds(&crds).await?;
+        for mut configuration in printed(&mut bed.programs().gateward(), &["generate", "webhooks"])? {
+            for webhook in configuration["webhooks"].as_array_mut().into_iter().flatten() {
+                webhooks.redirect(&mut webhook["clientConfig"]);
+                let expression = format!("request.userInfo.username != '{UNSEEN}'");
+                webhook["matchConditions"] = json!([{"name": "seen", "expression": expression}]);
+            }
+            bed.client().post(&collection(&configuration), &configuration).await?.granted()?;
+        }
+        Ok(webhooks)
+    }
+
+    async fn start(programs: &Programs, folder: &Path) -> anyhow::Result<Self> {
+        let (certificate, facts) = (folder.join("webhooks.crt"), folder.join("facts.json"));
+        // The cluster of most cases of the rule books.
+        std::fs::write(&facts, r#"{"clusterWide": true}"#)?;
+        let mut command = programs.gateward();
+        command.args(["serve", "--local", "--listen", ADDRESS, "--ca-out"]).arg(&certificate);
+        command.arg("--facts").arg(&facts);
+        let mut process = Process::start("gateward", folder, &mut command)?;
+        let authority = wait_for(&mut process, &certificate).await?;
+        Ok(Self { _process: process, authority })
+    }
+
+    /// Replaces the Service of a `clientConfig` by the server's own address.
+    fn redirect(&self, config: &mut Value) {
+        let path = config["service"]["path"].as_str().unwrap_or_default();
+        let authority = base64::engine::general_purpose::STANDARD.encode(&self.authority);
+        *config = json!({"url": format!("https://{ADDRESS}{path}"), "caBundle": authority});
+    }
+}
+
+fn collection(configuration: &Value) -> String {
+    let kind = configuration["kind"].as_str().unwrap_or_default().to_lowercase();
+    format!("/apis/admissionregistration.k8s.io/v1/{kind}s")
+}
+
+/// The objects that a command of the binary prints.
+fn printed(command: &mut Command, arguments: &[&str]) -> anyhow::Result<Vec<Value>> {
+    let output = command.args(arguments).args(["--output", "json"]).output()?;
+    if !output.status.success() {
+        bail!("{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    let lines = output.stdout.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+    lines.map(|line| serde_json::from_slice(line).context("what gateward prints")).collect()
+}
+
+/// The server is ready when its certificate is there.
+async fn wait_for(process: &mut Process, certificate: &PathBuf) -> anyhow::Result<String> {
+    let start = Instant::now();
+    while !certificate.exists() {
+        process.must_run()?;
+        if start.elapsed() > Duration::from_secs(30) {
+            bail!("the webhooks don't get ready\n{}", process.last_words());
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    Ok(std::fs::read_to_string(certificate)?)
+}

@@ -1,0 +1,19 @@
+//! What a user of the API server sees of our webhooks.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+mod admission;
+mod apply;
+mod cases;
+mod conversion;
+mod objects;
+
+use std::process::ExitCode;
+
+use cluster_tests::{Webhooks, run};
+
+fn main() -> ExitCode {
+    let tests =
+        [admission::tests(), conversion::tests(), apply::tests(), cases::tests()].into_iter().flatten().collect();
+    run(tests, async |bed| Webhooks::install(&bed).await)
+}
