@@ -8,26 +8,45 @@ use rcgen::{
 };
 use rustls_pki_types::{CertificateDer, PrivatePkcs8KeyDer};
 
-use crate::keys::{self, KeyError, KeySource};
+use crate::bundle::Anchor;
+use crate::keys::{KeyError, KeySource, PrivateKey};
 use crate::names::{CommonName, NameError, ServerNames};
 use crate::validity::{Validity, ValidityError};
 
-/// A self-signed certificate authority with its private key (ECDSA P-256).
+/// A certificate authority with its private key.
 ///
-/// It may sign server certificates and nothing below them (path length 0).
+/// One that is made here signs itself, and may sign server certificates and nothing below them (path length 0).
 pub struct Authority {
-    certificate: Certificate,
+    anchor: Anchor,
+    key: PrivateKey,
     issuer: Issuer<'static, KeyPair>,
-    validity: Validity,
 }
 
 impl Authority {
     /// Makes a new authority with a key of its own.
     pub fn new(name: &CommonName, validity: Validity, keys: &dyn KeySource) -> Result<Self, IssueError> {
-        let key = keys::key_pair(&keys.private_key()?)?;
+        let key = PrivateKey::from(keys.private_key()?);
+        let pair = key.key_pair()?;
         let params = authority_params(name, validity)?;
-        let certificate = params.self_signed(&key).map_err(|_| IssueError::Signing)?;
-        Ok(Self { certificate, issuer: Issuer::new(params, key), validity })
+        let certificate = params.self_signed(&pair).map_err(|_| IssueError::Signing)?;
+        let anchor = Anchor::new(certificate.into()).map_err(|_| IssueError::Signing)?;
+        Ok(Self { anchor, key, issuer: Issuer::new(params, pair) })
+    }
+
+    /// Takes an authority that was made before, here or elsewhere.
+    ///
+    /// It is tried out: what it signs has to verify against its own certificate.
+    pub fn from_parts(certificate: CertificateDer<'static>, key: PrivateKey) -> Result<Self, AuthorityError> {
+        let anchor = Anchor::new(certificate)?;
+        if !anchor.may_sign() {
+            return Err(AuthorityError::NotAnAuthority);
+        }
+        if !key.belongs_to(anchor.certificate())? {
+            return Err(AuthorityError::WrongKey);
+        }
+        let issuer = Issuer::from_ca_cert_der(anchor.certificate(), key.key_pair()?);
+        let authority = Self { issuer: issuer.map_err(|_| AuthorityError::CannotSign)?, anchor, key };
+        if authority.signs() { Ok(authority) } else { Err(AuthorityError::CannotSign) }
     }
 
     /// Issues a certificate for a server, with a key of its own.
@@ -39,33 +58,46 @@ impl Authority {
         validity: Validity,
         keys: &dyn KeySource,
     ) -> Result<ServerCertificate, IssueError> {
-        if !self.validity.covers(&validity) {
+        if !self.validity().covers(&validity) {
             return Err(IssueError::BeyondAuthority);
         }
-        let key = keys::key_pair(&keys.private_key()?)?;
+        let key = PrivateKey::from(keys.private_key()?).key_pair()?;
         let certificate =
             server_params(names, validity)?.signed_by(&key, &self.issuer).map_err(|_| IssueError::Signing)?;
         Ok(ServerCertificate { certificate, key, validity })
     }
 
+    /// What clients are to trust.
+    pub fn anchor(&self) -> &Anchor {
+        &self.anchor
+    }
+
     /// The authority's certificate: what clients are to trust.
     pub fn certificate(&self) -> &CertificateDer<'static> {
-        self.certificate.der()
+        self.anchor.certificate()
     }
 
     /// The authority's certificate as PEM: what goes into `caBundle`.
     pub fn certificate_pem(&self) -> String {
-        self.certificate.pem()
+        self.anchor.to_pem()
     }
 
-    /// The authority's private key as PEM (PKCS#8). Whoever reads it can pose as any server.
+    /// The authority's private key as PEM, in the encoding that it came in. Whoever reads it can pose as any server.
     pub fn private_key_pem(&self) -> String {
-        self.issuer.key().serialize_pem()
+        self.key.to_pem()
     }
 
     /// From when to when the authority is valid.
     pub fn validity(&self) -> Validity {
-        self.validity
+        self.anchor.validity()
+    }
+
+    /// Whether a certificate signed with the key verifies. It does not where the key is of a kind that nobody checks
+    /// here, or where the subject can't be repeated byte for byte as issuer.
+    fn signs(&self) -> bool {
+        let mut trial = CertificateParams::default();
+        trial.distinguished_name = DistinguishedName::new();
+        trial.signed_by(self.issuer.key(), &self.issuer).is_ok_and(|certificate| self.anchor.signed(certificate.der()))
     }
 }
 
@@ -105,7 +137,7 @@ impl ServerCertificate {
 
 impl fmt::Debug for Authority {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Authority").field("validity", &self.validity).finish_non_exhaustive()
+        f.debug_struct("Authority").field("validity", &self.validity()).finish_non_exhaustive()
     }
 }
 
@@ -113,6 +145,27 @@ impl fmt::Debug for ServerCertificate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ServerCertificate").field("validity", &self.validity).finish_non_exhaustive()
     }
+}
+
+/// Why a certificate and a key are no authority.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AuthorityError {
+    /// The certificate can't be read.
+    #[error(transparent)]
+    Certificate(#[from] ValidityError),
+    /// The key can't be read.
+    #[error(transparent)]
+    Key(#[from] KeyError),
+    /// The certificate may not sign others.
+    #[error("the certificate is not an authority's: it may not sign certificates")]
+    NotAnAuthority,
+    /// The key is another certificate's.
+    #[error("the private key does not belong to the certificate")]
+    WrongKey,
+    /// What the authority signs doesn't verify.
+    #[error("what the authority signs does not verify: its kind of key or its subject is not supported")]
+    CannotSign,
 }
 
 /// Why no certificate was issued.

@@ -18,11 +18,18 @@
 //! ```
 
 mod authority;
+mod bundle;
+mod fingerprint;
 mod keys;
 mod names;
+mod pem;
 mod validity;
 
-pub use authority::{Authority, IssueError, ServerCertificate};
-pub use keys::{KeyError, KeySource, SystemKeys};
+pub use authority::{Authority, AuthorityError, IssueError, ServerCertificate};
+pub use bundle::{Anchor, Bundle, BundleError};
+pub use fingerprint::{Fingerprint, FingerprintError};
+pub use keys::{KeyError, KeySource, PrivateKey, RsaKeys, SystemKeys};
 pub use names::{CommonName, NameError, ServerNames};
-pub use validity::{CLOCK_SKEW, TEN_YEARS, Validity, ValidityError};
+pub use validity::{
+    CLOCK_SKEW, Lifetime, LifetimeError, Lifetimes, RENEWED_BEFORE_THE_END, TEN_YEARS, Validity, ValidityError,
+};

@@ -12,6 +12,9 @@ pub const TEN_YEARS: Duration = Duration::from_hours(10 * 365 * 24);
 /// How far a certificate's start is dated back, so that a peer whose clock is behind accepts it.
 pub const CLOCK_SKEW: Duration = Duration::from_hours(1);
 
+/// How long before its end a certificate is replaced, if it lives long enough for that.
+pub const RENEWED_BEFORE_THE_END: Duration = Duration::from_hours(90 * 24);
+
 /// The last second that X.509 can name: the end of the year 9999.
 const END_OF_TIME: Duration = Duration::from_secs(253_402_300_799);
 
@@ -38,7 +41,10 @@ impl Validity {
 
     /// What stands in a certificate.
     pub fn of(certificate: &CertificateDer<'_>) -> Result<Self, ValidityError> {
-        let (_, certificate) = X509Certificate::from_der(certificate).map_err(|_| ValidityError::Unreadable)?;
+        let (rest, certificate) = X509Certificate::from_der(certificate).map_err(|_| ValidityError::Unreadable)?;
+        if !rest.is_empty() {
+            return Err(ValidityError::Unreadable);
+        }
         let dates = certificate.validity();
         Ok(Self { not_before: seconds(dates.not_before)?, not_after: seconds(dates.not_after)? })
     }
@@ -63,9 +69,80 @@ impl Validity {
         self.not_before <= other.not_before && other.not_after <= self.not_after
     }
 
+    /// The part of this span that lies within another one, if any.
+    pub fn within(&self, other: &Self) -> Option<Self> {
+        let not_before = self.not_before.max(other.not_before);
+        let not_after = self.not_after.min(other.not_after);
+        (not_before < not_after).then_some(Self { not_before, not_after })
+    }
+
+    /// When the certificate is to be replaced: [`RENEWED_BEFORE_THE_END`], or after two thirds of a shorter life.
+    ///
+    /// The hour by which a certificate is dated back is no part of its life, or one of a few minutes would be due at
+    /// once.
+    pub fn renewal(&self) -> SystemTime {
+        let span = self.not_after.saturating_sub(self.not_before);
+        let life = span.checked_sub(CLOCK_SKEW).filter(|life| !life.is_zero()).unwrap_or(span);
+        self.not_after() - RENEWED_BEFORE_THE_END.min(life / 3)
+    }
+
     pub(crate) fn dates(&self) -> Result<(OffsetDateTime, OffsetDateTime), ValidityError> {
         Ok((date(self.not_before)?, date(self.not_after)?))
     }
+}
+
+/// For how long certificates are made: from one minute to a hundred years.
+///
+/// ```
+/// use std::time::Duration;
+/// use gateward_certs::{Lifetime, TEN_YEARS};
+///
+/// assert_eq!(Lifetime::default().duration(), TEN_YEARS);
+/// assert!(Lifetime::new(Duration::from_secs(59)).is_err());
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Lifetime(Duration);
+
+impl Lifetime {
+    /// The shortest: less leaves no time to bring a certificate to those who need it.
+    pub const SHORTEST: Duration = Duration::from_mins(1);
+    /// The longest: any moment of the coming millennia plus this can still be named in a certificate.
+    pub const LONGEST: Duration = Duration::from_hours(100 * 365 * 24);
+
+    /// Checks the limits.
+    pub fn new(duration: Duration) -> Result<Self, LifetimeError> {
+        let allowed = (Self::SHORTEST..=Self::LONGEST).contains(&duration);
+        if allowed { Ok(Self(duration)) } else { Err(LifetimeError { duration }) }
+    }
+
+    /// The time as such.
+    pub fn duration(self) -> Duration {
+        self.0
+    }
+}
+
+impl Default for Lifetime {
+    /// [`TEN_YEARS`].
+    fn default() -> Self {
+        Self(TEN_YEARS)
+    }
+}
+
+/// A lifetime that no certificate is made for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a certificate lives from one minute to 100 years, not {} seconds", duration.as_secs())]
+pub struct LifetimeError {
+    /// What was asked for.
+    pub duration: Duration,
+}
+
+/// For how long authorities and server certificates are made: ten years each, unless set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Lifetimes {
+    /// The authority's.
+    pub authority: Lifetime,
+    /// The server certificate's. It ends with its authority at the latest.
+    pub server: Lifetime,
 }
 
 /// Why a span of time is none for a certificate.
@@ -132,6 +209,42 @@ mod tests {
         assert_eq!(Validity::between(before, at(10)), Err(ValidityError::OutOfRange));
         assert_eq!(Validity::starting(at(10_000), END_OF_TIME), Err(ValidityError::OutOfRange));
         assert_eq!(Validity::starting(at(10_000), Duration::MAX), Err(ValidityError::OutOfRange));
+    }
+
+    const DAY: Duration = Duration::from_hours(24);
+
+    fn life(duration: Duration) -> Validity {
+        Validity::starting(at(1_800_000_000), duration).unwrap()
+    }
+
+    #[test]
+    fn a_long_life_is_renewed_90_days_before_its_end() {
+        let validity = life(TEN_YEARS);
+        assert_eq!(validity.renewal(), validity.not_after() - 90 * DAY);
+        assert_eq!(life(271 * DAY).renewal(), life(271 * DAY).not_after() - 90 * DAY);
+    }
+
+    #[test]
+    fn a_short_life_is_renewed_at_two_thirds() {
+        assert_eq!(life(269 * DAY).renewal(), at(1_800_000_000) + (269 * DAY) * 2 / 3);
+        assert_eq!(life(3 * DAY).renewal(), at(1_800_000_000) + 2 * DAY);
+        assert_eq!(life(Duration::from_mins(3)).renewal(), at(1_800_000_000) + Duration::from_mins(2));
+    }
+
+    #[test]
+    fn a_life_that_was_not_dated_back_is_renewed_before_its_end_too() {
+        let hour = Validity::between(at(0), at(3_600)).unwrap();
+        assert_eq!(hour.renewal(), at(2_400));
+        let second = Validity::between(at(10), at(11)).unwrap();
+        assert!(second.renewal() < second.not_after());
+    }
+
+    #[test]
+    fn two_spans_share_what_lies_within_both() {
+        let (early, late) = (Validity::between(at(0), at(20)).unwrap(), Validity::between(at(10), at(30)).unwrap());
+        assert_eq!(early.within(&late), Some(Validity::between(at(10), at(20)).unwrap()));
+        assert_eq!(early.within(&late), late.within(&early));
+        assert_eq!(early.within(&Validity::between(at(20), at(30)).unwrap()), None);
     }
 
     #[test]

@@ -1,0 +1,150 @@
+//! Bundles: hostile bytes, merging, expiry, and who signed what.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+use std::sync::LazyLock;
+use std::time::{Duration, SystemTime};
+
+use gateward_certs::{
+    Anchor, Authority, Bundle, BundleError, CommonName, ServerNames, SystemKeys, TEN_YEARS, Validity,
+};
+use proptest::prelude::*;
+use proptest::sample::subsequence;
+
+const DAY: u64 = 86_400;
+
+fn day(number: u64) -> SystemTime {
+    SystemTime::UNIX_EPOCH + Duration::from_secs(number * DAY)
+}
+
+fn authority(from: u64, to: u64) -> Authority {
+    let validity = Validity::between(day(from), day(to)).unwrap();
+    Authority::new(&CommonName::new("otter").unwrap(), validity, &SystemKeys).unwrap()
+}
+
+/// Eight authorities of one name; the one at place n is valid from day 1 to day n + 2.
+static AUTHORITIES: LazyLock<Vec<Authority>> = LazyLock::new(|| (0..8).map(|n| authority(1, n + 2)).collect());
+
+fn anchors() -> Vec<Anchor> {
+    AUTHORITIES.iter().map(|authority| authority.anchor().clone()).collect()
+}
+
+fn bundles() -> impl Strategy<Value = Bundle> {
+    subsequence(anchors(), 0..=8).prop_shuffle().prop_map(|anchors| anchors.into_iter().collect())
+}
+
+/// PEM with duplicates, comments, sections of other kinds, cut sections and bytes of any kind between.
+fn texts() -> impl Strategy<Value = Vec<u8>> {
+    let anchor = || prop::sample::select(anchors());
+    let piece = prop_oneof![
+        anchor().prop_map(|anchor| anchor.to_pem().into_bytes()),
+        (anchor(), 1..600_usize).prop_map(|(anchor, length)| anchor.to_pem().into_bytes()[..length.min(400)].to_vec()),
+        Just(b"-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n".to_vec()),
+        Just(b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n".to_vec()),
+        prop::collection::vec(any::<u8>(), 0..40),
+    ];
+    prop::collection::vec(piece, 0..6).prop_map(|pieces| pieces.join(&b'\n'))
+}
+
+fn same_set(one: &Bundle, other: &Bundle) -> bool {
+    one.contains_all(other) && other.contains_all(one) && one.len() == other.len()
+}
+
+proptest! {
+    #[test]
+    fn reading_any_text_gives_a_bundle_or_says_what_is_wrong(text in texts()) {
+        let (bundle, flaws) = Bundle::salvage(&text);
+        prop_assert_eq!(Bundle::parse(&text).is_ok(), flaws.is_empty());
+        prop_assert_eq!(Bundle::parse(bundle.to_pem().as_bytes()), Ok(bundle));
+    }
+
+    #[test]
+    fn a_damaged_section_spoils_no_other(before in texts(), after in texts(), anchor in prop::sample::select(anchors())) {
+        let text = [&before[..], b"\n", anchor.to_pem().as_bytes(), &after].concat();
+        prop_assert!(Bundle::salvage(&text).0.contains(&anchor));
+    }
+
+    #[test]
+    fn merging_is_idempotent(one in bundles(), other in bundles()) {
+        let merged = one.merged(&other);
+        prop_assert_eq!(&merged.merged(&other), &merged);
+        prop_assert_eq!(&merged.merged(&one), &merged);
+        prop_assert_eq!(one.merged(&one), one);
+    }
+
+    #[test]
+    fn merging_gives_the_same_set_either_way_round(one in bundles(), other in bundles(), third in bundles()) {
+        prop_assert!(same_set(&one.merged(&other), &other.merged(&one)));
+        prop_assert_eq!(one.merged(&other).merged(&third), one.merged(&other.merged(&third)));
+    }
+
+    #[test]
+    fn merging_loses_nothing_and_keeps_the_order(one in bundles(), other in bundles()) {
+        let merged = one.merged(&other);
+        prop_assert!(merged.contains_all(&one) && merged.contains_all(&other));
+        prop_assert!(merged.iter().zip(&one).all(|(merged, one)| merged == one));
+    }
+
+    #[test]
+    fn what_is_still_valid_is_never_dropped_and_what_has_ended_always_is(bundle in bundles(), today in 0..12_u64) {
+        let left = bundle.without_expired(day(today));
+        for anchor in &bundle {
+            prop_assert_eq!(left.contains(anchor), day(today) <= anchor.validity().not_after());
+        }
+    }
+}
+
+#[test]
+fn text_around_the_sections_is_passed_over() {
+    let pem = AUTHORITIES[0].certificate_pem();
+    let text = format!("# the authority of otters\r\n{pem}and a note\n{pem}");
+    assert_eq!(Bundle::parse(text.as_bytes()).unwrap(), AUTHORITIES[0].anchor().clone().into());
+    assert_eq!(Bundle::parse(b" \n"), Ok(Bundle::default()));
+}
+
+#[test]
+fn a_flaw_names_its_section() {
+    let pem = AUTHORITIES[0].certificate_pem();
+    let flaw = |text: &str| Bundle::parse(text.as_bytes()).unwrap_err();
+    assert_eq!(flaw(&format!("{pem}-----BEGIN CERTIFICATE-----\nMIIB\n")), BundleError::Section { section: 2 });
+    assert_eq!(flaw(&format!("{}{pem}", &pem[..300])), BundleError::Section { section: 1 });
+    assert_eq!(flaw("otters"), BundleError::NotPem);
+    assert_eq!(flaw(&pem.repeat(4_000)), BundleError::TooLong);
+    let empty = flaw("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n");
+    assert_eq!(empty.to_string(), "section 1 of the bundle: the certificate is not readable X.509");
+}
+
+#[test]
+fn a_text_of_a_hundred_thousand_empty_sections_is_read_at_once() {
+    let text = "-----BEGIN \n".repeat((1 << 20) / 12);
+    let start = std::time::Instant::now();
+    assert_eq!(Bundle::salvage(text.as_bytes()).1.len(), (1 << 20) / 12);
+    assert!(start.elapsed() < Duration::from_secs(5));
+}
+
+#[test]
+fn of_two_authorities_with_one_name_the_one_that_signed_is_found() {
+    let names = ServerNames::parse(["otter"]).unwrap();
+    let leaf = AUTHORITIES[3].issue(&names, AUTHORITIES[3].validity(), &SystemKeys).unwrap();
+    let all: Bundle = anchors().into_iter().collect();
+    assert_eq!(all.signer_of(leaf.certificate()), Some(AUTHORITIES[3].anchor()));
+    assert_eq!(Bundle::from(AUTHORITIES[2].anchor().clone()).signer_of(leaf.certificate()), None);
+}
+
+#[test]
+fn a_bundle_trusts_a_leaf_while_both_are_valid() {
+    let (authority, names) = (authority(10, 30), ServerNames::parse(["otter"]).unwrap());
+    let leaf = authority.issue(&names, Validity::between(day(10), day(20)).unwrap(), &SystemKeys).unwrap();
+    let bundle = Bundle::from(authority.anchor().clone());
+    assert!(bundle.trusts(leaf.certificate(), day(15)));
+    assert!(!bundle.trusts(leaf.certificate(), day(9)) && !bundle.trusts(leaf.certificate(), day(21)));
+    assert!(!Bundle::default().trusts(leaf.certificate(), day(15)));
+}
+
+#[test]
+fn a_bundle_of_an_authority_that_has_ended_trusts_nothing_of_it() {
+    let names = ServerNames::parse(["otter"]).unwrap();
+    let leaf = AUTHORITIES[7].issue(&names, AUTHORITIES[7].validity(), &SystemKeys).unwrap();
+    let bundle = Bundle::from(AUTHORITIES[7].anchor().clone());
+    assert!(bundle.trusts(leaf.certificate(), day(9)));
+    assert!(!bundle.trusts(leaf.certificate(), SystemTime::UNIX_EPOCH + TEN_YEARS));
+}
