@@ -19,6 +19,7 @@
 
 mod authority;
 mod bundle;
+mod derived_names;
 mod fingerprint;
 mod keys;
 mod names;
@@ -27,6 +28,7 @@ mod validity;
 
 pub use authority::{Authority, AuthorityError, IssueError, ServerCertificate};
 pub use bundle::{Anchor, Bundle, BundleError};
+pub use derived_names::{DerivedNameError, NameLimit};
 pub use fingerprint::{Fingerprint, FingerprintError};
 pub use keys::{KeyError, KeySource, PrivateKey, RsaKeys, SystemKeys};
 pub use names::{CommonName, NameError, ServerNames};

@@ -1,7 +1,11 @@
 //! Names that certificates carry.
 
+use std::net::IpAddr;
+
 use rcgen::SanType;
-use rustls_pki_types::ServerName;
+use rustls_pki_types::{CertificateDer, ServerName};
+use x509_parser::extensions::GeneralName;
+use x509_parser::prelude::{FromDer as _, X509Certificate};
 
 /// The longest common name that X.509 allows (RFC 5280, `ub-common-name`).
 const LONGEST_COMMON_NAME: usize = 64;
@@ -51,6 +55,32 @@ impl ServerNames {
         if unique.is_empty() { Err(NameError::NoServerName) } else { Ok(Self(unique)) }
     }
 
+    /// The names under which a Service is called: `<service>.<namespace>.svc`, which is what the API server asks for,
+    /// then the shorter ones, then the full one in the cluster's domain.
+    ///
+    /// ```
+    /// use gateward_certs::ServerNames;
+    ///
+    /// let names = ServerNames::of_service("otter", "zoo", "cluster.local")?;
+    /// let names: Vec<_> = names.iter().map(|name| name.to_str().into_owned()).collect();
+    /// assert_eq!(names, ["otter.zoo.svc", "otter", "otter.zoo", "otter.zoo.svc.cluster.local"]);
+    /// # Ok::<(), gateward_certs::NameError>(())
+    /// ```
+    pub fn of_service(service: &str, namespace: &str, cluster_domain: &str) -> Result<Self, NameError> {
+        let required = format!("{service}.{namespace}.svc");
+        let full = format!("{required}.{}", cluster_domain.trim_matches('.'));
+        Self::parse([&required, service, &format!("{service}.{namespace}"), &full])
+    }
+
+    /// The names that a certificate carries and that mean something to a TLS client: DNS names and addresses.
+    pub(crate) fn carried_by(certificate: &CertificateDer<'_>) -> Vec<ServerName<'static>> {
+        let Ok((_, certificate)) = X509Certificate::from_der(certificate) else { return Vec::new() };
+        match certificate.subject_alternative_name() {
+            Ok(Some(names)) => names.value.general_names.iter().filter_map(general_name).collect(),
+            _ => Vec::new(),
+        }
+    }
+
     /// The names, in the order given.
     pub fn iter(&self) -> impl Iterator<Item = &ServerName<'static>> {
         self.0.iter()
@@ -86,6 +116,19 @@ fn server_name(name: &str) -> Result<ServerName<'static>, NameError> {
     ServerName::try_from(name.to_owned()).map_err(|_| NameError::ServerName { name: name.to_owned() })
 }
 
+fn general_name(name: &GeneralName<'_>) -> Option<ServerName<'static>> {
+    match name {
+        GeneralName::DNSName(dns) => ServerName::try_from(dns.to_ascii_lowercase()).ok(),
+        GeneralName::IPAddress(bytes) => address(bytes).map(|address| ServerName::IpAddress(address.into())),
+        _ => None,
+    }
+}
+
+fn address(bytes: &[u8]) -> Option<IpAddr> {
+    let four = <[u8; 4]>::try_from(bytes).map(IpAddr::from);
+    four.or_else(|_| <[u8; 16]>::try_from(bytes).map(IpAddr::from)).ok()
+}
+
 fn alternative_name(name: &ServerName<'static>) -> Result<SanType, NameError> {
     let unknown = || NameError::ServerName { name: name.to_str().into_owned() };
     match name {
@@ -111,6 +154,19 @@ mod tests {
     fn a_server_name_is_kept_once() {
         let names = ServerNames::parse(["a.svc", "10.0.0.1", "a.svc"]).unwrap();
         assert_eq!(names.iter().count(), 2);
+    }
+
+    #[test]
+    fn a_service_of_63_characters_in_a_namespace_of_63_has_its_names() {
+        let (service, namespace) = ("s".repeat(63), "n".repeat(63));
+        let names = ServerNames::of_service(&service, &namespace, "cluster.local").unwrap();
+        assert_eq!(names.iter().map(|name| name.to_str().len()).max(), Some(63 + 1 + 63 + 4 + 14));
+    }
+
+    #[test]
+    fn a_cluster_domain_stands_with_or_without_its_dot() {
+        let names = |domain| ServerNames::of_service("s", "n", domain).unwrap();
+        assert_eq!(names("example.org."), names("example.org"));
     }
 
     #[test]
