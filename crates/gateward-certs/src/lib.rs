@@ -24,6 +24,8 @@ mod fingerprint;
 mod keys;
 mod names;
 mod pem;
+pub mod secret;
+mod timestamp;
 mod validity;
 
 pub use authority::{Authority, AuthorityError, IssueError, ServerCertificate};

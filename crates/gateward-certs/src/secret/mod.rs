@@ -1,0 +1,161 @@
+//! What stands in the Secrets: the server's certificate with its key, and the authority with its own.
+//!
+//! Both are judged by pure functions: [`LeafState::of`], [`AuthorityState::of`], and [`repair`], which says what is to
+//! be done about them where no authority is being exchanged. [`crate::rotation`] builds on these.
+//!
+//! ```
+//! use std::time::{Duration, SystemTime};
+//! use gateward_certs::secret::{AuthorityFields, AuthorityState, LeafRules, LeafState, Repair, repair};
+//! use gateward_certs::{Bundle, ServerNames};
+//!
+//! let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
+//! let names = ServerNames::of_service("otter", "zoo", "cluster.local")?;
+//! let rules = LeafRules { secret: "zoo/otter-cert", names: &names, trusted: &Bundle::default(), now: Some(now) };
+//!
+//! let leaf = LeafState::of(None, &rules);
+//! let authority = AuthorityState::of(None, "zoo/otter-cert-ca", AuthorityFields::OWN, Some(now));
+//! let old_place = AuthorityState::of(None, "zoo/otter-cert", AuthorityFields::OLD_PLACE, Some(now));
+//! assert_eq!(repair(&leaf, &authority, &old_place), Repair::NewAuthority);
+//! # Ok::<(), gateward_certs::NameError>(())
+//! ```
+
+mod authority;
+mod leaf;
+mod repair;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::Duration;
+
+pub use authority::{AuthorityFields, AuthorityState};
+pub use leaf::{LeafRules, LeafState, TlsPair};
+pub use repair::{Repair, repair};
+
+use crate::authority::AuthorityError;
+use crate::bundle::BundleError;
+use crate::keys::KeyError;
+
+/// The field of a Secret that holds the certificate.
+pub const CERTIFICATE: &str = "tls.crt";
+/// The field of a Secret that holds the certificate's private key.
+pub const PRIVATE_KEY: &str = "tls.key";
+/// The field of the server's Secret that holds the authority's certificate.
+pub const TRUST: &str = "ca.crt";
+/// The field of the server's Secret in which others keep the authority's private key: any pod that mounts the Secret
+/// can read it there.
+pub const OLD_PLACE_OF_THE_AUTHORITYS_KEY: &str = "ca.key";
+
+/// How far ahead a certificate's start may lie without being taken for a mistake: clocks differ by so much.
+pub const CLOCK_TOLERANCE: Duration = Duration::from_mins(5);
+
+/// The data of a Secret, decoded from base64. Its debug output names the fields and shows nothing of them.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct SecretData(BTreeMap<String, Vec<u8>>);
+
+impl SecretData {
+    /// The content of a field; `None` if it is missing or empty.
+    pub fn field(&self, name: &str) -> Option<&[u8]> {
+        self.0.get(name).map(Vec::as_slice).filter(|content| !content.is_empty())
+    }
+
+    /// Whether there is such a field, be it empty.
+    pub fn has(&self, name: &str) -> bool {
+        self.0.contains_key(name)
+    }
+
+    /// With a field set.
+    pub fn with(mut self, name: &str, content: impl Into<Vec<u8>>) -> Self {
+        self.0.insert(name.to_owned(), content.into());
+        self
+    }
+
+    /// Without a field.
+    pub fn without(mut self, name: &str) -> Self {
+        self.0.remove(name);
+        self
+    }
+
+    /// The fields, in the order of their names.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &[u8])> {
+        self.0.iter().map(|(name, content)| (name.as_str(), content.as_slice()))
+    }
+}
+
+impl<K: Into<String>, V: Into<Vec<u8>>> FromIterator<(K, V)> for SecretData {
+    fn from_iter<I: IntoIterator<Item = (K, V)>>(fields: I) -> Self {
+        Self(fields.into_iter().map(|(name, content)| (name.into(), content.into())).collect())
+    }
+}
+
+impl fmt::Debug for SecretData {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.0.keys()).finish()
+    }
+}
+
+/// A field of a Secret that can't be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("Secret {secret}, field {field}: {fault}; it is made anew, or put a valid one there")]
+pub struct Damage {
+    /// The Secret, as `namespace/name`.
+    pub secret: String,
+    /// The field.
+    pub field: &'static str,
+    /// What is wrong with it.
+    pub fault: Fault,
+}
+
+impl Damage {
+    fn new(secret: &str, field: &'static str, fault: impl Into<Fault>) -> Self {
+        Self { secret: secret.to_owned(), field, fault: fault.into() }
+    }
+}
+
+/// What is wrong with a field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Fault {
+    /// The field is missing or empty.
+    #[error("it is missing or empty")]
+    Absent,
+    /// The certificates can't be read.
+    #[error(transparent)]
+    Bundle(#[from] BundleError),
+    /// The private key can't be read.
+    #[error(transparent)]
+    Key(#[from] KeyError),
+    /// Certificate and key make no authority.
+    #[error(transparent)]
+    Authority(#[from] AuthorityError),
+    /// The private key is another certificate's.
+    #[error("the private key does not belong to the certificate")]
+    WrongKey,
+    /// The certificate is not meant for servers.
+    #[error("the certificate is not for servers (extended key usage)")]
+    NotForServers,
+    /// The authority that signed the certificate isn't there.
+    #[error("the authority that signed the certificate is not among them")]
+    SignerAbsent,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn debug_output_of_a_secret_holds_no_content() {
+        let data = SecretData::default().with("tls.key", "otter").with("tls.crt", "");
+        assert_eq!(format!("{data:?}"), r#"{"tls.crt", "tls.key"}"#);
+        assert_eq!((data.field("tls.crt"), data.has("tls.crt")), (None, true));
+    }
+
+    #[test]
+    fn damage_names_the_secret_the_field_the_fault_and_the_way_out() {
+        let damage = Damage::new("zoo/otter", PRIVATE_KEY, KeyError::NoKey);
+        assert_eq!(
+            damage.to_string(),
+            "Secret zoo/otter, field tls.key: no private key in PEM: it takes PKCS#1, PKCS#8 or SEC 1, not encrypted; \
+             it is made anew, or put a valid one there"
+        );
+    }
+}

@@ -1,0 +1,55 @@
+//! Moments as people and annotations read them: RFC 3339, in whole seconds of UTC.
+
+use std::time::{Duration, SystemTime};
+
+use time::{Date, Month, OffsetDateTime};
+
+/// `2027-01-15T08:00:00Z`. A moment that no certificate can name is written in words.
+pub(crate) fn write(moment: SystemTime) -> String {
+    let seconds = moment.duration_since(SystemTime::UNIX_EPOCH).ok().and_then(|since| since.as_secs().try_into().ok());
+    match seconds.and_then(|seconds| OffsetDateTime::from_unix_timestamp(seconds).ok()) {
+        Some(at) => {
+            let (year, month, day) = at.to_calendar_date();
+            let (hour, minute, second) = at.to_hms();
+            format!("{year:04}-{:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z", u8::from(month))
+        }
+        None => "a moment out of range".to_owned(),
+    }
+}
+
+/// Reads what [`write`] wrote.
+pub(crate) fn read(text: &str) -> Option<SystemTime> {
+    let digits = |range: std::ops::Range<usize>| text.get(range)?.parse::<u16>().ok();
+    let small = |range| digits(range).and_then(|number| u8::try_from(number).ok());
+    let month = Month::try_from(small(5..7)?).ok()?;
+    let date = Date::from_calendar_date(digits(0..4)?.into(), month, small(8..10)?).ok()?;
+    let at = date.with_hms(small(11..13)?, small(14..16)?, small(17..19)?).ok()?.assume_utc();
+    let moment = SystemTime::UNIX_EPOCH + Duration::from_secs(at.unix_timestamp().try_into().ok()?);
+    (write(moment) == text).then_some(moment)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_moment_is_written_as_rfc_3339() {
+        assert_eq!(write(SystemTime::UNIX_EPOCH + Duration::from_hours(500_000)), "2027-01-15T08:00:00Z");
+        assert_eq!(write(SystemTime::UNIX_EPOCH - Duration::from_secs(1)), "a moment out of range");
+    }
+
+    proptest! {
+        #[test]
+        fn what_was_written_is_read(seconds in 0..253_402_300_800_u64) {
+            let moment = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
+            prop_assert_eq!(read(&write(moment)), Some(moment));
+        }
+
+        #[test]
+        fn any_other_text_is_refused(text in "\\PC{0,24}|[-0-9TZ:+]{18,22}") {
+            prop_assert!(read(&text).is_none_or(|moment| write(moment) == text));
+        }
+    }
+}
