@@ -64,6 +64,11 @@ impl Anchor {
             && may_sign(&authority)
             && child.verify_signature(Some(authority.public_key())).is_ok()
     }
+
+    /// Whether a client that trusts this certificate takes another one, dates aside.
+    fn vouches_for(&self, other: &CertificateDer<'_>) -> bool {
+        *other == self.certificate || self.signed(other)
+    }
 }
 
 impl fmt::Debug for Anchor {
@@ -156,10 +161,16 @@ impl Bundle {
         self.iter().find(|anchor| anchor.signed(certificate))
     }
 
-    /// Whether a client with this bundle takes a server's certificate: one of these signed it, and both are valid now.
+    /// Whether a client with this bundle takes a certificate, dates aside: one of these signed it, or it is among them.
+    pub fn vouches_for(&self, certificate: &CertificateDer<'_>) -> bool {
+        self.iter().any(|anchor| anchor.vouches_for(certificate))
+    }
+
+    /// Whether a client with this bundle takes a server's certificate now: one of these vouches for it, and both are
+    /// valid.
     pub fn trusts(&self, certificate: &CertificateDer<'_>, now: SystemTime) -> bool {
         Validity::of(certificate).is_ok_and(|validity| validity.contains(now))
-            && self.iter().any(|anchor| anchor.validity.contains(now) && anchor.signed(certificate))
+            && self.iter().any(|anchor| anchor.validity.contains(now) && anchor.vouches_for(certificate))
     }
 
     /// The certificates, in their order.

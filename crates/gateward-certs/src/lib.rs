@@ -24,6 +24,7 @@ mod fingerprint;
 mod keys;
 mod names;
 mod pem;
+pub mod rotation;
 pub mod secret;
 mod timestamp;
 mod validity;

@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::SystemTime;
 
 use super::{
-    CERTIFICATE, CLOCK_TOLERANCE, Damage, Fault, OLD_PLACE_OF_THE_AUTHORITYS_KEY, PRIVATE_KEY, SecretData, TRUST,
+    CERTIFICATE, Damage, Fault, OLD_PLACE_OF_THE_AUTHORITYS_KEY, PRIVATE_KEY, SecretData, TRUST, starts_too_late,
 };
 use crate::authority::{Authority, AuthorityError};
 use crate::bundle::Bundle;
@@ -36,7 +36,7 @@ pub enum AuthorityState {
     Expiring(Box<Authority>),
     /// Its time is over.
     Expired(Box<Authority>),
-    /// Its time is still to come, by more than [`CLOCK_TOLERANCE`]: a clock was wrong when it was made.
+    /// Its time is still to come, by more than [`CLOCK_TOLERANCE`](super::CLOCK_TOLERANCE): a clock was wrong when it was made.
     NotYetValid(Box<Authority>),
     /// The private key is another certificate's.
     WrongKey,
@@ -80,7 +80,7 @@ impl AuthorityState {
         let validity = authority.validity();
         match now {
             Some(now) if validity.not_after() < now => Self::Expired(authority),
-            Some(now) if validity.not_before() > now + CLOCK_TOLERANCE => Self::NotYetValid(authority),
+            Some(now) if starts_too_late(validity, now) => Self::NotYetValid(authority),
             Some(now) if validity.renewal() <= now => Self::Expiring(authority),
             _ => Self::Usable(authority),
         }

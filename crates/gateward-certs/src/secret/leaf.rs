@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use rustls_pki_types::{CertificateDer, ServerName};
 use x509_parser::prelude::{FromDer as _, X509Certificate};
 
-use super::{CERTIFICATE, CLOCK_TOLERANCE, Damage, Fault, PRIVATE_KEY, SecretData, TRUST};
+use super::{CERTIFICATE, Damage, Fault, PRIVATE_KEY, SecretData, TRUST, starts_too_late};
 use crate::bundle::Bundle;
 use crate::keys::PrivateKey;
 use crate::names::ServerNames;
@@ -81,7 +81,7 @@ pub enum LeafState {
     Expiring(TlsPair),
     /// The certificate doesn't carry these of the wanted names.
     LacksNames(TlsPair, Vec<ServerName<'static>>),
-    /// The certificate's time is still to come, by more than [`CLOCK_TOLERANCE`]: a clock was wrong when it was made.
+    /// The certificate's time is still to come, by more than [`CLOCK_TOLERANCE`](super::CLOCK_TOLERANCE): a clock was wrong when it was made.
     NotYetValid(TlsPair),
     /// None of the trusted authorities signed the certificate.
     NotSignedByCa(TlsPair),
@@ -133,7 +133,7 @@ impl LeafState {
 
     fn dated_and_named(pair: TlsPair, rules: &LeafRules<'_>) -> Self {
         let validity = pair.validity;
-        if rules.now.is_some_and(|now| validity.not_before() > now + CLOCK_TOLERANCE) {
+        if rules.now.is_some_and(|now| starts_too_late(validity, now)) {
             return Self::NotYetValid(pair);
         }
         let carried = ServerNames::carried_by(&pair.leaf);

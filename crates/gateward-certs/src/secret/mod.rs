@@ -25,7 +25,7 @@ mod repair;
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 pub use authority::{AuthorityFields, AuthorityState};
 pub use leaf::{LeafRules, LeafState, TlsPair};
@@ -34,6 +34,7 @@ pub use repair::{Repair, repair};
 use crate::authority::AuthorityError;
 use crate::bundle::BundleError;
 use crate::keys::KeyError;
+use crate::validity::Validity;
 
 /// The field of a Secret that holds the certificate.
 pub const CERTIFICATE: &str = "tls.crt";
@@ -136,6 +137,10 @@ pub enum Fault {
     /// The authority that signed the certificate isn't there.
     #[error("the authority that signed the certificate is not among them")]
     SignerAbsent,
+}
+
+fn starts_too_late(validity: Validity, now: SystemTime) -> bool {
+    validity.not_before().duration_since(now).is_ok_and(|ahead| ahead > CLOCK_TOLERANCE)
 }
 
 #[cfg(test)]

@@ -1,0 +1,253 @@
+//! How far an exchange of authorities has come: what is persisted about it.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::SystemTime;
+
+use crate::fingerprint::{Fingerprint, FingerprintError};
+use crate::timestamp;
+
+/// The annotation of the authority's Secret that says how far an exchange has come.
+pub const PROGRESS: &str = "gateward.dev/ca-rotation";
+/// The annotation of the authority's Secret that asks for an exchange: see [`Request`].
+pub const REQUEST: &str = "gateward.dev/rotate-ca";
+
+/// More than this is no progress of ours.
+const LONGEST: usize = 512;
+const FORMAT: &str = "v1";
+
+/// How far an exchange of authorities has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Phase {
+    /// The new authority is brought to every consumer, beside the old one. The server's certificate is the old one's.
+    Publish,
+    /// Every consumer carries both. The server's certificate is changed, and every replica is to show it.
+    Switch,
+    /// Every replica shows the new certificate. The old authority is taken from the consumers.
+    Retire,
+}
+
+/// Why authorities are exchanged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cause {
+    /// The old one's time comes to its end.
+    Expiring,
+    /// Someone asked for it.
+    Requested,
+    /// The old one's key is lost, or damaged.
+    Lost,
+    /// The authority's Secret holds another authority than the one that is in use.
+    Replaced,
+}
+
+/// What the annotation [`PROGRESS`] says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// How far the exchange has come.
+    pub phase: Phase,
+    /// Why it was begun.
+    pub cause: Option<Cause>,
+    /// Since when it is in this phase, by the clock of the replica that wrote so.
+    pub since: Option<SystemTime>,
+    /// The authority that takes over.
+    pub to: Fingerprint,
+}
+
+impl fmt::Display for Progress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{FORMAT} phase={}", self.phase)?;
+        if let Some(cause) = self.cause {
+            write!(f, " cause={}", cause.word())?;
+        }
+        if let Some(since) = self.since {
+            write!(f, " since={}", timestamp::write(since))?;
+        }
+        write!(f, " to={}", self.to)
+    }
+}
+
+impl FromStr for Progress {
+    type Err = ProgressError;
+
+    /// Reads what [`Display`](fmt::Display) writes. Where cause or time can't be read, they are unknown: nothing is
+    /// decided by them. Words of a later version are passed over.
+    fn from_str(text: &str) -> Result<Self, ProgressError> {
+        let mut words = text.split(' ');
+        if text.len() > LONGEST || words.next() != Some(FORMAT) {
+            return Err(ProgressError::Format);
+        }
+        let (mut phase, mut cause, mut since, mut to) = (None, None, None, None);
+        for (key, value) in words.filter_map(|word| word.split_once('=')) {
+            match key {
+                "phase" => phase = Phase::ALL.into_iter().find(|phase| phase.word() == value),
+                "cause" => cause = Cause::ALL.into_iter().find(|cause| cause.word() == value),
+                "since" => since = timestamp::read(value),
+                "to" => to = value.parse().ok(),
+                _ => {}
+            }
+        }
+        let phase = phase.ok_or(ProgressError::Phase)?;
+        Ok(Self { phase, cause, since, to: to.ok_or(ProgressError::To)? })
+    }
+}
+
+impl Phase {
+    const ALL: [Self; 3] = [Self::Publish, Self::Switch, Self::Retire];
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Publish => "publish",
+            Self::Switch => "switch",
+            Self::Retire => "retire",
+        }
+    }
+}
+
+impl fmt::Display for Phase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+impl Cause {
+    const ALL: [Self; 4] = [Self::Expiring, Self::Requested, Self::Lost, Self::Replaced];
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Expiring => "expiring",
+            Self::Requested => "requested",
+            Self::Lost => "lost",
+            Self::Replaced => "replaced",
+        }
+    }
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Expiring => "the old authority comes to its end",
+            Self::Requested => "it was asked for",
+            Self::Lost => "the old authority's key is lost or damaged",
+            Self::Replaced => "the authority's Secret holds another authority than the one in use",
+        })
+    }
+}
+
+/// Why an annotation tells no progress.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ProgressError {
+    /// It doesn't start as expected.
+    #[error("annotation {PROGRESS} is not of the form `{FORMAT} phase=…`; the exchange starts over with publishing")]
+    Format,
+    /// The phase is missing or unknown.
+    #[error("annotation {PROGRESS} names no known phase; the exchange starts over with publishing")]
+    Phase,
+    /// The authority is missing or unreadable.
+    #[error("annotation {PROGRESS} names no authority; the exchange starts over with publishing")]
+    To,
+}
+
+/// What the annotation [`REQUEST`] asks for.
+///
+/// ```
+/// use gateward_certs::rotation::Request;
+///
+/// assert_eq!("now".parse(), Ok(Request::Now));
+/// assert!("tomorrow".parse::<Request>().is_err());
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Request {
+    /// Another authority, whichever the present one is. What a person writes by hand; twice is two exchanges.
+    Now,
+    /// Another authority than this one. It can be asked for again and again, and is done once.
+    Replace(Fingerprint),
+}
+
+impl Request {
+    /// Whether it asks that this authority be exchanged.
+    pub fn concerns(self, present: Fingerprint) -> bool {
+        self == Self::Now || self == Self::Replace(present)
+    }
+}
+
+impl fmt::Display for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Now => f.write_str("now"),
+            Self::Replace(fingerprint) => fingerprint.fmt(f),
+        }
+    }
+}
+
+impl FromStr for Request {
+    type Err = RequestError;
+
+    fn from_str(text: &str) -> Result<Self, RequestError> {
+        if text == "now" { Ok(Self::Now) } else { Ok(Self::Replace(text.parse()?)) }
+    }
+}
+
+/// An annotation that asks for nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("annotation {REQUEST} is neither `now` nor the fingerprint of the authority to be replaced; it is passed over")]
+pub struct RequestError;
+
+impl From<FingerprintError> for RequestError {
+    fn from(_: FingerprintError) -> Self {
+        Self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn progress() -> impl Strategy<Value = Progress> {
+        let cause = prop::option::of(prop::sample::select(Cause::ALL.to_vec()));
+        let since =
+            prop::option::of((0..4_000_000_000_u64).prop_map(|s| SystemTime::UNIX_EPOCH + Duration::from_secs(s)));
+        (prop::sample::select(Phase::ALL.to_vec()), cause, since, any::<u64>()).prop_map(|(phase, cause, since, to)| {
+            Progress { phase, cause, since, to: Fingerprint::of(&to.to_be_bytes()) }
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn what_was_written_is_read(progress in progress()) {
+            prop_assert_eq!(progress.to_string().parse(), Ok(progress));
+        }
+
+        #[test]
+        fn any_text_is_read_or_refused(text in "\\PC{0,600}") {
+            prop_assert!(text.parse::<Progress>().is_err());
+        }
+
+        #[test]
+        fn a_cut_text_is_refused(progress in progress(), cut in 1..40_usize) {
+            let text = progress.to_string();
+            prop_assert_eq!(text[..text.len() - cut].parse::<Progress>(), Err(ProgressError::To));
+        }
+    }
+
+    #[test]
+    fn words_of_a_later_version_are_passed_over() {
+        let to = Fingerprint::of(b"otter");
+        let read = format!("v1 phase=switch cause=whim since=yesterday mood=good to={to}").parse();
+        assert_eq!(read, Ok(Progress { phase: Phase::Switch, cause: None, since: None, to }));
+        assert_eq!(format!("v2 phase=switch to={to}").parse::<Progress>(), Err(ProgressError::Format));
+        assert_eq!(format!("v1 phase=sleep to={to}").parse::<Progress>(), Err(ProgressError::Phase));
+    }
+
+    #[test]
+    fn a_request_of_one_authority_does_not_concern_the_next() {
+        let (old, new) = (Fingerprint::of(b"old"), Fingerprint::of(b"new"));
+        let request: Request = old.to_string().parse().unwrap();
+        assert!(request.concerns(old) && !request.concerns(new));
+        assert!(Request::Now.concerns(old) && Request::Now.concerns(new));
+    }
+}

@@ -1,0 +1,232 @@
+//! What is to be done next.
+
+use std::fmt;
+use std::time::{Duration, SystemTime};
+
+use super::progress::Cause;
+use super::view::{ConsumerId, Mark};
+use crate::bundle::Bundle;
+use crate::secret::{CLOCK_TOLERANCE, OLD_PLACE_OF_THE_AUTHORITYS_KEY};
+use crate::timestamp;
+
+/// One write or one wait. Its text is what `certs status` shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// Something is to be written. [`Write::contents`] says what exactly.
+    Write(Write),
+    /// Nothing is to be done before something changes or time has passed.
+    Wait(Wait),
+}
+
+/// What is to be written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Write {
+    /// The authority's Secret.
+    Authority(AuthorityWrite),
+    /// The server's Secret.
+    Leaf(LeafWrite),
+    /// Bundles of consumers: each a write of its own, which may fail and be repeated without the others.
+    Bundles(Vec<BundleWrite>),
+}
+
+/// What is to be written to the authority's Secret.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AuthorityWrite {
+    /// The first authority, or one where no trust is to be kept.
+    Create,
+    /// The authority whose key lies in the server's Secret.
+    Adopt,
+    /// The start of an exchange of authorities.
+    Begin {
+        /// Which authority is to take over.
+        incoming: Incoming,
+        /// The authorities that stay trusted until it has.
+        outgoing: Bundle,
+        /// Where the key of one of these lies, if it is known.
+        outgoing_signer: Option<Signer>,
+        /// Why.
+        cause: Cause,
+    },
+    /// The server's certificate may be changed.
+    Switch,
+    /// The old authorities are not trusted any more.
+    Retire,
+    /// The exchange is over.
+    Finish,
+    /// A request that concerns an authority which is gone is removed.
+    DropRequest,
+}
+
+/// Which authority is to take over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Incoming {
+    /// A new one.
+    New,
+    /// The one that is in the authority's Secret.
+    Present,
+}
+
+/// Which authority signs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Signer {
+    /// The one that is to stay.
+    Present,
+    /// One that is on its way out: as long as the other isn't known everywhere.
+    Outgoing,
+}
+
+/// What is to be written to the server's Secret.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LeafWrite {
+    /// A new certificate.
+    Issue {
+        /// Who signs it.
+        signer: Signer,
+        /// What is wrong with the present one.
+        because: String,
+    },
+    /// The Secret without the authority's key.
+    DropOldKey,
+}
+
+/// What a consumer is to carry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BundleWrite {
+    /// Which one.
+    pub consumer: ConsumerId,
+    /// The whole bundle.
+    pub bundle: Bundle,
+}
+
+/// What is waited for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Wait {
+    /// Everything is as it should be until then.
+    Idle {
+        /// When the next certificate is to be renewed.
+        until: SystemTime,
+    },
+    /// A state of affairs has to stand for some time, measured by a clock that doesn't jump. After it, the mark goes
+    /// into [`View::settled`](super::View::settled) of the next look, for as long as the process lives.
+    Settling {
+        /// The state of affairs.
+        mark: Mark,
+        /// For how long.
+        time: Duration,
+        /// What has been reached.
+        reached: &'static str,
+    },
+    /// Not every replica shows the new certificate.
+    Replicas {
+        /// Those that show another one.
+        lagging: Vec<String>,
+        /// Those that get requests, but didn't answer.
+        silent: Vec<String>,
+    },
+    /// No replica answers at all, so nothing is known of what they show.
+    NoReplica,
+    /// A certificate is to be made or renewed, but this pod's clock and the API server's differ: what one of them dates
+    /// now, the other may refuse. A writer in this state had better leave its lease to another replica.
+    ClocksDisagree {
+        /// This pod's clock.
+        ours: SystemTime,
+        /// The API server's.
+        theirs: SystemTime,
+    },
+}
+
+impl Wait {
+    /// When to look again at the latest, if nothing is heard before.
+    ///
+    /// It is never long: a machine that was suspended doesn't know how much time has passed.
+    pub fn at_most(&self, now: SystemTime) -> Duration {
+        const OFTEN: Duration = Duration::from_secs(2);
+        const SELDOM: Duration = Duration::from_mins(10);
+        match self {
+            Self::Idle { until } => until.duration_since(now).unwrap_or_default().clamp(OFTEN, SELDOM),
+            Self::Settling { time, .. } => *time,
+            Self::Replicas { .. } | Self::NoReplica => OFTEN,
+            Self::ClocksDisagree { .. } => CLOCK_TOLERANCE,
+        }
+    }
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Write(write) => write.fmt(f),
+            Self::Wait(wait) => wait.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for Write {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Authority(write) => write.fmt(f),
+            Self::Leaf(LeafWrite::Issue { signer: Signer::Present, because }) => {
+                write!(f, "issue a server certificate ({because})")
+            }
+            Self::Leaf(LeafWrite::Issue { signer: Signer::Outgoing, because }) => {
+                write!(f, "issue a server certificate from the old authority ({because})")
+            }
+            Self::Leaf(LeafWrite::DropOldKey) => {
+                write!(f, "remove the authority's key ({OLD_PLACE_OF_THE_AUTHORITYS_KEY}) from the server's Secret")
+            }
+            Self::Bundles(writes) => {
+                let consumers: Vec<_> = writes.iter().map(|write| write.consumer.to_string()).collect();
+                write!(f, "write the bundle of {}", consumers.join(", "))
+            }
+        }
+    }
+}
+
+impl fmt::Display for AuthorityWrite {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Create => f.write_str("make an authority"),
+            Self::Adopt => write!(f, "take over the authority whose key is {OLD_PLACE_OF_THE_AUTHORITYS_KEY}"),
+            Self::Begin { incoming: Incoming::New, cause, .. } => {
+                write!(f, "make a new authority beside the old one ({cause})")
+            }
+            Self::Begin { incoming: Incoming::Present, cause, .. } => {
+                write!(f, "bring in the present authority beside the one in use ({cause})")
+            }
+            Self::Switch => f.write_str("go on to the server's certificate: every consumer carries both authorities"),
+            Self::Retire => f.write_str("retire the old authority: every replica shows a certificate of the new one"),
+            Self::Finish => f.write_str("end the exchange: no consumer carries the old authority"),
+            Self::DropRequest => f.write_str("drop a request that was met"),
+        }
+    }
+}
+
+impl fmt::Display for Wait {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Idle { until } => write!(f, "nothing is to be done until {}", timestamp::write(*until)),
+            Self::Settling { time, reached, .. } => {
+                write!(f, "waiting {} s to be sure of it: {reached}", time.as_secs_f32())
+            }
+            Self::Replicas { lagging, silent } => waiting_for(f, lagging, silent),
+            Self::NoReplica => f.write_str("waiting for a replica that answers: none does"),
+            Self::ClocksDisagree { ours, theirs } => write!(
+                f,
+                "waiting: this pod's clock says {}, the API server's {}; no certificate is made until they agree; set \
+                 the clock of the node",
+                timestamp::write(*ours),
+                timestamp::write(*theirs)
+            ),
+        }
+    }
+}
+
+fn waiting_for(f: &mut fmt::Formatter<'_>, lagging: &[String], silent: &[String]) -> fmt::Result {
+    f.write_str("waiting for every replica to show the new certificate")?;
+    if !lagging.is_empty() {
+        write!(f, "; still the old one: {}", lagging.join(", "))?;
+    }
+    if !silent.is_empty() {
+        write!(f, "; no answer from: {}", silent.join(", "))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,177 @@
+//! What is wanted, and what was read.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::{Duration, SystemTime};
+
+use rustls_pki_types::CertificateDer;
+
+use crate::fingerprint::Fingerprint;
+use crate::names::{CommonName, ServerNames};
+use crate::secret::SecretData;
+use crate::validity::Lifetimes;
+
+/// What the certificates are to be.
+#[derive(Debug, Clone)]
+pub struct Wanted {
+    /// The server's Secret, as `namespace/name`: for messages.
+    pub leaf_secret: String,
+    /// The authority's Secret, as `namespace/name`: for messages.
+    pub authority_secret: String,
+    /// The names that the server is called by.
+    pub names: ServerNames,
+    /// The name that new authorities get.
+    pub authority_name: CommonName,
+    /// How long new certificates live.
+    pub lifetimes: Lifetimes,
+    /// How long a state of affairs has to stand before anything that rests on it is done: the time within which every
+    /// API server has heard of a bundle that was written.
+    pub settle: Duration,
+}
+
+impl Wanted {
+    /// How long a state of affairs has to stand, unless set.
+    pub const SETTLE: Duration = Duration::from_secs(5);
+}
+
+/// What was read of the cluster, in this order: the authority's Secret, the replicas, the consumers, the server's Secret,
+/// and the authority's Secret again. If its resourceVersion has changed in between, it is all read anew.
+///
+/// The order matters: so everything was seen within one phase, and a writer that is late finds that the object it wants
+/// to write has changed. The authority's Secret is not read from a cache.
+///
+/// A read that failed makes no view: there is nothing to decide on.
+#[derive(Debug, Clone)]
+pub struct View<'a> {
+    /// What the certificates are to be.
+    pub wanted: &'a Wanted,
+    /// The authority's Secret.
+    pub authority: Option<AuthoritySecret>,
+    /// The server's Secret.
+    pub leaf: Option<SecretData>,
+    /// All that carry a bundle: each entry of each webhook configuration, each conversion stanza.
+    pub consumers: Vec<Consumer>,
+    /// All pods that requests may reach, now or soon: those that are ready, that start, and that drain.
+    pub replicas: Vec<Replica>,
+    /// What the API server's clock said (the `Date` of its last answer). It is the API server that checks dates.
+    pub api_server_time: Option<SystemTime>,
+    /// The mark of the last [`Wait::Settling`](super::Wait::Settling) that this very process has waited for.
+    pub settled: Option<Mark>,
+}
+
+impl<'a> View<'a> {
+    /// Of a cluster in which there is nothing yet.
+    pub fn empty(wanted: &'a Wanted) -> Self {
+        let (consumers, replicas) = (Vec::new(), Vec::new());
+        Self { wanted, authority: None, leaf: None, consumers, replicas, api_server_time: None, settled: None }
+    }
+}
+
+/// The authority's Secret.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AuthoritySecret {
+    /// Its data.
+    pub data: SecretData,
+    /// Its annotations: those that aren't ours are passed over.
+    pub annotations: BTreeMap<String, String>,
+}
+
+/// Something that carries a bundle and calls the replicas with it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Consumer {
+    /// Which one.
+    pub id: ConsumerId,
+    /// What changes whenever the bundle is written, be it with what it held before: the object's uid with its
+    /// generation, or its resourceVersion.
+    pub revision: String,
+    /// The `caBundle`, decoded from base64: PEM, or whatever someone put there.
+    pub bundle: Vec<u8>,
+}
+
+/// Which consumer.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ConsumerId {
+    /// The object, as kind and name.
+    pub object: String,
+    /// The entry in it.
+    pub entry: String,
+}
+
+impl fmt::Display for ConsumerId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.object, self.entry)
+    }
+}
+
+/// A pod, and what it shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Replica {
+    /// The pod's name.
+    pub name: String,
+    /// Whether requests reach it: it is ready, or it drains and may still be called.
+    pub gets_requests: bool,
+    /// The certificate that it showed when it was dialled, if it answered.
+    pub served: Option<CertificateDer<'static>>,
+}
+
+/// Stands for a state of affairs, so that it can be told whether it has stayed the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Mark(Fingerprint);
+
+impl Mark {
+    /// Of what every consumer carries.
+    pub(super) fn of_consumers(consumers: &[Consumer]) -> Self {
+        let parts = |consumer: &Consumer| {
+            let ConsumerId { object, entry } = consumer.id.clone();
+            [object.into_bytes(), entry.into_bytes(), consumer.revision.clone().into_bytes(), consumer.bundle.clone()]
+        };
+        Self::of("consumers", consumers.iter().map(parts).collect())
+    }
+
+    /// Of what every replica shows that answers.
+    pub(super) fn of_replicas(replicas: &[Replica]) -> Self {
+        let parts = |replica: &Replica| {
+            let served = replica.served.as_ref()?;
+            Some([replica.name.clone().into_bytes(), served.to_vec()])
+        };
+        Self::of("replicas", replicas.iter().filter_map(parts).collect())
+    }
+
+    fn of<const N: usize>(what: &str, mut parts: Vec<[Vec<u8>; N]>) -> Self {
+        parts.sort();
+        let mut text = what.as_bytes().to_vec();
+        for part in parts.iter().flatten() {
+            text.extend((part.len() as u64).to_be_bytes());
+            text.extend(part);
+        }
+        Self(Fingerprint::of(&text))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn consumer(entry: &str, revision: &str, bundle: &str) -> Consumer {
+        let id = ConsumerId { object: "crd".to_owned(), entry: entry.to_owned() };
+        Consumer { id, revision: revision.to_owned(), bundle: bundle.into() }
+    }
+
+    #[test]
+    fn a_mark_does_not_depend_on_the_order_of_reading() {
+        let (one, other) = (consumer("a", "1", "x"), consumer("b", "1", "x"));
+        let mark = Mark::of_consumers(&[one.clone(), other.clone()]);
+        assert_eq!(Mark::of_consumers(&[other, one]), mark);
+    }
+
+    #[test]
+    fn a_mark_changes_with_every_part_of_what_it_stands_for() {
+        let mark = |consumer| Mark::of_consumers(&[consumer]);
+        let first = mark(consumer("a", "1", "x"));
+        for other in
+            [consumer("b", "1", "x"), consumer("a", "2", "x"), consumer("a", "1", "y"), consumer("a1", "", "x")]
+        {
+            assert_ne!(mark(other), first);
+        }
+    }
+}

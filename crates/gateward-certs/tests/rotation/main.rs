@@ -1,0 +1,7 @@
+//! The exchange of authorities, on a cluster in memory.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
+
+mod cluster;
+mod model;
+mod scenarios;
+mod writer;

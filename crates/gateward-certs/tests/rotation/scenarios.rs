@@ -1,0 +1,462 @@
+//! What is promised, one event at a time.
+
+use std::time::Duration;
+
+use gateward_certs::rotation::{
+    AuthorityWrite, Cause, Incoming, LeafWrite, PROGRESS, Phase, REQUEST, Signer, Status, Step, View, Wait, Wanted,
+    Write, next_step, restored,
+};
+use gateward_certs::secret::SecretData;
+use gateward_certs::{Authority, Bundle, Fingerprint, Lifetime, ServerNames, SystemKeys, Validity};
+
+use crate::cluster::{Cluster, authority, wanted};
+use crate::writer::Writer;
+
+/// A cluster with a writer that is never disturbed.
+struct Calm {
+    cluster: Cluster,
+    writer: Writer,
+    wanted: Wanted,
+    steps: Vec<String>,
+}
+
+impl Calm {
+    /// Three consumers, two replicas, nothing else.
+    fn empty() -> Self {
+        Self { cluster: Cluster::new(3, 2), writer: Writer::default(), wanted: wanted(), steps: Vec::new() }
+    }
+
+    /// After the first installation.
+    fn settled() -> Self {
+        let mut calm = Self::empty();
+        calm.runs();
+        calm
+    }
+
+    /// One look and what follows from it. The step is noted, unless it is the one before.
+    fn looks(&mut self) {
+        loop {
+            self.writer.act(&mut self.cluster, &self.wanted, true);
+            self.cluster.check().unwrap();
+            if self.writer.rests() {
+                break;
+            }
+        }
+        let step = self.writer.last.as_ref().unwrap().to_string();
+        if self.steps.last() != Some(&step) {
+            self.steps.push(step);
+        }
+    }
+
+    /// Until nothing is to be done. Replicas hear of everything after a second.
+    fn runs(&mut self) {
+        for _ in 0..100 {
+            self.looks();
+            self.time_passes();
+            if matches!(self.writer.last, Some(Step::Wait(Wait::Idle { .. }))) && self.cluster.check_end().is_ok() {
+                return;
+            }
+        }
+        panic!("{:?}; {:?}", self.steps, self.cluster.check_end());
+    }
+
+    fn time_passes(&mut self) {
+        for at in 0..self.cluster.replicas.len() {
+            if self.cluster.replicas[at].shows.is_none() {
+                self.cluster.restart(at);
+            }
+            self.cluster.hear(at, 100);
+            self.cluster.turn_ready(at);
+        }
+        self.cluster.pass(Duration::from_secs(1));
+        self.cluster.check().unwrap();
+    }
+
+    fn runs_until(&mut self, step: &str) {
+        for _ in 0..100 {
+            self.looks();
+            if self.steps.last().is_some_and(|last| last.starts_with(step)) {
+                return;
+            }
+            self.cluster.pass(Duration::from_secs(1));
+        }
+        panic!("{:?}", self.steps);
+    }
+
+    fn next_by_the_writers_clock(&self) -> String {
+        next_step(&self.view(), self.writer.now(&self.cluster)).to_string()
+    }
+
+    /// The steps from here on, each by its first words.
+    fn steps_of(&mut self, words: usize) -> Vec<String> {
+        self.steps.clear();
+        self.runs();
+        let first = |step: &String| step.split(' ').take(words).collect::<Vec<_>>().join(" ");
+        self.steps.iter().map(first).collect()
+    }
+
+    fn authority(&self) -> Bundle {
+        let secret = self.cluster.authority.object.as_ref().unwrap();
+        Bundle::parse(secret.data.field("tls.crt").unwrap()).unwrap()
+    }
+
+    fn leaf(&self) -> Validity {
+        let leaf = Bundle::parse(self.cluster.leaf.object.as_ref().unwrap().field("tls.crt").unwrap()).unwrap();
+        leaf.iter().next().unwrap().validity()
+    }
+
+    fn annotate(&mut self, annotation: &str, text: &str) {
+        let mut secret = self.cluster.authority.object.clone().unwrap();
+        secret.annotations.insert(annotation.to_owned(), text.to_owned());
+        self.cluster.authority.put(Some(secret));
+    }
+
+    fn view(&self) -> View<'_> {
+        View {
+            authority: self.cluster.authority.object.clone(),
+            leaf: self.cluster.leaf.object.clone(),
+            consumers: self.cluster.read_consumers(),
+            replicas: self.cluster.dial_replicas(),
+            api_server_time: Some(self.cluster.now()),
+            ..View::empty(&self.wanted)
+        }
+    }
+
+    fn next(&self) -> Step {
+        next_step(&self.view(), self.cluster.now())
+    }
+
+    fn status(&self) -> String {
+        Status::of(&self.view(), self.cluster.now()).to_string()
+    }
+}
+
+/// The Secret as an operator in Go leaves it: with the authority's key beside the server's.
+fn old_secret(authority: &Authority, names: &ServerNames) -> SecretData {
+    let leaf = authority.issue(names, authority.validity(), &SystemKeys).unwrap();
+    SecretData::default()
+        .with("tls.crt", leaf.certificate_pem())
+        .with("tls.key", leaf.private_key_pem())
+        .with("ca.crt", authority.certificate_pem())
+        .with("ca.key", authority.private_key_pem())
+}
+
+const A_WHOLE_ROTATION: [&str; 9] = [
+    "write the bundle",
+    "waiting 5 s",
+    "go on to",
+    "issue a server",
+    "waiting 5 s",
+    "retire the old",
+    "write the bundle",
+    "end the exchange:",
+    "nothing is to",
+];
+
+#[test]
+fn the_first_installation_takes_three_writes() {
+    let mut calm = Calm::empty();
+    assert_eq!(calm.steps_of(3), ["make an authority", "issue a server", "write the bundle", "nothing is to"]);
+}
+
+#[test]
+fn what_is_valid_is_kept_over_restarts() {
+    let mut calm = Calm::settled();
+    let (authority, leaf) = (calm.authority(), calm.cluster.leaf.version);
+    calm.writer.crash();
+    assert_eq!(calm.steps_of(3), ["nothing is to"]);
+    assert_eq!((calm.authority(), calm.cluster.leaf.version), (authority, leaf));
+}
+
+#[test]
+fn a_request_exchanges_the_authority_step_by_step() {
+    let mut calm = Calm::settled();
+    let before = calm.authority();
+    calm.annotate(REQUEST, "now");
+    let steps = calm.steps_of(3);
+    assert_eq!(steps[0], "make a new");
+    assert_eq!(steps[1..], A_WHOLE_ROTATION);
+    assert_ne!(calm.authority(), before);
+}
+
+#[test]
+fn a_request_that_names_the_authority_is_met_once() {
+    let mut calm = Calm::settled();
+    let before = calm.authority().iter().next().unwrap().fingerprint();
+    calm.annotate(REQUEST, &before.to_string());
+    calm.runs();
+    let after = calm.authority();
+    calm.annotate(REQUEST, &before.to_string());
+    assert_eq!(calm.steps_of(5)[0], "drop a request that was");
+    assert_eq!(calm.authority(), after);
+}
+
+#[test]
+fn a_request_that_says_nothing_is_noted_and_left() {
+    let mut calm = Calm::settled();
+    calm.annotate(REQUEST, "soon");
+    assert_eq!(calm.steps_of(3), ["nothing is to"]);
+    assert!(calm.status().contains("note:       annotation gateward.dev/rotate-ca is neither `now` nor"));
+}
+
+#[test]
+fn leaf_and_authority_are_exchanged_before_they_end() {
+    let mut calm = Calm::settled();
+    let before = (calm.authority(), calm.leaf());
+    calm.cluster.pass(Duration::from_hours(24 * (10 * 365 - 90) - 1));
+    assert_eq!(calm.steps_of(3), ["nothing is to"]);
+    calm.cluster.pass(Duration::from_hours(1));
+    let steps = calm.steps_of(3);
+    assert_eq!(steps[1..], A_WHOLE_ROTATION, "one exchange, and no renewal from the old authority on the way");
+    assert_ne!(calm.authority(), before.0);
+    assert!(calm.leaf().not_after() > before.1.not_after());
+}
+
+#[test]
+fn a_shorter_leaf_is_renewed_by_the_same_authority() {
+    let mut calm = Calm::empty();
+    calm.wanted.lifetimes.server = Lifetime::new(Duration::from_hours(24 * 30)).unwrap();
+    calm.runs();
+    let authority = calm.authority();
+    calm.cluster.pass(Duration::from_hours(24 * 20));
+    assert_eq!(calm.steps_of(3), ["issue a server", "nothing is to"]);
+    assert_eq!(calm.authority(), authority);
+}
+
+#[test]
+fn a_deleted_leaf_comes_from_the_same_authority() {
+    let mut calm = Calm::settled();
+    let authority = calm.authority();
+    calm.cluster.write_leaf(None);
+    assert_eq!(calm.steps_of(3), ["issue a server", "nothing is to"]);
+    assert_eq!(calm.authority(), authority);
+}
+
+#[test]
+fn a_deleted_authority_is_replaced_beside_the_old_one() {
+    let mut calm = Calm::settled();
+    let before = calm.authority();
+    calm.cluster.authority.put(None);
+    let Step::Write(Write::Authority(AuthorityWrite::Begin { incoming, outgoing, outgoing_signer, cause })) =
+        calm.next()
+    else {
+        panic!()
+    };
+    assert_eq!((incoming, outgoing_signer, cause), (Incoming::New, None, Cause::Lost));
+    assert_eq!(outgoing, before);
+    assert_eq!(calm.steps_of(3)[1..], A_WHOLE_ROTATION);
+}
+
+#[test]
+fn both_secrets_may_be_deleted_and_all_pods_restarted() {
+    let mut calm = Calm::settled();
+    calm.cluster.authority.put(None);
+    calm.cluster.write_leaf(None);
+    calm.cluster.add_replica();
+    calm.cluster.add_replica();
+    calm.runs();
+}
+
+#[test]
+fn an_authority_that_someone_puts_there_is_brought_in_beside_the_one_in_use() {
+    let mut calm = Calm::settled();
+    let theirs = authority();
+    let data =
+        SecretData::default().with("tls.crt", theirs.certificate_pem()).with("tls.key", theirs.private_key_pem());
+    calm.cluster.authority.object.as_mut().unwrap().data = data;
+    let steps = calm.steps_of(3);
+    assert_eq!(steps[0], "bring in the");
+    assert_eq!(steps[1..], A_WHOLE_ROTATION);
+    assert_eq!(calm.authority(), theirs.anchor().clone().into());
+}
+
+#[test]
+fn a_key_in_the_old_place_is_moved_and_its_authority_kept() {
+    let mut calm = Calm::empty();
+    let old = authority();
+    calm.cluster.write_leaf(Some(old_secret(&old, &calm.wanted.names)));
+    (0..3).for_each(|at| calm.cluster.tamper(at, old.certificate_pem().into_bytes()));
+    assert_eq!(calm.steps_of(3), ["take over the", "remove the authority's", "nothing is to"]);
+    assert_eq!(calm.authority(), old.anchor().clone().into());
+}
+
+#[test]
+fn a_key_that_is_left_in_the_old_place_does_not_replace_the_authority() {
+    let mut calm = Calm::settled();
+    let before = calm.authority();
+    let data = calm.cluster.leaf.object.clone().unwrap().with("ca.key", authority().private_key_pem());
+    calm.cluster.write_leaf(Some(data));
+    assert_eq!(calm.steps_of(3), ["remove the authority's", "nothing is to"]);
+    assert_eq!(calm.authority(), before);
+}
+
+#[test]
+fn a_leaf_that_lacks_a_name_comes_anew_from_the_same_authority() {
+    let mut calm = Calm::settled();
+    let authority = calm.authority();
+    calm.wanted.names = ServerNames::of_service("otter", "zoo", "example.org").unwrap();
+    let Step::Write(write) = calm.next() else { panic!() };
+    assert_eq!(write.to_string(), "issue a server certificate (lacks the names otter.zoo.svc.example.org)");
+    calm.runs();
+    assert_eq!(calm.authority(), authority);
+}
+
+#[test]
+fn a_bundle_that_was_emptied_replaced_or_added_to_is_restored() {
+    for bundle in [Vec::new(), b"otters".to_vec(), authority().certificate_pem().into_bytes()] {
+        let mut calm = Calm::settled();
+        let both = [calm.authority().to_pem().into_bytes(), bundle.clone()].concat();
+        calm.cluster.tamper(0, bundle);
+        calm.cluster.tamper(1, both);
+        let drifted = calm.steps_of(3);
+        assert_eq!(drifted.last().map(String::as_str), Some("nothing is to"));
+        assert!(drifted.len() <= 2, "{drifted:?}");
+    }
+}
+
+#[test]
+fn a_new_consumer_gets_both_authorities_in_the_middle_of_an_exchange() {
+    let mut calm = Calm::settled();
+    calm.annotate(REQUEST, "now");
+    while calm.view().authority.unwrap().data.field("old.crt").is_none() {
+        calm.looks();
+    }
+    calm.runs_until("waiting 5 s");
+    calm.cluster.add_consumer();
+    let Step::Write(Write::Bundles(writes)) = calm.next() else { panic!() };
+    assert_eq!(writes.iter().map(|write| write.bundle.len()).collect::<Vec<_>>(), [2]);
+    calm.runs();
+}
+
+#[test]
+fn a_leaf_that_is_lost_while_the_new_authority_is_published_comes_from_the_old_one() {
+    let mut calm = Calm::settled();
+    calm.annotate(REQUEST, "now");
+    calm.runs_until("write the bundle");
+    calm.cluster.write_leaf(None);
+    let Step::Write(Write::Leaf(LeafWrite::Issue { signer, .. })) = calm.next() else { panic!() };
+    assert_eq!(signer, Signer::Outgoing);
+    calm.runs();
+}
+
+#[test]
+fn a_leaf_that_is_lost_with_the_authoritys_key_waits_until_the_new_authority_is_known() {
+    let mut calm = Calm::settled();
+    calm.cluster.write_leaf(None);
+    calm.cluster.authority.put(None);
+    let steps = calm.steps_of(3);
+    let place = |step: &str| steps.iter().position(|it| it == step).unwrap();
+    assert!(place("write the bundle") < place("issue a server"));
+}
+
+#[test]
+fn the_old_authority_is_trusted_until_the_last_replica_shows_the_new_leaf() {
+    let mut calm = Calm::settled();
+    calm.annotate(REQUEST, "now");
+    calm.runs_until("waiting for every");
+    for _ in 0..100 {
+        calm.looks();
+        calm.cluster.pass(Duration::from_secs(1));
+        calm.cluster.hear(0, 100);
+    }
+    let name = calm.cluster.replicas[1].name.clone();
+    assert!(calm.status().contains(&format!("show the new certificate; still the old one: {name}")));
+    calm.cluster.replicas[1].cut_off = true;
+    assert!(calm.next().to_string().ends_with(&format!("; no answer from: {name}")));
+    calm.cluster.replicas[1].cut_off = false;
+    calm.runs();
+}
+
+#[test]
+fn a_damaged_annotation_sends_an_exchange_back_to_publishing() {
+    for text in ["", "v1 phase=retire", "v7 phase=switch", "v1 phase=switch to=0"] {
+        let mut calm = Calm::settled();
+        calm.annotate(REQUEST, "now");
+        calm.runs_until("waiting for every");
+        calm.annotate(PROGRESS, text);
+        let (view, now) = (calm.view(), calm.cluster.now());
+        assert_eq!(Status::of(&view, now).phase, Some(Phase::Publish));
+        calm.runs();
+    }
+}
+
+#[test]
+fn an_annotation_of_another_authority_says_nothing() {
+    let mut calm = Calm::settled();
+    calm.annotate(REQUEST, "now");
+    calm.runs_until("write the bundle");
+    calm.annotate(PROGRESS, &format!("v1 phase=switch to={}", Fingerprint::of(b"otter")));
+    assert_eq!(Status::of(&calm.view(), calm.cluster.now()).phase, Some(Phase::Publish));
+}
+
+#[test]
+fn a_bundle_that_was_written_again_has_to_settle_again() {
+    let mut calm = Calm::settled();
+    let before = calm.authority().to_pem().into_bytes();
+    calm.annotate(REQUEST, "now");
+    calm.runs_until("waiting 5 s");
+    calm.cluster.pass(Duration::from_secs(5));
+    calm.cluster.tamper(0, before);
+    assert_eq!(calm.steps_of(3)[..3], ["write the bundle", "waiting 5 s", "go on to"]);
+}
+
+#[test]
+fn nothing_is_dated_while_the_clocks_disagree() {
+    let mut calm = Calm::settled();
+    for years in [-30, 30] {
+        calm.writer.clock_off = years * 365 * 86_400;
+        assert!(calm.next_by_the_writers_clock().contains("no certificate is made until they agree"));
+        calm.cluster.tamper(0, Vec::new());
+        assert!(calm.next_by_the_writers_clock().starts_with("write the bundle"), "bundles need no date");
+        calm.writer.clock_off = 0;
+        calm.runs();
+    }
+}
+
+#[test]
+fn a_request_survives_a_clock_that_is_wrong() {
+    let mut calm = Calm::settled();
+    let before = calm.authority();
+    calm.annotate(REQUEST, "now");
+    calm.writer.clock_off = 86_400;
+    calm.looks();
+    calm.writer.clock_off = 0;
+    calm.runs();
+    assert_ne!(calm.authority(), before);
+}
+
+#[test]
+fn whoever_sees_a_bundle_change_only_adds_what_is_lacking() {
+    let mut calm = Calm::settled();
+    let ours = calm.authority();
+    let secret = calm.cluster.authority.object.clone().unwrap();
+    let rogue = Bundle::from(authority().anchor().clone());
+    assert_eq!(restored(ours.to_pem().as_bytes(), &secret), None);
+    assert_eq!(restored(b"", &secret), Some(ours.clone()));
+    assert_eq!(restored(rogue.to_pem().as_bytes(), &secret), Some(rogue.merged(&ours)));
+    assert_eq!(restored(b"otters", &secret), Some(ours.clone()));
+    calm.annotate(REQUEST, "now");
+    calm.runs_until("write the bundle");
+    let secret = calm.cluster.authority.object.clone().unwrap();
+    assert_eq!(restored(b"", &secret).unwrap().len(), 2);
+}
+
+#[test]
+fn the_status_says_what_is_done_why_and_what_comes_next() {
+    let mut calm = Calm::settled();
+    calm.annotate(REQUEST, "now");
+    calm.runs_until("go on to");
+    let status = calm.status();
+    let lines: Vec<_> = status.lines().map(|line| line.split(':').next().unwrap()).collect();
+    assert_eq!(lines, ["rotation", "authority", "old", "server", "next"]);
+    assert!(status.starts_with("rotation:   switch since 2027-01-15T08:00:"), "{status}");
+    assert!(status.contains("Z (it was asked for)\n") && status.contains("server:     signed by another authority"));
+}
+
+#[test]
+fn keys_are_in_no_text_that_is_logged() {
+    let calm = Calm::settled();
+    let view = calm.view();
+    let text = format!("{view:?} {:?} {}", Status::of(&view, calm.cluster.now()), calm.status());
+    assert!(!text.contains("PRIVATE KEY"));
+}
