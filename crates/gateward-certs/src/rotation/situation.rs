@@ -7,7 +7,7 @@ use super::step::{AuthorityWrite, BundleWrite, LeafWrite, Signer, Step, Wait, Wr
 use super::view::{Consumer, Mark, View};
 use crate::authority::Authority;
 use crate::bundle::{Anchor, Bundle};
-use crate::secret::{LeafRules, LeafState, OLD_PLACE_OF_THE_AUTHORITYS_KEY, TlsPair};
+use crate::secret::{LeafRules, LeafState, OLD_PLACE_OF_THE_AUTHORITYS_KEY};
 use crate::validity::{CLOCK_SKEW, Validity};
 
 /// How far this pod's clock may be from the API server's: a certificate is dated back by more than this, so what is made
@@ -34,11 +34,6 @@ pub(super) struct Carrier<'a> {
 impl Carrier<'_> {
     fn lacks(&self, wanted: &Bundle) -> bool {
         !self.bundle.contains_all(wanted)
-    }
-
-    /// Whether it carries something, but none of these.
-    fn carries_only_others(&self, known: &Bundle) -> bool {
-        !self.bundle.is_empty() && !self.bundle.iter().any(|anchor| known.contains(anchor))
     }
 
     fn write(&self, bundle: Bundle) -> BundleWrite {
@@ -74,18 +69,16 @@ impl<'a> Situation<'a> {
         self.time.map_or_else(|| bundle.clone(), |time| bundle.without_expired(time))
     }
 
-    /// Authorities that are in use, although the authority's Secret doesn't know them: some consumer trusts them, and
-    /// they signed what is shown, or the one that we know is trusted nowhere and has signed nothing yet.
+    /// Authorities that may be in use, although the authority's Secret doesn't know them: some consumer trusts them, and
+    /// they signed what is shown, or nothing is left that tells who did.
     pub(super) fn strangers_in_use(&self, known: &Bundle, leaf: &LeafState) -> Option<Bundle> {
         let strangers = self.carried().filtered(|anchor| !known.contains(anchor));
         if strangers.is_empty() {
             return None;
         }
-        let served = self.view.replicas.iter().filter_map(|replica| replica.served.as_ref());
-        let mut shown = served.chain(leaf.pair().map(TlsPair::certificate));
-        let in_use = shown.any(|shown| !known.vouches_for(shown) && strangers.vouches_for(shown));
-        let adrift = || !leaf.is_signed_by_ca() && self.carriers.iter().any(|one| one.carries_only_others(known));
-        (in_use || adrift()).then_some(strangers)
+        let mut served = self.view.replicas.iter().filter_map(|replica| replica.served.as_ref());
+        let in_use = |shown| !known.vouches_for(shown) && strangers.vouches_for(shown);
+        (!leaf.is_signed_by_ca() || served.any(in_use)).then_some(strangers)
     }
 
     /// A new server certificate, if the present one has a fault that time doesn't bring.
