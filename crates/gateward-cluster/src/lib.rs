@@ -1,0 +1,1 @@
+//! What a webhook server does in a cluster: its Secrets, its bundles, its lease, and what it reads.
