@@ -11,6 +11,8 @@ use serde_json::{Value, json};
 pub const INFERENCE_GROUP: &str = "inference.networking.k8s.io";
 /// API group of Grove.
 pub const GROVE_GROUP: &str = "grove.io";
+/// The plural of the objects of Grove that describe a cluster's topology: the only ones that rules read.
+pub const TOPOLOGY_BINDINGS: &str = "clustertopologybindings";
 
 /// Whether a feature of the operator is on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use gateward_core::{ClusterReader, GroupServed, Issues, Lookup, ObjectName, Unde
 use serde_json::Value;
 
 use super::dns;
-use crate::facts::{Cluster, ClusterFacts, GROVE_GROUP, INFERENCE_GROUP};
+use crate::facts::{Cluster, ClusterFacts, GROVE_GROUP, INFERENCE_GROUP, TOPOLOGY_BINDINGS};
 use crate::grove::Pathway;
 use crate::shared::InferencePool;
 
@@ -123,7 +123,7 @@ fn topology_binding(name: &str) -> ObjectName {
     ObjectName {
         group: GROVE_GROUP.into(),
         version: "v1alpha1".into(),
-        plural: "clustertopologybindings".into(),
+        plural: TOPOLOGY_BINDINGS.into(),
         namespace: None,
         name: name.into(),
     }

@@ -1,0 +1,187 @@
+//! What a replica may do in the cluster: the rules of its `Role` and its `ClusterRole`, from which a chart renders them.
+//!
+//! Kept here, beside the code that needs them, so that there is one list. A verb that nobody needs is a fault, and so
+//! is a rule for all names where the names are known.
+
+use k8s_openapi::api::rbac::v1::PolicyRule;
+use serde::Serialize;
+
+/// The names that the rules are made of. They are only copied, so they may be expressions of a template.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Names {
+    /// The Secret of the server's certificate.
+    pub secret: String,
+    /// The Secret of the authority.
+    pub authority_secret: String,
+    /// The Lease of the writer.
+    pub lease: String,
+    /// The `ValidatingWebhookConfiguration` that is ours to write.
+    pub validating_configuration: String,
+    /// The `MutatingWebhookConfiguration` that is ours to write.
+    pub mutating_configuration: String,
+    /// The CRDs.
+    pub crds: Vec<String>,
+    /// What rules look up, each object by its name.
+    pub reads: Vec<ResourceName>,
+}
+
+/// A resource: its group and its plural.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ResourceName {
+    /// The API group.
+    pub group: String,
+    /// The plural.
+    pub plural: String,
+}
+
+/// One rule, and what it is for.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Permission {
+    /// What the rule is for, in one line.
+    pub reason: &'static str,
+    /// The rule as Kubernetes writes it.
+    pub rule: PolicyRule,
+}
+
+/// All that a replica may do.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Permissions {
+    /// In the namespace of the release.
+    pub role: Vec<Permission>,
+    /// In the whole cluster.
+    pub cluster_role: Vec<Permission>,
+}
+
+/// The rules of a release.
+pub fn permissions(names: &Names) -> Permissions {
+    Permissions { role: in_the_namespace(names), cluster_role: in_the_cluster(names) }
+}
+
+fn in_the_namespace(names: &Names) -> Vec<Permission> {
+    let secrets = [names.secret.as_str(), &names.authority_secret];
+    vec![
+        allow(&["create"], "", "secrets").because("makes the Secrets of server and authority where there are none"),
+        allow(&["get", "list", "watch", "update"], "", "secrets")
+            .named(&secrets)
+            .because("serves the certificate out of its Secret, and renews and repairs both"),
+        allow(&["create"], "coordination.k8s.io", "leases").because("makes the writer's Lease where there is none"),
+        allow(&["get", "update"], "coordination.k8s.io", "leases")
+            .named(&[&names.lease])
+            .because("takes, keeps and gives back the writer's Lease"),
+        allow(&["list"], "", "pods").because("asks each ready replica which certificate it serves"),
+    ]
+}
+
+fn in_the_cluster(names: &Names) -> Vec<Permission> {
+    const ADMISSION: &str = "admissionregistration.k8s.io";
+    const EXTENSIONS: &str = "apiextensions.k8s.io";
+    const CRDS: &str = "customresourcedefinitions";
+    const VALIDATING: &str = "validatingwebhookconfigurations";
+    const MUTATING: &str = "mutatingwebhookconfigurations";
+    let crds: Vec<&str> = names.crds.iter().map(String::as_str).collect();
+    let mut rules = vec![
+        allow(&["list", "watch"], ADMISSION, VALIDATING)
+            .and(MUTATING)
+            .because("finds the configurations of this release by their labels, and rivals among the rest"),
+        allow(&["patch"], ADMISSION, VALIDATING)
+            .named(&[&names.validating_configuration])
+            .because("writes the caBundle of validating webhooks"),
+        allow(&["patch"], ADMISSION, MUTATING)
+            .named(&[&names.mutating_configuration])
+            .because("writes the caBundle of mutating webhooks"),
+        // An apply that creates is authorised with the object's name, other than a plain create.
+        allow(&["create", "get", "list", "watch", "patch"], EXTENSIONS, CRDS)
+            .named(&crds)
+            .because("installs and upgrades the CRDs, and writes the caBundle of their conversion"),
+        allow(&["create"], "authentication.k8s.io", "tokenreviews").because("asks who wants to read the metrics"),
+        allow(&["create"], "authorization.k8s.io", "subjectaccessreviews").because("asks who may read the metrics"),
+    ];
+    let reads = names.reads.iter();
+    rules.extend(reads.map(|read| allow(&["get"], &read.group, &read.plural).because("is looked up by a rule")));
+    rules
+}
+
+/// A rule of which nobody has said yet what it is for.
+struct Unexplained(PolicyRule);
+
+fn allow(verbs: &[&str], group: &str, resource: &str) -> Unexplained {
+    Unexplained(PolicyRule {
+        api_groups: Some(vec![group.to_owned()]),
+        resources: Some(vec![resource.to_owned()]),
+        verbs: owned(verbs),
+        ..PolicyRule::default()
+    })
+}
+
+impl Unexplained {
+    fn and(mut self, resource: &str) -> Self {
+        self.0.resources.get_or_insert_default().push(resource.to_owned());
+        self
+    }
+
+    fn named(mut self, names: &[&str]) -> Self {
+        self.0.resource_names = Some(owned(names));
+        self
+    }
+
+    fn because(self, reason: &'static str) -> Permission {
+        Permission { reason, rule: self.0 }
+    }
+}
+
+fn owned(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| (*word).to_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn zoo() -> Permissions {
+        permissions(&Names {
+            secret: "leaf".into(),
+            authority_secret: "leaf-ca".into(),
+            lease: "writer".into(),
+            validating_configuration: "zoo-validating".into(),
+            mutating_configuration: "zoo-mutating".into(),
+            crds: vec!["otters.zoo.org".into()],
+            reads: vec![ResourceName { group: "maps.org".into(), plural: "rivers".into() }],
+        })
+    }
+
+    #[test]
+    fn a_rule_is_written_as_kubernetes_reads_it() {
+        let permissions = serde_json::to_value(zoo()).unwrap();
+        assert_eq!(
+            permissions["role"][1]["rule"],
+            json!({
+                "apiGroups": [""],
+                "resources": ["secrets"],
+                "verbs": ["get", "list", "watch", "update"],
+                "resourceNames": ["leaf", "leaf-ca"],
+            })
+        );
+        assert_eq!(
+            permissions["clusterRole"][6]["rule"],
+            json!({"apiGroups": ["maps.org"], "resources": ["rivers"], "verbs": ["get"]})
+        );
+    }
+
+    /// Objects that others own must not be ours to change, whatever their names are.
+    #[test]
+    fn whatever_changes_an_object_names_it() {
+        let Permissions { role, cluster_role } = zoo();
+        let rules = role.iter().chain(&cluster_role).map(|permission| &permission.rule);
+        let changes =
+            |rule: &&PolicyRule| rule.verbs.iter().any(|verb| ["update", "patch", "delete"].contains(&verb.as_str()));
+        assert!(rules.filter(changes).all(|rule| rule.resource_names.as_ref().is_some_and(|names| !names.is_empty())));
+    }
+
+    #[test]
+    fn nothing_is_allowed_by_a_star() {
+        assert!(!serde_json::to_string(&zoo()).unwrap().contains('*'));
+    }
+}
