@@ -203,6 +203,10 @@ impl ClusterReader for WrittenCluster {
         Box::pin(std::future::ready(if served { GroupServed::Served } else { GroupServed::Absent }))
     }
 
+    fn resource<'a>(&'a self, group: &'a str, _: &'a str, _: &'a str) -> BoxFuture<'a, GroupServed> {
+        self.group(group)
+    }
+
     fn get<'a>(&'a self, object: &'a ObjectName) -> BoxFuture<'a, Lookup> {
         let wanted = |(name, _): &&(String, Vec<String>)| object.group == GROVE_GROUP && *name == object.name;
         let found = self.topologies.iter().find(wanted).map_or(Lookup::Absent, |(_, levels)| {

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::future::BoxFuture;
 
-/// Whether an API group is served.
+/// Whether an API group, or one resource of it, is served.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GroupServed {
     /// It is.
@@ -47,6 +47,9 @@ pub struct ObjectName {
 pub trait ClusterReader: Debug + Send + Sync + 'static {
     /// Whether the API group is served.
     fn group<'a>(&'a self, group: &'a str) -> BoxFuture<'a, GroupServed>;
+
+    /// Whether a version of an API group serves a resource: for groups that several operators share.
+    fn resource<'a>(&'a self, group: &'a str, version: &'a str, plural: &'a str) -> BoxFuture<'a, GroupServed>;
 
     /// One object by name.
     fn get<'a>(&'a self, object: &'a ObjectName) -> BoxFuture<'a, Lookup>;

@@ -163,6 +163,10 @@ impl ClusterReader for OutOfOrder {
         Box::pin(std::future::ready(GroupServed::Unreadable("timed out".into())))
     }
 
+    fn resource<'a>(&'a self, group: &'a str, _: &'a str, _: &'a str) -> BoxFuture<'a, GroupServed> {
+        self.group(group)
+    }
+
     fn get<'a>(&'a self, object: &'a ObjectName) -> BoxFuture<'a, Lookup> {
         assert!(!object.name.contains('/'), "nobody asks for {}", object.name);
         Box::pin(std::future::ready(Lookup::Unreadable("timed out".into())))
