@@ -1,0 +1,157 @@
+//! The way to the API server.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
+
+use http::header::{DATE, USER_AGENT};
+use http::{HeaderMap, HeaderValue};
+use k8s_openapi::jiff::fmt::rfc2822;
+use kube::client::ClientBuilder;
+use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::{Client, Config};
+use tower::util::MapResponseLayer;
+
+/// How long a connection may take to come about.
+const CONNECT: Duration = Duration::from_secs(5);
+/// How long the API server may take to take a request in.
+const WRITE: Duration = Duration::from_secs(30);
+/// In a Pod, this is set.
+const IN_CLUSTER: &str = "KUBERNETES_SERVICE_HOST";
+/// Where people name their kubeconfig.
+const KUBECONFIG: &str = "KUBECONFIG";
+
+/// A connection to the API server, cheap to clone. It remembers what the API server's clock said last.
+///
+/// A request is sent once: whoever sends it decides whether it may be repeated. And no time limit for an answer is set,
+/// since a watch waits long; whoever sends a request sets one.
+#[derive(Clone)]
+pub struct Connection {
+    client: Client,
+    clock: Arc<Clock>,
+}
+
+impl Connection {
+    /// To the cluster that `KUBECONFIG` names; without that variable, the one that this process runs in; outside of any,
+    /// the one of `~/.kube/config`.
+    ///
+    /// Nothing is sent yet. The user agent tells the API server's audit log who is asking, as `gateward/0.1.0`.
+    pub async fn connect(user_agent: &str) -> Result<Self, ConnectionError> {
+        Self::with(configuration().await?, user_agent)
+    }
+
+    /// To the cluster of a kubeconfig that was read before.
+    pub async fn of_kubeconfig(kubeconfig: Kubeconfig, user_agent: &str) -> Result<Self, ConnectionError> {
+        let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await;
+        Self::with(config.map_err(Box::new)?, user_agent)
+    }
+
+    fn with(mut config: Config, user_agent: &str) -> Result<Self, ConnectionError> {
+        let agent = HeaderValue::from_str(user_agent).map_err(|_| ConnectionError::UserAgent)?;
+        config.headers.push((USER_AGENT, agent));
+        (config.connect_timeout, config.write_timeout) = (Some(CONNECT), Some(WRITE));
+        config.default_retry = false;
+        // A library of TLS that finds two cryptographies in the process asks for this choice.
+        let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
+        let clock = Arc::new(Clock::default());
+        let heard = Arc::clone(&clock);
+        let listen = MapResponseLayer::new(move |response: http::Response<_>| {
+            heard.hear(response.headers(), Instant::now());
+            response
+        });
+        let builder = ClientBuilder::try_from(config).map_err(|why| ConnectionError::Client(Box::new(why)))?;
+        Ok(Self { client: builder.with_layer(&listen).build(), clock })
+    }
+
+    /// The client, for requests of any kind.
+    pub fn client(&self) -> Client {
+        self.client.clone()
+    }
+
+    /// The namespace that the kubeconfig's context or the Pod stands in.
+    pub fn default_namespace(&self) -> &str {
+        self.client.default_namespace()
+    }
+
+    /// What the API server's clock says now: the `Date` of its last answer, and the time that has passed since.
+    ///
+    /// It counts whole seconds.
+    pub fn api_server_time(&self) -> Option<SystemTime> {
+        self.clock.now(Instant::now())
+    }
+}
+
+/// The API server's clock, as far as it was heard of.
+#[derive(Debug, Default)]
+struct Clock(Mutex<Option<(SystemTime, Instant)>>);
+
+impl Clock {
+    fn hear(&self, headers: &HeaderMap, at: Instant) {
+        if let Some(date) = headers.get(DATE).and_then(|date| date.to_str().ok()).and_then(read_date) {
+            *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((date, at));
+        }
+    }
+
+    fn now(&self, now: Instant) -> Option<SystemTime> {
+        let (date, at) = (*self.0.lock().unwrap_or_else(PoisonError::into_inner))?;
+        Some(date + now.saturating_duration_since(at))
+    }
+}
+
+/// Reads the form of dates that HTTP prescribes, which is one of RFC 2822.
+fn read_date(text: &str) -> Option<SystemTime> {
+    rfc2822::DateTimeParser::new().parse_timestamp(text).ok().map(SystemTime::from)
+}
+
+async fn configuration() -> Result<Config, ConnectionError> {
+    let in_cluster = std::env::var_os(IN_CLUSTER).is_some() && std::env::var_os(KUBECONFIG).is_none();
+    if in_cluster {
+        return Ok(Config::incluster().map_err(Box::new)?);
+    }
+    Ok(Config::from_kubeconfig(&KubeConfigOptions::default()).await.map_err(Box::new)?)
+}
+
+/// Why there is no way to the API server.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConnectionError {
+    /// The kubeconfig can't be used.
+    #[error("no API server to talk to: {0}; set KUBECONFIG to a file that names one")]
+    Kubeconfig(#[from] Box<kube::config::KubeconfigError>),
+    /// What a Pod is given can't be used.
+    #[error("the ServiceAccount's token or authority can't be read: {0}; let the Pod mount them")]
+    InCluster(#[from] Box<kube::config::InClusterError>),
+    /// The user agent can't stand in a header.
+    #[error("the user agent holds characters that no header takes")]
+    UserAgent,
+    /// The configuration contradicts itself.
+    #[error("no client can be made of the configuration: {0}")]
+    Client(#[source] Box<kube::Error>),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn dated(date: &'static str) -> HeaderMap {
+        [(DATE, HeaderValue::from_static(date))].into_iter().collect()
+    }
+
+    #[test]
+    fn the_api_servers_time_goes_on_between_two_answers() {
+        let (clock, start) = (Clock::default(), Instant::now());
+        assert_eq!(clock.now(start), None);
+        clock.hear(&dated("Fri, 15 Jan 2027 08:00:00 GMT"), start);
+        let then = SystemTime::UNIX_EPOCH + Duration::from_hours(500_000);
+        assert_eq!(clock.now(start + Duration::from_secs(3)), Some(then + Duration::from_secs(3)));
+    }
+
+    #[test]
+    fn an_answer_without_a_readable_date_changes_nothing() {
+        let (clock, start) = (Clock::default(), Instant::now());
+        clock.hear(&dated("Fri, 15 Jan 2027 08:00:00 GMT"), start);
+        let before = clock.now(start);
+        clock.hear(&dated("yesterday"), start);
+        clock.hear(&HeaderMap::new(), start);
+        assert_eq!(clock.now(start), before);
+    }
+}
