@@ -43,6 +43,7 @@
 
 mod accept;
 mod answerer;
+mod authorize;
 mod bind;
 mod body;
 mod desk;
@@ -54,6 +55,7 @@ mod journal;
 mod limits;
 pub mod manual;
 pub mod metrics;
+mod pages;
 mod panics;
 mod patience;
 mod phase;
@@ -62,20 +64,24 @@ mod proof;
 mod protocols;
 mod readiness;
 mod reception;
+mod secure;
 mod server;
 mod timeout;
 
 pub use answerer::{Answerer, RegistryAnswerer};
+pub use authorize::{Authorize, Permission};
 pub use bind::BindError;
 pub use drain::{Closing, Drain, Drained, Leaving};
 pub use identity::{Identity, IdentityError, IdentitySlot};
 pub use limits::{API_SERVER_KEEPS_IDLE, ByteSize, Cap, Limits, LimitsError};
 pub use metrics::Metrics;
+pub use pages::{Page, Pages, PlainRequest};
 pub use panics::log_places_of_panics;
-pub use plain::{Page, Pages, PlainRequest, PlainServer};
+pub use plain::PlainServer;
 pub use proof::Trust;
 #[cfg(feature = "http2")]
 pub use protocols::Http2Limits;
 pub use protocols::Protocols;
 pub use readiness::Readiness;
+pub use secure::SecureServer;
 pub use server::{Bound, Server, Serving};

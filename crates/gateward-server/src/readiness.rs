@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use gateward_certs::Validity;
 
 use crate::identity::IdentitySlot;
-use crate::plain::{Page, Pages, PlainRequest};
+use crate::pages::{Page, Pages, PlainRequest};
 
 /// What is known about this pod, and nothing about the rest of the cluster: a fault elsewhere must never take the
 /// webhook, and with it every read of a converted kind, down. All clones know the same.
@@ -123,6 +123,10 @@ fn handshake_fault(handshake: &Handshake) -> Option<String> {
 }
 
 impl Pages for Readiness {
+    fn has(&self, path: &str) -> bool {
+        matches!(path, "/healthz" | "/readyz")
+    }
+
     fn page(&self, request: &PlainRequest<'_>) -> Option<Page> {
         match request.path {
             "/healthz" => Some(plain(200, "ok".into())),

@@ -38,8 +38,8 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 
 use crate::metrics::series::{KindSeries, Kinds};
+use crate::pages::{Page, Pages, PlainRequest};
 use crate::patience::Silence;
-use crate::plain::{Page, Pages, PlainRequest};
 
 /// A family of counters with one label.
 type Counters = Family<[(&'static str, &'static str); 1], Counter>;
@@ -170,8 +170,12 @@ impl Metrics {
 }
 
 impl Pages for Metrics {
+    fn has(&self, path: &str) -> bool {
+        path == "/metrics"
+    }
+
     fn page(&self, request: &PlainRequest<'_>) -> Option<Page> {
-        let (content_type, body) = (request.path == "/metrics").then(|| self.text(request.accept))?;
+        let (content_type, body) = self.has(request.path).then(|| self.text(request.accept))?;
         Some(Page { status: 200, content_type, body })
     }
 }

@@ -1,0 +1,237 @@
+//! Metrics over TLS: nobody reads them but who may, and nobody who may not costs much.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "what can't be set up is a failed test, and one of them is a trap"
+)]
+
+mod scene;
+
+use std::cell::RefCell;
+use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use gateward_certs::Authority;
+use gateward_server::{Authorize, IdentitySlot, Metrics, Permission, SecureServer, Trust};
+use scene::client::{Client, Response, patiently};
+use scene::{ANYWHERE, authority, leaf, until};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::sync::Semaphore;
+
+/// Knows some tokens by what they are called, and counts what it is asked.
+#[derive(Clone, Default)]
+struct Book(Arc<Entries>);
+
+struct Entries {
+    asked: AtomicUsize,
+    asking: AtomicUsize,
+    wake: Semaphore,
+}
+
+impl Default for Entries {
+    fn default() -> Self {
+        Self { asked: AtomicUsize::new(0), asking: AtomicUsize::new(0), wake: Semaphore::new(0) }
+    }
+}
+
+impl Authorize for Book {
+    async fn may_read(&self, path: &str, token: Option<&str>) -> Permission {
+        assert_eq!(path, "/metrics");
+        self.0.asked.fetch_add(1, Ordering::SeqCst);
+        match token {
+            None => Permission::Unauthenticated,
+            Some("scraper") => Permission::Granted,
+            Some("stranger") => Permission::Forbidden,
+            Some("slow") => {
+                self.0.asking.fetch_add(1, Ordering::SeqCst);
+                self.0.wake.acquire().await.unwrap().forget();
+                self.0.asking.fetch_sub(1, Ordering::SeqCst);
+                Permission::Granted
+            }
+            Some("trap") => panic!("a trap"),
+            Some(_) => Permission::Unknown,
+        }
+    }
+}
+
+struct Guarded {
+    server: SecureServer,
+    authority: Authority,
+    book: Book,
+}
+
+async fn guarded() -> Guarded {
+    let (authority, book) = (authority(), Book::default());
+    let identity = IdentitySlot::holding(leaf(&authority));
+    let server = serve(&identity, &book).await;
+    Guarded { server, authority, book }
+}
+
+async fn serve(identity: &IdentitySlot, book: &Book) -> SecureServer {
+    SecureServer::bind(ANYWHERE.parse().unwrap(), identity, book.clone(), Metrics::new("otter")).await.unwrap()
+}
+
+fn trust(authority: &Authority) -> Trust {
+    Trust { authorities: vec![authority.certificate().clone()], name: "localhost".try_into().unwrap() }
+}
+
+fn request(method: &str, target: &str, token: Option<&str>) -> Vec<u8> {
+    let token = token.map(|token| format!("Authorization: Bearer {token}\r\n")).unwrap_or_default();
+    format!("{method} {target} HTTP/1.1\r\nHost: localhost\r\n{token}\r\n").into_bytes()
+}
+
+impl Guarded {
+    async fn client(&self) -> Client {
+        Client::connect(self.server.address(), &trust(&self.authority)).await.unwrap()
+    }
+
+    async fn get(&self, token: Option<&str>) -> Response {
+        self.client().await.ask(&request("GET", "/metrics", token)).await
+    }
+
+    fn asked(&self) -> usize {
+        self.book.0.asked.load(Ordering::SeqCst)
+    }
+
+    /// How many questions are open.
+    fn asking(&self) -> usize {
+        self.book.0.asking.load(Ordering::SeqCst)
+    }
+}
+
+#[tokio::test]
+async fn who_may_reads_the_metrics() {
+    let guarded = guarded().await;
+    let response = guarded.get(Some("scraper")).await;
+    assert_eq!(response.status, 200);
+    assert!(String::from_utf8(response.body).unwrap().contains("otter_webhook_panics_total 0\n"));
+}
+
+#[tokio::test]
+async fn nobody_else_sees_a_line_of_them() {
+    let guarded = guarded().await;
+    for (token, status) in [(None, 401), (Some("stranger"), 403), (Some("unheard-of"), 503), (Some("trap"), 503)] {
+        let response = guarded.get(token).await;
+        assert_eq!(response.status, status, "{token:?}");
+        assert!(!String::from_utf8_lossy(&response.body).contains("otter"), "{response:?}");
+        assert_eq!(response.header("www-authenticate"), (status == 401).then_some("Bearer"), "{token:?}");
+    }
+    assert_eq!(guarded.get(Some("scraper")).await.status, 200, "a panic cost one answer");
+}
+
+#[tokio::test]
+async fn a_connection_that_was_refused_may_ask_again() {
+    let guarded = guarded().await;
+    let mut client = guarded.client().await;
+    assert_eq!(client.ask(&request("GET", "/metrics", None)).await.status, 401);
+    assert_eq!(client.ask(&request("GET", "/metrics", Some("scraper"))).await.status, 200);
+}
+
+#[tokio::test]
+async fn what_is_no_page_is_not_asked_about() {
+    let guarded = guarded().await;
+    let mut client = guarded.client().await;
+    for target in ["/", "/metrics/", "/healthz", "/..%2fmetrics"] {
+        assert_eq!(client.ask(&request("GET", target, Some("scraper"))).await.status, 404, "{target}");
+    }
+    let response = client.ask(&request("POST", "/metrics", Some("scraper"))).await;
+    assert_eq!((response.status, response.header("allow")), (405, Some("GET, HEAD")));
+    assert_eq!(guarded.asked(), 0);
+}
+
+#[tokio::test]
+async fn a_flood_of_tokens_is_not_passed_on() {
+    let guarded = guarded().await;
+    let mut clients = Vec::new();
+    for _ in 0..20 {
+        let mut client = guarded.client().await;
+        client.send(&request("GET", "/metrics", Some("slow"))).await.unwrap();
+        clients.push(client);
+    }
+    until("some questions are open", || guarded.asking() == 4).await;
+    assert_eq!(guarded.asked(), 4, "the others wait for their turn");
+    guarded.book.0.wake.add_permits(20);
+    for client in &mut clients {
+        assert_eq!(client.response().await.unwrap().status, 200);
+    }
+}
+
+#[tokio::test]
+async fn a_question_whose_asker_hangs_up_is_dropped() {
+    let guarded = guarded().await;
+    let mut clients = Vec::new();
+    for _ in 0..4 {
+        let mut client = guarded.client().await;
+        client.send(&request("GET", "/metrics", Some("slow"))).await.unwrap();
+        clients.push(client);
+    }
+    until("all turns are taken", || guarded.asking() == 4).await;
+    drop(clients);
+    assert_eq!(guarded.get(Some("scraper")).await.status, 200);
+}
+
+#[tokio::test]
+async fn before_there_is_a_certificate_handshakes_fail_and_after_it_they_succeed() {
+    let (authority, identity, book) = (authority(), IdentitySlot::empty(), Book::default());
+    let server = serve(&identity, &book).await;
+    assert!(Client::connect(server.address(), &trust(&authority)).await.is_err());
+    identity.put(leaf(&authority));
+    let mut client = Client::connect(server.address(), &trust(&authority)).await.unwrap();
+    assert_eq!(client.ask(&request("GET", "/metrics", Some("scraper"))).await.status, 200);
+}
+
+#[tokio::test]
+async fn plain_http_garbage_and_silence_are_turned_away() {
+    let guarded = guarded().await;
+    for garbage in [&b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n"[..], &[0; 600], b""] {
+        let mut socket = TcpStream::connect(guarded.server.address()).await.unwrap();
+        socket.write_all(garbage).await.unwrap();
+        let mut answer = Vec::new();
+        let _ = patiently(socket.read_to_end(&mut answer)).await;
+        assert!(!String::from_utf8_lossy(&answer).contains("HTTP"), "{answer:?}");
+    }
+    assert_eq!(guarded.get(Some("scraper")).await.status, 200);
+}
+
+#[tokio::test]
+async fn a_token_of_any_length_costs_no_more_than_a_head() {
+    let guarded = guarded().await;
+    assert_eq!(guarded.get(Some(&"x".repeat(100_000))).await.status, 431);
+    assert_eq!(guarded.asked(), 0);
+}
+
+thread_local! {
+    /// What was logged on this thread, which is all that its test has done.
+    static LOGGED: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+struct Log;
+
+impl Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        LOGGED.with_borrow_mut(|logged| logged.extend_from_slice(bytes));
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn no_token_is_logged_however_much_is_logged() {
+    let everything = tracing_subscriber::fmt().with_max_level(tracing::Level::TRACE).with_ansi(false);
+    let _logging = tracing::subscriber::set_default(everything.with_writer(|| Log).finish());
+    let guarded = guarded().await;
+    for token in ["scraper", "stranger", "secret-of-nobody", "trap"] {
+        guarded.get(Some(token)).await;
+    }
+    tracing::info!("the log is listened to");
+    let logged = String::from_utf8(LOGGED.with_borrow(Clone::clone)).unwrap();
+    assert!(logged.contains("the log is listened to"));
+    for token in ["scraper", "stranger", "secret-of-nobody"] {
+        assert!(!logged.contains(token), "{logged}");
+    }
+}
