@@ -20,6 +20,7 @@ mod cases;
 mod client;
 mod control_plane;
 mod enter;
+pub mod objects;
 mod pki;
 mod process;
 mod programs;

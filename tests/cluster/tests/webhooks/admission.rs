@@ -1,9 +1,8 @@
 //! Verdicts and defaults as a user gets them.
 
+use cluster_tests::objects::{component, graph, graph_v1alpha1, model, object, request, request_v1alpha1, service};
 use cluster_tests::{Sandbox, Test, refused, tests};
 use serde_json::json;
-
-use crate::objects::{component, graph, graph_v1alpha1, model, object, request, request_v1alpha1, service};
 
 pub fn tests() -> Vec<Test> {
     tests![

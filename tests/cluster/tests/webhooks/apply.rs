@@ -3,10 +3,9 @@
 //! To merge a part the API server converts objects from which it has taken what others own: without a spec, without
 //! required fields, with empty metadata.
 
+use cluster_tests::objects::{component, graph, graph_v1alpha1, object, request_v1alpha1, service};
 use cluster_tests::{Response, Sandbox, Test, tests};
 use serde_json::{Value, json};
-
-use crate::objects::{component, graph, graph_v1alpha1, object, request_v1alpha1, service};
 
 pub fn tests() -> Vec<Test> {
     tests![

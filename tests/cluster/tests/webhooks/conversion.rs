@@ -1,9 +1,10 @@
 //! Objects that are written in one version and read in the other.
 
+use cluster_tests::objects::{
+    adapter_v1alpha1, component, graph, graph_v1alpha1, object, request, request_v1alpha1, service,
+};
 use cluster_tests::{Sandbox, Test, tests, version_of};
 use serde_json::{Value, json};
-
-use crate::objects::{adapter_v1alpha1, component, graph, graph_v1alpha1, object, request, request_v1alpha1, service};
 
 pub fn tests() -> Vec<Test> {
     tests![

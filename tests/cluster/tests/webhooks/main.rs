@@ -6,7 +6,6 @@ mod admission;
 mod apply;
 mod cases;
 mod conversion;
-mod objects;
 
 use std::process::ExitCode;
 

@@ -1,7 +1,8 @@
-//! Objects that the tests begin with.
+//! Objects of our kinds that tests begin with: small, and admitted as they are.
 
 use serde_json::{Value, json};
 
+/// An object of ours, of a version like `v1beta1`.
 pub fn object(version: &str, kind: &str, name: &str, spec: &Value) -> Value {
     json!({
         "apiVersion": format!("nvidia.com/{version}"),
@@ -21,6 +22,7 @@ pub fn component(name: &str, kind: &str) -> Value {
     json!({"name": name, "type": kind, "podTemplate": pod})
 }
 
+/// A graph of two components.
 pub fn graph(name: &str) -> Value {
     let components = [component("frontend", "frontend"), component("decode", "decode")];
     object("v1beta1", "DynamoGraphDeployment", name, &json!({"components": components}))
@@ -33,15 +35,18 @@ pub fn service(kind: &str) -> Value {
     json!({"componentType": kind, "extraPodSpec": {"mainContainer": container}})
 }
 
+/// A graph of two services.
 pub fn graph_v1alpha1(name: &str) -> Value {
     let services = json!({"Frontend": service("frontend"), "Worker": service("worker")});
     object("v1alpha1", "DynamoGraphDeployment", name, &json!({"services": services}))
 }
 
+/// A request for a graph.
 pub fn request(name: &str) -> Value {
     object("v1beta1", "DynamoGraphDeploymentRequest", name, &json!({"model": "Qwen/Qwen3-0.6B"}))
 }
 
+/// The same in the older version, which has to name a profiler.
 pub fn request_v1alpha1(name: &str) -> Value {
     let profiling = json!({
         "profilerImage": "registry.example.org/dynamo/profiler:1.5.0",
@@ -51,11 +56,13 @@ pub fn request_v1alpha1(name: &str) -> Value {
     object("v1alpha1", "DynamoGraphDeploymentRequest", name, &spec)
 }
 
+/// What scales one service of a graph.
 pub fn adapter_v1alpha1(name: &str) -> Value {
     let spec = json!({"replicas": 0, "dgdRef": {"name": "otter", "serviceName": "Worker"}});
     object("v1alpha1", "DynamoGraphDeploymentScalingAdapter", name, &spec)
 }
 
+/// An adapter model that comes from somewhere.
 pub fn model(name: &str, uri: &str) -> Value {
     let spec =
         json!({"modelName": "wren", "baseModelName": "Qwen/Qwen3-0.6B", "modelType": "lora", "source": {"uri": uri}});
