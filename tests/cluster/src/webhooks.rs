@@ -40,7 +40,7 @@ pub fn crds(programs: &Programs, conversion: Conversion) -> anyhow::Result<Vec<V
 
 /// `gateward serve --local`, which ends when this is dropped.
 pub struct Webhooks {
-    _process: Process,
+    process: Option<Process>,
     authority: String,
 }
 
@@ -48,19 +48,38 @@ impl Webhooks {
     /// Starts the server, installs our CRDs and has the API server ask the server about their objects.
     pub async fn install(bed: &Bed) -> anyhow::Result<Self> {
         let webhooks = Self::start(bed.programs(), bed.folder()).await?;
+        webhooks.have_asked(bed).await?;
+        Ok(webhooks)
+    }
+
+    /// Ends the server without a warning.
+    pub fn kill(&mut self) {
+        self.process = None;
+    }
+
+    /// Starts it again, with another authority, which the API server is told to trust.
+    pub async fn restart(&mut self, bed: &Bed) -> anyhow::Result<()> {
+        self.kill();
+        *self = Self::start(bed.programs(), bed.folder()).await?;
+        self.have_asked(bed).await
+    }
+
+    /// Has the API server ask this server.
+    async fn have_asked(&self, bed: &Bed) -> anyhow::Result<()> {
         let mut crds = crds(bed.programs(), Conversion::Service)?;
         let converting = crds.iter_mut().filter_map(|crd| crd.pointer_mut("/spec/conversion/webhook/clientConfig"));
-        converting.for_each(|config| webhooks.redirect(config));
+        converting.for_each(|config| self.redirect(config));
         bed.install_crds(&crds).await?;
         for mut configuration in printed(&mut bed.programs().gateward(), &["generate", "webhooks"])? {
             for webhook in configuration["webhooks"].as_array_mut().into_iter().flatten() {
-                webhooks.redirect(&mut webhook["clientConfig"]);
+                self.redirect(&mut webhook["clientConfig"]);
                 let expression = format!("request.userInfo.username != '{UNSEEN}'");
                 webhook["matchConditions"] = json!([{"name": "seen", "expression": expression}]);
             }
-            bed.client().post(&collection(&configuration), &configuration).await?.granted()?;
+            let path = format!("{}?fieldManager=test-bed&force=true", place(&configuration));
+            bed.client().apply(&path, &configuration).await?.granted()?;
         }
-        Ok(webhooks)
+        Ok(())
     }
 
     async fn start(programs: &Programs, folder: &Path) -> anyhow::Result<Self> {
@@ -70,9 +89,11 @@ impl Webhooks {
         let mut command = programs.gateward();
         command.args(["serve", "--local", "--listen", ADDRESS, "--ca-out"]).arg(&certificate);
         command.arg("--facts").arg(&facts);
+        // One of an earlier server must not be taken for this one's.
+        let _ = std::fs::remove_file(&certificate);
         let mut process = Process::start("gateward", folder, &mut command)?;
         let authority = wait_for(&mut process, &certificate).await?;
-        Ok(Self { _process: process, authority })
+        Ok(Self { process: Some(process), authority })
     }
 
     /// Replaces the Service of a `clientConfig` by the server's own address.
@@ -83,9 +104,10 @@ impl Webhooks {
     }
 }
 
-fn collection(configuration: &Value) -> String {
+fn place(configuration: &Value) -> String {
     let kind = configuration["kind"].as_str().unwrap_or_default().to_lowercase();
-    format!("/apis/admissionregistration.k8s.io/v1/{kind}s")
+    let name = configuration["metadata"]["name"].as_str().unwrap_or_default();
+    format!("/apis/admissionregistration.k8s.io/v1/{kind}s/{name}")
 }
 
 /// The objects that a command of the binary prints.
