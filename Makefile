@@ -72,8 +72,9 @@ deny:
 docs:
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --all-features --no-deps
 
-generate: ## Write what is generated: CRDs, rule catalogue, command line reference
+generate: ## Write what is generated: CRDs, parts of the chart, rule catalogue, command line reference
 	$(CARGO) xtask generate crds
+	$(CARGO) xtask generate chart
 	$(CARGO) run --quiet --package gateward-cli -- rules --output markdown > docs/rules.md.new && mv docs/rules.md.new docs/rules.md
 	$(CARGO) run --quiet --package gateward-cli -- generate cli-reference > docs/cli.md.new && mv docs/cli.md.new docs/cli.md
 

@@ -1,5 +1,6 @@
 //! Generates what is kept in the repository and measures its shape.
 
+mod chart;
 mod crds;
 mod shape;
 
@@ -25,11 +26,14 @@ enum Task {
 enum Generated {
     /// The CustomResourceDefinitions, made from the types of dynamo-api.
     Crds,
+    /// The parts of the Helm chart that follow from the declared webhooks and from what a replica does in the cluster.
+    Chart,
 }
 
 fn main() -> anyhow::Result<()> {
     match Arguments::parse().task {
         Task::Generate(Generated::Crds) => crds::write(),
+        Task::Generate(Generated::Chart) => chart::write(),
         Task::Shape => shape::print(),
     }
 }

@@ -1,0 +1,75 @@
+//! Roles and their bindings, out of what a replica does in the cluster.
+
+use std::fmt::Write;
+
+use anyhow::Context;
+use dynamo_api::schema;
+use dynamo_webhooks::facts::{GROVE_GROUP, TOPOLOGY_BINDINGS};
+use gateward_cluster::permissions::{Names, Permission, Permissions, ResourceName, permissions};
+use gateward_core::manifest::yaml;
+use serde_json::{Value, json};
+
+use super::expressions::{AUTHORITY_SECRET, FULLNAME, LABELS, LEASE, MUTATING, NAMESPACE, SECRET, VALIDATING};
+
+/// Who is given the permissions, and where they hold.
+#[derive(Clone, Copy)]
+enum Reach {
+    Namespace,
+    Cluster,
+}
+
+/// The roles and their bindings.
+pub fn objects() -> anyhow::Result<String> {
+    let Permissions { role, cluster_role } = permissions(&names()?);
+    let mut text = String::new();
+    for (reach, rules) in [(Reach::Namespace, role), (Reach::Cluster, cluster_role)] {
+        write!(text, "---\n{}rules:\n", yaml::document(&reach.object(reach.role())))?;
+        for Permission { reason, rule } in rules {
+            write!(text, "# {reason}\n{}", yaml::document(&json!([rule])))?;
+        }
+        write!(text, "---\n{}", yaml::document(&reach.binding()))?;
+    }
+    Ok(text)
+}
+
+fn names() -> anyhow::Result<Names> {
+    let definitions = schema::definitions()?;
+    let crd_name = |document: &Value| document["metadata"]["name"].as_str().map(str::to_owned);
+    Ok(Names {
+        secret: SECRET.into(),
+        authority_secret: AUTHORITY_SECRET.into(),
+        lease: LEASE.into(),
+        validating_configuration: VALIDATING.into(),
+        mutating_configuration: MUTATING.into(),
+        crds: definitions
+            .iter()
+            .map(|definition| crd_name(&definition.document))
+            .collect::<Option<_>>()
+            .context("a CRD without a name")?,
+        reads: vec![ResourceName { group: GROVE_GROUP.into(), plural: TOPOLOGY_BINDINGS.into() }],
+    })
+}
+
+impl Reach {
+    fn role(self) -> &'static str {
+        match self {
+            Self::Namespace => "Role",
+            Self::Cluster => "ClusterRole",
+        }
+    }
+
+    fn object(self, kind: &str) -> Value {
+        let mut metadata = json!({"labels": LABELS, "name": FULLNAME});
+        if matches!(self, Self::Namespace) {
+            metadata["namespace"] = NAMESPACE.into();
+        }
+        json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": kind, "metadata": metadata})
+    }
+
+    fn binding(self) -> Value {
+        let mut binding = self.object(&format!("{}Binding", self.role()));
+        binding["roleRef"] = json!({"apiGroup": "rbac.authorization.k8s.io", "kind": self.role(), "name": FULLNAME});
+        binding["subjects"] = json!([{"kind": "ServiceAccount", "name": FULLNAME, "namespace": NAMESPACE}]);
+        binding
+    }
+}

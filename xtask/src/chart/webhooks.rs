@@ -1,0 +1,40 @@
+//! The webhook configurations, out of the registry.
+
+use anyhow::Context;
+use dynamo_webhooks::names;
+use gateward_core::Review;
+use gateward_core::manifest::{self, Installation, yaml};
+use serde_json::Value;
+
+use super::expressions::{
+    CONFIGURATION_LABELS, FAILURE_POLICY, MUTATING, NAMESPACE, NAMESPACE_SELECTOR, SERVICE, TIMEOUT_SECONDS, VALIDATING,
+};
+
+/// Both configurations.
+pub fn configurations() -> anyhow::Result<String> {
+    let both = [Review::Validate, Review::Mutate].map(configuration);
+    both.into_iter().map(|text| text.map(|text| format!("---\n{text}"))).collect()
+}
+
+fn configuration(review: Review) -> anyhow::Result<String> {
+    let registry = dynamo_webhooks::registry();
+    let configuration = manifest::webhook_configuration(&registry, review, &installation());
+    let mut configuration = serde_json::to_value(configuration.context("no kind has such a webhook")?)?;
+    configuration["metadata"]["labels"] = CONFIGURATION_LABELS.into();
+    for webhook in configuration["webhooks"].as_array_mut().into_iter().flatten() {
+        webhook["failurePolicy"] = FAILURE_POLICY.into();
+        webhook["timeoutSeconds"] = TIMEOUT_SECONDS.into();
+    }
+    Ok(yaml::document(&configuration))
+}
+
+fn installation() -> Installation {
+    Installation {
+        validating_name: VALIDATING.into(),
+        mutating_name: MUTATING.into(),
+        service: SERVICE.into(),
+        namespace: NAMESPACE.into(),
+        namespace_selector: Some(Value::from(NAMESPACE_SELECTOR)),
+        ..names::installation("", "")
+    }
+}
