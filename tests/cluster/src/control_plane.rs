@@ -79,6 +79,8 @@ pub(crate) const STORE_AND_API: [(&str, &[&str]); 2] = [
             "--audit-log-path=audit.log",
             // A line is on disk before the client has its answer.
             "--audit-log-mode=blocking",
+            // One file for the whole life of a bed, in megabytes.
+            "--audit-log-maxsize=4096",
         ],
     ),
 ];

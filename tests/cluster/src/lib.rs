@@ -15,6 +15,7 @@
     reason = "the vocabulary of tests: what fails here fails a test"
 )]
 
+mod audit;
 mod bed;
 mod cases;
 mod client;
@@ -29,6 +30,7 @@ mod run;
 mod sandbox;
 mod webhooks;
 
+pub use audit::{Audit, Event};
 pub use bed::Bed;
 pub use cases::{Case, Expectation};
 pub use client::{Client, Response};

@@ -4,6 +4,7 @@
 
 mod admission;
 mod apply;
+mod audit;
 mod cases;
 mod conversion;
 
@@ -12,7 +13,9 @@ use std::process::ExitCode;
 use cluster_tests::{Webhooks, run};
 
 fn main() -> ExitCode {
-    let tests =
-        [admission::tests(), conversion::tests(), apply::tests(), cases::tests()].into_iter().flatten().collect();
+    let tests = [admission::tests(), conversion::tests(), apply::tests(), audit::tests(), cases::tests()]
+        .into_iter()
+        .flatten()
+        .collect();
     run(tests, async |bed| Webhooks::install(&bed).await)
 }
