@@ -15,7 +15,7 @@ run: ## Show the webhooks at work on example manifests, then keep serving (Ctrl-
 # Everything is built with all features, so that no recipe builds anew what another has built. A folder or file of
 # integration tests that is not named here runs with test-tools.
 TEST := $(CARGO) test --workspace --all-features
-LISTENER_TESTS := converting guarding hostile http2 serving watching
+LISTENER_TESTS := converting guarding hostile http2 proving serving watching
 RULE_TESTS := cases catalogue any_shape agreement commands convert kubeops_olm
 IDLE_TESTS := idle
 CONVERSION_TESTS := conversion

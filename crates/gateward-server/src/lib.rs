@@ -78,10 +78,10 @@ pub use metrics::Metrics;
 pub use pages::{Page, Pages, PlainRequest};
 pub use panics::log_places_of_panics;
 pub use plain::PlainServer;
-pub use proof::Trust;
+pub use proof::{Caller, Trust};
 #[cfg(feature = "http2")]
 pub use protocols::Http2Limits;
 pub use protocols::Protocols;
-pub use readiness::Readiness;
+pub use readiness::{Line, Readiness, Waiting};
 pub use secure::SecureServer;
 pub use server::{Bound, Server, Serving};

@@ -18,14 +18,10 @@ use crate::journal;
 use crate::limits::{API_SERVER_KEEPS_IDLE, Limits};
 use crate::metrics::Metrics;
 use crate::phase::Phase;
-use crate::proof::{Trust, shake_hands};
+use crate::proof::{self, Caller, Trust};
 use crate::protocols::Protocols;
-use crate::readiness::{Handshake, Listener, Readiness};
+use crate::readiness::{Listener, Readiness};
 use crate::reception::Reception;
-
-/// How long to wait between two tries to prove that the listener works, at first and at most.
-const FIRST_PAUSE: Duration = Duration::from_millis(50);
-const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 /// A server that is not bound yet: who it is, who answers, and what callers may take.
 #[derive(Debug)]
@@ -167,13 +163,24 @@ impl Serving {
 
     /// Makes handshakes with the own listener until one is verified; only then is the pod ready.
     pub async fn prove(&self, trust: &Trust) {
-        let mut pause = FIRST_PAUSE;
-        while let Err(why) = shake_hands(self.address, trust).await {
-            self.readiness.handshake(Handshake::Failed(why));
-            tokio::time::sleep(pause).await;
-            pause = (pause * 2).min(LONGEST_PAUSE);
-        }
-        self.readiness.handshake(Handshake::Proved);
+        let only = Caller { name: "the own authority".into(), trust: trust.clone() };
+        let (_stays, callers) = watch::channel(vec![only]);
+        self.prove_until(callers, Duration::ZERO).await;
+    }
+
+    /// Makes handshakes with the own listener until one is verified for each of the callers that there are; only then is
+    /// the pod ready. The callers may change meanwhile, which starts the proof anew; no callers at all prove nothing.
+    ///
+    /// With a time to `settle`, all is proved once more after that time without a change of the callers: so long may it
+    /// take until those who call have heard of what they are to trust.
+    ///
+    /// What was proved stays proved. The future belongs to nobody and may be spawned; it ends when the proof does.
+    pub fn prove_until(
+        &self,
+        callers: watch::Receiver<Vec<Caller>>,
+        settle: Duration,
+    ) -> impl Future<Output = ()> + Send + use<> {
+        proof::prove(self.address, callers, settle, self.readiness.clone())
     }
 
     /// Ends the server: [`Leaving`] for the grace, then closing, until all is answered or the time is over.
