@@ -1,9 +1,11 @@
 //! What a webhook server does in a cluster: its Secrets, its bundles, its lease, and what it reads.
 
 mod connection;
+mod failure;
 mod keeper;
 mod lease;
 pub mod permissions;
+mod reader;
 mod report;
 mod setup;
 mod trust;
@@ -11,6 +13,7 @@ mod trust;
 pub use connection::{Connection, ConnectionError};
 pub use keeper::Keeper;
 pub use lease::LeaseTimes;
+pub use reader::ApiReader;
 pub use report::{ConsumerReport, ConsumerState, NotOurs, ProgressReport, Report, Writer};
 pub use setup::{Certificates, ConsumerRules, LeaseSetup, ReplicaRules, Secrets, ServiceName, Setup};
 pub use trust::Trust;

@@ -1,0 +1,96 @@
+//! What people are told of a request that the API server didn't grant.
+
+use std::error::Error as _;
+use std::time::Duration;
+
+use kube::Error;
+
+/// The reason in one line: the API server's own words, or all that is known of the way there.
+pub(crate) fn told(error: &Error) -> String {
+    match error {
+        Error::Api(status) if status.message.is_empty() => format!("the API server answers {}", status.code),
+        Error::Api(status) => status.message.trim_end().to_owned(),
+        other => causes(other),
+    }
+}
+
+/// The causes one after the other, each once: most of them repeat what stands below.
+fn causes(error: &Error) -> String {
+    let mut texts: Vec<String> = Vec::new();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let text = error.to_string();
+        if !texts.iter().any(|said| said.contains(&text)) {
+            texts.push(text);
+        }
+        cause = error.source();
+    }
+    if texts.is_empty() { error.to_string() } else { texts.join(": ") }
+}
+
+/// The HTTP status of the API server's answer; `None` where there was no answer.
+pub(crate) fn status(error: &Error) -> Option<u16> {
+    match error {
+        Error::Api(status) => Some(status.code),
+        _ => None,
+    }
+}
+
+/// Why a request failed, or that it was not answered in time.
+pub(crate) async fn within<T>(
+    patience: Duration,
+    request: impl Future<Output = Result<T, Error>>,
+) -> Result<T, Unanswered> {
+    match tokio::time::timeout(patience, request).await {
+        Ok(answered) => answered.map_err(Unanswered::Failed),
+        Err(_) => Err(Unanswered::Late(patience)),
+    }
+}
+
+/// A request that brought nothing.
+#[derive(Debug)]
+pub(crate) enum Unanswered {
+    /// The API server refused it, or wasn't reached.
+    Failed(Error),
+    /// There was no answer in time.
+    Late(Duration),
+}
+
+impl Unanswered {
+    /// The reason in one line.
+    pub(crate) fn told(&self) -> String {
+        match self {
+            Self::Failed(error) => told(error),
+            Self::Late(patience) => format!("the API server gave no answer within {} s", patience.as_secs()),
+        }
+    }
+
+    /// The HTTP status, where there was an answer.
+    pub(crate) fn status(&self) -> Option<u16> {
+        match self {
+            Self::Failed(error) => status(error),
+            Self::Late(_) => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kube::core::Status;
+
+    use super::*;
+
+    #[test]
+    fn the_api_servers_own_words_are_told() {
+        let status = Status::failure("otters.zoo.org is forbidden: no rule allows it", "Forbidden").with_code(403);
+        let error = Error::Api(status.boxed());
+        assert_eq!(told(&error), "otters.zoo.org is forbidden: no rule allows it");
+        assert_eq!(Unanswered::Failed(error).status(), Some(403));
+    }
+
+    #[test]
+    fn a_cause_is_told_down_to_its_root() {
+        let root = std::io::Error::new(std::io::ErrorKind::ConnectionRefused, "connection refused");
+        assert_eq!(told(&Error::ReadEvents(root)), "connection refused");
+    }
+}
