@@ -7,6 +7,7 @@ mod lease;
 pub mod permissions;
 mod reader;
 mod report;
+mod review;
 mod setup;
 mod trust;
 
@@ -15,5 +16,6 @@ pub use keeper::Keeper;
 pub use lease::LeaseTimes;
 pub use reader::ApiReader;
 pub use report::{ConsumerReport, ConsumerState, NotOurs, ProgressReport, Report, Writer};
+pub use review::{Access, AccessReview};
 pub use setup::{Certificates, ConsumerRules, LeaseSetup, ReplicaRules, Secrets, ServiceName, Setup};
 pub use trust::Trust;
