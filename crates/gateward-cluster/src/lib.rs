@@ -8,6 +8,7 @@ pub mod permissions;
 mod reader;
 mod report;
 mod review;
+pub mod rivals;
 mod setup;
 mod trust;
 

@@ -67,7 +67,7 @@ pub struct ConsumerRules {
 }
 
 /// A Service.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ServiceName {
     /// Its namespace.
     pub namespace: String,
