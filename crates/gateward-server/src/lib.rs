@@ -75,6 +75,7 @@ pub use drain::{Closing, Drain, Drained, Leaving};
 pub use identity::{Identity, IdentityError, IdentitySlot};
 pub use limits::{API_SERVER_KEEPS_IDLE, ByteSize, Cap, Limits, LimitsError};
 pub use metrics::Metrics;
+pub use metrics::cluster::{ClusterMetrics, Consumers, Role};
 pub use pages::{Page, Pages, PlainRequest};
 pub use panics::log_places_of_panics;
 pub use plain::PlainServer;

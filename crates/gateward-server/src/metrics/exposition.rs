@@ -7,10 +7,13 @@ const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset
 const OLDER_TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// The content type and the text.
-pub(super) fn page(registry: &Registry, accept: Option<&str>) -> (&'static str, String) {
+pub(super) fn page(registries: &[&Registry], accept: Option<&str>) -> (&'static str, String) {
     let mut body = String::with_capacity(8 * 1024);
     // Writing into a string doesn't fail.
-    let _ = text::encode(&mut body, registry);
+    for registry in registries {
+        let _ = text::encode_registry(&mut body, registry);
+    }
+    let _ = text::encode_eof(&mut body);
     if accept.is_some_and(|accept| accept.contains("application/openmetrics-text")) {
         (OPEN_METRICS, body)
     } else {
@@ -57,7 +60,7 @@ mod tests {
     #[test]
     fn a_scraper_that_asks_for_open_metrics_gets_it() {
         let (content_type, body) =
-            page(&registry(), Some("application/openmetrics-text;version=1.0.0,text/plain;q=0.5"));
+            page(&[&registry()], Some("application/openmetrics-text;version=1.0.0,text/plain;q=0.5"));
         assert_eq!(content_type, OPEN_METRICS);
         assert!(body.contains("# TYPE otter_dives counter\notter_dives_total 0\n"));
         assert!(body.ends_with("# EOF\n"));
@@ -65,7 +68,7 @@ mod tests {
 
     #[test]
     fn others_get_the_older_text_with_full_names() {
-        let (content_type, body) = page(&registry(), None);
+        let (content_type, body) = page(&[&registry()], None);
         assert_eq!(content_type, OLDER_TEXT);
         assert!(
             body.contains("# HELP otter_dives_total Dives.\n# TYPE otter_dives_total counter\notter_dives_total 0\n")

@@ -22,13 +22,16 @@
 //! | `webhook_handshake_failures_total` | counter | `reason` (`timeout`, `tls`) |
 //! | `webhook_connection_errors_total` | counter | `reason` (`idle`, `head`, `answer`: given up for silence; `malformed`, `broken`) |
 //!
+//! In a cluster [further ones](cluster) stand beside them.
+//!
 //! `resource_type` is the kind, `operation` is spelled as in an AdmissionReview.
 
+pub mod cluster;
 mod exposition;
 mod reason;
 mod series;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use gateward_core::{Outcome, Record, Review};
@@ -37,6 +40,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 
+use crate::metrics::cluster::{ClusterMetrics, Series};
 use crate::metrics::series::{KindSeries, Kinds};
 use crate::pages::{Page, Pages, PlainRequest};
 use crate::patience::Silence;
@@ -49,7 +53,8 @@ type Counters = Family<[(&'static str, &'static str); 1], Counter>;
 pub struct Metrics(Arc<Inner>);
 
 struct Inner {
-    registry: Mutex<Registry>,
+    page: Mutex<Registries>,
+    cluster: OnceLock<Series>,
     kinds: Kinds,
     errors: Family<[(&'static str, String); 2], Counter>,
     request_bytes: Counter,
@@ -61,6 +66,15 @@ struct Inner {
     refused: Counter,
     handshake_failures: Counters,
     connection_errors: Counters,
+}
+
+/// What the page is made of.
+#[derive(Default)]
+struct Registries {
+    /// Names with the product's prefix.
+    own: Registry,
+    /// Names that are the same for every product.
+    common: Registry,
 }
 
 /// Which limit turned a caller away.
@@ -88,20 +102,32 @@ pub(crate) enum ConnectionError {
 impl Metrics {
     /// Metrics whose names begin with `prefix` and an underscore.
     pub fn new(prefix: &str) -> Self {
-        let mut registry = Registry::with_prefix(prefix);
-        let inner = Inner::registered_in(&mut registry);
-        Self(Arc::new(Inner { registry: Mutex::new(registry), ..inner }))
+        let mut own = Registry::with_prefix(prefix);
+        let inner = Inner::registered_in(&mut own);
+        let page = Mutex::new(Registries { own, common: Registry::default() });
+        Self(Arc::new(Inner { page, ..inner }))
+    }
+
+    /// The measures of a server in a cluster. They stand on the page from the first call on.
+    pub fn cluster(&self) -> ClusterMetrics {
+        let series = self.0.cluster.get_or_init(|| Series::registered_in(&mut self.page_lock().common));
+        ClusterMetrics::of(self.clone(), series.clone())
     }
 
     /// Adds metrics of one's own to the same page.
     pub fn register(&self, add: impl FnOnce(&mut Registry)) {
-        add(&mut self.0.registry.lock().unwrap_or_else(PoisonError::into_inner));
+        add(&mut self.page_lock().own);
     }
 
     /// The page that a scraper reads: `OpenMetrics` where it asks for it, else the older text format.
     pub fn text(&self, accept: Option<&str>) -> (&'static str, String) {
-        let registry = self.0.registry.lock().unwrap_or_else(PoisonError::into_inner);
-        exposition::page(&registry, accept)
+        let Registries { own, common } = &*self.page_lock();
+        exposition::page(&[own, common], accept)
+    }
+
+    /// While this is held, nobody reads the page.
+    fn page_lock(&self) -> MutexGuard<'_, Registries> {
+        self.0.page.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A review was answered.
@@ -206,7 +232,8 @@ impl Inner {
     fn registered_in(registry: &mut Registry) -> Self {
         let kinds = Kinds::registered_in(registry);
         let inner = Self {
-            registry: Mutex::default(),
+            page: Mutex::default(),
+            cluster: OnceLock::new(),
             kinds,
             errors: Family::default(),
             request_bytes: Counter::default(),
