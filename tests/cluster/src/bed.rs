@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use serde_json::Value;
+use tokio::sync::Mutex;
 
 use crate::client::Client;
 use crate::control_plane::{self, ADMIN, API_SERVER};
@@ -17,7 +18,7 @@ const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
 /// A control plane that runs. It ends when this is dropped.
 pub struct Bed {
-    _processes: Vec<Process>,
+    processes: Mutex<Vec<Process>>,
     programs: Programs,
     folder: PathBuf,
     client: Client,
@@ -39,7 +40,8 @@ impl Bed {
         let mut command = control_plane::controllers(&programs);
         processes.push(Process::start("kube-controller-manager", folder, &mut command)?);
         wait_for(&mut processes, &client, "/api/v1/namespaces/default/serviceaccounts/default").await?;
-        Ok(Self { _processes: processes, programs, folder: folder.into(), client })
+        let processes = Mutex::new(processes);
+        Ok(Self { processes, programs, folder: folder.into(), client })
     }
 
     /// A client that may do everything.
@@ -55,6 +57,19 @@ impl Bed {
     /// The folder of logs, keys and data; gone when the test program ends.
     pub fn folder(&self) -> &Path {
         &self.folder
+    }
+
+    /// Ends the API server as an upgrade of it would, starts it again and waits until it is ready.
+    pub async fn restart_api_server(&self) -> anyhow::Result<()> {
+        let mut processes = self.processes.lock().await;
+        let restarted = control_plane::STORE_AND_API.iter().zip(processes.iter_mut());
+        for ((name, arguments), process) in restarted.filter(|((name, _), _)| *name == "kube-apiserver") {
+            // It has stopped listening at once, and only waits for those who watch.
+            process.end(Duration::from_secs(3)).await?;
+            let mut command = self.programs.control_plane(name);
+            *process = Process::start(name, &self.folder, command.args(*arguments))?;
+        }
+        wait_for(&mut processes, &self.client, "/readyz").await
     }
 
     /// kubectl as the administrator.

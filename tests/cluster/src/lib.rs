@@ -36,6 +36,6 @@ pub use cases::{Case, Expectation};
 pub use client::{Client, Response};
 pub use load::{Counted, Failure, Load, Pace, Tally};
 pub use programs::Programs;
-pub use run::{Test, run};
+pub use run::{Test, run, run_in_turn};
 pub use sandbox::{Refusal, Sandbox, refused, version_of};
 pub use webhooks::{Conversion, Webhooks, crds};

@@ -1,8 +1,9 @@
 //! Programs that run as long as somebody holds them.
 
-use std::fs::File;
+use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 
@@ -18,7 +19,8 @@ impl Process {
     /// Starts a program; its log is `<name>.log` in the folder.
     pub(crate) fn start(name: &str, folder: &Path, command: &mut Command) -> anyhow::Result<Self> {
         let log = folder.join(format!("{name}.log"));
-        let file = File::create(&log)?;
+        // What an earlier one said stays there.
+        let file = OpenOptions::new().create(true).append(true).open(&log)?;
         let command = command.current_dir(folder).stdin(Stdio::null()).stdout(file.try_clone()?).stderr(file);
         let child = command.spawn().with_context(|| format!("cannot start {name}"))?;
         Ok(Self { name: name.into(), child, log })
@@ -30,6 +32,20 @@ impl Process {
             Some(exit) => bail!("{} ended with {exit}\n{}", self.name, self.last_words()),
             None => Ok(()),
         }
+    }
+
+    /// Asks it to end, and makes it end where it is not done in time.
+    pub(crate) async fn end(&mut self, patience: Duration) -> anyhow::Result<()> {
+        // The standard library knows no other signal than SIGKILL; every shell does.
+        Command::new("sh").args(["-c", &format!("kill -s TERM {}", self.child.id())]).status()?;
+        let start = Instant::now();
+        while self.child.try_wait()?.is_none() && start.elapsed() < patience {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        // It may have ended already.
+        let _ = self.child.kill();
+        self.child.wait()?;
+        Ok(())
     }
 
     /// The end of the log.

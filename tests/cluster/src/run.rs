@@ -54,7 +54,24 @@ macro_rules! tests {
 /// Runs tests on a bed that was prepared for all of them. What the preparation returns lives as long as they do.
 ///
 /// Must be called before any thread is started.
-pub fn run<P, R, G>(mut tests: Vec<Test>, prepare: P) -> ExitCode
+pub fn run<P, R, G>(tests: Vec<Test>, prepare: P) -> ExitCode
+where
+    P: FnOnce(Arc<Bed>) -> R,
+    R: Future<Output = anyhow::Result<G>>,
+{
+    run_some_at_once(THREADS, tests, prepare)
+}
+
+/// Like [`run`], one test at a time: for tests that measure, and for those that change what all use.
+pub fn run_in_turn<P, R, G>(tests: Vec<Test>, prepare: P) -> ExitCode
+where
+    P: FnOnce(Arc<Bed>) -> R,
+    R: Future<Output = anyhow::Result<G>>,
+{
+    run_some_at_once(1, tests, prepare)
+}
+
+fn run_some_at_once<P, R, G>(threads: usize, mut tests: Vec<Test>, prepare: P) -> ExitCode
 where
     P: FnOnce(Arc<Bed>) -> R,
     R: Future<Output = anyhow::Result<G>>,
@@ -66,7 +83,7 @@ where
         let listed = tests.into_iter().map(|test| Trial::test(test.name, || Ok(())));
         return libtest_mimic::run(&arguments, listed.collect()).exit_code();
     }
-    arguments.test_threads = arguments.test_threads.or(Some(THREADS));
+    arguments.test_threads = arguments.test_threads.or(Some(threads));
     let ran = enter().and_then(|folder| {
         let runtime = Runtime::new()?;
         runtime.spawn(end_with_a_signal());

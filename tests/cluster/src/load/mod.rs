@@ -85,10 +85,10 @@ impl Load {
         self.tally.lock().unwrap().clone()
     }
 
-    /// Waits until further requests were answered.
+    /// Waits until the API server has answered further requests.
     pub async fn goes_on_for(&self, requests: usize) {
-        let wanted = self.so_far().requests() + requests;
-        while self.so_far().requests() < wanted {
+        let wanted = self.so_far().answered() + requests;
+        while self.so_far().answered() < wanted {
             tokio::time::sleep(REST).await;
         }
     }

@@ -70,12 +70,12 @@ pub(super) struct Times {
 impl Tally {
     /// All requests, but for those that were sent again.
     pub fn requests(&self) -> usize {
-        self.granted
-            + self.denied
-            + self.failures.len()
-            + self.failed_open
-            + self.not_served.number
-            + self.astray.number
+        self.answered() + self.not_served.number
+    }
+
+    /// Requests that the API server answered, in whatever way.
+    pub fn answered(&self) -> usize {
+        self.granted + self.denied + self.failures.len() + self.failed_open + self.astray.number
     }
 
     /// The latency that so many percent of the writes don't exceed; a write that failed has none.

@@ -5,10 +5,14 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
-use cluster_tests::{Load, Pace, Sandbox, Webhooks, run, tests};
+use cluster_tests::{Load, Pace, Sandbox, Webhooks, run_in_turn, tests};
 
 fn main() -> ExitCode {
-    run(tests![sees_every_failure_of_a_killed_server_and_none_of_a_running_one], async |_| Ok(()))
+    let tests = tests![
+        sees_every_failure_of_a_killed_server_and_none_of_a_running_one,
+        tells_an_api_server_that_restarts_from_webhooks_that_fail,
+    ];
+    run_in_turn(tests, async |_| Ok(()))
 }
 
 async fn sees_every_failure_of_a_killed_server_and_none_of_a_running_one(sandbox: Sandbox) {
@@ -37,4 +41,15 @@ async fn sees_every_failure_of_a_killed_server_and_none_of_a_running_one(sandbox
         // Nobody can answer before the server is there again.
         assert!(failure.mended.is_none_or(|time| failure.sent + failure.took + time >= restarted), "{failure:?}");
     }
+}
+
+async fn tells_an_api_server_that_restarts_from_webhooks_that_fail(sandbox: Sandbox) {
+    let _webhooks = Webhooks::install(sandbox.bed()).await.unwrap();
+    let load = Load::start(&sandbox, Pace::default());
+    load.goes_on_for(100).await;
+    sandbox.bed().restart_api_server().await.unwrap();
+    load.goes_on_for(200).await;
+    let tally = load.stop().await;
+    assert!(tally.not_served.number > 0, "{tally}");
+    tally.assert_no_failures_of_admission();
 }
