@@ -20,19 +20,19 @@ const EXPRESSIONS: [(&str, &str); 13] = [
     (TIMEOUT_SECONDS, "{{ .Values.webhook.timeoutSeconds }}"),
 ];
 
-pub const FULLNAME: &str = "THE_FULLNAME";
-pub const NAMESPACE: &str = "THE_NAMESPACE";
-pub const SERVICE: &str = "THE_SERVICE";
-pub const SECRET: &str = "THE_SECRET";
-pub const AUTHORITY_SECRET: &str = "THE_AUTHORITY_SECRET";
-pub const LEASE: &str = "THE_LEASE";
-pub const VALIDATING: &str = "THE_VALIDATING_CONFIGURATION";
-pub const MUTATING: &str = "THE_MUTATING_CONFIGURATION";
-pub const LABELS: &str = "THE_LABELS";
-pub const CONFIGURATION_LABELS: &str = "THE_CONFIGURATION_LABELS";
-pub const NAMESPACE_SELECTOR: &str = "THE_NAMESPACE_SELECTOR";
-pub const FAILURE_POLICY: &str = "THE_FAILURE_POLICY";
-pub const TIMEOUT_SECONDS: &str = "THE_TIMEOUT_SECONDS";
+pub(super) const FULLNAME: &str = "THE_FULLNAME";
+pub(super) const NAMESPACE: &str = "THE_NAMESPACE";
+pub(super) const SERVICE: &str = "THE_SERVICE";
+pub(super) const SECRET: &str = "THE_SECRET";
+pub(super) const AUTHORITY_SECRET: &str = "THE_AUTHORITY_SECRET";
+pub(super) const LEASE: &str = "THE_LEASE";
+pub(super) const VALIDATING: &str = "THE_VALIDATING_CONFIGURATION";
+pub(super) const MUTATING: &str = "THE_MUTATING_CONFIGURATION";
+pub(super) const LABELS: &str = "THE_LABELS";
+pub(super) const CONFIGURATION_LABELS: &str = "THE_CONFIGURATION_LABELS";
+pub(super) const NAMESPACE_SELECTOR: &str = "THE_NAMESPACE_SELECTOR";
+pub(super) const FAILURE_POLICY: &str = "THE_FAILURE_POLICY";
+pub(super) const TIMEOUT_SECONDS: &str = "THE_TIMEOUT_SECONDS";
 
 /// A template out of the text of objects.
 pub fn template(objects: &str) -> String {

@@ -24,7 +24,7 @@ nvidia.com/dynamo-operator-namespace: {{ .Release.Namespace | quote }}
 The namespaces whose objects are judged. Without kube-system a cluster can be mended whatever becomes of the webhooks.
 */}}
 {{- define "dynamo-operator.namespaceSelector" -}}
-{{- $given := .Values.webhook.namespaceSelector -}}
+{{- $given := default dict .Values.webhook.namespaceSelector -}}
 {{- $apart := dict "key" "kubernetes.io/metadata.name" "operator" "NotIn" "values" (list "kube-system") -}}
 {{- with $given.matchLabels }}
 matchLabels:
