@@ -87,6 +87,11 @@ impl Sandbox {
         &self.bed
     }
 
+    /// The control plane, for whoever outlives the sandbox.
+    pub(crate) fn shared_bed(&self) -> Arc<Bed> {
+        Arc::clone(&self.bed)
+    }
+
     /// The namespace's name.
     pub fn namespace(&self) -> &str {
         &self.namespace

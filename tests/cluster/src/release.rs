@@ -1,0 +1,183 @@
+//! Releases of our chart, as a user has them: by Helm and kubectl.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+use anyhow::{Context, bail};
+use serde_json::Value;
+
+use crate::bed::Bed;
+use crate::sandbox::Sandbox;
+
+/// How long Helm and kubectl wait for Pods.
+const PATIENCE: &str = "150s";
+
+/// A chart of ours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Chart {
+    /// The one of this tree.
+    Current,
+    /// One that was released, in the bed's folder of charts.
+    Released(&'static str),
+}
+
+impl Chart {
+    fn folder(self) -> PathBuf {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        match self {
+            Self::Current => root.join("deploy/helm/dynamo-platform"),
+            Self::Released(version) => root.join("testbed/charts").join(version),
+        }
+    }
+}
+
+/// A release, installed or not.
+#[derive(Clone)]
+pub struct Release {
+    bed: Arc<Bed>,
+    name: String,
+    namespace: String,
+}
+
+impl Bed {
+    /// Helm as the administrator.
+    pub fn helm(&self) -> Command {
+        let mut command = self.programs().control_plane("helm");
+        command.env("KUBECONFIG", self.folder().join("kubeconfig")).env("HOME", self.folder());
+        for kind in ["CACHE", "CONFIG", "DATA"] {
+            command.env(format!("HELM_{kind}_HOME"), self.folder().join("helm"));
+        }
+        command.current_dir(self.folder()).stdin(Stdio::null());
+        command
+    }
+}
+
+impl Sandbox {
+    /// A release in a namespace of its own.
+    pub fn release(&self, name: &str, namespace: &str) -> Release {
+        Release::new(&self.shared_bed(), name, namespace)
+    }
+}
+
+impl Release {
+    /// A release in a namespace of its own.
+    pub fn new(bed: &Arc<Bed>, name: &str, namespace: &str) -> Self {
+        Self { bed: Arc::clone(bed), name: name.into(), namespace: namespace.into() }
+    }
+
+    /// The release's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The namespace that it is installed into.
+    pub fn namespace(&self) -> &str {
+        &self.namespace
+    }
+
+    /// What the names of most of its objects begin with.
+    pub fn fullname(&self) -> String {
+        format!("{}-dynamo-operator", self.name)
+    }
+
+    /// The user that its Pods are.
+    pub fn account(&self) -> String {
+        format!("system:serviceaccount:{}:{}", self.namespace, self.fullname())
+    }
+
+    /// Installs it and waits until it is ready.
+    pub async fn install(&self, chart: Chart, values: &Value) -> anyhow::Result<()> {
+        self.put("install", &["--create-namespace", "--wait"], chart, values).await
+    }
+
+    /// Upgrades it and waits until it is ready.
+    pub async fn upgrade(&self, chart: Chart, values: &Value) -> anyhow::Result<()> {
+        self.put("upgrade", &["--wait"], chart, values).await
+    }
+
+    async fn put(&self, verb: &str, options: &[&str], chart: Chart, values: &Value) -> anyhow::Result<()> {
+        let file = self.bed.folder().join(format!("values-{}.json", self.name));
+        std::fs::write(&file, values.to_string())?;
+        let mut command = self.helm(verb);
+        command.arg(&self.name).arg(chart.folder()).args(options).args(["--timeout", PATIENCE]).arg("-f").arg(file);
+        self.done(command).await.map(drop)
+    }
+
+    /// Goes back to an earlier revision and waits until it is ready.
+    pub async fn roll_back(&self, revision: u32) -> anyhow::Result<()> {
+        let mut command = self.helm("rollback");
+        command.arg(&self.name).arg(revision.to_string()).args(["--wait", "--timeout", PATIENCE]);
+        self.done(command).await.map(drop)
+    }
+
+    /// Uninstalls it, and waits until its objects are gone.
+    pub async fn uninstall(&self) -> anyhow::Result<()> {
+        let mut command = self.helm("uninstall");
+        command.arg(&self.name).args(["--wait", "--timeout", PATIENCE]);
+        self.done(command).await.map(drop)
+    }
+
+    /// Replaces its Pods by new ones, as `kubectl rollout restart` does, and waits until the old ones are gone.
+    pub async fn restart(&self) -> anyhow::Result<()> {
+        let deployment = format!("deployment/{}", self.fullname());
+        self.kubectl(&["rollout", "restart", &deployment]).await?;
+        self.rolled_out().await?;
+        self.settled().await
+    }
+
+    /// Waits until the Pods are those that the Deployment asks for.
+    pub async fn rolled_out(&self) -> anyhow::Result<()> {
+        let deployment = format!("deployment/{}", self.fullname());
+        self.kubectl(&["rollout", "status", &deployment, "--timeout", PATIENCE]).await.map(drop)
+    }
+
+    /// Waits until no Pod is left that ends.
+    pub async fn settled(&self) -> anyhow::Result<()> {
+        while self.pods().await?.iter().any(|pod| pod["metadata"]["deletionTimestamp"].is_string()) {
+            tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+        }
+        Ok(())
+    }
+
+    /// Its Pods.
+    pub async fn pods(&self) -> anyhow::Result<Vec<Value>> {
+        let selector = format!("app.kubernetes.io%2Finstance%3D{}", self.name);
+        let path = format!("/api/v1/namespaces/{}/pods?labelSelector={selector}", self.namespace);
+        let mut list = self.bed.client().get(&path).await?.granted()?;
+        Ok(list["items"].as_array_mut().map(std::mem::take).unwrap_or_default())
+    }
+
+    /// kubectl in its namespace.
+    pub async fn kubectl(&self, arguments: &[&str]) -> anyhow::Result<String> {
+        let mut command = self.bed.kubectl();
+        command.args(["-n", &self.namespace]).args(arguments);
+        self.done(command).await
+    }
+
+    /// A command of the binary that is about this release, as an administrator runs it.
+    pub async fn gateward(&self, arguments: &[&str]) -> anyhow::Result<String> {
+        let mut command = self.bed.programs().gateward();
+        command.env("KUBECONFIG", self.bed.folder().join("kubeconfig")).env("HOME", self.bed.folder());
+        command.args(arguments).args(["--release", &self.name, "-n", &self.namespace]).stdin(Stdio::null());
+        self.done(command).await
+    }
+
+    fn helm(&self, verb: &str) -> Command {
+        let mut command = self.bed.helm();
+        command.args([verb, "-n", &self.namespace]);
+        command
+    }
+
+    /// Runs a command to its end. Nobody else has to wait for it.
+    async fn done(&self, mut command: Command) -> anyhow::Result<String> {
+        let about = format!("{command:?}");
+        let output = tokio::task::spawn_blocking(move || command.output()).await?.with_context(|| about.clone())?;
+        if !output.status.success() {
+            let pods = self.pods().await.unwrap_or_default();
+            let states: Vec<String> = pods.iter().map(|pod| pod["status"].to_string()).collect();
+            bail!("{about}: {}\n{}", String::from_utf8_lossy(&output.stderr), states.join("\n"));
+        }
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+}
