@@ -1,6 +1,5 @@
 //! From the head of a request to its answer.
 
-use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
@@ -14,12 +13,12 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::answerer::Answerer;
 use crate::body::{Budget, Received, receive};
+use crate::conversation::Conversation;
 use crate::entry::Entry;
 use crate::journal;
 use crate::limits::Limits;
 use crate::metrics::{Metrics, Overload};
 use crate::panics::caught;
-use crate::patience::Activity;
 use crate::phase::Phase;
 use crate::timeout;
 
@@ -50,6 +49,27 @@ enum Rest {
     Left,
 }
 
+/// When a connection ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Parting {
+    /// Not now.
+    Never,
+    /// With this answer, which says so.
+    WithThis,
+    /// When all is answered that is under way on it.
+    AfterAll,
+}
+
+impl Parting {
+    fn of(version: Version, rest: Rest, farewell: bool) -> Self {
+        match (version < Version::HTTP_2, rest, farewell) {
+            (true, Rest::Left, _) | (true, _, true) => Self::WithThis,
+            (false, _, true) => Self::AfterAll,
+            (true, Rest::Read, false) | (false, _, false) => Self::Never,
+        }
+    }
+}
+
 /// When a request must be answered, on both clocks: one drives timers, the other means something to handlers.
 #[derive(Clone, Copy)]
 struct Deadline {
@@ -74,20 +94,25 @@ impl<A: Answerer> Desk<A> {
     }
 
     /// Answers a request whose head was read.
-    pub(crate) async fn handle<B>(&self, request: Request<B>, activity: &Arc<Activity>) -> Response<Full<Bytes>>
+    pub(crate) async fn handle<B>(&self, request: Request<B>, conversation: &Conversation) -> Response<Full<Bytes>>
     where
         B: Body<Data = Bytes> + Unpin,
     {
-        let _busy = activity.begin();
+        let _busy = conversation.activity().begin();
         let _counted = self.metrics.request();
         let (head, body) = request.into_parts();
         let reply = self.reply(&head, body).await;
         self.metrics.answered(reply.review, &reply.answer.record, reply.judged_in);
         journal::answered(reply.review, &reply.answer.record, reply.judged_in);
         if reply.rest == Rest::Left {
-            activity.leave_body();
+            conversation.activity().leave_body();
         }
-        self.response(&head, reply)
+        let farewell = *self.phase.borrow() >= Phase::Leaving || conversation.is_over();
+        let parting = Parting::of(head.version, reply.rest, farewell);
+        if parting == Parting::AfterAll {
+            conversation.say_goodbye();
+        }
+        self.response(reply, parting)
     }
 
     async fn reply<B>(&self, head: &request::Parts, body: B) -> Reply
@@ -143,15 +168,14 @@ impl<A: Answerer> Desk<A> {
         Reply { answer, review: Some(review), judged_in: Some(start.elapsed()), rest: Rest::Read }
     }
 
-    fn response(&self, head: &request::Parts, reply: Reply) -> Response<Full<Bytes>> {
+    fn response(&self, reply: Reply, parting: Parting) -> Response<Full<Bytes>> {
         let status = status(reply.answer.status);
         let mut response = Response::new(Full::new(Bytes::from(reply.answer.body)));
         *response.status_mut() = status;
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         self.advise(status, headers);
-        let ends = reply.rest == Rest::Left || *self.phase.borrow() >= Phase::Leaving;
-        if ends && head.version < Version::HTTP_2 {
+        if parting == Parting::WithThis {
             headers.insert(CONNECTION, HeaderValue::from_static("close"));
         }
         response
@@ -229,7 +253,7 @@ mod tests {
         let desk = Desk::new(answers, Limits::default(), Metrics::new("test"), watched);
         let request = Request::post(target).header(CONTENT_TYPE, "application/json").body(body).unwrap();
         let start = Instant::now();
-        let response = desk.handle(request, &Arc::default()).await;
+        let response = desk.handle(request, &Conversation::default()).await;
         (response.status().as_u16(), start.elapsed().as_secs())
     }
 
@@ -252,6 +276,16 @@ mod tests {
         assert_eq!(ask(once(), "/validate", Never).await, (408, 10));
         assert_eq!(ask(once(), "/validate?timeout=4s", Never).await, (504, 4));
         assert_eq!(ask(once(), "/validate?timeout=20s", Never).await, (408, 10));
+    }
+
+    #[test]
+    fn only_the_older_protocol_says_goodbye_in_an_answer() {
+        let (old, new) = (Version::HTTP_11, Version::HTTP_2);
+        assert_eq!(Parting::of(old, Rest::Read, false), Parting::Never);
+        assert_eq!(Parting::of(old, Rest::Left, false), Parting::WithThis, "what is left of a body spoils it");
+        assert_eq!(Parting::of(old, Rest::Read, true), Parting::WithThis);
+        assert_eq!(Parting::of(new, Rest::Left, false), Parting::Never, "only the stream is spoiled");
+        assert_eq!(Parting::of(new, Rest::Read, true), Parting::AfterAll);
     }
 
     #[test]

@@ -46,6 +46,7 @@ mod answerer;
 mod authorize;
 mod bind;
 mod body;
+mod conversation;
 mod desk;
 mod drain;
 mod entry;

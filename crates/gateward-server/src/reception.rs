@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::future::Future;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
 use http::{Request, Response};
@@ -19,12 +20,13 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
 use crate::answerer::Answerer;
+use crate::conversation::Conversation;
 use crate::desk::Desk;
 use crate::guard::Guarded;
 use crate::journal::TARGET;
 use crate::limits::Limits;
 use crate::metrics::{ConnectionError, HandshakeFailure, Metrics};
-use crate::patience::{Activity, Patience};
+use crate::patience::Patience;
 use crate::phase::Phase;
 use crate::protocols::Protocols;
 
@@ -39,6 +41,7 @@ pub(crate) struct Reception<A> {
     #[cfg_attr(not(feature = "http2"), expect(dead_code, reason = "there is nothing to choose from"))]
     protocols: Protocols,
     metrics: Metrics,
+    received: AtomicU64,
 }
 
 impl<A: Answerer> Reception<A> {
@@ -49,29 +52,30 @@ impl<A: Answerer> Reception<A> {
         protocols: Protocols,
         metrics: Metrics,
     ) -> Self {
-        Self { desk, tls: tls.into(), limits, protocols, metrics }
+        Self { desk, tls: tls.into(), limits, protocols, metrics, received: AtomicU64::default() }
     }
 
     /// Serves a connection until it ends.
     pub(crate) async fn converse(self: Arc<Self>, socket: TcpStream, phase: watch::Receiver<Phase>) {
         let _counted = self.metrics.connection();
         let Some(stream) = self.handshake(socket).await else { return };
-        let activity = Arc::<Activity>::default();
-        let ended = self.speak(stream, &activity, phase).await;
-        self.count_end(&activity, ended.err().as_ref());
+        let number = self.received.fetch_add(1, Ordering::Relaxed);
+        let conversation = Arc::new(Conversation::new(self.limits.age, number));
+        let ended = self.speak(stream, &conversation, phase).await;
+        self.count_end(&conversation, ended.err().as_ref());
     }
 
     async fn speak(
         self: &Arc<Self>,
         stream: TlsStream<TcpStream>,
-        activity: &Arc<Activity>,
+        conversation: &Arc<Conversation>,
         phase: watch::Receiver<Phase>,
     ) -> hyper::Result<()> {
         #[cfg(feature = "http2")]
         if let Some(limits) = http2::agreed(&self.protocols, &stream) {
-            return http2::speak(self, stream, limits, activity, phase).await;
+            return http2::speak(self, stream, limits, conversation, phase).await;
         }
-        self.http1(stream, activity, phase).await
+        self.http1(stream, conversation, phase).await
     }
 
     async fn handshake(&self, socket: TcpStream) -> Option<TlsStream<TcpStream>> {
@@ -90,35 +94,35 @@ impl<A: Answerer> Reception<A> {
     async fn http1(
         self: &Arc<Self>,
         stream: TlsStream<TcpStream>,
-        activity: &Arc<Activity>,
+        conversation: &Arc<Conversation>,
         phase: watch::Receiver<Phase>,
     ) -> hyper::Result<()> {
         let patience = Patience { head: Some(self.limits.head), ..self.patience() };
-        let stream = Guarded::new(stream, Arc::clone(activity), patience, self.limits.linger);
+        let stream = Guarded::new(stream, Arc::clone(conversation.activity()), patience, self.limits.linger);
         let head_size = self.limits.head_size.get();
         let mut builder = http1::Builder::new();
         // Heads and idle connections are timed by the guard.
         builder.header_read_timeout(None).max_buf_size(head_size).max_header_size(head_size);
-        let service = service_fn(|request| self.answer(request, activity));
+        let service = service_fn(|request| self.answer(request, conversation));
         let connection = builder.serve_connection(TokioIo::new(stream), service);
-        drive(connection, phase, http1::Connection::graceful_shutdown).await
+        drive(connection, conversation, phase, http1::Connection::graceful_shutdown).await
     }
 
     fn answer(
         self: &Arc<Self>,
         request: Request<Incoming>,
-        activity: &Arc<Activity>,
+        conversation: &Arc<Conversation>,
     ) -> impl Future<Output = Result<Response<Full<Bytes>>, Infallible>> + Send + 'static {
-        let (this, activity) = (Arc::clone(self), Arc::clone(activity));
-        async move { Ok(this.desk.handle(request, &activity).await) }
+        let (this, conversation) = (Arc::clone(self), Arc::clone(conversation));
+        async move { Ok(this.desk.handle(request, &conversation).await) }
     }
 
     fn patience(&self) -> Patience {
         Patience { idle: self.limits.idle, head: None, write: self.limits.write }
     }
 
-    fn count_end(&self, activity: &Activity, error: Option<&hyper::Error>) {
-        let kind = match (activity.given_up(), error) {
+    fn count_end(&self, conversation: &Conversation, error: Option<&hyper::Error>) {
+        let kind = match (conversation.activity().given_up(), error) {
             // A connection that was given up while it rested ends without an error.
             (Some(silence), _) => ConnectionError::Silent(silence),
             (None, Some(error)) if error.is_parse() => ConnectionError::Malformed,
@@ -130,9 +134,10 @@ impl<A: Answerer> Reception<A> {
     }
 }
 
-/// Polls a connection to its end, and hands the server's own end on to it.
+/// Polls a connection to its end, and tells it when it is to end for its age or with the server.
 async fn drive<C: Future<Output = hyper::Result<()>>>(
     connection: C,
+    conversation: &Conversation,
     mut phase: watch::Receiver<Phase>,
     say_goodbye: impl Fn(Pin<&mut C>),
 ) -> hyper::Result<()> {
@@ -140,6 +145,7 @@ async fn drive<C: Future<Output = hyper::Result<()>>>(
     tokio::select! {
         biased;
         ended = connection.as_mut() => return ended,
+        () = conversation.goodbye() => {}
         // An error means that the server was dropped, which the second wait sees too.
         _ = phase.wait_for(|phase| *phase >= Phase::Closing) => {}
     }

@@ -185,6 +185,25 @@ async fn a_server_that_leaves_serves_on_and_says_goodbye() {
 }
 
 #[tokio::test]
+async fn a_connection_of_age_is_told_to_close_with_its_next_answer() {
+    let scene = scene(Limits { age: Duration::from_millis(500), ..Limits::default() }).await;
+    let mut client = scene.client().await;
+    let response = client.ask(&post(VALIDATE, &review("playful"))).await;
+    assert_eq!((response.status, response.header("connection")), (200, None), "it is young");
+    let mut busy = sleeping(&scene).await;
+    assert!(!client.hangs_up_within(Duration::from_secs(1)).await, "none is cut for its age while it rests");
+    let response = client.ask(&post(VALIDATE, &review("playful"))).await;
+    assert_eq!((response.status, response.header("connection")), (200, Some("close")));
+    client.hung_up().await;
+    scene.lodge.wake(1);
+    let response = busy.response().await.unwrap();
+    assert_eq!((response.status, response.header("connection")), (200, Some("close")), "nor while it waits");
+    busy.hung_up().await;
+    let response = scene.client().await.ask(&post(VALIDATE, &review("playful"))).await;
+    assert_eq!(response.header("connection"), None, "a new one is young again");
+}
+
+#[tokio::test]
 async fn work_that_never_ends_is_cut_off() {
     let scene = scene(Limits::default()).await;
     let mut busy = sleeping(&scene).await;

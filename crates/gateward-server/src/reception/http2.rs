@@ -11,8 +11,8 @@ use tokio_rustls::server::TlsStream;
 
 use super::{Reception, drive};
 use crate::answerer::Answerer;
+use crate::conversation::Conversation;
 use crate::guard::Guarded;
-use crate::patience::Activity;
 use crate::phase::Phase;
 use crate::protocols::{Http2Limits, Protocols};
 
@@ -28,14 +28,15 @@ pub(super) async fn speak<A: Answerer>(
     reception: &Arc<Reception<A>>,
     stream: TlsStream<TcpStream>,
     limits: &Http2Limits,
-    activity: &Arc<Activity>,
+    conversation: &Arc<Conversation>,
     phase: watch::Receiver<Phase>,
 ) -> hyper::Result<()> {
     // A connection rests while no request is in work; frames of the protocol itself win it no time.
-    let stream = Guarded::new(stream, Arc::clone(activity), reception.patience(), reception.limits.linger);
-    let service = service_fn(|request| reception.answer(request, activity));
+    let activity = Arc::clone(conversation.activity());
+    let stream = Guarded::new(stream, activity, reception.patience(), reception.limits.linger);
+    let service = service_fn(|request| reception.answer(request, conversation));
     let connection = builder(limits).serve_connection(TokioIo::new(stream), service);
-    drive(connection, phase, http2::Connection::graceful_shutdown).await
+    drive(connection, conversation, phase, http2::Connection::graceful_shutdown).await
 }
 
 fn builder(limits: &Http2Limits) -> http2::Builder<TokioExecutor> {
