@@ -1,6 +1,7 @@
 //! What a webhook server does in a cluster: its Secrets, its bundles, its lease, and what it reads.
 
 mod connection;
+pub mod crds;
 mod failure;
 mod keeper;
 mod lease;

@@ -1,0 +1,277 @@
+//! Applies CRDs, and waits until their objects are served.
+
+use std::fmt;
+use std::time::Duration;
+
+use kube::api::{Api, DynamicObject, Patch, PatchParams};
+use kube::{Client, Error};
+use semver::Version;
+use serde_json::Value;
+use tokio::time::Instant;
+
+use super::decision::{Decision, LeftAlone, Release, decide};
+use super::{Definition, Strategy, api};
+use crate::failure::{Unanswered, within};
+
+/// How long one answer may take: a CRD is large, and its schema is compiled.
+const ANSWER: Duration = Duration::from_secs(30);
+/// How long a missing right may be one that was just given and has not reached the API server yet.
+const RIGHTS: Duration = Duration::from_secs(15);
+/// The pauses between two attempts grow up to this one.
+const LONGEST_PAUSE: Duration = Duration::from_secs(2);
+const FIRST_PAUSE: Duration = Duration::from_millis(200);
+/// How often it is looked whether objects are served.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Installs and upgrades the CRDs of a release by server-side apply. Any number may do so at once.
+#[derive(Clone)]
+pub struct CrdApply {
+    /// The way to the API server.
+    pub client: Client,
+    /// The field manager.
+    pub manager: String,
+    /// The annotation that says which release has applied a CRD.
+    pub annotation: String,
+    /// The release.
+    pub version: Version,
+    /// How long all of it may take.
+    pub patience: Duration,
+}
+
+/// What is told while CRDs are applied.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Told {
+    /// A CRD is done.
+    Done(Outcome),
+    /// Something failed and is tried again, with the reason.
+    Waiting(String),
+}
+
+/// What became of a CRD.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outcome {
+    /// The CRD.
+    pub name: String,
+    /// What was done.
+    pub applied: Applied,
+    /// What somebody should know about it.
+    pub notes: Vec<String>,
+}
+
+/// What was done about a CRD.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Applied {
+    /// It wasn't there.
+    Created,
+    /// It was another one.
+    Changed,
+    /// It was there.
+    Unchanged,
+    /// It is not ours to change.
+    LeftAlone(LeftAlone),
+}
+
+/// Why a CRD is not there.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ApplyError {
+    /// The API server refuses it, or can't be reached.
+    #[error("the CRD {name} can't be applied: {why}")]
+    Refused {
+        /// The CRD.
+        name: String,
+        /// The reason.
+        why: String,
+    },
+    /// Its objects are not served.
+    #[error("the CRD {name} is applied, but its objects are not served: {why}")]
+    NotEstablished {
+        /// The CRD.
+        name: String,
+        /// The reason.
+        why: String,
+    },
+    /// A document is no CRD.
+    #[error("a CRD without a name was to be applied")]
+    Nameless,
+}
+
+/// Why an attempt failed.
+enum Failed {
+    /// At the API server.
+    Unanswered(Unanswered),
+    /// Its answer can't be used.
+    Unreadable(serde_json::Error),
+}
+
+impl CrdApply {
+    /// Applies all CRDs, then waits until the objects of each are served.
+    pub async fn apply(&self, crds: &[Value], tell: &mut (dyn FnMut(Told) + Send)) -> Result<(), ApplyError> {
+        let started = Instant::now();
+        for crd in crds {
+            let name = name(crd)?;
+            let outcome = self.persist(crd, started, tell).await;
+            let outcome = outcome.map_err(|failed| ApplyError::Refused { name: name.into(), why: failed.told() })?;
+            tell(Told::Done(outcome));
+        }
+        for crd in crds {
+            self.wait_until_established(name(crd)?, started).await?;
+        }
+        Ok(())
+    }
+
+    /// Tries until it is done, or until there is no sense in it.
+    async fn persist(
+        &self,
+        crd: &Value,
+        started: Instant,
+        tell: &mut (dyn FnMut(Told) + Send),
+    ) -> Result<Outcome, Failed> {
+        let mut pause = FIRST_PAUSE;
+        let mut last_told = String::new();
+        loop {
+            let failed = match self.attempt(crd).await {
+                Ok(Some(outcome)) => return Ok(outcome),
+                Ok(None) => continue,
+                Err(failed) => failed,
+            };
+            if started.elapsed() + pause > failed.passes_within(self.patience) {
+                return Err(failed);
+            }
+            let why = failed.told();
+            if last_told != why {
+                tell(Told::Waiting(why.clone()));
+                last_told = why;
+            }
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+    }
+
+    /// Looks and applies; nothing comes back where it has to be looked again.
+    async fn attempt(&self, crd: &Value) -> Result<Option<Outcome>, Failed> {
+        let name = name(crd).unwrap_or_default();
+        let installed = answered(self.api().get_opt(name)).await?.map(Definition::try_from).transpose()?;
+        let release = Release { version: &self.version, annotation: &self.annotation };
+        let (applied, notes) = match decide(installed.as_ref(), crd, &release) {
+            Decision::LeaveAlone(why) => (Applied::LeftAlone(why), unconverted(installed.as_ref(), crd)),
+            Decision::Prepare(patch) => {
+                let parameters = PatchParams { field_manager: Some(self.manager.clone()), ..PatchParams::default() };
+                answered(self.api().patch(name, &parameters, &Patch::Merge(patch))).await?;
+                return Ok(None);
+            }
+            Decision::Apply(document, notes) => {
+                let parameters = PatchParams::apply(&self.manager).force();
+                let now = answered(self.api().patch(name, &parameters, &Patch::Apply(document))).await?;
+                (changed(installed.as_ref(), now.metadata.resource_version.as_deref()), notes)
+            }
+        };
+        Ok(Some(Outcome { name: name.to_owned(), applied, notes }))
+    }
+
+    async fn wait_until_established(&self, name: &str, started: Instant) -> Result<(), ApplyError> {
+        loop {
+            let found = self.established(name).await;
+            let why = match found {
+                Ok(None) => return Ok(()),
+                Ok(Some(why)) => why,
+                Err(failed) => failed.told(),
+            };
+            if started.elapsed() > self.patience {
+                return Err(ApplyError::NotEstablished { name: name.to_owned(), why });
+            }
+            tokio::time::sleep(LOOK).await;
+        }
+    }
+
+    /// Why the objects of a CRD are not served; nothing where they are.
+    async fn established(&self, name: &str) -> Result<Option<String>, Failed> {
+        let crd = Definition::try_from(answered(self.api().get(name)).await?)?;
+        if matches!(crd.condition("Established"), Some(("True", _))) {
+            return Ok(None);
+        }
+        let refused = crd.condition("NamesAccepted").filter(|(status, _)| *status == "False");
+        Ok(Some(refused.map_or("the API server has not taken it in yet", |(_, why)| why).to_owned()))
+    }
+
+    fn api(&self) -> Api<DynamicObject> {
+        api(self.client.clone())
+    }
+}
+
+impl fmt::Debug for CrdApply {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CrdApply")
+            .field("manager", &self.manager)
+            .field("version", &self.version)
+            .finish_non_exhaustive()
+    }
+}
+
+fn name(crd: &Value) -> Result<&str, ApplyError> {
+    crd.pointer("/metadata/name").and_then(Value::as_str).ok_or(ApplyError::Nameless)
+}
+
+/// What somebody must know of a CRD that is left as an uninstall has left it.
+fn unconverted(installed: Option<&Definition>, ours: &Value) -> Vec<String> {
+    let converts = |strategy| strategy == Strategy::Webhook;
+    let lacks = installed.is_some_and(|installed| !converts(installed.strategy()));
+    let lacks = lacks && converts(Definition::from(ours.clone()).strategy());
+    lacks.then(|| "its objects are not converted, since nothing says by whom".to_owned()).into_iter().collect()
+}
+
+fn changed(before: Option<&Definition>, after: Option<&str>) -> Applied {
+    match before {
+        None => Applied::Created,
+        Some(before) if Some(before.resource_version()) == after => Applied::Unchanged,
+        Some(_) => Applied::Changed,
+    }
+}
+
+async fn answered<T>(request: impl Future<Output = Result<T, Error>>) -> Result<T, Failed> {
+    within(ANSWER, request).await.map_err(Failed::Unanswered)
+}
+
+impl Failed {
+    fn told(&self) -> String {
+        match self {
+            Self::Unanswered(unanswered) => unanswered.told(),
+            Self::Unreadable(error) => format!("the API server's answer can't be read: {error}"),
+        }
+    }
+
+    /// For how long it makes sense to try again.
+    fn passes_within(&self, patience: Duration) -> Duration {
+        let Self::Unanswered(unanswered) = self else { return Duration::ZERO };
+        match unanswered.status() {
+            // Not reached, overloaded, starting, or somebody else was first.
+            None | Some(408 | 409 | 429 | 500..) => patience,
+            Some(401 | 403) => patience.min(RIGHTS),
+            Some(_) => Duration::ZERO,
+        }
+    }
+}
+
+impl From<serde_json::Error> for Failed {
+    fn from(error: serde_json::Error) -> Self {
+        Self::Unreadable(error)
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.name, self.applied)?;
+        self.notes.iter().try_for_each(|note| write!(f, "; {note}"))
+    }
+}
+
+impl fmt::Display for Applied {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Created => f.write_str("created"),
+            Self::Changed => f.write_str("changed"),
+            Self::Unchanged => f.write_str("unchanged"),
+            Self::LeftAlone(why) => why.fmt(f),
+        }
+    }
+}

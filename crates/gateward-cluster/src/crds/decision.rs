@@ -1,0 +1,153 @@
+//! What is applied over an installed CRD, if anything.
+
+use std::cmp::Ordering;
+use std::fmt;
+
+use kube::core::Version as Priority;
+use semver::Version;
+use serde_json::{Value, json};
+
+use super::{Definition, Strategy};
+
+/// What to do about an installed CRD.
+#[derive(Debug, PartialEq)]
+pub(super) enum Decision {
+    /// Nothing.
+    LeaveAlone(LeftAlone),
+    /// Change this much by a merge patch, then look again.
+    Prepare(Value),
+    /// Apply this, and tell that.
+    Apply(Value, Vec<String>),
+}
+
+/// Why a CRD is left as it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LeftAlone {
+    /// A newer release has installed it.
+    Newer {
+        /// The version of that release.
+        installed: Version,
+        /// Ours.
+        ours: Version,
+    },
+    /// Its objects are stored in a version that comes after all of ours.
+    StoresNewer {
+        /// That version.
+        version: String,
+    },
+}
+
+/// The release that applies, and how it marks what it has applied.
+#[derive(Debug, Clone)]
+pub(super) struct Release<'a> {
+    /// Its version.
+    pub(super) version: &'a Version,
+    /// The annotation that holds it.
+    pub(super) annotation: &'a str,
+}
+
+/// What to do so that our CRD is there.
+pub(super) fn decide(installed: Option<&Definition>, ours: &Value, release: &Release) -> Decision {
+    let mut document = ours.clone();
+    mark(&mut document, release);
+    let Some(installed) = installed else { return Decision::Apply(document, Vec::new()) };
+    if let Some(why) = left_alone(installed, ours, release) {
+        return Decision::LeaveAlone(why);
+    }
+    if let Some(patch) = without_url(installed, ours) {
+        return Decision::Prepare(patch);
+    }
+    // Whoever is second of two has to look again.
+    document["metadata"]["resourceVersion"] = installed.resource_version().into();
+    let kept = keep_stored_versions(&mut document, installed);
+    let notes = kept.into_iter().chain(keep_storage(&mut document, installed)).collect();
+    Decision::Apply(document, notes)
+}
+
+/// Makes the document ours, and leaves the caBundle to its owner: what is not applied stays as it is.
+fn mark(document: &mut Value, release: &Release) {
+    document["metadata"]["annotations"][release.annotation] = release.version.to_string().into();
+    if let Some(config) = document.pointer_mut("/spec/conversion/webhook/clientConfig").and_then(Value::as_object_mut) {
+        config.remove("caBundle");
+    }
+    if let Some(document) = document.as_object_mut() {
+        document.remove("status");
+    }
+}
+
+fn left_alone(installed: &Definition, ours: &Value, release: &Release) -> Option<LeftAlone> {
+    let mark = installed.annotation(release.annotation).and_then(|text| text.trim_start_matches('v').parse().ok());
+    if let Some(installed) = mark.filter(|mark: &Version| mark.cmp_precedence(release.version) == Ordering::Greater) {
+        return Some(LeftAlone::Newer { installed, ours: release.version.clone() });
+    }
+    let ours = Definition::from(ours.clone());
+    let newest = ours.versions().filter_map(|version| version["name"].as_str()).max_by_key(|name| priority(name))?;
+    let newer = installed.stored().into_iter().find(|stored| priority(stored) > priority(newest))?;
+    Some(LeftAlone::StoresNewer { version: newer.to_owned() })
+}
+
+/// The order of versions that Kubernetes itself goes by.
+fn priority(version: &str) -> impl Ord {
+    Priority::parse(version).priority()
+}
+
+/// A webhook is called by Service or by URL, and an apply doesn't remove a URL that somebody else has written.
+fn without_url(installed: &Definition, ours: &Value) -> Option<Value> {
+    let service = ours.pointer("/spec/conversion/webhook/clientConfig/service")?;
+    installed.client_config()?.get("url")?;
+    Some(json!({
+        "metadata": {"resourceVersion": installed.resource_version()},
+        "spec": {"conversion": {"webhook": {"clientConfig": {"url": null, "service": service}}}},
+    }))
+}
+
+/// A version in which objects may be stored is kept, or they could never be read again.
+fn keep_stored_versions(document: &mut Value, installed: &Definition) -> Vec<String> {
+    let Some(versions) = document.pointer_mut("/spec/versions").and_then(Value::as_array_mut) else {
+        return Vec::new();
+    };
+    let known = |versions: &[Value], name: &str| versions.iter().any(|version| version["name"] == name);
+    let mut notes = Vec::new();
+    for name in installed.stored() {
+        if let Some(version) = installed.version(name).filter(|_| !known(versions, name)) {
+            let mut version = version.clone();
+            version["storage"] = false.into();
+            versions.push(version);
+            notes.push(format!("keeps the version {name}, in which objects may be stored"));
+        }
+    }
+    notes
+}
+
+/// As long as nobody can convert, objects go on being stored as they were: a write in the version that they are stored
+/// in needs no conversion, and must not fail because of one.
+fn keep_storage(document: &mut Value, installed: &Definition) -> Option<String> {
+    let wanted = Definition::from(document.clone());
+    let (now, later) = (installed.storage()?, wanted.storage()?);
+    if now == later || wanted.strategy() == Strategy::None || installed.has_bundle() {
+        return None;
+    }
+    wanted.version(now)?;
+    for version in document.pointer_mut("/spec/versions").and_then(Value::as_array_mut).into_iter().flatten() {
+        version["storage"] = (version["name"] == now).into();
+    }
+    Some(format!(
+        "objects go on being stored in {now} until they can be converted; a later apply changes it to {later}"
+    ))
+}
+
+impl fmt::Display for LeftAlone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Newer { installed, ours } => {
+                write!(f, "left as it is: release {installed} has installed it, which is newer than {ours}")
+            }
+            Self::StoresNewer { version } => {
+                write!(f, "left as it is: its objects are stored in {version}, which this release doesn't know")
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

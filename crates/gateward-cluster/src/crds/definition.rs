@@ -1,0 +1,100 @@
+//! A CustomResourceDefinition as the API server has it.
+
+use kube::Client;
+use kube::api::{Api, ApiResource, DynamicObject};
+use serde_json::Value;
+
+/// The API of CRDs. They are read as they are, so that nothing of one is lost that this program knows nothing of.
+pub(crate) fn api(client: Client) -> Api<DynamicObject> {
+    let resource = ApiResource {
+        group: "apiextensions.k8s.io".into(),
+        version: "v1".into(),
+        api_version: "apiextensions.k8s.io/v1".into(),
+        kind: "CustomResourceDefinition".into(),
+        plural: "customresourcedefinitions".into(),
+    };
+    Api::all_with(client, &resource)
+}
+
+/// A CRD.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Definition(Value);
+
+/// How objects are converted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Strategy {
+    /// Only their `apiVersion` is changed.
+    None,
+    /// By a webhook.
+    Webhook,
+}
+
+impl Definition {
+    pub(crate) fn resource_version(&self) -> &str {
+        self.text("/metadata/resourceVersion")
+    }
+
+    pub(crate) fn annotation(&self, key: &str) -> Option<&str> {
+        self.0.pointer("/metadata/annotations")?.get(key)?.as_str()
+    }
+
+    /// All versions, in the order in which they are written.
+    pub(crate) fn versions(&self) -> impl Iterator<Item = &Value> {
+        self.0.pointer("/spec/versions").and_then(Value::as_array).into_iter().flatten()
+    }
+
+    pub(crate) fn version(&self, name: &str) -> Option<&Value> {
+        self.versions().find(|version| version["name"] == name)
+    }
+
+    /// The version in which objects are stored.
+    pub(crate) fn storage(&self) -> Option<&str> {
+        self.versions().find(|version| version["storage"] == true)?["name"].as_str()
+    }
+
+    /// The versions in which objects may be stored.
+    pub(crate) fn stored(&self) -> Vec<&str> {
+        let stored = self.0.pointer("/status/storedVersions").and_then(Value::as_array).into_iter().flatten();
+        stored.filter_map(Value::as_str).collect()
+    }
+
+    pub(crate) fn strategy(&self) -> Strategy {
+        if self.text("/spec/conversion/strategy") == "Webhook" { Strategy::Webhook } else { Strategy::None }
+    }
+
+    /// Where the webhook is that converts objects.
+    pub(crate) fn client_config(&self) -> Option<&Value> {
+        self.0.pointer("/spec/conversion/webhook/clientConfig")
+    }
+
+    /// Whether somebody wrote down whom to trust when objects are converted.
+    pub(crate) fn has_bundle(&self) -> bool {
+        let bundle = self.client_config().and_then(|config| config.get("caBundle")).and_then(Value::as_str);
+        bundle.is_some_and(|bundle| !bundle.is_empty())
+    }
+
+    /// A condition's status and message.
+    pub(crate) fn condition(&self, wanted: &str) -> Option<(&str, &str)> {
+        let conditions = self.0.pointer("/status/conditions").and_then(Value::as_array);
+        let condition = conditions.into_iter().flatten().find(|condition| condition["type"] == wanted)?;
+        Some((condition["status"].as_str()?, condition["message"].as_str().unwrap_or_default()))
+    }
+
+    fn text(&self, pointer: &str) -> &str {
+        self.0.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
+    }
+}
+
+impl From<Value> for Definition {
+    fn from(document: Value) -> Self {
+        Self(document)
+    }
+}
+
+impl TryFrom<DynamicObject> for Definition {
+    type Error = serde_json::Error;
+
+    fn try_from(object: DynamicObject) -> Result<Self, Self::Error> {
+        serde_json::to_value(object).map(Self)
+    }
+}

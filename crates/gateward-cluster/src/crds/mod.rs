@@ -1,0 +1,9 @@
+//! The CustomResourceDefinitions of a release: installed and upgraded, never downgraded.
+
+mod apply;
+mod decision;
+mod definition;
+
+pub use apply::{Applied, ApplyError, CrdApply, Outcome, Told};
+pub use decision::LeftAlone;
+use definition::{Definition, Strategy, api};
