@@ -40,6 +40,8 @@ impl Product for Dynamo {
             metrics: "dynamo_operator",
             release: "dynamo-platform",
             namespace: "dynamo-system",
+            version_annotation: "dynamo.nvidia.com/operator-version",
+            crd_manager: "dynamo-crd-apply",
         }
     }
 

@@ -86,6 +86,16 @@ pub(crate) fn printed<P: Product>(product: &P, installation: &Installation, stan
     product.crds().into_iter().map(printed).collect()
 }
 
+/// The CRDs of a product as documents, each with the stanza that has its objects converted by a Service.
+pub(crate) fn converted_by<P: Product>(product: &P, installation: &Installation) -> Vec<Value> {
+    let documents = |printed| match printed {
+        Printed::AsWritten(text) => yaml::read(text).documents.into_iter().map(|document| document.value).collect(),
+        Printed::Completed(documents) => documents.iter().filter_map(|crd| serde_json::to_value(crd).ok()).collect(),
+    };
+    let documents: Vec<Vec<Value>> = printed(product, installation, Stanzas::All).into_iter().map(documents).collect();
+    documents.into_iter().flatten().filter(|document| !document.is_null()).collect()
+}
+
 /// The document with its stanza; `None` where it stays as it is.
 fn completed<P: Product>(
     product: &P,

@@ -43,6 +43,10 @@ pub struct Names {
     pub release: &'static str,
     /// The usual namespace of a release.
     pub namespace: &'static str,
+    /// The annotation of a CRD that says which version of the operator has installed it.
+    pub version_annotation: &'static str,
+    /// The field manager under which CRDs are applied.
+    pub crd_manager: &'static str,
 }
 
 impl Default for Names {
@@ -53,6 +57,8 @@ impl Default for Names {
             metrics: "gateward",
             release: "operator",
             namespace: "default",
+            version_annotation: "gateward/operator-version",
+            crd_manager: "crd-apply",
         }
     }
 }

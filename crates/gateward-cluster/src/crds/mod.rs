@@ -7,3 +7,4 @@ mod definition;
 pub use apply::{Applied, ApplyError, CrdApply, Outcome, Told};
 pub use decision::LeftAlone;
 use definition::{Definition, Strategy, api};
+pub use semver::Version;

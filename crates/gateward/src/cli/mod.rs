@@ -3,6 +3,7 @@
 mod check;
 mod completions;
 mod convert;
+mod crds;
 mod facts;
 mod generate;
 mod logging;
@@ -72,6 +73,7 @@ async fn dispatch<P: Product>(
         "check" => check::run(&product, &arguments(matches)?).await,
         "convert" => convert::run(&product, &arguments(matches)?),
         "review" => review::run(&product, &arguments(matches)?).await,
+        "crds" => crds::run(&product, arguments(matches)?).await,
         "generate" => generate::run(&product, command(&product, extension), &arguments(matches)?),
         "rules" => rules::run(&product, &arguments(matches)?),
         "completions" => completions::run(command(&product, extension), &arguments(matches)?),
@@ -98,6 +100,7 @@ pub(crate) fn command<P: Product>(product: &P, extension: &dyn Extension<P>) -> 
         .subcommand(check::command())
         .subcommand(convert::command())
         .subcommand(review::command())
+        .subcommand(crds::command())
         .subcommand(generate::command())
         .subcommand(rules::command())
         .subcommand(completions::command())

@@ -1,0 +1,99 @@
+//! `crds`: the CustomResourceDefinitions in a cluster.
+
+use std::io::Write;
+use std::time::Duration;
+
+use clap::{Args, Command, Subcommand};
+use gateward_cluster::Connection;
+use gateward_cluster::crds::{CrdApply, Told, Version};
+
+use crate::crds;
+use crate::exit::Exit;
+use crate::product::{Names, Product, Release};
+
+/// Arguments of `crds`.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Install or upgrade the CustomResourceDefinitions by server-side apply
+    ///
+    /// A CRD that a newer version has installed is left as it is. The caBundle of a conversion belongs to whoever keeps
+    /// the certificates, and is not touched. Several may do this at once; while the API server is away, it is tried
+    /// again. What an uninstall has switched off is switched on.
+    #[command(
+        after_help = "Exit codes: 0 the CRDs are there, or a newer version's are; 2 they are not.\n\nExample:\n  \
+                            gateward crds apply --conversion-webhook-service-name \
+                            dynamo-platform-dynamo-operator-webhook-service --conversion-webhook-service-namespace \
+                            dynamo-system"
+    )]
+    Apply(ApplyArguments),
+}
+
+#[derive(Debug, Args)]
+struct ApplyArguments {
+    /// Version that is noted on each CRD; one that a newer version has noted is left as it is
+    #[arg(long, value_name = "VERSION", default_value = env!("CARGO_PKG_VERSION"), value_parser = version)]
+    operator_version: Version,
+    /// Service that converts objects
+    #[arg(long, value_name = "NAME")]
+    conversion_webhook_service_name: String,
+    /// Namespace of that Service
+    #[arg(long, value_name = "NAME")]
+    conversion_webhook_service_namespace: String,
+    /// How long all of it may take
+    #[arg(long, value_name = "SECONDS", default_value_t = 120)]
+    timeout: u64,
+}
+
+pub(crate) fn command() -> Command {
+    Arguments::augment_args(Command::new("crds")).about("Install or upgrade the CustomResourceDefinitions in a cluster")
+}
+
+pub(crate) async fn run<P: Product>(product: &P, arguments: Arguments) -> anyhow::Result<Exit> {
+    let What::Apply(arguments) = arguments.what;
+    crds::check(product)?;
+    let Names { command, version_annotation, crd_manager, .. } = product.names();
+    let connection = Connection::connect(&user_agent(command)).await?;
+    let documents = arguments.documents(product);
+    let apply = CrdApply {
+        client: connection.client(),
+        manager: crd_manager.to_owned(),
+        annotation: version_annotation.to_owned(),
+        version: arguments.operator_version,
+        patience: Duration::from_secs(arguments.timeout),
+    };
+    apply.apply(&documents, &mut tell).await?;
+    Ok(Exit::Fine)
+}
+
+impl ApplyArguments {
+    fn documents<P: Product>(&self, product: &P) -> Vec<serde_json::Value> {
+        let namespace = &self.conversion_webhook_service_namespace;
+        let release = Release { name: product.names().release.to_owned(), namespace: namespace.clone() };
+        let mut installation = product.installation(&release);
+        installation.service.clone_from(&self.conversion_webhook_service_name);
+        crds::converted_by(product, &installation)
+    }
+}
+
+/// What the API server's audit log calls us.
+pub(crate) fn user_agent(command: &str) -> String {
+    format!("{command}/{}", env!("CARGO_PKG_VERSION"))
+}
+
+fn version(text: &str) -> Result<Version, String> {
+    text.trim_start_matches('v').parse().map_err(|error| format!("it has to be a semantic version like 1.2.3: {error}"))
+}
+
+fn tell(told: Told) {
+    // A reader who has gone is no reason to leave CRDs half applied.
+    let _ = match told {
+        Told::Done(outcome) => writeln!(anstream::stdout(), "{outcome}"),
+        Told::Waiting(why) => writeln!(anstream::stderr(), "trying again: {why}"),
+    };
+}
