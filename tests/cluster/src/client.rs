@@ -8,6 +8,7 @@ use anyhow::Context;
 use bytes::Bytes;
 use http::{Method, Request, StatusCode};
 use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
 use hyper::client::conn::http1::{self, SendRequest};
 use hyper_util::rt::TokioIo;
 use rustls::pki_types::pem::PemObject;
@@ -16,6 +17,7 @@ use rustls::{ClientConfig, RootCertStore};
 use serde_json::Value;
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
 
 /// No answer takes longer: the API server itself gives up after a minute.
 const PATIENCE: Duration = Duration::from_secs(70);
@@ -101,8 +103,40 @@ impl Client {
         self.send(Method::DELETE, path, "", None).await
     }
 
+    /// Deletes an object as `DeleteOptions` say.
+    pub async fn delete_with(&self, path: &str, options: &Value) -> anyhow::Result<Response> {
+        self.send(Method::DELETE, path, "application/json", Some(options)).await
+    }
+
+    /// Begins to read an answer that goes on for long.
+    pub(crate) async fn stream(&self, path: &str) -> anyhow::Result<http::Response<Incoming>> {
+        let request = self.request(Method::GET, path, "", None)?;
+        let answered = tokio::time::timeout(PATIENCE, async {
+            let mut connection = handshake(self.open().await?).await?;
+            Ok::<_, anyhow::Error>(connection.send_request(request).await?)
+        });
+        answered.await.context("no answer").flatten().with_context(|| format!("GET {path}"))
+    }
+
+    /// A new connection to the server.
+    pub(crate) async fn open(&self) -> anyhow::Result<TlsStream<TcpStream>> {
+        self.line.open().await
+    }
+
     async fn send(&self, method: Method, path: &str, kind: &str, body: Option<&Value>) -> anyhow::Result<Response> {
         let about = format!("{method} {path}");
+        let request = self.request(method, path, kind, body)?;
+        let answered = tokio::time::timeout(PATIENCE, self.line.exchange(request));
+        answered.await.context("no answer").flatten().with_context(|| about)
+    }
+
+    fn request(
+        &self,
+        method: Method,
+        path: &str,
+        kind: &str,
+        body: Option<&Value>,
+    ) -> anyhow::Result<Request<Full<Bytes>>> {
         let mut request = Request::builder().method(method).uri(path).header("host", "kubernetes");
         request = request.header("authorization", &self.line.authorization).header("accept", "application/json");
         if let Some(user) = &self.impersonated {
@@ -111,9 +145,7 @@ impl Client {
         if body.is_some() {
             request = request.header("content-type", kind);
         }
-        let request = request.body(Full::new(Bytes::from(body.map(Value::to_string).unwrap_or_default())))?;
-        let answered = tokio::time::timeout(PATIENCE, self.line.exchange(request));
-        answered.await.context("no answer").flatten().with_context(|| about)
+        Ok(request.body(Full::new(Bytes::from(body.map(Value::to_string).unwrap_or_default())))?)
     }
 }
 
@@ -139,17 +171,24 @@ impl Line {
                 return Ok(connection);
             }
         }
+        handshake(self.open().await?).await
+    }
+
+    async fn open(&self) -> anyhow::Result<TlsStream<TcpStream>> {
         let socket = TcpStream::connect(self.address).await?;
         socket.set_nodelay(true)?;
-        let stream = self.connector.connect(ServerName::try_from("kubernetes")?, socket).await?;
-        let (sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
-        tokio::spawn(connection);
-        Ok(sender)
+        Ok(self.connector.connect(ServerName::try_from("kubernetes")?, socket).await?)
     }
 
     fn rested(&self) -> Option<Connection> {
         self.idle.lock().unwrap().pop()
     }
+}
+
+async fn handshake(stream: TlsStream<TcpStream>) -> anyhow::Result<Connection> {
+    let (sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
+    tokio::spawn(connection);
+    Ok(sender)
 }
 
 impl Response {

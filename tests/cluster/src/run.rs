@@ -17,7 +17,8 @@ use crate::sandbox::Sandbox;
 /// Tests wait for the control plane more than they compute.
 const THREADS: usize = 4;
 
-type Running = Pin<Box<dyn Future<Output = ()> + Send>>;
+/// Stays on the test's own thread.
+type Running = Pin<Box<dyn Future<Output = ()>>>;
 
 /// A test: a name, and what it does in a namespace of its own.
 pub struct Test {
@@ -30,7 +31,7 @@ impl Test {
     pub fn new<F, R>(name: &'static str, body: F) -> Self
     where
         F: FnOnce(Sandbox) -> R + Send + 'static,
-        R: Future<Output = ()> + Send + 'static,
+        R: Future<Output = ()> + 'static,
     {
         // A path of a function begins with the test program's own name.
         let name = name.split_once("::").map_or(name, |(_, name)| name);
