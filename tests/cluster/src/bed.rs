@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
@@ -10,6 +11,7 @@ use tokio::sync::Mutex;
 
 use crate::client::Client;
 use crate::control_plane::{self, ADMIN, API_SERVER};
+use crate::node::Node;
 use crate::process::Process;
 use crate::programs::Programs;
 
@@ -22,6 +24,7 @@ pub struct Bed {
     programs: Programs,
     folder: PathBuf,
     client: Client,
+    node: OnceLock<Node>,
 }
 
 impl Bed {
@@ -41,7 +44,7 @@ impl Bed {
         processes.push(Process::start("kube-controller-manager", folder, &mut command)?);
         wait_for(&mut processes, &client, "/api/v1/namespaces/default/serviceaccounts/default").await?;
         let processes = Mutex::new(processes);
-        Ok(Self { processes, programs, folder: folder.into(), client })
+        Ok(Self { processes, programs, folder: folder.into(), client, node: OnceLock::new() })
     }
 
     /// A client that may do everything.
@@ -70,6 +73,17 @@ impl Bed {
             *process = Process::start(name, &self.folder, command.args(*arguments))?;
         }
         wait_for(&mut processes, &self.client, "/readyz").await
+    }
+
+    /// Lets Pods run, from now on. Until then they stay pending, and their addresses are free for tests.
+    pub async fn start_node(&self) -> anyhow::Result<()> {
+        let node = Node::start(&self.folder, &self.programs, &self.client).await?;
+        self.node.set(node).map_err(|_| anyhow::anyhow!("the bed has its node already"))
+    }
+
+    /// The node on which Pods run, after [`start_node`](Self::start_node).
+    pub fn node(&self) -> &Node {
+        self.node.get().unwrap()
     }
 
     /// kubectl as the administrator.

@@ -1,0 +1,170 @@
+//! The way of Pods to the API server: the Service `kubernetes`, behind which watches can be slow.
+//!
+//! TLS ends here, with the API server's own certificate, and begins anew. Who somebody is stays as it is: Pods show
+//! tokens, never certificates.
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use bytes::Bytes;
+use futures_util::stream;
+use http::{Request, Response, Uri};
+use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt, StreamBody};
+use hyper::body::Incoming;
+use hyper::client::conn::http1::{self, SendRequest};
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use rustls::ServerConfig;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Mutex, mpsc, watch};
+use tokio::time::Instant;
+use tokio_rustls::TlsAcceptor;
+
+use crate::client::Client;
+
+/// The Service `kubernetes`.
+const SERVICE: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(10, 96, 0, 1)), 443);
+
+type Answer = Response<BoxBody<Bytes, hyper::Error>>;
+
+/// How late what watches tell is delivered: to a Pod by its address, and without one to all that have none of their
+/// own.
+#[derive(Clone, Debug)]
+pub(crate) struct Delays(watch::Sender<BTreeMap<Option<Ipv4Addr>, Duration>>);
+
+impl Delays {
+    pub(crate) fn none() -> Self {
+        Self(watch::Sender::new(BTreeMap::new()))
+    }
+
+    pub(crate) fn set(&self, pod: Option<Ipv4Addr>, delay: Duration) {
+        self.0.send_modify(|delays| {
+            delays.insert(pod, delay);
+        });
+    }
+
+    fn of(&self, pod: IpAddr) -> Duration {
+        let delays = self.0.borrow();
+        let own = match pod {
+            IpAddr::V4(pod) => delays.get(&Some(pod)),
+            IpAddr::V6(_) => None,
+        };
+        own.or_else(|| delays.get(&None)).copied().unwrap_or_default()
+    }
+
+    /// Waits until something that came at an instant may be delivered.
+    async fn pass(&self, pod: IpAddr, came: Instant) {
+        let mut changes = self.0.subscribe();
+        loop {
+            let due = came + self.of(pod);
+            tokio::select! {
+                () = tokio::time::sleep_until(due) => return,
+                _ = changes.changed() => {}
+            }
+        }
+    }
+}
+
+/// Takes connections of Pods, for ever.
+pub(crate) async fn open(client: Client, folder: &Path, delays: Delays) -> anyhow::Result<()> {
+    let listener =
+        TcpListener::bind(SERVICE).await.context("cannot listen on the address of the API server's Service")?;
+    let acceptor = acceptor(folder)?;
+    tokio::spawn(async move {
+        loop {
+            let Ok((socket, peer)) = listener.accept().await else { continue };
+            let passage = Passage { client: client.clone(), pod: peer.ip(), delays: delays.clone() };
+            tokio::spawn(passage.serve(acceptor.clone(), socket));
+        }
+    });
+    Ok(())
+}
+
+fn acceptor(folder: &Path) -> anyhow::Result<TlsAcceptor> {
+    let certificate = CertificateDer::from_pem_file(folder.join("api.crt"))?;
+    let key = PrivateKeyDer::from_pem_file(folder.join("api.key"))?;
+    let config = ServerConfig::builder_with_provider(Arc::new(rustls::crypto::aws_lc_rs::default_provider()))
+        .with_safe_default_protocol_versions()?
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate], key)?;
+    Ok(TlsAcceptor::from(Arc::new(config)))
+}
+
+/// One connection of a Pod.
+#[derive(Clone)]
+struct Passage {
+    client: Client,
+    pod: IpAddr,
+    delays: Delays,
+}
+
+impl Passage {
+    async fn serve(self, acceptor: TlsAcceptor, socket: TcpStream) {
+        // A Pod that hangs up, or an API server that isn't there, ends the connection, and that is all.
+        let _ = socket.set_nodelay(true);
+        let Ok(stream) = acceptor.accept(socket).await else { return };
+        let behind = Mutex::new(None);
+        let service = service_fn(|request| self.forward(request, &behind));
+        let _ = hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
+    }
+
+    async fn forward(
+        &self,
+        request: Request<Incoming>,
+        behind: &Mutex<Option<SendRequest<Incoming>>>,
+    ) -> anyhow::Result<Answer> {
+        let watches = watches(request.uri());
+        let mut behind = behind.lock().await;
+        let mut connection = match behind.take() {
+            Some(connection) if !connection.is_closed() => connection,
+            _ => connect(&self.client).await?,
+        };
+        connection.ready().await?;
+        let answer = connection.send_request(request).await?;
+        *behind = Some(connection);
+        Ok(if watches { answer.map(|body| self.delayed(body)) } else { answer.map(BodyExt::boxed) })
+    }
+
+    /// The same body, later. It is read at once, so that a delay is the same for each of its pieces.
+    fn delayed(&self, mut body: Incoming) -> BoxBody<Bytes, hyper::Error> {
+        let (keep, kept) = mpsc::unbounded_channel();
+        tokio::spawn(async move {
+            loop {
+                let frame = tokio::select! {
+                    frame = body.frame() => frame,
+                    // The Pod has hung up.
+                    () = keep.closed() => return,
+                };
+                let Some(frame) = frame else { return };
+                if keep.send((Instant::now(), frame)).is_err() {
+                    return;
+                }
+            }
+        });
+        let (pod, delays) = (self.pod, self.delays.clone());
+        let frames = stream::unfold((kept, delays), move |(mut kept, delays)| async move {
+            let (came, frame) = kept.recv().await?;
+            delays.pass(pod, came).await;
+            Some((frame, (kept, delays)))
+        });
+        BodyExt::boxed(StreamBody::new(frames))
+    }
+}
+
+async fn connect(client: &Client) -> anyhow::Result<SendRequest<Incoming>> {
+    let (sender, connection) = http1::handshake(TokioIo::new(client.open().await?)).await?;
+    tokio::spawn(connection);
+    Ok(sender)
+}
+
+/// Whether a request asks to be told of changes.
+fn watches(uri: &Uri) -> bool {
+    uri.query().unwrap_or_default().split('&').any(|pair| ["watch=true", "watch=1", "watch"].contains(&pair))
+}

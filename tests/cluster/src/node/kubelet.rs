@@ -1,0 +1,155 @@
+//! The scheduler and the kubelet: which Pods there are, and who works for them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, SystemTime};
+
+use serde_json::{Value, json};
+use tokio::sync::broadcast;
+
+use super::entry::Entry;
+use super::environment::Source;
+use super::fields::text;
+use super::network::{MACHINE, Network};
+use super::root::Image;
+use super::sources::{self, News};
+use super::status::timestamp;
+use super::worker;
+use crate::client::Client;
+use crate::feed::{Event, Feed};
+
+/// The one node.
+const NAME: &str = "n1";
+/// How soon something is tried again.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// What all Pods of the node share.
+pub(crate) struct Kubelet {
+    pub(crate) client: Client,
+    pub(crate) folder: PathBuf,
+    pub(crate) network: Network,
+    pub(crate) image: Image,
+    pub(crate) news: broadcast::Sender<News>,
+    pub(crate) pods: Mutex<BTreeMap<String, Arc<Entry>>>,
+    pub(crate) delay: Mutex<Duration>,
+    pub(crate) log: Mutex<File>,
+}
+
+impl Kubelet {
+    /// How late changes of `ConfigMaps` and Secrets come to Pods.
+    pub(crate) fn projection_delay(&self) -> Duration {
+        *self.delay.lock().unwrap()
+    }
+
+    /// Notes for people what went wrong.
+    pub(crate) fn journal(&self, line: &str) {
+        // Losing a line is better than losing a Pod.
+        let _ = writeln!(self.log.lock().unwrap(), "{} {line}", timestamp(SystemTime::now()));
+    }
+
+    /// Makes the node and begins to work.
+    pub(crate) async fn start(self: Arc<Self>) -> anyhow::Result<()> {
+        self.client.post("/api/v1/nodes", &node()).await?.granted()?;
+        // Nobody else takes the taint away that each new node gets.
+        self.client.merge(&format!("/api/v1/nodes/{NAME}"), &json!({"spec": {"taints": null}})).await?.granted()?;
+        let path = format!("/api/v1/nodes/{NAME}/status");
+        self.client.merge(&path, &json!({"status": node()["status"]})).await?.granted()?;
+        let tell = |collection, source| sources::tell(self.client.clone(), collection, source, self.news.clone());
+        tokio::spawn(tell("/api/v1/configmaps", Source::ConfigMap));
+        tokio::spawn(tell("/api/v1/secrets", Source::Secret));
+        tokio::spawn(self.follow());
+        Ok(())
+    }
+
+    /// Works for each Pod there is, for ever.
+    async fn follow(self: Arc<Self>) {
+        let mut feed = Feed::of(&self.client, "/api/v1/pods");
+        loop {
+            match feed.next().await {
+                Event::Listed(pods) => {
+                    let there: BTreeSet<&str> = pods.iter().map(|pod| text(pod, "/metadata/uid")).collect();
+                    let known: Vec<String> = self.pods.lock().unwrap().keys().cloned().collect();
+                    known.iter().filter(|uid| !there.contains(uid.as_str())).for_each(|uid| self.lose(uid));
+                    for pod in pods {
+                        self.see(pod);
+                    }
+                }
+                Event::Applied(pod) => self.see(pod),
+                Event::Deleted(pod) => self.lose(text(&pod, "/metadata/uid")),
+            }
+        }
+    }
+
+    fn see(self: &Arc<Self>, pod: Value) {
+        let uid = text(&pod, "/metadata/uid").to_owned();
+        match text(&pod, "/spec/nodeName") {
+            NAME => {}
+            "" => {
+                tokio::spawn(Arc::clone(self).bind(pod));
+                return;
+            }
+            _ => return,
+        }
+        let mut pods = self.pods.lock().unwrap();
+        if let Some(known) = pods.get(&uid) {
+            known.object.send_replace(Some(Arc::new(pod)));
+            return;
+        }
+        let entry = Arc::new(Entry::new(Arc::clone(self), pod));
+        tokio::spawn(worker::live(Arc::clone(&entry)));
+        pods.insert(uid, entry);
+    }
+
+    fn lose(&self, uid: &str) {
+        if let Some(known) = self.pods.lock().unwrap().remove(uid) {
+            known.object.send_replace(None);
+        }
+    }
+
+    /// Gives a Pod to the node. A Pod that is being deleted isn't given to anybody.
+    async fn bind(self: Arc<Self>, pod: Value) {
+        if pod.pointer("/metadata/deletionTimestamp").is_some() {
+            return;
+        }
+        let (namespace, name) = (text(&pod, "/metadata/namespace"), text(&pod, "/metadata/name"));
+        let path = format!("/api/v1/namespaces/{namespace}/pods/{name}/binding");
+        let metadata = json!({"name": name, "uid": pod["metadata"]["uid"]});
+        let target = json!({"apiVersion": "v1", "kind": "Node", "name": NAME});
+        let binding = json!({"apiVersion": "v1", "kind": "Binding", "metadata": metadata, "target": target});
+        loop {
+            match self.client.post(&path, &binding).await {
+                // Whatever is wrong, it is the Pod: it is bound already, or gone.
+                Ok(answer) if !answer.status.is_server_error() => return,
+                Ok(answer) => self.journal(&format!("{path}: {}", answer.body)),
+                Err(error) => self.journal(&format!("{path}: {error:#}")),
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+}
+
+fn node() -> Value {
+    let room = json!({"cpu": "64", "memory": "256Gi", "pods": "1000", "ephemeral-storage": "1Ti"});
+    let now = timestamp(SystemTime::now());
+    let ready = json!({
+        "type": "Ready",
+        "status": "True",
+        "reason": "KubeletReady",
+        "lastHeartbeatTime": now,
+        "lastTransitionTime": now,
+    });
+    json!({
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": NAME, "labels": {"kubernetes.io/hostname": NAME, "kubernetes.io/os": "linux"}},
+        "status": {
+            "capacity": room,
+            "allocatable": room,
+            "conditions": [ready],
+            "addresses": [{"type": "InternalIP", "address": MACHINE}, {"type": "Hostname", "address": NAME}],
+        },
+    })
+}

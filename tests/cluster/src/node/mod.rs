@@ -1,0 +1,98 @@
+//! A node on which Pods run, for real and without images: the bed plays scheduler and kubelet.
+//!
+//! What a Pod is made of is real: a network namespace with an address of its own on a bridge, through which the API
+//! server reaches it and it reaches the API server (as `kubernetes.default`, at the Service's address); a file system
+//! of its own in which the machine's programs are, and `gateward` as the binary under test; environment, volumes and
+//! tokens; probes, restarts, hooks and signals in the order in which kubelet has them.
+//!
+//! What is not: there are no images, so that a container names the program that it runs; every user inside is root;
+//! containers see each other's processes; resources and placement are not looked at; no address of a Service but the
+//! API server's can be called, since the API server dials Pods itself (aggregator routing). Init containers that go on
+//! (`restartPolicy: Always`), `postStart` and gRPC probes are not known.
+
+mod ask;
+mod container;
+mod entry;
+mod environment;
+mod fields;
+mod gate;
+mod kubelet;
+mod life;
+mod network;
+mod pod;
+mod probe;
+mod process;
+mod projection;
+mod root;
+mod sources;
+mod status;
+mod volumes;
+mod worker;
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use tokio::sync::broadcast;
+
+use crate::client::Client;
+use crate::programs::Programs;
+use gate::Delays;
+use kubelet::Kubelet;
+use network::Network;
+pub use pod::Pod;
+pub use process::Signal;
+use root::Image;
+
+/// How late changes of `ConfigMaps` and Secrets come to Pods, unless a test says otherwise. kubelet takes up to a
+/// minute and a half.
+const PROJECTION_DELAY: Duration = Duration::from_secs(1);
+
+/// The node of a bed. All Pods of the bed run on it.
+pub struct Node {
+    kubelet: Arc<Kubelet>,
+    delays: Delays,
+}
+
+impl Node {
+    /// Makes the node; must be called within the bed's namespaces.
+    pub(crate) async fn start(folder: &Path, programs: &Programs, client: &Client) -> anyhow::Result<Self> {
+        let delays = Delays::none();
+        gate::open(client.clone(), folder, delays.clone()).await?;
+        let kubelet = Kubelet {
+            client: client.clone(),
+            folder: folder.into(),
+            network: Network::new()?,
+            image: Image::make(folder.join("image"), programs.gateward().get_program().as_ref())?,
+            news: broadcast::Sender::new(1024),
+            pods: Mutex::new(BTreeMap::new()),
+            delay: Mutex::new(PROJECTION_DELAY),
+            log: Mutex::new(File::create(folder.join("kubelet.log"))?),
+        };
+        let kubelet = Arc::new(kubelet);
+        Arc::clone(&kubelet).start().await?;
+        Ok(Self { kubelet, delays })
+    }
+
+    /// The Pods of a namespace that carry the labels of a selector such as `app=otter,tier=front`, in the order of
+    /// their names. An empty selector is for all.
+    pub fn pods(&self, namespace: &str, selector: &str) -> Vec<Pod> {
+        let entries: Vec<_> = self.kubelet.pods.lock().unwrap().values().cloned().collect();
+        let pods = entries.into_iter().map(|entry| Pod { entry, delays: self.delays.clone() });
+        let mut pods: Vec<_> = pods.filter(|pod| pod.namespace() == namespace && pod.is_selected(selector)).collect();
+        pods.sort_by(|a, b| a.name().cmp(b.name()));
+        pods
+    }
+
+    /// Delays what watches deliver to Pods, from now on and also in watches that have begun. A Pod's own delay wins.
+    pub fn delay_watches(&self, delay: Duration) {
+        self.delays.set(None, delay);
+    }
+
+    /// Sets how late changes of `ConfigMaps` and Secrets come to the volumes of Pods.
+    pub fn delay_projections(&self, delay: Duration) {
+        *self.kubelet.delay.lock().unwrap() = delay;
+    }
+}

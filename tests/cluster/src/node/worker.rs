@@ -1,0 +1,165 @@
+//! The life of a Pod: its network, its volumes, its containers, what is told of it, its end.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use anyhow::bail;
+use http::StatusCode;
+use serde_json::{Value, json};
+
+use super::entry::{Entry, Place};
+use super::fields::list;
+use super::life::Container;
+use super::network::Shared;
+use super::projection::{self, Projection};
+use super::status::{Now, State, status};
+
+/// How soon something is tried again.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// Lives the life of a Pod.
+pub(crate) async fn live(pod: Arc<Entry>) {
+    let mut told = Value::Null;
+    tokio::select! {
+        () = work(&pod) => {}
+        never = report(&pod, &mut told) => match never {},
+    }
+    let state = pod.state.borrow().clone();
+    tell(&pod, &state, &mut told).await;
+    delete(&pod).await;
+    projection::remove(&pod.folder());
+}
+
+/// Runs the containers until the Pod has ended.
+async fn work(pod: &Entry) {
+    let shared = tokio::select! {
+        shared = share(pod) => shared,
+        () = pod.stopping() => return,
+    };
+    pod.state.send_modify(|state| {
+        state.ip = Some(shared.ip());
+        state.started = Some(SystemTime::now());
+    });
+    let mut projection = tokio::select! {
+        projection = project(pod, &shared) => projection,
+        () = pod.stopping() => return,
+    };
+    tokio::select! {
+        () = contain(pod, &shared) => {}
+        never = projection.follow() => match never {},
+    }
+    pod.stopping().await;
+}
+
+async fn share(pod: &Entry) -> Shared {
+    loop {
+        let (kubelet, name) = (Arc::clone(&pod.kubelet), pod.name.clone());
+        let joined = tokio::task::spawn_blocking(move || kubelet.network.join(&name)).await;
+        match joined.map_err(anyhow::Error::from).flatten() {
+            Ok(shared) => return shared,
+            Err(error) => wait(pod, "network", &error).await,
+        }
+    }
+}
+
+async fn project<'p>(pod: &'p Entry, shared: &Shared) -> Projection<'p> {
+    loop {
+        let projected = async {
+            let mut projection = Projection::new(pod, shared.ip())?;
+            projection.project().await?;
+            Ok(projection)
+        };
+        match projected.await {
+            Ok(projection) => return projection,
+            Err(error) => wait(pod, "volumes", &error).await,
+        }
+    }
+}
+
+/// Says what a Pod lacks, and waits a while.
+async fn wait(pod: &Entry, what: &str, error: &anyhow::Error) {
+    let message = format!("{what}: {error:#}");
+    let known = |state: &State| matches!(&state.main[0].now, Now::Waiting(_, known) if *known == message);
+    if !known(&pod.state.borrow()) {
+        pod.kubelet.journal(&format!("{}: {message}", pod.path()));
+        pod.note(Place::Main(0), |state| state.now = Now::Waiting("ContainerCreating", message));
+    }
+    tokio::time::sleep(PAUSE).await;
+}
+
+/// Runs all containers until each has ended for good.
+async fn contain(pod: &Entry, shared: &Shared) {
+    let object = pod.object();
+    for (index, spec) in list(&object, "/spec/initContainers").iter().enumerate() {
+        let end = Container { pod, shared, spec, place: Place::First(index) }.live().await;
+        if end.code != 0 || pod.grace().is_some() {
+            return;
+        }
+    }
+    let containers = list(&object, "/spec/containers").iter().enumerate();
+    let lives = containers.map(|(index, spec)| async move {
+        Container { pod, shared, spec, place: Place::Main(index) }.live().await;
+    });
+    futures_util::future::join_all(lives).await;
+}
+
+/// Tells the API server of each change.
+async fn report(pod: &Entry, told: &mut Value) -> Infallible {
+    let mut state = pod.state.subscribe();
+    loop {
+        let now = state.borrow_and_update().clone();
+        tell(pod, &now, told).await;
+        // The sender lives as long as the Pod.
+        let _ = state.changed().await;
+    }
+}
+
+/// Tells the API server what has become of the Pod, if that is news, and keeps what was told.
+async fn tell(pod: &Entry, state: &State, told: &mut Value) {
+    let news = status(&pod.object(), told, state, SystemTime::now());
+    if news == *told {
+        return;
+    }
+    let patch = json!({"metadata": {"uid": pod.uid}, "status": news});
+    persist(pod, &Errand::Tell(patch)).await;
+    *told = news;
+}
+
+/// Removes the Pod from the API server, once it runs no more.
+async fn delete(pod: &Entry) {
+    let options = json!({"gracePeriodSeconds": 0, "preconditions": {"uid": pod.uid}});
+    persist(pod, &Errand::Delete(options)).await;
+}
+
+/// What the API server has to hear of a Pod.
+enum Errand {
+    /// Its status, as a patch.
+    Tell(Value),
+    /// That it is to be removed, with options.
+    Delete(Value),
+}
+
+/// Tries until it is done or the Pod is gone.
+async fn persist(pod: &Entry, errand: &Errand) {
+    while pod.object.borrow().is_some() {
+        match send(pod, errand).await {
+            Ok(()) => return,
+            Err(error) => pod.kubelet.journal(&format!("{}: {error:#}", pod.path())),
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+}
+
+async fn send(pod: &Entry, errand: &Errand) -> anyhow::Result<()> {
+    let client = &pod.kubelet.client;
+    let answer = match errand {
+        Errand::Tell(patch) => client.merge(&format!("{}/status", pod.path()), patch).await?,
+        Errand::Delete(options) => client.delete_with(&pod.path(), options).await?,
+    };
+    // A Pod that is gone, or another of its name, is none of ours.
+    if answer.status.is_success() || [StatusCode::NOT_FOUND, StatusCode::CONFLICT].contains(&answer.status) {
+        return Ok(());
+    }
+    bail!("{}: {}", answer.status, answer.body)
+}
