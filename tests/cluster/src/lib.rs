@@ -31,6 +31,7 @@ mod programs;
 mod release;
 mod run;
 mod sandbox;
+mod until;
 mod webhooks;
 
 pub use audit::{Audit, Event};
@@ -40,7 +41,8 @@ pub use client::{Client, Response};
 pub use load::{Counted, Failure, Load, Pace, Tally};
 pub use node::{Node, Pod, Signal};
 pub use programs::Programs;
-pub use release::{Chart, Release};
-pub use run::{Test, run, run_in_turn};
+pub use release::{AUTHORITY, Bundle, Chart, LEAF, Release};
+pub use run::{Prepared, Test, run, run_in_turn};
 pub use sandbox::{Refusal, Sandbox, refused, version_of};
+pub use until::until;
 pub use webhooks::{Conversion, Webhooks, crds};

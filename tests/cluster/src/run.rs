@@ -52,13 +52,24 @@ macro_rules! tests {
     };
 }
 
-/// Runs tests on a bed that was prepared for all of them. What the preparation returns lives as long as they do.
+/// What was prepared on a bed for all tests of a program. It lives as long as they do.
+pub trait Prepared {
+    /// Looks back when all tests have run.
+    fn judge(&self) -> anyhow::Result<()> {
+        Ok(())
+    }
+}
+
+impl Prepared for () {}
+
+/// Runs tests on a bed that was prepared for all of them.
 ///
 /// Must be called before any thread is started.
 pub fn run<P, R, G>(tests: Vec<Test>, prepare: P) -> ExitCode
 where
     P: FnOnce(Arc<Bed>) -> R,
     R: Future<Output = anyhow::Result<G>>,
+    G: Prepared,
 {
     run_some_at_once(THREADS, tests, prepare)
 }
@@ -68,6 +79,7 @@ pub fn run_in_turn<P, R, G>(tests: Vec<Test>, prepare: P) -> ExitCode
 where
     P: FnOnce(Arc<Bed>) -> R,
     R: Future<Output = anyhow::Result<G>>,
+    G: Prepared,
 {
     run_some_at_once(1, tests, prepare)
 }
@@ -76,6 +88,7 @@ fn run_some_at_once<P, R, G>(threads: usize, mut tests: Vec<Test>, prepare: P) -
 where
     P: FnOnce(Arc<Bed>) -> R,
     R: Future<Output = anyhow::Result<G>>,
+    G: Prepared,
 {
     let mut arguments = Arguments::from_args();
     tests.retain(|test| test.is_wanted(&arguments));
@@ -89,12 +102,15 @@ where
         let runtime = Runtime::new()?;
         runtime.spawn(end_with_a_signal());
         let bed = Arc::new(runtime.block_on(Bed::start(&folder))?);
-        let _prepared = runtime.block_on(prepare(Arc::clone(&bed)))?;
-        let conclusion = libtest_mimic::run(&arguments, trials(&runtime, &bed, tests));
-        if conclusion.has_failed() {
+        let prepared = runtime.block_on(prepare(Arc::clone(&bed)));
+        let ran = prepared.and_then(|prepared| {
+            let conclusion = libtest_mimic::run(&arguments, trials(&runtime, &bed, tests));
+            prepared.judge().map(|()| conclusion)
+        });
+        if ran.as_ref().map_or(true, Conclusion::has_failed) {
             keep_logs(&bed)?;
         }
-        Ok(conclusion)
+        ran
     });
     ran.as_ref().map_or_else(failed, Conclusion::exit_code)
 }

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use crate::bed::Bed;
 use crate::process::Process;
 use crate::programs::Programs;
+use crate::run::Prepared;
 
 /// Where reviews are answered.
 const ADDRESS: &str = "127.0.0.1:9443";
@@ -43,6 +44,8 @@ pub struct Webhooks {
     process: Option<Process>,
     authority: String,
 }
+
+impl Prepared for Webhooks {}
 
 impl Webhooks {
     /// Starts the server, installs our CRDs and has the API server ask the server about their objects.

@@ -1,5 +1,7 @@
 //! Releases of our chart, as a user has them: by Helm and kubectl.
 
+mod certificates;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -8,6 +10,8 @@ use anyhow::{Context, bail};
 use serde_json::Value;
 
 use crate::bed::Bed;
+pub use crate::release::certificates::{AUTHORITY, Bundle, LEAF};
+use crate::run::Prepared;
 use crate::sandbox::Sandbox;
 
 /// How long Helm and kubectl wait for Pods.
@@ -38,6 +42,20 @@ pub struct Release {
     bed: Arc<Bed>,
     name: String,
     namespace: String,
+}
+
+impl Prepared for Release {
+    /// No replica has asked for what its roles don't grant.
+    fn judge(&self) -> anyhow::Result<()> {
+        let (audit, account) = (self.bed.whole_audit(), self.account());
+        let forbidden = audit.forbidden(&account)?;
+        if let Some(first) = forbidden.first() {
+            bail!("{account} has asked {} times for what it may not do, first {first}", forbidden.len());
+        }
+        let asked = audit.of(&account)?.len();
+        println!("{account} has asked the API server {asked} times, each time for what it may do");
+        Ok(())
+    }
 }
 
 impl Bed {

@@ -1,0 +1,97 @@
+//! The certificates of a release, and who trusts them.
+
+use anyhow::Context;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::Value;
+
+use super::Release;
+
+/// The CRDs that are converted.
+const CONVERTED: [&str; 4] = [
+    "dynamocomponentdeployments",
+    "dynamographdeploymentrequests",
+    "dynamographdeployments",
+    "dynamographdeploymentscalingadapters",
+];
+/// The Secret of the server's certificate, unless a value says otherwise.
+pub const LEAF: &str = "webhook-server-cert";
+/// The Secret of its authority.
+pub const AUTHORITY: &str = "webhook-server-cert-ca";
+
+/// A `clientConfig` that carries a bundle.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bundle {
+    /// The path of its object.
+    pub object: String,
+    /// The JSON pointer of the `clientConfig` in it.
+    pub place: String,
+    /// The certificates, as PEM; empty where nothing is carried.
+    pub pem: String,
+}
+
+impl Bundle {
+    /// How many certificates it holds.
+    pub fn certificates(&self) -> usize {
+        self.pem.matches("-----BEGIN CERTIFICATE-----").count()
+    }
+}
+
+impl Release {
+    /// Where its two webhook configurations are.
+    pub fn configurations(&self) -> [String; 2] {
+        ["validating", "mutating"].map(|kind| {
+            format!("/apis/admissionregistration.k8s.io/v1/{kind}webhookconfigurations/{}-{kind}", self.name())
+        })
+    }
+
+    /// What each webhook and each conversion trusts.
+    pub async fn bundles(&self) -> anyhow::Result<Vec<Bundle>> {
+        let mut bundles = Vec::new();
+        for object in self.configurations() {
+            let configuration = self.bed.client().get(&object).await?.granted()?;
+            for number in 0..configuration["webhooks"].as_array().map_or(0, Vec::len) {
+                let place = format!("/webhooks/{number}/clientConfig");
+                bundles.push(Bundle { pem: pem(&configuration, &place), object: object.clone(), place });
+            }
+        }
+        for plural in CONVERTED {
+            let object = format!("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{plural}.nvidia.com");
+            let place = "/spec/conversion/webhook/clientConfig".to_owned();
+            let pem = pem(&self.bed.client().get(&object).await?.granted()?, &place);
+            bundles.push(Bundle { object, place, pem });
+        }
+        Ok(bundles)
+    }
+
+    /// Where one of its Secrets is.
+    pub fn secret(&self, name: &str) -> String {
+        format!("/api/v1/namespaces/{}/secrets/{name}", self.namespace())
+    }
+
+    /// The certificate in one of its Secrets, as PEM; `None` where there is none.
+    pub async fn certificate(&self, secret: &str) -> anyhow::Result<Option<String>> {
+        let answer = self.bed.client().get(&self.secret(secret)).await?;
+        if answer.status.as_u16() == 404 {
+            return Ok(None);
+        }
+        let secret = answer.granted()?;
+        let data = secret["data"]["tls.crt"].as_str().context("a Secret without tls.crt")?;
+        Ok(Some(decoded(data)))
+    }
+
+    /// Whether an exchange of authorities is under way.
+    pub async fn is_rotating(&self) -> anyhow::Result<bool> {
+        let secret = self.bed.client().get(&self.secret(AUTHORITY)).await?.granted()?;
+        let annotations = &secret["metadata"]["annotations"];
+        Ok(["gateward.dev/ca-rotation", "gateward.dev/rotate-ca"].iter().any(|name| annotations[name].is_string()))
+    }
+}
+
+fn pem(object: &Value, place: &str) -> String {
+    object.pointer(place).and_then(|config| config["caBundle"].as_str()).map(decoded).unwrap_or_default()
+}
+
+fn decoded(text: &str) -> String {
+    String::from_utf8_lossy(&STANDARD.decode(text).unwrap_or_default()).into_owned()
+}
