@@ -29,7 +29,7 @@ impl Gate {
         matches!(self, Self::On)
     }
 
-    const fn of(on: bool) -> Self {
+    pub(crate) const fn of(on: bool) -> Self {
         if on { Self::On } else { Self::Off }
     }
 }

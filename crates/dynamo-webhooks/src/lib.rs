@@ -1,7 +1,9 @@
 //! Admission rules and defaults of the Dynamo Operator's kinds.
 
 mod component;
+pub mod configuration;
 mod conversion;
+mod dns;
 pub mod facts;
 mod graph;
 mod grove;

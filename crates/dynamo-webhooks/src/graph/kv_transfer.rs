@@ -3,9 +3,10 @@
 use dynamo_api::v1beta1::{DynamoGraphDeployment, Enforcement, KvTransferPolicy};
 use gateward_core::{FieldPath, Issues, Rule, UPDATE};
 
+use super::GRAPHS;
 use super::look_up::Topology;
 use super::topology::{NOT_EVALUATED, listed};
-use super::{GRAPHS, dns};
+use crate::dns;
 use crate::grove::Pathway;
 
 const NAME_FORM: Rule = Rule {

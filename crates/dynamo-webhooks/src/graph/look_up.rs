@@ -4,7 +4,7 @@ use dynamo_api::v1beta1::{ComponentType, DynamoGraphDeployment};
 use gateward_core::{ClusterReader, GroupServed, Issues, Lookup, ObjectName, Undecided, Verdict};
 use serde_json::Value;
 
-use super::dns;
+use crate::dns;
 use crate::facts::{Cluster, ClusterFacts, GROVE_GROUP, INFERENCE_GROUP, TOPOLOGY_BINDINGS};
 use crate::grove::Pathway;
 use crate::shared::InferencePool;

@@ -3,7 +3,6 @@
 mod annotations;
 mod components;
 pub(crate) mod defaults;
-mod dns;
 mod kv_transfer;
 mod look_up;
 mod power;
