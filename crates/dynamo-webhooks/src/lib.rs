@@ -7,6 +7,7 @@ mod dns;
 pub mod facts;
 mod graph;
 mod grove;
+pub mod in_cluster;
 mod model;
 pub mod names;
 mod operator_version;

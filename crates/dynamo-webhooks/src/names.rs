@@ -4,32 +4,68 @@ use std::collections::BTreeMap;
 
 use gateward_core::manifest::{FailurePolicy, Installation};
 
+/// What the name of a release's Secret of the server's certificate ends in, where the authority's is meant.
+pub const AUTHORITY_SECRET_SUFFIX: &str = "-ca";
+/// What the name of the Service ends in, after the full name of the release.
+pub const SERVICE_SUFFIX: &str = "-webhook-service";
+/// What the name of the writer's lease ends in, after the full name of the release. The controllers have another.
+pub const LEASE_SUFFIX: &str = "-webhook-writer";
+/// What the name of the controllers' ServiceAccount ends in, after the full name of the release.
+pub const CONTROLLERS_SUFFIX: &str = "-controller-manager";
+/// The name that new certificate authorities get.
+pub const AUTHORITY: &str = "Dynamo-Webhook-CA";
+
+const COMPONENT: (&str, &str) = ("app.kubernetes.io/component", "webhook");
+const CREATED_BY: (&str, &str) = ("app.kubernetes.io/created-by", "dynamo-operator");
+const MANAGED_BY: (&str, &str) = ("app.kubernetes.io/managed-by", "dynamo-operator");
+const NAME: (&str, &str) = ("app.kubernetes.io/name", "dynamo-operator");
+const PART_OF: (&str, &str) = ("app.kubernetes.io/part-of", "dynamo-operator");
+const INSTANCE: &str = "app.kubernetes.io/instance";
+const NAMESPACE: &str = "nvidia.com/dynamo-operator-namespace";
+
+/// The name of which most others are made, unless the chart is told another.
+pub fn fullname(release: &str) -> String {
+    format!("{release}-dynamo-operator")
+}
+
 /// What the webhook configurations of a Helm release look like: the names of the webhook guide, the labels and the
-/// defaults of the released operator.
+/// defaults of the released operator. The name of the Service is as long as it gets.
 pub fn installation(release: &str, namespace: &str) -> Installation {
     Installation {
         validating_name: format!("{release}-validating"),
         mutating_name: format!("{release}-mutating"),
-        service: format!("{release}-dynamo-operator-webhook-service"),
+        service: fullname(release) + SERVICE_SUFFIX,
         namespace: namespace.to_owned(),
         port: 443,
         failure_policy: FailurePolicy::Fail,
         timeout_seconds: 10,
-        labels: labels(release, namespace),
+        labels: labels([COMPONENT, CREATED_BY, (INSTANCE, release), NAME, PART_OF, (NAMESPACE, namespace)]),
         namespace_selector: None,
         object_selector: None,
     }
 }
 
-fn labels(release: &str, namespace: &str) -> BTreeMap<String, String> {
-    let labels = [
-        ("app.kubernetes.io/component", "webhook"),
-        ("app.kubernetes.io/created-by", "dynamo-operator"),
-        ("app.kubernetes.io/instance", release),
-        ("app.kubernetes.io/name", "dynamo-operator"),
-        ("app.kubernetes.io/part-of", "dynamo-operator"),
-        ("nvidia.com/dynamo-operator-namespace", namespace),
-    ];
+/// The labels by which the webhook configurations of an operator in a namespace are found.
+pub fn configuration_labels(namespace: &str) -> BTreeMap<String, String> {
+    labels([PART_OF, (NAMESPACE, namespace)])
+}
+
+/// The labels of the Secrets of a release.
+pub fn secret_labels(release: &str) -> BTreeMap<String, String> {
+    labels([COMPONENT, (INSTANCE, release), MANAGED_BY, PART_OF])
+}
+
+/// The labels by which the Pods of a release are found that serve webhooks: its controllers have another component.
+pub fn pod_labels(release: &str) -> BTreeMap<String, String> {
+    labels([COMPONENT, (INSTANCE, release), NAME])
+}
+
+/// The user that a ServiceAccount is.
+pub fn service_account(namespace: &str, name: &str) -> String {
+    format!("system:serviceaccount:{namespace}:{name}")
+}
+
+fn labels<const N: usize>(labels: [(&str, &str); N]) -> BTreeMap<String, String> {
     labels.map(|(key, value)| (key.to_owned(), value.to_owned())).into()
 }
 
@@ -43,5 +79,16 @@ mod tests {
         assert_eq!(installation.validating_name, "dynamo-platform-validating");
         assert_eq!(installation.service, "dynamo-platform-dynamo-operator-webhook-service");
         assert_eq!(installation.labels["nvidia.com/dynamo-operator-namespace"], "dynamo-system");
+    }
+
+    #[test]
+    fn a_configuration_is_found_by_labels_that_it_carries() {
+        let carried = installation("otter", "zoo").labels;
+        assert!(
+            configuration_labels("zoo")
+                .iter()
+                .all(|label| carried.contains_key(label.0) && carried[label.0] == *label.1)
+        );
+        assert!(!configuration_labels("sea").iter().all(|label| carried[label.0] == *label.1));
     }
 }

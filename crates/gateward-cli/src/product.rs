@@ -1,10 +1,16 @@
-//! The Dynamo Operator as a product: its registry, facts and names, joined for the command line.
+//! The Dynamo Operator as a product: its registry, facts, settings and names, joined for the command line.
+
+mod settings;
 
 use std::sync::Arc;
 
-use dynamo_webhooks::ClusterFacts;
+use dynamo_webhooks::configuration::OperatorConfiguration;
+use dynamo_webhooks::{ClusterFacts, in_cluster};
 use gateward::prelude::*;
-use gateward::{FactsError, FactsSource, Installation, Names, Product, Release};
+use gateward::settings::{Flag, Given, LearnError, Learned, Settings, SettingsError};
+use gateward::{ClusterReader, FactsError, FactsSource, Installation, Names, Product, Release};
+
+use settings::{DEFAULT_IMAGE, FLAGS, OPERATOR_VERSION, service};
 
 /// The Dynamo Operator's webhooks.
 pub struct Dynamo {
@@ -50,6 +56,38 @@ impl Product for Dynamo {
     }
 
     fn installation(&self, release: &Release) -> Installation {
-        dynamo_webhooks::names::installation(&release.name, &release.namespace)
+        let installation = dynamo_webhooks::names::installation(&release.name, &release.namespace);
+        let fullname = dynamo_webhooks::names::fullname(&release.name);
+        Installation { service: service(&fullname).unwrap_or(installation.service), ..installation }
+    }
+
+    fn flags(&self) -> &'static [Flag] {
+        FLAGS
+    }
+
+    fn settings(&self, given: &Given) -> Result<Settings, SettingsError> {
+        settings::settings(given)
+    }
+
+    async fn cluster_facts(&self, given: &Given, cluster: Arc<dyn ClusterReader>) -> Result<Learned, LearnError> {
+        let read = OperatorConfiguration::read(&given.document);
+        // It was read without a fault before.
+        let read = read.map_err(|error| LearnError::Unreadable(error.to_string()))?;
+        let surroundings = &given.surroundings;
+        let identity = in_cluster::Identity {
+            namespace: surroundings.namespace.clone(),
+            service_account: surroundings.service_account.clone(),
+            release: surroundings.instance.clone(),
+            version: given.flags.get(&OPERATOR_VERSION).map(str::to_owned),
+            default_image: given.flags.get(&DEFAULT_IMAGE).map(str::to_owned),
+        };
+        let learned = in_cluster::learn(&read.configuration, &identity, cluster).await;
+        match learned {
+            Ok(in_cluster::Learned { facts, notes }) => Ok(Learned { facts: Arc::new(facts), notes }),
+            Err(in_cluster::LearnError::Contradiction(problem)) => {
+                Err(LearnError::Contradiction(settings::problem(problem)))
+            }
+            Err(in_cluster::LearnError::Unreadable(why)) => Err(LearnError::Unreadable(why)),
+        }
     }
 }

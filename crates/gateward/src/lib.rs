@@ -50,8 +50,9 @@
 //! All on by default but the last; a crate that only declares and tests rules turns them off and compiles core alone.
 //!
 //! - `server`: the listener, and a server on this machine ([`local`]).
+//! - `cluster`: serving in a cluster ([`settings`]).
 //! - `check`: the offline check of manifests ([`check`]).
-//! - `cli`: the command line; needs both.
+//! - `cli`: the command line; needs all of these.
 //! - `testing`: the vocabulary of rule tests, and round trips of arbitrary objects ([`testing`]).
 
 #[cfg(feature = "check")]
@@ -67,14 +68,18 @@ mod exit;
 pub mod local;
 pub mod prelude;
 mod product;
+#[cfg(feature = "cluster")]
+pub mod settings;
 #[cfg(feature = "testing")]
 pub mod testing;
 
 #[cfg(feature = "cli")]
 pub use cli::{Extension, LogFormat};
 pub use exit::Exit;
+#[cfg(feature = "server")]
+pub use gateward_certs::{DerivedNameError, Lifetime, LifetimeError, Lifetimes, NameLimit};
 pub use gateward_core::manifest::{FailurePolicy, Installation};
-pub use gateward_core::{Answer, Context, Outcome, Patch, Record, Review};
+pub use gateward_core::{Answer, ClusterReader, Context, Outcome, Patch, Record, Review};
 #[cfg(feature = "check")]
 pub use gateward_lint::yaml;
 pub use product::{FactsError, FactsSource, Names, Product, Release};

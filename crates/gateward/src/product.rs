@@ -1,11 +1,18 @@
 //! What an operator brings: its kinds, its facts and its names.
 
 use std::collections::BTreeMap;
+#[cfg(feature = "cluster")]
+use std::future::Future;
 use std::sync::Arc;
 
+#[cfg(feature = "cluster")]
+use gateward_core::ClusterReader;
 use gateward_core::manifest::{FailurePolicy, Installation};
 use gateward_core::{Facts, Registry};
 use serde_json::Value;
+
+#[cfg(feature = "cluster")]
+use crate::settings::{Flag, Given, LearnError, Learned, Settings, SettingsError};
 
 /// Where the facts about the cluster come from.
 #[derive(Debug, Clone, Copy)]
@@ -98,6 +105,31 @@ pub trait Product: Send + Sync + 'static {
             namespace_selector: None,
             object_selector: None,
         }
+    }
+
+    /// Options of `serve` in a cluster that this product has and others don't.
+    #[cfg(feature = "cluster")]
+    fn flags(&self) -> &'static [Flag] {
+        &[]
+    }
+
+    /// How a server in a cluster is set up. Reading it is the product's own and touches nothing outside; all that is
+    /// wrong is told at once. The usual settings, unless the product reads a configuration.
+    #[cfg(feature = "cluster")]
+    fn settings(&self, given: &Given) -> Result<Settings, SettingsError> {
+        Settings::of(&given.surroundings.release(), self.names().command, &given.document)
+    }
+
+    /// The facts of a server in a cluster, which looks things up there. It is asked anew every minute.
+    #[cfg(feature = "cluster")]
+    fn cluster_facts(
+        &self,
+        given: &Given,
+        cluster: Arc<dyn ClusterReader>,
+    ) -> impl Future<Output = Result<Learned, LearnError>> + Send {
+        let (_, _) = (given, cluster);
+        let facts = self.facts(FactsSource::Nowhere).map_err(|error| LearnError::Unreadable(error.to_string()));
+        std::future::ready(facts.map(|facts| Learned { facts, notes: Vec::new() }))
     }
 }
 

@@ -1,0 +1,229 @@
+//! How the Dynamo Operator's webhooks are set up in a cluster: its configuration, with names cut to what fits.
+
+use std::time::Duration;
+
+use dynamo_webhooks::configuration::{
+    Address, Certificates, Key, KeyAlgorithm as ConfiguredKeys, LogFormat, MetricsAccess as ConfiguredAccess,
+    OperatorConfiguration, Problem as Found, Read,
+};
+use dynamo_webhooks::in_cluster::is_version;
+use dynamo_webhooks::names;
+use gateward::settings::{
+    CertificateSettings, Flag, Given, HttpVersions, KeyAlgorithm, ListenAddress, Listeners, LogLines, LogSettings,
+    MetricsAccess, ObjectLabels, ObjectNames, Problem, Settings, SettingsError,
+};
+use gateward::{Lifetime, Lifetimes, NameLimit};
+
+/// Options that the released operator has beside its configuration.
+pub(super) const FLAGS: &[Flag] = &[OPERATOR_VERSION, DEFAULT_IMAGE, OPERATOR_IMAGE, PULL_POLICY];
+
+/// The version that is stamped on new graphs.
+pub(super) const OPERATOR_VERSION: Flag = Flag {
+    name: "operator-version",
+    value_name: "VERSION",
+    help: "The operator's version, which new graphs are stamped with; gateward's own, unless given",
+    values: &[],
+};
+
+/// The image that requests without one get.
+pub(super) const DEFAULT_IMAGE: Flag = Flag {
+    name: "dgdr-default-image",
+    value_name: "IMAGE",
+    help: "The image that a DynamoGraphDeploymentRequest without one gets",
+    values: &[],
+};
+
+const OPERATOR_IMAGE: Flag = Flag {
+    name: "operator-image",
+    value_name: "IMAGE",
+    help: "Accepted for the operator's sake: only its controllers need it",
+    values: &[],
+};
+
+const PULL_POLICY: Flag = Flag {
+    name: "operator-image-pull-policy",
+    value_name: "POLICY",
+    help: "Accepted for the operator's sake: only its controllers need it",
+    values: &["Always", "IfNotPresent", "Never"],
+};
+
+/// The name of the Service.
+pub(super) fn service(fullname: &str) -> Result<String, gateward::DerivedNameError> {
+    NameLimit::Service.derive(fullname, names::SERVICE_SUFFIX)
+}
+
+/// What was found in the configuration file, as the facade tells it.
+pub(super) fn problem(found: Found) -> Problem {
+    Problem::of_key(found.key, found.text)
+}
+
+pub(super) fn settings(given: &Given) -> Result<Settings, SettingsError> {
+    let mut problems: Vec<Problem> = version_problem(given).into_iter().collect();
+    let read = match OperatorConfiguration::read(&given.document) {
+        Ok(read) => read,
+        Err(error) => {
+            problems.extend(error.0.into_iter().map(problem));
+            return Err(SettingsError(problems));
+        }
+    };
+    let certificates = certificates(&read.configuration.webhook.certificates, &mut problems);
+    let settings = joined(given, read, certificates)?;
+    if problems.is_empty() { Ok(settings) } else { Err(SettingsError(problems)) }
+}
+
+fn version_problem(given: &Given) -> Option<Problem> {
+    let version = given.flags.get(&OPERATOR_VERSION).filter(|version| !is_version(version))?;
+    Some(Problem::of_flag(OPERATOR_VERSION.name, format!("{version:?} is not a semantic version such as 1.4.0")))
+}
+
+fn joined(given: &Given, read: Read, certificates: CertificateSettings) -> Result<Settings, SettingsError> {
+    let Read { configuration, warnings } = read;
+    let release = given.surroundings.release();
+    Ok(Settings {
+        listeners: listeners(&configuration),
+        names: object_names(&configuration, &release.name)?,
+        labels: ObjectLabels {
+            secrets: names::secret_labels(&release.name),
+            configurations: names::configuration_labels(&release.namespace),
+            pods: names::pod_labels(&release.name),
+        },
+        certificates,
+        log: LogSettings {
+            format: match configuration.log_format {
+                LogFormat::Json => LogLines::Json,
+                LogFormat::Text => LogLines::Text,
+            },
+            filter: configuration.log_level,
+        },
+        warnings: warnings.into_iter().map(problem).collect(),
+    })
+}
+
+fn object_names(configuration: &OperatorConfiguration, release: &str) -> Result<ObjectNames, SettingsError> {
+    let webhook = &configuration.webhook;
+    let fullname = webhook.fullname.clone().unwrap_or_else(|| names::fullname(release));
+    let service = match &webhook.service_name {
+        Some(service) => service.clone(),
+        None => service(&fullname)?,
+    };
+    Ok(ObjectNames {
+        secret: webhook.secret_name.clone(),
+        authority_secret: NameLimit::Object.derive(&webhook.secret_name, names::AUTHORITY_SECRET_SUFFIX)?,
+        service,
+        lease: NameLimit::Object.derive(&fullname, names::LEASE_SUFFIX)?,
+    })
+}
+
+fn listeners(configuration: &OperatorConfiguration) -> Listeners {
+    let listen = |Address { ip, port }| ListenAddress { ip, port };
+    Listeners {
+        webhooks: listen(configuration.webhook.address),
+        health: listen(configuration.health),
+        metrics: listen(configuration.metrics),
+        metrics_access: match configuration.metrics_access {
+            ConfiguredAccess::Authorized => MetricsAccess::Authorized,
+            ConfiguredAccess::Open => MetricsAccess::Open,
+        },
+        http: if configuration.http2.is_on() { HttpVersions::Http1AndHttp2 } else { HttpVersions::Http1 },
+    }
+}
+
+fn certificates(configured: &Certificates, problems: &mut Vec<Problem>) -> CertificateSettings {
+    let mut lifetime = |key: Key, configured: Option<Duration>| {
+        let lifetime = configured.map(Lifetime::new).transpose();
+        lifetime.map_err(|error| problems.push(Problem::of_key(key.path(), error.to_string()))).ok().flatten()
+    };
+    let lifetimes = Lifetimes {
+        authority: lifetime(Key::AUTHORITY_LIFETIME, configured.authority_lifetime).unwrap_or_default(),
+        server: lifetime(Key::LIFETIME, configured.lifetime).unwrap_or_default(),
+    };
+    let keys = match configured.key_algorithm {
+        Some(ConfiguredKeys::Rsa) => KeyAlgorithm::Rsa,
+        Some(ConfiguredKeys::Ecdsa) | None => KeyAlgorithm::Ecdsa,
+    };
+    CertificateSettings { authority_name: names::AUTHORITY.to_owned(), lifetimes, keys }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use gateward::Product as _;
+    use gateward::settings::{Flags, Surroundings};
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::product::Dynamo;
+
+    fn given(webhook: &Value, flags: Flags, release: &str) -> Given {
+        let variable = |name: &str| match name {
+            "POD_INSTANCE" => Some(release.to_owned()),
+            "POD_NAMESPACE" => Some("zoo".to_owned()),
+            "POD_IP" => Some("10.1.2.3".to_owned()),
+            _ => Some("otter".to_owned()),
+        };
+        let document = json!({
+            "apiVersion": dynamo_webhooks::configuration::API_VERSION,
+            "kind": dynamo_webhooks::configuration::KIND,
+            "server": {"webhook": webhook},
+        });
+        Given { document, surroundings: Surroundings::read(variable, None).unwrap(), flags }
+    }
+
+    fn of(webhook: &Value, release: &str) -> Settings {
+        Dynamo::new().settings(&given(webhook, Flags::default(), release)).unwrap()
+    }
+
+    #[test]
+    fn names_are_made_of_the_release() {
+        let settings = of(&json!({}), "river");
+        assert_eq!(settings.names.secret, "webhook-server-cert");
+        assert_eq!(settings.names.authority_secret, "webhook-server-cert-ca");
+        assert_eq!(settings.names.service, "river-dynamo-operator-webhook-service");
+        assert_eq!(settings.names.lease, "river-dynamo-operator-webhook-writer");
+        assert_eq!(settings.labels.configurations["nvidia.com/dynamo-operator-namespace"], "zoo");
+        assert_eq!(settings.labels.pods["app.kubernetes.io/instance"], "river");
+    }
+
+    #[test]
+    fn names_that_the_configuration_gives_win() {
+        let settings = of(&json!({"fullname": "lake", "secretName": "cert", "serviceName": "door"}), "river");
+        let ObjectNames { secret, authority_secret, service, lease } = settings.names;
+        assert_eq!([secret, authority_secret, service, lease], ["cert", "cert-ca", "door", "lake-webhook-writer"]);
+    }
+
+    /// 53 characters are Helm's limit.
+    #[test]
+    fn the_service_of_the_longest_release_is_the_one_that_manifests_name() {
+        let release = "r".repeat(53);
+        let service = of(&json!({}), &release).names.service;
+        assert_eq!(service.len(), 63);
+        let installed = Dynamo::new().installation(&gateward::Release { name: release, namespace: "zoo".into() });
+        assert_eq!(service, installed.service);
+    }
+
+    #[test]
+    fn lifetimes_live_as_long_as_the_book_promises_unless_set() {
+        assert_eq!(of(&json!({}), "river").certificates.lifetimes, Lifetimes::default());
+        let certificates = json!({"caLifetime": "48h", "lifetime": "24h", "keyAlgorithm": "RSA"});
+        let certificates = of(&json!({"certificates": certificates}), "river").certificates;
+        assert_eq!(certificates.lifetimes.server.duration(), Duration::from_hours(24));
+        assert_eq!(certificates.keys, KeyAlgorithm::Rsa);
+    }
+
+    #[test]
+    fn all_that_is_wrong_is_told_at_once() {
+        let flags = Flags::from_iter([(OPERATOR_VERSION.name, "unknown".to_owned())]);
+        let certificates = json!({"caLifetime": "1s", "lifetime": "2000000h"});
+        let error = settings(&given(&json!({"certificates": certificates}), flags.clone(), "river")).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "--operator-version: \"unknown\" is not a semantic version such as 1.4.0\n\
+             server.webhook.certificates.caLifetime: a certificate lives from one minute to 100 years, not 1 seconds\n\
+             server.webhook.certificates.lifetime: a certificate lives from one minute to 100 years, not 7200000000 \
+             seconds"
+        );
+        let error = settings(&given(&json!({"port": "x", "secretName": 7}), flags, "river")).unwrap_err();
+        assert_eq!(error.0.len(), 3);
+    }
+}

@@ -1,0 +1,255 @@
+//! What a server in a cluster is told: by its configuration file, its command line and the Pod it runs in.
+
+mod flags;
+mod problem;
+mod surroundings;
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use gateward_certs::{DerivedNameError, Lifetimes, NameLimit};
+use gateward_core::Facts;
+use serde_json::Value;
+
+pub use flags::{Flag, Flags};
+pub use problem::{Problem, SettingsError, Whose};
+pub use surroundings::Surroundings;
+
+use crate::product::Release;
+
+/// All that a product makes settings and facts of.
+#[derive(Debug, Clone)]
+pub struct Given {
+    /// The configuration file.
+    pub document: Value,
+    /// The Pod.
+    pub surroundings: Surroundings,
+    /// What the command line says.
+    pub flags: Flags,
+}
+
+/// How a server in a cluster is set up.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// The three listeners.
+    pub listeners: Listeners,
+    /// The names of objects in the cluster.
+    pub names: ObjectNames,
+    /// The labels of objects in the cluster.
+    pub labels: ObjectLabels,
+    /// How certificates are made.
+    pub certificates: CertificateSettings,
+    /// What is logged, and how.
+    pub log: LogSettings,
+    /// What the author of the configuration should know.
+    pub warnings: Vec<Problem>,
+}
+
+/// Where a server listens, and what is spoken there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Listeners {
+    /// Reviews, over TLS.
+    pub webhooks: ListenAddress,
+    /// Probes, over plain HTTP.
+    pub health: ListenAddress,
+    /// Metrics.
+    pub metrics: ListenAddress,
+    /// Who may read the metrics.
+    pub metrics_access: MetricsAccess,
+    /// The versions of HTTP for reviews.
+    pub http: HttpVersions,
+}
+
+impl Default for Listeners {
+    fn default() -> Self {
+        let everywhere = |port| ListenAddress { ip: None, port };
+        Self {
+            webhooks: everywhere(9443),
+            health: everywhere(8081),
+            metrics: everywhere(8080),
+            metrics_access: MetricsAccess::Authorized,
+            http: HttpVersions::Http1,
+        }
+    }
+}
+
+/// Where one listener listens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ListenAddress {
+    /// The address; none for all of them, IPv4 and IPv6.
+    pub ip: Option<IpAddr>,
+    /// The port.
+    pub port: u16,
+}
+
+/// Who may read the metrics.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MetricsAccess {
+    /// Whoever the API server lets, over HTTPS.
+    Authorized,
+    /// Everybody, over HTTP.
+    Open,
+}
+
+/// The versions of HTTP for reviews.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HttpVersions {
+    /// HTTP/1.1 alone.
+    Http1,
+    /// HTTP/1.1, and HTTP/2 where the peer asks for it.
+    Http1AndHttp2,
+}
+
+/// The names of objects in the cluster.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ObjectNames {
+    /// The Secret of the server's certificate.
+    pub secret: String,
+    /// The Secret of the authority.
+    pub authority_secret: String,
+    /// The Service that the API server calls.
+    pub service: String,
+    /// The lease that lets one replica write.
+    pub lease: String,
+}
+
+/// The labels of objects in the cluster.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ObjectLabels {
+    /// Those that the Secrets are made with.
+    pub secrets: BTreeMap<String, String>,
+    /// Those by which webhook configurations are found.
+    pub configurations: BTreeMap<String, String>,
+    /// Those by which the Pods of all replicas are found.
+    pub pods: BTreeMap<String, String>,
+}
+
+/// How certificates are made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CertificateSettings {
+    /// The name that new authorities get: at most 64 characters.
+    pub authority_name: String,
+    /// How long certificates live.
+    pub lifetimes: Lifetimes,
+    /// What keys are made.
+    pub keys: KeyAlgorithm,
+}
+
+/// What keys are made.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum KeyAlgorithm {
+    /// ECDSA on the curve P-256.
+    #[default]
+    Ecdsa,
+    /// RSA of 3072 bits.
+    Rsa,
+}
+
+/// What is logged, and how, unless the command line says otherwise.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogSettings {
+    /// A level, or a filter such as `gateward_server=debug`.
+    pub filter: String,
+    /// How a line looks.
+    pub format: LogLines,
+}
+
+/// How a log line looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogLines {
+    /// One JSON object a line.
+    Json,
+    /// One line of text.
+    Text,
+}
+
+impl Default for LogSettings {
+    fn default() -> Self {
+        Self { filter: "info".into(), format: LogLines::Json }
+    }
+}
+
+impl Settings {
+    /// The settings of a release that nobody has set anything for. `document` should be empty: nothing in it is read.
+    pub(crate) fn of(release: &Release, command: &str, document: &Value) -> Result<Self, SettingsError> {
+        let derive = |limit: NameLimit, base: &str, suffix: &str| limit.derive(base, suffix);
+        let names = || -> Result<ObjectNames, DerivedNameError> {
+            Ok(ObjectNames {
+                secret: "webhook-server-cert".into(),
+                authority_secret: "webhook-server-cert-ca".into(),
+                service: derive(NameLimit::Service, &release.name, "-webhook-service")?,
+                lease: derive(NameLimit::Object, &release.name, "-webhook-writer")?,
+            })
+        };
+        let labels = BTreeMap::from([
+            ("app.kubernetes.io/instance".to_owned(), release.name.clone()),
+            ("app.kubernetes.io/managed-by".to_owned(), command.to_owned()),
+        ]);
+        Ok(Self {
+            listeners: Listeners::default(),
+            names: names()?,
+            labels: ObjectLabels { secrets: labels.clone(), configurations: labels.clone(), pods: labels },
+            certificates: CertificateSettings {
+                authority_name: "webhook authority".into(),
+                lifetimes: Lifetimes::default(),
+                keys: KeyAlgorithm::default(),
+            },
+            log: LogSettings::default(),
+            warnings: problem::unknown_keys(document),
+        })
+    }
+}
+
+/// The facts of a server in a cluster, as they are at the moment.
+pub struct Learned {
+    /// The facts.
+    pub facts: Arc<dyn Facts>,
+    /// What a person should know of them, each a sentence.
+    pub notes: Vec<String>,
+}
+
+/// Why there are no facts.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum LearnError {
+    /// The configuration asks for what the cluster doesn't have: at the start, the server ends with that.
+    #[error("{0}")]
+    Contradiction(Problem),
+    /// What the cluster has can't be learned at the moment; the server tries again.
+    #[error("{0}")]
+    Unreadable(String),
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn of(release: &str, document: &Value) -> Settings {
+        let release = Release { name: release.into(), namespace: "zoo".into() };
+        Settings::of(&release, "otter", document).unwrap()
+    }
+
+    #[test]
+    fn an_operator_that_reads_no_configuration_has_usual_settings() {
+        let settings = of("river", &json!({}));
+        assert_eq!(settings.names.service, "river-webhook-service");
+        assert_eq!(settings.listeners.webhooks, ListenAddress { ip: None, port: 9443 });
+        assert_eq!(settings.warnings, []);
+    }
+
+    #[test]
+    fn what_nobody_reads_is_told() {
+        let warnings = of("river", &json!({"colour": 1, "kind": "Otter"})).warnings;
+        let told: Vec<_> = warnings.iter().map(Problem::to_string).collect();
+        assert_eq!(told, ["colour: unknown key, ignored"]);
+    }
+
+    #[test]
+    fn names_of_long_releases_fit() {
+        let names = of(&"r".repeat(53), &json!({})).names;
+        assert_eq!(names.service.len(), 63);
+        assert!(names.service.ends_with("-webhook-service"));
+    }
+}

@@ -1,0 +1,84 @@
+//! What is wrong with what a server was told.
+
+use std::fmt;
+
+use gateward_certs::DerivedNameError;
+use gateward_core::FieldPath;
+use serde_json::Value;
+
+/// Who said what is wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Whose {
+    /// A key of the configuration file.
+    Key(FieldPath),
+    /// A variable of the environment.
+    Variable(&'static str),
+    /// An option of the command line, without its dashes.
+    Flag(&'static str),
+    /// Nobody in particular.
+    Nobody,
+}
+
+/// One thing that is wrong, or that should be known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// Who said it.
+    pub whose: Whose,
+    /// What is wrong and what would be right.
+    pub text: String,
+}
+
+impl Problem {
+    /// About a key of the configuration file.
+    pub fn of_key(key: FieldPath, text: impl Into<String>) -> Self {
+        Self { whose: Whose::Key(key), text: text.into() }
+    }
+
+    /// About an option of the command line.
+    pub fn of_flag(flag: &'static str, text: impl Into<String>) -> Self {
+        Self { whose: Whose::Flag(flag), text: text.into() }
+    }
+
+    /// About a variable of the environment.
+    pub fn of_variable(variable: &'static str, text: impl Into<String>) -> Self {
+        Self { whose: Whose::Variable(variable), text: text.into() }
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.whose {
+            Whose::Key(key) => write!(f, "{key}: ")?,
+            Whose::Variable(name) => write!(f, "the environment variable {name}: ")?,
+            Whose::Flag(name) => write!(f, "--{name}: ")?,
+            Whose::Nobody => {}
+        }
+        f.write_str(&self.text)
+    }
+}
+
+/// Everything that is wrong, at once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SettingsError(pub Vec<Problem>);
+
+impl fmt::Display for SettingsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let problems: Vec<String> = self.0.iter().map(Problem::to_string).collect();
+        f.write_str(&problems.join("\n"))
+    }
+}
+
+impl std::error::Error for SettingsError {}
+
+impl From<DerivedNameError> for SettingsError {
+    fn from(error: DerivedNameError) -> Self {
+        Self(vec![Problem { whose: Whose::Nobody, text: error.to_string() }])
+    }
+}
+
+/// What nobody reads of a document of which only group, version and kind are known.
+pub(super) fn unknown_keys(document: &Value) -> Vec<Problem> {
+    let keys = document.as_object().into_iter().flat_map(serde_json::Map::keys);
+    let unknown = keys.filter(|key| !["apiVersion", "kind"].contains(&key.as_str()));
+    unknown.map(|key| Problem::of_key(FieldPath::field(key.clone()), "unknown key, ignored")).collect()
+}
