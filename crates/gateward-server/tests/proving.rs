@@ -3,11 +3,16 @@
 
 mod scene;
 
+use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use gateward_certs::Authority;
-use gateward_server::{Caller, Limits, Pages, PlainRequest, Trust};
-use scene::{Scene, authority, leaf, scene, until};
+use gateward_core::Facts;
+use gateward_server::{Caller, Limits, Pages, PlainRequest, Protocols, RegistryAnswerer, Trust};
+use scene::client::Client;
+use scene::otter::{Lodge, registry};
+use scene::{Scene, authority, leaf, scene, scene_at, until};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
@@ -58,6 +63,18 @@ async fn it_takes_every_caller_to_be_ready() {
     assert!(!proof.is_ready());
     proof.callers.send_replace(vec![good, caller("CustomResourceDefinition otters", &[&strange, own])]);
     until("all callers are content", || proof.is_ready()).await;
+}
+
+#[tokio::test]
+async fn a_listener_on_all_addresses_is_proved_whether_there_is_ipv6_or_not() {
+    let lodge = Lodge::default();
+    let facts = || Arc::new(()) as Arc<dyn Facts>;
+    let answerer = RegistryAnswerer::new(Arc::new(registry(&lodge)), facts);
+    let scene = scene_at("[::]:0", answerer, Limits::default(), Protocols::default(), lodge).await;
+    scene.server.prove(&scene.trust()).await;
+    assert!(scene.readiness.is_ready(SystemTime::now()));
+    let older = SocketAddr::from(([127, 0, 0, 1], scene.address().port()));
+    assert!(Client::connect(older, &scene.trust()).await.is_ok());
 }
 
 #[tokio::test]

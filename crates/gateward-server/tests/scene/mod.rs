@@ -47,6 +47,16 @@ pub async fn scene(limits: Limits) -> Scene {
 }
 
 pub async fn scene_of(answerer: impl Answerer, limits: Limits, protocols: Protocols, lodge: Lodge) -> Scene {
+    scene_at(ANYWHERE, answerer, limits, protocols, lodge).await
+}
+
+pub async fn scene_at(
+    address: &str,
+    answerer: impl Answerer,
+    limits: Limits,
+    protocols: Protocols,
+    lodge: Lodge,
+) -> Scene {
     let authority = authority();
     let identity = IdentitySlot::holding(leaf(&authority));
     let (metrics, readiness) = (Metrics::new("otter"), Readiness::new());
@@ -55,7 +65,7 @@ pub async fn scene_of(answerer: impl Answerer, limits: Limits, protocols: Protoc
         .protocols(protocols)
         .metrics(metrics.clone())
         .readiness(readiness.clone());
-    let server = server.bind(ANYWHERE.parse().unwrap()).await.unwrap().serve();
+    let server = server.bind(address.parse().unwrap()).await.unwrap().serve();
     Scene { server, authority, identity, metrics, readiness, lodge }
 }
 
