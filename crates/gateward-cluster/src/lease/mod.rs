@@ -1,6 +1,15 @@
-//! The writer's lease.
+//! The writer's lease: one replica writes Secrets and bundles, the others follow.
+//!
+//! What is decided is in [`record`], what the rest of this crate asks is in [`tenure`], and [`hold`] does the work.
+
+mod hold;
+mod record;
+mod tenure;
 
 use std::time::Duration;
+
+pub(crate) use hold::LeaseHolder;
+pub(crate) use tenure::{Held, Tenure};
 
 /// How long a lease lasts.
 ///
@@ -12,7 +21,7 @@ pub struct LeaseTimes {
     pub renewal: Duration,
     /// For how long after its last renewal the holder may write.
     pub deadline: Duration,
-    /// After how much time without a renewal another replica takes it.
+    /// After how much time without a renewal another replica takes it. The API server keeps whole seconds of it.
     pub duration: Duration,
 }
 

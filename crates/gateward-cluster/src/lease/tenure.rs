@@ -1,0 +1,97 @@
+//! Whether this replica may write.
+
+use std::time::{Duration, Instant, SystemTime};
+
+use tokio::sync::watch;
+
+/// Who holds the lease, as this replica knows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Held {
+    /// Nobody, or it isn't known.
+    Unknown,
+    /// This replica, for a while.
+    Ours(Term),
+    /// Another one.
+    Theirs(String),
+}
+
+/// For how long this replica may write.
+///
+/// Both clocks count: the one that doesn't jump stands still while a machine is suspended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Term {
+    until: Instant,
+    until_by_the_wall: SystemTime,
+}
+
+impl Term {
+    pub(super) fn starting(now: Instant, wall: SystemTime, time: Duration) -> Self {
+        Self { until: now + time, until_by_the_wall: wall + time }
+    }
+
+    fn remaining(&self, now: Instant, wall: SystemTime) -> Option<Duration> {
+        let by_the_wall = self.until_by_the_wall.duration_since(wall).ok()?;
+        Some(self.until.checked_duration_since(now)?.min(by_the_wall)).filter(|left| !left.is_zero())
+    }
+}
+
+/// Tells those who write whether they may.
+#[derive(Debug, Clone)]
+pub(crate) struct Tenure(watch::Receiver<Held>);
+
+impl Tenure {
+    pub(super) fn new() -> (watch::Sender<Held>, Self) {
+        let (sender, receiver) = watch::channel(Held::Unknown);
+        (sender, Self(receiver))
+    }
+
+    /// For how long this replica may still write; `None` if it may not.
+    pub(crate) fn remaining(&self) -> Option<Duration> {
+        match &*self.0.borrow() {
+            Held::Ours(term) => term.remaining(Instant::now(), SystemTime::now()),
+            _ => None,
+        }
+    }
+
+    /// Who holds the lease.
+    pub(crate) fn held(&self) -> Held {
+        self.0.borrow().clone()
+    }
+
+    /// Waits for the next change of hands or term. It never ends once the lease is not looked after any more.
+    pub(crate) async fn changed(&mut self) {
+        if self.0.changed().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TIME: Duration = Duration::from_secs(10);
+
+    #[test]
+    fn a_term_ends() {
+        let (now, wall) = (Instant::now(), SystemTime::now());
+        let term = Term::starting(now, wall, TIME);
+        let second = Duration::from_secs(1);
+        assert_eq!(term.remaining(now + second, wall + second), Some(Duration::from_secs(9)));
+        assert_eq!(term.remaining(now + TIME, wall + TIME), None);
+    }
+
+    #[test]
+    fn a_term_ends_while_the_machine_is_suspended() {
+        let (now, wall) = (Instant::now(), SystemTime::now());
+        let term = Term::starting(now, wall, TIME);
+        assert_eq!(term.remaining(now, wall + Duration::from_hours(1)), None);
+    }
+
+    #[test]
+    fn a_clock_that_is_set_back_lengthens_no_term() {
+        let (now, wall) = (Instant::now(), SystemTime::now());
+        let term = Term::starting(now, wall, TIME);
+        assert_eq!(term.remaining(now + TIME, wall - Duration::from_hours(1)), None);
+    }
+}

@@ -1,0 +1,85 @@
+//! How long an answer of the API server is waited for, and how long until the next try.
+
+use std::future::Future;
+use std::time::Duration;
+
+/// How long one request may take. It is far less than a lease lasts.
+pub(crate) const ANSWER: Duration = Duration::from_secs(4);
+
+/// Why a request brought nothing.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum RequestError {
+    /// The API server refused it, or could not be reached.
+    #[error(transparent)]
+    Kube(#[from] kube::Error),
+    /// There was no answer.
+    #[error("the API server has not answered within {} s", ANSWER.as_secs())]
+    Silence,
+}
+
+impl RequestError {
+    /// Whether the object has changed, gone or appeared meanwhile, so that a look at it tells more than another try.
+    pub(crate) fn is_stale(&self) -> bool {
+        let Self::Kube(kube::Error::Api(status)) = self else { return false };
+        status.is_conflict() || status.is_already_exists() || status.is_not_found()
+    }
+
+    /// The same for a JSON Patch: where one of its tests fails, the API server calls it invalid.
+    pub(crate) fn is_stale_patch(&self) -> bool {
+        self.is_stale() || matches!(self, Self::Kube(kube::Error::Api(status)) if status.is_invalid())
+    }
+
+    /// Whether the API server doesn't let this replica do it.
+    pub(crate) fn is_forbidden(&self) -> bool {
+        matches!(self, Self::Kube(kube::Error::Api(status)) if status.is_forbidden())
+    }
+}
+
+/// Waits for an answer as long as one may take.
+pub(crate) async fn answered<T>(request: impl Future<Output = kube::Result<T>>) -> Result<T, RequestError> {
+    match tokio::time::timeout(ANSWER, request).await {
+        Ok(answer) => Ok(answer?),
+        Err(_) => Err(RequestError::Silence),
+    }
+}
+
+/// How long to wait between tries that fail: twice as long each time, up to a limit.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Backoff {
+    next: Duration,
+}
+
+impl Backoff {
+    const FIRST: Duration = Duration::from_millis(250);
+    const LONGEST: Duration = Duration::from_secs(15);
+
+    pub(crate) fn new() -> Self {
+        Self { next: Self::FIRST }
+    }
+
+    /// How long to wait after one more failure.
+    pub(crate) fn fail(&mut self) -> Duration {
+        let wait = self.next;
+        self.next = (wait * 2).min(Self::LONGEST);
+        wait
+    }
+
+    /// After a success.
+    pub(crate) fn reset(&mut self) {
+        self.next = Self::FIRST;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failures_are_tried_again_ever_more_seldom_and_a_success_ends_that() {
+        let mut backoff = Backoff::new();
+        let waits: Vec<_> = (0..8).map(|_| backoff.fail().as_millis()).collect();
+        assert_eq!(waits, [250, 500, 1_000, 2_000, 4_000, 8_000, 15_000, 15_000]);
+        backoff.reset();
+        assert_eq!(backoff.fail(), Backoff::FIRST);
+    }
+}
