@@ -1,0 +1,149 @@
+//! The Secrets of server and authority, as the API server has them.
+
+mod follow;
+
+use std::collections::BTreeMap;
+
+use gateward_certs::rotation::{AuthoritySecret, SecretChange};
+use gateward_certs::secret::SecretData;
+use k8s_openapi::ByteString;
+use k8s_openapi::api::core::v1::Secret;
+use kube::Api;
+use kube::api::{ObjectMeta, PostParams};
+use kube::core::PartialObjectMeta;
+
+pub(crate) use follow::{Follower, Told};
+
+use crate::connection::Connection;
+use crate::patience::{RequestError, answered};
+use crate::setup::Setup;
+
+/// Which of the two Secrets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Which {
+    /// The server's.
+    Leaf,
+    /// The authority's.
+    Authority,
+}
+
+impl Which {
+    /// The type that a new one gets. That of one that is there can't be changed.
+    fn type_of_secret(self) -> &'static str {
+        match self {
+            Self::Leaf => "kubernetes.io/tls",
+            Self::Authority => "Opaque",
+        }
+    }
+}
+
+/// Reads and writes the two Secrets.
+#[derive(Clone)]
+pub(crate) struct SecretStore {
+    api: Api<Secret>,
+    names: crate::setup::Secrets,
+    parameters: PostParams,
+}
+
+impl SecretStore {
+    pub(crate) fn new(connection: &Connection, setup: &Setup) -> Self {
+        Self {
+            api: Api::namespaced(connection.client(), &setup.namespace),
+            names: setup.secrets.clone(),
+            parameters: PostParams { field_manager: Some(setup.field_manager.clone()), ..PostParams::default() },
+        }
+    }
+
+    pub(crate) fn name(&self, which: Which) -> &str {
+        match which {
+            Which::Leaf => &self.names.leaf,
+            Which::Authority => &self.names.authority,
+        }
+    }
+
+    /// For watches, which only ask for names and versions.
+    pub(crate) fn metadata(&self) -> Api<PartialObjectMeta<Secret>> {
+        Api::namespaced(self.api.clone().into_client(), self.api.namespace().unwrap_or_default())
+    }
+
+    /// The newest state of a Secret, from the store itself and from no cache.
+    pub(crate) async fn read(&self, which: Which) -> Result<Option<Secret>, RequestError> {
+        answered(self.api.get_opt(self.name(which))).await
+    }
+
+    /// Changes a Secret that was read, or creates it whole if it was not there. Both fail if another one was first.
+    pub(crate) async fn write(
+        &self,
+        which: Which,
+        before: Option<&Secret>,
+        change: SecretChange,
+    ) -> Result<Secret, RequestError> {
+        let name = self.name(which);
+        if let Some(before) = before {
+            let secret = changed(before.clone(), change, &self.names.labels);
+            return answered(self.api.replace(name, &self.parameters, &secret)).await;
+        }
+        let metadata = ObjectMeta { name: Some(name.to_owned()), ..ObjectMeta::default() };
+        let type_ = Some(which.type_of_secret().to_owned());
+        let new = Secret { metadata, type_, ..Secret::default() };
+        answered(self.api.create(&self.parameters, &changed(new, change, &self.names.labels))).await
+    }
+}
+
+/// The content of a Secret.
+pub(crate) fn data(secret: &Secret) -> SecretData {
+    let fields = secret.data.iter().flatten();
+    fields.map(|(name, content)| (name.clone(), content.0.clone())).collect()
+}
+
+/// The authority's Secret, as decisions read it.
+pub(crate) fn authority(secret: &Secret) -> AuthoritySecret {
+    AuthoritySecret { data: data(secret), annotations: secret.metadata.annotations.clone().unwrap_or_default() }
+}
+
+/// What the API server calls this state of an object.
+pub(crate) fn version(secret: Option<&Secret>) -> Option<&str> {
+    secret.and_then(|secret| secret.metadata.resource_version.as_deref())
+}
+
+/// A Secret after a change: what the change doesn't name stays, and with it the resourceVersion that guards the write.
+fn changed(mut secret: Secret, change: SecretChange, labels: &BTreeMap<String, String>) -> Secret {
+    let fields = change.data.iter();
+    secret.data = Some(fields.map(|(name, content)| (name.to_owned(), ByteString(content.to_vec()))).collect());
+    let annotations = secret.metadata.annotations.get_or_insert_default();
+    for (name, value) in change.annotations {
+        match value {
+            Some(value) => annotations.insert(name.to_owned(), value),
+            None => annotations.remove(name),
+        };
+    }
+    let labelled = secret.metadata.labels.get_or_insert_default();
+    labelled.extend(labels.iter().map(|(name, value)| (name.clone(), value.clone())));
+    secret
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_keeps_what_others_wrote_and_the_guard() {
+        let theirs = |(key, value): (&str, &str)| (key.to_owned(), value.to_owned());
+        let metadata = ObjectMeta {
+            resource_version: Some("7".to_owned()),
+            annotations: Some([("theirs", "stays"), ("ours", "goes")].map(theirs).into()),
+            labels: Some([("theirs", "stays")].map(theirs).into()),
+            ..ObjectMeta::default()
+        };
+        let type_ = Some("Opaque".to_owned());
+        let before = Secret { metadata, type_, ..Secret::default() };
+        let annotations = BTreeMap::from([("ours", None), ("new", Some("here".to_owned()))]);
+        let change = SecretChange { data: SecretData::default().with("tls.crt", "x"), annotations };
+        let after = changed(before, change, &[("part-of", "zoo")].map(theirs).into());
+
+        assert_eq!(data(&after), SecretData::default().with("tls.crt", "x"));
+        assert_eq!(after.metadata.annotations, Some([("theirs", "stays"), ("new", "here")].map(theirs).into()));
+        assert_eq!(after.metadata.labels, Some([("theirs", "stays"), ("part-of", "zoo")].map(theirs).into()));
+        assert_eq!((after.type_.as_deref(), version(Some(&after))), (Some("Opaque"), Some("7")));
+    }
+}
