@@ -1,0 +1,71 @@
+//! Those who carry bundles: webhook configurations, and the conversion stanzas of CRDs.
+
+mod find;
+mod ledger;
+mod object;
+mod patch;
+mod watch;
+
+use futures_util::future::{try_join_all, try_join3};
+use gateward_certs::Bundle;
+use kube::api::{ListParams, Patch, PatchParams};
+use kube::{Api, Client};
+
+pub(crate) use find::{Entry, Sighting, absent};
+pub(crate) use ledger::{Ledger, Moment};
+pub(crate) use object::{ConsumerKind, ConsumerObject};
+pub(crate) use watch::{Heard, Scope};
+
+use crate::connection::Connection;
+use crate::patience::{RequestError, answered};
+use crate::setup::{ConsumerRules, Setup};
+
+/// Reads those who carry bundles, and writes these.
+#[derive(Clone)]
+pub(crate) struct ConsumerStore {
+    client: Client,
+    rules: ConsumerRules,
+    parameters: PatchParams,
+}
+
+impl ConsumerStore {
+    pub(crate) fn new(connection: &Connection, setup: &Setup) -> Self {
+        let parameters = PatchParams { field_manager: Some(setup.field_manager.clone()), ..PatchParams::default() };
+        Self { client: connection.client(), rules: setup.consumers.clone(), parameters }
+    }
+
+    pub(crate) fn rules(&self) -> &ConsumerRules {
+        &self.rules
+    }
+
+    pub(crate) fn api(&self, kind: ConsumerKind) -> Api<ConsumerObject> {
+        Api::all_with(self.client.clone(), &kind)
+    }
+
+    /// All that are there, from the store itself and from no cache.
+    pub(crate) async fn read(&self) -> Result<Vec<Sighting>, RequestError> {
+        let crds = try_join_all(self.rules.crds.iter().map(|name| self.read_crd(name)));
+        let lists = (self.list(ConsumerKind::Validating), self.list(ConsumerKind::Mutating));
+        let (validating, mutating, crds) = try_join3(lists.0, lists.1, crds).await?;
+        Ok(validating.into_iter().chain(mutating).chain(crds.into_iter().flatten()).collect())
+    }
+
+    /// All configurations, since one of our name counts although someone took its labels away.
+    async fn list(&self, kind: ConsumerKind) -> Result<Vec<Sighting>, RequestError> {
+        let list = answered(self.api(kind).list(&ListParams::default())).await?;
+        Ok(list.items.iter().filter_map(|object| self.rules.look_at(kind, object)).collect())
+    }
+
+    async fn read_crd(&self, name: &str) -> Result<Option<Sighting>, RequestError> {
+        let crd = answered(self.api(ConsumerKind::Crd).get_opt(name)).await?;
+        Ok(crd.and_then(|crd| self.rules.look_at(ConsumerKind::Crd, &crd)))
+    }
+
+    /// Writes bundles into an object that was read. It fails if the object has changed meanwhile.
+    pub(crate) async fn write(&self, seen: &Sighting, bundles: &[(&Entry, &Bundle)]) -> Result<(), RequestError> {
+        let places = bundles.iter().map(|(entry, bundle)| (&entry.place, *bundle));
+        let patch = Patch::Json::<()>(patch::patch(&seen.version, places));
+        answered(self.api(seen.kind).patch(&seen.name, &self.parameters, &patch)).await?;
+        Ok(())
+    }
+}
