@@ -1,20 +1,26 @@
 //! What a webhook server does in a cluster: its Secrets, its bundles, its lease, and what it reads.
 
 mod connection;
+mod consumers;
 pub mod crds;
 mod failure;
+mod fights;
 mod keeper;
 mod lease;
+mod news;
+mod patience;
 pub mod permissions;
 mod reader;
+mod replicas;
 mod report;
 mod review;
 pub mod rivals;
+mod secrets;
 mod setup;
 mod trust;
 
 pub use connection::{Connection, ConnectionError};
-pub use keeper::Keeper;
+pub use keeper::{Keeper, KeeperError};
 pub use lease::LeaseTimes;
 pub use reader::ApiReader;
 pub use report::{ConsumerReport, ConsumerState, NotOurs, ProgressReport, Report, Writer};

@@ -1,0 +1,85 @@
+//! Carries a step out, under its guards.
+
+use std::time::{Duration, Instant};
+
+use gateward_certs::Bundle;
+use gateward_certs::rotation::{BundleWrite, Change, SecretChange};
+use k8s_openapi::api::core::v1::Secret;
+
+use super::look::Look;
+use super::means::Means;
+use crate::consumers::{Entry, Sighting};
+use crate::patience::RequestError;
+use crate::secrets::Which;
+
+/// What became of a write.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// It is done.
+    Done,
+    /// An object has changed meanwhile: a new look decides.
+    Stale(String),
+    /// Someone undoes what is written, and it is not written again before that much time has passed.
+    Deferred(Duration),
+    /// Another replica may be writing by now.
+    LeaseLost,
+    /// It was refused, or there was no answer.
+    Failed(String),
+}
+
+impl Means {
+    /// Writes what was decided on a look.
+    pub(super) async fn carry_out(&self, look: &Look, change: Change) -> Outcome {
+        match change {
+            Change::AuthoritySecret(change) => {
+                self.write_secret(Which::Authority, look.authority.as_ref(), change).await
+            }
+            Change::LeafSecret(change) => self.write_secret(Which::Leaf, look.leaf.as_ref(), change).await,
+            Change::Bundles(writes) => self.write_bundles(&look.consumers, &writes).await,
+        }
+    }
+
+    async fn write_secret(&self, which: Which, before: Option<&Secret>, change: SecretChange) -> Outcome {
+        if self.tenure.remaining().is_none() {
+            return Outcome::LeaseLost;
+        }
+        let written = self.secrets.write(which, before, change).await;
+        written.map_or_else(|why| Outcome::of(&why, RequestError::is_stale), |_| Outcome::Done)
+    }
+
+    /// Each object is written by itself: where one fails, the others are written all the same.
+    async fn write_bundles(&self, seen: &[Sighting], writes: &[BundleWrite]) -> Outcome {
+        let mut outcome = Outcome::Done;
+        for sighting in seen {
+            let bundle = |entry: &Entry| writes.iter().find(|write| write.consumer == entry.consumer.id);
+            let bundles = sighting.entries.iter().filter_map(|entry| Some((entry, &bundle(entry)?.bundle)));
+            let bundles: Vec<_> = bundles.collect();
+            if !bundles.is_empty() {
+                outcome = outcome.or(self.write_bundles_of(sighting, &bundles).await);
+            }
+        }
+        outcome
+    }
+
+    pub(super) async fn write_bundles_of(&self, seen: &Sighting, bundles: &[(&Entry, &Bundle)]) -> Outcome {
+        if self.tenure.remaining().is_none() {
+            return Outcome::LeaseLost;
+        }
+        if let Err(wait) = self.fights.may_write(&seen.object(), Instant::now()) {
+            return Outcome::Deferred(wait);
+        }
+        let written = self.consumers.write(seen, bundles).await;
+        written.map_or_else(|why| Outcome::of(&why, RequestError::is_stale_patch), |()| Outcome::Done)
+    }
+}
+
+impl Outcome {
+    fn of(why: &RequestError, is_stale: impl Fn(&RequestError) -> bool) -> Self {
+        if is_stale(why) { Self::Stale(why.to_string()) } else { Self::Failed(why.to_string()) }
+    }
+
+    /// The first that is not well.
+    fn or(self, other: Self) -> Self {
+        if self == Self::Done { other } else { self }
+    }
+}

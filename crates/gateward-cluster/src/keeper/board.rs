@@ -1,0 +1,132 @@
+//! What is known, put together for those who ask.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use gateward_certs::secret::TlsPair;
+use gateward_certs::{Bundle, Validity};
+use tokio::sync::watch;
+use tracing::{info, warn};
+
+use crate::consumers::{Sighting, absent};
+use crate::report::{ConsumerReport, ConsumerState, ProgressReport, Report, Writer};
+use crate::setup::ConsumerRules;
+
+/// What a warning is about: there is one at a time of each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Topic {
+    /// The API server can't be asked.
+    ApiServer,
+    /// The server's Secret is of no use.
+    Secret,
+    /// A write was refused.
+    Write,
+    /// Someone undoes what is written.
+    Fight,
+    /// Annotations that say nothing.
+    Annotations,
+    /// Nobody calls us.
+    Consumers,
+}
+
+/// Where every part of the keeper puts what it knows.
+pub(super) struct Board {
+    rules: ConsumerRules,
+    facts: Mutex<Facts>,
+    report: watch::Sender<Report>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Facts {
+    pub(super) writer: Writer,
+    pub(super) progress: Option<ProgressReport>,
+    pub(super) served: Option<TlsPair>,
+    pub(super) authority: Option<Validity>,
+    pub(super) repairs: u64,
+    /// Those who carry bundles, once all have been heard of.
+    pub(super) consumers: Option<Vec<Sighting>>,
+    warnings: BTreeMap<Topic, String>,
+}
+
+impl Board {
+    pub(super) fn new(rules: ConsumerRules) -> Self {
+        Self { rules, facts: Mutex::default(), report: watch::Sender::new(Report::default()) }
+    }
+
+    pub(super) fn report(&self) -> watch::Receiver<Report> {
+        self.report.subscribe()
+    }
+
+    /// Changes what is known, and tells.
+    pub(super) fn note(&self, change: impl FnOnce(&mut Facts)) {
+        let mut facts = self.facts.lock().unwrap_or_else(PoisonError::into_inner);
+        change(&mut facts);
+        let report = facts.report(&self.rules);
+        let before = self.report.borrow().warnings.clone();
+        report.warnings.iter().filter(|warning| !before.contains(warning)).for_each(|warning| warn!("{warning}"));
+        before.iter().filter(|warning| !report.warnings.contains(warning)).for_each(|it| info!("no longer: {it}"));
+        self.report.send_if_modified(|sent| {
+            *sent != report && {
+                *sent = report;
+                true
+            }
+        });
+    }
+
+    /// Tells of something that a person should look at, or that it is over.
+    pub(super) fn warn(&self, topic: Topic, warning: Option<String>) {
+        self.note(|facts| match warning {
+            Some(warning) => drop(facts.warnings.insert(topic, warning)),
+            None => drop(facts.warnings.remove(&topic)),
+        });
+    }
+}
+
+impl Facts {
+    fn report(&self, rules: &ConsumerRules) -> Report {
+        let mut warnings = self.warnings.clone();
+        if self.consumers.as_ref().is_some_and(|seen| seen.iter().all(|it| it.entries.is_empty())) {
+            let nobody = format!(
+                "no webhook configuration and no CRD calls the Service {}: nothing is admitted or converted here; install \
+                 the configurations {} and {}",
+                rules.service, rules.validating, rules.mutating
+            );
+            warnings.insert(Topic::Consumers, nobody);
+        }
+        Report {
+            writer: self.writer.clone(),
+            progress: self.progress.clone(),
+            consumers: self.consumers.as_deref().map(|seen| self.consumers(seen, rules)).unwrap_or_default(),
+            certificate: self.served.as_ref().map(TlsPair::validity),
+            authority: self.authority,
+            repairs: self.repairs,
+            warnings: warnings.into_values().collect(),
+        }
+    }
+
+    fn consumers(&self, seen: &[Sighting], rules: &ConsumerRules) -> Vec<ConsumerReport> {
+        // Most carry the same, and judging it is no trifle.
+        let mut verdicts = BTreeMap::new();
+        let mut reports = Vec::new();
+        for sighting in seen {
+            for entry in &sighting.entries {
+                let bundle = &entry.consumer.bundle;
+                let state = verdicts.entry(bundle).or_insert_with(|| self.verdict(bundle)).clone();
+                let id = entry.consumer.id.clone();
+                reports.push(ConsumerReport { object: id.object, entry: Some(id.entry), state });
+            }
+            reports.extend(sighting.others.iter().cloned());
+        }
+        reports.extend(absent(rules, seen));
+        reports
+    }
+
+    fn verdict(&self, bundle: &[u8]) -> ConsumerState {
+        let vouches = |pair: &TlsPair| Bundle::salvage(bundle).0.vouches_for(pair.certificate());
+        match &self.served {
+            _ if bundle.is_empty() => ConsumerState::Empty,
+            Some(pair) if vouches(pair) => ConsumerState::Trusts,
+            _ => ConsumerState::Refuses,
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! What watches tell: kept in a ledger, handed on to who repairs, and put together as what the consumers trust.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use tokio::sync::{Notify, mpsc, watch};
+
+use super::means::Means;
+use super::repair::Changed;
+use crate::consumers::{Heard, Ledger, Moment, Scope};
+use crate::trust::Trust;
+
+/// Hears of all who carry bundles.
+pub(super) struct Ears {
+    means: Arc<Means>,
+    ledger: Mutex<Ledger>,
+    changes: mpsc::UnboundedSender<Changed>,
+    trust: watch::Sender<Trust>,
+    news: Notify,
+}
+
+impl Ears {
+    pub(super) fn new(means: Arc<Means>, changes: mpsc::UnboundedSender<Changed>) -> Self {
+        let ledger = Mutex::new(Ledger::before(means.consumers.scopes().len()));
+        Self { means, ledger, changes, trust: watch::Sender::new(Trust::default()), news: Notify::new() }
+    }
+
+    pub(super) fn trust(&self) -> watch::Receiver<Trust> {
+        self.trust.subscribe()
+    }
+
+    /// Hears of what one watch looks at.
+    pub(super) async fn listen(&self, scope: Scope) {
+        let mut first = true;
+        self.means.consumers.watch(scope, |heard| self.hear(heard, &mut first)).await;
+    }
+
+    fn hear(&self, heard: Heard, first: &mut bool) {
+        let moment = Moment { now: Instant::now(), api_server_time: self.means.connection.api_server_time() };
+        let mut ledger = self.ledger();
+        match heard {
+            Heard::Object(kind, object) => {
+                let rules = self.means.consumers.rules();
+                if let Some(sighting) = ledger.heard(kind, &object, rules, moment) {
+                    let by = object.last_change().map(|(_, by)| by.to_owned());
+                    // Nobody listens only when everything ends.
+                    let _ = self.changes.send(Changed { sighting, by });
+                }
+            }
+            Heard::Gone(kind, name) => {
+                ledger.gone(kind, &name, moment);
+                self.means.news.notify_one();
+            }
+            Heard::All(scope, told) => {
+                ledger.only(scope.kind, |name| scope.covers(name), &told, moment);
+                if std::mem::take(first) {
+                    ledger.one_has_told();
+                }
+            }
+        }
+        let consumers = ledger.is_complete().then(|| ledger.sightings());
+        drop(ledger);
+        self.means.board.note(|facts| facts.consumers = consumers);
+        self.news.notify_one();
+    }
+
+    /// Publishes what the consumers trust, whenever that changes: also by time alone.
+    pub(super) async fn publish(&self) {
+        let settle = self.means.wanted.settle;
+        loop {
+            let now = Instant::now();
+            let (trust, next) = {
+                let ledger = self.ledger();
+                (ledger.trust(settle, now), ledger.next_change(settle, now))
+            };
+            self.trust.send_if_modified(|sent| {
+                *sent != trust && {
+                    *sent = trust;
+                    true
+                }
+            });
+            match next {
+                Some(at) => drop(tokio::time::timeout_at(at.into(), self.news.notified()).await),
+                None => self.news.notified().await,
+            }
+        }
+    }
+
+    fn ledger(&self) -> MutexGuard<'_, Ledger> {
+        self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

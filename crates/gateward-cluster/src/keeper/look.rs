@@ -1,0 +1,77 @@
+//! One look at the cluster, and what follows from it.
+
+use std::time::SystemTime;
+
+use gateward_certs::KeySource;
+use gateward_certs::rotation::{Change, ContentsError, Mark, Phase, Replica, Status, Step, View, Wanted};
+use k8s_openapi::api::core::v1::Secret;
+
+use super::means::Means;
+use crate::consumers::Sighting;
+use crate::patience::RequestError;
+use crate::secrets::{Which, authority, data, version};
+
+/// What was read, in the order that [`View`] demands.
+pub(super) struct Look {
+    pub(super) authority: Option<Secret>,
+    pub(super) leaf: Option<Secret>,
+    pub(super) consumers: Vec<Sighting>,
+    pub(super) replicas: Vec<Replica>,
+    api_server_time: Option<SystemTime>,
+}
+
+/// What follows from a look.
+pub(super) struct Decision {
+    pub(super) step: Step,
+    /// What is to be written, where the step is a write.
+    pub(super) change: Option<Result<Change, ContentsError>>,
+    pub(super) phase: Option<Phase>,
+    pub(super) notes: Vec<String>,
+}
+
+impl Look {
+    /// Reads everything; `None` if the authority's Secret has changed meanwhile.
+    pub(super) async fn take(means: &Means) -> Result<Option<Self>, RequestError> {
+        let authority = means.secrets.read(Which::Authority).await?;
+        let now = means.connection.api_server_time().unwrap_or_else(SystemTime::now);
+        let replicas = means.replicas.read(now).await?;
+        let consumers = means.consumers.read().await?;
+        let leaf = means.secrets.read(Which::Leaf).await?;
+        let again = means.secrets.read(Which::Authority).await?;
+        if version(authority.as_ref()) != version(again.as_ref()) {
+            return Ok(None);
+        }
+        let api_server_time = means.connection.api_server_time();
+        Ok(Some(Self { authority, leaf, consumers, replicas, api_server_time }))
+    }
+
+    /// What is to be done about it. Making a key may take a second of computing.
+    pub(super) fn decide(
+        &self,
+        wanted: &Wanted,
+        settled: Option<Mark>,
+        now: SystemTime,
+        keys: &dyn KeySource,
+    ) -> Decision {
+        let view = self.view(wanted, settled);
+        let Status { phase, next: step, notes, .. } = Status::of(&view, now);
+        let change = match &step {
+            Step::Write(write) => Some(write.contents(&view, now, keys)),
+            Step::Wait(_) => None,
+        };
+        Decision { step, change, phase, notes }
+    }
+
+    fn view<'a>(&self, wanted: &'a Wanted, settled: Option<Mark>) -> View<'a> {
+        let entries = self.consumers.iter().flat_map(|sighting| &sighting.entries);
+        View {
+            authority: self.authority.as_ref().map(authority),
+            leaf: self.leaf.as_ref().map(data),
+            consumers: entries.map(|entry| entry.consumer.clone()).collect(),
+            replicas: self.replicas.clone(),
+            api_server_time: self.api_server_time,
+            settled,
+            ..View::empty(wanted)
+        }
+    }
+}

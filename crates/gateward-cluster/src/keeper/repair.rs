@@ -1,0 +1,94 @@
+//! Restores bundles as soon as someone takes something from them, whatever the writer is waiting for.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use gateward_certs::Bundle;
+use gateward_certs::rotation::{AuthoritySecret, restored};
+use tokio::sync::{mpsc, watch};
+use tracing::{debug, warn};
+
+use super::act::Outcome;
+use super::board::Topic;
+use super::means::Means;
+use crate::consumers::{Entry, Sighting};
+use crate::patience::RequestError;
+use crate::secrets::{Which, authority};
+
+/// An object as a watch has told of it.
+#[derive(Debug)]
+pub(super) struct Changed {
+    pub(super) sighting: Sighting,
+    /// Who has changed it last.
+    pub(super) by: Option<String>,
+}
+
+/// Looks at every object that has changed, for as long as this replica is not about to stop.
+pub(super) async fn repair(
+    means: Arc<Means>,
+    mut changes: mpsc::UnboundedReceiver<Changed>,
+    mut stop: watch::Receiver<bool>,
+) {
+    loop {
+        let first = tokio::select! {
+            _ = stop.wait_for(|stop| *stop) => return,
+            first = changes.recv() => first,
+        };
+        let Some(first) = first else { return };
+        // Only the last state of each object counts.
+        let mut newest = BTreeMap::from([(first.sighting.object(), first)]);
+        while let Ok(next) = changes.try_recv() {
+            newest.insert(next.sighting.object(), next);
+        }
+        for changed in newest.values() {
+            if let Err(why) = mend(&means, changed).await {
+                debug!("{} could not be looked after: {why}", changed.sighting.object());
+            }
+        }
+        means.news.notify_one();
+    }
+}
+
+async fn mend(means: &Means, changed: &Changed) -> Result<(), RequestError> {
+    let lacks = |authority: &AuthoritySecret| !lacking(&changed.sighting, authority).is_empty();
+    // What this replica has seen itself saves most readings; where it is old, the writer's next look sees the rest.
+    let suspicious = means.tenure.remaining().is_some() && means.remembered_authority().as_ref().is_some_and(lacks);
+    if !suspicious {
+        return Ok(());
+    }
+    let Some(secret) = means.secrets.read(Which::Authority).await? else { return Ok(()) };
+    let bundles = lacking(&changed.sighting, &authority(&secret));
+    if bundles.is_empty() {
+        return Ok(());
+    }
+    let writes: Vec<_> = bundles.iter().map(|(entry, bundle)| (*entry, bundle)).collect();
+    let outcome = means.write_bundles_of(&changed.sighting, &writes).await;
+    tell(means, changed, outcome);
+    Ok(())
+}
+
+/// The entries that lack something, and what they are to carry.
+fn lacking<'a>(seen: &'a Sighting, authority: &AuthoritySecret) -> Vec<(&'a Entry, Bundle)> {
+    let restored = |entry: &'a Entry| Some((entry, restored(&entry.consumer.bundle, authority)?));
+    seen.entries.iter().filter_map(restored).collect()
+}
+
+fn tell(means: &Means, changed: &Changed, outcome: Outcome) {
+    let object = changed.sighting.object();
+    let by = changed.by.as_deref().unwrap_or("somebody");
+    match outcome {
+        Outcome::Done => {
+            warn!("{object} carried too little in its caBundle; it is restored; last changed by {by}");
+            means.board.note(|facts| facts.repairs += 1);
+        }
+        Outcome::Deferred(wait) => {
+            let fight = format!(
+                "someone keeps changing the caBundle of {object} (last of all {by}), so it is restored every {} s only; \
+                 leave that field out of whatever writes there",
+                wait.as_secs().max(1)
+            );
+            means.board.warn(Topic::Fight, Some(fight));
+        }
+        other => debug!("{object} is not restored: {other:?}"),
+    }
+}

@@ -1,0 +1,240 @@
+//! The replica that writes: look, decide, write or wait, and again.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
+
+use gateward_certs::rotation::{Mark, Step, Wait};
+use tokio::sync::{mpsc, watch};
+use tracing::{debug, info, warn};
+
+use super::act::Outcome;
+use super::board::Topic;
+use super::look::{Decision, Look};
+use super::means::Means;
+use crate::patience::Backoff;
+use crate::report::{ProgressReport, Writer as Writing};
+use crate::secrets::authority;
+
+/// For how long the lease is left to others by a replica whose clock is wrong, and how often at most.
+const ASIDE: Duration = Duration::from_secs(30);
+const ASIDE_AT_MOST_EVERY: Duration = Duration::from_mins(10);
+
+/// More writes in a row than these don't find changed objects by chance.
+const PATIENCE: u32 = 4;
+
+/// Goes on while this replica holds the lease, and waits while it doesn't.
+pub(super) struct Writer {
+    means: Arc<Means>,
+    stop: watch::Receiver<bool>,
+    /// Asks that the lease be left to others for a while.
+    aside: mpsc::Sender<Duration>,
+    stepped_aside: Option<Instant>,
+    settling: Settling,
+    backoff: Backoff,
+    /// How many writes in a row have found that something had changed.
+    stale: u32,
+    last_told: String,
+}
+
+/// What is to be done after a turn.
+enum Next {
+    /// Another look.
+    Look,
+    /// The same, after a while or news.
+    After(Duration),
+    /// The same, after a while: news wouldn't help.
+    Pause(Duration),
+}
+
+impl Writer {
+    pub(super) fn new(means: Arc<Means>, stop: watch::Receiver<bool>, aside: mpsc::Sender<Duration>) -> Self {
+        Self {
+            means,
+            stop,
+            aside,
+            stepped_aside: None,
+            settling: Settling::default(),
+            backoff: Backoff::new(),
+            stale: 0,
+            last_told: String::new(),
+        }
+    }
+
+    /// Until the keeper is stopped. What is being written is written to its end.
+    pub(super) async fn run(mut self) {
+        let mut stop = self.stop.clone();
+        loop {
+            tokio::select! {
+                _ = stop.wait_for(|stop| *stop) => return,
+                () = self.waits_for_the_lease() => {}
+            }
+            let looked = tokio::select! {
+                _ = stop.wait_for(|stop| *stop) => return,
+                looked = Look::take(&self.means) => looked,
+            };
+            let next = match looked {
+                Ok(Some(look)) => {
+                    self.means.board.warn(Topic::ApiServer, None);
+                    self.follows_from(look).await
+                }
+                Ok(None) => Next::Look,
+                Err(why) => {
+                    let away = format!("the cluster can't be looked at: {why}; what is there stays in use");
+                    self.means.board.warn(Topic::ApiServer, Some(away));
+                    Next::Pause(self.backoff.fail())
+                }
+            };
+            tokio::select! {
+                _ = stop.wait_for(|stop| *stop) => return,
+                () = self.waits(next) => {}
+            }
+        }
+    }
+
+    async fn waits_for_the_lease(&self) {
+        let mut tenure = self.means.tenure.clone();
+        while tenure.remaining().is_none() {
+            self.means.board.note(|facts| facts.progress = None);
+            tenure.changed().await;
+        }
+    }
+
+    async fn waits(&self, next: Next) {
+        match next {
+            Next::Look => {}
+            Next::After(time) => drop(tokio::time::timeout(time, self.means.news.notified()).await),
+            Next::Pause(time) => tokio::time::sleep(time).await,
+        }
+    }
+
+    async fn follows_from(&mut self, look: Look) -> Next {
+        self.means.remember(look.authority.as_ref().map(authority));
+        let settled = self.settling.settled(Instant::now(), self.means.wanted.settle);
+        let Some((look, decision)) = self.decides(look, settled).await else { return Next::Pause(self.backoff.fail()) };
+        self.tells(&decision);
+        if self.means.fights.are_over(Instant::now()) {
+            self.means.board.warn(Topic::Fight, None);
+        }
+        let Decision { step, change, .. } = decision;
+        match (step, change) {
+            (Step::Wait(wait), _) => self.waits_as(&wait, look.replicas.len()).await,
+            (Step::Write(write), Some(Ok(change))) => {
+                self.settling.forget();
+                let outcome = self.means.carry_out(&look, change).await;
+                self.ends_as(&write.to_string(), outcome)
+            }
+            (Step::Write(write), other) => {
+                let why = other.and_then(Result::err).map(|why| why.to_string()).unwrap_or_default();
+                self.ends_as(&write.to_string(), Outcome::Failed(why))
+            }
+        }
+    }
+
+    /// Off the threads that serve requests, since making a key takes its time.
+    async fn decides(&self, look: Look, settled: Option<Mark>) -> Option<(Look, Decision)> {
+        let means = Arc::clone(&self.means);
+        let decide = move || {
+            let decision = look.decide(&means.wanted, settled, SystemTime::now(), &*means.keys);
+            (look, decision)
+        };
+        tokio::task::spawn_blocking(decide)
+            .await
+            .inspect_err(|why| warn!("deciding on certificates failed: {why}"))
+            .ok()
+    }
+
+    async fn waits_as(&mut self, wait: &Wait, replicas: usize) -> Next {
+        self.is_well();
+        let now = Instant::now();
+        match wait {
+            Wait::Settling { mark, time, .. } => return Next::After(self.settling.waits(*mark, *time, now)),
+            Wait::ClocksDisagree { .. } if replicas > 1 && self.may_step_aside(now) => {
+                self.stepped_aside = Some(now);
+                // Nobody listens only when everything ends.
+                let _ = self.aside.send(ASIDE).await;
+            }
+            _ => {}
+        }
+        self.settling.forget();
+        Next::After(wait.at_most(SystemTime::now()))
+    }
+
+    fn may_step_aside(&self, now: Instant) -> bool {
+        self.stepped_aside.is_none_or(|at| now.saturating_duration_since(at) >= ASIDE_AT_MOST_EVERY)
+    }
+
+    fn ends_as(&mut self, write: &str, outcome: Outcome) -> Next {
+        match outcome {
+            Outcome::Done => {
+                self.is_well();
+                Next::Look
+            }
+            Outcome::Stale(why) => {
+                debug!("not written, since something has changed meanwhile: {write}: {why}");
+                self.stale += 1;
+                if self.stale > PATIENCE {
+                    let refused = format!("it is refused again and again to {write}: {why}");
+                    self.means.board.warn(Topic::Write, Some(refused));
+                }
+                Next::Pause(self.backoff.fail())
+            }
+            Outcome::Deferred(time) => Next::Pause(time),
+            Outcome::LeaseLost => Next::Look,
+            Outcome::Failed(why) => {
+                self.means.board.warn(Topic::Write, Some(format!("it was not possible to {write}: {why}")));
+                Next::Pause(self.backoff.fail())
+            }
+        }
+    }
+
+    fn is_well(&mut self) {
+        self.backoff.reset();
+        self.stale = 0;
+        self.means.board.warn(Topic::Write, None);
+    }
+
+    /// One line for each step; a wait that goes on is told once.
+    fn tells(&mut self, decision: &Decision) {
+        let next = decision.step.to_string();
+        if self.last_told != next {
+            info!("certificates: {next}");
+            self.last_told.clone_from(&next);
+        }
+        let (phase, at) = (decision.phase, SystemTime::now());
+        self.means.board.note(|facts| {
+            facts.writer = Writing::Us;
+            facts.progress = Some(ProgressReport { phase, next, at });
+        });
+        let notes = Some(decision.notes.join("; ")).filter(|notes| !notes.is_empty());
+        self.means.board.warn(Topic::Annotations, notes);
+    }
+}
+
+/// For how long a state of affairs has stood, by a clock that doesn't jump.
+#[derive(Debug, Default)]
+struct Settling {
+    standing: Option<(Mark, Instant)>,
+    settled: Option<Mark>,
+}
+
+impl Settling {
+    /// The mark of what has stood for long enough.
+    fn settled(&mut self, now: Instant, time: Duration) -> Option<Mark> {
+        if let Some((mark, _)) = self.standing.take_if(|(_, since)| now.saturating_duration_since(*since) >= time) {
+            self.settled = Some(mark);
+        }
+        self.settled
+    }
+
+    /// A state of affairs is to stand for some time; gives how much of it is left.
+    fn waits(&mut self, mark: Mark, time: Duration, now: Instant) -> Duration {
+        let since = self.standing.filter(|(standing, _)| *standing == mark).map_or(now, |(_, since)| since);
+        self.standing = Some((mark, since));
+        (since + time).saturating_duration_since(now)
+    }
+
+    /// It is another state of affairs now.
+    fn forget(&mut self) {
+        self.standing = None;
+    }
+}
