@@ -1,46 +1,52 @@
 //! How long an answer of the API server is waited for, and how long until the next try.
 
-use std::future::Future;
+use std::fmt;
 use std::time::Duration;
+
+use kube::core::Status;
+
+use crate::failure::{Unanswered, within};
 
 /// How long one request may take. It is far less than a lease lasts.
 pub(crate) const ANSWER: Duration = Duration::from_secs(4);
 
-/// Why a request brought nothing.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum RequestError {
-    /// The API server refused it, or could not be reached.
-    #[error(transparent)]
-    Kube(#[from] kube::Error),
-    /// There was no answer.
-    #[error("the API server has not answered within {} s", ANSWER.as_secs())]
-    Silence,
-}
+/// A request that brought nothing.
+#[derive(Debug)]
+pub(crate) struct RequestError(Unanswered);
 
 impl RequestError {
     /// Whether the object has changed, gone or appeared meanwhile, so that a look at it tells more than another try.
     pub(crate) fn is_stale(&self) -> bool {
-        let Self::Kube(kube::Error::Api(status)) = self else { return false };
-        status.is_conflict() || status.is_already_exists() || status.is_not_found()
+        self.status().is_some_and(|it| it.is_conflict() || it.is_already_exists() || it.is_not_found())
     }
 
     /// The same for a JSON Patch: where one of its tests fails, the API server calls it invalid.
     pub(crate) fn is_stale_patch(&self) -> bool {
-        self.is_stale() || matches!(self, Self::Kube(kube::Error::Api(status)) if status.is_invalid())
+        self.is_stale() || self.status().is_some_and(Status::is_invalid)
     }
 
     /// Whether the API server doesn't let this replica do it.
     pub(crate) fn is_forbidden(&self) -> bool {
-        matches!(self, Self::Kube(kube::Error::Api(status)) if status.is_forbidden())
+        self.status().is_some_and(Status::is_forbidden)
+    }
+
+    fn status(&self) -> Option<&Status> {
+        match &self.0 {
+            Unanswered::Failed(kube::Error::Api(status)) => Some(status),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for RequestError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.told())
     }
 }
 
 /// Waits for an answer as long as one may take.
 pub(crate) async fn answered<T>(request: impl Future<Output = kube::Result<T>>) -> Result<T, RequestError> {
-    match tokio::time::timeout(ANSWER, request).await {
-        Ok(answer) => Ok(answer?),
-        Err(_) => Err(RequestError::Silence),
-    }
+    within(ANSWER, request).await.map_err(RequestError)
 }
 
 /// How long to wait between tries that fail: twice as long each time, up to a limit.
