@@ -66,3 +66,24 @@ pub struct Drained {
     /// How many connections had to be cut off.
     pub cut: usize,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a pod has unless its manifest says otherwise, between the signal to end and the one that nobody survives.
+    const POD_GRACE: Duration = Duration::from_secs(30);
+
+    #[test]
+    fn the_default_ends_before_the_pod_is_killed_and_leaves_time_for_the_rest() {
+        let Drain { grace, finish } = Drain::default();
+        assert!(grace + finish + Duration::from_secs(5) <= POD_GRACE);
+    }
+
+    #[test]
+    fn the_default_outlasts_endpoints_that_spread_and_a_review_that_takes_its_time() {
+        let Drain { grace, finish } = Drain::default();
+        assert!(grace >= Duration::from_secs(10));
+        assert!(finish > Duration::from_secs(10));
+    }
+}

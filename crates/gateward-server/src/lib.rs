@@ -1,5 +1,7 @@
 //! The TLS listener that answers reviews: limits, deadlines, drain, probes and metrics.
 //!
+//! [`manual`] tells what can go wrong with such a listener, and what stands against it.
+//!
 //! ```
 //! use std::sync::Arc;
 //! use std::time::SystemTime;
