@@ -18,6 +18,7 @@ pub mod rivals;
 mod secrets;
 mod setup;
 mod trust;
+pub mod uninstall;
 
 pub use connection::{Connection, ConnectionError};
 pub use keeper::{Keeper, KeeperError};

@@ -4,6 +4,8 @@ use kube::Client;
 use kube::api::{Api, ApiResource, DynamicObject};
 use serde_json::Value;
 
+use crate::setup::ServiceName;
+
 /// The API of CRDs. They are read as they are, so that nothing of one is lost that this program knows nothing of.
 pub(crate) fn api(client: Client) -> Api<DynamicObject> {
     let resource = ApiResource {
@@ -30,6 +32,15 @@ pub(crate) enum Strategy {
 }
 
 impl Definition {
+    /// The CRD as a document.
+    pub(crate) fn document(&self) -> &Value {
+        &self.0
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        self.text("/metadata/name")
+    }
+
     pub(crate) fn resource_version(&self) -> &str {
         self.text("/metadata/resourceVersion")
     }
@@ -65,6 +76,13 @@ impl Definition {
     /// Where the webhook is that converts objects.
     pub(crate) fn client_config(&self) -> Option<&Value> {
         self.0.pointer("/spec/conversion/webhook/clientConfig")
+    }
+
+    /// The Service that converts objects.
+    pub(crate) fn service(&self) -> Option<ServiceName> {
+        let service = self.client_config()?.get("service")?;
+        let text = |name: &str| service[name].as_str().unwrap_or_default().to_owned();
+        Some(ServiceName { namespace: text("namespace"), name: text("name") })
     }
 
     /// Whether somebody wrote down whom to trust when objects are converted.

@@ -6,5 +6,5 @@ mod definition;
 
 pub use apply::{Applied, ApplyError, CrdApply, Outcome, Told};
 pub use decision::LeftAlone;
-use definition::{Definition, Strategy, api};
+pub(crate) use definition::{Definition, Strategy, api};
 pub use semver::Version;

@@ -11,6 +11,7 @@ mod manifests;
 mod review;
 mod rules;
 mod serve;
+mod uninstall;
 
 use std::ffi::OsString;
 use std::future::Future;
@@ -75,6 +76,7 @@ async fn dispatch<P: Product>(
         "review" => review::run(&product, &arguments(matches)?).await,
         "crds" => crds::run(&product, arguments(matches)?).await,
         "generate" => generate::run(&product, command(&product, extension), &arguments(matches)?),
+        "uninstall" => uninstall::run(&product, &arguments(matches)?).await,
         "rules" => rules::run(&product, &arguments(matches)?),
         "completions" => completions::run(command(&product, extension), &arguments(matches)?),
         _ => extension.run(product, matches).await,
@@ -103,6 +105,7 @@ pub(crate) fn command<P: Product>(product: &P, extension: &dyn Extension<P>) -> 
         .subcommand(crds::command())
         .subcommand(generate::command())
         .subcommand(rules::command())
+        .subcommand(uninstall::command())
         .subcommand(completions::command())
 }
 

@@ -1,0 +1,176 @@
+//! Leaves objects behind that can be read and deleted without us: each stored in one version, and converted by nobody.
+//!
+//! A conversion that nobody makes is worse than none: whoever lists the objects of such a kind gets an error, and
+//! garbage collection and the deletion of namespaces stop in the whole cluster.
+
+mod plan;
+mod report;
+mod rewrite;
+
+use std::time::Duration;
+
+use json_patch::Patch as JsonPatch;
+use kube::Client;
+use kube::api::{Api, DynamicObject, Patch, PatchParams};
+
+use crate::crds::{Definition, api};
+use crate::failure::{Unanswered, within};
+use crate::setup::ServiceName;
+use plan::{Plan, plan, with_one_stored_version, without_conversion};
+pub use report::{CrdReport, Objects, RefusedObject, State, Told};
+
+/// How long one answer may take: the API server itself gives up after a minute.
+const ANSWER: Duration = Duration::from_mins(1);
+/// How many times a change of a CRD is tried that somebody else is changing too.
+const ATTEMPTS: usize = 10;
+
+/// Prepares the CRDs of a release for a time without it.
+#[derive(Clone)]
+pub struct Uninstall {
+    /// The way to the API server.
+    pub client: Client,
+    /// The field manager.
+    pub manager: String,
+    /// The Service of the release. CRDs whose objects another one converts are left alone.
+    pub service: ServiceName,
+    /// What becomes of the conversion.
+    pub conversion: Conversion,
+    /// Whether anything is changed.
+    pub effect: Effect,
+}
+
+/// What becomes of the conversion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Conversion {
+    /// It ends, and only the version is served that objects are stored in.
+    Removed,
+    /// It stays, with all versions.
+    Kept,
+}
+
+/// Whether anything is changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    /// All that is said.
+    Real,
+    /// The API server says what it would do.
+    DryRun,
+}
+
+/// Why the work ended before all CRDs were looked at.
+#[derive(Debug, thiserror::Error)]
+#[error("the CRD {name} can't be read or changed: {why}")]
+pub struct UninstallError {
+    /// The CRD.
+    pub name: String,
+    /// The reason.
+    pub why: String,
+}
+
+impl Uninstall {
+    /// Goes through the named CRDs. What can't be done for one of them stands in its report; the others are done.
+    pub async fn run(
+        &self,
+        crds: &[String],
+        tell: &mut (dyn FnMut(Told) + Send),
+    ) -> Result<Vec<CrdReport>, UninstallError> {
+        let mut reports = Vec::new();
+        for name in crds {
+            let report = self.prepare(name, tell).await;
+            let report = report.map_err(|why| UninstallError { name: name.clone(), why: why.told() })?;
+            tell(Told::Done(report.clone()));
+            reports.push(report);
+        }
+        Ok(reports)
+    }
+
+    async fn prepare(&self, name: &str, tell: &mut (dyn FnMut(Told) + Send)) -> Result<CrdReport, Unanswered> {
+        let mut report = CrdReport::of(name);
+        let Some(crd) = self.read(name).await? else { return Ok(report.ends(State::Absent)) };
+        report.describe(&crd);
+        let storage = match plan(&crd, &self.service, self.conversion) {
+            Plan::Nothing => return Ok(report.ends(State::NothingToDo)),
+            Plan::LeaveAlone(why) => return Ok(report.remains(why)),
+            Plan::Prepare { storage } => storage,
+        };
+        if crd.stored() != [storage.as_str()] {
+            match self.rewrite(&crd, &storage, tell).await {
+                Ok(objects) => report.objects = objects,
+                Err(why) => return Ok(report.remains(why)),
+            }
+            if !report.objects.refused.is_empty() {
+                return Ok(report.remains("objects of it may still be stored in another version".into()));
+            }
+            let now = self.change(&crd, with_one_stored_version, Part::Status).await?;
+            report.describe(&now);
+        }
+        if self.conversion == Conversion::Removed {
+            let now = self.change(&crd, without_conversion, Part::Whole).await?;
+            report.no_longer_served = plan::no_longer_served(&crd, &now);
+            report.describe(&now);
+        }
+        Ok(report.ends(State::Done))
+    }
+
+    async fn read(&self, name: &str) -> Result<Option<Definition>, Unanswered> {
+        let found = within(ANSWER, self.api().get_opt(name)).await?;
+        found.map(readable).transpose()
+    }
+
+    /// Changes a CRD; whoever else changes it at the same time is respected.
+    async fn change(
+        &self,
+        crd: &Definition,
+        patch: fn(&Definition) -> JsonPatch,
+        part: Part,
+    ) -> Result<Definition, Unanswered> {
+        let mut crd = crd.clone();
+        let mut attempts = 0;
+        loop {
+            attempts += 1;
+            let change = Patch::Json::<()>(patch(&crd));
+            let (name, parameters, api) = (crd.name().to_owned(), self.parameters(), self.api());
+            let changed = match part {
+                Part::Whole => within(ANSWER, api.patch(&name, &parameters, &change)).await,
+                Part::Status => within(ANSWER, api.patch_status(&name, &parameters, &change)).await,
+            };
+            match changed {
+                Ok(changed) => return readable(changed),
+                // A test of the patch failed, or somebody was first.
+                Err(why) if attempts < ATTEMPTS && matches!(why.status(), Some(409 | 422)) => {
+                    crd = self.read(&name).await?.ok_or(why)?;
+                }
+                Err(why) => return Err(why),
+            }
+        }
+    }
+
+    fn parameters(&self) -> PatchParams {
+        PatchParams {
+            dry_run: self.effect == Effect::DryRun,
+            field_manager: Some(self.manager.clone()),
+            ..PatchParams::default()
+        }
+    }
+
+    fn api(&self) -> Api<DynamicObject> {
+        api(self.client.clone())
+    }
+}
+
+/// Which part of a CRD is changed.
+#[derive(Debug, Clone, Copy)]
+enum Part {
+    Whole,
+    Status,
+}
+
+fn readable(found: DynamicObject) -> Result<Definition, Unanswered> {
+    Definition::try_from(found).map_err(|error| Unanswered::Failed(kube::Error::SerdeError(error)))
+}
+
+impl std::fmt::Debug for Uninstall {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Uninstall").field("service", &self.service).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,150 @@
+//! Has every object of a kind stored anew, in the storage version.
+//!
+//! An empty patch changes nothing, but the API server stores what it reads in the storage version if it was stored in
+//! another. The patch goes to the status, where there is one: admission webhooks that judge the object are not asked
+//! then, so that one which was accepted by older rules is not refused now.
+
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use futures_util::stream;
+use kube::api::{Api, ApiResource, DynamicObject, ListParams, ObjectMeta, Patch, PatchParams};
+use serde_json::{Value, json};
+
+use super::report::{Objects, RefusedObject, Told};
+use super::{ANSWER, Uninstall};
+use crate::crds::Definition;
+use crate::failure::{Unanswered, within};
+
+/// How many objects are read at once.
+const PAGE: u32 = 200;
+/// How many are written at once.
+const AT_ONCE: usize = 8;
+/// How many times one is tried.
+const ATTEMPTS: u32 = 5;
+/// A list that takes too long to read is begun anew.
+const LISTS: usize = 3;
+const PAUSE: Duration = Duration::from_millis(300);
+
+/// What became of an object.
+enum Fate {
+    Rewritten,
+    Same,
+    Refused(RefusedObject),
+}
+
+impl Uninstall {
+    /// All objects of a CRD.
+    pub(super) async fn rewrite(
+        &self,
+        crd: &Definition,
+        storage: &str,
+        tell: &mut (dyn FnMut(Told) + Send),
+    ) -> Result<Objects, String> {
+        let kind = Kind::of(crd, storage);
+        let mut lists = 1;
+        loop {
+            match self.go_through(&kind, crd.name(), tell).await {
+                Ok(objects) => return Ok(objects),
+                // The list is older than what the API server remembers.
+                Err(why) if why.status() == Some(410) && lists < LISTS => lists += 1,
+                Err(why) => return Err(format!("its objects can't be read in {storage}: {}", why.told())),
+            }
+        }
+    }
+
+    async fn go_through(
+        &self,
+        kind: &Kind,
+        name: &str,
+        tell: &mut (dyn FnMut(Told) + Send),
+    ) -> Result<Objects, Unanswered> {
+        let api = Api::<DynamicObject>::all_with(self.client.clone(), &kind.resource);
+        let mut objects = Objects::default();
+        let mut page = ListParams::default().limit(PAGE);
+        loop {
+            let list = within(ANSWER, api.list_metadata(&page)).await?;
+            let next = list.metadata.continue_.filter(|token| !token.is_empty());
+            let items = list.items.into_iter().map(|item| self.store_anew(kind, item.metadata));
+            let mut fates = stream::iter(items).buffer_unordered(AT_ONCE);
+            while let Some(fate) = fates.next().await {
+                objects.count(fate);
+                tell(Told::Rewriting { name: name.to_owned(), objects: objects.found });
+            }
+            let Some(next) = next else { return Ok(objects) };
+            page = page.continue_token(&next);
+        }
+    }
+
+    async fn store_anew(&self, kind: &Kind, listed: ObjectMeta) -> Fate {
+        let (name, namespace) = (listed.name.unwrap_or_default(), listed.namespace);
+        let api: Api<DynamicObject> = match &namespace {
+            Some(namespace) => Api::namespaced_with(self.client.clone(), namespace, &kind.resource),
+            None => Api::all_with(self.client.clone(), &kind.resource),
+        };
+        let parameters = self.parameters();
+        let mut attempts = 0;
+        loop {
+            attempts += 1;
+            match kind.patch(&api, &name, &parameters).await {
+                Ok(now) if now.metadata.resource_version == listed.resource_version => return Fate::Same,
+                Ok(_) => return Fate::Rewritten,
+                // Somebody has deleted it.
+                Err(why) if why.status() == Some(404) => return Fate::Same,
+                Err(why) if attempts < ATTEMPTS && passes(&why) => tokio::time::sleep(PAUSE * attempts).await,
+                Err(why) => return Fate::Refused(RefusedObject { namespace, name, why: why.told() }),
+            }
+        }
+    }
+}
+
+/// Whether another attempt makes sense.
+fn passes(why: &Unanswered) -> bool {
+    matches!(why.status(), None | Some(409 | 429 | 503 | 504))
+}
+
+impl Objects {
+    fn count(&mut self, fate: Fate) {
+        self.found += 1;
+        match fate {
+            Fate::Rewritten => self.rewritten += 1,
+            Fate::Same => {}
+            Fate::Refused(refused) => self.refused.push(refused),
+        }
+    }
+}
+
+/// How objects of a CRD are reached.
+struct Kind {
+    resource: ApiResource,
+    has_status: bool,
+}
+
+impl Kind {
+    fn of(crd: &Definition, storage: &str) -> Self {
+        let text = |pointer| crd.document().pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let group = text("/spec/group");
+        let resource = ApiResource {
+            api_version: format!("{group}/{storage}"),
+            group,
+            version: storage.to_owned(),
+            kind: text("/spec/names/kind"),
+            plural: text("/spec/names/plural"),
+        };
+        let subresources = crd.version(storage).and_then(|version| version.get("subresources"));
+        Self { resource, has_status: subresources.is_some_and(|subresources| subresources.get("status").is_some()) }
+    }
+
+    async fn patch(
+        &self,
+        api: &Api<DynamicObject>,
+        name: &str,
+        parameters: &PatchParams,
+    ) -> Result<DynamicObject, Unanswered> {
+        let nothing = Patch::Merge(json!({}));
+        if self.has_status {
+            return within(ANSWER, api.patch_status(name, parameters, &nothing)).await;
+        }
+        within(ANSWER, api.patch(name, parameters, &nothing)).await
+    }
+}
