@@ -8,6 +8,9 @@ use http::{Response, StatusCode};
 use crate::pages::{Answered, text};
 
 /// What is asked before a page is shown. Nothing is shown but what was granted.
+///
+/// It is asked for every request, up to 64 times at once, and anyone can make tokens up. Whoever asks others in turn
+/// remembers their answers and keeps a flood from them.
 #[diagnostic::on_unimplemented(message = "`{Self}` can't say who may read pages", note = "implement `Authorize`")]
 pub trait Authorize: Send + Sync + 'static {
     /// Whether someone may `get` a path, who shows a bearer token or none. The future is dropped when it takes too long,

@@ -7,7 +7,7 @@ use std::time::Duration;
 use http::{Request, request};
 use hyper::body::Incoming;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 
@@ -21,12 +21,8 @@ use crate::panics::caught;
 use crate::phase::Phase;
 use crate::protocols::Protocols;
 
-/// How long it may take to find out whether a page may be read, the turn included: half the patience of a scraper.
-const LONGEST_QUESTION: Duration = Duration::from_secs(5);
-
-/// How many such questions are open at a time. Tokens cost their inventor nothing and the API server a review each, so
-/// no flood of them is passed on.
-const OPEN_QUESTIONS: usize = 4;
+/// How long it may take to find out whether a page may be read: a scraper is patient for ten seconds.
+const LONGEST_QUESTION: Duration = Duration::from_secs(8);
 
 /// A listener that serves pages over TLS until it is dropped, each of them only to those who may read it.
 #[derive(Debug)]
@@ -48,7 +44,7 @@ impl SecureServer {
         let tls = identity.server_config(&Protocols::Http1).map_err(|error| BindError::Tls(error.to_string()))?;
         let (listener, address) = bind(address).await?;
         let (phase, watched) = watch::channel(Phase::Serving);
-        let counter = Counter { tls: tls.into(), authorize, pages, turns: Semaphore::new(OPEN_QUESTIONS) };
+        let counter = Counter { tls: tls.into(), authorize, pages };
         tokio::spawn(serve(listener, watched, Arc::new(counter)));
         Ok(Self { address, _phase: phase })
     }
@@ -86,7 +82,6 @@ struct Counter<Z, P> {
     tls: TlsAcceptor,
     authorize: Z,
     pages: P,
-    turns: Semaphore,
 }
 
 impl<Z: Authorize, P: Pages> Counter<Z, P> {
@@ -112,11 +107,9 @@ impl<Z: Authorize, P: Pages> Counter<Z, P> {
     }
 
     async fn permission(&self, head: &request::Parts) -> Permission {
-        let question = caught(async {
-            // An error would mean that there are no turns any more, which never comes to be.
-            let _turn = self.turns.acquire().await;
-            self.authorize.may_read(head.uri.path(), bearer(&head.headers)).await
-        });
+        let (path, token) = (head.uri.path(), bearer(&head.headers));
+        // Within the block, so that a panic before the first `await` is caught too.
+        let question = caught(async { self.authorize.may_read(path, token).await });
         // Neither a panic nor a silence grants anything.
         match timeout(LONGEST_QUESTION, question).await {
             Ok(Ok(permission)) => permission,
@@ -146,8 +139,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_question_that_nobody_answers_is_given_up() {
         let tls = IdentitySlot::empty().server_config(&Protocols::Http1).unwrap().into();
-        let turns = Semaphore::new(OPEN_QUESTIONS);
-        let counter = Counter { tls, authorize: Silence, pages: Metrics::new("test"), turns };
+        let counter = Counter { tls, authorize: Silence, pages: Metrics::new("test") };
         let (head, ()) = Request::get("/metrics").body(()).unwrap().into_parts();
         let start = Instant::now();
         assert_eq!(counter.permission(&head).await, Permission::Unknown);

@@ -36,6 +36,22 @@ impl Default for Entries {
     }
 }
 
+/// A question that is open until this is dropped.
+struct Open<'a>(&'a AtomicUsize);
+
+impl<'a> Open<'a> {
+    fn new(questions: &'a AtomicUsize) -> Self {
+        questions.fetch_add(1, Ordering::SeqCst);
+        Self(questions)
+    }
+}
+
+impl Drop for Open<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
 impl Authorize for Book {
     async fn may_read(&self, path: &str, token: Option<&str>) -> Permission {
         assert_eq!(path, "/metrics");
@@ -45,9 +61,8 @@ impl Authorize for Book {
             Some("scraper") => Permission::Granted,
             Some("stranger") => Permission::Forbidden,
             Some("slow") => {
-                self.0.asking.fetch_add(1, Ordering::SeqCst);
+                let _open = Open::new(&self.0.asking);
                 self.0.wake.acquire().await.unwrap().forget();
-                self.0.asking.fetch_sub(1, Ordering::SeqCst);
                 Permission::Granted
             }
             Some("trap") => panic!("a trap"),
@@ -142,34 +157,45 @@ async fn what_is_no_page_is_not_asked_about() {
 }
 
 #[tokio::test]
-async fn a_flood_of_tokens_is_not_passed_on() {
+async fn who_waits_for_a_grant_keeps_nobody_else_waiting() {
     let guarded = guarded().await;
-    let mut clients = Vec::new();
-    for _ in 0..20 {
-        let mut client = guarded.client().await;
-        client.send(&request("GET", "/metrics", Some("slow"))).await.unwrap();
-        clients.push(client);
-    }
-    until("some questions are open", || guarded.asking() == 4).await;
-    assert_eq!(guarded.asked(), 4, "the others wait for their turn");
-    guarded.book.0.wake.add_permits(20);
-    for client in &mut clients {
-        assert_eq!(client.response().await.unwrap().status, 200);
-    }
+    let mut slow = guarded.client().await;
+    slow.send(&request("GET", "/metrics", Some("slow"))).await.unwrap();
+    until("the question is open", || guarded.asking() == 1).await;
+    assert_eq!(guarded.get(Some("scraper")).await.status, 200);
+    guarded.book.0.wake.add_permits(1);
+    assert_eq!(slow.response().await.unwrap().status, 200);
 }
 
 #[tokio::test]
 async fn a_question_whose_asker_hangs_up_is_dropped() {
     let guarded = guarded().await;
+    let mut slow = guarded.client().await;
+    slow.send(&request("GET", "/metrics", Some("slow"))).await.unwrap();
+    until("the question is open", || guarded.asking() == 1).await;
+    drop(slow);
+    until("the question is dropped", || guarded.asking() == 0).await;
+}
+
+#[tokio::test]
+async fn more_connections_than_it_takes_are_closed_at_once() {
+    let guarded = guarded().await;
     let mut clients = Vec::new();
-    for _ in 0..4 {
-        let mut client = guarded.client().await;
-        client.send(&request("GET", "/metrics", Some("slow"))).await.unwrap();
-        clients.push(client);
+    for _ in 0..80 {
+        clients.extend(Client::connect(guarded.server.address(), &trust(&guarded.authority)).await.ok());
     }
-    until("all turns are taken", || guarded.asking() == 4).await;
-    drop(clients);
-    assert_eq!(guarded.get(Some("scraper")).await.status, 200);
+    assert_eq!(clients.len(), 64);
+    for client in &mut clients {
+        assert_eq!(client.ask(&request("GET", "/metrics", Some("scraper"))).await.status, 200);
+    }
+}
+
+#[tokio::test]
+async fn a_head_that_trickles_is_given_up() {
+    let guarded = guarded().await;
+    let mut client = guarded.client().await;
+    client.send(b"GET /metrics HTTP/1.1\r\nX: ").await.unwrap();
+    client.hung_up().await;
 }
 
 #[tokio::test]
