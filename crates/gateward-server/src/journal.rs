@@ -7,6 +7,8 @@ use std::time::Duration;
 use gateward_core::{FieldPath, Outcome, Record, Review, Severity};
 use tracing::{debug, error, info, warn};
 
+use crate::readiness::Handshake;
+
 /// The target of every line, so that a search for "webhook" finds them.
 pub(crate) const TARGET: &str = "webhook";
 
@@ -22,6 +24,15 @@ pub(crate) fn starting(address: SocketAddr, paths: &[(String, Review)]) {
     registering(&of(Review::Mutate), "Registering mutating webhooks");
     registering(&of(Review::Convert), "Registering conversion webhooks");
     info!(target: TARGET, %address, "Starting webhook server");
+}
+
+/// What has come of the proof that the listener can be called.
+pub(crate) fn handshake(handshake: &Handshake) {
+    match handshake {
+        Handshake::Untried => {}
+        Handshake::Open(why) => info!(target: TARGET, why = &*shown(why), "The listener is not proved yet"),
+        Handshake::Proved => info!(target: TARGET, "The listener is proved by a verified handshake"),
+    }
 }
 
 fn registering(paths: &[&str], message: &'static str) {

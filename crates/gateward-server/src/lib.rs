@@ -82,7 +82,7 @@ pub use metrics::cluster::{ClusterMetrics, Consumers, Role};
 pub use pages::{Page, Pages, PlainRequest};
 pub use panics::log_places_of_panics;
 pub use plain::PlainServer;
-pub use proof::{Caller, Trust};
+pub use proof::{Caller, Callers, Trust};
 #[cfg(feature = "http2")]
 pub use protocols::Http2Limits;
 pub use protocols::Protocols;

@@ -3,7 +3,7 @@
 use std::future::pending;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustls::{ClientConfig, RootCertStore};
 use rustls_pki_types::{CertificateDer, ServerName};
@@ -40,64 +40,65 @@ pub struct Caller {
     pub trust: Trust,
 }
 
-/// Makes handshakes until one is verified for every caller there is, and then, if there is something to settle, once
-/// more after `settle` without a change.
-pub(crate) async fn prove(
-    address: SocketAddr,
-    mut callers: watch::Receiver<Vec<Caller>>,
-    settle: Duration,
-    readiness: Readiness,
-) {
+/// All who call the listener.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Callers {
+    /// Each of them.
+    pub known: Vec<Caller>,
+    /// From when on each of them has heard of what it is to trust; `None` while it isn't known who calls.
+    pub stand_from: Option<Instant>,
+}
+
+/// Makes handshakes until one is verified for each of those who call, at a time when all of them have heard of what they
+/// trust.
+pub(crate) async fn prove(address: SocketAddr, mut callers: watch::Receiver<Callers>, readiness: Readiness) {
     loop {
         let present = callers.borrow_and_update().clone();
         tokio::select! {
             () = other_than(&present, &mut callers) => {}
-            () = verified_by_all(address, &present, settle, &readiness) => break,
+            () = verified_by_all(address, &present, &readiness) => break,
         }
     }
     readiness.handshake(Handshake::Proved);
 }
 
 /// Waits until the callers are others. Nobody who could say so means that they stay.
-async fn other_than(present: &[Caller], callers: &mut watch::Receiver<Vec<Caller>>) {
+async fn other_than(present: &Callers, callers: &mut watch::Receiver<Callers>) {
     if callers.wait_for(|now| now != present).await.is_err() {
         pending::<()>().await;
     }
 }
 
-async fn verified_by_all(address: SocketAddr, callers: &[Caller], settle: Duration, readiness: &Readiness) {
-    loop {
-        until_verified(address, callers, readiness).await;
-        if settle.is_zero() {
-            return;
-        }
-        let seconds = settle.as_secs_f32();
-        readiness.handshake(Handshake::Open(format!(
-            "all callers verify the certificate; it has to stay so for {seconds} s"
-        )));
-        tokio::time::sleep(settle).await;
-        if verify_all(address, callers).await.is_ok() {
-            return;
-        }
-    }
-}
-
-async fn until_verified(address: SocketAddr, callers: &[Caller], readiness: &Readiness) {
+async fn verified_by_all(address: SocketAddr, callers: &Callers, readiness: &Readiness) {
     let mut pause = FIRST_PAUSE;
-    while let Err(why) = verify_all(address, callers).await {
-        readiness.handshake(Handshake::Open(why));
-        tokio::time::sleep(pause).await;
-        pause = (pause * 2).min(LONGEST_PAUSE);
+    loop {
+        let early = callers.stand_from.and_then(|from| from.checked_duration_since(Instant::now()));
+        let early = early.filter(|early| !early.is_zero());
+        match (verify_all(address, callers).await, early) {
+            (Ok(()), None) => return,
+            (Ok(()), Some(early)) => {
+                let seconds = early.as_secs_f32().ceil();
+                let why = format!("verified, but it takes {seconds} s until all who call know of what they trust");
+                readiness.handshake(Handshake::Open(why));
+                tokio::time::sleep(early).await;
+            }
+            (Err(why), _) => {
+                readiness.handshake(Handshake::Open(why));
+                tokio::time::sleep(pause).await;
+                pause = (pause * 2).min(LONGEST_PAUSE);
+            }
+        }
     }
 }
 
 /// One handshake for each trust that is another than those before it.
-async fn verify_all(address: SocketAddr, callers: &[Caller]) -> Result<(), String> {
-    if callers.is_empty() {
-        return Err("nobody is known yet whose trust could be checked".into());
+async fn verify_all(address: SocketAddr, callers: &Callers) -> Result<(), String> {
+    let Callers { known, stand_from } = callers;
+    if known.is_empty() || stand_from.is_none() {
+        return Err("it is not known yet who calls".into());
     }
-    for (index, caller) in callers.iter().enumerate() {
-        if callers[..index].iter().all(|before| before.trust != caller.trust) {
+    for (index, caller) in known.iter().enumerate() {
+        if known[..index].iter().all(|before| before.trust != caller.trust) {
             let why = |why| format!("no verified handshake has succeeded yet for {}: {why}", caller.name);
             shake_hands(address, &caller.trust).await.map_err(why)?;
         }

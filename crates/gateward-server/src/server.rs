@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::Instant;
 
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -18,7 +18,7 @@ use crate::journal;
 use crate::limits::{API_SERVER_KEEPS_IDLE, Limits};
 use crate::metrics::Metrics;
 use crate::phase::Phase;
-use crate::proof::{self, Caller, Trust};
+use crate::proof::{self, Caller, Callers, Trust};
 use crate::protocols::Protocols;
 use crate::readiness::{Listener, Readiness};
 use crate::reception::Reception;
@@ -164,23 +164,18 @@ impl Serving {
     /// Makes handshakes with the own listener until one is verified; only then is the pod ready.
     pub async fn prove(&self, trust: &Trust) {
         let only = Caller { name: "the own authority".into(), trust: trust.clone() };
-        let (_stays, callers) = watch::channel(vec![only]);
-        self.prove_until(callers, Duration::ZERO).await;
+        let callers = Callers { known: vec![only], stand_from: Some(Instant::now()) };
+        let (_stays, callers) = watch::channel(callers);
+        self.prove_until(callers).await;
     }
 
-    /// Makes handshakes with the own listener until one is verified for each of the callers that there are; only then is
-    /// the pod ready. The callers may change meanwhile, which starts the proof anew; no callers at all prove nothing.
-    ///
-    /// With a time to `settle`, all is proved once more after that time without a change of the callers: so long may it
-    /// take until those who call have heard of what they are to trust.
+    /// Makes handshakes with the own listener until one is verified for each of those who call, at a time when all of
+    /// them have heard of what they trust; only then is the pod ready. Those who call may change meanwhile, which begins
+    /// the proof anew; nobody who calls proves nothing.
     ///
     /// What was proved stays proved. The future belongs to nobody and may be spawned; it ends when the proof does.
-    pub fn prove_until(
-        &self,
-        callers: watch::Receiver<Vec<Caller>>,
-        settle: Duration,
-    ) -> impl Future<Output = ()> + Send + use<> {
-        proof::prove(self.address, callers, settle, self.readiness.clone())
+    pub fn prove_until(&self, callers: watch::Receiver<Callers>) -> impl Future<Output = ()> + Send + use<> {
+        proof::prove(self.address, callers, self.readiness.clone())
     }
 
     /// Ends the server: [`Leaving`] for the grace, then closing, until all is answered or the time is over.

@@ -8,7 +8,7 @@ use std::io::Write;
 use std::net::SocketAddr;
 use std::sync::Once;
 
-use gateward_server::{Limits, Metrics, PlainServer, Readiness};
+use gateward_server::{Limits, Line, Metrics, PlainServer, Readiness};
 use scene::client::{patiently, post};
 use scene::otter::{conversion, review, review_of};
 use scene::{ANYWHERE, CONVERT, MUTATE, VALIDATE, scene};
@@ -38,6 +38,22 @@ async fn probes_answer_before_and_after_the_listener() {
     assert!(get(probes.address(), "/readyz", "").await.ends_with("\r\n\r\nok"));
     let verbose = get(probes.address(), "/readyz?verbose", "").await;
     assert!(verbose.contains("[+]listener ok\n[+]certificate ok\n[+]handshake ok\n"), "{verbose}");
+}
+
+#[tokio::test]
+async fn a_probe_of_a_pod_that_starts_says_what_it_waits_for() {
+    let readiness = Readiness::new();
+    let probes = PlainServer::bind(ANYWHERE.parse().unwrap(), readiness.clone()).await.unwrap();
+    let waiting = readiness.wait_for("certificate", "the Secret zoo/webhook-server-cert");
+    readiness.report("injection", vec![Line::Warning("no webhook configuration carries our labels".into())]);
+    let response = get(probes.address(), "/readyz", "").await;
+    assert!(response.starts_with("HTTP/1.1 503 "), "{response}");
+    assert!(response.contains("[-]listener failed: the listener is not open yet\n"), "{response}");
+    assert!(response.contains("[-]certificate failed: waiting for 0 s: the Secret zoo/webhook-server-cert\n"));
+    assert!(response.contains("[!]injection: no webhook configuration carries our labels\n"), "{response}");
+    assert!(get(probes.address(), "/healthz", "").await.ends_with("\r\n\r\nok"));
+    drop(waiting);
+    assert!(!get(probes.address(), "/readyz", "").await.contains("waiting"));
 }
 
 #[tokio::test]
@@ -159,6 +175,8 @@ async fn the_start_is_logged_as_the_guide_says() {
     assert!(line("Registering validation webhooks").contains(VALIDATE));
     assert!(line("Registering mutating webhooks").contains(MUTATE));
     assert!(line("Starting webhook server").contains(&scene.address().to_string()));
+    scene.server.prove(&scene.trust()).await;
+    assert!(line("The listener is proved by a verified handshake").contains("INFO"));
 }
 
 #[tokio::test]

@@ -13,6 +13,7 @@ pub use self::report::Line;
 use self::report::Reports;
 use self::wait::{WaitId, Waits};
 use crate::identity::IdentitySlot;
+use crate::journal;
 
 /// What is known about this pod. Nothing about the rest of the cluster counts once it has been ready: a fault elsewhere
 /// must never take the webhook, and with it every read of a converted kind, down. All clones know the same.
@@ -107,7 +108,8 @@ impl Readiness {
 
     pub(crate) fn handshake(&self, handshake: Handshake) {
         let mut known = self.known();
-        if known.handshake != Handshake::Proved {
+        if known.handshake != Handshake::Proved && known.handshake != handshake {
+            journal::handshake(&handshake);
             known.handshake = handshake;
         }
         known.notice_the_start();
