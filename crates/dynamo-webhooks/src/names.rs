@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use gateward_core::manifest::{FailurePolicy, Installation};
+use serde_json::{Value, json};
 
 /// What the name of a release's Secret of the server's certificate ends in, where the authority's is meant.
 pub const AUTHORITY_SECRET_SUFFIX: &str = "-ca";
@@ -40,9 +41,16 @@ pub fn installation(release: &str, namespace: &str) -> Installation {
         failure_policy: FailurePolicy::Fail,
         timeout_seconds: 10,
         labels: labels([COMPONENT, CREATED_BY, (INSTANCE, release), NAME, PART_OF, (NAMESPACE, namespace)]),
-        namespace_selector: None,
+        namespace_selector: Some(all_but_kube_system()),
         object_selector: None,
     }
+}
+
+/// Without the namespace that a cluster is mended from, whatever becomes of the webhooks.
+fn all_but_kube_system() -> Value {
+    json!({
+        "matchExpressions": [{"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": ["kube-system"]}],
+    })
 }
 
 /// The labels by which the webhook configurations of an operator in a namespace are found.
