@@ -9,7 +9,7 @@ Takes a dict of base, suffix and limit.
 {{- $whole -}}
 {{- else -}}
 {{- $room := int (sub .limit (add 9 (len .suffix))) -}}
-{{- printf "%s-%s%s" (trunc $room .base | regexReplaceAll "[-.]+$" "") (sha256sum .base | trunc 8) .suffix -}}
+{{- printf "%s-%s%s" (regexReplaceAll "[-.]+$" (trunc $room .base) "") (sha256sum .base | trunc 8) .suffix -}}
 {{- end -}}
 {{- end -}}
 

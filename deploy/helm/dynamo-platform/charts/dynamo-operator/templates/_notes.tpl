@@ -20,8 +20,7 @@ Before `helm uninstall`, run this, so that stored objects can be read and delete
   gateward uninstall --release {{ .Release.Name }} -n {{ .Release.Namespace }}
 {{- with include "dynamo-operator.givenWithoutEffect" . }}
 
-WARNING: these values are given and have no effect:
-{{ . }}
+WARNING: these values are given and have no effect:{{ . }}
 {{- end }}
 {{- end -}}
 

@@ -1,0 +1,73 @@
+//! The chart says what the program says.
+
+use cluster_tests::{Sandbox, Test, tests};
+use serde_json::{Map, Value, json};
+
+use crate::charts::{Installation, configuration, output, the};
+
+pub fn tests() -> Vec<Test> {
+    tests![
+        the_configurations_are_those_that_the_program_prints,
+        the_roles_name_what_is_installed_and_nothing_wider,
+        no_rule_allows_to_change_what_it_does_not_name,
+    ]
+}
+
+/// Labels that tell of Helm and its chart.
+const OF_THE_CHART: [&str; 3] = ["app.kubernetes.io/managed-by", "app.kubernetes.io/version", "helm.sh/chart"];
+
+async fn the_configurations_are_those_that_the_program_prints(sandbox: Sandbox) {
+    let long = "r23456789-123456789-123456789-123456789-123456789-123";
+    for (release, namespace, policy, timeout) in
+        [("dynamo-platform", "dynamo-system", "Fail", 10), ("zoo", "otters", "Ignore", 3), (long, "zoo", "Fail", 30)]
+    {
+        let values = json!({"webhook": {"failurePolicy": policy, "timeoutSeconds": timeout}});
+        let objects = Installation::of(&values).named(release, namespace).objects(sandbox.bed());
+        let mut program = sandbox.bed().programs().gateward();
+        program.args(["generate", "webhooks", "--output", "json", "--release", release, "--namespace", namespace]);
+        program.args(["--failure-policy", policy, "--timeout-seconds", &timeout.to_string()]);
+        for printed in output(program).unwrap().lines() {
+            let printed: Value = serde_json::from_str(printed).unwrap();
+            let mut rendered = the(&objects, printed["kind"].as_str().unwrap()).clone();
+            let labels: &mut Map<_, _> = rendered["metadata"]["labels"].as_object_mut().unwrap();
+            labels.retain(|label, _| !OF_THE_CHART.contains(&label.as_str()));
+            assert_eq!(rendered, printed);
+        }
+    }
+}
+
+fn rules<'a>(objects: &'a [Value], kind: &str) -> &'a Vec<Value> {
+    the(objects, kind)["rules"].as_array().unwrap()
+}
+
+/// The names to which a rule for a resource is limited.
+fn named<'a>(rules: &'a [Value], resource: &str) -> Vec<&'a str> {
+    let about = rules.iter().filter(|rule| rule["resources"].as_array().unwrap().contains(&json!(resource)));
+    let names = about.filter_map(|rule| rule["resourceNames"].as_array()).flatten();
+    names.map(|name| name.as_str().unwrap()).collect()
+}
+
+async fn the_roles_name_what_is_installed_and_nothing_wider(sandbox: Sandbox) {
+    let values = json!({"webhook": {"certificateSecret": {"name": "otter"}}});
+    let objects = Installation::of(&values).named("zoo", "otters").objects(sandbox.bed());
+    let (role, cluster_role) = (rules(&objects, "Role"), rules(&objects, "ClusterRole"));
+    assert_eq!(named(role, "secrets"), ["otter", "otter-ca"]);
+    assert_eq!(configuration(&objects)["server"]["webhook"]["secretName"], "otter");
+    assert_eq!(named(role, "leases"), ["zoo-dynamo-operator-webhook-writer"]);
+    assert_eq!(named(cluster_role, "validatingwebhookconfigurations"), ["zoo-validating"]);
+    assert_eq!(named(cluster_role, "mutatingwebhookconfigurations"), ["zoo-mutating"]);
+    let crds = named(cluster_role, "customresourcedefinitions");
+    assert!(crds.len() == 6 && crds.iter().all(|name| name.ends_with(".nvidia.com")), "{crds:?}");
+}
+
+async fn no_rule_allows_to_change_what_it_does_not_name(sandbox: Sandbox) {
+    let objects = Installation::of(&json!({})).objects(sandbox.bed());
+    for rule in rules(&objects, "Role").iter().chain(rules(&objects, "ClusterRole")) {
+        assert!(!rule.to_string().contains('*'), "{rule}");
+        let verbs = rule["verbs"].as_array().unwrap();
+        let changes = ["update", "patch", "delete", "deletecollection"].iter().any(|verb| verbs.contains(&json!(verb)));
+        assert!(!changes || rule["resourceNames"].is_array(), "{rule}");
+        let reads_secrets = rule["resources"] == json!(["secrets"]) && rule["verbs"] != json!(["create"]);
+        assert!(!reads_secrets || rule["resourceNames"].is_array(), "{rule}");
+    }
+}

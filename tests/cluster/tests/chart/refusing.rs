@@ -1,0 +1,110 @@
+//! What the chart refuses, and in which words.
+
+use cluster_tests::{Sandbox, Test, tests};
+use serde_json::{Value, json};
+
+use crate::charts::Installation;
+
+pub fn tests() -> Vec<Test> {
+    tests![
+        what_was_removed_is_refused_with_what_to_do,
+        what_comes_later_is_refused_with_a_sentence,
+        what_nobody_knows_is_refused_with_a_sentence,
+        what_cannot_be_is_refused,
+        the_switches_that_come_later_may_stay_off,
+    ]
+}
+
+/// What Helm says against values of the operator.
+fn refusal(sandbox: &Sandbox, values: &Value) -> String {
+    let rendered = Installation::of(values).render(sandbox.bed());
+    rendered.err().unwrap_or_else(|| panic!("{values} is taken"))
+}
+
+fn all_are_refused(sandbox: &Sandbox, wanted: &[(Value, &str)]) {
+    for (values, sentence) in wanted {
+        let said = refusal(sandbox, values);
+        assert!(said.contains(sentence), "{values}: {said}");
+    }
+}
+
+async fn what_was_removed_is_refused_with_what_to_do(sandbox: Sandbox) {
+    let wanted = [
+        (json!({"webhook": {"enabled": false}}), "remove this key: webhooks are always on"),
+        (json!({"webhook": {"enabled": true}}), "the API server reaches the pods on their webhook port, 9443"),
+        (json!({"webhook": {"certificateValidity": 365}}), "say it in webhook.certificates.lifetime"),
+        (json!({"webhook": {"certGenerator": {"image": {"tag": "latest"}}}}), "without Jobs"),
+        (json!({"controllerManager": {"kubeRbacProxy": {"image": {"tag": "v1"}}}}), "guards its metrics itself"),
+        (json!({"controllerManager": {"manager": {"args": ["--x"]}}}), "the chart writes the arguments"),
+        (json!({"enabled": false}), "to be without the webhooks, do not install it"),
+    ];
+    all_are_refused(&sandbox, &wanted);
+}
+
+async fn what_comes_later_is_refused_with_a_sentence(sandbox: Sandbox) {
+    let wanted = [
+        (
+            json!({"webhook": {"certManager": {"enabled": true}}}),
+            "certificates of cert-manager come with a later release",
+        ),
+        (json!({"webhook": {"certificateSecret": {"external": true}}}), "certificates of your own come with a later"),
+        (
+            json!({"namespaceRestriction": {"enabled": true}}),
+            "an operator for one namespace comes with a later release",
+        ),
+    ];
+    all_are_refused(&sandbox, &wanted);
+    // As some guides write it.
+    let mut outside = Installation::of(&json!({}));
+    outside.values["namespaceRestriction"] = json!({"enabled": true, "namespace": "team-a"});
+    let said = outside.render(sandbox.bed()).unwrap_err();
+    assert!(said.contains("an operator for one namespace comes with a later release"), "{said}");
+}
+
+async fn what_nobody_knows_is_refused_with_a_sentence(sandbox: Sandbox) {
+    let wanted = [
+        (json!({"otter": 1}), "'/otter': value must be 'remove this key: the chart has no such value"),
+        (json!({"webhook": {"otter": 1}}), "'/webhook/otter'"),
+        (json!({"webhook": {"certificates": {"validity": "1h"}}}), "'/webhook/certificates/validity'"),
+        (
+            json!({"controllerManager": {"manager": {"image": {"digest": "x"}}}}),
+            "'/controllerManager/manager/image/digest'",
+        ),
+        (json!({"webhook": {"namespaceSelector": {"team": "a"}}}), "a selector has matchLabels and matchExpressions"),
+    ];
+    all_are_refused(&sandbox, &wanted);
+    for key in ["nats", "webhook", "grove"] {
+        let mut outside = Installation::of(&json!({}));
+        outside.values[key] = json!({"enabled": true});
+        let said = outside.render(sandbox.bed()).unwrap_err();
+        assert!(said.contains("its values stand under dynamo-operator"), "{said}");
+    }
+}
+
+async fn what_cannot_be_is_refused(sandbox: Sandbox) {
+    let wanted = [
+        (json!({"controllerManager": {"replicas": 0}}), "minimum"),
+        (json!({"webhook": {"failurePolicy": "fail"}}), "value must be one of 'Fail', 'Ignore'"),
+        (json!({"webhook": {"timeoutSeconds": 31}}), "maximum"),
+        (json!({"webhook": {"port": 8081}}), "8080 and 8081 are those of metrics and probes"),
+        (json!({"webhook": {"certificates": {"lifetime": "10d"}}}), "'10d' does not match"),
+        (json!({"webhook": {"certificates": {"keyAlgorithm": "Ed25519"}}}), "'ECDSA', 'RSA'"),
+        (json!({"webhook": {"certificateSecret": {"name": "Otter"}}}), "'Otter' does not match"),
+        (json!({"webhook": {"certificateSecret": null}}), "missing property 'certificateSecret'"),
+        (json!({"env": [{"name": "POD_IP", "value": "1"}]}), "the chart sets this one itself"),
+        (json!({"podDisruptionBudget": {"minAvailable": "half"}}), "'half' does not match"),
+        (json!({"metricsService": {"ports": []}}), "minItems"),
+    ];
+    all_are_refused(&sandbox, &wanted);
+}
+
+async fn the_switches_that_come_later_may_stay_off(sandbox: Sandbox) {
+    let values = json!({
+        "enabled": true,
+        "webhook": {"certManager": {"enabled": false}, "certificateSecret": {"external": false}, "caBundle": ""},
+        "namespaceRestriction": {"enabled": false, "namespace": "", "targetNamespace": ""},
+    });
+    let mut given = Installation::of(&values);
+    given.values["namespaceRestriction"] = json!({"enabled": false});
+    assert_eq!(given.objects(sandbox.bed()), Installation::of(&json!({})).objects(sandbox.bed()));
+}

@@ -1,0 +1,157 @@
+//! What the chart renders is right whatever it is told.
+
+use cluster_tests::{Sandbox, Test, tests};
+use gateward_lint::yaml;
+use serde_json::{Value, json};
+
+use crate::charts::{Installation, chart, configuration, helm, judged, of_kind, output, the};
+
+pub fn tests() -> Vec<Test> {
+    tests![
+        the_api_server_takes_every_object_of_every_combination,
+        helm_finds_no_fault_with_the_chart,
+        no_bundle_is_rendered,
+        nothing_is_rendered_twice_in_different_ways,
+        objects_of_kube_system_are_never_judged,
+        pods_are_spread_and_counted_by_their_own_labels,
+        the_disruption_budget_leaves_one_pod_at_least,
+        only_what_is_needed_gets_through_the_network_policy,
+        labels_by_which_pods_are_found_cannot_be_changed,
+    ]
+}
+
+/// What the API server says to the Deployment of a long release. The name is kept all the same: it fits, and the guide
+/// names it.
+const LONG_NAME: &str = "a DNS label is recommended";
+
+/// The combinations of the file beside this one.
+pub fn combinations() -> Vec<Installation> {
+    let document = yaml::read(include_str!("combinations.yaml")).documents.remove(0);
+    serde_json::from_value(document.value).unwrap()
+}
+
+async fn the_api_server_takes_every_object_of_every_combination(sandbox: Sandbox) {
+    let bed = sandbox.bed();
+    let combinations = combinations();
+    assert!(combinations.len() >= 20);
+    for combination in combinations {
+        // The kubelet of such a namespace would say what the restricted standard forbids.
+        let labels = json!({"pod-security.kubernetes.io/warn": "restricted"});
+        let namespace = json!({"metadata": {"name": combination.namespace, "labels": labels}});
+        let made = bed.client().post("/api/v1/namespaces", &namespace).await.unwrap();
+        assert!(made.status.is_success() || made.status.as_u16() == 409, "{made:?}");
+        let objects = combination.objects(bed);
+        assert!(objects.len() >= 11, "{}: {} objects", combination.name, objects.len());
+        for object in objects.iter().filter(|object| object["kind"] != "ServiceMonitor") {
+            let answer = judged(bed, object).await;
+            let (kind, about) = (&object["kind"], &combination.name);
+            assert!(answer.status.is_success(), "{about}: {kind}: {}\n{object}", answer.body["message"]);
+            let warnings: Vec<_> = answer.warnings.iter().filter(|text| !text.contains(LONG_NAME)).collect();
+            assert!(warnings.is_empty(), "{about}: {kind}: {warnings:?}");
+        }
+    }
+}
+
+async fn helm_finds_no_fault_with_the_chart(sandbox: Sandbox) {
+    for path in [chart(), chart().join("charts/dynamo-operator")] {
+        let mut helm = helm(sandbox.bed());
+        helm.args(["lint", "--strict", "--kube-version", "1.34"]).arg(path);
+        output(helm).unwrap();
+    }
+}
+
+async fn no_bundle_is_rendered(sandbox: Sandbox) {
+    for combination in combinations() {
+        let rendered = Value::from(combination.objects(sandbox.bed())).to_string();
+        assert!(!rendered.contains("caBundle"), "{}", combination.name);
+        assert!(!rendered.contains("\"Secret\""), "{}", combination.name);
+    }
+}
+
+/// Whoever renders the chart anew and compares, such as Argo CD, must find no difference.
+async fn nothing_is_rendered_twice_in_different_ways(sandbox: Sandbox) {
+    for combination in combinations().into_iter().take(5) {
+        assert_eq!(combination.objects(sandbox.bed()), combination.objects(sandbox.bed()));
+    }
+}
+
+async fn objects_of_kube_system_are_never_judged(sandbox: Sandbox) {
+    let apart = json!({"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": ["kube-system"]});
+    let team = json!({"key": "team", "operator": "Exists"});
+    let given = json!({"matchLabels": {"zoo": "open"}, "matchExpressions": [team]});
+    let wanted = [
+        (json!({}), json!({"matchExpressions": [apart]})),
+        (
+            json!({"webhook": {"namespaceSelector": given}}),
+            json!({"matchLabels": {"zoo": "open"}, "matchExpressions": [team, apart]}),
+        ),
+    ];
+    for (values, selector) in wanted {
+        let objects = Installation::of(&values).objects(sandbox.bed());
+        for kind in ["ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"] {
+            let webhooks = the(&objects, kind)["webhooks"].as_array().unwrap();
+            assert!(webhooks.iter().all(|webhook| webhook["namespaceSelector"] == selector), "{webhooks:?}");
+        }
+    }
+}
+
+fn found_by() -> Value {
+    json!({
+        "app.kubernetes.io/name": "dynamo-operator",
+        "app.kubernetes.io/instance": "dynamo-platform",
+        "app.kubernetes.io/component": "webhook",
+    })
+}
+
+async fn pods_are_spread_and_counted_by_their_own_labels(sandbox: Sandbox) {
+    let objects = Installation::of(&json!({})).objects(sandbox.bed());
+    let spread = &the(&objects, "Deployment")["spec"]["template"]["spec"]["topologySpreadConstraints"];
+    let wanted = json!([{
+        "maxSkew": 1,
+        "topologyKey": "kubernetes.io/hostname",
+        "whenUnsatisfiable": "ScheduleAnyway",
+        "labelSelector": {"matchLabels": found_by()},
+        "matchLabelKeys": ["pod-template-hash"],
+    }]);
+    assert_eq!(spread, &wanted);
+    for service in of_kind(&objects, "Service") {
+        assert_eq!(service["spec"]["selector"], found_by());
+    }
+}
+
+async fn the_disruption_budget_leaves_one_pod_at_least(sandbox: Sandbox) {
+    let budget = |values: Value| {
+        let objects = Installation::of(&values).objects(sandbox.bed());
+        of_kind(&objects, "PodDisruptionBudget").first().map(|budget| budget["spec"].clone())
+    };
+    let usual = budget(json!({})).unwrap();
+    assert_eq!((&usual["maxUnavailable"], &usual["minAvailable"]), (&json!(1), &Value::Null));
+    assert_eq!(usual["selector"]["matchLabels"], found_by());
+    let given = budget(json!({"podDisruptionBudget": {"minAvailable": 1}})).unwrap();
+    assert_eq!((&given["maxUnavailable"], &given["minAvailable"]), (&Value::Null, &json!(1)));
+    assert_eq!(budget(json!({"controllerManager": {"replicas": 1}})), None);
+}
+
+async fn only_what_is_needed_gets_through_the_network_policy(sandbox: Sandbox) {
+    let peer = json!({"podSelector": {"matchLabels": {"app": "prometheus"}}});
+    let values = json!({"webhook": {"port": 10250}, "networkPolicy": {"enabled": true, "metricsFrom": [peer]}});
+    let objects = Installation::of(&values).objects(sandbox.bed());
+    let spec = &the(&objects, "NetworkPolicy")["spec"];
+    assert_eq!(spec["podSelector"]["matchLabels"], found_by());
+    assert_eq!(spec["policyTypes"], json!(["Ingress"]));
+    let port = |port: u16| json!({"port": port, "protocol": "TCP"});
+    let wanted = json!([{"ports": [port(10250), port(8081)]}, {"ports": [port(8080)], "from": [peer]}]);
+    assert_eq!(spec["ingress"], wanted);
+    assert_eq!(configuration(&objects)["server"]["webhook"]["port"], 10250);
+}
+
+async fn labels_by_which_pods_are_found_cannot_be_changed(sandbox: Sandbox) {
+    let labels = json!({"app.kubernetes.io/name": "another", "team": "otters"});
+    let annotations = json!({"checksum/config": "none"});
+    let values = json!({"controllerManager": {"podLabels": labels, "podAnnotations": annotations}});
+    let objects = Installation::of(&values).objects(sandbox.bed());
+    let metadata = &the(&objects, "Deployment")["spec"]["template"]["metadata"];
+    assert_eq!(metadata["labels"]["app.kubernetes.io/name"], "dynamo-operator");
+    assert_eq!(metadata["labels"]["team"], "otters");
+    assert_ne!(metadata["annotations"]["checksum/config"], "none");
+}

@@ -1,0 +1,110 @@
+//! Every value does something, or its user is told that it doesn't.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use cluster_tests::{Bed, Sandbox, Test, tests};
+use gateward_lint::yaml;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::charts::{Installation, chart};
+
+pub fn tests() -> Vec<Test> {
+    tests![
+        the_list_holds_every_value_that_the_schema_describes,
+        a_value_with_an_effect_changes_what_is_rendered,
+        a_value_without_effect_is_named_in_the_notes,
+        nothing_is_named_that_was_not_given,
+    ]
+}
+
+#[derive(Deserialize)]
+struct Others {
+    here: Vec<Other>,
+    nowhere: Vec<Other>,
+}
+
+/// Another setting of a value than its default.
+#[derive(Deserialize)]
+struct Other {
+    value: String,
+    r#as: Value,
+    #[serde(default)]
+    with: Option<Value>,
+}
+
+fn others() -> Others {
+    serde_json::from_value(yaml::read(include_str!("others.yaml")).documents.remove(0).value).unwrap()
+}
+
+impl Other {
+    /// The installation without it and with it.
+    fn before_and_after(&self) -> (Installation, Installation) {
+        let before = Installation::of(&self.with.clone().unwrap_or_else(|| json!({})));
+        let mut after = before.clone();
+        self.set(&mut after);
+        (before, after)
+    }
+
+    fn set(&self, installation: &mut Installation) {
+        let whole = &mut installation.values;
+        let root = if self.value.starts_with("global.") { whole } else { &mut whole["dynamo-operator"] };
+        let place = self.value.split('.').fold(root, |place, key| &mut place[key]);
+        *place = self.r#as.clone();
+    }
+}
+
+/// The paths of everything that the schema describes.
+fn described(paths: &mut BTreeSet<String>, path: &str, schema: &Value) {
+    for (name, property) in schema["properties"].as_object().into_iter().flatten() {
+        let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+        if property["description"].is_string() {
+            paths.insert(path);
+        } else {
+            described(paths, &path, property);
+        }
+    }
+}
+
+async fn the_list_holds_every_value_that_the_schema_describes(_: Sandbox) {
+    let schema = fs::read(chart().join("charts/dynamo-operator/values.schema.json")).unwrap();
+    let mut wanted = BTreeSet::new();
+    described(&mut wanted, "", &serde_json::from_slice(&schema).unwrap());
+    let Others { here, nowhere } = others();
+    let listed: BTreeSet<String> = here.into_iter().chain(nowhere).map(|other| other.value).collect();
+    assert_eq!(listed, wanted);
+}
+
+async fn a_value_with_an_effect_changes_what_is_rendered(sandbox: Sandbox) {
+    for other in others().here {
+        let (before, after) = other.before_and_after();
+        assert_ne!(before.objects(sandbox.bed()), after.objects(sandbox.bed()), "{}", other.value);
+    }
+}
+
+fn notes(bed: &Bed, installation: Installation, namespace: &str) -> String {
+    installation.named("dynamo-platform", namespace).notes(bed).unwrap()
+}
+
+async fn a_value_without_effect_is_named_in_the_notes(sandbox: Sandbox) {
+    let plain = Installation::of(&json!({}));
+    let mut given = plain.clone();
+    let nowhere = others().nowhere;
+    for other in &nowhere {
+        other.set(&mut given);
+    }
+    assert_eq!(given.objects(sandbox.bed()), plain.objects(sandbox.bed()));
+    let said = notes(sandbox.bed(), given, sandbox.namespace());
+    for Other { value, .. } in nowhere {
+        assert!(said.contains(&format!("\n  dynamo-operator.{value}: ")), "{value} is not in\n{said}");
+    }
+}
+
+async fn nothing_is_named_that_was_not_given(sandbox: Sandbox) {
+    let empty = json!({"natsAddr": "", "dynamo": {}, "webhook": {"caBundle": "", "certManager": {"issuerRef": {}}}});
+    for values in [json!({}), empty] {
+        let said = notes(sandbox.bed(), Installation::of(&values), sandbox.namespace());
+        assert!(!said.contains("no effect"), "{said}");
+    }
+}
