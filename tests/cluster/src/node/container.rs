@@ -1,5 +1,6 @@
 //! A container that runs: a process in the Pod's network, with files and an environment of its own.
 
+use std::io::{PipeReader, Read};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, bail};
@@ -10,7 +11,7 @@ use super::environment::{self, Environment};
 use super::fields::text;
 use super::network::Shared;
 use super::process::{Running, Signal};
-use super::root::Access;
+use super::root::{Access, READY};
 use super::sources::fetch;
 use super::volumes;
 
@@ -40,8 +41,12 @@ impl Inside {
         command.args(["unshare", "--mount", "--", "sh", "-c", &script, "sh"]);
         command.args(clean(&environment, text(container, "/workingDir"))).args(words);
         let log = pod.open_log(text(container, "/name"))?;
-        command.stdout(log.try_clone()?).stderr(log);
+        let (said, says) = std::io::pipe()?;
+        command.stdout(log).stderr(says);
         let running = Running::start(&mut command).context("cannot run nsenter (Debian: util-linux)")?;
+        // It holds an end of the pipe.
+        drop(command);
+        furnished(said).await?;
         Ok(Self { running, environment })
     }
 
@@ -63,6 +68,19 @@ impl Inside {
         }
         Ok(())
     }
+}
+
+/// Waits until a container has its files.
+async fn furnished(mut said: PipeReader) -> anyhow::Result<()> {
+    let said = tokio::task::spawn_blocking(move || {
+        let mut text = String::new();
+        said.read_to_string(&mut text).map(|_| text)
+    });
+    let said = said.await??;
+    if !said.trim_end().ends_with(READY) {
+        bail!("its files cannot be made: {}", said.trim_end());
+    }
+    Ok(())
 }
 
 impl Drop for Awaited {

@@ -17,8 +17,7 @@ use super::status::{Container, State};
 /// A Pod that is bound to the node.
 pub(crate) struct Entry {
     pub(crate) kubelet: Arc<Kubelet>,
-    /// As the API server last told it; none when it is gone from there.
-    pub(crate) object: watch::Sender<Option<Arc<Value>>>,
+    pub(crate) seen: watch::Sender<Seen>,
     pub(crate) state: watch::Sender<State>,
     /// The containers that run, by their names.
     pub(crate) running: Mutex<BTreeMap<String, Inside>>,
@@ -26,6 +25,14 @@ pub(crate) struct Entry {
     pub(crate) namespace: String,
     pub(crate) name: String,
     pub(crate) uid: String,
+}
+
+/// A Pod as the API server last told it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Seen {
+    There(Arc<Value>),
+    /// This was the last that was told.
+    Gone(Arc<Value>),
 }
 
 /// A container's place in its Pod.
@@ -46,7 +53,7 @@ impl Entry {
             uid: text(&object, "/metadata/uid").into(),
             state: watch::Sender::new(State::of(&object)),
             running: Mutex::default(),
-            object: watch::Sender::new(Some(Arc::new(object))),
+            seen: watch::Sender::new(Seen::There(Arc::new(object))),
         }
     }
 
@@ -55,9 +62,21 @@ impl Entry {
         format!("/api/v1/namespaces/{}/pods/{}", self.namespace, self.name)
     }
 
-    /// The Pod as it was last seen; without a content when it is gone.
+    /// The Pod as it was last seen.
     pub(crate) fn object(&self) -> Arc<Value> {
-        self.object.borrow().clone().unwrap_or_default()
+        match &*self.seen.borrow() {
+            Seen::There(pod) | Seen::Gone(pod) => Arc::clone(pod),
+        }
+    }
+
+    /// The API server knows no such Pod any more.
+    pub(crate) fn lose(&self) {
+        let last = self.object();
+        self.seen.send_replace(Seen::Gone(last));
+    }
+
+    pub(crate) fn is_gone(&self) -> bool {
+        matches!(&*self.seen.borrow(), Seen::Gone(_))
     }
 
     /// A folder of the Pod's own.
@@ -77,14 +96,14 @@ impl Entry {
 
     /// Waits until the Pod has to end.
     pub(crate) async fn stopping(&self) {
-        let mut object = self.object.subscribe();
+        let mut seen = self.seen.subscribe();
         // The sender lives as long as we do.
-        let _ = object.wait_for(|object| grace(object.as_deref()).is_some()).await;
+        let _ = seen.wait_for(|seen| grace(seen).is_some()).await;
     }
 
     /// Whether the Pod has to end, and if so how much time it has for that.
     pub(crate) fn grace(&self) -> Option<Duration> {
-        grace(self.object.borrow().as_deref())
+        grace(&self.seen.borrow())
     }
 
     /// Changes what is known of a container.
@@ -100,8 +119,8 @@ impl Entry {
 }
 
 /// What a Pod that has to end gets of time; nothing when it is gone.
-fn grace(pod: Option<&Value>) -> Option<Duration> {
-    let Some(pod) = pod else { return Some(Duration::ZERO) };
+fn grace(seen: &Seen) -> Option<Duration> {
+    let Seen::There(pod) = seen else { return Some(Duration::ZERO) };
     pod.pointer("/metadata/deletionTimestamp")?;
     Some(seconds(pod, "/metadata/deletionGracePeriodSeconds").unwrap_or_default())
 }
@@ -114,10 +133,10 @@ mod tests {
 
     #[test]
     fn a_pod_has_to_end_once_it_is_deleted() {
-        let pod = json!({"metadata": {"name": "otter"}});
-        assert_eq!(grace(Some(&pod)), None);
-        let pod = json!({"metadata": {"deletionTimestamp": "2030-01-01T00:00:00Z", "deletionGracePeriodSeconds": 7}});
-        assert_eq!(grace(Some(&pod)), Some(Duration::from_secs(7)));
-        assert_eq!(grace(None), Some(Duration::ZERO));
+        let there = |metadata: Value| Seen::There(Arc::new(json!({"metadata": metadata})));
+        assert_eq!(grace(&there(json!({"name": "otter"}))), None);
+        let deleted = json!({"deletionTimestamp": "2030-01-01T00:00:00Z", "deletionGracePeriodSeconds": 7});
+        assert_eq!(grace(&there(deleted)), Some(Duration::from_secs(7)));
+        assert_eq!(grace(&Seen::Gone(Arc::default())), Some(Duration::ZERO));
     }
 }

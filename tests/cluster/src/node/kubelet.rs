@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 use serde_json::{Value, json};
 use tokio::sync::broadcast;
 
-use super::entry::Entry;
+use super::entry::{Entry, Seen};
 use super::environment::Source;
 use super::fields::text;
 use super::network::{MACHINE, Network};
@@ -95,7 +95,7 @@ impl Kubelet {
         }
         let mut pods = self.pods.lock().unwrap();
         if let Some(known) = pods.get(&uid) {
-            known.object.send_replace(Some(Arc::new(pod)));
+            known.seen.send_replace(Seen::There(Arc::new(pod)));
             return;
         }
         let entry = Arc::new(Entry::new(Arc::clone(self), pod));
@@ -105,7 +105,7 @@ impl Kubelet {
 
     fn lose(&self, uid: &str) {
         if let Some(known) = self.pods.lock().unwrap().remove(uid) {
-            known.object.send_replace(None);
+            known.lose();
         }
     }
 

@@ -45,17 +45,22 @@ impl Container<'_> {
     pub(crate) async fn live(&self) -> End {
         let mut crashes = 0;
         loop {
-            let begun = Instant::now();
-            let end = self.run_once().await;
-            if self.pod.grace().is_some() || !starts_again(&self.policy(), self.place, end.code) {
-                self.ended(end.clone());
-                return end;
-            }
-            crashes = if begun.elapsed() > HEALTHY { 0 } else { crashes };
-            self.pod.note(self.place, |state| {
-                state.last = Some(end.clone());
-                state.now = Now::Waiting("CrashLoopBackOff", format!("ended with {}", end.code));
-            });
+            let begun = (Instant::now(), SystemTime::now());
+            let end = match self.run_once().await {
+                Ok(end) if self.is_over(&end) => {
+                    self.ended(end.clone());
+                    return end;
+                }
+                Ok(end) => {
+                    crashes = if begun.0.elapsed() > HEALTHY { 0 } else { crashes };
+                    self.crashed(&end);
+                    end
+                }
+                Err(error) => {
+                    self.refused(&error);
+                    End::new(exit_status(128), begun.1, SystemTime::now())
+                }
+            };
             tokio::select! {
                 () = tokio::time::sleep(pause(crashes)) => {}
                 () = self.pod.stopping() => {
@@ -64,39 +69,41 @@ impl Container<'_> {
                 }
             }
             crashes += 1;
-            self.pod.note(self.place, |state| state.restarts += 1);
         }
+    }
+
+    fn is_over(&self, end: &End) -> bool {
+        let pod = self.pod.object();
+        self.pod.grace().is_some() || !starts_again(text(&pod, "/spec/restartPolicy"), self.place, end.code)
+    }
+
+    fn crashed(&self, end: &End) {
+        self.pod.note(self.place, |state| {
+            state.last = Some(end.clone());
+            state.restarts += 1;
+            state.now = Now::Waiting("CrashLoopBackOff", format!("ended with {}", end.code));
+        });
+    }
+
+    fn refused(&self, error: &anyhow::Error) {
+        self.complain(&format!("cannot be started: {error:#}"));
+        self.pod.note(self.place, |state| state.now = Now::Waiting("CreateContainerError", format!("{error:#}")));
     }
 
     fn ended(&self, end: End) {
         self.pod.note(self.place, |state| state.now = Now::Ended(end));
     }
 
-    fn policy(&self) -> String {
-        text(&self.pod.object(), "/spec/restartPolicy").to_owned()
-    }
-
-    async fn run_once(&self) -> End {
+    async fn run_once(&self) -> anyhow::Result<End> {
         let name = text(self.spec, "/name");
         let started = SystemTime::now();
-        let status = match Inside::start(self.pod, self.shared, self.spec).await {
-            Ok(inside) => {
-                self.pod.running.lock().unwrap().insert(name.into(), inside.clone());
-                self.pod.note(self.place, |state| state.now = Now::Running(started));
-                let status = self.outlive(&inside).await;
-                self.pod.running.lock().unwrap().remove(name);
-                status
-            }
-            Err(error) => {
-                self.complain(&format!("cannot be started: {error:#}"));
-                self.pod.note(self.place, |state| {
-                    state.now = Now::Waiting("CreateContainerConfigError", format!("{error:#}"));
-                });
-                exit_status(128)
-            }
-        };
+        let inside = Inside::start(self.pod, self.shared, self.spec).await?;
+        self.pod.running.lock().unwrap().insert(name.into(), inside.clone());
+        self.pod.note(self.place, |state| state.now = Now::Running(started));
+        let status = self.outlive(&inside).await;
+        self.pod.running.lock().unwrap().remove(name);
         self.pod.note(self.place, |state| (state.ready, state.started) = (false, false));
-        End::new(status, started, SystemTime::now())
+        Ok(End::new(status, started, SystemTime::now()))
     }
 
     /// Waits for the end of the process, and brings it about where that is due.
@@ -202,12 +209,12 @@ impl Container<'_> {
     /// Waits until a container that began to stop has to be gone. A Pod's deletion may come later than that, or again
     /// with less time.
     async fn out_of_time(&self, begun: Instant, grace: Option<Duration>) {
-        let mut object = self.pod.object.subscribe();
+        let mut seen = self.pod.seen.subscribe();
         loop {
             let grace = [grace, self.pod.grace()].into_iter().flatten().min().unwrap_or_default();
             tokio::select! {
                 () = tokio::time::sleep_until(begun + grace) => return,
-                _ = object.changed() => {}
+                _ = seen.changed() => {}
             }
         }
     }

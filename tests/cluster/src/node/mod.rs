@@ -61,11 +61,13 @@ impl Node {
     pub(crate) async fn start(folder: &Path, programs: &Programs, client: &Client) -> anyhow::Result<Self> {
         let delays = Delays::none();
         gate::open(client.clone(), folder, delays.clone()).await?;
+        let programs = [("gateward", programs.gateward()), ("kubectl", programs.control_plane("kubectl"))];
+        let programs = programs.map(|(name, program)| (name, program.get_program().into()));
         let kubelet = Kubelet {
             client: client.clone(),
             folder: folder.into(),
             network: Network::new()?,
-            image: Image::make(folder.join("image"), programs.gateward().get_program().as_ref())?,
+            image: Image::make(folder.join("image"), programs.into())?,
             news: broadcast::Sender::new(1024),
             pods: Mutex::new(BTreeMap::new()),
             delay: Mutex::new(PROJECTION_DELAY),

@@ -1,7 +1,8 @@
-//! What a container sees as its files: the machine's programs, the binary under test, its volumes, and nothing else.
+//! What a container sees as its files: the machine's programs, ours, its volumes, and nothing else.
 //!
 //! There is one image. Its `/usr` and its libraries are the machine's, the rest is in memory and the container's own,
-//! so that anything can be mounted anywhere and nothing of the machine is written. `gateward` is found by its name.
+//! so that anything can be mounted anywhere and nothing of the machine is written. `gateward`, the binary under test, and
+//! `kubectl` are found by their names.
 
 use std::fmt::Write;
 use std::os::unix::fs::symlink;
@@ -11,6 +12,9 @@ use anyhow::Context;
 
 /// Where programs are looked for in a container.
 pub(crate) const PATH: &str = "/image:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/// What is said when a container has its files.
+pub(crate) const READY: &str = "ready";
 
 /// Folders that are the machine's, where it has them.
 const SHARED: [&str; 13] =
@@ -38,12 +42,13 @@ pub(crate) struct Mount {
 pub(crate) struct Image {
     folder: PathBuf,
     shared: Vec<&'static str>,
-    gateward: PathBuf,
+    /// Programs of ours, by their names.
+    programs: Vec<(&'static str, PathBuf)>,
 }
 
 impl Image {
-    /// Makes the image in a folder.
-    pub(crate) fn make(folder: PathBuf, gateward: &Path) -> anyhow::Result<Self> {
+    /// Makes the image in a folder, with programs of ours by their names.
+    pub(crate) fn make(folder: PathBuf, programs: Vec<(&'static str, PathBuf)>) -> anyhow::Result<Self> {
         let content = folder.join("content");
         for name in OWN {
             std::fs::create_dir_all(content.join(name))?;
@@ -61,18 +66,23 @@ impl Image {
             }
         }
         write_settings(&content.join("etc")).context("cannot make the image of containers")?;
-        std::fs::write(content.join("image/gateward"), "")?;
-        Ok(Self { folder, shared, gateward: gateward.into() })
+        for (name, _) in &programs {
+            std::fs::write(content.join("image").join(name), "")?;
+        }
+        Ok(Self { folder, shared, programs })
     }
 
     /// The shell script that makes a container's files, in a mount namespace of its own, and becomes the command
-    /// there that its arguments are.
+    /// there that its arguments are. On standard error it tells what goes wrong, and at last [`READY`]; the command
+    /// has the standard output for both.
     pub(crate) fn script(&self, mounts: &[Mount], root: Access) -> String {
         let folder = quoted(&self.folder);
         let mut script = format!("set -e\nmount -t tmpfs root {folder}/root\ncd {folder}/root\n");
         let _ = writeln!(script, "cp -a {folder}/content/. .");
         let _ = writeln!(script, "for name in {}; do mount --rbind /$name $name; done", self.shared.join(" "));
-        let _ = writeln!(script, "mount --bind {} image/gateward", quoted(&self.gateward));
+        for (name, program) in &self.programs {
+            let _ = writeln!(script, "mount --bind {} image/{name}", quoted(program));
+        }
         let mut mounts: Vec<_> = mounts.iter().collect();
         // What lies in another mount comes after it.
         mounts.sort_by_key(|mount| mount.place.matches('/').count());
@@ -82,7 +92,7 @@ impl Image {
         if root == Access::Read {
             script.push_str("mount -o remount,bind,ro .\n");
         }
-        script.push_str("exec chroot . \"$@\"\n");
+        let _ = write!(script, "echo {READY} >&2\nexec 2>&1\nexec chroot . \"$@\"\n");
         script
     }
 }
@@ -128,7 +138,7 @@ mod tests {
 
     #[test]
     fn mounts_the_outer_place_before_the_inner_one() {
-        let image = Image { folder: "/i".into(), shared: vec!["usr"], gateward: "/g".into() };
+        let image = Image { folder: "/i".into(), shared: vec!["usr"], programs: Vec::new() };
         let script = image.script(&[mount("/a/b", Access::Write), mount("/a", Access::Write)], Access::Write);
         assert!(script.find("'a'\n") < script.find("'a/b'\n"), "{script}");
     }
@@ -143,8 +153,8 @@ mod tests {
 
     #[test]
     fn closes_the_root_after_everything_is_mounted() {
-        let image = Image { folder: "/i".into(), shared: vec!["usr"], gateward: "/g".into() };
+        let image = Image { folder: "/i".into(), shared: vec!["usr"], programs: Vec::new() };
         let script = image.script(&[mount("/a", Access::Write)], Access::Read);
-        assert!(script.ends_with("mount -o remount,bind,ro .\nexec chroot . \"$@\"\n"), "{script}");
+        assert!(script.contains("mount -o remount,bind,ro .\necho ready >&2\n"), "{script}");
     }
 }

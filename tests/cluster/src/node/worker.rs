@@ -142,7 +142,7 @@ enum Errand {
 
 /// Tries until it is done or the Pod is gone.
 async fn persist(pod: &Entry, errand: &Errand) {
-    while pod.object.borrow().is_some() {
+    while !pod.is_gone() {
         match send(pod, errand).await {
             Ok(()) => return,
             Err(error) => pod.kubelet.journal(&format!("{}: {error:#}", pod.path())),

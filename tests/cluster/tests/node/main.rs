@@ -2,14 +2,18 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
+mod containers;
 mod deployments;
-mod objects;
+mod endings;
+mod health;
+mod identity;
+mod workloads;
 
 use std::process::ExitCode;
 
 use cluster_tests::run;
 
 fn main() -> ExitCode {
-    let tests = [deployments::tests()].into_iter().flatten().collect();
-    run(tests, async |bed| bed.start_node().await)
+    let tests = [deployments::tests(), containers::tests(), health::tests(), endings::tests(), identity::tests()];
+    run(tests.into_iter().flatten().collect(), async |bed| bed.start_node().await)
 }
