@@ -1,5 +1,6 @@
 //! The way to the API server.
 
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -39,8 +40,9 @@ impl Connection {
         Self::with(configuration().await?, user_agent)
     }
 
-    /// To the cluster of a kubeconfig that was read before.
-    pub async fn of_kubeconfig(kubeconfig: Kubeconfig, user_agent: &str) -> Result<Self, ConnectionError> {
+    /// To the cluster that a kubeconfig names.
+    pub async fn of_kubeconfig(file: &Path, user_agent: &str) -> Result<Self, ConnectionError> {
+        let kubeconfig = Kubeconfig::read_from(file).map_err(Box::new)?;
         let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await;
         Self::with(config.map_err(Box::new)?, user_agent)
     }

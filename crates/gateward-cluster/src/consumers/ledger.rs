@@ -126,8 +126,7 @@ impl Ledger {
 
 /// Since when an object that is heard of for the first time has been as it is: nobody has changed it for that long.
 fn since(object: &ConsumerObject, Moment { now, api_server_time }: Moment) -> Instant {
-    let changed = object.last_change().map(|(at, _)| at);
-    let age = changed.zip(api_server_time).and_then(|(changed, time)| time.duration_since(changed).ok());
+    let age = object.last_change().zip(api_server_time).and_then(|(changed, time)| time.duration_since(changed).ok());
     age.and_then(|age| now.checked_sub(age)).unwrap_or(now)
 }
 

@@ -38,6 +38,12 @@ impl ConsumerStore {
         &self.rules
     }
 
+    /// Who may have changed a bundle, as far as it is noted.
+    pub(crate) fn suspects(&self, object: &ConsumerObject) -> String {
+        let suspects = object.suspects(self.parameters.field_manager.as_deref().unwrap_or_default());
+        if suspects.is_empty() { "somebody".to_owned() } else { suspects.join(", ") }
+    }
+
     pub(crate) fn api(&self, kind: ConsumerKind) -> Api<ConsumerObject> {
         Api::all_with(self.client.clone(), &kind)
     }

@@ -5,10 +5,12 @@ use std::fmt;
 use std::time::SystemTime;
 
 use k8s_openapi::ByteString;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ManagedFieldsEntry;
 use kube::Resource;
 use kube::api::ObjectMeta;
 use kube::core::ClusterResourceScope;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// The kinds that carry bundles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -89,15 +91,42 @@ impl ConsumerObject {
         }
     }
 
-    /// When anyone has changed it last, by the API server's clock, and who.
-    pub(crate) fn last_change(&self) -> Option<(SystemTime, &str)> {
-        let changes = self.metadata.managed_fields.iter().flatten();
-        let dated = changes.filter_map(|entry| {
-            let time = entry.time.as_ref().map(|time| SystemTime::from(time.0))?;
-            Some((time, entry.manager.as_deref().unwrap_or("somebody")))
-        });
-        dated.max_by_key(|(time, _)| *time)
+    /// When anyone has changed it last, by the API server's clock.
+    pub(crate) fn last_change(&self) -> Option<SystemTime> {
+        self.changes().filter_map(changed_at).max()
     }
+
+    /// Who may have changed a bundle in it, beside ourselves: whoever is noted for that field, or else whoever has
+    /// changed anything after us. Of those who only take fields away nothing is noted.
+    pub(crate) fn suspects(&self, ours: &str) -> Vec<String> {
+        let others = || self.changes().filter(|entry| entry.manager.as_deref().is_some_and(|manager| manager != ours));
+        let our_last =
+            self.changes().filter(|entry| entry.manager.as_deref() == Some(ours)).filter_map(changed_at).max();
+        let of_the_field =
+            others().filter(|entry| entry.fields_v1.as_ref().is_some_and(|fields| owns_bundle(&fields.0)));
+        let mut suspects: Vec<_> = of_the_field.filter_map(|entry| entry.manager.clone()).collect();
+        if suspects.is_empty() {
+            let after_us = others().filter(|entry| our_last.is_some_and(|ours| changed_at(entry) > Some(ours)));
+            suspects = after_us.filter_map(|entry| entry.manager.clone()).collect();
+        }
+        suspects.sort();
+        suspects.dedup();
+        suspects
+    }
+
+    fn changes(&self) -> impl Iterator<Item = &ManagedFieldsEntry> {
+        self.metadata.managed_fields.iter().flatten()
+    }
+}
+
+fn changed_at(entry: &ManagedFieldsEntry) -> Option<SystemTime> {
+    entry.time.as_ref().map(|time| SystemTime::from(time.0))
+}
+
+/// Whether a `caBundle` is among some fields.
+fn owns_bundle(fields: &Value) -> bool {
+    let Some(fields) = fields.as_object() else { return false };
+    fields.iter().any(|(name, below)| name == "f:caBundle" || owns_bundle(below))
 }
 
 impl ConsumerKind {
@@ -145,5 +174,39 @@ impl Resource for ConsumerObject {
 
     fn meta_mut(&mut self) -> &mut ObjectMeta {
         &mut self.metadata
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn suspects(managers: &Value) -> Vec<String> {
+        let object = json!({"metadata": {"name": "otter", "managedFields": managers}});
+        serde_json::from_value::<ConsumerObject>(object).unwrap().suspects("gateward")
+    }
+
+    fn manager(name: &str, time: &str, field: &str) -> Value {
+        let entry = json!({"f:clientConfig": {field: {}}});
+        json!({"manager": name, "time": time, "fieldsV1": {"f:webhooks": {"k:{\"name\":\"a\"}": entry}}})
+    }
+
+    const EARLIER: &str = "2027-01-15T08:00:00Z";
+    const LATER: &str = "2027-01-15T08:00:01Z";
+
+    #[test]
+    fn whoever_is_noted_for_the_field_is_suspected() {
+        let helm = manager("helm", LATER, "f:service");
+        let rival = manager("rival", EARLIER, "f:caBundle");
+        assert_eq!(suspects(&json!([helm, rival, manager("gateward", LATER, "f:caBundle")])), ["rival"]);
+    }
+
+    #[test]
+    fn where_nobody_is_noted_for_it_whoever_came_after_us_is() {
+        let ours = manager("gateward", EARLIER, "f:caBundle");
+        assert_eq!(suspects(&json!([manager("helm", LATER, "f:service"), ours])), ["helm"]);
+        assert!(suspects(&json!([manager("helm", EARLIER, "f:service"), ours])).is_empty());
     }
 }

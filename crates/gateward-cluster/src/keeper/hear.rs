@@ -40,9 +40,9 @@ impl Ears {
         let mut ledger = self.ledger();
         match heard {
             Heard::Object(kind, object) => {
-                let rules = self.means.consumers.rules();
-                if let Some(sighting) = ledger.heard(kind, &object, rules, moment) {
-                    let by = object.last_change().map(|(_, by)| by.to_owned());
+                let consumers = &self.means.consumers;
+                if let Some(sighting) = ledger.heard(kind, &object, consumers.rules(), moment) {
+                    let by = consumers.suspects(&object);
                     // Nobody listens only when everything ends.
                     let _ = self.changes.send(Changed { sighting, by });
                 }

@@ -19,8 +19,8 @@ use crate::secrets::{Which, authority};
 #[derive(Debug)]
 pub(super) struct Changed {
     pub(super) sighting: Sighting,
-    /// Who has changed it last.
-    pub(super) by: Option<String>,
+    /// Who may have changed it.
+    pub(super) by: String,
 }
 
 /// Looks at every object that has changed, for as long as this replica is not about to stop.
@@ -75,15 +75,15 @@ fn lacking<'a>(seen: &'a Sighting, authority: &AuthoritySecret) -> Vec<(&'a Entr
 
 fn tell(means: &Means, changed: &Changed, outcome: Outcome) {
     let object = changed.sighting.object();
-    let by = changed.by.as_deref().unwrap_or("somebody");
+    let by = &changed.by;
     match outcome {
         Outcome::Done => {
-            warn!("{object} carried too little in its caBundle; it is restored; last changed by {by}");
+            warn!("the caBundle of {object} lacked what it has to carry, and is restored; changed by {by}");
             means.board.note(|facts| facts.repairs += 1);
         }
         Outcome::Deferred(wait) => {
             let fight = format!(
-                "someone keeps changing the caBundle of {object} (last of all {by}), so it is restored every {} s only; \
+                "someone keeps changing the caBundle of {object} (this time {by}), so it is restored every {} s only; \
                  leave that field out of whatever writes there",
                 wait.as_secs().max(1)
             );
