@@ -19,7 +19,7 @@ LISTENER_TESTS := converting guarding hostile http2 proving serving watching
 RULE_TESTS := cases catalogue any_shape agreement commands convert kubeops_olm
 IDLE_TESTS := idle
 CONVERSION_TESTS := conversion
-CLUSTER_TESTS := api_server chart load node webhooks
+CLUSTER_TESTS := api_server chart keeper load node webhooks
 PACKAGES := crates/* examples/* tests/* xtask
 ALL_TESTS := $(sort $(basename $(notdir $(wildcard $(PACKAGES:%=%/tests/*.rs)))) \
 	$(notdir $(patsubst %/main.rs,%,$(wildcard $(PACKAGES:%=%/tests/*/main.rs)))))

@@ -1,0 +1,158 @@
+//! Someone changes what is carried.
+
+use std::time::{Duration, Instant};
+
+use cluster_tests::{Sandbox, Test, tests, until};
+use gateward_certs::{Authority, CommonName, SystemKeys, TEN_YEARS, Validity};
+use serde_json::{Value, json};
+
+use crate::zoo::{PATIENCE, Zoo, base64, bundles_of};
+
+pub fn tests() -> Vec<Test> {
+    tests![
+        what_someone_takes_away_is_back_within_a_second,
+        what_someone_adds_is_taken_away,
+        an_edit_of_someone_else_is_not_lost,
+        someone_who_undoes_every_write_is_told_of_and_not_followed_at_any_price,
+    ]
+}
+
+/// What somebody does to an object.
+#[derive(Debug, Clone, Copy)]
+enum Drift {
+    /// Helm goes back to what the chart said.
+    Empty,
+    /// Someone knows better.
+    Replace,
+    /// An upgrade brings another webhook.
+    NewEntry,
+}
+
+async fn what_someone_takes_away_is_back_within_a_second(sandbox: Sandbox) {
+    let zoo = Zoo::installed(sandbox).await;
+    let replicas = zoo.replicas::<2>().await;
+    zoo.settles(&replicas.each_ref()).await;
+    let stranger = stranger();
+    let mut times = Vec::new();
+    let drifts = [Drift::Empty, Drift::Replace, Drift::NewEntry].into_iter().cycle();
+    for (round, (drift, (kind, name))) in drifts.zip(zoo.carriers().into_iter().cycle().skip(1)).take(21).enumerate() {
+        if matches!((drift, kind), (Drift::NewEntry, "Crd")) {
+            continue;
+        }
+        let mut object = zoo.read(kind, &name).await;
+        change(&zoo, &mut object, drift, &stranger, round);
+        object = zoo.client().put(&zoo.place(kind, &name), &object).await.unwrap().granted().unwrap();
+        let start = Instant::now();
+        assert!(bundles_of(&object).iter().any(|bundle| !bundle.contains_all(&authority_of(&replicas))));
+        let whole = async || {
+            let bundles = bundles_of(&zoo.read(kind, &name).await);
+            bundles.iter().all(|bundle| bundle.contains_all(&authority_of(&replicas)))
+        };
+        until("it is repaired", PATIENCE, whole).await;
+        times.push(start.elapsed());
+    }
+    times.sort();
+    let (median, worst) = (times[times.len() / 2], times[times.len() - 1]);
+    println!("{} repairs of bundles: median {median:?}, worst {worst:?}", times.len());
+    assert!(worst < Duration::from_secs(1), "{times:?}");
+    let repairs: u64 = replicas.iter().map(|replica| replica.report().repairs).sum();
+    assert_eq!(repairs, times.len() as u64);
+    zoo.settles(&replicas.each_ref()).await;
+}
+
+/// The authority that replicas show a certificate of.
+fn authority_of(replicas: &[crate::replica::Replica]) -> gateward_certs::Bundle {
+    let trust = replicas[0].keeper().trust().borrow().clone();
+    let shown = replicas[0].shown().unwrap();
+    let bundles = trust.bundles.iter().map(|bundle| gateward_certs::Bundle::salvage(bundle).0);
+    bundles.flat_map(|bundle| bundle.iter().cloned().collect::<Vec<_>>()).filter(|it| it.signed(&shown)).collect()
+}
+
+fn change(zoo: &Zoo, object: &mut Value, drift: Drift, stranger: &str, round: usize) {
+    let new = match drift {
+        Drift::Empty => Value::Null,
+        Drift::Replace => base64(stranger).into(),
+        Drift::NewEntry => {
+            object["webhooks"].as_array_mut().unwrap().insert(0, zoo.webhook(&format!("new-{round}")));
+            return;
+        }
+    };
+    match object.pointer_mut("/spec/conversion/webhook/clientConfig") {
+        Some(config) => config["caBundle"] = new,
+        None => {
+            for webhook in object["webhooks"].as_array_mut().unwrap() {
+                webhook["clientConfig"]["caBundle"] = new.clone();
+            }
+        }
+    }
+}
+
+fn stranger() -> String {
+    let validity = Validity::starting(std::time::SystemTime::now(), TEN_YEARS).unwrap();
+    Authority::new(&CommonName::new("stranger").unwrap(), validity, &SystemKeys).unwrap().certificate_pem()
+}
+
+async fn what_someone_adds_is_taken_away(sandbox: Sandbox) {
+    let zoo = Zoo::installed(sandbox).await;
+    let [replica] = zoo.replicas().await;
+    zoo.settles(&[&replica]).await;
+    let authority = zoo.authority().await;
+    for (kind, name) in zoo.carriers() {
+        let mut object = zoo.read(kind, &name).await;
+        change(&zoo, &mut object, Drift::Replace, &(authority.to_pem() + &stranger()), 0);
+        zoo.client().put(&zoo.place(kind, &name), &object).await.unwrap().granted().unwrap();
+    }
+    zoo.settles(&[&replica]).await;
+    assert_eq!(zoo.authority().await, authority);
+}
+
+async fn an_edit_of_someone_else_is_not_lost(sandbox: Sandbox) {
+    let zoo = Zoo::installed(sandbox).await;
+    let [replica] = zoo.replicas().await;
+    zoo.settles(&[&replica]).await;
+    let (kind, name) = ("Validating", zoo.setup.consumers.validating.clone());
+    // An editor that replaces the whole list, takes the bundles away, and turns the order of the entries round.
+    for round in 0..12 {
+        loop {
+            let mut object = zoo.read(kind, &name).await;
+            let webhooks = object["webhooks"].as_array_mut().unwrap();
+            webhooks.reverse();
+            webhooks.push(zoo.webhook(&format!("edit-{round}")));
+            webhooks[0]["timeoutSeconds"] = (round + 1).into();
+            change(&zoo, &mut object, Drift::Empty, "", round);
+            if zoo.client().put(&zoo.place(kind, &name), &object).await.unwrap().status.is_success() {
+                break;
+            }
+        }
+    }
+    zoo.settles(&[&replica]).await;
+    let object = zoo.read(kind, &name).await;
+    let mut names: Vec<_> = object["webhooks"].as_array().unwrap().iter().map(|it| it["name"].clone()).collect();
+    names.sort_by_key(Value::to_string);
+    let mut expected: Vec<_> = ["a".to_owned(), "b".to_owned()].into();
+    expected.extend((0..12).map(|round| format!("edit-{round}")));
+    let mut expected: Vec<Value> = expected.iter().map(|name| zoo.webhook(name)["name"].clone()).collect();
+    expected.sort_by_key(Value::to_string);
+    assert_eq!(names, expected);
+    assert_eq!(object["webhooks"][0]["timeoutSeconds"], json!(12));
+}
+
+async fn someone_who_undoes_every_write_is_told_of_and_not_followed_at_any_price(sandbox: Sandbox) {
+    let zoo = Zoo::installed(sandbox).await;
+    let [replica] = zoo.replicas().await;
+    zoo.settles(&[&replica]).await;
+    let (kind, name) = ("Validating", zoo.setup.consumers.validating.clone());
+    let warned = || replica.report().warnings.iter().any(|it| it.contains("someone keeps changing the caBundle of"));
+    let (start, stranger) = (Instant::now(), stranger());
+    while !warned() {
+        assert!(start.elapsed() < PATIENCE, "{:?}", replica.report());
+        let mut object = zoo.read(kind, &name).await;
+        change(&zoo, &mut object, Drift::Replace, &stranger, 0);
+        let place = format!("{}?fieldManager=a-rival", zoo.place(kind, &name));
+        zoo.client().put(&place, &object).await.unwrap();
+    }
+    let warnings = replica.report().warnings;
+    assert!(warnings.iter().any(|warning| warning.contains("(this time a-rival)")), "{warnings:?}");
+    // The rival has ended, and so the last word is ours.
+    zoo.settles(&[&replica]).await;
+}

@@ -1,0 +1,124 @@
+//! The first start, and what is found there.
+
+use cluster_tests::{Sandbox, Test, tests, until};
+use gateward_certs::{Authority, CommonName, ServerNames, SystemKeys, TEN_YEARS, Validity};
+use gateward_cluster::Trust;
+use serde_json::{Value, json};
+use std::time::{Instant, SystemTime};
+
+use crate::zoo::{AUTHORITY, LEAF, PATIENCE, Zoo, base64};
+
+pub fn tests() -> Vec<Test> {
+    tests![
+        three_replicas_start_at_once_and_one_of_them_makes_everything,
+        what_is_valid_is_kept_over_restarts,
+        an_authority_in_the_old_place_is_adopted_moved_and_removed,
+        a_name_that_is_lacking_brings_a_new_certificate_of_the_same_authority,
+        a_replica_knows_what_its_callers_trust,
+    ]
+}
+
+async fn three_replicas_start_at_once_and_one_of_them_makes_everything(sandbox: Sandbox) {
+    let zoo = Zoo::installed(sandbox).await;
+    let audit = zoo.sandbox().bed().audit().unwrap();
+    let replicas = zoo.replicas::<3>().await;
+    zoo.settles(&replicas.each_ref()).await;
+
+    assert_eq!(replicas.iter().filter(|replica| replica.writes()).count(), 1);
+    let secret = zoo.read("Secret", LEAF).await;
+    assert_eq!((&secret["type"], fields(&secret)), (&json!("kubernetes.io/tls"), vec!["ca.crt", "tls.crt", "tls.key"]));
+    assert_eq!(secret["metadata"]["labels"], json!(zoo.setup.secrets.labels));
+    let authority = zoo.read("Secret", AUTHORITY).await;
+    assert_eq!((&authority["type"], fields(&authority)), (&json!("Opaque"), vec!["tls.crt", "tls.key"]));
+
+    // Each was there whole with its first write, and nobody was refused anything.
+    let mut writes = Vec::new();
+    for replica in &replicas {
+        let events = audit.of(&zoo.user_of(replica.name())).unwrap();
+        assert_eq!(events.iter().find(|event| event.code == 403), None);
+        let on_secrets = events.into_iter().filter(|event| event.resource == "secrets");
+        writes.extend(on_secrets.filter(|event| ["create", "update"].contains(&event.verb.as_str())).map(|it| it.verb));
+    }
+    assert_eq!(writes, ["create", "create"]);
+}
+
+async fn what_is_valid_is_kept_over_restarts(sandbox: Sandbox) {
+    let zoo = Zoo::installed(sandbox).await;
+    let [mut first] = zoo.replicas().await;
+    zoo.settles(&[&first]).await;
+    let before = versions(&zoo).await;
+    first.stop().await;
+    first.restart().await;
+    zoo.settles(&[&first]).await;
+    assert_eq!(versions(&zoo).await, before);
+}
+
+async fn an_authority_in_the_old_place_is_adopted_moved_and_removed(sandbox: Sandbox) {
+    let zoo = Zoo::installed(sandbox).await;
+    let validity = Validity::starting(SystemTime::now(), TEN_YEARS).unwrap();
+    let old = Authority::new(&CommonName::new("Dynamo-Webhook-CA").unwrap(), validity, &SystemKeys).unwrap();
+    let leaf = old.issue(&zoo.setup.certificates.names, validity, &SystemKeys).unwrap();
+    let data = json!({
+        "tls.crt": base64(&leaf.certificate_pem()), "tls.key": base64(&leaf.private_key_pem()),
+        "ca.crt": base64(&old.certificate_pem()), "ca.key": base64(&old.private_key_pem()),
+    });
+    let secret = json!({"metadata": {"name": LEAF}, "type": "kubernetes.io/tls", "data": data});
+    let secrets = format!("/api/v1/namespaces/{}/secrets", zoo.namespace());
+    zoo.client().post(&secrets, &secret).await.unwrap().granted().unwrap();
+
+    let [replica] = zoo.replicas().await;
+    zoo.settles(&[&replica]).await;
+    assert_eq!(fields(&zoo.read("Secret", LEAF).await), ["ca.crt", "tls.crt", "tls.key"]);
+    assert_eq!(zoo.field(LEAF, "tls.crt").await.unwrap(), leaf.certificate_pem());
+    assert_eq!(zoo.field(AUTHORITY, "tls.crt").await.unwrap(), old.certificate_pem());
+    assert_eq!(zoo.field(AUTHORITY, "tls.key").await.unwrap(), old.private_key_pem());
+}
+
+async fn a_name_that_is_lacking_brings_a_new_certificate_of_the_same_authority(sandbox: Sandbox) {
+    let mut zoo = Zoo::installed(sandbox).await;
+    let [mut replica] = zoo.replicas().await;
+    zoo.settles(&[&replica]).await;
+    let (authority, leaf) = (zoo.authority().await, replica.shown());
+    replica.leave().await;
+
+    let service = zoo.setup.consumers.service.name.clone();
+    zoo.setup.certificates.names = ServerNames::of_service(&service, zoo.namespace(), "example.org").unwrap();
+    let [replica] = zoo.replicas().await;
+    until("the new certificate is shown", PATIENCE, async || replica.shown().is_some_and(|it| Some(it) != leaf)).await;
+    zoo.settles(&[&replica]).await;
+    assert_eq!(zoo.authority().await, authority);
+}
+
+async fn a_replica_knows_what_its_callers_trust(sandbox: Sandbox) {
+    let zoo = Zoo::installed(sandbox).await;
+    let [first] = zoo.replicas().await;
+    zoo.settles(&[&first]).await;
+    let authority = zoo.field(AUTHORITY, "tls.crt").await.unwrap().into_bytes();
+    let trusted = |trust: &Trust| trust.bundles == [authority.clone()] && trust.stands_from.is_some();
+    let mut trust = first.keeper().trust();
+    tokio::time::timeout(PATIENCE, trust.wait_for(trusted)).await.unwrap().unwrap();
+    assert!(first.report().at_fault().next().is_none(), "{:?}", first.report().lines());
+    assert_eq!(first.report().certificate, first.report().authority);
+
+    // What nobody has changed for some seconds needs no waiting.
+    tokio::time::sleep(zoo.setup.certificates.settle * 5).await;
+    let second = zoo.replica("otter-2").await;
+    let mut trust = second.keeper().trust();
+    let trust = tokio::time::timeout(PATIENCE, trust.wait_for(trusted)).await.unwrap().unwrap().clone();
+    assert!(trust.stands_from.unwrap() <= Instant::now());
+}
+
+fn fields(secret: &Value) -> Vec<&str> {
+    secret["data"].as_object().unwrap().keys().map(String::as_str).collect()
+}
+
+async fn versions(zoo: &Zoo) -> Vec<Value> {
+    let mut versions = Vec::new();
+    for secret in [LEAF, AUTHORITY] {
+        versions.push(zoo.read("Secret", secret).await["metadata"]["resourceVersion"].clone());
+    }
+    for (kind, name) in zoo.carriers() {
+        versions.push(zoo.read(kind, &name).await["metadata"]["generation"].clone());
+    }
+    versions
+}

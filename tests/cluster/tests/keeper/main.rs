@@ -1,0 +1,29 @@
+//! What keeps certificates and bundles right, before a real API server: several replicas in this very process, with
+//! webhook configurations and CRDs that nobody ever calls, and no more rights than they have in a cluster.
+
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "tests")]
+
+mod consumers;
+mod drift;
+mod installing;
+mod replica;
+mod rotation;
+mod secrets;
+mod writers;
+mod zoo;
+
+use std::process::ExitCode;
+
+use cluster_tests::run;
+
+fn main() -> ExitCode {
+    let tests = [
+        installing::tests(),
+        secrets::tests(),
+        consumers::tests(),
+        drift::tests(),
+        rotation::tests(),
+        writers::tests(),
+    ];
+    run(tests.into_iter().flatten().collect(), async |_| Ok(()))
+}

@@ -1,0 +1,195 @@
+//! A replica: a keeper, a Pod that is said to be ready, and a listener at the Pod's address.
+
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use cluster_tests::until;
+use gateward_certs::secret::TlsPair;
+use gateward_cluster::{Connection, Keeper, Report, Setup, Writer};
+use rustls::ServerConfig;
+use rustls::pki_types::CertificateDer;
+use serde_json::json;
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tokio_rustls::TlsAcceptor;
+
+use crate::zoo::{PATIENCE, Zoo};
+
+pub struct Replica {
+    zoo: Zoo,
+    name: String,
+    setup: Setup,
+    kubeconfig: PathBuf,
+    address: IpAddr,
+    running: Option<Running>,
+}
+
+struct Running {
+    keeper: Keeper,
+    _listener: Listener,
+    /// What is shown, which may be older than what the keeper says.
+    shown: watch::Receiver<Option<TlsPair>>,
+    deaf: watch::Sender<bool>,
+}
+
+/// A listener that ends when this is dropped.
+struct Listener(JoinHandle<()>);
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+impl Replica {
+    pub async fn start(zoo: Zoo, setup: Setup, kubeconfig: PathBuf, address: IpAddr) -> Self {
+        let name = setup.lease.holder.clone();
+        let mut replica = Self { zoo, name, setup, kubeconfig, address, running: None };
+        replica.make_pod().await;
+        replica.restart().await;
+        replica
+    }
+
+    /// Its process starts again in the same Pod.
+    pub async fn restart(&mut self) {
+        let connection = Connection::of_kubeconfig(&self.kubeconfig, &self.name).await.unwrap();
+        let keeper = Keeper::start(&connection, &self.setup).unwrap();
+        let (shows, shown) = watch::channel(None);
+        let (deaf, hears) = watch::channel(false);
+        let socket = listen(SocketAddr::new(self.address, 9443)).await;
+        let listener = Listener(tokio::spawn(serve(socket, keeper.served(), hears, shows)));
+        self.running = Some(Running { keeper, _listener: listener, shown, deaf });
+    }
+
+    /// Its process ends from one moment to the next.
+    pub fn crash(&mut self) {
+        self.running = None;
+    }
+
+    /// Its process ends as it should.
+    pub async fn stop(&mut self) {
+        if let Some(running) = self.running.take() {
+            running.keeper.stop().await;
+        }
+    }
+
+    /// Its Pod goes.
+    pub async fn leave(&mut self) {
+        self.stop().await;
+        let place = format!("{}?gracePeriodSeconds=0", self.zoo.place("Pod", self.name()));
+        self.zoo.client().delete(&place).await.unwrap().granted().unwrap();
+    }
+
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// From now on it goes on showing what it shows.
+    pub fn goes_deaf(&self) {
+        self.running.as_ref().unwrap().deaf.send_replace(true);
+    }
+
+    /// It hears of news again.
+    pub fn hears(&self) {
+        self.running.as_ref().unwrap().deaf.send_replace(false);
+    }
+
+    /// What it shows, for somebody who looks on.
+    pub fn shows(&self) -> watch::Receiver<Option<TlsPair>> {
+        self.running.as_ref().unwrap().shown.clone()
+    }
+
+    pub fn keeper(&self) -> &Keeper {
+        &self.running.as_ref().unwrap().keeper
+    }
+
+    pub fn report(&self) -> Report {
+        self.running.as_ref().map(|running| running.keeper.report().borrow().clone()).unwrap_or_default()
+    }
+
+    pub fn writes(&self) -> bool {
+        self.report().writer == Writer::Us
+    }
+
+    pub fn is_idle_writer(&self) -> bool {
+        let idle = |report: Report| report.progress.is_some_and(|it| it.next.starts_with("nothing is to be done"));
+        self.writes() && idle(self.report())
+    }
+
+    /// What the writer is at.
+    pub fn step(&self) -> String {
+        self.report().progress.map(|progress| progress.next).unwrap_or_default()
+    }
+
+    /// The certificate that it shows.
+    pub fn shown(&self) -> Option<CertificateDer<'static>> {
+        self.running.as_ref()?.shown.borrow().as_ref().map(|pair| pair.certificate().clone())
+    }
+
+    async fn make_pod(&self) {
+        let pod = json!({
+            "metadata": {"name": self.name(), "labels": self.setup.replicas.labels},
+            "spec": {"containers": [{"name": "otter", "image": "otter"}], "automountServiceAccountToken": false},
+        });
+        let pods = format!("/api/v1/namespaces/{}/pods", self.zoo.namespace());
+        // The namespace's ServiceAccount may not be there yet.
+        until("a Pod can be made", PATIENCE, async || {
+            self.zoo.client().post(&pods, &pod).await.unwrap().status.is_success()
+        })
+        .await;
+        let conditions = json!([{"type": "Ready", "status": "True"}]);
+        let status = json!({"phase": "Running", "podIP": self.address, "podIPs": [{"ip": self.address}],
+            "conditions": conditions});
+        let place = format!("{}/status", self.zoo.place("Pod", self.name()));
+        self.zoo.client().merge(&place, &json!({"status": status})).await.unwrap().granted().unwrap();
+    }
+}
+
+/// A process that has ended may not have let go of the address yet.
+async fn listen(address: SocketAddr) -> TcpListener {
+    loop {
+        match TcpListener::bind(address).await {
+            Ok(socket) => return socket,
+            Err(_) => tokio::time::sleep(Duration::from_millis(5)).await,
+        }
+    }
+}
+
+/// Shows whatever is to be shown, to everybody.
+async fn serve(
+    socket: TcpListener,
+    mut served: watch::Receiver<Option<TlsPair>>,
+    mut deaf: watch::Receiver<bool>,
+    shows: watch::Sender<Option<TlsPair>>,
+) {
+    let mut acceptor = None;
+    loop {
+        if !*deaf.borrow_and_update() {
+            let pair = served.borrow_and_update().clone();
+            acceptor = pair.as_ref().map(acceptor_of);
+            shows.send_if_modified(|shown| {
+                let news = shown.as_ref().map(TlsPair::chain) != pair.as_ref().map(TlsPair::chain);
+                *shown = pair;
+                news
+            });
+        }
+        tokio::select! {
+            _ = served.changed() => {}
+            _ = deaf.changed() => {}
+            accepted = socket.accept() => {
+                let (Ok((stream, _)), Some(acceptor)) = (accepted, acceptor.clone()) else { continue };
+                tokio::spawn(tokio::time::timeout(Duration::from_secs(5), acceptor.accept(stream)));
+            }
+        }
+    }
+}
+
+fn acceptor_of(pair: &TlsPair) -> TlsAcceptor {
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let builder = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
+    let config = builder.with_no_client_auth().with_single_cert(pair.chain(), pair.private_key().to_der());
+    TlsAcceptor::from(Arc::new(config.unwrap()))
+}

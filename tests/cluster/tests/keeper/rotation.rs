@@ -1,0 +1,162 @@
+//! One authority takes over from another, step by step, whatever happens meanwhile.
+
+use std::time::Duration;
+
+use cluster_tests::{Sandbox, Test, tests, until};
+use serde_json::json;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+use crate::replica::Replica;
+use crate::zoo::{AUTHORITY, PATIENCE, Zoo};
+
+pub fn tests() -> Vec<Test> {
+    tests![
+        an_authority_is_exchanged_while_every_caller_trusts_every_replica,
+        a_replica_that_lags_holds_the_exchange_up_until_it_shows_the_new_certificate,
+        a_writer_lost_while_it_begins_is_followed_by_another,
+        a_writer_lost_while_it_publishes_is_followed_by_another,
+        a_writer_lost_before_it_switches_is_followed_by_another,
+        a_writer_lost_while_replicas_change_over_is_followed_by_another,
+        a_writer_lost_while_it_retires_is_followed_by_another,
+    ]
+}
+
+/// Looks on from now on: whoever carries a bundle trusts what each replica shows, at every moment.
+pub struct Promise {
+    stop: watch::Sender<bool>,
+    looking: JoinHandle<u32>,
+}
+
+impl Promise {
+    pub fn watch(zoo: &Zoo, replicas: &[Replica]) -> Self {
+        let (stop, stopped) = watch::channel(false);
+        let shown: Vec<_> = replicas.iter().map(Replica::shows).collect();
+        let zoo = zoo.clone();
+        let looking = tokio::spawn(async move {
+            let mut looks = 0;
+            while !*stopped.borrow() {
+                let bundles = zoo.bundles().await;
+                for shown in &shown {
+                    let Some(pair) = shown.borrow().clone() else { continue };
+                    let refusing = bundles.iter().find(|bundle| !bundle.vouches_for(pair.certificate()));
+                    assert!(refusing.is_none(), "{refusing:?} of {bundles:?}");
+                }
+                looks += 1;
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+            looks
+        });
+        Self { stop, looking }
+    }
+
+    /// Ends the looking on; fails if it saw anybody refused.
+    pub async fn was_kept(self) {
+        self.stop.send_replace(true);
+        let looks = self.looking.await.unwrap();
+        assert!(looks > 5, "only {looks} looks");
+    }
+}
+
+/// Asks for another authority as a person would.
+async fn ask(zoo: &Zoo) {
+    let annotations = json!({"gateward.dev/rotate-ca": "now"});
+    zoo.merge("Secret", AUTHORITY, &json!({"metadata": {"annotations": annotations}})).await;
+}
+
+async fn is_exchanged(zoo: &Zoo, before: &gateward_certs::Bundle) -> bool {
+    let authority = zoo.authority().await;
+    let secret = zoo.read("Secret", AUTHORITY).await;
+    let annotations = secret["metadata"]["annotations"].as_object().is_none_or(serde_json::Map::is_empty);
+    authority != *before && annotations && secret["data"].as_object().is_some_and(|data| data.len() == 2)
+}
+
+async fn an_authority_is_exchanged_while_every_caller_trusts_every_replica(sandbox: Sandbox) {
+    let zoo = Zoo::installed(sandbox).await;
+    let replicas = zoo.replicas::<2>().await;
+    zoo.settles(&replicas.each_ref()).await;
+    let (before, promise) = (zoo.authority().await, Promise::watch(&zoo, &replicas));
+    ask(&zoo).await;
+    until("the exchange is over", PATIENCE, async || is_exchanged(&zoo, &before).await).await;
+    zoo.settles(&replicas.each_ref()).await;
+    promise.was_kept().await;
+}
+
+async fn a_replica_that_lags_holds_the_exchange_up_until_it_shows_the_new_certificate(sandbox: Sandbox) {
+    let zoo = Zoo::installed(sandbox).await;
+    let replicas = zoo.replicas::<2>().await;
+    zoo.settles(&replicas.each_ref()).await;
+    let (before, promise) = (zoo.authority().await, Promise::watch(&zoo, &replicas));
+    replicas[1].goes_deaf();
+    ask(&zoo).await;
+    let waits = |replica: &Replica| replica.step().contains("still the old one: otter-2");
+    until("the writer waits for the other", PATIENCE, async || replicas.iter().any(waits)).await;
+    tokio::time::sleep(zoo.setup.certificates.settle * 4).await;
+    assert!(replicas.iter().any(waits), "{:?}", replicas.each_ref().map(Replica::step));
+    assert!(zoo.bundles().await.iter().all(|bundle| bundle.len() == 2));
+
+    replicas[1].hears();
+    until("the exchange is over", PATIENCE, async || is_exchanged(&zoo, &before).await).await;
+    zoo.settles(&replicas.each_ref()).await;
+    promise.was_kept().await;
+}
+
+/// The writer's process ends as soon as it says that it is at some step. Another one takes over, and all ends well.
+async fn lost_at(sandbox: Sandbox, steps: &[&str]) {
+    let zoo = Zoo::installed(sandbox).await;
+    let mut replicas = zoo.replicas::<2>().await;
+    zoo.settles(&replicas.each_ref()).await;
+    let before = zoo.authority().await;
+    ask(&zoo).await;
+    for step in steps {
+        let at = at_step(&replicas, step).await;
+        let promise = Promise::watch(&zoo, std::slice::from_ref(&replicas[1 - at]));
+        replicas[at].crash();
+        until("the other one writes", PATIENCE, async || replicas[1 - at].writes()).await;
+        replicas[at].restart().await;
+        promise.was_kept().await;
+    }
+    until("the exchange is over", PATIENCE, async || is_exchanged(&zoo, &before).await).await;
+    zoo.settles(&replicas.each_ref()).await;
+}
+
+/// Waits until one of the replicas is at a step, and tells which one. Steps pass in no time, so every report counts.
+async fn at_step(replicas: &[Replica; 2], step: &str) -> usize {
+    let is_there = |replica: &Replica| {
+        let mut report = replica.keeper().report();
+        let step = step.to_owned();
+        async move {
+            let at = |report: &gateward_cluster::Report| {
+                report.progress.as_ref().is_some_and(|progress| progress.next.starts_with(&step))
+            };
+            report.wait_for(at).await.unwrap();
+        }
+    };
+    let found = async {
+        tokio::select! {
+            () = is_there(&replicas[0]) => 0,
+            () = is_there(&replicas[1]) => 1,
+        }
+    };
+    tokio::time::timeout(PATIENCE, found).await.unwrap_or_else(|_| panic!("never at: {step}"))
+}
+
+async fn a_writer_lost_while_it_begins_is_followed_by_another(sandbox: Sandbox) {
+    lost_at(sandbox, &["make a new authority"]).await;
+}
+
+async fn a_writer_lost_while_it_publishes_is_followed_by_another(sandbox: Sandbox) {
+    lost_at(sandbox, &["write the bundle"]).await;
+}
+
+async fn a_writer_lost_before_it_switches_is_followed_by_another(sandbox: Sandbox) {
+    lost_at(sandbox, &["waiting 0.4 s", "go on to"]).await;
+}
+
+async fn a_writer_lost_while_replicas_change_over_is_followed_by_another(sandbox: Sandbox) {
+    lost_at(sandbox, &["issue a server", "waiting"]).await;
+}
+
+async fn a_writer_lost_while_it_retires_is_followed_by_another(sandbox: Sandbox) {
+    lost_at(sandbox, &["retire the old", "end the exchange"]).await;
+}

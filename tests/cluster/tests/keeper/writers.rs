@@ -1,0 +1,76 @@
+//! One replica writes.
+
+use std::time::Duration;
+
+use cluster_tests::{Event, Sandbox, Test, tests, until};
+use gateward_cluster::Writer;
+
+use crate::replica::Replica;
+use crate::zoo::{LEAF, PATIENCE, Zoo};
+
+pub fn tests() -> Vec<Test> {
+    tests![
+        a_writer_that_stops_gives_its_lease_to_another_at_once,
+        nobody_writes_while_another_one_does,
+        a_replica_asks_for_nothing_that_it_may_not,
+    ]
+}
+
+async fn a_writer_that_stops_gives_its_lease_to_another_at_once(sandbox: Sandbox) {
+    let mut zoo = Zoo::installed(sandbox).await;
+    // Far longer than this test is patient: so it is not by silence that the other one takes over.
+    zoo.setup.lease.times.duration = Duration::from_mins(10);
+    let mut replicas = zoo.replicas::<2>().await;
+    zoo.settles(&replicas.each_ref()).await;
+    let writer = replicas.iter().position(Replica::writes).unwrap();
+    let holder = replicas[writer].name().to_owned();
+    let told = |writer: &Writer| matches!(writer, Writer::Other(other) if other.starts_with(&holder));
+    let other = &replicas[1 - writer];
+    until("the other one knows who writes", PATIENCE, async || told(&other.report().writer)).await;
+    replicas[writer].stop().await;
+    let time = until("the other one writes", PATIENCE, async || replicas[1 - writer].writes()).await;
+    println!("after a writer had stopped, the next one wrote within {time:?}");
+}
+
+async fn nobody_writes_while_another_one_does(sandbox: Sandbox) {
+    let zoo = Zoo::installed(sandbox).await;
+    let audit = zoo.sandbox().bed().audit().unwrap();
+    let mut replicas = zoo.replicas::<3>().await;
+    zoo.settles(&replicas.each_ref()).await;
+    let first = replicas.iter().position(Replica::writes).unwrap();
+    replicas[first].crash();
+    zoo.delete("Secret", LEAF).await;
+    let others: Vec<_> = replicas.iter().filter(|replica| replica.name() != replicas[first].name()).collect();
+    until("another one writes", PATIENCE, async || zoo.is_settled(&others).await).await;
+    let second = others.iter().position(|replica| replica.writes()).map(|at| others[at].name().to_owned()).unwrap();
+
+    let mut writers = Vec::new();
+    for replica in &replicas {
+        let events = audit.of(&zoo.user_of(replica.name())).unwrap();
+        if events.iter().any(is_write) {
+            writers.push(replica.name().to_owned());
+        }
+    }
+    let mut expected = vec![replicas[first].name().to_owned(), second];
+    expected.sort();
+    assert_eq!(writers, expected);
+}
+
+/// Of certificates and bundles, not of the lease.
+fn is_write(event: &Event) -> bool {
+    event.resource != "leases" && ["create", "update", "patch"].contains(&event.verb.as_str())
+}
+
+async fn a_replica_asks_for_nothing_that_it_may_not(sandbox: Sandbox) {
+    let zoo = Zoo::installed(sandbox).await;
+    let audit = zoo.sandbox().bed().audit().unwrap();
+    let replicas = zoo.replicas::<2>().await;
+    zoo.settles(&replicas.each_ref()).await;
+    zoo.delete("Secret", LEAF).await;
+    until("the certificate is back", PATIENCE, async || zoo.field(LEAF, "tls.key").await.is_some()).await;
+    zoo.settles(&replicas.each_ref()).await;
+    for replica in &replicas {
+        let forbidden = audit.forbidden(&zoo.user_of(replica.name())).unwrap();
+        assert!(forbidden.is_empty(), "{forbidden:?}");
+    }
+}

@@ -1,0 +1,322 @@
+//! An installation of its own for each test: its names, its configurations, its rights.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::Duration;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use cluster_tests::{Client, Sandbox, until};
+use gateward_certs::{Bundle, CommonName, Lifetimes, ServerNames, SystemKeys};
+use gateward_cluster::permissions::{Names, permissions};
+use gateward_cluster::{
+    Certificates, ConsumerRules, LeaseSetup, LeaseTimes, ReplicaRules, Secrets, ServiceName, Setup,
+};
+use serde_json::{Value, json};
+
+use crate::replica::Replica;
+
+/// The Secrets, as users know them.
+pub const LEAF: &str = "webhook-server-cert";
+pub const AUTHORITY: &str = "webhook-server-cert-ca";
+const LEASE: &str = "otter-webhook-writer";
+const SERVICE: &str = "otter-webhook-service";
+/// What every replica's Pod and Secret carries.
+const LABEL: (&str, &str) = ("app.kubernetes.io/instance", "otter");
+
+/// Long enough for anything that is to happen, also while other tests compute.
+pub const PATIENCE: Duration = Duration::from_secs(40);
+
+/// Pods of all tests share one network.
+static ADDRESSES: AtomicU8 = AtomicU8::new(1);
+
+#[derive(Clone)]
+pub struct Zoo {
+    sandbox: Sandbox,
+    pub setup: Setup,
+}
+
+impl Zoo {
+    /// With rights, and nothing else.
+    pub async fn new(sandbox: Sandbox) -> Self {
+        let setup = setup(sandbox.namespace());
+        let zoo = Self { sandbox, setup };
+        zoo.grant().await;
+        zoo
+    }
+
+    /// With both webhook configurations and a CRD, as a chart installs them: none carries a bundle.
+    pub async fn installed(sandbox: Sandbox) -> Self {
+        let zoo = Self::new(sandbox).await;
+        zoo.install_configurations().await;
+        zoo.install_crd().await;
+        zoo
+    }
+
+    pub async fn install_configurations(&self) {
+        for (kind, name) in
+            [("Validating", &self.setup.consumers.validating), ("Mutating", &self.setup.consumers.mutating)]
+        {
+            let webhooks = json!([self.webhook("a"), self.webhook("b")]);
+            let configuration = configuration(kind, name, &self.setup.consumers.labels, &webhooks);
+            self.client().post(&configurations(kind), &configuration).await.unwrap().granted().unwrap();
+        }
+    }
+
+    pub async fn install_crd(&self) {
+        let client_config = json!({"service": self.service()});
+        let webhook = json!({"conversionReviewVersions": ["v1"], "clientConfig": client_config});
+        let version = json!({
+            "name": "v1", "served": true, "storage": true,
+            "schema": {"openAPIV3Schema": {"type": "object"}},
+        });
+        let crd = json!({
+            "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+            "metadata": {"name": self.crd_name()},
+            "spec": {
+                "group": self.group(), "scope": "Namespaced", "versions": [version],
+                "names": {"kind": "Otter", "plural": "otters", "singular": "otter", "listKind": "OtterList"},
+                "conversion": {"strategy": "Webhook", "webhook": webhook},
+            },
+        });
+        self.client().post(CRDS, &crd).await.unwrap().granted().unwrap();
+    }
+
+    /// An entry of a configuration that calls our Service, for objects that nobody has.
+    pub fn webhook(&self, name: &str) -> Value {
+        json!({
+            "name": format!("{name}.{}", self.group()),
+            "clientConfig": {"service": self.service()},
+            "rules": [{"apiGroups": [self.group()], "apiVersions": ["v1"], "resources": ["nobodies"], "operations": ["*"]}],
+            "sideEffects": "None",
+            "admissionReviewVersions": ["v1"],
+        })
+    }
+
+    pub fn service(&self) -> Value {
+        json!({"namespace": self.namespace(), "name": SERVICE, "path": "/v"})
+    }
+
+    pub fn group(&self) -> String {
+        format!("{}.example.org", self.namespace())
+    }
+
+    pub fn crd_name(&self) -> String {
+        format!("otters.{}", self.group())
+    }
+
+    pub fn namespace(&self) -> &str {
+        self.sandbox.namespace()
+    }
+
+    pub fn sandbox(&self) -> &Sandbox {
+        &self.sandbox
+    }
+
+    pub fn client(&self) -> &Client {
+        self.sandbox.bed().client()
+    }
+
+    /// Some replicas, started at once.
+    pub async fn replicas<const N: usize>(&self) -> [Replica; N] {
+        let mut replicas = Vec::new();
+        for number in 1..=N {
+            replicas.push(self.replica(&format!("otter-{number}")).await);
+        }
+        replicas.try_into().unwrap_or_else(|_| unreachable!())
+    }
+
+    /// A replica in a Pod of its own.
+    pub async fn replica(&self, name: &str) -> Replica {
+        let address = [10, 244, 0, ADDRESSES.fetch_add(1, Ordering::Relaxed)].into();
+        let mut setup = self.setup.clone();
+        setup.lease.holder = name.to_owned();
+        let kubeconfig = self.kubeconfig(name);
+        Replica::start(self.clone(), setup, kubeconfig, address).await
+    }
+
+    /// Who a replica is to the API server.
+    pub fn user_of(&self, replica: &str) -> String {
+        format!("{}:{replica}", self.group())
+    }
+
+    pub fn place(&self, kind: &str, name: &str) -> String {
+        match kind {
+            "Secret" => format!("/api/v1/namespaces/{}/secrets/{name}", self.namespace()),
+            "Pod" => format!("/api/v1/namespaces/{}/pods/{name}", self.namespace()),
+            "Crd" => format!("{CRDS}/{name}"),
+            kind => format!("{}/{name}", configurations(kind)),
+        }
+    }
+
+    pub async fn read(&self, kind: &str, name: &str) -> Value {
+        self.client().get(&self.place(kind, name)).await.unwrap().granted().unwrap()
+    }
+
+    pub async fn delete(&self, kind: &str, name: &str) {
+        self.client().delete(&self.place(kind, name)).await.unwrap().granted().unwrap();
+    }
+
+    pub async fn merge(&self, kind: &str, name: &str, patch: &Value) {
+        self.client().merge(&self.place(kind, name), patch).await.unwrap().granted().unwrap();
+    }
+
+    /// A field of a Secret as it is now; `None` where either is not there.
+    pub async fn field(&self, secret: &str, field: &str) -> Option<String> {
+        let secret = self.client().get(&self.place("Secret", secret)).await.unwrap();
+        let content = secret.body["data"][field].as_str()?;
+        Some(String::from_utf8(STANDARD.decode(content).unwrap()).unwrap())
+    }
+
+    /// The three objects that carry bundles: kind, name.
+    pub fn carriers(&self) -> [(&'static str, String); 3] {
+        let ConsumerRules { validating, mutating, .. } = self.setup.consumers.clone();
+        [("Validating", validating), ("Mutating", mutating), ("Crd", self.crd_name())]
+    }
+
+    /// What is carried at present by every entry that is there.
+    pub async fn bundles(&self) -> Vec<Bundle> {
+        let mut bundles = Vec::new();
+        for (kind, name) in self.carriers() {
+            let object = self.client().get(&self.place(kind, &name)).await.unwrap();
+            bundles.extend(bundles_of(&object.body));
+        }
+        bundles
+    }
+
+    /// What stands in the authority's Secret.
+    pub async fn authority(&self) -> Bundle {
+        Bundle::parse(self.field(AUTHORITY, "tls.crt").await.unwrap_or_default().as_bytes()).unwrap()
+    }
+
+    /// Until every entry carries exactly the present authority, the server's certificate is its own, and replicas show it.
+    pub async fn settles(&self, replicas: &[&Replica]) {
+        until("everything settles", PATIENCE, async || self.is_settled(replicas).await).await;
+    }
+
+    pub async fn is_settled(&self, replicas: &[&Replica]) -> bool {
+        let authority = self.authority().await;
+        let bundles = self.bundles().await;
+        let shown = replicas.iter().all(|replica| replica.shown().is_some_and(|shown| authority.vouches_for(&shown)));
+        let idle = replicas.iter().any(|replica| replica.is_idle_writer());
+        authority.len() == 1 && shown && idle && bundles.len() >= 5 && bundles.iter().all(|bundle| *bundle == authority)
+    }
+
+    async fn grant(&self) {
+        let permissions = permissions(&self.names());
+        let rules = |permissions: &[gateward_cluster::permissions::Permission]| {
+            permissions.iter().map(|permission| json!(permission.rule)).collect::<Vec<_>>()
+        };
+        let group = json!([{"kind": "Group", "apiGroup": RBAC, "name": self.group()}]);
+        for (kind, at, rules) in [
+            ("Role", format!("namespaces/{}/", self.namespace()), rules(&permissions.role)),
+            ("ClusterRole", String::new(), rules(&permissions.cluster_role)),
+        ] {
+            let name = self.group();
+            let role = json!({"metadata": {"name": name}, "rules": rules});
+            let plural = kind.to_lowercase();
+            self.client().post(&format!("{RBAC_PATH}/{at}{plural}s"), &role).await.unwrap().granted().unwrap();
+            let role_ref = json!({"apiGroup": RBAC, "kind": kind, "name": name});
+            let binding = json!({"metadata": {"name": name}, "roleRef": role_ref, "subjects": group});
+            self.client()
+                .post(&format!("{RBAC_PATH}/{at}{plural}bindings"), &binding)
+                .await
+                .unwrap()
+                .granted()
+                .unwrap();
+        }
+    }
+
+    fn names(&self) -> Names {
+        Names {
+            secret: LEAF.to_owned(),
+            authority_secret: AUTHORITY.to_owned(),
+            lease: LEASE.to_owned(),
+            validating_configuration: self.setup.consumers.validating.clone(),
+            mutating_configuration: self.setup.consumers.mutating.clone(),
+            crds: self.setup.consumers.crds.clone(),
+            reads: Vec::new(),
+        }
+    }
+
+    /// The administrator's kubeconfig in the name of a replica, which has the rights of one and no more.
+    fn kubeconfig(&self, replica: &str) -> std::path::PathBuf {
+        let folder = self.sandbox.bed().folder();
+        let text = std::fs::read_to_string(folder.join("kubeconfig")).unwrap();
+        let mut kubeconfig: Value = serde_json::from_str(&text).unwrap();
+        let user = &mut kubeconfig["users"][0]["user"];
+        user["as"] = self.user_of(replica).into();
+        user["as-groups"] = json!([self.group()]);
+        let file = folder.join(format!("{}-{replica}.kubeconfig", self.namespace()));
+        std::fs::write(&file, kubeconfig.to_string()).unwrap();
+        file
+    }
+}
+
+const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+const RBAC: &str = "rbac.authorization.k8s.io";
+const RBAC_PATH: &str = "/apis/rbac.authorization.k8s.io/v1";
+
+/// Where the configurations of a kind are.
+pub fn configurations(kind: &str) -> String {
+    format!("/apis/admissionregistration.k8s.io/v1/{}webhookconfigurations", kind.to_lowercase())
+}
+
+pub fn configuration(kind: &str, name: &str, labels: &BTreeMap<String, String>, webhooks: &Value) -> Value {
+    json!({
+        "apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": format!("{kind}WebhookConfiguration"),
+        "metadata": {"name": name, "labels": labels},
+        "webhooks": webhooks,
+    })
+}
+
+/// What an object carries, entry by entry.
+pub fn bundles_of(object: &Value) -> Vec<Bundle> {
+    let webhooks = object["webhooks"].as_array().into_iter().flatten();
+    let configs = webhooks.map(|webhook| &webhook["clientConfig"]).chain(object.pointer(CONVERSION));
+    let decoded = configs.map(|config| STANDARD.decode(config["caBundle"].as_str().unwrap_or_default()).unwrap());
+    decoded.map(|bundle| Bundle::salvage(&bundle).0).collect()
+}
+
+pub const CONVERSION: &str = "/spec/conversion/webhook/clientConfig";
+
+fn setup(namespace: &str) -> Setup {
+    let service = ServiceName { namespace: namespace.to_owned(), name: SERVICE.to_owned() };
+    let labels: BTreeMap<_, _> = [(LABEL.0.to_owned(), LABEL.1.to_owned())].into();
+    Setup {
+        namespace: namespace.to_owned(),
+        secrets: Secrets { leaf: LEAF.to_owned(), authority: AUTHORITY.to_owned(), labels: labels.clone() },
+        lease: LeaseSetup {
+            name: LEASE.to_owned(),
+            holder: String::new(),
+            times: LeaseTimes {
+                renewal: Duration::from_millis(300),
+                deadline: Duration::from_millis(1_500),
+                duration: Duration::from_secs(2),
+            },
+        },
+        consumers: ConsumerRules {
+            validating: format!("{namespace}-validating"),
+            mutating: format!("{namespace}-mutating"),
+            labels: [("zoo".to_owned(), namespace.to_owned())].into(),
+            crds: vec![format!("otters.{namespace}.example.org")],
+            service,
+        },
+        replicas: ReplicaRules { labels, port: 9443 },
+        certificates: Certificates {
+            names: ServerNames::of_service(SERVICE, namespace, "cluster.local").unwrap(),
+            authority_name: CommonName::new("otter webhooks").unwrap(),
+            lifetimes: Lifetimes::default(),
+            keys: Arc::new(SystemKeys),
+            settle: Duration::from_millis(400),
+        },
+        field_manager: "gateward".to_owned(),
+    }
+}
+
+/// Encodes what goes into a `caBundle` or a Secret.
+pub fn base64(text: &str) -> String {
+    STANDARD.encode(text)
+}
