@@ -1,13 +1,23 @@
 //! The chart says what the program says.
 
+use std::time::Duration;
+
 use cluster_tests::{Sandbox, Test, tests};
+use dynamo_webhooks::configuration::{
+    Address, Certificates, KeyAlgorithm, MetricsAccess, OperatorConfiguration, Webhook,
+};
+use dynamo_webhooks::facts::Gate;
+use gateward_cluster::permissions::{Names, Permissions, ResourceName, permissions};
 use serde_json::{Map, Value, json};
 
 use crate::charts::{Installation, configuration, output, the};
+use crate::rendering::combinations;
 
 pub fn tests() -> Vec<Test> {
     tests![
         the_configurations_are_those_that_the_program_prints,
+        the_program_reads_its_configuration_without_a_warning,
+        the_roles_grant_what_the_program_does,
         the_roles_name_what_is_installed_and_nothing_wider,
         no_rule_allows_to_change_what_it_does_not_name,
     ]
@@ -33,6 +43,62 @@ async fn the_configurations_are_those_that_the_program_prints(sandbox: Sandbox) 
             labels.retain(|label, _| !OF_THE_CHART.contains(&label.as_str()));
             assert_eq!(rendered, printed);
         }
+    }
+}
+
+async fn the_program_reads_its_configuration_without_a_warning(sandbox: Sandbox) {
+    for combination in combinations() {
+        let document = configuration(&combination.objects(sandbox.bed()));
+        let read =
+            OperatorConfiguration::read(&document).unwrap_or_else(|error| panic!("{}: {error}", combination.name));
+        assert!(read.warnings.is_empty(), "{}: {:?}", combination.name, read.warnings);
+    }
+    let values = json!({
+        "webhook": {
+            "port": 10250,
+            "certificateSecret": {"name": "otter"},
+            "certificates": {"caLifetime": "720h", "lifetime": "1h30m", "keyAlgorithm": "RSA"},
+            "operatorPrincipals": ["keeper"],
+        },
+        "checkpoint": {"enabled": true},
+    });
+    let mut installation = Installation::of(&values).named("zoo", "otters");
+    installation.values["global"] = json!({"grove": {"enabled": false}});
+    let document = configuration(&installation.objects(sandbox.bed()));
+    let read = OperatorConfiguration::read(&document).unwrap().configuration;
+    let hour = Duration::from_hours(1);
+    let certificates = Certificates {
+        authority_lifetime: Some(720 * hour),
+        lifetime: Some(hour + hour / 2),
+        key_algorithm: Some(KeyAlgorithm::Rsa),
+    };
+    let webhook = Webhook {
+        address: Address { ip: None, port: 10250 },
+        secret_name: "otter".into(),
+        service_name: Some("zoo-dynamo-operator-webhook-service".into()),
+        fullname: Some("zoo-dynamo-operator".into()),
+        operator_principals: Some(vec!["keeper".into()]),
+        certificates,
+    };
+    assert_eq!((read.webhook, read.metrics_access), (webhook, MetricsAccess::Authorized));
+    assert_eq!((read.grove, read.checkpoint), (Some(Gate::Off), Gate::On));
+}
+
+async fn the_roles_grant_what_the_program_does(sandbox: Sandbox) {
+    let objects = Installation::of(&json!({})).named("zoo", "otters").objects(sandbox.bed());
+    let names = Names {
+        secret: "webhook-server-cert".into(),
+        authority_secret: "webhook-server-cert-ca".into(),
+        lease: "zoo-dynamo-operator-webhook-writer".into(),
+        validating_configuration: "zoo-validating".into(),
+        mutating_configuration: "zoo-mutating".into(),
+        crds: named(rules(&objects, "ClusterRole"), "customresourcedefinitions").into_iter().map(Into::into).collect(),
+        reads: vec![ResourceName { group: "grove.io".into(), plural: "clustertopologybindings".into() }],
+    };
+    let Permissions { role, cluster_role } = permissions(&names);
+    for (kind, permissions) in [("Role", role), ("ClusterRole", cluster_role)] {
+        let wanted: Vec<_> = permissions.into_iter().map(|permission| json!(permission.rule)).collect();
+        assert_eq!(rules(&objects, kind), &wanted, "{kind}");
     }
 }
 

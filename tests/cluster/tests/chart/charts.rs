@@ -84,18 +84,11 @@ impl Installation {
         static FILES: AtomicUsize = AtomicUsize::new(0);
         let file = bed.folder().join(format!("values-{}.json", FILES.fetch_add(1, Ordering::Relaxed)));
         std::fs::write(&file, self.values.to_string()).unwrap();
-        let mut helm = helm(bed);
+        let mut helm = bed.helm();
         helm.args(command).arg(&self.release).arg(chart()).args(["--namespace", &self.namespace]);
         helm.arg("--values").arg(file);
         helm
     }
-}
-
-/// Helm as the administrator.
-pub fn helm(bed: &Bed) -> Command {
-    let mut helm = bed.programs().control_plane("helm");
-    helm.env("KUBECONFIG", bed.folder().join("kubeconfig")).env("HOME", bed.folder()).current_dir(bed.folder());
-    helm
 }
 
 /// The chart's folder.

@@ -1,13 +1,13 @@
-//! Installed and uninstalled by Helm. Nobody runs pods here.
+//! Installed, upgraded and uninstalled by Helm. Nobody runs pods here.
 
 use base64::Engine;
 use cluster_tests::{Bed, Sandbox, Test, tests};
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::charts::{Installation, helm, output};
+use crate::charts::{Installation, output};
 
 pub fn tests() -> Vec<Test> {
-    tests![the_notes_say_how_to_go_on_and_how_to_leave, uninstalling_leaves_no_configuration_behind]
+    tests![the_notes_say_how_to_go_on_and_how_to_leave, a_release_keeps_its_bundles_and_leaves_nothing_behind]
 }
 
 async fn the_notes_say_how_to_go_on_and_how_to_leave(sandbox: Sandbox) {
@@ -44,30 +44,45 @@ async fn belongings(bed: &Bed, release: &str) -> Vec<String> {
     names
 }
 
-async fn uninstalling_leaves_no_configuration_behind(sandbox: Sandbox) {
+async fn a_release_keeps_its_bundles_and_leaves_nothing_behind(sandbox: Sandbox) {
     let bed = sandbox.bed();
     let installation = Installation::of(&json!({"fullnameOverride": "lynx"})).named("lynx", sandbox.namespace());
     output(installation.helm(bed, &["install"])).unwrap();
     assert_eq!(belongings(bed, "lynx").await.len(), 8);
 
-    // As the operator does, and after that Helm has to upgrade and roll back all the same.
     let path = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/lynx-validating";
-    let mut written = bed.client().get(path).await.unwrap().granted().unwrap();
-    let webhooks: &mut Vec<Value> = written["webhooks"].as_array_mut().unwrap();
-    for webhook in webhooks {
-        webhook["clientConfig"]["caBundle"] = bundle().into();
-    }
-    bed.client().put(&format!("{path}?fieldManager=gateward"), &written).await.unwrap().granted().unwrap();
+    write_bundles(bed, path).await;
     let upgraded = Installation::of(&json!({"fullnameOverride": "lynx", "webhook": {"timeoutSeconds": 3}}));
     output(upgraded.named("lynx", sandbox.namespace()).helm(bed, &["upgrade"])).unwrap();
-    let mut rollback = helm(bed);
+    assert_eq!(bundles(bed, path).await, [(true, 3); 4]);
+
+    let mut rollback = bed.helm();
     rollback.args(["rollback", "lynx", "1", "--namespace", sandbox.namespace()]);
     output(rollback).unwrap();
+    assert_eq!(bundles(bed, path).await, [(true, 10); 4]);
 
-    let mut uninstall = helm(bed);
+    let mut uninstall = bed.helm();
     uninstall.args(["uninstall", "lynx", "--namespace", sandbox.namespace()]);
     output(uninstall).unwrap();
     assert_eq!(belongings(bed, "lynx").await, [""; 0]);
+}
+
+/// Writes the bundles of a configuration, as the operator does.
+async fn write_bundles(bed: &Bed, path: &str) {
+    let mut written = bed.client().get(path).await.unwrap().granted().unwrap();
+    for webhook in written["webhooks"].as_array_mut().unwrap() {
+        webhook["clientConfig"]["caBundle"] = bundle().into();
+    }
+    bed.client().put(&format!("{path}?fieldManager=gateward"), &written).await.unwrap().granted().unwrap();
+}
+
+/// Whether each webhook of a configuration has a bundle, and its time.
+async fn bundles(bed: &Bed, path: &str) -> Vec<(bool, u64)> {
+    let configuration = bed.client().get(path).await.unwrap().granted().unwrap();
+    let webhooks = configuration["webhooks"].as_array().unwrap().iter();
+    let seen = webhooks
+        .map(|webhook| (webhook["clientConfig"]["caBundle"].is_string(), webhook["timeoutSeconds"].as_u64().unwrap()));
+    seen.collect()
 }
 
 /// Some certificate: the API server looks whether it is one.

@@ -4,7 +4,7 @@ use cluster_tests::{Sandbox, Test, tests};
 use gateward_lint::yaml;
 use serde_json::{Value, json};
 
-use crate::charts::{Installation, chart, configuration, helm, judged, of_kind, output, the};
+use crate::charts::{Installation, chart, configuration, judged, of_kind, output, the};
 
 pub fn tests() -> Vec<Test> {
     tests![
@@ -12,6 +12,7 @@ pub fn tests() -> Vec<Test> {
         helm_finds_no_fault_with_the_chart,
         no_bundle_is_rendered,
         nothing_is_rendered_twice_in_different_ways,
+        no_template_asks_the_cluster_or_the_dice,
         objects_of_kube_system_are_never_judged,
         pods_are_spread_and_counted_by_their_own_labels,
         the_disruption_budget_leaves_one_pod_at_least,
@@ -54,7 +55,7 @@ async fn the_api_server_takes_every_object_of_every_combination(sandbox: Sandbox
 
 async fn helm_finds_no_fault_with_the_chart(sandbox: Sandbox) {
     for path in [chart(), chart().join("charts/dynamo-operator")] {
-        let mut helm = helm(sandbox.bed());
+        let mut helm = sandbox.bed().helm();
         helm.args(["lint", "--strict", "--kube-version", "1.34"]).arg(path);
         output(helm).unwrap();
     }
@@ -73,6 +74,31 @@ async fn nothing_is_rendered_twice_in_different_ways(sandbox: Sandbox) {
     for combination in combinations().into_iter().take(5) {
         assert_eq!(combination.objects(sandbox.bed()), combination.objects(sandbox.bed()));
     }
+}
+
+/// A chart that asks the cluster or the dice renders something else for whoever renders it without a cluster.
+async fn no_template_asks_the_cluster_or_the_dice(_: Sandbox) {
+    const FORBIDDEN: [&str; 6] = ["lookup ", "rand", "uuid", "genCA", "genS", "now"];
+    let mut folders = vec![chart()];
+    let mut seen = 0;
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.ancestors().any(|above| above.ends_with("templates")) {
+                let text = std::fs::read_to_string(&path).unwrap();
+                let expressions = text.split("{{").skip(1).map(|after| after.split("}}").next().unwrap_or_default());
+                let code = expressions.filter(|text| !text.trim_start_matches(['-', ' ']).starts_with("/*"));
+                for expression in code {
+                    let words = FORBIDDEN.iter().find(|word| expression.contains(**word));
+                    assert_eq!(words, None, "{}: {expression}", path.display());
+                }
+                seen += 1;
+            }
+        }
+    }
+    assert!(seen > 10);
 }
 
 async fn objects_of_kube_system_are_never_judged(sandbox: Sandbox) {
