@@ -3,6 +3,7 @@
 mod connection;
 mod consumers;
 pub mod crds;
+mod fail_point;
 mod failure;
 mod fights;
 mod keeper;

@@ -3,7 +3,9 @@
 use std::time::SystemTime;
 
 use gateward_certs::KeySource;
-use gateward_certs::rotation::{Change, ContentsError, Mark, Phase, Replica, Status, Step, View, Wanted};
+use gateward_certs::rotation::{
+    Change, Consumer, ConsumerId, ContentsError, Mark, Phase, Replica, Status, Step, View, Wanted,
+};
 use k8s_openapi::api::core::v1::Secret;
 
 use super::means::Means;
@@ -60,6 +62,12 @@ impl Look {
             Step::Wait(_) => None,
         };
         Decision { step, change, phase, notes }
+    }
+
+    /// A consumer as it was read.
+    pub(super) fn consumer(&self, id: &ConsumerId) -> Option<&Consumer> {
+        let mut entries = self.consumers.iter().flat_map(|sighting| &sighting.entries);
+        entries.find(|entry| entry.consumer.id == *id).map(|entry| &entry.consumer)
     }
 
     fn view<'a>(&self, wanted: &'a Wanted, settled: Option<Mark>) -> View<'a> {

@@ -11,6 +11,7 @@ use super::act::Outcome;
 use super::board::Topic;
 use super::look::{Decision, Look};
 use super::means::Means;
+use crate::fail_point::{self, Side};
 use crate::patience::Backoff;
 use crate::report::{ProgressReport, Writer as Writing};
 use crate::secrets::authority;
@@ -120,7 +121,12 @@ impl Writer {
             (Step::Wait(wait), _) => self.waits_as(&wait, look.replicas.len()).await,
             (Step::Write(write), Some(Ok(change))) => {
                 self.settling.forget();
+                let name = fail_point::name(&write, |write| look.consumer(&write.consumer));
+                fail_point::reach(Side::Before, name);
                 let outcome = self.means.carry_out(&look, change).await;
+                if outcome == Outcome::Done {
+                    fail_point::reach(Side::After, name);
+                }
                 self.ends_as(&write.to_string(), outcome)
             }
             (Step::Write(write), other) => {
