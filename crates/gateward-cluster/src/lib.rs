@@ -6,6 +6,7 @@ pub mod crds;
 mod fail_point;
 mod failure;
 mod fights;
+pub mod inspect;
 mod keeper;
 mod lease;
 mod news;

@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::SystemTime;
 
 use super::kept::Kept;
-use super::progress::Phase;
+use super::progress::{Cause, Phase};
 use super::situation::Situation;
 use super::step::Step;
 use super::view::View;
@@ -27,8 +27,10 @@ pub struct Status {
     pub next: Step,
     /// What else is to be known: annotations that say nothing.
     pub notes: Vec<String>,
-    since: Option<SystemTime>,
-    cause: Option<String>,
+    /// Since when it is in this phase, if that is known.
+    pub since: Option<SystemTime>,
+    /// Why authorities are exchanged, if that is known.
+    pub cause: Option<Cause>,
 }
 
 impl Status {
@@ -44,7 +46,7 @@ impl Status {
         }
         let leaf = situation.leaf(&trusted);
         let Kept { present, progress, notes, .. } = situation.kept;
-        let cause = progress.and_then(|progress| progress.cause).map(|cause| cause.to_string());
+        let cause = progress.and_then(|progress| progress.cause);
         let since = progress.and_then(|progress| progress.since);
         Self { phase, authority: present, outgoing, leaf, next, notes, since, cause }
     }

@@ -4,6 +4,7 @@ mod find;
 mod ledger;
 mod object;
 mod patch;
+mod told;
 mod watch;
 
 use futures_util::future::{try_join_all, try_join3};
@@ -11,9 +12,10 @@ use gateward_certs::Bundle;
 use kube::api::{ListParams, Patch, PatchParams};
 use kube::{Api, Client};
 
-pub(crate) use find::{Entry, Sighting, absent};
+pub(crate) use find::{Entry, Sighting};
 pub(crate) use ledger::{Ledger, Moment};
 pub(crate) use object::{ConsumerKind, ConsumerObject};
+pub(crate) use told::told;
 pub(crate) use watch::{Heard, Scope};
 
 use crate::connection::Connection;

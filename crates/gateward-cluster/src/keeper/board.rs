@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
+use gateward_certs::Validity;
 use gateward_certs::secret::TlsPair;
-use gateward_certs::{Bundle, Validity};
 use tokio::sync::watch;
 use tracing::{info, warn};
 
-use crate::consumers::{Sighting, absent};
-use crate::report::{ConsumerReport, ConsumerState, ProgressReport, Report, Writer};
+use crate::consumers::{Sighting, told};
+use crate::report::{ProgressReport, Report, Writer};
 use crate::setup::ConsumerRules;
 
 /// What a warning is about: there is one at a time of each.
@@ -93,40 +93,15 @@ impl Facts {
             );
             warnings.insert(Topic::Consumers, nobody);
         }
+        let shown = self.served.as_ref().map(TlsPair::certificate);
         Report {
             writer: self.writer.clone(),
             progress: self.progress.clone(),
-            consumers: self.consumers.as_deref().map(|seen| self.consumers(seen, rules)).unwrap_or_default(),
+            consumers: self.consumers.as_deref().map(|seen| told(seen, rules, shown)).unwrap_or_default(),
             certificate: self.served.as_ref().map(TlsPair::validity),
             authority: self.authority,
             repairs: self.repairs,
             warnings: warnings.into_values().collect(),
-        }
-    }
-
-    fn consumers(&self, seen: &[Sighting], rules: &ConsumerRules) -> Vec<ConsumerReport> {
-        // Most carry the same, and judging it is no trifle.
-        let mut verdicts = BTreeMap::new();
-        let mut reports = Vec::new();
-        for sighting in seen {
-            for entry in &sighting.entries {
-                let bundle = &entry.consumer.bundle;
-                let state = verdicts.entry(bundle).or_insert_with(|| self.verdict(bundle)).clone();
-                let id = entry.consumer.id.clone();
-                reports.push(ConsumerReport { object: id.object, entry: Some(id.entry), state });
-            }
-            reports.extend(sighting.others.iter().cloned());
-        }
-        reports.extend(absent(rules, seen));
-        reports
-    }
-
-    fn verdict(&self, bundle: &[u8]) -> ConsumerState {
-        let vouches = |pair: &TlsPair| Bundle::salvage(bundle).0.vouches_for(pair.certificate());
-        match &self.served {
-            _ if bundle.is_empty() => ConsumerState::Empty,
-            Some(pair) if vouches(pair) => ConsumerState::Trusts,
-            _ => ConsumerState::Refuses,
         }
     }
 }

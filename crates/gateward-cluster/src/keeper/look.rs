@@ -11,7 +11,7 @@ use k8s_openapi::api::core::v1::Secret;
 use super::means::Means;
 use crate::consumers::Sighting;
 use crate::patience::RequestError;
-use crate::secrets::{Which, authority, data, version};
+use crate::secrets::{Which, authority as authority_secret, data, version};
 
 /// What was read, in the order that [`View`] demands.
 pub(super) struct Look {
@@ -71,15 +71,24 @@ impl Look {
     }
 
     fn view<'a>(&self, wanted: &'a Wanted, settled: Option<Mark>) -> View<'a> {
-        let entries = self.consumers.iter().flat_map(|sighting| &sighting.entries);
-        View {
-            authority: self.authority.as_ref().map(authority),
-            leaf: self.leaf.as_ref().map(data),
-            consumers: entries.map(|entry| entry.consumer.clone()).collect(),
-            replicas: self.replicas.clone(),
-            api_server_time: self.api_server_time,
-            settled,
-            ..View::empty(wanted)
-        }
+        let Self { authority, leaf, consumers, replicas, api_server_time } = self;
+        let view = view(wanted, authority.as_ref(), leaf.as_ref(), consumers);
+        View { replicas: replicas.clone(), api_server_time: *api_server_time, settled, ..view }
+    }
+}
+
+/// What was read, as decisions take it.
+pub(crate) fn view<'a>(
+    wanted: &'a Wanted,
+    authority: Option<&Secret>,
+    leaf: Option<&Secret>,
+    consumers: &[Sighting],
+) -> View<'a> {
+    let entries = consumers.iter().flat_map(|sighting| &sighting.entries);
+    View {
+        authority: authority.map(authority_secret),
+        leaf: leaf.map(data),
+        consumers: entries.map(|entry| entry.consumer.clone()).collect(),
+        ..View::empty(wanted)
     }
 }

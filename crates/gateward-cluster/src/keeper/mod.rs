@@ -29,6 +29,7 @@ use crate::setup::Setup;
 use crate::trust::Trust;
 use board::Topic;
 use hear::Ears;
+pub(crate) use look::view;
 use means::Means;
 use writer::Writer;
 

@@ -136,6 +136,25 @@ impl LeaseHolder {
     }
 }
 
+/// What a lease says to somebody who only looks at it once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Glimpse {
+    pub(crate) holder: Option<String>,
+    /// By which moment it is renewed, or lost.
+    pub(crate) until: Option<SystemTime>,
+}
+
+/// Looks at the lease once.
+pub(crate) async fn glimpse(connection: &Connection, setup: &Setup) -> Result<Glimpse, RequestError> {
+    let api: Api<Lease> = Api::namespaced(connection.client(), &setup.namespace);
+    let Some(lease) = answered(api.get_opt(&setup.lease.name)).await? else {
+        return Ok(Glimpse { holder: None, until: None });
+    };
+    let Record { holder, duration, .. } = record(&lease, setup.lease.times.duration);
+    let renewed = lease.spec.and_then(|spec| spec.renew_time).map(|time| SystemTime::from(time.0));
+    Ok(Glimpse { holder, until: renewed.map(|renewed| renewed + duration) })
+}
+
 /// What stands in a lease. Where it names no duration, it is ours.
 fn record(lease: &Lease, ours: Duration) -> Record {
     let spec = lease.spec.clone().unwrap_or_default();

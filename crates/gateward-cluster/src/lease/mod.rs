@@ -8,7 +8,7 @@ mod tenure;
 
 use std::time::Duration;
 
-pub(crate) use hold::LeaseHolder;
+pub(crate) use hold::{Glimpse, LeaseHolder, glimpse};
 pub(crate) use tenure::{Held, Tenure};
 
 /// How long a lease lasts.
