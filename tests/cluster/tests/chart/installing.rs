@@ -22,6 +22,14 @@ async fn the_notes_say_how_to_go_on_and_how_to_leave(sandbox: Sandbox) {
     for text in wanted {
         assert!(said.contains(&text), "{text}: {said}");
     }
+    // The command can't guess other names.
+    let renamed = Installation::of(&json!({"fullnameOverride": "lynx"})).named("otter", namespace);
+    let said = renamed.notes(sandbox.bed()).unwrap();
+    assert!(
+        said.contains("gateward uninstall --release otter -n the-notes")
+            && said.contains(" --service lynx-webhook-service\n"),
+        "{said}"
+    );
 }
 
 /// What is there of a release, in the whole cluster.

@@ -17,6 +17,8 @@ pub fn tests() -> Vec<Test> {
         pods_are_spread_and_counted_by_their_own_labels,
         the_disruption_budget_leaves_one_pod_at_least,
         only_what_is_needed_gets_through_the_network_policy,
+        the_monitor_verifies_the_certificate_of_the_webhooks,
+        a_pod_goes_only_when_another_is_there,
         labels_by_which_pods_are_found_cannot_be_changed,
     ]
 }
@@ -169,6 +171,38 @@ async fn only_what_is_needed_gets_through_the_network_policy(sandbox: Sandbox) {
     let wanted = json!([{"ports": [port(10250), port(8081)]}, {"ports": [port(8080)], "from": [peer]}]);
     assert_eq!(spec["ingress"], wanted);
     assert_eq!(configuration(&objects)["server"]["webhook"]["port"], 10250);
+}
+
+async fn the_monitor_verifies_the_certificate_of_the_webhooks(sandbox: Sandbox) {
+    let values = json!({"metricsService": {"enabled": true}, "webhook": {"certificateSecret": {"name": "otter"}}});
+    let objects = Installation::of(&values).objects(sandbox.bed());
+    let monitor = &the(&objects, "ServiceMonitor")["spec"];
+    let wanted = json!({
+        "serverName": "dynamo-platform-dynamo-operator-webhook-service.dynamo-system.svc",
+        "ca": {"secret": {"name": "otter", "key": "ca.crt"}},
+    });
+    let endpoint = &monitor["endpoints"][0];
+    assert_eq!((&endpoint["scheme"], &endpoint["tlsConfig"]), (&json!("https"), &wanted));
+    // It finds the metrics' Service and not the webhooks'.
+    let selected = |service: &&Value| {
+        let mut labels = monitor["selector"]["matchLabels"].as_object().unwrap().iter();
+        labels.all(|(label, value)| &service["metadata"]["labels"][label] == value)
+    };
+    let found: Vec<_> = of_kind(&objects, "Service").into_iter().filter(selected).collect();
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0]["spec"]["ports"][0]["name"], endpoint["port"]);
+}
+
+async fn a_pod_goes_only_when_another_is_there(sandbox: Sandbox) {
+    let objects = Installation::of(&json!({})).objects(sandbox.bed());
+    let spec = &the(&objects, "Deployment")["spec"];
+    let wanted = json!({"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 0, "maxSurge": 1}});
+    assert_eq!((&spec["strategy"], &spec["replicas"]), (&wanted, &json!(2)));
+    // However slowly it starts: nothing counts against it for five minutes.
+    let pod = &spec["template"]["spec"];
+    let startup = &pod["containers"][0]["startupProbe"];
+    let patience = startup["periodSeconds"].as_u64().unwrap() * startup["failureThreshold"].as_u64().unwrap();
+    assert_eq!((patience, &pod["terminationGracePeriodSeconds"]), (300, &json!(30)));
 }
 
 async fn labels_by_which_pods_are_found_cannot_be_changed(sandbox: Sandbox) {

@@ -17,11 +17,18 @@ Until then a pod says what it waits for:
 
 Before `helm uninstall`, run this, so that stored objects can be read and deleted without the webhooks:
 
-  gateward uninstall --release {{ .Release.Name }} -n {{ .Release.Namespace }}
+  gateward uninstall --release {{ .Release.Name }} -n {{ .Release.Namespace }}{{ include "dynamo-operator.unusualService" . }}
 {{- with include "dynamo-operator.givenWithoutEffect" . }}
 
 WARNING: these values are given and have no effect:{{ . }}
 {{- end }}
+{{- end -}}
+
+{{/* An argument for a command that can't guess the Service's name from the release. */}}
+{{- define "dynamo-operator.unusualService" -}}
+{{- if or .Values.nameOverride .Values.fullnameOverride -}}
+{{- print " --service " (include "dynamo-operator.serviceName" .) -}}
+{{- end -}}
 {{- end -}}
 
 {{/* A line for each value that is given and that nothing here reads. */}}
@@ -29,7 +36,7 @@ WARNING: these values are given and have no effect:{{ . }}
 {{- $prefix := ternary "" "dynamo-operator." (default false .Chart.IsRoot) -}}
 {{- range include "dynamo-operator.withoutEffect" . | fromYamlArray -}}
 {{- if eq (include "dynamo-operator.given" (dict "value" $.Values "path" .path)) "true" }}
-  {{ $prefix }}{{ .path }}: {{ .why }}
+  {{ ternary "" $prefix (hasPrefix "global." .path) }}{{ .path }}: {{ .why }}
 {{- end }}
 {{- end -}}
 {{- end -}}

@@ -1,4 +1,12 @@
 {{- define "dynamo-operator.withoutEffect" -}}
+- path: global.etcd
+  why: this chart does not install it
+- path: global.kai-scheduler
+  why: a matter of the controllers
+- path: global.model-express
+  why: this chart does not install it
+- path: global.nats
+  why: this chart does not install it
 - path: controllerManager.leaderElection
   why: webhooks serve without a leader, and the writer of certificates has a Lease of its own
 - path: webhook.caBundle
