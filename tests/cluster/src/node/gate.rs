@@ -6,10 +6,8 @@
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Context;
 use bytes::Bytes;
 use futures_util::stream;
 use http::{Request, Response, Uri};
@@ -19,14 +17,12 @@ use hyper::body::Incoming;
 use hyper::client::conn::http1::{self, SendRequest};
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
-use rustls::ServerConfig;
-use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpStream;
 use tokio::sync::{Mutex, mpsc, watch};
 use tokio::time::Instant;
-use tokio_rustls::TlsAcceptor;
+use tokio_rustls::server::TlsStream;
 
+use super::listen::listen;
 use crate::client::Client;
 
 /// The Service `kubernetes`.
@@ -74,27 +70,10 @@ impl Delays {
 
 /// Takes connections of Pods, for ever.
 pub(crate) async fn open(client: Client, folder: &Path, delays: Delays) -> anyhow::Result<()> {
-    let listener =
-        TcpListener::bind(SERVICE).await.context("cannot listen on the address of the API server's Service")?;
-    let acceptor = acceptor(folder)?;
-    tokio::spawn(async move {
-        loop {
-            let Ok((socket, peer)) = listener.accept().await else { continue };
-            let passage = Passage { client: client.clone(), pod: peer.ip(), delays: delays.clone() };
-            tokio::spawn(passage.serve(acceptor.clone(), socket));
-        }
-    });
-    Ok(())
-}
-
-fn acceptor(folder: &Path) -> anyhow::Result<TlsAcceptor> {
-    let certificate = CertificateDer::from_pem_file(folder.join("api.crt"))?;
-    let key = PrivateKeyDer::from_pem_file(folder.join("api.key"))?;
-    let config = ServerConfig::builder_with_provider(Arc::new(rustls::crypto::aws_lc_rs::default_provider()))
-        .with_safe_default_protocol_versions()?
-        .with_no_client_auth()
-        .with_single_cert(vec![certificate], key)?;
-    Ok(TlsAcceptor::from(Arc::new(config)))
+    listen(SERVICE, folder, move |stream, peer| {
+        Passage { client: client.clone(), pod: peer.ip(), delays: delays.clone() }.serve(stream)
+    })
+    .await
 }
 
 /// One connection of a Pod.
@@ -106,12 +85,10 @@ struct Passage {
 }
 
 impl Passage {
-    async fn serve(self, acceptor: TlsAcceptor, socket: TcpStream) {
-        // A Pod that hangs up, or an API server that isn't there, ends the connection, and that is all.
-        let _ = socket.set_nodelay(true);
-        let Ok(stream) = acceptor.accept(socket).await else { return };
+    async fn serve(self, stream: TlsStream<TcpStream>) {
         let behind = Mutex::new(None);
         let service = service_fn(|request| self.forward(request, &behind));
+        // A Pod that hangs up, or an API server that isn't there, ends the connection, and that is all.
         let _ = hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
     }
 

@@ -131,6 +131,16 @@ impl Kubelet {
     }
 }
 
+/// What `kubectl get nodes` shows; the rest has to be there.
+fn node_info() -> Value {
+    let mut info = json!({"kubeletVersion": "test-bed", "operatingSystem": "linux", "osImage": "none"});
+    let rest = ["architecture", "bootID", "containerRuntimeVersion", "kernelVersion", "kubeProxyVersion", "machineID"];
+    for name in rest.into_iter().chain(["systemUUID"]) {
+        info[name] = "".into();
+    }
+    info
+}
+
 fn node() -> Value {
     let room = json!({"cpu": "64", "memory": "256Gi", "pods": "1000", "ephemeral-storage": "1Ti"});
     let now = timestamp(SystemTime::now());
@@ -149,7 +159,10 @@ fn node() -> Value {
             "capacity": room,
             "allocatable": room,
             "conditions": [ready],
-            "addresses": [{"type": "InternalIP", "address": MACHINE}, {"type": "Hostname", "address": NAME}],
+            // A name would come first, and nobody could resolve it.
+            "addresses": [{"type": "InternalIP", "address": MACHINE}],
+            "daemonEndpoints": {"kubeletEndpoint": {"Port": 10250}},
+            "nodeInfo": node_info(),
         },
     })
 }

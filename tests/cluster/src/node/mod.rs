@@ -3,7 +3,7 @@
 //! What a Pod is made of is real: a network namespace with an address of its own on a bridge, through which the API
 //! server reaches it and it reaches the API server (as `kubernetes.default`, at the Service's address); a file system
 //! of its own in which the machine's programs are, and `gateward` as the binary under test; environment, volumes and
-//! tokens; probes, restarts, hooks and signals in the order in which kubelet has them.
+//! tokens; probes, restarts, hooks and signals in the order in which kubelet has them; `kubectl logs`.
 //!
 //! What is not: there are no images, so that a container names the program that it runs; every user inside is root;
 //! containers see each other's processes; resources and placement are not looked at; no address of a Service but the
@@ -18,6 +18,8 @@ mod fields;
 mod gate;
 mod kubelet;
 mod life;
+mod listen;
+mod logs;
 mod network;
 mod pod;
 mod probe;
@@ -74,6 +76,7 @@ impl Node {
             log: Mutex::new(File::create(folder.join("kubelet.log"))?),
         };
         let kubelet = Arc::new(kubelet);
+        logs::open(Arc::clone(&kubelet), folder).await?;
         Arc::clone(&kubelet).start().await?;
         Ok(Self { kubelet, delays })
     }

@@ -3,7 +3,7 @@
 use cluster_tests::{Sandbox, Test, tests};
 use serde_json::{Value, json};
 
-use crate::workloads::{deployment, gateward, pods, ready_pods, runs, tell, until};
+use crate::workloads::{deployment, gateward, pod, pods, ready, ready_pods, runs, tell, until, wrote};
 
 pub fn tests() -> Vec<Test> {
     tests![
@@ -12,6 +12,7 @@ pub fn tests() -> Vec<Test> {
         pods_reach_each_other,
         the_api_server_reaches_pods_alone_and_behind_a_service,
         kubectl_shows_pods_as_they_are,
+        kubectl_reads_logs_and_follows_them,
     ]
 }
 
@@ -110,6 +111,15 @@ async fn kubectl_shows_pods_as_they_are(sandbox: Sandbox) {
     until("CrashLoopBackOff", async || shown(&["0/1   CrashLoopBackOff"]).await).await;
     let nodes: Value = serde_json::from_str(&kubectl(&sandbox, &["get", "nodes", "-o", "json"])).unwrap();
     assert_eq!(nodes["items"][0]["spec"].get("taints"), None);
+}
+
+async fn kubectl_reads_logs_and_follows_them(sandbox: Sandbox) {
+    let mut otter = pod("otter", &runs("echo a; echo b; echo c; sleep 1; echo d"));
+    otter["spec"]["restartPolicy"] = "Never".into();
+    let pod = ready(&sandbox, &otter).await;
+    wrote(&pod, "c\n").await;
+    assert_eq!(kubectl(&sandbox, &["logs", "otter", "--tail=2"]), "b\nc\n");
+    assert_eq!(kubectl(&sandbox, &["logs", "otter", "--follow"]), "a\nb\nc\nd\n");
 }
 
 fn kubectl(sandbox: &Sandbox, arguments: &[&str]) -> String {
