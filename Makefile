@@ -4,13 +4,18 @@ CARGO ?= cargo
 FUZZ_SECONDS ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-unit test-cases test-conversion test-tools test-hostile test-idle test-cluster test-doc test-fuzz lint format deny docs generate shape bench clean
+.PHONY: help run cluster test test-unit test-cases test-conversion test-tools test-hostile test-idle test-cluster test-doc test-fuzz lint format deny docs generate shape bench clean
 
 help: ## List the recipes
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: ## Show the webhooks at work on example manifests, then keep serving (Ctrl-C ends it)
 	$(CARGO) run --quiet --package gateward-cli -- demo
+
+cluster: ## A Kubernetes control plane with our chart in it, and a shell to try it (or COMMAND='kubectl get pods -A')
+	testbed/build.sh
+	$(CARGO) build --quiet --package gateward-cli
+	$(CARGO) run --quiet --package cluster-tests --bin cluster -- "$$COMMAND"
 
 # Everything is built with all features, so that no recipe builds anew what another has built. A folder or file of
 # integration tests that is not named here runs with test-tools.

@@ -12,6 +12,9 @@ use crate::programs::Programs;
 /// Set for the program inside: the folder that is its own there.
 const INSIDE: &str = "GATEWARD_BED";
 
+/// Set for the program inside too: the process that holds the namespaces, by its number outside.
+const HOLDER: &str = "GATEWARD_BED_HOLDER";
+
 /// A user namespace in which we are root; networks, mounts and processes of our own. The programs inside end with the
 /// first of them, and that one with `unshare`.
 const NAMESPACES: [&str; 7] =
@@ -43,9 +46,16 @@ fn replace(programs: &Programs) -> anyhow::Error {
             command.args(NAMESPACES).arg("--").arg(program).args(std::env::args_os().skip(1));
             // A trace through the runtime and the harness would hide what a test says.
             programs.pass_on(command.env(INSIDE, folder).env("RUST_BACKTRACE", "0"));
+            command.env(HOLDER, std::process::id().to_string());
             anyhow::Error::from(command.exec()).context("cannot run unshare")
         }
     }
+}
+
+/// The beginning of a command that runs inside, given by somebody outside.
+pub(crate) fn door() -> Option<String> {
+    let holder = std::env::var(HOLDER).ok()?;
+    Some(format!("nsenter --target {holder} --user --preserve-credentials --net --mount"))
 }
 
 /// Whether this machine lets us have namespaces.

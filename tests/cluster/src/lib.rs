@@ -32,6 +32,7 @@ mod release;
 mod run;
 mod sandbox;
 mod until;
+mod visit;
 mod webhooks;
 
 pub use audit::{Audit, Event};
@@ -45,4 +46,5 @@ pub use release::{AUTHORITY, Bundle, Chart, LEAF, Release};
 pub use run::{Prepared, Test, run, run_in_turn};
 pub use sandbox::{Refusal, Sandbox, refused, version_of};
 pub use until::until;
+pub use visit::{Visit, visit};
 pub use webhooks::{Conversion, Webhooks, crds};

@@ -58,10 +58,10 @@ fn built() -> anyhow::Result<PathBuf> {
 
 fn beside_us() -> anyhow::Result<PathBuf> {
     let program = std::env::current_exe()?;
-    let folder = program.parent().and_then(Path::parent).context("this program lies in no target folder")?;
-    let gateward = folder.join("gateward");
-    if !gateward.is_file() {
-        bail!("{} is not built: `cargo build --package gateward-cli`, or `make test-cluster`", gateward.display());
-    }
-    Ok(gateward)
+    // Tests are a folder deeper than binaries.
+    let mut candidates = program.ancestors().skip(1).take(2).map(|folder| folder.join("gateward"));
+    candidates.find(|gateward| gateward.is_file()).with_context(|| {
+        let program = program.display();
+        format!("gateward is not built beside {program}: `cargo build --package gateward-cli`, or `make test-cluster`")
+    })
 }

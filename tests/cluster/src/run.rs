@@ -121,7 +121,7 @@ fn failed(error: &anyhow::Error) -> ExitCode {
 }
 
 /// The first process of a process namespace ends by no signal that it doesn't ask for.
-async fn end_with_a_signal() {
+pub(crate) async fn end_with_a_signal() {
     let (Ok(mut interrupt), Ok(mut terminate)) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
     else {
         return;
