@@ -13,7 +13,7 @@ use tracing::debug;
 use crate::patience::Backoff;
 
 /// After this time a watch is taken up anew: one whose connection has died without a sound is noticed then.
-pub(crate) const WATCH_SECONDS: u32 = 60;
+pub(crate) const WATCH_SECONDS: u32 = 30;
 
 /// The events of a watch. After a fault it is taken up again, ever more seldom while faults go on.
 pub(crate) fn lasting<K>(events: impl Stream<Item = watcher::Result<Event<K>>>) -> impl Stream<Item = Event<K>> {

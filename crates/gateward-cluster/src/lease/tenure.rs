@@ -55,13 +55,24 @@ impl Tenure {
 
     /// Who holds the lease.
     pub(crate) fn held(&self) -> Held {
-        self.0.borrow().clone()
+        match self.0.borrow().clone() {
+            Held::Ours(_) if self.remaining().is_none() => Held::Unknown,
+            held => held,
+        }
     }
 
-    /// Waits for the next change of hands or term. It never ends once the lease is not looked after any more.
+    /// Waits for the next change of hands or term, or the end of this one. It never ends once the lease is not looked
+    /// after any more.
     pub(crate) async fn changed(&mut self) {
-        if self.0.changed().await.is_err() {
-            std::future::pending::<()>().await;
+        let end = self.remaining();
+        let changed = async {
+            if self.0.changed().await.is_err() {
+                std::future::pending::<()>().await;
+            }
+        };
+        match end {
+            Some(end) => drop(tokio::time::timeout(end, changed).await),
+            None => changed.await,
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::connection::Connection;
 use crate::patience::Backoff;
 
 /// How often the Secret is read although nothing was heard of it: a watch can die without a sound.
-const UNASKED: Duration = Duration::from_mins(1);
+const UNASKED: Duration = Duration::from_secs(15);
 
 /// Publishes the newest usable pair of the server's Secret.
 ///

@@ -6,6 +6,8 @@
 mod consumers;
 mod drift;
 mod installing;
+mod line;
+mod outages;
 mod replica;
 mod rotation;
 mod secrets;
@@ -24,6 +26,7 @@ fn main() -> ExitCode {
         drift::tests(),
         rotation::tests(),
         writers::tests(),
+        outages::tests(),
     ];
     run(tests.into_iter().flatten().collect(), async |_| Ok(()))
 }

@@ -1,6 +1,7 @@
 //! An installation of its own for each test: its names, its configurations, its rights.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
@@ -15,6 +16,7 @@ use gateward_cluster::{
 };
 use serde_json::{Value, json};
 
+use crate::line::Line;
 use crate::replica::Replica;
 
 /// The Secrets, as users know them.
@@ -129,10 +131,20 @@ impl Zoo {
 
     /// A replica in a Pod of its own.
     pub async fn replica(&self, name: &str) -> Replica {
+        self.replica_with(name, self.kubeconfig(name)).await
+    }
+
+    /// A replica with a line of its own to the API server.
+    pub async fn replica_on_a_line(&self, name: &str) -> (Replica, Line) {
+        let kubeconfig = self.kubeconfig(name);
+        let line = Line::lay(&kubeconfig).await;
+        (self.replica_with(name, kubeconfig).await, line)
+    }
+
+    async fn replica_with(&self, name: &str, kubeconfig: PathBuf) -> Replica {
         let address = [10, 244, 0, ADDRESSES.fetch_add(1, Ordering::Relaxed)].into();
         let mut setup = self.setup.clone();
         setup.lease.holder = name.to_owned();
-        let kubeconfig = self.kubeconfig(name);
         Replica::start(self.clone(), setup, kubeconfig, address).await
     }
 
@@ -241,7 +253,7 @@ impl Zoo {
     }
 
     /// The administrator's kubeconfig in the name of a replica, which has the rights of one and no more.
-    fn kubeconfig(&self, replica: &str) -> std::path::PathBuf {
+    fn kubeconfig(&self, replica: &str) -> PathBuf {
         let folder = self.sandbox.bed().folder();
         let text = std::fs::read_to_string(folder.join("kubeconfig")).unwrap();
         let mut kubeconfig: Value = serde_json::from_str(&text).unwrap();

@@ -1,0 +1,63 @@
+//! The API server is away for one replica, or for all.
+
+use std::time::Duration;
+
+use cluster_tests::{Sandbox, Test, tests, until};
+
+use crate::zoo::{LEAF, PATIENCE, Zoo};
+
+pub fn tests() -> Vec<Test> {
+    tests![
+        a_replica_that_is_cut_off_goes_on_serving_and_catches_up,
+        a_writer_that_hears_nothing_stops_before_another_begins,
+        a_replica_that_starts_without_an_api_server_waits_for_it,
+    ]
+}
+
+async fn a_replica_that_is_cut_off_goes_on_serving_and_catches_up(sandbox: Sandbox) {
+    let zoo = Zoo::installed(sandbox).await;
+    let [replica] = zoo.replicas().await;
+    zoo.settles(&[&replica]).await;
+    let (other, line) = zoo.replica_on_a_line("otter-2").await;
+    zoo.settles(&[&replica, &other]).await;
+    let shown = other.shown();
+    line.cut();
+    zoo.delete("Secret", LEAF).await;
+    until("the others change over", PATIENCE, async || replica.shown() != shown).await;
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert_eq!(other.shown(), shown);
+    line.mend();
+    until("it catches up", PATIENCE, async || other.shown() == replica.shown()).await;
+}
+
+async fn a_writer_that_hears_nothing_stops_before_another_begins(sandbox: Sandbox) {
+    let zoo = Zoo::installed(sandbox).await;
+    let (writer, line) = zoo.replica_on_a_line("otter-1").await;
+    zoo.settles(&[&writer]).await;
+    let other = zoo.replica("otter-2").await;
+    zoo.settles(&[&writer, &other]).await;
+    assert!(writer.writes());
+
+    line.falls_silent();
+    let both = async || {
+        assert!(!(writer.writes() && other.writes()), "two may write");
+        other.writes()
+    };
+    until("the other one writes", PATIENCE, both).await;
+    line.mend();
+    zoo.delete("Secret", LEAF).await;
+    until("the other one goes on", PATIENCE, async || zoo.field(LEAF, "tls.key").await.is_some()).await;
+    until("it hears again", PATIENCE, async || writer.shown() == other.shown() && !writer.writes()).await;
+}
+
+async fn a_replica_that_starts_without_an_api_server_waits_for_it(sandbox: Sandbox) {
+    let zoo = Zoo::installed(sandbox).await;
+    let (mut replica, line) = zoo.replica_on_a_line("otter-1").await;
+    line.cut();
+    replica.crash();
+    replica.restart().await;
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert!(replica.shown().is_none());
+    line.mend();
+    zoo.settles(&[&replica]).await;
+}
