@@ -2,12 +2,16 @@
 
 use base64::Engine;
 use cluster_tests::{Bed, Sandbox, Test, tests};
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::charts::{Installation, output};
+use crate::charts::{Installation, output, the};
 
 pub fn tests() -> Vec<Test> {
-    tests![the_notes_say_how_to_go_on_and_how_to_leave, a_release_keeps_its_bundles_and_leaves_nothing_behind]
+    tests![
+        the_notes_say_how_to_go_on_and_how_to_leave,
+        a_release_keeps_its_bundles_and_leaves_nothing_behind,
+        the_init_step_installs_the_crds_with_the_rights_of_the_pods,
+    ]
 }
 
 async fn the_notes_say_how_to_go_on_and_how_to_leave(sandbox: Sandbox) {
@@ -23,11 +27,11 @@ async fn the_notes_say_how_to_go_on_and_how_to_leave(sandbox: Sandbox) {
         assert!(said.contains(&text), "{text}: {said}");
     }
     // The command can't guess other names.
-    let renamed = Installation::of(&json!({"fullnameOverride": "lynx"})).named("otter", namespace);
+    let renamed = Installation::of(&json!({"fullnameOverride": "badger"})).named("otter", namespace);
     let said = renamed.notes(sandbox.bed()).unwrap();
     assert!(
         said.contains("gateward uninstall --release otter -n the-notes")
-            && said.contains(" --service lynx-webhook-service\n"),
+            && said.contains(" --service badger-webhook-service\n"),
         "{said}"
     );
 }
@@ -97,4 +101,37 @@ async fn bundles(bed: &Bed, path: &str) -> Vec<(bool, u64)> {
 fn bundle() -> String {
     let issued = rcgen::generate_simple_self_signed(["otter".to_owned()]).unwrap();
     base64::engine::general_purpose::STANDARD.encode(issued.cert.pem())
+}
+
+async fn the_init_step_installs_the_crds_with_the_rights_of_the_pods(sandbox: Sandbox) {
+    let (bed, namespace) = (sandbox.bed(), sandbox.namespace());
+    let installation = Installation::of(&json!({})).named("stork", namespace);
+    output(installation.helm(bed, &["install"])).unwrap();
+    let objects = installation.objects(bed);
+    let pod = &the(&objects, "Deployment")["spec"]["template"]["spec"];
+
+    let mut token = bed.kubectl();
+    token.args(["create", "token", pod["serviceAccountName"].as_str().unwrap(), "--namespace", namespace]);
+    let token = output(token).unwrap();
+    let mut view = bed.kubectl();
+    view.args(["config", "view", "--raw", "--output", "json"]);
+    let mut config: Value = serde_json::from_str(&output(view).unwrap()).unwrap();
+    config["users"][0]["user"] = json!({"token": token.trim()});
+    let file = bed.folder().join("stork.kubeconfig");
+    std::fs::write(&file, config.to_string()).unwrap();
+
+    let step = &pod["initContainers"][0];
+    assert_eq!(step["command"], json!(["gateward"]));
+    // The second time as the second replica does.
+    for _ in 0..2 {
+        let mut apply = bed.programs().gateward();
+        apply.args(step["args"].as_array().unwrap().iter().map(|argument| argument.as_str().unwrap()));
+        apply.env("KUBECONFIG", &file);
+        output(apply).unwrap();
+    }
+    let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/dynamographdeployments.nvidia.com";
+    let crd = bed.client().get(path).await.unwrap().granted().unwrap();
+    let service = &crd["spec"]["conversion"]["webhook"]["clientConfig"]["service"];
+    assert_eq!(service["name"], "stork-dynamo-operator-webhook-service");
+    assert_eq!(service["namespace"], namespace);
 }
