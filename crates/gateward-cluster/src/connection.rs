@@ -42,9 +42,9 @@ impl Connection {
 
     /// To the cluster that a kubeconfig names.
     pub async fn of_kubeconfig(file: &Path, user_agent: &str) -> Result<Self, ConnectionError> {
-        let kubeconfig = Kubeconfig::read_from(file).map_err(Box::new)?;
+        let kubeconfig = Kubeconfig::read_from(file).map_err(unreadable)?;
         let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await;
-        Self::with(config.map_err(Box::new)?, user_agent)
+        Self::with(config.map_err(unreadable)?, user_agent)
     }
 
     fn with(mut config: Config, user_agent: &str) -> Result<Self, ConnectionError> {
@@ -107,9 +107,13 @@ fn read_date(text: &str) -> Option<SystemTime> {
 async fn configuration() -> Result<Config, ConnectionError> {
     let in_cluster = std::env::var_os(IN_CLUSTER).is_some() && std::env::var_os(KUBECONFIG).is_none();
     if in_cluster {
-        return Ok(Config::incluster().map_err(Box::new)?);
+        return Config::incluster().map_err(|why| ConnectionError::InCluster(Box::new(why)));
     }
-    Ok(Config::from_kubeconfig(&KubeConfigOptions::default()).await.map_err(Box::new)?)
+    Config::from_kubeconfig(&KubeConfigOptions::default()).await.map_err(unreadable)
+}
+
+fn unreadable(why: kube::config::KubeconfigError) -> ConnectionError {
+    ConnectionError::Kubeconfig(Box::new(why))
 }
 
 /// Why there is no way to the API server.
@@ -118,16 +122,16 @@ async fn configuration() -> Result<Config, ConnectionError> {
 pub enum ConnectionError {
     /// The kubeconfig can't be used.
     #[error("no API server to talk to: {0}; set KUBECONFIG to a file that names one")]
-    Kubeconfig(#[from] Box<kube::config::KubeconfigError>),
+    Kubeconfig(Box<kube::config::KubeconfigError>),
     /// What a Pod is given can't be used.
     #[error("the ServiceAccount's token or authority can't be read: {0}; let the Pod mount them")]
-    InCluster(#[from] Box<kube::config::InClusterError>),
+    InCluster(Box<kube::config::InClusterError>),
     /// The user agent can't stand in a header.
     #[error("the user agent holds characters that no header takes")]
     UserAgent,
     /// The configuration contradicts itself.
     #[error("no client can be made of the configuration: {0}")]
-    Client(#[source] Box<kube::Error>),
+    Client(Box<kube::Error>),
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "tests")]
 
+mod asking;
 mod consumers;
 mod drift;
 mod installing;
@@ -27,6 +28,7 @@ fn main() -> ExitCode {
         rotation::tests(),
         writers::tests(),
         outages::tests(),
+        asking::tests(),
     ];
     run(tests.into_iter().flatten().collect(), async |_| Ok(()))
 }

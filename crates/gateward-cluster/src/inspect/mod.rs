@@ -1,7 +1,12 @@
 //! Looks at the certificates of an installation from outside, for a person.
 
+mod summary;
+
 use std::time::SystemTime;
 
+pub use summary::{Certificate, Consumer, Rotation, Summary};
+
+use gateward_certs::ServerNames;
 use gateward_certs::rotation::{REQUEST, Request, RequestError as UnreadableRequest, Status, Step, View, Wait};
 use gateward_certs::secret::{AuthorityState, LeafState};
 use k8s_openapi::api::core::v1::Secret;
@@ -79,7 +84,10 @@ pub async fn inspect(connection: &Connection, setup: &Setup) -> Result<Inspectio
     let leaf = secrets.read(Which::Leaf).await?;
     let Glimpse { holder, until } = glimpse(connection, setup).await?;
     let now = connection.api_server_time().unwrap_or_else(SystemTime::now);
-    let wanted = setup.wanted();
+    let mut wanted = setup.wanted();
+    // The first is the one that the API server asks for; the others depend on the cluster's domain, which is not known here.
+    let required = wanted.names.iter().take(1).cloned().collect::<Vec<_>>();
+    wanted.names = ServerNames::new(required).unwrap_or(wanted.names);
     let view = View { api_server_time: Some(now), ..view(&wanted, authority.as_ref(), leaf.as_ref(), &seen) };
     let status = Status::of(&view, now);
     let shown = status.leaf.pair().map(|pair| pair.certificate().clone());
@@ -110,7 +118,10 @@ impl Inspection {
         if self.consumers.iter().filter(carries).count() == 0 {
             attention.push("no webhook configuration and no CRD calls the Service".to_owned());
         }
-        let at_fault = self.consumers.iter().filter(|consumer| consumer.state != ConsumerState::Trusts);
+        // Where there is no certificate, nobody refuses it.
+        let shown = self.status.leaf.pair().is_some();
+        let refused = |state: &ConsumerState| *state != ConsumerState::Refuses || shown;
+        let at_fault = self.consumers.iter().filter(|it| it.state != ConsumerState::Trusts && refused(&it.state));
         attention.extend(at_fault.map(ToString::to_string));
         attention.extend(self.status.notes.iter().cloned());
         attention

@@ -1,0 +1,74 @@
+//! What a person sees of certificates, and asks for.
+
+use cluster_tests::{Sandbox, Test, tests, until};
+use gateward_cluster::Connection;
+use gateward_cluster::inspect::{Asked, InspectError, Summary, ask_for_rotation, inspect};
+use serde_json::json;
+
+use crate::zoo::{AUTHORITY, LEAF, PATIENCE, Zoo};
+
+pub fn tests() -> Vec<Test> {
+    tests![
+        somebody_who_looks_sees_that_all_is_well_and_what_is_not,
+        an_authority_is_exchanged_once_however_often_it_is_asked_for,
+        where_nothing_is_installed_nothing_can_be_asked_for,
+    ]
+}
+
+async fn look(zoo: &Zoo) -> Summary {
+    inspect(&administrator(zoo).await, &zoo.setup).await.unwrap().summary()
+}
+
+async fn administrator(zoo: &Zoo) -> Connection {
+    let kubeconfig = zoo.sandbox().bed().folder().join("kubeconfig");
+    Connection::of_kubeconfig(&kubeconfig, "somebody").await.unwrap()
+}
+
+async fn somebody_who_looks_sees_that_all_is_well_and_what_is_not(sandbox: Sandbox) {
+    let zoo = Zoo::installed(sandbox).await;
+    let mut replica = zoo.replica("otter-1").await;
+    zoo.settles(&[&replica]).await;
+    let summary = look(&zoo).await;
+    assert_eq!((&summary.attention, &summary.rotation), (&Vec::new(), &None));
+    assert!(summary.writer.unwrap().starts_with("otter-1_"));
+    assert_eq!(summary.consumers.len(), 5);
+    let authority = zoo.authority().await;
+    let fingerprint = authority.iter().next().unwrap().fingerprint().to_string();
+    assert_eq!(summary.authority.fingerprint, Some(fingerprint));
+    assert!(summary.next.starts_with("nothing is to be done until"), "{}", summary.next);
+
+    replica.crash();
+    zoo.merge("Secret", LEAF, &json!({"data": {"tls.key": ""}})).await;
+    zoo.delete("Crd", &zoo.crd_name()).await;
+    until("the writer is missed", PATIENCE, async || look(&zoo).await.attention.len() == 3).await;
+    let attention = look(&zoo).await.attention;
+    assert!(attention[0].starts_with("the server's certificate is Secret"), "{attention:?}");
+    assert!(attention[1].contains("is silent, and no other has taken over"), "{attention:?}");
+    assert!(attention[2].ends_with("is not there; it is waited for"), "{attention:?}");
+}
+
+async fn an_authority_is_exchanged_once_however_often_it_is_asked_for(sandbox: Sandbox) {
+    let zoo = Zoo::installed(sandbox).await;
+    let mut replica = zoo.replica("otter-1").await;
+    zoo.settles(&[&replica]).await;
+    let (before, administrator) = (zoo.authority().await, administrator(&zoo).await);
+    replica.stop().await;
+    for expected in [Asked::Now, Asked::Before, Asked::Before] {
+        assert_eq!(ask_for_rotation(&administrator, &zoo.setup).await.unwrap(), expected);
+    }
+    replica.restart().await;
+    until("the authority is another one", PATIENCE, async || zoo.authority().await != before).await;
+    let again = ask_for_rotation(&administrator, &zoo.setup).await.unwrap();
+    zoo.settles(&[&replica]).await;
+    let annotations = zoo.read("Secret", AUTHORITY).await["metadata"]["annotations"].clone();
+    let exchanged_once = again == Asked::UnderWay;
+    assert!(exchanged_once && annotations.as_object().is_none_or(serde_json::Map::is_empty), "{again:?} {annotations}");
+}
+
+async fn where_nothing_is_installed_nothing_can_be_asked_for(sandbox: Sandbox) {
+    let zoo = Zoo::new(sandbox).await;
+    let attention = look(&zoo).await.attention;
+    assert!(attention.contains(&"no webhook configuration and no CRD calls the Service".to_owned()), "{attention:?}");
+    let error = ask_for_rotation(&administrator(&zoo).await, &zoo.setup).await.unwrap_err();
+    assert!(matches!(error, InspectError::NoAuthority { .. }), "{error}");
+}
