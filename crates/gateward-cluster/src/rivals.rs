@@ -2,13 +2,21 @@
 //! other sooner or later, and people look for the fault in the wrong one.
 
 use std::fmt;
+use std::time::Duration;
 
 use k8s_openapi::api::admissionregistration::v1::{
     MutatingWebhookConfiguration, RuleWithOperations, ValidatingWebhookConfiguration, WebhookClientConfig,
 };
+use kube::Api;
+use kube::api::ListParams;
 
+use crate::connection::Connection;
+use crate::failure::within;
 use crate::permissions::ResourceName;
 use crate::setup::ServiceName;
+
+/// How long each of the two lists may take.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What is ours.
 #[derive(Debug, Clone)]
@@ -39,6 +47,17 @@ pub enum Called {
     Service(ServiceName),
     /// A URL.
     Url(String),
+}
+
+/// All rivals that there are at the moment, or the reason why they can't be found.
+pub async fn find(connection: &Connection, ours: &Ours) -> Result<Vec<Rival>, String> {
+    let (all, client) = (ListParams::default(), connection.client());
+    let (validating, mutating) = (Api::all(client.clone()), Api::all(client));
+    let validating = within(PATIENCE, validating.list(&all)).await.map_err(|why| why.told())?;
+    let mutating = within(PATIENCE, mutating.list(&all)).await.map_err(|why| why.told())?;
+    let mut rivals = among_validating(&validating.items, ours);
+    rivals.extend(among_mutating(&mutating.items, ours));
+    Ok(rivals)
 }
 
 /// The rivals among all `ValidatingWebhookConfiguration`s.

@@ -27,6 +27,13 @@ pub(crate) fn check(product: &impl Product) -> Result<(), Gap> {
     documents.map(|document| gap(product, &document.value)).find_map(|gap| gap).map_or(Ok(()), Err)
 }
 
+/// The names of the CRDs whose objects are converted.
+pub(crate) fn converted(product: &impl Product) -> Vec<String> {
+    let documents = product.crds().into_iter().flat_map(|text| yaml::read(text).documents);
+    let converted = documents.filter(|crd| declared(product, &crd.value).is_some_and(|declared| declared.converts));
+    converted.map(|crd| text(&crd.value, "/metadata/name")).filter(|name| !name.is_empty()).collect()
+}
+
 fn gap(product: &impl Product, crd: &Value) -> Option<Gap> {
     let declared = declared(product, crd);
     let kind = text(crd, "/spec/names/kind");

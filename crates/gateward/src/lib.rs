@@ -55,10 +55,14 @@
 //! - `cli`: the command line; needs all of these.
 //! - `testing`: the vocabulary of rule tests, and round trips of arbitrary objects ([`testing`]).
 
+#[cfg(feature = "server")]
+mod answerer;
 #[cfg(feature = "check")]
 pub mod check;
 #[cfg(feature = "cli")]
 mod cli;
+#[cfg(feature = "cli")]
+mod cluster;
 #[cfg(feature = "cli")]
 mod convert;
 #[cfg(feature = "cli")]
@@ -70,6 +74,8 @@ pub mod prelude;
 mod product;
 #[cfg(feature = "cluster")]
 pub mod settings;
+#[cfg(feature = "cli")]
+mod signals;
 #[cfg(feature = "testing")]
 pub mod testing;
 

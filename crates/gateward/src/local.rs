@@ -5,12 +5,13 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use gateward_certs::{Authority, CommonName, ServerNames, SystemKeys, TEN_YEARS, Validity};
-use gateward_core::{Answer, Context, Facts, Notes, Review};
+use gateward_core::{Facts, Notes};
 use gateward_server::{
-    Answerer, BindError, Drain, Drained, Identity, IdentityError, IdentitySlot, Metrics, PlainServer, Protocols,
-    Readiness, Server, Serving, Trust,
+    BindError, Drain, Drained, Identity, IdentityError, IdentitySlot, Metrics, PlainServer, Protocols, Readiness,
+    Server, Serving, Trust,
 };
 
+use crate::answerer::ProductAnswerer;
 use crate::product::Product;
 
 /// Where a local server listens. Port 0 takes a free port.
@@ -75,7 +76,8 @@ impl Local {
         let counted = Metrics::new(product.names().metrics);
         let metrics = PlainServer::bind(listen.metrics, counted.clone()).await?;
         let certified = Certified::new(listen.webhooks.ip())?;
-        let server = Server::new(certified.identity, LocalAnswerer { product, facts })
+        let answerer = ProductAnswerer { product, facts: move || Arc::clone(&facts), notes: Notes::AsWarnings };
+        let server = Server::new(certified.identity, answerer)
             .metrics(counted)
             .protocols(listen.protocols.clone())
             .readiness(readiness);
@@ -140,24 +142,4 @@ fn names(address: IpAddr) -> Vec<String> {
         names.push(further);
     }
     names
-}
-
-struct LocalAnswerer<P> {
-    product: Arc<P>,
-    facts: Arc<dyn Facts>,
-}
-
-impl<P: Product> Answerer for LocalAnswerer<P> {
-    fn route(&self, path: &str) -> Option<Review> {
-        self.product.registry().route(path)
-    }
-
-    async fn answer(&self, path: &str, body: &[u8], deadline: SystemTime) -> Answer {
-        let context = Context::new(SystemTime::now(), Arc::clone(&self.facts)).until(deadline);
-        self.product.registry().answer(path, body, &context.notes(Notes::AsWarnings)).await
-    }
-
-    fn paths(&self) -> Vec<(String, Review)> {
-        self.product.registry().paths().map(|(path, review)| (path.to_owned(), review)).collect()
-    }
 }

@@ -15,6 +15,7 @@ mod writer;
 use std::sync::Arc;
 use std::time::Duration;
 
+use gateward_certs::Bundle;
 use gateward_certs::secret::TlsPair;
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinSet;
@@ -40,6 +41,7 @@ use writer::Writer;
 /// once, as if the process had; [`Keeper::stop`] is the way that costs the other replicas nothing.
 pub struct Keeper {
     served: watch::Receiver<Option<TlsPair>>,
+    own_bundle: watch::Receiver<Bundle>,
     trust: watch::Receiver<Trust>,
     report: watch::Receiver<Report>,
     stop: watch::Sender<bool>,
@@ -82,15 +84,21 @@ impl Keeper {
             following.spawn(async move { ears.listen(scope).await });
         }
         following.spawn(async move { ears.publish().await });
-        let served = follow_secrets(&mut following, connection, &means);
+        let (served, own_bundle) = follow_secrets(&mut following, connection, &means);
         following.spawn(tell_who_writes(Arc::clone(&means)));
-        Ok(Self { served, trust, report: means.board.report(), stop, following, writing })
+        Ok(Self { served, own_bundle, trust, report: means.board.report(), stop, following, writing })
     }
 
     /// What this replica is to show: the newest usable pair of the server's Secret. Nothing until there was one; what
     /// is damaged or deleted later changes nothing.
     pub fn served(&self) -> watch::Receiver<Option<TlsPair>> {
         self.served.clone()
+    }
+
+    /// The authorities that stand beside the certificate in its Secret: what callers are to trust, where there are none
+    /// yet who do.
+    pub fn own_bundle(&self) -> watch::Receiver<Bundle> {
+        self.own_bundle.clone()
     }
 
     /// What the consumers trust.
@@ -130,17 +138,17 @@ fn follow_secrets(
     tasks: &mut JoinSet<()>,
     connection: &Connection,
     means: &Arc<Means>,
-) -> watch::Receiver<Option<TlsPair>> {
+) -> (watch::Receiver<Option<TlsPair>>, watch::Receiver<Bundle>) {
     let store = means.secrets.clone();
     let news = Arc::new(Notify::new());
     let of_the_leaf = vec![Arc::clone(&news), Arc::clone(&means.news)];
     tasks.spawn(tell_of(store.metadata(), store.name(Which::Leaf).to_owned(), of_the_leaf));
     tasks.spawn(tell_of(store.metadata(), store.name(Which::Authority).to_owned(), vec![Arc::clone(&means.news)]));
     let follower = Follower::new(connection, store, means.wanted.leaf_secret.clone());
-    let (served, told) = (follower.served(), follower.told());
+    let (served, beside, told) = (follower.served(), follower.beside(), follower.told());
     tasks.spawn(note_what_is_served(Arc::clone(means), served.clone(), told));
     tasks.spawn(follower.follow(news));
-    served
+    (served, beside)
 }
 
 async fn note_what_is_served(

@@ -24,6 +24,7 @@ pub(crate) struct Follower {
     connection: Connection,
     secret: String,
     served: watch::Sender<Option<TlsPair>>,
+    beside: watch::Sender<Bundle>,
     told: watch::Sender<Told>,
 }
 
@@ -39,11 +40,16 @@ pub(crate) struct Told {
 impl Follower {
     pub(crate) fn new(connection: &Connection, store: SecretStore, secret: String) -> Self {
         let (served, told) = (watch::Sender::new(None), watch::Sender::new(Told::default()));
-        Self { store, connection: connection.clone(), secret, served, told }
+        Self { store, connection: connection.clone(), secret, served, beside: watch::Sender::default(), told }
     }
 
     pub(crate) fn served(&self) -> watch::Receiver<Option<TlsPair>> {
         self.served.subscribe()
+    }
+
+    /// The authorities that stand beside the certificate.
+    pub(crate) fn beside(&self) -> watch::Receiver<Bundle> {
+        self.beside.subscribe()
     }
 
     pub(crate) fn told(&self) -> watch::Receiver<Told> {
@@ -73,6 +79,9 @@ impl Follower {
         let data = secret.map(data);
         let heard = judge(data.as_ref(), &self.secret, self.served.borrow().as_ref(), now);
         let mut told = Told { fault: None, authority: data.as_ref().and_then(authority) };
+        if let Some(data) = &data {
+            self.beside.send_replace(trust(data));
+        }
         match heard {
             Heard::Same => {}
             Heard::Better(pair) => {
@@ -123,14 +132,16 @@ fn judge(data: Option<&SecretData>, secret: &str, shown: Option<&TlsPair>, now: 
 
 /// Whether the Secret itself holds an authority of the certificate, as every one does that is written here.
 fn is_vouched_for(pair: &TlsPair, data: &SecretData) -> bool {
-    let trust = Bundle::salvage(data.field(TRUST).unwrap_or_default()).0;
-    trust.vouches_for(pair.certificate())
+    trust(data).vouches_for(pair.certificate())
 }
 
 /// The authority that stands beside the certificate.
 fn authority(data: &SecretData) -> Option<Validity> {
-    let trust = Bundle::salvage(data.field(TRUST).unwrap_or_default()).0;
-    trust.iter().map(Anchor::validity).max_by_key(Validity::not_after)
+    trust(data).iter().map(Anchor::validity).max_by_key(Validity::not_after)
+}
+
+fn trust(data: &SecretData) -> Bundle {
+    Bundle::salvage(data.field(TRUST).unwrap_or_default()).0
 }
 
 #[cfg(test)]

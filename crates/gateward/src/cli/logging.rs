@@ -19,25 +19,27 @@ pub enum LogFormat {
 /// The options of commands that log.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct LogOptions {
-    /// How a log line looks
-    #[arg(long, value_enum, default_value_t)]
-    log_format: LogFormat,
-    /// What is logged: error, warn, info, debug, trace, or a filter such as `gateward_server=debug`
-    #[arg(long, value_name = "FILTER", default_value = "info", env = "GATEWARD_LOG", hide_env_values = true)]
-    log_level: String,
+    /// How a log line looks; text, unless a configuration says otherwise
+    #[arg(long, value_enum)]
+    log_format: Option<LogFormat>,
+    /// What is logged: error, warn, info, debug, trace, or a filter such as `gateward_server=debug`; info, unless a
+    /// configuration says otherwise
+    #[arg(long, value_name = "FILTER", env = "GATEWARD_LOG", hide_env_values = true)]
+    log_level: Option<String>,
 }
 
 impl LogOptions {
-    /// Installs the subscriber. A process has one; a second call changes nothing.
-    pub(crate) fn install(&self) -> anyhow::Result<()> {
-        let filter = EnvFilter::try_new(&self.log_level)
-            .map_err(|error| anyhow::anyhow!("--log-level {:?}: {error}", self.log_level))?;
+    /// Installs the subscriber, with what holds where the options say nothing. A process has one; a second call changes
+    /// nothing.
+    pub(crate) fn install(&self, filter: &str, format: LogFormat) -> anyhow::Result<()> {
+        let filter = self.log_level.as_deref().unwrap_or(filter);
+        let filter = EnvFilter::try_new(filter).map_err(|error| anyhow::anyhow!("--log-level {filter:?}: {error}"))?;
         let lines = tracing_subscriber::fmt()
             .with_env_filter(filter)
             .with_span_events(FmtSpan::NONE)
             .with_ansi(std::io::stderr().is_terminal())
             .with_writer(std::io::stderr);
-        let _ = match self.log_format {
+        let _ = match self.log_format.unwrap_or(format) {
             LogFormat::Text => lines.try_init(),
             LogFormat::Json => lines.json().flatten_event(true).try_init(),
         };

@@ -4,6 +4,7 @@ mod check;
 mod completions;
 mod convert;
 mod crds;
+mod document;
 mod facts;
 mod generate;
 mod logging;
@@ -70,7 +71,7 @@ async fn dispatch<P: Product>(
 ) -> anyhow::Result<Exit> {
     product.registry().check()?;
     match name {
-        "serve" => serve::run(product, arguments(matches)?).await,
+        "serve" => serve::run(product, matches).await,
         "check" => check::run(&product, &arguments(matches)?).await,
         "convert" => convert::run(&product, &arguments(matches)?),
         "review" => review::run(&product, &arguments(matches)?).await,
@@ -98,7 +99,7 @@ pub(crate) fn command<P: Product>(product: &P, extension: &dyn Extension<P>) -> 
         .arg_required_else_help(true)
         .after_help("Exit codes: 0 fine, 1 findings, 2 usage or internal error.")
         .subcommands(further)
-        .subcommand(serve::command())
+        .subcommand(serve::command(product))
         .subcommand(check::command())
         .subcommand(convert::command())
         .subcommand(review::command())

@@ -59,6 +59,14 @@ impl Surroundings {
     pub fn release(&self) -> Release {
         Release { name: self.instance.clone(), namespace: self.namespace.clone() }
     }
+
+    /// Those of nowhere, to look for faults in what doesn't depend on them.
+    pub(crate) fn nowhere() -> Self {
+        let name = || "nowhere".to_owned();
+        let ip = IpAddr::from([127, 0, 0, 1]);
+        let cluster_domain = CLUSTER_DOMAIN.to_owned();
+        Self { pod: name(), namespace: name(), ip, service_account: name(), instance: name(), cluster_domain }
+    }
 }
 
 fn wanted((name, field): (&'static str, &str), value: Option<String>, problems: &mut Vec<Problem>) -> Option<String> {

@@ -1,0 +1,131 @@
+//! `serve`: the webhooks over TLS.
+
+mod in_cluster;
+mod zap;
+
+use std::io::Write;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use clap::{ArgGroup, ArgMatches, Args, Command, FromArgMatches as _};
+use gateward_server::{Http2Limits, Protocols, log_places_of_panics};
+
+use crate::cli::facts::{FactsOption, Without};
+use crate::cli::logging::{LogFormat, LogOptions};
+use crate::crds;
+use crate::exit::Exit;
+use crate::local::{Listen, Local};
+use crate::product::Product;
+use crate::signals::Signals;
+
+/// Arguments of `serve`.
+#[derive(Debug, Args)]
+#[command(group = ArgGroup::new("where").required(true))]
+pub(crate) struct Arguments {
+    /// Serve on this machine, without a cluster, with certificates made in memory
+    #[arg(long, group = "where")]
+    local: bool,
+    /// Serve in the cluster, in a Pod, as this configuration says
+    #[arg(long, value_name = "FILE", group = "where")]
+    config: Option<PathBuf>,
+    #[command(flatten)]
+    here: LocalArguments,
+    #[command(flatten)]
+    log: LogOptions,
+    #[command(flatten)]
+    zap: zap::ZapOptions,
+}
+
+/// Arguments of `serve --local`.
+#[derive(Debug, Args)]
+struct LocalArguments {
+    /// Where reviews are answered
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:9443", conflicts_with = "config")]
+    listen: SocketAddr,
+    /// Where probes are answered: /healthz, /readyz, /readyz?verbose
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8081", conflicts_with = "config")]
+    health_listen: SocketAddr,
+    /// Where /metrics is
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080", conflicts_with = "config")]
+    metrics_listen: SocketAddr,
+    /// Write the certificate that clients have to trust to this file, as PEM
+    #[arg(long, value_name = "FILE", conflicts_with = "config")]
+    ca_out: Option<PathBuf>,
+    /// Speak HTTP/2 too; the API server never does
+    #[arg(long, conflicts_with = "config")]
+    http2: bool,
+    #[command(flatten)]
+    facts: FactsOption,
+}
+
+pub(crate) fn command<P: Product>(product: &P) -> Command {
+    Arguments::augment_args(Command::new("serve"))
+        .args(in_cluster::arguments(product))
+        .mut_arg("facts", |facts| facts.conflicts_with("config"))
+        .about("Serve the webhooks over TLS")
+        .long_about(
+            "Serve the webhooks over TLS, on this machine or in a cluster.\n\nOn this machine, port 0 takes a free port; the \
+             addresses are printed. In a cluster, the Pod is found by the variables POD_NAME, POD_NAMESPACE, POD_IP, \
+             POD_SERVICE_ACCOUNT and POD_INSTANCE, as the Helm chart sets them; KUBECONFIG names another cluster than \
+             the Pod's own. Certificates are made, renewed and brought to those who call; /readyz says what is waited \
+             for.\n\nSIGTERM ends it gracefully: readiness fails first, everything is still answered for a while. \
+             Ctrl-C ends it as soon as requests in flight are answered.",
+        )
+        .after_help(
+            "Examples:\n  gateward serve --local --listen 127.0.0.1:0 --ca-out ca.crt\n  gateward serve --config \
+             /etc/dynamo-operator/config.yaml",
+        )
+}
+
+pub(crate) async fn run<P: Product>(product: P, matches: &ArgMatches) -> anyhow::Result<Exit> {
+    let arguments = Arguments::from_arg_matches(matches)?;
+    log_places_of_panics();
+    crds::check(&product)?;
+    match &arguments.config {
+        Some(file) => in_cluster::run(product, file, matches, &arguments).await,
+        None => on_this_machine(product, &arguments).await,
+    }
+}
+
+async fn on_this_machine<P: Product>(product: P, arguments: &Arguments) -> anyhow::Result<Exit> {
+    arguments.log.install("info", LogFormat::Text)?;
+    let facts = arguments.here.facts.read(&product, Without::Unknown)?;
+    let local = Local::start(Arc::new(product), facts, &arguments.here.listen()).await?;
+    if let Some(path) = &arguments.here.ca_out {
+        write_whole(path, &local.authority_pem())?;
+    }
+    // Before anyone can know that there is something to stop.
+    let mut signals = Signals::new()?;
+    announce(&local)?;
+    let drain = signals.wait().await;
+    let drained = local.drain(drain).await;
+    tracing::info!(cut = drained.cut, "stopped");
+    Ok(Exit::Fine)
+}
+
+impl LocalArguments {
+    fn listen(&self) -> Listen {
+        let protocols =
+            if self.http2 { Protocols::Http1AndHttp2(Http2Limits::default()) } else { Protocols::default() };
+        Listen { webhooks: self.listen, health: self.health_listen, metrics: self.metrics_listen, protocols }
+    }
+}
+
+fn announce(local: &Local) -> std::io::Result<()> {
+    let mut stdout = std::io::stdout().lock();
+    writeln!(stdout, "webhooks  https://{}", local.address())?;
+    writeln!(stdout, "health    http://{}/readyz", local.health())?;
+    writeln!(stdout, "metrics   http://{}/metrics", local.metrics())?;
+    stdout.flush()
+}
+
+/// A reader never sees half of the file.
+fn write_whole(path: &Path, text: &str) -> anyhow::Result<()> {
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(".new");
+    std::fs::write(&beside, text)
+        .and_then(|()| std::fs::rename(&beside, path))
+        .with_context(|| format!("cannot write {}", path.display()))
+}

@@ -1,0 +1,130 @@
+//! Who calls, for the proof that they can: what the consumers trust.
+
+use gateward_certs::Bundle;
+use gateward_cluster::{ConsumerState, Report, Trust as Trusted};
+use gateward_server::{Caller, Callers, Trust};
+use rustls_pki_types::ServerName;
+use tokio::sync::watch;
+
+/// What is known of those who call.
+pub(super) struct Sources {
+    /// What the consumers trust.
+    pub(super) trust: watch::Receiver<Trusted>,
+    /// Who the consumers are.
+    pub(super) report: watch::Receiver<Report>,
+    /// The authorities that stand beside the certificate.
+    pub(super) own: watch::Receiver<Bundle>,
+    /// The name by which the server is called.
+    pub(super) name: ServerName<'static>,
+}
+
+/// What is known at one moment.
+struct Known<'a> {
+    trust: &'a Trusted,
+    report: &'a Report,
+    own: &'a Bundle,
+    name: &'a ServerName<'static>,
+}
+
+/// Says who the callers are, for as long as anybody listens.
+pub(super) async fn follow(mut sources: Sources, callers: watch::Sender<Callers>) {
+    loop {
+        let now = known(&mut sources);
+        callers.send_if_modified(|sent| {
+            *sent != now && {
+                *sent = now;
+                true
+            }
+        });
+        let gone = tokio::select! {
+            changed = sources.trust.changed() => changed.is_err(),
+            changed = sources.report.changed() => changed.is_err(),
+            changed = sources.own.changed() => changed.is_err(),
+            () = callers.closed() => true,
+        };
+        if gone {
+            return;
+        }
+    }
+}
+
+fn known(sources: &mut Sources) -> Callers {
+    let trust = sources.trust.borrow_and_update().clone();
+    let report = sources.report.borrow_and_update().clone();
+    let own = sources.own.borrow_and_update().clone();
+    callers(&Known { trust: &trust, report: &report, own: &own, name: &sources.name })
+}
+
+/// Where there is nobody who calls, our own authority takes the place of what they would carry: a pod is not to blame
+/// for configurations that aren't there.
+fn callers(known: &Known<'_>) -> Callers {
+    let stand_from = known.trust.stands_from;
+    if is_called(known.report) {
+        let bundles = known.trust.bundles.iter().map(|pem| Bundle::salvage(pem).0);
+        let known = bundles.map(|bundle| caller(&bundle, "consumers that trust", known.name)).collect();
+        return Callers { known, stand_from };
+    }
+    let own = Some(known.own).filter(|own| !own.is_empty());
+    let own = own.map(|own| caller(own, "nobody yet, by our own authority", known.name));
+    Callers { known: own.into_iter().collect(), stand_from }
+}
+
+/// Whether anybody calls us, or is about to.
+fn is_called(report: &Report) -> bool {
+    let calls =
+        |state: &ConsumerState| matches!(state, ConsumerState::Trusts | ConsumerState::Refuses | ConsumerState::Empty);
+    report.consumers.iter().any(|consumer| calls(&consumer.state))
+}
+
+fn caller(bundle: &Bundle, who: &str, name: &ServerName<'static>) -> Caller {
+    let authorities: Vec<_> = bundle.iter().map(|anchor| anchor.certificate().clone()).collect();
+    let shown: Vec<_> = bundle.iter().map(|anchor| anchor.fingerprint().short()).collect();
+    Caller { name: format!("{who} {}", shown.join(" and ")), trust: Trust { authorities, name: name.clone() } }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Instant, SystemTime};
+
+    use gateward_certs::{Authority, CommonName, SystemKeys, TEN_YEARS, Validity};
+    use gateward_cluster::ConsumerReport;
+
+    use super::*;
+
+    fn bundle() -> Bundle {
+        let validity = Validity::starting(SystemTime::now(), TEN_YEARS).unwrap();
+        let authority = Authority::new(&CommonName::new("otter").unwrap(), validity, &SystemKeys).unwrap();
+        [authority.anchor().clone()].into_iter().collect()
+    }
+
+    fn called(state: ConsumerState) -> Report {
+        let consumer = ConsumerReport { object: "otters".into(), entry: Some("a".into()), state };
+        Report { consumers: vec![consumer], ..Report::default() }
+    }
+
+    fn callers_of(bundles: &[Bundle], stands_from: Option<Instant>, report: &Report) -> Callers {
+        let trust = Trusted { bundles: bundles.iter().map(|it| it.to_pem().into_bytes()).collect(), stands_from };
+        let (own, name) = (bundle(), ServerName::try_from("otter.zoo.svc").unwrap());
+        callers(&Known { trust: &trust, report, own: &own, name: &name })
+    }
+
+    #[test]
+    fn each_bundle_is_a_caller() {
+        let now = Some(Instant::now());
+        let found = callers_of(&[bundle(), bundle()], now, &called(ConsumerState::Refuses));
+        assert_eq!((found.known.len(), found.stand_from), (2, now));
+        assert_eq!(found.known[0].trust.authorities.len(), 1);
+    }
+
+    #[test]
+    fn consumers_that_carry_nothing_yet_are_waited_for() {
+        assert!(callers_of(&[], Some(Instant::now()), &called(ConsumerState::Empty)).known.is_empty());
+    }
+
+    #[test]
+    fn where_nobody_calls_our_own_authority_counts() {
+        let absent = called(ConsumerState::Absent);
+        assert_eq!(callers_of(&[], Some(Instant::now()), &absent).known.len(), 1);
+        assert_eq!(callers_of(&[], None, &absent).stand_from, None, "it isn't known yet whether anybody calls");
+    }
+}

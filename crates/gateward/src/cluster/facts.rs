@@ -1,0 +1,202 @@
+//! The facts of the moment, learned anew every minute: what is served may come and go.
+
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+use gateward_core::{ClusterReader, Facts};
+use gateward_server::{Line, Readiness};
+use tokio::sync::watch;
+
+use crate::product::Product;
+use crate::settings::{Given, LearnError, Learned, Problem};
+
+/// How long facts are taken for granted.
+const LASTING: Duration = Duration::from_mins(1);
+/// How long to wait after a first failure, and at most, until they are known for the first time.
+const FIRST_PAUSE: Duration = Duration::from_millis(250);
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+
+/// The name of the wait and of the report.
+const NAME: &str = "facts";
+
+/// The facts of the moment. All clones are the same.
+#[derive(Clone)]
+pub(super) struct Present(Arc<RwLock<Arc<dyn Facts>>>);
+
+impl Present {
+    /// Nothing is known. Nobody is to be answered yet.
+    pub(super) fn unknown() -> Self {
+        Self(Arc::new(RwLock::new(Arc::new(()))))
+    }
+
+    /// What is known.
+    pub(super) fn get(&self) -> Arc<dyn Facts> {
+        Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn put(&self, facts: Arc<dyn Facts>) {
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = facts;
+    }
+}
+
+/// Learns what is to be known of the cluster.
+pub(super) struct Learning<'a, P> {
+    pub(super) product: &'a P,
+    pub(super) given: &'a Given,
+    pub(super) cluster: Arc<dyn ClusterReader>,
+    pub(super) present: Present,
+    pub(super) readiness: Readiness,
+}
+
+impl<P: Product> Learning<'_, P> {
+    /// Learns again and again; ends only where the configuration asks for what the cluster doesn't have before anybody
+    /// was answered. `known` is told when the facts are known for the first time.
+    pub(super) async fn go_on(self, known: &watch::Sender<bool>) -> Problem {
+        let mut notes = match self.first().await {
+            Ok(learned) => self.take(learned, &[]),
+            Err(contradiction) => return contradiction,
+        };
+        known.send_replace(true);
+        loop {
+            tokio::time::sleep(LASTING).await;
+            match self.once().await {
+                Ok(learned) => notes = self.take(learned, &notes),
+                Err(error) => {
+                    tracing::warn!(%error, "the facts of the last time stay in use");
+                    self.readiness.report(NAME, vec![Line::Warning(format!("{error}; the last facts stay in use"))]);
+                }
+            }
+        }
+    }
+
+    /// Learns for the first time, however long it takes.
+    async fn first(&self) -> Result<Learned, Problem> {
+        let waiting = self.readiness.wait_for(NAME, "asking the API server what the cluster serves");
+        let mut pause = FIRST_PAUSE;
+        loop {
+            match self.once().await {
+                Ok(learned) => return Ok(learned),
+                Err(LearnError::Contradiction(problem)) => return Err(problem),
+                Err(LearnError::Unreadable(why)) => {
+                    tracing::warn!(why, "trying again to learn what the cluster serves");
+                    waiting.still(why);
+                }
+            }
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+    }
+
+    async fn once(&self) -> Result<Learned, LearnError> {
+        self.product.cluster_facts(self.given, Arc::clone(&self.cluster)).await
+    }
+
+    /// Has requests answered by what was learned; gives the notes back, of which those are logged that are new.
+    fn take(&self, learned: Learned, before: &[String]) -> Vec<String> {
+        let Learned { facts, notes } = learned;
+        self.present.put(facts);
+        notes.iter().filter(|note| !before.contains(note)).for_each(|note| tracing::warn!("{note}"));
+        self.readiness.report(NAME, notes.iter().cloned().map(Line::Warning).collect());
+        notes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use gateward_core::{BoxFuture, FieldPath, GroupServed, Lookup, ObjectName, Registry};
+    use serde_json::json;
+
+    use super::*;
+    use crate::settings::{Flags, Surroundings};
+
+    #[derive(Debug)]
+    struct Nothing;
+
+    impl ClusterReader for Nothing {
+        fn group<'a>(&'a self, _: &'a str) -> BoxFuture<'a, GroupServed> {
+            Box::pin(std::future::ready(GroupServed::Absent))
+        }
+
+        fn resource<'a>(&'a self, _: &'a str, _: &'a str, _: &'a str) -> BoxFuture<'a, GroupServed> {
+            Box::pin(std::future::ready(GroupServed::Absent))
+        }
+
+        fn get<'a>(&'a self, _: &'a ObjectName) -> BoxFuture<'a, Lookup> {
+            Box::pin(std::future::ready(Lookup::Absent))
+        }
+    }
+
+    /// Learns what its steps say, one after the other, and then the last one again and again.
+    struct Pupil {
+        registry: Registry,
+        steps: Vec<fn() -> Result<usize, LearnError>>,
+        asked: AtomicUsize,
+    }
+
+    struct Number(usize);
+    impl Facts for Number {}
+
+    impl Product for Pupil {
+        fn registry(&self) -> &Registry {
+            &self.registry
+        }
+
+        async fn cluster_facts(&self, _: &Given, _: Arc<dyn ClusterReader>) -> Result<Learned, LearnError> {
+            let step = self.asked.fetch_add(1, Ordering::Relaxed).min(self.steps.len() - 1);
+            (self.steps[step])().map(|number| Learned { facts: Arc::new(Number(number)), notes: Vec::new() })
+        }
+    }
+
+    fn unreadable() -> Result<usize, LearnError> {
+        Err(LearnError::Unreadable("the API server is away".into()))
+    }
+
+    fn contradiction() -> Result<usize, LearnError> {
+        Err(LearnError::Contradiction(Problem::of_key(FieldPath::field("grove"), "isn't there")))
+    }
+
+    /// What is known after some minutes, or what ended it.
+    async fn after(minutes: u64, steps: Vec<fn() -> Result<usize, LearnError>>) -> Result<Option<usize>, Problem> {
+        let product = Pupil { registry: Registry::new(), steps, asked: AtomicUsize::new(0) };
+        let variable = |name: &str| Some(if name == "POD_IP" { "10.0.0.1" } else { "x" }.to_owned());
+        let surroundings = Surroundings::read(variable, None).unwrap();
+        let given = Given { document: json!({}), surroundings, flags: Flags::default() };
+        let present = Present::unknown();
+        let learning = Learning {
+            product: &product,
+            given: &given,
+            cluster: Arc::new(Nothing),
+            present: present.clone(),
+            readiness: Readiness::new(),
+        };
+        let (known, told) = watch::channel(false);
+        let time = Duration::from_mins(minutes) + Duration::from_secs(30);
+        if let Ok(problem) = tokio::time::timeout(time, learning.go_on(&known)).await {
+            return Err(problem);
+        }
+        let facts = present.get();
+        let number = (facts.as_ref() as &dyn std::any::Any).downcast_ref::<Number>().map(|number| number.0);
+        assert_eq!(*told.borrow(), number.is_some());
+        Ok(number)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn facts_are_waited_for_and_then_learned_anew() {
+        let steps: Vec<fn() -> _> = vec![unreadable, unreadable, || Ok(1), || Ok(2)];
+        assert_eq!(after(0, steps.clone()).await, Ok(Some(1)));
+        assert_eq!(after(1, steps).await, Ok(Some(2)));
+        assert_eq!(after(5, vec![unreadable]).await, Ok(None));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_last_facts_stay_while_others_cannot_be_learned() {
+        assert_eq!(after(3, vec![|| Ok(1), unreadable, contradiction]).await, Ok(Some(1)));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_contradiction_at_the_start_ends_it() {
+        assert_eq!(after(1, vec![unreadable, contradiction]).await.unwrap_err().text, "isn't there");
+    }
+}

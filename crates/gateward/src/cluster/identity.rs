@@ -1,0 +1,83 @@
+//! The certificate that is shown: the one of the server's Secret, at every moment.
+
+use gateward_certs::secret::TlsPair;
+use gateward_server::metrics::cluster::ClusterMetrics;
+use gateward_server::{Identity, IdentityError, IdentitySlot};
+use tokio::sync::watch;
+
+/// Where words for people who look for the rotation of certificates are found.
+const TARGET: &str = "cert-rotation";
+
+/// Shows each certificate that comes, from the moment on when requests can be answered.
+pub(super) async fn follow(
+    mut served: watch::Receiver<Option<TlsPair>>,
+    mut answerable: watch::Receiver<bool>,
+    slot: IdentitySlot,
+    metrics: ClusterMetrics,
+) {
+    if answerable.wait_for(|answerable| *answerable).await.is_err() {
+        return;
+    }
+    loop {
+        let pair = served.borrow_and_update().clone();
+        if let Some(pair) = pair {
+            show(&pair, &slot, &metrics);
+        }
+        if served.changed().await.is_err() {
+            return;
+        }
+    }
+}
+
+fn show(pair: &TlsPair, slot: &IdentitySlot, metrics: &ClusterMetrics) {
+    match identity(pair) {
+        Ok(identity) => {
+            slot.put(identity);
+            metrics.reloaded();
+            tracing::info!(target: TARGET, "new connections are shown the certificate of the Secret");
+        }
+        Err(error) => {
+            metrics.reload_failed();
+            tracing::error!(target: TARGET, %error, "the certificate of the Secret can't be shown; the one before stays");
+        }
+    }
+}
+
+fn identity(pair: &TlsPair) -> Result<Identity, IdentityError> {
+    Identity::new(pair.chain(), pair.private_key().to_der())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::SystemTime;
+
+    use gateward_certs::secret::SecretData;
+    use gateward_certs::{Authority, CommonName, ServerNames, SystemKeys, TEN_YEARS, Validity};
+    use gateward_server::Metrics;
+
+    use super::*;
+
+    fn pair() -> TlsPair {
+        let validity = Validity::starting(SystemTime::now(), TEN_YEARS).unwrap();
+        let authority = Authority::new(&CommonName::new("otter").unwrap(), validity, &SystemKeys).unwrap();
+        let leaf = authority.issue(&ServerNames::parse(["otter.zoo.svc"]).unwrap(), validity, &SystemKeys).unwrap();
+        let data =
+            SecretData::default().with("tls.crt", leaf.certificate_pem()).with("tls.key", leaf.private_key_pem());
+        TlsPair::read(&data, "zoo/otter").unwrap()
+    }
+
+    #[tokio::test]
+    async fn nothing_is_shown_before_requests_can_be_answered() {
+        let (_served, served) = watch::channel(Some(pair()));
+        let (answerable, may) = watch::channel(false);
+        let slot = IdentitySlot::empty();
+        let following = tokio::spawn(follow(served, may, slot.clone(), Metrics::new("otter").cluster()));
+        tokio::task::yield_now().await;
+        assert!(slot.validity().is_none());
+        answerable.send_replace(true);
+        while slot.validity().is_none() {
+            tokio::task::yield_now().await;
+        }
+        following.abort();
+    }
+}

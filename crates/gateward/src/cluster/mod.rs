@@ -1,0 +1,14 @@
+//! Serving in a cluster: the listeners, the keeper of certificates, the product's facts and what is told of all these,
+//! joined. What is decided here is when; how is decided elsewhere.
+
+mod authorize;
+mod callers;
+mod facts;
+mod identity;
+mod listen;
+mod report;
+mod rivals;
+mod serve;
+mod setup;
+
+pub(crate) use serve::{Plan, serve};

@@ -1,0 +1,155 @@
+//! From the start to the end of a server in a cluster.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context as _, anyhow};
+use gateward_cluster::{ApiReader, Connection, Keeper, Setup};
+use gateward_server::{Callers, Drain, Readiness, Waiting};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use super::callers::{self, Sources};
+use super::facts::Learning;
+use super::listen::{Listening, MetricsListener};
+use super::setup::{ours, setup};
+use super::{identity, report, rivals};
+use crate::exit::Exit;
+use crate::product::Product;
+use crate::settings::{Given, Settings, SettingsError};
+use crate::signals::Signals;
+
+/// How long giving the lease back may take; without it, another replica waits for its end.
+const GIVING_BACK: Duration = Duration::from_secs(5);
+/// How long to wait before the way to the API server is looked for again.
+const PAUSE: Duration = Duration::from_secs(2);
+
+/// What is to be served, and how.
+pub(crate) struct Plan<P> {
+    product: Arc<P>,
+    given: Given,
+    settings: Settings,
+    setup: Setup,
+}
+
+impl<P: Product> Plan<P> {
+    /// Joins what was told; an error is one of the user's.
+    pub(crate) fn new(product: P, given: Given, settings: Settings) -> Result<Self, SettingsError> {
+        let setup = setup(&product, &settings, &given.surroundings)?;
+        Ok(Self { product: Arc::new(product), given, settings, setup })
+    }
+
+    fn user_agent(&self) -> String {
+        format!("{}/{}", self.product.names().command, env!("CARGO_PKG_VERSION"))
+    }
+}
+
+/// Serves until a signal comes.
+///
+/// Nothing that is waited for ends the process: the probes say what it is, and who mends it need not restart anything.
+pub(crate) async fn serve<P: Product>(plan: Plan<P>, mut signals: Signals) -> anyhow::Result<Exit> {
+    let readiness = Readiness::new();
+    let waiting = readiness.wait_for("cluster", "the way to the API server");
+    let listening = Listening::start(&plan.product, &plan.settings.listeners, readiness).await?;
+    let connection = tokio::select! {
+        connection = connected(&plan, waiting) => connection,
+        drain = signals.wait() => return stop(listening, None, drain).await,
+    };
+    let running = Running::start(&plan, &listening, &connection).await?;
+    let learning = Learning {
+        product: plan.product.as_ref(),
+        given: &plan.given,
+        cluster: Arc::new(ApiReader::new(connection.client())),
+        present: listening.present.clone(),
+        readiness: listening.readiness.clone(),
+    };
+    tokio::select! {
+        contradiction = learning.go_on(&running.answerable) => {
+            give_back(running.keeper).await;
+            Err(anyhow!("{contradiction}"))
+        }
+        drain = signals.wait() => stop(listening, Some(running), drain).await,
+    }
+}
+
+/// Reads where the API server is, however often that takes: files may come late.
+async fn connected<P: Product>(plan: &Plan<P>, waiting: Waiting) -> Connection {
+    loop {
+        match Connection::connect(&plan.user_agent()).await {
+            Ok(connection) => return connection,
+            Err(error) => {
+                tracing::error!(%error, "trying again to find the API server");
+                waiting.still(error.to_string());
+            }
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+}
+
+/// What works beside the listeners.
+struct Running {
+    keeper: Keeper,
+    /// Told when requests can be answered.
+    answerable: watch::Sender<bool>,
+    beside: Beside,
+}
+
+/// What lasts until it is dropped.
+#[expect(dead_code, reason = "held until the end")]
+struct Beside {
+    metrics: MetricsListener,
+    tasks: JoinSet<()>,
+}
+
+impl Running {
+    async fn start<P: Product>(plan: &Plan<P>, listening: &Listening, connection: &Connection) -> anyhow::Result<Self> {
+        let metrics = listening.metrics(&plan.settings.listeners, connection).await?;
+        let keeper = Keeper::start(connection, &plan.setup).context("certificates can't be kept")?;
+        let answerable = watch::Sender::new(false);
+        let (readiness, measures) = (&listening.readiness, listening.measures());
+        let mut tasks = JoinSet::new();
+        let shown = listening.identity.clone();
+        tasks.spawn(identity::follow(keeper.served(), answerable.subscribe(), shown, measures.clone()));
+        tasks.spawn(report::follow(keeper.report(), readiness.clone(), measures.clone()));
+        let ours = ours(plan.product.as_ref(), &plan.setup);
+        tasks.spawn(rivals::look_out(connection.clone(), ours, readiness.clone(), measures));
+        prove(&mut tasks, plan, listening, &keeper)?;
+        Ok(Self { keeper, answerable, beside: Beside { metrics, tasks } })
+    }
+}
+
+/// Has the listener proved to all who call it.
+fn prove<P: Product>(
+    tasks: &mut JoinSet<()>,
+    plan: &Plan<P>,
+    listening: &Listening,
+    keeper: &Keeper,
+) -> anyhow::Result<()> {
+    // The first name is the one by which the API server calls.
+    let name = plan.setup.certificates.names.iter().next().context("a certificate without a name")?.clone();
+    let sources = Sources { trust: keeper.trust(), report: keeper.report(), own: keeper.own_bundle(), name };
+    let (callers, known) = watch::channel(Callers::default());
+    tasks.spawn(callers::follow(sources, callers));
+    tasks.spawn(listening.serving.prove_until(known));
+    Ok(())
+}
+
+/// Ends well: readiness fails, everything is still answered for a while, and another replica may write at once.
+async fn stop(listening: Listening, running: Option<Running>, drain: Drain) -> anyhow::Result<Exit> {
+    tracing::info!(grace = ?drain.grace, "shutting down");
+    let Listening { serving, .. } = listening;
+    let giving_back = async {
+        let Running { keeper, beside, .. } = running?;
+        give_back(keeper).await;
+        Some(beside)
+    };
+    let (_beside, drained) = tokio::join!(giving_back, serving.drain(drain));
+    tracing::info!(cut = drained.cut, "stopped");
+    Ok(Exit::Fine)
+}
+
+async fn give_back(keeper: Keeper) {
+    if tokio::time::timeout(GIVING_BACK, keeper.stop()).await.is_err() {
+        tracing::warn!("the writer's lease could not be given back; another replica writes when it has run out");
+    }
+}

@@ -1,0 +1,142 @@
+//! What the keeper of certificates is told, out of settings and surroundings.
+
+use std::sync::Arc;
+
+use gateward_certs::rotation::Wanted;
+use gateward_certs::{CommonName, KeySource, RsaKeys, ServerNames, SystemKeys};
+use gateward_cluster::permissions::ResourceName;
+use gateward_cluster::rivals::Ours;
+use gateward_cluster::{
+    Certificates, ConsumerRules, LeaseSetup, LeaseTimes, ReplicaRules, Secrets, ServiceName, Setup,
+};
+
+use crate::crds;
+use crate::product::Product;
+use crate::settings::{KeyAlgorithm, Problem, Settings, SettingsError, Surroundings, Whose};
+
+/// The set-up of an installation.
+pub(super) fn setup<P: Product>(
+    product: &P,
+    settings: &Settings,
+    surroundings: &Surroundings,
+) -> Result<Setup, SettingsError> {
+    let namespace = surroundings.namespace.clone();
+    let installation = product.installation(&surroundings.release());
+    let service = settings.names.service.clone();
+    Ok(Setup {
+        secrets: Secrets {
+            leaf: settings.names.secret.clone(),
+            authority: settings.names.authority_secret.clone(),
+            labels: settings.labels.secrets.clone(),
+        },
+        lease: LeaseSetup {
+            name: settings.names.lease.clone(),
+            holder: surroundings.pod.clone(),
+            times: LeaseTimes::default(),
+        },
+        consumers: ConsumerRules {
+            validating: installation.validating_name,
+            mutating: installation.mutating_name,
+            labels: settings.labels.configurations.clone(),
+            crds: crds::converted(product),
+            service: ServiceName { namespace: namespace.clone(), name: service },
+        },
+        replicas: ReplicaRules { labels: settings.labels.pods.clone(), port: settings.listeners.webhooks.port },
+        certificates: certificates(settings, surroundings)?,
+        field_manager: product.names().command.to_owned(),
+        namespace,
+    })
+}
+
+fn certificates(settings: &Settings, surroundings: &Surroundings) -> Result<Certificates, SettingsError> {
+    let Surroundings { namespace, cluster_domain, .. } = surroundings;
+    let names = ServerNames::of_service(&settings.names.service, namespace, cluster_domain);
+    let authority_name = CommonName::new(settings.certificates.authority_name.as_str());
+    let wrong = |error: gateward_certs::NameError| {
+        SettingsError(vec![Problem { whose: Whose::Nobody, text: format!("no certificate can be made: {error}") }])
+    };
+    let keys: Arc<dyn KeySource + Send + Sync> = match settings.certificates.keys {
+        KeyAlgorithm::Ecdsa => Arc::new(SystemKeys),
+        KeyAlgorithm::Rsa => Arc::new(RsaKeys::Bits3072),
+    };
+    Ok(Certificates {
+        names: names.map_err(wrong)?,
+        authority_name: authority_name.map_err(wrong)?,
+        lifetimes: settings.certificates.lifetimes,
+        keys,
+        settle: Wanted::SETTLE,
+    })
+}
+
+/// By what rivals are known.
+pub(super) fn ours<P: Product>(product: &P, setup: &Setup) -> Ours {
+    let kinds = product.registry().declarations();
+    Ours {
+        validating: setup.consumers.validating.clone(),
+        mutating: setup.consumers.mutating.clone(),
+        kinds: kinds
+            .map(|kind| ResourceName { group: kind.hub.group.clone(), plural: kind.plural.to_owned() })
+            .collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gateward_core::{Kind, Registry};
+    use serde_json::json;
+
+    use super::*;
+    use crate::convert::tests::{Losing, v1, v2};
+    use crate::settings::{Flags, Given};
+
+    const CRD: &str = "{metadata: {name: otters.example.org}, spec: {group: example.org, names: {kind: Otter}, versions: \
+                       [{name: v1, served: true}, {name: v2, served: true}]}}";
+
+    fn otters() -> Registry {
+        Registry::new().kind(Kind::<v1::Otter>::new().spoke::<v2::Otter>(Losing).crd(CRD))
+    }
+
+    fn surroundings(domain: &str) -> Surroundings {
+        let variable = |name: &str| match name {
+            "KUBERNETES_CLUSTER_DOMAIN" => Some(domain.to_owned()),
+            "POD_IP" => Some("10.1.2.3".to_owned()),
+            "POD_INSTANCE" => Some("river".to_owned()),
+            "POD_NAMESPACE" => Some("zoo".to_owned()),
+            _ => Some("otter-1".to_owned()),
+        };
+        Surroundings::read(variable, None).unwrap()
+    }
+
+    fn setup_in(domain: &str) -> Result<Setup, SettingsError> {
+        let given = Given { document: json!({}), surroundings: surroundings(domain), flags: Flags::default() };
+        let settings = otters().settings(&given).unwrap();
+        setup(&otters(), &settings, &given.surroundings)
+    }
+
+    #[test]
+    fn a_keeper_is_told_the_names_of_its_release() {
+        let setup = setup_in("zoo.example").unwrap();
+        assert_eq!(setup.consumers.validating, "river-validating");
+        assert_eq!(setup.consumers.crds, ["otters.example.org"]);
+        assert_eq!(setup.consumers.service.to_string(), "zoo/river-webhook-service");
+        assert_eq!((setup.lease.name.as_str(), setup.lease.holder.as_str()), ("river-webhook-writer", "otter-1"));
+        let names: Vec<_> = setup.certificates.names.iter().map(|name| name.to_str().into_owned()).collect();
+        assert_eq!(names[0], "river-webhook-service.zoo.svc");
+        assert_eq!(names[3], "river-webhook-service.zoo.svc.zoo.example");
+    }
+
+    #[test]
+    fn a_domain_that_no_certificate_can_carry_is_told() {
+        let error = setup_in("zoo/example").err().unwrap().to_string();
+        assert!(error.contains("zoo/example"), "{error}");
+    }
+
+    #[test]
+    fn rivals_are_known_by_our_kinds() {
+        let setup = setup_in("cluster.local").unwrap();
+        assert_eq!(
+            ours(&otters(), &setup).kinds[0],
+            ResourceName { group: "example.org".into(), plural: "otters".into() }
+        );
+    }
+}
