@@ -7,6 +7,8 @@ mod patch;
 mod told;
 mod watch;
 
+use std::collections::BTreeMap;
+
 use futures_util::future::{try_join_all, try_join3};
 use gateward_certs::Bundle;
 use kube::api::{ListParams, Patch, PatchParams};
@@ -58,10 +60,22 @@ impl ConsumerStore {
         Ok(validating.into_iter().chain(mutating).chain(crds.into_iter().flatten()).collect())
     }
 
-    /// All configurations, since one of our name counts although someone took its labels away.
+    /// The configurations of our labels, and those of our names: someone may have taken their labels away.
     async fn list(&self, kind: ConsumerKind) -> Result<Vec<Sighting>, RequestError> {
-        let list = answered(self.api(kind).list(&ListParams::default())).await?;
-        Ok(list.items.iter().filter_map(|object| self.rules.look_at(kind, object)).collect())
+        let labels: Vec<_> = self.rules.labels.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let by_label = (!labels.is_empty()).then(|| ListParams::default().labels(&labels.join(",")));
+        let names = self.rules.names(kind).into_iter();
+        let by_name = names.map(|name| ListParams::default().fields(&format!("metadata.name={name}")));
+        let api = self.api(kind);
+        let lists = by_label.into_iter().chain(by_name).map(|parameters| {
+            let api = api.clone();
+            async move { answered(api.list(&parameters)).await }
+        });
+        let mut found = BTreeMap::new();
+        for object in try_join_all(lists).await?.iter().flat_map(|list| &list.items) {
+            found.extend(self.rules.look_at(kind, object).map(|sighting| (sighting.name.clone(), sighting)));
+        }
+        Ok(found.into_values().collect())
     }
 
     async fn read_crd(&self, name: &str) -> Result<Option<Sighting>, RequestError> {

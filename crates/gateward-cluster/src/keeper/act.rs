@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use futures_util::future::join_all;
 use gateward_certs::Bundle;
 use gateward_certs::rotation::{BundleWrite, Change, SecretChange};
 use k8s_openapi::api::core::v1::Secret;
@@ -49,16 +50,13 @@ impl Means {
 
     /// Each object is written by itself: where one fails, the others are written all the same.
     async fn write_bundles(&self, seen: &[Sighting], writes: &[BundleWrite]) -> Outcome {
-        let mut outcome = Outcome::Done;
-        for sighting in seen {
+        let outcomes = join_all(seen.iter().map(async |sighting| {
             let bundle = |entry: &Entry| writes.iter().find(|write| write.consumer == entry.consumer.id);
             let bundles = sighting.entries.iter().filter_map(|entry| Some((entry, &bundle(entry)?.bundle)));
             let bundles: Vec<_> = bundles.collect();
-            if !bundles.is_empty() {
-                outcome = outcome.or(self.write_bundles_of(sighting, &bundles).await);
-            }
-        }
-        outcome
+            if bundles.is_empty() { Outcome::Done } else { self.write_bundles_of(sighting, &bundles).await }
+        }));
+        outcomes.await.into_iter().fold(Outcome::Done, Outcome::or)
     }
 
     pub(super) async fn write_bundles_of(&self, seen: &Sighting, bundles: &[(&Entry, &Bundle)]) -> Outcome {

@@ -1,7 +1,7 @@
 //! What is known, put together for those who ask.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use gateward_certs::Validity;
 use gateward_certs::secret::TlsPair;
@@ -59,7 +59,7 @@ impl Board {
 
     /// Changes what is known, and tells.
     pub(super) fn note(&self, change: impl FnOnce(&mut Facts)) {
-        let mut facts = self.facts.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut facts = self.facts();
         change(&mut facts);
         let report = facts.report(&self.rules);
         let before = self.report.borrow().warnings.clone();
@@ -75,10 +75,17 @@ impl Board {
 
     /// Tells of something that a person should look at, or that it is over.
     pub(super) fn warn(&self, topic: Topic, warning: Option<String>) {
+        if self.facts().warnings.get(&topic) == warning.as_ref() {
+            return;
+        }
         self.note(|facts| match warning {
             Some(warning) => drop(facts.warnings.insert(topic, warning)),
             None => drop(facts.warnings.remove(&topic)),
         });
+    }
+
+    fn facts(&self) -> MutexGuard<'_, Facts> {
+        self.facts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -13,7 +13,7 @@ use super::look::{Decision, Look};
 use super::means::Means;
 use crate::fail_point::{self, Side};
 use crate::patience::Backoff;
-use crate::report::{ProgressReport, Writer as Writing};
+use crate::report::ProgressReport;
 use crate::secrets::authority;
 
 /// For how long the lease is left to others by a replica whose clock is wrong, and how often at most.
@@ -35,6 +35,8 @@ pub(super) struct Writer {
     /// How many writes in a row have found that something had changed.
     stale: u32,
     last_told: String,
+    /// How often in a row it has waited for the same.
+    waited: u32,
 }
 
 /// What is to be done after a turn.
@@ -58,6 +60,7 @@ impl Writer {
             backoff: Backoff::new(),
             stale: 0,
             last_told: String::new(),
+            waited: 0,
         }
     }
 
@@ -87,6 +90,7 @@ impl Writer {
             };
             tokio::select! {
                 _ = stop.wait_for(|stop| *stop) => return,
+                () = self.loses_the_lease() => {}
                 () = self.waits(next) => {}
             }
         }
@@ -94,8 +98,17 @@ impl Writer {
 
     async fn waits_for_the_lease(&self) {
         let mut tenure = self.means.tenure.clone();
-        while tenure.remaining().is_none() {
+        if tenure.remaining().is_none() {
             self.means.board.note(|facts| facts.progress = None);
+        }
+        while tenure.remaining().is_none() {
+            tenure.changed().await;
+        }
+    }
+
+    async fn loses_the_lease(&self) {
+        let mut tenure = self.means.tenure.clone();
+        while tenure.remaining().is_some() {
             tenure.changed().await;
         }
     }
@@ -162,7 +175,8 @@ impl Writer {
             _ => {}
         }
         self.settling.forget();
-        Next::After(wait.at_most(SystemTime::now()))
+        self.waited += 1;
+        Next::After(patient(wait.at_most(SystemTime::now()), self.waited))
     }
 
     fn may_step_aside(&self, now: Instant) -> bool {
@@ -205,15 +219,19 @@ impl Writer {
         if self.last_told != next {
             info!("certificates: {next}");
             self.last_told.clone_from(&next);
+            self.waited = 0;
         }
         let (phase, at) = (decision.phase, SystemTime::now());
-        self.means.board.note(|facts| {
-            facts.writer = Writing::Us;
-            facts.progress = Some(ProgressReport { phase, next, at });
-        });
+        self.means.board.note(|facts| facts.progress = Some(ProgressReport { phase, next, at }));
         let notes = Some(decision.notes.join("; ")).filter(|notes| !notes.is_empty());
         self.means.board.warn(Topic::Annotations, notes);
     }
+}
+
+/// Somebody who waits for long looks less often: a look reads whole CRDs.
+fn patient(time: Duration, waited: u32) -> Duration {
+    const SELDOM: Duration = Duration::from_secs(15);
+    time.max(SELDOM.min(time * (1 + waited / 10)))
 }
 
 /// For how long a state of affairs has stood, by a clock that doesn't jump.
@@ -242,5 +260,20 @@ impl Settling {
     /// It is another state of affairs now.
     fn forget(&mut self) {
         self.standing = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[test]
+    fn what_is_waited_for_in_vain_is_looked_at_less_often() {
+        assert_eq!(patient(2 * SECOND, 1), 2 * SECOND);
+        assert_eq!(patient(2 * SECOND, 10), 4 * SECOND);
+        assert_eq!(patient(2 * SECOND, 1_000), 15 * SECOND);
+        assert_eq!(patient(600 * SECOND, 1_000), 600 * SECOND);
     }
 }
