@@ -4,11 +4,12 @@ mod settings;
 
 use std::sync::Arc;
 
-use dynamo_webhooks::configuration::OperatorConfiguration;
+use dynamo_webhooks::configuration::{API_VERSION, KIND, OperatorConfiguration};
 use dynamo_webhooks::{ClusterFacts, in_cluster};
 use gateward::prelude::*;
 use gateward::settings::{Flag, Given, LearnError, Learned, Settings, SettingsError};
 use gateward::{ClusterReader, FactsError, FactsSource, Installation, Names, Product, Release};
+use serde_json::{Value, json};
 
 use settings::{DEFAULT_IMAGE, FLAGS, OPERATOR_VERSION, service};
 
@@ -67,6 +68,10 @@ impl Product for Dynamo {
 
     fn settings(&self, given: &Given) -> Result<Settings, SettingsError> {
         settings::settings(given)
+    }
+
+    fn shortest_configuration(&self) -> Value {
+        json!({"apiVersion": API_VERSION, "kind": KIND})
     }
 
     async fn cluster_facts(&self, given: &Given, cluster: Arc<dyn ClusterReader>) -> Result<Learned, LearnError> {

@@ -120,6 +120,12 @@ pub trait Product: Send + Sync + 'static {
         Settings::of(&given.surroundings.release(), self.names().command, &given.document)
     }
 
+    /// The shortest configuration: one that sets nothing.
+    #[cfg(feature = "cluster")]
+    fn shortest_configuration(&self) -> Value {
+        Value::Object(serde_json::Map::new())
+    }
+
     /// The facts of a server in a cluster, which looks things up there. It is asked anew every minute.
     #[cfg(feature = "cluster")]
     fn cluster_facts(

@@ -1,5 +1,6 @@
 //! The command line of every operator.
 
+mod certs;
 mod check;
 mod completions;
 mod convert;
@@ -75,6 +76,7 @@ async fn dispatch<P: Product>(
         "check" => check::run(&product, &arguments(matches)?).await,
         "convert" => convert::run(&product, &arguments(matches)?),
         "review" => review::run(&product, &arguments(matches)?).await,
+        "certs" => certs::run(&product, arguments(matches)?).await,
         "crds" => crds::run(&product, arguments(matches)?).await,
         "generate" => generate::run(&product, command(&product, extension), &arguments(matches)?),
         "uninstall" => uninstall::run(&product, &arguments(matches)?).await,
@@ -103,6 +105,7 @@ pub(crate) fn command<P: Product>(product: &P, extension: &dyn Extension<P>) -> 
         .subcommand(check::command())
         .subcommand(convert::command())
         .subcommand(review::command())
+        .subcommand(certs::command())
         .subcommand(crds::command())
         .subcommand(generate::command())
         .subcommand(rules::command())

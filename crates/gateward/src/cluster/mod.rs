@@ -12,3 +12,4 @@ mod serve;
 mod setup;
 
 pub(crate) use serve::{Plan, serve};
+pub(crate) use setup::setup;

@@ -15,7 +15,7 @@ use crate::product::Product;
 use crate::settings::{KeyAlgorithm, Problem, Settings, SettingsError, Surroundings, Whose};
 
 /// The set-up of an installation.
-pub(super) fn setup<P: Product>(
+pub(crate) fn setup<P: Product>(
     product: &P,
     settings: &Settings,
     surroundings: &Surroundings,

@@ -12,6 +12,7 @@ pub fn tests() -> Vec<Test> {
         somebody_who_looks_sees_that_all_is_well_and_what_is_not,
         an_authority_is_exchanged_once_however_often_it_is_asked_for,
         where_nothing_is_installed_nothing_can_be_asked_for,
+        the_command_line_tells_the_same,
     ]
 }
 
@@ -71,4 +72,25 @@ async fn where_nothing_is_installed_nothing_can_be_asked_for(sandbox: Sandbox) {
     assert!(attention.contains(&"no webhook configuration and no CRD calls the Service".to_owned()), "{attention:?}");
     let error = ask_for_rotation(&administrator(&zoo).await, &zoo.setup).await.unwrap_err();
     assert!(matches!(error, InspectError::NoAuthority { .. }), "{error}");
+}
+
+async fn the_command_line_tells_the_same(sandbox: Sandbox) {
+    let zoo = Zoo::new(sandbox).await;
+    let bed = zoo.sandbox().bed();
+    let run = |arguments: &[&str]| {
+        let mut command = bed.programs().gateward();
+        command.env("KUBECONFIG", bed.folder().join("kubeconfig"));
+        command.args(arguments).args(["--namespace", zoo.namespace()]).output().unwrap()
+    };
+    let output = run(&["certs", "status"]);
+    let text = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert!(text.starts_with("rotation:   none under way\nauthority:  missing\nserver:     missing\n"), "{text}");
+    let output = run(&["certs", "status", "--output", "json"]);
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&document["rotation"], &document["writer"]), (&json!(null), &json!(null)));
+    let output = run(&["certs", "rotate"]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("there is no usable authority in Secret"), "{said}");
 }

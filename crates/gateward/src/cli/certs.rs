@@ -1,0 +1,202 @@
+//! `certs`: the certificates of a release in a cluster.
+
+use std::io::Write;
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use anyhow::bail;
+use clap::{Args, Command, Subcommand, ValueEnum};
+use gateward_cluster::inspect::{Asked, Summary, ask_for_rotation, inspect};
+use gateward_cluster::{Connection, Setup};
+
+use crate::cli::crds::user_agent;
+use crate::cli::document::Written;
+use crate::cluster::setup;
+use crate::exit::Exit;
+use crate::product::{Names, Product};
+use crate::settings::{Flags, Given, Surroundings};
+
+/// How often somebody who waits looks.
+const GLANCE: Duration = Duration::from_secs(1);
+
+/// Arguments of `certs`.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Print the state of authority, certificate and bundles, and what happens next
+    #[command(after_help = "Exit codes: 0 all is well, or on its way; 1 something needs a person's attention; 2 the \
+                            cluster could not be asked.\n\nExample:\n  gateward certs status --release dynamo-platform \
+                            --namespace dynamo-system")]
+    Status(StatusArguments),
+    /// Ask the server to exchange its certificate authority for a new one
+    ///
+    /// The new authority is brought to every webhook configuration and CRD beside the old one; then each replica shows
+    /// a certificate of the new one; then the old one is taken away. Nobody is refused meanwhile, and it may be
+    /// interrupted at any moment. Asked for again while it is under way, it is not begun anew.
+    #[command(
+        after_help = "Exit codes: 0 it is asked for, or with --wait: done; 1 with --wait: not done in time; 2 the \
+                            cluster could not be asked.\n\nExample:\n  gateward certs rotate --release dynamo-platform \
+                            --namespace dynamo-system --wait"
+    )]
+    Rotate(RotateArguments),
+}
+
+#[derive(Debug, Args)]
+struct StatusArguments {
+    #[command(flatten)]
+    whose: Whose,
+    /// How to print
+    #[arg(long, value_enum, default_value_t)]
+    output: Output,
+}
+
+#[derive(Debug, Args)]
+struct RotateArguments {
+    #[command(flatten)]
+    whose: Whose,
+    /// Follow the exchange until it is done
+    #[arg(long)]
+    wait: bool,
+    /// How long to wait
+    #[arg(long, value_name = "SECONDS", default_value_t = 600, requires = "wait")]
+    timeout: u64,
+}
+
+/// Whose certificates.
+#[derive(Debug, Args)]
+struct Whose {
+    /// Name of the Helm release, where it isn't the usual one
+    #[arg(long, value_name = "NAME")]
+    release: Option<String>,
+    /// Namespace of the release, where it isn't the usual one
+    #[arg(long, short, value_name = "NAME")]
+    namespace: Option<String>,
+    /// Name of the Secret with the server's certificate, where it isn't the usual one
+    #[arg(long, value_name = "NAME")]
+    secret: Option<String>,
+    /// Configuration file of the release, where it names anything otherwise: `config.yaml` of its ConfigMap
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+enum Output {
+    #[default]
+    Text,
+    Json,
+}
+
+pub(crate) fn command() -> Command {
+    Arguments::augment_args(Command::new("certs"))
+        .about("Show and rotate the certificates of a release in a cluster")
+        .long_about("Show and rotate the certificates of a release in a cluster. KUBECONFIG names the cluster.")
+}
+
+pub(crate) async fn run<P: Product>(product: &P, arguments: Arguments) -> anyhow::Result<Exit> {
+    let connection = Connection::connect(&user_agent(product.names().command)).await?;
+    match arguments.what {
+        What::Status(arguments) => {
+            let setup = arguments.whose.setup(product)?;
+            status(&connection, &setup, arguments.output).await
+        }
+        What::Rotate(arguments) => {
+            let setup = arguments.whose.setup(product)?;
+            rotate(&connection, &setup, &arguments).await
+        }
+    }
+}
+
+impl Whose {
+    /// The names of the release's objects, as the server makes them itself.
+    fn setup<P: Product>(&self, product: &P) -> anyhow::Result<Setup> {
+        let Names { command, release, namespace, .. } = product.names();
+        let instance = self.release.clone().unwrap_or_else(|| release.to_owned());
+        let namespace = self.namespace.clone().unwrap_or_else(|| namespace.to_owned());
+        // Of a Pod only these two are known here; of the rest depends nothing that is looked at.
+        let unknown = || command.to_owned();
+        let (ip, cluster_domain) = (IpAddr::from([127, 0, 0, 1]), "cluster.local".to_owned());
+        let (pod, service_account) = (unknown(), unknown());
+        let surroundings = Surroundings { pod, namespace, ip, service_account, instance, cluster_domain };
+        let document = match &self.config {
+            Some(file) => Written::read(file)?.value().clone(),
+            None => product.shortest_configuration(),
+        };
+        let given = Given { document, surroundings, flags: Flags::default() };
+        let mut settings = product.settings(&given)?;
+        if let Some(secret) = &self.secret {
+            settings.names.authority_secret = format!("{secret}-ca");
+            settings.names.secret.clone_from(secret);
+        }
+        Ok(setup(product, &settings, &given.surroundings)?)
+    }
+}
+
+async fn status(connection: &Connection, setup: &Setup, output: Output) -> anyhow::Result<Exit> {
+    let summary = inspect(connection, setup).await?.summary();
+    match output {
+        Output::Text => write!(anstream::stdout(), "{summary}")?,
+        Output::Json => writeln!(anstream::stdout(), "{}", serde_json::to_string(&summary)?)?,
+    }
+    Ok(if summary.attention.is_empty() { Exit::Fine } else { Exit::Findings })
+}
+
+async fn rotate(connection: &Connection, setup: &Setup, arguments: &RotateArguments) -> anyhow::Result<Exit> {
+    let before = inspect(connection, setup).await?.summary();
+    let asked = ask_for_rotation(connection, setup).await?;
+    let carrying = before.consumers.iter().filter(|consumer| consumer.entry.is_some()).count();
+    let said = match asked {
+        Asked::Now => format!(
+            "asked for an authority in place of {}: it is brought to {carrying} entries of webhook configurations and \
+             CRDs beside the old one, then every replica changes over, then the old one is taken away",
+            short(&before)
+        ),
+        Asked::Before => "it was asked for before; the writer begins as soon as it can".to_owned(),
+        Asked::UnderWay => format!("it is under way: {}", before.next),
+    };
+    writeln!(anstream::stdout(), "{said}")?;
+    if !arguments.wait {
+        return Ok(Exit::Fine);
+    }
+    let deadline = Instant::now() + Duration::from_secs(arguments.timeout);
+    follow(connection, setup, &before, deadline).await
+}
+
+/// Tells of each step until the authority is another one and no exchange is under way.
+async fn follow(connection: &Connection, setup: &Setup, before: &Summary, deadline: Instant) -> anyhow::Result<Exit> {
+    let (mut said, mut failures) = (String::new(), 0_u32);
+    loop {
+        match inspect(connection, setup).await {
+            Ok(inspection) => {
+                failures = 0;
+                let now = inspection.summary();
+                let other = now.authority.fingerprint.is_some() && now.authority != before.authority;
+                if now.rotation.is_none() && (other || before.rotation.is_some()) {
+                    writeln!(anstream::stdout(), "done: the authority is {} now", short(&now))?;
+                    return Ok(Exit::Fine);
+                }
+                if said != now.next {
+                    writeln!(anstream::stdout(), "{}", now.next)?;
+                    said = now.next;
+                }
+            }
+            // The API server may be restarted meanwhile.
+            Err(why) if failures >= 30 => bail!(why),
+            Err(_) => failures += 1,
+        }
+        if Instant::now() >= deadline {
+            writeln!(anstream::stderr(), "not done in time; it goes on by itself: {said}")?;
+            return Ok(Exit::Findings);
+        }
+        tokio::time::sleep(GLANCE).await;
+    }
+}
+
+fn short(summary: &Summary) -> &str {
+    summary.authority.fingerprint.as_deref().and_then(|it| it.get(..12)).unwrap_or("none")
+}
