@@ -11,6 +11,10 @@ use anyhow::{Context, bail};
 /// The address of the machine on the bridge; all Pods are beside it.
 pub(crate) const MACHINE: Ipv4Addr = Ipv4Addr::new(10, 244, 0, 1);
 
+/// A bridge without a hardware address of its own has that of some Pod, until that one ends; then nobody finds it for
+/// half a minute.
+const OWN_MAC: &str = "02:00:0a:f4:00:01";
+
 /// A tool that is missing is named together with the Debian package that has it.
 const TOOLS: &str = "the test bed needs it (Debian: iproute2, util-linux)";
 
@@ -34,9 +38,10 @@ impl Network {
     pub(crate) fn new() -> anyhow::Result<Self> {
         // Tests without a node may listen on any Pod's address; from here on these are Pods' own.
         batch(Command::new("ip"), "route del local 10.244.0.0/16 dev lo\n")?;
-        let bridge =
-            format!("link add cbr0 type bridge forward_delay 0\naddr add {MACHINE}/16 dev cbr0\nlink set cbr0 up\n");
-        batch(Command::new("ip"), &bridge).context("cannot make a bridge for Pods")?;
+        let bridge = format!(
+            "link add cbr0 address {OWN_MAC} type bridge forward_delay 0\naddr add {MACHINE}/16 dev cbr0\nlink set cbr0 up\n"
+        );
+        batch(Command::new("ip"), &bridge).context("cannot make a bridge for Pods (Linux: modules bridge and veth)")?;
         Ok(Self { last: AtomicU16::new(1) })
     }
 
@@ -82,9 +87,11 @@ impl Drop for Shared {
 
 /// A process in namespaces of its own.
 fn pause(host_name: &str) -> anyhow::Result<Child> {
-    let script = r#"echo "$0" > /proc/sys/kernel/hostname; echo; exec sleep infinity"#;
+    // Not every machine has the program, and only root may write the file.
+    let named = r#"{ hostname "$0" || echo "$0" > /proc/sys/kernel/hostname; } 2> /dev/null"#;
+    let script = format!("{named}; echo; exec sleep infinity");
     let mut command = Command::new("unshare");
-    command.args(["--net", "--uts", "--", "sh", "-c", script, host_name]).process_group(0);
+    command.args(["--net", "--uts", "--", "sh", "-c", &script, host_name]).process_group(0);
     let mut pause = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().context(TOOLS)?;
     let mut line = String::new();
     if let Some(output) = pause.stdout.take() {
