@@ -59,6 +59,10 @@ pub(crate) fn door() -> Option<String> {
 }
 
 /// Whether this machine lets us have namespaces.
+///
+/// There is another way for a control plane where they are forbidden, in the machine's own network: Services at
+/// loopback addresses, each with a forwarder to replicas on ports of their own. It isn't gone here, since without
+/// networks of their own Pods are none: it needs root, one bed at a time, and other manifests than a user's.
 fn allowed() -> anyhow::Result<()> {
     let output = Command::new("unshare")
         .args(NAMESPACES)

@@ -99,11 +99,10 @@ impl Passage {
     ) -> anyhow::Result<Answer> {
         let watches = watches(request.uri());
         let mut behind = behind.lock().await;
-        let mut connection = match behind.take() {
-            Some(connection) if !connection.is_closed() => connection,
-            _ => connect(&self.client).await?,
+        let mut connection = match rested(behind.take()).await {
+            Some(connection) => connection,
+            None => connect(&self.client).await?,
         };
-        connection.ready().await?;
         let answer = connection.send_request(request).await?;
         *behind = Some(connection);
         Ok(if watches { answer.map(|body| self.delayed(body)) } else { answer.map(BodyExt::boxed) })
@@ -133,6 +132,12 @@ impl Passage {
         });
         BodyExt::boxed(StreamBody::new(frames))
     }
+}
+
+/// The connection, if it is still good.
+async fn rested(connection: Option<SendRequest<Incoming>>) -> Option<SendRequest<Incoming>> {
+    let mut connection = connection?;
+    connection.ready().await.is_ok().then_some(connection)
 }
 
 async fn connect(client: &Client) -> anyhow::Result<SendRequest<Incoming>> {

@@ -86,11 +86,10 @@ impl Pod {
     }
 
     /// Delays what watches deliver to it, from now on and also in watches that have begun, instead of the delay that
-    /// the node has for all Pods.
+    /// the node has for all Pods. It must have its address.
     pub fn delay_watches(&self, delay: Duration) {
-        if let Some(ip) = self.ip() {
-            self.delays.set(Some(ip), delay);
-        }
+        assert!(self.ip().is_some(), "{} has no address yet", self.name());
+        self.delays.set(self.ip(), delay);
     }
 
     /// A command that runs beside the processes of a running container.
