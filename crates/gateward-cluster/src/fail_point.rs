@@ -1,9 +1,9 @@
 //! Places at which a test can end the process: before and after each write of the writer.
 //!
-//! They are there with the feature `fail-points` alone, which no release has. `GATEWARD_FAIL_POINT` then names one of
-//! them and a file: `before:switch:/somewhere/mark`. The process that gets there first makes the file and ends, as by a
-//! kill; where the file is there already, nothing happens. So one replica ends, once, although all have the same
-//! environment.
+//! They are there with the feature `fail-points` alone, which no release has. `GATEWARD_FAIL_POINT` then names a file that
+//! all replicas see, and the file one of the places: `before:switch`. The process that gets there first removes the file
+//! and ends, as by a kill. So one replica ends, once, although all have the same environment, and a test can name the
+//! next place while all of them run.
 //!
 //! | name | the write |
 //! |---|---|
@@ -56,10 +56,10 @@ pub(crate) fn name<'a>(write: &Write, consumers: impl Fn(&BundleWrite) -> Option
 /// Ends the process if a test wants that here.
 #[cfg(feature = "fail-points")]
 pub(crate) fn reach(side: Side, write: &str) {
-    let Ok(wanted) = std::env::var("GATEWARD_FAIL_POINT") else { return };
-    if let Some(mark) = mark(&wanted, side, write)
-        && std::fs::OpenOptions::new().write(true).create_new(true).open(mark).is_ok()
-    {
+    let Some(file) = std::env::var_os("GATEWARD_FAIL_POINT") else { return };
+    // Of several that read it, one removes it.
+    let is_wanted = std::fs::read_to_string(&file).is_ok_and(|wanted| is_named(&wanted, side, write));
+    if is_wanted && std::fs::remove_file(&file).is_ok() {
         tracing::error!("fail point reached: {side:?} {write}");
         std::process::abort();
     }
@@ -69,16 +69,14 @@ pub(crate) fn reach(side: Side, write: &str) {
 #[cfg(not(feature = "fail-points"))]
 pub(crate) fn reach(_: Side, _: &str) {}
 
-/// The file of a fail point, if it is this one.
+/// Whether the text names this place.
 #[cfg(feature = "fail-points")]
-fn mark<'a>(wanted: &'a str, side: Side, write: &str) -> Option<&'a str> {
-    let mut parts = wanted.splitn(3, ':');
-    let (wanted_side, wanted_write) = (parts.next()?, parts.next()?);
+fn is_named(text: &str, side: Side, write: &str) -> bool {
     let side = match side {
         Side::Before => "before",
         Side::After => "after",
     };
-    parts.next().filter(|_| (wanted_side, wanted_write) == (side, write))
+    text.trim().split_once(':') == Some((side, write))
 }
 
 #[cfg(all(test, feature = "fail-points"))]
@@ -87,10 +85,9 @@ mod tests {
 
     #[test]
     fn only_the_place_that_was_named_is_one() {
-        let wanted = "before:switch:/tmp/a:b";
-        assert_eq!(mark(wanted, Side::Before, "switch"), Some("/tmp/a:b"));
-        assert_eq!(mark(wanted, Side::After, "switch"), None);
-        assert_eq!(mark(wanted, Side::Before, "retire"), None);
-        assert_eq!(mark("before:switch", Side::Before, "switch"), None);
+        assert!(is_named("before:switch\n", Side::Before, "switch"));
+        assert!(!is_named("before:switch", Side::After, "switch"));
+        assert!(!is_named("before:switch", Side::Before, "retire"));
+        assert!(!is_named("switch", Side::Before, "switch"));
     }
 }
