@@ -4,7 +4,9 @@ CARGO ?= cargo
 FUZZ_SECONDS ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help run cluster test test-unit test-cases test-conversion test-tools test-hostile test-idle test-cluster test-doc test-fuzz lint format deny docs generate shape bench clean
+PARTS := test-unit test-cases test-conversion test-tools test-hostile test-idle test-cluster test-install \
+	test-doc test-fuzz
+.PHONY: help run cluster test $(PARTS) lint format deny docs generate shape bench clean
 
 help: ## List the recipes
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -25,14 +27,16 @@ RULE_TESTS := cases catalogue any_shape agreement commands convert kubeops_olm
 IDLE_TESTS := idle
 CONVERSION_TESTS := conversion
 CLUSTER_TESTS := api_server chart keeper load node webhooks
+INSTALL_TESTS := install
+IN_CLUSTER_TESTS := $(INSTALL_TESTS)
 PACKAGES := crates/* examples/* tests/* xtask
 ALL_TESTS := $(sort $(basename $(notdir $(wildcard $(PACKAGES:%=%/tests/*.rs)))) \
 	$(notdir $(patsubst %/main.rs,%,$(wildcard $(PACKAGES:%=%/tests/*/main.rs)))))
 TOOL_TESTS := $(filter-out $(CONVERSION_TESTS) $(RULE_TESTS) $(LISTENER_TESTS) $(IDLE_TESTS) \
-	$(CLUSTER_TESTS),$(ALL_TESTS))
+	$(CLUSTER_TESTS) $(IN_CLUSTER_TESTS),$(ALL_TESTS))
 named = $(foreach name,$(filter $(1),$(ALL_TESTS)),--test $(name))
 
-test: test-unit test-cases test-conversion test-tools test-hostile test-idle test-cluster test-doc test-fuzz ## Run all tests
+test: $(PARTS) ## Run all tests
 
 test-unit: ## Tests beside the code
 	$(TEST) --lib --bins
@@ -53,10 +57,13 @@ test-idle: ## A connection that rests for 100 seconds
 	$(TEST) $(call named,$(IDLE_TESTS))
 
 # With the tests of gateward-cli cargo builds its binary, which the others run.
+IN_CLUSTER = testbed/build.sh && $(TEST) --no-run $(call named,commands $(1)) && $(TEST) $(call named,$(1))
+
 test-cluster: ## CRDs, webhooks and conversion behind a real API server; builds one first, once, in about ten minutes
-	testbed/build.sh
-	$(TEST) --no-run $(call named,commands $(CLUSTER_TESTS))
-	$(TEST) $(call named,$(CLUSTER_TESTS))
+	$(call IN_CLUSTER,$(CLUSTER_TESTS))
+
+test-install: ## The chart in a cluster: every kind, changed bundles, other names, the way out
+	$(call IN_CLUSTER,$(INSTALL_TESTS))
 
 test-doc: ## The examples in the documentation
 	$(TEST) --doc

@@ -34,6 +34,7 @@ pub struct Client {
 /// Where the server is, how it is trusted, and the connections that nobody uses at the moment.
 struct Line {
     address: SocketAddr,
+    name: ServerName<'static>,
     connector: TlsConnector,
     authorization: String,
     idle: Mutex<Vec<Connection>>,
@@ -51,8 +52,13 @@ pub struct Response {
 }
 
 impl Client {
-    /// A client that trusts one authority and shows a token.
+    /// A client of the API server that trusts one authority and shows a token.
     pub(crate) fn new(address: SocketAddr, authority_pem: &str, token: &str) -> anyhow::Result<Self> {
+        Self::of("kubernetes", address, authority_pem, token)
+    }
+
+    /// A client of another server, of this name.
+    pub fn of(name: &str, address: SocketAddr, authority_pem: &str, token: &str) -> anyhow::Result<Self> {
         let mut roots = RootCertStore::empty();
         roots.add(CertificateDer::from_pem_slice(authority_pem.as_bytes())?)?;
         let config = ClientConfig::builder_with_provider(Arc::new(rustls::crypto::aws_lc_rs::default_provider()))
@@ -61,6 +67,7 @@ impl Client {
             .with_no_client_auth();
         let line = Line {
             address,
+            name: ServerName::try_from(name.to_owned())?,
             connector: TlsConnector::from(Arc::new(config)),
             authorization: format!("Bearer {token}"),
             idle: Mutex::default(),
@@ -177,7 +184,7 @@ impl Line {
     async fn open(&self) -> anyhow::Result<TlsStream<TcpStream>> {
         let socket = TcpStream::connect(self.address).await?;
         socket.set_nodelay(true)?;
-        Ok(self.connector.connect(ServerName::try_from("kubernetes")?, socket).await?)
+        Ok(self.connector.connect(self.name.clone(), socket).await?)
     }
 
     fn rested(&self) -> Option<Connection> {

@@ -160,6 +160,8 @@ fn keep_logs(bed: &Bed) -> anyhow::Result<()> {
     let name = program.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let name = name.rsplit_once('-').map_or(name.as_str(), |(name, _)| name);
     let folder: PathBuf = program.ancestors().nth(2).unwrap_or(&program).join("bed-logs").join(name);
+    // Those of an earlier bed are of no more use; there may be none.
+    let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder)?;
     for entry in std::fs::read_dir(bed.folder())? {
         let path = entry?.path();

@@ -75,6 +75,17 @@ impl Load {
         Self { sandbox: sandbox.clone(), start, stop, clients, tally }
     }
 
+    /// Loads the API server while something happens, and a while before and after.
+    pub async fn during(sandbox: &Sandbox, event: impl AsyncFnOnce(&Self)) -> Tally {
+        const BEFORE: usize = 100;
+        const AFTER: usize = 200;
+        let load = Self::start(sandbox, Pace::default());
+        load.goes_on_for(BEFORE).await;
+        event(&load).await;
+        load.goes_on_for(AFTER).await;
+        load.stop().await
+    }
+
     /// How long it has been on: the clock of [`Failure::sent`].
     pub fn elapsed(&self) -> Duration {
         self.start.elapsed()

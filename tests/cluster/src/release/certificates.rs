@@ -69,6 +69,11 @@ impl Release {
         format!("/api/v1/namespaces/{}/secrets/{name}", self.namespace())
     }
 
+    /// Deletes one of its Secrets.
+    pub async fn delete_secret(&self, name: &str) -> anyhow::Result<()> {
+        self.bed.client().delete(&self.secret(name)).await?.granted().map(drop)
+    }
+
     /// The certificate in one of its Secrets, as PEM; `None` where there is none.
     pub async fn certificate(&self, secret: &str) -> anyhow::Result<Option<String>> {
         let answer = self.bed.client().get(&self.secret(secret)).await?;

@@ -2,6 +2,7 @@
 
 mod certificates;
 
+use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -10,6 +11,7 @@ use anyhow::{Context, bail};
 use serde_json::Value;
 
 use crate::bed::Bed;
+use crate::client::{Client, Response};
 pub use crate::release::certificates::{AUTHORITY, Bundle, LEAF};
 use crate::run::Prepared;
 use crate::sandbox::Sandbox;
@@ -164,6 +166,36 @@ impl Release {
         let path = format!("/api/v1/namespaces/{}/pods?labelSelector={selector}", self.namespace);
         let mut list = self.bed.client().get(&path).await?.granted()?;
         Ok(list["items"].as_array_mut().map(std::mem::take).unwrap_or_default())
+    }
+
+    /// The names of its Pods.
+    pub async fn pod_names(&self) -> anyhow::Result<Vec<String>> {
+        let pods = self.pods().await?;
+        Ok(pods.iter().filter_map(|pod| pod["metadata"]["name"].as_str()).map(str::to_owned).collect())
+    }
+
+    /// A token of a ServiceAccount in its namespace.
+    pub async fn token_of(&self, account: &str) -> anyhow::Result<String> {
+        Ok(self.kubectl(&["create", "token", account]).await?.trim().to_owned())
+    }
+
+    /// What one of its Pods answers to somebody with a token who asks for its metrics.
+    pub async fn metrics(&self, pod: Ipv4Addr, token: &str) -> anyhow::Result<Response> {
+        let authority = self.certificate(AUTHORITY).await?.context("there is no authority")?;
+        let name = format!("{}-webhook-service.{}.svc", self.fullname(), self.namespace);
+        Client::of(&name, (pod, 8080).into(), &authority, token)?.get("/metrics").await
+    }
+
+    /// Whether API servers may call an address for its webhooks.
+    pub async fn is_called(&self, address: &str) -> anyhow::Result<bool> {
+        let path = format!("/apis/discovery.k8s.io/v1/namespaces/{}/endpointslices", self.namespace);
+        let slices = self.bed.client().get(&path).await?.granted()?;
+        let slices = slices["items"].as_array().into_iter().flatten();
+        let mut endpoints = slices.flat_map(|slice| slice["endpoints"].as_array().into_iter().flatten());
+        Ok(endpoints.any(|endpoint| {
+            endpoint["conditions"]["ready"] == true
+                && endpoint["addresses"].as_array().into_iter().flatten().any(|own| own == address)
+        }))
     }
 
     /// kubectl in its namespace.

@@ -1,0 +1,46 @@
+{{/* The server's configuration file. What the chart doesn't say has the server's default. */}}
+{{- define "dynamo-operator.config" -}}
+apiVersion: operator.config.dynamo.nvidia.com/v1alpha1
+kind: OperatorConfiguration
+server:
+  metrics:
+    port: 8080
+    secure: true
+  healthProbe:
+    port: 8081
+  webhook:
+    port: {{ .Values.webhook.port }}
+    certProvisionMode: auto
+    secretName: {{ include "dynamo-operator.secretName" . | quote }}
+    serviceName: {{ include "dynamo-operator.serviceName" . | quote }}
+    fullname: {{ include "dynamo-operator.fullname" . | quote }}
+    {{- with .Values.webhook.operatorPrincipals }}
+    operatorPrincipals:
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+    {{- with .Values.webhook.certificates }}
+    certificates:
+      caLifetime: {{ .caLifetime | quote }}
+      lifetime: {{ .lifetime | quote }}
+      keyAlgorithm: {{ .keyAlgorithm | quote }}
+    {{- end }}
+{{- with include "dynamo-operator.grove" . }}
+orchestrators:
+  grove:
+    enabled: {{ . }}
+{{- end }}
+{{- if ((.Values.checkpoint).enabled) }}
+checkpoint:
+  enabled: true
+{{- end }}
+{{- end -}}
+
+{{/* "true" or "false" where somebody says whether Grove is there; the server looks for itself otherwise. */}}
+{{- define "dynamo-operator.grove" -}}
+{{- $grove := default dict ((.Values.global).grove) -}}
+{{- if or $grove.enabled $grove.install -}}
+true
+{{- else if hasKey $grove "enabled" -}}
+false
+{{- end -}}
+{{- end -}}

@@ -1,0 +1,53 @@
+{{/* What is said after an installation. */}}
+{{- define "dynamo-operator.notes" -}}
+{{- $fullname := include "dynamo-operator.fullname" . -}}
+The Dynamo Operator's webhooks {{ .Chart.AppVersion }} are installed in namespace {{ .Release.Namespace }}:
+Deployment {{ $fullname }},
+called through Service {{ include "dynamo-operator.serviceName" . }}
+by {{ include "dynamo-operator.validatingName" . }} and {{ include "dynamo-operator.mutatingName" . }}.
+
+They are ready when this returns:
+
+  kubectl -n {{ .Release.Namespace }} rollout status deployment/{{ $fullname }}
+
+Until then a pod says what it waits for:
+
+  kubectl -n {{ .Release.Namespace }} port-forward deployment/{{ $fullname }} 8081 &
+  curl 'http://localhost:8081/readyz?verbose'
+
+Before `helm uninstall`, run this, so that stored objects can be read and deleted without the webhooks:
+
+  gateward uninstall --release {{ .Release.Name }} -n {{ .Release.Namespace }}{{ include "dynamo-operator.unusualService" . }}
+{{- with include "dynamo-operator.givenWithoutEffect" . }}
+
+WARNING: these values are given and have no effect:{{ . }}
+{{- end }}
+{{- end -}}
+
+{{/* An argument for a command that can't guess the Service's name from the release. */}}
+{{- define "dynamo-operator.unusualService" -}}
+{{- if or .Values.nameOverride .Values.fullnameOverride -}}
+{{- print " --service " (include "dynamo-operator.serviceName" .) -}}
+{{- end -}}
+{{- end -}}
+
+{{/* A line for each value that is given and that nothing here reads. */}}
+{{- define "dynamo-operator.givenWithoutEffect" -}}
+{{- $prefix := ternary "" "dynamo-operator." (default false .Chart.IsRoot) -}}
+{{- range include "dynamo-operator.withoutEffect" . | fromYamlArray -}}
+{{- if eq (include "dynamo-operator.given" (dict "value" $.Values "path" .path)) "true" }}
+  {{ ternary "" $prefix (hasPrefix "global." .path) }}{{ .path }}: {{ .why }}
+{{- end }}
+{{- end -}}
+{{- end -}}
+
+{{/* Whether there is something at a path of keys joined by dots: "true" or not. */}}
+{{- define "dynamo-operator.given" -}}
+{{- $value := .value -}}
+{{- range splitList "." .path -}}
+{{- $here := dict -}}
+{{- if kindIs "map" $value -}}{{- $here = $value -}}{{- end -}}
+{{- $value = get $here . -}}
+{{- end -}}
+{{- or (kindIs "bool" $value) (not (empty $value)) -}}
+{{- end -}}

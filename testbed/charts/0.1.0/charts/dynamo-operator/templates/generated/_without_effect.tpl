@@ -1,0 +1,54 @@
+{{- define "dynamo-operator.withoutEffect" -}}
+- path: global.etcd
+  why: this chart does not install it
+- path: global.kai-scheduler
+  why: a matter of the controllers
+- path: global.model-express
+  why: this chart does not install it
+- path: global.nats
+  why: this chart does not install it
+- path: controllerManager.leaderElection
+  why: webhooks serve without a leader, and the writer of certificates has a Lease of its own
+- path: webhook.caBundle
+  why: the operator writes the caBundle of its own authority
+- path: webhook.podCheckpointRestoreFailurePolicy
+  why: there is no webhook for Pods
+- path: webhook.certManager.issuerRef
+  why: the operator makes its certificates itself
+- path: webhook.certManager.certificate
+  why: lifetimes stand in webhook.certificates
+- path: namespaceRestriction.namespace
+  why: the operator is for the whole cluster
+- path: namespaceRestriction.targetNamespace
+  why: the operator is for the whole cluster
+- path: namespaceRestriction.lease
+  why: the operator is for the whole cluster
+- path: namespaceRestriction.runNamespacedValidation
+  why: the operator is for the whole cluster
+- path: gpuDiscovery
+  why: a matter of an operator for one namespace
+- path: checkpoint.cleanupImage
+  why: a matter of the controllers
+- path: checkpoint.readyForCheckpointFilePath
+  why: a matter of the controllers
+- path: checkpoint.seccomp
+  why: a matter of the controllers
+- path: checkpoint.storage
+  why: a matter of the controllers
+- path: dynamo
+  why: a matter of the controllers
+- path: natsAddr
+  why: a matter of the controllers
+- path: nats
+  why: a matter of the controllers
+- path: etcd
+  why: a matter of the controllers
+- path: etcdAddr
+  why: a matter of the controllers
+- path: modelExpressURL
+  why: a matter of the controllers
+- path: discoveryBackend
+  why: a matter of the controllers
+- path: featureGates
+  why: a matter of the controllers
+{{- end -}}

@@ -1,0 +1,37 @@
+//! What an installation consists of.
+
+use cluster_tests::{AUTHORITY, LEAF, Sandbox, Test, tests};
+
+use crate::{NAMESPACE, RELEASE};
+
+pub fn tests() -> Vec<Test> {
+    tests![two_replicas_are_ready, every_webhook_and_every_conversion_trusts_one_authority, no_pod_mounts_a_secret,]
+}
+
+async fn two_replicas_are_ready(sandbox: Sandbox) {
+    let release = sandbox.release(RELEASE, NAMESPACE);
+    let pods = sandbox.bed().node().pods(NAMESPACE, "app.kubernetes.io/name=dynamo-operator");
+    assert_eq!(pods.len(), 2);
+    assert!(pods.iter().all(|pod| pod.is_ready() && pod.restarts() == 0), "{}", pods[0].log());
+    let status =
+        release.kubectl(&["get", "deployment", &release.fullname(), "-o", "jsonpath={.status}"]).await.unwrap();
+    let status: serde_json::Value = serde_json::from_str(&status).unwrap();
+    assert_eq!(status["readyReplicas"], 2, "{status}");
+}
+
+async fn every_webhook_and_every_conversion_trusts_one_authority(sandbox: Sandbox) {
+    let release = sandbox.release(RELEASE, NAMESPACE);
+    let authority = release.certificate(AUTHORITY).await.unwrap().unwrap();
+    let bundles = release.bundles().await.unwrap();
+    assert_eq!(bundles.len(), 11, "{bundles:?}");
+    for bundle in bundles {
+        assert_eq!(bundle.pem.trim(), authority.trim(), "{} {}", bundle.object, bundle.place);
+    }
+}
+
+async fn no_pod_mounts_a_secret(sandbox: Sandbox) {
+    for pod in sandbox.release(RELEASE, NAMESPACE).pods().await.unwrap() {
+        let volumes = pod["spec"]["volumes"].to_string();
+        assert!(!volumes.contains("\"secret\"") && !volumes.contains(LEAF), "{volumes}");
+    }
+}
