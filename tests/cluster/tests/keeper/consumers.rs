@@ -1,7 +1,7 @@
 //! Whose bundles are written, and whose are not.
 
 use cluster_tests::{Sandbox, Test, tests, until};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::zoo::{CONVERSION, PATIENCE, Zoo, bundles_of, configuration, configurations};
 
@@ -45,13 +45,11 @@ async fn what_is_not_ours_is_told_and_left_alone(sandbox: Sandbox) {
     let namesake = format!("{}-of-another-name", zoo.namespace());
     let foreign = configuration("Validating", &namesake, labels, &json!([zoo.webhook("a")]));
     zoo.client().post(&configurations("Validating"), &foreign).await.unwrap().granted().unwrap();
-    let mut configuration = zoo.read("Mutating", &zoo.setup.consumers.mutating).await;
     let (mut url, mut other) = (zoo.webhook("url"), zoo.webhook("other"));
     url["clientConfig"] = json!({"url": "https://otter.example.org/v"});
     other["clientConfig"]["service"]["name"] = "badger".into();
-    configuration["webhooks"].as_array_mut().unwrap().extend([url, other]);
-    let place = zoo.place("Mutating", &zoo.setup.consumers.mutating);
-    zoo.client().put(&place, &configuration).await.unwrap().granted().unwrap();
+    let add = |object: &mut Value| object["webhooks"].as_array_mut().unwrap().extend([url.clone(), other.clone()]);
+    zoo.edit("Mutating", &zoo.setup.consumers.mutating, "", add).await;
 
     let [replica] = zoo.replicas().await;
     until("the writer rests", PATIENCE, async || replica.is_idle_writer()).await;

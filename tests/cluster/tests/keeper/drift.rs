@@ -39,9 +39,7 @@ async fn what_someone_takes_away_is_back_within_a_second(sandbox: Sandbox) {
         if matches!((drift, kind), (Drift::NewEntry, "Crd")) {
             continue;
         }
-        let mut object = zoo.read(kind, &name).await;
-        change(&zoo, &mut object, drift, &stranger, round);
-        object = zoo.client().put(&zoo.place(kind, &name), &object).await.unwrap().granted().unwrap();
+        let object = zoo.edit(kind, &name, "", |object| change(&zoo, object, drift, &stranger, round)).await;
         let start = Instant::now();
         assert!(bundles_of(&object).iter().any(|bundle| !bundle.contains_all(&authority_of(&replicas))));
         let whole = async || {
@@ -98,9 +96,8 @@ async fn what_someone_adds_is_taken_away(sandbox: Sandbox) {
     zoo.settles(&[&replica]).await;
     let authority = zoo.authority().await;
     for (kind, name) in zoo.carriers() {
-        let mut object = zoo.read(kind, &name).await;
-        change(&zoo, &mut object, Drift::Replace, &(authority.to_pem() + &stranger()), 0);
-        zoo.client().put(&zoo.place(kind, &name), &object).await.unwrap().granted().unwrap();
+        let more = authority.to_pem() + &stranger();
+        zoo.edit(kind, &name, "", |object| change(&zoo, object, Drift::Replace, &more, 0)).await;
     }
     zoo.settles(&[&replica]).await;
     assert_eq!(zoo.authority().await, authority);
@@ -113,17 +110,14 @@ async fn an_edit_of_someone_else_is_not_lost(sandbox: Sandbox) {
     let (kind, name) = ("Validating", zoo.setup.consumers.validating.clone());
     // An editor that replaces the whole list, takes the bundles away, and turns the order of the entries round.
     for round in 0..12 {
-        loop {
-            let mut object = zoo.read(kind, &name).await;
+        let edit = |object: &mut Value| {
             let webhooks = object["webhooks"].as_array_mut().unwrap();
             webhooks.reverse();
             webhooks.push(zoo.webhook(&format!("edit-{round}")));
             webhooks[0]["timeoutSeconds"] = (round + 1).into();
-            change(&zoo, &mut object, Drift::Empty, "", round);
-            if zoo.client().put(&zoo.place(kind, &name), &object).await.unwrap().status.is_success() {
-                break;
-            }
-        }
+            change(&zoo, object, Drift::Empty, "", round);
+        };
+        zoo.edit(kind, &name, "", edit).await;
     }
     zoo.settles(&[&replica]).await;
     let object = zoo.read(kind, &name).await;
@@ -146,10 +140,8 @@ async fn someone_who_undoes_every_write_is_told_of_and_not_followed_at_any_price
     let (start, stranger) = (Instant::now(), stranger());
     while !warned() {
         assert!(start.elapsed() < PATIENCE, "{:?}", replica.report());
-        let mut object = zoo.read(kind, &name).await;
-        change(&zoo, &mut object, Drift::Replace, &stranger, 0);
-        let place = format!("{}?fieldManager=a-rival", zoo.place(kind, &name));
-        zoo.client().put(&place, &object).await.unwrap();
+        let edit = |object: &mut Value| change(&zoo, object, Drift::Replace, &stranger, 0);
+        zoo.edit(kind, &name, "?fieldManager=a-rival", edit).await;
     }
     let warnings = replica.report().warnings;
     assert!(warnings.iter().any(|warning| warning.contains("(this time a-rival)")), "{warnings:?}");

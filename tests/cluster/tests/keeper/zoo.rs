@@ -174,6 +174,18 @@ impl Zoo {
         self.client().merge(&self.place(kind, name), patch).await.unwrap().granted().unwrap();
     }
 
+    /// Reads an object, changes it and writes it back, until nobody else has changed it meanwhile.
+    pub async fn edit(&self, kind: &str, name: &str, query: &str, edit: impl Fn(&mut Value)) -> Value {
+        loop {
+            let mut object = self.read(kind, name).await;
+            edit(&mut object);
+            let answer = self.client().put(&format!("{}{query}", self.place(kind, name)), &object).await.unwrap();
+            if answer.status.as_u16() != 409 {
+                return answer.granted().unwrap();
+            }
+        }
+    }
+
     /// A field of a Secret as it is now; `None` where either is not there.
     pub async fn field(&self, secret: &str, field: &str) -> Option<String> {
         let secret = self.client().get(&self.place("Secret", secret)).await.unwrap();
