@@ -7,6 +7,9 @@
 //! nothing leads out of it, any number of beds run side by side, and when the test program ends, in whatever way, the
 //! kernel ends the rest.
 //!
+//! After [`Bed::start_node`] the bed plays scheduler and kubelet too, so that Pods run, each in a network of its own:
+//! see [`Node`]. For a person there is [`visit`], which is `make cluster`.
+//!
 //! The programs come from `testbed/build.sh`, and the webhooks from the `gateward` binary beside the test program.
 
 #![allow(

@@ -150,3 +150,41 @@ async fn connect(client: &Client) -> anyhow::Result<SendRequest<Incoming>> {
 fn watches(uri: &Uri) -> bool {
     uri.query().unwrap_or_default().split('&').any(|pair| ["watch=true", "watch=1", "watch"].contains(&pair))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_delay_of_a_pod_wins_over_that_of_all() {
+        let (one, other) = (Ipv4Addr::new(10, 244, 0, 2), Ipv4Addr::new(10, 244, 0, 3));
+        let delays = Delays::none();
+        assert_eq!(delays.of(one.into()), Duration::ZERO);
+        delays.set(None, Duration::from_secs(2));
+        delays.set(Some(one), Duration::ZERO);
+        assert_eq!(delays.of(one.into()), Duration::ZERO);
+        assert_eq!(delays.of(other.into()), Duration::from_secs(2));
+    }
+
+    #[tokio::test]
+    async fn a_delay_that_is_taken_away_holds_nothing_back() {
+        let (delays, pod) = (Delays::none(), IpAddr::V4(Ipv4Addr::new(10, 244, 0, 2)));
+        delays.set(None, Duration::from_hours(1));
+        let came = Instant::now();
+        let taken_away = async {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+            delays.set(None, Duration::ZERO);
+        };
+        tokio::join!(delays.pass(pod, came), taken_away);
+        assert!(came.elapsed() < Duration::from_mins(1));
+    }
+
+    #[test]
+    fn knows_a_watch_by_its_query() {
+        let watch = |uri: &str| watches(&uri.parse().unwrap());
+        assert!(watch("/api/v1/secrets?allowWatchBookmarks=true&watch=true"));
+        assert!(watch("/api/v1/secrets?watch=1"));
+        assert!(!watch("/api/v1/secrets?watch=false&labelSelector=watch%3Dtrue"));
+        assert!(!watch("/api/v1/secrets"));
+    }
+}
