@@ -87,7 +87,8 @@ fn greet(bed: &Bed) {
     println!("\nKUBECONFIG={}", config.display());
     println!("kubectl, helm and gateward are on the PATH. Try:");
     println!("  kubectl get pods -A");
-    println!("  kubectl apply -f crates/gateward-cli/src/demo/manifests");
+    println!("  kubectl create namespace zoo");
+    println!("  kubectl apply -f crates/gateward-cli/src/demo/manifests   # some of them are to be refused");
     if let Some(door) = door() {
         println!("From another terminal:\n  {door} env KUBECONFIG={} sh", config.display());
     }
