@@ -9,7 +9,7 @@ use gateward_server::metrics::cluster::ClusterMetrics;
 use gateward_server::{Line, Readiness};
 
 /// How often. Nothing breaks in a moment because there are two.
-const PAUSE: Duration = Duration::from_secs(30);
+const PAUSE: Duration = Duration::from_secs(10);
 
 /// The name of the report in the readiness pages.
 const NAME: &str = "rivals";

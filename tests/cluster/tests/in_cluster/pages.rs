@@ -1,0 +1,96 @@
+//! What is told of a server in a cluster.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use cluster_tests::{Sandbox, Test, tests, until};
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+use rustls::{ClientConfig, RootCertStore};
+use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+
+use crate::installation::{NAMESPACE, SERVICE, installation};
+
+pub fn tests() -> Vec<Test> {
+    tests![metrics_are_shown_over_tls_to_those_who_may_read_them, a_second_set_of_webhooks_for_our_kinds_is_told]
+}
+
+async fn metrics_are_shown_over_tls_to_those_who_may_read_them(sandbox: Sandbox) {
+    assert_eq!(metrics(&sandbox, None).await.0, 401);
+    assert_eq!(metrics(&sandbox, Some("made-up")).await.0, 401);
+    let (status, page) = metrics(&sandbox, Some("admin-of-the-test-bed")).await;
+    assert_eq!(status, 200);
+    for line in [
+        "dynamo_operator_webhook_requests_total{resource_type=\"DynamoGraphDeployment\",operation=\"CREATE\",",
+        "gateward_writer 1",
+        "gateward_ca_injection_consumers{state=\"lacking\"} 0",
+        "gateward_certificate_expiry_timestamp_seconds{certificate=\"leaf\"}",
+    ] {
+        assert!(page.contains(line), "{line} is not in\n{page}");
+    }
+}
+
+async fn a_second_set_of_webhooks_for_our_kinds_is_told(sandbox: Sandbox) {
+    let (kind, name) = ("validatingwebhookconfigurations", "another-operator");
+    let rule = json!({
+        "apiGroups": ["nvidia.com"], "apiVersions": ["v1beta1"], "operations": ["CREATE"],
+        "resources": ["dynamographdeployments"],
+    });
+    let webhook = json!({
+        "name": "graphs.another.example", "admissionReviewVersions": ["v1"], "sideEffects": "None", "rules": [rule],
+        "failurePolicy": "Ignore", "clientConfig": {"service": {"namespace": "elsewhere", "name": "judge"}},
+        "timeoutSeconds": 1,
+    });
+    let configuration = json!({
+        "apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration",
+        "metadata": {"name": name}, "webhooks": [webhook],
+    });
+    let place = format!("/apis/admissionregistration.k8s.io/v1/{kind}");
+    let client = sandbox.bed().client();
+    client.post(&place, &configuration).await.unwrap().granted().unwrap();
+    let replica = &installation().replica;
+    until("the rival is told", Duration::from_secs(40), async || {
+        replica.page("/readyz").is_some_and(|(status, page)| {
+            assert_eq!(status, 200, "a rival is no fault of the pod");
+            page.contains("[!]rivals: ") && page.contains("another-operator")
+        })
+    })
+    .await;
+    let (_, page) = metrics(&sandbox, Some("admin-of-the-test-bed")).await;
+    assert!(
+        page.contains(
+            "gateward_rival_configuration{configuration=\"ValidatingWebhookConfiguration another-operator\"} 1"
+        )
+    );
+    assert!(replica.log().contains("another-operator"));
+    client.delete(&format!("{place}/{name}")).await.unwrap().granted().unwrap();
+    until("the rival is gone", Duration::from_secs(40), async || {
+        replica.page("/readyz?verbose").is_some_and(|(_, page)| !page.contains("[!]rivals"))
+    })
+    .await;
+}
+
+/// The page of metrics as somebody sees it who shows a token.
+async fn metrics(sandbox: &Sandbox, token: Option<&str>) -> (u16, String) {
+    let secret = format!("/api/v1/namespaces/{NAMESPACE}/secrets/webhook-server-cert");
+    let secret = sandbox.bed().client().get(&secret).await.unwrap().granted().unwrap();
+    let authority = STANDARD.decode(secret["data"]["ca.crt"].as_str().unwrap()).unwrap();
+    let mut roots = RootCertStore::empty();
+    roots.add(CertificateDer::from_pem_slice(&authority).unwrap()).unwrap();
+    let config = ClientConfig::builder().with_root_certificates(roots).with_no_client_auth();
+    let socket = TcpStream::connect((installation().replica.ip, 8080)).await.unwrap();
+    let name = format!("{SERVICE}.{NAMESPACE}.svc").try_into().unwrap();
+    let mut stream = TlsConnector::from(Arc::new(config)).connect(name, socket).await.unwrap();
+    let token = token.map(|token| format!("Authorization: Bearer {token}\r\n")).unwrap_or_default();
+    let request = format!("GET /metrics HTTP/1.1\r\nHost: otter\r\n{token}Connection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    // Some servers end TLS without a farewell.
+    let _ = stream.read_to_string(&mut answer).await;
+    (answer[9..12].parse().unwrap(), answer)
+}
