@@ -10,6 +10,11 @@ use crate::failure::{Unanswered, within};
 /// How long one request may take. It is far less than a lease lasts.
 pub(crate) const ANSWER: Duration = Duration::from_secs(4);
 
+/// How long a write may take that is guarded by what it was decided on. An API server takes seconds for a large CRD where
+/// it has little CPU, and gives up the work where nobody waits for it. Such a write may end after the lease has: it
+/// changes nothing that another replica has written.
+const GUARDED_ANSWER: Duration = Duration::from_secs(25);
+
 /// A request that brought nothing.
 #[derive(Debug)]
 pub(crate) struct RequestError(Unanswered);
@@ -47,6 +52,11 @@ impl fmt::Display for RequestError {
 /// Waits for an answer as long as one may take.
 pub(crate) async fn answered<T>(request: impl Future<Output = kube::Result<T>>) -> Result<T, RequestError> {
     within(ANSWER, request).await.map_err(RequestError)
+}
+
+/// Waits for the answer to a write that is guarded.
+pub(crate) async fn guarded<T>(request: impl Future<Output = kube::Result<T>>) -> Result<T, RequestError> {
+    within(GUARDED_ANSWER, request).await.map_err(RequestError)
 }
 
 /// How long to wait between tries that fail: twice as long each time, up to a limit.

@@ -21,7 +21,7 @@ pub(crate) use told::told;
 pub(crate) use watch::{Heard, Scope};
 
 use crate::connection::Connection;
-use crate::patience::{RequestError, answered};
+use crate::patience::{RequestError, answered, guarded};
 use crate::setup::{ConsumerRules, Setup};
 
 /// Reads those who carry bundles, and writes these.
@@ -87,7 +87,7 @@ impl ConsumerStore {
     pub(crate) async fn write(&self, seen: &Sighting, bundles: &[(&Entry, &Bundle)]) -> Result<(), RequestError> {
         let places = bundles.iter().map(|(entry, bundle)| (&entry.place, *bundle));
         let patch = Patch::Json::<()>(patch::patch(&seen.version, places));
-        answered(self.api(seen.kind).patch(&seen.name, &self.parameters, &patch)).await?;
+        guarded(self.api(seen.kind).patch(&seen.name, &self.parameters, &patch)).await?;
         Ok(())
     }
 }

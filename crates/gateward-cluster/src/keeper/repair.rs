@@ -1,8 +1,10 @@
 //! Restores bundles as soon as someone takes something from them, whatever the writer is waiting for.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
 use gateward_certs::Bundle;
 use gateward_certs::rotation::{AuthoritySecret, restored};
 use tokio::sync::{mpsc, watch};
@@ -23,30 +25,43 @@ pub(super) struct Changed {
     pub(super) by: String,
 }
 
-/// Looks at every object that has changed, for as long as this replica is not about to stop.
+/// Looks at every object that has changed, for as long as this replica is not about to stop. An API server may take
+/// seconds for one object; the others don't wait for it.
 pub(super) async fn repair(
     means: Arc<Means>,
     mut changes: mpsc::UnboundedReceiver<Changed>,
     mut stop: watch::Receiver<bool>,
 ) {
+    let mut waiting = BTreeMap::new();
+    let (mut busy, mut running) = (BTreeSet::new(), FuturesUnordered::new());
     loop {
-        let first = tokio::select! {
-            _ = stop.wait_for(|stop| *stop) => return,
-            first = changes.recv() => first,
-        };
-        let Some(first) = first else { return };
-        // Only the last state of each object counts.
-        let mut newest = BTreeMap::from([(first.sighting.object(), first)]);
-        while let Ok(next) = changes.try_recv() {
-            newest.insert(next.sighting.object(), next);
-        }
-        for changed in newest.values() {
-            if let Err(why) = mend(&means, changed).await {
-                debug!("{} could not be looked after: {why}", changed.sighting.object());
+        tokio::select! {
+            _ = stop.wait_for(|stop| *stop) => break,
+            changed = changes.recv() => match changed {
+                // Only the last state of each object counts.
+                Some(changed) => drop(waiting.insert(changed.sighting.object(), changed)),
+                None => break,
+            },
+            Some(object) = running.next() => {
+                busy.remove(&object);
+                means.news.notify_one();
             }
         }
-        means.news.notify_one();
+        let begun = waiting.extract_if(.., |object, _| !busy.contains(object));
+        for (object, changed) in begun.collect::<Vec<_>>() {
+            busy.insert(object.clone());
+            running.push(look_after(&means, object, changed));
+        }
     }
+    // What is being written is written to its end.
+    while running.next().await.is_some() {}
+}
+
+async fn look_after(means: &Means, object: String, changed: Changed) -> String {
+    if let Err(why) = mend(means, &changed).await {
+        debug!("{object} could not be looked after: {why}");
+    }
+    object
 }
 
 async fn mend(means: &Means, changed: &Changed) -> Result<(), RequestError> {
