@@ -1,7 +1,7 @@
 //! Deployments and Pods for tests, and waiting for what becomes of them.
 
 use std::process::Output;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use cluster_tests::{Pod, Sandbox};
 use serde_json::{Value, json};
@@ -54,12 +54,8 @@ pub fn gateward() -> Value {
 }
 
 /// Waits until a question is answered with yes.
-pub async fn until(what: &str, mut holds: impl AsyncFnMut() -> bool) {
-    let start = Instant::now();
-    while !holds().await {
-        assert!(start.elapsed() < Duration::from_mins(1), "{what}: not after a minute");
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+pub async fn until(what: &str, holds: impl AsyncFnMut() -> bool) {
+    cluster_tests::until(what, Duration::from_mins(1), holds).await;
 }
 
 /// The Pods of this name or of this Deployment.
