@@ -6,9 +6,13 @@
 mod asking;
 mod consumers;
 mod drift;
+#[cfg(feature = "fail-points")]
+mod fail_points;
 mod installing;
 mod line;
 mod outages;
+#[cfg(feature = "fail-points")]
+mod process;
 mod replica;
 mod rotation;
 mod secrets;
@@ -20,6 +24,10 @@ use std::process::ExitCode;
 use cluster_tests::run;
 
 fn main() -> ExitCode {
+    #[cfg(feature = "fail-points")]
+    if let Some(ended) = process::run_as_replica() {
+        return ended;
+    }
     let tests = [
         installing::tests(),
         secrets::tests(),
@@ -29,6 +37,8 @@ fn main() -> ExitCode {
         writers::tests(),
         outages::tests(),
         asking::tests(),
+        #[cfg(feature = "fail-points")]
+        fail_points::tests(),
     ];
     run(tests.into_iter().flatten().collect(), async |_| Ok(()))
 }

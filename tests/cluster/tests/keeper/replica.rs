@@ -5,18 +5,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cluster_tests::until;
 use gateward_certs::secret::TlsPair;
 use gateward_cluster::{Connection, Keeper, Report, Setup, Writer};
 use rustls::ServerConfig;
 use rustls::pki_types::CertificateDer;
-use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio_rustls::TlsAcceptor;
 
-use crate::zoo::{PATIENCE, Zoo};
+use crate::zoo::Zoo;
 
 pub struct Replica {
     zoo: Zoo,
@@ -48,7 +46,7 @@ impl Replica {
     pub async fn start(zoo: Zoo, setup: Setup, kubeconfig: PathBuf, address: IpAddr) -> Self {
         let name = setup.lease.holder.clone();
         let mut replica = Self { zoo, name, setup, kubeconfig, address, running: None };
-        replica.make_pod().await;
+        replica.zoo.make_pod(&replica.name, address).await;
         replica.restart().await;
         replica
     }
@@ -79,8 +77,7 @@ impl Replica {
     /// Its Pod goes.
     pub async fn leave(&mut self) {
         self.stop().await;
-        let place = format!("{}?gracePeriodSeconds=0", self.zoo.place("Pod", self.name()));
-        self.zoo.client().delete(&place).await.unwrap().granted().unwrap();
+        self.zoo.end_pod(&self.name).await;
     }
 
     pub fn name(&self) -> &str {
@@ -128,28 +125,10 @@ impl Replica {
     pub fn shown(&self) -> Option<CertificateDer<'static>> {
         self.running.as_ref()?.shown.borrow().as_ref().map(|pair| pair.certificate().clone())
     }
-
-    async fn make_pod(&self) {
-        let pod = json!({
-            "metadata": {"name": self.name(), "labels": self.setup.replicas.labels},
-            "spec": {"containers": [{"name": "otter", "image": "otter"}], "automountServiceAccountToken": false},
-        });
-        let pods = format!("/api/v1/namespaces/{}/pods", self.zoo.namespace());
-        // The namespace's ServiceAccount may not be there yet.
-        until("a Pod can be made", PATIENCE, async || {
-            self.zoo.client().post(&pods, &pod).await.unwrap().status.is_success()
-        })
-        .await;
-        let conditions = json!([{"type": "Ready", "status": "True"}]);
-        let status = json!({"phase": "Running", "podIP": self.address, "podIPs": [{"ip": self.address}],
-            "conditions": conditions});
-        let place = format!("{}/status", self.zoo.place("Pod", self.name()));
-        self.zoo.client().merge(&place, &json!({"status": status})).await.unwrap().granted().unwrap();
-    }
 }
 
 /// A process that has ended may not have let go of the address yet.
-async fn listen(address: SocketAddr) -> TcpListener {
+pub async fn listen(address: SocketAddr) -> TcpListener {
     loop {
         match TcpListener::bind(address).await {
             Ok(socket) => return socket,
@@ -159,7 +138,7 @@ async fn listen(address: SocketAddr) -> TcpListener {
 }
 
 /// Shows whatever is to be shown, to everybody.
-async fn serve(
+pub async fn serve(
     socket: TcpListener,
     mut served: watch::Receiver<Option<TlsPair>>,
     mut deaf: watch::Receiver<bool>,

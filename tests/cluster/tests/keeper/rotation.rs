@@ -60,12 +60,12 @@ impl Promise {
 }
 
 /// Asks for another authority as a person would.
-async fn ask(zoo: &Zoo) {
+pub async fn ask(zoo: &Zoo) {
     let annotations = json!({"gateward.dev/rotate-ca": "now"});
     zoo.merge("Secret", AUTHORITY, &json!({"metadata": {"annotations": annotations}})).await;
 }
 
-async fn is_exchanged(zoo: &Zoo, before: &gateward_certs::Bundle) -> bool {
+pub async fn is_exchanged(zoo: &Zoo, before: &gateward_certs::Bundle) -> bool {
     let authority = zoo.authority().await;
     let secret = zoo.read("Secret", AUTHORITY).await;
     let annotations = secret["metadata"]["annotations"].as_object().is_none_or(serde_json::Map::is_empty);

@@ -1,6 +1,7 @@
 //! An installation of its own for each test: its names, its configurations, its rights.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -17,6 +18,8 @@ use gateward_cluster::{
 use serde_json::{Value, json};
 
 use crate::line::Line;
+#[cfg(feature = "fail-points")]
+use crate::process::{Process, Who};
 use crate::replica::Replica;
 
 /// The Secrets, as users know them.
@@ -32,6 +35,10 @@ pub const PATIENCE: Duration = Duration::from_secs(40);
 
 /// Pods of all tests share one network.
 static ADDRESSES: AtomicU8 = AtomicU8::new(1);
+
+fn address() -> IpAddr {
+    [10, 244, 0, ADDRESSES.fetch_add(1, Ordering::Relaxed)].into()
+}
 
 #[derive(Clone)]
 pub struct Zoo {
@@ -141,11 +148,41 @@ impl Zoo {
         (self.replica_with(name, kubeconfig).await, line)
     }
 
+    /// A replica in a process of its own, which ends at the fail point that a file names.
+    #[cfg(feature = "fail-points")]
+    pub async fn process(&self, name: &str, fail_point: &std::path::Path) -> Process {
+        let (address, kubeconfig) = (address(), self.kubeconfig(name));
+        self.make_pod(name, address).await;
+        let who = Who { namespace: self.namespace().to_owned(), name: name.to_owned(), address, kubeconfig };
+        Process::start(&who, fail_point)
+    }
+
+    /// A Pod that is said to be ready.
+    pub async fn make_pod(&self, name: &str, address: IpAddr) {
+        let pod = json!({
+            "metadata": {"name": name, "labels": self.setup.replicas.labels},
+            "spec": {"containers": [{"name": "otter", "image": "otter"}], "automountServiceAccountToken": false},
+        });
+        let pods = format!("/api/v1/namespaces/{}/pods", self.namespace());
+        // The namespace's ServiceAccount may not be there yet.
+        let made = async || self.client().post(&pods, &pod).await.unwrap().status.is_success();
+        until("a Pod can be made", PATIENCE, made).await;
+        let conditions = json!([{"type": "Ready", "status": "True"}]);
+        let status =
+            json!({"phase": "Running", "podIP": address, "podIPs": [{"ip": address}], "conditions": conditions});
+        let place = format!("{}/status", self.place("Pod", name));
+        self.client().merge(&place, &json!({"status": status})).await.unwrap().granted().unwrap();
+    }
+
+    pub async fn end_pod(&self, name: &str) {
+        let place = format!("{}?gracePeriodSeconds=0", self.place("Pod", name));
+        self.client().delete(&place).await.unwrap().granted().unwrap();
+    }
+
     async fn replica_with(&self, name: &str, kubeconfig: PathBuf) -> Replica {
-        let address = [10, 244, 0, ADDRESSES.fetch_add(1, Ordering::Relaxed)].into();
         let mut setup = self.setup.clone();
         setup.lease.holder = name.to_owned();
-        Replica::start(self.clone(), setup, kubeconfig, address).await
+        Replica::start(self.clone(), setup, kubeconfig, address()).await
     }
 
     /// Who a replica is to the API server.
@@ -219,12 +256,17 @@ impl Zoo {
         until("everything settles", PATIENCE, async || self.is_settled(replicas).await).await;
     }
 
+    /// Whether every entry carries exactly the present authority.
+    pub async fn carries_only_the_authority(&self) -> bool {
+        let (authority, bundles) = (self.authority().await, self.bundles().await);
+        authority.len() == 1 && bundles.len() >= 5 && bundles.iter().all(|bundle| *bundle == authority)
+    }
+
     pub async fn is_settled(&self, replicas: &[&Replica]) -> bool {
         let authority = self.authority().await;
-        let bundles = self.bundles().await;
         let shown = replicas.iter().all(|replica| replica.shown().is_some_and(|shown| authority.vouches_for(&shown)));
         let idle = replicas.iter().any(|replica| replica.is_idle_writer());
-        authority.len() == 1 && shown && idle && bundles.len() >= 5 && bundles.iter().all(|bundle| *bundle == authority)
+        shown && idle && self.carries_only_the_authority().await
     }
 
     async fn grant(&self) {
@@ -306,7 +348,8 @@ pub fn bundles_of(object: &Value) -> Vec<Bundle> {
 
 pub const CONVERSION: &str = "/spec/conversion/webhook/clientConfig";
 
-fn setup(namespace: &str) -> Setup {
+/// What the replicas of a test are told.
+pub fn setup(namespace: &str) -> Setup {
     let service = ServiceName { namespace: namespace.to_owned(), name: SERVICE.to_owned() };
     let labels: BTreeMap<_, _> = [(LABEL.0.to_owned(), LABEL.1.to_owned())].into();
     Setup {
