@@ -65,6 +65,15 @@ pub(crate) struct Backoff {
     next: Duration,
 }
 
+/// How long something has been failing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Trouble {
+    /// Not at all, or for a moment, as when an API server restarts.
+    Passing,
+    /// So long that a person should know.
+    Lasting,
+}
+
 impl Backoff {
     const FIRST: Duration = Duration::from_millis(250);
     const LONGEST: Duration = Duration::from_secs(15);
@@ -80,9 +89,16 @@ impl Backoff {
         wait
     }
 
-    /// After a success.
-    pub(crate) fn reset(&mut self) {
+    /// After a success; gives what was before it.
+    pub(crate) fn reset(&mut self) -> Trouble {
+        let before = self.trouble();
         self.next = Self::FIRST;
+        before
+    }
+
+    /// Whether failures have gone on for some seconds.
+    pub(crate) fn trouble(&self) -> Trouble {
+        if self.next >= 16 * Self::FIRST { Trouble::Lasting } else { Trouble::Passing }
     }
 }
 
@@ -95,7 +111,7 @@ mod tests {
         let mut backoff = Backoff::new();
         let waits: Vec<_> = (0..8).map(|_| backoff.fail().as_millis()).collect();
         assert_eq!(waits, [250, 500, 1_000, 2_000, 4_000, 8_000, 15_000, 15_000]);
-        backoff.reset();
-        assert_eq!(backoff.fail(), Backoff::FIRST);
+        assert_eq!(backoff.reset(), Trouble::Lasting);
+        assert_eq!((backoff.trouble(), backoff.fail()), (Trouble::Passing, Backoff::FIRST));
     }
 }

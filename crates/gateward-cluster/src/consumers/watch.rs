@@ -1,5 +1,7 @@
 //! Hears of every change of those who carry bundles.
 
+use std::fmt;
+
 use futures_util::{StreamExt, pin_mut};
 use kube::runtime::watcher::{self, Config, Event};
 
@@ -16,10 +18,12 @@ pub(crate) enum Heard {
     Gone(ConsumerKind, String),
     /// All that there is has been told, by name.
     All(Scope, Vec<String>),
+    /// Why nothing was heard for some time; `None` once something is heard again.
+    Trouble(Scope, Option<String>),
 }
 
 /// What one watch looks at.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Scope {
     pub(crate) kind: ConsumerKind,
     /// One object, or all of the kind.
@@ -36,13 +40,14 @@ impl ConsumerStore {
     }
 
     /// Tells `hear` of everything, for as long as it is polled.
-    pub(crate) async fn watch(&self, scope: Scope, mut hear: impl FnMut(Heard)) {
+    pub(crate) async fn watch(&self, scope: Scope, hear: impl Fn(Heard)) {
         let config = Config::default().timeout(WATCH_SECONDS);
         let config = match &scope.name {
             Some(name) => config.fields(&format!("metadata.name={name}")),
             None => config,
         };
-        let events = lasting(watcher::watcher(self.api(scope.kind), config));
+        let trouble = |why| hear(Heard::Trouble(scope.clone(), why));
+        let events = lasting(watcher::watcher(self.api(scope.kind), config), trouble);
         pin_mut!(events);
         let mut listed = Vec::new();
         while let Some(event) = events.next().await {
@@ -56,6 +61,15 @@ impl ConsumerStore {
                 Event::Apply(object) => hear(Heard::Object(scope.kind, Box::new(object))),
                 Event::Delete(object) => hear(Heard::Gone(scope.kind, object.name().to_owned())),
             }
+        }
+    }
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.name {
+            Some(name) => write!(f, "{} {name}", self.kind),
+            None => write!(f, "{}s", self.kind),
         }
     }
 }

@@ -8,12 +8,12 @@ use gateward_certs::secret::TlsPair;
 use tokio::sync::watch;
 use tracing::{info, warn};
 
-use crate::consumers::{Sighting, told};
+use crate::consumers::{Scope, Sighting, told};
 use crate::report::{ProgressReport, Report, Writer};
 use crate::setup::ConsumerRules;
 
 /// What a warning is about: there is one at a time of each.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Topic {
     /// The API server can't be asked.
     ApiServer,
@@ -27,6 +27,8 @@ pub(super) enum Topic {
     Annotations,
     /// Nobody calls us.
     Consumers,
+    /// A watch hears nothing.
+    Watch(Scope),
 }
 
 /// Where every part of the keeper puts what it knows.

@@ -1,10 +1,12 @@
 //! What watches tell: kept in a ledger, handed on to who repairs, and put together as what the consumers trust.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use tokio::sync::{Notify, mpsc, watch};
 
+use super::board::Topic;
 use super::means::Means;
 use super::repair::Changed;
 use crate::consumers::{Heard, Ledger, Moment, Scope};
@@ -31,11 +33,11 @@ impl Ears {
 
     /// Hears of what one watch looks at.
     pub(super) async fn listen(&self, scope: Scope) {
-        let mut first = true;
-        self.means.consumers.watch(scope, |heard| self.hear(heard, &mut first)).await;
+        let first = AtomicBool::new(true);
+        self.means.consumers.watch(scope, |heard| self.hear(heard, &first)).await;
     }
 
-    fn hear(&self, heard: Heard, first: &mut bool) {
+    fn hear(&self, heard: Heard, first: &AtomicBool) {
         let moment = Moment { now: Instant::now(), api_server_time: self.means.connection.api_server_time() };
         let mut ledger = self.ledger();
         match heard {
@@ -53,9 +55,15 @@ impl Ears {
             }
             Heard::All(scope, told) => {
                 ledger.only(scope.kind, |name| scope.covers(name), &told, moment);
-                if std::mem::take(first) {
+                if first.swap(false, Ordering::Relaxed) {
                     ledger.one_has_told();
                 }
+            }
+            Heard::Trouble(scope, why) => {
+                drop(ledger);
+                let warning =
+                    why.map(|why| format!("nothing is heard of the {scope}: {why}; what was heard before counts"));
+                return self.means.board.warn(Topic::Watch(scope), warning);
             }
         }
         let consumers = ledger.is_complete().then(|| ledger.sightings());

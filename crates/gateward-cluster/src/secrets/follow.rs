@@ -11,10 +11,12 @@ use tracing::{debug, info};
 
 use super::{SecretStore, Which, data};
 use crate::connection::Connection;
-use crate::patience::Backoff;
+use crate::patience::{Backoff, Trouble};
 
 /// How often the Secret is read although nothing was heard of it: a watch can die without a sound.
 const UNASKED: Duration = Duration::from_secs(15);
+
+const STAYS: &str = "the certificate that is in use stays";
 
 /// Publishes the newest usable pair of the server's Secret.
 ///
@@ -68,7 +70,13 @@ impl Follower {
                 }
                 Err(why) => {
                     debug!(secret = self.secret, "the server's Secret can't be read: {why}");
-                    tokio::time::sleep(backoff.fail()).await;
+                    let wait = backoff.fail();
+                    if backoff.trouble() == Trouble::Lasting {
+                        let fault = format!("Secret {} can't be read: {why}; {STAYS}", self.secret);
+                        let authority = self.told.borrow().authority;
+                        self.tell(Told { fault: Some(fault), authority });
+                    }
+                    tokio::time::sleep(wait).await;
                 }
             }
         }
@@ -79,7 +87,7 @@ impl Follower {
         let data = secret.map(data);
         let heard = judge(data.as_ref(), &self.secret, self.served.borrow().as_ref(), now);
         let mut told = Told { fault: None, authority: data.as_ref().and_then(authority) };
-        if let Some(data) = &data {
+        if let (Some(data), Heard::Same | Heard::Better(_)) = (&data, &heard) {
             self.beside.send_replace(trust(data));
         }
         match heard {
@@ -91,6 +99,10 @@ impl Follower {
             }
             Heard::Unusable(fault) => told.fault = Some(fault),
         }
+        self.tell(told);
+    }
+
+    fn tell(&self, told: Told) {
         self.told.send_if_modified(|before| {
             *before != told && {
                 *before = told;
@@ -112,7 +124,7 @@ enum Heard {
 }
 
 fn judge(data: Option<&SecretData>, secret: &str, shown: Option<&TlsPair>, now: SystemTime) -> Heard {
-    let stays = if shown.is_some() { "; the certificate that is in use stays" } else { "" };
+    let stays = if shown.is_some() { format!("; {STAYS}") } else { String::new() };
     let Some(data) = data else { return Heard::Unusable(format!("Secret {secret} is not there{stays}")) };
     let pair = match TlsPair::read(data, secret) {
         Ok(pair) => pair,
