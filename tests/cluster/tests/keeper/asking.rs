@@ -5,7 +5,8 @@ use gateward_cluster::Connection;
 use gateward_cluster::inspect::{Asked, InspectError, Summary, ask_for_rotation, inspect};
 use serde_json::json;
 
-use crate::zoo::{AUTHORITY, LEAF, PATIENCE, Zoo};
+use crate::setup::{AUTHORITY, LEAF};
+use crate::zoo::{PATIENCE, Zoo};
 
 pub fn tests() -> Vec<Test> {
     tests![

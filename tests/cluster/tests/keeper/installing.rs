@@ -6,7 +6,8 @@ use gateward_cluster::Trust;
 use serde_json::{Value, json};
 use std::time::{Instant, SystemTime};
 
-use crate::zoo::{AUTHORITY, LEAF, PATIENCE, Zoo, base64};
+use crate::setup::{AUTHORITY, LEAF};
+use crate::zoo::{PATIENCE, Zoo, base64};
 
 pub fn tests() -> Vec<Test> {
     tests![

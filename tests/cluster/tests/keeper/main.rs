@@ -14,8 +14,10 @@ mod outages;
 #[cfg(feature = "fail-points")]
 mod process;
 mod replica;
+mod rights;
 mod rotation;
 mod secrets;
+mod setup;
 mod writers;
 mod zoo;
 

@@ -11,7 +11,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use crate::replica::{listen, serve};
-use crate::zoo::setup;
+use crate::setup::setup;
 
 /// Set for a process that is to be a replica: which one.
 const REPLICA: &str = "KEEPER_TEST_REPLICA";

@@ -8,7 +8,8 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use crate::replica::Replica;
-use crate::zoo::{AUTHORITY, PATIENCE, Zoo};
+use crate::setup::AUTHORITY;
+use crate::zoo::{PATIENCE, Zoo};
 
 pub fn tests() -> Vec<Test> {
     tests![

@@ -6,7 +6,8 @@ use serde_json::json;
 
 use crate::replica::Replica;
 use crate::rotation::Promise;
-use crate::zoo::{AUTHORITY, LEAF, PATIENCE, Zoo, base64};
+use crate::setup::{AUTHORITY, LEAF};
+use crate::zoo::{PATIENCE, Zoo, base64};
 
 pub fn tests() -> Vec<Test> {
     tests![

@@ -6,7 +6,8 @@ use cluster_tests::{Event, Sandbox, Test, tests, until};
 use gateward_cluster::Writer;
 
 use crate::replica::Replica;
-use crate::zoo::{LEAF, PATIENCE, Zoo};
+use crate::setup::LEAF;
+use crate::zoo::{PATIENCE, Zoo};
 
 pub fn tests() -> Vec<Test> {
     tests![

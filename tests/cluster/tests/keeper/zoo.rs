@@ -1,34 +1,23 @@
-//! An installation of its own for each test: its names, its configurations, its rights.
+//! An installation of its own for each test: its configurations, its replicas, and what is read of them.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use cluster_tests::{Client, Sandbox, until};
-use gateward_certs::{Bundle, CommonName, Lifetimes, ServerNames, SystemKeys};
-use gateward_cluster::permissions::{Names, permissions};
-use gateward_cluster::{
-    Certificates, ConsumerRules, LeaseSetup, LeaseTimes, ReplicaRules, Secrets, ServiceName, Setup,
-};
+use gateward_certs::Bundle;
+use gateward_cluster::{ConsumerRules, Setup};
 use serde_json::{Value, json};
 
 use crate::line::Line;
 #[cfg(feature = "fail-points")]
 use crate::process::{Process, Who};
 use crate::replica::Replica;
-
-/// The Secrets, as users know them.
-pub const LEAF: &str = "webhook-server-cert";
-pub const AUTHORITY: &str = "webhook-server-cert-ca";
-const LEASE: &str = "otter-webhook-writer";
-const SERVICE: &str = "otter-webhook-service";
-/// What every replica's Pod and Secret carries.
-const LABEL: (&str, &str) = ("app.kubernetes.io/instance", "otter");
+use crate::setup::{AUTHORITY, SERVICE, setup};
 
 /// Long enough for anything that is to happen, also while other tests compute.
 pub const PATIENCE: Duration = Duration::from_secs(40);
@@ -268,61 +257,9 @@ impl Zoo {
         let idle = replicas.iter().any(|replica| replica.is_idle_writer());
         shown && idle && self.carries_only_the_authority().await
     }
-
-    async fn grant(&self) {
-        let permissions = permissions(&self.names());
-        let rules = |permissions: &[gateward_cluster::permissions::Permission]| {
-            permissions.iter().map(|permission| json!(permission.rule)).collect::<Vec<_>>()
-        };
-        let group = json!([{"kind": "Group", "apiGroup": RBAC, "name": self.group()}]);
-        for (kind, at, rules) in [
-            ("Role", format!("namespaces/{}/", self.namespace()), rules(&permissions.role)),
-            ("ClusterRole", String::new(), rules(&permissions.cluster_role)),
-        ] {
-            let name = self.group();
-            let role = json!({"metadata": {"name": name}, "rules": rules});
-            let plural = kind.to_lowercase();
-            self.client().post(&format!("{RBAC_PATH}/{at}{plural}s"), &role).await.unwrap().granted().unwrap();
-            let role_ref = json!({"apiGroup": RBAC, "kind": kind, "name": name});
-            let binding = json!({"metadata": {"name": name}, "roleRef": role_ref, "subjects": group});
-            self.client()
-                .post(&format!("{RBAC_PATH}/{at}{plural}bindings"), &binding)
-                .await
-                .unwrap()
-                .granted()
-                .unwrap();
-        }
-    }
-
-    fn names(&self) -> Names {
-        Names {
-            secret: LEAF.to_owned(),
-            authority_secret: AUTHORITY.to_owned(),
-            lease: LEASE.to_owned(),
-            validating_configuration: self.setup.consumers.validating.clone(),
-            mutating_configuration: self.setup.consumers.mutating.clone(),
-            crds: self.setup.consumers.crds.clone(),
-            reads: Vec::new(),
-        }
-    }
-
-    /// The administrator's kubeconfig in the name of a replica, which has the rights of one and no more.
-    fn kubeconfig(&self, replica: &str) -> PathBuf {
-        let folder = self.sandbox.bed().folder();
-        let text = std::fs::read_to_string(folder.join("kubeconfig")).unwrap();
-        let mut kubeconfig: Value = serde_json::from_str(&text).unwrap();
-        let user = &mut kubeconfig["users"][0]["user"];
-        user["as"] = self.user_of(replica).into();
-        user["as-groups"] = json!([self.group()]);
-        let file = folder.join(format!("{}-{replica}.kubeconfig", self.namespace()));
-        std::fs::write(&file, kubeconfig.to_string()).unwrap();
-        file
-    }
 }
 
 const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-const RBAC: &str = "rbac.authorization.k8s.io";
-const RBAC_PATH: &str = "/apis/rbac.authorization.k8s.io/v1";
 
 /// Where the configurations of a kind are.
 pub fn configurations(kind: &str) -> String {
@@ -347,41 +284,6 @@ pub fn bundles_of(object: &Value) -> Vec<Bundle> {
 }
 
 pub const CONVERSION: &str = "/spec/conversion/webhook/clientConfig";
-
-/// What the replicas of a test are told.
-pub fn setup(namespace: &str) -> Setup {
-    let service = ServiceName { namespace: namespace.to_owned(), name: SERVICE.to_owned() };
-    let labels: BTreeMap<_, _> = [(LABEL.0.to_owned(), LABEL.1.to_owned())].into();
-    Setup {
-        namespace: namespace.to_owned(),
-        secrets: Secrets { leaf: LEAF.to_owned(), authority: AUTHORITY.to_owned(), labels: labels.clone() },
-        lease: LeaseSetup {
-            name: LEASE.to_owned(),
-            holder: String::new(),
-            times: LeaseTimes {
-                renewal: Duration::from_millis(300),
-                deadline: Duration::from_millis(1_500),
-                duration: Duration::from_secs(2),
-            },
-        },
-        consumers: ConsumerRules {
-            validating: format!("{namespace}-validating"),
-            mutating: format!("{namespace}-mutating"),
-            labels: [("zoo".to_owned(), namespace.to_owned())].into(),
-            crds: vec![format!("otters.{namespace}.example.org")],
-            service,
-        },
-        replicas: ReplicaRules { labels, port: 9443 },
-        certificates: Certificates {
-            names: ServerNames::of_service(SERVICE, namespace, "cluster.local").unwrap(),
-            authority_name: CommonName::new("otter webhooks").unwrap(),
-            lifetimes: Lifetimes::default(),
-            keys: Arc::new(SystemKeys),
-            settle: Duration::from_millis(400),
-        },
-        field_manager: "gateward".to_owned(),
-    }
-}
 
 /// Encodes what goes into a `caBundle` or a Secret.
 pub fn base64(text: &str) -> String {

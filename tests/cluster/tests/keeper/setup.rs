@@ -1,0 +1,53 @@
+//! The names of a test's installation.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use gateward_certs::{CommonName, Lifetimes, ServerNames, SystemKeys};
+use gateward_cluster::{
+    Certificates, ConsumerRules, LeaseSetup, LeaseTimes, ReplicaRules, Secrets, ServiceName, Setup,
+};
+
+/// The Secrets, as users know them.
+pub const LEAF: &str = "webhook-server-cert";
+pub const AUTHORITY: &str = "webhook-server-cert-ca";
+pub const LEASE: &str = "otter-webhook-writer";
+pub const SERVICE: &str = "otter-webhook-service";
+/// What every replica's Pod and Secret carries.
+const LABEL: (&str, &str) = ("app.kubernetes.io/instance", "otter");
+
+/// What the replicas of a test are told.
+pub fn setup(namespace: &str) -> Setup {
+    let service = ServiceName { namespace: namespace.to_owned(), name: SERVICE.to_owned() };
+    let labels: BTreeMap<_, _> = [(LABEL.0.to_owned(), LABEL.1.to_owned())].into();
+    Setup {
+        namespace: namespace.to_owned(),
+        secrets: Secrets { leaf: LEAF.to_owned(), authority: AUTHORITY.to_owned(), labels: labels.clone() },
+        lease: LeaseSetup {
+            name: LEASE.to_owned(),
+            holder: String::new(),
+            times: LeaseTimes {
+                renewal: Duration::from_millis(300),
+                deadline: Duration::from_millis(1_500),
+                duration: Duration::from_secs(2),
+            },
+        },
+        consumers: ConsumerRules {
+            validating: format!("{namespace}-validating"),
+            mutating: format!("{namespace}-mutating"),
+            labels: [("zoo".to_owned(), namespace.to_owned())].into(),
+            crds: vec![format!("otters.{namespace}.example.org")],
+            service,
+        },
+        replicas: ReplicaRules { labels, port: 9443 },
+        certificates: Certificates {
+            names: ServerNames::of_service(SERVICE, namespace, "cluster.local").unwrap(),
+            authority_name: CommonName::new("otter webhooks").unwrap(),
+            lifetimes: Lifetimes::default(),
+            keys: Arc::new(SystemKeys),
+            settle: Duration::from_millis(400),
+        },
+        field_manager: "gateward".to_owned(),
+    }
+}
