@@ -1,10 +1,16 @@
 //! Who calls, for the proof that they can: what the consumers trust.
 
+use std::time::{Duration, Instant};
+
 use gateward_certs::Bundle;
 use gateward_cluster::{ConsumerState, Report, Trust as Trusted};
 use gateward_server::{Caller, Callers, Trust};
 use rustls_pki_types::ServerName;
 use tokio::sync::watch;
+
+/// How long consumers are waited for that carry nothing yet, from the start on. Whoever installs goes on when the Pod is
+/// ready, and should find that all of them work; but one that can't be written must not keep every Pod from serving.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// What is known of those who call.
 pub(super) struct Sources {
@@ -24,12 +30,15 @@ struct Known<'a> {
     report: &'a Report,
     own: &'a Bundle,
     name: &'a ServerName<'static>,
+    /// Until when consumers are waited for that carry nothing.
+    patient_until: Instant,
 }
 
 /// Says who the callers are, for as long as anybody listens.
 pub(super) async fn follow(mut sources: Sources, callers: watch::Sender<Callers>) {
+    let patient_until = Instant::now() + PATIENCE;
     loop {
-        let now = known(&mut sources);
+        let now = known(&mut sources, patient_until);
         callers.send_if_modified(|sent| {
             *sent != now && {
                 *sent = now;
@@ -48,18 +57,20 @@ pub(super) async fn follow(mut sources: Sources, callers: watch::Sender<Callers>
     }
 }
 
-fn known(sources: &mut Sources) -> Callers {
+fn known(sources: &mut Sources, patient_until: Instant) -> Callers {
     let trust = sources.trust.borrow_and_update().clone();
     let report = sources.report.borrow_and_update().clone();
     let own = sources.own.borrow_and_update().clone();
-    callers(&Known { trust: &trust, report: &report, own: &own, name: &sources.name })
+    callers(&Known { trust: &trust, report: &report, own: &own, name: &sources.name, patient_until })
 }
 
 /// Where there is nobody who calls, our own authority takes the place of what they would carry: a pod is not to blame
 /// for configurations that aren't there.
 fn callers(known: &Known<'_>) -> Callers {
     let stand_from = known.trust.stands_from;
-    if is_called(known.report) {
+    if any(known.report, &[ConsumerState::Trusts, ConsumerState::Refuses, ConsumerState::Empty]) {
+        let awaited = any(known.report, &[ConsumerState::Empty]).then_some(known.patient_until);
+        let stand_from = stand_from.map(|from| awaited.map_or(from, |until| from.max(until)));
         let bundles = known.trust.bundles.iter().map(|pem| Bundle::salvage(pem).0);
         let known = bundles.map(|bundle| caller(&bundle, "consumers that trust", known.name)).collect();
         return Callers { known, stand_from };
@@ -69,11 +80,9 @@ fn callers(known: &Known<'_>) -> Callers {
     Callers { known: own.into_iter().collect(), stand_from }
 }
 
-/// Whether anybody calls us, or is about to.
-fn is_called(report: &Report) -> bool {
-    let calls =
-        |state: &ConsumerState| matches!(state, ConsumerState::Trusts | ConsumerState::Refuses | ConsumerState::Empty);
-    report.consumers.iter().any(|consumer| calls(&consumer.state))
+/// Whether any consumer is in one of these states.
+fn any(report: &Report, states: &[ConsumerState]) -> bool {
+    report.consumers.iter().any(|consumer| states.contains(&consumer.state))
 }
 
 fn caller(bundle: &Bundle, who: &str, name: &ServerName<'static>) -> Caller {
@@ -84,7 +93,7 @@ fn caller(bundle: &Bundle, who: &str, name: &ServerName<'static>) -> Caller {
 
 #[cfg(test)]
 mod tests {
-    use std::time::{Instant, SystemTime};
+    use std::time::SystemTime;
 
     use gateward_certs::{Authority, CommonName, SystemKeys, TEN_YEARS, Validity};
     use gateward_cluster::ConsumerReport;
@@ -97,33 +106,39 @@ mod tests {
         [authority.anchor().clone()].into_iter().collect()
     }
 
-    fn called(state: ConsumerState) -> Report {
-        let consumer = ConsumerReport { object: "otters".into(), entry: Some("a".into()), state };
-        Report { consumers: vec![consumer], ..Report::default() }
+    fn called(states: &[ConsumerState]) -> Report {
+        let consumer =
+            |state: &ConsumerState| ConsumerReport { object: "otters".into(), entry: None, state: state.clone() };
+        Report { consumers: states.iter().map(consumer).collect(), ..Report::default() }
     }
 
     fn callers_of(bundles: &[Bundle], stands_from: Option<Instant>, report: &Report) -> Callers {
+        let patient_until = stands_from.unwrap_or_else(Instant::now) + PATIENCE;
         let trust = Trusted { bundles: bundles.iter().map(|it| it.to_pem().into_bytes()).collect(), stands_from };
         let (own, name) = (bundle(), ServerName::try_from("otter.zoo.svc").unwrap());
-        callers(&Known { trust: &trust, report, own: &own, name: &name })
+        callers(&Known { trust: &trust, report, own: &own, name: &name, patient_until })
     }
 
     #[test]
     fn each_bundle_is_a_caller() {
         let now = Some(Instant::now());
-        let found = callers_of(&[bundle(), bundle()], now, &called(ConsumerState::Refuses));
+        let found = callers_of(&[bundle(), bundle()], now, &called(&[ConsumerState::Refuses]));
         assert_eq!((found.known.len(), found.stand_from), (2, now));
         assert_eq!(found.known[0].trust.authorities.len(), 1);
     }
 
     #[test]
     fn consumers_that_carry_nothing_yet_are_waited_for() {
-        assert!(callers_of(&[], Some(Instant::now()), &called(ConsumerState::Empty)).known.is_empty());
+        let now = Some(Instant::now());
+        assert!(callers_of(&[], now, &called(&[ConsumerState::Empty])).known.is_empty());
+        let some = called(&[ConsumerState::Empty, ConsumerState::Trusts]);
+        let found = callers_of(&[bundle()], now, &some);
+        assert_eq!((found.known.len(), found.stand_from), (1, now.map(|now| now + PATIENCE)));
     }
 
     #[test]
     fn where_nobody_calls_our_own_authority_counts() {
-        let absent = called(ConsumerState::Absent);
+        let absent = called(&[ConsumerState::Absent]);
         assert_eq!(callers_of(&[], Some(Instant::now()), &absent).known.len(), 1);
         assert_eq!(callers_of(&[], None, &absent).stand_from, None, "it isn't known yet whether anybody calls");
     }

@@ -16,9 +16,11 @@ use super::setup::{ours, setup};
 use super::{identity, report, rivals};
 use crate::exit::Exit;
 use crate::product::Product;
-use crate::settings::{Given, Settings, SettingsError};
+use crate::settings::{Given, Settings, SettingsError, Surroundings};
 use crate::signals::Signals;
 
+/// Where words about the start as a whole are found.
+const TARGET: &str = "setup";
 /// How long giving the lease back may take; without it, another replica waits for its end.
 const GIVING_BACK: Duration = Duration::from_secs(5);
 /// How long to wait before the way to the API server is looked for again.
@@ -48,6 +50,8 @@ impl<P: Product> Plan<P> {
 ///
 /// Nothing that is waited for ends the process: the probes say what it is, and who mends it need not restart anything.
 pub(crate) async fn serve<P: Product>(plan: Plan<P>, mut signals: Signals) -> anyhow::Result<Exit> {
+    let Surroundings { pod, namespace, ip, instance, .. } = &plan.given.surroundings;
+    tracing::info!(target: TARGET, pod, namespace, %ip, release = instance, "starting in a cluster");
     let readiness = Readiness::new();
     let waiting = readiness.wait_for("cluster", "the way to the API server");
     let listening = Listening::start(&plan.product, &plan.settings.listeners, readiness).await?;
