@@ -3,12 +3,17 @@
 //! An empty patch changes nothing, but the API server stores what it reads in the storage version if it was stored in
 //! another. The patch goes to the status, where there is one: admission webhooks that judge the object are not asked
 //! then, so that one which was accepted by older rules is not refused now.
+//!
+//! Where nobody converts any more, an API server may still know by heart what was converted earlier; what it stores then
+//! is right too. Otherwise it says that it can't read the objects, and none is touched.
 
 use std::time::Duration;
 
 use futures_util::StreamExt;
 use futures_util::stream;
-use kube::api::{Api, ApiResource, DynamicObject, ListParams, ObjectMeta, Patch, PatchParams};
+use kube::api::{
+    Api, ApiResource, DynamicObject, ListParams, ObjectList, ObjectMeta, PartialObjectMeta, Patch, PatchParams,
+};
 use serde_json::{Value, json};
 
 use super::report::{Objects, RefusedObject, Told};
@@ -63,7 +68,7 @@ impl Uninstall {
         let mut objects = Objects::default();
         let mut page = ListParams::default().limit(PAGE);
         loop {
-            let list = within(ANSWER, api.list_metadata(&page)).await?;
+            let list = read(&api, &page).await?;
             let next = list.metadata.continue_.filter(|token| !token.is_empty());
             let items = list.items.into_iter().map(|item| self.store_anew(kind, item.metadata));
             let mut fates = stream::iter(items).buffer_unordered(AT_ONCE);
@@ -94,6 +99,21 @@ impl Uninstall {
                 Err(why) if attempts < ATTEMPTS && passes(&why) => tokio::time::sleep(PAUSE * attempts).await,
                 Err(why) => return Fate::Refused(RefusedObject { namespace, name, why: why.told() }),
             }
+        }
+    }
+}
+
+/// Reads a page of a list; an API server that has just started needs a moment.
+async fn read(
+    api: &Api<DynamicObject>,
+    page: &ListParams,
+) -> Result<ObjectList<PartialObjectMeta<DynamicObject>>, Unanswered> {
+    let mut attempts = 0;
+    loop {
+        attempts += 1;
+        match within(ANSWER, api.list_metadata(page)).await {
+            Err(why) if attempts < ATTEMPTS && passes(&why) => tokio::time::sleep(PAUSE * attempts).await,
+            read => return read,
         }
     }
 }
