@@ -9,7 +9,7 @@ use semver::Version;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::decision::{Decision, LeftAlone, Release, decide};
+use super::decision::{Decision, LeftAlone, Release, decide, first};
 use super::{Definition, Strategy, api};
 use crate::failure::{Unanswered, within};
 
@@ -108,14 +108,17 @@ impl CrdApply {
     /// Applies all CRDs, then waits until the objects of each are served.
     pub async fn apply(&self, crds: &[Value], tell: &mut (dyn FnMut(Told) + Send)) -> Result<(), ApplyError> {
         let started = Instant::now();
+        let mut waited_for = Vec::new();
         for crd in crds {
             let name = name(crd)?;
-            let outcome = self.persist(crd, started, tell).await;
-            let outcome = outcome.map_err(|failed| ApplyError::Refused { name: name.into(), why: failed.told() })?;
+            let done = self.persist(crd, started, tell).await;
+            let (outcome, now) =
+                done.map_err(|failed| ApplyError::Refused { name: name.into(), why: failed.told() })?;
+            waited_for.extend(unestablished(&now).map(|_| name));
             tell(Told::Done(outcome));
         }
-        for crd in crds {
-            self.wait_until_established(name(crd)?, started).await?;
+        for name in waited_for {
+            self.wait_until_established(name, started).await?;
         }
         Ok(())
     }
@@ -126,12 +129,12 @@ impl CrdApply {
         crd: &Value,
         started: Instant,
         tell: &mut (dyn FnMut(Told) + Send),
-    ) -> Result<Outcome, Failed> {
+    ) -> Result<(Outcome, Definition), Failed> {
         let mut pause = FIRST_PAUSE;
         let mut last_told = String::new();
         loop {
             let failed = match self.attempt(crd).await {
-                Ok(Some(outcome)) => return Ok(outcome),
+                Ok(Some(done)) => return Ok(done),
                 Ok(None) => continue,
                 Err(failed) => failed,
             };
@@ -149,24 +152,38 @@ impl CrdApply {
     }
 
     /// Looks and applies; nothing comes back where it has to be looked again.
-    async fn attempt(&self, crd: &Value) -> Result<Option<Outcome>, Failed> {
+    async fn attempt(&self, crd: &Value) -> Result<Option<(Outcome, Definition)>, Failed> {
         let name = name(crd).unwrap_or_default();
         let installed = answered(self.api().get_opt(name)).await?.map(Definition::try_from).transpose()?;
         let release = Release { version: &self.version, annotation: &self.annotation };
-        let (applied, notes) = match decide(installed.as_ref(), crd, &release) {
-            Decision::LeaveAlone(why) => (Applied::LeftAlone(why), unconverted(installed.as_ref(), crd)),
+        let outcome = |applied, notes| Outcome { name: name.to_owned(), applied, notes };
+        let Some(installed) = installed else {
+            let now = self.submit(name, first(crd, &release)).await?;
+            return Ok(Some((outcome(Applied::Created, Vec::new()), now)));
+        };
+        match decide(&installed, crd, &release) {
+            Decision::LeaveAlone(why) => {
+                let notes = unconverted(&installed, crd);
+                Ok(Some((outcome(Applied::LeftAlone(why), notes), installed)))
+            }
             Decision::Prepare(patch) => {
                 let parameters = PatchParams { field_manager: Some(self.manager.clone()), ..PatchParams::default() };
                 answered(self.api().patch(name, &parameters, &Patch::Merge(patch))).await?;
-                return Ok(None);
+                Ok(None)
             }
             Decision::Apply(document, notes) => {
-                let parameters = PatchParams::apply(&self.manager).force();
-                let now = answered(self.api().patch(name, &parameters, &Patch::Apply(document))).await?;
-                (changed(installed.as_ref(), now.metadata.resource_version.as_deref()), notes)
+                let now = self.submit(name, document).await?;
+                let unchanged = now.resource_version() == installed.resource_version();
+                let applied = if unchanged { Applied::Unchanged } else { Applied::Changed };
+                Ok(Some((outcome(applied, notes), now)))
             }
-        };
-        Ok(Some(Outcome { name: name.to_owned(), applied, notes }))
+        }
+    }
+
+    /// Applies a document over whatever others have written.
+    async fn submit(&self, name: &str, document: Value) -> Result<Definition, Failed> {
+        let parameters = PatchParams::apply(&self.manager).force();
+        Ok(Definition::try_from(answered(self.api().patch(name, &parameters, &Patch::Apply(document))).await?)?)
     }
 
     async fn wait_until_established(&self, name: &str, started: Instant) -> Result<(), ApplyError> {
@@ -187,11 +204,7 @@ impl CrdApply {
     /// Why the objects of a CRD are not served; nothing where they are.
     async fn established(&self, name: &str) -> Result<Option<String>, Failed> {
         let crd = Definition::try_from(answered(self.api().get(name)).await?)?;
-        if matches!(crd.condition("Established"), Some(("True", _))) {
-            return Ok(None);
-        }
-        let refused = crd.condition("NamesAccepted").filter(|(status, _)| *status == "False");
-        Ok(Some(refused.map_or("the API server has not taken it in yet", |(_, why)| why).to_owned()))
+        Ok(unestablished(&crd).map(str::to_owned))
     }
 
     fn api(&self) -> Api<DynamicObject> {
@@ -212,20 +225,20 @@ fn name(crd: &Value) -> Result<&str, ApplyError> {
     crd.pointer("/metadata/name").and_then(Value::as_str).ok_or(ApplyError::Nameless)
 }
 
-/// What somebody must know of a CRD that is left as an uninstall has left it.
-fn unconverted(installed: Option<&Definition>, ours: &Value) -> Vec<String> {
-    let converts = |strategy| strategy == Strategy::Webhook;
-    let lacks = installed.is_some_and(|installed| !converts(installed.strategy()));
-    let lacks = lacks && converts(Definition::from(ours.clone()).strategy());
-    lacks.then(|| "its objects are not converted, since nothing says by whom".to_owned()).into_iter().collect()
+/// Why the objects of a CRD are not served; nothing where they are.
+fn unestablished(crd: &Definition) -> Option<&str> {
+    if matches!(crd.condition("Established"), Some(("True", _))) {
+        return None;
+    }
+    let refused = crd.condition("NamesAccepted").filter(|(status, _)| *status == "False");
+    Some(refused.map_or("the API server has not taken it in yet", |(_, why)| why))
 }
 
-fn changed(before: Option<&Definition>, after: Option<&str>) -> Applied {
-    match before {
-        None => Applied::Created,
-        Some(before) if Some(before.resource_version()) == after => Applied::Unchanged,
-        Some(_) => Applied::Changed,
-    }
+/// What somebody must know of a CRD that is left as an uninstall has left it.
+fn unconverted(installed: &Definition, ours: &Value) -> Vec<String> {
+    let ours = Definition::from(ours.clone());
+    let lacks = installed.strategy() == Strategy::None && ours.strategy() == Strategy::Webhook;
+    lacks.then(|| "its objects are not converted, since nothing says by whom".to_owned()).into_iter().collect()
 }
 
 async fn answered<T>(request: impl Future<Output = Result<T, Error>>) -> Result<T, Failed> {

@@ -46,17 +46,22 @@ pub(super) struct Release<'a> {
     pub(super) annotation: &'a str,
 }
 
-/// What to do so that our CRD is there.
-pub(super) fn decide(installed: Option<&Definition>, ours: &Value, release: &Release) -> Decision {
+/// What is applied where there is no such CRD.
+pub(super) fn first(ours: &Value, release: &Release) -> Value {
     let mut document = ours.clone();
     mark(&mut document, release);
-    let Some(installed) = installed else { return Decision::Apply(document, Vec::new()) };
+    document
+}
+
+/// What to do so that our CRD is there instead of an installed one.
+pub(super) fn decide(installed: &Definition, ours: &Value, release: &Release) -> Decision {
     if let Some(why) = left_alone(installed, ours, release) {
         return Decision::LeaveAlone(why);
     }
     if let Some(patch) = without_url(installed, ours) {
         return Decision::Prepare(patch);
     }
+    let mut document = first(ours, release);
     // Whoever is second of two has to look again.
     document["metadata"]["resourceVersion"] = installed.resource_version().into();
     let kept = keep_stored_versions(&mut document, installed);

@@ -79,10 +79,13 @@ pub fn versions<'a>(crd: &'a Value, property: &str) -> Vec<&'a str> {
     versions.filter(|version| version[property] == true).map(|version| version["name"].as_str().unwrap()).collect()
 }
 
-/// Ends the conversion of what is installed, since a Service would stand beside a local server's URL.
+/// Ends the conversion by a Service, which would stand beside a local server's URL.
 pub async fn name_no_service(bed: &Bed) {
     for plural in CONVERTED {
-        bed.client().merge(&place(plural), &unconverted()).await.unwrap();
+        let crd = bed.client().get(&place(plural)).await.unwrap().body;
+        if crd.pointer("/spec/conversion/webhook/clientConfig/service").is_some() {
+            bed.client().merge(&place(plural), &unconverted()).await.unwrap().granted().unwrap();
+        }
     }
 }
 
