@@ -55,6 +55,11 @@ impl Webhooks {
         Ok(webhooks)
     }
 
+    /// Starts the server, which nobody asks yet. Its certificate is `webhooks.crt` in the bed's folder.
+    pub async fn serve(bed: &Bed) -> anyhow::Result<Self> {
+        Self::start(bed.programs(), bed.folder()).await
+    }
+
     /// Ends the server without a warning.
     pub fn kill(&mut self) {
         self.process = None;

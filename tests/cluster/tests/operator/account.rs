@@ -9,7 +9,7 @@ use gateward_cluster::permissions::{Names, Permissions, ResourceName, permission
 use kube::config::Kubeconfig;
 use serde_json::{Value, json};
 
-use crate::definition::plurals;
+use crate::definition::ALL;
 
 /// A `ServiceAccount` of the sandbox's namespace.
 pub struct Account<'a> {
@@ -98,7 +98,7 @@ fn names() -> Names {
         lease: "writer".into(),
         validating_configuration: "river-validating".into(),
         mutating_configuration: "river-mutating".into(),
-        crds: plurals().map(|plural| format!("{plural}.nvidia.com")).collect(),
+        crds: ALL.into_iter().map(|plural| format!("{plural}.nvidia.com")).collect(),
         reads: vec![ResourceName { group: "grove.io".into(), plural: "clustertopologybindings".into() }],
     }
 }

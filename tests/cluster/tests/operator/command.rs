@@ -10,6 +10,10 @@ use serde_json::Value;
 pub const SERVICE: &str = "river-dynamo-operator-webhook-service";
 pub const NAMESPACE: &str = "river-system";
 
+/// Two releases. Large CRDs cost the API server much, so tests apply the same ones where they can.
+pub const OLDER: &str = "0.1.0";
+pub const NEWER: &str = "0.2.0";
+
 /// How a command ended.
 #[derive(Debug)]
 pub struct Ended {

@@ -1,28 +1,24 @@
 //! CRDs as the API server has them, and what tests do to them.
 
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use base64::Engine;
-use cluster_tests::{Bed, until};
+use cluster_tests::{Bed, Conversion, crds, until};
 use serde_json::{Value, json};
 
 /// The annotation that names the version of the operator.
 pub const VERSION: &str = "dynamo.nvidia.com/operator-version";
 pub const GRAPHS: &str = "dynamographdeployments";
+pub const REQUESTS: &str = "dynamographdeploymentrequests";
+pub const ADAPTERS: &str = "dynamographdeploymentscalingadapters";
+
+/// All our CRDs.
+pub const ALL: [&str; 6] =
+    [GRAPHS, REQUESTS, ADAPTERS, "dynamocomponentdeployments", "dynamomodels", "dynamoworkermetadatas"];
 
 pub fn place(plural: &str) -> String {
     format!("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{plural}.nvidia.com")
-}
-
-/// Our CRDs whose objects are converted.
-pub const CONVERTED: [&str; 4] =
-    [GRAPHS, "dynamocomponentdeployments", "dynamographdeploymentrequests", "dynamographdeploymentscalingadapters"];
-/// The others.
-const UNCONVERTED: [&str; 2] = ["dynamomodels", "dynamoworkermetadatas"];
-
-/// All our CRDs.
-pub fn plurals() -> impl Iterator<Item = &'static str> {
-    CONVERTED.into_iter().chain(UNCONVERTED)
 }
 
 pub async fn installed(bed: &Bed, plural: &str) -> Value {
@@ -31,7 +27,7 @@ pub async fn installed(bed: &Bed, plural: &str) -> Value {
 
 /// Removes our CRDs with all their objects.
 pub async fn remove_all(bed: &Bed) {
-    for plural in plurals() {
+    for plural in ALL {
         remove(bed, plural).await;
     }
 }
@@ -43,17 +39,6 @@ pub async fn remove(bed: &Bed, plural: &str) {
     bed.client().delete(&path).await.unwrap();
     let gone = async || bed.client().get(&path).await.unwrap().status == 404;
     until(&format!("{plural} gone"), Duration::from_secs(30), gone).await;
-}
-
-/// Removes the objects of a kind, in the version in which they can be read.
-pub async fn remove_objects(bed: &Bed, plural: &str) {
-    let group = "/apis/nvidia.com/v1beta1";
-    let list = bed.client().get(&format!("{group}/{plural}")).await.unwrap().granted().unwrap();
-    for object in list["items"].as_array().unwrap() {
-        let (namespace, name) = (&object["metadata"]["namespace"], &object["metadata"]["name"]);
-        let place = format!("{group}/namespaces/{}/{plural}/{}", namespace.as_str().unwrap(), name.as_str().unwrap());
-        bed.client().delete(&place).await.unwrap().granted().unwrap();
-    }
 }
 
 /// Changes what is told about a CRD.
@@ -79,27 +64,43 @@ pub fn versions<'a>(crd: &'a Value, property: &str) -> Vec<&'a str> {
     versions.filter(|version| version[property] == true).map(|version| version["name"].as_str().unwrap()).collect()
 }
 
-/// Ends the conversion by a Service, which would stand beside a local server's URL.
-pub async fn name_no_service(bed: &Bed) {
-    for plural in CONVERTED {
-        let crd = bed.client().get(&place(plural)).await.unwrap().body;
-        if crd.pointer("/spec/conversion/webhook/clientConfig/service").is_some() {
-            bed.client().merge(&place(plural), &unconverted()).await.unwrap().granted().unwrap();
-        }
+/// Who converts objects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Converter {
+    /// The local server.
+    Local,
+    /// A server that is gone.
+    Gone,
+}
+
+impl Converter {
+    fn stanza(self, bed: &Bed) -> Value {
+        let port = if self == Self::Local { 9443 } else { 9 };
+        let authority = std::fs::read(bed.folder().join("webhooks.crt")).unwrap();
+        let bundle = base64::engine::general_purpose::STANDARD.encode(authority);
+        let config = json!({"url": format!("https://127.0.0.1:{port}/convert"), "caBundle": bundle});
+        json!({"strategy": "Webhook", "webhook": {"clientConfig": config, "conversionReviewVersions": ["v1"]}})
     }
+}
+
+/// Says who converts the objects of a kind that is installed.
+pub async fn converted_by(bed: &Bed, plural: &str, converter: Converter) {
+    let stanza = converter.stanza(bed);
+    change(bed, plural, |crd| crd["spec"]["conversion"] = stanza.clone()).await;
+}
+
+/// Installs a CRD as a release has it, whatever became of it before.
+pub async fn as_released(bed: &Bed, plural: &str) {
+    static RELEASED: OnceLock<Vec<Value>> = OnceLock::new();
+    let released = RELEASED.get_or_init(|| crds(bed.programs(), Conversion::None).unwrap());
+    let mut crd = released.iter().find(|crd| crd["spec"]["names"]["plural"] == plural).unwrap().clone();
+    crd["spec"]["conversion"] = Converter::Local.stanza(bed);
+    if bed.client().get(&place(plural)).await.unwrap().status == 404 {
+        return bed.install_crds(&[crd]).await.unwrap();
+    }
+    change(bed, plural, |installed| installed["spec"] = crd["spec"].clone()).await;
 }
 
 fn unconverted() -> Value {
     json!({"spec": {"conversion": {"strategy": "None", "webhook": null}}})
-}
-
-/// Has the local server convert, as the Service's Pods would.
-pub async fn convert_by_local_server(bed: &Bed) {
-    let authority = std::fs::read(bed.folder().join("webhooks.crt")).unwrap();
-    let bundle = base64::engine::general_purpose::STANDARD.encode(authority);
-    let config = json!({"service": null, "url": "https://127.0.0.1:9443/convert", "caBundle": bundle});
-    let patch = json!({"spec": {"conversion": {"webhook": {"clientConfig": config}}}});
-    for plural in CONVERTED {
-        bed.client().merge(&place(plural), &patch).await.unwrap().granted().unwrap();
-    }
 }

@@ -13,9 +13,9 @@ mod uninstall;
 
 use std::process::ExitCode;
 
-use cluster_tests::run_in_turn;
+use cluster_tests::{Webhooks, run_in_turn};
 
 fn main() -> ExitCode {
     let tests = [crds::tests(), uninstall::tests(), reader::tests(), access::tests()].into_iter().flatten().collect();
-    run_in_turn(tests, async |_| Ok(()))
+    run_in_turn(tests, async |bed| Webhooks::serve(&bed).await)
 }

@@ -1,18 +1,18 @@
-//! What is left behind when a release ends.
+//! What is left behind when a release ends. Kinds with small CRDs stand for the others.
 
 use std::time::Duration;
 
-use cluster_tests::objects::{graph, graph_v1alpha1, request_v1alpha1};
-use cluster_tests::{Bed, Sandbox, Test, Webhooks, tests, until};
+use cluster_tests::objects::{adapter_v1alpha1, object, request, request_v1alpha1};
+use cluster_tests::{Bed, Sandbox, Test, tests, until};
 use serde_json::{Value, json};
 
-use crate::command::{Ended, Person};
+use crate::command::{Ended, NEWER, Person};
 use crate::definition::{
-    GRAPHS, change, convert_by_local_server, installed, name_no_service, remove_objects, store_in, versions,
+    ADAPTERS, Converter, REQUESTS, as_released, change, converted_by, installed, store_in, versions,
 };
 use crate::store::version_stored;
 
-const REQUESTS: &str = "dynamographdeploymentrequests";
+const PATIENCE: Duration = Duration::from_secs(20);
 
 pub fn tests() -> Vec<Test> {
     tests![
@@ -20,50 +20,76 @@ pub fn tests() -> Vec<Test> {
         a_dry_run_changes_nothing_and_conversion_can_be_kept,
         what_can_not_be_stored_anew_keeps_its_conversion,
         run_late_it_mends_what_can_be_mended,
+        installing_again_restores_conversion_and_versions,
         what_another_release_converts_is_left_alone,
         nobody_is_surprised,
     ]
 }
 
-/// The webhooks of a release with graphs in both versions: otter stored in the older one, and heron in the newer.
-async fn release_with_a_past(sandbox: &Sandbox) -> Webhooks {
-    let bed = sandbox.bed();
-    name_no_service(bed).await;
-    let webhooks = Webhooks::install(bed).await.unwrap();
-    until_converted(bed).await;
-    for plural in [GRAPHS, REQUESTS] {
-        remove_objects(bed, plural).await;
-    }
-    change(bed, GRAPHS, |crd| store_in(crd, "v1alpha1")).await;
-    until("otter stored in v1alpha1", Duration::from_secs(20), async || {
-        sandbox.accepts(&graph_v1alpha1("otter")).await;
-        let stored = version_stored(GRAPHS, sandbox.namespace(), "otter").await == "v1alpha1";
-        if !stored {
-            sandbox.delete(&graph_v1alpha1("otter")).await;
-        }
-        stored
-    })
-    .await;
-    change(bed, GRAPHS, |crd| store_in(crd, "v1beta1")).await;
-    until("heron stored in v1beta1", Duration::from_secs(20), async || {
-        sandbox.accepts(&graph("heron")).await;
-        let stored = version_stored(GRAPHS, sandbox.namespace(), "heron").await == "v1beta1";
-        if !stored {
-            sandbox.delete(&graph("heron")).await;
-        }
-        stored
-    })
-    .await;
-    webhooks
+fn otter() -> Value {
+    adapter_v1alpha1("otter")
 }
 
-/// Objects of both kinds can be listed, whatever version they are stored in.
-async fn until_converted(bed: &Bed) {
-    for plural in [GRAPHS, REQUESTS] {
-        let list = format!("/apis/nvidia.com/v1beta1/{plural}");
-        let listed = async || bed.client().get(&list).await.unwrap().status == 200;
-        until(&format!("{plural} listed"), Duration::from_secs(20), listed).await;
+fn heron() -> Value {
+    let reference = json!({"name": "heron", "componentName": "worker"});
+    object("v1beta1", "DynamoGraphDeploymentScalingAdapter", "heron", &json!({"replicas": 2, "dgdRef": reference}))
+}
+
+/// A release with adapters in both versions: otter stored in the older one, and heron in the newer.
+async fn release_with_a_past(sandbox: &Sandbox) {
+    let bed = sandbox.bed();
+    for (plural, kind) in [(ADAPTERS, otter()), (REQUESTS, request("marmot"))] {
+        as_released(bed, plural).await;
+        remove_all(sandbox, &kind, plural).await;
     }
+    change(bed, ADAPTERS, |crd| store_in(crd, "v1alpha1")).await;
+    store(sandbox, &otter(), "v1alpha1").await;
+    change(bed, ADAPTERS, |crd| store_in(crd, "v1beta1")).await;
+    store(sandbox, &heron(), "v1beta1").await;
+    sandbox.accepts(&request_v1alpha1("marmot")).await;
+}
+
+/// Removes all objects of a kind, which other tests have left, once they can be listed in both versions.
+async fn remove_all(sandbox: &Sandbox, kind: &Value, plural: &str) {
+    list(sandbox, plural, "v1alpha1").await;
+    let client = sandbox.bed().client();
+    for object in list(sandbox, plural, "v1beta1").await["items"].as_array().unwrap() {
+        let here = sandbox.place(&with_name(kind, &object["metadata"]["name"]), "v1beta1");
+        let namespace = object["metadata"]["namespace"].as_str().unwrap();
+        client.delete(&here.replace(sandbox.namespace(), namespace)).await.unwrap().granted().unwrap();
+    }
+}
+
+/// The API server needs a moment after each change of a CRD.
+async fn list(sandbox: &Sandbox, plural: &str, version: &str) -> Value {
+    let mut list = Value::Null;
+    until(&format!("{plural} listed in {version}"), PATIENCE, async || {
+        let answer = sandbox.bed().client().get(&format!("/apis/nvidia.com/{version}/{plural}")).await.unwrap();
+        list = answer.body;
+        answer.status == 200
+    })
+    .await;
+    list
+}
+
+fn with_name(object: &Value, name: &Value) -> Value {
+    let mut object = object.clone();
+    object["metadata"]["name"] = name.clone();
+    object
+}
+
+/// Creates an object, once the API server has heard in which version to store it.
+async fn store(sandbox: &Sandbox, object: &Value, version: &str) {
+    let name = object["metadata"]["name"].as_str().unwrap();
+    let stored = async || {
+        sandbox.accepts(object).await;
+        let stored = version_stored(ADAPTERS, sandbox.namespace(), name).await == version;
+        if !stored {
+            sandbox.delete(object).await;
+        }
+        stored
+    };
+    until(&format!("{name} stored in {version}"), PATIENCE, stored).await;
 }
 
 fn report<'a>(document: &'a Value, plural: &str) -> &'a Value {
@@ -75,168 +101,160 @@ fn state(ended: &Ended, plural: &str) -> Value {
     report(&ended.document(), plural)["state"].clone()
 }
 
-/// Waits until only one version is served.
-async fn until_unserved(sandbox: &Sandbox, object: &Value, version: &str) {
+/// Waits until an object is read with a status.
+async fn until_read(sandbox: &Sandbox, object: &Value, version: &str, status: u16) {
     let (place, client) = (sandbox.place(object, version), sandbox.bed().client());
-    let gone = async || client.get(&place).await.unwrap().status == 404;
-    until(&format!("{version} unserved"), Duration::from_secs(10), gone).await;
+    let read = async || client.get(&place).await.unwrap().status == status;
+    until(&format!("{status} in {version}"), PATIENCE, read).await;
+}
+
+async fn ends_conversion_of(bed: &Bed, plural: &str) {
+    let crd = installed(bed, plural).await;
+    assert_eq!(crd["spec"]["conversion"], json!({"strategy": "None"}));
+    assert_eq!(crd["status"]["storedVersions"], json!(["v1beta1"]));
+    assert_eq!(versions(&crd, "served"), ["v1beta1"]);
 }
 
 async fn objects_are_stored_in_one_version_and_read_without_us(sandbox: Sandbox) {
     let (bed, admin) = (sandbox.bed(), Person::admin(sandbox.bed()));
-    let mut webhooks = release_with_a_past(&sandbox).await;
-    sandbox.accepts(&request_v1alpha1("marmot")).await;
-    let before = sandbox.read(&graph("otter"), "v1beta1").await;
+    release_with_a_past(&sandbox).await;
+    let before = sandbox.read(&otter(), "v1beta1").await;
 
     let ended = admin.uninstalls(&["--yes"]).await;
     assert_eq!(ended.code, 0, "{ended:?}");
     let document = ended.document();
-    let graphs = report(&document, GRAPHS);
-    assert_eq!(graphs["objects"], json!({"found": 2, "rewritten": 1, "refused": []}));
-    assert_eq!(graphs["noLongerServed"], json!(["v1alpha1"]));
+    let adapters = report(&document, ADAPTERS);
+    assert_eq!(adapters["objects"], json!({"found": 2, "rewritten": 1, "refused": []}));
+    assert_eq!(adapters["noLongerServed"], json!(["v1alpha1"]));
     assert_eq!(report(&document, REQUESTS)["objects"]["found"], 0, "they were stored in one version before");
-    assert_eq!(version_stored(GRAPHS, sandbox.namespace(), "otter").await, "v1beta1");
+    assert_eq!(version_stored(ADAPTERS, sandbox.namespace(), "otter").await, "v1beta1");
+    ends_conversion_of(bed, ADAPTERS).await;
+    ends_conversion_of(bed, REQUESTS).await;
 
-    webhooks.kill();
-    for plural in [GRAPHS, REQUESTS] {
-        let crd = installed(bed, plural).await;
-        assert_eq!(crd["spec"]["conversion"], json!({"strategy": "None"}));
-        assert_eq!(crd["status"]["storedVersions"], json!(["v1beta1"]));
-        assert_eq!(versions(&crd, "served"), ["v1beta1"]);
-    }
-    until_unserved(&sandbox, &graph("otter"), "v1alpha1").await;
-    let mut after = sandbox.read(&graph("otter"), "v1beta1").await;
+    until_read(&sandbox, &otter(), "v1alpha1", 404).await;
+    let mut after = sandbox.read(&otter(), "v1beta1").await;
     assert_ne!(after["metadata"]["resourceVersion"], before["metadata"]["resourceVersion"]);
     after["metadata"]["resourceVersion"] = before["metadata"]["resourceVersion"].clone();
     assert_eq!(after, before, "nothing else has changed");
-    sandbox.delete(&graph("otter")).await;
-    sandbox.delete(&graph("heron")).await;
-    assert_eq!(state(&admin.uninstalls(&["--yes"]).await, GRAPHS), "nothingToDo");
-
-    installing_again_restores_both(&sandbox, webhooks).await;
-}
-
-async fn installing_again_restores_both(sandbox: &Sandbox, mut webhooks: Webhooks) {
-    let bed = sandbox.bed();
-    Person::admin(bed).applies("1.0.0").await.well();
-    let requests = installed(bed, REQUESTS).await;
-    assert_eq!(requests["spec"]["conversion"]["strategy"], "Webhook");
-    assert_eq!(versions(&requests, "served").len(), 2);
-    convert_by_local_server(bed).await;
-    webhooks.restart(bed).await.unwrap();
-    let place = sandbox.place(&request_v1alpha1("marmot"), "v1alpha1");
-    let read = async || bed.client().get(&place).await.unwrap().status == 200;
-    until("marmot read in v1alpha1", Duration::from_secs(10), read).await;
-    sandbox.accepts(&graph_v1alpha1("lynx")).await;
+    bed.client().delete(&sandbox.place(&otter(), "v1beta1")).await.unwrap().granted().unwrap();
+    sandbox.delete(&heron()).await;
+    assert_eq!(state(&admin.uninstalls(&["--yes"]).await, ADAPTERS), "nothingToDo");
 }
 
 async fn a_dry_run_changes_nothing_and_conversion_can_be_kept(sandbox: Sandbox) {
     let (bed, admin) = (sandbox.bed(), Person::admin(sandbox.bed()));
-    let _webhooks = release_with_a_past(&sandbox).await;
-    let before = installed(bed, GRAPHS).await;
+    release_with_a_past(&sandbox).await;
+    let before = installed(bed, ADAPTERS).await;
     let ended = admin.uninstalls(&["--dry-run"]).await;
     assert_eq!(ended.code, 0, "{ended:?}");
-    assert_eq!(report(&ended.document(), GRAPHS)["objects"]["found"], 2);
-    assert_eq!(installed(bed, GRAPHS).await, before);
-    assert_eq!(version_stored(GRAPHS, sandbox.namespace(), "otter").await, "v1alpha1");
+    assert_eq!(report(&ended.document(), ADAPTERS)["objects"]["found"], 2);
+    assert_eq!(installed(bed, ADAPTERS).await, before);
+    assert_eq!(version_stored(ADAPTERS, sandbox.namespace(), "otter").await, "v1alpha1");
 
     let ended = admin.uninstalls(&["--keep-conversion", "--yes"]).await;
     assert_eq!(ended.code, 0, "{ended:?}");
-    let crd = installed(bed, GRAPHS).await;
+    let crd = installed(bed, ADAPTERS).await;
     assert_eq!(crd["status"]["storedVersions"], json!(["v1beta1"]));
-    assert_eq!(crd["spec"]["conversion"]["strategy"], "Webhook");
-    assert_eq!(versions(&crd, "served").len(), 2);
-    sandbox.read(&graph("otter"), "v1alpha1").await;
+    assert_eq!(crd["spec"], before["spec"]);
+    assert_eq!(version_stored(ADAPTERS, sandbox.namespace(), "otter").await, "v1beta1");
 }
 
 /// Somebody else's policy lets nobody touch the status of otter.
 async fn what_can_not_be_stored_anew_keeps_its_conversion(sandbox: Sandbox) {
     let (bed, admin) = (sandbox.bed(), Person::admin(sandbox.bed()));
-    let _webhooks = release_with_a_past(&sandbox).await;
+    release_with_a_past(&sandbox).await;
     let name = sandbox.namespace();
-    let rule = json!({
-        "apiGroups": ["nvidia.com"], "apiVersions": ["*"], "operations": ["UPDATE"],
-        "resources": ["dynamographdeployments/status"],
-    });
-    let policy = json!({
-        "metadata": {"name": name},
-        "spec": {
-            "matchConstraints": {"resourceRules": [rule]},
-            "validations": [{"expression": "object.metadata.name != 'otter'", "message": "otter is asleep"}],
-        },
-    });
-    let binding = json!({"metadata": {"name": name}, "spec": {"policyName": name, "validationActions": ["Deny"]}});
+    let resources = format!("{ADAPTERS}/status");
+    let rule =
+        json!({"apiGroups": ["nvidia.com"], "apiVersions": ["*"], "operations": ["UPDATE"], "resources": [resources]});
+    let asleep = json!({"expression": "object.metadata.name != 'otter'", "message": "otter is asleep"});
+    let policy = json!({"matchConstraints": {"resourceRules": [rule]}, "validations": [asleep]});
+    let binding = json!({"policyName": name, "validationActions": ["Deny"]});
     let path = |plural: &str| format!("/apis/admissionregistration.k8s.io/v1/{plural}");
-    let (policies, bindings) = (path("validatingadmissionpolicies"), path("validatingadmissionpolicybindings"));
-    bed.client().post(&policies, &policy).await.unwrap().granted().unwrap();
-    bed.client().post(&bindings, &binding).await.unwrap().granted().unwrap();
-    let status = format!("{}/status?dryRun=All", sandbox.place(&graph("otter"), "v1beta1"));
+    let objects = [(path("validatingadmissionpolicies"), policy), (path("validatingadmissionpolicybindings"), binding)];
+    for (path, spec) in &objects {
+        let object = json!({"metadata": {"name": name}, "spec": spec});
+        bed.client().post(path, &object).await.unwrap().granted().unwrap();
+    }
+    let status = format!("{}/status?dryRun=All", sandbox.place(&otter(), "v1beta1"));
     let denied = async || bed.client().merge(&status, &json!({})).await.unwrap().status.is_client_error();
-    until("the policy at work", Duration::from_secs(30), denied).await;
+    until("the policy at work", PATIENCE, denied).await;
 
     let ended = admin.uninstalls(&["--yes"]).await;
     assert_eq!(ended.code, 1, "{ended:?}");
     let document = ended.document();
-    let graphs = report(&document, GRAPHS);
-    assert_eq!(graphs["state"], "remains");
-    let refused = &graphs["objects"]["refused"][0];
+    let adapters = report(&document, ADAPTERS);
+    assert_eq!(adapters["state"], "remains");
+    let refused = &adapters["objects"]["refused"][0];
     assert_eq!((&refused["name"], &refused["namespace"]), (&json!("otter"), &json!(name)));
     assert!(refused["why"].to_string().contains("otter is asleep"), "{refused}");
     assert_eq!(report(&document, REQUESTS)["state"], "done", "the others are done");
-    let crd = installed(bed, GRAPHS).await;
-    assert_eq!(crd["spec"]["conversion"]["strategy"], "Webhook");
-    sandbox.read(&graph("otter"), "v1alpha1").await;
+    assert_eq!(installed(bed, ADAPTERS).await["spec"]["conversion"]["strategy"], "Webhook");
+    sandbox.read(&otter(), "v1alpha1").await;
 
-    bed.client().delete(&format!("{bindings}/{name}")).await.unwrap().granted().unwrap();
-    bed.client().delete(&format!("{policies}/{name}")).await.unwrap().granted().unwrap();
+    for (path, _) in &objects {
+        bed.client().delete(&format!("{path}/{name}")).await.unwrap().granted().unwrap();
+    }
     let allowed = async || bed.client().merge(&status, &json!({})).await.unwrap().status.is_success();
-    until("the policy gone", Duration::from_secs(30), allowed).await;
+    until("the policy gone", PATIENCE, allowed).await;
     assert_eq!(admin.uninstalls(&["--yes"]).await.code, 0);
+    ends_conversion_of(bed, ADAPTERS).await;
 }
 
 /// The release was gone before anybody thought of it.
 async fn run_late_it_mends_what_can_be_mended(sandbox: Sandbox) {
     let (bed, admin) = (sandbox.bed(), Person::admin(sandbox.bed()));
-    let mut webhooks = release_with_a_past(&sandbox).await;
-    sandbox.accepts(&request_v1alpha1("marmot")).await;
-    webhooks.kill();
+    release_with_a_past(&sandbox).await;
+    for plural in [ADAPTERS, REQUESTS] {
+        converted_by(bed, plural, Converter::Gone).await;
+    }
     // What it has converted before it knows by heart.
     bed.restart_api_server().await.unwrap();
-    let marmot = request_v1alpha1("marmot");
+    let marmot = request("marmot");
+    until_read(&sandbox, &marmot, "v1alpha1", 500).await;
     sandbox.read(&marmot, "v1beta1").await;
-    let unreadable = bed.client().get(&sandbox.place(&marmot, "v1alpha1")).await.unwrap();
-    assert_eq!(unreadable.status, 500);
 
     let ended = admin.uninstalls(&["--yes"]).await;
     assert_eq!(ended.code, 1, "{ended:?}");
-    assert_eq!(state(&ended, REQUESTS), "done");
-    until_unserved(&sandbox, &marmot, "v1alpha1").await;
+    ends_conversion_of(bed, REQUESTS).await;
+    until_read(&sandbox, &marmot, "v1alpha1", 404).await;
     sandbox.read(&marmot, "v1beta1").await;
     let document = ended.document();
-    let graphs = report(&document, GRAPHS);
-    assert_eq!(graphs["state"], "remains");
-    assert!(graphs["remains"].to_string().contains("conversion webhook"), "{graphs}");
+    let adapters = report(&document, ADAPTERS);
+    assert_eq!(adapters["state"], "remains");
+    assert!(adapters["remains"].to_string().contains("conversion webhook"), "{adapters}");
     assert!(ended.stderr.contains("install it once more"), "{ended:?}");
-    assert_eq!(installed(bed, GRAPHS).await["spec"]["conversion"]["strategy"], "Webhook");
+    assert_eq!(installed(bed, ADAPTERS).await["spec"]["conversion"]["strategy"], "Webhook");
+    sandbox.delete(&heron()).await;
 
-    webhooks.restart(bed).await.unwrap();
-    let readable = async || bed.client().get(&sandbox.place(&graph("otter"), "v1beta1")).await.unwrap().status == 200;
-    until("otter converted", Duration::from_secs(10), readable).await;
+    converted_by(bed, ADAPTERS, Converter::Local).await;
+    until_read(&sandbox, &otter(), "v1beta1", 200).await;
     assert_eq!(admin.uninstalls(&["--yes"]).await.code, 0);
-    webhooks.kill();
-    sandbox.read(&graph("otter"), "v1beta1").await;
+    ends_conversion_of(bed, ADAPTERS).await;
+}
+
+async fn installing_again_restores_conversion_and_versions(sandbox: Sandbox) {
+    let (bed, admin) = (sandbox.bed(), Person::admin(sandbox.bed()));
+    release_with_a_past(&sandbox).await;
+    admin.uninstalls(&["--yes"]).await;
+    admin.applies(NEWER).await.well();
+    let adapters = installed(bed, ADAPTERS).await;
+    assert_eq!(adapters["spec"]["conversion"]["strategy"], "Webhook");
+    assert_eq!(versions(&adapters, "served"), ["v1alpha1", "v1beta1"]);
+    converted_by(bed, ADAPTERS, Converter::Local).await;
+    until_read(&sandbox, &otter(), "v1alpha1", 200).await;
+    let read = sandbox.read(&otter(), "v1alpha1").await;
+    assert_eq!(read["spec"], otter()["spec"]);
 }
 
 async fn what_another_release_converts_is_left_alone(sandbox: Sandbox) {
     let (bed, admin) = (sandbox.bed(), Person::admin(sandbox.bed()));
-    admin.applies("1.0.0").await.well();
-    let before = installed(bed, GRAPHS).await;
-    let other = ["uninstall", "--release", "brook", "-n", "river-system", "--yes"];
-    let ended = admin.runs(&other).await;
+    admin.applies(NEWER).await.well();
+    let before = installed(bed, ADAPTERS).await;
+    let ended = admin.runs(&["uninstall", "--release", "brook", "-n", "river-system", "--yes"]).await;
     assert_eq!(ended.code, 1, "{ended:?}");
     assert!(ended.stdout.contains("converted by the Service river-system/river-"), "{ended:?}");
-    assert_eq!(installed(bed, GRAPHS).await, before);
-    assert_eq!(admin.uninstalls(&["--yes"]).await.code, 0);
+    assert_eq!(installed(bed, ADAPTERS).await, before);
 }
 
 async fn nobody_is_surprised(sandbox: Sandbox) {
