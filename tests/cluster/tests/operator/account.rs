@@ -6,7 +6,6 @@ use std::time::Duration;
 use cluster_tests::{Sandbox, until};
 use gateward_cluster::Connection;
 use gateward_cluster::permissions::{Names, Permissions, ResourceName, permissions};
-use kube::config::Kubeconfig;
 use serde_json::{Value, json};
 
 use crate::definition::ALL;
@@ -86,8 +85,7 @@ impl<'a> Account<'a> {
 
     /// A connection in its name.
     pub async fn connection(&self) -> Connection {
-        let kubeconfig = Kubeconfig::read_from(self.kubeconfig()).unwrap();
-        Connection::of_kubeconfig(kubeconfig, "tests/0.1.0").await.unwrap()
+        Connection::of_kubeconfig(&self.kubeconfig(), "tests/0.1.0").await.unwrap()
     }
 }
 
