@@ -10,6 +10,9 @@ use crate::failure::{Unanswered, within};
 /// How long one request may take. It is far less than a lease lasts.
 pub(crate) const ANSWER: Duration = Duration::from_secs(4);
 
+/// How long a reading may take: CRDs are large, and API servers may have little CPU.
+const READ_ANSWER: Duration = Duration::from_secs(10);
+
 /// How long a write may take that is guarded by what it was decided on. An API server takes seconds for a large CRD where
 /// it has little CPU, and gives up the work where nobody waits for it. Such a write may end after the lease has: it
 /// changes nothing that another replica has written.
@@ -52,6 +55,11 @@ impl fmt::Display for RequestError {
 /// Waits for an answer as long as one may take.
 pub(crate) async fn answered<T>(request: impl Future<Output = kube::Result<T>>) -> Result<T, RequestError> {
     within(ANSWER, request).await.map_err(RequestError)
+}
+
+/// Waits for what is read: nothing is lost where it comes late, since what is written on it is guarded.
+pub(crate) async fn read<T>(request: impl Future<Output = kube::Result<T>>) -> Result<T, RequestError> {
+    within(READ_ANSWER, request).await.map_err(RequestError)
 }
 
 /// Waits for the answer to a write that is guarded.

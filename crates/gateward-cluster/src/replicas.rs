@@ -17,7 +17,7 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
 use crate::connection::Connection;
-use crate::patience::{RequestError, answered};
+use crate::patience::{RequestError, read};
 use crate::setup::Setup;
 
 /// How long a replica may take to show its certificate.
@@ -61,7 +61,7 @@ impl Replicas {
 
     /// All replicas, with what each shows at this moment. `now` is the API server's time.
     pub(crate) async fn read(&self, now: SystemTime) -> Result<Vec<Replica>, RequestError> {
-        let pods = answered(self.pods.list(&ListParams::default().labels(&self.selector))).await?;
+        let pods = read(self.pods.list(&ListParams::default().labels(&self.selector))).await?;
         let reachable = pods.items.iter().filter_map(|pod| reachable(pod, now));
         Ok(join_all(reachable.map(|pod| self.dialled(pod))).await)
     }

@@ -21,7 +21,7 @@ pub(crate) use told::told;
 pub(crate) use watch::{Heard, Scope};
 
 use crate::connection::Connection;
-use crate::patience::{RequestError, answered, guarded};
+use crate::patience::{RequestError, guarded, read};
 use crate::setup::{ConsumerRules, Setup};
 
 /// Reads those who carry bundles, and writes these.
@@ -69,7 +69,7 @@ impl ConsumerStore {
         let api = self.api(kind);
         let lists = by_label.into_iter().chain(by_name).map(|parameters| {
             let api = api.clone();
-            async move { answered(api.list(&parameters)).await }
+            async move { read(api.list(&parameters)).await }
         });
         let mut found = BTreeMap::new();
         for object in try_join_all(lists).await?.iter().flat_map(|list| &list.items) {
@@ -79,7 +79,7 @@ impl ConsumerStore {
     }
 
     async fn read_crd(&self, name: &str) -> Result<Option<Sighting>, RequestError> {
-        let crd = answered(self.api(ConsumerKind::Crd).get_opt(name)).await?;
+        let crd = read(self.api(ConsumerKind::Crd).get_opt(name)).await?;
         Ok(crd.and_then(|crd| self.rules.look_at(ConsumerKind::Crd, &crd)))
     }
 

@@ -15,7 +15,7 @@ use kube::core::PartialObjectMeta;
 pub(crate) use follow::{Follower, Told};
 
 use crate::connection::Connection;
-use crate::patience::{RequestError, answered};
+use crate::patience::{RequestError, answered, read};
 use crate::setup::Setup;
 
 /// Which of the two Secrets.
@@ -68,7 +68,7 @@ impl SecretStore {
 
     /// The newest state of a Secret, from the store itself and from no cache.
     pub(crate) async fn read(&self, which: Which) -> Result<Option<Secret>, RequestError> {
-        answered(self.api.get_opt(self.name(which))).await
+        read(self.api.get_opt(self.name(which))).await
     }
 
     /// Changes a Secret that was read, or creates it whole if it was not there. Both fail if another one was first.
