@@ -334,13 +334,24 @@ fn all_that_is_wrong_is_told_at_once() {
     assert_eq!(sorted, wanted);
 }
 
+/// The names of all keys that are read here.
+fn keys() -> impl Iterator<Item = &'static str> {
+    include_str!("keys.rs").split("Self(\"").skip(1).filter_map(|rest| rest.split('"').next())
+}
+
+#[test]
+fn every_key_that_is_read_is_documented() {
+    let page = include_str!("../../../../docs/configuration.md");
+    for name in keys().filter(|name| name.contains('.')) {
+        assert!(page.contains(&format!("`{name}`")), "{name}");
+    }
+}
+
 /// A key whose name is misspelt here would never be read, and nobody would be told.
 #[test]
 fn every_key_that_is_read_is_a_known_one() {
-    let source = include_str!("keys.rs");
-    let names = source.split("Self(\"").skip(1).filter_map(|rest| rest.split('"').next());
     let mut count = 0;
-    for name in names {
+    for name in keys() {
         let mut shape = Shape::Section(FILE);
         for step in name.split('.') {
             let Shape::Section(known) = shape else { panic!("{name}: nothing is below {step}") };
