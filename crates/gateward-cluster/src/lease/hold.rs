@@ -26,6 +26,8 @@ pub(crate) struct LeaseHolder {
     times: LeaseTimes,
     field_manager: String,
     seen: Option<Observation>,
+    /// What the API server doesn't let this replica do about it.
+    forbidden: Option<String>,
     /// Not before this it is taken again.
     aside_until: Option<Instant>,
     held: watch::Sender<Held>,
@@ -41,6 +43,7 @@ impl LeaseHolder {
             times: setup.lease.times,
             field_manager: setup.field_manager.clone(),
             seen: None,
+            forbidden: None,
             aside_until: None,
             held,
         };
@@ -49,12 +52,17 @@ impl LeaseHolder {
 
     /// Looks at the lease once and does what is to be done; gives how long to wait for the next time.
     pub(crate) async fn tend(&mut self) -> Duration {
-        if let Err(why) = self.look_and_act().await {
-            debug!(lease = self.name, "the writer's lease: {why}");
-            if why.is_forbidden() {
-                warn!(lease = self.name, "the writer's lease: {why}");
+        let failure = self.look_and_act().await.err();
+        // An API server that restarts is told of by others; what is forbidden stays so.
+        let forbidden = failure.as_ref().filter(|why| why.is_forbidden()).map(ToString::to_string);
+        match &failure {
+            Some(why) if forbidden.is_some() && self.forbidden != forbidden => {
+                warn!(lease = self.name, "this replica can't write: {why}");
             }
+            Some(why) => debug!(lease = self.name, "the writer's lease: {why}"),
+            None => {}
         }
+        self.forbidden = forbidden;
         self.times.renewal
     }
 
