@@ -102,6 +102,8 @@ enum Failed {
     Unanswered(Unanswered),
     /// Its answer can't be used.
     Unreadable(serde_json::Error),
+    /// The CRD is on its way out, and whatever is applied goes with it.
+    Leaving,
 }
 
 impl CrdApply {
@@ -155,6 +157,9 @@ impl CrdApply {
     async fn attempt(&self, crd: &Value) -> Result<Option<(Outcome, Definition)>, Failed> {
         let name = name(crd).unwrap_or_default();
         let installed = answered(self.api().get_opt(name)).await?.map(Definition::try_from).transpose()?;
+        if installed.as_ref().is_some_and(Definition::is_leaving) {
+            return Err(Failed::Leaving);
+        }
         let release = Release { version: &self.version, annotation: &self.annotation };
         let outcome = |applied, notes| Outcome { name: name.to_owned(), applied, notes };
         let Some(installed) = installed else {
@@ -250,12 +255,17 @@ impl Failed {
         match self {
             Self::Unanswered(unanswered) => unanswered.told(),
             Self::Unreadable(error) => format!("the API server's answer can't be read: {error}"),
+            Self::Leaving => "it is being deleted, with all its objects".to_owned(),
         }
     }
 
     /// For how long it makes sense to try again.
     fn passes_within(&self, patience: Duration) -> Duration {
-        let Self::Unanswered(unanswered) = self else { return Duration::ZERO };
+        let unanswered = match self {
+            Self::Unanswered(unanswered) => unanswered,
+            Self::Leaving => return patience,
+            Self::Unreadable(_) => return Duration::ZERO,
+        };
         match unanswered.status() {
             // Not reached, overloaded, starting, or somebody else was first.
             None | Some(408 | 409 | 429 | 500..) => patience,

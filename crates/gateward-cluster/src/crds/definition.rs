@@ -45,6 +45,11 @@ impl Definition {
         self.text("/metadata/resourceVersion")
     }
 
+    /// Whether somebody has deleted it; it is there until its objects are gone.
+    pub(crate) fn is_leaving(&self) -> bool {
+        self.0.pointer("/metadata/deletionTimestamp").is_some()
+    }
+
     pub(crate) fn annotation(&self, key: &str) -> Option<&str> {
         self.0.pointer("/metadata/annotations")?.get(key)?.as_str()
     }

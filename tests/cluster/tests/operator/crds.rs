@@ -1,13 +1,15 @@
 //! CRDs as the chart's init step installs and upgrades them.
 
+use std::time::Duration;
+
 use base64::Engine;
-use cluster_tests::{Conversion, Sandbox, Test, crds, tests};
+use cluster_tests::{Conversion, Sandbox, Test, crds, tests, until};
 use serde_json::json;
 
 use crate::account::Account;
 use crate::command::{NAMESPACE, NEWER, OLDER, Person, SERVICE};
 use crate::definition::{
-    ADAPTERS, ALL, GRAPHS, REQUESTS, VERSION, installed, place, remove, remove_all, store_in, versions,
+    ADAPTERS, ALL, GRAPHS, REQUESTS, VERSION, heron, installed, place, remove, remove_all, store_in, versions,
 };
 
 pub fn tests() -> Vec<Test> {
@@ -17,6 +19,7 @@ pub fn tests() -> Vec<Test> {
         a_newer_release_is_left_alone,
         several_at_once_do_no_harm,
         an_api_server_that_restarts_is_waited_for,
+        one_that_is_being_deleted_is_waited_for,
         storage_changes_only_where_objects_can_be_converted,
         what_is_no_version_is_refused,
     ]
@@ -94,6 +97,29 @@ async fn an_api_server_that_restarts_is_waited_for(sandbox: Sandbox) {
     let (restarted, applied) = tokio::join!(bed.restart_api_server(), admin.applies(NEWER));
     restarted.unwrap();
     applied.well();
+}
+
+async fn one_that_is_being_deleted_is_waited_for(sandbox: Sandbox) {
+    let (bed, admin) = (sandbox.bed(), Person::admin(sandbox.bed()));
+    admin.applies(NEWER).await.well();
+    let mut heron = heron();
+    heron["metadata"]["finalizers"] = json!(["zoo.org/asleep"]);
+    sandbox.accepts(&heron).await;
+    bed.client().delete(&place(ADAPTERS)).await.unwrap().granted().unwrap();
+    let name = format!("{ADAPTERS}.nvidia.com");
+    let leaving = installed(bed, ADAPTERS).await["metadata"]["uid"].clone();
+
+    let audit = bed.audit().unwrap();
+    let wake = async {
+        let seen = async || audit.of("admin").unwrap().iter().any(|event| event.verb == "get" && event.name == name);
+        until("the CRD seen", Duration::from_mins(1), seen).await;
+        let awake = json!({"metadata": {"finalizers": null}});
+        bed.client().merge(&sandbox.place(&heron, "v1beta1"), &awake).await.unwrap().granted().unwrap();
+    };
+    let (ended, ()) = tokio::join!(admin.applies(NEWER), wake);
+    assert!(ended.stderr.contains("trying again: it is being deleted"), "{ended:?}");
+    assert!(ended.well().contains(&format!("{name}: created\n")));
+    assert_ne!(installed(bed, ADAPTERS).await["metadata"]["uid"], leaving);
 }
 
 /// An installation of the time before there was a second version that objects are stored in.

@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use base64::Engine;
+use cluster_tests::objects::object;
 use cluster_tests::{Bed, Conversion, crds, until};
 use serde_json::{Value, json};
 
@@ -103,4 +104,10 @@ pub async fn as_released(bed: &Bed, plural: &str) {
 
 fn unconverted() -> Value {
     json!({"spec": {"conversion": {"strategy": "None", "webhook": null}}})
+}
+
+/// An adapter.
+pub fn heron() -> Value {
+    let reference = json!({"name": "heron", "componentName": "worker"});
+    object("v1beta1", "DynamoGraphDeploymentScalingAdapter", "heron", &json!({"replicas": 7, "dgdRef": reference}))
 }

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use cluster_tests::objects::{adapter_v1alpha1, object, request, request_v1alpha1};
+use cluster_tests::objects::{adapter_v1alpha1, request, request_v1alpha1};
 use cluster_tests::{Bed, Sandbox, Test, tests, until};
 use serde_json::{Value, json};
 
 use crate::command::{Ended, NEWER, Person};
 use crate::definition::{
-    ADAPTERS, Converter, REQUESTS, as_released, change, converted_by, installed, store_in, versions,
+    ADAPTERS, Converter, REQUESTS, as_released, change, converted_by, heron, installed, store_in, versions,
 };
 use crate::store::version_stored;
 
@@ -30,12 +30,15 @@ fn otter() -> Value {
     adapter_v1alpha1("otter")
 }
 
-fn heron() -> Value {
-    let reference = json!({"name": "heron", "componentName": "worker"});
-    object("v1beta1", "DynamoGraphDeploymentScalingAdapter", "heron", &json!({"replicas": 2, "dgdRef": reference}))
+/// One that somebody has deleted, and that waits for somebody else.
+fn stork() -> Value {
+    let mut stork = adapter_v1alpha1("stork");
+    stork["metadata"]["finalizers"] = json!(["zoo.org/asleep"]);
+    stork
 }
 
-/// A release with adapters in both versions: otter stored in the older one, and heron in the newer.
+/// A release with adapters in both versions: otter and stork stored in the older one, and heron in the newer. Of otter
+/// today's schema thinks nothing.
 async fn release_with_a_past(sandbox: &Sandbox) {
     let bed = sandbox.bed();
     for (plural, kind) in [(ADAPTERS, otter()), (REQUESTS, request("marmot"))] {
@@ -44,9 +47,23 @@ async fn release_with_a_past(sandbox: &Sandbox) {
     }
     change(bed, ADAPTERS, |crd| store_in(crd, "v1alpha1")).await;
     store(sandbox, &otter(), "v1alpha1").await;
-    change(bed, ADAPTERS, |crd| store_in(crd, "v1beta1")).await;
+    store(sandbox, &stork(), "v1alpha1").await;
+    sandbox.delete(&stork()).await;
+    change(bed, ADAPTERS, |crd| {
+        store_in(crd, "v1beta1");
+        demand_replicas(crd, 5);
+    })
+    .await;
     store(sandbox, &heron(), "v1beta1").await;
     sandbox.accepts(&request_v1alpha1("marmot")).await;
+}
+
+/// Says how few replicas an adapter may ask for.
+fn demand_replicas(crd: &mut Value, minimum: i32) {
+    for version in crd["spec"]["versions"].as_array_mut().unwrap() {
+        let replicas = version.pointer_mut("/schema/openAPIV3Schema/properties/spec/properties/replicas").unwrap();
+        replicas["minimum"] = minimum.into();
+    }
 }
 
 /// Removes all objects of a kind, which other tests have left, once they can be listed in both versions.
@@ -55,8 +72,9 @@ async fn remove_all(sandbox: &Sandbox, kind: &Value, plural: &str) {
     let client = sandbox.bed().client();
     for object in list(sandbox, plural, "v1beta1").await["items"].as_array().unwrap() {
         let here = sandbox.place(&with_name(kind, &object["metadata"]["name"]), "v1beta1");
-        let namespace = object["metadata"]["namespace"].as_str().unwrap();
-        client.delete(&here.replace(sandbox.namespace(), namespace)).await.unwrap().granted().unwrap();
+        let here = here.replace(sandbox.namespace(), object["metadata"]["namespace"].as_str().unwrap());
+        client.merge(&here, &json!({"metadata": {"finalizers": null}})).await.unwrap();
+        client.delete(&here).await.unwrap();
     }
 }
 
@@ -124,10 +142,12 @@ async fn objects_are_stored_in_one_version_and_read_without_us(sandbox: Sandbox)
     assert_eq!(ended.code, 0, "{ended:?}");
     let document = ended.document();
     let adapters = report(&document, ADAPTERS);
-    assert_eq!(adapters["objects"], json!({"found": 2, "rewritten": 1, "refused": []}));
+    assert_eq!(adapters["objects"], json!({"found": 3, "rewritten": 2, "refused": []}));
     assert_eq!(adapters["noLongerServed"], json!(["v1alpha1"]));
     assert_eq!(report(&document, REQUESTS)["objects"]["found"], 0, "they were stored in one version before");
-    assert_eq!(version_stored(ADAPTERS, sandbox.namespace(), "otter").await, "v1beta1");
+    for name in ["otter", "stork"] {
+        assert_eq!(version_stored(ADAPTERS, sandbox.namespace(), name).await, "v1beta1");
+    }
     ends_conversion_of(bed, ADAPTERS).await;
     ends_conversion_of(bed, REQUESTS).await;
 
@@ -147,7 +167,7 @@ async fn a_dry_run_changes_nothing_and_conversion_can_be_kept(sandbox: Sandbox) 
     let before = installed(bed, ADAPTERS).await;
     let ended = admin.uninstalls(&["--dry-run"]).await;
     assert_eq!(ended.code, 0, "{ended:?}");
-    assert_eq!(report(&ended.document(), ADAPTERS)["objects"]["found"], 2);
+    assert_eq!(report(&ended.document(), ADAPTERS)["objects"]["found"], 3);
     assert_eq!(installed(bed, ADAPTERS).await, before);
     assert_eq!(version_stored(ADAPTERS, sandbox.namespace(), "otter").await, "v1alpha1");
 
