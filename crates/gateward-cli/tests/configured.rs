@@ -88,6 +88,13 @@ fn a_policy_that_there_is_not_is_refused() {
 }
 
 #[test]
+fn options_of_the_released_operators_log_are_understood() {
+    let zap = ["--zap-log-level=debug", "--zap-encoder", "console", "--zap-devel", "--zap-stacktrace-level=error"];
+    let said = refused(FILE, &[&zap[..], &["--operator-version", "unknown"]].concat(), &POD);
+    assert!(said.contains("--operator-version: \"unknown\"") && !said.contains("zap"), "{said}");
+}
+
+#[test]
 fn options_of_one_way_to_serve_are_none_of_the_other() {
     for wrong in [&["--listen", "127.0.0.1:0"][..], &["--local"], &["--facts", "facts.yaml"]] {
         assert!(refused(FILE, wrong, &POD).contains("cannot be used with"), "{wrong:?}");

@@ -49,3 +49,37 @@ impl ZapOptions {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::{Args as _, Command, FromArgMatches as _};
+
+    use super::*;
+
+    fn options(arguments: &[&str]) -> ZapOptions {
+        let command = ZapOptions::augment_args(Command::new("serve").arg(clap::Arg::new("local")));
+        let given = ["serve"].iter().chain(arguments);
+        ZapOptions::from_arg_matches(&command.try_get_matches_from(given).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn levels_of_zap_are_levels_of_ours() {
+        for (level, filter) in [
+            ("debug", "debug"),
+            ("info", "info"),
+            ("error", "error"),
+            ("panic", "error"),
+            ("1", "debug"),
+            ("5", "trace"),
+        ] {
+            assert_eq!(options(&["--zap-log-level", level]).filter(), Some(filter), "{level}");
+        }
+        assert_eq!(options(&["--zap-devel=false"]).filter(), None);
+    }
+
+    #[test]
+    fn the_console_of_zap_is_text() {
+        assert_eq!(options(&["--zap-encoder=console"]).format(), Some(LogFormat::Text));
+        assert_eq!(options(&[]).format(), None);
+    }
+}
