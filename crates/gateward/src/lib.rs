@@ -43,7 +43,8 @@
 //! the operator's own: `Kind::<v2::TestEntity>::new().spoke::<v1::TestEntity>(Names)`. Conversion is then served, and
 //! objects of a spoke are judged by the hub's handlers with findings in the user's own paths.
 //!
-//! The command line that `run` owns: `serve`, `check`, `convert`, `review`, `generate`, `rules`, `completions`.
+//! The command line that `run` owns: `serve`, `check`, `convert`, `review`, `certs`, `crds`, `generate`, `rules`,
+//! `uninstall`, `completions`.
 //!
 //! # Features
 //!
