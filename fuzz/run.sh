@@ -9,7 +9,7 @@ cd "$(dirname "$0")"
 
 seconds=${FUZZ_SECONDS:-60}
 targets=("$@")
-[ ${#targets[@]} -gt 0 ] || targets=(review conversion yaml schema patch)
+[ ${#targets[@]} -gt 0 ] || targets=(review conversion yaml schema patch configuration certificates)
 
 if ! cargo +nightly --version >/dev/null 2>&1; then
     echo "fuzz: skipped, because there is no nightly toolchain (rustup toolchain install nightly --profile minimal)"

@@ -1,10 +1,12 @@
 //! Writes what the fuzz targets start from: `seeds FOLDER`.
 //!
-//! Reviews and YAML are the examples of the rule catalogue, which meet every rule; the rest is written here.
+//! Reviews and YAML are the examples of the rule catalogue, which meet every rule; the rest is written or made here.
 
 use std::path::Path;
 use std::{env, fs, io};
 
+use gateward_certs::rotation::{Cause, Phase, Progress};
+use gateward_certs::{Authority, CommonName, ServerNames, SystemKeys, TEN_YEARS, Validity};
 use gateward_lint::yaml;
 use serde_json::{Value, json};
 
@@ -37,7 +39,7 @@ fn patches() -> [Value; 4] {
 fn main() -> io::Result<()> {
     let folder = env::args().nth(1).ok_or_else(|| io::Error::other("usage: seeds FOLDER"))?;
     let folder = Path::new(&folder);
-    for target in ["review", "conversion", "yaml", "schema", "patch"] {
+    for target in ["review", "conversion", "yaml", "schema", "patch", "configuration", "certificates"] {
         fs::create_dir_all(folder.join(target))?;
     }
     for rule in dynamo_webhooks::registry().rules() {
@@ -60,7 +62,51 @@ fn main() -> io::Result<()> {
     for (index, pair) in patches().iter().enumerate() {
         fs::write(folder.join(format!("patch/{index}")), pair.to_string())?;
     }
+    fs::write(folder.join("configuration/whole"), configuration().to_string())?;
+    for (index, parts) in certificates().map_err(io::Error::other)?.iter().enumerate() {
+        fs::write(folder.join(format!("certificates/{index}")), parts.join("\n%%%%\n"))?;
+    }
     Ok(())
+}
+
+/// A configuration file with something of each shape.
+fn configuration() -> Value {
+    json!({
+        "apiVersion": "operator.config.dynamo.nvidia.com/v1alpha1",
+        "kind": "OperatorConfiguration",
+        "server": {
+            "metrics": {"bindAddress": "0.0.0.0", "port": 8080, "secure": true},
+            "healthProbe": {"port": 8081},
+            "webhook": {
+                "host": "::", "port": 9443, "certProvisionMode": "auto", "secretName": "webhook-server-cert",
+                "serviceName": "otter-webhook-service", "fullname": "otter", "operatorPrincipals": ["jane"],
+                "certificates": {"caLifetime": "87600h", "lifetime": "1h30m5.5s", "keyAlgorithm": "RSA"},
+            },
+        },
+        "leaderElection": {"enabled": true, "id": "otter", "namespace": "zoo"},
+        "namespace": {"restricted": "", "scope": {"leaseDuration": "30s", "leaseRenewInterval": "10s"}},
+        "orchestrators": {"grove": {"enabled": null}},
+        "checkpoint": {"enabled": true},
+        "security": {"enableHTTP2": false},
+        "logging": {"level": "info", "format": "json"},
+        "unknown": [1],
+    })
+}
+
+/// Secrets, annotations and a bundle: of an installation that is well, and of one in the middle of an exchange.
+fn certificates() -> Result<Vec<Vec<String>>, Box<dyn std::error::Error + Send + Sync>> {
+    let now = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_hours(500_000);
+    let validity = Validity::starting(now, TEN_YEARS)?;
+    let authority = Authority::new(&CommonName::new("otter webhooks")?, validity, &SystemKeys)?;
+    let names = ServerNames::of_service("otter", "zoo", "cluster.local")?;
+    let leaf = authority.issue(&names, validity, &SystemKeys)?;
+    let (trust, key) = (authority.certificate_pem(), authority.private_key_pem());
+    let secrets = [leaf.certificate_pem(), leaf.private_key_pem(), trust.clone(), trust.clone(), key];
+    let with = |further: [&str; 3]| secrets.iter().cloned().chain(further.map(str::to_owned)).collect::<Vec<_>>();
+    let request = authority.anchor().fingerprint().to_string();
+    let (phase, cause, to) = (Phase::Publish, Some(Cause::Requested), authority.anchor().fingerprint());
+    let progress = Progress { phase, cause, since: Some(now), to }.to_string();
+    Ok(vec![with(["", "", &trust]), with([&progress, &request, ""])])
 }
 
 /// An example of the catalogue as the API server would send it to be converted.
