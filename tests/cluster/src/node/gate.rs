@@ -3,17 +3,19 @@
 //! TLS ends here, with the API server's own certificate, and begins anew. Who somebody is stays as it is: Pods show
 //! tokens, never certificates.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use futures_util::stream;
 use http::{Request, Response, Uri};
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, StreamBody};
-use hyper::body::Incoming;
+use hyper::body::{Frame, Incoming};
 use hyper::client::conn::http1::{self, SendRequest};
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
@@ -68,10 +70,33 @@ impl Delays {
     }
 }
 
+/// When events came for the first time: who takes a watch up anew is told the same again, and must not have to wait for
+/// it from the beginning.
+#[derive(Debug, Default)]
+struct Arrivals(std::sync::Mutex<HashMap<u64, Instant>>);
+
+impl Arrivals {
+    /// So many are remembered at most, and for so long where there are more.
+    const MANY: usize = 2_000;
+    const LONG: Duration = Duration::from_mins(5);
+
+    fn first(&self, event: &[u8], now: Instant) -> Instant {
+        let mut hasher = DefaultHasher::new();
+        event.hash(&mut hasher);
+        let mut known = self.0.lock().unwrap();
+        if known.len() > Self::MANY {
+            known.retain(|_, came| now.duration_since(*came) < Self::LONG);
+        }
+        *known.entry(hasher.finish()).or_insert(now)
+    }
+}
+
 /// Takes connections of Pods, for ever.
 pub(crate) async fn open(client: Client, folder: &Path, delays: Delays) -> anyhow::Result<()> {
+    let arrivals = Arc::<Arrivals>::default();
     listen(SERVICE, folder, move |stream, peer| {
-        Passage { client: client.clone(), pod: peer.ip(), delays: delays.clone() }.serve(stream)
+        let (client, delays, arrivals) = (client.clone(), delays.clone(), Arc::clone(&arrivals));
+        Passage { client, pod: peer.ip(), delays, arrivals }.serve(stream)
     })
     .await
 }
@@ -82,6 +107,7 @@ struct Passage {
     client: Client,
     pod: IpAddr,
     delays: Delays,
+    arrivals: Arc<Arrivals>,
 }
 
 impl Passage {
@@ -105,30 +131,39 @@ impl Passage {
         };
         let answer = connection.send_request(request).await?;
         *behind = Some(connection);
+        let watches = watches && answer.status().is_success();
         Ok(if watches { answer.map(|body| self.delayed(body)) } else { answer.map(BodyExt::boxed) })
     }
 
-    /// The same body, later. It is read at once, so that a delay is the same for each of its pieces.
+    /// The same body, an event after the other, each of them later. It is read at once, so that the delay is counted
+    /// from when an event comes.
     fn delayed(&self, mut body: Incoming) -> BoxBody<Bytes, hyper::Error> {
         let (keep, kept) = mpsc::unbounded_channel();
+        let arrivals = Arc::clone(&self.arrivals);
         tokio::spawn(async move {
+            let mut read = BytesMut::new();
             loop {
                 let frame = tokio::select! {
                     frame = body.frame() => frame,
                     // The Pod has hung up.
                     () = keep.closed() => return,
                 };
-                let Some(frame) = frame else { return };
-                if keep.send((Instant::now(), frame)).is_err() {
-                    return;
+                // Half an event is of no use to anybody, nor is the news that an answer has broken off.
+                let Some(Ok(frame)) = frame else { return };
+                read.extend_from_slice(frame.data_ref().map_or(&[], Bytes::as_ref));
+                while let Some(end) = read.iter().position(|byte| *byte == b'\n') {
+                    let event = read.split_to(end + 1).freeze();
+                    if keep.send((arrivals.first(&event, Instant::now()), event)).is_err() {
+                        return;
+                    }
                 }
             }
         });
         let (pod, delays) = (self.pod, self.delays.clone());
         let frames = stream::unfold((kept, delays), move |(mut kept, delays)| async move {
-            let (came, frame) = kept.recv().await?;
+            let (came, event) = kept.recv().await?;
             delays.pass(pod, came).await;
-            Some((frame, (kept, delays)))
+            Some((Ok(Frame::data(event)), (kept, delays)))
         });
         BodyExt::boxed(StreamBody::new(frames))
     }
@@ -177,6 +212,15 @@ mod tests {
         };
         tokio::join!(delays.pass(pod, came), taken_away);
         assert!(came.elapsed() < Duration::from_mins(1));
+    }
+
+    #[test]
+    fn an_event_that_is_told_again_came_when_it_was_told_first() {
+        let (arrivals, first) = (Arrivals::default(), Instant::now());
+        let later = first + Duration::from_secs(9);
+        assert_eq!(arrivals.first(b"otter", first), first);
+        assert_eq!(arrivals.first(b"otter", later), first);
+        assert_eq!(arrivals.first(b"heron", later), later);
     }
 
     #[test]
