@@ -27,7 +27,7 @@ RULE_TESTS := cases catalogue any_shape agreement commands convert kubeops_olm
 IDLE_TESTS := idle
 CONVERSION_TESTS := conversion
 CLUSTER_TESTS := api_server chart in_cluster keeper load node operator webhooks
-INSTALL_TESTS := install
+INSTALL_TESTS := drift install releases
 IN_CLUSTER_TESTS := $(INSTALL_TESTS)
 PACKAGES := crates/* examples/* tests/* xtask
 ALL_TESTS := $(sort $(basename $(notdir $(wildcard $(PACKAGES:%=%/tests/*.rs)))) \

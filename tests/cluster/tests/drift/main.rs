@@ -1,0 +1,136 @@
+//! Bundles that somebody changes are restored at once.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use cluster_tests::{AUTHORITY, Chart, Release, Sandbox, run_in_turn, tests, until};
+use serde_json::{Value, json};
+
+const RELEASE: &str = "dynamo-platform";
+const NAMESPACE: &str = "dynamo-system";
+/// The CRD that is the largest.
+const CRD: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/dynamographdeployments.nvidia.com";
+/// How often each change is made.
+const TIMES: usize = 20;
+
+fn main() -> ExitCode {
+    let tests = tests![
+        a_bundle_that_is_emptied_is_restored,
+        a_bundle_that_is_replaced_is_restored,
+        an_entry_that_is_added_gets_a_bundle,
+    ];
+    run_in_turn(tests, async |bed| {
+        bed.start_node().await?;
+        let release = Release::new(&bed, RELEASE, NAMESPACE);
+        release.install(Chart::Current, &json!({})).await?;
+        Ok(release)
+    })
+}
+
+async fn a_bundle_that_is_emptied_is_restored(sandbox: Sandbox) {
+    drift(&sandbox, "emptied", |object| {
+        for config in configs(object) {
+            config.as_object_mut().unwrap().remove("caBundle");
+        }
+    })
+    .await;
+}
+
+async fn a_bundle_that_is_replaced_is_restored(sandbox: Sandbox) {
+    // Some authority that has nothing to do with ours.
+    let other = STANDARD.encode(std::fs::read(sandbox.bed().folder().join("ca.crt")).unwrap());
+    drift(&sandbox, "replaced", |object| {
+        for config in configs(object) {
+            config["caBundle"] = other.clone().into();
+        }
+    })
+    .await;
+}
+
+async fn an_entry_that_is_added_gets_a_bundle(sandbox: Sandbox) {
+    let mut number = 0;
+    drift(&sandbox, "added", |object| {
+        number += 1;
+        let Some(webhooks) = object["webhooks"].as_array_mut() else { return };
+        let mut added = webhooks[0].clone();
+        added["name"] = "added.example.org".into();
+        added["clientConfig"].as_object_mut().unwrap().remove("caBundle");
+        // It differs each time, so that each time it is another one.
+        added["timeoutSeconds"] = (1 + number % 30).into();
+        webhooks.retain(|webhook| webhook["name"] != "added.example.org");
+        webhooks.push(added);
+    })
+    .await;
+}
+
+/// The parts of a configuration or CRD that carry bundles.
+fn configs(object: &mut Value) -> Vec<&mut Value> {
+    if object["webhooks"].is_array() {
+        let webhooks = object["webhooks"].as_array_mut().unwrap();
+        return webhooks.iter_mut().map(|webhook| &mut webhook["clientConfig"]).collect();
+    }
+    vec![&mut object["spec"]["conversion"]["webhook"]["clientConfig"]]
+}
+
+/// Changes objects that carry bundles, one after the other, and measures how long they stay so.
+async fn drift(sandbox: &Sandbox, what: &str, mut change: impl FnMut(&mut Value)) {
+    let (client, release) = (sandbox.bed().client(), sandbox.release(RELEASE, NAMESPACE));
+    let authority = release.certificate(AUTHORITY).await.unwrap().unwrap();
+    let mut times = Vec::new();
+    for path in release.configurations().iter().chain(&[CRD.to_owned()]).cycle() {
+        let mut object = client.get(path).await.unwrap().granted().unwrap();
+        let before = object.clone();
+        change(&mut object);
+        if object == before {
+            continue;
+        }
+        let sent = Instant::now();
+        let answer = client.put(path, &object).await.unwrap();
+        if answer.status.as_u16() == 409 {
+            // The writer has just tidied up after the last time.
+            continue;
+        }
+        answer.granted().unwrap();
+        let changed = Instant::now();
+        until(&format!("{path} {what}"), Duration::from_secs(30), async || {
+            let mut object = client.get(path).await.unwrap().granted().unwrap();
+            // What somebody has added is taken away when all replicas have been looked at.
+            let restored = |config: &mut Value| {
+                let bundle = STANDARD.decode(config["caBundle"].as_str().unwrap_or_default()).unwrap();
+                String::from_utf8_lossy(&bundle).contains(authority.trim())
+            };
+            configs(&mut object).into_iter().all(restored)
+        })
+        .await;
+        times.push(Repair { of_a_crd: path == CRD, took: changed.elapsed(), write: changed - sent });
+        if times.len() == TIMES {
+            break;
+        }
+    }
+    times.sort_unstable_by_key(|repair| repair.took);
+    let (median, worst) = (times[TIMES / 2].took, times[TIMES - 1].took);
+    println!("{what}: restored {TIMES} times, median {median:.1?}, worst {worst:.1?}");
+    assert!(times.iter().all(Repair::is_soon), "{times:#?}");
+}
+
+/// How long a change has stood.
+#[derive(Debug)]
+#[allow(dead_code, reason = "all of it is printed")]
+struct Repair {
+    of_a_crd: bool,
+    took: Duration,
+    /// How long the API server took for the change itself.
+    write: Duration,
+}
+
+impl Repair {
+    /// Within a second. The API server itself takes seconds for a write of a CRD where it has little CPU.
+    fn is_soon(&self) -> bool {
+        let writes = if self.of_a_crd { self.write * 3 } else { Duration::ZERO };
+        self.took < Duration::from_secs(1) + writes
+    }
+}

@@ -1,0 +1,100 @@
+//! Releases that come and go, one after the other on one cluster.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+use std::process::ExitCode;
+
+use cluster_tests::objects::{graph, graph_v1alpha1, model};
+use cluster_tests::{Chart, Sandbox, run_in_turn, tests};
+use serde_json::{Value, json};
+
+fn main() -> ExitCode {
+    let tests = tests![
+        the_longest_names_that_helm_and_kubernetes_take_work,
+        what_is_uninstalled_leaves_no_webhook_configuration,
+        what_is_uninstalled_after_our_command_reads_and_deletes_as_before,
+        a_forgotten_command_is_made_up_for,
+    ];
+    run_in_turn(tests, async |bed| bed.start_node().await)
+}
+
+/// The webhook configurations of the cluster.
+async fn configurations(sandbox: &Sandbox) -> Vec<Value> {
+    let mut all = Vec::new();
+    for kind in ["validating", "mutating"] {
+        let path = format!("/apis/admissionregistration.k8s.io/v1/{kind}webhookconfigurations");
+        let list = sandbox.bed().client().get(&path).await.unwrap().granted().unwrap();
+        all.extend(list["items"].as_array().unwrap().iter().map(|item| item["metadata"]["name"].clone()));
+    }
+    all
+}
+
+async fn crd(sandbox: &Sandbox) -> Value {
+    let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/dynamographdeployments.nvidia.com";
+    sandbox.bed().client().get(path).await.unwrap().granted().unwrap()
+}
+
+/// Asks for verdicts, defaults and conversions, and leaves two graphs of these names.
+async fn works(sandbox: &Sandbox, [name, older]: [&str; 2]) {
+    sandbox.rejects(&model("rail", "ftp://example.org"), &["spec.source.uri"]).await;
+    sandbox.defaults_to(&graph(name), &[("/spec/components/0/replicas", json!(1))]).await;
+    sandbox.survives(&graph_v1alpha1(older), "v1beta1").await;
+}
+
+async fn the_longest_names_that_helm_and_kubernetes_take_work(sandbox: Sandbox) {
+    let release = sandbox.release(&"r".repeat(53), &"n".repeat(63));
+    release.install(Chart::Current, &json!({})).await.unwrap();
+    works(&sandbox, ["heron", "otter"]).await;
+    release.uninstall().await.unwrap();
+}
+
+async fn what_is_uninstalled_leaves_no_webhook_configuration(sandbox: Sandbox) {
+    let release = sandbox.release("otter", "river");
+    release.install(Chart::Current, &json!({})).await.unwrap();
+    assert_eq!(configurations(&sandbox).await, ["otter-validating", "otter-mutating"]);
+    works(&sandbox, ["heron", "otter"]).await;
+    release.uninstall().await.unwrap();
+    assert_eq!(configurations(&sandbox).await, Vec::<Value>::new());
+}
+
+async fn what_is_uninstalled_after_our_command_reads_and_deletes_as_before(sandbox: Sandbox) {
+    let release = sandbox.release("otter", "river");
+    release.install(Chart::Current, &json!({})).await.unwrap();
+    works(&sandbox, ["heron", "otter"]).await;
+    println!("{}", release.gateward(&["uninstall", "--yes"]).await.unwrap());
+    release.uninstall().await.unwrap();
+    neutral(&sandbox).await;
+    sandbox.read(&graph_v1alpha1("otter"), "v1beta1").await;
+    sandbox.delete(&graph("otter")).await;
+
+    release.install(Chart::Current, &json!({})).await.unwrap();
+    let crd = crd(&sandbox).await;
+    assert_eq!(crd["spec"]["conversion"]["strategy"], "Webhook");
+    assert!(crd["spec"]["versions"].as_array().unwrap().iter().all(|version| version["served"] == true), "{crd}");
+    sandbox.read(&graph("heron"), "v1alpha1").await;
+    works(&sandbox, ["stork", "lynx"]).await;
+    release.uninstall().await.unwrap();
+}
+
+async fn a_forgotten_command_is_made_up_for(sandbox: Sandbox) {
+    let release = sandbox.release("otter", "river");
+    release.install(Chart::Current, &json!({})).await.unwrap();
+    works(&sandbox, ["heron", "otter"]).await;
+    release.uninstall().await.unwrap();
+    // What is stored in the version that is asked for needs no webhook.
+    sandbox.read(&graph("heron"), "v1beta1").await;
+    sandbox.delete(&graph("heron")).await;
+    println!("{}", release.gateward(&["uninstall", "--yes"]).await.unwrap());
+    neutral(&sandbox).await;
+    sandbox.delete(&graph("otter")).await;
+}
+
+/// Nothing has to be converted any more, and nothing can be misread.
+async fn neutral(sandbox: &Sandbox) {
+    let crd = crd(sandbox).await;
+    assert_eq!(crd["spec"]["conversion"]["strategy"], "None", "{crd}");
+    assert_eq!(crd["status"]["storedVersions"], json!(["v1beta1"]));
+    let served = crd["spec"]["versions"].as_array().unwrap().iter().filter(|version| version["served"] == true);
+    let served: Vec<&Value> = served.map(|version| &version["name"]).collect();
+    assert_eq!(served, ["v1beta1"]);
+}
