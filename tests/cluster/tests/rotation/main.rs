@@ -1,0 +1,137 @@
+//! Certificates change under a load, and nobody notices.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use cluster_tests::{AUTHORITY, Chart, LEAF, Load, Release, Sandbox, run_in_turn, tests, until};
+use serde_json::{Value, json};
+
+const RELEASE: &str = "dynamo-platform";
+const NAMESPACE: &str = "dynamo-system";
+
+fn main() -> ExitCode {
+    let tests = tests![
+        a_certificate_is_renewed,
+        an_authority_is_exchanged_while_replicas_hear_of_it_late,
+        an_authority_is_exchanged_while_replicas_hear_of_it_a_minute_late,
+        the_servers_secret_is_deleted,
+        the_authoritys_secret_is_deleted,
+        both_secrets_are_deleted,
+    ];
+    run_in_turn(tests, async |bed| {
+        bed.start_node().await?;
+        let release = Release::new(&bed, RELEASE, NAMESPACE);
+        release.install(Chart::Current, &json!({})).await?;
+        Ok(release)
+    })
+}
+
+fn release(sandbox: &Sandbox) -> Release {
+    sandbox.release(RELEASE, NAMESPACE)
+}
+
+/// Values with which certificates live for so long.
+fn lifetime(lifetime: &str) -> Value {
+    json!({"dynamo-operator": {"webhook": {"certificates": {"lifetime": lifetime}}}})
+}
+
+async fn a_certificate_is_renewed(sandbox: Sandbox) {
+    let release = release(&sandbox);
+    // It is renewed at two thirds of its life.
+    release.upgrade(Chart::Current, &lifetime("90s")).await.unwrap();
+    let first = replaced(&release, LEAF).await;
+    let tally = Load::during(&sandbox, async |_| {
+        renewed(&release, LEAF, &first, Duration::from_secs(90)).await;
+    })
+    .await;
+    tally.assert_no_failures();
+    release.upgrade(Chart::Current, &lifetime("87600h")).await.unwrap();
+    replaced(&release, LEAF).await;
+}
+
+async fn an_authority_is_exchanged_while_replicas_hear_of_it_late(sandbox: Sandbox) {
+    exchange(&sandbox, Duration::from_secs(2), Duration::from_mins(3)).await;
+}
+
+async fn an_authority_is_exchanged_while_replicas_hear_of_it_a_minute_late(sandbox: Sandbox) {
+    exchange(&sandbox, Duration::from_mins(1), Duration::from_mins(7)).await;
+}
+
+/// Has the authority exchanged while what watches deliver to the replicas is delayed.
+async fn exchange(sandbox: &Sandbox, delay: Duration, within: Duration) {
+    let release = release(sandbox);
+    let before = release.certificate(AUTHORITY).await.unwrap().unwrap();
+    sandbox.bed().node().delay_watches(delay);
+    let tally = Load::during(sandbox, async |_| {
+        println!("{}", release.gateward(&["certs", "rotate"]).await.unwrap());
+        exchanged(&release, &before, within).await;
+    })
+    .await;
+    sandbox.bed().node().delay_watches(Duration::ZERO);
+    tally.assert_no_failures();
+}
+
+async fn the_servers_secret_is_deleted(sandbox: Sandbox) {
+    let release = release(&sandbox);
+    let authority = release.certificate(AUTHORITY).await.unwrap();
+    let tally = Load::during(&sandbox, async |_| {
+        replaced(&release, LEAF).await;
+    })
+    .await;
+    tally.assert_no_failures();
+    assert_eq!(release.certificate(AUTHORITY).await.unwrap(), authority, "its authority was still good");
+}
+
+async fn the_authoritys_secret_is_deleted(sandbox: Sandbox) {
+    deleted(&sandbox, &[AUTHORITY]).await;
+}
+
+async fn both_secrets_are_deleted(sandbox: Sandbox) {
+    deleted(&sandbox, &[AUTHORITY, LEAF]).await;
+}
+
+/// Has Secrets deleted, and another authority made.
+async fn deleted(sandbox: &Sandbox, secrets: &[&str]) {
+    let release = release(sandbox);
+    let before = release.certificate(AUTHORITY).await.unwrap().unwrap();
+    let tally = Load::during(sandbox, async |_| {
+        for secret in secrets {
+            release.delete_secret(secret).await.unwrap();
+        }
+        exchanged(&release, &before, Duration::from_mins(3)).await;
+    })
+    .await;
+    tally.assert_no_failures();
+}
+
+/// Deletes a Secret, and waits for its successor. Gives the new certificate.
+async fn replaced(release: &Release, secret: &str) -> String {
+    let before = release.certificate(secret).await.unwrap().unwrap();
+    release.delete_secret(secret).await.unwrap();
+    renewed(release, secret, &before, Duration::from_secs(30)).await
+}
+
+/// Waits until a Secret holds another certificate, and gives it.
+async fn renewed(release: &Release, secret: &str, before: &str, within: Duration) -> String {
+    let mut now = None;
+    let time = until(&format!("another certificate in {secret}"), within, async || {
+        now = release.certificate(secret).await.unwrap().filter(|certificate| certificate != before);
+        now.is_some()
+    })
+    .await;
+    println!("another certificate in {secret} after {time:.1?}");
+    now.unwrap()
+}
+
+/// Waits until another authority has taken over everywhere, alone.
+async fn exchanged(release: &Release, before: &str, within: Duration) {
+    let time = until("the end of the exchange", within, async || {
+        let Some(authority) = release.certificate(AUTHORITY).await.unwrap() else { return false };
+        let over = authority != before && !release.is_rotating().await.unwrap();
+        over && release.bundles().await.unwrap().iter().all(|bundle| bundle.pem.trim() == authority.trim())
+    })
+    .await;
+    println!("another authority is trusted alone after {time:.1?}");
+}
