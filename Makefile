@@ -5,7 +5,7 @@ FUZZ_SECONDS ?= 60
 
 .DEFAULT_GOAL := help
 PARTS := test-unit test-cases test-conversion test-tools test-hostile test-idle test-cluster test-install \
-	test-rotation test-doc test-fuzz
+	test-rollouts test-rotation test-doc test-fuzz
 .PHONY: help run cluster test $(PARTS) lint format deny docs generate shape bench clean
 
 help: ## List the recipes
@@ -26,10 +26,11 @@ LISTENER_TESTS := converting guarding hostile http2 proving serving watching
 RULE_TESTS := cases catalogue any_shape agreement commands convert kubeops_olm
 IDLE_TESTS := idle
 CONVERSION_TESTS := conversion
-CLUSTER_TESTS := api_server chart in_cluster keeper load node operator webhooks
+CLUSTER_TESTS := api_server chart in_cluster keeper node operator webhooks
 INSTALL_TESTS := drift install releases
+ROLLOUT_TESTS := load rollouts
 ROTATION_TESTS := rotation
-IN_CLUSTER_TESTS := $(INSTALL_TESTS) $(ROTATION_TESTS)
+IN_CLUSTER_TESTS := $(INSTALL_TESTS) $(ROLLOUT_TESTS) $(ROTATION_TESTS)
 PACKAGES := crates/* examples/* tests/* xtask
 ALL_TESTS := $(sort $(basename $(notdir $(wildcard $(PACKAGES:%=%/tests/*.rs)))) \
 	$(notdir $(patsubst %/main.rs,%,$(wildcard $(PACKAGES:%=%/tests/*/main.rs)))))
@@ -65,6 +66,9 @@ test-cluster: ## CRDs, webhooks and conversion behind a real API server; builds 
 
 test-install: ## The chart in a cluster: every kind, changed bundles, other names, the way out
 	$(call IN_CLUSTER,$(INSTALL_TESTS))
+
+test-rollouts: ## Under load: upgrade, rollback, restart, a crash, an API server that restarts
+	$(call IN_CLUSTER,$(ROLLOUT_TESTS))
 
 test-rotation: ## Under load: certificates that are renewed, exchanged and deleted
 	$(call IN_CLUSTER,$(ROTATION_TESTS))
