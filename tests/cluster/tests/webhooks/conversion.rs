@@ -175,8 +175,11 @@ async fn labels_and_owners_are_left_alone(sandbox: Sandbox) {
     otter["metadata"]["labels"] = json!({"a": "b"});
     otter["metadata"]["annotations"] = json!({"example.org/c": "d"});
     otter["metadata"]["finalizers"] = json!(["example.org/e"]);
-    let owner =
-        json!({"apiVersion": "v1", "kind": "ConfigMap", "name": "f", "uid": "00000000-0000-0000-0000-000000000000"});
+    // One that is not there would have the garbage collector delete the object at some moment.
+    let config_maps = format!("/api/v1/namespaces/{}/configmaps", sandbox.namespace());
+    let made = sandbox.bed().client().post(&config_maps, &json!({"metadata": {"name": "f"}})).await.unwrap();
+    let uid = &made.granted().unwrap()["metadata"]["uid"];
+    let owner = json!({"apiVersion": "v1", "kind": "ConfigMap", "name": "f", "uid": uid});
     otter["metadata"]["ownerReferences"] = json!([owner]);
     let alpha = sandbox.accepts(&otter).await;
     let beta = sandbox.read(&otter, "v1beta1").await;
