@@ -83,6 +83,13 @@ impl Audit {
         Ok(events)
     }
 
+    /// The requests of a user that were forbidden, where none of the kind was ever granted.
+    ///
+    /// An API server that has just started refuses everybody for a moment, until it has read the roles.
+    pub fn never_granted(&self, user: &str) -> anyhow::Result<Vec<Event>> {
+        Ok(without_the_granted(self.of(user)?))
+    }
+
     /// Waits for a request of a user; `None` where none comes in time.
     pub async fn comes(
         &self,
@@ -98,6 +105,28 @@ impl Audit {
             }
             tokio::time::sleep(GLANCE).await;
         }
+    }
+}
+
+fn without_the_granted(events: Vec<Event>) -> Vec<Event> {
+    let granted: Vec<Event> = events.iter().filter(|event| event.is_granted()).cloned().collect();
+    let mut forbidden = events;
+    forbidden.retain(|event| event.code == 403 && !granted.iter().any(|granted| granted.is_like(event)));
+    forbidden
+}
+
+impl Event {
+    /// Whether the user may do this, whatever became of it.
+    fn is_granted(&self) -> bool {
+        matches!(self.code, 200..=299 | 404 | 409 | 422)
+    }
+
+    /// Whether the same right is needed for both.
+    fn is_like(&self, other: &Self) -> bool {
+        let right = |event: &Self| {
+            [&event.verb, &event.group, &event.resource, &event.namespace, &event.name].map(String::clone)
+        };
+        right(self) == right(other)
     }
 }
 
@@ -174,6 +203,19 @@ mod tests {
         assert_eq!((event.user.as_str(), event.verb.as_str(), event.code), ("otter", "patch", 403));
         assert_eq!((event.group.as_str(), event.resource.as_str()), ("nvidia.com", "dynamomodels/status"));
         assert_eq!((event.namespace.as_str(), event.name.as_str()), ("n", "m"));
+    }
+
+    #[test]
+    fn what_was_granted_at_another_time_is_not_held_against_a_user() {
+        let asked = |verb: &str, code: u16| {
+            event(&format!(
+                r#"{{"requestURI":"/x","verb":"{verb}","user":{{"username":"a"}},
+                    "objectRef":{{"resource":"secrets","name":"s"}},"responseStatus":{{"code":{code}}}}}"#
+            ))
+        };
+        let left = without_the_granted(vec![asked("get", 200), asked("get", 403), asked("watch", 403)]);
+        assert_eq!(left, [asked("watch", 403)]);
+        assert_eq!(without_the_granted(vec![asked("get", 500), asked("get", 403)]).len(), 1);
     }
 
     #[test]

@@ -50,7 +50,7 @@ impl Prepared for Release {
     /// No replica has asked for what its roles don't grant.
     fn judge(&self) -> anyhow::Result<()> {
         let (audit, account) = (self.bed.whole_audit(), self.account());
-        let forbidden = audit.forbidden(&account)?;
+        let forbidden = audit.never_granted(&account)?;
         if let Some(first) = forbidden.first() {
             bail!("{account} has asked {} times for what it may not do, first {first}", forbidden.len());
         }
