@@ -93,13 +93,6 @@ pub(crate) fn printed<P: Product>(product: &P, installation: &Installation, stan
     product.crds().into_iter().map(printed).collect()
 }
 
-/// The names of the CRDs whose objects are converted.
-pub(crate) fn names_of_converted<P: Product>(product: &P) -> Vec<String> {
-    let documents = product.crds().into_iter().flat_map(|text| yaml::read(text).documents);
-    let converted = documents.filter(|crd| declared(product, &crd.value).is_some_and(|declared| declared.converts));
-    converted.map(|crd| text(&crd.value, "/metadata/name")).collect()
-}
-
 /// The CRDs of a product as documents, each with the stanza that has its objects converted by a Service.
 pub(crate) fn converted_by<P: Product>(product: &P, installation: &Installation) -> Vec<Value> {
     let documents = |printed| match printed {

@@ -79,7 +79,7 @@ pub(crate) async fn run<P: Product>(product: &P, arguments: &Arguments) -> anyho
         effect: if arguments.dry_run { Effect::DryRun } else { Effect::Real },
     };
     let mut progress = Progress::of(arguments.output);
-    let names = crds::names_of_converted(product);
+    let names = crds::converted(product);
     let reports = uninstall.run(&names, &mut |told| progress.tell(told)).await?;
     arguments.conclude(&reports)
 }
