@@ -70,6 +70,14 @@ impl Default for Names {
     }
 }
 
+impl Names {
+    /// What the API server's audit log calls the operator: the command and the version of what it is built with.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn user_agent(&self) -> String {
+        format!("{}/{}", self.command, env!("CARGO_PKG_VERSION"))
+    }
+}
+
 /// An operator: what [`run`](crate::run) serves, checks and prints. A [`Registry`] alone is one without facts.
 pub trait Product: Send + Sync + 'static {
     /// The declared kinds.

@@ -10,7 +10,6 @@ use clap::{Args, Command, Subcommand, ValueEnum};
 use gateward_cluster::inspect::{Asked, Summary, ask_for_rotation, inspect};
 use gateward_cluster::{Connection, Setup};
 
-use crate::cli::crds::user_agent;
 use crate::cli::document::Written;
 use crate::cluster::setup;
 use crate::exit::Exit;
@@ -99,7 +98,7 @@ pub(crate) fn command() -> Command {
 }
 
 pub(crate) async fn run<P: Product>(product: &P, arguments: Arguments) -> anyhow::Result<Exit> {
-    let connection = Connection::connect(&user_agent(product.names().command)).await?;
+    let connection = Connection::connect(&product.names().user_agent()).await?;
     match arguments.what {
         What::Status(arguments) => {
             let setup = arguments.whose.setup(product)?;

@@ -9,7 +9,7 @@ use gateward_cluster::crds::{CrdApply, Told, Version};
 
 use crate::crds;
 use crate::exit::Exit;
-use crate::product::{Names, Product, Release};
+use crate::product::{Product, Release};
 
 /// Arguments of `crds`.
 #[derive(Debug, Args)]
@@ -57,13 +57,13 @@ pub(crate) fn command() -> Command {
 pub(crate) async fn run<P: Product>(product: &P, arguments: Arguments) -> anyhow::Result<Exit> {
     let What::Apply(arguments) = arguments.what;
     crds::check(product)?;
-    let Names { command, version_annotation, crd_manager, .. } = product.names();
-    let connection = Connection::connect(&user_agent(command)).await?;
+    let names = product.names();
+    let connection = Connection::connect(&names.user_agent()).await?;
     let documents = arguments.documents(product);
     let apply = CrdApply {
         client: connection.client(),
-        manager: crd_manager.to_owned(),
-        annotation: version_annotation.to_owned(),
+        manager: names.crd_manager.to_owned(),
+        annotation: names.version_annotation.to_owned(),
         version: arguments.operator_version,
         patience: Duration::from_secs(arguments.timeout),
     };
@@ -79,11 +79,6 @@ impl ApplyArguments {
         installation.service.clone_from(&self.conversion_webhook_service_name);
         crds::converted_by(product, &installation)
     }
-}
-
-/// What the API server's audit log calls us.
-pub(crate) fn user_agent(command: &str) -> String {
-    format!("{command}/{}", env!("CARGO_PKG_VERSION"))
 }
 
 fn version(text: &str) -> Result<Version, String> {

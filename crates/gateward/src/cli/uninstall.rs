@@ -9,7 +9,6 @@ use gateward_cluster::uninstall::{Conversion, CrdReport, Effect, State, Told, Un
 use gateward_cluster::{Connection, ServiceName};
 use serde_json::json;
 
-use crate::cli::crds::user_agent;
 use crate::crds;
 use crate::exit::Exit;
 use crate::product::{Product, Release};
@@ -66,21 +65,20 @@ pub(crate) fn command() -> Command {
 }
 
 pub(crate) async fn run<P: Product>(product: &P, arguments: &Arguments) -> anyhow::Result<Exit> {
-    let command = product.names().command;
-    let connection = Connection::connect(&user_agent(command)).await?;
+    let names = product.names();
+    let connection = Connection::connect(&names.user_agent()).await?;
     if !arguments.may_begin()? {
         bail!("nothing was changed");
     }
     let uninstall = Uninstall {
         client: connection.client(),
-        manager: format!("{command}-uninstall"),
+        manager: format!("{}-uninstall", names.command),
         service: arguments.service(product),
         conversion: if arguments.keep_conversion { Conversion::Kept } else { Conversion::Removed },
         effect: if arguments.dry_run { Effect::DryRun } else { Effect::Real },
     };
     let mut progress = Progress::of(arguments.output);
-    let names = crds::converted(product);
-    let reports = uninstall.run(&names, &mut |told| progress.tell(told)).await?;
+    let reports = uninstall.run(&crds::converted(product), &mut |told| progress.tell(told)).await?;
     arguments.conclude(&reports)
 }
 

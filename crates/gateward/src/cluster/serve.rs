@@ -40,10 +40,6 @@ impl<P: Product> Plan<P> {
         let setup = setup(&product, &settings, &given.surroundings)?;
         Ok(Self { product: Arc::new(product), given, settings, setup })
     }
-
-    fn user_agent(&self) -> String {
-        format!("{}/{}", self.product.names().command, env!("CARGO_PKG_VERSION"))
-    }
 }
 
 /// Serves until a signal comes.
@@ -79,7 +75,7 @@ pub(crate) async fn serve<P: Product>(plan: Plan<P>, mut signals: Signals) -> an
 /// Reads where the API server is, however often that takes: files may come late.
 async fn connected<P: Product>(plan: &Plan<P>, waiting: Waiting) -> Connection {
     loop {
-        match Connection::connect(&plan.user_agent()).await {
+        match Connection::connect(&plan.product.names().user_agent()).await {
             Ok(connection) => return connection,
             Err(error) => {
                 tracing::error!(%error, "trying again to find the API server");
