@@ -5,8 +5,6 @@ use std::collections::BTreeMap;
 use gateward_core::manifest::{FailurePolicy, Installation};
 use serde_json::{Value, json};
 
-/// What the name of a release's Secret of the server's certificate ends in, where the authority's is meant.
-pub const AUTHORITY_SECRET_SUFFIX: &str = "-ca";
 /// What the name of the Service ends in, after the full name of the release.
 pub const SERVICE_SUFFIX: &str = "-webhook-service";
 /// What the name of the writer's lease ends in, after the full name of the release. The controllers have another.

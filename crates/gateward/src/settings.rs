@@ -170,14 +170,29 @@ impl Default for LogSettings {
     }
 }
 
+impl ObjectNames {
+    /// The name of the authority's Secret beside that of the server's certificate.
+    ///
+    /// ```
+    /// use gateward::settings::ObjectNames;
+    ///
+    /// assert_eq!(ObjectNames::authority_secret_of("otter-cert")?, "otter-cert-ca");
+    /// # Ok::<(), gateward::DerivedNameError>(())
+    /// ```
+    pub fn authority_secret_of(secret: &str) -> Result<String, DerivedNameError> {
+        NameLimit::Object.derive(secret, "-ca")
+    }
+}
+
 impl Settings {
     /// The settings of a release that nobody has set anything for. `document` should be empty: nothing in it is read.
     pub(crate) fn of(release: &Release, command: &str, document: &Value) -> Result<Self, SettingsError> {
         let derive = |limit: NameLimit, base: &str, suffix: &str| limit.derive(base, suffix);
+        let secret = "webhook-server-cert";
         let names = || -> Result<ObjectNames, DerivedNameError> {
             Ok(ObjectNames {
-                secret: "webhook-server-cert".into(),
-                authority_secret: "webhook-server-cert-ca".into(),
+                secret: secret.into(),
+                authority_secret: ObjectNames::authority_secret_of(secret)?,
                 service: derive(NameLimit::Service, &release.name, "-webhook-service")?,
                 lease: derive(NameLimit::Object, &release.name, "-webhook-writer")?,
             })

@@ -108,7 +108,7 @@ fn object_names(configuration: &OperatorConfiguration, release: &str) -> Result<
     };
     Ok(ObjectNames {
         secret: webhook.secret_name.clone(),
-        authority_secret: NameLimit::Object.derive(&webhook.secret_name, names::AUTHORITY_SECRET_SUFFIX)?,
+        authority_secret: ObjectNames::authority_secret_of(&webhook.secret_name)?,
         service,
         lease: NameLimit::Object.derive(&fullname, names::LEASE_SUFFIX)?,
     })

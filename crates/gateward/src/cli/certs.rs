@@ -14,7 +14,7 @@ use crate::cli::document::Written;
 use crate::cluster::setup;
 use crate::exit::Exit;
 use crate::product::{Names, Product};
-use crate::settings::{Flags, Given, Surroundings};
+use crate::settings::{Flags, Given, ObjectNames, Surroundings};
 
 /// How often somebody who waits looks.
 const GLANCE: Duration = Duration::from_secs(1);
@@ -129,7 +129,7 @@ impl Whose {
         let given = Given { document, surroundings, flags: Flags::default() };
         let mut settings = product.settings(&given)?;
         if let Some(secret) = &self.secret {
-            settings.names.authority_secret = format!("{secret}-ca");
+            settings.names.authority_secret = ObjectNames::authority_secret_of(secret)?;
             settings.names.secret.clone_from(secret);
         }
         Ok(setup(product, &settings, &given.surroundings)?)
