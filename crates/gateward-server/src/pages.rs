@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::future::Future;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,8 +15,11 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
 use tokio::sync::watch;
 
+use crate::accept::{Door, accept};
+use crate::bind::{BindError, bind};
 use crate::guard::Guarded;
 use crate::limits::{ByteSize, Cap, Limits};
 use crate::patience::{Activity, Patience};
@@ -50,6 +54,40 @@ pub trait Pages: Send + Sync + 'static {
 
     /// The page for a request; `None` is answered with 404.
     fn page(&self, request: &PlainRequest<'_>) -> Option<Page>;
+}
+
+/// A listener of pages, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct PageListener {
+    address: SocketAddr,
+    _phase: watch::Sender<Phase>,
+}
+
+impl PageListener {
+    /// Binds an address and spawns `receive` for each connection, on the runtime of the caller.
+    pub(crate) async fn bind<F: Future<Output = ()> + Send + 'static>(
+        address: SocketAddr,
+        receive: impl Fn(TcpStream, watch::Receiver<Phase>) -> F + Send + Sync + 'static,
+    ) -> Result<Self, BindError> {
+        let (listener, address) = bind(address).await?;
+        let (phase, watched) = watch::channel(Phase::Serving);
+        let door = Door::new(limits().connections);
+        tokio::spawn(async move {
+            let seated = |socket, seat, phase| {
+                let conversation = receive(socket, phase);
+                async move {
+                    let _seat = seat;
+                    conversation.await;
+                }
+            };
+            accept(listener, door, watched, || {}, seated).await;
+        });
+        Ok(Self { address, _phase: phase })
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
 }
 
 /// A listener's answer.

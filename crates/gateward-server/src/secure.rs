@@ -6,17 +6,16 @@ use std::time::Duration;
 
 use http::{Request, request};
 use hyper::body::Incoming;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 
-use crate::accept::{Door, accept};
 use crate::authorize::{Authorize, Permission, bearer, refusal};
-use crate::bind::{BindError, bind};
+use crate::bind::BindError;
 use crate::identity::IdentitySlot;
 use crate::journal::TARGET;
-use crate::pages::{Answered, Pages, asked_for, converse, limits, page};
+use crate::pages::{Answered, PageListener, Pages, asked_for, converse, limits, page};
 use crate::panics::caught;
 use crate::phase::Phase;
 use crate::protocols::Protocols;
@@ -27,10 +26,7 @@ const LONGEST_QUESTION: Duration = Duration::from_secs(8);
 /// A listener that serves pages over TLS until it is dropped, each of them only to those who may read it.
 #[derive(Debug)]
 #[must_use = "the listener closes when this is dropped"]
-pub struct SecureServer {
-    address: SocketAddr,
-    _phase: watch::Sender<Phase>,
-}
+pub struct SecureServer(PageListener);
 
 impl SecureServer {
     /// Binds an address (port 0 takes a free one) and serves at once, on the runtime of the caller. It may be bound
@@ -42,39 +38,18 @@ impl SecureServer {
         pages: impl Pages,
     ) -> Result<Self, BindError> {
         let tls = identity.server_config(&Protocols::Http1).map_err(|error| BindError::Tls(error.to_string()))?;
-        let (listener, address) = bind(address).await?;
-        let (phase, watched) = watch::channel(Phase::Serving);
-        let counter = Counter { tls: tls.into(), authorize, pages };
-        tokio::spawn(serve(listener, watched, Arc::new(counter)));
-        Ok(Self { address, _phase: phase })
+        let counter = Arc::new(Counter { tls: tls.into(), authorize, pages });
+        let receive = move |socket, phase| {
+            let counter = Arc::clone(&counter);
+            async move { counter.receive(socket, phase).await }
+        };
+        PageListener::bind(address, receive).await.map(Self)
     }
 
     /// The bound address.
     pub fn address(&self) -> SocketAddr {
-        self.address
+        self.0.address()
     }
-}
-
-async fn serve<Z: Authorize, P: Pages>(
-    listener: TcpListener,
-    phase: watch::Receiver<Phase>,
-    counter: Arc<Counter<Z, P>>,
-) {
-    let door = Door::new(limits().connections);
-    accept(
-        listener,
-        door,
-        phase,
-        || {},
-        |socket, seat, phase| {
-            let counter = Arc::clone(&counter);
-            async move {
-                let _seat = seat;
-                counter.receive(socket, phase).await;
-            }
-        },
-    )
-    .await;
 }
 
 /// Where pages are handed out.

@@ -72,7 +72,7 @@ impl Default for Names {
 
 impl Names {
     /// What the API server's audit log calls the operator: the command and the version of what it is built with.
-    #[cfg(feature = "cluster")]
+    #[cfg(feature = "cli")]
     pub(crate) fn user_agent(&self) -> String {
         format!("{}/{}", self.command, env!("CARGO_PKG_VERSION"))
     }
