@@ -1,0 +1,140 @@
+//! Each verb of the roles is needed: without it, something that a replica does is forbidden.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+mod right;
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use cluster_tests::objects::{component, object};
+use cluster_tests::{AUTHORITY, Audit, Chart, LEAF, Release, Sandbox, run_in_turn, tests, until};
+use serde_json::{Value, json};
+
+use crate::right::Right;
+
+const RELEASE: &str = "dynamo-platform";
+const NAMESPACE: &str = "dynamo-system";
+/// How soon a replica misses what it may not do any more.
+const SOON: Duration = Duration::from_secs(45);
+
+fn main() -> ExitCode {
+    run_in_turn(tests![every_verb_of_the_roles_is_needed], async |bed| {
+        bed.start_node().await?;
+        // So that rules look something up.
+        bed.install_crds(&[topologies()]).await?;
+        Release::new(&bed, RELEASE, NAMESPACE).install(Chart::Current, &json!({})).await
+    })
+}
+
+/// A CRD that the rules of graphs know.
+fn topologies() -> Value {
+    let names = json!({"kind": "ClusterTopologyBinding", "plural": "clustertopologybindings"});
+    let schema = json!({"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}});
+    let version = json!({"name": "v1alpha1", "served": true, "storage": true, "schema": schema});
+    let spec = json!({"group": "grove.io", "names": names, "scope": "Cluster", "versions": [version]});
+    json!({
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "clustertopologybindings.grove.io"},
+        "spec": spec,
+    })
+}
+
+async fn every_verb_of_the_roles_is_needed(sandbox: Sandbox) {
+    let release = sandbox.release(RELEASE, NAMESPACE);
+    let mut unneeded = Vec::new();
+    let rights = Right::all(&sandbox, &release).await;
+    for right in &rights {
+        let audit = sandbox.bed().audit().unwrap();
+        let whole = right.take_away(&sandbox, &release.account()).await;
+        provoke(&sandbox, &release, right).await;
+        match missed(&audit, &release, right).await {
+            Some(event) => println!("{right}: {event}"),
+            None => unneeded.push(right.to_string()),
+        }
+        sandbox.bed().client().put(&right.role, &whole).await.unwrap().granted().unwrap();
+        recovers(&release).await;
+    }
+    assert!(unneeded.is_empty(), "nobody has missed {unneeded:#?}");
+    println!("each of {} verbs is needed", rights.len());
+}
+
+/// Waits until a replica is forbidden what the right is for.
+async fn missed(audit: &Audit, release: &Release, right: &Right) -> Option<String> {
+    // What creates by an apply is a patch in the audit log.
+    let applied = (right.verb.as_str(), right.resource.as_str()) == ("create", "customresourcedefinitions");
+    let verb = if applied { "patch" } else { &right.verb };
+    let account = release.account();
+    let forbidden = audit
+        .comes(&account, SOON, |event| event.code == 403 && event.verb == verb && event.resource == right.resource);
+    forbidden.await.unwrap().map(|event| event.to_string())
+}
+
+/// Makes a replica need a right.
+async fn provoke(sandbox: &Sandbox, release: &Release, right: &Right) {
+    let crd = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    let [validating, mutating] = release.configurations();
+    match (right.verb.as_str(), right.resource.as_str()) {
+        ("create", "secrets") | ("list", "pods") => release.delete_secret(LEAF).await.unwrap(),
+        ("update", "secrets") => drop(release.gateward(&["certs", "rotate"]).await.unwrap()),
+        ("create", "leases") => {
+            let lease = format!("{}-webhook-writer", release.fullname());
+            drop(release.kubectl(&["delete", "lease", &lease]).await.unwrap());
+        }
+        // Somebody renews the lease all the time, and the others look at it.
+        (_, "leases") => {}
+        ("patch", "validatingwebhookconfigurations") => empty(sandbox, &validating).await,
+        ("patch", "mutatingwebhookconfigurations") => empty(sandbox, &mutating).await,
+        ("patch", "customresourcedefinitions") => {
+            empty(sandbox, &format!("{crd}/dynamographdeployments.nvidia.com")).await;
+        }
+        ("create", "customresourcedefinitions") => {
+            let path = format!("{crd}/dynamoworkermetadatas.nvidia.com");
+            sandbox.bed().client().delete(&path).await.unwrap().granted().unwrap();
+            replace_a_pod(sandbox).await;
+        }
+        ("create", "tokenreviews" | "subjectaccessreviews") => {
+            let token = release.token_of("default").await.unwrap();
+            for pod in sandbox.bed().node().pods(NAMESPACE, "") {
+                drop(release.metrics(pod.ip().unwrap(), &token).await.unwrap());
+            }
+        }
+        ("get", "clustertopologybindings") => {
+            let constraint = json!({"clusterTopologyName": "fabric", "packDomain": "rack"});
+            let spec = json!({"components": [component("a", "worker")], "topologyConstraint": constraint});
+            drop(sandbox.create(&object("v1beta1", "DynamoGraphDeployment", "otter", &spec)).await);
+        }
+        // What is read and followed from the start.
+        ("get" | "list" | "watch", _) => replace_a_pod(sandbox).await,
+        _ => panic!("nobody knows when {right} is needed"),
+    }
+}
+
+async fn replace_a_pod(sandbox: &Sandbox) {
+    sandbox.bed().node().pods(NAMESPACE, "")[0].remove().await.unwrap();
+}
+
+/// Empties the bundles of an object.
+async fn empty(sandbox: &Sandbox, path: &str) {
+    let client = sandbox.bed().client();
+    let mut object = client.get(path).await.unwrap().granted().unwrap();
+    for webhook in object["webhooks"].as_array_mut().into_iter().flatten() {
+        webhook["clientConfig"].as_object_mut().unwrap().remove("caBundle");
+    }
+    if let Some(config) = object.pointer_mut("/spec/conversion/webhook/clientConfig") {
+        config.as_object_mut().unwrap().remove("caBundle");
+    }
+    client.put(path, &object).await.unwrap().granted().unwrap();
+}
+
+/// Waits until a release is whole again.
+async fn recovers(release: &Release) {
+    release.rolled_out().await.unwrap();
+    until("whole", Duration::from_mins(2), async || {
+        let Some(authority) = release.certificate(AUTHORITY).await.unwrap() else { return false };
+        let whole = release.certificate(LEAF).await.unwrap().is_some() && !release.is_rotating().await.unwrap();
+        whole && release.bundles().await.unwrap().iter().all(|bundle| bundle.pem.trim() == authority.trim())
+    })
+    .await;
+}
