@@ -1,9 +1,10 @@
-//! Places at which a test can end the process: before and after each write of the writer.
+//! Places at which a test can have a replica lost: before and after each write of the writer.
 //!
 //! They are there with the feature `fail-points` alone, which no release has. `GATEWARD_FAIL_POINT` then names a file that
 //! all replicas see, and the file one of the places: `before:switch`. The process that gets there first removes the file
 //! and ends, as by a kill. So one replica ends, once, although all have the same environment, and a test can name the
-//! next place while all of them run.
+//! next place while all of them run. With `before:switch:pause` it doesn't end: it neither writes nor looks after its lease
+//! for longer than that lasts, and serves all the while.
 //!
 //! | name | the write |
 //! |---|---|
@@ -18,6 +19,9 @@
 //! | `trim-bundles` | bundles that lose something |
 //! | `finish` | the end of the exchange |
 //! | `drop-request` | a request that was met |
+
+#[cfg(feature = "fail-points")]
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use gateward_certs::Bundle;
 use gateward_certs::rotation::{AuthorityWrite, BundleWrite, Consumer, LeafWrite, Write};
@@ -53,30 +57,76 @@ pub(crate) fn name<'a>(write: &Write, consumers: impl Fn(&BundleWrite) -> Option
     }
 }
 
-/// Ends the process if a test wants that here.
+/// Ends or pauses this replica if a test wants that here.
 #[cfg(feature = "fail-points")]
-pub(crate) fn reach(side: Side, write: &str) {
+pub(crate) async fn reach(side: Side, write: &str) {
     let Some(file) = std::env::var_os("GATEWARD_FAIL_POINT") else { return };
+    let Some(loss) = std::fs::read_to_string(&file).ok().and_then(|wanted| loss(&wanted, side, write)) else { return };
     // Of several that read it, one removes it.
-    let is_wanted = std::fs::read_to_string(&file).is_ok_and(|wanted| is_named(&wanted, side, write));
-    if is_wanted && std::fs::remove_file(&file).is_ok() {
-        tracing::error!("fail point reached: {side:?} {write}");
-        std::process::abort();
+    if std::fs::remove_file(&file).is_err() {
+        return;
+    }
+    tracing::error!("fail point reached: {side:?} {write}");
+    match loss {
+        Loss::End => std::process::abort(),
+        Loss::Pause => {
+            PAUSED.store(true, Ordering::Relaxed);
+            tokio::time::sleep(PAUSE).await;
+            PAUSED.store(false, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Waits until this replica isn't paused.
+#[cfg(feature = "fail-points")]
+pub(crate) async fn unpaused() {
+    while PAUSED.load(Ordering::Relaxed) {
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
     }
 }
 
 /// Nothing, in a build that people run.
 #[cfg(not(feature = "fail-points"))]
-pub(crate) fn reach(_: Side, _: &str) {}
+pub(crate) fn reach(_: Side, _: &str) -> std::future::Ready<()> {
+    std::future::ready(())
+}
 
-/// Whether the text names this place.
+/// Nothing, in a build that people run.
+#[cfg(not(feature = "fail-points"))]
+pub(crate) fn unpaused() -> std::future::Ready<()> {
+    std::future::ready(())
+}
+
+/// Longer than a lease lasts.
 #[cfg(feature = "fail-points")]
-fn is_named(text: &str, side: Side, write: &str) -> bool {
+const PAUSE: std::time::Duration = std::time::Duration::from_secs(25);
+
+#[cfg(feature = "fail-points")]
+static PAUSED: AtomicBool = AtomicBool::new(false);
+
+/// How a replica is lost.
+#[cfg(feature = "fail-points")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Loss {
+    End,
+    Pause,
+}
+
+/// What the text wants at this place.
+#[cfg(feature = "fail-points")]
+fn loss(text: &str, side: Side, write: &str) -> Option<Loss> {
     let side = match side {
         Side::Before => "before",
         Side::After => "after",
     };
-    text.trim().split_once(':') == Some((side, write))
+    let mut words = text.trim().split(':');
+    let is_here = words.next() == Some(side) && words.next() == Some(write);
+    let loss = match words.next() {
+        None => Loss::End,
+        Some("pause") => Loss::Pause,
+        Some(_) => return None,
+    };
+    is_here.then_some(loss)
 }
 
 #[cfg(all(test, feature = "fail-points"))]
@@ -85,9 +135,10 @@ mod tests {
 
     #[test]
     fn only_the_place_that_was_named_is_one() {
-        assert!(is_named("before:switch\n", Side::Before, "switch"));
-        assert!(!is_named("before:switch", Side::After, "switch"));
-        assert!(!is_named("before:switch", Side::Before, "retire"));
-        assert!(!is_named("switch", Side::Before, "switch"));
+        assert_eq!(loss("before:switch\n", Side::Before, "switch"), Some(Loss::End));
+        assert_eq!(loss("before:switch:pause", Side::Before, "switch"), Some(Loss::Pause));
+        assert_eq!(loss("before:switch", Side::After, "switch"), None);
+        assert_eq!(loss("before:switch", Side::Before, "retire"), None);
+        assert_eq!(loss("switch", Side::Before, "switch"), None);
     }
 }

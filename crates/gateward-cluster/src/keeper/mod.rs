@@ -21,6 +21,7 @@ use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinSet;
 
 use crate::connection::Connection;
+use crate::fail_point;
 use crate::lease::{Held, LeaseHolder};
 use crate::news::tell_of;
 use crate::replicas::Replicas;
@@ -122,6 +123,7 @@ impl Keeper {
 /// Until nobody can ask for anything any more, which is when nobody writes any more.
 async fn tend_lease(mut holder: LeaseHolder, mut asked: mpsc::Receiver<Duration>) {
     loop {
+        fail_point::unpaused().await;
         let wait = holder.tend().await;
         tokio::select! {
             () = tokio::time::sleep(wait) => {}

@@ -135,10 +135,10 @@ impl Writer {
             (Step::Write(write), Some(Ok(change))) => {
                 self.settling.forget();
                 let name = fail_point::name(&write, |write| look.consumer(&write.consumer));
-                fail_point::reach(Side::Before, name);
+                fail_point::reach(Side::Before, name).await;
                 let outcome = self.means.carry_out(&look, change).await;
                 if outcome == Outcome::Done {
-                    fail_point::reach(Side::After, name);
+                    fail_point::reach(Side::After, name).await;
                 }
                 self.ends_as(&write.to_string(), outcome)
             }
