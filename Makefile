@@ -5,7 +5,7 @@ FUZZ_SECONDS ?= 60
 
 .DEFAULT_GOAL := help
 PARTS := test-unit test-cases test-conversion test-tools test-hostile test-idle test-cluster test-install \
-	test-rollouts test-rotation test-rbac test-doc test-fuzz
+	test-rollouts test-rotation test-writer test-rbac test-doc test-fuzz
 .PHONY: help run cluster test $(PARTS) lint format deny docs generate shape bench clean
 
 help: ## List the recipes
@@ -30,8 +30,9 @@ CLUSTER_TESTS := api_server chart in_cluster keeper node operator webhooks
 INSTALL_TESTS := drift install releases
 ROLLOUT_TESTS := load rollouts
 ROTATION_TESTS := rotation
+WRITER_TESTS := writer
 RBAC_TESTS := rbac
-IN_CLUSTER_TESTS := $(INSTALL_TESTS) $(ROLLOUT_TESTS) $(ROTATION_TESTS) $(RBAC_TESTS)
+IN_CLUSTER_TESTS := $(INSTALL_TESTS) $(ROLLOUT_TESTS) $(ROTATION_TESTS) $(WRITER_TESTS) $(RBAC_TESTS)
 PACKAGES := crates/* examples/* tests/* xtask
 ALL_TESTS := $(sort $(basename $(notdir $(wildcard $(PACKAGES:%=%/tests/*.rs)))) \
 	$(notdir $(patsubst %/main.rs,%,$(wildcard $(PACKAGES:%=%/tests/*/main.rs)))))
@@ -73,6 +74,9 @@ test-rollouts: ## Under load: upgrade, rollback, restart, a crash, an API server
 
 test-rotation: ## Under load: certificates that are renewed, exchanged and deleted
 	$(call IN_CLUSTER,$(ROTATION_TESTS))
+
+test-writer: ## Under load: the replica that writes is lost before and after each step of an exchange of authorities
+	$(call IN_CLUSTER,$(WRITER_TESTS))
 
 test-rbac: ## That each verb of the roles is needed
 	$(call IN_CLUSTER,$(RBAC_TESTS))

@@ -1,0 +1,125 @@
+//! The replica that writes is lost before and after each step of an exchange of authorities, under a load.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::OnceLock;
+use std::time::{Duration, SystemTime};
+
+use cluster_tests::{AUTHORITY, Chart, Load, Release, Sandbox, Tally, run_in_turn, tests, until};
+use serde_json::json;
+
+const RELEASE: &str = "dynamo-platform";
+const NAMESPACE: &str = "dynamo-system";
+/// The writes of an exchange, in their order.
+const STEPS: [&str; 7] = ["begin", "publish-bundles", "switch", "issue-leaf", "retire", "trim-bundles", "finish"];
+/// So many that some are ready although one after the other is lost.
+const REPLICAS: usize = 4;
+/// A lease that nobody gives back is taken after fifteen seconds.
+const PATIENCE: Duration = Duration::from_mins(1);
+/// What was sent before the lost replica's address was withdrawn may fail.
+const WITHDRAWN: Duration = Duration::from_secs(1);
+
+fn main() -> ExitCode {
+    let tests = tests![
+        the_writer_is_paused_before_each_step,
+        the_writer_is_paused_after_each_step,
+        the_writer_crashes_before_each_step,
+    ];
+    run_in_turn(tests, async |bed| {
+        bed.start_node().await?;
+        let release = Release::new(&bed, RELEASE, NAMESPACE);
+        let fail_point = json!([{"name": "GATEWARD_FAIL_POINT", "value": FailPoint::file()}]);
+        let manager = json!({"replicas": REPLICAS});
+        let values = json!({"dynamo-operator": {"env": fail_point, "controllerManager": manager}});
+        release.install(Chart::Current, &values).await?;
+        Ok(release)
+    })
+}
+
+/// It neither writes nor looks after its lease for longer than that lasts, and then goes on where it was.
+async fn the_writer_is_paused_before_each_step(sandbox: Sandbox) {
+    let (tally, _) = loses_the_writer(&sandbox, |step| format!("before:{step}:pause")).await;
+    tally.assert_no_failures();
+}
+
+async fn the_writer_is_paused_after_each_step(sandbox: Sandbox) {
+    let (tally, _) = loses_the_writer(&sandbox, |step| format!("after:{step}:pause")).await;
+    tally.assert_no_failures();
+}
+
+/// What it serves at that moment is lost with it, and nothing else.
+async fn the_writer_crashes_before_each_step(sandbox: Sandbox) {
+    let (tally, losses) = loses_the_writer(&sandbox, |step| format!("before:{step}")).await;
+    assert_eq!((tally.failed_open, tally.astray.number, tally.not_served.number), (0, 0, 0), "{tally}");
+    for failure in &tally.failures {
+        // A replica that isn't there is no fault of certificates.
+        assert!(!failure.text.contains("x509") && failure.mended.is_some(), "{tally}");
+        let answered = failure.sent + failure.took;
+        let is_of = |loss: &Duration| failure.sent <= *loss + WITHDRAWN && answered + WITHDRAWN >= *loss;
+        assert!(losses.iter().any(is_of), "not because of {losses:?}: {tally}");
+    }
+}
+
+/// Has the authority exchanged, and the writer lost at each of the steps. Gives what was counted meanwhile, and when
+/// the losses were.
+async fn loses_the_writer(sandbox: &Sandbox, place: impl Fn(&str) -> String) -> (Tally, Vec<Duration>) {
+    let release = sandbox.release(RELEASE, NAMESPACE);
+    let before = release.certificate(AUTHORITY).await.unwrap().unwrap();
+    let mut losses = Vec::new();
+    let tally = Load::during(sandbox, async |load| {
+        let point = FailPoint(FailPoint::file());
+        point.set(&place(STEPS[0]));
+        release.gateward(&["certs", "rotate"]).await.unwrap();
+        for (number, step) in STEPS.iter().enumerate() {
+            let time = until(&format!("lost at {step}"), PATIENCE, async || point.is_reached()).await;
+            losses.push(load.elapsed());
+            println!("lost at {step} after {time:.1?}");
+            if let Some(next) = STEPS.get(number + 1) {
+                point.set(&place(next));
+            }
+        }
+        let time = until("the end of the exchange", PATIENCE, async || {
+            let Some(authority) = release.certificate(AUTHORITY).await.unwrap() else { return false };
+            let over = authority != before && !release.is_rotating().await.unwrap();
+            over && release.bundles().await.unwrap().iter().all(|bundle| bundle.pem.trim() == authority.trim())
+        })
+        .await;
+        println!("another authority is trusted alone after further {time:.1?}");
+    })
+    .await;
+    release.rolled_out().await.unwrap();
+    (tally, losses)
+}
+
+/// The file that names the place at which the next replica ends.
+struct FailPoint(PathBuf);
+
+impl FailPoint {
+    /// All Pods see it: `/dev` is the machine's.
+    fn file() -> PathBuf {
+        static FILE: OnceLock<PathBuf> = OnceLock::new();
+        let name = || {
+            let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
+            Path::new("/dev/shm").join(format!("gateward-fail-point-{}", now.as_nanos()))
+        };
+        FILE.get_or_init(name).clone()
+    }
+
+    fn set(&self, point: &str) {
+        std::fs::write(&self.0, point).unwrap();
+    }
+
+    /// Whoever reaches it removes the file.
+    fn is_reached(&self) -> bool {
+        !self.0.exists()
+    }
+}
+
+impl Drop for FailPoint {
+    fn drop(&mut self) {
+        // It is gone where it was reached.
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
