@@ -1,13 +1,14 @@
 //! The first start, and what is found there.
 
 use cluster_tests::{Sandbox, Test, tests, until};
-use gateward_certs::{Authority, CommonName, ServerNames, SystemKeys, TEN_YEARS, Validity};
+use gateward_certs::{ServerNames, Validity};
 use gateward_cluster::Trust;
 use serde_json::{Value, json};
-use std::time::{Instant, SystemTime};
+use std::time::Instant;
 
+use crate::old_place::OldPlace;
 use crate::setup::{AUTHORITY, LEAF};
-use crate::zoo::{PATIENCE, Zoo, base64};
+use crate::zoo::{PATIENCE, Zoo, fields};
 
 pub fn tests() -> Vec<Test> {
     tests![
@@ -56,23 +57,10 @@ async fn what_is_valid_is_kept_over_restarts(sandbox: Sandbox) {
 
 async fn an_authority_in_the_old_place_is_adopted_moved_and_removed(sandbox: Sandbox) {
     let zoo = Zoo::installed(sandbox).await;
-    let validity = Validity::starting(SystemTime::now(), TEN_YEARS).unwrap();
-    let old = Authority::new(&CommonName::new("Dynamo-Webhook-CA").unwrap(), validity, &SystemKeys).unwrap();
-    let leaf = old.issue(&zoo.setup.certificates.names, validity, &SystemKeys).unwrap();
-    let data = json!({
-        "tls.crt": base64(&leaf.certificate_pem()), "tls.key": base64(&leaf.private_key_pem()),
-        "ca.crt": base64(&old.certificate_pem()), "ca.key": base64(&old.private_key_pem()),
-    });
-    let secret = json!({"metadata": {"name": LEAF}, "type": "kubernetes.io/tls", "data": data});
-    let secrets = format!("/api/v1/namespaces/{}/secrets", zoo.namespace());
-    zoo.client().post(&secrets, &secret).await.unwrap().granted().unwrap();
-
+    let old = OldPlace::filled(&zoo).await;
     let [replica] = zoo.replicas().await;
     zoo.settles(&[&replica]).await;
-    assert_eq!(fields(&zoo.read("Secret", LEAF).await), ["ca.crt", "tls.crt", "tls.key"]);
-    assert_eq!(zoo.field(LEAF, "tls.crt").await.unwrap(), leaf.certificate_pem());
-    assert_eq!(zoo.field(AUTHORITY, "tls.crt").await.unwrap(), old.certificate_pem());
-    assert_eq!(zoo.field(AUTHORITY, "tls.key").await.unwrap(), old.private_key_pem());
+    old.was_moved(&zoo).await;
 }
 
 async fn a_name_that_is_lacking_brings_a_new_certificate_of_the_same_authority(sandbox: Sandbox) {
@@ -109,10 +97,6 @@ async fn a_replica_knows_what_its_callers_trust(sandbox: Sandbox) {
     let mut trust = second.keeper().trust();
     let trust = tokio::time::timeout(PATIENCE, trust.wait_for(trusted)).await.unwrap().unwrap().clone();
     assert!(trust.stands_from.unwrap() <= Instant::now());
-}
-
-fn fields(secret: &Value) -> Vec<&str> {
-    secret["data"].as_object().unwrap().keys().map(String::as_str).collect()
 }
 
 async fn versions(zoo: &Zoo) -> Vec<Value> {

@@ -10,6 +10,7 @@ mod drift;
 mod fail_points;
 mod installing;
 mod line;
+mod old_place;
 mod outages;
 #[cfg(feature = "fail-points")]
 mod process;

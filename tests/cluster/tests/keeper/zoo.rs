@@ -283,6 +283,11 @@ pub fn bundles_of(object: &Value) -> Vec<Bundle> {
     decoded.map(|bundle| Bundle::salvage(&bundle).0).collect()
 }
 
+/// The names of a Secret's fields.
+pub fn fields(secret: &Value) -> Vec<&str> {
+    secret["data"].as_object().unwrap().keys().map(String::as_str).collect()
+}
+
 pub const CONVERSION: &str = "/spec/conversion/webhook/clientConfig";
 
 /// Encodes what goes into a `caBundle` or a Secret.
