@@ -1,12 +1,24 @@
 //! The writer's process ends before or after each of its writes.
 
-use cluster_tests::{Sandbox, Test, tests, until};
+use std::path::{Path, PathBuf};
 
-use crate::rotation::{ask, is_exchanged};
+use cluster_tests::{Audit, Sandbox, Test, tests, until};
+use gateward_certs::Bundle;
+
+use crate::old_place::OldPlace;
+use crate::process::Process;
+use crate::rotation::{ask, ask_for, is_exchanged};
+use crate::setup::{AUTHORITY, LEAF};
 use crate::zoo::{PATIENCE, Zoo};
 
 pub fn tests() -> Vec<Test> {
     tests![
+        a_writer_that_ends_before_it_makes_the_first_authority_is_followed,
+        a_writer_that_ends_after_it_made_the_first_authority_is_followed,
+        a_writer_that_ends_before_it_adopts_is_followed,
+        a_writer_that_ends_after_it_adopted_is_followed,
+        a_writer_that_ends_before_it_drops_the_old_key_is_followed,
+        a_writer_that_ends_after_it_dropped_the_old_key_is_followed,
         a_writer_that_ends_before_or_after_it_begins_is_followed,
         a_writer_that_ends_before_or_after_it_publishes_is_followed,
         a_writer_that_ends_before_or_after_it_switches_is_followed,
@@ -14,22 +26,118 @@ pub fn tests() -> Vec<Test> {
         a_writer_that_ends_before_or_after_it_retires_is_followed,
         a_writer_that_ends_before_or_after_it_trims_is_followed,
         a_writer_that_ends_before_or_after_it_finishes_is_followed,
+        a_writer_that_ends_before_or_after_it_drops_a_met_request_is_followed,
     ]
+}
+
+/// The file that says where one of the replicas ends.
+struct FailPoint(PathBuf);
+
+impl FailPoint {
+    fn of(zoo: &Zoo) -> Self {
+        Self(zoo.sandbox().bed().folder().join(format!("{}.fail-point", zoo.namespace())))
+    }
+
+    fn file(&self) -> &Path {
+        &self.0
+    }
+
+    fn is_at(&self, place: &str) {
+        std::fs::write(&self.0, place).unwrap();
+    }
+
+    async fn is_reached(&self) {
+        until("one has ended", PATIENCE, async || !self.0.exists()).await;
+    }
+}
+
+/// Two replicas in processes of their own.
+async fn replicas(zoo: &Zoo, fail_point: &FailPoint) -> [Process; 2] {
+    [zoo.process("otter-1", fail_point.file()).await, zoo.process("otter-2", fail_point.file()).await]
+}
+
+/// Waits until those who trust an authority take what each replica shows.
+async fn are_taken(replicas: &[Process], authority: &Bundle) {
+    for replica in replicas {
+        until("what a replica shows is taken", PATIENCE, async || replica.is_trusted_by(authority).await).await;
+    }
+}
+
+/// The first replicas start, and one of them ends. Gives what was written to Secrets until all is well.
+async fn start_with_an_end_at(zoo: &Zoo, place: &str) -> Vec<String> {
+    let audit = zoo.sandbox().bed().audit().unwrap();
+    let fail_point = FailPoint::of(zoo);
+    fail_point.is_at(place);
+    let replicas = replicas(zoo, &fail_point).await;
+    fail_point.is_reached().await;
+    until("everything settles", PATIENCE, async || zoo.carries_only_the_authority().await).await;
+    are_taken(&replicas, &zoo.authority().await).await;
+    written_to_secrets(zoo, &audit)
+}
+
+/// What replicas wrote to Secrets, in the order of their names.
+fn written_to_secrets(zoo: &Zoo, audit: &Audit) -> Vec<String> {
+    let events = ["otter-1", "otter-2"].map(|name| audit.of(&zoo.user_of(name)).unwrap());
+    let taken = events.into_iter().flatten().filter(|event| event.resource == "secrets" && event.code < 300);
+    let writes = taken.filter(|event| !["get", "list", "watch"].contains(&event.verb.as_str()));
+    let mut writes: Vec<_> = writes.map(|event| format!("{} {}", event.verb, event.name)).collect();
+    writes.sort();
+    writes
+}
+
+/// There is one authority from the first to the end, and one certificate.
+async fn ends_at_the_first_authority(sandbox: Sandbox, side: &str) {
+    let zoo = Zoo::installed(sandbox).await;
+    let written = start_with_an_end_at(&zoo, &format!("{side}:create-authority")).await;
+    assert_eq!(written, [format!("create {LEAF}"), format!("create {AUTHORITY}")]);
+}
+
+/// The authority that was found stays the one. No certificate is issued.
+async fn ends_at_the_old_place(sandbox: Sandbox, side: &str, write: &str) {
+    let zoo = Zoo::installed(sandbox).await;
+    let old = OldPlace::filled(&zoo).await;
+    let written = start_with_an_end_at(&zoo, &format!("{side}:{write}")).await;
+    old.was_moved(&zoo).await;
+    assert_eq!(written, [format!("create {AUTHORITY}"), format!("update {LEAF}")]);
 }
 
 /// One exchange after the other, and in each of them one replica ends.
 async fn ends_at(sandbox: Sandbox, write: &str) {
     let zoo = Zoo::installed(sandbox).await;
-    let file = zoo.sandbox().bed().folder().join(format!("{}.fail-point", zoo.namespace()));
-    let _processes = [zoo.process("otter-1", &file).await, zoo.process("otter-2", &file).await];
+    let fail_point = FailPoint::of(&zoo);
+    let _replicas = replicas(&zoo, &fail_point).await;
     for side in ["before", "after"] {
         until("everything settles", PATIENCE, async || zoo.carries_only_the_authority().await).await;
         let before = zoo.authority().await;
-        std::fs::write(&file, format!("{side}:{write}")).unwrap();
+        fail_point.is_at(&format!("{side}:{write}"));
         ask(&zoo).await;
         until("the exchange is over", PATIENCE, async || is_exchanged(&zoo, &before).await).await;
-        until("one has ended", PATIENCE, async || !file.exists()).await;
+        fail_point.is_reached().await;
     }
+}
+
+async fn a_writer_that_ends_before_it_makes_the_first_authority_is_followed(sandbox: Sandbox) {
+    ends_at_the_first_authority(sandbox, "before").await;
+}
+
+async fn a_writer_that_ends_after_it_made_the_first_authority_is_followed(sandbox: Sandbox) {
+    ends_at_the_first_authority(sandbox, "after").await;
+}
+
+async fn a_writer_that_ends_before_it_adopts_is_followed(sandbox: Sandbox) {
+    ends_at_the_old_place(sandbox, "before", "adopt").await;
+}
+
+async fn a_writer_that_ends_after_it_adopted_is_followed(sandbox: Sandbox) {
+    ends_at_the_old_place(sandbox, "after", "adopt").await;
+}
+
+async fn a_writer_that_ends_before_it_drops_the_old_key_is_followed(sandbox: Sandbox) {
+    ends_at_the_old_place(sandbox, "before", "drop-old-key").await;
+}
+
+async fn a_writer_that_ends_after_it_dropped_the_old_key_is_followed(sandbox: Sandbox) {
+    ends_at_the_old_place(sandbox, "after", "drop-old-key").await;
 }
 
 async fn a_writer_that_ends_before_or_after_it_begins_is_followed(sandbox: Sandbox) {
@@ -58,4 +166,26 @@ async fn a_writer_that_ends_before_or_after_it_trims_is_followed(sandbox: Sandbo
 
 async fn a_writer_that_ends_before_or_after_it_finishes_is_followed(sandbox: Sandbox) {
     ends_at(sandbox, "finish").await;
+}
+
+/// Who asks once more for what is under way gets no second exchange.
+async fn a_writer_that_ends_before_or_after_it_drops_a_met_request_is_followed(sandbox: Sandbox) {
+    let zoo = Zoo::installed(sandbox).await;
+    let fail_point = FailPoint::of(&zoo);
+    let replicas = replicas(&zoo, &fail_point).await;
+    for side in ["before", "after"] {
+        until("everything settles", PATIENCE, async || zoo.carries_only_the_authority().await).await;
+        let before = zoo.authority().await;
+        let request = before.iter().next().unwrap().fingerprint().to_string();
+        fail_point.is_at(&format!("{side}:drop-request"));
+        ask_for(&zoo, &request).await;
+        until("there is another authority", PATIENCE, async || zoo.authority().await != before).await;
+        let next = zoo.authority().await;
+        ask_for(&zoo, &request).await;
+        fail_point.is_reached().await;
+        until("the request is gone", PATIENCE, async || is_exchanged(&zoo, &before).await).await;
+        until("everything settles", PATIENCE, async || zoo.carries_only_the_authority().await).await;
+        assert_eq!(zoo.authority().await, next);
+        are_taken(&replicas, &next).await;
+    }
 }

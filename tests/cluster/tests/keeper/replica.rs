@@ -14,6 +14,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio_rustls::TlsAcceptor;
 
+use crate::setup::PORT;
 use crate::zoo::Zoo;
 
 pub struct Replica {
@@ -57,7 +58,7 @@ impl Replica {
         let keeper = Keeper::start(&connection, &self.setup).unwrap();
         let (shows, shown) = watch::channel(None);
         let (deaf, hears) = watch::channel(false);
-        let socket = listen(SocketAddr::new(self.address, 9443)).await;
+        let socket = listen(SocketAddr::new(self.address, PORT)).await;
         let listener = Listener(tokio::spawn(serve(socket, keeper.served(), hears, shows)));
         self.running = Some(Running { keeper, _listener: listener, shown, deaf });
     }

@@ -62,7 +62,12 @@ impl Promise {
 
 /// Asks for another authority as a person would.
 pub async fn ask(zoo: &Zoo) {
-    let annotations = json!({"gateward.dev/rotate-ca": "now"});
+    ask_for(zoo, "now").await;
+}
+
+/// Asks for another authority: than any, for `now`, or than the one with a fingerprint.
+pub async fn ask_for(zoo: &Zoo, request: &str) {
+    let annotations = json!({"gateward.dev/rotate-ca": request});
     zoo.merge("Secret", AUTHORITY, &json!({"metadata": {"annotations": annotations}})).await;
 }
 

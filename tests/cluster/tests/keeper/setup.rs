@@ -14,6 +14,8 @@ pub const LEAF: &str = "webhook-server-cert";
 pub const AUTHORITY: &str = "webhook-server-cert-ca";
 pub const LEASE: &str = "otter-webhook-writer";
 pub const SERVICE: &str = "otter-webhook-service";
+/// Where each replica listens.
+pub const PORT: u16 = 9443;
 /// What every replica's Pod and Secret carries.
 const LABEL: (&str, &str) = ("app.kubernetes.io/instance", "otter");
 
@@ -40,7 +42,7 @@ pub fn setup(namespace: &str) -> Setup {
             crds: vec![format!("otters.{namespace}.example.org")],
             service,
         },
-        replicas: ReplicaRules { labels, port: 9443 },
+        replicas: ReplicaRules { labels, port: PORT },
         certificates: Certificates {
             names: ServerNames::of_service(SERVICE, namespace, "cluster.local").unwrap(),
             authority_name: CommonName::new("otter webhooks").unwrap(),

@@ -143,7 +143,7 @@ impl Zoo {
         let (address, kubeconfig) = (address(), self.kubeconfig(name));
         self.make_pod(name, address).await;
         let who = Who { namespace: self.namespace().to_owned(), name: name.to_owned(), address, kubeconfig };
-        Process::start(&who, fail_point)
+        Process::start(who, fail_point)
     }
 
     /// A Pod that is said to be ready.
