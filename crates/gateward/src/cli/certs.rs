@@ -6,11 +6,12 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::bail;
-use clap::{Args, Command, Subcommand, ValueEnum};
+use clap::{Args, Command, Subcommand};
 use gateward_cluster::inspect::{Asked, Summary, ask_for_rotation, inspect};
 use gateward_cluster::{Connection, Setup};
 
 use crate::cli::document::Written;
+use crate::cli::output::Output;
 use crate::cluster::setup;
 use crate::exit::Exit;
 use crate::product::{Names, Product};
@@ -82,13 +83,6 @@ struct Whose {
     /// Configuration file of the release, where it names anything otherwise: `config.yaml` of its ConfigMap
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-}
-
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-enum Output {
-    #[default]
-    Text,
-    Json,
 }
 
 pub(crate) fn command() -> Command {

@@ -10,6 +10,7 @@ mod facts;
 mod generate;
 mod logging;
 mod manifests;
+mod output;
 mod review;
 mod rules;
 mod serve;

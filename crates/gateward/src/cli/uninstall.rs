@@ -4,11 +4,12 @@ use std::io::{BufRead, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 use anyhow::bail;
-use clap::{Args, Command, ValueEnum};
+use clap::{Args, Command};
 use gateward_cluster::uninstall::{Conversion, CrdReport, Effect, State, Told, Uninstall};
 use gateward_cluster::{Connection, ServiceName};
 use serde_json::json;
 
+use crate::cli::output::Output;
 use crate::crds;
 use crate::exit::Exit;
 use crate::product::{Product, Release};
@@ -37,13 +38,6 @@ pub(crate) struct Arguments {
     /// How to print
     #[arg(long, value_enum, default_value_t)]
     output: Output,
-}
-
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-enum Output {
-    #[default]
-    Text,
-    Json,
 }
 
 pub(crate) fn command() -> Command {
