@@ -7,14 +7,13 @@
 
 mod scene;
 
-use std::cell::RefCell;
-use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use gateward_certs::Authority;
 use gateward_server::{Authorize, IdentitySlot, Metrics, Permission, SecureServer, Trust};
 use scene::client::{Client, Response, patiently};
+use scene::log::{Log, logged};
 use scene::{ANYWHERE, authority, leaf, until};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -228,24 +227,6 @@ async fn a_token_of_any_length_costs_no_more_than_a_head() {
     assert_eq!(guarded.asked(), 0);
 }
 
-thread_local! {
-    /// What was logged on this thread, which is all that its test has done.
-    static LOGGED: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
-}
-
-struct Log;
-
-impl Write for Log {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        LOGGED.with_borrow_mut(|logged| logged.extend_from_slice(bytes));
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
 #[tokio::test]
 async fn no_token_is_logged_however_much_is_logged() {
     let everything = tracing_subscriber::fmt().with_max_level(tracing::Level::TRACE).with_ansi(false);
@@ -255,7 +236,7 @@ async fn no_token_is_logged_however_much_is_logged() {
         guarded.get(Some(token)).await;
     }
     tracing::info!("the log is listened to");
-    let logged = String::from_utf8(LOGGED.with_borrow(Clone::clone)).unwrap();
+    let logged = logged().join("\n");
     assert!(logged.contains("the log is listened to"));
     for token in ["scraper", "stranger", "secret-of-nobody"] {
         assert!(!logged.contains(token), "{logged}");

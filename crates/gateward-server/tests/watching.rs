@@ -3,13 +3,12 @@
 
 mod scene;
 
-use std::cell::RefCell;
-use std::io::Write;
 use std::net::SocketAddr;
 use std::sync::Once;
 
 use gateward_server::{Limits, Line, Metrics, PlainServer, Readiness};
 use scene::client::{patiently, post};
+use scene::log::{Log, line, logged};
 use scene::otter::{conversion, review, review_of};
 use scene::{ANYWHERE, CONVERT, MUTATE, VALIDATE, scene};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -134,38 +133,10 @@ async fn nobody_fills_the_memory_with_names_of_kinds() {
     assert!(!scene.metrics.text(None).1.contains("Weasel"));
 }
 
-thread_local! {
-    /// What was logged on this thread, which is all that its test has done.
-    static LOGGED: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
-}
-
-struct Log;
-
-impl Write for Log {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        LOGGED.with_borrow_mut(|logged| logged.extend_from_slice(bytes));
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
 /// Keeps what is logged at info from now on.
 fn listen_to_the_log() {
     static SUBSCRIBER: Once = Once::new();
     SUBSCRIBER.call_once(|| tracing_subscriber::fmt().with_ansi(false).with_writer(|| Log).init());
-}
-
-fn logged() -> Vec<String> {
-    let bytes = LOGGED.with_borrow(Clone::clone);
-    String::from_utf8(bytes).unwrap().lines().map(str::to_owned).collect()
-}
-
-/// The first line that holds some text.
-fn line(wanted: &str) -> String {
-    logged().into_iter().find(|line| line.contains(wanted)).unwrap_or_default()
 }
 
 #[tokio::test]

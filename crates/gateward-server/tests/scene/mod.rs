@@ -8,6 +8,7 @@
 )]
 
 pub mod client;
+pub mod log;
 pub mod otter;
 
 use std::net::SocketAddr;
