@@ -35,6 +35,7 @@ pub use derived_names::{DerivedNameError, NameLimit};
 pub use fingerprint::{Fingerprint, FingerprintError};
 pub use keys::{KeyError, KeySource, PrivateKey, RsaKeys, SystemKeys};
 pub use names::{CommonName, NameError, ServerNames};
+pub use timestamp::rfc3339;
 pub use validity::{
     CLOCK_SKEW, Lifetime, LifetimeError, Lifetimes, RENEWED_BEFORE_THE_END, TEN_YEARS, Validity, ValidityError,
 };

@@ -4,8 +4,20 @@ use std::time::{Duration, SystemTime};
 
 use time::{Date, Month, OffsetDateTime};
 
-/// `2027-01-15T08:00:00Z`. A moment that no certificate can name is written in words.
-pub(crate) fn write(moment: SystemTime) -> String {
+/// A moment as [RFC 3339] writes it, in whole seconds of UTC: `2027-01-15T08:00:00Z`.
+///
+/// What is less than a second is cut off, as in certificates. A moment before 1970 or after the year 9999, which no
+/// certificate here can name, is `a moment out of range`.
+///
+/// ```
+/// use std::time::{Duration, SystemTime};
+///
+/// let moment = SystemTime::UNIX_EPOCH + Duration::from_millis(1_800_000_000_007);
+/// assert_eq!(gateward_certs::rfc3339(moment), "2027-01-15T08:00:00Z");
+/// ```
+///
+/// [RFC 3339]: https://www.rfc-editor.org/rfc/rfc3339
+pub fn rfc3339(moment: SystemTime) -> String {
     let seconds = moment.duration_since(SystemTime::UNIX_EPOCH).ok().and_then(|since| since.as_secs().try_into().ok());
     match seconds.and_then(|seconds| OffsetDateTime::from_unix_timestamp(seconds).ok()) {
         Some(at) => {
@@ -17,7 +29,7 @@ pub(crate) fn write(moment: SystemTime) -> String {
     }
 }
 
-/// Reads what [`write`] wrote.
+/// Reads what [`rfc3339`] wrote.
 pub(crate) fn read(text: &str) -> Option<SystemTime> {
     let digits = |range: std::ops::Range<usize>| text.get(range)?.parse::<u16>().ok();
     let small = |range| digits(range).and_then(|number| u8::try_from(number).ok());
@@ -25,7 +37,7 @@ pub(crate) fn read(text: &str) -> Option<SystemTime> {
     let date = Date::from_calendar_date(digits(0..4)?.into(), month, small(8..10)?).ok()?;
     let at = date.with_hms(small(11..13)?, small(14..16)?, small(17..19)?).ok()?.assume_utc();
     let moment = SystemTime::UNIX_EPOCH + Duration::from_secs(at.unix_timestamp().try_into().ok()?);
-    (write(moment) == text).then_some(moment)
+    (rfc3339(moment) == text).then_some(moment)
 }
 
 #[cfg(test)]
@@ -36,20 +48,20 @@ mod tests {
 
     #[test]
     fn a_moment_is_written_as_rfc_3339() {
-        assert_eq!(write(SystemTime::UNIX_EPOCH + Duration::from_hours(500_000)), "2027-01-15T08:00:00Z");
-        assert_eq!(write(SystemTime::UNIX_EPOCH - Duration::from_secs(1)), "a moment out of range");
+        assert_eq!(rfc3339(SystemTime::UNIX_EPOCH + Duration::from_hours(500_000)), "2027-01-15T08:00:00Z");
+        assert_eq!(rfc3339(SystemTime::UNIX_EPOCH - Duration::from_secs(1)), "a moment out of range");
     }
 
     proptest! {
         #[test]
         fn what_was_written_is_read(seconds in 0..253_402_300_800_u64) {
             let moment = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
-            prop_assert_eq!(read(&write(moment)), Some(moment));
+            prop_assert_eq!(read(&rfc3339(moment)), Some(moment));
         }
 
         #[test]
         fn any_other_text_is_refused(text in "\\PC{0,24}|[-0-9TZ:+]{18,22}") {
-            prop_assert!(read(&text).is_none_or(|moment| write(moment) == text));
+            prop_assert!(read(&text).is_none_or(|moment| rfc3339(moment) == text));
         }
     }
 }

@@ -60,7 +60,7 @@ impl fmt::Display for Progress {
             write!(f, " cause={}", cause.word())?;
         }
         if let Some(since) = self.since {
-            write!(f, " since={}", timestamp::write(since))?;
+            write!(f, " since={}", timestamp::rfc3339(since))?;
         }
         write!(f, " to={}", self.to)
     }

@@ -59,7 +59,7 @@ impl fmt::Display for Status {
             Some(phase) => {
                 write!(f, "rotation:   {phase}")?;
                 if let Some(since) = self.since {
-                    write!(f, " since {}", timestamp::write(since))?;
+                    write!(f, " since {}", timestamp::rfc3339(since))?;
                 }
                 writeln!(f, "{}", self.cause.as_ref().map(|cause| format!(" ({cause})")).unwrap_or_default())?;
             }
@@ -71,7 +71,7 @@ impl fmt::Display for Status {
                 f,
                 "old:        {}valid until {}",
                 named(anchor),
-                timestamp::write(anchor.validity().not_after())
+                timestamp::rfc3339(anchor.validity().not_after())
             )?;
         }
         writeln!(f, "server:     {}", self.leaf)?;

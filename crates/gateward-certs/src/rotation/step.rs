@@ -203,7 +203,7 @@ impl fmt::Display for AuthorityWrite {
 impl fmt::Display for Wait {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Idle { until } => write!(f, "nothing is to be done until {}", timestamp::write(*until)),
+            Self::Idle { until } => write!(f, "nothing is to be done until {}", timestamp::rfc3339(*until)),
             Self::Settling { time, reached, .. } => {
                 write!(f, "waiting {} s to be sure of it: {reached}", time.as_secs_f32())
             }
@@ -213,8 +213,8 @@ impl fmt::Display for Wait {
                 f,
                 "waiting: this pod's clock says {}, the API server's {}; no certificate is made until they agree; set \
                  the clock of the node",
-                timestamp::write(*ours),
-                timestamp::write(*theirs)
+                timestamp::rfc3339(*ours),
+                timestamp::rfc3339(*theirs)
             ),
         }
     }

@@ -89,13 +89,13 @@ impl AuthorityState {
 
 impl fmt::Display for AuthorityState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let until = |authority: &Authority| timestamp::write(authority.validity().not_after());
+        let until = |authority: &Authority| timestamp::rfc3339(authority.validity().not_after());
         match self {
             Self::Usable(authority) => write!(f, "usable, valid until {}", until(authority)),
             Self::Expiring(authority) => write!(f, "to be renewed, valid until {}", until(authority)),
             Self::Expired(authority) => write!(f, "expired at {}", until(authority)),
             Self::NotYetValid(authority) => {
-                write!(f, "not valid before {}", timestamp::write(authority.validity().not_before()))
+                write!(f, "not valid before {}", timestamp::rfc3339(authority.validity().not_before()))
             }
             Self::WrongKey => f.write_str("its private key belongs to another certificate"),
             Self::Damaged(damage) => damage.fmt(f),

@@ -147,7 +147,7 @@ impl LeafState {
 
 impl fmt::Display for LeafState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let until = |pair: &TlsPair| timestamp::write(pair.validity.not_after());
+        let until = |pair: &TlsPair| timestamp::rfc3339(pair.validity.not_after());
         match self {
             Self::Complete(pair) => write!(f, "complete, valid until {}", until(pair)),
             Self::Expiring(pair) => write!(f, "to be renewed, valid until {}", until(pair)),
@@ -156,7 +156,7 @@ impl fmt::Display for LeafState {
                 write!(f, "lacks the names {}", names.join(", "))
             }
             Self::NotYetValid(pair) => {
-                write!(f, "not valid before {}", timestamp::write(pair.validity.not_before()))
+                write!(f, "not valid before {}", timestamp::rfc3339(pair.validity.not_before()))
             }
             Self::NotSignedByCa(_) => f.write_str("signed by another authority than the present one"),
             Self::WrongKey => f.write_str("its private key belongs to another certificate"),

@@ -1,11 +1,9 @@
 //! What was found, as it is printed.
 
 use std::fmt;
-use std::time::SystemTime;
 
 use gateward_certs::secret::AuthorityState;
-use gateward_certs::{Anchor, Validity};
-use k8s_openapi::jiff::Timestamp;
+use gateward_certs::{Anchor, Validity, rfc3339};
 use serde::Serialize;
 
 use super::Inspection;
@@ -76,7 +74,7 @@ impl Inspection {
         Summary {
             rotation: status.phase.map(|phase| Rotation {
                 phase: phase.to_string(),
-                since: status.since.map(written),
+                since: status.since.map(rfc3339),
                 cause: status.cause.map(|cause| cause.to_string()),
             }),
             authority: authority(&status.authority),
@@ -157,19 +155,11 @@ fn consumer(report: &ConsumerReport) -> Consumer {
 }
 
 fn end(validity: Validity) -> String {
-    written(validity.not_after())
-}
-
-/// In whole seconds, as certificates have them.
-fn written(moment: SystemTime) -> String {
-    let seconds = moment.duration_since(SystemTime::UNIX_EPOCH).ok().and_then(|it| i64::try_from(it.as_secs()).ok());
-    seconds.and_then(|seconds| Timestamp::from_second(seconds).ok()).map(|at| at.to_string()).unwrap_or_default()
+    rfc3339(validity.not_after())
 }
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     fn summary() -> Summary {
@@ -208,11 +198,5 @@ mod tests {
              next:       the writer waits\n\
              attention:  the writer otter-1 is silent\n"
         );
-    }
-
-    #[test]
-    fn a_moment_is_written_in_whole_seconds() {
-        let moment = SystemTime::UNIX_EPOCH + Duration::from_hours(500_000) + Duration::from_millis(7);
-        assert_eq!(written(moment), "2027-01-15T08:00:00Z");
     }
 }
