@@ -1,6 +1,5 @@
-//! What `certs status` shows.
+//! What an exchange of authorities has come to, for those who act on it and those who tell of it.
 
-use std::fmt;
 use std::time::SystemTime;
 
 use super::kept::Kept;
@@ -8,11 +7,10 @@ use super::progress::{Cause, Phase};
 use super::situation::Situation;
 use super::step::Step;
 use super::view::View;
-use crate::bundle::{Anchor, Bundle};
+use crate::bundle::Bundle;
 use crate::secret::{AuthorityState, LeafState};
-use crate::timestamp;
 
-/// The state of the certificates, for people.
+/// The state of the certificates.
 #[derive(Debug)]
 pub struct Status {
     /// How far an exchange of authorities has come; `None` while none is under way.
@@ -50,36 +48,4 @@ impl Status {
         let since = progress.and_then(|progress| progress.since);
         Self { phase, authority: present, outgoing, leaf, next, notes, since, cause }
     }
-}
-
-impl fmt::Display for Status {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.phase {
-            None => writeln!(f, "rotation:   none under way")?,
-            Some(phase) => {
-                write!(f, "rotation:   {phase}")?;
-                if let Some(since) = self.since {
-                    write!(f, " since {}", timestamp::rfc3339(since))?;
-                }
-                writeln!(f, "{}", self.cause.as_ref().map(|cause| format!(" ({cause})")).unwrap_or_default())?;
-            }
-        }
-        let name = self.authority.usable().map(|authority| named(authority.anchor())).unwrap_or_default();
-        writeln!(f, "authority:  {name}{}", self.authority)?;
-        for anchor in &self.outgoing {
-            writeln!(
-                f,
-                "old:        {}valid until {}",
-                named(anchor),
-                timestamp::rfc3339(anchor.validity().not_after())
-            )?;
-        }
-        writeln!(f, "server:     {}", self.leaf)?;
-        writeln!(f, "next:       {}", self.next)?;
-        self.notes.iter().try_for_each(|note| writeln!(f, "note:       {note}"))
-    }
-}
-
-fn named(anchor: &Anchor) -> String {
-    format!("{}: ", anchor.fingerprint().short())
 }
