@@ -101,16 +101,19 @@ impl Report {
         self.certificate.and_then(|certificate| certificate.not_after().duration_since(now).ok())
     }
 
-    /// What a person reads, one fact a line.
-    pub fn lines(&self) -> Vec<String> {
-        let mut lines = vec![format!("writer: {}", self.writer)];
+    /// What a person may want to know, one fact a line.
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes = vec![format!("writer: {}", self.writer)];
         if let Some(ProgressReport { phase, next, .. }) = &self.progress {
-            lines.extend(phase.map(|phase| format!("exchange of authorities: {phase}")));
-            lines.push(format!("next: {next}"));
+            notes.extend(phase.map(|phase| format!("exchange of authorities: {phase}")));
+            notes.push(format!("next: {next}"));
         }
-        lines.extend(self.at_fault().map(ToString::to_string));
-        lines.extend(self.warnings.iter().map(|warning| format!("warning: {warning}")));
-        lines
+        notes
+    }
+
+    /// What a person should look at, one fault a line.
+    pub fn attention(&self) -> Vec<String> {
+        self.warnings.iter().cloned().chain(self.at_fault().map(ToString::to_string)).collect()
     }
 }
 
@@ -167,16 +170,15 @@ mod tests {
         let report = Report { consumers: states.map(consumer).into(), ..Report::default() };
         let told = "ValidatingWebhookConfiguration otter (graph.otter.dev) is not ours to write: it calls the Service \
                     zoo/badger";
-        assert_eq!(report.lines(), ["writer: none known", told]);
+        assert_eq!(report.attention(), [told]);
     }
 
     #[test]
     fn the_writer_tells_what_it_is_at() {
         let next = "make an authority".to_owned();
         let progress = ProgressReport { phase: Some(Phase::Publish), next, at: SystemTime::UNIX_EPOCH };
-        let warnings = vec!["someone fights".to_owned()];
-        let report = Report { writer: Writer::Us, progress: Some(progress), warnings, ..Report::default() };
-        let lines = ["writer: this replica", "exchange of authorities: publish", "next: make an authority"];
-        assert_eq!(report.lines(), [&lines[..], &["warning: someone fights"]].concat());
+        let report = Report { writer: Writer::Us, progress: Some(progress), ..Report::default() };
+        let notes = ["writer: this replica", "exchange of authorities: publish", "next: make an authority"];
+        assert_eq!(report.notes(), notes);
     }
 }

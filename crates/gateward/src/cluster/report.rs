@@ -27,14 +27,8 @@ pub(super) async fn follow(mut reports: watch::Receiver<Report>, readiness: Read
 }
 
 fn lines(report: &Report) -> Vec<Line> {
-    let mut lines = vec![Line::Note(format!("writer: {}", report.writer))];
-    if let Some(progress) = &report.progress {
-        lines.extend(progress.phase.map(|phase| Line::Note(format!("exchange of authorities: {phase}"))));
-        lines.push(Line::Note(format!("next: {}", progress.next)));
-    }
-    lines.extend(report.warnings.iter().cloned().map(Line::Warning));
-    lines.extend(report.at_fault().map(|consumer| Line::Warning(consumer.to_string())));
-    lines
+    let notes = report.notes().into_iter().map(Line::Note);
+    notes.chain(report.attention().into_iter().map(Line::Warning)).collect()
 }
 
 fn measure(report: &Report, metrics: &ClusterMetrics) {

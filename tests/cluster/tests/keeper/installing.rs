@@ -86,7 +86,7 @@ async fn a_replica_knows_what_its_callers_trust(sandbox: Sandbox) {
     let trusted = |trust: &Trust| trust.bundles == [authority.clone()] && trust.stands_from.is_some();
     let mut trust = first.keeper().trust();
     tokio::time::timeout(PATIENCE, trust.wait_for(trusted)).await.unwrap().unwrap();
-    assert!(first.report().at_fault().next().is_none(), "{:?}", first.report().lines());
+    assert!(first.report().at_fault().next().is_none(), "{:?}", first.report().attention());
     // Both are to live for ten years; the certificate can't outlive its authority.
     let ends = |validity: Option<Validity>| validity.unwrap().not_after();
     assert_eq!(ends(first.report().certificate), ends(first.report().authority));
