@@ -1,5 +1,6 @@
 //! What a webhook server does in a cluster: its Secrets, its bundles, its lease, and what it reads.
 
+mod changes;
 mod connection;
 mod consumers;
 pub mod crds;
@@ -22,6 +23,7 @@ mod setup;
 mod trust;
 pub mod uninstall;
 
+pub use changes::send_change;
 pub use connection::{Connection, ConnectionError};
 pub use keeper::{Keeper, KeeperError};
 pub use lease::LeaseTimes;

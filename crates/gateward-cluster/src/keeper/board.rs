@@ -8,6 +8,7 @@ use gateward_certs::secret::TlsPair;
 use tokio::sync::watch;
 use tracing::{info, warn};
 
+use crate::changes::send_change;
 use crate::consumers::{Scope, Sighting, told};
 use crate::report::{ProgressReport, Report, Writer};
 use crate::setup::ConsumerRules;
@@ -67,12 +68,7 @@ impl Board {
         let before = self.report.borrow().warnings.clone();
         report.warnings.iter().filter(|warning| !before.contains(warning)).for_each(|warning| warn!("{warning}"));
         before.iter().filter(|warning| !report.warnings.contains(warning)).for_each(|it| info!("no longer: {it}"));
-        self.report.send_if_modified(|sent| {
-            *sent != report && {
-                *sent = report;
-                true
-            }
-        });
+        send_change(&self.report, report);
     }
 
     /// Tells of something that a person should look at, or that it is over.

@@ -9,6 +9,7 @@ use tokio::sync::{Notify, mpsc, watch};
 use super::board::Topic;
 use super::means::Means;
 use super::repair::Changed;
+use crate::changes::send_change;
 use crate::consumers::{Heard, Ledger, Moment, Scope};
 use crate::trust::Trust;
 
@@ -81,12 +82,7 @@ impl Ears {
                 let ledger = self.ledger();
                 (ledger.trust(settle, now), ledger.next_change(settle, now))
             };
-            self.trust.send_if_modified(|sent| {
-                *sent != trust && {
-                    *sent = trust;
-                    true
-                }
-            });
+            send_change(&self.trust, trust);
             match next {
                 Some(at) => drop(tokio::time::timeout_at(at.into(), self.news.notified()).await),
                 None => self.news.notified().await,

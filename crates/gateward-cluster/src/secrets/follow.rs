@@ -10,6 +10,7 @@ use tokio::sync::{Notify, watch};
 use tracing::{debug, info};
 
 use super::{SecretStore, Which, data};
+use crate::changes::send_change;
 use crate::connection::Connection;
 use crate::patience::{Backoff, Trouble};
 
@@ -103,12 +104,7 @@ impl Follower {
     }
 
     fn tell(&self, told: Told) {
-        self.told.send_if_modified(|before| {
-            *before != told && {
-                *before = told;
-                true
-            }
-        });
+        send_change(&self.told, told);
     }
 }
 

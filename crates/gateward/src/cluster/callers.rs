@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use gateward_certs::Bundle;
-use gateward_cluster::{ConsumerState, Report, Trust as Trusted};
+use gateward_cluster::{ConsumerState, Report, Trust as Trusted, send_change};
 use gateward_server::{Caller, Callers, Trust};
 use rustls_pki_types::ServerName;
 use tokio::sync::watch;
@@ -39,12 +39,7 @@ pub(super) async fn follow(mut sources: Sources, callers: watch::Sender<Callers>
     let patient_until = Instant::now() + PATIENCE;
     loop {
         let now = known(&mut sources, patient_until);
-        callers.send_if_modified(|sent| {
-            *sent != now && {
-                *sent = now;
-                true
-            }
-        });
+        send_change(&callers, now);
         let gone = tokio::select! {
             changed = sources.trust.changed() => changed.is_err(),
             changed = sources.report.changed() => changed.is_err(),
