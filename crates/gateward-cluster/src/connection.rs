@@ -80,6 +80,14 @@ impl Connection {
     pub fn api_server_time(&self) -> Option<SystemTime> {
         self.clock.now(Instant::now())
     }
+
+    /// The present time by the API server's clock; by ours before its first answer.
+    ///
+    /// The API server's clock counts, since it dates what is in the cluster, such as when a Pod is to be gone, and since
+    /// whoever calls us checks our certificate's dates by it. Our node's clock may be wrong.
+    pub(crate) fn now(&self) -> SystemTime {
+        self.api_server_time().unwrap_or_else(SystemTime::now)
+    }
 }
 
 /// The API server's clock, as far as it was heard of.

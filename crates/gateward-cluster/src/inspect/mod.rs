@@ -83,7 +83,7 @@ pub async fn inspect(connection: &Connection, setup: &Setup) -> Result<Inspectio
     let seen = consumers.read().await?;
     let leaf = secrets.read(Which::Leaf).await?;
     let Glimpse { holder, until } = glimpse(connection, setup).await?;
-    let now = connection.api_server_time().unwrap_or_else(SystemTime::now);
+    let now = connection.now();
     let mut wanted = setup.wanted();
     // The first is the one that the API server asks for; the others depend on the cluster's domain, which is not known here.
     let required = wanted.names.iter().take(1).cloned().collect::<Vec<_>>();

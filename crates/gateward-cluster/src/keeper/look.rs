@@ -35,7 +35,7 @@ impl Look {
     /// Reads everything; `None` if the authority's Secret has changed meanwhile.
     pub(super) async fn take(means: &Means) -> Result<Option<Self>, RequestError> {
         let authority = means.secrets.read(Which::Authority).await?;
-        let now = means.connection.api_server_time().unwrap_or_else(SystemTime::now);
+        let now = means.connection.now();
         let replicas = means.replicas.read(now).await?;
         let consumers = means.consumers.read().await?;
         let leaf = means.secrets.read(Which::Leaf).await?;

@@ -84,7 +84,7 @@ impl Follower {
     }
 
     fn hear(&self, secret: Option<&Secret>) {
-        let now = self.connection.api_server_time().unwrap_or_else(SystemTime::now);
+        let now = self.connection.now();
         let data = secret.map(data);
         let heard = judge(data.as_ref(), &self.secret, self.served.borrow().as_ref(), now);
         let mut told = Told { fault: None, authority: data.as_ref().and_then(authority) };
