@@ -1,5 +1,6 @@
 //! The control plane.
 
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
@@ -9,8 +10,11 @@ use anyhow::{Context, bail};
 use serde_json::Value;
 use tokio::sync::Mutex;
 
+use crate::addresses::Addresses;
 use crate::client::Client;
 use crate::control_plane::{self, ADMIN, API_SERVER};
+use crate::enter::Place;
+use crate::ground::Grant;
 use crate::node::Node;
 use crate::process::Process;
 use crate::programs::Programs;
@@ -23,28 +27,30 @@ pub struct Bed {
     processes: Mutex<Vec<Process>>,
     programs: Programs,
     folder: PathBuf,
+    grant: Grant,
+    addresses: Addresses,
     client: Client,
     node: OnceLock<Node>,
 }
 
 impl Bed {
-    /// Starts a control plane that keeps everything in the folder, and waits until it is of use.
-    pub(crate) async fn start(folder: &Path) -> anyhow::Result<Self> {
-        let programs = Programs::find()?;
-        let authority = control_plane::write_files(folder)?;
-        let client = Client::new(API_SERVER, &authority, ADMIN)?;
-        let mut processes = Vec::new();
-        for (name, arguments) in control_plane::STORE_AND_API {
-            let mut command = programs.control_plane(name);
-            processes.push(Process::start(name, folder, command.args(arguments))?);
-        }
+    /// Starts a control plane that keeps everything in the place's folder, and waits until it is of use.
+    pub(crate) async fn start(place: &Place) -> anyhow::Result<Self> {
+        let (folder, grant) = (place.folder.as_path(), place.grant.clone());
+        let (programs, addresses) = (Programs::find()?.in_group(place.group()), Addresses::choose(grant.ground)?);
+        let authority = control_plane::write_files(folder, &addresses)?;
+        let client = Client::new(addresses.api_server, &authority, ADMIN)?;
+        let mut processes = vec![
+            Process::start("etcd", folder, &mut control_plane::store(&programs, &addresses))?,
+            Process::start(API_SERVER, folder, &mut control_plane::api_server(&programs, &addresses))?,
+        ];
         wait_for(&mut processes, &client, "/readyz").await?;
         // It gives up where the API server isn't there at once.
         let mut command = control_plane::controllers(&programs);
         processes.push(Process::start("kube-controller-manager", folder, &mut command)?);
         wait_for(&mut processes, &client, "/api/v1/namespaces/default/serviceaccounts/default").await?;
         let processes = Mutex::new(processes);
-        Ok(Self { processes, programs, folder: folder.into(), client, node: OnceLock::new() })
+        Ok(Self { processes, programs, folder: folder.into(), grant, addresses, client, node: OnceLock::new() })
     }
 
     /// A client that may do everything.
@@ -65,18 +71,33 @@ impl Bed {
     /// Ends the API server as an upgrade of it would, starts it again and waits until it is ready.
     pub async fn restart_api_server(&self) -> anyhow::Result<()> {
         let mut processes = self.processes.lock().await;
-        let restarted = control_plane::STORE_AND_API.iter().zip(processes.iter_mut());
-        for ((name, arguments), process) in restarted.filter(|((name, _), _)| *name == "kube-apiserver") {
+        for process in processes.iter_mut().filter(|process| process.name() == API_SERVER) {
             // It has stopped listening at once, and only waits for those who watch.
             process.end(Duration::from_secs(3)).await?;
-            let mut command = self.programs.control_plane(name);
-            *process = Process::start(name, &self.folder, command.args(*arguments))?;
+            let mut command = control_plane::api_server(&self.programs, &self.addresses);
+            *process = Process::start(API_SERVER, &self.folder, &mut command)?;
         }
         wait_for(&mut processes, &self.client, "/readyz").await
     }
 
+    /// Where the store is asked past the API server.
+    pub fn store(&self) -> SocketAddr {
+        self.addresses.store
+    }
+
+    /// Where the server under test listens that is in no Pod.
+    pub(crate) fn webhooks(&self) -> SocketAddr {
+        self.addresses.webhooks
+    }
+
+    /// Fails where nobody can have the address of a Pod, and tells how to change that: see [`Ground`](crate::Ground).
+    pub fn require_pods(&self) -> anyhow::Result<()> {
+        self.grant.require_pods()
+    }
+
     /// Lets Pods run, from now on. Until then they stay pending, and their addresses are free for tests.
     pub async fn start_node(&self) -> anyhow::Result<()> {
+        self.require_pods()?;
         let node = Node::start(&self.folder, &self.programs, &self.client).await?;
         self.node.set(node).map_err(|_| anyhow::anyhow!("the bed has its node already"))
     }

@@ -1,17 +1,18 @@
 //! The programs of a control plane: what they are told, and the files that they read.
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::Path;
 use std::process::Command;
 
 use base64::Engine;
 use serde_json::{Value, json};
 
+use crate::addresses::Addresses;
 use crate::pki;
 use crate::programs::Programs;
 
-/// The address of the API server. The network is the bed's own, so are its ports.
-pub(crate) const API_SERVER: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 6443);
+/// The program of the API server.
+pub(crate) const API_SERVER: &str = "kube-apiserver";
 /// The token of somebody who may do everything.
 pub(crate) const ADMIN: &str = "admin-of-the-test-bed";
 
@@ -40,50 +41,52 @@ rules:
 - level: Metadata
 ";
 
-/// The programs that can be started at once, in the folder of [`write_files`].
-pub(crate) const STORE_AND_API: [(&str, &[&str]); 2] = [
-    (
-        "etcd",
-        &[
-            "--name=bed",
-            "--data-dir=etcd",
-            "--listen-client-urls=http://127.0.0.1:2379",
-            "--advertise-client-urls=http://127.0.0.1:2379",
-            "--listen-peer-urls=http://127.0.0.1:2380",
-            "--initial-advertise-peer-urls=http://127.0.0.1:2380",
-            "--initial-cluster=bed=http://127.0.0.1:2380",
-            "--unsafe-no-fsync=true",
-            "--log-level=warn",
-        ],
-    ),
-    (
-        "kube-apiserver",
-        &[
-            "--etcd-servers=http://127.0.0.1:2379",
-            "--secure-port=6443",
-            "--bind-address=127.0.0.1",
-            "--advertise-address=127.0.0.1",
-            "--tls-cert-file=api.crt",
-            "--tls-private-key-file=api.key",
-            "--client-ca-file=ca.crt",
-            "--service-account-key-file=sa.pub",
-            "--service-account-signing-key-file=sa.key",
-            "--service-account-issuer=https://kubernetes.default.svc",
-            "--service-cluster-ip-range=10.96.0.0/16",
-            "--endpoint-reconciler-type=none",
-            "--token-auth-file=tokens.csv",
-            "--authorization-mode=RBAC",
-            // Webhooks are dialled at the addresses of ready Pods; nothing like kube-proxy is needed.
-            "--enable-aggregator-routing=true",
-            "--audit-policy-file=audit.yaml",
-            "--audit-log-path=audit.log",
-            // A line is on disk before the client has its answer.
-            "--audit-log-mode=blocking",
-            // One file for the whole life of a bed, in megabytes.
-            "--audit-log-maxsize=4096",
-        ],
-    ),
-];
+/// The store, which can be started at once, in the folder of [`write_files`].
+pub(crate) fn store(programs: &Programs, addresses: &Addresses) -> Command {
+    let Addresses { store, peers, .. } = addresses;
+    let mut command = programs.control_plane("etcd");
+    command.args(["--name=bed", "--data-dir=etcd", "--unsafe-no-fsync=true", "--log-level=warn"]).args([
+        format!("--listen-client-urls=http://{store}"),
+        format!("--advertise-client-urls=http://{store}"),
+        format!("--listen-peer-urls=http://{peers}"),
+        format!("--initial-advertise-peer-urls=http://{peers}"),
+        format!("--initial-cluster=bed=http://{peers}"),
+    ]);
+    command
+}
+
+/// The API server, which waits for the store, in the folder of [`write_files`].
+pub(crate) fn api_server(programs: &Programs, addresses: &Addresses) -> Command {
+    let Addresses { store, api_server, services, .. } = addresses;
+    let mut command = programs.control_plane(API_SERVER);
+    command.args([
+        format!("--etcd-servers=http://{store}"),
+        format!("--secure-port={}", api_server.port()),
+        format!("--bind-address={}", api_server.ip()),
+        format!("--advertise-address={}", api_server.ip()),
+        format!("--service-cluster-ip-range={services}"),
+    ]);
+    command.args([
+        "--tls-cert-file=api.crt",
+        "--tls-private-key-file=api.key",
+        "--client-ca-file=ca.crt",
+        "--service-account-key-file=sa.pub",
+        "--service-account-signing-key-file=sa.key",
+        "--service-account-issuer=https://kubernetes.default.svc",
+        "--endpoint-reconciler-type=none",
+        "--token-auth-file=tokens.csv",
+        "--authorization-mode=RBAC",
+        // Webhooks are dialled at the addresses of ready Pods; nothing like kube-proxy is needed.
+        "--enable-aggregator-routing=true",
+        "--audit-policy-file=audit.yaml",
+        "--audit-log-path=audit.log",
+        // A line is on disk before the client has its answer.
+        "--audit-log-mode=blocking",
+        // One file for the whole life of a bed, in megabytes.
+        "--audit-log-maxsize=4096",
+    ]);
+    command
+}
 
 /// The controllers, which need an API server that is ready.
 pub(crate) fn controllers(programs: &Programs) -> Command {
@@ -99,17 +102,17 @@ pub(crate) fn controllers(programs: &Programs) -> Command {
 }
 
 /// Writes what the programs read, and gives the certificate of the authority.
-pub(crate) fn write_files(folder: &Path) -> anyhow::Result<String> {
+pub(crate) fn write_files(folder: &Path, addresses: &Addresses) -> anyhow::Result<String> {
     let authority = pki::write(folder)?;
     std::fs::write(folder.join("tokens.csv"), format!("{ADMIN},admin,admin,system:masters\n"))?;
     std::fs::write(folder.join("audit.yaml"), AUDIT_POLICY)?;
-    std::fs::write(folder.join("kubeconfig"), kubeconfig(&authority).to_string())?;
+    std::fs::write(folder.join("kubeconfig"), kubeconfig(&authority, addresses.api_server).to_string())?;
     Ok(authority)
 }
 
-fn kubeconfig(authority: &str) -> Value {
+fn kubeconfig(authority: &str, api_server: SocketAddr) -> Value {
     let authority = base64::engine::general_purpose::STANDARD.encode(authority);
-    let server = format!("https://{API_SERVER}");
+    let server = format!("https://{api_server}");
     json!({
         "apiVersion": "v1",
         "kind": "Config",

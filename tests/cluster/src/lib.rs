@@ -7,6 +7,12 @@
 //! nothing leads out of it, any number of beds run side by side, and when the test program ends, in whatever way, the
 //! kernel ends the rest.
 //!
+//! Where the machine grants no user namespace, root has the other ones without it, and all is as before. Where it
+//! grants none at all, a bed uses the machine's own network: the control plane at loopback ports that are free, a
+//! folder that is removed at the end, and processes that are killed with the test program. Nobody can have the address
+//! of a Pod or of a Service there, so that tests which need one fail and tell how to get namespaces; those of CRDs,
+//! webhooks and commands run. A test program says on standard error which it is: see [`Ground`].
+//!
 //! After [`Bed::start_node`] the bed plays scheduler and kubelet too, so that Pods run, each in a network of its own:
 //! see [`Node`]. For a person there is [`visit`], which is `make cluster`.
 //!
@@ -18,6 +24,7 @@
     reason = "the vocabulary of tests: what fails here fails a test"
 )]
 
+mod addresses;
 mod audit;
 mod bed;
 mod cases;
@@ -25,6 +32,7 @@ mod client;
 mod control_plane;
 mod enter;
 mod feed;
+mod ground;
 mod load;
 mod node;
 pub mod objects;
@@ -34,6 +42,7 @@ mod programs;
 mod release;
 mod run;
 mod sandbox;
+mod sweeper;
 mod until;
 mod visit;
 mod webhooks;
@@ -42,6 +51,7 @@ pub use audit::{Audit, Event};
 pub use bed::Bed;
 pub use cases::{Case, Expectation};
 pub use client::{Client, Response};
+pub use ground::Ground;
 pub use load::{Counted, Failure, Load, Pace, Tally};
 pub use node::{Node, Pod, Signal};
 pub use programs::Programs;

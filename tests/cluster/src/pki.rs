@@ -7,7 +7,7 @@ use rcgen::{
 };
 
 /// The names and addresses under which the API server is called.
-const API_SERVER: [&str; 7] = [
+const API_SERVER: [&str; 8] = [
     "kubernetes",
     "kubernetes.default",
     "kubernetes.default.svc",
@@ -15,6 +15,7 @@ const API_SERVER: [&str; 7] = [
     "localhost",
     "127.0.0.1",
     "10.96.0.1",
+    "127.96.0.1",
 ];
 
 /// Writes into a folder what an API server needs: `ca.crt`, `api.crt` and `api.key` for its connections, `sa.key` and

@@ -26,6 +26,11 @@ impl Process {
         Ok(Self { name: name.into(), child, log })
     }
 
+    /// The name that it was started with.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
     /// Fails with the end of its log where the program has ended.
     pub(crate) fn must_run(&mut self) -> anyhow::Result<()> {
         match self.child.try_wait()? {

@@ -1,5 +1,6 @@
 //! Where the programs are that a bed runs.
 
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -16,6 +17,8 @@ const GATEWARD: &str = "GATEWARD_BIN";
 pub struct Programs {
     control_plane: PathBuf,
     gateward: PathBuf,
+    /// The process group in which they run, where it is not that of whoever starts them.
+    group: Option<i32>,
 }
 
 impl Programs {
@@ -23,7 +26,12 @@ impl Programs {
     pub(crate) fn find() -> anyhow::Result<Self> {
         let control_plane = std::env::var_os(CONTROL_PLANE).map_or_else(built, |folder| Ok(folder.into()))?;
         let gateward = std::env::var_os(GATEWARD).map_or_else(beside_us, |file| Ok(file.into()))?;
-        Ok(Self { control_plane, gateward })
+        Ok(Self { control_plane, gateward, group: None })
+    }
+
+    /// The same ones, in a process group.
+    pub(crate) fn in_group(self, group: Option<i32>) -> Self {
+        Self { group, ..self }
     }
 
     /// Lets a further process find the same ones.
@@ -33,13 +41,21 @@ impl Programs {
 
     /// A program of the control plane, kubectl or helm.
     pub fn control_plane(&self, name: &str) -> Command {
-        Command::new(self.control_plane.join(name))
+        self.command(&self.control_plane.join(name))
     }
 
     /// The binary under test.
     pub fn gateward(&self) -> Command {
-        let mut command = Command::new(&self.gateward);
+        let mut command = self.command(&self.gateward);
         command.env_remove("GATEWARD_LOG");
+        command
+    }
+
+    fn command(&self, program: &Path) -> Command {
+        let mut command = Command::new(program);
+        if let Some(group) = self.group {
+            command.process_group(group);
+        }
         command
     }
 }

@@ -98,10 +98,10 @@ where
         return libtest_mimic::run(&arguments, listed.collect()).exit_code();
     }
     arguments.test_threads = arguments.test_threads.or(Some(threads));
-    let ran = enter().and_then(|folder| {
+    let ran = enter().and_then(|place| {
         let runtime = Runtime::new()?;
         runtime.spawn(end_with_a_signal());
-        let bed = Arc::new(runtime.block_on(Bed::start(&folder))?);
+        let bed = Arc::new(runtime.block_on(Bed::start(&place))?);
         let prepared = runtime.block_on(prepare(Arc::clone(&bed)));
         let ran = prepared.and_then(|prepared| {
             let conclusion = libtest_mimic::run(&arguments, trials(&runtime, &bed, tests));

@@ -10,7 +10,7 @@ use serde_json::json;
 use tokio::runtime::Runtime;
 
 use crate::bed::Bed;
-use crate::enter::{door, enter};
+use crate::enter::{Place, enter};
 use crate::release::{Chart, Release};
 use crate::run::end_with_a_signal;
 
@@ -30,11 +30,11 @@ pub enum Visit {
 ///
 /// Must be called before any thread is started.
 pub fn visit(visit: Visit) -> ExitCode {
-    let done = enter().and_then(|folder| {
+    let done = enter().and_then(|place| {
         let runtime = Runtime::new()?;
         runtime.spawn(end_with_a_signal());
-        let bed = runtime.block_on(open(&folder))?;
-        let status = let_in(&bed, visit)?;
+        let bed = runtime.block_on(open(&place))?;
+        let status = let_in(&place, &bed, visit)?;
         Ok(u8::try_from(status).map_or(ExitCode::FAILURE, ExitCode::from))
     });
     done.unwrap_or_else(|error| {
@@ -43,10 +43,11 @@ pub fn visit(visit: Visit) -> ExitCode {
     })
 }
 
-async fn open(folder: &Path) -> anyhow::Result<Arc<Bed>> {
+async fn open(place: &Place) -> anyhow::Result<Arc<Bed>> {
     let start = Instant::now();
+    place.grant.require_pods()?;
     eprintln!("starting a control plane ...");
-    let bed = Arc::new(Bed::start(folder).await?);
+    let bed = Arc::new(Bed::start(place).await?);
     bed.start_node().await?;
     let (name, namespace) = RELEASE;
     eprintln!("installing release {name} of our chart in namespace {namespace} ...");
@@ -60,7 +61,7 @@ async fn open(folder: &Path) -> anyhow::Result<Arc<Bed>> {
 }
 
 /// Runs what the visitor wants until its end, and gives its status.
-fn let_in(bed: &Bed, visit: Visit) -> anyhow::Result<i32> {
+fn let_in(place: &Place, bed: &Bed, visit: Visit) -> anyhow::Result<i32> {
     let shell = std::env::var("SHELL").unwrap_or_else(|_| "sh".into());
     let mut command = match visit {
         Visit::Line(line) => {
@@ -69,7 +70,7 @@ fn let_in(bed: &Bed, visit: Visit) -> anyhow::Result<i32> {
             command
         }
         Visit::Shell => {
-            greet(bed);
+            greet(place, bed);
             prompting(&shell, bed.folder())?
         }
     };
@@ -82,14 +83,14 @@ fn let_in(bed: &Bed, visit: Visit) -> anyhow::Result<i32> {
     Ok(status.code().unwrap_or(1))
 }
 
-fn greet(bed: &Bed) {
+fn greet(place: &Place, bed: &Bed) {
     let config = bed.folder().join("kubeconfig");
     println!("\nKUBECONFIG={}", config.display());
     println!("kubectl, helm and gateward are on the PATH. Try:");
     println!("  kubectl get pods -A");
     println!("  kubectl create namespace zoo");
     println!("  kubectl apply -f crates/gateward-cli/src/demo/manifests   # some of them are to be refused");
-    if let Some(door) = door() {
+    if let Some(door) = place.door() {
         println!("From another terminal:\n  {door} env KUBECONFIG={} sh", config.display());
     }
     println!("The end of this shell ends the cluster.\n");

@@ -1,6 +1,7 @@
 //! The server under test, beside the API server instead of in a Pod, and what makes the API server ask it.
 
-use std::path::{Path, PathBuf};
+use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -12,9 +13,6 @@ use crate::bed::Bed;
 use crate::process::Process;
 use crate::programs::Programs;
 use crate::run::Prepared;
-
-/// Where reviews are answered.
-const ADDRESS: &str = "127.0.0.1:9443";
 
 /// Somebody of whom the webhooks are told nothing, so that tests can store objects that they would refuse.
 pub(crate) const UNSEEN: &str = "unseen-by-webhooks";
@@ -42,6 +40,8 @@ pub fn crds(programs: &Programs, conversion: Conversion) -> anyhow::Result<Vec<V
 /// `gateward serve --local`, which ends when this is dropped.
 pub struct Webhooks {
     process: Option<Process>,
+    /// Where reviews are answered.
+    address: SocketAddr,
     authority: String,
 }
 
@@ -50,14 +50,14 @@ impl Prepared for Webhooks {}
 impl Webhooks {
     /// Starts the server, installs our CRDs and has the API server ask the server about their objects.
     pub async fn install(bed: &Bed) -> anyhow::Result<Self> {
-        let webhooks = Self::start(bed.programs(), bed.folder()).await?;
+        let webhooks = Self::start(bed).await?;
         webhooks.have_asked(bed).await?;
         Ok(webhooks)
     }
 
     /// Starts the server, which nobody asks yet. Its certificate is `webhooks.crt` in the bed's folder.
     pub async fn serve(bed: &Bed) -> anyhow::Result<Self> {
-        Self::start(bed.programs(), bed.folder()).await
+        Self::start(bed).await
     }
 
     /// Ends the server without a warning.
@@ -68,7 +68,7 @@ impl Webhooks {
     /// Starts it again, with another authority, which the API server is told to trust.
     pub async fn restart(&mut self, bed: &Bed) -> anyhow::Result<()> {
         self.kill();
-        *self = Self::start(bed.programs(), bed.folder()).await?;
+        *self = Self::start(bed).await?;
         self.have_asked(bed).await
     }
 
@@ -90,25 +90,26 @@ impl Webhooks {
         Ok(())
     }
 
-    async fn start(programs: &Programs, folder: &Path) -> anyhow::Result<Self> {
+    async fn start(bed: &Bed) -> anyhow::Result<Self> {
+        let (folder, address) = (bed.folder(), bed.webhooks());
         let (certificate, facts) = (folder.join("webhooks.crt"), folder.join("facts.json"));
         // The cluster of most cases of the rule books.
         std::fs::write(&facts, r#"{"clusterWide": true}"#)?;
-        let mut command = programs.gateward();
-        command.args(["serve", "--local", "--listen", ADDRESS, "--ca-out"]).arg(&certificate);
+        let mut command = bed.programs().gateward();
+        command.args(["serve", "--local", "--listen", &address.to_string(), "--ca-out"]).arg(&certificate);
         command.arg("--facts").arg(&facts);
         // One of an earlier server must not be taken for this one's.
         let _ = std::fs::remove_file(&certificate);
         let mut process = Process::start("gateward", folder, &mut command)?;
         let authority = wait_for(&mut process, &certificate).await?;
-        Ok(Self { process: Some(process), authority })
+        Ok(Self { process: Some(process), address, authority })
     }
 
     /// Replaces the Service of a `clientConfig` by the server's own address.
     fn redirect(&self, config: &mut Value) {
         let path = config["service"]["path"].as_str().unwrap_or_default();
         let authority = base64::engine::general_purpose::STANDARD.encode(&self.authority);
-        *config = json!({"url": format!("https://{ADDRESS}{path}"), "caBundle": authority});
+        *config = json!({"url": format!("https://{}{path}", self.address), "caBundle": authority});
     }
 }
 

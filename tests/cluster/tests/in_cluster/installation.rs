@@ -33,6 +33,7 @@ impl Prepared for Installed {}
 impl Installed {
     /// Installs and serves, and waits for nothing but that the objects are there.
     pub async fn on(bed: Arc<Bed>) -> anyhow::Result<Self> {
+        bed.require_pods()?;
         let there = ["--release", RELEASE, "--namespace", NAMESPACE];
         let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}});
         apply(&bed, &format!("/api/v1/namespaces/{NAMESPACE}"), &namespace).await?;

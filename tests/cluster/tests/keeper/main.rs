@@ -43,5 +43,6 @@ fn main() -> ExitCode {
         #[cfg(feature = "fail-points")]
         fail_points::tests(),
     ];
-    run(tests.into_iter().flatten().collect(), async |_| Ok(()))
+    // Replicas listen at the addresses of their Pods.
+    run(tests.into_iter().flatten().collect(), async |bed| bed.require_pods())
 }

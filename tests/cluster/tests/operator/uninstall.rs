@@ -101,7 +101,7 @@ async fn store(sandbox: &Sandbox, object: &Value, version: &str) {
     let name = object["metadata"]["name"].as_str().unwrap();
     let stored = async || {
         sandbox.accepts(object).await;
-        let stored = version_stored(ADAPTERS, sandbox.namespace(), name).await == version;
+        let stored = version_stored(sandbox, ADAPTERS, name).await == version;
         if !stored {
             sandbox.delete(object).await;
         }
@@ -146,7 +146,7 @@ async fn objects_are_stored_in_one_version_and_read_without_us(sandbox: Sandbox)
     assert_eq!(adapters["noLongerServed"], json!(["v1alpha1"]));
     assert_eq!(report(&document, REQUESTS)["objects"]["found"], 0, "they were stored in one version before");
     for name in ["otter", "stork"] {
-        assert_eq!(version_stored(ADAPTERS, sandbox.namespace(), name).await, "v1beta1");
+        assert_eq!(version_stored(&sandbox, ADAPTERS, name).await, "v1beta1");
     }
     ends_conversion_of(bed, ADAPTERS).await;
     ends_conversion_of(bed, REQUESTS).await;
@@ -169,14 +169,14 @@ async fn a_dry_run_changes_nothing_and_conversion_can_be_kept(sandbox: Sandbox) 
     assert_eq!(ended.code, 0, "{ended:?}");
     assert_eq!(report(&ended.document(), ADAPTERS)["objects"]["found"], 3);
     assert_eq!(installed(bed, ADAPTERS).await, before);
-    assert_eq!(version_stored(ADAPTERS, sandbox.namespace(), "otter").await, "v1alpha1");
+    assert_eq!(version_stored(&sandbox, ADAPTERS, "otter").await, "v1alpha1");
 
     let ended = admin.uninstalls(&["--keep-conversion", "--yes"]).await;
     assert_eq!(ended.code, 0, "{ended:?}");
     let crd = installed(bed, ADAPTERS).await;
     assert_eq!(crd["status"]["storedVersions"], json!(["v1beta1"]));
     assert_eq!(crd["spec"], before["spec"]);
-    assert_eq!(version_stored(ADAPTERS, sandbox.namespace(), "otter").await, "v1beta1");
+    assert_eq!(version_stored(&sandbox, ADAPTERS, "otter").await, "v1beta1");
 }
 
 /// Somebody else's policy lets nobody touch the status of otter.
