@@ -1,6 +1,6 @@
 //! The control plane.
 
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
@@ -85,12 +85,18 @@ impl Bed {
         self.addresses.store
     }
 
-    /// Where the server under test listens that is in no Pod.
-    pub(crate) fn webhooks(&self) -> SocketAddr {
+    /// Where the server under test listens, if it is in no Pod.
+    pub fn webhooks(&self) -> SocketAddr {
         self.addresses.webhooks
     }
 
-    /// Fails where nobody can have the address of a Pod, and tells how to change that: see [`Ground`](crate::Ground).
+    /// The address of the machine for whoever plays a Pod, by its number: see [`Ground`](crate::Ground).
+    pub fn pod_address(&self, number: u8) -> Ipv4Addr {
+        self.grant.ground.pod_address(number)
+    }
+
+    /// Fails where no Pod can run and none can be called at a Service, and tells how to change that: see
+    /// [`Ground`](crate::Ground).
     pub fn require_pods(&self) -> anyhow::Result<()> {
         self.grant.require_pods()
     }

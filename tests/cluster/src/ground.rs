@@ -1,5 +1,6 @@
 //! What a bed stands on: as many namespaces as the machine grants.
 
+use std::net::Ipv4Addr;
 use std::process::Command;
 
 use anyhow::{Context, bail};
@@ -15,7 +16,7 @@ pub enum Ground {
     UserNamespace,
     /// Networks, mounts and processes of its own, without a user namespace: we are root.
     Root,
-    /// The machine's own network, mounts and processes. Nobody can have the address of a Pod there.
+    /// The machine's own network, mounts and processes. No Pod can run there.
     Host,
 }
 
@@ -63,6 +64,15 @@ impl Ground {
         match self {
             Self::UserNamespace | Self::Root => "10.96.0.0/16",
             Self::Host => "127.96.0.0/16",
+        }
+    }
+
+    /// An address at which somebody can listen who plays a Pod. On the machine's own network it is one that a Pod's
+    /// status can have, but no `EndpointSlice`: the API server can't be made to dial it for a Service.
+    pub(crate) fn pod_address(self, number: u8) -> Ipv4Addr {
+        match self {
+            Self::UserNamespace | Self::Root => [10, 244, 0, number].into(),
+            Self::Host => [127, 244, 0, number].into(),
         }
     }
 
@@ -114,7 +124,7 @@ impl Grant {
         Some(format!("the test bed is granted no user namespace: {instead} ({})", self.refusals.join("; ")))
     }
 
-    /// Fails where nobody can have the address of a Pod, and tells how to change that.
+    /// Fails where no Pod can run, and tells how to change that.
     pub(crate) fn require_pods(&self) -> anyhow::Result<()> {
         if self.ground != Ground::Host {
             return Ok(());

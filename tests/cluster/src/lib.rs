@@ -9,9 +9,10 @@
 //!
 //! Where the machine grants no user namespace, root has the other ones without it, and all is as before. Where it
 //! grants none at all, a bed uses the machine's own network: the control plane at loopback ports that are free, a
-//! folder that is removed at the end, and processes that are killed with the test program. Nobody can have the address
-//! of a Pod or of a Service there, so that tests which need one fail and tell how to get namespaces; those of CRDs,
-//! webhooks and commands run. A test program says on standard error which it is: see [`Ground`].
+//! folder that is removed at the end, and processes that are killed with the test program. Pods can't run there, and
+//! nothing listens at the address of a Service: what would be behind it is a Pod, or an `EndpointSlice`, which takes no
+//! loopback address. So tests that need these fail and tell how to get namespaces; all others run. A test program says
+//! on standard error where its bed stands, unless that is in a user namespace: see [`Ground`].
 //!
 //! After [`Bed::start_node`] the bed plays scheduler and kubelet too, so that Pods run, each in a network of its own:
 //! see [`Node`]. For a person there is [`visit`], which is `make cluster`.

@@ -98,6 +98,8 @@ impl Webhooks {
         let mut command = bed.programs().gateward();
         command.args(["serve", "--local", "--listen", &address.to_string(), "--ca-out"]).arg(&certificate);
         command.arg("--facts").arg(&facts);
+        // Nobody asks these.
+        command.args(["--health-listen", "127.0.0.1:0", "--metrics-listen", "127.0.0.1:0"]);
         // One of an earlier server must not be taken for this one's.
         let _ = std::fs::remove_file(&certificate);
         let mut process = Process::start("gateward", folder, &mut command)?;

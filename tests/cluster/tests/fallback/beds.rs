@@ -49,7 +49,7 @@ pub fn run_as_bed() -> Option<ExitCode> {
     let webhooks = || Test::new(WEBHOOKS, webhooks_fill_in_and_refuse);
     let ended = match Purpose::ALL.into_iter().find(|purpose| purpose.name() == name)? {
         Purpose::Webhooks => {
-            let _others = [2379, 6443].map(|port| TcpListener::bind(("127.0.0.1", port)));
+            let _others = [2379, 6443, 8080, 8081, 9443].map(|port| TcpListener::bind(("127.0.0.1", port)));
             run(vec![webhooks()], async |bed| Webhooks::install(&bed).await)
         }
         Purpose::Pods => run(vec![webhooks(), Test::new(PODS, a_pod_asks_the_api_server)], async |bed| {

@@ -9,9 +9,6 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 
-/// Where the API server is.
-const API_SERVER: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 6443);
-
 /// How a line is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
@@ -38,10 +35,12 @@ impl Line {
     pub async fn lay(kubeconfig: &PathBuf) -> Self {
         let socket = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let mut text: Value = serde_json::from_str(&std::fs::read_to_string(kubeconfig).unwrap()).unwrap();
-        text["clusters"][0]["cluster"]["server"] = format!("https://{}", socket.local_addr().unwrap()).into();
+        let server = &mut text["clusters"][0]["cluster"]["server"];
+        let api_server: SocketAddr = server.as_str().unwrap().trim_start_matches("https://").parse().unwrap();
+        *server = format!("https://{}", socket.local_addr().unwrap()).into();
         std::fs::write(kubeconfig, text.to_string()).unwrap();
         let state = watch::Sender::new(State::Well);
-        let carrying = tokio::spawn(carry_all(socket, state.subscribe()));
+        let carrying = tokio::spawn(carry_all(socket, api_server, state.subscribe()));
         Self { state, carrying }
     }
 
@@ -59,22 +58,22 @@ impl Line {
     }
 }
 
-async fn carry_all(socket: TcpListener, state: watch::Receiver<State>) {
+async fn carry_all(socket: TcpListener, api_server: SocketAddr, state: watch::Receiver<State>) {
     let mut calls = JoinSet::new();
     loop {
         let (stream, _) = socket.accept().await.unwrap();
         if *state.borrow() != State::Cut {
-            calls.spawn(carry(stream, state.clone()));
+            calls.spawn(carry(stream, api_server, state.clone()));
         }
     }
 }
 
-async fn carry(mut stream: TcpStream, mut state: watch::Receiver<State>) {
+async fn carry(mut stream: TcpStream, api_server: SocketAddr, mut state: watch::Receiver<State>) {
     let was_well = state.wait_for(|state| *state != State::Silent).await.is_ok_and(|state| *state == State::Well);
     if !was_well {
         return;
     }
-    let mut server = TcpStream::connect(API_SERVER).await.unwrap();
+    let mut server = TcpStream::connect(api_server).await.unwrap();
     let fate = tokio::select! {
         _ = copy_bidirectional(&mut stream, &mut server) => return,
         state = state.wait_for(|state| *state != State::Well) => state.map(|state| *state),

@@ -25,10 +25,6 @@ pub const PATIENCE: Duration = Duration::from_secs(40);
 /// Pods of all tests share one network.
 static ADDRESSES: AtomicU8 = AtomicU8::new(1);
 
-fn address() -> IpAddr {
-    [10, 244, 0, ADDRESSES.fetch_add(1, Ordering::Relaxed)].into()
-}
-
 #[derive(Clone)]
 pub struct Zoo {
     sandbox: Sandbox,
@@ -140,10 +136,14 @@ impl Zoo {
     /// A replica in a process of its own, which ends at the fail point that a file names.
     #[cfg(feature = "fail-points")]
     pub async fn process(&self, name: &str, fail_point: &std::path::Path) -> Process {
-        let (address, kubeconfig) = (address(), self.kubeconfig(name));
+        let (address, kubeconfig) = (self.address(), self.kubeconfig(name));
         self.make_pod(name, address).await;
         let who = Who { namespace: self.namespace().to_owned(), name: name.to_owned(), address, kubeconfig };
         Process::start(who, fail_point)
+    }
+
+    fn address(&self) -> IpAddr {
+        self.sandbox.bed().pod_address(ADDRESSES.fetch_add(1, Ordering::Relaxed)).into()
     }
 
     /// A Pod that is said to be ready.
@@ -171,7 +171,7 @@ impl Zoo {
     async fn replica_with(&self, name: &str, kubeconfig: PathBuf) -> Replica {
         let mut setup = self.setup.clone();
         setup.lease.holder = name.to_owned();
-        Replica::start(self.clone(), setup, kubeconfig, address()).await
+        Replica::start(self.clone(), setup, kubeconfig, self.address()).await
     }
 
     /// Who a replica is to the API server.

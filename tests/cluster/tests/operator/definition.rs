@@ -1,5 +1,6 @@
 //! CRDs as the API server has them, and what tests do to them.
 
+use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -76,10 +77,11 @@ pub enum Converter {
 
 impl Converter {
     fn stanza(self, bed: &Bed) -> Value {
-        let port = if self == Self::Local { 9443 } else { 9 };
+        let nobody = SocketAddr::from((Ipv4Addr::LOCALHOST, 9));
+        let converter = if self == Self::Local { bed.webhooks() } else { nobody };
         let authority = std::fs::read(bed.folder().join("webhooks.crt")).unwrap();
         let bundle = base64::engine::general_purpose::STANDARD.encode(authority);
-        let config = json!({"url": format!("https://127.0.0.1:{port}/convert"), "caBundle": bundle});
+        let config = json!({"url": format!("https://{converter}/convert"), "caBundle": bundle});
         json!({"strategy": "Webhook", "webhook": {"clientConfig": config, "conversionReviewVersions": ["v1"]}})
     }
 }
