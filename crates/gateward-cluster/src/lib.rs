@@ -17,7 +17,6 @@ mod reader;
 mod replicas;
 mod report;
 mod review;
-pub mod rivals;
 mod secrets;
 mod setup;
 mod trust;
@@ -25,6 +24,7 @@ pub mod uninstall;
 
 pub use changes::send_change;
 pub use connection::{Connection, ConnectionError};
+pub use consumers::{Called, Rival};
 pub use keeper::{Keeper, KeeperError};
 pub use lease::LeaseTimes;
 pub use reader::ApiReader;

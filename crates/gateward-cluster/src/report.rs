@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime};
 use gateward_certs::Validity;
 use gateward_certs::rotation::Phase;
 
+use crate::consumers::Rival;
 use crate::setup::ServiceName;
 
 /// The state of certificates and bundles, as this replica knows it. Nothing in it says that this replica should not be
@@ -24,6 +25,8 @@ pub struct Report {
     pub authority: Option<Validity>,
     /// How many times this replica has restored a bundle that someone had changed.
     pub repairs: u64,
+    /// The webhooks of others for the same kinds.
+    pub rivals: Vec<Rival>,
     /// What a person should look at, each a sentence.
     pub warnings: Vec<String>,
 }

@@ -9,6 +9,7 @@ use gateward_certs::rotation::Wanted;
 use gateward_certs::{CommonName, KeySource, Lifetimes, ServerNames};
 
 use crate::lease::LeaseTimes;
+use crate::permissions::ResourceName;
 
 /// The names of an installation, and what its certificates are to be.
 #[derive(Clone)]
@@ -62,6 +63,8 @@ pub struct ConsumerRules {
     pub labels: BTreeMap<String, String>,
     /// The CustomResourceDefinitions that we convert. One that isn't there yet is waited for.
     pub crds: Vec<String>,
+    /// The kinds that our webhooks judge and default: whoever else does is a rival.
+    pub kinds: Vec<ResourceName>,
     /// The Service that the API server calls: entries that call another one, or a URL, are not ours.
     pub service: ServiceName,
 }

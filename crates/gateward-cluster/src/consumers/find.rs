@@ -4,7 +4,7 @@ use gateward_certs::rotation::{Consumer, ConsumerId};
 
 use super::object::{ClientConfig, ConsumerKind, ConsumerObject};
 use crate::report::{ConsumerReport, ConsumerState, NotOurs};
-use crate::setup::{ConsumerRules, ServiceName};
+use crate::setup::ConsumerRules;
 
 /// The entry of a CRD.
 const CONVERSION: &str = "conversion";
@@ -108,7 +108,7 @@ impl ConsumerRules {
     /// Whom an entry calls, if it isn't us.
     fn whose(&self, config: &ClientConfig) -> Option<NotOurs> {
         let Some(service) = &config.service else { return Some(NotOurs::Url) };
-        let called = ServiceName { namespace: service.namespace.clone(), name: service.name.clone() };
+        let called = service.named();
         (called != self.service).then_some(NotOurs::OtherService(called))
     }
 }
@@ -148,6 +148,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::setup::ServiceName;
 
     fn rules() -> ConsumerRules {
         ConsumerRules {
@@ -155,6 +156,7 @@ mod tests {
             mutating: "zoo-mutating".to_owned(),
             labels: [("part-of".to_owned(), "otters".to_owned())].into(),
             crds: vec!["otters.zoo.org".to_owned()],
+            kinds: Vec::new(),
             service: ServiceName { namespace: "zoo".to_owned(), name: "otter".to_owned() },
         }
     }

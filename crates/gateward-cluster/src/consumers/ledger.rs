@@ -7,6 +7,7 @@ use gateward_certs::rotation::ConsumerId;
 
 use super::find::Sighting;
 use super::object::{ConsumerKind, ConsumerObject};
+use super::rivals::Rival;
 use crate::setup::ConsumerRules;
 use crate::trust::Trust;
 
@@ -14,6 +15,7 @@ use crate::trust::Trust;
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
     seen: BTreeMap<(ConsumerKind, String), Sighting>,
+    rivals: BTreeMap<(ConsumerKind, String), Vec<Rival>>,
     carried: BTreeMap<ConsumerId, Carried>,
     /// Bundles that were carried a moment ago, and when they were replaced.
     replaced: Vec<(Instant, Vec<u8>)>,
@@ -54,6 +56,7 @@ impl Ledger {
         moment: Moment,
     ) -> Option<Sighting> {
         let key = (kind, object.name().to_owned());
+        self.rivals.insert(key.clone(), rules.rivals(kind, object));
         let sighting = rules.look_at(kind, object);
         match &sighting {
             Some(sighting) => drop(self.seen.insert(key, sighting.clone())),
@@ -65,19 +68,28 @@ impl Ledger {
 
     /// An object is gone.
     pub(crate) fn gone(&mut self, kind: ConsumerKind, name: &str, moment: Moment) {
-        self.seen.remove(&(kind, name.to_owned()));
+        let key = (kind, name.to_owned());
+        self.rivals.remove(&key);
+        self.seen.remove(&key);
         self.take_stock(moment.now, moment.now);
     }
 
     /// The objects of a kind that a watch has told of, all others of its are gone.
     pub(crate) fn only(&mut self, kind: ConsumerKind, of: impl Fn(&str) -> bool, told: &[String], moment: Moment) {
-        self.seen.retain(|(its_kind, name), _| *its_kind != kind || !of(name) || told.contains(name));
+        let stays = |(its_kind, name): &(ConsumerKind, String)| *its_kind != kind || !of(name) || told.contains(name);
+        self.rivals.retain(|key, _| stays(key));
+        self.seen.retain(|key, _| stays(key));
         self.take_stock(moment.now, moment.now);
     }
 
     /// All that were heard of.
     pub(crate) fn sightings(&self) -> Vec<Sighting> {
         self.seen.values().cloned().collect()
+    }
+
+    /// The webhooks of others for kinds of ours.
+    pub(crate) fn rivals(&self) -> Vec<Rival> {
+        self.rivals.values().flatten().cloned().collect()
     }
 
     /// Whether everything was heard of at least once.
@@ -135,6 +147,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::permissions::ResourceName;
     use crate::setup::ServiceName;
 
     const SETTLE: Duration = Duration::from_secs(5);
@@ -146,6 +159,7 @@ mod tests {
             mutating: "otter".to_owned(),
             labels: BTreeMap::new(),
             crds: Vec::new(),
+            kinds: vec![ResourceName { group: "zoo.org".to_owned(), plural: "otters".to_owned() }],
             service: ServiceName { namespace: "zoo".to_owned(), name: "otter".to_owned() },
         }
     }
@@ -214,5 +228,25 @@ mod tests {
         assert_eq!(ledger.sightings().len(), 1);
         ledger.only(KIND, |_| true, &[], at(now));
         assert!(ledger.sightings().is_empty() && ledger.trust(SETTLE, now).bundles.is_empty());
+    }
+
+    #[test]
+    fn a_rival_is_known_until_it_changes_or_is_gone() {
+        let (mut ledger, moment) = (Ledger::default(), at(Instant::now()));
+        let badger = |group: &str| {
+            let rule = json!({"apiGroups": [group], "resources": ["otters"], "operations": ["CREATE"]});
+            let webhook = json!({"name": "a", "clientConfig": {"url": "https://badger"}, "rules": [rule]});
+            serde_json::from_value(json!({"metadata": {"name": "badger"}, "webhooks": [webhook]})).unwrap()
+        };
+        let mut after = |change: &dyn Fn(&mut Ledger)| {
+            assert!(ledger.heard(KIND, &badger("zoo.org"), &rules(), moment).is_none());
+            assert_eq!(ledger.rivals().len(), 1);
+            change(&mut ledger);
+            ledger.rivals().len()
+        };
+        assert_eq!(after(&|ledger| drop(ledger.heard(KIND, &badger("apps"), &rules(), moment))), 0);
+        assert_eq!(after(&|ledger| ledger.gone(KIND, "badger", moment)), 0);
+        assert_eq!(after(&|ledger| ledger.only(KIND, |_| true, &[], moment)), 0);
+        assert_eq!(after(&|ledger| ledger.only(ConsumerKind::Mutating, |_| true, &[], moment)), 1);
     }
 }

@@ -1,9 +1,11 @@
-//! Those who carry bundles: webhook configurations, and the conversion stanzas of CRDs.
+//! Those who carry bundles: webhook configurations, and the conversion stanzas of CRDs. Among the configurations also
+//! those of others for the same kinds.
 
 mod find;
 mod ledger;
 mod object;
 mod patch;
+mod rivals;
 mod told;
 mod watch;
 
@@ -17,6 +19,7 @@ use kube::{Api, Client};
 pub(crate) use find::{Entry, Sighting};
 pub(crate) use ledger::{Ledger, Moment};
 pub(crate) use object::{ConsumerKind, ConsumerObject};
+pub use rivals::{Called, Rival};
 pub(crate) use told::told;
 pub(crate) use watch::{Heard, Scope};
 

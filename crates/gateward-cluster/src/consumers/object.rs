@@ -1,16 +1,19 @@
-//! What is read of the objects that carry bundles: a few fields of what may be a megabyte.
+//! What is read of webhook configurations and CRDs: a few fields of what may be a megabyte.
 
 use std::borrow::Cow;
 use std::fmt;
 use std::time::SystemTime;
 
 use k8s_openapi::ByteString;
+use k8s_openapi::api::admissionregistration::v1::RuleWithOperations;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ManagedFieldsEntry;
 use kube::Resource;
 use kube::api::ObjectMeta;
 use kube::core::ClusterResourceScope;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+use crate::setup::ServiceName;
 
 /// The kinds that carry bundles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -38,12 +41,16 @@ pub(super) struct Webhook {
     pub(super) name: String,
     #[serde(default)]
     pub(super) client_config: ClientConfig,
+    /// What the API server asks it about.
+    #[serde(default)]
+    pub(super) rules: Vec<RuleWithOperations>,
 }
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ClientConfig {
     pub(super) service: Option<ServiceReference>,
+    pub(super) url: Option<String>,
     pub(super) ca_bundle: Option<ByteString>,
 }
 
@@ -116,6 +123,12 @@ impl ConsumerObject {
 
     fn changes(&self) -> impl Iterator<Item = &ManagedFieldsEntry> {
         self.metadata.managed_fields.iter().flatten()
+    }
+}
+
+impl ServiceReference {
+    pub(super) fn named(&self) -> ServiceName {
+        ServiceName { namespace: self.namespace.clone(), name: self.name.clone() }
     }
 }
 

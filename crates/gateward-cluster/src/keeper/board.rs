@@ -9,7 +9,7 @@ use tokio::sync::watch;
 use tracing::{info, warn};
 
 use crate::changes::send_change;
-use crate::consumers::{Scope, Sighting, told};
+use crate::consumers::{Rival, Scope, Sighting, told};
 use crate::report::{ProgressReport, Report, Writer};
 use crate::setup::ConsumerRules;
 
@@ -48,6 +48,7 @@ pub(super) struct Facts {
     pub(super) repairs: u64,
     /// Those who carry bundles, once all have been heard of.
     pub(super) consumers: Option<Vec<Sighting>>,
+    pub(super) rivals: Vec<Rival>,
     warnings: BTreeMap<Topic, String>,
 }
 
@@ -106,6 +107,7 @@ impl Facts {
             certificate: self.served.as_ref().map(TlsPair::validity),
             authority: self.authority,
             repairs: self.repairs,
+            rivals: self.rivals.clone(),
             warnings: warnings.into_values().collect(),
         }
     }

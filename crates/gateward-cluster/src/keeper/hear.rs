@@ -68,8 +68,9 @@ impl Ears {
             }
         }
         let consumers = ledger.is_complete().then(|| ledger.sightings());
+        let rivals = ledger.rivals();
         drop(ledger);
-        self.means.board.note(|facts| facts.consumers = consumers);
+        self.means.board.note(|facts| (facts.consumers, facts.rivals) = (consumers, rivals));
         self.news.notify_one();
     }
 

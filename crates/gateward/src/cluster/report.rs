@@ -5,6 +5,8 @@ use gateward_server::metrics::cluster::{ClusterMetrics, Consumers, Role};
 use gateward_server::{Line, Readiness};
 use tokio::sync::watch;
 
+use super::rivals;
+
 /// Where words for people who look for the injection of bundles are found.
 const TARGET: &str = "ca-bundle-injector";
 
@@ -19,6 +21,7 @@ pub(super) async fn follow(mut reports: watch::Receiver<Report>, readiness: Read
         readiness.report(NAME, lines(&now));
         measure(&now, &metrics);
         log(&before, &now);
+        rivals::tell(&before.rivals, &now.rivals, &readiness, &metrics);
         before = now;
         if reports.changed().await.is_err() {
             return;

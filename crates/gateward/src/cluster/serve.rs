@@ -12,8 +12,8 @@ use tokio::task::JoinSet;
 use super::callers::{self, Sources};
 use super::facts::Learning;
 use super::listen::{Listening, MetricsListener};
-use super::setup::{ours, setup};
-use super::{identity, report, rivals};
+use super::setup::setup;
+use super::{identity, report};
 use crate::exit::Exit;
 use crate::product::Product;
 use crate::settings::{Given, Settings, SettingsError, Surroundings};
@@ -110,9 +110,7 @@ impl Running {
         let mut tasks = JoinSet::new();
         let shown = listening.identity.clone();
         tasks.spawn(identity::follow(keeper.served(), answerable.subscribe(), shown, measures.clone()));
-        tasks.spawn(report::follow(keeper.report(), readiness.clone(), measures.clone()));
-        let ours = ours(plan.product.as_ref(), &plan.setup);
-        tasks.spawn(rivals::look_out(connection.clone(), ours, readiness.clone(), measures));
+        tasks.spawn(report::follow(keeper.report(), readiness.clone(), measures));
         prove(&mut tasks, plan, listening, &keeper)?;
         Ok(Self { keeper, answerable, beside: Beside { metrics, tasks } })
     }

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use gateward_certs::rotation::Wanted;
 use gateward_certs::{CommonName, KeySource, RsaKeys, ServerNames, SystemKeys};
 use gateward_cluster::permissions::ResourceName;
-use gateward_cluster::rivals::Ours;
 use gateward_cluster::{
     Certificates, ConsumerRules, LeaseSetup, LeaseTimes, ReplicaRules, Secrets, ServiceName, Setup,
 };
@@ -39,6 +38,7 @@ pub(crate) fn setup<P: Product>(
             mutating: installation.mutating_name,
             labels: settings.labels.configurations.clone(),
             crds: crds::converted(product),
+            kinds: kinds(product),
             service: ServiceName { namespace: namespace.clone(), name: service },
         },
         replicas: ReplicaRules { labels: settings.labels.pods.clone(), port: settings.listeners.webhooks.port },
@@ -69,15 +69,9 @@ fn certificates(settings: &Settings, surroundings: &Surroundings) -> Result<Cert
 }
 
 /// By what rivals are known.
-pub(super) fn ours<P: Product>(product: &P, setup: &Setup) -> Ours {
+fn kinds<P: Product>(product: &P) -> Vec<ResourceName> {
     let kinds = product.registry().declarations();
-    Ours {
-        validating: setup.consumers.validating.clone(),
-        mutating: setup.consumers.mutating.clone(),
-        kinds: kinds
-            .map(|kind| ResourceName { group: kind.hub.group.clone(), plural: kind.plural.to_owned() })
-            .collect(),
-    }
+    kinds.map(|kind| ResourceName { group: kind.hub.group.clone(), plural: kind.plural.to_owned() }).collect()
 }
 
 #[cfg(test)]
@@ -134,9 +128,7 @@ mod tests {
     #[test]
     fn rivals_are_known_by_our_kinds() {
         let setup = setup_in("cluster.local").unwrap();
-        assert_eq!(
-            ours(&otters(), &setup).kinds[0],
-            ResourceName { group: "example.org".into(), plural: "otters".into() }
-        );
+        let otters = ResourceName { group: "example.org".into(), plural: "otters".into() };
+        assert_eq!(setup.consumers.kinds, [otters]);
     }
 }

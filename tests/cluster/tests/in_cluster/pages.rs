@@ -54,7 +54,7 @@ async fn a_second_set_of_webhooks_for_our_kinds_is_told(sandbox: Sandbox) {
     let client = sandbox.bed().client();
     client.post(&place, &configuration).await.unwrap().granted().unwrap();
     let replica = &installation().replica;
-    until("the rival is told", Duration::from_secs(40), async || {
+    until("the rival is told", Duration::from_secs(10), async || {
         replica.page("/readyz").is_some_and(|(status, page)| {
             assert_eq!(status, 200, "a rival is no fault of the pod");
             page.contains("[!]rivals: ") && page.contains("another-operator")
@@ -69,7 +69,7 @@ async fn a_second_set_of_webhooks_for_our_kinds_is_told(sandbox: Sandbox) {
     );
     assert!(replica.log().contains("another-operator"));
     client.delete(&format!("{place}/{name}")).await.unwrap().granted().unwrap();
-    until("the rival is gone", Duration::from_secs(40), async || {
+    until("the rival is gone", Duration::from_secs(10), async || {
         replica.page("/readyz?verbose").is_some_and(|(_, page)| !page.contains("[!]rivals"))
     })
     .await;

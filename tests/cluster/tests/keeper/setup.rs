@@ -40,6 +40,7 @@ pub fn setup(namespace: &str) -> Setup {
             mutating: format!("{namespace}-mutating"),
             labels: [("zoo".to_owned(), namespace.to_owned())].into(),
             crds: vec![format!("otters.{namespace}.example.org")],
+            kinds: Vec::new(),
             service,
         },
         replicas: ReplicaRules { labels, port: PORT },
