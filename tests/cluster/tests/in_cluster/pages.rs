@@ -51,9 +51,10 @@ async fn a_second_set_of_webhooks_for_our_kinds_is_told(sandbox: Sandbox) {
         "metadata": {"name": name}, "webhooks": [webhook],
     });
     let place = format!("/apis/admissionregistration.k8s.io/v1/{kind}");
-    let client = sandbox.bed().client();
+    let (client, replica) = (sandbox.bed().client(), &installation().replica);
+    let ready = async || replica.page("/readyz").is_some_and(|(status, _)| status == 200);
+    until("the replica is ready", Duration::from_secs(40), ready).await;
     client.post(&place, &configuration).await.unwrap().granted().unwrap();
-    let replica = &installation().replica;
     until("the rival is told", Duration::from_secs(10), async || {
         replica.page("/readyz").is_some_and(|(status, page)| {
             assert_eq!(status, 200, "a rival is no fault of the pod");
