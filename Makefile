@@ -2,14 +2,20 @@
 
 CARGO ?= cargo
 FUZZ_SECONDS ?= 60
+export CARGO FUZZ_SECONDS
 
 .DEFAULT_GOAL := help
-PARTS := test-unit test-cases test-conversion test-tools test-hostile test-idle test-cluster test-install \
-	test-rollouts test-rotation test-writer test-rbac test-doc test-fuzz
-.PHONY: help run cluster test $(PARTS) lint format deny docs generate shape bench clean
+# What computes comes first. What mostly waits follows, in two queues side by side; of the suites that measure what a
+# load notices only one runs at a time.
+COMPUTING := test-unit test-cases test-conversion test-tools test-hostile test-doc
+QUEUE_LOADS := test-rotation test-writer test-rollouts
+QUEUE_OTHERS := test-cluster test-install test-rbac test-idle test-fuzz
+PARTS := $(COMPUTING) $(QUEUE_LOADS) $(QUEUE_OTHERS)
+QUEUES := queue-loads queue-others
+.PHONY: help run cluster test build-tests test-versions $(PARTS) $(QUEUES) lint format deny docs generate shape bench clean
 
 help: ## List the recipes
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: ## Show the webhooks at work on example manifests, then keep serving (Ctrl-C ends it)
 	$(CARGO) run --quiet --package gateward-cli -- demo
@@ -29,9 +35,11 @@ CONVERSION_TESTS := conversion
 CLUSTER_TESTS := api_server chart fallback in_cluster keeper node operator webhooks
 INSTALL_TESTS := drift install releases
 ROLLOUT_TESTS := load rollouts
-ROTATION_TESTS := rotation
+ROTATION_TESTS := renewal
 WRITER_TESTS := writer
 RBAC_TESTS := rbac
+# The oldest one whose modules can be fetched, and the newest.
+VERSIONS := 1.30.14 1.36.3
 IN_CLUSTER_TESTS := $(INSTALL_TESTS) $(ROLLOUT_TESTS) $(ROTATION_TESTS) $(WRITER_TESTS) $(RBAC_TESTS)
 PACKAGES := crates/* examples/* tests/* xtask
 ALL_TESTS := $(sort $(basename $(notdir $(wildcard $(PACKAGES:%=%/tests/*.rs)))) \
@@ -40,7 +48,23 @@ TOOL_TESTS := $(filter-out $(CONVERSION_TESTS) $(RULE_TESTS) $(LISTENER_TESTS) $
 	$(CLUSTER_TESTS) $(IN_CLUSTER_TESTS),$(ALL_TESTS))
 named = $(foreach name,$(filter $(1),$(ALL_TESTS)),--test $(name))
 
-test: $(PARTS) ## Run all tests
+test: ## Run all tests
+	$(MAKE) build-tests
+	$(MAKE) $(COMPUTING)
+	$(MAKE) --jobs=2 $(QUEUES)
+
+build-tests:
+	testbed/build.sh
+	$(TEST) --no-run
+	fuzz/run.sh --no-run
+
+# Lines of two queues would run into each other.
+$(QUEUES): SHELL := /bin/bash
+$(QUEUES): .SHELLFLAGS := -o pipefail -c
+queue-loads: QUEUE := $(QUEUE_LOADS)
+queue-others: QUEUE := $(QUEUE_OTHERS)
+$(QUEUES): queue-%:
+	MAKEFLAGS= $(MAKE) --no-print-directory $(QUEUE) 2>&1 | sed --unbuffered 's/^/$*: /'
 
 test-unit: ## Tests beside the code
 	$(TEST) --lib --bins
@@ -61,7 +85,8 @@ test-idle: ## A connection that rests for 100 seconds
 	$(TEST) $(call named,$(IDLE_TESTS))
 
 # With the tests of gateward-cli cargo builds its binary, which the others run.
-IN_CLUSTER = testbed/build.sh && $(TEST) --no-run $(call named,commands $(1)) && $(TEST) $(call named,$(1))
+TESTBED = test -n "$$GATEWARD_TESTBED" || testbed/build.sh
+IN_CLUSTER = { $(TESTBED); } && $(TEST) --no-run $(call named,commands $(1)) && $(TEST) $(call named,$(1))
 
 test-cluster: ## CRDs, webhooks and conversion behind a real API server; builds one first, once, in about ten minutes
 	$(call IN_CLUSTER,$(CLUSTER_TESTS))
@@ -81,11 +106,16 @@ test-writer: ## Under load: the replica that writes is lost before and after eac
 test-rbac: ## That each verb of the roles is needed
 	$(call IN_CLUSTER,$(RBAC_TESTS))
 
+test-versions: $(VERSIONS:%=test-version-%) ## With Kubernetes 1.30 and 1.36 instead of 1.34: test-cluster and test-install
+
+test-version-%:
+	GATEWARD_TESTBED=$$(testbed/build.sh $*) && export GATEWARD_TESTBED && $(MAKE) test-cluster test-install
+
 test-doc: ## The examples in the documentation
 	$(TEST) --doc
 
 test-fuzz: ## Each fuzz target for FUZZ_SECONDS
-	FUZZ_SECONDS=$(FUZZ_SECONDS) fuzz/run.sh
+	fuzz/run.sh
 
 lint: format deny docs ## Formatting, lints, licences, documentation
 	$(CARGO) clippy --workspace --all-targets --all-features -- -D warnings
