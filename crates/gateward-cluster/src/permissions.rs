@@ -34,11 +34,22 @@ pub struct ResourceName {
     pub plural: String,
 }
 
+/// Who needs a rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub enum Need {
+    /// Every replica.
+    Always,
+    /// The step that installs the CRDs, where a release has it.
+    ToInstallCrds,
+}
+
 /// One rule, and what it is for.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Permission {
     /// What the rule is for, in one line.
     pub reason: &'static str,
+    /// Who needs it.
+    pub need: Need,
     /// The rule as Kubernetes writes it.
     pub rule: PolicyRule,
 }
@@ -91,9 +102,10 @@ fn in_the_cluster(names: &Names) -> Vec<Permission> {
             .named(&[&names.mutating_configuration])
             .because("writes the caBundle of mutating webhooks"),
         // An apply that creates is authorised with the object's name, other than a plain create.
-        allow(&["create", "get", "list", "watch", "patch"], EXTENSIONS, CRDS)
+        allow(&["create"], EXTENSIONS, CRDS).named(&crds).to_install_crds().because("installs the CRDs"),
+        allow(&["get", "list", "watch", "patch"], EXTENSIONS, CRDS)
             .named(&crds)
-            .because("installs and upgrades the CRDs, and writes the caBundle of their conversion"),
+            .because("upgrades the CRDs, and writes the caBundle of their conversion"),
         allow(&["create"], "authentication.k8s.io", "tokenreviews").because("asks who wants to read the metrics"),
         allow(&["create"], "authorization.k8s.io", "subjectaccessreviews").because("asks who may read the metrics"),
     ];
@@ -103,30 +115,39 @@ fn in_the_cluster(names: &Names) -> Vec<Permission> {
 }
 
 /// A rule of which nobody has said yet what it is for.
-struct Unexplained(PolicyRule);
+struct Unexplained {
+    rule: PolicyRule,
+    need: Need,
+}
 
 fn allow(verbs: &[&str], group: &str, resource: &str) -> Unexplained {
-    Unexplained(PolicyRule {
+    let rule = PolicyRule {
         api_groups: Some(vec![group.to_owned()]),
         resources: Some(vec![resource.to_owned()]),
         verbs: owned(verbs),
         ..PolicyRule::default()
-    })
+    };
+    Unexplained { rule, need: Need::Always }
 }
 
 impl Unexplained {
     fn and(mut self, resource: &str) -> Self {
-        self.0.resources.get_or_insert_default().push(resource.to_owned());
+        self.rule.resources.get_or_insert_default().push(resource.to_owned());
         self
     }
 
     fn named(mut self, names: &[&str]) -> Self {
-        self.0.resource_names = Some(owned(names));
+        self.rule.resource_names = Some(owned(names));
+        self
+    }
+
+    fn to_install_crds(mut self) -> Self {
+        self.need = Need::ToInstallCrds;
         self
     }
 
     fn because(self, reason: &'static str) -> Permission {
-        Permission { reason, rule: self.0 }
+        Permission { reason, need: self.need, rule: self.rule }
     }
 }
 
@@ -165,7 +186,7 @@ mod tests {
             })
         );
         assert_eq!(
-            permissions["clusterRole"][6]["rule"],
+            permissions["clusterRole"][7]["rule"],
             json!({"apiGroups": ["maps.org"], "resources": ["rivers"], "verbs": ["get"]})
         );
     }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use anyhow::Context;
 use dynamo_api::schema;
 use dynamo_webhooks::facts::{GROVE_GROUP, TOPOLOGY_BINDINGS};
-use gateward_cluster::permissions::{Names, Permission, Permissions, ResourceName, permissions};
+use gateward_cluster::permissions::{Names, Need, Permission, Permissions, ResourceName, permissions};
 use gateward_core::manifest::yaml;
 use serde_json::{Value, json};
 
@@ -24,8 +24,12 @@ pub fn objects() -> anyhow::Result<String> {
     let mut text = String::new();
     for (reach, rules) in [(Reach::Namespace, role), (Reach::Cluster, cluster_role)] {
         write!(text, "---\n{}rules:\n", yaml::document(&reach.object(reach.role())))?;
-        for Permission { reason, rule } in rules {
-            write!(text, "# {reason}\n{}", yaml::document(&json!([rule])))?;
+        for Permission { reason, need, rule } in rules {
+            let rule = format!("# {reason}\n{}", yaml::document(&json!([rule])));
+            text += &match need {
+                Need::Always => rule,
+                Need::ToInstallCrds => format!("{{{{- if .Values.upgradeCRD }}}}\n{rule}{{{{- end }}}}\n"),
+            };
         }
         write!(text, "---\n{}", yaml::document(&reach.binding()))?;
     }

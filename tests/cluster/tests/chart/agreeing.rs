@@ -106,11 +106,17 @@ fn rules<'a>(objects: &'a [Value], kind: &str) -> &'a Vec<Value> {
     the(objects, kind)["rules"].as_array().unwrap()
 }
 
-/// The names to which a rule for a resource is limited.
+/// The names to which the rules for a resource are limited, each once.
 fn named<'a>(rules: &'a [Value], resource: &str) -> Vec<&'a str> {
     let about = rules.iter().filter(|rule| rule["resources"].as_array().unwrap().contains(&json!(resource)));
-    let names = about.filter_map(|rule| rule["resourceNames"].as_array()).flatten();
-    names.map(|name| name.as_str().unwrap()).collect()
+    let mut names = Vec::new();
+    for name in about.filter_map(|rule| rule["resourceNames"].as_array()).flatten() {
+        let name = name.as_str().unwrap();
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
 }
 
 async fn the_roles_name_what_is_installed_and_nothing_wider(sandbox: Sandbox) {

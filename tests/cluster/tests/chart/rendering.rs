@@ -20,6 +20,7 @@ pub fn tests() -> Vec<Test> {
         the_monitor_verifies_the_certificate_of_the_webhooks,
         a_pod_goes_only_when_another_is_there,
         labels_by_which_pods_are_found_cannot_be_changed,
+        a_release_that_installs_no_crds_may_not_create_any,
     ]
 }
 
@@ -214,4 +215,15 @@ async fn labels_by_which_pods_are_found_cannot_be_changed(sandbox: Sandbox) {
     assert_eq!(metadata["labels"]["app.kubernetes.io/name"], "dynamo-operator");
     assert_eq!(metadata["labels"]["team"], "otters");
     assert_ne!(metadata["annotations"]["checksum/config"], "none");
+}
+
+async fn a_release_that_installs_no_crds_may_not_create_any(sandbox: Sandbox) {
+    let rights = |values: Value| {
+        let objects = Installation::of(&values).objects(sandbox.bed());
+        let rules = the(&objects, "ClusterRole")["rules"].as_array().unwrap().clone();
+        let about_crds = rules.into_iter().filter(|rule| rule["resources"] == json!(["customresourcedefinitions"]));
+        Value::from_iter(about_crds.flat_map(|rule| rule["verbs"].as_array().unwrap().clone()))
+    };
+    assert_eq!(rights(json!({})), json!(["create", "get", "list", "watch", "patch"]));
+    assert_eq!(rights(json!({"upgradeCRD": false})), json!(["get", "list", "watch", "patch"]));
 }
