@@ -17,7 +17,7 @@ pub(crate) const API_SERVER: &str = "kube-apiserver";
 pub(crate) const ADMIN: &str = "admin-of-the-test-bed";
 
 /// The controllers that a test of webhooks can need; all others stay off.
-const CONTROLLERS: [&str; 10] = [
+const CONTROLLERS: [&str; 11] = [
     "serviceaccount-controller",
     "serviceaccount-token-controller",
     "root-ca-certificate-publisher-controller",
@@ -25,7 +25,9 @@ const CONTROLLERS: [&str; 10] = [
     "garbage-collector-controller",
     "deployment-controller",
     "replicaset-controller",
+    // Who is behind a Service is read from slices, and by an API server of 1.30 from Endpoints.
     "endpointslice-controller",
+    "endpoints-controller",
     "pod-garbage-collector-controller",
     "clusterrole-aggregation-controller",
 ];

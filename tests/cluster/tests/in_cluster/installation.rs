@@ -6,7 +6,7 @@ use anyhow::{Context, bail};
 use cluster_tests::{Bed, Prepared};
 use serde_json::{Value, json};
 
-use crate::replica::Replica;
+use crate::replica::{self, Replica};
 
 pub const RELEASE: &str = "otter";
 pub const NAMESPACE: &str = "zoo";
@@ -66,8 +66,7 @@ fn service() -> Value {
         "apiVersion": "v1",
         "kind": "Service",
         "metadata": {"name": SERVICE, "namespace": NAMESPACE},
-        // Without a selector: who is behind it is told by the replicas.
-        "spec": {"ports": [{"port": 443, "targetPort": 9443}]},
+        "spec": {"ports": [{"port": 443, "targetPort": 9443}], "selector": replica::labels()},
     })
 }
 

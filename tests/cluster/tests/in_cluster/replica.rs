@@ -12,6 +12,9 @@ use serde_json::{Value, json};
 
 use crate::installation::{NAMESPACE, RELEASE, SERVICE, apply};
 
+/// Where Pods of replicas are. Controllers pass over a Pod that is on no node.
+const NODE: &str = "island";
+
 /// A running replica. It is killed when this is dropped.
 pub struct Replica {
     bed: Arc<Bed>,
@@ -42,17 +45,11 @@ impl Replica {
         let pod = json!({
             "apiVersion": "v1",
             "kind": "Pod",
-            "metadata": {
-                "name": self.name,
-                "namespace": NAMESPACE,
-                "labels": {
-                    "app.kubernetes.io/name": "dynamo-operator",
-                    "app.kubernetes.io/instance": RELEASE,
-                    "app.kubernetes.io/component": "webhook",
-                },
-            },
-            "spec": {"containers": [{"name": "manager", "image": "gateward"}]},
+            "metadata": {"name": self.name, "namespace": NAMESPACE, "labels": labels()},
+            "spec": {"containers": [{"name": "manager", "image": "gateward"}], "nodeName": NODE},
         });
+        let node = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": NODE}});
+        apply(&self.bed, &format!("/api/v1/nodes/{NODE}"), &node).await?;
         apply(&self.bed, &self.place(), &pod).await?;
         self.tell_ready("False").await
     }
@@ -66,7 +63,8 @@ impl Replica {
             "conditions": [{"type": "Ready", "status": ready}],
         }});
         self.bed.client().merge(&format!("{}/status", self.place()), &status).await?.granted()?;
-        apply(&self.bed, &self.slice(), &endpoints(self, ready == "True")).await?;
+        let told = async || self.is_called().await == [ready == "True"; 2];
+        until(&format!("the API server hears of {}", self.name), Duration::from_secs(10), told).await;
         Ok(())
     }
 
@@ -84,8 +82,19 @@ impl Replica {
         format!("/api/v1/namespaces/{NAMESPACE}/pods/{}", self.name)
     }
 
-    fn slice(&self) -> String {
-        format!("/apis/discovery.k8s.io/v1/namespaces/{NAMESPACE}/endpointslices/{}", self.name)
+    /// Whether its address is behind the Service, by slices and by Endpoints.
+    async fn is_called(&self) -> [bool; 2] {
+        let read = async |path: String| self.bed.client().get(&path).await.unwrap().body;
+        let slices = read(format!("/apis/discovery.k8s.io/v1/namespaces/{NAMESPACE}/endpointslices")).await;
+        let endpoints = read(format!("/api/v1/namespaces/{NAMESPACE}/endpoints/{SERVICE}")).await;
+        let own = Value::from(self.ip.to_string());
+        let is_ready = |endpoint: &Value| {
+            endpoint["conditions"]["ready"] == true && items(&endpoint["addresses"]).any(|address| *address == own)
+        };
+        [
+            items(&slices["items"]).flat_map(|slice| items(&slice["endpoints"])).any(is_ready),
+            items(&endpoints["subsets"]).flat_map(|subset| items(&subset["addresses"])).any(|one| one["ip"] == own),
+        ]
     }
 
     /// A page of the health listener, if anybody answers.
@@ -120,7 +129,6 @@ impl Replica {
     pub async fn remove_pod(&self) {
         let now = json!({"gracePeriodSeconds": 0});
         self.bed.client().delete_with(&self.place(), &now).await.unwrap().granted().unwrap();
-        self.bed.client().delete(&self.slice()).await.unwrap().granted().unwrap();
     }
 }
 
@@ -132,23 +140,17 @@ impl Drop for Replica {
     }
 }
 
-/// What leads from the Service to a replica.
-fn endpoints(replica: &Replica, ready: bool) -> Value {
+/// By which Pods of replicas are found.
+pub fn labels() -> Value {
     json!({
-        "apiVersion": "discovery.k8s.io/v1",
-        "kind": "EndpointSlice",
-        "metadata": {
-            "name": replica.name,
-            "namespace": NAMESPACE,
-            "labels": {
-                "kubernetes.io/service-name": SERVICE,
-                "endpointslice.kubernetes.io/managed-by": "test-bed",
-            },
-        },
-        "addressType": "IPv4",
-        "ports": [{"name": "", "port": 9443, "protocol": "TCP"}],
-        "endpoints": [{"addresses": [replica.ip.to_string()], "conditions": {"ready": ready}}],
+        "app.kubernetes.io/name": "dynamo-operator",
+        "app.kubernetes.io/instance": RELEASE,
+        "app.kubernetes.io/component": "webhook",
     })
+}
+
+fn items(list: &Value) -> impl Iterator<Item = &Value> {
+    list.as_array().into_iter().flatten()
 }
 
 fn configuration(ip: Ipv4Addr, further: &Value) -> Value {
