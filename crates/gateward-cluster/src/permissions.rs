@@ -102,7 +102,7 @@ fn in_the_cluster(names: &Names) -> Vec<Permission> {
             .named(&[&names.mutating_configuration])
             .because("writes the caBundle of mutating webhooks"),
         // An apply that creates is authorised with the object's name, other than a plain create.
-        allow(&["create"], EXTENSIONS, CRDS).named(&crds).to_install_crds().because("installs the CRDs"),
+        allow(&["create"], EXTENSIONS, CRDS).named(&crds).for_installing_crds().because("installs the CRDs"),
         allow(&["get", "list", "watch", "patch"], EXTENSIONS, CRDS)
             .named(&crds)
             .because("upgrades the CRDs, and writes the caBundle of their conversion"),
@@ -141,7 +141,7 @@ impl Unexplained {
         self
     }
 
-    fn to_install_crds(mut self) -> Self {
+    fn for_installing_crds(mut self) -> Self {
         self.need = Need::ToInstallCrds;
         self
     }
