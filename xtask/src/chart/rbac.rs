@@ -25,11 +25,11 @@ pub fn objects() -> anyhow::Result<String> {
     for (reach, rules) in [(Reach::Namespace, role), (Reach::Cluster, cluster_role)] {
         write!(text, "---\n{}rules:\n", yaml::document(&reach.object(reach.role())))?;
         for Permission { reason, need, rule } in rules {
-            let rule = format!("# {reason}\n{}", yaml::document(&json!([rule])));
-            text += &match need {
-                Need::Always => rule,
-                Need::ToInstallCrds => format!("{{{{- if .Values.upgradeCRD }}}}\n{rule}{{{{- end }}}}\n"),
+            let (begin, end) = match need {
+                Need::Always => ("", ""),
+                Need::ToInstallCrds => ("{{- if .Values.upgradeCRD }}\n", "{{- end }}\n"),
             };
+            write!(text, "{begin}# {reason}\n{}{end}", yaml::document(&json!([rule])))?;
         }
         write!(text, "---\n{}", yaml::document(&reach.binding()))?;
     }
