@@ -222,7 +222,7 @@ async fn a_release_that_installs_no_crds_may_not_create_any(sandbox: Sandbox) {
         let objects = Installation::of(&values).objects(sandbox.bed());
         let rules = the(&objects, "ClusterRole")["rules"].as_array().unwrap().clone();
         let about_crds = rules.into_iter().filter(|rule| rule["resources"] == json!(["customresourcedefinitions"]));
-        Value::from_iter(about_crds.flat_map(|rule| rule["verbs"].as_array().unwrap().clone()))
+        about_crds.flat_map(|rule| rule["verbs"].as_array().unwrap().clone()).collect::<Value>()
     };
     assert_eq!(rights(json!({})), json!(["create", "get", "list", "watch", "patch"]));
     assert_eq!(rights(json!({"upgradeCRD": false})), json!(["get", "list", "watch", "patch"]));
