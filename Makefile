@@ -8,8 +8,8 @@ export CARGO FUZZ_SECONDS
 # What computes comes first. What mostly waits follows, in two queues side by side; of the suites that measure what a
 # load notices only one runs at a time.
 COMPUTING := test-unit test-cases test-conversion test-tools test-hostile test-doc
-QUEUE_LOADS := test-rotation test-writer test-rollouts
-QUEUE_OTHERS := test-cluster test-install test-rbac test-idle test-fuzz
+QUEUE_LOADS := test-rotation test-writer test-rollouts test-idle
+QUEUE_OTHERS := test-cluster test-install test-rbac test-fuzz
 PARTS := $(COMPUTING) $(QUEUE_LOADS) $(QUEUE_OTHERS)
 QUEUES := queue-loads queue-others
 .PHONY: help run cluster test build-tests test-versions $(PARTS) $(QUEUES) lint format deny docs generate shape bench clean
