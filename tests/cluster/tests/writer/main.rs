@@ -24,7 +24,7 @@ const WITHDRAWN: Duration = Duration::from_secs(1);
 fn main() -> ExitCode {
     let tests = tests![
         the_writer_is_paused_before_each_step,
-        the_writer_is_paused_after_each_step,
+        the_writers_pod_is_deleted_after_each_step,
         the_writer_crashes_before_each_step,
     ];
     run_in_turn(tests, async |bed| {
@@ -40,18 +40,23 @@ fn main() -> ExitCode {
 
 /// It neither writes nor looks after its lease for longer than that lasts, and then goes on where it was.
 async fn the_writer_is_paused_before_each_step(sandbox: Sandbox) {
-    let (tally, _) = loses_the_writer(&sandbox, |step| format!("before:{step}:pause")).await;
+    let (tally, _) = loses_the_writer(&sandbox, |step| format!("before:{step}:pause"), async |_| {}).await;
     tally.assert_no_failures();
 }
 
-async fn the_writer_is_paused_after_each_step(sandbox: Sandbox) {
-    let (tally, _) = loses_the_writer(&sandbox, |step| format!("after:{step}:pause")).await;
+/// It is told to end while it pauses, so that it writes no more, gives no lease back and answers until it has drained.
+async fn the_writers_pod_is_deleted_after_each_step(sandbox: Sandbox) {
+    let delete = async |writer: String| {
+        let release = sandbox.release(RELEASE, NAMESPACE);
+        release.kubectl(&["delete", "pod", &writer, "--wait=false"]).await.unwrap();
+    };
+    let (tally, _) = loses_the_writer(&sandbox, |step| format!("after:{step}:pause"), delete).await;
     tally.assert_no_failures();
 }
 
 /// What it serves at that moment is lost with it, and nothing else.
 async fn the_writer_crashes_before_each_step(sandbox: Sandbox) {
-    let (tally, losses) = loses_the_writer(&sandbox, |step| format!("before:{step}")).await;
+    let (tally, losses) = loses_the_writer(&sandbox, |step| format!("before:{step}"), async |_| {}).await;
     assert_eq!((tally.failed_open, tally.astray.number, tally.not_served.number), (0, 0, 0), "{tally}");
     for failure in &tally.failures {
         // A replica that isn't there is no fault of certificates.
@@ -62,9 +67,13 @@ async fn the_writer_crashes_before_each_step(sandbox: Sandbox) {
     }
 }
 
-/// Has the authority exchanged, and the writer lost at each of the steps. Gives what was counted meanwhile, and when
-/// the losses were.
-async fn loses_the_writer(sandbox: &Sandbox, place: impl Fn(&str) -> String) -> (Tally, Vec<Duration>) {
+/// Has the authority exchanged, and the writer lost at each of the steps; whoever has lost it tells its Pod. Gives what
+/// was counted meanwhile, and when the losses were.
+async fn loses_the_writer(
+    sandbox: &Sandbox,
+    place: impl Fn(&str) -> String,
+    lost: impl AsyncFn(String),
+) -> (Tally, Vec<Duration>) {
     let release = sandbox.release(RELEASE, NAMESPACE);
     let before = release.certificate(AUTHORITY).await.unwrap().unwrap();
     let mut losses = Vec::new();
@@ -75,7 +84,9 @@ async fn loses_the_writer(sandbox: &Sandbox, place: impl Fn(&str) -> String) -> 
         for (number, step) in STEPS.iter().enumerate() {
             let time = until(&format!("lost at {step}"), PATIENCE, async || point.is_reached()).await;
             losses.push(load.elapsed());
-            println!("lost at {step} after {time:.1?}");
+            let writer = writer(&release).await;
+            println!("lost {writer} at {step} after {time:.1?}");
+            lost(writer).await;
             if let Some(next) = STEPS.get(number + 1) {
                 point.set(&place(next));
             }
@@ -91,6 +102,14 @@ async fn loses_the_writer(sandbox: &Sandbox, place: impl Fn(&str) -> String) -> 
     .await;
     release.rolled_out().await.unwrap();
     (tally, losses)
+}
+
+/// The Pod that holds the lease, or held it last.
+async fn writer(release: &Release) -> String {
+    let lease = format!("lease/{}-webhook-writer", release.fullname());
+    let holder = release.kubectl(&["get", &lease, "-o", "jsonpath={.spec.holderIdentity}"]).await.unwrap();
+    let pods = release.pod_names().await.unwrap();
+    pods.into_iter().find(|pod| holder.contains(pod.as_str())).unwrap_or_else(|| panic!("{holder} is no Pod"))
 }
 
 /// The file that names the place at which the next replica ends.
