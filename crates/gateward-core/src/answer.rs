@@ -69,6 +69,8 @@ pub enum Skip {
     ClaimedNamespace,
     /// The object is being deleted.
     Terminating,
+    /// Nothing changes but that finalizers go.
+    FinalizersRemoved,
     /// No handler is registered for the operation.
     NoHandler,
 }
@@ -79,6 +81,7 @@ impl Skip {
         match self {
             Self::ClaimedNamespace => "claimed_namespace",
             Self::Terminating => "terminating",
+            Self::FinalizersRemoved => "finalizers_removed",
             Self::NoHandler => "no_handler",
         }
     }
@@ -159,11 +162,23 @@ impl Record {
     }
 }
 
+/// How much of a name is shown: none in Kubernetes is longer.
+const SHOWN_NAME: usize = 253;
+/// Ends a text that was cut; no name holds it.
+const CUT: char = '…';
+
 fn display_name(request: &Request) -> String {
     match (&request.name, &request.generate_name) {
-        (Some(name), _) => name.clone(),
-        (None, Some(prefix)) => format!("{prefix}*"),
+        (Some(name), _) => cut(name),
+        (None, Some(prefix)) => format!("{}*", cut(prefix)),
         (None, None) => String::new(),
+    }
+}
+
+fn cut(name: &str) -> String {
+    match name.char_indices().nth(SHOWN_NAME) {
+        Some((end, _)) => format!("{}{CUT}", &name[..end]),
+        None => name.to_owned(),
     }
 }
 
@@ -307,7 +322,9 @@ fn invalid_status(request: &Request, issues: &Issues) -> Status {
 fn details(request: &Request, issues: &Issues) -> StatusDetails {
     let GroupVersionKind { group, kind, .. } = request.kind.clone();
     let causes = issues.of(Severity::Error).map(cause).collect();
-    StatusDetails { name: display_name(request), group, kind, causes }
+    // A part of a name names nothing.
+    let name = Some(display_name(request)).filter(|name| !name.contains(CUT)).unwrap_or_default();
+    StatusDetails { name, group, kind, causes }
 }
 
 fn cause(issue: &Issue) -> Cause {

@@ -1,20 +1,25 @@
 //! Typed reading of JSON, with the path of what doesn't fit.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use serde::Deserializer;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::field::{FieldPath, Segment};
 use crate::issue::{Issue, Redacted};
-use crate::objects_only::ObjectsOnly;
+use crate::members::{item_at, member_at};
+use crate::reading::{Allowance, Bound, Cut, Cuts, Failure, Findings, Place, Reader, Session};
+use crate::resource::Resource;
 use crate::rule::DECODE;
+
+/// How many nodes of the wrong type are named at most.
+pub(crate) const DECODE_LIMIT: usize = 32;
 
 /// A node that doesn't fit the type of its field.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{path}: {message}")]
+#[error("{path}: {}", self.said())]
 pub struct DecodeError {
     /// Where the node stands, from the root of what was read.
     pub path: FieldPath,
@@ -31,6 +36,13 @@ pub enum Found {
     Missing,
     /// A value of this type.
     Type(JsonType),
+    /// A list or a map that is far too long to be read.
+    TooMany {
+        /// How many items or members there are.
+        actual: usize,
+        /// How many there may be.
+        max: usize,
+    },
     /// Something that can't be told apart, in text that is no tree of JSON.
     Unknown,
 }
@@ -38,10 +50,14 @@ pub enum Found {
 impl DecodeError {
     /// Says that the node of `json` at `path` doesn't fit.
     pub fn at(path: FieldPath, message: String, json: &str) -> Self {
-        let error = Self { path, message, found: Found::Unknown };
-        match serde_json::from_str(json) {
-            Ok(document) => error.in_document(&document),
-            Err(_) => error,
+        let found = text_at(json, path.segments()).and_then(JsonType::of_text);
+        Self { path, message, found: found.map_or(Found::Unknown, Found::Type) }
+    }
+
+    fn said(&self) -> Cow<'_, str> {
+        match self.found {
+            Found::TooMany { actual, max } => format!("too many: {actual}: must have at most {max} items").into(),
+            Found::Missing | Found::Type(_) | Found::Unknown => self.message.as_str().into(),
         }
     }
 
@@ -51,6 +67,7 @@ impl DecodeError {
         let issue = match self.found {
             Found::Type(found) => DECODE.invalid(path, found.as_str()),
             Found::Missing => DECODE.required(path),
+            Found::TooMany { actual, max } => DECODE.too_many(path, actual, max),
             Found::Unknown => DECODE.invalid(path, Redacted),
         };
         issue.message(self.message.clone())
@@ -90,6 +107,19 @@ impl JsonType {
         }
     }
 
+    /// The type of a JSON text.
+    fn of_text(json: &str) -> Option<Self> {
+        Some(match json.trim_start().bytes().next()? {
+            b'n' => Self::Null,
+            b't' | b'f' => Self::Boolean,
+            b'"' => Self::String,
+            b'[' => Self::Array,
+            b'{' => Self::Object,
+            _ if json.contains(['.', 'e', 'E']) => Self::Number,
+            _ => Self::Integer,
+        })
+    }
+
     /// The lower-case name.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -108,182 +138,191 @@ impl JsonType {
 ///
 /// The fast way is tried first; only when it fails is the text read again to learn where.
 pub fn from_str<T: DeserializeOwned>(json: &str) -> Result<T, DecodeError> {
-    quickly(json).map_err(|_| {
-        let error = first_error::<T>(json);
-        if error.found == Found::Unknown { DecodeError::at(error.path, error.message, json) } else { error }
+    let allowance = Allowance::unlimited();
+    quickly(json, &[], &allowance).map_err(|()| {
+        let first = findings::<T>(json, &[], 1, &allowance).into_iter().next();
+        first.unwrap_or_else(|| unreadable(json))
     })
 }
 
-/// The nodes of `json` that don't fit `T`, at most `limit` of them. For text that is no `T` there is at least one.
-///
-/// After each finding the node is taken out and the rest is read again. Positions in lists stay those of `json`.
-pub fn errors<T: DeserializeOwned>(json: &str, limit: usize) -> Vec<DecodeError> {
-    let Ok(document) = serde_json::from_str::<Value>(json) else { return vec![first_error::<T>(json)] };
-    let found = errors_in::<T>(document, limit);
-    // A tree can be sound where the text is not, for instance when a member stands there twice.
-    if found.is_empty() && quickly::<T>(json).is_err() { vec![first_error::<T>(json)] } else { found }
+/// The same, of a part of a document of whose allowance so much is left.
+pub(crate) fn part<T: DeserializeOwned>(json: &str, allowance: &Arc<Allowance>) -> Result<T, DecodeError> {
+    let left = allowance.left();
+    quickly(json, &[], allowance).or_else(|()| {
+        // What was made is gone again.
+        allowance.restore(left);
+        let findings = match pass(json, Session::tracing(allowance, &[], 1)) {
+            Ok(read) => return Ok(read),
+            Err(findings) => findings,
+        };
+        allowance.restore(left);
+        let first = findings.notes.into_iter().chain(findings.failure).next();
+        Err(first.map_or_else(|| unreadable(json), |failure| failure.error))
+    })
 }
 
-fn errors_in<T: DeserializeOwned>(mut document: Value, limit: usize) -> Vec<DecodeError> {
-    let mut found: Vec<DecodeError> = Vec::new();
-    let mut taken_out = TakenOut::default();
-    for _ in 0..limit {
-        let Err(error) = read::<T, _>(&document) else { break };
-        let error = error.in_document(&document);
-        let (path, node) = (taken_out.written(&error.path), error.node());
-        // What is missing only because it was taken out is no finding.
-        if !taken_out.nodes.contains(&path) {
-            found.push(DecodeError { path, ..error });
+/// The same of a part that is a tree already; `None` where it doesn't fit.
+pub(crate) fn tree<T: DeserializeOwned>(tree: &Value, allowance: &Arc<Allowance>) -> Option<T> {
+    let session = Session::quick(allowance, &[]);
+    T::deserialize(Reader { from: tree, place: &Place::root(&session) }).ok()
+}
+
+fn unreadable(json: &str) -> DecodeError {
+    DecodeError::at(FieldPath::root(), "can't be read".into(), json)
+}
+
+/// The nodes of `json` that don't fit `T`, at most `limit` of them. For text that is no `T` there is at least one.
+pub fn errors<T: DeserializeOwned>(json: &str, limit: usize) -> Vec<DecodeError> {
+    let allowance = Allowance::unlimited();
+    match quickly::<T>(json, &[], &allowance) {
+        Ok(_) => Vec::new(),
+        Err(()) => findings::<T>(json, &[], limit, &allowance),
+    }
+}
+
+/// An object as it was sent.
+pub(crate) struct Sent<T> {
+    /// The object.
+    pub value: T,
+    /// What it and the views of its raw subtrees may take.
+    pub allowance: Arc<Allowance>,
+}
+
+/// Reads an object of a kind; where it doesn't fit, at most `limit` nodes that are in the way.
+pub(crate) fn object<K: Resource>(json: &str, limit: usize) -> Result<Sent<K>, Vec<DecodeError>> {
+    let allowance = Allowance::of(json.len());
+    let left = allowance.left();
+    if let Ok(value) = quickly(json, K::BOUNDS, &allowance) {
+        return Ok(Sent { value, allowance });
+    }
+    allowance.restore(left);
+    Err(findings::<K>(json, K::BOUNDS, limit, &allowance))
+}
+
+/// An object of which some nodes were passed over.
+pub(crate) struct Lenient<T> {
+    /// What could be read.
+    pub value: T,
+    /// What could not.
+    pub unread: Vec<FieldPath>,
+    /// What it and the views of its raw subtrees may take.
+    pub allowance: Arc<Allowance>,
+}
+
+/// How often a stored object is read before it counts as unreadable. In the last readings, more and more of what
+/// surrounds a node in the way is passed over with it.
+const LENIENT_PASSES: usize = 6;
+
+/// Reads as much of an object as fits. In the place of each node that doesn't, that of `instead` is read, or nothing.
+pub(crate) fn leniently<T: Resource>(json: &str, instead: Option<&str>) -> Option<Lenient<T>> {
+    let mut unread = BTreeSet::new();
+    for left in (0..LENIENT_PASSES).rev() {
+        let cuts = cut(&unread, instead);
+        let allowance = Allowance::of(json.len());
+        let session = Session { cuts: Some(&cuts), ..Session::tracing(&allowance, T::BOUNDS, DECODE_LIMIT) };
+        let findings = match pass::<T>(json, session) {
+            Ok(value) => {
+                return Some(Lenient { value, unread: topmost(&unread), allowance });
+            }
+            Err(findings) => findings,
+        };
+        for Failure { mut node, .. } in findings.notes.into_iter().chain(findings.failure) {
+            node.truncate(match left {
+                0..=1 => 1,
+                2 => 2,
+                _ => node.len(),
+            });
+            unread.insert(node);
         }
-        if !remove(&mut document, node.segments()) {
+    }
+    None
+}
+
+/// The nodes that lie below none of the others.
+fn topmost(nodes: &BTreeSet<Vec<Segment>>) -> Vec<FieldPath> {
+    let below = |node: &[Segment]| (1..node.len()).any(|steps| nodes.contains(&node[..steps]));
+    nodes.iter().filter(|node| !below(node)).cloned().map(FieldPath::from_iter).collect()
+}
+
+/// The nodes as cuts: each is replaced by the node of `instead` at the same place, where there is one.
+fn cut<'t>(nodes: &BTreeSet<Vec<Segment>>, instead: Option<&'t str>) -> Cuts<'t> {
+    let mut cuts = Cuts::default();
+    for node in nodes {
+        let text = instead.and_then(|document| text_at(document, node));
+        cuts.add(node, text.map_or(Cut::Out, Cut::Instead));
+    }
+    cuts
+}
+
+/// The text of the node at `path`.
+fn text_at<'t>(json: &'t str, path: &[Segment]) -> Option<&'t str> {
+    path.iter().try_fold(json, |json, step| match step {
+        Segment::Index(index) => item_at(json, *index),
+        Segment::Field(name) | Segment::Key(name) => member_at(json, name),
+    })
+}
+
+/// How often a document is read to find what is wrong with it: again after each node for which there is no
+/// placeholder, so less often the larger it is.
+fn most_passes(bytes: usize) -> usize {
+    const OF_SMALL: usize = 64 << 10;
+    (OF_SMALL / bytes.max(1)).clamp(4, 32)
+}
+
+/// What stands in the way of reading `json` as a `T`. A list that is far too long stands alone.
+fn findings<T: DeserializeOwned>(
+    json: &str,
+    bounds: &'static [Bound],
+    limit: usize,
+    allowance: &Arc<Allowance>,
+) -> Vec<DecodeError> {
+    let left = allowance.left();
+    let mut found: Vec<DecodeError> = Vec::new();
+    let mut cuts = Cuts::default();
+    for _ in 0..most_passes(json.len()) {
+        allowance.restore(left);
+        let session = Session { cuts: Some(&cuts), ..Session::tracing(allowance, bounds, limit) };
+        let Err(findings) = pass::<T>(json, session) else { break };
+        for note in findings.notes {
+            if found.len() < limit && !found.iter().any(|known| known.path == note.error.path) {
+                found.push(note.error);
+            }
+        }
+        let Some(Failure { error, node }) = findings.failure else { break };
+        if matches!(error.found, Found::TooMany { .. }) {
+            return vec![error];
+        }
+        let at: FieldPath = node.iter().cloned().collect();
+        // A placeholder below may be what displeases, and what is missing only because it was cut is no finding.
+        let excused =
+            found.iter().any(|known| known.path.strip_prefix(&at).is_some()) || cuts.covers(error.path.segments());
+        if !excused {
+            found.push(error);
+        }
+        if found.len() >= limit || !cuts.add(&node, Cut::Out) {
             break;
         }
-        taken_out.add(&node);
     }
     found
 }
 
-/// The nodes that are in the document no longer, by the paths that they had in the whole one.
-#[derive(Default)]
-struct TakenOut {
-    nodes: Vec<FieldPath>,
-    /// The positions that each list lacks, in order.
-    items: BTreeMap<FieldPath, Vec<usize>>,
-}
-
-impl TakenOut {
-    fn add(&mut self, node: &FieldPath) {
-        let node = self.written(node);
-        if let (Some(list), Some(Segment::Index(index))) = (node.parent(), node.segments().last()) {
-            let gaps = self.items.entry(list).or_default();
-            gaps.insert(gaps.partition_point(|gap| gap < index), *index);
-        }
-        self.nodes.push(node);
-    }
-
-    /// Where the node at `path` stands in the whole document.
-    fn written(&self, path: &FieldPath) -> FieldPath {
-        path.segments().iter().fold(FieldPath::root(), |list, segment| match (segment, self.items.get(&list)) {
-            (Segment::Index(index), Some(gaps)) => {
-                let index = gaps.iter().fold(*index, |index, &gap| if gap <= index { index + 1 } else { index });
-                list.index(index)
-            }
-            _ => list.child(segment.clone()),
-        })
-    }
-}
-
 /// Reads `json` without learning where it doesn't fit.
-pub(crate) fn quickly<T: DeserializeOwned>(json: &str) -> serde_json::Result<T> {
-    let mut deserializer = serde_json::Deserializer::from_str(json);
-    let read = T::deserialize(ObjectsOnly(&mut deserializer))?;
-    deserializer.end().map(|()| read)
+fn quickly<T: DeserializeOwned>(json: &str, bounds: &'static [Bound], allowance: &Arc<Allowance>) -> Result<T, ()> {
+    pass(json, Session::quick(allowance, bounds)).map_err(drop)
 }
 
-fn first_error<T: DeserializeOwned>(json: &str) -> DecodeError {
-    let mut deserializer = serde_json::Deserializer::from_str(json);
-    match read::<T, _>(&mut deserializer) {
-        Ok(_) => DecodeError { path: FieldPath::root(), message: "trailing characters".into(), found: Found::Unknown },
-        Err(error) => error,
-    }
-}
-
-fn read<'de, T, D>(from: D) -> Result<T, DecodeError>
-where
-    T: DeserializeOwned,
-    D: Deserializer<'de, Error = serde_json::Error>,
-{
-    serde_path_to_error::deserialize::<_, T>(ObjectsOnly(from)).map_err(|error| {
-        let path = error.path().iter().filter_map(segment).collect();
-        DecodeError::new(path, &error.into_inner().to_string())
-    })
-}
-
-fn segment(step: &serde_path_to_error::Segment) -> Option<Segment> {
-    use serde_path_to_error::Segment as Step;
-    match step {
-        Step::Seq { index } => Some(Segment::Index(*index)),
-        Step::Map { key } => Some(Segment::Field(Cow::Owned(key.clone()))),
-        Step::Enum { .. } | Step::Unknown => None,
-    }
-}
-
-impl DecodeError {
-    /// From what serde says about the node at `path`.
-    fn new(path: FieldPath, text: &str) -> Self {
-        let text = without_position(text);
-        if let Some(field) = text.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`')) {
-            let path = path.child(Segment::Field(Cow::Owned(field.to_owned())));
-            return Self { path, message: "the field must be there".into(), found: Found::Missing };
-        }
-        Self { path, message: reworded(text), found: Found::Unknown }
-    }
-
-    /// With the type of the node as `document` has it.
-    fn in_document(mut self, document: &Value) -> Self {
-        if self.found == Found::Unknown {
-            self.found = self.path.find(document).map_or(Found::Unknown, |node| Found::Type(JsonType::of(node)));
-        }
-        self
-    }
-
-    /// The node that is there: the field itself, or the parent of a missing one.
-    fn node(&self) -> FieldPath {
-        match self.found {
-            Found::Missing => self.path.parent().unwrap_or_default(),
-            Found::Type(_) | Found::Unknown => self.path.clone(),
-        }
-    }
-}
-
-/// Line and column of a text that was read again mean nothing to the user.
-fn without_position(text: &str) -> &str {
-    match text.rsplit_once(" at line ") {
-        Some((message, position)) if position.contains(" column ") => message,
-        _ => text,
-    }
-}
-
-/// What serde says, in the words of a schema.
-fn reworded(text: &str) -> String {
-    if let Some((_, expected)) = text.strip_prefix("invalid type: ").and_then(|rest| rest.rsplit_once(", expected ")) {
-        return format!("must be {}", in_words(expected));
-    }
-    match text.strip_prefix("invalid value: ").and_then(|rest| rest.rsplit_once(", expected ")) {
-        Some((found, expected)) => format!("{found} is not {}", in_words(expected)),
-        None => text.to_owned(),
-    }
-}
-
-fn in_words(expected: &str) -> Cow<'_, str> {
-    let unsigned = |bits: &str| Cow::Owned(format!("a non-negative integer of {bits} bits"));
-    let signed = |bits: &str| Cow::Owned(format!("an integer of {bits} bits"));
-    match expected {
-        "i8" | "i16" | "i32" | "i64" => signed(&expected[1..]),
-        "u8" | "u16" | "u32" | "u64" => unsigned(&expected[1..]),
-        "f32" | "f64" => "a number".into(),
-        "a sequence" => "an array".into(),
-        "a map" => "an object".into(),
-        other if other.starts_with("struct ") => "an object".into(),
-        other => other.into(),
-    }
-}
-
-fn remove(document: &mut Value, steps: &[Segment]) -> bool {
-    let Some((last, above)) = steps.split_last() else { return false };
-    let parent = above.iter().try_fold(document, |node, step| match step {
-        Segment::Index(index) => node.get_mut(*index),
-        Segment::Field(name) | Segment::Key(name) => node.get_mut(name.as_ref()),
+/// One reading.
+fn pass<T: DeserializeOwned>(json: &str, session: Session<'_>) -> Result<T, Findings> {
+    let read = session.allowance.during(|| {
+        let mut from = serde_json::Deserializer::from_str(json);
+        let root = Place::root(&session);
+        let read = T::deserialize(Reader { from: &mut from, place: &root });
+        read.and_then(|read| root.settled(from.end()).map(|()| read))
     });
-    match (parent, last) {
-        (Some(Value::Object(members)), Segment::Field(name) | Segment::Key(name)) => {
-            members.remove(name.as_ref()).is_some()
-        }
-        (Some(Value::Array(items)), Segment::Index(index)) if *index < items.len() => {
-            items.remove(*index);
-            true
-        }
-        _ => false,
+    let findings = session.found.into_inner();
+    match read {
+        Ok(read) if findings.notes.is_empty() && findings.failure.is_none() => Ok(read),
+        _ => Err(findings),
     }
 }
 

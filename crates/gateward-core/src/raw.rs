@@ -1,7 +1,7 @@
 //! A subtree kept as it came, with a typed view of the part that rules read.
 
 use std::fmt;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -9,8 +9,9 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::decode::{self, DecodeError};
+use crate::meaning;
 use crate::objects_only::ObjectsOnly;
-use crate::patch::same_value;
+use crate::reading::Allowance;
 
 /// A subtree of an object as JSON, with a lean view `T` that is decoded when somebody first asks for it.
 ///
@@ -31,7 +32,11 @@ pub struct Raw<T> {
     tree: Option<Value>,
     /// The text as it was read, or of the tree once somebody asks for it.
     text: OnceLock<Box<RawValue>>,
-    view: OnceLock<Result<T, DecodeError>>,
+    view: OnceLock<Result<T, Box<DecodeError>>>,
+    /// What the document that this was read with may yet take; views and trees draw on it too.
+    allowance: Option<Arc<Allowance>>,
+    /// Whether there was enough for a tree.
+    fits: OnceLock<bool>,
 }
 
 impl<T: DeserializeOwned> Raw<T> {
@@ -39,13 +44,23 @@ impl<T: DeserializeOwned> Raw<T> {
     ///
     /// The error names the node whose JSON type is wrong, by a path from this subtree's root.
     pub fn view(&self) -> Result<&T, &DecodeError> {
-        self.view.get_or_init(|| self.decoded()).as_ref()
+        self.view.get_or_init(|| self.decoded().map_err(Box::new)).as_ref().map_err(Box::as_ref)
     }
 
     /// A tree is read as it stands; only to learn which node doesn't fit does it become text.
     fn decoded(&self) -> Result<T, DecodeError> {
-        let of_tree = self.tree.as_ref().and_then(|tree| T::deserialize(ObjectsOnly(tree)).ok());
-        of_tree.map_or_else(|| decode::from_str(self.json()), Ok)
+        let of_tree = self.tree.as_ref().and_then(|tree| match &self.allowance {
+            Some(allowance) => decode::tree(tree, allowance),
+            None => T::deserialize(ObjectsOnly(tree)).ok(),
+        });
+        of_tree.map_or_else(|| self.decoded_text(), Ok)
+    }
+
+    fn decoded_text(&self) -> Result<T, DecodeError> {
+        match &self.allowance {
+            Some(allowance) => decode::part(self.json(), allowance),
+            None => decode::from_str(self.json()),
+        }
     }
 }
 
@@ -57,13 +72,17 @@ impl<T> Raw<T> {
 
     /// The subtree as a generic value.
     pub fn to_value(&self) -> Value {
-        // Text that was scanned as JSON parses as JSON, up to the depth limit of the parser; beyond it nothing can
-        // be read from the subtree, so it counts as null.
+        // Text that was scanned as JSON parses as JSON, up to the depth limit of the parser and to what the document
+        // may take; beyond it nothing can be read from the subtree, so it counts as null.
         self.to_tree().unwrap_or(Value::Null)
     }
 
     fn to_tree(&self) -> Option<Value> {
-        self.tree.clone().or_else(|| serde_json::from_str(self.json()).ok())
+        if self.tree.is_some() {
+            return self.tree.clone();
+        }
+        let fits = || self.allowance.as_ref().is_none_or(|allowance| allowance.take_tree(self.json()));
+        if *self.fits.get_or_init(fits) { serde_json::from_str(self.json()).ok() } else { None }
     }
 
     fn text(&self) -> &RawValue {
@@ -76,13 +95,25 @@ impl<T> Raw<T> {
 
 impl<T> From<Value> for Raw<T> {
     fn from(value: Value) -> Self {
-        Self { tree: Some(value), text: OnceLock::new(), view: OnceLock::new() }
+        Self {
+            tree: Some(value),
+            text: OnceLock::new(),
+            view: OnceLock::new(),
+            allowance: Allowance::current(),
+            fits: OnceLock::from(true),
+        }
     }
 }
 
 impl<T> From<Box<RawValue>> for Raw<T> {
     fn from(text: Box<RawValue>) -> Self {
-        Self { tree: None, text: OnceLock::from(text), view: OnceLock::new() }
+        Self {
+            tree: None,
+            text: OnceLock::from(text),
+            view: OnceLock::new(),
+            allowance: Allowance::current(),
+            fits: OnceLock::new(),
+        }
     }
 }
 
@@ -103,7 +134,8 @@ impl<T> Serialize for Raw<T> {
 
 impl<T> Clone for Raw<T> {
     fn clone(&self) -> Self {
-        Self { tree: self.tree.clone(), text: self.text.clone(), view: OnceLock::new() }
+        let (tree, text, allowance) = (self.tree.clone(), self.text.clone(), self.allowance.clone());
+        Self { tree, text, view: OnceLock::new(), allowance, fits: self.fits.clone() }
     }
 }
 
@@ -118,8 +150,7 @@ impl<T> fmt::Debug for Raw<T> {
 /// deeply to be read are equal when their texts are.
 impl<T> PartialEq for Raw<T> {
     fn eq(&self, other: &Self) -> bool {
-        let same = || Some(same_value(&self.to_tree()?, &other.to_tree()?));
-        self.json() == other.json() || same() == Some(true)
+        meaning::same(self.json(), other.json())
     }
 }
 

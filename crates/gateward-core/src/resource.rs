@@ -5,6 +5,8 @@ use std::fmt;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::reading::Bound;
+
 /// Whether objects of a kind live in a namespace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
@@ -47,6 +49,8 @@ pub trait Resource: DeserializeOwned + Serialize + Send + Sync + 'static {
     const PLURAL: &'static str;
     /// Whether objects live in a namespace.
     const SCOPE: Scope;
+    /// The bounds that the schema sets to lists and maps; a test should hold them equal to the CRD's.
+    const BOUNDS: &'static [Bound] = &[];
 
     /// Group, version and kind as one value.
     fn gvk() -> GroupVersionKind {

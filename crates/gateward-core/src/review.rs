@@ -8,9 +8,11 @@ use serde::de::{Deserialize, Deserializer};
 use serde::{Deserialize as DeserializeDerive, Serialize};
 use serde_json::value::RawValue;
 
+use crate::decode;
 use crate::object_only::Strict;
 use crate::operation::Operation;
 use crate::patch::Patch;
+use crate::reading::Allowance;
 use crate::request::{DryRun, GroupVersionResource, Request, UserInfo};
 use crate::resource::GroupVersionKind;
 use crate::undecided::Undecided;
@@ -107,7 +109,8 @@ struct WireRequest<'a> {
     namespace: String,
     #[serde(borrow)]
     operation: Cow<'a, str>,
-    user_info: Option<Strict<UserInfo>>,
+    #[serde(borrow)]
+    user_info: Option<&'a RawValue>,
     #[serde(borrow)]
     object: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -150,12 +153,13 @@ impl<'a> AdmissionReview<'a> {
         if wire.uid.trim().is_empty() {
             return Err(unreadable("the request has no uid"));
         }
-        Ok(wire.into_review(version))
+        wire.into_review(version)
     }
 }
 
 impl<'a> WireRequest<'a> {
-    fn into_review(self, version: ReviewVersion) -> AdmissionReview<'a> {
+    fn into_review(self, version: ReviewVersion) -> Result<AdmissionReview<'a>, Undecided> {
+        let user = self.user_info.map(|raw| read_bounded(raw.get())).transpose()?;
         let operation = Operation::named(&self.operation);
         let request = Request {
             review_version: version,
@@ -167,13 +171,19 @@ impl<'a> WireRequest<'a> {
             request_kind: self.request_kind.map(|Strict(kind)| kind),
             name: non_empty(self.name),
             namespace: non_empty(self.namespace),
-            user: self.user_info.map(|Strict(user)| user),
+            user,
             dry_run: if self.dry_run == Some(true) { DryRun::Yes } else { DryRun::No },
             ..Request::default()
         };
         let (object, old_object, options) = (self.object, self.old_object, self.options);
-        AdmissionReview { request, operation, operation_name: self.operation, object, old_object, options }
+        let operation_name = self.operation;
+        Ok(AdmissionReview { request, operation, operation_name, object, old_object, options })
     }
+}
+
+/// Groups and extras of a user are lists too, which a small body must not make large.
+fn read_bounded(json: &str) -> Result<UserInfo, Undecided> {
+    decode::part(json, &Allowance::of(json.len())).map_err(|error| unreadable(&format!("userInfo.{error}")))
 }
 
 fn non_empty(text: String) -> Option<String> {

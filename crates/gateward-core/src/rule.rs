@@ -36,13 +36,23 @@ pub struct Rule {
     pub good: &'static str,
 }
 
-/// A node whose JSON type is not the one of its field.
-pub const DECODE: Rule =
-    Rule { id: "DECODE", summary: "each field has the JSON type of its schema", ..Rule::on(CREATE_AND_UPDATE) };
+/// A node whose JSON type is not the one of its field, or a list that is far too long to be read.
+pub const DECODE: Rule = Rule {
+    id: "DECODE",
+    summary: "each field has the JSON type of its schema, and no list is far beyond its bound",
+    ..Rule::on(CREATE_AND_UPDATE)
+};
 
 /// An annotation in which conversion keeps what the object's version can't say.
 pub const STASH: Rule =
     Rule { id: "STASH", summary: "what conversion kept in an annotation can be read", ..Rule::on(CREATE_AND_UPDATE) };
+
+/// A field that was left out of an object on its way to another version.
+pub const INCOMPLETE: Rule = Rule {
+    id: "INCOMPLETE",
+    summary: "an object is written in a version that can say all of it",
+    ..Rule::on(CREATE_AND_UPDATE)
+};
 
 /// A field that no version of its kind knows.
 pub const UNKNOWN: Rule =

@@ -118,6 +118,23 @@ impl Verdict {
         self.audit.extend(other.audit);
     }
 
+    /// What both say: the findings of this one that the other has too, and a denial that is in both.
+    pub(crate) fn agreeing_with(mut self, other: &Self) -> Self {
+        self.decision = match (self.decision, &other.decision) {
+            (Decision::ByIssues, _) | (_, Decision::ByIssues) => Decision::ByIssues,
+            (Decision::Denied(_), Decision::Undecided(why)) => Decision::Undecided(why.clone()),
+            (decision, _) => decision,
+        };
+        let known = |issue: &Issue| {
+            let same =
+                |known: &&Issue| (known.rule, &known.path, known.severity) == (issue.rule, &issue.path, issue.severity);
+            other.issues.iter().find(same).is_some()
+        };
+        self.issues = self.issues.into_iter().filter(known).collect();
+        self.warnings.retain(|warning| other.warnings.contains(warning));
+        self
+    }
+
     /// The same verdict with the paths of the judged version traced back.
     pub(crate) fn trace(mut self, trace: impl Fn(&FieldPath) -> FieldPath) -> Self {
         let back = |issue: &Issue| match issue.reading {

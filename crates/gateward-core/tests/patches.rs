@@ -5,12 +5,17 @@
 
 use std::collections::BTreeMap;
 
-use gateward_core::patch::{Patch, diff};
+use gateward_core::patch::{self, Patch};
 use proptest::collection::{btree_map, vec};
 use proptest::option;
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value, json};
+
+/// The patch of three trees.
+fn diff(before: &Value, after: &Value, raw: &Value) -> Patch {
+    patch::diff(&before.to_string(), &after.to_string(), &raw.to_string()).unwrap()
+}
 
 /// A type with every sort of member that a kind has.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -114,6 +114,13 @@ impl<'a> Metadata<'a> {
         (self.texts(name).as_ref() != Some(texts)).then_some(texts)
     }
 
+    /// The key of the longest annotation that is not what it was.
+    pub fn largest_edited_annotation(&self) -> Option<String> {
+        let before = self.texts("annotations").unwrap_or_default();
+        let edited = self.annotations.iter().filter(|(key, text)| before.get(*key) != Some(text));
+        edited.max_by_key(|(_, text)| text.len()).map(|(key, _)| key.clone())
+    }
+
     /// The bytes of all annotations together, keys and values, as the API server counts them.
     pub fn annotation_bytes(&self) -> usize {
         self.annotations.iter().map(|(key, text)| key.len() + text.len()).sum()

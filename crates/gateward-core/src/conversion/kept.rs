@@ -12,6 +12,15 @@ use crate::field::Segment;
 /// Fields by the version that they wait for.
 pub(crate) type Waiting = BTreeMap<String, Vec<Kept>>;
 
+/// How many fields of an object are put back at most, and how many are kept.
+pub(crate) const MAX_FIELDS: usize = 1024;
+
+/// How many steps a path may have. The types nest less deeply, and a tree is written and dropped by recursion.
+const MAX_STEPS: usize = 64;
+
+/// Members that no annotation of ours changes.
+const PROTECTED: [&str; 4] = ["apiVersion", "kind", "metadata", "status"];
+
 /// A field that waits.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Kept {
@@ -42,7 +51,7 @@ enum Step {
 impl Kept {
     /// The fields of `document`, of which the types write back `known`.
     pub fn all(fields: Vec<Unknown<'_>>, document: &mut Tree<'_>, known: &mut Tree<'_>) -> Vec<Self> {
-        fields.into_iter().map(|field| Self::of(field, document, known)).collect()
+        fields.into_iter().take(MAX_FIELDS).map(|field| Self::of(field, document, known)).collect()
     }
 
     fn of(field: Unknown<'_>, document: &mut Tree<'_>, known: &mut Tree<'_>) -> Self {
@@ -53,17 +62,31 @@ impl Kept {
         Self { path, hollow, value: field.value.to_owned() }
     }
 
-    /// Puts the field back, where its place is there and nobody else has taken it.
-    pub fn restore<'a>(&'a self, result: &mut Tree<'a>) {
-        let Some((Step::Member(name), way)) = self.path.split_last() else { return };
+    /// Puts the field back, where its place is there and nobody else has taken it. Whether the result is another now.
+    pub fn restore<'a>(&'a self, result: &mut Tree<'a>) -> bool {
+        let Some((Step::Member(name), way)) = self.path.split_last() else { return false };
+        if self.path.len() > MAX_STEPS || self.is_protected() {
+            return false;
+        }
         let firm = way.len().saturating_sub(self.hollow);
         let mut node = Some(result);
         for (position, step) in way.iter().enumerate() {
             node = node.and_then(|node| step.find(node, position >= firm));
         }
-        if let Some(parent) = node.and_then(Tree::members) {
-            parent.entry(name.into()).or_insert(Tree::Text(&self.value));
-        }
+        let Some(parent) = node.and_then(Tree::members).filter(|members| !members.contains_key(name.as_str())) else {
+            return false;
+        };
+        parent.insert(name.into(), Tree::Text(&self.value));
+        true
+    }
+
+    /// Whether all objects on the way to the field are there anyway.
+    pub fn has_firm_place(&self) -> bool {
+        self.hollow == 0
+    }
+
+    fn is_protected(&self) -> bool {
+        matches!(self.path.first(), Some(Step::Member(first)) if PROTECTED.contains(&first.as_str()))
     }
 }
 

@@ -2,21 +2,31 @@
 //!
 //! Follows <https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/>.
 
-mod envelope;
+pub(crate) mod attempt;
+mod carry;
+pub(crate) mod envelope;
+pub mod equivalence;
+mod incomplete;
 mod kept;
 pub(crate) mod object;
 pub mod preserved;
 pub mod provenance;
+mod readable;
 pub(crate) mod review;
+mod schema;
 pub mod stash;
 mod tree;
 pub(crate) mod unknown;
 mod written;
 
-pub use crate::conversion::object::ANNOTATION_LIMIT;
+pub use crate::conversion::incomplete::{INCOMPLETE, INCOMPLETE_FIELDS};
 use crate::conversion::provenance::Provenance;
+pub use crate::conversion::schema::{Strictness, StructuralSchemas};
 use crate::field::FieldPath;
 use crate::issue::Issues;
+
+/// What all annotations of an object may have together, in bytes; the API server's limit.
+pub const ANNOTATION_LIMIT: usize = 256 * 1024;
 
 /// Reads a spoke's object as the hub's version, and the hub's as the spoke's.
 ///
@@ -53,14 +63,17 @@ pub trait Convert<Spoke, Hub>: Send + Sync + 'static {
     /// such as an annotation that can't be read, is noted in `issues`, with paths of the spoke.
     fn lift(&self, spoke: &Spoke, provenance: &mut Provenance, issues: &mut Issues) -> Result<Hub, ConversionError>;
 
-    /// Reads `spoke` as the hub's version to judge it; what the hub can't say need not be kept then. A lift unless the
-    /// conversion knows a shorter way.
-    fn view(&self, spoke: &Spoke, provenance: &mut Provenance) -> Result<Hub, ConversionError> {
-        self.lift(spoke, provenance, &mut Issues::new())
-    }
-
     /// Reads `hub` as the spoke's version. Paths in `issues` are those of the hub.
+    ///
+    /// What a note by the rule [`INCOMPLETE`](crate::rule::INCOMPLETE) names is left out of the result, which is marked.
     fn lower(&self, hub: &Hub, issues: &mut Issues) -> Result<Spoke, ConversionError>;
+
+    /// The annotations in which this conversion keeps what a version can't say. Whoever writes the object writes them:
+    /// a result that they had a part in is held against the schema of its version, and where it breaks that, the object
+    /// is converted without them.
+    fn annotations(&self) -> &'static [&'static str] {
+        &[]
+    }
 }
 
 /// An object that can't be read as the other version.
@@ -78,6 +91,8 @@ pub struct ConversionError {
 pub struct Converted {
     /// The object.
     pub json: String,
+    /// What was left out of it, by paths of the source; such an object has the label [`INCOMPLETE`].
+    pub left_out: Vec<FieldPath>,
     /// What had to be given up, and fields that no version knows; with paths of the source. Never an error.
     pub issues: Issues,
 }

@@ -1,27 +1,26 @@
-//! One object from one version to another: everything but what the operator's conversion says.
+//! One object from one version to another, with no more of its annotations than can be trusted.
+//!
+//! Whoever may write an object writes its annotations. So a result that they had a part in is held against the schema of
+//! its version, and one that `gateward.dev/preserved` had a part in must also lead back to what the source says. Where
+//! it doesn't, the object is converted without that annotation, and then without any.
 
-use serde::Serialize;
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::conversion::ConversionError;
-use crate::conversion::envelope::{Envelope, Metadata, edit};
-use crate::conversion::kept::Kept;
-use crate::conversion::preserved::{PRESERVED, Preserved};
+use crate::conversion::attempt::{Attempt, Route, attempt};
+use crate::conversion::envelope::{Envelope, Metadata};
+use crate::conversion::equivalence::{leads_back, shallow};
+use crate::conversion::incomplete::mark;
+use crate::conversion::preserved::PRESERVED;
+use crate::conversion::stash::Stash;
 use crate::conversion::tree::Tree;
-use crate::conversion::unknown::{self, Reading, Unknown, Way};
-use crate::conversion::written::{TypedMetadata, Written};
-use crate::decode::DecodeError;
-use crate::field::{FieldPath, Segment};
+use crate::conversion::{ConversionError, Strictness};
+use crate::decode::{self, DecodeError};
+use crate::field::FieldPath;
 use crate::issue::Issues;
 use crate::resource::Resource;
-use crate::rule::UNKNOWN;
-
-/// What all annotations of an object may have together, in bytes; the API server's limit.
-pub const ANNOTATION_LIMIT: usize = 256 * 1024;
-
-/// How many unknown fields of an object are noted.
-const NOTED: usize = 16;
 
 /// An object to convert.
 pub(crate) struct Source<'a> {
@@ -42,18 +41,50 @@ impl<'a> Source<'a> {
     }
 
     /// The metadata as it came.
-    fn metadata(&self) -> &'a str {
+    pub fn metadata(&self) -> &'a str {
         self.envelope.metadata.map_or("{}", RawValue::get)
+    }
+
+    /// The metadata, of which labels and annotations can be changed.
+    pub fn read_metadata(&self) -> Result<Metadata<'a>, ConversionError> {
+        Metadata::read(self.envelope.metadata).ok_or_else(odd_metadata)
+    }
+
+    /// The text of the object without some of its annotations.
+    fn without(&self, keys: &[&str]) -> Result<String, ConversionError> {
+        let mut metadata = self.read_metadata()?;
+        metadata.annotations.retain(|key, _| !keys.contains(&key.as_str()));
+        self.with(&metadata)
+    }
+
+    /// The text of the object with the mark of what was left out of it.
+    pub fn marked(&self, left_out: &[FieldPath]) -> Result<String, ConversionError> {
+        let mut metadata = self.read_metadata()?;
+        mark(&mut metadata, left_out);
+        self.with(&metadata)
+    }
+
+    fn with(&self, metadata: &Metadata<'_>) -> Result<String, ConversionError> {
+        let metadata: Box<RawValue> = RawValue::from_string(metadata.to_json()).map_err(|_| odd_metadata())?;
+        let mut document = Tree::read(self.json).ok_or_else(odd_metadata)?;
+        let members = document.members().ok_or_else(odd_metadata)?;
+        members.insert("metadata".into(), Tree::Text(&metadata));
+        Ok(document.to_json())
     }
 }
 
-/// How typed objects go from `A` to `B`.
-pub(crate) trait Route<A, B> {
-    /// Converts an object.
-    fn convert(&self, object: &A, issues: &mut Issues) -> Result<B, ConversionError>;
+/// The annotations of an object in which a conversion on this route keeps something.
+pub(crate) fn kept_in<A, B>(metadata: &Metadata<'_>, route: &impl Route<A, B>) -> Vec<&'static str> {
+    let keys = std::iter::once(PRESERVED.annotation()).chain(route.annotations().iter().copied());
+    keys.filter(|key| metadata.annotations.contains_key(*key)).collect()
+}
 
-    /// The way that nodes have taken.
-    fn way(&self, from: &A, to: &B) -> Way;
+/// A converted object, and the annotations of the source that had no part in it.
+pub(crate) struct Conversion {
+    /// The object.
+    pub converted: Attempt,
+    /// The text of the source that it is of, where that is not the whole source.
+    pub reduced: Option<String>,
 }
 
 /// Converts one object.
@@ -61,159 +92,102 @@ pub(crate) fn convert<A: Resource, B: Resource>(
     source: &Source<'_>,
     route: &impl Route<A, B>,
     issues: &mut Issues,
-) -> Result<String, ConversionError> {
-    let Reading { object, unknown } = unknown::read::<A>(source.json)?;
-    let result = route.convert(&object, issues)?;
-    let mut written = Written::of(&result).map_err(|error| no_json(&error))?;
-    let mut metadata = Metadata::read(source.envelope.metadata).ok_or_else(odd_metadata)?;
-    let edited = edit_metadata(&mut metadata, &object, &written);
-    let carried = !unknown.is_empty() || metadata.annotations.contains_key(PRESERVED.annotation());
-    if carried {
-        carry(
-            Carried { source, object: &object, result: &result, unknown },
-            route,
-            &mut written,
-            &mut metadata,
-            issues,
-        )?;
+) -> Result<Conversion, ConversionError> {
+    // The type says more exactly what is wrong.
+    let named = |odd| decode::from_str::<A>(source.json).err().map_or(odd, Into::into);
+    let kept = kept_in(&source.read_metadata().map_err(named)?, route);
+    if kept.is_empty() {
+        return Ok(Conversion { converted: attempt(source, route, issues)?, reduced: None });
     }
-    if !(edited || carried) || !metadata.is_edited() {
-        return Ok(whole::<B>(source, source.metadata(), &written));
+    let has_ours = kept.contains(&PRESERVED.annotation());
+    let mut notes = Issues::new();
+    if let Ok(converted) = attempt(source, route, &mut notes)
+        && is_schema_valid::<A, B>(&converted, source, &kept, route)
+        && (!has_ours || leads_home(&converted, source, route))
+    {
+        issues.extend(notes);
+        return Ok(Conversion { converted, reduced: None });
     }
-    check_annotations(&metadata)?;
-    Ok(whole::<B>(source, &metadata.to_json(), &written))
-}
-
-/// The whole object: the members that the conversion made, behind the version of the result and this metadata.
-fn whole<B: Resource>(source: &Source<'_>, metadata: &str, written: &Written) -> String {
-    let (version, kind) = (B::gvk().api_version(), Value::from(source.envelope.kind.as_ref()));
-    let members = &written.members;
-    format!(r#"{{"apiVersion":"{version}","kind":{kind},"metadata":{metadata}{members}}}"#)
-}
-
-/// Takes over labels and annotations that the conversion has edited; whether there are any.
-fn edit_metadata<A: Serialize>(metadata: &mut Metadata<'_>, from: &A, to: &Written) -> bool {
-    let Some(after) = &to.metadata else { return false };
-    let before = TypedMetadata::of(from).unwrap_or_default();
-    // Metadata that has lost its name was not handed over at all.
-    if before.name != after.name || (before.labels == after.labels && before.annotations == after.annotations) {
-        return false;
+    if has_ours && kept.len() > 1 {
+        let text = source.without(&[PRESERVED.annotation()])?;
+        let (reduced, mut notes) = (Source::read(&text)?, Issues::new());
+        let others = kept_in(&reduced.read_metadata()?, route);
+        if let Ok(converted) = attempt(&reduced, route, &mut notes)
+            && is_schema_valid::<A, B>(&converted, &reduced, &others, route)
+        {
+            issues.extend(notes);
+            PRESERVED.note_damage(issues);
+            return Ok(Conversion { converted, reduced: Some(text) });
+        }
     }
-    edit(&mut metadata.labels, &before.labels, &after.labels);
-    edit(&mut metadata.annotations, &before.annotations, &after.annotations);
-    true
+    let text = source.without(&kept)?;
+    let converted = attempt(&Source::read(&text)?, route, issues)?;
+    for key in kept {
+        Stash::new(key).note_damage(issues);
+    }
+    Ok(Conversion { converted, reduced: Some(text) })
 }
 
-/// An object with fields that its type doesn't know, or with an annotation that keeps some.
-struct Carried<'a, A, B> {
-    source: &'a Source<'a>,
-    object: &'a A,
-    result: &'a B,
-    unknown: Vec<Vec<Segment>>,
-}
-
-/// Carries unknown fields over: to their own place, or to the annotation, and back from there.
-fn carry<A: Resource, B: Resource>(
-    carried: Carried<'_, A, B>,
+/// Whether the result breaks its schema nowhere but where it also does without the annotations. Of a source that breaks
+/// its own schema nothing is demanded: the API server takes no such object.
+fn is_schema_valid<A: Resource, B: Resource>(
+    converted: &Attempt,
+    source: &Source<'_>,
+    kept: &[&str],
     route: &impl Route<A, B>,
-    written: &mut Written,
-    metadata: &mut Metadata<'_>,
-    issues: &mut Issues,
-) -> Result<(), ConversionError> {
-    let mut preserved = Preserved::take(&mut metadata.annotations, issues);
-    let waiting = preserved.unknown.remove(B::VERSION).unwrap_or_default();
-    preserved.unknown.remove(A::VERSION);
-    if !waiting.is_empty() || !carried.unknown.is_empty() {
-        let made = whole::<B>(carried.source, carried.source.metadata(), written);
-        let (mut document, mut result) = (tree(carried.source.json)?, tree(&made)?);
-        note(&carried.unknown, issues);
-        let fields = Unknown::all(carried.unknown, &mut document);
-        let way = route.way(carried.object, carried.result);
-        let homeless = unknown::graft::<B>(&mut result, fields, &way);
-        for kept in &waiting {
-            kept.restore(&mut result);
-        }
-        if !homeless.is_empty() {
-            let known = serde_json::to_string(carried.object).map_err(|error| no_json(&error))?;
-            let kept = Kept::all(homeless, &mut document, &mut tree(&known)?);
-            preserved.unknown.insert(A::VERSION.to_owned(), kept);
-        }
-        let members = written_members(&mut result);
-        written.members = members;
+) -> bool {
+    let Some(schemas) = route.schemas() else { return true };
+    let is_ours = kept.contains(&PRESERVED.annotation());
+    let strictness = if is_ours { Strictness::Whole } else { Strictness::Values };
+    let violations =
+        |version: &str, json: &str| shallow(json).map(|object| schemas.violations(version, &object, strictness));
+    let Some(found) = violations(B::VERSION, &converted.json) else { return false };
+    if found.is_empty() || violations(A::VERSION, source.json).is_some_and(|own| !own.is_empty()) {
+        return true;
     }
-    preserved.put(&mut metadata.annotations);
-    Ok(())
+    let plain = source.without(kept).ok().and_then(|text| {
+        let plain = attempt(&Source::read(&text).ok()?, route, &mut Issues::new()).ok()?;
+        violations(B::VERSION, &plain.json)
+    });
+    let plain: BTreeSet<FieldPath> = plain.unwrap_or_default().into_iter().collect();
+    found.iter().all(|path| plain.contains(path))
 }
 
-fn note(unknown: &[Vec<Segment>], issues: &mut Issues) {
-    for path in unknown.iter().take(NOTED) {
-        let text = "no version of the kind knows this field; it is carried along";
-        issues.add(UNKNOWN.note(FieldPath::root().join(path), text));
+/// Whether the result says of the source what the source says, or what a result would say that our annotation had no
+/// part in. Both are asked without the annotation that the result would keep.
+fn leads_home<A: Resource, B: Resource>(converted: &Attempt, source: &Source<'_>, route: &impl Route<A, B>) -> bool {
+    let home = |json: &str| -> Option<Value> {
+        let text = Source::read(json).ok()?.without(&[PRESERVED.annotation()]).ok()?;
+        let back = route.convert_back(&decode::from_str::<B>(&text).ok()?, &mut Issues::new()).ok()?;
+        said(&serde_json::to_string(&back).ok()?)
+    };
+    let Some(back) = home(&converted.json) else { return false };
+    let Some(own) = decode::from_str::<A>(source.json).ok().and_then(|own| serde_json::to_string(&own).ok()) else {
+        return false;
+    };
+    let Some(own) = said(&own) else { return false };
+    if leads_back(&back, &own, &own) {
+        return true;
     }
+    let without = || {
+        let text = source.without(&[PRESERVED.annotation()]).ok()?;
+        home(&attempt(&Source::read(&text).ok()?, route, &mut Issues::new()).ok()?.json)
+    };
+    without().is_some_and(|without| leads_back(&back, &own, &without))
 }
 
-fn no_json(error: &serde_json::Error) -> ConversionError {
-    let message = format!("what the conversion made is no object: {error}");
-    ConversionError { path: FieldPath::root(), message }
+/// All that a typed object says but for what isn't the conversion's business.
+fn said(json: &str) -> Option<Value> {
+    let mut object = shallow(json)?;
+    let members = object.as_object_mut()?;
+    members.retain(|name, _| !matches!(name.as_str(), "apiVersion" | "kind" | "metadata"));
+    Some(object)
 }
 
 /// The API server never lets it pass. Labels and annotations that can't be read could not be edited either.
 fn odd_metadata() -> ConversionError {
     let message = "must be an object whose labels and annotations are texts by name".into();
     ConversionError { path: FieldPath::field("metadata"), message }
-}
-
-/// The one failure that is allowed: a result that the API server would not take.
-fn check_annotations(metadata: &Metadata<'_>) -> Result<(), ConversionError> {
-    let bytes = metadata.annotation_bytes();
-    if bytes <= ANNOTATION_LIMIT {
-        return Ok(());
-    }
-    let largest = metadata.annotations.iter().max_by_key(|(_, text)| text.len());
-    let kept = largest.and_then(|(_, text)| serde_json::from_str(text).ok());
-    let of_it = kept.map(|kept| format!(", most of it for {}", largest_field(&kept))).unwrap_or_default();
-    let path = largest.map_or_else(FieldPath::root, |(key, _)| FieldPath::annotation(key.clone()));
-    let message = format!(
-        "the annotations would have {bytes} bytes, more than the {ANNOTATION_LIMIT} that an object may have{of_it}; \
-         shorten that field or store the object in the other version"
-    );
-    Err(ConversionError { path, message })
-}
-
-/// The field that most of a kept remainder is for.
-fn largest_field(kept: &Value) -> FieldPath {
-    let (mut path, mut node) = (FieldPath::root(), kept);
-    loop {
-        let size = node.to_string().len();
-        let children: Vec<(Segment, &Value)> = match node {
-            Value::Object(members) => {
-                members.iter().map(|(name, child)| (Segment::Field(name.clone().into()), child)).collect()
-            }
-            Value::Array(items) => items.iter().enumerate().map(|(i, child)| (Segment::Index(i), child)).collect(),
-            _ => return path,
-        };
-        match children.into_iter().find(|(_, child)| child.to_string().len() * 2 > size) {
-            Some((segment, child)) => (path, node) = (path.child(segment), child),
-            None => return path,
-        }
-    }
-}
-
-/// Text that was read or written as JSON is a tree.
-fn tree(json: &str) -> Result<Tree<'_>, ConversionError> {
-    let message = || "a field that no version knows can't be carried over: the object is no JSON".to_owned();
-    Tree::read(json).ok_or_else(|| ConversionError { path: FieldPath::root(), message: message() })
-}
-
-/// The members of the result that the conversion makes, each with a comma in front.
-fn written_members(result: &mut Tree<'_>) -> String {
-    let mut members = String::new();
-    let made = |name: &str| !["apiVersion", "kind", "metadata"].contains(&name);
-    for (name, node) in result.members().into_iter().flatten().filter(|(name, _)| made(name)) {
-        members.push(',');
-        node.write_named(name, &mut members);
-    }
-    members
 }
 
 impl From<DecodeError> for ConversionError {

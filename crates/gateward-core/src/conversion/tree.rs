@@ -64,6 +64,25 @@ impl<'a> Tree<'a> {
         }
     }
 
+    /// The length of the text; none once somebody has looked into it.
+    pub fn size(&self) -> usize {
+        self.text().map_or(0, |text| text.get().len())
+    }
+
+    /// The members or items, each with its step.
+    pub fn into_children(mut self) -> impl Iterator<Item = (Segment, Self)> {
+        self.open();
+        let (members, items) = match self {
+            Self::Members(members) => (Some(members), None),
+            Self::Items(items) => (None, Some(items.items)),
+            Self::Text(_) => (None, None),
+        };
+        let members = members.into_iter().flatten();
+        let members = members.map(|(name, node)| (Segment::Field(Cow::Owned(name.into_owned())), node));
+        let items = items.into_iter().flatten().enumerate().map(|(index, node)| (Segment::Index(index), node));
+        members.chain(items)
+    }
+
     /// The node at `path`.
     pub fn find(&mut self, path: &[Segment]) -> Option<&mut Self> {
         path.iter().try_fold(self, |node, segment| match segment {
@@ -147,6 +166,16 @@ impl<'a> Items<'a> {
     /// The item at a position.
     pub fn get_mut(&mut self, index: usize) -> Option<&mut Tree<'a>> {
         self.items.get_mut(index)
+    }
+
+    /// Takes an item out; whether there was one.
+    pub fn remove(&mut self, index: usize) -> bool {
+        self.named = None;
+        let is_there = index < self.items.len();
+        if is_there {
+            self.items.remove(index);
+        }
+        is_there
     }
 
     /// The first item of this name.

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::value::RawValue;
 
+use crate::conversion::kept::MAX_FIELDS;
 use crate::conversion::provenance::{Provenance, plain_segments};
 use crate::conversion::tree::Tree;
 use crate::decode::{self, DecodeError};
@@ -24,27 +25,35 @@ pub(crate) struct Reading<T> {
     pub object: T,
     /// Where the rest is. What is beside the type's own business (`apiVersion`, `kind`, `metadata`) doesn't count.
     pub unknown: Vec<Path>,
+    /// Whether there is more of it than [`MAX_FIELDS`].
+    pub overflow: bool,
 }
 
 /// Reads an object.
 pub(crate) fn read<T: Resource>(json: &str) -> Result<Reading<T>, DecodeError> {
-    let mut unknown = Vec::new();
+    let (mut unknown, mut overflow) = (Vec::new(), false);
     let mut deserializer = serde_json::Deserializer::from_str(json);
-    let read = serde_ignored::deserialize(ObjectsOnly(&mut deserializer), |path| note(&path, &mut unknown));
-    match read.and_then(|object| deserializer.end().map(|()| object)) {
-        Ok(object) => Ok(Reading { object, unknown }),
+    let note = |path: serde_ignored::Path<'_>| {
+        if unknown.len() < MAX_FIELDS {
+            unknown.extend(own_path(&path));
+        } else {
+            overflow = true;
+        }
+    };
+    let read = serde_ignored::deserialize(ObjectsOnly(&mut deserializer), note);
+    let object = match read.and_then(|object| deserializer.end().map(|()| object)) {
+        Ok(object) => object,
         // Read again for the place of the error; a reading that only fails the first time doesn't exist.
-        Err(_) => decode::from_str(json).map(|object| Reading { object, unknown }),
-    }
+        Err(_) => decode::from_str(json)?,
+    };
+    Ok(Reading { object, unknown, overflow })
 }
 
-fn note(path: &serde_ignored::Path<'_>, unknown: &mut Vec<Path>) {
+fn own_path(path: &serde_ignored::Path<'_>) -> Option<Path> {
     let mut segments = Path::new();
     collect(path, &mut segments);
     let first = segments.first().and_then(Segment::name);
-    if !matches!(first, Some("apiVersion" | "kind" | "metadata")) {
-        unknown.push(segments);
-    }
+    (!matches!(first, Some("apiVersion" | "kind" | "metadata"))).then_some(segments)
 }
 
 fn collect(path: &serde_ignored::Path<'_>, segments: &mut Path) {

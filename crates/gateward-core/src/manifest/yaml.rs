@@ -5,6 +5,7 @@ use std::fmt::Write;
 use serde_json::Value;
 
 use crate::ordered::Ordered;
+use crate::terminal;
 
 /// The value as a YAML document in block style, members in the order of the map, with a line end at the end.
 ///
@@ -90,16 +91,15 @@ fn scalar(text: &str) -> String {
     if is_plain(text) { text.to_owned() } else { flow(&Value::from(text).to_string()) }
 }
 
-/// JSON with escapes for what may stand in it but not in YAML, or would end a line there.
+/// JSON with escapes for what may stand in it but not in YAML, would end a line there, or is obeyed by a terminal.
 fn flow(json: &str) -> String {
     let mut text = String::with_capacity(json.len());
     for each in json.chars() {
         // Such a character can only stand in a string.
-        match each {
-            '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}' => {
-                let _ = write!(text, "\\u{:04x}", u32::from(each));
-            }
-            _ => text.push(each),
+        if terminal::is_obeyed(each) || matches!(each, '\u{fffe}' | '\u{ffff}') {
+            let _ = write!(text, "\\u{:04x}", u32::from(each));
+        } else {
+            text.push(each);
         }
     }
     text
@@ -135,6 +135,7 @@ mod tests {
     fn escapes_what_may_not_stand_in_yaml() {
         assert_eq!(document(&json!({"a\u{7f}": "\u{85}\u{2028}é"})), "\"a\\u007f\": \"\\u0085\\u2028é\"\n");
         assert_eq!(document(&json!([["\u{feff}"]])), "- [\"\\ufeff\"]\n");
+        assert_eq!(document(&json!(["\u{202e}\u{61c}"])), "- \"\\u202e\\u061c\"\n");
     }
 
     #[test]

@@ -8,7 +8,10 @@ mod apply;
 mod list;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Number, Value};
+use serde_json::{Number, Value};
+
+use crate::meaning::same;
+use crate::members::{Member, items, members};
 
 /// One operation of a patch. Paths are JSON pointers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -86,11 +89,13 @@ impl Patch {
         self.0.iter().try_for_each(|operation| apply::operation(operation, document))
     }
 
-    fn set(&mut self, path: String, value: Value, present: Presence) {
+    fn set(&mut self, path: String, value: &str, present: Presence) -> serde_json::Result<()> {
+        let value = serde_json::from_str(value)?;
         self.0.push(match present {
             Presence::Present => PatchOperation::Replace { path, value },
             Presence::Missing => PatchOperation::Add { path, value },
         });
+        Ok(())
     }
 }
 
@@ -111,16 +116,17 @@ pub struct ApplyError {
 ///
 /// ```
 /// use gateward_core::patch;
-/// use serde_json::json;
 ///
-/// let raw = json!({"spec": {"unknown": 1}});
-/// let patch = patch::diff(&json!({"spec": {}}), &json!({"spec": {"replicas": 1}}), &raw);
-/// assert_eq!(serde_json::to_value(&patch).unwrap(), json!([{"op": "add", "path": "/spec/replicas", "value": 1}]));
+/// let patch = patch::diff(r#"{"spec": {}}"#, r#"{"spec": {"replicas": 1}}"#, r#"{"spec": {"unknown": 1}}"#)?;
+/// assert_eq!(serde_json::to_string(&patch)?, r#"[{"op":"add","path":"/spec/replicas","value":1}]"#);
+/// # Ok::<(), serde_json::Error>(())
 /// ```
-pub fn diff(before: &Value, after: &Value, raw: &Value) -> Patch {
+///
+/// Only what differs is made a tree: of the rest, no more is in memory than the texts.
+pub fn diff(before: &str, after: &str, raw: &str) -> serde_json::Result<Patch> {
     let mut patch = Patch::default();
-    walk(before, after, raw, "", &mut patch);
-    patch
+    walk(before, after, raw, "", &mut patch)?;
+    Ok(patch)
 }
 
 /// Whether two JSON values mean the same: numbers are compared by value, so `1` equals `1.0`.
@@ -144,7 +150,7 @@ fn same_number(one: &Number, other: &Number) -> bool {
 }
 
 /// The number as an integer, if it is one.
-fn integer(number: &Number) -> Option<i128> {
+pub(crate) fn integer(number: &Number) -> Option<i128> {
     /// Beyond any integer that JSON text is read as, and within what an `i128` holds.
     const LIMIT: f64 = 1e30;
     if let Some(integer) = number.as_i128() {
@@ -161,50 +167,57 @@ enum Presence {
     Missing,
 }
 
-fn walk(before: &Value, after: &Value, raw: &Value, path: &str, patch: &mut Patch) {
-    if same_value(before, after) {
-        return;
+fn walk(before: &str, after: &str, raw: &str, path: &str, patch: &mut Patch) -> serde_json::Result<()> {
+    if before == after {
+        return Ok(());
     }
-    match (before, after, raw) {
-        (Value::Object(before), Value::Object(after), Value::Object(raw)) => {
-            walk_members(before, after, raw, path, patch);
-        }
-        (Value::Array(before), Value::Array(after), Value::Array(raw)) if before.len() == raw.len() => {
-            list::walk(before, after, raw, path, patch);
-        }
-        _ => patch.set(path.to_owned(), after.clone(), Presence::Present),
+    if let (Some(before), Some(after), Some(raw)) = (members(before), members(after), members(raw)) {
+        return walk_members(&before, &after, &raw, path, patch);
     }
+    if let (Some(before), Some(after), Some(raw)) = (items(before), items(after), items(raw))
+        && before.len() == raw.len()
+    {
+        return list::walk(&before, &after, &raw, path, patch);
+    }
+    if same(before, after) { Ok(()) } else { patch.set(path.to_owned(), after, Presence::Present) }
 }
 
 fn walk_members(
-    before: &Map<String, Value>,
-    after: &Map<String, Value>,
-    raw: &Map<String, Value>,
+    before: &[Member<'_>],
+    after: &[Member<'_>],
+    raw: &[Member<'_>],
     path: &str,
     patch: &mut Patch,
-) {
-    for key in before.keys().filter(|key| !after.contains_key(*key) && raw.contains_key(*key)) {
+) -> serde_json::Result<()> {
+    for (key, _) in before.iter().filter(|(key, _)| text(after, key).is_none() && text(raw, key).is_some()) {
         patch.0.push(PatchOperation::Remove { path: below(path, key) });
     }
     for (key, wanted) in after {
-        let (was, path) = (before.get(key), below(path, key));
-        match raw.get(key) {
-            Some(Value::Null) if was.is_none() && wanted.is_null() => {}
-            Some(Value::Null) if was.is_none() => patch.set(path, wanted.clone(), Presence::Present),
-            Some(found) => walk(was.unwrap_or(&empty_like(wanted)), wanted, found, &path, patch),
-            None if was.is_some_and(|was| same_value(was, wanted)) => {}
-            None => patch.set(path, wanted.clone(), Presence::Missing),
+        let (was, wanted, path) = (text(before, key), wanted.get(), below(path, key));
+        match text(raw, key) {
+            Some("null") if was.is_none() && wanted == "null" => {}
+            Some("null") if was.is_none() => patch.set(path, wanted, Presence::Present)?,
+            Some(found) => walk(was.unwrap_or(empty_like(wanted)), wanted, found, &path, patch)?,
+            None if was.is_some_and(|was| same(was, wanted)) => {}
+            None => patch.set(path, wanted, Presence::Missing)?,
         }
     }
+    Ok(())
+}
+
+/// The text of a member.
+fn text<'a>(members: &[Member<'a>], name: &str) -> Option<&'a str> {
+    let position = members.binary_search_by(|(member, _)| member.as_ref().cmp(name)).ok()?;
+    Some(members[position].1.get())
 }
 
 /// What a member that the typed reading didn't show counts as: an empty one of the same sort, so that what the raw
 /// object has there is added to, not replaced.
-fn empty_like(value: &Value) -> Value {
-    match value {
-        Value::Object(_) => Value::Object(Map::new()),
-        Value::Array(_) => Value::Array(Vec::new()),
-        _ => Value::Null,
+fn empty_like(json: &str) -> &'static str {
+    match json.as_bytes().first() {
+        Some(b'{') => "{}",
+        Some(b'[') => "[]",
+        _ => "null",
     }
 }
 
@@ -218,8 +231,12 @@ mod tests {
 
     use super::*;
 
+    fn difference(before: &Value, after: &Value, raw: &Value) -> Patch {
+        diff(&before.to_string(), &after.to_string(), &raw.to_string()).unwrap()
+    }
+
     fn patch(before: &Value, after: &Value, raw: &Value) -> Value {
-        serde_json::to_value(diff(before, after, raw)).unwrap()
+        serde_json::to_value(difference(before, after, raw)).unwrap()
     }
 
     #[test]
@@ -272,7 +289,7 @@ mod tests {
     fn what_the_type_does_not_know_stays_with_its_item_when_items_change_places() {
         let (a, b) = (json!({"name": "a"}), &json!({"name": "b"}));
         let mut raw = json!({"items": [{"name": "a", "unknown": 1}, {"name": "b", "unknown": 2}]});
-        let patch = diff(&json!({"items": [a, b]}), &json!({"items": [b, a]}), &raw);
+        let patch = difference(&json!({"items": [a, b]}), &json!({"items": [b, a]}), &raw);
         patch.apply(&mut raw).unwrap();
         assert_eq!(raw, json!({"items": [{"name": "b", "unknown": 2}, {"name": "a", "unknown": 1}]}));
     }
@@ -281,14 +298,16 @@ mod tests {
     fn what_the_type_does_not_know_stays_with_an_item_that_has_no_name() {
         let mut raw = json!([{"port": 1, "unknown": 1}, {"port": 2, "unknown": 2}, {"port": 3, "unknown": 3}]);
         let before = json!([{"port": 1}, {"port": 2}, {"port": 3}]);
-        diff(&before, &json!([{"port": 9}, {"port": 3}, {"port": 1}]), &raw).apply(&mut raw).unwrap();
+        difference(&before, &json!([{"port": 9}, {"port": 3}, {"port": 1}]), &raw).apply(&mut raw).unwrap();
         assert_eq!(raw, json!([{"port": 9}, {"port": 3, "unknown": 3}, {"port": 1, "unknown": 1}]));
     }
 
     #[test]
     fn a_changed_item_that_has_no_name_keeps_what_the_type_does_not_know() {
         let mut raw = json!([{"port": 1, "unknown": 1}, {"port": 2, "unknown": 2}]);
-        diff(&json!([{"port": 1}, {"port": 2}]), &json!([{"port": 9}, {"port": 2}]), &raw).apply(&mut raw).unwrap();
+        difference(&json!([{"port": 1}, {"port": 2}]), &json!([{"port": 9}, {"port": 2}]), &raw)
+            .apply(&mut raw)
+            .unwrap();
         assert_eq!(raw, json!([{"port": 9, "unknown": 1}, {"port": 2, "unknown": 2}]));
     }
 

@@ -76,8 +76,8 @@ impl Registry {
     /// ```
     pub fn convert(&self, object: &str, api_version: &str) -> Result<Converted, ConversionError> {
         let mut issues = Issues::new();
-        let json = self.convert_noting(object, api_version, &mut issues)?.into_owned();
-        Ok(Converted { json, issues })
+        let (json, left_out) = self.convert_noting(object, api_version, &mut issues)?;
+        Ok(Converted { json: json.into_owned(), left_out, issues })
     }
 
     /// Answers a ConversionReview: all objects, or none and why.
@@ -92,7 +92,7 @@ impl Registry {
         for (index, object) in review.objects.iter().enumerate() {
             let mut issues = Issues::new();
             match self.convert_noting(object.get(), &review.desired_api_version, &mut issues) {
-                Ok(json) => converted.push(&json),
+                Ok((json, _)) => converted.push(&json),
                 Err(error) => return self.failed(&review, index, error, record),
             }
             let room = KEPT_ISSUES.saturating_sub(record.issues.len());
@@ -155,15 +155,16 @@ impl Registry {
         object: &'a str,
         api_version: &str,
         issues: &mut Issues,
-    ) -> Result<Cow<'a, str>, ConversionError> {
+    ) -> Result<(Cow<'a, str>, Vec<FieldPath>), ConversionError> {
         let source = Source::read(object)?;
         let own = GroupVersionKind::of(&source.envelope.api_version, &source.envelope.kind);
         let desired = GroupVersionKind::of(api_version, &source.envelope.kind);
         let kind = self.kind_between(&own, &desired)?;
         if own.version == desired.version {
-            return Ok(Cow::Borrowed(object));
+            return Ok((Cow::Borrowed(object), Vec::new()));
         }
-        kind.convert(&source, &desired.version, issues).map(Cow::Owned)
+        let converted = kind.convert(&source, &desired.version, issues)?;
+        Ok((Cow::Owned(converted.json), converted.left_out))
     }
 
     /// The kind of an object, if it is declared in both versions.

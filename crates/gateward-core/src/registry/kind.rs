@@ -3,8 +3,9 @@
 use std::any::{Any, TypeId};
 use std::sync::Arc;
 
+use crate::conversion::attempt::Attempt;
 use crate::conversion::object::Source;
-use crate::conversion::{ConversionError, Convert};
+use crate::conversion::{ConversionError, Convert, StructuralSchemas};
 use crate::field::FieldPath;
 use crate::future::BoxFuture;
 use crate::handler::{Defaulter, DynDefaulter, DynValidator, Validator};
@@ -46,6 +47,7 @@ pub struct Kind<H> {
     validators: Vec<Arc<dyn DynValidator<H>>>,
     defaulters: Vec<Arc<dyn DynDefaulter<H>>>,
     spokes: Vec<Spoke<H>>,
+    schemas: Option<Box<dyn StructuralSchemas>>,
     problems: Vec<RegistryError>,
 }
 
@@ -79,7 +81,8 @@ impl<H> Kind<H> {
             mutating: None,
         };
         let (validators, defaulters) = (Vec::new(), Vec::new());
-        Self { declaration, validators, defaulters, spokes: Vec::new(), problems: Vec::new() }
+        let (spokes, schemas, problems) = (Vec::new(), None, Vec::new());
+        Self { declaration, validators, defaulters, spokes, schemas, problems }
     }
 }
 
@@ -162,6 +165,12 @@ impl<H: Resource> Kind<H> {
         self
     }
 
+    /// The structural schemas of the versions. Conversion holds against them what annotations bring back.
+    pub fn schemas(mut self, schemas: impl StructuralSchemas) -> Self {
+        self.schemas = Some(Box::new(schemas));
+        self
+    }
+
     /// The catalogue's entries for this kind.
     pub fn rules(mut self, rules: impl IntoIterator<Item = &'static Rule>) -> Self {
         self.declaration.rules.extend(rules);
@@ -201,6 +210,11 @@ impl<H: Resource> Default for Kind<H> {
     }
 }
 
+/// The object with the mark of all that was left out on the way over the hub.
+fn marked(converted: &Attempt) -> Result<String, ConversionError> {
+    Source::read(&converted.json)?.marked(&converted.left_out)
+}
+
 /// A kind whose type is forgotten.
 pub(crate) trait AnyKind: Send + Sync {
     fn declaration(&self) -> &Declaration;
@@ -209,7 +223,7 @@ pub(crate) trait AnyKind: Send + Sync {
     /// The verdict; `None` where no handler is registered for the version.
     fn validate<'a>(&'a self, review: &'a AdmissionReview<'a>) -> BoxFuture<'a, Option<Verdict>>;
     /// Converts an object to the version, which is another than its own and declared, as its own is.
-    fn convert(&self, source: &Source<'_>, version: &str, issues: &mut Issues) -> Result<String, ConversionError>;
+    fn convert(&self, source: &Source<'_>, version: &str, issues: &mut Issues) -> Result<Attempt, ConversionError>;
     /// The patch, with a verdict that may refuse.
     fn default<'a>(&'a self, review: &'a AdmissionReview<'a>) -> BoxFuture<'a, Option<(Verdict, Patch)>>;
 }
@@ -236,31 +250,38 @@ impl<H: Resource> AnyKind for Kind<H> {
                 return Some(as_written.call(review).await);
             }
             let lift = spoke.lift.as_deref()?;
-            Some(judge::validate_lifted(lift, &self.validators, review).await)
+            Some(judge::validate_lifted(lift, self.schemas.as_deref(), &self.validators, review).await)
         })
     }
 
-    fn convert(&self, source: &Source<'_>, version: &str, issues: &mut Issues) -> Result<String, ConversionError> {
+    fn convert(&self, source: &Source<'_>, version: &str, issues: &mut Issues) -> Result<Attempt, ConversionError> {
         let own = GroupVersionKind::of(&source.envelope.api_version, &source.envelope.kind).version;
         if own == H::VERSION {
-            return self.conversion_of(version)?.to_spoke(source, issues);
+            return self.conversion_of(version)?.to_spoke(source, self.schemas.as_deref(), issues);
         }
         let spoke = self.conversion_of(&own)?;
-        let hub = spoke.to_hub(source, issues)?;
+        let hub = spoke.to_hub(source, self.schemas.as_deref(), issues)?;
         if version == H::VERSION {
             return Ok(hub);
         }
         let mut further = Issues::new();
-        let converted = self.conversion_of(version)?.to_spoke(&Source::read(&hub)?, &mut further);
+        let other = self.conversion_of(version)?;
+        let converted = other.to_spoke(&Source::read(&hub.json)?, self.schemas.as_deref(), &mut further);
         // The first half has noted them.
         let further: Issues = further.into_iter().filter(|issue| issue.rule != UNKNOWN.id).collect();
-        if converted.is_ok() && further.is_empty() {
+        let is_smooth = converted.as_ref().is_ok_and(|converted| converted.left_out.is_empty());
+        if is_smooth && further.is_empty() && hub.left_out.is_empty() {
             return converted;
         }
         // The second half speaks of the hub's fields, which nobody wrote.
-        let provenance = spoke.provenance_of(source.json);
+        let provenance = spoke.provenance_of(source.json, self.schemas.as_deref());
         issues.extend(further.map_paths(|issue| provenance.trace(&issue.path)));
-        converted.map_err(|error| ConversionError { path: provenance.trace(&error.path), ..error })
+        let mut converted =
+            converted.map_err(|error| ConversionError { path: provenance.trace(&error.path), ..error })?;
+        let of_second = converted.left_out.iter().map(|path| provenance.trace(path));
+        converted.left_out = hub.left_out.into_iter().chain(of_second).collect();
+        converted.json = marked(&converted)?;
+        Ok(converted)
     }
 
     fn default<'a>(&'a self, review: &'a AdmissionReview<'a>) -> BoxFuture<'a, Option<(Verdict, Patch)>> {

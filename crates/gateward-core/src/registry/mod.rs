@@ -1,18 +1,20 @@
 //! The registry: kinds are declared once; routing, manifests and the catalogue follow.
 
+mod completeness;
 mod convert;
 pub mod declaration;
 pub mod endpoint;
 mod judge;
 pub mod kind;
+mod metadata;
+mod objects;
 mod spoke;
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
-
 use crate::answer::{Answer, Skip};
 use crate::context::{Context, Notes};
+use crate::issue::Issues;
 use crate::operation::Operation;
 use crate::patch::Patch;
 use crate::registry::declaration::{Declaration, Terminating};
@@ -242,9 +244,8 @@ impl Registry {
             let why = wrong_kind(declared, &review.request.kind);
             return Answer::undecided_about(route.review, &review.request, why);
         }
-        let about = Metadata::of(&review, declared.terminating);
-        about.complete(&mut review.request);
-        if let Some(skip) = skip(route.review, declared, &review, &about, context) {
+        metadata::complete(&mut review);
+        if let Some(skip) = skip(route.review, declared, &review, context) {
             return Answer::skipped(route.review, &review, skip);
         }
         if !review.operation.is_some_and(|operation| declared.handles(route.review, operation)) {
@@ -254,7 +255,8 @@ impl Registry {
         let judged = match route.review {
             Review::Mutate => kind.default(&review).await,
             Review::Validate | Review::Convert => {
-                kind.validate(&review).await.map(|verdict| (verdict, Patch::default()))
+                let verdict = kind.validate(&review).await;
+                verdict.map(|verdict| (complete(verdict, kind.as_ref(), &review), Patch::default()))
             }
         };
         match judged {
@@ -288,22 +290,31 @@ impl Registry {
 }
 
 /// Why the object passes unjudged, if it does.
-fn skip(
-    asked: Review,
-    declared: &Declaration,
-    review: &AdmissionReview<'_>,
-    about: &Metadata,
-    context: &Context,
-) -> Option<Skip> {
+fn skip(asked: Review, declared: &Declaration, review: &AdmissionReview<'_>, context: &Context) -> Option<Skip> {
     if review.request.namespace.as_deref().is_some_and(|namespace| context.facts.claims(namespace)) {
         return Some(Skip::ClaimedNamespace);
     }
-    let terminating = review.operation == Some(Operation::Update) && about.deletion_timestamp.is_some();
-    if terminating && declared.terminating == Terminating::Skipped {
+    if declared.terminating == Terminating::Skipped && metadata::is_terminating(review) {
         return Some(Skip::Terminating);
+    }
+    // What a view lacks would be lost with the finalizers, unless the object goes anyway.
+    let loses_nothing = || !completeness::is_labelled(review) || metadata::is_terminating(review);
+    if metadata::removes_finalizers_alone(review) && loses_nothing() {
+        return Some(Skip::FinalizersRemoved);
     }
     let on_objects = review.operation.filter(|operation| *operation != Operation::Connect);
     on_objects.filter(|operation| !declared.handles(asked, *operation)).map(|_| Skip::NoHandler)
+}
+
+/// The verdict, with the finding that the object can't be stored whole. An object that is being deleted is exempt.
+fn complete(mut verdict: Verdict, kind: &dyn AnyKind, review: &AdmissionReview<'_>) -> Verdict {
+    if !verdict.issues.has_errors()
+        && !metadata::is_terminating(review)
+        && let Some(refusal) = completeness::refusal(kind, review)
+    {
+        verdict.merge(Issues::from_iter([refusal]).into());
+    }
+    verdict
 }
 
 /// Of objects that are made, changed or removed, a handler may have no opinion. Whatever else is done is refused where
@@ -323,38 +334,4 @@ fn wrong_kind(declared: &Declaration, found: &GroupVersionKind) -> Undecided {
     let versions = declared.versions.join(" and ");
     let (kind, group) = (&declared.hub.kind, &declared.hub.group);
     Undecided::Unreadable(format!("this path is for {kind} of {group} in {versions}; the request is about {found}"))
-}
-
-/// The few members of `metadata` that routing needs and the envelope may lack.
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct Metadata {
-    name: Option<String>,
-    generate_name: Option<String>,
-    namespace: Option<String>,
-    deletion_timestamp: Option<serde::de::IgnoredAny>,
-}
-
-impl Metadata {
-    /// Reads them where they matter; a well-formed create or update from the API server costs nothing here.
-    fn of(review: &AdmissionReview<'_>, terminating: Terminating) -> Self {
-        #[derive(Deserialize)]
-        struct Partial {
-            #[serde(default)]
-            metadata: Metadata,
-        }
-        let skippable = terminating == Terminating::Skipped && review.operation == Some(Operation::Update);
-        let known = review.request.name.is_some() && review.request.namespace.is_some();
-        let raw = review.object.or(review.old_object).filter(|_| skippable || !known);
-        // Metadata of the wrong type is a finding later, when the whole object is read.
-        let partial = raw.and_then(|raw| serde_json::from_str::<Partial>(raw.get()).ok());
-        partial.map(|partial| partial.metadata).unwrap_or_default()
-    }
-
-    fn complete(&self, request: &mut Request) {
-        let filled = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
-        request.name = request.name.take().or_else(|| filled(&self.name));
-        request.namespace = request.namespace.take().or_else(|| filled(&self.namespace));
-        request.generate_name = filled(&self.generate_name);
-    }
 }

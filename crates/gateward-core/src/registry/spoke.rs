@@ -4,40 +4,60 @@ use std::any::Any;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use crate::conversion::object::{self, Route, Source};
+use crate::conversion::attempt::{Attempt, Route};
+use crate::conversion::object::{self, Conversion, Source, kept_in};
 use crate::conversion::provenance::Provenance;
 use crate::conversion::unknown::Way;
-use crate::conversion::{ConversionError, Convert};
-use crate::decode::DecodeError;
+use crate::conversion::{ConversionError, Convert, StructuralSchemas};
+use crate::decode::{self, DecodeError, Lenient, Sent};
 use crate::field::FieldPath;
 use crate::issue::Issues;
+use crate::reading::Allowance;
 use crate::registry::judge::{ReadError, read};
 use crate::resource::Resource;
+
+/// The schemas of a kind, where they were declared.
+pub(crate) type Schemas<'a> = Option<&'a dyn StructuralSchemas>;
 
 /// An object in two readings.
 pub(crate) struct Lifted<H> {
     pub hub: H,
     pub written: Arc<dyn Any + Send + Sync>,
+    /// The length of the text that both are of.
+    pub bytes: usize,
 }
 
 /// A conversion whose spoke type is forgotten.
 pub(crate) trait Lift<H>: Send + Sync {
-    /// Reads `json` as the spoke's version and lifts it.
-    fn lift(&self, json: &str) -> Result<Lifted<H>, ReadError>;
+    /// Reads `json` as the spoke's version and as what [`to_hub`](Self::to_hub) makes of it.
+    fn lift(&self, json: &str, schemas: Schemas<'_>) -> Result<Sent<Lifted<H>>, ReadError>;
+
+    /// The same of as much of `json` as fits, with that of `instead` where something doesn't.
+    fn lift_leniently(&self, json: &str, instead: Option<&str>, schemas: Schemas<'_>) -> Option<Lenient<Lifted<H>>>;
 
     /// Where the nodes of the lifted object came from.
-    fn provenance(&self, written: &(dyn Any + Send + Sync)) -> Provenance;
+    fn provenance(&self, lifted: &Lifted<H>) -> Provenance;
 
     /// The same of an object that is not at hand any more.
-    fn provenance_of(&self, json: &str) -> Provenance {
-        self.lift(json).map_or_else(|_| Provenance::recording(), |lifted| self.provenance(lifted.written.as_ref()))
+    fn provenance_of(&self, json: &str, schemas: Schemas<'_>) -> Provenance {
+        self.lift(json, schemas).map_or_else(|_| Provenance::recording(), |lifted| self.provenance(&lifted.value))
     }
 
     /// Converts an object of the spoke to the hub's version.
-    fn to_hub(&self, source: &Source<'_>, issues: &mut Issues) -> Result<String, ConversionError>;
+    fn to_hub(
+        &self,
+        source: &Source<'_>,
+        schemas: Schemas<'_>,
+        issues: &mut Issues,
+    ) -> Result<Attempt, ConversionError>;
 
     /// Converts an object of the hub to the spoke's version.
-    fn to_spoke(&self, source: &Source<'_>, issues: &mut Issues) -> Result<String, ConversionError>;
+    fn to_spoke(
+        &self,
+        source: &Source<'_>,
+        schemas: Schemas<'_>,
+        issues: &mut Issues,
+    ) -> Result<Attempt, ConversionError>;
 }
 
 pub(crate) struct Lifter<S, C> {
@@ -52,48 +72,131 @@ impl<S, C> Lifter<S, C> {
 }
 
 impl<S: Resource, H: Resource, C: Convert<S, H>> Lift<H> for Lifter<S, C> {
-    fn lift(&self, json: &str) -> Result<Lifted<H>, ReadError> {
-        let spoke: S = read(json)?;
-        let hub = self.conversion.view(&spoke, &mut Provenance::silent()).map_err(|error| refusal(error, json))?;
-        Ok(Lifted { hub, written: Arc::new(spoke) })
+    fn lift(&self, json: &str, schemas: Schemas<'_>) -> Result<Sent<Lifted<H>>, ReadError> {
+        let Sent { value: spoke, allowance } = read::<S>(json)?;
+        let value = allowance.during(|| self.as_converted(spoke, json, schemas))?;
+        Ok(Sent { value, allowance })
     }
 
-    fn provenance(&self, written: &(dyn Any + Send + Sync)) -> Provenance {
-        written.downcast_ref::<S>().map_or_else(Provenance::recording, |spoke| recorded(&self.conversion, spoke))
+    fn lift_leniently(&self, json: &str, instead: Option<&str>, schemas: Schemas<'_>) -> Option<Lenient<Lifted<H>>> {
+        let Lenient { value: spoke, unread, allowance } = decode::leniently::<S>(json, instead)?;
+        let value = allowance.during(|| {
+            if unread.is_empty() { self.as_converted(spoke, json, schemas).ok() } else { self.typed(spoke, json).ok() }
+        })?;
+        Some(Lenient { value, unread, allowance })
     }
 
-    fn to_hub(&self, source: &Source<'_>, issues: &mut Issues) -> Result<String, ConversionError> {
-        object::convert::<S, H>(source, &Up(&self.conversion), issues)
+    fn provenance(&self, lifted: &Lifted<H>) -> Provenance {
+        let spoke = lifted.written.downcast_ref::<S>();
+        let recorded = |spoke| Allowance::of(lifted.bytes).during(|| recorded(&self.conversion, spoke));
+        spoke.map_or_else(Provenance::recording, recorded)
     }
 
-    fn to_spoke(&self, source: &Source<'_>, issues: &mut Issues) -> Result<String, ConversionError> {
-        object::convert::<H, S>(source, &Down(&self.conversion), issues)
+    fn to_hub(
+        &self,
+        source: &Source<'_>,
+        schemas: Schemas<'_>,
+        issues: &mut Issues,
+    ) -> Result<Attempt, ConversionError> {
+        let route = Up { conversion: &self.conversion, schemas };
+        object::convert::<S, H>(source, &route, issues).map(|conversion| conversion.converted)
+    }
+
+    fn to_spoke(
+        &self,
+        source: &Source<'_>,
+        schemas: Schemas<'_>,
+        issues: &mut Issues,
+    ) -> Result<Attempt, ConversionError> {
+        let route = Down { conversion: &self.conversion, schemas };
+        object::convert::<H, S>(source, &route, issues).map(|conversion| conversion.converted)
+    }
+}
+
+impl<S: Resource, C> Lifter<S, C> {
+    /// The object as it is stored. Without annotations of conversion that is what the types say alone.
+    fn as_converted<H: Resource>(&self, spoke: S, json: &str, schemas: Schemas<'_>) -> Result<Lifted<H>, ReadError>
+    where
+        C: Convert<S, H>,
+    {
+        let route = Up { conversion: &self.conversion, schemas };
+        let of_object = |error| refusal(error, json);
+        let source = Source::read(json).map_err(of_object)?;
+        let metadata = source.read_metadata().map_err(of_object)?;
+        if kept_in::<S, H>(&metadata, &route).is_empty() {
+            return self.typed(spoke, json).map_err(of_object);
+        }
+        let Conversion { converted, reduced } =
+            object::convert::<S, H>(&source, &route, &mut Issues::new()).map_err(of_object)?;
+        let written = match reduced {
+            Some(reduced) => read::<S>(&reduced)?.value,
+            None => spoke,
+        };
+        Ok(Lifted { hub: read::<H>(&converted.json)?.value, written: Arc::new(written), bytes: json.len() })
+    }
+
+    fn typed<H: Resource>(&self, spoke: S, json: &str) -> Result<Lifted<H>, ConversionError>
+    where
+        C: Convert<S, H>,
+    {
+        let hub = self.conversion.lift(&spoke, &mut Provenance::silent(), &mut Issues::new())?;
+        Ok(Lifted { hub, written: Arc::new(spoke), bytes: json.len() })
     }
 }
 
 /// From the spoke to the hub.
-struct Up<'a, C>(&'a C);
+struct Up<'a, C> {
+    conversion: &'a C,
+    schemas: Schemas<'a>,
+}
 
 impl<S, H, C: Convert<S, H>> Route<S, H> for Up<'_, C> {
     fn convert(&self, object: &S, issues: &mut Issues) -> Result<H, ConversionError> {
-        self.0.lift(object, &mut Provenance::silent(), issues)
+        self.conversion.lift(object, &mut Provenance::silent(), issues)
+    }
+
+    fn convert_back(&self, object: &H, issues: &mut Issues) -> Result<S, ConversionError> {
+        self.conversion.lower(object, issues)
     }
 
     fn way(&self, from: &S, _: &H) -> Way {
-        Way::Up(recorded(self.0, from))
+        Way::Up(recorded(self.conversion, from))
+    }
+
+    fn annotations(&self) -> &'static [&'static str] {
+        self.conversion.annotations()
+    }
+
+    fn schemas(&self) -> Schemas<'_> {
+        self.schemas
     }
 }
 
 /// From the hub to the spoke.
-struct Down<'a, C>(&'a C);
+struct Down<'a, C> {
+    conversion: &'a C,
+    schemas: Schemas<'a>,
+}
 
 impl<S, H, C: Convert<S, H>> Route<H, S> for Down<'_, C> {
     fn convert(&self, object: &H, issues: &mut Issues) -> Result<S, ConversionError> {
-        self.0.lower(object, issues)
+        self.conversion.lower(object, issues)
+    }
+
+    fn convert_back(&self, object: &S, issues: &mut Issues) -> Result<H, ConversionError> {
+        self.conversion.lift(object, &mut Provenance::silent(), issues)
     }
 
     fn way(&self, _: &H, to: &S) -> Way {
-        Way::Down(recorded(self.0, to))
+        Way::Down(recorded(self.conversion, to))
+    }
+
+    fn annotations(&self) -> &'static [&'static str] {
+        self.conversion.annotations()
+    }
+
+    fn schemas(&self) -> Schemas<'_> {
+        self.schemas
     }
 }
 
@@ -101,7 +204,7 @@ impl<S, H, C: Convert<S, H>> Route<H, S> for Down<'_, C> {
 fn recorded<S, H>(conversion: &impl Convert<S, H>, spoke: &S) -> Provenance {
     let mut provenance = Provenance::recording();
     // The object was converted a moment ago; only the steps are wanted now.
-    let _ = conversion.view(spoke, &mut provenance);
+    let _ = conversion.lift(spoke, &mut provenance, &mut Issues::new());
     provenance
 }
 

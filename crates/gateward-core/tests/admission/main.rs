@@ -2,11 +2,13 @@
 
 #![allow(clippy::unwrap_used, clippy::needless_pass_by_value, reason = "helpers of tests")]
 
+mod bounds;
 mod declaring;
 mod defaulting;
 mod denying;
 mod hostile;
 mod reading;
+mod repairing;
 mod skipping;
 mod unsupported;
 mod versions;

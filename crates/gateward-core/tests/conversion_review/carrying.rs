@@ -1,6 +1,6 @@
 //! What a conversion carries over beside its own business.
 
-use gateward_core::conversion::ANNOTATION_LIMIT;
+use gateward_core::conversion::{ANNOTATION_LIMIT, INCOMPLETE, INCOMPLETE_FIELDS};
 use serde_json::{Value, json};
 
 use crate::shop::{convert, shop, try_convert};
@@ -141,12 +141,15 @@ fn raw_subtrees_go_through_whole() {
 }
 
 #[test]
-fn annotations_above_the_limit_are_the_one_failure() {
+fn what_would_exceed_the_limit_of_annotations_is_left_out_of_a_marked_view() {
     let color = "x".repeat(ANNOTATION_LIMIT);
     let object = shop("v1", json!({"boxes": {"a": {"lamp": {"color": color}}}}));
-    let error = try_convert(&object, "v3").unwrap_err();
-    assert_eq!(error.path.to_string(), "metadata.annotations[shop.example.org/lamps]");
-    assert!(error.message.contains("262144") && error.message.contains("a.color"), "{error}");
+    let converted = try_convert(&object, "v3").unwrap();
+    let left_out: Vec<String> = converted.left_out.iter().map(ToString::to_string).collect();
+    assert_eq!(left_out, ["metadata.annotations[shop.example.org/lamps]"]);
+    let view: Value = serde_json::from_str(&converted.json).unwrap();
+    assert_eq!(view["metadata"]["labels"], json!({INCOMPLETE: "true"}));
+    assert_eq!(view["metadata"]["annotations"], json!({INCOMPLETE_FIELDS: left_out[0]}));
     let overhead = r#"shop.example.org/lamps{"a":{"color":""}}"#.len();
     let object = shop("v1", json!({"boxes": {"a": {"lamp": {"color": "x".repeat(ANNOTATION_LIMIT - overhead)}}}}));
     assert_eq!(convert(&convert(&object, "v3"), "v1"), object);

@@ -1,7 +1,7 @@
 //! Objects that no API server sends: each converts without a loss, or the error says which field stands in the way.
 
-use gateward_core::ConversionError;
-use gateward_core::conversion::ANNOTATION_LIMIT;
+use gateward_core::conversion::{ANNOTATION_LIMIT, INCOMPLETE, INCOMPLETE_FIELDS};
+use gateward_core::{ConversionError, FieldPath};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -78,15 +78,15 @@ fn of_an_unknown_field_that_stands_there_twice_the_last_counts() {
 }
 
 #[test]
-fn a_known_field_that_stands_there_twice_is_an_error() {
-    let error = refusal(&text(r#"{"boxes":{},"boxes":{}}"#));
-    assert_eq!(error.to_string(), "spec: duplicate field `boxes`");
+fn a_known_field_that_stands_there_twice_is_left_out_with_its_parent_and_metadata_that_does_is_an_error() {
+    let converted = registry().convert(&text(r#"{"boxes":{},"boxes":{}}"#), &api_version("v3")).unwrap();
+    assert_eq!(shown(&converted.left_out), ["spec"]);
     let error = refusal(&text("{}").replace(r#""metadata""#, r#""metadata":{},"metadata""#));
     assert!(error.to_string().contains("duplicate field `metadata`"), "{error}");
 }
 
 #[test]
-fn what_is_of_another_type_is_named() {
+fn what_is_of_another_type_is_left_out_of_a_marked_view() {
     for (spec, path) in [
         ("null", "spec"),
         ("5", "spec"),
@@ -100,7 +100,13 @@ fn what_is_of_another_type_is_named() {
         (r#"{"boxes":{"a":{"lid":{"color":1e400}}}}"#, "spec.boxes.a.lid.color"),
         (r#"{"owner":"\ud800"}"#, "spec.owner"),
     ] {
-        assert_eq!(refusal(&text(spec)).path.to_string(), path, "{spec}");
+        let converted = registry().convert(&text(spec), &api_version("v3")).unwrap();
+        assert_eq!(shown(&converted.left_out), [path], "{spec}");
+        let view: Value = serde_json::from_str(&converted.json).unwrap();
+        assert_eq!(view["metadata"]["labels"], json!({INCOMPLETE: "true"}), "{spec}");
+        assert_eq!(view["metadata"]["annotations"], json!({INCOMPLETE_FIELDS: path}), "{spec}");
+        let back = convert(&view, "v1");
+        assert_eq!(back["metadata"], json!({"name": "corner"}), "conversion alone sets and removes the mark");
     }
 }
 
@@ -128,42 +134,97 @@ fn metadata_that_nobody_models_passes_byte_for_byte() {
     }
 }
 
+fn shown(paths: &[FieldPath]) -> Vec<String> {
+    paths.iter().map(ToString::to_string).collect()
+}
+
 #[test]
 fn an_annotation_above_the_limit_passes_where_conversion_adds_nothing() {
     let mut object = shop("v1", json!({"boxes": {}}));
     object["metadata"]["annotations"] = json!({"huge": "x".repeat(4 * ANNOTATION_LIMIT)});
     assert_eq!(convert(&convert(&object, "v3"), "v1"), object);
     object["spec"]["boxes"]["a"] = json!({"lamp": {}});
-    let error = try_convert(&object, "v3").unwrap_err();
-    assert_eq!(error.path.to_string(), "metadata.annotations[huge]");
+    let converted = try_convert(&object, "v3").unwrap();
+    assert_eq!(shown(&converted.left_out), ["metadata.annotations[shop.example.org/lamps]"]);
+    let view: Value = serde_json::from_str(&converted.json).unwrap();
+    assert_eq!(view["metadata"]["annotations"], object["metadata"]["annotations"], "there is no room for the paths");
+    assert_eq!(view["metadata"]["labels"], json!({INCOMPLETE: "true"}));
 }
 
 #[test]
-fn many_unknown_fields_are_carried_in_one_pass() {
-    // Where each of them looked at all the others, this would take minutes.
-    let boxes: Map<String, Value> =
-        (0..5_000).map(|i| (format!("{i}"), json!({"dust": i, "lamp": {"watt": i}}))).collect();
-    let mut spec: Map<String, Value> = (0..20_000).map(|i| (format!("x{i}"), i.into())).collect();
-    spec.insert("boxes".into(), boxes.into());
-    let error = try_convert(&shop("v1", spec.clone().into()), "v3").unwrap_err();
-    assert_eq!(error.path.to_string(), "metadata.annotations[gateward.dev/preserved]");
-    for each in spec["boxes"].as_object_mut().unwrap().values_mut() {
-        each.as_object_mut().unwrap().remove("lamp");
-    }
-    let object = shop("v1", spec.into());
-    assert_eq!(convert(&convert(&object, "v3"), "v1"), object);
+fn as_many_unknown_fields_as_documented_are_carried_and_the_rest_is_left_out() {
+    let object = |count: usize| {
+        let boxes: Map<String, Value> =
+            (0..count / 2).map(|i| (format!("{i}"), json!({"dust": i, "lamp": {"watt": i}}))).collect();
+        shop("v1", json!({"boxes": boxes}))
+    };
+    assert_eq!(convert(&convert(&object(1024), "v3"), "v1"), object(1024));
+    let converted = try_convert(&object(4096), "v3").unwrap();
+    assert_eq!(shown(&converted.left_out)[0], "spec");
+    let converted = try_convert(&object(200_000), "v3").unwrap();
+    assert_eq!(shown(&converted.left_out)[0], "spec.boxes", "a list that would take far more memory than its text");
 }
 
 #[test]
-fn many_fields_that_wait_find_their_items_in_one_pass() {
+fn as_many_fields_as_documented_come_back_and_find_their_items_in_one_pass() {
     let boxes: Map<String, Value> = (0..10_000).map(|i| (format!("{i}"), json!({}))).collect();
     let kept = |i: usize| json!({"path": ["spec", "boxes", {"name": format!("{i}")}, "x"], "value": format!("{i}")});
     let kept = json!({"version": 1, "unknown": {"v3": (0..10_000).map(kept).collect::<Vec<_>>()}});
     let mut object = shop("v1", json!({"boxes": boxes}));
     object["metadata"]["annotations"] = json!({"gateward.dev/preserved": kept.to_string()});
     let there = convert(&object, "v3");
-    let mut boxes = there["spec"]["boxes"].as_array().unwrap().iter();
-    assert!(boxes.all(|each| each["x"] == each["name"]));
+    let boxes = there["spec"]["boxes"].as_array().unwrap();
+    let back: Vec<&Value> = boxes.iter().filter(|each| !each["x"].is_null()).collect();
+    assert_eq!(back.len(), 1024);
+    assert!(back.iter().all(|each| each["x"] == each["name"]));
+}
+
+fn with_kept(object: &Value, version: &str, kept: &Value) -> Value {
+    let mut object = object.clone();
+    let text = json!({"version": 1, "unknown": {version: kept}}).to_string();
+    object["metadata"]["annotations"] = json!({"gateward.dev/preserved": text});
+    object
+}
+
+#[test]
+fn a_path_of_thousands_of_steps_brings_nothing_back() {
+    let path: Vec<&str> = std::iter::repeat_n("x", 8000).chain(["y"]).collect();
+    for hollow in [0, 8000, usize::MAX] {
+        let object =
+            with_kept(&shop("v1", json!({"boxes": {}})), "v3", &json!([{"path": path, "hollow": hollow, "value": 1}]));
+        assert_eq!(convert(&object, "v3"), shop("v3", json!({"boxes": []})));
+    }
+}
+
+#[test]
+fn a_field_that_the_type_knows_never_comes_alive() {
+    for (path, value) in [
+        (json!(["spec", "owner"]), json!("mallory")),
+        (json!(["spec", "owner"]), json!(5)),
+        (json!(["spec", "boxes", {"name": "a"}, "shelf"]), json!(7)),
+        (json!(["spec", "boxes", {"name": "a"}, "shelf"]), json!("no number")),
+        (json!(["spec", "boxes", {"name": "a"}, "cover"]), json!({"color": "red"})),
+        (json!(["spec", "boxes", {"name": "a"}, "cover", "x"]), json!(1)),
+        (json!(["spec", "boxes", 0, "goods", "x"]), json!(1)),
+        (json!(["status", "phase"]), json!("Ready")),
+        (json!(["metadata", "finalizers"]), json!(["x"])),
+        (json!(["kind"]), json!("Other")),
+    ] {
+        let kept = json!([{"path": path, "hollow": 1, "value": value}]);
+        let object = with_kept(&shop("v1", json!({"boxes": {"a": {"goods": {}}}})), "v3", &kept);
+        let expected = shop("v3", json!({"boxes": [{"name": "a", "goods": {}}]}));
+        assert_eq!(convert(&object, "v3"), expected, "{path}");
+    }
+}
+
+#[test]
+fn one_field_that_may_not_come_back_takes_no_other_with_it() {
+    let kept = json!([
+        {"path": ["spec", "novel"], "value": 1},
+        {"path": ["spec", "boxes", {"name": "a"}, "cover", "x"], "hollow": 1, "value": 1},
+    ]);
+    let object = with_kept(&shop("v1", json!({"boxes": {"a": {}}})), "v3", &kept);
+    assert_eq!(convert(&object, "v3"), shop("v3", json!({"boxes": [{"name": "a"}], "novel": 1})));
 }
 
 const NAMES: &[&str] =

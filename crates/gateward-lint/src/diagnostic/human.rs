@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{Annotation, AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet};
-use gateward_core::Severity;
+use gateward_core::{Severity, terminal};
 
 use super::Diagnostic;
 use crate::yaml::Span;
@@ -130,16 +130,9 @@ fn clean(text: &str) -> String {
     for character in text.chars() {
         match character {
             '\t' => clean.push('\t'),
-            _ if is_obeyed(character) => (0..character.len_utf8()).for_each(|_| clean.push('?')),
+            _ if terminal::is_obeyed(character) => (0..character.len_utf8()).for_each(|_| clean.push('?')),
             _ => clean.push(character),
         }
     }
     clean
-}
-
-/// Control characters, the byte order mark, and marks that turn the direction of writing.
-fn is_obeyed(character: char) -> bool {
-    character.is_control()
-        || matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}')
-        || matches!(character, '\u{2066}'..='\u{2069}' | '\u{feff}' | '\u{2028}' | '\u{2029}')
 }

@@ -1,5 +1,6 @@
 //! For scripts: one compact object a line.
 
+use gateward_core::terminal;
 use serde::Serialize;
 
 use super::Diagnostic;
@@ -21,7 +22,7 @@ struct Finding<'d> {
     help: Option<&'d str>,
 }
 
-/// The finding as one line of JSON, without the line's end.
+/// The finding as one line of JSON, without the line's end. What a terminal would obey is escaped.
 pub fn json(diagnostic: &Diagnostic) -> String {
     let object = diagnostic.object.as_ref();
     let finding = Finding {
@@ -39,5 +40,5 @@ pub fn json(diagnostic: &Diagnostic) -> String {
         help: diagnostic.help.as_deref(),
     };
     // Strings and numbers only: JSON can say all of it.
-    serde_json::to_string(&finding).unwrap_or_default()
+    terminal::json(&serde_json::to_string(&finding).unwrap_or_default()).into_owned()
 }

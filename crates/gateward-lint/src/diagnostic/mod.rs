@@ -153,11 +153,12 @@ mod tests {
 
     #[test]
     fn a_finding_for_scripts_never_breaks_its_line() {
-        let odd = Diagnostic { message: "one\ntwo\u{2028}\u{1b}\"".into(), ..diagnostic() };
+        let message = "one\ntwo\u{2028}\u{1b}\"\u{9b}\u{202e}";
+        let odd = Diagnostic { message: message.into(), ..diagnostic() };
         let line = json(&odd);
-        assert!(!line.contains('\n'));
+        assert!(line.is_ascii() && !line.contains('\n'), "{line}");
         let read: serde_json::Value = serde_json::from_str(&line).unwrap();
-        assert_eq!(read["message"], "one\ntwo\u{2028}\u{1b}\"");
+        assert_eq!(read["message"], message);
     }
 
     #[test]

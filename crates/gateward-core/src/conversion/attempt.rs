@@ -1,0 +1,174 @@
+//! One object from one version to another, once: everything but what the operator's conversion says.
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::conversion::ConversionError;
+use crate::conversion::carry::{Carried, carry, no_json};
+use crate::conversion::envelope::{Metadata, edit};
+use crate::conversion::incomplete::{mark, unmark};
+use crate::conversion::object::Source;
+use crate::conversion::preserved::PRESERVED;
+use crate::conversion::readable::readable;
+use crate::conversion::tree::Tree;
+use crate::conversion::unknown::{self, Reading, Way};
+use crate::conversion::written::{TypedMetadata, Written};
+use crate::conversion::{ANNOTATION_LIMIT, StructuralSchemas};
+use crate::field::{FieldPath, Segment};
+use crate::issue::Issues;
+use crate::reading::Allowance;
+use crate::resource::Resource;
+use crate::rule::INCOMPLETE;
+
+/// How typed objects go from `A` to `B`.
+pub(crate) trait Route<A, B> {
+    /// Converts an object.
+    fn convert(&self, object: &A, issues: &mut Issues) -> Result<B, ConversionError>;
+
+    /// Converts an object in the other direction.
+    fn convert_back(&self, object: &B, issues: &mut Issues) -> Result<A, ConversionError>;
+
+    /// The way that nodes have taken.
+    fn way(&self, from: &A, to: &B) -> Way;
+
+    /// The annotations of the operator's conversion.
+    fn annotations(&self) -> &'static [&'static str];
+
+    /// The schemas of the kind, if they were declared.
+    fn schemas(&self) -> Option<&dyn StructuralSchemas>;
+}
+
+/// A converted object.
+pub(crate) struct Attempt {
+    /// The object.
+    pub json: String,
+    /// What was left out of it, by paths of the source.
+    pub left_out: Vec<FieldPath>,
+}
+
+/// Converts one object with all that its annotations say, within the memory that its text is worth.
+pub(crate) fn attempt<A: Resource, B: Resource>(
+    source: &Source<'_>,
+    route: &impl Route<A, B>,
+    issues: &mut Issues,
+) -> Result<Attempt, ConversionError> {
+    let allowance = Allowance::of(source.json.len());
+    allowance.during(|| within(&allowance, source, route, issues))
+}
+
+fn within<A: Resource, B: Resource>(
+    allowance: &Allowance,
+    source: &Source<'_>,
+    route: &impl Route<A, B>,
+    issues: &mut Issues,
+) -> Result<Attempt, ConversionError> {
+    let (reading, repaired, mut left_out) = read::<A>(source.json, issues)?;
+    let repaired = repaired.as_deref().map(Source::read).transpose()?;
+    let readable = repaired.as_ref().unwrap_or(source);
+    let Reading { object, unknown, overflow } = reading;
+    let mut notes = Issues::new();
+    let result = route.convert(&object, &mut notes)?;
+    left_out.extend((overflow || allowance.is_exceeded()).then(|| FieldPath::field("spec")));
+    left_out.extend(notes.iter().filter(|note| note.rule == INCOMPLETE.id).map(|note| note.path.clone()));
+    issues.extend(notes);
+    let mut written = Written::of(&result).map_err(|error| no_json(&error))?;
+    let mut metadata = source.read_metadata()?;
+    unmark(&mut metadata);
+    edit_metadata(&mut metadata, &object, &written);
+    if !unknown.is_empty() || metadata.annotations.contains_key(PRESERVED.annotation()) {
+        let carried = Carried { source: readable, object: &object, result: &result, unknown };
+        carry(carried, route, &mut written, &mut metadata, issues)?;
+    }
+    if metadata.is_edited() {
+        left_out.extend(fit(&mut metadata, issues));
+    }
+    mark(&mut metadata, &left_out);
+    let text = if metadata.is_edited() { Cow::Owned(metadata.to_json()) } else { Cow::Borrowed(source.metadata()) };
+    Ok(Attempt { json: whole::<B>(source, &text, &written), left_out })
+}
+
+/// An object of more bytes is looked over for what would take far more memory than its text before it is read.
+const SMALL: usize = 64 * 1024;
+
+/// An object as its type reads it. Where its type can't, what stands in the way is taken out: the text without it, and
+/// the paths.
+type Read<A> = (Reading<A>, Option<String>, Vec<FieldPath>);
+
+fn read<A: Resource>(json: &str, issues: &mut Issues) -> Result<Read<A>, ConversionError> {
+    if json.len() <= SMALL
+        && let Ok(reading) = unknown::read::<A>(json)
+    {
+        return Ok((reading, None, Vec::new()));
+    }
+    let (text, left_out) = readable::<A>(json)?;
+    let Some(text) = text else { return Ok((unknown::read::<A>(json)?, None, left_out)) };
+    // Of the metadata nothing is left out: it goes over as it came.
+    let left_out: Vec<FieldPath> = left_out
+        .into_iter()
+        .filter(|path| path.segments().first().and_then(Segment::name) != Some("metadata"))
+        .collect();
+    for path in &left_out {
+        issues.add(INCOMPLETE.note(path.clone(), "the field can't be read and is left out"));
+    }
+    Ok((unknown::read::<A>(&text)?, Some(text), left_out))
+}
+
+/// The whole object: the members that the conversion made, behind the version of the result and this metadata.
+pub(crate) fn whole<B: Resource>(source: &Source<'_>, metadata: &str, written: &Written) -> String {
+    let (version, kind) = (B::gvk().api_version(), Value::from(source.envelope.kind.as_ref()));
+    let members = &written.members;
+    format!(r#"{{"apiVersion":"{version}","kind":{kind},"metadata":{metadata}{members}}}"#)
+}
+
+/// Takes over labels and annotations that the conversion has edited.
+fn edit_metadata<A: Serialize>(metadata: &mut Metadata<'_>, from: &A, to: &Written) {
+    let Some(after) = &to.metadata else { return };
+    let before = TypedMetadata::of(from).unwrap_or_default();
+    // Metadata that has lost its name was not handed over at all.
+    if before.name == after.name {
+        edit(&mut metadata.labels, &before.labels, &after.labels);
+        edit(&mut metadata.annotations, &before.annotations, &after.annotations);
+    }
+}
+
+/// Drops what conversion wrote, the largest text first, until the annotations fit into what the API server takes; the
+/// paths of what is dropped.
+fn fit(metadata: &mut Metadata<'_>, issues: &mut Issues) -> Vec<FieldPath> {
+    let mut dropped = Vec::new();
+    while metadata.annotation_bytes() > ANNOTATION_LIMIT {
+        let bytes = metadata.annotation_bytes();
+        let Some(key) = metadata.largest_edited_annotation() else { break };
+        let text = metadata.annotations.remove(&key).unwrap_or_default();
+        let path = largest_of(&key, &text);
+        let message = format!(
+            "the annotations would have {bytes} bytes, at most {ANNOTATION_LIMIT}; {key} is left out, most of it for {path}"
+        );
+        issues.add(INCOMPLETE.note(path.clone(), message));
+        dropped.push(path);
+    }
+    dropped
+}
+
+/// The field that most of the annotation is for, if it tells.
+fn largest_of(key: &str, text: &str) -> FieldPath {
+    let field = Tree::read(text).map(largest_field);
+    let of_object =
+        |field: &FieldPath| matches!(field.segments().first().and_then(Segment::name), Some("spec" | "status"));
+    field.filter(of_object).unwrap_or_else(|| FieldPath::annotation(key.to_owned()))
+}
+
+/// How far down [`largest_field`] looks.
+const MAX_STEPS: usize = 8;
+
+/// The field that most of a kept remainder is for.
+fn largest_field(mut node: Tree<'_>) -> FieldPath {
+    let mut path = FieldPath::root();
+    for _ in 0..MAX_STEPS {
+        let size = node.size();
+        let Some((step, child)) = node.into_children().find(|(_, child)| child.size() * 2 > size) else { break };
+        (path, node) = (path.child(step), child);
+    }
+    path
+}

@@ -1,0 +1,187 @@
+//! When two JSON values mean the same: absent, null and an empty list, map or struct are one to Kubernetes.
+
+use serde::Deserialize;
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Value};
+
+/// Whether the value means no more than an absent one.
+pub fn says_nothing(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Array(items) => items.is_empty(),
+        Value::Object(members) => members.values().all(says_nothing),
+        _ => false,
+    }
+}
+
+/// Whether both values mean the same.
+///
+/// ```
+/// use gateward_core::conversion::equivalence::same;
+/// use serde_json::json;
+///
+/// assert!(same(&json!({"a": 1, "b": {"c": []}}), &json!({"a": 1})));
+/// assert!(!same(&json!({"a": 0}), &json!({})));
+/// ```
+pub fn same(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Object(left), Value::Object(right)) => {
+            left.iter().all(|(name, value)| same(value, right.get(name).unwrap_or(&Value::Null)))
+                && right.iter().all(|(name, value)| left.contains_key(name) || says_nothing(value))
+        }
+        (Value::Array(left), Value::Array(right)) => {
+            left.len() == right.len() && left.iter().zip(right).all(|(one, other)| same(one, other))
+        }
+        _ => one == other || (says_nothing(one) && says_nothing(other)),
+    }
+}
+
+/// Whether `back` means at each node what `source` means there, or else what `without` does.
+pub(crate) fn leads_back(back: &Value, source: &Value, without: &Value) -> bool {
+    if same(back, source) || same(back, without) {
+        return true;
+    }
+    match back {
+        Value::Object(members) => {
+            let is_gone = |(name, _): &(&String, &Value)| !members.contains_key(*name);
+            let mut gone = [source, without].into_iter().filter_map(Value::as_object).flatten().filter(is_gone);
+            members.iter().all(|(name, back)| leads_back(back, member(source, name), member(without, name)))
+                && gone.all(|(name, _)| says_nothing(member(source, name)) || says_nothing(member(without, name)))
+        }
+        Value::Array(items) => {
+            let has_length = |list: &Value| list.as_array().is_some_and(|list| list.len() == items.len());
+            (has_length(source) || has_length(without))
+                && items.iter().enumerate().all(|(i, back)| leads_back(back, item(source, i), item(without, i)))
+        }
+        _ => false,
+    }
+}
+
+fn item(list: &Value, index: usize) -> &Value {
+    list.get(index).unwrap_or(&Value::Null)
+}
+
+fn member<'a>(object: &'a Value, name: &str) -> &'a Value {
+    object.get(name).unwrap_or(&Value::Null)
+}
+
+/// How deep a tree for checks may nest; the parser's own limit is a little higher.
+const MAX_DEPTH: usize = 100;
+
+/// Reads JSON as a tree in which subtrees below [`MAX_DEPTH`] count as null, so that a text that nests deeply can still be
+/// checked. `None` for text that is no JSON.
+pub(crate) fn shallow(json: &str) -> Option<Value> {
+    let mut deserializer = serde_json::Deserializer::from_str(json);
+    Shallow(MAX_DEPTH).deserialize(&mut deserializer).ok()
+}
+
+#[derive(Clone, Copy)]
+struct Shallow(usize);
+
+impl<'de> DeserializeSeed<'de> for Shallow {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        if self.0 == 0 {
+            return IgnoredAny::deserialize(deserializer).map(|_| Value::Null);
+        }
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Shallow {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("any JSON")
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let mut list = Vec::new();
+        while let Some(item) = items.next_element_seed(Self(self.0 - 1))? {
+            list.push(item);
+        }
+        Ok(list.into())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
+        let mut object = Map::new();
+        while let Some(name) = members.next_key::<String>()? {
+            object.insert(name, members.next_value_seed(Self(self.0 - 1))?);
+        }
+        Ok(object.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn absent_null_and_empty_are_one() {
+        for nothing in [json!(null), json!([]), json!({}), json!({"a": null, "b": {"c": []}})] {
+            assert!(same(&nothing, &Value::Null), "{nothing}");
+            assert!(same(&json!({"x": 1, "y": nothing}), &json!({"x": 1})));
+        }
+    }
+
+    #[test]
+    fn zero_false_and_the_empty_text_say_something() {
+        for something in [json!(0), json!(false), json!(""), json!([null])] {
+            assert!(!same(&something, &Value::Null), "{something}");
+        }
+    }
+
+    #[test]
+    fn lists_are_the_same_item_by_item() {
+        assert!(same(&json!([{}, 1]), &json!([null, 1])));
+        assert!(!same(&json!([1, 2]), &json!([2, 1])));
+        assert!(!same(&json!([1, null]), &json!([1])));
+    }
+
+    #[test]
+    fn a_node_leads_back_to_the_source_or_to_what_the_rules_alone_would_make() {
+        let source = json!({"a": 1, "b": {"c": 2, "d": 3}});
+        let without = json!({"a": 1, "b": {"c": 2, "d": 4}});
+        for back in [&source, &without, &json!({"a": 1, "b": {"c": 2, "d": 3}, "e": {}})] {
+            assert!(leads_back(back, &source, &without), "{back}");
+        }
+        for back in [json!({"a": 2, "b": {"c": 2, "d": 3}}), json!({"a": 1}), json!({"a": 1, "b": {"c": 2}, "e": 1})] {
+            assert!(!leads_back(&back, &source, &without), "{back}");
+        }
+    }
+
+    #[test]
+    fn what_nests_too_deeply_counts_as_null() {
+        let deep = |depth: usize| format!("{}1{}", "[".repeat(depth), "]".repeat(depth));
+        assert_eq!(shallow("[[1]]"), Some(json!([[1]])));
+        assert!(shallow(&deep(100_000)).is_some_and(|tree| tree.is_array()));
+        assert_eq!(shallow("[1"), None);
+    }
+}

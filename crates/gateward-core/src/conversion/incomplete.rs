@@ -1,0 +1,50 @@
+//! Views of an object that say less than what is stored.
+//!
+//! A read never fails: what the other version has no room for is left out of the view, and the view is marked. A marked
+//! view must not be written back as if it were the object.
+
+use crate::conversion::ANNOTATION_LIMIT;
+use crate::conversion::envelope::Metadata;
+use crate::field::FieldPath;
+
+/// The label of a view that lacks something. Conversion alone sets and removes it.
+pub const INCOMPLETE: &str = "gateward.dev/incomplete";
+
+/// The annotation of such a view that names what it lacks, by paths of the version that was read.
+pub const INCOMPLETE_FIELDS: &str = "gateward.dev/incomplete-fields";
+
+/// How many fields are named.
+const MAX_NAMED: usize = 16;
+
+/// How long the names may be together, in bytes.
+const MAX_BYTES: usize = 2048;
+
+/// Takes the mark of an earlier conversion away.
+pub(crate) fn unmark(metadata: &mut Metadata<'_>) {
+    metadata.labels.remove(INCOMPLETE);
+    metadata.annotations.remove(INCOMPLETE_FIELDS);
+}
+
+/// Marks a view, unless it lacks nothing.
+pub(crate) fn mark(metadata: &mut Metadata<'_>, left_out: &[FieldPath]) {
+    if left_out.is_empty() {
+        return;
+    }
+    metadata.labels.insert(INCOMPLETE.into(), "true".into());
+    let named = named(left_out);
+    if metadata.annotation_bytes() + INCOMPLETE_FIELDS.len() + named.len() <= ANNOTATION_LIMIT {
+        metadata.annotations.insert(INCOMPLETE_FIELDS.into(), named);
+    }
+}
+
+fn named(left_out: &[FieldPath]) -> String {
+    let mut named = String::new();
+    for path in left_out.iter().take(MAX_NAMED).map(ToString::to_string) {
+        if named.len() + path.len() + 2 > MAX_BYTES {
+            break;
+        }
+        named.push_str(if named.is_empty() { "" } else { ", " });
+        named.push_str(&path);
+    }
+    named
+}

@@ -1,0 +1,135 @@
+//! One level of a JSON text: its members or items, each as the text that it is.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+
+/// A member's name and text.
+pub(crate) type Member<'a> = (Cow<'a, str>, &'a RawValue);
+
+/// The members of an object, in the order of their names; of a name that stands there twice the last one counts.
+pub(crate) fn members(json: &str) -> Option<Vec<Member<'_>>> {
+    let mut members = Vec::with_capacity(count(json)?);
+    each(json, Each { member: |name, text| members.push((name, text)), item: |_| {} })?;
+    json.trim_start().starts_with('{').then_some(())?;
+    members.sort_by(|(one, _), (other, _): &Member<'_>| one.cmp(other));
+    members.reverse();
+    members.dedup_by(|(one, _), (other, _)| one == other);
+    members.reverse();
+    Some(members)
+}
+
+/// The items of a list.
+pub(crate) fn items(json: &str) -> Option<Vec<&RawValue>> {
+    let mut items = Vec::with_capacity(count(json)?);
+    each(json, Each { member: |_, _| {}, item: |text| items.push(text) })?;
+    json.trim_start().starts_with('[').then_some(items)
+}
+
+/// The text of the last member of this name.
+pub(crate) fn member_at<'a>(json: &'a str, wanted: &str) -> Option<&'a str> {
+    let mut found = None;
+    let member = |name: Cow<'a, str>, text: &'a RawValue| {
+        if name == wanted {
+            found = Some(text.get());
+        }
+    };
+    each(json, Each { member, item: |_| {} })?;
+    found
+}
+
+/// The text of the item at this position.
+pub(crate) fn item_at<'a>(json: &'a str, wanted: usize) -> Option<&'a str> {
+    let (mut found, mut position) = (None, 0);
+    let item = |text: &'a RawValue| {
+        if position == wanted {
+            found = Some(text.get());
+        }
+        position += 1;
+    };
+    each(json, Each { member: |_, _| {}, item })?;
+    found
+}
+
+/// How many members or items there are, so that no list of them has to grow.
+fn count(json: &str) -> Option<usize> {
+    struct Count;
+
+    impl<'de> Visitor<'de> for Count {
+        type Value = usize;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a list or an object")
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<usize, A::Error> {
+            let mut count = 0;
+            while items.next_element::<IgnoredAny>()?.is_some() {
+                count += 1;
+            }
+            Ok(count)
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<usize, A::Error> {
+            let mut count = 0;
+            while members.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {
+                count += 1;
+            }
+            Ok(count)
+        }
+    }
+
+    if !json.trim_start().starts_with(['{', '[']) {
+        return None;
+    }
+    serde_json::Deserializer::from_str(json).deserialize_any(Count).ok()
+}
+
+fn each<'a, M, I>(json: &'a str, each: Each<M, I>) -> Option<()>
+where
+    M: FnMut(Cow<'a, str>, &'a RawValue),
+    I: FnMut(&'a RawValue),
+{
+    if !json.trim_start().starts_with(['{', '[']) {
+        return None;
+    }
+    serde_json::Deserializer::from_str(json).deserialize_any(each).ok()
+}
+
+/// What is done with each part.
+struct Each<M, I> {
+    member: M,
+    item: I,
+}
+
+impl<'de, M, I> Visitor<'de> for Each<M, I>
+where
+    M: FnMut(Cow<'de, str>, &'de RawValue),
+    I: FnMut(&'de RawValue),
+{
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list or an object")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut items: A) -> Result<(), A::Error> {
+        while let Some(item) = items.next_element()? {
+            (self.item)(item);
+        }
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut members: A) -> Result<(), A::Error> {
+        #[derive(Deserialize)]
+        struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
+
+        while let Some((Name(name), text)) = members.next_entry::<Name<'de>, &'de RawValue>()? {
+            (self.member)(name, text);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,115 @@
+//! How much memory a reading may take.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// What the lists and maps of a document may take, as a multiple of its text.
+pub const ALLOWANCE_FACTOR: usize = 3;
+
+/// What they may take beyond that, in bytes, however short the text.
+pub const ALLOWANCE_BASE: usize = 4 << 20;
+
+/// What trees of raw subtrees may take, as a multiple of the document's text, and beyond that. A conversion holds about
+/// five of the same subtree at a time.
+const TREES_FACTOR: usize = 1;
+const TREES_BASE: usize = 4 << 20;
+
+/// What lists and maps that are made of one document may yet take, in bytes. The typed reading and the views of its raw
+/// subtrees, whenever they are decoded, draw on the same one.
+#[derive(Debug)]
+pub(crate) struct Allowance {
+    left: AtomicUsize,
+    trees: AtomicUsize,
+    exceeded: AtomicBool,
+}
+
+thread_local! {
+    /// The allowance of the document that is being read on this thread.
+    static CURRENT: RefCell<Option<Arc<Allowance>>> = const { RefCell::new(None) };
+}
+
+impl Allowance {
+    /// That of a document of `bytes` bytes.
+    pub fn of(bytes: usize) -> Arc<Self> {
+        let trees = bytes.saturating_mul(TREES_FACTOR).saturating_add(TREES_BASE);
+        Self::new(bytes.saturating_mul(ALLOWANCE_FACTOR).saturating_add(ALLOWANCE_BASE), trees)
+    }
+
+    /// One that never ends, for documents that nobody has sent.
+    pub fn unlimited() -> Arc<Self> {
+        Self::new(usize::MAX, usize::MAX)
+    }
+
+    fn new(left: usize, trees: usize) -> Arc<Self> {
+        let (left, trees) = (AtomicUsize::new(left), AtomicUsize::new(trees));
+        Arc::new(Self { left, trees, exceeded: AtomicBool::new(false) })
+    }
+
+    /// That of the document that is being read on this thread.
+    pub fn current() -> Option<Arc<Self>> {
+        CURRENT.with(|current| current.borrow().clone())
+    }
+
+    /// Does `work` with this one as the current one.
+    pub fn during<T>(self: &Arc<Self>, work: impl FnOnce() -> T) -> T {
+        struct Restore(Option<Arc<Allowance>>);
+        impl Drop for Restore {
+            fn drop(&mut self) {
+                CURRENT.with(|current| *current.borrow_mut() = self.0.take());
+            }
+        }
+        let _restore = Restore(CURRENT.with(|current| current.replace(Some(Arc::clone(self)))));
+        work()
+    }
+
+    /// Takes so many bytes; whether there were so many.
+    pub fn take(&self, bytes: usize) -> bool {
+        self.take_from(&self.left, bytes)
+    }
+
+    /// Takes what a tree of this text is made of; whether there was so much.
+    pub fn take_tree(&self, json: &str) -> bool {
+        self.take_from(&self.trees, tree_cost(json))
+    }
+
+    fn take_from(&self, left: &AtomicUsize, bytes: usize) -> bool {
+        let taken = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(bytes)).is_ok();
+        self.exceeded.fetch_or(!taken, Ordering::Relaxed);
+        taken
+    }
+
+    /// How much is left.
+    pub fn left(&self) -> usize {
+        self.left.load(Ordering::Relaxed)
+    }
+
+    /// Gives back what was taken since so much was left.
+    pub fn restore(&self, left: usize) {
+        self.left.store(left, Ordering::Relaxed);
+    }
+
+    /// Whether more was asked for than was left, so that somebody didn't see all of the document.
+    pub fn is_exceeded(&self) -> bool {
+        self.exceeded.load(Ordering::Relaxed)
+    }
+}
+
+/// What a tree of this text takes: each object a map with room for some members, and each
+/// further member or item its share.
+fn tree_cost(json: &str) -> usize {
+    const OBJECT: usize = 640;
+    const ITEM: usize = 128;
+    let (mut cost, mut in_text, mut escaped) = (json.len(), false, false);
+    for byte in json.bytes() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = true,
+            b'"' => in_text = !in_text,
+            b'{' if !in_text => cost += OBJECT,
+            b'[' | b',' if !in_text => cost += ITEM,
+            _ => {}
+        }
+    }
+    cost
+}

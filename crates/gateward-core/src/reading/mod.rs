@@ -1,0 +1,120 @@
+//! Strict and bounded reading of JSON text as a typed value.
+//!
+//! Structs are read from objects only. What lists and maps take of memory comes out of an [`Allowance`], a list with a
+//! declared [`Bound`] is read up to four times that bound, and no text grows with what it quotes. A tracing session
+//! hands a placeholder to each field whose node has the wrong type, so that one pass finds all of them.
+
+mod access;
+mod allowance;
+mod cuts;
+mod message;
+mod place;
+mod visit;
+
+use serde::de::{Deserializer, Visitor};
+
+pub(crate) use allowance::Allowance;
+pub use allowance::{ALLOWANCE_BASE, ALLOWANCE_FACTOR};
+pub(crate) use cuts::{Cut, Cuts};
+pub use place::{BOUND_FACTOR, Bound};
+pub(crate) use place::{Failure, Findings, Place, Session};
+use visit::{Node, Want};
+
+/// A deserializer that reads the node at a place.
+pub(crate) struct Reader<'p, D> {
+    pub from: D,
+    pub place: &'p Place<'p>,
+}
+
+impl<'de, D: Deserializer<'de>> Reader<'_, D> {
+    /// Reads a node that must be of the type `want`; whatever is there is shown to the visitor, which tells.
+    fn hinted<V: Visitor<'de>>(self, want: Want, visitor: V) -> Result<V::Value, D::Error> {
+        let Self { from, place } = self;
+        place.settled(from.deserialize_any(Node { visitor, want, place }))
+    }
+}
+
+/// Methods for nodes whose JSON type is known beforehand.
+macro_rules! hinted {
+    ($($method:ident: $want:expr;)*) => {
+        $(fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
+            self.hinted($want, visitor)
+        })*
+    };
+}
+
+/// Methods for all other nodes.
+macro_rules! open {
+    ($($method:ident($($argument:ident: $type:ty),*);)*) => {
+        $(fn $method<V: Visitor<'de>>(self, $($argument: $type,)* visitor: V) -> Result<V::Value, D::Error> {
+            let Self { from, place } = self;
+            place.settled(from.$method($($argument,)* Node { visitor, want: Want::Anything, place }))
+        })*
+    };
+}
+
+impl<'de, D: Deserializer<'de>> Deserializer<'de> for Reader<'_, D> {
+    type Error = D::Error;
+
+    hinted! {
+        deserialize_bool: Want::Boolean;
+        deserialize_i8: Want::Integer;
+        deserialize_i16: Want::Integer;
+        deserialize_i32: Want::Integer;
+        deserialize_i64: Want::Integer;
+        deserialize_u8: Want::Integer;
+        deserialize_u16: Want::Integer;
+        deserialize_u32: Want::Integer;
+        deserialize_u64: Want::Integer;
+        deserialize_f32: Want::Number;
+        deserialize_f64: Want::Number;
+        deserialize_str: Want::Text;
+        deserialize_string: Want::Text;
+        deserialize_seq: Want::List;
+        deserialize_map: Want::Map;
+    }
+
+    open! {
+        deserialize_any();
+        deserialize_i128();
+        deserialize_u128();
+        deserialize_char();
+        deserialize_bytes();
+        deserialize_byte_buf();
+        deserialize_option();
+        deserialize_unit();
+        deserialize_unit_struct(name: &'static str);
+        deserialize_newtype_struct(name: &'static str);
+        deserialize_tuple(length: usize);
+        deserialize_tuple_struct(name: &'static str, length: usize);
+        deserialize_enum(name: &'static str, variants: &'static [&'static str]);
+        deserialize_identifier();
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, D::Error> {
+        self.hinted(Want::Struct, visitor)
+    }
+
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
+        self.from.deserialize_ignored_any(visitor)
+    }
+
+    fn is_human_readable(&self) -> bool {
+        self.from.is_human_readable()
+    }
+}
+
+impl Place<'_> {
+    /// Notes an error that nobody has noted yet: the parser's own.
+    pub(crate) fn settled<T, E: serde::de::Error>(&self, read: Result<T, E>) -> Result<T, E> {
+        read.map_err(|error| {
+            self.fail(|| message::cut(&error), None);
+            E::custom("")
+        })
+    }
+}

@@ -1,0 +1,219 @@
+//! Where a reading stands, and what it has found.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use super::allowance::Allowance;
+use super::cuts::Cuts;
+use super::message;
+use crate::decode::{DecodeError, Found, JsonType};
+use crate::field::{FieldPath, Segment};
+
+/// Admission reads at most so many times the bound of a list; beyond it, the schema's finding is the whole answer.
+pub const BOUND_FACTOR: usize = 4;
+
+/// The most items or members that the schema allows a list or map of a kind.
+///
+/// A list far beyond its bound (see [`BOUND_FACTOR`]) is not read at all: what is said of the object is then the
+/// schema's finding alone. So a small body can't become a large tree before the schema is asked, which happens behind
+/// mutating webhooks.
+///
+/// ```
+/// use gateward_core::Bound;
+///
+/// const COMPONENTS: Bound = Bound { path: &["spec", "components"], most: 25 };
+/// assert_eq!(COMPONENTS.most, 25);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bound {
+    /// Where the list or map stands, by the names of members from the object's root; `*` is any item or member.
+    pub path: &'static [&'static str],
+    /// `maxItems` or `maxProperties` of the schema.
+    pub most: usize,
+}
+
+/// One reading of a document.
+pub(crate) struct Session<'s> {
+    pub allowance: Arc<Allowance>,
+    pub bounds: &'static [Bound],
+    pub cuts: Option<&'s Cuts<'s>>,
+    /// How many nodes are named at most; `None` where the first one ends the reading and no place is looked for.
+    pub tracing: Option<usize>,
+    pub found: RefCell<Findings>,
+}
+
+/// What a reading has found.
+#[derive(Default)]
+pub(crate) struct Findings {
+    /// Nodes of the wrong type for which placeholders were read.
+    pub notes: Vec<Failure>,
+    /// What ended the reading.
+    pub failure: Option<Failure>,
+}
+
+/// A node that doesn't fit.
+pub(crate) struct Failure {
+    /// What is said of it.
+    pub error: DecodeError,
+    /// The node itself, or the object that lacks a field.
+    pub node: Vec<Segment>,
+}
+
+/// A node of the document that is being read.
+#[derive(Clone, Copy)]
+pub(crate) struct Place<'p> {
+    pub session: &'p Session<'p>,
+    parent: Option<&'p Place<'p>>,
+    step: Step<'p>,
+    /// Which of the bounds stand at this node or below it, a bit each.
+    open: u64,
+    depth: usize,
+    pub cuts: Option<&'p Cuts<'p>>,
+}
+
+#[derive(Clone, Copy)]
+enum Step<'p> {
+    Root,
+    Item(usize),
+    Member(&'p str),
+}
+
+/// Of a longer name only the beginning is kept.
+pub(super) const LONGEST_NAME: usize = 512;
+
+impl<'p> Place<'p> {
+    pub fn root(session: &'p Session<'p>) -> Self {
+        // Of a kind with more than 64 bounds the first 64 count.
+        let open = 1u64.checked_shl(u32::try_from(session.bounds.len()).unwrap_or(64)).map_or(u64::MAX, |bit| bit - 1);
+        Self { session, parent: None, step: Step::Root, open, depth: 0, cuts: session.cuts }
+    }
+
+    pub fn item(&self, index: usize) -> Place<'_> {
+        let cuts = self.cuts.and_then(|cuts| cuts.item(index));
+        self.child(Step::Item(index), |step| step == "*", cuts)
+    }
+
+    pub fn member<'c>(&'c self, name: &'c str) -> Place<'c> {
+        let cuts = self.cuts.and_then(|cuts| cuts.member(name));
+        self.child(Step::Member(name), |step| step == name || step == "*", cuts)
+    }
+
+    fn child<'c>(&'c self, step: Step<'c>, leads: impl Fn(&str) -> bool, cuts: Option<&'c Cuts<'c>>) -> Place<'c> {
+        let mut open = self.open;
+        if open != 0 {
+            for (index, bound) in self.session.bounds.iter().enumerate().take(64) {
+                if !bound.path.get(self.depth).is_some_and(|step| leads(step)) {
+                    open &= !(1 << index);
+                }
+            }
+        }
+        Place { session: self.session, parent: Some(self), step, open, depth: self.depth + 1, cuts }
+    }
+
+    /// Whether anybody asks for the names of members.
+    pub fn needs_names(&self) -> bool {
+        self.open != 0 || self.cuts.is_some() || self.session.tracing.is_some()
+    }
+
+    /// The bound of this very node.
+    pub fn bound(&self) -> Option<Bound> {
+        if self.open == 0 {
+            return None;
+        }
+        let mut open = self.session.bounds.iter().enumerate().take(64).filter(|(index, _)| self.open >> index & 1 == 1);
+        open.find(|(_, bound)| bound.path.len() == self.depth).map(|(_, bound)| *bound)
+    }
+
+    /// The steps to this node; none where nobody traces the reading.
+    fn steps(&self) -> Vec<Segment> {
+        if self.session.tracing.is_none() {
+            return Vec::new();
+        }
+        let mut steps = Vec::with_capacity(self.depth);
+        let mut place = Some(self);
+        while let Some(Place { parent, step, .. }) = place {
+            match *step {
+                Step::Root => {}
+                Step::Item(index) => steps.push(Segment::Index(index)),
+                Step::Member(name) => {
+                    let kept = &name[..name.floor_char_boundary(LONGEST_NAME + 1)];
+                    steps.push(Segment::Field(kept.to_owned().into()));
+                }
+            }
+            place = *parent;
+        }
+        steps.reverse();
+        steps
+    }
+
+    /// Ends the reading here, unless it has ended further below. `found` is the type of the node, where it is known.
+    pub fn fail(&self, message: impl FnOnce() -> String, found: Option<JsonType>) {
+        let mut findings = self.session.found.borrow_mut();
+        if findings.failure.is_none() {
+            findings.failure = Some(Failure::new(self.steps(), &message(), found));
+        }
+    }
+
+    /// Ends the reading here with this error.
+    pub fn fail_with(&self, found: Found) {
+        let mut findings = self.session.found.borrow_mut();
+        if findings.failure.is_none() {
+            let node = self.steps();
+            let error = DecodeError { path: path(&node), message: String::new(), found };
+            findings.failure = Some(Failure { error, node: known(node) });
+        }
+    }
+
+    /// Notes a node of the wrong type; whether the reading goes on with a placeholder.
+    pub fn note(&self, message: impl FnOnce() -> String, found: JsonType) -> bool {
+        let Some(limit) = self.session.tracing else {
+            self.fail(String::new, Some(found));
+            return false;
+        };
+        let mut findings = self.session.found.borrow_mut();
+        if findings.failure.is_none() && findings.notes.len() < limit {
+            findings.notes.push(Failure::new(self.steps(), &message(), Some(found)));
+        }
+        findings.failure.is_none()
+    }
+}
+
+fn path(steps: &[Segment]) -> FieldPath {
+    steps.iter().cloned().collect()
+}
+
+impl Failure {
+    fn new(node: Vec<Segment>, text: &str, found: Option<JsonType>) -> Self {
+        let at = path(&node);
+        let error = if let Some(field) = message::missing_field(text) {
+            let (path, message) = (at.child(Segment::Field(field.to_owned().into())), "the field must be there".into());
+            DecodeError { path, message, found: Found::Missing }
+        } else {
+            let found = found.map_or(Found::Unknown, Found::Type);
+            DecodeError { path: at, message: message::reworded(text), found }
+        };
+        Self { error, node: known(node) }
+    }
+}
+
+/// The steps to the node, or to the last one above it whose name is not too long to be kept.
+fn known(mut steps: Vec<Segment>) -> Vec<Segment> {
+    let long = |step: &Segment| step.name().is_some_and(|name| name.len() > LONGEST_NAME);
+    if let Some(position) = steps.iter().position(long) {
+        steps.truncate(position);
+    }
+    steps
+}
+
+impl Session<'_> {
+    /// A reading that ends at the first node that doesn't fit.
+    pub fn quick(allowance: &Arc<Allowance>, bounds: &'static [Bound]) -> Self {
+        let (allowance, found) = (Arc::clone(allowance), RefCell::default());
+        Self { allowance, bounds, cuts: None, tracing: None, found }
+    }
+
+    /// A reading that names nodes that don't fit, at most so many.
+    pub fn tracing(allowance: &Arc<Allowance>, bounds: &'static [Bound], limit: usize) -> Self {
+        Self { tracing: Some(limit), ..Self::quick(allowance, bounds) }
+    }
+}

@@ -1,0 +1,83 @@
+//! What is known of an object before it is read: the few members of `metadata` that routing needs.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::decode;
+use crate::meaning::{Apart, same_apart_from};
+use crate::members::member_at;
+use crate::operation::Operation;
+use crate::reading::Allowance;
+use crate::request::Request;
+use crate::review::AdmissionReview;
+
+/// Members of `metadata`, as they came: one of the wrong type hides none of the others.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Members<'a> {
+    #[serde(borrow)]
+    name: Option<&'a RawValue>,
+    #[serde(borrow)]
+    generate_name: Option<&'a RawValue>,
+    #[serde(borrow)]
+    namespace: Option<&'a RawValue>,
+    #[serde(borrow)]
+    deletion_timestamp: Option<&'a RawValue>,
+    #[serde(borrow)]
+    finalizers: Option<&'a RawValue>,
+}
+
+impl<'a> Members<'a> {
+    fn of(json: &'a str) -> Self {
+        // Metadata of the wrong type is a finding later, when the whole object is read.
+        member_at(json, "metadata").and_then(|metadata| serde_json::from_str(metadata).ok()).unwrap_or_default()
+    }
+}
+
+/// Fills in what the envelope lacks. A well-formed update from the API server costs nothing here.
+pub(super) fn complete(review: &mut AdmissionReview<'_>) {
+    if review.request.name.is_some() && review.request.namespace.is_some() {
+        return;
+    }
+    let members = review.object.or(review.old_object).map(|raw| Members::of(raw.get())).unwrap_or_default();
+    let text = |raw: Option<&RawValue>| {
+        raw.and_then(|raw| serde_json::from_str::<String>(raw.get()).ok()).filter(|text| !text.is_empty())
+    };
+    let Request { name, namespace, generate_name, .. } = &mut review.request;
+    *name = name.take().or_else(|| text(members.name));
+    *namespace = namespace.take().or_else(|| text(members.namespace));
+    *generate_name = text(members.generate_name);
+}
+
+/// Whether the review is about a change of an object that is being deleted.
+pub(super) fn is_terminating(review: &AdmissionReview<'_>) -> bool {
+    let object = review.object.filter(|_| review.operation == Some(Operation::Update));
+    object.is_some_and(|raw| Members::of(raw.get()).deletion_timestamp.is_some())
+}
+
+/// What the API server itself writes when finalizers are removed.
+const BESIDE_FINALIZERS: Apart =
+    &[&["metadata", "finalizers"], &["metadata", "managedFields"], &["metadata", "resourceVersion"]];
+
+/// Whether the change removes finalizers and does nothing else.
+pub(super) fn removes_finalizers_alone(review: &AdmissionReview<'_>) -> bool {
+    let (Some(Operation::Update), Some(old), Some(new)) = (review.operation, review.old_object, review.object) else {
+        return false;
+    };
+    let (old, new) = (old.get(), new.get());
+    if !old.contains("\"finalizers\"") {
+        return false;
+    }
+    let (Some(before), Some(after)) = (finalizers(old), finalizers(new)) else { return false };
+    let removed = after.len() < before.len() && after.iter().all(|finalizer| before.contains(finalizer));
+    removed && same_apart_from(BESIDE_FINALIZERS, old, new)
+}
+
+/// Beyond this many, nobody looks which were removed.
+const MOST_FINALIZERS: usize = 256;
+
+fn finalizers(json: &str) -> Option<Vec<String>> {
+    let Some(raw) = Members::of(json).finalizers else { return Some(Vec::new()) };
+    let allowance = Allowance::of(raw.get().len());
+    decode::part::<Vec<String>>(raw.get(), &allowance).ok().filter(|finalizers| finalizers.len() <= MOST_FINALIZERS)
+}

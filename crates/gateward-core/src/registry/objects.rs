@@ -1,0 +1,251 @@
+//! The objects of a review, read as strictly as each deserves.
+//!
+//! The new object is the user's to mend, so whatever doesn't fit is a finding. The stored one is not: it may have come
+//! there before the schema or while no webhook was served, and a change that mends it must be possible. What can't be
+//! read of it counts as absent, and what a rule finds only because of that is no finding.
+
+use std::borrow::Cow;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use serde_json::value::RawValue;
+
+use crate::decode::{self, Lenient, Sent};
+use crate::field::FieldPath;
+use crate::handler::DynValidator;
+use crate::operation::Operation;
+use crate::registry::judge::{ReadError, missing, read, too_large};
+use crate::registry::metadata;
+use crate::registry::spoke::{Lift, Lifted, Schemas};
+use crate::request::Request;
+use crate::resource::Resource;
+use crate::review::AdmissionReview;
+use crate::verdict::Verdict;
+
+/// How the texts of objects become what handlers judge.
+pub(super) trait Reader {
+    type Object;
+
+    /// Reads a text; what doesn't fit is a finding.
+    fn strictly(&self, json: &str) -> Result<Sent<Self::Object>, ReadError>;
+
+    /// Reads as much of it as fits. Where something doesn't, the same of `instead` is read, or nothing.
+    fn leniently(&self, json: &str, instead: Option<&str>) -> Option<Lenient<Self::Object>>;
+}
+
+/// Objects of the version that is judged.
+pub(super) struct AsItIs<K>(pub PhantomData<fn() -> K>);
+
+impl<K: Resource> Reader for AsItIs<K> {
+    type Object = K;
+
+    fn strictly(&self, json: &str) -> Result<Sent<K>, ReadError> {
+        read(json)
+    }
+
+    fn leniently(&self, json: &str, instead: Option<&str>) -> Option<Lenient<K>> {
+        decode::leniently(json, instead)
+    }
+}
+
+/// Objects of a spoke.
+pub(super) struct AsHub<'a, H> {
+    pub spoke: &'a dyn Lift<H>,
+    pub schemas: Schemas<'a>,
+}
+
+impl<H> Reader for AsHub<'_, H> {
+    type Object = Lifted<H>;
+
+    fn strictly(&self, json: &str) -> Result<Sent<Lifted<H>>, ReadError> {
+        self.spoke.lift(json, self.schemas)
+    }
+
+    fn leniently(&self, json: &str, instead: Option<&str>) -> Option<Lenient<Lifted<H>>> {
+        self.spoke.lift_leniently(json, instead, self.schemas)
+    }
+}
+
+/// The objects of a review, as its operation has them.
+pub(super) enum Objects<T> {
+    Create {
+        new: Sent<T>,
+    },
+    Update {
+        old: Old<T>,
+        new: Sent<T>,
+    },
+    Delete {
+        old: Old<T>,
+    },
+    /// The operation has none, or nobody can read them and they pass nevertheless.
+    Neither,
+}
+
+/// A stored object.
+pub(super) enum Old<T> {
+    Whole(T),
+    Partly {
+        /// Without what can't be read.
+        absent: T,
+        /// With what the new object has in its place.
+        unchanged: Option<T>,
+        unread: Vec<FieldPath>,
+    },
+    /// Not even in part.
+    Unreadable,
+}
+
+impl<T> Old<T> {
+    fn read(reader: &impl Reader<Object = T>, json: &str, new: Option<&str>) -> Result<Self, ReadError> {
+        match reader.strictly(json) {
+            Ok(old) => Ok(Self::Whole(old.value)),
+            Err(undecided @ ReadError::Undecided(_)) => Err(undecided),
+            Err(ReadError::Fields(_)) => Ok(match reader.leniently(json, None) {
+                Some(Lenient { value: absent, unread, .. }) => {
+                    let unchanged = new.and_then(|new| reader.leniently(json, Some(new)));
+                    Self::Partly { absent, unchanged: unchanged.map(|old| old.value), unread }
+                }
+                None => Self::Unreadable,
+            }),
+        }
+    }
+
+    fn readable(&self) -> Option<&T> {
+        match self {
+            Self::Whole(old) | Self::Partly { absent: old, .. } => Some(old),
+            Self::Unreadable => None,
+        }
+    }
+
+    /// Says what was not read.
+    fn warn(&self, mut verdict: Verdict) -> Verdict {
+        match self {
+            Self::Whole(_) => {}
+            Self::Partly { unread, .. } => verdict.warnings.extend(warnings(unread)),
+            Self::Unreadable => {
+                let text = "the stored object can't be read: rules that compare it with the new one are skipped";
+                verdict.warnings.push(Cow::Borrowed(text));
+            }
+        }
+        verdict
+    }
+}
+
+/// How many members are named that can't be read.
+const NAMED: usize = 8;
+
+fn warnings(unread: &[FieldPath]) -> impl Iterator<Item = Cow<'static, str>> {
+    let named = unread.iter().take(NAMED).map(|path| {
+        Cow::Owned(format!(
+            "{path} of the stored object can't be read and counts as absent: rules that need it are skipped"
+        ))
+    });
+    let more = unread.len().saturating_sub(NAMED);
+    named.chain((more > 0).then(|| Cow::Owned(format!("{more} further members of the stored object can't be read"))))
+}
+
+impl<T> Objects<T> {
+    pub(super) fn read(review: &AdmissionReview<'_>, reader: &impl Reader<Object = T>) -> Result<Self, ReadError> {
+        let new = || review.object.map(RawValue::get).ok_or_else(|| missing("object"));
+        let old = || review.old_object.map(RawValue::get).ok_or_else(|| missing("oldObject"));
+        let Some(operation) = review.operation else { return Ok(Self::Neither) };
+        Ok(match operation {
+            Operation::Create => Self::Create { new: reader.strictly(new()?)? },
+            Operation::Update => {
+                let (new, old) = (new()?, old()?);
+                let Some(read) = changed(review, reader, new)? else { return Ok(Self::Neither) };
+                Self::Update { old: Old::read(reader, old, Some(new))?, new: read }
+            }
+            Operation::Delete => Self::Delete { old: Old::read(reader, old()?, None)? },
+            Operation::Connect => Self::Neither,
+        })
+    }
+
+    /// The object whose paths findings have.
+    pub(super) fn reported(&self) -> Option<&T> {
+        match self {
+            Self::Create { new } | Self::Update { new, .. } => Some(&new.value),
+            Self::Delete { old } => old.readable(),
+            Self::Neither => None,
+        }
+    }
+
+    /// The verdict, unless rules could not see all of the new object. One that is being deleted passes nevertheless.
+    pub(super) fn conclude(&self, mut verdict: Verdict, review: &AdmissionReview<'_>) -> Verdict {
+        let exceeded = match self {
+            Self::Create { new } | Self::Update { new, .. } => new.allowance.is_exceeded(),
+            Self::Delete { .. } | Self::Neither => false,
+        };
+        if exceeded && !metadata::is_terminating(review) {
+            verdict.issues.add(too_large());
+        }
+        verdict
+    }
+
+    /// The verdict of all validators; `request` gives what they may know beside the new and the old object.
+    pub(super) async fn judge<'a, K: 'a>(
+        &'a self,
+        validators: &'a [Arc<dyn DynValidator<K>>],
+        judged: impl Fn(&'a T) -> &'a K,
+        request: impl Fn(Option<&'a T>, Option<&'a T>) -> Cow<'a, Request>,
+    ) -> Verdict {
+        let update = async |old: &'a T, new: &'a T| {
+            let request = request(Some(new), Some(old));
+            let mut verdict = Verdict::allow();
+            for validator in validators {
+                verdict.merge(validator.update(judged(old), judged(new), &request).await);
+            }
+            verdict
+        };
+        match self {
+            Self::Neither => Verdict::allow(),
+            Self::Create { new } => {
+                let request = request(Some(&new.value), None);
+                let mut verdict = Verdict::allow();
+                for validator in validators {
+                    verdict.merge(validator.create(judged(&new.value), &request).await);
+                }
+                verdict
+            }
+            Self::Update { old, new: sent } => {
+                let new = &sent.value;
+                let verdict = match old {
+                    Old::Whole(old) | Old::Partly { absent: old, unchanged: None, .. } => update(old, new).await,
+                    Old::Partly { absent, unchanged: Some(unchanged), .. } => {
+                        // What depends on the member that can't be read is found in one of the two only.
+                        update(absent, new).await.agreeing_with(&update(unchanged, new).await)
+                    }
+                    Old::Unreadable => update(new, new).await,
+                };
+                old.warn(verdict)
+            }
+            Self::Delete { old } => {
+                let mut verdict = Verdict::allow();
+                if let Some(readable) = old.readable() {
+                    let request = request(None, Some(readable));
+                    for validator in validators {
+                        verdict.merge(validator.delete(judged(readable), &request).await);
+                    }
+                }
+                old.warn(verdict)
+            }
+        }
+    }
+}
+
+/// The new object of an update. One that is being deleted need not be readable: what fits of it is judged, by those
+/// rules that judge such objects at all; `None` where nothing does.
+fn changed<T>(
+    review: &AdmissionReview<'_>,
+    reader: &impl Reader<Object = T>,
+    json: &str,
+) -> Result<Option<Sent<T>>, ReadError> {
+    match reader.strictly(json) {
+        Err(ReadError::Fields(_)) if metadata::is_terminating(review) => {
+            let lenient = reader.leniently(json, None);
+            Ok(lenient.map(|Lenient { value, allowance, .. }| Sent { value, allowance }))
+        }
+        read => read.map(Some),
+    }
+}
