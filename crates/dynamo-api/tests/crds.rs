@@ -8,6 +8,8 @@ use std::sync::LazyLock;
 use dynamo_api::crds;
 use dynamo_api::schema::manifest::Definition;
 use dynamo_api::schema::{self, rules};
+use dynamo_api::{v1alpha1, v1beta1};
+use gateward_core::Resource;
 use serde_json::{Value, json};
 
 /// All CRDs, made once.
@@ -321,6 +323,33 @@ fn sizes_are_limited_where_the_api_says_so() {
     assert_eq!(at(v1alpha1, "spec.services")["maxProperties"], 25);
     assert_eq!(at(v1alpha1, "spec.pvcs")["maxItems"], 100);
     assert!(at(v1alpha1, "spec.services{}.failover.numShadows").get("maximum").is_none());
+}
+
+/// The bounds that a schema sets, by path. Those inside of Kubernetes' own types are nobody's: no pod has one.
+fn bounds_of<K: Resource>() -> BTreeMap<String, u64> {
+    let mut bounds = BTreeMap::new();
+    walk(version(K::PLURAL, K::VERSION), "", &mut |path, schema| {
+        let most = schema["maxItems"].as_u64().or_else(|| schema["maxProperties"].as_u64());
+        bounds.extend(most.map(|most| (path.to_owned(), most)));
+    });
+    bounds
+}
+
+#[test]
+fn types_declare_the_bounds_of_their_schemas() {
+    fn agree<K: Resource>() {
+        let declared = K::BOUNDS.iter().map(|bound| (bound.path.join("."), bound.most as u64)).collect();
+        assert_eq!(bounds_of::<K>(), declared, "{}", K::gvk());
+    }
+    agree::<v1beta1::DynamoGraphDeployment>();
+    agree::<v1alpha1::DynamoGraphDeployment>();
+    agree::<v1beta1::DynamoComponentDeployment>();
+    agree::<v1alpha1::DynamoComponentDeployment>();
+    agree::<v1beta1::DynamoGraphDeploymentRequest>();
+    agree::<v1alpha1::DynamoGraphDeploymentRequest>();
+    agree::<v1beta1::DynamoGraphDeploymentScalingAdapter>();
+    agree::<v1alpha1::DynamoGraphDeploymentScalingAdapter>();
+    agree::<v1alpha1::DynamoModel>();
 }
 
 #[test]

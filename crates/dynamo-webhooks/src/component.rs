@@ -17,6 +17,7 @@ use crate::conversion::ComponentConversion;
 use crate::facts::ClusterFacts;
 use crate::grove::Pathway;
 use crate::provider_override;
+use crate::schemas::CrdSchemas;
 use crate::shared::{self, InferencePool, MayScale, Occasion, Owner, OwnerKind, Written, elastic, roles};
 use crate::written;
 
@@ -63,6 +64,7 @@ pub(crate) fn kind() -> Kind<DynamoComponentDeployment> {
         .exact();
     Kind::new()
         .spoke::<v1alpha1::DynamoComponentDeployment>(ComponentConversion)
+        .schemas(CrdSchemas::Component)
         .validate(Rules)
         .validating_at(validating)
         .default(Defaults)

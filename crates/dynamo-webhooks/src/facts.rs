@@ -7,6 +7,8 @@ use gateward_core::{BoxFuture, ClusterReader, Facts, GroupServed, Lookup, Object
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::operator_version::OPERATOR_VERSION;
+
 /// API group whose presence means that the gateway's `InferencePool` can be used.
 pub const INFERENCE_GROUP: &str = "inference.networking.k8s.io";
 /// API group of Grove.
@@ -89,7 +91,7 @@ impl ClusterFacts {
             checkpoint: Gate::Off,
             gpu_discovery: Gate::On,
             operator_principals: Vec::new(),
-            operator_version: env!("CARGO_PKG_VERSION").into(),
+            operator_version: OPERATOR_VERSION.into(),
             default_image: None,
             excluded_namespaces: BTreeSet::new(),
             cluster: Cluster::NotEvaluated,
@@ -182,7 +184,7 @@ impl From<Document> for ClusterFacts {
             checkpoint: Gate::of(document.checkpoint_enabled),
             gpu_discovery: Gate::of(document.gpu_discovery_enabled),
             operator_principals: principals.filter(|name| !name.is_empty()).collect(),
-            operator_version: document.operator_version.unwrap_or_else(|| env!("CARGO_PKG_VERSION").into()),
+            operator_version: document.operator_version.unwrap_or_else(|| OPERATOR_VERSION.into()),
             default_image: document.default_image.filter(|image| !image.is_empty()),
             excluded_namespaces: document.excluded_namespaces,
             cluster: Cluster::Read(Arc::new(written)),
@@ -235,6 +237,15 @@ mod tests {
         let facts = ClusterFacts::unknown();
         assert!(facts.discovers_gpus() && !facts.checkpoint.is_on());
         assert!(matches!(facts.cluster, Cluster::NotEvaluated));
+    }
+
+    #[test]
+    fn the_operators_version_is_that_of_a_dynamo_release_unless_given() {
+        let of = |document: Value| ClusterFacts::from_document(&document).unwrap().operator_version;
+        assert_eq!(of(json!({})), OPERATOR_VERSION);
+        assert_eq!(of(json!({"operatorVersion": "1.4.2"})), "1.4.2");
+        assert_eq!(ClusterFacts::unknown().operator_version, OPERATOR_VERSION);
+        assert_ne!(OPERATOR_VERSION, env!("CARGO_PKG_VERSION"), "Gateward's own version is another thing");
     }
 
     #[test]

@@ -9,7 +9,8 @@ use gateward_core::{ClusterReader, GroupServed};
 
 use crate::configuration::{Key, OperatorConfiguration, Problem};
 use crate::facts::{Cluster, ClusterFacts, GROVE_GROUP, Gate, Watches};
-use crate::{names, operator_version};
+use crate::names;
+use crate::operator_version::{self, OPERATOR_VERSION};
 
 /// The API that checkpoints are kept in. The group is ours too, so that it is always there.
 const SNAPSHOTS: (&str, &str, &str) = ("nvidia.com", "v1alpha1", "podsnapshots");
@@ -23,7 +24,7 @@ pub struct Identity {
     pub service_account: String,
     /// The Helm release.
     pub release: String,
-    /// The version that is stamped on new graphs; ours, unless set.
+    /// The version that is stamped on new graphs; [`OPERATOR_VERSION`], unless set.
     pub version: Option<String>,
     /// The image that requests without one get.
     pub default_image: Option<String>,
@@ -78,7 +79,7 @@ pub async fn learn(
         checkpoint,
         gpu_discovery: configuration.gpu_discovery,
         operator_principals: principals(configuration, identity),
-        operator_version: identity.version.clone().unwrap_or_else(|| env!("CARGO_PKG_VERSION").into()),
+        operator_version: identity.version.clone().unwrap_or_else(|| OPERATOR_VERSION.into()),
         default_image: identity.default_image.clone().filter(|image| !image.is_empty()),
         excluded_namespaces: BTreeSet::new(),
         cluster: Cluster::Read(cluster),
@@ -275,9 +276,9 @@ mod tests {
     }
 
     #[test]
-    fn graphs_are_stamped_with_our_version_unless_another_is_set() {
+    fn graphs_are_stamped_with_a_dynamo_release_unless_another_is_set() {
         let facts = learned(json!({}), NOTHING).unwrap().facts;
-        assert_eq!(facts.operator_version, env!("CARGO_PKG_VERSION"));
+        assert_eq!(facts.operator_version, OPERATOR_VERSION);
         assert!(facts.discovers_gpus() && facts.default_image.is_none() && facts.excluded_namespaces.is_empty());
         assert!(is_version("1.4.0") && is_version("v1.4.0-rc.1") && !is_version("unknown"));
     }

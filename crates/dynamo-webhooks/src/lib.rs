@@ -14,10 +14,12 @@ mod operator_version;
 mod provider_override;
 mod request;
 mod scaling_adapter;
+mod schemas;
 mod shared;
 mod written;
 
 pub use facts::ClusterFacts;
+pub use operator_version::OPERATOR_VERSION;
 
 use gateward_core::Registry;
 

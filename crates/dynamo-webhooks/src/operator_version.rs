@@ -2,6 +2,13 @@
 
 use semver::Version;
 
+/// The release of the Dynamo Operator whose rules, defaults and conversions these are: the version of the operator
+/// wherever none is given.
+///
+/// It is Dynamo's version, never Gateward's: the controllers go by the version that new graphs are stamped with, and
+/// requests without an image get the planner's of this version, so a release of that name has to exist.
+pub const OPERATOR_VERSION: &str = "1.5.0";
+
 /// Reads a version of the operator: a `v` may lead, minor and patch may be missing, and count as 0 then.
 pub(crate) fn lenient(text: &str) -> Option<Version> {
     let text = text.strip_prefix('v').unwrap_or(text);

@@ -12,7 +12,7 @@ use gateward_core::testing::block_on;
 use support::{Case, FILES, folder};
 
 /// Cases that we answer otherwise on purpose, with the reason; `docs/deviations.md` says more.
-const DOCUMENTED: &[(&str, &str)] = &[];
+const DOCUMENTED: &[(&str, &str)] = &[("dgdra-032", "enableGpuDiscovery is what the schema sets it to: no warning")];
 
 #[derive(Default)]
 struct Tally {

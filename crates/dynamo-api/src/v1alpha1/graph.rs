@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use gateward_core::Bound;
+
 use super::component::{ComponentSpec, ServiceReplicaStatus};
 use crate::meta::Condition;
 use crate::parts::{
@@ -11,9 +13,12 @@ use crate::parts::{
 use crate::pod::EnvVar;
 use crate::{Quantity, Raw};
 
+const BOUNDS: &[Bound] =
+    &[Bound { path: &["spec", "services"], most: 25 }, Bound { path: &["spec", "pvcs"], most: 100 }];
+
 kind! {
     /// An inference graph: services that serve a model together.
-    pub struct DynamoGraphDeployment in "v1alpha1" as "dynamographdeployments" {
+    pub struct DynamoGraphDeployment in "v1alpha1" as "dynamographdeployments" with bounds BOUNDS, {
         /// The graph as it shall be.
         spec: DynamoGraphDeploymentSpec,
         /// The graph as it is.

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use gateward_core::Bound;
+
 use super::component::{ComponentReplicaStatus, ComponentSpec};
 use crate::Raw;
 use crate::meta::Condition;
@@ -11,9 +13,11 @@ use crate::parts::{
 };
 use crate::pod::EnvVar;
 
+const BOUNDS: &[Bound] = &[Bound { path: &["spec", "components"], most: 25 }];
+
 kind! {
     /// An inference graph: components that serve a model together.
-    pub struct DynamoGraphDeployment in "v1beta1" as "dynamographdeployments" {
+    pub struct DynamoGraphDeployment in "v1beta1" as "dynamographdeployments" with bounds BOUNDS, {
         /// The graph as it shall be.
         spec: DynamoGraphDeploymentSpec,
         /// The graph as it is.

@@ -266,11 +266,11 @@ macro_rules! string_enum {
     };
 }
 
-/// Declares one version of a kind: the root object and its identity.
+/// Declares one version of a kind: the root object, its identity and the bounds that its schema sets to lists and maps.
 macro_rules! kind {
     (
         $(#[$meta:meta])*
-        pub struct $name:ident in $version:literal as $plural:literal {
+        pub struct $name:ident in $version:literal as $plural:literal $(with bounds $bounds:expr,)? {
             $(#[$spec_meta:meta])* spec: $spec:ty,
             $($(#[$status_meta:meta])* status: $status:ty,)?
         }
@@ -318,6 +318,7 @@ macro_rules! kind {
             const KIND: &'static str = stringify!($name);
             const PLURAL: &'static str = $plural;
             const SCOPE: gateward_core::Scope = gateward_core::Scope::Namespaced;
+            $(const BOUNDS: &'static [gateward_core::Bound] = $bounds;)?
         }
     };
 }

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use gateward_core::conversion::ANNOTATION_LIMIT;
 use gateward_core::{Issues, Stash};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -19,6 +20,12 @@ pub(crate) struct Annotations {
     /// What is left of the status.
     pub status: Stash,
 }
+
+/// The keys of those of DynamoGraphDeployment.
+pub(super) const GRAPH_KEYS: [&str; 2] = [OF_GRAPH.spec.annotation(), OF_GRAPH.status.annotation()];
+
+/// The keys of those of DynamoComponentDeployment.
+pub(super) const COMPONENT_KEYS: [&str; 2] = [OF_COMPONENT.spec.annotation(), OF_COMPONENT.status.annotation()];
 
 /// Those of DynamoGraphDeployment.
 pub(crate) const OF_GRAPH: Annotations =
@@ -126,12 +133,14 @@ struct Record {
     nil: bool,
 }
 
-/// The sparse JSON of a value of which nothing but the remainder is set.
+/// The sparse JSON of a value of which nothing but the remainder is set. What no annotation can hold stays one text: it
+/// takes no tree to see that it is left out.
 pub(super) fn sparse(value: &impl Serialize) -> Map<String, Value> {
-    match serde_json::to_value(value) {
-        Ok(Value::Object(members)) => members,
-        _ => Map::new(),
+    let Ok(text) = serde_json::to_string(value) else { return Map::new() };
+    if text.len() > ANNOTATION_LIMIT {
+        return Map::from_iter([("tooLarge".to_owned(), text.into())]);
     }
+    serde_json::from_str(&text).unwrap_or_default()
 }
 
 /// The object at this member.

@@ -31,15 +31,8 @@ pub(super) fn lift(
     graph
 }
 
-/// The same, but nothing is kept of what v1beta1 can't say.
-pub(super) fn view(
-    written: &v1alpha1::DynamoGraphDeployment,
-    provenance: &mut Provenance,
-) -> v1beta1::DynamoGraphDeployment {
-    read(written, provenance, &mut Issues::new()).0
-}
-
-fn read(
+/// What v1beta1 says of a graph, and what was kept of it.
+pub(super) fn read(
     written: &v1alpha1::DynamoGraphDeployment,
     provenance: &mut Provenance,
     issues: &mut Issues,
@@ -81,7 +74,7 @@ pub(super) fn lower(
 }
 
 /// What was kept of a spec `S`.
-struct Memory<S> {
+pub(super) struct Memory<S> {
     kept: Option<Envelope<S>>,
     lost: Losses,
 }

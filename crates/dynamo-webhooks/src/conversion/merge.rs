@@ -25,7 +25,17 @@ pub(super) fn is_blank(value: &Value) -> bool {
     }
 }
 
-/// `over` laid over `base`: objects are merged member by member, anything else of `over` wins unless it is zero.
+/// Whether `base` stays where `over` is laid over it. A port may be a number or a text; Go holds it in a struct of its
+/// type, the number and the text, and merges these one by one. The type of a number is zero, so a text stays one.
+fn stays(base: &Value, over: &Value) -> bool {
+    match (base, over) {
+        (Value::String(_), Value::Number(_)) => true,
+        (Value::Number(_), Value::String(_)) => false,
+        (_, over) => is_zero(over),
+    }
+}
+
+/// `over` laid over `base`: objects are merged member by member, anything else of `over` wins unless the base stays.
 pub(super) fn overlay(base: Value, over: Value) -> Value {
     match (base, over) {
         (Value::Object(mut base), Value::Object(over)) => {
@@ -38,7 +48,7 @@ pub(super) fn overlay(base: Value, over: Value) -> Value {
             }
             Value::Object(base)
         }
-        (base, over) if is_zero(&over) => base,
+        (base, over) if stays(&base, &over) => base,
         (_, over) => over,
     }
 }
@@ -58,7 +68,7 @@ fn collect(base: &Value, over: &Value, at: &FieldPath, paths: &mut Vec<FieldPath
                 collect(below, above, &at.child(Segment::Field(name.clone().into())), paths);
             }
         }
-        (_, over) if is_zero(over) => paths.push(at.clone()),
+        (base, over) if stays(base, over) => paths.push(at.clone()),
         _ => {}
     }
 }
@@ -82,6 +92,22 @@ mod tests {
         let base = json!({"a": 1, "b": "x", "c": [1], "d": {"e": true}, "f": true});
         let zeros = json!({"a": 0, "b": "", "c": [], "d": {}, "f": false, "g": null});
         assert_eq!(overlay(base, zeros), json!({"a": 1, "b": "x", "c": [1], "d": {"e": true}, "f": true, "g": null}));
+    }
+
+    #[test]
+    fn a_number_and_a_text_are_merged_as_the_struct_that_go_holds_them_in() {
+        for (base, over, merged) in [
+            (json!("http"), json!(8000), json!("http")),
+            (json!("http"), json!(0), json!("http")),
+            (json!(8000), json!("http"), json!("http")),
+            (json!(8000), json!(""), json!("")),
+            (json!(""), json!(8000), json!("")),
+        ] {
+            let (base, over) = (json!({"port": base}), json!({"port": over}));
+            let stays = merged == base["port"];
+            assert_eq!(kept(&base, &over).is_empty(), !stays, "{base} {over}");
+            assert_eq!(overlay(base, over), json!({"port": merged}));
+        }
     }
 
     #[test]

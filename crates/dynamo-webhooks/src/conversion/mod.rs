@@ -34,6 +34,13 @@ use gateward_core::{ConversionError, Convert, Issues, Provenance};
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct GraphConversion;
 
+impl GraphConversion {
+    /// What v1beta1 says of a graph, for defaults that only look at it: nothing is kept of what v1beta1 can't say.
+    pub(crate) fn glance(graph: &v1alpha1::DynamoGraphDeployment) -> v1beta1::DynamoGraphDeployment {
+        graph::read(graph, &mut Provenance::silent(), &mut Issues::new()).0
+    }
+}
+
 impl Convert<v1alpha1::DynamoGraphDeployment, v1beta1::DynamoGraphDeployment> for GraphConversion {
     fn lift(
         &self,
@@ -44,20 +51,16 @@ impl Convert<v1alpha1::DynamoGraphDeployment, v1beta1::DynamoGraphDeployment> fo
         Ok(graph::lift(graph, provenance, issues))
     }
 
-    fn view(
-        &self,
-        graph: &v1alpha1::DynamoGraphDeployment,
-        provenance: &mut Provenance,
-    ) -> Result<v1beta1::DynamoGraphDeployment, ConversionError> {
-        Ok(graph::view(graph, provenance))
-    }
-
     fn lower(
         &self,
         graph: &v1beta1::DynamoGraphDeployment,
         issues: &mut Issues,
     ) -> Result<v1alpha1::DynamoGraphDeployment, ConversionError> {
         graph::lower(graph, issues)
+    }
+
+    fn annotations(&self) -> &'static [&'static str] {
+        &envelope::GRAPH_KEYS
     }
 }
 
@@ -75,20 +78,16 @@ impl Convert<v1alpha1::DynamoComponentDeployment, v1beta1::DynamoComponentDeploy
         Ok(standalone::lift(component, provenance, issues))
     }
 
-    fn view(
-        &self,
-        component: &v1alpha1::DynamoComponentDeployment,
-        provenance: &mut Provenance,
-    ) -> Result<v1beta1::DynamoComponentDeployment, ConversionError> {
-        Ok(standalone::view(component, provenance))
-    }
-
     fn lower(
         &self,
         component: &v1beta1::DynamoComponentDeployment,
         issues: &mut Issues,
     ) -> Result<v1alpha1::DynamoComponentDeployment, ConversionError> {
         Ok(standalone::lower(component, issues))
+    }
+
+    fn annotations(&self) -> &'static [&'static str] {
+        &envelope::COMPONENT_KEYS
     }
 }
 

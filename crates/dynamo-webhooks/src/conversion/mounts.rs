@@ -104,30 +104,47 @@ fn has_visible(flat: &[VolumeMount]) -> bool {
 }
 
 /// The remembered flat list, as far as `live`, the main container's mounts, still shows it. `current` has the live
-/// compilation cache, `own` are the mounts that the remembered `mainContainer` had.
+/// compilation cache, `own` are the mounts that the remembered `mainContainer` had. Once the live cache is another one,
+/// those of old are mounts like any other.
 pub(super) fn remembered(
     flat: &[VolumeMount],
     own: &Value,
     live: &Value,
     current: Option<&VolumeMount>,
 ) -> Option<Vec<VolumeMount>> {
-    if flat.is_empty() && is_blank(own) || !is_same_cache(cache(flat), current) {
+    if flat.is_empty() && is_blank(own) {
         return None;
     }
+    let is_kept = is_same_cache(cache(flat), current);
+    let left = still_shown(flat, live, is_kept);
+    let left = if is_kept { left } else { with_cache(left, current) };
+    let merged = united(&left, own.clone());
+    let is_unedited = match (without_caches(&merged, &left), without_caches(live, &left)) {
+        (Some(merged), Some(live)) => same(&merged, &live),
+        _ => same(&merged, live),
+    };
+    is_unedited.then_some(left)
+}
+
+/// The flat list without the caches that `live` doesn't show, but for the first one if it `is_kept`.
+fn still_shown(flat: &[VolumeMount], live: &Value, is_kept: bool) -> Vec<VolumeMount> {
     let shown: Vec<VolumeMount> = live.as_array().into_iter().flatten().filter_map(plain).collect();
-    let first = flat.iter().position(|mount| mount.use_as_compilation_cache);
+    let first = flat.iter().position(|mount| mount.use_as_compilation_cache).filter(|_| is_kept);
     let is_left = |(index, mount): &(usize, &VolumeMount)| {
         !mount.use_as_compilation_cache
             || Some(*index) == first
             || shown.iter().any(|shown| is_at_the_same_place(shown, mount))
     };
-    let left: Vec<VolumeMount> = flat.iter().enumerate().filter(is_left).map(|(_, mount)| mount.clone()).collect();
-    let merged = united(&left, own.clone());
-    let is_unedited = match (without_caches(&merged, flat), without_caches(live, flat)) {
-        (Some(merged), Some(live)) => same(&merged, &live),
-        _ => same(&merged, live),
-    };
-    is_unedited.then_some(left)
+    flat.iter().enumerate().filter(is_left).map(|(_, mount)| mount.clone()).collect()
+}
+
+/// The flat list with `current` as its only cache.
+fn with_cache(mut flat: Vec<VolumeMount>, current: Option<&VolumeMount>) -> Vec<VolumeMount> {
+    flat.retain(|mount| !current.is_some_and(|current| is_at_the_same_place(current, mount)));
+    for mount in &mut flat {
+        mount.use_as_compilation_cache = false;
+    }
+    current.cloned().into_iter().chain(flat).collect()
 }
 
 /// The mounts but for those of caches, which are looked at apart; `None` where they are no list.
@@ -145,11 +162,9 @@ fn without_caches(mounts: &Value, flat: &[VolumeMount]) -> Option<Value> {
     }
 }
 
-/// The remembered caches of a service that has no main container: all of them if they were all it mounted, or the first.
+/// The remembered caches of a service that never had a main container, if the first is the live one.
 pub(super) fn remembered_caches(flat: &[VolumeMount], current: Option<&VolumeMount>) -> Option<Vec<VolumeMount>> {
-    let count = if has_visible(flat) { 1 } else { flat.len() };
-    let caches = || flat.iter().filter(|mount| mount.use_as_compilation_cache).take(count).cloned().collect();
-    (current.is_some() && is_same_cache(cache(flat), current)).then(caches)
+    (current.is_some() && is_same_cache(cache(flat), current)).then(|| flat.to_vec())
 }
 
 fn is_same_cache(one: Option<&VolumeMount>, other: Option<&VolumeMount>) -> bool {

@@ -1,30 +1,7 @@
 //! When two JSON values mean the same: absent, null and an empty list, map or struct are one to Kubernetes.
 
+pub(super) use gateward_core::conversion::equivalence::{same, says_nothing};
 use serde_json::Value;
-
-/// Whether the value means no more than an absent one.
-pub(super) fn says_nothing(value: &Value) -> bool {
-    match value {
-        Value::Null => true,
-        Value::Array(items) => items.is_empty(),
-        Value::Object(members) => members.values().all(says_nothing),
-        _ => false,
-    }
-}
-
-/// Whether both values mean the same.
-pub(super) fn same(one: &Value, other: &Value) -> bool {
-    match (one, other) {
-        (Value::Object(left), Value::Object(right)) => {
-            left.iter().all(|(name, value)| same(value, right.get(name).unwrap_or(&Value::Null)))
-                && right.iter().all(|(name, value)| left.contains_key(name) || says_nothing(value))
-        }
-        (Value::Array(left), Value::Array(right)) => {
-            left.len() == right.len() && left.iter().zip(right).all(|(one, other)| same(one, other))
-        }
-        _ => one == other || (says_nothing(one) && says_nothing(other)),
-    }
-}
 
 /// A number that two values share when they mean the same, and hardly ever otherwise. It is written down, so it may
 /// never change.

@@ -33,14 +33,6 @@ pub(super) fn lift(
     component
 }
 
-/// The same, but nothing is kept of what v1beta1 can't say.
-pub(super) fn view(
-    written: &v1alpha1::DynamoComponentDeployment,
-    provenance: &mut Provenance,
-) -> v1beta1::DynamoComponentDeployment {
-    read(written, provenance, &mut Issues::new()).0
-}
-
 fn read(
     written: &v1alpha1::DynamoComponentDeployment,
     provenance: &mut Provenance,

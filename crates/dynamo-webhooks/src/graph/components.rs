@@ -51,13 +51,23 @@ const ELASTIC_COMMAND: Rule = Rule {
 /// The catalogue's entries.
 pub(super) const RULES: &[&Rule] = &[&SOME, &NAME_FITS, &MEMORY_NEEDS_GROVE, &MEMORY_NEEDS_VLLM, &ELASTIC_COMMAND];
 
-/// Demands that there are components.
-pub(super) fn some(graph: &DynamoGraphDeployment, issues: &mut Issues) {
-    if graph.spec.components.is_empty() {
-        let at = FieldPath::field("spec") / "components";
-        issues.add(SOME.required(at).message("a graph needs at least one component"));
+/// Demands that there are components. A graph without any is never admitted: where the stored one shows none either,
+/// the API server has not converted it, and dropped what the version of the request doesn't know.
+pub(super) fn some(old: Option<&DynamoGraphDeployment>, graph: &DynamoGraphDeployment, issues: &mut Issues) {
+    if !graph.spec.components.is_empty() {
+        return;
     }
+    let issue = SOME.required(FieldPath::field("spec") / "components");
+    issues.add(match old {
+        Some(old) if old.spec.components.is_empty() => issue.message(UNCONVERTED).help(SEE_STRATEGY),
+        _ => issue.message("a graph needs at least one component"),
+    });
 }
+
+const UNCONVERTED: &str = "a graph needs at least one component, and the stored one shows none in this version either: the CRD's conversion \
+                           seems to be off, nothing is wrong with the object";
+const SEE_STRATEGY: &str = "spec.conversion.strategy of the CRD dynamographdeployments.nvidia.com has to be Webhook; use the version that \
+                            the object is stored in meanwhile";
 
 /// What the rules of one component need to know of its graph.
 #[derive(Debug, Clone, Copy)]

@@ -21,6 +21,7 @@ use crate::conversion::GraphConversion;
 use crate::facts::ClusterFacts;
 use crate::grove::Pathway;
 use crate::provider_override::{self, Place};
+use crate::schemas::CrdSchemas;
 use crate::shared::{self, MayScale, Occasion, Owner, OwnerKind, Written};
 use crate::written;
 use look_up::LookedUp;
@@ -49,6 +50,7 @@ pub(crate) fn kind() -> Kind<DynamoGraphDeployment> {
         .alias("/mutate-nvidia-com-v1alpha1-dynamographdeployment");
     Kind::new()
         .spoke::<v1alpha1::DynamoGraphDeployment>(GraphConversion)
+        .schemas(CrdSchemas::Graph)
         .validate(Rules)
         .validating_at(validating)
         .default(defaults::Defaults)
@@ -144,7 +146,7 @@ fn stateless(
     annotations::check(new, issues);
     root_override(new, owner, issues);
     priority_class(new, owner, issues);
-    components::some(new, issues);
+    components::some(old, new, issues);
     each_component(old, new, owner, issues);
     restart::check(new, issues);
     topology::check(new, &looked_up.packing, issues);

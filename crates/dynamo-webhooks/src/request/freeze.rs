@@ -16,9 +16,9 @@ pub(crate) const WHILE_IN_USE: Rule = Rule {
     ..ON_REQUESTS
 };
 
-pub(crate) const WHILE_AWAITING_APPROVAL: Rule = Rule {
+pub(crate) const WHILE_READY: Rule = Rule {
     id: "DGDR-B8",
-    summary: "a request whose graph waits to be applied takes a runtime version and the word to apply, nothing else",
+    summary: "the spec of a ready request can't change, but for runtimeVersionOverride and autoApply where that was false",
     operations: UPDATE,
     bad: include_str!("../examples/request/dgdr-b8.bad.yaml"),
     good: include_str!("../examples/request/dgdr-b8.good.yaml"),
@@ -53,7 +53,7 @@ impl Before {
         let phase = self.phase.as_ref()?;
         let rule = match phase {
             RequestPhase::Profiling | RequestPhase::Deploying | RequestPhase::Deployed => &WHILE_IN_USE,
-            RequestPhase::Ready if self.apply == Apply::Asked => &WHILE_AWAITING_APPROVAL,
+            RequestPhase::Ready => &WHILE_READY,
             _ => return None,
         };
         Some((rule, phase))
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn accepts_a_change_in_any_other_phase() {
-        for phase in ["Pending", "Ready", "Failed", "", "profiling"] {
+        for phase in ["Pending", "Failed", "", "profiling"] {
             update(&in_phase(beta(&json!({})), phase), &other_model()).assert_allowed();
         }
         update(&beta(&json!({})), &other_model()).assert_allowed();
@@ -166,11 +166,27 @@ mod tests {
     fn rejects_any_other_change_while_the_graph_waits_to_be_applied() {
         let old = in_phase(asked(&json!({})), "Ready");
         let findings = update(&old, &asked(&json!({"model": "acme/otter-70b"})));
-        assert_only(&findings, &WHILE_AWAITING_APPROVAL, "spec");
-        findings.by(&WHILE_AWAITING_APPROVAL).saying("Ready");
+        assert_only(&findings, &WHILE_READY, "spec");
+        findings.by(&WHILE_READY).saying("Ready");
         let both = asked(&json!({"model": "acme/otter-70b", "autoApply": true}));
-        assert_only(&update(&old, &both), &WHILE_AWAITING_APPROVAL, "spec");
-        update(&in_phase(beta(&json!({"autoApply": true})), "Ready"), &other_model()).assert_allowed();
+        assert_only(&update(&old, &both), &WHILE_READY, "spec");
+    }
+
+    #[test]
+    fn rejects_a_change_of_a_ready_request_whatever_auto_apply_is() {
+        for apply in [json!(true), json!(null)] {
+            let old = in_phase(beta(&json!({"autoApply": apply})), "Ready");
+            for changes in [
+                json!({"autoApply": apply, "model": "acme/otter-70b"}),
+                json!({"autoApply": apply, "runtimeVersionOverride": "1.3.1"}),
+                json!({"autoApply": false}),
+            ] {
+                let findings = update(&old, &beta(&changes));
+                assert_only(&findings, &WHILE_READY, "spec");
+                findings.by(&WHILE_READY).saying("Ready");
+            }
+            update(&old, &beta(&json!({"autoApply": apply}))).assert_allowed();
+        }
     }
 
     fn other_alpha(changes: &Value) -> Value {
@@ -185,17 +201,20 @@ mod tests {
             let old = with_status(alpha(&json!({"autoApply": true})), json!({"state": state}));
             assert_only(&update(&old, &other_alpha(&json!({"autoApply": true}))), &WHILE_IN_USE, "spec");
         }
-        for state in ["", "Pending", "Initializing", "Failed", "Ready", "DeploymentDeleted", "Wandering"] {
+        for state in ["", "Pending", "Initializing", "Failed", "Wandering"] {
             let old = with_status(alpha(&json!({"autoApply": true})), json!({"state": state}));
             update(&old, &other_alpha(&json!({"autoApply": true}))).assert_allowed();
         }
     }
 
     #[test]
-    fn a_v1alpha1_request_that_does_not_apply_waits_to_be_applied() {
+    fn a_ready_v1alpha1_request_is_frozen_whatever_auto_apply_is() {
         for state in ["Ready", "DeploymentDeleted"] {
+            let old = with_status(alpha(&json!({"autoApply": true})), json!({"state": state}));
+            assert_only(&update(&old, &other_alpha(&json!({"autoApply": true}))), &WHILE_READY, "spec");
+            assert_only(&update(&old, &alpha(&json!({"autoApply": false}))), &WHILE_READY, "spec");
             let old = with_status(alpha(&json!({})), json!({"state": state}));
-            assert_only(&update(&old, &other_alpha(&json!({}))), &WHILE_AWAITING_APPROVAL, "spec");
+            assert_only(&update(&old, &other_alpha(&json!({}))), &WHILE_READY, "spec");
             update(&old, &alpha(&json!({"autoApply": true, "runtimeVersionOverride": "1.4.1"}))).assert_allowed();
         }
     }
@@ -218,9 +237,9 @@ mod tests {
         let deployed = r#"{"phase":"Deployed","dgdName":"g"}"#;
         let new = other_alpha(&json!({"autoApply": true}));
         assert_only(&update(&old("Ready", deployed), &new), &WHILE_IN_USE, "spec");
-        update(&old("DeploymentDeleted", deployed), &new).assert_allowed();
+        assert_only(&update(&old("DeploymentDeleted", deployed), &new), &WHILE_READY, "spec");
         for other in [r#"{"phase":"Deployed","dgdName":"h"}"#, r#"{"phase":"Ready","dgdName":"g"}"#, "{", "", "5"] {
-            update(&old("Ready", other), &new).assert_allowed();
+            assert_only(&update(&old("Ready", other), &new), &WHILE_READY, "spec");
         }
     }
 

@@ -21,6 +21,7 @@ use dynamo_api::v1beta1::DynamoGraphDeploymentRequest;
 use gateward_core::{CREATE_AND_UPDATE, Endpoint, FieldPath, Kind, Rule, Terminating};
 
 use crate::conversion::RequestConversion;
+use crate::schemas::CrdSchemas;
 
 /// What the rules of both versions have in common.
 const ON_REQUESTS: Rule = Rule {
@@ -49,7 +50,7 @@ pub(crate) const RULES: &[&Rule] = &[
     &freeze::WHILE_IN_USE,
     &release::ON_CREATE,
     &release::ON_UPDATE,
-    &freeze::WHILE_AWAITING_APPROVAL,
+    &freeze::WHILE_READY,
     &targets::CURRENT_NAMES,
     &v1beta1::CURRENT_GPU_NAME,
 ];
@@ -65,6 +66,7 @@ pub(crate) fn kind() -> Kind<DynamoGraphDeploymentRequest> {
         .path("/mutate-nvidia-com-v1beta1-dynamographdeploymentrequest");
     Kind::new()
         .spoke::<dynamo_api::v1alpha1::DynamoGraphDeploymentRequest>(RequestConversion)
+        .schemas(CrdSchemas::Request)
         .default(defaults::Defaults)
         .validate(v1beta1::Rules)
         .validate_as_written(v1alpha1::Rules)

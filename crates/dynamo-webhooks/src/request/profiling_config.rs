@@ -61,18 +61,22 @@ const HARDWARE: [&str; 3] = ["gpuModel", "gpuVramMib", "numGpusPerNode"];
 const LEAST: &str = "minNumGpusPerEngine";
 const MOST: &str = "maxNumGpusPerEngine";
 
-/// Judges the configuration. Where it is no map, nothing else is said of it.
-pub(super) fn check(spec: &Spec, facts: &ClusterFacts, issues: &mut Issues) {
+/// Judges the configuration. Where it is no map, nothing else is said of it. What `old`, the stored spec, lacks already
+/// may be missing still.
+pub(super) fn check(old: Option<&Spec>, spec: &Spec, facts: &ClusterFacts, issues: &mut Issues) {
+    let demands_gpus = !facts.discovers_gpus() && old.is_none_or(describes_gpus);
     let Some(config) = &spec.profiling_config.config else {
-        let issue = GIVEN.required(path()).message("the configuration of the profiler is missing");
-        issues.add(issue.help("an empty one, {}, will do"));
-        return gpus(&Config(&Map::new()), facts, issues);
+        if old.is_none_or(|old| old.profiling_config.config.is_some()) {
+            let issue = GIVEN.required(path()).message("the configuration of the profiler is missing");
+            issues.add(issue.help("an empty one, {}, will do"));
+        }
+        return gpus(&Config(&Map::new()), demands_gpus, issues);
     };
     match config.view() {
         Ok(Value::Object(members)) => {
             let config = Config(members);
             overwritten(spec, &config, issues);
-            gpus(&config, facts, issues);
+            gpus(&config, demands_gpus, issues);
         }
         Ok(other) => issues.add(MAP.invalid(path(), type_of(other)).message("the configuration must be a map")),
         Err(error) => issues.add(MAP.invalid(path(), ()).message(format!("it can't be read: {error}"))),
@@ -93,8 +97,10 @@ impl<'a> Config<'a> {
         self.block(block)?.get(name)?.as_str().filter(|text| !text.is_empty())
     }
 
+    /// A range of positive numbers is description enough.
     fn describes_gpus(&self) -> bool {
         self.block("hardware").is_some_and(|hardware| HARDWARE.iter().any(|key| hardware.contains_key(*key)))
+            || self.gpu_range().is_some_and(|(least, most)| least > 0.0 && most > 0.0)
     }
 
     /// The least and the most GPUs of an engine, where both are given.
@@ -102,6 +108,12 @@ impl<'a> Config<'a> {
         let engine = self.block("engine")?;
         Some((number(engine.get(LEAST)?), number(engine.get(MOST)?)))
     }
+}
+
+/// Whether a spec describes the GPUs; a configuration that is no map describes nothing.
+fn describes_gpus(spec: &Spec) -> bool {
+    let config = spec.profiling_config.config.as_ref().and_then(|config| config.view().ok()?.as_object());
+    config.is_some_and(|config| Config(config).describes_gpus())
 }
 
 /// What is no number counts as 0.
@@ -126,15 +138,13 @@ fn overwrites(at: &FieldPath, found: &str, field: &str, value: &str) -> String {
     format!("{at}: {found:?} will be overwritten by {value:?} of {field}")
 }
 
-/// DGDR-A7, or else DGDR-A8. A range of positive numbers is description enough.
-fn gpus(config: &Config, facts: &ClusterFacts, issues: &mut Issues) {
-    let range = config.gpu_range();
-    if let Some((least, most)) = range.filter(|(least, most)| least > most) {
+/// DGDR-A7, or else DGDR-A8 where a description is demanded.
+fn gpus(config: &Config, demands_gpus: bool, issues: &mut Issues) {
+    if let Some((least, most)) = config.gpu_range().filter(|(least, most)| least > most) {
         let issue = GPU_RANGE.invalid(path() / "engine" / LEAST, least);
         return issues.add(issue.message(format!("{LEAST} is above {MOST}, which is {most}")));
     }
-    let has_range = range.is_some_and(|(least, most)| least > 0.0 && most > 0.0);
-    if !facts.discovers_gpus() && !has_range && !config.describes_gpus() {
+    if demands_gpus && !config.describes_gpus() {
         let issue = GPUS_KNOWN.required(path() / "hardware").message("this operator doesn't discover GPUs");
         let help = "give gpuModel, gpuVramMib or numGpusPerNode, or a range of GPUs per engine, or let the operator \
                     discover GPUs (gpu.discoveryEnabled)";

@@ -48,9 +48,13 @@ const AMOUNT: [&str; 2] = ["divisor", "sizeLimit"];
 impl Change {
     /// How `new` differs from `old`.
     pub(super) fn between<T: Serialize + PartialEq>(old: &T, new: &T) -> Self {
+        // Most updates change nothing here, and no tree is made to see that.
+        if old == new {
+            return Self::None;
+        }
         let (Ok(mut old_tree), Ok(mut new_tree)) = (serde_json::to_value(old), serde_json::to_value(new)) else {
-            // Something nests too deeply to be read as a tree; its text can still be compared.
-            return if old == new { Self::None } else { Self::OfMore };
+            // Something nests too deeply to be read as a tree; its text differs.
+            return Self::OfMore;
         };
         if same(&old_tree, &new_tree) {
             return Self::None;

@@ -13,7 +13,7 @@ use crate::facts::ClusterFacts;
 
 pub(crate) const GPU_DISCOVERY_FIELD: Rule = Rule {
     id: "DGDR-A1",
-    summary: "enableGpuDiscovery is left out: it has no effect",
+    summary: "enableGpuDiscovery is left out or true: it has no effect",
     bad: include_str!("../examples/request/dgdr-a1.bad.yaml"),
     good: include_str!("../examples/request/dgdr-a1.good.yaml"),
     ..ON_V1ALPHA1
@@ -27,12 +27,15 @@ pub(crate) const PROFILER_IMAGE: Rule = Rule {
     ..ON_V1ALPHA1
 };
 
+/// What the schema sets `enableGpuDiscovery` to, so that it says nothing about the user.
+const GPU_DISCOVERY_DEFAULT: bool = true;
+
 /// The rules of v1alpha1 objects.
 pub(super) struct Rules;
 
 impl Validator<DynamoGraphDeploymentRequest> for Rules {
     async fn create(&self, new: &DynamoGraphDeploymentRequest, request: &Request) -> Verdict {
-        let mut issues = stateless(new, &ClusterFacts::of(request));
+        let mut issues = stateless(None, new, &ClusterFacts::of(request));
         release::on_create(&Release::of_written(&new.spec), &mut issues);
         issues.into()
     }
@@ -43,7 +46,7 @@ impl Validator<DynamoGraphDeploymentRequest> for Rules {
         new: &DynamoGraphDeploymentRequest,
         request: &Request,
     ) -> Verdict {
-        let mut issues = stateless(new, &ClusterFacts::of(request));
+        let mut issues = stateless(Some(&old.spec), new, &ClusterFacts::of(request));
         if !issues.has_errors() {
             changes(old, new, &mut issues);
         }
@@ -51,18 +54,20 @@ impl Validator<DynamoGraphDeploymentRequest> for Rules {
     }
 }
 
-fn stateless(new: &DynamoGraphDeploymentRequest, facts: &ClusterFacts) -> Issues {
+/// DGDR-A1 to DGDR-A8 and DGDR-B9. What the stored spec, `old`, lacks already may be missing still.
+fn stateless(old: Option<&Spec>, new: &DynamoGraphDeploymentRequest, facts: &ClusterFacts) -> Issues {
     let mut issues = Issues::new();
     profiler_pod(&new.spec, &mut issues);
-    if new.spec.enable_gpu_discovery.is_some() {
+    if new.spec.enable_gpu_discovery.is_some_and(|enabled| enabled != GPU_DISCOVERY_DEFAULT) {
         let text = "spec.enableGpuDiscovery: the field is deprecated and has no effect; leave it out";
         issues.add(GPU_DISCOVERY_FIELD.warning(at("enableGpuDiscovery"), text));
     }
-    if new.spec.profiling_config.profiler_image().is_empty() {
+    let has_no_image = |spec: &Spec| spec.profiling_config.profiler_image().is_empty();
+    if has_no_image(&new.spec) && !old.is_some_and(has_no_image) {
         let path = at("profilingConfig") / "profilerImage";
         issues.add(PROFILER_IMAGE.required(path).message("the image of the profiler is missing"));
     }
-    profiling_config::check(&new.spec, facts, &mut issues);
+    profiling_config::check(old, &new.spec, facts, &mut issues);
     if let Some(graph) = stash::spec(&new.metadata).get("overrides").and_then(|overrides| overrides.get("dgd")) {
         targets::check(graph, targets::Place::Stash, &mut issues);
     }
@@ -131,25 +136,36 @@ fn image(spec: &Spec) -> &str {
 #[cfg(test)]
 mod tests {
     use gateward_core::DECODE;
-    use serde_json::json;
+    use gateward_core::testing::Findings;
+    use gateward_lint::{schema::from_crd, yaml};
+    use serde_json::{Value, json};
 
-    use super::super::testing::{alpha, assert_only, create, create_blind, update, with_status};
+    use super::super::testing::{alpha, assert_only, create, create_blind, update, update_with, with_status};
     use super::*;
 
     #[test]
-    fn warns_that_the_discovery_field_has_no_effect() {
-        for value in [true, false] {
-            let findings = create(&alpha(&json!({"enableGpuDiscovery": value})));
-            findings.assert_allowed();
-            findings.by(&GPU_DISCOVERY_FIELD).at("spec.enableGpuDiscovery");
-            assert_eq!(findings.warnings().len(), 1);
+    fn warns_that_the_discovery_field_has_no_effect_where_the_schema_did_not_set_it() {
+        let findings = create(&alpha(&json!({"enableGpuDiscovery": false})));
+        findings.assert_allowed();
+        findings.by(&GPU_DISCOVERY_FIELD).at("spec.enableGpuDiscovery");
+        assert_eq!(findings.warnings().len(), 1);
+        for silent in [json!(null), json!(true)] {
+            assert!(create(&alpha(&json!({"enableGpuDiscovery": silent}))).warnings().is_empty(), "{silent}");
         }
-        assert!(create(&alpha(&json!({"enableGpuDiscovery": null}))).warnings().is_empty());
+    }
+
+    #[test]
+    fn the_schema_sets_the_discovery_field_to_what_gives_no_warning() {
+        let crd = yaml::read(dynamo_api::crds::GRAPH_DEPLOYMENT_REQUEST.yaml).documents.remove(0).value;
+        let version = from_crd(&crd).unwrap().into_iter().find(|version| version.version == "v1alpha1").unwrap();
+        let mut request = alpha(&json!({}));
+        version.schema.apply_defaults(&mut request);
+        assert_eq!(request["spec"]["enableGpuDiscovery"], GPU_DISCOVERY_DEFAULT);
     }
 
     #[test]
     fn the_discovery_field_describes_no_gpus() {
-        let findings = create_blind(&alpha(&json!({"enableGpuDiscovery": true})));
+        let findings = create_blind(&alpha(&json!({"enableGpuDiscovery": false})));
         findings.only(&[&profiling_config::GPUS_KNOWN]);
         assert_eq!(findings.warnings().len(), 1);
     }
@@ -180,10 +196,51 @@ mod tests {
         assert_only(&update(&old, &new), &profiling_config::GIVEN, "spec.profilingConfig.config");
     }
 
+    /// An update where the operator doesn't discover GPUs.
+    fn update_blind(old: &Value, new: &Value) -> Findings {
+        update_with(&json!({}), old, new)
+    }
+
+    fn profiled(profiling: &Value) -> Value {
+        alpha(&json!({"profilingConfig": profiling}))
+    }
+
     #[test]
-    fn an_update_is_not_excused_by_what_is_stored() {
-        let old = alpha(&json!({"profilingConfig": {"config": {}}}));
-        assert_only(&update(&old, &old), &PROFILER_IMAGE, "spec.profilingConfig.profilerImage");
+    fn what_was_missing_and_still_is_is_no_finding_of_an_update() {
+        let config = json!({"sla": {"ttft": 250.0}});
+        for lacking in [
+            json!(null),
+            json!({"profilerImage": "profiler:1.4.0"}),
+            json!({"config": config}),
+            json!({"profilerImage": "profiler:1.4.0", "config": config}),
+        ] {
+            let old = profiled(&lacking);
+            let mut new = old.clone();
+            new["metadata"]["labels"] = json!({"wave": "2"});
+            new["spec"]["model"] = "acme/badger-3b".into();
+            update_blind(&old, &new).assert_allowed();
+        }
+    }
+
+    #[test]
+    fn what_an_update_takes_away_is_missing() {
+        let hardware = json!({"hardware": {"gpuModel": "H100"}});
+        let whole = profiled(&json!({"profilerImage": "profiler:1.4.0", "config": hardware}));
+        let findings = update_blind(&whole, &profiled(&json!(null)));
+        findings.only(&[&PROFILER_IMAGE, &profiling_config::GIVEN, &profiling_config::GPUS_KNOWN]);
+        let half = profiled(&json!({"profilerImage": "profiler:1.4.0"}));
+        update_blind(&half, &profiled(&json!(null))).only(&[&PROFILER_IMAGE]);
+        let odd = profiled(&json!({"profilerImage": "profiler:1.4.0", "config": "sla: {}"}));
+        assert_only(&update_blind(&odd, &half), &profiling_config::GIVEN, "spec.profilingConfig.config");
+    }
+
+    #[test]
+    fn what_is_wrong_is_no_less_wrong_for_being_stored() {
+        let range = json!({"engine": {"minNumGpusPerEngine": 2, "maxNumGpusPerEngine": 1}});
+        for (config, rule) in [(json!("x"), &profiling_config::MAP), (range, &profiling_config::GPU_RANGE)] {
+            let old = profiled(&json!({"profilerImage": "profiler:1.4.0", "config": config}));
+            update_blind(&old, &old).only(&[rule]);
+        }
     }
 
     #[test]
@@ -201,7 +258,7 @@ mod tests {
     fn warnings_come_in_the_order_of_the_rules_and_with_a_denial() {
         let config = json!({"engine": {"backend": "sglang"}, "deployment": {"model": "acme/badger-3b"}});
         let mut request = alpha(&json!({
-            "enableGpuDiscovery": true, "profilingConfig": {"profilerImage": "profiler:main", "config": config},
+            "enableGpuDiscovery": false, "profilingConfig": {"profilerImage": "profiler:main", "config": config},
         }));
         let kept =
             r#"{"overrides":{"dgd":{"apiVersion":"nvidia.com/v1alpha1","spec":{"services":{"VllmWorker":{}}}}}}"#;

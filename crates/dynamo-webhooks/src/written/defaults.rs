@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use dynamo_api::{v1alpha1, v1beta1};
-use gateward_core::{Convert, Defaulted, Defaulter, Issues, Provenance, Request};
+use gateward_core::{Defaulted, Defaulter, Request};
 
 use crate::conversion::GraphConversion;
 use crate::graph::defaults;
@@ -17,11 +17,9 @@ impl Defaulter<v1alpha1::DynamoGraphDeployment> for Defaults {
         mut object: v1alpha1::DynamoGraphDeployment,
         request: &Request,
     ) -> Defaulted<v1alpha1::DynamoGraphDeployment> {
-        // A lift is total: there is always a reading.
-        if let Ok(hub) = GraphConversion.lift(&object, &mut Provenance::silent(), &mut Issues::new()) {
-            let before = hub.metadata.annotations.clone();
-            take_over(&mut object, &before, defaults::apply(hub, request));
-        }
+        let hub = GraphConversion::glance(&object);
+        let before = hub.metadata.annotations.clone();
+        take_over(&mut object, &before, defaults::apply(hub, request));
         object.into()
     }
 }

@@ -93,9 +93,12 @@ fn executor(service: &ComponentSpec, at: &FieldPath, issues: &mut Issues) {
     }
 }
 
+/// A mount that repeats that of the compilation cache is none of its own: v1beta1 has it once.
 fn mount_points(service: &ComponentSpec, at: &FieldPath, issues: &mut Issues) {
+    let cache = service.volume_mounts.iter().find(|mount| mount.use_as_compilation_cache);
     for (index, mount) in service.volume_mounts.iter().enumerate() {
-        if mount.mount_point.is_empty() && !mount.use_as_compilation_cache {
+        let repeats_cache = || cache.is_some_and(|cache| cache.name == mount.name && cache.mount_point.is_empty());
+        if mount.mount_point.is_empty() && !mount.use_as_compilation_cache && !repeats_cache() {
             let issue = MOUNT_POINT.required((at / "volumeMounts").index(index) / "mountPoint");
             issues
                 .add(issue.message("the volume is mounted nowhere").help("say where, for example /data").as_written());

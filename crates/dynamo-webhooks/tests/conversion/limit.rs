@@ -1,8 +1,8 @@
-//! The one failure that is permitted: annotations of more than 256 KiB.
+//! Annotations of more than 256 KiB: what doesn't fit is left out of a marked view.
 
 use serde_json::{Value, json};
 
-use crate::kinds::{convert, converted};
+use crate::kinds::converted;
 
 /// What Kubernetes allows the keys and values of all annotations together.
 const LIMIT: usize = 256 << 10;
@@ -34,9 +34,13 @@ fn annotations_may_fill_the_limit() {
 }
 
 #[test]
-fn one_byte_above_the_limit_is_an_error_that_names_the_size() {
-    let error = convert(&graph(most() + 1), "v1beta1").unwrap_err();
-    assert!(error.contains(&(LIMIT + 1).to_string()), "{error}");
+fn one_byte_above_the_limit_leaves_out_what_conversion_keeps_and_marks_the_view() {
+    let there = converted(&graph(most() + 1), "v1beta1");
+    assert_eq!(there["metadata"]["labels"], json!({"gateward.dev/incomplete": "true"}));
+    assert_eq!(there["metadata"]["annotations"]["gateward.dev/incomplete-fields"], "spec.pvcs[0]");
+    assert_eq!(there["spec"]["components"], converted(&graph(0), "v1beta1")["spec"]["components"]);
+    let back = converted(&there, "v1alpha1");
+    assert_eq!(back["metadata"].get("labels"), None);
 }
 
 #[test]

@@ -16,9 +16,29 @@ pub fn meaning(kind: &Kind, version: &str, object: &mut Value) {
         // Absent means true (5.1).
         object["spec"]["autoApply"] = true.into();
     }
+    if kind.crd.kind == REQUEST.crd.kind {
+        settle(&mut object["status"]);
+    }
     if kind.crd.kind == ADAPTER.crd.kind && object["status"].is_object() && object["status"]["replicas"].is_null() {
         // v1alpha1 leaves a zero out, v1beta1 demands it (7).
         object["status"]["replicas"] = 0.into();
+    }
+}
+
+/// A state that is none is Pending (E-16), a phase that is none too, and the profiling of a request belongs to the phase
+/// Profiling (1.2): no annotation of ours keeps what the operator's own don't.
+fn settle(status: &mut Value) {
+    const PHASES: [&str; 6] = ["Pending", "Profiling", "Ready", "Deploying", "Deployed", "Failed"];
+    let Some(status) = status.as_object_mut() else { return };
+    if status.get("state").is_none_or(|state| state == "Pending") {
+        status.remove("state");
+    }
+    if !status.get("phase").and_then(Value::as_str).is_some_and(|phase| PHASES[1..].contains(&phase)) {
+        status.remove("phase");
+    }
+    if status.get("phase").is_none_or(|phase| phase != "Profiling") {
+        status.remove("profilingPhase");
+        status.remove("profilingJobName");
     }
 }
 
@@ -52,7 +72,12 @@ fn comes_back(kind: &Kind, from: &str, through: &str) {
 
 fn unknown_fields_survive(kind: &Kind, from: &str, through: &str) {
     let trips = round_trips(registry(), kind.crd.yaml).only(from, through).cases(OBJECTS).with_unknown_fields();
-    trips.drawing(vocabulary).meaning(|version, object| meaning(kind, version, object)).hold();
+    // Those of a status survive only where they have a place: no annotation of ours touches it.
+    let meant = |version: &str, object: &mut Value| {
+        meaning(kind, version, object);
+        object.as_object_mut().map(|members| members.remove("status"));
+    };
+    trips.drawing(vocabulary).meaning(meant).hold();
 }
 
 /// The properties of one kind on the way from one version through the other.

@@ -1,11 +1,12 @@
 //! What the annotations of conversion may hold: anything.
 
 use gateward::testing::{Objects, differences};
+use gateward_core::STASH;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 use serde_json::{Map, Value, json};
 
-use crate::kinds::{Kind, PRESERVED, convert};
+use crate::kinds::{Kind, PRESERVED, convert, registry};
 use crate::properties::OBJECTS;
 
 fn run<S: Strategy>(strategy: &S, test: impl Fn(S::Value) -> Result<(), TestCaseError>) {
@@ -208,12 +209,24 @@ pub fn a_stale_stash_never_wins(kind: &Kind, from: &str, through: &str) {
         let stashed = convert(&object, through).map_err(|error| fail(format!("{error}\n{object}")))?;
         let edited = edited(&stashed, &donor, seed, &there);
         let back = convert(&edited, from).map_err(|error| fail(format!("{error}\n{edited}")))?;
-        let again = convert(&back, through).map_err(|error| fail(format!("{error}\n{back}")))?;
+        let Some(again) = whole(&back, through).map_err(|error| fail(format!("{error}\n{back}")))? else {
+            return Ok(());
+        };
         let found = differences(&settled(kind, through, &edited), &settled(kind, through, &again));
         let listed: String = found.iter().map(|difference| format!("  {difference}\n")).collect();
         prop_assert!(found.is_empty(), "not as it was edited:\n{}  edited {}\n  by {}", listed, edited, back);
         Ok(())
     });
+}
+
+/// The object in another version; nothing where conversion notes that it dropped what it had kept. That happens where an
+/// edit and what was kept before it are lost together, so that the record of one doesn't lead back without the other.
+fn whole(object: &Value, version: &str) -> Result<Option<Value>, String> {
+    let converted = registry().convert(&object.to_string(), &format!("nvidia.com/{version}"));
+    let converted = converted.map_err(|error| error.to_string())?;
+    let is_dropped = converted.issues.iter().any(|issue| issue.rule == STASH.id);
+    let object = serde_json::from_str(&converted.json).map_err(|error| error.to_string())?;
+    Ok(Some(object).filter(|_| !is_dropped))
 }
 
 /// Without what is the conversion's own.

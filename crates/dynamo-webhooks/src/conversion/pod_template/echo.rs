@@ -28,7 +28,8 @@ pub(super) fn is_recorded(entry: &Map<String, Value>) -> bool {
 pub(super) fn give_back(entry: &Map<String, Value>, live: &Value, back: &mut Value) {
     let Some(record) = entry.get(MEMBER).filter(|record| record["of"] == name(live)) else { return };
     for change in record["set"].as_array().into_iter().flatten() {
-        if let Some(steps) = change["at"].as_array() {
+        // The whole stays an object, whatever the record says.
+        if let Some(steps) = change["at"].as_array().filter(|steps| !steps.is_empty()) {
             set(back, steps, &change["is"]);
         }
     }
@@ -48,7 +49,7 @@ pub(super) fn text<'a>(entry: &'a Map<String, Value>, live: &Value, member: &str
     record["texts"][member].as_str()
 }
 
-fn name(object: &Value) -> String {
+pub(super) fn name(object: &Value) -> String {
     format!("{:016x}", fingerprint(object))
 }
 

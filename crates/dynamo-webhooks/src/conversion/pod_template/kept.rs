@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use dynamo_api::v1alpha1::ComponentSpec;
 use serde_json::{Map, Value};
 
-use super::fields;
+use super::{bare, fields, lift};
 use crate::conversion::sidecar;
 
 /// The parts of an entry, each as far as it can be read.
@@ -21,7 +21,11 @@ static NOTHING: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
 impl Kept {
     pub fn of(entry: Option<&Map<String, Value>>) -> Self {
         let service = entry.map(fields::read).unwrap_or_default();
-        let extra = entry.and_then(|entry| entry.get("extraPodSpec")?.as_object().cloned());
+        let mut extra = entry.and_then(|entry| entry.get("extraPodSpec")?.as_object().cloned());
+        if let Some(extra) = &mut extra {
+            // The Go operator writes lists that it requires as null.
+            extra.retain(|_, member| !member.is_null());
+        }
         Self { service, extra }
     }
 
@@ -48,9 +52,13 @@ impl Kept {
         self.containers().iter().any(sidecar::is_sidecar)
     }
 
-    /// Whether `extraPodSpec` was there but said nothing, unless it named the main container.
-    pub fn has_bare_extra(&self) -> bool {
-        let is_bare = |extra: &Map<String, Value>| extra.keys().all(|name| name == "mainContainer");
-        self.extra.as_ref().is_some_and(is_bare) && self.main().keys().all(|name| name == "name")
+    /// `extraPodSpec`, if it was there but said nothing, unless it named the main container.
+    pub fn bare_extra(&self) -> Option<&Map<String, Value>> {
+        self.extra.as_ref().filter(|extra| bare::is_bare(extra))
+    }
+
+    /// Whether what is kept shows that the hub had a main container.
+    pub fn showed_a_main(&self) -> bool {
+        lift::says_something(&self.service) || self.extra.as_ref().is_some_and(|extra| !bare::is_bare(extra))
     }
 }

@@ -6,7 +6,7 @@ use dynamo_api::pod::{ExtraPodSpec, PodTemplate};
 use dynamo_api::v1alpha1::{ComponentSpec, ExtraPodMetadata};
 use serde_json::{Map, Value};
 
-use super::{containers, echo, fields};
+use super::{bare, containers, echo, fields};
 use crate::conversion::sameness::says_nothing;
 use crate::conversion::trail::{Trail, nearest, pod};
 
@@ -23,7 +23,7 @@ pub(in crate::conversion) fn lift(
     if let Some(deep) = service.extra_pod_spec.as_ref().filter(|raw| extra.is_null() && fields::is_too_deep(raw)) {
         return verbatim(deep);
     }
-    let is_there = had.is_some() || says_something(service, &extra);
+    let is_there = had.is_some() || says_something(service) || !is_bare(&extra);
     let template = if is_there { template(service, extra, had, trail) } else { None };
     match hub.filter(|hub| echo::is_recorded(hub)) {
         None => template.map(Raw::from),
@@ -82,8 +82,8 @@ fn verbatim(extra_pod_spec: &Raw<ExtraPodSpec>) -> Option<Raw<PodTemplate>> {
     serde_json::from_str(&format!(r#"{{"spec":{}}}"#, extra_pod_spec.json())).ok()
 }
 
-/// Mounts that only hold compiled kernels don't count.
-fn says_something(service: &ComponentSpec, extra_pod_spec: &Value) -> bool {
+/// Whether a field beside `extraPodSpec` makes a pod template. Mounts that only hold compiled kernels don't count.
+pub(super) fn says_something(service: &ComponentSpec) -> bool {
     service.resources.is_some()
         || !service.envs.is_empty()
         || service.env_from_secret.is_some()
@@ -92,12 +92,15 @@ fn says_something(service: &ComponentSpec, extra_pod_spec: &Value) -> bool {
         || service.readiness_probe.is_some()
         || service.extra_pod_metadata.is_some()
         || service.frontend_sidecar.is_some()
-        || !is_empty(extra_pod_spec)
+}
+
+fn is_bare(extra_pod_spec: &Value) -> bool {
+    extra_pod_spec.is_null() || extra_pod_spec.as_object().is_some_and(bare::is_bare)
 }
 
 /// Whether no member of the pod's spec is given.
-fn is_empty(extra_pod_spec: &Value) -> bool {
-    match extra_pod_spec {
+fn is_empty(spec: &Value) -> bool {
+    match spec {
         Value::Object(members) => members.values().all(Value::is_null),
         other => other.is_null(),
     }

@@ -18,7 +18,7 @@ pub(in crate::conversion) fn lower(
     let kept = Kept::of(entry);
     service.volume_mounts.extend(cache(component));
     match component.pod_template.as_ref() {
-        None => without_template(component, kept, service),
+        None => without_template(component, &kept, service),
         Some(template) => match template.to_value() {
             Value::Object(members) => with_template(component, members, &kept, service),
             // What nests too deep to be a tree, or is none, is left to `echo` and `verbatim`.
@@ -52,14 +52,26 @@ fn refers_to_sidecar(component: &v1beta1::ComponentSpec) -> bool {
     component.frontend_sidecar.as_deref() == Some(FRONTEND_SIDECAR_CONTAINER)
 }
 
-fn without_template(component: &v1beta1::ComponentSpec, kept: Kept, service: &mut v1alpha1::ComponentSpec) {
+fn without_template(component: &v1beta1::ComponentSpec, kept: &Kept, service: &mut v1alpha1::ComponentSpec) {
     if refers_to_sidecar(component) {
-        service.frontend_sidecar = kept.service.frontend_sidecar;
+        service.frontend_sidecar.clone_from(&kept.service.frontend_sidecar);
     }
-    if let Some(caches) = mounts::remembered_caches(&kept.service.volume_mounts, service.volume_mounts.first()) {
+    restore_caches(kept, service);
+    service.extra_pod_spec = bare_extra(kept);
+}
+
+/// The caches of a service whose main container the hub doesn't have.
+fn restore_caches(kept: &Kept, service: &mut v1alpha1::ComponentSpec) {
+    if !kept.showed_a_main()
+        && let Some(caches) = mounts::remembered_caches(&kept.service.volume_mounts, service.volume_mounts.first())
+    {
         service.volume_mounts = caches;
     }
-    service.extra_pod_spec = kept.extra.filter(Map::is_empty).map(|_| Value::Object(Map::new()).into());
+}
+
+/// What stands for nothing in the hub.
+fn bare_extra<T>(kept: &Kept) -> Option<Raw<T>> {
+    kept.bare_extra().map(|extra| Value::Object(extra.clone()).into())
 }
 
 fn with_template(
@@ -105,15 +117,18 @@ fn spec<T>(
     };
     let main = take_main(&mut containers);
     service.frontend_sidecar = frontend_sidecar(component, &mut containers, kept);
-    if let Some(main) = main {
-        lay_main(origins::lower(main, kept, service), kept, &mut members);
-        containers.extend(kept.containers().iter().filter(|container| is_main(container)).cloned());
+    match main {
+        Some(main) => {
+            lay_main(origins::lower(main, kept, service), kept, &mut members);
+            containers.extend(kept.containers().iter().filter(|container| is_main(container)).cloned());
+        }
+        None => restore_caches(kept, service),
     }
     if !containers.is_empty() {
         members.insert("containers".into(), containers.into());
     }
     let says_something = members.values().any(|member| !member.is_null());
-    (says_something || kept.extra.as_ref().is_some_and(Map::is_empty)).then(|| Value::Object(members).into())
+    if says_something { Some(Value::Object(members).into()) } else { bare_extra(kept) }
 }
 
 fn is_main(container: &Value) -> bool {
@@ -131,8 +146,8 @@ fn take_main(containers: &mut Vec<Value>) -> Option<Map<String, Value>> {
 
 /// The rest of the main container, by the name that the user gave it.
 fn lay_main(mut rest: Map<String, Value>, kept: &Kept, members: &mut Map<String, Value>) {
-    let is_empty = rest.values().all(Value::is_null);
-    if is_empty && !(kept.has_bare_extra() && kept.extra.as_ref().is_some_and(|extra| !extra.is_empty())) {
+    let had_a_bare_one = kept.bare_extra().is_some_and(|extra| extra.contains_key("mainContainer"));
+    if rest.values().all(Value::is_null) && !had_a_bare_one {
         return;
     }
     if let Some(name) = kept.main().get("name").filter(|name| name.is_string()) {

@@ -1,7 +1,7 @@
 //! Pods that the rules alone bring back, so that the way back need not be tried.
 //!
 //! Most pods are plain, and to try the way back costs more than all the rest of a conversion. It is tried wherever
-//! anything looks unusual, and in builds with debug assertions always: there a plain pod that doesn't come back panics.
+//! anything looks unusual. That plain pods come back is what the properties of a round trip show.
 
 use std::collections::HashSet;
 
@@ -9,6 +9,7 @@ use dynamo_api::constants::{FRONTEND_SIDECAR_CONTAINER, MAIN_CONTAINER};
 use dynamo_api::{v1alpha1, v1beta1};
 use serde_json::{Map, Value};
 
+use super::bare;
 use super::origins::Part;
 use crate::conversion::merge::is_blank;
 use crate::conversion::{resources, sameness};
@@ -30,7 +31,9 @@ pub(super) fn is_plain_service(service: &v1alpha1::ComponentSpec, written: &Valu
 }
 
 fn is_plain_extra(written: &Value) -> bool {
-    let Some(extra) = plain_object(&written["extraPodSpec"]) else { return false };
+    let Some(extra) = plain_object(&written["extraPodSpec"]).filter(|extra| !bare::is_bare(extra)) else {
+        return false;
+    };
     let main = extra.get("mainContainer");
     let is_said_once = |part: Part| {
         let flat = &written[part.field()];

@@ -5,7 +5,7 @@ use dynamo_api::{v1alpha1, v1beta1};
 use serde_json::{Map, Value};
 
 use super::origins::Part;
-use super::{echo, fields, plain};
+use super::{bare, echo, fields, plain};
 use crate::conversion::{mounts, resources, sidecar};
 
 /// In which version the object was written first.
@@ -58,7 +58,6 @@ pub(in crate::conversion) fn spoke_remainder(
     let has_origins = main.is_some_and(|main| past.birth == Birth::SpokeBorn || is_saved || is_split(main));
     let by_rules_alone = past.birth == Birth::SpokeBorn && past.making == Making::ByRules;
     if by_rules_alone && plain::is_plain_service(service, &written) {
-        debug_assert!(comes_back(service, component, &written, entry.clone(), has_origins));
         if has_origins {
             remember_origins(written, &mut entry);
         }
@@ -69,21 +68,6 @@ pub(in crate::conversion) fn spoke_remainder(
     }
     prove(service, component, &written, &mut entry);
     entry
-}
-
-/// Whether there is nothing that the way back would change.
-fn comes_back(
-    service: &v1alpha1::ComponentSpec,
-    component: &v1beta1::ComponentSpec,
-    written: &Value,
-    mut entry: Map<String, Value>,
-    has_origins: bool,
-) -> bool {
-    if has_origins {
-        remember_origins(written.clone(), &mut entry);
-    }
-    prove(service, component, written, &mut entry);
-    !echo::is_recorded(&entry)
 }
 
 /// What the rules name, but for the origins.
@@ -107,8 +91,7 @@ fn unsaid(service: &v1alpha1::ComponentSpec, written: &Value) -> Map<String, Val
 /// Of `extraPodSpec`: all of it where it says nothing, unless it names the main container; and containers that the hub
 /// doesn't show, or shows in another's place.
 fn unsaid_of_extra(service: &v1alpha1::ComponentSpec, extra: &Map<String, Value>) -> Option<Map<String, Value>> {
-    let only_names = |main: &Value| main.as_object().is_some_and(|main| main.keys().all(|name| name == "name"));
-    if extra.iter().all(|(name, member)| name == "mainContainer" && only_names(member)) {
+    if bare::is_bare(extra) {
         return Some(extra.clone());
     }
     let is_hidden = |container: &&Value| {

@@ -15,6 +15,16 @@ use serde_json::{Map, Value, json};
 use super::{Birth, Making, Others, Past, frontend_sidecar, hub_remainder, lift, lower, spoke_remainder};
 use crate::conversion::trail::{Place, Trail};
 
+/// The fingerprint that a record of this service or component must bear; of what is neither, any.
+pub(in crate::conversion) fn fingerprint_of(part: &Value) -> String {
+    let said = if part.get("podTemplate").is_some() || part.get("type").is_some() {
+        serde_json::from_value(part.clone()).map(|component| super::fields::of_component(&component))
+    } else {
+        serde_json::from_value(part.clone()).map(|service| super::fields::of_service(&service))
+    };
+    super::echo::name(&said.unwrap_or_default())
+}
+
 /// One component in one version, with what is remembered of it in the other.
 #[derive(Debug, Clone)]
 struct Stored<T> {

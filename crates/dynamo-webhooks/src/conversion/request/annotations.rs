@@ -15,6 +15,9 @@ use super::losses::Losses;
 const SPEC: Stash = Stash::new(REQUEST_SPEC_STASH);
 const STATUS: Stash = Stash::new(REQUEST_STATUS_STASH);
 
+/// The keys of what conversion reads, apart from the annotation of every operator's.
+pub(super) const KEYS: [&str; 2] = [REQUEST_SPEC_STASH, REQUEST_STATUS_STASH];
+
 /// Annotations of an earlier conversion: taken away, never read.
 const RETIRED: [&str; 9] = [
     "nvidia.com/dgdr-enable-gpu-discovery",

@@ -6,6 +6,7 @@
 use std::slice::from_ref;
 
 use gateward_core::Issues;
+use gateward_core::conversion::ANNOTATION_LIMIT;
 use gateward_core::conversion::preserved::PRESERVED;
 use gateward_core::patch::same_value;
 use serde::de::DeserializeOwned;
@@ -20,17 +21,12 @@ const POD: &str = "/overrides/profilingJob/";
 /// So many losses are looked at one by one where they can't be made good together.
 const SINGLY: usize = 16;
 
-/// All losses of an object.
+/// All losses of an object. Of a status none are kept: our annotation never touches it.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Losses {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub spec: Vec<Loss>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub status: Vec<Loss>,
-    /// Where the request stood. What was lost of its status belongs to that.
-    #[serde(skip_serializing_if = "Value::is_null")]
-    pub stage: Value,
 }
 
 impl Losses {
@@ -42,16 +38,8 @@ impl Losses {
         })
     }
 
-    /// What was lost of the status of a request that stands there.
-    pub fn of_stage(&self, stage: &Value) -> &[Loss] {
-        if self.stage == *stage { &self.status } else { &[] }
-    }
-
     /// What is to be kept, if anything is.
-    pub fn into_value(mut self) -> Option<Value> {
-        if self.status.is_empty() {
-            self.stage = Value::Null;
-        }
+    pub fn into_value(self) -> Option<Value> {
         serde_json::to_value(self).ok().filter(|losses| *losses != json!({}))
     }
 }
@@ -59,7 +47,7 @@ impl Losses {
 /// A node that doesn't come back as it was.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Loss {
-    /// JSON pointer from the spec or the status.
+    /// JSON pointer from the spec.
     at: String,
     /// What comes back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -69,10 +57,12 @@ pub(super) struct Loss {
     was: Option<Value>,
 }
 
-/// What is lost if `was` comes back as `reads`.
+/// What is lost if `was` comes back as `reads`. Of a spec that is longer than an annotation may be nothing is kept.
 pub(super) fn between<T: Serialize + PartialEq>(reads: &T, was: &T) -> Vec<Loss> {
     let mut losses = Vec::new();
+    let is_small = || serde_json::to_string(was).is_ok_and(|text| text.len() <= ANNOTATION_LIMIT);
     if reads != was
+        && is_small()
         && let (Ok(reads), Ok(was)) = (serde_json::to_value(reads), serde_json::to_value(was))
     {
         collect(Some(&reads), Some(&was), "", &mut losses);

@@ -17,7 +17,6 @@ mod tests;
 
 use dynamo_api::{v1alpha1, v1beta1};
 use gateward_core::{ConversionError, Convert, Issues, Provenance, Resource};
-use serde_json::{Value, json};
 
 use annotations::Kept;
 use losses::{between, make_good};
@@ -65,6 +64,10 @@ impl Convert<SpokeObject, HubObject> for RequestConversion {
         let api_version = SpokeObject::gvk().api_version();
         Ok(SpokeObject { api_version, kind: hub.kind.clone(), metadata, spec, status })
     }
+
+    fn annotations(&self) -> &'static [&'static str] {
+        &annotations::KEYS
+    }
 }
 
 fn lift_spec(spoke: &SpokeSpec, kept: &Kept<HubSpec, HubStatus>, left: &mut Kept<SpokeSpec, SpokeStatus>) -> HubSpec {
@@ -92,16 +95,8 @@ fn lift_status(
     kept: &Kept<HubSpec, HubStatus>,
     left: &mut Kept<SpokeSpec, SpokeStatus>,
 ) -> HubStatus {
-    let rest = status::remainder_of_spoke(spoke);
-    let back = |hub: &HubStatus| status::lower(hub, &rest);
-    let plain = status::lift(spoke, &kept.status);
-    let lost = kept.losses.of_stage(&stage_of_hub(&plain));
-    let hub = make_good(plain, lost, back);
-    let returned = back(&hub);
-    left.losses.status = between(&returned, spoke);
-    left.losses.stage = stage_of_spoke(&returned);
-    left.status = rest;
-    hub
+    left.status = status::remainder_of_spoke(spoke);
+    status::lift(spoke, &kept.status)
 }
 
 fn lower_status(
@@ -109,25 +104,7 @@ fn lower_status(
     kept: &Kept<SpokeSpec, SpokeStatus>,
     left: &mut Kept<HubSpec, HubStatus>,
 ) -> SpokeStatus {
-    let plain = status::lower(hub, &kept.status);
-    let rest = status::remainder_of_hub(hub, &plain);
-    let back = |spoke: &SpokeStatus| status::lift(spoke, &rest);
-    let lost = kept.losses.of_stage(&stage_of_spoke(&plain));
-    let spoke = make_good(plain, lost, back);
-    let returned = back(&spoke);
-    left.losses.status = between(&returned, hub);
-    left.losses.stage = stage_of_hub(&returned);
-    left.status = rest;
+    let spoke = status::lower(hub, &kept.status);
+    left.status = status::remainder_of_hub(hub, &spoke);
     spoke
-}
-
-/// What was lost of a status belongs to a phase and a graph; in another one it means nothing.
-fn stage_of_hub(status: &HubStatus) -> Value {
-    let phase = status.phase.as_ref().map(v1beta1::RequestPhase::as_str);
-    json!([phase, status.dgd_name])
-}
-
-fn stage_of_spoke(status: &SpokeStatus) -> Value {
-    let state = status.state.as_ref().map(v1alpha1::RequestState::as_str);
-    json!([state, status.deployment.as_ref().map(|deployment| &deployment.name)])
 }

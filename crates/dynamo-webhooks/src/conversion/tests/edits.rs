@@ -172,3 +172,118 @@ fn what_conversion_kept_can_always_be_read_again() {
     let (_, lowered) = secured_sidecar();
     assert!(convert(&lowered, "v1beta1").unwrap().1.is_empty());
 }
+
+#[test]
+fn shared_memory_that_was_removed_stays_removed() {
+    let mut lifted = to_hub(&service(json!({"sharedMemory": {"disabled": true, "size": "1Gi"}})));
+    assert_eq!(w(&mut lifted)["sharedMemorySize"], "0");
+    assert_eq!(w(&mut to_spoke(&lifted))["sharedMemory"], json!({"disabled": true, "size": "1Gi"}));
+    w(&mut lifted).as_object_mut().unwrap().remove("sharedMemorySize");
+    assert_eq!(w(&mut to_spoke(&lifted)).get("sharedMemory"), None);
+}
+
+#[test]
+fn a_second_cache_that_was_never_mounted_outlives_a_pod_without_a_main_container() {
+    let caches = json!([
+        {"name": "c", "useAsCompilationCache": true},
+        {"name": "d", "mountPoint": "/d", "useAsCompilationCache": true},
+    ]);
+    let mut lifted = to_hub(&service(json!({"volumeMounts": caches})));
+    assert_eq!(w(&mut lifted).get("podTemplate"), None);
+    w(&mut lifted)["podTemplate"] = json!({"metadata": {"labels": {"a": "b"}}});
+    let mut lowered = to_spoke(&lifted);
+    assert_eq!(w(&mut lowered)["volumeMounts"], caches);
+    assert_eq!(w(&mut lowered)["extraPodMetadata"], json!({"labels": {"a": "b"}}));
+    assert_eq!(to_hub(&lowered)["spec"], lifted["spec"]);
+}
+
+#[test]
+fn a_second_cache_that_was_mounted_goes_with_the_main_container() {
+    let mut lifted = to_hub(&service(two_caches(json!({"image": "i", "env": [{"name": "A"}]}))));
+    let a = json!([{"name": "a", "mountPoint": "/a", "useAsCompilationCache": true}]);
+    w(&mut lifted)["podTemplate"] = json!({"metadata": {"labels": {"a": "b"}}});
+    assert_eq!(w(&mut to_spoke(&lifted))["volumeMounts"], a);
+    w(&mut lifted).as_object_mut().unwrap().remove("podTemplate");
+    assert_eq!(w(&mut to_spoke(&lifted))["volumeMounts"], a);
+}
+
+#[test]
+fn mounts_of_the_main_container_stay_there_when_a_cache_comes() {
+    let own = json!([{"name": "v", "mountPath": "/v", "subPath": "s"}]);
+    let main = json!({"image": "x:1", "volumeMounts": own});
+    let mut lifted = to_hub(&service(json!({"extraPodSpec": {"mainContainer": main}})));
+    w(&mut lifted)["compilationCache"] = json!({"pvcName": "p", "mountPath": "/p"});
+    let mut lowered = to_spoke(&lifted);
+    assert_eq!(w(&mut lowered)["extraPodSpec"]["mainContainer"], main);
+    let p = json!({"name": "p", "mountPoint": "/p", "useAsCompilationCache": true});
+    assert_eq!(w(&mut lowered)["volumeMounts"], json!([p]));
+    assert_eq!(to_hub(&lowered)["spec"], lifted["spec"]);
+}
+
+#[test]
+fn mounts_of_the_main_container_stay_there_when_the_cache_changes_or_goes() {
+    let own = json!([{"name": "v", "mountPath": "/v", "subPath": "s"}]);
+    let cache = |name: &str| json!({"name": name, "mountPoint": format!("/{name}"), "useAsCompilationCache": true});
+    let written = json!({"volumeMounts": [cache("p")], "extraPodSpec": {"mainContainer": {"volumeMounts": own}}});
+    let read = |lifted: &Value| {
+        let mut lowered = to_spoke(lifted);
+        let service = w(&mut lowered);
+        (service["volumeMounts"].clone(), service["extraPodSpec"]["mainContainer"]["volumeMounts"].clone())
+    };
+    let p = json!({"name": "p", "mountPoint": "/p"});
+    let mut lifted = to_hub(&service(written));
+    w(&mut lifted)["compilationCache"] = json!({"pvcName": "q", "mountPath": "/q"});
+    assert_eq!(read(&lifted), (json!([cache("q"), p]), own.clone()));
+    w(&mut lifted).as_object_mut().unwrap().remove("compilationCache");
+    assert_eq!(read(&lifted), (json!([p]), own.clone()));
+    w(&mut lifted)["podTemplate"]["spec"]["containers"][0]["volumeMounts"] = own.clone();
+    assert_eq!(read(&lifted), (Value::Null, own));
+}
+
+#[test]
+fn a_pod_spec_that_says_nothing_makes_no_pod_template_and_comes_back() {
+    for extra in [
+        json!({}),
+        json!({"mainContainer": {}}),
+        json!({"containers": []}),
+        json!({"mainContainer": {"name": "other"}}),
+    ] {
+        let written = service(json!({"extraPodSpec": extra}));
+        let mut lifted = to_hub(&written);
+        assert_eq!(w(&mut lifted).get("podTemplate"), None, "{extra}");
+        assert_eq!(w(&mut to_spoke(&lifted))["extraPodSpec"], extra);
+        w(&mut lifted)["podTemplate"] = json!({"metadata": {"labels": {"a": "b"}}});
+        assert_eq!(w(&mut to_spoke(&lifted))["extraPodSpec"], extra);
+    }
+}
+
+#[test]
+fn the_name_of_a_main_container_that_the_go_operator_kept_comes_back() {
+    let main = json!({"name": "other", "resources": {}});
+    let kept = json!({"version": 1, "spec": {"services": {"w": {"extraPodSpec": {"containers": null, "mainContainer": main}}}}});
+    let mut written = hub(json!({"components": [{"name": "w"}]}));
+    written["metadata"]["annotations"] = json!({"nvidia.com/dgd-spec": kept.to_string()});
+    assert_eq!(w(&mut to_spoke(&written))["extraPodSpec"], json!({"mainContainer": main}));
+}
+
+/// The port that the main container's probe asks, where both halves name one.
+fn merged_port(of_service: Value, of_main_container: Value) -> Value {
+    let probe = |port: &Value| json!({"httpGet": {"port": port}});
+    let written = service(json!({
+        "readinessProbe": probe(&of_service),
+        "extraPodSpec": {"mainContainer": {"readinessProbe": probe(&of_main_container)}},
+    }));
+    let mut lifted = to_hub(&written);
+    assert_eq!(w(&mut to_spoke(&lifted)).to_owned(), w(&mut written.clone()).to_owned());
+    w(&mut lifted)["podTemplate"]["spec"]["containers"][0]["readinessProbe"]["httpGet"]["port"].clone()
+}
+
+#[test]
+fn a_number_does_not_take_the_place_of_a_name_of_a_port() {
+    assert_eq!(merged_port(json!("http"), json!(8000)), "http");
+    assert_eq!(merged_port(json!("http"), json!(0)), "http");
+    assert_eq!(merged_port(json!(8000), json!("http")), "http");
+    assert_eq!(merged_port(json!(8000), json!(9000)), 9000);
+    assert_eq!(merged_port(json!(8000), json!(0)), 8000);
+    assert_eq!(merged_port(json!("http"), json!("grpc")), "grpc");
+}

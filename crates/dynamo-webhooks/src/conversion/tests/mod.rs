@@ -2,6 +2,7 @@
 
 #![allow(clippy::needless_pass_by_value, reason = "tests write their objects where they use them")]
 
+mod adversarial;
 pub(crate) mod arbitrary;
 mod cases;
 mod edits;

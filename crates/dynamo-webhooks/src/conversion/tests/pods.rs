@@ -28,7 +28,7 @@ fn there_is_one_where_any_field_speaks_of_the_pod() {
         json!({"volumeMounts": [{"name": "data"}]}),
         json!({"livenessProbe": {}}),
         json!({"readinessProbe": {}}),
-        json!({"extraPodSpec": {"nodeSelector": {}}}),
+        json!({"extraPodSpec": {"securityContext": {}}}),
         json!({"extraPodMetadata": {}}),
         json!({"frontendSidecar": {}}),
     ] {
@@ -44,6 +44,10 @@ fn there_is_none_where_nothing_speaks_of_the_pod() {
         json!({"envs": []}),
         json!({"extraPodSpec": {}}),
         json!({"extraPodSpec": {"mainContainer": null}}),
+        json!({"extraPodSpec": {"mainContainer": {}}}),
+        json!({"extraPodSpec": {"mainContainer": {"name": "other", "resources": {}}}}),
+        json!({"extraPodSpec": {"containers": []}}),
+        json!({"extraPodSpec": {"nodeSelector": {}, "hostNetwork": false}}),
         json!({"volumeMounts": [{"name": "cc", "useAsCompilationCache": true}]}),
     ] {
         assert_eq!(template(silent.clone()), Value::Null, "{silent}");

@@ -1,12 +1,7 @@
-use std::time::{Duration, Instant};
-
 use gateward_core::issue::MOST_ISSUES;
 use serde_json::{Value, json};
 
 use super::{create, denied_by, graph, update, worker};
-
-/// Generous even for a debug build on a busy machine; what grows with the square of the input takes minutes.
-const PATIENCE: Duration = Duration::from_secs(20);
 
 fn names(count: usize) -> Vec<String> {
     (0..count).map(|index| format!("c{index}")).collect()
@@ -17,15 +12,23 @@ fn many(names: &[String]) -> Value {
 }
 
 #[test]
-fn lists_of_any_length_are_judged_in_time() {
-    let names = names(20_000);
-    let order: Vec<String> = names.iter().map(|name| format!("x{name}")).collect();
+fn of_a_list_of_any_length_a_bounded_number_of_findings_is_told() {
+    let (order, names) = (names(20_000), names(100));
     let old = graph(many(&names), json!({}));
-    let new = graph(many(&order), json!({"restart": {"id": "x", "strategy": {"order": names}}}));
-    let start = Instant::now();
+    let others: Vec<String> = names.iter().map(|name| format!("x{name}")).collect();
+    let new = graph(many(&others), json!({"restart": {"id": "x", "strategy": {"order": order}}}));
     assert_eq!(denied_by(&create(&new)).len(), MOST_ISSUES);
     assert_eq!(denied_by(&update(&old, &new)).len(), MOST_ISSUES);
-    assert!(start.elapsed() < PATIENCE, "{:?}", start.elapsed());
+}
+
+#[test]
+fn components_far_beyond_the_schemas_bound_are_the_only_finding() {
+    let (some, many) = (graph(many(&names(100)), json!({})), graph(many(&names(101)), json!({"restart": 5})));
+    assert_eq!(denied_by(&create(&many)), ["DECODE spec.components"]);
+    assert!(!denied_by(&create(&some)).contains(&"DECODE spec.components".to_owned()));
+    // A stored list of any length is nobody's fault now.
+    let findings = update(&many, &graph(json!([worker("c0", &json!({}))]), json!({})));
+    assert!(findings.warnings().iter().any(|text| text.starts_with("spec.components of the stored object")));
 }
 
 #[test]

@@ -29,6 +29,24 @@ fn by(user: Option<&str>, old: &Value, new: &Value) -> Findings {
     }
 }
 
+/// As the API server sends an object of the other version while it converts by changing `apiVersion` alone.
+#[test]
+fn a_graph_that_was_not_converted_is_told_from_one_without_components() {
+    let said = |old: &Value, new: &Value| {
+        let denied = update(old, new);
+        assert_eq!(denied_by(&denied).len(), 1);
+        let issue = denied.answer().record.issues.of(gateward_core::Severity::Error).next().unwrap();
+        issue.message.clone().into_owned()
+    };
+    for version in ["v1alpha1", "v1beta1"] {
+        let mut unconverted = plain();
+        unconverted["apiVersion"] = format!("nvidia.com/{version}").into();
+        unconverted["spec"] = json!({});
+        assert!(said(&unconverted, &unconverted).contains("the CRD's conversion seems to be off"), "{version}");
+    }
+    assert_eq!(said(&plain(), &graph(json!([]), json!({}))), "a graph needs at least one component");
+}
+
 #[test]
 fn only_the_operator_notes_the_provider() {
     assert_silent(&by(Some(OPERATOR), &plain(), &provider("grove")));

@@ -95,6 +95,15 @@ fn every_volume_is_mounted_somewhere_unless_it_is_a_cache() {
 }
 
 #[test]
+fn a_mount_that_repeats_the_cache_need_not_say_where() {
+    let cache = json!({"name": "v", "useAsCompilationCache": true});
+    assert_found(worker(json!({"volumeMounts": [cache, {"name": "v", "mountPoint": ""}]})), &[]);
+    assert_found(worker(json!({"volumeMounts": [{"name": "v"}, cache]})), &[]);
+    let second = json!([{"name": "c", "mountPoint": "/c", "useAsCompilationCache": true}, cache, {"name": "v"}]);
+    assert_found(worker(json!({"volumeMounts": second})), &["ALPHA-05 P.volumeMounts[2].mountPoint"]);
+}
+
+#[test]
 fn an_enabled_ingress_has_a_host() {
     assert_found(worker(json!({"ingress": {"enabled": true}})), &["ALPHA-06 P.ingress.host"]);
     assert_found(worker(json!({"ingress": {"enabled": true, "host": ""}})), &["ALPHA-06 P.ingress.host"]);

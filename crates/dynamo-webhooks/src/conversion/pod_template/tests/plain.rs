@@ -1,4 +1,4 @@
-//! Which pods need not be tried. Whether they come back without that, the debug assertions of the other tests say.
+//! Which pods need not be tried. That they come back all the same is what the properties say.
 
 use proptest::prelude::*;
 

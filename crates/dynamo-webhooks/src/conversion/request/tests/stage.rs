@@ -33,7 +33,9 @@ fn every_state_has_a_phase() {
     ] {
         let object = spoke(&json!({"state": state}));
         assert_eq!(lifted(&object)["status"]["phase"], phase, "{state}");
-        assert_returns(&object);
+        if !state.is_empty() {
+            assert_returns(&object);
+        }
     }
     let made = spoke(&json!({"state": "Ready", "deployment": {"name": "g", "created": true}}));
     assert_eq!(lifted(&made)["status"]["phase"], "Deployed");
@@ -54,7 +56,9 @@ fn every_phase_has_a_state() {
     ] {
         let object = hub(&json!({"phase": phase, "dgdName": "g"}));
         assert_eq!(lowered(&object)["status"]["state"], state, "{phase}");
-        assert_returns(&object);
+        if !phase.is_empty() && phase != "Wandering" {
+            assert_returns(&object);
+        }
     }
 }
 
@@ -153,13 +157,9 @@ fn what_v1alpha1_cannot_say_is_kept() {
 }
 
 #[test]
-fn the_profiling_of_a_request_that_is_no_longer_profiled_returns_until_it_moves_on() {
+fn the_profiling_of_a_request_that_is_no_longer_profiled_does_not_return() {
     let object = hub(&json!({"phase": "Ready", "profilingPhase": "Done", "profilingJobName": "j", "dgdName": "g"}));
-    assert_returns(&object);
-    let mut there = lowered(&object);
-    there["status"]["state"] = "Profiling".into();
-    let back = lifted(&there);
-    assert_eq!(back["status"], json!({"phase": "Profiling", "dgdName": "g"}));
+    assert_eq!(lifted(&lowered(&object))["status"], json!({"phase": "Ready", "dgdName": "g"}));
 }
 
 #[test]
@@ -187,15 +187,12 @@ fn e_14_replicas_of_another_graph_are_not_restored() {
     assert_eq!(of("x"), Some(json!({"replicas": 2})));
 }
 
-/// The operator makes Pending of it; here it returns as it was, unless the request moved on.
 #[test]
 fn e_16_an_empty_state_is_pending() {
-    let mut there = lifted(&spoke(&json!({"state": "", "backend": "vllm"})));
+    let there = lifted(&spoke(&json!({"state": "", "backend": "vllm"})));
     assert_eq!(there["status"]["phase"], "Pending");
     assert_eq!(kept_status(&there), json!({"backend": "vllm"}));
-    assert_eq!(lowered(&there)["status"], json!({"backend": "vllm"}));
-    there["status"]["dgdName"] = "g".into();
-    assert_eq!(lowered(&there)["status"]["state"], "Pending");
+    assert_eq!(lowered(&there)["status"], json!({"state": "Pending", "backend": "vllm"}));
 }
 
 #[test]

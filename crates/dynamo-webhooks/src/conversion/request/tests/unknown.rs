@@ -32,7 +32,7 @@ fn those_of_v1alpha1_survive() {
         "deploymentOverrides": {"name": "n", "novel": 9},
     });
     let status = json!({
-        "state": "Ready", "novel": 1, "phase": "Failed", "deployment": {"name": "g", "novel": 2, "created": true},
+        "state": "Ready", "novel": 1, "deployment": {"name": "g", "created": true},
         "conditions": [{"type": "A", "status": "True", "novel": 3}], "generatedDeployment": {"novel": 4},
     });
     let object = with_status(alpha(&spec), status);
@@ -55,8 +55,7 @@ fn those_of_v1beta1_survive() {
         ]}}}},
     });
     let status = json!({
-        "phase": "Profiling", "novel": 1, "state": "Failed", "deploymentInfo": {"novel": 2},
-        "profilingResults": {"novel": 3, "pareto": [{"config": {"a": 1}, "novel": 4}], "selectedConfig": {"b": 1}},
+        "phase": "Profiling", "novel": 1, "profilingResults": {"pareto": [{"config": {"a": 1}}], "selectedConfig": {"b": 1}},
     });
     let object = with_status(beta(&spec), status);
     let there = converted(&object, "v1alpha1");
@@ -64,4 +63,12 @@ fn those_of_v1beta1_survive() {
     assert_eq!((&there["spec"]["useMocker"], &there["status"]["state"]), (&json!(true), &json!("Profiling")));
     assert_eq!(there["spec"]["profilingConfig"]["profilerImage"], "");
     assert_survives(&object, "v1beta1", "v1alpha1");
+}
+
+#[test]
+fn in_a_status_those_without_a_place_are_lost_because_no_annotation_of_ours_touches_it() {
+    let status = json!({"state": "Ready", "phase": "Failed", "deployment": {"name": "g", "novel": 2, "created": true}});
+    let object = with_status(alpha(&json!({"model": "m"})), status);
+    let back = converted(&converted(&object, "v1beta1"), "v1alpha1");
+    assert_eq!(back["status"], json!({"state": "Ready", "deployment": {"name": "g", "created": true}}));
 }

@@ -1,0 +1,414 @@
+//! Annotations of conversion in the hands of somebody who knows their form.
+//!
+//! Whatever they say: conversion succeeds, what is judged is what is stored, a schema that held goes on holding, and
+//! metadata and status are not theirs.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
+use std::time::SystemTime;
+
+use dynamo_api::crds::{self, Crd};
+use dynamo_api::{v1alpha1, v1beta1};
+use gateward::testing::objects;
+use gateward_core::conversion::{INCOMPLETE, Strictness, StructuralSchemas};
+use gateward_core::testing::block_on;
+use gateward_core::{Context, FieldPath, Kind, Registry, Request, Resource, Validator, Verdict};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::conversion::pod_template::fingerprint_of;
+use crate::conversion::{ComponentConversion, GraphConversion, RequestConversion};
+use crate::schemas::CrdSchemas;
+
+const PRESERVED: &str = "gateward.dev/preserved";
+
+/// A kind whose objects are drawn.
+#[derive(Debug, Clone, Copy)]
+struct Drawn {
+    crd: Crd,
+    schemas: CrdSchemas,
+    stashes: [&'static str; 2],
+}
+
+const GRAPH: Drawn = Drawn {
+    crd: crds::GRAPH_DEPLOYMENT,
+    schemas: CrdSchemas::Graph,
+    stashes: ["nvidia.com/dgd-spec", "nvidia.com/dgd-status"],
+};
+const COMPONENT: Drawn = Drawn {
+    crd: crds::COMPONENT_DEPLOYMENT,
+    schemas: CrdSchemas::Component,
+    stashes: ["nvidia.com/dcd-spec", "nvidia.com/dcd-status"],
+};
+const REQUEST: Drawn = Drawn {
+    crd: crds::GRAPH_DEPLOYMENT_REQUEST,
+    schemas: CrdSchemas::Request,
+    stashes: ["nvidia.com/dgdr-spec", "nvidia.com/dgdr-status"],
+};
+
+/// Keeps the object that it is asked to judge.
+#[derive(Clone, Default)]
+struct Judged(Arc<Mutex<Option<Value>>>);
+
+impl<H: Resource> Validator<H> for Judged {
+    async fn create(&self, new: &H, _: &Request) -> Verdict {
+        *self.0.lock().unwrap() = serde_json::to_value(new).ok();
+        Verdict::allow()
+    }
+}
+
+impl Drawn {
+    fn registry(&self, judged: &Judged) -> Registry {
+        let registry = Registry::new();
+        match self.schemas {
+            CrdSchemas::Component => registry.kind(
+                Kind::<v1beta1::DynamoComponentDeployment>::new()
+                    .spoke::<v1alpha1::DynamoComponentDeployment>(ComponentConversion)
+                    .schemas(self.schemas)
+                    .validate(judged.clone()),
+            ),
+            CrdSchemas::Request => registry.kind(
+                Kind::<v1beta1::DynamoGraphDeploymentRequest>::new()
+                    .spoke::<v1alpha1::DynamoGraphDeploymentRequest>(RequestConversion)
+                    .schemas(self.schemas)
+                    .validate(judged.clone()),
+            ),
+            CrdSchemas::Graph | CrdSchemas::ScalingAdapter => registry.kind(
+                Kind::<v1beta1::DynamoGraphDeployment>::new()
+                    .spoke::<v1alpha1::DynamoGraphDeployment>(GraphConversion)
+                    .schemas(self.schemas)
+                    .validate(judged.clone()),
+            ),
+        }
+    }
+
+    /// What the hub's validators are shown of a v1alpha1 object.
+    fn judged(&self, object: &Value) -> Value {
+        let judged = Judged::default();
+        let registry = self.registry(&judged);
+        let kind = json!({"group": "nvidia.com", "version": "v1alpha1", "kind": self.crd.kind});
+        let request = json!({"uid": "u", "operation": "CREATE", "kind": kind, "object": object, "name": "otter", "namespace": "tidepool", "userInfo": {}});
+        let review = json!({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": request});
+        let context = Context::new(SystemTime::UNIX_EPOCH, Arc::new(()));
+        let path = registry.paths().next().unwrap().0.to_owned();
+        let answer = block_on(registry.answer(&path, review.to_string().as_bytes(), &context));
+        let judged = judged.0.lock().unwrap().take();
+        judged.unwrap_or_else(|| panic!("{} {}", answer.status, String::from_utf8_lossy(&answer.body)))
+    }
+
+    fn converted(&self, object: &Value, version: &str) -> Value {
+        let converted =
+            self.registry(&Judged::default()).convert(&object.to_string(), &format!("nvidia.com/{version}"));
+        serde_json::from_str(&converted.unwrap().json).unwrap()
+    }
+
+    fn violations(&self, version: &str, object: &Value) -> BTreeSet<FieldPath> {
+        self.schemas.violations(version, object, Strictness::Values).into_iter().collect()
+    }
+
+    /// What a type of the hub's reads of an object and writes again.
+    fn typed(&self, object: &Value) -> Value {
+        fn typed<T: Resource>(object: &Value) -> Value {
+            serde_json::to_value(serde_json::from_str::<T>(&object.to_string()).unwrap()).unwrap()
+        }
+        match self.schemas {
+            CrdSchemas::Component => typed::<v1beta1::DynamoComponentDeployment>(object),
+            CrdSchemas::Request => typed::<v1beta1::DynamoGraphDeploymentRequest>(object),
+            CrdSchemas::Graph | CrdSchemas::ScalingAdapter => typed::<v1beta1::DynamoGraphDeployment>(object),
+        }
+    }
+}
+
+fn without(object: &Value, keys: &[&str]) -> Value {
+    let mut object = object.clone();
+    if let Some(Value::Object(annotations)) = object.pointer_mut("/metadata/annotations") {
+        annotations.retain(|key, _| !keys.contains(&key.as_str()));
+    }
+    object
+}
+
+/// All that must hold of an object, whatever its annotations.
+fn holds(kind: &Drawn, object: &Value, through: &str) -> Result<(), TestCaseError> {
+    let there = kind.converted(object, through);
+    prop_assert!(there["metadata"]["labels"].get(INCOMPLETE).is_none(), "{object}\n{there}");
+    let stashes: Vec<&str> = kind.stashes.into_iter().chain([PRESERVED]).collect();
+    let plain = kind.converted(&without(object, &stashes), through);
+    let (found, allowed) = (kind.violations(through, &there), kind.violations(through, &plain));
+    prop_assert!(found.is_subset(&allowed), "breaks the schema at {:?}\n{}\n{}", found, object, there);
+    let unkept = |object: &Value| {
+        let mut metadata = without(object, &stashes)["metadata"].clone();
+        metadata.as_object_mut().unwrap().retain(|_, value| *value != json!({}));
+        metadata
+    };
+    prop_assert_eq!(unkept(&there), unkept(object));
+    let without_ours = kind.converted(&without(object, &[PRESERVED]), through);
+    prop_assert_eq!(&there["status"], &without_ours["status"], "{}", object);
+    if through == "v1beta1" {
+        prop_assert_eq!(kind.judged(object), kind.typed(&there), "judged is stored: {}", object);
+    }
+    kind.converted(&there, if through == "v1beta1" { "v1alpha1" } else { "v1beta1" });
+    Ok(())
+}
+
+fn scalar() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        Just(json!(2_147_483_648_u64)),
+        Just(json!("abc")),
+        Just(json!("")),
+        Just(json!({})),
+        Just(json!([])),
+        Just(json!([{"name": "main", "image": 5}])),
+        Just(json!({"enabled": true})),
+        Just(json!({"a": {"b": [1]}})),
+    ]
+}
+
+const NAMES: [&str; 24] = [
+    "spec",
+    "status",
+    "metadata",
+    "components",
+    "services",
+    "minAvailable",
+    "multinode",
+    "restart",
+    "replicas",
+    "podTemplate",
+    "containers",
+    "extraPodSpec",
+    "mainContainer",
+    "envs",
+    "name",
+    "hardware",
+    "workload",
+    "sla",
+    "searchStrategy",
+    "overrides",
+    "experimental",
+    "scalingAdapter",
+    "novel",
+    "image",
+];
+
+fn step() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        4 => prop::sample::select(&NAMES[..]).prop_map(Value::from),
+        1 => (0..3_u32).prop_map(Value::from),
+        1 => Just(json!({"name": "w"})),
+        1 => Just(json!(u64::MAX)),
+        1 => Just(json!(-1)),
+    ]
+}
+
+fn steps() -> impl Strategy<Value = Vec<Value>> {
+    prop_oneof![
+        8 => prop::collection::vec(step(), 0..6),
+        1 => prop::collection::vec(Just(json!("x")), 200..201),
+    ]
+}
+
+/// Entries of the part of the annotation that keeps unknown fields.
+fn unknown() -> impl Strategy<Value = Value> {
+    let hollow = prop_oneof![Just(json!(null)), (0..8_u64).prop_map(Value::from), Just(json!(u64::MAX))];
+    let entry = (steps(), hollow, scalar()).prop_map(|(path, hollow, value)| {
+        let mut entry = json!({"path": path, "value": value});
+        if !hollow.is_null() {
+            entry["hollow"] = hollow;
+        }
+        entry
+    });
+    prop::collection::vec(entry, 0..4).prop_map(Value::from)
+}
+
+/// What the record of a pod is to set.
+fn changes() -> impl Strategy<Value = Value> {
+    let change = (steps(), scalar()).prop_map(|(at, is)| json!({"at": at, "is": is}));
+    prop::collection::vec(change, 0..4).prop_map(Value::from)
+}
+
+/// Losses of a request.
+fn losses() -> impl Strategy<Value = Value> {
+    let at = prop::collection::vec(prop::sample::select(&NAMES[..]), 0..4);
+    let loss = (at, prop::option::of(scalar()), prop::option::of(scalar())).prop_map(|(at, reads, was)| {
+        let at: String = at.iter().map(|name| format!("/{name}")).collect();
+        json!({"at": at, "reads": reads, "was": was})
+    });
+    prop::collection::vec(loss, 0..4).prop_map(Value::from)
+}
+
+/// The annotation, with records whose fingerprints fit the object.
+fn preserved(kind: &Drawn, object: &Value, version: &str, parts: (Value, Value, Value, Value)) -> String {
+    let (unknown, changes, losses, typed) = parts;
+    let named = pods(object).into_iter().map(|(name, of)| {
+        let record = json!({"of": of, "set": changes, "texts": {"podTemplate": typed.to_string(), "envs": "[5]"}});
+        (name, json!({"gateward": record, "componentType": "prefill", "serviceName": typed, "sharedMemory": {"disabled": true}}))
+    });
+    let known = match kind.schemas {
+        CrdSchemas::Request => json!({"spec": losses, "status": losses}),
+        _ => json!({"components": named.collect::<serde_json::Map<_, _>>()}),
+    };
+    json!({"version": 1, "known": {version: known}, "unknown": {version: unknown}}).to_string()
+}
+
+/// The names of an object's pods, each with the fingerprint of what it says.
+fn pods(object: &Value) -> Vec<(String, String)> {
+    let spec = &object["spec"];
+    if let Some(services) = spec["services"].as_object() {
+        return services.iter().map(|(name, service)| (name.clone(), fingerprint_of(service))).collect();
+    }
+    if let Some(components) = spec["components"].as_array() {
+        let name = |component: &Value| component["name"].as_str().unwrap_or_default().to_owned();
+        return components.iter().map(|component| (name(component), fingerprint_of(component))).collect();
+    }
+    vec![(String::new(), fingerprint_of(spec))]
+}
+
+fn hold(kind: &Drawn, from: &str, through: &str, cases: u32) {
+    let own = objects(kind.crd.yaml, from).ready();
+    let other = objects(kind.crd.yaml, through).ready();
+    let drawn = (own, other, unknown(), changes(), losses(), scalar(), 0..4_u8);
+    let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
+    let mut runner = proptest::test_runner::TestRunner::new(config);
+    let tried = runner.run(&drawn, |(mut object, donor, unknown, changes, losses, typed, which)| {
+        let ours = preserved(kind, &object, through, (unknown, changes, losses, typed));
+        object["metadata"]["name"] = "otter".into();
+        let annotations = &mut object["metadata"]["annotations"];
+        if which != 1 {
+            annotations[PRESERVED] = ours.into();
+        }
+        if which != 0 {
+            annotations[kind.stashes[0]] = json!({"version": 1, "spec": donor["spec"]}).to_string().into();
+        }
+        if which > 2 {
+            annotations[kind.stashes[1]] = donor["status"].to_string().into();
+        }
+        holds(kind, &object, through)
+    });
+    tried.unwrap_or_else(|error| panic!("{error}"));
+}
+
+/// How many objects each property is tried on.
+const OBJECTS: u32 = 300;
+
+#[test]
+fn no_annotation_of_a_v1alpha1_graph_makes_it_another() {
+    hold(&GRAPH, "v1alpha1", "v1beta1", OBJECTS);
+}
+
+#[test]
+fn no_annotation_of_a_v1beta1_graph_makes_it_another() {
+    hold(&GRAPH, "v1beta1", "v1alpha1", OBJECTS);
+}
+
+#[test]
+fn no_annotation_of_a_v1alpha1_component_makes_it_another() {
+    hold(&COMPONENT, "v1alpha1", "v1beta1", OBJECTS);
+}
+
+#[test]
+fn no_annotation_of_a_v1beta1_component_makes_it_another() {
+    hold(&COMPONENT, "v1beta1", "v1alpha1", OBJECTS);
+}
+
+#[test]
+fn no_annotation_of_a_v1alpha1_request_makes_it_another() {
+    hold(&REQUEST, "v1alpha1", "v1beta1", OBJECTS);
+}
+
+#[test]
+fn no_annotation_of_a_v1beta1_request_makes_it_another() {
+    hold(&REQUEST, "v1beta1", "v1alpha1", OBJECTS);
+}
+
+fn graph(version: &str, spec: &Value) -> Value {
+    let metadata = json!({"name": "otter", "namespace": "tidepool"});
+    json!({"apiVersion": format!("nvidia.com/{version}"), "kind": "DynamoGraphDeployment", "metadata": metadata, "spec": spec})
+}
+
+fn annotated(mut object: Value, kept: &Value) -> Value {
+    object["metadata"]["annotations"] = json!({PRESERVED: kept.to_string()});
+    object
+}
+
+/// A graph of one worker in each version.
+fn worker(version: &str) -> Value {
+    match version {
+        "v1alpha1" => graph(version, &json!({"services": {"w": {"componentType": "worker"}}})),
+        _ => graph(version, &json!({"components": [{"name": "w", "type": "worker"}]})),
+    }
+}
+
+#[test]
+fn h0_a_path_of_thousands_of_steps_ends_no_process() {
+    for (from, through) in [("v1alpha1", "v1beta1"), ("v1beta1", "v1alpha1")] {
+        let path: Vec<&str> = std::iter::repeat_n("x", 8000).chain(["y"]).collect();
+        let kept = json!({"version": 1, "unknown": {through: [{"path": path, "hollow": 8000, "value": 1}]}});
+        let there = GRAPH.converted(&annotated(worker(from), &kept), through);
+        assert_eq!(there["spec"], GRAPH.converted(&worker(from), through)["spec"]);
+    }
+}
+
+#[test]
+fn h1_a_known_field_does_not_come_alive_as_an_unknown_one() {
+    let at = |name: &str| json!(["spec", "components", {"name": "w"}, name]);
+    for (path, value) in [
+        (at("minAvailable"), json!("abc")),
+        (at("minAvailable"), json!(3)),
+        (at("multinode"), json!({"nodeCount": 2})),
+        (at("replicas"), json!(1000)),
+        (json!(["spec", "components", {"name": "w"}, "multinode", "x"]), json!(1)),
+        (json!(["spec", "components", {"name": "w"}, "scalingAdapter", "x"]), json!(1)),
+        (json!(["spec", "restart"]), json!({"id": "now"})),
+        (json!(["status"]), json!({"state": "successful"})),
+        (json!(["status", "novel"]), json!(1)),
+    ] {
+        let kept = json!({"version": 1, "unknown": {"v1beta1": [{"path": path, "hollow": 1, "value": value}]}});
+        let there = GRAPH.converted(&annotated(worker("v1alpha1"), &kept), "v1beta1");
+        let plain = GRAPH.converted(&worker("v1alpha1"), "v1beta1");
+        assert_eq!((&there["spec"], there.get("status")), (&plain["spec"], None), "{path}");
+    }
+}
+
+#[test]
+fn h1_a_record_with_a_fitting_fingerprint_changes_nothing_that_the_user_can_see() {
+    let object = graph(
+        "v1alpha1",
+        &json!({"services": {"w": {"componentType": "worker", "envs": [{"name": "A", "value": "1"}]}}}),
+    );
+    let of = fingerprint_of(&object["spec"]["services"]["w"]);
+    for set in [
+        json!([{"at": ["podTemplate", "spec", "containers"], "is": "abc"}]),
+        json!([{"at": ["podTemplate", "spec", "containers"], "is": [{"name": "main", "image": "evil:1"}]}]),
+        json!([{"at": ["podTemplate", "spec", "hostNetwork"], "is": true}]),
+        json!([{"at": ["podTemplate"], "is": null}]),
+    ] {
+        let kept =
+            json!({"version": 1, "known": {"v1beta1": {"components": {"w": {"gateward": {"of": of, "set": set}}}}}});
+        let there = GRAPH.converted(&annotated(object.clone(), &kept), "v1beta1");
+        assert_eq!(there["spec"], GRAPH.converted(&object, "v1beta1")["spec"], "{set}");
+    }
+}
+
+#[test]
+fn h6_a_record_that_replaces_the_whole_ends_nothing() {
+    let object = json!({"apiVersion": "nvidia.com/v1alpha1", "kind": "DynamoComponentDeployment",
+        "metadata": {"name": "otter", "namespace": "tidepool"}, "spec": {"componentType": "worker"}});
+    let of = fingerprint_of(&object["spec"]);
+    let kept = json!({"version": 1, "known": {"v1beta1": {"components": {"": {"gateward": {"of": of, "set": [{"at": [], "is": 1}]}}}}}});
+    let there = COMPONENT.converted(&annotated(object.clone(), &kept), "v1beta1");
+    assert_eq!(there["spec"], COMPONENT.converted(&object, "v1beta1")["spec"]);
+}
+
+#[test]
+fn h7_an_integer_beyond_its_type_is_left_out_of_a_marked_view() {
+    let mut object = worker("v1beta1");
+    object["spec"]["components"][0]["replicas"] = json!(2_147_483_648_u64);
+    let there = GRAPH.converted(&object, "v1alpha1");
+    assert_eq!(there["spec"]["services"]["w"]["componentType"], "worker");
+    assert_eq!(there["spec"]["services"]["w"].get("replicas"), None);
+    assert_eq!(there["metadata"]["labels"][INCOMPLETE], "true");
+    assert_eq!(there["metadata"]["annotations"]["gateward.dev/incomplete-fields"], "spec.components[0].replicas");
+}
