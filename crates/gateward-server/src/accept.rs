@@ -1,4 +1,4 @@
-//! Taking connections, up to a cap.
+//! Taking connections, up to a limit.
 
 use std::future::Future;
 use std::io;
@@ -6,68 +6,67 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::watch;
 
-use crate::limits::Cap;
+use crate::connections::{Admission, ConnectionLimit, ConnectionState, Slot};
 use crate::phase::Phase;
+use crate::refusals::Refusals;
 
 /// How long to wait when the operating system has nothing left to accept with, such as open files.
 const OUT_OF_RESOURCES: Duration = Duration::from_millis(200);
 
-/// The seats of a listener.
-#[derive(Debug, Clone)]
-pub(crate) struct Door {
-    seats: Arc<Semaphore>,
-    cap: Cap,
-}
-
-impl Door {
-    pub(crate) fn new(cap: Cap) -> Self {
-        Self { seats: Arc::new(Semaphore::new(cap.get() as usize)), cap }
-    }
-
-    fn seat(&self) -> Option<OwnedSemaphorePermit> {
-        Arc::clone(&self.seats).try_acquire_owned().ok()
-    }
-
-    /// How many seats are taken.
-    pub(crate) fn taken(&self) -> usize {
-        (self.cap.get() as usize).saturating_sub(self.seats.available_permits())
-    }
-
-    /// Waits until every seat is free.
-    pub(crate) async fn empty(&self) {
-        // An error would mean that the seats are closed, which they never are.
-        let _ = self.seats.acquire_many(self.cap.get()).await;
-    }
-}
-
-/// Accepts until the phase is [`Phase::Closing`], and spawns `converse` for each connection that finds a seat. What finds
-/// none is closed at once and `turned_away` is called.
+/// Accepts until the phase is [`Phase::Closing`], and spawns `serve` for each connection that finds room.
 pub(crate) async fn accept<F: Future<Output = ()> + Send + 'static>(
     listener: TcpListener,
-    door: Door,
+    limit: ConnectionLimit,
     mut phase: watch::Receiver<Phase>,
-    turned_away: impl Fn(),
-    converse: impl Fn(TcpStream, OwnedSemaphorePermit, watch::Receiver<Phase>) -> F,
+    refusals: Refusals,
+    serve: impl Fn(TcpStream, Arc<ConnectionState>, watch::Receiver<Phase>) -> F,
 ) {
     let watched = phase.clone();
+    let begin = |socket, slot: Slot| {
+        let serving = serve(socket, Arc::clone(slot.state()), watched.clone());
+        tokio::spawn(until_evicted(slot, serving));
+    };
     loop {
         let accepted = tokio::select! {
             biased;
             // An error means that the server was dropped.
             _ = phase.wait_for(|phase| *phase >= Phase::Closing) => return,
-            accepted = listener.accept() => accepted,
+            accepted = next(&listener, &limit) => accepted,
         };
-        match accepted.map(|(socket, _)| (socket, door.seat())) {
-            Ok((socket, Some(seat))) => drop(tokio::spawn(converse(socket, seat, watched.clone()))),
-            Ok((_, None)) => turned_away(),
+        match accepted.map(|socket| (socket, limit.admit())) {
+            Ok((socket, Admission::Free(slot))) => begin(socket, slot),
+            Ok((socket, Admission::InPlaceOfAnother(slot))) => {
+                refusals.evicted();
+                begin(socket, slot);
+            }
+            Ok((_, Admission::Refused)) => refusals.refused(),
             Err(error) if concerns_one_connection(&error) => {}
             Err(error) => {
-                tracing::warn!(target: "webhook", %error, "cannot accept connections at the moment");
+                refusals.failed(&error);
+                if limit.evict_one() {
+                    refusals.evicted();
+                }
                 tokio::time::sleep(OUT_OF_RESOURCES).await;
             }
         }
+    }
+}
+
+async fn next(listener: &TcpListener, limit: &ConnectionLimit) -> io::Result<TcpStream> {
+    limit.settled().await;
+    let (socket, _) = listener.accept().await?;
+    limit.moment().await;
+    Ok(socket)
+}
+
+/// Serves a connection until it ends or must make room. Its place is free when its socket is closed.
+async fn until_evicted(slot: Slot, serving: impl Future<Output = ()>) {
+    tokio::select! {
+        biased;
+        () = slot.evicted() => {}
+        () = serving => {}
     }
 }
 

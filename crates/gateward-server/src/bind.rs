@@ -8,7 +8,8 @@ use tokio::net::TcpListener;
 
 use crate::limits::LimitsError;
 
-/// How many connections the operating system keeps until they are accepted; tokio has the same.
+/// How many connections the operating system keeps until they are accepted. Those beyond try again a second later, which
+/// is too late for a probe; the standard library would keep 128.
 const BACKLOG: i32 = 1024;
 
 /// Why the listener doesn't listen.
@@ -26,6 +27,14 @@ pub enum BindError {
     /// The limits contradict each other.
     #[error(transparent)]
     Limits(#[from] LimitsError),
+    /// There is no thread for a listener.
+    #[error("cannot start a thread for {address}")]
+    Thread {
+        /// The address.
+        address: SocketAddr,
+        /// What the operating system says.
+        source: io::Error,
+    },
     /// The cryptography lacks what TLS needs.
     #[error("TLS can't be set up: {0}")]
     Tls(String),
@@ -35,11 +44,11 @@ pub enum BindError {
 ///
 /// The unspecified address of IPv6 takes IPv4 too, and stands for that of IPv4 alone where there is no IPv6. The
 /// unspecified address of IPv4 takes IPv4 alone.
-pub(crate) async fn bind(address: SocketAddr) -> Result<(TcpListener, SocketAddr), BindError> {
-    let listener = match listen(address).await {
+pub(crate) fn bind(address: SocketAddr) -> Result<(TcpListener, SocketAddr), BindError> {
+    let listener = match listen(address) {
         Ok(listener) => listener,
         Err(source) => match without_ipv6(address, &source) {
-            Some(instead) => listen(instead).await.map_err(|source| BindError::Address { address: instead, source })?,
+            Some(instead) => listen(instead).map_err(|source| BindError::Address { address: instead, source })?,
             None => return Err(BindError::Address { address, source }),
         },
     };
@@ -47,15 +56,12 @@ pub(crate) async fn bind(address: SocketAddr) -> Result<(TcpListener, SocketAddr
     Ok((listener, bound))
 }
 
-async fn listen(address: SocketAddr) -> io::Result<TcpListener> {
-    if is_anywhere(address) { listen_anywhere(address) } else { TcpListener::bind(address).await }
-}
-
-/// As tokio does, but for the one option, which must be set before the socket is bound: without it, what such an address
-/// means is a setting of the system.
-fn listen_anywhere(address: SocketAddr) -> io::Result<TcpListener> {
-    let socket = Socket::new(Domain::IPV6, Type::STREAM, Some(Protocol::TCP))?;
-    socket.set_only_v6(false)?;
+fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
+    if is_anywhere(address) {
+        // Without it, what such an address means is a setting of the system.
+        socket.set_only_v6(false)?;
+    }
     socket.set_reuse_address(true)?;
     socket.set_nonblocking(true)?;
     socket.bind(&address.into())?;
@@ -82,7 +88,7 @@ mod tests {
 
     /// Whether a listener on an address is reached by another.
     async fn reached(listening: &str, from: IpAddr) -> bool {
-        let (listener, bound) = bind(listening.parse().unwrap()).await.unwrap();
+        let (listener, bound) = bind(listening.parse().unwrap()).unwrap();
         let connected = TcpStream::connect((from, bound.port())).await.is_ok();
         drop(listener);
         connected
@@ -107,8 +113,8 @@ mod tests {
 
     #[tokio::test]
     async fn a_port_that_is_taken_is_said_to_be() {
-        let (_listener, bound) = bind("[::]:0".parse().unwrap()).await.unwrap();
-        let error = bind(bound).await.unwrap_err();
+        let (_listener, bound) = bind("[::]:0".parse().unwrap()).unwrap();
+        let error = bind(bound).unwrap_err();
         assert_eq!(error.to_string(), format!("cannot listen on {bound}"));
     }
 

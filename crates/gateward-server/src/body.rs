@@ -10,52 +10,74 @@ use http_body_util::BodyExt;
 use prometheus_client::metrics::gauge::Gauge;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::limits::ByteSize;
+use crate::limits::{ByteSize, Cap};
 
 /// The least that the buffer grows by. A length that is only announced takes no memory.
 const LEAST_STEP: usize = 64 * 1024;
 
-/// The memory for all bodies that are being received or judged.
+/// The memory for all bodies that are being received or judged, or whose answer is not written.
 #[derive(Clone)]
 pub(crate) struct Budget {
-    bytes: Arc<Semaphore>,
+    /// For the first bytes of each body, as many as all connections need, so that large bodies turn no small one away.
+    firsts: Arc<Semaphore>,
+    first: usize,
+    /// For what is beyond them.
+    rest: Arc<Semaphore>,
     in_use: Gauge,
 }
 
 impl Budget {
-    pub(crate) fn new(size: ByteSize, in_use: Gauge) -> Self {
-        Self { bytes: Arc::new(Semaphore::new(size.get().min(Semaphore::MAX_PERMITS))), in_use }
+    /// So much for all bodies together, beyond the first bytes of each.
+    pub(crate) fn new(rest: ByteSize, first: ByteSize, connections: Cap, in_use: Gauge) -> Self {
+        let of = |bytes: usize| Arc::new(Semaphore::new(bytes.min(Semaphore::MAX_PERMITS)));
+        let firsts = first.get().saturating_mul(connections.get() as usize);
+        Self { firsts: of(firsts), first: first.get(), rest: of(rest.get()), in_use }
     }
+}
 
-    /// Takes what is needed, or nothing: whoever holds a part of the budget must never wait for another.
-    fn take(&self, bytes: usize) -> Option<OwnedSemaphorePermit> {
-        let bytes = u32::try_from(bytes).ok()?;
-        Arc::clone(&self.bytes).try_acquire_many_owned(bytes).ok()
-    }
+/// Takes what is needed, or nothing: whoever holds a part of the budget must never wait for another.
+fn take(budget: &Arc<Semaphore>, bytes: usize) -> Option<OwnedSemaphorePermit> {
+    let bytes = u32::try_from(bytes).ok()?;
+    Arc::clone(budget).try_acquire_many_owned(bytes).ok()
 }
 
 /// A part of the budget; given back when dropped.
-struct Charge {
+pub(crate) struct Charge {
     budget: Budget,
-    permit: Option<OwnedSemaphorePermit>,
+    first: Option<OwnedSemaphorePermit>,
+    rest: Option<OwnedSemaphorePermit>,
 }
 
 impl Charge {
+    fn new(budget: &Budget) -> Self {
+        Self { budget: budget.clone(), first: None, rest: None }
+    }
+
     fn raise(&mut self, bytes: usize) -> Result<(), Undecided> {
-        let more = self.budget.take(bytes).ok_or(Undecided::Overloaded)?;
-        self.budget.in_use.inc_by(gauge_value(more.num_permits()));
-        match &mut self.permit {
-            Some(permit) => permit.merge(more),
-            none => *none = Some(more),
-        }
+        let small = self.budget.first.saturating_sub(paid(self.first.as_ref())).min(bytes);
+        let first = take(&self.budget.firsts, small).ok_or(Undecided::Overloaded)?;
+        let rest = take(&self.budget.rest, bytes - small).ok_or(Undecided::Overloaded)?;
+        self.budget.in_use.inc_by(gauge_value(bytes));
+        merge(&mut self.first, first);
+        merge(&mut self.rest, rest);
         Ok(())
     }
 }
 
 impl Drop for Charge {
     fn drop(&mut self) {
-        let bytes = self.permit.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
-        self.budget.in_use.dec_by(gauge_value(bytes));
+        self.budget.in_use.dec_by(gauge_value(paid(self.first.as_ref()) + paid(self.rest.as_ref())));
+    }
+}
+
+fn paid(permit: Option<&OwnedSemaphorePermit>) -> usize {
+    permit.map_or(0, OwnedSemaphorePermit::num_permits)
+}
+
+fn merge(permit: &mut Option<OwnedSemaphorePermit>, more: OwnedSemaphorePermit) {
+    match permit {
+        Some(permit) => permit.merge(more),
+        none => *none = Some(more),
     }
 }
 
@@ -63,33 +85,58 @@ fn gauge_value(bytes: usize) -> i64 {
     i64::try_from(bytes).unwrap_or(i64::MAX)
 }
 
-/// A body that has arrived.
-pub(crate) struct Received {
-    /// All of it, when it came in one piece: then nothing is copied.
+/// The bytes of a body.
+#[derive(Default)]
+pub(crate) struct Payload {
+    /// All of them, when they came in one piece: then nothing is copied.
     piece: Bytes,
     buffer: Vec<u8>,
+}
+
+/// A body that has arrived.
+pub(crate) struct Received {
+    payload: Payload,
     charge: Charge,
 }
 
 impl Received {
     fn new(budget: &Budget) -> Self {
-        Self { piece: Bytes::new(), buffer: Vec::new(), charge: Charge { budget: budget.clone(), permit: None } }
+        Self { payload: Payload::default(), charge: Charge::new(budget) }
+    }
+
+    /// The bytes, and what was paid for them: they may be gone before it is given back.
+    pub(crate) fn into_parts(self) -> (Payload, Charge) {
+        (self.payload, self.charge)
     }
 
     fn add(&mut self, data: Bytes, limit: usize, expected: Option<usize>) -> Result<(), Undecided> {
-        if data.len() > limit.saturating_sub(self.len()) {
+        if data.len() > limit.saturating_sub(self.payload.len()) {
             return Err(Undecided::TooLarge { limit });
         }
         self.charge.raise(data.len())?;
+        self.payload.add(data, expected);
+        Ok(())
+    }
+}
+
+impl Payload {
+    fn add(&mut self, data: Bytes, expected: Option<usize>) {
         if self.is_empty() {
             self.piece = data;
-            return Ok(());
+            return;
         }
         let piece = std::mem::take(&mut self.piece);
         make_room(&mut self.buffer, piece.len() + data.len(), expected);
         self.buffer.extend_from_slice(&piece);
         self.buffer.extend_from_slice(&data);
-        Ok(())
+    }
+}
+
+impl Deref for Payload {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        if self.buffer.is_empty() { &self.piece } else { &self.buffer }
     }
 }
 
@@ -97,7 +144,7 @@ impl Deref for Received {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        if self.buffer.is_empty() { &self.piece } else { &self.buffer }
+        &self.payload
     }
 }
 
@@ -156,7 +203,7 @@ mod tests {
     }
 
     fn budget(bytes: usize) -> Budget {
-        Budget::new(ByteSize::bytes(bytes), Gauge::default())
+        Budget::new(ByteSize::bytes(bytes), ByteSize::bytes(0), Cap::at_most(1), Gauge::default())
     }
 
     async fn status(sizes: &[usize], limit: usize, budget: &Budget) -> Result<usize, u16> {
@@ -193,6 +240,18 @@ mod tests {
         drop(held);
         assert_eq!(status(&[5, 5], 10, &budget).await, Ok(10));
         assert_eq!(budget.in_use.get(), 0, "everything was given back");
+    }
+
+    #[tokio::test]
+    async fn large_bodies_turn_no_small_one_away() {
+        let budget = Budget::new(ByteSize::bytes(10), ByteSize::bytes(5), Cap::at_most(2), Gauge::default());
+        let large = receive(pieces(&[4, 11]), 20, &budget).await.unwrap();
+        assert_eq!(budget.in_use.get(), 15);
+        assert_eq!(status(&[6], 20, &budget).await, Err(429), "nothing is left for what is beyond the first bytes");
+        assert_eq!(status(&[2, 3], 20, &budget).await, Ok(5));
+        drop(large);
+        assert_eq!(budget.in_use.get(), 0);
+        assert_eq!(status(&[15], 20, &budget).await, Ok(15));
     }
 
     #[test]

@@ -6,12 +6,14 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
+use crate::connections::ConnectionState;
 use crate::patience::Activity;
 
 /// What is known of one connection.
 #[derive(Debug, Default)]
 pub(crate) struct Conversation {
     activity: Arc<Activity>,
+    state: Arc<ConnectionState>,
     /// From when on it ends with the next answer; `None` means never.
     end: Option<Instant>,
     goodbye: Notify,
@@ -19,8 +21,13 @@ pub(crate) struct Conversation {
 
 impl Conversation {
     /// A connection that begins now. Its number decides by how much its age differs from others'.
-    pub(crate) fn new(age: Duration, number: u64) -> Self {
-        Self { end: Instant::now().checked_add(spread(age, number)), ..Self::default() }
+    pub(crate) fn new(state: Arc<ConnectionState>, age: Duration, number: u64) -> Self {
+        Self { state, end: Instant::now().checked_add(spread(age, number)), ..Self::default() }
+    }
+
+    /// What its requests tell those who look for room.
+    pub(crate) fn state(&self) -> &Arc<ConnectionState> {
+        &self.state
     }
 
     /// What its requests tell the watch over its bytes.
@@ -81,7 +88,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_connection_is_over_when_it_has_its_age() {
-        let conversation = Conversation::new(AGE, 0);
+        let conversation = Conversation::new(Arc::default(), AGE, 0);
         assert!(!conversation.is_over());
         tokio::time::advance(Duration::from_secs(269)).await;
         assert!(!conversation.is_over());
@@ -91,7 +98,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn an_endless_age_is_never_over() {
-        let conversation = Conversation::new(Duration::MAX, 1);
+        let conversation = Conversation::new(Arc::default(), Duration::MAX, 1);
         tokio::time::advance(Duration::from_hours(24 * 365)).await;
         assert!(!conversation.is_over());
     }

@@ -1,5 +1,7 @@
 //! From the head of a request to its answer.
 
+use std::future::Future;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
@@ -8,27 +10,35 @@ use http::header::{ALLOW, CONNECTION, CONTENT_TYPE, HeaderMap, HeaderValue, RETR
 use http::{Request, Response, StatusCode, Version, request};
 use http_body::Body;
 use http_body_util::Full;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::{Instant, timeout_at};
 
 use crate::answerer::Answerer;
-use crate::body::{Budget, Received, receive};
+use crate::body::{Budget, Charge, Payload, Received, receive};
+use crate::connections::{InFlight, Receiving};
 use crate::conversation::Conversation;
 use crate::entry::Entry;
 use crate::journal;
-use crate::limits::Limits;
+use crate::limits::{Cap, Limits};
 use crate::metrics::{Metrics, Overload};
-use crate::panics::caught;
+use crate::outgoing::outgoing;
+use crate::panics::{Panicked, caught};
 use crate::phase::Phase;
+use crate::pool::WorkPool;
 use crate::timeout;
+
+/// Up to this size the envelope of a body is read again to say what was given up: that takes about a millisecond.
+const READ_AGAIN: usize = 1024 * 1024;
 
 /// Where all requests of a listener are answered.
 pub(crate) struct Desk<A> {
-    answerer: A,
+    answerer: Arc<A>,
     limits: Limits,
     metrics: Metrics,
     budget: Budget,
-    turns: Semaphore,
+    turns: Arc<Semaphore>,
+    large_turns: Arc<Semaphore>,
+    pool: WorkPool,
     phase: watch::Receiver<Phase>,
 }
 
@@ -38,6 +48,20 @@ struct Reply {
     review: Option<Review>,
     judged_in: Option<Duration>,
     rest: Rest,
+    kept: Kept,
+}
+
+/// What a request holds until its answer is written.
+#[derive(Default)]
+struct Kept {
+    _in_flight: Option<InFlight>,
+    _charge: Option<Arc<Charge>>,
+}
+
+/// What a review holds until the work on it ends, which may be after its answer.
+struct Taken {
+    _turn: OwnedSemaphorePermit,
+    _charge: Arc<Charge>,
 }
 
 /// What became of the request's body.
@@ -88,9 +112,12 @@ impl Deadline {
 
 impl<A: Answerer> Desk<A> {
     pub(crate) fn new(answerer: A, limits: Limits, metrics: Metrics, phase: watch::Receiver<Phase>) -> Self {
-        let budget = Budget::new(limits.bodies_in_flight, metrics.body_bytes());
-        let turns = Semaphore::new(limits.concurrency.get() as usize);
-        Self { answerer, limits, metrics, budget, turns, phase }
+        let Limits { bodies_in_flight, inline_size, connections, .. } = limits;
+        let budget = Budget::new(bodies_in_flight, inline_size, connections, metrics.body_bytes());
+        let of = |cap: Cap| Arc::new(Semaphore::new(cap.get() as usize));
+        let (turns, large_turns) = (of(limits.concurrency), of(limits.work_queue));
+        let pool = WorkPool::new(limits.work_threads, limits.work_bytes);
+        Self { answerer: Arc::new(answerer), limits, metrics, budget, turns, large_turns, pool, phase }
     }
 
     /// Answers a request whose head was read.
@@ -101,7 +128,7 @@ impl<A: Answerer> Desk<A> {
         let _busy = conversation.activity().begin();
         let _counted = self.metrics.request();
         let (head, body) = request.into_parts();
-        let reply = self.reply(&head, body).await;
+        let reply = self.reply(&head, body, conversation.state().receive()).await;
         self.metrics.answered(reply.review, &reply.answer.record, reply.judged_in);
         journal::answered(reply.review, &reply.answer.record, reply.judged_in);
         if reply.rest == Rest::Left {
@@ -115,7 +142,7 @@ impl<A: Answerer> Desk<A> {
         self.response(reply, parting)
     }
 
-    async fn reply<B>(&self, head: &request::Parts, body: B) -> Reply
+    async fn reply<B>(&self, head: &request::Parts, body: B, receiving: Receiving) -> Reply
     where
         B: Body<Data = Bytes> + Unpin,
     {
@@ -124,10 +151,13 @@ impl<A: Answerer> Desk<A> {
         let length = body.size_hint().exact();
         let entry = match Entry::of(head, length, |path| self.answerer.route(path), &self.limits) {
             Ok(entry) => entry,
-            Err(why) => return Reply::refusal(self.answerer.route(head.uri.path()), why, rest),
+            Err(why) => {
+                let in_flight = (rest == Rest::Read).then(|| receiving.whole());
+                return Reply::refusal(self.answerer.route(head.uri.path()), why, rest).keeping(in_flight, None);
+            }
         };
         match self.receive(body, entry.limit, deadline).await {
-            Ok(body) => self.judge(head.uri.path(), &body, entry.review, deadline).await,
+            Ok(body) => self.judge(head.uri.path(), body, entry.review, deadline, receiving.whole()).await,
             Err(why) => Reply::refusal(Some(entry.review), why, Rest::Left),
         }
     }
@@ -148,29 +178,63 @@ impl<A: Answerer> Desk<A> {
         Ok(body)
     }
 
-    async fn judge(&self, path: &str, body: &[u8], review: Review, deadline: Deadline) -> Reply {
-        let Ok(_turn) = self.turns.try_acquire() else {
-            self.metrics.shed(Overload::Concurrency);
-            return Reply::refusal(Some(review), Undecided::Overloaded, Rest::Read);
+    async fn judge(
+        &self,
+        path: &str,
+        received: Received,
+        review: Review,
+        deadline: Deadline,
+        in_flight: InFlight,
+    ) -> Reply {
+        let (turns, overload) = if self.is_large(received.len()) {
+            (&self.large_turns, Overload::Work)
+        } else {
+            (&self.turns, Overload::Concurrency)
+        };
+        let Ok(turn) = Arc::clone(turns).try_acquire_owned() else {
+            self.metrics.shed(overload);
+            return Reply::refusal(Some(review), Undecided::Overloaded, Rest::Read).keeping(Some(in_flight), None);
         };
         let start = Instant::now();
-        // Within the block, so that a panic before the first `await` is caught too.
-        let answering = caught(async { self.answerer.answer(path, body, deadline.wall).await });
-        let answer = match timeout_at(deadline.end, answering).await {
+        let (body, charge) = received.into_parts();
+        let (body, charge) = (Arc::new(body), Arc::new(charge));
+        let taken = Taken { _turn: turn, _charge: Arc::clone(&charge) };
+        let answering = answer(Arc::clone(&self.answerer), path.to_owned(), Arc::clone(&body), deadline.wall, taken);
+        let answer = match timeout_at(deadline.end, self.work(body.len(), answering)).await {
             Ok(Ok(answer)) => answer,
-            Ok(Err(_panicked)) => {
+            Ok(Err(Panicked)) => {
                 self.metrics.panicked();
                 journal::panicked(path);
-                Answer::undecided_on(review, body, Undecided::Panicked)
+                given_up(review, &body, Undecided::Panicked)
             }
-            Err(_elapsed) => Answer::undecided_on(review, body, Undecided::Deadline),
+            Err(_elapsed) => given_up(review, &body, Undecided::Deadline),
         };
-        Reply { answer, review: Some(review), judged_in: Some(start.elapsed()), rest: Rest::Read }
+        let reply = Reply {
+            answer,
+            review: Some(review),
+            judged_in: Some(start.elapsed()),
+            rest: Rest::Read,
+            kept: Kept::default(),
+        };
+        reply.keeping(Some(in_flight), Some(charge))
+    }
+
+    /// Works on a body of so many bytes: here, or where it holds up nobody.
+    async fn work<T: Send + 'static>(
+        &self,
+        bytes: usize,
+        work: impl Future<Output = T> + Send + 'static,
+    ) -> Result<T, Panicked> {
+        if self.is_large(bytes) { self.pool.run(bytes, work).await } else { caught(work).await }
+    }
+
+    fn is_large(&self, bytes: usize) -> bool {
+        bytes > self.limits.inline_size.get()
     }
 
     fn response(&self, reply: Reply, parting: Parting) -> Response<Full<Bytes>> {
         let status = status(reply.answer.status);
-        let mut response = Response::new(Full::new(Bytes::from(reply.answer.body)));
+        let mut response = Response::new(Full::new(outgoing(reply.answer.body, reply.kept)));
         *response.status_mut() = status;
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -197,8 +261,28 @@ impl<A: Answerer> Desk<A> {
 
 impl Reply {
     fn refusal(review: Option<Review>, why: Undecided, rest: Rest) -> Self {
-        Self { answer: Answer::undecided(why), review, judged_in: None, rest }
+        Self { answer: Answer::undecided(why), review, judged_in: None, rest, kept: Kept::default() }
     }
+
+    fn keeping(self, in_flight: Option<InFlight>, charge: Option<Arc<Charge>>) -> Self {
+        Self { kept: Kept { _in_flight: in_flight, _charge: charge }, ..self }
+    }
+}
+
+/// The work on a review. Nothing of it is done before it is polled, so that every panic of it can be caught.
+async fn answer<A: Answerer>(
+    answerer: Arc<A>,
+    path: String,
+    body: Arc<Payload>,
+    deadline: SystemTime,
+    _taken: Taken,
+) -> Answer {
+    answerer.answer(&path, &body, deadline).await
+}
+
+/// The answer to a review that is given up, which says what it was about where that is quickly read.
+fn given_up(review: Review, body: &[u8], why: Undecided) -> Answer {
+    if body.len() <= READ_AGAIN { Answer::undecided_on(review, body, why) } else { Answer::undecided(why) }
 }
 
 /// Never a redirect: the API server would follow it (CVE-2020-8561).

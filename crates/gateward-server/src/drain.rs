@@ -1,6 +1,9 @@
 //! The end of a server, step by step. Each step is a type of its own, so none can be left out or come too early.
 
+use std::future::Future;
 use std::time::Duration;
+
+use tokio::time::{sleep, timeout};
 
 use crate::phase::Phase;
 use crate::readiness::Listener;
@@ -20,6 +23,27 @@ pub struct Drain {
 impl Default for Drain {
     fn default() -> Self {
         Self { grace: Duration::from_secs(10), finish: Duration::from_secs(15) }
+    }
+}
+
+impl Serving {
+    /// Ends the server: [`Leaving`] for the grace, then closing, until all is answered or the time is over.
+    pub async fn drain(self, drain: Drain) -> Drained {
+        self.drain_hastened(drain, std::future::pending).await
+    }
+
+    /// The same, but whenever `hurry` ends, so does what is waited for: first the grace, then requests in flight.
+    pub async fn drain_hastened(self, drain: Drain, mut hurry: impl AsyncFnMut()) -> Drained {
+        let leaving = self.leave();
+        // Which of the two ended it makes no difference.
+        let _ = timeout(drain.grace, hurry()).await;
+        let closing = leaving.close().await;
+        closing.finish_until(async { drop(timeout(drain.finish, hurry()).await) }).await
+    }
+
+    /// Begins the end: readiness fails, everything is still served.
+    pub fn leave(self) -> Leaving {
+        Leaving::of(self)
     }
 }
 
@@ -53,8 +77,15 @@ pub struct Closing(Serving);
 impl Closing {
     /// Waits until every connection has ended, and cuts off what is left after `limit`.
     pub async fn finish(self, limit: Duration) -> Drained {
-        let ended = tokio::time::timeout(limit, self.0.door.empty()).await;
-        let cut = if ended.is_ok() { 0 } else { self.0.door.taken() };
+        self.finish_until(sleep(limit)).await
+    }
+
+    async fn finish_until(self, over: impl Future<Output = ()>) -> Drained {
+        let cut = tokio::select! {
+            biased;
+            () = self.0.connections.empty() => 0,
+            () = over => self.0.connections.taken(),
+        };
         self.0.phase.send_replace(Phase::Cut);
         Drained { cut }
     }

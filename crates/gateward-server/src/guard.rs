@@ -129,6 +129,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Guarded<S> {
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
         let result = Pin::new(&mut this.stream).poll_flush(cx);
+        if result.is_ready() {
+            this.wait.flushed();
+        }
         this.after_write(cx, result)
     }
 
@@ -171,8 +174,12 @@ mod tests {
 
     use super::*;
 
-    const PATIENCE: Patience =
-        Patience { idle: Duration::from_mins(2), head: Some(Duration::from_secs(5)), write: Duration::from_secs(10) };
+    const PATIENCE: Patience = Patience {
+        idle: Duration::from_mins(2),
+        head: Some(Duration::from_secs(5)),
+        write: Duration::from_secs(10),
+        answer: Duration::from_secs(30),
+    };
 
     fn pair(room: usize) -> (Guarded<DuplexStream>, DuplexStream, Arc<Activity>) {
         let (near, far) = duplex(room);
@@ -223,6 +230,21 @@ mod tests {
         let start = Instant::now();
         assert_eq!(near.write_all(b"a long answer").await.unwrap_err().kind(), io::ErrorKind::TimedOut);
         assert_eq!((start.elapsed().as_secs(), activity.given_up()), (10, Some(Silence::Answer)));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_peer_that_takes_its_answer_byte_by_byte_is_given_up_too() {
+        let (mut near, mut far, activity) = pair(4);
+        let start = Instant::now();
+        let nibble = tokio::spawn(async move {
+            while far.read_exact(&mut [0]).await.is_ok() {
+                tokio::time::sleep(Duration::from_secs(5)).await;
+            }
+        });
+        assert_eq!(near.write_all(&[b'x'; 1_000]).await.unwrap_err().kind(), io::ErrorKind::TimedOut);
+        assert_eq!((start.elapsed().as_secs(), activity.given_up()), (30, Some(Silence::Answer)));
+        drop(near);
+        nibble.await.unwrap();
     }
 
     #[tokio::test(start_paused = true)]

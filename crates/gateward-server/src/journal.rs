@@ -7,7 +7,10 @@ use std::time::Duration;
 use gateward_core::{FieldPath, Outcome, Record, Review, Severity};
 use tracing::{debug, error, info, warn};
 
+use crate::limits::Cap;
+use crate::metrics::Port;
 use crate::readiness::Handshake;
+use crate::refusals::Counts;
 
 /// The target of every line, so that a search for "webhook" finds them.
 pub(crate) const TARGET: &str = "webhook";
@@ -182,6 +185,21 @@ fn shown(text: &str) -> Cow<'_, str> {
         Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
         None => Cow::Borrowed(text),
     }
+}
+
+/// Connections found no room since the last such line, or the operating system had nothing to accept with.
+pub(crate) fn no_room(port: Port, Counts { refused, evicted, failed }: Counts, error: Option<&std::io::Error>) {
+    let port = port.as_str();
+    match error {
+        None => warn!(target: TARGET, port, refused, evicted, failed, "connection limit reached"),
+        Some(error) => warn!(target: TARGET, port, refused, evicted, failed, %error, "cannot accept connections"),
+    }
+}
+
+/// Fewer connections are taken than asked for.
+pub(crate) fn few_files(asked: Cap, most: Cap) {
+    let (asked, most) = (asked.get(), most.get());
+    warn!(target: TARGET, asked, most, "connection limit lowered: the process may open too few files (ulimit -n)");
 }
 
 /// The one limit that breaks requests when it is set too low.

@@ -7,12 +7,15 @@
 //! use std::time::SystemTime;
 //! use gateward_certs::{Authority, CommonName, ServerNames, SystemKeys, TEN_YEARS, Validity};
 //! use gateward_core::{Facts, Registry};
-//! use gateward_server::{Drain, Identity, IdentitySlot, PlainServer, Readiness, RegistryAnswerer, Server, Trust};
+//! use gateward_server::{
+//!     Drain, Identity, IdentitySlot, Metrics, PlainServer, Port, Readiness, RegistryAnswerer, Server, Trust,
+//! };
 //!
 //! # tokio::runtime::Runtime::new()?.block_on(async {
 //! let anywhere = "127.0.0.1:0".parse()?;
-//! let readiness = Readiness::new();
-//! let health = PlainServer::bind(anywhere, readiness.clone()).await?; // answers before anything else is there
+//! let (readiness, metrics) = (Readiness::new(), Metrics::new("otter"));
+//! // It answers before anything else is there.
+//! let health = PlainServer::bind(anywhere, Port::Health, readiness.clone(), &metrics).await?;
 //!
 //! let validity = Validity::starting(SystemTime::now(), TEN_YEARS)?;
 //! let authority = Authority::new(&CommonName::new("otter webhooks")?, validity, &SystemKeys)?;
@@ -21,7 +24,8 @@
 //! let facts = || Arc::new(()) as Arc<dyn Facts>;
 //! let answerer = RegistryAnswerer::new(Arc::new(Registry::new()), facts);
 //! let identity = IdentitySlot::holding(Identity::try_from(&leaf)?);
-//! let server = Server::new(identity, answerer).readiness(readiness.clone()).bind(anywhere).await?.serve();
+//! let server = Server::new(identity, answerer).metrics(metrics).readiness(readiness.clone());
+//! let server = server.bind(anywhere).await?.serve();
 //!
 //! let trust = Trust { authorities: vec![authority.certificate().clone()], name: "localhost".try_into()? };
 //! server.prove(&trust).await;
@@ -48,25 +52,30 @@ mod answerer;
 mod authorize;
 mod bind;
 mod body;
+mod connections;
 mod conversation;
 mod desk;
 mod drain;
 mod entry;
+mod files;
 mod guard;
 mod identity;
 mod journal;
 mod limits;
 pub mod manual;
 pub mod metrics;
+mod outgoing;
 mod pages;
 mod panics;
 mod patience;
 mod phase;
 mod plain;
+mod pool;
 mod proof;
 mod protocols;
 mod readiness;
 mod reception;
+mod refusals;
 mod secure;
 mod server;
 mod timeout;
@@ -77,10 +86,10 @@ pub use bind::BindError;
 pub use drain::{Closing, Drain, Drained, Leaving};
 pub use identity::{Identity, IdentityError, IdentitySlot};
 pub use limits::{API_SERVER_KEEPS_IDLE, ByteSize, Cap, Limits, LimitsError};
-pub use metrics::Metrics;
 pub use metrics::cluster::{ClusterMetrics, Consumers, Role};
+pub use metrics::{Metrics, Port};
 pub use pages::{Page, Pages, PlainRequest};
-pub use panics::log_places_of_panics;
+pub use panics::{Panicked, caught, log_places_of_panics};
 pub use plain::PlainServer;
 pub use proof::{Caller, Callers, Trust};
 #[cfg(feature = "http2")]

@@ -1,7 +1,7 @@
 //! What one peer, and all peers together, may take from the process.
 
 use std::fmt;
-use std::num::NonZeroU32;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::time::Duration;
 
 /// How long the API server keeps an idle connection before it closes it (the default of Go's transport, which its
@@ -65,9 +65,10 @@ impl Cap {
 /// Every limit of the listener. [`crate::manual`] tells which attack each of them is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
-    /// How many connections are open at a time, those in a handshake included; one more is closed at once. Default 512:
-    /// some HTTP/1.1 connections from each of several API servers, below the 1024 open files that a shell allows, and
-    /// some 15 MiB of buffers at worst.
+    /// How many connections are open at a time, those in a handshake included. One more takes the place of the oldest that
+    /// has not yet brought a whole request, or of the one that rests for longest; where all have a request under way, it
+    /// is closed at once. Default 512: some HTTP/1.1 connections from each of several API servers, below the 1024 open
+    /// files that a shell allows, and some 15 MiB of buffers at worst.
     pub connections: Cap,
     /// How long a TLS handshake may take. Default 5 s: an API server in the same cluster needs milliseconds.
     pub handshake: Duration,
@@ -91,11 +92,26 @@ pub struct Limits {
     /// How large the body of a ConversionReview may be. Default 128 MiB: the API server converts whole lists in one
     /// call.
     pub conversion_size: ByteSize,
-    /// How much memory all bodies together may take. Default 256 MiB: two of the largest conversions at a time.
+    /// How much memory all bodies together may take, each until its answer is written, beyond the first `inline_size` of
+    /// each. Default 256 MiB: two of the largest conversions at a time. With the first 32 KiB of all connections that is
+    /// 272 MiB.
     pub bodies_in_flight: ByteSize,
-    /// How many reviews are judged at a time. Default 256: judging takes well below a millisecond, so more than that
-    /// means that something that handlers wait for is stuck.
+    /// How many reviews up to `inline_size` are judged at a time. Default 256: judging takes well below a millisecond, so
+    /// more than that means that something that handlers wait for is stuck.
     pub concurrency: Cap,
+    /// Up to which size a body is judged on the thread that received it. What is larger is judged on threads beside those
+    /// that move bytes. Default 32 KiB: at 150 ms a MiB, such a review takes 5 ms, so that it delays no other by more.
+    pub inline_size: ByteSize,
+    /// How many larger reviews are computed on at a time. Work that was given up keeps its thread until it ends. Default:
+    /// one for each processor, and at least two, so that one review alone never holds up all larger ones.
+    pub work_threads: Cap,
+    /// How many larger reviews are computed on or wait for a thread, work that was given up included. Default 128: with
+    /// `concurrency` well below `connections`, so that there is always a connection that can make room.
+    pub work_queue: Cap,
+    /// How large the bodies of all larger reviews together may be that are judged at a time, those that wait for something
+    /// included; a larger one is judged alone. Default 128 MiB: judging takes up to twelve times the memory of the body,
+    /// so all of it takes 1.5 GiB beside `bodies_in_flight`.
+    pub work_bytes: ByteSize,
     /// How long a review may take when the caller doesn't say, and at most. Default 30 s: the longest `timeoutSeconds`
     /// that Kubernetes accepts.
     pub deadline: Duration,
@@ -123,12 +139,22 @@ impl Default for Limits {
             conversion_size: ByteSize::mebibytes(128),
             bodies_in_flight: ByteSize::mebibytes(256),
             concurrency: Cap::at_most(256),
+            inline_size: ByteSize::kibibytes(32),
+            work_threads: processors(),
+            work_queue: Cap::at_most(128),
+            work_bytes: ByteSize::mebibytes(128),
             deadline: Duration::from_secs(30),
             write: Duration::from_secs(10),
             linger: Duration::from_secs(1),
             retry_after: Duration::from_secs(1),
         }
     }
+}
+
+/// One for each processor, and at least two.
+fn processors() -> Cap {
+    let processors = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    Cap::at_most(u32::try_from(processors).unwrap_or(u32::MAX).max(2))
 }
 
 impl Limits {
@@ -172,6 +198,12 @@ mod tests {
     #[test]
     fn the_defaults_go_together() {
         assert_eq!(Limits::default().check(), Ok(()));
+    }
+
+    #[test]
+    fn reviews_under_way_never_take_all_connections() {
+        let Limits { connections, concurrency, work_queue, .. } = Limits::default();
+        assert!(concurrency.get() + work_queue.get() < connections.get());
     }
 
     #[test]

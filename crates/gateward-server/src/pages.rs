@@ -1,13 +1,17 @@
 //! Pages that people, probes and scrapers fetch. They are small, and know nothing of reviews.
+//!
+//! Each listener of pages has a thread and a runtime of its own, so that no work on reviews delays a probe.
 
 use std::convert::Infallible;
 use std::future::Future;
+use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{ACCEPT, ALLOW, CONTENT_TYPE, HeaderValue};
+use http::header::{ACCEPT, ALLOW, CONNECTION, CONTENT_TYPE, HeaderValue};
 use http::{Method, Request, Response, StatusCode, request};
 use http_body_util::Full;
 use hyper::body::Incoming;
@@ -16,14 +20,22 @@ use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
-use tokio::sync::watch;
+use tokio::runtime::Builder;
+use tokio::sync::{oneshot, watch};
 
-use crate::accept::{Door, accept};
+use crate::accept::accept;
 use crate::bind::{BindError, bind};
+use crate::connections::{ConnectionLimit, ConnectionState, InFlight};
+use crate::files;
 use crate::guard::Guarded;
 use crate::limits::{ByteSize, Cap, Limits};
+use crate::outgoing::outgoing;
 use crate::patience::{Activity, Patience};
 use crate::phase::Phase;
+use crate::refusals::Refusals;
+
+/// How long a peer may take over a page, however slow it is.
+const LONGEST_ANSWER: Duration = Duration::from_secs(10);
 
 /// What is known of a request for a page.
 #[derive(Debug, Clone, Copy)]
@@ -64,24 +76,38 @@ pub(crate) struct PageListener {
 }
 
 impl PageListener {
-    /// Binds an address and spawns `receive` for each connection, on the runtime of the caller.
+    /// Binds an address and serves each connection with `serve`, on a thread of its own.
     pub(crate) async fn bind<F: Future<Output = ()> + Send + 'static>(
         address: SocketAddr,
-        receive: impl Fn(TcpStream, watch::Receiver<Phase>) -> F + Send + Sync + 'static,
+        refusals: Refusals,
+        serve: impl Fn(TcpStream, Arc<ConnectionState>, watch::Receiver<Phase>) -> F + Send + Sync + 'static,
     ) -> Result<Self, BindError> {
-        let (listener, address) = bind(address).await?;
+        let no_thread = |source| BindError::Thread { address, source };
         let (phase, watched) = watch::channel(Phase::Serving);
-        let door = Door::new(limits().connections);
-        tokio::spawn(async move {
-            let seated = |socket, seat, phase| {
-                let conversation = receive(socket, phase);
-                async move {
-                    let _seat = seat;
-                    conversation.await;
-                }
+        let (bound, is_bound) = oneshot::channel();
+        let runtime = Builder::new_current_thread().enable_all().build().map_err(no_thread)?;
+        let name = refusals.port().as_str().to_owned();
+        let listening = async move {
+            let (listener, taken) = match bind(address) {
+                Ok((listener, address)) => (Some(listener), Ok(address)),
+                Err(error) => (None, Err(error)),
             };
-            accept(listener, door, watched, || {}, seated).await;
-        });
+            // Who doesn't wait for it any more has dropped the phase too, which ends accepting at once.
+            let _ = bound.send(taken);
+            if let Some(listener) = listener {
+                accept(
+                    listener,
+                    ConnectionLimit::new(files::for_pages(limits().connections)),
+                    watched,
+                    refusals,
+                    serve,
+                )
+                .await;
+            }
+        };
+        thread::Builder::new().name(name).spawn(move || runtime.block_on(listening)).map_err(no_thread)?;
+        let ended = |_| no_thread(io::Error::other("it ended at once"));
+        let address = is_bound.await.map_err(ended)??;
         Ok(Self { address, _phase: phase })
     }
 
@@ -91,16 +117,26 @@ impl PageListener {
 }
 
 /// A listener's answer.
-pub(crate) type Answered = Response<Full<Bytes>>;
+pub(crate) type Answered = Response<Vec<u8>>;
 
 /// Few, small and quick: a kubelet and a scraper or two.
 pub(crate) fn limits() -> Limits {
-    Limits { connections: Cap::at_most(64), head_size: ByteSize::kibibytes(16), ..Limits::default() }
+    let quick = Duration::from_secs(3);
+    Limits {
+        connections: Cap::at_most(64),
+        handshake: quick,
+        idle: quick,
+        head: quick,
+        write: quick,
+        head_size: ByteSize::kibibytes(16),
+        ..Limits::default()
+    }
 }
 
-/// Serves a connection until it ends.
+/// Serves a connection until its one request is answered.
 pub(crate) async fn converse<S, F>(
     stream: S,
+    state: &Arc<ConnectionState>,
     mut phase: watch::Receiver<Phase>,
     answer: impl Fn(Request<Incoming>) -> F,
 ) where
@@ -108,13 +144,14 @@ pub(crate) async fn converse<S, F>(
     F: Future<Output = Answered>,
 {
     let (limits, activity) = (limits(), Arc::<Activity>::default());
-    let patience = Patience { idle: limits.idle, head: Some(limits.head), write: limits.write };
+    let patience = Patience { idle: limits.idle, head: Some(limits.head), write: limits.write, answer: LONGEST_ANSWER };
     let stream = Guarded::new(stream, Arc::clone(&activity), patience, Duration::ZERO);
     let service = service_fn(|request| {
-        let (busy, answer) = (activity.begin(), answer(request));
+        let (busy, in_flight) = (activity.begin(), state.receive().whole());
+        let answer = answer(request);
         async move {
             let _busy = busy;
-            Ok::<_, Infallible>(answer.await)
+            Ok::<_, Infallible>(last(answer.await, in_flight))
         }
     });
     let mut builder = http1::Builder::new();
@@ -125,6 +162,14 @@ pub(crate) async fn converse<S, F>(
         _ = connection => {}
         _ = phase.wait_for(|phase| *phase >= Phase::Closing) => {}
     }
+}
+
+/// Ends the connection with an answer: nobody who fetches a page needs another at once, and a connection that rests takes
+/// the place of one that asks.
+fn last(answer: Answered, in_flight: InFlight) -> Response<Full<Bytes>> {
+    let mut response = answer.map(|body| Full::new(outgoing(body, in_flight)));
+    response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    response
 }
 
 /// Whether a request is for a page at all, whoever it comes from; the answer that says why not, else.
@@ -157,7 +202,7 @@ pub(crate) fn text(status: StatusCode, body: &str) -> Answered {
 }
 
 fn response(page: Page) -> Answered {
-    let mut response = Response::new(Full::new(Bytes::from(page.body)));
+    let mut response = Response::new(page.body.into_bytes());
     *response.status_mut() = StatusCode::from_u16(page.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(page.content_type));
     response

@@ -8,10 +8,10 @@ use crate::journal::TARGET;
 
 /// A future panicked; what it said is not kept, for it may hold parts of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Panicked;
+pub struct Panicked;
 
 /// Runs a future and catches its panic.
-pub(crate) async fn caught<F: Future>(future: F) -> Result<F::Output, Panicked> {
+pub async fn caught<F: Future>(future: F) -> Result<F::Output, Panicked> {
     let mut future = pin!(future);
     poll_fn(|cx| {
         let polled = panic::catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx)));

@@ -92,6 +92,8 @@ pub(crate) struct Patience {
     pub head: Option<Duration>,
     /// For the peer to take a part of an answer.
     pub write: Duration,
+    /// For the peer to take all of it.
+    pub answer: Duration,
 }
 
 /// What a connection waits for, and since when.
@@ -102,11 +104,12 @@ pub(crate) struct Wait {
     idle_since: Option<Instant>,
     head_since: Option<Instant>,
     stalled_since: Option<Instant>,
+    answering_since: Option<Instant>,
 }
 
 impl Wait {
     pub(crate) fn new(patience: Patience) -> Self {
-        Self { patience, begun: 0, idle_since: None, head_since: None, stalled_since: None }
+        Self { patience, begun: 0, idle_since: None, head_since: None, stalled_since: None, answering_since: None }
     }
 
     /// Bytes came in. Between two requests the first of them begins a head.
@@ -135,12 +138,18 @@ impl Wait {
     /// The peer takes no more bytes: until when to wait.
     pub(crate) fn for_room(&mut self, now: impl FnOnce() -> Instant) -> (Instant, Silence) {
         let since = *self.stalled_since.get_or_insert_with(now);
-        (since + self.patience.write, Silence::Answer)
+        let answering = *self.answering_since.get_or_insert(since);
+        ((since + self.patience.write).min(answering + self.patience.answer), Silence::Answer)
     }
 
     /// The peer took bytes.
     pub(crate) fn sent(&mut self) {
         self.stalled_since = None;
+    }
+
+    /// The peer took all that there was.
+    pub(crate) fn flushed(&mut self) {
+        (self.stalled_since, self.answering_since) = (None, None);
     }
 
     /// Whether no request is being answered. A request that began since the last look ended the head before it.
@@ -157,8 +166,12 @@ impl Wait {
 mod tests {
     use super::*;
 
-    const PATIENCE: Patience =
-        Patience { idle: Duration::from_mins(2), head: Some(Duration::from_secs(5)), write: Duration::from_secs(10) };
+    const PATIENCE: Patience = Patience {
+        idle: Duration::from_mins(2),
+        head: Some(Duration::from_secs(5)),
+        write: Duration::from_secs(10),
+        answer: Duration::from_secs(30),
+    };
 
     struct Scene {
         wait: Wait,
@@ -248,5 +261,18 @@ mod tests {
         assert_eq!(scene.wait.for_room(|| later).0, scene.at(10));
         scene.wait.sent();
         assert_eq!(scene.wait.for_room(|| later).0, scene.at(19));
+    }
+
+    #[test]
+    fn a_peer_that_takes_a_byte_now_and_then_is_given_up_in_the_end() {
+        let mut scene = scene();
+        for second in [0, 9, 18, 27] {
+            let now = scene.at(second);
+            assert_eq!(scene.wait.for_room(|| now).0, scene.at((second + 10).min(30)));
+            scene.wait.sent();
+        }
+        scene.wait.flushed();
+        let next = scene.at(29);
+        assert_eq!(scene.wait.for_room(|| next).0, scene.at(39), "the next answer has its own time");
     }
 }

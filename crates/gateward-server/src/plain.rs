@@ -1,5 +1,6 @@
 //! Pages over plain HTTP, for anyone: probes, and metrics where nothing guards them.
 
+use std::future::ready;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
@@ -7,7 +8,9 @@ use http::Request;
 use hyper::body::Incoming;
 
 use crate::bind::BindError;
+use crate::metrics::{Metrics, Port};
 use crate::pages::{Answered, PageListener, Pages, asked_for, converse, page};
+use crate::refusals::Refusals;
 
 /// A listener that serves pages until it is dropped.
 #[derive(Debug)]
@@ -15,14 +18,20 @@ use crate::pages::{Answered, PageListener, Pages, asked_for, converse, page};
 pub struct PlainServer(PageListener);
 
 impl PlainServer {
-    /// Binds an address (port 0 takes a free one) and serves at once, on the runtime of the caller.
-    pub async fn bind(address: SocketAddr, pages: impl Pages) -> Result<Self, BindError> {
+    /// Binds an address (port 0 takes a free one) and serves at once, on a thread of its own. `metrics` count connections
+    /// that find no room at `port`.
+    pub async fn bind(
+        address: SocketAddr,
+        port: Port,
+        pages: impl Pages,
+        metrics: &Metrics,
+    ) -> Result<Self, BindError> {
         let pages = Arc::new(pages);
-        let receive = move |socket, phase| {
+        let serve = move |socket, state, phase| {
             let pages = Arc::clone(&pages);
-            async move { converse(socket, phase, |request| std::future::ready(answer(request, &*pages))).await }
+            async move { converse(socket, &state, phase, |request| ready(answer(request, &*pages))).await }
         };
-        PageListener::bind(address, receive).await.map(Self)
+        PageListener::bind(address, Refusals::new(port, metrics.clone()), serve).await.map(Self)
     }
 
     /// The bound address.

@@ -20,6 +20,7 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
 use crate::answerer::Answerer;
+use crate::connections::ConnectionState;
 use crate::conversation::Conversation;
 use crate::desk::Desk;
 use crate::guard::Guarded;
@@ -56,11 +57,16 @@ impl<A: Answerer> Reception<A> {
     }
 
     /// Serves a connection until it ends.
-    pub(crate) async fn converse(self: Arc<Self>, socket: TcpStream, phase: watch::Receiver<Phase>) {
+    pub(crate) async fn converse(
+        self: Arc<Self>,
+        socket: TcpStream,
+        state: Arc<ConnectionState>,
+        phase: watch::Receiver<Phase>,
+    ) {
         let _counted = self.metrics.connection();
         let Some(stream) = self.handshake(socket).await else { return };
         let number = self.received.fetch_add(1, Ordering::Relaxed);
-        let conversation = Arc::new(Conversation::new(self.limits.age, number));
+        let conversation = Arc::new(Conversation::new(state, self.limits.age, number));
         let ended = self.speak(stream, &conversation, phase).await;
         self.count_end(&conversation, ended.err().as_ref());
     }
@@ -118,7 +124,8 @@ impl<A: Answerer> Reception<A> {
     }
 
     fn patience(&self) -> Patience {
-        Patience { idle: self.limits.idle, head: None, write: self.limits.write }
+        // Nobody waits for longer than a deadline may be.
+        Patience { idle: self.limits.idle, head: None, write: self.limits.write, answer: self.limits.deadline }
     }
 
     fn count_end(&self, conversation: &Conversation, error: Option<&hyper::Error>) {

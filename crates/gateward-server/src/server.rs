@@ -8,20 +8,22 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use crate::accept::{Door, accept};
+use crate::accept::accept;
 use crate::answerer::Answerer;
 use crate::bind::{BindError, bind};
+use crate::connections::ConnectionLimit;
 use crate::desk::Desk;
-use crate::drain::{Drain, Drained, Leaving};
+use crate::files;
 use crate::identity::IdentitySlot;
 use crate::journal;
 use crate::limits::{API_SERVER_KEEPS_IDLE, Limits};
-use crate::metrics::Metrics;
+use crate::metrics::{Metrics, Port};
 use crate::phase::Phase;
 use crate::proof::{self, Caller, Callers, Trust};
 use crate::protocols::Protocols;
 use crate::readiness::{Listener, Readiness};
 use crate::reception::Reception;
+use crate::refusals::Refusals;
 
 /// A server that is not bound yet: who it is, who answers, and what callers may take.
 #[derive(Debug)]
@@ -72,10 +74,11 @@ impl<A: Answerer> Server<A> {
     }
 
     /// Takes an address; port 0 takes a free one. Connections wait until [`Bound::serve`].
+    #[expect(clippy::unused_async, reason = "it needs a runtime, which a caller that awaits it has")]
     pub async fn bind(self, address: SocketAddr) -> Result<Bound<A>, BindError> {
         self.limits.check()?;
         let tls = self.identity.server_config(&self.protocols).map_err(|error| BindError::Tls(error.to_string()))?;
-        let (listener, address) = bind(address).await?;
+        let (listener, address) = bind(address)?;
         self.readiness.watch(self.identity.clone());
         Ok(Bound { server: self, tls, listener, address })
     }
@@ -105,34 +108,32 @@ impl<A: Answerer> Bound<A> {
             journal::idle_is_short(limits.idle);
         }
         let (phase, watched) = watch::channel(Phase::Serving);
-        let door = Door::new(limits.connections);
+        let most = files::for_reviews(limits.connections);
+        if most < limits.connections {
+            journal::few_files(limits.connections, most);
+        }
+        let connections = ConnectionLimit::new(most);
+        let refusals = Refusals::new(Port::Webhooks, metrics.clone());
         let desk = Desk::new(answerer, limits.clone(), metrics.clone(), watched.clone());
-        let reception = Reception::new(desk, tls, limits, protocols, metrics.clone());
-        let accepting = tokio::spawn(receive(listener, door.clone(), watched, reception, metrics, readiness.clone()));
+        let reception = Reception::new(desk, tls, limits, protocols, metrics);
+        let closed = ClosedOnDrop(readiness.clone());
+        let accepting = tokio::spawn(receive(listener, connections.clone(), watched, reception, refusals, closed));
         readiness.listener(Listener::Open);
-        Serving { address, phase, door, accepting, readiness }
+        Serving { address, phase, connections, accepting, readiness }
     }
 }
 
 async fn receive<A: Answerer>(
     listener: TcpListener,
-    door: Door,
+    connections: ConnectionLimit,
     phase: watch::Receiver<Phase>,
     reception: Reception<A>,
-    metrics: Metrics,
-    readiness: Readiness,
+    refusals: Refusals,
+    _closed: ClosedOnDrop,
 ) {
-    let _closed = ClosedOnDrop(readiness);
     let reception = Arc::new(reception);
-    let turned_away = || metrics.refused();
-    accept(listener, door, phase, turned_away, |socket, seat, phase| {
-        let reception = Arc::clone(&reception);
-        async move {
-            let _seat = seat;
-            reception.converse(socket, phase).await;
-        }
-    })
-    .await;
+    let serve = |socket, state, phase| Arc::clone(&reception).converse(socket, state, phase);
+    accept(listener, connections, phase, refusals, serve).await;
 }
 
 /// However accepting ends, readiness learns of it.
@@ -150,7 +151,7 @@ impl Drop for ClosedOnDrop {
 pub struct Serving {
     pub(crate) address: SocketAddr,
     pub(crate) phase: watch::Sender<Phase>,
-    pub(crate) door: Door,
+    pub(crate) connections: ConnectionLimit,
     pub(crate) accepting: JoinHandle<()>,
     pub(crate) readiness: Readiness,
 }
@@ -176,17 +177,5 @@ impl Serving {
     /// What was proved stays proved. The future belongs to nobody and may be spawned; it ends when the proof does.
     pub fn prove_until(&self, callers: watch::Receiver<Callers>) -> impl Future<Output = ()> + Send + use<> {
         proof::prove(self.address, callers, self.readiness.clone())
-    }
-
-    /// Ends the server: [`Leaving`] for the grace, then closing, until all is answered or the time is over.
-    pub async fn drain(self, drain: Drain) -> Drained {
-        let leaving = self.leave();
-        tokio::time::sleep(drain.grace).await;
-        leaving.close().await.finish(drain.finish).await
-    }
-
-    /// Begins the end: readiness fails, everything is still served.
-    pub fn leave(self) -> Leaving {
-        Leaving::of(self)
     }
 }

@@ -118,18 +118,22 @@ async fn chunks_that_are_none_are_400() {
 }
 
 #[tokio::test]
-async fn three_hundred_connections_meet_the_cap_and_the_rest_is_served() {
+async fn three_hundred_connections_that_all_ask_meet_the_cap_and_the_rest_is_served() {
     let scene = scene(Limits { connections: Cap::at_most(200), ..Limits::default() }).await;
     let mut clients = Vec::new();
-    for _ in 0..300 {
-        if let Ok(client) = Client::connect(scene.address(), &scene.trust()).await {
-            clients.push(client);
-        }
+    for _ in 0..200 {
+        let mut client = scene.client().await;
+        client.send(&post(VALIDATE, &review("asleep"))).await.unwrap();
+        clients.push(client);
     }
-    assert_eq!(clients.len(), 200);
-    assert_eq!(scene.metric("otter_webhook_connections_refused_total"), 100);
+    scene::until("all otters sleep", || scene.lodge.asleep() == 200).await;
+    for _ in 0..100 {
+        assert!(Client::connect(scene.address(), &scene.trust()).await.is_err());
+    }
+    assert_eq!(scene.metric("otter_webhook_connections_refused_total{port=\"webhooks\"}"), 100);
+    scene.lodge.wake(200);
     for client in &mut clients {
-        assert_eq!(client.ask(&post(VALIDATE, &review("playful"))).await.status, 200);
+        assert_eq!(client.response().await.unwrap().status, 200);
     }
     clients.truncate(199);
     scene.until_metric("otter_webhook_connections", 199).await;
@@ -218,6 +222,19 @@ async fn a_peer_that_closes_its_half_or_vanishes_leaves_nothing_behind() {
     drop(half);
     scene.until_metric("otter_webhook_connections", 0).await;
     scene.still_serves().await;
+}
+
+#[tokio::test]
+async fn a_name_of_six_megabytes_is_told_once_and_shortly() {
+    let scene = scene(Limits::default()).await;
+    let ordinary = String::from_utf8(review("unprintable")).unwrap();
+    let answer = |response: scene::client::Response| String::from_utf8(response.body).unwrap();
+    let whole = answer(scene.client().await.ask(&post(VALIDATE, ordinary.as_bytes())).await);
+    assert!(whole.contains(r#"\"ottilie\" is invalid"#) && whole.contains(r#""name":"ottilie""#), "{whole}");
+    let endless = ordinary.replacen("\"name\":\"ottilie", &format!("\"name\":\"{}", "x".repeat(6_000_000)), 1);
+    let cut = answer(scene.client().await.ask(&post(VALIDATE, endless.as_bytes())).await);
+    assert!(cut.len() < 1_000 && cut.matches("xxx").count() < 100, "{} bytes", cut.len());
+    assert!(cut.contains("x…") && cut.contains("spec.mood"), "{cut}");
 }
 
 #[tokio::test]
@@ -342,6 +359,7 @@ async fn bodies_beyond_the_budget_are_shed_with_advice() {
         admission_size: ByteSize::bytes(1_000),
         conversion_size: ByteSize::bytes(1_000),
         bodies_in_flight: ByteSize::bytes(1_000),
+        inline_size: ByteSize::bytes(0),
         ..Limits::default()
     };
     let scene = scene(limits).await;

@@ -7,10 +7,11 @@ use std::time::{Duration, SystemTime};
 
 use gateward_core::{Answer, Record, Review, Undecided};
 use gateward_server::{Answerer, Cap, Drain, Drained, IdentitySlot, Limits, Protocols, Server};
-use scene::client::{Client, post, post_with};
+use scene::client::{Client, patiently, post, post_with};
 use scene::otter::{Lodge, registry, review};
 use scene::{ANYWHERE, MUTATE, Scene, VALIDATE, leaf, scene, scene_of, until};
 use tokio::net::TcpStream;
+use tokio::sync::Semaphore;
 
 /// A client whose review waits for an otter to wake.
 async fn sleeping(scene: &Scene) -> Client {
@@ -211,6 +212,27 @@ async fn work_that_never_ends_is_cut_off() {
     assert_eq!(scene.server.drain(drain).await, Drained { cut: 1 });
     busy.hung_up().await;
     until("the work is dropped", || scene.lodge.asleep() == 0).await;
+}
+
+#[tokio::test]
+async fn whoever_hurries_ends_the_grace_first_and_then_what_is_under_way() {
+    let scene = scene(Limits::default()).await;
+    let (mut resting, mut busy) = (scene.client().await, sleeping(&scene).await);
+    let hour = Drain { grace: Duration::from_hours(1), finish: Duration::from_hours(1) };
+    let hurried = Semaphore::new(0);
+    let hurry = async || hurried.acquire().await.unwrap().forget();
+    let watch = async {
+        until("it leaves", || !scene.readiness.is_ready(SystemTime::now())).await;
+        assert!(!resting.hangs_up_within(Duration::from_millis(200)).await, "the grace lasts");
+        hurried.add_permits(1);
+        resting.hung_up().await;
+        assert!(!busy.hangs_up_within(Duration::from_millis(200)).await, "its request is under way");
+        hurried.add_permits(1);
+        busy.hung_up().await;
+    };
+    let (drained, ()) =
+        patiently(Box::pin(async { tokio::join!(scene.server.drain_hastened(hour, hurry), watch) })).await;
+    assert_eq!(drained, Drained { cut: 1 });
 }
 
 #[tokio::test]

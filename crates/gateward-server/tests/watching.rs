@@ -1,12 +1,12 @@
 //! What an operator sees from outside: probes, metrics and the log.
-#![allow(clippy::unwrap_used, reason = "what can't be set up is a failed test")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "what can't be set up is a failed test")]
 
 mod scene;
 
 use std::net::SocketAddr;
 use std::sync::Once;
 
-use gateward_server::{Limits, Line, Metrics, PlainServer, Readiness};
+use gateward_server::{Cap, Limits, Line, Metrics, PlainServer, Port, Readiness};
 use scene::client::{patiently, post};
 use scene::log::{Log, line, logged};
 use scene::otter::{conversion, review, review_of};
@@ -23,17 +23,22 @@ async fn get(address: SocketAddr, target: &str, headers: &str) -> String {
     response
 }
 
+async fn health(readiness: Readiness) -> PlainServer {
+    let metrics = Metrics::new("otter");
+    PlainServer::bind(ANYWHERE.parse().unwrap(), Port::Health, readiness, &metrics).await.unwrap()
+}
+
 #[tokio::test]
 async fn probes_answer_before_and_after_the_listener() {
     let readiness = Readiness::new();
-    let probes = PlainServer::bind(ANYWHERE.parse().unwrap(), readiness.clone()).await.unwrap();
+    let probes = health(readiness.clone()).await;
     assert!(get(probes.address(), "/healthz", "").await.starts_with("HTTP/1.1 200 OK\r\n"));
     assert!(get(probes.address(), "/readyz", "").await.starts_with("HTTP/1.1 503 "));
     assert!(get(probes.address(), "/metrics", "").await.starts_with("HTTP/1.1 404 "));
 
     let scene = scene(Limits::default()).await;
     scene.server.prove(&scene.trust()).await;
-    let probes = PlainServer::bind(ANYWHERE.parse().unwrap(), scene.readiness.clone()).await.unwrap();
+    let probes = health(scene.readiness.clone()).await;
     assert!(get(probes.address(), "/readyz", "").await.ends_with("\r\n\r\nok"));
     let verbose = get(probes.address(), "/readyz?verbose", "").await;
     assert!(verbose.contains("[+]listener ok\n[+]certificate ok\n[+]handshake ok\n"), "{verbose}");
@@ -42,7 +47,7 @@ async fn probes_answer_before_and_after_the_listener() {
 #[tokio::test]
 async fn a_probe_of_a_pod_that_starts_says_what_it_waits_for() {
     let readiness = Readiness::new();
-    let probes = PlainServer::bind(ANYWHERE.parse().unwrap(), readiness.clone()).await.unwrap();
+    let probes = health(readiness.clone()).await;
     let waiting = readiness.wait_for("certificate", "the Secret zoo/webhook-server-cert");
     readiness.report("injection", vec![Line::Warning("no webhook configuration carries our labels".into())]);
     let response = get(probes.address(), "/readyz", "").await;
@@ -57,7 +62,7 @@ async fn a_probe_of_a_pod_that_starts_says_what_it_waits_for() {
 
 #[tokio::test]
 async fn probes_take_no_other_method_and_no_garbage() {
-    let probes = PlainServer::bind(ANYWHERE.parse().unwrap(), Readiness::new()).await.unwrap();
+    let probes = health(Readiness::new()).await;
     let mut socket = TcpStream::connect(probes.address()).await.unwrap();
     socket.write_all(b"DELETE /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").await.unwrap();
     let mut response = String::new();
@@ -111,7 +116,7 @@ async fn durations_have_the_buckets_that_dashboards_know() {
 #[tokio::test]
 async fn metrics_are_served_in_the_format_that_the_scraper_asks_for() {
     let metrics = Metrics::new("dynamo_operator");
-    let server = PlainServer::bind(ANYWHERE.parse().unwrap(), metrics).await.unwrap();
+    let server = PlainServer::bind(ANYWHERE.parse().unwrap(), Port::Metrics, metrics.clone(), &metrics).await.unwrap();
     let older = get(server.address(), "/metrics", "").await;
     assert!(older.contains("content-type: text/plain; version=0.0.4"), "{older}");
     assert!(older.contains("# TYPE dynamo_operator_webhook_panics_total counter\n"));
@@ -221,4 +226,18 @@ async fn what_could_not_be_decided_is_a_warning() {
     scene.client().await.ask(&post(&format!("{VALIDATE}?timeout=200ms"), &review("asleep"))).await;
     let line = line("verdict=\"undecided\"");
     assert!(line.contains("WARN") && line.contains("status=504"), "{line}");
+}
+
+#[tokio::test]
+async fn connections_that_find_no_room_are_logged_once_a_minute() {
+    listen_to_the_log();
+    let scene = scene(Limits { connections: Cap::at_most(1), ..Limits::default() }).await;
+    let mut crowd = Vec::new();
+    for _ in 0..10 {
+        crowd.push(TcpStream::connect(scene.address()).await.unwrap());
+    }
+    scene.until_metric("otter_webhook_connections_evicted_total{port=\"webhooks\"}", 9).await;
+    let lines: Vec<_> = logged().into_iter().filter(|line| line.contains("connection limit reached")).collect();
+    let [line] = &lines[..] else { panic!("{lines:?}") };
+    assert!(line.contains("WARN") && line.contains("port=\"webhooks\" refused=0 evicted=1"), "{line}");
 }

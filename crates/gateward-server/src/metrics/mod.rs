@@ -16,9 +16,10 @@
 //! | `webhook_body_bytes_in_flight` | gauge | bytes of bodies held at the moment |
 //! | `webhook_requests_in_flight` | gauge | requests whose head was read and whose answer is not ready |
 //! | `webhook_panics_total` | counter | panics of handlers |
-//! | `webhook_shed_total` | counter | `limit` (`concurrency`, `bytes`): turned away for overload |
+//! | `webhook_shed_total` | counter | `limit` (`concurrency`, `work` for large bodies, `bytes`): turned away for overload |
 //! | `webhook_connections` | gauge | open connections |
-//! | `webhook_connections_refused_total` | counter | closed at once, for there were too many |
+//! | `webhook_connections_refused_total` | counter | `port` (`webhooks`, `health`, `metrics`): closed at once, for every other had a request under way |
+//! | `webhook_connections_evicted_total` | counter | `port`: closed to make room for another, before a whole request came or at rest |
 //! | `webhook_handshake_failures_total` | counter | `reason` (`timeout`, `tls`) |
 //! | `webhook_connection_errors_total` | counter | `reason` (`idle`, `head`, `answer`: given up for silence; `malformed`, `broken`) |
 //!
@@ -63,7 +64,8 @@ struct Inner {
     panics: Counter,
     shed: Counters,
     connections: Gauge,
-    refused: Counter,
+    refused: Counters,
+    evicted: Counters,
     handshake_failures: Counters,
     connection_errors: Counters,
 }
@@ -81,7 +83,36 @@ struct Registries {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Overload {
     Concurrency,
+    Work,
     Bytes,
+}
+
+/// A listener, as metrics and the log name it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Port {
+    /// Reviews.
+    Webhooks,
+    /// Probes.
+    Health,
+    /// Metrics.
+    Metrics,
+}
+
+impl Port {
+    const ALL: [Self; 3] = [Self::Webhooks, Self::Health, Self::Metrics];
+
+    /// The word that metrics and the log use.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Webhooks => "webhooks",
+            Self::Health => "health",
+            Self::Metrics => "metrics",
+        }
+    }
+
+    const fn label(self) -> [(&'static str, &'static str); 1] {
+        [("port", self.as_str())]
+    }
 }
 
 /// How a handshake failed.
@@ -154,13 +185,18 @@ impl Metrics {
     pub(crate) fn shed(&self, overload: Overload) {
         let limit = match overload {
             Overload::Concurrency => "concurrency",
+            Overload::Work => "work",
             Overload::Bytes => "bytes",
         };
         self.0.shed.get_or_create(&[("limit", limit)]).inc();
     }
 
-    pub(crate) fn refused(&self) {
-        self.0.refused.inc();
+    pub(crate) fn refused(&self, port: Port) {
+        self.0.refused.get_or_create(&port.label()).inc();
+    }
+
+    pub(crate) fn evicted(&self, port: Port) {
+        self.0.evicted.get_or_create(&port.label()).inc();
     }
 
     pub(crate) fn handshake_failed(&self, failure: HandshakeFailure) {
@@ -242,7 +278,8 @@ impl Inner {
             panics: Counter::default(),
             shed: Family::default(),
             connections: Gauge::default(),
-            refused: Counter::default(),
+            refused: Family::default(),
+            evicted: Family::default(),
             handshake_failures: Family::default(),
             connection_errors: Family::default(),
         };
@@ -262,7 +299,12 @@ impl Inner {
 
     fn name_connections(&self, registry: &mut Registry) {
         registry.register("webhook_connections", "Open connections", self.connections.clone());
-        registry.register("webhook_connections_refused", "Connections above the cap", self.refused.clone());
+        for port in Port::ALL {
+            // A rate needs the series before the first of them is counted.
+            let _ = (self.refused.get_or_create(&port.label()), self.evicted.get_or_create(&port.label()));
+        }
+        registry.register("webhook_connections_refused", "Connections that found no room", self.refused.clone());
+        registry.register("webhook_connections_evicted", "Connections closed to make room", self.evicted.clone());
         registry.register("webhook_handshake_failures", "TLS handshakes that failed", self.handshake_failures.clone());
         registry.register(
             "webhook_connection_errors",

@@ -104,15 +104,20 @@ impl Scene {
 
     /// The value of a series, by its name with labels; 0 where there is none yet.
     pub fn metric(&self, series: &str) -> u64 {
-        let (_, text) = self.metrics.text(None);
-        let line = text.lines().find(|line| line.strip_prefix(series).is_some_and(|rest| rest.starts_with(' ')));
-        line.map_or(0, |line| line.rsplit_once(' ').unwrap().1.parse().unwrap())
+        metric(&self.metrics, series)
     }
 
     /// Waits until a series has a value.
     pub async fn until_metric(&self, series: &str, value: u64) {
         until(series, || self.metric(series) == value).await;
     }
+}
+
+/// The value of a series, by its name with labels; 0 where there is none yet.
+pub fn metric(metrics: &Metrics, series: &str) -> u64 {
+    let (_, text) = metrics.text(None);
+    let line = text.lines().find(|line| line.strip_prefix(series).is_some_and(|rest| rest.starts_with(' ')));
+    line.map_or(0, |line| line.rsplit_once(' ').unwrap().1.parse().unwrap())
 }
 
 /// Waits until something is so; a test that waits in vain fails after half a minute.
