@@ -5,7 +5,6 @@ mod product;
 
 use product::Dynamo;
 
-#[tokio::main]
-async fn main() -> gateward::Exit {
-    gateward::run_with(Dynamo::new(), &demo::Demo).await
+fn main() -> gateward::Exit {
+    gateward::main_with(Dynamo::new(), &demo::Demo)
 }

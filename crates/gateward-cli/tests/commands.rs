@@ -176,6 +176,19 @@ fn a_misspelt_fact_is_a_usage_error_that_names_it() {
 }
 
 #[test]
+fn a_file_that_never_ends_is_a_usage_error() {
+    for arguments in [
+        ["check", "--facts", "/dev/zero", "-"],
+        ["review", "--mutate", "--facts", "/dev/zero"],
+        ["serve", "--local", "--facts", "/dev/zero"],
+    ] {
+        let told = gateward(&arguments).write_stdin("").assert().code(2).get_output().stderr.clone();
+        let told = String::from_utf8(told).unwrap();
+        assert!(told.contains("cannot read /dev/zero: it is longer than 1 MiB"), "{told}");
+    }
+}
+
+#[test]
 fn rules_prints_the_catalogue_and_one_rule_with_its_examples() {
     let all = gateward(&["rules"]).output().unwrap();
     assert!(String::from_utf8(all.stdout).unwrap().contains("MODEL-05"));

@@ -152,3 +152,36 @@ fn a_kind_or_a_version_that_was_mistyped_is_named() {
         }
     }
 }
+
+/// A text that a terminal would obey: it clears the screen and turns the direction of writing.
+const OBEYED: &str = "ot\u{9b}2J\u{202e}\u{1b}[31m";
+
+#[test]
+fn nothing_that_a_terminal_obeys_is_printed() {
+    let manifests = json!({"kind": "List", "apiVersion": "v1", "items": [
+        {"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": OBEYED}},
+        {
+            "kind": "DynamoGraphDeployment", "apiVersion": "nvidia.com/v1alpha1",
+            "metadata": {"name": OBEYED, "namespace": "a\nnote: forged", "annotations": {"a": OBEYED}},
+            "spec": {"services": {"w": {"sharedMemory": {"size": "0"}}}},
+        },
+    ]});
+    let manifests = manifests.to_string().replace('\u{9b}', r"\u009b");
+    let is_shown = |text: &str| text.chars().all(|each| each == '\n' || !each.is_control() && each != '\u{202e}');
+    for arguments in [
+        &["convert", "--to", "v1beta1", "-"][..],
+        &["convert", "--to", "v1beta1", "--output", "json", "-"],
+        &["convert", "--round-trip", "-"],
+        &["convert", "--round-trip", "--output", "json", "-"],
+        &["check", "-"],
+        &["check", "--output", "json", "-"],
+    ] {
+        let (printed, told, _) = gateward(arguments, &manifests);
+        assert!(is_shown(&printed) && is_shown(&told), "{arguments:?}: {printed:?} {told:?}");
+        assert!(!told.lines().any(|line| line.starts_with("note: forged")), "{told}");
+    }
+    let (printed, told, _) = gateward(&["convert", "--to", "v1beta1", "--output", "json", "-"], &manifests);
+    assert!(told.contains(r"ConfigMap ot\u{9b}2J\u{202e}\u{1b}[31m: "), "{told}");
+    let list: Value = serde_json::from_str(&printed).unwrap();
+    assert_eq!(list["items"][1]["metadata"]["annotations"]["a"], OBEYED);
+}

@@ -73,7 +73,10 @@ impl Drop for Serving {
 fn command(folder: &TempDir, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_gateward"));
     command.args(["serve", "--local", "--listen", "127.0.0.1:0", "--health-listen", "127.0.0.1:0"]);
-    command.args(["--metrics-listen", "127.0.0.1:0", "--ca-out", "ca.crt"]);
+    command.args(["--metrics-listen", "127.0.0.1:0"]);
+    if !arguments.contains(&"--ca-out") {
+        command.args(["--ca-out", "ca.crt"]);
+    }
     command.args(arguments).env_remove("GATEWARD_LOG").current_dir(folder.path());
     command
 }
@@ -194,6 +197,22 @@ async fn a_log_line_says_what_was_decided_and_nothing_of_the_object() {
 }
 
 #[tokio::test]
+async fn a_name_can_neither_command_the_terminal_nor_turn_a_log_line_around() {
+    let name = "plo\u{202e}ver\u{9b}31m\u{2066}";
+    for format in ["json", "text"] {
+        let serving = Serving::start(&["--log-format", format]);
+        let mut review = model("hf://a/b");
+        review["request"]["name"] = name.into();
+        serving.ask("/validate-nvidia-com-v1alpha1-dynamomodel", &review).await;
+        let (_, log) = serving.stop();
+        let line = log.lines().find(|line| line.contains("validate create")).unwrap();
+        assert!(line.contains("plo\\u") && line.is_ascii(), "{line}");
+        let same = serde_json::from_str::<Value>(line).is_ok_and(|line| line["name"] == name);
+        assert_eq!(same, format == "json", "{line}");
+    }
+}
+
+#[tokio::test]
 async fn probes_and_metrics_have_the_pages_and_names_that_operators_know() {
     let serving = Serving::start(&[]);
     assert_eq!(page(serving.health, "/healthz").unwrap(), (200, "ok".into()));
@@ -269,4 +288,23 @@ fn a_server_that_can_not_start_says_why_and_exits_with_2() {
 
     let (code, said) = failing(&["--log-level", "x=y=z"]);
     assert!(code == Some(2) && said.contains("--log-level"), "{said}");
+}
+
+#[test]
+fn the_certificate_is_written_to_a_file_and_to_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let (there, link) = (folder.path().join("there"), folder.path().join("ca.crt"));
+    std::fs::write(&there, "untouched").unwrap();
+    std::os::unix::fs::symlink(&there, &link).unwrap();
+    let (code, said) = failing(&["--ca-out", link.to_str().unwrap()]);
+    assert!(code == Some(2) && said.contains("not a regular file"), "{said}");
+    assert_eq!(std::fs::read_to_string(&there).unwrap(), "untouched");
+    assert!(link.is_symlink());
+
+    let (code, said) = failing(&["--ca-out", "/dev/null"]);
+    assert!(code == Some(2) && said.contains("/dev/null: it is not a regular file"), "{said}");
+
+    let serving = Serving::start(&[]);
+    let names: Vec<_> = std::fs::read_dir(serving.folder.path()).unwrap().map(|it| it.unwrap().file_name()).collect();
+    assert_eq!(names, ["ca.crt"], "nothing is left beside it");
 }

@@ -72,6 +72,8 @@ mod exit;
 #[cfg(feature = "server")]
 pub mod local;
 pub mod prelude;
+#[cfg(feature = "cli")]
+mod process;
 mod product;
 #[cfg(feature = "cluster")]
 pub mod settings;
@@ -91,7 +93,23 @@ pub use gateward_core::{Answer, ClusterReader, Context, Outcome, Patch, Record, 
 pub use gateward_lint::yaml;
 pub use product::{FactsError, FactsSource, Names, Product, Release};
 
-/// Runs the command line of `product` with the process's arguments.
+/// A whole `main`: runs the command line of `product` with the process's arguments, in a runtime of its own. What the process
+/// lacks for that is said, and is [`Exit::Trouble`].
+#[cfg(feature = "cli")]
+pub fn main(product: impl Product) -> Exit {
+    main_with(product, &())
+}
+
+/// The same with one command more.
+#[cfg(feature = "cli")]
+pub fn main_with<P: Product>(product: P, extension: &dyn Extension<P>) -> Exit {
+    match process::runtime() {
+        Ok(runtime) => runtime.block_on(run_with(product, extension)),
+        Err(error) => cli::trouble(&error.into()),
+    }
+}
+
+/// Runs the command line of `product` with the process's arguments, in a runtime of the caller's.
 #[cfg(feature = "cli")]
 pub async fn run(product: impl Product) -> Exit {
     run_with(product, &()).await

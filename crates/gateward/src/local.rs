@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use gateward_certs::{Authority, CommonName, ServerNames, SystemKeys, TEN_YEARS, Validity};
 use gateward_core::{Facts, Notes};
 use gateward_server::{
-    BindError, Drain, Drained, Identity, IdentityError, IdentitySlot, Metrics, PlainServer, Protocols, Readiness,
+    BindError, Drain, Drained, Identity, IdentityError, IdentitySlot, Metrics, PlainServer, Port, Protocols, Readiness,
     Server, Serving, Trust,
 };
 
@@ -71,10 +71,9 @@ impl Local {
         listen: &Listen,
     ) -> Result<Self, StartError> {
         product.registry().check()?;
-        let readiness = Readiness::new();
-        let health = PlainServer::bind(listen.health, readiness.clone()).await?;
-        let counted = Metrics::new(product.names().metrics);
-        let metrics = PlainServer::bind(listen.metrics, counted.clone()).await?;
+        let (readiness, counted) = (Readiness::new(), Metrics::new(product.names().metrics));
+        let health = PlainServer::bind(listen.health, Port::Health, readiness.clone(), &counted).await?;
+        let metrics = PlainServer::bind(listen.metrics, Port::Metrics, counted.clone(), &counted).await?;
         let certified = Certified::new(listen.webhooks.ip())?;
         let answerer = ProductAnswerer { product, facts: move || Arc::clone(&facts), notes: Notes::AsWarnings };
         let server = Server::new(certified.identity, answerer)
@@ -106,9 +105,9 @@ impl Local {
         self.authority.certificate_pem()
     }
 
-    /// Ends the server.
-    pub async fn drain(self, drain: Drain) -> Drained {
-        self.serving.drain(drain).await
+    /// Ends the server. Whenever `hurry` ends, so does what is waited for.
+    pub async fn drain_hastened(self, drain: Drain, hurry: impl AsyncFnMut()) -> Drained {
+        self.serving.drain_hastened(drain, hurry).await
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
 use bytes::Bytes;
+use http::StatusCode;
 use http_body_util::{BodyExt, Full};
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
@@ -36,6 +37,15 @@ impl Client {
 
     /// Posts a review and reads the answer.
     pub async fn post(&self, path: &str, review: &Value) -> anyhow::Result<Value> {
+        let (status, body) = self.post_bytes(path, Bytes::from(review.to_string())).await?;
+        if !status.is_success() {
+            bail!("{path} answered {status}: {}", String::from_utf8_lossy(&body));
+        }
+        Ok(serde_json::from_slice(&body)?)
+    }
+
+    /// The same, whatever is sent and comes back.
+    pub async fn post_bytes(&self, path: &str, review: Bytes) -> anyhow::Result<(StatusCode, Bytes)> {
         let socket = TcpStream::connect(self.address).await?;
         let stream = self.connector.connect(ServerName::try_from("localhost")?, socket).await?;
         let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
@@ -43,15 +53,12 @@ impl Client {
         let request = http::Request::post(path)
             .header("host", "localhost")
             .header("content-type", "application/json")
-            .body(Full::new(Bytes::from(review.to_string())))?;
+            .body(Full::new(review))?;
         let response = sender.send_request(request).await?;
         let status = response.status();
         let body = response.into_body().collect().await?.to_bytes();
         drop(sender);
         connection.await?.context("the connection")?;
-        if !status.is_success() {
-            bail!("{path} answered {status}: {}", String::from_utf8_lossy(&body));
-        }
-        Ok(serde_json::from_slice(&body)?)
+        Ok((status, body))
     }
 }

@@ -21,7 +21,8 @@ pub(super) const FLAGS: &[Flag] = &[OPERATOR_VERSION, DEFAULT_IMAGE, OPERATOR_IM
 pub(super) const OPERATOR_VERSION: Flag = Flag {
     name: "operator-version",
     value_name: "VERSION",
-    help: "The operator's version, which new graphs are stamped with; gateward's own, unless given",
+    help: "The Dynamo Operator's version, which new graphs are stamped with and whose image requests get; 1.5.0, unless \
+           given",
     values: &[],
 };
 
@@ -172,6 +173,11 @@ mod tests {
 
     fn of(webhook: &Value, release: &str) -> Settings {
         Dynamo::new().settings(&given(webhook, Flags::default(), release)).unwrap()
+    }
+
+    #[test]
+    fn the_help_names_the_version_that_holds_unless_given() {
+        assert!(OPERATOR_VERSION.help.contains(dynamo_webhooks::OPERATOR_VERSION), "{}", OPERATOR_VERSION.help);
     }
 
     #[test]

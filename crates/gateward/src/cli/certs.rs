@@ -9,6 +9,7 @@ use anyhow::bail;
 use clap::{Args, Command, Subcommand};
 use gateward_cluster::inspect::{Asked, Summary, ask_for_rotation, inspect};
 use gateward_cluster::{Connection, Setup};
+use gateward_core::terminal;
 
 use crate::cli::document::Written;
 use crate::cli::output::Output;
@@ -133,8 +134,8 @@ impl Whose {
 async fn status(connection: &Connection, setup: &Setup, output: Output) -> anyhow::Result<Exit> {
     let summary = inspect(connection, setup).await?.summary();
     match output {
-        Output::Text => write!(anstream::stdout(), "{summary}")?,
-        Output::Json => writeln!(anstream::stdout(), "{}", serde_json::to_string(&summary)?)?,
+        Output::Text => write!(anstream::stdout(), "{}", terminal::lines(&summary.to_string()))?,
+        Output::Json => writeln!(anstream::stdout(), "{}", terminal::json(&serde_json::to_string(&summary)?))?,
     }
     Ok(if summary.attention.is_empty() { Exit::Fine } else { Exit::Findings })
 }

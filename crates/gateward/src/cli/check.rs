@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use anyhow::Context as _;
 use clap::{Args, Command, ValueEnum};
-use gateward_core::UserInfo;
+use gateward_core::{UserInfo, terminal};
 use gateward_lint::diagnostic::Colour;
 
 use crate::check::{Checker, Defaults, Report, Schemas};
@@ -111,7 +111,7 @@ fn print(report: &Report, output: Output) -> std::io::Result<()> {
 fn ending(report: &Report, troubles: &[anyhow::Error]) -> Exit {
     for trouble in troubles {
         // A standard error that is closed leaves the exit code to tell.
-        let _ = writeln!(anstream::stderr(), "error: {trouble:#}");
+        let _ = writeln!(anstream::stderr(), "error: {}", terminal::line(&format!("{trouble:#}")));
     }
     match (troubles, report.has_errors()) {
         ([_, ..], _) => Exit::Trouble,

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Command, ValueEnum};
-use gateward_core::Severity;
 use gateward_core::manifest::yaml;
+use gateward_core::{Severity, terminal};
 use gateward_lint::yaml::Source;
 
 use crate::check::report::counted;
@@ -119,7 +119,7 @@ impl Found {
             .chain(self.troubles.iter().map(|text| ("error", text.clone())));
         for (severity, text) in all {
             // A standard error that is closed leaves the exit code to tell.
-            let _ = writeln!(anstream::stderr(), "{severity}: {text}");
+            let _ = writeln!(anstream::stderr(), "{severity}: {}", terminal::line(&text));
         }
     }
 
@@ -131,15 +131,22 @@ impl Found {
         let documents = self.outcomes.iter().flat_map(|outcome| &outcome.documents);
         match output {
             Output::Text => documents.map(yaml::document_in_order).collect::<Vec<_>>().join("---\n"),
-            Output::Json => documents.map(|document| format!("{document}\n")).collect(),
+            Output::Json => {
+                documents.map(|document| terminal::json(&document.to_string()).into_owned() + "\n").collect()
+            }
         }
     }
 
     fn changes(&self, output: Output) -> String {
         let changes = self.outcomes.iter().flat_map(|outcome| &outcome.changes);
         match output {
-            Output::Text => changes.map(|change| format!("{change}\n")).chain([self.summary()]).collect(),
-            Output::Json => changes.map(|change| format!("{}\n", change.json())).collect(),
+            Output::Text => {
+                let lines = changes.map(|change| terminal::line(&change.to_string()).into_owned() + "\n");
+                lines.chain([self.summary()]).collect()
+            }
+            Output::Json => {
+                changes.map(|change| terminal::json(&change.json().to_string()).into_owned() + "\n").collect()
+            }
         }
     }
 

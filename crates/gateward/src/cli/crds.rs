@@ -5,11 +5,15 @@ use std::time::Duration;
 
 use clap::{Args, Command, Subcommand};
 use gateward_cluster::Connection;
-use gateward_cluster::crds::{CrdApply, Told, Version};
+use gateward_cluster::crds::{AuthoritySecretName, CrdApply, Told, Version};
+use gateward_core::terminal;
 
 use crate::crds;
 use crate::exit::Exit;
 use crate::product::{Product, Release};
+
+/// The Secret of the CA that the server makes, unless it is told another name.
+const AUTHORITY_SECRET: &str = "webhook-server-cert-ca";
 
 /// Arguments of `crds`.
 #[derive(Debug, Args)]
@@ -22,9 +26,10 @@ pub(crate) struct Arguments {
 enum What {
     /// Install or upgrade the CustomResourceDefinitions by server-side apply
     ///
-    /// A CRD that a newer version has installed is left as it is. The caBundle of a conversion belongs to whoever keeps
-    /// the certificates, and is not touched. Several may do this at once; while the API server is away, it is tried
-    /// again. What an uninstall has switched off is switched on.
+    /// A CRD that a newer version has installed is left as it is. A conversion is written with the caBundle that it has,
+    /// or that of the CA in its Secret; without either, it is left as it is, and the server writes it once there is a CA.
+    /// Several may do this at once; while the API server is away, it is tried again. What an uninstall has switched off
+    /// is switched on.
     #[command(
         after_help = "Exit codes: 0 the CRDs are there, or a newer version's are; 2 they are not.\n\nExample:\n  \
                             gateward crds apply --conversion-webhook-service-name \
@@ -45,6 +50,9 @@ struct ApplyArguments {
     /// Namespace of that Service
     #[arg(long, value_name = "NAME")]
     conversion_webhook_service_namespace: String,
+    /// Secret of the CA, in the namespace of that Service
+    #[arg(long, value_name = "NAME", default_value = AUTHORITY_SECRET)]
+    ca_secret: String,
     /// How long all of it may take
     #[arg(long, value_name = "SECONDS", default_value_t = 120)]
     timeout: u64,
@@ -65,6 +73,10 @@ pub(crate) async fn run<P: Product>(product: &P, arguments: Arguments) -> anyhow
         manager: names.crd_manager.to_owned(),
         annotation: names.version_annotation.to_owned(),
         version: arguments.operator_version,
+        authority: AuthoritySecretName {
+            namespace: arguments.conversion_webhook_service_namespace,
+            name: arguments.ca_secret,
+        },
         patience: Duration::from_secs(arguments.timeout),
     };
     apply.apply(&documents, &mut tell).await?;
@@ -89,6 +101,6 @@ fn tell(told: Told) {
     // A reader who has gone is no reason to leave CRDs half applied.
     let _ = match told {
         Told::Done(outcome) => writeln!(anstream::stdout(), "{outcome}"),
-        Told::Waiting(why) => writeln!(anstream::stderr(), "trying again: {why}"),
+        Told::Waiting(why) => writeln!(anstream::stderr(), "trying again: {}", terminal::lines(&why)),
     };
 }

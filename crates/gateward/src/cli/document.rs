@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 use gateward_lint::diagnostic::Severity;
 use gateward_lint::yaml::{self, Document, SyntaxFinding};
 use serde_json::Value;
 
+use crate::cli::bounded;
 use crate::settings::{Problem, Whose};
 
 /// The object, and where in the file each part of it stands.
@@ -19,7 +20,7 @@ pub(crate) struct Written {
 impl Written {
     /// Reads a file. What kubectl would read in another way than its author thinks is a warning.
     pub(crate) fn read(path: &Path) -> anyhow::Result<Self> {
-        let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+        let bytes = bounded::read(path, bounded::SETTINGS)?;
         let source = yaml::read(&bytes);
         if let Some(fault) = source.findings.iter().find(|finding| finding.kind.severity() == Severity::Error) {
             bail!("{}", place(path, fault));

@@ -7,6 +7,7 @@ use anyhow::{Context as _, anyhow, bail};
 use gateward_core::Facts;
 use serde_json::Value;
 
+use crate::cli::bounded;
 use crate::product::{FactsSource, Product};
 
 /// The option that several commands have.
@@ -45,7 +46,7 @@ fn parse<P: Product>(product: &P, document: &Value) -> anyhow::Result<Arc<dyn Fa
 
 /// The one document of a YAML or JSON file.
 fn read_document(path: &Path) -> anyhow::Result<Value> {
-    let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let bytes = bounded::read(path, bounded::SETTINGS)?;
     let source = gateward_lint::yaml::read(&bytes);
     if let Some(finding) = source.findings.first() {
         bail!("{}:{}: {}", path.display(), finding.span.line(), finding.message);

@@ -1,8 +1,10 @@
 //! Log lines on standard error.
 
-use std::io::IsTerminal;
+use std::borrow::Cow;
+use std::io::{self, IsTerminal, Stderr, Write};
 
 use clap::ValueEnum;
+use gateward_core::terminal;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::format::FmtSpan;
 
@@ -34,15 +36,70 @@ impl LogOptions {
     pub(crate) fn install(&self, filter: &str, format: LogFormat) -> anyhow::Result<()> {
         let filter = self.log_level.as_deref().unwrap_or(filter);
         let filter = EnvFilter::try_new(filter).map_err(|error| anyhow::anyhow!("--log-level {filter:?}: {error}"))?;
+        let format = self.log_format.unwrap_or(format);
         let lines = tracing_subscriber::fmt()
             .with_env_filter(filter)
             .with_span_events(FmtSpan::NONE)
-            .with_ansi(std::io::stderr().is_terminal())
-            .with_writer(std::io::stderr);
-        let _ = match self.log_format.unwrap_or(format) {
+            .with_ansi(io::stderr().is_terminal())
+            .with_writer(move || Plain { to: io::stderr(), format });
+        let _ = match format {
             LogFormat::Text => lines.try_init(),
             LogFormat::Json => lines.json().flatten_event(true).try_init(),
         };
         Ok(())
+    }
+}
+
+/// Standard error, on which no character hides or rearranges what stands there.
+struct Plain {
+    to: Stderr,
+    format: LogFormat,
+}
+
+impl Write for Plain {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.to.write_all(escaped(&String::from_utf8_lossy(bytes), self.format).as_bytes())?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.to.flush()
+    }
+}
+
+/// A line, with what a terminal obeys as each format spells it.
+fn escaped(line: &str, format: LogFormat) -> Cow<'_, str> {
+    match format {
+        LogFormat::Text => terminal::coloured(line),
+        LogFormat::Json => terminal::json(line),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: &str = "\u{80}\u{9b}\u{9f}\u{61c}\u{200e}\u{200f}\u{202a}\u{202e}\u{2066}\u{2069}";
+
+    #[test]
+    fn what_misleads_is_spelled_out() {
+        assert_eq!(escaped("a\u{202e}b", LogFormat::Text), "a\\u{202e}b");
+        assert_eq!(escaped("a\u{9b}31mb", LogFormat::Json), "a\\u009b31mb");
+        for format in [LogFormat::Text, LogFormat::Json] {
+            assert!(escaped(ALL, format).is_ascii());
+        }
+    }
+
+    #[test]
+    fn in_json_it_is_still_the_same_text() {
+        let line = serde_json::to_string(ALL).unwrap();
+        assert_eq!(serde_json::from_str::<String>(&escaped(&line, LogFormat::Json)).unwrap(), ALL);
+    }
+
+    #[test]
+    fn other_letters_stay() {
+        for line in ["plain\n", "Übergröße 日本 \u{1f9a6}\u{a0}\u{200d}\n"] {
+            assert!(matches!(escaped(line, LogFormat::Text), Cow::Borrowed(same) if same == line));
+        }
     }
 }

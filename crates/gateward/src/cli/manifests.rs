@@ -1,11 +1,14 @@
 //! The files that a command was given, and the manifests in folders.
 
 use std::ffi::OsStr;
-use std::io::{IsTerminal, Read, Write};
+use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::Context as _;
+use gateward_core::terminal;
+
+use crate::cli::bounded;
 
 /// Files to read, and what can't be looked at.
 #[derive(Debug, Default)]
@@ -73,11 +76,10 @@ fn is_stdin(path: &Path) -> bool {
 /// The bytes of a file, or of standard input for `-`.
 pub(crate) fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
     if is_stdin(path) {
-        let mut text = Vec::new();
-        std::io::stdin().lock().read_to_end(&mut text).context("cannot read standard input")?;
-        return Ok(text);
+        let stdin = std::io::stdin().lock();
+        return bounded::within(stdin, bounded::MANIFESTS).context("cannot read standard input");
     }
-    std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))
+    bounded::read(path, bounded::MANIFESTS)
 }
 
 /// One line on a terminal that says where a command stands, once it takes longer than a second.
@@ -98,7 +100,12 @@ impl Progress {
         if self.started.elapsed().as_secs() >= 1 && std::io::stderr().is_terminal() {
             self.shown = true;
             // Progress is a courtesy; a terminal that can't show it is no error.
-            let _ = write!(std::io::stderr(), "\r\x1b[Kchecking file {}: {}", self.files, shown(path));
+            let _ = write!(
+                std::io::stderr(),
+                "\r\x1b[Kchecking file {}: {}",
+                self.files,
+                terminal::line(&path.display().to_string())
+            );
         }
     }
 
@@ -108,9 +115,4 @@ impl Progress {
             let _ = write!(std::io::stderr(), "\r\x1b[K");
         }
     }
-}
-
-/// A path on one line: a name may hold what moves the cursor.
-fn shown(path: &Path) -> String {
-    path.display().to_string().replace(char::is_control, "?")
 }

@@ -1,5 +1,6 @@
 //! The command line of every operator.
 
+mod bounded;
 mod certs;
 mod check;
 mod completions;
@@ -22,6 +23,7 @@ use std::io::Write;
 use std::pin::Pin;
 
 use clap::{ArgMatches, Command, FromArgMatches};
+use gateward_core::terminal;
 
 use crate::exit::Exit;
 use crate::product::Product;
@@ -121,12 +123,12 @@ fn usage(error: &clap::Error) -> Exit {
     if error.use_stderr() { Exit::Trouble } else { Exit::Fine }
 }
 
-fn trouble(error: &anyhow::Error) -> Exit {
+pub(crate) fn trouble(error: &anyhow::Error) -> Exit {
     if is_closed_pipe(error) {
         return Exit::Fine;
     }
     let mut stderr = anstream::stderr();
-    let _ = writeln!(stderr, "error: {error:#}");
+    let _ = writeln!(stderr, "error: {}", terminal::lines(&format!("{error:#}")));
     Exit::Trouble
 }
 

@@ -2,13 +2,16 @@
 
 use std::borrow::Cow;
 use std::io::{BufRead, Write};
+use std::panic::PanicHookInfo;
 use std::sync::Arc;
 use std::time::SystemTime;
 
 use clap::{Args, Command};
-use gateward_core::{Context, Facts, Outcome, Review};
+use gateward_core::{Answer, Context, Facts, Outcome, Registry, Review, Undecided, terminal};
+use gateward_server::{Panicked, caught};
 use serde::Deserialize;
 
+use crate::cli::bounded::{self, Line};
 use crate::cli::facts::{FactsOption, Without};
 use crate::exit::Exit;
 use crate::product::Product;
@@ -36,7 +39,7 @@ pub(crate) fn command() -> Command {
         )
         .after_help(
             "Exit codes: 0 every line got an answer, denials and failed conversions included; 2 a line was unreadable \
-             (its answer has an empty uid), or could not be decided.\n\nExamples:\n  gateward review < \
+             or too long (its answer has an empty uid), or could not be decided.\n\nExamples:\n  gateward review < \
              reviews.jsonl\n  gateward review --mutate --facts facts.yaml < reviews.jsonl | jq .response.patch",
         )
 }
@@ -44,12 +47,19 @@ pub(crate) fn command() -> Command {
 pub(crate) async fn run<P: Product>(product: &P, arguments: &Arguments) -> anyhow::Result<Exit> {
     let facts = arguments.facts.read(product, Without::EmptyDocument)?;
     let review = if arguments.mutate { Review::Mutate } else { Review::Validate };
+    std::panic::set_hook(Box::new(tell_place));
     let (stdin, stdout) = (std::io::stdin().lock(), std::io::stdout().lock());
-    answer_lines(product, review, &facts, stdin, stdout).await
+    answer_lines(product.registry(), review, &facts, stdin, stdout).await
 }
 
-async fn answer_lines<P: Product>(
-    product: &P,
+/// Says where the program panicked, but not what it said: that may be a part of an object.
+fn tell_place(panic: &PanicHookInfo<'_>) {
+    let place = panic.location().map(ToString::to_string).unwrap_or_default();
+    let _ = writeln!(std::io::stderr(), "error: panic at {place}");
+}
+
+async fn answer_lines(
+    registry: &Registry,
     review: Review,
     facts: &Arc<dyn Facts>,
     mut input: impl BufRead,
@@ -57,21 +67,33 @@ async fn answer_lines<P: Product>(
 ) -> anyhow::Result<Exit> {
     let mut exit = Exit::Fine;
     let mut line = Vec::new();
-    while input.read_until(b'\n', &mut line)? > 0 {
-        if !line.trim_ascii().is_empty() {
-            let context = Context::new(SystemTime::now(), Arc::clone(facts));
-            let review = if is_conversion(line.trim_ascii()) { Review::Convert } else { review };
-            let answer = product.registry().answer_by_kind(review, line.trim_ascii(), &context).await;
-            if matches!(answer.record.outcome, Outcome::Undecided(_)) {
-                exit = Exit::Trouble;
+    loop {
+        let answer = match bounded::next_line(&mut input, &mut line, bounded::MANIFESTS)? {
+            Line::End => return Ok(exit),
+            Line::Read if line.trim_ascii().is_empty() => continue,
+            Line::Read => answer(registry, review, facts, line.trim_ascii()).await,
+            Line::TooLong => {
+                let limit = usize::try_from(bounded::MANIFESTS).unwrap_or(usize::MAX);
+                Answer::undecided(Undecided::TooLarge { limit })
             }
-            output.write_all(&answer.review_body())?;
-            output.write_all(b"\n")?;
-            output.flush()?;
+        };
+        if matches!(answer.record.outcome, Outcome::Undecided(_)) {
+            exit = Exit::Trouble;
         }
-        line.clear();
+        writeln!(output, "{}", terminal::json(&String::from_utf8_lossy(&answer.review_body())))?;
+        output.flush()?;
     }
-    Ok(exit)
+}
+
+/// The answer to one review, also where judging it panics.
+async fn answer(registry: &Registry, review: Review, facts: &Arc<dyn Facts>, line: &[u8]) -> Answer {
+    let context = Context::new(SystemTime::now(), Arc::clone(facts));
+    let review = if is_conversion(line) { Review::Convert } else { review };
+    if let Ok(answer) = caught(registry.answer_by_kind(review, line, &context)).await {
+        return answer;
+    }
+    let told = caught(async { Answer::undecided_on(review, line, Undecided::Panicked) }).await;
+    told.unwrap_or_else(|Panicked| Answer::undecided(Undecided::Panicked))
 }
 
 /// Whether a line says that it is a ConversionReview. Whatever else it is, reading it as a review says what is wrong.
@@ -82,4 +104,49 @@ fn is_conversion(line: &[u8]) -> bool {
         kind: Cow<'a, str>,
     }
     serde_json::from_slice::<Kind<'_>>(line).is_ok_and(|found| found.kind == "ConversionReview")
+}
+
+#[cfg(test)]
+mod tests {
+    use gateward_core::{Kind, Request, Validator, Verdict};
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::convert::tests::v1::Otter;
+
+    /// Panics at an otter that has a weight.
+    struct Panics;
+
+    impl Validator<Otter> for Panics {
+        async fn create(&self, otter: &Otter, _: &Request) -> Verdict {
+            assert!(otter.spec.weight.is_none(), "contents of an object");
+            Verdict::deny("\u{9b}\u{202e}")
+        }
+    }
+
+    fn review(uid: &str, spec: &Value) -> String {
+        let kind = json!({"group": "example.org", "version": "v1", "kind": "Otter"});
+        let object =
+            json!({"apiVersion": "example.org/v1", "kind": "Otter", "metadata": {"name": "otto"}, "spec": spec});
+        let request = json!({"uid": uid, "kind": kind, "operation": "CREATE", "object": object});
+        json!({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": request}).to_string() + "\n"
+    }
+
+    #[tokio::test]
+    async fn a_panic_costs_one_answer() {
+        let registry = Registry::new().kind(Kind::<Otter>::new().validate(Panics));
+        let input = [review("1", &json!({})), review("2", &json!({"weight": 1})), review("3", &json!({}))].concat();
+        let (mut output, facts): (Vec<u8>, Arc<dyn Facts>) = (Vec::new(), Arc::new(()));
+        let exit = answer_lines(&registry, Review::Validate, &facts, input.as_bytes(), &mut output).await.unwrap();
+        assert_eq!(exit, Exit::Trouble);
+        let text = String::from_utf8(output).unwrap();
+        assert!(text.is_ascii() && !text.contains("contents"), "{text}");
+        let answers: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let told = answers.iter().map(|answer| {
+            let response = &answer["response"];
+            (response["uid"].as_str().unwrap(), response["status"]["code"].as_u64().unwrap())
+        });
+        assert_eq!(told.collect::<Vec<_>>(), [("1", 400), ("2", 500), ("3", 400)]);
+        assert_eq!(answers[0]["response"]["status"]["message"], "\u{9b}\u{202e}");
+    }
 }

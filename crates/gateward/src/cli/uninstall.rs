@@ -7,6 +7,7 @@ use anyhow::bail;
 use clap::{Args, Command};
 use gateward_cluster::uninstall::{Conversion, CrdReport, Effect, State, Told, Uninstall};
 use gateward_cluster::{Connection, ServiceName};
+use gateward_core::terminal;
 use serde_json::json;
 
 use crate::cli::output::Output;
@@ -108,7 +109,7 @@ impl Arguments {
         if self.output == Output::Json {
             let Self { release, namespace, dry_run, .. } = self;
             let document = json!({"release": release, "namespace": namespace, "dryRun": dry_run, "crds": reports});
-            writeln!(anstream::stdout(), "{document}")?;
+            writeln!(anstream::stdout(), "{}", terminal::json(&document.to_string()))?;
         }
         if reports.iter().all(|report| report.state != State::Remains) {
             return Ok(Exit::Fine);
@@ -136,7 +137,9 @@ impl Progress {
     fn tell(&mut self, told: Told) {
         // A reader who has gone is no reason to leave objects half rewritten.
         let _ = match told {
-            Told::Done(report) if self.output == Output::Text => writeln!(anstream::stdout(), "{report}"),
+            Told::Done(report) if self.output == Output::Text => {
+                writeln!(anstream::stdout(), "{}", terminal::lines(&report.to_string()))
+            }
             Told::Rewriting { name, objects } if self.told.elapsed() >= Self::PAUSE => {
                 self.told = Instant::now();
                 writeln!(anstream::stderr(), "{name}: {objects} objects so far")

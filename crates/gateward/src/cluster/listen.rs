@@ -7,7 +7,8 @@ use gateward_cluster::{AccessReview, Connection};
 use gateward_core::Notes;
 use gateward_server::metrics::cluster::ClusterMetrics;
 use gateward_server::{
-    BindError, Http2Limits, IdentitySlot, Metrics, PlainServer, Protocols, Readiness, SecureServer, Server, Serving,
+    BindError, Http2Limits, IdentitySlot, Metrics, PlainServer, Port, Protocols, Readiness, SecureServer, Server,
+    Serving,
 };
 
 use super::authorize::ByApiServer;
@@ -40,8 +41,8 @@ impl Listening {
         listeners: &Listeners,
         readiness: Readiness,
     ) -> Result<Self, BindError> {
-        let health = PlainServer::bind(address(listeners.health), readiness.clone()).await?;
         let metrics = Metrics::new(product.names().metrics);
+        let health = PlainServer::bind(address(listeners.health), Port::Health, readiness.clone(), &metrics).await?;
         let (identity, present) = (IdentitySlot::empty(), Present::unknown());
         let facts = present.clone();
         let answerer =
@@ -62,10 +63,13 @@ impl Listening {
     ) -> Result<MetricsListener, BindError> {
         let (address, pages) = (address(listeners.metrics), self.metrics.clone());
         match listeners.metrics_access {
-            MetricsAccess::Open => PlainServer::bind(address, pages).await.map(MetricsListener::Plain),
+            MetricsAccess::Open => {
+                PlainServer::bind(address, Port::Metrics, pages, &self.metrics).await.map(MetricsListener::Plain)
+            }
             MetricsAccess::Authorized => {
                 let readers = ByApiServer(AccessReview::new(connection.client()));
-                SecureServer::bind(address, &self.identity, readers, pages).await.map(MetricsListener::Secure)
+                let secure = SecureServer::bind(address, &self.identity, readers, pages, &self.metrics).await;
+                secure.map(MetricsListener::Secure)
             }
         }
     }

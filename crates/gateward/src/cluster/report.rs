@@ -47,10 +47,8 @@ fn measure(report: &Report, metrics: &ClusterMetrics) {
 fn count(report: &Report) -> Consumers {
     let count =
         |states: &[ConsumerState]| report.consumers.iter().filter(|consumer| states.contains(&consumer.state)).count();
-    Consumers {
-        matched: count(&[ConsumerState::Trusts, ConsumerState::Refuses, ConsumerState::Empty]),
-        lacking: count(&[ConsumerState::Refuses, ConsumerState::Empty]),
-    }
+    let lacking = count(&[ConsumerState::Refuses, ConsumerState::Empty, ConsumerState::Unconverted]);
+    Consumers { matched: count(&[ConsumerState::Trusts]) + lacking, lacking }
 }
 
 fn log(before: &Report, now: &Report) {
@@ -100,6 +98,11 @@ mod tests {
                 Line::Warning("ValidatingWebhookConfiguration otter (a) carries no bundle yet".into()),
             ]
         );
+    }
+
+    #[test]
+    fn a_crd_that_nobody_converts_is_counted_as_lacking() {
+        assert_eq!(count(&report(&[ConsumerState::Unconverted])), Consumers { matched: 1, lacking: 1 });
     }
 
     #[test]

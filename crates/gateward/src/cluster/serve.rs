@@ -53,7 +53,7 @@ pub(crate) async fn serve<P: Product>(plan: Plan<P>, mut signals: Signals) -> an
     let listening = Listening::start(&plan.product, &plan.settings.listeners, readiness).await?;
     let connection = tokio::select! {
         connection = connected(&plan, waiting) => connection,
-        drain = signals.wait() => return stop(listening, None, drain).await,
+        drain = signals.wait() => return stop(listening, None, drain, signals).await,
     };
     let running = Running::start(&plan, &listening, &connection).await?;
     let learning = Learning {
@@ -68,7 +68,7 @@ pub(crate) async fn serve<P: Product>(plan: Plan<P>, mut signals: Signals) -> an
             give_back(running.keeper).await;
             Err(anyhow!("{contradiction}"))
         }
-        drain = signals.wait() => stop(listening, Some(running), drain).await,
+        drain = signals.wait() => stop(listening, Some(running), drain, signals).await,
     }
 }
 
@@ -133,7 +133,12 @@ fn prove<P: Product>(
 }
 
 /// Ends well: readiness fails, everything is still answered for a while, and another replica may write at once.
-async fn stop(listening: Listening, running: Option<Running>, drain: Drain) -> anyhow::Result<Exit> {
+async fn stop(
+    listening: Listening,
+    running: Option<Running>,
+    drain: Drain,
+    mut signals: Signals,
+) -> anyhow::Result<Exit> {
     tracing::info!(grace = ?drain.grace, "shutting down");
     let Listening { serving, .. } = listening;
     let giving_back = async {
@@ -141,7 +146,8 @@ async fn stop(listening: Listening, running: Option<Running>, drain: Drain) -> a
         give_back(keeper).await;
         Some(beside)
     };
-    let (_beside, drained) = tokio::join!(giving_back, serving.drain(drain));
+    let draining = serving.drain_hastened(drain, async || signals.hurry().await);
+    let (_beside, drained) = tokio::join!(giving_back, draining);
     tracing::info!(cut = drained.cut, "stopped");
     Ok(Exit::Fine)
 }

@@ -8,6 +8,8 @@ use gateward_cluster::permissions::ResourceName;
 use gateward_cluster::{
     Certificates, ConsumerRules, LeaseSetup, LeaseTimes, ReplicaRules, Secrets, ServiceName, Setup,
 };
+use gateward_core::manifest::{self, Installation};
+use serde_json::Value;
 
 use crate::crds;
 use crate::product::Product;
@@ -34,11 +36,12 @@ pub(crate) fn setup<P: Product>(
             times: LeaseTimes::default(),
         },
         consumers: ConsumerRules {
-            validating: installation.validating_name,
-            mutating: installation.mutating_name,
+            validating: installation.validating_name.clone(),
+            mutating: installation.mutating_name.clone(),
             labels: settings.labels.configurations.clone(),
             crds: crds::converted(product),
             kinds: kinds(product),
+            conversion: conversion(product, &Installation { service: service.clone(), ..installation.clone() }),
             service: ServiceName { namespace: namespace.clone(), name: service },
         },
         replicas: ReplicaRules { labels: settings.labels.pods.clone(), port: settings.listeners.webhooks.port },
@@ -66,6 +69,13 @@ fn certificates(settings: &Settings, surroundings: &Surroundings) -> Result<Cert
         keys,
         settle: Wanted::SETTLE,
     })
+}
+
+/// The stanza of the CRDs whose objects are converted; they all have the same.
+fn conversion<P: Product>(product: &P, installation: &Installation) -> Value {
+    let registry = product.registry();
+    let stanza = registry.declarations().find_map(|kind| manifest::conversion(registry, kind, installation));
+    stanza.and_then(|stanza| serde_json::to_value(stanza).ok()).unwrap_or_default()
 }
 
 /// By what rivals are known.
@@ -113,6 +123,11 @@ mod tests {
         assert_eq!(setup.consumers.validating, "river-validating");
         assert_eq!(setup.consumers.crds, ["otters.example.org"]);
         assert_eq!(setup.consumers.service.to_string(), "zoo/river-webhook-service");
+        let called = &setup.consumers.conversion["webhook"]["clientConfig"]["service"];
+        assert_eq!(
+            called,
+            &json!({"name": "river-webhook-service", "namespace": "zoo", "path": "/convert", "port": 443})
+        );
         assert_eq!((setup.lease.name.as_str(), setup.lease.holder.as_str()), ("river-webhook-writer", "otter-1"));
         let names: Vec<_> = setup.certificates.names.iter().map(|name| name.to_str().into_owned()).collect();
         assert_eq!(names[0], "river-webhook-service.zoo.svc");

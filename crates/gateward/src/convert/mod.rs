@@ -8,7 +8,10 @@ pub(crate) mod tests;
 use std::fmt;
 use std::path::Path;
 
-use gateward_core::{ConversionError, Declaration, FieldPath, GroupVersionKind, Issues, Ordered, Registry};
+use gateward_core::rule::INCOMPLETE;
+use gateward_core::{
+    ConversionError, Converted, Declaration, FieldPath, GroupVersionKind, Issue, Issues, Ordered, Registry,
+};
 use gateward_lint::yaml::{self, Document, Source};
 
 pub(crate) use place::Told;
@@ -147,6 +150,8 @@ impl<'p> Converter<'p> {
         }
         let desired = GroupVersionKind { version: version.clone(), ..gvk.clone() }.api_version();
         match self.registry.convert(&object.to_string(), &desired) {
+            // In a cluster a read must not fail; a file is its author's to mend.
+            Ok(converted) if !converted.left_out.is_empty() => One::Refused(left_out(&converted)),
             Ok(converted) => match serde_json::from_str(&converted.json) {
                 Ok(json) => One::Converted(json, converted.issues),
                 Err(error) => One::Refused(unreadable(&error)),
@@ -175,6 +180,12 @@ enum One {
     Converted(Ordered, Issues),
     Passed(String),
     Refused(ConversionError),
+}
+
+fn left_out(converted: &Converted) -> ConversionError {
+    let note = converted.issues.iter().find(|issue| issue.rule == INCOMPLETE.id);
+    let message = note.map_or_else(|| "the other version has no room for it".to_owned(), Issue::detail);
+    ConversionError { path: converted.left_out.first().cloned().unwrap_or_default(), message }
 }
 
 fn unreadable(error: &serde_json::Error) -> ConversionError {

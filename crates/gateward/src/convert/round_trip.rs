@@ -8,7 +8,7 @@ use gateward_core::{ConversionError, FieldPath, GroupVersionKind, Registry, Segm
 use serde_json::{Map, Value};
 
 use super::place::Told;
-use super::unreadable;
+use super::{left_out, unreadable};
 
 /// A field that a round trip changes.
 #[derive(Debug)]
@@ -92,7 +92,11 @@ pub(super) fn of(
     via: &str,
 ) -> Result<Vec<Difference>, ConversionError> {
     let there = GroupVersionKind { version: via.to_owned(), ..gvk.clone() }.api_version();
-    let back = registry.convert(&registry.convert(object, &there)?.json, &gvk.api_version())?.json;
+    let converted = registry.convert(object, &there)?;
+    if !converted.left_out.is_empty() {
+        return Err(left_out(&converted));
+    }
+    let back = registry.convert(&converted.json, &gvk.api_version())?.json;
     let read = |json: &str| serde_json::from_str::<Value>(json).map_err(|error| unreadable(&error));
     let (mut before, after) = (read(object)?, read(&back)?);
     // In the API an object always has metadata, so it is no change that they appear.

@@ -3,12 +3,13 @@
 mod in_cluster;
 mod zap;
 
+use std::fs::OpenOptions;
 use std::io::Write;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use clap::{ArgGroup, ArgMatches, Args, Command, FromArgMatches as _};
 use gateward_server::{Http2Limits, Protocols, log_places_of_panics};
 
@@ -70,8 +71,9 @@ pub(crate) fn command<P: Product>(product: &P) -> Command {
              addresses are printed. In a cluster, the Pod is found by the variables POD_NAME, POD_NAMESPACE, POD_IP, \
              POD_SERVICE_ACCOUNT and POD_INSTANCE, as the Helm chart sets them; KUBECONFIG names another cluster than \
              the Pod's own. Certificates are made, renewed and brought to those who call; /readyz says what is waited \
-             for.\n\nSIGTERM ends it gracefully: readiness fails first, everything is still answered for a while. \
-             Ctrl-C ends it as soon as requests in flight are answered.",
+             for.\n\nSIGTERM and SIGHUP end it gracefully: readiness fails first, everything is still answered for a while. \
+             Ctrl-C ends it as soon as requests in flight are answered. A further SIGTERM or Ctrl-C ends what is still \
+             waited for.",
         )
         .after_help(
             "Examples:\n  gateward serve --local --listen 127.0.0.1:0 --ca-out ca.crt\n  gateward serve --config \
@@ -100,7 +102,7 @@ async fn on_this_machine<P: Product>(product: P, arguments: &Arguments) -> anyho
     let mut signals = Signals::new()?;
     announce(&local)?;
     let drain = signals.wait().await;
-    let drained = local.drain(drain).await;
+    let drained = local.drain_hastened(drain, async || signals.hurry().await).await;
     tracing::info!(cut = drained.cut, "stopped");
     Ok(Exit::Fine)
 }
@@ -121,11 +123,20 @@ fn announce(local: &Local) -> std::io::Result<()> {
     stdout.flush()
 }
 
-/// A reader never sees half of the file.
+/// A reader never sees half of the file. What is no file, such as a link or a device, is neither followed nor replaced.
 fn write_whole(path: &Path, text: &str) -> anyhow::Result<()> {
+    if std::fs::symlink_metadata(path).is_ok_and(|found| !found.is_file()) {
+        bail!("cannot write {}: it is not a regular file", path.display());
+    }
     let mut beside = path.as_os_str().to_owned();
-    beside.push(".new");
-    std::fs::write(&beside, text)
+    beside.push(format!(".{}.new", std::process::id()));
+    write_new(Path::new(&beside), text)
         .and_then(|()| std::fs::rename(&beside, path))
         .with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// Writes a file that must not be there yet.
+fn write_new(path: &Path, text: &str) -> std::io::Result<()> {
+    let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
+    file.write_all(text.as_bytes())
 }
