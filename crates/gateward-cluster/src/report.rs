@@ -76,6 +76,8 @@ pub enum ConsumerState {
     Empty,
     /// There is no such object.
     Absent,
+    /// It is a CRD whose conversion stanza somebody has changed or removed.
+    Unconverted,
     /// It is not ours to write.
     NotOurs(NotOurs),
 }
@@ -141,6 +143,7 @@ impl fmt::Display for ConsumerReport {
             ConsumerState::Refuses => f.write_str(" carries a bundle that doesn't vouch for this replica"),
             ConsumerState::Empty => f.write_str(" carries no bundle yet"),
             ConsumerState::Absent => f.write_str(" is not there; it is waited for"),
+            ConsumerState::Unconverted => f.write_str(" lacks our conversion stanza, which is restored"),
             ConsumerState::NotOurs(why) => write!(f, " {why}"),
         }
     }

@@ -8,6 +8,8 @@ use std::time::Duration;
 use gateward_certs::rotation::Wanted;
 use gateward_certs::{CommonName, KeySource, Lifetimes, ServerNames};
 
+use serde_json::Value;
+
 use crate::lease::LeaseTimes;
 use crate::permissions::ResourceName;
 
@@ -67,6 +69,8 @@ pub struct ConsumerRules {
     pub kinds: Vec<ResourceName>,
     /// The Service that the API server calls: entries that call another one, or a URL, are not ours.
     pub service: ServiceName,
+    /// The stanza `spec.conversion` of the CRDs without its `caBundle`; null where none is to be restored.
+    pub conversion: Value,
 }
 
 /// A Service.

@@ -2,14 +2,15 @@
 
 use gateward_certs::rotation::{Consumer, ConsumerId};
 
+use serde::Deserialize;
+
 use super::object::{ClientConfig, ConsumerKind, ConsumerObject};
+use super::stanza::{Stanza, by_webhook};
 use crate::report::{ConsumerReport, ConsumerState, NotOurs};
 use crate::setup::ConsumerRules;
 
 /// The entry of a CRD.
 const CONVERSION: &str = "conversion";
-/// The strategy of a CRD that a webhook converts.
-const BY_WEBHOOK: &str = "Webhook";
 
 /// An object that may carry bundles of ours.
 #[derive(Debug, Clone)]
@@ -22,6 +23,8 @@ pub(crate) struct Sighting {
     pub(crate) entries: Vec<Entry>,
     /// What is not.
     pub(crate) others: Vec<ConsumerReport>,
+    /// What is to be done about its conversion stanza.
+    pub(crate) stanza: Stanza,
 }
 
 /// An entry whose bundle is ours to write.
@@ -65,6 +68,7 @@ impl ConsumerRules {
             version: object.version().to_owned(),
             entries: Vec::new(),
             others: Vec::new(),
+            stanza: Stanza::Stays,
         };
         if !self.names(kind).contains(&object.name()) {
             let labelled = kind != ConsumerKind::Crd && self.labels_match(object);
@@ -95,13 +99,15 @@ impl ConsumerRules {
     }
 
     fn look_at_conversion(&self, object: &ConsumerObject, sighting: &mut Sighting) {
-        let conversion = object.spec.as_ref().and_then(|spec| spec.conversion.as_ref());
-        let webhook = conversion.filter(|conversion| conversion.strategy == BY_WEBHOOK);
-        let config = webhook.and_then(|conversion| conversion.webhook.as_ref()?.client_config.as_ref());
-        match config.map(|config| (config, self.whose(config))) {
+        sighting.stanza = self.stanza(object);
+        let conversion = object.spec.as_ref().map(|spec| &spec.conversion).filter(|stanza| by_webhook(stanza));
+        let config = conversion.and_then(|conversion| conversion.pointer("/webhook/clientConfig"));
+        let config: Option<ClientConfig> = config.and_then(|config| ClientConfig::deserialize(config).ok());
+        match config.map(|config| (self.whose(&config), config)) {
+            Some((None, config)) => sighting.is_ours(CONVERSION, Place::Conversion, object, &config),
+            _ if sighting.stanza == Stanza::Restored => sighting.is_unconverted(),
             None => sighting.is_not_ours(None, NotOurs::NoWebhook),
-            Some((_, Some(why))) => sighting.is_not_ours(Some(CONVERSION), why),
-            Some((config, None)) => sighting.is_ours(CONVERSION, Place::Conversion, object, config),
+            Some((Some(why), _)) => sighting.is_not_ours(Some(CONVERSION), why),
         }
     }
 
@@ -121,6 +127,10 @@ impl Sighting {
             bundle: config.ca_bundle.as_ref().map(|bundle| bundle.0.clone()).unwrap_or_default(),
         };
         self.entries.push(Entry { consumer, place });
+    }
+
+    fn is_unconverted(&mut self) {
+        self.others.push(ConsumerReport { object: self.object(), entry: None, state: ConsumerState::Unconverted });
     }
 
     fn is_not_ours(&mut self, entry: Option<&str>, why: NotOurs) {
@@ -158,6 +168,7 @@ mod tests {
             crds: vec!["otters.zoo.org".to_owned()],
             kinds: Vec::new(),
             service: ServiceName { namespace: "zoo".to_owned(), name: "otter".to_owned() },
+            conversion: Value::Null,
         }
     }
 

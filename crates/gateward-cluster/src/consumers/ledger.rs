@@ -161,6 +161,7 @@ mod tests {
             crds: Vec::new(),
             kinds: vec![ResourceName { group: "zoo.org".to_owned(), plural: "otters".to_owned() }],
             service: ServiceName { namespace: "zoo".to_owned(), name: "otter".to_owned() },
+            conversion: serde_json::Value::Null,
         }
     }
 

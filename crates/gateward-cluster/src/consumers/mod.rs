@@ -6,6 +6,7 @@ mod ledger;
 mod object;
 mod patch;
 mod rivals;
+mod stanza;
 mod told;
 mod watch;
 
@@ -19,7 +20,9 @@ use kube::{Api, Client};
 pub(crate) use find::{Entry, Sighting};
 pub(crate) use ledger::{Ledger, Moment};
 pub(crate) use object::{ConsumerKind, ConsumerObject};
+pub(crate) use patch::base64;
 pub use rivals::{Called, Rival};
+pub(crate) use stanza::Stanza;
 pub(crate) use told::told;
 pub(crate) use watch::{Heard, Scope};
 
@@ -90,6 +93,13 @@ impl ConsumerStore {
     pub(crate) async fn write(&self, seen: &Sighting, bundles: &[(&Entry, &Bundle)]) -> Result<(), RequestError> {
         let places = bundles.iter().map(|(entry, bundle)| (&entry.place, *bundle));
         let patch = Patch::Json::<()>(patch::patch(&seen.version, places));
+        guarded(self.api(seen.kind).patch(&seen.name, &self.parameters, &patch)).await?;
+        Ok(())
+    }
+
+    /// Writes the conversion stanza of a CRD that was read. It fails if the CRD has changed meanwhile.
+    pub(crate) async fn restore_stanza(&self, seen: &Sighting, bundle: &Bundle) -> Result<(), RequestError> {
+        let patch = Patch::Json::<()>(self.rules.restoring(&seen.version, bundle));
         guarded(self.api(seen.kind).patch(&seen.name, &self.parameters, &patch)).await?;
         Ok(())
     }

@@ -33,6 +33,9 @@ pub(crate) struct ConsumerObject {
     /// The specification of a CRD.
     #[serde(default)]
     pub(super) spec: Option<CrdSpec>,
+    /// The status of a CRD.
+    #[serde(default)]
+    pub(super) status: Option<CrdStatus>,
 }
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -62,20 +65,28 @@ pub(super) struct ServiceReference {
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct CrdSpec {
-    pub(super) conversion: Option<Conversion>,
+    /// How objects are converted, as it is written.
+    #[serde(default)]
+    pub(super) conversion: Value,
+    #[serde(default)]
+    pub(super) versions: Vec<CrdVersion>,
 }
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub(super) struct Conversion {
+pub(super) struct CrdVersion {
+    pub(super) name: String,
     #[serde(default)]
-    pub(super) strategy: String,
-    pub(super) webhook: Option<ConversionWebhook>,
+    pub(super) served: bool,
+    #[serde(default)]
+    pub(super) storage: bool,
 }
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct ConversionWebhook {
-    pub(super) client_config: Option<ClientConfig>,
+pub(super) struct CrdStatus {
+    /// The versions in which objects may be stored.
+    #[serde(default)]
+    pub(super) stored_versions: Vec<String>,
 }
 
 impl ConsumerObject {

@@ -36,7 +36,8 @@ fn add(path: &[&str], bundle: &Bundle) -> PatchOperation {
     PatchOperation::Add(AddOperation { path: PointerBuf::from_tokens(path.iter().copied()), value: base64(bundle) })
 }
 
-fn base64(bundle: &Bundle) -> Value {
+/// A `caBundle` as the API server takes it.
+pub(crate) fn base64(bundle: &Bundle) -> Value {
     serde_json::to_value(ByteString(bundle.to_pem().into_bytes())).unwrap_or_default()
 }
 

@@ -101,6 +101,7 @@ mod tests {
             crds: Vec::new(),
             kinds: vec![ResourceName { group: "zoo.org".into(), plural: "otters".into() }],
             service: ServiceName { namespace: "zoo".into(), name: "otter".into() },
+            conversion: Value::Null,
         }
     }
 

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
+use gateward_certs::rotation::AuthoritySecret;
+use k8s_openapi::api::core::v1::Secret;
 use kube::api::{Api, DynamicObject, Patch, PatchParams};
 use kube::{Client, Error};
 use semver::Version;
@@ -12,6 +14,7 @@ use tokio::time::Instant;
 use super::decision::{Decision, LeftAlone, Release, decide, first};
 use super::{Definition, Strategy, api};
 use crate::failure::{Unanswered, within};
+use crate::secrets::authority;
 
 /// How long one answer may take: a CRD is large, and its schema is compiled.
 const ANSWER: Duration = Duration::from_secs(30);
@@ -34,8 +37,19 @@ pub struct CrdApply {
     pub annotation: String,
     /// The release.
     pub version: Version,
+    /// The Secret of its CA, which may not be there yet. One that can't be read is none.
+    pub authority: AuthoritySecretName,
     /// How long all of it may take.
     pub patience: Duration,
+}
+
+/// Where the Secret of a CA is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AuthoritySecretName {
+    /// Its namespace.
+    pub namespace: String,
+    /// Its name.
+    pub name: String,
 }
 
 /// What is told while CRDs are applied.
@@ -160,11 +174,14 @@ impl CrdApply {
         if installed.as_ref().is_some_and(Definition::is_leaving) {
             return Err(Failed::Leaving);
         }
-        let release = Release { version: &self.version, annotation: &self.annotation };
+        let authority = self.authority().await?;
+        let (version, annotation) = (&self.version, self.annotation.as_str());
+        let release = Release { version, annotation, authority: authority.as_ref() };
         let outcome = |applied, notes| Outcome { name: name.to_owned(), applied, notes };
         let Some(installed) = installed else {
-            let now = self.submit(name, first(crd, &release)).await?;
-            return Ok(Some((outcome(Applied::Created, Vec::new()), now)));
+            let (document, notes) = first(crd, &release);
+            let now = self.submit(name, document).await?;
+            return Ok(Some((outcome(Applied::Created, notes), now)));
         };
         match decide(&installed, crd, &release) {
             Decision::LeaveAlone(why) => {
@@ -182,6 +199,17 @@ impl CrdApply {
                 let applied = if unchanged { Applied::Unchanged } else { Applied::Changed };
                 Ok(Some((outcome(applied, notes), now)))
             }
+        }
+    }
+
+    /// The Secret of the CA as it is now: the pods may have made it a moment ago.
+    async fn authority(&self) -> Result<Option<AuthoritySecret>, Failed> {
+        let AuthoritySecretName { namespace, name } = &self.authority;
+        let secrets: Api<Secret> = Api::namespaced(self.client.clone(), namespace);
+        match answered(secrets.get_opt(name)).await {
+            Ok(secret) => Ok(secret.as_ref().map(authority)),
+            Err(Failed::Unanswered(why)) if why.status() == Some(403) => Ok(None),
+            Err(failed) => Err(failed),
         }
     }
 

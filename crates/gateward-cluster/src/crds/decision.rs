@@ -3,11 +3,15 @@
 use std::cmp::Ordering;
 use std::fmt;
 
+use gateward_certs::rotation::{AuthoritySecret, restored};
+use k8s_openapi::ByteString;
 use kube::core::Version as Priority;
 use semver::Version;
 use serde_json::{Value, json};
 
+use super::definition::{CONVERTED_BY, service_name};
 use super::{Definition, Strategy};
+use crate::consumers::base64;
 
 /// What to do about an installed CRD.
 #[derive(Debug, PartialEq)]
@@ -44,13 +48,25 @@ pub(super) struct Release<'a> {
     pub(super) version: &'a Version,
     /// The annotation that holds it.
     pub(super) annotation: &'a str,
+    /// The Secret of its CA, where there is one.
+    pub(super) authority: Option<&'a AuthoritySecret>,
 }
 
-/// What is applied where there is no such CRD.
-pub(super) fn first(ours: &Value, release: &Release) -> Value {
-    let mut document = ours.clone();
-    mark(&mut document, release);
-    document
+impl Release<'_> {
+    /// A `caBundle` in base64 that trusts our CA beside what it trusts already; `None` where there is neither.
+    fn ca_bundle(&self, present: Option<&str>) -> Option<Value> {
+        let carried: Option<ByteString> = present.and_then(|text| serde_json::from_value(text.into()).ok());
+        let carried = carried.map(|bundle| bundle.0).unwrap_or_default();
+        let lacking = self.authority.and_then(|authority| restored(&carried, authority));
+        lacking.map_or_else(|| present.map(Value::from), |bundle| Some(base64(&bundle)))
+    }
+}
+
+/// What is applied where there is no such CRD, and what somebody should know of it.
+pub(super) fn first(ours: &Value, release: &Release) -> (Value, Vec<String>) {
+    let mut document = marked(ours, release);
+    let note = settle_conversion(&mut document, None, release);
+    (document, note.into_iter().collect())
 }
 
 /// What to do so that our CRD is there instead of an installed one.
@@ -58,26 +74,43 @@ pub(super) fn decide(installed: &Definition, ours: &Value, release: &Release) ->
     if let Some(why) = left_alone(installed, ours, release) {
         return Decision::LeaveAlone(why);
     }
-    if let Some(patch) = without_url(installed, ours) {
+    if let Some(patch) = without_url(installed, ours, release) {
         return Decision::Prepare(patch);
     }
-    let mut document = first(ours, release);
+    let mut document = marked(ours, release);
     // Whoever is second of two has to look again.
     document["metadata"]["resourceVersion"] = installed.resource_version().into();
-    let kept = keep_stored_versions(&mut document, installed);
-    let notes = kept.into_iter().chain(keep_storage(&mut document, installed)).collect();
+    let mut notes = keep_stored_versions(&mut document, installed);
+    notes.extend(keep_storage(&mut document, installed));
+    notes.extend(settle_conversion(&mut document, Some(installed), release));
     Decision::Apply(document, notes)
 }
 
-/// Makes the document ours, and leaves the caBundle to its owner: what is not applied stays as it is.
-fn mark(document: &mut Value, release: &Release) {
+/// The CRD as this release applies it, without what the API server adds.
+fn marked(ours: &Value, release: &Release) -> Value {
+    let mut document = ours.clone();
     document["metadata"]["annotations"][release.annotation] = release.version.to_string().into();
-    if let Some(config) = document.pointer_mut("/spec/conversion/webhook/clientConfig").and_then(Value::as_object_mut) {
-        config.remove("caBundle");
-    }
     if let Some(document) = document.as_object_mut() {
         document.remove("status");
     }
+    document
+}
+
+/// Gives the stanza a `caBundle`: the one that it has already, or that of our CA. Without either, no API server could
+/// call the webhook, so the conversion stays as it is; the pods write the stanza once there is a CA.
+fn settle_conversion(document: &mut Value, installed: Option<&Definition>, release: &Release) -> Option<String> {
+    let ours = document.pointer("/spec/conversion/webhook/clientConfig/service")?.clone();
+    let service = service_name(&ours)?;
+    document["metadata"]["annotations"][CONVERTED_BY] = service.to_string().into();
+    let same = installed.filter(|crd| crd.strategy() == Strategy::Webhook && crd.service().as_ref() == Some(&service));
+    if let Some(bundle) = release.ca_bundle(same.and_then(Definition::ca_bundle)) {
+        let config = json!({"service": ours, "caBundle": bundle});
+        document["spec"]["conversion"]["webhook"]["clientConfig"] = config;
+        return None;
+    }
+    let present = installed.and_then(Definition::conversion).cloned();
+    document["spec"]["conversion"] = present.unwrap_or_else(|| json!({"strategy": "None"}));
+    Some("its conversion is left as it is until there is a CA; the pods write it then".to_owned())
 }
 
 fn left_alone(installed: &Definition, ours: &Value, release: &Release) -> Option<LeftAlone> {
@@ -97,12 +130,13 @@ fn priority(version: &str) -> impl Ord {
 }
 
 /// A webhook is called by Service or by URL, and an apply doesn't remove a URL that somebody else has written.
-fn without_url(installed: &Definition, ours: &Value) -> Option<Value> {
+fn without_url(installed: &Definition, ours: &Value, release: &Release) -> Option<Value> {
     let service = ours.pointer("/spec/conversion/webhook/clientConfig/service")?;
     installed.client_config()?.get("url")?;
+    let config = json!({"url": null, "service": service, "caBundle": release.ca_bundle(None)?});
     Some(json!({
         "metadata": {"resourceVersion": installed.resource_version()},
-        "spec": {"conversion": {"webhook": {"clientConfig": {"url": null, "service": service}}}},
+        "spec": {"conversion": {"webhook": {"clientConfig": config}}},
     }))
 }
 
@@ -129,7 +163,7 @@ fn keep_stored_versions(document: &mut Value, installed: &Definition) -> Vec<Str
 fn keep_storage(document: &mut Value, installed: &Definition) -> Option<String> {
     let wanted = Definition::from(document.clone());
     let (now, later) = (installed.storage()?, wanted.storage()?);
-    if now == later || wanted.strategy() == Strategy::None || installed.has_bundle() {
+    if now == later || wanted.strategy() == Strategy::None || installed.ca_bundle().is_some() {
         return None;
     }
     wanted.version(now)?;

@@ -18,6 +18,11 @@ pub(crate) fn api(client: Client) -> Api<DynamicObject> {
     Api::all_with(client, &resource)
 }
 
+/// The annotation of a CRD that names the Service of the release that has its objects converted, as
+/// `namespace/name`. It is written where the stanza can't be yet, and tells a stanza that somebody has changed from that
+/// of another release.
+pub(crate) const CONVERTED_BY: &str = "gateward.dev/converted-by";
+
 /// A CRD.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Definition(Value);
@@ -78,6 +83,11 @@ impl Definition {
         if self.text("/spec/conversion/strategy") == "Webhook" { Strategy::Webhook } else { Strategy::None }
     }
 
+    /// How objects are converted, as it is written.
+    pub(crate) fn conversion(&self) -> Option<&Value> {
+        self.0.pointer("/spec/conversion")
+    }
+
     /// Where the webhook is that converts objects.
     pub(crate) fn client_config(&self) -> Option<&Value> {
         self.0.pointer("/spec/conversion/webhook/clientConfig")
@@ -85,15 +95,12 @@ impl Definition {
 
     /// The Service that converts objects.
     pub(crate) fn service(&self) -> Option<ServiceName> {
-        let service = self.client_config()?.get("service")?;
-        let text = |name: &str| service[name].as_str().unwrap_or_default().to_owned();
-        Some(ServiceName { namespace: text("namespace"), name: text("name") })
+        service_name(self.client_config()?.get("service")?)
     }
 
-    /// Whether somebody wrote down whom to trust when objects are converted.
-    pub(crate) fn has_bundle(&self) -> bool {
-        let bundle = self.client_config().and_then(|config| config.get("caBundle")).and_then(Value::as_str);
-        bundle.is_some_and(|bundle| !bundle.is_empty())
+    /// Whom API servers trust when objects are converted, in base64.
+    pub(crate) fn ca_bundle(&self) -> Option<&str> {
+        self.client_config()?.get("caBundle")?.as_str().filter(|bundle| !bundle.is_empty())
     }
 
     /// A condition's status and message.
@@ -106,6 +113,12 @@ impl Definition {
     fn text(&self, pointer: &str) -> &str {
         self.0.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
     }
+}
+
+/// A reference to a Service, as stanzas write it.
+pub(crate) fn service_name(reference: &Value) -> Option<ServiceName> {
+    let text = |name: &str| reference[name].as_str().unwrap_or_default().to_owned();
+    reference.is_object().then(|| ServiceName { namespace: text("namespace"), name: text("name") })
 }
 
 impl From<Value> for Definition {

@@ -4,7 +4,7 @@ mod apply;
 mod decision;
 mod definition;
 
-pub use apply::{Applied, ApplyError, CrdApply, Outcome, Told};
+pub use apply::{Applied, ApplyError, AuthoritySecretName, CrdApply, Outcome, Told};
 pub use decision::LeftAlone;
-pub(crate) use definition::{Definition, Strategy, api};
+pub(crate) use definition::{CONVERTED_BY, Definition, Strategy, api, service_name};
 pub use semver::Version;

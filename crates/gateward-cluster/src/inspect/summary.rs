@@ -149,6 +149,7 @@ fn consumer(report: &ConsumerReport) -> Consumer {
         ConsumerState::Refuses => "Refuses",
         ConsumerState::Empty => "Empty",
         ConsumerState::Absent => "Absent",
+        ConsumerState::Unconverted => "Unconverted",
         ConsumerState::NotOurs(_) => "NotOurs",
     };
     Consumer { object: report.object.clone(), entry: report.entry.clone(), state }

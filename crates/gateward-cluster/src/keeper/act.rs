@@ -4,14 +4,15 @@ use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
 use gateward_certs::Bundle;
-use gateward_certs::rotation::{BundleWrite, Change, SecretChange};
+use gateward_certs::rotation::{BundleWrite, Change, SecretChange, restored};
 use k8s_openapi::api::core::v1::Secret;
+use tracing::info;
 
 use super::look::Look;
 use super::means::Means;
-use crate::consumers::{Entry, Sighting};
+use crate::consumers::{Entry, Sighting, Stanza};
 use crate::patience::RequestError;
-use crate::secrets::Which;
+use crate::secrets::{Which, authority};
 
 /// What became of a write.
 #[derive(Debug, PartialEq, Eq)]
@@ -59,15 +60,42 @@ impl Means {
         outcomes.await.into_iter().fold(Outcome::Done, Outcome::or)
     }
 
+    /// Writes the conversion stanzas that somebody has changed or removed, once there is a CA that they can name. They
+    /// come before the bundles of webhook configurations: no object is admitted that couldn't be converted.
+    /// Gives nothing where there is nothing to do.
+    pub(super) async fn restore_stanzas(&self, look: &Look) -> Option<Outcome> {
+        let bundle = restored(&[], &authority(look.authority.as_ref()?))?;
+        let changed: Vec<_> = look.consumers.iter().filter(|sighting| sighting.stanza == Stanza::Restored).collect();
+        if changed.is_empty() {
+            return None;
+        }
+        let outcomes = join_all(changed.into_iter().map(async |sighting| {
+            let outcome = self.restore_stanza_of(sighting, &bundle).await;
+            if outcome == Outcome::Done {
+                info!("restored spec.conversion of {}", sighting.object());
+            }
+            outcome
+        }));
+        Some(outcomes.await.into_iter().fold(Outcome::Done, Outcome::or))
+    }
+
+    pub(super) async fn restore_stanza_of(&self, seen: &Sighting, bundle: &Bundle) -> Outcome {
+        self.guarded(seen, self.consumers.restore_stanza(seen, bundle)).await
+    }
+
     pub(super) async fn write_bundles_of(&self, seen: &Sighting, bundles: &[(&Entry, &Bundle)]) -> Outcome {
+        self.guarded(seen, self.consumers.write(seen, bundles)).await
+    }
+
+    /// Writes an object as long as this replica may, and nobody undoes it again and again.
+    async fn guarded(&self, seen: &Sighting, write: impl Future<Output = Result<(), RequestError>>) -> Outcome {
         if self.tenure.remaining().is_none() {
             return Outcome::LeaseLost;
         }
         if let Err(wait) = self.fights.may_write(&seen.object(), Instant::now()) {
             return Outcome::Deferred(wait);
         }
-        let written = self.consumers.write(seen, bundles).await;
-        written.map_or_else(|why| Outcome::of(&why, RequestError::is_stale_patch), |()| Outcome::Done)
+        write.await.map_or_else(|why| Outcome::of(&why, RequestError::is_stale_patch), |()| Outcome::Done)
     }
 }
 

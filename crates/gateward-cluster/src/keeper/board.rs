@@ -24,6 +24,8 @@ pub(super) enum Topic {
     Write,
     /// Someone undoes what is written.
     Fight,
+    /// A conversion stanza can't be restored.
+    Conversion,
     /// Annotations that say nothing.
     Annotations,
     /// Nobody calls us.

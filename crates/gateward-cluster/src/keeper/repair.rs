@@ -13,7 +13,7 @@ use tracing::{debug, warn};
 use super::act::Outcome;
 use super::board::Topic;
 use super::means::Means;
-use crate::consumers::{Entry, Sighting};
+use crate::consumers::{Entry, Sighting, Stanza};
 use crate::patience::RequestError;
 use crate::secrets::{Which, authority};
 
@@ -65,14 +65,21 @@ async fn look_after(means: &Means, object: String, changed: Changed) -> String {
 }
 
 async fn mend(means: &Means, changed: &Changed) -> Result<(), RequestError> {
-    let lacks = |authority: &AuthoritySecret| !lacking(&changed.sighting, authority).is_empty();
+    let gone = changed.sighting.stanza == Stanza::Restored;
+    let lacks = |authority: &AuthoritySecret| gone || !lacking(&changed.sighting, authority).is_empty();
     // What this replica has seen itself saves most readings; where it is old, the writer's next look sees the rest.
     let suspicious = means.tenure.remaining().is_some() && means.remembered_authority().as_ref().is_some_and(lacks);
     if !suspicious {
         return Ok(());
     }
     let Some(secret) = means.secrets.read(Which::Authority).await? else { return Ok(()) };
-    let bundles = lacking(&changed.sighting, &authority(&secret));
+    let authority = authority(&secret);
+    if gone && let Some(bundle) = restored(&[], &authority) {
+        let outcome = means.restore_stanza_of(&changed.sighting, &bundle).await;
+        tell(means, changed, outcome);
+        return Ok(());
+    }
+    let bundles = lacking(&changed.sighting, &authority);
     if bundles.is_empty() {
         return Ok(());
     }
@@ -91,14 +98,15 @@ fn lacking<'a>(seen: &'a Sighting, authority: &AuthoritySecret) -> Vec<(&'a Entr
 fn tell(means: &Means, changed: &Changed, outcome: Outcome) {
     let object = changed.sighting.object();
     let by = &changed.by;
+    let what = if changed.sighting.stanza == Stanza::Restored { "spec.conversion" } else { "the caBundle" };
     match outcome {
         Outcome::Done => {
-            warn!("the caBundle of {object} lacked what it has to carry, and is restored; changed by {by}");
+            warn!("{what} of {object} lacked what it has to carry, and is restored; changed by {by}");
             means.board.note(|facts| facts.repairs += 1);
         }
         Outcome::Deferred(wait) => {
             let fight = format!(
-                "someone keeps changing the caBundle of {object} (this time {by}), so it is restored every {} s only; \
+                "someone keeps changing {what} of {object} (this time {by}), so it is restored every {} s only; \
                  leave that field out of whatever writes there",
                 wait.as_secs().max(1)
             );

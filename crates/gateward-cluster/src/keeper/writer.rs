@@ -20,6 +20,9 @@ use crate::secrets::authority;
 const ASIDE: Duration = Duration::from_secs(30);
 const ASIDE_AT_MOST_EVERY: Duration = Duration::from_mins(10);
 
+/// How soon a conversion stanza is tried again that could not be restored.
+const UNRESTORED: Duration = Duration::from_secs(5);
+
 /// More writes in a row than these don't find changed objects by chance.
 const PATIENCE: u32 = 4;
 
@@ -34,6 +37,8 @@ pub(super) struct Writer {
     backoff: Backoff,
     /// How many writes in a row have found that something had changed.
     stale: u32,
+    /// The same of conversion stanzas.
+    unrestored: u32,
     last_told: String,
     /// How often in a row it has waited for the same.
     waited: u32,
@@ -59,6 +64,7 @@ impl Writer {
             settling: Settling::default(),
             backoff: Backoff::new(),
             stale: 0,
+            unrestored: 0,
             last_told: String::new(),
             waited: 0,
         }
@@ -123,6 +129,28 @@ impl Writer {
 
     async fn follows_from(&mut self, look: Look) -> Next {
         self.means.remember(look.authority.as_ref().map(authority));
+        let unrestored = match self.means.restore_stanzas(&look).await {
+            None => None,
+            Some(Outcome::Done | Outcome::LeaseLost) => return Next::Look,
+            Some(Outcome::Stale(_)) if self.unrestored < PATIENCE => {
+                self.unrestored += 1;
+                return Next::Pause(self.backoff.fail());
+            }
+            Some(Outcome::Stale(why) | Outcome::Failed(why)) => Some(why),
+            Some(Outcome::Deferred(_)) => Some("somebody keeps changing it".to_owned()),
+        };
+        self.unrestored = 0;
+        let is_whole = unrestored.is_none();
+        let warning = unrestored.map(|why| format!("spec.conversion of a CRD can't be restored: {why}"));
+        self.means.board.warn(Topic::Conversion, warning);
+        // Certificates don't wait for it.
+        match self.goes_on(look).await {
+            Next::After(time) if !is_whole => Next::After(time.min(UNRESTORED)),
+            next => next,
+        }
+    }
+
+    async fn goes_on(&mut self, look: Look) -> Next {
         let settled = self.settling.settled(Instant::now(), self.means.wanted.settle);
         let Some((look, decision)) = self.decides(look, settled).await else { return Next::Pause(self.backoff.fail()) };
         self.tells(&decision);

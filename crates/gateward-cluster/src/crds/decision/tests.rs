@@ -1,3 +1,8 @@
+use std::time::SystemTime;
+
+use gateward_certs::secret::SecretData;
+use gateward_certs::{Authority, CommonName, SystemKeys, TEN_YEARS, Validity};
+
 use super::*;
 
 const KEY: &str = "zoo.org/version";
@@ -32,33 +37,94 @@ fn installed(release: &str) -> Value {
     crd
 }
 
-fn decided(installed: Value) -> Decision {
-    let release = Version::new(1, 2, 0);
-    decide(&Definition::from(installed), &ours(), &Release { version: &release, annotation: KEY })
+/// A CA as its Secret has it, and its `caBundle`.
+fn ca() -> (AuthoritySecret, String) {
+    let validity = Validity::starting(SystemTime::now(), TEN_YEARS).unwrap();
+    let ca = Authority::new(&CommonName::new("otter").unwrap(), validity, &SystemKeys).unwrap();
+    let data = SecretData::default().with("tls.crt", ca.certificate_pem()).with("tls.key", ca.private_key_pem());
+    let secret = AuthoritySecret { data, ..AuthoritySecret::default() };
+    let bundle = base64(&restored(&[], &secret).unwrap()).as_str().unwrap().to_owned();
+    (secret, bundle)
 }
 
-fn applied(installed: Value) -> (Value, Vec<String>) {
-    match decided(installed) {
+static VERSION: Version = Version::new(1, 2, 0);
+
+fn release(authority: Option<&AuthoritySecret>) -> Release<'_> {
+    Release { version: &VERSION, annotation: KEY, authority }
+}
+
+fn decided_with(installed: Value, authority: Option<&AuthoritySecret>) -> Decision {
+    decide(&Definition::from(installed), &ours(), &release(authority))
+}
+
+fn decided(installed: Value) -> Decision {
+    decided_with(installed, None)
+}
+
+fn applied_with(installed: Value, authority: Option<&AuthoritySecret>) -> (Value, Vec<String>) {
+    match decided_with(installed, authority) {
         Decision::Apply(document, notes) => (document, notes),
         other => panic!("{other:?}"),
     }
 }
 
-#[test]
-fn a_crd_that_is_not_there_is_applied_with_its_mark() {
-    let release = Version::new(1, 2, 0);
-    let mut wanted = ours();
-    wanted["metadata"]["annotations"] = json!({KEY: "1.2.0"});
-    assert_eq!(first(&ours(), &Release { version: &release, annotation: KEY }), wanted);
+fn applied(installed: Value) -> (Value, Vec<String>) {
+    applied_with(installed, None)
+}
+
+/// The specification that is wanted once there is a CA.
+fn spec_with(bundle: &str) -> Value {
+    let mut ours = ours();
+    ours["spec"]["conversion"]["webhook"]["clientConfig"]["caBundle"] = bundle.into();
+    ours["spec"].take()
 }
 
 #[test]
-fn the_bundle_is_never_applied() {
-    let release = Version::new(1, 2, 0);
-    let mut carried = ours();
-    carried["spec"]["conversion"]["webhook"]["clientConfig"]["caBundle"] = "bundle".into();
-    let document = first(&carried, &Release { version: &release, annotation: KEY });
-    assert_eq!(document["spec"], ours()["spec"]);
+fn a_crd_that_is_not_there_is_applied_with_its_mark_and_the_bundle_of_the_ca() {
+    let (secret, bundle) = ca();
+    let (document, notes) = first(&ours(), &release(Some(&secret)));
+    assert_eq!(document["metadata"]["annotations"], json!({KEY: "1.2.0", CONVERTED_BY: "zoo/converter"}));
+    assert_eq!((&document["spec"], notes.len()), (&spec_with(&bundle), 0));
+}
+
+#[test]
+fn no_stanza_is_written_without_the_bundle_of_a_ca() {
+    let none = json!({"strategy": "None"});
+    let (document, notes) = first(&ours(), &release(None));
+    assert_eq!((&document["spec"]["conversion"], notes.len()), (&none, 1));
+    // Somebody has switched it off, and there is no CA.
+    let mut off = installed("1.2.0");
+    off["spec"]["conversion"] = none.clone();
+    let (document, notes) = applied(off);
+    assert_eq!((&document["spec"]["conversion"], notes.len()), (&none, 1));
+    // Somebody else converts.
+    let mut theirs = installed("1.2.0");
+    theirs["spec"]["conversion"]["webhook"]["clientConfig"]["service"]["name"] = "badger".into();
+    let (document, notes) = applied(theirs.clone());
+    assert_eq!((&document["spec"]["conversion"], notes.len()), (&theirs["spec"]["conversion"], 1));
+    let mut local = installed("1.2.0");
+    local["spec"]["conversion"]["webhook"]["clientConfig"] = json!({"url": "https://127.0.0.1:9443/convert"});
+    assert_eq!(applied(local.clone()).0["spec"]["conversion"], local["spec"]["conversion"]);
+}
+
+#[test]
+fn the_stanza_of_another_service_is_replaced_with_the_bundle_of_our_ca() {
+    let (secret, bundle) = ca();
+    let mut theirs = installed("1.2.0");
+    theirs["spec"]["conversion"]["webhook"]["clientConfig"]["service"]["name"] = "badger".into();
+    assert_eq!(applied_with(theirs, Some(&secret)).0["spec"], spec_with(&bundle));
+}
+
+#[test]
+fn the_bundle_that_is_there_stays_and_gets_what_it_lacks() {
+    assert_eq!(applied(installed("1.2.0")).0["spec"], spec_with("bundle"));
+    let ((secret, bundle), (other, others_bundle)) = (ca(), ca());
+    let mut present = installed("1.2.0");
+    present["spec"]["conversion"]["webhook"]["clientConfig"]["caBundle"] = bundle.clone().into();
+    assert_eq!(applied_with(present.clone(), Some(&secret)).0["spec"], spec_with(&bundle));
+    let both = applied_with(present, Some(&other)).0;
+    let both = both.pointer("/spec/conversion/webhook/clientConfig/caBundle").unwrap().as_str().unwrap();
+    assert!(both.len() > bundle.len().max(others_bundle.len()));
 }
 
 #[test]
@@ -115,7 +181,7 @@ fn stored_in_v1alpha1() -> Value {
 #[test]
 fn the_storage_version_changes_where_objects_can_be_converted() {
     let (document, notes) = applied(stored_in_v1alpha1());
-    assert_eq!(document["spec"], ours()["spec"]);
+    assert_eq!(document["spec"], spec_with("bundle"));
     assert!(notes.is_empty());
 }
 
@@ -123,10 +189,13 @@ fn the_storage_version_changes_where_objects_can_be_converted() {
 fn the_storage_version_stays_until_objects_can_be_converted() {
     let mut old = stored_in_v1alpha1();
     old["spec"]["conversion"] = json!({"strategy": "None"});
-    let (document, notes) = applied(old);
-    assert_eq!(document["spec"]["versions"], json!([version("v1alpha1", true), version("v1beta1", false)]));
-    assert_eq!(document["spec"]["conversion"], ours()["spec"]["conversion"]);
-    assert_eq!(notes.len(), 1);
+    let (secret, bundle) = ca();
+    for (authority, notes_wanted) in [(None, 2), (Some(&secret), 1)] {
+        let (document, notes) = applied_with(old.clone(), authority);
+        assert_eq!(document["spec"]["versions"], json!([version("v1alpha1", true), version("v1beta1", false)]));
+        assert_eq!(document["spec"]["conversion"] == spec_with(&bundle)["conversion"], authority.is_some());
+        assert_eq!(notes.len(), notes_wanted);
+    }
 }
 
 #[test]
@@ -134,16 +203,18 @@ fn what_an_uninstall_has_switched_off_is_switched_on() {
     let mut off = installed("1.2.0");
     off["spec"]["conversion"] = json!({"strategy": "None"});
     off["spec"]["versions"][0]["served"] = false.into();
-    assert_eq!(applied(off).0["spec"], ours()["spec"]);
+    let (secret, bundle) = ca();
+    assert_eq!(applied_with(off, Some(&secret)).0["spec"], spec_with(&bundle));
 }
 
 #[test]
 fn a_url_makes_room_for_the_service() {
     let mut local = installed("1.2.0");
     local["spec"]["conversion"]["webhook"]["clientConfig"] = json!({"url": "https://127.0.0.1:9443/convert"});
-    let Decision::Prepare(patch) = decided(local) else { panic!("not prepared") };
+    let (secret, bundle) = ca();
+    let Decision::Prepare(patch) = decided_with(local, Some(&secret)) else { panic!("not prepared") };
     let config = patch.pointer("/spec/conversion/webhook/clientConfig").unwrap();
     assert_eq!(config["url"], Value::Null);
-    assert_eq!(config["service"]["name"], "converter");
+    assert_eq!((&config["service"]["name"], &config["caBundle"]), (&json!("converter"), &json!(bundle)));
     assert_eq!(patch["metadata"]["resourceVersion"], "7");
 }
