@@ -58,6 +58,12 @@ impl Bed {
         &self.client
     }
 
+    /// A client of the API server for whoever has a token.
+    pub fn client_with(&self, token: &str) -> anyhow::Result<Client> {
+        let authority = std::fs::read_to_string(self.folder.join("ca.crt"))?;
+        Client::new(self.addresses.api_server, &authority, token)
+    }
+
     /// The programs that belong to the bed.
     pub fn programs(&self) -> &Programs {
         &self.programs

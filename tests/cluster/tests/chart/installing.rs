@@ -38,7 +38,9 @@ async fn the_notes_say_how_to_go_on_and_how_to_leave(sandbox: Sandbox) {
 
 /// What is there of a release, in the whole cluster.
 async fn belongings(bed: &Bed, release: &str) -> Vec<String> {
-    const LISTS: [&str; 7] = [
+    const LISTS: [&str; 9] = [
+        "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies",
+        "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings",
         "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations",
         "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations",
         "/apis/rbac.authorization.k8s.io/v1/clusterroles",
@@ -60,7 +62,7 @@ async fn a_release_keeps_its_bundles_and_leaves_nothing_behind(sandbox: Sandbox)
     let bed = sandbox.bed();
     let installation = Installation::of(&json!({"fullnameOverride": "lynx"})).named("lynx", sandbox.namespace());
     output(installation.helm(bed, &["install"])).unwrap();
-    assert_eq!(belongings(bed, "lynx").await.len(), 8);
+    assert_eq!(belongings(bed, "lynx").await.len(), 10);
 
     let path = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/lynx-validating";
     write_bundles(bed, path).await;
@@ -122,16 +124,24 @@ async fn the_init_step_installs_the_crds_with_the_rights_of_the_pods(sandbox: Sa
 
     let step = &pod["initContainers"][0];
     assert_eq!(step["command"], json!(["gateward"]));
-    // The second time as the second replica does.
-    for _ in 0..2 {
+    let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/dynamographdeployments.nvidia.com";
+    // The second time as the second replica does, when the first one has made a CA.
+    for round in 0..2 {
+        if round == 1 {
+            let crd = bed.client().get(path).await.unwrap().granted().unwrap();
+            assert_ne!(crd.pointer("/spec/conversion/webhook/clientConfig/service/namespace"), Some(&json!(namespace)));
+            let secret = json!({"metadata": {"name": "webhook-server-cert-ca"}, "data": {"tls.crt": bundle()}});
+            let secrets = format!("/api/v1/namespaces/{namespace}/secrets");
+            bed.client().post(&secrets, &secret).await.unwrap().granted().unwrap();
+        }
         let mut apply = bed.programs().gateward();
         apply.args(step["args"].as_array().unwrap().iter().map(|argument| argument.as_str().unwrap()));
         apply.env("KUBECONFIG", &file);
         output(apply).unwrap();
     }
-    let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/dynamographdeployments.nvidia.com";
     let crd = bed.client().get(path).await.unwrap().granted().unwrap();
     let service = &crd["spec"]["conversion"]["webhook"]["clientConfig"]["service"];
     assert_eq!(service["name"], "stork-dynamo-operator-webhook-service");
     assert_eq!(service["namespace"], namespace);
+    assert!(crd["spec"]["conversion"]["webhook"]["clientConfig"]["caBundle"].is_string());
 }

@@ -6,6 +6,7 @@ mod agreeing;
 mod charts;
 mod installing;
 mod naming;
+mod policy;
 mod refusing;
 mod rendering;
 mod values;
@@ -22,6 +23,7 @@ fn main() -> ExitCode {
         refusing::tests(),
         values::tests(),
         installing::tests(),
+        policy::tests(),
     ];
     run(tests.into_iter().flatten().collect(), async |_| Ok(()))
 }

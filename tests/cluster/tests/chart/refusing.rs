@@ -92,6 +92,8 @@ async fn what_cannot_be_is_refused(sandbox: Sandbox) {
         (json!({"webhook": {"certificateSecret": {"name": "Otter"}}}), "'Otter' does not match"),
         (json!({"webhook": {"certificateSecret": null}}), "missing property 'certificateSecret'"),
         (json!({"env": [{"name": "POD_IP", "value": "1"}]}), "the chart sets this one itself"),
+        (json!({"operatorVersion": "latest"}), "'latest' does not match"),
+        (json!({"networkPolicy": {"nodeCIDRs": ["everywhere"]}}), "'everywhere' does not match"),
         (json!({"podDisruptionBudget": {"minAvailable": "half"}}), "'half' does not match"),
         (json!({"metricsService": {"ports": []}}), "minItems"),
     ];

@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use cluster_tests::{AUTHORITY, Chart, Release, Sandbox, run_in_turn, tests, until};
+use cluster_tests::objects::graph;
+use cluster_tests::{AUTHORITY, Chart, Client, Release, Sandbox, run_in_turn, tests, until};
 use serde_json::{Value, json};
 
 const RELEASE: &str = "dynamo-platform";
@@ -22,6 +23,8 @@ fn main() -> ExitCode {
         a_bundle_that_is_emptied_is_restored,
         a_bundle_that_is_replaced_is_restored,
         an_entry_that_is_added_gets_a_bundle,
+        a_conversion_stanza_that_is_removed_or_changed_is_restored,
+        a_graph_that_is_not_converted_is_told_from_one_without_components,
     ];
     run_in_turn(tests, async |bed| {
         bed.start_node().await?;
@@ -63,6 +66,87 @@ async fn an_entry_that_is_added_gets_a_bundle(sandbox: Sandbox) {
         added["timeoutSeconds"] = (1 + number % 30).into();
         webhooks.retain(|webhook| webhook["name"] != "added.example.org");
         webhooks.push(added);
+    })
+    .await;
+}
+
+async fn a_conversion_stanza_that_is_removed_or_changed_is_restored(sandbox: Sandbox) {
+    let client = sandbox.bed().client();
+    let whole = client.get(CRD).await.unwrap().granted().unwrap()["spec"]["conversion"].take();
+    let url = json!({"url": "https://127.0.0.1:9/convert", "service": null});
+    let changes = [
+        json!({"strategy": "None", "webhook": null}),
+        json!({"webhook": {"clientConfig": {"service": {"path": "/elsewhere"}}}}),
+        json!({"webhook": {"clientConfig": url}}),
+        json!({"webhook": {"clientConfig": {"caBundle": null}}}),
+    ];
+    for change in changes {
+        let changed = client.merge(CRD, &json!({"spec": {"conversion": change}})).await.unwrap().granted().unwrap();
+        assert_ne!(changed["spec"]["conversion"], whole);
+        until(&format!("restored after {change}"), Duration::from_secs(30), async || {
+            client.get(CRD).await.unwrap().granted().unwrap()["spec"]["conversion"] == whole
+        })
+        .await;
+    }
+}
+
+const POLICIES: &str = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies";
+const BINDINGS: &str = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings";
+
+/// Keeps a user from writing CRDs, until it is deleted.
+async fn hold_off(client: &Client, user: &str) {
+    let rule = json!({
+        "apiGroups": ["apiextensions.k8s.io"], "apiVersions": ["v1"], "operations": ["UPDATE"],
+        "resources": ["customresourcedefinitions"],
+    });
+    let condition = json!({"name": "theirs", "expression": format!("request.userInfo.username == '{user}'")});
+    let policy = json!({
+        "metadata": {"name": "hold-off"},
+        "spec": {
+            "matchConstraints": {"resourceRules": [rule]},
+            "matchConditions": [condition],
+            "validations": [{"expression": "false", "message": "held off"}],
+        },
+    });
+    let binding = json!({
+        "metadata": {"name": "hold-off"}, "spec": {"policyName": "hold-off", "validationActions": ["Deny"]},
+    });
+    for (path, object) in [(POLICIES, policy), (BINDINGS, binding)] {
+        client.post(path, &object).await.unwrap().granted().unwrap();
+    }
+    let (them, label) = (client.acting_as(user), json!({"metadata": {"labels": {"example.org/a": "b"}}}));
+    until("the policy holds", Duration::from_secs(20), async || {
+        them.merge(&format!("{CRD}?dryRun=All"), &label).await.unwrap().status.as_u16() == 422
+    })
+    .await;
+}
+
+/// What an API server sends that changes `apiVersion` alone. The pods can't restore the stanza while it is looked at.
+async fn a_graph_that_is_not_converted_is_told_from_one_without_components(sandbox: Sandbox) {
+    let (client, otter) = (sandbox.bed().client(), graph("otter"));
+    sandbox.accepts(&otter).await;
+    let whole = client.get(CRD).await.unwrap().granted().unwrap()["spec"]["conversion"].take();
+    hold_off(client, &sandbox.release(RELEASE, NAMESPACE).account()).await;
+    let none = json!({"spec": {"conversion": {"strategy": "None", "webhook": null}}});
+    client.merge(CRD, &none).await.unwrap().granted().unwrap();
+    let (older, label) = (sandbox.place(&otter, "v1alpha1"), json!({"metadata": {"labels": {"example.org/a": "b"}}}));
+    until("nothing is converted", Duration::from_secs(20), async || {
+        client.get(&older).await.unwrap().body["spec"]["services"].is_null()
+    })
+    .await;
+    let answer = client.merge(&older, &label).await.unwrap();
+    let said = answer.body["message"].as_str().unwrap_or_default();
+    assert!(answer.status.as_u16() == 422 && said.contains("the CRD's conversion seems to be off"), "{answer:?}");
+
+    for path in [BINDINGS, POLICIES] {
+        client.delete(&format!("{path}/hold-off")).await.unwrap().granted().unwrap();
+    }
+    until("the stanza is restored", Duration::from_mins(1), async || {
+        client.get(CRD).await.unwrap().granted().unwrap()["spec"]["conversion"] == whole
+    })
+    .await;
+    until("objects are converted", Duration::from_secs(20), async || {
+        client.merge(&older, &label).await.unwrap().status.is_success()
     })
     .await;
 }

@@ -8,6 +8,7 @@ use gateward_certs::{CommonName, Lifetimes, ServerNames, SystemKeys};
 use gateward_cluster::{
     Certificates, ConsumerRules, LeaseSetup, LeaseTimes, ReplicaRules, Secrets, ServiceName, Setup,
 };
+use serde_json::json;
 
 /// The Secrets, as users know them.
 pub const LEAF: &str = "webhook-server-cert";
@@ -41,6 +42,15 @@ pub fn setup(namespace: &str) -> Setup {
             labels: [("zoo".to_owned(), namespace.to_owned())].into(),
             crds: vec![format!("otters.{namespace}.example.org")],
             kinds: Vec::new(),
+            conversion: json!({
+                "strategy": "Webhook",
+                "webhook": {
+                    "clientConfig": {
+                        "service": {"namespace": namespace, "name": SERVICE, "path": "/v", "port": 443},
+                    },
+                    "conversionReviewVersions": ["v1"],
+                },
+            }),
             service,
         },
         replicas: ReplicaRules { labels, port: PORT },

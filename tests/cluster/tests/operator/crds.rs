@@ -15,6 +15,7 @@ use crate::definition::{
 pub fn tests() -> Vec<Test> {
     tests![
         a_replica_may_install_them,
+        a_stanza_is_written_with_the_bundle_of_the_ca_and_not_without,
         the_bundle_stays_with_its_owner,
         a_newer_release_is_left_alone,
         several_at_once_do_no_harm,
@@ -32,18 +33,34 @@ async fn a_replica_may_install_them(sandbox: Sandbox) {
     let replica = Account::of_a_replica(&sandbox, "replica").await.kubeconfig();
     let replica = Person::of(bed, &replica);
     let told = replica.applies(OLDER).await.well();
-    assert_eq!(told.matches(": created\n").count(), ALL.len(), "{told}");
+    assert_eq!(told.matches(": created").count(), ALL.len(), "{told}");
 
     let graphs = installed(bed, GRAPHS).await;
     assert_eq!(graphs["metadata"]["annotations"][VERSION], OLDER);
-    let service = json!({"name": SERVICE, "namespace": NAMESPACE, "path": "/convert", "port": 443});
-    assert_eq!(graphs["spec"]["conversion"]["webhook"]["clientConfig"], json!({"service": service}));
     assert_eq!(versions(&graphs, "storage"), ["v1beta1"]);
     let manager = &graphs["metadata"]["managedFields"][0];
     assert_eq!((&manager["manager"], &manager["operation"]), (&json!("dynamo-crd-apply"), &json!("Apply")));
 
     let told = replica.applies(OLDER).await.well();
-    assert_eq!(told.matches(": unchanged\n").count(), ALL.len(), "{told}");
+    assert_eq!(told.matches(": unchanged").count(), ALL.len(), "{told}");
+}
+
+async fn a_stanza_is_written_with_the_bundle_of_the_ca_and_not_without(sandbox: Sandbox) {
+    let (bed, admin) = (sandbox.bed(), Person::admin(sandbox.bed()));
+    remove_all(bed).await;
+    // A replica of another namespace, which may not read the Secret: there is no CA for it.
+    let replica = Account::of_a_replica(&sandbox, "stranger").await.kubeconfig();
+    let told = Person::of(bed, &replica).applies(OLDER).await.well();
+    assert_eq!(told.matches("its conversion is left as it is until there is a CA").count(), 4, "{told}");
+    assert_eq!(installed(bed, GRAPHS).await["spec"]["conversion"], json!({"strategy": "None"}));
+
+    admin.applies(OLDER).await.well();
+    let service = json!({"name": SERVICE, "namespace": NAMESPACE, "path": "/convert", "port": 443});
+    let authority = std::fs::read_to_string(bed.folder().join("ca.crt")).unwrap();
+    let config = installed(bed, GRAPHS).await["spec"]["conversion"]["webhook"]["clientConfig"].take();
+    let bundle = base64::engine::general_purpose::STANDARD.decode(config["caBundle"].as_str().unwrap()).unwrap();
+    assert_eq!(config["service"], service);
+    assert_eq!(String::from_utf8(bundle).unwrap().trim(), authority.trim());
 }
 
 async fn the_bundle_stays_with_its_owner(sandbox: Sandbox) {

@@ -13,9 +13,25 @@ mod uninstall;
 
 use std::process::ExitCode;
 
-use cluster_tests::{Webhooks, run_in_turn};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use cluster_tests::{Bed, Webhooks, run_in_turn};
+use serde_json::json;
 
 fn main() -> ExitCode {
     let tests = [crds::tests(), uninstall::tests(), reader::tests(), access::tests()].into_iter().flatten().collect();
-    run_in_turn(tests, async |bed| Webhooks::serve(&bed).await)
+    run_in_turn(tests, async |bed| {
+        make_authority(&bed).await?;
+        Webhooks::serve(&bed).await
+    })
+}
+
+/// The Secret of a release's CA, as its pods make it.
+async fn make_authority(bed: &Bed) -> anyhow::Result<()> {
+    let namespace = json!({"metadata": {"name": command::NAMESPACE}});
+    bed.client().post("/api/v1/namespaces", &namespace).await?.granted()?;
+    let data = json!({"tls.crt": STANDARD.encode(std::fs::read(bed.folder().join("ca.crt"))?)});
+    let secret = json!({"metadata": {"name": "webhook-server-cert-ca"}, "data": data});
+    let secrets = format!("/api/v1/namespaces/{}/secrets", command::NAMESPACE);
+    bed.client().post(&secrets, &secret).await?.granted().map(drop)
 }

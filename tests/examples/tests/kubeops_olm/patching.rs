@@ -9,7 +9,8 @@ use crate::{Case, Outcome, same};
 /// what they make.
 pub fn judge(case: &Case) -> Outcome {
     let (before, after) = (&case.rest["before"], &case.rest["after"]);
-    let patch = diff(before, after, before);
+    let (source, target) = (before.to_string(), after.to_string());
+    let patch = diff(&source, &target, &source).map_err(|error| error.to_string())?;
     let mut made = before.clone();
     patch.apply(&mut made).map_err(|error| error.to_string())?;
     same("the patched object", &made, after)?;

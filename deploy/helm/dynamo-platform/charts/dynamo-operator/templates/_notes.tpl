@@ -18,9 +18,31 @@ Until then a pod says what it waits for:
 Before `helm uninstall`, run this, so that stored objects can be read and deleted without the webhooks:
 
   gateward uninstall --release {{ .Release.Name }} -n {{ .Release.Namespace }}{{ include "dynamo-operator.unusualService" . }}
+{{- with include "dynamo-operator.openPorts" . }}
+
+The NetworkPolicy leaves these ports open to everybody:{{ . }}
+{{- end }}
 {{- with include "dynamo-operator.givenWithoutEffect" . }}
 
 WARNING: these values are given and have no effect:{{ . }}
+{{- end }}
+{{- end -}}
+
+{{/* A line for each port that the NetworkPolicy can't close, since nobody has said who needs it. */}}
+{{- define "dynamo-operator.openPorts" -}}
+{{- $prefix := ternary "" "dynamo-operator." (default false .Chart.IsRoot) -}}
+{{- with .Values.networkPolicy }}
+{{- if .enabled }}
+{{- if not .apiServerCIDRs }}
+  {{ $.Values.webhook.port }} (webhooks): set {{ $prefix }}networkPolicy.apiServerCIDRs
+{{- end }}
+{{- if not .nodeCIDRs }}
+  8081 (probes): set {{ $prefix }}networkPolicy.nodeCIDRs
+{{- end }}
+{{- if not .metricsFrom }}
+  8080 (metrics): set {{ $prefix }}networkPolicy.metricsFrom
+{{- end }}
+{{- end }}
 {{- end }}
 {{- end -}}
 

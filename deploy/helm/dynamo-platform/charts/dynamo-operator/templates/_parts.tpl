@@ -34,6 +34,23 @@ matchExpressions:
 {{- toYaml (append (default list $given.matchExpressions) $apart) | nindent 0 }}
 {{- end -}}
 
+{{/* What is null is left out: it is how values are taken away, and to the API server it would be zero. */}}
+{{- define "dynamo-operator.resources" -}}
+{{- $whole := dict -}}
+{{- range $part, $given := default dict .Values.controllerManager.manager.resources -}}
+{{- if kindIs "map" $given -}}
+{{- $kept := dict -}}
+{{- range $name, $amount := $given -}}
+{{- if not (kindIs "invalid" $amount) -}}{{- $_ := set $kept $name $amount -}}{{- end -}}
+{{- end -}}
+{{- $_ := set $whole $part $kept -}}
+{{- else if not (kindIs "invalid" $given) -}}
+{{- $_ := set $whole $part $given -}}
+{{- end -}}
+{{- end -}}
+{{- toYaml $whole -}}
+{{- end -}}
+
 {{- define "dynamo-operator.image" -}}
 {{- with .Values.controllerManager.manager.image -}}
 {{ .repository }}:{{ default $.Chart.AppVersion .tag }}
