@@ -10,8 +10,6 @@ use std::sync::LazyLock;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Number;
 
-use crate::patch::integer;
-
 /// Members that don't count, by their paths from the root.
 pub(crate) type Apart = &'static [&'static [&'static str]];
 
@@ -51,9 +49,6 @@ struct Meaning {
     open: bool,
     depth: usize,
 }
-
-/// A member's name.
-struct Name;
 
 impl<'de> DeserializeSeed<'de> for Meaning {
     type Value = u128;
@@ -121,7 +116,7 @@ impl<'de> Visitor<'de> for Meaning {
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<u128, A::Error> {
         let mut meaning = digest("object");
-        while let Some(name) = members.next_key_seed(Name)? {
+        while let Some(name) = members.next_key::<String>()? {
             match self.below(&name) {
                 // In whatever order they stand.
                 Some(below) => meaning = meaning.wrapping_add(digest((&name, members.next_value_seed(below)?))),
@@ -132,12 +127,16 @@ impl<'de> Visitor<'de> for Meaning {
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Name {
-    type Value = String;
-
-    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<String, D::Error> {
-        serde::Deserialize::deserialize(from)
+/// The number as an integer, if it is one.
+pub(crate) fn integer(number: &Number) -> Option<i128> {
+    /// Beyond any integer that JSON text is read as, and within what an `i128` holds.
+    const LIMIT: f64 = 1e30;
+    if let Some(integer) = number.as_i128() {
+        return Some(integer);
     }
+    let float = number.as_f64().filter(|float| float.abs() < LIMIT && float.fract() == 0.0)?;
+    #[expect(clippy::cast_possible_truncation, reason = "a whole number within the limit")]
+    Some(float as i128)
 }
 
 #[cfg(test)]

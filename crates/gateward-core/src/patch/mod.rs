@@ -10,7 +10,7 @@ mod list;
 use serde::{Deserialize, Serialize};
 use serde_json::{Number, Value};
 
-use crate::meaning::same;
+use crate::meaning::{integer, same};
 use crate::members::{Member, items, members};
 
 /// One operation of a patch. Paths are JSON pointers.
@@ -147,18 +147,6 @@ fn same_number(one: &Number, other: &Number) -> bool {
         (None, None) => one.as_f64() == other.as_f64(),
         _ => false,
     }
-}
-
-/// The number as an integer, if it is one.
-pub(crate) fn integer(number: &Number) -> Option<i128> {
-    /// Beyond any integer that JSON text is read as, and within what an `i128` holds.
-    const LIMIT: f64 = 1e30;
-    if let Some(integer) = number.as_i128() {
-        return Some(integer);
-    }
-    let float = number.as_f64().filter(|float| float.abs() < LIMIT && float.fract() == 0.0)?;
-    #[expect(clippy::cast_possible_truncation, reason = "a whole number within the limit")]
-    Some(float as i128)
 }
 
 #[derive(Clone, Copy)]
