@@ -15,4 +15,5 @@ mod limit;
 mod manifests;
 mod properties;
 mod required;
+mod small;
 mod stashes;

@@ -95,11 +95,25 @@ impl Allowance {
     }
 }
 
-/// What a tree of this text takes: each object a map with room for some members, and each
-/// further member or item its share.
+/// What an object takes in a tree: a map with room for some members.
+const OBJECT: usize = 640;
+
+/// What each further member or item takes.
+const ITEM: usize = 128;
+
+/// How often a conversion makes a tree of the same text, with some to spare.
+const TREES_OF_A_TEXT: usize = 8;
+
+/// Whether all trees that a conversion of this document makes surely have room in its allowance. It takes one look at the
+/// bytes, and texts for structure.
+pub(crate) fn has_room_for_trees(json: &str) -> bool {
+    let count = |wanted: &[u8]| json.bytes().filter(|byte| wanted.contains(byte)).count();
+    let cost = json.len() + count(b"{") * OBJECT + count(b"[,") * ITEM;
+    cost * TREES_OF_A_TEXT <= TREES_BASE
+}
+
+/// What a tree of this text takes.
 fn tree_cost(json: &str) -> usize {
-    const OBJECT: usize = 640;
-    const ITEM: usize = 128;
     let (mut cost, mut in_text, mut escaped) = (json.len(), false, false);
     for byte in json.bytes() {
         match byte {

@@ -13,8 +13,8 @@ mod visit;
 
 use serde::de::{Deserializer, Visitor};
 
-pub(crate) use allowance::Allowance;
 pub use allowance::{ALLOWANCE_BASE, ALLOWANCE_FACTOR};
+pub(crate) use allowance::{Allowance, has_room_for_trees};
 pub(crate) use cuts::{Cut, Cuts};
 pub use place::{BOUND_FACTOR, Bound};
 pub(crate) use place::{Failure, Findings, Place, Session};

@@ -6,13 +6,19 @@ use crate::conversion::object::Source;
 use crate::field::FieldPath;
 use crate::issue::{Issue, Issues};
 use crate::operation::Operation;
+use crate::reading::has_room_for_trees;
 use crate::registry::kind::AnyKind;
 use crate::review::AdmissionReview;
 use crate::rule::INCOMPLETE;
 
-/// An object of fewer bytes never has a view that lacks something because of its size: what conversion keeps of it, with
-/// each quotation mark escaped twice, stays below what annotations may have.
+/// What conversion keeps of an object of fewer bytes, with each quotation mark escaped twice, stays below what
+/// annotations may have.
 const SMALL: usize = 64 * 1024;
+
+/// Whether no view of the object lacks anything because of its size.
+fn is_small(json: &str) -> bool {
+    json.len() <= SMALL && has_room_for_trees(json)
+}
 
 /// Why the object of a create or an update may not be stored, if it may not.
 pub(crate) fn refusal(kind: &dyn AnyKind, review: &AdmissionReview<'_>) -> Option<Issue> {
@@ -54,7 +60,7 @@ fn labelled(kind: &dyn AnyKind, new: &str) -> Option<Issue> {
 
 /// What the view of the object in another version would lack.
 fn left_out(kind: &dyn AnyKind, json: &str) -> Option<Issue> {
-    if json.len() <= SMALL {
+    if is_small(json) {
         return None;
     }
     let source = Source::read(json).ok()?;

@@ -1,0 +1,160 @@
+//! Of an object whose view would lack something because of its size admission says so, though it looks at no view of
+//! most objects of at most 64 KiB: whichever part makes one that long, its view is whole.
+
+use std::fmt::Write;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use gateward_core::Context;
+use gateward_core::testing::block_on;
+use proptest::prelude::Rng;
+use proptest::strategy::{Strategy, ValueTree};
+use proptest::test_runner::TestRunner;
+use serde_json::{Value, json};
+
+use crate::kinds::{ADAPTER, COMPONENT, GRAPH, Kind, REQUEST, registry};
+
+/// The length above which admission always looks, in bytes.
+const SMALL: usize = 64 * 1024;
+
+const OBJECTS: usize = 500;
+
+/// What texts are made long with: characters that JSON writes as one, two and six bytes, and as two again where JSON
+/// stands in a text of JSON.
+const FILLERS: [&str; 4] = ["x", "\"", "\\", "\u{1}"];
+
+/// Where something long may stand: texts and lists.
+fn places(value: &Value, at: &str, found: &mut Vec<String>) {
+    match value {
+        Value::String(_) => found.push(at.to_owned()),
+        Value::Array(items) => {
+            found.extend((!items.is_empty()).then(|| at.to_owned()));
+            let below = items.iter().enumerate();
+            below.for_each(|(index, item)| places(item, &format!("{at}/{index}"), found));
+        }
+        Value::Object(members) => {
+            for (name, member) in members {
+                let mut below = at.to_owned();
+                let _ = write!(below, "/{}", name.replace('~', "~0").replace('/', "~1"));
+                places(member, &below, found);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Makes the object as long as it may be, by what stands at this place.
+fn fill(object: &mut Value, place: &str, filler: &str) {
+    let room = SMALL - object.to_string().len();
+    match object.pointer_mut(place).unwrap() {
+        Value::String(text) => {
+            let bytes = Value::from(filler).to_string().len() - "\"\"".len();
+            text.push_str(&filler.repeat(room / bytes));
+        }
+        Value::Array(items) => {
+            let last = items.last().cloned().unwrap();
+            let bytes = last.to_string().len() + ",".len();
+            items.extend(std::iter::repeat_n(last, room / bytes));
+        }
+        _ => unreachable!("a place of a text or a list"),
+    }
+}
+
+/// The identity of an object is short: the API server sees to it.
+fn is_of_the_user(place: &str) -> bool {
+    // Names of components differ.
+    place != "/spec/components" && place.starts_with("/spec")
+        || place.starts_with("/status")
+        || place.starts_with("/metadata/annotations")
+}
+
+/// What the validating webhook answers to the creation of the object.
+fn answer(kind: &Kind, version: &str, object: &Value) -> String {
+    let review = json!({
+        "apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview",
+        "request": {
+            "uid": "small", "operation": "CREATE", "object": object,
+            "kind": {"group": "nvidia.com", "version": version, "kind": kind.crd.kind},
+            "resource": {"group": "nvidia.com", "version": version, "resource": kind.crd.plural},
+        },
+    });
+    let path = format!("/validate/nvidia.com/v1beta1/{}", kind.crd.plural);
+    let context = Context::new(SystemTime::UNIX_EPOCH, Arc::new(()));
+    let answer = block_on(registry().answer(&path, review.to_string().as_bytes(), &context));
+    String::from_utf8(answer.body).unwrap()
+}
+
+/// Whether the object may not be created because of what its view would lack, or because it can't be judged either.
+fn is_refused_for_it(kind: &Kind, version: &str, object: &Value) -> bool {
+    let answer = answer(kind, version, object);
+    ["can't be said whole in", "the lists in its subtrees are too long"].iter().any(|why| answer.contains(why))
+}
+
+fn has_a_whole_view(kind: &Kind, from: &str, through: &str) {
+    let mut runner = TestRunner::deterministic();
+    let objects = kind.objects(from);
+    let mut filled = 0;
+    for _ in 0..OBJECTS {
+        let mut object = objects.new_tree(&mut runner).unwrap().current();
+        let mut found = Vec::new();
+        places(&object, "", &mut found);
+        found.retain(|place| is_of_the_user(place));
+        if found.is_empty() || object.to_string().len() > SMALL {
+            continue;
+        }
+        let place = &found[runner.rng().next_u32() as usize % found.len()];
+        fill(&mut object, place, FILLERS[runner.rng().next_u32() as usize % FILLERS.len()]);
+        let json = object.to_string();
+        assert!(json.len() <= SMALL, "{place}");
+        let view = registry().convert(&json, &format!("nvidia.com/{through}")).unwrap();
+        assert!(view.left_out.is_empty() || is_refused_for_it(kind, from, &object), "{place} of {} bytes", json.len());
+        filled += 1;
+    }
+    assert!(filled > OBJECTS / 2);
+}
+
+macro_rules! whole {
+    ($($name:ident: $kind:expr, $from:literal through $through:literal;)*) => {$(
+        #[test]
+        fn $name() {
+            has_a_whole_view(&$kind, $from, $through);
+        }
+    )*};
+}
+
+whole! {
+    a_small_graph_of_v1alpha1_has_a_whole_view: GRAPH, "v1alpha1" through "v1beta1";
+    a_small_graph_of_v1beta1_has_a_whole_view: GRAPH, "v1beta1" through "v1alpha1";
+    a_small_component_of_v1alpha1_has_a_whole_view: COMPONENT, "v1alpha1" through "v1beta1";
+    a_small_component_of_v1beta1_has_a_whole_view: COMPONENT, "v1beta1" through "v1alpha1";
+    a_small_request_of_v1alpha1_has_a_whole_view: REQUEST, "v1alpha1" through "v1beta1";
+    a_small_request_of_v1beta1_has_a_whole_view: REQUEST, "v1beta1" through "v1alpha1";
+    a_small_adapter_of_v1alpha1_has_a_whole_view: ADAPTER, "v1alpha1" through "v1beta1";
+    a_small_adapter_of_v1beta1_has_a_whole_view: ADAPTER, "v1beta1" through "v1alpha1";
+}
+
+/// Trees of these take far more memory than their text.
+#[test]
+fn a_small_pod_of_very_many_parts_has_a_whole_view_or_is_refused() {
+    let mut marked = 0;
+    for part in [json!({}), json!([]), json!(0), json!({"": 0}), json!({"name": "a"})] {
+        let parts = vec![part.clone(); (SMALL - 512) / (part.to_string().len() + 1)];
+        for pod in [
+            json!({"spec": {"containers": parts}}),
+            json!({"spec": {"containers": [{"name": "main", "args": parts}]}}),
+            json!({"spec": {"containers": [{"name": "main", "env": parts}]}}),
+            json!({"spec": {"volumes": parts}}),
+        ] {
+            let object = json!({
+                "apiVersion": "nvidia.com/v1beta1", "kind": "DynamoComponentDeployment",
+                "metadata": {"name": "otter"}, "spec": {"podTemplate": pod},
+            });
+            let view = registry().convert(&object.to_string(), "nvidia.com/v1alpha1").unwrap();
+            let is_marked = !view.left_out.is_empty();
+            let is_denied = answer(&COMPONENT, "v1beta1", &object).contains(r#""allowed":false"#);
+            assert!(!is_marked || is_denied, "{part}");
+            marked += usize::from(is_marked);
+        }
+    }
+    assert!(marked > 0, "the shapes are harmless");
+}
