@@ -1,4 +1,4 @@
-//! What a user of the API server sees of our webhooks.
+//! What a user of the API server sees of our webhooks. The CRDs know one field more than the server, as during an upgrade.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
@@ -27,5 +27,9 @@ fn main() -> ExitCode {
     .into_iter()
     .flatten()
     .collect();
-    run(tests, async |bed| Webhooks::install(&bed).await)
+    run(tests, async |bed| {
+        let webhooks = Webhooks::install(&bed).await?;
+        skew::upgrade(&bed).await?;
+        Ok(webhooks)
+    })
 }

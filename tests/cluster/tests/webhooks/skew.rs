@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use cluster_tests::objects::{component, graph, graph_v1alpha1, object, request, request_v1alpha1, service};
-use cluster_tests::{Sandbox, Test, tests, until, version_of};
+use cluster_tests::{Bed, Sandbox, Test, tests, until, version_of};
 use serde_json::{Value, json};
 
 pub fn tests() -> Vec<Test> {
@@ -26,65 +26,79 @@ struct Place {
 const PLACES: [Place; 4] = [
     Place {
         kind: "DynamoGraphDeployment",
-        schemas: ["/spec", "/spec"],
+        schemas: ["/properties/spec", "/properties/spec"],
         of_beta: ["/spec", "/spec"],
         of_alpha: ["/spec", "/spec"],
     },
     Place {
         kind: "DynamoGraphDeployment",
-        schemas: ["/spec/components/items", "/spec/services/additionalProperties"],
+        schemas: [
+            "/properties/spec/properties/components/items",
+            "/properties/spec/properties/services/additionalProperties",
+        ],
         of_beta: ["/spec/components/1", "/spec/services/decode"],
         of_alpha: ["/spec/components/1", "/spec/services/Worker"],
     },
     Place {
         kind: "DynamoComponentDeployment",
-        schemas: ["/spec", "/spec"],
+        schemas: ["/properties/spec", "/properties/spec"],
         of_beta: ["/spec", "/spec"],
         of_alpha: ["/spec", "/spec"],
     },
     Place {
         kind: "DynamoGraphDeploymentRequest",
-        schemas: ["/spec", "/spec"],
+        schemas: ["/properties/spec", "/properties/spec"],
         of_beta: ["/spec", "/spec"],
         of_alpha: ["/spec", "/spec"],
     },
 ];
 
-fn objects(kind: &str) -> [Value; 2] {
-    match kind {
-        "DynamoGraphDeployment" => [graph("beta"), graph_v1alpha1("alpha")],
-        "DynamoComponentDeployment" => [
-            object("v1beta1", kind, "beta", &component("beta", "worker")),
-            object("v1alpha1", kind, "alpha", &service("worker")),
-        ],
-        _ => [request("beta"), request_v1alpha1("alpha")],
+impl Place {
+    /// An object of each version that says more than the replica knows.
+    fn objects(&self) -> [Value; 2] {
+        let kind = self.kind;
+        let [mut beta, mut alpha] = match kind {
+            "DynamoGraphDeployment" => [graph("beta"), graph_v1alpha1("alpha")],
+            "DynamoComponentDeployment" => [
+                object("v1beta1", kind, "beta", &component("beta", "worker")),
+                object("v1alpha1", kind, "alpha", &service("worker")),
+            ],
+            _ => [request("beta"), request_v1alpha1("alpha")],
+        };
+        beta.pointer_mut(self.of_beta[0]).unwrap()[NOVELTY] = novelty();
+        alpha.pointer_mut(self.of_alpha[1]).unwrap()[NOVELTY] = novelty();
+        [beta, alpha]
     }
 }
 
-/// The CRD of a newer release: both versions have one more field, of more than one node.
-async fn upgrade(sandbox: &Sandbox, place: &Place) {
-    let path =
-        format!("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{}s.nvidia.com", place.kind.to_lowercase());
-    let client = sandbox.bed().client();
-    let crd = client.get(&path).await.unwrap().granted().unwrap();
+/// Makes the CRDs those of a newer release, for all tests, since a change of a CRD is felt by everybody: both versions
+/// have one more field, of more than one node.
+pub async fn upgrade(bed: &Bed) -> anyhow::Result<()> {
     let field = json!({"type": "object", "properties": {
         "depth": {"type": "integer"},
         "items": {"type": "array", "items": {"type": "string"}},
     }});
-    let mut operations = Vec::new();
-    for (index, version) in crd["spec"]["versions"].as_array().unwrap().iter().enumerate() {
-        let at = place.schemas[usize::from(version["name"] == "v1alpha1")];
-        let steps: Vec<&str> = at.split('/').skip(1).collect();
-        let schema = steps.iter().map(|step| match *step {
-            "items" | "additionalProperties" => format!("/{step}"),
-            name => format!("/properties/{name}"),
+    for place in PLACES {
+        let plural = format!("{}s.nvidia.com", place.kind.to_lowercase());
+        let path = format!("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{plural}");
+        let crd = bed.client().get(&path).await?.granted()?;
+        let versions = crd["spec"]["versions"].as_array().into_iter().flatten();
+        let operations = versions.enumerate().map(|(index, version)| {
+            let at = place.schemas[usize::from(version["name"] == "v1alpha1")];
+            let to = format!("/spec/versions/{index}/schema/openAPIV3Schema{at}/properties/{NOVELTY}");
+            json!({"op": "add", "path": to, "value": field})
         });
-        let schema: String = schema.collect();
-        let to = format!("/spec/versions/{index}/schema/openAPIV3Schema{schema}/properties/{NOVELTY}");
-        assert!(crd.pointer(to.rsplit_once('/').unwrap().0).is_some(), "{to}");
-        operations.push(json!({"op": "add", "path": to, "value": field}));
+        bed.client().patch(&path, &operations.collect()).await?.granted()?;
     }
-    client.patch(&path, &operations.into()).await.unwrap().granted().unwrap();
+    for place in PLACES {
+        for object in place.objects() {
+            let collection = format!("/apis/{}/namespaces/default", object["apiVersion"].as_str().unwrap_or_default());
+            let path = format!("{collection}/{}s?dryRun=All&fieldValidation=Strict", place.kind.to_lowercase());
+            let known = async || bed.client().post(&path, &object).await.is_ok_and(|answer| answer.status.is_success());
+            until("the new field known", Duration::from_mins(1), known).await;
+        }
+    }
+    Ok(())
 }
 
 fn novelty() -> Value {
@@ -109,14 +123,19 @@ async fn edit(sandbox: &Sandbox, object: &Value, version: &str, number: u32) {
     let place = sandbox.place(object, version);
     let mut whole = sandbox.read(object, version).await;
     whole["metadata"]["labels"] = json!({"edited": number.to_string()});
-    if let Some(parts) = whole["spec"]["services"].as_object_mut() {
-        parts.values_mut().for_each(|service| service["replicas"] = number.into());
-    } else if let Some(parts) = whole["spec"]["components"].as_array_mut() {
-        parts.iter_mut().for_each(|component| component["replicas"] = number.into());
-    } else if whole["kind"] == "DynamoComponentDeployment" {
-        whole["spec"]["replicas"] = number.into();
+    let spec = &mut whole["spec"];
+    if let Some(services) = spec["services"].as_object_mut() {
+        for service in services.values_mut() {
+            service["replicas"] = number.into();
+        }
+    } else if let Some(components) = spec["components"].as_array_mut() {
+        for component in components {
+            component["replicas"] = number.into();
+        }
+    } else if object["kind"] == "DynamoComponentDeployment" {
+        spec["replicas"] = number.into();
     } else {
-        whole["spec"]["model"] = format!("Qwen/Qwen{number}").into();
+        spec["model"] = format!("Qwen/Qwen{number}").into();
     }
     let client = sandbox.bed().client();
     client.put(&place, &whole).await.unwrap().granted().unwrap();
@@ -129,12 +148,8 @@ async fn edit(sandbox: &Sandbox, object: &Value, version: &str, number: u32) {
 
 async fn a_field_that_the_crd_knows_and_an_old_replica_does_not_survives(sandbox: Sandbox) {
     for place in PLACES {
-        upgrade(&sandbox, &place).await;
-        let [beta, alpha] = objects(place.kind);
-        for (mut object, places, own) in [(beta, place.of_beta, 0), (alpha, place.of_alpha, 1)] {
-            object.pointer_mut(places[own]).unwrap()[NOVELTY] = novelty();
-            let known = async || sandbox.strictly().create(&object).await.status.is_success();
-            until("the new field known", Duration::from_secs(30), known).await;
+        let [beta, alpha] = place.objects();
+        for (object, places) in [(beta, place.of_beta), (alpha, place.of_alpha)] {
             sandbox.accepts(&object).await;
             is_there(&sandbox, &object, places, "as written").await;
             for (version, number) in [("v1beta1", 2), ("v1alpha1", 3), (version_of(&object), 4)] {

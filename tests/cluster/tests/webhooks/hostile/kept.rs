@@ -192,10 +192,10 @@ async fn h1_what_was_kept_and_then_altered_changes_nothing_that_is_stored(sandbo
                     value.as_str().map_or_else(|| value.to_string(), str::to_owned).into();
             }
             tenant.own.replace(&forged).await.granted().unwrap();
-            let [_, view] = tenant.reads(&otter).await;
+            let view = tenant.own.read(&otter, "v1alpha1").await;
             let answer = tenant.own.replace(&view).await;
             answer.granted().unwrap_or_else(|why| panic!("{alteration}: {why}"));
-            let [beta, _] = tenant.reads(&otter).await;
+            let beta = tenant.own.read(&otter, "v1beta1").await;
             assert_eq!(beta["spec"], honest["spec"], "{alteration}");
         }
         is_an_ordinary_one(tenant, &otter).await;
