@@ -142,3 +142,34 @@ fn rules_on_changes_run_beside_an_unreadable_member() {
     assert_eq!(findings.answer().record.issues, readable.answer().record.issues);
     assert!(!findings.answer().record.issues.is_empty());
 }
+
+/// A graph whose status nobody reads, with the same status in each version.
+fn with_status(version: &str, replicas: Value, spec: Value) -> Value {
+    let mut graph = object("DynamoGraphDeployment", version, json!({}), spec);
+    let members = if version == "v1beta1" { "components" } else { "services" };
+    graph["status"] = json!({"state": "pending", members: {"a": {"componentKind": "Pod", "replicas": replicas}}});
+    graph
+}
+
+#[test]
+fn a_status_that_can_not_be_read_stands_in_no_users_way() {
+    let beyond = || json!(2_147_483_648_u64);
+    let services = |replicas: Value| json!({"services": {"a": {"componentType": "worker", "replicas": replicas}}});
+    let components = |replicas: Value| json!({"components": [worker(json!({"replicas": replicas}))]});
+    for (version, before, after, wrong) in [
+        ("v1beta1", components(json!(1)), components(json!(2)), components(json!("two"))),
+        ("v1alpha1", services(json!(1)), services(json!(2)), services(json!("two"))),
+    ] {
+        let old = with_status(version, beyond(), before.clone());
+        for answer in update("DynamoGraphDeployment", &old, &with_status(version, beyond(), after)) {
+            answer.assert_allowed();
+        }
+        // What the user writes is the user's to mend, a status of their own too.
+        for mine in [with_status(version, beyond(), wrong), with_status(version, json!("two"), before)] {
+            for answer in update("DynamoGraphDeployment", &old, &mine) {
+                answer.assert_denied();
+                assert!(answer.answer().record.rules().contains(&"DECODE"));
+            }
+        }
+    }
+}

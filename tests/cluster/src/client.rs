@@ -100,6 +100,11 @@ impl Client {
         self.send(Method::PATCH, path, "application/merge-patch+json", Some(patch)).await
     }
 
+    /// Changes an object by a JSON patch.
+    pub async fn patch(&self, path: &str, operations: &Value) -> anyhow::Result<Response> {
+        self.send(Method::PATCH, path, "application/json-patch+json", Some(operations)).await
+    }
+
     /// Applies a part of an object on the server's side. The path's query names the field manager.
     pub async fn apply(&self, path: &str, part: &Value) -> anyhow::Result<Response> {
         self.send(Method::PATCH, path, "application/apply-patch+yaml", Some(part)).await

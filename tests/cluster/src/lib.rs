@@ -61,4 +61,4 @@ pub use run::{Prepared, Test, run, run_in_turn};
 pub use sandbox::{Refusal, Sandbox, refused, version_of};
 pub use until::until;
 pub use visit::{Visit, visit};
-pub use webhooks::{Conversion, Webhooks, crds};
+pub use webhooks::{Conversion, UNSEEN, Webhooks, crds};

@@ -82,6 +82,23 @@ impl Sandbox {
         Self { client: self.client.acting_as(user), ..self.clone() }
     }
 
+    /// The same namespace for whoever has a token.
+    pub fn with_token(&self, token: &str) -> anyhow::Result<Self> {
+        Ok(Self { client: self.bed.client_with(token)?, ..self.clone() })
+    }
+
+    /// Another namespace on the same control plane.
+    pub async fn beside(&self, prefix: &str) -> anyhow::Result<Self> {
+        let mut namespace = format!("{prefix}-{}", self.namespace);
+        namespace.truncate(63);
+        Self::new(self.shared_bed(), namespace.trim_end_matches('-').to_owned()).await
+    }
+
+    /// Who asks here.
+    pub fn client(&self) -> &Client {
+        &self.client
+    }
+
     /// The control plane.
     pub fn bed(&self) -> &Bed {
         &self.bed

@@ -15,7 +15,7 @@ use crate::programs::Programs;
 use crate::run::Prepared;
 
 /// Somebody of whom the webhooks are told nothing, so that tests can store objects that they would refuse.
-pub(crate) const UNSEEN: &str = "unseen-by-webhooks";
+pub const UNSEEN: &str = "unseen-by-webhooks";
 
 /// Who converts the objects of our CRDs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use crate::handler::{DynDefaulter, DynValidator};
 use crate::issue::{Issue, Issues};
 use crate::patch::{self, Patch};
 use crate::registry::metadata;
-use crate::registry::objects::{AsHub, AsItIs, Objects};
+use crate::registry::objects::{AsHub, AsItIs, Objects, but_for_its_status};
 use crate::registry::spoke::{Lift, Lifted, Schemas};
 use crate::request::{Request, Written};
 use crate::resource::Resource;
@@ -108,6 +108,9 @@ async fn patch_by<K: Resource>(
     let Sent { value: mut object, allowance } = match read::<K>(raw) {
         // Whoever lets go of an object need not mend it first.
         Err(ReadError::Fields(_)) if metadata::is_terminating(review) => return Ok(Patch::default()),
+        Err(ReadError::Fields(issues)) => {
+            but_for_its_status(review, &AsItIs(PhantomData), raw).ok_or(ReadError::Fields(issues))?
+        }
         read => read?,
     };
     let before = written(&object)?;

@@ -55,6 +55,14 @@ pub(super) fn is_terminating(review: &AdmissionReview<'_>) -> bool {
     object.is_some_and(|raw| Members::of(raw.get()).deletion_timestamp.is_some())
 }
 
+/// Whether the change leaves the status as it is stored.
+pub(super) fn keeps_status(review: &AdmissionReview<'_>) -> bool {
+    let (Some(Operation::Update), Some(old), Some(new)) = (review.operation, review.old_object, review.object) else {
+        return false;
+    };
+    member_at(old.get(), "status") == member_at(new.get(), "status")
+}
+
 /// What the API server itself writes when finalizers are removed.
 const BESIDE_FINALIZERS: Apart =
     &[&["metadata", "finalizers"], &["metadata", "managedFields"], &["metadata", "resourceVersion"]];

@@ -1,6 +1,7 @@
 //! The objects of a review, read as strictly as each deserves.
 //!
-//! The new object is the user's to mend, so whatever doesn't fit is a finding. The stored one is not: it may have come
+//! The new object is the user's to mend, so whatever doesn't fit is a finding, but for a status, which is written by
+//! itself. The stored one is not: it may have come
 //! there before the schema or while no webhook was served, and a change that mends it must be possible. What can't be
 //! read of it counts as absent, and what a rule finds only because of that is no finding.
 
@@ -11,7 +12,7 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 
 use crate::decode::{self, Lenient, Sent};
-use crate::field::FieldPath;
+use crate::field::{FieldPath, Segment};
 use crate::handler::DynValidator;
 use crate::operation::Operation;
 use crate::registry::judge::{ReadError, missing, read, too_large};
@@ -246,6 +247,24 @@ fn changed<T>(
             let lenient = reader.leniently(json, None);
             Ok(lenient.map(|Lenient { value, allowance, .. }| Sent { value, allowance }))
         }
+        Err(ReadError::Fields(issues)) => {
+            but_for_its_status(review, reader, json).map(Some).ok_or(ReadError::Fields(issues))
+        }
         read => read.map(Some),
     }
+}
+
+/// The new object of an update, where nothing of it is unreadable but a status as it is stored. The API server has put
+/// that there, so it is not the user's to mend.
+pub(super) fn but_for_its_status<T>(
+    review: &AdmissionReview<'_>,
+    reader: &impl Reader<Object = T>,
+    json: &str,
+) -> Option<Sent<T>> {
+    if !metadata::keeps_status(review) {
+        return None;
+    }
+    let Lenient { value, unread, allowance } = reader.leniently(json, None)?;
+    let is_of_status = |path: &FieldPath| path.segments().first().and_then(Segment::name) == Some("status");
+    unread.iter().all(is_of_status).then_some(Sent { value, allowance })
 }
