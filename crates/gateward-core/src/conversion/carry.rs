@@ -9,7 +9,7 @@ use crate::conversion::envelope::Metadata;
 use crate::conversion::kept::{Kept, MAX_FIELDS};
 use crate::conversion::object::Source;
 use crate::conversion::preserved::Preserved;
-use crate::conversion::restore::Restoring;
+use crate::conversion::restore::{Restoring, way_back};
 use crate::conversion::tree::Tree;
 use crate::conversion::unknown::{self, Unknown};
 use crate::conversion::written::Written;
@@ -58,7 +58,7 @@ pub(crate) fn carry<A: Resource, B: Resource>(
         written.members = with_unknown::<B>(&json, &waiting, &written.members)?;
     }
     let back = match tried {
-        None if round_trip == RoundTrip::Untried => route.convert_back(&result, &mut Issues::new()).ok(),
+        None if round_trip == RoundTrip::Untried => way_back(route, &result, source.json.len()),
         tried => tried,
     };
     let mut differences = back.map(|back| lost(&back, object)).unwrap_or_default();
@@ -99,8 +99,12 @@ fn lost<A: Resource>(back: &A, object: &A) -> Vec<Difference> {
 }
 
 /// Whether what types say of the object comes back letter by letter.
-pub(crate) fn is_lossless<A: Resource, B>(route: &impl Route<A, B>, object: &A, result: &B) -> bool {
-    route.convert_back(result, &mut Issues::new()).is_ok_and(|back| lost(&back, object).is_empty())
+pub(crate) fn is_lossless<A, B>(route: &impl Route<A, B>, object: &A, result: &B, bytes: usize) -> bool
+where
+    A: Resource,
+    B: Resource,
+{
+    way_back(route, result, bytes).is_some_and(|back| lost(&back, object).is_empty())
 }
 
 /// The members of the result with the fields that waited for it and may come back. What the type writes of the result must

@@ -187,7 +187,7 @@ mod tests {
     fn a_forged_difference_changes_only_what_it_can_and_costs_no_more_than_there_is_room_for() {
         let text = r#"{"spec":{"a":[1]}}"#;
         for path in
-            [r#"[]"#, r#"["spec","x","y"]"#, r#"["spec","a",7]"#, r#"["spec","a",{"name":"n"}]"#, r#"["spec","a","b"]"#]
+            ["[]", r#"["spec","x","y"]"#, r#"["spec","a",7]"#, r#"["spec","a",{"name":"n"}]"#, r#"["spec","a","b"]"#]
         {
             let forged: Difference = serde_json::from_str(&format!(r#"{{"path":{path},"was":1}}"#)).unwrap();
             assert_eq!(applied(&[forged], text), text, "{path}");

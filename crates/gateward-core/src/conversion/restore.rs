@@ -11,6 +11,7 @@ use crate::conversion::kept::MAX_FIELDS;
 use crate::conversion::tree::Tree;
 use crate::conversion::unknown;
 use crate::issue::Issues;
+use crate::reading::Allowance;
 use crate::resource::Resource;
 
 /// How often differences are tried in smaller parts.
@@ -47,7 +48,7 @@ impl<A: Resource, B: Resource, R: Route<A, B>> Restoring<'_, A, B, R> {
     /// Puts differences back into `made`, the text of the result: all together, or else by halves.
     pub fn restore(&self, made: &str, differences: &[Difference]) -> Option<Restored<A, B>> {
         let differences = differences.get(..MAX_FIELDS).unwrap_or(differences);
-        let without = LazyCell::new(|| said(&self.route.convert_back(self.result, &mut Issues::new()).ok()?));
+        let without = LazyCell::new(|| said(&way_back(self.route, self.result, made.len())?));
         let own = said(self.object)?;
         let leads_home = |led: &Value| {
             leads_back(led, &own, &own) || without.as_ref().is_some_and(|without| leads_back(led, &own, without))
@@ -82,9 +83,16 @@ impl<A: Resource, B: Resource, R: Route<A, B>> Restoring<'_, A, B, R> {
     /// without any difference put back.
     fn read(&self, json: String, leads_home: &impl Fn(&Value) -> bool) -> Option<Restored<A, B>> {
         let object = unknown::read::<B>(&json).ok()?.object;
-        let back = self.route.convert_back(&object, &mut Issues::new()).ok()?;
+        let back = way_back(self.route, &object, json.len())?;
         leads_home(&said(&back)?).then_some(Restored { json, object, back })
     }
+}
+
+/// What comes back of a result, within the memory that its text is worth; `None` where nothing does, or not all of it.
+pub(crate) fn way_back<A, B: Resource>(route: &impl Route<A, B>, result: &B, bytes: usize) -> Option<A> {
+    let allowance = Allowance::of(bytes);
+    let back = allowance.during(|| route.convert_back(result, &mut Issues::new())).ok();
+    back.filter(|_| !allowance.is_exceeded())
 }
 
 /// All that a typed object says but for what isn't the conversion's business.

@@ -127,7 +127,7 @@ impl<S: Resource, C> Lifter<S, C> {
         let metadata = source.read_metadata().map_err(of_object)?;
         if kept_in::<S, H>(&metadata, &route).is_empty() {
             let (hub, round_trip) = route.convert(&spoke, &mut Issues::new()).map_err(of_object)?;
-            if round_trip == RoundTrip::Lossless || is_lossless(&route, &spoke, &hub) {
+            if round_trip == RoundTrip::Lossless || is_lossless(&route, &spoke, &hub, json.len()) {
                 return Ok(Lifted { hub, written: Arc::new(spoke), bytes: json.len() });
             }
         }

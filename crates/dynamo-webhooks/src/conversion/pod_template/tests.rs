@@ -46,6 +46,12 @@ fn remembering(entry: Value) -> Map<String, Value> {
 
 const SPEC: &str = "nvidia.com/dgd-spec";
 
+/// What is looked at of an object that may nest deeper than a tree can.
+#[derive(serde::Deserialize)]
+struct Annotated {
+    metadata: Value,
+}
+
 /// The graph with this spec, JSON text, in the other version.
 fn converted<A: Resource, B: Resource>(spec: &str, annotations: &Map<String, Value>) -> (B, Map<String, Value>) {
     let kind = Kind::<v1beta1::DynamoGraphDeployment>::new();
@@ -55,11 +61,6 @@ fn converted<A: Resource, B: Resource>(spec: &str, annotations: &Map<String, Val
     let graph =
         format!(r#"{{"apiVersion":"{version}","kind":"DynamoGraphDeployment","metadata":{metadata},"spec":{spec}}}"#);
     let json = registry.convert(&graph, &B::gvk().api_version()).unwrap().json;
-    // What else the object holds may nest deeper than a tree can.
-    #[derive(serde::Deserialize)]
-    struct Annotated {
-        metadata: Value,
-    }
     let annotated: Annotated = serde_json::from_str(&json).unwrap();
     let annotations = annotated.metadata["annotations"].as_object().cloned().unwrap_or_default();
     (serde_json::from_str(&json).unwrap(), annotations)
