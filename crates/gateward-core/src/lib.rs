@@ -39,7 +39,7 @@ pub use cluster::{ClusterReader, GroupServed, Lookup, ObjectName};
 pub use context::{Context, Facts, Notes};
 pub use conversion::provenance::Provenance;
 pub use conversion::stash::Stash;
-pub use conversion::{ConversionError, Convert, Converted};
+pub use conversion::{ConversionError, Convert, Converted, RoundTrip};
 pub use field::{FieldPath, Segment};
 pub use future::BoxFuture;
 pub use handler::{Defaulted, Defaulter, Validator};

@@ -1,46 +1,23 @@
 //! The fields that services of a graph and standalone components share, but for those of the pod.
 
-use std::borrow::Cow;
-
 use dynamo_api::{Quantity, v1alpha1, v1beta1};
-use gateward_core::FieldPath;
+use gateward_core::{FieldPath, RoundTrip};
 use serde_json::{Map, Value};
 use v1alpha1::{ComponentSpec, SharedMemory};
 use v1beta1::ComponentType;
 
 use super::envelope::sparse;
-use super::losses::{self, LOST_OF_POD};
-use super::pod_template::{Making, Others, Past};
+use super::pod_template::{Birth, Others};
 use super::trail::Trail;
 use super::{experimental, pod_template};
 
-/// What was kept of a component: in the operator's annotation, and in ours.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Memory<'a> {
-    /// What the operator reads too.
-    pub kept: Option<&'a Map<String, Value>>,
-    /// What it loses.
-    pub lost: Option<&'a Map<String, Value>>,
-}
-
-/// What one version can't say of a component.
-#[derive(Debug)]
-pub(super) struct Unsaid {
-    /// What the operator keeps too.
-    pub kept: Map<String, Value>,
-    /// What it loses.
-    pub lost: Map<String, Value>,
-}
-
-/// Reads a component of v1alpha1 as one called `name`.
+/// Reads a component of v1alpha1 as one called `name`. `hub` is what was kept of it.
 pub(super) fn lift(
     name: &str,
     service: &ComponentSpec,
-    memory: Memory<'_>,
+    hub: Option<&Map<String, Value>>,
     trail: &mut Trail<'_>,
 ) -> v1beta1::ComponentSpec {
-    let hub = memory.of_pod();
-    let hub = hub.as_deref();
     let pod_template = pod_template::lift(service, hub, trail);
     v1beta1::ComponentSpec {
         name: name.to_owned(),
@@ -64,59 +41,43 @@ pub(super) fn lift(
     }
 }
 
-/// Reads a component of v1beta1 as one of v1alpha1, whose name is left to the caller.
-pub(super) fn lower(component: &v1beta1::ComponentSpec, memory: Memory<'_>) -> ComponentSpec {
+/// Reads a component of v1beta1 as one of v1alpha1, whose name is left to the caller. `kept` is what was kept of it.
+pub(super) fn lower(component: &v1beta1::ComponentSpec, kept: Option<&Map<String, Value>>) -> ComponentSpec {
     let mut service = live(component);
-    pod_template::lower(component, memory.of_pod().as_deref(), &mut service);
-    if let Some(lost) = memory.lost {
-        losses::give_back(lost, &mut service);
-    }
-    if let Some(kept) = memory.kept.and_then(|kept| serde_json::from_value(Value::Object(kept.clone())).ok()) {
+    pod_template::lower(component, kept, &mut service);
+    if let Some(kept) = kept.and_then(|kept| serde_json::from_value(Value::Object(kept.clone())).ok()) {
         restore(kept, &mut service);
     }
     service
 }
 
-/// What v1alpha1 can't say of a component, its name left out. `service` is the component in v1alpha1.
-pub(super) fn hub_remainder(component: &v1beta1::ComponentSpec, service: &ComponentSpec, making: Making) -> Unsaid {
-    let mut unsaid = Unsaid::of(pod_template::hub_remainder(component, service, making));
-    if let Some(experimental) = component.experimental.as_ref().and_then(experimental::remainder) {
-        unsaid.kept.insert("experimental".into(), Value::Object(sparse(&experimental)));
-    }
-    unsaid
-}
-
-/// What v1beta1 can't say of a service, with its key in the graph if it has one. `component` is the service in v1beta1.
-pub(super) fn spoke_remainder(
-    service: &ComponentSpec,
-    key: Option<&str>,
+/// What v1alpha1 can't say of a component, its name left out, and whether the rest comes back. `service` is the component
+/// in v1alpha1.
+pub(super) fn hub_remainder(
     component: &v1beta1::ComponentSpec,
-    past: Past,
-) -> Unsaid {
-    let own = sparse(&unsaid(service, &component.name));
+    service: &ComponentSpec,
+) -> (Map<String, Value>, RoundTrip) {
+    let (mut unsaid, round_trip) = pod_template::hub_remainder(component, service);
+    if let Some(experimental) = component.experimental.as_ref().and_then(experimental::remainder) {
+        unsaid.insert("experimental".into(), Value::Object(sparse(&experimental)));
+    }
+    (unsaid, round_trip)
+}
+
+/// What v1beta1 can't say of a service called `name`, and whether the rest comes back.
+pub(super) fn spoke_remainder(service: &ComponentSpec, name: &str, birth: Birth) -> (Map<String, Value>, RoundTrip) {
+    let own = sparse(&unsaid(service, name));
     let others = if own.is_empty() { Others::None } else { Others::Saved };
-    let mut unsaid = Unsaid::of(pod_template::spoke_remainder(service, component, past, others));
-    unsaid.kept.extend(own);
-    unsaid.lost.extend(losses::of_service(service, key));
-    unsaid
+    let (mut unsaid, round_trip) = pod_template::spoke_remainder(service, birth, others);
+    unsaid.extend(own);
+    (unsaid, round_trip.and(round_trip_of(service)))
 }
 
-impl<'a> Memory<'a> {
-    /// What was kept of the pod, with what the operator loses of it.
-    fn of_pod(self) -> Option<Cow<'a, Map<String, Value>>> {
-        let Some(lost) = self.lost.and_then(|lost| lost.get(LOST_OF_POD)) else { return self.kept.map(Cow::Borrowed) };
-        let mut kept = self.kept.cloned().unwrap_or_default();
-        kept.insert(LOST_OF_POD.into(), lost.clone());
-        Some(Cow::Owned(kept))
-    }
-}
-
-impl Unsaid {
-    /// Divides the pod's part.
-    fn of(mut kept: Map<String, Value>) -> Self {
-        let lost = kept.remove(LOST_OF_POD).map(|lost| (LOST_OF_POD.to_owned(), lost));
-        Self { kept, lost: lost.into_iter().collect() }
-    }
+/// Whether what is said outside of the pod comes back by the Go operator's rules.
+fn round_trip_of(service: &ComponentSpec) -> RoundTrip {
+    let is_half = half_of(ComponentType::Worker.as_str(), &service.component_type).is_some();
+    let has_no_size = service.shared_memory.as_ref().is_some_and(|memory| memory.disabled && memory.size.is_none());
+    if is_half || has_no_size { RoundTrip::Untried } else { RoundTrip::Lossless }
 }
 
 /// A worker that does one half of inference is of that type; any other detail is not the hub's business.

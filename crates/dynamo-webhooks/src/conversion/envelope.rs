@@ -106,6 +106,13 @@ impl Remainder {
         self.spec.is_empty() && self.nil.is_empty()
     }
 
+    /// Writes the annotation, if there is something to keep.
+    pub fn put_unless_empty(self, stash: Stash, annotations: &mut BTreeMap<String, String>) {
+        if !self.is_empty() {
+            self.put(stash, annotations);
+        }
+    }
+
     /// Writes the annotation, also around nothing.
     pub fn put(self, stash: Stash, annotations: &mut BTreeMap<String, String>) {
         let records: Vec<Record> =

@@ -3,13 +3,11 @@
 use std::collections::{BTreeMap, HashMap};
 
 use dynamo_api::{v1alpha1, v1beta1};
-use gateward_core::{ConversionError, FieldPath, Issues, Provenance, Resource};
-use serde::de::DeserializeOwned;
+use gateward_core::{ConversionError, FieldPath, Issues, Provenance, Resource, RoundTrip};
 use serde_json::{Map, Value};
 
 use super::envelope::{Envelope, OF_GRAPH, Remainder, object, sparse};
-use super::losses::{HUB, Losses, SPOKE};
-use super::pod_template::{Birth, Past};
+use super::pod_template::Birth;
 use super::trail::{Place, Trail, itself};
 use super::{component, status};
 
@@ -21,97 +19,69 @@ pub(super) fn lift(
     written: &v1alpha1::DynamoGraphDeployment,
     provenance: &mut Provenance,
     issues: &mut Issues,
-) -> v1beta1::DynamoGraphDeployment {
-    let (mut graph, memory) = read(written, provenance, issues);
+) -> (v1beta1::DynamoGraphDeployment, RoundTrip) {
+    let (mut graph, birth) = read(written, provenance, issues);
     let annotations = &mut graph.metadata.annotations;
-    unsaid_by_hub(&written.spec, &graph.spec, &memory).put(SPOKE, annotations, issues);
+    let (unsaid, round_trip) = unsaid_by_hub(&written.spec, birth);
+    unsaid.put_unless_empty(OF_GRAPH.spec, annotations);
     if let Some(status) = &written.status {
         OF_GRAPH.status.put(annotations, &status::graph_remainder(status));
     }
-    graph
+    (graph, round_trip)
 }
 
-/// What v1beta1 says of a graph, and what was kept of it.
+/// What v1beta1 says of a graph, and where it was written first.
 pub(super) fn read(
     written: &v1alpha1::DynamoGraphDeployment,
     provenance: &mut Provenance,
     issues: &mut Issues,
-) -> (v1beta1::DynamoGraphDeployment, Memory<HubSpec>) {
+) -> (v1beta1::DynamoGraphDeployment, Birth) {
     let mut metadata = written.metadata.clone();
     let annotations = &mut metadata.annotations;
-    let memory = Memory::<HubSpec>::take(HUB, annotations, issues);
+    let kept = Envelope::<HubSpec>::take(OF_GRAPH.spec, annotations, issues);
     annotations.remove(OF_GRAPH.status.annotation());
     let graph = v1beta1::DynamoGraphDeployment {
         api_version: v1beta1::DynamoGraphDeployment::gvk().api_version(),
         kind: written.kind.clone(),
         metadata,
-        spec: lift_spec(&written.spec, &memory, provenance),
+        spec: lift_spec(&written.spec, kept.as_ref(), provenance),
         status: written.status.as_ref().map(status::lift_graph),
     };
     status::record_graph(provenance);
-    (graph, memory)
+    (graph, if kept.is_some() { Birth::HubBorn } else { Birth::SpokeBorn })
 }
 
 /// Reads a graph of v1beta1 as v1alpha1. Two components of one name can't become services.
 pub(super) fn lower(
     graph: &v1beta1::DynamoGraphDeployment,
     issues: &mut Issues,
-) -> Result<v1alpha1::DynamoGraphDeployment, ConversionError> {
+) -> Result<(v1alpha1::DynamoGraphDeployment, RoundTrip), ConversionError> {
     let mut metadata = graph.metadata.clone();
     let annotations = &mut metadata.annotations;
     let birth = if OF_GRAPH.are_carried(annotations) { Birth::SpokeBorn } else { Birth::HubBorn };
-    let memory = Memory::<SpokeSpec>::take(SPOKE, annotations, issues);
+    let kept = Envelope::<SpokeSpec>::take(OF_GRAPH.spec, annotations, issues);
     let kept_status = OF_GRAPH.status.take(annotations, issues);
-    let spec = lower_spec(&graph.spec, &memory)?;
-    unsaid_by_spoke(&graph.spec, &spec, Past { birth, making: memory.lost.making() }).put(HUB, annotations, issues);
-    Ok(v1alpha1::DynamoGraphDeployment {
+    let spec = lower_spec(&graph.spec, kept.as_ref())?;
+    let (unsaid, round_trip) = unsaid_by_spoke(&graph.spec, &spec, birth);
+    unsaid.put_unless_empty(OF_GRAPH.spec, annotations);
+    let graph = v1alpha1::DynamoGraphDeployment {
         api_version: v1alpha1::DynamoGraphDeployment::gvk().api_version(),
         kind: graph.kind.clone(),
         metadata,
         spec,
         status: graph.status.as_ref().map(|status| status::lower_graph(status, kept_status.unwrap_or_default())),
-    })
+    };
+    Ok((graph, round_trip))
 }
 
-/// What was kept of a spec `S`.
-pub(super) struct Memory<S> {
-    kept: Option<Envelope<S>>,
-    lost: Losses,
-}
-
-impl<S: DeserializeOwned> Memory<S> {
-    fn take(version: &str, annotations: &mut BTreeMap<String, String>, issues: &mut Issues) -> Self {
-        Self {
-            kept: Envelope::take(OF_GRAPH.spec, annotations, issues),
-            lost: Losses::take(annotations, version, issues),
-        }
-    }
-}
-
-/// What the other version can't say of a spec.
-#[derive(Default)]
-struct Unsaid {
-    kept: Remainder,
-    lost: Losses,
-}
-
-impl Unsaid {
-    fn put(self, version: &str, annotations: &mut BTreeMap<String, String>, issues: &mut Issues) {
-        if !self.kept.is_empty() {
-            self.kept.put(OF_GRAPH.spec, annotations);
-        }
-        self.lost.keep(annotations, version, issues);
-    }
-}
-
-fn lift_spec(written: &SpokeSpec, memory: &Memory<HubSpec>, provenance: &mut Provenance) -> HubSpec {
+fn lift_spec(written: &SpokeSpec, hub: Option<&Envelope<HubSpec>>, provenance: &mut Provenance) -> HubSpec {
     provenance.moved(|| (FieldPath::field("spec") / "env", FieldPath::field("spec") / "envs"));
     HubSpec {
         provider_override: written.provider_override.clone(),
         annotations: written.annotations.clone(),
         labels: written.labels.clone(),
         priority_class_name: written.priority_class_name.clone(),
-        components: components(written, memory, provenance),
+        components: components(written, hub, provenance),
         env: written.envs.clone(),
         backend_framework: written.backend_framework.clone(),
         restart: written.restart.clone(),
@@ -123,11 +93,10 @@ fn lift_spec(written: &SpokeSpec, memory: &Memory<HubSpec>, provenance: &mut Pro
 /// The services; entries without a value are skipped.
 fn components(
     written: &SpokeSpec,
-    memory: &Memory<HubSpec>,
+    hub: Option<&Envelope<HubSpec>>,
     provenance: &mut Provenance,
 ) -> Vec<v1beta1::ComponentSpec> {
     provenance.made(|| (FieldPath::field("spec") / "components", FieldPath::field("spec") / "services"));
-    let hub = memory.kept.as_ref();
     let remembered = hub.map(|hub| by_name(&hub.sparse)).unwrap_or_default();
     in_order(services(written).collect(), hub.map(|hub| hub.spec.components.as_slice()))
         .into_iter()
@@ -136,8 +105,7 @@ fn components(
             let mut trail = Trail::new(Place::Service { index, key }, provenance);
             trail.moved(itself, itself);
             trail.made(|at| at / "name", itself);
-            let kept = remembered.get(key.as_str()).copied();
-            component::lift(key, service, component::Memory { kept, lost: memory.lost.of(key) }, &mut trail)
+            component::lift(key, service, remembered.get(key.as_str()).copied(), &mut trail)
         })
         .collect()
 }
@@ -183,33 +151,30 @@ fn topology_constraint(
     }
 }
 
-/// What v1beta1 can't say: claims, entries without a value, and much of the services.
-fn unsaid_by_hub(spec: &SpokeSpec, lifted: &HubSpec, memory: &Memory<HubSpec>) -> Unsaid {
-    let birth = if memory.kept.is_some() { Birth::HubBorn } else { Birth::SpokeBorn };
-    let past = Past { birth, making: memory.lost.making() };
-    let lifted: HashMap<&str, &v1beta1::ComponentSpec> =
-        lifted.components.iter().map(|component| (component.name.as_str(), component)).collect();
-    let (mut services, mut lost) = (Map::new(), Losses::default());
+/// What v1beta1 can't say: claims, entries without a value, and much of the services; and whether the rest comes back.
+fn unsaid_by_hub(spec: &SpokeSpec, birth: Birth) -> (Remainder, RoundTrip) {
+    let (mut services, mut round_trip) = (Map::new(), RoundTrip::Lossless);
     for (key, service) in &spec.services {
-        match (service, lifted.get(key.as_str())) {
-            (Some(service), Some(component)) => {
-                let unsaid = component::spoke_remainder(service, Some(key), component, past);
-                if !unsaid.kept.is_empty() {
-                    services.insert(key.clone(), Value::Object(unsaid.kept));
-                }
-                lost.add(key, unsaid.lost);
-            }
-            _ => drop(services.insert(key.clone(), Value::Null)),
+        let Some(service) = service else {
+            services.insert(key.clone(), Value::Null);
+            continue;
+        };
+        let (unsaid, of_service) = component::spoke_remainder(service, key, birth);
+        if !unsaid.is_empty() {
+            services.insert(key.clone(), Value::Object(unsaid));
         }
+        // The Go operator drops a name that is the key.
+        let is_dropped = service.service_name == *key && !key.is_empty();
+        round_trip = round_trip.and(if is_dropped { RoundTrip::Untried } else { of_service });
     }
     let mut members = sparse(&SpokeSpec { pvcs: spec.pvcs.clone(), ..SpokeSpec::default() });
     if !services.is_empty() {
         members.insert("services".into(), Value::Object(services));
     }
-    Unsaid { kept: Remainder { spec: members, nil: Vec::new() }, lost }
+    (Remainder { spec: members, nil: Vec::new() }, round_trip)
 }
 
-fn lower_spec(spec: &HubSpec, memory: &Memory<SpokeSpec>) -> Result<SpokeSpec, ConversionError> {
+fn lower_spec(spec: &HubSpec, kept: Option<&Envelope<SpokeSpec>>) -> Result<SpokeSpec, ConversionError> {
     let topology_constraint = spec.topology_constraint.as_ref().map(|each| v1alpha1::GraphTopologyConstraint {
         topology_profile: each.cluster_topology_name.clone(),
         pack_domain: each.pack_domain.clone(),
@@ -219,8 +184,8 @@ fn lower_spec(spec: &HubSpec, memory: &Memory<SpokeSpec>) -> Result<SpokeSpec, C
         annotations: spec.annotations.clone(),
         labels: spec.labels.clone(),
         priority_class_name: spec.priority_class_name.clone(),
-        pvcs: memory.kept.as_ref().map(|kept| kept.spec.pvcs.clone()).unwrap_or_default(),
-        services: lower_components(spec, memory)?,
+        pvcs: kept.map(|kept| kept.spec.pvcs.clone()).unwrap_or_default(),
+        services: lower_components(spec, kept)?,
         envs: spec.env.clone(),
         backend_framework: spec.backend_framework.clone(),
         restart: spec.restart.clone(),
@@ -232,15 +197,15 @@ fn lower_spec(spec: &HubSpec, memory: &Memory<SpokeSpec>) -> Result<SpokeSpec, C
 /// The components by name, and the keys that had no value.
 fn lower_components(
     spec: &HubSpec,
-    memory: &Memory<SpokeSpec>,
+    kept: Option<&Envelope<SpokeSpec>>,
 ) -> Result<BTreeMap<String, Option<v1alpha1::ComponentSpec>>, ConversionError> {
     let mut services = BTreeMap::new();
     for (index, component) in spec.components.iter().enumerate() {
-        if services.insert(component.name.clone(), Some(lower_component(component, memory))).is_some() {
+        if services.insert(component.name.clone(), Some(lower_component(component, kept))).is_some() {
             return Err(duplicate(index, &component.name));
         }
     }
-    let ghosts = memory.kept.iter().flat_map(|kept| &kept.spec.services).filter(|(_, service)| service.is_none());
+    let ghosts = kept.into_iter().flat_map(|kept| &kept.spec.services).filter(|(_, service)| service.is_none());
     for (key, _) in ghosts {
         services.entry(key.clone()).or_insert(None);
     }
@@ -248,11 +213,10 @@ fn lower_components(
 }
 
 /// A service of its own name only where that differed from its key.
-fn lower_component(component: &v1beta1::ComponentSpec, memory: &Memory<SpokeSpec>) -> v1alpha1::ComponentSpec {
+fn lower_component(component: &v1beta1::ComponentSpec, kept: Option<&Envelope<SpokeSpec>>) -> v1alpha1::ComponentSpec {
     let name = &component.name;
-    let kept = memory.kept.as_ref();
     let sparse = kept.and_then(|kept| object(object(&kept.sparse, "services")?, name));
-    let mut service = component::lower(component, component::Memory { kept: sparse, lost: memory.lost.of(name) });
+    let mut service = component::lower(component, sparse);
     let typed = kept.and_then(|kept| kept.spec.services.get(name)?.as_ref());
     if let Some(own) = typed.map(|typed| &typed.service_name).filter(|own| !own.is_empty() && *own != name) {
         service.service_name.clone_from(own);
@@ -267,24 +231,25 @@ fn duplicate(index: usize, name: &str) -> ConversionError {
     }
 }
 
-/// What v1alpha1 can't say. Where the components are not in the order of their names, all of them are recorded, and
-/// where the graph was never converted, each that has a pod: it was written so by a user of v1beta1.
-fn unsaid_by_spoke(spec: &HubSpec, lowered: &SpokeSpec, past: Past) -> Unsaid {
+/// What v1alpha1 can't say, and whether the rest comes back. Where the components are not in the order of their names, all
+/// of them are recorded, and where the graph was never converted, each that has a pod: it was written so by a user of
+/// v1beta1.
+fn unsaid_by_spoke(spec: &HubSpec, lowered: &SpokeSpec, birth: Birth) -> (Remainder, RoundTrip) {
     let all = !are_ascending(&spec.components);
-    let (mut components, mut lost) = (Vec::new(), Losses::default());
+    let (mut components, mut round_trip) = (Vec::new(), RoundTrip::Lossless);
     for component in &spec.components {
         let Some(Some(service)) = lowered.services.get(&component.name) else { continue };
-        let mut unsaid = component::hub_remainder(component, service, past.making);
-        let is_marked = past.birth == Birth::HubBorn && component.pod_template.is_some();
-        if all || is_marked || !unsaid.kept.is_empty() {
-            unsaid.kept.insert("name".into(), component.name.as_str().into());
-            components.push(Value::Object(unsaid.kept));
+        let (mut unsaid, of_component) = component::hub_remainder(component, service);
+        let is_marked = birth == Birth::HubBorn && component.pod_template.is_some();
+        if all || is_marked || !unsaid.is_empty() {
+            unsaid.insert("name".into(), component.name.as_str().into());
+            components.push(Value::Object(unsaid));
         }
-        lost.add(&component.name, unsaid.lost);
+        round_trip = round_trip.and(of_component);
     }
     let mut members = Map::new();
     if !components.is_empty() {
         members.insert("components".into(), components.into());
     }
-    Unsaid { kept: Remainder { spec: members, nil: Vec::new() }, lost }
+    (Remainder { spec: members, nil: Vec::new() }, round_trip)
 }

@@ -1,7 +1,7 @@
 //! Conversion of graphs, components and scaling adapters between v1alpha1 and v1beta1, which is the hub.
 //!
 //! It follows the Go operator's conversion, down to the annotations that keep what the other version can't say
-//! ([`envelope`]), and goes beyond it where that one loses a field ([`losses`]). It never judges: whatever could be
+//! ([`envelope`]). Where that one loses a field, core keeps the difference. It never judges: whatever could be
 //! decoded is converted, and nodes of an odd JSON type inside embedded Kubernetes subtrees stay as they are.
 //!
 //! A lift tells what came from where, so that findings come back in the user's own paths; the hub's paths and the user's
@@ -11,14 +11,12 @@ mod component;
 pub(crate) mod envelope;
 mod experimental;
 mod graph;
-mod losses;
 mod main_container;
 mod merge;
 mod mounts;
 mod pod_template;
 mod request;
 mod resources;
-mod sameness;
 mod scaling_adapter;
 mod sidecar;
 mod standalone;
@@ -28,7 +26,7 @@ mod trail;
 pub(crate) use request::RequestConversion;
 
 use dynamo_api::{v1alpha1, v1beta1};
-use gateward_core::{ConversionError, Convert, Issues, Provenance};
+use gateward_core::{ConversionError, Convert, Issues, Provenance, RoundTrip};
 
 /// Reads a DynamoGraphDeployment as the other version.
 #[derive(Debug, Clone, Copy)]
@@ -48,7 +46,7 @@ impl Convert<v1alpha1::DynamoGraphDeployment, v1beta1::DynamoGraphDeployment> fo
         provenance: &mut Provenance,
         issues: &mut Issues,
     ) -> Result<v1beta1::DynamoGraphDeployment, ConversionError> {
-        Ok(graph::lift(graph, provenance, issues))
+        Ok(graph::lift(graph, provenance, issues).0)
     }
 
     fn lower(
@@ -56,6 +54,22 @@ impl Convert<v1alpha1::DynamoGraphDeployment, v1beta1::DynamoGraphDeployment> fo
         graph: &v1beta1::DynamoGraphDeployment,
         issues: &mut Issues,
     ) -> Result<v1alpha1::DynamoGraphDeployment, ConversionError> {
+        Ok(graph::lower(graph, issues)?.0)
+    }
+
+    fn lift_telling(
+        &self,
+        graph: &v1alpha1::DynamoGraphDeployment,
+        issues: &mut Issues,
+    ) -> Result<(v1beta1::DynamoGraphDeployment, RoundTrip), ConversionError> {
+        Ok(graph::lift(graph, &mut Provenance::silent(), issues))
+    }
+
+    fn lower_telling(
+        &self,
+        graph: &v1beta1::DynamoGraphDeployment,
+        issues: &mut Issues,
+    ) -> Result<(v1alpha1::DynamoGraphDeployment, RoundTrip), ConversionError> {
         graph::lower(graph, issues)
     }
 
@@ -75,7 +89,7 @@ impl Convert<v1alpha1::DynamoComponentDeployment, v1beta1::DynamoComponentDeploy
         provenance: &mut Provenance,
         issues: &mut Issues,
     ) -> Result<v1beta1::DynamoComponentDeployment, ConversionError> {
-        Ok(standalone::lift(component, provenance, issues))
+        Ok(standalone::lift(component, provenance, issues).0)
     }
 
     fn lower(
@@ -83,6 +97,22 @@ impl Convert<v1alpha1::DynamoComponentDeployment, v1beta1::DynamoComponentDeploy
         component: &v1beta1::DynamoComponentDeployment,
         issues: &mut Issues,
     ) -> Result<v1alpha1::DynamoComponentDeployment, ConversionError> {
+        Ok(standalone::lower(component, issues).0)
+    }
+
+    fn lift_telling(
+        &self,
+        component: &v1alpha1::DynamoComponentDeployment,
+        issues: &mut Issues,
+    ) -> Result<(v1beta1::DynamoComponentDeployment, RoundTrip), ConversionError> {
+        Ok(standalone::lift(component, &mut Provenance::silent(), issues))
+    }
+
+    fn lower_telling(
+        &self,
+        component: &v1beta1::DynamoComponentDeployment,
+        issues: &mut Issues,
+    ) -> Result<(v1alpha1::DynamoComponentDeployment, RoundTrip), ConversionError> {
         Ok(standalone::lower(component, issues))
     }
 

@@ -6,8 +6,8 @@ use gateward_core::FieldPath;
 use serde_json::{Map, Value};
 
 use super::merge::is_blank;
-use super::sameness::same;
 use super::trail::Trail;
+use gateward_core::conversion::equivalence::same;
 
 /// Fills in the main container's mounts: its own come first, then all of the service's, caches included.
 pub(super) fn lay(container: &mut Map<String, Value>, flat: &[VolumeMount], trail: &mut Trail<'_>) {
@@ -203,7 +203,9 @@ fn enriched(flat: &[VolumeMount], own: &Value, had: &[Value]) -> Vec<Value> {
     let is_asked_for =
         |mount: &VolumeMount| own.iter().chain(had).filter_map(plain).any(|asked| is_at_the_same_place(&asked, mount));
     let first = flat.iter().position(|mount| mount.use_as_compilation_cache);
-    let shown = flat.iter().enumerate().filter(|(index, mount)| Some(*index) != first || is_asked_for(mount));
+    let is_own = |mount: &VolumeMount| own.iter().filter_map(plain).any(|own| is_at_the_same_place(&own, mount));
+    let shown = flat.iter().enumerate().filter(|(_, mount)| !is_own(mount));
+    let shown = shown.filter(|(index, mount)| Some(*index) != first || is_asked_for(mount));
     own.iter().cloned().chain(shown.map(|(_, mount)| with_leaves(mount, had))).collect()
 }
 

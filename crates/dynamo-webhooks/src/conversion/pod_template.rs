@@ -2,11 +2,10 @@
 //! back.
 //!
 //! What one version can't say of the pod is remembered in an entry of the annotation that the Go operator reads, by its
-//! rules; and where these rules lose something, in a member of the entry that it ignores.
+//! rules.
 
 mod bare;
 mod containers;
-mod echo;
 mod fields;
 mod hub_remainder;
 mod kept;
@@ -19,10 +18,7 @@ mod spoke_remainder;
 pub(super) use hub_remainder::hub_remainder;
 pub(super) use lift::{frontend_sidecar, lift};
 pub(super) use lower::lower;
-pub(super) use spoke_remainder::{Birth, Making, Others, Past, spoke_remainder};
-
-#[cfg(test)]
-pub(super) use tests::fingerprint_of;
+pub(super) use spoke_remainder::{Birth, Others, spoke_remainder};
 
 #[cfg(test)]
 mod tests;

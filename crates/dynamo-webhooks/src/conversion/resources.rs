@@ -10,8 +10,8 @@ use gateward_core::FieldPath;
 use serde_json::{Map, Value};
 
 use super::merge::is_blank;
-use super::sameness::same;
 use super::trail::Trail;
+use gateward_core::conversion::equivalence::same;
 
 /// A block of amounts.
 #[derive(Debug, Clone, Copy)]

@@ -14,8 +14,8 @@ use crate::conversion::preserved::PRESERVED;
 use crate::conversion::readable::readable;
 use crate::conversion::tree::Tree;
 use crate::conversion::unknown::{self, Reading, Way};
-use crate::conversion::written::{TypedMetadata, Written};
-use crate::conversion::{ANNOTATION_LIMIT, StructuralSchemas};
+use crate::conversion::written::Written;
+use crate::conversion::{ANNOTATION_LIMIT, RoundTrip, StructuralSchemas};
 use crate::field::{FieldPath, Segment};
 use crate::issue::Issues;
 use crate::reading::Allowance;
@@ -25,7 +25,7 @@ use crate::rule::INCOMPLETE;
 /// How typed objects go from `A` to `B`.
 pub(crate) trait Route<A, B> {
     /// Converts an object.
-    fn convert(&self, object: &A, issues: &mut Issues) -> Result<B, ConversionError>;
+    fn convert(&self, object: &A, issues: &mut Issues) -> Result<(B, RoundTrip), ConversionError>;
 
     /// Converts an object in the other direction.
     fn convert_back(&self, object: &B, issues: &mut Issues) -> Result<A, ConversionError>;
@@ -69,7 +69,7 @@ fn within<A: Resource, B: Resource>(
     let readable = repaired.as_ref().unwrap_or(source);
     let Reading { object, unknown, overflow } = reading;
     let mut notes = Issues::new();
-    let result = route.convert(&object, &mut notes)?;
+    let (result, round_trip) = route.convert(&object, &mut notes)?;
     left_out.extend((overflow || allowance.is_exceeded()).then(|| FieldPath::field("spec")));
     left_out.extend(notes.iter().filter(|note| note.rule == INCOMPLETE.id).map(|note| note.path.clone()));
     issues.extend(notes);
@@ -77,9 +77,11 @@ fn within<A: Resource, B: Resource>(
     let mut metadata = source.read_metadata()?;
     unmark(&mut metadata);
     edit_metadata(&mut metadata, &object, &written);
-    if !unknown.is_empty() || metadata.annotations.contains_key(PRESERVED.annotation()) {
-        let carried = Carried { source: readable, object: &object, result: &result, unknown };
-        carry(carried, route, &mut written, &mut metadata, issues)?;
+    let has_ours = metadata.annotations.contains_key(PRESERVED.annotation());
+    if !unknown.is_empty() || has_ours || round_trip == RoundTrip::Untried {
+        let carried = Carried { source: readable, object: &object, result, unknown, round_trip };
+        let overflow = carry(carried, route, &mut written, &mut metadata, issues)?;
+        left_out.extend(overflow.then(|| FieldPath::field("spec")));
     }
     if metadata.is_edited() {
         left_out.extend(fit(&mut metadata, issues));
@@ -125,7 +127,7 @@ pub(crate) fn whole<B: Resource>(source: &Source<'_>, metadata: &str, written: &
 /// Takes over labels and annotations that the conversion has edited.
 fn edit_metadata<A: Serialize>(metadata: &mut Metadata<'_>, from: &A, to: &Written) {
     let Some(after) = &to.metadata else { return };
-    let before = TypedMetadata::of(from).unwrap_or_default();
+    let before = Written::of(from).ok().and_then(|from| from.metadata).unwrap_or_default();
     // Metadata that has lost its name was not handed over at all.
     if before.name == after.name {
         edit(&mut metadata.labels, &before.labels, &after.labels);

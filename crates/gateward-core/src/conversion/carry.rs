@@ -1,14 +1,19 @@
-//! Fields that no type knows, carried over: to their own place, or to the annotation, and back from there.
+//! What the other version can't say, carried over: unknown fields to their own place, or to the annotation, and back from
+//! there; and what the way there and back would change, which waits in the annotation too.
 
-use crate::conversion::ConversionError;
+use serde_json::value::to_raw_value;
+
 use crate::conversion::attempt::{Route, whole};
+use crate::conversion::difference::{self, Difference};
 use crate::conversion::envelope::Metadata;
-use crate::conversion::kept::Kept;
+use crate::conversion::kept::{Kept, MAX_FIELDS};
 use crate::conversion::object::Source;
 use crate::conversion::preserved::Preserved;
+use crate::conversion::restore::{Restoring, way_back};
 use crate::conversion::tree::Tree;
 use crate::conversion::unknown::{self, Unknown};
 use crate::conversion::written::Written;
+use crate::conversion::{ConversionError, RoundTrip};
 use crate::field::{FieldPath, Segment};
 use crate::issue::Issues;
 use crate::resource::Resource;
@@ -17,70 +22,107 @@ use crate::rule::UNKNOWN;
 /// How many unknown fields of an object are noted.
 const NOTED: usize = 16;
 
-/// An object with fields that its type doesn't know, or with an annotation that keeps some.
+/// A converted object, of which more has to be carried over than its type says.
 pub(crate) struct Carried<'a, A, B> {
     pub source: &'a Source<'a>,
     pub object: &'a A,
-    pub result: &'a B,
+    pub result: B,
     pub unknown: Vec<Vec<Segment>>,
+    pub round_trip: RoundTrip,
 }
 
-/// Carries unknown fields over.
+/// Carries over what the result doesn't say. Whether there is more of it than is kept.
 pub(crate) fn carry<A: Resource, B: Resource>(
     carried: Carried<'_, A, B>,
     route: &impl Route<A, B>,
     written: &mut Written,
     metadata: &mut Metadata<'_>,
     issues: &mut Issues,
-) -> Result<(), ConversionError> {
+) -> Result<bool, ConversionError> {
     let mut preserved = Preserved::take(&mut metadata.annotations, issues);
-    let waiting = preserved.unknown.remove(B::VERSION).unwrap_or_default();
+    let (known, waiting) = (preserved.take_known(B::VERSION, issues), preserved.unknown.remove(B::VERSION));
+    let waiting = waiting.unwrap_or_default();
+    preserved.take_known(A::VERSION, &mut Issues::new());
     preserved.unknown.remove(A::VERSION);
-    if !waiting.is_empty() || !carried.unknown.is_empty() {
-        let made = whole::<B>(carried.source, carried.source.metadata(), written);
-        let (mut document, mut result) = (tree(carried.source.json)?, tree(&made)?);
-        note(&carried.unknown, issues);
-        let fields = Unknown::all(carried.unknown, &mut document);
-        let homeless = if fields.is_empty() {
-            fields
-        } else {
-            unknown::graft::<B>(&mut result, fields, &route.way(carried.object, carried.result))
-        };
-        if !homeless.is_empty() {
-            let known = serde_json::to_string(carried.object).map_err(|error| no_json(&error))?;
-            let kept = Kept::all(homeless, &mut document, &mut tree(&known)?);
-            preserved.unknown.insert(A::VERSION.to_owned(), kept);
+    let Carried { source, object, result, unknown, round_trip } = carried;
+    let mut tried = None;
+    if !waiting.is_empty() || !unknown.is_empty() || !known.is_empty() {
+        note(&unknown, issues);
+        let made = whole::<B>(source, &metadata.to_json(), written);
+        let (mut json, homeless) = grafted(source, (object, &result), route, &made, unknown)?;
+        preserved.unknown.extend((!homeless.is_empty()).then(|| (A::VERSION.to_owned(), homeless)));
+        if let Some(restored) = (Restoring { route, object, result: &result }).restore(&json, &known) {
+            *written = Written::of(&restored.object).map_err(|error| no_json(&error))?;
+            (json, tried) = (restored.json, Some(restored.back));
         }
-        let grafted = result.to_json();
-        written.members = match restored::<B>(&grafted, &waiting, &written.members)? {
-            Some(members) => members,
-            None => written_members(&mut result),
-        };
+        written.members = with_unknown::<B>(&json, &waiting, &written.members)?;
     }
+    let back = match tried {
+        None if round_trip == RoundTrip::Untried => way_back(route, &result, source.json.len()),
+        tried => tried,
+    };
+    let mut differences = back.map(|back| lost(&back, object)).unwrap_or_default();
+    let overflow = differences.len() > MAX_FIELDS;
+    differences.truncate(MAX_FIELDS);
+    preserved.keep_known(A::VERSION, &differences);
     preserved.put(&mut metadata.annotations);
-    Ok(())
+    Ok(overflow)
 }
 
-/// The members of the result with the fields that waited for it; `None` where none of them may come back. What the type
-/// writes of the result must stay what it is: no field that the type knows comes alive, changes or vanishes.
-fn restored<B: Resource>(result: &str, waiting: &[Kept], members: &str) -> Result<Option<String>, ConversionError> {
+/// The result, JSON text, with the fields that no type knows in their places, and those that found none.
+fn grafted<A: Resource, B: Resource>(
+    source: &Source<'_>,
+    (object, result): (&A, &B),
+    route: &impl Route<A, B>,
+    made: &str,
+    unknown: Vec<Vec<Segment>>,
+) -> Result<(String, Vec<Kept>), ConversionError> {
+    if unknown.is_empty() {
+        return Ok((made.to_owned(), Vec::new()));
+    }
+    let (mut document, mut made) = (tree(source.json)?, tree(made)?);
+    let fields = Unknown::all(unknown, &mut document);
+    let homeless = unknown::graft::<B>(&mut made, fields, &route.way(object, result));
+    let json = made.to_json();
+    if homeless.is_empty() {
+        return Ok((json, Vec::new()));
+    }
+    let known = serde_json::to_string(object).map_err(|error| no_json(&error))?;
+    Ok((json, Kept::all(homeless, &mut document, &mut tree(&known)?)))
+}
+
+/// What of `object` doesn't come back.
+fn lost<A: Resource>(back: &A, object: &A) -> Vec<Difference> {
+    let text = |object: &A| to_raw_value(object).ok();
+    let (Some(back), Some(was)) = (text(back), text(object)) else { return Vec::new() };
+    difference::between(&back, &was)
+}
+
+/// Whether what types say of the object comes back letter by letter.
+pub(crate) fn is_lossless<A, B>(route: &impl Route<A, B>, object: &A, result: &B, bytes: usize) -> bool
+where
+    A: Resource,
+    B: Resource,
+{
+    way_back(route, result, bytes).is_some_and(|back| lost(&back, object).is_empty())
+}
+
+/// The members of the result with the fields that waited for it and may come back. What the type writes of the result must
+/// stay what it is: no field that the type knows comes alive, changes or vanishes.
+fn with_unknown<B: Resource>(result: &str, waiting: &[Kept], members: &str) -> Result<String, ConversionError> {
     let is_unchanged = |json: &str| {
-        let reading = unknown::read::<B>(json).ok()?;
-        (Written::of(&reading.object).ok()?.members == members).then_some(())
+        let read = unknown::read::<B>(json).ok().and_then(|reading| Written::of(&reading.object).ok());
+        read.is_some_and(|written| written.members == members)
     };
     let all = |_: &Kept| true;
     for is_wanted in [all, Kept::has_firm_place] {
         let mut tree = tree(result)?;
-        let put = waiting.iter().take(crate::conversion::kept::MAX_FIELDS).filter(|kept| is_wanted(kept));
-        let changed = put.filter(|kept| kept.restore(&mut tree)).count();
-        if changed == 0 {
-            return Ok(None);
-        }
-        if is_unchanged(&tree.to_json()).is_some() {
-            return Ok(Some(written_members(&mut tree)));
+        let put = waiting.iter().take(MAX_FIELDS).filter(|kept| is_wanted(kept));
+        if put.filter(|kept| kept.restore(&mut tree)).count() > 0 && is_unchanged(&tree.to_json()) {
+            return Ok(written_members(&mut tree));
         }
     }
-    Ok(None)
+    Ok(written_members(&mut tree(result)?))
 }
 
 fn note(unknown: &[Vec<Segment>], issues: &mut Issues) {

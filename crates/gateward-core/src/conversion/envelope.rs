@@ -144,7 +144,7 @@ fn json(texts: &impl Serialize) -> String {
 
 /// The members of an object in their order, each still raw.
 #[derive(Default)]
-struct Members<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
+pub(crate) struct Members<'a>(pub Vec<(Cow<'a, str>, &'a RawValue)>);
 
 impl<'de> Deserialize<'de> for Members<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

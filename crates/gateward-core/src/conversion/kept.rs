@@ -16,7 +16,7 @@ pub(crate) type Waiting = BTreeMap<String, Vec<Kept>>;
 pub(crate) const MAX_FIELDS: usize = 1024;
 
 /// How many steps a path may have. The types nest less deeply, and a tree is written and dropped by recursion.
-const MAX_STEPS: usize = 64;
+pub(crate) const MAX_STEPS: usize = 64;
 
 /// Members that no annotation of ours changes.
 const PROTECTED: [&str; 4] = ["apiVersion", "kind", "metadata", "status"];
@@ -40,11 +40,17 @@ fn is_zero(count: &usize) -> bool {
 }
 
 /// One step of a kept path. Items of lists are known by their names where they have any: lists are reordered.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(untagged)]
-enum Step {
+pub(crate) enum Step {
+    /// A member of an object.
     Member(String),
-    Named { name: String },
+    /// The item of a list that bears this name.
+    Named {
+        /// The name.
+        name: String,
+    },
+    /// The item of a list at this position.
     Index(usize),
 }
 
@@ -65,14 +71,12 @@ impl Kept {
     /// Puts the field back, where its place is there and nobody else has taken it. Whether the result is another now.
     pub fn restore<'a>(&'a self, result: &mut Tree<'a>) -> bool {
         let Some((Step::Member(name), way)) = self.path.split_last() else { return false };
-        if self.path.len() > MAX_STEPS || self.is_protected() {
+        if self.path.len() > MAX_STEPS || self.path.first().is_some_and(is_protected) {
             return false;
         }
-        let firm = way.len().saturating_sub(self.hollow);
-        let mut node = Some(result);
-        for (position, step) in way.iter().enumerate() {
-            node = node.and_then(|node| step.find(node, position >= firm));
-        }
+        let (firm, hollow) = way.split_at(way.len().saturating_sub(self.hollow));
+        let node = firm.iter().try_fold(result, |node, step| step.find(node));
+        let node = node.and_then(|node| hollow.iter().try_fold(node, |node, step| step.find_or_make(node)));
         let Some(parent) = node.and_then(Tree::members).filter(|members| !members.contains_key(name.as_str())) else {
             return false;
         };
@@ -84,16 +88,24 @@ impl Kept {
     pub fn has_firm_place(&self) -> bool {
         self.hollow == 0
     }
+}
 
-    fn is_protected(&self) -> bool {
-        matches!(self.path.first(), Some(Step::Member(first)) if PROTECTED.contains(&first.as_str()))
-    }
+/// Whether what the first step of a path leads to is never changed by an annotation of ours.
+pub(crate) fn is_protected(first: &Step) -> bool {
+    matches!(first, Step::Member(first) if PROTECTED.contains(&first.as_str()))
 }
 
 impl Step {
-    fn find<'t, 'a>(&'a self, node: &'t mut Tree<'a>, hollow: bool) -> Option<&'t mut Tree<'a>> {
+    fn find_or_make<'t, 'a>(&'a self, node: &'t mut Tree<'a>) -> Option<&'t mut Tree<'a>> {
         match self {
-            Self::Member(name) if hollow => Some(node.members()?.entry(name.into()).or_insert(Tree::empty())),
+            Self::Member(name) => Some(node.members()?.entry(name.into()).or_insert(Tree::empty())),
+            Self::Named { .. } | Self::Index(_) => self.find(node),
+        }
+    }
+
+    /// The node that the step leads to.
+    pub fn find<'t, 'a>(&self, node: &'t mut Tree<'a>) -> Option<&'t mut Tree<'a>> {
+        match self {
             Self::Member(name) => node.members()?.get_mut(name.as_str()),
             Self::Named { name } => node.items()?.named(name),
             Self::Index(index) => node.items()?.get_mut(*index),

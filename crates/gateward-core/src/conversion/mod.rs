@@ -3,7 +3,8 @@
 //! Follows <https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/>.
 
 pub(crate) mod attempt;
-mod carry;
+pub(crate) mod carry;
+mod difference;
 pub(crate) mod envelope;
 pub mod equivalence;
 mod incomplete;
@@ -12,6 +13,7 @@ pub(crate) mod object;
 pub mod preserved;
 pub mod provenance;
 mod readable;
+mod restore;
 pub(crate) mod review;
 mod schema;
 pub mod stash;
@@ -30,8 +32,9 @@ pub const ANNOTATION_LIMIT: usize = 256 * 1024;
 
 /// Reads a spoke's object as the hub's version, and the hub's as the spoke's.
 ///
-/// The conversion is a unit struct of the operator's own, because neither type may be its own. What the other version
-/// can't say goes to a [`Stash`](stash::Stash); fields that the types don't know are not the conversion's business.
+/// The conversion is a unit struct of the operator's own, because neither type may be its own. What the way there and
+/// back would change is kept in an annotation without its doing, as are fields that the types don't know; a
+/// [`Stash`](stash::Stash) of its own it needs only where somebody else reads it.
 /// Of the metadata only labels and annotations are taken from the result.
 ///
 /// ```
@@ -68,11 +71,39 @@ pub trait Convert<Spoke, Hub>: Send + Sync + 'static {
     /// What a note by the rule [`INCOMPLETE`](crate::rule::INCOMPLETE) names is left out of the result, which is marked.
     fn lower(&self, hub: &Hub, issues: &mut Issues) -> Result<Spoke, ConversionError>;
 
+    /// The same as [`lift`](Self::lift) without a provenance, and whether the way back is known to lead home. What it
+    /// would change is found out and kept for every conversion; one that tells saves the time.
+    fn lift_telling(&self, spoke: &Spoke, issues: &mut Issues) -> Result<(Hub, RoundTrip), ConversionError> {
+        Ok((self.lift(spoke, &mut Provenance::silent(), issues)?, RoundTrip::Untried))
+    }
+
+    /// The same as [`lower`](Self::lower), and whether the way back is known to lead home.
+    fn lower_telling(&self, hub: &Hub, issues: &mut Issues) -> Result<(Spoke, RoundTrip), ConversionError> {
+        Ok((self.lower(hub, issues)?, RoundTrip::Untried))
+    }
+
     /// The annotations in which this conversion keeps what a version can't say. Whoever writes the object writes them:
     /// a result that they had a part in is held against the schema of its version, and where it breaks that, the object
     /// is converted without them.
     fn annotations(&self) -> &'static [&'static str] {
         &[]
+    }
+}
+
+/// What is known of the way back from a converted object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RoundTrip {
+    /// It leads to the same object.
+    Lossless,
+    /// It has to be tried.
+    Untried,
+}
+
+impl RoundTrip {
+    /// That of both parts of an object.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        if self == Self::Lossless { other } else { self }
     }
 }
 

@@ -1,17 +1,15 @@
 //! One object from one version to another, with no more of its annotations than can be trusted.
 //!
 //! Whoever may write an object writes its annotations. So a result that they had a part in is held against the schema of
-//! its version, and one that `gateward.dev/preserved` had a part in must also lead back to what the source says. Where
-//! it doesn't, the object is converted without that annotation, and then without any.
+//! its version. Where it breaks that, the object is converted without `gateward.dev/preserved`, and then without any.
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::conversion::attempt::{Attempt, Route, attempt};
 use crate::conversion::envelope::{Envelope, Metadata};
-use crate::conversion::equivalence::{leads_back, shallow};
+use crate::conversion::equivalence::shallow;
 use crate::conversion::incomplete::mark;
 use crate::conversion::preserved::PRESERVED;
 use crate::conversion::stash::Stash;
@@ -103,7 +101,6 @@ pub(crate) fn convert<A: Resource, B: Resource>(
     let mut notes = Issues::new();
     if let Ok(converted) = attempt(source, route, &mut notes)
         && is_schema_valid::<A, B>(&converted, source, &kept, route)
-        && (!has_ours || leads_home(&converted, source, route))
     {
         issues.extend(notes);
         return Ok(Conversion { converted, reduced: None });
@@ -151,37 +148,6 @@ fn is_schema_valid<A: Resource, B: Resource>(
     });
     let plain: BTreeSet<FieldPath> = plain.unwrap_or_default().into_iter().collect();
     found.iter().all(|path| plain.contains(path))
-}
-
-/// Whether the result says of the source what the source says, or what a result would say that our annotation had no
-/// part in. Both are asked without the annotation that the result would keep.
-fn leads_home<A: Resource, B: Resource>(converted: &Attempt, source: &Source<'_>, route: &impl Route<A, B>) -> bool {
-    let home = |json: &str| -> Option<Value> {
-        let text = Source::read(json).ok()?.without(&[PRESERVED.annotation()]).ok()?;
-        let back = route.convert_back(&decode::from_str::<B>(&text).ok()?, &mut Issues::new()).ok()?;
-        said(&serde_json::to_string(&back).ok()?)
-    };
-    let Some(back) = home(&converted.json) else { return false };
-    let Some(own) = decode::from_str::<A>(source.json).ok().and_then(|own| serde_json::to_string(&own).ok()) else {
-        return false;
-    };
-    let Some(own) = said(&own) else { return false };
-    if leads_back(&back, &own, &own) {
-        return true;
-    }
-    let without = || {
-        let text = source.without(&[PRESERVED.annotation()]).ok()?;
-        home(&attempt(&Source::read(&text).ok()?, route, &mut Issues::new()).ok()?.json)
-    };
-    without().is_some_and(|without| leads_back(&back, &own, &without))
-}
-
-/// All that a typed object says but for what isn't the conversion's business.
-fn said(json: &str) -> Option<Value> {
-    let mut object = shallow(json)?;
-    let members = object.as_object_mut()?;
-    members.retain(|name, _| !matches!(name.as_str(), "apiVersion" | "kind" | "metadata"));
-    Some(object)
 }
 
 /// The API server never lets it pass. Labels and annotations that can't be read could not be edited either.

@@ -1,18 +1,17 @@
 //! The annotation that keeps what would otherwise be lost between two versions.
 //!
-//! It has two parts for each version. `known` belongs to the operator's conversion: what the operator's own stash has no
-//! room for. `unknown` belongs to the registry: fields that no type knows, where their place has no
-//! counterpart.
+//! It has two parts for each version. `known` is what the way there and back would change of what the types know.
+//! `unknown` are fields that no type knows, where their place has no counterpart.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::value::{RawValue, to_raw_value};
 
+use crate::conversion::difference::Difference;
 use crate::conversion::kept::Waiting;
 use crate::conversion::stash::Stash;
 use crate::issue::Issues;
-use crate::raw::Raw;
 
 /// The annotation.
 pub const PRESERVED: Stash = Stash::new("gateward.dev/preserved");
@@ -26,7 +25,7 @@ const FORM: u32 = 1;
 pub(crate) struct Preserved {
     version: u32,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub known: BTreeMap<String, Raw<Value>>,
+    known: BTreeMap<String, Box<RawValue>>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub unknown: Waiting,
 }
@@ -43,39 +42,26 @@ impl Preserved {
         preserved
     }
 
+    /// Takes away the differences of a version; damage is noted and counts as absence.
+    pub fn take_known(&mut self, version: &str, issues: &mut Issues) -> Vec<Difference> {
+        let Some(known) = self.known.remove(version) else { return Vec::new() };
+        serde_json::from_str(known.get()).unwrap_or_else(|_| {
+            PRESERVED.note_damage(issues);
+            Vec::new()
+        })
+    }
+
+    /// Keeps the differences of a version.
+    pub fn keep_known(&mut self, version: &str, differences: &[Difference]) {
+        if !differences.is_empty() {
+            self.known.extend(to_raw_value(differences).ok().map(|known| (version.to_owned(), known)));
+        }
+    }
+
     /// Writes the annotation, unless it holds nothing.
     pub fn put(self, annotations: &mut BTreeMap<String, String>) {
         if !self.known.is_empty() || !self.unknown.is_empty() {
             PRESERVED.put(annotations, &Self { version: FORM, ..self });
         }
     }
-}
-
-/// Takes away and returns what a conversion has kept of `version`.
-///
-/// ```
-/// use std::collections::BTreeMap;
-/// use gateward_core::Issues;
-/// use gateward_core::conversion::preserved;
-/// use serde_json::json;
-///
-/// let mut annotations = BTreeMap::new();
-/// preserved::keep(&mut annotations, "v1", json!({"middleName": "Maria"}), &mut Issues::new());
-/// let kept = preserved::take(&mut annotations, "v1", &mut Issues::new());
-/// assert_eq!(kept, Some(json!({"middleName": "Maria"})));
-/// assert!(annotations.is_empty());
-/// ```
-pub fn take(annotations: &mut BTreeMap<String, String>, version: &str, issues: &mut Issues) -> Option<Value> {
-    let mut preserved = Preserved::take(annotations, issues);
-    let kept = preserved.known.remove(version);
-    preserved.put(annotations);
-    kept?.view().cloned().map_err(|_| PRESERVED.note_damage(issues)).ok()
-}
-
-/// Keeps what a conversion found in an object of `version` and has no other room for, until the object is of that
-/// version again.
-pub fn keep(annotations: &mut BTreeMap<String, String>, version: &str, value: Value, issues: &mut Issues) {
-    let mut preserved = Preserved::take(annotations, issues);
-    preserved.known.insert(version.to_owned(), value.into());
-    preserved.put(annotations);
 }

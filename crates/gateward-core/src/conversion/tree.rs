@@ -45,6 +45,17 @@ struct Level<'a>(#[serde(borrow)] BTreeMap<Name<'a>, &'a RawValue>);
 #[derive(Deserialize, PartialEq, Eq, PartialOrd, Ord)]
 struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
 
+/// The members of an object, each still text.
+pub(crate) fn members(text: &RawValue) -> Option<BTreeMap<Cow<'_, str>, &RawValue>> {
+    let Level(members) = serde_json::from_str(text.get()).ok()?;
+    Some(members.into_iter().map(|(Name(name), text)| (name, text)).collect())
+}
+
+/// The items of a list, each still text.
+pub(crate) fn items(text: &RawValue) -> Option<Vec<&RawValue>> {
+    serde_json::from_str(text.get()).ok()
+}
+
 impl<'a> Tree<'a> {
     /// Reads a document. `None` for text that is no JSON.
     pub fn read(json: &'a str) -> Option<Self> {
@@ -111,10 +122,9 @@ impl<'a> Tree<'a> {
 
     fn open(&mut self) {
         let Self::Text(text) = *self else { return };
-        let text = text.get();
-        if let Ok(Level(members)) = serde_json::from_str(text) {
-            *self = Self::Members(members.into_iter().map(|(Name(name), text)| (name, Self::Text(text))).collect());
-        } else if let Ok(items) = serde_json::from_str::<Vec<_>>(text) {
+        if let Some(members) = members(text) {
+            *self = Self::Members(members.into_iter().map(|(name, text)| (name, Self::Text(text))).collect());
+        } else if let Some(items) = items(text) {
             *self = Self::Items(Items { items: items.into_iter().map(Self::Text).collect(), named: None });
         }
     }

@@ -5,10 +5,11 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use crate::conversion::attempt::{Attempt, Route};
+use crate::conversion::carry::is_lossless;
 use crate::conversion::object::{self, Conversion, Source, kept_in};
 use crate::conversion::provenance::Provenance;
 use crate::conversion::unknown::Way;
-use crate::conversion::{ConversionError, Convert, StructuralSchemas};
+use crate::conversion::{ConversionError, Convert, RoundTrip, StructuralSchemas};
 use crate::decode::{self, DecodeError, Lenient, Sent};
 use crate::field::FieldPath;
 use crate::issue::Issues;
@@ -114,7 +115,8 @@ impl<S: Resource, H: Resource, C: Convert<S, H>> Lift<H> for Lifter<S, C> {
 }
 
 impl<S: Resource, C> Lifter<S, C> {
-    /// The object as it is stored. Without annotations of conversion that is what the types say alone.
+    /// The object as it is stored. Without annotations of conversion, and where it comes back without one, that is what
+    /// the types say alone.
     fn as_converted<H: Resource>(&self, spoke: S, json: &str, schemas: Schemas<'_>) -> Result<Lifted<H>, ReadError>
     where
         C: Convert<S, H>,
@@ -124,7 +126,10 @@ impl<S: Resource, C> Lifter<S, C> {
         let source = Source::read(json).map_err(of_object)?;
         let metadata = source.read_metadata().map_err(of_object)?;
         if kept_in::<S, H>(&metadata, &route).is_empty() {
-            return self.typed(spoke, json).map_err(of_object);
+            let (hub, round_trip) = route.convert(&spoke, &mut Issues::new()).map_err(of_object)?;
+            if round_trip == RoundTrip::Lossless || is_lossless(&route, &spoke, &hub, json.len()) {
+                return Ok(Lifted { hub, written: Arc::new(spoke), bytes: json.len() });
+            }
         }
         let Conversion { converted, reduced } =
             object::convert::<S, H>(&source, &route, &mut Issues::new()).map_err(of_object)?;
@@ -151,8 +156,8 @@ struct Up<'a, C> {
 }
 
 impl<S, H, C: Convert<S, H>> Route<S, H> for Up<'_, C> {
-    fn convert(&self, object: &S, issues: &mut Issues) -> Result<H, ConversionError> {
-        self.conversion.lift(object, &mut Provenance::silent(), issues)
+    fn convert(&self, object: &S, issues: &mut Issues) -> Result<(H, RoundTrip), ConversionError> {
+        self.conversion.lift_telling(object, issues)
     }
 
     fn convert_back(&self, object: &H, issues: &mut Issues) -> Result<S, ConversionError> {
@@ -179,8 +184,8 @@ struct Down<'a, C> {
 }
 
 impl<S, H, C: Convert<S, H>> Route<H, S> for Down<'_, C> {
-    fn convert(&self, object: &H, issues: &mut Issues) -> Result<S, ConversionError> {
-        self.conversion.lower(object, issues)
+    fn convert(&self, object: &H, issues: &mut Issues) -> Result<(S, RoundTrip), ConversionError> {
+        self.conversion.lower_telling(object, issues)
     }
 
     fn convert_back(&self, object: &S, issues: &mut Issues) -> Result<H, ConversionError> {

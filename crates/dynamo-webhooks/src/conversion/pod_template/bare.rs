@@ -4,7 +4,7 @@
 use serde_json::{Map, Value};
 
 use crate::conversion::merge::is_zero;
-use crate::conversion::sameness::says_nothing;
+use gateward_core::conversion::equivalence::says_nothing;
 
 /// Members of a pod's spec whose zero value can't be told from their absence. Lists are so too; all other members are
 /// pointers, and an empty one says something.

@@ -6,9 +6,9 @@ use dynamo_api::v1alpha1::{ComponentSpec, FrontendSidecar};
 use gateward_core::Provenance;
 use serde_json::{Map, Value};
 
-use crate::conversion::sameness::says_nothing;
 use crate::conversion::trail::{Place, Trail, container};
 use crate::conversion::{main_container, mounts, resources, sidecar};
+use gateward_core::conversion::equivalence::says_nothing;
 
 /// Where a container came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,7 +1,7 @@
-//! What a component says of its pod, as JSON: the fields of a service, and those of a component of the hub.
+//! What a service says of its pod, as JSON.
 
 use dynamo_api::v1alpha1::FrontendSidecar;
-use dynamo_api::{Raw, v1alpha1, v1beta1};
+use dynamo_api::{Raw, v1alpha1};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -48,13 +48,6 @@ pub(super) fn sidecar(sidecar: &FrontendSidecar) -> Value {
     written
 }
 
-/// Sets the fields in which `after` differs from `before`, the fields as they are. What can't be read is left alone.
-pub(super) fn change(service: &mut v1alpha1::ComponentSpec, before: &Value, after: &Value) {
-    for name in OF_SERVICE.into_iter().filter(|name| before[*name] != after[*name]) {
-        set(service, name, &after[name]);
-    }
-}
-
 /// Sets the fields that `entry` has, each as far as it can be read.
 pub(super) fn read(entry: &Map<String, Value>) -> v1alpha1::ComponentSpec {
     let mut service = v1alpha1::ComponentSpec::default();
@@ -95,64 +88,11 @@ fn raws<T>(value: &Value) -> Vec<Raw<T>> {
     value.as_array().into_iter().flatten().cloned().map(Raw::from).collect()
 }
 
-/// The texts of the fields that nest too deep to be trees, but for `extraPodSpec`, which the hub shows as it is.
-pub(super) fn deep_of_service(service: &v1alpha1::ComponentSpec) -> Map<String, Value> {
-    let sidecar = service.frontend_sidecar.as_ref();
-    let deep = [
-        ("envs", service.envs.iter().any(is_too_deep)),
-        ("livenessProbe", service.liveness_probe.as_ref().is_some_and(is_too_deep)),
-        ("readinessProbe", service.readiness_probe.as_ref().is_some_and(is_too_deep)),
-        ("frontendSidecar", sidecar.is_some_and(|sidecar| sidecar.envs.iter().any(is_too_deep))),
-    ];
-    deep.into_iter()
-        .filter(|(_, is_deep)| *is_deep)
-        .map(|(name, _)| (name.to_owned(), text(service, name).into()))
-        .collect()
-}
-
-fn text(service: &v1alpha1::ComponentSpec, name: &str) -> Option<String> {
-    match name {
-        "envs" => serde_json::to_string(&service.envs),
-        "livenessProbe" => serde_json::to_string(&service.liveness_probe),
-        "readinessProbe" => serde_json::to_string(&service.readiness_probe),
-        _ => serde_json::to_string(&service.frontend_sidecar),
-    }
-    .ok()
-}
-
-/// Sets a field to what its text says, if it can be read.
-pub(super) fn set_text(service: &mut v1alpha1::ComponentSpec, name: &str, text: &str) {
-    match name {
-        "envs" => lay_text(&mut service.envs, text),
-        "livenessProbe" => lay_text(&mut service.liveness_probe, text),
-        "readinessProbe" => lay_text(&mut service.readiness_probe, text),
-        _ => lay_text(&mut service.frontend_sidecar, text),
-    }
-}
-
-fn lay_text<T: DeserializeOwned>(field: &mut T, text: &str) {
-    if let Ok(read) = serde_json::from_str(text) {
-        *field = read;
-    }
-}
-
-/// The fields that [`set_text`] knows.
-pub(super) const WITH_TEXTS: [&str; 4] = ["envs", "livenessProbe", "readinessProbe", "frontendSidecar"];
-
 /// Whether the subtree can't be made a tree.
 pub(super) fn is_too_deep<T>(raw: &Raw<T>) -> bool {
     let opened = raw.json().bytes().filter(|byte| matches!(byte, b'[' | b'{')).count();
     // To look for this many is cheaper than to read what can't be too deep.
     opened > 100 && raw.to_value().is_null()
-}
-
-/// What a component of the hub says of its pod.
-pub(super) fn of_component(component: &v1beta1::ComponentSpec) -> Value {
-    let mut members = Map::new();
-    members.insert("podTemplate".into(), raw(component.pod_template.as_ref()));
-    members.insert("frontendSidecar".into(), component.frontend_sidecar.clone().into());
-    members.insert("compilationCache".into(), tree(&component.compilation_cache));
-    Value::Object(members)
 }
 
 fn raw<T>(raw: Option<&Raw<T>>) -> Value {

@@ -2,50 +2,31 @@
 
 use dynamo_api::constants::MAIN_CONTAINER;
 use dynamo_api::{Raw, v1alpha1, v1beta1};
-use gateward_core::Provenance;
+use gateward_core::{Provenance, RoundTrip};
 use serde_json::{Map, Value};
 
-use super::{Making, echo, fields, plain};
-use crate::conversion::sameness::{same, says_nothing};
+use super::plain;
 use crate::conversion::sidecar;
 use crate::conversion::trail::{Place, Trail};
+use gateward_core::conversion::equivalence::{same, says_nothing};
 
-/// The members of a sparse component. `service` is the component in v1alpha1, whose way back is tried.
+/// The members of a sparse component, and whether the pod comes back with them. `service` is the component in v1alpha1.
 pub(in crate::conversion) fn hub_remainder(
     component: &v1beta1::ComponentSpec,
     service: &v1alpha1::ComponentSpec,
-    making: Making,
-) -> Map<String, Value> {
-    let written = fields::of_component(component);
-    if making == Making::ByRules && plain::is_plain_component(component, service, &written["podTemplate"]) {
-        return Map::new();
-    }
-    tried(component, service, &written)
-}
-
-/// What is found out by trying the way back.
-fn tried(component: &v1beta1::ComponentSpec, service: &v1alpha1::ComponentSpec, written: &Value) -> Map<String, Value> {
+) -> (Map<String, Value>, RoundTrip) {
+    let written = component.pod_template.as_ref().map(Raw::to_value).unwrap_or_default();
     let mut entry = Map::new();
-    let lifted = lift(service, None);
-    if let Some(template) = unsaid(&written["podTemplate"], &lifted, component, service) {
+    if plain::has_no_pod(component, service) || plain::is_plain_component(component, service, &written) {
+        return (entry, RoundTrip::Lossless);
+    }
+    if let Some(template) = unsaid(&written, &lift(service), component, service) {
         entry.insert("podTemplate".into(), template.into());
     }
     if let Some(reference) = component.frontend_sidecar.as_ref().filter(|_| service.frontend_sidecar.is_none()) {
         entry.insert("frontendSidecar".into(), reference.as_str().into());
     }
-    let lifted = if entry.is_empty() { lifted } else { lift(service, Some(&entry)) };
-    prove(written, lifted, service, &mut entry);
-    if let Some(text) = hidden_text(component, service) {
-        let texts = Map::from_iter([("podTemplate".to_owned(), text.into())]);
-        echo::record_texts(&mut entry, || fields::of_service(service), texts);
-    }
-    entry
-}
-
-/// The template where it nests too deep to be compared and the service shows nothing of it.
-fn hidden_text<'a>(component: &'a v1beta1::ComponentSpec, service: &v1alpha1::ComponentSpec) -> Option<&'a str> {
-    let template = component.pod_template.as_ref()?;
-    (service.extra_pod_spec.is_none() && fields::is_too_deep(template)).then(|| template.json())
+    (entry, RoundTrip::Untried)
 }
 
 /// What the rules name of a pod template; empty where all there is to say is what it lacks.
@@ -81,9 +62,9 @@ fn of(object: &Map<String, Value>, is_wanted: impl Fn(&str) -> bool) -> Map<Stri
     wanted.map(|(name, member)| (name.clone(), member.clone())).collect()
 }
 
-fn lift(service: &v1alpha1::ComponentSpec, entry: Option<&Map<String, Value>>) -> Value {
+fn lift(service: &v1alpha1::ComponentSpec) -> Value {
     let mut provenance = Provenance::silent();
-    let template = super::lift(service, entry, &mut Trail::new(Place::Standalone, &mut provenance));
+    let template = super::lift(service, None, &mut Trail::new(Place::Standalone, &mut provenance));
     template.map(|template| template.to_value()).unwrap_or_default()
 }
 
@@ -164,15 +145,4 @@ impl Comparison<'_> {
 fn entry(container: &Value, mut leaves: Map<String, Value>) -> Value {
     leaves.insert("name".into(), container["name"].clone());
     leaves.into()
-}
-
-/// Remembers what the way back, to the pod template `lifted`, would change.
-fn prove(written: &Value, lifted: Value, service: &v1alpha1::ComponentSpec, entry: &mut Map<String, Value>) {
-    let hub = Some(&*entry).filter(|entry| !entry.is_empty());
-    let template = hub.map(|_| Raw::from(lifted.clone()));
-    let reference = super::frontend_sidecar(service, hub, template.as_ref());
-    let mut back =
-        Map::from_iter([("podTemplate".to_owned(), lifted), ("frontendSidecar".to_owned(), reference.into())]);
-    back.insert("compilationCache".into(), written["compilationCache"].clone());
-    echo::record(entry, || fields::of_service(service), &back.into(), written);
 }

@@ -6,9 +6,9 @@ use dynamo_api::pod::{ExtraPodSpec, PodTemplate};
 use dynamo_api::v1alpha1::{ComponentSpec, ExtraPodMetadata};
 use serde_json::{Map, Value};
 
-use super::{bare, containers, echo, fields};
-use crate::conversion::sameness::says_nothing;
+use super::{bare, containers, fields};
 use crate::conversion::trail::{Trail, nearest, pod};
+use gateward_core::conversion::equivalence::says_nothing;
 
 /// The pod template; `None` where no field of the service says anything about the pod. `hub` is what was remembered of
 /// the component: it comes back as far as no field of the service can say it.
@@ -24,11 +24,7 @@ pub(in crate::conversion) fn lift(
         return verbatim(deep);
     }
     let is_there = had.is_some() || says_something(service) || !is_bare(&extra);
-    let template = if is_there { template(service, extra, had, trail) } else { None };
-    match hub.filter(|hub| echo::is_recorded(hub)) {
-        None => template.map(Raw::from),
-        Some(hub) => echoed_template(service, hub, template),
-    }
+    if is_there { template(service, extra, had, trail).map(Raw::from) } else { None }
 }
 
 /// The name of the container that is the frontend sidecar. One that v1alpha1 has no word for is remembered, and holds as
@@ -39,12 +35,7 @@ pub(in crate::conversion) fn frontend_sidecar(
     template: Option<&Raw<PodTemplate>>,
 ) -> Option<String> {
     let own = service.frontend_sidecar.as_ref().map(|_| FRONTEND_SIDECAR_CONTAINER.to_owned());
-    let Some(hub) = hub else { return own };
-    let reference = own.or_else(|| remembered_reference(hub, template));
-    if !echo::is_recorded(hub) {
-        return reference;
-    }
-    echoed(service, hub, "frontendSidecar", reference.into()).as_str().map(str::to_owned)
+    own.or_else(|| remembered_reference(hub?, template))
 }
 
 fn remembered_reference(hub: &Map<String, Value>, template: Option<&Raw<PodTemplate>>) -> Option<String> {
@@ -56,25 +47,6 @@ fn remembered_reference(hub: &Map<String, Value>, template: Option<&Raw<PodTempl
     let was_listed = hub.get("podTemplate").is_some_and(lists);
     let is_listed = || template.is_some_and(|template| lists(&template.to_value()));
     (!was_listed || is_listed()).then(|| reference.to_owned())
-}
-
-/// The member of the component as it was, if the service is the one that the component was converted to.
-fn echoed(service: &ComponentSpec, hub: &Map<String, Value>, name: &str, member: Value) -> Value {
-    let mut component = Value::Object(Map::from_iter([(name.to_owned(), member)]));
-    echo::give_back(hub, &fields::of_service(service), &mut component);
-    component[name].take()
-}
-
-fn echoed_template(
-    service: &ComponentSpec,
-    hub: &Map<String, Value>,
-    template: Option<Value>,
-) -> Option<Raw<PodTemplate>> {
-    if let Some(text) = echo::text(hub, &fields::of_service(service), "podTemplate") {
-        return serde_json::from_str(text).ok();
-    }
-    let echoed = echoed(service, hub, "podTemplate", template.into());
-    (!echoed.is_null()).then(|| Raw::from(echoed))
 }
 
 /// A spec that nests too deep to be made a tree stays what it is: nothing can be laid over it.

@@ -6,7 +6,7 @@ use dynamo_api::{Raw, v1beta1};
 use serde_json::{Map, Value};
 
 use super::kept::Kept;
-use super::{echo, fields, origins};
+use super::origins;
 use crate::conversion::{mounts, sidecar};
 
 /// Fills in the fields of `service` that say something of the pod.
@@ -21,24 +21,9 @@ pub(in crate::conversion) fn lower(
         None => without_template(component, &kept, service),
         Some(template) => match template.to_value() {
             Value::Object(members) => with_template(component, members, &kept, service),
-            // What nests too deep to be a tree, or is none, is left to `echo` and `verbatim`.
+            // What nests too deep to be a tree, or is none.
             _ => service.extra_pod_spec = verbatim(template.json()),
         },
-    }
-    if let Some(entry) = entry.filter(|entry| echo::is_recorded(entry)) {
-        give_back(component, entry, service);
-    }
-}
-
-fn give_back(component: &v1beta1::ComponentSpec, entry: &Map<String, Value>, service: &mut v1alpha1::ComponentSpec) {
-    let (live, before) = (fields::of_component(component), fields::of_service(service));
-    let mut after = before.clone();
-    echo::give_back(entry, &live, &mut after);
-    fields::change(service, &before, &after);
-    for name in fields::WITH_TEXTS {
-        if let Some(text) = echo::text(entry, &live, name) {
-            fields::set_text(service, name, text);
-        }
     }
 }
 

@@ -8,9 +8,9 @@ use gateward_core::Provenance;
 use serde_json::{Map, Value};
 
 use super::kept::Kept;
-use crate::conversion::sameness::same;
 use crate::conversion::trail::{Place, Trail};
 use crate::conversion::{main_container, mounts, resources};
+use gateward_core::conversion::equivalence::same;
 
 /// A part of the main container that a field of the service can say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

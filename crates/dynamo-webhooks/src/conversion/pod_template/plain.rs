@@ -7,12 +7,13 @@ use std::collections::HashSet;
 
 use dynamo_api::constants::{FRONTEND_SIDECAR_CONTAINER, MAIN_CONTAINER};
 use dynamo_api::{v1alpha1, v1beta1};
+use gateward_core::conversion::equivalence;
 use serde_json::{Map, Value};
 
-use super::bare;
 use super::origins::Part;
+use super::{bare, lift};
 use crate::conversion::merge::is_blank;
-use crate::conversion::{resources, sameness};
+use crate::conversion::resources;
 
 /// Whether a service comes back: nothing of the main container is said twice, no list names anything twice, and nothing
 /// is there that stands for nothing. `written` are its fields.
@@ -43,6 +44,16 @@ fn is_plain_extra(written: &Value) -> bool {
     main.is_none_or(|main| is_plain_main(main) && main.get("volumeMounts").is_none())
         && extra.get("containers").is_none_or(|containers| are_plain_containers(containers, &[MAIN_CONTAINER]))
         && Part::ALL.into_iter().all(is_said_once)
+}
+
+/// Whether neither a component nor `service`, which it was lowered to, says anything of a pod.
+pub(super) fn has_no_pod(component: &v1beta1::ComponentSpec, service: &v1alpha1::ComponentSpec) -> bool {
+    component.pod_template.is_none()
+        && component.frontend_sidecar.is_none()
+        && component.compilation_cache.is_none()
+        && service.extra_pod_spec.is_none()
+        && service.volume_mounts.is_empty()
+        && !lift::says_something(service)
 }
 
 /// Whether a component comes back from `service`, which it was lowered to. `written` is its pod template.
@@ -89,7 +100,7 @@ fn has_own_resources(service: &v1alpha1::ComponentSpec) -> bool {
 /// A main container that says more than its name, each variable once.
 fn is_plain_main(main: &Value) -> bool {
     let says_more = |members: &Map<String, Value>| {
-        members.iter().any(|(name, member)| name != "name" && !sameness::says_nothing(member))
+        members.iter().any(|(name, member)| name != "name" && !equivalence::says_nothing(member))
     };
     plain_object(main).is_some_and(says_more)
         && is_absent_or(&main["name"], Value::is_string)

@@ -1,11 +1,11 @@
-//! What of a service's pod the hub can't say, or says so that the way back leads elsewhere.
+//! What of a service's pod the hub can't say, by the Go operator's rules.
 
-use dynamo_api::v1alpha1::ExtraPodMetadata;
-use dynamo_api::{v1alpha1, v1beta1};
+use dynamo_api::v1alpha1::{self, ExtraPodMetadata};
+use gateward_core::RoundTrip;
 use serde_json::{Map, Value};
 
 use super::origins::Part;
-use super::{bare, echo, fields, plain};
+use super::{bare, fields, plain};
 use crate::conversion::{mounts, resources, sidecar};
 
 /// In which version the object was written first.
@@ -17,24 +17,6 @@ pub(in crate::conversion) enum Birth {
     SpokeBorn,
 }
 
-/// How an object came to be what it is in the version that it was converted to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::conversion) enum Making {
-    /// By the rules alone.
-    ByRules,
-    /// A record of what the rules lose had a say.
-    WithRecord,
-}
-
-/// What is known of an object's past.
-#[derive(Debug, Clone, Copy)]
-pub(in crate::conversion) struct Past {
-    /// Where it was written first.
-    pub birth: Birth,
-    /// How it was converted now.
-    pub making: Making,
-}
-
 /// Whether something is remembered already of the fields that don't concern the pod.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::conversion) enum Others {
@@ -44,30 +26,22 @@ pub(in crate::conversion) enum Others {
     None,
 }
 
-/// The members of a sparse service. `component` is the service in the hub, whose way back is tried.
+/// The members of a sparse service, and whether the pod comes back with them.
 pub(in crate::conversion) fn spoke_remainder(
     service: &v1alpha1::ComponentSpec,
-    component: &v1beta1::ComponentSpec,
-    past: Past,
+    birth: Birth,
     others: Others,
-) -> Map<String, Value> {
+) -> (Map<String, Value>, RoundTrip) {
     let written = fields::of_service(service);
     let mut entry = unsaid(service, &written);
     let is_saved = others == Others::Saved || !entry.is_empty();
     let main = written["extraPodSpec"]["mainContainer"].as_object();
-    let has_origins = main.is_some_and(|main| past.birth == Birth::SpokeBorn || is_saved || is_split(main));
-    let by_rules_alone = past.birth == Birth::SpokeBorn && past.making == Making::ByRules;
-    if by_rules_alone && plain::is_plain_service(service, &written) {
-        if has_origins {
-            remember_origins(written, &mut entry);
-        }
-        return entry;
-    }
+    let has_origins = main.is_some_and(|main| birth == Birth::SpokeBorn || is_saved || is_split(main));
+    let is_plain = birth == Birth::SpokeBorn && plain::is_plain_service(service, &written);
     if has_origins {
-        remember_origins(written.clone(), &mut entry);
+        remember_origins(written, &mut entry);
     }
-    prove(service, component, &written, &mut entry);
-    entry
+    (entry, if is_plain { RoundTrip::Lossless } else { RoundTrip::Untried })
 }
 
 /// What the rules name, but for the origins.
@@ -123,17 +97,4 @@ fn remember_origins(mut written: Value, entry: &mut Map<String, Value>) {
             entry.insert(field.into(), value);
         }
     }
-}
-
-/// Tries the way back, and remembers what it would change.
-fn prove(
-    service: &v1alpha1::ComponentSpec,
-    component: &v1beta1::ComponentSpec,
-    written: &Value,
-    entry: &mut Map<String, Value>,
-) {
-    let mut back = v1alpha1::ComponentSpec::default();
-    super::lower(component, Some(&*entry).filter(|entry| !entry.is_empty()), &mut back);
-    echo::record(entry, || fields::of_component(component), &fields::of_service(&back), written);
-    echo::record_texts(entry, || fields::of_component(component), fields::deep_of_service(service));
 }

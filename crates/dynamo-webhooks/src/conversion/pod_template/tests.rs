@@ -9,27 +9,16 @@ mod plain;
 mod properties;
 
 use dynamo_api::{v1alpha1, v1beta1};
-use gateward_core::Provenance;
+use gateward_core::{Kind, Registry, Resource};
 use serde_json::{Map, Value, json};
 
-use super::{Birth, Making, Others, Past, frontend_sidecar, hub_remainder, lift, lower, spoke_remainder};
-use crate::conversion::trail::{Place, Trail};
+use crate::conversion::GraphConversion;
 
-/// The fingerprint that a record of this service or component must bear; of what is neither, any.
-pub(in crate::conversion) fn fingerprint_of(part: &Value) -> String {
-    let said = if part.get("podTemplate").is_some() || part.get("type").is_some() {
-        serde_json::from_value(part.clone()).map(|component| super::fields::of_component(&component))
-    } else {
-        serde_json::from_value(part.clone()).map(|service| super::fields::of_service(&service))
-    };
-    super::echo::name(&said.unwrap_or_default())
-}
-
-/// One component in one version, with what is remembered of it in the other.
+/// One component of a graph in one version, with the annotations of the graph.
 #[derive(Debug, Clone)]
 struct Stored<T> {
     spec: T,
-    entry: Option<Map<String, Value>>,
+    annotations: Map<String, Value>,
 }
 
 type Spoke = Stored<v1alpha1::ComponentSpec>;
@@ -37,34 +26,55 @@ type Hub = Stored<v1beta1::ComponentSpec>;
 
 /// A component as a user of v1alpha1 writes it.
 fn spoke(spec: Value) -> Spoke {
-    Stored { spec: serde_json::from_value(spec).unwrap(), entry: None }
+    Stored { spec: serde_json::from_value(spec).unwrap(), annotations: Map::new() }
 }
 
 /// A component as a user of v1beta1 writes it.
 fn hub(spec: Value) -> Hub {
-    Stored { spec: serde_json::from_value(spec).unwrap(), entry: None }
+    Stored { spec: serde_json::from_value(spec).unwrap(), annotations: Map::new() }
 }
 
-fn making(entry: Option<&Map<String, Value>>) -> Making {
-    if entry.is_some_and(|entry| entry.contains_key("gateward")) { Making::WithRecord } else { Making::ByRules }
+/// Annotations that remember this of the component in the other version.
+fn remembering(entry: Value) -> Map<String, Value> {
+    let mut component = entry.clone();
+    if let Some(members) = component.as_object_mut() {
+        members.insert("name".into(), "w".into());
+    }
+    let kept = json!({"version": 1, "spec": {"services": {"w": entry}, "components": [component]}});
+    Map::from_iter([(SPEC.to_owned(), kept.to_string().into())])
+}
+
+const SPEC: &str = "nvidia.com/dgd-spec";
+
+/// What is looked at of an object that may nest deeper than a tree can.
+#[derive(serde::Deserialize)]
+struct Annotated {
+    metadata: Value,
+}
+
+/// The graph with this spec, JSON text, in the other version.
+fn converted<A: Resource, B: Resource>(spec: &str, annotations: &Map<String, Value>) -> (B, Map<String, Value>) {
+    let kind = Kind::<v1beta1::DynamoGraphDeployment>::new();
+    let registry = Registry::new().kind(kind.spoke::<v1alpha1::DynamoGraphDeployment>(GraphConversion));
+    let metadata = json!({"name": "otter", "annotations": annotations});
+    let version = A::gvk().api_version();
+    let graph =
+        format!(r#"{{"apiVersion":"{version}","kind":"DynamoGraphDeployment","metadata":{metadata},"spec":{spec}}}"#);
+    let json = registry.convert(&graph, &B::gvk().api_version()).unwrap().json;
+    let annotated: Annotated = serde_json::from_str(&json).unwrap();
+    let annotations = annotated.metadata["annotations"].as_object().cloned().unwrap_or_default();
+    (serde_json::from_str(&json).unwrap(), annotations)
 }
 
 impl Spoke {
     fn up(&self) -> Hub {
-        let (service, hub) = (&self.spec, self.entry.as_ref());
-        let mut provenance = Provenance::silent();
-        let pod_template = lift(service, hub, &mut Trail::new(Place::Standalone, &mut provenance));
-        let spec = v1beta1::ComponentSpec {
-            frontend_sidecar: frontend_sidecar(service, hub, pod_template.as_ref()),
-            compilation_cache: service.volume_mounts.iter().find(|mount| mount.use_as_compilation_cache).map(|mount| {
-                v1beta1::CompilationCache { pvc_name: mount.name.clone(), mount_path: mount.mount_point.clone() }
-            }),
-            pod_template,
-            ..v1beta1::ComponentSpec::default()
-        };
-        let birth = if self.entry.is_some() { Birth::HubBorn } else { Birth::SpokeBorn };
-        let entry = spoke_remainder(service, &spec, Past { birth, making: making(hub) }, Others::None);
-        Stored { spec, entry: Some(entry).filter(|entry| !entry.is_empty()) }
+        let service = serde_json::to_string(&self.spec).unwrap();
+        let (graph, annotations) = converted::<v1alpha1::DynamoGraphDeployment, v1beta1::DynamoGraphDeployment>(
+            &format!(r#"{{"services":{{"w":{service}}}}}"#),
+            &self.annotations,
+        );
+        let spec = v1beta1::ComponentSpec { name: String::new(), ..graph.spec.components[0].clone() };
+        Stored { spec, annotations }
     }
 
     fn json(&self) -> Value {
@@ -75,20 +85,24 @@ impl Spoke {
     fn edited(&self, edit: impl FnOnce(&mut Value)) -> Self {
         let mut spec = self.json();
         edit(&mut spec);
-        Stored { spec: serde_json::from_value(spec).unwrap(), entry: self.entry.clone() }
+        Stored { spec: serde_json::from_value(spec).unwrap(), annotations: self.annotations.clone() }
+    }
+
+    /// What is remembered of the component in v1beta1.
+    fn entry(&self) -> Value {
+        kept(&self.annotations)["spec"]["components"][0].clone()
     }
 }
 
 impl Hub {
     fn down(&self) -> Spoke {
-        let mut spec = v1alpha1::ComponentSpec::default();
-        lower(&self.spec, self.entry.as_ref(), &mut spec);
-        let mut entry = hub_remainder(&self.spec, &spec, making(self.entry.as_ref()));
-        // The frames mark what was written in v1beta1 by the name alone.
-        if self.entry.is_none() && self.spec.pod_template.is_some() {
-            entry.insert("name".into(), "w".into());
-        }
-        Stored { spec, entry: Some(entry).filter(|entry| !entry.is_empty()) }
+        let component = v1beta1::ComponentSpec { name: "w".into(), ..self.spec.clone() };
+        let component = serde_json::to_string(&component).unwrap();
+        let (graph, annotations) = converted::<v1beta1::DynamoGraphDeployment, v1alpha1::DynamoGraphDeployment>(
+            &format!(r#"{{"components":[{component}]}}"#),
+            &self.annotations,
+        );
+        Stored { spec: graph.spec.services["w"].clone().unwrap(), annotations }
     }
 
     fn json(&self) -> Value {
@@ -102,18 +116,22 @@ impl Hub {
     fn edited(&self, edit: impl FnOnce(&mut Value)) -> Self {
         let mut spec = self.json();
         edit(&mut spec);
-        Stored { spec: serde_json::from_value(spec).unwrap(), entry: self.entry.clone() }
+        Stored { spec: serde_json::from_value(spec).unwrap(), annotations: self.annotations.clone() }
+    }
+
+    /// What is remembered of the component in v1alpha1.
+    fn entry(&self) -> Value {
+        kept(&self.annotations)["spec"]["services"].get("w").cloned().unwrap_or_else(|| json!({}))
     }
 }
 
-impl<T> Stored<T> {
-    /// What is remembered.
-    fn entry(&self) -> Value {
-        self.entry.clone().map_or(json!({}), Value::Object)
-    }
+fn kept(annotations: &Map<String, Value>) -> Value {
+    annotations.get(SPEC).map(|text| serde_json::from_str(text.as_str().unwrap()).unwrap()).unwrap_or_default()
+}
 
+impl<T> Stored<T> {
     /// Whether what is remembered needs our own record.
     fn has_record(&self) -> bool {
-        self.entry().get("gateward").is_some()
+        self.annotations.contains_key("gateward.dev/preserved")
     }
 }

@@ -3,14 +3,10 @@
 use std::collections::BTreeMap;
 
 use dynamo_api::constants::{REQUEST_SPEC_STASH, REQUEST_STATUS_STASH};
-use gateward_core::conversion::preserved;
 use gateward_core::{Issues, Stash};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use serde_json::value::RawValue;
-
-use super::losses::Losses;
 
 const SPEC: Stash = Stash::new(REQUEST_SPEC_STASH);
 const STATUS: Stash = Stash::new(REQUEST_STATUS_STASH);
@@ -36,8 +32,6 @@ const RETIRED: [&str; 9] = [
 pub(super) struct Kept<Spec, Status> {
     pub spec: Spec,
     pub status: Status,
-    /// What the operator's own annotations have no room for.
-    pub losses: Losses,
 }
 
 impl<Spec, Status> Kept<Spec, Status>
@@ -45,25 +39,21 @@ where
     Spec: Default + PartialEq + Serialize + DeserializeOwned,
     Status: Default + PartialEq + Serialize + DeserializeOwned,
 {
-    /// Takes away all that conversion ever wrote, and reads what was kept of `version`.
-    pub fn take(annotations: &mut BTreeMap<String, String>, version: &'static str, issues: &mut Issues) -> Self {
+    /// Takes away all that conversion ever wrote, and reads what was kept.
+    pub fn take(annotations: &mut BTreeMap<String, String>, issues: &mut Issues) -> Self {
         annotations.retain(|key, _| !RETIRED.contains(&key.as_str()));
         Self {
             spec: take_spec(annotations, issues).unwrap_or_default(),
             status: STATUS.take(annotations, issues).unwrap_or_default(),
-            losses: take_losses(annotations, version, issues),
         }
     }
 
-    /// Writes what is to be kept of `version`.
-    pub fn put(self, annotations: &mut BTreeMap<String, String>, version: &'static str, issues: &mut Issues) {
+    /// Writes what is to be kept.
+    pub fn put(self, annotations: &mut BTreeMap<String, String>) {
         if self.spec != Spec::default() {
             SPEC.put(annotations, &Envelope { version: 1, spec: self.spec });
         }
         STATUS.put(annotations, &self.status);
-        if let Some(losses) = self.losses.into_value() {
-            preserved::keep(annotations, version, losses, issues);
-        }
     }
 }
 
@@ -113,11 +103,4 @@ fn read_spec<Spec: DeserializeOwned>(
     } else {
         serde_json::from_str(&text).map(Some)
     }
-}
-
-/// What was kept of the other version is out of date as soon as the object is converted.
-fn take_losses(annotations: &mut BTreeMap<String, String>, version: &'static str, issues: &mut Issues) -> Losses {
-    let other = if version == super::HUB { super::SPOKE } else { super::HUB };
-    preserved::take(annotations, other, issues);
-    preserved::take(annotations, version, issues).map(|kept: Value| Losses::read(kept, issues)).unwrap_or_default()
 }

@@ -1,12 +1,10 @@
 //! Requests, in both directions.
 //!
-//! What the other version can't say goes to the operator's own annotations. Both directions then look at what would
-//! come back, and keep in an annotation of ours what would not. A partial object without a spec gets none, so that who
-//! applies it doesn't come to own fields of one.
+//! What the other version can't say goes to the operator's own annotations. A partial object without a spec gets none, so
+//! that who applies it doesn't come to own fields of one.
 
 mod annotations;
 mod free_form;
-mod losses;
 mod origins;
 mod profiling_config;
 mod profiling_job;
@@ -15,11 +13,12 @@ mod status;
 #[cfg(test)]
 mod tests;
 
-use dynamo_api::{v1alpha1, v1beta1};
-use gateward_core::{ConversionError, Convert, Issues, Provenance, Resource};
+use dynamo_api::{Raw, v1alpha1, v1beta1};
+use gateward_core::conversion::equivalence::same;
+use gateward_core::{ConversionError, Convert, Issues, Provenance, Resource, RoundTrip};
+use serde_json::Value;
 
 use annotations::Kept;
-use losses::{between, make_good};
 
 type SpokeObject = v1alpha1::DynamoGraphDeploymentRequest;
 type SpokeSpec = v1alpha1::DynamoGraphDeploymentRequestSpec;
@@ -27,9 +26,6 @@ type SpokeStatus = v1alpha1::DynamoGraphDeploymentRequestStatus;
 type HubObject = v1beta1::DynamoGraphDeploymentRequest;
 type HubSpec = v1beta1::DynamoGraphDeploymentRequestSpec;
 type HubStatus = v1beta1::DynamoGraphDeploymentRequestStatus;
-
-const SPOKE: &str = SpokeObject::VERSION;
-const HUB: &str = HubObject::VERSION;
 
 /// Reads a DynamoGraphDeploymentRequest of one version as the other.
 #[derive(Debug, Clone, Copy)]
@@ -42,27 +38,51 @@ impl Convert<SpokeObject, HubObject> for RequestConversion {
         provenance: &mut Provenance,
         issues: &mut Issues,
     ) -> Result<HubObject, ConversionError> {
-        let mut metadata = spoke.metadata.clone();
-        let kept: Kept<HubSpec, HubStatus> = Kept::take(&mut metadata.annotations, HUB, issues);
-        let mut left = Kept::<SpokeSpec, SpokeStatus>::default();
-        let spec = lift_spec(&spoke.spec, &kept, &mut left);
-        let status = spoke.status.as_ref().map(|status| lift_status(status, &kept, &mut left));
-        left.put(&mut metadata.annotations, SPOKE, issues);
-        let api_version = HubObject::gvk().api_version();
-        let hub = HubObject { api_version, kind: spoke.kind.clone(), metadata, spec, status };
+        let (hub, _) = self.lift_telling(spoke, issues)?;
         origins::record(spoke, &hub, provenance);
         Ok(hub)
     }
 
     fn lower(&self, hub: &HubObject, issues: &mut Issues) -> Result<SpokeObject, ConversionError> {
+        Ok(self.lower_telling(hub, issues)?.0)
+    }
+
+    fn lift_telling(
+        &self,
+        spoke: &SpokeObject,
+        issues: &mut Issues,
+    ) -> Result<(HubObject, RoundTrip), ConversionError> {
+        let mut metadata = spoke.metadata.clone();
+        let kept: Kept<HubSpec, HubStatus> = Kept::take(&mut metadata.annotations, issues);
+        let (spec, rest) = (spec::lift(&spoke.spec, &kept.spec), spec::remainder_of_spoke(&spoke.spec));
+        let comes_back = spec::with_image(spec::lower(&spec, &rest)) == spec::with_image(spoke.spec.clone());
+        let status =
+            spoke.status.as_ref().map(|own| (status::lift(own, &kept.status), status::remainder_of_spoke(own)));
+        let (status, rest_of_status) = status.unzip();
+        let left = Kept { spec: rest, status: rest_of_status.unwrap_or_default() };
+        left.put(&mut metadata.annotations);
+        let api_version = HubObject::gvk().api_version();
+        let hub = HubObject { api_version, kind: spoke.kind.clone(), metadata, spec, status };
+        Ok((hub, if comes_back { RoundTrip::Lossless } else { RoundTrip::Untried }))
+    }
+
+    fn lower_telling(&self, hub: &HubObject, issues: &mut Issues) -> Result<(SpokeObject, RoundTrip), ConversionError> {
         let mut metadata = hub.metadata.clone();
-        let kept: Kept<SpokeSpec, SpokeStatus> = Kept::take(&mut metadata.annotations, SPOKE, issues);
-        let mut left = Kept::<HubSpec, HubStatus>::default();
-        let spec = lower_spec(&hub.spec, &kept, &mut left);
-        let status = hub.status.as_ref().map(|status| lower_status(status, &kept, &mut left));
-        left.put(&mut metadata.annotations, HUB, issues);
+        let kept: Kept<SpokeSpec, SpokeStatus> = Kept::take(&mut metadata.annotations, issues);
+        let (spec, rest) = (spec::lower(&hub.spec, &kept.spec), spec::remainder_of_hub(&hub.spec));
+        let spec = spec::with_image(spec);
+        let comes_back = is_same(spec::lift(&spec, &rest), &hub.spec);
+        let status = hub.status.as_ref().map(|own| {
+            let spoke = status::lower(own, &kept.status);
+            let rest = status::remainder_of_hub(own, &spoke);
+            (spoke, rest)
+        });
+        let (status, rest_of_status) = status.unzip();
+        let left = Kept { spec: rest, status: rest_of_status.unwrap_or_default() };
+        left.put(&mut metadata.annotations);
         let api_version = SpokeObject::gvk().api_version();
-        Ok(SpokeObject { api_version, kind: hub.kind.clone(), metadata, spec, status })
+        let spoke = SpokeObject { api_version, kind: hub.kind.clone(), metadata, spec, status };
+        Ok((spoke, if comes_back { RoundTrip::Lossless } else { RoundTrip::Untried }))
     }
 
     fn annotations(&self) -> &'static [&'static str] {
@@ -70,41 +90,15 @@ impl Convert<SpokeObject, HubObject> for RequestConversion {
     }
 }
 
-fn lift_spec(spoke: &SpokeSpec, kept: &Kept<HubSpec, HubStatus>, left: &mut Kept<SpokeSpec, SpokeStatus>) -> HubSpec {
-    let rest = spec::remainder_of_spoke(spoke);
-    let back = |hub: &HubSpec| spec::lower(hub, &rest);
-    let hub = make_good(spec::lift(spoke, &kept.spec), &kept.losses.spec, back);
-    left.losses.spec = between(&spec::with_image(back(&hub)), &spec::with_image(spoke.clone()));
-    left.spec = rest;
-    hub
-}
-
-fn lower_spec(hub: &HubSpec, kept: &Kept<SpokeSpec, SpokeStatus>, left: &mut Kept<HubSpec, HubStatus>) -> SpokeSpec {
-    let rest = spec::remainder_of_hub(hub);
-    let back = |spoke: &SpokeSpec| spec::lift(spoke, &rest);
-    // Without a spec it isn't said, though it is the same.
-    let seen = |spoke: &SpokeSpec| HubSpec { auto_apply: Some(spoke.auto_apply), ..back(spoke) };
-    let spoke = make_good(spec::lower(hub, &kept.spec), &kept.losses.spec, seen);
-    left.losses.spec = between(&back(&spoke), hub);
-    left.spec = rest;
-    spec::with_image(spoke)
-}
-
-fn lift_status(
-    spoke: &SpokeStatus,
-    kept: &Kept<HubSpec, HubStatus>,
-    left: &mut Kept<SpokeSpec, SpokeStatus>,
-) -> HubStatus {
-    left.status = status::remainder_of_spoke(spoke);
-    status::lift(spoke, &kept.status)
-}
-
-fn lower_status(
-    hub: &HubStatus,
-    kept: &Kept<SpokeSpec, SpokeStatus>,
-    left: &mut Kept<HubSpec, HubStatus>,
-) -> SpokeStatus {
-    let spoke = status::lower(hub, &kept.status);
-    left.status = status::remainder_of_hub(hub, &spoke);
-    spoke
+/// Whether the spec comes back. Of a profiling job an empty block is as good as none: the operator drops it.
+fn is_same(mut back: HubSpec, hub: &HubSpec) -> bool {
+    fn job(spec: &HubSpec) -> Option<Value> {
+        spec.overrides.as_ref()?.profiling_job.as_ref().map(Raw::to_value)
+    }
+    if same(&job(&back).unwrap_or_default(), &job(hub).unwrap_or_default())
+        && let (Some(back), Some(hub)) = (&mut back.overrides, &hub.overrides)
+    {
+        back.profiling_job.clone_from(&hub.profiling_job);
+    }
+    back == *hub
 }

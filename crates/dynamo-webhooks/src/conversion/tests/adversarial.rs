@@ -16,7 +16,6 @@ use gateward_core::{Context, FieldPath, Kind, Registry, Request, Resource, Valid
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::conversion::pod_template::fingerprint_of;
 use crate::conversion::{ComponentConversion, GraphConversion, RequestConversion};
 use crate::schemas::CrdSchemas;
 
@@ -223,58 +222,73 @@ fn unknown() -> impl Strategy<Value = Value> {
     prop::collection::vec(entry, 0..4).prop_map(Value::from)
 }
 
-/// What the record of a pod is to set.
-fn changes() -> impl Strategy<Value = Value> {
-    let change = (steps(), scalar()).prop_map(|(at, is)| json!({"at": at, "is": is}));
-    prop::collection::vec(change, 0..4).prop_map(Value::from)
+/// Where in the result a difference is claimed to be, and what was there.
+#[derive(Debug, Clone)]
+struct Claim {
+    /// Which member or item to step into.
+    at: Vec<prop::sample::Index>,
+    /// Steps below that, which may lead nowhere.
+    below: Vec<Value>,
+    /// What is claimed to come back, where that isn't what does.
+    reads: Option<Value>,
+    was: Option<Value>,
 }
 
-/// Losses of a request.
-fn losses() -> impl Strategy<Value = Value> {
-    let at = prop::collection::vec(prop::sample::select(&NAMES[..]), 0..4);
-    let loss = (at, prop::option::of(scalar()), prop::option::of(scalar())).prop_map(|(at, reads, was)| {
-        let at: String = at.iter().map(|name| format!("/{name}")).collect();
-        json!({"at": at, "reads": reads, "was": was})
-    });
-    prop::collection::vec(loss, 0..4).prop_map(Value::from)
+fn claims() -> impl Strategy<Value = Vec<Claim>> {
+    let at = prop::collection::vec(any::<prop::sample::Index>(), 0..7);
+    let below = prop_oneof![4 => Just(Vec::new()), 1 => prop::collection::vec(step(), 1..3), 1 => steps()];
+    let reads = prop_oneof![4 => Just(None), 1 => scalar().prop_map(Some)];
+    let claim = (at, below, reads, prop::option::of(scalar()));
+    prop::collection::vec(claim.prop_map(|(at, below, reads, was)| Claim { at, below, reads, was }), 0..4)
 }
 
-/// The annotation, with records whose fingerprints fit the object.
-fn preserved(kind: &Drawn, object: &Value, version: &str, parts: (Value, Value, Value, Value)) -> String {
-    let (unknown, changes, losses, typed) = parts;
-    let named = pods(object).into_iter().map(|(name, of)| {
-        let record = json!({"of": of, "set": changes, "texts": {"podTemplate": typed.to_string(), "envs": "[5]"}});
-        (name, json!({"gateward": record, "componentType": "prefill", "serviceName": typed, "sharedMemory": {"disabled": true}}))
-    });
-    let known = match kind.schemas {
-        CrdSchemas::Request => json!({"spec": losses, "status": losses}),
-        _ => json!({"components": named.collect::<serde_json::Map<_, _>>()}),
-    };
+impl Claim {
+    /// The entry of the annotation, on an object that is converted to `plain` without it.
+    fn on(&self, plain: &Value) -> Value {
+        let (mut live, mut path) = (&plain["spec"], vec![json!("spec")]);
+        for index in &self.at {
+            let (step, below) = match live {
+                Value::Object(members) if !members.is_empty() => {
+                    let (name, below) = members.iter().nth(index.index(members.len())).unwrap();
+                    (json!(name), below)
+                }
+                Value::Array(items) if !items.is_empty() => {
+                    let index = index.index(items.len());
+                    (json!(index), &items[index])
+                }
+                _ => break,
+            };
+            path.push(step);
+            live = below;
+        }
+        for step in &self.below {
+            path.push(step.clone());
+            live = step.as_str().map_or(&Value::Null, |name| &live[name]);
+        }
+        let mut entry = json!({"path": path, "reads": self.reads.as_ref().unwrap_or(live)});
+        if let Some(was) = &self.was {
+            entry["was"] = was.clone();
+        }
+        entry
+    }
+}
+
+/// The annotation, with differences whose readings fit the object.
+fn preserved(kind: &Drawn, object: &Value, version: &str, unknown: &Value, claims: &[Claim]) -> String {
+    let plain = kind.converted(object, version);
+    let known: Vec<Value> = claims.iter().map(|claim| claim.on(&plain)).collect();
     json!({"version": 1, "known": {version: known}, "unknown": {version: unknown}}).to_string()
-}
-
-/// The names of an object's pods, each with the fingerprint of what it says.
-fn pods(object: &Value) -> Vec<(String, String)> {
-    let spec = &object["spec"];
-    if let Some(services) = spec["services"].as_object() {
-        return services.iter().map(|(name, service)| (name.clone(), fingerprint_of(service))).collect();
-    }
-    if let Some(components) = spec["components"].as_array() {
-        let name = |component: &Value| component["name"].as_str().unwrap_or_default().to_owned();
-        return components.iter().map(|component| (name(component), fingerprint_of(component))).collect();
-    }
-    vec![(String::new(), fingerprint_of(spec))]
 }
 
 fn hold(kind: &Drawn, from: &str, through: &str, cases: u32) {
     let own = objects(kind.crd.yaml, from).ready();
     let other = objects(kind.crd.yaml, through).ready();
-    let drawn = (own, other, unknown(), changes(), losses(), scalar(), 0..4_u8);
+    let drawn = (own, other, unknown(), claims(), 0..4_u8);
     let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
     let mut runner = proptest::test_runner::TestRunner::new(config);
-    let tried = runner.run(&drawn, |(mut object, donor, unknown, changes, losses, typed, which)| {
-        let ours = preserved(kind, &object, through, (unknown, changes, losses, typed));
+    let tried = runner.run(&drawn, |(mut object, donor, unknown, claims, which)| {
         object["metadata"]["name"] = "otter".into();
+        let ours = preserved(kind, &object, through, &unknown, &claims);
         let annotations = &mut object["metadata"]["annotations"];
         if which != 1 {
             annotations[PRESERVED] = ours.into();
@@ -373,33 +387,57 @@ fn h1_a_known_field_does_not_come_alive_as_an_unknown_one() {
 }
 
 #[test]
-fn h1_a_record_with_a_fitting_fingerprint_changes_nothing_that_the_user_can_see() {
+fn h1_a_difference_whose_reading_fits_changes_nothing_that_the_user_can_see() {
     let object = graph(
         "v1alpha1",
         &json!({"services": {"w": {"componentType": "worker", "envs": [{"name": "A", "value": "1"}]}}}),
     );
-    let of = fingerprint_of(&object["spec"]["services"]["w"]);
-    for set in [
-        json!([{"at": ["podTemplate", "spec", "containers"], "is": "abc"}]),
-        json!([{"at": ["podTemplate", "spec", "containers"], "is": [{"name": "main", "image": "evil:1"}]}]),
-        json!([{"at": ["podTemplate", "spec", "hostNetwork"], "is": true}]),
-        json!([{"at": ["podTemplate"], "is": null}]),
+    let plain = GRAPH.converted(&object, "v1beta1");
+    let pod = || vec![json!("spec"), json!("components"), json!({"name": "w"}), json!("podTemplate")];
+    let below =
+        |names: &[&str]| -> Vec<Value> { pod().into_iter().chain(names.iter().map(|name| json!(name))).collect() };
+    let live = &plain["spec"]["components"][0]["podTemplate"];
+    let containers = &live["spec"]["containers"];
+    assert!(containers.is_array());
+    for difference in [
+        json!({"path": below(&["spec", "containers"]), "reads": containers, "was": "abc"}),
+        json!({"path": below(&["spec", "containers"]), "reads": containers, "was": [{"name": "main", "image": "evil:1"}]}),
+        json!({"path": below(&["spec", "hostNetwork"]), "was": true}),
+        json!({"path": pod(), "reads": live}),
     ] {
-        let kept =
-            json!({"version": 1, "known": {"v1beta1": {"components": {"w": {"gateward": {"of": of, "set": set}}}}}});
+        let kept = json!({"version": 1, "known": {"v1beta1": [difference]}});
         let there = GRAPH.converted(&annotated(object.clone(), &kept), "v1beta1");
-        assert_eq!(there["spec"], GRAPH.converted(&object, "v1beta1")["spec"], "{set}");
+        assert_eq!(there["spec"], plain["spec"], "{difference}");
     }
 }
 
 #[test]
-fn h6_a_record_that_replaces_the_whole_ends_nothing() {
+fn h6_a_difference_that_replaces_the_whole_ends_nothing() {
     let object = json!({"apiVersion": "nvidia.com/v1alpha1", "kind": "DynamoComponentDeployment",
         "metadata": {"name": "otter", "namespace": "tidepool"}, "spec": {"componentType": "worker"}});
-    let of = fingerprint_of(&object["spec"]);
-    let kept = json!({"version": 1, "known": {"v1beta1": {"components": {"": {"gateward": {"of": of, "set": [{"at": [], "is": 1}]}}}}}});
-    let there = COMPONENT.converted(&annotated(object.clone(), &kept), "v1beta1");
-    assert_eq!(there["spec"], COMPONENT.converted(&object, "v1beta1")["spec"]);
+    let plain = COMPONENT.converted(&object, "v1beta1");
+    for path in [json!([]), json!(["spec"])] {
+        let kept = json!({"version": 1, "known": {"v1beta1": [{"path": path, "reads": plain["spec"], "was": 1}]}});
+        let there = COMPONENT.converted(&annotated(object.clone(), &kept), "v1beta1");
+        assert_eq!(there["spec"], plain["spec"]);
+    }
+}
+
+#[test]
+fn a_difference_that_the_other_version_can_not_see_comes_back_beside_forged_ones() {
+    let object = worker("v1alpha1");
+    let at = |steps: Value| -> Value {
+        let steps = steps.as_array().unwrap().iter().cloned();
+        [json!("spec"), json!("components"), json!({"name": "w"})].into_iter().chain(steps).collect()
+    };
+    let mut known: Vec<Value> =
+        (0..5).map(|seconds| json!({"path": at(json!(["replicas"])), "was": seconds})).collect();
+    known.insert(3, json!({"path": at(json!(["experimental"])), "was": {}}));
+    let kept = json!({"version": 1, "known": {"v1beta1": known}});
+    let there = GRAPH.converted(&annotated(object.clone(), &kept), "v1beta1");
+    let mut expected = GRAPH.converted(&object, "v1beta1")["spec"].clone();
+    expected["components"][0]["experimental"] = json!({});
+    assert_eq!(there["spec"], expected);
 }
 
 #[test]

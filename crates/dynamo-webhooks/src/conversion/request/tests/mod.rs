@@ -12,7 +12,7 @@ mod unknown;
 
 use dynamo_api::{v1alpha1, v1beta1};
 use gateward_core::patch::same_value;
-use gateward_core::{Convert, Issues, Provenance};
+use gateward_core::{Kind, Registry};
 use serde_json::{Map, Value, json};
 
 use super::RequestConversion;
@@ -29,18 +29,15 @@ fn lowered(object: &Value) -> Value {
 
 /// The converted object and the paths of what was noted.
 fn noted(object: &Value, up: bool) -> (Value, Vec<String>) {
-    let mut issues = Issues::new();
-    let text = object.to_string();
-    let converted = if up {
-        let spoke: v1alpha1::DynamoGraphDeploymentRequest = serde_json::from_str(&text).unwrap();
-        let hub = RequestConversion.lift(&spoke, &mut Provenance::recording(), &mut issues).unwrap();
-        serde_json::to_string(&hub)
-    } else {
-        let hub: v1beta1::DynamoGraphDeploymentRequest = serde_json::from_str(&text).unwrap();
-        serde_json::to_string(&RequestConversion.lower(&hub, &mut issues).unwrap())
-    };
-    let converted = serde_json::from_str(&converted.unwrap()).unwrap();
-    (converted, issues.iter().map(|issue| issue.path.to_string()).collect())
+    let (from, to) = if up { ("v1alpha1", "v1beta1") } else { ("v1beta1", "v1alpha1") };
+    let mut object = object.clone();
+    object["apiVersion"] = format!("nvidia.com/{from}").into();
+    object["kind"] = "DynamoGraphDeploymentRequest".into();
+    let kind = Kind::<v1beta1::DynamoGraphDeploymentRequest>::new();
+    let registry = Registry::new().kind(kind.spoke::<v1alpha1::DynamoGraphDeploymentRequest>(RequestConversion));
+    let converted = registry.convert(&object.to_string(), &format!("nvidia.com/{to}")).unwrap();
+    let paths = converted.issues.iter().map(|issue| issue.path.to_string()).collect();
+    (serde_json::from_str(&converted.json).unwrap(), paths)
 }
 
 fn alpha(spec: &Value) -> Value {

@@ -316,7 +316,7 @@ fn a_spec_that_says_nothing_stays_so_in_spite_of_what_was_kept() {
 
 #[test]
 fn a_record_can_not_unsay_that_the_graph_is_not_applied() {
-    let record = json!({"version": 1, "known": {"v1beta1": {"spec": [{"at": "/autoApply", "reads": false}]}}});
+    let record = json!({"version": 1, "known": {"v1beta1": [{"path": ["spec", "autoApply"], "reads": false}]}});
     let spoke = alpha(&json!({"model": "m", "backend": "vllm", "autoApply": false}));
     assert_eq!(lifted(&with(spoke, "gateward.dev/preserved", &record.to_string()))["spec"]["autoApply"], false);
 }

@@ -1,0 +1,103 @@
+//! Differences put back: as many as the way back doesn't notice.
+
+use std::cell::LazyCell;
+
+use serde_json::Value;
+
+use crate::conversion::attempt::Route;
+use crate::conversion::difference::Difference;
+use crate::conversion::equivalence::{leads_back, shallow};
+use crate::conversion::kept::MAX_FIELDS;
+use crate::conversion::tree::Tree;
+use crate::conversion::unknown;
+use crate::issue::Issues;
+use crate::reading::Allowance;
+use crate::resource::Resource;
+
+/// How often differences are tried in smaller parts.
+const TRIES: usize = 16;
+
+/// So many bytes are tried in all before the rest is dropped; all differences together are tried at any size.
+const TRIED_BYTES: usize = 256 * 1024;
+
+/// A result with differences put back.
+pub(crate) struct Restored<A, B> {
+    /// Its text, with fields that its type doesn't know.
+    pub json: String,
+    /// What its type knows.
+    pub object: B,
+    /// What comes back of it.
+    pub back: A,
+}
+
+/// An object and what it was converted to.
+pub(crate) struct Restoring<'a, A, B, R> {
+    pub route: &'a R,
+    pub object: &'a A,
+    pub result: &'a B,
+}
+
+/// What came of a try.
+enum Tried<A, B> {
+    Restored(Restored<A, B>),
+    Nothing,
+    Refused,
+}
+
+impl<A: Resource, B: Resource, R: Route<A, B>> Restoring<'_, A, B, R> {
+    /// Puts differences back into `made`, the text of the result: all together, or else by halves.
+    pub fn restore(&self, made: &str, differences: &[Difference]) -> Option<Restored<A, B>> {
+        let differences = differences.get(..MAX_FIELDS).unwrap_or(differences);
+        let without = LazyCell::new(|| said(&way_back(self.route, self.result, made.len())?));
+        let own = said(self.object)?;
+        let leads_home = |led: &Value| {
+            leads_back(led, &own, &own) || without.as_ref().is_some_and(|without| leads_back(led, &own, without))
+        };
+        let mut parts = vec![differences];
+        let mut tries = (TRIED_BYTES / made.len().max(1)).clamp(1, TRIES);
+        let mut best: Option<Restored<A, B>> = None;
+        while let Some(part) = parts.pop().filter(|_| tries > 0) {
+            tries -= 1;
+            match self.tried(best.as_ref().map_or(made, |best| &best.json), part, &leads_home) {
+                Tried::Restored(restored) => best = Some(restored),
+                Tried::Refused if part.len() > 1 => {
+                    let (first, second) = part.split_at(part.len() / 2);
+                    parts.extend([second, first]);
+                }
+                Tried::Nothing | Tried::Refused => {}
+            }
+        }
+        best
+    }
+
+    fn tried(&self, made: &str, differences: &[Difference], leads_home: &impl Fn(&Value) -> bool) -> Tried<A, B> {
+        let Some(mut tree) = Tree::read(made) else { return Tried::Nothing };
+        let mut room = 8 * made.len();
+        if differences.iter().filter(|difference| difference.apply(&mut tree, &mut room)).count() == 0 {
+            return Tried::Nothing;
+        }
+        self.read(tree.to_json(), leads_home).map_or(Tried::Refused, Tried::Restored)
+    }
+
+    /// The result, if it is one and leads back: at each node to what the object says, or to what the way back leads to
+    /// without any difference put back.
+    fn read(&self, json: String, leads_home: &impl Fn(&Value) -> bool) -> Option<Restored<A, B>> {
+        let object = unknown::read::<B>(&json).ok()?.object;
+        let back = way_back(self.route, &object, json.len())?;
+        leads_home(&said(&back)?).then_some(Restored { json, object, back })
+    }
+}
+
+/// What comes back of a result, within the memory that its text is worth; `None` where nothing does, or not all of it.
+pub(crate) fn way_back<A, B: Resource>(route: &impl Route<A, B>, result: &B, bytes: usize) -> Option<A> {
+    let allowance = Allowance::of(bytes);
+    let back = allowance.during(|| route.convert_back(result, &mut Issues::new())).ok();
+    back.filter(|_| !allowance.is_exceeded())
+}
+
+/// All that a typed object says but for what isn't the conversion's business.
+fn said<T: Resource>(object: &T) -> Option<Value> {
+    let mut said = shallow(&serde_json::to_string(object).ok()?)?;
+    said.as_object_mut()?.retain(|name, _| !matches!(name.as_str(), "apiVersion" | "kind" | "metadata"));
+    Some(said)
+}
