@@ -87,10 +87,13 @@ fn draw<'s>(
 
 /// The worst of each endpoint, kind and version; of these the worst.
 fn print(worst: &BTreeMap<(&'static str, &str, &'static str), Worst>) {
-    let mut all: Vec<&(Cost, Input)> = worst.values().filter_map(|worst| {
-        let firsts = [worst.cpu.first(), worst.memory.first()];
-        firsts.into_iter().flatten().max_by(|(one, _), (other, _)| one.share().total_cmp(&other.share()))
-    }).collect();
+    let mut all: Vec<&(Cost, Input)> = worst
+        .values()
+        .filter_map(|worst| {
+            let firsts = [worst.cpu.first(), worst.memory.first()];
+            firsts.into_iter().flatten().max_by(|(one, _), (other, _)| one.share().total_cmp(&other.share()))
+        })
+        .collect();
     all.sort_by(|(one, _), (other, _)| other.share().total_cmp(&one.share()));
     for (cost, input) in all.into_iter().take(PRINTED) {
         println!("{}\n    {input}", cost.line());

@@ -213,7 +213,9 @@ fn metadata_takes_no_more_than_its_share() {
                 let object = target.object(&format!(r#","{member}":{hostile}"#), "{}");
                 let about = format!("{name} in metadata.{member}");
                 ask(&mut meter, target, &about, &target.review("CREATE", &object, "null"));
-                ask(&mut meter, target,
+                ask(
+                    &mut meter,
+                    target,
                     &format!("old {about}"),
                     &target.review("UPDATE", &target.object("", "{}"), &object),
                 );

@@ -44,9 +44,7 @@ fn assert_bounded(kind: &str) {
         for place in &target.places {
             for shape in shapes() {
                 let about = format!("{} in {place}", shape.name);
-                ask(&mut meter, &target, &about, |bytes| {
-                    target.object("", &place.replace("HERE", &shape.text(bytes)))
-                });
+                ask(&mut meter, &target, &about, |bytes| target.object("", &place.replace("HERE", &shape.text(bytes))));
             }
         }
     }
@@ -68,29 +66,20 @@ fn a_converted_request_takes_no_more_than_its_share() {
     assert_bounded("DynamoGraphDeploymentRequest");
 }
 
-/// The annotations that conversions read.
-const ANNOTATIONS: [&str; 7] = [
-    "gateward.dev/preserved",
-    "nvidia.com/dgd-spec",
-    "nvidia.com/dgd-status",
-    "nvidia.com/dcd-spec",
-    "nvidia.com/dcd-status",
-    "nvidia.com/dgdr-spec",
-    "nvidia.com/dgdr-status",
-];
-
-/// What they hold, around something hostile.
-const HOLDS: [&str; 10] = [
-    "HERE",
-    r#"{"version":1,"spec":HERE}"#,
-    r#"{"version":1,"status":HERE}"#,
-    r#"{"version":1,"spec":{"services":HERE}}"#,
-    r#"{"version":1,"spec":{"components":HERE}}"#,
-    r#"{"version":1,"spec":{"components":[{"name":"a","podTemplate":HERE}]}}"#,
-    r#"{"version":1,"known":{"v1alpha1":HERE,"v1beta1":HERE}}"#,
-    r#"{"version":1,"unknown":{"v1alpha1":HERE,"v1beta1":HERE}}"#,
-    r#"{"version":1,"unknown":{"v1beta1":[{"path":["spec","x"],"value":HERE}]}}"#,
-    r#"{"version":1,"unknown":{"v1alpha1":[{"path":HERE,"value":1}]}}"#,
+/// The annotations that conversions read, and what they hold around something hostile.
+const ANNOTATIONS: [(&str, &str); 12] = [
+    ("gateward.dev/preserved", "HERE"),
+    ("gateward.dev/preserved", r#"{"version":1,"known":{"v1alpha1":HERE,"v1beta1":HERE}}"#),
+    ("gateward.dev/preserved", r#"{"version":1,"unknown":{"v1alpha1":HERE,"v1beta1":HERE}}"#),
+    ("gateward.dev/preserved", r#"{"version":1,"unknown":{"v1beta1":[{"path":["spec","x"],"value":HERE}]}}"#),
+    ("gateward.dev/preserved", r#"{"version":1,"unknown":{"v1alpha1":[{"path":HERE,"value":1}]}}"#),
+    ("nvidia.com/dgd-spec", r#"{"version":1,"spec":{"services":HERE}}"#),
+    ("nvidia.com/dgd-spec", r#"{"version":1,"spec":{"components":HERE}}"#),
+    ("nvidia.com/dgd-spec", r#"{"version":1,"spec":{"components":[{"name":"a","podTemplate":HERE}]}}"#),
+    ("nvidia.com/dgd-status", r#"{"version":1,"status":HERE}"#),
+    ("nvidia.com/dcd-spec", r#"{"version":1,"spec":HERE}"#),
+    ("nvidia.com/dgdr-spec", r#"{"version":1,"spec":HERE}"#),
+    ("nvidia.com/dgdr-status", r#"{"version":1,"status":HERE}"#),
 ];
 
 /// Many small entries, each with a place of its own.
@@ -102,13 +91,16 @@ fn entries(bytes: usize) -> [(&'static str, String); 3] {
     let fields = numbered(&|n| format!(r#"{{"path":["spec","x{n}"],"value":1}}"#));
     let nested = numbered(&|n| format!(r#"{{"path":["spec","x","y{n}","z"],"hollow":2,"value":{{}}}}"#));
     let records = numbered(&|n| format!(r#""c{n}":{{"set":[{{"at":["a"],"is":1}}]}}"#));
-    let unknown = |entries: &str| format!(r#"{{"version":1,"unknown":{{"v1alpha1":[{entries}],"v1beta1":[{entries}]}}}}"#);
+    let unknown =
+        |entries: &str| format!(r#"{{"version":1,"unknown":{{"v1alpha1":[{entries}],"v1beta1":[{entries}]}}}}"#);
     [
         ("many fields", unknown(&fields)),
         ("many nests", unknown(&nested)),
         (
             "many records",
-            format!(r#"{{"version":1,"known":{{"v1beta1":{{"components":{{{records}}}}},"v1alpha1":{{"services":{{{records}}}}}}}}}"#),
+            format!(
+                r#"{{"version":1,"known":{{"v1beta1":{{"components":{{{records}}}}},"v1alpha1":{{"services":{{{records}}}}}}}}}"#
+            ),
         ),
     ]
 }
@@ -121,15 +113,13 @@ fn annotated(target: &Target, annotation: &str, text: &str) -> String {
 fn annotations_of_conversion_take_no_more_than_their_share() {
     let mut meter = Meter::new();
     for target in converting() {
-        for annotation in ANNOTATIONS {
-            for holds in HOLDS {
-                for shape in shapes() {
-                    let about = format!("{} in {annotation} {holds}", shape.name);
-                    ask(&mut meter, &target, &about, |bytes| {
-                        let parts = holds.matches("HERE").count();
-                        annotated(&target, annotation, &holds.replace("HERE", &shape.text(bytes / parts)))
-                    });
-                }
+        for (annotation, holds) in ANNOTATIONS {
+            for shape in shapes() {
+                let about = format!("{} in {annotation} {holds}", shape.name);
+                ask(&mut meter, &target, &about, |bytes| {
+                    let parts = holds.matches("HERE").count();
+                    annotated(&target, annotation, &holds.replace("HERE", &shape.text(bytes / parts)))
+                });
             }
         }
         for index in 0..3 {

@@ -5,8 +5,8 @@ use std::fmt;
 use serde_json::{Value, json};
 
 use crate::document::{Document, within};
-use crate::shape::Shape;
 use crate::random::Random;
+use crate::shape::Shape;
 
 /// One change.
 #[derive(Debug, Clone)]
@@ -52,8 +52,18 @@ const KEEPERS: [&str; 8] = [
 
 /// Members that manifests seldom have, and which hold lists, maps or objects.
 const BELOW: [&str; 12] = [
-    "env", "labels", "annotations", "podTemplate", "extraPodSpec", "roles", "providerOverride", "envs", "volumeMounts",
-    "containers", "volumes", "status",
+    "env",
+    "labels",
+    "annotations",
+    "podTemplate",
+    "extraPodSpec",
+    "roles",
+    "providerOverride",
+    "envs",
+    "volumeMounts",
+    "containers",
+    "volumes",
+    "status",
 ];
 
 impl Step {
@@ -90,7 +100,9 @@ impl Step {
                 let raw = document.raw(text);
                 self.replace(document, raw);
             }
-            Change::Wide(value) => document.change(&self.at, |document, found| widen(document, found, UNKNOWN[value], self.bytes)),
+            Change::Wide(value) => {
+                document.change(&self.at, |document, found| widen(document, found, UNKNOWN[value], self.bytes))
+            }
             Change::Below(name) => document.change(&self.at, |_, found| {
                 if let Some(members) = found.as_object_mut() {
                     members.entry(name).or_insert_with(|| json!([{"name": "a"}]));
