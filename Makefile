@@ -2,12 +2,13 @@
 
 CARGO ?= cargo
 FUZZ_SECONDS ?= 60
-export CARGO FUZZ_SECONDS
+COST_SECONDS ?= 120
+export CARGO FUZZ_SECONDS COST_SECONDS
 
 .DEFAULT_GOAL := help
 # What computes comes first. What mostly waits follows, in two queues side by side; of the suites that measure what a
 # load notices only one runs at a time.
-COMPUTING := test-unit test-cases test-conversion test-tools test-hostile test-doc
+COMPUTING := test-unit test-cases test-conversion test-cost test-tools test-hostile test-doc
 QUEUE_LOADS := test-rotation test-writer test-rollouts test-idle
 QUEUE_OTHERS := test-cluster test-install test-rbac test-fuzz
 PARTS := $(COMPUTING) $(QUEUE_LOADS) $(QUEUE_OTHERS)
@@ -32,6 +33,7 @@ LISTENER_TESTS := converting crowded guarding hostile http2 neighbour proving se
 RULE_TESTS := cases catalogue any_shape agreement commands convert kubeops_olm
 IDLE_TESTS := idle
 CONVERSION_TESTS := conversion
+COST_TESTS := cost
 CLUSTER_TESTS := api_server chart fallback in_cluster keeper node operator webhooks
 INSTALL_TESTS := drift install releases
 ROLLOUT_TESTS := load rollouts
@@ -44,8 +46,8 @@ IN_CLUSTER_TESTS := $(INSTALL_TESTS) $(ROLLOUT_TESTS) $(ROTATION_TESTS) $(WRITER
 PACKAGES := crates/* examples/* tests/* xtask
 ALL_TESTS := $(sort $(basename $(notdir $(wildcard $(PACKAGES:%=%/tests/*.rs)))) \
 	$(notdir $(patsubst %/main.rs,%,$(wildcard $(PACKAGES:%=%/tests/*/main.rs)))))
-TOOL_TESTS := $(filter-out $(CONVERSION_TESTS) $(RULE_TESTS) $(LISTENER_TESTS) $(IDLE_TESTS) \
-	$(CLUSTER_TESTS) $(IN_CLUSTER_TESTS),$(ALL_TESTS))
+TOOL_TESTS := $(filter-out $(CONVERSION_TESTS) $(COST_TESTS) $(RULE_TESTS) $(LISTENER_TESTS) \
+	$(IDLE_TESTS) $(CLUSTER_TESTS) $(IN_CLUSTER_TESTS),$(ALL_TESTS))
 named = $(foreach name,$(filter $(1),$(ALL_TESTS)),--test $(name))
 
 test: ## Run all tests
@@ -74,6 +76,9 @@ test-cases: ## The rule books' cases, the catalogue's examples, and that all way
 
 test-conversion: ## Conversion: cases, staged edits, manifests, and 10,000 arbitrary objects for each promise
 	$(CARGO) test --profile proofs --package dynamo-webhooks --test $(CONVERSION_TESTS)
+
+test-cost: ## The memory and CPU time of hostile bodies, and COST_SECONDS of the cost fuzzer
+	$(CARGO) test --profile proofs --package dynamo-webhooks --test $(COST_TESTS)
 
 test-tools: ## The core's promises, patches, YAML, schemas, CRDs, certificates, generated files
 	$(TEST) $(call named,$(TOOL_TESTS))

@@ -1,6 +1,8 @@
 //! The main container's mounts: a flat list on one side, with a flag for the compilation cache, those of a container on
 //! the other.
 
+use std::collections::HashSet;
+
 use dynamo_api::v1alpha1::VolumeMount;
 use gateward_core::FieldPath;
 use serde_json::{Map, Value};
@@ -59,11 +61,10 @@ pub(super) fn lower(container: &mut Map<String, Value>, flat: &mut Vec<VolumeMou
     let written = container.get("volumeMounts").and_then(Value::as_array);
     let Some(mounts) = written.and_then(|mounts| mounts.iter().map(plain).collect::<Option<Vec<_>>>()) else { return };
     container.remove("volumeMounts");
-    for mount in mounts {
-        if !flat.iter().any(|known| is_at_the_same_place(known, &mount)) {
-            flat.push(mount);
-        }
-    }
+    let mut known: HashSet<Place> = flat.iter().map(place).collect();
+    let is_new: Vec<bool> = mounts.iter().map(|mount| known.insert(place(mount))).collect();
+    drop(known);
+    flat.extend(mounts.into_iter().zip(is_new).filter_map(|(mount, is_new)| is_new.then_some(mount)));
 }
 
 /// Name and path of a mount; what else it says, v1alpha1 has no word for.
@@ -78,8 +79,15 @@ fn plain(mount: &Value) -> Option<VolumeMount> {
     Some(VolumeMount { name: text("name")?, mount_point, use_as_compilation_cache: false })
 }
 
+/// Volume and path of a mount: lists may be long, so that they are looked up and not searched.
+type Place<'a> = (Option<&'a str>, &'a str);
+
+fn place(mount: &VolumeMount) -> Place<'_> {
+    (mount.name.as_deref(), &mount.mount_point)
+}
+
 fn is_at_the_same_place(one: &VolumeMount, other: &VolumeMount) -> bool {
-    one.name == other.name && one.mount_point == other.mount_point
+    place(one) == place(other)
 }
 
 /// The mount that makes the compilation cache.
@@ -128,12 +136,11 @@ pub(super) fn remembered(
 
 /// The flat list without the caches that `live` doesn't show, but for the first one if it `is_kept`.
 fn still_shown(flat: &[VolumeMount], live: &Value, is_kept: bool) -> Vec<VolumeMount> {
-    let shown: Vec<VolumeMount> = live.as_array().into_iter().flatten().filter_map(plain).collect();
+    let live: Vec<VolumeMount> = live.as_array().into_iter().flatten().filter_map(plain).collect();
+    let shown: HashSet<Place> = live.iter().map(place).collect();
     let first = flat.iter().position(|mount| mount.use_as_compilation_cache).filter(|_| is_kept);
     let is_left = |(index, mount): &(usize, &VolumeMount)| {
-        !mount.use_as_compilation_cache
-            || Some(*index) == first
-            || shown.iter().any(|shown| is_at_the_same_place(shown, mount))
+        !mount.use_as_compilation_cache || Some(*index) == first || shown.contains(&place(mount))
     };
     flat.iter().enumerate().filter(is_left).map(|(_, mount)| mount.clone()).collect()
 }
@@ -149,9 +156,8 @@ fn with_cache(mut flat: Vec<VolumeMount>, current: Option<&VolumeMount>) -> Vec<
 
 /// The mounts but for those of caches, which are looked at apart; `None` where they are no list.
 fn without_caches(mounts: &Value, flat: &[VolumeMount]) -> Option<Value> {
-    let is_at_a_cache = |mount: &VolumeMount| {
-        flat.iter().any(|known| known.use_as_compilation_cache && is_at_the_same_place(known, mount))
-    };
+    let caches: HashSet<Place> = flat.iter().filter(|mount| mount.use_as_compilation_cache).map(place).collect();
+    let is_at_a_cache = |mount: &VolumeMount| caches.contains(&place(mount));
     match mounts {
         Value::Null => Some(Value::Null),
         Value::Array(mounts) => {

@@ -168,8 +168,7 @@ const MAX_STEPS: usize = 8;
 fn largest_field(mut node: Tree<'_>) -> FieldPath {
     let mut path = FieldPath::root();
     for _ in 0..MAX_STEPS {
-        let size = node.size();
-        let Some((step, child)) = node.into_children().find(|(_, child)| child.size() * 2 > size) else { break };
+        let Some((step, child)) = node.largest_child() else { break };
         (path, node) = (path.child(step), child);
     }
     path

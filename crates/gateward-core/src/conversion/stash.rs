@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::to_raw_value;
 use serde_json::{Map, Value};
 
+use crate::conversion::ANNOTATION_LIMIT;
 use crate::field::FieldPath;
 use crate::issue::Issues;
 use crate::patch::same_value;
@@ -90,7 +91,11 @@ impl Stash {
         kept
     }
 
+    /// A text that no API server stores is damage: what it makes of a tree would be a great multiple of it.
     fn read<T: DeserializeOwned>(&self, text: &str) -> Option<T> {
+        if text.len() > ANNOTATION_LIMIT {
+            return None;
+        }
         let Some(form) = self.form else { return serde_json::from_str(text).ok() };
         let formed: Formed<T> = serde_json::from_str(text).ok()?;
         (formed.form == form).then_some(formed.kept)

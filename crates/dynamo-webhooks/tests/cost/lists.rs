@@ -1,0 +1,149 @@
+//! ConversionReviews that somebody wrote to do harm: one object or many, with hostile parts and hostile annotations.
+
+use serde_json::json;
+
+use crate::hostile::{Target, shapes, targets};
+use crate::meter::Meter;
+use crate::seeds::other;
+use crate::shape::many;
+
+/// The size of each hostile object where there are many.
+const SMALL: usize = 4 << 10;
+
+/// How many of them a review has.
+const OBJECTS: usize = 250;
+
+/// The largest ConversionReview that the server takes.
+const LARGEST: usize = 128 << 20;
+
+const SINGLE: usize = 1 << 20;
+
+fn review(version: &str, objects: &str) -> String {
+    format!(
+        r#"{{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview","request":{{"uid":"u","desiredAPIVersion":"nvidia.com/{version}","objects":[{objects}]}}}}"#
+    )
+}
+
+/// One object by itself, and a list of smaller ones of the same form.
+fn ask(meter: &mut Meter, target: &Target, about: &str, object: impl Fn(usize) -> String) {
+    let version = other(target.version);
+    let from = target.version;
+    let kind = target.kind;
+    meter.ask("/convert", &format!("one {kind} {from} {about}"), review(version, &object(SINGLE)).as_bytes());
+    let objects = vec![object(SMALL); OBJECTS].join(",");
+    meter.ask("/convert", &format!("{OBJECTS} {kind} {from} {about}"), review(version, &objects).as_bytes());
+}
+
+fn converting() -> impl Iterator<Item = Target> {
+    targets().into_iter().filter(|target| target.kind != "DynamoModel")
+}
+
+fn assert_bounded(kind: &str) {
+    let mut meter = Meter::new();
+    for target in converting().filter(|target| target.kind == kind) {
+        for place in &target.places {
+            for shape in shapes() {
+                let about = format!("{} in {place}", shape.name);
+                ask(&mut meter, &target, &about, |bytes| target.object("", &place.replace("HERE", &shape.text(bytes))));
+            }
+        }
+    }
+    meter.settle();
+}
+
+#[test]
+fn a_converted_graph_takes_no_more_than_its_share() {
+    assert_bounded("DynamoGraphDeployment");
+}
+
+#[test]
+fn a_converted_component_takes_no_more_than_its_share() {
+    assert_bounded("DynamoComponentDeployment");
+}
+
+#[test]
+fn a_converted_request_takes_no_more_than_its_share() {
+    assert_bounded("DynamoGraphDeploymentRequest");
+}
+
+/// The annotations that conversions read, and what they hold around something hostile.
+const ANNOTATIONS: [(&str, &str); 12] = [
+    ("gateward.dev/preserved", "HERE"),
+    ("gateward.dev/preserved", r#"{"version":1,"known":{"v1alpha1":HERE,"v1beta1":HERE}}"#),
+    ("gateward.dev/preserved", r#"{"version":1,"unknown":{"v1alpha1":HERE,"v1beta1":HERE}}"#),
+    ("gateward.dev/preserved", r#"{"version":1,"unknown":{"v1beta1":[{"path":["spec","x"],"value":HERE}]}}"#),
+    ("gateward.dev/preserved", r#"{"version":1,"unknown":{"v1alpha1":[{"path":HERE,"value":1}]}}"#),
+    ("nvidia.com/dgd-spec", r#"{"version":1,"spec":{"services":HERE}}"#),
+    ("nvidia.com/dgd-spec", r#"{"version":1,"spec":{"components":HERE}}"#),
+    ("nvidia.com/dgd-spec", r#"{"version":1,"spec":{"components":[{"name":"a","podTemplate":HERE}]}}"#),
+    ("nvidia.com/dgd-status", r#"{"version":1,"status":HERE}"#),
+    ("nvidia.com/dcd-spec", r#"{"version":1,"spec":HERE}"#),
+    ("nvidia.com/dgdr-spec", r#"{"version":1,"spec":HERE}"#),
+    ("nvidia.com/dgdr-status", r#"{"version":1,"status":HERE}"#),
+];
+
+/// Many small entries, each with a place of its own.
+fn entries(bytes: usize) -> [(&'static str, String); 3] {
+    let numbered = |entry: &dyn Fn(usize) -> String| {
+        let count = bytes / (entry(0).len() + 5);
+        (0..count).map(entry).collect::<Vec<_>>().join(",")
+    };
+    let fields = numbered(&|n| format!(r#"{{"path":["spec","x{n}"],"value":1}}"#));
+    let nested = numbered(&|n| format!(r#"{{"path":["spec","x","y{n}","z"],"hollow":2,"value":{{}}}}"#));
+    let records = numbered(&|n| format!(r#""c{n}":{{"set":[{{"at":["a"],"is":1}}]}}"#));
+    let unknown =
+        |entries: &str| format!(r#"{{"version":1,"unknown":{{"v1alpha1":[{entries}],"v1beta1":[{entries}]}}}}"#);
+    [
+        ("many fields", unknown(&fields)),
+        ("many nests", unknown(&nested)),
+        (
+            "many records",
+            format!(
+                r#"{{"version":1,"known":{{"v1beta1":{{"components":{{{records}}}}},"v1alpha1":{{"services":{{{records}}}}}}}}}"#
+            ),
+        ),
+    ]
+}
+
+fn annotated(target: &Target, annotation: &str, text: &str) -> String {
+    target.object(&format!(r#","annotations":{{"{annotation}":{}}}"#, json!(text)), "{}")
+}
+
+#[test]
+fn annotations_of_conversion_take_no_more_than_their_share() {
+    let mut meter = Meter::new();
+    for target in converting() {
+        for (annotation, holds) in ANNOTATIONS {
+            for shape in shapes() {
+                let about = format!("{} in {annotation} {holds}", shape.name);
+                ask(&mut meter, &target, &about, |bytes| {
+                    let parts = holds.matches("HERE").count();
+                    annotated(&target, annotation, &holds.replace("HERE", &shape.text(bytes / parts)))
+                });
+            }
+        }
+        for index in 0..3 {
+            ask(&mut meter, &target, entries(0)[index].0, |bytes| {
+                annotated(&target, "gateward.dev/preserved", &entries(bytes / 2)[index].1)
+            });
+        }
+    }
+    meter.settle();
+}
+
+#[test]
+fn the_largest_reviews_take_no_more_than_their_share() {
+    let mut meter = Meter::new();
+    for target in converting().filter(|target| target.kind == "DynamoGraphDeployment") {
+        let version = other(target.version);
+        let spec = match target.version {
+            "v1beta1" => r#"{"components":[HERE]}"#,
+            _ => r#"{"services":{"a":{"envs":[HERE]}}}"#,
+        };
+        let of = |bytes: usize| target.object("", &spec.replace("HERE", &many(bytes, r#"{"name":"a"}"#)));
+        meter.ask("/convert", "the largest object", review(version, &of(LARGEST - SMALL)).as_bytes());
+        let objects = vec![of(SMALL); LARGEST / SMALL - 50 * (LARGEST >> 20)].join(",");
+        meter.ask("/convert", "the largest list", review(version, &objects).as_bytes());
+    }
+    meter.settle();
+}

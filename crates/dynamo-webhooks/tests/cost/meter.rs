@@ -1,0 +1,151 @@
+//! The cost of an answer, and the bounds.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use dynamo_webhooks::ClusterFacts;
+use gateward_core::testing::block_on;
+use gateward_core::{Answer, Context, Registry};
+use rustix::time::{ClockId, clock_gettime};
+
+/// What a request may take of memory, in bytes: this, and so many times its body.
+const MEMORY: u64 = 16 << 20;
+const MEMORY_FACTOR: u64 = 12;
+
+/// The same for conversions, of which the aim is that of all others: what is made of one object is in memory in several
+/// forms at a time.
+const CONVERSION_MEMORY: u64 = 24 << 20;
+
+/// What a request may take of CPU time: this, and so much for a byte of its body.
+const CPU: Duration = Duration::from_millis(2);
+const CPU_PER_BYTE: Duration = Duration::from_nanos(150);
+
+/// The same for conversions. The aim is that of all others, and it is missed: a list of small objects of which each
+/// holds a great many items of a few bytes takes ten times as much (`docs/performance.md`).
+const CONVERSION_CPU_PER_BYTE: Duration = Duration::from_micros(4);
+
+/// How often an answer that seems to take too long is asked for: what else the machine does only adds to the time.
+const TRIES: usize = 5;
+
+/// What one answer took.
+#[derive(Debug, Clone, Copy)]
+pub struct Cost {
+    pub bytes: usize,
+    converts: bool,
+    /// The body included.
+    pub memory: u64,
+    /// User and system.
+    pub cpu: Duration,
+    pub status: u16,
+}
+
+impl Cost {
+    /// Of the memory that it may take.
+    pub fn memory_share(&self) -> f64 {
+        let base = if self.converts { CONVERSION_MEMORY } else { MEMORY };
+        share(self.memory, MEMORY_FACTOR * self.bytes as u64 + base)
+    }
+
+    /// Of the CPU time that it may take.
+    pub fn cpu_share(&self) -> f64 {
+        let per_byte = if self.converts { CONVERSION_CPU_PER_BYTE } else { CPU_PER_BYTE };
+        let most = CPU.as_nanos() + per_byte.as_nanos() * self.bytes as u128;
+        share(u64::try_from(self.cpu.as_nanos()).unwrap(), u64::try_from(most).unwrap())
+    }
+
+    pub fn share(&self) -> f64 {
+        self.memory_share().max(self.cpu_share())
+    }
+
+    pub fn line(&self) -> String {
+        #[expect(clippy::cast_precision_loss, reason = "a figure for people")]
+        let (body, memory) = (self.bytes as f64 / 1e6, self.memory as f64 / 1e6);
+        let (time, status) = (self.cpu.as_secs_f64() * 1e3, self.status);
+        let (cpu_share, memory_share) = (self.cpu_share() * 100.0, self.memory_share() * 100.0);
+        format!("{body:.3} MB: {time:.1} ms ({cpu_share:.0} %), {memory:.1} MB ({memory_share:.0} %), HTTP {status}")
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a figure for people")]
+fn share(part: u64, whole: u64) -> f64 {
+    part as f64 / whole as f64
+}
+
+fn thread_time() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec.try_into().unwrap(), time.tv_nsec.try_into().unwrap())
+}
+
+/// Asks, and keeps what cost too much.
+pub struct Meter {
+    pub registry: Registry,
+    context: Context,
+    worst_memory: Option<(Cost, String)>,
+    worst_cpu: Option<(Cost, String)>,
+    beyond: Vec<String>,
+    asked: usize,
+}
+
+impl Meter {
+    pub fn new() -> Self {
+        let context = Context::new(SystemTime::UNIX_EPOCH, Arc::new(ClusterFacts::default()));
+        let registry = dynamo_webhooks::registry();
+        // What is made once is not the first body's.
+        registry.check().unwrap();
+        Self { registry, context, worst_memory: None, worst_cpu: None, beyond: Vec::new(), asked: 0 }
+    }
+
+    /// What the answer to this body costs.
+    pub fn cost(&self, path: &str, body: &[u8]) -> Cost {
+        let mut cost = self.once(path, body);
+        for _ in 1..TRIES {
+            if cost.cpu_share() > 1.0 {
+                cost.cpu = cost.cpu.min(self.once(path, body).cpu);
+            }
+        }
+        cost
+    }
+
+    fn once(&self, path: &str, body: &[u8]) -> Cost {
+        let mut answer: Option<Answer> = None;
+        let mut cpu = Duration::ZERO;
+        let taken = allocation_counter::measure(|| {
+            let start = thread_time();
+            answer = Some(block_on(self.registry.answer(path, body, &self.context)));
+            cpu = thread_time() - start;
+        });
+        let (bytes, converts) = (body.len(), path == "/convert");
+        Cost { bytes, converts, memory: taken.bytes_max + bytes as u64, cpu, status: answer.unwrap().status }
+    }
+
+    /// Holds the answer against both bounds.
+    pub fn ask(&mut self, path: &str, about: &str, body: &[u8]) -> Cost {
+        let cost = self.cost(path, body);
+        let line = format!("{path} {about}: {}", cost.line());
+        if std::env::var_os("SHOW").is_some() {
+            println!("{line}");
+        }
+        if cost.share() > 1.0 {
+            self.beyond.push(line.clone());
+        }
+        keep_worst(&mut self.worst_memory, cost, &line, Cost::memory_share);
+        keep_worst(&mut self.worst_cpu, cost, &line, Cost::cpu_share);
+        self.asked += 1;
+        cost
+    }
+
+    /// Fails if anything was beyond the bounds.
+    pub fn settle(self) {
+        for (_, line) in [&self.worst_memory, &self.worst_cpu].into_iter().flatten() {
+            println!("the worst of {}: {line}", self.asked);
+        }
+        assert!(self.asked > 0);
+        assert!(self.beyond.is_empty(), "{} take too much:\n{}", self.beyond.len(), self.beyond.join("\n"));
+    }
+}
+
+fn keep_worst(worst: &mut Option<(Cost, String)>, cost: Cost, line: &str, share: fn(&Cost) -> f64) {
+    if worst.as_ref().is_none_or(|(worst, _)| share(worst) < share(&cost)) {
+        *worst = Some((cost, line.to_owned()));
+    }
+}
