@@ -1,15 +1,15 @@
 //! The main container's mounts: a flat list on one side, with a flag for the compilation cache, those of a container on
 //! the other.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use dynamo_api::v1alpha1::VolumeMount;
 use gateward_core::FieldPath;
+use gateward_core::conversion::equivalence::same;
 use serde_json::{Map, Value};
 
 use super::merge::is_blank;
 use super::trail::Trail;
-use gateward_core::conversion::equivalence::same;
 
 /// Fills in the main container's mounts: its own come first, then all of the service's, caches included.
 pub(super) fn lay(container: &mut Map<String, Value>, flat: &[VolumeMount], trail: &mut Trail<'_>) {
@@ -203,30 +203,55 @@ fn is_projection(flat: &[VolumeMount], hub: &Value) -> bool {
     lowered == flat
 }
 
-/// The mounts with the further leaves that they had in the hub, and without the cache's unless somebody asked for it.
+/// The mounts with the further leaves that they had in the hub, and without the cache's unless somebody asked for it. A
+/// mount that the container has itself isn't made once more.
 fn enriched(flat: &[VolumeMount], own: &Value, had: &[Value]) -> Vec<Value> {
     let own = own.as_array().map_or(&[][..], Vec::as_slice);
-    let is_asked_for =
-        |mount: &VolumeMount| own.iter().chain(had).filter_map(plain).any(|asked| is_at_the_same_place(&asked, mount));
+    let mounts: Vec<VolumeMount> = own.iter().filter_map(plain).collect();
+    let of_own: HashSet<Place> = mounts.iter().map(place).collect();
+    let leaves = Leaves::of(had);
     let first = flat.iter().position(|mount| mount.use_as_compilation_cache);
-    let is_own = |mount: &VolumeMount| own.iter().filter_map(plain).any(|own| is_at_the_same_place(&own, mount));
-    let shown = flat.iter().enumerate().filter(|(_, mount)| !is_own(mount));
-    let shown = shown.filter(|(index, mount)| Some(*index) != first || is_asked_for(mount));
-    own.iter().cloned().chain(shown.map(|(_, mount)| with_leaves(mount, had))).collect()
+    let is_shown = |(index, mount): &(usize, &VolumeMount)| {
+        !of_own.contains(&place(mount)) && (Some(*index) != first || leaves.is_there(mount))
+    };
+    let shown = flat.iter().enumerate().filter(is_shown).map(|(_, mount)| leaves.laid_on(mount));
+    own.iter().cloned().chain(shown).collect()
 }
 
-/// The mount with what the hub had beside name and path, found by both or by a name that only one had.
-fn with_leaves(mount: &VolumeMount, had: &[Value]) -> Value {
-    let by_name = || {
-        let mut named = had.iter().filter(|had| had["name"].as_str() == mount.name.as_deref());
-        named.next().filter(|_| named.next().is_none())
-    };
-    let exact = had.iter().find(|had| plain(had).is_some_and(|had| is_at_the_same_place(&had, mount)));
-    let mut enriched = native(mount);
-    if let (Some(Value::Object(leaves)), Value::Object(members)) = (exact.or_else(by_name), &mut enriched) {
-        for (name, leaf) in leaves.iter().filter(|(name, _)| !matches!(name.as_str(), "name" | "mountPath")) {
-            members.insert(name.clone(), leaf.clone());
+/// What the hub had of its mounts beside name and path, found by both or by a name that only one had.
+struct Leaves<'a> {
+    by_place: HashMap<(Option<String>, String), &'a Value>,
+    by_name: HashMap<Option<&'a str>, Option<&'a Value>>,
+}
+
+impl<'a> Leaves<'a> {
+    fn of(had: &'a [Value]) -> Self {
+        let (mut by_place, mut by_name) = (HashMap::new(), HashMap::new());
+        for mount in had {
+            if let Some(VolumeMount { name, mount_point, .. }) = plain(mount) {
+                by_place.entry((name, mount_point)).or_insert(mount);
+            }
+            by_name.entry(mount["name"].as_str()).and_modify(|only| *only = None).or_insert(Some(mount));
         }
+        Self { by_place, by_name }
     }
-    enriched
+
+    fn at(&self, mount: &VolumeMount) -> Option<&'a Value> {
+        self.by_place.get(&(mount.name.clone(), mount.mount_point.clone())).copied()
+    }
+
+    fn is_there(&self, mount: &VolumeMount) -> bool {
+        self.at(mount).is_some()
+    }
+
+    fn laid_on(&self, mount: &VolumeMount) -> Value {
+        let had = self.at(mount).or_else(|| *self.by_name.get(&mount.name.as_deref())?);
+        let mut enriched = native(mount);
+        if let (Some(Value::Object(leaves)), Value::Object(members)) = (had, &mut enriched) {
+            for (name, leaf) in leaves.iter().filter(|(name, _)| !matches!(name.as_str(), "name" | "mountPath")) {
+                members.insert(name.clone(), leaf.clone());
+            }
+        }
+        enriched
+    }
 }
