@@ -19,7 +19,7 @@ use crate::connections::{InFlight, Receiving};
 use crate::conversation::Conversation;
 use crate::entry::Entry;
 use crate::journal;
-use crate::limits::{Cap, Limits};
+use crate::limits::{Cap, Limits, work_cost};
 use crate::metrics::{Metrics, Overload};
 use crate::outgoing::outgoing;
 use crate::panics::{Panicked, caught};
@@ -225,7 +225,7 @@ impl<A: Answerer> Desk<A> {
         bytes: usize,
         work: impl Future<Output = T> + Send + 'static,
     ) -> Result<T, Panicked> {
-        if self.is_large(bytes) { self.pool.run(bytes, work).await } else { caught(work).await }
+        if self.is_large(bytes) { self.pool.run(work_cost(bytes), work).await } else { caught(work).await }
     }
 
     fn is_large(&self, bytes: usize) -> bool {

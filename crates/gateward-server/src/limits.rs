@@ -11,6 +11,10 @@ pub const API_SERVER_KEEPS_IDLE: Duration = Duration::from_secs(90);
 /// The smallest buffer that the HTTP library works with.
 const SMALLEST_HEAD: ByteSize = ByteSize::kibibytes(8);
 
+/// What a review costs beside its body, in bytes of bodies: a twelfth of the 24 MiB that it may take beside twelve times
+/// the body.
+const REVIEW_COST: usize = (24 << 20) / 12;
+
 /// An amount of memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ByteSize(usize);
@@ -108,9 +112,10 @@ pub struct Limits {
     /// How many larger reviews are computed on or wait for a thread, work that was given up included. Default 128: with
     /// `concurrency` well below `connections`, so that there is always a connection that can make room.
     pub work_queue: Cap,
-    /// How large the bodies of all larger reviews together may be that are judged at a time, those that wait for something
-    /// included; a larger one is judged alone. Default 128 MiB: judging takes up to twelve times the memory of the body,
-    /// so all of it takes 1.5 GiB beside `bodies_in_flight`.
+    /// What all larger reviews together may cost that are judged at a time, those that wait for something included, in
+    /// bytes of bodies. Judging takes memory of up to twelve times the body and 24 MiB, and so a review counts as its
+    /// body and 2 MiB; one that costs more than all is judged alone. Default 128 MiB: together they take at
+    /// most 1.5 GiB, beside `bodies_in_flight`.
     pub work_bytes: ByteSize,
     /// How long a review may take when the caller doesn't say, and at most. Default 30 s: the longest `timeoutSeconds`
     /// that Kubernetes accepts.
@@ -157,6 +162,11 @@ fn processors() -> Cap {
     Cap::at_most(u32::try_from(processors).unwrap_or(u32::MAX).max(2))
 }
 
+/// What a review of so many bytes costs of [`Limits::work_bytes`].
+pub(crate) const fn work_cost(bytes: usize) -> usize {
+    bytes.saturating_add(REVIEW_COST)
+}
+
 impl Limits {
     /// Whether the limits go together; asked before the listener is bound.
     pub fn check(&self) -> Result<(), LimitsError> {
@@ -194,6 +204,25 @@ pub enum LimitsError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_worst_that_is_judged_at_a_time_fits_the_memory_limit_of_the_chart() {
+        const MEBIBYTE: usize = 1 << 20;
+        // As the tests of dynamo-webhooks hold it, the body included, which `bodies` counts already.
+        let cost = |bytes: usize| 11 * bytes + 24 * MEBIBYTE;
+        let limits = Limits::default();
+        let bodies = limits.bodies_in_flight.get() + limits.inline_size.get() * limits.connections.get() as usize;
+        let (most, inline) = (limits.work_bytes.get(), limits.inline_size.get());
+        // As many at a time as there is room for of each size, from what is just not judged inline to one alone.
+        let sizes = [inline, MEBIBYTE, limits.admission_size.get(), most / 2, limits.conversion_size.get()];
+        let judged = sizes.map(|bytes| {
+            let count = (most / work_cost(bytes)).clamp(1, limits.work_queue.get() as usize);
+            count * cost(bytes)
+        });
+        let (idle, threads) = (32 * MEBIBYTE, 8);
+        let worst = idle + bodies + threads * cost(inline) + judged.into_iter().max().unwrap_or_default();
+        assert!(worst <= 2048 * MEBIBYTE, "{} MiB", worst / MEBIBYTE);
+    }
 
     #[test]
     fn the_defaults_go_together() {
