@@ -191,7 +191,7 @@ mod tests {
     }
 
     const OTHER: &str = "{kind: Pod, apiVersion: v1}";
-    const BAD: &str = "{kind: Otter, apiVersion: example.org/v2, spec: {friends: 13}}";
+    const BAD: &str = "{kind: Otter, apiVersion: example.org/v2, status: {friends: 13}}";
 
     #[test]
     fn a_change_is_a_finding_and_what_can_not_be_read_outweighs_it() {

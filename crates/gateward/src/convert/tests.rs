@@ -7,7 +7,8 @@ use serde_json::Value;
 
 use super::{Converter, Outcome, Target};
 
-/// Two versions of a kind of which the second has no room for the burrow, and rounds.
+/// Two versions of a kind of which the second has no room for the burrow, and rounds. It has a status alone: of a spec an
+/// annotation keeps what would be lost.
 macro_rules! version {
     ($module:ident, $version:literal, $($field:ident: $type:ty),*) => {
         pub(crate) mod $module {
@@ -16,11 +17,11 @@ macro_rules! version {
             #[derive(Serialize, Deserialize)]
             pub struct Otter {
                 #[serde(default)]
-                pub spec: Spec,
+                pub status: Status,
             }
 
             #[derive(Default, Serialize, Deserialize)]
-            pub struct Spec {
+            pub struct Status {
                 $(#[serde(default, skip_serializing_if = "Option::is_none")]
                 pub $field: Option<$type>,)*
             }
@@ -43,20 +44,20 @@ pub(crate) struct Losing;
 
 impl Convert<v2::Otter, v1::Otter> for Losing {
     fn lift(&self, otter: &v2::Otter, _: &mut Provenance, issues: &mut Issues) -> Result<v1::Otter, ConversionError> {
-        issues.add(STASH.note(FieldPath::field("spec"), "something is noted"));
-        let v2::Spec { grams, friends } = otter.spec;
+        issues.add(STASH.note(FieldPath::field("status"), "something is noted"));
+        let v2::Status { grams, friends } = otter.status;
         if friends == Some(13) {
             let message = "thirteen is no number of friends".into();
-            return Err(ConversionError { path: FieldPath::field("spec"), message });
+            return Err(ConversionError { path: FieldPath::field("status"), message });
         }
         let weight = grams.map(|grams| f64::from(grams) / 1000.0);
-        Ok(v1::Otter { spec: v1::Spec { weight, burrow: None, friends: Some(friends.unwrap_or(0)) } })
+        Ok(v1::Otter { status: v1::Status { weight, burrow: None, friends: Some(friends.unwrap_or(0)) } })
     }
 
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "what is lost is the point")]
     fn lower(&self, otter: &v1::Otter, _: &mut Issues) -> Result<v2::Otter, ConversionError> {
-        let grams = otter.spec.weight.map(|weight| (weight.round() * 1000.0) as u32);
-        Ok(v2::Otter { spec: v2::Spec { grams, friends: otter.spec.friends } })
+        let grams = otter.status.weight.map(|weight| (weight.round() * 1000.0) as u32);
+        Ok(v2::Otter { status: v2::Status { grams, friends: otter.status.friends } })
     }
 }
 
@@ -77,7 +78,7 @@ pub(crate) const OTTER: &str = "\
 apiVersion: example.org/v1
 kind: Otter
 metadata: {name: otto, namespace: zoo}
-spec:
+status:
   weight: 7.6
   burrow: [left, right]
 ";
@@ -87,9 +88,9 @@ fn a_round_trip_names_each_field_that_is_lost_changed_or_new() {
     assert_eq!(
         lines(&round_trip(OTTER)),
         [
-            "otters.yaml:6:3: document 1: Otter zoo/otto: spec.burrow: is lost on the way to v2 and back",
-            "otters.yaml:4:1: document 1: Otter zoo/otto: spec.friends: appears as 0 on the way to v2 and back",
-            "otters.yaml:5:3: document 1: Otter zoo/otto: spec.weight: 7.6 becomes 8.0 on the way to v2 and back",
+            "otters.yaml:6:3: document 1: Otter zoo/otto: status.burrow: is lost on the way to v2 and back",
+            "otters.yaml:4:1: document 1: Otter zoo/otto: status.friends: appears as 0 on the way to v2 and back",
+            "otters.yaml:5:3: document 1: Otter zoo/otto: status.weight: 7.6 becomes 8.0 on the way to v2 and back",
         ]
     );
 }
@@ -100,7 +101,10 @@ fn a_round_trip_says_the_same_to_scripts() {
     assert_eq!((&json[0]["change"], &json[0]["before"][1]), (&"lost".into(), &"right".into()));
     assert_eq!((&json[1]["change"], &json[1]["after"]), (&"added".into(), &0.into()));
     assert_eq!((&json[2]["before"], &json[2]["after"]), (&7.6.into(), &8.0.into()));
-    assert_eq!((&json[2]["path"], &json[2]["via"], &json[2]["line"]), (&"spec.weight".into(), &"v2".into(), &5.into()));
+    assert_eq!(
+        (&json[2]["path"], &json[2]["via"], &json[2]["line"]),
+        (&"status.weight".into(), &"v2".into(), &5.into())
+    );
 }
 
 #[test]
@@ -112,7 +116,7 @@ fn what_survives_is_not_listed() {
 #[test]
 fn that_metadata_appears_is_no_change() {
     assert_eq!(
-        lines(&round_trip("{apiVersion: example.org/v1, kind: Otter, spec: {friends: 1}}")),
+        lines(&round_trip("{apiVersion: example.org/v1, kind: Otter, status: {friends: 1}}")),
         Vec::<String>::new()
     );
 }
@@ -127,11 +131,11 @@ items:
 - apiVersion: example.org/v2
   kind: Otter
   metadata: {name: otto}
-  spec: {friends: 13}
+  status: {friends: 13}
 ";
     let outcome = round_trip(text);
     let errors: Vec<String> = outcome.errors.iter().map(ToString::to_string).collect();
-    assert_eq!(errors, ["otters.yaml:8:3: document 1: Otter otto: spec: thirteen is no number of friends"]);
+    assert_eq!(errors, ["otters.yaml:8:3: document 1: Otter otto: status: thirteen is no number of friends"]);
     assert_eq!((outcome.objects, outcome.skipped), (1, 1));
 }
 
@@ -172,16 +176,16 @@ fn a_version_that_there_is_not_is_refused_once_and_the_others_are_named() {
 #[test]
 fn the_objects_of_a_list_are_converted_where_they_stand() {
     let text =
-        "{kind: List, items: [{kind: Pod}, {apiVersion: example.org/v2, kind: Otter, spec: {}}], apiVersion: v1}";
+        "{kind: List, items: [{kind: Pod}, {apiVersion: example.org/v2, kind: Otter, status: {}}], apiVersion: v1}";
     let outcome = Converter::new(&registry()).convert("a.yaml", &yaml::read(text), &Target::from("v1"));
-    let list = r#"{"kind":"List","items":[{"kind":"Pod"},{"apiVersion":"example.org/v1","kind":"Otter","metadata":{},"spec":{"friends":0}}],"apiVersion":"v1"}"#;
+    let list = r#"{"kind":"List","items":[{"kind":"Pod"},{"apiVersion":"example.org/v1","kind":"Otter","metadata":{},"status":{"friends":0}}],"apiVersion":"v1"}"#;
     assert_eq!(outcome.documents[0].to_string(), list);
     assert_eq!((outcome.objects, outcome.skipped), (1, 1));
 }
 
 #[test]
 fn a_conversion_keeps_the_order_of_documents_and_members() {
-    let text = "kind: Pod\napiVersion: v1\n---\nspec: {friends: 1, grams: 2000, more: x}\nmetadata: {name: otto, \
+    let text = "kind: Pod\napiVersion: v1\n---\nstatus: {friends: 1, grams: 2000, more: x}\nmetadata: {name: otto, \
                 labels: {b: c, a: d}}\nkind: Otter\napiVersion: example.org/v2\n";
     let outcome = Converter::new(&registry()).convert("otters.yaml", &yaml::read(text), &Target::from("v1"));
     let documents: Vec<String> = outcome.documents.iter().map(ToString::to_string).collect();
@@ -189,7 +193,7 @@ fn a_conversion_keeps_the_order_of_documents_and_members() {
         documents,
         [
             r#"{"kind":"Pod","apiVersion":"v1"}"#,
-            r#"{"spec":{"friends":1,"more":"x","weight":2.0},"metadata":{"name":"otto","labels":{"b":"c","a":"d"}},"kind":"Otter","apiVersion":"example.org/v1"}"#,
+            r#"{"status":{"friends":1,"more":"x","weight":2.0},"metadata":{"name":"otto","labels":{"b":"c","a":"d"}},"kind":"Otter","apiVersion":"example.org/v1"}"#,
         ]
     );
 }
@@ -197,14 +201,14 @@ fn a_conversion_keeps_the_order_of_documents_and_members() {
 #[test]
 fn notes_say_what_passed_and_what_was_noted() {
     let text = "{apiVersion: v1, kind: Pod, metadata: {name: pod}}\n---\n{apiVersion: example.org/v2, kind: Otter, \
-                metadata: {name: otto}, spec: {}}\n";
+                metadata: {name: otto}, status: {}}\n";
     let outcome = Converter::new(&registry()).convert("a.yaml", &yaml::read(text), &Target::from("example.org/v1"));
     let notes: Vec<String> = outcome.notes.iter().map(ToString::to_string).collect();
     assert_eq!(
         notes,
         [
             "a.yaml:1:1: document 1: Pod pod: this kind is not converted; it passes as it is",
-            "a.yaml:3:67: document 2: Otter otto: spec: something is noted",
+            "a.yaml:3:67: document 2: Otter otto: status: something is noted",
         ]
     );
 }
