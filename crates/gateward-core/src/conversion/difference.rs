@@ -4,12 +4,11 @@
 //! is of its version again, and then holds only where the same comes back: it never contradicts an edit.
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::conversion::kept::{MAX_FIELDS, MAX_STEPS, Step, is_protected};
 use crate::conversion::tree::{self, Tree};
-use crate::patch::same_value;
+use crate::meaning::same;
 
 /// A node that doesn't come back as it was.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -98,8 +97,7 @@ impl Comparison {
 
 /// Whether both mean the same; null is another way to be absent. What nests too deep to be read differs.
 fn is_alike(one: Option<&str>, other: Option<&str>) -> bool {
-    let read = |text: Option<&str>| serde_json::from_str::<Value>(text.unwrap_or("null")).ok();
-    one == other || matches!((read(one), read(other)), (Some(one), Some(other)) if same_value(&one, &other))
+    same(one.unwrap_or("null"), other.unwrap_or("null"))
 }
 
 impl Difference {
