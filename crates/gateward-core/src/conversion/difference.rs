@@ -30,6 +30,9 @@ pub(crate) fn between(back: &RawValue, was: &RawValue) -> Vec<Difference> {
     comparison.found
 }
 
+/// A node below which more differ is one difference: their paths would be longer than the node.
+const MANY: usize = 32;
+
 struct Comparison {
     path: Vec<Step>,
     found: Vec<Difference>,
@@ -42,14 +45,24 @@ impl Comparison {
         }
         if let (Some(back), Some(was)) = (back, was)
             && self.path.len() < MAX_STEPS
-            && (self.members(back, was) || self.items(back, was))
         {
-            return;
+            let before = self.found.len();
+            if self.members(back, was) || self.items(back, was) {
+                if self.found.len() - before > MANY && self.path.len() > 1 {
+                    self.found.truncate(before);
+                    self.push(Some(back), Some(was));
+                }
+                return;
+            }
         }
         if !is_alike(back.map(RawValue::get), was.map(RawValue::get)) {
-            let (reads, was) = (back.map(ToOwned::to_owned), was.map(ToOwned::to_owned));
-            self.found.push(Difference { path: self.path.clone(), reads, was });
+            self.push(back, was);
         }
+    }
+
+    fn push(&mut self, back: Option<&RawValue>, was: Option<&RawValue>) {
+        let (reads, was) = (back.map(ToOwned::to_owned), was.map(ToOwned::to_owned));
+        self.found.push(Difference { path: self.path.clone(), reads, was });
     }
 
     /// Whether both are objects, which are compared then.
