@@ -119,15 +119,15 @@ mod tests {
 
     impl Validator<Otter> for Panics {
         async fn create(&self, otter: &Otter, _: &Request) -> Verdict {
-            assert!(otter.spec.weight.is_none(), "contents of an object");
+            assert!(otter.status.weight.is_none(), "contents of an object");
             Verdict::deny("\u{9b}\u{202e}")
         }
     }
 
-    fn review(uid: &str, spec: &Value) -> String {
+    fn review(uid: &str, status: &Value) -> String {
         let kind = json!({"group": "example.org", "version": "v1", "kind": "Otter"});
         let object =
-            json!({"apiVersion": "example.org/v1", "kind": "Otter", "metadata": {"name": "otto"}, "spec": spec});
+            json!({"apiVersion": "example.org/v1", "kind": "Otter", "metadata": {"name": "otto"}, "status": status});
         let request = json!({"uid": uid, "kind": kind, "operation": "CREATE", "object": object});
         json!({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": request}).to_string() + "\n"
     }
