@@ -113,7 +113,7 @@ impl Meter {
         let taken = allocation_counter::measure(|| {
             let start = thread_time();
             answer = Some(block_on(self.registry.answer(path, body, &self.context)));
-            cpu = thread_time() - start;
+            cpu = thread_time().saturating_sub(start);
         });
         let (bytes, converts) = (body.len(), path == "/convert");
         Cost { bytes, converts, memory: taken.bytes_max + bytes as u64, cpu, status: answer.unwrap().status }

@@ -1,6 +1,6 @@
 //! Numbers that look random and come from a seed.
 
-/// SplitMix64.
+/// `SplitMix64`.
 pub struct Random(u64);
 
 impl Random {

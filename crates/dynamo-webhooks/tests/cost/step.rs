@@ -74,9 +74,9 @@ impl Step {
             0..=4 => Change::Many,
             5 | 6 => Change::Put(random.below(Shape::ALL.len())),
             7 => Change::Wide(random.below(UNKNOWN.len())),
-            8 => Change::Below(*random.one_of(&BELOW)),
-            9 => Change::Leaf(*random.one_of(&LEAVES)),
-            10 => Change::Keep(*random.one_of(&KEEPERS)),
+            8 => Change::Below(random.one_of::<&str>(&BELOW)),
+            9 => Change::Leaf(random.one_of::<&str>(&LEAVES)),
+            10 => Change::Keep(random.one_of::<&str>(&KEEPERS)),
             _ => Change::Drop,
         };
         Self { at, change, bytes: random.size() }
@@ -101,7 +101,7 @@ impl Step {
                 self.replace(document, raw);
             }
             Change::Wide(value) => {
-                document.change(&self.at, |document, found| widen(document, found, UNKNOWN[value], self.bytes))
+                document.change(&self.at, |document, found| widen(document, found, UNKNOWN[value], self.bytes));
             }
             Change::Below(name) => document.change(&self.at, |_, found| {
                 if let Some(members) = found.as_object_mut() {
