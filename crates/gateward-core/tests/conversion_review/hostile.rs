@@ -167,7 +167,7 @@ fn as_many_unknown_fields_as_documented_are_carried_and_the_rest_is_left_out() {
 
 #[test]
 fn as_many_fields_as_documented_come_back_and_find_their_items_in_one_pass() {
-    let boxes: Map<String, Value> = (0..10_000).map(|i| (format!("{i}"), json!({}))).collect();
+    let boxes: Map<String, Value> = (0..3_000).map(|i| (format!("{i}"), json!({}))).collect();
     let kept = |i: usize| json!({"path": ["spec", "boxes", {"name": format!("{i}")}, "x"], "value": format!("{i}")});
     let kept = json!({"version": 1, "unknown": {"v3": (0..3_000).map(kept).collect::<Vec<_>>()}});
     let mut object = shop("v1", json!({"boxes": boxes}));
