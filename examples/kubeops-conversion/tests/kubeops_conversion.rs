@@ -159,11 +159,13 @@ fn an_unknown_field_does_not_come_alive_as_one_of_another_version() {
 }
 
 #[test]
-fn a_name_that_is_no_text_is_refused_with_its_place() {
+fn a_name_that_is_no_text_is_left_out_of_a_view_that_says_so() {
     for name in [json!(null), json!(5)] {
         let object = entity("v1", &json!({"name": name}));
-        let error = registry().convert(&object.to_string(), "conversionwebhook.dev/v3").unwrap_err();
-        assert_eq!(error.path.to_string(), "spec.name");
+        let view = registry().convert(&object.to_string(), "conversionwebhook.dev/v3").unwrap();
+        assert_eq!(view.left_out.iter().map(ToString::to_string).collect::<Vec<_>>(), ["spec.name"]);
+        let view: Value = serde_json::from_str(&view.json).unwrap();
+        assert_eq!(view["metadata"]["labels"]["gateward.dev/incomplete"], "true");
     }
 }
 
