@@ -17,7 +17,7 @@ const STEPS: [&str; 7] = ["begin", "publish-bundles", "switch", "issue-leaf", "r
 /// So many that some are ready although one after the other is lost.
 const REPLICAS: usize = 4;
 /// A lease that nobody gives back is taken after fifteen seconds.
-const PATIENCE: Duration = Duration::from_mins(1);
+const PATIENCE: Duration = Duration::from_mins(3);
 /// What was sent before the lost replica's address was withdrawn may fail.
 const WITHDRAWN: Duration = Duration::from_secs(1);
 
