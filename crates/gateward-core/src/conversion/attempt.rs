@@ -127,6 +127,10 @@ pub(crate) fn whole<B: Resource>(source: &Source<'_>, metadata: &str, written: &
 /// Takes over labels and annotations that the conversion has edited.
 fn edit_metadata<A: Serialize>(metadata: &mut Metadata<'_>, from: &A, to: &Written) {
     let Some(after) = &to.metadata else { return };
+    // It would write the whole source once more to find that out.
+    if metadata.labels == after.labels && metadata.annotations == after.annotations {
+        return;
+    }
     let before = Written::of(from).ok().and_then(|from| from.metadata).unwrap_or_default();
     // Metadata that has lost its name was not handed over at all.
     if before.name == after.name {

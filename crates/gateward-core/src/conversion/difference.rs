@@ -3,12 +3,15 @@
 //! A difference says where it is, what comes back there, and what was there. It waits in an annotation until the object
 //! is of its version again, and then holds only where the same comes back: it never contradicts an edit.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::conversion::kept::{MAX_FIELDS, MAX_STEPS, Step, is_protected};
-use crate::conversion::tree::{self, Tree};
+use crate::conversion::tree::Tree;
 use crate::meaning::same;
+use crate::members::{items, members};
 
 /// A node that doesn't come back as it was.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -67,7 +70,8 @@ impl Comparison {
 
     /// Whether both are objects, which are compared then.
     fn members(&mut self, back: &RawValue, was: &RawValue) -> bool {
-        let (Some(mut back), Some(was)) = (tree::members(back), tree::members(was)) else { return false };
+        let (Some(back), Some(was)) = (members(back.get()), members(was.get())) else { return false };
+        let mut back: BTreeMap<_, _> = back.into_iter().collect();
         for (name, was) in was {
             let back = back.remove(&name);
             self.below(Step::Member(name.into_owned()), back, Some(was));
@@ -80,7 +84,7 @@ impl Comparison {
 
     /// Whether both are lists of the same length and the same names, which are compared then.
     fn items(&mut self, back: &RawValue, was: &RawValue) -> bool {
-        let (Some(reads), Some(left)) = (tree::items(back), tree::items(was)) else { return false };
+        let (Some(reads), Some(left)) = (items(back.get()), items(was.get())) else { return false };
         if reads.len() != left.len() {
             return false;
         }

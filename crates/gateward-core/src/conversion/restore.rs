@@ -47,6 +47,9 @@ enum Tried<A, B> {
 impl<A: Resource, B: Resource, R: Route<A, B>> Restoring<'_, A, B, R> {
     /// Puts differences back into `made`, the text of the result: all together, or else by halves.
     pub fn restore(&self, made: &str, differences: &[Difference]) -> Option<Restored<A, B>> {
+        if differences.is_empty() {
+            return None;
+        }
         let differences = differences.get(..MAX_FIELDS).unwrap_or(differences);
         let without = LazyCell::new(|| said(&way_back(self.route, self.result, made.len())?));
         let own = said(self.object)?;

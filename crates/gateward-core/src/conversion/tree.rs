@@ -7,12 +7,12 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
-use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::field::Segment;
+use crate::members::{items, members};
 
 /// A node of a document.
 #[derive(Debug)]
@@ -38,24 +38,6 @@ pub(crate) struct Items<'a> {
 struct Bearers {
     first: usize,
     count: usize,
-}
-
-/// One level of an object.
-#[derive(Deserialize)]
-struct Level<'a>(#[serde(borrow)] BTreeMap<Name<'a>, &'a RawValue>);
-
-#[derive(Deserialize, PartialEq, Eq, PartialOrd, Ord)]
-struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
-
-/// The members of an object, each still text.
-pub(crate) fn members(text: &RawValue) -> Option<BTreeMap<Cow<'_, str>, &RawValue>> {
-    let Level(members) = serde_json::from_str(text.get()).ok()?;
-    Some(members.into_iter().map(|(Name(name), text)| (name, text)).collect())
-}
-
-/// The items of a list, each still text.
-pub(crate) fn items(text: &RawValue) -> Option<Vec<&RawValue>> {
-    serde_json::from_str(text.get()).ok()
 }
 
 impl<'a> Tree<'a> {
@@ -118,9 +100,9 @@ impl<'a> Tree<'a> {
 
     fn open(&mut self) {
         let Self::Text(text) = *self else { return };
-        if let Some(members) = members(text) {
+        if let Some(members) = members(text.get()) {
             *self = Self::Members(members.into_iter().map(|(name, text)| (name, Self::Text(text))).collect());
-        } else if let Some(items) = items(text) {
+        } else if let Some(items) = items(text.get()) {
             *self = Self::Items(Items { items: items.into_iter().map(Self::Text).collect(), named: None });
         }
     }
