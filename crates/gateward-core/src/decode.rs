@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::field::{FieldPath, Segment};
 use crate::issue::{Issue, Redacted};
 use crate::members::{item_at, member_at};
-use crate::reading::{Allowance, Bound, Cut, Cuts, Failure, Findings, Place, Reader, Session};
+use crate::reading::{Allowance, Cut, Cuts, Failure, Findings, Limits, Place, Reader, Session};
 use crate::resource::Resource;
 use crate::rule::DECODE;
 
@@ -139,8 +139,8 @@ impl JsonType {
 /// The fast way is tried first; only when it fails is the text read again to learn where.
 pub fn from_str<T: DeserializeOwned>(json: &str) -> Result<T, DecodeError> {
     let allowance = Allowance::unlimited();
-    quickly(json, &[], &allowance).map_err(|()| {
-        let first = findings::<T>(json, &[], 1, &allowance).into_iter().next();
+    quickly(json, Limits::NONE, &allowance).map_err(|()| {
+        let first = findings::<T>(json, Limits::NONE, 1, &allowance).into_iter().next();
         first.unwrap_or_else(|| unreadable(json))
     })
 }
@@ -148,10 +148,10 @@ pub fn from_str<T: DeserializeOwned>(json: &str) -> Result<T, DecodeError> {
 /// The same, of a part of a document of whose allowance so much is left.
 pub(crate) fn part<T: DeserializeOwned>(json: &str, allowance: &Arc<Allowance>) -> Result<T, DecodeError> {
     let left = allowance.left();
-    quickly(json, &[], allowance).or_else(|()| {
+    quickly(json, Limits::NONE, allowance).or_else(|()| {
         // What was made is gone again.
         allowance.restore(left);
-        let findings = match pass(json, Session::tracing(allowance, &[], 1)) {
+        let findings = match pass(json, Session::tracing(allowance, Limits::NONE, 1)) {
             Ok(read) => return Ok(read),
             Err(findings) => findings,
         };
@@ -163,7 +163,7 @@ pub(crate) fn part<T: DeserializeOwned>(json: &str, allowance: &Arc<Allowance>) 
 
 /// The same of a part that is a tree already; `None` where it doesn't fit.
 pub(crate) fn tree<T: DeserializeOwned>(tree: &Value, allowance: &Arc<Allowance>) -> Option<T> {
-    let session = Session::quick(allowance, &[]);
+    let session = Session::quick(allowance, Limits::NONE);
     T::deserialize(Reader { from: tree, place: &Place::root(&session) }).ok()
 }
 
@@ -174,9 +174,9 @@ fn unreadable(json: &str) -> DecodeError {
 /// The nodes of `json` that don't fit `T`, at most `limit` of them. For text that is no `T` there is at least one.
 pub fn errors<T: DeserializeOwned>(json: &str, limit: usize) -> Vec<DecodeError> {
     let allowance = Allowance::unlimited();
-    match quickly::<T>(json, &[], &allowance) {
+    match quickly::<T>(json, Limits::NONE, &allowance) {
         Ok(_) => Vec::new(),
-        Err(()) => findings::<T>(json, &[], limit, &allowance),
+        Err(()) => findings::<T>(json, Limits::NONE, limit, &allowance),
     }
 }
 
@@ -190,13 +190,13 @@ pub(crate) struct Sent<T> {
 
 /// Reads an object of a kind; where it doesn't fit, at most `limit` nodes that are in the way.
 pub(crate) fn object<K: Resource>(json: &str, limit: usize) -> Result<Sent<K>, Vec<DecodeError>> {
-    let allowance = Allowance::of(json.len());
+    let (allowance, limits) = (Allowance::of(json.len()), Limits::of_object(K::BOUNDS, json.len()));
     let left = allowance.left();
-    if let Ok(value) = quickly(json, K::BOUNDS, &allowance) {
+    if let Ok(value) = quickly(json, limits, &allowance) {
         return Ok(Sent { value, allowance });
     }
     allowance.restore(left);
-    Err(findings::<K>(json, K::BOUNDS, limit, &allowance))
+    Err(findings::<K>(json, limits, limit, &allowance))
 }
 
 /// An object of which some nodes were passed over.
@@ -219,7 +219,8 @@ pub(crate) fn leniently<T: Resource>(json: &str, instead: Option<&str>) -> Optio
     for left in (0..LENIENT_PASSES).rev() {
         let cuts = cut(&unread, instead);
         let allowance = Allowance::of(json.len());
-        let session = Session { cuts: Some(&cuts), ..Session::tracing(&allowance, T::BOUNDS, DECODE_LIMIT) };
+        let limits = Limits::of_object(T::BOUNDS, json.len());
+        let session = Session { cuts: Some(&cuts), ..Session::tracing(&allowance, limits, DECODE_LIMIT) };
         let findings = match pass::<T>(json, session) {
             Ok(value) => {
                 return Some(Lenient { value, unread: topmost(&unread), allowance });
@@ -272,7 +273,7 @@ fn most_passes(bytes: usize) -> usize {
 /// What stands in the way of reading `json` as a `T`. A list that is far too long stands alone.
 fn findings<T: DeserializeOwned>(
     json: &str,
-    bounds: &'static [Bound],
+    limits: Limits,
     limit: usize,
     allowance: &Arc<Allowance>,
 ) -> Vec<DecodeError> {
@@ -281,7 +282,7 @@ fn findings<T: DeserializeOwned>(
     let mut cuts = Cuts::default();
     for _ in 0..most_passes(json.len()) {
         allowance.restore(left);
-        let session = Session { cuts: Some(&cuts), ..Session::tracing(allowance, bounds, limit) };
+        let session = Session { cuts: Some(&cuts), ..Session::tracing(allowance, limits, limit) };
         let Err(findings) = pass::<T>(json, session) else { break };
         for note in findings.notes {
             if found.len() < limit && !found.iter().any(|known| known.path == note.error.path) {
@@ -306,9 +307,22 @@ fn findings<T: DeserializeOwned>(
     found
 }
 
+/// Reads `json` without learning where it doesn't fit; `note` is told of what the type passes over.
+pub(crate) fn noting<T: DeserializeOwned>(
+    json: &str,
+    limits: Limits,
+    allowance: &Arc<Allowance>,
+    note: impl FnMut(serde_ignored::Path<'_>),
+) -> Option<T> {
+    let session = Session::quick(allowance, limits);
+    let mut from = serde_json::Deserializer::from_str(json);
+    let read = serde_ignored::deserialize(Reader { from: &mut from, place: &Place::root(&session) }, note).ok()?;
+    from.end().is_ok().then_some(read)
+}
+
 /// Reads `json` without learning where it doesn't fit.
-fn quickly<T: DeserializeOwned>(json: &str, bounds: &'static [Bound], allowance: &Arc<Allowance>) -> Result<T, ()> {
-    pass(json, Session::quick(allowance, bounds)).map_err(drop)
+fn quickly<T: DeserializeOwned>(json: &str, limits: Limits, allowance: &Arc<Allowance>) -> Result<T, ()> {
+    pass(json, Session::quick(allowance, limits)).map_err(drop)
 }
 
 /// One reading.

@@ -17,7 +17,6 @@ pub mod manifest;
 mod meaning;
 mod members;
 pub mod object_only;
-mod objects_only;
 pub mod operation;
 pub mod ordered;
 pub mod patch;

@@ -10,7 +10,6 @@ use serde_json::value::RawValue;
 
 use crate::decode::{self, DecodeError};
 use crate::meaning;
-use crate::objects_only::ObjectsOnly;
 use crate::reading::Allowance;
 
 /// A subtree of an object as JSON, with a lean view `T` that is decoded when somebody first asks for it.
@@ -49,10 +48,10 @@ impl<T: DeserializeOwned> Raw<T> {
 
     /// A tree is read as it stands; only to learn which node doesn't fit does it become text.
     fn decoded(&self) -> Result<T, DecodeError> {
-        let of_tree = self.tree.as_ref().and_then(|tree| match &self.allowance {
-            Some(allowance) => decode::tree(tree, allowance),
-            None => T::deserialize(ObjectsOnly(tree)).ok(),
-        });
+        let of_tree = self
+            .tree
+            .as_ref()
+            .and_then(|tree| decode::tree(tree, self.allowance.as_ref().unwrap_or(&Allowance::unlimited())));
         of_tree.map_or_else(|| self.decoded_text(), Ok)
     }
 

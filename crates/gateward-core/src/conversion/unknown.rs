@@ -1,20 +1,17 @@
 //! Fields that a type doesn't know: found in the source, and put where they belong in the result.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use serde_json::value::RawValue;
 
 use crate::conversion::kept::MAX_FIELDS;
-use crate::conversion::provenance::{Provenance, plain_segments};
+use crate::conversion::provenance::Provenance;
 use crate::conversion::tree::Tree;
 use crate::decode::{self, DecodeError};
 use crate::field::Segment;
-use crate::objects_only::ObjectsOnly;
+use crate::reading::{Allowance, Limits};
 use crate::resource::Resource;
-
-/// How often a result that its type can't read any more is mended field by field, before all fields are taken out of it
-/// again.
-const MENDINGS: usize = 16;
 
 /// A path whose names are not cut.
 type Path = Vec<Segment>;
@@ -25,28 +22,41 @@ pub(crate) struct Reading<T> {
     pub object: T,
     /// Where the rest is. What is beside the type's own business (`apiVersion`, `kind`, `metadata`) doesn't count.
     pub unknown: Vec<Path>,
-    /// Whether there is more of it than [`MAX_FIELDS`].
+    /// Whether there is more of it than is carried over.
     pub overflow: bool,
 }
 
-/// Reads an object.
+/// An object may have so many of them, and one more for each so many bytes: they are looked for one by one. Only a
+/// version of the CRD that is newer than ours knows any.
+const FEW: usize = 64;
+const BYTES_FOR_ONE: usize = 64;
+
+/// Reads an object, however large.
 pub(crate) fn read<T: Resource>(json: &str) -> Result<Reading<T>, DecodeError> {
+    noting(json, Limits::NONE, &Allowance::unlimited()).map_or_else(
+        // Read again for the place of the error; a reading that only fails the first time doesn't exist.
+        || decode::from_str(json).map(|object| Reading { object, unknown: Vec::new(), overflow: false }),
+        Ok,
+    )
+}
+
+/// The same within what its size is good for; `None` where it can't be read, or is too large for that.
+pub(crate) fn read_within_limits<T: Resource>(json: &str) -> Option<Reading<T>> {
+    noting(json, Limits::of_object(T::BOUNDS, json.len()), &Allowance::of(json.len()))
+}
+
+fn noting<T: Resource>(json: &str, limits: Limits, allowance: &Arc<Allowance>) -> Option<Reading<T>> {
     let (mut unknown, mut overflow) = (Vec::new(), false);
-    let mut deserializer = serde_json::Deserializer::from_str(json);
+    let most = (FEW + json.len() / BYTES_FOR_ONE).min(MAX_FIELDS);
     let note = |path: serde_ignored::Path<'_>| {
-        if unknown.len() < MAX_FIELDS {
+        if unknown.len() < most {
             unknown.extend(own_path(&path));
         } else {
             overflow = true;
         }
     };
-    let read = serde_ignored::deserialize(ObjectsOnly(&mut deserializer), note);
-    let object = match read.and_then(|object| deserializer.end().map(|()| object)) {
-        Ok(object) => object,
-        // Read again for the place of the error; a reading that only fails the first time doesn't exist.
-        Err(_) => decode::from_str(json)?,
-    };
-    Ok(Reading { object, unknown, overflow })
+    let object = decode::noting(json, limits, allowance, note)?;
+    Some(Reading { object, unknown, overflow })
 }
 
 fn own_path(path: &serde_ignored::Path<'_>) -> Option<Path> {
@@ -159,33 +169,16 @@ fn insert<'a>(result: &mut Tree<'a>, place: &[Segment], field: &Unknown<'a>) -> 
     true
 }
 
-/// Takes out of the result what its type knows, or can't be known not to know because it lies in a raw subtree.
-fn take_back<'a, B: Resource>(result: &mut Tree<'a>, mut grafts: Vec<Graft<'a>>) -> Vec<Unknown<'a>> {
-    let mut taken = Vec::new();
-    for _ in 0..MENDINGS {
-        let passed_over = passed_over::<B>(&result.to_json());
-        let stays = |graft: &Graft<'_>| match &passed_over {
-            Ok(unknown) => unknown.contains(&graft.path()),
-            Err(stumbled) => !stumbled.starts_with(&graft.path()),
-        };
-        let (keep, drop): (Vec<_>, Vec<_>) = grafts.into_iter().partition(stays);
-        grafts = keep;
-        match (passed_over, drop.is_empty()) {
-            (Ok(_), true) => return taken,
-            (Err(_), true) => break,
-            _ => taken.extend(remove(result, drop)),
-        }
+/// Takes out of the result what its type knows, or can't be known not to know because it lies in a raw subtree. Where the
+/// type can't read the result any more, all of them.
+fn take_back<'a, B: Resource>(result: &mut Tree<'a>, grafts: Vec<Graft<'a>>) -> Vec<Unknown<'a>> {
+    if grafts.is_empty() {
+        return Vec::new();
     }
-    taken.extend(remove(result, grafts));
-    taken
-}
-
-/// The nodes that the type passes over; where it can't read the document, the place that it stumbled at.
-fn passed_over<B: Resource>(json: &str) -> Result<HashSet<Path>, Path> {
-    match read::<B>(json) {
-        Ok(reading) => Ok(reading.unknown.into_iter().collect()),
-        Err(error) => Err(plain_segments(error.path.segments())),
-    }
+    let reading = read::<B>(&result.to_json()).map(|reading| reading.unknown);
+    let passed_over: HashSet<Path> = reading.into_iter().flatten().collect();
+    let known = grafts.into_iter().filter(|graft| !passed_over.contains(&graft.path())).collect();
+    remove(result, known)
 }
 
 fn remove<'a>(result: &mut Tree<'a>, grafts: Vec<Graft<'a>>) -> Vec<Unknown<'a>> {

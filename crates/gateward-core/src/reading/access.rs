@@ -65,9 +65,10 @@ impl<'p> Room<'p> {
         self.bound.is_some_and(|(limit, _)| self.read >= limit)
     }
 
-    /// One more part has been read, which takes so many bytes; whether there was room for it.
-    fn took(&mut self, bytes: usize) -> bool {
-        let room = self.place.session.allowance.take(bytes);
+    /// One more part has been read, whose type is of this size, and which takes so many bytes; whether there was room
+    /// for it.
+    fn took(&mut self, size: usize, bytes: usize) -> bool {
+        let room = self.place.session.take(size, bytes);
         self.read += usize::from(room);
         room
     }
@@ -125,7 +126,8 @@ impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for Items<'_, A> {
         let place = outer.item(self.position);
         self.position += 1;
         let Some(item) = self.from.next_element_seed(Part { seed, place: &place })? else { return Ok(None) };
-        if self.room.took(LIST_GROWTH * size_of::<S::Value>()) { Ok(Some(item)) } else { self.overrun(1) }
+        let size = size_of::<S::Value>();
+        if self.room.took(size, LIST_GROWTH * size) { Ok(Some(item)) } else { self.overrun(1) }
     }
 
     fn size_hint(&self) -> Option<usize> {
@@ -165,10 +167,11 @@ impl<'de, A: MapAccess<'de>> Members<'_, A> {
         cuts.is_some_and(|cuts| matches!(cuts.cut, Some(Cut::Out)))
     }
 
-    /// What the next entry of a map takes.
-    fn cost<V>(&self) -> usize {
+    /// The next entry of a map has been read; whether there was room for it. That for the members of a struct is there.
+    fn took<V>(&mut self) -> bool {
         let entries = if self.room.read == 0 { MAP_ROOM } else { MAP_GROWTH };
-        if self.is_struct { 0 } else { entries * (self.key + size_of::<V>()) }
+        let size = size_of::<V>();
+        self.is_struct || self.room.took(size, entries * (self.key + size))
     }
 }
 
@@ -203,7 +206,7 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Members<'_, A> {
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, A::Error> {
         let place = self.room.place.member(&self.name);
         let value = self.from.next_value_seed(Part { seed, place: &place })?;
-        if self.room.took(self.cost::<S::Value>()) { Ok(value) } else { self.overrun() }
+        if self.took::<S::Value>() { Ok(value) } else { self.overrun() }
     }
 }
 

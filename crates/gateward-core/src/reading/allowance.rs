@@ -113,7 +113,7 @@ pub(crate) fn has_room_for_trees(json: &str) -> bool {
 }
 
 /// What a tree of this text takes.
-fn tree_cost(json: &str) -> usize {
+pub(crate) fn tree_cost(json: &str) -> usize {
     let (mut cost, mut in_text, mut escaped) = (json.len(), false, false);
     for byte in json.bytes() {
         match byte {

@@ -1,7 +1,7 @@
 //! Strict and bounded reading of JSON text as a typed value.
 //!
-//! Structs are read from objects only. What lists and maps take of memory comes out of an [`Allowance`], a list with a
-//! declared [`Bound`] is read up to four times that bound, and no text grows with what it quotes. A tracing session
+//! Structs are read from objects only. What lists and maps take of memory comes out of an [`Allowance`], an object has no
+//! more parts than its size is good for, a list with a declared [`Bound`] is read up to four times that bound, and no text grows with what it quotes. A tracing session
 //! hands a placeholder to each field whose node has the wrong type, so that one pass finds all of them.
 
 mod access;
@@ -14,10 +14,10 @@ mod visit;
 use serde::de::{Deserializer, Visitor};
 
 pub use allowance::{ALLOWANCE_BASE, ALLOWANCE_FACTOR};
-pub(crate) use allowance::{Allowance, has_room_for_trees};
+pub(crate) use allowance::{Allowance, has_room_for_trees, tree_cost};
 pub(crate) use cuts::{Cut, Cuts};
 pub use place::{BOUND_FACTOR, Bound};
-pub(crate) use place::{Failure, Findings, Place, Session};
+pub(crate) use place::{Failure, Findings, Limits, Place, Session};
 use visit::{Node, Want};
 
 /// A deserializer that reads the node at a place.

@@ -1,6 +1,6 @@
 //! Where a reading stands, and what it has found.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 use super::allowance::Allowance;
@@ -32,10 +32,37 @@ pub struct Bound {
     pub most: usize,
 }
 
+/// An object may have so many parts, and one more for each so many bytes. A part is an item of a list, or an entry of a
+/// map, whose type takes more than a text does. Each costs some microseconds wherever an object is converted, also if it
+/// says nothing; one that has a name has more bytes.
+const FEW_PARTS: usize = 128;
+const BYTES_OF_A_PART: usize = 12;
+
+/// How many items lists may have, and entries maps.
+#[derive(Clone, Copy)]
+pub(crate) struct Limits {
+    /// Those of the schema.
+    pub bounds: &'static [Bound],
+    /// How many parts there may be in all.
+    parts: usize,
+}
+
+impl Limits {
+    /// None.
+    pub const NONE: Self = Self { bounds: &[], parts: usize::MAX };
+
+    /// Those of an object of so many bytes.
+    pub fn of_object(bounds: &'static [Bound], bytes: usize) -> Self {
+        Self { bounds, parts: FEW_PARTS + bytes / BYTES_OF_A_PART }
+    }
+}
+
 /// One reading of a document.
 pub(crate) struct Session<'s> {
     pub allowance: Arc<Allowance>,
     pub bounds: &'static [Bound],
+    /// How many parts there may yet be.
+    pub parts: Cell<usize>,
     pub cuts: Option<&'s Cuts<'s>>,
     /// How many nodes are named at most; `None` where the first one ends the reading and no place is looked for.
     pub tracing: Option<usize>,
@@ -207,13 +234,21 @@ fn known(mut steps: Vec<Segment>) -> Vec<Segment> {
 
 impl Session<'_> {
     /// A reading that ends at the first node that doesn't fit.
-    pub fn quick(allowance: &Arc<Allowance>, bounds: &'static [Bound]) -> Self {
+    pub fn quick(allowance: &Arc<Allowance>, limits: Limits) -> Self {
         let (allowance, found) = (Arc::clone(allowance), RefCell::default());
-        Self { allowance, bounds, cuts: None, tracing: None, found }
+        Self { allowance, bounds: limits.bounds, parts: Cell::new(limits.parts), cuts: None, tracing: None, found }
     }
 
     /// A reading that names nodes that don't fit, at most so many.
-    pub fn tracing(allowance: &Arc<Allowance>, bounds: &'static [Bound], limit: usize) -> Self {
-        Self { tracing: Some(limit), ..Self::quick(allowance, bounds) }
+    pub fn tracing(allowance: &Arc<Allowance>, limits: Limits, most: usize) -> Self {
+        Self { tracing: Some(most), ..Self::quick(allowance, limits) }
+    }
+
+    /// Takes one item or entry more, whose type is of this size, and which takes so many bytes; whether there was room
+    /// for it.
+    pub fn take(&self, size: usize, bytes: usize) -> bool {
+        let left = self.parts.get().checked_sub(usize::from(size > size_of::<String>()));
+        self.parts.set(left.unwrap_or_default());
+        left.is_some() && self.allowance.take(bytes)
     }
 }

@@ -153,15 +153,21 @@ fn an_annotation_above_the_limit_passes_where_conversion_adds_nothing() {
 
 #[test]
 fn as_many_unknown_fields_as_documented_are_carried_and_the_rest_is_left_out() {
-    let object = |count: usize| {
+    let object = |count: usize, bytes: usize| {
+        let text = "x".repeat(bytes);
         let boxes: Map<String, Value> =
-            (0..count / 2).map(|i| (format!("{i}"), json!({"dust": i, "lamp": {"watt": i}}))).collect();
+            (0..count / 2).map(|i| (format!("{i}"), json!({"dust": text, "lamp": {"watt": text}}))).collect();
         shop("v1", json!({"boxes": boxes}))
     };
-    assert_eq!(convert(&convert(&object(1024), "v3"), "v1"), object(1024));
-    let converted = try_convert(&object(4096), "v3").unwrap();
-    assert_eq!(shown(&converted.left_out)[0], "spec");
-    let converted = try_convert(&object(200_000), "v3").unwrap();
+    for (count, bytes) in [(64, 1), (1024, 64)] {
+        let object = object(count, bytes);
+        assert_eq!(convert(&convert(&object, "v3"), "v1"), object, "{count} fields");
+    }
+    for (count, bytes) in [(512, 1), (4096, 64)] {
+        let converted = try_convert(&object(count, bytes), "v3").unwrap();
+        assert_eq!(shown(&converted.left_out)[0], "spec", "{count} fields");
+    }
+    let converted = try_convert(&object(200_000, 1), "v3").unwrap();
     assert_eq!(shown(&converted.left_out)[0], "spec.boxes", "a list that would take far more memory than its text");
 }
 
