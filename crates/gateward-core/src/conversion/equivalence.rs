@@ -4,6 +4,8 @@ use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
+use crate::reading::tree_cost;
+
 /// Whether the value means no more than an absent one.
 pub fn says_nothing(value: &Value) -> bool {
     match value {
@@ -68,9 +70,16 @@ fn member<'a>(object: &'a Value, name: &str) -> &'a Value {
 /// How deep a tree for checks may nest; the parser's own limit is a little higher.
 const MAX_DEPTH: usize = 100;
 
+/// What the trees of a check may take together, as a multiple of the text, and beyond that.
+const TREES_FACTOR: usize = 6;
+const TREES_BASE: usize = 8 << 20;
+
 /// Reads JSON as a tree in which subtrees below [`MAX_DEPTH`] count as null, so that a text that nests deeply can still be
-/// checked. `None` for text that is no JSON.
-pub(crate) fn shallow(json: &str) -> Option<Value> {
+/// checked. `None` for text that is no JSON, and for one of which so many trees at a time take too much memory.
+pub(crate) fn shallow(json: &str, trees: usize) -> Option<Value> {
+    if tree_cost(json).saturating_mul(trees) > TREES_FACTOR * json.len() + TREES_BASE {
+        return None;
+    }
     let mut deserializer = serde_json::Deserializer::from_str(json);
     Shallow(MAX_DEPTH).deserialize(&mut deserializer).ok()
 }
@@ -180,8 +189,16 @@ mod tests {
     #[test]
     fn what_nests_too_deeply_counts_as_null() {
         let deep = |depth: usize| format!("{}1{}", "[".repeat(depth), "]".repeat(depth));
-        assert_eq!(shallow("[[1]]"), Some(json!([[1]])));
-        assert!(shallow(&deep(100_000)).is_some_and(|tree| tree.is_array()));
-        assert_eq!(shallow("[1"), None);
+        assert_eq!(shallow("[[1]]", 1), Some(json!([[1]])));
+        assert!(shallow(&deep(10_000), 1).is_some_and(|tree| tree.is_array()));
+        assert_eq!(shallow("[1", 1), None);
+    }
+
+    #[test]
+    fn what_takes_far_more_memory_than_its_text_is_no_tree() {
+        let many = |count: usize| format!("[{}{{}}]", "{},".repeat(count));
+        assert!(shallow(&many(10_000), 1).is_some());
+        assert_eq!(shallow(&many(10_000), 3), None);
+        assert_eq!(shallow(&many(1_000_000), 1), None);
     }
 }

@@ -137,7 +137,7 @@ fn is_schema_valid<A: Resource, B: Resource>(
     let is_ours = kept.contains(&PRESERVED.annotation());
     let strictness = if is_ours { Strictness::Whole } else { Strictness::Values };
     let violations =
-        |version: &str, json: &str| shallow(json).map(|object| schemas.violations(version, &object, strictness));
+        |version: &str, json: &str| shallow(json, 1).map(|object| schemas.violations(version, &object, strictness));
     let Some(found) = violations(B::VERSION, &converted.json) else { return false };
     if found.is_empty() || violations(A::VERSION, source.json).is_some_and(|own| !own.is_empty()) {
         return true;
