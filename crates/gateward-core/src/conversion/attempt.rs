@@ -7,11 +7,13 @@ use serde_json::Value;
 
 use crate::conversion::ConversionError;
 use crate::conversion::carry::{Carried, carry, no_json};
+use crate::conversion::difference::Difference;
 use crate::conversion::envelope::{Metadata, edit};
 use crate::conversion::incomplete::{mark, unmark};
 use crate::conversion::object::Source;
 use crate::conversion::preserved::PRESERVED;
 use crate::conversion::readable::readable;
+use crate::conversion::restore::{lost, way_back};
 use crate::conversion::tree::Tree;
 use crate::conversion::unknown::{self, Reading, Way};
 use crate::conversion::written::Written;
@@ -48,19 +50,55 @@ pub(crate) struct Attempt {
     pub left_out: Vec<FieldPath>,
 }
 
+/// What the operator's conversion makes of a typed object.
+pub(crate) struct Typed<B> {
+    pub result: B,
+    /// What the way there and back would change; `None` until that is tried.
+    pub lost: Option<Vec<Difference>>,
+    notes: Issues,
+}
+
+impl<B: Resource> Typed<B> {
+    pub fn of<A: Resource>(object: &A, route: &impl Route<A, B>) -> Result<Self, ConversionError> {
+        let mut notes = Issues::new();
+        let (result, round_trip) = route.convert(object, &mut notes)?;
+        let lost = (round_trip == RoundTrip::Lossless).then(Vec::new);
+        Ok(Self { result, lost, notes })
+    }
+
+    /// Tries the way back, unless it is known. `bytes` is the length of the object's text.
+    pub fn tried<A: Resource>(mut self, object: &A, route: &impl Route<A, B>, bytes: usize) -> Self {
+        self.lost.get_or_insert_with(|| {
+            way_back(route, &self.result, bytes).map_or_else(Vec::new, |back| lost(&back, object))
+        });
+        self
+    }
+}
+
 /// Converts one object with all that its annotations say, within the memory that its text is worth.
 pub(crate) fn attempt<A: Resource, B: Resource>(
     source: &Source<'_>,
     route: &impl Route<A, B>,
     issues: &mut Issues,
 ) -> Result<Attempt, ConversionError> {
+    finish(source, None, route, issues)
+}
+
+/// The same of an object of which it is known what the operator's conversion makes of it.
+pub(crate) fn finish<A: Resource, B: Resource>(
+    source: &Source<'_>,
+    typed: Option<Typed<B>>,
+    route: &impl Route<A, B>,
+    issues: &mut Issues,
+) -> Result<Attempt, ConversionError> {
     let allowance = Allowance::of(source.json.len());
-    allowance.during(|| within(&allowance, source, route, issues))
+    allowance.during(|| within(&allowance, source, typed, route, issues))
 }
 
 fn within<A: Resource, B: Resource>(
     allowance: &Allowance,
     source: &Source<'_>,
+    typed: Option<Typed<B>>,
     route: &impl Route<A, B>,
     issues: &mut Issues,
 ) -> Result<Attempt, ConversionError> {
@@ -68,8 +106,7 @@ fn within<A: Resource, B: Resource>(
     let repaired = repaired.as_deref().map(Source::read).transpose()?;
     let readable = repaired.as_ref().unwrap_or(source);
     let Reading { object, unknown, overflow } = reading;
-    let mut notes = Issues::new();
-    let (result, round_trip) = route.convert(&object, &mut notes)?;
+    let Typed { result, lost, notes } = typed.map_or_else(|| Typed::of(&object, route), Ok)?;
     left_out.extend((overflow || allowance.is_exceeded()).then(|| FieldPath::field("spec")));
     left_out.extend(notes.iter().filter(|note| note.rule == INCOMPLETE.id).map(|note| note.path.clone()));
     issues.extend(notes);
@@ -78,8 +115,8 @@ fn within<A: Resource, B: Resource>(
     unmark(&mut metadata);
     edit_metadata(&mut metadata, &object, &written);
     let has_ours = metadata.annotations.contains_key(PRESERVED.annotation());
-    if !unknown.is_empty() || has_ours || round_trip == RoundTrip::Untried {
-        let carried = Carried { source: readable, object: &object, result, unknown, round_trip };
+    if !unknown.is_empty() || has_ours || lost.as_ref().is_none_or(|lost| !lost.is_empty()) {
+        let carried = Carried { source: readable, object: &object, result, unknown, lost };
         let overflow = carry(carried, route, &mut written, &mut metadata, issues)?;
         left_out.extend(overflow.then(|| FieldPath::field("spec")));
     }
@@ -91,17 +128,12 @@ fn within<A: Resource, B: Resource>(
     Ok(Attempt { json: whole::<B>(source, &text, &written), left_out })
 }
 
-/// An object of more bytes is looked over for what would take far more memory than its text before it is read.
-const SMALL: usize = 64 * 1024;
-
 /// An object as its type reads it. Where its type can't, what stands in the way is taken out: the text without it, and
 /// the paths.
 type Read<A> = (Reading<A>, Option<String>, Vec<FieldPath>);
 
 fn read<A: Resource>(json: &str, issues: &mut Issues) -> Result<Read<A>, ConversionError> {
-    if json.len() <= SMALL
-        && let Ok(reading) = unknown::read::<A>(json)
-    {
+    if let Some(reading) = unknown::read_within_limits::<A>(json) {
         return Ok((reading, None, Vec::new()));
     }
     let (text, left_out) = readable::<A>(json)?;

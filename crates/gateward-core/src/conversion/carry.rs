@@ -1,19 +1,17 @@
 //! What the other version can't say, carried over: unknown fields to their own place, or to the annotation, and back from
 //! there; and what the way there and back would change, which waits in the annotation too.
 
-use serde_json::value::to_raw_value;
-
+use crate::conversion::ConversionError;
 use crate::conversion::attempt::{Route, whole};
-use crate::conversion::difference::{self, Difference};
+use crate::conversion::difference::Difference;
 use crate::conversion::envelope::Metadata;
 use crate::conversion::kept::{Kept, MAX_FIELDS};
 use crate::conversion::object::Source;
 use crate::conversion::preserved::Preserved;
-use crate::conversion::restore::{Restoring, way_back};
+use crate::conversion::restore::{Restoring, lost, way_back};
 use crate::conversion::tree::Tree;
 use crate::conversion::unknown::{self, Unknown};
 use crate::conversion::written::Written;
-use crate::conversion::{ConversionError, RoundTrip};
 use crate::field::{FieldPath, Segment};
 use crate::issue::Issues;
 use crate::resource::Resource;
@@ -28,7 +26,8 @@ pub(crate) struct Carried<'a, A, B> {
     pub object: &'a A,
     pub result: B,
     pub unknown: Vec<Vec<Segment>>,
-    pub round_trip: RoundTrip,
+    /// What the way there and back would change, where that is known.
+    pub lost: Option<Vec<Difference>>,
 }
 
 /// Carries over what the result doesn't say. Whether there is more of it than is kept.
@@ -44,8 +43,7 @@ pub(crate) fn carry<A: Resource, B: Resource>(
     let waiting = waiting.unwrap_or_default();
     preserved.take_known(A::VERSION, &mut Issues::new());
     preserved.unknown.remove(A::VERSION);
-    let Carried { source, object, result, unknown, round_trip } = carried;
-    let mut tried = None;
+    let Carried { source, object, result, unknown, lost: mut known_losses } = carried;
     if !waiting.is_empty() || !unknown.is_empty() || !known.is_empty() {
         note(&unknown, issues);
         let made = whole::<B>(source, &metadata.to_json(), written);
@@ -53,15 +51,12 @@ pub(crate) fn carry<A: Resource, B: Resource>(
         preserved.unknown.extend((!homeless.is_empty()).then(|| (A::VERSION.to_owned(), homeless)));
         if let Some(restored) = (Restoring { route, object, result: &result }).restore(&json, &known) {
             *written = Written::of(&restored.object).map_err(|error| no_json(&error))?;
-            (json, tried) = (restored.json, Some(restored.back));
+            (json, known_losses) = (restored.json, Some(lost(&restored.back, object)));
         }
         written.members = with_unknown::<B>(&json, &waiting, &written.members)?;
     }
-    let back = match tried {
-        None if round_trip == RoundTrip::Untried => way_back(route, &result, source.json.len()),
-        tried => tried,
-    };
-    let mut differences = back.map(|back| lost(&back, object)).unwrap_or_default();
+    let by_trial = || way_back(route, &result, source.json.len()).map(|back| lost(&back, object));
+    let mut differences = known_losses.or_else(by_trial).unwrap_or_default();
     let overflow = differences.len() > MAX_FIELDS;
     differences.truncate(MAX_FIELDS);
     preserved.keep_known(A::VERSION, &differences);
@@ -89,22 +84,6 @@ fn grafted<A: Resource, B: Resource>(
     }
     let known = serde_json::to_string(object).map_err(|error| no_json(&error))?;
     Ok((json, Kept::all(homeless, &mut document, &mut tree(&known)?)))
-}
-
-/// What of `object` doesn't come back.
-fn lost<A: Resource>(back: &A, object: &A) -> Vec<Difference> {
-    let text = |object: &A| to_raw_value(object).ok();
-    let (Some(back), Some(was)) = (text(back), text(object)) else { return Vec::new() };
-    difference::between(&back, &was)
-}
-
-/// Whether what types say of the object comes back letter by letter.
-pub(crate) fn is_lossless<A, B>(route: &impl Route<A, B>, object: &A, result: &B, bytes: usize) -> bool
-where
-    A: Resource,
-    B: Resource,
-{
-    way_back(route, result, bytes).is_some_and(|back| lost(&back, object).is_empty())
 }
 
 /// The members of the result with the fields that waited for it and may come back. What the type writes of the result must

@@ -36,6 +36,10 @@ pub(crate) fn between(back: &RawValue, was: &RawValue) -> Vec<Difference> {
 /// A node below which more differ is one difference: their paths would be longer than the node.
 const MANY: usize = 32;
 
+/// How far down a difference is looked for; what lies deeper is part of the node at this depth. No field of Kubernetes
+/// has more steps, and each step looks at all that is below it.
+const MAX_DEPTH: usize = 16;
+
 struct Comparison {
     path: Vec<Step>,
     found: Vec<Difference>,
@@ -47,7 +51,7 @@ impl Comparison {
             return;
         }
         if let (Some(back), Some(was)) = (back, was)
-            && self.path.len() < MAX_STEPS
+            && self.path.len() < MAX_DEPTH
         {
             let before = self.found.len();
             if self.members(back, was) || self.items(back, was) {

@@ -3,14 +3,16 @@
 use std::cell::LazyCell;
 
 use serde_json::Value;
+use serde_json::value::to_raw_value;
 
 use crate::conversion::attempt::Route;
-use crate::conversion::difference::Difference;
+use crate::conversion::difference::{self, Difference};
 use crate::conversion::equivalence::{leads_back, shallow};
 use crate::conversion::kept::MAX_FIELDS;
 use crate::conversion::tree::Tree;
 use crate::conversion::unknown;
 use crate::issue::Issues;
+use crate::meaning::same_apart_from;
 use crate::reading::Allowance;
 use crate::resource::Resource;
 
@@ -51,10 +53,17 @@ impl<A: Resource, B: Resource, R: Route<A, B>> Restoring<'_, A, B, R> {
             return None;
         }
         let differences = differences.get(..MAX_FIELDS).unwrap_or(differences);
-        let without = LazyCell::new(|| said(&way_back(self.route, self.result, made.len())?));
-        let own = said(self.object)?;
-        let leads_home = |led: &Value| {
-            leads_back(led, &own, &own) || without.as_ref().is_some_and(|without| leads_back(led, &own, without))
+        let own = serde_json::to_string(self.object).ok()?;
+        let source = LazyCell::new(|| said(&own));
+        let without =
+            LazyCell::new(|| said(&serde_json::to_string(&way_back(self.route, self.result, made.len())?).ok()?));
+        let leads_home = |led: &str| {
+            if same_apart_from(&APART, led, &own) {
+                return true;
+            }
+            let (Some(led), Some(source)) = (said(led), source.as_ref()) else { return false };
+            leads_back(&led, source, source)
+                || without.as_ref().is_some_and(|without| leads_back(&led, source, without))
         };
         let mut parts = vec![differences];
         let mut tries = (TRIED_BYTES / made.len().max(1)).clamp(1, TRIES);
@@ -73,7 +82,7 @@ impl<A: Resource, B: Resource, R: Route<A, B>> Restoring<'_, A, B, R> {
         best
     }
 
-    fn tried(&self, made: &str, differences: &[Difference], leads_home: &impl Fn(&Value) -> bool) -> Tried<A, B> {
+    fn tried(&self, made: &str, differences: &[Difference], leads_home: &impl Fn(&str) -> bool) -> Tried<A, B> {
         let Some(mut tree) = Tree::read(made) else { return Tried::Nothing };
         let mut room = 8 * made.len();
         if differences.iter().filter(|difference| difference.apply(&mut tree, &mut room)).count() == 0 {
@@ -84,10 +93,10 @@ impl<A: Resource, B: Resource, R: Route<A, B>> Restoring<'_, A, B, R> {
 
     /// The result, if it is one and leads back: at each node to what the object says, or to what the way back leads to
     /// without any difference put back.
-    fn read(&self, json: String, leads_home: &impl Fn(&Value) -> bool) -> Option<Restored<A, B>> {
+    fn read(&self, json: String, leads_home: &impl Fn(&str) -> bool) -> Option<Restored<A, B>> {
         let object = unknown::read::<B>(&json).ok()?.object;
         let back = way_back(self.route, &object, json.len())?;
-        leads_home(&said(&back)?).then_some(Restored { json, object, back })
+        leads_home(&serde_json::to_string(&back).ok()?).then_some(Restored { json, object, back })
     }
 }
 
@@ -98,9 +107,22 @@ pub(crate) fn way_back<A, B: Resource>(route: &impl Route<A, B>, result: &B, byt
     back.filter(|_| !allowance.is_exceeded())
 }
 
-/// All that a typed object says but for what isn't the conversion's business.
-fn said<T: Resource>(object: &T) -> Option<Value> {
-    let mut said = shallow(&serde_json::to_string(object).ok()?)?;
-    said.as_object_mut()?.retain(|name, _| !matches!(name.as_str(), "apiVersion" | "kind" | "metadata"));
+/// What of `object` doesn't come back.
+pub(crate) fn lost<A: Resource>(back: &A, object: &A) -> Vec<Difference> {
+    let text = |object: &A| to_raw_value(object).ok();
+    let (Some(back), Some(was)) = (text(back), text(object)) else { return Vec::new() };
+    difference::between(&back, &was)
+}
+
+/// What isn't the conversion's business.
+const APART: [&[&str]; 3] = [&["apiVersion"], &["kind"], &["metadata"]];
+
+/// How many trees are compared at a time.
+const TREES: usize = 3;
+
+/// All the rest that the text of a typed object says.
+fn said(json: &str) -> Option<Value> {
+    let mut said = shallow(json, TREES)?;
+    said.as_object_mut()?.retain(|name, _| !APART.contains(&[name.as_str()].as_slice()));
     Some(said)
 }

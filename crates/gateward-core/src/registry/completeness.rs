@@ -2,33 +2,72 @@
 //! such a view.
 
 use crate::conversion::INCOMPLETE as LABEL;
+use crate::conversion::attempt::Attempt;
 use crate::conversion::object::Source;
 use crate::field::FieldPath;
 use crate::issue::{Issue, Issues};
 use crate::operation::Operation;
 use crate::reading::has_room_for_trees;
 use crate::registry::kind::AnyKind;
+use crate::registry::metadata;
 use crate::review::AdmissionReview;
 use crate::rule::INCOMPLETE;
+use crate::verdict::Verdict;
 
 /// What conversion keeps of an object of fewer bytes, with each quotation mark escaped twice, stays below what
 /// annotations may have.
 const SMALL: usize = 64 * 1024;
 
+/// Whether the hub's version can say all of an object of another.
+#[derive(Debug, Clone)]
+pub(crate) enum InHub {
+    /// Nobody has looked.
+    Untried,
+    /// It can, or why not.
+    Tried(Option<Issue>),
+}
+
+impl InHub {
+    /// As it turned out when an object of so many bytes was converted.
+    pub fn of(bytes: usize, version: &str, converted: &Attempt, notes: &Issues) -> Self {
+        Self::Tried(left_out(bytes, version, converted, notes))
+    }
+}
+
+/// The verdict, with the finding that the object can't be stored whole. An object that is being deleted is exempt.
+pub(crate) fn complete(
+    mut verdict: Verdict,
+    kind: &dyn AnyKind,
+    review: &AdmissionReview<'_>,
+    in_hub: InHub,
+) -> Verdict {
+    if !verdict.issues.has_errors()
+        && !metadata::is_terminating(review)
+        && let Some(refusal) = refusal(kind, review, in_hub)
+    {
+        verdict.merge(Issues::from_iter([refusal]).into());
+    }
+    verdict
+}
+
 /// Whether no view of the object lacks anything because of its size.
-fn is_small(json: &str) -> bool {
+pub(crate) fn is_small(json: &str) -> bool {
     json.len() <= SMALL && has_room_for_trees(json)
 }
 
 /// Why the object of a create or an update may not be stored, if it may not.
-pub(crate) fn refusal(kind: &dyn AnyKind, review: &AdmissionReview<'_>) -> Option<Issue> {
+fn refusal(kind: &dyn AnyKind, review: &AdmissionReview<'_>, in_hub: InHub) -> Option<Issue> {
     let is_write = matches!(review.operation, Some(Operation::Create | Operation::Update));
     let new = review.object.filter(|_| is_write && kind.declaration().converts)?.get();
     labelled(kind, new).or_else(|| {
-        let found = left_out(kind, new)?;
+        let hub = &kind.declaration().hub.version;
+        let found = match in_hub {
+            InHub::Tried(found) => found.or_else(|| lacking(kind, new, |version| version != hub)),
+            InHub::Untried => lacking(kind, new, |_| true),
+        }?;
         // What is stored already may be written again in the version that it is stored in.
-        let is_hub = review.request.kind.version == kind.declaration().hub.version;
-        let was_so = || review.old_object.is_some_and(|old| left_out(kind, old.get()).is_some());
+        let is_hub = review.request.kind.version == *hub;
+        let was_so = || review.old_object.is_some_and(|old| lacking(kind, old.get(), |_| true).is_some());
         (!(is_hub && was_so())).then_some(found)
     })
 }
@@ -58,21 +97,26 @@ fn labelled(kind: &dyn AnyKind, new: &str) -> Option<Issue> {
     Some(INCOMPLETE.forbidden(path).message(message).help(help).as_written())
 }
 
-/// What the view of the object in another version would lack.
-fn left_out(kind: &dyn AnyKind, json: &str) -> Option<Issue> {
+/// What the view of the object in another version, one of those that are asked about, would lack.
+fn lacking(kind: &dyn AnyKind, json: &str, is_asked: impl Fn(&str) -> bool) -> Option<Issue> {
     if is_small(json) {
         return None;
     }
     let source = Source::read(json).ok()?;
-    others(kind, &source).find_map(|version| {
+    others(kind, &source).filter(|version| is_asked(version)).find_map(|version| {
         let mut notes = Issues::new();
         let converted = kind.convert(&source, version, &mut notes).ok()?;
-        let path = converted.left_out.into_iter().next()?;
-        let note = notes.iter().find(|note| note.rule == INCOMPLETE.id);
-        let why = note.map(Issue::detail).unwrap_or_default();
-        let message = format!("the object has {} bytes and can't be said whole in {version}: {why}", json.len());
-        Some(INCOMPLETE.forbidden(path).message(message).help("shorten the field that is named").as_written())
+        left_out(json.len(), version, &converted, &notes)
     })
+}
+
+/// What was left out of an object of so many bytes when it was converted.
+fn left_out(bytes: usize, version: &str, converted: &Attempt, notes: &Issues) -> Option<Issue> {
+    let path = converted.left_out.first()?.clone();
+    let note = notes.iter().find(|note| note.rule == INCOMPLETE.id);
+    let why = note.map(Issue::detail).unwrap_or_default();
+    let message = format!("the object has {bytes} bytes and can't be said whole in {version}: {why}");
+    Some(INCOMPLETE.forbidden(path).message(message).help("shorten the field that is named").as_written())
 }
 
 /// The versions that the object may be read in, but for its own.

@@ -11,6 +11,7 @@ use crate::future::BoxFuture;
 use crate::handler::{DynDefaulter, DynValidator};
 use crate::issue::{Issue, Issues};
 use crate::patch::{self, Patch};
+use crate::registry::completeness::InHub;
 use crate::registry::metadata;
 use crate::registry::objects::{AsHub, AsItIs, Objects, but_for_its_status};
 use crate::registry::spoke::{Lift, Lifted, Schemas};
@@ -57,16 +58,17 @@ pub(crate) async fn validate<K: Resource>(
     objects.conclude(verdict, review)
 }
 
-/// Judges the objects of a review in the hub's version and traces the findings back.
+/// Judges the objects of a review in the hub's version and traces the findings back. Whether that version can say all
+/// of the new object comes with it.
 pub(crate) async fn validate_lifted<H: Resource>(
     spoke: &dyn Lift<H>,
     schemas: Schemas<'_>,
     validators: &[Arc<dyn DynValidator<H>>],
     review: &AdmissionReview<'_>,
-) -> Verdict {
+) -> (Verdict, InHub) {
     let objects = match Objects::read(review, &AsHub { spoke, schemas }) {
         Ok(objects) => objects,
-        Err(error) => return error.into(),
+        Err(error) => return (error.into(), InHub::Untried),
     };
     let written = |lifted: Option<&Lifted<H>>| lifted.map(|lifted| Arc::clone(&lifted.written));
     let request = |new: Option<&Lifted<H>>, old: Option<&Lifted<H>>| {
@@ -75,13 +77,13 @@ pub(crate) async fn validate_lifted<H: Resource>(
     };
     let verdict = objects.judge(validators, |lifted| &lifted.hub, request).await;
     let verdict = objects.conclude(verdict, review);
-    match objects.reported() {
-        Some(reported) if !verdict.issues.is_empty() => {
-            let provenance = spoke.provenance(reported);
-            verdict.trace(|path| provenance.trace(path))
-        }
-        _ => verdict,
+    let Some(reported) = objects.reported() else { return (verdict, InHub::Untried) };
+    let in_hub = reported.in_hub.clone();
+    if verdict.issues.is_empty() {
+        return (verdict, in_hub);
     }
+    let provenance = spoke.provenance(reported);
+    (verdict.trace(|path| provenance.trace(path)), in_hub)
 }
 
 /// The patch that the defaulters' work amounts to, with a verdict that may refuse.

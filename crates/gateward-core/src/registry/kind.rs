@@ -13,6 +13,7 @@ use crate::issue::Issues;
 use crate::operation::{CREATE_AND_UPDATE, Operation};
 use crate::patch::Patch;
 use crate::registry::RegistryError;
+use crate::registry::completeness::{InHub, complete};
 use crate::registry::declaration::{Declaration, Terminating};
 use crate::registry::endpoint::Endpoint;
 use crate::registry::judge::{self, AsWritten, Defaulting, Validating};
@@ -220,7 +221,7 @@ pub(crate) trait AnyKind: Send + Sync {
     fn declaration(&self) -> &Declaration;
     /// What contradicts itself in the declaration.
     fn problems(&self) -> Vec<RegistryError>;
-    /// The verdict; `None` where no handler is registered for the version.
+    /// The verdict, also on what no other version could say of the object; `None` where no handler is registered for the version.
     fn validate<'a>(&'a self, review: &'a AdmissionReview<'a>) -> BoxFuture<'a, Option<Verdict>>;
     /// Converts an object to the version, which is another than its own and declared, as its own is.
     fn convert(&self, source: &Source<'_>, version: &str, issues: &mut Issues) -> Result<Attempt, ConversionError>;
@@ -242,15 +243,18 @@ impl<H: Resource> AnyKind for Kind<H> {
 
     fn validate<'a>(&'a self, review: &'a AdmissionReview<'a>) -> BoxFuture<'a, Option<Verdict>> {
         Box::pin(async move {
-            if review.request.kind.version == H::VERSION {
-                return Some(judge::validate(&self.validators, review).await);
-            }
-            let spoke = self.spoke_of(review)?;
-            if let Some(as_written) = &spoke.validating {
-                return Some(as_written.call(review).await);
-            }
-            let lift = spoke.lift.as_deref()?;
-            Some(judge::validate_lifted(lift, self.schemas.as_deref(), &self.validators, review).await)
+            let (verdict, in_hub) = if review.request.kind.version == H::VERSION {
+                (judge::validate(&self.validators, review).await, InHub::Untried)
+            } else {
+                let spoke = self.spoke_of(review)?;
+                if let Some(as_written) = &spoke.validating {
+                    (as_written.call(review).await, InHub::Untried)
+                } else {
+                    let (lift, schemas) = (spoke.lift.as_deref()?, self.schemas.as_deref());
+                    judge::validate_lifted(lift, schemas, &self.validators, review).await
+                }
+            };
+            Some(complete(verdict, self, review, in_hub))
         })
     }
 

@@ -14,7 +14,6 @@ use std::collections::BTreeMap;
 
 use crate::answer::{Answer, Skip};
 use crate::context::{Context, Notes};
-use crate::issue::Issues;
 use crate::operation::Operation;
 use crate::patch::Patch;
 use crate::registry::declaration::{Declaration, Terminating};
@@ -255,8 +254,7 @@ impl Registry {
         let judged = match route.review {
             Review::Mutate => kind.default(&review).await,
             Review::Validate | Review::Convert => {
-                let verdict = kind.validate(&review).await;
-                verdict.map(|verdict| (complete(verdict, kind.as_ref(), &review), Patch::default()))
+                kind.validate(&review).await.map(|verdict| (verdict, Patch::default()))
             }
         };
         match judged {
@@ -304,17 +302,6 @@ fn skip(asked: Review, declared: &Declaration, review: &AdmissionReview<'_>, con
     }
     let on_objects = review.operation.filter(|operation| *operation != Operation::Connect);
     on_objects.filter(|operation| !declared.handles(asked, *operation)).map(|_| Skip::NoHandler)
-}
-
-/// The verdict, with the finding that the object can't be stored whole. An object that is being deleted is exempt.
-fn complete(mut verdict: Verdict, kind: &dyn AnyKind, review: &AdmissionReview<'_>) -> Verdict {
-    if !verdict.issues.has_errors()
-        && !metadata::is_terminating(review)
-        && let Some(refusal) = completeness::refusal(kind, review)
-    {
-        verdict.merge(Issues::from_iter([refusal]).into());
-    }
-    verdict
 }
 
 /// Of objects that are made, changed or removed, a handler may have no opinion. Whatever else is done is refused where

@@ -4,8 +4,7 @@ use std::any::Any;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use crate::conversion::attempt::{Attempt, Route};
-use crate::conversion::carry::is_lossless;
+use crate::conversion::attempt::{Attempt, Route, Typed, finish};
 use crate::conversion::object::{self, Conversion, Source, kept_in};
 use crate::conversion::provenance::Provenance;
 use crate::conversion::unknown::Way;
@@ -14,6 +13,7 @@ use crate::decode::{self, DecodeError, Lenient, Sent};
 use crate::field::FieldPath;
 use crate::issue::Issues;
 use crate::reading::Allowance;
+use crate::registry::completeness::{InHub, is_small};
 use crate::registry::judge::{ReadError, read};
 use crate::resource::Resource;
 
@@ -26,6 +26,8 @@ pub(crate) struct Lifted<H> {
     pub written: Arc<dyn Any + Send + Sync>,
     /// The length of the text that both are of.
     pub bytes: usize,
+    /// Whether the hub's version can say all of it.
+    pub in_hub: InHub,
 }
 
 /// A conversion whose spoke type is forgotten.
@@ -115,29 +117,34 @@ impl<S: Resource, H: Resource, C: Convert<S, H>> Lift<H> for Lifter<S, C> {
 }
 
 impl<S: Resource, C> Lifter<S, C> {
-    /// The object as it is stored. Without annotations of conversion, and where it comes back without one, that is what
-    /// the types say alone.
+    /// The object as it is stored. Without annotations of conversion, and where it comes back without one, a small one
+    /// is what the types say alone.
     fn as_converted<H: Resource>(&self, spoke: S, json: &str, schemas: Schemas<'_>) -> Result<Lifted<H>, ReadError>
     where
         C: Convert<S, H>,
     {
         let route = Up { conversion: &self.conversion, schemas };
         let of_object = |error| refusal(error, json);
+        let bytes = json.len();
         let source = Source::read(json).map_err(of_object)?;
         let metadata = source.read_metadata().map_err(of_object)?;
-        if kept_in::<S, H>(&metadata, &route).is_empty() {
-            let (hub, round_trip) = route.convert(&spoke, &mut Issues::new()).map_err(of_object)?;
-            if round_trip == RoundTrip::Lossless || is_lossless(&route, &spoke, &hub, json.len()) {
-                return Ok(Lifted { hub, written: Arc::new(spoke), bytes: json.len() });
+        let mut notes = Issues::new();
+        let conversion = if kept_in::<S, H>(&metadata, &route).is_empty() {
+            let typed = Typed::of(&spoke, &route).map_err(of_object)?.tried(&spoke, &route, bytes);
+            if typed.lost.as_ref().is_some_and(Vec::is_empty) && is_small(json) {
+                return Ok(Lifted { hub: typed.result, written: Arc::new(spoke), bytes, in_hub: InHub::Tried(None) });
             }
-        }
-        let Conversion { converted, reduced } =
-            object::convert::<S, H>(&source, &route, &mut Issues::new()).map_err(of_object)?;
+            finish(&source, Some(typed), &route, &mut notes).map(|converted| Conversion { converted, reduced: None })
+        } else {
+            object::convert::<S, H>(&source, &route, &mut notes)
+        };
+        let Conversion { converted, reduced } = conversion.map_err(of_object)?;
         let written = match reduced {
             Some(reduced) => read::<S>(&reduced)?.value,
             None => spoke,
         };
-        Ok(Lifted { hub: read::<H>(&converted.json)?.value, written: Arc::new(written), bytes: json.len() })
+        let in_hub = InHub::of(bytes, H::VERSION, &converted, &notes);
+        Ok(Lifted { hub: read::<H>(&converted.json)?.value, written: Arc::new(written), bytes, in_hub })
     }
 
     fn typed<H: Resource>(&self, spoke: S, json: &str) -> Result<Lifted<H>, ConversionError>
@@ -145,7 +152,7 @@ impl<S: Resource, C> Lifter<S, C> {
         C: Convert<S, H>,
     {
         let hub = self.conversion.lift(&spoke, &mut Provenance::silent(), &mut Issues::new())?;
-        Ok(Lifted { hub, written: Arc::new(spoke), bytes: json.len() })
+        Ok(Lifted { hub, written: Arc::new(spoke), bytes: json.len(), in_hub: InHub::Untried })
     }
 }
 
