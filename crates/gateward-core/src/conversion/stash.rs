@@ -5,12 +5,10 @@ use std::collections::BTreeMap;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::value::to_raw_value;
-use serde_json::{Map, Value};
 
 use crate::conversion::ANNOTATION_LIMIT;
 use crate::field::FieldPath;
 use crate::issue::Issues;
-use crate::patch::same_value;
 use crate::rule::STASH;
 
 /// An annotation that keeps, as JSON, what the version of the object can't say.
@@ -122,47 +120,9 @@ impl Stash {
     }
 }
 
-/// What `whole` says and `part` doesn't: members that `part` lacks, and members of objects that both have. A list or a
-/// scalar that differs is kept whole. `None` where `part` says it all.
-///
-/// ```
-/// use gateward_core::conversion::stash::{fill, remainder};
-/// use serde_json::json;
-///
-/// let (whole, said) = (json!({"first": "Anna", "middle": "Maria"}), json!({"first": "Anna"}));
-/// let kept = remainder(&whole, &said).unwrap();
-/// assert_eq!(kept, json!({"middle": "Maria"}));
-/// let mut live = json!({"first": "Lena"});
-/// fill(&mut live, &kept);
-/// assert_eq!(live, json!({"first": "Lena", "middle": "Maria"}));
-/// ```
-pub fn remainder(whole: &Value, part: &Value) -> Option<Value> {
-    match (whole, part) {
-        (Value::Object(whole), Value::Object(part)) => {
-            let lacking = whole.iter().filter_map(|(name, value)| {
-                let rest = part.get(name).map_or_else(|| Some(value.clone()), |said| remainder(value, said));
-                Some((name.clone(), rest?))
-            });
-            Some(lacking.collect::<Map<_, _>>()).filter(|lacking| !lacking.is_empty()).map(Value::Object)
-        }
-        (whole, part) => (!same_value(whole, part)).then(|| whole.clone()),
-    }
-}
-
-/// Adds to `live` what was kept, where `live` says nothing: a live field always wins.
-pub fn fill(live: &mut Value, kept: &Value) {
-    let (Value::Object(live), Value::Object(kept)) = (live, kept) else { return };
-    for (name, value) in kept {
-        match live.get_mut(name) {
-            Some(below) => fill(below, value),
-            None => drop(live.insert(name.clone(), value.clone())),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
 
@@ -213,17 +173,5 @@ mod tests {
         REST.put(&mut annotations, &json!(null));
         REST.form(1).put(&mut annotations, &json!({}));
         assert!(annotations.is_empty());
-    }
-
-    #[test]
-    fn a_remainder_is_sparse_and_fills_only_what_is_not_said() {
-        let whole = json!({"a": {"b": 1, "c": [1, 2]}, "d": "x", "e": 2.0});
-        let part = json!({"a": {"b": 1, "c": [1]}, "e": 2});
-        let rest = remainder(&whole, &part).unwrap();
-        assert_eq!(rest, json!({"a": {"c": [1, 2]}, "d": "x"}));
-        let mut live = json!({"a": {"c": [7]}});
-        fill(&mut live, &rest);
-        assert_eq!(live, json!({"a": {"c": [7]}, "d": "x"}));
-        assert_eq!(remainder(&whole, &whole), None);
     }
 }

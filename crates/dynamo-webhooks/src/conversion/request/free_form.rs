@@ -59,13 +59,3 @@ pub(super) fn number(value: f64) -> Value {
     }
     Number::from_f64(value).map_or(Value::Null, Value::Number)
 }
-
-/// Whether the value says nothing: null, or a list or map of nothing.
-pub(super) fn is_nothing(value: &Value) -> bool {
-    match value {
-        Value::Null => true,
-        Value::Array(items) => items.is_empty(),
-        Value::Object(members) => members.values().all(is_nothing),
-        _ => false,
-    }
-}

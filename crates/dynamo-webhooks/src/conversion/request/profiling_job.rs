@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use dynamo_api::Raw;
 use dynamo_api::pod::{JobSpec, ResourceRequirements, Toleration};
 use dynamo_api::v1alpha1::ProfilingConfig;
+use gateward_core::conversion::equivalence::says_nothing;
 use serde_json::{Map, Value, json};
 
-use super::free_form::{self, is_nothing};
+use super::free_form;
 
 /// The name of the container that profiles.
 const PROFILER: &str = "profiler";
@@ -73,7 +74,7 @@ fn live_members(pod: &ProfilerPod) -> Vec<(&'static str, Value)> {
     let resources = pod.resources.as_ref().map(Raw::to_value).unwrap_or_default();
     let tolerations = pod.tolerations.iter().map(Raw::to_value).collect();
     let members = [("resources", resources), ("tolerations", tolerations), ("nodeSelector", json!(pod.node_selector))];
-    members.into_iter().filter(|(_, value)| !is_nothing(value)).collect()
+    members.into_iter().filter(|(_, value)| !says_nothing(value)).collect()
 }
 
 fn write(spec: &mut Map<String, Value>, live: Vec<(&'static str, Value)>) {
@@ -115,7 +116,7 @@ fn take(spec: &mut Map<String, Value>) -> ProfilerPod {
 
 /// Takes a member away where it says something, in the right type.
 fn take_if(from: &mut Map<String, Value>, name: &str, is_right: impl Fn(&Value) -> bool) -> Option<Value> {
-    from.get(name).filter(|value| !is_nothing(value) && is_right(value))?;
+    from.get(name).filter(|value| !says_nothing(value) && is_right(value))?;
     from.remove(name)
 }
 
@@ -128,7 +129,7 @@ fn take_resources(spec: &mut Map<String, Value>) -> Option<Value> {
     if name_of(container) != PROFILER {
         container.insert("name".into(), PROFILER.into());
     }
-    let is_bare = container.iter().all(|(name, value)| name == "name" || is_nothing(value));
+    let is_bare = container.iter().all(|(name, value)| name == "name" || says_nothing(value));
     if taken.is_some() && is_bare && containers.len() == 1 {
         spec.remove("containers");
     }
@@ -151,7 +152,7 @@ fn name_of(container: &Map<String, Value>) -> &str {
 fn is_empty_job(job: &Map<String, Value>) -> bool {
     let is_empty_spec = |spec: &Map<String, Value>| says_nothing_but(spec, "nodeSelector", Map::is_empty);
     says_nothing_but(job, "template", |template| {
-        let without_metadata = |name: &str, value: &Value| name == "metadata" && is_nothing(value);
+        let without_metadata = |name: &str, value: &Value| name == "metadata" && says_nothing(value);
         template
             .iter()
             .all(|(name, value)| without_metadata(name, value) || is_blank_member(name, value, "spec", is_empty_spec))
@@ -166,6 +167,6 @@ fn says_nothing_but(members: &Map<String, Value>, name: &str, judge: impl Fn(&Ma
 fn is_blank_member(each: &str, value: &Value, name: &str, judge: impl Fn(&Map<String, Value>) -> bool) -> bool {
     match value {
         Value::Object(below) => each == name && judge(below),
-        _ => is_nothing(value),
+        _ => says_nothing(value),
     }
 }
