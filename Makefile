@@ -77,7 +77,7 @@ test-cases: ## The rule books' cases, the catalogue's examples, and that all way
 test-conversion: ## Conversion: cases, staged edits, manifests, and 10,000 arbitrary objects for each promise
 	$(CARGO) test --profile proofs --package dynamo-webhooks --test $(CONVERSION_TESTS)
 
-test-cost: ## The memory and CPU time of hostile bodies; with `-- --ignored` by hand, COST_SECONDS of the cost fuzzer
+test-cost: ## The memory and CPU time of hostile bodies, and of what the cost fuzzer finds in COST_SECONDS
 	$(CARGO) test --profile proofs --package dynamo-webhooks --test $(COST_TESTS)
 
 test-tools: ## The core's promises, patches, YAML, schemas, CRDs, certificates, generated files

@@ -11,8 +11,8 @@ pub const API_SERVER_KEEPS_IDLE: Duration = Duration::from_secs(90);
 /// The smallest buffer that the HTTP library works with.
 const SMALLEST_HEAD: ByteSize = ByteSize::kibibytes(8);
 
-/// What a review costs beside its body, in bytes of bodies: a twelfth of the 24 MiB that it may take beside twelve times
-/// the body.
+/// What a review costs beside its body, in bytes of bodies: a twelfth of the 16 MiB that it may take beside twelve times
+/// the body, and half as much to spare.
 const REVIEW_COST: usize = (24 << 20) / 12;
 
 /// An amount of memory.
@@ -113,7 +113,7 @@ pub struct Limits {
     /// `concurrency` well below `connections`, so that there is always a connection that can make room.
     pub work_queue: Cap,
     /// What all larger reviews together may cost that are judged at a time, those that wait for something included, in
-    /// bytes of bodies. Judging takes memory of up to twelve times the body and 24 MiB, and so a review counts as its
+    /// bytes of bodies. Judging takes memory of up to twelve times the body and 16 MiB, and so a review counts as its
     /// body and 2 MiB; one that costs more than all is judged alone. Default 128 MiB: together they take at
     /// most 1.5 GiB, beside `bodies_in_flight`.
     pub work_bytes: ByteSize,
