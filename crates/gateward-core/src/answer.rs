@@ -13,8 +13,9 @@ use crate::resource::GroupVersionKind;
 use crate::review::{
     AdmissionReview, Cause, Response, Review, ReviewVersion, Status, StatusDetails, WirePatch, presentable,
 };
+use crate::status_reason::reason_of;
 use crate::undecided::Undecided;
-use crate::verdict::{Decision, Denial, Verdict, reason_of};
+use crate::verdict::{Decision, Denial, Verdict};
 
 /// What goes back to the caller, and what the shell should know about it.
 #[derive(Debug, Clone)]

@@ -26,7 +26,9 @@ pub mod registry;
 pub mod request;
 pub mod resource;
 pub mod review;
+mod review_version;
 pub mod rule;
+mod status_reason;
 pub mod terminal;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::context::Context;
 use crate::operation::Operation;
 use crate::resource::GroupVersionKind;
-use crate::review::ReviewVersion;
+use crate::review_version::ReviewVersion;
 
 /// Who sent the request, as the API server authenticated them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -15,6 +15,7 @@ use crate::patch::Patch;
 use crate::reading::Allowance;
 use crate::request::{DryRun, GroupVersionResource, Request, UserInfo};
 use crate::resource::GroupVersionKind;
+pub use crate::review_version::ReviewVersion;
 use crate::undecided::Undecided;
 
 /// What a path is asked for.
@@ -36,29 +37,6 @@ impl Review {
             Self::Mutate => "mutate",
             Self::Convert => "convert",
         }
-    }
-}
-
-/// Version of the AdmissionReview API.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum ReviewVersion {
-    /// `admission.k8s.io/v1`.
-    #[default]
-    V1,
-    /// `admission.k8s.io/v1beta1`, from API servers and tools of before Kubernetes 1.22.
-    V1Beta1,
-}
-
-impl ReviewVersion {
-    const fn api_version(self) -> &'static str {
-        match self {
-            Self::V1 => "admission.k8s.io/v1",
-            Self::V1Beta1 => "admission.k8s.io/v1beta1",
-        }
-    }
-
-    fn parse(api_version: &str) -> Option<Self> {
-        [Self::V1, Self::V1Beta1].into_iter().find(|version| version.api_version() == api_version)
     }
 }
 

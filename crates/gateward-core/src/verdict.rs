@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::field::FieldPath;
 use crate::issue::{Issue, Issues, Reading};
+use crate::status_reason::reason_of;
 use crate::undecided::Undecided;
 
 /// The answer of a validator: allow, deny with findings, deny plainly, or "can't be decided".
@@ -155,27 +156,6 @@ impl From<Issues> for Verdict {
 impl From<Undecided> for Verdict {
     fn from(why: Undecided) -> Self {
         Self::undecided(why)
-    }
-}
-
-/// The `StatusReason` that Kubernetes uses with a code.
-pub(crate) const fn reason_of(code: u16) -> &'static str {
-    match code {
-        401 => "Unauthorized",
-        403 => "Forbidden",
-        404 => "NotFound",
-        405 => "MethodNotAllowed",
-        406 => "NotAcceptable",
-        409 => "Conflict",
-        410 => "Gone",
-        413 => "RequestEntityTooLarge",
-        415 => "UnsupportedMediaType",
-        422 => "Invalid",
-        429 => "TooManyRequests",
-        500 => "InternalError",
-        503 => "ServiceUnavailable",
-        504 => "Timeout",
-        _ => "BadRequest",
     }
 }
 

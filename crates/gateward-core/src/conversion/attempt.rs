@@ -3,44 +3,26 @@
 use std::borrow::Cow;
 
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::conversion::ConversionError;
-use crate::conversion::carry::{Carried, carry, no_json};
+use crate::conversion::carry::{Carried, carry};
 use crate::conversion::difference::Difference;
 use crate::conversion::envelope::{Metadata, edit};
 use crate::conversion::incomplete::{mark, unmark};
-use crate::conversion::object::Source;
 use crate::conversion::preserved::PRESERVED;
 use crate::conversion::readable::readable;
 use crate::conversion::restore::{lost, way_back};
+use crate::conversion::route::Route;
+use crate::conversion::source::{Source, whole};
 use crate::conversion::tree::Tree;
-use crate::conversion::unknown::{self, Reading, Way};
-use crate::conversion::written::Written;
-use crate::conversion::{ANNOTATION_LIMIT, RoundTrip, StructuralSchemas};
+use crate::conversion::unknown::{self, Reading};
+use crate::conversion::written::{Written, no_json};
+use crate::conversion::{ANNOTATION_LIMIT, RoundTrip};
 use crate::field::{FieldPath, Segment};
 use crate::issue::Issues;
 use crate::reading::Allowance;
 use crate::resource::Resource;
 use crate::rule::INCOMPLETE;
-
-/// How typed objects go from `A` to `B`.
-pub(crate) trait Route<A, B> {
-    /// Converts an object.
-    fn convert(&self, object: &A, issues: &mut Issues) -> Result<(B, RoundTrip), ConversionError>;
-
-    /// Converts an object in the other direction.
-    fn convert_back(&self, object: &B, issues: &mut Issues) -> Result<A, ConversionError>;
-
-    /// The way that nodes have taken.
-    fn way(&self, from: &A, to: &B) -> Way;
-
-    /// The annotations of the operator's conversion.
-    fn annotations(&self) -> &'static [&'static str];
-
-    /// The schemas of the kind, if they were declared.
-    fn schemas(&self) -> Option<&dyn StructuralSchemas>;
-}
 
 /// A converted object.
 pub(crate) struct Attempt {
@@ -147,13 +129,6 @@ fn read<A: Resource>(json: &str, issues: &mut Issues) -> Result<Read<A>, Convers
         issues.add(INCOMPLETE.note(path.clone(), "the field can't be read and is left out"));
     }
     Ok((unknown::read::<A>(&text)?, Some(text), left_out))
-}
-
-/// The whole object: the members that the conversion made, behind the version of the result and this metadata.
-pub(crate) fn whole<B: Resource>(source: &Source<'_>, metadata: &str, written: &Written) -> String {
-    let (version, kind) = (B::gvk().api_version(), Value::from(source.envelope.kind.as_ref()));
-    let members = &written.members;
-    format!(r#"{{"apiVersion":"{version}","kind":{kind},"metadata":{metadata}{members}}}"#)
 }
 
 /// Takes over labels and annotations that the conversion has edited.

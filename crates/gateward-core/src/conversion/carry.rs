@@ -2,16 +2,17 @@
 //! there; and what the way there and back would change, which waits in the annotation too.
 
 use crate::conversion::ConversionError;
-use crate::conversion::attempt::{Route, whole};
 use crate::conversion::difference::Difference;
 use crate::conversion::envelope::Metadata;
-use crate::conversion::kept::{Kept, MAX_FIELDS};
-use crate::conversion::object::Source;
+use crate::conversion::kept::Kept;
 use crate::conversion::preserved::Preserved;
 use crate::conversion::restore::{Restoring, lost, way_back};
+use crate::conversion::route::Route;
+use crate::conversion::source::{Source, whole};
+use crate::conversion::step::MAX_FIELDS;
 use crate::conversion::tree::Tree;
 use crate::conversion::unknown::{self, Unknown};
-use crate::conversion::written::Written;
+use crate::conversion::written::{Written, no_json};
 use crate::field::{FieldPath, Segment};
 use crate::issue::Issues;
 use crate::resource::Resource;
@@ -126,9 +127,4 @@ fn written_members(result: &mut Tree<'_>) -> String {
         node.write_named(name, &mut members);
     }
     members
-}
-
-pub(crate) fn no_json(error: &serde_json::Error) -> ConversionError {
-    let message = format!("what the conversion made is no object: {error}");
-    ConversionError { path: FieldPath::root(), message }
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::conversion::kept::{MAX_FIELDS, MAX_STEPS, Step, is_protected};
+use crate::conversion::step::{MAX_FIELDS, MAX_STEPS, Step, is_protected};
 use crate::conversion::tree::Tree;
 use crate::meaning::same;
 use crate::members::{items, members};

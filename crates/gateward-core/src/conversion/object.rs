@@ -5,71 +5,18 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::value::RawValue;
-
-use crate::conversion::attempt::{Attempt, Route, attempt};
-use crate::conversion::envelope::{Envelope, Metadata};
+use crate::conversion::attempt::{Attempt, attempt};
+use crate::conversion::envelope::Metadata;
 use crate::conversion::equivalence::shallow;
-use crate::conversion::incomplete::mark;
 use crate::conversion::preserved::PRESERVED;
+use crate::conversion::route::Route;
+use crate::conversion::source::Source;
 use crate::conversion::stash::Stash;
-use crate::conversion::tree::Tree;
 use crate::conversion::{ConversionError, Strictness};
 use crate::decode::{self, DecodeError};
 use crate::field::FieldPath;
 use crate::issue::Issues;
 use crate::resource::Resource;
-
-/// An object to convert.
-pub(crate) struct Source<'a> {
-    /// The object.
-    pub json: &'a str,
-    /// What it says of itself.
-    pub envelope: Envelope<'a>,
-}
-
-impl<'a> Source<'a> {
-    /// Reads what an object says of itself.
-    pub fn read(json: &'a str) -> Result<Self, ConversionError> {
-        let envelope = Envelope::read(json).map_err(|error| {
-            let message = format!("this is no object of Kubernetes: {error}");
-            ConversionError { path: FieldPath::root(), message }
-        })?;
-        Ok(Self { json, envelope })
-    }
-
-    /// The metadata as it came.
-    pub fn metadata(&self) -> &'a str {
-        self.envelope.metadata.map_or("{}", RawValue::get)
-    }
-
-    /// The metadata, of which labels and annotations can be changed.
-    pub fn read_metadata(&self) -> Result<Metadata<'a>, ConversionError> {
-        Metadata::read(self.envelope.metadata).ok_or_else(odd_metadata)
-    }
-
-    /// The text of the object without some of its annotations.
-    fn without(&self, keys: &[&str]) -> Result<String, ConversionError> {
-        let mut metadata = self.read_metadata()?;
-        metadata.annotations.retain(|key, _| !keys.contains(&key.as_str()));
-        self.with(&metadata)
-    }
-
-    /// The text of the object with the mark of what was left out of it.
-    pub fn marked(&self, left_out: &[FieldPath]) -> Result<String, ConversionError> {
-        let mut metadata = self.read_metadata()?;
-        mark(&mut metadata, left_out);
-        self.with(&metadata)
-    }
-
-    fn with(&self, metadata: &Metadata<'_>) -> Result<String, ConversionError> {
-        let metadata: Box<RawValue> = RawValue::from_string(metadata.to_json()).map_err(|_| odd_metadata())?;
-        let mut document = Tree::read(self.json).ok_or_else(odd_metadata)?;
-        let members = document.members().ok_or_else(odd_metadata)?;
-        members.insert("metadata".into(), Tree::Text(&metadata));
-        Ok(document.to_json())
-    }
-}
 
 /// The annotations of an object in which a conversion on this route keeps something.
 pub(crate) fn kept_in<A, B>(metadata: &Metadata<'_>, route: &impl Route<A, B>) -> Vec<&'static str> {
@@ -148,12 +95,6 @@ fn is_schema_valid<A: Resource, B: Resource>(
     });
     let plain: BTreeSet<FieldPath> = plain.unwrap_or_default().into_iter().collect();
     found.iter().all(|path| plain.contains(path))
-}
-
-/// The API server never lets it pass. Labels and annotations that can't be read could not be edited either.
-fn odd_metadata() -> ConversionError {
-    let message = "must be an object whose labels and annotations are texts by name".into();
-    ConversionError { path: FieldPath::field("metadata"), message }
 }
 
 impl From<DecodeError> for ConversionError {

@@ -5,10 +5,10 @@ use std::cell::LazyCell;
 use serde_json::Value;
 use serde_json::value::to_raw_value;
 
-use crate::conversion::attempt::Route;
 use crate::conversion::difference::{self, Difference};
 use crate::conversion::equivalence::{leads_back, shallow};
-use crate::conversion::kept::MAX_FIELDS;
+use crate::conversion::route::Route;
+use crate::conversion::step::MAX_FIELDS;
 use crate::conversion::tree::Tree;
 use crate::conversion::unknown;
 use crate::issue::Issues;

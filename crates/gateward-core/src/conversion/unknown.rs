@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use serde_json::value::RawValue;
 
-use crate::conversion::kept::MAX_FIELDS;
 use crate::conversion::provenance::Provenance;
+use crate::conversion::step::MAX_FIELDS;
 use crate::conversion::tree::Tree;
 use crate::decode::{self, DecodeError};
 use crate::field::Segment;

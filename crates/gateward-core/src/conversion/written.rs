@@ -5,7 +5,9 @@
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use crate::conversion::ConversionError;
 use crate::conversion::envelope::{Members, Metadata, Texts};
+use crate::field::FieldPath;
 
 /// What a type writes of an object.
 pub(crate) struct Written {
@@ -46,6 +48,12 @@ impl Written {
         }
         Ok(written)
     }
+}
+
+/// What a type writes is no object.
+pub(crate) fn no_json(error: &serde_json::Error) -> ConversionError {
+    let message = format!("what the conversion made is no object: {error}");
+    ConversionError { path: FieldPath::root(), message }
 }
 
 impl TypedMetadata {

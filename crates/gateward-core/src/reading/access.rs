@@ -3,16 +3,12 @@
 use std::fmt;
 
 use serde::de::value::StrDeserializer;
-use serde::de::{
-    Deserialize, DeserializeSeed, Deserializer, EnumAccess, Error, IgnoredAny, MapAccess, SeqAccess, VariantAccess,
-    Visitor,
-};
+use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::cuts::Cut;
 use super::message::Refusal;
-use super::visit::{Node, Want};
 use super::{BOUND_FACTOR, Place, Reader};
-use crate::decode::{Found, JsonType};
+use crate::decode::error::{Found, JsonType};
 
 /// What a list takes for each of its items, as a multiple of their size: while it grows, the old and the new one are
 /// there, and the new one has room for twice as many.
@@ -25,9 +21,9 @@ const MAP_GROWTH: usize = 3;
 const MAP_ROOM: usize = 11;
 
 /// Reads a part with `seed` at its place.
-struct Part<'p, S> {
-    seed: S,
-    place: &'p Place<'p>,
+pub(super) struct Part<'p, S> {
+    pub seed: S,
+    pub place: &'p Place<'p>,
 }
 
 impl<'de, S: DeserializeSeed<'de>> DeserializeSeed<'de> for Part<'_, S> {
@@ -308,46 +304,5 @@ impl<'de> Deserializer<'de> for Name<'_> {
 
     fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, Refusal> {
         visitor.visit_newtype_struct(self)
-    }
-}
-
-/// An enumeration and its variant, whose parts are read at its own place.
-pub(super) struct Parts<'p, A> {
-    pub from: A,
-    pub place: &'p Place<'p>,
-}
-
-impl<'de, 'p, A: EnumAccess<'de>> EnumAccess<'de> for Parts<'p, A> {
-    type Error = A::Error;
-    type Variant = Parts<'p, A::Variant>;
-
-    fn variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<(S::Value, Self::Variant), A::Error> {
-        let Self { from, place } = self;
-        let (value, from) = from.variant_seed(Part { seed, place })?;
-        Ok((value, Parts { from, place }))
-    }
-}
-
-impl<'de, A: VariantAccess<'de>> VariantAccess<'de> for Parts<'_, A> {
-    type Error = A::Error;
-
-    fn unit_variant(self) -> Result<(), A::Error> {
-        self.from.unit_variant()
-    }
-
-    fn newtype_variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<S::Value, A::Error> {
-        self.from.newtype_variant_seed(Part { seed, place: self.place })
-    }
-
-    fn tuple_variant<V: Visitor<'de>>(self, length: usize, visitor: V) -> Result<V::Value, A::Error> {
-        self.from.tuple_variant(length, Node { visitor, want: Want::Anything, place: self.place })
-    }
-
-    fn struct_variant<V: Visitor<'de>>(
-        self,
-        fields: &'static [&'static str],
-        visitor: V,
-    ) -> Result<V::Value, A::Error> {
-        self.from.struct_variant(fields, Node { visitor, want: Want::Struct, place: self.place })
     }
 }

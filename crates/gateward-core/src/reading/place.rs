@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::allowance::Allowance;
 use super::cuts::Cuts;
 use super::message;
-use crate::decode::{DecodeError, Found, JsonType};
+use crate::decode::error::{DecodeError, Found, JsonType};
 use crate::field::{FieldPath, Segment};
 
 /// Admission reads at most so many times the bound of a list; beyond it, the schema's finding is the whole answer.

@@ -3,13 +3,14 @@
 use std::fmt;
 
 use serde::de::{
-    DeserializeSeed, Deserializer, EnumAccess, Error, IgnoredAny, MapAccess, SeqAccess, Unexpected, Visitor,
+    DeserializeSeed, Deserializer, EnumAccess, Error, IgnoredAny, MapAccess, SeqAccess, Unexpected, VariantAccess,
+    Visitor,
 };
 
-use super::access::{Items, Members, Parts};
+use super::access::{Items, Members, Part};
 use super::message::{self, Refusal};
 use super::{Place, Reader};
-use crate::decode::JsonType;
+use crate::decode::error::JsonType;
 
 /// What the type that is read expects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -230,5 +231,46 @@ impl<'de> MapAccess<'de> for Nothing {
 
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, _: S) -> Result<S::Value, Refusal> {
         Err(Refusal("there is no member".into()))
+    }
+}
+
+/// An enumeration and its variant, whose parts are read at its own place.
+struct Parts<'p, A> {
+    from: A,
+    place: &'p Place<'p>,
+}
+
+impl<'de, 'p, A: EnumAccess<'de>> EnumAccess<'de> for Parts<'p, A> {
+    type Error = A::Error;
+    type Variant = Parts<'p, A::Variant>;
+
+    fn variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<(S::Value, Self::Variant), A::Error> {
+        let Self { from, place } = self;
+        let (value, from) = from.variant_seed(Part { seed, place })?;
+        Ok((value, Parts { from, place }))
+    }
+}
+
+impl<'de, A: VariantAccess<'de>> VariantAccess<'de> for Parts<'_, A> {
+    type Error = A::Error;
+
+    fn unit_variant(self) -> Result<(), A::Error> {
+        self.from.unit_variant()
+    }
+
+    fn newtype_variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<S::Value, A::Error> {
+        self.from.newtype_variant_seed(Part { seed, place: self.place })
+    }
+
+    fn tuple_variant<V: Visitor<'de>>(self, length: usize, visitor: V) -> Result<V::Value, A::Error> {
+        self.from.tuple_variant(length, Node { visitor, want: Want::Anything, place: self.place })
+    }
+
+    fn struct_variant<V: Visitor<'de>>(
+        self,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, A::Error> {
+        self.from.struct_variant(fields, Node { visitor, want: Want::Struct, place: self.place })
     }
 }

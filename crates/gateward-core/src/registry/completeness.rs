@@ -3,12 +3,12 @@
 
 use crate::conversion::INCOMPLETE as LABEL;
 use crate::conversion::attempt::Attempt;
-use crate::conversion::object::Source;
+use crate::conversion::source::Source;
 use crate::field::FieldPath;
 use crate::issue::{Issue, Issues};
 use crate::operation::Operation;
 use crate::reading::has_room_for_trees;
-use crate::registry::kind::AnyKind;
+use crate::registry::any_kind::AnyKind;
 use crate::registry::metadata;
 use crate::review::AdmissionReview;
 use crate::rule::INCOMPLETE;

@@ -3,14 +3,14 @@
 use std::borrow::Cow;
 
 use crate::answer::{Answer, Outcome, Record};
-use crate::conversion::object::Source;
 use crate::conversion::review::{self, ConversionReview, ConvertedObjects};
+use crate::conversion::source::Source;
 use crate::conversion::{ConversionError, Converted};
 use crate::field::FieldPath;
 use crate::future::give_way;
 use crate::issue::Issues;
 use crate::registry::Registry;
-use crate::registry::kind::AnyKind;
+use crate::registry::any_kind::AnyKind;
 use crate::resource::GroupVersionKind;
 use crate::review::Review;
 use crate::undecided::Undecided;

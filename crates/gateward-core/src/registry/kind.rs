@@ -4,7 +4,7 @@ use std::any::{Any, TypeId};
 use std::sync::Arc;
 
 use crate::conversion::attempt::Attempt;
-use crate::conversion::object::Source;
+use crate::conversion::source::Source;
 use crate::conversion::{ConversionError, Convert, StructuralSchemas};
 use crate::field::FieldPath;
 use crate::future::BoxFuture;
@@ -12,10 +12,11 @@ use crate::handler::{Defaulter, DynDefaulter, DynValidator, Validator};
 use crate::issue::Issues;
 use crate::operation::{CREATE_AND_UPDATE, Operation};
 use crate::patch::Patch;
-use crate::registry::RegistryError;
+use crate::registry::any_kind::AnyKind;
 use crate::registry::completeness::{InHub, complete};
 use crate::registry::declaration::{Declaration, Terminating};
 use crate::registry::endpoint::Endpoint;
+use crate::registry::error::RegistryError;
 use crate::registry::judge::{self, AsWritten, Defaulting, Validating};
 use crate::registry::spoke::{Lift, Lifter};
 use crate::resource::{GroupVersionKind, Resource};
@@ -214,19 +215,6 @@ impl<H: Resource> Default for Kind<H> {
 /// The object with the mark of all that was left out on the way over the hub.
 fn marked(converted: &Attempt) -> Result<String, ConversionError> {
     Source::read(&converted.json)?.marked(&converted.left_out)
-}
-
-/// A kind whose type is forgotten.
-pub(crate) trait AnyKind: Send + Sync {
-    fn declaration(&self) -> &Declaration;
-    /// What contradicts itself in the declaration.
-    fn problems(&self) -> Vec<RegistryError>;
-    /// The verdict, also on what no other version could say of the object; `None` where no handler is registered for the version.
-    fn validate<'a>(&'a self, review: &'a AdmissionReview<'a>) -> BoxFuture<'a, Option<Verdict>>;
-    /// Converts an object to the version, which is another than its own and declared, as its own is.
-    fn convert(&self, source: &Source<'_>, version: &str, issues: &mut Issues) -> Result<Attempt, ConversionError>;
-    /// The patch, with a verdict that may refuse.
-    fn default<'a>(&'a self, review: &'a AdmissionReview<'a>) -> BoxFuture<'a, Option<(Verdict, Patch)>>;
 }
 
 impl<H: Resource> AnyKind for Kind<H> {

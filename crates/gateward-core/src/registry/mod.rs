@@ -1,13 +1,16 @@
 //! The registry: kinds are declared once; routing, manifests and the catalogue follow.
 
+mod any_kind;
 mod completeness;
 mod convert;
 pub mod declaration;
 pub mod endpoint;
+mod error;
 mod judge;
 pub mod kind;
 mod metadata;
 mod objects;
+mod read;
 mod spoke;
 
 use std::collections::BTreeMap;
@@ -16,8 +19,10 @@ use crate::answer::{Answer, Skip};
 use crate::context::{Context, Notes};
 use crate::operation::Operation;
 use crate::patch::Patch;
+use crate::registry::any_kind::AnyKind;
 use crate::registry::declaration::{Declaration, Terminating};
-use crate::registry::kind::{AnyKind, Kind};
+pub use crate::registry::error::RegistryError;
+use crate::registry::kind::Kind;
 use crate::request::Request;
 use crate::resource::{GroupVersionKind, Resource};
 use crate::review::{AdmissionReview, Review};
@@ -40,82 +45,6 @@ pub struct Registry {
 struct Route {
     kind: usize,
     review: Review,
-}
-
-/// A declaration that contradicts another.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum RegistryError {
-    /// Two webhooks want the same path.
-    #[error("the path {path} is declared for {first} and for {second}; give one of them another path")]
-    PathTaken {
-        /// The path.
-        path: String,
-        /// The kind that was declared first.
-        first: String,
-        /// The kind that was declared second.
-        second: String,
-    },
-    /// A path that no URL can have.
-    #[error("the path {path:?} of {kind} must begin with a slash")]
-    BadPath {
-        /// The path.
-        path: String,
-        /// The kind.
-        kind: String,
-    },
-    /// A type was declared as a further version of a kind, and is something else.
-    #[error(
-        "{version} is declared as another version of {hub}; it must be of the same group and kind in another version"
-    )]
-    NoOtherVersion {
-        /// The hub.
-        hub: String,
-        /// What was declared.
-        version: String,
-    },
-    /// Two types claim to be the same version of a kind.
-    #[error("{version} is declared for two Rust types; one version is one type")]
-    TwoTypes {
-        /// Group, version and kind of both.
-        version: String,
-    },
-    /// A version has two conversions.
-    #[error("{version} has two conversions; one version has one way to the hub")]
-    TwoConversions {
-        /// Group, version and kind.
-        version: String,
-    },
-    /// A kind was declared twice.
-    #[error("{first} and {second} are the same kind; declare it once, with `.spoke` for each further version")]
-    KindTwice {
-        /// The hub that was declared first.
-        first: String,
-        /// The hub that was declared second.
-        second: String,
-    },
-    /// Objects of a version would pass without being judged, while those of the hub are.
-    #[error(
-        "objects of {hub} in version {version} would pass unjudged; give that version a conversion or a validator of its \
-         own, or leave it out of the webhook's versions"
-    )]
-    Unjudged {
-        /// The hub.
-        hub: String,
-        /// The version without a judge.
-        version: &'static str,
-    },
-    /// Objects of some versions can be converted, of another they can't.
-    #[error(
-        "{hub} is converted to other versions, but not to {version}; give that version a conversion with `.spoke`, so \
-         that each version reaches every other"
-    )]
-    NoConversion {
-        /// The hub.
-        hub: String,
-        /// The version that nothing leads to.
-        version: &'static str,
-    },
 }
 
 impl Registry {

@@ -4,9 +4,11 @@ use std::any::Any;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use crate::conversion::attempt::{Attempt, Route, Typed, finish};
-use crate::conversion::object::{self, Conversion, Source, kept_in};
+use crate::conversion::attempt::{Attempt, Typed, finish};
+use crate::conversion::object::{self, Conversion, kept_in};
 use crate::conversion::provenance::Provenance;
+use crate::conversion::route::Route;
+use crate::conversion::source::Source;
 use crate::conversion::unknown::Way;
 use crate::conversion::{ConversionError, Convert, RoundTrip, StructuralSchemas};
 use crate::decode::{self, DecodeError, Lenient, Sent};
@@ -14,7 +16,7 @@ use crate::field::FieldPath;
 use crate::issue::Issues;
 use crate::reading::Allowance;
 use crate::registry::completeness::{InHub, is_small};
-use crate::registry::judge::{ReadError, read};
+use crate::registry::read::{ReadError, read};
 use crate::resource::Resource;
 
 /// The schemas of a kind, where they were declared.

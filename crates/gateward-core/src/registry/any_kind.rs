@@ -1,0 +1,25 @@
+//! A kind whose type is forgotten.
+
+use crate::conversion::ConversionError;
+use crate::conversion::attempt::Attempt;
+use crate::conversion::source::Source;
+use crate::future::BoxFuture;
+use crate::issue::Issues;
+use crate::patch::Patch;
+use crate::registry::declaration::Declaration;
+use crate::registry::error::RegistryError;
+use crate::review::AdmissionReview;
+use crate::verdict::Verdict;
+
+/// A kind whose type is forgotten.
+pub(crate) trait AnyKind: Send + Sync {
+    fn declaration(&self) -> &Declaration;
+    /// What contradicts itself in the declaration.
+    fn problems(&self) -> Vec<RegistryError>;
+    /// The verdict, also on what no other version could say of the object; `None` where no handler is registered for the version.
+    fn validate<'a>(&'a self, review: &'a AdmissionReview<'a>) -> BoxFuture<'a, Option<Verdict>>;
+    /// Converts an object to the version, which is another than its own and declared, as its own is.
+    fn convert(&self, source: &Source<'_>, version: &str, issues: &mut Issues) -> Result<Attempt, ConversionError>;
+    /// The patch, with a verdict that may refuse.
+    fn default<'a>(&'a self, review: &'a AdmissionReview<'a>) -> BoxFuture<'a, Option<(Verdict, Patch)>>;
+}

@@ -1,0 +1,42 @@
+//! Reading the objects of a review, strictly.
+
+use crate::decode::{self, DECODE_LIMIT, Sent};
+use crate::field::FieldPath;
+use crate::issue::{Issue, Issues};
+use crate::resource::Resource;
+use crate::rule::DECODE;
+use crate::undecided::Undecided;
+use crate::verdict::Verdict;
+
+/// Reads an object; nodes of the wrong type are findings.
+pub(crate) fn read<K: Resource>(json: &str) -> Result<Sent<K>, ReadError> {
+    decode::object(json, DECODE_LIMIT).map_err(|errors| {
+        ReadError::Fields(errors.iter().map(|error| error.issue(&FieldPath::root()).as_written()).collect())
+    })
+}
+
+/// The finding on an object of which a rule could not see all, because its lists take too much memory.
+pub(super) fn too_large() -> Issue {
+    DECODE.forbidden(FieldPath::root()).message("the lists in its subtrees are too long to be judged").as_written()
+}
+
+pub(super) fn missing(what: &str) -> ReadError {
+    ReadError::Undecided(Undecided::Unreadable(format!("the request has no {what}")))
+}
+
+/// Why an object got to no handler.
+pub(crate) enum ReadError {
+    /// Fields of the user's object stand in the way.
+    Fields(Issues),
+    /// The request itself is at fault.
+    Undecided(Undecided),
+}
+
+impl From<ReadError> for Verdict {
+    fn from(error: ReadError) -> Self {
+        match error {
+            ReadError::Fields(issues) => Self::from(issues),
+            ReadError::Undecided(why) => Self::undecided(why),
+        }
+    }
+}
