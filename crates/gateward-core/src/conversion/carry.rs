@@ -6,7 +6,7 @@ use crate::conversion::difference::Difference;
 use crate::conversion::envelope::Metadata;
 use crate::conversion::kept::Kept;
 use crate::conversion::preserved::Preserved;
-use crate::conversion::restore::{Restoring, lost, way_back};
+use crate::conversion::restore::{Restoring, Tried, by_halves, lost, way_back};
 use crate::conversion::route::Route;
 use crate::conversion::source::{Source, whole};
 use crate::conversion::step::MAX_FIELDS;
@@ -94,15 +94,15 @@ fn with_unknown<B: Resource>(result: &str, waiting: &[Kept], members: &str) -> R
         let read = unknown::read::<B>(json).ok().and_then(|reading| Written::of(&reading.object).ok());
         read.is_some_and(|written| written.members == members)
     };
-    let all = |_: &Kept| true;
-    for is_wanted in [all, Kept::has_firm_place] {
-        let mut tree = tree(result)?;
-        let put = waiting.iter().take(MAX_FIELDS).filter(|kept| is_wanted(kept));
-        if put.filter(|kept| kept.restore(&mut tree)).count() > 0 && is_unchanged(&tree.to_json()) {
-            return Ok(written_members(&mut tree));
+    let put = by_halves(waiting, result.len(), |best: Option<&String>, part| {
+        let Some(mut tree) = Tree::read(best.map_or(result, String::as_str)) else { return Tried::Nothing };
+        if part.iter().filter(|kept| kept.restore(&mut tree)).count() == 0 {
+            return Tried::Nothing;
         }
-    }
-    Ok(written_members(&mut tree(result)?))
+        let json = tree.to_json();
+        if is_unchanged(&json) { Tried::Restored(json) } else { Tried::Refused }
+    });
+    Ok(written_members(&mut tree(put.as_deref().unwrap_or(result))?))
 }
 
 fn note(unknown: &[Vec<Segment>], issues: &mut Issues) {

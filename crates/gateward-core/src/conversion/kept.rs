@@ -60,11 +60,6 @@ impl Kept {
         parent.insert(name.into(), Tree::Text(&self.value));
         true
     }
-
-    /// Whether all objects on the way to the field are there anyway.
-    pub fn has_firm_place(&self) -> bool {
-        self.hollow == 0
-    }
 }
 
 fn steps(document: &mut Tree<'_>, path: &[Segment]) -> Vec<Step> {

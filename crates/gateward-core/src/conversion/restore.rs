@@ -16,10 +16,10 @@ use crate::meaning::same_apart_from;
 use crate::reading::Allowance;
 use crate::resource::Resource;
 
-/// How often differences are tried in smaller parts.
+/// How often entries are tried in smaller parts.
 const TRIES: usize = 16;
 
-/// So many bytes are tried in all before the rest is dropped; all differences together are tried at any size.
+/// So many bytes are tried in all before the rest is dropped; all entries together are tried at any size.
 const TRIED_BYTES: usize = 256 * 1024;
 
 /// A result with differences put back.
@@ -40,10 +40,34 @@ pub(crate) struct Restoring<'a, A, B, R> {
 }
 
 /// What came of a try.
-enum Tried<A, B> {
-    Restored(Restored<A, B>),
+pub(crate) enum Tried<T> {
+    Restored(T),
     Nothing,
     Refused,
+}
+
+/// Tries entries of an annotation: all together, or else by halves, each on what came of those before. `bytes` is what
+/// one try reads.
+pub(crate) fn by_halves<E, T>(
+    entries: &[E],
+    bytes: usize,
+    attempt: impl Fn(Option<&T>, &[E]) -> Tried<T>,
+) -> Option<T> {
+    let mut parts = vec![entries.get(..MAX_FIELDS).unwrap_or(entries)];
+    let mut tries = (TRIED_BYTES / bytes.max(1)).clamp(1, TRIES);
+    let mut best = None;
+    while let Some(part) = parts.pop().filter(|_| tries > 0) {
+        tries -= 1;
+        match attempt(best.as_ref(), part) {
+            Tried::Restored(restored) => best = Some(restored),
+            Tried::Refused if part.len() > 1 => {
+                let (first, second) = part.split_at(part.len() / 2);
+                parts.extend([second, first]);
+            }
+            Tried::Nothing | Tried::Refused => {}
+        }
+    }
+    best
 }
 
 impl<A: Resource, B: Resource, R: Route<A, B>> Restoring<'_, A, B, R> {
@@ -52,7 +76,6 @@ impl<A: Resource, B: Resource, R: Route<A, B>> Restoring<'_, A, B, R> {
         if differences.is_empty() {
             return None;
         }
-        let differences = differences.get(..MAX_FIELDS).unwrap_or(differences);
         let own = serde_json::to_string(self.object).ok()?;
         let source = LazyCell::new(|| said(&own));
         let without =
@@ -65,24 +88,17 @@ impl<A: Resource, B: Resource, R: Route<A, B>> Restoring<'_, A, B, R> {
             leads_back(&led, source, source)
                 || without.as_ref().is_some_and(|without| leads_back(&led, source, without))
         };
-        let mut parts = vec![differences];
-        let mut tries = (TRIED_BYTES / made.len().max(1)).clamp(1, TRIES);
-        let mut best: Option<Restored<A, B>> = None;
-        while let Some(part) = parts.pop().filter(|_| tries > 0) {
-            tries -= 1;
-            match self.tried(best.as_ref().map_or(made, |best| &best.json), part, &leads_home) {
-                Tried::Restored(restored) => best = Some(restored),
-                Tried::Refused if part.len() > 1 => {
-                    let (first, second) = part.split_at(part.len() / 2);
-                    parts.extend([second, first]);
-                }
-                Tried::Nothing | Tried::Refused => {}
-            }
-        }
-        best
+        by_halves(differences, made.len(), |best: Option<&Restored<A, B>>, part| {
+            self.tried(best.map_or(made, |best| &best.json), part, &leads_home)
+        })
     }
 
-    fn tried(&self, made: &str, differences: &[Difference], leads_home: &impl Fn(&str) -> bool) -> Tried<A, B> {
+    fn tried(
+        &self,
+        made: &str,
+        differences: &[Difference],
+        leads_home: &impl Fn(&str) -> bool,
+    ) -> Tried<Restored<A, B>> {
         let Some(mut tree) = Tree::read(made) else { return Tried::Nothing };
         let mut room = 8 * made.len();
         if differences.iter().filter(|difference| difference.apply(&mut tree, &mut room)).count() == 0 {
