@@ -13,8 +13,8 @@ use crate::conversion::route::Route;
 use crate::conversion::source::Source;
 use crate::conversion::stash::Stash;
 use crate::conversion::{ConversionError, Strictness};
-use crate::decode::{self, DecodeError};
-use crate::field::FieldPath;
+use crate::decode::{self, DECODE_LIMIT, DecodeError};
+use crate::field::{FieldPath, Segment};
 use crate::issue::Issues;
 use crate::resource::Resource;
 
@@ -39,7 +39,12 @@ pub(crate) fn convert<A: Resource, B: Resource>(
     issues: &mut Issues,
 ) -> Result<Conversion, ConversionError> {
     // The type says more exactly what is wrong.
-    let named = |odd| decode::from_str::<A>(source.json).err().map_or(odd, Into::into);
+    let named = |odd| {
+        let mut errors = decode::object::<A>(source.json, DECODE_LIMIT).err().into_iter().flatten();
+        let of_metadata =
+            |error: &DecodeError| error.path.segments().first().and_then(Segment::name) == Some("metadata");
+        errors.find(of_metadata).map_or(odd, Into::into)
+    };
     let kept = kept_in(&source.read_metadata().map_err(named)?, route);
     if kept.is_empty() {
         return Ok(Conversion { converted: attempt(source, route, issues)?, reduced: None });

@@ -22,7 +22,7 @@ pub(crate) struct Reading<T> {
     pub object: T,
     /// Where the rest is. What is beside the type's own business (`apiVersion`, `kind`, `metadata`) doesn't count.
     pub unknown: Vec<Path>,
-    /// Whether there is more of it than is carried over.
+    /// Whether there is more of it than is carried over; then none of it is.
     pub overflow: bool,
 }
 
@@ -56,6 +56,10 @@ fn noting<T: Resource>(json: &str, limits: Limits, allowance: &Arc<Allowance>) -
         }
     };
     let object = decode::noting(json, limits, allowance, note)?;
+    if overflow {
+        // To look for some of a great many opens what all of them stand in.
+        unknown.clear();
+    }
     Some(Reading { object, unknown, overflow })
 }
 
