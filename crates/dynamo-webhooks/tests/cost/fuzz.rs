@@ -11,6 +11,10 @@ use crate::seeds;
 /// How many inputs of each endpoint, kind and version are kept for each bound.
 const KEPT: usize = 6;
 
+/// The fuzzer fails on what costs so many times the bounds. In every other run it finds inputs up to half as much again
+/// as memory allows (`docs/performance.md`); what it found and was mended took two to ten times.
+const MARGIN: f64 = 2.5;
+
 /// How many inputs are printed.
 const PRINTED: usize = 10;
 
@@ -49,7 +53,7 @@ fn time() -> Duration {
 
 #[test]
 fn no_body_costs_more_than_its_share() {
-    let mut meter = Meter::new();
+    let mut meter = Meter::with_margin(MARGIN);
     let seeds = seeds::all(&meter.registry);
     assert!(seeds.len() > 1000, "{} manifests", seeds.len());
     let (mut random, seed) = Random::from_environment();

@@ -81,6 +81,8 @@ pub struct Meter {
     worst_cpu: Option<(Cost, String)>,
     beyond: Vec<String>,
     asked: usize,
+    /// How often the bounds an answer may cost.
+    margin: f64,
 }
 
 impl Meter {
@@ -89,7 +91,12 @@ impl Meter {
         let registry = dynamo_webhooks::registry();
         // What is made once is not the first body's.
         registry.check().unwrap();
-        Self { registry, context, worst_memory: None, worst_cpu: None, beyond: Vec::new(), asked: 0 }
+        Self { registry, context, worst_memory: None, worst_cpu: None, beyond: Vec::new(), asked: 0, margin: 1.0 }
+    }
+
+    /// One that fails only on what costs so many times the bounds.
+    pub fn with_margin(margin: f64) -> Self {
+        Self { margin, ..Self::new() }
     }
 
     /// What the answer to this body costs.
@@ -122,7 +129,7 @@ impl Meter {
         if std::env::var_os("SHOW").is_some() {
             println!("{line}");
         }
-        if cost.share() > 1.0 {
+        if cost.share() > self.margin {
             self.beyond.push(line.clone());
         }
         keep_worst(&mut self.worst_memory, cost, &line, Cost::memory_share);
