@@ -11,7 +11,7 @@ use crate::conversion::envelope::{Metadata, edit};
 use crate::conversion::incomplete::{mark, unmark};
 use crate::conversion::preserved::PRESERVED;
 use crate::conversion::readable::readable;
-use crate::conversion::restore::{lost, way_back};
+use crate::conversion::restore::lost_by_trial;
 use crate::conversion::route::Route;
 use crate::conversion::source::{Source, whole};
 use crate::conversion::tree::Tree;
@@ -50,9 +50,7 @@ impl<B: Resource> Typed<B> {
 
     /// Tries the way back, unless it is known. `bytes` is the length of the object's text.
     pub fn tried<A: Resource>(mut self, object: &A, route: &impl Route<A, B>, bytes: usize) -> Self {
-        self.lost.get_or_insert_with(|| {
-            way_back(route, &self.result, bytes).map_or_else(Vec::new, |back| lost(&back, object))
-        });
+        self.lost.get_or_insert_with(|| lost_by_trial(route, object, &self.result, bytes));
         self
     }
 }

@@ -6,7 +6,7 @@ use crate::conversion::difference::Difference;
 use crate::conversion::envelope::Metadata;
 use crate::conversion::kept::Kept;
 use crate::conversion::preserved::Preserved;
-use crate::conversion::restore::{Restoring, Tried, by_halves, lost, way_back};
+use crate::conversion::restore::{Restoring, Tried, by_halves, lost, lost_by_trial};
 use crate::conversion::route::Route;
 use crate::conversion::source::{Source, whole};
 use crate::conversion::step::MAX_FIELDS;
@@ -56,8 +56,8 @@ pub(crate) fn carry<A: Resource, B: Resource>(
         }
         written.members = with_unknown::<B>(&json, &waiting, &written.members)?;
     }
-    let by_trial = || way_back(route, &result, source.json.len()).map(|back| lost(&back, object));
-    let mut differences = known_losses.or_else(by_trial).unwrap_or_default();
+    let by_trial = || lost_by_trial(route, object, &result, source.json.len());
+    let mut differences = known_losses.unwrap_or_else(by_trial);
     let overflow = differences.len() > MAX_FIELDS;
     differences.truncate(MAX_FIELDS);
     preserved.keep_known(A::VERSION, &differences);

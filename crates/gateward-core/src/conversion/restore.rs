@@ -117,10 +117,20 @@ impl<A: Resource, B: Resource, R: Route<A, B>> Restoring<'_, A, B, R> {
 }
 
 /// What comes back of a result, within the memory that its text is worth; `None` where nothing does, or not all of it.
-pub(crate) fn way_back<A, B: Resource>(route: &impl Route<A, B>, result: &B, bytes: usize) -> Option<A> {
+fn way_back<A, B: Resource>(route: &impl Route<A, B>, result: &B, bytes: usize) -> Option<A> {
     let allowance = Allowance::of(bytes);
     let back = allowance.during(|| route.convert_back(result, &mut Issues::new())).ok();
     back.filter(|_| !allowance.is_exceeded())
+}
+
+/// What the way there and back would change of `object`; nothing where no way leads back.
+pub(crate) fn lost_by_trial<A: Resource, B: Resource>(
+    route: &impl Route<A, B>,
+    object: &A,
+    result: &B,
+    bytes: usize,
+) -> Vec<Difference> {
+    way_back(route, result, bytes).map_or_else(Vec::new, |back| lost(&back, object))
 }
 
 /// What of `object` doesn't come back.

@@ -182,7 +182,7 @@ fn findings<T: DeserializeOwned>(
     found
 }
 
-/// Reads `json` without learning where it doesn't fit; `note` is told of what the type passes over.
+/// Reads `json` without learning where it doesn't fit; `note` gets the path of each node that the type passes over.
 pub(crate) fn noting<T: DeserializeOwned>(
     json: &str,
     limits: Limits,

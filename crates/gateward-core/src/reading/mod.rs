@@ -1,8 +1,9 @@
 //! Strict and bounded reading of JSON text as a typed value.
 //!
 //! Structs are read from objects only. What lists and maps take of memory comes out of an [`Allowance`], an object has no
-//! more parts than its size is good for, a list with a declared [`Bound`] is read up to four times that bound, and no text grows with what it quotes. A tracing session
-//! hands a placeholder to each field whose node has the wrong type, so that one pass finds all of them.
+//! more parts than its size is good for, a list with a declared [`Bound`] is read up to four times that bound, and no
+//! text grows with what it quotes. A tracing session hands a placeholder to each field whose node has the wrong type, so
+//! that one pass finds all of them.
 
 mod access;
 mod allowance;

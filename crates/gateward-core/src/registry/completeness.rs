@@ -21,7 +21,7 @@ const SMALL: usize = 64 * 1024;
 /// Whether the hub's version can say all of an object of another.
 #[derive(Debug, Clone)]
 pub(crate) enum InHub {
-    /// Nobody has looked.
+    /// The object was not converted.
     Untried,
     /// It can, or why not.
     Tried(Option<Issue>),
