@@ -7,6 +7,7 @@ use rcgen::{
     KeyPair, KeyUsagePurpose,
 };
 use rustls_pki_types::{CertificateDer, PrivatePkcs8KeyDer};
+use x509_parser::prelude::{FromDer as _, X509Certificate};
 
 use crate::bundle::Anchor;
 use crate::keys::{KeyError, KeySource, PrivateKey};
@@ -43,6 +44,9 @@ impl Authority {
         }
         if !key.belongs_to(anchor.certificate())? {
             return Err(AuthorityError::WrongKey);
+        }
+        if !subject_can_be_written(anchor.certificate()) {
+            return Err(AuthorityError::CannotSign);
         }
         let issuer = Issuer::from_ca_cert_der(anchor.certificate(), key.key_pair()?);
         let authority = Self { issuer: issuer.map_err(|_| AuthorityError::CannotSign)?, anchor, key };
@@ -187,6 +191,16 @@ pub enum IssueError {
     /// The signature failed.
     #[error("the certificate could not be signed")]
     Signing,
+}
+
+/// Whether the library that signs can repeat a subject as issuer: it panics at an empty set of attributes, and at an
+/// object identifier with a first number above 2. (Its reader takes the second from the same byte: it is below 40.)
+fn subject_can_be_written(certificate: &CertificateDer<'_>) -> bool {
+    let Ok((_, certificate)) = X509Certificate::from_der(certificate) else { return false };
+    certificate.subject().iter().all(|set| {
+        let mut types = set.iter().map(|attribute| attribute.attr_type().iter().map(Iterator::collect::<Vec<u64>>));
+        set.iter().next().is_some() && types.all(|arcs| matches!(arcs.as_deref(), Some([0..=2, 0..40, ..])))
+    })
 }
 
 fn authority_params(name: &CommonName, validity: Validity) -> Result<CertificateParams, IssueError> {

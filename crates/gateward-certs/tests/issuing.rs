@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use gateward_certs::{
-    Authority, CommonName, IssueError, KeyError, KeySource, ServerCertificate, ServerNames, SystemKeys, TEN_YEARS,
-    Validity,
+    Authority, AuthorityError, CommonName, IssueError, KeyError, KeySource, PrivateKey, ServerCertificate, ServerNames,
+    SystemKeys, TEN_YEARS, Validity,
 };
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::ServerCertVerifier;
@@ -14,6 +14,9 @@ use rustls::{CertificateError, RootCertStore};
 use rustls_pki_types::{PrivatePkcs8KeyDer, ServerName, UnixTime};
 use x509_parser::extensions::{GeneralName, ParsedExtension, X509Extension};
 use x509_parser::prelude::{FromDer, X509Certificate};
+
+/// The object identifier of a common name, 2.5.4.3, in DER.
+const COMMON_NAME: &[u8] = &[6, 3, 0x55, 4, 3];
 
 /// Seconds since 1970.
 const NOW: u64 = 1_800_000_123;
@@ -179,11 +182,48 @@ fn a_source_that_gives_no_key_is_an_error() {
 }
 
 #[test]
+fn no_damaged_byte_of_a_certificate_ends_the_process_that_reads_it() {
+    let authority = authority();
+    let key = PrivateKey::from_pem(authority.private_key_pem().as_bytes()).unwrap();
+    let subject = authority.certificate().windows(5).rposition(|bytes| bytes == COMMON_NAME).unwrap();
+    for at in 0..authority.certificate().len() {
+        let in_subject = (subject - 8..subject + 24).contains(&at);
+        for value in (0..=u8::MAX).filter(|value| in_subject || [0, 1, 0x7f, 0x80, 0xff].contains(value)) {
+            let mut bytes = authority.certificate().to_vec();
+            bytes[at] = value;
+            if let Ok(damaged) = Authority::from_parts(bytes.into(), key.clone()) {
+                assert!(server_may_be_issued(&damaged), "byte {at} as {value}");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_authority_whose_subject_has_an_impossible_attribute_cannot_sign() {
+    let authority = authority();
+    let key = PrivateKey::from_pem(authority.private_key_pem().as_bytes()).unwrap();
+    let subject = authority.certificate().windows(5).rposition(|bytes| bytes == COMMON_NAME).unwrap();
+    for first_arcs in [0x7f, 0xff] {
+        let mut bytes = authority.certificate().to_vec();
+        bytes[subject + 2] = first_arcs;
+        assert_eq!(Authority::from_parts(bytes.into(), key.clone()).err(), Some(AuthorityError::CannotSign));
+    }
+}
+
+#[test]
 fn debug_output_holds_no_key() {
     let authority = authority();
     let leaf = server(&authority);
     let text = format!("{authority:?} {leaf:?}");
     assert!(!text.contains("PRIVATE") && !text.to_lowercase().contains("key"));
+}
+
+fn server_may_be_issued(authority: &Authority) -> bool {
+    let names = ServerNames::parse(["otter.zoo.svc"]).unwrap();
+    match authority.issue(&names, authority.validity(), &SystemKeys) {
+        Ok(leaf) => authority.anchor().signed(leaf.certificate()),
+        Err(why) => why == IssueError::BeyondAuthority,
+    }
 }
 
 fn verify(authority: &Authority, leaf: &ServerCertificate, name: &str, at: u64) -> Result<(), rustls::Error> {
