@@ -91,7 +91,7 @@ fn grafted<A: Resource, B: Resource>(
 /// stay what it is: no field that the type knows comes alive, changes or vanishes.
 fn with_unknown<B: Resource>(result: &str, waiting: &[Kept], members: &str) -> Result<String, ConversionError> {
     let is_unchanged = |json: &str| {
-        let read = unknown::read::<B>(json).ok().and_then(|reading| Written::of(&reading.object).ok());
+        let read = unknown::read_result::<B>(json).ok().and_then(|reading| Written::of(&reading.object).ok());
         read.is_some_and(|written| written.members == members)
     };
     let put = by_halves(waiting, result.len(), |best: Option<&String>, part| {

@@ -53,7 +53,7 @@ pub(crate) fn by_halves<E, T>(
     bytes: usize,
     attempt: impl Fn(Option<&T>, &[E]) -> Tried<T>,
 ) -> Option<T> {
-    let mut parts = vec![entries.get(..MAX_FIELDS).unwrap_or(entries)];
+    let mut parts: Vec<&[E]> = entries.chunks(MAX_FIELDS).take(1).collect();
     let mut tries = (TRIED_BYTES / bytes.max(1)).clamp(1, TRIES);
     let mut best = None;
     while let Some(part) = parts.pop().filter(|_| tries > 0) {
@@ -110,7 +110,7 @@ impl<A: Resource, B: Resource, R: Route<A, B>> Restoring<'_, A, B, R> {
     /// The result, if it is one and leads back: at each node to what the object says, or to what the way back leads to
     /// without any difference put back.
     fn read(&self, json: String, leads_home: &impl Fn(&str) -> bool) -> Option<Restored<A, B>> {
-        let object = unknown::read::<B>(&json).ok()?.object;
+        let object = unknown::read_result::<B>(&json).ok()?.object;
         let back = way_back(self.route, &object, json.len())?;
         leads_home(&serde_json::to_string(&back).ok()?).then_some(Restored { json, object, back })
     }

@@ -31,8 +31,23 @@ pub(crate) struct Reading<T> {
 const FEW: usize = 64;
 const BYTES_FOR_ONE: usize = 64;
 
-/// Reads an object, however large.
+/// Reads the source of a conversion, however large.
 pub(crate) fn read<T: Resource>(json: &str) -> Result<Reading<T>, DecodeError> {
+    read_anything(json).map(|reading| reading.bounded(json.len()))
+}
+
+/// The same within what its size is good for; `None` where it can't be read, or is too large for that.
+pub(crate) fn read_within_limits<T: Resource>(json: &str) -> Option<Reading<T>> {
+    let reading = noting(json, Limits::of_object(T::BOUNDS, json.len()), &Allowance::of(json.len()));
+    reading.map(|reading| reading.bounded(json.len()))
+}
+
+/// Reads what a conversion made, which may be shorter than its source and have as many unknown fields.
+pub(crate) fn read_result<T: Resource>(json: &str) -> Result<Reading<T>, DecodeError> {
+    read_anything(json)
+}
+
+fn read_anything<T: Resource>(json: &str) -> Result<Reading<T>, DecodeError> {
     noting(json, Limits::NONE, &Allowance::unlimited()).map_or_else(
         // Read again for the place of the error; a reading that only fails the first time doesn't exist.
         || decode::from_str(json).map(|object| Reading { object, unknown: Vec::new(), overflow: false }),
@@ -40,27 +55,29 @@ pub(crate) fn read<T: Resource>(json: &str) -> Result<Reading<T>, DecodeError> {
     )
 }
 
-/// The same within what its size is good for; `None` where it can't be read, or is too large for that.
-pub(crate) fn read_within_limits<T: Resource>(json: &str) -> Option<Reading<T>> {
-    noting(json, Limits::of_object(T::BOUNDS, json.len()), &Allowance::of(json.len()))
-}
-
 fn noting<T: Resource>(json: &str, limits: Limits, allowance: &Arc<Allowance>) -> Option<Reading<T>> {
     let (mut unknown, mut overflow) = (Vec::new(), false);
-    let most = (FEW + json.len() / BYTES_FOR_ONE).min(MAX_FIELDS);
     let note = |path: serde_ignored::Path<'_>| {
-        if unknown.len() < most {
+        if unknown.len() < MAX_FIELDS {
             unknown.extend(own_path(&path));
         } else {
             overflow = true;
         }
     };
     let object = decode::noting(json, limits, allowance, note)?;
-    if overflow {
-        // To look for some of a great many opens what all of them stand in.
-        unknown.clear();
-    }
     Some(Reading { object, unknown, overflow })
+}
+
+impl<T> Reading<T> {
+    /// With none of the unknown fields where an object of so many bytes may not have so many: to look for some of a
+    /// great many opens what all of them stand in.
+    fn bounded(mut self, bytes: usize) -> Self {
+        self.overflow |= self.unknown.len() > FEW + bytes / BYTES_FOR_ONE;
+        if self.overflow {
+            self.unknown.clear();
+        }
+        self
+    }
 }
 
 fn own_path(path: &serde_ignored::Path<'_>) -> Option<Path> {
@@ -179,7 +196,7 @@ fn take_back<'a, B: Resource>(result: &mut Tree<'a>, grafts: Vec<Graft<'a>>) -> 
     if grafts.is_empty() {
         return Vec::new();
     }
-    let reading = read::<B>(&result.to_json()).map(|reading| reading.unknown);
+    let reading = read_result::<B>(&result.to_json()).map(|reading| reading.unknown);
     let passed_over: HashSet<Path> = reading.into_iter().flatten().collect();
     let known = grafts.into_iter().filter(|graft| !passed_over.contains(&graft.path())).collect();
     remove(result, known)

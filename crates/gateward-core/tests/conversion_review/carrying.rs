@@ -3,7 +3,7 @@
 use gateward_core::conversion::{ANNOTATION_LIMIT, INCOMPLETE, INCOMPLETE_FIELDS};
 use serde_json::{Value, json};
 
-use crate::shop::{convert, shop, try_convert};
+use crate::shop::{convert, convert_text, shop, try_convert};
 
 const PRESERVED: &str = "gateward.dev/preserved";
 
@@ -48,6 +48,16 @@ fn unknown_fields_stay_where_their_parent_has_a_counterpart() {
     assert_eq!((&hub["at"], &hub["status"]), (&json!(1), &json!({"visitors": 5})));
     assert_eq!(hub["metadata"], json!({"name": "corner"}));
     assert_eq!(convert(&hub, "v1"), object);
+}
+
+#[test]
+fn unknown_fields_stay_in_their_place_where_the_result_is_shorter_than_the_source() {
+    let fields: serde_json::Map<String, Value> = (0..100).map(|n| (format!("f{n}"), json!(n))).collect();
+    let object = shop("v1", json!({"boxes": {"a": fields.clone()}}));
+    let spacious = object.to_string().replace(':', &format!(":{}", " ".repeat(40)));
+    let hub: Value = serde_json::from_str(&convert_text(&spacious, "v3").unwrap().json).unwrap();
+    assert_eq!(hub["spec"]["boxes"][0]["f99"], json!(99));
+    assert_eq!(hub["metadata"].get("annotations"), None);
 }
 
 #[test]

@@ -177,7 +177,11 @@ pub fn api_version(version: &str) -> String {
 }
 
 pub fn try_convert(object: &Value, version: &str) -> Result<Converted, ConversionError> {
-    registry().convert(&object.to_string(), &api_version(version))
+    convert_text(&object.to_string(), version)
+}
+
+pub fn convert_text(object: &str, version: &str) -> Result<Converted, ConversionError> {
+    registry().convert(object, &api_version(version))
 }
 
 pub fn convert(object: &Value, version: &str) -> Value {

@@ -37,20 +37,33 @@ fn container() -> BoxedStrategy<Value> {
         .boxed()
 }
 
-/// Containers of which each has a name of its own, as the schema demands; or a list of an odd type.
+/// Containers of which each has a name of its own; or a list of an odd type.
 fn containers() -> BoxedStrategy<Value> {
-    let distinct = list(container()).prop_map(|mut containers| {
-        let mut names = Vec::new();
-        if let Value::Array(containers) = &mut containers {
-            containers.retain(|container| {
-                let is_new = !names.contains(&container["name"]);
-                names.push(container["name"].clone());
-                is_new
-            });
+    prop_oneof![2 => list(container()).prop_map(named_once), 1 => or_odd(list(odd()))].boxed()
+}
+
+/// The first of each name, as the schema demands.
+fn named_once(mut containers: Value) -> Value {
+    let mut names = Vec::new();
+    if let Value::Array(containers) = &mut containers {
+        containers.retain(|container| {
+            let is_new = !names.contains(&container["name"]);
+            names.push(container["name"].clone());
+            is_new
+        });
+    }
+    containers
+}
+
+/// What v1alpha1 says of a pod, with each container's name once.
+fn spoke_spec() -> BoxedStrategy<Value> {
+    let once = |mut spec: Value| {
+        if let Some(containers) = spec.get_mut("containers") {
+            *containers = named_once(containers.take());
         }
-        containers
-    });
-    prop_oneof![2 => distinct, 1 => or_odd(list(odd()))].boxed()
+        spec
+    };
+    extra_pod_spec().prop_map(once).boxed()
 }
 
 fn template() -> BoxedStrategy<Value> {
@@ -66,7 +79,7 @@ fn template() -> BoxedStrategy<Value> {
         ("nodeSelector", texts()),
         ("odd", odd().boxed()),
     ]);
-    let spec = prop_oneof![4 => spec, 1 => extra_pod_spec(), 1 => odd()].boxed();
+    let spec = prop_oneof![4 => spec, 1 => spoke_spec(), 1 => odd()].boxed();
     object(vec![("metadata", prop_oneof![4 => metadata, 1 => odd()].boxed()), ("spec", spec), ("odd", odd().boxed())])
 }
 
