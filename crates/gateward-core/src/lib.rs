@@ -16,6 +16,7 @@ pub mod issue;
 pub mod manifest;
 mod meaning;
 mod members;
+mod nullable;
 pub mod object_only;
 pub mod operation;
 pub mod ordered;

@@ -9,6 +9,7 @@ use serde::{Deserialize as DeserializeDerive, Serialize};
 use serde_json::value::RawValue;
 
 use crate::decode;
+use crate::nullable::null_as_default;
 use crate::object_only::Strict;
 use crate::operation::Operation;
 use crate::patch::Patch;
@@ -40,16 +41,7 @@ impl Review {
     }
 }
 
-/// `null` and absent read alike, as in Go.
-pub(crate) fn null_as_default<'de, T, D>(deserializer: D) -> Result<T, D::Error>
-where
-    T: Default + Deserialize<'de>,
-    D: Deserializer<'de>,
-{
-    Option::<T>::deserialize(deserializer).map(Option::unwrap_or_default)
-}
-
-/// The same for a member that is an object.
+/// As [`null_as_default`], for a member that is an object.
 fn object_or_null<'de, T, D>(deserializer: D) -> Result<T, D::Error>
 where
     T: Default + Deserialize<'de>,
