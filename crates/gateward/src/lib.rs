@@ -75,6 +75,7 @@ pub mod prelude;
 #[cfg(feature = "cli")]
 mod process;
 mod product;
+mod release;
 #[cfg(feature = "cluster")]
 pub mod settings;
 #[cfg(feature = "cli")]

@@ -11,6 +11,8 @@ use gateward_core::manifest::{FailurePolicy, Installation};
 use gateward_core::{Facts, Registry};
 use serde_json::Value;
 
+pub use crate::release::Release;
+
 #[cfg(feature = "cluster")]
 use crate::settings::{Flag, Given, LearnError, Learned, Settings, SettingsError};
 
@@ -27,15 +29,6 @@ pub enum FactsSource<'a> {
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct FactsError(pub String);
-
-/// Who installs, and where: the names that manifests are made of.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Release {
-    /// The name of the Helm release.
-    pub name: String,
-    /// The namespace of the release.
-    pub namespace: String,
-}
 
 /// The names under which an operator is known.
 #[derive(Debug, Clone)]

@@ -16,7 +16,7 @@ pub use flags::{Flag, Flags};
 pub use problem::{Problem, SettingsError, Whose};
 pub use surroundings::Surroundings;
 
-use crate::product::Release;
+use crate::release::Release;
 
 /// All that a product makes settings and facts of.
 #[derive(Debug, Clone)]

@@ -1,6 +1,7 @@
 //! Manifests in another version, offline: with the conversion that the server answers with.
 
 mod place;
+mod remark;
 mod round_trip;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -14,7 +15,7 @@ use gateward_core::{
 };
 use gateward_lint::yaml::{self, Document, Source};
 
-pub(crate) use place::Told;
+pub(crate) use remark::Remark;
 pub(crate) use round_trip::Change;
 
 use place::Place;
@@ -52,9 +53,9 @@ pub(crate) struct Outcome {
     /// Its documents, converted as far as that went.
     pub documents: Vec<Ordered>,
     /// What people should know of it.
-    pub notes: Vec<Told>,
+    pub notes: Vec<Remark>,
     /// What could not be converted.
-    pub errors: Vec<Told>,
+    pub errors: Vec<Remark>,
     /// What a round trip changes.
     pub changes: Vec<Change>,
     /// How many objects were of our kinds.
@@ -108,7 +109,7 @@ impl<'p> Converter<'p> {
                     }
                     One::Passed(why) => {
                         outcome.skipped += 1;
-                        outcome.notes.push(place.tell(document, &FieldPath::root(), why));
+                        outcome.notes.push(place.remark(document, &FieldPath::root(), why));
                     }
                     One::Refused(error) => outcome.errors.push(place.refusal(document, &error)),
                 }

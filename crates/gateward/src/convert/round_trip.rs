@@ -7,13 +7,13 @@ use gateward_core::patch::same_value;
 use gateward_core::{ConversionError, FieldPath, GroupVersionKind, Registry, Segment};
 use serde_json::{Map, Value};
 
-use super::place::Told;
+use super::remark::Remark;
 use super::{left_out, unreadable};
 
 /// A field that a round trip changes.
 #[derive(Debug)]
 pub(crate) struct Change {
-    pub(super) told: Told,
+    pub(super) remark: Remark,
     pub(super) via: String,
     pub(super) difference: Difference,
 }
@@ -59,7 +59,7 @@ impl Change {
             Difference::Added { after, .. } => ("added", None, Some(after)),
             Difference::Changed { before, after, .. } => ("changed", Some(before), Some(after)),
         };
-        let mut json = self.told.json();
+        let mut json = self.remark.json();
         json["via"] = self.via.clone().into();
         json["change"] = change.into();
         for (name, value) in [("before", before), ("after", after)] {
@@ -74,7 +74,7 @@ impl Change {
 /// One line for people.
 impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.told.fmt(f)
+        self.remark.fmt(f)
     }
 }
 

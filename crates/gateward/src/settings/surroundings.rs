@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use super::problem::Problem;
-use crate::product::Release;
+use crate::release::Release;
 
 /// The cluster's domain, where nobody says another.
 const CLUSTER_DOMAIN: &str = "cluster.local";

@@ -14,6 +14,7 @@
 mod draw;
 mod meaning;
 mod node;
+mod object_schema;
 mod objects;
 mod round_trips;
 mod shrink;

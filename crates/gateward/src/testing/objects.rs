@@ -10,7 +10,8 @@ use proptest::test_runner::TestRunner;
 use serde_json::{Map, Value, json};
 
 use super::draw::Dice;
-use super::node::{Node, Reader};
+use super::node::Reader;
+use super::object_schema::ObjectSchema;
 use super::shrink::Shrinking;
 use super::unknown;
 use super::vocabulary::Vocabulary;
@@ -102,7 +103,7 @@ pub struct Objects {
     schema: Value,
     vocabulary: Vocabulary,
     strangers: Strangers,
-    kind: Option<Arc<Kind>>,
+    kind: Option<Arc<ObjectSchema>>,
 }
 
 /// Members that the schema doesn't know.
@@ -111,22 +112,6 @@ enum Strangers {
     None,
     /// With these names.
     Named(Vec<String>),
-}
-
-/// What is worked out once of a version.
-#[derive(Debug)]
-pub(super) struct Kind {
-    pub node: Node,
-    schema: Schema,
-}
-
-impl Kind {
-    /// Whether the object is still one, whatever it holds that the schema doesn't know.
-    pub(super) fn admits(&self, object: &Value) -> bool {
-        let mut known = object.clone();
-        self.node.prune(&mut known);
-        object["apiVersion"].is_string() && object["kind"].is_string() && self.schema.validate(&known).is_empty()
-    }
 }
 
 impl Objects {
@@ -181,15 +166,15 @@ impl Objects {
     }
 
     #[allow(clippy::panic, reason = "a schema that can't be compiled is a mistake of the test")]
-    pub(super) fn kind(&self) -> Arc<Kind> {
+    pub(super) fn kind(&self) -> Arc<ObjectSchema> {
         if let Some(kind) = &self.kind {
             return Arc::clone(kind);
         }
         let schema = Schema::compile(&self.schema).unwrap_or_else(|error| panic!("{error}"));
-        Arc::new(Kind { node: Reader::new(&self.vocabulary).node(&self.schema, 0), schema })
+        Arc::new(ObjectSchema { node: Reader::new(&self.vocabulary).node(&self.schema, 0), schema })
     }
 
-    fn draw(&self, kind: &Kind, dice: &mut Dice) -> Value {
+    fn draw(&self, kind: &ObjectSchema, dice: &mut Dice) -> Value {
         let Value::Object(mut object) = dice.value(&kind.node) else { return Value::Null };
         object.extend(self.types.clone());
         object.insert("metadata".into(), metadata(dice));

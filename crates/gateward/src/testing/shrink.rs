@@ -5,12 +5,12 @@ use std::sync::Arc;
 use proptest::strategy::ValueTree;
 use serde_json::Value;
 
-use super::objects::Kind;
+use super::object_schema::ObjectSchema;
 
 /// An object, and where it is cut next.
 #[derive(Debug, Clone)]
 pub struct Shrinking {
-    kind: Arc<Kind>,
+    kind: Arc<ObjectSchema>,
     object: Value,
     /// Before the last cut.
     whole: Option<Value>,
@@ -26,7 +26,7 @@ enum Progress {
 }
 
 impl Shrinking {
-    pub(super) fn new(kind: Arc<Kind>, object: Value) -> Self {
+    pub(super) fn new(kind: Arc<ObjectSchema>, object: Value) -> Self {
         Self { kind, object, whole: None, next: 0, progress: Progress::None }
     }
 
