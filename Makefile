@@ -13,7 +13,7 @@ QUEUE_LOADS := test-rotation test-writer test-rollouts test-idle
 QUEUE_OTHERS := test-cluster test-install test-rbac test-fuzz
 PARTS := $(COMPUTING) $(QUEUE_LOADS) $(QUEUE_OTHERS)
 QUEUES := queue-loads queue-others
-.PHONY: help run cluster test build-tests test-versions $(PARTS) $(QUEUES) lint format deny docs generate shape bench clean
+.PHONY: help run cluster test build-tests test-versions $(PARTS) $(QUEUES) lint format deny docs generate bench clean
 
 help: ## List the recipes
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -140,9 +140,6 @@ generate: ## Write what is generated: CRDs, parts of the chart, rule catalogue, 
 	$(CARGO) xtask generate chart
 	$(CARGO) run --quiet --package gateward-cli -- rules --output markdown > docs/rules.md.new && mv docs/rules.md.new docs/rules.md
 	$(CARGO) run --quiet --package gateward-cli -- generate cli-reference > docs/cli.md.new && mv docs/cli.md.new docs/cli.md
-
-shape: ## The figures of the tree: lengths, documentation, possible panics
-	$(CARGO) xtask shape
 
 bench: ## Latency, CPU, allocations and memory, beside a handler that does nothing
 	$(CARGO) run --release --package gateward-bench --bin in-process

@@ -1,13 +1,12 @@
-//! Generates what is kept in the repository and measures its shape.
+//! Generates the files of the repository that follow from the code: CRDs and parts of the Helm chart.
 
 mod chart;
 mod crds;
-mod shape;
 
 use clap::{Parser, Subcommand};
 
 #[derive(Parser)]
-#[command(about = "Generates what is kept in the repository and measures its shape.")]
+#[command(about = "Generates CRDs and parts of the Helm chart from the code.")]
 struct Arguments {
     #[command(subcommand)]
     task: Task,
@@ -18,8 +17,6 @@ enum Task {
     /// Write generated files.
     #[command(subcommand)]
     Generate(Generated),
-    /// Print how long files and functions are, and how well they are documented.
-    Shape,
 }
 
 #[derive(Subcommand)]
@@ -34,6 +31,5 @@ fn main() -> anyhow::Result<()> {
     match Arguments::parse().task {
         Task::Generate(Generated::Crds) => crds::write(),
         Task::Generate(Generated::Chart) => chart::write(),
-        Task::Shape => shape::print(),
     }
 }
