@@ -50,10 +50,11 @@ TOOL_TESTS := $(filter-out $(CONVERSION_TESTS) $(COST_TESTS) $(RULE_TESTS) $(LIS
 	$(IDLE_TESTS) $(CLUSTER_TESTS) $(IN_CLUSTER_TESTS),$(ALL_TESTS))
 named = $(foreach name,$(filter $(1),$(ALL_TESTS)),--test $(name))
 
-test: ## Run all tests
+test: ## Run all tests; ends with those that were skipped
 	$(MAKE) build-tests
-	$(MAKE) $(COMPUTING)
-	$(MAKE) --jobs=2 $(QUEUES)
+	log=$$(mktemp) && trap 'rm -f "$$log"' EXIT; \
+	{ $(MAKE) $(COMPUTING) && $(MAKE) --jobs=2 $(QUEUES); } 2>&1 | tee "$$log" && \
+	{ grep -oE '(skipped: [a-z_]+: .* is absent|fuzz: skipped, .*)$$' "$$log" || echo 'no test was skipped'; }
 
 build-tests:
 	testbed/build.sh
@@ -61,8 +62,8 @@ build-tests:
 	fuzz/run.sh --no-run
 
 # Lines of two queues would run into each other.
-$(QUEUES): SHELL := /bin/bash
-$(QUEUES): .SHELLFLAGS := -o pipefail -c
+test $(QUEUES): SHELL := /bin/bash
+test $(QUEUES): .SHELLFLAGS := -o pipefail -c
 queue-loads: QUEUE := $(QUEUE_LOADS)
 queue-others: QUEUE := $(QUEUE_OTHERS)
 $(QUEUES): queue-%:

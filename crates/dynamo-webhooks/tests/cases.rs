@@ -1,7 +1,6 @@
 //! Every case of the rule books that our webhooks answer, through `Registry::answer`.
 //!
-//! Verdict, paths, counts of findings and of warnings are compared, and for defaulting the patched object. Skipped
-//! where the cases don't lie beside the project.
+//! Verdict, paths, counts of findings and of warnings are compared, and for defaulting the patched object.
 
 #![allow(clippy::panic, clippy::expect_used, reason = "assertions of tests")]
 
@@ -45,14 +44,10 @@ impl Tally {
 
 #[test]
 fn every_case_is_answered_as_the_rule_books_say() {
-    let Some(folder) = folder() else {
-        println!("skipped: there are no cases beside the project");
-        return;
-    };
     let registry = dynamo_webhooks::registry();
     let mut failed = Vec::new();
     for file in FILES {
-        let tally = Tally::of(&Case::ours(&folder, file), &registry);
+        let tally = Tally::of(&Case::ours(&folder(), file), &registry);
         let (passed, documented) = (tally.passed, tally.documented);
         println!("{file}: {passed} passed, {} failed, {documented} documented", tally.failed.len());
         failed.extend(tally.failed);

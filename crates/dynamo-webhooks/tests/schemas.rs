@@ -26,14 +26,10 @@ fn schemas() -> BTreeMap<GroupVersionKind, Schema> {
 }
 
 /// The cases of our kinds and eras. The schema of a DynamoModel is of all eras, and so is that of a v1alpha1 request.
-fn cases() -> Option<Vec<Case>> {
-    let Some(folder) = folder() else {
-        println!("skipped: there are no cases beside the project");
-        return None;
-    };
-    let cases = FILES.iter().flat_map(|file| Case::of_file(&folder.join(file)));
+fn cases() -> Vec<Case> {
+    let cases = FILES.iter().flat_map(|file| Case::of_file(&folder().join(file)));
     let is_ours = |case: &Case| case.era == "N" || case.kind == "DynamoModel" || case.version() == "v1alpha1";
-    Some(cases.filter(is_ours).filter(|case| case.operation != "DELETE").collect())
+    cases.filter(is_ours).filter(|case| case.operation != "DELETE").collect()
 }
 
 /// What the API server makes of a case before any webhook is asked.
@@ -68,7 +64,7 @@ fn steps(path: &str) -> String {
 
 #[test]
 fn the_schema_refuses_what_the_cases_say() {
-    let Some(cases) = cases() else { return };
+    let cases = cases();
     let schemas = schemas();
     let mut compared = 0;
     for case in cases.iter().filter(|case| matches!(case.stage, Stage::Schema | Stage::Cel)) {
@@ -96,7 +92,7 @@ const REFUSED_BY_THE_SCHEMA_TOO: [&str; 1] = ["SHARED-42"];
 
 #[test]
 fn the_schema_lets_pass_what_the_webhooks_are_asked_about() {
-    let Some(cases) = cases() else { return };
+    let cases = cases();
     let schemas = schemas();
     let mut compared = 0;
     for case in cases.iter().filter(|case| case.stage == Stage::Webhook && case.is_ours()) {

@@ -1,5 +1,4 @@
-//! The cases that come with the rule book, skipped where they don't lie beside the project, and our own in `cases/`: one
-//! JSON object a line.
+//! The cases of the rule book in `tests/cases/`, and our own in `tests/conversion/cases/`: one JSON object a line.
 //!
 //! Our own say more: `via` may be a list, `edit` changes the object after the first conversion (`value` is written at
 //! `path`, without one it is taken out), what `expect_present` lists is there even where it is empty, and what
@@ -22,19 +21,14 @@ const DEVIATIONS: [(&str, &str); 3] = [
     ("conv-rt-03", "a bare prefill or decode comes back as it was written (the loss of section 2.8, row 1, is kept)"),
 ];
 
-fn of_file(file: &Path) -> Option<Vec<Value>> {
-    let text = std::fs::read_to_string(file).ok()?;
+fn of_file(file: &Path) -> Vec<Value> {
+    let text = std::fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
     let line = |line: &str| serde_json::from_str(line).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-    Some(text.lines().map(line).collect())
+    text.lines().map(line).collect()
 }
 
-fn of_the_book() -> Option<Vec<Value>> {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/cases/dynamo-conversion.jsonl");
-    let cases = of_file(&file);
-    if cases.is_none() {
-        println!("skipped: there are no cases beside the project");
-    }
-    cases
+fn of_the_book() -> Vec<Value> {
+    of_file(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/dynamo-conversion.jsonl"))
 }
 
 fn our_own() -> Vec<Value> {
@@ -42,8 +36,7 @@ fn our_own() -> Vec<Value> {
     let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     files
         .filter(|file| file.extension().is_some_and(|found| found == "jsonl"))
-        .filter_map(|file| of_file(&file))
-        .flatten()
+        .flat_map(|file| of_file(&file))
         .collect()
 }
 
@@ -65,8 +58,7 @@ fn skipped(case: &Value) -> Option<String> {
 
 #[test]
 fn the_cases_of_the_rule_book_hold() {
-    let Some(cases) = of_the_book() else { return };
-    all_hold(&cases, contradictions);
+    all_hold(&of_the_book(), contradictions);
 }
 
 #[test]

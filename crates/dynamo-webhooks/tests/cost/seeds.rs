@@ -15,8 +15,8 @@ pub struct Seed {
     pub object: Value,
 }
 
-/// All of them: the examples of the catalogue, the cases of conversion, and the published manifests where they lie
-/// beside the project; each also as conversion makes it, with its annotations.
+/// All of them: the examples of the catalogue, the cases of conversion, and the published manifests of
+/// `../shared/corpus` where it is there; each also as conversion makes it, with its annotations.
 pub fn all(registry: &Registry) -> Vec<Seed> {
     let crate_folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut seeds = Vec::new();

@@ -13,7 +13,7 @@ fn is_ours(case: &Case) -> bool {
 }
 
 async fn every_case_is_answered_as_the_rule_books_say(sandbox: Sandbox) {
-    let Some(cases) = Case::all() else { return };
+    let cases = Case::all();
     let (mut agreed, mut failed) = (0, Vec::new());
     for case in cases.iter().filter(|case| is_ours(case)) {
         match case.disagreement(&case.ask(&sandbox).await, case.expect.error_fields.clone()) {

@@ -39,7 +39,7 @@ const DECIDED_BEFORE: [(&str, &str); 5] = [
 ];
 
 async fn every_case_is_answered_as_the_rule_books_say(sandbox: Sandbox) {
-    let Some(cases) = Case::all() else { return };
+    let cases = Case::all();
     let (mut agreed, mut failed) = (0, Vec::new());
     for case in cases.iter().filter(|case| is_ours(case)) {
         let disagreement = case.disagreement(&case.ask(&sandbox).await, wanted(case));
