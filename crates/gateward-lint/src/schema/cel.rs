@@ -3,8 +3,16 @@
 use gateward_core::{FieldPath, Segment};
 use serde_json::Value;
 
-use super::node::{Asked, Node};
-use super::{MAX_DEPTH, Write};
+use super::node::{Asked, MAX_DEPTH, Node};
+
+/// How an object is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Write {
+    /// For the first time.
+    Creation,
+    /// In place of a stored one.
+    Update,
+}
 
 /// A CEL rule that the API server would evaluate on a node of the object.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,11 +3,13 @@
 use regex::Regex;
 use serde_json::{Map, Number, Value};
 
+use super::error::SchemaError;
 use super::format::Format;
 use super::node::{
-    Additional, Asked, Bound, Embedded, Kind, ListType, Logic, Node, Nullable, Reach, Rule, Unique, Unknown, Values,
+    Additional, Asked, Bound, Embedded, Kind, ListType, Logic, MAX_DEPTH, Node, Nullable, Reach, Rule, Unique, Unknown,
+    Values,
 };
-use super::{MAX_DEPTH, SchemaError, metadata, pattern};
+use super::{metadata, pattern};
 
 /// A schema member that is being read, with the path to it.
 struct At<'s> {

@@ -3,7 +3,9 @@
 use gateward_core::{FieldPath, Segment};
 use serde_json::Value;
 
-use super::{Schema, SchemaError, SchemaFault, SchemaFinding};
+use super::Schema;
+use super::error::SchemaError;
+use super::finding::{SchemaFault, SchemaFinding};
 
 /// One version of a CRD.
 #[derive(Debug, Clone)]

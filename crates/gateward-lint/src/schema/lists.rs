@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::finding::SchemaFault;
 use super::node::{ListType, Node, Unique};
-use super::validate::Walk;
+use super::walk::Walk;
 
 pub(super) fn check(node: &Node, items: &[Value], walk: &mut Walk) {
     match &node.list {

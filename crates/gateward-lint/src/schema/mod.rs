@@ -22,6 +22,7 @@ mod cel;
 mod compile;
 mod crd;
 mod defaults;
+mod error;
 mod finding;
 mod format;
 mod lists;
@@ -31,42 +32,22 @@ mod node;
 mod pattern;
 mod validate;
 mod values;
+mod walk;
 
-pub use cel::CelRule;
+pub use cel::{CelRule, Write};
 pub use crd::{StatusWrites, VersionSchema, from_crd};
+pub use error::SchemaError;
 pub use finding::{SchemaFault, SchemaFinding};
 pub use naming::malformed_metadata;
 
 use defaults::Nulls;
-use node::Node;
+use node::{MAX_DEPTH, Node};
 use serde_json::Value;
-
-/// How deep schemas and objects may nest. Deeper nodes are not looked at; the API server's decoder stops far earlier.
-const MAX_DEPTH: usize = 200;
-
-/// A schema that can't be used.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{path}: {message}")]
-pub struct SchemaError {
-    /// The place in the schema.
-    pub path: String,
-    /// What is wrong there.
-    pub message: String,
-}
 
 /// A structural schema, compiled once.
 #[derive(Debug, Clone)]
 pub struct Schema {
     root: Node,
-}
-
-/// How an object is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Write {
-    /// For the first time.
-    Creation,
-    /// In place of a stored one.
-    Update,
 }
 
 impl Schema {

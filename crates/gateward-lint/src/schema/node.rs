@@ -7,6 +7,9 @@ use serde_json::{Number, Value};
 
 use super::format::Format;
 
+/// How deep schemas and objects may nest. Deeper nodes are not looked at; the API server's decoder stops far earlier.
+pub(super) const MAX_DEPTH: usize = 200;
+
 /// A node.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Node {

@@ -1,19 +1,17 @@
-//! Judging an object by a schema.
+//! Validates an object against a schema.
 
-use gateward_core::{FieldPath, Segment};
+use gateward_core::Segment;
 use serde_json::{Map, Value};
 
 use super::finding::{SchemaFault, SchemaFinding};
-use super::node::{Additional, Embedded, Kind, Node, Nullable, Unknown};
-use super::{MAX_DEPTH, lists, values};
-
-/// How many findings are kept; a hostile object has no end of them.
-const MOST: usize = 256;
+use super::node::{Additional, Embedded, Kind, MAX_DEPTH, Node, Nullable, Unknown};
+use super::walk::Walk;
+use super::{lists, values};
 
 pub(super) fn object(root: &Node, object: &Value) -> Vec<SchemaFinding> {
     let mut walk = Walk::default();
     walk.node(root, object, None);
-    walk.findings
+    walk.into_findings()
 }
 
 /// What is new in `object`: a node that is as it was may stay as it was, and so may repeated items where the old object
@@ -21,54 +19,24 @@ pub(super) fn object(root: &Node, object: &Value) -> Vec<SchemaFinding> {
 pub(super) fn update(root: &Node, old: &Value, new: &Value) -> Vec<SchemaFinding> {
     let mut walk = Walk::default();
     walk.node(root, new, Some(old));
+    let mut findings = walk.into_findings();
     if object(root, old).iter().any(SchemaFinding::is_repetition) {
-        walk.findings.retain(|finding| !finding.is_repetition());
+        findings.retain(|finding| !finding.is_repetition());
     }
-    walk.findings
-}
-
-/// The walk through an object: where it stands, and what it found. Paths are only made for findings.
-#[derive(Default)]
-pub(super) struct Walk {
-    path: Vec<Segment>,
-    findings: Vec<SchemaFinding>,
-    since: Since,
-}
-
-/// Whether the node is as it was before an update.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Since {
-    #[default]
-    Changed,
-    Unchanged,
+    findings
 }
 
 impl Walk {
-    pub(super) fn add(&mut self, fault: SchemaFault) {
-        // What the schema doesn't know was never stored.
-        let tolerated = self.since == Since::Unchanged && fault != SchemaFault::UnknownField;
-        if !tolerated && self.findings.len() < MOST {
-            self.findings.push(SchemaFinding { path: self.path.iter().cloned().collect::<FieldPath>(), fault });
-        }
-    }
-
-    pub(super) fn below(&mut self, step: Segment, visit: impl FnOnce(&mut Self)) {
-        self.path.push(step);
-        visit(self);
-        self.path.pop();
-    }
-
     fn node(&mut self, node: &Node, value: &Value, old: Option<&Value>) {
-        let since = self.since;
         if old == Some(value) {
-            self.since = Since::Unchanged;
+            self.unchanged(|walk| walk.check(node, value, old));
+        } else {
+            self.check(node, value, old);
         }
-        self.judge(node, value, old);
-        self.since = since;
     }
 
-    fn judge(&mut self, node: &Node, value: &Value, old: Option<&Value>) {
-        if self.path.len() > MAX_DEPTH || (value.is_null() && node.nullable == Nullable::Yes) {
+    fn check(&mut self, node: &Node, value: &Value, old: Option<&Value>) {
+        if self.depth() > MAX_DEPTH || (value.is_null() && node.nullable == Nullable::Yes) {
             return;
         }
         if let Some(fault) = wrong_type(node, value) {
@@ -167,7 +135,7 @@ impl Walk {
 fn fits(schema: &Node, value: &Value) -> bool {
     let mut walk = Walk::default();
     walk.node(schema, value, None);
-    walk.findings.is_empty()
+    walk.into_findings().is_empty()
 }
 
 /// A DNS label of at most 63 characters that begins with a letter, in mixed case.

@@ -4,7 +4,7 @@ use serde_json::{Number, Value};
 
 use super::finding::SchemaFault;
 use super::node::{Bound, Reach, Values};
-use super::validate::Walk;
+use super::walk::Walk;
 
 pub(super) fn check(values: &Values, value: &Value, walk: &mut Walk) {
     if !values.accepted.is_empty() && !values.accepted.iter().any(|accepted| is_same(accepted, value)) {

@@ -3,8 +3,10 @@
 use serde_json::{Map, Value};
 
 use super::compose::Composed;
+use super::finding::{SyntaxFinding, SyntaxKind};
+use super::limits::MAX_DEPTH;
+use super::span::Span;
 use super::tree::{KeyRole, NodeId, NodeKind, Tree};
-use super::{MAX_DEPTH, Span, SyntaxFinding, SyntaxKind};
 
 /// How much aliases may repeat in one document, in bytes of text and [`NODE_COST`] a node. The API server takes no
 /// object half as large.

@@ -7,10 +7,13 @@ use std::ops::Range;
 use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError, StructureStyle};
 use serde_json::Value;
 
+use super::finding::{SyntaxFinding, SyntaxKind};
+use super::limits::MAX_DEPTH;
+use super::region::{Region, RegionStyle};
 use super::scalar::{self, Scalar, Tag};
+use super::span::Span;
 use super::text::Chunk;
 use super::tree::{Key, KeyRole, NodeId, NodeKind, Tree};
-use super::{MAX_DEPTH, Span, SyntaxFinding, SyntaxKind};
 
 /// One document before its aliases are followed.
 #[derive(Default)]
@@ -23,21 +26,6 @@ pub(super) struct Composed {
     pub(super) has_aliases: bool,
     /// Text follows the end of the document.
     pub(super) followed_by: Option<Span>,
-}
-
-/// A stretch of a chunk, by its own offsets.
-pub(super) struct Region {
-    pub(super) bytes: Range<usize>,
-    pub(super) style: RegionStyle,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum RegionStyle {
-    Plain,
-    SingleQuoted,
-    DoubleQuoted,
-    Block,
-    Flow,
 }
 
 /// Reads the first document of `chunk`, of at most `max_nodes` nodes.
@@ -266,17 +254,6 @@ impl Composer<'_> {
 
     fn mark_region(&mut self, style: RegionStyle, bytes: Range<usize>) {
         self.composed.regions.push(Region { bytes, style });
-    }
-}
-
-impl RegionStyle {
-    fn of(style: ScalarStyle) -> Self {
-        match style {
-            ScalarStyle::Plain => RegionStyle::Plain,
-            ScalarStyle::SingleQuoted => RegionStyle::SingleQuoted,
-            ScalarStyle::DoubleQuoted => RegionStyle::DoubleQuoted,
-            ScalarStyle::Literal | ScalarStyle::Folded => RegionStyle::Block,
-        }
     }
 }
 

@@ -1,7 +1,8 @@
 //! What is wrong with a text before anybody asks what it means.
 
-use super::Span;
-use crate::diagnostic::Severity;
+use gateward_core::Severity;
+
+use super::span::Span;
 
 /// Something that keeps a document from being read, or that kubectl would read in another way than its author thinks.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,8 +3,10 @@
 use serde_json::{Number, Value};
 
 use super::compose::Composed;
+use super::finding::{SyntaxFinding, SyntaxKind};
+use super::limits::MAX_DEPTH;
+use super::span::Span;
 use super::tree::{Key, KeyRole, NodeId, NodeKind};
-use super::{MAX_DEPTH, Span, SyntaxFinding, SyntaxKind};
 
 /// Reads JSON values, one after the other, out of `text`, which starts at byte `offset` of its file.
 pub(super) struct JsonReader<'t> {

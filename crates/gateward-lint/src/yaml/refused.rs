@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::compose::{Region, RegionStyle};
+use super::finding::{SyntaxFinding, SyntaxKind};
+use super::region::{Region, RegionStyle};
 use super::text::Chunk;
-use super::{SyntaxFinding, SyntaxKind};
 
 /// A `%` line before the document. kubectl cuts the text at the `---` that must follow, and is left with a document
 /// that is none.

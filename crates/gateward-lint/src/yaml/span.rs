@@ -82,7 +82,7 @@ pub(super) fn count_lines(text: &str) -> usize {
     text.bytes().filter(|&byte| byte == b'\n').count()
 }
 
-/// Texts are far below 4 GiB, see [`super::MAX_BYTES`].
+/// Texts are far below 4 GiB, see [`super::limits::MAX_BYTES`].
 fn narrow(offset: usize) -> u32 {
     u32::try_from(offset).unwrap_or(u32::MAX)
 }

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::span::count_lines;
-use super::{Span, SyntaxFinding, SyntaxKind};
+use super::finding::{SyntaxFinding, SyntaxKind};
+use super::span::{Span, count_lines};
 
 /// A text of the same length as the file, byte for byte, with a `?` in place of each byte that is not UTF-8.
 pub(super) struct Text {

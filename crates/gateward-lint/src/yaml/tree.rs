@@ -2,7 +2,8 @@
 
 use gateward_core::{FieldPath, Segment};
 
-use super::Span;
+use super::limits::MAX_DEPTH;
+use super::span::Span;
 
 /// The nodes of one document in the order of the text. The first is the root.
 #[derive(Debug, Clone, Default)]
@@ -166,7 +167,7 @@ impl Tree {
     }
 
     fn merged_member(&self, merged: NodeId, name: &str, level: usize) -> Option<NodeId> {
-        if level >= super::MAX_DEPTH {
+        if level >= MAX_DEPTH {
             return None;
         }
         let merged = self.resolved(merged);

@@ -17,8 +17,10 @@ mod build;
 mod compose;
 mod finding;
 mod json;
+mod limits;
 mod order;
 mod refused;
+mod region;
 mod scalar;
 mod span;
 mod text;
@@ -30,22 +32,15 @@ use gateward_core::{FieldPath, Ordered};
 use serde_json::Value;
 
 pub use finding::{SyntaxFinding, SyntaxKind};
+pub use limits::{MAX_BYTES, MAX_DEPTH};
 pub use span::Span;
 pub use tree::Place;
 
 use compose::Composed;
 use json::JsonReader;
+use limits::MAX_NODES;
 use text::{Chunk, Text};
 use tree::Tree;
-
-/// The longest text that is read.
-pub const MAX_BYTES: usize = 32 << 20;
-
-/// How deep a document may nest.
-pub const MAX_DEPTH: usize = 256;
-
-/// How many nodes a text may hold.
-const MAX_NODES: usize = 4_000_000;
 
 /// A text that was read.
 #[derive(Debug, Clone)]
