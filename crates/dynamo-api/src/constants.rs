@@ -51,15 +51,15 @@ pub const GPU_RESOURCE: &str = "nvidia.com/gpu";
 /// The Dynamo namespace of components that use the global one.
 pub const GLOBAL_DYNAMO_NAMESPACE: &str = "dynamo";
 
-/// Annotation of a graph that holds what the other version's spec cannot say.
+/// Annotation of a graph that holds the fields that the other version's spec doesn't have.
 pub const GRAPH_SPEC_STASH: &str = "nvidia.com/dgd-spec";
-/// Annotation of a graph that holds what the other version's status cannot say.
+/// Annotation of a graph that holds the fields that the other version's status doesn't have.
 pub const GRAPH_STATUS_STASH: &str = "nvidia.com/dgd-status";
-/// Annotation of a component that holds what the other version's spec cannot say.
+/// Annotation of a component that holds the fields that the other version's spec doesn't have.
 pub const COMPONENT_SPEC_STASH: &str = "nvidia.com/dcd-spec";
-/// Annotation of a component that holds what the other version's status cannot say.
+/// Annotation of a component that holds the fields that the other version's status doesn't have.
 pub const COMPONENT_STATUS_STASH: &str = "nvidia.com/dcd-status";
-/// Annotation of a request that holds what the other version's spec cannot say.
+/// Annotation of a request that holds the fields that the other version's spec doesn't have.
 pub const REQUEST_SPEC_STASH: &str = "nvidia.com/dgdr-spec";
-/// Annotation of a request that holds what the other version's status cannot say.
+/// Annotation of a request that holds the fields that the other version's status doesn't have.
 pub const REQUEST_STATUS_STASH: &str = "nvidia.com/dgdr-status";

@@ -1,7 +1,8 @@
 //! The `nvidia.com` kinds of the Dynamo Operator, in every served version, and their CRDs.
 //!
-//! Each version has its own family of owned types, [`v1alpha1`] and [`v1beta1`]; what has the same shape in both
-//! stands in [`parts`], [`meta`] and [`pod`] and is exported from both. Reading follows the Go types of the API:
+//! Each version has its own family of owned types, [`v1alpha1`] and [`v1beta1`]; types of one shape
+//! in both are in [`parts`], [`meta`] and [`pod`], and both versions export them. Reading follows the Go types of the
+//! API:
 //!
 //! - a member that is absent reads as its zero value (`None`, empty), and so does `null`;
 //! - an unknown member is ignored, an unknown value of an enumeration is kept as it is;

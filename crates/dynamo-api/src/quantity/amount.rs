@@ -136,7 +136,7 @@ impl Amount {
         self.trim();
     }
 
-    /// Drops what is below a billionth; whoever asks for a little gets at least that little.
+    /// Rounds up to a billionth, as apimachinery does, so that a positive amount never becomes zero.
     fn round_up(&mut self) {
         if self.exponent >= NANO || self.is_zero() {
             return;

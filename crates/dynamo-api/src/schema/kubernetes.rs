@@ -24,7 +24,7 @@ pub mod types {
     use schemars::{JsonSchema, Schema, SchemaGenerator};
     use serde_json::json;
 
-    /// A pod's spec with one more member, `mainContainer`, and nothing required but what stands in lists.
+    /// A pod's spec with one more member, `mainContainer`, and nothing required outside lists.
     pub struct ExtraPodSpec;
 
     impl JsonSchema for ExtraPodSpec {
@@ -45,7 +45,7 @@ pub mod types {
     }
 }
 
-/// Lists whose items are told apart by keys: type, member, keys.
+/// List maps: type, member, keys.
 const KEYED_LISTS: &[(&str, &str, &[&str])] = &[
     ("Container", "env", &["name"]),
     ("Container", "ports", &["containerPort", "protocol"]),
@@ -67,7 +67,7 @@ const KEYED_LISTS: &[(&str, &str, &[&str])] = &[
     ("ResourceRequirements", "claims", &["name"]),
 ];
 
-/// Lists without repetition: type, member. All lists that stand in neither table are replaced as a whole.
+/// Sets: type, member. Lists in neither table are atomic.
 const SETS: &[(&str, &str)] =
     &[("ContainerRestartRuleOnExitCodes", "values"), ("PodFailurePolicyOnExitCodesRequirement", "values")];
 
@@ -167,7 +167,7 @@ fn fill_in(keywords: &mut Map<String, Value>, member: &str, default: &str) {
     }
 }
 
-/// Says how a list is merged.
+/// Sets how a list is merged.
 fn merge_list(kind: &str, name: &str, list: &mut Value) {
     let keywords = object(list);
     let list_type = if SETS.contains(&(kind, name)) {

@@ -222,7 +222,7 @@ impl Version {
         self
     }
 
-    /// Users are told to write v1beta1.
+    /// The deprecation warning names v1beta1.
     fn deprecated(mut self, kind: &str) -> Self {
         self.0["deprecated"] = json!(true);
         self.0["deprecationWarning"] =

@@ -1,6 +1,6 @@
 //! The CustomResourceDefinitions, made from the types.
 //!
-//! The types give names, JSON types and descriptions. What a type cannot say is laid over it here: `v1alpha1` and
+//! The types give names, JSON types and descriptions. This module adds what a Rust type can't express: `v1alpha1` and
 //! `v1beta1` state which members are required, their limits and defaults; [`rules`] states the CEL rules;
 //! [`kubernetes`] brings the embedded Kubernetes types into the form that the API server accepts; [`manifest`] states
 //! names, columns and subresources.
@@ -16,7 +16,7 @@ mod v1beta1;
 
 pub use manifest::definitions;
 
-/// The types and what is laid over them don't fit together, for example because a member was renamed.
+/// The added constraints don't match the types, for example because a member was renamed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the schemas don't fit the types: {}", .0.join("; "))]
 pub struct Mismatch(pub Vec<String>);

@@ -1,4 +1,4 @@
-//! One place in a schema, and what can be laid over it.
+//! A node of a schema, and the constraints that can be added to it.
 
 use serde_json::{Map, Value, json};
 
@@ -59,7 +59,7 @@ impl<'a> Node<'a> {
         self
     }
 
-    /// Says which members must be there; replaces what was said before.
+    /// Sets the required members, in place of earlier ones.
     pub fn required(&mut self, names: &[&str]) -> &mut Self {
         for name in names {
             self.property(name);
@@ -112,12 +112,12 @@ impl<'a> Node<'a> {
         self.set("maxProperties", json!(most))
     }
 
-    /// Names the values that a string may have; replaces what the type says.
+    /// Sets the `enum` of a string, in place of the type's.
     pub fn one_of(&mut self, values: &[&str]) -> &mut Self {
         self.set("enum", json!(values))
     }
 
-    /// Says how an integer or string is to be read, for example `date-time`.
+    /// Sets the `format` of an integer or string, for example `date-time`.
     pub fn format(&mut self, format: &str) -> &mut Self {
         self.set("format", json!(format))
     }
@@ -128,7 +128,7 @@ impl<'a> Node<'a> {
         self
     }
 
-    /// Makes a list a map whose items are told apart by these members.
+    /// Makes a list a map with these keys.
     pub fn keyed_by(&mut self, keys: &[&str]) -> &mut Self {
         self.set("x-kubernetes-list-type", json!("map")).set("x-kubernetes-list-map-keys", json!(keys))
     }

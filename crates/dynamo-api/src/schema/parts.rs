@@ -38,7 +38,7 @@ pub fn dns_label(name: &mut Node) {
     name.length(1, 63).pattern(DNS_LABEL);
 }
 
-/// What both versions say about the members that components of both have.
+/// Constraints on members of components that both versions have.
 pub fn component(component: &mut Node) {
     component.property("runtimeVersionOverride").pattern(RUNTIME_VERSION);
     component.property("replicas").minimum(0);
@@ -47,7 +47,7 @@ pub fn component(component: &mut Node) {
     component.rule(&MIN_AVAILABLE_WITHIN_REPLICAS).rule(&MIN_AVAILABLE_STAYS);
 }
 
-/// Types that stand in components.
+/// Types used in components.
 pub fn component_parts(types: &mut Types) {
     types.edit::<Multinode>().property("nodeCount").minimum(2).default(2);
     types.edit::<ModelReference>().required(&["name"]);
@@ -104,7 +104,7 @@ pub fn failover(failover: &mut Node, default_mode: &str) {
     failover.property("numShadows").minimum(1).default(1);
 }
 
-/// Types that stand in graphs.
+/// Types used in graphs.
 pub fn graph_parts(types: &mut Types) {
     types.edit::<Restart>().required(&["id"]).property("id").min_length(1);
     types.edit::<RestartStrategy>().property("type").default("Sequential");
@@ -118,12 +118,12 @@ pub fn graph_parts(types: &mut Types) {
     policy.rule(&ONE_TOPOLOGY_SOURCE).rule(&PREFERENCE_NEEDS_WEIGHT).rule(&WEIGHT_NEEDS_PREFERENCE);
 }
 
-/// What both versions say about the status of a graph.
+/// Constraints on the status of a graph in both versions.
 pub fn graph_status(status: &mut Node) {
     status.required(&["state"]).property("state").default("initializing");
 }
 
-/// Types that stand in the status of a graph.
+/// Types used in the status of a graph.
 pub fn graph_status_parts(types: &mut Types) {
     types.edit::<PlacementStatus>().property("score").minimum(0).maximum(1);
 }

@@ -1,6 +1,6 @@
-//! The CEL rules of the CRDs: what the API server judges without asking a webhook.
+//! The CEL rules of the CRDs, which the API server evaluates itself.
 //!
-//! Ids are those of the rule book. A rule that reads the same in both versions stands here once.
+//! Ids are those of the rule book. A rule that is the same in both versions is here once.
 
 use serde_json::{Value, json};
 
@@ -31,7 +31,7 @@ impl Rule {
         Self { id, expression, message, on: Occasion::Write }
     }
 
-    /// The rule as it stands in a CRD.
+    /// The rule as an entry of `x-kubernetes-validations`.
     pub fn to_value(&self) -> Value {
         match self.on {
             Occasion::Write => json!({"rule": self.expression, "message": self.message}),

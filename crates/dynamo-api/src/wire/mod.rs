@@ -16,7 +16,7 @@ pub trait Member: Sized {
     fn is_absent(&self) -> bool;
 }
 
-/// A value that can stand in an optional member.
+/// A value of an optional member.
 pub trait Part: for<'de> Deserialize<'de> {
     /// Whether Go would read this value as the zero value of a member that it omits when empty.
     fn is_unset(&self) -> bool {
@@ -93,7 +93,7 @@ pub fn null_as_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>
 /// Writes a number without a point where it is whole, as Go does.
 #[expect(clippy::ref_option, reason = "serde hands the field over so")]
 pub fn number<S: Serializer>(number: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
-    /// Up to here a double tells whole numbers apart.
+    /// Up to here a double represents integers exactly.
     const EXACT: f64 = 9_007_199_254_740_992.0;
     match *number {
         #[expect(clippy::cast_possible_truncation, reason = "a whole number within the limit")]

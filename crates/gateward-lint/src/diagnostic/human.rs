@@ -1,4 +1,4 @@
-//! For people: the look of rustc.
+//! Renders a diagnostic for a terminal, in the style of rustc.
 
 use std::ops::Range;
 
@@ -76,7 +76,7 @@ impl Parts {
         self.notes.iter().map(|(name, note)| Level::NOTE.with_name(*name).message(note.as_str()).into())
     }
 
-    /// What the renderer says of the place, and what it should say, where it did not get the whole line.
+    /// The location that the renderer prints, and the right one, if it got only a part of the line.
     fn corrected_place(&self, file: &str) -> Option<(String, String)> {
         let excerpt = self.excerpt.as_ref()?;
         let counted = 1 + excerpt.text[..excerpt.underlined.start].chars().count();

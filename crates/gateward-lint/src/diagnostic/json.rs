@@ -1,4 +1,4 @@
-//! For scripts: one compact object a line.
+//! Renders a diagnostic as one line of JSON.
 
 use gateward_core::terminal;
 use serde::Serialize;
@@ -39,6 +39,6 @@ pub fn json(diagnostic: &Diagnostic) -> String {
         message: &diagnostic.message,
         help: diagnostic.help.as_deref(),
     };
-    // Strings and numbers only: JSON can say all of it.
+    // Strings and numbers always serialize.
     terminal::json(&serde_json::to_string(&finding).unwrap_or_default()).into_owned()
 }

@@ -34,7 +34,7 @@ pub struct Diagnostic {
     pub path: FieldPath,
     /// The object; `None` for a finding about the file.
     pub object: Option<ObjectRef>,
-    /// What is wrong, as a sentence that stands alone.
+    /// What is wrong, as a complete sentence.
     pub message: String,
     /// What would be right.
     pub help: Option<Cow<'static, str>>,
@@ -58,7 +58,7 @@ pub struct ObjectRef {
     pub api_version: String,
     /// The kind.
     pub kind: String,
-    /// The namespace; empty where the manifest says none.
+    /// The namespace; empty if the manifest has none.
     pub namespace: String,
     /// The name, or `generateName`.
     pub name: String,

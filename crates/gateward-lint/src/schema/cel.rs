@@ -1,16 +1,16 @@
-//! CEL rules: which ones stand on the nodes of an object.
+//! The CEL rules that apply to an object.
 
 use gateward_core::{FieldPath, Segment};
 use serde_json::Value;
 
-use super::node::{Asked, MAX_DEPTH, Node};
+use super::node::{EvaluatedOn, MAX_DEPTH, SchemaNode};
 
-/// How an object is written.
+/// The kind of write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Write {
-    /// For the first time.
+    /// Creates an object.
     Creation,
-    /// In place of a stored one.
+    /// Updates a stored object.
     Update,
 }
 
@@ -21,11 +21,11 @@ pub struct CelRule {
     pub path: FieldPath,
     /// The expression.
     pub rule: String,
-    /// What the API server says where the rule fails.
+    /// The API server's message when the rule fails.
     pub message: String,
 }
 
-pub(super) fn rules_on(root: &Node, object: &Value, write: Write) -> Vec<CelRule> {
+pub(super) fn rules_on(root: &SchemaNode, object: &Value, write: Write) -> Vec<CelRule> {
     let mut rules = Vec::new();
     Collector { write, rules: &mut rules }.visit(root, object, &FieldPath::root(), MAX_DEPTH);
     rules
@@ -37,7 +37,7 @@ struct Collector<'r> {
 }
 
 impl Collector<'_> {
-    fn visit(&mut self, node: &Node, value: &Value, path: &FieldPath, depth: usize) {
+    fn visit(&mut self, node: &SchemaNode, value: &Value, path: &FieldPath, depth: usize) {
         if depth == 0 || value.is_null() {
             return;
         }
@@ -61,9 +61,12 @@ impl Collector<'_> {
         }
     }
 
-    fn take(&mut self, node: &Node, path: &FieldPath) {
-        let asked = node.rules.iter().filter(|rule| self.write == Write::Update || rule.asked == Asked::Always);
-        self.rules.extend(asked.map(|rule| CelRule {
+    fn take(&mut self, node: &SchemaNode, path: &FieldPath) {
+        let evaluated = node
+            .rules
+            .iter()
+            .filter(|rule| self.write == Write::Update || rule.evaluated_on == EvaluatedOn::EveryWrite);
+        self.rules.extend(evaluated.map(|rule| CelRule {
             path: path.clone(),
             rule: rule.expression.clone(),
             message: rule.message.clone(),

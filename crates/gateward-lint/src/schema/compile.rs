@@ -1,4 +1,4 @@
-//! From an `openAPIV3Schema` to nodes.
+//! Compiles an `openAPIV3Schema`.
 
 use regex::Regex;
 use serde_json::{Map, Number, Value};
@@ -6,8 +6,8 @@ use serde_json::{Map, Number, Value};
 use super::error::SchemaError;
 use super::format::Format;
 use super::node::{
-    Additional, Asked, Bound, Embedded, Kind, ListType, Logic, MAX_DEPTH, Node, Nullable, Reach, Rule, Unique, Unknown,
-    Values,
+    Additional, Bound, Embedded, EvaluatedOn, Kind, ListType, Logic, MAX_DEPTH, Nullable, Reach, Rule, SchemaNode,
+    Unique, Unknown, Values,
 };
 use super::{metadata, pattern};
 
@@ -22,19 +22,19 @@ struct At<'s> {
 /// Which part of a schema is read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Part {
-    /// The skeleton, which says what members there are.
+    /// The structural part, which specifies the members.
     Structure,
-    /// Within `allOf`, `anyOf`, `oneOf` and `not`, where values alone are judged.
+    /// Within `allOf`, `anyOf`, `oneOf` and `not`, which constrain values only.
     Values,
 }
 
-pub(super) fn root(schema: &Value) -> Result<Node, SchemaError> {
+pub(super) fn root(schema: &Value) -> Result<SchemaNode, SchemaError> {
     let mut node = node(schema, String::new(), 0, Part::Structure)?;
     metadata::complete(&mut node);
     Ok(node)
 }
 
-fn node(schema: &Value, path: String, depth: usize, part: Part) -> Result<Node, SchemaError> {
+fn node(schema: &Value, path: String, depth: usize, part: Part) -> Result<SchemaNode, SchemaError> {
     let fault = |message: &str| SchemaError { path: path.clone(), message: message.to_owned() };
     let schema = schema.as_object().ok_or_else(|| fault("a schema is an object"))?;
     if depth > MAX_DEPTH {
@@ -47,7 +47,7 @@ fn node(schema: &Value, path: String, depth: usize, part: Part) -> Result<Node, 
 }
 
 impl At<'_> {
-    fn node(&self) -> Result<Node, SchemaError> {
+    fn node(&self) -> Result<SchemaNode, SchemaError> {
         let mut node = self.plain_node()?;
         if node.embedded == Embedded::Yes {
             metadata::complete(&mut node);
@@ -55,8 +55,8 @@ impl At<'_> {
         Ok(node)
     }
 
-    fn plain_node(&self) -> Result<Node, SchemaError> {
-        Ok(Node {
+    fn plain_node(&self) -> Result<SchemaNode, SchemaError> {
+        Ok(SchemaNode {
             kind: self.kind()?,
             nullable: if self.flag("nullable") { Nullable::Yes } else { Nullable::No },
             properties: self.properties()?,
@@ -93,7 +93,7 @@ impl At<'_> {
         })
     }
 
-    fn properties(&self) -> Result<std::collections::BTreeMap<String, Node>, SchemaError> {
+    fn properties(&self) -> Result<std::collections::BTreeMap<String, SchemaNode>, SchemaError> {
         let members = self.schema.get("properties").and_then(Value::as_object);
         let compiled = members
             .into_iter()
@@ -112,15 +112,15 @@ impl At<'_> {
         }
     }
 
-    fn below(&self, schema: &Value, step: &str, part: Part) -> Result<Node, SchemaError> {
+    fn below(&self, schema: &Value, step: &str, part: Part) -> Result<SchemaNode, SchemaError> {
         node(schema, format!("{}/{step}", self.path), self.depth + 1, part)
     }
 
-    fn child(&self, member: &str, part: Part) -> Result<Option<Node>, SchemaError> {
+    fn child(&self, member: &str, part: Part) -> Result<Option<SchemaNode>, SchemaError> {
         self.schema.get(member).map(|schema| self.below(schema, member, part)).transpose()
     }
 
-    fn children(&self, member: &str) -> Result<Vec<Node>, SchemaError> {
+    fn children(&self, member: &str) -> Result<Vec<SchemaNode>, SchemaError> {
         let schemas = self.schema.get(member).and_then(Value::as_array);
         schemas.into_iter().flatten().map(|schema| self.below(schema, member, Part::Values)).collect()
     }
@@ -179,7 +179,11 @@ impl At<'_> {
     fn rules(&self) -> Vec<Rule> {
         let text = |rule: &Value, member: &str| rule.get(member).and_then(Value::as_str).unwrap_or_default().to_owned();
         let rules = self.schema.get("x-kubernetes-validations").and_then(Value::as_array);
-        let each = |rule| Rule { expression: text(rule, "rule"), message: text(rule, "message"), asked: asked(rule) };
+        let each = |rule| Rule {
+            expression: text(rule, "rule"),
+            message: text(rule, "message"),
+            evaluated_on: evaluated_on(rule),
+        };
         rules.into_iter().flatten().map(each).collect()
     }
 
@@ -205,9 +209,9 @@ impl At<'_> {
     }
 }
 
-/// A rule on transitions names the old value, and can't do without it.
-fn asked(rule: &Value) -> Asked {
+/// A transition rule uses `oldSelf`, so it is evaluated on updates only.
+fn evaluated_on(rule: &Value) -> EvaluatedOn {
     let expression = rule.get("rule").and_then(Value::as_str).unwrap_or_default();
     let is_optional = rule.get("optionalOldSelf") == Some(&Value::Bool(true));
-    if expression.contains("oldSelf") && !is_optional { Asked::OnUpdate } else { Asked::Always }
+    if expression.contains("oldSelf") && !is_optional { EvaluatedOn::Update } else { EvaluatedOn::EveryWrite }
 }

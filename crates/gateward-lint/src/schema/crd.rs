@@ -23,8 +23,8 @@ pub struct VersionSchema {
 }
 
 impl VersionSchema {
-    /// What is wrong with the number of replicas for those who scale, whatever the schema says of it: for them it has 32
-    /// bits.
+    /// The finding for a number of replicas that the `scale` subresource can't represent: it is a 32-bit integer there,
+    /// whatever the schema allows.
     pub fn unscalable(&self, object: &Value) -> Option<SchemaFinding> {
         let path = self.replicas.as_ref()?;
         let value = path.find(object)?;
@@ -45,7 +45,7 @@ impl VersionSchema {
 pub enum StatusWrites {
     /// Like every other member.
     WithTheObject,
-    /// By an endpoint of its own: what a write of the object says of it is dropped, and never judged.
+    /// By the `status` subresource. A write of the object drops its status, so it isn't validated.
     Apart,
 }
 
@@ -74,7 +74,7 @@ fn version(version: &Value) -> Result<VersionSchema, SchemaError> {
     })
 }
 
-/// A path like `.spec.replicas`; scaling knows no others.
+/// Parses a path like `.spec.replicas`; the API server accepts no array notation here.
 fn members(path: &str) -> Option<FieldPath> {
     let mut names = path.strip_prefix('.')?.split('.');
     let first = FieldPath::field(names.next()?.to_owned());

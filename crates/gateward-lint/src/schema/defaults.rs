@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::node::{Node, Nullable};
+use super::node::{Nullable, SchemaNode};
 
 /// Which nulls to take out, of those that the schema doesn't allow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,13 +13,13 @@ pub(super) enum Nulls {
 
 /// Takes out nulls where the schema allows none, those that a default replaces only on demand. The API server does so
 /// before it defaults and validates; nulls in lists stay.
-pub(super) fn drop_nulls(node: &Node, value: &mut Value, nulls: Nulls, depth: usize) {
+pub(super) fn drop_nulls(node: &SchemaNode, value: &mut Value, nulls: Nulls, depth: usize) {
     if depth == 0 {
         return;
     }
     match value {
         Value::Object(members) => {
-            let goes = |child: &Node| nulls == Nulls::All || child.default.is_none();
+            let goes = |child: &SchemaNode| nulls == Nulls::All || child.default.is_none();
             members.retain(|name, member| {
                 !node.member(name).is_some_and(|child| is_refused(member, child) && goes(child))
             });
@@ -31,7 +31,7 @@ pub(super) fn drop_nulls(node: &Node, value: &mut Value, nulls: Nulls, depth: us
 }
 
 /// Puts defaults in the place of what is absent, and of nulls where the schema allows none.
-pub(super) fn apply(node: &Node, value: &mut Value, depth: usize) {
+pub(super) fn apply(node: &SchemaNode, value: &mut Value, depth: usize) {
     if depth == 0 {
         return;
     }
@@ -50,14 +50,14 @@ pub(super) fn apply(node: &Node, value: &mut Value, depth: usize) {
     }
 }
 
-fn fill(node: &Node, value: &mut Value, depth: usize) {
+fn fill(node: &SchemaNode, value: &mut Value, depth: usize) {
     if let Some(default) = node.default.as_ref().filter(|_| is_refused(value, node)) {
         value.clone_from(default);
     }
     apply(node, value, depth - 1);
 }
 
-fn each_member(node: &Node, members: &mut Map<String, Value>, mut visit: impl FnMut(&Node, &mut Value)) {
+fn each_member(node: &SchemaNode, members: &mut Map<String, Value>, mut visit: impl FnMut(&SchemaNode, &mut Value)) {
     for (name, member) in members {
         if let Some(child) = node.member(name) {
             visit(child, member);
@@ -65,7 +65,7 @@ fn each_member(node: &Node, members: &mut Map<String, Value>, mut visit: impl Fn
     }
 }
 
-fn each_item(node: &Node, items: &mut [Value], mut visit: impl FnMut(&Node, &mut Value)) {
+fn each_item(node: &SchemaNode, items: &mut [Value], mut visit: impl FnMut(&SchemaNode, &mut Value)) {
     for item in items {
         if let Some(child) = node.items.as_deref() {
             visit(child, item);
@@ -73,6 +73,6 @@ fn each_item(node: &Node, items: &mut [Value], mut visit: impl FnMut(&Node, &mut
     }
 }
 
-fn is_refused(value: &Value, node: &Node) -> bool {
+fn is_refused(value: &Value, node: &SchemaNode) -> bool {
     value.is_null() && node.nullable == Nullable::No
 }

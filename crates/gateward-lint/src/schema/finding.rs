@@ -1,4 +1,4 @@
-//! What a schema finds, in the API server's words.
+//! Validation errors, in the wording of the API server.
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ pub enum SchemaFault {
     Type {
         /// The JSON type that was found.
         found: &'static str,
-        /// The type that is asked for.
+        /// The expected type.
         wanted: &'static str,
     },
     /// The value breaks a limit.
@@ -56,7 +56,7 @@ pub enum SchemaFault {
         /// The limit.
         max: usize,
     },
-    /// An item of a set or list map that stands there already.
+    /// A duplicate item of a set or list map.
     Duplicate {
         /// The item, or its keys.
         value: Value,
@@ -75,7 +75,7 @@ pub struct SchemaFinding {
 }
 
 impl SchemaFinding {
-    /// Whether an item stands in its list already.
+    /// Whether it reports a duplicate item.
     pub(super) fn is_repetition(&self) -> bool {
         matches!(self.fault, SchemaFault::Duplicate { .. })
     }

@@ -1,4 +1,4 @@
-//! Lists: which of their items are the same.
+//! Detects duplicate items of lists, and matches items by their keys.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,10 +6,10 @@ use gateward_core::Segment;
 use serde_json::{Map, Value};
 
 use super::finding::SchemaFault;
-use super::node::{ListType, Node, Unique};
+use super::node::{ListType, SchemaNode, Unique};
 use super::walk::Walk;
 
-pub(super) fn check(node: &Node, items: &[Value], walk: &mut Walk) {
+pub(super) fn check(node: &SchemaNode, items: &[Value], walk: &mut Walk) {
     match &node.list {
         ListType::Set => repeated(items, |item| Some(item.clone()), walk),
         ListType::Map(keys) => repeated(items, |item| identity(node, keys, item), walk),
@@ -40,8 +40,8 @@ fn has_repeated(items: &[Value]) -> bool {
     !items.iter().all(|item| seen.insert(item.to_string()))
 }
 
-/// The members that tell an item of a list map from the others, with their defaults.
-fn identity(node: &Node, keys: &[String], item: &Value) -> Option<Value> {
+/// The `x-kubernetes-list-map-keys` of an item, with their defaults.
+fn identity(node: &SchemaNode, keys: &[String], item: &Value) -> Option<Value> {
     let members = item.as_object()?;
     let default = |key: &str| node.items.as_ref()?.properties.get(key)?.default.clone();
     let member = |key: &String| Some((key.clone(), members.get(key).cloned().or_else(|| default(key))?));
@@ -51,13 +51,13 @@ fn identity(node: &Node, keys: &[String], item: &Value) -> Option<Value> {
 /// The items of an old list by their keys.
 #[derive(Default)]
 pub(super) struct ByKeys<'v> {
-    node: Option<&'v Node>,
+    node: Option<&'v SchemaNode>,
     items: BTreeMap<String, &'v Value>,
 }
 
 impl<'v> ByKeys<'v> {
     /// Without keys no item has a counterpart.
-    pub(super) fn of(node: &'v Node, old: Option<&'v Value>) -> Self {
+    pub(super) fn of(node: &'v SchemaNode, old: Option<&'v Value>) -> Self {
         let (ListType::Map(keys), Some(Value::Array(items))) = (&node.list, old) else { return Self::default() };
         let known = items.iter().filter_map(|item| Some((identity(node, keys, item)?.to_string(), item)));
         Self { node: Some(node), items: known.collect() }

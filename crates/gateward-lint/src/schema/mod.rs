@@ -1,4 +1,4 @@
-//! The structural schema of a CRD: what the API server checks of an object before any webhook is asked.
+//! The structural schema of a CRD: what the API server checks before it calls webhooks.
 //!
 //! Follows <https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#specifying-a-structural-schema>.
 //! CEL rules are listed, not evaluated.
@@ -41,13 +41,13 @@ pub use finding::{SchemaFault, SchemaFinding};
 pub use naming::malformed_metadata;
 
 use defaults::Nulls;
-use node::{MAX_DEPTH, Node};
+use node::{MAX_DEPTH, SchemaNode};
 use serde_json::Value;
 
 /// A structural schema, compiled once.
 #[derive(Debug, Clone)]
 pub struct Schema {
-    root: Node,
+    root: SchemaNode,
 }
 
 impl Schema {
@@ -68,22 +68,22 @@ impl Schema {
         defaults::apply(&self.root, object, MAX_DEPTH);
     }
 
-    /// What the API server would refuse of an object that has its defaults, in the order of the object's members.
+    /// The errors that the API server would return for an object that has its defaults, in the order of its members.
     ///
     /// A node of the wrong type has one finding, whatever else the API server adds to it. Where alternatives (`anyOf`
-    /// and the like) fail, the finding stands at their node; the API server names no field there.
+    /// and the like) fail, the finding has the path of the node that has them; the API server names no field.
     pub fn validate(&self, object: &Value) -> Vec<SchemaFinding> {
         validate::object(&self.root, object)
     }
 
-    /// What the API server would refuse of an update. What breaks the schema as it did before may stay; the API server
-    /// calls it ratcheting. A node has a counterpart where members lead to it, and keys where it is an item of a list.
+    /// The errors that the API server would return for an update, with ratcheting: an unchanged node that violates the
+    /// schema is accepted. A node has a counterpart where members lead to it, and keys where it is an item of a list.
     pub fn validate_update(&self, old: &Value, new: &Value) -> Vec<SchemaFinding> {
         validate::update(&self.root, old, new)
     }
 
-    /// The CEL rules that stand on nodes of this object, those on transitions left out where `write` is none. They are
-    /// not evaluated.
+    /// The CEL rules that the API server would evaluate on nodes of this object; transition rules on updates only. They
+    /// are listed, not evaluated.
     pub fn cel_rules_on(&self, object: &Value, write: Write) -> Vec<CelRule> {
         cel::rules_on(&self.root, object, write)
     }

@@ -1,4 +1,4 @@
-//! Names, labels and annotations: what the API server asks of every object beside its schema.
+//! Names, labels and annotations: the API server's checks that no CRD schema contains.
 //!
 //! Follows <https://kubernetes.io/docs/concepts/overview/working-with-objects/names/> and its neighbours on labels and
 //! annotations.

@@ -7,18 +7,18 @@ use serde_json::{Number, Value};
 
 use super::format::Format;
 
-/// How deep schemas and objects may nest. Deeper nodes are not looked at; the API server's decoder stops far earlier.
+/// How deep schemas and objects may nest. Deeper nodes are not validated; the API server's decoder stops far earlier.
 pub(super) const MAX_DEPTH: usize = 200;
 
-/// A node.
+/// The schema of one node of an object, with everything below it.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Node {
+pub(super) struct SchemaNode {
     pub kind: Kind,
     pub nullable: Nullable,
-    pub properties: BTreeMap<String, Node>,
+    pub properties: BTreeMap<String, SchemaNode>,
     pub required: Vec<String>,
     pub additional: Additional,
-    pub items: Option<Box<Node>>,
+    pub items: Option<Box<SchemaNode>>,
     pub list: ListType,
     pub unknown: Unknown,
     pub embedded: Embedded,
@@ -28,9 +28,9 @@ pub(super) struct Node {
     pub rules: Vec<Rule>,
 }
 
-impl Node {
-    /// What the schema says of a member.
-    pub(super) fn member(&self, name: &str) -> Option<&Node> {
+impl SchemaNode {
+    /// The schema of a member.
+    pub(super) fn member(&self, name: &str) -> Option<&SchemaNode> {
         self.properties.get(name).or(match &self.additional {
             Additional::Entries(entry) => Some(entry.as_ref()),
             Additional::None | Additional::Anything => None,
@@ -38,7 +38,7 @@ impl Node {
     }
 }
 
-/// The JSON type that is asked for.
+/// The expected JSON type.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Kind {
     #[default]
@@ -59,7 +59,7 @@ pub(super) enum Nullable {
     No,
 }
 
-/// What is said of members that have no property of their own.
+/// `additionalProperties`: the schema of members without a property of their own.
 #[derive(Debug, Clone, Default)]
 pub(super) enum Additional {
     /// They are unknown.
@@ -68,10 +68,10 @@ pub(super) enum Additional {
     /// They may be anything.
     Anything,
     /// They are entries of a map.
-    Entries(Box<Node>),
+    Entries(Box<SchemaNode>),
 }
 
-/// What becomes of unknown members.
+/// Whether unknown members are pruned.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Unknown {
     #[default]
@@ -87,7 +87,7 @@ pub(super) enum Embedded {
     No,
 }
 
-/// How items of a list are told apart.
+/// `x-kubernetes-list-type`: what identifies an item of a list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) enum ListType {
     #[default]
@@ -105,7 +105,7 @@ pub(super) struct Values {
     pub multiple_of: Option<Number>,
     pub min_length: Option<usize>,
     pub max_length: Option<usize>,
-    /// As it is written, and as it is matched.
+    /// The source text, and the compiled pattern.
     pub pattern: Option<(String, Regex)>,
     pub min_items: Option<usize>,
     pub max_items: Option<usize>,
@@ -135,27 +135,27 @@ pub(super) enum Reach {
     Exclusive,
 }
 
-/// Schemas that are combined; they only judge values.
+/// `allOf`, `anyOf`, `oneOf` and `not`: these schemas validate values and specify no members.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Logic {
-    pub all_of: Vec<Node>,
-    pub any_of: Vec<Node>,
-    pub one_of: Vec<Node>,
-    pub not: Option<Box<Node>>,
+    pub all_of: Vec<SchemaNode>,
+    pub any_of: Vec<SchemaNode>,
+    pub one_of: Vec<SchemaNode>,
+    pub not: Option<Box<SchemaNode>>,
 }
 
-/// A CEL rule as it is written.
+/// An entry of `x-kubernetes-validations`.
 #[derive(Debug, Clone)]
 pub(super) struct Rule {
     pub expression: String,
     pub message: String,
-    pub asked: Asked,
+    pub evaluated_on: EvaluatedOn,
 }
 
 /// When a rule is evaluated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Asked {
-    Always,
+pub(super) enum EvaluatedOn {
+    EveryWrite,
     /// Where there is an old value to compare with.
-    OnUpdate,
+    Update,
 }

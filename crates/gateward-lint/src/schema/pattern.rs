@@ -14,7 +14,7 @@ fn translate(pattern: &str) -> String {
     let mut rest = pattern.chars();
     while let Some(character) = rest.next() {
         match character {
-            '\\' => escape(rest.next(), Place::Outside, &mut translated),
+            '\\' => escape(rest.next(), EscapeContext::Outside, &mut translated),
             '[' => class(&mut rest, &mut translated),
             _ => translated.push(character),
         }
@@ -23,7 +23,7 @@ fn translate(pattern: &str) -> String {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum EscapeContext {
     Outside,
     Class,
 }
@@ -40,7 +40,7 @@ fn class(rest: &mut Chars, translated: &mut String) {
     while let Some(character) = rest.next() {
         match character {
             ']' => return translated.push(']'),
-            '\\' => escape(rest.next(), Place::Class, translated),
+            '\\' => escape(rest.next(), EscapeContext::Class, translated),
             '[' if rest.as_str().starts_with(':') => named_class(rest, translated),
             '[' => translated.push_str("\\["),
             // Doubled, they would combine classes.
@@ -69,15 +69,15 @@ fn take(rest: &mut Chars, prefix: &str) -> bool {
     after.is_some()
 }
 
-fn escape(escaped: Option<char>, place: Place, translated: &mut String) {
-    match (escaped, place) {
+fn escape(escaped: Option<char>, context: EscapeContext, translated: &mut String) {
+    match (escaped, context) {
         (Some('d'), _) => translated.push_str("[0-9]"),
         (Some('D'), _) => translated.push_str("[^0-9]"),
         (Some('w'), _) => translated.push_str("[0-9A-Za-z_]"),
         (Some('W'), _) => translated.push_str("[^0-9A-Za-z_]"),
         (Some('s'), _) => translated.push_str(r"[\t\n\f\r ]"),
         (Some('S'), _) => translated.push_str(r"[^\t\n\f\r ]"),
-        (Some('b'), Place::Outside) => translated.push_str(r"(?-u:\b)"),
+        (Some('b'), EscapeContext::Outside) => translated.push_str(r"(?-u:\b)"),
         (Some(other), _) => translated.extend(['\\', other]),
         (None, _) => translated.push('\\'),
     }

@@ -4,19 +4,19 @@ use gateward_core::Segment;
 use serde_json::{Map, Value};
 
 use super::finding::{SchemaFault, SchemaFinding};
-use super::node::{Additional, Embedded, Kind, MAX_DEPTH, Node, Nullable, Unknown};
+use super::node::{Additional, Embedded, Kind, MAX_DEPTH, Nullable, SchemaNode, Unknown};
 use super::walk::Walk;
 use super::{lists, values};
 
-pub(super) fn object(root: &Node, object: &Value) -> Vec<SchemaFinding> {
+pub(super) fn object(root: &SchemaNode, object: &Value) -> Vec<SchemaFinding> {
     let mut walk = Walk::default();
     walk.node(root, object, None);
     walk.into_findings()
 }
 
-/// What is new in `object`: a node that is as it was may stay as it was, and so may repeated items where the old object
-/// has some.
-pub(super) fn update(root: &Node, old: &Value, new: &Value) -> Vec<SchemaFinding> {
+/// Validates an update with ratcheting: an unchanged node has no findings, and duplicate items are accepted if the old
+/// object has some.
+pub(super) fn update(root: &SchemaNode, old: &Value, new: &Value) -> Vec<SchemaFinding> {
     let mut walk = Walk::default();
     walk.node(root, new, Some(old));
     let mut findings = walk.into_findings();
@@ -27,7 +27,7 @@ pub(super) fn update(root: &Node, old: &Value, new: &Value) -> Vec<SchemaFinding
 }
 
 impl Walk {
-    fn node(&mut self, node: &Node, value: &Value, old: Option<&Value>) {
+    fn node(&mut self, node: &SchemaNode, value: &Value, old: Option<&Value>) {
         if old == Some(value) {
             self.unchanged(|walk| walk.check(node, value, old));
         } else {
@@ -35,12 +35,12 @@ impl Walk {
         }
     }
 
-    fn check(&mut self, node: &Node, value: &Value, old: Option<&Value>) {
+    fn check(&mut self, node: &SchemaNode, value: &Value, old: Option<&Value>) {
         if self.depth() > MAX_DEPTH || (value.is_null() && node.nullable == Nullable::Yes) {
             return;
         }
         if let Some(fault) = wrong_type(node, value) {
-            // What else the schema says of it presumes the type.
+            // The other checks presume the type.
             return self.add(fault);
         }
         values::check(&node.values, value, self);
@@ -52,7 +52,7 @@ impl Walk {
         }
     }
 
-    fn members(&mut self, node: &Node, members: &Map<String, Value>, old: Option<&Value>) {
+    fn members(&mut self, node: &SchemaNode, members: &Map<String, Value>, old: Option<&Value>) {
         for name in node.required.iter().filter(|name| !members.contains_key(*name)) {
             self.below(Segment::Field(name.clone().into()), |walk| walk.add(SchemaFault::Required));
         }
@@ -74,7 +74,7 @@ impl Walk {
         }
     }
 
-    /// An object within the object says what it is.
+    /// An embedded object needs `apiVersion` and `kind`.
     fn embedded(&mut self, members: &Map<String, Value>) {
         for name in ["apiVersion", "kind"] {
             let step = Segment::Field(name.into());
@@ -96,7 +96,7 @@ impl Walk {
         self.add(SchemaFault::Malformed { value: text.into(), why });
     }
 
-    fn items(&mut self, node: &Node, items: &[Value], old: Option<&Value>) {
+    fn items(&mut self, node: &SchemaNode, items: &[Value], old: Option<&Value>) {
         lists::check(node, items, self);
         let Some(schema) = node.items.as_deref() else { return };
         let old = lists::ByKeys::of(node, old);
@@ -105,7 +105,7 @@ impl Walk {
         }
     }
 
-    fn logic(&mut self, node: &Node, value: &Value) {
+    fn logic(&mut self, node: &SchemaNode, value: &Value) {
         let logic = &node.logic;
         for schema in &logic.all_of {
             self.node(schema, value, None);
@@ -121,7 +121,7 @@ impl Walk {
         }
     }
 
-    fn one_of(&mut self, schemas: &[Node], value: &Value) {
+    fn one_of(&mut self, schemas: &[SchemaNode], value: &Value) {
         let found = match schemas.iter().filter(|schema| fits(schema, value)).count() {
             1 => return,
             0 => "Found none valid".to_owned(),
@@ -132,7 +132,7 @@ impl Walk {
     }
 }
 
-fn fits(schema: &Node, value: &Value) -> bool {
+fn fits(schema: &SchemaNode, value: &Value) -> bool {
     let mut walk = Walk::default();
     walk.node(schema, value, None);
     walk.into_findings().is_empty()
@@ -147,12 +147,12 @@ fn is_kind(text: &str) -> bool {
         && bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'-')
 }
 
-/// Whether a member without a property of its own is no surprise.
-fn is_known(node: &Node) -> bool {
+/// Whether the node accepts members without a property of their own.
+fn is_known(node: &SchemaNode) -> bool {
     node.unknown == Unknown::Preserved || node.kind != Kind::Object && node.properties.is_empty()
 }
 
-fn wrong_type(node: &Node, value: &Value) -> Option<SchemaFault> {
+fn wrong_type(node: &SchemaNode, value: &Value) -> Option<SchemaFault> {
     let fits = match node.kind {
         Kind::Any => return None,
         Kind::Object => value.is_object(),

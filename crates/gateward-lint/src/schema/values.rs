@@ -1,4 +1,4 @@
-//! Limits on values.
+//! Validates scalar limits, formats and sizes.
 
 use serde_json::{Number, Value};
 

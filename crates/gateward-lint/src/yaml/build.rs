@@ -1,4 +1,4 @@
-//! From a tree of nodes to the JSON value that kubectl would send.
+//! Builds the JSON value that kubectl would send.
 
 use serde_json::{Map, Value};
 
@@ -37,7 +37,7 @@ struct Builder<'c> {
     odd_keys: usize,
 }
 
-/// Whether a scalar may be asked for a second time.
+/// Whether scalars are cloned, because an alias may read them again.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Keep {
     All,

@@ -271,7 +271,7 @@ fn bad_key(span: Span) -> SyntaxFinding {
     SyntaxFinding::new(SyntaxKind::Value, span, "a list or mapping can't be a key of a JSON object")
 }
 
-/// The key that an alias to `target` stands for.
+/// The key that an alias to `target` resolves to.
 fn key_of(composed: &Composed, target: NodeId) -> Option<String> {
     match (composed.tree.node(target).kind, composed.scalars.get(target.index())?) {
         (NodeKind::Scalar, Value::String(text)) => Some(text.clone()),

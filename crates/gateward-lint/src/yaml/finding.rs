@@ -1,4 +1,4 @@
-//! What is wrong with a text before anybody asks what it means.
+//! Syntax findings: errors and warnings of reading a text.
 
 use gateward_core::Severity;
 
@@ -9,7 +9,7 @@ use super::span::Span;
 pub struct SyntaxFinding {
     /// What kind of fault it is.
     pub kind: SyntaxKind,
-    /// Where it stands.
+    /// Where it is in the text.
     pub span: Span,
     /// A second place that explains it: the first of two equal keys.
     pub related: Option<Span>,
@@ -41,7 +41,7 @@ pub enum SyntaxKind {
     DuplicateKey,
     /// A key that a later `<<` overrides.
     OverriddenKey,
-    /// A document after `...`, which kubectl drops without a word.
+    /// A document after `...`, which kubectl drops silently.
     Ignored,
 }
 

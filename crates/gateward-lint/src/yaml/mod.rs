@@ -1,4 +1,4 @@
-//! YAML as kubectl reads it, with the place of every node in its text.
+//! YAML as kubectl reads it, with the span of every node.
 //!
 //! A text may hold several documents. Each is read for itself: a fault in one leaves the others readable.
 //!
@@ -34,7 +34,7 @@ use serde_json::Value;
 pub use finding::{SyntaxFinding, SyntaxKind};
 pub use limits::{MAX_BYTES, MAX_DEPTH};
 pub use span::Span;
-pub use tree::Place;
+pub use tree::NodeLocation;
 
 use compose::Composed;
 use json::JsonReader;
@@ -56,7 +56,7 @@ pub struct Source {
 /// One document.
 #[derive(Debug, Clone)]
 pub struct Document {
-    /// What it says.
+    /// Its content.
     pub value: Value,
     tree: Tree,
 }
@@ -79,17 +79,17 @@ pub fn read_json(bytes: impl AsRef<[u8]>) -> Source {
 }
 
 impl Document {
-    /// Where the node at `path` stands, if the author wrote one.
-    pub fn span_of(&self, path: &FieldPath) -> Option<Place> {
+    /// The location of the node at `path`, if the text has it.
+    pub fn span_of(&self, path: &FieldPath) -> Option<NodeLocation> {
         Some(self.nearest(path)).filter(|place| place.exact)
     }
 
-    /// Where the node at `path` stands, or its nearest ancestor that the author wrote.
-    pub fn nearest(&self, path: &FieldPath) -> Place {
+    /// The location of the node at `path`, or of its nearest ancestor that the text has.
+    pub fn nearest(&self, path: &FieldPath) -> NodeLocation {
         self.tree.nearest(path)
     }
 
-    /// What it says, with members in the order in which they were written.
+    /// Its content, with members in the order of the text.
     pub fn in_order(&self) -> Ordered {
         self.tree.in_order(Tree::ROOT, &self.value)
     }
@@ -172,7 +172,7 @@ fn compose(text: &Text, chunk: &Chunk, max_nodes: usize) -> Result<Composed, Syn
     }
 }
 
-/// What kubectl would make of the document that we did not.
+/// The findings where kubectl reads the document differently or rejects it.
 fn oddities(chunk: &Chunk, composed: &Composed) -> impl Iterator<Item = SyntaxFinding> {
     let ignored = composed.followed_by.map(|span| {
         let message = "kubectl drops what follows `...`; separate documents by `---`";

@@ -20,7 +20,7 @@ impl Tree {
         }
     }
 
-    /// What merge keys bring stands behind what the mapping has itself, in the order of names.
+    /// Merged members follow the mapping's own, in the order of names.
     fn members_in_order(&self, id: NodeId, members: &Map<String, Value>) -> Vec<(String, Ordered)> {
         let own: HashMap<&str, (usize, NodeId)> = self.children(id).enumerate().filter_map(|at| self.own(at)).collect();
         let mut placed: Vec<(usize, (String, Ordered))> = Vec::with_capacity(members.len());

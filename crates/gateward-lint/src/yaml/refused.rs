@@ -1,4 +1,4 @@
-//! What our parser takes and kubectl's does not: tabs as indentation, directives, escapes of JSON.
+//! Input that our parser accepts and kubectl's rejects: tabs as indentation, directives, escapes of JSON.
 
 use std::ops::Range;
 
@@ -112,7 +112,7 @@ fn around<'r>(regions: &[&'r Region], at: usize) -> Option<&'r Region> {
     (region.bytes.start < at && at < region.bytes.end).then_some(region)
 }
 
-/// How far a block scalar is indented, which its first character tells.
+/// The indentation of a block scalar, which is the column of its first character.
 fn indentation_of(text: &str, block: &Region) -> usize {
     let before = &text[..block.bytes.start];
     before.len() - before.rfind('\n').map_or(0, |at| at + 1)

@@ -42,7 +42,7 @@ pub(super) enum Scalar<'t> {
     Unsigned(u64),
     Float(f64),
     Text(Cow<'t, str>),
-    /// `<<`, which is a merge key where a key stands and the text `<<` elsewhere.
+    /// `<<`, which is a merge key in the position of a key and the text `<<` elsewhere.
     Merge,
 }
 
@@ -59,7 +59,7 @@ pub(super) enum ScalarError {
     Key(&'static str),
 }
 
-/// What the tag of a YAML node asks for; `suffix` is what follows `tag:yaml.org,2002:`.
+/// The type that a node's tag names; `suffix` is what follows `tag:yaml.org,2002:`.
 pub(super) fn core_tag(suffix: &str) -> Tag {
     match suffix {
         "null" => Tag::Wanted(Type::Null),
@@ -121,7 +121,7 @@ impl Scalar<'_> {
         })
     }
 
-    /// The key that the scalar becomes, where one stands.
+    /// The scalar as a mapping key.
     pub(super) fn into_key(self) -> Result<String, ScalarError> {
         match self {
             Scalar::Null => Err(ScalarError::Key("null")),

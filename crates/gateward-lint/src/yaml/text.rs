@@ -19,7 +19,7 @@ struct Fault {
     what: Cow<'static, str>,
 }
 
-/// What stands between two `---`.
+/// The text between two `---`.
 pub(super) struct Chunk<'t> {
     /// The text, with the line of its `---`.
     pub(super) text: Cow<'t, str>,
@@ -121,7 +121,7 @@ fn bad_separator(from_marker: &str, at: usize, line: usize) -> SyntaxFinding {
     SyntaxFinding::new(SyntaxKind::Refused, span, "kubectl refuses text after `---` in the same line")
 }
 
-/// A lone carriage return ends a line in YAML; as a line feed it does so for everybody.
+/// A lone carriage return ends a line in YAML; a line feed ends one for every reader.
 fn chunk(content: &str, range: Range<usize>, offset: usize, line: usize) -> Chunk<'_> {
     let text = &content[range.clone()];
     let feeds = text.contains('\r') && text.replace("\r\n", "").contains('\r');

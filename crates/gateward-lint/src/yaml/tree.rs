@@ -1,4 +1,4 @@
-//! Where each node of a document stands in its text.
+//! The nodes of a document and their spans.
 
 use gateward_core::{FieldPath, Segment};
 
@@ -45,14 +45,14 @@ pub(super) enum KeyRole {
     Merge,
 }
 
-/// Where something stands, or would stand if it were there.
+/// The location of a node, or of its nearest existing ancestor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
+pub struct NodeLocation {
     /// The key that leads to the value; `None` for items of a list and the document itself.
     pub key: Option<Span>,
     /// The value.
     pub value: Span,
-    /// What to underline: key and value where they stand in one line, else the key or the first line.
+    /// What to underline: key and value if they are on one line, else the key or the first line.
     pub underline: Span,
     /// How many steps of the path were found.
     pub depth: usize,
@@ -107,7 +107,7 @@ impl Tree {
         std::iter::successors(first, |&id| self.node(id).next)
     }
 
-    /// The node that an alias stands for. An alias never points at another one.
+    /// The node that an alias refers to. An alias never points at another one.
     pub(super) fn resolved(&self, id: NodeId) -> NodeId {
         match self.node(id).kind {
             NodeKind::Alias(target) => target,
@@ -116,20 +116,20 @@ impl Tree {
     }
 
     /// The place of the node at `path`, or of its nearest ancestor.
-    pub(super) fn nearest(&self, path: &FieldPath) -> Place {
+    pub(super) fn nearest(&self, path: &FieldPath) -> NodeLocation {
         let mut at = Self::ROOT;
         for (depth, segment) in path.segments().iter().enumerate() {
             match self.step(self.resolved(at), segment, 0) {
                 Some(child) => at = child,
-                None => return Place { depth, exact: false, ..self.place(at) },
+                None => return NodeLocation { depth, exact: false, ..self.place(at) },
             }
         }
-        Place { depth: path.segments().len(), exact: true, ..self.place(at) }
+        NodeLocation { depth: path.segments().len(), exact: true, ..self.place(at) }
     }
 
-    fn place(&self, id: NodeId) -> Place {
+    fn place(&self, id: NodeId) -> NodeLocation {
         let key = self.key(id).map(|key| key.span);
-        Place { key, value: self.node(id).span, underline: self.underline(id), depth: 0, exact: true }
+        NodeLocation { key, value: self.node(id).span, underline: self.underline(id), depth: 0, exact: true }
     }
 
     /// One line that shows where the node is, without the lines below it.
@@ -157,7 +157,7 @@ impl Tree {
         }
     }
 
-    /// The value that wins for a key: the last one, where a merge key stands for all that it brings.
+    /// The value that wins for a key: the last one, where a merge key counts as all the keys that it merges.
     fn member(&self, mapping: NodeId, name: &str, level: usize) -> Option<NodeId> {
         self.children(mapping).fold(None, |found, child| match self.key(child) {
             Some(Key { role: KeyRole::Member, text, .. }) if **text == *name => Some(child),
