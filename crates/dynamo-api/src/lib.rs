@@ -43,5 +43,5 @@ pub mod v1beta1;
 pub use gateward_core::Raw;
 pub use quantity::Quantity;
 
-/// Free-form JSON: kept as it came, looked at only through [`Raw::view`].
+/// Free-form JSON: stored unchanged, read only through [`Raw::view`].
 pub type Json = Raw<serde_json::Value>;

@@ -13,7 +13,7 @@ use serde_json::Number;
 
 pub use amount::{Amount, InvalidQuantity};
 
-/// An amount as it was written, a string or a number.
+/// An amount in its original notation, a string or a number.
 ///
 /// ```
 /// use dynamo_api::Quantity;
@@ -33,7 +33,7 @@ pub enum Quantity {
 }
 
 impl Quantity {
-    /// The amount as it was written.
+    /// The amount in its original notation.
     pub fn text(&self) -> String {
         match self {
             Self::Text(text) => text.clone(),

@@ -106,7 +106,7 @@ pub const COMPONENT_TYPE_STAYS: Rule = Rule::new(
     "componentType cannot be changed or removed once it is set",
 );
 
-/// The configuration of an endpoint picker stands in one place.
+/// The configuration of an endpoint picker has exactly one source.
 pub const ONE_EPP_CONFIG: Rule = Rule::new(
     "CEL-05",
     "has(self.configMapRef) != has(self.config)",

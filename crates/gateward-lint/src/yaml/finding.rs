@@ -63,7 +63,7 @@ impl SyntaxKind {
         }
     }
 
-    /// How bad it is: a warning where kubectl reads the text, though hardly as it was meant.
+    /// The severity: a warning if kubectl reads the text, but probably not as intended.
     pub fn severity(self) -> Severity {
         match self {
             SyntaxKind::DuplicateKey | SyntaxKind::OverriddenKey | SyntaxKind::Ignored => Severity::Warning,
