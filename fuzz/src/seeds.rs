@@ -5,8 +5,8 @@
 use std::path::Path;
 use std::{env, fs, io};
 
-use gateward_certs::rotation::{Cause, Phase, Progress};
-use gateward_certs::{Authority, CommonName, ServerNames, SystemKeys, TEN_YEARS, Validity};
+use gateward_certs::rotation::{Cause, Phase, RotationProgress};
+use gateward_certs::{Ca, CommonName, ServerNames, SystemKeys, TEN_YEARS, Validity};
 use gateward_lint::yaml;
 use serde_json::{Value, json};
 
@@ -97,15 +97,15 @@ fn configuration() -> Value {
 fn certificates() -> Result<Vec<Vec<String>>, Box<dyn std::error::Error + Send + Sync>> {
     let now = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_hours(500_000);
     let validity = Validity::starting(now, TEN_YEARS)?;
-    let authority = Authority::new(&CommonName::new("otter webhooks")?, validity, &SystemKeys)?;
+    let authority = Ca::new(&CommonName::new("otter webhooks")?, validity, &SystemKeys)?;
     let names = ServerNames::of_service("otter", "zoo", "cluster.local")?;
     let leaf = authority.issue(&names, validity, &SystemKeys)?;
     let (trust, key) = (authority.certificate_pem(), authority.private_key_pem());
     let secrets = [leaf.certificate_pem(), leaf.private_key_pem(), trust.clone(), trust.clone(), key];
     let with = |further: [&str; 3]| secrets.iter().cloned().chain(further.map(str::to_owned)).collect::<Vec<_>>();
-    let request = authority.anchor().fingerprint().to_string();
-    let (phase, cause, to) = (Phase::Publish, Some(Cause::Requested), authority.anchor().fingerprint());
-    let progress = Progress { phase, cause, since: Some(now), to }.to_string();
+    let request = authority.trust_anchor().fingerprint().to_string();
+    let (phase, cause, to) = (Phase::Publish, Some(Cause::Requested), authority.trust_anchor().fingerprint());
+    let progress = RotationProgress { phase, cause, since: Some(now), to }.to_string();
     Ok(vec![with(["", "", &trust]), with([&progress, &request, ""])])
 }
 

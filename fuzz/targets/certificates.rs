@@ -8,41 +8,43 @@ use std::sync::LazyLock;
 use std::time::{Duration, SystemTime};
 
 use gateward_certs::rotation::{
-    AuthoritySecret, Change, Consumer, ConsumerId, PROGRESS, REQUEST, Step, View, Wanted, next_step, restored,
+    CA_ROTATION_ANNOTATION, CaSecret, CertificateSpec, Change, InjectionTarget, InjectionTargetId, ObservedState,
+    ROTATE_CA_ANNOTATION, Step, next_step, restored_ca_bundle,
 };
-use gateward_certs::secret::{CERTIFICATE, PRIVATE_KEY, SecretData, TRUST};
-use gateward_certs::{Bundle, CommonName, Lifetimes, PrivateKey, ServerNames, SystemKeys};
+use gateward_certs::secret::{CA_CRT, SecretData, TLS_CRT, TLS_KEY};
+use gateward_certs::{CaBundle, CommonName, Lifetimes, PrivateKey, ServerNames, SystemKeys};
 use libfuzzer_sys::fuzz_target;
 
 /// Between the parts of an input.
 const PARTING: &[u8] = b"\n%%%%\n";
 
-static WANTED: LazyLock<Wanted> = LazyLock::new(|| Wanted {
-    leaf_secret: "zoo/otter-cert".to_owned(),
-    authority_secret: "zoo/otter-cert-ca".to_owned(),
+static SPEC: LazyLock<CertificateSpec> = LazyLock::new(|| CertificateSpec {
+    serving_secret: "zoo/otter-cert".to_owned(),
+    ca_secret: "zoo/otter-cert-ca".to_owned(),
     names: ServerNames::of_service("otter", "zoo", "cluster.local").expect("they are names"),
-    authority_name: CommonName::new("otter webhooks").expect("it is a name"),
+    ca_name: CommonName::new("otter webhooks").expect("it is a name"),
     lifetimes: Lifetimes::default(),
-    settle: Wanted::SETTLE,
+    settle: CertificateSpec::SETTLE,
 });
 
 fuzz_target!(|bytes: &[u8]| {
     let mut parts = parts(bytes);
     let mut next = || parts.next().unwrap_or_default();
-    let leaf = SecretData::default().with(CERTIFICATE, next()).with(PRIVATE_KEY, next()).with(TRUST, next());
-    let data = SecretData::default().with(CERTIFICATE, next()).with(PRIVATE_KEY, next());
-    let annotations = [PROGRESS, REQUEST].map(|name| (name.to_owned(), String::from_utf8_lossy(next()).into_owned()));
-    let authority = AuthoritySecret { data, annotations: annotations.into() };
+    let serving = SecretData::default().with(TLS_CRT, next()).with(TLS_KEY, next()).with(CA_CRT, next());
+    let data = SecretData::default().with(TLS_CRT, next()).with(TLS_KEY, next());
+    let annotations = [CA_ROTATION_ANNOTATION, ROTATE_CA_ANNOTATION]
+        .map(|name| (name.to_owned(), String::from_utf8_lossy(next()).into_owned()));
+    let ca = CaSecret { data, annotations: annotations.into() };
     let carried = next();
 
     assert_reads_what_it_writes(carried);
-    if let Some(bundle) = restored(carried, &authority) {
-        assert_eq!(restored(bundle.to_pem().as_bytes(), &authority), None, "restored twice");
+    if let Some(bundle) = restored_ca_bundle(carried, &ca) {
+        assert_eq!(restored_ca_bundle(bundle.to_pem().as_bytes(), &ca), None, "restored twice");
     }
-    if let Ok(key) = PrivateKey::from_pem(authority.data.field(PRIVATE_KEY).unwrap_or_default()) {
+    if let Ok(key) = PrivateKey::from_pem(ca.data.field(TLS_KEY).unwrap_or_default()) {
         assert!(PrivateKey::from_pem(key.to_pem().as_bytes()).is_ok(), "a key that was read can't be read again");
     }
-    assert_decides(leaf, authority, carried.to_vec());
+    assert_decides(serving, ca, carried.to_vec());
 });
 
 fn parts(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
@@ -56,31 +58,31 @@ fn parts(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 fn assert_reads_what_it_writes(text: &[u8]) {
-    let (bundle, _) = Bundle::salvage(text);
+    let (bundle, _) = CaBundle::parse_lossy(text);
     if !bundle.is_empty() {
-        assert_eq!(Bundle::parse(bundle.to_pem().as_bytes()).as_ref(), Ok(&bundle));
+        assert_eq!(CaBundle::parse(bundle.to_pem().as_bytes()).as_ref(), Ok(&bundle));
     }
 }
 
-fn assert_decides(leaf: SecretData, authority: AuthoritySecret, bundle: Vec<u8>) {
+fn assert_decides(serving: SecretData, ca: CaSecret, bundle: Vec<u8>) {
     let now = SystemTime::UNIX_EPOCH + Duration::from_hours(500_000);
-    let mut view = View::empty(&WANTED);
-    view.leaf = Some(leaf);
-    view.authority = Some(authority);
-    let id = ConsumerId { object: "configuration".to_owned(), entry: "entry".to_owned() };
-    view.consumers = vec![Consumer { id, revision: "1".to_owned(), bundle }];
-    let step = next_step(&view, now);
-    assert_eq!(next_step(&view, now), step, "decided otherwise the second time");
+    let mut observed = ObservedState::empty(&SPEC);
+    observed.serving_secret = Some(serving);
+    observed.ca_secret = Some(ca);
+    let id = InjectionTargetId { object: "configuration".to_owned(), entry: "entry".to_owned() };
+    observed.targets = vec![InjectionTarget { id, revision: "1".to_owned(), bundle }];
+    let step = next_step(&observed, now);
+    assert_eq!(next_step(&observed, now), step, "decided otherwise the second time");
     assert!(!step.to_string().is_empty());
     let Step::Write(write) = step else { return };
-    match write.contents(&view, now, &SystemKeys) {
-        Ok(Change::Bundles(writes)) => {
+    match write.contents(&observed, now, &SystemKeys) {
+        Ok(Change::CaBundles(writes)) => {
             for write in writes {
-                assert!(Bundle::parse(write.bundle.to_pem().as_bytes()).is_ok(), "{write:?}");
+                assert!(CaBundle::parse(write.bundle.to_pem().as_bytes()).is_ok(), "{write:?}");
             }
         }
-        Ok(Change::AuthoritySecret(_) | Change::LeafSecret(_)) => {}
-        // A certificate that is no authority, or a name that can't be issued: told, and tried again.
+        Ok(Change::CaSecret(_) | Change::ServingSecret(_)) => {}
+        // A certificate that is no CA, or a name that can't be issued: told, and tried again.
         Err(why) => assert!(!why.to_string().is_empty()),
     }
 }

@@ -8,7 +8,7 @@ use std::time::SystemTime;
 
 use anyhow::{Context as _, bail};
 use dynamo_webhooks::ClusterFacts;
-use gateward_certs::{Authority, CommonName, ServerNames, SystemKeys, TEN_YEARS, Validity};
+use gateward_certs::{Ca, CommonName, ServerNames, SystemKeys, TEN_YEARS, Validity};
 use gateward_core::{Answer, Facts, Review, Undecided};
 use gateward_server::{Answerer, Identity, IdentitySlot, RegistryAnswerer, Server};
 
@@ -76,7 +76,7 @@ impl Drop for Child {
 /// Serves until the parent closes our input.
 pub async fn serve(handler: Handler) -> anyhow::Result<()> {
     let validity = Validity::starting(SystemTime::now(), TEN_YEARS)?;
-    let authority = Authority::new(&CommonName::new("gateward bench")?, validity, &SystemKeys)?;
+    let authority = Ca::new(&CommonName::new("gateward bench")?, validity, &SystemKeys)?;
     let leaf = authority.issue(&ServerNames::parse(["localhost"])?, validity, &SystemKeys)?;
     let identity = IdentitySlot::holding(Identity::try_from(&leaf)?);
     let facts: Arc<dyn Facts> = Arc::new(ClusterFacts::default());
@@ -90,7 +90,7 @@ pub async fn serve(handler: Handler) -> anyhow::Result<()> {
     }
 }
 
-async fn until_closed<A: Answerer>(server: Server<A>, authority: &Authority) -> anyhow::Result<()> {
+async fn until_closed<A: Answerer>(server: Server<A>, authority: &Ca) -> anyhow::Result<()> {
     let bound = server.bind(SocketAddr::from(([127, 0, 0, 1], 0))).await?;
     let address = bound.address();
     let serving = bound.serve();

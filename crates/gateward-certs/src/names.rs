@@ -10,7 +10,7 @@ use x509_parser::prelude::{FromDer as _, X509Certificate};
 /// The longest common name that X.509 allows (RFC 5280, `ub-common-name`).
 const LONGEST_COMMON_NAME: usize = 64;
 
-/// The name of an authority: 1 to 64 characters, none of them a control character.
+/// The name of a CA: 1 to 64 characters, none of them a control character.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommonName(String);
 
@@ -33,7 +33,7 @@ impl CommonName {
 
 /// The DNS names and addresses that a server answers under: at least one, each once, in the order given.
 ///
-/// They become subject alternative names. The subject of a server certificate stays empty, for a common name is
+/// They become subject alternative names. The subject of a serving certificate stays empty, for a common name is
 /// limited to 64 bytes, which the name of a Service easily exceeds, and no client reads it any more.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerNames(Vec<ServerName<'static>>);
@@ -73,7 +73,7 @@ impl ServerNames {
     }
 
     /// The names that a certificate carries and that mean something to a TLS client: DNS names and addresses.
-    pub(crate) fn carried_by(certificate: &CertificateDer<'_>) -> Vec<ServerName<'static>> {
+    pub(crate) fn of_certificate(certificate: &CertificateDer<'_>) -> Vec<ServerName<'static>> {
         let Ok((_, certificate)) = X509Certificate::from_der(certificate) else { return Vec::new() };
         match certificate.subject_alternative_name() {
             Ok(Some(names)) => names.value.general_names.iter().filter_map(general_name).collect(),
@@ -95,7 +95,7 @@ impl ServerNames {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NameError {
-    /// An authority's name is empty, too long or holds control characters.
+    /// A CA's name is empty, too long or holds control characters.
     #[error("`{name}` is no common name: it takes 1 to 64 characters and no control characters")]
     CommonName {
         /// What was given.

@@ -6,14 +6,14 @@ use rustls_pki_types::CertificateDer;
 use time::OffsetDateTime;
 use x509_parser::prelude::{FromDer, X509Certificate};
 
-/// Ten years of 365 days: the lifetime that users are promised for authority and server certificate.
+/// Ten years of 365 days: the lifetime that users are promised for CA and serving certificate.
 pub const TEN_YEARS: Duration = Duration::from_hours(10 * 365 * 24);
 
 /// How far a certificate's start is dated back, so that a peer whose clock is behind accepts it.
 pub const CLOCK_SKEW: Duration = Duration::from_hours(1);
 
 /// How long before its end a certificate is replaced, if it lives long enough for that.
-pub const RENEWED_BEFORE_THE_END: Duration = Duration::from_hours(90 * 24);
+pub const RENEW_BEFORE: Duration = Duration::from_hours(90 * 24);
 
 /// The last second that X.509 can name: the end of the year 9999.
 const END_OF_TIME: Duration = Duration::from_secs(253_402_300_799);
@@ -76,14 +76,14 @@ impl Validity {
         (not_before < not_after).then_some(Self { not_before, not_after })
     }
 
-    /// When the certificate is to be replaced: [`RENEWED_BEFORE_THE_END`], or after two thirds of a shorter life.
+    /// When the certificate is to be replaced: [`RENEW_BEFORE`], or after two thirds of a shorter life.
     ///
     /// The hour by which a certificate is dated back is no part of its life, or one of a few minutes would be due at
     /// once.
-    pub fn renewal(&self) -> SystemTime {
+    pub fn renewal_time(&self) -> SystemTime {
         let span = self.not_after.saturating_sub(self.not_before);
         let life = span.checked_sub(CLOCK_SKEW).filter(|life| !life.is_zero()).unwrap_or(span);
-        self.not_after() - RENEWED_BEFORE_THE_END.min(life / 3)
+        self.not_after() - RENEW_BEFORE.min(life / 3)
     }
 
     pub(crate) fn dates(&self) -> Result<(OffsetDateTime, OffsetDateTime), ValidityError> {
@@ -136,13 +136,13 @@ pub struct LifetimeError {
     pub duration: Duration,
 }
 
-/// For how long authorities and server certificates are made: ten years each, unless set.
+/// For how long CAs and serving certificates are made: ten years each, unless set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Lifetimes {
-    /// The authority's.
-    pub authority: Lifetime,
-    /// The server certificate's. It ends with its authority at the latest.
-    pub server: Lifetime,
+    /// The CA's.
+    pub ca: Lifetime,
+    /// The serving certificate's. It ends with its CA at the latest.
+    pub serving: Lifetime,
 }
 
 /// Why a span of time is none for a certificate.
@@ -220,23 +220,23 @@ mod tests {
     #[test]
     fn a_long_life_is_renewed_90_days_before_its_end() {
         let validity = life(TEN_YEARS);
-        assert_eq!(validity.renewal(), validity.not_after() - 90 * DAY);
-        assert_eq!(life(271 * DAY).renewal(), life(271 * DAY).not_after() - 90 * DAY);
+        assert_eq!(validity.renewal_time(), validity.not_after() - 90 * DAY);
+        assert_eq!(life(271 * DAY).renewal_time(), life(271 * DAY).not_after() - 90 * DAY);
     }
 
     #[test]
     fn a_short_life_is_renewed_at_two_thirds() {
-        assert_eq!(life(269 * DAY).renewal(), at(1_800_000_000) + (269 * DAY) * 2 / 3);
-        assert_eq!(life(3 * DAY).renewal(), at(1_800_000_000) + 2 * DAY);
-        assert_eq!(life(Duration::from_mins(3)).renewal(), at(1_800_000_000) + Duration::from_mins(2));
+        assert_eq!(life(269 * DAY).renewal_time(), at(1_800_000_000) + (269 * DAY) * 2 / 3);
+        assert_eq!(life(3 * DAY).renewal_time(), at(1_800_000_000) + 2 * DAY);
+        assert_eq!(life(Duration::from_mins(3)).renewal_time(), at(1_800_000_000) + Duration::from_mins(2));
     }
 
     #[test]
     fn a_life_that_was_not_dated_back_is_renewed_before_its_end_too() {
         let hour = Validity::between(at(0), at(3_600)).unwrap();
-        assert_eq!(hour.renewal(), at(2_400));
+        assert_eq!(hour.renewal_time(), at(2_400));
         let second = Validity::between(at(10), at(11)).unwrap();
-        assert!(second.renewal() < second.not_after());
+        assert!(second.renewal_time() < second.not_after());
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use std::time::{Duration, SystemTime};
 
 use gateward_certs::{
-    Anchor, Authority, Bundle, BundleError, CommonName, ServerNames, SystemKeys, TEN_YEARS, Validity,
+    Ca, CaBundle, CaBundleError, CommonName, ServerNames, SystemKeys, TEN_YEARS, TrustAnchor, Validity,
 };
 use proptest::prelude::*;
 use proptest::sample::subsequence;
@@ -16,19 +16,19 @@ fn day(number: u64) -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_secs(number * DAY)
 }
 
-fn authority(from: u64, to: u64) -> Authority {
+fn ca(from: u64, to: u64) -> Ca {
     let validity = Validity::between(day(from), day(to)).unwrap();
-    Authority::new(&CommonName::new("otter").unwrap(), validity, &SystemKeys).unwrap()
+    Ca::new(&CommonName::new("otter").unwrap(), validity, &SystemKeys).unwrap()
 }
 
-/// Eight authorities of one name; the one at place n is valid from day 1 to day n + 2.
-static AUTHORITIES: LazyLock<Vec<Authority>> = LazyLock::new(|| (0..8).map(|n| authority(1, n + 2)).collect());
+/// Eight CAs of one name; the one at place n is valid from day 1 to day n + 2.
+static AUTHORITIES: LazyLock<Vec<Ca>> = LazyLock::new(|| (0..8).map(|n| ca(1, n + 2)).collect());
 
-fn anchors() -> Vec<Anchor> {
-    AUTHORITIES.iter().map(|authority| authority.anchor().clone()).collect()
+fn anchors() -> Vec<TrustAnchor> {
+    AUTHORITIES.iter().map(|ca| ca.trust_anchor().clone()).collect()
 }
 
-fn bundles() -> impl Strategy<Value = Bundle> {
+fn bundles() -> impl Strategy<Value = CaBundle> {
     subsequence(anchors(), 0..=8).prop_shuffle().prop_map(|anchors| anchors.into_iter().collect())
 }
 
@@ -45,22 +45,22 @@ fn texts() -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec(piece, 0..6).prop_map(|pieces| pieces.join(&b'\n'))
 }
 
-fn same_set(one: &Bundle, other: &Bundle) -> bool {
+fn same_set(one: &CaBundle, other: &CaBundle) -> bool {
     one.contains_all(other) && other.contains_all(one) && one.len() == other.len()
 }
 
 proptest! {
     #[test]
     fn reading_any_text_gives_a_bundle_or_says_what_is_wrong(text in texts()) {
-        let (bundle, flaws) = Bundle::salvage(&text);
-        prop_assert_eq!(Bundle::parse(&text).is_ok(), flaws.is_empty());
-        prop_assert_eq!(Bundle::parse(bundle.to_pem().as_bytes()), Ok(bundle));
+        let (bundle, flaws) = CaBundle::parse_lossy(&text);
+        prop_assert_eq!(CaBundle::parse(&text).is_ok(), flaws.is_empty());
+        prop_assert_eq!(CaBundle::parse(bundle.to_pem().as_bytes()), Ok(bundle));
     }
 
     #[test]
     fn a_damaged_section_spoils_no_other(before in texts(), after in texts(), anchor in prop::sample::select(anchors())) {
         let text = [&before[..], b"\n", anchor.to_pem().as_bytes(), &after].concat();
-        prop_assert!(Bundle::salvage(&text).0.contains(&anchor));
+        prop_assert!(CaBundle::parse_lossy(&text).0.contains(&anchor));
     }
 
     #[test]
@@ -97,18 +97,18 @@ proptest! {
 fn text_around_the_sections_is_passed_over() {
     let pem = AUTHORITIES[0].certificate_pem();
     let text = format!("# the authority of otters\r\n{pem}and a note\n{pem}");
-    assert_eq!(Bundle::parse(text.as_bytes()).unwrap(), AUTHORITIES[0].anchor().clone().into());
-    assert_eq!(Bundle::parse(b" \n"), Ok(Bundle::default()));
+    assert_eq!(CaBundle::parse(text.as_bytes()).unwrap(), AUTHORITIES[0].trust_anchor().clone().into());
+    assert_eq!(CaBundle::parse(b" \n"), Ok(CaBundle::default()));
 }
 
 #[test]
 fn a_flaw_names_its_section() {
     let pem = AUTHORITIES[0].certificate_pem();
-    let flaw = |text: &str| Bundle::parse(text.as_bytes()).unwrap_err();
-    assert_eq!(flaw(&format!("{pem}-----BEGIN CERTIFICATE-----\nMIIB\n")), BundleError::Section { section: 2 });
-    assert_eq!(flaw(&format!("{}{pem}", &pem[..300])), BundleError::Section { section: 1 });
-    assert_eq!(flaw("otters"), BundleError::NotPem);
-    assert_eq!(flaw(&pem.repeat(4_000)), BundleError::TooLong);
+    let flaw = |text: &str| CaBundle::parse(text.as_bytes()).unwrap_err();
+    assert_eq!(flaw(&format!("{pem}-----BEGIN CERTIFICATE-----\nMIIB\n")), CaBundleError::Section { section: 2 });
+    assert_eq!(flaw(&format!("{}{pem}", &pem[..300])), CaBundleError::Section { section: 1 });
+    assert_eq!(flaw("otters"), CaBundleError::NotPem);
+    assert_eq!(flaw(&pem.repeat(4_000)), CaBundleError::TooLong);
     let empty = flaw("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n");
     assert_eq!(empty.to_string(), "section 1 of the bundle: the certificate is not readable X.509");
 }
@@ -117,34 +117,34 @@ fn a_flaw_names_its_section() {
 fn a_text_of_a_hundred_thousand_empty_sections_is_read_at_once() {
     let text = "-----BEGIN \n".repeat((1 << 20) / 12);
     let start = std::time::Instant::now();
-    assert_eq!(Bundle::salvage(text.as_bytes()).1.len(), (1 << 20) / 12);
+    assert_eq!(CaBundle::parse_lossy(text.as_bytes()).1.len(), (1 << 20) / 12);
     assert!(start.elapsed() < Duration::from_secs(5));
 }
 
 #[test]
-fn of_two_authorities_with_one_name_the_one_that_signed_is_found() {
+fn of_two_cas_with_one_name_the_one_that_signed_is_found() {
     let names = ServerNames::parse(["otter"]).unwrap();
-    let leaf = AUTHORITIES[3].issue(&names, AUTHORITIES[3].validity(), &SystemKeys).unwrap();
-    let all: Bundle = anchors().into_iter().collect();
-    assert_eq!(all.signer_of(leaf.certificate()), Some(AUTHORITIES[3].anchor()));
-    assert_eq!(Bundle::from(AUTHORITIES[2].anchor().clone()).signer_of(leaf.certificate()), None);
+    let serving = AUTHORITIES[3].issue(&names, AUTHORITIES[3].validity(), &SystemKeys).unwrap();
+    let all: CaBundle = anchors().into_iter().collect();
+    assert_eq!(all.signer_of(serving.certificate()), Some(AUTHORITIES[3].trust_anchor()));
+    assert_eq!(CaBundle::from(AUTHORITIES[2].trust_anchor().clone()).signer_of(serving.certificate()), None);
 }
 
 #[test]
-fn a_bundle_trusts_a_leaf_while_both_are_valid() {
-    let (authority, names) = (authority(10, 30), ServerNames::parse(["otter"]).unwrap());
-    let leaf = authority.issue(&names, Validity::between(day(10), day(20)).unwrap(), &SystemKeys).unwrap();
-    let bundle = Bundle::from(authority.anchor().clone());
-    assert!(bundle.trusts(leaf.certificate(), day(15)));
-    assert!(!bundle.trusts(leaf.certificate(), day(9)) && !bundle.trusts(leaf.certificate(), day(21)));
-    assert!(!Bundle::default().trusts(leaf.certificate(), day(15)));
+fn a_bundle_trusts_a_serving_while_both_are_valid() {
+    let (ca, names) = (ca(10, 30), ServerNames::parse(["otter"]).unwrap());
+    let serving = ca.issue(&names, Validity::between(day(10), day(20)).unwrap(), &SystemKeys).unwrap();
+    let bundle = CaBundle::from(ca.trust_anchor().clone());
+    assert!(bundle.trusts(serving.certificate(), day(15)));
+    assert!(!bundle.trusts(serving.certificate(), day(9)) && !bundle.trusts(serving.certificate(), day(21)));
+    assert!(!CaBundle::default().trusts(serving.certificate(), day(15)));
 }
 
 #[test]
-fn a_bundle_of_an_authority_that_has_ended_trusts_nothing_of_it() {
+fn a_bundle_of_a_ca_that_has_ended_trusts_nothing_of_it() {
     let names = ServerNames::parse(["otter"]).unwrap();
-    let leaf = AUTHORITIES[7].issue(&names, AUTHORITIES[7].validity(), &SystemKeys).unwrap();
-    let bundle = Bundle::from(AUTHORITIES[7].anchor().clone());
-    assert!(bundle.trusts(leaf.certificate(), day(9)));
-    assert!(!bundle.trusts(leaf.certificate(), SystemTime::UNIX_EPOCH + TEN_YEARS));
+    let serving = AUTHORITIES[7].issue(&names, AUTHORITIES[7].validity(), &SystemKeys).unwrap();
+    let bundle = CaBundle::from(AUTHORITIES[7].trust_anchor().clone());
+    assert!(bundle.trusts(serving.certificate(), day(9)));
+    assert!(!bundle.trusts(serving.certificate(), SystemTime::UNIX_EPOCH + TEN_YEARS));
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use gateward_certs::{
-    Authority, AuthorityError, CommonName, IssueError, KeyError, KeySource, PrivateKey, ServerCertificate, ServerNames,
-    SystemKeys, TEN_YEARS, Validity,
+    Ca, CaError, CommonName, IssueError, IssuedCertificate, KeyError, KeySource, PrivateKey, ServerNames, SystemKeys,
+    TEN_YEARS, Validity,
 };
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::ServerCertVerifier;
@@ -29,13 +29,13 @@ fn ten_years() -> Validity {
     Validity::starting(now(), TEN_YEARS).unwrap()
 }
 
-fn authority() -> Authority {
-    Authority::new(&CommonName::new("otter webhooks").unwrap(), ten_years(), &SystemKeys).unwrap()
+fn ca() -> Ca {
+    Ca::new(&CommonName::new("otter webhooks").unwrap(), ten_years(), &SystemKeys).unwrap()
 }
 
-fn server(authority: &Authority) -> ServerCertificate {
+fn server(ca: &Ca) -> IssuedCertificate {
     let names = ServerNames::parse(["otter.zoo.svc", "localhost", "127.0.0.1", "::1"]).unwrap();
-    authority.issue(&names, ten_years(), &SystemKeys).unwrap()
+    ca.issue(&names, ten_years(), &SystemKeys).unwrap()
 }
 
 fn read(certificate: &[u8]) -> X509Certificate<'_> {
@@ -50,9 +50,9 @@ fn extension<'a>(
 }
 
 #[test]
-fn an_authority_may_sign_certificates_and_nothing_below_them() {
-    let authority = authority();
-    let certificate = read(authority.certificate());
+fn a_ca_may_sign_certificates_and_nothing_below_them() {
+    let ca = ca();
+    let certificate = read(ca.certificate());
     let constraints = certificate.basic_constraints().unwrap().unwrap();
     assert!(constraints.critical && constraints.value.ca);
     assert_eq!(constraints.value.path_len_constraint, Some(0));
@@ -63,9 +63,9 @@ fn an_authority_may_sign_certificates_and_nothing_below_them() {
 
 #[test]
 fn both_ends_of_the_validity_are_those_asked_for() {
-    let authority = authority();
-    let leaf = server(&authority);
-    for der in [authority.certificate(), leaf.certificate()] {
+    let ca = ca();
+    let serving = server(&ca);
+    for der in [ca.certificate(), serving.certificate()] {
         let dates = read(der).validity().clone();
         assert_eq!(dates.not_before.timestamp(), 1_800_000_123 - 3_600);
         assert_eq!(dates.not_after.timestamp(), 1_800_000_123 + 10 * 365 * 86_400);
@@ -75,8 +75,8 @@ fn both_ends_of_the_validity_are_those_asked_for() {
 
 #[test]
 fn a_server_certificate_names_every_dns_name_and_address_and_no_subject() {
-    let leaf = server(&authority());
-    let certificate = read(leaf.certificate());
+    let serving = server(&ca());
+    let certificate = read(serving.certificate());
     let names = certificate.subject_alternative_name().unwrap().unwrap();
     let expected = [
         GeneralName::DNSName("otter.zoo.svc"),
@@ -91,8 +91,8 @@ fn a_server_certificate_names_every_dns_name_and_address_and_no_subject() {
 
 #[test]
 fn a_server_certificate_is_for_servers_only() {
-    let leaf = server(&authority());
-    let certificate = read(leaf.certificate());
+    let serving = server(&ca());
+    let certificate = read(serving.certificate());
     let purposes = certificate.extended_key_usage().unwrap().unwrap().value;
     assert!(purposes.server_auth && !purposes.client_auth && !purposes.any);
     let usage = certificate.key_usage().unwrap().unwrap().value;
@@ -101,10 +101,10 @@ fn a_server_certificate_is_for_servers_only() {
 }
 
 #[test]
-fn a_server_certificate_points_at_the_key_of_its_authority() {
-    let authority = authority();
-    let leaf = server(&authority);
-    let (parent, child) = (read(authority.certificate()), read(leaf.certificate()));
+fn a_server_certificate_points_at_the_key_of_its_ca() {
+    let ca = ca();
+    let serving = server(&ca);
+    let (parent, child) = (read(ca.certificate()), read(serving.certificate()));
     let ParsedExtension::SubjectKeyIdentifier(subject) =
         extension(&parent, |e| matches!(e, ParsedExtension::SubjectKeyIdentifier(_)))
     else {
@@ -119,39 +119,39 @@ fn a_server_certificate_points_at_the_key_of_its_authority() {
 }
 
 #[test]
-fn serial_numbers_differ_under_one_authority() {
-    let authority = authority();
-    let (one, other) = (server(&authority), server(&authority));
+fn serial_numbers_differ_under_one_ca() {
+    let ca = ca();
+    let (one, other) = (server(&ca), server(&ca));
     assert_ne!(read(one.certificate()).raw_serial(), read(other.certificate()).raw_serial());
 }
 
 #[test]
-fn a_tls_client_that_trusts_the_authority_takes_the_server() {
-    let authority = authority();
-    let leaf = server(&authority);
+fn a_tls_client_that_trusts_the_ca_takes_the_server() {
+    let ca = ca();
+    let serving = server(&ca);
     for name in ["otter.zoo.svc", "localhost", "127.0.0.1", "::1"] {
-        assert_eq!(verify(&authority, &leaf, name, NOW), Ok(()), "{name}");
+        assert_eq!(verify(&ca, &serving, name, NOW), Ok(()), "{name}");
     }
 }
 
 #[test]
-fn a_tls_client_refuses_another_name_another_authority_and_other_times() {
-    let (one, other) = (authority(), authority());
-    let leaf = server(&one);
+fn a_tls_client_refuses_another_name_another_ca_and_other_times() {
+    let (one, other) = (ca(), ca());
+    let serving = server(&one);
     assert!(matches!(
-        verify(&one, &leaf, "otter.zoo", NOW),
+        verify(&one, &serving, "otter.zoo", NOW),
         Err(rustls::Error::InvalidCertificate(CertificateError::NotValidForNameContext { .. }))
     ));
-    assert!(verify(&other, &leaf, "localhost", NOW).is_err());
-    assert!(verify(&one, &leaf, "localhost", NOW - 3_601).is_err());
-    assert!(verify(&one, &leaf, "localhost", NOW + TEN_YEARS.as_secs() + 1).is_err());
+    assert!(verify(&other, &serving, "localhost", NOW).is_err());
+    assert!(verify(&one, &serving, "localhost", NOW - 3_601).is_err());
+    assert!(verify(&one, &serving, "localhost", NOW + TEN_YEARS.as_secs() + 1).is_err());
 }
 
 #[test]
-fn a_server_certificate_never_outlives_its_authority() {
+fn a_server_certificate_never_outlives_its_ca() {
     let names = ServerNames::parse(["localhost"]).unwrap();
     let longer = Validity::starting(now(), TEN_YEARS + Duration::from_secs(1)).unwrap();
-    assert_eq!(authority().issue(&names, longer, &SystemKeys).unwrap_err(), IssueError::BeyondAuthority);
+    assert_eq!(ca().issue(&names, longer, &SystemKeys).unwrap_err(), IssueError::OutsideCaValidity);
 }
 
 #[test]
@@ -164,8 +164,8 @@ fn keys_come_from_the_source_that_was_given() {
     }
     let key = SystemKeys.private_key().unwrap();
     let names = ServerNames::parse(["localhost"]).unwrap();
-    let leaf = authority().issue(&names, ten_years(), &Fixed(key.clone_key())).unwrap();
-    assert_eq!(leaf.private_key().secret_pkcs8_der(), key.secret_pkcs8_der());
+    let serving = ca().issue(&names, ten_years(), &Fixed(key.clone_key())).unwrap();
+    assert_eq!(serving.private_key().secret_pkcs8_der(), key.secret_pkcs8_der());
 }
 
 #[test]
@@ -177,21 +177,21 @@ fn a_source_that_gives_no_key_is_an_error() {
         }
     }
     let name = CommonName::new("otter").unwrap();
-    let error = Authority::new(&name, ten_years(), &Garbage).unwrap_err();
+    let error = Ca::new(&name, ten_years(), &Garbage).unwrap_err();
     assert_eq!(error, IssueError::Key(KeyError::Unreadable));
 }
 
 #[test]
 fn no_damaged_byte_of_a_certificate_ends_the_process_that_reads_it() {
-    let authority = authority();
-    let key = PrivateKey::from_pem(authority.private_key_pem().as_bytes()).unwrap();
-    let subject = authority.certificate().windows(5).rposition(|bytes| bytes == COMMON_NAME).unwrap();
-    for at in 0..authority.certificate().len() {
+    let ca = ca();
+    let key = PrivateKey::from_pem(ca.private_key_pem().as_bytes()).unwrap();
+    let subject = ca.certificate().windows(5).rposition(|bytes| bytes == COMMON_NAME).unwrap();
+    for at in 0..ca.certificate().len() {
         let in_subject = (subject - 8..subject + 24).contains(&at);
         for value in (0..=u8::MAX).filter(|value| in_subject || [0, 1, 0x7f, 0x80, 0xff].contains(value)) {
-            let mut bytes = authority.certificate().to_vec();
+            let mut bytes = ca.certificate().to_vec();
             bytes[at] = value;
-            if let Ok(damaged) = Authority::from_parts(bytes.into(), key.clone()) {
+            if let Ok(damaged) = Ca::from_parts(bytes.into(), key.clone()) {
                 assert!(server_may_be_issued(&damaged), "byte {at} as {value}");
             }
         }
@@ -199,40 +199,40 @@ fn no_damaged_byte_of_a_certificate_ends_the_process_that_reads_it() {
 }
 
 #[test]
-fn an_authority_whose_subject_has_an_impossible_attribute_cannot_sign() {
-    let authority = authority();
-    let key = PrivateKey::from_pem(authority.private_key_pem().as_bytes()).unwrap();
-    let subject = authority.certificate().windows(5).rposition(|bytes| bytes == COMMON_NAME).unwrap();
+fn a_ca_whose_subject_has_an_impossible_attribute_cannot_sign() {
+    let ca = ca();
+    let key = PrivateKey::from_pem(ca.private_key_pem().as_bytes()).unwrap();
+    let subject = ca.certificate().windows(5).rposition(|bytes| bytes == COMMON_NAME).unwrap();
     for first_arcs in [0x7f, 0xff] {
-        let mut bytes = authority.certificate().to_vec();
+        let mut bytes = ca.certificate().to_vec();
         bytes[subject + 2] = first_arcs;
-        assert_eq!(Authority::from_parts(bytes.into(), key.clone()).err(), Some(AuthorityError::CannotSign));
+        assert_eq!(Ca::from_parts(bytes.into(), key.clone()).err(), Some(CaError::CannotSign));
     }
 }
 
 #[test]
 fn debug_output_holds_no_key() {
-    let authority = authority();
-    let leaf = server(&authority);
-    let text = format!("{authority:?} {leaf:?}");
+    let ca = ca();
+    let serving = server(&ca);
+    let text = format!("{ca:?} {serving:?}");
     assert!(!text.contains("PRIVATE") && !text.to_lowercase().contains("key"));
 }
 
-fn server_may_be_issued(authority: &Authority) -> bool {
+fn server_may_be_issued(ca: &Ca) -> bool {
     let names = ServerNames::parse(["otter.zoo.svc"]).unwrap();
-    match authority.issue(&names, authority.validity(), &SystemKeys) {
-        Ok(leaf) => authority.anchor().signed(leaf.certificate()),
-        Err(why) => why == IssueError::BeyondAuthority,
+    match ca.issue(&names, ca.validity(), &SystemKeys) {
+        Ok(serving) => ca.trust_anchor().signed(serving.certificate()),
+        Err(why) => why == IssueError::OutsideCaValidity,
     }
 }
 
-fn verify(authority: &Authority, leaf: &ServerCertificate, name: &str, at: u64) -> Result<(), rustls::Error> {
+fn verify(ca: &Ca, serving: &IssuedCertificate, name: &str, at: u64) -> Result<(), rustls::Error> {
     let mut roots = RootCertStore::empty();
-    roots.add(authority.certificate().clone()).unwrap();
+    roots.add(ca.certificate().clone()).unwrap();
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let verifier = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider).build().unwrap();
     let name = ServerName::try_from(name).unwrap();
     verifier
-        .verify_server_cert(leaf.certificate(), &[], &name, &[], UnixTime::since_unix_epoch(Duration::from_secs(at)))
+        .verify_server_cert(serving.certificate(), &[], &name, &[], UnixTime::since_unix_epoch(Duration::from_secs(at)))
         .map(|_| ())
 }

@@ -4,11 +4,10 @@
 use std::time::{Duration, SystemTime};
 
 use gateward_certs::secret::{
-    AuthorityFields, AuthorityState, CLOCK_TOLERANCE, Damage, Fault, LeafRules, LeafState, Repair, SecretData, repair,
+    CLOCK_TOLERANCE, CaFields, CaState, FieldError, InvalidField, Reissue, SecretData, ServingCertificateRules,
+    ServingCertificateState, reissue,
 };
-use gateward_certs::{
-    Authority, Bundle, CommonName, KeySource, PrivateKey, ServerNames, SystemKeys, TEN_YEARS, Validity,
-};
+use gateward_certs::{Ca, CaBundle, CommonName, KeySource, PrivateKey, ServerNames, SystemKeys, TEN_YEARS, Validity};
 use proptest::prelude::*;
 
 const DAY: Duration = Duration::from_hours(24);
@@ -17,8 +16,8 @@ fn now() -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_hours(500_000)
 }
 
-fn authority(validity: Validity) -> Authority {
-    Authority::new(&CommonName::new("otter").unwrap(), validity, &SystemKeys).unwrap()
+fn ca(validity: Validity) -> Ca {
+    Ca::new(&CommonName::new("otter").unwrap(), validity, &SystemKeys).unwrap()
 }
 
 fn ten_years() -> Validity {
@@ -29,141 +28,149 @@ fn names() -> ServerNames {
     ServerNames::of_service("otter", "zoo", "cluster.local").unwrap()
 }
 
-fn leaf_secret(authority: &Authority, names: &ServerNames, validity: Validity) -> SecretData {
-    let leaf = authority.issue(names, validity, &SystemKeys).unwrap();
+fn serving_secret(ca: &Ca, names: &ServerNames, validity: Validity) -> SecretData {
+    let serving = ca.issue(names, validity, &SystemKeys).unwrap();
     SecretData::default()
-        .with("tls.crt", leaf.certificate_pem())
-        .with("tls.key", leaf.private_key_pem())
-        .with("ca.crt", authority.certificate_pem())
+        .with("tls.crt", serving.certificate_pem())
+        .with("tls.key", serving.private_key_pem())
+        .with("ca.crt", ca.certificate_pem())
 }
 
-fn judge_at(data: &SecretData, authority: &Authority, now: SystemTime) -> LeafState {
-    let (names, trusted) = (names(), Bundle::from(authority.anchor().clone()));
-    LeafState::of(Some(data), &LeafRules { secret: "zoo/otter", names: &names, trusted: &trusted, now: Some(now) })
+fn judge_at(data: &SecretData, ca: &Ca, now: SystemTime) -> ServingCertificateState {
+    let (names, trusted) = (names(), CaBundle::from(ca.trust_anchor().clone()));
+    ServingCertificateState::of(
+        Some(data),
+        &ServingCertificateRules { secret: "zoo/otter", names: &names, trusted: &trusted, now: Some(now) },
+    )
 }
 
-fn judge(data: &SecretData, authority: &Authority) -> LeafState {
-    judge_at(data, authority, now())
+fn judge(data: &SecretData, ca: &Ca) -> ServingCertificateState {
+    judge_at(data, ca, now())
 }
 
-fn authority_secret(authority: &Authority) -> SecretData {
-    SecretData::default().with("tls.crt", authority.certificate_pem()).with("tls.key", authority.private_key_pem())
+fn ca_secret(ca: &Ca) -> SecretData {
+    SecretData::default().with("tls.crt", ca.certificate_pem()).with("tls.key", ca.private_key_pem())
 }
 
-fn judge_authority(data: &SecretData, now: SystemTime) -> AuthorityState {
-    AuthorityState::of(Some(data), "zoo/otter-ca", AuthorityFields::OWN, Some(now))
+fn judge_ca(data: &SecretData, now: SystemTime) -> CaState {
+    CaState::of(Some(data), "zoo/otter-ca", CaFields::OWN, Some(now))
 }
 
-fn old_place(data: &SecretData) -> AuthorityState {
-    AuthorityState::of(Some(data), "zoo/otter", AuthorityFields::OLD_PLACE, Some(now()))
+fn legacy(data: &SecretData) -> CaState {
+    CaState::of(Some(data), "zoo/otter", CaFields::LEGACY, Some(now()))
 }
 
 fn written_by_others(name: &str) -> Vec<u8> {
     std::fs::read(format!("{}/tests/written_by_others/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap()
 }
 
-fn fault(state: &LeafState) -> Fault {
+fn error(state: &ServingCertificateState) -> FieldError {
     match state {
-        LeafState::Damaged(Damage { fault, .. }) => *fault,
+        ServingCertificateState::Invalid(InvalidField { error, .. }) => *error,
         other => panic!("{other}"),
     }
 }
 
 #[test]
 fn a_secret_with_all_that_is_needed_is_complete() {
-    let authority = authority(ten_years());
-    let state = judge(&leaf_secret(&authority, &names(), ten_years()), &authority);
-    let LeafState::Complete(pair) = state else { panic!("{state}") };
-    assert_eq!(pair.private_key().belongs_to(pair.certificate()), Ok(true));
-    assert_eq!(pair.chain(), [pair.certificate().clone()]);
-    assert_eq!(pair.validity(), ten_years());
+    let ca = ca(ten_years());
+    let state = judge(&serving_secret(&ca, &names(), ten_years()), &ca);
+    let ServingCertificateState::Complete(certificate) = state else { panic!("{state}") };
+    assert_eq!(certificate.private_key().belongs_to(certificate.end_entity()), Ok(true));
+    assert_eq!(certificate.chain(), [certificate.end_entity().clone()]);
+    assert_eq!(certificate.validity(), ten_years());
 }
 
 #[test]
 fn a_field_that_is_missing_empty_or_damaged_is_named() {
-    let authority = authority(ten_years());
-    let whole = leaf_secret(&authority, &names(), ten_years());
+    let ca = ca(ten_years());
+    let whole = serving_secret(&ca, &names(), ten_years());
     for field in ["tls.crt", "tls.key", "ca.crt"] {
         for data in [whole.clone().without(field), whole.clone().with(field, "")] {
-            assert_eq!(fault(&judge(&data, &authority)), Fault::Absent);
+            assert_eq!(error(&judge(&data, &ca)), FieldError::Absent);
         }
         for garbage in ["otters", "-----BEGIN CERTIFICATE-----\nAAAA\n", "\u{0}\u{1}"] {
-            let LeafState::Damaged(damage) = judge(&whole.clone().with(field, garbage), &authority) else { panic!() };
-            assert_eq!(damage.field, field);
-            assert!(damage.to_string().starts_with(&format!("Secret zoo/otter, field {field}: ")));
+            let ServingCertificateState::Invalid(invalid) = judge(&whole.clone().with(field, garbage), &ca) else {
+                panic!()
+            };
+            assert_eq!(invalid.field, field);
+            assert!(invalid.to_string().starts_with(&format!("Secret zoo/otter, field {field}: ")));
         }
     }
 }
 
 #[test]
 fn a_key_of_another_certificate_is_told_from_a_damaged_one() {
-    let authority = authority(ten_years());
+    let ca = ca(ten_years());
     let other = PrivateKey::from(SystemKeys.private_key().unwrap());
-    let data = leaf_secret(&authority, &names(), ten_years()).with("tls.key", other.to_pem());
-    assert!(matches!(judge(&data, &authority), LeafState::WrongKey));
+    let data = serving_secret(&ca, &names(), ten_years()).with("tls.key", other.to_pem());
+    assert!(matches!(judge(&data, &ca), ServingCertificateState::WrongKey));
 }
 
 #[test]
-fn a_certificate_of_another_authority_is_told_even_if_its_secret_brings_that_authority_along() {
-    let (ours, other) = (authority(ten_years()), authority(ten_years()));
-    let data = leaf_secret(&other, &names(), ten_years());
-    assert!(matches!(judge(&data, &ours), LeafState::NotSignedByCa(_)));
+fn a_certificate_of_another_ca_is_told_even_if_its_secret_brings_that_ca_along() {
+    let (ours, other) = (ca(ten_years()), ca(ten_years()));
+    let data = serving_secret(&other, &names(), ten_years());
+    assert!(matches!(judge(&data, &ours), ServingCertificateState::NotSignedByCa(_)));
     let trust = data.with("ca.crt", ours.certificate_pem());
-    assert!(matches!(judge(&trust, &ours), LeafState::NotSignedByCa(_)));
+    assert!(matches!(judge(&trust, &ours), ServingCertificateState::NotSignedByCa(_)));
 }
 
 #[test]
 fn a_trust_without_the_signer_is_damage_and_one_with_others_beside_it_is_none() {
-    let (ours, other) = (authority(ten_years()), authority(ten_years()));
-    let data = leaf_secret(&ours, &names(), ten_years());
+    let (ours, other) = (ca(ten_years()), ca(ten_years()));
+    let data = serving_secret(&ours, &names(), ten_years());
     let both = [other.certificate_pem(), ours.certificate_pem()].concat();
-    assert!(matches!(judge(&data.clone().with("ca.crt", both), &ours), LeafState::Complete(_)));
-    assert_eq!(fault(&judge(&data.with("ca.crt", other.certificate_pem()), &ours)), Fault::SignerAbsent);
+    assert!(matches!(judge(&data.clone().with("ca.crt", both), &ours), ServingCertificateState::Complete(_)));
+    assert_eq!(error(&judge(&data.with("ca.crt", other.certificate_pem()), &ours)), FieldError::SignerAbsent);
 }
 
 #[test]
 fn names_that_are_lacking_are_listed_and_more_than_wanted_do_no_harm() {
-    let authority = authority(ten_years());
+    let ca = ca(ten_years());
     let few = ServerNames::parse(["otter.zoo.svc", "otter"]).unwrap();
-    let LeafState::LacksNames(_, lacking) = judge(&leaf_secret(&authority, &few, ten_years()), &authority) else {
+    let ServingCertificateState::LacksNames(_, lacking) = judge(&serving_secret(&ca, &few, ten_years()), &ca) else {
         panic!()
     };
     let lacking: Vec<_> = lacking.iter().map(|name| name.to_str().into_owned()).collect();
     assert_eq!(lacking, ["otter.zoo", "otter.zoo.svc.cluster.local"]);
     let more = ServerNames::new(names().iter().chain(ServerNames::parse(["10.0.0.1"]).unwrap().iter()).cloned());
-    let state = judge(&leaf_secret(&authority, &more.unwrap(), ten_years()), &authority);
-    assert!(matches!(state, LeafState::Complete(_)));
+    let state = judge(&serving_secret(&ca, &more.unwrap(), ten_years()), &ca);
+    assert!(matches!(state, ServingCertificateState::Complete(_)));
 }
 
 #[test]
 fn a_certificate_is_renewed_from_90_days_before_its_end() {
-    let authority = authority(ten_years());
-    let data = leaf_secret(&authority, &names(), ten_years());
+    let ca = ca(ten_years());
+    let data = serving_secret(&ca, &names(), ten_years());
     let end = ten_years().not_after();
     let second = Duration::from_secs(1);
-    assert!(matches!(judge_at(&data, &authority, end - 90 * DAY - second), LeafState::Complete(_)));
-    assert!(matches!(judge_at(&data, &authority, end - 90 * DAY), LeafState::Expiring(_)));
-    assert!(matches!(judge_at(&data, &authority, end + DAY), LeafState::Expiring(_)));
+    assert!(matches!(judge_at(&data, &ca, end - 90 * DAY - second), ServingCertificateState::Complete(_)));
+    assert!(matches!(judge_at(&data, &ca, end - 90 * DAY), ServingCertificateState::Expiring(_)));
+    assert!(matches!(judge_at(&data, &ca, end + DAY), ServingCertificateState::Expiring(_)));
 }
 
 #[test]
 fn a_start_in_the_future_is_tolerated_as_far_as_clocks_differ() {
-    let authority = authority(ten_years());
+    let ca = ca(ten_years());
     let start = now() + DAY;
-    let data = leaf_secret(&authority, &names(), Validity::between(start, start + 900 * DAY).unwrap());
-    assert!(matches!(judge_at(&data, &authority, start - CLOCK_TOLERANCE), LeafState::Complete(_)));
+    let data = serving_secret(&ca, &names(), Validity::between(start, start + 900 * DAY).unwrap());
+    assert!(matches!(judge_at(&data, &ca, start - CLOCK_TOLERANCE), ServingCertificateState::Complete(_)));
     let early = start - CLOCK_TOLERANCE - Duration::from_secs(1);
-    assert!(matches!(judge_at(&data, &authority, early), LeafState::NotYetValid(_)));
+    assert!(matches!(judge_at(&data, &ca, early), ServingCertificateState::NotYetValid(_)));
 }
 
 #[test]
 fn dates_are_not_judged_while_the_time_is_unknown() {
     let past = Validity::between(now() - 20 * DAY, now() - 10 * DAY).unwrap();
-    let authority = authority(past);
-    let (names, trusted) = (names(), Bundle::from(authority.anchor().clone()));
-    let rules = LeafRules { secret: "zoo/otter", names: &names, trusted: &trusted, now: None };
-    assert!(matches!(LeafState::of(Some(&leaf_secret(&authority, &names, past)), &rules), LeafState::Complete(_)));
-    let state = AuthorityState::of(Some(&authority_secret(&authority)), "zoo/ca", AuthorityFields::OWN, None);
+    let ca = ca(past);
+    let (names, trusted) = (names(), CaBundle::from(ca.trust_anchor().clone()));
+    let rules = ServingCertificateRules { secret: "zoo/otter", names: &names, trusted: &trusted, now: None };
+    assert!(matches!(
+        ServingCertificateState::of(Some(&serving_secret(&ca, &names, past)), &rules),
+        ServingCertificateState::Complete(_)
+    ));
+    let state = CaState::of(Some(&ca_secret(&ca)), "zoo/ca", CaFields::OWN, None);
     assert!(state.usable().is_some());
 }
 
@@ -174,33 +181,33 @@ fn what_an_operator_in_go_left_is_read_down_to_the_key_in_the_old_place() {
         .into_iter()
         .collect();
     let data = data.with("ca.key", written_by_others("ca-pkcs1.key"));
-    let authority = old_place(&data);
-    let authority = authority.usable().unwrap();
-    assert!(matches!(judge(&data, authority), LeafState::Complete(_)));
+    let ca = legacy(&data);
+    let ca = ca.usable().unwrap();
+    assert!(matches!(judge(&data, ca), ServingCertificateState::Complete(_)));
 }
 
 #[test]
-fn an_authority_is_judged_by_its_dates() {
-    let secret = authority_secret(&authority(ten_years()));
+fn a_ca_is_judged_by_its_dates() {
+    let secret = ca_secret(&ca(ten_years()));
     let end = ten_years().not_after();
-    assert!(matches!(judge_authority(&secret, now()), AuthorityState::Usable(_)));
-    assert!(matches!(judge_authority(&secret, end - 90 * DAY), AuthorityState::Expiring(_)));
-    assert!(matches!(judge_authority(&secret, end + DAY), AuthorityState::Expired(_)));
-    assert!(matches!(judge_authority(&secret, now() - DAY), AuthorityState::NotYetValid(_)));
+    assert!(matches!(judge_ca(&secret, now()), CaState::Usable(_)));
+    assert!(matches!(judge_ca(&secret, end - 90 * DAY), CaState::Expiring(_)));
+    assert!(matches!(judge_ca(&secret, end + DAY), CaState::Expired(_)));
+    assert!(matches!(judge_ca(&secret, now() - DAY), CaState::NotYetValid(_)));
 }
 
 #[test]
-fn an_authority_is_found_among_other_certificates_of_its_field() {
-    let (one, other) = (authority(ten_years()), authority(ten_years()));
+fn a_ca_is_found_among_other_certificates_of_its_field() {
+    let (one, other) = (ca(ten_years()), ca(ten_years()));
     let both = [other.certificate_pem(), one.certificate_pem()].concat();
-    let secret = authority_secret(&one).with("tls.crt", both);
-    assert_eq!(judge_authority(&secret, now()).usable().unwrap().anchor(), one.anchor());
+    let secret = ca_secret(&one).with("tls.crt", both);
+    assert_eq!(judge_ca(&secret, now()).usable().unwrap().trust_anchor(), one.trust_anchor());
 }
 
 #[test]
-fn a_damaged_authority_says_what_is_wrong() {
-    let whole = authority_secret(&authority(ten_years()));
-    let told = |data: SecretData| judge_authority(&data, now()).to_string();
+fn a_damaged_ca_says_what_is_wrong() {
+    let whole = ca_secret(&ca(ten_years()));
+    let told = |data: SecretData| judge_ca(&data, now()).to_string();
     assert_eq!(told(SecretData::default()), "missing");
     assert_eq!(
         told(whole.clone().with("tls.key", "")),
@@ -211,49 +218,48 @@ fn a_damaged_authority_says_what_is_wrong() {
         told(whole.with("tls.key", written_by_others("ec-sec1.key"))),
         "its private key belongs to another certificate"
     );
-    let no_authority: SecretData = [("tls.crt", "leaf.crt"), ("tls.key", "leaf-pkcs1.key")]
+    let no_ca: SecretData = [("tls.crt", "leaf.crt"), ("tls.key", "leaf-pkcs1.key")]
         .map(|(field, file)| (field, written_by_others(file)))
         .into_iter()
         .collect();
-    assert!(told(no_authority).contains("may not sign certificates"));
+    assert!(told(no_ca).contains("may not sign certificates"));
 }
 
 #[test]
 fn what_is_valid_is_kept() {
-    let authority = authority(ten_years());
-    let leaf = judge(&leaf_secret(&authority, &names(), ten_years()), &authority);
-    let kept = judge_authority(&authority_secret(&authority), now());
-    assert_eq!(repair(&leaf, &kept, &AuthorityState::Missing), Repair::Keep);
+    let ca = ca(ten_years());
+    let serving = judge(&serving_secret(&ca, &names(), ten_years()), &ca);
+    let ca_secret = judge_ca(&ca_secret(&ca), now());
+    assert_eq!(reissue(&serving, &ca_secret, &CaState::Missing), Reissue::Keep);
 }
 
 #[test]
-fn a_leaf_that_is_not_complete_is_made_anew_from_the_same_authority() {
-    let authority = authority(ten_years());
-    let kept = judge_authority(&authority_secret(&authority), now());
-    let few = leaf_secret(&authority, &ServerNames::parse(["otter"]).unwrap(), ten_years());
-    for leaf in [LeafState::Missing, LeafState::WrongKey, judge(&few, &authority)] {
-        assert_eq!(repair(&leaf, &kept, &AuthorityState::Missing), Repair::NewLeaf);
+fn a_serving_that_is_not_complete_is_made_anew_from_the_same_ca() {
+    let ca = ca(ten_years());
+    let ca_secret = judge_ca(&ca_secret(&ca), now());
+    let few = serving_secret(&ca, &ServerNames::parse(["otter"]).unwrap(), ten_years());
+    for serving in [ServingCertificateState::Missing, ServingCertificateState::WrongKey, judge(&few, &ca)] {
+        assert_eq!(reissue(&serving, &ca_secret, &CaState::Missing), Reissue::ServingCertificate);
     }
 }
 
 #[test]
-fn a_key_in_the_old_place_is_adopted_where_there_is_no_better_authority() {
-    let (own, old) = (authority(ten_years()), authority(ten_years()));
-    let data = leaf_secret(&old, &names(), ten_years()).with("ca.key", old.private_key_pem());
-    let (leaf, found) = (judge(&data, &old), old_place(&data));
-    assert_eq!(repair(&leaf, &AuthorityState::Missing, &found), Repair::Adopt);
-    assert_eq!(repair(&leaf, &AuthorityState::WrongKey, &found), Repair::Adopt);
-    let own = judge_authority(&authority_secret(&own), now());
-    assert_eq!(repair(&judge(&data, own.usable().unwrap()), &own, &found), Repair::NewLeaf);
+fn a_key_in_the_old_place_is_adopted_where_there_is_no_better_ca() {
+    let (own, old) = (ca(ten_years()), ca(ten_years()));
+    let data = serving_secret(&old, &names(), ten_years()).with("ca.key", old.private_key_pem());
+    let (serving, found) = (judge(&data, &old), legacy(&data));
+    assert_eq!(reissue(&serving, &CaState::Missing, &found), Reissue::Adopt);
+    assert_eq!(reissue(&serving, &CaState::WrongKey, &found), Reissue::Adopt);
+    let own = judge_ca(&ca_secret(&own), now());
+    assert_eq!(reissue(&judge(&data, own.usable().unwrap()), &own, &found), Reissue::ServingCertificate);
 }
 
 #[test]
-fn without_a_usable_authority_a_new_one_is_made() {
-    let old = authority(Validity::between(now() - 20 * DAY, now() - 10 * DAY).unwrap());
-    let found =
-        old_place(&authority_secret(&old).with("ca.crt", old.certificate_pem()).with("ca.key", old.private_key_pem()));
-    assert!(matches!(found, AuthorityState::Expired(_)));
-    assert_eq!(repair(&LeafState::Missing, &AuthorityState::Missing, &found), Repair::NewAuthority);
+fn without_a_usable_ca_a_new_one_is_made() {
+    let old = ca(Validity::between(now() - 20 * DAY, now() - 10 * DAY).unwrap());
+    let found = legacy(&ca_secret(&old).with("ca.crt", old.certificate_pem()).with("ca.key", old.private_key_pem()));
+    assert!(matches!(found, CaState::Expired(_)));
+    assert_eq!(reissue(&ServingCertificateState::Missing, &CaState::Missing, &found), Reissue::Ca);
 }
 
 proptest! {
@@ -274,9 +280,9 @@ proptest! {
             content.truncate(cut);
             (field, content)
         }).collect();
-        let authority = authority(ten_years());
-        let (leaf, kept, old) = (judge(&data, &authority), judge_authority(&data, now()), old_place(&data));
-        prop_assert!(!matches!(leaf, LeafState::Complete(_)));
-        prop_assert_ne!(repair(&leaf, &kept, &old), Repair::Keep);
+        let ca = ca(ten_years());
+        let (serving, ca_secret, old) = (judge(&data, &ca), judge_ca(&data, now()), legacy(&data));
+        prop_assert!(!matches!(serving, ServingCertificateState::Complete(_)));
+        prop_assert_ne!(reissue(&serving, &ca_secret, &old), Reissue::Keep);
     }
 }

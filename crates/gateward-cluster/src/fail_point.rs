@@ -23,8 +23,8 @@
 #[cfg(feature = "fail-points")]
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use gateward_certs::Bundle;
-use gateward_certs::rotation::{AuthorityWrite, BundleWrite, Consumer, LeafWrite, Write};
+use gateward_certs::CaBundle;
+use gateward_certs::rotation::{CaBundleWrite, CaSecretWrite, InjectionTarget, ServingSecretWrite, Write};
 
 #[cfg(all(feature = "fail-points", not(debug_assertions)))]
 compile_error!("the feature fail-points ends the process on demand: it is for tests, and not for a release");
@@ -37,20 +37,24 @@ pub(crate) enum Side {
 }
 
 /// The name of a write; `consumers` is what was carried before it.
-pub(crate) fn name<'a>(write: &Write, consumers: impl Fn(&BundleWrite) -> Option<&'a Consumer>) -> &'static str {
+pub(crate) fn name<'a>(
+    write: &Write,
+    consumers: impl Fn(&CaBundleWrite) -> Option<&'a InjectionTarget>,
+) -> &'static str {
     match write {
-        Write::Authority(AuthorityWrite::Create) => "create-authority",
-        Write::Authority(AuthorityWrite::Adopt) => "adopt",
-        Write::Authority(AuthorityWrite::Begin { .. }) => "begin",
-        Write::Authority(AuthorityWrite::Switch) => "switch",
-        Write::Authority(AuthorityWrite::Retire) => "retire",
-        Write::Authority(AuthorityWrite::Finish) => "finish",
-        Write::Authority(AuthorityWrite::DropRequest) => "drop-request",
-        Write::Leaf(LeafWrite::Issue { .. }) => "issue-leaf",
-        Write::Leaf(LeafWrite::DropOldKey) => "drop-old-key",
-        Write::Bundles(writes) => {
-            let loses =
-                |write: &BundleWrite, before: &Consumer| !write.bundle.contains_all(&Bundle::salvage(&before.bundle).0);
+        Write::CaSecret(CaSecretWrite::Create) => "create-authority",
+        Write::CaSecret(CaSecretWrite::Adopt) => "adopt",
+        Write::CaSecret(CaSecretWrite::Begin { .. }) => "begin",
+        Write::CaSecret(CaSecretWrite::Switch) => "switch",
+        Write::CaSecret(CaSecretWrite::Retire) => "retire",
+        Write::CaSecret(CaSecretWrite::Finish) => "finish",
+        Write::CaSecret(CaSecretWrite::DropRequest) => "drop-request",
+        Write::ServingSecret(ServingSecretWrite::Issue { .. }) => "issue-leaf",
+        Write::ServingSecret(ServingSecretWrite::DropOldKey) => "drop-old-key",
+        Write::CaBundles(writes) => {
+            let loses = |write: &CaBundleWrite, before: &InjectionTarget| {
+                !write.bundle.contains_all(&CaBundle::parse_lossy(&before.bundle).0)
+            };
             let trims = writes.iter().any(|write| consumers(write).is_some_and(|before| loses(write, before)));
             if trims { "trim-bundles" } else { "publish-bundles" }
         }

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use gateward_certs::rotation::Wanted;
+use gateward_certs::rotation::CertificateSpec;
 use gateward_certs::{CommonName, KeySource, Lifetimes, ServerNames};
 
 use serde_json::Value;
@@ -97,22 +97,22 @@ pub struct Certificates {
     /// The names that the server is called by.
     pub names: ServerNames,
     /// The name that new authorities get.
-    pub authority_name: CommonName,
+    pub ca_name: CommonName,
     /// How long they live.
     pub lifetimes: Lifetimes,
     /// Where new keys come from.
     pub keys: Arc<dyn KeySource + Send + Sync>,
-    /// How long a state of affairs has to stand: [`Wanted::SETTLE`] unless a test is in a hurry.
+    /// How long a state of affairs has to stand: [`CertificateSpec::SETTLE`] unless a test is in a hurry.
     pub settle: Duration,
 }
 
 impl Setup {
     /// What the decisions are made by.
-    pub fn wanted(&self) -> Wanted {
-        let Certificates { names, authority_name, lifetimes, settle, .. } = self.certificates.clone();
+    pub fn wanted(&self) -> CertificateSpec {
+        let Certificates { names, ca_name, lifetimes, settle, .. } = self.certificates.clone();
         let named = |secret: &str| format!("{}/{secret}", self.namespace);
-        let (leaf_secret, authority_secret) = (named(&self.secrets.leaf), named(&self.secrets.authority));
-        Wanted { leaf_secret, authority_secret, names, authority_name, lifetimes, settle }
+        let (serving_secret, ca_secret) = (named(&self.secrets.leaf), named(&self.secrets.authority));
+        CertificateSpec { serving_secret, ca_secret, names, ca_name, lifetimes, settle }
     }
 }
 

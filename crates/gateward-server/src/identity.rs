@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use arc_swap::ArcSwapOption;
-use gateward_certs::{ServerCertificate, Validity};
+use gateward_certs::{IssuedCertificate, Validity};
 use rustls::crypto::CryptoProvider;
 use rustls::server::{ClientHello, NoServerSessionStorage, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
@@ -44,10 +44,10 @@ impl Identity {
     }
 }
 
-impl TryFrom<&ServerCertificate> for Identity {
+impl TryFrom<&IssuedCertificate> for Identity {
     type Error = IdentityError;
 
-    fn try_from(issued: &ServerCertificate) -> Result<Self, IdentityError> {
+    fn try_from(issued: &IssuedCertificate) -> Result<Self, IdentityError> {
         Self::new(vec![issued.certificate().clone()], issued.private_key().into())
     }
 }
@@ -152,13 +152,13 @@ pub(crate) fn provider() -> Arc<CryptoProvider> {
 mod tests {
     use std::time::Duration;
 
-    use gateward_certs::{Authority, CommonName, ServerNames, SystemKeys, TEN_YEARS};
+    use gateward_certs::{Ca, CommonName, ServerNames, SystemKeys, TEN_YEARS};
 
     use super::*;
 
-    fn issued() -> ServerCertificate {
+    fn issued() -> IssuedCertificate {
         let validity = Validity::starting(SystemTime::now(), TEN_YEARS).unwrap();
-        let authority = Authority::new(&CommonName::new("test").unwrap(), validity, &SystemKeys).unwrap();
+        let authority = Ca::new(&CommonName::new("test").unwrap(), validity, &SystemKeys).unwrap();
         authority.issue(&ServerNames::parse(["localhost"]).unwrap(), validity, &SystemKeys).unwrap()
     }
 

@@ -5,7 +5,7 @@
 //! ```
 //! use std::sync::Arc;
 //! use std::time::SystemTime;
-//! use gateward_certs::{Authority, CommonName, ServerNames, SystemKeys, TEN_YEARS, Validity};
+//! use gateward_certs::{Ca, CommonName, ServerNames, SystemKeys, TEN_YEARS, Validity};
 //! use gateward_core::{Facts, Registry};
 //! use gateward_server::{
 //!     Drain, Identity, IdentitySlot, Metrics, PlainServer, Port, Readiness, RegistryAnswerer, Server, Trust,
@@ -18,7 +18,7 @@
 //! let health = PlainServer::bind(anywhere, Port::Health, readiness.clone(), &metrics).await?;
 //!
 //! let validity = Validity::starting(SystemTime::now(), TEN_YEARS)?;
-//! let authority = Authority::new(&CommonName::new("otter webhooks")?, validity, &SystemKeys)?;
+//! let authority = Ca::new(&CommonName::new("otter webhooks")?, validity, &SystemKeys)?;
 //! let leaf = authority.issue(&ServerNames::parse(["localhost"])?, validity, &SystemKeys)?;
 //!
 //! let facts = || Arc::new(()) as Arc<dyn Facts>;

@@ -10,7 +10,7 @@ mod scene;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use gateward_certs::Authority;
+use gateward_certs::Ca;
 use gateward_server::{Authorize, IdentitySlot, Metrics, Permission, SecureServer, Trust};
 use scene::client::{Client, Response, patiently};
 use scene::log::{Log, everything_logged};
@@ -72,7 +72,7 @@ impl Authorize for Book {
 
 struct Guarded {
     server: SecureServer,
-    authority: Authority,
+    authority: Ca,
     book: Book,
 }
 
@@ -88,7 +88,7 @@ async fn serve(identity: &IdentitySlot, book: &Book) -> SecureServer {
     SecureServer::bind(ANYWHERE.parse().unwrap(), identity, book.clone(), metrics.clone(), &metrics).await.unwrap()
 }
 
-fn trust(authority: &Authority) -> Trust {
+fn trust(authority: &Ca) -> Trust {
     Trust { authorities: vec![authority.certificate().clone()], name: "localhost".try_into().unwrap() }
 }
 

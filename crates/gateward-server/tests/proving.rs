@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
-use gateward_certs::Authority;
+use gateward_certs::Ca;
 use gateward_core::Facts;
 use gateward_server::{Caller, Callers, Limits, Pages, PlainRequest, Protocols, RegistryAnswerer, Trust};
 use scene::client::Client;
@@ -16,7 +16,7 @@ use scene::{Scene, authority, leaf, scene, scene_at, until};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-fn caller(name: &str, authorities: &[&Authority]) -> Caller {
+fn caller(name: &str, authorities: &[&Ca]) -> Caller {
     let authorities = authorities.iter().map(|authority| authority.certificate().clone()).collect();
     Caller { name: name.to_owned(), trust: Trust { authorities, name: "localhost".try_into().unwrap() } }
 }

@@ -4,7 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use gateward_certs::{Authority, CommonName, ServerNames, SystemKeys, TEN_YEARS, Validity};
+use gateward_certs::{Ca, CommonName, ServerNames, SystemKeys, TEN_YEARS, Validity};
 use gateward_core::{Facts, Notes};
 use gateward_server::{
     BindError, Drain, Drained, Identity, IdentityError, IdentitySlot, Metrics, PlainServer, Port, Protocols, Readiness,
@@ -59,7 +59,7 @@ pub struct Local {
     serving: Serving,
     health: PlainServer,
     metrics: PlainServer,
-    authority: Authority,
+    authority: Ca,
 }
 
 impl Local {
@@ -113,7 +113,7 @@ impl Local {
 
 /// A new authority with a server certificate for this machine.
 struct Certified {
-    authority: Authority,
+    authority: Ca,
     identity: IdentitySlot,
     trust: Trust,
 }
@@ -123,7 +123,7 @@ impl Certified {
         let failed = |error: &dyn std::error::Error| StartError::Certificate(error.to_string());
         let validity = Validity::starting(SystemTime::now(), TEN_YEARS).map_err(|error| failed(&error))?;
         let name = CommonName::new("gateward local authority").map_err(|error| failed(&error))?;
-        let authority = Authority::new(&name, validity, &SystemKeys).map_err(|error| failed(&error))?;
+        let authority = Ca::new(&name, validity, &SystemKeys).map_err(|error| failed(&error))?;
         let names = ServerNames::parse(names(address)).map_err(|error| failed(&error))?;
         let leaf = authority.issue(&names, validity, &SystemKeys).map_err(|error| failed(&error))?;
         let identity = IdentitySlot::holding(Identity::try_from(&leaf)?);

@@ -3,17 +3,15 @@
 use std::collections::BTreeMap;
 use std::time::SystemTime;
 
-use super::kept::{OLD_CERTIFICATES, OLD_PRIVATE_KEY};
-use super::progress::{PROGRESS, Phase, Progress, REQUEST};
-use super::situation::Situation;
-use super::step::{AuthorityWrite, BundleWrite, Incoming, LeafWrite, Signer, Write};
-use super::view::View;
-use crate::authority::{Authority, IssueError};
-use crate::bundle::Bundle;
+use super::ca_secret::{OLD_CRT, OLD_KEY};
+use super::observed::ObservedState;
+use super::progress::{CA_ROTATION_ANNOTATION, Phase, ROTATE_CA_ANNOTATION, RotationProgress};
+use super::state::RotationState;
+use super::step::{CaBundleWrite, CaSecretWrite, Incoming, ServingSecretWrite, Signer, Write};
+use crate::ca::{Ca, IssueError};
+use crate::ca_bundle::CaBundle;
 use crate::keys::KeySource;
-use crate::secret::{
-    AuthorityFields, AuthorityState, CERTIFICATE, OLD_PLACE_OF_THE_AUTHORITYS_KEY, PRIVATE_KEY, SecretData, TRUST,
-};
+use crate::secret::{CA_CRT, CA_KEY, CaFields, CaState, SecretData, TLS_CRT, TLS_KEY};
 use crate::validity::Validity;
 
 /// What is to be written, and where.
@@ -22,12 +20,12 @@ use crate::validity::Validity;
 /// a creation. A write that is refused for that is no failure: the next look decides anew.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
-    /// To the authority's Secret.
-    AuthoritySecret(SecretChange),
-    /// To the server's Secret.
-    LeafSecret(SecretChange),
-    /// To consumers.
-    Bundles(Vec<BundleWrite>),
+    /// To the CA's Secret.
+    CaSecret(SecretChange),
+    /// To the serving Secret.
+    ServingSecret(SecretChange),
+    /// To injection targets.
+    CaBundles(Vec<CaBundleWrite>),
 }
 
 /// What becomes of a Secret.
@@ -40,17 +38,24 @@ pub struct SecretChange {
 }
 
 impl Write {
-    /// What to write. `view` is the one that the step was decided on.
-    pub fn contents(&self, view: &View<'_>, now: SystemTime, keys: &dyn KeySource) -> Result<Change, ContentsError> {
-        let situation = Situation::of(view, now);
+    /// What to write. `observed` is the one that the step was decided on.
+    pub fn contents(
+        &self,
+        observed: &ObservedState<'_>,
+        now: SystemTime,
+        keys: &dyn KeySource,
+    ) -> Result<Change, ContentsError> {
+        let state = RotationState::of(observed, now);
         match self {
-            Self::Authority(write) => Ok(Change::AuthoritySecret(situation.authority_secret(write, keys)?)),
-            Self::Leaf(LeafWrite::Issue { signer, .. }) => Ok(Change::LeafSecret(situation.issued(*signer, keys)?)),
-            Self::Leaf(LeafWrite::DropOldKey) => {
-                let data = view.leaf.clone().ok_or(ContentsError::OtherView)?;
-                Ok(Change::LeafSecret(data.without(OLD_PLACE_OF_THE_AUTHORITYS_KEY).into()))
+            Self::CaSecret(write) => Ok(Change::CaSecret(state.ca_secret_change(write, keys)?)),
+            Self::ServingSecret(ServingSecretWrite::Issue { signer, .. }) => {
+                Ok(Change::ServingSecret(state.serving_secret_change(*signer, keys)?))
             }
-            Self::Bundles(writes) => Ok(Change::Bundles(writes.clone())),
+            Self::ServingSecret(ServingSecretWrite::DropOldKey) => {
+                let data = observed.serving_secret.clone().ok_or(ContentsError::OutdatedState)?;
+                Ok(Change::ServingSecret(data.without(CA_KEY).into()))
+            }
+            Self::CaBundles(writes) => Ok(Change::CaBundles(writes.clone())),
         }
     }
 }
@@ -67,7 +72,7 @@ pub enum ContentsError {
     ClocksDisagree,
     /// The write was decided on another view.
     #[error("the write was decided on another view; look again and decide anew")]
-    OtherView,
+    OutdatedState,
 }
 
 impl From<SecretData> for SecretChange {
@@ -83,94 +88,94 @@ impl SecretChange {
     }
 }
 
-impl Situation<'_> {
-    fn authority_secret(&self, write: &AuthorityWrite, keys: &dyn KeySource) -> Result<SecretChange, ContentsError> {
-        let data = self.view.authority.as_ref().map(|secret| secret.data.clone()).unwrap_or_default();
+impl RotationState<'_> {
+    fn ca_secret_change(&self, write: &CaSecretWrite, keys: &dyn KeySource) -> Result<SecretChange, ContentsError> {
+        let data = self.observed.ca_secret.as_ref().map(|secret| secret.data.clone()).unwrap_or_default();
         match write {
-            AuthorityWrite::Create => {
-                Ok(over(without_old(with(data, &self.new_authority(keys)?))).annotated(REQUEST, None))
+            CaSecretWrite::Create => {
+                Ok(over(without_old(with(data, &self.new_ca(keys)?))).annotated(ROTATE_CA_ANNOTATION, None))
             }
-            AuthorityWrite::Adopt => Ok(over(without_old(with(data, &self.in_old_place()?)))),
-            AuthorityWrite::Begin { incoming, outgoing, outgoing_signer, cause } => {
-                let key =
-                    outgoing_signer.map(|signer| self.signer(signer)).transpose()?.map(Authority::private_key_pem);
+            CaSecretWrite::Adopt => Ok(over(without_old(with(data, &self.legacy_ca()?)))),
+            CaSecretWrite::Begin { incoming, outgoing, outgoing_signer, cause } => {
+                let key = outgoing_signer.map(|signer| self.signer(signer)).transpose()?.map(Ca::private_key_pem);
                 let data = with_old(data, outgoing, key);
                 let (data, to) = match incoming {
-                    Incoming::Present => (data, self.signer(Signer::Present)?.anchor().fingerprint()),
+                    Incoming::Present => (data, self.signer(Signer::Present)?.trust_anchor().fingerprint()),
                     Incoming::New => {
-                        let new = self.new_authority(keys)?;
-                        (with(data, &new), new.anchor().fingerprint())
+                        let new = self.new_ca(keys)?;
+                        (with(data, &new), new.trust_anchor().fingerprint())
                     }
                 };
-                let progress = Progress { phase: Phase::Publish, cause: Some(*cause), since: Some(self.now), to };
-                let change = SecretChange::from(data).annotated(PROGRESS, Some(progress.to_string()));
-                Ok(if *incoming == Incoming::New { change.annotated(REQUEST, None) } else { change })
+                let progress =
+                    RotationProgress { phase: Phase::Publish, cause: Some(*cause), since: Some(self.now), to };
+                let change = SecretChange::from(data).annotated(CA_ROTATION_ANNOTATION, Some(progress.to_string()));
+                Ok(if *incoming == Incoming::New { change.annotated(ROTATE_CA_ANNOTATION, None) } else { change })
             }
-            AuthorityWrite::Switch => self.entered(data, Phase::Switch),
-            AuthorityWrite::Retire => self.entered(without_old(data), Phase::Retire),
-            AuthorityWrite::Finish => Ok(over(without_old(data))),
-            AuthorityWrite::DropRequest => Ok(SecretChange::from(data).annotated(REQUEST, None)),
+            CaSecretWrite::Switch => self.entered(data, Phase::Switch),
+            CaSecretWrite::Retire => self.entered(without_old(data), Phase::Retire),
+            CaSecretWrite::Finish => Ok(over(without_old(data))),
+            CaSecretWrite::DropRequest => Ok(SecretChange::from(data).annotated(ROTATE_CA_ANNOTATION, None)),
         }
     }
 
     fn entered(&self, data: SecretData, phase: Phase) -> Result<SecretChange, ContentsError> {
-        let cause = self.kept.progress.and_then(|progress| progress.cause);
-        let to = self.signer(Signer::Present)?.anchor().fingerprint();
-        let progress = Progress { phase, cause, since: Some(self.now), to };
-        Ok(SecretChange::from(data).annotated(PROGRESS, Some(progress.to_string())))
+        let cause = self.ca_secret.progress.and_then(|progress| progress.cause);
+        let to = self.signer(Signer::Present)?.trust_anchor().fingerprint();
+        let progress = RotationProgress { phase, cause, since: Some(self.now), to };
+        Ok(SecretChange::from(data).annotated(CA_ROTATION_ANNOTATION, Some(progress.to_string())))
     }
 
-    fn signer(&self, signer: Signer) -> Result<&Authority, ContentsError> {
+    fn signer(&self, signer: Signer) -> Result<&Ca, ContentsError> {
         let state = match signer {
-            Signer::Present => Some(&self.kept.present),
-            Signer::Outgoing => self.kept.outgoing.as_ref().map(|outgoing| &outgoing.authority),
+            Signer::Present => Some(&self.ca_secret.present),
+            Signer::Outgoing => self.ca_secret.outgoing.as_ref().map(|outgoing| &outgoing.ca),
         };
-        state.and_then(AuthorityState::usable).ok_or(ContentsError::OtherView)
+        state.and_then(CaState::usable).ok_or(ContentsError::OutdatedState)
     }
 
-    fn new_authority(&self, keys: &dyn KeySource) -> Result<Authority, ContentsError> {
-        let wanted = self.view.wanted;
+    fn new_ca(&self, keys: &dyn KeySource) -> Result<Ca, ContentsError> {
+        let spec = self.observed.spec;
         let time = self.time.ok_or(ContentsError::ClocksDisagree)?;
-        let validity = Validity::starting(time, wanted.lifetimes.authority.duration()).map_err(IssueError::from)?;
-        Ok(Authority::new(&wanted.authority_name, validity, keys)?)
+        let validity = Validity::starting(time, spec.lifetimes.ca.duration()).map_err(IssueError::from)?;
+        Ok(Ca::new(&spec.ca_name, validity, keys)?)
     }
 
-    fn in_old_place(&self) -> Result<Authority, ContentsError> {
-        let (data, name) = (self.view.leaf.as_ref(), &self.view.wanted.leaf_secret);
-        match AuthorityState::of(data, name, AuthorityFields::OLD_PLACE, self.time) {
-            AuthorityState::Usable(authority) | AuthorityState::Expiring(authority) => Ok(*authority),
-            _ => Err(ContentsError::OtherView),
+    fn legacy_ca(&self) -> Result<Ca, ContentsError> {
+        let (data, name) = (self.observed.serving_secret.as_ref(), &self.observed.spec.serving_secret);
+        match CaState::of(data, name, CaFields::LEGACY, self.time) {
+            CaState::Usable(ca) | CaState::Expiring(ca) => Ok(*ca),
+            _ => Err(ContentsError::OutdatedState),
         }
     }
 
-    fn issued(&self, signer: Signer, keys: &dyn KeySource) -> Result<SecretChange, ContentsError> {
-        let authority = self.signer(signer)?;
+    fn serving_secret_change(&self, signer: Signer, keys: &dyn KeySource) -> Result<SecretChange, ContentsError> {
+        let ca = self.signer(signer)?;
         self.time.ok_or(ContentsError::ClocksDisagree)?;
-        let validity = self.server_validity(authority).ok_or(ContentsError::OtherView)?;
-        let leaf = authority.issue(&self.view.wanted.names, validity, keys)?;
-        let data = self.view.leaf.clone().unwrap_or_default();
-        let data = data.with(CERTIFICATE, leaf.certificate_pem()).with(PRIVATE_KEY, leaf.private_key_pem());
-        Ok(data.with(TRUST, authority.certificate_pem()).without(OLD_PLACE_OF_THE_AUTHORITYS_KEY).into())
+        let validity = self.server_validity(ca).ok_or(ContentsError::OutdatedState)?;
+        let serving = ca.issue(&self.observed.spec.names, validity, keys)?;
+        let data = self.observed.serving_secret.clone().unwrap_or_default();
+        let data = data.with(TLS_CRT, serving.certificate_pem()).with(TLS_KEY, serving.private_key_pem());
+        Ok(data.with(CA_CRT, ca.certificate_pem()).without(CA_KEY).into())
     }
 }
 
-/// With no exchange under way.
+/// With no rotation under way.
 fn over(data: SecretData) -> SecretChange {
-    SecretChange::from(data).annotated(PROGRESS, None)
+    SecretChange::from(data).annotated(CA_ROTATION_ANNOTATION, None)
 }
 
-fn with(data: SecretData, authority: &Authority) -> SecretData {
-    data.with(CERTIFICATE, authority.certificate_pem()).with(PRIVATE_KEY, authority.private_key_pem())
+fn with(data: SecretData, ca: &Ca) -> SecretData {
+    data.with(TLS_CRT, ca.certificate_pem()).with(TLS_KEY, ca.private_key_pem())
 }
 
-fn with_old(data: SecretData, outgoing: &Bundle, key: Option<String>) -> SecretData {
-    let data = data.with(OLD_CERTIFICATES, outgoing.to_pem());
+fn with_old(data: SecretData, outgoing: &CaBundle, key: Option<String>) -> SecretData {
+    let data = data.with(OLD_CRT, outgoing.to_pem());
     match key {
-        Some(key) => data.with(OLD_PRIVATE_KEY, key),
-        None => data.without(OLD_PRIVATE_KEY),
+        Some(key) => data.with(OLD_KEY, key),
+        None => data.without(OLD_KEY),
     }
 }
 
 fn without_old(data: SecretData) -> SecretData {
-    data.without(OLD_CERTIFICATES).without(OLD_PRIVATE_KEY)
+    data.without(OLD_CRT).without(OLD_KEY)
 }

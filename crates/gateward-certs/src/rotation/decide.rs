@@ -2,37 +2,37 @@
 
 use std::time::SystemTime;
 
-use super::kept::Outgoing;
+use super::ca_secret::OutgoingCas;
 use super::progress::{Cause, Phase};
-use super::situation::{Situation, authority};
-use super::step::{AuthorityWrite, Incoming, Signer, Step, Wait};
-use crate::authority::Authority;
-use crate::bundle::{Anchor, Bundle};
-use crate::secret::{AuthorityFields, AuthorityState, LeafState, Repair, repair};
+use super::state::{RotationState, ca};
+use super::step::{CaSecretWrite, Incoming, Signer, Step, Wait};
+use crate::ca::Ca;
+use crate::ca_bundle::{CaBundle, TrustAnchor};
+use crate::secret::{CaFields, CaState, Reissue, ServingCertificateState, reissue};
 
-impl Situation<'_> {
+impl RotationState<'_> {
     pub(super) fn next_step(&self) -> Step {
-        match (self.kept.present.usable(), &self.kept.outgoing) {
-            (None, _) => self.lost(),
+        match (self.ca_secret.present.usable(), &self.ca_secret.outgoing) {
+            (None, _) => self.replace_lost_ca(),
             (Some(present), None) => self.steady(present),
-            (Some(present), Some(outgoing)) => self.exchanging(present, outgoing),
+            (Some(present), Some(outgoing)) => self.rotating(present, outgoing),
         }
     }
 
-    /// There is no authority that signs what clients take.
-    fn lost(&self) -> Step {
-        if let Some(wait) = self.clocks_agree() {
+    /// There is no CA that signs what clients take.
+    fn replace_lost_ca(&self) -> Step {
+        if let Some(wait) = self.wait_for_clocks() {
             return wait;
         }
-        let known = self.kept.outgoing.as_ref();
+        let known = self.ca_secret.outgoing.as_ref();
         let outgoing = known.map(|outgoing| self.current(&outgoing.bundle)).unwrap_or_default().merged(&self.carried());
-        if known.is_none() && self.repair() == Repair::Adopt {
-            authority(AuthorityWrite::Adopt)
+        if known.is_none() && self.reissue() == Reissue::Adopt {
+            ca(CaSecretWrite::Adopt)
         } else if outgoing.is_empty() {
-            authority(AuthorityWrite::Create)
+            ca(CaSecretWrite::Create)
         } else {
-            let ended = matches!(self.kept.present, AuthorityState::Expired(_));
-            authority(AuthorityWrite::Begin {
+            let ended = matches!(self.ca_secret.present, CaState::Expired(_));
+            ca(CaSecretWrite::Begin {
                 incoming: Incoming::New,
                 outgoing,
                 outgoing_signer: known.and_then(signer_of),
@@ -41,119 +41,126 @@ impl Situation<'_> {
         }
     }
 
-    fn repair(&self) -> Repair {
-        let (data, name) = (self.view.leaf.as_ref(), &self.view.wanted.leaf_secret);
-        let old_place = AuthorityState::of(data, name, AuthorityFields::OLD_PLACE, self.time);
-        repair(&self.leaf(&Bundle::default()), &self.kept.present, &old_place)
+    fn reissue(&self) -> Reissue {
+        let (data, name) = (self.observed.serving_secret.as_ref(), &self.observed.spec.serving_secret);
+        let legacy = CaState::of(data, name, CaFields::LEGACY, self.time);
+        reissue(&self.serving(&CaBundle::default()), &self.ca_secret.present, &legacy)
     }
 
-    /// There is one authority.
-    fn steady(&self, present: &Authority) -> Step {
-        let known = Bundle::from(present.anchor().clone());
-        let leaf = self.leaf(&known);
-        self.brought_in_beside(&known, &leaf)
-            .or_else(|| self.repaired_leaf(&leaf, Signer::Present))
-            .or_else(|| self.next_authority(present))
-            .or_else(|| self.renewed_leaf(&leaf, Signer::Present, present))
-            .or_else(|| self.without_old_key())
-            .or_else(|| self.bundles_exactly(&known))
-            .or_else(|| self.kept.has_leftovers().then(|| authority(AuthorityWrite::Finish)))
-            .or_else(|| self.met_request(present))
-            .or_else(|| self.clocks_agree())
-            .unwrap_or_else(|| Step::Wait(Wait::Idle { until: next_renewal(present, &leaf) }))
+    /// There is one CA.
+    fn steady(&self, present: &Ca) -> Step {
+        let known = CaBundle::from(present.trust_anchor().clone());
+        let serving = self.serving(&known);
+        self.introduce_present_ca(&known, &serving)
+            .or_else(|| self.reissue_certificate(&serving, Signer::Present))
+            .or_else(|| self.begin_rotation(present))
+            .or_else(|| self.renew_certificate(&serving, Signer::Present, present))
+            .or_else(|| self.remove_ca_key())
+            .or_else(|| self.write_exact_bundles(&known))
+            .or_else(|| self.ca_secret.has_leftovers().then(|| ca(CaSecretWrite::Finish)))
+            .or_else(|| self.drop_fulfilled_request(present))
+            .or_else(|| self.wait_for_clocks())
+            .unwrap_or_else(|| Step::Wait(Wait::Idle { until: next_renewal(present, &serving) }))
     }
 
     /// Others are in use than the present one: it is brought in beside them, as a new one would be.
-    fn brought_in_beside(&self, known: &Bundle, leaf: &LeafState) -> Option<Step> {
-        let outgoing = self.strangers_in_use(known, leaf)?;
+    fn introduce_present_ca(&self, known: &CaBundle, serving: &ServingCertificateState) -> Option<Step> {
+        let outgoing = self.unknown_cas_in_use(known, serving)?;
         let (incoming, cause) = (Incoming::Present, Cause::Replaced);
-        Some(authority(AuthorityWrite::Begin { incoming, outgoing, outgoing_signer: None, cause }))
+        Some(ca(CaSecretWrite::Begin { incoming, outgoing, outgoing_signer: None, cause }))
     }
 
-    /// A request concerns another authority than the present one: that has been exchanged.
-    fn met_request(&self, present: &Authority) -> Option<Step> {
-        let fingerprint = present.anchor().fingerprint();
-        let request = self.kept.request.filter(|request| !request.concerns(fingerprint));
-        request.map(|_| authority(AuthorityWrite::DropRequest))
+    /// A request concerns another CA than the present one: that has been rotated.
+    fn drop_fulfilled_request(&self, present: &Ca) -> Option<Step> {
+        let fingerprint = present.trust_anchor().fingerprint();
+        let request = self.ca_secret.request.filter(|request| !request.concerns(fingerprint));
+        request.map(|_| ca(CaSecretWrite::DropRequest))
     }
 
-    fn next_authority(&self, present: &Authority) -> Option<Step> {
-        let fingerprint = present.anchor().fingerprint();
-        let requested = self.kept.request.is_some_and(|request| request.concerns(fingerprint));
-        let cause = match self.kept.present {
-            AuthorityState::Expiring(_) => Cause::Expiring,
+    fn begin_rotation(&self, present: &Ca) -> Option<Step> {
+        let fingerprint = present.trust_anchor().fingerprint();
+        let requested = self.ca_secret.request.is_some_and(|request| request.concerns(fingerprint));
+        let cause = match self.ca_secret.present {
+            CaState::Expiring(_) => Cause::Expiring,
             _ if requested => Cause::Requested,
             _ => return None,
         };
         self.time?;
-        let (outgoing, outgoing_signer) = (present.anchor().clone().into(), Some(Signer::Present));
-        Some(authority(AuthorityWrite::Begin { incoming: Incoming::New, outgoing, outgoing_signer, cause }))
+        let (outgoing, outgoing_signer) = (present.trust_anchor().clone().into(), Some(Signer::Present));
+        Some(ca(CaSecretWrite::Begin { incoming: Incoming::New, outgoing, outgoing_signer, cause }))
     }
 
-    /// One authority takes over from others.
-    fn exchanging(&self, present: &Authority, outgoing: &Outgoing) -> Step {
-        let known = outgoing.bundle.merged(&present.anchor().clone().into());
-        let leaf = self.leaf(&known);
-        if let Some(step) = self.mended(present.anchor(), outgoing, &known, &leaf) {
+    /// One CA takes over from others.
+    fn rotating(&self, present: &Ca, outgoing: &OutgoingCas) -> Step {
+        let known = outgoing.bundle.merged(&present.trust_anchor().clone().into());
+        let serving = self.serving(&known);
+        if let Some(step) = self.complete_outgoing(present.trust_anchor(), outgoing, &known, &serving) {
             return step;
         }
-        match self.kept.phase() {
+        match self.ca_secret.phase() {
             Some(Phase::Switch) => self.switching(present, &known),
-            _ => self.publishing(outgoing, &known, &leaf),
+            _ => self.publishing(outgoing, &known, &serving),
         }
     }
 
-    /// The outgoing authorities are completed where they can't be read, or where others are in use beside them.
-    fn mended(&self, present: &Anchor, outgoing: &Outgoing, known: &Bundle, leaf: &LeafState) -> Option<Step> {
-        let strangers = self.strangers_in_use(known, leaf);
-        if !outgoing.damaged && strangers.is_none() {
+    /// The outgoing CAs are completed where they can't be read, or where others are in use beside them.
+    fn complete_outgoing(
+        &self,
+        present: &TrustAnchor,
+        outgoing: &OutgoingCas,
+        known: &CaBundle,
+        serving: &ServingCertificateState,
+    ) -> Option<Step> {
+        let unknown = self.unknown_cas_in_use(known, serving);
+        if !outgoing.damaged && unknown.is_none() {
             return None;
         }
-        let carried = if outgoing.damaged { self.carried() } else { strangers.unwrap_or_default() };
+        let carried = if outgoing.damaged { self.carried() } else { unknown.unwrap_or_default() };
         let all = outgoing.bundle.merged(&carried).filtered(|anchor| anchor != present);
         if all.is_empty() {
-            return Some(authority(AuthorityWrite::Retire));
+            return Some(ca(CaSecretWrite::Retire));
         }
-        Some(authority(AuthorityWrite::Begin {
+        Some(ca(CaSecretWrite::Begin {
             incoming: Incoming::Present,
             outgoing: all,
             outgoing_signer: signer_of(outgoing),
-            cause: self.kept.progress.and_then(|progress| progress.cause).unwrap_or(Cause::Replaced),
+            cause: self.ca_secret.progress.and_then(|progress| progress.cause).unwrap_or(Cause::Replaced),
         }))
     }
 
-    fn publishing(&self, outgoing: &Outgoing, known: &Bundle, leaf: &LeafState) -> Step {
-        let signer = outgoing.authority.usable().filter(|signer| self.is_known_everywhere(signer.anchor()));
+    fn publishing(&self, outgoing: &OutgoingCas, known: &CaBundle, serving: &ServingCertificateState) -> Step {
+        let signer = outgoing.ca.usable().filter(|signer| self.is_known_everywhere(signer.trust_anchor()));
         signer
             .and_then(|signer| {
-                let repaired = self.repaired_leaf(leaf, Signer::Outgoing);
-                repaired.or_else(|| self.renewed_leaf(leaf, Signer::Outgoing, signer))
+                let repaired = self.reissue_certificate(serving, Signer::Outgoing);
+                repaired.or_else(|| self.renew_certificate(serving, Signer::Outgoing, signer))
             })
-            .or_else(|| self.bundles_at_least(known))
-            .or_else(|| self.without_old_key())
-            .or_else(|| self.consumers_settle())
-            .unwrap_or_else(|| authority(AuthorityWrite::Switch))
+            .or_else(|| self.add_missing_cas(known))
+            .or_else(|| self.remove_ca_key())
+            .or_else(|| self.wait_for_targets())
+            .unwrap_or_else(|| ca(CaSecretWrite::Switch))
     }
 
-    fn switching(&self, present: &Authority, known: &Bundle) -> Step {
-        let leaf = self.leaf(&present.anchor().clone().into());
-        let changed =
-            self.repaired_leaf(&leaf, Signer::Present).or_else(|| self.renewed_leaf(&leaf, Signer::Present, present));
-        self.bundles_at_least(known)
-            .or_else(|| changed.map(|change| self.consumers_settle().unwrap_or(change)))
-            .or_else(|| self.without_old_key())
-            .or_else(|| self.clocks_agree().filter(|_| !leaf.is_signed_by_ca()))
-            .or_else(|| self.replicas_settle(present.anchor()))
-            .unwrap_or_else(|| authority(AuthorityWrite::Retire))
+    fn switching(&self, present: &Ca, known: &CaBundle) -> Step {
+        let serving = self.serving(&present.trust_anchor().clone().into());
+        let changed = self
+            .reissue_certificate(&serving, Signer::Present)
+            .or_else(|| self.renew_certificate(&serving, Signer::Present, present));
+        self.add_missing_cas(known)
+            .or_else(|| changed.map(|change| self.wait_for_targets().unwrap_or(change)))
+            .or_else(|| self.remove_ca_key())
+            .or_else(|| self.wait_for_clocks().filter(|_| !serving.is_signed_by_ca()))
+            .or_else(|| self.wait_for_replicas(present.trust_anchor()))
+            .unwrap_or_else(|| ca(CaSecretWrite::Retire))
     }
 }
 
-/// Where the key of one of the outgoing authorities lies, if it still signs.
-fn signer_of(outgoing: &Outgoing) -> Option<Signer> {
-    outgoing.authority.usable().map(|_| Signer::Outgoing)
+/// Where the key of one of the outgoing CAs lies, if it still signs.
+fn signer_of(outgoing: &OutgoingCas) -> Option<Signer> {
+    outgoing.ca.usable().map(|_| Signer::Outgoing)
 }
 
-fn next_renewal(present: &Authority, leaf: &LeafState) -> SystemTime {
-    let authority = present.validity().renewal();
-    leaf.pair().map_or(authority, |pair| authority.min(pair.validity().renewal()))
+fn next_renewal(present: &Ca, serving: &ServingCertificateState) -> SystemTime {
+    let ca = present.validity().renewal_time();
+    serving.certificate().map_or(ca, |certificate| ca.min(certificate.validity().renewal_time()))
 }

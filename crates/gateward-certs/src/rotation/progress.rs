@@ -1,4 +1,4 @@
-//! How far an exchange of authorities has come: what is persisted about it.
+//! How far a CA rotation has come: what is persisted about it.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,27 +7,27 @@ use std::time::SystemTime;
 use crate::fingerprint::{Fingerprint, FingerprintError};
 use crate::timestamp;
 
-/// The annotation of the authority's Secret that says how far an exchange has come.
-pub const PROGRESS: &str = "gateward.dev/ca-rotation";
-/// The annotation of the authority's Secret that asks for an exchange: see [`Request`].
-pub const REQUEST: &str = "gateward.dev/rotate-ca";
+/// The annotation of the CA's Secret that says how far a rotation has come.
+pub const CA_ROTATION_ANNOTATION: &str = "gateward.dev/ca-rotation";
+/// The annotation of the CA's Secret that asks for a rotation: see [`RotationRequest`].
+pub const ROTATE_CA_ANNOTATION: &str = "gateward.dev/rotate-ca";
 
 /// More than this is no progress of ours.
 const LONGEST: usize = 512;
 const FORMAT: &str = "v1";
 
-/// How far an exchange of authorities has come.
+/// How far a CA rotation has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
-    /// The new authority is brought to every consumer, beside the old one. The server's certificate is the old one's.
+    /// The new CA is brought to every injection target, beside the old one. The serving certificate is the old one's.
     Publish,
-    /// Every consumer carries both. The server's certificate is changed, and every replica is to show it.
+    /// Every injection target carries both. The serving certificate is changed, and every replica is to show it.
     Switch,
-    /// Every replica shows the new certificate. The old authority is taken from the consumers.
+    /// Every replica shows the new certificate. The old CA is taken from the injection targets.
     Retire,
 }
 
-/// Why authorities are exchanged.
+/// Why CAs are rotated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cause {
     /// The old one's time comes to its end.
@@ -36,24 +36,24 @@ pub enum Cause {
     Requested,
     /// The old one's key is lost, or damaged.
     Lost,
-    /// The authority's Secret holds another authority than the one that is in use.
+    /// The CA's Secret holds another CA than the one that is in use.
     Replaced,
 }
 
-/// What the annotation [`PROGRESS`] says.
+/// What the annotation [`CA_ROTATION_ANNOTATION`] says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Progress {
-    /// How far the exchange has come.
+pub struct RotationProgress {
+    /// How far the rotation has come.
     pub phase: Phase,
     /// Why it was begun.
     pub cause: Option<Cause>,
     /// Since when it is in this phase, by the clock of the replica that wrote so.
     pub since: Option<SystemTime>,
-    /// The authority that takes over.
+    /// The CA that takes over.
     pub to: Fingerprint,
 }
 
-impl fmt::Display for Progress {
+impl fmt::Display for RotationProgress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{FORMAT} phase={}", self.phase)?;
         if let Some(cause) = self.cause {
@@ -66,15 +66,15 @@ impl fmt::Display for Progress {
     }
 }
 
-impl FromStr for Progress {
-    type Err = ProgressError;
+impl FromStr for RotationProgress {
+    type Err = RotationProgressError;
 
     /// Reads what [`Display`](fmt::Display) writes. Where cause or time can't be read, they are unknown: nothing is
     /// decided by them. Words of a later version are passed over.
-    fn from_str(text: &str) -> Result<Self, ProgressError> {
+    fn from_str(text: &str) -> Result<Self, RotationProgressError> {
         let mut words = text.split(' ');
         if text.len() > LONGEST || words.next() != Some(FORMAT) {
-            return Err(ProgressError::Format);
+            return Err(RotationProgressError::Format);
         }
         let (mut phase, mut cause, mut since, mut to) = (None, None, None, None);
         for (key, value) in words.filter_map(|word| word.split_once('=')) {
@@ -86,8 +86,8 @@ impl FromStr for Progress {
                 _ => {}
             }
         }
-        let phase = phase.ok_or(ProgressError::Phase)?;
-        Ok(Self { phase, cause, since, to: to.ok_or(ProgressError::To)? })
+        let phase = phase.ok_or(RotationProgressError::Phase)?;
+        Ok(Self { phase, cause, since, to: to.ok_or(RotationProgressError::To)? })
     }
 }
 
@@ -136,42 +136,44 @@ impl fmt::Display for Cause {
 /// Why an annotation tells no progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum ProgressError {
+pub enum RotationProgressError {
     /// It doesn't start as expected.
-    #[error("annotation {PROGRESS} is not of the form `{FORMAT} phase=…`; the exchange starts over with publishing")]
+    #[error(
+        "annotation {CA_ROTATION_ANNOTATION} is not of the form `{FORMAT} phase=…`; the exchange starts over with publishing"
+    )]
     Format,
     /// The phase is missing or unknown.
-    #[error("annotation {PROGRESS} names no known phase; the exchange starts over with publishing")]
+    #[error("annotation {CA_ROTATION_ANNOTATION} names no known phase; the exchange starts over with publishing")]
     Phase,
-    /// The authority is missing or unreadable.
-    #[error("annotation {PROGRESS} names no authority; the exchange starts over with publishing")]
+    /// The CA is missing or unreadable.
+    #[error("annotation {CA_ROTATION_ANNOTATION} names no authority; the exchange starts over with publishing")]
     To,
 }
 
-/// What the annotation [`REQUEST`] asks for.
+/// What the annotation [`ROTATE_CA_ANNOTATION`] asks for.
 ///
 /// ```
-/// use gateward_certs::rotation::Request;
+/// use gateward_certs::rotation::RotationRequest;
 ///
-/// assert_eq!("now".parse(), Ok(Request::Now));
-/// assert!("tomorrow".parse::<Request>().is_err());
+/// assert_eq!("now".parse(), Ok(RotationRequest::Now));
+/// assert!("tomorrow".parse::<RotationRequest>().is_err());
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Request {
-    /// Another authority, whichever the present one is. What a person writes by hand; twice is two exchanges.
+pub enum RotationRequest {
+    /// Another CA, whichever the present one is. What a person writes by hand; twice is two rotations.
     Now,
-    /// Another authority than this one. It can be asked for again and again, and is done once.
+    /// Another CA than this one. It can be asked for again and again, and is done once.
     Replace(Fingerprint),
 }
 
-impl Request {
-    /// Whether it asks that this authority be exchanged.
+impl RotationRequest {
+    /// Whether it asks that this CA be rotated.
     pub fn concerns(self, present: Fingerprint) -> bool {
         self == Self::Now || self == Self::Replace(present)
     }
 }
 
-impl fmt::Display for Request {
+impl fmt::Display for RotationRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Now => f.write_str("now"),
@@ -180,20 +182,22 @@ impl fmt::Display for Request {
     }
 }
 
-impl FromStr for Request {
-    type Err = RequestError;
+impl FromStr for RotationRequest {
+    type Err = RotationRequestError;
 
-    fn from_str(text: &str) -> Result<Self, RequestError> {
+    fn from_str(text: &str) -> Result<Self, RotationRequestError> {
         if text == "now" { Ok(Self::Now) } else { Ok(Self::Replace(text.parse()?)) }
     }
 }
 
 /// An annotation that asks for nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("annotation {REQUEST} is neither `now` nor the fingerprint of the authority to be replaced; it is passed over")]
-pub struct RequestError;
+#[error(
+    "annotation {ROTATE_CA_ANNOTATION} is neither `now` nor the fingerprint of the authority to be replaced; it is passed over"
+)]
+pub struct RotationRequestError;
 
-impl From<FingerprintError> for RequestError {
+impl From<FingerprintError> for RotationRequestError {
     fn from(_: FingerprintError) -> Self {
         Self
     }
@@ -207,12 +211,12 @@ mod tests {
 
     use super::*;
 
-    fn progress() -> impl Strategy<Value = Progress> {
+    fn progress() -> impl Strategy<Value = RotationProgress> {
         let cause = prop::option::of(prop::sample::select(Cause::ALL.to_vec()));
         let since =
             prop::option::of((0..4_000_000_000_u64).prop_map(|s| SystemTime::UNIX_EPOCH + Duration::from_secs(s)));
         (prop::sample::select(Phase::ALL.to_vec()), cause, since, any::<u64>()).prop_map(|(phase, cause, since, to)| {
-            Progress { phase, cause, since, to: Fingerprint::of(&to.to_be_bytes()) }
+            RotationProgress { phase, cause, since, to: Fingerprint::of(&to.to_be_bytes()) }
         })
     }
 
@@ -224,13 +228,13 @@ mod tests {
 
         #[test]
         fn any_text_is_read_or_refused(text in "\\PC{0,600}") {
-            prop_assert!(text.parse::<Progress>().is_err());
+            prop_assert!(text.parse::<RotationProgress>().is_err());
         }
 
         #[test]
         fn a_cut_text_is_refused(progress in progress(), cut in 1..40_usize) {
             let text = progress.to_string();
-            prop_assert_eq!(text[..text.len() - cut].parse::<Progress>(), Err(ProgressError::To));
+            prop_assert_eq!(text[..text.len() - cut].parse::<RotationProgress>(), Err(RotationProgressError::To));
         }
     }
 
@@ -238,16 +242,16 @@ mod tests {
     fn words_of_a_later_version_are_passed_over() {
         let to = Fingerprint::of(b"otter");
         let read = format!("v1 phase=switch cause=whim since=yesterday mood=good to={to}").parse();
-        assert_eq!(read, Ok(Progress { phase: Phase::Switch, cause: None, since: None, to }));
-        assert_eq!(format!("v2 phase=switch to={to}").parse::<Progress>(), Err(ProgressError::Format));
-        assert_eq!(format!("v1 phase=sleep to={to}").parse::<Progress>(), Err(ProgressError::Phase));
+        assert_eq!(read, Ok(RotationProgress { phase: Phase::Switch, cause: None, since: None, to }));
+        assert_eq!(format!("v2 phase=switch to={to}").parse::<RotationProgress>(), Err(RotationProgressError::Format));
+        assert_eq!(format!("v1 phase=sleep to={to}").parse::<RotationProgress>(), Err(RotationProgressError::Phase));
     }
 
     #[test]
-    fn a_request_of_one_authority_does_not_concern_the_next() {
+    fn a_request_of_one_ca_does_not_concern_the_next() {
         let (old, new) = (Fingerprint::of(b"old"), Fingerprint::of(b"new"));
-        let request: Request = old.to_string().parse().unwrap();
+        let request: RotationRequest = old.to_string().parse().unwrap();
         assert!(request.concerns(old) && !request.concerns(new));
-        assert!(Request::Now.concerns(old) && Request::Now.concerns(new));
+        assert!(RotationRequest::Now.concerns(old) && RotationRequest::Now.concerns(new));
     }
 }

@@ -3,10 +3,10 @@
 use std::fmt;
 use std::time::{Duration, SystemTime};
 
+use super::observed::{InjectionTargetId, StateHash};
 use super::progress::Cause;
-use super::view::{ConsumerId, Mark};
-use crate::bundle::Bundle;
-use crate::secret::{CLOCK_TOLERANCE, OLD_PLACE_OF_THE_AUTHORITYS_KEY};
+use crate::ca_bundle::CaBundle;
+use crate::secret::{CA_KEY, CLOCK_TOLERANCE};
 use crate::timestamp;
 
 /// One write or one wait. Its text is what `certs status` shows.
@@ -21,52 +21,52 @@ pub enum Step {
 /// What is to be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Write {
-    /// The authority's Secret.
-    Authority(AuthorityWrite),
-    /// The server's Secret.
-    Leaf(LeafWrite),
-    /// Bundles of consumers: each a write of its own, which may fail and be repeated without the others.
-    Bundles(Vec<BundleWrite>),
+    /// The CA's Secret.
+    CaSecret(CaSecretWrite),
+    /// The serving Secret.
+    ServingSecret(ServingSecretWrite),
+    /// Bundles of injection targets: each a write of its own, which may fail and be repeated without the others.
+    CaBundles(Vec<CaBundleWrite>),
 }
 
-/// What is to be written to the authority's Secret.
+/// What is to be written to the CA's Secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum AuthorityWrite {
-    /// The first authority, or one where no trust is to be kept.
+pub enum CaSecretWrite {
+    /// The first CA, or one where no trust is to be kept.
     Create,
-    /// The authority whose key lies in the server's Secret.
+    /// The CA whose key lies in the serving Secret.
     Adopt,
-    /// The start of an exchange of authorities.
+    /// The start of a CA rotation.
     Begin {
-        /// Which authority is to take over.
+        /// Which CA is to take over.
         incoming: Incoming,
-        /// The authorities that stay trusted until it has.
-        outgoing: Bundle,
+        /// The CAs that stay trusted until it has.
+        outgoing: CaBundle,
         /// Where the key of one of these lies, if it is known.
         outgoing_signer: Option<Signer>,
         /// Why.
         cause: Cause,
     },
-    /// The server's certificate may be changed.
+    /// The serving certificate may be changed.
     Switch,
-    /// The old authorities are not trusted any more.
+    /// The old CAs are not trusted any more.
     Retire,
-    /// The exchange is over.
+    /// The rotation is over.
     Finish,
-    /// A request that concerns an authority which is gone is removed.
+    /// A request that concerns a CA which is gone is removed.
     DropRequest,
 }
 
-/// Which authority is to take over.
+/// Which CA is to take over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Incoming {
     /// A new one.
     New,
-    /// The one that is in the authority's Secret.
+    /// The one that is in the CA's Secret.
     Present,
 }
 
-/// Which authority signs.
+/// Which CA signs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Signer {
     /// The one that is to stay.
@@ -75,9 +75,9 @@ pub enum Signer {
     Outgoing,
 }
 
-/// What is to be written to the server's Secret.
+/// What is to be written to the serving Secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum LeafWrite {
+pub enum ServingSecretWrite {
     /// A new certificate.
     Issue {
         /// Who signs it.
@@ -85,17 +85,17 @@ pub enum LeafWrite {
         /// What is wrong with the present one.
         because: String,
     },
-    /// The Secret without the authority's key.
+    /// The Secret without the CA's key.
     DropOldKey,
 }
 
-/// What a consumer is to carry.
+/// What an injection target is to carry.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BundleWrite {
+pub struct CaBundleWrite {
     /// Which one.
-    pub consumer: ConsumerId,
+    pub target: InjectionTargetId,
     /// The whole bundle.
-    pub bundle: Bundle,
+    pub bundle: CaBundle,
 }
 
 /// What is waited for.
@@ -107,10 +107,10 @@ pub enum Wait {
         until: SystemTime,
     },
     /// A state of affairs has to stand for some time, measured by a clock that doesn't jump. After it, the mark goes
-    /// into [`View::settled`](super::View::settled) of the next look, for as long as the process lives.
+    /// into [`ObservedState::settled`](super::View::settled) of the next look, for as long as the process lives.
     Settling {
         /// The state of affairs.
-        mark: Mark,
+        hash: StateHash,
         /// For how long.
         time: Duration,
         /// What has been reached.
@@ -126,7 +126,7 @@ pub enum Wait {
     /// No replica answers at all, so nothing is known of what they show.
     NoReplica,
     /// A certificate is to be made or renewed, but this pod's clock and the API server's differ: what one of them dates
-    /// now, the other may refuse. A writer in this state had better leave its lease to another replica.
+    /// now, the other may refuse. A leader in this state had better leave its lease to another replica.
     ClocksDisagree {
         /// This pod's clock.
         ours: SystemTime,
@@ -163,29 +163,29 @@ impl fmt::Display for Step {
 impl fmt::Display for Write {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Authority(write) => write.fmt(f),
-            Self::Leaf(LeafWrite::Issue { signer: Signer::Present, because }) => {
+            Self::CaSecret(write) => write.fmt(f),
+            Self::ServingSecret(ServingSecretWrite::Issue { signer: Signer::Present, because }) => {
                 write!(f, "issue a server certificate ({because})")
             }
-            Self::Leaf(LeafWrite::Issue { signer: Signer::Outgoing, because }) => {
+            Self::ServingSecret(ServingSecretWrite::Issue { signer: Signer::Outgoing, because }) => {
                 write!(f, "issue a server certificate from the old authority ({because})")
             }
-            Self::Leaf(LeafWrite::DropOldKey) => {
-                write!(f, "remove the authority's key ({OLD_PLACE_OF_THE_AUTHORITYS_KEY}) from the server's Secret")
+            Self::ServingSecret(ServingSecretWrite::DropOldKey) => {
+                write!(f, "remove the authority's key ({CA_KEY}) from the server's Secret")
             }
-            Self::Bundles(writes) => {
-                let consumers: Vec<_> = writes.iter().map(|write| write.consumer.to_string()).collect();
-                write!(f, "write the bundle of {}", consumers.join(", "))
+            Self::CaBundles(writes) => {
+                let targets: Vec<_> = writes.iter().map(|write| write.target.to_string()).collect();
+                write!(f, "write the bundle of {}", targets.join(", "))
             }
         }
     }
 }
 
-impl fmt::Display for AuthorityWrite {
+impl fmt::Display for CaSecretWrite {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Create => f.write_str("make an authority"),
-            Self::Adopt => write!(f, "take over the authority whose key is {OLD_PLACE_OF_THE_AUTHORITYS_KEY}"),
+            Self::Adopt => write!(f, "take over the authority whose key is {CA_KEY}"),
             Self::Begin { incoming: Incoming::New, cause, .. } => {
                 write!(f, "make a new authority beside the old one ({cause})")
             }

@@ -1,50 +1,50 @@
-//! What stands in the Secrets: the server's certificate with its key, and the authority with its own.
+//! What stands in the Secrets: the serving certificate with its key, and the CA with its own.
 //!
-//! Both are judged by pure functions: [`LeafState::of`], [`AuthorityState::of`], and [`repair`], which says what is to
-//! be done about them where no authority is being exchanged. [`crate::rotation`] builds on these.
+//! Both are judged by pure functions: [`ServingCertificateState::of`], [`CaState::of`], and [`reissue`], which says what is to
+//! be done about them where no CA is being rotated. [`crate::rotation`] builds on these.
 //!
 //! ```
 //! use std::time::{Duration, SystemTime};
-//! use gateward_certs::secret::{AuthorityFields, AuthorityState, LeafRules, LeafState, Repair, repair};
-//! use gateward_certs::{Bundle, ServerNames};
+//! use gateward_certs::secret::{CaFields, CaState, ServingCertificateRules, ServingCertificateState, Reissue, reissue};
+//! use gateward_certs::{CaBundle, ServerNames};
 //!
 //! let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
 //! let names = ServerNames::of_service("otter", "zoo", "cluster.local")?;
-//! let rules = LeafRules { secret: "zoo/otter-cert", names: &names, trusted: &Bundle::default(), now: Some(now) };
+//! let rules = ServingCertificateRules { secret: "zoo/otter-cert", names: &names, trusted: &CaBundle::default(), now: Some(now) };
 //!
-//! let leaf = LeafState::of(None, &rules);
-//! let authority = AuthorityState::of(None, "zoo/otter-cert-ca", AuthorityFields::OWN, Some(now));
-//! let old_place = AuthorityState::of(None, "zoo/otter-cert", AuthorityFields::OLD_PLACE, Some(now));
-//! assert_eq!(repair(&leaf, &authority, &old_place), Repair::NewAuthority);
+//! let serving = ServingCertificateState::of(None, &rules);
+//! let ca = CaState::of(None, "zoo/otter-cert-ca", CaFields::OWN, Some(now));
+//! let legacy = CaState::of(None, "zoo/otter-cert", CaFields::LEGACY, Some(now));
+//! assert_eq!(reissue(&serving, &ca, &legacy), Reissue::Ca);
 //! # Ok::<(), gateward_certs::NameError>(())
 //! ```
 
-mod authority;
-mod leaf;
-mod repair;
+mod ca;
+mod reissue;
+mod serving;
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::time::{Duration, SystemTime};
 
-pub use authority::{AuthorityFields, AuthorityState};
-pub use leaf::{LeafRules, LeafState, TlsPair};
-pub use repair::{Repair, repair};
+pub use ca::{CaFields, CaState};
+pub use reissue::{Reissue, reissue};
+pub use serving::{ServingCertificate, ServingCertificateRules, ServingCertificateState};
 
-use crate::authority::AuthorityError;
-use crate::bundle::BundleError;
+use crate::ca::CaError;
+use crate::ca_bundle::CaBundleError;
 use crate::keys::KeyError;
 use crate::validity::Validity;
 
 /// The field of a Secret that holds the certificate.
-pub const CERTIFICATE: &str = "tls.crt";
+pub const TLS_CRT: &str = "tls.crt";
 /// The field of a Secret that holds the certificate's private key.
-pub const PRIVATE_KEY: &str = "tls.key";
-/// The field of the server's Secret that holds the authority's certificate.
-pub const TRUST: &str = "ca.crt";
-/// The field of the server's Secret in which others keep the authority's private key: any pod that mounts the Secret
+pub const TLS_KEY: &str = "tls.key";
+/// The field of the serving Secret that holds the CA's certificate.
+pub const CA_CRT: &str = "ca.crt";
+/// The field of the serving Secret in which others keep the CA's private key: any pod that mounts the Secret
 /// can read it there.
-pub const OLD_PLACE_OF_THE_AUTHORITYS_KEY: &str = "ca.key";
+pub const CA_KEY: &str = "ca.key";
 
 /// How far ahead a certificate's start may lie without being taken for a mistake: clocks differ by so much.
 pub const CLOCK_TOLERANCE: Duration = Duration::from_mins(5);
@@ -96,45 +96,45 @@ impl fmt::Debug for SecretData {
 
 /// A field of a Secret that can't be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("Secret {secret}, field {field}: {fault}; it is made anew, or put a valid one there")]
-pub struct Damage {
+#[error("Secret {secret}, field {field}: {error}; it is made anew, or put a valid one there")]
+pub struct InvalidField {
     /// The Secret, as `namespace/name`.
     pub secret: String,
     /// The field.
     pub field: &'static str,
     /// What is wrong with it.
-    pub fault: Fault,
+    pub error: FieldError,
 }
 
-impl Damage {
-    fn new(secret: &str, field: &'static str, fault: impl Into<Fault>) -> Self {
-        Self { secret: secret.to_owned(), field, fault: fault.into() }
+impl InvalidField {
+    fn new(secret: &str, field: &'static str, error: impl Into<FieldError>) -> Self {
+        Self { secret: secret.to_owned(), field, error: error.into() }
     }
 }
 
 /// What is wrong with a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Fault {
+pub enum FieldError {
     /// The field is missing or empty.
     #[error("it is missing or empty")]
     Absent,
     /// The certificates can't be read.
     #[error(transparent)]
-    Bundle(#[from] BundleError),
+    CaBundle(#[from] CaBundleError),
     /// The private key can't be read.
     #[error(transparent)]
     Key(#[from] KeyError),
-    /// Certificate and key make no authority.
+    /// Certificate and key make no CA.
     #[error(transparent)]
-    Authority(#[from] AuthorityError),
+    Ca(#[from] CaError),
     /// The private key is another certificate's.
     #[error("the private key does not belong to the certificate")]
     WrongKey,
     /// The certificate is not meant for servers.
     #[error("the certificate is not for servers (extended key usage)")]
     NotForServers,
-    /// The authority that signed the certificate isn't there.
+    /// The CA that signed the certificate isn't there.
     #[error("the authority that signed the certificate is not among them")]
     SignerAbsent,
 }
@@ -156,9 +156,9 @@ mod tests {
 
     #[test]
     fn damage_names_the_secret_the_field_the_fault_and_the_way_out() {
-        let damage = Damage::new("zoo/otter", PRIVATE_KEY, KeyError::NoKey);
+        let invalid = InvalidField::new("zoo/otter", TLS_KEY, KeyError::NoKey);
         assert_eq!(
-            damage.to_string(),
+            invalid.to_string(),
             "Secret zoo/otter, field tls.key: no private key in PEM: it takes PKCS#1, PKCS#8 or SEC 1, not encrypted; \
              it is made anew, or put a valid one there"
         );

@@ -1,38 +1,37 @@
-//! A cluster in memory: Secrets with versions, consumers, replicas whose watches lag, API servers that hear late.
+//! A cluster in memory: Secrets with versions, injection targets, replicas whose watches lag, API servers that hear late.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::time::{Duration, SystemTime};
 
 use gateward_certs::rotation::{
-    AuthoritySecret, BundleWrite, Consumer, ConsumerId, REQUEST, Replica, Request, SecretChange, Wanted,
+    CaBundleWrite, CaSecret, CertificateSpec, InjectionTarget, InjectionTargetId, ROTATE_CA_ANNOTATION, Replica,
+    RotationRequest, SecretChange,
 };
-use gateward_certs::secret::{SecretData, TlsPair};
-use gateward_certs::{
-    Authority, Bundle, CommonName, Fingerprint, Lifetimes, ServerNames, SystemKeys, TEN_YEARS, Validity,
-};
+use gateward_certs::secret::{SecretData, ServingCertificate};
+use gateward_certs::{Ca, CaBundle, CommonName, Fingerprint, Lifetimes, ServerNames, SystemKeys, TEN_YEARS, Validity};
 use rustls_pki_types::CertificateDer;
 
-/// Within this time every API server has heard of a bundle. It is shorter than what a writer waits.
+/// Within this time every API server has heard of a bundle. It is shorter than what a leader waits.
 pub const API_SERVER_LAG: Duration = Duration::from_secs(4);
 
 pub fn start() -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_hours(500_000)
 }
 
-pub fn wanted() -> Wanted {
-    Wanted {
-        leaf_secret: "zoo/otter".to_owned(),
-        authority_secret: "zoo/otter-ca".to_owned(),
+pub fn spec() -> CertificateSpec {
+    CertificateSpec {
+        serving_secret: "zoo/otter".to_owned(),
+        ca_secret: "zoo/otter-ca".to_owned(),
         names: ServerNames::of_service("otter", "zoo", "cluster.local").unwrap(),
-        authority_name: CommonName::new("otter webhooks").unwrap(),
+        ca_name: CommonName::new("otter webhooks").unwrap(),
         lifetimes: Lifetimes::default(),
-        settle: Wanted::SETTLE,
+        settle: CertificateSpec::SETTLE,
     }
 }
 
-pub fn authority() -> Authority {
+pub fn ca() -> Ca {
     let validity = Validity::starting(start(), TEN_YEARS).unwrap();
-    Authority::new(&CommonName::new("otter webhooks").unwrap(), validity, &SystemKeys).unwrap()
+    Ca::new(&CommonName::new("otter webhooks").unwrap(), validity, &SystemKeys).unwrap()
 }
 
 /// An object with the version of its last change; deleting it is a change.
@@ -50,8 +49,8 @@ impl<T> Stored<T> {
 }
 
 #[derive(Debug)]
-pub struct SimConsumer {
-    pub id: ConsumerId,
+pub struct SimTarget {
+    pub id: InjectionTargetId,
     pub uid: u64,
     pub stored: Stored<Vec<u8>>,
     /// The first bundle that was written to it since it trusts the replicas.
@@ -77,9 +76,9 @@ pub struct SimReplica {
     pub name: String,
     pub life: Life,
     pub shows: Option<CertificateDer<'static>>,
-    /// Up to which version of the server's Secret its watch has told it.
+    /// Up to which version of the serving Secret its watch has told it.
     pub heard: usize,
-    /// The network between it and the writers is down.
+    /// The network between it and the leaders is down.
     pub cut_off: bool,
 }
 
@@ -93,29 +92,29 @@ impl SimReplica {
 pub struct Cluster {
     /// True time since the start: the API server's clock.
     pub elapsed: Duration,
-    pub authority: Stored<AuthoritySecret>,
-    pub leaf: Stored<SecretData>,
-    /// Every state of the server's Secret, for watches.
-    leaf_history: Vec<Option<SecretData>>,
-    pub consumers: Vec<SimConsumer>,
+    pub ca: Stored<CaSecret>,
+    pub serving: Stored<SecretData>,
+    /// Every state of the serving Secret, for watches.
+    serving_history: Vec<Option<SecretData>>,
+    pub targets: Vec<SimTarget>,
     pub replicas: Vec<SimReplica>,
     next_name: u64,
     verdicts: HashMap<(Fingerprint, Fingerprint), bool>,
 }
 
 impl Cluster {
-    pub fn new(consumers: usize, replicas: usize) -> Self {
+    pub fn new(targets: usize, replicas: usize) -> Self {
         let mut cluster = Self {
             elapsed: Duration::ZERO,
-            authority: Stored::default(),
-            leaf: Stored::default(),
-            leaf_history: vec![None],
-            consumers: Vec::new(),
+            ca: Stored::default(),
+            serving: Stored::default(),
+            serving_history: vec![None],
+            targets: Vec::new(),
             replicas: Vec::new(),
             next_name: 0,
             verdicts: HashMap::new(),
         };
-        (0..consumers).for_each(|_| cluster.add_consumer());
+        (0..targets).for_each(|_| cluster.add_target());
         (0..replicas).for_each(|_| cluster.add_replica());
         cluster
     }
@@ -129,13 +128,13 @@ impl Cluster {
         self.next_name
     }
 
-    pub fn add_consumer(&mut self) {
+    pub fn add_target(&mut self) {
         let uid = self.fresh();
-        let id = ConsumerId { object: "validating".to_owned(), entry: format!("entry-{uid}") };
+        let id = InjectionTargetId { object: "validating".to_owned(), entry: format!("entry-{uid}") };
         let stored = Stored { version: 1, object: Some(Vec::new()) };
         let (seen, news) = (Vec::new(), VecDeque::new());
         let carried_first = Vec::new();
-        self.consumers.push(SimConsumer { id, uid, stored, carried_first, seen, news, brought_in: false });
+        self.targets.push(SimTarget { id, uid, stored, carried_first, seen, news, brought_in: false });
     }
 
     pub fn add_replica(&mut self) {
@@ -147,22 +146,22 @@ impl Cluster {
 
     /// A replica starts: it reads the Secret as it is.
     pub fn restart(&mut self, at: usize) {
-        let newest = self.leaf_history.len() - 1;
-        let shows = self.leaf_history[newest].as_ref().and_then(certificate);
+        let newest = self.serving_history.len() - 1;
+        let shows = self.serving_history[newest].as_ref().and_then(certificate);
         let replica = &mut self.replicas[at];
         *replica =
             SimReplica { life: Life::Starting, shows, heard: newest, cut_off: false, name: replica.name.clone() };
     }
 
-    /// A replica turns ready if what it shows verifies against what the consumers carry, and have carried for as long
+    /// A replica turns ready if what it shows verifies against what the injection targets carry, and have carried for as long
     /// as API servers need to hear of it.
     pub fn turn_ready(&mut self, at: usize) {
         let Some(shown) = self.replicas[at].shows.clone() else { return };
-        let carried = |consumer: &SimConsumer| {
-            let written = consumer.stored.object.clone().filter(|bundle| !bundle.is_empty())?;
-            Some([written, consumer.seen.clone()])
+        let carried = |target: &SimTarget| {
+            let written = target.stored.object.clone().filter(|bundle| !bundle.is_empty())?;
+            Some([written, target.seen.clone()])
         };
-        let bundles: Vec<_> = self.consumers.iter().filter_map(carried).flatten().collect();
+        let bundles: Vec<_> = self.targets.iter().filter_map(carried).flatten().collect();
         let mut carrying = bundles.iter().filter(|bundle| !bundle.is_empty());
         let now = self.now();
         if self.replicas[at].life == Life::Starting && carrying.all(|bundle| self.trusts(bundle, &shown, now)) {
@@ -172,64 +171,64 @@ impl Cluster {
 
     /// A replica's watch tells it of a later state of the Secret. What it can't use, it passes over.
     pub fn hear(&mut self, at: usize, steps: usize) {
-        let newest = self.leaf_history.len() - 1;
+        let newest = self.serving_history.len() - 1;
         let replica = &mut self.replicas[at];
         replica.heard = (replica.heard + steps).min(newest);
-        if let Some(shown) = self.leaf_history[replica.heard].as_ref().and_then(certificate) {
+        if let Some(shown) = self.serving_history[replica.heard].as_ref().and_then(certificate) {
             replica.shows = Some(shown);
         }
     }
 
     pub fn pass(&mut self, time: Duration) {
         self.elapsed += time;
-        for consumer in &mut self.consumers {
-            while consumer.news.front().is_some_and(|(due, _)| *due <= self.elapsed) {
-                consumer.seen = consumer.news.pop_front().unwrap().1;
+        for target in &mut self.targets {
+            while target.news.front().is_some_and(|(due, _)| *due <= self.elapsed) {
+                target.seen = target.news.pop_front().unwrap().1;
             }
         }
     }
 
-    pub fn write_leaf(&mut self, data: Option<SecretData>) {
-        self.leaf_history.push(data.clone());
-        self.leaf.put(data);
+    pub fn write_serving(&mut self, data: Option<SecretData>) {
+        self.serving_history.push(data.clone());
+        self.serving.put(data);
     }
 
-    pub fn change_leaf(&mut self, change: SecretChange) {
-        self.write_leaf(Some(change.data));
+    pub fn change_serving(&mut self, change: SecretChange) {
+        self.write_serving(Some(change.data));
     }
 
-    pub fn change_authority(&mut self, change: SecretChange) {
-        let before = self.authority.object.take().unwrap_or_default();
-        self.authority.put(Some(changed(before, change)));
+    pub fn change_ca(&mut self, change: SecretChange) {
+        let before = self.ca.object.take().unwrap_or_default();
+        self.ca.put(Some(changed(before, change)));
     }
 
-    pub fn write_bundle(&mut self, write: &BundleWrite) {
-        let at = self.consumers.iter().position(|consumer| consumer.id == write.consumer).unwrap();
+    pub fn write_bundle(&mut self, write: &CaBundleWrite) {
+        let at = self.targets.iter().position(|target| target.id == write.target).unwrap();
         self.set_bundle(at, write.bundle.to_pem().into_bytes());
     }
 
     pub fn set_bundle(&mut self, at: usize, bundle: Vec<u8>) {
         let due = self.elapsed + API_SERVER_LAG;
-        let consumer = &mut self.consumers[at];
-        consumer.stored.put(Some(bundle.clone()));
-        consumer.news.push_back((due, bundle));
+        let target = &mut self.targets[at];
+        target.stored.put(Some(bundle.clone()));
+        target.news.push_back((due, bundle));
     }
 
     /// Someone else writes the bundle, and API servers hear of it at once.
     pub fn tamper(&mut self, at: usize, bundle: Vec<u8>) {
         self.set_bundle(at, bundle.clone());
-        let consumer = &mut self.consumers[at];
-        (consumer.seen, consumer.brought_in) = (bundle, false);
-        consumer.news.clear();
+        let target = &mut self.targets[at];
+        (target.seen, target.brought_in) = (bundle, false);
+        target.news.clear();
     }
 
-    pub fn read_consumers(&self) -> Vec<Consumer> {
-        let read = |consumer: &SimConsumer| Consumer {
-            id: consumer.id.clone(),
-            revision: format!("{} {}", consumer.uid, consumer.stored.version),
-            bundle: consumer.stored.object.clone().unwrap_or_default(),
+    pub fn read_targets(&self) -> Vec<InjectionTarget> {
+        let read = |target: &SimTarget| InjectionTarget {
+            id: target.id.clone(),
+            revision: format!("{} {}", target.uid, target.stored.version),
+            bundle: target.stored.object.clone().unwrap_or_default(),
         };
-        self.consumers.iter().map(read).collect()
+        self.targets.iter().map(read).collect()
     }
 
     pub fn dial_replicas(&self) -> Vec<Replica> {
@@ -247,62 +246,63 @@ impl Cluster {
         let shown: Vec<_> = shown.iter().map(|it| (it.name.clone(), it.shows.clone().unwrap())).collect();
         let on_the_way = self.on_the_way();
         let now = self.now();
-        for at in 0..self.consumers.len() {
-            let seen = self.consumers[at].seen.clone();
+        for at in 0..self.targets.len() {
+            let seen = self.targets[at].seen.clone();
             let refused = shown.iter().find(|(_, shown)| !self.trusts(&seen, shown, now));
-            if let (Some((name, _)), true) = (refused, self.consumers[at].brought_in) {
-                return Err(format!("{} refuses what {name} shows", self.consumers[at].id));
+            if let (Some((name, _)), true) = (refused, self.targets[at].brought_in) {
+                return Err(format!("{} refuses what {name} shows", self.targets[at].id));
             }
             let brought_in = refused.is_none() && on_the_way.iter().all(|shown| self.trusts(&seen, shown, now));
-            if brought_in && !shown.is_empty() && !self.consumers[at].brought_in {
-                (self.consumers[at].brought_in, self.consumers[at].carried_first) = (true, seen);
+            if brought_in && !shown.is_empty() && !self.targets[at].brought_in {
+                (self.targets[at].brought_in, self.targets[at].carried_first) = (true, seen);
             }
         }
         Ok(())
     }
 
-    /// What is in the server's Secret, or was, and what some replica has yet to hear of.
+    /// What is in the serving Secret, or was, and what some replica has yet to hear of.
     fn on_the_way(&self) -> Vec<CertificateDer<'static>> {
-        let newest = self.leaf_history.len() - 1;
+        let newest = self.serving_history.len() - 1;
         let oldest = self.replicas.iter().map(|replica| replica.heard).min().unwrap_or(newest);
-        self.leaf_history[oldest..].iter().flatten().filter_map(certificate).collect()
+        self.serving_history[oldest..].iter().flatten().filter_map(certificate).collect()
     }
 
     /// Whether everything is as it is to be in the end.
     pub fn check_end(&mut self) -> Result<(), String> {
-        let secret = self.authority.object.as_ref().ok_or("there is no authority")?;
+        let secret = self.ca.object.as_ref().ok_or("there is no authority")?;
         let fields: Vec<_> = secret.data.iter().map(|(field, _)| field).collect();
         let only = secret.data.field("tls.crt").ok_or("there is no authority")?.to_vec();
-        let left = |(name, text): (&String, &String)| name != REQUEST || text.parse::<Request>().is_ok();
+        let left =
+            |(name, text): (&String, &String)| name != ROTATE_CA_ANNOTATION || text.parse::<RotationRequest>().is_ok();
         if fields != ["tls.crt", "tls.key"] || secret.annotations.iter().any(left) {
             return Err(format!("left over in the authority's Secret: {secret:?}"));
         }
-        let leaf = self.leaf.object.clone().ok_or("there is no server certificate")?;
-        if leaf.has("ca.key") {
+        let serving = self.serving.object.clone().ok_or("there is no server certificate")?;
+        if serving.has("ca.key") {
             return Err("the authority's key is still in the old place".to_owned());
         }
-        let leaf = certificate(&leaf).ok_or("the server certificate is unusable")?;
+        let serving = certificate(&serving).ok_or("the server certificate is unusable")?;
         for replica in &self.replicas {
-            if replica.shows.as_ref() != Some(&leaf) {
+            if replica.shows.as_ref() != Some(&serving) {
                 return Err(format!("{} shows another certificate", replica.name));
             }
         }
         let now = self.now();
-        for at in 0..self.consumers.len() {
-            let consumer = &self.consumers[at];
-            if Bundle::parse(&consumer.seen) != Bundle::parse(&only) || !consumer.brought_in {
-                return Err(format!("{} doesn't carry the authority and nothing else", consumer.id));
+        for at in 0..self.targets.len() {
+            let target = &self.targets[at];
+            if CaBundle::parse(&target.seen) != CaBundle::parse(&only) || !target.brought_in {
+                return Err(format!("{} doesn't carry the authority and nothing else", target.id));
             }
         }
-        if self.trusts(&only, &leaf, now) { Ok(()) } else { Err("the authority doesn't vouch".to_owned()) }
+        if self.trusts(&only, &serving, now) { Ok(()) } else { Err("the authority doesn't vouch".to_owned()) }
     }
 
     /// The earliest end of whatever is needed now, so that time can pass without an accident.
     pub fn earliest_end(&self) -> Option<SystemTime> {
         let mut needed: Vec<_> = self.replicas.iter().filter_map(|it| it.shows.clone()).collect();
-        needed.extend(self.leaf.object.as_ref().and_then(certificate));
+        needed.extend(self.serving.object.as_ref().and_then(certificate));
         let ends = needed.iter().filter_map(|it| Validity::of(it).ok()).map(|validity| validity.not_after());
-        let bundles = self.consumers.iter().map(|consumer| Bundle::salvage(&consumer.seen).0);
+        let bundles = self.targets.iter().map(|target| CaBundle::parse_lossy(&target.seen).0);
         let trusted = bundles.flat_map(|bundle| bundle.iter().map(|it| it.validity().not_after()).collect::<Vec<_>>());
         ends.chain(trusted).min()
     }
@@ -310,16 +310,17 @@ impl Cluster {
     fn trusts(&mut self, bundle: &[u8], shown: &CertificateDer<'static>, now: SystemTime) -> bool {
         let valid = |validity: Validity| validity.contains(now);
         let shown_now = Validity::of(shown).is_ok_and(valid);
-        let leaf = Fingerprint::of(shown);
+        let serving = Fingerprint::of(shown);
         shown_now
-            && Bundle::salvage(bundle).0.iter().any(|anchor| {
-                let verdict = self.verdicts.entry((anchor.fingerprint(), leaf)).or_insert_with(|| anchor.signed(shown));
+            && CaBundle::parse_lossy(bundle).0.iter().any(|anchor| {
+                let verdict =
+                    self.verdicts.entry((anchor.fingerprint(), serving)).or_insert_with(|| anchor.signed(shown));
                 *verdict && valid(anchor.validity())
             })
     }
 }
 
-pub fn changed(before: AuthoritySecret, change: SecretChange) -> AuthoritySecret {
+pub fn changed(before: CaSecret, change: SecretChange) -> CaSecret {
     let mut annotations: BTreeMap<_, _> = before.annotations;
     for (annotation, value) in change.annotations {
         match value {
@@ -327,9 +328,9 @@ pub fn changed(before: AuthoritySecret, change: SecretChange) -> AuthoritySecret
             None => annotations.remove(annotation),
         };
     }
-    AuthoritySecret { data: change.data, annotations }
+    CaSecret { data: change.data, annotations }
 }
 
 fn certificate(data: &SecretData) -> Option<CertificateDer<'static>> {
-    TlsPair::read(data, "zoo/otter").ok().map(|pair| pair.certificate().clone())
+    ServingCertificate::read(data, "zoo/otter").ok().map(|certificate| certificate.end_entity().clone())
 }

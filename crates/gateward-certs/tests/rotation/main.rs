@@ -1,4 +1,4 @@
-//! The exchange of authorities, on a cluster in memory.
+//! The CA rotation, on a cluster in memory.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
 mod cluster;

@@ -1,14 +1,14 @@
-//! Anything may happen between two actions of a writer; the promise holds at every moment, and all ends well.
+//! Anything may happen between two actions of a leader; the promise holds at every moment, and all ends well.
 
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use gateward_certs::rotation::{AuthoritySecret, PROGRESS, REQUEST, Step, Wait, Wanted};
+use gateward_certs::rotation::{CA_ROTATION_ANNOTATION, CaSecret, CertificateSpec, ROTATE_CA_ANNOTATION, Step, Wait};
 use gateward_certs::secret::SecretData;
-use gateward_certs::{Authority, ServerNames};
+use gateward_certs::{Ca, ServerNames};
 use proptest::prelude::*;
 
-use crate::cluster::{Cluster, Life, authority, wanted};
+use crate::cluster::{Cluster, Life, ca, spec};
 use crate::writer::Writer;
 
 /// What happens. Numbers choose among what there is at that time.
@@ -27,16 +27,16 @@ enum Event {
     Drain { replica: usize },
     RemoveReplica { replica: usize },
     CutOff { replica: usize, off: bool },
-    AddConsumer,
-    RemoveConsumer { consumer: usize },
-    Tamper { consumer: usize, how: Tampering },
-    DeleteAuthority,
-    DeleteLeaf,
-    DamageAuthority { field: &'static str, garbage: bool },
-    DamageLeaf { field: &'static str, garbage: bool },
+    AddTarget,
+    RemoveTarget { target: usize },
+    Tamper { target: usize, how: Tampering },
+    DeleteCa,
+    DeleteServing,
+    DamageCa { field: &'static str, garbage: bool },
+    DamageServing { field: &'static str, garbage: bool },
     Annotate { annotation: &'static str, text: String },
-    Request,
-    ReplaceAuthority { authority: usize },
+    RotationRequest,
+    ReplaceCa { ca: usize },
     WantMoreNames { more: bool },
 }
 
@@ -50,16 +50,16 @@ enum Tampering {
     Restore,
 }
 
-/// The authority that bundles are tampered with. No server certificate is ever its own.
-static ROGUE: LazyLock<Authority> = LazyLock::new(authority);
-/// Authorities that someone puts in the place of ours.
-static OTHERS: LazyLock<Vec<Authority>> = LazyLock::new(|| (0..3).map(|_| authority()).collect());
+/// The CA that bundles are tampered with. No serving certificate is ever its own.
+static ROGUE: LazyLock<Ca> = LazyLock::new(ca);
+/// CAs that someone puts in the place of ours.
+static OTHERS: LazyLock<Vec<Ca>> = LazyLock::new(|| (0..3).map(|_| ca()).collect());
 
 fn events() -> impl Strategy<Value = Event> {
     let which = 0..8_usize;
     let writer = 0..2_usize;
-    let authority_field = prop::sample::select(vec!["tls.crt", "tls.key", "old.crt", "old.key"]);
-    let leaf_field = prop::sample::select(vec!["tls.crt", "tls.key", "ca.crt", "ca.key"]);
+    let ca_field = prop::sample::select(vec!["tls.crt", "tls.key", "old.crt", "old.key"]);
+    let serving_field = prop::sample::select(vec!["tls.crt", "tls.key", "ca.crt", "ca.key"]);
     let tampering = prop::sample::select(vec![
         Tampering::Empty,
         Tampering::Garbage,
@@ -79,9 +79,9 @@ fn events() -> impl Strategy<Value = Event> {
         1 => which.clone().prop_map(|replica| Event::Drain { replica }),
         1 => which.clone().prop_map(|replica| Event::RemoveReplica { replica }),
         1 => Just(Event::AddReplica),
-        1 => Just(Event::AddConsumer),
-        1 => which.clone().prop_map(|consumer| Event::RemoveConsumer { consumer }),
-        2 => Just(Event::Request),
+        1 => Just(Event::AddTarget),
+        1 => which.clone().prop_map(|target| Event::RemoveTarget { target }),
+        2 => Just(Event::RotationRequest),
     ];
     let faults = prop_oneof![
         writer.clone().prop_map(|writer| Event::Crash { writer }),
@@ -89,14 +89,14 @@ fn events() -> impl Strategy<Value = Event> {
         (writer, jump).prop_map(|(writer, seconds)| Event::ClockJumps { writer, seconds }),
         (1..4_000_u64).prop_map(|days| Event::YearsPass { days }),
         (which.clone(), any::<bool>()).prop_map(|(replica, off)| Event::CutOff { replica, off }),
-        (which.clone(), tampering).prop_map(|(consumer, how)| Event::Tamper { consumer, how }),
-        Just(Event::DeleteAuthority),
-        Just(Event::DeleteLeaf),
-        (authority_field, any::<bool>()).prop_map(|(field, garbage)| Event::DamageAuthority { field, garbage }),
-        (leaf_field, any::<bool>()).prop_map(|(field, garbage)| Event::DamageLeaf { field, garbage }),
-        (prop::sample::select(vec![PROGRESS, REQUEST]), text)
+        (which.clone(), tampering).prop_map(|(target, how)| Event::Tamper { target, how }),
+        Just(Event::DeleteCa),
+        Just(Event::DeleteServing),
+        (ca_field, any::<bool>()).prop_map(|(field, garbage)| Event::DamageCa { field, garbage }),
+        (serving_field, any::<bool>()).prop_map(|(field, garbage)| Event::DamageServing { field, garbage }),
+        (prop::sample::select(vec![CA_ROTATION_ANNOTATION, ROTATE_CA_ANNOTATION]), text)
             .prop_map(|(annotation, text)| Event::Annotate { annotation, text: text.to_owned() }),
-        which.prop_map(|authority| Event::ReplaceAuthority { authority }),
+        which.prop_map(|ca| Event::ReplaceCa { ca }),
         any::<bool>().prop_map(|more| Event::WantMoreNames { more }),
     ];
     prop_oneof![3 => ordinary, 1 => faults]
@@ -106,17 +106,17 @@ struct World {
     cluster: Cluster,
     writers: [Writer; 2],
     leader: usize,
-    wanted: Wanted,
+    spec: CertificateSpec,
 }
 
 impl World {
-    fn new(consumers: usize, replicas: usize) -> Self {
-        let cluster = Cluster::new(consumers, replicas);
-        Self { cluster, writers: [Writer::default(), Writer::default()], leader: 0, wanted: wanted() }
+    fn new(targets: usize, replicas: usize) -> Self {
+        let cluster = Cluster::new(targets, replicas);
+        Self { cluster, writers: [Writer::default(), Writer::default()], leader: 0, spec: spec() }
     }
 
     fn act(&mut self, writer: usize) {
-        self.writers[writer].act(&mut self.cluster, &self.wanted, self.leader == writer);
+        self.writers[writer].act(&mut self.cluster, &self.spec, self.leader == writer);
     }
 
     fn happens(&mut self, event: &Event) -> Result<(), String> {
@@ -130,10 +130,10 @@ impl World {
             Event::Crash { writer } => self.writers[*writer].crash(),
             Event::Lead { writer } => self.leader = *writer,
             Event::ClockJumps { writer, seconds } => self.writers[*writer].clock_off = *seconds,
-            Event::WantMoreNames { more } => self.wanted.names = names(*more),
+            Event::WantMoreNames { more } => self.spec.names = names(*more),
             // Between a look and the write that rests on it, no order of reading helps against someone who takes away
             // what was just seen.
-            Event::Tamper { how: Tampering::Restore, .. } if self.writers.iter().any(Writer::relies_on_consumers) => {}
+            Event::Tamper { how: Tampering::Restore, .. } if self.writers.iter().any(Writer::relies_on_targets) => {}
             other => happens_to(&mut self.cluster, other),
         }
         self.cluster.check()
@@ -187,33 +187,33 @@ fn names(more: bool) -> ServerNames {
 }
 
 fn happens_to(cluster: &mut Cluster, event: &Event) {
-    let (replicas, consumers) = (cluster.replicas.len(), cluster.consumers.len());
+    let (replicas, targets) = (cluster.replicas.len(), cluster.targets.len());
     match event {
         Event::Pass { seconds } => cluster.pass(Duration::from_secs(*seconds)),
         Event::YearsPass { days } => years_pass(cluster, *days),
         Event::AddReplica if replicas < 5 => cluster.add_replica(),
-        Event::AddConsumer if consumers < 5 => cluster.add_consumer(),
+        Event::AddTarget if targets < 5 => cluster.add_target(),
         Event::Hear { replica, steps } if replicas > 0 => cluster.hear(replica % replicas, *steps),
         Event::Restart { replica } if replicas > 0 => cluster.restart(replica % replicas),
         Event::TurnReady { replica } if replicas > 0 => cluster.turn_ready(replica % replicas),
         Event::Drain { replica } if replicas > 0 => drain(cluster, replica % replicas),
         Event::RemoveReplica { replica } if replicas > 0 => drop(cluster.replicas.remove(replica % replicas)),
         Event::CutOff { replica, off } if replicas > 0 => cluster.replicas[replica % replicas].cut_off = *off,
-        Event::RemoveConsumer { consumer } if consumers > 0 => drop(cluster.consumers.remove(consumer % consumers)),
-        Event::Tamper { consumer, how } if consumers > 0 => tamper(cluster, consumer % consumers, *how),
-        Event::DeleteAuthority => cluster.authority.put(None),
-        Event::DeleteLeaf => cluster.write_leaf(None),
-        Event::DamageLeaf { field, garbage } => {
-            if let Some(data) = cluster.leaf.object.clone() {
-                cluster.write_leaf(Some(damaged(data, field, *garbage)));
+        Event::RemoveTarget { target } if targets > 0 => drop(cluster.targets.remove(target % targets)),
+        Event::Tamper { target, how } if targets > 0 => tamper(cluster, target % targets, *how),
+        Event::DeleteCa => cluster.ca.put(None),
+        Event::DeleteServing => cluster.write_serving(None),
+        Event::DamageServing { field, garbage } => {
+            if let Some(data) = cluster.serving.object.clone() {
+                cluster.write_serving(Some(damaged(data, field, *garbage)));
             }
         }
-        Event::DamageAuthority { field, garbage } => edit_authority(cluster, |secret| {
+        Event::DamageCa { field, garbage } => edit_ca(cluster, |secret| {
             secret.data = damaged(std::mem::take(&mut secret.data), field, *garbage);
         }),
         Event::Annotate { annotation, text } => annotate(cluster, annotation, text),
-        Event::Request => annotate(cluster, REQUEST, "now"),
-        Event::ReplaceAuthority { authority } => replace_authority(cluster, &OTHERS[authority % OTHERS.len()]),
+        Event::RotationRequest => annotate(cluster, ROTATE_CA_ANNOTATION, "now"),
+        Event::ReplaceCa { ca } => replace_ca(cluster, &OTHERS[ca % OTHERS.len()]),
         _ => {}
     }
 }
@@ -235,13 +235,13 @@ fn drain(cluster: &mut Cluster, at: usize) {
 
 fn tamper(cluster: &mut Cluster, at: usize, how: Tampering) {
     let rogue = ROGUE.certificate_pem().into_bytes();
-    let carried = cluster.consumers[at].stored.object.clone().unwrap_or_default();
+    let carried = cluster.targets[at].stored.object.clone().unwrap_or_default();
     let bundle = match how {
         Tampering::Empty => Vec::new(),
         Tampering::Garbage => b"-----BEGIN CERTIFICATE-----\nAAAA".to_vec(),
         Tampering::Replace => rogue,
         Tampering::Add => [carried, rogue].concat(),
-        Tampering::Restore => cluster.consumers[at].carried_first.clone(),
+        Tampering::Restore => cluster.targets[at].carried_first.clone(),
     };
     cluster.tamper(at, bundle);
 }
@@ -250,35 +250,35 @@ fn damaged(data: SecretData, field: &str, garbage: bool) -> SecretData {
     if garbage { data.with(field, "otters") } else { data.without(field) }
 }
 
-fn edit_authority(cluster: &mut Cluster, edit: impl FnOnce(&mut AuthoritySecret)) {
-    if let Some(mut secret) = cluster.authority.object.clone() {
+fn edit_ca(cluster: &mut Cluster, edit: impl FnOnce(&mut CaSecret)) {
+    if let Some(mut secret) = cluster.ca.object.clone() {
         edit(&mut secret);
-        cluster.authority.put(Some(secret));
+        cluster.ca.put(Some(secret));
     }
 }
 
 fn annotate(cluster: &mut Cluster, annotation: &str, text: &str) {
-    edit_authority(cluster, |secret| drop(secret.annotations.insert(annotation.to_owned(), text.to_owned())));
+    edit_ca(cluster, |secret| drop(secret.annotations.insert(annotation.to_owned(), text.to_owned())));
 }
 
-/// Someone puts an authority of their own into the Secret; annotations stay.
-fn replace_authority(cluster: &mut Cluster, other: &Authority) {
+/// Someone puts a CA of their own into the Secret; annotations stay.
+fn replace_ca(cluster: &mut Cluster, other: &Ca) {
     let data = SecretData::default().with("tls.crt", other.certificate_pem()).with("tls.key", other.private_key_pem());
-    let annotations = cluster.authority.object.clone().unwrap_or_default().annotations;
-    cluster.authority.put(Some(AuthoritySecret { data, annotations }));
+    let annotations = cluster.ca.object.clone().unwrap_or_default().annotations;
+    cluster.ca.put(Some(CaSecret { data, annotations }));
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { max_shrink_iters: 3_000, ..ProptestConfig::default() })]
 
     #[test]
-    fn whatever_happens_no_consumer_refuses_a_replica_and_all_ends_well(
-        consumers in 0..4_usize,
+    fn whatever_happens_no_target_refuses_a_replica_and_all_ends_well(
+        targets in 0..4_usize,
         replicas in 1..4_usize,
         settled_first in any::<bool>(),
         events in prop::collection::vec(events(), 0..120),
     ) {
-        let mut world = World::new(consumers, replicas);
+        let mut world = World::new(targets, replicas);
         if settled_first {
             world.calms_down().map_err(TestCaseError::fail)?;
         }

@@ -3,27 +3,27 @@
 use std::time::Duration;
 
 use gateward_certs::rotation::{
-    AuthorityWrite, Cause, Incoming, LeafWrite, PROGRESS, Phase, REQUEST, Signer, Status, Step, View, Wait, Wanted,
-    Write, next_step, restored,
+    CA_ROTATION_ANNOTATION, CaSecretWrite, Cause, CertificateSpec, Incoming, ObservedState, Phase,
+    ROTATE_CA_ANNOTATION, RotationStatus, ServingSecretWrite, Signer, Step, Wait, Write, next_step, restored_ca_bundle,
 };
 use gateward_certs::secret::SecretData;
-use gateward_certs::{Authority, Bundle, Fingerprint, Lifetime, ServerNames, SystemKeys, Validity, rfc3339};
+use gateward_certs::{Ca, CaBundle, Fingerprint, Lifetime, ServerNames, SystemKeys, Validity, rfc3339};
 
-use crate::cluster::{Cluster, authority, wanted};
+use crate::cluster::{Cluster, ca, spec};
 use crate::writer::Writer;
 
-/// A cluster with a writer that is never disturbed.
+/// A cluster with a leader that is never disturbed.
 struct Calm {
     cluster: Cluster,
     writer: Writer,
-    wanted: Wanted,
+    spec: CertificateSpec,
     steps: Vec<String>,
 }
 
 impl Calm {
-    /// Three consumers, two replicas, nothing else.
+    /// Three injection targets, two replicas, nothing else.
     fn empty() -> Self {
-        Self { cluster: Cluster::new(3, 2), writer: Writer::default(), wanted: wanted(), steps: Vec::new() }
+        Self { cluster: Cluster::new(3, 2), writer: Writer::default(), spec: spec(), steps: Vec::new() }
     }
 
     /// After the first installation.
@@ -36,7 +36,7 @@ impl Calm {
     /// One look and what follows from it. The step is noted, unless it is the one before.
     fn looks(&mut self) {
         loop {
-            self.writer.act(&mut self.cluster, &self.wanted, true);
+            self.writer.act(&mut self.cluster, &self.spec, true);
             self.cluster.check().unwrap();
             if self.writer.rests() {
                 break;
@@ -84,7 +84,7 @@ impl Calm {
     }
 
     fn next_by_the_writers_clock(&self) -> String {
-        next_step(&self.view(), self.writer.now(&self.cluster)).to_string()
+        next_step(&self.observed(), self.writer.now(&self.cluster)).to_string()
     }
 
     /// The steps from here on, each by its first words.
@@ -95,50 +95,50 @@ impl Calm {
         self.steps.iter().map(first).collect()
     }
 
-    fn authority(&self) -> Bundle {
-        let secret = self.cluster.authority.object.as_ref().unwrap();
-        Bundle::parse(secret.data.field("tls.crt").unwrap()).unwrap()
+    fn ca(&self) -> CaBundle {
+        let secret = self.cluster.ca.object.as_ref().unwrap();
+        CaBundle::parse(secret.data.field("tls.crt").unwrap()).unwrap()
     }
 
-    fn leaf(&self) -> Validity {
-        let leaf = Bundle::parse(self.cluster.leaf.object.as_ref().unwrap().field("tls.crt").unwrap()).unwrap();
-        leaf.iter().next().unwrap().validity()
+    fn serving(&self) -> Validity {
+        let serving = CaBundle::parse(self.cluster.serving.object.as_ref().unwrap().field("tls.crt").unwrap()).unwrap();
+        serving.iter().next().unwrap().validity()
     }
 
     fn annotate(&mut self, annotation: &str, text: &str) {
-        let mut secret = self.cluster.authority.object.clone().unwrap();
+        let mut secret = self.cluster.ca.object.clone().unwrap();
         secret.annotations.insert(annotation.to_owned(), text.to_owned());
-        self.cluster.authority.put(Some(secret));
+        self.cluster.ca.put(Some(secret));
     }
 
-    fn view(&self) -> View<'_> {
-        View {
-            authority: self.cluster.authority.object.clone(),
-            leaf: self.cluster.leaf.object.clone(),
-            consumers: self.cluster.read_consumers(),
+    fn observed(&self) -> ObservedState<'_> {
+        ObservedState {
+            ca_secret: self.cluster.ca.object.clone(),
+            serving_secret: self.cluster.serving.object.clone(),
+            targets: self.cluster.read_targets(),
             replicas: self.cluster.dial_replicas(),
             api_server_time: Some(self.cluster.now()),
-            ..View::empty(&self.wanted)
+            ..ObservedState::empty(&self.spec)
         }
     }
 
     fn next(&self) -> Step {
-        next_step(&self.view(), self.cluster.now())
+        next_step(&self.observed(), self.cluster.now())
     }
 
-    fn status(&self) -> Status {
-        Status::of(&self.view(), self.cluster.now())
+    fn status(&self) -> RotationStatus {
+        RotationStatus::of(&self.observed(), self.cluster.now())
     }
 }
 
-/// The Secret as an operator in Go leaves it: with the authority's key beside the server's.
-fn old_secret(authority: &Authority, names: &ServerNames) -> SecretData {
-    let leaf = authority.issue(names, authority.validity(), &SystemKeys).unwrap();
+/// The Secret as an operator in Go leaves it: with the CA's key beside the server's.
+fn old_secret(ca: &Ca, names: &ServerNames) -> SecretData {
+    let serving = ca.issue(names, ca.validity(), &SystemKeys).unwrap();
     SecretData::default()
-        .with("tls.crt", leaf.certificate_pem())
-        .with("tls.key", leaf.private_key_pem())
-        .with("ca.crt", authority.certificate_pem())
-        .with("ca.key", authority.private_key_pem())
+        .with("tls.crt", serving.certificate_pem())
+        .with("tls.key", serving.private_key_pem())
+        .with("ca.crt", ca.certificate_pem())
+        .with("ca.key", ca.private_key_pem())
 }
 
 const A_WHOLE_ROTATION: [&str; 9] = [
@@ -162,83 +162,82 @@ fn the_first_installation_takes_three_writes() {
 #[test]
 fn what_is_valid_is_kept_over_restarts() {
     let mut calm = Calm::settled();
-    let (authority, leaf) = (calm.authority(), calm.cluster.leaf.version);
+    let (ca, serving) = (calm.ca(), calm.cluster.serving.version);
     calm.writer.crash();
     assert_eq!(calm.steps_of(3), ["nothing is to"]);
-    assert_eq!((calm.authority(), calm.cluster.leaf.version), (authority, leaf));
+    assert_eq!((calm.ca(), calm.cluster.serving.version), (ca, serving));
 }
 
 #[test]
-fn a_request_exchanges_the_authority_step_by_step() {
+fn a_request_rotates_the_ca_step_by_step() {
     let mut calm = Calm::settled();
-    let before = calm.authority();
-    calm.annotate(REQUEST, "now");
+    let before = calm.ca();
+    calm.annotate(ROTATE_CA_ANNOTATION, "now");
     let steps = calm.steps_of(3);
     assert_eq!(steps[0], "make a new");
     assert_eq!(steps[1..], A_WHOLE_ROTATION);
-    assert_ne!(calm.authority(), before);
+    assert_ne!(calm.ca(), before);
 }
 
 #[test]
-fn a_request_that_names_the_authority_is_met_once() {
+fn a_request_that_names_the_ca_is_met_once() {
     let mut calm = Calm::settled();
-    let before = calm.authority().iter().next().unwrap().fingerprint();
-    calm.annotate(REQUEST, &before.to_string());
+    let before = calm.ca().iter().next().unwrap().fingerprint();
+    calm.annotate(ROTATE_CA_ANNOTATION, &before.to_string());
     calm.runs();
-    let after = calm.authority();
-    calm.annotate(REQUEST, &before.to_string());
+    let after = calm.ca();
+    calm.annotate(ROTATE_CA_ANNOTATION, &before.to_string());
     assert_eq!(calm.steps_of(5)[0], "drop a request that was");
-    assert_eq!(calm.authority(), after);
+    assert_eq!(calm.ca(), after);
 }
 
 #[test]
 fn a_request_that_says_nothing_is_noted_and_left() {
     let mut calm = Calm::settled();
-    calm.annotate(REQUEST, "soon");
+    calm.annotate(ROTATE_CA_ANNOTATION, "soon");
     assert_eq!(calm.steps_of(3), ["nothing is to"]);
     assert!(calm.status().notes[0].starts_with("annotation gateward.dev/rotate-ca is neither `now` nor"));
 }
 
 #[test]
-fn leaf_and_authority_are_exchanged_before_they_end() {
+fn serving_and_ca_are_rotated_before_they_end() {
     let mut calm = Calm::settled();
-    let before = (calm.authority(), calm.leaf());
+    let before = (calm.ca(), calm.serving());
     calm.cluster.pass(Duration::from_hours(24 * (10 * 365 - 90) - 1));
     assert_eq!(calm.steps_of(3), ["nothing is to"]);
     calm.cluster.pass(Duration::from_hours(1));
     let steps = calm.steps_of(3);
     assert_eq!(steps[1..], A_WHOLE_ROTATION, "one exchange, and no renewal from the old authority on the way");
-    assert_ne!(calm.authority(), before.0);
-    assert!(calm.leaf().not_after() > before.1.not_after());
+    assert_ne!(calm.ca(), before.0);
+    assert!(calm.serving().not_after() > before.1.not_after());
 }
 
 #[test]
-fn a_shorter_leaf_is_renewed_by_the_same_authority() {
+fn a_shorter_serving_is_renewed_by_the_same_ca() {
     let mut calm = Calm::empty();
-    calm.wanted.lifetimes.server = Lifetime::new(Duration::from_hours(24 * 30)).unwrap();
+    calm.spec.lifetimes.serving = Lifetime::new(Duration::from_hours(24 * 30)).unwrap();
     calm.runs();
-    let authority = calm.authority();
+    let ca = calm.ca();
     calm.cluster.pass(Duration::from_hours(24 * 20));
     assert_eq!(calm.steps_of(3), ["issue a server", "nothing is to"]);
-    assert_eq!(calm.authority(), authority);
+    assert_eq!(calm.ca(), ca);
 }
 
 #[test]
-fn a_deleted_leaf_comes_from_the_same_authority() {
+fn a_deleted_serving_comes_from_the_same_ca() {
     let mut calm = Calm::settled();
-    let authority = calm.authority();
-    calm.cluster.write_leaf(None);
+    let ca = calm.ca();
+    calm.cluster.write_serving(None);
     assert_eq!(calm.steps_of(3), ["issue a server", "nothing is to"]);
-    assert_eq!(calm.authority(), authority);
+    assert_eq!(calm.ca(), ca);
 }
 
 #[test]
-fn a_deleted_authority_is_replaced_beside_the_old_one() {
+fn a_deleted_ca_is_replaced_beside_the_old_one() {
     let mut calm = Calm::settled();
-    let before = calm.authority();
-    calm.cluster.authority.put(None);
-    let Step::Write(Write::Authority(AuthorityWrite::Begin { incoming, outgoing, outgoing_signer, cause })) =
-        calm.next()
+    let before = calm.ca();
+    calm.cluster.ca.put(None);
+    let Step::Write(Write::CaSecret(CaSecretWrite::Begin { incoming, outgoing, outgoing_signer, cause })) = calm.next()
     else {
         panic!()
     };
@@ -250,62 +249,62 @@ fn a_deleted_authority_is_replaced_beside_the_old_one() {
 #[test]
 fn both_secrets_may_be_deleted_and_all_pods_restarted() {
     let mut calm = Calm::settled();
-    calm.cluster.authority.put(None);
-    calm.cluster.write_leaf(None);
+    calm.cluster.ca.put(None);
+    calm.cluster.write_serving(None);
     calm.cluster.add_replica();
     calm.cluster.add_replica();
     calm.runs();
 }
 
 #[test]
-fn an_authority_that_someone_puts_there_is_brought_in_beside_the_one_in_use() {
+fn a_ca_that_someone_puts_there_is_brought_in_beside_the_one_in_use() {
     let mut calm = Calm::settled();
-    let theirs = authority();
+    let theirs = ca();
     let data =
         SecretData::default().with("tls.crt", theirs.certificate_pem()).with("tls.key", theirs.private_key_pem());
-    calm.cluster.authority.object.as_mut().unwrap().data = data;
+    calm.cluster.ca.object.as_mut().unwrap().data = data;
     let steps = calm.steps_of(3);
     assert_eq!(steps[0], "bring in the");
     assert_eq!(steps[1..], A_WHOLE_ROTATION);
-    assert_eq!(calm.authority(), theirs.anchor().clone().into());
+    assert_eq!(calm.ca(), theirs.trust_anchor().clone().into());
 }
 
 #[test]
-fn a_key_in_the_old_place_is_moved_and_its_authority_kept() {
+fn a_key_in_the_old_place_is_moved_and_its_ca_kept() {
     let mut calm = Calm::empty();
-    let old = authority();
-    calm.cluster.write_leaf(Some(old_secret(&old, &calm.wanted.names)));
+    let old = ca();
+    calm.cluster.write_serving(Some(old_secret(&old, &calm.spec.names)));
     (0..3).for_each(|at| calm.cluster.tamper(at, old.certificate_pem().into_bytes()));
     assert_eq!(calm.steps_of(3), ["take over the", "remove the authority's", "nothing is to"]);
-    assert_eq!(calm.authority(), old.anchor().clone().into());
+    assert_eq!(calm.ca(), old.trust_anchor().clone().into());
 }
 
 #[test]
-fn a_key_that_is_left_in_the_old_place_does_not_replace_the_authority() {
+fn a_key_that_is_left_in_the_old_place_does_not_replace_the_ca() {
     let mut calm = Calm::settled();
-    let before = calm.authority();
-    let data = calm.cluster.leaf.object.clone().unwrap().with("ca.key", authority().private_key_pem());
-    calm.cluster.write_leaf(Some(data));
+    let before = calm.ca();
+    let data = calm.cluster.serving.object.clone().unwrap().with("ca.key", ca().private_key_pem());
+    calm.cluster.write_serving(Some(data));
     assert_eq!(calm.steps_of(3), ["remove the authority's", "nothing is to"]);
-    assert_eq!(calm.authority(), before);
+    assert_eq!(calm.ca(), before);
 }
 
 #[test]
-fn a_leaf_that_lacks_a_name_comes_anew_from_the_same_authority() {
+fn a_serving_that_lacks_a_name_comes_anew_from_the_same_ca() {
     let mut calm = Calm::settled();
-    let authority = calm.authority();
-    calm.wanted.names = ServerNames::of_service("otter", "zoo", "example.org").unwrap();
+    let ca = calm.ca();
+    calm.spec.names = ServerNames::of_service("otter", "zoo", "example.org").unwrap();
     let Step::Write(write) = calm.next() else { panic!() };
     assert_eq!(write.to_string(), "issue a server certificate (lacks the names otter.zoo.svc.example.org)");
     calm.runs();
-    assert_eq!(calm.authority(), authority);
+    assert_eq!(calm.ca(), ca);
 }
 
 #[test]
 fn a_bundle_that_was_emptied_replaced_or_added_to_is_restored() {
-    for bundle in [Vec::new(), b"otters".to_vec(), authority().certificate_pem().into_bytes()] {
+    for bundle in [Vec::new(), b"otters".to_vec(), ca().certificate_pem().into_bytes()] {
         let mut calm = Calm::settled();
-        let both = [calm.authority().to_pem().into_bytes(), bundle.clone()].concat();
+        let both = [calm.ca().to_pem().into_bytes(), bundle.clone()].concat();
         calm.cluster.tamper(0, bundle);
         calm.cluster.tamper(1, both);
         let drifted = calm.steps_of(3);
@@ -315,44 +314,44 @@ fn a_bundle_that_was_emptied_replaced_or_added_to_is_restored() {
 }
 
 #[test]
-fn a_new_consumer_gets_both_authorities_in_the_middle_of_an_exchange() {
+fn a_new_target_gets_both_cas_in_the_middle_of_an_rotation() {
     let mut calm = Calm::settled();
-    calm.annotate(REQUEST, "now");
-    while calm.view().authority.unwrap().data.field("old.crt").is_none() {
+    calm.annotate(ROTATE_CA_ANNOTATION, "now");
+    while calm.observed().ca_secret.unwrap().data.field("old.crt").is_none() {
         calm.looks();
     }
     calm.runs_until("waiting 5 s");
-    calm.cluster.add_consumer();
-    let Step::Write(Write::Bundles(writes)) = calm.next() else { panic!() };
+    calm.cluster.add_target();
+    let Step::Write(Write::CaBundles(writes)) = calm.next() else { panic!() };
     assert_eq!(writes.iter().map(|write| write.bundle.len()).collect::<Vec<_>>(), [2]);
     calm.runs();
 }
 
 #[test]
-fn a_leaf_that_is_lost_while_the_new_authority_is_published_comes_from_the_old_one() {
+fn a_serving_that_is_lost_while_the_new_ca_is_published_comes_from_the_old_one() {
     let mut calm = Calm::settled();
-    calm.annotate(REQUEST, "now");
+    calm.annotate(ROTATE_CA_ANNOTATION, "now");
     calm.runs_until("write the bundle");
-    calm.cluster.write_leaf(None);
-    let Step::Write(Write::Leaf(LeafWrite::Issue { signer, .. })) = calm.next() else { panic!() };
+    calm.cluster.write_serving(None);
+    let Step::Write(Write::ServingSecret(ServingSecretWrite::Issue { signer, .. })) = calm.next() else { panic!() };
     assert_eq!(signer, Signer::Outgoing);
     calm.runs();
 }
 
 #[test]
-fn a_leaf_that_is_lost_with_the_authoritys_key_waits_until_the_new_authority_is_known() {
+fn a_serving_that_is_lost_with_the_authoritys_key_waits_until_the_new_ca_is_known() {
     let mut calm = Calm::settled();
-    calm.cluster.write_leaf(None);
-    calm.cluster.authority.put(None);
+    calm.cluster.write_serving(None);
+    calm.cluster.ca.put(None);
     let steps = calm.steps_of(3);
     let place = |step: &str| steps.iter().position(|it| it == step).unwrap();
     assert!(place("write the bundle") < place("issue a server"));
 }
 
 #[test]
-fn the_old_authority_is_trusted_until_the_last_replica_shows_the_new_leaf() {
+fn the_old_ca_is_trusted_until_the_last_replica_shows_the_new_serving() {
     let mut calm = Calm::settled();
-    calm.annotate(REQUEST, "now");
+    calm.annotate(ROTATE_CA_ANNOTATION, "now");
     calm.runs_until("waiting for every");
     for _ in 0..100 {
         calm.looks();
@@ -368,32 +367,32 @@ fn the_old_authority_is_trusted_until_the_last_replica_shows_the_new_leaf() {
 }
 
 #[test]
-fn a_damaged_annotation_sends_an_exchange_back_to_publishing() {
+fn a_damaged_annotation_sends_an_rotation_back_to_publishing() {
     for text in ["", "v1 phase=retire", "v7 phase=switch", "v1 phase=switch to=0"] {
         let mut calm = Calm::settled();
-        calm.annotate(REQUEST, "now");
+        calm.annotate(ROTATE_CA_ANNOTATION, "now");
         calm.runs_until("waiting for every");
-        calm.annotate(PROGRESS, text);
-        let (view, now) = (calm.view(), calm.cluster.now());
-        assert_eq!(Status::of(&view, now).phase, Some(Phase::Publish));
+        calm.annotate(CA_ROTATION_ANNOTATION, text);
+        let (observed, now) = (calm.observed(), calm.cluster.now());
+        assert_eq!(RotationStatus::of(&observed, now).phase, Some(Phase::Publish));
         calm.runs();
     }
 }
 
 #[test]
-fn an_annotation_of_another_authority_says_nothing() {
+fn an_annotation_of_another_ca_says_nothing() {
     let mut calm = Calm::settled();
-    calm.annotate(REQUEST, "now");
+    calm.annotate(ROTATE_CA_ANNOTATION, "now");
     calm.runs_until("write the bundle");
-    calm.annotate(PROGRESS, &format!("v1 phase=switch to={}", Fingerprint::of(b"otter")));
+    calm.annotate(CA_ROTATION_ANNOTATION, &format!("v1 phase=switch to={}", Fingerprint::of(b"otter")));
     assert_eq!(calm.status().phase, Some(Phase::Publish));
 }
 
 #[test]
 fn a_bundle_that_was_written_again_has_to_settle_again() {
     let mut calm = Calm::settled();
-    let before = calm.authority().to_pem().into_bytes();
-    calm.annotate(REQUEST, "now");
+    let before = calm.ca().to_pem().into_bytes();
+    calm.annotate(ROTATE_CA_ANNOTATION, "now");
     calm.runs_until("waiting 5 s");
     calm.cluster.pass(Duration::from_secs(5));
     calm.cluster.tamper(0, before);
@@ -416,51 +415,51 @@ fn nothing_is_dated_while_the_clocks_disagree() {
 #[test]
 fn a_request_survives_a_clock_that_is_wrong() {
     let mut calm = Calm::settled();
-    let before = calm.authority();
-    calm.annotate(REQUEST, "now");
+    let before = calm.ca();
+    calm.annotate(ROTATE_CA_ANNOTATION, "now");
     calm.writer.clock_off = 86_400;
     calm.looks();
     calm.writer.clock_off = 0;
     calm.runs();
-    assert_ne!(calm.authority(), before);
+    assert_ne!(calm.ca(), before);
 }
 
 #[test]
 fn whoever_sees_a_bundle_change_only_adds_what_is_lacking() {
     let mut calm = Calm::settled();
-    let ours = calm.authority();
-    let secret = calm.cluster.authority.object.clone().unwrap();
-    let rogue = Bundle::from(authority().anchor().clone());
-    assert_eq!(restored(ours.to_pem().as_bytes(), &secret), None);
-    assert_eq!(restored(b"", &secret), Some(ours.clone()));
-    assert_eq!(restored(rogue.to_pem().as_bytes(), &secret), Some(rogue.merged(&ours)));
-    assert_eq!(restored(b"otters", &secret), Some(ours.clone()));
-    calm.annotate(REQUEST, "now");
+    let ours = calm.ca();
+    let secret = calm.cluster.ca.object.clone().unwrap();
+    let rogue = CaBundle::from(ca().trust_anchor().clone());
+    assert_eq!(restored_ca_bundle(ours.to_pem().as_bytes(), &secret), None);
+    assert_eq!(restored_ca_bundle(b"", &secret), Some(ours.clone()));
+    assert_eq!(restored_ca_bundle(rogue.to_pem().as_bytes(), &secret), Some(rogue.merged(&ours)));
+    assert_eq!(restored_ca_bundle(b"otters", &secret), Some(ours.clone()));
+    calm.annotate(ROTATE_CA_ANNOTATION, "now");
     calm.runs_until("write the bundle");
-    let secret = calm.cluster.authority.object.clone().unwrap();
-    assert_eq!(restored(b"", &secret).unwrap().len(), 2);
+    let secret = calm.cluster.ca.object.clone().unwrap();
+    assert_eq!(restored_ca_bundle(b"", &secret).unwrap().len(), 2);
 }
 
 #[test]
 fn the_status_says_what_is_done_why_and_what_comes_next() {
     let mut calm = Calm::settled();
-    calm.annotate(REQUEST, "now");
+    calm.annotate(ROTATE_CA_ANNOTATION, "now");
     calm.runs_until("go on to");
-    let Status { phase, since, cause, outgoing, leaf, next, notes, .. } = calm.status();
+    let RotationStatus { phase, since, cause, outgoing, serving, next, notes, .. } = calm.status();
     assert_eq!(phase, Some(Phase::Switch));
     assert!(rfc3339(since.unwrap()).starts_with("2027-01-15T08:00:"), "{since:?}");
     assert_eq!(cause.unwrap().to_string(), "it was asked for");
     assert_eq!((outgoing.len(), notes.len()), (1, 0));
-    assert!(leaf.to_string().starts_with("signed by another authority"), "{leaf}");
+    assert!(serving.to_string().starts_with("signed by another authority"), "{serving}");
     assert!(next.to_string().starts_with("waiting 5 s to be sure of it"), "{next}");
 }
 
 #[test]
 fn keys_are_in_no_text_that_is_logged() {
     let calm = Calm::settled();
-    let view = calm.view();
+    let observed = calm.observed();
     let status = calm.status();
-    let Status { authority, leaf, next, .. } = &status;
-    let text = format!("{view:?} {status:?} {authority} {leaf} {next}");
+    let RotationStatus { ca, serving, next, .. } = &status;
+    let text = format!("{observed:?} {status:?} {ca} {serving} {next}");
     assert!(!text.contains("PRIVATE KEY"));
 }

@@ -1,10 +1,11 @@
-//! A writer that looks, decides and writes in small actions, so that anything can happen between two of them.
+//! A leader that looks, decides and writes in small actions, so that anything can happen between two of them.
 
 use std::time::{Duration, SystemTime};
 
 use gateward_certs::SystemKeys;
 use gateward_certs::rotation::{
-    AuthoritySecret, BundleWrite, Change, Consumer, Mark, Replica, SecretChange, Step, View, Wait, Wanted, next_step,
+    CaBundleWrite, CaSecret, CertificateSpec, Change, InjectionTarget, ObservedState, Replica, SecretChange, StateHash,
+    Step, Wait, next_step,
 };
 use gateward_certs::secret::SecretData;
 
@@ -13,8 +14,8 @@ use crate::cluster::Cluster;
 #[derive(Debug, Default)]
 pub struct Writer {
     doing: Doing,
-    settled: Option<Mark>,
-    settling: Option<Mark>,
+    settled: Option<StateHash>,
+    settling: Option<StateHash>,
     asleep_until: Duration,
     /// How far its clock is from the true one, in seconds.
     pub clock_off: i64,
@@ -32,26 +33,26 @@ enum Doing {
 
 #[derive(Debug, Default)]
 struct Look {
-    authority_version: u64,
+    ca_version: u64,
     replicas: Option<Vec<Replica>>,
-    consumers: Option<(Vec<Consumer>, Vec<u64>)>,
-    leaf: Option<(Option<SecretData>, u64)>,
+    targets: Option<(Vec<InjectionTarget>, Vec<u64>)>,
+    serving: Option<(Option<SecretData>, u64)>,
 }
 
 /// A write with the version of the object that it was decided on.
 #[derive(Debug)]
 enum Guarded {
-    Authority(SecretChange, u64),
-    Leaf(SecretChange, u64),
-    Bundle(BundleWrite, u64),
+    Ca(SecretChange, u64),
+    Serving(SecretChange, u64),
+    CaBundle(CaBundleWrite, u64),
 }
 
 impl Writer {
     /// The next small action. One that has lost the lease ends what it is at, and creates nothing.
-    pub fn act(&mut self, cluster: &mut Cluster, wanted: &Wanted, leads: bool) {
+    pub fn act(&mut self, cluster: &mut Cluster, spec: &CertificateSpec, leads: bool) {
         match std::mem::take(&mut self.doing) {
             Doing::Nothing => self.begin(cluster, leads),
-            Doing::Looking(look) => self.look(look, cluster, wanted),
+            Doing::Looking(look) => self.look(look, cluster, spec),
             Doing::Writing(mut writes) => {
                 if let Some(write) = writes.pop() {
                     apply(write, cluster, leads);
@@ -70,11 +71,11 @@ impl Writer {
         matches!(self.doing, Doing::Nothing)
     }
 
-    /// Whether it has read the consumers and not yet ended what it does about it.
-    pub fn relies_on_consumers(&self) -> bool {
+    /// Whether it has read the injection targets and not yet ended what it does about it.
+    pub fn relies_on_targets(&self) -> bool {
         match &self.doing {
             Doing::Nothing => false,
-            Doing::Looking(look) => look.consumers.is_some(),
+            Doing::Looking(look) => look.targets.is_some(),
             Doing::Writing(_) => true,
         }
     }
@@ -90,52 +91,52 @@ impl Writer {
             return;
         }
         self.settled = self.settling.take().or(self.settled);
-        self.doing = Doing::Looking(Look { authority_version: cluster.authority.version, ..Look::default() });
+        self.doing = Doing::Looking(Look { ca_version: cluster.ca.version, ..Look::default() });
     }
 
-    fn look(&mut self, mut look: Look, cluster: &Cluster, wanted: &Wanted) {
+    fn look(&mut self, mut look: Look, cluster: &Cluster, spec: &CertificateSpec) {
         if look.replicas.is_none() {
             look.replicas = Some(cluster.dial_replicas());
-        } else if look.consumers.is_none() {
-            let versions = cluster.consumers.iter().map(|consumer| consumer.stored.version).collect();
-            look.consumers = Some((cluster.read_consumers(), versions));
-        } else if look.leaf.is_none() {
-            look.leaf = Some((cluster.leaf.object.clone(), cluster.leaf.version));
+        } else if look.targets.is_none() {
+            let versions = cluster.targets.iter().map(|target| target.stored.version).collect();
+            look.targets = Some((cluster.read_targets(), versions));
+        } else if look.serving.is_none() {
+            look.serving = Some((cluster.serving.object.clone(), cluster.serving.version));
         } else {
-            if look.authority_version == cluster.authority.version {
-                self.decide(look, cluster, wanted);
+            if look.ca_version == cluster.ca.version {
+                self.decide(look, cluster, spec);
             }
             return;
         }
         self.doing = Doing::Looking(look);
     }
 
-    fn decide(&mut self, look: Look, cluster: &Cluster, wanted: &Wanted) {
-        let authority: Option<AuthoritySecret> = cluster.authority.object.clone();
-        let (consumers, versions) = look.consumers.unwrap();
-        let (leaf, leaf_version) = look.leaf.unwrap();
-        let view = View {
-            authority,
-            leaf,
-            consumers,
+    fn decide(&mut self, look: Look, cluster: &Cluster, spec: &CertificateSpec) {
+        let ca: Option<CaSecret> = cluster.ca.object.clone();
+        let (targets, versions) = look.targets.unwrap();
+        let (serving, serving_version) = look.serving.unwrap();
+        let observed = ObservedState {
+            ca_secret: ca,
+            serving_secret: serving,
+            targets,
             replicas: look.replicas.unwrap(),
             api_server_time: Some(cluster.now()),
             settled: self.settled,
-            ..View::empty(wanted)
+            ..ObservedState::empty(spec)
         };
         let now = self.now(cluster);
-        let step = next_step(&view, now);
+        let step = next_step(&observed, now);
         match &step {
             Step::Wait(wait) => self.wait(wait, cluster),
             Step::Write(write) => {
-                let writes = match write.contents(&view, now, &SystemKeys).unwrap() {
-                    Change::AuthoritySecret(change) => vec![Guarded::Authority(change, look.authority_version)],
-                    Change::LeafSecret(change) => vec![Guarded::Leaf(change, leaf_version)],
-                    Change::Bundles(writes) => {
-                        let version = |write: &BundleWrite| {
-                            view.consumers.iter().position(|consumer| consumer.id == write.consumer).unwrap()
+                let writes = match write.contents(&observed, now, &SystemKeys).unwrap() {
+                    Change::CaSecret(change) => vec![Guarded::Ca(change, look.ca_version)],
+                    Change::ServingSecret(change) => vec![Guarded::Serving(change, serving_version)],
+                    Change::CaBundles(writes) => {
+                        let version = |write: &CaBundleWrite| {
+                            observed.targets.iter().position(|target| target.id == write.target).unwrap()
                         };
-                        writes.into_iter().map(|it| Guarded::Bundle(it.clone(), versions[version(&it)])).collect()
+                        writes.into_iter().map(|it| Guarded::CaBundle(it.clone(), versions[version(&it)])).collect()
                     }
                 };
                 self.doing = Doing::Writing(writes);
@@ -145,8 +146,8 @@ impl Writer {
     }
 
     fn wait(&mut self, wait: &Wait, cluster: &Cluster) {
-        if let Wait::Settling { mark, time, .. } = wait {
-            self.settling = Some(*mark);
+        if let Wait::Settling { hash, time, .. } = wait {
+            self.settling = Some(*hash);
             self.asleep_until = cluster.elapsed + *time;
         }
     }
@@ -154,21 +155,21 @@ impl Writer {
 
 fn apply(write: Guarded, cluster: &mut Cluster, leads: bool) {
     match write {
-        Guarded::Authority(change, version) => {
-            let allowed = leads || cluster.authority.object.is_some();
-            if allowed && cluster.authority.version == version {
-                cluster.change_authority(change);
+        Guarded::Ca(change, version) => {
+            let allowed = leads || cluster.ca.object.is_some();
+            if allowed && cluster.ca.version == version {
+                cluster.change_ca(change);
             }
         }
-        Guarded::Leaf(change, version) => {
-            let allowed = leads || cluster.leaf.object.is_some();
-            if allowed && cluster.leaf.version == version {
-                cluster.change_leaf(change);
+        Guarded::Serving(change, version) => {
+            let allowed = leads || cluster.serving.object.is_some();
+            if allowed && cluster.serving.version == version {
+                cluster.change_serving(change);
             }
         }
-        Guarded::Bundle(write, version) => {
-            let found = cluster.consumers.iter().find(|consumer| consumer.id == write.consumer);
-            if found.is_some_and(|consumer| consumer.stored.version == version) {
+        Guarded::CaBundle(write, version) => {
+            let found = cluster.targets.iter().find(|target| target.id == write.target);
+            if found.is_some_and(|target| target.stored.version == version) {
                 cluster.write_bundle(&write);
             }
         }

@@ -135,8 +135,8 @@ fn certificates(configured: &Certificates, problems: &mut Vec<Problem>) -> Certi
         lifetime.map_err(|error| problems.push(Problem::of_key(key.path(), error.to_string()))).ok().flatten()
     };
     let lifetimes = Lifetimes {
-        authority: lifetime(Key::AUTHORITY_LIFETIME, configured.authority_lifetime).unwrap_or_default(),
-        server: lifetime(Key::LIFETIME, configured.lifetime).unwrap_or_default(),
+        ca: lifetime(Key::AUTHORITY_LIFETIME, configured.authority_lifetime).unwrap_or_default(),
+        serving: lifetime(Key::LIFETIME, configured.lifetime).unwrap_or_default(),
     };
     let keys = match configured.key_algorithm {
         Some(ConfiguredKeys::Rsa) => KeyAlgorithm::Rsa,
@@ -213,7 +213,7 @@ mod tests {
         assert_eq!(of(&json!({}), "river").certificates.lifetimes, Lifetimes::default());
         let certificates = json!({"caLifetime": "48h", "lifetime": "24h", "keyAlgorithm": "RSA"});
         let certificates = of(&json!({"certificates": certificates}), "river").certificates;
-        assert_eq!(certificates.lifetimes.server.duration(), Duration::from_hours(24));
+        assert_eq!(certificates.lifetimes.serving.duration(), Duration::from_hours(24));
         assert_eq!(certificates.keys, KeyAlgorithm::Rsa);
     }
 

@@ -1,6 +1,6 @@
 //! Which bundles are ours to write.
 
-use gateward_certs::rotation::{Consumer, ConsumerId};
+use gateward_certs::rotation::{InjectionTarget, InjectionTargetId};
 
 use serde::Deserialize;
 
@@ -30,7 +30,7 @@ pub(crate) struct Sighting {
 /// An entry whose bundle is ours to write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Entry {
-    pub(crate) consumer: Consumer,
+    pub(crate) consumer: InjectionTarget,
     pub(crate) place: Place,
 }
 
@@ -121,8 +121,8 @@ impl ConsumerRules {
 
 impl Sighting {
     fn is_ours(&mut self, entry: &str, place: Place, object: &ConsumerObject, config: &ClientConfig) {
-        let consumer = Consumer {
-            id: ConsumerId { object: self.object(), entry: entry.to_owned() },
+        let consumer = InjectionTarget {
+            id: InjectionTargetId { object: self.object(), entry: entry.to_owned() },
             revision: object.revision(),
             bundle: config.ca_bundle.as_ref().map(|bundle| bundle.0.clone()).unwrap_or_default(),
         };
@@ -196,11 +196,11 @@ mod tests {
     #[test]
     fn entries_that_call_our_service_are_ours() {
         let found = configuration("zoo-validating", &json!({}), &json!([ours()])).unwrap();
-        let id = ConsumerId {
+        let id = InjectionTargetId {
             object: "ValidatingWebhookConfiguration zoo-validating".to_owned(),
             entry: "a.zoo.org".to_owned(),
         };
-        let consumer = Consumer { id, revision: "u 3".to_owned(), bundle: b"x".to_vec() };
+        let consumer = InjectionTarget { id, revision: "u 3".to_owned(), bundle: b"x".to_vec() };
         let place = Place::Webhook { index: 0, name: "a.zoo.org".to_owned() };
         assert_eq!((found.entries, found.version.as_str()), (vec![Entry { consumer, place }], "7"));
     }

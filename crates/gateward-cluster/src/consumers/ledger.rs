@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant, SystemTime};
 
-use gateward_certs::rotation::ConsumerId;
+use gateward_certs::rotation::InjectionTargetId;
 
 use super::find::Sighting;
 use super::object::{ConsumerKind, ConsumerObject};
@@ -16,7 +16,7 @@ use crate::trust::Trust;
 pub(crate) struct Ledger {
     seen: BTreeMap<(ConsumerKind, String), Sighting>,
     rivals: BTreeMap<(ConsumerKind, String), Vec<Rival>>,
-    carried: BTreeMap<ConsumerId, Carried>,
+    carried: BTreeMap<InjectionTargetId, Carried>,
     /// Bundles that were carried a moment ago, and when they were replaced.
     replaced: Vec<(Instant, Vec<u8>)>,
     /// How many watches have not told yet what there is.

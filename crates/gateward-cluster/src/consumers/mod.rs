@@ -13,7 +13,7 @@ mod watch;
 use std::collections::BTreeMap;
 
 use futures_util::future::{try_join_all, try_join3};
-use gateward_certs::Bundle;
+use gateward_certs::CaBundle;
 use kube::api::{ListParams, Patch, PatchParams};
 use kube::{Api, Client};
 
@@ -90,7 +90,7 @@ impl ConsumerStore {
     }
 
     /// Writes bundles into an object that was read. It fails if the object has changed meanwhile.
-    pub(crate) async fn write(&self, seen: &Sighting, bundles: &[(&Entry, &Bundle)]) -> Result<(), RequestError> {
+    pub(crate) async fn write(&self, seen: &Sighting, bundles: &[(&Entry, &CaBundle)]) -> Result<(), RequestError> {
         let places = bundles.iter().map(|(entry, bundle)| (&entry.place, *bundle));
         let patch = Patch::Json::<()>(patch::patch(&seen.version, places));
         guarded(self.api(seen.kind).patch(&seen.name, &self.parameters, &patch)).await?;
@@ -98,7 +98,7 @@ impl ConsumerStore {
     }
 
     /// Writes the conversion stanza of a CRD that was read. It fails if the CRD has changed meanwhile.
-    pub(crate) async fn restore_stanza(&self, seen: &Sighting, bundle: &Bundle) -> Result<(), RequestError> {
+    pub(crate) async fn restore_stanza(&self, seen: &Sighting, bundle: &CaBundle) -> Result<(), RequestError> {
         let patch = Patch::Json::<()>(self.rules.restoring(&seen.version, bundle));
         guarded(self.api(seen.kind).patch(&seen.name, &self.parameters, &patch)).await?;
         Ok(())

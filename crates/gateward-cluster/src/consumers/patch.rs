@@ -1,7 +1,7 @@
 //! How bundles are written: a JSON Patch on these fields alone, which does nothing where the object is another than the
 //! one that was read.
 
-use gateward_certs::Bundle;
+use gateward_certs::CaBundle;
 use json_patch::jsonptr::PointerBuf;
 use json_patch::{AddOperation, Patch, PatchOperation, TestOperation};
 use k8s_openapi::ByteString;
@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::find::Place;
 
 /// The patch that writes bundles into an object of some version.
-pub(crate) fn patch<'a>(version: &str, bundles: impl IntoIterator<Item = (&'a Place, &'a Bundle)>) -> Patch {
+pub(crate) fn patch<'a>(version: &str, bundles: impl IntoIterator<Item = (&'a Place, &'a CaBundle)>) -> Patch {
     let mut operations = vec![test(&["metadata", "resourceVersion"], version)];
     for (place, bundle) in bundles {
         match place {
@@ -32,12 +32,12 @@ fn test(path: &[&str], value: &str) -> PatchOperation {
     PatchOperation::Test(TestOperation { path: PointerBuf::from_tokens(path.iter().copied()), value: value.into() })
 }
 
-fn add(path: &[&str], bundle: &Bundle) -> PatchOperation {
+fn add(path: &[&str], bundle: &CaBundle) -> PatchOperation {
     PatchOperation::Add(AddOperation { path: PointerBuf::from_tokens(path.iter().copied()), value: base64(bundle) })
 }
 
 /// A `caBundle` as the API server takes it.
-pub(crate) fn base64(bundle: &Bundle) -> Value {
+pub(crate) fn base64(bundle: &CaBundle) -> Value {
     serde_json::to_value(ByteString(bundle.to_pem().into_bytes())).unwrap_or_default()
 }
 
@@ -50,7 +50,7 @@ mod tests {
     #[test]
     fn a_bundle_is_written_where_version_and_entry_are_those_that_were_read() {
         let place = Place::Webhook { index: 2, name: "a.zoo.org".to_owned() };
-        let patch = patch("7", [(&place, &Bundle::default()), (&Place::Conversion, &Bundle::default())]);
+        let patch = patch("7", [(&place, &CaBundle::default()), (&Place::Conversion, &CaBundle::default())]);
         assert_eq!(
             serde_json::to_value(patch).unwrap(),
             json!([

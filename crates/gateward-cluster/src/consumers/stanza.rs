@@ -1,6 +1,6 @@
 //! The conversion stanza of a CRD, where somebody has changed or removed it.
 
-use gateward_certs::Bundle;
+use gateward_certs::CaBundle;
 use json_patch::Patch;
 use serde_json::{Value, json};
 
@@ -38,7 +38,7 @@ impl ConsumerRules {
     }
 
     /// The patch that writes the stanza into a CRD of some version, with whom to trust.
-    pub(super) fn restoring(&self, version: &str, bundle: &Bundle) -> Patch {
+    pub(super) fn restoring(&self, version: &str, bundle: &CaBundle) -> Patch {
         let mut stanza = self.conversion.clone();
         if let Some(config) = stanza.pointer_mut("/webhook/clientConfig").and_then(Value::as_object_mut) {
             config.insert("caBundle".to_owned(), base64(bundle));
@@ -196,6 +196,6 @@ mod tests {
             {"op": "test", "path": "/metadata/resourceVersion", "value": "7"},
             {"op": "add", "path": "/spec/conversion", "value": stanza},
         ]);
-        assert_eq!(serde_json::to_value(rules().restoring("7", &Bundle::default())).unwrap(), wanted);
+        assert_eq!(serde_json::to_value(rules().restoring("7", &CaBundle::default())).unwrap(), wanted);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use gateward_certs::Bundle;
+use gateward_certs::CaBundle;
 use rustls::pki_types::CertificateDer;
 
 use super::find::{Sighting, absent};
@@ -34,7 +34,7 @@ pub(crate) fn told(
 fn verdict(bundle: &[u8], shown: Option<&CertificateDer<'static>>) -> ConsumerState {
     match shown {
         _ if bundle.is_empty() => ConsumerState::Empty,
-        Some(shown) if Bundle::salvage(bundle).0.vouches_for(shown) => ConsumerState::Trusts,
+        Some(shown) if CaBundle::parse_lossy(bundle).0.verifies(shown) => ConsumerState::Trusts,
         _ => ConsumerState::Refuses,
     }
 }

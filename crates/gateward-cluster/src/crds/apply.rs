@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use gateward_certs::rotation::AuthoritySecret;
+use gateward_certs::rotation::CaSecret;
 use k8s_openapi::api::core::v1::Secret;
 use kube::api::{Api, DynamicObject, Patch, PatchParams};
 use kube::{Client, Error};
@@ -203,7 +203,7 @@ impl CrdApply {
     }
 
     /// The Secret of the CA as it is now: the pods may have made it a moment ago.
-    async fn authority(&self) -> Result<Option<AuthoritySecret>, Failed> {
+    async fn authority(&self) -> Result<Option<CaSecret>, Failed> {
         let AuthoritySecretName { namespace, name } = &self.authority;
         let secrets: Api<Secret> = Api::namespaced(self.client.clone(), namespace);
         match answered(secrets.get_opt(name)).await {

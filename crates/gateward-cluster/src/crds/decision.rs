@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::fmt;
 
-use gateward_certs::rotation::{AuthoritySecret, restored};
+use gateward_certs::rotation::{CaSecret, restored_ca_bundle};
 use k8s_openapi::ByteString;
 use kube::core::Version as Priority;
 use semver::Version;
@@ -49,7 +49,7 @@ pub(super) struct Release<'a> {
     /// The annotation that holds it.
     pub(super) annotation: &'a str,
     /// The Secret of its CA, where there is one.
-    pub(super) authority: Option<&'a AuthoritySecret>,
+    pub(super) authority: Option<&'a CaSecret>,
 }
 
 impl Release<'_> {
@@ -57,7 +57,7 @@ impl Release<'_> {
     fn ca_bundle(&self, present: Option<&str>) -> Option<Value> {
         let carried: Option<ByteString> = present.and_then(|text| serde_json::from_value(text.into()).ok());
         let carried = carried.map(|bundle| bundle.0).unwrap_or_default();
-        let lacking = self.authority.and_then(|authority| restored(&carried, authority));
+        let lacking = self.authority.and_then(|authority| restored_ca_bundle(&carried, authority));
         lacking.map_or_else(|| present.map(Value::from), |bundle| Some(base64(&bundle)))
     }
 }

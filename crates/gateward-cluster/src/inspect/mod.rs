@@ -7,8 +7,10 @@ use std::time::SystemTime;
 pub use summary::{Certificate, Consumer, Rotation, Summary};
 
 use gateward_certs::ServerNames;
-use gateward_certs::rotation::{REQUEST, Request, RequestError as UnreadableRequest, Status, Step, View, Wait};
-use gateward_certs::secret::{AuthorityState, LeafState};
+use gateward_certs::rotation::{
+    ObservedState, ROTATE_CA_ANNOTATION, RotationRequest, RotationRequestError, RotationStatus, Step, Wait,
+};
+use gateward_certs::secret::{CaState, ServingCertificateState};
 use k8s_openapi::api::core::v1::Secret;
 use kube::Api;
 use kube::api::{Patch, PatchParams};
@@ -27,7 +29,7 @@ use crate::setup::Setup;
 #[derive(Debug)]
 pub struct Inspection {
     /// The certificates, and what happens next. Replicas were not asked, since Pods can't be reached from everywhere.
-    pub status: Status,
+    pub status: RotationStatus,
     /// Which replica writes.
     pub writer: Writer,
     /// Since when the writer has been silent for too long, if it has.
@@ -79,7 +81,7 @@ impl From<RequestError> for InspectError {
 /// Looks at everything once.
 pub async fn inspect(connection: &Connection, setup: &Setup) -> Result<Inspection, InspectError> {
     let (secrets, consumers) = (SecretStore::new(connection, setup), ConsumerStore::new(connection, setup));
-    let authority = secrets.read(Which::Authority).await?;
+    let authority = secrets.read(Which::Ca).await?;
     let seen = consumers.read().await?;
     let leaf = secrets.read(Which::Leaf).await?;
     let Glimpse { holder, until } = glimpse(connection, setup).await?;
@@ -88,9 +90,9 @@ pub async fn inspect(connection: &Connection, setup: &Setup) -> Result<Inspectio
     // The first is the one that the API server asks for; the others depend on the cluster's domain, which is not known here.
     let required = wanted.names.iter().take(1).cloned().collect::<Vec<_>>();
     wanted.names = ServerNames::new(required).unwrap_or(wanted.names);
-    let view = View { api_server_time: Some(now), ..view(&wanted, authority.as_ref(), leaf.as_ref(), &seen) };
-    let status = Status::of(&view, now);
-    let shown = status.leaf.pair().map(|pair| pair.certificate().clone());
+    let view = ObservedState { api_server_time: Some(now), ..view(&wanted, authority.as_ref(), leaf.as_ref(), &seen) };
+    let status = RotationStatus::of(&view, now);
+    let shown = status.serving.certificate().map(|pair| pair.end_entity().clone());
     Ok(Inspection {
         writer: holder.map_or(Writer::Nobody, Writer::Other),
         silent_since: until.filter(|until| *until < now),
@@ -103,11 +105,11 @@ impl Inspection {
     /// What a person should look at, each in a sentence; nothing if all is well, or on its way.
     pub fn attention(&self) -> Vec<String> {
         let mut attention = Vec::new();
-        if !matches!(self.status.authority, AuthorityState::Usable(_)) {
-            attention.push(format!("the authority is {}", self.status.authority));
+        if !matches!(self.status.ca, CaState::Usable(_)) {
+            attention.push(format!("the authority is {}", self.status.ca));
         }
-        if !matches!(self.status.leaf, LeafState::Complete(_)) && self.status.phase.is_none() {
-            attention.push(format!("the server's certificate is {}", self.status.leaf));
+        if !matches!(self.status.serving, ServingCertificateState::Complete(_)) && self.status.phase.is_none() {
+            attention.push(format!("the server's certificate is {}", self.status.serving));
         }
         match (&self.writer, self.silent_since) {
             (Writer::Nobody, _) => attention.push("no replica writes: nobody holds the lease".to_owned()),
@@ -119,7 +121,7 @@ impl Inspection {
             attention.push("no webhook configuration and no CRD calls the Service".to_owned());
         }
         // Where there is no certificate, nobody refuses it.
-        let shown = self.status.leaf.pair().is_some();
+        let shown = self.status.serving.certificate().is_some();
         let refused = |state: &ConsumerState| *state != ConsumerState::Refuses || shown;
         let at_fault = self.consumers.iter().filter(|it| it.state != ConsumerState::Trusts && refused(&it.state));
         attention.extend(at_fault.map(ToString::to_string));
@@ -139,21 +141,21 @@ impl Inspection {
 /// Asks for another authority than the present one. It is exchanged by the writer, and once, however often this is asked.
 pub async fn ask_for_rotation(connection: &Connection, setup: &Setup) -> Result<Asked, InspectError> {
     let Inspection { status, .. } = inspect(connection, setup).await?;
-    let secret = setup.wanted().authority_secret;
-    let Some(present) = status.authority.usable() else {
-        return Err(InspectError::NoAuthority { secret, state: status.authority.to_string() });
+    let secret = setup.wanted().ca_secret;
+    let Some(present) = status.ca.usable() else {
+        return Err(InspectError::NoAuthority { secret, state: status.ca.to_string() });
     };
     if status.phase.is_some() {
         return Ok(Asked::UnderWay);
     }
-    let fingerprint = present.anchor().fingerprint();
-    let before = SecretStore::new(connection, setup).read(Which::Authority).await?;
-    let asked = before.as_ref().and_then(|secret| authority(secret).annotations.get(REQUEST).cloned());
-    let asked: Option<Result<Request, UnreadableRequest>> = asked.map(|request| request.parse());
+    let fingerprint = present.trust_anchor().fingerprint();
+    let before = SecretStore::new(connection, setup).read(Which::Ca).await?;
+    let asked = before.as_ref().and_then(|secret| authority(secret).annotations.get(ROTATE_CA_ANNOTATION).cloned());
+    let asked: Option<Result<RotationRequest, RotationRequestError>> = asked.map(|request| request.parse());
     if asked.is_some_and(|request| request.is_ok_and(|request| request.concerns(fingerprint))) {
         return Ok(Asked::Before);
     }
-    let annotations = json!({REQUEST: Request::Replace(fingerprint).to_string()});
+    let annotations = json!({ROTATE_CA_ANNOTATION: RotationRequest::Replace(fingerprint).to_string()});
     // The version guards the write: what was looked at is what is to be exchanged.
     let patch = json!({"metadata": {"resourceVersion": version(before.as_ref()), "annotations": annotations}});
     let api: Api<Secret> = Api::namespaced(connection.client(), &setup.namespace);

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use gateward_certs::secret::AuthorityState;
-use gateward_certs::{Anchor, Validity, rfc3339};
+use gateward_certs::secret::CaState;
+use gateward_certs::{TrustAnchor, Validity, rfc3339};
 use serde::Serialize;
 
 use super::Inspection;
@@ -77,12 +77,12 @@ impl Inspection {
                 since: status.since.map(rfc3339),
                 cause: status.cause.map(|cause| cause.to_string()),
             }),
-            authority: authority(&status.authority),
+            authority: authority(&status.ca),
             old_authorities: status.outgoing.iter().map(|anchor| of_anchor("trusted still", anchor)).collect(),
             certificate: Certificate {
-                state: status.leaf.to_string(),
-                fingerprint: status.leaf.pair().map(|pair| fingerprint(pair.certificate())),
-                not_after: status.leaf.pair().map(|pair| end(pair.validity())),
+                state: status.serving.to_string(),
+                fingerprint: status.serving.certificate().map(|pair| fingerprint(pair.end_entity())),
+                not_after: status.serving.certificate().map(|pair| end(pair.validity())),
             },
             writer: match &self.writer {
                 Writer::Other(holder) => Some(holder.clone()),
@@ -127,14 +127,14 @@ impl fmt::Display for Certificate {
 
 const TRUSTS: &str = "Trusts";
 
-fn authority(state: &AuthorityState) -> Certificate {
+fn authority(state: &CaState) -> Certificate {
     match state.usable() {
-        Some(authority) => of_anchor(&state.to_string(), authority.anchor()),
+        Some(authority) => of_anchor(&state.to_string(), authority.trust_anchor()),
         None => Certificate { state: state.to_string(), fingerprint: None, not_after: None },
     }
 }
 
-fn of_anchor(state: &str, anchor: &Anchor) -> Certificate {
+fn of_anchor(state: &str, anchor: &TrustAnchor) -> Certificate {
     let (fingerprint, not_after) = (Some(anchor.fingerprint().to_string()), Some(end(anchor.validity())));
     Certificate { state: state.to_owned(), fingerprint, not_after }
 }

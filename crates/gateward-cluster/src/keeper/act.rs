@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
-use gateward_certs::Bundle;
-use gateward_certs::rotation::{BundleWrite, Change, SecretChange, restored};
+use gateward_certs::CaBundle;
+use gateward_certs::rotation::{CaBundleWrite, Change, SecretChange, restored_ca_bundle};
 use k8s_openapi::api::core::v1::Secret;
 use tracing::info;
 
@@ -33,11 +33,9 @@ impl Means {
     /// Writes what was decided on a look.
     pub(super) async fn carry_out(&self, look: &Look, change: Change) -> Outcome {
         match change {
-            Change::AuthoritySecret(change) => {
-                self.write_secret(Which::Authority, look.authority.as_ref(), change).await
-            }
-            Change::LeafSecret(change) => self.write_secret(Which::Leaf, look.leaf.as_ref(), change).await,
-            Change::Bundles(writes) => self.write_bundles(&look.consumers, &writes).await,
+            Change::CaSecret(change) => self.write_secret(Which::Ca, look.authority.as_ref(), change).await,
+            Change::ServingSecret(change) => self.write_secret(Which::Leaf, look.leaf.as_ref(), change).await,
+            Change::CaBundles(writes) => self.write_bundles(&look.consumers, &writes).await,
         }
     }
 
@@ -50,9 +48,9 @@ impl Means {
     }
 
     /// Each object is written by itself: where one fails, the others are written all the same.
-    async fn write_bundles(&self, seen: &[Sighting], writes: &[BundleWrite]) -> Outcome {
+    async fn write_bundles(&self, seen: &[Sighting], writes: &[CaBundleWrite]) -> Outcome {
         let outcomes = join_all(seen.iter().map(async |sighting| {
-            let bundle = |entry: &Entry| writes.iter().find(|write| write.consumer == entry.consumer.id);
+            let bundle = |entry: &Entry| writes.iter().find(|write| write.target == entry.consumer.id);
             let bundles = sighting.entries.iter().filter_map(|entry| Some((entry, &bundle(entry)?.bundle)));
             let bundles: Vec<_> = bundles.collect();
             if bundles.is_empty() { Outcome::Done } else { self.write_bundles_of(sighting, &bundles).await }
@@ -64,7 +62,7 @@ impl Means {
     /// come before the bundles of webhook configurations: no object is admitted that couldn't be converted.
     /// Gives nothing where there is nothing to do.
     pub(super) async fn restore_stanzas(&self, look: &Look) -> Option<Outcome> {
-        let bundle = restored(&[], &authority(look.authority.as_ref()?))?;
+        let bundle = restored_ca_bundle(&[], &authority(look.authority.as_ref()?))?;
         let changed: Vec<_> = look.consumers.iter().filter(|sighting| sighting.stanza == Stanza::Restored).collect();
         if changed.is_empty() {
             return None;
@@ -79,11 +77,11 @@ impl Means {
         Some(outcomes.await.into_iter().fold(Outcome::Done, Outcome::or))
     }
 
-    pub(super) async fn restore_stanza_of(&self, seen: &Sighting, bundle: &Bundle) -> Outcome {
+    pub(super) async fn restore_stanza_of(&self, seen: &Sighting, bundle: &CaBundle) -> Outcome {
         self.guarded(seen, self.consumers.restore_stanza(seen, bundle)).await
     }
 
-    pub(super) async fn write_bundles_of(&self, seen: &Sighting, bundles: &[(&Entry, &Bundle)]) -> Outcome {
+    pub(super) async fn write_bundles_of(&self, seen: &Sighting, bundles: &[(&Entry, &CaBundle)]) -> Outcome {
         self.guarded(seen, self.consumers.write(seen, bundles)).await
     }
 

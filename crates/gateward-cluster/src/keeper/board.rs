@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use gateward_certs::Validity;
-use gateward_certs::secret::TlsPair;
+use gateward_certs::secret::ServingCertificate;
 use tokio::sync::watch;
 use tracing::{info, warn};
 
@@ -45,7 +45,7 @@ pub(super) struct Board {
 pub(super) struct Facts {
     pub(super) writer: Writer,
     pub(super) progress: Option<ProgressReport>,
-    pub(super) served: Option<TlsPair>,
+    pub(super) served: Option<ServingCertificate>,
     pub(super) authority: Option<Validity>,
     pub(super) repairs: u64,
     /// Those who carry bundles, once all have been heard of.
@@ -101,12 +101,12 @@ impl Facts {
             );
             warnings.insert(Topic::Consumers, nobody);
         }
-        let shown = self.served.as_ref().map(TlsPair::certificate);
+        let shown = self.served.as_ref().map(ServingCertificate::end_entity);
         Report {
             writer: self.writer.clone(),
             progress: self.progress.clone(),
             consumers: self.consumers.as_deref().map(|seen| told(seen, rules, shown)).unwrap_or_default(),
-            certificate: self.served.as_ref().map(TlsPair::validity),
+            certificate: self.served.as_ref().map(ServingCertificate::validity),
             authority: self.authority,
             repairs: self.repairs,
             rivals: self.rivals.clone(),

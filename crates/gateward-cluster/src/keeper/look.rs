@@ -4,7 +4,8 @@ use std::time::SystemTime;
 
 use gateward_certs::KeySource;
 use gateward_certs::rotation::{
-    Change, Consumer, ConsumerId, ContentsError, Mark, Phase, Replica, Status, Step, View, Wanted,
+    CertificateSpec, Change, ContentsError, InjectionTarget, InjectionTargetId, ObservedState, Phase, Replica,
+    RotationStatus, StateHash, Step,
 };
 use k8s_openapi::api::core::v1::Secret;
 
@@ -13,7 +14,7 @@ use crate::consumers::Sighting;
 use crate::patience::RequestError;
 use crate::secrets::{Which, authority as authority_secret, data, version};
 
-/// What was read, in the order that [`View`] demands.
+/// What was read, in the order that [`ObservedState`] demands.
 pub(super) struct Look {
     pub(super) authority: Option<Secret>,
     pub(super) leaf: Option<Secret>,
@@ -34,12 +35,12 @@ pub(super) struct Decision {
 impl Look {
     /// Reads everything; `None` if the authority's Secret has changed meanwhile.
     pub(super) async fn take(means: &Means) -> Result<Option<Self>, RequestError> {
-        let authority = means.secrets.read(Which::Authority).await?;
+        let authority = means.secrets.read(Which::Ca).await?;
         let now = means.connection.now();
         let replicas = means.replicas.read(now).await?;
         let consumers = means.consumers.read().await?;
         let leaf = means.secrets.read(Which::Leaf).await?;
-        let again = means.secrets.read(Which::Authority).await?;
+        let again = means.secrets.read(Which::Ca).await?;
         if version(authority.as_ref()) != version(again.as_ref()) {
             return Ok(None);
         }
@@ -50,13 +51,13 @@ impl Look {
     /// What is to be done about it. Making a key may take a second of computing.
     pub(super) fn decide(
         &self,
-        wanted: &Wanted,
-        settled: Option<Mark>,
+        wanted: &CertificateSpec,
+        settled: Option<StateHash>,
         now: SystemTime,
         keys: &dyn KeySource,
     ) -> Decision {
         let view = self.view(wanted, settled);
-        let Status { phase, next: step, notes, .. } = Status::of(&view, now);
+        let RotationStatus { phase, next: step, notes, .. } = RotationStatus::of(&view, now);
         let change = match &step {
             Step::Write(write) => Some(write.contents(&view, now, keys)),
             Step::Wait(_) => None,
@@ -65,30 +66,30 @@ impl Look {
     }
 
     /// A consumer as it was read.
-    pub(super) fn consumer(&self, id: &ConsumerId) -> Option<&Consumer> {
+    pub(super) fn consumer(&self, id: &InjectionTargetId) -> Option<&InjectionTarget> {
         let mut entries = self.consumers.iter().flat_map(|sighting| &sighting.entries);
         entries.find(|entry| entry.consumer.id == *id).map(|entry| &entry.consumer)
     }
 
-    fn view<'a>(&self, wanted: &'a Wanted, settled: Option<Mark>) -> View<'a> {
+    fn view<'a>(&self, wanted: &'a CertificateSpec, settled: Option<StateHash>) -> ObservedState<'a> {
         let Self { authority, leaf, consumers, replicas, api_server_time } = self;
         let view = view(wanted, authority.as_ref(), leaf.as_ref(), consumers);
-        View { replicas: replicas.clone(), api_server_time: *api_server_time, settled, ..view }
+        ObservedState { replicas: replicas.clone(), api_server_time: *api_server_time, settled, ..view }
     }
 }
 
 /// What was read, as decisions take it.
 pub(crate) fn view<'a>(
-    wanted: &'a Wanted,
+    wanted: &'a CertificateSpec,
     authority: Option<&Secret>,
     leaf: Option<&Secret>,
     consumers: &[Sighting],
-) -> View<'a> {
+) -> ObservedState<'a> {
     let entries = consumers.iter().flat_map(|sighting| &sighting.entries);
-    View {
-        authority: authority.map(authority_secret),
-        leaf: leaf.map(data),
-        consumers: entries.map(|entry| entry.consumer.clone()).collect(),
-        ..View::empty(wanted)
+    ObservedState {
+        ca_secret: authority.map(authority_secret),
+        serving_secret: leaf.map(data),
+        targets: entries.map(|entry| entry.consumer.clone()).collect(),
+        ..ObservedState::empty(wanted)
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use gateward_certs::KeySource;
-use gateward_certs::rotation::{AuthoritySecret, Wanted};
+use gateward_certs::rotation::{CaSecret, CertificateSpec};
 use tokio::sync::Notify;
 
 use super::board::Board;
@@ -16,7 +16,7 @@ use crate::secrets::SecretStore;
 use crate::setup::Setup;
 
 pub(super) struct Means {
-    pub(super) wanted: Wanted,
+    pub(super) wanted: CertificateSpec,
     pub(super) keys: Arc<dyn KeySource + Send + Sync>,
     pub(super) connection: Connection,
     pub(super) secrets: SecretStore,
@@ -28,7 +28,7 @@ pub(super) struct Means {
     /// Something has changed that the writer should look at.
     pub(super) news: Arc<Notify>,
     /// The authority's Secret as the writer has seen it last.
-    authority: Mutex<Option<AuthoritySecret>>,
+    authority: Mutex<Option<CaSecret>>,
 }
 
 impl Means {
@@ -48,11 +48,11 @@ impl Means {
         }
     }
 
-    pub(super) fn remember(&self, authority: Option<AuthoritySecret>) {
+    pub(super) fn remember(&self, authority: Option<CaSecret>) {
         *self.authority.lock().unwrap_or_else(PoisonError::into_inner) = authority;
     }
 
-    pub(super) fn remembered_authority(&self) -> Option<AuthoritySecret> {
+    pub(super) fn remembered_authority(&self) -> Option<CaSecret> {
         self.authority.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }

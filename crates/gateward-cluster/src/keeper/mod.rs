@@ -15,8 +15,8 @@ mod writer;
 use std::sync::Arc;
 use std::time::Duration;
 
-use gateward_certs::Bundle;
-use gateward_certs::secret::TlsPair;
+use gateward_certs::CaBundle;
+use gateward_certs::secret::ServingCertificate;
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinSet;
 
@@ -41,8 +41,8 @@ use writer::Writer;
 /// It never fails: while the API server is away it tries again, and what was there stays in use. Dropped, it ends at
 /// once, as if the process had; [`Keeper::stop`] is the way that costs the other replicas nothing.
 pub struct Keeper {
-    served: watch::Receiver<Option<TlsPair>>,
-    own_bundle: watch::Receiver<Bundle>,
+    served: watch::Receiver<Option<ServingCertificate>>,
+    own_bundle: watch::Receiver<CaBundle>,
     trust: watch::Receiver<Trust>,
     report: watch::Receiver<Report>,
     stop: watch::Sender<bool>,
@@ -92,13 +92,13 @@ impl Keeper {
 
     /// What this replica is to show: the newest usable pair of the server's Secret. Nothing until there was one; what
     /// is damaged or deleted later changes nothing.
-    pub fn served(&self) -> watch::Receiver<Option<TlsPair>> {
+    pub fn served(&self) -> watch::Receiver<Option<ServingCertificate>> {
         self.served.clone()
     }
 
     /// The authorities that stand beside the certificate in its Secret: what callers are to trust, where there are none
     /// yet who do.
-    pub fn own_bundle(&self) -> watch::Receiver<Bundle> {
+    pub fn own_bundle(&self) -> watch::Receiver<CaBundle> {
         self.own_bundle.clone()
     }
 
@@ -140,13 +140,13 @@ fn follow_secrets(
     tasks: &mut JoinSet<()>,
     connection: &Connection,
     means: &Arc<Means>,
-) -> (watch::Receiver<Option<TlsPair>>, watch::Receiver<Bundle>) {
+) -> (watch::Receiver<Option<ServingCertificate>>, watch::Receiver<CaBundle>) {
     let store = means.secrets.clone();
     let news = Arc::new(Notify::new());
     let of_the_leaf = vec![Arc::clone(&news), Arc::clone(&means.news)];
     tasks.spawn(tell_of(store.metadata(), store.name(Which::Leaf).to_owned(), of_the_leaf));
-    tasks.spawn(tell_of(store.metadata(), store.name(Which::Authority).to_owned(), vec![Arc::clone(&means.news)]));
-    let follower = Follower::new(connection, store, means.wanted.leaf_secret.clone());
+    tasks.spawn(tell_of(store.metadata(), store.name(Which::Ca).to_owned(), vec![Arc::clone(&means.news)]));
+    let follower = Follower::new(connection, store, means.wanted.serving_secret.clone());
     let (served, beside, told) = (follower.served(), follower.beside(), follower.told());
     tasks.spawn(note_what_is_served(Arc::clone(means), served.clone(), told));
     tasks.spawn(follower.follow(news));
@@ -155,7 +155,7 @@ fn follow_secrets(
 
 async fn note_what_is_served(
     means: Arc<Means>,
-    mut served: watch::Receiver<Option<TlsPair>>,
+    mut served: watch::Receiver<Option<ServingCertificate>>,
     mut told: watch::Receiver<crate::secrets::Told>,
 ) {
     loop {

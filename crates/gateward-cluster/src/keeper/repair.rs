@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
-use gateward_certs::Bundle;
-use gateward_certs::rotation::{AuthoritySecret, restored};
+use gateward_certs::CaBundle;
+use gateward_certs::rotation::{CaSecret, restored_ca_bundle};
 use tokio::sync::{mpsc, watch};
 use tracing::{debug, warn};
 
@@ -66,15 +66,15 @@ async fn look_after(means: &Means, object: String, changed: Changed) -> String {
 
 async fn mend(means: &Means, changed: &Changed) -> Result<(), RequestError> {
     let gone = changed.sighting.stanza == Stanza::Restored;
-    let lacks = |authority: &AuthoritySecret| gone || !lacking(&changed.sighting, authority).is_empty();
+    let lacks = |authority: &CaSecret| gone || !lacking(&changed.sighting, authority).is_empty();
     // What this replica has seen itself saves most readings; where it is old, the writer's next look sees the rest.
     let suspicious = means.tenure.remaining().is_some() && means.remembered_authority().as_ref().is_some_and(lacks);
     if !suspicious {
         return Ok(());
     }
-    let Some(secret) = means.secrets.read(Which::Authority).await? else { return Ok(()) };
+    let Some(secret) = means.secrets.read(Which::Ca).await? else { return Ok(()) };
     let authority = authority(&secret);
-    if gone && let Some(bundle) = restored(&[], &authority) {
+    if gone && let Some(bundle) = restored_ca_bundle(&[], &authority) {
         let outcome = means.restore_stanza_of(&changed.sighting, &bundle).await;
         tell(means, changed, outcome);
         return Ok(());
@@ -90,9 +90,9 @@ async fn mend(means: &Means, changed: &Changed) -> Result<(), RequestError> {
 }
 
 /// The entries that lack something, and what they are to carry.
-fn lacking<'a>(seen: &'a Sighting, authority: &AuthoritySecret) -> Vec<(&'a Entry, Bundle)> {
-    let restored = |entry: &'a Entry| Some((entry, restored(&entry.consumer.bundle, authority)?));
-    seen.entries.iter().filter_map(restored).collect()
+fn lacking<'a>(seen: &'a Sighting, authority: &CaSecret) -> Vec<(&'a Entry, CaBundle)> {
+    let restored_ca_bundle = |entry: &'a Entry| Some((entry, restored_ca_bundle(&entry.consumer.bundle, authority)?));
+    seen.entries.iter().filter_map(restored_ca_bundle).collect()
 }
 
 fn tell(means: &Means, changed: &Changed, outcome: Outcome) {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
-use gateward_certs::rotation::{Mark, Step, Wait};
+use gateward_certs::rotation::{StateHash, Step, Wait};
 use tokio::sync::{mpsc, watch};
 use tracing::{debug, info, warn};
 
@@ -162,7 +162,7 @@ impl Writer {
             (Step::Wait(wait), _) => self.waits_as(&wait, look.replicas.len()).await,
             (Step::Write(write), Some(Ok(change))) => {
                 self.settling.forget();
-                let name = fail_point::name(&write, |write| look.consumer(&write.consumer));
+                let name = fail_point::name(&write, |write| look.consumer(&write.target));
                 fail_point::reach(Side::Before, name).await;
                 let outcome = self.means.carry_out(&look, change).await;
                 if outcome == Outcome::Done {
@@ -178,7 +178,7 @@ impl Writer {
     }
 
     /// Off the threads that serve requests, since making a key takes its time.
-    async fn decides(&self, look: Look, settled: Option<Mark>) -> Option<(Look, Decision)> {
+    async fn decides(&self, look: Look, settled: Option<StateHash>) -> Option<(Look, Decision)> {
         let means = Arc::clone(&self.means);
         let decide = move || {
             let decision = look.decide(&means.wanted, settled, SystemTime::now(), &*means.keys);
@@ -194,7 +194,7 @@ impl Writer {
         self.is_well();
         let now = Instant::now();
         match wait {
-            Wait::Settling { mark, time, .. } => return Next::After(self.settling.waits(*mark, *time, now)),
+            Wait::Settling { hash, time, .. } => return Next::After(self.settling.waits(*hash, *time, now)),
             Wait::ClocksDisagree { .. } if replicas > 1 && self.may_step_aside(now) => {
                 self.stepped_aside = Some(now);
                 // Nobody listens only when everything ends.
@@ -265,23 +265,23 @@ fn patient(time: Duration, waited: u32) -> Duration {
 /// For how long a state of affairs has stood, by a clock that doesn't jump.
 #[derive(Debug, Default)]
 struct Settling {
-    standing: Option<(Mark, Instant)>,
-    settled: Option<Mark>,
+    standing: Option<(StateHash, Instant)>,
+    settled: Option<StateHash>,
 }
 
 impl Settling {
     /// The mark of what has stood for long enough.
-    fn settled(&mut self, now: Instant, time: Duration) -> Option<Mark> {
-        if let Some((mark, _)) = self.standing.take_if(|(_, since)| now.saturating_duration_since(*since) >= time) {
-            self.settled = Some(mark);
+    fn settled(&mut self, now: Instant, time: Duration) -> Option<StateHash> {
+        if let Some((hash, _)) = self.standing.take_if(|(_, since)| now.saturating_duration_since(*since) >= time) {
+            self.settled = Some(hash);
         }
         self.settled
     }
 
     /// A state of affairs is to stand for some time; gives how much of it is left.
-    fn waits(&mut self, mark: Mark, time: Duration, now: Instant) -> Duration {
-        let since = self.standing.filter(|(standing, _)| *standing == mark).map_or(now, |(_, since)| since);
-        self.standing = Some((mark, since));
+    fn waits(&mut self, hash: StateHash, time: Duration, now: Instant) -> Duration {
+        let since = self.standing.filter(|(standing, _)| *standing == hash).map_or(now, |(_, since)| since);
+        self.standing = Some((hash, since));
         (since + time).saturating_duration_since(now)
     }
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use gateward_certs::secret::{SecretData, TRUST, TlsPair};
-use gateward_certs::{Anchor, Bundle, Fingerprint, Validity};
+use gateward_certs::secret::{CA_CRT, SecretData, ServingCertificate};
+use gateward_certs::{CaBundle, Fingerprint, TrustAnchor, Validity};
 use k8s_openapi::api::core::v1::Secret;
 use tokio::sync::{Notify, watch};
 use tracing::{debug, info};
@@ -26,8 +26,8 @@ pub(crate) struct Follower {
     store: SecretStore,
     connection: Connection,
     secret: String,
-    served: watch::Sender<Option<TlsPair>>,
-    beside: watch::Sender<Bundle>,
+    served: watch::Sender<Option<ServingCertificate>>,
+    beside: watch::Sender<CaBundle>,
     told: watch::Sender<Told>,
 }
 
@@ -46,12 +46,12 @@ impl Follower {
         Self { store, connection: connection.clone(), secret, served, beside: watch::Sender::default(), told }
     }
 
-    pub(crate) fn served(&self) -> watch::Receiver<Option<TlsPair>> {
+    pub(crate) fn served(&self) -> watch::Receiver<Option<ServingCertificate>> {
         self.served.subscribe()
     }
 
     /// The authorities that stand beside the certificate.
-    pub(crate) fn beside(&self) -> watch::Receiver<Bundle> {
+    pub(crate) fn beside(&self) -> watch::Receiver<CaBundle> {
         self.beside.subscribe()
     }
 
@@ -94,7 +94,7 @@ impl Follower {
         match heard {
             Heard::Same => {}
             Heard::Better(pair) => {
-                let shown = Fingerprint::of(pair.certificate()).short();
+                let shown = Fingerprint::of(pair.end_entity()).short();
                 info!(secret = self.secret, certificate = shown, "a certificate is in use");
                 self.served.send_replace(Some(pair));
             }
@@ -114,15 +114,15 @@ enum Heard {
     /// It holds what is shown.
     Same,
     /// It holds something to show instead.
-    Better(TlsPair),
+    Better(ServingCertificate),
     /// What is shown stays.
     Unusable(String),
 }
 
-fn judge(data: Option<&SecretData>, secret: &str, shown: Option<&TlsPair>, now: SystemTime) -> Heard {
+fn judge(data: Option<&SecretData>, secret: &str, shown: Option<&ServingCertificate>, now: SystemTime) -> Heard {
     let stays = if shown.is_some() { format!("; {STAYS}") } else { String::new() };
     let Some(data) = data else { return Heard::Unusable(format!("Secret {secret} is not there{stays}")) };
-    let pair = match TlsPair::read(data, secret) {
+    let pair = match ServingCertificate::read(data, secret) {
         Ok(pair) => pair,
         Err(damage) => return Heard::Unusable(format!("{damage}{stays}")),
     };
@@ -131,7 +131,7 @@ fn judge(data: Option<&SecretData>, secret: &str, shown: Option<&TlsPair>, now: 
         return Heard::Same;
     }
     // What is valid is not given up for what no client would take.
-    let good = |pair: &TlsPair| pair.validity().contains(now);
+    let good = |pair: &ServingCertificate| pair.validity().contains(now);
     if good(shown) && !(good(&pair) && is_vouched_for(&pair, data)) {
         return Heard::Unusable(format!("Secret {secret} holds a certificate that clients would refuse{stays}"));
     }
@@ -139,22 +139,22 @@ fn judge(data: Option<&SecretData>, secret: &str, shown: Option<&TlsPair>, now: 
 }
 
 /// Whether the Secret itself holds an authority of the certificate, as every one does that is written here.
-fn is_vouched_for(pair: &TlsPair, data: &SecretData) -> bool {
-    trust(data).vouches_for(pair.certificate())
+fn is_vouched_for(pair: &ServingCertificate, data: &SecretData) -> bool {
+    trust(data).verifies(pair.end_entity())
 }
 
 /// The authority that stands beside the certificate.
 fn authority(data: &SecretData) -> Option<Validity> {
-    trust(data).iter().map(Anchor::validity).max_by_key(Validity::not_after)
+    trust(data).iter().map(TrustAnchor::validity).max_by_key(Validity::not_after)
 }
 
-fn trust(data: &SecretData) -> Bundle {
-    Bundle::salvage(data.field(TRUST).unwrap_or_default()).0
+fn trust(data: &SecretData) -> CaBundle {
+    CaBundle::parse_lossy(data.field(CA_CRT).unwrap_or_default()).0
 }
 
 #[cfg(test)]
 mod tests {
-    use gateward_certs::{Authority, CommonName, ServerNames, SystemKeys, TEN_YEARS};
+    use gateward_certs::{Ca, CommonName, ServerNames, SystemKeys, TEN_YEARS};
 
     use super::*;
 
@@ -162,12 +162,12 @@ mod tests {
         SystemTime::UNIX_EPOCH + Duration::from_hours(500_000)
     }
 
-    fn authority() -> Authority {
+    fn authority() -> Ca {
         let validity = Validity::starting(now(), TEN_YEARS).unwrap();
-        Authority::new(&CommonName::new("otter").unwrap(), validity, &SystemKeys).unwrap()
+        Ca::new(&CommonName::new("otter").unwrap(), validity, &SystemKeys).unwrap()
     }
 
-    fn secret(signer: &Authority, trust: &Authority, lifetime: Duration) -> SecretData {
+    fn secret(signer: &Ca, trust: &Ca, lifetime: Duration) -> SecretData {
         let validity = Validity::starting(now(), lifetime).unwrap();
         let leaf = signer.issue(&ServerNames::parse(["otter.zoo.svc"]).unwrap(), validity, &SystemKeys).unwrap();
         let data =
@@ -175,8 +175,8 @@ mod tests {
         data.with("ca.crt", trust.certificate_pem())
     }
 
-    fn pair(data: &SecretData) -> TlsPair {
-        TlsPair::read(data, "zoo/otter").unwrap()
+    fn pair(data: &SecretData) -> ServingCertificate {
+        ServingCertificate::read(data, "zoo/otter").unwrap()
     }
 
     fn heard(data: Option<&SecretData>, shown: Option<&SecretData>, now: SystemTime) -> Heard {

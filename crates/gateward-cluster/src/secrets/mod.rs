@@ -4,7 +4,7 @@ mod follow;
 
 use std::collections::BTreeMap;
 
-use gateward_certs::rotation::{AuthoritySecret, SecretChange};
+use gateward_certs::rotation::{CaSecret, SecretChange};
 use gateward_certs::secret::SecretData;
 use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::Secret;
@@ -24,7 +24,7 @@ pub(crate) enum Which {
     /// The server's.
     Leaf,
     /// The authority's.
-    Authority,
+    Ca,
 }
 
 impl Which {
@@ -32,7 +32,7 @@ impl Which {
     fn type_of_secret(self) -> &'static str {
         match self {
             Self::Leaf => "kubernetes.io/tls",
-            Self::Authority => "Opaque",
+            Self::Ca => "Opaque",
         }
     }
 }
@@ -57,7 +57,7 @@ impl SecretStore {
     pub(crate) fn name(&self, which: Which) -> &str {
         match which {
             Which::Leaf => &self.names.leaf,
-            Which::Authority => &self.names.authority,
+            Which::Ca => &self.names.authority,
         }
     }
 
@@ -97,8 +97,8 @@ pub(crate) fn data(secret: &Secret) -> SecretData {
 }
 
 /// The authority's Secret, as decisions read it.
-pub(crate) fn authority(secret: &Secret) -> AuthoritySecret {
-    AuthoritySecret { data: data(secret), annotations: secret.metadata.annotations.clone().unwrap_or_default() }
+pub(crate) fn authority(secret: &Secret) -> CaSecret {
+    CaSecret { data: data(secret), annotations: secret.metadata.annotations.clone().unwrap_or_default() }
 }
 
 /// What the API server calls this state of an object.

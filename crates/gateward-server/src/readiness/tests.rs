@@ -1,13 +1,13 @@
 use std::time::Duration;
 
-use gateward_certs::{Authority, CommonName, ServerNames, SystemKeys};
+use gateward_certs::{Ca, CommonName, ServerNames, SystemKeys};
 
 use super::*;
 use crate::identity::Identity;
 use crate::pages::{Pages, PlainRequest};
 
 fn identity(validity: Validity) -> IdentitySlot {
-    let authority = Authority::new(&CommonName::new("test").unwrap(), validity, &SystemKeys).unwrap();
+    let authority = Ca::new(&CommonName::new("test").unwrap(), validity, &SystemKeys).unwrap();
     let names = ServerNames::parse(["localhost"]).unwrap();
     let issued = authority.issue(&names, validity, &SystemKeys).unwrap();
     IdentitySlot::holding(Identity::try_from(&issued).unwrap())

@@ -15,7 +15,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use gateward_certs::{Authority, CommonName, ServerNames, SystemKeys, TEN_YEARS, Validity};
+use gateward_certs::{Ca, CommonName, ServerNames, SystemKeys, TEN_YEARS, Validity};
 use gateward_core::Facts;
 use gateward_server::{
     Answerer, Identity, IdentitySlot, Limits, Metrics, Protocols, Readiness, RegistryAnswerer, Server, Serving, Trust,
@@ -32,7 +32,7 @@ pub const MUTATE: &str = "/mutate-zoo-dev-v1-otter";
 /// A server that serves, and everything that a test may look at.
 pub struct Scene {
     pub server: Serving,
-    pub authority: Authority,
+    pub authority: Ca,
     pub identity: IdentitySlot,
     pub metrics: Metrics,
     pub readiness: Readiness,
@@ -70,12 +70,12 @@ pub async fn scene_at(
     Scene { server, authority, identity, metrics, readiness, lodge }
 }
 
-pub fn authority() -> Authority {
+pub fn authority() -> Ca {
     let validity = Validity::starting(SystemTime::now(), TEN_YEARS).unwrap();
-    Authority::new(&CommonName::new("zoo").unwrap(), validity, &SystemKeys).unwrap()
+    Ca::new(&CommonName::new("zoo").unwrap(), validity, &SystemKeys).unwrap()
 }
 
-pub fn leaf(authority: &Authority) -> Identity {
+pub fn leaf(authority: &Ca) -> Identity {
     let names = ServerNames::parse(["localhost"]).unwrap();
     Identity::try_from(&authority.issue(&names, authority.validity(), &SystemKeys).unwrap()).unwrap()
 }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use gateward_certs::Bundle;
+use gateward_certs::CaBundle;
 use gateward_cluster::{ConsumerState, Report, Trust as Trusted, send_change};
 use gateward_server::{Caller, Callers, Trust};
 use rustls_pki_types::ServerName;
@@ -19,7 +19,7 @@ pub(super) struct Sources {
     /// Who the consumers are.
     pub(super) report: watch::Receiver<Report>,
     /// The authorities that stand beside the certificate.
-    pub(super) own: watch::Receiver<Bundle>,
+    pub(super) own: watch::Receiver<CaBundle>,
     /// The name by which the server is called.
     pub(super) name: ServerName<'static>,
 }
@@ -28,7 +28,7 @@ pub(super) struct Sources {
 struct Known<'a> {
     trust: &'a Trusted,
     report: &'a Report,
-    own: &'a Bundle,
+    own: &'a CaBundle,
     name: &'a ServerName<'static>,
     /// Until when consumers are waited for that carry nothing.
     patient_until: Instant,
@@ -66,7 +66,7 @@ fn callers(known: &Known<'_>) -> Callers {
     if any(known.report, &[ConsumerState::Trusts, ConsumerState::Refuses, ConsumerState::Empty]) {
         let awaited = any(known.report, &[ConsumerState::Empty]).then_some(known.patient_until);
         let stand_from = stand_from.map(|from| awaited.map_or(from, |until| from.max(until)));
-        let bundles = known.trust.bundles.iter().map(|pem| Bundle::salvage(pem).0);
+        let bundles = known.trust.bundles.iter().map(|pem| CaBundle::parse_lossy(pem).0);
         let known = bundles.map(|bundle| caller(&bundle, "consumers that trust", known.name)).collect();
         return Callers { known, stand_from };
     }
@@ -80,7 +80,7 @@ fn any(report: &Report, states: &[ConsumerState]) -> bool {
     report.consumers.iter().any(|consumer| states.contains(&consumer.state))
 }
 
-fn caller(bundle: &Bundle, who: &str, name: &ServerName<'static>) -> Caller {
+fn caller(bundle: &CaBundle, who: &str, name: &ServerName<'static>) -> Caller {
     let authorities: Vec<_> = bundle.iter().map(|anchor| anchor.certificate().clone()).collect();
     let shown: Vec<_> = bundle.iter().map(|anchor| anchor.fingerprint().short()).collect();
     Caller { name: format!("{who} {}", shown.join(" and ")), trust: Trust { authorities, name: name.clone() } }
@@ -90,15 +90,15 @@ fn caller(bundle: &Bundle, who: &str, name: &ServerName<'static>) -> Caller {
 mod tests {
     use std::time::SystemTime;
 
-    use gateward_certs::{Authority, CommonName, SystemKeys, TEN_YEARS, Validity};
+    use gateward_certs::{Ca, CommonName, SystemKeys, TEN_YEARS, Validity};
     use gateward_cluster::ConsumerReport;
 
     use super::*;
 
-    fn bundle() -> Bundle {
+    fn bundle() -> CaBundle {
         let validity = Validity::starting(SystemTime::now(), TEN_YEARS).unwrap();
-        let authority = Authority::new(&CommonName::new("otter").unwrap(), validity, &SystemKeys).unwrap();
-        [authority.anchor().clone()].into_iter().collect()
+        let authority = Ca::new(&CommonName::new("otter").unwrap(), validity, &SystemKeys).unwrap();
+        [authority.trust_anchor().clone()].into_iter().collect()
     }
 
     fn called(states: &[ConsumerState]) -> Report {
@@ -107,7 +107,7 @@ mod tests {
         Report { consumers: states.iter().map(consumer).collect(), ..Report::default() }
     }
 
-    fn callers_of(bundles: &[Bundle], stands_from: Option<Instant>, report: &Report) -> Callers {
+    fn callers_of(bundles: &[CaBundle], stands_from: Option<Instant>, report: &Report) -> Callers {
         let patient_until = stands_from.unwrap_or_else(Instant::now) + PATIENCE;
         let trust = Trusted { bundles: bundles.iter().map(|it| it.to_pem().into_bytes()).collect(), stands_from };
         let (own, name) = (bundle(), ServerName::try_from("otter.zoo.svc").unwrap());

@@ -1,6 +1,6 @@
 //! The certificate that is shown: the one of the server's Secret, at every moment.
 
-use gateward_certs::secret::TlsPair;
+use gateward_certs::secret::ServingCertificate;
 use gateward_server::metrics::cluster::ClusterMetrics;
 use gateward_server::{Identity, IdentityError, IdentitySlot};
 use tokio::sync::watch;
@@ -10,7 +10,7 @@ const TARGET: &str = "cert-rotation";
 
 /// Shows each certificate that comes, from the moment on when requests can be answered.
 pub(super) async fn follow(
-    mut served: watch::Receiver<Option<TlsPair>>,
+    mut served: watch::Receiver<Option<ServingCertificate>>,
     mut answerable: watch::Receiver<bool>,
     slot: IdentitySlot,
     metrics: ClusterMetrics,
@@ -29,7 +29,7 @@ pub(super) async fn follow(
     }
 }
 
-fn show(pair: &TlsPair, slot: &IdentitySlot, metrics: &ClusterMetrics) {
+fn show(pair: &ServingCertificate, slot: &IdentitySlot, metrics: &ClusterMetrics) {
     match identity(pair) {
         Ok(identity) => {
             slot.put(identity);
@@ -43,7 +43,7 @@ fn show(pair: &TlsPair, slot: &IdentitySlot, metrics: &ClusterMetrics) {
     }
 }
 
-fn identity(pair: &TlsPair) -> Result<Identity, IdentityError> {
+fn identity(pair: &ServingCertificate) -> Result<Identity, IdentityError> {
     Identity::new(pair.chain(), pair.private_key().to_der())
 }
 
@@ -52,18 +52,18 @@ mod tests {
     use std::time::SystemTime;
 
     use gateward_certs::secret::SecretData;
-    use gateward_certs::{Authority, CommonName, ServerNames, SystemKeys, TEN_YEARS, Validity};
+    use gateward_certs::{Ca, CommonName, ServerNames, SystemKeys, TEN_YEARS, Validity};
     use gateward_server::Metrics;
 
     use super::*;
 
-    fn pair() -> TlsPair {
+    fn pair() -> ServingCertificate {
         let validity = Validity::starting(SystemTime::now(), TEN_YEARS).unwrap();
-        let authority = Authority::new(&CommonName::new("otter").unwrap(), validity, &SystemKeys).unwrap();
+        let authority = Ca::new(&CommonName::new("otter").unwrap(), validity, &SystemKeys).unwrap();
         let leaf = authority.issue(&ServerNames::parse(["otter.zoo.svc"]).unwrap(), validity, &SystemKeys).unwrap();
         let data =
             SecretData::default().with("tls.crt", leaf.certificate_pem()).with("tls.key", leaf.private_key_pem());
-        TlsPair::read(&data, "zoo/otter").unwrap()
+        ServingCertificate::read(&data, "zoo/otter").unwrap()
     }
 
     #[tokio::test]

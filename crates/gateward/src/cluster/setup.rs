@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use gateward_certs::rotation::Wanted;
+use gateward_certs::rotation::CertificateSpec;
 use gateward_certs::{CommonName, KeySource, RsaKeys, ServerNames, SystemKeys};
 use gateward_cluster::permissions::ResourceName;
 use gateward_cluster::{
@@ -54,7 +54,7 @@ pub(crate) fn setup<P: Product>(
 fn certificates(settings: &Settings, surroundings: &Surroundings) -> Result<Certificates, SettingsError> {
     let Surroundings { namespace, cluster_domain, .. } = surroundings;
     let names = ServerNames::of_service(&settings.names.service, namespace, cluster_domain);
-    let authority_name = CommonName::new(settings.certificates.authority_name.as_str());
+    let ca_name = CommonName::new(settings.certificates.authority_name.as_str());
     let wrong = |error: gateward_certs::NameError| {
         SettingsError(vec![Problem { whose: Whose::Nobody, text: format!("no certificate can be made: {error}") }])
     };
@@ -64,10 +64,10 @@ fn certificates(settings: &Settings, surroundings: &Surroundings) -> Result<Cert
     };
     Ok(Certificates {
         names: names.map_err(wrong)?,
-        authority_name: authority_name.map_err(wrong)?,
+        ca_name: ca_name.map_err(wrong)?,
         lifetimes: settings.certificates.lifetimes,
         keys,
-        settle: Wanted::SETTLE,
+        settle: CertificateSpec::SETTLE,
     })
 }
 

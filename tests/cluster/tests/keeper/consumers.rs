@@ -54,7 +54,7 @@ async fn what_is_not_ours_is_told_and_left_alone(sandbox: Sandbox) {
     let [replica] = zoo.replicas().await;
     until("the writer rests", PATIENCE, async || replica.is_idle_writer()).await;
     let bundles = bundles_of(&zoo.read("Mutating", &zoo.setup.consumers.mutating).await);
-    assert_eq!(bundles.iter().map(gateward_certs::Bundle::len).collect::<Vec<_>>(), [1, 1, 0, 0]);
+    assert_eq!(bundles.iter().map(gateward_certs::CaBundle::len).collect::<Vec<_>>(), [1, 1, 0, 0]);
     assert!(bundles_of(&zoo.read("Validating", &namesake).await)[0].is_empty());
     let told = replica.report().attention();
     for line in [

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use cluster_tests::{Sandbox, Test, tests, until};
-use gateward_certs::{Authority, CommonName, SystemKeys, TEN_YEARS, Validity};
+use gateward_certs::{Ca, CommonName, SystemKeys, TEN_YEARS, Validity};
 use serde_json::{Value, json};
 
 use crate::zoo::{PATIENCE, Zoo, base64, bundles_of};
@@ -59,10 +59,10 @@ async fn what_someone_takes_away_is_put_back(sandbox: Sandbox) {
 }
 
 /// The authority that replicas show a certificate of.
-fn authority_of(replicas: &[crate::replica::Replica]) -> gateward_certs::Bundle {
+fn authority_of(replicas: &[crate::replica::Replica]) -> gateward_certs::CaBundle {
     let trust = replicas[0].keeper().trust().borrow().clone();
     let shown = replicas[0].shown().unwrap();
-    let bundles = trust.bundles.iter().map(|bundle| gateward_certs::Bundle::salvage(bundle).0);
+    let bundles = trust.bundles.iter().map(|bundle| gateward_certs::CaBundle::parse_lossy(bundle).0);
     bundles.flat_map(|bundle| bundle.iter().cloned().collect::<Vec<_>>()).filter(|it| it.signed(&shown)).collect()
 }
 
@@ -87,7 +87,7 @@ fn change(zoo: &Zoo, object: &mut Value, drift: Drift, stranger: &str, round: us
 
 fn stranger() -> String {
     let validity = Validity::starting(std::time::SystemTime::now(), TEN_YEARS).unwrap();
-    Authority::new(&CommonName::new("stranger").unwrap(), validity, &SystemKeys).unwrap().certificate_pem()
+    Ca::new(&CommonName::new("stranger").unwrap(), validity, &SystemKeys).unwrap().certificate_pem()
 }
 
 async fn what_someone_adds_is_taken_away(sandbox: Sandbox) {

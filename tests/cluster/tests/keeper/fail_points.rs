@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use cluster_tests::{Audit, Sandbox, Test, tests, until};
-use gateward_certs::Bundle;
+use gateward_certs::CaBundle;
 
 use crate::old_place::OldPlace;
 use crate::process::Process;
@@ -57,7 +57,7 @@ async fn replicas(zoo: &Zoo, fail_point: &FailPoint) -> [Process; 2] {
 }
 
 /// Waits until those who trust an authority take what each replica shows.
-async fn are_taken(replicas: &[Process], authority: &Bundle) {
+async fn are_taken(replicas: &[Process], authority: &CaBundle) {
     for replica in replicas {
         until("what a replica shows is taken", PATIENCE, async || replica.is_trusted_by(authority).await).await;
     }

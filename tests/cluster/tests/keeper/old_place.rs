@@ -2,15 +2,15 @@
 
 use std::time::SystemTime;
 
-use gateward_certs::{Authority, CommonName, ServerCertificate, SystemKeys, TEN_YEARS, Validity};
+use gateward_certs::{Ca, CommonName, IssuedCertificate, SystemKeys, TEN_YEARS, Validity};
 use serde_json::json;
 
 use crate::setup::{AUTHORITY, LEAF};
 use crate::zoo::{Zoo, base64, fields};
 
 pub struct OldPlace {
-    authority: Authority,
-    leaf: ServerCertificate,
+    authority: Ca,
+    leaf: IssuedCertificate,
 }
 
 impl OldPlace {
@@ -18,7 +18,7 @@ impl OldPlace {
     pub async fn filled(zoo: &Zoo) -> Self {
         let validity = Validity::starting(SystemTime::now(), TEN_YEARS).unwrap();
         let name = CommonName::new("Dynamo-Webhook-CA").unwrap();
-        let authority = Authority::new(&name, validity, &SystemKeys).unwrap();
+        let authority = Ca::new(&name, validity, &SystemKeys).unwrap();
         let leaf = authority.issue(&zoo.setup.certificates.names, validity, &SystemKeys).unwrap();
         let data = json!({
             "tls.crt": base64(&leaf.certificate_pem()), "tls.key": base64(&leaf.private_key_pem()),

@@ -6,7 +6,7 @@ use std::process::{Child, Command, ExitCode};
 use std::sync::Arc;
 use std::time::Duration;
 
-use gateward_certs::Bundle;
+use gateward_certs::CaBundle;
 use gateward_cluster::{Connection, Keeper};
 use rustls::{ClientConfig, RootCertStore};
 use serde::{Deserialize, Serialize};
@@ -84,7 +84,7 @@ impl Process {
     }
 
     /// Whether somebody who trusts only these authorities takes the certificate that it shows.
-    pub async fn is_trusted_by(&self, trust: &Bundle) -> bool {
+    pub async fn is_trusted_by(&self, trust: &CaBundle) -> bool {
         let Ok(socket) = TcpStream::connect((self.who.address, PORT)).await else { return false };
         let names = setup(&self.who.namespace).certificates.names;
         let name = names.iter().next().unwrap().clone();
@@ -92,7 +92,7 @@ impl Process {
     }
 }
 
-fn connector(trust: &Bundle) -> TlsConnector {
+fn connector(trust: &CaBundle) -> TlsConnector {
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(trust.iter().map(|anchor| anchor.certificate().clone()));
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use gateward_certs::secret::TlsPair;
+use gateward_certs::secret::ServingCertificate;
 use gateward_cluster::{Connection, Keeper, Report, Setup, Writer};
 use rustls::ServerConfig;
 use rustls::pki_types::CertificateDer;
@@ -30,7 +30,7 @@ struct Running {
     keeper: Keeper,
     _listener: Listener,
     /// What is shown, which may be older than what the keeper says.
-    shown: watch::Receiver<Option<TlsPair>>,
+    shown: watch::Receiver<Option<ServingCertificate>>,
     deaf: watch::Sender<bool>,
 }
 
@@ -96,7 +96,7 @@ impl Replica {
     }
 
     /// What it shows, for somebody who looks on.
-    pub fn shows(&self) -> watch::Receiver<Option<TlsPair>> {
+    pub fn shows(&self) -> watch::Receiver<Option<ServingCertificate>> {
         self.running.as_ref().unwrap().shown.clone()
     }
 
@@ -124,7 +124,7 @@ impl Replica {
 
     /// The certificate that it shows.
     pub fn shown(&self) -> Option<CertificateDer<'static>> {
-        self.running.as_ref()?.shown.borrow().as_ref().map(|pair| pair.certificate().clone())
+        self.running.as_ref()?.shown.borrow().as_ref().map(|pair| pair.end_entity().clone())
     }
 }
 
@@ -141,9 +141,9 @@ pub async fn listen(address: SocketAddr) -> TcpListener {
 /// Shows whatever is to be shown, to everybody.
 pub async fn serve(
     socket: TcpListener,
-    mut served: watch::Receiver<Option<TlsPair>>,
+    mut served: watch::Receiver<Option<ServingCertificate>>,
     mut deaf: watch::Receiver<bool>,
-    shows: watch::Sender<Option<TlsPair>>,
+    shows: watch::Sender<Option<ServingCertificate>>,
 ) {
     let mut acceptor = None;
     loop {
@@ -151,7 +151,8 @@ pub async fn serve(
             let pair = served.borrow_and_update().clone();
             acceptor = pair.as_ref().map(acceptor_of);
             shows.send_if_modified(|shown| {
-                let news = shown.as_ref().map(TlsPair::chain) != pair.as_ref().map(TlsPair::chain);
+                let news =
+                    shown.as_ref().map(ServingCertificate::chain) != pair.as_ref().map(ServingCertificate::chain);
                 *shown = pair;
                 news
             });
@@ -167,7 +168,7 @@ pub async fn serve(
     }
 }
 
-fn acceptor_of(pair: &TlsPair) -> TlsAcceptor {
+fn acceptor_of(pair: &ServingCertificate) -> TlsAcceptor {
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let builder = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
     let config = builder.with_no_client_auth().with_single_cert(pair.chain(), pair.private_key().to_der());

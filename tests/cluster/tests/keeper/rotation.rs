@@ -43,7 +43,7 @@ impl Promise {
                 let bundles = zoo.bundles().await;
                 for shown in &shown {
                     let Some(pair) = shown.borrow().clone() else { continue };
-                    let refusing = bundles.iter().find(|bundle| !bundle.vouches_for(pair.certificate()));
+                    let refusing = bundles.iter().find(|bundle| !bundle.verifies(pair.end_entity()));
                     assert!(refusing.is_none(), "{refusing:?} of {bundles:?}");
                 }
                 looks += 1;
@@ -71,7 +71,7 @@ pub async fn ask_for(zoo: &Zoo, request: &str) {
     zoo.merge("Secret", AUTHORITY, &json!({"metadata": {"annotations": annotations}})).await;
 }
 
-pub async fn is_exchanged(zoo: &Zoo, before: &gateward_certs::Bundle) -> bool {
+pub async fn is_exchanged(zoo: &Zoo, before: &gateward_certs::CaBundle) -> bool {
     let authority = zoo.authority().await;
     let secret = zoo.read("Secret", AUTHORITY).await;
     let annotations = secret["metadata"]["annotations"].as_object().is_none_or(serde_json::Map::is_empty);

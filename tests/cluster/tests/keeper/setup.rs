@@ -56,7 +56,7 @@ pub fn setup(namespace: &str) -> Setup {
         replicas: ReplicaRules { labels, port: PORT },
         certificates: Certificates {
             names: ServerNames::of_service(SERVICE, namespace, "cluster.local").unwrap(),
-            authority_name: CommonName::new("otter webhooks").unwrap(),
+            ca_name: CommonName::new("otter webhooks").unwrap(),
             lifetimes: Lifetimes::default(),
             keys: Arc::new(SystemKeys),
             settle: Duration::from_millis(400),

@@ -9,7 +9,7 @@ use std::time::Duration;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use cluster_tests::{Client, Sandbox, until};
-use gateward_certs::Bundle;
+use gateward_certs::CaBundle;
 use gateward_cluster::{ConsumerRules, Setup};
 use serde_json::{Value, json};
 
@@ -226,7 +226,7 @@ impl Zoo {
     }
 
     /// What is carried at present by every entry that is there.
-    pub async fn bundles(&self) -> Vec<Bundle> {
+    pub async fn bundles(&self) -> Vec<CaBundle> {
         let mut bundles = Vec::new();
         for (kind, name) in self.carriers() {
             let object = self.client().get(&self.place(kind, &name)).await.unwrap();
@@ -236,8 +236,8 @@ impl Zoo {
     }
 
     /// What stands in the authority's Secret.
-    pub async fn authority(&self) -> Bundle {
-        Bundle::parse(self.field(AUTHORITY, "tls.crt").await.unwrap_or_default().as_bytes()).unwrap()
+    pub async fn authority(&self) -> CaBundle {
+        CaBundle::parse(self.field(AUTHORITY, "tls.crt").await.unwrap_or_default().as_bytes()).unwrap()
     }
 
     /// Until every entry carries exactly the present authority, the server's certificate is its own, and replicas show it.
@@ -253,7 +253,7 @@ impl Zoo {
 
     pub async fn is_settled(&self, replicas: &[&Replica]) -> bool {
         let authority = self.authority().await;
-        let shown = replicas.iter().all(|replica| replica.shown().is_some_and(|shown| authority.vouches_for(&shown)));
+        let shown = replicas.iter().all(|replica| replica.shown().is_some_and(|shown| authority.verifies(&shown)));
         let idle = replicas.iter().any(|replica| replica.is_idle_writer());
         shown && idle && self.carries_only_the_authority().await
     }
@@ -276,11 +276,11 @@ pub fn configuration(kind: &str, name: &str, labels: &BTreeMap<String, String>, 
 }
 
 /// What an object carries, entry by entry.
-pub fn bundles_of(object: &Value) -> Vec<Bundle> {
+pub fn bundles_of(object: &Value) -> Vec<CaBundle> {
     let webhooks = object["webhooks"].as_array().into_iter().flatten();
     let configs = webhooks.map(|webhook| &webhook["clientConfig"]).chain(object.pointer(CONVERSION));
     let decoded = configs.map(|config| STANDARD.decode(config["caBundle"].as_str().unwrap_or_default()).unwrap());
-    decoded.map(|bundle| Bundle::salvage(&bundle).0).collect()
+    decoded.map(|bundle| CaBundle::parse_lossy(&bundle).0).collect()
 }
 
 /// The names of a Secret's fields.

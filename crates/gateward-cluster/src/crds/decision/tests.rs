@@ -1,7 +1,7 @@
 use std::time::SystemTime;
 
 use gateward_certs::secret::SecretData;
-use gateward_certs::{Authority, CommonName, SystemKeys, TEN_YEARS, Validity};
+use gateward_certs::{Ca, CommonName, SystemKeys, TEN_YEARS, Validity};
 
 use super::*;
 
@@ -38,22 +38,22 @@ fn installed(release: &str) -> Value {
 }
 
 /// A CA as its Secret has it, and its `caBundle`.
-fn ca() -> (AuthoritySecret, String) {
+fn ca() -> (CaSecret, String) {
     let validity = Validity::starting(SystemTime::now(), TEN_YEARS).unwrap();
-    let ca = Authority::new(&CommonName::new("otter").unwrap(), validity, &SystemKeys).unwrap();
+    let ca = Ca::new(&CommonName::new("otter").unwrap(), validity, &SystemKeys).unwrap();
     let data = SecretData::default().with("tls.crt", ca.certificate_pem()).with("tls.key", ca.private_key_pem());
-    let secret = AuthoritySecret { data, ..AuthoritySecret::default() };
-    let bundle = base64(&restored(&[], &secret).unwrap()).as_str().unwrap().to_owned();
+    let secret = CaSecret { data, ..CaSecret::default() };
+    let bundle = base64(&restored_ca_bundle(&[], &secret).unwrap()).as_str().unwrap().to_owned();
     (secret, bundle)
 }
 
 static VERSION: Version = Version::new(1, 2, 0);
 
-fn release(authority: Option<&AuthoritySecret>) -> Release<'_> {
+fn release(authority: Option<&CaSecret>) -> Release<'_> {
     Release { version: &VERSION, annotation: KEY, authority }
 }
 
-fn decided_with(installed: Value, authority: Option<&AuthoritySecret>) -> Decision {
+fn decided_with(installed: Value, authority: Option<&CaSecret>) -> Decision {
     decide(&Definition::from(installed), &ours(), &release(authority))
 }
 
@@ -61,7 +61,7 @@ fn decided(installed: Value) -> Decision {
     decided_with(installed, None)
 }
 
-fn applied_with(installed: Value, authority: Option<&AuthoritySecret>) -> (Value, Vec<String>) {
+fn applied_with(installed: Value, authority: Option<&CaSecret>) -> (Value, Vec<String>) {
     match decided_with(installed, authority) {
         Decision::Apply(document, notes) => (document, notes),
         other => panic!("{other:?}"),

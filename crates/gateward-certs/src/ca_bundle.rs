@@ -13,12 +13,12 @@ use crate::validity::{Validity, ValidityError};
 
 /// A certificate that clients trust, or are to trust.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Anchor {
+pub struct TrustAnchor {
     certificate: CertificateDer<'static>,
     validity: Validity,
 }
 
-impl Anchor {
+impl TrustAnchor {
     /// Takes a certificate whose X.509 and dates can be read.
     pub fn new(certificate: CertificateDer<'static>) -> Result<Self, ValidityError> {
         let validity = Validity::of(&certificate)?;
@@ -50,28 +50,28 @@ impl Anchor {
         X509Certificate::from_der(&self.certificate).is_ok_and(|(_, certificate)| may_sign(&certificate))
     }
 
-    /// Whether this certificate, as an authority, signed another one. Dates are not looked at.
+    /// Whether this certificate, as a CA, signed another one. Dates are not looked at.
     ///
-    /// A certificate that signed itself is not signed by an authority: replacing it would need a new trust as well.
+    /// A certificate that signed itself is not signed by a CA: replacing it would need a new trust as well.
     pub fn signed(&self, other: &CertificateDer<'_>) -> bool {
-        let (Ok((_, authority)), Ok((_, child))) =
+        let (Ok((_, ca)), Ok((_, child))) =
             (X509Certificate::from_der(&self.certificate), X509Certificate::from_der(other))
         else {
             return false;
         };
         *other != self.certificate
-            && child.issuer().as_raw() == authority.subject().as_raw()
-            && may_sign(&authority)
-            && child.verify_signature(Some(authority.public_key())).is_ok()
+            && child.issuer().as_raw() == ca.subject().as_raw()
+            && may_sign(&ca)
+            && child.verify_signature(Some(ca.public_key())).is_ok()
     }
 
     /// Whether a client that trusts this certificate takes another one, dates aside.
-    fn vouches_for(&self, other: &CertificateDer<'_>) -> bool {
+    fn verifies(&self, other: &CertificateDer<'_>) -> bool {
         *other == self.certificate || self.signed(other)
     }
 }
 
-impl fmt::Debug for Anchor {
+impl fmt::Debug for TrustAnchor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Anchor({})", self.fingerprint().short())
     }
@@ -81,24 +81,24 @@ impl fmt::Debug for Anchor {
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
-/// use gateward_certs::{Authority, Bundle, CommonName, SystemKeys, TEN_YEARS, Validity};
+/// use gateward_certs::{Ca, CaBundle, CommonName, SystemKeys, TEN_YEARS, Validity};
 ///
 /// let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
-/// let new = Authority::new(&CommonName::new("otter")?, Validity::starting(now, TEN_YEARS)?, &SystemKeys)?;
-/// let carried = Bundle::default();
+/// let new = Ca::new(&CommonName::new("otter")?, Validity::starting(now, TEN_YEARS)?, &SystemKeys)?;
+/// let carried = CaBundle::default();
 ///
-/// let wanted = carried.merged(&new.anchor().clone().into());
+/// let wanted = carried.merged(&new.trust_anchor().clone().into());
 /// assert_eq!(wanted.len(), 1);
-/// assert_eq!(Bundle::parse(wanted.to_pem().as_bytes())?, wanted);
+/// assert_eq!(CaBundle::parse(wanted.to_pem().as_bytes())?, wanted);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Bundle(Vec<Anchor>);
+pub struct CaBundle(Vec<TrustAnchor>);
 
-impl Bundle {
+impl CaBundle {
     /// Reads PEM of which every section has to be a readable certificate. Text between the sections is passed over.
-    pub fn parse(text: &[u8]) -> Result<Self, BundleError> {
-        let (bundle, flaws) = Self::salvage(text);
+    pub fn parse(text: &[u8]) -> Result<Self, CaBundleError> {
+        let (bundle, flaws) = Self::parse_lossy(text);
         flaws.into_iter().next().map_or(Ok(bundle), Err)
     }
 
@@ -106,26 +106,26 @@ impl Bundle {
     ///
     /// The API server trusts the readable part of a damaged bundle; so what is merged from here loses nothing that it
     /// trusts.
-    pub fn salvage(text: &[u8]) -> (Self, Vec<BundleError>) {
+    pub fn parse_lossy(text: &[u8]) -> (Self, Vec<CaBundleError>) {
         let (mut bundle, mut flaws) = (Self::default(), Vec::new());
         if text.len() > pem::LONGEST {
-            return (bundle, vec![BundleError::TooLong]);
+            return (bundle, vec![CaBundleError::TooLong]);
         }
         for (at, section) in pem::sections(text).enumerate() {
-            match certificate(section).map(Anchor::new) {
+            match certificate(section).map(TrustAnchor::new) {
                 Some(Ok(anchor)) => bundle.add(anchor),
-                Some(Err(why)) => flaws.push(BundleError::Certificate { section: at + 1, why }),
-                None => flaws.push(BundleError::Section { section: at + 1 }),
+                Some(Err(why)) => flaws.push(CaBundleError::Certificate { section: at + 1, why }),
+                None => flaws.push(CaBundleError::Section { section: at + 1 }),
             }
         }
         if bundle.is_empty() && flaws.is_empty() && !text.trim_ascii().is_empty() {
-            flaws.push(BundleError::NotPem);
+            flaws.push(CaBundleError::NotPem);
         }
         (bundle, flaws)
     }
 
     /// Adds a certificate at the end, unless it is there.
-    pub fn add(&mut self, anchor: Anchor) {
+    pub fn add(&mut self, anchor: TrustAnchor) {
         if !self.contains(&anchor) {
             self.0.push(anchor);
         }
@@ -137,7 +137,7 @@ impl Bundle {
     }
 
     /// Those that a condition holds for.
-    pub fn filtered(&self, keep: impl Fn(&Anchor) -> bool) -> Self {
+    pub fn filtered(&self, keep: impl Fn(&TrustAnchor) -> bool) -> Self {
         Self(self.iter().filter(|anchor| keep(anchor)).cloned().collect())
     }
 
@@ -147,7 +147,7 @@ impl Bundle {
     }
 
     /// Whether a certificate is among them.
-    pub fn contains(&self, anchor: &Anchor) -> bool {
+    pub fn contains(&self, anchor: &TrustAnchor) -> bool {
         self.0.contains(anchor)
     }
 
@@ -157,24 +157,24 @@ impl Bundle {
     }
 
     /// The certificate that signed another one. Dates are not looked at.
-    pub fn signer_of(&self, certificate: &CertificateDer<'_>) -> Option<&Anchor> {
+    pub fn signer_of(&self, certificate: &CertificateDer<'_>) -> Option<&TrustAnchor> {
         self.iter().find(|anchor| anchor.signed(certificate))
     }
 
     /// Whether a client with this bundle takes a certificate, dates aside: one of these signed it, or it is among them.
-    pub fn vouches_for(&self, certificate: &CertificateDer<'_>) -> bool {
-        self.iter().any(|anchor| anchor.vouches_for(certificate))
+    pub fn verifies(&self, certificate: &CertificateDer<'_>) -> bool {
+        self.iter().any(|anchor| anchor.verifies(certificate))
     }
 
-    /// Whether a client with this bundle takes a server's certificate now: one of these vouches for it, and both are
+    /// Whether a client with this bundle takes a serving certificate now: one of these verifies it, and both are
     /// valid.
     pub fn trusts(&self, certificate: &CertificateDer<'_>, now: SystemTime) -> bool {
         Validity::of(certificate).is_ok_and(|validity| validity.contains(now))
-            && self.iter().any(|anchor| anchor.validity.contains(now) && anchor.vouches_for(certificate))
+            && self.iter().any(|anchor| anchor.validity.contains(now) && anchor.verifies(certificate))
     }
 
     /// The certificates, in their order.
-    pub fn iter(&self) -> std::slice::Iter<'_, Anchor> {
+    pub fn iter(&self) -> std::slice::Iter<'_, TrustAnchor> {
         self.0.iter()
     }
 
@@ -190,27 +190,27 @@ impl Bundle {
 
     /// The certificates as PEM: what goes into `caBundle`.
     pub fn to_pem(&self) -> String {
-        self.iter().map(Anchor::to_pem).collect()
+        self.iter().map(TrustAnchor::to_pem).collect()
     }
 }
 
-impl From<Anchor> for Bundle {
-    fn from(anchor: Anchor) -> Self {
+impl From<TrustAnchor> for CaBundle {
+    fn from(anchor: TrustAnchor) -> Self {
         Self(vec![anchor])
     }
 }
 
-impl FromIterator<Anchor> for Bundle {
-    fn from_iter<I: IntoIterator<Item = Anchor>>(anchors: I) -> Self {
+impl FromIterator<TrustAnchor> for CaBundle {
+    fn from_iter<I: IntoIterator<Item = TrustAnchor>>(anchors: I) -> Self {
         let mut bundle = Self::default();
         anchors.into_iter().for_each(|anchor| bundle.add(anchor));
         bundle
     }
 }
 
-impl<'a> IntoIterator for &'a Bundle {
-    type Item = &'a Anchor;
-    type IntoIter = std::slice::Iter<'a, Anchor>;
+impl<'a> IntoIterator for &'a CaBundle {
+    type Item = &'a TrustAnchor;
+    type IntoIter = std::slice::Iter<'a, TrustAnchor>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.iter()
@@ -220,7 +220,7 @@ impl<'a> IntoIterator for &'a Bundle {
 /// Why a text, or a part of it, is no bundle. Sections count from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum BundleError {
+pub enum CaBundleError {
     /// The text is larger than an object of a cluster can be.
     #[error("the bundle is larger than 1 MiB")]
     TooLong,

@@ -13,15 +13,15 @@ use crate::validity::Lifetimes;
 
 /// What the certificates are to be.
 #[derive(Debug, Clone)]
-pub struct Wanted {
-    /// The server's Secret, as `namespace/name`: for messages.
-    pub leaf_secret: String,
-    /// The authority's Secret, as `namespace/name`: for messages.
-    pub authority_secret: String,
+pub struct CertificateSpec {
+    /// The serving Secret, as `namespace/name`: for messages.
+    pub serving_secret: String,
+    /// The CA's Secret, as `namespace/name`: for messages.
+    pub ca_secret: String,
     /// The names that the server is called by.
     pub names: ServerNames,
-    /// The name that new authorities get.
-    pub authority_name: CommonName,
+    /// The name that new CAs get.
+    pub ca_name: CommonName,
     /// How long new certificates live.
     pub lifetimes: Lifetimes,
     /// How long a state of affairs has to stand before anything that rests on it is done: the time within which every
@@ -29,47 +29,47 @@ pub struct Wanted {
     pub settle: Duration,
 }
 
-impl Wanted {
+impl CertificateSpec {
     /// How long a state of affairs has to stand, unless set.
     pub const SETTLE: Duration = Duration::from_secs(5);
 }
 
-/// What was read of the cluster, in this order: the authority's Secret, the replicas, the consumers, the server's Secret,
-/// and the authority's Secret again. If its resourceVersion has changed in between, it is all read anew.
+/// What was read of the cluster, in this order: the CA's Secret, the replicas, the injection targets, the serving Secret,
+/// and the CA's Secret again. If its resourceVersion has changed in between, it is all read anew.
 ///
-/// The order matters: so everything was seen within one phase, and a writer that is late finds that the object it wants
-/// to write has changed. The authority's Secret is not read from a cache.
+/// The order matters: so everything was seen within one phase, and a leader that is late finds that the object it wants
+/// to write has changed. The CA's Secret is not read from a cache.
 ///
 /// A read that failed makes no view: there is nothing to decide on.
 #[derive(Debug, Clone)]
-pub struct View<'a> {
+pub struct ObservedState<'a> {
     /// What the certificates are to be.
-    pub wanted: &'a Wanted,
-    /// The authority's Secret.
-    pub authority: Option<AuthoritySecret>,
-    /// The server's Secret.
-    pub leaf: Option<SecretData>,
+    pub spec: &'a CertificateSpec,
+    /// The CA's Secret.
+    pub ca_secret: Option<CaSecret>,
+    /// The serving Secret.
+    pub serving_secret: Option<SecretData>,
     /// All that carry a bundle: each entry of each webhook configuration, each conversion stanza.
-    pub consumers: Vec<Consumer>,
+    pub targets: Vec<InjectionTarget>,
     /// All pods that requests may reach, now or soon: those that are ready, that start, and that drain.
     pub replicas: Vec<Replica>,
     /// What the API server's clock said (the `Date` of its last answer). It is the API server that checks dates.
     pub api_server_time: Option<SystemTime>,
     /// The mark of the last [`Wait::Settling`](super::Wait::Settling) that this very process has waited for.
-    pub settled: Option<Mark>,
+    pub settled: Option<StateHash>,
 }
 
-impl<'a> View<'a> {
+impl<'a> ObservedState<'a> {
     /// Of a cluster in which there is nothing yet.
-    pub fn empty(wanted: &'a Wanted) -> Self {
-        let (consumers, replicas) = (Vec::new(), Vec::new());
-        Self { wanted, authority: None, leaf: None, consumers, replicas, api_server_time: None, settled: None }
+    pub fn empty(spec: &'a CertificateSpec) -> Self {
+        let (targets, replicas) = (Vec::new(), Vec::new());
+        Self { spec, ca_secret: None, serving_secret: None, targets, replicas, api_server_time: None, settled: None }
     }
 }
 
-/// The authority's Secret.
+/// The CA's Secret.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct AuthoritySecret {
+pub struct CaSecret {
     /// Its data.
     pub data: SecretData,
     /// Its annotations: those that aren't ours are passed over.
@@ -78,9 +78,9 @@ pub struct AuthoritySecret {
 
 /// Something that carries a bundle and calls the replicas with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Consumer {
+pub struct InjectionTarget {
     /// Which one.
-    pub id: ConsumerId,
+    pub id: InjectionTargetId,
     /// What changes whenever the bundle is written, be it with what it held before: the object's uid with its
     /// generation, or its resourceVersion.
     pub revision: String,
@@ -88,16 +88,16 @@ pub struct Consumer {
     pub bundle: Vec<u8>,
 }
 
-/// Which consumer.
+/// Which injection target.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ConsumerId {
+pub struct InjectionTargetId {
     /// The object, as kind and name.
     pub object: String,
     /// The entry in it.
     pub entry: String,
 }
 
-impl fmt::Display for ConsumerId {
+impl fmt::Display for InjectionTargetId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ({})", self.object, self.entry)
     }
@@ -116,16 +116,16 @@ pub struct Replica {
 
 /// Stands for a state of affairs, so that it can be told whether it has stayed the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Mark(Fingerprint);
+pub struct StateHash(Fingerprint);
 
-impl Mark {
-    /// Of what every consumer carries.
-    pub(super) fn of_consumers(consumers: &[Consumer]) -> Self {
-        let parts = |consumer: &Consumer| {
-            let ConsumerId { object, entry } = consumer.id.clone();
-            [object.into_bytes(), entry.into_bytes(), consumer.revision.clone().into_bytes(), consumer.bundle.clone()]
+impl StateHash {
+    /// Of what every injection target carries.
+    pub(super) fn of_targets(targets: &[InjectionTarget]) -> Self {
+        let parts = |target: &InjectionTarget| {
+            let InjectionTargetId { object, entry } = target.id.clone();
+            [object.into_bytes(), entry.into_bytes(), target.revision.clone().into_bytes(), target.bundle.clone()]
         };
-        Self::of("consumers", consumers.iter().map(parts).collect())
+        Self::of("consumers", targets.iter().map(parts).collect())
     }
 
     /// Of what every replica shows that answers.
@@ -152,26 +152,24 @@ impl Mark {
 mod tests {
     use super::*;
 
-    fn consumer(entry: &str, revision: &str, bundle: &str) -> Consumer {
-        let id = ConsumerId { object: "crd".to_owned(), entry: entry.to_owned() };
-        Consumer { id, revision: revision.to_owned(), bundle: bundle.into() }
+    fn target(entry: &str, revision: &str, bundle: &str) -> InjectionTarget {
+        let id = InjectionTargetId { object: "crd".to_owned(), entry: entry.to_owned() };
+        InjectionTarget { id, revision: revision.to_owned(), bundle: bundle.into() }
     }
 
     #[test]
     fn a_mark_does_not_depend_on_the_order_of_reading() {
-        let (one, other) = (consumer("a", "1", "x"), consumer("b", "1", "x"));
-        let mark = Mark::of_consumers(&[one.clone(), other.clone()]);
-        assert_eq!(Mark::of_consumers(&[other, one]), mark);
+        let (one, other) = (target("a", "1", "x"), target("b", "1", "x"));
+        let hash = StateHash::of_targets(&[one.clone(), other.clone()]);
+        assert_eq!(StateHash::of_targets(&[other, one]), hash);
     }
 
     #[test]
     fn a_mark_changes_with_every_part_of_what_it_stands_for() {
-        let mark = |consumer| Mark::of_consumers(&[consumer]);
-        let first = mark(consumer("a", "1", "x"));
-        for other in
-            [consumer("b", "1", "x"), consumer("a", "2", "x"), consumer("a", "1", "y"), consumer("a1", "", "x")]
-        {
-            assert_ne!(mark(other), first);
+        let hash = |target| StateHash::of_targets(&[target]);
+        let first = hash(target("a", "1", "x"));
+        for other in [target("b", "1", "x"), target("a", "2", "x"), target("a", "1", "y"), target("a1", "", "x")] {
+            assert_ne!(hash(other), first);
         }
     }
 }

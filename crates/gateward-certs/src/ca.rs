@@ -1,4 +1,4 @@
-//! A certificate authority of one's own, and what it issues.
+//! A CA of one's own, and what it issues.
 
 use std::fmt;
 
@@ -9,89 +9,89 @@ use rcgen::{
 use rustls_pki_types::{CertificateDer, PrivatePkcs8KeyDer};
 use x509_parser::prelude::{FromDer as _, X509Certificate};
 
-use crate::bundle::Anchor;
+use crate::ca_bundle::TrustAnchor;
 use crate::keys::{KeyError, KeySource, PrivateKey};
 use crate::names::{CommonName, NameError, ServerNames};
 use crate::validity::{Validity, ValidityError};
 
-/// A certificate authority with its private key.
+/// A CA with its private key.
 ///
-/// One that is made here signs itself, and may sign server certificates and nothing below them (path length 0).
-pub struct Authority {
-    anchor: Anchor,
+/// One that is made here signs itself, and may sign serving certificates and nothing below them (path length 0).
+pub struct Ca {
+    anchor: TrustAnchor,
     key: PrivateKey,
     issuer: Issuer<'static, KeyPair>,
 }
 
-impl Authority {
-    /// Makes a new authority with a key of its own.
+impl Ca {
+    /// Makes a new CA with a key of its own.
     pub fn new(name: &CommonName, validity: Validity, keys: &dyn KeySource) -> Result<Self, IssueError> {
         let key = PrivateKey::from(keys.private_key()?);
         let pair = key.key_pair()?;
-        let params = authority_params(name, validity)?;
+        let params = ca_params(name, validity)?;
         let certificate = params.self_signed(&pair).map_err(|_| IssueError::Signing)?;
-        let anchor = Anchor::new(certificate.into()).map_err(|_| IssueError::Signing)?;
+        let anchor = TrustAnchor::new(certificate.into()).map_err(|_| IssueError::Signing)?;
         Ok(Self { anchor, key, issuer: Issuer::new(params, pair) })
     }
 
-    /// Takes an authority that was made before, here or elsewhere.
+    /// Takes a CA that was made before, here or elsewhere.
     ///
     /// It is tried out: what it signs has to verify against its own certificate.
-    pub fn from_parts(certificate: CertificateDer<'static>, key: PrivateKey) -> Result<Self, AuthorityError> {
-        let anchor = Anchor::new(certificate)?;
+    pub fn from_parts(certificate: CertificateDer<'static>, key: PrivateKey) -> Result<Self, CaError> {
+        let anchor = TrustAnchor::new(certificate)?;
         if !anchor.may_sign() {
-            return Err(AuthorityError::NotAnAuthority);
+            return Err(CaError::NotACa);
         }
         if !key.belongs_to(anchor.certificate())? {
-            return Err(AuthorityError::WrongKey);
+            return Err(CaError::WrongKey);
         }
         if !subject_can_be_written(anchor.certificate()) {
-            return Err(AuthorityError::CannotSign);
+            return Err(CaError::CannotSign);
         }
         let issuer = Issuer::from_ca_cert_der(anchor.certificate(), key.key_pair()?);
-        let authority = Self { issuer: issuer.map_err(|_| AuthorityError::CannotSign)?, anchor, key };
-        if authority.signs() { Ok(authority) } else { Err(AuthorityError::CannotSign) }
+        let ca = Self { issuer: issuer.map_err(|_| CaError::CannotSign)?, anchor, key };
+        if ca.signs() { Ok(ca) } else { Err(CaError::CannotSign) }
     }
 
     /// Issues a certificate for a server, with a key of its own.
     ///
-    /// `validity` has to lie within the authority's own: some verifiers don't look at the dates of the authority.
+    /// `validity` has to lie within the CA's own: some verifiers don't look at the dates of the CA.
     pub fn issue(
         &self,
         names: &ServerNames,
         validity: Validity,
         keys: &dyn KeySource,
-    ) -> Result<ServerCertificate, IssueError> {
+    ) -> Result<IssuedCertificate, IssueError> {
         if !self.validity().covers(&validity) {
-            return Err(IssueError::BeyondAuthority);
+            return Err(IssueError::OutsideCaValidity);
         }
         let key = PrivateKey::from(keys.private_key()?).key_pair()?;
         let certificate =
             server_params(names, validity)?.signed_by(&key, &self.issuer).map_err(|_| IssueError::Signing)?;
-        Ok(ServerCertificate { certificate, key, validity })
+        Ok(IssuedCertificate { certificate, key, validity })
     }
 
     /// What clients are to trust.
-    pub fn anchor(&self) -> &Anchor {
+    pub fn trust_anchor(&self) -> &TrustAnchor {
         &self.anchor
     }
 
-    /// The authority's certificate: what clients are to trust.
+    /// The CA's certificate: what clients are to trust.
     pub fn certificate(&self) -> &CertificateDer<'static> {
         self.anchor.certificate()
     }
 
-    /// The authority's certificate as PEM: what goes into `caBundle`.
+    /// The CA's certificate as PEM: what goes into `caBundle`.
     pub fn certificate_pem(&self) -> String {
         self.anchor.to_pem()
     }
 
-    /// The authority's private key as PEM, in the encoding that it came in. Whoever reads it can pose as any server.
+    /// The CA's private key as PEM, in the encoding that it came in. Whoever reads it can pose as any server.
     pub fn private_key_pem(&self) -> String {
         self.key.to_pem()
     }
 
-    /// From when to when the authority is valid.
+    /// From when to when the CA is valid.
     pub fn validity(&self) -> Validity {
         self.anchor.validity()
     }
@@ -105,14 +105,14 @@ impl Authority {
     }
 }
 
-/// A server's certificate and private key.
-pub struct ServerCertificate {
+/// A serving certificate and private key.
+pub struct IssuedCertificate {
     certificate: Certificate,
     key: KeyPair,
     validity: Validity,
 }
 
-impl ServerCertificate {
+impl IssuedCertificate {
     /// The certificate.
     pub fn certificate(&self) -> &CertificateDer<'static> {
         self.certificate.der()
@@ -139,22 +139,22 @@ impl ServerCertificate {
     }
 }
 
-impl fmt::Debug for Authority {
+impl fmt::Debug for Ca {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Authority").field("validity", &self.validity()).finish_non_exhaustive()
     }
 }
 
-impl fmt::Debug for ServerCertificate {
+impl fmt::Debug for IssuedCertificate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ServerCertificate").field("validity", &self.validity).finish_non_exhaustive()
     }
 }
 
-/// Why a certificate and a key are no authority.
+/// Why a certificate and a key are no CA.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum AuthorityError {
+pub enum CaError {
     /// The certificate can't be read.
     #[error(transparent)]
     Certificate(#[from] ValidityError),
@@ -163,11 +163,11 @@ pub enum AuthorityError {
     Key(#[from] KeyError),
     /// The certificate may not sign others.
     #[error("the certificate is not an authority's: it may not sign certificates")]
-    NotAnAuthority,
+    NotACa,
     /// The key is another certificate's.
     #[error("the private key does not belong to the certificate")]
     WrongKey,
-    /// What the authority signs doesn't verify.
+    /// What the CA signs doesn't verify.
     #[error("what the authority signs does not verify: its kind of key or its subject is not supported")]
     CannotSign,
 }
@@ -185,9 +185,9 @@ pub enum IssueError {
     /// The dates cannot stand in a certificate.
     #[error(transparent)]
     Validity(#[from] ValidityError),
-    /// The certificate would be valid when its authority is not.
+    /// The certificate would be valid when its CA is not.
     #[error("the certificate would be valid at times when its authority is not")]
-    BeyondAuthority,
+    OutsideCaValidity,
     /// The signature failed.
     #[error("the certificate could not be signed")]
     Signing,
@@ -203,7 +203,7 @@ fn subject_can_be_written(certificate: &CertificateDer<'_>) -> bool {
     })
 }
 
-fn authority_params(name: &CommonName, validity: Validity) -> Result<CertificateParams, IssueError> {
+fn ca_params(name: &CommonName, validity: Validity) -> Result<CertificateParams, IssueError> {
     let mut params = params(validity)?;
     params.distinguished_name.push(DnType::CommonName, name.as_str());
     params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
