@@ -57,7 +57,7 @@ impl Connection {
         let clock = Arc::new(Clock::default());
         let heard = Arc::clone(&clock);
         let listen = MapResponseLayer::new(move |response: http::Response<_>| {
-            heard.hear(response.headers(), Instant::now());
+            heard.injection_watch(response.headers(), Instant::now());
             response
         });
         let builder = ClientBuilder::try_from(config).map_err(|why| ConnectionError::Client(Box::new(why)))?;
@@ -95,7 +95,7 @@ impl Connection {
 struct Clock(Mutex<Option<(SystemTime, Instant)>>);
 
 impl Clock {
-    fn hear(&self, headers: &HeaderMap, at: Instant) {
+    fn injection_watch(&self, headers: &HeaderMap, at: Instant) {
         if let Some(date) = headers.get(DATE).and_then(|date| date.to_str().ok()).and_then(read_date) {
             *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((date, at));
         }
@@ -154,7 +154,7 @@ mod tests {
     fn the_api_servers_time_goes_on_between_two_answers() {
         let (clock, start) = (Clock::default(), Instant::now());
         assert_eq!(clock.now(start), None);
-        clock.hear(&dated("Fri, 15 Jan 2027 08:00:00 GMT"), start);
+        clock.injection_watch(&dated("Fri, 15 Jan 2027 08:00:00 GMT"), start);
         let then = SystemTime::UNIX_EPOCH + Duration::from_hours(500_000);
         assert_eq!(clock.now(start + Duration::from_secs(3)), Some(then + Duration::from_secs(3)));
     }
@@ -162,10 +162,10 @@ mod tests {
     #[test]
     fn an_answer_without_a_readable_date_changes_nothing() {
         let (clock, start) = (Clock::default(), Instant::now());
-        clock.hear(&dated("Fri, 15 Jan 2027 08:00:00 GMT"), start);
+        clock.injection_watch(&dated("Fri, 15 Jan 2027 08:00:00 GMT"), start);
         let before = clock.now(start);
-        clock.hear(&dated("yesterday"), start);
-        clock.hear(&HeaderMap::new(), start);
+        clock.injection_watch(&dated("yesterday"), start);
+        clock.injection_watch(&HeaderMap::new(), start);
         assert_eq!(clock.now(start), before);
     }
 }

@@ -1,4 +1,4 @@
-//! Places at which a test can have a replica lost: before and after each write of the writer.
+//! Places at which a test can have a replica lost: before and after each write of the leader.
 //!
 //! They are there with the feature `fail-points` alone, which no release has. `GATEWARD_FAIL_POINT` then names a file that
 //! all replicas see, and the file one of the places: `before:switch`. The process that gets there first removes the file
@@ -8,16 +8,16 @@
 //!
 //! | name | the write |
 //! |---|---|
-//! | `create-authority` | the first authority |
-//! | `adopt` | the authority found in the old place |
-//! | `begin` | a new authority beside the old one |
+//! | `create-ca` | the first CA |
+//! | `adopt` | the CA found in the old place |
+//! | `begin` | a new CA beside the old one |
 //! | `publish-bundles` | bundles that gain something |
-//! | `switch` | the phase in which the server's certificate changes |
-//! | `issue-leaf` | a server's certificate |
-//! | `drop-old-key` | the server's Secret without the authority's key |
-//! | `retire` | the phase in which the old authority goes |
+//! | `switch` | the phase in which the serving certificate changes |
+//! | `issue-serving` | a serving certificate |
+//! | `drop-old-key` | the serving Secret without the CA's key |
+//! | `retire` | the phase in which the old CA goes |
 //! | `trim-bundles` | bundles that lose something |
-//! | `finish` | the end of the exchange |
+//! | `finish` | the end of the rotation |
 //! | `drop-request` | a request that was met |
 
 #[cfg(feature = "fail-points")]
@@ -36,11 +36,8 @@ pub(crate) enum Side {
     After,
 }
 
-/// The name of a write; `consumers` is what was carried before it.
-pub(crate) fn name<'a>(
-    write: &Write,
-    consumers: impl Fn(&CaBundleWrite) -> Option<&'a InjectionTarget>,
-) -> &'static str {
+/// The name of a write; `targets` is what was carried before it.
+pub(crate) fn name<'a>(write: &Write, targets: impl Fn(&CaBundleWrite) -> Option<&'a InjectionTarget>) -> &'static str {
     match write {
         Write::CaSecret(CaSecretWrite::Create) => "create-authority",
         Write::CaSecret(CaSecretWrite::Adopt) => "adopt",
@@ -55,7 +52,7 @@ pub(crate) fn name<'a>(
             let loses = |write: &CaBundleWrite, before: &InjectionTarget| {
                 !write.bundle.contains_all(&CaBundle::parse_lossy(&before.bundle).0)
             };
-            let trims = writes.iter().any(|write| consumers(write).is_some_and(|before| loses(write, before)));
+            let trims = writes.iter().any(|write| targets(write).is_some_and(|before| loses(write, before)));
             if trims { "trim-bundles" } else { "publish-bundles" }
         }
     }
@@ -65,7 +62,7 @@ pub(crate) fn name<'a>(
 #[cfg(feature = "fail-points")]
 pub(crate) async fn reach(side: Side, write: &str) {
     let Some(file) = std::env::var_os("GATEWARD_FAIL_POINT") else { return };
-    let Some(loss) = std::fs::read_to_string(&file).ok().and_then(|wanted| loss(&wanted, side, write)) else { return };
+    let Some(loss) = std::fs::read_to_string(&file).ok().and_then(|spec| loss(&spec, side, write)) else { return };
     // Of several that read it, one removes it.
     if std::fs::remove_file(&file).is_err() {
         return;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use kube::Error;
 
 /// The reason in one line: the API server's own words, or all that is known of the way there.
-pub(crate) fn told(error: &Error) -> String {
+pub(crate) fn reason(error: &Error) -> String {
     match error {
         Error::Api(status) if status.message.is_empty() => format!("the API server answers {}", status.code),
         Error::Api(status) => status.message.trim_end().to_owned(),
@@ -37,31 +37,31 @@ pub(crate) fn status(error: &Error) -> Option<u16> {
 }
 
 /// Why a request failed, or that it was not answered in time.
-pub(crate) async fn within<T>(
-    patience: Duration,
+pub(crate) async fn with_timeout<T>(
+    timeout: Duration,
     request: impl Future<Output = Result<T, Error>>,
-) -> Result<T, Unanswered> {
-    match tokio::time::timeout(patience, request).await {
-        Ok(answered) => answered.map_err(Unanswered::Failed),
-        Err(_) => Err(Unanswered::Late(patience)),
+) -> Result<T, RequestFailure> {
+    match tokio::time::timeout(timeout, request).await {
+        Ok(answered) => answered.map_err(RequestFailure::Failed),
+        Err(_) => Err(RequestFailure::TimedOut(timeout)),
     }
 }
 
 /// A request that brought nothing.
 #[derive(Debug)]
-pub(crate) enum Unanswered {
+pub(crate) enum RequestFailure {
     /// The API server refused it, or wasn't reached.
     Failed(Error),
     /// There was no answer in time.
-    Late(Duration),
+    TimedOut(Duration),
 }
 
-impl Unanswered {
+impl RequestFailure {
     /// The reason in one line.
-    pub(crate) fn told(&self) -> String {
+    pub(crate) fn reason(&self) -> String {
         match self {
-            Self::Failed(error) => told(error),
-            Self::Late(patience) => format!("the API server gave no answer within {} s", patience.as_secs()),
+            Self::Failed(error) => reason(error),
+            Self::TimedOut(timeout) => format!("the API server gave no answer within {} s", timeout.as_secs()),
         }
     }
 
@@ -69,7 +69,7 @@ impl Unanswered {
     pub(crate) fn status(&self) -> Option<u16> {
         match self {
             Self::Failed(error) => status(error),
-            Self::Late(_) => None,
+            Self::TimedOut(_) => None,
         }
     }
 }
@@ -84,13 +84,13 @@ mod tests {
     fn the_api_servers_own_words_are_told() {
         let status = Status::failure("otters.zoo.org is forbidden: no rule allows it", "Forbidden").with_code(403);
         let error = Error::Api(status.boxed());
-        assert_eq!(told(&error), "otters.zoo.org is forbidden: no rule allows it");
-        assert_eq!(Unanswered::Failed(error).status(), Some(403));
+        assert_eq!(reason(&error), "otters.zoo.org is forbidden: no rule allows it");
+        assert_eq!(RequestFailure::Failed(error).status(), Some(403));
     }
 
     #[test]
     fn a_cause_is_told_down_to_its_root() {
         let root = std::io::Error::new(std::io::ErrorKind::ConnectionRefused, "connection refused");
-        assert_eq!(told(&Error::ReadEvents(root)), "connection refused");
+        assert_eq!(reason(&Error::ReadEvents(root)), "connection refused");
     }
 }

@@ -1,34 +1,37 @@
-//! What a webhook server does in a cluster: its Secrets, its bundles, its lease, and what it reads.
+//! A webhook server in a cluster: its certificates, the `caBundle`s that API servers verify it with, leader election,
+//! its CRDs, and what validators look up.
 
-mod changes;
+mod cert_controller;
+mod config;
 mod connection;
-mod consumers;
 pub mod crds;
 mod fail_point;
 mod failure;
-mod fights;
+mod injected;
+mod injection;
 pub mod inspect;
-mod keeper;
 mod lease;
-mod news;
-mod patience;
 pub mod permissions;
 mod reader;
 mod replicas;
-mod report;
+mod request;
 mod review;
 mod secrets;
-mod setup;
-mod trust;
+mod send_if_changed;
+mod status;
 pub mod uninstall;
+mod watch;
+mod write_rate_limiter;
 
-pub use changes::send_change;
+pub use cert_controller::{CertController, CertControllerError};
+pub use config::{
+    CertificateConfig, ControllerConfig, InjectionRules, LeaseConfig, LeaseTimes, ReplicaConfig, SecretNames,
+    ServiceName,
+};
 pub use connection::{Connection, ConnectionError};
-pub use consumers::{Called, Rival};
-pub use keeper::{Keeper, KeeperError};
-pub use lease::LeaseTimes;
+pub use injected::InjectedCaBundles;
+pub use injection::{ConflictingWebhook, NotOurs, TargetState, TargetStatus, WebhookEndpoint};
 pub use reader::ApiReader;
-pub use report::{ConsumerReport, ConsumerState, NotOurs, ProgressReport, Report, Writer};
 pub use review::{Access, AccessReview};
-pub use setup::{Certificates, ConsumerRules, LeaseSetup, ReplicaRules, Secrets, ServiceName, Setup};
-pub use trust::Trust;
+pub use send_if_changed::send_if_changed;
+pub use status::{ControllerStatus, Leader, LeaderProgress};

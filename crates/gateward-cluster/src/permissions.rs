@@ -9,11 +9,11 @@ use serde::Serialize;
 /// The names that the rules are made of. They are only copied, so they may be expressions of a template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Names {
-    /// The Secret of the server's certificate.
+    /// The Secret of the serving certificate.
     pub secret: String,
-    /// The Secret of the authority.
-    pub authority_secret: String,
-    /// The Lease of the writer.
+    /// The Secret of the CA.
+    pub ca_secret: String,
+    /// The Lease of the leader.
     pub lease: String,
     /// The `ValidatingWebhookConfiguration` that is ours to write.
     pub validating_configuration: String,
@@ -70,7 +70,7 @@ pub fn permissions(names: &Names) -> Permissions {
 }
 
 fn in_the_namespace(names: &Names) -> Vec<Permission> {
-    let secrets = [names.secret.as_str(), &names.authority_secret];
+    let secrets = [names.secret.as_str(), &names.ca_secret];
     vec![
         allow(&["create"], "", "secrets").because("makes the Secrets of server and authority where there are none"),
         allow(&["get", "list", "watch", "update"], "", "secrets")
@@ -164,7 +164,7 @@ mod tests {
     fn zoo() -> Permissions {
         permissions(&Names {
             secret: "leaf".into(),
-            authority_secret: "leaf-ca".into(),
+            ca_secret: "leaf-ca".into(),
             lease: "writer".into(),
             validating_configuration: "zoo-validating".into(),
             mutating_configuration: "zoo-mutating".into(),

@@ -16,12 +16,12 @@ use rustls::{ClientConfig, DigitallySignedStruct, SignatureScheme};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
+use crate::config::ControllerConfig;
 use crate::connection::Connection;
-use crate::patience::{RequestError, read};
-use crate::setup::Setup;
+use crate::request::{RequestError, with_read_timeout};
 
 /// How long a replica may take to show its certificate.
-const ANSWER: Duration = Duration::from_secs(2);
+const TIMEOUT: Duration = Duration::from_secs(2);
 /// For how long after its end was due a Pod that is still there may get requests. After that its node is lost, and
 /// nobody will ever hear from it.
 const GRACE: Duration = Duration::from_secs(30);
@@ -46,14 +46,14 @@ struct Reachable {
 }
 
 impl Replicas {
-    pub(crate) fn new(connection: &Connection, setup: &Setup) -> Result<Self, rustls::Error> {
-        let selector: Vec<_> = setup.replicas.labels.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        let names = setup.certificates.names.iter();
+    pub(crate) fn new(connection: &Connection, config: &ControllerConfig) -> Result<Self, rustls::Error> {
+        let selector: Vec<_> = config.replicas.labels.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let names = config.certificates.names.iter();
         let unnamed = || ServerName::IpAddress(IpAddr::from([127, 0, 0, 1]).into());
         Ok(Self {
-            pods: Api::namespaced(connection.client(), &setup.namespace),
+            pods: Api::namespaced(connection.client(), &config.namespace),
             selector: selector.join(","),
-            port: setup.replicas.port,
+            port: config.replicas.port,
             name: names.into_iter().next().cloned().unwrap_or_else(unnamed),
             connector: TlsConnector::from(Arc::new(client_config()?)),
         })
@@ -61,13 +61,13 @@ impl Replicas {
 
     /// All replicas, with what each shows at this moment. `now` is the API server's time.
     pub(crate) async fn read(&self, now: SystemTime) -> Result<Vec<Replica>, RequestError> {
-        let pods = read(self.pods.list(&ListParams::default().labels(&self.selector))).await?;
+        let pods = with_read_timeout(self.pods.list(&ListParams::default().labels(&self.selector))).await?;
         let reachable = pods.items.iter().filter_map(|pod| reachable(pod, now));
         Ok(join_all(reachable.map(|pod| self.dialled(pod))).await)
     }
 
     async fn dialled(&self, Reachable { name, address, gets_requests }: Reachable) -> Replica {
-        let answer = tokio::time::timeout(ANSWER, self.certificate(SocketAddr::new(address, self.port))).await;
+        let answer = tokio::time::timeout(TIMEOUT, self.certificate(SocketAddr::new(address, self.port))).await;
         Replica { name, gets_requests, served: answer.ok().and_then(Result::ok).flatten() }
     }
 

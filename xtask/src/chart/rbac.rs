@@ -41,7 +41,7 @@ fn names() -> anyhow::Result<Names> {
     let crd_name = |document: &Value| document["metadata"]["name"].as_str().map(str::to_owned);
     Ok(Names {
         secret: SECRET.into(),
-        authority_secret: AUTHORITY_SECRET.into(),
+        ca_secret: AUTHORITY_SECRET.into(),
         lease: LEASE.into(),
         validating_configuration: VALIDATING.into(),
         mutating_configuration: MUTATING.into(),

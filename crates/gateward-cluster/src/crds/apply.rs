@@ -11,13 +11,13 @@ use semver::Version;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::decision::{Decision, LeftAlone, Release, decide, first};
+use super::decision::{CrdDecision, LeftAlone, Release, decide, first};
 use super::{Definition, Strategy, api};
-use crate::failure::{Unanswered, within};
-use crate::secrets::authority;
+use crate::failure::{RequestFailure, with_timeout};
+use crate::secrets::ca;
 
 /// How long one answer may take: a CRD is large, and its schema is compiled.
-const ANSWER: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 /// How long a missing right may be one that was just given and has not reached the API server yet.
 const RIGHTS: Duration = Duration::from_secs(15);
 /// The pauses between two attempts grow up to this one.
@@ -38,14 +38,14 @@ pub struct CrdApply {
     /// The release.
     pub version: Version,
     /// The Secret of its CA, which may not be there yet. One that can't be read is none.
-    pub authority: AuthoritySecretName,
+    pub ca_secret: CaSecretName,
     /// How long all of it may take.
-    pub patience: Duration,
+    pub timeout: Duration,
 }
 
 /// Where the Secret of a CA is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AuthoritySecretName {
+pub struct CaSecretName {
     /// Its namespace.
     pub namespace: String,
     /// Its name.
@@ -54,16 +54,16 @@ pub struct AuthoritySecretName {
 
 /// What is told while CRDs are applied.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Told {
+pub enum ApplyEvent {
     /// A CRD is done.
-    Done(Outcome),
+    Done(CrdOutcome),
     /// Something failed and is tried again, with the reason.
     Waiting(String),
 }
 
 /// What became of a CRD.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Outcome {
+pub struct CrdOutcome {
     /// The CRD.
     pub name: String,
     /// What was done.
@@ -113,7 +113,7 @@ pub enum ApplyError {
 /// Why an attempt failed.
 enum Failed {
     /// At the API server.
-    Unanswered(Unanswered),
+    RequestFailure(RequestFailure),
     /// Its answer can't be used.
     Unreadable(serde_json::Error),
     /// The CRD is on its way out, and whatever is applied goes with it.
@@ -122,16 +122,16 @@ enum Failed {
 
 impl CrdApply {
     /// Applies all CRDs, then waits until the objects of each are served.
-    pub async fn apply(&self, crds: &[Value], tell: &mut (dyn FnMut(Told) + Send)) -> Result<(), ApplyError> {
+    pub async fn apply(&self, crds: &[Value], tell: &mut (dyn FnMut(ApplyEvent) + Send)) -> Result<(), ApplyError> {
         let started = Instant::now();
         let mut waited_for = Vec::new();
         for crd in crds {
             let name = name(crd)?;
             let done = self.persist(crd, started, tell).await;
             let (outcome, now) =
-                done.map_err(|failed| ApplyError::Refused { name: name.into(), why: failed.told() })?;
+                done.map_err(|failed| ApplyError::Refused { name: name.into(), why: failed.reason() })?;
             waited_for.extend(unestablished(&now).map(|_| name));
-            tell(Told::Done(outcome));
+            tell(ApplyEvent::Done(outcome));
         }
         for name in waited_for {
             self.wait_until_established(name, started).await?;
@@ -144,23 +144,23 @@ impl CrdApply {
         &self,
         crd: &Value,
         started: Instant,
-        tell: &mut (dyn FnMut(Told) + Send),
-    ) -> Result<(Outcome, Definition), Failed> {
+        tell: &mut (dyn FnMut(ApplyEvent) + Send),
+    ) -> Result<(CrdOutcome, Definition), Failed> {
         let mut pause = FIRST_PAUSE;
-        let mut last_told = String::new();
+        let mut last_reported = String::new();
         loop {
             let failed = match self.attempt(crd).await {
                 Ok(Some(done)) => return Ok(done),
                 Ok(None) => continue,
                 Err(failed) => failed,
             };
-            if started.elapsed() + pause > failed.passes_within(self.patience) {
+            if started.elapsed() + pause > failed.passes_within(self.timeout) {
                 return Err(failed);
             }
-            let why = failed.told();
-            if last_told != why {
-                tell(Told::Waiting(why.clone()));
-                last_told = why;
+            let why = failed.reason();
+            if last_reported != why {
+                tell(ApplyEvent::Waiting(why.clone()));
+                last_reported = why;
             }
             tokio::time::sleep(pause).await;
             pause = (pause * 2).min(LONGEST_PAUSE);
@@ -168,32 +168,32 @@ impl CrdApply {
     }
 
     /// Looks and applies; nothing comes back where it has to be looked again.
-    async fn attempt(&self, crd: &Value) -> Result<Option<(Outcome, Definition)>, Failed> {
+    async fn attempt(&self, crd: &Value) -> Result<Option<(CrdOutcome, Definition)>, Failed> {
         let name = name(crd).unwrap_or_default();
         let installed = answered(self.api().get_opt(name)).await?.map(Definition::try_from).transpose()?;
         if installed.as_ref().is_some_and(Definition::is_leaving) {
             return Err(Failed::Leaving);
         }
-        let authority = self.authority().await?;
+        let ca = self.ca().await?;
         let (version, annotation) = (&self.version, self.annotation.as_str());
-        let release = Release { version, annotation, authority: authority.as_ref() };
-        let outcome = |applied, notes| Outcome { name: name.to_owned(), applied, notes };
+        let release = Release { version, annotation, ca: ca.as_ref() };
+        let outcome = |applied, notes| CrdOutcome { name: name.to_owned(), applied, notes };
         let Some(installed) = installed else {
             let (document, notes) = first(crd, &release);
             let now = self.submit(name, document).await?;
             return Ok(Some((outcome(Applied::Created, notes), now)));
         };
         match decide(&installed, crd, &release) {
-            Decision::LeaveAlone(why) => {
+            CrdDecision::LeaveAlone(why) => {
                 let notes = unconverted(&installed, crd);
                 Ok(Some((outcome(Applied::LeftAlone(why), notes), installed)))
             }
-            Decision::Prepare(patch) => {
+            CrdDecision::Prepare(patch) => {
                 let parameters = PatchParams { field_manager: Some(self.manager.clone()), ..PatchParams::default() };
                 answered(self.api().patch(name, &parameters, &Patch::Merge(patch))).await?;
                 Ok(None)
             }
-            Decision::Apply(document, notes) => {
+            CrdDecision::Apply(document, notes) => {
                 let now = self.submit(name, document).await?;
                 let unchanged = now.resource_version() == installed.resource_version();
                 let applied = if unchanged { Applied::Unchanged } else { Applied::Changed };
@@ -203,12 +203,12 @@ impl CrdApply {
     }
 
     /// The Secret of the CA as it is now: the pods may have made it a moment ago.
-    async fn authority(&self) -> Result<Option<CaSecret>, Failed> {
-        let AuthoritySecretName { namespace, name } = &self.authority;
+    async fn ca(&self) -> Result<Option<CaSecret>, Failed> {
+        let CaSecretName { namespace, name } = &self.ca_secret;
         let secrets: Api<Secret> = Api::namespaced(self.client.clone(), namespace);
         match answered(secrets.get_opt(name)).await {
-            Ok(secret) => Ok(secret.as_ref().map(authority)),
-            Err(Failed::Unanswered(why)) if why.status() == Some(403) => Ok(None),
+            Ok(secret) => Ok(secret.as_ref().map(ca)),
+            Err(Failed::RequestFailure(why)) if why.status() == Some(403) => Ok(None),
             Err(failed) => Err(failed),
         }
     }
@@ -225,9 +225,9 @@ impl CrdApply {
             let why = match found {
                 Ok(None) => return Ok(()),
                 Ok(Some(why)) => why,
-                Err(failed) => failed.told(),
+                Err(failed) => failed.reason(),
             };
-            if started.elapsed() > self.patience {
+            if started.elapsed() > self.timeout {
                 return Err(ApplyError::NotEstablished { name: name.to_owned(), why });
             }
             tokio::time::sleep(LOOK).await;
@@ -275,29 +275,29 @@ fn unconverted(installed: &Definition, ours: &Value) -> Vec<String> {
 }
 
 async fn answered<T>(request: impl Future<Output = Result<T, Error>>) -> Result<T, Failed> {
-    within(ANSWER, request).await.map_err(Failed::Unanswered)
+    with_timeout(TIMEOUT, request).await.map_err(Failed::RequestFailure)
 }
 
 impl Failed {
-    fn told(&self) -> String {
+    fn reason(&self) -> String {
         match self {
-            Self::Unanswered(unanswered) => unanswered.told(),
+            Self::RequestFailure(unanswered) => unanswered.reason(),
             Self::Unreadable(error) => format!("the API server's answer can't be read: {error}"),
             Self::Leaving => "it is being deleted, with all its objects".to_owned(),
         }
     }
 
     /// For how long it makes sense to try again.
-    fn passes_within(&self, patience: Duration) -> Duration {
+    fn passes_within(&self, timeout: Duration) -> Duration {
         let unanswered = match self {
-            Self::Unanswered(unanswered) => unanswered,
-            Self::Leaving => return patience,
+            Self::RequestFailure(unanswered) => unanswered,
+            Self::Leaving => return timeout,
             Self::Unreadable(_) => return Duration::ZERO,
         };
         match unanswered.status() {
             // Not reached, overloaded, starting, or somebody else was first.
-            None | Some(408 | 409 | 429 | 500..) => patience,
-            Some(401 | 403) => patience.min(RIGHTS),
+            None | Some(408 | 409 | 429 | 500..) => timeout,
+            Some(401 | 403) => timeout.min(RIGHTS),
             Some(_) => Duration::ZERO,
         }
     }
@@ -309,7 +309,7 @@ impl From<serde_json::Error> for Failed {
     }
 }
 
-impl fmt::Display for Outcome {
+impl fmt::Display for CrdOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.name, self.applied)?;
         self.notes.iter().try_for_each(|note| write!(f, "; {note}"))

@@ -4,7 +4,7 @@ use kube::Client;
 use kube::api::{Api, ApiResource, DynamicObject};
 use serde_json::Value;
 
-use crate::setup::ServiceName;
+use crate::config::ServiceName;
 
 /// The API of CRDs. They are read as they are, so that nothing of one is lost that this program knows nothing of.
 pub(crate) fn api(client: Client) -> Api<DynamicObject> {

@@ -4,7 +4,7 @@ mod summary;
 
 use std::time::SystemTime;
 
-pub use summary::{Certificate, Consumer, Rotation, Summary};
+pub use summary::{CertificateSummary, RotationSummary, Summary, TargetSummary};
 
 use gateward_certs::ServerNames;
 use gateward_certs::rotation::{
@@ -16,14 +16,15 @@ use kube::Api;
 use kube::api::{Patch, PatchParams};
 use serde_json::json;
 
+use crate::cert_controller::observed_state;
+use crate::config::ControllerConfig;
 use crate::connection::Connection;
-use crate::consumers::{ConsumerStore, told};
-use crate::keeper::view;
-use crate::lease::{Glimpse, glimpse};
-use crate::patience::{RequestError, answered};
-use crate::report::{ConsumerReport, ConsumerState, Writer};
-use crate::secrets::{SecretStore, Which, authority, version};
-use crate::setup::Setup;
+use crate::injection::{TargetState, TargetStatus};
+use crate::injection::{TargetStore, target_statuses};
+use crate::lease::{LeaseStatus, lease_status};
+use crate::request::{RequestError, with_short_timeout};
+use crate::secrets::{ManagedSecret, SecretStore, ca, version};
+use crate::status::Leader;
 
 /// What was found.
 #[derive(Debug)]
@@ -31,22 +32,22 @@ pub struct Inspection {
     /// The certificates, and what happens next. Replicas were not asked, since Pods can't be reached from everywhere.
     pub status: RotationStatus,
     /// Which replica writes.
-    pub writer: Writer,
-    /// Since when the writer has been silent for too long, if it has.
+    pub leader: Leader,
+    /// Since when the leader has been silent for too long, if it has.
     pub silent_since: Option<SystemTime>,
     /// Each object that carries bundles, or is to.
-    pub consumers: Vec<ConsumerReport>,
+    pub targets: Vec<TargetStatus>,
 }
 
-/// What became of a request for another authority.
+/// What became of a request for another CA.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Asked {
+pub enum RotationRequestOutcome {
     /// It was written.
-    Now,
+    Requested,
     /// It stands there already.
-    Before,
-    /// An exchange is under way.
-    UnderWay,
+    AlreadyRequested,
+    /// A rotation is under way.
+    InProgress,
 }
 
 /// Why nothing was found, or asked for.
@@ -56,9 +57,9 @@ pub enum InspectError {
     /// The API server refused to tell, or was not reached.
     #[error("{0}")]
     Request(String),
-    /// There is nothing that could be exchanged.
+    /// There is nothing that could be rotated.
     #[error("there is no usable authority in Secret {secret}: {state}; the writer makes one by itself")]
-    NoAuthority {
+    NoCa {
         /// The Secret.
         secret: String,
         /// What is there.
@@ -79,24 +80,25 @@ impl From<RequestError> for InspectError {
 }
 
 /// Looks at everything once.
-pub async fn inspect(connection: &Connection, setup: &Setup) -> Result<Inspection, InspectError> {
-    let (secrets, consumers) = (SecretStore::new(connection, setup), ConsumerStore::new(connection, setup));
-    let authority = secrets.read(Which::Ca).await?;
-    let seen = consumers.read().await?;
-    let leaf = secrets.read(Which::Leaf).await?;
-    let Glimpse { holder, until } = glimpse(connection, setup).await?;
+pub async fn inspect(connection: &Connection, config: &ControllerConfig) -> Result<Inspection, InspectError> {
+    let (secrets, targets) = (SecretStore::new(connection, config), TargetStore::new(connection, config));
+    let ca = secrets.read(ManagedSecret::Ca).await?;
+    let seen = targets.read().await?;
+    let serving = secrets.read(ManagedSecret::Serving).await?;
+    let LeaseStatus { holder, until } = lease_status(connection, config).await?;
     let now = connection.now();
-    let mut wanted = setup.wanted();
+    let mut spec = config.spec();
     // The first is the one that the API server asks for; the others depend on the cluster's domain, which is not known here.
-    let required = wanted.names.iter().take(1).cloned().collect::<Vec<_>>();
-    wanted.names = ServerNames::new(required).unwrap_or(wanted.names);
-    let view = ObservedState { api_server_time: Some(now), ..view(&wanted, authority.as_ref(), leaf.as_ref(), &seen) };
-    let status = RotationStatus::of(&view, now);
+    let required = spec.names.iter().take(1).cloned().collect::<Vec<_>>();
+    spec.names = ServerNames::new(required).unwrap_or(spec.names);
+    let observed_state =
+        ObservedState { api_server_time: Some(now), ..observed_state(&spec, ca.as_ref(), serving.as_ref(), &seen) };
+    let status = RotationStatus::of(&observed_state, now);
     let shown = status.serving.certificate().map(|pair| pair.end_entity().clone());
     Ok(Inspection {
-        writer: holder.map_or(Writer::Nobody, Writer::Other),
+        leader: holder.map_or(Leader::Unknown, Leader::Other),
         silent_since: until.filter(|until| *until < now),
-        consumers: told(&seen, consumers.rules(), shown.as_ref()),
+        targets: target_statuses(&seen, targets.rules(), shown.as_ref()),
         status,
     })
 }
@@ -111,19 +113,19 @@ impl Inspection {
         if !matches!(self.status.serving, ServingCertificateState::Complete(_)) && self.status.phase.is_none() {
             attention.push(format!("the server's certificate is {}", self.status.serving));
         }
-        match (&self.writer, self.silent_since) {
-            (Writer::Nobody, _) => attention.push("no replica writes: nobody holds the lease".to_owned()),
-            (writer, Some(_)) => attention.push(format!("the writer {writer} is silent, and no other has taken over")),
+        match (&self.leader, self.silent_since) {
+            (Leader::Unknown, _) => attention.push("no replica writes: nobody holds the lease".to_owned()),
+            (leader, Some(_)) => attention.push(format!("the writer {leader} is silent, and no other has taken over")),
             _ => {}
         }
-        let carries = |it: &&ConsumerReport| it.entry.is_some() && !matches!(it.state, ConsumerState::NotOurs(_));
-        if self.consumers.iter().filter(carries).count() == 0 {
+        let carries = |it: &&TargetStatus| it.entry.is_some() && !matches!(it.state, TargetState::NotOurs(_));
+        if self.targets.iter().filter(carries).count() == 0 {
             attention.push("no webhook configuration and no CRD calls the Service".to_owned());
         }
         // Where there is no certificate, nobody refuses it.
         let shown = self.status.serving.certificate().is_some();
-        let refused = |state: &ConsumerState| *state != ConsumerState::Refuses || shown;
-        let at_fault = self.consumers.iter().filter(|it| it.state != ConsumerState::Trusts && refused(&it.state));
+        let refused = |state: &TargetState| *state != TargetState::Refuses || shown;
+        let at_fault = self.targets.iter().filter(|it| it.state != TargetState::Trusts && refused(&it.state));
         attention.extend(at_fault.map(ToString::to_string));
         attention.extend(self.status.notes.iter().cloned());
         attention
@@ -138,31 +140,34 @@ impl Inspection {
     }
 }
 
-/// Asks for another authority than the present one. It is exchanged by the writer, and once, however often this is asked.
-pub async fn ask_for_rotation(connection: &Connection, setup: &Setup) -> Result<Asked, InspectError> {
-    let Inspection { status, .. } = inspect(connection, setup).await?;
-    let secret = setup.wanted().ca_secret;
+/// Asks for another CA than the present one. It is rotated by the leader, and once, however often this is asked.
+pub async fn request_rotation(
+    connection: &Connection,
+    config: &ControllerConfig,
+) -> Result<RotationRequestOutcome, InspectError> {
+    let Inspection { status, .. } = inspect(connection, config).await?;
+    let secret = config.spec().ca_secret;
     let Some(present) = status.ca.usable() else {
-        return Err(InspectError::NoAuthority { secret, state: status.ca.to_string() });
+        return Err(InspectError::NoCa { secret, state: status.ca.to_string() });
     };
     if status.phase.is_some() {
-        return Ok(Asked::UnderWay);
+        return Ok(RotationRequestOutcome::InProgress);
     }
     let fingerprint = present.trust_anchor().fingerprint();
-    let before = SecretStore::new(connection, setup).read(Which::Ca).await?;
-    let asked = before.as_ref().and_then(|secret| authority(secret).annotations.get(ROTATE_CA_ANNOTATION).cloned());
+    let before = SecretStore::new(connection, config).read(ManagedSecret::Ca).await?;
+    let asked = before.as_ref().and_then(|secret| ca(secret).annotations.get(ROTATE_CA_ANNOTATION).cloned());
     let asked: Option<Result<RotationRequest, RotationRequestError>> = asked.map(|request| request.parse());
     if asked.is_some_and(|request| request.is_ok_and(|request| request.concerns(fingerprint))) {
-        return Ok(Asked::Before);
+        return Ok(RotationRequestOutcome::AlreadyRequested);
     }
     let annotations = json!({ROTATE_CA_ANNOTATION: RotationRequest::Replace(fingerprint).to_string()});
-    // The version guards the write: what was looked at is what is to be exchanged.
+    // The version guards the write: what was looked at is what is to be rotated.
     let patch = json!({"metadata": {"resourceVersion": version(before.as_ref()), "annotations": annotations}});
-    let api: Api<Secret> = Api::namespaced(connection.client(), &setup.namespace);
-    let parameters = PatchParams { field_manager: Some(setup.field_manager.clone()), ..PatchParams::default() };
-    let written = answered(api.patch_metadata(&setup.secrets.authority, &parameters, &Patch::Merge(patch))).await;
+    let api: Api<Secret> = Api::namespaced(connection.client(), &config.namespace);
+    let parameters = PatchParams { field_manager: Some(config.field_manager.clone()), ..PatchParams::default() };
+    let written = with_short_timeout(api.patch_metadata(&config.secrets.ca, &parameters, &Patch::Merge(patch))).await;
     match written {
-        Ok(_) => Ok(Asked::Now),
+        Ok(_) => Ok(RotationRequestOutcome::Requested),
         Err(why) if why.is_stale() => Err(InspectError::Changed { secret }),
         Err(why) => Err(why.into()),
     }

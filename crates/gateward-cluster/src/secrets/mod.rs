@@ -1,6 +1,6 @@
-//! The Secrets of server and authority, as the API server has them.
+//! The serving Secret and the CA's, as the API server has them.
 
-mod follow;
+mod watcher;
 
 use std::collections::BTreeMap;
 
@@ -12,26 +12,26 @@ use kube::Api;
 use kube::api::{ObjectMeta, PostParams};
 use kube::core::PartialObjectMeta;
 
-pub(crate) use follow::{Follower, Told};
+pub(crate) use watcher::{SecretStatus, SecretWatcher};
 
+use crate::config::ControllerConfig;
 use crate::connection::Connection;
-use crate::patience::{RequestError, answered, read};
-use crate::setup::Setup;
+use crate::request::{RequestError, with_read_timeout, with_short_timeout};
 
 /// Which of the two Secrets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Which {
+pub(crate) enum ManagedSecret {
     /// The server's.
-    Leaf,
-    /// The authority's.
+    Serving,
+    /// The CA's.
     Ca,
 }
 
-impl Which {
+impl ManagedSecret {
     /// The type that a new one gets. That of one that is there can't be changed.
     fn type_of_secret(self) -> &'static str {
         match self {
-            Self::Leaf => "kubernetes.io/tls",
+            Self::Serving => "kubernetes.io/tls",
             Self::Ca => "Opaque",
         }
     }
@@ -41,23 +41,23 @@ impl Which {
 #[derive(Clone)]
 pub(crate) struct SecretStore {
     api: Api<Secret>,
-    names: crate::setup::Secrets,
+    names: crate::config::SecretNames,
     parameters: PostParams,
 }
 
 impl SecretStore {
-    pub(crate) fn new(connection: &Connection, setup: &Setup) -> Self {
+    pub(crate) fn new(connection: &Connection, config: &ControllerConfig) -> Self {
         Self {
-            api: Api::namespaced(connection.client(), &setup.namespace),
-            names: setup.secrets.clone(),
-            parameters: PostParams { field_manager: Some(setup.field_manager.clone()), ..PostParams::default() },
+            api: Api::namespaced(connection.client(), &config.namespace),
+            names: config.secrets.clone(),
+            parameters: PostParams { field_manager: Some(config.field_manager.clone()), ..PostParams::default() },
         }
     }
 
-    pub(crate) fn name(&self, which: Which) -> &str {
+    pub(crate) fn name(&self, which: ManagedSecret) -> &str {
         match which {
-            Which::Leaf => &self.names.leaf,
-            Which::Ca => &self.names.authority,
+            ManagedSecret::Serving => &self.names.serving,
+            ManagedSecret::Ca => &self.names.ca,
         }
     }
 
@@ -67,26 +67,26 @@ impl SecretStore {
     }
 
     /// The newest state of a Secret, from the store itself and from no cache.
-    pub(crate) async fn read(&self, which: Which) -> Result<Option<Secret>, RequestError> {
-        read(self.api.get_opt(self.name(which))).await
+    pub(crate) async fn read(&self, which: ManagedSecret) -> Result<Option<Secret>, RequestError> {
+        with_read_timeout(self.api.get_opt(self.name(which))).await
     }
 
     /// Changes a Secret that was read, or creates it whole if it was not there. Both fail if another one was first.
     pub(crate) async fn write(
         &self,
-        which: Which,
+        which: ManagedSecret,
         before: Option<&Secret>,
         change: SecretChange,
     ) -> Result<Secret, RequestError> {
         let name = self.name(which);
         if let Some(before) = before {
             let secret = changed(before.clone(), change, &self.names.labels);
-            return answered(self.api.replace(name, &self.parameters, &secret)).await;
+            return with_short_timeout(self.api.replace(name, &self.parameters, &secret)).await;
         }
         let metadata = ObjectMeta { name: Some(name.to_owned()), ..ObjectMeta::default() };
         let type_ = Some(which.type_of_secret().to_owned());
         let new = Secret { metadata, type_, ..Secret::default() };
-        answered(self.api.create(&self.parameters, &changed(new, change, &self.names.labels))).await
+        with_short_timeout(self.api.create(&self.parameters, &changed(new, change, &self.names.labels))).await
     }
 }
 
@@ -96,8 +96,8 @@ pub(crate) fn data(secret: &Secret) -> SecretData {
     fields.map(|(name, content)| (name.clone(), content.0.clone())).collect()
 }
 
-/// The authority's Secret, as decisions read it.
-pub(crate) fn authority(secret: &Secret) -> CaSecret {
+/// The CA's Secret, as decisions read it.
+pub(crate) fn ca(secret: &Secret) -> CaSecret {
     CaSecret { data: data(secret), annotations: secret.metadata.annotations.clone().unwrap_or_default() }
 }
 

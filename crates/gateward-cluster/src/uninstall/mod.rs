@@ -13,14 +13,14 @@ use json_patch::Patch as JsonPatch;
 use kube::Client;
 use kube::api::{Api, DynamicObject, Patch, PatchParams};
 
+use crate::config::ServiceName;
 use crate::crds::{Definition, api};
-use crate::failure::{Unanswered, within};
-use crate::setup::ServiceName;
+use crate::failure::{RequestFailure, with_timeout};
 use plan::{Plan, plan, with_one_stored_version, without_conversion};
-pub use report::{CrdReport, Objects, RefusedObject, State, Told};
+pub use report::{CrdObjects, CrdReport, CrdState, RefusedObject, UninstallEvent};
 
 /// How long one answer may take: the API server itself gives up after a minute.
-const ANSWER: Duration = Duration::from_mins(1);
+const TIMEOUT: Duration = Duration::from_mins(1);
 /// How many times a change of a CRD is tried that somebody else is changing too.
 const ATTEMPTS: usize = 10;
 
@@ -72,24 +72,28 @@ impl Uninstall {
     pub async fn run(
         &self,
         crds: &[String],
-        tell: &mut (dyn FnMut(Told) + Send),
+        tell: &mut (dyn FnMut(UninstallEvent) + Send),
     ) -> Result<Vec<CrdReport>, UninstallError> {
         let mut reports = Vec::new();
         for name in crds {
             let report = self.prepare(name, tell).await;
-            let report = report.map_err(|why| UninstallError { name: name.clone(), why: why.told() })?;
-            tell(Told::Done(report.clone()));
+            let report = report.map_err(|why| UninstallError { name: name.clone(), why: why.reason() })?;
+            tell(UninstallEvent::Done(report.clone()));
             reports.push(report);
         }
         Ok(reports)
     }
 
-    async fn prepare(&self, name: &str, tell: &mut (dyn FnMut(Told) + Send)) -> Result<CrdReport, Unanswered> {
+    async fn prepare(
+        &self,
+        name: &str,
+        tell: &mut (dyn FnMut(UninstallEvent) + Send),
+    ) -> Result<CrdReport, RequestFailure> {
         let mut report = CrdReport::of(name);
-        let Some(crd) = self.read(name).await? else { return Ok(report.ends(State::Absent)) };
+        let Some(crd) = self.read(name).await? else { return Ok(report.ends(CrdState::Absent)) };
         report.describe(&crd);
         let storage = match plan(&crd, &self.service, self.conversion) {
-            Plan::Nothing => return Ok(report.ends(State::NothingToDo)),
+            Plan::Nothing => return Ok(report.ends(CrdState::NothingToDo)),
             Plan::LeaveAlone(why) => return Ok(report.remains(why)),
             Plan::Prepare { storage } => storage,
         };
@@ -109,11 +113,11 @@ impl Uninstall {
             report.no_longer_served = plan::no_longer_served(&crd, &now);
             report.describe(&now);
         }
-        Ok(report.ends(State::Done))
+        Ok(report.ends(CrdState::Done))
     }
 
-    async fn read(&self, name: &str) -> Result<Option<Definition>, Unanswered> {
-        let found = within(ANSWER, self.api().get_opt(name)).await?;
+    async fn read(&self, name: &str) -> Result<Option<Definition>, RequestFailure> {
+        let found = with_timeout(TIMEOUT, self.api().get_opt(name)).await?;
         found.map(readable).transpose()
     }
 
@@ -123,7 +127,7 @@ impl Uninstall {
         crd: &Definition,
         patch: fn(&Definition) -> JsonPatch,
         part: Part,
-    ) -> Result<Definition, Unanswered> {
+    ) -> Result<Definition, RequestFailure> {
         let mut crd = crd.clone();
         let mut attempts = 0;
         loop {
@@ -131,8 +135,8 @@ impl Uninstall {
             let change = Patch::Json::<()>(patch(&crd));
             let (name, parameters, api) = (crd.name().to_owned(), self.parameters(), self.api());
             let changed = match part {
-                Part::Whole => within(ANSWER, api.patch(&name, &parameters, &change)).await,
-                Part::Status => within(ANSWER, api.patch_status(&name, &parameters, &change)).await,
+                Part::Whole => with_timeout(TIMEOUT, api.patch(&name, &parameters, &change)).await,
+                Part::Status => with_timeout(TIMEOUT, api.patch_status(&name, &parameters, &change)).await,
             };
             match changed {
                 Ok(changed) => return readable(changed),
@@ -165,8 +169,8 @@ enum Part {
     Status,
 }
 
-fn readable(found: DynamicObject) -> Result<Definition, Unanswered> {
-    Definition::try_from(found).map_err(|error| Unanswered::Failed(kube::Error::SerdeError(error)))
+fn readable(found: DynamicObject) -> Result<Definition, RequestFailure> {
+    Definition::try_from(found).map_err(|error| RequestFailure::Failed(kube::Error::SerdeError(error)))
 }
 
 impl std::fmt::Debug for Uninstall {

@@ -4,8 +4,8 @@ use json_patch::Patch;
 use serde_json::{Value, json};
 
 use super::Conversion;
+use crate::config::ServiceName;
 use crate::crds::{Definition, Strategy};
-use crate::setup::ServiceName;
 
 /// What has to be done about a CRD.
 #[derive(Debug, PartialEq, Eq)]

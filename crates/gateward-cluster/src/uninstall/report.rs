@@ -8,7 +8,7 @@ use crate::crds::{Definition, Strategy};
 
 /// What is told while it happens.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Told {
+pub enum UninstallEvent {
     /// So many objects of a CRD were rewritten.
     Rewriting {
         /// The CRD.
@@ -27,12 +27,12 @@ pub struct CrdReport {
     /// The CRD.
     pub name: String,
     /// How it ended.
-    pub state: State,
+    pub state: CrdState,
     /// What was not done, and why.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remains: Option<String>,
     /// Its objects, as far as they had to be looked at.
-    pub objects: Objects,
+    pub objects: CrdObjects,
     /// The versions in which objects may be stored now.
     pub stored_versions: Vec<String>,
     /// The strategy of conversion now.
@@ -44,7 +44,7 @@ pub struct CrdReport {
 /// How the work on a CRD ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub enum State {
+pub enum CrdState {
     /// There is no such CRD.
     Absent,
     /// It was as it shall be.
@@ -58,7 +58,7 @@ pub enum State {
 /// The objects of a CRD.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Objects {
+pub struct CrdObjects {
     /// How many there were.
     pub found: usize,
     /// How many were stored anew.
@@ -84,9 +84,9 @@ impl CrdReport {
     pub(super) fn of(name: &str) -> Self {
         Self {
             name: name.to_owned(),
-            state: State::Absent,
+            state: CrdState::Absent,
             remains: None,
-            objects: Objects::default(),
+            objects: CrdObjects::default(),
             stored_versions: Vec::new(),
             conversion: "",
             no_longer_served: Vec::new(),
@@ -101,12 +101,12 @@ impl CrdReport {
         };
     }
 
-    pub(super) fn ends(self, state: State) -> Self {
+    pub(super) fn ends(self, state: CrdState) -> Self {
         Self { state, ..self }
     }
 
     pub(super) fn remains(self, why: String) -> Self {
-        Self { state: State::Remains, remains: Some(why), ..self }
+        Self { state: CrdState::Remains, remains: Some(why), ..self }
     }
 }
 
@@ -114,18 +114,18 @@ impl fmt::Display for CrdReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", self.name)?;
         match (self.state, &self.remains) {
-            (State::Absent, _) => f.write_str("not installed"),
-            (State::NothingToDo, _) => f.write_str("nothing to do"),
-            (State::Done, _) => self.tell_done(f),
-            (State::Remains, why) => write!(f, "not done: {}", why.as_deref().unwrap_or_default()),
+            (CrdState::Absent, _) => f.write_str("not installed"),
+            (CrdState::NothingToDo, _) => f.write_str("nothing to do"),
+            (CrdState::Done, _) => self.write_done(f),
+            (CrdState::Remains, why) => write!(f, "not done: {}", why.as_deref().unwrap_or_default()),
         }?;
         self.objects.refused.iter().try_for_each(|refused| write!(f, "\n  {refused}"))
     }
 }
 
 impl CrdReport {
-    fn tell_done(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Objects { found, rewritten, .. } = self.objects;
+    fn write_done(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let CrdObjects { found, rewritten, .. } = self.objects;
         write!(f, "objects are stored in {} alone", self.stored_versions.join(" and "))?;
         match (found, rewritten) {
             (0, _) => {}

@@ -16,10 +16,10 @@ use kube::api::{
 };
 use serde_json::{Value, json};
 
-use super::report::{Objects, RefusedObject, Told};
-use super::{ANSWER, Uninstall};
+use super::report::{CrdObjects, RefusedObject, UninstallEvent};
+use super::{TIMEOUT, Uninstall};
 use crate::crds::Definition;
-use crate::failure::{Unanswered, within};
+use crate::failure::{RequestFailure, with_timeout};
 
 /// How many objects are read at once.
 const PAGE: u32 = 200;
@@ -44,8 +44,8 @@ impl Uninstall {
         &self,
         crd: &Definition,
         storage: &str,
-        tell: &mut (dyn FnMut(Told) + Send),
-    ) -> Result<Objects, String> {
+        tell: &mut (dyn FnMut(UninstallEvent) + Send),
+    ) -> Result<CrdObjects, String> {
         let kind = Kind::of(crd, storage);
         let mut lists = 1;
         loop {
@@ -53,7 +53,7 @@ impl Uninstall {
                 Ok(objects) => return Ok(objects),
                 // The list is older than what the API server remembers.
                 Err(why) if why.status() == Some(410) && lists < LISTS => lists += 1,
-                Err(why) => return Err(format!("its objects can't be read in {storage}: {}", why.told())),
+                Err(why) => return Err(format!("its objects can't be read in {storage}: {}", why.reason())),
             }
         }
     }
@@ -62,10 +62,10 @@ impl Uninstall {
         &self,
         kind: &Kind,
         name: &str,
-        tell: &mut (dyn FnMut(Told) + Send),
-    ) -> Result<Objects, Unanswered> {
+        tell: &mut (dyn FnMut(UninstallEvent) + Send),
+    ) -> Result<CrdObjects, RequestFailure> {
         let api = Api::<DynamicObject>::all_with(self.client.clone(), &kind.resource);
-        let mut objects = Objects::default();
+        let mut objects = CrdObjects::default();
         let mut page = ListParams::default().limit(PAGE);
         loop {
             let list = read(&api, &page).await?;
@@ -74,7 +74,7 @@ impl Uninstall {
             let mut fates = stream::iter(items).buffer_unordered(AT_ONCE);
             while let Some(fate) = fates.next().await {
                 objects.count(fate);
-                tell(Told::Rewriting { name: name.to_owned(), objects: objects.found });
+                tell(UninstallEvent::Rewriting { name: name.to_owned(), objects: objects.found });
             }
             let Some(next) = next else { return Ok(objects) };
             page = page.continue_token(&next);
@@ -97,7 +97,7 @@ impl Uninstall {
                 // Somebody has deleted it.
                 Err(why) if why.status() == Some(404) => return Fate::Same,
                 Err(why) if attempts < ATTEMPTS && passes(&why) => tokio::time::sleep(PAUSE * attempts).await,
-                Err(why) => return Fate::Refused(RefusedObject { namespace, name, why: why.told() }),
+                Err(why) => return Fate::Refused(RefusedObject { namespace, name, why: why.reason() }),
             }
         }
     }
@@ -107,11 +107,11 @@ impl Uninstall {
 async fn read(
     api: &Api<DynamicObject>,
     page: &ListParams,
-) -> Result<ObjectList<PartialObjectMeta<DynamicObject>>, Unanswered> {
+) -> Result<ObjectList<PartialObjectMeta<DynamicObject>>, RequestFailure> {
     let mut attempts = 0;
     loop {
         attempts += 1;
-        match within(ANSWER, api.list_metadata(page)).await {
+        match with_timeout(TIMEOUT, api.list_metadata(page)).await {
             Err(why) if attempts < ATTEMPTS && passes(&why) => tokio::time::sleep(PAUSE * attempts).await,
             read => return read,
         }
@@ -119,11 +119,11 @@ async fn read(
 }
 
 /// Whether another attempt makes sense.
-fn passes(why: &Unanswered) -> bool {
+fn passes(why: &RequestFailure) -> bool {
     matches!(why.status(), None | Some(409 | 429 | 503 | 504))
 }
 
-impl Objects {
+impl CrdObjects {
     fn count(&mut self, fate: Fate) {
         self.found += 1;
         match fate {
@@ -160,11 +160,11 @@ impl Kind {
         api: &Api<DynamicObject>,
         name: &str,
         parameters: &PatchParams,
-    ) -> Result<DynamicObject, Unanswered> {
+    ) -> Result<DynamicObject, RequestFailure> {
         let nothing = Patch::Merge(json!({}));
         if self.has_status {
-            return within(ANSWER, api.patch_status(name, parameters, &nothing)).await;
+            return with_timeout(TIMEOUT, api.patch_status(name, parameters, &nothing)).await;
         }
-        within(ANSWER, api.patch(name, parameters, &nothing)).await
+        with_timeout(TIMEOUT, api.patch(name, parameters, &nothing)).await
     }
 }

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::bail;
 use clap::{Args, Command, Subcommand};
-use gateward_cluster::inspect::{Asked, Summary, ask_for_rotation, inspect};
-use gateward_cluster::{Connection, Setup};
+use gateward_cluster::inspect::{RotationRequestOutcome, Summary, inspect, request_rotation};
+use gateward_cluster::{Connection, ControllerConfig};
 use gateward_core::terminal;
 
 use crate::cli::document::Written;
@@ -108,7 +108,7 @@ pub(crate) async fn run<P: Product>(product: &P, arguments: Arguments) -> anyhow
 
 impl Whose {
     /// The names of the release's objects, as the server makes them itself.
-    fn setup<P: Product>(&self, product: &P) -> anyhow::Result<Setup> {
+    fn setup<P: Product>(&self, product: &P) -> anyhow::Result<ControllerConfig> {
         let Names { command, release, namespace, .. } = product.names();
         let instance = self.release.clone().unwrap_or_else(|| release.to_owned());
         let namespace = self.namespace.clone().unwrap_or_else(|| namespace.to_owned());
@@ -131,7 +131,7 @@ impl Whose {
     }
 }
 
-async fn status(connection: &Connection, setup: &Setup, output: Output) -> anyhow::Result<Exit> {
+async fn status(connection: &Connection, setup: &ControllerConfig, output: Output) -> anyhow::Result<Exit> {
     let summary = inspect(connection, setup).await?.summary();
     match output {
         Output::Text => write!(anstream::stdout(), "{}", terminal::lines(&summary.to_string()))?,
@@ -140,18 +140,24 @@ async fn status(connection: &Connection, setup: &Setup, output: Output) -> anyho
     Ok(if summary.attention.is_empty() { Exit::Fine } else { Exit::Findings })
 }
 
-async fn rotate(connection: &Connection, setup: &Setup, arguments: &RotateArguments) -> anyhow::Result<Exit> {
+async fn rotate(
+    connection: &Connection,
+    setup: &ControllerConfig,
+    arguments: &RotateArguments,
+) -> anyhow::Result<Exit> {
     let before = inspect(connection, setup).await?.summary();
-    let asked = ask_for_rotation(connection, setup).await?;
-    let carrying = before.consumers.iter().filter(|consumer| consumer.entry.is_some()).count();
+    let asked = request_rotation(connection, setup).await?;
+    let carrying = before.targets.iter().filter(|target| target.entry.is_some()).count();
     let said = match asked {
-        Asked::Now => format!(
+        RotationRequestOutcome::Requested => format!(
             "asked for an authority in place of {}: it is brought to {carrying} entries of webhook configurations and \
              CRDs beside the old one, then every replica changes over, then the old one is taken away",
             short(&before)
         ),
-        Asked::Before => "it was asked for before; the writer begins as soon as it can".to_owned(),
-        Asked::UnderWay => format!("it is under way: {}", before.next),
+        RotationRequestOutcome::AlreadyRequested => {
+            "it was asked for before; the writer begins as soon as it can".to_owned()
+        }
+        RotationRequestOutcome::InProgress => format!("it is under way: {}", before.next),
     };
     writeln!(anstream::stdout(), "{said}")?;
     if !arguments.wait {
@@ -162,14 +168,19 @@ async fn rotate(connection: &Connection, setup: &Setup, arguments: &RotateArgume
 }
 
 /// Tells of each step until the authority is another one and no exchange is under way.
-async fn follow(connection: &Connection, setup: &Setup, before: &Summary, deadline: Instant) -> anyhow::Result<Exit> {
+async fn follow(
+    connection: &Connection,
+    setup: &ControllerConfig,
+    before: &Summary,
+    deadline: Instant,
+) -> anyhow::Result<Exit> {
     let (mut said, mut failures) = (String::new(), 0_u32);
     loop {
         match inspect(connection, setup).await {
             Ok(inspection) => {
                 failures = 0;
                 let now = inspection.summary();
-                let other = now.authority.fingerprint.is_some() && now.authority != before.authority;
+                let other = now.ca.fingerprint.is_some() && now.ca != before.ca;
                 if now.rotation.is_none() && (other || before.rotation.is_some()) {
                     writeln!(anstream::stdout(), "done: the authority is {} now", short(&now))?;
                     return Ok(Exit::Fine);
@@ -192,5 +203,5 @@ async fn follow(connection: &Connection, setup: &Setup, before: &Summary, deadli
 }
 
 fn short(summary: &Summary) -> &str {
-    summary.authority.fingerprint.as_deref().and_then(|it| it.get(..12)).unwrap_or("none")
+    summary.ca.fingerprint.as_deref().and_then(|it| it.get(..12)).unwrap_or("none")
 }

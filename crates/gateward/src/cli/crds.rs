@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, Command, Subcommand};
 use gateward_cluster::Connection;
-use gateward_cluster::crds::{AuthoritySecretName, CrdApply, Told, Version};
+use gateward_cluster::crds::{ApplyEvent, CaSecretName, CrdApply, Version};
 use gateward_core::terminal;
 
 use crate::crds;
@@ -73,11 +73,11 @@ pub(crate) async fn run<P: Product>(product: &P, arguments: Arguments) -> anyhow
         manager: names.crd_manager.to_owned(),
         annotation: names.version_annotation.to_owned(),
         version: arguments.operator_version,
-        authority: AuthoritySecretName {
+        ca_secret: CaSecretName {
             namespace: arguments.conversion_webhook_service_namespace,
             name: arguments.ca_secret,
         },
-        patience: Duration::from_secs(arguments.timeout),
+        timeout: Duration::from_secs(arguments.timeout),
     };
     apply.apply(&documents, &mut tell).await?;
     Ok(Exit::Fine)
@@ -97,10 +97,10 @@ fn version(text: &str) -> Result<Version, String> {
     text.trim_start_matches('v').parse().map_err(|error| format!("it has to be a semantic version like 1.2.3: {error}"))
 }
 
-fn tell(told: Told) {
+fn tell(told: ApplyEvent) {
     // A reader who has gone is no reason to leave CRDs half applied.
     let _ = match told {
-        Told::Done(outcome) => writeln!(anstream::stdout(), "{outcome}"),
-        Told::Waiting(why) => writeln!(anstream::stderr(), "trying again: {}", terminal::lines(&why)),
+        ApplyEvent::Done(outcome) => writeln!(anstream::stdout(), "{outcome}"),
+        ApplyEvent::Waiting(why) => writeln!(anstream::stderr(), "trying again: {}", terminal::lines(&why)),
     };
 }

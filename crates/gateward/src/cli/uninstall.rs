@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::bail;
 use clap::{Args, Command};
-use gateward_cluster::uninstall::{Conversion, CrdReport, Effect, State, Told, Uninstall};
+use gateward_cluster::uninstall::{Conversion, CrdReport, CrdState, Effect, Uninstall, UninstallEvent};
 use gateward_cluster::{Connection, ServiceName};
 use gateward_core::terminal;
 use serde_json::json;
@@ -111,7 +111,7 @@ impl Arguments {
             let document = json!({"release": release, "namespace": namespace, "dryRun": dry_run, "crds": reports});
             writeln!(anstream::stdout(), "{}", terminal::json(&document.to_string()))?;
         }
-        if reports.iter().all(|report| report.state != State::Remains) {
+        if reports.iter().all(|report| report.state != CrdState::Remains) {
             return Ok(Exit::Fine);
         }
         let advice = "Objects that can't be converted need the release: where it is gone, install it once more, run \
@@ -134,17 +134,17 @@ impl Progress {
         Self { output, told: Instant::now() }
     }
 
-    fn tell(&mut self, told: Told) {
+    fn tell(&mut self, told: UninstallEvent) {
         // A reader who has gone is no reason to leave objects half rewritten.
         let _ = match told {
-            Told::Done(report) if self.output == Output::Text => {
+            UninstallEvent::Done(report) if self.output == Output::Text => {
                 writeln!(anstream::stdout(), "{}", terminal::lines(&report.to_string()))
             }
-            Told::Rewriting { name, objects } if self.told.elapsed() >= Self::PAUSE => {
+            UninstallEvent::Rewriting { name, objects } if self.told.elapsed() >= Self::PAUSE => {
                 self.told = Instant::now();
                 writeln!(anstream::stderr(), "{name}: {objects} objects so far")
             }
-            Told::Done(_) | Told::Rewriting { .. } => Ok(()),
+            UninstallEvent::Done(_) | UninstallEvent::Rewriting { .. } => Ok(()),
         };
     }
 }

@@ -3,11 +3,11 @@
 
 mod authorize;
 mod callers;
+mod conflicts;
 mod facts;
 mod identity;
 mod listen;
 mod report;
-mod rivals;
 mod serve;
 mod setup;
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, anyhow};
-use gateward_cluster::{ApiReader, Connection, Keeper, Setup};
+use gateward_cluster::{ApiReader, CertController, Connection, ControllerConfig};
 use gateward_server::{Callers, Drain, Readiness, Waiting};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -31,7 +31,7 @@ pub(crate) struct Plan<P> {
     product: Arc<P>,
     given: Given,
     settings: Settings,
-    setup: Setup,
+    setup: ControllerConfig,
 }
 
 impl<P: Product> Plan<P> {
@@ -65,7 +65,7 @@ pub(crate) async fn serve<P: Product>(plan: Plan<P>, mut signals: Signals) -> an
     };
     tokio::select! {
         contradiction = learning.go_on(&running.answerable) => {
-            give_back(running.keeper).await;
+            give_back(running.controller).await;
             Err(anyhow!("{contradiction}"))
         }
         drain = signals.wait() => stop(listening, Some(running), drain, signals).await,
@@ -88,7 +88,7 @@ async fn connected<P: Product>(plan: &Plan<P>, waiting: Waiting) -> Connection {
 
 /// What works beside the listeners.
 struct Running {
-    keeper: Keeper,
+    controller: CertController,
     /// Told when requests can be answered.
     answerable: watch::Sender<bool>,
     beside: Beside,
@@ -104,15 +104,20 @@ struct Beside {
 impl Running {
     async fn start<P: Product>(plan: &Plan<P>, listening: &Listening, connection: &Connection) -> anyhow::Result<Self> {
         let metrics = listening.metrics(&plan.settings.listeners, connection).await?;
-        let keeper = Keeper::start(connection, &plan.setup).context("certificates can't be kept")?;
+        let controller = CertController::start(connection, &plan.setup).context("certificates can't be kept")?;
         let answerable = watch::Sender::new(false);
         let (readiness, measures) = (&listening.readiness, listening.measures());
         let mut tasks = JoinSet::new();
         let shown = listening.identity.clone();
-        tasks.spawn(identity::follow(keeper.served(), answerable.subscribe(), shown, measures.clone()));
-        tasks.spawn(report::follow(keeper.report(), readiness.clone(), measures));
-        prove(&mut tasks, plan, listening, &keeper)?;
-        Ok(Self { keeper, answerable, beside: Beside { metrics, tasks } })
+        tasks.spawn(identity::follow(
+            controller.serving_certificate(),
+            answerable.subscribe(),
+            shown,
+            measures.clone(),
+        ));
+        tasks.spawn(report::follow(controller.status(), readiness.clone(), measures));
+        prove(&mut tasks, plan, listening, &controller)?;
+        Ok(Self { controller, answerable, beside: Beside { metrics, tasks } })
     }
 }
 
@@ -121,11 +126,12 @@ fn prove<P: Product>(
     tasks: &mut JoinSet<()>,
     plan: &Plan<P>,
     listening: &Listening,
-    keeper: &Keeper,
+    controller: &CertController,
 ) -> anyhow::Result<()> {
     // The first name is the one by which the API server calls.
     let name = plan.setup.certificates.names.iter().next().context("a certificate without a name")?.clone();
-    let sources = Sources { trust: keeper.trust(), report: keeper.report(), own: keeper.own_bundle(), name };
+    let sources =
+        Sources { trust: controller.trust(), report: controller.status(), own: controller.own_bundle(), name };
     let (callers, known) = watch::channel(Callers::default());
     tasks.spawn(callers::follow(sources, callers));
     tasks.spawn(listening.serving.prove_until(known));
@@ -142,8 +148,8 @@ async fn stop(
     tracing::info!(grace = ?drain.grace, "shutting down");
     let Listening { serving, .. } = listening;
     let giving_back = async {
-        let Running { keeper, beside, .. } = running?;
-        give_back(keeper).await;
+        let Running { controller, beside, .. } = running?;
+        give_back(controller).await;
         Some(beside)
     };
     let draining = serving.drain_hastened(drain, async || signals.hurry().await);
@@ -152,8 +158,8 @@ async fn stop(
     Ok(Exit::Fine)
 }
 
-async fn give_back(keeper: Keeper) {
-    if tokio::time::timeout(GIVING_BACK, keeper.stop()).await.is_err() {
+async fn give_back(controller: CertController) {
+    if tokio::time::timeout(GIVING_BACK, controller.stop()).await.is_err() {
         tracing::warn!("the writer's lease could not be given back; another replica writes when it has run out");
     }
 }

@@ -6,7 +6,8 @@ use gateward_certs::rotation::CertificateSpec;
 use gateward_certs::{CommonName, KeySource, RsaKeys, ServerNames, SystemKeys};
 use gateward_cluster::permissions::ResourceName;
 use gateward_cluster::{
-    Certificates, ConsumerRules, LeaseSetup, LeaseTimes, ReplicaRules, Secrets, ServiceName, Setup,
+    CertificateConfig, ControllerConfig, InjectionRules, LeaseConfig, LeaseTimes, ReplicaConfig, SecretNames,
+    ServiceName,
 };
 use gateward_core::manifest::{self, Installation};
 use serde_json::Value;
@@ -20,22 +21,22 @@ pub(crate) fn setup<P: Product>(
     product: &P,
     settings: &Settings,
     surroundings: &Surroundings,
-) -> Result<Setup, SettingsError> {
+) -> Result<ControllerConfig, SettingsError> {
     let namespace = surroundings.namespace.clone();
     let installation = product.installation(&surroundings.release());
     let service = settings.names.service.clone();
-    Ok(Setup {
-        secrets: Secrets {
-            leaf: settings.names.secret.clone(),
-            authority: settings.names.authority_secret.clone(),
+    Ok(ControllerConfig {
+        secrets: SecretNames {
+            serving: settings.names.secret.clone(),
+            ca: settings.names.authority_secret.clone(),
             labels: settings.labels.secrets.clone(),
         },
-        lease: LeaseSetup {
+        lease: LeaseConfig {
             name: settings.names.lease.clone(),
             holder: surroundings.pod.clone(),
             times: LeaseTimes::default(),
         },
-        consumers: ConsumerRules {
+        targets: InjectionRules {
             validating: installation.validating_name.clone(),
             mutating: installation.mutating_name.clone(),
             labels: settings.labels.configurations.clone(),
@@ -44,14 +45,14 @@ pub(crate) fn setup<P: Product>(
             conversion: conversion(product, &Installation { service: service.clone(), ..installation.clone() }),
             service: ServiceName { namespace: namespace.clone(), name: service },
         },
-        replicas: ReplicaRules { labels: settings.labels.pods.clone(), port: settings.listeners.webhooks.port },
+        replicas: ReplicaConfig { labels: settings.labels.pods.clone(), port: settings.listeners.webhooks.port },
         certificates: certificates(settings, surroundings)?,
         field_manager: product.names().command.to_owned(),
         namespace,
     })
 }
 
-fn certificates(settings: &Settings, surroundings: &Surroundings) -> Result<Certificates, SettingsError> {
+fn certificates(settings: &Settings, surroundings: &Surroundings) -> Result<CertificateConfig, SettingsError> {
     let Surroundings { namespace, cluster_domain, .. } = surroundings;
     let names = ServerNames::of_service(&settings.names.service, namespace, cluster_domain);
     let ca_name = CommonName::new(settings.certificates.authority_name.as_str());
@@ -62,7 +63,7 @@ fn certificates(settings: &Settings, surroundings: &Surroundings) -> Result<Cert
         KeyAlgorithm::Ecdsa => Arc::new(SystemKeys),
         KeyAlgorithm::Rsa => Arc::new(RsaKeys::Bits3072),
     };
-    Ok(Certificates {
+    Ok(CertificateConfig {
         names: names.map_err(wrong)?,
         ca_name: ca_name.map_err(wrong)?,
         lifetimes: settings.certificates.lifetimes,
@@ -111,7 +112,7 @@ mod tests {
         Surroundings::read(variable, None).unwrap()
     }
 
-    fn setup_in(domain: &str) -> Result<Setup, SettingsError> {
+    fn setup_in(domain: &str) -> Result<ControllerConfig, SettingsError> {
         let given = Given { document: json!({}), surroundings: surroundings(domain), flags: Flags::default() };
         let settings = otters().settings(&given).unwrap();
         setup(&otters(), &settings, &given.surroundings)
@@ -120,10 +121,10 @@ mod tests {
     #[test]
     fn a_keeper_is_told_the_names_of_its_release() {
         let setup = setup_in("zoo.example").unwrap();
-        assert_eq!(setup.consumers.validating, "river-validating");
-        assert_eq!(setup.consumers.crds, ["otters.example.org"]);
-        assert_eq!(setup.consumers.service.to_string(), "zoo/river-webhook-service");
-        let called = &setup.consumers.conversion["webhook"]["clientConfig"]["service"];
+        assert_eq!(setup.targets.validating, "river-validating");
+        assert_eq!(setup.targets.crds, ["otters.example.org"]);
+        assert_eq!(setup.targets.service.to_string(), "zoo/river-webhook-service");
+        let called = &setup.targets.conversion["webhook"]["clientConfig"]["service"];
         assert_eq!(
             called,
             &json!({"name": "river-webhook-service", "namespace": "zoo", "path": "/convert", "port": 443})
@@ -144,6 +145,6 @@ mod tests {
     fn rivals_are_known_by_our_kinds() {
         let setup = setup_in("cluster.local").unwrap();
         let otters = ResourceName { group: "example.org".into(), plural: "otters".into() };
-        assert_eq!(setup.consumers.kinds, [otters]);
+        assert_eq!(setup.targets.kinds, [otters]);
     }
 }

@@ -88,7 +88,7 @@ async fn the_roles_grant_what_the_program_does(sandbox: Sandbox) {
     let objects = Installation::of(&json!({})).named("zoo", "otters").objects(sandbox.bed());
     let names = Names {
         secret: "webhook-server-cert".into(),
-        authority_secret: "webhook-server-cert-ca".into(),
+        ca_secret: "webhook-server-cert-ca".into(),
         lease: "zoo-dynamo-operator-webhook-writer".into(),
         validating_configuration: "zoo-validating".into(),
         mutating_configuration: "zoo-mutating".into(),

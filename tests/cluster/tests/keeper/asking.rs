@@ -2,7 +2,7 @@
 
 use cluster_tests::{Sandbox, Test, tests, until};
 use gateward_cluster::Connection;
-use gateward_cluster::inspect::{Asked, InspectError, Summary, ask_for_rotation, inspect};
+use gateward_cluster::inspect::{InspectError, RotationRequestOutcome, Summary, inspect, request_rotation};
 use serde_json::json;
 
 use crate::setup::{AUTHORITY, LEAF};
@@ -32,11 +32,11 @@ async fn somebody_who_looks_sees_that_all_is_well_and_what_is_not(sandbox: Sandb
     zoo.settles(&[&replica]).await;
     let summary = look(&zoo).await;
     assert_eq!((&summary.attention, &summary.rotation), (&Vec::new(), &None));
-    assert!(summary.writer.unwrap().starts_with("otter-1_"));
-    assert_eq!(summary.consumers.len(), 5);
+    assert!(summary.leader.unwrap().starts_with("otter-1_"));
+    assert_eq!(summary.targets.len(), 5);
     let authority = zoo.authority().await;
     let fingerprint = authority.iter().next().unwrap().fingerprint().to_string();
-    assert_eq!(summary.authority.fingerprint, Some(fingerprint));
+    assert_eq!(summary.ca.fingerprint, Some(fingerprint));
     assert!(summary.next.starts_with("nothing is to be done until"), "{}", summary.next);
 
     replica.crash();
@@ -55,15 +55,19 @@ async fn an_authority_is_exchanged_once_however_often_it_is_asked_for(sandbox: S
     zoo.settles(&[&replica]).await;
     let (before, administrator) = (zoo.authority().await, administrator(&zoo).await);
     replica.stop().await;
-    for expected in [Asked::Now, Asked::Before, Asked::Before] {
-        assert_eq!(ask_for_rotation(&administrator, &zoo.setup).await.unwrap(), expected);
+    for expected in [
+        RotationRequestOutcome::Requested,
+        RotationRequestOutcome::AlreadyRequested,
+        RotationRequestOutcome::AlreadyRequested,
+    ] {
+        assert_eq!(request_rotation(&administrator, &zoo.setup).await.unwrap(), expected);
     }
     replica.restart().await;
     until("the authority is another one", PATIENCE, async || zoo.authority().await != before).await;
-    let again = ask_for_rotation(&administrator, &zoo.setup).await.unwrap();
+    let again = request_rotation(&administrator, &zoo.setup).await.unwrap();
     zoo.settles(&[&replica]).await;
     let annotations = zoo.read("Secret", AUTHORITY).await["metadata"]["annotations"].clone();
-    let exchanged_once = again == Asked::UnderWay;
+    let exchanged_once = again == RotationRequestOutcome::InProgress;
     assert!(exchanged_once && annotations.as_object().is_none_or(serde_json::Map::is_empty), "{again:?} {annotations}");
 }
 
@@ -71,8 +75,8 @@ async fn where_nothing_is_installed_nothing_can_be_asked_for(sandbox: Sandbox) {
     let zoo = Zoo::new(sandbox).await;
     let attention = look(&zoo).await.attention;
     assert!(attention.contains(&"no webhook configuration and no CRD calls the Service".to_owned()), "{attention:?}");
-    let error = ask_for_rotation(&administrator(&zoo).await, &zoo.setup).await.unwrap_err();
-    assert!(matches!(error, InspectError::NoAuthority { .. }), "{error}");
+    let error = request_rotation(&administrator(&zoo).await, &zoo.setup).await.unwrap_err();
+    assert!(matches!(error, InspectError::NoCa { .. }), "{error}");
 }
 
 async fn the_command_line_tells_the_same(sandbox: Sandbox) {

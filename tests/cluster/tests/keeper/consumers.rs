@@ -21,17 +21,17 @@ async fn a_crd_that_comes_later_is_waited_for(sandbox: Sandbox) {
     let [replica] = zoo.replicas().await;
     until("the writer rests", PATIENCE, async || replica.is_idle_writer()).await;
     let waited_for = format!("CustomResourceDefinition {} is not there; it is waited for", zoo.crd_name());
-    until("it is told", PATIENCE, async || replica.report().attention().contains(&waited_for)).await;
+    until("it is told", PATIENCE, async || replica.status().attention().contains(&waited_for)).await;
     zoo.install_crd().await;
     zoo.settles(&[&replica]).await;
-    until("it is told no more", PATIENCE, async || !replica.report().attention().contains(&waited_for)).await;
+    until("it is told no more", PATIENCE, async || !replica.status().attention().contains(&waited_for)).await;
 }
 
 async fn a_configuration_that_comes_again_is_written_again(sandbox: Sandbox) {
     let zoo = Zoo::installed(sandbox).await;
     let [replica] = zoo.replicas().await;
     zoo.settles(&[&replica]).await;
-    let names = [("Validating", &zoo.setup.consumers.validating), ("Mutating", &zoo.setup.consumers.mutating)];
+    let names = [("Validating", &zoo.setup.targets.validating), ("Mutating", &zoo.setup.targets.mutating)];
     for (kind, name) in names {
         zoo.delete(kind, name).await;
     }
@@ -41,7 +41,7 @@ async fn a_configuration_that_comes_again_is_written_again(sandbox: Sandbox) {
 
 async fn what_is_not_ours_is_told_and_left_alone(sandbox: Sandbox) {
     let zoo = Zoo::installed(sandbox).await;
-    let labels = &zoo.setup.consumers.labels;
+    let labels = &zoo.setup.targets.labels;
     let namesake = format!("{}-of-another-name", zoo.namespace());
     let foreign = configuration("Validating", &namesake, labels, &json!([zoo.webhook("a")]));
     zoo.client().post(&configurations("Validating"), &foreign).await.unwrap().granted().unwrap();
@@ -49,14 +49,14 @@ async fn what_is_not_ours_is_told_and_left_alone(sandbox: Sandbox) {
     url["clientConfig"] = json!({"url": "https://otter.example.org/v"});
     other["clientConfig"]["service"]["name"] = "badger".into();
     let add = |object: &mut Value| object["webhooks"].as_array_mut().unwrap().extend([url.clone(), other.clone()]);
-    zoo.edit("Mutating", &zoo.setup.consumers.mutating, "", add).await;
+    zoo.edit("Mutating", &zoo.setup.targets.mutating, "", add).await;
 
     let [replica] = zoo.replicas().await;
     until("the writer rests", PATIENCE, async || replica.is_idle_writer()).await;
-    let bundles = bundles_of(&zoo.read("Mutating", &zoo.setup.consumers.mutating).await);
+    let bundles = bundles_of(&zoo.read("Mutating", &zoo.setup.targets.mutating).await);
     assert_eq!(bundles.iter().map(gateward_certs::CaBundle::len).collect::<Vec<_>>(), [1, 1, 0, 0]);
     assert!(bundles_of(&zoo.read("Validating", &namesake).await)[0].is_empty());
-    let told = replica.report().attention();
+    let told = replica.status().attention();
     for line in [
         format!("ValidatingWebhookConfiguration {namesake} carries our labels but is not ours to write"),
         format!("(url.{}) is not ours to write: it calls a URL", zoo.group()),
@@ -69,7 +69,7 @@ async fn what_is_not_ours_is_told_and_left_alone(sandbox: Sandbox) {
 async fn nobody_who_calls_is_a_warning(sandbox: Sandbox) {
     let zoo = Zoo::new(sandbox).await;
     let [replica] = zoo.replicas().await;
-    let warned = || replica.report().warnings.iter().any(|it| it.starts_with("no webhook configuration and no CRD"));
+    let warned = || replica.status().warnings.iter().any(|it| it.starts_with("no webhook configuration and no CRD"));
     until("it warns", PATIENCE, async || warned()).await;
     until("it serves all the same", PATIENCE, async || replica.shown().is_some()).await;
     zoo.install_configurations().await;
@@ -78,7 +78,7 @@ async fn nobody_who_calls_is_a_warning(sandbox: Sandbox) {
 
 async fn a_configuration_without_labels_counts_by_its_name(sandbox: Sandbox) {
     let zoo = Zoo::installed(sandbox).await;
-    for (kind, name) in [("Validating", &zoo.setup.consumers.validating), ("Mutating", &zoo.setup.consumers.mutating)] {
+    for (kind, name) in [("Validating", &zoo.setup.targets.validating), ("Mutating", &zoo.setup.targets.mutating)] {
         zoo.merge(kind, name, &json!({"metadata": {"labels": null}})).await;
     }
     // Someone applies a CRD without its conversion: that is nothing to write, and to tell.
@@ -87,6 +87,6 @@ async fn a_configuration_without_labels_counts_by_its_name(sandbox: Sandbox) {
     until("the writer rests", PATIENCE, async || replica.is_idle_writer()).await;
     assert!(zoo.bundles().await.iter().all(|bundle| bundle.len() == 1));
     assert!(zoo.read("Crd", &zoo.crd_name()).await.pointer(CONVERSION).is_none());
-    let told = replica.report().attention();
+    let told = replica.status().attention();
     assert!(told.iter().any(|line| line.contains("names no webhook for conversion")), "{told:?}");
 }

@@ -53,14 +53,14 @@ async fn what_someone_takes_away_is_put_back(sandbox: Sandbox) {
     let (median, worst) = (times[times.len() / 2], times[times.len() - 1]);
     println!("{} repairs of bundles: median {median:?}, worst {worst:?}", times.len());
     // The writer's own look may come first, and what it writes then is no repair.
-    let repairs: u64 = replicas.iter().map(|replica| replica.report().repairs).sum();
+    let repairs: u64 = replicas.iter().map(|replica| replica.status().restored_bundles).sum();
     assert!((1..=times.len() as u64).contains(&repairs), "{repairs} repairs");
     zoo.settles(&replicas.each_ref()).await;
 }
 
 /// The authority that replicas show a certificate of.
 fn authority_of(replicas: &[crate::replica::Replica]) -> gateward_certs::CaBundle {
-    let trust = replicas[0].keeper().trust().borrow().clone();
+    let trust = replicas[0].controller().trust().borrow().clone();
     let shown = replicas[0].shown().unwrap();
     let bundles = trust.bundles.iter().map(|bundle| gateward_certs::CaBundle::parse_lossy(bundle).0);
     bundles.flat_map(|bundle| bundle.iter().cloned().collect::<Vec<_>>()).filter(|it| it.signed(&shown)).collect()
@@ -107,7 +107,7 @@ async fn an_edit_of_someone_else_is_not_lost(sandbox: Sandbox) {
     let zoo = Zoo::installed(sandbox).await;
     let [replica] = zoo.replicas().await;
     zoo.settles(&[&replica]).await;
-    let (kind, name) = ("Validating", zoo.setup.consumers.validating.clone());
+    let (kind, name) = ("Validating", zoo.setup.targets.validating.clone());
     // An editor that replaces the whole list, takes the bundles away, and turns the order of the entries round.
     for round in 0..12 {
         let edit = |object: &mut Value| {
@@ -135,15 +135,15 @@ async fn someone_who_undoes_every_write_is_told_of_and_not_followed_at_any_price
     let zoo = Zoo::installed(sandbox).await;
     let [replica] = zoo.replicas().await;
     zoo.settles(&[&replica]).await;
-    let (kind, name) = ("Validating", zoo.setup.consumers.validating.clone());
-    let warned = || replica.report().warnings.iter().any(|it| it.contains("someone keeps changing the caBundle of"));
+    let (kind, name) = ("Validating", zoo.setup.targets.validating.clone());
+    let warned = || replica.status().warnings.iter().any(|it| it.contains("someone keeps changing the caBundle of"));
     let (start, stranger) = (Instant::now(), stranger());
     while !warned() {
-        assert!(start.elapsed() < PATIENCE, "{:?}", replica.report());
+        assert!(start.elapsed() < PATIENCE, "{:?}", replica.status());
         let edit = |object: &mut Value| change(&zoo, object, Drift::Replace, &stranger, 0);
         zoo.edit(kind, &name, "?fieldManager=a-rival", edit).await;
     }
-    let warnings = replica.report().warnings;
+    let warnings = replica.status().warnings;
     assert!(warnings.iter().any(|warning| warning.contains("(this time a-rival)")), "{warnings:?}");
     // The rival has ended, and so the last word is ours.
     zoo.settles(&[&replica]).await;

@@ -2,7 +2,7 @@
 
 use cluster_tests::{Sandbox, Test, tests, until};
 use gateward_certs::{ServerNames, Validity};
-use gateward_cluster::Trust;
+use gateward_cluster::InjectedCaBundles;
 use serde_json::{Value, json};
 use std::time::Instant;
 
@@ -70,7 +70,7 @@ async fn a_name_that_is_lacking_brings_a_new_certificate_of_the_same_authority(s
     let (authority, leaf) = (zoo.authority().await, replica.shown());
     replica.leave().await;
 
-    let service = zoo.setup.consumers.service.name.clone();
+    let service = zoo.setup.targets.service.name.clone();
     zoo.setup.certificates.names = ServerNames::of_service(&service, zoo.namespace(), "example.org").unwrap();
     let [replica] = zoo.replicas().await;
     until("the new certificate is shown", PATIENCE, async || replica.shown().is_some_and(|it| Some(it) != leaf)).await;
@@ -83,20 +83,20 @@ async fn a_replica_knows_what_its_callers_trust(sandbox: Sandbox) {
     let [first] = zoo.replicas().await;
     zoo.settles(&[&first]).await;
     let authority = zoo.field(AUTHORITY, "tls.crt").await.unwrap().into_bytes();
-    let trusted = |trust: &Trust| trust.bundles == [authority.clone()] && trust.stands_from.is_some();
-    let mut trust = first.keeper().trust();
+    let trusted = |trust: &InjectedCaBundles| trust.bundles == [authority.clone()] && trust.valid_from.is_some();
+    let mut trust = first.controller().trust();
     tokio::time::timeout(PATIENCE, trust.wait_for(trusted)).await.unwrap().unwrap();
-    assert!(first.report().at_fault().next().is_none(), "{:?}", first.report().attention());
+    assert!(first.status().at_fault().next().is_none(), "{:?}", first.status().attention());
     // Both are to live for ten years; the certificate can't outlive its authority.
     let ends = |validity: Option<Validity>| validity.unwrap().not_after();
-    assert_eq!(ends(first.report().certificate), ends(first.report().authority));
+    assert_eq!(ends(first.status().certificate), ends(first.status().ca));
 
     // What nobody has changed for some seconds needs no waiting.
     tokio::time::sleep(zoo.setup.certificates.settle * 5).await;
     let second = zoo.replica("otter-2").await;
-    let mut trust = second.keeper().trust();
+    let mut trust = second.controller().trust();
     let trust = tokio::time::timeout(PATIENCE, trust.wait_for(trusted)).await.unwrap().unwrap().clone();
-    assert!(trust.stands_from.unwrap() <= Instant::now());
+    assert!(trust.valid_from.unwrap() <= Instant::now());
 }
 
 async fn versions(zoo: &Zoo) -> Vec<Value> {

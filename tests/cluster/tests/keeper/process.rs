@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gateward_certs::CaBundle;
-use gateward_cluster::{Connection, Keeper};
+use gateward_cluster::{CertController, Connection};
 use rustls::{ClientConfig, RootCertStore};
 use serde::{Deserialize, Serialize};
 use tokio::net::TcpStream;
@@ -37,10 +37,10 @@ pub fn run_as_replica() -> Option<ExitCode> {
         let mut setup = setup(&who.namespace);
         setup.lease.holder.clone_from(&who.name);
         let connection = Connection::of_kubeconfig(&who.kubeconfig, &who.name).await.unwrap();
-        let keeper = Keeper::start(&connection, &setup).unwrap();
+        let controller = CertController::start(&connection, &setup).unwrap();
         let (_deaf, hears) = watch::channel(false);
         let socket = listen(SocketAddr::new(who.address, PORT)).await;
-        serve(socket, keeper.served(), hears, watch::Sender::new(None)).await;
+        serve(socket, controller.serving_certificate(), hears, watch::Sender::new(None)).await;
     });
     Some(ExitCode::SUCCESS)
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gateward_certs::secret::ServingCertificate;
-use gateward_cluster::{Connection, Keeper, Report, Setup, Writer};
+use gateward_cluster::{CertController, Connection, ControllerConfig, ControllerStatus, Leader};
 use rustls::ServerConfig;
 use rustls::pki_types::CertificateDer;
 use tokio::net::TcpListener;
@@ -20,14 +20,14 @@ use crate::zoo::Zoo;
 pub struct Replica {
     zoo: Zoo,
     name: String,
-    setup: Setup,
+    setup: ControllerConfig,
     kubeconfig: PathBuf,
     address: IpAddr,
     running: Option<Running>,
 }
 
 struct Running {
-    keeper: Keeper,
+    controller: CertController,
     _listener: Listener,
     /// What is shown, which may be older than what the keeper says.
     shown: watch::Receiver<Option<ServingCertificate>>,
@@ -44,7 +44,7 @@ impl Drop for Listener {
 }
 
 impl Replica {
-    pub async fn start(zoo: Zoo, setup: Setup, kubeconfig: PathBuf, address: IpAddr) -> Self {
+    pub async fn start(zoo: Zoo, setup: ControllerConfig, kubeconfig: PathBuf, address: IpAddr) -> Self {
         let name = setup.lease.holder.clone();
         let mut replica = Self { zoo, name, setup, kubeconfig, address, running: None };
         replica.zoo.make_pod(&replica.name, address).await;
@@ -55,12 +55,12 @@ impl Replica {
     /// Its process starts again in the same Pod.
     pub async fn restart(&mut self) {
         let connection = Connection::of_kubeconfig(&self.kubeconfig, &self.name).await.unwrap();
-        let keeper = Keeper::start(&connection, &self.setup).unwrap();
+        let controller = CertController::start(&connection, &self.setup).unwrap();
         let (shows, shown) = watch::channel(None);
         let (deaf, hears) = watch::channel(false);
         let socket = listen(SocketAddr::new(self.address, PORT)).await;
-        let listener = Listener(tokio::spawn(serve(socket, keeper.served(), hears, shows)));
-        self.running = Some(Running { keeper, _listener: listener, shown, deaf });
+        let listener = Listener(tokio::spawn(serve(socket, controller.serving_certificate(), hears, shows)));
+        self.running = Some(Running { controller, _listener: listener, shown, deaf });
     }
 
     /// Its process ends from one moment to the next.
@@ -71,7 +71,7 @@ impl Replica {
     /// Its process ends as it should.
     pub async fn stop(&mut self) {
         if let Some(running) = self.running.take() {
-            running.keeper.stop().await;
+            running.controller.stop().await;
         }
     }
 
@@ -100,26 +100,27 @@ impl Replica {
         self.running.as_ref().unwrap().shown.clone()
     }
 
-    pub fn keeper(&self) -> &Keeper {
-        &self.running.as_ref().unwrap().keeper
+    pub fn controller(&self) -> &CertController {
+        &self.running.as_ref().unwrap().controller
     }
 
-    pub fn report(&self) -> Report {
-        self.running.as_ref().map(|running| running.keeper.report().borrow().clone()).unwrap_or_default()
+    pub fn status(&self) -> ControllerStatus {
+        self.running.as_ref().map(|running| running.controller.status().borrow().clone()).unwrap_or_default()
     }
 
     pub fn writes(&self) -> bool {
-        self.report().writer == Writer::Us
+        self.status().leader == Leader::ThisReplica
     }
 
     pub fn is_idle_writer(&self) -> bool {
-        let idle = |report: Report| report.progress.is_some_and(|it| it.next.starts_with("nothing is to be done"));
-        self.writes() && idle(self.report())
+        let idle =
+            |report: ControllerStatus| report.progress.is_some_and(|it| it.next.starts_with("nothing is to be done"));
+        self.writes() && idle(self.status())
     }
 
     /// What the writer is at.
     pub fn step(&self) -> String {
-        self.report().progress.map(|progress| progress.next).unwrap_or_default()
+        self.status().progress.map(|progress| progress.next).unwrap_or_default()
     }
 
     /// The certificate that it shows.

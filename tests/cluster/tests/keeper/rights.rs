@@ -48,11 +48,11 @@ impl Zoo {
     fn names(&self) -> Names {
         Names {
             secret: LEAF.to_owned(),
-            authority_secret: AUTHORITY.to_owned(),
+            ca_secret: AUTHORITY.to_owned(),
             lease: LEASE.to_owned(),
-            validating_configuration: self.setup.consumers.validating.clone(),
-            mutating_configuration: self.setup.consumers.mutating.clone(),
-            crds: self.setup.consumers.crds.clone(),
+            validating_configuration: self.setup.targets.validating.clone(),
+            mutating_configuration: self.setup.targets.mutating.clone(),
+            crds: self.setup.targets.crds.clone(),
             reads: Vec::new(),
         }
     }

@@ -130,10 +130,10 @@ async fn lost_at(sandbox: Sandbox, steps: &[&str]) {
 /// Waits until one of the replicas is at a step, and tells which one. Steps pass in no time, so every report counts.
 async fn at_step(replicas: &[Replica; 2], step: &str) -> usize {
     let is_there = |replica: &Replica| {
-        let mut report = replica.keeper().report();
+        let mut report = replica.controller().status();
         let step = step.to_owned();
         async move {
-            let at = |report: &gateward_cluster::Report| {
+            let at = |report: &gateward_cluster::ControllerStatus| {
                 report.progress.as_ref().is_some_and(|progress| progress.next.starts_with(&step))
             };
             report.wait_for(at).await.unwrap();

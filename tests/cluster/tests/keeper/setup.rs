@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use gateward_certs::{CommonName, Lifetimes, ServerNames, SystemKeys};
 use gateward_cluster::{
-    Certificates, ConsumerRules, LeaseSetup, LeaseTimes, ReplicaRules, Secrets, ServiceName, Setup,
+    CertificateConfig, ControllerConfig, InjectionRules, LeaseConfig, LeaseTimes, ReplicaConfig, SecretNames,
+    ServiceName,
 };
 use serde_json::json;
 
@@ -21,13 +22,13 @@ pub const PORT: u16 = 9443;
 const LABEL: (&str, &str) = ("app.kubernetes.io/instance", "otter");
 
 /// What the replicas of a test are told.
-pub fn setup(namespace: &str) -> Setup {
+pub fn setup(namespace: &str) -> ControllerConfig {
     let service = ServiceName { namespace: namespace.to_owned(), name: SERVICE.to_owned() };
     let labels: BTreeMap<_, _> = [(LABEL.0.to_owned(), LABEL.1.to_owned())].into();
-    Setup {
+    ControllerConfig {
         namespace: namespace.to_owned(),
-        secrets: Secrets { leaf: LEAF.to_owned(), authority: AUTHORITY.to_owned(), labels: labels.clone() },
-        lease: LeaseSetup {
+        secrets: SecretNames { serving: LEAF.to_owned(), ca: AUTHORITY.to_owned(), labels: labels.clone() },
+        lease: LeaseConfig {
             name: LEASE.to_owned(),
             holder: String::new(),
             times: LeaseTimes {
@@ -36,7 +37,7 @@ pub fn setup(namespace: &str) -> Setup {
                 duration: Duration::from_secs(2),
             },
         },
-        consumers: ConsumerRules {
+        targets: InjectionRules {
             validating: format!("{namespace}-validating"),
             mutating: format!("{namespace}-mutating"),
             labels: [("zoo".to_owned(), namespace.to_owned())].into(),
@@ -53,8 +54,8 @@ pub fn setup(namespace: &str) -> Setup {
             }),
             service,
         },
-        replicas: ReplicaRules { labels, port: PORT },
-        certificates: Certificates {
+        replicas: ReplicaConfig { labels, port: PORT },
+        certificates: CertificateConfig {
             names: ServerNames::of_service(SERVICE, namespace, "cluster.local").unwrap(),
             ca_name: CommonName::new("otter webhooks").unwrap(),
             lifetimes: Lifetimes::default(),

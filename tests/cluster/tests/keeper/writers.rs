@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use cluster_tests::{Event, Sandbox, Test, tests, until};
-use gateward_cluster::Writer;
+use gateward_cluster::Leader;
 
 use crate::replica::Replica;
 use crate::setup::LEAF;
@@ -25,9 +25,9 @@ async fn a_writer_that_stops_gives_its_lease_to_another_at_once(sandbox: Sandbox
     zoo.settles(&replicas.each_ref()).await;
     let writer = replicas.iter().position(Replica::writes).unwrap();
     let holder = replicas[writer].name().to_owned();
-    let told = |writer: &Writer| matches!(writer, Writer::Other(other) if other.starts_with(&holder));
+    let told = |writer: &Leader| matches!(writer, Leader::Other(other) if other.starts_with(&holder));
     let other = &replicas[1 - writer];
-    until("the other one knows who writes", PATIENCE, async || told(&other.report().writer)).await;
+    until("the other one knows who writes", PATIENCE, async || told(&other.status().leader)).await;
     replicas[writer].stop().await;
     let time = until("the other one writes", PATIENCE, async || replicas[1 - writer].writes()).await;
     println!("after a writer had stopped, the next one wrote within {time:?}");

@@ -10,7 +10,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use cluster_tests::{Client, Sandbox, until};
 use gateward_certs::CaBundle;
-use gateward_cluster::{ConsumerRules, Setup};
+use gateward_cluster::{ControllerConfig, InjectionRules};
 use serde_json::{Value, json};
 
 use crate::line::Line;
@@ -28,7 +28,7 @@ static ADDRESSES: AtomicU8 = AtomicU8::new(1);
 #[derive(Clone)]
 pub struct Zoo {
     sandbox: Sandbox,
-    pub setup: Setup,
+    pub setup: ControllerConfig,
 }
 
 impl Zoo {
@@ -49,11 +49,10 @@ impl Zoo {
     }
 
     pub async fn install_configurations(&self) {
-        for (kind, name) in
-            [("Validating", &self.setup.consumers.validating), ("Mutating", &self.setup.consumers.mutating)]
+        for (kind, name) in [("Validating", &self.setup.targets.validating), ("Mutating", &self.setup.targets.mutating)]
         {
             let webhooks = json!([self.webhook("a"), self.webhook("b")]);
-            let configuration = configuration(kind, name, &self.setup.consumers.labels, &webhooks);
+            let configuration = configuration(kind, name, &self.setup.targets.labels, &webhooks);
             self.client().post(&configurations(kind), &configuration).await.unwrap().granted().unwrap();
         }
     }
@@ -221,7 +220,7 @@ impl Zoo {
 
     /// The three objects that carry bundles: kind, name.
     pub fn carriers(&self) -> [(&'static str, String); 3] {
-        let ConsumerRules { validating, mutating, .. } = self.setup.consumers.clone();
+        let InjectionRules { validating, mutating, .. } = self.setup.targets.clone();
         [("Validating", validating), ("Mutating", mutating), ("Crd", self.crd_name())]
     }
 

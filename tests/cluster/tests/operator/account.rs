@@ -92,7 +92,7 @@ impl<'a> Account<'a> {
 fn names() -> Names {
     Names {
         secret: "leaf".into(),
-        authority_secret: "leaf-ca".into(),
+        ca_secret: "leaf-ca".into(),
         lease: "writer".into(),
         validating_configuration: "river-validating".into(),
         mutating_configuration: "river-mutating".into(),

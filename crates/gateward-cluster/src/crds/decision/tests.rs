@@ -49,21 +49,21 @@ fn ca() -> (CaSecret, String) {
 
 static VERSION: Version = Version::new(1, 2, 0);
 
-fn release(authority: Option<&CaSecret>) -> Release<'_> {
-    Release { version: &VERSION, annotation: KEY, authority }
+fn release(ca: Option<&CaSecret>) -> Release<'_> {
+    Release { version: &VERSION, annotation: KEY, ca }
 }
 
-fn decided_with(installed: Value, authority: Option<&CaSecret>) -> Decision {
-    decide(&Definition::from(installed), &ours(), &release(authority))
+fn decided_with(installed: Value, ca: Option<&CaSecret>) -> CrdDecision {
+    decide(&Definition::from(installed), &ours(), &release(ca))
 }
 
-fn decided(installed: Value) -> Decision {
+fn decided(installed: Value) -> CrdDecision {
     decided_with(installed, None)
 }
 
-fn applied_with(installed: Value, authority: Option<&CaSecret>) -> (Value, Vec<String>) {
-    match decided_with(installed, authority) {
-        Decision::Apply(document, notes) => (document, notes),
+fn applied_with(installed: Value, ca: Option<&CaSecret>) -> (Value, Vec<String>) {
+    match decided_with(installed, ca) {
+        CrdDecision::Apply(document, notes) => (document, notes),
         other => panic!("{other:?}"),
     }
 }
@@ -140,7 +140,7 @@ fn one_of_the_same_or_an_older_release_is_applied_again() {
 #[test]
 fn one_of_a_newer_release_is_left_alone() {
     for release in ["1.2.1", "v2.0.0", "1.3.0-rc.1"] {
-        let Decision::LeaveAlone(why) = decided(installed(release)) else { panic!("{release} is applied") };
+        let CrdDecision::LeaveAlone(why) = decided(installed(release)) else { panic!("{release} is applied") };
         assert!(why.to_string().contains(release.trim_start_matches('v')), "{why}");
     }
 }
@@ -158,7 +158,7 @@ fn one_whose_objects_are_stored_in_a_newer_version_is_left_alone() {
     let mut unmarked = installed("unknown");
     unmarked["spec"]["versions"] = json!([version("v1beta1", false), version("v1", true)]);
     unmarked["status"]["storedVersions"] = json!(["v1beta1", "v1"]);
-    assert_eq!(decided(unmarked), Decision::LeaveAlone(LeftAlone::StoresNewer { version: "v1".into() }));
+    assert_eq!(decided(unmarked), CrdDecision::LeaveAlone(LeftAlone::StoresNewer { version: "v1".into() }));
 }
 
 #[test]
@@ -190,10 +190,10 @@ fn the_storage_version_stays_until_objects_can_be_converted() {
     let mut old = stored_in_v1alpha1();
     old["spec"]["conversion"] = json!({"strategy": "None"});
     let (secret, bundle) = ca();
-    for (authority, notes_wanted) in [(None, 2), (Some(&secret), 1)] {
-        let (document, notes) = applied_with(old.clone(), authority);
+    for (ca, notes_wanted) in [(None, 2), (Some(&secret), 1)] {
+        let (document, notes) = applied_with(old.clone(), ca);
         assert_eq!(document["spec"]["versions"], json!([version("v1alpha1", true), version("v1beta1", false)]));
-        assert_eq!(document["spec"]["conversion"] == spec_with(&bundle)["conversion"], authority.is_some());
+        assert_eq!(document["spec"]["conversion"] == spec_with(&bundle)["conversion"], ca.is_some());
         assert_eq!(notes.len(), notes_wanted);
     }
 }
@@ -212,7 +212,7 @@ fn a_url_makes_room_for_the_service() {
     let mut local = installed("1.2.0");
     local["spec"]["conversion"]["webhook"]["clientConfig"] = json!({"url": "https://127.0.0.1:9443/convert"});
     let (secret, bundle) = ca();
-    let Decision::Prepare(patch) = decided_with(local, Some(&secret)) else { panic!("not prepared") };
+    let CrdDecision::Prepare(patch) = decided_with(local, Some(&secret)) else { panic!("not prepared") };
     let config = patch.pointer("/spec/conversion/webhook/clientConfig").unwrap();
     assert_eq!(config["url"], Value::Null);
     assert_eq!((&config["service"]["name"], &config["caBundle"]), (&json!("converter"), &json!(bundle)));

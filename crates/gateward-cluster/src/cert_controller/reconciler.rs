@@ -1,0 +1,313 @@
+//! The replica that writes: look, decide, write or wait, and again.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
+
+use gateward_certs::rotation::{StateHash, Step, Wait};
+use tokio::sync::{mpsc, watch};
+use tracing::{debug, info, warn};
+
+use super::apply::WriteOutcome;
+use super::context::ControllerContext;
+use super::snapshot::{Decision, Snapshot};
+use super::status_store::StatusTopic;
+use crate::fail_point::{self, Side};
+use crate::request::Backoff;
+use crate::secrets::ca;
+use crate::status::LeaderProgress;
+
+/// For how long the lease is left to others by a replica whose clock is wrong, and how often at most.
+const RELEASE_FOR: Duration = Duration::from_secs(30);
+const RELEASE_AT_MOST_EVERY: Duration = Duration::from_mins(10);
+
+/// How soon a conversion stanza is tried again that could not be restored.
+const UNRESTORED: Duration = Duration::from_secs(5);
+
+/// More writes in a row than these don't find changed objects by chance.
+const STALE_WRITES: u32 = 4;
+
+/// Goes on while this replica holds the lease, and waits while it doesn't.
+pub(super) struct CertificateReconciler {
+    context: Arc<ControllerContext>,
+    stop: watch::Receiver<bool>,
+    /// Asks that the lease be left to others for a while.
+    release: mpsc::Sender<Duration>,
+    released_at: Option<Instant>,
+    settling: Settling,
+    backoff: Backoff,
+    /// How many writes in a row have found that something had changed.
+    stale: u32,
+    /// The same of conversion stanzas.
+    unrestored: u32,
+    last_reported: String,
+    /// How often in a row it has waited for the same.
+    repeated_waits: u32,
+}
+
+/// What is to be done after a turn.
+enum Requeue {
+    /// Another look.
+    Snapshot,
+    /// The same, after a while or news.
+    After(Duration),
+    /// The same, after a while: news wouldn't help.
+    Pause(Duration),
+}
+
+impl CertificateReconciler {
+    pub(super) fn new(
+        context: Arc<ControllerContext>,
+        stop: watch::Receiver<bool>,
+        release: mpsc::Sender<Duration>,
+    ) -> Self {
+        Self {
+            context,
+            stop,
+            release,
+            released_at: None,
+            settling: Settling::default(),
+            backoff: Backoff::new(),
+            stale: 0,
+            unrestored: 0,
+            last_reported: String::new(),
+            repeated_waits: 0,
+        }
+    }
+
+    /// Until the keeper is stopped. What is being written is written to its end.
+    pub(super) async fn run(mut self) {
+        let mut stop = self.stop.clone();
+        loop {
+            tokio::select! {
+                _ = stop.wait_for(|stop| *stop) => return,
+                () = self.wait_for_leadership() => {}
+            }
+            let looked = tokio::select! {
+                _ = stop.wait_for(|stop| *stop) => return,
+                looked = Snapshot::take(&self.context) => looked,
+            };
+            let next = match looked {
+                Ok(Some(snapshot)) => {
+                    self.context.status.warn(StatusTopic::ApiServer, None);
+                    self.act_on(snapshot).await
+                }
+                Ok(None) => Requeue::Snapshot,
+                Err(why) => {
+                    let away = format!("the cluster can't be looked at: {why}; what is there stays in use");
+                    self.context.status.warn(StatusTopic::ApiServer, Some(away));
+                    Requeue::Pause(self.backoff.fail())
+                }
+            };
+            tokio::select! {
+                _ = stop.wait_for(|stop| *stop) => return,
+                () = self.wait_for_lost_leadership() => {}
+                () = self.waits(next) => {}
+            }
+        }
+    }
+
+    async fn wait_for_leadership(&self) {
+        let mut leadership = self.context.leadership.clone();
+        if leadership.remaining().is_none() {
+            self.context.status.update(|facts| facts.progress = None);
+        }
+        while leadership.remaining().is_none() {
+            leadership.changed().await;
+        }
+    }
+
+    async fn wait_for_lost_leadership(&self) {
+        let mut leadership = self.context.leadership.clone();
+        while leadership.remaining().is_some() {
+            leadership.changed().await;
+        }
+    }
+
+    async fn waits(&self, next: Requeue) {
+        match next {
+            Requeue::Snapshot => {}
+            Requeue::After(time) => drop(tokio::time::timeout(time, self.context.wakeup.notified()).await),
+            Requeue::Pause(time) => tokio::time::sleep(time).await,
+        }
+    }
+
+    async fn act_on(&mut self, snapshot: Snapshot) -> Requeue {
+        self.context.remember(snapshot.ca.as_ref().map(ca));
+        let unrestored = match self.context.restore_stanzas(&snapshot).await {
+            None => None,
+            Some(WriteOutcome::Done | WriteOutcome::LeaseLost) => return Requeue::Snapshot,
+            Some(WriteOutcome::Stale(_)) if self.unrestored < STALE_WRITES => {
+                self.unrestored += 1;
+                return Requeue::Pause(self.backoff.fail());
+            }
+            Some(WriteOutcome::Stale(why) | WriteOutcome::Failed(why)) => Some(why),
+            Some(WriteOutcome::Deferred(_)) => Some("somebody keeps changing it".to_owned()),
+        };
+        self.unrestored = 0;
+        let is_whole = unrestored.is_none();
+        let warning = unrestored.map(|why| format!("spec.conversion of a CRD can't be restored: {why}"));
+        self.context.status.warn(StatusTopic::Conversion, warning);
+        // Certificates don't wait for it.
+        match self.reconcile(snapshot).await {
+            Requeue::After(time) if !is_whole => Requeue::After(time.min(UNRESTORED)),
+            next => next,
+        }
+    }
+
+    async fn reconcile(&mut self, snapshot: Snapshot) -> Requeue {
+        let settled = self.settling.settled(Instant::now(), self.context.spec.settle);
+        let Some((snapshot, decision)) = self.decide(snapshot, settled).await else {
+            return Requeue::Pause(self.backoff.fail());
+        };
+        self.report_step(&decision);
+        if self.context.rate_limiter.is_idle(Instant::now()) {
+            self.context.status.warn(StatusTopic::WriteConflict, None);
+        }
+        let Decision { step, change, .. } = decision;
+        match (step, change) {
+            (Step::Wait(wait), _) => self.wait_as(&wait, snapshot.replicas.len()).await,
+            (Step::Write(write), Some(Ok(change))) => {
+                self.settling.forget();
+                let name = fail_point::name(&write, |write| snapshot.target(&write.target));
+                fail_point::reach(Side::Before, name).await;
+                let outcome = self.context.apply(&snapshot, change).await;
+                if outcome == WriteOutcome::Done {
+                    fail_point::reach(Side::After, name).await;
+                }
+                self.finish_write(&write.to_string(), outcome)
+            }
+            (Step::Write(write), other) => {
+                let why = other.and_then(Result::err).map(|why| why.to_string()).unwrap_or_default();
+                self.finish_write(&write.to_string(), WriteOutcome::Failed(why))
+            }
+        }
+    }
+
+    /// Off the threads that serve requests, since making a key takes its time.
+    async fn decide(&self, snapshot: Snapshot, settled: Option<StateHash>) -> Option<(Snapshot, Decision)> {
+        let context = Arc::clone(&self.context);
+        let decide = move || {
+            let decision = snapshot.decide(&context.spec, settled, SystemTime::now(), &*context.keys);
+            (snapshot, decision)
+        };
+        tokio::task::spawn_blocking(decide)
+            .await
+            .inspect_err(|why| warn!("deciding on certificates failed: {why}"))
+            .ok()
+    }
+
+    async fn wait_as(&mut self, wait: &Wait, replicas: usize) -> Requeue {
+        self.reset_failures();
+        let now = Instant::now();
+        match wait {
+            Wait::Settling { hash, time, .. } => return Requeue::After(self.settling.waits(*hash, *time, now)),
+            Wait::ClocksDisagree { .. } if replicas > 1 && self.may_release(now) => {
+                self.released_at = Some(now);
+                // Nobody listens only when everything ends.
+                let _ = self.release.send(RELEASE_FOR).await;
+            }
+            _ => {}
+        }
+        self.settling.forget();
+        self.repeated_waits += 1;
+        Requeue::After(lengthen(wait.at_most(SystemTime::now()), self.repeated_waits))
+    }
+
+    fn may_release(&self, now: Instant) -> bool {
+        self.released_at.is_none_or(|at| now.saturating_duration_since(at) >= RELEASE_AT_MOST_EVERY)
+    }
+
+    fn finish_write(&mut self, write: &str, outcome: WriteOutcome) -> Requeue {
+        match outcome {
+            WriteOutcome::Done => {
+                self.reset_failures();
+                Requeue::Snapshot
+            }
+            WriteOutcome::Stale(why) => {
+                debug!("not written, since something has changed meanwhile: {write}: {why}");
+                self.stale += 1;
+                if self.stale > STALE_WRITES {
+                    let refused = format!("it is refused again and again to {write}: {why}");
+                    self.context.status.warn(StatusTopic::Write, Some(refused));
+                }
+                Requeue::Pause(self.backoff.fail())
+            }
+            WriteOutcome::Deferred(time) => Requeue::Pause(time),
+            WriteOutcome::LeaseLost => Requeue::Snapshot,
+            WriteOutcome::Failed(why) => {
+                self.context.status.warn(StatusTopic::Write, Some(format!("it was not possible to {write}: {why}")));
+                Requeue::Pause(self.backoff.fail())
+            }
+        }
+    }
+
+    fn reset_failures(&mut self) {
+        self.backoff.reset();
+        self.stale = 0;
+        self.context.status.warn(StatusTopic::Write, None);
+    }
+
+    /// One line for each step; a wait that goes on is told once.
+    fn report_step(&mut self, decision: &Decision) {
+        let next = decision.step.to_string();
+        if self.last_reported != next {
+            info!("certificates: {next}");
+            self.last_reported.clone_from(&next);
+            self.repeated_waits = 0;
+        }
+        let (phase, at) = (decision.phase, SystemTime::now());
+        self.context.status.update(|facts| facts.progress = Some(LeaderProgress { phase, next, at }));
+        let notes = Some(decision.notes.join("; ")).filter(|notes| !notes.is_empty());
+        self.context.status.warn(StatusTopic::Annotations, notes);
+    }
+}
+
+/// Somebody who waits for long looks less often: a look reads whole CRDs.
+fn lengthen(time: Duration, repeated_waits: u32) -> Duration {
+    const SELDOM: Duration = Duration::from_secs(15);
+    time.max(SELDOM.min(time * (1 + repeated_waits / 10)))
+}
+
+/// For how long a state of affairs has stood, by a clock that doesn't jump.
+#[derive(Debug, Default)]
+struct Settling {
+    standing: Option<(StateHash, Instant)>,
+    settled: Option<StateHash>,
+}
+
+impl Settling {
+    /// The mark of what has stood for long enough.
+    fn settled(&mut self, now: Instant, time: Duration) -> Option<StateHash> {
+        if let Some((hash, _)) = self.standing.take_if(|(_, since)| now.saturating_duration_since(*since) >= time) {
+            self.settled = Some(hash);
+        }
+        self.settled
+    }
+
+    /// A state of affairs is to stand for some time; gives how much of it is left.
+    fn waits(&mut self, hash: StateHash, time: Duration, now: Instant) -> Duration {
+        let since = self.standing.filter(|(standing, _)| *standing == hash).map_or(now, |(_, since)| since);
+        self.standing = Some((hash, since));
+        (since + time).saturating_duration_since(now)
+    }
+
+    /// It is another state of affairs now.
+    fn forget(&mut self) {
+        self.standing = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[test]
+    fn what_is_waited_for_in_vain_is_looked_at_less_often() {
+        assert_eq!(lengthen(2 * SECOND, 1), 2 * SECOND);
+        assert_eq!(lengthen(2 * SECOND, 10), 4 * SECOND);
+        assert_eq!(lengthen(2 * SECOND, 1_000), 15 * SECOND);
+        assert_eq!(lengthen(600 * SECOND, 1_000), 600 * SECOND);
+    }
+}

@@ -1,0 +1,117 @@
+//! Restores bundles as soon as someone takes something from them, whatever the leader is waiting for.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+use gateward_certs::CaBundle;
+use gateward_certs::rotation::{CaSecret, restored_ca_bundle};
+use tokio::sync::{mpsc, watch};
+use tracing::{debug, warn};
+
+use super::apply::WriteOutcome;
+use super::context::ControllerContext;
+use super::status_store::StatusTopic;
+use crate::injection::{ConversionAction, TargetEntry, TargetObject};
+use crate::request::RequestError;
+use crate::secrets::{ManagedSecret, ca};
+
+/// An object as a watch has told of it.
+#[derive(Debug)]
+pub(super) struct Changed {
+    pub(super) object: TargetObject,
+    /// Who may have changed it.
+    pub(super) by: String,
+}
+
+/// Looks at every object that has changed, for as long as this replica is not about to stop. An API server may take
+/// seconds for one object; the others don't wait for it.
+pub(super) async fn restore_changed(
+    context: Arc<ControllerContext>,
+    mut changes: mpsc::UnboundedReceiver<Changed>,
+    mut stop: watch::Receiver<bool>,
+) {
+    let mut waiting = BTreeMap::new();
+    let (mut busy, mut running) = (BTreeSet::new(), FuturesUnordered::new());
+    loop {
+        tokio::select! {
+            _ = stop.wait_for(|stop| *stop) => break,
+            changed = changes.recv() => match changed {
+                // Only the last state of each object counts.
+                Some(changed) => drop(waiting.insert(changed.object.display_name(), changed)),
+                None => break,
+            },
+            Some(object) = running.next() => {
+                busy.remove(&object);
+                context.wakeup.notify_one();
+            }
+        }
+        let begun = waiting.extract_if(.., |object, _| !busy.contains(object));
+        for (object, changed) in begun.collect::<Vec<_>>() {
+            busy.insert(object.clone());
+            running.push(restore_object(&context, object, changed));
+        }
+    }
+    // What is being written is written to its end.
+    while running.next().await.is_some() {}
+}
+
+async fn restore_object(context: &ControllerContext, object: String, changed: Changed) -> String {
+    if let Err(why) = restore(context, &changed).await {
+        debug!("{object} could not be looked after: {why}");
+    }
+    object
+}
+
+async fn restore(context: &ControllerContext, changed: &Changed) -> Result<(), RequestError> {
+    let gone = changed.object.conversion == ConversionAction::Restore;
+    let lacks = |ca: &CaSecret| gone || !missing(&changed.object, ca).is_empty();
+    // What this replica has seen itself saves most readings; where it is old, the leader's next look sees the rest.
+    let suspicious = context.leadership.remaining().is_some() && context.remembered_ca().as_ref().is_some_and(lacks);
+    if !suspicious {
+        return Ok(());
+    }
+    let Some(secret) = context.secrets.read(ManagedSecret::Ca).await? else { return Ok(()) };
+    let ca = ca(&secret);
+    if gone && let Some(bundle) = restored_ca_bundle(&[], &ca) {
+        let outcome = context.restore_stanza_of(&changed.object, &bundle).await;
+        report_outcome(context, changed, outcome);
+        return Ok(());
+    }
+    let bundles = missing(&changed.object, &ca);
+    if bundles.is_empty() {
+        return Ok(());
+    }
+    let writes: Vec<_> = bundles.iter().map(|(entry, bundle)| (*entry, bundle)).collect();
+    let outcome = context.write_bundles_of(&changed.object, &writes).await;
+    report_outcome(context, changed, outcome);
+    Ok(())
+}
+
+/// The entries that lack something, and what they are to carry.
+fn missing<'a>(seen: &'a TargetObject, ca: &CaSecret) -> Vec<(&'a TargetEntry, CaBundle)> {
+    let restored = |entry: &'a TargetEntry| Some((entry, restored_ca_bundle(&entry.target.bundle, ca)?));
+    seen.entries.iter().filter_map(restored).collect()
+}
+
+fn report_outcome(context: &ControllerContext, changed: &Changed, outcome: WriteOutcome) {
+    let object = changed.object.display_name();
+    let by = &changed.by;
+    let what = if changed.object.conversion == ConversionAction::Restore { "spec.conversion" } else { "the caBundle" };
+    match outcome {
+        WriteOutcome::Done => {
+            warn!("{what} of {object} lacked what it has to carry, and is restored; changed by {by}");
+            context.status.update(|facts| facts.restored_bundles += 1);
+        }
+        WriteOutcome::Deferred(wait) => {
+            let fight = format!(
+                "someone keeps changing {what} of {object} (this time {by}), so it is restored every {} s only; \
+                 leave that field out of whatever writes there",
+                wait.as_secs().max(1)
+            );
+            context.status.warn(StatusTopic::WriteConflict, Some(fight));
+        }
+        other => debug!("{object} is not restored: {other:?}"),
+    }
+}

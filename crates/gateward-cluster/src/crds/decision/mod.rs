@@ -1,0 +1,192 @@
+//! What is applied over an installed CRD, if anything.
+
+use std::cmp::Ordering;
+use std::fmt;
+
+use gateward_certs::rotation::{CaSecret, restored_ca_bundle};
+use k8s_openapi::ByteString;
+use kube::core::Version as Priority;
+use semver::Version;
+use serde_json::{Value, json};
+
+use super::definition::{CONVERTED_BY, service_name};
+use super::{Definition, Strategy};
+use crate::injection::base64;
+
+/// What to do about an installed CRD.
+#[derive(Debug, PartialEq)]
+pub(super) enum CrdDecision {
+    /// Nothing.
+    LeaveAlone(LeftAlone),
+    /// Change this much by a merge patch, then look again.
+    Prepare(Value),
+    /// Apply this, and tell that.
+    Apply(Value, Vec<String>),
+}
+
+/// Why a CRD is left as it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LeftAlone {
+    /// A newer release has installed it.
+    Newer {
+        /// The version of that release.
+        installed: Version,
+        /// Ours.
+        ours: Version,
+    },
+    /// Its objects are stored in a version that comes after all of ours.
+    StoresNewer {
+        /// That version.
+        version: String,
+    },
+}
+
+/// The release that applies, and how it marks what it has applied.
+#[derive(Debug, Clone)]
+pub(super) struct Release<'a> {
+    /// Its version.
+    pub(super) version: &'a Version,
+    /// The annotation that holds it.
+    pub(super) annotation: &'a str,
+    /// The Secret of its CA, where there is one.
+    pub(super) ca: Option<&'a CaSecret>,
+}
+
+impl Release<'_> {
+    /// A `caBundle` in base64 that trusts our CA beside what it trusts already; `None` where there is neither.
+    fn ca_bundle(&self, present: Option<&str>) -> Option<Value> {
+        let carried: Option<ByteString> = present.and_then(|text| serde_json::from_value(text.into()).ok());
+        let carried = carried.map(|bundle| bundle.0).unwrap_or_default();
+        let lacking = self.ca.and_then(|ca| restored_ca_bundle(&carried, ca));
+        lacking.map_or_else(|| present.map(Value::from), |bundle| Some(base64(&bundle)))
+    }
+}
+
+/// What is applied where there is no such CRD, and what somebody should know of it.
+pub(super) fn first(ours: &Value, release: &Release) -> (Value, Vec<String>) {
+    let mut document = marked(ours, release);
+    let note = settle_conversion(&mut document, None, release);
+    (document, note.into_iter().collect())
+}
+
+/// What to do so that our CRD is there instead of an installed one.
+pub(super) fn decide(installed: &Definition, ours: &Value, release: &Release) -> CrdDecision {
+    if let Some(why) = left_alone(installed, ours, release) {
+        return CrdDecision::LeaveAlone(why);
+    }
+    if let Some(patch) = without_url(installed, ours, release) {
+        return CrdDecision::Prepare(patch);
+    }
+    let mut document = marked(ours, release);
+    // Whoever is second of two has to look again.
+    document["metadata"]["resourceVersion"] = installed.resource_version().into();
+    let mut notes = keep_stored_versions(&mut document, installed);
+    notes.extend(keep_storage(&mut document, installed));
+    notes.extend(settle_conversion(&mut document, Some(installed), release));
+    CrdDecision::Apply(document, notes)
+}
+
+/// The CRD as this release applies it, without what the API server adds.
+fn marked(ours: &Value, release: &Release) -> Value {
+    let mut document = ours.clone();
+    document["metadata"]["annotations"][release.annotation] = release.version.to_string().into();
+    if let Some(document) = document.as_object_mut() {
+        document.remove("status");
+    }
+    document
+}
+
+/// Gives the stanza a `caBundle`: the one that it has already, or that of our CA. Without either, no API server could
+/// call the webhook, so the conversion stays as it is; the pods write the stanza once there is a CA.
+fn settle_conversion(document: &mut Value, installed: Option<&Definition>, release: &Release) -> Option<String> {
+    let ours = document.pointer("/spec/conversion/webhook/clientConfig/service")?.clone();
+    let service = service_name(&ours)?;
+    document["metadata"]["annotations"][CONVERTED_BY] = service.to_string().into();
+    let same = installed.filter(|crd| crd.strategy() == Strategy::Webhook && crd.service().as_ref() == Some(&service));
+    if let Some(bundle) = release.ca_bundle(same.and_then(Definition::ca_bundle)) {
+        let config = json!({"service": ours, "caBundle": bundle});
+        document["spec"]["conversion"]["webhook"]["clientConfig"] = config;
+        return None;
+    }
+    let present = installed.and_then(Definition::conversion).cloned();
+    document["spec"]["conversion"] = present.unwrap_or_else(|| json!({"strategy": "None"}));
+    Some("its conversion is left as it is until there is a CA; the pods write it then".to_owned())
+}
+
+fn left_alone(installed: &Definition, ours: &Value, release: &Release) -> Option<LeftAlone> {
+    let mark = installed.annotation(release.annotation).and_then(|text| text.trim_start_matches('v').parse().ok());
+    if let Some(installed) = mark.filter(|mark: &Version| mark.cmp_precedence(release.version) == Ordering::Greater) {
+        return Some(LeftAlone::Newer { installed, ours: release.version.clone() });
+    }
+    let ours = Definition::from(ours.clone());
+    let newest = ours.versions().filter_map(|version| version["name"].as_str()).max_by_key(|name| priority(name))?;
+    let newer = installed.stored().into_iter().find(|stored| priority(stored) > priority(newest))?;
+    Some(LeftAlone::StoresNewer { version: newer.to_owned() })
+}
+
+/// The order of versions that Kubernetes itself goes by.
+fn priority(version: &str) -> impl Ord {
+    Priority::parse(version).priority()
+}
+
+/// A webhook is called by Service or by URL, and an apply doesn't remove a URL that somebody else has written.
+fn without_url(installed: &Definition, ours: &Value, release: &Release) -> Option<Value> {
+    let service = ours.pointer("/spec/conversion/webhook/clientConfig/service")?;
+    installed.client_config()?.get("url")?;
+    let config = json!({"url": null, "service": service, "caBundle": release.ca_bundle(None)?});
+    Some(json!({
+        "metadata": {"resourceVersion": installed.resource_version()},
+        "spec": {"conversion": {"webhook": {"clientConfig": config}}},
+    }))
+}
+
+/// A version in which objects may be stored is kept, or they could never be read again.
+fn keep_stored_versions(document: &mut Value, installed: &Definition) -> Vec<String> {
+    let Some(versions) = document.pointer_mut("/spec/versions").and_then(Value::as_array_mut) else {
+        return Vec::new();
+    };
+    let known = |versions: &[Value], name: &str| versions.iter().any(|version| version["name"] == name);
+    let mut notes = Vec::new();
+    for name in installed.stored() {
+        if let Some(version) = installed.version(name).filter(|_| !known(versions, name)) {
+            let mut version = version.clone();
+            version["storage"] = false.into();
+            versions.push(version);
+            notes.push(format!("keeps the version {name}, in which objects may be stored"));
+        }
+    }
+    notes
+}
+
+/// As long as nobody can convert, objects go on being stored as they were: a write in the version that they are stored
+/// in needs no conversion, and must not fail because of one.
+fn keep_storage(document: &mut Value, installed: &Definition) -> Option<String> {
+    let wanted = Definition::from(document.clone());
+    let (now, later) = (installed.storage()?, wanted.storage()?);
+    if now == later || wanted.strategy() == Strategy::None || installed.ca_bundle().is_some() {
+        return None;
+    }
+    wanted.version(now)?;
+    for version in document.pointer_mut("/spec/versions").and_then(Value::as_array_mut).into_iter().flatten() {
+        version["storage"] = (version["name"] == now).into();
+    }
+    Some(format!(
+        "objects go on being stored in {now} until they can be converted; a later apply changes it to {later}"
+    ))
+}
+
+impl fmt::Display for LeftAlone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Newer { installed, ours } => {
+                write!(f, "left as it is: release {installed} has installed it, which is newer than {ours}")
+            }
+            Self::StoresNewer { version } => {
+                write!(f, "left as it is: its objects are stored in {version}, which this release doesn't know")
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

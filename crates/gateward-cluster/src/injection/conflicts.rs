@@ -1,0 +1,161 @@
+//! A second set of webhooks for the same kinds: two operators that both default and judge an object contradict each
+//! other sooner or later, and people look for the fault in the wrong one.
+
+use std::fmt;
+
+use k8s_openapi::api::admissionregistration::v1::RuleWithOperations;
+
+use super::object::{ClientConfig, InjectableKind, InjectableObject};
+use crate::config::{InjectionRules, ServiceName};
+use crate::permissions::ResourceName;
+
+/// A webhook of somebody else for a kind of ours.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ConflictingWebhook {
+    /// The configuration, as kind and name.
+    pub configuration: String,
+    /// The entry in it.
+    pub entry: String,
+    /// Who is called.
+    pub called: WebhookEndpoint,
+}
+
+/// Whom a webhook calls.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum WebhookEndpoint {
+    /// A Service.
+    Service(ServiceName),
+    /// A URL.
+    Url(String),
+}
+
+impl InjectionRules {
+    /// The webhooks for kinds of ours in an object that is not ours by its name.
+    pub(super) fn conflicts(&self, kind: InjectableKind, object: &InjectableObject) -> Vec<ConflictingWebhook> {
+        if self.names(kind).contains(&object.name()) {
+            return Vec::new();
+        }
+        let conflicts =
+            object.webhooks.iter().filter(|webhook| webhook.rules.iter().any(|rule| concerns(rule, &self.kinds)));
+        conflicts
+            .map(|webhook| ConflictingWebhook {
+                configuration: format!("{kind} {}", object.name()),
+                entry: webhook.name.clone(),
+                called: called(&webhook.client_config),
+            })
+            .collect()
+    }
+}
+
+/// Whether a rule was written for a kind of ours: it names the group. Policy engines that look at every object of the
+/// cluster are no second operator.
+fn concerns(rule: &RuleWithOperations, kinds: &[ResourceName]) -> bool {
+    let writes = has(rule.operations.as_deref(), &["CREATE", "UPDATE", "*"]);
+    writes
+        && kinds.iter().any(|kind| {
+            has(rule.api_groups.as_deref(), &[&kind.group])
+                && has(rule.resources.as_deref(), &[&kind.plural, "*", "*/*"])
+        })
+}
+
+fn has(list: Option<&[String]>, spec: &[&str]) -> bool {
+    list.unwrap_or_default().iter().any(|item| spec.contains(&item.as_str()))
+}
+
+fn called(client: &ClientConfig) -> WebhookEndpoint {
+    match &client.service {
+        Some(service) => WebhookEndpoint::Service(service.named()),
+        None => WebhookEndpoint::Url(client.url.clone().unwrap_or_default()),
+    }
+}
+
+impl fmt::Display for ConflictingWebhook {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { configuration, entry, called } = self;
+        write!(f, "{configuration} also judges or defaults our kinds: its webhook {entry} calls {called}; remove one")
+    }
+}
+
+impl fmt::Display for WebhookEndpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Service(service) => write!(f, "the Service {service}"),
+            Self::Url(url) => f.write_str(url),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn rules() -> InjectionRules {
+        InjectionRules {
+            validating: "zoo-validating".into(),
+            mutating: "zoo-mutating".into(),
+            labels: BTreeMap::new(),
+            crds: Vec::new(),
+            kinds: vec![ResourceName { group: "zoo.org".into(), plural: "otters".into() }],
+            service: ServiceName { namespace: "zoo".into(), name: "otter".into() },
+            conversion: Value::Null,
+        }
+    }
+
+    fn found_in(kind: InjectableKind, name: &str, rule: &Value, client: &Value) -> Vec<ConflictingWebhook> {
+        let entry = json!({"name": "otters.kb.io", "clientConfig": client, "rules": [rule]});
+        let object = json!({"metadata": {"name": name}, "webhooks": [entry]});
+        rules().conflicts(kind, &serde_json::from_value(object).unwrap())
+    }
+
+    fn rule(group: &str, resource: &str, operation: &str) -> Value {
+        json!({"apiGroups": [group], "apiVersions": ["*"], "operations": [operation], "resources": [resource]})
+    }
+
+    fn found(rule: &Value) -> Vec<ConflictingWebhook> {
+        let client = json!({"service": {"name": "judge", "namespace": "elsewhere"}});
+        found_in(InjectableKind::Validating, "other-validating", rule, &client)
+    }
+
+    #[test]
+    fn a_rival_is_named_with_whom_it_calls() {
+        let conflicts = found(&rule("zoo.org", "otters", "UPDATE"));
+        assert_eq!(
+            conflicts.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            ["ValidatingWebhookConfiguration other-validating also judges or defaults our kinds: its webhook \
+                 otters.kb.io calls the Service elsewhere/judge; remove one"]
+        );
+    }
+
+    #[test]
+    fn whoever_names_our_group_is_a_rival_whatever_the_star() {
+        assert_eq!(found(&rule("zoo.org", "*", "*")).len(), 1);
+        assert_eq!(found(&rule("zoo.org", "*/*", "CREATE")).len(), 1);
+    }
+
+    #[test]
+    fn others_are_no_rivals() {
+        for other in [
+            rule("zoo.org", "herons", "CREATE"),
+            rule("zoo.org", "otters/status", "UPDATE"),
+            rule("zoo.org", "otters", "DELETE"),
+            rule("apps", "otters", "CREATE"),
+            rule("*", "*", "*"),
+        ] {
+            assert_eq!(found(&other), [], "{other}");
+        }
+    }
+
+    #[test]
+    fn a_name_of_ours_is_ours_for_one_kind_only() {
+        let (rule, client) = (rule("zoo.org", "otters", "CREATE"), json!({"url": "https://judge"}));
+        let named_like_ours = |kind| found_in(kind, "zoo-validating", &rule, &client);
+        assert_eq!(named_like_ours(InjectableKind::Validating), []);
+        let text = "MutatingWebhookConfiguration zoo-validating also judges or defaults our kinds: its webhook \
+                    otters.kb.io calls https://judge; remove one";
+        assert_eq!(named_like_ours(InjectableKind::Mutating)[0].to_string(), text);
+    }
+}

@@ -1,0 +1,74 @@
+//! The status of each injection target: whether its `caBundle` verifies the certificate that this replica serves.
+
+use std::fmt;
+
+use crate::config::ServiceName;
+
+/// An entry that carries a bundle, or is to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TargetStatus {
+    /// The object, as kind and name.
+    pub object: String,
+    /// The entry in it; `None` where the whole object is meant.
+    pub entry: Option<String>,
+    /// What is known of it.
+    pub state: TargetState,
+}
+
+/// What is known of an entry that carries a bundle, or is to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TargetState {
+    /// Its bundle verifies the certificate that this replica shows.
+    Trusts,
+    /// Its bundle doesn't.
+    Refuses,
+    /// It carries nothing.
+    Empty,
+    /// There is no such object.
+    Absent,
+    /// It is a CRD whose conversion stanza somebody has changed or removed.
+    Unconverted,
+    /// It is not ours to write.
+    NotOurs(NotOurs),
+}
+
+/// Why an entry is not ours to write.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NotOurs {
+    /// It carries our labels under a name that is not ours.
+    OtherName,
+    /// It calls a URL.
+    Url,
+    /// It calls another Service than ours.
+    OtherService(ServiceName),
+    /// It converts in another way than by a webhook.
+    NoWebhook,
+}
+
+impl fmt::Display for TargetStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.object)?;
+        if let Some(entry) = &self.entry {
+            write!(f, " ({entry})")?;
+        }
+        match &self.state {
+            TargetState::Trusts => f.write_str(" trusts this replica"),
+            TargetState::Refuses => f.write_str(" carries a bundle that doesn't vouch for this replica"),
+            TargetState::Empty => f.write_str(" carries no bundle yet"),
+            TargetState::Absent => f.write_str(" is not there; it is waited for"),
+            TargetState::Unconverted => f.write_str(" lacks our conversion stanza, which is restored"),
+            TargetState::NotOurs(why) => write!(f, " {why}"),
+        }
+    }
+}
+
+impl fmt::Display for NotOurs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::OtherName => f.write_str("carries our labels but is not ours to write: its name is another"),
+            Self::Url => f.write_str("is not ours to write: it calls a URL"),
+            Self::OtherService(service) => write!(f, "is not ours to write: it calls the Service {service}"),
+            Self::NoWebhook => f.write_str("is not ours to write: it names no webhook for conversion"),
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! Takes, renews and gives back the lease.
+
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::time::{Duration, Instant, SystemTime};
+
+use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::MicroTime;
+use k8s_openapi::jiff::Timestamp;
+use kube::Api;
+use kube::api::{ObjectMeta, PostParams};
+use tokio::sync::watch;
+use tracing::{debug, info, warn};
+
+use super::leadership::{LeaderState, Leadership, LeaseValidity};
+use super::record::{LeaseAction, LeaseRecord, ObservedRecord, decide};
+use crate::config::{ControllerConfig, LeaseTimes};
+use crate::connection::Connection;
+use crate::request::{RequestError, with_short_timeout};
+
+/// Looks after the lease for as long as it is run.
+pub(crate) struct LeaderElector {
+    api: Api<Lease>,
+    name: String,
+    me: String,
+    times: LeaseTimes,
+    field_manager: String,
+    seen: Option<ObservedRecord>,
+    /// What the API server doesn't let this replica do about it.
+    forbidden: Option<String>,
+    /// Not before this it is taken again.
+    released_until: Option<Instant>,
+    state: watch::Sender<LeaderState>,
+}
+
+impl LeaderElector {
+    pub(crate) fn new(connection: &Connection, config: &ControllerConfig) -> (Self, Leadership) {
+        let (state, leadership) = Leadership::new();
+        let holder = Self {
+            api: Api::namespaced(connection.client(), &config.namespace),
+            name: config.lease.name.clone(),
+            me: format!("{}_{:016x}", config.lease.holder, random()),
+            times: config.lease.times,
+            field_manager: config.field_manager.clone(),
+            seen: None,
+            forbidden: None,
+            released_until: None,
+            state,
+        };
+        (holder, leadership)
+    }
+
+    /// Looks at the lease once and does what is to be done; gives how long to wait for the next time.
+    pub(crate) async fn tick(&mut self) -> Duration {
+        let failure = self.observe_and_act().await.err();
+        // An API server that restarts is told of by others; what is forbidden stays so.
+        let forbidden = failure.as_ref().filter(|why| why.is_forbidden()).map(ToString::to_string);
+        match &failure {
+            Some(why) if forbidden.is_some() && self.forbidden != forbidden => {
+                warn!(lease = self.name, "this replica can't write: {why}");
+            }
+            Some(why) => debug!(lease = self.name, "the writer's lease: {why}"),
+            None => {}
+        }
+        self.forbidden = forbidden;
+        self.times.renewal
+    }
+
+    /// Gives the lease back, and doesn't take it for a while. Nothing may be written any more when this is called.
+    pub(crate) async fn release(&mut self, time: Duration) {
+        self.released_until = Some(Instant::now() + time);
+        self.state.send_replace(LeaderState::Unknown);
+        if let Err(why) = self.clear_holder().await {
+            debug!(lease = self.name, "the writer's lease could not be given back: {why}");
+        }
+    }
+
+    async fn observe_and_act(&mut self) -> Result<(), RequestError> {
+        let lease = with_short_timeout(self.api.get_opt(&self.name)).await?;
+        let now = Instant::now();
+        let record = lease.as_ref().map(|lease| record(lease, self.times.duration));
+        let before = self.seen.take();
+        self.seen = record.map(|record| ObservedRecord::after(before, record, now));
+        if self.released_until.is_some_and(|until| now < until) {
+            self.publish(None);
+            return Ok(());
+        }
+        let action = decide(&self.me, self.seen.as_ref(), now);
+        match action {
+            LeaseAction::Wait => self.publish(None),
+            LeaseAction::Create | LeaseAction::Renew | LeaseAction::Acquire => {
+                let validity = LeaseValidity::starting(Instant::now(), SystemTime::now(), self.times.deadline);
+                match self.write(lease, action).await {
+                    Ok(()) => self.publish(Some(validity)),
+                    // Another one was first: the next look tells who.
+                    Err(why) if why.is_stale() => self.publish(None),
+                    Err(why) => return Err(why),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn write(&mut self, lease: Option<Lease>, action: LeaseAction) -> Result<(), RequestError> {
+        let parameters = PostParams { field_manager: Some(self.field_manager.clone()), ..PostParams::default() };
+        let lease = lease_held_by(lease, &self.name, &self.me, self.times.duration, action);
+        let written = match action {
+            LeaseAction::Create => with_short_timeout(self.api.create(&parameters, &lease)).await?,
+            _ => with_short_timeout(self.api.replace(&self.name, &parameters, &lease)).await?,
+        };
+        let record = record(&written, self.times.duration);
+        self.seen = Some(ObservedRecord { record, since: Instant::now() });
+        Ok(())
+    }
+
+    async fn clear_holder(&mut self) -> Result<(), RequestError> {
+        let Some(mut lease) = with_short_timeout(self.api.get_opt(&self.name)).await? else { return Ok(()) };
+        if record(&lease, self.times.duration).holder.as_deref() != Some(&self.me) {
+            return Ok(());
+        }
+        lease.spec.get_or_insert_default().holder_identity = None;
+        let parameters = PostParams { field_manager: Some(self.field_manager.clone()), ..PostParams::default() };
+        with_short_timeout(self.api.replace(&self.name, &parameters, &lease)).await?;
+        info!(lease = self.name, "gave the writer's lease back");
+        Ok(())
+    }
+
+    /// Tells who holds the lease now.
+    fn publish(&self, validity: Option<LeaseValidity>) {
+        let holder = self.seen.as_ref().and_then(|seen| seen.record.holder.clone());
+        let state = match (validity, holder) {
+            (Some(validity), _) => LeaderState::Leading(validity),
+            (None, Some(holder)) if holder != self.me => LeaderState::Following(holder),
+            (None, _) => LeaderState::Unknown,
+        };
+        let before = self.state.send_replace(state.clone());
+        match (&before, &state) {
+            (LeaderState::Leading(_), LeaderState::Leading(_)) => {}
+            (_, LeaderState::Leading(_)) => info!(lease = self.name, "this replica writes certificates and bundles"),
+            (LeaderState::Leading(_), _) => warn!(lease = self.name, "this replica doesn't write any more"),
+            (before, after) if before != after => debug!(lease = self.name, ?after, "the writer's lease"),
+            _ => {}
+        }
+    }
+}
+
+/// What a lease says to somebody who only looks at it once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct LeaseStatus {
+    pub(crate) holder: Option<String>,
+    /// By which moment it is renewed, or lost.
+    pub(crate) until: Option<SystemTime>,
+}
+
+/// Looks at the lease once.
+pub(crate) async fn lease_status(
+    connection: &Connection,
+    config: &ControllerConfig,
+) -> Result<LeaseStatus, RequestError> {
+    let api: Api<Lease> = Api::namespaced(connection.client(), &config.namespace);
+    let Some(lease) = with_short_timeout(api.get_opt(&config.lease.name)).await? else {
+        return Ok(LeaseStatus { holder: None, until: None });
+    };
+    let LeaseRecord { holder, duration, .. } = record(&lease, config.lease.times.duration);
+    let renewed = lease.spec.and_then(|spec| spec.renew_time).map(|time| SystemTime::from(time.0));
+    Ok(LeaseStatus { holder, until: renewed.map(|renewed| renewed + duration) })
+}
+
+/// What stands in a lease. Where it names no duration, it is ours.
+fn record(lease: &Lease, ours: Duration) -> LeaseRecord {
+    let spec = lease.spec.clone().unwrap_or_default();
+    let seconds = spec.lease_duration_seconds.and_then(|seconds| u64::try_from(seconds).ok());
+    LeaseRecord {
+        holder: spec.holder_identity.filter(|holder| !holder.is_empty()),
+        duration: seconds.filter(|seconds| *seconds > 0).map_or(ours, Duration::from_secs),
+        version: lease.metadata.resource_version.clone().unwrap_or_default(),
+    }
+}
+
+/// A lease as this replica holds it: what else stands in it stays, and with it the resourceVersion that guards the
+/// write.
+fn lease_held_by(lease: Option<Lease>, name: &str, me: &str, duration: Duration, action: LeaseAction) -> Lease {
+    let mut lease = lease.unwrap_or_else(|| Lease {
+        metadata: ObjectMeta { name: Some(name.to_owned()), ..ObjectMeta::default() },
+        spec: None,
+    });
+    let now = Some(MicroTime(Timestamp::now()));
+    let spec: &mut LeaseSpec = lease.spec.get_or_insert_default();
+    if action != LeaseAction::Renew {
+        spec.acquire_time.clone_from(&now);
+        spec.lease_transitions = Some(spec.lease_transitions.map_or(0, |transitions| transitions.saturating_add(1)));
+    }
+    spec.renew_time = now;
+    spec.holder_identity = Some(me.to_owned());
+    spec.lease_duration_seconds = Some(whole_seconds(duration));
+    lease
+}
+
+/// Rounded up: a holder must never look sooner dead than it is.
+fn whole_seconds(duration: Duration) -> i32 {
+    i32::try_from(duration.as_millis().div_ceil(1000)).unwrap_or(i32::MAX).max(1)
+}
+
+/// Another number in each process: the standard library seeds its maps by it.
+fn random() -> u64 {
+    RandomState::new().build_hasher().finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DURATION: Duration = Duration::from_secs(15);
+
+    fn lease(spec: LeaseSpec) -> Lease {
+        let metadata = ObjectMeta { resource_version: Some("7".to_owned()), ..ObjectMeta::default() };
+        Lease { metadata, spec: Some(spec) }
+    }
+
+    #[test]
+    fn a_lease_without_a_holder_is_nobodys() {
+        let empty = lease(LeaseSpec { holder_identity: Some(String::new()), ..LeaseSpec::default() });
+        let expected = LeaseRecord { holder: None, duration: DURATION, version: "7".to_owned() };
+        assert_eq!(record(&empty, DURATION), expected);
+    }
+
+    #[test]
+    fn another_holders_own_duration_counts() {
+        let theirs = LeaseSpec { lease_duration_seconds: Some(40), ..LeaseSpec::default() };
+        assert_eq!(record(&lease(theirs), DURATION).duration, Duration::from_secs(40));
+        let nonsense = LeaseSpec { lease_duration_seconds: Some(-1), ..LeaseSpec::default() };
+        assert_eq!(record(&lease(nonsense), DURATION).duration, DURATION);
+    }
+
+    #[test]
+    fn a_lease_that_is_taken_counts_the_change_and_one_that_is_renewed_does_not() {
+        let theirs = lease(LeaseSpec { lease_transitions: Some(3), ..LeaseSpec::default() });
+        let taken = lease_held_by(Some(theirs), "writer", "me", DURATION, LeaseAction::Acquire);
+        assert_eq!(taken.metadata.resource_version.as_deref(), Some("7"));
+        let spec = taken.spec.clone().unwrap();
+        assert_eq!((spec.holder_identity.as_deref(), spec.lease_transitions), (Some("me"), Some(4)));
+        let renewed = lease_held_by(Some(taken), "writer", "me", DURATION, LeaseAction::Renew).spec.unwrap();
+        assert_eq!((renewed.acquire_time, renewed.lease_transitions), (spec.acquire_time, Some(4)));
+    }
+
+    #[test]
+    fn a_duration_is_rounded_up_to_whole_seconds() {
+        assert_eq!(whole_seconds(Duration::from_millis(1_500)), 2);
+        assert_eq!(whole_seconds(Duration::ZERO), 1);
+    }
+
+    #[test]
+    fn two_processes_of_one_pod_are_two_holders() {
+        assert_ne!(random(), random());
+    }
+}

@@ -1,0 +1,142 @@
+//! What rules look up in the cluster.
+
+mod discovered;
+
+use std::time::Duration;
+
+use gateward_core::{BoxFuture, ClusterReader, GroupServed, Lookup, ObjectName};
+use http::Request;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::APIResourceList;
+use kube::Client;
+use serde_json::Value;
+
+use crate::failure::{RequestFailure, with_timeout};
+use discovered::{Discovered, Question};
+
+/// How long one look-up may take. A review that waits longer has no time left to be answered.
+const TIMEOUT: Duration = Duration::from_secs(3);
+
+/// Reads what rules look up from the API server, with the rights of the client.
+#[derive(Clone)]
+pub struct ApiReader {
+    client: Client,
+    discovered: Discovered,
+}
+
+impl ApiReader {
+    /// Through a client.
+    pub fn new(client: Client) -> Self {
+        Self { client, discovered: Discovered::default() }
+    }
+
+    /// The body at a path; `None` where nothing is.
+    async fn read(&self, path: &str) -> Result<Option<String>, String> {
+        let request = Request::get(path).body(Vec::new()).map_err(|error| error.to_string())?;
+        match with_timeout(TIMEOUT, self.client.request_text(request)).await {
+            Ok(text) => Ok(Some(text)),
+            Err(unanswered) if unanswered.status() == Some(404) => Ok(None),
+            Err(unanswered) => Err(why(&unanswered)),
+        }
+    }
+
+    async fn discover(&self, question: &Question) -> GroupServed {
+        match self.read(&question.path()).await {
+            Ok(Some(text)) if question.is_answered_by(&text) => GroupServed::Served,
+            Ok(_) => GroupServed::Absent,
+            Err(why) => GroupServed::Unreadable(why),
+        }
+    }
+
+    async fn is_served(&self, question: Question) -> GroupServed {
+        self.discovered.or_ask(&question, || self.discover(&question)).await
+    }
+
+    async fn look_up(&self, object: &ObjectName) -> Lookup {
+        let Some(path) = path(object) else { return Lookup::Absent };
+        let read = self.read(&path).await.and_then(|text| {
+            let object: Option<Value> =
+                text.map(|text| serde_json::from_str(&text)).transpose().map_err(|error| no_object(&error))?;
+            Ok(object)
+        });
+        match read {
+            Ok(Some(object)) => Lookup::Found(object),
+            Ok(None) => Lookup::Absent,
+            Err(why) => Lookup::Unreadable(why),
+        }
+    }
+}
+
+impl std::fmt::Debug for ApiReader {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ApiReader").finish_non_exhaustive()
+    }
+}
+
+impl ClusterReader for ApiReader {
+    fn group<'a>(&'a self, group: &'a str) -> BoxFuture<'a, GroupServed> {
+        Box::pin(self.is_served(Question::Group { group: group.to_owned() }))
+    }
+
+    fn resource<'a>(&'a self, group: &'a str, version: &'a str, plural: &'a str) -> BoxFuture<'a, GroupServed> {
+        let (group, version, plural) = (group.to_owned(), version.to_owned(), plural.to_owned());
+        Box::pin(self.is_served(Question::Resource { group, version, plural }))
+    }
+
+    fn get<'a>(&'a self, object: &'a ObjectName) -> BoxFuture<'a, Lookup> {
+        Box::pin(self.look_up(object))
+    }
+}
+
+/// A right that is missing doesn't pass, and somebody has to hear which.
+fn why(unanswered: &RequestFailure) -> String {
+    let reason = unanswered.reason();
+    match unanswered.status() {
+        Some(401 | 403) => format!("{reason}; the ClusterRole of the webhooks must allow it"),
+        _ => reason,
+    }
+}
+
+fn no_object(error: &serde_json::Error) -> String {
+    format!("the API server's answer is no object: {error}")
+}
+
+/// Where an object is; `None` where no object can be.
+fn path(object: &ObjectName) -> Option<String> {
+    let ObjectName { group, version, plural, namespace, name } = object;
+    let root = if group.is_empty() { "/api".to_owned() } else { format!("/apis/{group}") };
+    let within = namespace.as_ref().map(|namespace| format!("/namespaces/{namespace}")).unwrap_or_default();
+    let segments = [version, plural, name].into_iter().chain(namespace).chain(Some(group).filter(|it| !it.is_empty()));
+    segments.into_iter().all(|text| is_segment(text)).then(|| format!("{root}/{version}{within}/{plural}/{name}"))
+}
+
+/// Whether a name leaves the path what it is.
+fn is_segment(text: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
+    !text.is_empty() && text.bytes().all(plain) && !text.bytes().all(|byte| byte == b'.')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(namespace: Option<&str>, name: &str) -> ObjectName {
+        let (group, version, plural) = ("grove.io".into(), "v1alpha1".into(), "maps".into());
+        ObjectName { group, version, plural, namespace: namespace.map(str::to_owned), name: name.into() }
+    }
+
+    #[test]
+    fn an_object_has_one_place() {
+        assert_eq!(path(&named(None, "rack")).as_deref(), Some("/apis/grove.io/v1alpha1/maps/rack"));
+        let of_core = ObjectName { group: String::new(), version: "v1".into(), ..named(Some("zoo"), "a.b") };
+        assert_eq!(path(&of_core).as_deref(), Some("/api/v1/namespaces/zoo/maps/a.b"));
+    }
+
+    /// A user's text must not lead the server's rights elsewhere.
+    #[test]
+    fn a_name_that_would_lead_elsewhere_names_nothing() {
+        for name in ["", "..", "a/b", "a?watch=true", "a%2fb", "a#b", "a b"] {
+            assert_eq!(path(&named(None, name)), None, "{name:?}");
+        }
+        assert_eq!(path(&named(Some("../x"), "rack")), None);
+    }
+}

@@ -1,0 +1,222 @@
+//! Follows the serving Secret, so that certificates are served from memory.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use gateward_certs::secret::{CA_CRT, SecretData, ServingCertificate};
+use gateward_certs::{CaBundle, Fingerprint, TrustAnchor, Validity};
+use k8s_openapi::api::core::v1::Secret;
+use tokio::sync::{Notify, watch};
+use tracing::{debug, info};
+
+use super::{ManagedSecret, SecretStore, data};
+use crate::connection::Connection;
+use crate::request::{Backoff, ErrorStreak};
+use crate::send_if_changed::send_if_changed;
+
+/// How often the Secret is read although nothing was update of it: a watch can die without a sound.
+const UNASKED: Duration = Duration::from_secs(15);
+
+const STAYS: &str = "the certificate that is in use stays";
+
+/// Publishes the newest usable pair of the serving Secret.
+///
+/// A watch only tells that there is something to read; what counts is read from the API server each time.
+pub(crate) struct SecretWatcher {
+    store: SecretStore,
+    connection: Connection,
+    secret: String,
+    served: watch::Sender<Option<ServingCertificate>>,
+    own_bundle: watch::Sender<CaBundle>,
+    status: watch::Sender<SecretStatus>,
+}
+
+/// What else a state of the Secret tells.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct SecretStatus {
+    /// What is wrong with it, while an older pair stays in use.
+    pub(crate) fault: Option<String>,
+    /// From when to when the CA is valid that stands beside the certificate.
+    pub(crate) ca: Option<Validity>,
+}
+
+impl SecretWatcher {
+    pub(crate) fn new(connection: &Connection, store: SecretStore, secret: String) -> Self {
+        let (served, status) = (watch::Sender::new(None), watch::Sender::new(SecretStatus::default()));
+        Self { store, connection: connection.clone(), secret, served, own_bundle: watch::Sender::default(), status }
+    }
+
+    pub(crate) fn served(&self) -> watch::Receiver<Option<ServingCertificate>> {
+        self.served.subscribe()
+    }
+
+    /// The CAs that stand beside the certificate.
+    pub(crate) fn own_bundle(&self) -> watch::Receiver<CaBundle> {
+        self.own_bundle.subscribe()
+    }
+
+    pub(crate) fn status(&self) -> watch::Receiver<SecretStatus> {
+        self.status.subscribe()
+    }
+
+    /// Reads the Secret whenever there is news of it.
+    pub(crate) async fn run(self, wakeup: Arc<Notify>) {
+        let mut backoff = Backoff::new();
+        loop {
+            match self.store.read(ManagedSecret::Serving).await {
+                Ok(secret) => {
+                    backoff.reset();
+                    self.update(secret.as_ref());
+                    let _ = tokio::time::timeout(UNASKED, wakeup.notified()).await;
+                }
+                Err(why) => {
+                    debug!(secret = self.secret, "the server's Secret can't be read: {why}");
+                    let wait = backoff.fail();
+                    if backoff.streak() == ErrorStreak::Long {
+                        let fault = format!("Secret {} can't be read: {why}; {STAYS}", self.secret);
+                        let ca = self.status.borrow().ca;
+                        self.tell(SecretStatus { fault: Some(fault), ca });
+                    }
+                    tokio::time::sleep(wait).await;
+                }
+            }
+        }
+    }
+
+    fn update(&self, secret: Option<&Secret>) {
+        let now = self.connection.now();
+        let data = secret.map(data);
+        let update = judge(data.as_ref(), &self.secret, self.served.borrow().as_ref(), now);
+        let mut status = SecretStatus { fault: None, ca: data.as_ref().and_then(ca) };
+        if let (Some(data), SecretUpdate::Same | SecretUpdate::Better(_)) = (&data, &update) {
+            self.own_bundle.send_replace(trust(data));
+        }
+        match update {
+            SecretUpdate::Same => {}
+            SecretUpdate::Better(pair) => {
+                let shown = Fingerprint::of(pair.end_entity()).short();
+                info!(secret = self.secret, certificate = shown, "a certificate is in use");
+                self.served.send_replace(Some(pair));
+            }
+            SecretUpdate::Unusable(fault) => status.fault = Some(fault),
+        }
+        self.tell(status);
+    }
+
+    fn tell(&self, status: SecretStatus) {
+        send_if_changed(&self.status, status);
+    }
+}
+
+/// What a state of the Secret means for a server that shows something.
+#[derive(Debug)]
+enum SecretUpdate {
+    /// It holds what is shown.
+    Same,
+    /// It holds something to show instead.
+    Better(ServingCertificate),
+    /// What is shown stays.
+    Unusable(String),
+}
+
+fn judge(data: Option<&SecretData>, secret: &str, shown: Option<&ServingCertificate>, now: SystemTime) -> SecretUpdate {
+    let stays = if shown.is_some() { format!("; {STAYS}") } else { String::new() };
+    let Some(data) = data else { return SecretUpdate::Unusable(format!("Secret {secret} is not there{stays}")) };
+    let pair = match ServingCertificate::read(data, secret) {
+        Ok(pair) => pair,
+        Err(damage) => return SecretUpdate::Unusable(format!("{damage}{stays}")),
+    };
+    let Some(shown) = shown else { return SecretUpdate::Better(pair) };
+    if pair.chain() == shown.chain() {
+        return SecretUpdate::Same;
+    }
+    // What is valid is not given up for what no client would take.
+    let good = |pair: &ServingCertificate| pair.validity().contains(now);
+    if good(shown) && !(good(&pair) && is_verified(&pair, data)) {
+        return SecretUpdate::Unusable(format!("Secret {secret} holds a certificate that clients would refuse{stays}"));
+    }
+    SecretUpdate::Better(pair)
+}
+
+/// Whether the Secret itself holds a CA of the certificate, as every one does that is written here.
+fn is_verified(pair: &ServingCertificate, data: &SecretData) -> bool {
+    trust(data).verifies(pair.end_entity())
+}
+
+/// The CA that stands beside the certificate.
+fn ca(data: &SecretData) -> Option<Validity> {
+    trust(data).iter().map(TrustAnchor::validity).max_by_key(Validity::not_after)
+}
+
+fn trust(data: &SecretData) -> CaBundle {
+    CaBundle::parse_lossy(data.field(CA_CRT).unwrap_or_default()).0
+}
+
+#[cfg(test)]
+mod tests {
+    use gateward_certs::{Ca, CommonName, ServerNames, SystemKeys, TEN_YEARS};
+
+    use super::*;
+
+    fn now() -> SystemTime {
+        SystemTime::UNIX_EPOCH + Duration::from_hours(500_000)
+    }
+
+    fn ca() -> Ca {
+        let validity = Validity::starting(now(), TEN_YEARS).unwrap();
+        Ca::new(&CommonName::new("otter").unwrap(), validity, &SystemKeys).unwrap()
+    }
+
+    fn secret(signer: &Ca, trust: &Ca, lifetime: Duration) -> SecretData {
+        let validity = Validity::starting(now(), lifetime).unwrap();
+        let serving = signer.issue(&ServerNames::parse(["otter.zoo.svc"]).unwrap(), validity, &SystemKeys).unwrap();
+        let data =
+            SecretData::default().with("tls.crt", serving.certificate_pem()).with("tls.key", serving.private_key_pem());
+        data.with("ca.crt", trust.certificate_pem())
+    }
+
+    fn pair(data: &SecretData) -> ServingCertificate {
+        ServingCertificate::read(data, "zoo/otter").unwrap()
+    }
+
+    fn update(data: Option<&SecretData>, shown: Option<&SecretData>, now: SystemTime) -> SecretUpdate {
+        judge(data, "zoo/otter", shown.map(pair).as_ref(), now)
+    }
+
+    #[test]
+    fn the_first_usable_pair_is_shown_whoever_signed_it() {
+        let data = secret(&ca(), &ca(), TEN_YEARS);
+        assert!(matches!(update(Some(&data), None, now()), SecretUpdate::Better(_)));
+        assert!(matches!(update(Some(&data), Some(&data), now()), SecretUpdate::Same));
+    }
+
+    #[test]
+    fn a_renewed_pair_replaces_the_one_before() {
+        let ca = ca();
+        let [first, second] = [0, 1].map(|_| secret(&ca, &ca, TEN_YEARS));
+        assert!(matches!(update(Some(&second), Some(&first), now()), SecretUpdate::Better(_)));
+    }
+
+    #[test]
+    fn what_is_damaged_half_written_or_gone_replaces_nothing() {
+        let ca = ca();
+        let [good, other] = [0, 1].map(|_| secret(&ca, &ca, TEN_YEARS));
+        let mixed = good.clone().with("tls.key", other.field("tls.key").unwrap());
+        for data in [None, Some(&good.clone().without("tls.key")), Some(&mixed)] {
+            let SecretUpdate::Unusable(note) = update(data, Some(&good), now()) else { panic!("{data:?}") };
+            assert!(note.starts_with("Secret zoo/otter") && note.ends_with("that is in use stays"), "{note}");
+        }
+    }
+
+    #[test]
+    fn a_pair_that_no_client_would_take_does_not_replace_one_that_they_take() {
+        let [ca, stranger] = [0, 1].map(|_| ca());
+        let good = secret(&ca, &ca, TEN_YEARS);
+        let strange = secret(&stranger, &ca, TEN_YEARS);
+        assert!(matches!(update(Some(&strange), Some(&good), now()), SecretUpdate::Unusable(_)));
+        let short = secret(&ca, &ca, Duration::from_mins(1));
+        let later = now() + Duration::from_hours(1);
+        assert!(matches!(update(Some(&short), Some(&good), later), SecretUpdate::Unusable(_)));
+        assert!(matches!(update(Some(&good), Some(&short), later), SecretUpdate::Better(_)));
+    }
+}

@@ -1,0 +1,110 @@
+//! How often a bundle is written when someone else keeps undoing it.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// So many writes of one object go through at once.
+const AT_ONCE: u32 = 30;
+/// After that, one in this time.
+const THEN_EVERY: Duration = Duration::from_secs(5);
+/// Where none was put off for this long, nobody fights any more.
+const IDLE_AFTER: Duration = Duration::from_mins(1);
+
+/// Which objects were written how often of late. Two who undo each other's writes would otherwise keep the API server
+/// busy with nothing else.
+#[derive(Debug, Default)]
+pub(crate) struct WriteRateLimiter {
+    buckets: Mutex<HashMap<String, Bucket>>,
+    /// When a write was put off last.
+    last: Mutex<Option<Instant>>,
+}
+
+impl WriteRateLimiter {
+    /// Whether an object may be written now; if not, when it may.
+    pub(crate) fn may_write(&self, object: &str, now: Instant) -> Result<(), Duration> {
+        let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
+        let granted = buckets.entry(object.to_owned()).or_insert_with(|| Bucket::full(now)).take(now);
+        if granted.is_err() {
+            *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(now);
+        }
+        granted
+    }
+
+    /// Whether no write was put off of late.
+    pub(crate) fn is_idle(&self, now: Instant) -> bool {
+        let last = *self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        last.is_none_or(|last| now.saturating_duration_since(last) >= IDLE_AFTER)
+    }
+}
+
+/// Writes that may be made, and when they were counted last.
+#[derive(Debug, Clone, Copy)]
+struct Bucket {
+    writes: u32,
+    at: Instant,
+}
+
+impl Bucket {
+    fn full(now: Instant) -> Self {
+        Self { writes: AT_ONCE, at: now }
+    }
+
+    fn take(&mut self, now: Instant) -> Result<(), Duration> {
+        let passed = now.saturating_duration_since(self.at);
+        let gained = u32::try_from(passed.as_millis() / THEN_EVERY.as_millis()).unwrap_or(u32::MAX);
+        if gained >= AT_ONCE - self.writes {
+            *self = Self::full(now);
+        } else {
+            self.writes += gained;
+            self.at += gained * THEN_EVERY;
+        }
+        if self.writes == 0 {
+            return Err((self.at + THEN_EVERY).saturating_duration_since(now));
+        }
+        self.writes -= 1;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bundle_that_is_changed_now_and_then_is_restored_at_once() {
+        let (rate_limiter, start) = (WriteRateLimiter::default(), Instant::now());
+        for second in 0..1_000 {
+            assert_eq!(rate_limiter.may_write("otter", start + second * THEN_EVERY), Ok(()));
+        }
+    }
+
+    #[test]
+    fn a_bundle_that_is_undone_again_and_again_is_restored_ever_so_often() {
+        let (rate_limiter, start) = (WriteRateLimiter::default(), Instant::now());
+        let granted = |rate_limiter: &WriteRateLimiter, at| {
+            (0..100).filter(|_| rate_limiter.may_write("otter", at).is_ok()).count()
+        };
+        assert_eq!(granted(&rate_limiter, start), AT_ONCE as usize);
+        assert_eq!(rate_limiter.may_write("otter", start + Duration::from_secs(1)), Err(Duration::from_secs(4)));
+        assert_eq!(granted(&rate_limiter, start + 3 * THEN_EVERY), 3);
+        assert_eq!(granted(&rate_limiter, start + 3 * THEN_EVERY), 0);
+        assert_eq!(granted(&rate_limiter, start + 200 * THEN_EVERY), AT_ONCE as usize);
+    }
+
+    #[test]
+    fn each_object_is_counted_for_itself() {
+        let (rate_limiter, start) = (WriteRateLimiter::default(), Instant::now());
+        while rate_limiter.may_write("otter", start).is_ok() {}
+        assert_eq!(rate_limiter.may_write("badger", start), Ok(()));
+    }
+
+    #[test]
+    fn a_fight_is_over_when_no_write_was_put_off_for_a_minute() {
+        let (rate_limiter, start) = (WriteRateLimiter::default(), Instant::now());
+        assert!(rate_limiter.is_idle(start));
+        while rate_limiter.may_write("otter", start).is_ok() {}
+        assert!(!rate_limiter.is_idle(start + Duration::from_secs(59)));
+        assert!(rate_limiter.is_idle(start + IDLE_AFTER));
+    }
+}
