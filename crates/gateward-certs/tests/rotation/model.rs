@@ -272,7 +272,7 @@ proptest! {
     #![proptest_config(ProptestConfig { max_shrink_iters: 3_000, ..ProptestConfig::default() })]
 
     #[test]
-    fn whatever_happens_no_target_refuses_a_replica_and_all_ends_well(
+    fn whatever_happens_no_injection_target_refuses_a_replica_and_all_ends_well(
         targets in 0..4_usize,
         replicas in 1..4_usize,
         settled_first in any::<bool>(),

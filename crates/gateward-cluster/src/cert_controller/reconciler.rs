@@ -227,7 +227,7 @@ impl CertificateReconciler {
                 debug!("not written, since something has changed meanwhile: {write}: {why}");
                 self.stale += 1;
                 if self.stale > STALE_WRITES {
-                    let refused = format!("it is refused again and again to {write}: {why}");
+                    let refused = format!("{write} keeps failing: {why}");
                     self.context.status.warn(StatusTopic::Write, Some(refused));
                 }
                 Requeue::Pause(self.backoff.fail())

@@ -101,7 +101,12 @@ fn report_outcome(context: &ControllerContext, changed: &Changed, outcome: Write
     let what = if changed.object.conversion == ConversionAction::Restore { "spec.conversion" } else { "the caBundle" };
     match outcome {
         WriteOutcome::Done => {
-            warn!("{what} of {object} lacked what it has to carry, and is restored; changed by {by}");
+            match changed.object.conversion {
+                ConversionAction::Restore => warn!("restored spec.conversion of {object} (last changed by {by})"),
+                ConversionAction::Keep => {
+                    warn!("restored caBundle of {object}: expected CA was missing (last changed by {by})");
+                }
+            }
             context.status.update(|facts| facts.restored_bundles += 1);
         }
         WriteOutcome::Deferred(wait) => {

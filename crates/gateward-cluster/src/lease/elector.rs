@@ -136,7 +136,7 @@ impl LeaderElector {
         match (&before, &state) {
             (LeaderState::Leading(_), LeaderState::Leading(_)) => {}
             (_, LeaderState::Leading(_)) => info!(lease = self.name, "this replica writes certificates and bundles"),
-            (LeaderState::Leading(_), _) => warn!(lease = self.name, "this replica doesn't write any more"),
+            (LeaderState::Leading(_), _) => warn!(lease = self.name, "lost leadership"),
             (before, after) if before != after => debug!(lease = self.name, ?after, "the writer's lease"),
             _ => {}
         }

@@ -88,8 +88,8 @@ struct Whose {
 
 pub(crate) fn command() -> Command {
     Arguments::augment_args(Command::new("certs"))
-        .about("Show and rotate the certificates of a release in a cluster")
-        .long_about("Show and rotate the certificates of a release in a cluster. KUBECONFIG names the cluster.")
+        .about("Show certificate status; rotate the CA")
+        .long_about("Show certificate status; rotate the CA. KUBECONFIG names the cluster.")
 }
 
 pub(crate) async fn run<P: Product>(product: &P, arguments: Arguments) -> anyhow::Result<Exit> {

@@ -13,7 +13,7 @@ impl Authorize for ByApiServer {
             Access::Unauthenticated => Permission::Unauthenticated,
             Access::Forbidden => Permission::Forbidden,
             Access::Unknown(why) => {
-                tracing::warn!(why, "who may read the metrics can't be found out");
+                tracing::warn!(why, "metrics authorization check failed");
                 Permission::Unknown
             }
         }

@@ -34,7 +34,7 @@ fn show(pair: &ServingCertificate, slot: &IdentitySlot, metrics: &ClusterMetrics
         Ok(identity) => {
             slot.put(identity);
             metrics.reloaded();
-            tracing::info!(target: TARGET, "new connections are shown the certificate of the Secret");
+            tracing::info!(target: TARGET, "serving certificate reloaded");
         }
         Err(error) => {
             metrics.reload_failed();
