@@ -1,4 +1,4 @@
-//! A CA of one's own, and what it issues.
+//! A self-signed CA, and the certificates that it issues.
 
 use std::fmt;
 
@@ -34,9 +34,9 @@ impl Ca {
         Ok(Self { anchor, key, issuer: Issuer::new(params, pair) })
     }
 
-    /// Takes a CA that was made before, here or elsewhere.
+    /// Loads a CA that was created before, here or elsewhere.
     ///
-    /// It is tried out: what it signs has to verify against its own certificate.
+    /// A certificate that it signs has to verify against its own certificate.
     pub fn from_parts(certificate: CertificateDer<'static>, key: PrivateKey) -> Result<Self, CaError> {
         let anchor = TrustAnchor::new(certificate)?;
         if !anchor.may_sign() {
@@ -71,12 +71,12 @@ impl Ca {
         Ok(IssuedCertificate { certificate, key, validity })
     }
 
-    /// What clients are to trust.
+    /// The trust anchor for clients.
     pub fn trust_anchor(&self) -> &TrustAnchor {
         &self.anchor
     }
 
-    /// The CA's certificate: what clients are to trust.
+    /// The CA's certificate.
     pub fn certificate(&self) -> &CertificateDer<'static> {
         self.anchor.certificate()
     }
@@ -86,7 +86,7 @@ impl Ca {
         self.anchor.to_pem()
     }
 
-    /// The CA's private key as PEM, in the encoding that it came in. Whoever reads it can pose as any server.
+    /// The CA's private key as PEM, in the encoding that it came in. It can impersonate any server.
     pub fn private_key_pem(&self) -> String {
         self.key.to_pem()
     }
@@ -96,7 +96,7 @@ impl Ca {
         self.anchor.validity()
     }
 
-    /// Whether a certificate signed with the key verifies. It does not where the key is of a kind that nobody checks
+    /// Whether a certificate signed with the key verifies. It does not where the key is of an unsupported kind
     /// here, or where the subject can't be repeated byte for byte as issuer.
     fn signs(&self) -> bool {
         let mut trial = CertificateParams::default();
@@ -105,7 +105,7 @@ impl Ca {
     }
 }
 
-/// A serving certificate and private key.
+/// A new serving certificate with its private key.
 pub struct IssuedCertificate {
     certificate: Certificate,
     key: KeyPair,

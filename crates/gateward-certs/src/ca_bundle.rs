@@ -1,4 +1,4 @@
-//! Bundles: the certificates that a client trusts.
+//! `caBundle`: the CAs that a client trusts.
 
 use std::fmt;
 use std::time::SystemTime;
@@ -35,7 +35,7 @@ impl TrustAnchor {
         self.validity
     }
 
-    /// What tells the certificate from others.
+    /// The SHA-256 of the certificate.
     pub fn fingerprint(&self) -> Fingerprint {
         Fingerprint::of(&self.certificate)
     }
@@ -65,7 +65,7 @@ impl TrustAnchor {
             && child.verify_signature(Some(ca.public_key())).is_ok()
     }
 
-    /// Whether a client that trusts this certificate takes another one, dates aside.
+    /// Whether a client that trusts this certificate accepts another one, dates aside.
     fn verifies(&self, other: &CertificateDer<'_>) -> bool {
         *other == self.certificate || self.signed(other)
     }
@@ -102,7 +102,7 @@ impl CaBundle {
         flaws.into_iter().next().map_or(Ok(bundle), Err)
     }
 
-    /// Reads what can be read, and tells what can't.
+    /// Reads what can be read; returns the errors of the rest.
     ///
     /// The API server trusts the readable part of a damaged bundle; so what is merged from here loses nothing that it
     /// trusts.
@@ -136,7 +136,7 @@ impl CaBundle {
         self.iter().chain(other.iter()).cloned().collect()
     }
 
-    /// Those that a condition holds for.
+    /// The certificates for which a condition holds.
     pub fn filtered(&self, keep: impl Fn(&TrustAnchor) -> bool) -> Self {
         Self(self.iter().filter(|anchor| keep(anchor)).cloned().collect())
     }
@@ -161,12 +161,13 @@ impl CaBundle {
         self.iter().find(|anchor| anchor.signed(certificate))
     }
 
-    /// Whether a client with this bundle takes a certificate, dates aside: one of these signed it, or it is among them.
+    /// Whether a client with this bundle accepts a certificate, dates aside: one of these signed it, or it is among
+    /// them.
     pub fn verifies(&self, certificate: &CertificateDer<'_>) -> bool {
         self.iter().any(|anchor| anchor.verifies(certificate))
     }
 
-    /// Whether a client with this bundle takes a serving certificate now: one of these verifies it, and both are
+    /// Whether a client with this bundle accepts a serving certificate now: one of these verifies it, and both are
     /// valid.
     pub fn trusts(&self, certificate: &CertificateDer<'_>, now: SystemTime) -> bool {
         Validity::of(certificate).is_ok_and(|validity| validity.contains(now))

@@ -1,8 +1,8 @@
 //! Names of a release's objects, cut where they would be longer than their kind allows.
 //!
 //! They stand in this crate although most of them are not in a certificate: the name of the Service is, as is the
-//! name of the Secret that is watched for it, and whoever makes a certificate has to arrive at the very name that the
-//! chart gave the Service. Chart, server and certificate call one function, or one that is written down beside it.
+//! name of the Secret that is watched for it, and a certificate has to name exactly the Service that the chart
+//! creates. Chart, server and certificate call one function, or one that is written down beside it.
 //!
 //! The rule, so that a template can follow it: a name that fits stays as it is. One that doesn't is
 //! `<cut>-<hash><suffix>`, where `<hash>` is the first eight hexadecimal digits of the SHA-256 of the whole base, and

@@ -1,4 +1,4 @@
-//! What tells one certificate from another.
+//! SHA-256 fingerprints of certificates.
 
 use std::fmt;
 use std::str::FromStr;

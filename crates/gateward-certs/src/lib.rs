@@ -1,4 +1,4 @@
-//! Certificate CAs and serving certificates for webhooks.
+//! CAs and serving certificates for webhooks.
 //!
 //! Nothing here opens a file, asks the network or looks at a clock: the present time and the keys come in as arguments,
 //! certificates go out as values.
@@ -10,10 +10,10 @@
 //! let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
 //! let validity = Validity::starting(now, TEN_YEARS)?;
 //! let ca = Ca::new(&CommonName::new("otter webhooks")?, validity, &SystemKeys)?;
-//! let server = ca.issue(&ServerNames::parse(["otter.zoo.svc", "127.0.0.1"])?, validity, &SystemKeys)?;
+//! let serving = ca.issue(&ServerNames::parse(["otter.zoo.svc", "127.0.0.1"])?, validity, &SystemKeys)?;
 //!
 //! assert!(ca.certificate_pem().starts_with("-----BEGIN CERTIFICATE-----"));
-//! assert!(server.private_key_pem().starts_with("-----BEGIN PRIVATE KEY-----"));
+//! assert!(serving.private_key_pem().starts_with("-----BEGIN PRIVATE KEY-----"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

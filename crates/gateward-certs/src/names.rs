@@ -1,4 +1,4 @@
-//! Names that certificates carry.
+//! Names in certificates.
 
 use std::net::IpAddr;
 

@@ -1,4 +1,4 @@
-//! PEM: taken apart and written.
+//! Reading and writing PEM.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;

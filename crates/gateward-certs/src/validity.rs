@@ -1,4 +1,4 @@
-//! From when to when a certificate is valid.
+//! The validity of a certificate, and when it is renewed.
 
 use std::time::{Duration, SystemTime};
 
@@ -39,7 +39,7 @@ impl Validity {
         Self::between(not_before, not_after)
     }
 
-    /// What stands in a certificate.
+    /// The validity of a certificate.
     pub fn of(certificate: &CertificateDer<'_>) -> Result<Self, ValidityError> {
         let (rest, certificate) = X509Certificate::from_der(certificate).map_err(|_| ValidityError::Unreadable)?;
         if !rest.is_empty() {

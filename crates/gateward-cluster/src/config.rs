@@ -1,4 +1,4 @@
-//! What a keeper is told: the names of what it keeps, and what the certificates are to be.
+//! Configuration of the controller: the names of its objects, and the certificates it issues.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,81 +12,82 @@ use serde_json::Value;
 
 use crate::permissions::ResourceName;
 
-/// The names of an installation, and what its certificates are to be.
+/// Configuration of a [`CertController`](crate::CertController).
 #[derive(Clone)]
 pub struct ControllerConfig {
     /// The namespace of Secrets, lease and Pods.
     pub namespace: String,
     /// The two Secrets.
     pub secrets: SecretNames,
-    /// The lease that lets one replica write.
+    /// The Lease for leader election.
     pub lease: LeaseConfig,
-    /// Who carries bundles.
+    /// The injection targets.
     pub targets: InjectionRules,
-    /// Who serves.
+    /// The replicas.
     pub replicas: ReplicaConfig,
-    /// What the certificates are to be.
+    /// The certificates to issue.
     pub certificates: CertificateConfig,
-    /// Under which name the API server notes what is written here.
+    /// The field manager of all writes.
     pub field_manager: String,
 }
 
-/// The serving Secret and the CA's.
+/// The names of the serving Secret and the CA's Secret.
 #[derive(Debug, Clone)]
 pub struct SecretNames {
-    /// The name of the server's.
+    /// The serving Secret.
     pub serving: String,
-    /// The name of the CA's, which no Pod mounts.
+    /// The CA's Secret, which no Pod mounts.
     pub ca: String,
-    /// The labels that both are created with; on one that is there they are added when it is written.
+    /// The labels of both, set when they are created or written.
     pub labels: BTreeMap<String, String>,
 }
 
-/// The leader's lease.
+/// The Lease for leader election.
 #[derive(Debug, Clone)]
 pub struct LeaseConfig {
     /// Its name.
     pub name: String,
-    /// This replica, for people: its Pod's name. What tells two processes apart is added to it.
+    /// The Pod's name. A suffix that differs in each process completes the holder identity.
     pub holder: String,
-    /// How long it lasts.
+    /// Its periods.
     pub times: LeaseTimes,
 }
 
-/// How long a lease lasts.
+/// The periods of leader election, as client-go names them.
 ///
-/// A holder that can't renew it stops writing after [`deadline`](Self::deadline); others take it after
-/// [`duration`](Self::duration) at the earliest, so that nobody begins before the last one has ended.
+/// A leader that can't renew the lease stops writing after [`renew_deadline`](Self::renew_deadline); others acquire it
+/// after
+/// [`lease_duration`](Self::lease_duration) at the earliest, so that two replicas never lead at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LeaseTimes {
-    /// How often the holder renews it, and others look at it.
-    pub renewal: Duration,
-    /// For how long after its last renewal the holder may write.
-    pub deadline: Duration,
-    /// After how much time without a renewal another replica takes it. The API server keeps whole seconds of it.
-    pub duration: Duration,
+    /// How often the leader renews the lease, and the others read it.
+    pub retry_period: Duration,
+    /// For how long after its last renewal the leader may write.
+    pub renew_deadline: Duration,
+    /// The time without a renewal after which another replica acquires it. The API server stores whole seconds.
+    pub lease_duration: Duration,
 }
 
 impl Default for LeaseTimes {
     /// Those of Kubernetes' own leases: 2, 10 and 15 seconds.
     fn default() -> Self {
-        let [renewal, deadline, duration] = [2, 10, 15].map(Duration::from_secs);
-        Self { renewal, deadline, duration }
+        let [retry_period, renew_deadline, lease_duration] = [2, 10, 15].map(Duration::from_secs);
+        Self { retry_period, renew_deadline, lease_duration }
     }
 }
 
-/// Which objects carry bundles of ours.
+/// Which objects are injection targets.
 #[derive(Debug, Clone)]
 pub struct InjectionRules {
     /// The ValidatingWebhookConfiguration that is ours to write.
     pub validating: String,
     /// The MutatingWebhookConfiguration that is ours to write.
     pub mutating: String,
-    /// The labels by which configurations are found beside those. One of another name is told, and not written.
+    /// The labels by which configurations are found beside those. One of another name is reported, and not written.
     pub labels: BTreeMap<String, String>,
-    /// The CustomResourceDefinitions that we convert. One that isn't there yet is waited for.
+    /// The CustomResourceDefinitions that we convert. They may be created later.
     pub crds: Vec<String>,
-    /// The kinds that our webhooks judge and default: whoever else does is a rival.
+    /// The kinds that our webhooks validate and default. Other webhooks for them are conflicts.
     pub kinds: Vec<ResourceName>,
     /// The Service that the API server calls: entries that call another one, or a URL, are not ours.
     pub service: ServiceName,
@@ -103,7 +104,7 @@ pub struct ServiceName {
     pub name: String,
 }
 
-/// How replicas are found and asked for their certificate.
+/// How replicas are listed and probed.
 #[derive(Debug, Clone)]
 pub struct ReplicaConfig {
     /// The labels of their Pods.
@@ -112,23 +113,23 @@ pub struct ReplicaConfig {
     pub port: u16,
 }
 
-/// What the certificates are to be.
+/// The certificates to issue.
 #[derive(Clone)]
 pub struct CertificateConfig {
-    /// The names that the server is called by.
+    /// The DNS names of the serving certificate.
     pub names: ServerNames,
-    /// The name that new CAs get.
+    /// The common name of new CAs.
     pub ca_name: CommonName,
     /// How long they live.
     pub lifetimes: Lifetimes,
     /// Where new keys come from.
     pub keys: Arc<dyn KeySource + Send + Sync>,
-    /// How long a state of affairs has to stand: [`CertificateSpec::SETTLE`] unless a test is in a hurry.
+    /// How long a state has to be stable: [`CertificateSpec::SETTLE`], less in tests.
     pub settle: Duration,
 }
 
 impl ControllerConfig {
-    /// What the decisions are made by.
+    /// The spec that rotation decides by.
     pub fn spec(&self) -> CertificateSpec {
         let CertificateConfig { names, ca_name, lifetimes, settle, .. } = self.certificates.clone();
         let named = |secret: &str| format!("{}/{secret}", self.namespace);

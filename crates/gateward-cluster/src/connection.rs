@@ -23,19 +23,19 @@ const KUBECONFIG: &str = "KUBECONFIG";
 
 /// A connection to the API server, cheap to clone. It remembers what the API server's clock said last.
 ///
-/// A request is sent once: whoever sends it decides whether it may be repeated. And no time limit for an answer is set,
-/// since a watch waits long; whoever sends a request sets one.
+/// A request is sent once: the caller decides whether to retry. There is no timeout for an answer, since a watch waits
+/// long; the caller sets one.
 #[derive(Clone)]
 pub struct Connection {
     client: Client,
-    clock: Arc<Clock>,
+    clock: Arc<ServerClock>,
 }
 
 impl Connection {
-    /// To the cluster that `KUBECONFIG` names; without that variable, the one that this process runs in; outside of any,
-    /// the one of `~/.kube/config`.
+    /// To the cluster that `KUBECONFIG` names; without that variable, the one that this process runs in; outside of
+    /// any, the one of `~/.kube/config`.
     ///
-    /// Nothing is sent yet. The user agent tells the API server's audit log who is asking, as `gateward/0.1.0`.
+    /// Nothing is sent yet. The user agent appears in the API server's audit log, as `gateward/0.1.0`.
     pub async fn connect(user_agent: &str) -> Result<Self, ConnectionError> {
         Self::with(configuration().await?, user_agent)
     }
@@ -54,10 +54,10 @@ impl Connection {
         config.default_retry = false;
         // A library of TLS that finds two cryptographies in the process asks for this choice.
         let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
-        let clock = Arc::new(Clock::default());
-        let heard = Arc::clone(&clock);
+        let clock = Arc::new(ServerClock::default());
+        let observer = Arc::clone(&clock);
         let listen = MapResponseLayer::new(move |response: http::Response<_>| {
-            heard.injection_watch(response.headers(), Instant::now());
+            observer.observe(response.headers(), Instant::now());
             response
         });
         let builder = ClientBuilder::try_from(config).map_err(|why| ConnectionError::Client(Box::new(why)))?;
@@ -69,7 +69,7 @@ impl Connection {
         self.client.clone()
     }
 
-    /// The namespace that the kubeconfig's context or the Pod stands in.
+    /// The namespace of the kubeconfig's context, or of the Pod.
     pub fn default_namespace(&self) -> &str {
         self.client.default_namespace()
     }
@@ -83,19 +83,19 @@ impl Connection {
 
     /// The present time by the API server's clock; by ours before its first answer.
     ///
-    /// The API server's clock counts, since it dates what is in the cluster, such as when a Pod is to be gone, and since
-    /// whoever calls us checks our certificate's dates by it. Our node's clock may be wrong.
+    /// The API server's clock counts, since it dates what is in the cluster, such as when a Pod is to be gone, and
+    /// since API servers check our certificate's dates by it. Our node's clock may be wrong.
     pub(crate) fn now(&self) -> SystemTime {
         self.api_server_time().unwrap_or_else(SystemTime::now)
     }
 }
 
-/// The API server's clock, as far as it was heard of.
+/// The API server's clock, by the `Date` of its last answer.
 #[derive(Debug, Default)]
-struct Clock(Mutex<Option<(SystemTime, Instant)>>);
+struct ServerClock(Mutex<Option<(SystemTime, Instant)>>);
 
-impl Clock {
-    fn injection_watch(&self, headers: &HeaderMap, at: Instant) {
+impl ServerClock {
+    fn observe(&self, headers: &HeaderMap, at: Instant) {
         if let Some(date) = headers.get(DATE).and_then(|date| date.to_str().ok()).and_then(read_date) {
             *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((date, at));
         }
@@ -152,20 +152,20 @@ mod tests {
 
     #[test]
     fn the_api_servers_time_goes_on_between_two_answers() {
-        let (clock, start) = (Clock::default(), Instant::now());
+        let (clock, start) = (ServerClock::default(), Instant::now());
         assert_eq!(clock.now(start), None);
-        clock.injection_watch(&dated("Fri, 15 Jan 2027 08:00:00 GMT"), start);
+        clock.observe(&dated("Fri, 15 Jan 2027 08:00:00 GMT"), start);
         let then = SystemTime::UNIX_EPOCH + Duration::from_hours(500_000);
         assert_eq!(clock.now(start + Duration::from_secs(3)), Some(then + Duration::from_secs(3)));
     }
 
     #[test]
     fn an_answer_without_a_readable_date_changes_nothing() {
-        let (clock, start) = (Clock::default(), Instant::now());
-        clock.injection_watch(&dated("Fri, 15 Jan 2027 08:00:00 GMT"), start);
+        let (clock, start) = (ServerClock::default(), Instant::now());
+        clock.observe(&dated("Fri, 15 Jan 2027 08:00:00 GMT"), start);
         let before = clock.now(start);
-        clock.injection_watch(&dated("yesterday"), start);
-        clock.injection_watch(&HeaderMap::new(), start);
+        clock.observe(&dated("yesterday"), start);
+        clock.observe(&HeaderMap::new(), start);
         assert_eq!(clock.now(start), before);
     }
 }

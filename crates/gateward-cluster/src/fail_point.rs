@@ -1,24 +1,24 @@
-//! Places at which a test can have a replica lost: before and after each write of the leader.
+//! Fail points: a test ends or pauses a replica before or after each write of the leader.
 //!
-//! They are there with the feature `fail-points` alone, which no release has. `GATEWARD_FAIL_POINT` then names a file that
-//! all replicas see, and the file one of the places: `before:switch`. The process that gets there first removes the file
-//! and ends, as by a kill. So one replica ends, once, although all have the same environment, and a test can name the
-//! next place while all of them run. With `before:switch:pause` it doesn't end: it neither writes nor looks after its lease
-//! for longer than that lasts, and serves all the while.
+//! They are there with the feature `fail-points` alone, which no release has. `GATEWARD_FAIL_POINT` then names a file
+//! that all replicas see, and the file one of the places: `before:switch`. The process that gets there first removes
+//! the file and ends, as by a kill. So one replica ends, once, although all have the same environment, and a test can
+//! name the next place while all of them run. With `before:switch:pause` it doesn't end: it neither writes nor renews
+//! its lease for longer than that lasts, and serves all the while.
 //!
 //! | name | the write |
 //! |---|---|
-//! | `create-ca` | the first CA |
-//! | `adopt` | the CA found in the old place |
+//! | `create-authority` | the first CA |
+//! | `adopt` | the CA whose key is `ca.key` of the serving Secret |
 //! | `begin` | a new CA beside the old one |
 //! | `publish-bundles` | bundles that gain something |
 //! | `switch` | the phase in which the serving certificate changes |
-//! | `issue-serving` | a serving certificate |
+//! | `issue-leaf` | a serving certificate |
 //! | `drop-old-key` | the serving Secret without the CA's key |
 //! | `retire` | the phase in which the old CA goes |
 //! | `trim-bundles` | bundles that lose something |
 //! | `finish` | the end of the rotation |
-//! | `drop-request` | a request that was met |
+//! | `drop-request` | a fulfilled rotation request |
 
 #[cfg(feature = "fail-points")]
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -36,7 +36,7 @@ pub(crate) enum Side {
     After,
 }
 
-/// The name of a write; `targets` is what was carried before it.
+/// The name of a write; `targets` gives each target as it was before.
 pub(crate) fn name<'a>(write: &Write, targets: impl Fn(&CaBundleWrite) -> Option<&'a InjectionTarget>) -> &'static str {
     match write {
         Write::CaSecret(CaSecretWrite::Create) => "create-authority",
@@ -86,13 +86,13 @@ pub(crate) async fn unpaused() {
     }
 }
 
-/// Nothing, in a build that people run.
+/// Does nothing without the feature.
 #[cfg(not(feature = "fail-points"))]
 pub(crate) fn reach(_: Side, _: &str) -> std::future::Ready<()> {
     std::future::ready(())
 }
 
-/// Nothing, in a build that people run.
+/// Does nothing without the feature.
 #[cfg(not(feature = "fail-points"))]
 pub(crate) fn unpaused() -> std::future::Ready<()> {
     std::future::ready(())
@@ -113,7 +113,7 @@ enum Loss {
     Pause,
 }
 
-/// What the text wants at this place.
+/// What the text asks for at this fail point.
 #[cfg(feature = "fail-points")]
 fn loss(text: &str, side: Side, write: &str) -> Option<Loss> {
     let side = match side {

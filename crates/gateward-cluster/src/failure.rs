@@ -1,11 +1,11 @@
-//! What people are told of a request that the API server didn't grant.
+//! Failures of requests to the API server, as people read them.
 
 use std::error::Error as _;
 use std::time::Duration;
 
 use kube::Error;
 
-/// The reason in one line: the API server's own words, or all that is known of the way there.
+/// The reason in one line: the API server's own words, or the causes of a failed connection.
 pub(crate) fn reason(error: &Error) -> String {
     match error {
         Error::Api(status) if status.message.is_empty() => format!("the API server answers {}", status.code),
@@ -14,7 +14,7 @@ pub(crate) fn reason(error: &Error) -> String {
     }
 }
 
-/// The causes one after the other, each once: most of them repeat what stands below.
+/// The chain of causes, each text once: most causes repeat those below them.
 fn causes(error: &Error) -> String {
     let mut texts: Vec<String> = Vec::new();
     let mut cause = error.source();
@@ -36,7 +36,7 @@ pub(crate) fn status(error: &Error) -> Option<u16> {
     }
 }
 
-/// Why a request failed, or that it was not answered in time.
+/// Sends a request with a timeout.
 pub(crate) async fn with_timeout<T>(
     timeout: Duration,
     request: impl Future<Output = Result<T, Error>>,
@@ -47,7 +47,7 @@ pub(crate) async fn with_timeout<T>(
     }
 }
 
-/// A request that brought nothing.
+/// Why a request has no result.
 #[derive(Debug)]
 pub(crate) enum RequestFailure {
     /// The API server refused it, or wasn't reached.

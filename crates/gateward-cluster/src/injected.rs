@@ -1,16 +1,16 @@
-//! What the injection targets trust, for a replica that wants to know whether it can be called.
+//! The `caBundle`s that API servers use, for the self-check of a replica.
 
 use std::time::Instant;
 
-/// The bundles by which API servers may judge a replica at present.
+/// The `caBundle`s by which API servers may verify a replica at present.
 ///
-/// A replica that shows a certificate is ready once each of these verifies it, and [`InjectedCaBundles::valid_from`] is past:
-/// until then some API server may not have heard of what is written.
+/// A replica is ready once each of these verifies its certificate and [`InjectedCaBundles::valid_from`] is past: until
+/// then some API server may not have observed them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct InjectedCaBundles {
-    /// Each bundle once, as PEM: those that injection targets carry, and those that they have carried a moment ago. Injection targets
-    /// that carry nothing count for nothing.
+    /// Each bundle once, as PEM: the present ones of the injection targets, and those replaced a moment ago. Empty
+    /// bundles are left out.
     pub bundles: Vec<Vec<u8>>,
-    /// When every API server has heard of them; `None` while the injection targets have not been read.
+    /// When every API server has observed them; `None` until all watches have synced.
     pub valid_from: Option<Instant>,
 }

@@ -1,6 +1,7 @@
-//! What a replica may do in the cluster: the rules of its `Role` and its `ClusterRole`, from which a chart renders them.
+//! What a replica may do in the cluster: the rules of its `Role` and its `ClusterRole`, from which a chart renders
+//! them.
 //!
-//! Kept here, beside the code that needs them, so that there is one list. A verb that nobody needs is a fault, and so
+//! Kept here, beside the code that needs them, so that there is one list. A verb without a use is a fault, and so
 //! is a rule for all names where the names are known.
 
 use k8s_openapi::api::rbac::v1::PolicyRule;
@@ -114,7 +115,7 @@ fn in_the_cluster(names: &Names) -> Vec<Permission> {
     rules
 }
 
-/// A rule of which nobody has said yet what it is for.
+/// A rule without its reason.
 struct Unexplained {
     rule: PolicyRule,
     need: Need,

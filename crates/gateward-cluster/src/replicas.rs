@@ -1,4 +1,4 @@
-//! Which replicas there are, and which certificate each of them shows.
+//! Lists the replicas and probes which certificate each of them serves.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -20,19 +20,18 @@ use crate::config::ControllerConfig;
 use crate::connection::Connection;
 use crate::request::{RequestError, with_read_timeout};
 
-/// How long a replica may take to show its certificate.
+/// How long the TLS handshake with a replica may take.
 const TIMEOUT: Duration = Duration::from_secs(2);
-/// For how long after its end was due a Pod that is still there may get requests. After that its node is lost, and
-/// nobody will ever hear from it.
+/// For how long after its grace period a terminating Pod may still get requests. After that, its node is lost.
 const GRACE: Duration = Duration::from_secs(30);
 
-/// Finds replicas and asks them for their certificate.
+/// Lists replicas and probes their certificates.
 #[derive(Clone)]
 pub(crate) struct Replicas {
     pods: Api<Pod>,
     selector: String,
     port: u16,
-    /// The name that they are called by, which they need not look at.
+    /// The server name (SNI) of the probe.
     name: ServerName<'static>,
     connector: TlsConnector,
 }
@@ -59,7 +58,7 @@ impl Replicas {
         })
     }
 
-    /// All replicas, with what each shows at this moment. `now` is the API server's time.
+    /// All replicas, each with the certificate that it serves. `now` is the API server's time.
     pub(crate) async fn read(&self, now: SystemTime) -> Result<Vec<Replica>, RequestError> {
         let pods = with_read_timeout(self.pods.list(&ListParams::default().labels(&self.selector))).await?;
         let reachable = pods.items.iter().filter_map(|pod| reachable(pod, now));
@@ -88,7 +87,7 @@ fn reachable(pod: &Pod, now: SystemTime) -> Option<Reachable> {
     let address = status.pod_ip.as_ref()?.parse().ok()?;
     let mut conditions = status.conditions.iter().flatten();
     let ready = conditions.any(|condition| condition.type_ == "Ready" && condition.status == "True");
-    // The moment by which it was to be gone, its grace period included.
+    // The end of its grace period.
     let end = pod.metadata.deletion_timestamp.as_ref().map(|end| SystemTime::from(end.0));
     let ends = end.is_some_and(|end| now < end + GRACE);
     Some(Reachable { name: pod.metadata.name.clone()?, address, gets_requests: ready || ends })
@@ -99,13 +98,12 @@ fn client_config() -> Result<ClientConfig, rustls::Error> {
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider)).with_safe_default_protocol_versions()?;
     let verifier = Arc::new(TakesAnyCertificate(provider));
     let mut config = builder.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth();
-    // Each look is to see what is shown now.
+    // A resumed session would hide a new certificate.
     config.resumption = rustls::client::Resumption::disabled();
     Ok(config)
 }
 
-/// Takes any certificate of a server that has its key: nothing is told to the server, and what it shows is judged
-/// later.
+/// Accepts any certificate whose key the server has: the probe sends nothing, and the certificate is verified later.
 #[derive(Debug)]
 struct TakesAnyCertificate(Arc<CryptoProvider>);
 

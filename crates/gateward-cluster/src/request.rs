@@ -1,4 +1,4 @@
-//! How long an answer of the API server is waited for, and how long until the next try.
+//! Timeouts of requests to the API server, and the backoff between retries.
 
 use std::fmt;
 use std::time::Duration;
@@ -7,23 +7,23 @@ use kube::core::Status;
 
 use crate::failure::{RequestFailure, with_timeout};
 
-/// How long one request may take. It is far less than a lease lasts.
+/// Timeout of a request, far less than the lease duration.
 pub(crate) const SHORT_TIMEOUT: Duration = Duration::from_secs(4);
 
-/// How long a reading may take: CRDs are large, and API servers may have little CPU.
+/// Timeout of a read: CRDs are large, and API servers may have little CPU.
 const READ_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long a write may take that is guarded by what it was decided on. An API server takes seconds for a large CRD where
-/// it has little CPU, and gives up the work where nobody waits for it. Such a write may end after the lease has: it
-/// changes nothing that another replica has written.
+/// Timeout of a write that a resourceVersion guards. An API server with little CPU takes seconds for a large CRD, and
+/// aborts when the client disconnects. The write may end after the lease has expired: the guard protects what another
+/// leader has written.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(25);
 
-/// A request that brought nothing.
+/// A request to the API server failed.
 #[derive(Debug)]
 pub(crate) struct RequestError(RequestFailure);
 
 impl RequestError {
-    /// Whether the object has changed, gone or appeared meanwhile, so that a look at it tells more than another try.
+    /// Whether the object has changed, gone or appeared meanwhile, so that a retry of the same write is pointless.
     pub(crate) fn is_stale(&self) -> bool {
         self.status().is_some_and(|it| it.is_conflict() || it.is_already_exists() || it.is_not_found())
     }
@@ -33,7 +33,7 @@ impl RequestError {
         self.is_stale() || self.status().is_some_and(Status::is_invalid)
     }
 
-    /// Whether the API server doesn't let this replica do it.
+    /// Whether RBAC forbids it.
     pub(crate) fn is_forbidden(&self) -> bool {
         self.status().is_some_and(Status::is_forbidden)
     }
@@ -52,33 +52,33 @@ impl fmt::Display for RequestError {
     }
 }
 
-/// Waits for an answer as long as one may take.
+/// Sends a request with the short timeout.
 pub(crate) async fn with_short_timeout<T>(request: impl Future<Output = kube::Result<T>>) -> Result<T, RequestError> {
     with_timeout(SHORT_TIMEOUT, request).await.map_err(RequestError)
 }
 
-/// Waits for what is read: nothing is lost where it comes late, since what is written on it is guarded.
+/// Reads with a longer timeout: a late answer does no harm, since the writes that follow are guarded.
 pub(crate) async fn with_read_timeout<T>(request: impl Future<Output = kube::Result<T>>) -> Result<T, RequestError> {
     with_timeout(READ_TIMEOUT, request).await.map_err(RequestError)
 }
 
-/// Waits for the answer to a write that is guarded.
+/// Sends a guarded write.
 pub(crate) async fn with_write_timeout<T>(request: impl Future<Output = kube::Result<T>>) -> Result<T, RequestError> {
     with_timeout(WRITE_TIMEOUT, request).await.map_err(RequestError)
 }
 
-/// How long to wait between tries that fail: twice as long each time, up to a limit.
+/// Exponential backoff between retries, up to a limit.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Backoff {
     next: Duration,
 }
 
-/// How long something has been failing.
+/// How long requests have been failing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ErrorStreak {
     /// Not at all, or for a moment, as when an API server restarts.
     Short,
-    /// So long that a person should know.
+    /// Long enough to warn.
     Long,
 }
 
@@ -90,14 +90,14 @@ impl Backoff {
         Self { next: Self::FIRST }
     }
 
-    /// How long to wait after one more failure.
+    /// Counts a failure; returns the time until the retry.
     pub(crate) fn fail(&mut self) -> Duration {
         let wait = self.next;
         self.next = (wait * 2).min(Self::LONGEST);
         wait
     }
 
-    /// After a success; gives what was before it.
+    /// Counts a success; returns the streak that it ends.
     pub(crate) fn reset(&mut self) -> ErrorStreak {
         let before = self.streak();
         self.next = Self::FIRST;

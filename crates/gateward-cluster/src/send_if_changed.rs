@@ -1,9 +1,8 @@
-//! Channels that tell of changes, and of nothing else.
+//! Sends a value on a watch channel only if it differs.
 
 use tokio::sync::watch;
 
-/// Sends a value unless it is the one that was sent last: what is put together again at every event is mostly the same,
-/// and whoever listens has to act on what differs.
+/// Sends a value unless it equals the last one: a status is computed at every event and is mostly the same.
 pub fn send_if_changed<T: PartialEq>(channel: &watch::Sender<T>, value: T) {
     channel.send_if_modified(|sent| {
         let differs = *sent != value;
@@ -19,7 +18,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_sent_already_is_not_told_again() {
+    fn an_equal_value_is_not_sent_again() {
         let (channel, mut listener) = watch::channel(1);
         send_if_changed(&channel, 1);
         assert!(!listener.has_changed().unwrap());

@@ -1,4 +1,4 @@
-//! What people and metrics are told about certificates and bundles.
+//! The status of certificates and injection targets, for the readiness page, the metrics and the log.
 
 use std::fmt;
 use std::time::{Duration, SystemTime};
@@ -8,41 +8,40 @@ use gateward_certs::rotation::Phase;
 
 use crate::injection::{ConflictingWebhook, TargetState, TargetStatus};
 
-/// The state of certificates and bundles, as this replica knows it. Nothing in it says that this replica should not be
-/// called.
+/// The status of certificates and injection targets as this replica knows it. Readiness doesn't depend on it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ControllerStatus {
-    /// Which replica writes.
+    /// The leader.
     pub leader: Leader,
     /// How far a CA rotation has come, and what happens next. Only the leader knows.
     pub progress: Option<LeaderProgress>,
-    /// Each object that carries bundles of ours, or is to.
+    /// The status of each injection target.
     pub targets: Vec<TargetStatus>,
-    /// From when to when the certificate is valid that this replica shows.
+    /// The validity of the certificate that this replica serves.
     pub certificate: Option<Validity>,
-    /// From when to when the CA is valid that signed it.
+    /// The validity of the CA that signed it.
     pub ca: Option<Validity>,
-    /// How many times this replica has restored a bundle that someone had changed.
+    /// How many `caBundle`s and conversion stanzas this replica has restored.
     pub restored_bundles: u64,
-    /// The webhooks of others for the same kinds.
+    /// Webhooks of other configurations for the same kinds.
     pub conflicts: Vec<ConflictingWebhook>,
     /// What a person should look at, each a sentence.
     pub warnings: Vec<String>,
 }
 
-/// Which replica writes Secrets and bundles.
+/// Which replica is the leader.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Leader {
-    /// It isn't known: the lease has not been read yet, or nobody holds it.
+    /// The lease has not been read yet, or has no holder.
     #[default]
     Unknown,
-    /// This one.
+    /// This replica.
     ThisReplica,
-    /// Another one: the holder that stands in the lease.
+    /// Another replica: the holder of the lease.
     Other(String),
 }
 
-/// What the leader is at.
+/// The progress of the leader.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeaderProgress {
     /// The phase; `None` while no CA is being rotated.
@@ -54,7 +53,7 @@ pub struct LeaderProgress {
 }
 
 impl ControllerStatus {
-    /// The injection targets that API servers can't call this replica through.
+    /// The injection targets whose API server calls would fail.
     pub fn at_fault(&self) -> impl Iterator<Item = &TargetStatus> {
         self.targets.iter().filter(|target| target.state != TargetState::Trusts)
     }

@@ -1,4 +1,4 @@
-//! Watches that go on for ever.
+//! Watches that restart with backoff.
 
 use std::sync::Arc;
 
@@ -13,31 +13,31 @@ use tracing::debug;
 use crate::failure::reason;
 use crate::request::{Backoff, ErrorStreak};
 
-/// After this time a watch is taken up anew: one whose connection has died without a sound is noticed then.
+/// The timeout after which a watch restarts, so that a dead connection is noticed.
 pub(crate) const WATCH_SECONDS: u32 = 30;
 
-/// The events of a watch. After a fault it is taken up again, ever more seldom while faults go on; one that lasts is told.
+/// The events of a watch, restarted with backoff after errors. `report` is called when errors last, and when they end.
 pub(crate) fn with_backoff<K>(
     events: impl Stream<Item = watcher::Result<Event<K>>>,
-    tell: impl Fn(Option<String>),
+    report: impl Fn(Option<String>),
 ) -> impl Stream<Item = Event<K>> {
-    stream::unfold((Box::pin(events), Backoff::new(), tell), async |(mut events, mut backoff, tell)| {
+    stream::unfold((Box::pin(events), Backoff::new(), report), async |(mut events, mut backoff, report)| {
         loop {
             match events.next().await? {
-                // This only says that it is about to begin.
-                Ok(Event::Init) => return Some((Event::Init, (events, backoff, tell))),
+                // A list begins: that is no success yet.
+                Ok(Event::Init) => return Some((Event::Init, (events, backoff, report))),
                 Ok(event) => {
                     if backoff.reset() == ErrorStreak::Long {
-                        tell(None);
+                        report(None);
                     }
-                    return Some((event, (events, backoff, tell)));
+                    return Some((event, (events, backoff, report)));
                 }
                 Err(why) => {
                     let why = watch_reason(&why);
                     debug!("a watch was interrupted: {why}");
                     let wait = backoff.fail();
                     if backoff.streak() == ErrorStreak::Long {
-                        tell(Some(why));
+                        report(Some(why));
                     }
                     tokio::time::sleep(wait).await;
                 }
@@ -55,10 +55,10 @@ fn watch_reason(why: &watcher::Error) -> String {
     }
 }
 
-/// Notifies whenever there is news of one Secret, which may be that it is gone. Its content is not asked for.
+/// Notifies on every change of one Secret, including its deletion. Only metadata is watched.
 pub(crate) async fn notify_on_change(api: Api<PartialObjectMeta<Secret>>, name: String, wakeup: Vec<Arc<Notify>>) {
     let config = Config::default().timeout(WATCH_SECONDS).fields(&format!("metadata.name={name}"));
-    // The Secret is read every now and then all the same, and whoever reads it tells.
+    // The Secret is also read periodically, and that read reports errors.
     let events = with_backoff(watcher::watcher(api, config), |_| {});
     pin_mut!(events);
     while let Some(event) = events.next().await {

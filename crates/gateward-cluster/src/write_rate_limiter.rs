@@ -1,27 +1,26 @@
-//! How often a bundle is written when someone else keeps undoing it.
+//! Limits the rate of writes to an object that another client keeps changing back.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// So many writes of one object go through at once.
+/// The burst of writes to one object.
 const AT_ONCE: u32 = 30;
-/// After that, one in this time.
+/// The period of further writes.
 const THEN_EVERY: Duration = Duration::from_secs(5);
-/// Where none was put off for this long, nobody fights any more.
+/// The limiter is idle after this time without a deferred write.
 const IDLE_AFTER: Duration = Duration::from_mins(1);
 
-/// Which objects were written how often of late. Two who undo each other's writes would otherwise keep the API server
-/// busy with nothing else.
+/// A token bucket for each object. Two clients that undo each other's writes would otherwise overload the API server.
 #[derive(Debug, Default)]
 pub(crate) struct WriteRateLimiter {
     buckets: Mutex<HashMap<String, Bucket>>,
-    /// When a write was put off last.
+    /// When a write was deferred last.
     last: Mutex<Option<Instant>>,
 }
 
 impl WriteRateLimiter {
-    /// Whether an object may be written now; if not, when it may.
+    /// Takes a token for an object; the error is the time until the next one.
     pub(crate) fn may_write(&self, object: &str, now: Instant) -> Result<(), Duration> {
         let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
         let granted = buckets.entry(object.to_owned()).or_insert_with(|| Bucket::full(now)).take(now);
@@ -31,14 +30,14 @@ impl WriteRateLimiter {
         granted
     }
 
-    /// Whether no write was put off of late.
+    /// Whether no write was deferred recently.
     pub(crate) fn is_idle(&self, now: Instant) -> bool {
         let last = *self.last.lock().unwrap_or_else(PoisonError::into_inner);
         last.is_none_or(|last| now.saturating_duration_since(last) >= IDLE_AFTER)
     }
 }
 
-/// Writes that may be made, and when they were counted last.
+/// The tokens of an object, and when they were counted last.
 #[derive(Debug, Clone, Copy)]
 struct Bucket {
     writes: u32,

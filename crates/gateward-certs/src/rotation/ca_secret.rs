@@ -1,4 +1,4 @@
-//! The CA's Secret, taken apart.
+//! The CA's Secret, parsed.
 
 use std::time::SystemTime;
 
@@ -14,16 +14,16 @@ pub(super) const OLD_KEY: &str = "old.key";
 
 const OUTGOING: CaFields = CaFields { certificate: OLD_CRT, private_key: OLD_KEY };
 
-/// What the CA's Secret says.
+/// The parsed CA's Secret.
 ///
-/// Whether CAs are rotated stands in the data: they change in one write with the phase, so an annotation that
+/// The data says whether a CA rotation is under way: the CAs change in one write with the phase, so an annotation that
 /// is damaged, missing or left over costs a repetition and no more.
 pub(super) struct ParsedCaSecret {
     /// The CA that signs from now on, or once it is known everywhere.
     pub(super) present: CaState,
     /// The CAs that are being replaced.
     pub(super) outgoing: Option<OutgoingCas>,
-    /// What the annotation says; `None` where it says nothing that fits the data.
+    /// The annotation; `None` if it doesn't fit the data.
     pub(super) progress: Option<RotationProgress>,
     /// Whether there is such an annotation.
     has_progress: bool,
@@ -77,17 +77,17 @@ impl ParsedCaSecret {
         }
     }
 
-    /// Whether an annotation speaks of the CA that is there.
+    /// Whether an annotation names the present CA.
     fn fits(&self, progress: &RotationProgress) -> bool {
         self.present.usable().is_some_and(|present| present.trust_anchor().fingerprint() == progress.to)
     }
 
-    /// Whether there is something to clear away once nothing is rotated any more.
+    /// Whether something is left to clean up after a rotation.
     pub(super) fn has_leftovers(&self) -> bool {
         self.has_progress || self.has_stray_key
     }
 
-    /// The phase; `None` while nothing is rotated.
+    /// The phase; `None` while no rotation is under way.
     pub(super) fn phase(&self) -> Option<Phase> {
         match (&self.outgoing, self.progress) {
             (Some(_), Some(RotationProgress { phase: Phase::Switch, .. })) => Some(Phase::Switch),
@@ -97,7 +97,7 @@ impl ParsedCaSecret {
     }
 }
 
-/// The CAs that a Secret tells to trust, whatever else is wrong with it.
+/// The CAs in the Secret, whatever else is wrong with it.
 pub(super) fn trusted_by(secret: &super::CaSecret) -> CaBundle {
     let field = |name| CaBundle::parse_lossy(secret.data.field(name).unwrap_or_default()).0;
     field(OLD_CRT).merged(&field(TLS_CRT))

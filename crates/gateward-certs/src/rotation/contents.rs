@@ -1,4 +1,4 @@
-//! What a write writes.
+//! The contents of a write.
 
 use std::collections::BTreeMap;
 use std::time::SystemTime;
@@ -14,10 +14,10 @@ use crate::keys::KeySource;
 use crate::secret::{CA_CRT, CA_KEY, CaFields, CaState, SecretData, TLS_CRT, TLS_KEY};
 use crate::validity::Validity;
 
-/// What is to be written, and where.
+/// A change of an object.
 ///
 /// Every write is guarded: by the resourceVersion with which the object was read, or, where it was not there, by being
-/// a creation. A write that is refused for that is no failure: the next look decides anew.
+/// a creation. A conflict is no failure: the next step is decided anew.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
     /// To the CA's Secret.
@@ -28,7 +28,7 @@ pub enum Change {
     CaBundles(Vec<CaBundleWrite>),
 }
 
-/// What becomes of a Secret.
+/// The new contents of a Secret.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SecretChange {
     /// The whole data.
@@ -38,7 +38,7 @@ pub struct SecretChange {
 }
 
 impl Write {
-    /// What to write. `observed` is the one that the step was decided on.
+    /// The contents. `observed` is the state that the step was decided on.
     pub fn contents(
         &self,
         observed: &ObservedState<'_>,
@@ -70,7 +70,7 @@ pub enum ContentsError {
     /// The clocks differ, so nothing can be dated.
     #[error("the clocks of this pod and of the API server differ; set the clock of the node")]
     ClocksDisagree,
-    /// The write was decided on another view.
+    /// The write was decided on another observed state.
     #[error("the write was decided on another view; look again and decide anew")]
     OutdatedState,
 }

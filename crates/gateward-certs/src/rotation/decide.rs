@@ -19,7 +19,7 @@ impl RotationState<'_> {
         }
     }
 
-    /// There is no CA that signs what clients take.
+    /// There is no usable CA.
     fn replace_lost_ca(&self) -> Step {
         if let Some(wait) = self.wait_for_clocks() {
             return wait;
@@ -63,14 +63,14 @@ impl RotationState<'_> {
             .unwrap_or_else(|| Step::Wait(Wait::Idle { until: next_renewal(present, &serving) }))
     }
 
-    /// Others are in use than the present one: it is brought in beside them, as a new one would be.
+    /// Other CAs than the present one are in use: it is introduced beside them, like a new one.
     fn introduce_present_ca(&self, known: &CaBundle, serving: &ServingCertificateState) -> Option<Step> {
         let outgoing = self.unknown_cas_in_use(known, serving)?;
         let (incoming, cause) = (Incoming::Present, Cause::Replaced);
         Some(ca(CaSecretWrite::Begin { incoming, outgoing, outgoing_signer: None, cause }))
     }
 
-    /// A request concerns another CA than the present one: that has been rotated.
+    /// A request names another CA than the present one: it is fulfilled.
     fn drop_fulfilled_request(&self, present: &Ca) -> Option<Step> {
         let fingerprint = present.trust_anchor().fingerprint();
         let request = self.ca_secret.request.filter(|request| !request.concerns(fingerprint));

@@ -1,4 +1,4 @@
-//! What is wanted, and what was read.
+//! The spec of the certificates, and the observed state of the cluster.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,56 +11,56 @@ use crate::names::{CommonName, ServerNames};
 use crate::secret::SecretData;
 use crate::validity::Lifetimes;
 
-/// What the certificates are to be.
+/// The desired certificates.
 #[derive(Debug, Clone)]
 pub struct CertificateSpec {
     /// The serving Secret, as `namespace/name`: for messages.
     pub serving_secret: String,
     /// The CA's Secret, as `namespace/name`: for messages.
     pub ca_secret: String,
-    /// The names that the server is called by.
+    /// The DNS names of the serving certificate.
     pub names: ServerNames,
-    /// The name that new CAs get.
+    /// The common name of new CAs.
     pub ca_name: CommonName,
     /// How long new certificates live.
     pub lifetimes: Lifetimes,
-    /// How long a state of affairs has to stand before anything that rests on it is done: the time within which every
-    /// API server has heard of a bundle that was written.
+    /// How long a state has to be stable before a step relies on it: the time within which every API server observes a
+    /// `caBundle` that was written.
     pub settle: Duration,
 }
 
 impl CertificateSpec {
-    /// How long a state of affairs has to stand, unless set.
+    /// The default of [`settle`](Self::settle).
     pub const SETTLE: Duration = Duration::from_secs(5);
 }
 
-/// What was read of the cluster, in this order: the CA's Secret, the replicas, the injection targets, the serving Secret,
-/// and the CA's Secret again. If its resourceVersion has changed in between, it is all read anew.
+/// The state of the cluster, read in this order: the CA's Secret, the replicas, the injection targets, the serving
+/// Secret, and the CA's Secret again. If its resourceVersion has changed in between, everything is read anew.
 ///
 /// The order matters: so everything was seen within one phase, and a leader that is late finds that the object it wants
 /// to write has changed. The CA's Secret is not read from a cache.
 ///
-/// A read that failed makes no view: there is nothing to decide on.
+/// After a failed read there is no observed state, and nothing to decide on.
 #[derive(Debug, Clone)]
 pub struct ObservedState<'a> {
-    /// What the certificates are to be.
+    /// The desired certificates.
     pub spec: &'a CertificateSpec,
     /// The CA's Secret.
     pub ca_secret: Option<CaSecret>,
     /// The serving Secret.
     pub serving_secret: Option<SecretData>,
-    /// All that carry a bundle: each entry of each webhook configuration, each conversion stanza.
+    /// All injection targets: each entry of each webhook configuration, each conversion stanza.
     pub targets: Vec<InjectionTarget>,
     /// All pods that requests may reach, now or soon: those that are ready, that start, and that drain.
     pub replicas: Vec<Replica>,
     /// What the API server's clock said (the `Date` of its last answer). It is the API server that checks dates.
     pub api_server_time: Option<SystemTime>,
-    /// The mark of the last [`Wait::Settling`](super::Wait::Settling) that this very process has waited for.
+    /// The hash of the last [`Wait::Settling`](super::Wait::Settling) that this very process has waited for.
     pub settled: Option<StateHash>,
 }
 
 impl<'a> ObservedState<'a> {
-    /// Of a cluster in which there is nothing yet.
+    /// An empty cluster.
     pub fn empty(spec: &'a CertificateSpec) -> Self {
         let (targets, replicas) = (Vec::new(), Vec::new());
         Self { spec, ca_secret: None, serving_secret: None, targets, replicas, api_server_time: None, settled: None }
@@ -76,7 +76,7 @@ pub struct CaSecret {
     pub annotations: BTreeMap<String, String>,
 }
 
-/// Something that carries a bundle and calls the replicas with it.
+/// A webhook entry or a conversion stanza whose `caBundle` is injected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InjectionTarget {
     /// Which one.
@@ -84,7 +84,7 @@ pub struct InjectionTarget {
     /// What changes whenever the bundle is written, be it with what it held before: the object's uid with its
     /// generation, or its resourceVersion.
     pub revision: String,
-    /// The `caBundle`, decoded from base64: PEM, or whatever someone put there.
+    /// The `caBundle`, decoded from base64: PEM, or anything else.
     pub bundle: Vec<u8>,
 }
 
@@ -103,23 +103,23 @@ impl fmt::Display for InjectionTargetId {
     }
 }
 
-/// A pod, and what it shows.
+/// A pod, and the certificate that it serves.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Replica {
     /// The pod's name.
     pub name: String,
     /// Whether requests reach it: it is ready, or it drains and may still be called.
     pub gets_requests: bool,
-    /// The certificate that it showed when it was dialled, if it answered.
+    /// The certificate that it served when it was probed, if it answered.
     pub served: Option<CertificateDer<'static>>,
 }
 
-/// Stands for a state of affairs, so that it can be told whether it has stayed the same.
+/// A hash of a state, to detect whether it has changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StateHash(Fingerprint);
 
 impl StateHash {
-    /// Of what every injection target carries.
+    /// Of the `caBundle`s of all injection targets.
     pub(super) fn of_targets(targets: &[InjectionTarget]) -> Self {
         let parts = |target: &InjectionTarget| {
             let InjectionTargetId { object, entry } = target.id.clone();
@@ -128,7 +128,7 @@ impl StateHash {
         Self::of("consumers", targets.iter().map(parts).collect())
     }
 
-    /// Of what every replica shows that answers.
+    /// Of the certificates of all replicas that answer.
     pub(super) fn of_replicas(replicas: &[Replica]) -> Self {
         let parts = |replica: &Replica| {
             let served = replica.served.as_ref()?;

@@ -1,4 +1,4 @@
-//! How far a CA rotation has come: what is persisted about it.
+//! The progress of a CA rotation, as it is persisted in annotations.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,29 +12,29 @@ pub const CA_ROTATION_ANNOTATION: &str = "gateward.dev/ca-rotation";
 /// The annotation of the CA's Secret that asks for a rotation: see [`RotationRequest`].
 pub const ROTATE_CA_ANNOTATION: &str = "gateward.dev/rotate-ca";
 
-/// More than this is no progress of ours.
+/// A longer annotation is not ours.
 const LONGEST: usize = 512;
 const FORMAT: &str = "v1";
 
 /// How far a CA rotation has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
-    /// The new CA is brought to every injection target, beside the old one. The serving certificate is the old one's.
+    /// The new CA is added to every `caBundle`. The old CA signs the serving certificate.
     Publish,
-    /// Every injection target carries both. The serving certificate is changed, and every replica is to show it.
+    /// Every `caBundle` has both CAs. The new CA signs the serving certificate, and every replica is to serve it.
     Switch,
-    /// Every replica shows the new certificate. The old CA is taken from the injection targets.
+    /// Every replica serves the new certificate. The old CA is removed from every `caBundle`.
     Retire,
 }
 
 /// Why CAs are rotated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cause {
-    /// The old one's time comes to its end.
+    /// The old CA is about to expire.
     Expiring,
-    /// Someone asked for it.
+    /// It was requested.
     Requested,
-    /// The old one's key is lost, or damaged.
+    /// The key of the old CA is lost or damaged.
     Lost,
     /// The CA's Secret holds another CA than the one that is in use.
     Replaced,
@@ -133,7 +133,7 @@ impl fmt::Display for Cause {
     }
 }
 
-/// Why an annotation tells no progress.
+/// Why an annotation can't be parsed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RotationProgressError {
@@ -160,9 +160,9 @@ pub enum RotationProgressError {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RotationRequest {
-    /// Another CA, whichever the present one is. What a person writes by hand; twice is two rotations.
+    /// Rotate the present CA, whichever it is. People write it by hand; twice means two rotations.
     Now,
-    /// Another CA than this one. It can be asked for again and again, and is done once.
+    /// Rotate this CA. Repeated requests mean one rotation.
     Replace(Fingerprint),
 }
 
@@ -190,7 +190,7 @@ impl FromStr for RotationRequest {
     }
 }
 
-/// An annotation that asks for nothing.
+/// A request annotation can't be parsed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "annotation {ROTATE_CA_ANNOTATION} is neither `now` nor the fingerprint of the authority to be replaced; it is passed over"

@@ -1,4 +1,4 @@
-//! A view, read and judged: the questions that the decisions are made of.
+//! The state of a rotation: the observed state, parsed, with the conditions that the decisions use.
 
 use std::time::{Duration, SystemTime};
 
@@ -10,21 +10,22 @@ use crate::ca_bundle::{CaBundle, TrustAnchor};
 use crate::secret::{CA_KEY, ServingCertificateRules, ServingCertificateState};
 use crate::validity::{CLOCK_SKEW, Validity};
 
-/// How far this pod's clock may be from the API server's: a certificate is dated back by more than this, so what is made
-/// here now is valid there now.
+/// How far this pod's clock may be from the API server's: a certificate is dated back by more than this, so what is
+/// made here now is valid there now.
 const AGREEMENT: Duration = Duration::from_secs(CLOCK_SKEW.as_secs() / 2);
 
+/// The parsed [`ObservedState`], on which the next step is decided.
 pub(super) struct RotationState<'a> {
     pub(super) observed: &'a ObservedState<'a>,
-    /// The present time, if this pod and the API server agree on it. Where they don't, dates are not judged and nothing
-    /// is dated.
+    /// The present time, if this pod and the API server agree on it. Where they don't, dates are not checked and
+    /// nothing is dated.
     pub(super) time: Option<SystemTime>,
     pub(super) now: SystemTime,
     pub(super) ca_secret: ParsedCaSecret,
     pub(super) targets: Vec<ParsedTarget<'a>>,
 }
 
-/// An injection target and the bundle that it carries.
+/// An injection target with its parsed `caBundle`.
 pub(super) struct ParsedTarget<'a> {
     pub(super) target: &'a InjectionTarget,
     pub(super) bundle: CaBundle,
@@ -51,7 +52,7 @@ impl<'a> RotationState<'a> {
         Self { observed, time, now, ca_secret: ParsedCaSecret::read(observed, time), targets: targets.collect() }
     }
 
-    /// The serving Secret, measured by some CAs.
+    /// The state of the serving certificate, given the trusted CAs.
     pub(super) fn serving(&self, trusted: &CaBundle) -> ServingCertificateState {
         let spec = self.observed.spec;
         let rules =
@@ -59,19 +60,19 @@ impl<'a> RotationState<'a> {
         ServingCertificateState::of(self.observed.serving_secret.as_ref(), &rules)
     }
 
-    /// All CAs that some injection target trusts and whose time is not over.
+    /// All CAs of any injection target that have not expired.
     pub(super) fn carried(&self) -> CaBundle {
         let all: CaBundle = self.targets.iter().flat_map(|parsed| parsed.bundle.iter().cloned()).collect();
         self.current(&all)
     }
 
-    /// Those whose time is not over.
+    /// The CAs that have not expired.
     pub(super) fn current(&self, bundle: &CaBundle) -> CaBundle {
         self.time.map_or_else(|| bundle.clone(), |time| bundle.without_expired(time))
     }
 
     /// CAs that may be in use, although the CA's Secret doesn't know them: some injection target trusts them, and
-    /// they signed what is shown, or nothing is left that tells who did.
+    /// they signed a served certificate, or the signer is unknown.
     pub(super) fn unknown_cas_in_use(&self, known: &CaBundle, serving: &ServingCertificateState) -> Option<CaBundle> {
         let unknown = self.carried().filtered(|anchor| !known.contains(anchor));
         if unknown.is_empty() {
@@ -82,7 +83,7 @@ impl<'a> RotationState<'a> {
         (!serving.is_signed_by_ca() || served.any(in_use)).then_some(unknown)
     }
 
-    /// A new serving certificate, if the present one has a fault that time doesn't bring.
+    /// A new serving certificate, if the present one has another fault than its age.
     pub(super) fn reissue_certificate(&self, serving: &ServingCertificateState, signer: Signer) -> Option<Step> {
         let sound = matches!(serving, ServingCertificateState::Complete(_) | ServingCertificateState::Expiring(_));
         (!sound && self.time.is_some()).then(|| issue(serving, signer))
@@ -103,15 +104,15 @@ impl<'a> RotationState<'a> {
         Validity::starting(self.time?, lifetime).ok()?.within(&ca.validity())
     }
 
-    /// The CA's key is not left in the serving Secret.
+    /// Removes the CA's key from the serving Secret.
     pub(super) fn remove_ca_key(&self) -> Option<Step> {
         let left = self.observed.serving_secret.as_ref().is_some_and(|data| data.has(CA_KEY));
         left.then_some(Step::Write(Write::ServingSecret(ServingSecretWrite::DropOldKey)))
     }
 
-    /// Bundles of injection targets that carry something else than exactly these.
+    /// Writes `caBundle`s that differ from exactly these CAs.
     ///
-    /// Nothing is taken away while it isn't known what some replica shows.
+    /// No CA is removed while it isn't known what some replica serves.
     pub(super) fn write_exact_bundles(&self, wanted: &CaBundle) -> Option<Step> {
         let differs = |parsed: &ParsedTarget<'_>| parsed.lacks(wanted) || parsed.bundle.len() != wanted.len();
         let others = self.targets.iter().filter(|parsed| parsed.flawed || differs(parsed));
@@ -123,7 +124,7 @@ impl<'a> RotationState<'a> {
         self.add_missing_cas(wanted).or(Some(Step::Wait(Wait::Replicas { lagging: Vec::new(), silent })))
     }
 
-    /// Bundles of injection targets that lack one of these. What else they carry stays, as long as it is of use.
+    /// Writes `caBundle`s that lack one of these CAs. Their other CAs stay until they expire.
     pub(super) fn add_missing_cas(&self, wanted: &CaBundle) -> Option<Step> {
         let lacking = self.targets.iter().filter(|parsed| parsed.flawed || parsed.lacks(wanted));
         bundles(lacking.map(|parsed| parsed.write(self.current(&parsed.bundle).merged(wanted))).collect())
@@ -134,13 +135,13 @@ impl<'a> RotationState<'a> {
         self.targets.iter().all(|parsed| parsed.bundle.is_empty() || parsed.bundle.contains(anchor))
     }
 
-    /// Waits until it is sure that every API server knows what the injection targets carry.
+    /// Waits until every API server has observed the `caBundle`s.
     pub(super) fn wait_for_targets(&self) -> Option<Step> {
         let hash = StateHash::of_targets(&self.observed.targets);
         self.settles(hash, "every consumer carries the old and the new authority")
     }
 
-    /// Waits until every replica shows a certificate of this CA, and goes on doing so.
+    /// Waits until every replica stably serves a certificate of this CA.
     pub(super) fn wait_for_replicas(&self, anchor: &TrustAnchor) -> Option<Step> {
         let replicas = &self.observed.replicas;
         let shows_another = |served: &Option<_>| served.as_ref().is_some_and(|served| !anchor.signed(served));
@@ -162,7 +163,7 @@ impl<'a> RotationState<'a> {
         silent.map(|replica| replica.name.clone()).collect()
     }
 
-    /// The wait for clocks that agree, where they don't.
+    /// Waits while the clocks of this pod and of the API server differ.
     pub(super) fn wait_for_clocks(&self) -> Option<Step> {
         match (self.time, self.observed.api_server_time) {
             (None, Some(theirs)) => Some(Step::Wait(Wait::ClocksDisagree { ours: self.now, theirs })),

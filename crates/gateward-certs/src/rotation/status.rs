@@ -1,4 +1,4 @@
-//! What a CA rotation has come to, for those who act on it and those who tell of it.
+//! The status of certificates and CA rotation.
 
 use std::time::SystemTime;
 
@@ -23,7 +23,7 @@ pub struct RotationStatus {
     pub serving: ServingCertificateState,
     /// What happens next, and why.
     pub next: Step,
-    /// What else is to be known: annotations that say nothing.
+    /// Annotations that can't be parsed.
     pub notes: Vec<String>,
     /// Since when it is in this phase, if that is known.
     pub since: Option<SystemTime>,
@@ -32,7 +32,7 @@ pub struct RotationStatus {
 }
 
 impl RotationStatus {
-    /// Of a view.
+    /// The status of an observed state.
     pub fn of(observed: &ObservedState<'_>, now: SystemTime) -> Self {
         let state = RotationState::of(observed, now);
         let next = state.next_step();

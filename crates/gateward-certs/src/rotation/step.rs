@@ -1,4 +1,4 @@
-//! What is to be done next.
+//! The next step of a rotation.
 
 use std::fmt;
 use std::time::{Duration, SystemTime};
@@ -9,7 +9,7 @@ use crate::ca_bundle::CaBundle;
 use crate::secret::{CA_KEY, CLOCK_TOLERANCE};
 use crate::timestamp;
 
-/// One write or one wait. Its text is what `certs status` shows.
+/// One write or one wait. Its text is what `certs status` prints.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
     /// Something is to be written. [`Write::contents`] says what exactly.
@@ -89,7 +89,7 @@ pub enum ServingSecretWrite {
     DropOldKey,
 }
 
-/// What an injection target is to carry.
+/// The `caBundle` to write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CaBundleWrite {
     /// Which one.
@@ -106,24 +106,24 @@ pub enum Wait {
         /// When the next certificate is to be renewed.
         until: SystemTime,
     },
-    /// A state of affairs has to stand for some time, measured by a clock that doesn't jump. After it, the mark goes
-    /// into [`ObservedState::settled`](super::View::settled) of the next look, for as long as the process lives.
+    /// A state has to be stable for some time by the monotonic clock. Then its hash goes into
+    /// [`ObservedState::settled`](super::ObservedState::settled), for as long as the process lives.
     Settling {
-        /// The state of affairs.
+        /// The state.
         hash: StateHash,
         /// For how long.
         time: Duration,
         /// What has been reached.
         reached: &'static str,
     },
-    /// Not every replica shows the new certificate.
+    /// Not every replica serves the new certificate.
     Replicas {
-        /// Those that show another one.
+        /// Those that serve another one.
         lagging: Vec<String>,
         /// Those that get requests, but didn't answer.
         silent: Vec<String>,
     },
-    /// No replica answers at all, so nothing is known of what they show.
+    /// No replica answers the probe.
     NoReplica,
     /// A certificate is to be made or renewed, but this pod's clock and the API server's differ: what one of them dates
     /// now, the other may refuse. A leader in this state had better leave its lease to another replica.
@@ -136,7 +136,7 @@ pub enum Wait {
 }
 
 impl Wait {
-    /// When to look again at the latest, if nothing is heard before.
+    /// When to check again at the latest, if nothing changes before.
     ///
     /// It is never long: a machine that was suspended doesn't know how much time has passed.
     pub fn at_most(&self, now: SystemTime) -> Duration {

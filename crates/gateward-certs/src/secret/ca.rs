@@ -1,4 +1,4 @@
-//! The CA's Secret, and the old place of its key.
+//! The CA in its Secret, or in the serving Secret, where the Go operator keeps its key.
 
 use std::fmt;
 use std::time::SystemTime;
@@ -9,10 +9,10 @@ use crate::ca_bundle::CaBundle;
 use crate::keys::PrivateKey;
 use crate::timestamp;
 
-/// In which fields of a Secret a CA stands.
+/// The fields of a Secret that hold a CA.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CaFields {
-    /// The field with the certificate, which may stand among others.
+    /// The field with the certificate, which may be among others.
     pub certificate: &'static str,
     /// The field with the private key.
     pub private_key: &'static str,
@@ -21,11 +21,11 @@ pub struct CaFields {
 impl CaFields {
     /// In a Secret of the CA's own.
     pub const OWN: Self = Self { certificate: TLS_CRT, private_key: TLS_KEY };
-    /// In the serving Secret, where others keep it.
+    /// In the serving Secret, where the Go operator keeps it.
     pub const LEGACY: Self = Self { certificate: CA_CRT, private_key: CA_KEY };
 }
 
-/// What a CA in a Secret is worth.
+/// The state of a CA in a Secret.
 #[derive(Debug)]
 pub enum CaState {
     /// It signs.
@@ -34,7 +34,8 @@ pub enum CaState {
     Expiring(Box<Ca>),
     /// Its time is over.
     Expired(Box<Ca>),
-    /// Its time is still to come, by more than [`CLOCK_TOLERANCE`](super::CLOCK_TOLERANCE): a clock was wrong when it was made.
+    /// Its time is still to come, by more than [`CLOCK_TOLERANCE`](super::CLOCK_TOLERANCE): a clock was wrong when it
+    /// was made.
     NotYetValid(Box<Ca>),
     /// The private key is another certificate's.
     WrongKey,
@@ -45,9 +46,9 @@ pub enum CaState {
 }
 
 impl CaState {
-    /// Judges the CA in some fields of a Secret, which `secret` names for messages.
+    /// The state of the CA in some fields of a Secret, which `secret` names for messages.
     ///
-    /// Where the present time isn't known, dates are not judged.
+    /// Where the present time isn't known, dates are not checked.
     pub fn of(data: Option<&SecretData>, secret: &str, fields: CaFields, now: Option<SystemTime>) -> Self {
         let CaFields { certificate, private_key } = fields;
         let Some(data) = data.filter(|data| data.has(certificate) || data.has(private_key)) else {
@@ -66,7 +67,7 @@ impl CaState {
         }
     }
 
-    /// The CA, if it can sign what clients take: also one that is to be replaced.
+    /// The CA, if clients accept what it signs; also one that is to be replaced.
     pub fn usable(&self) -> Option<&Ca> {
         match self {
             Self::Usable(ca) | Self::Expiring(ca) => Some(ca),
@@ -112,13 +113,13 @@ fn key(data: &SecretData, field: &'static str) -> Result<PrivateKey, FieldError>
     Ok(key)
 }
 
-/// The one of some certificates that the key belongs to.
+/// The certificate that the key belongs to.
 fn find(certificates: &CaBundle, key: &PrivateKey) -> Result<Ca, CaError> {
     let tried = certificates.iter().map(|anchor| Ca::from_parts(anchor.certificate().clone(), key.clone()));
     tried.reduce(|best, next| best.or_else(|why| better(why, next))).unwrap_or(Err(CaError::WrongKey))
 }
 
-/// The reason that tells more: that another certificate is no CA matters less than what is wrong with this one.
+/// The more specific error: that another certificate is no CA matters less than what is wrong with this one.
 fn better(why: CaError, next: Result<Ca, CaError>) -> Result<Ca, CaError> {
     next.map_err(|other| if other == CaError::WrongKey { why } else { other })
 }

@@ -1,7 +1,7 @@
-//! What stands in the Secrets: the serving certificate with its key, and the CA with its own.
+//! The contents of the Secrets: the serving certificate and the CA, each with its private key.
 //!
-//! Both are judged by pure functions: [`ServingCertificateState::of`], [`CaState::of`], and [`reissue`], which says what is to
-//! be done about them where no CA is being rotated. [`crate::rotation`] builds on these.
+//! Pure functions evaluate them: [`ServingCertificateState::of`], [`CaState::of`], and [`reissue`], which decides what
+//! is reissued while no CA rotation is under way. [`crate::rotation`] builds on these.
 //!
 //! ```
 //! use std::time::{Duration, SystemTime};
@@ -10,7 +10,8 @@
 //!
 //! let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
 //! let names = ServerNames::of_service("otter", "zoo", "cluster.local")?;
-//! let rules = ServingCertificateRules { secret: "zoo/otter-cert", names: &names, trusted: &CaBundle::default(), now: Some(now) };
+//! let trusted = CaBundle::default();
+//! let rules = ServingCertificateRules { secret: "zoo/otter-cert", names: &names, trusted: &trusted, now: Some(now) };
 //!
 //! let serving = ServingCertificateState::of(None, &rules);
 //! let ca = CaState::of(None, "zoo/otter-cert-ca", CaFields::OWN, Some(now));
@@ -42,7 +43,7 @@ pub const TLS_CRT: &str = "tls.crt";
 pub const TLS_KEY: &str = "tls.key";
 /// The field of the serving Secret that holds the CA's certificate.
 pub const CA_CRT: &str = "ca.crt";
-/// The field of the serving Secret in which others keep the CA's private key: any pod that mounts the Secret
+/// The field of the serving Secret in which the Go operator keeps the CA's private key: any pod that mounts the Secret
 /// can read it there.
 pub const CA_KEY: &str = "ca.key";
 

@@ -13,7 +13,7 @@ use crate::names::ServerNames;
 use crate::timestamp;
 use crate::validity::Validity;
 
-/// A serving certificate chain, leaf first, with the leaf's private key: what a listener can show.
+/// A serving certificate: its chain, end-entity certificate first, and its private key.
 #[derive(Debug, Clone)]
 pub struct ServingCertificate {
     chain: CaBundle,
@@ -38,50 +38,51 @@ impl ServingCertificate {
         Ok(Self { end_entity: end_entity.certificate().clone(), validity: end_entity.validity(), chain, key })
     }
 
-    /// The server's own certificate.
+    /// The end-entity certificate.
     pub fn end_entity(&self) -> &CertificateDer<'static> {
         &self.end_entity
     }
 
-    /// The chain, leaf first.
+    /// The chain, end-entity certificate first.
     pub fn chain(&self) -> Vec<CertificateDer<'static>> {
         self.chain.iter().map(|certificate| certificate.certificate().clone()).collect()
     }
 
-    /// The leaf's private key.
+    /// The private key.
     pub fn private_key(&self) -> &PrivateKey {
         &self.key
     }
 
-    /// From when to when the leaf is valid.
+    /// The validity of the end-entity certificate.
     pub fn validity(&self) -> Validity {
         self.validity
     }
 }
 
-/// What a serving Secret is measured by.
+/// What a serving Secret has to fulfil.
 #[derive(Debug, Clone, Copy)]
 pub struct ServingCertificateRules<'a> {
     /// The Secret, as `namespace/name`: for messages.
     pub secret: &'a str,
-    /// The names that the certificate has to carry. It may carry more.
+    /// The names that the certificate has to have. It may have more.
     pub names: &'a ServerNames,
     /// The CAs of which one has to have signed the certificate.
     pub trusted: &'a CaBundle,
-    /// The present time; where it isn't known, dates are not judged.
+    /// The present time; where it isn't known, dates are not checked.
     pub now: Option<SystemTime>,
 }
 
-/// What a serving Secret is worth. Of several faults the gravest is told.
+/// The state of a serving Secret: of several faults, the gravest.
 #[derive(Debug, Clone)]
 pub enum ServingCertificateState {
     /// Nothing is to be done.
     Complete(ServingCertificate),
     /// It is time for the next certificate, or past it.
     Expiring(ServingCertificate),
-    /// The certificate doesn't carry these of the wanted names.
+    /// The certificate lacks these names.
     LacksNames(ServingCertificate, Vec<ServerName<'static>>),
-    /// The certificate's time is still to come, by more than [`CLOCK_TOLERANCE`](super::CLOCK_TOLERANCE): a clock was wrong when it was made.
+    /// The certificate's time is still to come, by more than [`CLOCK_TOLERANCE`](super::CLOCK_TOLERANCE): a clock was
+    /// wrong when it was made.
     NotYetValid(ServingCertificate),
     /// None of the trusted CAs signed the certificate.
     NotSignedByCa(ServingCertificate),
@@ -94,7 +95,7 @@ pub enum ServingCertificateState {
 }
 
 impl ServingCertificateState {
-    /// Judges a Secret; `None` is one that doesn't exist.
+    /// The state of a Secret; `None` is one that doesn't exist.
     pub fn of(data: Option<&SecretData>, rules: &ServingCertificateRules<'_>) -> Self {
         let Some(data) = data else { return Self::Missing };
         match ServingCertificate::read(data, rules.secret) {
@@ -104,7 +105,7 @@ impl ServingCertificateState {
         }
     }
 
-    /// What a listener can show meanwhile: also a certificate that is to be replaced is one.
+    /// The certificate to serve meanwhile, also one that is to be replaced.
     pub fn certificate(&self) -> Option<&ServingCertificate> {
         match self {
             Self::Complete(certificate)

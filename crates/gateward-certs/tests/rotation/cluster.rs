@@ -1,4 +1,5 @@
-//! A cluster in memory: Secrets with versions, injection targets, replicas whose watches lag, API servers that hear late.
+//! A cluster in memory: Secrets with versions, injection targets, replicas whose watches lag, API servers that hear
+//! late.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::time::{Duration, SystemTime};
@@ -153,8 +154,8 @@ impl Cluster {
             SimReplica { life: Life::Starting, shows, heard: newest, cut_off: false, name: replica.name.clone() };
     }
 
-    /// A replica turns ready if what it shows verifies against what the injection targets carry, and have carried for as long
-    /// as API servers need to hear of it.
+    /// A replica turns ready if what it shows verifies against what the injection targets carry, and have carried for
+    /// as long as API servers need to hear of it.
     pub fn turn_ready(&mut self, at: usize) {
         let Some(shown) = self.replicas[at].shows.clone() else { return };
         let carried = |target: &SimTarget| {

@@ -1,4 +1,4 @@
-//! Carries a step out, under its guards.
+//! Applies the writes of a step, each guarded by a resourceVersion and the lease.
 
 use std::time::{Duration, Instant};
 
@@ -14,23 +14,23 @@ use crate::injection::{ConversionAction, TargetEntry, TargetObject};
 use crate::request::RequestError;
 use crate::secrets::{ManagedSecret, ca};
 
-/// What became of a write.
+/// The outcome of a write.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum WriteOutcome {
     /// It is done.
     Done,
-    /// An object has changed meanwhile: a new look decides.
+    /// An object has changed meanwhile: the next snapshot decides.
     Stale(String),
-    /// Someone undoes what is written, and it is not written again before that much time has passed.
+    /// Another client keeps undoing the write, so it is rate-limited for this time.
     Deferred(Duration),
-    /// Another replica may be writing by now.
+    /// Another replica may be the leader by now.
     LeaseLost,
-    /// It was refused, or there was no answer.
+    /// It failed, or there was no answer.
     Failed(String),
 }
 
 impl ControllerContext {
-    /// Writes what was decided on a look.
+    /// Applies the change that was decided on a snapshot.
     pub(super) async fn apply(&self, snapshot: &Snapshot, change: Change) -> WriteOutcome {
         match change {
             Change::CaSecret(change) => self.write_secret(ManagedSecret::Ca, snapshot.ca.as_ref(), change).await,
@@ -49,7 +49,7 @@ impl ControllerContext {
         written.map_or_else(|why| WriteOutcome::of(&why, RequestError::is_stale), |_| WriteOutcome::Done)
     }
 
-    /// Each object is written by itself: where one fails, the others are written all the same.
+    /// Writes each object by itself, so that a failure of one affects no other.
     async fn write_bundles(&self, seen: &[TargetObject], writes: &[CaBundleWrite]) -> WriteOutcome {
         let outcomes = join_all(seen.iter().map(async |object| {
             let bundle = |entry: &TargetEntry| writes.iter().find(|write| write.target == entry.target.id);
@@ -60,9 +60,9 @@ impl ControllerContext {
         outcomes.await.into_iter().fold(WriteOutcome::Done, WriteOutcome::or)
     }
 
-    /// Writes the conversion stanzas that somebody has changed or removed, once there is a CA that they can name. They
-    /// come before the bundles of webhook configurations: no object is admitted that couldn't be converted.
-    /// Gives nothing where there is nothing to do.
+    /// Restores conversion stanzas that were changed or removed, once there is a CA. They come before the `caBundle`s
+    /// of webhook configurations: no object is admitted that can't be converted. Returns `None` if no stanza was
+    /// changed.
     pub(super) async fn restore_stanzas(&self, snapshot: &Snapshot) -> Option<WriteOutcome> {
         let bundle = restored_ca_bundle(&[], &ca(snapshot.ca.as_ref()?))?;
         let changed: Vec<_> =
@@ -92,7 +92,7 @@ impl ControllerContext {
         self.guarded(seen, self.targets.write(seen, bundles)).await
     }
 
-    /// Writes an object as long as this replica may, and nobody undoes it again and again.
+    /// Writes an object if this replica is the leader and the rate limit allows it.
     async fn guarded(
         &self,
         seen: &TargetObject,
@@ -113,7 +113,7 @@ impl WriteOutcome {
         if is_stale(why) { Self::Stale(why.to_string()) } else { Self::Failed(why.to_string()) }
     }
 
-    /// The first that is not well.
+    /// The first outcome that is not [`Done`](Self::Done).
     fn or(self, other: Self) -> Self {
         if self == Self::Done { other } else { self }
     }

@@ -1,4 +1,4 @@
-//! What all parts of the keeper share.
+//! What all parts of the controller share.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -15,6 +15,7 @@ use crate::replicas::Replicas;
 use crate::secrets::SecretStore;
 use crate::write_rate_limiter::WriteRateLimiter;
 
+/// Clients, stores and configuration of the controller.
 pub(super) struct ControllerContext {
     pub(super) spec: CertificateSpec,
     pub(super) keys: Arc<dyn KeySource + Send + Sync>,
@@ -25,9 +26,9 @@ pub(super) struct ControllerContext {
     pub(super) leadership: Leadership,
     pub(super) rate_limiter: WriteRateLimiter,
     pub(super) status: StatusStore,
-    /// Something has changed that the leader should look at.
+    /// Wakes the reconciler.
     pub(super) wakeup: Arc<Notify>,
-    /// The CA's Secret as the leader has seen it last.
+    /// The CA's Secret as the reconciler has read it last.
     ca: Mutex<Option<CaSecret>>,
 }
 

@@ -1,4 +1,5 @@
-//! What watches tell: kept in a ledger, handed on to who repairs, and put together as what the injection targets trust.
+//! Watches all injection targets: stores them, reports changed objects to [`super::restore`], and publishes the
+//! `caBundle`s that API servers use.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,7 +14,7 @@ use crate::injected::InjectedCaBundles;
 use crate::injection::{Clock, InjectionTargets, WatchEvent, WatchScope};
 use crate::send_if_changed::send_if_changed;
 
-/// Hears of all who carry bundles.
+/// The watches of all injection targets.
 pub(super) struct InjectionWatch {
     context: Arc<ControllerContext>,
     known: Mutex<InjectionTargets>,
@@ -32,7 +33,7 @@ impl InjectionWatch {
         self.trust.subscribe()
     }
 
-    /// Hears of what one watch looks at.
+    /// Runs one watch.
     pub(super) async fn watch(&self, scope: WatchScope) {
         let first = AtomicBool::new(true);
         self.context.targets.watch(scope, |event| self.handle(event, &first)).await;
@@ -46,7 +47,7 @@ impl InjectionWatch {
                 let store = &self.context.targets;
                 if let Some(target) = known.observe(kind, &object, store.rules(), clock) {
                     let by = store.likely_writers(&object);
-                    // Nobody listens only when everything ends.
+                    // The receiver is gone only at shutdown.
                     let _ = self.changes.send(Changed { object: target, by });
                 }
             }
@@ -74,7 +75,7 @@ impl InjectionWatch {
         self.wakeup.notify_one();
     }
 
-    /// Publishes what the injection targets trust, whenever that changes: also by time alone.
+    /// Publishes the injected `caBundle`s whenever they change, also by time alone.
     pub(super) async fn publish(&self) {
         let settle = self.context.spec.settle;
         loop {

@@ -1,8 +1,8 @@
-//! Keeps certificates and bundles right, beside the server.
+//! Controller that rotates the serving certificate and the CA and injects `caBundle`.
 //!
-//! On every replica, [`injection_watch`] follows those who carry bundles and [`crate::secrets`] the serving Secret. On the one
-//! that holds the lease, [`reconciler`] looks, decides and writes, and [`repair`] restores at once what someone has taken
-//! away. What all of them know is put together by [`status`].
+//! On every replica, [`injection_watch`] watches the injection targets and [`crate::secrets`] the serving Secret. On
+//! the leader, [`reconciler`] reads, decides and writes, and [`restore`] restores `caBundle`s that others have changed.
+//! [`status_store`] collects what all of them know.
 
 mod apply;
 mod context;
@@ -35,32 +35,32 @@ use reconciler::CertificateReconciler;
 pub(crate) use snapshot::observed_state;
 use status_store::StatusTopic;
 
-/// What keeps certificates and bundles right, as long as it lives: on every replica it follows the serving Secret, on
-/// one of them it writes.
+/// Controller that rotates the serving certificate and the CA and injects `caBundle`. It runs on every replica; only
+/// the leader writes.
 ///
-/// It never fails: while the API server is away it tries again, and what was there stays in use. Dropped, it ends at
-/// once, as if the process had; [`CertController::stop`] is the way that costs the other replicas nothing.
+/// It never fails: while the API server is away it tries again, and the last certificate stays in use. Dropping it ends
+/// it like a crash; [`CertController::stop`] releases the lease, so that another replica leads at once.
 pub struct CertController {
     served: watch::Receiver<Option<ServingCertificate>>,
     own_bundle: watch::Receiver<CaBundle>,
     trust: watch::Receiver<InjectedCaBundles>,
     status: watch::Receiver<ControllerStatus>,
     stop: watch::Sender<bool>,
-    /// What follows; ended at last.
+    /// The watches, which end last.
     following: JoinSet<()>,
-    /// What writes, and then the lease.
+    /// The reconciler, the restorer and the elector.
     writing: JoinSet<()>,
 }
 
-/// Why a keeper can't start.
+/// Why a controller can't start.
 #[derive(Debug, thiserror::Error)]
 #[error("the cryptography for asking replicas is not usable: {0}")]
 pub struct CertControllerError(#[from] rustls::Error);
 
 impl CertController {
-    /// Starts to work. Must be called within a runtime. The API server need not be there yet.
+    /// Starts the controller within a tokio runtime. The API server may still be away.
     pub fn start(connection: &Connection, config: &ControllerConfig) -> Result<Self, CertControllerError> {
-        let (holder, leadership) = LeaderElector::new(connection, config);
+        let (elector, leadership) = LeaderElector::new(connection, config);
         let replicas = Replicas::new(connection, config)?;
         let context = Arc::new(ControllerContext::new(connection, config, replicas, leadership));
         let (stop, stopped) = watch::channel(false);
@@ -68,13 +68,13 @@ impl CertController {
         let (changes, changed) = mpsc::unbounded_channel();
 
         let mut writing = JoinSet::new();
-        writing.spawn(run_elector(holder, asked));
-        let (leader, last) =
+        writing.spawn(run_elector(elector, asked));
+        let (reconciler, last) =
             (CertificateReconciler::new(Arc::clone(&context), stopped.clone(), release.clone()), release);
         let restoring = restore::restore_changed(Arc::clone(&context), changed, stopped);
         writing.spawn(async move {
-            tokio::join!(restoring, leader.run());
-            // Nobody can ask for anything any more: so the lease is given back, now that nothing is written.
+            tokio::join!(restoring, reconciler.run());
+            // The elector releases the lease once the last sender is dropped: nothing is written any more.
             drop(last);
         });
 
@@ -91,29 +91,28 @@ impl CertController {
         Ok(Self { served, own_bundle, trust, status: context.status.status(), stop, following, writing })
     }
 
-    /// What this replica is to show: the newest usable pair of the serving Secret. Nothing until there was one; what
-    /// is damaged or deleted later changes nothing.
+    /// The newest usable certificate of the serving Secret; `None` until there is one. A Secret that is damaged or
+    /// deleted later changes nothing.
     pub fn serving_certificate(&self) -> watch::Receiver<Option<ServingCertificate>> {
         self.served.clone()
     }
 
-    /// The CAs that stand beside the certificate in its Secret: what callers are to trust, where there are none
-    /// yet who do.
+    /// The CAs in `ca.crt` of the serving Secret, which the self-check uses while there is no injection target.
     pub fn own_bundle(&self) -> watch::Receiver<CaBundle> {
         self.own_bundle.clone()
     }
 
-    /// What the injection targets trust.
+    /// The `caBundle`s of the injection targets.
     pub fn trust(&self) -> watch::Receiver<InjectedCaBundles> {
         self.trust.clone()
     }
 
-    /// What is known.
+    /// The status of certificates and injection targets.
     pub fn status(&self) -> watch::Receiver<ControllerStatus> {
         self.status.clone()
     }
 
-    /// Stops writing and gives the lease back, so that another replica goes on at once.
+    /// Stops writing and releases the lease, so that another replica leads at once.
     pub async fn stop(mut self) {
         self.stop.send_replace(true);
         while self.writing.join_next().await.is_some() {}
@@ -121,22 +120,22 @@ impl CertController {
     }
 }
 
-/// Until nobody can ask for anything any more, which is when nobody writes any more.
-async fn run_elector(mut holder: LeaderElector, mut asked: mpsc::Receiver<Duration>) {
+/// Runs until all senders are dropped.
+async fn run_elector(mut elector: LeaderElector, mut asked: mpsc::Receiver<Duration>) {
     loop {
         fail_point::unpaused().await;
-        let wait = holder.tick().await;
+        let wait = elector.tick().await;
         tokio::select! {
             () = tokio::time::sleep(wait) => {}
             release = asked.recv() => match release {
-                Some(time) => holder.release(time).await,
-                None => return holder.release(Duration::ZERO).await,
+                Some(time) => elector.release(time).await,
+                None => return elector.release(Duration::ZERO).await,
             }
         }
     }
 }
 
-/// Follows both Secrets: the server's to show it, and both so that the leader hears of changes.
+/// Watches both Secrets: the serving Secret to serve it, and both to wake the reconciler.
 fn watch_secrets(
     tasks: &mut JoinSet<()>,
     connection: &Connection,
@@ -144,18 +143,18 @@ fn watch_secrets(
 ) -> (watch::Receiver<Option<ServingCertificate>>, watch::Receiver<CaBundle>) {
     let store = context.secrets.clone();
     let wakeup = Arc::new(Notify::new());
-    let of_the_serving = vec![Arc::clone(&wakeup), Arc::clone(&context.wakeup)];
-    tasks.spawn(notify_on_change(store.metadata(), store.name(ManagedSecret::Serving).to_owned(), of_the_serving));
+    let serving_wakeups = vec![Arc::clone(&wakeup), Arc::clone(&context.wakeup)];
+    tasks.spawn(notify_on_change(store.metadata(), store.name(ManagedSecret::Serving).to_owned(), serving_wakeups));
     tasks.spawn(notify_on_change(
         store.metadata(),
         store.name(ManagedSecret::Ca).to_owned(),
         vec![Arc::clone(&context.wakeup)],
     ));
     let watcher = SecretWatcher::new(connection, store, context.spec.serving_secret.clone());
-    let (served, beside, status) = (watcher.served(), watcher.own_bundle(), watcher.status());
+    let (served, own_bundle, status) = (watcher.served(), watcher.own_bundle(), watcher.status());
     tasks.spawn(publish_serving_certificate(Arc::clone(context), served.clone(), status));
     tasks.spawn(watcher.run(wakeup));
-    (served, beside)
+    (served, own_bundle)
 }
 
 async fn publish_serving_certificate(
@@ -164,8 +163,8 @@ async fn publish_serving_certificate(
     mut status: watch::Receiver<crate::secrets::SecretStatus>,
 ) {
     loop {
-        let (pair, now) = (served.borrow_and_update().clone(), status.borrow_and_update().clone());
-        context.status.update(|facts| (facts.served, facts.ca) = (pair, now.ca));
+        let (certificate, now) = (served.borrow_and_update().clone(), status.borrow_and_update().clone());
+        context.status.update(|facts| (facts.served, facts.ca) = (certificate, now.ca));
         context.status.warn(StatusTopic::Secret, now.fault);
         let ended = tokio::select! {
             changed = served.changed() => changed.is_err(),

@@ -1,4 +1,4 @@
-//! The replica that writes: look, decide, write or wait, and again.
+//! The reconcile loop of the leader: read, decide, write or wait.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
@@ -16,41 +16,41 @@ use crate::request::Backoff;
 use crate::secrets::ca;
 use crate::status::LeaderProgress;
 
-/// For how long the lease is left to others by a replica whose clock is wrong, and how often at most.
+/// For how long a leader with a wrong clock releases the lease, and how often at most.
 const RELEASE_FOR: Duration = Duration::from_secs(30);
 const RELEASE_AT_MOST_EVERY: Duration = Duration::from_mins(10);
 
-/// How soon a conversion stanza is tried again that could not be restored.
+/// The retry period of a conversion stanza that could not be restored.
 const UNRESTORED: Duration = Duration::from_secs(5);
 
-/// More writes in a row than these don't find changed objects by chance.
+/// After more conflicts in a row than these, it is no coincidence.
 const STALE_WRITES: u32 = 4;
 
-/// Goes on while this replica holds the lease, and waits while it doesn't.
+/// Reconciles certificates and injection targets while this replica is the leader.
 pub(super) struct CertificateReconciler {
     context: Arc<ControllerContext>,
     stop: watch::Receiver<bool>,
-    /// Asks that the lease be left to others for a while.
+    /// Asks the elector to release the lease for a while.
     release: mpsc::Sender<Duration>,
     released_at: Option<Instant>,
     settling: Settling,
     backoff: Backoff,
-    /// How many writes in a row have found that something had changed.
+    /// How many writes in a row have failed with a conflict.
     stale: u32,
     /// The same of conversion stanzas.
     unrestored: u32,
     last_reported: String,
-    /// How often in a row it has waited for the same.
+    /// How often in a row the same wait was decided.
     repeated_waits: u32,
 }
 
-/// What is to be done after a turn.
+/// When the next reconcile runs.
 enum Requeue {
-    /// Another look.
-    Snapshot,
-    /// The same, after a while or news.
+    /// At once.
+    Now,
+    /// After a while, or when something changes.
     After(Duration),
-    /// The same, after a while: news wouldn't help.
+    /// After a while, whatever changes.
     Pause(Duration),
 }
 
@@ -74,7 +74,7 @@ impl CertificateReconciler {
         }
     }
 
-    /// Until the keeper is stopped. What is being written is written to its end.
+    /// Runs until the controller is stopped. A write under way is completed.
     pub(super) async fn run(mut self) {
         let mut stop = self.stop.clone();
         loop {
@@ -82,16 +82,16 @@ impl CertificateReconciler {
                 _ = stop.wait_for(|stop| *stop) => return,
                 () = self.wait_for_leadership() => {}
             }
-            let looked = tokio::select! {
+            let read = tokio::select! {
                 _ = stop.wait_for(|stop| *stop) => return,
-                looked = Snapshot::take(&self.context) => looked,
+                read = Snapshot::read(&self.context) => read,
             };
-            let next = match looked {
+            let next = match read {
                 Ok(Some(snapshot)) => {
                     self.context.status.warn(StatusTopic::ApiServer, None);
                     self.act_on(snapshot).await
                 }
-                Ok(None) => Requeue::Snapshot,
+                Ok(None) => Requeue::Now,
                 Err(why) => {
                     let away = format!("the cluster can't be looked at: {why}; what is there stays in use");
                     self.context.status.warn(StatusTopic::ApiServer, Some(away));
@@ -101,7 +101,7 @@ impl CertificateReconciler {
             tokio::select! {
                 _ = stop.wait_for(|stop| *stop) => return,
                 () = self.wait_for_lost_leadership() => {}
-                () = self.waits(next) => {}
+                () = self.requeue(next) => {}
             }
         }
     }
@@ -123,9 +123,9 @@ impl CertificateReconciler {
         }
     }
 
-    async fn waits(&self, next: Requeue) {
+    async fn requeue(&self, next: Requeue) {
         match next {
-            Requeue::Snapshot => {}
+            Requeue::Now => {}
             Requeue::After(time) => drop(tokio::time::timeout(time, self.context.wakeup.notified()).await),
             Requeue::Pause(time) => tokio::time::sleep(time).await,
         }
@@ -135,7 +135,7 @@ impl CertificateReconciler {
         self.context.remember(snapshot.ca.as_ref().map(ca));
         let unrestored = match self.context.restore_stanzas(&snapshot).await {
             None => None,
-            Some(WriteOutcome::Done | WriteOutcome::LeaseLost) => return Requeue::Snapshot,
+            Some(WriteOutcome::Done | WriteOutcome::LeaseLost) => return Requeue::Now,
             Some(WriteOutcome::Stale(_)) if self.unrestored < STALE_WRITES => {
                 self.unrestored += 1;
                 return Requeue::Pause(self.backoff.fail());
@@ -147,7 +147,7 @@ impl CertificateReconciler {
         let is_whole = unrestored.is_none();
         let warning = unrestored.map(|why| format!("spec.conversion of a CRD can't be restored: {why}"));
         self.context.status.warn(StatusTopic::Conversion, warning);
-        // Certificates don't wait for it.
+        // A stanza that can't be restored doesn't hold up the certificates.
         match self.reconcile(snapshot).await {
             Requeue::After(time) if !is_whole => Requeue::After(time.min(UNRESTORED)),
             next => next,
@@ -183,7 +183,7 @@ impl CertificateReconciler {
         }
     }
 
-    /// Off the threads that serve requests, since making a key takes its time.
+    /// Runs on a blocking thread: making a key takes time, and requests must not wait.
     async fn decide(&self, snapshot: Snapshot, settled: Option<StateHash>) -> Option<(Snapshot, Decision)> {
         let context = Arc::clone(&self.context);
         let decide = move || {
@@ -203,7 +203,7 @@ impl CertificateReconciler {
             Wait::Settling { hash, time, .. } => return Requeue::After(self.settling.waits(*hash, *time, now)),
             Wait::ClocksDisagree { .. } if replicas > 1 && self.may_release(now) => {
                 self.released_at = Some(now);
-                // Nobody listens only when everything ends.
+                // The receiver is gone only at shutdown.
                 let _ = self.release.send(RELEASE_FOR).await;
             }
             _ => {}
@@ -221,7 +221,7 @@ impl CertificateReconciler {
         match outcome {
             WriteOutcome::Done => {
                 self.reset_failures();
-                Requeue::Snapshot
+                Requeue::Now
             }
             WriteOutcome::Stale(why) => {
                 debug!("not written, since something has changed meanwhile: {write}: {why}");
@@ -233,7 +233,7 @@ impl CertificateReconciler {
                 Requeue::Pause(self.backoff.fail())
             }
             WriteOutcome::Deferred(time) => Requeue::Pause(time),
-            WriteOutcome::LeaseLost => Requeue::Snapshot,
+            WriteOutcome::LeaseLost => Requeue::Now,
             WriteOutcome::Failed(why) => {
                 self.context.status.warn(StatusTopic::Write, Some(format!("it was not possible to {write}: {why}")));
                 Requeue::Pause(self.backoff.fail())
@@ -247,7 +247,7 @@ impl CertificateReconciler {
         self.context.status.warn(StatusTopic::Write, None);
     }
 
-    /// One line for each step; a wait that goes on is told once.
+    /// Logs each step once.
     fn report_step(&mut self, decision: &Decision) {
         let next = decision.step.to_string();
         if self.last_reported != next {
@@ -262,13 +262,13 @@ impl CertificateReconciler {
     }
 }
 
-/// Somebody who waits for long looks less often: a look reads whole CRDs.
+/// Lengthens the period of a long wait: each snapshot reads whole CRDs.
 fn lengthen(time: Duration, repeated_waits: u32) -> Duration {
     const SELDOM: Duration = Duration::from_secs(15);
     time.max(SELDOM.min(time * (1 + repeated_waits / 10)))
 }
 
-/// For how long a state of affairs has stood, by a clock that doesn't jump.
+/// For how long a state has been stable, by the monotonic clock.
 #[derive(Debug, Default)]
 struct Settling {
     standing: Option<(StateHash, Instant)>,
@@ -276,7 +276,7 @@ struct Settling {
 }
 
 impl Settling {
-    /// The mark of what has stood for long enough.
+    /// The hash of the state that has been stable for long enough.
     fn settled(&mut self, now: Instant, time: Duration) -> Option<StateHash> {
         if let Some((hash, _)) = self.standing.take_if(|(_, since)| now.saturating_duration_since(*since) >= time) {
             self.settled = Some(hash);
@@ -284,14 +284,14 @@ impl Settling {
         self.settled
     }
 
-    /// A state of affairs is to stand for some time; gives how much of it is left.
+    /// Starts or goes on waiting for a state to be stable; returns the time left.
     fn waits(&mut self, hash: StateHash, time: Duration, now: Instant) -> Duration {
         let since = self.standing.filter(|(standing, _)| *standing == hash).map_or(now, |(_, since)| since);
         self.standing = Some((hash, since));
         (since + time).saturating_duration_since(now)
     }
 
-    /// It is another state of affairs now.
+    /// The state has changed.
     fn forget(&mut self) {
         self.standing = None;
     }
@@ -304,7 +304,7 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     #[test]
-    fn what_is_waited_for_in_vain_is_looked_at_less_often() {
+    fn a_long_wait_polls_less_often() {
         assert_eq!(lengthen(2 * SECOND, 1), 2 * SECOND);
         assert_eq!(lengthen(2 * SECOND, 10), 4 * SECOND);
         assert_eq!(lengthen(2 * SECOND, 1_000), 15 * SECOND);

@@ -1,4 +1,5 @@
-//! Restores bundles as soon as someone takes something from them, whatever the leader is waiting for.
+//! Restores `caBundle`s and conversion stanzas as soon as a watch sees them changed, while the reconciler may be
+//! waiting.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -17,16 +18,15 @@ use crate::injection::{ConversionAction, TargetEntry, TargetObject};
 use crate::request::RequestError;
 use crate::secrets::{ManagedSecret, ca};
 
-/// An object as a watch has told of it.
+/// An object that a watch has seen changed.
 #[derive(Debug)]
 pub(super) struct Changed {
     pub(super) object: TargetObject,
-    /// Who may have changed it.
+    /// The field managers that may have changed it.
     pub(super) by: String,
 }
 
-/// Looks at every object that has changed, for as long as this replica is not about to stop. An API server may take
-/// seconds for one object; the others don't wait for it.
+/// Checks every changed object until `stop`. Objects are written concurrently: an API server may take seconds for one.
 pub(super) async fn restore_changed(
     context: Arc<ControllerContext>,
     mut changes: mpsc::UnboundedReceiver<Changed>,
@@ -38,7 +38,7 @@ pub(super) async fn restore_changed(
         tokio::select! {
             _ = stop.wait_for(|stop| *stop) => break,
             changed = changes.recv() => match changed {
-                // Only the last state of each object counts.
+                // Only the latest state of each object counts.
                 Some(changed) => drop(waiting.insert(changed.object.display_name(), changed)),
                 None => break,
             },
@@ -53,7 +53,7 @@ pub(super) async fn restore_changed(
             running.push(restore_object(&context, object, changed));
         }
     }
-    // What is being written is written to its end.
+    // Writes under way are completed.
     while running.next().await.is_some() {}
 }
 
@@ -67,7 +67,7 @@ async fn restore_object(context: &ControllerContext, object: String, changed: Ch
 async fn restore(context: &ControllerContext, changed: &Changed) -> Result<(), RequestError> {
     let gone = changed.object.conversion == ConversionAction::Restore;
     let lacks = |ca: &CaSecret| gone || !missing(&changed.object, ca).is_empty();
-    // What this replica has seen itself saves most readings; where it is old, the leader's next look sees the rest.
+    // The remembered CA saves most reads; if it is outdated, the reconciler's next snapshot sees the rest.
     let suspicious = context.leadership.remaining().is_some() && context.remembered_ca().as_ref().is_some_and(lacks);
     if !suspicious {
         return Ok(());
@@ -89,7 +89,7 @@ async fn restore(context: &ControllerContext, changed: &Changed) -> Result<(), R
     Ok(())
 }
 
-/// The entries that lack something, and what they are to carry.
+/// The entries whose `caBundle` lacks a CA, each with the bundle to write.
 fn missing<'a>(seen: &'a TargetObject, ca: &CaSecret) -> Vec<(&'a TargetEntry, CaBundle)> {
     let restored = |entry: &'a TargetEntry| Some((entry, restored_ca_bundle(&entry.target.bundle, ca)?));
     seen.entries.iter().filter_map(restored).collect()

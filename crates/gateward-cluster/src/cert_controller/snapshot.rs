@@ -1,4 +1,4 @@
-//! One look at the cluster, and what follows from it.
+//! A snapshot of the cluster, and the decision that follows from it.
 
 use std::time::SystemTime;
 
@@ -23,18 +23,18 @@ pub(super) struct Snapshot {
     api_server_time: Option<SystemTime>,
 }
 
-/// What follows from a look.
+/// What follows from a snapshot.
 pub(super) struct Decision {
     pub(super) step: Step,
-    /// What is to be written, where the step is a write.
+    /// The contents, if the step is a write.
     pub(super) change: Option<Result<Change, ContentsError>>,
     pub(super) phase: Option<Phase>,
     pub(super) notes: Vec<String>,
 }
 
 impl Snapshot {
-    /// Reads everything; `None` if the CA's Secret has changed meanwhile.
-    pub(super) async fn take(context: &ControllerContext) -> Result<Option<Self>, RequestError> {
+    /// Reads everything. Returns `None` if the CA's Secret has changed meanwhile.
+    pub(super) async fn read(context: &ControllerContext) -> Result<Option<Self>, RequestError> {
         let ca = context.secrets.read(ManagedSecret::Ca).await?;
         let now = context.connection.now();
         let replicas = context.replicas.read(now).await?;
@@ -48,7 +48,7 @@ impl Snapshot {
         Ok(Some(Self { ca, serving, targets, replicas, api_server_time }))
     }
 
-    /// What is to be done about it. Making a key may take a second of computing.
+    /// Decides the next step. Making a key may take a second of computing.
     pub(super) fn decide(
         &self,
         spec: &CertificateSpec,
@@ -78,7 +78,7 @@ impl Snapshot {
     }
 }
 
-/// What was read, as decisions take it.
+/// What was read, as [`ObservedState`].
 pub(crate) fn observed_state<'a>(
     spec: &'a CertificateSpec,
     ca: Option<&Secret>,

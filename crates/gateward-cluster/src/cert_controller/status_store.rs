@@ -1,4 +1,4 @@
-//! What is known, put together for those who ask.
+//! Collects what the parts of the controller know into one [`ControllerStatus`].
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,28 +13,28 @@ use crate::injection::{ConflictingWebhook, TargetObject, WatchScope, target_stat
 use crate::send_if_changed::send_if_changed;
 use crate::status::{ControllerStatus, Leader, LeaderProgress};
 
-/// What a warning is about: there is one at a time of each.
+/// The topic of a warning: each has one at a time.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum StatusTopic {
-    /// The API server can't be asked.
+    /// The API server doesn't answer.
     ApiServer,
-    /// The serving Secret is of no use.
+    /// The serving Secret is unusable.
     Secret,
-    /// A write was refused.
+    /// A write fails.
     Write,
-    /// Someone undoes what is written.
+    /// Another client keeps undoing writes.
     WriteConflict,
     /// A conversion stanza can't be restored.
     Conversion,
-    /// Annotations that say nothing.
+    /// An annotation can't be parsed.
     Annotations,
-    /// Nobody calls us.
-    Consumers,
-    /// A watch hears nothing.
+    /// No injection target calls our Service.
+    InjectionTargets,
+    /// A watch keeps failing.
     Watch(WatchScope),
 }
 
-/// Where every part of the keeper puts what it knows.
+/// Where every part of the controller stores what it knows.
 pub(super) struct StatusStore {
     rules: InjectionRules,
     facts: Mutex<Facts>,
@@ -48,7 +48,7 @@ pub(super) struct Facts {
     pub(super) served: Option<ServingCertificate>,
     pub(super) ca: Option<Validity>,
     pub(super) restored_bundles: u64,
-    /// Those who carry bundles, once all have been heard of.
+    /// The injection targets, once all watches are synced.
     pub(super) targets: Option<Vec<TargetObject>>,
     pub(super) conflicts: Vec<ConflictingWebhook>,
     warnings: BTreeMap<StatusTopic, String>,
@@ -63,7 +63,7 @@ impl StatusStore {
         self.status.subscribe()
     }
 
-    /// Changes what is known, and tells.
+    /// Changes what is known and publishes the status.
     pub(super) fn update(&self, change: impl FnOnce(&mut Facts)) {
         let mut facts = self.facts();
         change(&mut facts);
@@ -74,7 +74,7 @@ impl StatusStore {
         send_if_changed(&self.status, status);
     }
 
-    /// Tells of something that a person should look at, or that it is over.
+    /// Sets the warning of a topic, or clears it.
     pub(super) fn warn(&self, topic: StatusTopic, warning: Option<String>) {
         if self.facts().warnings.get(&topic) == warning.as_ref() {
             return;
@@ -99,7 +99,7 @@ impl Facts {
                  the configurations {} and {}",
                 rules.service, rules.validating, rules.mutating
             );
-            warnings.insert(StatusTopic::Consumers, nobody);
+            warnings.insert(StatusTopic::InjectionTargets, nobody);
         }
         let shown = self.served.as_ref().map(ServingCertificate::end_entity);
         ControllerStatus {

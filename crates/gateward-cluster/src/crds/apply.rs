@@ -52,7 +52,7 @@ pub struct CaSecretName {
     pub name: String,
 }
 
-/// What is told while CRDs are applied.
+/// Progress of applying CRDs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ApplyEvent {
     /// A CRD is done.
@@ -68,7 +68,7 @@ pub struct CrdOutcome {
     pub name: String,
     /// What was done.
     pub applied: Applied,
-    /// What somebody should know about it.
+    /// Notes about it.
     pub notes: Vec<String>,
 }
 
@@ -267,7 +267,7 @@ fn unestablished(crd: &Definition) -> Option<&str> {
     Some(refused.map_or("the API server has not taken it in yet", |(_, why)| why))
 }
 
-/// What somebody must know of a CRD that is left as an uninstall has left it.
+/// Notes about a CRD that stays as an uninstall has left it.
 fn unconverted(installed: &Definition, ours: &Value) -> Vec<String> {
     let ours = Definition::from(ours.clone());
     let lacks = installed.strategy() == Strategy::None && ours.strategy() == Strategy::Webhook;

@@ -18,9 +18,9 @@ pub(crate) fn api(client: Client) -> Api<DynamicObject> {
     Api::all_with(client, &resource)
 }
 
-/// The annotation of a CRD that names the Service of the release that has its objects converted, as
-/// `namespace/name`. It is written where the stanza can't be yet, and tells a stanza that somebody has changed from that
-/// of another release.
+/// The annotation of a CRD that names the Service of the release that has its objects converted, as `namespace/name`.
+/// It is written where the stanza can't be yet, and tells a stanza that somebody has changed from that of another
+/// release.
 pub(crate) const CONVERTED_BY: &str = "gateward.dev/converted-by";
 
 /// A CRD.

@@ -1,4 +1,4 @@
-//! Which bundles are ours to write.
+//! Decides which objects and entries are injection targets.
 
 use gateward_certs::rotation::{InjectionTarget, InjectionTargetId};
 
@@ -13,22 +13,22 @@ use crate::config::InjectionRules;
 /// The entry of a CRD.
 const CONVERSION: &str = "conversion";
 
-/// An object that may carry bundles of ours.
+/// An object with injection targets.
 #[derive(Debug, Clone)]
 pub(crate) struct TargetObject {
     pub(crate) kind: InjectableKind,
     pub(crate) name: String,
-    /// What guards a write.
+    /// The resourceVersion, which guards a write.
     pub(crate) version: String,
-    /// What is ours to write in it.
+    /// Its injection targets.
     pub(crate) entries: Vec<TargetEntry>,
-    /// What is not.
+    /// The status of its other entries.
     pub(crate) others: Vec<TargetStatus>,
-    /// What is to be done about its conversion stanza.
+    /// What happens to its conversion stanza.
     pub(crate) conversion: ConversionAction,
 }
 
-/// An entry whose bundle is ours to write.
+/// An entry whose `caBundle` is injected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TargetEntry {
     pub(crate) target: InjectionTarget,
@@ -52,7 +52,7 @@ impl InjectionRules {
         }
     }
 
-    /// What an object is to us; `None` is nothing.
+    /// Finds the injection targets of an object; `None` if it is not ours.
     pub(crate) fn classify(&self, kind: InjectableKind, object: &InjectableObject) -> Option<TargetObject> {
         let mut found = TargetObject {
             kind,
@@ -103,7 +103,7 @@ impl InjectionRules {
         }
     }
 
-    /// Whom an entry calls, if it isn't us.
+    /// Why an entry is not managed; `None` if it calls our Service.
     fn unmanaged_reason(&self, config: &ClientConfig) -> Option<NotOurs> {
         let Some(service) = &config.service else { return Some(NotOurs::Url) };
         let called = service.named();

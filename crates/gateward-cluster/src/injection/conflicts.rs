@@ -1,5 +1,5 @@
-//! A second set of webhooks for the same kinds: two operators that both default and judge an object contradict each
-//! other sooner or later, and people look for the fault in the wrong one.
+//! Conflicting webhook configurations: a second operator that validates or defaults the same kinds contradicts ours,
+//! and people look for the fault in the wrong one.
 
 use std::fmt;
 
@@ -9,18 +9,18 @@ use super::object::{ClientConfig, InjectableKind, InjectableObject};
 use crate::config::{InjectionRules, ServiceName};
 use crate::permissions::ResourceName;
 
-/// A webhook of somebody else for a kind of ours.
+/// A webhook of another configuration for a kind of ours.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ConflictingWebhook {
     /// The configuration, as kind and name.
     pub configuration: String,
     /// The entry in it.
     pub entry: String,
-    /// Who is called.
+    /// The endpoint.
     pub called: WebhookEndpoint,
 }
 
-/// Whom a webhook calls.
+/// What a webhook calls.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum WebhookEndpoint {
     /// A Service.
@@ -30,7 +30,7 @@ pub enum WebhookEndpoint {
 }
 
 impl InjectionRules {
-    /// The webhooks for kinds of ours in an object that is not ours by its name.
+    /// The webhooks for kinds of ours in a configuration that is not ours by its name.
     pub(super) fn conflicts(&self, kind: InjectableKind, object: &InjectableObject) -> Vec<ConflictingWebhook> {
         if self.names(kind).contains(&object.name()) {
             return Vec::new();

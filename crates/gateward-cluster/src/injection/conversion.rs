@@ -1,4 +1,4 @@
-//! The conversion stanza of a CRD, where somebody has changed or removed it.
+//! Restoring the conversion stanza (`spec.conversion`) of a CRD.
 
 use gateward_certs::CaBundle;
 use json_patch::Patch;
@@ -9,18 +9,18 @@ use super::patch::base64;
 use crate::config::{InjectionRules, ServiceName};
 use crate::crds::{CONVERTED_BY, service_name};
 
-/// What is to be done about a conversion stanza.
+/// What happens to a conversion stanza.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ConversionAction {
-    /// Nothing but what its `caBundle` needs.
+    /// Only its `caBundle` is written.
     Keep,
     /// It is written anew.
     Restore,
 }
 
 impl InjectionRules {
-    /// Whether the stanza of a CRD of ours has to be written anew. The release that has applied the CRD last has its
-    /// objects converted; where nobody has said who that is, a stanza of another Service is left to that one. A CRD that
+    /// Whether the stanza of a CRD of ours has to be written anew. The release that has applied the CRD last
+    /// converts its objects; without that annotation, a stanza that names another Service is kept. A CRD that
     /// serves and stores one version alone needs none, as after an uninstall.
     pub(super) fn conversion_action(&self, object: &InjectableObject) -> ConversionAction {
         let Some(spec) = &object.spec else { return ConversionAction::Keep };
@@ -39,7 +39,7 @@ impl InjectionRules {
         }
     }
 
-    /// The patch that writes the stanza into a CRD of some version, with whom to trust.
+    /// The patch that writes the stanza into a CRD of some version, with its `caBundle`.
     pub(super) fn restore_patch(&self, version: &str, bundle: &CaBundle) -> Patch {
         let mut stanza = self.conversion.clone();
         if let Some(config) = stanza.pointer_mut("/webhook/clientConfig").and_then(Value::as_object_mut) {

@@ -1,4 +1,4 @@
-//! What is told of those who carry bundles.
+//! Evaluates the status of each injection target.
 
 use std::collections::BTreeMap;
 
@@ -9,13 +9,13 @@ use super::classify::{TargetObject, absent};
 use super::target_status::{TargetState, TargetStatus};
 use crate::config::InjectionRules;
 
-/// What is known of each, measured by the certificate that is shown to them.
+/// The status of each target for a serving certificate.
 pub(crate) fn target_statuses(
     seen: &[TargetObject],
     rules: &InjectionRules,
     shown: Option<&CertificateDer<'static>>,
 ) -> Vec<TargetStatus> {
-    // Most carry the same, and judging it is no trifle.
+    // Most targets have the same `caBundle`, and verifying is expensive.
     let mut verdicts = BTreeMap::new();
     let mut reports = Vec::new();
     for found in seen {

@@ -1,5 +1,5 @@
-//! Those who carry bundles: webhook configurations, and the conversion stanzas of CRDs. Among the configurations also
-//! those of others for the same kinds.
+//! Injection of `caBundle` into webhook configurations and the conversion stanzas of CRDs, and detection of conflicting
+//! webhook configurations.
 
 mod classify;
 mod conflicts;
@@ -32,7 +32,7 @@ use crate::config::{ControllerConfig, InjectionRules};
 use crate::connection::Connection;
 use crate::request::{RequestError, with_read_timeout, with_write_timeout};
 
-/// Reads those who carry bundles, and writes these.
+/// Reads injection targets and writes their `caBundle`s.
 #[derive(Clone)]
 pub(crate) struct TargetStore {
     client: Client,
@@ -50,7 +50,7 @@ impl TargetStore {
         &self.rules
     }
 
-    /// Who may have changed a bundle, as far as it is noted.
+    /// The field managers that may have changed a `caBundle`.
     pub(crate) fn likely_writers(&self, object: &InjectableObject) -> String {
         let likely_writers = object.likely_writers(self.parameters.field_manager.as_deref().unwrap_or_default());
         if likely_writers.is_empty() { "somebody".to_owned() } else { likely_writers.join(", ") }
@@ -60,7 +60,7 @@ impl TargetStore {
         Api::all_with(self.client.clone(), &kind)
     }
 
-    /// All that are there, from the store itself and from no cache.
+    /// All injection targets, read from the API server without a cache.
     pub(crate) async fn read(&self) -> Result<Vec<TargetObject>, RequestError> {
         let crds = try_join_all(self.rules.crds.iter().map(|name| self.read_crd(name)));
         let lists = (self.list(InjectableKind::Validating), self.list(InjectableKind::Mutating));
@@ -68,7 +68,7 @@ impl TargetStore {
         Ok(validating.into_iter().chain(mutating).chain(crds.into_iter().flatten()).collect())
     }
 
-    /// The configurations of our labels, and those of our names: someone may have taken their labels away.
+    /// The configurations with our labels, and those with our names, which may have lost their labels.
     async fn list(&self, kind: InjectableKind) -> Result<Vec<TargetObject>, RequestError> {
         let labels: Vec<_> = self.rules.labels.iter().map(|(name, value)| format!("{name}={value}")).collect();
         let by_label = (!labels.is_empty()).then(|| ListParams::default().labels(&labels.join(",")));

@@ -1,4 +1,4 @@
-//! What is read of webhook configurations and CRDs: a few fields of what may be a megabyte.
+//! The fields of webhook configurations and CRDs that injection needs, out of what may be a megabyte.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use crate::config::ServiceName;
 
-/// The kinds that carry bundles.
+/// The kinds that have a `caBundle`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum InjectableKind {
     Validating,
@@ -44,7 +44,7 @@ pub(super) struct Webhook {
     pub(super) name: String,
     #[serde(default)]
     pub(super) client_config: ClientConfig,
-    /// What the API server asks it about.
+    /// The requests that it is called for.
     #[serde(default)]
     pub(super) rules: Vec<RuleWithOperations>,
 }
@@ -95,7 +95,7 @@ impl InjectableObject {
         self.metadata.name.as_deref().unwrap_or_default()
     }
 
-    /// What the API server calls this state of the object.
+    /// The resourceVersion.
     pub(super) fn version(&self) -> &str {
         self.metadata.resource_version.as_deref().unwrap_or_default()
     }
@@ -114,8 +114,8 @@ impl InjectableObject {
         self.changes().filter_map(changed_at).max()
     }
 
-    /// Who may have changed a bundle in it, beside ourselves: whoever is noted for that field, or else whoever has
-    /// changed anything after us. Of those who only take fields away nothing is noted.
+    /// The field managers other than `ours` that may have changed a `caBundle`: those that own the field, or else those
+    /// that have changed anything after us. A manager that only removes fields isn't recorded.
     pub(crate) fn likely_writers(&self, ours: &str) -> Vec<String> {
         let others = || self.changes().filter(|entry| entry.manager.as_deref().is_some_and(|manager| manager != ours));
         let our_last =

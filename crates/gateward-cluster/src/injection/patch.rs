@@ -1,5 +1,4 @@
-//! How bundles are written: a JSON Patch on these fields alone, which does nothing where the object is another than the
-//! one that was read.
+//! The JSON Patch that writes `caBundle`s and no other field. It fails if the object has changed since it was read.
 
 use gateward_certs::CaBundle;
 use json_patch::jsonptr::PointerBuf;
@@ -7,10 +6,10 @@ use json_patch::{AddOperation, Patch, PatchOperation, TestOperation};
 use k8s_openapi::ByteString;
 use serde_json::Value;
 
-/// Where in an object a bundle stands.
+/// Where the `caBundle` is in an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum CaBundleLocation {
-    /// In an entry of a list, which someone may reorder meanwhile.
+    /// In an entry of `webhooks`, a list that others may reorder.
     Webhook { index: usize, name: String },
     /// In the conversion stanza.
     Conversion,

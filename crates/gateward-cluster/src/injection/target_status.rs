@@ -4,29 +4,29 @@ use std::fmt;
 
 use crate::config::ServiceName;
 
-/// An entry that carries a bundle, or is to.
+/// The status of an entry with a `caBundle`, or of an object without one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TargetStatus {
     /// The object, as kind and name.
     pub object: String,
     /// The entry in it; `None` where the whole object is meant.
     pub entry: Option<String>,
-    /// What is known of it.
+    /// Its state.
     pub state: TargetState,
 }
 
-/// What is known of an entry that carries a bundle, or is to.
+/// The state of an injection target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TargetState {
-    /// Its bundle verifies the certificate that this replica shows.
+    /// Its `caBundle` verifies the certificate that this replica serves.
     Trusts,
-    /// Its bundle doesn't.
+    /// Its `caBundle` doesn't verify it.
     Refuses,
-    /// It carries nothing.
+    /// Its `caBundle` is empty.
     Empty,
     /// There is no such object.
     Absent,
-    /// It is a CRD whose conversion stanza somebody has changed or removed.
+    /// It is a CRD whose conversion stanza was changed or removed.
     Unconverted,
     /// It is not ours to write.
     NotOurs(NotOurs),
@@ -35,7 +35,7 @@ pub enum TargetState {
 /// Why an entry is not ours to write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NotOurs {
-    /// It carries our labels under a name that is not ours.
+    /// It has our labels, but another name.
     OtherName,
     /// It calls a URL.
     Url,

@@ -1,4 +1,4 @@
-//! What the injection targets carry, as far as it was heard of, and for how long they have carried it.
+//! The injection targets that the watches have seen, with their `caBundle`s and since when they have had them.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant, SystemTime};
@@ -11,15 +11,15 @@ use super::object::{InjectableKind, InjectableObject};
 use crate::config::InjectionRules;
 use crate::injected::InjectedCaBundles;
 
-/// All injection targets that were heard of.
+/// All injection targets that the watches have seen.
 #[derive(Debug, Default)]
 pub(crate) struct InjectionTargets {
     seen: BTreeMap<(InjectableKind, String), TargetObject>,
     conflicts: BTreeMap<(InjectableKind, String), Vec<ConflictingWebhook>>,
     carried: BTreeMap<InjectionTargetId, Carried>,
-    /// Bundles that were carried a moment ago, and when they were replaced.
+    /// Bundles that were replaced recently, and when.
     replaced: Vec<(Instant, Vec<u8>)>,
-    /// How many watches have not told yet what there is.
+    /// How many watches have not synced yet.
     unsynced_watches: usize,
 }
 
@@ -29,7 +29,7 @@ struct Carried {
     since: Instant,
 }
 
-/// A moment, by the clocks that matter here.
+/// The present time by the monotonic clock and by the API server's.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Clock {
     pub(crate) now: Instant,
@@ -37,17 +37,17 @@ pub(crate) struct Clock {
 }
 
 impl InjectionTargets {
-    /// Of nothing, while so many watches are being started.
+    /// Empty, until so many watches have synced.
     pub(crate) fn awaiting(watches: usize) -> Self {
         Self { unsynced_watches: watches, ..Self::default() }
     }
 
-    /// A watch has told all that there is of these names, for the first time.
+    /// A watch has synced.
     pub(crate) fn watch_synced(&mut self) {
         self.unsynced_watches = self.unsynced_watches.saturating_sub(1);
     }
 
-    /// An object is there, or has changed; gives what it is to us.
+    /// Stores an object; returns it if it is an injection target.
     pub(crate) fn observe(
         &mut self,
         kind: InjectableKind,
@@ -66,7 +66,7 @@ impl InjectionTargets {
         found
     }
 
-    /// An object is gone.
+    /// Removes a deleted object.
     pub(crate) fn remove(&mut self, kind: InjectableKind, name: &str, clock: Clock) {
         let key = (kind, name.to_owned());
         self.conflicts.remove(&key);
@@ -74,7 +74,7 @@ impl InjectionTargets {
         self.refresh(clock.now, clock.now);
     }
 
-    /// The objects of a kind that a watch has told of, all others of its are gone.
+    /// Retains the objects that a watch has listed, of those that it covers.
     pub(crate) fn retain_listed(
         &mut self,
         kind: InjectableKind,
@@ -89,22 +89,22 @@ impl InjectionTargets {
         self.refresh(clock.now, clock.now);
     }
 
-    /// All that were heard of.
+    /// All objects.
     pub(crate) fn objects(&self) -> Vec<TargetObject> {
         self.seen.values().cloned().collect()
     }
 
-    /// The webhooks of others for kinds of ours.
+    /// Webhooks of other configurations for our kinds.
     pub(crate) fn conflicts(&self) -> Vec<ConflictingWebhook> {
         self.conflicts.values().flatten().cloned().collect()
     }
 
-    /// Whether everything was heard of at least once.
+    /// Whether all watches have synced.
     pub(crate) fn is_complete(&self) -> bool {
         self.unsynced_watches == 0
     }
 
-    /// The bundles by which API servers may judge a replica, if they hear of a change within this time.
+    /// The `caBundle`s that API servers may use, if they observe a change within `settle`.
     pub(crate) fn trust(&self, settle: Duration, now: Instant) -> InjectedCaBundles {
         let recent = self.replaced.iter().filter(|(at, _)| now.saturating_duration_since(*at) < settle);
         let present = self.carried.values().map(|carried| carried.bundle.clone());
@@ -117,12 +117,12 @@ impl InjectionTargets {
         InjectedCaBundles { bundles, valid_from: self.is_complete().then(|| latest.unwrap_or(now)) }
     }
 
-    /// When [`InjectionTargets::trust`] says something else although nothing is heard.
+    /// When [`InjectionTargets::trust`] changes by time alone.
     pub(crate) fn next_change(&self, settle: Duration, now: Instant) -> Option<Instant> {
         self.replaced.iter().map(|(at, _)| *at + settle).filter(|at| *at > now).min()
     }
 
-    /// What is carried now, compared with before.
+    /// Compares the present bundles with those before.
     fn refresh(&mut self, since: Instant, now: Instant) {
         let entries = self.seen.values().flat_map(|found| &found.entries);
         let present: BTreeMap<_, _> = entries.map(|it| (it.target.id.clone(), it.target.bundle.clone())).collect();
@@ -138,12 +138,12 @@ impl InjectionTargets {
             };
             self.carried.insert(id, carried);
         }
-        // Far longer than API servers need to hear of anything.
+        // Far longer than API servers need to observe a change.
         self.replaced.retain(|(at, _)| now.saturating_duration_since(*at) < Duration::from_mins(5));
     }
 }
 
-/// Since when an object that is heard of for the first time has been as it is: nobody has changed it for that long.
+/// Since when an object that is seen for the first time has been unchanged.
 fn since(object: &InjectableObject, Clock { now, api_server_time }: Clock) -> Instant {
     let age = object.last_change().zip(api_server_time).and_then(|(changed, time)| time.duration_since(changed).ok());
     age.and_then(|age| now.checked_sub(age)).unwrap_or(now)

@@ -1,4 +1,4 @@
-//! Hears of every change of those who carry bundles.
+//! Watches injection targets.
 
 use std::fmt;
 
@@ -9,20 +9,20 @@ use super::TargetStore;
 use super::object::{InjectableKind, InjectableObject};
 use crate::watch::{WATCH_SECONDS, with_backoff};
 
-/// What a watch tells.
+/// An event of a watch.
 #[derive(Debug)]
 pub(crate) enum WatchEvent {
     /// An object is there, or has changed.
     Applied(InjectableKind, Box<InjectableObject>),
     /// An object is gone.
     Deleted(InjectableKind, String),
-    /// All that there is has been told, by name.
+    /// The watch has listed everything, by name.
     Listed(WatchScope, Vec<String>),
-    /// Why nothing was heard for some time; `None` once something is heard again.
+    /// Why the watch keeps failing; `None` once it works again.
     Failing(WatchScope, Option<String>),
 }
 
-/// What one watch looks at.
+/// What one watch covers.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct WatchScope {
     pub(crate) kind: InjectableKind,
@@ -31,7 +31,7 @@ pub(crate) struct WatchScope {
 }
 
 impl TargetStore {
-    /// The watches that together see everything that may concern us. One of all CRDs would not be allowed.
+    /// The watches that together cover all injection targets. RBAC doesn't allow a watch of all CRDs.
     pub(crate) fn scopes(&self) -> Vec<WatchScope> {
         let all = [InjectableKind::Validating, InjectableKind::Mutating].map(|kind| WatchScope { kind, name: None });
         let crds = self.rules().crds.iter();
@@ -39,7 +39,7 @@ impl TargetStore {
         all.into_iter().chain(crds).collect()
     }
 
-    /// Tells `injection_watch` of everything, for as long as it is polled.
+    /// Calls `handle` with every event, for as long as it is polled.
     pub(crate) async fn watch(&self, scope: WatchScope, injection_watch: impl Fn(WatchEvent)) {
         let config = Config::default().timeout(WATCH_SECONDS);
         let config = match &scope.name {
@@ -75,7 +75,7 @@ impl fmt::Display for WatchScope {
 }
 
 impl WatchScope {
-    /// Whether an object of this name is looked at.
+    /// Whether it covers an object of this name.
     pub(crate) fn covers(&self, name: &str) -> bool {
         self.name.as_ref().is_none_or(|its| its == name)
     }

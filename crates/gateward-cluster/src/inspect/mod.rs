@@ -1,4 +1,4 @@
-//! Looks at the certificates of an installation from outside, for a person.
+//! Inspects the certificates of an installation from outside, for `certs status` and `certs rotate`.
 
 mod summary;
 
@@ -26,38 +26,38 @@ use crate::request::{RequestError, with_short_timeout};
 use crate::secrets::{ManagedSecret, SecretStore, ca, version};
 use crate::status::Leader;
 
-/// What was found.
+/// The state of certificates and injection targets.
 #[derive(Debug)]
 pub struct Inspection {
-    /// The certificates, and what happens next. Replicas were not asked, since Pods can't be reached from everywhere.
+    /// The certificates, and what happens next. Replicas are not probed: Pods can't be reached from everywhere.
     pub status: RotationStatus,
-    /// Which replica writes.
+    /// The leader.
     pub leader: Leader,
-    /// Since when the leader has been silent for too long, if it has.
+    /// Since when the lease has been expired, if it has.
     pub silent_since: Option<SystemTime>,
-    /// Each object that carries bundles, or is to.
+    /// The status of each injection target.
     pub targets: Vec<TargetStatus>,
 }
 
-/// What became of a request for another CA.
+/// The outcome of a request for a CA rotation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RotationRequestOutcome {
-    /// It was written.
+    /// The request was written.
     Requested,
-    /// It stands there already.
+    /// The same request is pending.
     AlreadyRequested,
     /// A rotation is under way.
     InProgress,
 }
 
-/// Why nothing was found, or asked for.
+/// Why an inspection or a request failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum InspectError {
-    /// The API server refused to tell, or was not reached.
+    /// A request to the API server failed.
     #[error("{0}")]
     Request(String),
-    /// There is nothing that could be rotated.
+    /// There is no usable CA to rotate.
     #[error("there is no usable authority in Secret {secret}: {state}; the writer makes one by itself")]
     NoCa {
         /// The Secret.
@@ -79,7 +79,7 @@ impl From<RequestError> for InspectError {
     }
 }
 
-/// Looks at everything once.
+/// Reads everything once.
 pub async fn inspect(connection: &Connection, config: &ControllerConfig) -> Result<Inspection, InspectError> {
     let (secrets, targets) = (SecretStore::new(connection, config), TargetStore::new(connection, config));
     let ca = secrets.read(ManagedSecret::Ca).await?;
@@ -88,7 +88,8 @@ pub async fn inspect(connection: &Connection, config: &ControllerConfig) -> Resu
     let LeaseStatus { holder, until } = lease_status(connection, config).await?;
     let now = connection.now();
     let mut spec = config.spec();
-    // The first is the one that the API server asks for; the others depend on the cluster's domain, which is not known here.
+    // The first is the one that the API server asks for; the others depend on the cluster's domain, which is not known
+    // here.
     let required = spec.names.iter().take(1).cloned().collect::<Vec<_>>();
     spec.names = ServerNames::new(required).unwrap_or(spec.names);
     let observed_state =
@@ -122,7 +123,7 @@ impl Inspection {
         if self.targets.iter().filter(carries).count() == 0 {
             attention.push("no webhook configuration and no CRD calls the Service".to_owned());
         }
-        // Where there is no certificate, nobody refuses it.
+        // Without a certificate, no `caBundle` is wrong.
         let shown = self.status.serving.certificate().is_some();
         let refused = |state: &TargetState| *state != TargetState::Refuses || shown;
         let at_fault = self.targets.iter().filter(|it| it.state != TargetState::Trusts && refused(&it.state));
@@ -140,7 +141,7 @@ impl Inspection {
     }
 }
 
-/// Asks for another CA than the present one. It is rotated by the leader, and once, however often this is asked.
+/// Requests a rotation of the present CA. The leader rotates it once, however often it is requested.
 pub async fn request_rotation(
     connection: &Connection,
     config: &ControllerConfig,
@@ -161,7 +162,7 @@ pub async fn request_rotation(
         return Ok(RotationRequestOutcome::AlreadyRequested);
     }
     let annotations = json!({ROTATE_CA_ANNOTATION: RotationRequest::Replace(fingerprint).to_string()});
-    // The version guards the write: what was looked at is what is to be rotated.
+    // The resourceVersion guards the write: the CA that was inspected is the one to rotate.
     let patch = json!({"metadata": {"resourceVersion": version(before.as_ref()), "annotations": annotations}});
     let api: Api<Secret> = Api::namespaced(connection.client(), &config.namespace);
     let parameters = PatchParams { field_manager: Some(config.field_manager.clone()), ..PatchParams::default() };

@@ -1,4 +1,4 @@
-//! What was found, as it is printed.
+//! The output of `certs status`. Its JSON keeps the field names of earlier releases.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use super::Inspection;
 use crate::injection::{TargetState, TargetStatus};
 use crate::status::Leader;
 
-/// What was found, in words and RFC 3339.
+/// An [`Inspection`] as text, with times in RFC 3339.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Summary {
@@ -24,10 +24,10 @@ pub struct Summary {
     pub old_cas: Vec<CertificateSummary>,
     /// The serving certificate.
     pub certificate: CertificateSummary,
-    /// Who holds the leader's lease.
+    /// The holder of the lease.
     #[serde(rename = "writer")]
     pub leader: Option<String>,
-    /// Each object that carries bundles, or is to.
+    /// The injection targets.
     #[serde(rename = "consumers")]
     pub targets: Vec<TargetSummary>,
     /// What happens next, as far as it can be told without asking the replicas.
@@ -52,7 +52,7 @@ pub struct RotationSummary {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CertificateSummary {
-    /// What it is worth.
+    /// Its state.
     pub state: String,
     /// The SHA-256 of it, where there is one.
     pub fingerprint: Option<String>,
@@ -60,7 +60,7 @@ pub struct CertificateSummary {
     pub not_after: Option<String>,
 }
 
-/// An entry that carries a bundle, or is to.
+/// An injection target.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TargetSummary {
@@ -73,7 +73,7 @@ pub struct TargetSummary {
 }
 
 impl Inspection {
-    /// What is printed.
+    /// The summary to print.
     pub fn summary(&self) -> Summary {
         let status = &self.status;
         Summary {

@@ -1,4 +1,4 @@
-//! Takes, renews and gives back the lease.
+//! Leader election: acquires, renews and releases the lease.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::{Duration, Instant, SystemTime};
@@ -17,7 +17,7 @@ use crate::config::{ControllerConfig, LeaseTimes};
 use crate::connection::Connection;
 use crate::request::{RequestError, with_short_timeout};
 
-/// Looks after the lease for as long as it is run.
+/// Takes part in the election for as long as [`tick`](Self::tick) is called.
 pub(crate) struct LeaderElector {
     api: Api<Lease>,
     name: String,
@@ -25,9 +25,9 @@ pub(crate) struct LeaderElector {
     times: LeaseTimes,
     field_manager: String,
     seen: Option<ObservedRecord>,
-    /// What the API server doesn't let this replica do about it.
+    /// The last request for the lease that was forbidden, so that it is logged once.
     forbidden: Option<String>,
-    /// Not before this it is taken again.
+    /// The lease is not acquired before this.
     released_until: Option<Instant>,
     state: watch::Sender<LeaderState>,
 }
@@ -49,10 +49,10 @@ impl LeaderElector {
         (holder, leadership)
     }
 
-    /// Looks at the lease once and does what is to be done; gives how long to wait for the next time.
+    /// Reads the lease, then acquires or renews it if this replica may. Returns the time until the next tick.
     pub(crate) async fn tick(&mut self) -> Duration {
         let failure = self.observe_and_act().await.err();
-        // An API server that restarts is told of by others; what is forbidden stays so.
+        // Others report an API server that is away; a missing permission is reported here.
         let forbidden = failure.as_ref().filter(|why| why.is_forbidden()).map(ToString::to_string);
         match &failure {
             Some(why) if forbidden.is_some() && self.forbidden != forbidden => {
@@ -62,10 +62,10 @@ impl LeaderElector {
             None => {}
         }
         self.forbidden = forbidden;
-        self.times.renewal
+        self.times.retry_period
     }
 
-    /// Gives the lease back, and doesn't take it for a while. Nothing may be written any more when this is called.
+    /// Releases the lease and doesn't acquire it for a while. The caller has ended all writes.
     pub(crate) async fn release(&mut self, time: Duration) {
         self.released_until = Some(Instant::now() + time);
         self.state.send_replace(LeaderState::Unknown);
@@ -77,7 +77,7 @@ impl LeaderElector {
     async fn observe_and_act(&mut self) -> Result<(), RequestError> {
         let lease = with_short_timeout(self.api.get_opt(&self.name)).await?;
         let now = Instant::now();
-        let record = lease.as_ref().map(|lease| record(lease, self.times.duration));
+        let record = lease.as_ref().map(|lease| record(lease, self.times.lease_duration));
         let before = self.seen.take();
         self.seen = record.map(|record| ObservedRecord::after(before, record, now));
         if self.released_until.is_some_and(|until| now < until) {
@@ -88,10 +88,10 @@ impl LeaderElector {
         match action {
             LeaseAction::Wait => self.publish(None),
             LeaseAction::Create | LeaseAction::Renew | LeaseAction::Acquire => {
-                let validity = LeaseValidity::starting(Instant::now(), SystemTime::now(), self.times.deadline);
+                let validity = LeaseValidity::starting(Instant::now(), SystemTime::now(), self.times.renew_deadline);
                 match self.write(lease, action).await {
                     Ok(()) => self.publish(Some(validity)),
-                    // Another one was first: the next look tells who.
+                    // Another replica was first: the next tick reads which one.
                     Err(why) if why.is_stale() => self.publish(None),
                     Err(why) => return Err(why),
                 }
@@ -102,19 +102,19 @@ impl LeaderElector {
 
     async fn write(&mut self, lease: Option<Lease>, action: LeaseAction) -> Result<(), RequestError> {
         let parameters = PostParams { field_manager: Some(self.field_manager.clone()), ..PostParams::default() };
-        let lease = lease_held_by(lease, &self.name, &self.me, self.times.duration, action);
+        let lease = lease_held_by(lease, &self.name, &self.me, self.times.lease_duration, action);
         let written = match action {
             LeaseAction::Create => with_short_timeout(self.api.create(&parameters, &lease)).await?,
             _ => with_short_timeout(self.api.replace(&self.name, &parameters, &lease)).await?,
         };
-        let record = record(&written, self.times.duration);
+        let record = record(&written, self.times.lease_duration);
         self.seen = Some(ObservedRecord { record, since: Instant::now() });
         Ok(())
     }
 
     async fn clear_holder(&mut self) -> Result<(), RequestError> {
         let Some(mut lease) = with_short_timeout(self.api.get_opt(&self.name)).await? else { return Ok(()) };
-        if record(&lease, self.times.duration).holder.as_deref() != Some(&self.me) {
+        if record(&lease, self.times.lease_duration).holder.as_deref() != Some(&self.me) {
             return Ok(());
         }
         lease.spec.get_or_insert_default().holder_identity = None;
@@ -124,7 +124,7 @@ impl LeaderElector {
         Ok(())
     }
 
-    /// Tells who holds the lease now.
+    /// Publishes who holds the lease.
     fn publish(&self, validity: Option<LeaseValidity>) {
         let holder = self.seen.as_ref().and_then(|seen| seen.record.holder.clone());
         let state = match (validity, holder) {
@@ -143,15 +143,15 @@ impl LeaderElector {
     }
 }
 
-/// What a lease says to somebody who only looks at it once.
+/// The lease, read once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct LeaseStatus {
     pub(crate) holder: Option<String>,
-    /// By which moment it is renewed, or lost.
+    /// When it expires unless it is renewed.
     pub(crate) until: Option<SystemTime>,
 }
 
-/// Looks at the lease once.
+/// Reads the lease once.
 pub(crate) async fn lease_status(
     connection: &Connection,
     config: &ControllerConfig,
@@ -160,12 +160,12 @@ pub(crate) async fn lease_status(
     let Some(lease) = with_short_timeout(api.get_opt(&config.lease.name)).await? else {
         return Ok(LeaseStatus { holder: None, until: None });
     };
-    let LeaseRecord { holder, duration, .. } = record(&lease, config.lease.times.duration);
+    let LeaseRecord { holder, duration, .. } = record(&lease, config.lease.times.lease_duration);
     let renewed = lease.spec.and_then(|spec| spec.renew_time).map(|time| SystemTime::from(time.0));
     Ok(LeaseStatus { holder, until: renewed.map(|renewed| renewed + duration) })
 }
 
-/// What stands in a lease. Where it names no duration, it is ours.
+/// The record in a lease. A lease without a duration gets ours.
 fn record(lease: &Lease, ours: Duration) -> LeaseRecord {
     let spec = lease.spec.clone().unwrap_or_default();
     let seconds = spec.lease_duration_seconds.and_then(|seconds| u64::try_from(seconds).ok());
@@ -176,8 +176,7 @@ fn record(lease: &Lease, ours: Duration) -> LeaseRecord {
     }
 }
 
-/// A lease as this replica holds it: what else stands in it stays, and with it the resourceVersion that guards the
-/// write.
+/// The lease held by this replica. Other fields stay, and with them the resourceVersion that guards the write.
 fn lease_held_by(lease: Option<Lease>, name: &str, me: &str, duration: Duration, action: LeaseAction) -> Lease {
     let mut lease = lease.unwrap_or_else(|| Lease {
         metadata: ObjectMeta { name: Some(name.to_owned()), ..ObjectMeta::default() },
@@ -195,12 +194,12 @@ fn lease_held_by(lease: Option<Lease>, name: &str, me: &str, duration: Duration,
     lease
 }
 
-/// Rounded up: a holder must never look sooner dead than it is.
+/// Rounded up, so that no replica takes the lease early.
 fn whole_seconds(duration: Duration) -> i32 {
     i32::try_from(duration.as_millis().div_ceil(1000)).unwrap_or(i32::MAX).max(1)
 }
 
-/// Another number in each process: the standard library seeds its maps by it.
+/// A number that differs in each process: the standard library seeds its maps with it.
 fn random() -> u64 {
     RandomState::new().build_hasher().finish()
 }

@@ -1,4 +1,4 @@
-//! Whether this replica may write.
+//! Whether this replica is the leader.
 
 use std::time::{Duration, Instant, SystemTime};
 
@@ -7,17 +7,17 @@ use tokio::sync::watch;
 /// Who holds the lease, as this replica knows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum LeaderState {
-    /// Nobody, or it isn't known.
+    /// No leader, or it isn't known.
     Unknown,
-    /// This replica, for a while.
+    /// This replica leads while the lease is valid.
     Leading(LeaseValidity),
-    /// Another one.
+    /// Another replica leads: the holder of the lease.
     Following(String),
 }
 
-/// For how long this replica may write.
+/// Until when this replica may write.
 ///
-/// Both clocks count: the one that doesn't jump stands still while a machine is suspended.
+/// Both clocks count, because the monotonic clock stops while a machine is suspended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct LeaseValidity {
     until: Instant,
@@ -35,7 +35,7 @@ impl LeaseValidity {
     }
 }
 
-/// Tells those who write whether they may.
+/// Whether this replica leads, for the tasks that write.
 #[derive(Debug, Clone)]
 pub(crate) struct Leadership(watch::Receiver<LeaderState>);
 
@@ -61,8 +61,7 @@ impl Leadership {
         }
     }
 
-    /// Waits for the next change of hands or term, or the end of this one. It never ends once the lease is not looked
-    /// after any more.
+    /// Waits until the leader changes, or the lease is renewed or expires. It never returns once the elector has ended.
     pub(crate) async fn changed(&mut self) {
         let end = self.remaining();
         let changed = async {

@@ -1,6 +1,6 @@
-//! The leader's lease: one replica writes Secrets and bundles, the others follow.
+//! Leader election by a Lease: the leader writes Secrets and `caBundle`s, the other replicas only read.
 //!
-//! What is decided is in [`record`], what the rest of this crate asks is in [`leadership`], and [`hold`] does the work.
+//! [`record`] decides, [`elector`] reads and writes the Lease, and [`leadership`] says whether this replica leads.
 
 mod elector;
 mod leadership;

@@ -1,43 +1,43 @@
-//! What stands in a lease, and what follows from it.
+//! The record in a lease, and the action that follows from it.
 //!
-//! No clock of another machine is trusted: how long a holder has been silent is measured from when its record was first
-//! seen here, by a clock that doesn't jump.
+//! No clock of another machine is trusted: the time since the last renewal is measured from when the record was first
+//! observed here, by a clock that doesn't jump.
 
 use std::time::{Duration, Instant};
 
-/// What stands in a lease.
+/// The record in a lease.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct LeaseRecord {
-    /// Who holds it; `None` if it was given back.
+    /// Who holds it; `None` if it was released.
     pub(super) holder: Option<String>,
-    /// For how long it holds after each renewal.
+    /// For how long it is valid after each renewal.
     pub(super) duration: Duration,
     /// The object's resourceVersion: it changes with every renewal.
     pub(super) version: String,
 }
 
-/// A record, and since when it has stood unchanged as far as it was seen here.
+/// A record, and since when it has been observed unchanged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ObservedRecord {
     pub(super) record: LeaseRecord,
     pub(super) since: Instant,
 }
 
-/// What is to be done about a lease.
+/// What the elector does with a lease.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LeaseAction {
-    /// There is none yet.
+    /// Creates it: there is none.
     Create,
-    /// It is held here already.
+    /// Renews it: this replica holds it.
     Renew,
-    /// Nobody holds it any more.
+    /// Takes it: it is released or has expired.
     Acquire,
-    /// Another one holds it.
+    /// Waits: another replica holds it.
     Wait,
 }
 
 impl ObservedRecord {
-    /// After another look: time only starts anew where the record has changed.
+    /// The next observation: the time restarts only if the record has changed.
     pub(super) fn after(before: Option<Self>, record: LeaseRecord, now: Instant) -> Self {
         match before {
             Some(before) if before.record == record => before,
@@ -46,7 +46,7 @@ impl ObservedRecord {
     }
 }
 
-/// What is to be done by the replica `me`.
+/// The action of the replica `me`.
 pub(super) fn decide(me: &str, seen: Option<&ObservedRecord>, now: Instant) -> LeaseAction {
     let Some(ObservedRecord { record, since }) = seen else { return LeaseAction::Create };
     match &record.holder {

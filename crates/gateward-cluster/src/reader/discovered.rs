@@ -41,7 +41,7 @@ impl Question {
 }
 
 /// Answers that were given. One that says yes is believed for a while; any other serves only those who were waiting
-/// when it was asked for. So whoever installs an API finds it at once, and no crowd asks more than two times.
+/// when it was asked for. So a newly installed API is found at once, and concurrent callers ask at most twice.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Discovered(Arc<Mutex<HashMap<Question, Slot>>>);
 

@@ -87,7 +87,7 @@ impl ClusterReader for ApiReader {
     }
 }
 
-/// A right that is missing doesn't pass, and somebody has to hear which.
+/// A missing permission is permanent, so the message says which one.
 fn why(unanswered: &RequestFailure) -> String {
     let reason = unanswered.reason();
     match unanswered.status() {

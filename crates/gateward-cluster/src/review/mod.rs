@@ -17,19 +17,19 @@ use remembered::Remembered;
 
 /// How long one of the two questions may take.
 const TIMEOUT: Duration = Duration::from_secs(5);
-/// How many tokens are asked about at once: whoever sends made-up tokens must not make us a burden to the API server.
+/// How many tokens are reviewed at once: made-up tokens must not load the API server.
 const AT_ONCE: usize = 4;
-/// How long somebody waits for his turn.
+/// How long a request waits for its turn.
 const A_TURN: Duration = Duration::from_secs(2);
 /// No token is longer, and the API server need not be asked about it.
 const LONGEST_TOKEN: usize = 64 * 1024;
 
-/// What somebody may do.
+/// The outcome of an access review.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Access {
     /// It is allowed.
     Granted,
-    /// There is no token, or it is nobody's (401).
+    /// There is no token, or it isn't authenticated (401).
     Unauthenticated,
     /// Its owner is known and may not (403).
     Forbidden,
@@ -77,7 +77,7 @@ impl AccessReview {
         Ok(if allowed { Access::Granted } else { Access::Forbidden })
     }
 
-    /// Whose a token is; `None` for one that is nobody's.
+    /// Whose a token is; `None` if it isn't authenticated.
     async fn owner(&self, token: &str) -> Result<Option<UserInfo>, RequestFailure> {
         let spec = TokenReviewSpec { token: Some(token.to_owned()), ..TokenReviewSpec::default() };
         let review = TokenReview { spec, ..TokenReview::default() };

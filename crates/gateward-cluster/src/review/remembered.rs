@@ -11,7 +11,7 @@ use super::Access;
 
 /// How long a permission holds: Kubernetes' own servers take a minute too.
 const GRANTED: Duration = Duration::from_mins(1);
-/// How long a refusal holds; somebody may be waiting for a right that was just given.
+/// How long a refusal holds; a permission may just have been granted.
 const REFUSED: Duration = Duration::from_secs(10);
 /// How many answers are kept. There are few readers, and a crowd of made-up tokens must not fill the memory.
 const LIMIT: usize = 256;

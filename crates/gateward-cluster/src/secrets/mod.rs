@@ -1,4 +1,4 @@
-//! The serving Secret and the CA's, as the API server has them.
+//! The serving Secret and the CA's Secret in the API server.
 
 mod watcher;
 
@@ -18,17 +18,17 @@ use crate::config::ControllerConfig;
 use crate::connection::Connection;
 use crate::request::{RequestError, with_read_timeout, with_short_timeout};
 
-/// Which of the two Secrets.
+/// One of the two Secrets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ManagedSecret {
-    /// The server's.
+    /// The serving Secret.
     Serving,
-    /// The CA's.
+    /// The CA's Secret.
     Ca,
 }
 
 impl ManagedSecret {
-    /// The type that a new one gets. That of one that is there can't be changed.
+    /// The type of a new Secret: the type of an existing one is immutable.
     fn type_of_secret(self) -> &'static str {
         match self {
             Self::Serving => "kubernetes.io/tls",
@@ -61,17 +61,17 @@ impl SecretStore {
         }
     }
 
-    /// For watches, which only ask for names and versions.
+    /// For watches of metadata.
     pub(crate) fn metadata(&self) -> Api<PartialObjectMeta<Secret>> {
         Api::namespaced(self.api.clone().into_client(), self.api.namespace().unwrap_or_default())
     }
 
-    /// The newest state of a Secret, from the store itself and from no cache.
+    /// The newest state of a Secret, read without a cache.
     pub(crate) async fn read(&self, which: ManagedSecret) -> Result<Option<Secret>, RequestError> {
         with_read_timeout(self.api.get_opt(self.name(which))).await
     }
 
-    /// Changes a Secret that was read, or creates it whole if it was not there. Both fail if another one was first.
+    /// Changes a Secret that was read, or creates it whole if it was not there. Both fail if another client was first.
     pub(crate) async fn write(
         &self,
         which: ManagedSecret,
@@ -96,12 +96,12 @@ pub(crate) fn data(secret: &Secret) -> SecretData {
     fields.map(|(name, content)| (name.clone(), content.0.clone())).collect()
 }
 
-/// The CA's Secret, as decisions read it.
+/// The CA's Secret as rotation reads it.
 pub(crate) fn ca(secret: &Secret) -> CaSecret {
     CaSecret { data: data(secret), annotations: secret.metadata.annotations.clone().unwrap_or_default() }
 }
 
-/// What the API server calls this state of an object.
+/// The resourceVersion.
 pub(crate) fn version(secret: Option<&Secret>) -> Option<&str> {
     secret.and_then(|secret| secret.metadata.resource_version.as_deref())
 }

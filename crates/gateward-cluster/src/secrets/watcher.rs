@@ -1,4 +1,4 @@
-//! Follows the serving Secret, so that certificates are served from memory.
+//! Watches the serving Secret, so that the certificate is served from memory.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -14,14 +14,14 @@ use crate::connection::Connection;
 use crate::request::{Backoff, ErrorStreak};
 use crate::send_if_changed::send_if_changed;
 
-/// How often the Secret is read although nothing was update of it: a watch can die without a sound.
+/// How often the Secret is read without an event: a watch can die unnoticed.
 const UNASKED: Duration = Duration::from_secs(15);
 
 const STAYS: &str = "the certificate that is in use stays";
 
-/// Publishes the newest usable pair of the serving Secret.
+/// Publishes the newest usable certificate of the serving Secret.
 ///
-/// A watch only tells that there is something to read; what counts is read from the API server each time.
+/// The watch only triggers a read of the API server.
 pub(crate) struct SecretWatcher {
     store: SecretStore,
     connection: Connection,
@@ -31,12 +31,12 @@ pub(crate) struct SecretWatcher {
     status: watch::Sender<SecretStatus>,
 }
 
-/// What else a state of the Secret tells.
+/// The status of the serving Secret.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct SecretStatus {
-    /// What is wrong with it, while an older pair stays in use.
+    /// What is wrong with it, while an older certificate stays in use.
     pub(crate) fault: Option<String>,
-    /// From when to when the CA is valid that stands beside the certificate.
+    /// The validity of the CA in `ca.crt`.
     pub(crate) ca: Option<Validity>,
 }
 
@@ -50,7 +50,7 @@ impl SecretWatcher {
         self.served.subscribe()
     }
 
-    /// The CAs that stand beside the certificate.
+    /// The CAs in `ca.crt`.
     pub(crate) fn own_bundle(&self) -> watch::Receiver<CaBundle> {
         self.own_bundle.subscribe()
     }
@@ -59,7 +59,7 @@ impl SecretWatcher {
         self.status.subscribe()
     }
 
-    /// Reads the Secret whenever there is news of it.
+    /// Reads the Secret whenever it changes.
     pub(crate) async fn run(self, wakeup: Arc<Notify>) {
         let mut backoff = Backoff::new();
         loop {
@@ -108,14 +108,14 @@ impl SecretWatcher {
     }
 }
 
-/// What a state of the Secret means for a server that shows something.
+/// What a change of the Secret means for the certificate in use.
 #[derive(Debug)]
 enum SecretUpdate {
-    /// It holds what is shown.
+    /// It holds the certificate in use.
     Same,
-    /// It holds something to show instead.
+    /// It holds a certificate to use instead.
     Better(ServingCertificate),
-    /// What is shown stays.
+    /// The certificate in use stays, for this reason.
     Unusable(String),
 }
 
@@ -130,7 +130,7 @@ fn judge(data: Option<&SecretData>, secret: &str, shown: Option<&ServingCertific
     if pair.chain() == shown.chain() {
         return SecretUpdate::Same;
     }
-    // What is valid is not given up for what no client would take.
+    // A valid certificate is not replaced by one that clients would reject.
     let good = |pair: &ServingCertificate| pair.validity().contains(now);
     if good(shown) && !(good(&pair) && is_verified(&pair, data)) {
         return SecretUpdate::Unusable(format!("Secret {secret} holds a certificate that clients would refuse{stays}"));
@@ -138,12 +138,12 @@ fn judge(data: Option<&SecretData>, secret: &str, shown: Option<&ServingCertific
     SecretUpdate::Better(pair)
 }
 
-/// Whether the Secret itself holds a CA of the certificate, as every one does that is written here.
+/// Whether a CA in `ca.crt` signed the certificate, as in every Secret that this controller writes.
 fn is_verified(pair: &ServingCertificate, data: &SecretData) -> bool {
     trust(data).verifies(pair.end_entity())
 }
 
-/// The CA that stands beside the certificate.
+/// The validity of the CA in `ca.crt`.
 fn ca(data: &SecretData) -> Option<Validity> {
     trust(data).iter().map(TrustAnchor::validity).max_by_key(Validity::not_after)
 }

@@ -1,6 +1,6 @@
-//! Leaves objects behind that can be read and deleted without us: each stored in one version, and converted by nobody.
+//! Leaves objects behind that can be read and deleted without us: each stored in one version, and not converted.
 //!
-//! A conversion that nobody makes is worse than none: whoever lists the objects of such a kind gets an error, and
+//! A conversion webhook without a server is worse than none: every list of such objects fails, and
 //! garbage collection and the deletion of namespaces stop in the whole cluster.
 
 mod plan;
@@ -21,7 +21,7 @@ pub use report::{CrdObjects, CrdReport, CrdState, RefusedObject, UninstallEvent}
 
 /// How long one answer may take: the API server itself gives up after a minute.
 const TIMEOUT: Duration = Duration::from_mins(1);
-/// How many times a change of a CRD is tried that somebody else is changing too.
+/// How many times a change of a CRD is retried after conflicts.
 const ATTEMPTS: usize = 10;
 
 /// Prepares the CRDs of a release for a time without it.
@@ -121,7 +121,7 @@ impl Uninstall {
         found.map(readable).transpose()
     }
 
-    /// Changes a CRD; whoever else changes it at the same time is respected.
+    /// Changes a CRD; concurrent changes of others are kept.
     async fn change(
         &self,
         crd: &Definition,

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::crds::{Definition, Strategy};
 
-/// What is told while it happens.
+/// Progress of an uninstall.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UninstallEvent {
     /// So many objects of a CRD were rewritten.

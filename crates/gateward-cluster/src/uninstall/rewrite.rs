@@ -1,11 +1,11 @@
 //! Has every object of a kind stored anew, in the storage version.
 //!
 //! An empty patch changes nothing, but the API server stores what it reads in the storage version if it was stored in
-//! another. The patch goes to the status, where there is one: admission webhooks that judge the object are not asked
-//! then, so that one which was accepted by older rules is not refused now.
+//! another. The patch goes to the status, where there is one: admission webhooks that validate the object are not
+//! called then, so that one which was accepted by older rules is not refused now.
 //!
-//! Where nobody converts any more, an API server may still know by heart what was converted earlier; what it stores then
-//! is right too. Otherwise it says that it can't read the objects, and none is touched.
+//! Without a conversion webhook, an API server may still have converted objects in its cache; what it stores then is
+//! right too. Otherwise it can't read the objects, and none is touched.
 
 use std::time::Duration;
 

@@ -32,9 +32,9 @@ pub fn setup(namespace: &str) -> ControllerConfig {
             name: LEASE.to_owned(),
             holder: String::new(),
             times: LeaseTimes {
-                renewal: Duration::from_millis(300),
-                deadline: Duration::from_millis(1_500),
-                duration: Duration::from_secs(2),
+                retry_period: Duration::from_millis(300),
+                renew_deadline: Duration::from_millis(1_500),
+                lease_duration: Duration::from_secs(2),
             },
         },
         targets: InjectionRules {

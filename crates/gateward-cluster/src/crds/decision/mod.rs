@@ -20,7 +20,7 @@ pub(super) enum CrdDecision {
     LeaveAlone(LeftAlone),
     /// Change this much by a merge patch, then look again.
     Prepare(Value),
-    /// Apply this, and tell that.
+    /// Apply this document, with notes.
     Apply(Value, Vec<String>),
 }
 
@@ -62,7 +62,7 @@ impl Release<'_> {
     }
 }
 
-/// What is applied where there is no such CRD, and what somebody should know of it.
+/// What is applied where there is no such CRD, and notes about it.
 pub(super) fn first(ours: &Value, release: &Release) -> (Value, Vec<String>) {
     let mut document = marked(ours, release);
     let note = settle_conversion(&mut document, None, release);
@@ -78,7 +78,7 @@ pub(super) fn decide(installed: &Definition, ours: &Value, release: &Release) ->
         return CrdDecision::Prepare(patch);
     }
     let mut document = marked(ours, release);
-    // Whoever is second of two has to look again.
+    // Of two concurrent writers, the second reads again.
     document["metadata"]["resourceVersion"] = installed.resource_version().into();
     let mut notes = keep_stored_versions(&mut document, installed);
     notes.extend(keep_storage(&mut document, installed));
@@ -158,7 +158,7 @@ fn keep_stored_versions(document: &mut Value, installed: &Definition) -> Vec<Str
     notes
 }
 
-/// As long as nobody can convert, objects go on being stored as they were: a write in the version that they are stored
+/// Without a conversion webhook, objects go on being stored as they were: a write in the version that they are stored
 /// in needs no conversion, and must not fail because of one.
 fn keep_storage(document: &mut Value, installed: &Definition) -> Option<String> {
     let wanted = Definition::from(document.clone());
