@@ -141,13 +141,13 @@ impl IssuedCertificate {
 
 impl fmt::Debug for Ca {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Authority").field("validity", &self.validity()).finish_non_exhaustive()
+        f.debug_struct("Ca").field("validity", &self.validity()).finish_non_exhaustive()
     }
 }
 
 impl fmt::Debug for IssuedCertificate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ServerCertificate").field("validity", &self.validity).finish_non_exhaustive()
+        f.debug_struct("IssuedCertificate").field("validity", &self.validity).finish_non_exhaustive()
     }
 }
 

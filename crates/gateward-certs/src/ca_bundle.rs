@@ -73,7 +73,7 @@ impl TrustAnchor {
 
 impl fmt::Debug for TrustAnchor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Anchor({})", self.fingerprint().short())
+        write!(f, "TrustAnchor({})", self.fingerprint().short())
     }
 }
 

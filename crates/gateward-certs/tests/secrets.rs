@@ -100,7 +100,7 @@ fn a_field_that_is_missing_empty_or_damaged_is_named() {
 }
 
 #[test]
-fn a_key_of_another_certificate_is_told_from_a_damaged_one() {
+fn a_key_of_another_certificate_differs_from_a_damaged_one() {
     let ca = ca(ten_years());
     let other = PrivateKey::from(SystemKeys.private_key().unwrap());
     let data = serving_secret(&ca, &names(), ten_years()).with("tls.key", other.to_pem());
@@ -108,7 +108,7 @@ fn a_key_of_another_certificate_is_told_from_a_damaged_one() {
 }
 
 #[test]
-fn a_certificate_of_another_ca_is_told_even_if_its_secret_brings_that_ca_along() {
+fn a_certificate_of_another_ca_is_found_even_if_its_secret_holds_that_ca() {
     let (ours, other) = (ca(ten_years()), ca(ten_years()));
     let data = serving_secret(&other, &names(), ten_years());
     assert!(matches!(judge(&data, &ours), ServingCertificateState::NotSignedByCa(_)));
@@ -187,7 +187,7 @@ fn what_an_operator_in_go_left_is_read_down_to_the_key_in_the_old_place() {
 }
 
 #[test]
-fn a_ca_is_judged_by_its_dates() {
+fn the_state_of_a_ca_depends_on_its_dates() {
     let secret = ca_secret(&ca(ten_years()));
     let end = ten_years().not_after();
     assert!(matches!(judge_ca(&secret, now()), CaState::Usable(_)));
@@ -205,7 +205,7 @@ fn a_ca_is_found_among_other_certificates_of_its_field() {
 }
 
 #[test]
-fn a_damaged_ca_says_what_is_wrong() {
+fn an_invalid_ca_names_the_error() {
     let whole = ca_secret(&ca(ten_years()));
     let told = |data: SecretData| judge_ca(&data, now()).to_string();
     assert_eq!(told(SecretData::default()), "missing");

@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_api_servers_own_words_are_told() {
+    fn the_reason_is_the_api_servers_message() {
         let status = Status::failure("otters.zoo.org is forbidden: no rule allows it", "Forbidden").with_code(403);
         let error = Error::Api(status.boxed());
         assert_eq!(reason(&error), "otters.zoo.org is forbidden: no rule allows it");
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cause_is_told_down_to_its_root() {
+    fn the_reason_names_the_root_cause() {
         let root = std::io::Error::new(std::io::ErrorKind::ConnectionRefused, "connection refused");
         assert_eq!(reason(&Error::ReadEvents(root)), "connection refused");
     }

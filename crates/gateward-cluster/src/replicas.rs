@@ -62,10 +62,10 @@ impl Replicas {
     pub(crate) async fn read(&self, now: SystemTime) -> Result<Vec<Replica>, RequestError> {
         let pods = with_read_timeout(self.pods.list(&ListParams::default().labels(&self.selector))).await?;
         let reachable = pods.items.iter().filter_map(|pod| reachable(pod, now));
-        Ok(join_all(reachable.map(|pod| self.dialled(pod))).await)
+        Ok(join_all(reachable.map(|pod| self.probe(pod))).await)
     }
 
-    async fn dialled(&self, Reachable { name, address, gets_requests }: Reachable) -> Replica {
+    async fn probe(&self, Reachable { name, address, gets_requests }: Reachable) -> Replica {
         let answer = tokio::time::timeout(TIMEOUT, self.certificate(SocketAddr::new(address, self.port))).await;
         Replica { name, gets_requests, served: answer.ok().and_then(Result::ok).flatten() }
     }

@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_wrong_with_a_target_is_told() {
+    fn only_faults_of_a_target_are_reported() {
         let other = ServiceName { namespace: "zoo".to_owned(), name: "badger".to_owned() };
         let states = [TargetState::Trusts, TargetState::NotOurs(NotOurs::OtherService(other))];
         let status = ControllerStatus { targets: states.map(target).into(), ..ControllerStatus::default() };
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn the_writer_tells_what_it_is_at() {
+    fn the_leader_reports_its_progress() {
         let next = "make an authority".to_owned();
         let progress = LeaderProgress { phase: Some(Phase::Publish), next, at: SystemTime::UNIX_EPOCH };
         let status =

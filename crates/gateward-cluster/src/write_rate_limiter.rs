@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bundle_that_is_changed_now_and_then_is_restored_at_once() {
+    fn an_occasional_write_is_never_deferred() {
         let (rate_limiter, start) = (WriteRateLimiter::default(), Instant::now());
         for second in 0..1_000 {
             assert_eq!(rate_limiter.may_write("otter", start + second * THEN_EVERY), Ok(()));
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bundle_that_is_undone_again_and_again_is_restored_ever_so_often() {
+    fn repeated_writes_are_limited_to_the_period() {
         let (rate_limiter, start) = (WriteRateLimiter::default(), Instant::now());
         let granted = |rate_limiter: &WriteRateLimiter, at| {
             (0..100).filter(|_| rate_limiter.may_write("otter", at).is_ok()).count()
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fight_is_over_when_no_write_was_put_off_for_a_minute() {
+    fn the_limiter_is_idle_after_a_minute_without_a_deferred_write() {
         let (rate_limiter, start) = (WriteRateLimiter::default(), Instant::now());
         assert!(rate_limiter.is_idle(start));
         while rate_limiter.may_write("otter", start).is_ok() {}

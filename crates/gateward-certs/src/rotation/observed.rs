@@ -158,14 +158,14 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_does_not_depend_on_the_order_of_reading() {
+    fn a_hash_does_not_depend_on_the_order_of_reading() {
         let (one, other) = (target("a", "1", "x"), target("b", "1", "x"));
         let hash = StateHash::of_targets(&[one.clone(), other.clone()]);
         assert_eq!(StateHash::of_targets(&[other, one]), hash);
     }
 
     #[test]
-    fn a_mark_changes_with_every_part_of_what_it_stands_for() {
+    fn a_hash_changes_with_every_part_of_the_state() {
         let hash = |target| StateHash::of_targets(&[target]);
         let first = hash(target("a", "1", "x"));
         for other in [target("b", "1", "x"), target("a", "2", "x"), target("a", "1", "y"), target("a1", "", "x")] {

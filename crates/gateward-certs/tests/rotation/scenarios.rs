@@ -200,7 +200,7 @@ fn a_request_that_says_nothing_is_noted_and_left() {
 }
 
 #[test]
-fn serving_and_ca_are_rotated_before_they_end() {
+fn serving_certificate_and_ca_are_replaced_before_they_expire() {
     let mut calm = Calm::settled();
     let before = (calm.ca(), calm.serving());
     calm.cluster.pass(Duration::from_hours(24 * (10 * 365 - 90) - 1));
@@ -213,7 +213,7 @@ fn serving_and_ca_are_rotated_before_they_end() {
 }
 
 #[test]
-fn a_shorter_serving_is_renewed_by_the_same_ca() {
+fn a_shorter_certificate_is_renewed_by_the_same_ca() {
     let mut calm = Calm::empty();
     calm.spec.lifetimes.serving = Lifetime::new(Duration::from_hours(24 * 30)).unwrap();
     calm.runs();
@@ -224,7 +224,7 @@ fn a_shorter_serving_is_renewed_by_the_same_ca() {
 }
 
 #[test]
-fn a_deleted_serving_comes_from_the_same_ca() {
+fn a_deleted_certificate_is_reissued_by_the_same_ca() {
     let mut calm = Calm::settled();
     let ca = calm.ca();
     calm.cluster.write_serving(None);
@@ -257,7 +257,7 @@ fn both_secrets_may_be_deleted_and_all_pods_restarted() {
 }
 
 #[test]
-fn a_ca_that_someone_puts_there_is_brought_in_beside_the_one_in_use() {
+fn a_ca_that_someone_puts_there_is_introduced_beside_the_one_in_use() {
     let mut calm = Calm::settled();
     let theirs = ca();
     let data =
@@ -270,7 +270,7 @@ fn a_ca_that_someone_puts_there_is_brought_in_beside_the_one_in_use() {
 }
 
 #[test]
-fn a_key_in_the_old_place_is_moved_and_its_ca_kept() {
+fn a_ca_key_in_the_serving_secret_is_moved_and_its_ca_kept() {
     let mut calm = Calm::empty();
     let old = ca();
     calm.cluster.write_serving(Some(old_secret(&old, &calm.spec.names)));
@@ -328,7 +328,7 @@ fn a_new_target_gets_both_cas_in_the_middle_of_an_rotation() {
 }
 
 #[test]
-fn a_serving_that_is_lost_while_the_new_ca_is_published_comes_from_the_old_one() {
+fn a_certificate_that_is_lost_while_the_new_ca_is_published_comes_from_the_old_one() {
     let mut calm = Calm::settled();
     calm.annotate(ROTATE_CA_ANNOTATION, "now");
     calm.runs_until("write the bundle");
@@ -339,7 +339,7 @@ fn a_serving_that_is_lost_while_the_new_ca_is_published_comes_from_the_old_one()
 }
 
 #[test]
-fn a_serving_that_is_lost_with_the_authoritys_key_waits_until_the_new_ca_is_known() {
+fn a_certificate_that_is_lost_with_the_ca_key_waits_until_the_new_ca_is_known() {
     let mut calm = Calm::settled();
     calm.cluster.write_serving(None);
     calm.cluster.ca.put(None);
@@ -349,7 +349,7 @@ fn a_serving_that_is_lost_with_the_authoritys_key_waits_until_the_new_ca_is_know
 }
 
 #[test]
-fn the_old_ca_is_trusted_until_the_last_replica_shows_the_new_serving() {
+fn the_old_ca_is_trusted_until_the_last_replica_serves_the_new_certificate() {
     let mut calm = Calm::settled();
     calm.annotate(ROTATE_CA_ANNOTATION, "now");
     calm.runs_until("waiting for every");
@@ -380,7 +380,7 @@ fn a_damaged_annotation_sends_an_rotation_back_to_publishing() {
 }
 
 #[test]
-fn an_annotation_of_another_ca_says_nothing() {
+fn an_annotation_of_another_ca_is_ignored() {
     let mut calm = Calm::settled();
     calm.annotate(ROTATE_CA_ANNOTATION, "now");
     calm.runs_until("write the bundle");
@@ -425,7 +425,7 @@ fn a_request_survives_a_clock_that_is_wrong() {
 }
 
 #[test]
-fn whoever_sees_a_bundle_change_only_adds_what_is_lacking() {
+fn a_restored_bundle_only_gains_missing_cas() {
     let mut calm = Calm::settled();
     let ours = calm.ca();
     let secret = calm.cluster.ca.object.clone().unwrap();

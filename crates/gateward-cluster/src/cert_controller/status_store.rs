@@ -94,12 +94,12 @@ impl Facts {
     fn status(&self, rules: &InjectionRules) -> ControllerStatus {
         let mut warnings = self.warnings.clone();
         if self.targets.as_ref().is_some_and(|seen| seen.iter().all(|it| it.entries.is_empty())) {
-            let nobody = format!(
+            let uncalled = format!(
                 "no webhook configuration and no CRD calls the Service {}: nothing is admitted or converted here; install \
                  the configurations {} and {}",
                 rules.service, rules.validating, rules.mutating
             );
-            warnings.insert(StatusTopic::InjectionTargets, nobody);
+            warnings.insert(StatusTopic::InjectionTargets, uncalled);
         }
         let shown = self.served.as_ref().map(ServingCertificate::end_entity);
         ControllerStatus {

@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_that_call_a_url_or_another_service_are_told_and_not_written() {
+    fn entries_that_call_a_url_or_another_service_are_reported_and_not_written() {
         let url = json!({"name": "b", "clientConfig": {"url": "https://example.org"}});
         let other = json!({"name": "c", "clientConfig": {"service": {"namespace": "zoo", "name": "badger"}}});
         let found = configuration("zoo-validating", &json!({}), &json!([url, other])).unwrap();
@@ -212,11 +212,11 @@ mod tests {
     }
 
     #[test]
-    fn a_configuration_of_our_labels_and_another_name_is_told_and_not_written() {
+    fn a_configuration_with_our_labels_and_another_name_is_reported_and_not_written() {
         let found = configuration("badger", &json!({"part-of": "otters"}), &json!([ours()])).unwrap();
-        let told =
+        let expected =
             "ValidatingWebhookConfiguration badger carries our labels but is not ours to write: its name is another";
-        assert_eq!((others(&found), found.entries.len()), (vec![told.to_owned()], 0));
+        assert_eq!((others(&found), found.entries.len()), (vec![expected.to_owned()], 0));
     }
 
     #[test]
@@ -231,19 +231,19 @@ mod tests {
         let found = crd(&json!({"strategy": "Webhook", "webhook": config("otter")})).unwrap();
         assert_eq!(found.entries[0].location, CaBundleLocation::Conversion);
         assert_eq!(found.entries[0].target.id.to_string(), "CustomResourceDefinition otters.zoo.org (conversion)");
-        for (conversion, told) in [
+        for (conversion, expected) in [
             (json!({"strategy": "None"}), "names no webhook"),
             (json!({"strategy": "Webhook", "webhook": config("badger")}), "calls the Service zoo/badger"),
         ] {
             let found = crd(&conversion).unwrap();
-            assert!(found.entries.is_empty() && others(&found)[0].contains(told), "{:?}", others(&found));
+            assert!(found.entries.is_empty() && others(&found)[0].contains(expected), "{:?}", others(&found));
         }
     }
 
     #[test]
-    fn what_is_not_there_is_told_by_name() {
+    fn absent_objects_are_reported_by_name() {
         let seen: Vec<_> = configuration("zoo-validating", &json!({}), &json!([])).into_iter().collect();
-        let told: Vec<_> = absent(&rules(), &seen).iter().map(|status| status.object.clone()).collect();
-        assert_eq!(told, ["MutatingWebhookConfiguration zoo-mutating", "CustomResourceDefinition otters.zoo.org"]);
+        let expected: Vec<_> = absent(&rules(), &seen).iter().map(|status| status.object.clone()).collect();
+        assert_eq!(expected, ["MutatingWebhookConfiguration zoo-mutating", "CustomResourceDefinition otters.zoo.org"]);
     }
 }

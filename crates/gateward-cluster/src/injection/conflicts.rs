@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rival_is_named_with_whom_it_calls() {
+    fn a_conflict_is_named_with_its_endpoint() {
         let conflicts = found(&rule("zoo.org", "otters", "UPDATE"));
         assert_eq!(
             conflicts.iter().map(ToString::to_string).collect::<Vec<_>>(),
@@ -131,13 +131,13 @@ mod tests {
     }
 
     #[test]
-    fn whoever_names_our_group_is_a_rival_whatever_the_star() {
+    fn a_webhook_that_names_our_group_is_a_conflict_whatever_the_star() {
         assert_eq!(found(&rule("zoo.org", "*", "*")).len(), 1);
         assert_eq!(found(&rule("zoo.org", "*/*", "CREATE")).len(), 1);
     }
 
     #[test]
-    fn others_are_no_rivals() {
+    fn other_webhooks_are_no_conflicts() {
         for other in [
             rule("zoo.org", "herons", "CREATE"),
             rule("zoo.org", "otters/status", "UPDATE"),

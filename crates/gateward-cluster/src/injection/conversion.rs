@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_restored_is_told_as_such() {
+    fn a_stanza_to_restore_is_reported() {
         let object = serde_json::from_value(crd(&json!({"strategy": "None"}))).unwrap();
         let TargetObject { conversion: stanza, others, .. } = rules().classify(InjectableKind::Crd, &object).unwrap();
         assert_eq!(stanza, ConversionAction::Restore);

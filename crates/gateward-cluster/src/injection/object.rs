@@ -221,14 +221,14 @@ mod tests {
     const LATER: &str = "2027-01-15T08:00:01Z";
 
     #[test]
-    fn whoever_is_noted_for_the_field_is_suspected() {
+    fn the_manager_that_owns_the_field_is_a_likely_writer() {
         let helm = manager("helm", LATER, "f:service");
         let conflict = manager("rival", EARLIER, "f:caBundle");
         assert_eq!(likely_writers(&json!([helm, conflict, manager("gateward", LATER, "f:caBundle")])), ["rival"]);
     }
 
     #[test]
-    fn where_nobody_is_noted_for_it_whoever_came_after_us_is() {
+    fn without_an_owner_later_managers_are_likely_writers() {
         let ours = manager("gateward", EARLIER, "f:caBundle");
         assert_eq!(likely_writers(&json!([manager("helm", LATER, "f:service"), ours])), ["helm"]);
         assert!(likely_writers(&json!([manager("helm", EARLIER, "f:service"), ours])).is_empty());

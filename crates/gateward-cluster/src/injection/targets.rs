@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_stands_before_every_watch_has_told() {
+    fn nothing_is_valid_before_every_watch_has_synced() {
         let (mut known, now) = (InjectionTargets::awaiting(1), Instant::now());
         assert_eq!(known.trust(SETTLE, now).valid_from, None);
         known.watch_synced();
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bundle_that_was_replaced_counts_until_every_api_server_has_heard() {
+    fn a_replaced_bundle_counts_until_every_api_server_has_observed_the_change() {
         let (mut known, start) = (InjectionTargets::default(), Instant::now());
         observed(&mut known, "eA==", at(start));
         let later = start + Duration::from_mins(1);
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bundle_that_nobody_has_changed_for_long_stands_at_once() {
+    fn a_bundle_that_has_long_been_unchanged_is_valid_at_once() {
         let (mut known, now) = (InjectionTargets::default(), Instant::now() + Duration::from_hours(1));
         let time = SystemTime::UNIX_EPOCH + Duration::from_hours(500_000) + Duration::from_mins(1);
         observed(&mut known, "eA==", Clock { now, api_server_time: Some(time) });
@@ -222,14 +222,14 @@ mod tests {
     }
 
     #[test]
-    fn whoever_carries_nothing_counts_for_nothing() {
+    fn an_empty_bundle_is_left_out() {
         let (mut known, now) = (InjectionTargets::default(), Instant::now());
         observed(&mut known, "", at(now));
         assert_eq!(known.trust(SETTLE, now), InjectedCaBundles { bundles: Vec::new(), valid_from: Some(now) });
     }
 
     #[test]
-    fn what_a_watch_does_not_tell_of_any_more_is_gone() {
+    fn an_object_that_a_watch_lists_no_more_is_removed() {
         let (mut known, now) = (InjectionTargets::default(), Instant::now());
         observed(&mut known, "eA==", at(now));
         known.retain_listed(InjectableKind::Mutating, |_| true, &[], at(now));
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rival_is_known_until_it_changes_or_is_gone() {
+    fn a_conflict_is_known_until_it_changes_or_is_deleted() {
         let (mut known, clock) = (InjectionTargets::default(), at(Instant::now()));
         let badger = |group: &str| {
             let rule = json!({"apiGroups": [group], "resources": ["otters"], "operations": ["CREATE"]});

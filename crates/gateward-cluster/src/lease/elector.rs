@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lease_without_a_holder_is_nobodys() {
+    fn a_lease_with_an_empty_holder_has_none() {
         let empty = lease(LeaseSpec { holder_identity: Some(String::new()), ..LeaseSpec::default() });
         let expected = LeaseRecord { holder: None, duration: DURATION, version: "7".to_owned() };
         assert_eq!(record(&empty, DURATION), expected);

@@ -83,7 +83,7 @@ mod tests {
     const TIME: Duration = Duration::from_secs(10);
 
     #[test]
-    fn a_term_ends() {
+    fn a_lease_expires() {
         let (now, wall) = (Instant::now(), SystemTime::now());
         let validity = LeaseValidity::starting(now, wall, TIME);
         let second = Duration::from_secs(1);
@@ -92,14 +92,14 @@ mod tests {
     }
 
     #[test]
-    fn a_term_ends_while_the_machine_is_suspended() {
+    fn a_lease_expires_while_the_machine_is_suspended() {
         let (now, wall) = (Instant::now(), SystemTime::now());
         let validity = LeaseValidity::starting(now, wall, TIME);
         assert_eq!(validity.remaining(now, wall + Duration::from_hours(1)), None);
     }
 
     #[test]
-    fn a_clock_that_is_set_back_lengthens_no_term() {
+    fn a_clock_that_is_set_back_lengthens_no_lease() {
         let (now, wall) = (Instant::now(), SystemTime::now());
         let validity = LeaseValidity::starting(now, wall, TIME);
         assert_eq!(validity.remaining(now + TIME, wall - Duration::from_hours(1)), None);

@@ -5,9 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use gateward_core::GroupServed;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::APIResourceList;
 use tokio::time::Instant;
-
-use super::APIResourceList;
 
 /// How long it is believed that something is still served.
 const BELIEVED: Duration = Duration::from_mins(5);

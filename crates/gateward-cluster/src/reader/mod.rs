@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use gateward_core::{BoxFuture, ClusterReader, GroupServed, Lookup, ObjectName};
 use http::Request;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::APIResourceList;
 use kube::Client;
 use serde_json::Value;
 

@@ -1,5 +1,6 @@
 //! Who may read the metrics: the API server says whose a token is, and what its owner may do.
 
+mod access;
 mod remembered;
 
 use std::sync::Arc;
@@ -13,6 +14,7 @@ use kube::{Api, Client};
 use tokio::sync::Semaphore;
 
 use crate::failure::{RequestFailure, with_timeout};
+pub use access::Access;
 use remembered::Remembered;
 
 /// How long one of the two questions may take.
@@ -23,19 +25,6 @@ const AT_ONCE: usize = 4;
 const A_TURN: Duration = Duration::from_secs(2);
 /// No token is longer, and the API server need not be asked about it.
 const LONGEST_TOKEN: usize = 64 * 1024;
-
-/// The outcome of an access review.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Access {
-    /// It is allowed.
-    Granted,
-    /// There is no token, or it isn't authenticated (401).
-    Unauthenticated,
-    /// Its owner is known and may not (403).
-    Forbidden,
-    /// The API server couldn't be asked, with the reason (503).
-    Unknown(String),
-}
 
 /// Asks the API server about the readers of paths that are no resources, and remembers its answers for a minute.
 #[derive(Clone)]

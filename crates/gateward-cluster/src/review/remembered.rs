@@ -7,7 +7,7 @@ use std::time::Duration;
 use gateward_certs::Fingerprint;
 use tokio::time::Instant;
 
-use super::Access;
+use super::access::Access;
 
 /// How long a permission holds: Kubernetes' own servers take a minute too.
 const GRANTED: Duration = Duration::from_mins(1);

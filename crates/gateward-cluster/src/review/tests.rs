@@ -50,7 +50,7 @@ async fn the_owner_of_a_token_is_asked_about_as_the_api_server_knows_him() {
 }
 
 #[tokio::test]
-async fn nobody_is_asked_without_a_token() {
+async fn nothing_is_reviewed_without_a_token() {
     let (review, questions) = api_server(StatusCode::CREATED, true, true);
     for token in [None, Some("")] {
         assert_eq!(review.may_read("/metrics", token).await, Access::Unauthenticated);
@@ -59,7 +59,7 @@ async fn nobody_is_asked_without_a_token() {
 }
 
 #[tokio::test]
-async fn a_stranger_is_told_from_somebody_without_the_right() {
+async fn an_unknown_token_differs_from_a_missing_permission() {
     let (review, _) = api_server(StatusCode::CREATED, false, true);
     assert_eq!(review.may_read("/metrics", Some("secret")).await, Access::Unauthenticated);
     let (review, _) = api_server(StatusCode::CREATED, true, false);
@@ -67,7 +67,7 @@ async fn a_stranger_is_told_from_somebody_without_the_right() {
 }
 
 #[tokio::test]
-async fn an_api_server_that_does_not_answer_refuses_nobody() {
+async fn an_api_server_that_does_not_answer_denies_no_access() {
     let (review, questions) = api_server(StatusCode::FORBIDDEN, true, true);
     let unknown = Access::Unknown("no rule allows it".into());
     assert_eq!(review.may_read("/metrics", Some("secret")).await, unknown);

@@ -184,14 +184,14 @@ mod tests {
     }
 
     #[test]
-    fn the_first_usable_pair_is_shown_whoever_signed_it() {
+    fn the_first_usable_certificate_is_served_whichever_ca_signed_it() {
         let data = secret(&ca(), &ca(), TEN_YEARS);
         assert!(matches!(update(Some(&data), None, now()), SecretUpdate::Better(_)));
         assert!(matches!(update(Some(&data), Some(&data), now()), SecretUpdate::Same));
     }
 
     #[test]
-    fn a_renewed_pair_replaces_the_one_before() {
+    fn a_renewed_certificate_replaces_the_one_before() {
         let ca = ca();
         let [first, second] = [0, 1].map(|_| secret(&ca, &ca, TEN_YEARS));
         assert!(matches!(update(Some(&second), Some(&first), now()), SecretUpdate::Better(_)));
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pair_that_no_client_would_take_does_not_replace_one_that_they_take() {
+    fn a_certificate_that_clients_reject_does_not_replace_a_valid_one() {
         let [ca, stranger] = [0, 1].map(|_| ca());
         let good = secret(&ca, &ca, TEN_YEARS);
         let strange = secret(&stranger, &ca, TEN_YEARS);

@@ -16,6 +16,7 @@ use kube::api::{Api, DynamicObject, Patch, PatchParams};
 use crate::config::ServiceName;
 use crate::crds::{Definition, api};
 use crate::failure::{RequestFailure, with_timeout};
+pub use plan::Conversion;
 use plan::{Plan, plan, with_one_stored_version, without_conversion};
 pub use report::{CrdObjects, CrdReport, CrdState, RefusedObject, UninstallEvent};
 
@@ -37,15 +38,6 @@ pub struct Uninstall {
     pub conversion: Conversion,
     /// Whether anything is changed.
     pub effect: Effect,
-}
-
-/// What becomes of the conversion.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Conversion {
-    /// It ends, and only the version is served that objects are stored in.
-    Removed,
-    /// It stays, with all versions.
-    Kept,
 }
 
 /// Whether anything is changed.

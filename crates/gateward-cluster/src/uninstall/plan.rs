@@ -3,9 +3,17 @@
 use json_patch::Patch;
 use serde_json::{Value, json};
 
-use super::Conversion;
 use crate::config::ServiceName;
 use crate::crds::{Definition, Strategy};
+
+/// What becomes of the conversion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Conversion {
+    /// It ends, and only the version is served that objects are stored in.
+    Removed,
+    /// It stays, with all versions.
+    Kept,
+}
 
 /// What has to be done about a CRD.
 #[derive(Debug, PartialEq, Eq)]
@@ -136,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_webhook_of_a_local_server_belongs_to_nobody_else() {
+    fn a_webhook_of_a_local_server_belongs_to_no_other_release() {
         let url = json!({"strategy": "Webhook", "webhook": {"clientConfig": {"url": "https://127.0.0.1/convert"}}});
         let wanted = Plan::Prepare { storage: "v1beta1".into() };
         assert_eq!(planned(crd(&["v1beta1"], &url), Conversion::Removed), wanted);

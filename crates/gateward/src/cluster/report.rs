@@ -1,4 +1,4 @@
-//! What the keeper knows, told in the readiness pages, the metrics and the log.
+//! What the controller knows, told in the readiness pages, the metrics and the log.
 
 use gateward_cluster::{ControllerStatus, Leader, TargetState};
 use gateward_server::metrics::cluster::{ClusterMetrics, Consumers, Role};
@@ -13,7 +13,7 @@ const TARGET: &str = "ca-bundle-injector";
 /// The name of the report in the readiness pages.
 const NAME: &str = "certificates";
 
-/// Tells of every change, for as long as the keeper lives.
+/// Tells of every change, for as long as the controller lives.
 pub(super) async fn follow(
     mut reports: watch::Receiver<ControllerStatus>,
     readiness: Readiness,

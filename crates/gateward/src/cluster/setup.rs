@@ -1,4 +1,4 @@
-//! What the keeper of certificates is told, out of settings and surroundings.
+//! Configuration of the certificate controller, from settings and surroundings.
 
 use std::sync::Arc;
 
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_keeper_is_told_the_names_of_its_release() {
+    fn the_controller_gets_the_names_of_its_release() {
         let setup = setup_in("zoo.example").unwrap();
         assert_eq!(setup.targets.validating, "river-validating");
         assert_eq!(setup.targets.crds, ["otters.example.org"]);

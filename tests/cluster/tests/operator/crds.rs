@@ -74,7 +74,7 @@ async fn the_bundle_stays_with_its_owner(sandbox: Sandbox) {
     assert!(adapters.pointer("/spec/conversion/webhook/clientConfig/caBundle").is_some());
 }
 
-/// Writes a bundle, as the keeper of certificates does.
+/// Writes a bundle, as the certificate controller does.
 async fn inject(sandbox: &Sandbox, plural: &str) {
     let authority = std::fs::read(sandbox.bed().folder().join("ca.crt")).unwrap();
     let bundle = base64::engine::general_purpose::STANDARD.encode(authority);

@@ -6,7 +6,7 @@ use gateward_cluster::InjectedCaBundles;
 use serde_json::{Value, json};
 use std::time::Instant;
 
-use crate::old_place::OldPlace;
+use crate::legacy_ca_key::LegacySecret;
 use crate::setup::{AUTHORITY, LEAF};
 use crate::zoo::{PATIENCE, Zoo, fields};
 
@@ -57,7 +57,7 @@ async fn what_is_valid_is_kept_over_restarts(sandbox: Sandbox) {
 
 async fn an_authority_in_the_old_place_is_adopted_moved_and_removed(sandbox: Sandbox) {
     let zoo = Zoo::installed(sandbox).await;
-    let old = OldPlace::filled(&zoo).await;
+    let old = LegacySecret::filled(&zoo).await;
     let [replica] = zoo.replicas().await;
     zoo.settles(&[&replica]).await;
     old.was_moved(&zoo).await;

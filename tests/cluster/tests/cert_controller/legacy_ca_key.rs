@@ -8,12 +8,12 @@ use serde_json::json;
 use crate::setup::{AUTHORITY, LEAF};
 use crate::zoo::{Zoo, base64, fields};
 
-pub struct OldPlace {
+pub struct LegacySecret {
     authority: Ca,
     leaf: IssuedCertificate,
 }
 
-impl OldPlace {
+impl LegacySecret {
     /// Makes the server's Secret as it is found there, and no other.
     pub async fn filled(zoo: &Zoo) -> Self {
         let validity = Validity::starting(SystemTime::now(), TEN_YEARS).unwrap();

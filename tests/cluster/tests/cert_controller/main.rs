@@ -1,25 +1,25 @@
-//! What keeps certificates and bundles right, before a real API server: several replicas in this very process, with
+//! The certificate controller against a real API server: several replicas in this very process, with
 //! webhook configurations and CRDs that nobody ever calls, and no more rights than they have in a cluster.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "tests")]
 
-mod asking;
-mod consumers;
 mod drift;
 #[cfg(feature = "fail-points")]
 mod fail_points;
+mod injection;
 mod installing;
+mod leaders;
+mod legacy_ca_key;
 mod line;
-mod old_place;
 mod outages;
 #[cfg(feature = "fail-points")]
 mod process;
 mod replica;
 mod rights;
 mod rotation;
+mod rotation_requests;
 mod secrets;
 mod setup;
-mod writers;
 mod zoo;
 
 use std::process::ExitCode;
@@ -34,12 +34,12 @@ fn main() -> ExitCode {
     let tests = [
         installing::tests(),
         secrets::tests(),
-        consumers::tests(),
+        injection::tests(),
         drift::tests(),
         rotation::tests(),
-        writers::tests(),
+        leaders::tests(),
         outages::tests(),
-        asking::tests(),
+        rotation_requests::tests(),
         #[cfg(feature = "fail-points")]
         fail_points::tests(),
     ];

@@ -1,4 +1,4 @@
-//! A replica: a keeper, a Pod that is said to be ready, and a listener at the Pod's address.
+//! A replica: a controller, a Pod that is said to be ready, and a listener at the Pod's address.
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
@@ -29,7 +29,7 @@ pub struct Replica {
 struct Running {
     controller: CertController,
     _listener: Listener,
-    /// What is shown, which may be older than what the keeper says.
+    /// What is shown, which may be older than what the controller says.
     shown: watch::Receiver<Option<ServingCertificate>>,
     deaf: watch::Sender<bool>,
 }

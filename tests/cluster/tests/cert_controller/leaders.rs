@@ -20,7 +20,7 @@ pub fn tests() -> Vec<Test> {
 async fn a_writer_that_stops_gives_its_lease_to_another_at_once(sandbox: Sandbox) {
     let mut zoo = Zoo::installed(sandbox).await;
     // Far longer than this test is patient: so it is not by silence that the other one takes over.
-    zoo.setup.lease.times.duration = Duration::from_mins(10);
+    zoo.setup.lease.times.lease_duration = Duration::from_mins(10);
     let mut replicas = zoo.replicas::<2>().await;
     zoo.settles(&replicas.each_ref()).await;
     let writer = replicas.iter().position(Replica::writes).unwrap();

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use cluster_tests::{Audit, Sandbox, Test, tests, until};
 use gateward_certs::CaBundle;
 
-use crate::old_place::OldPlace;
+use crate::legacy_ca_key::LegacySecret;
 use crate::process::Process;
 use crate::rotation::{ask, ask_for, is_exchanged};
 use crate::setup::{AUTHORITY, LEAF};
@@ -95,7 +95,7 @@ async fn ends_at_the_first_authority(sandbox: Sandbox, side: &str) {
 /// The authority that was found stays the one. No certificate is issued.
 async fn ends_at_the_old_place(sandbox: Sandbox, side: &str, write: &str) {
     let zoo = Zoo::installed(sandbox).await;
-    let old = OldPlace::filled(&zoo).await;
+    let old = LegacySecret::filled(&zoo).await;
     let written = start_with_an_end_at(&zoo, &format!("{side}:{write}")).await;
     old.was_moved(&zoo).await;
     assert_eq!(written, [format!("create {AUTHORITY}"), format!("update {LEAF}")]);
