@@ -205,4 +205,14 @@ mod tests {
              attention:  the writer otter-1 is silent\n"
         );
     }
+
+    #[test]
+    fn json_keeps_its_field_names() {
+        let json = serde_json::to_value(summary()).unwrap();
+        let mut names: Vec<_> = json.as_object().unwrap().keys().map(String::as_str).collect();
+        names.sort_unstable();
+        let expected =
+            ["attention", "authority", "certificate", "consumers", "next", "oldAuthorities", "rotation", "writer"];
+        assert_eq!(names, expected);
+    }
 }
