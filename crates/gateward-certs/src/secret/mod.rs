@@ -1,7 +1,7 @@
 //! The contents of the Secrets: the serving certificate and the CA, each with its private key.
 //!
-//! Pure functions evaluate them: [`ServingCertificateState::of`], [`CaState::of`], and [`reissue`], which decides what
-//! is reissued while no CA rotation is under way. [`crate::rotation`] builds on these.
+//! Pure functions evaluate them: [`ServingCertificateState::of`], [`CaState::of`], and [`reissue()`], which decides
+//! what is reissued while no CA rotation is under way. [`crate::rotation`] builds on these.
 //!
 //! ```
 //! use std::time::{Duration, SystemTime};
