@@ -10,7 +10,7 @@ use anyhow::{Context as _, bail};
 use dynamo_webhooks::ClusterFacts;
 use gateward_certs::{Ca, CommonName, ServerNames, SystemKeys, TEN_YEARS, Validity};
 use gateward_core::{Answer, Facts, Review, Undecided};
-use gateward_server::{Answerer, Identity, IdentitySlot, RegistryAnswerer, Server};
+use gateward_server::{CertResolver, Identity, ReviewHandler, Server, WebhooksHandler};
 
 /// Who answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,19 +78,22 @@ pub async fn serve(handler: Handler) -> anyhow::Result<()> {
     let validity = Validity::starting(SystemTime::now(), TEN_YEARS)?;
     let authority = Ca::new(&CommonName::new("gateward bench")?, validity, &SystemKeys)?;
     let leaf = authority.issue(&ServerNames::parse(["localhost"])?, validity, &SystemKeys)?;
-    let identity = IdentitySlot::holding(Identity::try_from(&leaf)?);
+    let certificate = CertResolver::new(Identity::try_from(&leaf)?);
     let facts: Arc<dyn Facts> = Arc::new(ClusterFacts::default());
     match handler {
         Handler::Registry => {
             let registry = Arc::new(dynamo_webhooks::registry());
-            until_closed(Server::new(identity, RegistryAnswerer::new(registry, move || Arc::clone(&facts))), &authority)
-                .await
+            until_closed(
+                Server::new(certificate, WebhooksHandler::new(registry, move || Arc::clone(&facts))),
+                &authority,
+            )
+            .await
         }
-        Handler::Nothing => until_closed(Server::new(identity, DoesNothing::new()?), &authority).await,
+        Handler::Nothing => until_closed(Server::new(certificate, DoesNothing::new()?), &authority).await,
     }
 }
 
-async fn until_closed<A: Answerer>(server: Server<A>, authority: &Ca) -> anyhow::Result<()> {
+async fn until_closed<A: ReviewHandler>(server: Server<A>, authority: &Ca) -> anyhow::Result<()> {
     let bound = server.bind(SocketAddr::from(([127, 0, 0, 1], 0))).await?;
     let address = bound.address();
     let serving = bound.serve();
@@ -119,13 +122,13 @@ impl DoesNothing {
     }
 }
 
-impl Answerer for DoesNothing {
+impl ReviewHandler for DoesNothing {
     fn route(&self, path: &str) -> Option<Review> {
         // The route decides how large a body may be.
         Some(if path == "/convert" { Review::Convert } else { Review::Validate })
     }
 
-    async fn answer(&self, _: &str, _: &[u8], _: SystemTime) -> Answer {
+    async fn handle(&self, _: &str, _: &[u8], _: SystemTime) -> Answer {
         self.0.clone()
     }
 }

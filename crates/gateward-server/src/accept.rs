@@ -1,4 +1,4 @@
-//! Taking connections, up to a limit.
+//! Accepts connections, up to a limit.
 
 use std::future::Future;
 use std::io;
@@ -8,40 +8,40 @@ use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
-use crate::connections::{Admission, ConnectionLimit, ConnectionState, Slot};
-use crate::phase::Phase;
+use crate::limits::connection_limit::{Acquired, ConnectionLimit, ConnectionPermit, RequestProgress};
+use crate::phase::ServerPhase;
 use crate::refusals::Refusals;
 
-/// How long to wait when the operating system has nothing left to accept with, such as open files.
+/// The pause after the operating system failed to accept, such as for too many open files.
 const OUT_OF_RESOURCES: Duration = Duration::from_millis(200);
 
-/// Accepts until the phase is [`Phase::Closing`], and spawns `serve` for each connection that finds room.
+/// Accepts until [`ServerPhase::Closing`], and spawns `serve` for each connection that gets a permit.
 pub(crate) async fn accept<F: Future<Output = ()> + Send + 'static>(
     listener: TcpListener,
     limit: ConnectionLimit,
-    mut phase: watch::Receiver<Phase>,
+    mut phase: watch::Receiver<ServerPhase>,
     refusals: Refusals,
-    serve: impl Fn(TcpStream, Arc<ConnectionState>, watch::Receiver<Phase>) -> F,
+    serve: impl Fn(TcpStream, Arc<RequestProgress>, watch::Receiver<ServerPhase>) -> F,
 ) {
     let watched = phase.clone();
-    let begin = |socket, slot: Slot| {
-        let serving = serve(socket, Arc::clone(slot.state()), watched.clone());
-        tokio::spawn(until_evicted(slot, serving));
+    let begin = |socket, permit: ConnectionPermit| {
+        let serving = serve(socket, Arc::clone(permit.progress()), watched.clone());
+        tokio::spawn(until_evicted(permit, serving));
     };
     loop {
         let accepted = tokio::select! {
             biased;
             // An error means that the server was dropped.
-            _ = phase.wait_for(|phase| *phase >= Phase::Closing) => return,
+            _ = phase.wait_for(|phase| *phase >= ServerPhase::Closing) => return,
             accepted = next(&listener, &limit) => accepted,
         };
-        match accepted.map(|socket| (socket, limit.admit())) {
-            Ok((socket, Admission::Free(slot))) => begin(socket, slot),
-            Ok((socket, Admission::InPlaceOfAnother(slot))) => {
+        match accepted.map(|socket| (socket, limit.acquire())) {
+            Ok((socket, Acquired::Free(slot))) => begin(socket, slot),
+            Ok((socket, Acquired::AfterEviction(permit))) => {
                 refusals.evicted();
-                begin(socket, slot);
+                begin(socket, permit);
             }
-            Ok((_, Admission::Refused)) => refusals.refused(),
+            Ok((_, Acquired::Refused)) => refusals.refused(),
             Err(error) if concerns_one_connection(&error) => {}
             Err(error) => {
                 refusals.failed(&error);
@@ -55,22 +55,22 @@ pub(crate) async fn accept<F: Future<Output = ()> + Send + 'static>(
 }
 
 async fn next(listener: &TcpListener, limit: &ConnectionLimit) -> io::Result<TcpStream> {
-    limit.settled().await;
+    limit.evicted_closed().await;
     let (socket, _) = listener.accept().await?;
-    limit.moment().await;
+    limit.grace_ended().await;
     Ok(socket)
 }
 
-/// Serves a connection until it ends or must make room. Its place is free when its socket is closed.
-async fn until_evicted(slot: Slot, serving: impl Future<Output = ()>) {
+/// Serves a connection until it ends or is evicted. The permit is returned after the socket is closed.
+async fn until_evicted(permit: ConnectionPermit, serving: impl Future<Output = ()>) {
     tokio::select! {
         biased;
-        () = slot.evicted() => {}
+        () = permit.evicted() => {}
         () = serving => {}
     }
 }
 
-/// The peer went away before it was accepted: no reason to pause.
+/// Whether the error concerns the accepted connection alone, such as a peer that has hung up: no reason to pause.
 fn concerns_one_connection(error: &io::Error) -> bool {
     use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset, Interrupted};
     matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset | Interrupted)

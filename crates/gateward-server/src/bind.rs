@@ -1,4 +1,4 @@
-//! Taking an address.
+//! Binds an address.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -8,42 +8,41 @@ use tokio::net::TcpListener;
 
 use crate::limits::LimitsError;
 
-/// How many connections the operating system keeps until they are accepted. Those beyond try again a second later, which
-/// is too late for a probe; the standard library would keep 128.
+/// The length of the operating system's queue of connections. A connection beyond it is retried after a second, which is
+/// too late for a probe; the standard library's queue is 128 long.
 const BACKLOG: i32 = 1024;
 
-/// Why the listener doesn't listen.
+/// Why a listener can't be bound.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BindError {
-    /// The address can't be taken.
+    /// The address can't be bound.
     #[error("cannot listen on {address}")]
     Address {
         /// The address.
         address: SocketAddr,
-        /// What the operating system says.
+        /// The operating system's error.
         source: io::Error,
     },
     /// The limits contradict each other.
     #[error(transparent)]
     Limits(#[from] LimitsError),
-    /// There is no thread for a listener.
+    /// The thread of the listener can't be started.
     #[error("cannot start a thread for {address}")]
     Thread {
         /// The address.
         address: SocketAddr,
-        /// What the operating system says.
+        /// The operating system's error.
         source: io::Error,
     },
-    /// The cryptography lacks what TLS needs.
+    /// The TLS configuration is invalid.
     #[error("TLS can't be set up: {0}")]
     Tls(String),
 }
 
-/// Binds an address and says which it has become; port 0 takes a free one.
+/// Binds an address and returns the bound one; port 0 takes a free one.
 ///
-/// The unspecified address of IPv6 takes IPv4 too, and stands for that of IPv4 alone where there is no IPv6. The
-/// unspecified address of IPv4 takes IPv4 alone.
+/// `[::]` accepts IPv4 too, and becomes `0.0.0.0` where the system has no IPv6. `0.0.0.0` accepts IPv4 alone.
 pub(crate) fn bind(address: SocketAddr) -> Result<(TcpListener, SocketAddr), BindError> {
     let listener = match listen(address) {
         Ok(listener) => listener,
@@ -58,8 +57,8 @@ pub(crate) fn bind(address: SocketAddr) -> Result<(TcpListener, SocketAddr), Bin
 
 fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
-    if is_anywhere(address) {
-        // Without it, what such an address means is a setting of the system.
+    if is_unspecified_v6(address) {
+        // The default is a setting of the system.
         socket.set_only_v6(false)?;
     }
     socket.set_reuse_address(true)?;
@@ -69,15 +68,15 @@ fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     TcpListener::from_std(socket.into())
 }
 
-/// The address that stands for all addresses of both kinds.
-fn is_anywhere(address: SocketAddr) -> bool {
+/// Whether the address means all addresses, of IPv6 and IPv4.
+fn is_unspecified_v6(address: SocketAddr) -> bool {
     address.ip() == IpAddr::V6(Ipv6Addr::UNSPECIFIED)
 }
 
-/// What is bound where there is no IPv6. A port that is taken, or that nobody may take, stays so.
+/// The address to bind where the system has no IPv6; `None` where the error has another cause.
 fn without_ipv6(address: SocketAddr, error: &io::Error) -> Option<SocketAddr> {
     let taken = matches!(error.kind(), io::ErrorKind::AddrInUse | io::ErrorKind::PermissionDenied);
-    (is_anywhere(address) && !taken).then(|| (Ipv4Addr::UNSPECIFIED, address.port()).into())
+    (is_unspecified_v6(address) && !taken).then(|| (Ipv4Addr::UNSPECIFIED, address.port()).into())
 }
 
 #[cfg(test)]
@@ -86,7 +85,7 @@ mod tests {
 
     use super::*;
 
-    /// Whether a listener on an address is reached by another.
+    /// Whether a listener on an address is reachable from another.
     async fn reached(listening: &str, from: IpAddr) -> bool {
         let (listener, bound) = bind(listening.parse().unwrap()).unwrap();
         let connected = TcpStream::connect((from, bound.port())).await.is_ok();
@@ -99,27 +98,27 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn anywhere_means_both_kinds_of_addresses() {
+    async fn the_unspecified_v6_address_accepts_both_families() {
         assert!(reached("[::]:0", Ipv4Addr::LOCALHOST.into()).await);
         assert_eq!(reached("[::]:0", Ipv6Addr::LOCALHOST.into()).await, system_has_ipv6());
     }
 
     #[tokio::test]
-    async fn an_address_of_one_kind_stays_one() {
+    async fn other_addresses_accept_one_family() {
         assert!(reached("0.0.0.0:0", Ipv4Addr::LOCALHOST.into()).await);
         assert!(!reached("0.0.0.0:0", Ipv6Addr::LOCALHOST.into()).await);
         assert!(!system_has_ipv6() || !reached("[::1]:0", Ipv4Addr::LOCALHOST.into()).await);
     }
 
     #[tokio::test]
-    async fn a_port_that_is_taken_is_said_to_be() {
+    async fn a_port_in_use_is_an_error_with_its_address() {
         let (_listener, bound) = bind("[::]:0".parse().unwrap()).unwrap();
         let error = bind(bound).unwrap_err();
         assert_eq!(error.to_string(), format!("cannot listen on {bound}"));
     }
 
     #[test]
-    fn without_ipv6_anywhere_means_ipv4() {
+    fn without_ipv6_the_unspecified_address_falls_back_to_ipv4() {
         let instead = |address: &str, kind: io::ErrorKind| {
             without_ipv6(address.parse().unwrap(), &kind.into()).map(|instead| instead.to_string())
         };

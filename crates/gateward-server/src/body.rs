@@ -1,119 +1,46 @@
-//! Receiving a body: counted while it streams, paid for out of one budget, in a single buffer.
+//! Receives a body: counted against its limit and the byte budget while it streams, in a single buffer.
 
 use std::ops::Deref;
-use std::sync::Arc;
 
 use bytes::Bytes;
 use gateward_core::Undecided;
 use http_body::Body;
 use http_body_util::BodyExt;
-use prometheus_client::metrics::gauge::Gauge;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::limits::{ByteSize, Cap};
+use crate::limits::byte_budget::{ByteBudget, BytePermit};
 
-/// The least that the buffer grows by. A length that is only announced takes no memory.
+/// The least that the buffer grows by. An announced `Content-Length` alone takes no memory.
 const LEAST_STEP: usize = 64 * 1024;
-
-/// The memory for all bodies that are being received or judged, or whose answer is not written.
-#[derive(Clone)]
-pub(crate) struct Budget {
-    /// For the first bytes of each body, as many as all connections need, so that large bodies turn no small one away.
-    firsts: Arc<Semaphore>,
-    first: usize,
-    /// For what is beyond them.
-    rest: Arc<Semaphore>,
-    in_use: Gauge,
-}
-
-impl Budget {
-    /// So much for all bodies together, beyond the first bytes of each.
-    pub(crate) fn new(rest: ByteSize, first: ByteSize, connections: Cap, in_use: Gauge) -> Self {
-        let of = |bytes: usize| Arc::new(Semaphore::new(bytes.min(Semaphore::MAX_PERMITS)));
-        let firsts = first.get().saturating_mul(connections.get() as usize);
-        Self { firsts: of(firsts), first: first.get(), rest: of(rest.get()), in_use }
-    }
-}
-
-/// Takes what is needed, or nothing: whoever holds a part of the budget must never wait for another.
-fn take(budget: &Arc<Semaphore>, bytes: usize) -> Option<OwnedSemaphorePermit> {
-    let bytes = u32::try_from(bytes).ok()?;
-    Arc::clone(budget).try_acquire_many_owned(bytes).ok()
-}
-
-/// A part of the budget; given back when dropped.
-pub(crate) struct Charge {
-    budget: Budget,
-    first: Option<OwnedSemaphorePermit>,
-    rest: Option<OwnedSemaphorePermit>,
-}
-
-impl Charge {
-    fn new(budget: &Budget) -> Self {
-        Self { budget: budget.clone(), first: None, rest: None }
-    }
-
-    fn raise(&mut self, bytes: usize) -> Result<(), Undecided> {
-        let small = self.budget.first.saturating_sub(paid(self.first.as_ref())).min(bytes);
-        let first = take(&self.budget.firsts, small).ok_or(Undecided::Overloaded)?;
-        let rest = take(&self.budget.rest, bytes - small).ok_or(Undecided::Overloaded)?;
-        self.budget.in_use.inc_by(gauge_value(bytes));
-        merge(&mut self.first, first);
-        merge(&mut self.rest, rest);
-        Ok(())
-    }
-}
-
-impl Drop for Charge {
-    fn drop(&mut self) {
-        self.budget.in_use.dec_by(gauge_value(paid(self.first.as_ref()) + paid(self.rest.as_ref())));
-    }
-}
-
-fn paid(permit: Option<&OwnedSemaphorePermit>) -> usize {
-    permit.map_or(0, OwnedSemaphorePermit::num_permits)
-}
-
-fn merge(permit: &mut Option<OwnedSemaphorePermit>, more: OwnedSemaphorePermit) {
-    match permit {
-        Some(permit) => permit.merge(more),
-        none => *none = Some(more),
-    }
-}
-
-fn gauge_value(bytes: usize) -> i64 {
-    i64::try_from(bytes).unwrap_or(i64::MAX)
-}
 
 /// The bytes of a body.
 #[derive(Default)]
 pub(crate) struct Payload {
-    /// All of them, when they came in one piece: then nothing is copied.
-    piece: Bytes,
+    /// All of them, when they arrived in one frame: then nothing is copied.
+    frame: Bytes,
     buffer: Vec<u8>,
 }
 
-/// A body that has arrived.
-pub(crate) struct Received {
+/// A body that was received, with its part of the budget.
+pub(crate) struct ReceivedBody {
     payload: Payload,
-    charge: Charge,
+    permit: BytePermit,
 }
 
-impl Received {
-    fn new(budget: &Budget) -> Self {
-        Self { payload: Payload::default(), charge: Charge::new(budget) }
+impl ReceivedBody {
+    fn new(budget: &ByteBudget) -> Self {
+        Self { payload: Payload::default(), permit: budget.permit() }
     }
 
-    /// The bytes, and what was paid for them: they may be gone before it is given back.
-    pub(crate) fn into_parts(self) -> (Payload, Charge) {
-        (self.payload, self.charge)
+    /// The bytes and the permit for them. The permit may outlive the bytes.
+    pub(crate) fn into_parts(self) -> (Payload, BytePermit) {
+        (self.payload, self.permit)
     }
 
     fn add(&mut self, data: Bytes, limit: usize, expected: Option<usize>) -> Result<(), Undecided> {
         if data.len() > limit.saturating_sub(self.payload.len()) {
             return Err(Undecided::TooLarge { limit });
         }
-        self.charge.raise(data.len())?;
+        self.permit.grow(data.len()).map_err(|_| Undecided::Overloaded)?;
         self.payload.add(data, expected);
         Ok(())
     }
@@ -122,12 +49,12 @@ impl Received {
 impl Payload {
     fn add(&mut self, data: Bytes, expected: Option<usize>) {
         if self.is_empty() {
-            self.piece = data;
+            self.frame = data;
             return;
         }
-        let piece = std::mem::take(&mut self.piece);
-        make_room(&mut self.buffer, piece.len() + data.len(), expected);
-        self.buffer.extend_from_slice(&piece);
+        let first = std::mem::take(&mut self.frame);
+        make_room(&mut self.buffer, first.len() + data.len(), expected);
+        self.buffer.extend_from_slice(&first);
         self.buffer.extend_from_slice(&data);
     }
 }
@@ -136,11 +63,11 @@ impl Deref for Payload {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        if self.buffer.is_empty() { &self.piece } else { &self.buffer }
+        if self.buffer.is_empty() { &self.frame } else { &self.buffer }
     }
 }
 
-impl Deref for Received {
+impl Deref for ReceivedBody {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
@@ -148,7 +75,7 @@ impl Deref for Received {
     }
 }
 
-/// Grows a buffer by doubling, but never beyond the length that was announced.
+/// Grows a buffer by doubling, but never beyond the announced length.
 fn make_room(buffer: &mut Vec<u8>, more: usize, expected: Option<usize>) {
     if buffer.capacity() - buffer.len() >= more {
         return;
@@ -159,15 +86,15 @@ fn make_room(buffer: &mut Vec<u8>, more: usize, expected: Option<usize>) {
 }
 
 /// Receives a body of at most `limit` bytes.
-pub(crate) async fn receive<B>(mut body: B, limit: usize, budget: &Budget) -> Result<Received, Undecided>
+pub(crate) async fn receive<B>(mut body: B, limit: usize, budget: &ByteBudget) -> Result<ReceivedBody, Undecided>
 where
     B: Body<Data = Bytes> + Unpin,
 {
     let expected = body.size_hint().exact().and_then(|length| usize::try_from(length).ok());
-    let mut received = Received::new(budget);
+    let mut received = ReceivedBody::new(budget);
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|_| Undecided::Unreadable("the body broke off".into()))?;
-        // Trailers say nothing that matters here.
+        // Trailers are ignored.
         if let Ok(data) = frame.into_data() {
             received.add(data, limit, expected)?;
         }
@@ -183,44 +110,46 @@ mod tests {
     use std::task::{Context, Poll};
 
     use http_body::Frame;
+    use prometheus_client::metrics::gauge::Gauge;
 
     use super::*;
+    use crate::limits::{ByteSize, Cap};
 
-    /// A body that comes in pieces and says nothing about its length.
-    struct Pieces(VecDeque<Bytes>);
+    /// A body in frames, without a length.
+    struct Frames(VecDeque<Bytes>);
 
-    impl Body for Pieces {
+    impl Body for Frames {
         type Data = Bytes;
         type Error = Infallible;
 
         fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-            Poll::Ready(self.0.pop_front().map(|piece| Ok(Frame::data(piece))))
+            Poll::Ready(self.0.pop_front().map(|frame| Ok(Frame::data(frame))))
         }
     }
 
-    fn pieces(sizes: &[usize]) -> Pieces {
-        Pieces(sizes.iter().map(|size| Bytes::from(vec![b'x'; *size])).collect())
+    fn frames(sizes: &[usize]) -> Frames {
+        Frames(sizes.iter().map(|size| Bytes::from(vec![b'x'; *size])).collect())
     }
 
-    fn budget(bytes: usize) -> Budget {
-        Budget::new(ByteSize::bytes(bytes), ByteSize::bytes(0), Cap::at_most(1), Gauge::default())
+    fn budget(bytes: usize) -> ByteBudget {
+        ByteBudget::new(ByteSize::bytes(bytes), ByteSize::bytes(0), Cap::at_most(1), Gauge::default())
     }
 
-    async fn status(sizes: &[usize], limit: usize, budget: &Budget) -> Result<usize, u16> {
-        receive(pieces(sizes), limit, budget).await.map(|body| body.len()).map_err(|why| why.status())
-    }
-
-    #[tokio::test]
-    async fn a_body_in_one_piece_is_not_copied() {
-        let piece = Bytes::from_static(b"{}");
-        let body = receive(Pieces([piece.clone()].into()), 10, &budget(10)).await.unwrap();
-        assert_eq!(body.as_ptr(), piece.as_ptr());
+    async fn status(sizes: &[usize], limit: usize, budget: &ByteBudget) -> Result<usize, u16> {
+        receive(frames(sizes), limit, budget).await.map(|body| body.len()).map_err(|why| why.status())
     }
 
     #[tokio::test]
-    async fn pieces_are_put_together_in_order() {
+    async fn a_body_in_one_frame_is_not_copied() {
+        let frame = Bytes::from_static(b"{}");
+        let body = receive(Frames([frame.clone()].into()), 10, &budget(10)).await.unwrap();
+        assert_eq!(body.as_ptr(), frame.as_ptr());
+    }
+
+    #[tokio::test]
+    async fn frames_are_joined_in_order() {
         let parts = ["ab", "", "c", "def"].map(Bytes::from).into();
-        let body = receive(Pieces(parts), 6, &budget(6)).await.unwrap();
+        let body = receive(Frames(parts), 6, &budget(6)).await.unwrap();
         assert_eq!(&*body, b"abcdef");
     }
 
@@ -232,26 +161,13 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_exceeds_the_budget_is_shed() {
+    async fn a_body_beyond_the_budget_is_shed() {
         let budget = budget(10);
-        let held = receive(pieces(&[3, 4]), 10, &budget).await.unwrap();
-        assert_eq!(budget.in_use.get(), 7);
+        let held = receive(frames(&[3, 4]), 10, &budget).await.unwrap();
         assert_eq!(status(&[2, 2], 10, &budget).await, Err(429));
         drop(held);
         assert_eq!(status(&[5, 5], 10, &budget).await, Ok(10));
-        assert_eq!(budget.in_use.get(), 0, "everything was given back");
-    }
-
-    #[tokio::test]
-    async fn large_bodies_turn_no_small_one_away() {
-        let budget = Budget::new(ByteSize::bytes(10), ByteSize::bytes(5), Cap::at_most(2), Gauge::default());
-        let large = receive(pieces(&[4, 11]), 20, &budget).await.unwrap();
-        assert_eq!(budget.in_use.get(), 15);
-        assert_eq!(status(&[6], 20, &budget).await, Err(429), "nothing is left for what is beyond the first bytes");
-        assert_eq!(status(&[2, 3], 20, &budget).await, Ok(5));
-        drop(large);
-        assert_eq!(budget.in_use.get(), 0);
-        assert_eq!(status(&[15], 20, &budget).await, Ok(15));
+        assert_eq!(status(&[10], 10, &budget).await, Ok(10), "every permit was returned");
     }
 
     #[test]

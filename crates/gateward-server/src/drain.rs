@@ -1,22 +1,22 @@
-//! The end of a server, step by step. Each step is a type of its own, so none can be left out or come too early.
+//! Graceful shutdown, step by step. Each step is a type, so none can be left out or come too early.
 
 use std::future::Future;
 use std::time::Duration;
 
 use tokio::time::{sleep, timeout};
 
-use crate::phase::Phase;
-use crate::readiness::Listener;
-use crate::server::Serving;
+use crate::phase::ServerPhase;
+use crate::readiness::ListenerState;
+use crate::server::RunningServer;
 
-/// How long the steps of the end take.
+/// How long the steps of a graceful shutdown take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Drain {
-    /// How long all are served after readiness has failed: until every API server knows that the pod is gone. Default
-    /// 10 s: one failed probe, and some seconds for endpoints to spread.
+    /// How long the server serves on after readiness has failed: until every API server has removed the endpoint.
+    /// Default 10 s: one failed probe, and some seconds for endpoints to propagate.
     pub grace: Duration,
-    /// How long requests in flight are waited for after that. Default 15 s: longer than the usual `timeoutSeconds` of
-    /// 10, and together with the grace below the 30 s that a pod has.
+    /// How long the server waits for requests in flight after that. Default 15 s: longer than the usual
+    /// `timeoutSeconds` of 10, and together with the grace below `terminationGracePeriodSeconds`, 30 by default.
     pub finish: Duration,
 }
 
@@ -26,93 +26,90 @@ impl Default for Drain {
     }
 }
 
-impl Serving {
-    /// Ends the server: [`Leaving`] for the grace, then closing, until all is answered or the time is over.
+impl RunningServer {
+    /// Stops the server: drains for the grace period, then closes, until all requests are served or the time is over.
     pub async fn drain(self, drain: Drain) -> Drained {
-        self.drain_hastened(drain, std::future::pending).await
+        self.drain_with_skip(drain, std::future::pending).await
     }
 
-    /// The same, but whenever `hurry` ends, so does what is waited for: first the grace, then requests in flight.
-    pub async fn drain_hastened(self, drain: Drain, mut hurry: impl AsyncFnMut()) -> Drained {
-        let leaving = self.leave();
-        // Which of the two ended it makes no difference.
-        let _ = timeout(drain.grace, hurry()).await;
-        let closing = leaving.close().await;
-        closing.finish_until(async { drop(timeout(drain.finish, hurry()).await) }).await
+    /// The same, but each time `skip` completes, the current wait ends: first the grace period, then the wait for
+    /// requests in flight.
+    pub async fn drain_with_skip(self, drain: Drain, mut skip: impl AsyncFnMut()) -> Drained {
+        let draining = self.start_drain();
+        // Timeout and skip end the wait alike.
+        let _ = timeout(drain.grace, skip()).await;
+        let closing = draining.close().await;
+        closing.finish_until(async { drop(timeout(drain.finish, skip()).await) }).await
     }
 
-    /// Begins the end: readiness fails, everything is still served.
-    pub fn leave(self) -> Leaving {
-        Leaving::of(self)
+    /// Starts to drain: readiness fails, and every request is still served.
+    pub fn start_drain(self) -> DrainingServer {
+        self.readiness.set_listener(ListenerState::Draining);
+        self.phase.send_replace(ServerPhase::Draining);
+        DrainingServer(self)
     }
 }
 
-/// Readiness has failed. New connections are accepted and everything is answered, but each answer carries
-/// `Connection: close`; connections that rest stay open.
+/// A server whose readiness has failed. It accepts connections and serves every request, but each response carries
+/// `Connection: close`; idle connections stay open.
 #[derive(Debug)]
-#[must_use = "the server is cut off when this is dropped"]
-pub struct Leaving(Serving);
+#[must_use = "dropping the server aborts all connections"]
+pub struct DrainingServer(RunningServer);
 
-impl Leaving {
-    pub(crate) fn of(server: Serving) -> Self {
-        server.readiness.listener(Listener::Leaving);
-        server.phase.send_replace(Phase::Leaving);
-        Self(server)
-    }
-
-    /// Closes the listener and every connection that rests.
-    pub async fn close(mut self) -> Closing {
-        self.0.phase.send_replace(Phase::Closing);
-        // It ends by itself, and how does not matter.
+impl DrainingServer {
+    /// Closes the listener and every idle connection.
+    pub async fn close(mut self) -> ClosingServer {
+        self.0.phase.send_replace(ServerPhase::Closing);
+        // The task ends by itself; a panic in it changes nothing here.
         let _ = (&mut self.0.accepting).await;
-        Closing(self.0)
+        ClosingServer(self.0)
     }
 }
 
-/// The listener is closed; requests in flight are still answered.
+/// A server whose listener is closed. It still serves requests in flight.
 #[derive(Debug)]
-#[must_use = "the server is cut off when this is dropped"]
-pub struct Closing(Serving);
+#[must_use = "dropping the server aborts all connections"]
+pub struct ClosingServer(RunningServer);
 
-impl Closing {
-    /// Waits until every connection has ended, and cuts off what is left after `limit`.
+impl ClosingServer {
+    /// Waits until every connection has ended, and aborts the remaining ones after `limit`.
     pub async fn finish(self, limit: Duration) -> Drained {
         self.finish_until(sleep(limit)).await
     }
 
     async fn finish_until(self, over: impl Future<Output = ()>) -> Drained {
-        let cut = tokio::select! {
+        let aborted = tokio::select! {
             biased;
-            () = self.0.connections.empty() => 0,
-            () = over => self.0.connections.taken(),
+            () = self.0.connections.all_closed() => 0,
+            () = over => self.0.connections.count(),
         };
-        self.0.phase.send_replace(Phase::Cut);
-        Drained { cut }
+        self.0.phase.send_replace(ServerPhase::Aborted);
+        Drained { aborted }
     }
 }
 
-/// The server has ended.
+/// The result of a drain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Drained {
-    /// How many connections had to be cut off.
-    pub cut: usize,
+    /// How many connections were aborted.
+    pub aborted: usize,
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// What a pod has unless its manifest says otherwise, between the signal to end and the one that nobody survives.
+    /// The default `terminationGracePeriodSeconds`: SIGKILL follows SIGTERM after this time.
     const POD_GRACE: Duration = Duration::from_secs(30);
 
     #[test]
-    fn the_default_ends_before_the_pod_is_killed_and_leaves_time_for_the_rest() {
+    fn the_default_ends_five_seconds_before_sigkill() {
         let Drain { grace, finish } = Drain::default();
         assert!(grace + finish + Duration::from_secs(5) <= POD_GRACE);
     }
 
     #[test]
-    fn the_default_outlasts_endpoints_that_spread_and_a_review_that_takes_its_time() {
+    fn the_default_outlasts_endpoint_propagation_and_a_slow_review() {
         let Drain { grace, finish } = Drain::default();
         assert!(grace >= Duration::from_secs(10));
         assert!(finish > Duration::from_secs(10));

@@ -1,6 +1,6 @@
-//! The TLS listener that answers reviews: limits, deadlines, drain, probes and metrics.
+//! The TLS listener for reviews: limits, deadlines, drain, probes and metrics.
 //!
-//! [`manual`] tells what can go wrong with such a listener, and what stands against it.
+//! [`manual`] lists the attacks on such a listener, and the limit against each.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -8,34 +8,35 @@
 //! use gateward_certs::{Ca, CommonName, ServerNames, SystemKeys, TEN_YEARS, Validity};
 //! use gateward_core::{Facts, Registry};
 //! use gateward_server::{
-//!     Drain, Identity, IdentitySlot, Metrics, PlainServer, Port, Readiness, RegistryAnswerer, Server, Trust,
+//!     CertResolver, ClientTrust, Drain, HttpServer, Identity, Metrics, Port, Readiness, Server, WebhooksHandler,
 //! };
 //!
 //! # tokio::runtime::Runtime::new()?.block_on(async {
 //! let anywhere = "127.0.0.1:0".parse()?;
 //! let (readiness, metrics) = (Readiness::new(), Metrics::new("otter"));
-//! // It answers before anything else is there.
-//! let health = PlainServer::bind(anywhere, Port::Health, readiness.clone(), &metrics).await?;
+//! // Probes are served before anything else.
+//! let health = HttpServer::bind(anywhere, Port::Health, readiness.clone(), &metrics).await?;
 //!
 //! let validity = Validity::starting(SystemTime::now(), TEN_YEARS)?;
 //! let authority = Ca::new(&CommonName::new("otter webhooks")?, validity, &SystemKeys)?;
-//! let leaf = authority.issue(&ServerNames::parse(["localhost"])?, validity, &SystemKeys)?;
+//! let issued = authority.issue(&ServerNames::parse(["localhost"])?, validity, &SystemKeys)?;
 //!
 //! let facts = || Arc::new(()) as Arc<dyn Facts>;
-//! let answerer = RegistryAnswerer::new(Arc::new(Registry::new()), facts);
-//! let identity = IdentitySlot::holding(Identity::try_from(&leaf)?);
-//! let server = Server::new(identity, answerer).metrics(metrics).readiness(readiness.clone());
+//! let handler = WebhooksHandler::new(Arc::new(Registry::new()), facts);
+//! let certificate = CertResolver::new(Identity::try_from(&issued)?);
+//! let server = Server::new(certificate, handler).metrics(metrics).readiness(readiness.clone());
 //! let server = server.bind(anywhere).await?.serve();
 //!
-//! let trust = Trust { authorities: vec![authority.certificate().clone()], name: "localhost".try_into()? };
-//! server.prove(&trust).await;
+//! let ca_certificates = vec![authority.certificate().clone()];
+//! let trust = ClientTrust { ca_certificates, server_name: "localhost".try_into()? };
+//! server.self_check(&trust).await;
 //! assert!(readiness.is_ready(SystemTime::now()));
 //!
 //! # let drain = Drain { grace: std::time::Duration::ZERO, ..Drain::default() };
 //! # /*
 //! let drain = Drain::default();
 //! # */
-//! assert_eq!(server.drain(drain).await.cut, 0);
+//! assert_eq!(server.drain(drain).await.aborted, 0);
 //! # drop(health);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! # })?;
@@ -48,53 +49,48 @@
 //!   it to a Service.
 
 mod accept;
-mod answerer;
-mod authorize;
+mod access_log;
+mod admin;
 mod bind;
 mod body;
-mod connections;
-mod conversation;
-mod desk;
+mod cert_resolver;
+mod connection;
 mod drain;
-mod entry;
-mod files;
-mod guard;
-mod identity;
-mod journal;
+mod handler;
 mod limits;
 pub mod manual;
 pub mod metrics;
 mod outgoing;
-mod pages;
 mod panics;
-mod patience;
 mod phase;
-mod plain;
 mod pool;
-mod proof;
+mod port;
 mod protocols;
+mod query_timeout;
 mod readiness;
-mod reception;
 mod refusals;
-mod secure;
+mod request_head;
+mod self_check;
 mod server;
-mod timeout;
+mod service;
+mod startup_log;
 
-pub use answerer::{Answerer, RegistryAnswerer};
-pub use authorize::{Authorize, Permission};
+pub use admin::authorize::{Authorization, Authorizer};
+pub use admin::endpoint::{AdminEndpoint, AdminRequest, AdminResponse};
+pub use admin::http::HttpServer;
+pub use admin::https::HttpsServer;
 pub use bind::BindError;
-pub use drain::{Closing, Drain, Drained, Leaving};
-pub use identity::{Identity, IdentityError, IdentitySlot};
-pub use limits::{API_SERVER_KEEPS_IDLE, ByteSize, Cap, Limits, LimitsError};
-pub use metrics::cluster::{ClusterMetrics, Consumers, Role};
-pub use metrics::{Metrics, Port};
-pub use pages::{Page, Pages, PlainRequest};
-pub use panics::{Panicked, caught, log_places_of_panics};
-pub use plain::PlainServer;
-pub use proof::{Caller, Callers, Trust};
+pub use cert_resolver::{CertResolver, Identity, IdentityError};
+pub use drain::{ClosingServer, Drain, Drained, DrainingServer};
+pub use handler::{ReviewHandler, WebhooksHandler};
+pub use limits::{API_SERVER_IDLE_TIMEOUT, ByteSize, Cap, Limits, LimitsError};
+pub use metrics::Metrics;
+pub use metrics::cluster::{ClusterMetrics, InjectionTargetCounts, Role};
+pub use panics::{Panicked, catch_panic, install_panic_hook};
+pub use port::Port;
 #[cfg(feature = "http2")]
 pub use protocols::Http2Limits;
 pub use protocols::Protocols;
-pub use readiness::{Line, Readiness, Waiting};
-pub use secure::SecureServer;
-pub use server::{Bound, Server, Serving};
+pub use readiness::{Readiness, ReportLine, WaitGuard};
+pub use self_check::{ClientTrust, InjectedTrust, TargetTrust};
+pub use server::{BoundServer, RunningServer, Server};

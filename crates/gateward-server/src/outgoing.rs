@@ -1,11 +1,11 @@
-//! The bytes of an answer on their way out.
+//! The bytes of a response, which own what must live until they are written.
 
 use bytes::Bytes;
 
-/// Bytes that keep something until they are written.
+/// Bytes with a value that lives as long as they do.
 struct Outgoing<T> {
     bytes: Vec<u8>,
-    _kept: T,
+    _held: T,
 }
 
 impl<T> AsRef<[u8]> for Outgoing<T> {
@@ -14,9 +14,9 @@ impl<T> AsRef<[u8]> for Outgoing<T> {
     }
 }
 
-/// The bytes of an answer; `kept` is dropped when they were handed to the peer, or the connection has ended.
-pub(crate) fn outgoing<T: Send + 'static>(bytes: Vec<u8>, kept: T) -> Bytes {
-    Bytes::from_owner(Outgoing { bytes, _kept: kept })
+/// The bytes of a response. `held` is dropped when all of them are written or the connection has ended.
+pub(crate) fn outgoing<T: Send + 'static>(bytes: Vec<u8>, held: T) -> Bytes {
+    Bytes::from_owner(Outgoing { bytes, _held: held })
 }
 
 #[cfg(test)]
@@ -28,12 +28,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_kept_is_kept_until_the_last_byte_is_gone() {
-        let kept = Arc::new(());
-        let mut bytes = outgoing(b"answer".to_vec(), Arc::clone(&kept));
+    fn the_held_value_lives_until_the_last_byte_is_written() {
+        let held = Arc::new(());
+        let mut bytes = outgoing(b"answer".to_vec(), Arc::clone(&held));
         bytes.advance(5);
-        assert_eq!(Arc::strong_count(&kept), 2);
+        assert_eq!(Arc::strong_count(&held), 2);
         drop(bytes);
-        assert_eq!(Arc::strong_count(&kept), 1);
+        assert_eq!(Arc::strong_count(&held), 1);
     }
 }

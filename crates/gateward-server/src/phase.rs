@@ -1,14 +1,14 @@
-//! How far the end of a server has come.
+//! How far a server is on its way from serving to stopped.
 
-/// The phases of a server, in order. A phase is never left backwards.
+/// The phases of a server. A server goes through them in this order and never back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Phase {
-    /// Everything is as it should be.
+pub(crate) enum ServerPhase {
+    /// Every connection is served and kept.
     Serving,
-    /// Readiness has failed; all are served, and told to come back over another connection.
-    Leaving,
-    /// No new connections; those that rest are closed, requests in flight are answered.
+    /// Readiness has failed. Every connection is served, and closes with its next response.
+    Draining,
+    /// The listener and idle connections are closed. Requests in flight are still served.
     Closing,
-    /// What is left is cut off.
-    Cut,
+    /// The remaining connections are closed at once.
+    Aborted,
 }

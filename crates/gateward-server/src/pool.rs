@@ -1,9 +1,9 @@
-//! Where long work is done: on threads beside those that move bytes.
+//! Long work, on threads beside those that do I/O.
 //!
-//! A review is polled there step by step. Each step takes a thread, so that reviews that yield take turns, and one that
-//! waits for something holds no thread. For its whole life it takes a part of a byte budget, which bounds the memory that
-//! reading and judging may cost at a time. A step can't be interrupted: who gives up the result leaves the step with its
-//! thread and its bytes, and no other takes them before it has ended.
+//! The pool polls a review in steps. Each step takes a thread, so reviews that yield take turns, and one that waits for
+//! something holds no thread. A review holds a part of a byte budget until it ends, which bounds the memory of parsing and
+//! handling. A step can't be interrupted: when the result is dropped, the step keeps its thread and its bytes until it
+//! ends.
 
 use std::future::Future;
 use std::panic::{self, AssertUnwindSafe};
@@ -20,8 +20,8 @@ use tokio::task::spawn_blocking;
 use crate::limits::{ByteSize, Cap};
 use crate::panics::Panicked;
 
-/// For how long a future that only yields goes on before another has its turn: handing it over costs some microseconds.
-const TURN: Duration = Duration::from_millis(5);
+/// How long a future that only yields is polled before another one gets the thread: a switch costs some microseconds.
+const TIME_SLICE: Duration = Duration::from_millis(5);
 
 /// The threads and the budget of a listener.
 pub(crate) struct WorkPool {
@@ -37,16 +37,16 @@ impl WorkPool {
         Self { threads: Arc::new(threads), bytes: Arc::new(bytes), most_bytes }
     }
 
-    /// Runs a future of so many bytes to its end. One that is larger than the budget takes all of it.
+    /// Runs a future that costs so many bytes to its end. One above the budget takes all of it.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         bytes: usize,
         future: impl Future<Output = T> + Send + 'static,
     ) -> Result<T, Panicked> {
         let share = u32::try_from(bytes).unwrap_or(u32::MAX).min(self.most_bytes);
-        // Neither budget is ever closed, which alone would be an error.
-        let room = Arc::clone(&self.bytes).acquire_many_owned(share).await.ok();
-        let mut work = Work { future: Some(Box::pin(future)), room };
+        // No semaphore is ever closed, so this can't fail.
+        let bytes = Arc::clone(&self.bytes).acquire_many_owned(share).await.ok();
+        let mut work = Work { future: Some(Box::pin(future)), bytes };
         let wakeup = Arc::<Wakeup>::default();
         loop {
             let thread = Arc::clone(&self.threads).acquire_owned().await.ok();
@@ -58,7 +58,7 @@ impl WorkPool {
             work = match stepped.await {
                 Ok(Step::Ended(result)) => return result,
                 Ok(Step::Waits(work)) => work,
-                // The runtime ends, and with it whoever waits for this.
+                // The runtime shuts down, and with it the caller.
                 Err(_) => return Err(Panicked),
             };
             wakeup.called.notified().await;
@@ -66,11 +66,11 @@ impl WorkPool {
     }
 }
 
-/// Remembers that a future wants to be polled again.
+/// Records that a future is to be polled again.
 #[derive(Default)]
 struct Wakeup {
     called: Notify,
-    /// Since the last poll.
+    /// Whether the future was woken since the last poll.
     again: AtomicBool,
 }
 
@@ -88,10 +88,10 @@ impl Wake for Wakeup {
 /// A future between two steps, with its share of the budget.
 struct Work<F: Future + Send + 'static> {
     future: Option<Pin<Box<F>>>,
-    room: Option<OwnedSemaphorePermit>,
+    bytes: Option<OwnedSemaphorePermit>,
 }
 
-/// What has come of a step.
+/// The result of a step.
 enum Step<F: Future + Send + 'static> {
     Ended(Result<F::Output, Panicked>),
     Waits(Work<F>),
@@ -105,7 +105,7 @@ impl<F: Future + Send + 'static> Work<F> {
             wakeup.again.store(false, Ordering::SeqCst);
             let poll = AssertUnwindSafe(|| future.as_mut().poll(&mut Context::from_waker(&waker)));
             match panic::catch_unwind(poll) {
-                Ok(Poll::Pending) if wakeup.again.load(Ordering::SeqCst) && start.elapsed() < TURN => {}
+                Ok(Poll::Pending) if wakeup.again.load(Ordering::SeqCst) && start.elapsed() < TIME_SLICE => {}
                 Ok(Poll::Pending) => return Step::Waits(self),
                 Ok(Poll::Ready(output)) => return self.end(Ok(output)),
                 Err(_) => return self.end(Err(Panicked)),
@@ -113,7 +113,7 @@ impl<F: Future + Send + 'static> Work<F> {
         }
     }
 
-    /// What the future holds is dropped on this thread: dropping a large document takes its time too.
+    /// Drops the future on this thread: dropping a large document takes time too.
     fn end(mut self, result: Result<F::Output, Panicked>) -> Step<F> {
         drop(self.future.take());
         Step::Ended(result)
@@ -121,11 +121,11 @@ impl<F: Future + Send + 'static> Work<F> {
 }
 
 impl<F: Future + Send + 'static> Drop for Work<F> {
-    /// Given up between two steps, on a thread that moves bytes.
+    /// The result was dropped between two steps, on a thread that does I/O.
     fn drop(&mut self) {
         if let (Some(future), Ok(runtime)) = (self.future.take(), Handle::try_current()) {
-            let room = self.room.take();
-            drop(runtime.spawn_blocking(move || drop((future, room))));
+            let bytes = self.bytes.take();
+            drop(runtime.spawn_blocking(move || drop((future, bytes))));
         }
     }
 }
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn work_is_done_on_another_thread() {
+    async fn work_runs_on_another_thread() {
         let here = thread::current().id();
         assert_ne!(pool(1, 1).run(1, async { thread::current().id() }).await.unwrap(), here);
     }
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_yields_gives_others_a_turn() {
+    async fn a_future_that_yields_shares_its_thread() {
         let (pool, ended) = (pool(1, 2), Arc::new(AtomicBool::new(false)));
         let waits = Arc::clone(&ended);
         let long = async move {
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_waits_holds_no_thread() {
+    async fn a_future_that_waits_holds_no_thread() {
         let (pool, wake) = (pool(1, 2), Arc::new(Notify::new()));
         let woken = Arc::clone(&wake);
         let waiting = async move { woken.notified().await };
@@ -184,15 +184,15 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn work_that_was_given_up_keeps_its_thread_and_its_bytes_until_it_ends() {
+    async fn abandoned_work_keeps_its_thread_and_its_bytes_until_it_ends() {
         let pool = pool(1, 10);
-        let (go_on, told) = mpsc::channel::<()>();
+        let (release, released) = mpsc::channel::<()>();
         let (begun, begins) = tokio::sync::oneshot::channel();
         let stuck = {
             let pool = Arc::clone(&pool);
             let blocks = async move {
                 let _ = begun.send(());
-                told.recv().is_ok()
+                released.recv().is_ok()
             };
             tokio::spawn(async move { pool.run(10, blocks).await })
         };
@@ -200,8 +200,8 @@ mod tests {
         stuck.abort();
         assert!(stuck.await.unwrap_err().is_cancelled());
         assert_eq!((pool.threads.available_permits(), pool.bytes.available_permits()), (0, 0));
-        go_on.send(()).unwrap();
-        assert_eq!(pool.run(10, async { 1 }).await, Ok(1), "both come back");
+        release.send(()).unwrap();
+        assert_eq!(pool.run(10, async { 1 }).await, Ok(1), "both are returned");
     }
 
     #[tokio::test]

@@ -1,9 +1,9 @@
-//! Which versions of HTTP are spoken.
+//! The versions of HTTP that a listener serves.
 
 #[cfg(feature = "http2")]
 use crate::limits::{ByteSize, Cap};
 
-/// Which versions of HTTP are spoken. The API server speaks HTTP/1.1 to every webhook behind a Service.
+/// The versions of HTTP that a listener serves. The API server speaks HTTP/1.1 to every webhook behind a Service.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Protocols {
@@ -15,17 +15,17 @@ pub enum Protocols {
     Http1AndHttp2(Http2Limits),
 }
 
-/// What a peer may take by way of HTTP/2.
+/// The limits of an HTTP/2 connection.
 #[cfg(feature = "http2")]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Http2Limits {
-    /// Requests at a time on one connection. Default 64.
+    /// Concurrent requests on one connection. Default 64.
     pub streams: Cap,
-    /// The head of a request. Default 32 KiB. More ends the connection without an answer.
+    /// The head of a request. Default 32 KiB. A larger one ends the connection without a response.
     pub head_size: ByteSize,
-    /// Requests that were taken back before they were looked at (CVE-2023-44487). Default 16; more end the connection.
+    /// Requests that the peer reset before they were accepted (CVE-2023-44487). Default 16; more end the connection.
     pub pending_resets: Cap,
-    /// Streams that were reset here for an error of the peer's. Default 64; more end the connection.
+    /// Streams that the server reset for an error of the peer. Default 64; more end the connection.
     pub local_resets: Cap,
 }
 
@@ -42,7 +42,7 @@ impl Default for Http2Limits {
 }
 
 impl Protocols {
-    /// What TLS offers: without agreement a peer that asks for another protocol is turned away in the handshake.
+    /// The ALPN protocols of the handshake, which fails for a peer that offers none of them.
     pub(crate) fn alpn(&self) -> Vec<Vec<u8>> {
         match self {
             Self::Http1 => vec![b"http/1.1".to_vec()],

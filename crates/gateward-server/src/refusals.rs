@@ -1,85 +1,95 @@
-//! What is said of connections that found no room: counted each, logged once a minute.
+//! Connections that a listener refuses or evicts: each is counted, and they are logged at most once a minute.
 
 use std::io;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::time::Instant;
+use tracing::warn;
 
-use crate::journal;
-use crate::metrics::{Metrics, Port};
+use crate::access_log::TARGET;
+use crate::metrics::Metrics;
+use crate::port::Port;
 
-/// How long the log keeps silent after a line.
-const PAUSE: Duration = Duration::from_mins(1);
+/// The least time between two log lines.
+const LOG_INTERVAL: Duration = Duration::from_mins(1);
 
-/// The account of one listener.
+/// Counts and logs the connections that one listener refuses or evicts.
 #[derive(Debug)]
 pub(crate) struct Refusals {
     port: Port,
     metrics: Metrics,
-    account: Mutex<Account>,
+    pending: Mutex<Pending>,
 }
 
-/// What was not logged yet.
+/// The counts since the last log line.
 #[derive(Debug, Default)]
-struct Account {
+struct Pending {
     logged: Option<Instant>,
-    unsaid: Counts,
+    counts: RefusalCounts,
 }
 
-/// Connections that found no room, and connections that were closed to make room.
+/// Counts since the last log line.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Counts {
-    pub(crate) refused: u64,
-    pub(crate) evicted: u64,
-    /// Times that the operating system had nothing left to accept with.
-    pub(crate) failed: u64,
+struct RefusalCounts {
+    refused: u64,
+    evicted: u64,
+    /// Failures of the operating system to accept a connection.
+    failed: u64,
 }
 
 impl Refusals {
     pub(crate) fn new(port: Port, metrics: Metrics) -> Self {
-        Self { port, metrics, account: Mutex::default() }
+        Self { port, metrics, pending: Mutex::default() }
     }
 
-    /// The port whose account this is.
+    /// The port of the listener.
     pub(crate) fn port(&self) -> Port {
         self.port
     }
 
-    /// A connection was closed at once.
+    /// A connection was refused: closed at once.
     pub(crate) fn refused(&self) {
         self.metrics.refused(self.port);
         self.note(|counts| counts.refused += 1, None);
     }
 
-    /// A connection was closed to make room for another.
+    /// A connection was evicted for another one.
     pub(crate) fn evicted(&self) {
         self.metrics.evicted(self.port);
         self.note(|counts| counts.evicted += 1, None);
     }
 
-    /// The operating system accepts nothing.
+    /// The operating system failed to accept a connection.
     pub(crate) fn failed(&self, error: &io::Error) {
         self.note(|counts| counts.failed += 1, Some(error));
     }
 
-    fn note(&self, count: impl FnOnce(&mut Counts), error: Option<&io::Error>) {
-        let mut account = self.account.lock().unwrap_or_else(PoisonError::into_inner);
-        count(&mut account.unsaid);
-        if let Some(counts) = account.due(Instant::now()) {
-            journal::no_room(self.port, counts, error);
+    fn note(&self, count: impl FnOnce(&mut RefusalCounts), error: Option<&io::Error>) {
+        let mut pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
+        count(&mut pending.counts);
+        if let Some(counts) = pending.due(Instant::now()) {
+            log(self.port, counts, error);
         }
     }
 }
 
-impl Account {
-    /// What is to be logged now, if the last line is old enough.
-    fn due(&mut self, now: Instant) -> Option<Counts> {
-        if self.logged.is_some_and(|last| now.duration_since(last) < PAUSE) {
+impl Pending {
+    /// The counts to log now, if the last line is old enough.
+    fn due(&mut self, now: Instant) -> Option<RefusalCounts> {
+        if self.logged.is_some_and(|last| now.duration_since(last) < LOG_INTERVAL) {
             return None;
         }
         self.logged = Some(now);
-        Some(std::mem::take(&mut self.unsaid))
+        Some(std::mem::take(&mut self.counts))
+    }
+}
+
+fn log(port: Port, RefusalCounts { refused, evicted, failed }: RefusalCounts, error: Option<&io::Error>) {
+    let port = port.as_str();
+    match error {
+        None => warn!(target: TARGET, port, refused, evicted, failed, "connection limit reached"),
+        Some(error) => warn!(target: TARGET, port, refused, evicted, failed, %error, "cannot accept connections"),
     }
 }
 
@@ -89,10 +99,10 @@ mod tests {
 
     #[test]
     fn the_first_is_logged_at_once_and_the_rest_once_a_minute() {
-        let (mut account, start) = (Account::default(), Instant::now());
+        let (mut pending, start) = (Pending::default(), Instant::now());
         let mut refuse_at = |second| {
-            account.unsaid.refused += 1;
-            account.due(start + Duration::from_secs(second)).map(|counts| counts.refused)
+            pending.counts.refused += 1;
+            pending.due(start + Duration::from_secs(second)).map(|counts| counts.refused)
         };
         assert_eq!([0, 1, 59, 60, 61, 119].map(&mut refuse_at), [Some(1), None, None, Some(3), None, None]);
         assert_eq!(refuse_at(120), Some(3));

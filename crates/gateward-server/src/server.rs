@@ -1,4 +1,4 @@
-//! The server: from what it needs, over the bound address, to serving.
+//! The server in three states: configured, bound, running.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -9,39 +9,39 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use crate::accept::accept;
-use crate::answerer::Answerer;
 use crate::bind::{BindError, bind};
-use crate::connections::ConnectionLimit;
-use crate::desk::Desk;
-use crate::files;
-use crate::identity::IdentitySlot;
-use crate::journal;
-use crate::limits::{API_SERVER_KEEPS_IDLE, Limits};
-use crate::metrics::{Metrics, Port};
-use crate::phase::Phase;
-use crate::proof::{self, Caller, Callers, Trust};
+use crate::cert_resolver::CertResolver;
+use crate::connection::serve::ConnectionHandler;
+use crate::handler::ReviewHandler;
+use crate::limits::connection_limit::ConnectionLimit;
+use crate::limits::{API_SERVER_IDLE_TIMEOUT, Limits, open_files};
+use crate::metrics::Metrics;
+use crate::phase::ServerPhase;
+use crate::port::Port;
 use crate::protocols::Protocols;
-use crate::readiness::{Listener, Readiness};
-use crate::reception::Reception;
+use crate::readiness::{ListenerState, Readiness};
 use crate::refusals::Refusals;
+use crate::self_check::{ClientTrust, InjectedTrust, SelfCheck, TargetTrust};
+use crate::service::WebhookService;
+use crate::startup_log;
 
-/// A server that is not bound yet: who it is, who answers, and what callers may take.
+/// A server that is not bound yet: its certificate, its handler, its limits.
 #[derive(Debug)]
-pub struct Server<A> {
-    identity: IdentitySlot,
-    answerer: A,
+pub struct Server<H> {
+    certificate: CertResolver,
+    handler: H,
     limits: Limits,
     protocols: Protocols,
     metrics: Metrics,
     readiness: Readiness,
 }
 
-impl<A: Answerer> Server<A> {
-    /// A server with the default limits. It may be bound while `identity` is still empty.
-    pub fn new(identity: IdentitySlot, answerer: A) -> Self {
+impl<H: ReviewHandler> Server<H> {
+    /// A server with the default limits. It may be bound while `certificate` is still empty.
+    pub fn new(certificate: CertResolver, handler: H) -> Self {
         Self {
-            identity,
-            answerer,
+            certificate,
+            handler,
             limits: Limits::default(),
             protocols: Protocols::default(),
             metrics: Metrics::new("gateward"),
@@ -49,133 +49,133 @@ impl<A: Answerer> Server<A> {
         }
     }
 
-    /// Other limits.
+    /// Sets the limits.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Other versions of HTTP.
+    /// Sets the versions of HTTP.
     pub fn protocols(mut self, protocols: Protocols) -> Self {
         self.protocols = protocols;
         self
     }
 
-    /// Counts into these metrics.
+    /// Sets the metrics that the server counts into.
     pub fn metrics(mut self, metrics: Metrics) -> Self {
         self.metrics = metrics;
         self
     }
 
-    /// Tells this readiness how it is.
+    /// Sets the readiness that the server reports its state to.
     pub fn readiness(mut self, readiness: Readiness) -> Self {
         self.readiness = readiness;
         self
     }
 
-    /// Takes an address; port 0 takes a free one. Connections wait until [`Bound::serve`].
+    /// Binds an address; port 0 takes a free one. The operating system queues connections until [`BoundServer::serve`].
     #[expect(clippy::unused_async, reason = "it needs a runtime, which a caller that awaits it has")]
-    pub async fn bind(self, address: SocketAddr) -> Result<Bound<A>, BindError> {
+    pub async fn bind(self, address: SocketAddr) -> Result<BoundServer<H>, BindError> {
         self.limits.check()?;
-        let tls = self.identity.server_config(&self.protocols).map_err(|error| BindError::Tls(error.to_string()))?;
+        let tls = self.certificate.server_config(&self.protocols).map_err(|error| BindError::Tls(error.to_string()))?;
         let (listener, address) = bind(address)?;
-        self.readiness.watch(self.identity.clone());
-        Ok(Bound { server: self, tls, listener, address })
+        self.readiness.watch_certificate(self.certificate.clone());
+        Ok(BoundServer { server: self, tls, listener, address })
     }
 }
 
-/// A server that has its address.
+/// A server that is bound to its address.
 #[derive(Debug)]
-pub struct Bound<A> {
-    server: Server<A>,
+pub struct BoundServer<H> {
+    server: Server<H>,
     tls: Arc<rustls::ServerConfig>,
     listener: TcpListener,
     address: SocketAddr,
 }
 
-impl<A: Answerer> Bound<A> {
+impl<H: ReviewHandler> BoundServer<H> {
     /// The bound address.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
     /// Serves, on the runtime of the caller.
-    pub fn serve(self) -> Serving {
+    pub fn serve(self) -> RunningServer {
         let Self { server, tls, listener, address } = self;
-        let Server { answerer, limits, protocols, metrics, readiness, .. } = server;
-        journal::starting(address, &answerer.paths());
-        if limits.idle <= API_SERVER_KEEPS_IDLE {
-            journal::idle_is_short(limits.idle);
+        let Server { handler, limits, protocols, metrics, readiness, .. } = server;
+        startup_log::starting(address, &handler.paths());
+        if limits.idle <= API_SERVER_IDLE_TIMEOUT {
+            startup_log::short_idle_timeout(limits.idle);
         }
-        let (phase, watched) = watch::channel(Phase::Serving);
-        let most = files::for_reviews(limits.connections);
+        let (phase, watched) = watch::channel(ServerPhase::Serving);
+        let most = open_files::for_reviews(limits.connections);
         if most < limits.connections {
-            journal::few_files(limits.connections, most);
+            startup_log::few_files(limits.connections, most);
         }
         let connections = ConnectionLimit::new(most);
         let refusals = Refusals::new(Port::Webhooks, metrics.clone());
-        let desk = Desk::new(answerer, limits.clone(), metrics.clone(), watched.clone());
-        let reception = Reception::new(desk, tls, limits, protocols, metrics);
+        let service = WebhookService::new(handler, limits.clone(), metrics.clone(), watched.clone());
+        let handler = ConnectionHandler::new(service, tls, limits, protocols, metrics);
         let closed = ClosedOnDrop(readiness.clone());
-        let accepting = tokio::spawn(receive(listener, connections.clone(), watched, reception, refusals, closed));
-        readiness.listener(Listener::Open);
-        Serving { address, phase, connections, accepting, readiness }
+        let accepting = tokio::spawn(listen(listener, connections.clone(), watched, handler, refusals, closed));
+        readiness.set_listener(ListenerState::Open);
+        RunningServer { address, phase, connections, accepting, readiness }
     }
 }
 
-async fn receive<A: Answerer>(
+async fn listen<H: ReviewHandler>(
     listener: TcpListener,
     connections: ConnectionLimit,
-    phase: watch::Receiver<Phase>,
-    reception: Reception<A>,
+    phase: watch::Receiver<ServerPhase>,
+    handler: ConnectionHandler<H>,
     refusals: Refusals,
     _closed: ClosedOnDrop,
 ) {
-    let reception = Arc::new(reception);
-    let serve = |socket, state, phase| Arc::clone(&reception).converse(socket, state, phase);
+    let handler = Arc::new(handler);
+    let serve = |socket, progress, phase| Arc::clone(&handler).serve_connection(socket, progress, phase);
     accept(listener, connections, phase, refusals, serve).await;
 }
 
-/// However accepting ends, readiness learns of it.
+/// Reports the listener as closed, however accepting ends.
 struct ClosedOnDrop(Readiness);
 
 impl Drop for ClosedOnDrop {
     fn drop(&mut self) {
-        self.0.listener(Listener::Closed);
+        self.0.set_listener(ListenerState::Closed);
     }
 }
 
-/// A server that serves. Dropping it cuts everything off; [`Serving::drain`] ends it well.
+/// A running server. Dropping it aborts all connections; [`RunningServer::drain`] stops it gracefully.
 #[derive(Debug)]
-#[must_use = "the server is cut off when this is dropped"]
-pub struct Serving {
+#[must_use = "dropping the server aborts all connections"]
+pub struct RunningServer {
     pub(crate) address: SocketAddr,
-    pub(crate) phase: watch::Sender<Phase>,
+    pub(crate) phase: watch::Sender<ServerPhase>,
     pub(crate) connections: ConnectionLimit,
     pub(crate) accepting: JoinHandle<()>,
     pub(crate) readiness: Readiness,
 }
 
-impl Serving {
+impl RunningServer {
     /// The bound address.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Makes handshakes with the own listener until one is verified; only then is the pod ready.
-    pub async fn prove(&self, trust: &Trust) {
-        let only = Caller { name: "the own authority".into(), trust: trust.clone() };
-        let callers = Callers { known: vec![only], stand_from: Some(Instant::now()) };
-        let (_stays, callers) = watch::channel(callers);
-        self.prove_until(callers).await;
+    /// Runs the self-check for one client. The pod becomes ready when it passes.
+    pub async fn self_check(&self, trust: &ClientTrust) {
+        let target = TargetTrust { name: "the own CA".into(), trust: trust.clone() };
+        let injected = InjectedTrust { targets: vec![target], valid_from: Some(Instant::now()) };
+        let (_open, injected) = watch::channel(injected);
+        self.self_check_all(injected).await;
     }
 
-    /// Makes handshakes with the own listener until one is verified for each of those who call, at a time when all of
-    /// them have heard of what they trust; only then is the pod ready. Those who call may change meanwhile, which begins
-    /// the proof anew; nobody who calls proves nothing.
+    /// Runs the self-check: TLS handshakes with the own listener, until one is verified for each injection target at a
+    /// time when the API servers observe its `caBundle`. The pod becomes ready when it passes. A change of `injected`
+    /// restarts the check; it doesn't pass while there is no target.
     ///
-    /// What was proved stays proved. The future belongs to nobody and may be spawned; it ends when the proof does.
-    pub fn prove_until(&self, callers: watch::Receiver<Callers>) -> impl Future<Output = ()> + Send + use<> {
-        proof::prove(self.address, callers, self.readiness.clone())
+    /// A passed check stays passed. The future borrows nothing, so it may be spawned; it ends when the check passes.
+    pub fn self_check_all(&self, injected: watch::Receiver<InjectedTrust>) -> impl Future<Output = ()> + Send + use<> {
+        SelfCheck::new(self.address, self.readiness.clone()).run(injected)
     }
 }

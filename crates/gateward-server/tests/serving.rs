@@ -1,24 +1,24 @@
-//! What well-behaved callers see: verdicts, deadlines, exchanged certificates, overload, panics and the end.
+//! What well-behaved clients see: verdicts, deadlines, renewed certificates, overload, panics and the drain.
 #![allow(clippy::unwrap_used, reason = "what can't be set up is a failed test")]
 
-mod scene;
+mod support;
 
 use std::time::{Duration, SystemTime};
 
 use gateward_core::{Answer, Record, Review, Undecided};
-use gateward_server::{Answerer, Cap, Drain, Drained, IdentitySlot, Limits, Protocols, Server};
-use scene::client::{Client, patiently, post, post_with};
-use scene::otter::{Lodge, registry, review};
-use scene::{ANYWHERE, MUTATE, Scene, VALIDATE, leaf, scene, scene_of, until};
+use gateward_server::{Cap, CertResolver, Drain, Drained, Limits, Protocols, ReviewHandler, Server};
+use support::client::{Client, post, post_with, within_timeout};
+use support::otter::{Blocker, registry, review};
+use support::{ANYWHERE, MUTATE, TestServer, VALIDATE, serving_certificate, test_server, test_server_with, until};
 use tokio::net::TcpStream;
 use tokio::sync::Semaphore;
 
-/// A client whose review waits for an otter to wake.
-async fn sleeping(scene: &Scene) -> Client {
-    let before = scene.lodge.asleep();
-    let mut client = scene.client().await;
+/// A client with a review whose handler is blocked.
+async fn blocked(server: &TestServer) -> Client {
+    let before = server.blocker.blocked();
+    let mut client = server.client().await;
     client.send(&post(VALIDATE, &review("asleep"))).await.unwrap();
-    until("the otter sleeps", || scene.lodge.asleep() == before + 1).await;
+    until("the handler blocks", || server.blocker.blocked() == before + 1).await;
     client
 }
 
@@ -28,9 +28,9 @@ async fn allowed(client: &mut Client) -> bool {
 }
 
 #[tokio::test]
-async fn a_review_is_answered_with_the_callers_uid() {
-    let scene = scene(Limits::default()).await;
-    let response = scene.client().await.ask(&post(VALIDATE, &review("unprintable"))).await;
+async fn a_response_has_the_uid_of_the_request() {
+    let server = test_server(Limits::default()).await;
+    let response = server.client().await.ask(&post(VALIDATE, &review("unprintable"))).await;
     assert_eq!((response.status, response.header("content-type")), (200, Some("application/json")));
     let answer = &response.json()["response"];
     assert_eq!(answer["uid"], "705ab4f5");
@@ -40,65 +40,65 @@ async fn a_review_is_answered_with_the_callers_uid() {
 }
 
 #[tokio::test]
-async fn a_review_is_answered_with_a_patch() {
-    let scene = scene(Limits::default()).await;
-    let response = scene.client().await.ask(&post(MUTATE, &review("playful"))).await;
+async fn a_mutating_review_gets_a_patch() {
+    let server = test_server(Limits::default()).await;
+    let response = server.client().await.ask(&post(MUTATE, &review("playful"))).await;
     assert_eq!(response.json()["response"]["patchType"], "JSONPatch");
 }
 
 #[tokio::test]
-async fn the_deadline_of_the_caller_ends_the_work() {
-    let scene = scene(Limits::default()).await;
-    let mut client = scene.client().await;
+async fn the_timeout_of_the_caller_ends_the_work() {
+    let server = test_server(Limits::default()).await;
+    let mut client = server.client().await;
     let response = client.ask(&post(&format!("{VALIDATE}?timeout=300ms"), &review("asleep"))).await;
     assert_eq!(response.status, 504);
-    assert_eq!(scene.lodge.asleep(), 0, "the work was dropped");
+    assert_eq!(server.blocker.blocked(), 0, "the work was dropped");
     assert!(allowed(&mut client).await, "the connection is still good");
 }
 
 #[tokio::test]
-async fn without_a_deadline_of_the_caller_the_longest_one_ends_the_work() {
-    let scene = scene(Limits { deadline: Duration::from_millis(300), ..Limits::default() }).await;
-    let response = scene.client().await.ask(&post(VALIDATE, &review("asleep"))).await;
+async fn without_a_timeout_of_the_caller_the_deadline_ends_the_work() {
+    let server = test_server(Limits { deadline: Duration::from_millis(300), ..Limits::default() }).await;
+    let response = server.client().await.ask(&post(VALIDATE, &review("asleep"))).await;
     assert_eq!(response.status, 504);
 }
 
 #[tokio::test]
-async fn a_body_that_comes_after_the_deadline_is_504() {
-    let scene = scene(Limits::default()).await;
+async fn a_body_after_the_deadline_is_504() {
+    let server = test_server(Limits::default()).await;
     let target = format!("{VALIDATE}?timeout=300ms");
     let head = post_with(&target, "Content-Type: application/json\r\nContent-Length: 100\r\n", b"{");
-    assert_eq!(scene.client().await.ask(&head).await.status, 504);
+    assert_eq!(server.client().await.ask(&head).await.status, 504);
 }
 
 #[tokio::test]
-async fn a_panic_costs_one_answer() {
-    let scene = scene(Limits::default()).await;
-    let mut client = scene.client().await;
+async fn a_panic_costs_one_response() {
+    let server = test_server(Limits::default()).await;
+    let mut client = server.client().await;
     let response = client.ask(&post(VALIDATE, &review("angry"))).await;
     assert_eq!(response.status, 500);
-    assert!(!String::from_utf8(response.body).unwrap().contains("bites"), "its text stays here");
+    assert!(!String::from_utf8(response.body).unwrap().contains("bites"), "its message is not sent");
     assert!(allowed(&mut client).await, "the connection is still good");
-    assert_eq!(scene.metric("otter_webhook_panics_total"), 1);
+    assert_eq!(server.metric("otter_webhook_panics_total"), 1);
 }
 
 #[tokio::test]
-async fn reviews_beyond_the_cap_are_shed_with_advice() {
-    let scene = scene(Limits { concurrency: Cap::at_most(1), ..Limits::default() }).await;
-    let mut first = sleeping(&scene).await;
-    let mut second = scene.client().await;
+async fn reviews_beyond_the_concurrency_are_429_with_retry_after() {
+    let server = test_server(Limits { concurrency: Cap::at_most(1), ..Limits::default() }).await;
+    let mut first = blocked(&server).await;
+    let mut second = server.client().await;
     let response = second.ask(&post(VALIDATE, &review("playful"))).await;
     assert_eq!((response.status, response.header("retry-after")), (429, Some("1")));
-    assert_eq!(scene.metric("otter_webhook_shed_total{limit=\"concurrency\"}"), 1);
-    scene.lodge.wake(1);
+    assert_eq!(server.metric("otter_webhook_shed_total{limit=\"concurrency\"}"), 1);
+    server.blocker.release(1);
     assert_eq!(first.response().await.unwrap().status, 200);
     assert!(allowed(&mut second).await, "the connection is still good");
 }
 
 #[tokio::test]
-async fn a_client_that_expects_a_sign_before_its_body_gets_one() {
-    let scene = scene(Limits::default()).await;
-    let mut client = scene.client().await;
+async fn expect_100_continue_is_supported() {
+    let server = test_server(Limits::default()).await;
+    let mut client = server.client().await;
     let body = review("playful");
     let headers =
         format!("Content-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: {}\r\n", body.len());
@@ -109,160 +109,160 @@ async fn a_client_that_expects_a_sign_before_its_body_gets_one() {
 }
 
 #[tokio::test]
-async fn an_exchanged_certificate_is_shown_to_the_next_and_no_connection_breaks() {
-    let scene = scene(Limits::default()).await;
-    let mut old = scene.client().await;
+async fn new_connections_get_a_new_certificate_and_old_ones_stay_open() {
+    let server = test_server(Limits::default()).await;
+    let mut old = server.client().await;
     assert!(allowed(&mut old).await);
-    scene.identity.put(leaf(&scene.authority));
-    let mut new = scene.client().await;
+    server.certificate.set(serving_certificate(&server.authority));
+    let mut new = server.client().await;
     assert_ne!(old.peer_certificate(), new.peer_certificate());
     assert!(allowed(&mut old).await && allowed(&mut new).await);
 }
 
 #[tokio::test]
-async fn without_a_certificate_nobody_is_ready_and_with_one_the_same_listener_serves() {
-    let authority = scene::authority();
-    let (identity, lodge) = (IdentitySlot::empty(), Lodge::default());
+async fn the_server_is_ready_when_it_gets_a_certificate() {
+    let authority = support::authority();
+    let (certificate, blocker) = (CertResolver::empty(), Blocker::default());
     let readiness = gateward_server::Readiness::new();
     let facts = || std::sync::Arc::new(()) as std::sync::Arc<dyn gateward_core::Facts>;
-    let answerer = gateward_server::RegistryAnswerer::new(registry(&lodge).into(), facts);
-    let server = Server::new(identity.clone(), answerer).readiness(readiness.clone());
+    let handler = gateward_server::WebhooksHandler::new(registry(&blocker).into(), facts);
+    let server = Server::new(certificate.clone(), handler).readiness(readiness.clone());
     let server = server.bind(ANYWHERE.parse().unwrap()).await.unwrap().serve();
-    let trust = gateward_server::Trust {
-        authorities: vec![authority.certificate().clone()],
-        name: "localhost".try_into().unwrap(),
+    let trust = gateward_server::ClientTrust {
+        ca_certificates: vec![authority.certificate().clone()],
+        server_name: "localhost".try_into().unwrap(),
     };
     assert!(Client::connect(server.address(), &trust).await.is_err());
     assert!(!readiness.is_ready(SystemTime::now()));
-    let proof = async { server.prove(&trust).await };
+    let check = async { server.self_check(&trust).await };
     let issue = async {
         tokio::time::sleep(Duration::from_millis(100)).await;
-        identity.put(leaf(&authority));
+        certificate.set(serving_certificate(&authority));
     };
-    tokio::join!(proof, issue);
+    tokio::join!(check, issue);
     assert!(readiness.is_ready(SystemTime::now()));
     assert!(Client::connect(server.address(), &trust).await.is_ok());
 }
 
 #[tokio::test]
-async fn a_handshake_under_another_authority_proves_nothing() {
-    let scene = scene(Limits::default()).await;
-    let stranger = gateward_server::Trust {
-        authorities: vec![scene::authority().certificate().clone()],
-        name: "localhost".try_into().unwrap(),
+async fn a_handshake_under_another_ca_fails_the_self_check() {
+    let server = test_server(Limits::default()).await;
+    let other = gateward_server::ClientTrust {
+        ca_certificates: vec![support::authority().certificate().clone()],
+        server_name: "localhost".try_into().unwrap(),
     };
-    let tried = tokio::time::timeout(Duration::from_millis(500), scene.server.prove(&stranger)).await;
+    let tried = tokio::time::timeout(Duration::from_millis(500), server.running.self_check(&other)).await;
     assert!(tried.is_err(), "still trying");
-    assert!(!scene.readiness.is_ready(SystemTime::now()));
-    scene.server.prove(&scene.trust()).await;
-    assert!(scene.readiness.is_ready(SystemTime::now()));
+    assert!(!server.readiness.is_ready(SystemTime::now()));
+    server.running.self_check(&server.trust()).await;
+    assert!(server.readiness.is_ready(SystemTime::now()));
 }
 
 #[tokio::test]
-async fn a_server_that_leaves_serves_on_and_says_goodbye() {
-    let scene = scene(Limits::default()).await;
-    let (mut resting, trust, address) = (scene.client().await, scene.trust(), scene.address());
-    scene.server.prove(&trust).await;
-    let mut busy = sleeping(&scene).await;
-    let leaving = scene.server.leave();
-    assert!(!scene.readiness.is_ready(SystemTime::now()), "readiness fails first");
+async fn a_draining_server_serves_and_closes_connections() {
+    let server = test_server(Limits::default()).await;
+    let (mut idle, trust, address) = (server.client().await, server.trust(), server.address());
+    server.running.self_check(&trust).await;
+    let mut busy = blocked(&server).await;
+    let draining = server.running.start_drain();
+    assert!(!server.readiness.is_ready(SystemTime::now()), "readiness fails first");
 
     let mut new = Client::connect(address, &trust).await.unwrap();
-    for client in [&mut resting, &mut new] {
+    for client in [&mut idle, &mut new] {
         let response = client.ask(&post(VALIDATE, &review("playful"))).await;
         assert_eq!((response.status, response.header("connection")), (200, Some("close")));
-        client.hung_up().await;
+        client.closed().await;
     }
-    let mut rests = Client::connect(address, &trust).await.unwrap();
-    assert!(!rests.hangs_up_within(Duration::from_millis(200)).await, "a resting connection stays open");
+    let mut stays = Client::connect(address, &trust).await.unwrap();
+    assert!(!stays.closes_within(Duration::from_millis(200)).await, "an idle connection stays open");
 
-    let closing = leaving.close().await;
-    rests.hung_up().await;
+    let closing = draining.close().await;
+    stays.closed().await;
     assert!(TcpStream::connect(address).await.is_err(), "the listener is closed");
-    scene.lodge.wake(1);
+    server.blocker.release(1);
     let response = busy.response().await.unwrap();
     assert_eq!((response.status, response.header("connection")), (200, Some("close")));
-    assert_eq!(closing.finish(Duration::from_mins(1)).await, Drained { cut: 0 });
+    assert_eq!(closing.finish(Duration::from_mins(1)).await, Drained { aborted: 0 });
 }
 
 #[tokio::test]
-async fn a_connection_of_age_is_told_to_close_with_its_next_answer() {
-    let scene = scene(Limits { age: Duration::from_millis(500), ..Limits::default() }).await;
-    let mut client = scene.client().await;
+async fn a_connection_past_its_age_closes_with_its_next_response() {
+    let server = test_server(Limits { age: Duration::from_millis(500), ..Limits::default() }).await;
+    let mut client = server.client().await;
     let response = client.ask(&post(VALIDATE, &review("playful"))).await;
-    assert_eq!((response.status, response.header("connection")), (200, None), "it is young");
-    let mut busy = sleeping(&scene).await;
-    assert!(!client.hangs_up_within(Duration::from_secs(1)).await, "none is cut for its age while it rests");
+    assert_eq!((response.status, response.header("connection")), (200, None), "below its age");
+    let mut busy = blocked(&server).await;
+    assert!(!client.closes_within(Duration::from_secs(1)).await, "an idle connection is not closed for its age");
     let response = client.ask(&post(VALIDATE, &review("playful"))).await;
     assert_eq!((response.status, response.header("connection")), (200, Some("close")));
-    client.hung_up().await;
-    scene.lodge.wake(1);
+    client.closed().await;
+    server.blocker.release(1);
     let response = busy.response().await.unwrap();
-    assert_eq!((response.status, response.header("connection")), (200, Some("close")), "nor while it waits");
-    busy.hung_up().await;
-    let response = scene.client().await.ask(&post(VALIDATE, &review("playful"))).await;
-    assert_eq!(response.header("connection"), None, "a new one is young again");
+    assert_eq!((response.status, response.header("connection")), (200, Some("close")), "a request in flight is served");
+    busy.closed().await;
+    let response = server.client().await.ask(&post(VALIDATE, &review("playful"))).await;
+    assert_eq!(response.header("connection"), None, "a new connection is kept");
 }
 
 #[tokio::test]
-async fn work_that_never_ends_is_cut_off() {
-    let scene = scene(Limits::default()).await;
-    let mut busy = sleeping(&scene).await;
+async fn work_that_never_ends_is_aborted() {
+    let server = test_server(Limits::default()).await;
+    let mut busy = blocked(&server).await;
     let drain = Drain { grace: Duration::ZERO, finish: Duration::from_millis(200) };
-    assert_eq!(scene.server.drain(drain).await, Drained { cut: 1 });
-    busy.hung_up().await;
-    until("the work is dropped", || scene.lodge.asleep() == 0).await;
+    assert_eq!(server.running.drain(drain).await, Drained { aborted: 1 });
+    busy.closed().await;
+    until("the work is dropped", || server.blocker.blocked() == 0).await;
 }
 
 #[tokio::test]
-async fn whoever_hurries_ends_the_grace_first_and_then_what_is_under_way() {
-    let scene = scene(Limits::default()).await;
-    let (mut resting, mut busy) = (scene.client().await, sleeping(&scene).await);
+async fn each_skip_ends_the_current_wait_of_the_drain() {
+    let server = test_server(Limits::default()).await;
+    let (mut idle, mut busy) = (server.client().await, blocked(&server).await);
     let hour = Drain { grace: Duration::from_hours(1), finish: Duration::from_hours(1) };
-    let hurried = Semaphore::new(0);
-    let hurry = async || hurried.acquire().await.unwrap().forget();
+    let skips = Semaphore::new(0);
+    let skip = async || skips.acquire().await.unwrap().forget();
     let watch = async {
-        until("it leaves", || !scene.readiness.is_ready(SystemTime::now())).await;
-        assert!(!resting.hangs_up_within(Duration::from_millis(200)).await, "the grace lasts");
-        hurried.add_permits(1);
-        resting.hung_up().await;
-        assert!(!busy.hangs_up_within(Duration::from_millis(200)).await, "its request is under way");
-        hurried.add_permits(1);
-        busy.hung_up().await;
+        until("it drains", || !server.readiness.is_ready(SystemTime::now())).await;
+        assert!(!idle.closes_within(Duration::from_millis(200)).await, "in the grace period");
+        skips.add_permits(1);
+        idle.closed().await;
+        assert!(!busy.closes_within(Duration::from_millis(200)).await, "its request is in flight");
+        skips.add_permits(1);
+        busy.closed().await;
     };
     let (drained, ()) =
-        patiently(Box::pin(async { tokio::join!(scene.server.drain_hastened(hour, hurry), watch) })).await;
-    assert_eq!(drained, Drained { cut: 1 });
+        within_timeout(Box::pin(async { tokio::join!(server.running.drain_with_skip(hour, skip), watch) })).await;
+    assert_eq!(drained, Drained { aborted: 1 });
 }
 
 #[tokio::test]
-async fn a_dropped_server_is_gone() {
-    let scene = scene(Limits::default()).await;
-    let (mut client, address) = (scene.client().await, scene.address());
-    drop(scene.server);
-    client.hung_up().await;
-    until("the listener is closed", || !scene.readiness.is_ready(SystemTime::now())).await;
+async fn a_dropped_server_closes_everything() {
+    let server = test_server(Limits::default()).await;
+    let (mut client, address) = (server.client().await, server.address());
+    drop(server.running);
+    client.closed().await;
+    until("the listener is closed", || !server.readiness.is_ready(SystemTime::now())).await;
     tokio::task::yield_now().await;
     assert!(TcpStream::connect(address).await.is_err());
 }
 
-/// Reads the body and answers a constant: what a benchmark compares with.
+/// Reads the body and responds with a constant: the baseline of a benchmark.
 struct DoesNothing;
 
-impl Answerer for DoesNothing {
+impl ReviewHandler for DoesNothing {
     fn route(&self, _: &str) -> Option<Review> {
         Some(Review::Validate)
     }
 
-    async fn answer(&self, _: &str, body: &[u8], _: SystemTime) -> Answer {
+    async fn handle(&self, _: &str, body: &[u8], _: SystemTime) -> Answer {
         let status = if body.is_empty() { 400 } else { 200 };
         Answer { status, body: b"{}".to_vec(), record: Record::undecided(Undecided::Deadline) }
     }
 }
 
 #[tokio::test]
-async fn any_answerer_can_stand_behind_the_listener() {
-    let scene = scene_of(DoesNothing, Limits::default(), Protocols::default(), Lodge::default()).await;
-    let response = scene.client().await.ask(&post("/anything", &vec![b'x'; 1_000_000])).await;
+async fn any_handler_can_be_served() {
+    let server = test_server_with(DoesNothing, Limits::default(), Protocols::default(), Blocker::default()).await;
+    let response = server.client().await.ask(&post("/anything", &vec![b'x'; 1_000_000])).await;
     assert_eq!((response.status, response.body), (200, b"{}".to_vec()));
 }

@@ -56,8 +56,6 @@
 //! - `cli`: the command line; needs all of these.
 //! - `testing`: the vocabulary of rule tests, and round trips of arbitrary objects ([`testing`]).
 
-#[cfg(feature = "server")]
-mod answerer;
 #[cfg(feature = "check")]
 pub mod check;
 #[cfg(feature = "cli")]
@@ -69,6 +67,8 @@ mod convert;
 #[cfg(feature = "cli")]
 mod crds;
 mod exit;
+#[cfg(feature = "server")]
+mod handler;
 #[cfg(feature = "server")]
 pub mod local;
 pub mod prelude;

@@ -7,11 +7,11 @@ use std::time::SystemTime;
 use gateward_certs::{Ca, CommonName, ServerNames, SystemKeys, TEN_YEARS, Validity};
 use gateward_core::{Facts, Notes};
 use gateward_server::{
-    BindError, Drain, Drained, Identity, IdentityError, IdentitySlot, Metrics, PlainServer, Port, Protocols, Readiness,
-    Server, Serving, Trust,
+    BindError, CertResolver, ClientTrust, Drain, Drained, HttpServer, Identity, IdentityError, Metrics, Port,
+    Protocols, Readiness, RunningServer, Server,
 };
 
-use crate::answerer::ProductAnswerer;
+use crate::handler::ProductHandler;
 use crate::product::Product;
 
 /// Where a local server listens. Port 0 takes a free port.
@@ -54,11 +54,11 @@ pub enum StartError {
 }
 
 /// A local server that serves.
-#[must_use = "the server is cut off when this is dropped"]
+#[must_use = "dropping the server aborts all connections"]
 pub struct Local {
-    serving: Serving,
-    health: PlainServer,
-    metrics: PlainServer,
+    serving: RunningServer,
+    health: HttpServer,
+    metrics: HttpServer,
     authority: Ca,
 }
 
@@ -72,16 +72,16 @@ impl Local {
     ) -> Result<Self, StartError> {
         product.registry().check()?;
         let (readiness, counted) = (Readiness::new(), Metrics::new(product.names().metrics));
-        let health = PlainServer::bind(listen.health, Port::Health, readiness.clone(), &counted).await?;
-        let metrics = PlainServer::bind(listen.metrics, Port::Metrics, counted.clone(), &counted).await?;
+        let health = HttpServer::bind(listen.health, Port::Health, readiness.clone(), &counted).await?;
+        let metrics = HttpServer::bind(listen.metrics, Port::Metrics, counted.clone(), &counted).await?;
         let certified = Certified::new(listen.webhooks.ip())?;
-        let answerer = ProductAnswerer { product, facts: move || Arc::clone(&facts), notes: Notes::AsWarnings };
-        let server = Server::new(certified.identity, answerer)
+        let handler = ProductHandler { product, facts: move || Arc::clone(&facts), notes: Notes::AsWarnings };
+        let server = Server::new(certified.certificate, handler)
             .metrics(counted)
             .protocols(listen.protocols.clone())
             .readiness(readiness);
         let serving = server.bind(listen.webhooks).await?.serve();
-        serving.prove(&certified.trust).await;
+        serving.self_check(&certified.trust).await;
         Ok(Self { serving, health, metrics, authority: certified.authority })
     }
 
@@ -105,17 +105,17 @@ impl Local {
         self.authority.certificate_pem()
     }
 
-    /// Ends the server. Whenever `hurry` ends, so does what is waited for.
-    pub async fn drain_hastened(self, drain: Drain, hurry: impl AsyncFnMut()) -> Drained {
-        self.serving.drain_hastened(drain, hurry).await
+    /// Stops the server. Each time `skip` completes, the current wait of the drain ends.
+    pub async fn drain_with_skip(self, drain: Drain, skip: impl AsyncFnMut()) -> Drained {
+        self.serving.drain_with_skip(drain, skip).await
     }
 }
 
 /// A new authority with a server certificate for this machine.
 struct Certified {
     authority: Ca,
-    identity: IdentitySlot,
-    trust: Trust,
+    certificate: CertResolver,
+    trust: ClientTrust,
 }
 
 impl Certified {
@@ -126,10 +126,11 @@ impl Certified {
         let authority = Ca::new(&name, validity, &SystemKeys).map_err(|error| failed(&error))?;
         let names = ServerNames::parse(names(address)).map_err(|error| failed(&error))?;
         let leaf = authority.issue(&names, validity, &SystemKeys).map_err(|error| failed(&error))?;
-        let identity = IdentitySlot::holding(Identity::try_from(&leaf)?);
-        let name = "localhost".try_into().map_err(|error: rustls_pki_types::InvalidDnsNameError| failed(&error))?;
-        let trust = Trust { authorities: vec![authority.certificate().clone()], name };
-        Ok(Self { authority, identity, trust })
+        let certificate = CertResolver::new(Identity::try_from(&leaf)?);
+        let server_name =
+            "localhost".try_into().map_err(|error: rustls_pki_types::InvalidDnsNameError| failed(&error))?;
+        let trust = ClientTrust { ca_certificates: vec![authority.certificate().clone()], server_name };
+        Ok(Self { authority, certificate, trust })
     }
 }
 

@@ -1,18 +1,18 @@
-//! What is measured about certificates, injection and leadership in a cluster.
+//! The metrics of certificates, injection and leader election in a cluster.
 //!
 //! | name | kind | labels |
 //! |---|---|---|
-//! | `gateward_certificate_expiry_timestamp_seconds` | gauge | `certificate` (`leaf`, `ca`): when it ends, in seconds since 1970; absent while there is none |
-//! | `gateward_ca_injection_consumers` | gauge | `state`: those that are chosen for a bundle (`matched`), and those among them that don't carry what they should (`lacking`) |
-//! | `gateward_ca_injection_repairs_total` | counter | bundles that were put right after someone else had changed them |
-//! | `gateward_rival_configuration` | gauge | `configuration`: 1 for each other set of webhooks for the same kinds |
-//! | `gateward_ca_rotation_phase` | gauge | `phase` (`none`, `publish`, `switch`, `retire`): 1 for the present one, 0 for the others |
-//! | `gateward_writer` | gauge | 1 on the replica that writes, 0 on those that follow |
-//! | `certwatcher_read_certificate_total` | counter | certificates that were taken into use |
-//! | `certwatcher_read_certificate_errors_total` | counter | certificates that could not be, so that the one before stayed |
+//! | `gateward_certificate_expiry_timestamp_seconds` | gauge | `certificate` (`leaf`, `ca`): expiry, in seconds since 1970; absent without a certificate |
+//! | `gateward_ca_injection_consumers` | gauge | `state`: injection targets (`matched`), and those among them whose `caBundle` lacks the expected CA (`lacking`) |
+//! | `gateward_ca_injection_repairs_total` | counter | `caBundle`s restored after someone else had changed them |
+//! | `gateward_rival_configuration` | gauge | `configuration`: 1 for each conflicting webhook configuration |
+//! | `gateward_ca_rotation_phase` | gauge | `phase` (`none`, `publish`, `switch`, `retire`): 1 for the current one, 0 for the others |
+//! | `gateward_writer` | gauge | 1 on the leader, 0 on other replicas |
+//! | `certwatcher_read_certificate_total` | counter | serving certificates that were loaded |
+//! | `certwatcher_read_certificate_errors_total` | counter | serving certificates that could not be loaded, so that the previous one stayed |
 //!
-//! The last two are named as the Dynamo Operator has them, which gets them from its library without a prefix. For the
-//! others it has no names; they don't depend on the product.
+//! The last two have the names of controller-runtime, without a prefix, as in the Dynamo Operator. The others don't depend
+//! on the operator.
 
 use std::time::SystemTime;
 
@@ -22,12 +22,12 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 
-use super::Metrics;
+use super::registries::SharedRegistries;
 
 /// A family of gauges with one label of known values.
 type Gauges = Family<[(&'static str, &'static str); 1], Gauge>;
 
-/// How a rotation's phase is labelled.
+/// The label of each phase of a CA rotation.
 const PHASES: [(Option<Phase>, &str); 4] = [
     (None, "none"),
     (Some(Phase::Publish), "publish"),
@@ -35,37 +35,37 @@ const PHASES: [(Option<Phase>, &str); 4] = [
     (Some(Phase::Retire), "retire"),
 ];
 
-/// The measures of a server in a cluster: see [`Metrics::cluster`]. All clones count together.
+/// The metrics of a server in a cluster: see [`Metrics::cluster`](super::Metrics::cluster). Clones share them.
 #[derive(Debug, Clone)]
 pub struct ClusterMetrics {
-    metrics: Metrics,
+    registries: SharedRegistries,
     series: Series,
 }
 
-/// What a replica does about what all replicas share.
+/// The role of a replica in leader election.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
-    /// It holds the lease and writes.
-    Writer,
-    /// It reads what another writes.
+    /// It holds the lease and writes Secrets and caBundles.
+    Leader,
+    /// It reads what the leader writes.
     Follower,
 }
 
-/// How many carry a bundle.
+/// How many injection targets there are.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Consumers {
-    /// Those that were chosen to carry one.
+pub struct InjectionTargetCounts {
+    /// All injection targets.
     pub matched: usize,
-    /// Those among them that don't carry what they should.
+    /// Those whose `caBundle` lacks the expected CA.
     pub lacking: usize,
 }
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct Series {
     expiry: Gauges,
-    consumers: Gauges,
-    repairs: Counter,
-    rivals: Family<[(&'static str, String); 1], Gauge>,
+    injection_targets: Gauges,
+    restored: Counter,
+    conflicting: Family<[(&'static str, String); 1], Gauge>,
     phase: Gauges,
     writer: Gauge,
     reloads: Counter,
@@ -73,61 +73,61 @@ pub(super) struct Series {
 }
 
 impl ClusterMetrics {
-    pub(super) fn of(metrics: Metrics, series: Series) -> Self {
-        Self { metrics, series }
+    pub(super) fn of(registries: SharedRegistries, series: Series) -> Self {
+        Self { registries, series }
     }
 
-    /// When the server's certificate ends; `None` while there is none.
-    pub fn leaf_expires(&self, end: Option<SystemTime>) {
+    /// The expiry of the serving certificate; `None` while there is none.
+    pub fn serving_certificate_expires(&self, end: Option<SystemTime>) {
         self.series.expires("leaf", end);
     }
 
-    /// When the authority ends; `None` while there is none.
-    pub fn authority_expires(&self, end: Option<SystemTime>) {
+    /// The expiry of the CA; `None` while there is none.
+    pub fn ca_expires(&self, end: Option<SystemTime>) {
         self.series.expires("ca", end);
     }
 
-    /// How many carry a bundle.
-    pub fn consumers(&self, consumers: Consumers) {
-        let set = |state, count| self.series.consumers.get_or_create(&[("state", state)]).set(whole(count));
-        set("matched", consumers.matched);
-        set("lacking", consumers.lacking);
+    /// How many injection targets there are.
+    pub fn injection_targets(&self, counts: InjectionTargetCounts) {
+        let set = |state, count| self.series.injection_targets.get_or_create(&[("state", state)]).set(whole(count));
+        set("matched", counts.matched);
+        set("lacking", counts.lacking);
     }
 
-    /// How many bundles this replica has put right since it started.
-    pub fn repaired(&self, total: u64) {
-        self.series.repairs.inc_by(total.saturating_sub(self.series.repairs.get()));
+    /// How many `caBundle`s this replica has restored since it started.
+    pub fn restored(&self, total: u64) {
+        self.series.restored.inc_by(total.saturating_sub(self.series.restored.get()));
     }
 
-    /// The names of all other configurations for the same kinds, in place of those that were named before.
-    pub fn rivals<'a>(&self, configurations: impl IntoIterator<Item = &'a str>) {
-        // No scraper sees some of them.
-        let _page = self.metrics.page_lock();
-        self.series.rivals.clear();
+    /// The names of all conflicting webhook configurations; they replace the previous ones.
+    pub fn conflicting_configurations<'a>(&self, configurations: impl IntoIterator<Item = &'a str>) {
+        // A scrape sees all of them or none.
+        let _registries = self.registries.lock();
+        self.series.conflicting.clear();
         for name in configurations {
-            self.series.rivals.get_or_create(&[("configuration", name.to_owned())]).set(1);
+            self.series.conflicting.get_or_create(&[("configuration", name.to_owned())]).set(1);
         }
     }
 
-    /// How far the exchange of authorities has come; `None` while none is under way.
+    /// The phase of the CA rotation; `None` while there is none.
     pub fn rotation(&self, phase: Option<Phase>) {
-        let _page = self.metrics.page_lock();
+        let _registries = self.registries.lock();
         for (each, label) in PHASES {
             self.series.phase.get_or_create(&[("phase", label)]).set((each == phase).into());
         }
     }
 
-    /// What this replica does.
+    /// The role of this replica.
     pub fn role(&self, role: Role) {
-        self.series.writer.set((role == Role::Writer).into());
+        self.series.writer.set((role == Role::Leader).into());
     }
 
-    /// A certificate was taken into use.
+    /// A serving certificate was loaded.
     pub fn reloaded(&self) {
         self.series.reloads.inc();
     }
 
-    /// A certificate could not be taken into use.
+    /// A serving certificate could not be loaded.
     pub fn reload_failed(&self) {
         self.series.reload_errors.inc();
     }
@@ -139,18 +139,18 @@ impl Series {
         let of = series.clone();
         registry.register(
             "gateward_certificate_expiry_timestamp_seconds",
-            "When a certificate ends, in seconds since 1970",
+            "Expiry of a certificate, in seconds since 1970",
             of.expiry,
         );
-        registry.register("gateward_ca_injection_consumers", "Those that are to carry a bundle", of.consumers);
-        registry.register("gateward_ca_injection_repairs", "Bundles that were put right", of.repairs);
-        registry.register("gateward_rival_configuration", "Other webhooks for the same kinds", of.rivals);
-        registry.register("gateward_ca_rotation_phase", "1 for the present phase", of.phase);
-        registry.register("gateward_writer", "1 on the replica that writes", of.writer);
-        registry.register("certwatcher_read_certificate", "Certificates taken into use", of.reloads);
+        registry.register("gateward_ca_injection_consumers", "Injection targets of the caBundle", of.injection_targets);
+        registry.register("gateward_ca_injection_repairs", "Restored caBundles", of.restored);
+        registry.register("gateward_rival_configuration", "Conflicting webhook configurations", of.conflicting);
+        registry.register("gateward_ca_rotation_phase", "1 for the current phase", of.phase);
+        registry.register("gateward_writer", "1 on the leader", of.writer);
+        registry.register("certwatcher_read_certificate", "Serving certificates loaded", of.reloads);
         registry.register(
             "certwatcher_read_certificate_errors",
-            "Certificates that could not be taken into use",
+            "Serving certificates that could not be loaded",
             of.reload_errors,
         );
         series
@@ -172,76 +172,4 @@ fn seconds(moment: SystemTime) -> i64 {
 
 fn whole(count: usize) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
-}
-
-#[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use super::*;
-
-    fn page(metrics: &Metrics) -> String {
-        metrics.text(None).1
-    }
-
-    #[test]
-    fn a_server_outside_a_cluster_shows_nothing_of_it() {
-        assert!(!page(&Metrics::new("otter")).contains("gateward_"));
-    }
-
-    #[test]
-    fn names_do_not_depend_on_the_product_and_are_those_that_are_promised() {
-        let metrics = Metrics::new("otter");
-        let cluster = metrics.cluster();
-        let end = SystemTime::UNIX_EPOCH + Duration::from_hours(500_000);
-        cluster.leaf_expires(Some(end));
-        cluster.authority_expires(Some(end + Duration::from_secs(1)));
-        cluster.consumers(Consumers { matched: 6, lacking: 1 });
-        cluster.repaired(1);
-        cluster.repaired(3);
-        cluster.rotation(Some(Phase::Switch));
-        cluster.role(Role::Writer);
-        cluster.reloaded();
-        metrics.cluster().reload_failed();
-        let page = page(&metrics);
-        for line in [
-            r#"gateward_certificate_expiry_timestamp_seconds{certificate="leaf"} 1800000000"#,
-            r#"gateward_certificate_expiry_timestamp_seconds{certificate="ca"} 1800000001"#,
-            r#"gateward_ca_injection_consumers{state="matched"} 6"#,
-            r#"gateward_ca_injection_consumers{state="lacking"} 1"#,
-            "# TYPE gateward_ca_injection_repairs_total counter",
-            "gateward_ca_injection_repairs_total 3",
-            r#"gateward_ca_rotation_phase{phase="switch"} 1"#,
-            r#"gateward_ca_rotation_phase{phase="none"} 0"#,
-            "gateward_writer 1",
-            "certwatcher_read_certificate_total 1",
-            "certwatcher_read_certificate_errors_total 1",
-            "otter_webhook_panics_total 0",
-        ] {
-            assert!(page.lines().any(|shown| shown == line), "{line} in {page}");
-        }
-    }
-
-    #[test]
-    fn what_is_not_there_any_more_is_not_shown_any_more() {
-        let metrics = Metrics::new("otter");
-        let cluster = metrics.cluster();
-        cluster.leaf_expires(Some(SystemTime::now()));
-        cluster.leaf_expires(None);
-        cluster.rivals(["old", "older"]);
-        cluster.rivals(["old"]);
-        let page = page(&metrics);
-        assert!(!page.contains("certificate=\"leaf\"") && !page.contains("older"), "{page}");
-        assert!(page.contains("gateward_rival_configuration{configuration=\"old\"} 1\n"));
-    }
-
-    #[test]
-    fn both_formats_end_as_they_should() {
-        let metrics = Metrics::new("otter");
-        metrics.cluster().repaired(1);
-        let (_, newer) = metrics.text(Some("application/openmetrics-text"));
-        assert_eq!(newer.matches("# EOF").count(), 1);
-        assert!(newer.ends_with("# EOF\n") && newer.contains("gateward_ca_injection_repairs_total 1\n"));
-        assert!(!page(&metrics).contains("# EOF"));
-    }
 }

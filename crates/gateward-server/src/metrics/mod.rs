@@ -1,38 +1,39 @@
-//! What is counted, under the names of the Dynamo Operator and beside them.
+//! The metrics: those of the Dynamo Operator under its names, and further ones.
 //!
 //! | name, after the prefix | kind | labels |
 //! |---|---|---|
-//! | `webhook_duration_seconds` | histogram | `resource_type`, `operation`: time to judge, validating reviews |
+//! | `webhook_duration_seconds` | histogram | `resource_type`, `operation`: duration of validating reviews |
 //! | `webhook_requests_total` | counter | `resource_type`, `operation`, `result` (`allowed`, `denied`): validating reviews |
 //! | `webhook_denials_total` | counter | `resource_type`, `operation`, `reason`: validating and mutating reviews |
-//! | `webhook_mutation_duration_seconds` | histogram | `resource_type`, `operation`: time to default, mutating reviews |
+//! | `webhook_mutation_duration_seconds` | histogram | `resource_type`, `operation`: duration of mutating reviews |
 //! | `webhook_mutations_total` | counter | `resource_type`, `operation`, `result` (`patched`, `unchanged`, `denied`) |
-//! | `webhook_skips_total` | counter | `resource_type`, `operation`, `reason`: allowed without being judged |
-//! | `webhook_conversion_duration_seconds` | histogram | `resource_type`: time to convert all objects of a review |
+//! | `webhook_skips_total` | counter | `resource_type`, `operation`, `reason`: allowed without validation |
+//! | `webhook_conversion_duration_seconds` | histogram | `resource_type`: duration of conversion reviews |
 //! | `webhook_conversions_total` | counter | `resource_type`, `result` (`converted`, `failed`): reviews with objects to convert |
 //! | `webhook_converted_objects_total` | counter | `resource_type`: objects in them |
 //! | `webhook_errors_total` | counter | `review` (`validate`, `mutate`, `convert`, `none`), `code`: HTTP errors instead of a verdict |
 //! | `webhook_request_bytes_total` | counter | bytes of bodies received |
 //! | `webhook_body_bytes_in_flight` | gauge | bytes of bodies held at the moment |
-//! | `webhook_requests_in_flight` | gauge | requests whose head was read and whose answer is not ready |
+//! | `webhook_requests_in_flight` | gauge | requests between their head and their response |
 //! | `webhook_panics_total` | counter | panics of handlers |
-//! | `webhook_shed_total` | counter | `limit` (`concurrency`, `work` for large bodies, `bytes`): turned away for overload |
+//! | `webhook_shed_total` | counter | `limit` (`concurrency`, `work` for large bodies, `bytes`): requests shed for overload |
 //! | `webhook_connections` | gauge | open connections |
-//! | `webhook_connections_refused_total` | counter | `port` (`webhooks`, `health`, `metrics`): closed at once, for every other had a request under way |
-//! | `webhook_connections_evicted_total` | counter | `port`: closed to make room for another, before a whole request came or at rest |
+//! | `webhook_connections_refused_total` | counter | `port` (`webhooks`, `health`, `metrics`): closed at once, because every other had a request in flight |
+//! | `webhook_connections_evicted_total` | counter | `port`: closed for a new one, while idle or before a complete request |
 //! | `webhook_handshake_failures_total` | counter | `reason` (`timeout`, `tls`) |
-//! | `webhook_connection_errors_total` | counter | `reason` (`idle`, `head`, `answer`: given up for silence; `malformed`, `broken`) |
+//! | `webhook_connection_errors_total` | counter | `reason` (`idle`, `head`, `answer`: timed out; `malformed`, `broken`) |
 //!
-//! In a cluster [further ones](cluster) stand beside them.
+//! In a cluster there are [further ones](cluster).
 //!
 //! `resource_type` is the kind, `operation` is spelled as in an AdmissionReview.
 
 pub mod cluster;
 mod exposition;
 mod reason;
+mod registries;
 mod series;
 
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use gateward_core::{Outcome, Record, Review};
@@ -41,20 +42,22 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 
+use crate::admin::endpoint::{AdminEndpoint, AdminRequest, AdminResponse};
+use crate::connection::timeouts::TimeoutKind;
 use crate::metrics::cluster::{ClusterMetrics, Series};
+use crate::metrics::registries::{Registries, SharedRegistries};
 use crate::metrics::series::{KindSeries, Kinds};
-use crate::pages::{Page, Pages, PlainRequest};
-use crate::patience::Silence;
+use crate::port::Port;
 
 /// A family of counters with one label.
 type Counters = Family<[(&'static str, &'static str); 1], Counter>;
 
-/// Everything that is counted. All clones count together.
+/// The metrics of a server. Clones share them.
 #[derive(Clone)]
 pub struct Metrics(Arc<Inner>);
 
 struct Inner {
-    page: Mutex<Registries>,
+    registries: SharedRegistries,
     cluster: OnceLock<Series>,
     kinds: Kinds,
     errors: Family<[(&'static str, String); 2], Counter>,
@@ -70,16 +73,7 @@ struct Inner {
     connection_errors: Counters,
 }
 
-/// What the page is made of.
-#[derive(Default)]
-struct Registries {
-    /// Names with the product's prefix.
-    own: Registry,
-    /// Names that are the same for every product.
-    common: Registry,
-}
-
-/// Which limit turned a caller away.
+/// The limit for which a request was shed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Overload {
     Concurrency,
@@ -87,45 +81,17 @@ pub(crate) enum Overload {
     Bytes,
 }
 
-/// A listener, as metrics and the log name it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Port {
-    /// Reviews.
-    Webhooks,
-    /// Probes.
-    Health,
-    /// Metrics.
-    Metrics,
-}
-
-impl Port {
-    const ALL: [Self; 3] = [Self::Webhooks, Self::Health, Self::Metrics];
-
-    /// The word that metrics and the log use.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Webhooks => "webhooks",
-            Self::Health => "health",
-            Self::Metrics => "metrics",
-        }
-    }
-
-    const fn label(self) -> [(&'static str, &'static str); 1] {
-        [("port", self.as_str())]
-    }
-}
-
-/// How a handshake failed.
+/// Why a handshake failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HandshakeFailure {
     Timeout,
     Tls,
 }
 
-/// How a connection ended that did not end well.
+/// Why a connection ended with an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ConnectionError {
-    Silent(Silence),
+    TimedOut(TimeoutKind),
     Malformed,
     Broken,
 }
@@ -133,35 +99,28 @@ pub(crate) enum ConnectionError {
 impl Metrics {
     /// Metrics whose names begin with `prefix` and an underscore.
     pub fn new(prefix: &str) -> Self {
-        let mut own = Registry::with_prefix(prefix);
-        let inner = Inner::registered_in(&mut own);
-        let page = Mutex::new(Registries { own, common: Registry::default() });
-        Self(Arc::new(Inner { page, ..inner }))
+        Self(Arc::new(Inner::registered_in(&SharedRegistries::with_prefix(prefix))))
     }
 
-    /// The measures of a server in a cluster. They stand on the page from the first call on.
+    /// The metrics of a server in a cluster. `/metrics` shows them from the first call on.
     pub fn cluster(&self) -> ClusterMetrics {
-        let series = self.0.cluster.get_or_init(|| Series::registered_in(&mut self.page_lock().common));
-        ClusterMetrics::of(self.clone(), series.clone())
+        let registries = &self.0.registries;
+        let series = self.0.cluster.get_or_init(|| Series::registered_in(&mut registries.lock().common));
+        ClusterMetrics::of(registries.clone(), series.clone())
     }
 
-    /// Adds metrics of one's own to the same page.
+    /// Registers further metrics with the same prefix.
     pub fn register(&self, add: impl FnOnce(&mut Registry)) {
-        add(&mut self.page_lock().own);
+        add(&mut self.0.registries.lock().prefixed);
     }
 
-    /// The page that a scraper reads: `OpenMetrics` where it asks for it, else the older text format.
+    /// The body of `/metrics`: `OpenMetrics` where `accept` names it, else the Prometheus text format.
     pub fn text(&self, accept: Option<&str>) -> (&'static str, String) {
-        let Registries { own, common } = &*self.page_lock();
-        exposition::page(&[own, common], accept)
+        let Registries { prefixed, common } = &*self.0.registries.lock();
+        exposition::encode(&[prefixed, common], accept)
     }
 
-    /// While this is held, nobody reads the page.
-    fn page_lock(&self) -> MutexGuard<'_, Registries> {
-        self.0.page.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// A review was answered.
+    /// A request was handled.
     pub(crate) fn answered(&self, review: Option<Review>, record: &Record, elapsed: Option<Duration>) {
         match &record.outcome {
             Outcome::Undecided(why) => self.error(review, why.status()),
@@ -192,11 +151,11 @@ impl Metrics {
     }
 
     pub(crate) fn refused(&self, port: Port) {
-        self.0.refused.get_or_create(&port.label()).inc();
+        self.0.refused.get_or_create(&[("port", port.as_str())]).inc();
     }
 
     pub(crate) fn evicted(&self, port: Port) {
-        self.0.evicted.get_or_create(&port.label()).inc();
+        self.0.evicted.get_or_create(&[("port", port.as_str())]).inc();
     }
 
     pub(crate) fn handshake_failed(&self, failure: HandshakeFailure) {
@@ -209,7 +168,7 @@ impl Metrics {
 
     pub(crate) fn connection_failed(&self, error: ConnectionError) {
         let reason = match error {
-            ConnectionError::Silent(silence) => silence.as_str(),
+            ConnectionError::TimedOut(timeout) => timeout.as_str(),
             ConnectionError::Malformed => "malformed",
             ConnectionError::Broken => "broken",
         };
@@ -231,14 +190,14 @@ impl Metrics {
     }
 }
 
-impl Pages for Metrics {
-    fn has(&self, path: &str) -> bool {
+impl AdminEndpoint for Metrics {
+    fn serves(&self, path: &str) -> bool {
         path == "/metrics"
     }
 
-    fn page(&self, request: &PlainRequest<'_>) -> Option<Page> {
-        let (content_type, body) = self.has(request.path).then(|| self.text(request.accept))?;
-        Some(Page { status: 200, content_type, body })
+    fn respond(&self, request: &AdminRequest<'_>) -> Option<AdminResponse> {
+        let (content_type, body) = self.serves(request.path).then(|| self.text(request.accept))?;
+        Some(AdminResponse { status: 200, content_type, body })
     }
 }
 
@@ -248,7 +207,7 @@ impl std::fmt::Debug for Metrics {
     }
 }
 
-/// One that a gauge counts.
+/// Counts in a gauge until it is dropped.
 pub(crate) struct Counted(Gauge);
 
 impl Counted {
@@ -265,10 +224,11 @@ impl Drop for Counted {
 }
 
 impl Inner {
-    fn registered_in(registry: &mut Registry) -> Self {
-        let kinds = Kinds::registered_in(registry);
+    fn registered_in(registries: &SharedRegistries) -> Self {
+        let mut locked = registries.lock();
+        let kinds = Kinds::registered_in(&mut locked.prefixed);
         let inner = Self {
-            page: Mutex::default(),
+            registries: registries.clone(),
             cluster: OnceLock::new(),
             kinds,
             errors: Family::default(),
@@ -283,32 +243,34 @@ impl Inner {
             handshake_failures: Family::default(),
             connection_errors: Family::default(),
         };
-        inner.name_requests(registry);
-        inner.name_connections(registry);
+        inner.register_requests(&mut locked.prefixed);
+        inner.register_connections(&mut locked.prefixed);
+        drop(locked);
         inner
     }
 
-    fn name_requests(&self, registry: &mut Registry) {
+    fn register_requests(&self, registry: &mut Registry) {
         registry.register("webhook_errors", "HTTP errors instead of a verdict", self.errors.clone());
         registry.register("webhook_request_bytes", "Bytes of bodies received", self.request_bytes.clone());
         registry.register("webhook_body_bytes_in_flight", "Bytes of bodies held", self.body_bytes.clone());
         registry.register("webhook_requests_in_flight", "Requests being answered", self.in_flight.clone());
         registry.register("webhook_panics", "Panics of handlers", self.panics.clone());
-        registry.register("webhook_shed", "Requests turned away for overload", self.shed.clone());
+        registry.register("webhook_shed", "Requests shed for overload", self.shed.clone());
     }
 
-    fn name_connections(&self, registry: &mut Registry) {
+    fn register_connections(&self, registry: &mut Registry) {
         registry.register("webhook_connections", "Open connections", self.connections.clone());
         for port in Port::ALL {
-            // A rate needs the series before the first of them is counted.
-            let _ = (self.refused.get_or_create(&port.label()), self.evicted.get_or_create(&port.label()));
+            // A rate needs the series before its first increment.
+            let label = [("port", port.as_str())];
+            let _ = (self.refused.get_or_create(&label), self.evicted.get_or_create(&label));
         }
-        registry.register("webhook_connections_refused", "Connections that found no room", self.refused.clone());
-        registry.register("webhook_connections_evicted", "Connections closed to make room", self.evicted.clone());
+        registry.register("webhook_connections_refused", "Connections refused at the limit", self.refused.clone());
+        registry.register("webhook_connections_evicted", "Connections evicted at the limit", self.evicted.clone());
         registry.register("webhook_handshake_failures", "TLS handshakes that failed", self.handshake_failures.clone());
         registry.register(
             "webhook_connection_errors",
-            "Connections that ended otherwise than well",
+            "Connections that ended with an error",
             self.connection_errors.clone(),
         );
     }
@@ -337,3 +299,6 @@ fn objects(outcome: &Outcome) -> Option<usize> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,6 @@
-//! The label of a denial: the words of the Dynamo Operator for the reasons of Kubernetes.
+//! The `reason` label of a denial: the Dynamo Operator's labels for the `StatusReason`s of Kubernetes.
 
-/// Reason, the code it usually has, and the label. Where an author gives a reason of his own, the code decides.
+/// Reason, its usual code, and the label. A custom reason gets the label of its code.
 const LABELS: [(&str, u16, &str); 11] = [
     ("NotFound", 404, "not_found"),
     ("AlreadyExists", 409, "already_exists"),
@@ -15,7 +15,7 @@ const LABELS: [(&str, u16, &str); 11] = [
     ("TooManyRequests", 429, "rate_limited"),
 ];
 
-/// What has no label of its own.
+/// The label of every other reason.
 const INTERNAL: &str = "internal";
 
 pub(super) fn label(code: u16, reason: &str) -> &'static str {
@@ -30,14 +30,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_reason_goes_before_the_code() {
+    fn the_reason_takes_precedence_over_the_code() {
         assert_eq!(label(422, "Invalid"), "validation");
         assert_eq!(label(400, "Forbidden"), "forbidden");
         assert_eq!(label(409, "AlreadyExists"), "already_exists");
     }
 
     #[test]
-    fn a_reason_of_an_authors_own_is_told_by_its_code() {
+    fn a_custom_reason_is_labelled_by_its_code() {
         assert_eq!(label(403, "NotOnMyWatch"), "forbidden");
         assert_eq!(label(409, ""), "internal");
         assert_eq!(label(500, "InternalError"), "internal");

@@ -1,4 +1,4 @@
-//! The series of each kind: looked up by the kind's name without allocating, for this runs once a review.
+//! The series of each kind, looked up by name without an allocation: this runs for each review.
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
@@ -10,11 +10,11 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
-/// The most kinds that have series of their own. Kinds are named by the caller, and nobody may fill the memory with
-/// names; what comes after these is counted together.
+/// The most kinds with series of their own. The caller names the kind, so its cardinality must be bounded; further kinds
+/// are counted together.
 const MOST_KINDS: usize = 64;
 
-/// The name under which further kinds are counted.
+/// The label of further kinds.
 const OTHER_KINDS: &str = "other";
 
 /// The buckets of the Dynamo Operator.
@@ -24,7 +24,7 @@ type Kind = [(&'static str, String); 1];
 type Pair = [(&'static str, String); 2];
 type Triple = [(&'static str, String); 3];
 
-/// All families with a label for the kind.
+/// All families with the label `resource_type`.
 #[derive(Clone)]
 struct Families {
     duration: Family<Pair, Histogram>,
@@ -56,10 +56,10 @@ impl Families {
     }
 }
 
-/// The series of all kinds that were seen.
+/// The series of all kinds.
 pub(super) struct Kinds {
     families: Families,
-    seen: RwLock<HashMap<String, Arc<KindSeries>>>,
+    known: RwLock<HashMap<String, Arc<KindSeries>>>,
 }
 
 impl Kinds {
@@ -75,18 +75,18 @@ impl Kinds {
         registry.register("webhook_conversion_duration_seconds", "Time to convert a review", of.conversion_duration);
         registry.register("webhook_conversions", "ConversionReviews by result", of.conversions);
         registry.register("webhook_converted_objects", "Objects converted", of.converted);
-        Self { families, seen: RwLock::default() }
+        Self { families, known: RwLock::default() }
     }
 
     pub(super) fn with(&self, kind: &str, count: impl FnOnce(&KindSeries)) {
-        let known = self.seen.read().unwrap_or_else(PoisonError::into_inner).get(kind).map(Arc::clone);
-        count(&known.unwrap_or_else(|| self.introduce(kind)));
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner).get(kind).map(Arc::clone);
+        count(&known.unwrap_or_else(|| self.insert(kind)));
     }
 
-    fn introduce(&self, kind: &str) -> Arc<KindSeries> {
-        let mut seen = self.seen.write().unwrap_or_else(PoisonError::into_inner);
-        let kind = if seen.len() < MOST_KINDS || seen.contains_key(kind) { kind } else { OTHER_KINDS };
-        let series = seen.entry(kind.to_owned()).or_insert_with(|| Arc::new(KindSeries::new(kind, &self.families)));
+    fn insert(&self, kind: &str) -> Arc<KindSeries> {
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        let kind = if known.len() < MOST_KINDS || known.contains_key(kind) { kind } else { OTHER_KINDS };
+        let series = known.entry(kind.to_owned()).or_insert_with(|| Arc::new(KindSeries::new(kind, &self.families)));
         Arc::clone(series)
     }
 }
@@ -101,7 +101,7 @@ pub(super) struct KindSeries {
 
 const OPERATIONS: [Operation; 4] = [Operation::Create, Operation::Update, Operation::Delete, Operation::Connect];
 
-/// One pair of kind and operation, its series looked up once.
+/// The series of one kind and operation, looked up once.
 struct Validating {
     duration: Histogram,
     allowed: Counter,
@@ -151,7 +151,7 @@ impl KindSeries {
         self.families.skips.get_or_create(&self.triple(operation, "reason", reason)).inc();
     }
 
-    /// A ConversionReview of `objects` objects, or one that failed.
+    /// A ConversionReview of `objects` objects, or a failed one.
     pub(super) fn converted(&self, objects: Option<usize>, elapsed: Option<Duration>) {
         let kind = || [("resource_type", self.kind.clone())];
         let result = if objects.is_some() { "converted" } else { "failed" };
@@ -183,8 +183,7 @@ impl KindSeries {
     }
 }
 
-/// A conversion has no operation and no such series; nor has an operation that there isn't, because a caller could make
-/// up any number of them.
+/// `None` for a conversion and for an unknown operation: the caller names it, so its cardinality must be bounded.
 fn position(operation: Option<Operation>) -> Option<(usize, Operation)> {
     let operation = operation?;
     OPERATIONS.iter().position(|known| *known == operation).map(|index| (index, operation))

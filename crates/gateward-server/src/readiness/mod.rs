@@ -1,6 +1,6 @@
-//! Whether this pod should be sent reviews, and the pages that say so.
+//! Whether this pod is ready for reviews: `/healthz` and `/readyz`.
 
-mod page;
+mod endpoint;
 mod report;
 mod wait;
 
@@ -8,195 +8,205 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use gateward_certs::Validity;
+use tracing::info;
 
-pub use self::report::Line;
+pub use self::report::ReportLine;
 use self::report::Reports;
 use self::wait::{WaitId, Waits};
-use crate::identity::IdentitySlot;
-use crate::journal;
+use crate::access_log::{TARGET, truncated};
+use crate::cert_resolver::CertResolver;
 
-/// What is known about this pod. Nothing about the rest of the cluster counts once it has been ready: a fault elsewhere
-/// must never take the webhook, and with it every read of a converted kind, down. All clones know the same.
+/// The readiness of this pod. After the pod was ready once, only faults of the pod itself count: a fault elsewhere must
+/// not take the webhook down, and with it every read of a converted kind. Clones share the state.
 ///
-/// It serves `/healthz` (the process answers), `/readyz` and `/readyz?verbose`. What it says beside `ok` are lines:
+/// It serves `/healthz` (the process responds), `/readyz` and `/readyz?verbose`. Their bodies are `ok`, or lines:
 ///
-/// | begins with | says |
+/// | prefix | meaning |
 /// |---|---|
 /// | `[+]`, `[-]` | a check that passed or failed, and why |
 /// | `[i]` | a line of a report |
-/// | `[!]` | a line of a report that someone should do something about |
+/// | `[!]` | a line of a report that needs attention |
 #[derive(Debug, Clone, Default)]
-pub struct Readiness(Arc<Mutex<Known>>);
+pub struct Readiness(Arc<Mutex<State>>);
 
 #[derive(Debug, Default)]
-struct Known {
-    listener: Listener,
-    identity: Option<IdentitySlot>,
-    handshake: Handshake,
+struct State {
+    listener: ListenerState,
+    certificate: Option<CertResolver>,
+    self_check: SelfCheckState,
     waits: Waits,
-    start: Start,
+    startup: Startup,
     reports: Reports,
 }
 
-/// Whether the listener takes connections.
+/// Whether the listener accepts connections.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Listener {
-    /// Not yet.
+pub(crate) enum ListenerState {
+    /// It is not bound yet.
     #[default]
-    Absent,
-    /// Yes.
+    NotBound,
+    /// It accepts.
     Open,
-    /// Yes, but not for long.
-    Leaving,
-    /// Not any more.
+    /// It accepts until the drain closes it.
+    Draining,
+    /// It is closed.
     Closed,
 }
 
-/// Whether a verified handshake against the own listener has succeeded once.
+/// The state of the self-check.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) enum Handshake {
-    /// None was tried.
+pub(crate) enum SelfCheckState {
+    /// No handshake was tried.
     #[default]
-    Untried,
-    /// It is still open, and why.
-    Open(String),
-    /// One has succeeded; this never changes again.
-    Proved,
+    NotStarted,
+    /// It has not passed yet, with the reason.
+    Failing(String),
+    /// It has passed, for good.
+    Passed,
 }
 
-/// Whether the start is over: then nobody waits any more before the pod is ready.
+/// Whether the pod has been ready once: later waits don't change readiness.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Start {
+enum Startup {
     #[default]
-    UnderWay,
-    Over,
+    InProgress,
+    Completed,
 }
 
 impl Readiness {
-    /// Nothing is there yet: not ready.
+    /// The readiness of a pod that starts: not ready.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Whether everything that concerns this pod is as it should be.
+    /// Whether all checks pass.
     pub fn is_ready(&self, now: SystemTime) -> bool {
-        self.known().checks(now).iter().all(|check| check.fault.is_none())
+        self.state().checks(now).iter().all(|check| check.fault.is_none())
     }
 
-    /// Begins to wait for something without which the pod can't start to answer. It lasts until the result is dropped.
+    /// Starts a wait for something that the pod needs before it can serve. It ends when the result is dropped.
     ///
-    /// What is waited for from the beginning is said before the listener serves. Once the listener has proved itself and
-    /// no wait is open, the start is over for good: a wait that begins after that is shown, and changes nothing.
-    pub fn wait_for(&self, name: &'static str, what: impl Into<String>) -> Waiting {
-        let id = self.known().waits.begin(name, what.into(), SystemTime::now());
-        Waiting { readiness: self.clone(), id }
+    /// Until the self-check has passed and no wait is open, a wait keeps the pod from being ready. After that the startup is
+    /// complete for good: a later wait is shown and changes nothing.
+    pub fn wait_for(&self, name: &'static str, what: impl Into<String>) -> WaitGuard {
+        let id = self.state().waits.begin(name, what.into(), SystemTime::now());
+        WaitGuard { readiness: self.clone(), id }
     }
 
-    /// Says something that never changes whether the pod is ready, in place of what was said under that name before; no
-    /// lines at all say that there is nothing to say any more.
-    pub fn report(&self, name: &'static str, lines: Vec<Line>) {
-        self.known().reports.set(name, lines);
+    /// Replaces the report of that name, which never changes readiness. No lines remove it.
+    pub fn report(&self, name: &'static str, lines: Vec<ReportLine>) {
+        self.state().reports.set(name, lines);
     }
 
-    pub(crate) fn watch(&self, identity: IdentitySlot) {
-        self.known().identity = Some(identity);
+    pub(crate) fn watch_certificate(&self, certificate: CertResolver) {
+        self.state().certificate = Some(certificate);
     }
 
-    pub(crate) fn listener(&self, listener: Listener) {
-        self.known().listener = listener;
+    pub(crate) fn set_listener(&self, listener: ListenerState) {
+        self.state().listener = listener;
     }
 
-    pub(crate) fn handshake(&self, handshake: Handshake) {
-        let mut known = self.known();
-        if known.handshake != Handshake::Proved && known.handshake != handshake {
-            journal::handshake(&handshake);
-            known.handshake = handshake;
+    pub(crate) fn set_self_check(&self, self_check: SelfCheckState) {
+        let mut state = self.state();
+        if state.self_check != SelfCheckState::Passed && state.self_check != self_check {
+            log(&self_check);
+            state.self_check = self_check;
         }
-        known.notice_the_start();
+        state.complete_startup();
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
+    fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Something is being waited for, until this is dropped.
+/// An open wait; it ends on drop.
 #[derive(Debug)]
 #[must_use = "the wait is over when this is dropped"]
-pub struct Waiting {
+pub struct WaitGuard {
     readiness: Readiness,
     id: WaitId,
 }
 
-impl Waiting {
-    /// Says anew what is being waited for.
-    pub fn still(&self, what: impl Into<String>) {
-        self.readiness.known().waits.renew(self.id, what.into());
+impl WaitGuard {
+    /// Replaces the text of the wait.
+    pub fn update(&self, what: impl Into<String>) {
+        self.readiness.state().waits.update(self.id, what.into());
     }
 }
 
-impl Drop for Waiting {
+impl Drop for WaitGuard {
     fn drop(&mut self) {
-        let mut known = self.readiness.known();
-        known.waits.end(self.id);
-        known.notice_the_start();
+        let mut state = self.readiness.state();
+        state.waits.end(self.id);
+        state.complete_startup();
     }
 }
 
-impl Known {
-    fn notice_the_start(&mut self) {
-        if self.handshake == Handshake::Proved && self.waits.is_empty() {
-            self.start = Start::Over;
+impl State {
+    fn complete_startup(&mut self) {
+        if self.self_check == SelfCheckState::Passed && self.waits.is_empty() {
+            self.startup = Startup::Completed;
         }
     }
 
     fn checks(&self, now: SystemTime) -> Vec<Check> {
-        let leaf = self.identity.as_ref().and_then(IdentitySlot::validity);
+        let validity = self.certificate.as_ref().and_then(CertResolver::validity);
         let mut checks = vec![
             Check { name: "listener", fault: listener_fault(self.listener) },
-            Check { name: "certificate", fault: leaf_fault(leaf, now) },
-            Check { name: "handshake", fault: handshake_fault(&self.handshake) },
+            Check { name: "certificate", fault: certificate_fault(validity, now) },
+            Check { name: "handshake", fault: self_check_fault(&self.self_check) },
         ];
-        let first = self.waits.shown(now).filter(|_| self.start == Start::UnderWay);
+        let first = self.waits.shown(now).filter(|_| self.startup == Startup::InProgress);
         checks.extend(first.map(|(name, what)| Check { name, fault: Some(what) }));
         checks
     }
 
-    /// The waits that change nothing any more.
+    /// Waits that began after the startup.
     fn later_waits(&self, now: SystemTime) -> impl Iterator<Item = (&'static str, String)> {
-        self.waits.shown(now).filter(|_| self.start == Start::Over)
+        self.waits.shown(now).filter(|_| self.startup == Startup::Completed)
     }
 }
 
-/// One of the things that readiness depends on.
+/// A check of the pod; `fault` is `None` where it passes.
 struct Check {
     name: &'static str,
     fault: Option<String>,
 }
 
-fn listener_fault(listener: Listener) -> Option<String> {
-    match listener {
-        Listener::Open => None,
-        Listener::Absent => Some("the listener is not open yet".into()),
-        Listener::Leaving => Some("the server is shutting down".into()),
-        Listener::Closed => Some("the listener is closed".into()),
+fn log(self_check: &SelfCheckState) {
+    match self_check {
+        SelfCheckState::NotStarted => {}
+        SelfCheckState::Failing(why) => info!(target: TARGET, why = &*truncated(why), "self-check has not passed yet"),
+        SelfCheckState::Passed => {
+            info!(target: TARGET, "self-check passed: TLS handshake verified against all caBundles");
+        }
     }
 }
 
-fn leaf_fault(leaf: Option<Validity>, now: SystemTime) -> Option<String> {
-    let Some(leaf) = leaf else { return Some("there is no certificate".into()) };
-    match leaf {
-        leaf if leaf.contains(now) => None,
-        leaf if now < leaf.not_before() => Some("the certificate is not valid yet".into()),
+fn listener_fault(listener: ListenerState) -> Option<String> {
+    match listener {
+        ListenerState::Open => None,
+        ListenerState::NotBound => Some("the listener is not open yet".into()),
+        ListenerState::Draining => Some("the server is shutting down".into()),
+        ListenerState::Closed => Some("the listener is closed".into()),
+    }
+}
+
+fn certificate_fault(validity: Option<Validity>, now: SystemTime) -> Option<String> {
+    let Some(validity) = validity else { return Some("there is no certificate".into()) };
+    match validity {
+        validity if validity.contains(now) => None,
+        validity if now < validity.not_before() => Some("the certificate is not valid yet".into()),
         _ => Some("the certificate has expired".into()),
     }
 }
 
-fn handshake_fault(handshake: &Handshake) -> Option<String> {
-    match handshake {
-        Handshake::Proved => None,
-        Handshake::Untried => Some("no verified handshake was tried yet".into()),
-        Handshake::Open(why) => Some(why.clone()),
+fn self_check_fault(self_check: &SelfCheckState) -> Option<String> {
+    match self_check {
+        SelfCheckState::Passed => None,
+        SelfCheckState::NotStarted => Some("no TLS handshake was tried yet".into()),
+        SelfCheckState::Failing(why) => Some(why.clone()),
     }
 }
 

@@ -1,4 +1,4 @@
-//! What the pod waits for before it is ready for the first time.
+//! What a pod that starts waits for.
 
 use std::time::SystemTime;
 
@@ -11,7 +11,7 @@ pub(super) struct Waits {
     begun: u64,
 }
 
-/// Which wait.
+/// The identity of a wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct WaitId(u64);
 
@@ -31,8 +31,8 @@ impl Waits {
         id
     }
 
-    /// Says anew what a wait is for; it has lasted since it began.
-    pub(super) fn renew(&mut self, id: WaitId, what: String) {
+    /// Replaces the text of a wait, which keeps its start.
+    pub(super) fn update(&mut self, id: WaitId, what: String) {
         if let Some(wait) = self.open.iter_mut().find(|wait| wait.id == id) {
             wait.what = what;
         }
@@ -46,10 +46,10 @@ impl Waits {
         self.open.is_empty()
     }
 
-    /// Each wait's name, and what is said about it.
+    /// The name and the text of each wait.
     pub(super) fn shown(&self, now: SystemTime) -> impl Iterator<Item = (&'static str, String)> {
         self.open.iter().map(move |wait| {
-            // A clock that was set back shows no time at all.
+            // After the clock was set back, the wait shows 0 s.
             let seconds = now.duration_since(wait.since).unwrap_or_default().as_secs();
             (wait.name, format!("waiting for {seconds} s: {}", one_line(&wait.what)))
         })

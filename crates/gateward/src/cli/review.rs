@@ -8,7 +8,7 @@ use std::time::SystemTime;
 
 use clap::{Args, Command};
 use gateward_core::{Answer, Context, Facts, Outcome, Registry, Review, Undecided, terminal};
-use gateward_server::{Panicked, caught};
+use gateward_server::{Panicked, catch_panic};
 use serde::Deserialize;
 
 use crate::cli::bounded::{self, Line};
@@ -89,10 +89,10 @@ async fn answer_lines(
 async fn answer(registry: &Registry, review: Review, facts: &Arc<dyn Facts>, line: &[u8]) -> Answer {
     let context = Context::new(SystemTime::now(), Arc::clone(facts));
     let review = if is_conversion(line) { Review::Convert } else { review };
-    if let Ok(answer) = caught(registry.answer_by_kind(review, line, &context)).await {
+    if let Ok(answer) = catch_panic(registry.answer_by_kind(review, line, &context)).await {
         return answer;
     }
-    let told = caught(async { Answer::undecided_on(review, line, Undecided::Panicked) }).await;
+    let told = catch_panic(async { Answer::undecided_on(review, line, Undecided::Panicked) }).await;
     told.unwrap_or_else(|Panicked| Answer::undecided(Undecided::Panicked))
 }
 

@@ -1,15 +1,15 @@
-//! Other webhooks for the same kinds, told wherever people look.
+//! Other webhooks for the same kinds, shown in readiness, metrics and log.
 
 use std::collections::BTreeSet;
 
 use gateward_cluster::ConflictingWebhook;
-use gateward_server::metrics::cluster::ClusterMetrics;
-use gateward_server::{Line, Readiness};
+use gateward_server::ClusterMetrics;
+use gateward_server::{Readiness, ReportLine};
 
 /// The name of the report in the readiness pages.
 const NAME: &str = "rivals";
 
-/// Tells of them where they are others than before.
+/// Reports them where they changed.
 pub(super) fn report(
     before: &[ConflictingWebhook],
     now: &[ConflictingWebhook],
@@ -24,7 +24,7 @@ pub(super) fn report(
         .iter()
         .filter(|conflict| !now.contains(conflict))
         .for_each(|conflict| tracing::info!("no longer: {conflict}"));
-    readiness.report(NAME, now.iter().map(|conflict| Line::Warning(conflict.to_string())).collect());
+    readiness.report(NAME, now.iter().map(|conflict| ReportLine::Warning(conflict.to_string())).collect());
     let configurations: BTreeSet<&str> = now.iter().map(|conflict| conflict.configuration.as_str()).collect();
-    metrics.rivals(configurations);
+    metrics.conflicting_configurations(configurations);
 }

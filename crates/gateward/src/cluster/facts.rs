@@ -4,7 +4,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use gateward_core::{ClusterReader, Facts};
-use gateward_server::{Line, Readiness};
+use gateward_server::{Readiness, ReportLine};
 use tokio::sync::watch;
 
 use crate::product::Product;
@@ -63,7 +63,8 @@ impl<P: Product> Learning<'_, P> {
                 Ok(learned) => notes = self.take(learned, &notes),
                 Err(error) => {
                     tracing::warn!(%error, "the facts of the last time stay in use");
-                    self.readiness.report(NAME, vec![Line::Warning(format!("{error}; the last facts stay in use"))]);
+                    self.readiness
+                        .report(NAME, vec![ReportLine::Warning(format!("{error}; the last facts stay in use"))]);
                 }
             }
         }
@@ -79,7 +80,7 @@ impl<P: Product> Learning<'_, P> {
                 Err(LearnError::Contradiction(problem)) => return Err(problem),
                 Err(LearnError::Unreadable(why)) => {
                     tracing::warn!(why, "trying again to learn what the cluster serves");
-                    waiting.still(why);
+                    waiting.update(why);
                 }
             }
             tokio::time::sleep(pause).await;
@@ -96,7 +97,7 @@ impl<P: Product> Learning<'_, P> {
         let Learned { facts, notes } = learned;
         self.present.put(facts);
         notes.iter().filter(|note| !before.contains(note)).for_each(|note| tracing::warn!("{note}"));
-        self.readiness.report(NAME, notes.iter().cloned().map(Line::Warning).collect());
+        self.readiness.report(NAME, notes.iter().cloned().map(ReportLine::Warning).collect());
         notes
     }
 }

@@ -1,8 +1,8 @@
 //! The certificate that is shown: the one of the server's Secret, at every moment.
 
 use gateward_certs::secret::ServingCertificate;
-use gateward_server::metrics::cluster::ClusterMetrics;
-use gateward_server::{Identity, IdentityError, IdentitySlot};
+use gateward_server::ClusterMetrics;
+use gateward_server::{CertResolver, Identity, IdentityError};
 use tokio::sync::watch;
 
 /// Where words for people who look for the rotation of certificates are found.
@@ -12,7 +12,7 @@ const TARGET: &str = "cert-rotation";
 pub(super) async fn follow(
     mut served: watch::Receiver<Option<ServingCertificate>>,
     mut answerable: watch::Receiver<bool>,
-    slot: IdentitySlot,
+    resolver: CertResolver,
     metrics: ClusterMetrics,
 ) {
     if answerable.wait_for(|answerable| *answerable).await.is_err() {
@@ -21,7 +21,7 @@ pub(super) async fn follow(
     loop {
         let pair = served.borrow_and_update().clone();
         if let Some(pair) = pair {
-            show(&pair, &slot, &metrics);
+            show(&pair, &resolver, &metrics);
         }
         if served.changed().await.is_err() {
             return;
@@ -29,10 +29,10 @@ pub(super) async fn follow(
     }
 }
 
-fn show(pair: &ServingCertificate, slot: &IdentitySlot, metrics: &ClusterMetrics) {
+fn show(pair: &ServingCertificate, resolver: &CertResolver, metrics: &ClusterMetrics) {
     match identity(pair) {
         Ok(identity) => {
-            slot.put(identity);
+            resolver.set(identity);
             metrics.reloaded();
             tracing::info!(target: TARGET, "serving certificate reloaded");
         }
@@ -70,12 +70,12 @@ mod tests {
     async fn nothing_is_shown_before_requests_can_be_answered() {
         let (_served, served) = watch::channel(Some(pair()));
         let (answerable, may) = watch::channel(false);
-        let slot = IdentitySlot::empty();
-        let following = tokio::spawn(follow(served, may, slot.clone(), Metrics::new("otter").cluster()));
+        let resolver = CertResolver::empty();
+        let following = tokio::spawn(follow(served, may, resolver.clone(), Metrics::new("otter").cluster()));
         tokio::task::yield_now().await;
-        assert!(slot.validity().is_none());
+        assert!(resolver.validity().is_none());
         answerable.send_replace(true);
-        while slot.validity().is_none() {
+        while resolver.validity().is_none() {
             tokio::task::yield_now().await;
         }
         following.abort();

@@ -5,33 +5,33 @@ use std::sync::Arc;
 
 use gateward_cluster::{AccessReview, Connection};
 use gateward_core::Notes;
-use gateward_server::metrics::cluster::ClusterMetrics;
+use gateward_server::ClusterMetrics;
 use gateward_server::{
-    BindError, Http2Limits, IdentitySlot, Metrics, PlainServer, Port, Protocols, Readiness, SecureServer, Server,
-    Serving,
+    BindError, CertResolver, Http2Limits, HttpServer, HttpsServer, Metrics, Port, Protocols, Readiness, RunningServer,
+    Server,
 };
 
 use super::authorize::ByApiServer;
 use super::facts::Present;
-use crate::answerer::ProductAnswerer;
+use crate::handler::ProductHandler;
 use crate::product::Product;
 use crate::settings::{HttpVersions, ListenAddress, Listeners, MetricsAccess};
 
 /// What listens, and what it shows and answers by.
 pub(super) struct Listening {
-    pub(super) serving: Serving,
+    pub(super) serving: RunningServer,
     pub(super) readiness: Readiness,
-    pub(super) identity: IdentitySlot,
+    pub(super) certificate: CertResolver,
     pub(super) present: Present,
     metrics: Metrics,
-    _health: PlainServer,
+    _health: HttpServer,
 }
 
 /// The listener of metrics; it closes when this is dropped.
 #[expect(dead_code, reason = "held until the end")]
 pub(super) enum MetricsListener {
-    Secure(SecureServer),
-    Plain(PlainServer),
+    Https(HttpsServer),
+    Http(HttpServer),
 }
 
 impl Listening {
@@ -42,17 +42,17 @@ impl Listening {
         readiness: Readiness,
     ) -> Result<Self, BindError> {
         let metrics = Metrics::new(product.names().metrics);
-        let health = PlainServer::bind(address(listeners.health), Port::Health, readiness.clone(), &metrics).await?;
-        let (identity, present) = (IdentitySlot::empty(), Present::unknown());
+        let health = HttpServer::bind(address(listeners.health), Port::Health, readiness.clone(), &metrics).await?;
+        let (certificate, present) = (CertResolver::empty(), Present::unknown());
         let facts = present.clone();
-        let answerer =
-            ProductAnswerer { product: Arc::clone(product), facts: move || facts.get(), notes: Notes::InRecord };
-        let server = Server::new(identity.clone(), answerer)
+        let handler =
+            ProductHandler { product: Arc::clone(product), facts: move || facts.get(), notes: Notes::InRecord };
+        let server = Server::new(certificate.clone(), handler)
             .metrics(metrics.clone())
             .protocols(protocols(listeners.http))
             .readiness(readiness.clone());
         let serving = server.bind(address(listeners.webhooks)).await?.serve();
-        Ok(Self { serving, readiness, identity, present, metrics, _health: health })
+        Ok(Self { serving, readiness, certificate, present, metrics, _health: health })
     }
 
     /// Takes the address of metrics.
@@ -64,12 +64,12 @@ impl Listening {
         let (address, pages) = (address(listeners.metrics), self.metrics.clone());
         match listeners.metrics_access {
             MetricsAccess::Open => {
-                PlainServer::bind(address, Port::Metrics, pages, &self.metrics).await.map(MetricsListener::Plain)
+                HttpServer::bind(address, Port::Metrics, pages, &self.metrics).await.map(MetricsListener::Http)
             }
             MetricsAccess::Authorized => {
                 let readers = ByApiServer(AccessReview::new(connection.client()));
-                let secure = SecureServer::bind(address, &self.identity, readers, pages, &self.metrics).await;
-                secure.map(MetricsListener::Secure)
+                let secure = HttpsServer::bind(address, &self.certificate, readers, pages, &self.metrics).await;
+                secure.map(MetricsListener::Https)
             }
         }
     }

@@ -2,10 +2,10 @@
 //! joined. What is decided here is when; how is decided elsewhere.
 
 mod authorize;
-mod callers;
 mod conflicts;
 mod facts;
 mod identity;
+mod injected_trust;
 mod listen;
 mod report;
 mod serve;

@@ -1,8 +1,8 @@
 //! What the controller knows, told in the readiness pages, the metrics and the log.
 
 use gateward_cluster::{ControllerStatus, Leader, TargetState};
-use gateward_server::metrics::cluster::{ClusterMetrics, Consumers, Role};
-use gateward_server::{Line, Readiness};
+use gateward_server::metrics::cluster::{ClusterMetrics, InjectionTargetCounts, Role};
+use gateward_server::{Readiness, ReportLine};
 use tokio::sync::watch;
 
 use super::conflicts;
@@ -33,25 +33,25 @@ pub(super) async fn follow(
     }
 }
 
-fn lines(report: &ControllerStatus) -> Vec<Line> {
-    let notes = report.notes().into_iter().map(Line::Note);
-    notes.chain(report.attention().into_iter().map(Line::Warning)).collect()
+fn lines(report: &ControllerStatus) -> Vec<ReportLine> {
+    let notes = report.notes().into_iter().map(ReportLine::Note);
+    notes.chain(report.attention().into_iter().map(ReportLine::Warning)).collect()
 }
 
 fn measure(report: &ControllerStatus, metrics: &ClusterMetrics) {
-    metrics.leaf_expires(report.certificate.map(|validity| validity.not_after()));
-    metrics.authority_expires(report.ca.map(|validity| validity.not_after()));
-    metrics.consumers(count(report));
-    metrics.repaired(report.restored_bundles);
+    metrics.serving_certificate_expires(report.certificate.map(|validity| validity.not_after()));
+    metrics.ca_expires(report.ca.map(|validity| validity.not_after()));
+    metrics.injection_targets(count(report));
+    metrics.restored(report.restored_bundles);
     metrics.rotation(report.progress.as_ref().and_then(|progress| progress.phase));
-    metrics.role(if report.leader == Leader::ThisReplica { Role::Writer } else { Role::Follower });
+    metrics.role(if report.leader == Leader::ThisReplica { Role::Leader } else { Role::Follower });
 }
 
 /// Those that call us or are about to, and those among them that could not.
-fn count(report: &ControllerStatus) -> Consumers {
+fn count(report: &ControllerStatus) -> InjectionTargetCounts {
     let count = |states: &[TargetState]| report.targets.iter().filter(|target| states.contains(&target.state)).count();
     let lacking = count(&[TargetState::Refuses, TargetState::Empty, TargetState::Unconverted]);
-    Consumers { matched: count(&[TargetState::Trusts]) + lacking, lacking }
+    InjectionTargetCounts { matched: count(&[TargetState::Trusts]) + lacking, lacking }
 }
 
 fn log(before: &ControllerStatus, now: &ControllerStatus) {
@@ -95,22 +95,22 @@ mod tests {
         assert_eq!(
             lines(&report),
             [
-                Line::Note("writer: this replica".into()),
-                Line::Note("next: nothing".into()),
-                Line::Warning("someone fights".into()),
-                Line::Warning("ValidatingWebhookConfiguration otter (a) carries no bundle yet".into()),
+                ReportLine::Note("writer: this replica".into()),
+                ReportLine::Note("next: nothing".into()),
+                ReportLine::Warning("someone fights".into()),
+                ReportLine::Warning("ValidatingWebhookConfiguration otter (a) carries no bundle yet".into()),
             ]
         );
     }
 
     #[test]
     fn a_crd_that_nobody_converts_is_counted_as_lacking() {
-        assert_eq!(count(&report(&[TargetState::Unconverted])), Consumers { matched: 1, lacking: 1 });
+        assert_eq!(count(&report(&[TargetState::Unconverted])), InjectionTargetCounts { matched: 1, lacking: 1 });
     }
 
     #[test]
     fn only_those_that_call_us_are_counted() {
         let states = [TargetState::Trusts, TargetState::Refuses, TargetState::Empty, TargetState::Absent];
-        assert_eq!(count(&report(&states)), Consumers { matched: 3, lacking: 2 });
+        assert_eq!(count(&report(&states)), InjectionTargetCounts { matched: 3, lacking: 2 });
     }
 }

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use anyhow::{Context as _, anyhow};
 use gateward_cluster::{ApiReader, CertController, Connection, ControllerConfig};
-use gateward_server::{Callers, Drain, Readiness, Waiting};
+use gateward_server::{Drain, InjectedTrust, Readiness, WaitGuard};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use super::callers::{self, Sources};
 use super::facts::Learning;
+use super::injected_trust::{self, Sources};
 use super::listen::{Listening, MetricsListener};
 use super::setup::setup;
 use super::{identity, report};
@@ -73,13 +73,13 @@ pub(crate) async fn serve<P: Product>(plan: Plan<P>, mut signals: Signals) -> an
 }
 
 /// Reads where the API server is, however often that takes: files may come late.
-async fn connected<P: Product>(plan: &Plan<P>, waiting: Waiting) -> Connection {
+async fn connected<P: Product>(plan: &Plan<P>, waiting: WaitGuard) -> Connection {
     loop {
         match Connection::connect(&plan.product.names().user_agent()).await {
             Ok(connection) => return connection,
             Err(error) => {
                 tracing::error!(%error, "trying again to find the API server");
-                waiting.still(error.to_string());
+                waiting.update(error.to_string());
             }
         }
         tokio::time::sleep(PAUSE).await;
@@ -108,7 +108,7 @@ impl Running {
         let answerable = watch::Sender::new(false);
         let (readiness, measures) = (&listening.readiness, listening.measures());
         let mut tasks = JoinSet::new();
-        let shown = listening.identity.clone();
+        let shown = listening.certificate.clone();
         tasks.spawn(identity::follow(
             controller.serving_certificate(),
             answerable.subscribe(),
@@ -116,13 +116,13 @@ impl Running {
             measures.clone(),
         ));
         tasks.spawn(report::follow(controller.status(), readiness.clone(), measures));
-        prove(&mut tasks, plan, listening, &controller)?;
+        self_check(&mut tasks, plan, listening, &controller)?;
         Ok(Self { controller, answerable, beside: Beside { metrics, tasks } })
     }
 }
 
-/// Has the listener proved to all who call it.
-fn prove<P: Product>(
+/// Starts the self-check of the listener against every injection target.
+fn self_check<P: Product>(
     tasks: &mut JoinSet<()>,
     plan: &Plan<P>,
     listening: &Listening,
@@ -132,9 +132,9 @@ fn prove<P: Product>(
     let name = plan.setup.certificates.names.iter().next().context("a certificate without a name")?.clone();
     let sources =
         Sources { trust: controller.trust(), report: controller.status(), own: controller.own_bundle(), name };
-    let (callers, known) = watch::channel(Callers::default());
-    tasks.spawn(callers::follow(sources, callers));
-    tasks.spawn(listening.serving.prove_until(known));
+    let (injected, watched) = watch::channel(InjectedTrust::default());
+    tasks.spawn(injected_trust::follow(sources, injected));
+    tasks.spawn(listening.serving.self_check_all(watched));
     Ok(())
 }
 
@@ -152,9 +152,9 @@ async fn stop(
         give_back(controller).await;
         Some(beside)
     };
-    let draining = serving.drain_hastened(drain, async || signals.hurry().await);
+    let draining = serving.drain_with_skip(drain, async || signals.hurry().await);
     let (_beside, drained) = tokio::join!(giving_back, draining);
-    tracing::info!(cut = drained.cut, "stopped");
+    tracing::info!(cut = drained.aborted, "stopped");
     Ok(Exit::Fine)
 }
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
 use clap::{ArgGroup, ArgMatches, Args, Command, FromArgMatches as _};
-use gateward_server::{Http2Limits, Protocols, log_places_of_panics};
+use gateward_server::{Http2Limits, Protocols, install_panic_hook};
 
 use crate::cli::facts::{FactsOption, Without};
 use crate::cli::logging::{LogFormat, LogOptions};
@@ -83,7 +83,7 @@ pub(crate) fn command<P: Product>(product: &P) -> Command {
 
 pub(crate) async fn run<P: Product>(product: P, matches: &ArgMatches) -> anyhow::Result<Exit> {
     let arguments = Arguments::from_arg_matches(matches)?;
-    log_places_of_panics();
+    install_panic_hook();
     crds::check(&product)?;
     match &arguments.config {
         Some(file) => in_cluster::run(product, file, matches, &arguments).await,
@@ -102,8 +102,8 @@ async fn on_this_machine<P: Product>(product: P, arguments: &Arguments) -> anyho
     let mut signals = Signals::new()?;
     announce(&local)?;
     let drain = signals.wait().await;
-    let drained = local.drain_hastened(drain, async || signals.hurry().await).await;
-    tracing::info!(cut = drained.cut, "stopped");
+    let drained = local.drain_with_skip(drain, async || signals.hurry().await).await;
+    tracing::info!(cut = drained.aborted, "stopped");
     Ok(Exit::Fine)
 }
 

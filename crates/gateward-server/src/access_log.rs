@@ -1,0 +1,158 @@
+//! The access log: one line for each review. It never contains an object's contents; messages of findings, which may quote
+//! values, are logged at debug only.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use gateward_core::{FieldPath, Outcome, Record, Review, Severity};
+use tracing::{debug, error, info, warn};
+
+/// The target of every line of this crate, so that a search for "webhook" finds them.
+pub(crate) const TARGET: &str = "webhook";
+
+/// How many characters of a caller's text are logged: no name in Kubernetes is longer.
+const LONGEST_TEXT: usize = 253;
+
+/// A handler panicked. The panic hook logs the location, if the program has installed it.
+pub(crate) fn panicked(path: &str) {
+    error!(target: TARGET, path = &*truncated(path), "a handler panicked; its request was answered with 500");
+}
+
+/// One line for a review.
+pub(crate) fn answered(review: Option<Review>, record: &Record, handling_time: Option<Duration>) {
+    match &record.outcome {
+        // An error before the handler is counted; logging it would let anyone fill the log.
+        Outcome::Undecided(why) if handling_time.is_none() => {
+            debug!(target: TARGET, status = why.status(), %why, "request refused");
+        }
+        Outcome::Undecided(why) => undecided(review, record, why.status(), why),
+        Outcome::Denied { .. } => denied(review, record),
+        Outcome::Converted { objects } => converted(record, *objects),
+        Outcome::NotConverted { index, path } => not_converted(record, *index, path),
+        outcome => passed(review, record, verdict(outcome)),
+    }
+}
+
+fn passed(review: Option<Review>, record: &Record, verdict: &str) {
+    info!(
+        target: TARGET,
+        uid = &*truncated(&record.uid),
+        kind = &*truncated(&record.kind.to_string()),
+        namespace = &*truncated(&record.namespace),
+        name = &*truncated(&record.name),
+        verdict,
+        rules = rules(record),
+        "{}",
+        Action(review, record),
+    );
+}
+
+fn denied(review: Option<Review>, record: &Record) {
+    info!(
+        target: TARGET,
+        uid = &*truncated(&record.uid),
+        kind = &*truncated(&record.kind.to_string()),
+        namespace = &*truncated(&record.namespace),
+        name = &*truncated(&record.name),
+        verdict = "denied",
+        rules = rules(record),
+        findings = findings(record),
+        "{}",
+        Action(review, record),
+    );
+    for issue in record.issues.of(Severity::Error) {
+        debug!(target: TARGET, uid = &*truncated(&record.uid), rule = issue.rule, finding = %issue, "finding");
+    }
+}
+
+fn converted(record: &Record, objects: usize) {
+    info!(
+        target: TARGET,
+        uid = &*truncated(&record.uid),
+        kind = &*truncated(&record.kind.to_string()),
+        namespace = &*truncated(&record.namespace),
+        name = &*truncated(&record.name),
+        verdict = "converted",
+        objects,
+        rules = rules(record),
+        "convert",
+    );
+    for issue in &record.issues {
+        let (path, text) = (issue.path.to_string(), issue.detail());
+        warn!(target: TARGET, uid = &*truncated(&record.uid), rule = issue.rule, path = &*truncated(&path), "{text}");
+    }
+}
+
+/// The reason may quote the field's value.
+fn not_converted(record: &Record, index: usize, path: &FieldPath) {
+    let path = path.to_string();
+    warn!(
+        target: TARGET,
+        uid = &*truncated(&record.uid),
+        kind = &*truncated(&record.kind.to_string()),
+        namespace = &*truncated(&record.namespace),
+        name = &*truncated(&record.name),
+        verdict = "failed",
+        index,
+        path = &*truncated(&path),
+        "convert",
+    );
+    let why = record.denial.as_deref().unwrap_or_default();
+    debug!(target: TARGET, uid = &*truncated(&record.uid), why = &*truncated(why), "not converted");
+}
+
+fn undecided(review: Option<Review>, record: &Record, status: u16, why: &dyn std::fmt::Display) {
+    warn!(
+        target: TARGET,
+        uid = &*truncated(&record.uid),
+        kind = &*truncated(&record.kind.to_string()),
+        namespace = &*truncated(&record.namespace),
+        name = &*truncated(&record.name),
+        verdict = "undecided",
+        status,
+        "{}",
+        Action(review, record),
+    );
+    debug!(target: TARGET, uid = &*truncated(&record.uid), %why, "undecided");
+}
+
+/// Review and operation, such as `validate create`.
+struct Action<'a>(Option<Review>, &'a Record);
+
+impl std::fmt::Display for Action<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.0.map_or("review", Review::as_str))?;
+        self.1.operation.map_or(Ok(()), |operation| write!(f, " {}", operation.verb()))
+    }
+}
+
+fn verdict(outcome: &Outcome) -> &'static str {
+    match outcome {
+        Outcome::Allowed => "allowed",
+        Outcome::Patched { .. } => "patched",
+        Outcome::Denied { .. } => "denied",
+        Outcome::Skipped(_) => "skipped",
+        Outcome::Converted { .. } => "converted",
+        Outcome::NotConverted { .. } => "failed",
+        Outcome::Undecided(_) => "undecided",
+    }
+}
+
+fn rules(record: &Record) -> String {
+    record.rules().join(",")
+}
+
+/// Rule and path of each error. A path may contain keys of a user's map, so it is truncated.
+fn findings(record: &Record) -> String {
+    let each =
+        record.issues.of(Severity::Error).map(|issue| format!("{} {}", issue.rule, truncated(&issue.path.to_string())));
+    each.collect::<Vec<_>>().join(", ")
+}
+
+/// A caller's text, truncated.
+pub(crate) fn truncated(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(LONGEST_TEXT) {
+        Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
+        None => Cow::Borrowed(text),
+    }
+}

@@ -1,0 +1,71 @@
+use std::time::{Duration, SystemTime};
+
+use gateward_certs::rotation::Phase;
+
+use super::*;
+use crate::metrics::cluster::{InjectionTargetCounts, Role};
+
+fn page(metrics: &Metrics) -> String {
+    metrics.text(None).1
+}
+
+#[test]
+fn outside_a_cluster_there_are_no_cluster_metrics() {
+    assert!(!page(&Metrics::new("otter")).contains("gateward_"));
+}
+
+#[test]
+fn the_names_are_stable_and_do_not_depend_on_the_operator() {
+    let metrics = Metrics::new("otter");
+    let cluster = metrics.cluster();
+    let end = SystemTime::UNIX_EPOCH + Duration::from_hours(500_000);
+    cluster.serving_certificate_expires(Some(end));
+    cluster.ca_expires(Some(end + Duration::from_secs(1)));
+    cluster.injection_targets(InjectionTargetCounts { matched: 6, lacking: 1 });
+    cluster.restored(1);
+    cluster.restored(3);
+    cluster.rotation(Some(Phase::Switch));
+    cluster.role(Role::Leader);
+    cluster.reloaded();
+    metrics.cluster().reload_failed();
+    let page = page(&metrics);
+    for line in [
+        r#"gateward_certificate_expiry_timestamp_seconds{certificate="leaf"} 1800000000"#,
+        r#"gateward_certificate_expiry_timestamp_seconds{certificate="ca"} 1800000001"#,
+        r#"gateward_ca_injection_consumers{state="matched"} 6"#,
+        r#"gateward_ca_injection_consumers{state="lacking"} 1"#,
+        "# TYPE gateward_ca_injection_repairs_total counter",
+        "gateward_ca_injection_repairs_total 3",
+        r#"gateward_ca_rotation_phase{phase="switch"} 1"#,
+        r#"gateward_ca_rotation_phase{phase="none"} 0"#,
+        "gateward_writer 1",
+        "certwatcher_read_certificate_total 1",
+        "certwatcher_read_certificate_errors_total 1",
+        "otter_webhook_panics_total 0",
+    ] {
+        assert!(page.lines().any(|shown| shown == line), "{line} in {page}");
+    }
+}
+
+#[test]
+fn removed_series_disappear() {
+    let metrics = Metrics::new("otter");
+    let cluster = metrics.cluster();
+    cluster.serving_certificate_expires(Some(SystemTime::now()));
+    cluster.serving_certificate_expires(None);
+    cluster.conflicting_configurations(["old", "older"]);
+    cluster.conflicting_configurations(["old"]);
+    let page = page(&metrics);
+    assert!(!page.contains("certificate=\"leaf\"") && !page.contains("older"), "{page}");
+    assert!(page.contains("gateward_rival_configuration{configuration=\"old\"} 1\n"));
+}
+
+#[test]
+fn only_open_metrics_ends_with_eof() {
+    let metrics = Metrics::new("otter");
+    metrics.cluster().restored(1);
+    let (_, newer) = metrics.text(Some("application/openmetrics-text"));
+    assert_eq!(newer.matches("# EOF").count(), 1);
+    assert!(newer.ends_with("# EOF\n") && newer.contains("gateward_ca_injection_repairs_total 1\n"));
+    assert!(!page(&metrics).contains("# EOF"));
+}

@@ -1,0 +1,194 @@
+//! The kind `Otter`, whose field `mood` selects what its handlers do.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use gateward_core::{
+    CREATE, ConversionError, Convert, Defaulted, Defaulter, Endpoint, FieldPath, Issues, Kind, Provenance, Registry,
+    Request, Resource, Rule, Scope, Stash, Validator, Verdict,
+};
+use serde::{Deserialize, Serialize};
+use tokio::sync::Semaphore;
+
+use super::{MUTATE, VALIDATE};
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Otter {
+    spec: Spec,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Spec {
+    mood: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    river: Option<String>,
+}
+
+impl Resource for Otter {
+    const GROUP: &'static str = "zoo.dev";
+    const VERSION: &'static str = "v1";
+    const KIND: &'static str = "Otter";
+    const PLURAL: &'static str = "otters";
+    const SCOPE: Scope = Scope::Namespaced;
+}
+
+/// The older version: a river was a stream then.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct OldOtter {
+    spec: OldSpec,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct OldSpec {
+    mood: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    stream: Option<String>,
+}
+
+impl Resource for OldOtter {
+    const GROUP: &'static str = "zoo.dev";
+    const VERSION: &'static str = "v1alpha1";
+    const KIND: &'static str = "Otter";
+    const PLURAL: &'static str = "otters";
+    const SCOPE: Scope = Scope::Namespaced;
+}
+
+/// What a forgetful otter kept.
+const REST: Stash = Stash::new("zoo.dev/rest");
+
+/// Converts otters, except drowned ones; an angry one bites.
+struct Streams;
+
+impl Convert<OldOtter, Otter> for Streams {
+    fn lift(&self, old: &OldOtter, _: &mut Provenance, issues: &mut Issues) -> Result<Otter, ConversionError> {
+        assert!(old.spec.mood != "angry", "{} bites", old.spec.mood);
+        if old.spec.mood == "forgetful" {
+            REST.note_damage(issues);
+        }
+        if old.spec.mood == "drowned" {
+            return Err(ConversionError { path: FieldPath::field("spec") / "mood", message: "too late".into() });
+        }
+        Ok(Otter { spec: Spec { mood: old.spec.mood.clone(), river: old.spec.stream.clone() } })
+    }
+
+    fn lower(&self, new: &Otter, _: &mut Issues) -> Result<OldOtter, ConversionError> {
+        Ok(OldOtter { spec: OldSpec { mood: new.spec.mood.clone(), stream: new.spec.river.clone() } })
+    }
+}
+
+const MOOD: Rule = Rule { id: "OTTER-01", summary: "an otter's mood can be printed", ..Rule::on(CREATE) };
+
+/// Blocks the handler of a sleeping otter until a test releases it.
+#[derive(Clone, Default)]
+pub struct Blocker(Arc<Shared>);
+
+struct Shared {
+    released: Semaphore,
+    blocked: AtomicUsize,
+}
+
+impl Default for Shared {
+    fn default() -> Self {
+        Self { released: Semaphore::new(0), blocked: AtomicUsize::new(0) }
+    }
+}
+
+/// A blocked handler, until it is released or dropped.
+struct Blocked<'a>(&'a Shared);
+
+impl Drop for Blocked<'_> {
+    fn drop(&mut self) {
+        self.0.blocked.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+impl Blocker {
+    /// How many handlers are blocked.
+    pub fn blocked(&self) -> usize {
+        self.0.blocked.load(Ordering::SeqCst)
+    }
+
+    /// Releases so many handlers.
+    pub fn release(&self, handlers: usize) {
+        self.0.released.add_permits(handlers);
+    }
+
+    async fn block(&self) {
+        self.0.blocked.fetch_add(1, Ordering::SeqCst);
+        let _blocked = Blocked(&self.0);
+        if let Ok(permit) = self.0.released.acquire().await {
+            permit.forget();
+        }
+    }
+}
+
+struct Rules(Blocker);
+
+impl Validator<Otter> for Rules {
+    async fn create(&self, new: &Otter, _: &Request) -> Verdict {
+        match new.spec.mood.as_str() {
+            "asleep" => self.0.block().await,
+            "angry" => panic!("{} bites", new.spec.mood),
+            "unprintable" => return unprintable(&new.spec.mood),
+            _ => {}
+        }
+        Verdict::allow()
+    }
+}
+
+fn unprintable(mood: &str) -> Verdict {
+    let mut issues = Issues::new();
+    issues.add(MOOD.invalid(FieldPath::field("spec") / "mood", mood).message("this mood is never printed"));
+    issues.into()
+}
+
+struct Defaults;
+
+impl Defaulter<Otter> for Defaults {
+    async fn default(&self, mut otter: Otter, _: &Request) -> Defaulted<Otter> {
+        otter.spec.river.get_or_insert_with(|| "Spey".into());
+        otter.into()
+    }
+}
+
+pub fn registry(blocker: &Blocker) -> Registry {
+    let kind = Kind::<Otter>::new()
+        .spoke::<OldOtter>(Streams)
+        .validate(Rules(blocker.clone()))
+        .default(Defaults)
+        .validating_at(Endpoint::new().path(VALIDATE))
+        .mutating_at(Endpoint::new().path(MUTATE));
+    Registry::new().kind(kind)
+}
+
+/// A review of an otter in some mood.
+pub fn review(mood: &str) -> Vec<u8> {
+    review_of(&format!(r#"{{"mood":"{mood}"}}"#))
+}
+
+/// A review of an otter with some spec, which need not be JSON.
+pub fn review_of(spec: &str) -> Vec<u8> {
+    format!(
+        concat!(
+            r#"{{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{{"uid":"705ab4f5","#,
+            r#""kind":{{"group":"zoo.dev","version":"v1","kind":"Otter"}},"#,
+            r#""resource":{{"group":"zoo.dev","version":"v1","resource":"otters"}},"#,
+            r#""name":"ottilie","namespace":"river","operation":"CREATE","userInfo":{{"username":"keeper"}},"#,
+            r#""object":{{"apiVersion":"zoo.dev/v1","kind":"Otter","metadata":{{"name":"ottilie"}},"spec":{}}}}}}}"#,
+        ),
+        spec
+    )
+    .into_bytes()
+}
+
+/// A review of so many old otters in some mood, to become new ones.
+pub fn conversion(mood: &str, otters: usize) -> Vec<u8> {
+    let otter = format!(
+        r#"{{"apiVersion":"zoo.dev/v1alpha1","kind":"Otter","metadata":{{"name":"ottilie"}},"spec":{{"mood":"{mood}","stream":"Spey"}}}}"#
+    );
+    let objects = vec![otter; otters].join(",");
+    format!(
+        r#"{{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview","request":{{"uid":"705ab4f5","desiredAPIVersion":"zoo.dev/v1","objects":[{objects}]}}}}"#
+    )
+    .into_bytes()
+}
