@@ -1,25 +1,11 @@
 //! Admission rules and defaults of the Dynamo Operator's kinds.
 
-mod component;
-pub mod configuration;
 mod conversion;
 mod dns;
-pub mod facts;
-mod graph;
-mod grove;
-pub mod in_cluster;
-mod model;
-pub mod names;
-mod operator_version;
-mod provider_override;
-mod request;
-mod scaling_adapter;
-mod schemas;
-mod shared;
-mod written;
+mod operator;
+mod rules;
 
-pub use facts::ClusterFacts;
-pub use operator_version::OPERATOR_VERSION;
+pub use operator::{ClusterFacts, OPERATOR_VERSION, configuration, facts, in_cluster, names};
 
 use gateward_core::Registry;
 
@@ -31,11 +17,11 @@ use gateward_core::Registry;
 /// ```
 pub fn registry() -> Registry {
     Registry::new()
-        .kind(graph::kind())
-        .kind(component::kind())
-        .kind(request::kind())
-        .kind(scaling_adapter::kind())
-        .kind(model::kind())
+        .kind(rules::graph::kind())
+        .kind(rules::component_deployment::kind())
+        .kind(rules::deployment_request::kind())
+        .kind(rules::scaling_adapter::kind())
+        .kind(rules::model::kind())
 }
 
 /// The CRDs of all kinds, also of those that have no webhook.

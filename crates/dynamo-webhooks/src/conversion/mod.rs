@@ -8,6 +8,7 @@
 //! differ in the rows of the table in [`trail`].
 
 mod component;
+mod deployment_request;
 pub(crate) mod envelope;
 mod experimental;
 mod graph;
@@ -15,15 +16,15 @@ mod main_container;
 mod merge;
 mod mounts;
 mod pod_template;
-mod request;
 mod resources;
 mod scaling_adapter;
+pub(crate) mod schemas;
 mod sidecar;
 mod standalone;
 mod status;
 mod trail;
 
-pub(crate) use request::RequestConversion;
+pub(crate) use deployment_request::DeploymentRequestConversion;
 
 use dynamo_api::{v1alpha1, v1beta1};
 use gateward_core::{ConversionError, Convert, Issues, Provenance, RoundTrip};

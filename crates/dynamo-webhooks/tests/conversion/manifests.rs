@@ -57,5 +57,5 @@ fn manifests_of_the_demonstration_come_back_as_they_were() {
 
 #[test]
 fn examples_of_the_catalogue_come_back_as_they_were() {
-    come_back(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src/examples"), 50);
+    come_back(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src/rules/examples"), 50);
 }

@@ -20,7 +20,7 @@ pub struct Seed {
 pub fn all(registry: &Registry) -> Vec<Seed> {
     let crate_folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut seeds = Vec::new();
-    for folder in ["src/examples", "../gateward-cli/src/demo/manifests", "../../../shared/corpus/dynamo"] {
+    for folder in ["src/rules/examples", "../gateward-cli/src/demo/manifests", "../../../shared/corpus/dynamo"] {
         let folder = crate_folder.join(folder);
         if folder.is_dir() {
             add_folder(&folder, &mut seeds);

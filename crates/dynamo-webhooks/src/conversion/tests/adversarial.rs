@@ -16,8 +16,8 @@ use gateward_core::{Context, FieldPath, Kind, Registry, Request, Resource, Valid
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::conversion::{ComponentConversion, GraphConversion, RequestConversion};
-use crate::schemas::CrdSchemas;
+use crate::conversion::schemas::CrdSchemas;
+use crate::conversion::{ComponentConversion, DeploymentRequestConversion, GraphConversion};
 
 const PRESERVED: &str = "gateward.dev/preserved";
 
@@ -41,7 +41,7 @@ const COMPONENT: Drawn = Drawn {
 };
 const REQUEST: Drawn = Drawn {
     crd: crds::GRAPH_DEPLOYMENT_REQUEST,
-    schemas: CrdSchemas::Request,
+    schemas: CrdSchemas::DeploymentRequest,
     stashes: ["nvidia.com/dgdr-spec", "nvidia.com/dgdr-status"],
 };
 
@@ -66,9 +66,9 @@ impl Drawn {
                     .schemas(self.schemas)
                     .validate(judged.clone()),
             ),
-            CrdSchemas::Request => registry.kind(
+            CrdSchemas::DeploymentRequest => registry.kind(
                 Kind::<v1beta1::DynamoGraphDeploymentRequest>::new()
-                    .spoke::<v1alpha1::DynamoGraphDeploymentRequest>(RequestConversion)
+                    .spoke::<v1alpha1::DynamoGraphDeploymentRequest>(DeploymentRequestConversion)
                     .schemas(self.schemas)
                     .validate(judged.clone()),
             ),
@@ -112,7 +112,7 @@ impl Drawn {
         }
         match self.schemas {
             CrdSchemas::Component => typed::<v1beta1::DynamoComponentDeployment>(object),
-            CrdSchemas::Request => typed::<v1beta1::DynamoGraphDeploymentRequest>(object),
+            CrdSchemas::DeploymentRequest => typed::<v1beta1::DynamoGraphDeploymentRequest>(object),
             CrdSchemas::Graph | CrdSchemas::ScalingAdapter => typed::<v1beta1::DynamoGraphDeployment>(object),
         }
     }

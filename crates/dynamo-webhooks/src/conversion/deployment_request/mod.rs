@@ -1,0 +1,104 @@
+//! Requests, in both directions.
+//!
+//! What the other version can't say goes to the operator's own annotations. A partial object without a spec gets none, so
+//! that who applies it doesn't come to own fields of one.
+
+mod annotations;
+mod free_form;
+mod origins;
+mod profiling_config;
+mod profiling_job;
+mod spec;
+mod status;
+#[cfg(test)]
+mod tests;
+
+use dynamo_api::{Raw, v1alpha1, v1beta1};
+use gateward_core::conversion::equivalence::same;
+use gateward_core::{ConversionError, Convert, Issues, Provenance, Resource, RoundTrip};
+use serde_json::Value;
+
+use annotations::Kept;
+
+type SpokeObject = v1alpha1::DynamoGraphDeploymentRequest;
+type SpokeSpec = v1alpha1::DynamoGraphDeploymentRequestSpec;
+type SpokeStatus = v1alpha1::DynamoGraphDeploymentRequestStatus;
+type HubObject = v1beta1::DynamoGraphDeploymentRequest;
+type HubSpec = v1beta1::DynamoGraphDeploymentRequestSpec;
+type HubStatus = v1beta1::DynamoGraphDeploymentRequestStatus;
+
+/// Reads a DynamoGraphDeploymentRequest of one version as the other.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct DeploymentRequestConversion;
+
+impl Convert<SpokeObject, HubObject> for DeploymentRequestConversion {
+    fn lift(
+        &self,
+        spoke: &SpokeObject,
+        provenance: &mut Provenance,
+        issues: &mut Issues,
+    ) -> Result<HubObject, ConversionError> {
+        let (hub, _) = self.lift_telling(spoke, issues)?;
+        origins::record(spoke, &hub, provenance);
+        Ok(hub)
+    }
+
+    fn lower(&self, hub: &HubObject, issues: &mut Issues) -> Result<SpokeObject, ConversionError> {
+        Ok(self.lower_telling(hub, issues)?.0)
+    }
+
+    fn lift_telling(
+        &self,
+        spoke: &SpokeObject,
+        issues: &mut Issues,
+    ) -> Result<(HubObject, RoundTrip), ConversionError> {
+        let mut metadata = spoke.metadata.clone();
+        let kept: Kept<HubSpec, HubStatus> = Kept::take(&mut metadata.annotations, issues);
+        let (spec, rest) = (spec::lift(&spoke.spec, &kept.spec), spec::remainder_of_spoke(&spoke.spec));
+        let comes_back = spec::with_image(spec::lower(&spec, &rest)) == spec::with_image(spoke.spec.clone());
+        let status =
+            spoke.status.as_ref().map(|own| (status::lift(own, &kept.status), status::remainder_of_spoke(own)));
+        let (status, rest_of_status) = status.unzip();
+        let left = Kept { spec: rest, status: rest_of_status.unwrap_or_default() };
+        left.put(&mut metadata.annotations);
+        let api_version = HubObject::gvk().api_version();
+        let hub = HubObject { api_version, kind: spoke.kind.clone(), metadata, spec, status };
+        Ok((hub, if comes_back { RoundTrip::Lossless } else { RoundTrip::Untried }))
+    }
+
+    fn lower_telling(&self, hub: &HubObject, issues: &mut Issues) -> Result<(SpokeObject, RoundTrip), ConversionError> {
+        let mut metadata = hub.metadata.clone();
+        let kept: Kept<SpokeSpec, SpokeStatus> = Kept::take(&mut metadata.annotations, issues);
+        let (spec, rest) = (spec::lower(&hub.spec, &kept.spec), spec::remainder_of_hub(&hub.spec));
+        let spec = spec::with_image(spec);
+        let comes_back = is_same(spec::lift(&spec, &rest), &hub.spec);
+        let status = hub.status.as_ref().map(|own| {
+            let spoke = status::lower(own, &kept.status);
+            let rest = status::remainder_of_hub(own, &spoke);
+            (spoke, rest)
+        });
+        let (status, rest_of_status) = status.unzip();
+        let left = Kept { spec: rest, status: rest_of_status.unwrap_or_default() };
+        left.put(&mut metadata.annotations);
+        let api_version = SpokeObject::gvk().api_version();
+        let spoke = SpokeObject { api_version, kind: hub.kind.clone(), metadata, spec, status };
+        Ok((spoke, if comes_back { RoundTrip::Lossless } else { RoundTrip::Untried }))
+    }
+
+    fn annotations(&self) -> &'static [&'static str] {
+        &annotations::KEYS
+    }
+}
+
+/// Whether the spec comes back. Of a profiling job an empty block is as good as none: the operator drops it.
+fn is_same(mut back: HubSpec, hub: &HubSpec) -> bool {
+    fn job(spec: &HubSpec) -> Option<Value> {
+        spec.overrides.as_ref()?.profiling_job.as_ref().map(Raw::to_value)
+    }
+    if same(&job(&back).unwrap_or_default(), &job(hub).unwrap_or_default())
+        && let (Some(back), Some(hub)) = (&mut back.overrides, &hub.overrides)
+    {
+        back.profiling_job.clone_from(&hub.profiling_job);
+    }
+    back == *hub
+}

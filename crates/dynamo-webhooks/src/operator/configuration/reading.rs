@@ -1,0 +1,212 @@
+//! From the document to what it says.
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::keys::Key;
+use super::problem::{Findings, shown};
+use super::{
+    API_VERSION, Address, Certificates, ConfigurationError, KIND, KeyAlgorithm, LogFormat, MetricsAccess,
+    OperatorConfiguration, Read, Webhook, duration, schema,
+};
+use crate::dns;
+use crate::operator::facts::Gate;
+
+const METRICS_PORT: u16 = 8080;
+const HEALTH_PORT: u16 = 8081;
+const WEBHOOK_PORT: u16 = 9443;
+
+const SECRET_NAME: &str = "webhook-server-cert";
+
+/// What can't be had yet.
+const NOT_MANUAL: &str = "manual certificates, from cert-manager or written by you, come with a later release; leave the \
+                          key out, and Gateward makes and renews its own";
+const NOT_RESTRICTED: &str =
+    "an operator for one namespace comes with a later release; leave the key out, for the whole cluster";
+
+pub(super) fn read(document: &Value) -> Result<Read, ConfigurationError> {
+    let mut findings = Findings::default();
+    schema::compare(document, &mut findings);
+    let mut reader = Reader { document, findings };
+    reader.is_an_operator_configuration();
+    reader.can_be_had();
+    let configuration = reader.configuration();
+    let Findings { errors, warnings } = reader.findings;
+    if errors.is_empty() { Ok(Read { configuration, warnings }) } else { Err(ConfigurationError(errors)) }
+}
+
+/// A document whose shape was compared before: what has another shape was told, and counts as not set here.
+struct Reader<'a> {
+    document: &'a Value,
+    findings: Findings,
+}
+
+impl Reader<'_> {
+    fn is_an_operator_configuration(&mut self) {
+        for (key, wanted) in [(Key::API_VERSION, API_VERSION), (Key::KIND, KIND)] {
+            match key.find(self.document) {
+                None if self.document.is_object() => self.error(key, format!("is missing; write {wanted}")),
+                Some(Value::String(written)) if written != wanted => {
+                    self.error(key, format!("{} is not {wanted}", shown(&written.as_str().into())));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn can_be_had(&mut self) {
+        if Key::PROVISION_MODE.text(self.document) == Some("manual") {
+            self.error(Key::PROVISION_MODE, NOT_MANUAL);
+        }
+        if Key::RESTRICTED.text(self.document).is_some() {
+            self.error(Key::RESTRICTED, NOT_RESTRICTED);
+            self.lease_is_renewed_in_time();
+        }
+    }
+
+    fn lease_is_renewed_in_time(&mut self) {
+        let duration = self.time(Key::LEASE_DURATION).unwrap_or(Duration::from_secs(30));
+        let renewal = self.time(Key::LEASE_RENEWAL).unwrap_or(Duration::from_secs(10));
+        for (key, time) in [(Key::LEASE_DURATION, duration), (Key::LEASE_RENEWAL, renewal)] {
+            if time.is_zero() {
+                self.error(key, "is zero; the lease needs a time longer than that");
+            }
+        }
+        if renewal >= duration && !duration.is_zero() {
+            let text = format!("{renewal:?} is not less than leaseDuration, {duration:?}: the lease would run out");
+            self.error(Key::LEASE_RENEWAL, text);
+        }
+    }
+
+    fn configuration(&mut self) -> OperatorConfiguration {
+        let metrics = self.address(Key::METRICS_ADDRESS, Key::METRICS_PORT, METRICS_PORT);
+        let health = self.address(Key::HEALTH_ADDRESS, Key::HEALTH_PORT, HEALTH_PORT);
+        let webhook = self.webhook();
+        self.ports_differ(&[
+            (Key::HEALTH_PORT, health),
+            (Key::METRICS_PORT, metrics),
+            (Key::WEBHOOK_PORT, webhook.address),
+        ]);
+        let secure = Key::METRICS_SECURE.switch(self.document).unwrap_or(true);
+        let format = Key::LOG_FORMAT.text(self.document);
+        OperatorConfiguration {
+            health,
+            metrics,
+            metrics_access: if secure { MetricsAccess::Authorized } else { MetricsAccess::Open },
+            webhook,
+            http2: self.gate(Key::HTTP2).unwrap_or(Gate::Off),
+            grove: self.gate(Key::GROVE),
+            checkpoint: self.gate(Key::CHECKPOINT).unwrap_or(Gate::Off),
+            gpu_discovery: self.gate(Key::GPU_DISCOVERY).unwrap_or(Gate::On),
+            log_level: Key::LOG_LEVEL.text(self.document).unwrap_or("info").to_owned(),
+            log_format: if format == Some("text") { LogFormat::Text } else { LogFormat::Json },
+        }
+    }
+
+    fn webhook(&mut self) -> Webhook {
+        let subdomain = "lower-case letters, digits, `-` and `.`, at most 253 characters";
+        let label = "lower-case letters, digits and `-`, at most 63 characters, beginning with a letter";
+        let secret_name = self.name(Key::SECRET_NAME, dns::is_subdomain, subdomain);
+        Webhook {
+            address: self.address(Key::WEBHOOK_HOST, Key::WEBHOOK_PORT, WEBHOOK_PORT),
+            secret_name: secret_name.unwrap_or_else(|| SECRET_NAME.to_owned()),
+            service_name: self.name(Key::SERVICE_NAME, dns::is_service, label),
+            fullname: self.name(Key::FULLNAME, dns::is_subdomain, subdomain),
+            operator_principals: self.principals(),
+            certificates: self.certificates(),
+        }
+    }
+
+    fn certificates(&mut self) -> Certificates {
+        let certificates = Certificates {
+            authority_lifetime: self.time(Key::AUTHORITY_LIFETIME),
+            lifetime: self.time(Key::LIFETIME),
+            key_algorithm: match Key::KEY_ALGORITHM.text(self.document) {
+                Some("ECDSA") => Some(KeyAlgorithm::Ecdsa),
+                Some("RSA") => Some(KeyAlgorithm::Rsa),
+                _ => None,
+            },
+        };
+        if let (Some(authority), Some(server)) = (certificates.authority_lifetime, certificates.lifetime)
+            && server > authority
+        {
+            let text = "is longer than caLifetime; a certificate ends with its authority at the latest";
+            self.findings.warning(&Key::LIFETIME.path(), text);
+        }
+        certificates
+    }
+
+    /// No names are the usual ones: charts leave a list empty where nobody has set it.
+    fn principals(&self) -> Option<Vec<String>> {
+        let listed = Key::PRINCIPALS.find(self.document)?.as_array()?;
+        let names: Vec<String> = listed.iter().filter_map(Value::as_str).map(str::to_owned).collect();
+        (!names.is_empty()).then_some(names)
+    }
+
+    fn address(&mut self, address: Key, port: Key, usual_port: u16) -> Address {
+        Address { ip: self.ip(address), port: self.port(port, usual_port) }
+    }
+
+    fn ip(&mut self, key: Key) -> Option<IpAddr> {
+        let text = key.text(self.document)?;
+        let bare = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
+        let address = bare.parse().ok();
+        if address.is_none() {
+            let text = format!("{} is not an IP address such as 0.0.0.0 or ::", shown(&text.into()));
+            self.error(key, text);
+        }
+        address
+    }
+
+    fn port(&mut self, key: Key, usual: u16) -> u16 {
+        let Some(written) = key.find(self.document).filter(|value| value.is_i64() || value.is_u64()) else {
+            return usual;
+        };
+        match written.as_u64().map(u16::try_from) {
+            Some(Ok(0)) => usual,
+            Some(Ok(port)) => port,
+            _ => {
+                self.error(key, format!("{written} is not a port: 1 to 65535, or 0 for the usual one, {usual}"));
+                usual
+            }
+        }
+    }
+
+    fn ports_differ(&mut self, listeners: &[(Key, Address)]) {
+        for (position, (key, address)) in listeners.iter().enumerate() {
+            let other = listeners[..position].iter().find(|(_, other)| meet(*other, *address));
+            if let Some((other, _)) = other {
+                self.error(*key, format!("{} is the port of {} too", address.port, other.path()));
+            }
+        }
+    }
+
+    fn name(&mut self, key: Key, allowed: fn(&str) -> bool, rule: &str) -> Option<String> {
+        let name = key.text(self.document)?;
+        if !allowed(name) {
+            let text = format!("{} is not a name that Kubernetes takes here: {rule}", shown(&name.into()));
+            self.error(key, text);
+        }
+        Some(name.to_owned())
+    }
+
+    fn gate(&self, key: Key) -> Option<Gate> {
+        key.switch(self.document).map(Gate::of)
+    }
+
+    fn time(&self, key: Key) -> Option<Duration> {
+        key.find(self.document).and_then(Value::as_str).and_then(|text| duration::parse(text).ok())
+    }
+
+    fn error(&mut self, key: Key, text: impl Into<String>) {
+        self.findings.error(&key.path(), text);
+    }
+}
+
+/// Whether two listeners can't listen at a time.
+fn meet(one: Address, other: Address) -> bool {
+    let everywhere = |address: Address| address.ip.is_none_or(|ip| ip.is_unspecified());
+    one.port == other.port && (one.ip == other.ip || everywhere(one) || everywhere(other))
+}

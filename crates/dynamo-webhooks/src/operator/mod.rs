@@ -1,0 +1,11 @@
+//! The Dynamo Operator as the rules see it: its configuration, its release, its accounts and what its cluster has.
+
+pub mod configuration;
+pub mod facts;
+pub mod in_cluster;
+pub mod names;
+pub(crate) mod principals;
+pub(crate) mod version;
+
+pub use facts::ClusterFacts;
+pub use version::OPERATOR_VERSION;

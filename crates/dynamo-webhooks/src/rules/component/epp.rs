@@ -1,0 +1,112 @@
+//! Endpoint pickers.
+
+use dynamo_api::v1beta1::ComponentType;
+use gateward_core::{CREATE_AND_UPDATE, Issues, Rule};
+
+use super::{InferencePool, Judged, Written, rule};
+
+const PICKER: Rule = Rule {
+    id: "SHARED-46",
+    summary: "an endpoint picker has one replica, in a graph also the API of InferencePool",
+    bad: include_str!("../examples/component/shared-46.bad.yaml"),
+    good: include_str!("../examples/component/shared-46.good.yaml"),
+    ..rule(CREATE_AND_UPDATE)
+};
+
+const CONFIG_MAP: Rule = Rule {
+    id: "SHARED-47",
+    summary: "configMapRef names a ConfigMap",
+    versions: &["v1beta1"],
+    bad: include_str!("../examples/component/shared-47.bad.yaml"),
+    good: include_str!("../examples/component/shared-47.good.yaml"),
+    ..rule(CREATE_AND_UPDATE)
+};
+
+pub(super) const RULES: &[&Rule] = &[&PICKER, &CONFIG_MAP];
+
+pub(super) fn stateless(judged: &Judged, issues: &mut Issues) {
+    if judged.component.component_type == Some(ComponentType::Epp) {
+        inference_pool(judged, issues);
+        one_replica(judged, issues);
+    }
+    if judged.owner.written == Written::V1beta1 {
+        config_map(judged, issues);
+    }
+}
+
+fn inference_pool(judged: &Judged, issues: &mut Issues) {
+    let path = || judged.at / "type";
+    match judged.owner.inference_pool {
+        InferencePool::Served | InferencePool::NotAsked => {}
+        InferencePool::Absent => {
+            let issue = PICKER.forbidden(path()).message("the cluster doesn't serve the API of InferencePool");
+            issues.add(issue.help("install the Gateway API Inference Extension"));
+        }
+        InferencePool::NotEvaluated => {
+            issues.add(PICKER.note(path(), "whether the cluster serves the API of InferencePool was not looked up"));
+        }
+    }
+}
+
+fn one_replica(judged: &Judged, issues: &mut Issues) {
+    if let Some(replicas) = judged.component.replicas.filter(|replicas| *replicas != 1) {
+        let issue = PICKER.invalid(judged.at / "replicas", replicas);
+        issues.add(issue.message("an endpoint picker has one replica").help("set it to 1, or leave it out"));
+    }
+}
+
+fn config_map(judged: &Judged, issues: &mut Issues) {
+    let reference = judged.component.epp_config.as_ref().and_then(|config| config.config_map_ref.as_ref());
+    if reference.is_some_and(|reference| reference.name.is_empty()) {
+        let path = judged.at / "eppConfig" / "configMapRef" / "name";
+        issues.add(CONFIG_MAP.required(path).message("no ConfigMap is named"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::InferencePool;
+    use crate::rules::component::testing::{Place, of_type, pod, worker};
+
+    fn picker(members: Value) -> Value {
+        let mut component = of_type("epp", members);
+        component["podTemplate"] = pod("depot.example/picker:1.5.0");
+        component
+    }
+
+    #[test]
+    fn a_picker_has_one_replica() {
+        assert!(Place::graph().created(&picker(json!({}))).is_empty());
+        assert!(Place::graph().created(&picker(json!({"replicas": 1}))).is_empty());
+        for replicas in [0, 2] {
+            let found = Place::alone().created(&picker(json!({"replicas": replicas})));
+            assert_eq!(found, ["SHARED-46 c.replicas"]);
+        }
+    }
+
+    #[test]
+    fn a_picker_in_a_graph_needs_the_inference_pool() {
+        let graph = Place::graph().inference_pool(InferencePool::Absent);
+        assert_eq!(graph.created(&picker(json!({}))), ["SHARED-46 c.type"]);
+        assert_eq!(graph.created(&picker(json!({"replicas": 3}))), ["SHARED-46 c.type", "SHARED-46 c.replicas"]);
+        assert!(graph.created(&worker(json!({}))).is_empty(), "other components don't");
+    }
+
+    #[test]
+    fn where_nothing_can_be_looked_up_there_is_a_note() {
+        let graph = Place::graph().inference_pool(InferencePool::NotEvaluated);
+        assert_eq!(graph.created(&picker(json!({}))), ["note SHARED-46 c.type"]);
+    }
+
+    #[test]
+    fn rejects_a_configuration_that_names_no_config_map() {
+        let unnamed = json!({"eppConfig": {"configMapRef": {"key": "epp.yaml"}}});
+        let mut old = picker(unnamed.clone());
+        old["podTemplate"] = pod("depot.example/picker:1.4.2");
+        assert_eq!(Place::graph().created(&old), ["SHARED-47 c.eppConfig.configMapRef.name"]);
+        assert_eq!(Place::graph().created(&worker(unnamed)), ["SHARED-47 c.eppConfig.configMapRef.name"]);
+        assert!(Place::graph().written_in_v1alpha1().created(&old).is_empty(), "judged as written there");
+    }
+}

@@ -1,0 +1,223 @@
+//! Engines in reserve.
+
+use dynamo_api::v1beta1::{ComponentSpec, ComponentType, Experimental, Failover, PodMode};
+use gateward_core::{BadValue, CREATE_AND_UPDATE, FieldPath, Issues, Rule, UPDATE};
+use serde_json::{Value, json};
+
+use super::gpu::GpuCount;
+use super::gpu_memory::want_of_gpus;
+use super::{Change, Judged, rule};
+use crate::rules::grove::failover;
+
+const NEEDS_SERVICE: Rule = Rule {
+    id: "FO-01",
+    summary: "failover needs the GPU memory service",
+    bad: include_str!("../examples/component/fo-01.bad.yaml"),
+    good: include_str!("../examples/component/fo-01.good.yaml"),
+    ..rule(CREATE_AND_UPDATE)
+};
+
+const SAME_MODE: Rule = Rule {
+    id: "FO-02",
+    summary: "failover and the GPU memory service have the same mode",
+    bad: include_str!("../examples/component/fo-02.bad.yaml"),
+    good: include_str!("../examples/component/fo-02.good.yaml"),
+    ..rule(CREATE_AND_UPDATE)
+};
+
+const GPUS: Rule = Rule {
+    id: "FO-03",
+    summary: "the main container of a component with failover between pods has a GPU",
+    bad: include_str!("../examples/component/fo-03.bad.yaml"),
+    good: include_str!("../examples/component/fo-03.good.yaml"),
+    ..rule(CREATE_AND_UPDATE)
+};
+
+const ENGINES: Rule = Rule {
+    id: "FO-04",
+    summary: "frontends, planners and endpoint pickers have no failover between pods",
+    bad: include_str!("../examples/component/fo-04.bad.yaml"),
+    good: include_str!("../examples/component/fo-04.good.yaml"),
+    ..rule(CREATE_AND_UPDATE)
+};
+
+const BETWEEN_PODS: Rule = Rule {
+    id: "SHARED-68",
+    summary: "whether there is failover between pods stays as it is",
+    bad: include_str!("../examples/component/shared-68.bad.yaml"),
+    good: include_str!("../examples/component/shared-68.good.yaml"),
+    ..rule(UPDATE)
+};
+
+const SHADOWS: Rule = Rule {
+    id: "SHARED-69",
+    summary: "the number of engines in reserve stays as it is where they are pods",
+    bad: include_str!("../examples/component/shared-69.bad.yaml"),
+    good: include_str!("../examples/component/shared-69.good.yaml"),
+    ..rule(UPDATE)
+};
+
+pub(super) const RULES: &[&Rule] = &[&NEEDS_SERVICE, &SAME_MODE, &GPUS, &ENGINES, &BETWEEN_PODS, &SHADOWS];
+
+pub(super) fn stateless(judged: &Judged, experimental: &Experimental, issues: &mut Issues) {
+    let Some(failover) = &experimental.failover else { return };
+    let at = judged.at / "experimental" / "failover";
+    match &experimental.gpu_memory_service {
+        None => {
+            let issue = NEEDS_SERVICE.forbidden(at.clone()).message("there is no GPU memory service");
+            issues.add(issue.help("give gpuMemoryService in the same mode"));
+        }
+        Some(service) if service.effective_mode() != failover.effective_mode() => {
+            let issue = SAME_MODE.invalid(&at / "mode", failover.effective_mode().as_str());
+            issues.add(issue.message("the GPU memory service has another mode").help("give both the same"));
+        }
+        Some(_) => {}
+    }
+    if *failover.effective_mode() == PodMode::InterPod {
+        between_pods(judged, &at, issues);
+    }
+}
+
+fn between_pods(judged: &Judged, at: &FieldPath, issues: &mut Issues) {
+    if let Some(message) = judged.pod.spec().and_then(|pod| want_of_gpus(GpuCount::of(pod))) {
+        issues.add(
+            GPUS.forbidden(at.clone()).message(message).help("give the container `main` a limit of nvidia.com/gpu"),
+        );
+    }
+    if let Some(other @ (ComponentType::Epp | ComponentType::Frontend | ComponentType::Planner)) =
+        &judged.component.component_type
+    {
+        let issue = ENGINES.forbidden(at.clone());
+        issues.add(issue.message(format!("a component of type {other} has no engine to keep in reserve")));
+    }
+}
+
+pub(super) fn unchanged(change: &Change, issues: &mut Issues) {
+    let at = || change.at / "experimental" / "failover";
+    match [change.old, change.new].map(pods_in_reserve) {
+        [None, None] => {}
+        [Some(old), Some(new)] if shadows(old) == shadows(new) => {}
+        [Some(old), Some(new)] => {
+            let issue = SHADOWS.invalid(at() / "numShadows", shadows(new));
+            issues.add(issue.message(format!("the number of pods in reserve can't change; it is {}", shadows(old))));
+        }
+        [_, new] => {
+            let value = new.map_or(Value::Null, |failover| json!({"mode": failover.effective_mode()}));
+            let issue = BETWEEN_PODS.invalid(at(), BadValue::Json(value));
+            issues.add(issue.message("failover between pods can be neither added nor removed"));
+        }
+    }
+}
+
+/// The failover of a component, if it is between pods.
+fn pods_in_reserve(component: &ComponentSpec) -> Option<&Failover> {
+    failover(component).filter(|failover| *failover.effective_mode() == PodMode::InterPod)
+}
+
+fn shadows(failover: &Failover) -> i32 {
+    failover.num_shadows.unwrap_or(1).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use crate::rules::component::testing::{Place, of_type, pod_without_gpu, worker};
+
+    fn preview(service: Option<&str>, failover: Option<&str>) -> Value {
+        let mode = |mode: Option<&str>| mode.map_or(Value::Null, |mode| json!({"mode": mode}));
+        json!({"experimental": {"gpuMemoryService": mode(service), "failover": mode(failover)}})
+    }
+
+    const AT: &str = "c.experimental.failover";
+
+    #[test]
+    fn failover_needs_the_service_in_the_same_mode() {
+        let found = |service, failover| Place::graph().created(&worker(preview(service, Some(failover))));
+        assert!(found(Some("IntraPod"), "IntraPod").is_empty());
+        assert!(found(Some("InterPod"), "InterPod").is_empty());
+        assert_eq!(found(None, "IntraPod"), [format!("FO-01 {AT}")]);
+        assert_eq!(found(None, "InterPod"), [format!("FO-01 {AT}")]);
+        assert_eq!(found(Some("InterPod"), "IntraPod"), [format!("FO-02 {AT}.mode")]);
+        assert_eq!(found(Some("IntraPod"), "InterPod"), [format!("FO-02 {AT}.mode")]);
+    }
+
+    #[test]
+    fn an_absent_mode_is_within_the_pod() {
+        let component =
+            |mode: &str| worker(json!({"experimental": {"gpuMemoryService": {"mode": mode}, "failover": {}}}));
+        assert!(Place::graph().created(&component("IntraPod")).is_empty());
+        assert_eq!(Place::graph().created(&component("InterPod")), [format!("FO-02 {AT}.mode")]);
+    }
+
+    #[test]
+    fn between_pods_it_needs_a_gpu_even_without_the_service() {
+        let mut component = worker(preview(None, Some("InterPod")));
+        component["podTemplate"] = pod_without_gpu();
+        assert_eq!(Place::graph().created(&component), [format!("FO-01 {AT}"), format!("FO-03 {AT}")]);
+        component["podTemplate"] = Value::Null;
+        let expected = [format!("FO-01 {AT}"), format!("FO-03 {AT}"), "RT-03 c.podTemplate.spec.containers".into()];
+        assert_eq!(Place::graph().created(&component), expected);
+    }
+
+    #[test]
+    fn between_pods_it_is_for_engines() {
+        let component = |kind| of_type(kind, preview(Some("InterPod"), Some("InterPod")));
+        let expected = ["GMS-01 c.experimental.gpuMemoryService".to_owned(), format!("FO-04 {AT}")];
+        assert_eq!(Place::graph().created(&component("frontend")), expected);
+        assert_eq!(Place::graph().created(&component("planner")), expected);
+        let within = of_type("frontend", preview(Some("IntraPod"), Some("IntraPod")));
+        assert_eq!(Place::graph().created(&within), ["GMS-01 c.experimental.gpuMemoryService"]);
+    }
+
+    #[test]
+    fn an_unset_type_is_left_to_the_service() {
+        let mut component = worker(preview(Some("InterPod"), Some("InterPod")));
+        component["type"] = Value::Null;
+        assert_eq!(Place::graph().created(&component), ["GMS-01 c.experimental.gpuMemoryService"]);
+    }
+
+    #[test]
+    fn between_pods_it_can_neither_come_nor_go() {
+        let with = worker(preview(Some("InterPod"), Some("InterPod")));
+        let without = worker(preview(Some("InterPod"), None));
+        let expected = [format!("SHARED-68 {AT}")];
+        assert_eq!(Place::graph().changed(&with, &without), expected);
+        assert_eq!(Place::graph().changed(&without, &with), expected);
+    }
+
+    #[test]
+    fn dropping_all_previews_names_each_that_had_to_stay() {
+        let mut old = worker(preview(Some("InterPod"), Some("InterPod")));
+        old["experimental"]["grove"] = json!({"forceScalingGroup": true});
+        let expected = [
+            "SHARED-67 c.experimental.gpuMemoryService.mode",
+            "SHARED-68 c.experimental.failover",
+            "SHARED-70 c.experimental.grove.forceScalingGroup",
+        ];
+        assert_eq!(Place::graph().changed(&old, &worker(json!({}))), expected);
+    }
+
+    #[test]
+    fn within_a_pod_it_may_come_and_go() {
+        let with = worker(preview(Some("IntraPod"), Some("IntraPod")));
+        let without = worker(json!({}));
+        assert!(Place::graph().changed(&with, &without).is_empty());
+        assert!(Place::graph().changed(&without, &with).is_empty());
+    }
+
+    #[test]
+    fn the_number_of_pods_in_reserve_can_not_change() {
+        let shadows = |mode: &str, count: Value| {
+            let failover = json!({"mode": mode, "numShadows": count});
+            worker(json!({"experimental": {"gpuMemoryService": {"mode": mode}, "failover": failover}}))
+        };
+        let change =
+            |old: Value, new: Value| Place::graph().changed(&shadows("InterPod", old), &shadows("InterPod", new));
+        assert_eq!(change(1.into(), 2.into()), [format!("SHARED-69 {AT}.numShadows")]);
+        assert!(change(Value::Null, 1.into()).is_empty());
+        assert!(change(0.into(), 1.into()).is_empty(), "there is at least one");
+        let within = Place::graph().changed(&shadows("IntraPod", 1.into()), &shadows("IntraPod", 2.into()));
+        assert!(within.is_empty());
+    }
+}

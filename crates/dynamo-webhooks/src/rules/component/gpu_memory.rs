@@ -1,0 +1,160 @@
+//! The GPU memory service of a component.
+
+use std::collections::BTreeSet;
+
+use dynamo_api::v1beta1::{Experimental, GpuMemoryService, PodMode};
+use gateward_core::{BadValue, CREATE_AND_UPDATE, FieldPath, Issues, Rule, UPDATE};
+use serde_json::Value;
+
+use super::gpu::GpuCount;
+use super::{Change, Judged, rule};
+use crate::rules::grove::{gpu_memory_service, shares_gpu_memory_between_pods};
+
+const WORKERS: Rule = Rule {
+    id: "GMS-01",
+    summary: "only workers, prefill and decode workers use the GPU memory service",
+    bad: include_str!("../examples/component/gms-01.bad.yaml"),
+    good: include_str!("../examples/component/gms-01.good.yaml"),
+    ..rule(CREATE_AND_UPDATE)
+};
+
+const GPUS: Rule = Rule {
+    id: "GMS-02",
+    summary: "the main container of a component with the GPU memory service has a GPU",
+    bad: include_str!("../examples/component/gms-02.bad.yaml"),
+    good: include_str!("../examples/component/gms-02.good.yaml"),
+    ..rule(CREATE_AND_UPDATE)
+};
+
+const CLIENTS: Rule = Rule {
+    id: "GMS-03",
+    summary: "extraClientContainers are containers of the pod, each once",
+    bad: include_str!("../examples/component/gms-03.bad.yaml"),
+    good: include_str!("../examples/component/gms-03.good.yaml"),
+    ..rule(CREATE_AND_UPDATE)
+};
+
+const BETWEEN_PODS: Rule = Rule {
+    id: "SHARED-67",
+    summary: "whether the GPU memory service works between pods stays as it is",
+    bad: include_str!("../examples/component/shared-67.bad.yaml"),
+    good: include_str!("../examples/component/shared-67.good.yaml"),
+    ..rule(UPDATE)
+};
+
+pub(super) const RULES: &[&Rule] = &[&WORKERS, &GPUS, &CLIENTS, &BETWEEN_PODS];
+
+pub(super) fn stateless(judged: &Judged, experimental: &Experimental, issues: &mut Issues) {
+    let Some(service) = &experimental.gpu_memory_service else { return };
+    let at = judged.at / "experimental" / "gpuMemoryService";
+    if !judged.is_worker_class() {
+        let issue = WORKERS.forbidden(at.clone()).message("the component is no worker");
+        issues.add(issue.help("only components of type worker, prefill and decode use it"));
+    }
+    if let Some(message) = judged.pod.spec().and_then(|pod| want_of_gpus(GpuCount::of(pod))) {
+        issues.add(
+            GPUS.forbidden(at.clone()).message(message).help("give the container `main` a limit of nvidia.com/gpu"),
+        );
+    }
+    if *service.effective_mode() == PodMode::IntraPod {
+        clients(judged, service, &at, issues);
+    }
+}
+
+/// What is wrong with a number of GPUs where there must be one.
+pub(super) const fn want_of_gpus(count: GpuCount) -> Option<&'static str> {
+    match count {
+        GpuCount::Known(1..) => None,
+        GpuCount::Known(_) => Some("the main container has no GPU"),
+        GpuCount::Unreadable => Some("the GPUs of the main container are no whole number"),
+    }
+}
+
+fn clients(judged: &Judged, service: &GpuMemoryService, at: &FieldPath, issues: &mut Issues) {
+    let Some(pod) = judged.pod.spec() else { return };
+    let containers: BTreeSet<&str> = pod.containers.iter().map(|container| container.name.as_str()).collect();
+    let mut seen = BTreeSet::new();
+    for (index, name) in service.extra_client_containers.iter().enumerate() {
+        let path = || (at / "extraClientContainers").index(index);
+        if !seen.insert(name) {
+            issues.add(CLIENTS.duplicate(path(), name.as_str()));
+        } else if !containers.contains(name.as_str()) {
+            let issue = CLIENTS.invalid(path(), name.as_str()).message("the pod has no container of this name");
+            issues.add(issue.help("name an item of podTemplate.spec.containers"));
+        }
+    }
+}
+
+pub(super) fn unchanged(change: &Change, issues: &mut Issues) {
+    let [old, new] = [change.old, change.new].map(shares_gpu_memory_between_pods);
+    if old != new {
+        let path = change.at / "experimental" / "gpuMemoryService" / "mode";
+        let mode =
+            gpu_memory_service(change.new).map_or(Value::Null, |service| service.effective_mode().as_str().into());
+        let issue = BETWEEN_PODS.invalid(path, BadValue::Json(mode));
+        issues.add(issue.message("the service can't change between working within one pod and between pods"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use crate::rules::component::testing::{Place, of_type, pod_without_gpu, worker};
+
+    fn service(mode: &str) -> Value {
+        json!({"experimental": {"gpuMemoryService": {"mode": mode}}})
+    }
+
+    #[test]
+    fn only_workers_use_the_service() {
+        let path = "c.experimental.gpuMemoryService";
+        for mode in ["IntraPod", "InterPod"] {
+            assert_eq!(Place::graph().created(&of_type("frontend", service(mode))), [format!("GMS-01 {path}")]);
+            assert!(Place::graph().created(&of_type("decode", service(mode))).is_empty());
+        }
+        let mut untyped = worker(service("IntraPod"));
+        untyped["type"] = Value::Null;
+        assert_eq!(Place::graph().created(&untyped), [format!("GMS-01 {path}")]);
+    }
+
+    #[test]
+    fn the_service_needs_a_gpu() {
+        let mut component = of_type("planner", service("IntraPod"));
+        component["podTemplate"] = pod_without_gpu();
+        let path = "c.experimental.gpuMemoryService";
+        assert_eq!(Place::graph().created(&component), [format!("GMS-01 {path}"), format!("GMS-02 {path}")]);
+        component["type"] = "worker".into();
+        component["podTemplate"]["spec"]["containers"][0]["resources"] = json!({"limits": {"nvidia.com/gpu": "500m"}});
+        assert_eq!(Place::graph().created(&component), [format!("GMS-02 {path}")]);
+    }
+
+    #[test]
+    fn clients_are_containers_of_the_pod_each_once() {
+        let clients = json!(["main", "probe", "main"]);
+        let with = |mode: Value| {
+            worker(json!({"experimental": {"gpuMemoryService": {"mode": mode, "extraClientContainers": clients}}}))
+        };
+        let path = "c.experimental.gpuMemoryService.extraClientContainers";
+        let expected = [format!("GMS-03 {path}[1]"), format!("GMS-03 {path}[2]")];
+        assert_eq!(Place::graph().created(&with("IntraPod".into())), expected);
+        assert_eq!(Place::graph().created(&with(Value::Null)), expected, "absent means within the pod");
+        assert!(Place::graph().created(&with("InterPod".into())).is_empty());
+    }
+
+    #[test]
+    fn whether_it_works_between_pods_can_not_change() {
+        let [none, within, between] = [json!({}), service("IntraPod"), service("InterPod")].map(worker);
+        let path = "SHARED-67 c.experimental.gpuMemoryService.mode";
+        for (old, new) in [(&none, &between), (&within, &between), (&between, &within), (&between, &none)] {
+            assert_eq!(Place::graph().changed(old, new), [path]);
+        }
+    }
+
+    #[test]
+    fn within_a_pod_it_may_come_and_go() {
+        let [none, within] = [json!({}), service("IntraPod")].map(worker);
+        assert!(Place::graph().changed(&none, &within).is_empty());
+        assert!(Place::graph().changed(&within, &none).is_empty());
+    }
+}

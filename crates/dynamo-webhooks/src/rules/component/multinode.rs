@@ -1,0 +1,152 @@
+//! Components whose instances span several nodes.
+
+use dynamo_api::v1beta1::{ComponentSpec, ComponentType};
+use gateward_core::{BadValue, CREATE_AND_UPDATE, Issues, Rule, UPDATE};
+use serde_json::{Value, json};
+
+use super::{Change, Judged, Occasion, rule};
+use crate::rules::grove::nodes;
+
+const SUPPORTED: Rule = Rule {
+    id: "SHARED-44",
+    summary: "only workers, prefill and decode workers span several nodes",
+    bad: include_str!("../examples/component/shared-44.bad.yaml"),
+    good: include_str!("../examples/component/shared-44.good.yaml"),
+    ..rule(CREATE_AND_UPDATE)
+};
+
+const TOGGLED: Rule = Rule {
+    id: "SHARED-60",
+    summary: "a component on one node stays on one, one on several stays on several",
+    bad: include_str!("../examples/component/shared-60.bad.yaml"),
+    good: include_str!("../examples/component/shared-60.good.yaml"),
+    ..rule(UPDATE)
+};
+
+const NODE_COUNT: Rule = Rule {
+    id: "SHARED-61",
+    summary: "the number of nodes of an instance stays as it is",
+    bad: include_str!("../examples/component/shared-61.bad.yaml"),
+    good: include_str!("../examples/component/shared-61.good.yaml"),
+    ..rule(UPDATE)
+};
+
+pub(super) const RULES: &[&Rule] = &[&SUPPORTED, &TOGGLED, &NODE_COUNT];
+
+pub(super) fn supported(judged: &Judged, occasion: Occasion, issues: &mut Issues) {
+    if judged.component.multinode.is_none() || can_span_nodes(judged.component) || is_stored(judged.component, occasion)
+    {
+        return;
+    }
+    let message = match judged.component.component_type {
+        None => "the component has no type",
+        Some(_) => "a component of this type can't span several nodes",
+    };
+    let issue = SUPPORTED.forbidden(judged.at / "multinode").message(message);
+    issues.add(issue.help("leave it out; only worker, prefill and decode span several nodes"));
+}
+
+/// Judges the change of the number of nodes; whether the rules on the change of roles apply.
+pub(super) fn unchanged(change: &Change, issues: &mut Issues) -> bool {
+    let [old, new] = [change.old, change.new].map(nodes);
+    if (old > 1) != (new > 1) && !drops_unsupported(change) {
+        let value = change.new.multinode.as_ref().map_or(Value::Null, |_| json!({"nodeCount": new}));
+        let issue = TOGGLED.invalid(change.at / "multinode", BadValue::Json(value));
+        issues.add(issue.message("a component can't change between one node and several").help("make another one"));
+        return false;
+    }
+    let both = change.old.multinode.is_some() && change.new.multinode.is_some();
+    if both && old != new && can_span_nodes(change.new) {
+        let path = change.at / "multinode" / "nodeCount";
+        issues.add(NODE_COUNT.invalid(path, new).message(format!("the number of nodes can't change; it is {old}")));
+    }
+    true
+}
+
+/// What the rule forbids may have been stored before there was one; it may stay as it is.
+fn is_stored(component: &ComponentSpec, occasion: Occasion) -> bool {
+    let Occasion::Update(Some(old)) = occasion else { return false };
+    let same = old.multinode.is_some() && nodes(old) == nodes(component);
+    same && old.component_type == component.component_type
+}
+
+/// ... or go.
+fn drops_unsupported(change: &Change) -> bool {
+    let stored = change.old.multinode.is_some() && !can_span_nodes(change.old);
+    stored && change.new.multinode.is_none() && change.old.component_type == change.new.component_type
+}
+
+fn can_span_nodes(component: &ComponentSpec) -> bool {
+    component.component_type.as_ref().is_some_and(ComponentType::is_worker_class)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use crate::rules::component::testing::{Place, of_type};
+
+    fn spanning(component_type: &str, count: i32) -> Value {
+        of_type(component_type, json!({"multinode": {"nodeCount": count}}))
+    }
+
+    #[test]
+    fn only_components_that_infer_span_nodes() {
+        for supported in ["worker", "prefill", "decode"] {
+            assert!(Place::graph().created(&spanning(supported, 3)).is_empty(), "{supported}");
+        }
+        for other in ["frontend", "planner", "whatever"] {
+            assert_eq!(Place::graph().created(&spanning(other, 3)), ["SHARED-44 c.multinode"], "{other}");
+        }
+        let mut untyped = spanning("worker", 3);
+        untyped["type"] = Value::Null;
+        assert_eq!(Place::alone().created(&untyped), ["SHARED-44 c.multinode"]);
+    }
+
+    #[test]
+    fn a_count_of_one_is_multinode_too() {
+        assert_eq!(Place::alone().created(&spanning("frontend", 1)), ["SHARED-44 c.multinode"]);
+    }
+
+    #[test]
+    fn what_is_stored_may_stay_as_it_is_or_go() {
+        let stored = spanning("frontend", 2);
+        assert!(Place::graph().stored(&stored, &stored).is_empty());
+        assert!(Place::graph().changed(&stored, &stored).is_empty());
+        assert!(Place::graph().changed(&stored, &of_type("frontend", json!({}))).is_empty());
+    }
+
+    #[test]
+    fn what_is_stored_may_not_get_worse() {
+        let stored = spanning("frontend", 2);
+        assert_eq!(Place::graph().stored(&stored, &spanning("frontend", 3)), ["SHARED-44 c.multinode"]);
+        assert_eq!(Place::graph().stored(&stored, &spanning("planner", 2)), ["SHARED-44 c.multinode"]);
+        assert_eq!(Place::graph().stored(&of_type("frontend", json!({})), &stored), ["SHARED-44 c.multinode"]);
+        assert_eq!(Place::graph().changed(&stored, &of_type("planner", json!({}))), ["SHARED-60 c.multinode"]);
+    }
+
+    #[test]
+    fn the_default_of_the_schema_is_the_count_that_it_stands_for() {
+        let implied = of_type("frontend", json!({"multinode": {}}));
+        assert!(Place::graph().stored(&implied, &spanning("frontend", 2)).is_empty());
+    }
+
+    #[test]
+    fn a_component_can_not_change_between_one_node_and_several() {
+        let (one, several) = (of_type("worker", json!({})), spanning("worker", 3));
+        assert_eq!(Place::graph().changed(&one, &several), ["SHARED-60 c.multinode"]);
+        assert_eq!(Place::graph().changed(&several, &one), ["SHARED-60 c.multinode"]);
+        assert!(Place::graph().changed(&several, &several).is_empty());
+    }
+
+    #[test]
+    fn the_number_of_nodes_can_not_change() {
+        let change = Place::alone().changed(&spanning("worker", 3), &spanning("worker", 4));
+        assert_eq!(change, ["SHARED-61 c.multinode.nodeCount"]);
+    }
+
+    #[test]
+    fn the_number_of_nodes_of_an_unsupported_type_is_reported_once() {
+        assert!(Place::alone().changed(&spanning("frontend", 2), &spanning("frontend", 3)).is_empty());
+    }
+}

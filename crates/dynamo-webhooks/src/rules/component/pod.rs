@@ -1,0 +1,157 @@
+//! The pod of a component: its template, shared memory and frontend sidecar.
+
+use std::cmp::Ordering;
+
+use dynamo_api::pod::{PodSpec, PodTemplate};
+use dynamo_api::v1beta1::ComponentSpec;
+use gateward_core::{CREATE_AND_UPDATE, DECODE, FieldPath, Issues, Rule};
+
+use super::{Judged, rule};
+
+const SHARED_MEMORY: Rule = Rule {
+    id: "SHARED-45",
+    summary: "the size of shared memory isn't negative",
+    bad: include_str!("../examples/component/shared-45.bad.yaml"),
+    good: include_str!("../examples/component/shared-45.good.yaml"),
+    ..rule(CREATE_AND_UPDATE)
+};
+
+const FRONTEND_SIDECAR: Rule = Rule {
+    id: "SHARED-48",
+    summary: "frontendSidecar names a container of the pod",
+    versions: &["v1beta1"],
+    bad: include_str!("../examples/component/shared-48.bad.yaml"),
+    good: include_str!("../examples/component/shared-48.good.yaml"),
+    ..rule(CREATE_AND_UPDATE)
+};
+
+pub(super) const RULES: &[&Rule] = &[&SHARED_MEMORY, &FRONTEND_SIDECAR];
+
+/// The pod template of a component, as far as it can be read.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Pod<'a> {
+    /// There is none.
+    Absent,
+    /// A member has the wrong JSON type; rules that would look into it are silent.
+    Unreadable,
+    /// This one.
+    Read(&'a PodTemplate),
+}
+
+impl<'a> Pod<'a> {
+    pub(super) fn of(component: &'a ComponentSpec) -> Self {
+        match component.pod_template.as_ref().map(|raw| raw.view()) {
+            None => Self::Absent,
+            Some(Err(_)) => Self::Unreadable,
+            Some(Ok(template)) => Self::Read(template),
+        }
+    }
+
+    /// The pod's spec; an absent one is empty, an unreadable one is `None`.
+    pub(super) fn spec(self) -> Option<&'a PodSpec> {
+        static EMPTY: PodSpec = PodSpec { containers: Vec::new(), init_containers: Vec::new() };
+        match self {
+            Self::Absent => Some(&EMPTY),
+            Self::Unreadable => None,
+            Self::Read(template) => Some(&template.spec),
+        }
+    }
+}
+
+/// The members of the pod template that rules read have the JSON types of their fields.
+pub(super) fn readable(judged: &Judged, issues: &mut Issues) {
+    let template = judged.component.pod_template.as_ref();
+    if let Some(Err(error)) = template.map(|raw| raw.view()) {
+        issues.add(error.issue(&(judged.at / "podTemplate")));
+    }
+}
+
+pub(super) fn shared_memory(judged: &Judged, issues: &mut Issues) {
+    let Some(size) = &judged.component.shared_memory_size else { return };
+    let path = || judged.at / "sharedMemorySize";
+    match size.amount() {
+        Err(error) => issues.add(DECODE.invalid(path(), size.text()).message(error.to_string())),
+        Ok(amount) if amount.sign() == Ordering::Less => {
+            let issue = SHARED_MEMORY.invalid(path(), size.text()).message("a size can't be negative");
+            issues.add(issue.help("0 turns shared memory off"));
+        }
+        Ok(_) => {}
+    }
+}
+
+pub(super) fn frontend_sidecar(judged: &Judged, issues: &mut Issues) {
+    let Some(name) = &judged.component.frontend_sidecar else { return };
+    let path: FieldPath = judged.at / "frontendSidecar";
+    match judged.pod {
+        Pod::Absent => {
+            let path = judged.at / "podTemplate" / "spec" / "containers";
+            issues.add(FRONTEND_SIDECAR.required(path).message("the frontend sidecar is one of the pod's containers"));
+        }
+        Pod::Read(_) if name.is_empty() => {
+            issues.add(FRONTEND_SIDECAR.invalid(path, "").message("no container is named"));
+        }
+        Pod::Read(template) if template.spec.container(name).is_none() => {
+            let issue = FRONTEND_SIDECAR.invalid(path, name.as_str()).message("the pod has no container of this name");
+            issues.add(issue.help("name an item of podTemplate.spec.containers; init containers don't count"));
+        }
+        Pod::Unreadable | Pod::Read(_) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::rules::component::testing::{Place, worker};
+
+    #[test]
+    fn rejects_a_negative_size_of_shared_memory() {
+        for size in [json!("-1"), json!("-1Gi"), json!(-1), json!("-0.5")] {
+            let found = Place::alone().created(&worker(json!({"sharedMemorySize": size})));
+            assert_eq!(found, ["SHARED-45 c.sharedMemorySize"], "{size}");
+        }
+        for size in [json!("0"), json!("-0"), json!("8Gi"), json!(1024)] {
+            assert!(Place::alone().created(&worker(json!({"sharedMemorySize": size}))).is_empty(), "{size}");
+        }
+    }
+
+    #[test]
+    fn a_size_that_is_no_quantity_has_the_wrong_type() {
+        let found = Place::alone().created(&worker(json!({"sharedMemorySize": "much"})));
+        assert_eq!(found, ["DECODE c.sharedMemorySize"]);
+    }
+
+    #[test]
+    fn the_frontend_sidecar_is_a_container_beside_the_others() {
+        let containers = json!([{"name": "main", "image": "e:1.4.2"}, {"name": "edge", "image": "f:1"}]);
+        let pod = json!({"spec": {"containers": containers, "initContainers": [{"name": "init", "image": "i:1"}]}});
+        let with = |name: &str| worker(json!({"podTemplate": pod, "frontendSidecar": name}));
+        assert!(Place::alone().created(&with("edge")).is_empty());
+        assert!(Place::alone().created(&with("main")).is_empty());
+        for name in ["", "Edge", "init"] {
+            assert_eq!(Place::alone().created(&with(name)), ["SHARED-48 c.frontendSidecar"], "{name:?}");
+        }
+    }
+
+    #[test]
+    fn a_frontend_sidecar_without_a_pod_is_reported_at_the_containers() {
+        for name in ["edge", ""] {
+            let component = json!({"name": "drum", "type": "worker", "frontendSidecar": name});
+            let containers = "c.podTemplate.spec.containers";
+            let expected = [format!("SHARED-48 {containers}"), format!("RT-03 {containers}")];
+            assert_eq!(Place::alone().created(&component), expected);
+        }
+    }
+
+    #[test]
+    fn a_pod_that_can_not_be_read_is_one_finding() {
+        let component = worker(json!({
+            "podTemplate": {"spec": {"containers": [{"name": "main", "image": 7}]}},
+            "frontendSidecar": "edge",
+            "experimental": {"gpuMemoryService": {"extraClientContainers": ["x"]}, "failover": {"mode": "InterPod"}},
+        }));
+        let expected = ["DECODE c.podTemplate.spec.containers[0].image", "FO-02 c.experimental.failover.mode"];
+        assert_eq!(Place::graph().created(&component), expected);
+        assert!(Place::graph().changed(&component, &component).is_empty());
+    }
+}

@@ -1,0 +1,396 @@
+//! Which runtime a component runs, and whether its endpoint picker fits: RT-01 to RT-08, section 9.3.
+//!
+//! The rules are those of both versions: a [`Runtime`] is what either says, with its own paths.
+
+use dynamo_api::constants::MAIN_CONTAINER;
+use dynamo_api::v1alpha1;
+use dynamo_api::v1beta1::{ComponentSpec, EppConfig};
+use gateward_core::{CREATE, FieldPath, Issue, Issues, Rule, UPDATE};
+
+use super::{OwnerKind, rule};
+use crate::rules::runtime_version::RuntimeVersion;
+
+pub(crate) const NO_CONFIG_WHERE_OPERATED: Rule = Rule {
+    id: "RT-01",
+    summary: "an endpoint picker of runtime 1.5.0 or later is configured by the operator, not by eppConfig",
+    bad: include_str!("../examples/component/rt-01.bad.yaml"),
+    good: include_str!("../examples/component/rt-01.good.yaml"),
+    ..rule(CREATE)
+};
+
+pub(crate) const CONFIG_WHERE_NOT_OPERATED: Rule = Rule {
+    id: "RT-02",
+    summary: "an endpoint picker of a runtime before 1.5.0 has an eppConfig",
+    bad: include_str!("../examples/component/rt-02.bad.yaml"),
+    good: include_str!("../examples/component/rt-02.good.yaml"),
+    ..rule(CREATE)
+};
+
+pub(crate) const IMAGE: Rule = Rule {
+    id: "RT-03",
+    summary: "a component's main container has an image",
+    bad: include_str!("../examples/component/rt-03.bad.yaml"),
+    good: include_str!("../examples/component/rt-03.good.yaml"),
+    ..rule(CREATE)
+};
+
+pub(crate) const VERSION: Rule = Rule {
+    id: "RT-04",
+    summary: "the runtime's version is told by the image's tag or by runtimeVersionOverride",
+    bad: include_str!("../examples/component/rt-04.bad.yaml"),
+    good: include_str!("../examples/component/rt-04.good.yaml"),
+    ..rule(CREATE)
+};
+
+pub(crate) const IMAGE_STAYS: Rule = Rule {
+    id: "RT-06",
+    summary: "an image that was there isn't taken away",
+    bad: include_str!("../examples/component/rt-06.bad.yaml"),
+    good: include_str!("../examples/component/rt-06.good.yaml"),
+    ..rule(UPDATE)
+};
+
+pub(crate) const VERSION_OF_CHANGED_IMAGE: Rule = Rule {
+    id: "RT-07",
+    summary: "a changed image or override tells the runtime's version",
+    bad: include_str!("../examples/component/rt-07.bad.yaml"),
+    good: include_str!("../examples/component/rt-07.good.yaml"),
+    ..rule(UPDATE)
+};
+
+pub(crate) const CONFIG_OF_CHANGED_PICKER: Rule = Rule {
+    id: "RT-08",
+    summary: "a changed endpoint picker has an eppConfig before runtime 1.5.0 and none from there on",
+    bad: include_str!("../examples/component/rt-08.bad.yaml"),
+    good: include_str!("../examples/component/rt-08.good.yaml"),
+    ..rule(UPDATE)
+};
+
+pub(crate) const RULES: &[&Rule] = &[
+    &NO_CONFIG_WHERE_OPERATED,
+    &CONFIG_WHERE_NOT_OPERATED,
+    &IMAGE,
+    &VERSION,
+    &IMAGE_STAYS,
+    &VERSION_OF_CHANGED_IMAGE,
+    &CONFIG_OF_CHANGED_PICKER,
+];
+
+/// What a component says about its runtime.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Runtime<'a> {
+    component_type: &'a str,
+    image: &'a str,
+    version_override: &'a str,
+    epp_config: Option<&'a EppConfig>,
+    image_at: ImageAt,
+}
+
+/// Where the image of the main container stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ImageAt {
+    /// In this one of the pod's containers.
+    Container(usize),
+    /// In none of them.
+    NoContainer,
+    /// In the `mainContainer` of v1alpha1.
+    MainContainer,
+}
+
+/// What an endpoint picker does wrong with its configuration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Misfit {
+    /// It has one that nobody would read.
+    Superfluous,
+    /// It lacks one.
+    Missing,
+}
+
+impl<'a> Runtime<'a> {
+    /// What a component of v1beta1 says; `None` where its pod can't be read.
+    pub(crate) fn of(component: &'a ComponentSpec) -> Option<Self> {
+        let pod = match &component.pod_template {
+            Some(raw) => Some(raw.view().ok()?),
+            None => None,
+        };
+        let main = pod.and_then(|pod| pod.spec.container(MAIN_CONTAINER));
+        Some(Self {
+            component_type: component.component_type.as_ref().map_or("", |known| known.as_str()),
+            image: main.map_or("", |(_, container)| &container.image),
+            version_override: &component.runtime_version_override,
+            epp_config: component.epp_config.as_ref(),
+            image_at: main.map_or(ImageAt::NoContainer, |(index, _)| ImageAt::Container(index)),
+        })
+    }
+
+    /// What a component of v1alpha1 says; `None` where its pod can't be read.
+    pub(crate) fn of_v1alpha1(component: &'a v1alpha1::ComponentSpec) -> Option<Self> {
+        let pod = match &component.extra_pod_spec {
+            Some(raw) => Some(raw.view().ok()?),
+            None => None,
+        };
+        let main = pod.and_then(|pod| pod.main_container.as_ref());
+        Some(Self {
+            component_type: &component.component_type,
+            image: main.map_or("", |container| &container.image),
+            version_override: &component.runtime_version_override,
+            epp_config: component.epp_config.as_ref(),
+            image_at: ImageAt::MainContainer,
+        })
+    }
+
+    fn is_picker(&self) -> bool {
+        self.component_type == "epp"
+    }
+
+    /// RT-05: a component on its own may run any image, unless it is an endpoint picker.
+    fn may_be_unversioned(&self, kind: OwnerKind) -> bool {
+        kind == OwnerKind::Component && !self.is_picker()
+    }
+
+    fn is_versioned(&self) -> bool {
+        !self.version_override.is_empty() || RuntimeVersion::of_image(self.image).is_some()
+    }
+
+    fn misfit(&self) -> Option<Misfit> {
+        if !self.is_picker() {
+            return None;
+        }
+        let version = RuntimeVersion::of(self.image, self.version_override)?;
+        let operated = version >= RuntimeVersion::OPERATED_PICKER;
+        match self.epp_config {
+            Some(_) if operated => Some(Misfit::Superfluous),
+            None if !operated => Some(Misfit::Missing),
+            _ => None,
+        }
+    }
+
+    fn same_source(&self, other: &Self) -> bool {
+        self.image == other.image && self.version_override == other.version_override
+    }
+
+    fn same_picker(&self, other: &Self) -> bool {
+        self.component_type == other.component_type && self.same_source(other) && self.epp_config == other.epp_config
+    }
+
+    fn image_path(&self, at: &FieldPath) -> FieldPath {
+        let containers = || at / "podTemplate" / "spec" / "containers";
+        match self.image_at {
+            ImageAt::Container(index) => containers().index(index) / "image",
+            ImageAt::NoContainer => containers(),
+            ImageAt::MainContainer => at / "extraPodSpec" / "mainContainer" / "image",
+        }
+    }
+
+    /// Findings on v1alpha1 carry the paths of v1alpha1 already.
+    fn add(&self, issue: Issue, issues: &mut Issues) {
+        issues.add(if self.image_at == ImageAt::MainContainer { issue.as_written() } else { issue });
+    }
+
+    fn add_missing_image(&self, rule: &Rule, at: &FieldPath, issues: &mut Issues) {
+        let issue = rule.required(self.image_path(at)).message("the main container has no image");
+        self.add(issue.help("give the container `main` an image"), issues);
+    }
+
+    fn add_missing_version(&self, rule: &Rule, at: &FieldPath, issues: &mut Issues) {
+        let issue = rule.required(at / "runtimeVersionOverride").message("the image's tag tells no runtime version");
+        self.add(issue.help("use a tag such as 1.4.2, or state the version here"), issues);
+    }
+
+    fn add_misfit(&self, rule: &Rule, misfit: Misfit, at: &FieldPath, issues: &mut Issues) {
+        let path = at / "eppConfig";
+        let issue = match misfit {
+            Misfit::Superfluous => rule
+                .forbidden(path)
+                .message("endpoint pickers of runtime 1.5.0 and later take no configuration")
+                .help("leave it out, or run an earlier picker"),
+            Misfit::Missing => rule
+                .required(path)
+                .message("endpoint pickers of a runtime before 1.5.0 need a configuration")
+                .help("give configMapRef or config, or run a picker of 1.5.0 or later"),
+        };
+        self.add(issue, issues);
+    }
+}
+
+/// Judges the runtime of a new component: RT-01 to RT-04.
+pub(crate) fn on_create(new: &Runtime, at: &FieldPath, kind: OwnerKind, issues: &mut Issues) {
+    match new.misfit() {
+        Some(misfit @ Misfit::Superfluous) => new.add_misfit(&NO_CONFIG_WHERE_OPERATED, misfit, at, issues),
+        Some(misfit @ Misfit::Missing) => new.add_misfit(&CONFIG_WHERE_NOT_OPERATED, misfit, at, issues),
+        None => {}
+    }
+    if new.image.is_empty() {
+        new.add_missing_image(&IMAGE, at, issues);
+    } else if !new.is_versioned() && !new.may_be_unversioned(kind) {
+        new.add_missing_version(&VERSION, at, issues);
+    }
+}
+
+/// Judges a change of the runtime: RT-06 to RT-08. What was wrong already and stays as it is passes.
+pub(crate) fn on_update(old: &Runtime, new: &Runtime, at: &FieldPath, kind: OwnerKind, issues: &mut Issues) {
+    if new.image.is_empty() && !old.image.is_empty() {
+        new.add_missing_image(&IMAGE_STAYS, at, issues);
+    } else if !new.is_versioned() && !new.may_be_unversioned(kind) && !new.same_source(old) {
+        new.add_missing_version(&VERSION_OF_CHANGED_IMAGE, at, issues);
+    }
+    match new.misfit() {
+        Some(misfit) if !new.same_picker(old) => new.add_misfit(&CONFIG_OF_CHANGED_PICKER, misfit, at, issues),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{Runtime, on_create, on_update};
+    use crate::rules::component::OwnerKind;
+    use crate::rules::component::testing::{Place, of_type, pod, worker};
+    use dynamo_api::v1alpha1;
+    use gateward_core::{FieldPath, Issues, Reading};
+
+    fn engine(image: &str, version_override: &str) -> Value {
+        worker(json!({"podTemplate": pod(image), "runtimeVersionOverride": version_override}))
+    }
+
+    fn picker(image: &str, config: Value) -> Value {
+        let mut component = of_type("epp", json!({"podTemplate": pod(image)}));
+        component["eppConfig"] = config;
+        component
+    }
+
+    fn config() -> Value {
+        json!({"configMapRef": {"name": "picker", "key": "epp.yaml"}})
+    }
+
+    #[test]
+    fn pickers_from_1_5_0_on_take_no_configuration() {
+        assert_eq!(Place::graph().created(&picker("p:1.5.0", config())), ["RT-01 c.eppConfig"]);
+        assert_eq!(Place::graph().created(&picker("p:v1.5.0-rc1", config())), ["RT-01 c.eppConfig"]);
+        assert_eq!(Place::graph().created(&picker("p:2.0.0", json!({}))), ["RT-01 c.eppConfig"]);
+        assert!(Place::graph().created(&picker("p:1.5.0", Value::Null)).is_empty());
+    }
+
+    #[test]
+    fn earlier_pickers_need_one() {
+        assert_eq!(Place::graph().created(&picker("p:1.4.9", Value::Null)), ["RT-02 c.eppConfig"]);
+        assert!(Place::graph().created(&picker("p:1.4.9", config())).is_empty());
+    }
+
+    #[test]
+    fn the_override_decides_which_picker_it_is() {
+        let mut component = picker("p:1.5.0", config());
+        component["runtimeVersionOverride"] = "1.4.0".into();
+        assert!(Place::graph().created(&component).is_empty());
+    }
+
+    #[test]
+    fn a_picker_of_unknown_version_is_only_asked_for_it() {
+        assert_eq!(Place::graph().created(&picker("p:nightly", config())), ["RT-04 c.runtimeVersionOverride"]);
+        assert_eq!(Place::alone().created(&picker("p:nightly", config())), ["RT-04 c.runtimeVersionOverride"]);
+    }
+
+    #[test]
+    fn the_picker_comes_before_the_image() {
+        let mut component = picker("", config());
+        component["runtimeVersionOverride"] = "1.5.0".into();
+        let expected = ["RT-01 c.eppConfig", "RT-03 c.podTemplate.spec.containers[0].image"];
+        assert_eq!(Place::alone().created(&component), expected);
+    }
+
+    #[test]
+    fn a_new_component_has_an_image() {
+        let containers = "RT-03 c.podTemplate.spec.containers";
+        assert_eq!(Place::alone().created(&json!({"name": "drum"})), [containers]);
+        assert_eq!(Place::alone().created(&worker(json!({"podTemplate": {}}))), [containers]);
+        let others = json!({"spec": {"containers": [{"name": "side", "image": "s:1"}, {"name": "main"}]}});
+        let found = Place::alone().created(&worker(json!({"podTemplate": others})));
+        assert_eq!(found, ["RT-03 c.podTemplate.spec.containers[1].image"]);
+    }
+
+    #[test]
+    fn an_override_does_not_replace_an_image() {
+        let found = Place::graph().created(&engine("", "1.4.2"));
+        assert_eq!(found, ["RT-03 c.podTemplate.spec.containers[0].image"]);
+    }
+
+    #[test]
+    fn in_a_graph_the_version_is_told_by_the_tag_or_stated() {
+        assert!(Place::graph().created(&engine("e:1.4.2", "")).is_empty());
+        assert!(Place::graph().created(&engine("e:nightly", "1.4.2")).is_empty());
+        for image in ["e:nightly", "e", "host:5000/e", "e:1.4", "   ", "e@sha256:00"] {
+            assert_eq!(Place::graph().created(&engine(image, "")), ["RT-04 c.runtimeVersionOverride"], "{image:?}");
+            assert!(Place::alone().created(&engine(image, "")).is_empty(), "{image:?}: on its own anything goes");
+        }
+    }
+
+    #[test]
+    fn an_update_alone_does_not_raise_what_is_stored() {
+        for stored in
+            [engine("", ""), engine("e:nightly", ""), picker("p:1.5.0", config()), picker("p:1.4.0", Value::Null)]
+        {
+            assert!(Place::graph().stored(&stored, &stored).is_empty());
+            assert!(Place::graph().changed(&stored, &stored).is_empty());
+        }
+    }
+
+    #[test]
+    fn an_image_can_not_be_taken_away() {
+        let bare = worker(json!({"podTemplate": null}));
+        let found = Place::alone().changed(&engine("e:1.4.2", ""), &bare);
+        assert_eq!(found, ["RT-06 c.podTemplate.spec.containers"]);
+        assert!(Place::alone().changed(&bare, &bare).is_empty());
+    }
+
+    #[test]
+    fn a_changed_image_or_override_is_asked_for_its_version() {
+        let found = |old: &Value, new: &Value| Place::graph().changed(old, new);
+        let expected = ["RT-07 c.runtimeVersionOverride"];
+        assert_eq!(found(&engine("e:1.4.2", ""), &engine("e:nightly", "")), expected);
+        assert_eq!(found(&engine("e:nightly", ""), &engine("e:edge", "")), expected);
+        assert_eq!(found(&engine("e:nightly", "1.4.2"), &engine("e:nightly", "")), expected);
+        assert_eq!(found(&engine("", "1.4.2"), &engine("", "")), expected, "at the override, not at the image");
+        assert!(found(&engine("e:nightly", "1.4.2"), &engine("e:edge", "1.4.2")).is_empty());
+        assert!(Place::alone().changed(&engine("e:1.4.2", ""), &engine("e:nightly", "")).is_empty());
+    }
+
+    #[test]
+    fn a_changed_picker_is_judged_again() {
+        let found = |old: &Value, new: &Value| Place::alone().changed(old, new);
+        let other = json!({"configMapRef": {"name": "other", "key": "epp.yaml"}});
+        assert_eq!(found(&picker("p:1.5.0", config()), &picker("p:1.5.0", other)), ["RT-08 c.eppConfig"]);
+        assert_eq!(found(&picker("p:1.4.9", config()), &picker("p:1.4.9", Value::Null)), ["RT-08 c.eppConfig"]);
+        assert_eq!(found(&picker("p:1.4.9", config()), &picker("p:1.5.0", config())), ["RT-08 c.eppConfig"]);
+        assert!(found(&picker("p:1.4.9", config()), &picker("p:1.5.0", Value::Null)).is_empty());
+        let worker = of_type("worker", json!({"podTemplate": pod("p:1.5.0"), "eppConfig": config()}));
+        assert_eq!(found(&worker, &picker("p:1.5.0", config())), ["RT-08 c.eppConfig"], "the type counts too");
+    }
+
+    #[test]
+    fn v1alpha1_has_paths_of_its_own() {
+        let read = |text: Value| serde_json::from_value::<v1alpha1::ComponentSpec>(text).unwrap();
+        let at = FieldPath::field("c");
+        let image = |image: &str| read(json!({"extraPodSpec": {"mainContainer": {"image": image}}}));
+        let mut issues = Issues::new();
+        on_create(&Runtime::of_v1alpha1(&read(json!({}))).unwrap(), &at, OwnerKind::Graph, &mut issues);
+        on_create(&Runtime::of_v1alpha1(&image("e:nightly")).unwrap(), &at, OwnerKind::Graph, &mut issues);
+        let picker = read(json!({"componentType": "epp", "runtimeVersionOverride": "1.4.0"}));
+        on_update(
+            &Runtime::of_v1alpha1(&image("e:1.4.2")).unwrap(),
+            &Runtime::of_v1alpha1(&picker).unwrap(),
+            &at,
+            OwnerKind::Graph,
+            &mut issues,
+        );
+        let found: Vec<String> = issues.iter().map(|issue| format!("{} {}", issue.rule, issue.path)).collect();
+        let expected = [
+            "RT-03 c.extraPodSpec.mainContainer.image",
+            "RT-04 c.runtimeVersionOverride",
+            "RT-06 c.extraPodSpec.mainContainer.image",
+            "RT-08 c.eppConfig",
+        ];
+        assert_eq!(found, expected);
+        assert!(issues.iter().all(|issue| issue.reading == Reading::Written));
+    }
+}

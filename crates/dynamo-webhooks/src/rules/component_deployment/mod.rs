@@ -1,0 +1,197 @@
+//! Admission of DynamoComponentDeployment: section 14 of the rule book, with the rules that components share.
+//!
+//! Rules on a component and on its change run in one pass, so that one answer holds all findings (BOTH-05).
+
+use dynamo_api::constants::GROUP;
+use dynamo_api::crds;
+use dynamo_api::meta::{ObjectMeta, OwnerReference};
+use dynamo_api::v1alpha1;
+use dynamo_api::v1beta1::{ComponentType, DynamoComponentDeployment, DynamoComponentDeploymentSpec};
+use gateward_core::{
+    BadValue, CREATE_AND_UPDATE, Defaulted, Defaulter, Endpoint, FieldPath, Issues, Kind, Operation, Request, Rule,
+    Terminating, UPDATE, Validator, Verdict,
+};
+use serde_json::Value;
+
+use crate::conversion::ComponentConversion;
+use crate::conversion::schemas::CrdSchemas;
+use crate::operator::facts::ClusterFacts;
+use crate::operator::principals::MayScale;
+use crate::rules;
+use crate::rules::component::{self, InferencePool, Occasion, Owner, OwnerKind, Written, elastic, roles};
+use crate::rules::grove::Pathway;
+use crate::rules::provider_override;
+
+const ON_COMPONENTS: Rule =
+    Rule { kinds: &["DynamoComponentDeployment"], versions: &["v1alpha1", "v1beta1"], ..Rule::on(CREATE_AND_UPDATE) };
+
+pub(crate) const ELASTIC_COMMAND: Rule = Rule {
+    id: "DCD-11",
+    summary: "vLLM with elastic expert parallelism on Ray is started by a command of the user's",
+    bad: include_str!("../examples/component_deployment/dcd-11.bad.yaml"),
+    good: include_str!("../examples/component_deployment/dcd-11.good.yaml"),
+    ..ON_COMPONENTS
+};
+
+pub(crate) const CHECKPOINT_OWNER: Rule = Rule {
+    id: "DCD-13",
+    summary: "only a component that a graph controls names a checkpoint",
+    bad: include_str!("../examples/component_deployment/dcd-13.bad.yaml"),
+    good: include_str!("../examples/component_deployment/dcd-13.good.yaml"),
+    ..ON_COMPONENTS
+};
+
+pub(crate) const SAME_FRAMEWORK: Rule = Rule {
+    id: "DCD-16",
+    summary: "the inference engine of a component stays as it is",
+    operations: UPDATE,
+    bad: include_str!("../examples/component_deployment/dcd-16.bad.yaml"),
+    good: include_str!("../examples/component_deployment/dcd-16.good.yaml"),
+    ..ON_COMPONENTS
+};
+
+pub(crate) const RULES: &[&Rule] = &[&ELASTIC_COMMAND, &CHECKPOINT_OWNER, &SAME_FRAMEWORK];
+
+/// The declaration of DynamoComponentDeployment.
+pub(crate) fn kind() -> Kind<DynamoComponentDeployment> {
+    let validating = Endpoint::new()
+        .name("vdynamocomponentdeployment.kb.io")
+        .path("/validate/nvidia.com/v1beta1/dynamocomponentdeployments")
+        .alias("/validate-nvidia-com-v1alpha1-dynamocomponentdeployment");
+    let mutating = Endpoint::new()
+        .name("mdynamocomponentdeploymentv1beta1.kb.io")
+        .path("/mutate-nvidia-com-v1beta1-dynamocomponentdeployment")
+        .versions(["v1beta1"])
+        .exact();
+    Kind::new()
+        .spoke::<v1alpha1::DynamoComponentDeployment>(ComponentConversion)
+        .schemas(CrdSchemas::Component)
+        .validate(Rules)
+        .validating_at(validating)
+        .default(Defaults)
+        .mutating_at(mutating)
+        .crd(crds::COMPONENT_DEPLOYMENT.yaml)
+        .terminating(Terminating::Skipped)
+        .rules(rules())
+}
+
+fn rules() -> impl Iterator<Item = &'static Rule> {
+    let also_elsewhere = component::rules().chain(provider_override::RULES.iter().copied());
+    let here = also_elsewhere.filter(|rule| rule.kinds.contains(&"DynamoComponentDeployment"));
+    here.chain(RULES.iter().copied()).chain(rules::v1alpha1::component::rules())
+}
+
+/// What a new component is given: DEF-20 and DEF-07. Updates are left as they are.
+struct Defaults;
+
+impl Defaulter<DynamoComponentDeployment> for Defaults {
+    async fn default(
+        &self,
+        mut object: DynamoComponentDeployment,
+        request: &Request,
+    ) -> Defaulted<DynamoComponentDeployment> {
+        if request.operation == Some(Operation::Create) {
+            let component = &mut object.spec.component;
+            if component.name.is_empty() {
+                component.name.clone_from(&object.metadata.name);
+            }
+            roles::default_replicas(component.multinode.as_ref(), component.roles.as_mut());
+        }
+        object.into()
+    }
+}
+
+/// The rules of DynamoComponentDeployment.
+struct Rules;
+
+impl Validator<DynamoComponentDeployment> for Rules {
+    async fn create(&self, new: &DynamoComponentDeployment, request: &Request) -> Verdict {
+        let facts = ClusterFacts::of(request);
+        let mut issues = Issues::new();
+        stateless(new, Occasion::Create, &owner(&facts, request), &mut issues);
+        rules::v1alpha1::component::stateless(new, request, &mut issues);
+        issues.into()
+    }
+
+    async fn update(
+        &self,
+        old: &DynamoComponentDeployment,
+        new: &DynamoComponentDeployment,
+        request: &Request,
+    ) -> Verdict {
+        let facts = ClusterFacts::of(request);
+        let owner = owner(&facts, request);
+        let mut issues = Issues::new();
+        stateless(new, Occasion::Update(Some(&old.spec.component)), &owner, &mut issues);
+        rules::v1alpha1::component::stateless(new, request, &mut issues);
+        rules::v1alpha1::component::update(request, &mut issues);
+        same_framework(&old.spec, &new.spec, &mut issues);
+        component::update(&old.spec.component, &new.spec.component, &spec(), &owner, &mut issues);
+        issues.into()
+    }
+}
+
+/// A component on its own is never laid out by Grove and looks nothing up; its replicas are free.
+fn owner<'a>(facts: &'a ClusterFacts, request: &Request) -> Owner<'a> {
+    let lifted = request.new_as_written::<v1alpha1::DynamoComponentDeployment>().is_some();
+    Owner {
+        kind: OwnerKind::Component,
+        pathway: Pathway::Plain,
+        provider: None,
+        written: if lifted { Written::V1alpha1 } else { Written::V1beta1 },
+        facts,
+        inference_pool: InferencePool::NotAsked,
+        may_scale: MayScale::Yes,
+    }
+}
+
+fn spec() -> FieldPath {
+    FieldPath::field("spec")
+}
+
+fn stateless(new: &DynamoComponentDeployment, occasion: Occasion, owner: &Owner, issues: &mut Issues) {
+    let DynamoComponentDeploymentSpec { backend_framework, component } = &new.spec;
+    issues.extend(elastic::missing_command(&ELASTIC_COMMAND, backend_framework.as_ref(), component, &spec()));
+    component::stateless(component, &spec(), occasion, owner, issues);
+    checkpoint_owner(new, issues);
+}
+
+/// Judged also where the checkpoint is off.
+fn checkpoint_owner(new: &DynamoComponentDeployment, issues: &mut Issues) {
+    let component = &new.spec.component;
+    if !component.component_type.as_ref().is_some_and(ComponentType::is_worker_class) || is_of_a_graph(&new.metadata) {
+        return;
+    }
+    let checkpoint = component.experimental.as_ref().and_then(|experimental| experimental.checkpoint.as_ref());
+    let named = checkpoint.and_then(|checkpoint| checkpoint.checkpoint_ref.as_deref());
+    if named.is_some_and(|name| !name.trim().is_empty()) {
+        let path = spec() / "experimental" / "checkpoint" / "checkpointRef";
+        let issue = CHECKPOINT_OWNER.forbidden(path).message("no graph controls this component");
+        issues.add(issue.help("name the checkpoint in a DynamoGraphDeployment"));
+    }
+}
+
+/// Whether the controller of the object is a graph, of whatever version.
+fn is_of_a_graph(metadata: &ObjectMeta) -> bool {
+    let is_graph = |owner: &OwnerReference| {
+        let group = owner.api_version.split_once('/').map(|(group, _)| group);
+        owner.kind == "DynamoGraphDeployment" && group == Some(GROUP)
+    };
+    metadata.owner_references.iter().find(|owner| owner.controller == Some(true)).is_some_and(is_graph)
+}
+
+fn same_framework(old: &DynamoComponentDeploymentSpec, new: &DynamoComponentDeploymentSpec, issues: &mut Issues) {
+    let [before, after] = [old, new].map(|spec| spec.backend_framework.as_ref());
+    if before == after {
+        return;
+    }
+    let value = after.map_or(Value::Null, |framework| framework.as_str().into());
+    let path = || spec() / "backendFramework";
+    let issue = SAME_FRAMEWORK.invalid(path(), BadValue::Json(value)).message("the inference engine can't change");
+    issues.add(issue.help("make another component"));
+    let warning = "the inference engine of a component (spec.backendFramework) can't change; make another component";
+    issues.add(SAME_FRAMEWORK.warning(path(), warning));
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,120 @@
+//! What a new v1beta1 request gets where the user left it out: DGDR-D2.
+
+use dynamo_api::v1beta1::{Backend, DynamoGraphDeploymentRequest, SearchStrategy};
+use gateward_core::{Defaulted, Defaulter, Operation, Request};
+
+use crate::operator::facts::ClusterFacts;
+use crate::operator::version;
+
+/// Where images of the profiler are published.
+const PROFILER_REPOSITORY: &str = "nvcr.io/nvidia/ai-dynamo/dynamo-planner";
+
+/// The defaults of v1beta1 objects.
+pub(super) struct Defaults;
+
+impl Defaulter<DynamoGraphDeploymentRequest> for Defaults {
+    async fn default(
+        &self,
+        mut object: DynamoGraphDeploymentRequest,
+        request: &Request,
+    ) -> Defaulted<DynamoGraphDeploymentRequest> {
+        if request.operation == Some(Operation::Create) {
+            let spec = &mut object.spec;
+            spec.backend.get_or_insert(Backend::Auto);
+            spec.search_strategy.get_or_insert(SearchStrategy::Rapid);
+            spec.auto_apply.get_or_insert(true);
+            if spec.image.is_empty() {
+                spec.image = profiler_image(&ClusterFacts::of(request)).unwrap_or_default();
+            }
+        }
+        object.into()
+    }
+}
+
+/// The configured image, or the published one of the operator's own version, where that is a version.
+fn profiler_image(facts: &ClusterFacts) -> Option<String> {
+    facts.default_image.clone().or_else(|| {
+        let version = version::lenient(&facts.operator_version)?;
+        Some(format!("{PROFILER_REPOSITORY}:{version}"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use gateward_core::Registry;
+    use gateward_core::testing::Trial;
+    use serde_json::{Value, json};
+
+    use super::super::testing::{alpha, beta, default_with};
+
+    fn defaulted(facts: &Value, changes: &Value) -> Value {
+        default_with(facts, &beta(changes)).patched()["spec"].clone()
+    }
+
+    fn image(facts: &Value) -> Value {
+        defaulted(facts, &json!({"image": null}))["image"].clone()
+    }
+
+    #[test]
+    fn fills_in_what_the_user_left_out() {
+        let spec = defaulted(&json!({"operatorVersion": "1.6.0"}), &json!({"backend": "", "image": ""}));
+        let wanted = json!({
+            "model": "acme/otter-7b", "backend": "auto", "searchStrategy": "rapid", "autoApply": true,
+            "image": "nvcr.io/nvidia/ai-dynamo/dynamo-planner:1.6.0",
+        });
+        assert_eq!(spec, wanted);
+    }
+
+    #[test]
+    fn keeps_what_the_user_wrote() {
+        let written =
+            json!({"backend": "sglang", "image": "planner:main", "searchStrategy": "thorough", "autoApply": false});
+        let findings = default_with(&json!({"operatorVersion": "1.6.0"}), &beta(&written));
+        assert!(findings.answer().record.patch.is_empty());
+    }
+
+    #[test]
+    fn a_configured_image_comes_before_the_published_one() {
+        let facts = json!({"operatorVersion": "1.6.0", "defaultImage": "mirror/planner:nightly"});
+        assert_eq!(image(&facts), "mirror/planner:nightly");
+        assert_eq!(
+            image(&json!({"operatorVersion": "1.6.0", "defaultImage": ""})),
+            format!("{}:1.6.0", super::PROFILER_REPOSITORY)
+        );
+    }
+
+    #[test]
+    fn the_tag_is_the_canonical_version_of_the_operator() {
+        for (version, tag) in [("v1.6", "1.6.0"), ("2", "2.0.0"), ("1.6.0-rc1", "1.6.0-rc1")] {
+            assert_eq!(image(&json!({"operatorVersion": version})), format!("{}:{tag}", super::PROFILER_REPOSITORY));
+        }
+        for version in ["", "unknown", "main-3f2a"] {
+            assert_eq!(image(&json!({"operatorVersion": version})), Value::Null, "{version}");
+        }
+    }
+
+    #[test]
+    fn sets_nothing_else() {
+        let spec = defaulted(&json!({}), &json!({"workload": {}}));
+        assert_eq!(spec["workload"], json!({}));
+        for member in ["hardware", "runtimeVersionOverride", "sla", "modelCache"] {
+            assert_eq!(spec.get(member), None, "{member}");
+        }
+    }
+
+    #[test]
+    fn leaves_updates_alone() {
+        let bare = beta(&json!({"backend": null, "image": null}));
+        let findings = Trial::of(&Registry::new().kind(super::super::kind())).default_update(&bare, &bare);
+        assert!(findings.answer().record.patch.is_empty());
+    }
+
+    #[test]
+    fn leaves_v1alpha1_and_claimed_namespaces_alone() {
+        let findings = default_with(&json!({}), &alpha(&json!({"runtimeVersionOverride": ""})));
+        findings.assert_allowed();
+        assert!(findings.answer().record.patch.is_empty());
+        let claimed = json!({"clusterWide": true, "excludedNamespaces": ["river"]});
+        assert!(default_with(&claimed, &beta(&json!({"backend": null}))).answer().record.patch.is_empty());
+    }
+}

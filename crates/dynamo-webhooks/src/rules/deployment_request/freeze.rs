@@ -1,0 +1,259 @@
+//! When a request's spec may not change: DGDR-B3, with DGDR-B7 and DGDR-B8.
+
+use dynamo_api::v1beta1::RequestPhase;
+use gateward_core::{FieldPath, Issues, Rule, UPDATE};
+
+use super::ON_DEPLOYMENT_REQUESTS;
+use super::release::Apply;
+use super::sameness::Change;
+
+pub(crate) const WHILE_IN_USE: Rule = Rule {
+    id: "DGDR-B3",
+    summary: "the spec of a request stays as it is while it is profiled, deployed or being deployed",
+    operations: UPDATE,
+    bad: include_str!("../examples/deployment_request/dgdr-b3.bad.yaml"),
+    good: include_str!("../examples/deployment_request/dgdr-b3.good.yaml"),
+    ..ON_DEPLOYMENT_REQUESTS
+};
+
+pub(crate) const WHILE_READY: Rule = Rule {
+    id: "DGDR-B8",
+    summary: "the spec of a ready request can't change, but for runtimeVersionOverride and autoApply where that was false",
+    operations: UPDATE,
+    bad: include_str!("../examples/deployment_request/dgdr-b8.bad.yaml"),
+    good: include_str!("../examples/deployment_request/dgdr-b8.good.yaml"),
+    ..ON_DEPLOYMENT_REQUESTS
+};
+
+/// The stored object, as far as it decides what may change. The new object has no say in its phase.
+#[derive(Debug)]
+pub(super) struct Before {
+    pub phase: Option<RequestPhase>,
+    pub apply: Apply,
+}
+
+/// Judges a change of the spec; `change` is asked only where it matters.
+pub(super) fn check(before: &Before, after: Apply, change: impl FnOnce() -> Change, issues: &mut Issues) {
+    let Some((rule, phase)) = before.frozen() else { return };
+    let permitted = match change() {
+        Change::None => true,
+        Change::OfRelease => before.may_choose_release(after),
+        Change::OfMore => false,
+    };
+    if !permitted {
+        let issue = rule.forbidden(FieldPath::field("spec"));
+        let issue = issue.message(format!("the spec can't change in phase {phase}"));
+        issues.add(issue.help("delete the request and create it anew"));
+    }
+}
+
+impl Before {
+    /// The rule that keeps the spec as it is, and the phase that does. The one place that knows the phases.
+    fn frozen(&self) -> Option<(&'static Rule, &RequestPhase)> {
+        let phase = self.phase.as_ref()?;
+        let rule = match phase {
+            RequestPhase::Profiling | RequestPhase::Deploying | RequestPhase::Deployed => &WHILE_IN_USE,
+            RequestPhase::Ready => &WHILE_READY,
+            _ => return None,
+        };
+        Some((rule, phase))
+    }
+
+    /// DGDR-B7: the runtime's version can be chosen until the graph is applied, which can be asked for once there is
+    /// one.
+    fn may_choose_release(&self, after: Apply) -> bool {
+        self.apply == Apply::Asked
+            && match self.phase {
+                Some(RequestPhase::Ready) => true,
+                Some(RequestPhase::Profiling) => after == Apply::Asked,
+                _ => false,
+            }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::super::testing::{alpha, assert_only, beta, in_phase, update, with_status};
+    use super::*;
+
+    const FROZEN: [&str; 3] = ["Profiling", "Deploying", "Deployed"];
+
+    fn other_model() -> Value {
+        beta(&json!({"model": "acme/otter-70b"}))
+    }
+
+    #[test]
+    fn rejects_a_change_of_a_request_in_use() {
+        for phase in FROZEN {
+            let findings = update(&in_phase(beta(&json!({})), phase), &other_model());
+            assert_only(&findings, &WHILE_IN_USE, "spec");
+            findings.by(&WHILE_IN_USE).saying(phase);
+        }
+    }
+
+    #[test]
+    fn accepts_a_change_in_any_other_phase() {
+        for phase in ["Pending", "Failed", "", "profiling"] {
+            update(&in_phase(beta(&json!({})), phase), &other_model()).assert_allowed();
+        }
+        update(&beta(&json!({})), &other_model()).assert_allowed();
+    }
+
+    #[test]
+    fn the_new_object_has_no_say_in_its_phase() {
+        let old = in_phase(beta(&json!({})), "Deployed");
+        assert_only(&update(&old, &in_phase(other_model(), "Pending")), &WHILE_IN_USE, "spec");
+        update(&beta(&json!({})), &in_phase(other_model(), "Deployed")).assert_allowed();
+    }
+
+    #[test]
+    fn accepts_that_only_metadata_and_status_change() {
+        for phase in FROZEN {
+            let mut new = in_phase(beta(&json!({"overrides": null, "runtimeVersionOverride": ""})), "Failed");
+            new["metadata"]["labels"] = json!({"wave": "2"});
+            update(&in_phase(beta(&json!({})), phase), &new).assert_allowed();
+        }
+    }
+
+    #[test]
+    fn numbers_are_compared_by_value() {
+        let old = in_phase(beta(&json!({"sla": {"ttft": 200}, "overrides": {"dgd": {"n": 1}}})), "Deployed");
+        update(&old, &beta(&json!({"sla": {"ttft": 200.0}, "overrides": {"dgd": {"n": 1.0}}}))).assert_allowed();
+        update(&old, &beta(&json!({"sla": {"ttft": 200.5}, "overrides": {"dgd": {"n": 1}}}))).assert_denied();
+        update(&old, &beta(&json!({"sla": {"ttft": 200}, "overrides": {"dgd": {"n": 2}}}))).assert_denied();
+    }
+
+    fn asked(changes: &Value) -> Value {
+        let mut request = beta(changes);
+        if changes.get("autoApply").is_none() {
+            request["spec"]["autoApply"] = false.into();
+        }
+        request
+    }
+
+    #[test]
+    fn the_version_may_be_chosen_until_the_graph_is_applied() {
+        let new = asked(&json!({"runtimeVersionOverride": "1.3.1"}));
+        for phase in ["Profiling", "Ready"] {
+            update(&in_phase(asked(&json!({})), phase), &new).assert_allowed();
+            update(&in_phase(new.clone(), phase), &asked(&json!({}))).assert_allowed();
+        }
+        for phase in ["Deploying", "Deployed"] {
+            assert_only(&update(&in_phase(asked(&json!({})), phase), &new), &WHILE_IN_USE, "spec");
+        }
+    }
+
+    #[test]
+    fn the_graph_may_be_applied_once_there_is_one() {
+        for apply in [json!(true), json!(null)] {
+            let new = asked(&json!({"autoApply": apply, "runtimeVersionOverride": "1.3.1"}));
+            update(&in_phase(asked(&json!({})), "Ready"), &new).assert_allowed();
+            assert_only(&update(&in_phase(asked(&json!({})), "Profiling"), &new), &WHILE_IN_USE, "spec");
+        }
+    }
+
+    #[test]
+    fn only_who_asked_to_be_asked_may_choose_later() {
+        let new = beta(&json!({"runtimeVersionOverride": "1.3.1"}));
+        assert_only(&update(&in_phase(beta(&json!({})), "Profiling"), &new), &WHILE_IN_USE, "spec");
+        let old = in_phase(beta(&json!({"autoApply": true})), "Profiling");
+        assert_only(&update(&old, &beta(&json!({"autoApply": false}))), &WHILE_IN_USE, "spec");
+    }
+
+    #[test]
+    fn rejects_any_other_change_while_the_graph_waits_to_be_applied() {
+        let old = in_phase(asked(&json!({})), "Ready");
+        let findings = update(&old, &asked(&json!({"model": "acme/otter-70b"})));
+        assert_only(&findings, &WHILE_READY, "spec");
+        findings.by(&WHILE_READY).saying("Ready");
+        let both = asked(&json!({"model": "acme/otter-70b", "autoApply": true}));
+        assert_only(&update(&old, &both), &WHILE_READY, "spec");
+    }
+
+    #[test]
+    fn rejects_a_change_of_a_ready_request_whatever_auto_apply_is() {
+        for apply in [json!(true), json!(null)] {
+            let old = in_phase(beta(&json!({"autoApply": apply})), "Ready");
+            for changes in [
+                json!({"autoApply": apply, "model": "acme/otter-70b"}),
+                json!({"autoApply": apply, "runtimeVersionOverride": "1.3.1"}),
+                json!({"autoApply": false}),
+            ] {
+                let findings = update(&old, &beta(&changes));
+                assert_only(&findings, &WHILE_READY, "spec");
+                findings.by(&WHILE_READY).saying("Ready");
+            }
+            update(&old, &beta(&json!({"autoApply": apply}))).assert_allowed();
+        }
+    }
+
+    fn other_alpha(changes: &Value) -> Value {
+        let mut request = alpha(changes);
+        request["spec"]["model"] = "acme/otter-70b".into();
+        request
+    }
+
+    #[test]
+    fn a_v1alpha1_request_is_frozen_by_its_state() {
+        for state in ["Profiling", "Deploying"] {
+            let old = with_status(alpha(&json!({"autoApply": true})), json!({"state": state}));
+            assert_only(&update(&old, &other_alpha(&json!({"autoApply": true}))), &WHILE_IN_USE, "spec");
+        }
+        for state in ["", "Pending", "Initializing", "Failed", "Wandering"] {
+            let old = with_status(alpha(&json!({"autoApply": true})), json!({"state": state}));
+            update(&old, &other_alpha(&json!({"autoApply": true}))).assert_allowed();
+        }
+    }
+
+    #[test]
+    fn a_ready_v1alpha1_request_is_frozen_whatever_auto_apply_is() {
+        for state in ["Ready", "DeploymentDeleted"] {
+            let old = with_status(alpha(&json!({"autoApply": true})), json!({"state": state}));
+            assert_only(&update(&old, &other_alpha(&json!({"autoApply": true}))), &WHILE_READY, "spec");
+            assert_only(&update(&old, &alpha(&json!({"autoApply": false}))), &WHILE_READY, "spec");
+            let old = with_status(alpha(&json!({})), json!({"state": state}));
+            assert_only(&update(&old, &other_alpha(&json!({}))), &WHILE_READY, "spec");
+            update(&old, &alpha(&json!({"autoApply": true, "runtimeVersionOverride": "1.4.1"}))).assert_allowed();
+        }
+    }
+
+    #[test]
+    fn a_ready_v1alpha1_request_is_deployed_once_its_graph_was_made() {
+        let made = json!({"state": "Ready", "deployment": {"name": "g", "created": true}});
+        let old = with_status(alpha(&json!({"autoApply": true})), made);
+        assert_only(&update(&old, &other_alpha(&json!({"autoApply": true}))), &WHILE_IN_USE, "spec");
+    }
+
+    #[test]
+    fn a_kept_phase_counts_for_the_graph_that_it_names() {
+        let old = |state: &str, kept: &str| {
+            let status = json!({"state": state, "deployment": {"name": "g"}});
+            let mut old = with_status(alpha(&json!({"autoApply": true})), status);
+            old["metadata"]["annotations"] = json!({"nvidia.com/dgdr-status": kept});
+            old
+        };
+        let deployed = r#"{"phase":"Deployed","dgdName":"g"}"#;
+        let new = other_alpha(&json!({"autoApply": true}));
+        assert_only(&update(&old("Ready", deployed), &new), &WHILE_IN_USE, "spec");
+        assert_only(&update(&old("DeploymentDeleted", deployed), &new), &WHILE_READY, "spec");
+        for other in [r#"{"phase":"Deployed","dgdName":"h"}"#, r#"{"phase":"Ready","dgdName":"g"}"#, "{", "", "5"] {
+            assert_only(&update(&old("Ready", other), &new), &WHILE_READY, "spec");
+        }
+    }
+
+    #[test]
+    fn what_v1alpha1_keeps_of_the_spec_is_part_of_it() {
+        let keeping = |kept: &str| {
+            let mut request = alpha(&json!({"autoApply": true}));
+            request["metadata"]["annotations"] = json!({"nvidia.com/dgdr-spec": kept});
+            request
+        };
+        let old =
+            with_status(keeping(r#"{"version":1,"spec":{"hardware":{"gpuSku":"l4"}}}"#), json!({"state": "Profiling"}));
+        assert_only(&update(&old, &keeping("")), &WHILE_IN_USE, "spec");
+        update(&old, &keeping(r#"{"spec": {"hardware": {"gpuSku": "l4"}}, "version": 1}"#)).assert_allowed();
+        update(&old, &keeping(r#"{"hardware": {"gpuSku": "l4"}}"#)).assert_allowed();
+    }
+}

@@ -1,0 +1,83 @@
+//! Admission of DynamoGraphDeploymentRequest.
+//!
+//! v1beta1 objects are judged by DGDR-B1 to DGDR-B10 and defaulted by DGDR-D2. v1alpha1 objects are judged as they are
+//! written: by DGDR-A1 to DGDR-A8, and by those of the others whose fields exist there.
+
+mod defaults;
+mod embedded;
+mod freeze;
+mod profiling_config;
+mod release;
+mod sameness;
+mod stash;
+mod targets;
+#[cfg(test)]
+mod testing;
+mod v1alpha1;
+mod v1beta1;
+
+use dynamo_api::crds;
+use dynamo_api::v1beta1::DynamoGraphDeploymentRequest;
+use gateward_core::{CREATE_AND_UPDATE, Endpoint, FieldPath, Kind, Rule, Terminating};
+
+use crate::conversion::DeploymentRequestConversion;
+use crate::conversion::schemas::CrdSchemas;
+
+/// What the rules of both versions have in common.
+const ON_DEPLOYMENT_REQUESTS: Rule = Rule {
+    kinds: &["DynamoGraphDeploymentRequest"],
+    versions: &["v1alpha1", "v1beta1"],
+    ..Rule::on(CREATE_AND_UPDATE)
+};
+
+/// What the rules of v1alpha1 have in common.
+const ON_V1ALPHA1: Rule = Rule { versions: &["v1alpha1"], ..ON_DEPLOYMENT_REQUESTS };
+
+/// What the rules of v1beta1 have in common.
+const ON_V1BETA1: Rule = Rule { versions: &["v1beta1"], ..ON_DEPLOYMENT_REQUESTS };
+
+pub(crate) const RULES: &[&Rule] = &[
+    &v1alpha1::GPU_DISCOVERY_FIELD,
+    &v1alpha1::PROFILER_IMAGE,
+    &profiling_config::GIVEN,
+    &profiling_config::MAP,
+    &profiling_config::SAME_BACKEND,
+    &profiling_config::SAME_MODEL,
+    &profiling_config::GPU_RANGE,
+    &profiling_config::GPUS_KNOWN,
+    &v1beta1::GPUS_KNOWN,
+    &v1beta1::BACKEND_CHOSEN,
+    &freeze::WHILE_IN_USE,
+    &release::ON_CREATE,
+    &release::ON_UPDATE,
+    &freeze::WHILE_READY,
+    &targets::CURRENT_NAMES,
+    &v1beta1::CURRENT_GPU_NAME,
+];
+
+/// The declaration of DynamoGraphDeploymentRequest.
+pub(crate) fn kind() -> Kind<DynamoGraphDeploymentRequest> {
+    let validating = Endpoint::new()
+        .name("vdynamographdeploymentrequest.kb.io")
+        .path("/validate-nvidia-com-v1beta1-dynamographdeploymentrequest")
+        .alias("/validate-nvidia-com-v1alpha1-dynamographdeploymentrequest");
+    let mutating = Endpoint::new()
+        .name("mdynamographdeploymentrequestv1beta1.kb.io")
+        .path("/mutate-nvidia-com-v1beta1-dynamographdeploymentrequest");
+    Kind::new()
+        .spoke::<dynamo_api::v1alpha1::DynamoGraphDeploymentRequest>(DeploymentRequestConversion)
+        .schemas(CrdSchemas::DeploymentRequest)
+        .default(defaults::Defaults)
+        .validate(v1beta1::Rules)
+        .validate_as_written(v1alpha1::Rules)
+        .validating_at(validating)
+        .mutating_at(mutating)
+        .crd(crds::GRAPH_DEPLOYMENT_REQUEST.yaml)
+        .terminating(Terminating::Skipped)
+        .rules(RULES.iter().copied())
+}
+
+/// A field of the spec.
+fn at(field: &'static str) -> FieldPath {
+    FieldPath::field("spec") / field
+}

@@ -1,0 +1,177 @@
+//! Names that a graph laid over the generated one may still use for a while: DGDR-B9.
+
+use dynamo_api::constants::REQUEST_SPEC_STASH;
+use gateward_core::{FieldPath, Issues, Rule, Segment};
+use serde_json::Value;
+
+use super::{ON_DEPLOYMENT_REQUESTS, at};
+
+pub(crate) const CURRENT_NAMES: Rule = Rule {
+    id: "DGDR-B9",
+    summary: "overrides.dgd calls components by their current names",
+    bad: include_str!("../examples/deployment_request/dgdr-b9.bad.yaml"),
+    good: include_str!("../examples/deployment_request/dgdr-b9.good.yaml"),
+    ..ON_DEPLOYMENT_REQUESTS
+};
+
+/// What to write for a worker that decodes.
+const DECODES: &str = "worker where one worker does all, or decode";
+
+/// Deprecated names, each with what to write for it.
+const DEPRECATED: [(&str, &str); 9] = [
+    ("VllmWorker", "worker"),
+    ("VllmPrefillWorker", "prefill"),
+    ("TRTLLMPrefillWorker", "prefill"),
+    ("SGLangPrefillWorker", "prefill"),
+    ("SglangPrefillWorker", "prefill"),
+    ("TRTLLMDecodeWorker", "decode"),
+    ("VllmDecodeWorker", DECODES),
+    ("SGLangDecodeWorker", DECODES),
+    ("SglangDecodeWorker", DECODES),
+];
+
+/// Where the graph stands that is laid over the generated one.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Place {
+    /// In `spec.overrides.dgd`.
+    Overrides,
+    /// In the annotation that keeps it on a v1alpha1 object.
+    Stash,
+}
+
+/// One use of a deprecated name.
+struct Hit<'a> {
+    name: &'a str,
+    replacement: &'static str,
+    spot: Spot,
+}
+
+/// Where in the graph a name is used.
+#[derive(Debug, Clone, Copy)]
+enum Spot {
+    /// As a key of the services.
+    Service,
+    /// In an item of the list of components.
+    Component(usize),
+}
+
+/// Warns of each deprecated name in `graph`, in the order of their paths' texts.
+pub(super) fn check(graph: &Value, place: Place, issues: &mut Issues) {
+    let mut hits = hits(graph);
+    hits.sort_by_cached_key(Hit::path_text);
+    issues.extend(hits.iter().map(|hit| CURRENT_NAMES.warning(hit.path(place), hit.text())));
+}
+
+fn hits(graph: &Value) -> Vec<Hit<'_>> {
+    let spec = &graph["spec"];
+    match graph["apiVersion"].as_str() {
+        Some("nvidia.com/v1alpha1") => {
+            let services = spec["services"].as_object().into_iter().flatten();
+            services.filter_map(|(name, _)| Hit::of(name, Spot::Service)).collect()
+        }
+        Some("nvidia.com/v1beta1") => {
+            let components = spec["components"].as_array().into_iter().flatten().enumerate();
+            components.filter_map(|(index, item)| Hit::of(item["name"].as_str()?, Spot::Component(index))).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+impl<'a> Hit<'a> {
+    fn of(name: &'a str, spot: Spot) -> Option<Self> {
+        let (_, replacement) = DEPRECATED.into_iter().find(|(deprecated, _)| *deprecated == name)?;
+        Some(Self { name, replacement, spot })
+    }
+
+    fn path_text(&self) -> String {
+        let name = self.name;
+        match self.spot {
+            Spot::Service => format!("spec.overrides.dgd.spec.services.{name}"),
+            Spot::Component(_) => format!("spec.overrides.dgd.spec.components[name={name}]"),
+        }
+    }
+
+    fn path(&self, place: Place) -> FieldPath {
+        let spec = match place {
+            Place::Overrides => at("overrides") / "dgd" / "spec",
+            Place::Stash => return FieldPath::annotation(REQUEST_SPEC_STASH),
+        };
+        match self.spot {
+            Spot::Service => spec / "services" / Segment::Key(self.name.to_owned().into()),
+            Spot::Component(index) => (spec / "components").index(index) / "name",
+        }
+    }
+
+    /// A name that stands in the list twice is told of twice, so the item is part of the text.
+    fn text(&self) -> String {
+        let (path, name, replacement) = (self.path_text(), self.name, self.replacement);
+        let item = match self.spot {
+            Spot::Service => String::new(),
+            Spot::Component(index) => format!(" (item {index})"),
+        };
+        format!("{path}{item}: the name {name} is deprecated and will one day not be translated; write {replacement}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn warnings(graph: &Value) -> Vec<String> {
+        let mut issues = Issues::new();
+        check(graph, Place::Overrides, &mut issues);
+        issues.iter().map(ToString::to_string).collect()
+    }
+
+    fn beta(names: &[&str]) -> Value {
+        let components: Vec<Value> = names.iter().map(|name| json!({"name": name})).collect();
+        json!({"apiVersion": "nvidia.com/v1beta1", "spec": {"components": components}})
+    }
+
+    #[test]
+    fn warns_in_the_order_of_paths() {
+        let found = warnings(&beta(&["VllmWorker", "SGLangDecodeWorker", "mainloop"]));
+        assert_eq!(found.len(), 2);
+        assert!(found[0].starts_with("spec.overrides.dgd.spec.components[name=SGLangDecodeWorker]"), "{found:?}");
+        assert!(found[1].contains("write worker"), "{found:?}");
+    }
+
+    #[test]
+    fn warns_of_services_by_their_keys() {
+        let services = json!({"TRTLLMDecodeWorker": {}, "Frontend": {}, "SglangPrefillWorker": null});
+        let found = warnings(&json!({"apiVersion": "nvidia.com/v1alpha1", "spec": {"services": services}}));
+        assert_eq!(found.len(), 2);
+        assert!(found[0].starts_with("spec.overrides.dgd.spec.services.SglangPrefillWorker: "), "{found:?}");
+    }
+
+    #[test]
+    fn warns_of_a_repeated_name_each_time() {
+        assert_eq!(warnings(&beta(&["VllmWorker", "VllmWorker"])).len(), 2);
+    }
+
+    #[test]
+    fn every_deprecated_name_is_known_as_it_is_written() {
+        for (name, _) in DEPRECATED {
+            assert_eq!(warnings(&beta(&[name])).len(), 1, "{name}");
+            assert_eq!(warnings(&beta(&[&name.to_lowercase()])).len(), 0, "{name}");
+        }
+    }
+
+    #[test]
+    fn is_silent_about_what_is_no_graph_of_ours() {
+        for graph in [
+            json!(null),
+            json!("VllmWorker"),
+            json!({"spec": {"components": [{"name": "VllmWorker"}]}}),
+            json!({"apiVersion": "v1", "spec": {"components": [{"name": "VllmWorker"}]}}),
+            json!({"apiVersion": "nvidia.com/v1beta1", "spec": {"services": {"VllmWorker": {}}}}),
+            json!({"apiVersion": "nvidia.com/v1alpha1", "spec": {"components": [{"name": "VllmWorker"}]}}),
+            json!({"apiVersion": "nvidia.com/v1beta1", "spec": {"components": {"name": "VllmWorker"}}}),
+            json!({"apiVersion": "nvidia.com/v1beta1", "spec": {"components": ["VllmWorker", 5, null, {"name": 5}]}}),
+            json!({"apiVersion": "nvidia.com/v1beta1", "spec": [{"name": "VllmWorker"}]}),
+        ] {
+            assert_eq!(warnings(&graph).len(), 0, "{graph}");
+        }
+    }
+}

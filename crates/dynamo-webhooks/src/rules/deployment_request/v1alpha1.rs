@@ -1,0 +1,301 @@
+//! v1alpha1 objects as they are written: DGDR-A1 to DGDR-A8 first. An update that passes them is then judged by the
+//! rules on changes.
+
+use dynamo_api::v1alpha1::{DynamoGraphDeploymentRequest, DynamoGraphDeploymentRequestSpec as Spec, RequestState};
+use dynamo_api::v1beta1::RequestPhase;
+use gateward_core::{Issues, Request, Rule, Validator, Verdict};
+
+use super::freeze::{self, Before};
+use super::release::{self, Apply, Release};
+use super::sameness::Change;
+use super::{ON_V1ALPHA1, at, embedded, profiling_config, stash, targets};
+use crate::operator::facts::ClusterFacts;
+
+pub(crate) const GPU_DISCOVERY_FIELD: Rule = Rule {
+    id: "DGDR-A1",
+    summary: "enableGpuDiscovery is left out or true: it has no effect",
+    bad: include_str!("../examples/deployment_request/dgdr-a1.bad.yaml"),
+    good: include_str!("../examples/deployment_request/dgdr-a1.good.yaml"),
+    ..ON_V1ALPHA1
+};
+
+pub(crate) const PROFILER_IMAGE: Rule = Rule {
+    id: "DGDR-A2",
+    summary: "a request names the image of the profiler",
+    bad: include_str!("../examples/deployment_request/dgdr-a2.bad.yaml"),
+    good: include_str!("../examples/deployment_request/dgdr-a2.good.yaml"),
+    ..ON_V1ALPHA1
+};
+
+/// What the schema sets `enableGpuDiscovery` to, so that it says nothing about the user.
+const GPU_DISCOVERY_DEFAULT: bool = true;
+
+/// The rules of v1alpha1 objects.
+pub(super) struct Rules;
+
+impl Validator<DynamoGraphDeploymentRequest> for Rules {
+    async fn create(&self, new: &DynamoGraphDeploymentRequest, request: &Request) -> Verdict {
+        let mut issues = stateless(None, new, &ClusterFacts::of(request));
+        release::on_create(&Release::of_written(&new.spec), &mut issues);
+        issues.into()
+    }
+
+    async fn update(
+        &self,
+        old: &DynamoGraphDeploymentRequest,
+        new: &DynamoGraphDeploymentRequest,
+        request: &Request,
+    ) -> Verdict {
+        let mut issues = stateless(Some(&old.spec), new, &ClusterFacts::of(request));
+        if !issues.has_errors() {
+            changes(old, new, &mut issues);
+        }
+        issues.into()
+    }
+}
+
+/// DGDR-A1 to DGDR-A8 and DGDR-B9. What the stored spec, `old`, lacks already may be missing still.
+fn stateless(old: Option<&Spec>, new: &DynamoGraphDeploymentRequest, facts: &ClusterFacts) -> Issues {
+    let mut issues = Issues::new();
+    profiler_pod(&new.spec, &mut issues);
+    if new.spec.enable_gpu_discovery.is_some_and(|enabled| enabled != GPU_DISCOVERY_DEFAULT) {
+        let text = "spec.enableGpuDiscovery: the field is deprecated and has no effect; leave it out";
+        issues.add(GPU_DISCOVERY_FIELD.warning(at("enableGpuDiscovery"), text));
+    }
+    let has_no_image = |spec: &Spec| spec.profiling_config.profiler_image().is_empty();
+    if has_no_image(&new.spec) && !old.is_some_and(has_no_image) {
+        let path = at("profilingConfig") / "profilerImage";
+        issues.add(PROFILER_IMAGE.required(path).message("the image of the profiler is missing"));
+    }
+    profiling_config::check(old, &new.spec, facts, &mut issues);
+    if let Some(graph) = stash::spec(&new.metadata).get("overrides").and_then(|overrides| overrides.get("dgd")) {
+        targets::check(graph, targets::Place::Stash, &mut issues);
+    }
+    issues
+}
+
+/// DECODE, of what the profiler's pod is given.
+fn profiler_pod(spec: &Spec, issues: &mut Issues) {
+    let (profiling, at) = (&spec.profiling_config, || at("profilingConfig"));
+    if let Some(resources) = &profiling.resources {
+        embedded::check(resources, || at() / "resources", issues);
+    }
+    for (index, toleration) in profiling.tolerations.iter().enumerate() {
+        embedded::check(toleration, || (at() / "tolerations").index(index), issues);
+    }
+}
+
+fn changes(old: &DynamoGraphDeploymentRequest, new: &DynamoGraphDeploymentRequest, issues: &mut Issues) {
+    let (before, after) = (Release::of_written(&old.spec), Release::of_written(&new.spec));
+    release::on_update(&before, &after, issues);
+    let change = || {
+        let kept = Change::between(&stash::spec(&old.metadata), &stash::spec(&new.metadata));
+        Change::between(&old.spec, &new.spec).max(kept)
+    };
+    freeze::check(&Before { phase: Some(phase(old)), apply: before.apply }, after.apply, change, issues);
+}
+
+/// The phase that v1beta1 has for an object's state.
+fn phase(object: &DynamoGraphDeploymentRequest) -> RequestPhase {
+    let state = object.status.as_ref().and_then(|status| status.state.as_ref());
+    match state {
+        Some(RequestState::Profiling) => RequestPhase::Profiling,
+        Some(RequestState::Deploying) => RequestPhase::Deploying,
+        Some(RequestState::Failed) => RequestPhase::Failed,
+        Some(RequestState::Ready) if is_deployed(object) => RequestPhase::Deployed,
+        Some(RequestState::Ready | RequestState::DeploymentDeleted) => RequestPhase::Ready,
+        Some(RequestState::Initializing | RequestState::Pending | RequestState::Other(_)) | None => {
+            RequestPhase::Pending
+        }
+    }
+}
+
+/// Whether a ready object's graph was made: its status says so, or keeps the phase of the very graph that it names.
+fn is_deployed(object: &DynamoGraphDeploymentRequest) -> bool {
+    let deployment = object.status.as_ref().and_then(|status| status.deployment.as_ref());
+    let name = deployment.map_or("", |deployment| deployment.name.as_str());
+    deployment.is_some_and(|deployment| deployment.created)
+        || stash::status(&object.metadata).is_some_and(|kept| kept.phase == "Deployed" && kept.dgd_name == name)
+}
+
+impl<'a> Release<'a> {
+    /// In v1alpha1 a graph is applied only where the spec says so.
+    fn of_written(spec: &'a Spec) -> Self {
+        let apply = if spec.auto_apply { Apply::AtOnce } else { Apply::Asked };
+        Self { image: image(spec), version_override: &spec.runtime_version_override, apply }
+    }
+}
+
+/// The image that v1beta1 has: that of the workers stands in where none is named for the profiler.
+fn image(spec: &Spec) -> &str {
+    let of_workers = spec.deployment_overrides.as_ref().map_or("", |overrides| overrides.workers_image.as_str());
+    let of_profiler = spec.profiling_config.profiler_image();
+    if of_profiler.is_empty() { of_workers } else { of_profiler }
+}
+
+#[cfg(test)]
+mod tests {
+    use gateward_core::DECODE;
+    use gateward_core::testing::Findings;
+    use gateward_lint::{schema::from_crd, yaml};
+    use serde_json::{Value, json};
+
+    use super::super::testing::{alpha, assert_only, create, create_blind, update, update_with, with_status};
+    use super::*;
+
+    #[test]
+    fn warns_that_the_discovery_field_has_no_effect_where_the_schema_did_not_set_it() {
+        let findings = create(&alpha(&json!({"enableGpuDiscovery": false})));
+        findings.assert_allowed();
+        findings.by(&GPU_DISCOVERY_FIELD).at("spec.enableGpuDiscovery");
+        assert_eq!(findings.warnings().len(), 1);
+        for silent in [json!(null), json!(true)] {
+            assert!(create(&alpha(&json!({"enableGpuDiscovery": silent}))).warnings().is_empty(), "{silent}");
+        }
+    }
+
+    #[test]
+    fn the_schema_sets_the_discovery_field_to_what_gives_no_warning() {
+        let crd = yaml::read(dynamo_api::crds::GRAPH_DEPLOYMENT_REQUEST.yaml).documents.remove(0).value;
+        let version = from_crd(&crd).unwrap().into_iter().find(|version| version.version == "v1alpha1").unwrap();
+        let mut request = alpha(&json!({}));
+        version.schema.apply_defaults(&mut request);
+        assert_eq!(request["spec"]["enableGpuDiscovery"], GPU_DISCOVERY_DEFAULT);
+    }
+
+    #[test]
+    fn the_discovery_field_describes_no_gpus() {
+        let findings = create_blind(&alpha(&json!({"enableGpuDiscovery": false})));
+        findings.only(&[&profiling_config::GPUS_KNOWN]);
+        assert_eq!(findings.warnings().len(), 1);
+    }
+
+    #[test]
+    fn demands_the_image_of_the_profiler() {
+        for profiling in [json!({"config": {}, "profilerImage": ""}), json!({"config": {}})] {
+            let findings = create(&alpha(&json!({"profilingConfig": profiling})));
+            assert_only(&findings, &PROFILER_IMAGE, "spec.profilingConfig.profilerImage");
+        }
+    }
+
+    #[test]
+    fn reports_everything_at_once() {
+        let findings = create_blind(&alpha(&json!({"profilingConfig": null})));
+        findings.only(&[&PROFILER_IMAGE, &profiling_config::GIVEN, &profiling_config::GPUS_KNOWN]);
+    }
+
+    #[test]
+    fn any_backend_is_allowed_with_any_search() {
+        create(&alpha(&json!({"backend": "auto", "searchStrategy": "thorough"}))).assert_allowed();
+    }
+
+    #[test]
+    fn an_update_is_judged_by_itself_before_its_change_is() {
+        let old = with_status(alpha(&json!({})), json!({"state": "Profiling"}));
+        let new = alpha(&json!({"model": "acme/otter-70b", "profilingConfig": {"profilerImage": "profiler:main"}}));
+        assert_only(&update(&old, &new), &profiling_config::GIVEN, "spec.profilingConfig.config");
+    }
+
+    /// An update where the operator doesn't discover GPUs.
+    fn update_blind(old: &Value, new: &Value) -> Findings {
+        update_with(&json!({}), old, new)
+    }
+
+    fn profiled(profiling: &Value) -> Value {
+        alpha(&json!({"profilingConfig": profiling}))
+    }
+
+    #[test]
+    fn what_was_missing_and_still_is_is_no_finding_of_an_update() {
+        let config = json!({"sla": {"ttft": 250.0}});
+        for lacking in [
+            json!(null),
+            json!({"profilerImage": "profiler:1.4.0"}),
+            json!({"config": config}),
+            json!({"profilerImage": "profiler:1.4.0", "config": config}),
+        ] {
+            let old = profiled(&lacking);
+            let mut new = old.clone();
+            new["metadata"]["labels"] = json!({"wave": "2"});
+            new["spec"]["model"] = "acme/badger-3b".into();
+            update_blind(&old, &new).assert_allowed();
+        }
+    }
+
+    #[test]
+    fn what_an_update_takes_away_is_missing() {
+        let hardware = json!({"hardware": {"gpuModel": "H100"}});
+        let whole = profiled(&json!({"profilerImage": "profiler:1.4.0", "config": hardware}));
+        let findings = update_blind(&whole, &profiled(&json!(null)));
+        findings.only(&[&PROFILER_IMAGE, &profiling_config::GIVEN, &profiling_config::GPUS_KNOWN]);
+        let half = profiled(&json!({"profilerImage": "profiler:1.4.0"}));
+        update_blind(&half, &profiled(&json!(null))).only(&[&PROFILER_IMAGE]);
+        let odd = profiled(&json!({"profilerImage": "profiler:1.4.0", "config": "sla: {}"}));
+        assert_only(&update_blind(&odd, &half), &profiling_config::GIVEN, "spec.profilingConfig.config");
+    }
+
+    #[test]
+    fn what_is_wrong_is_no_less_wrong_for_being_stored() {
+        let range = json!({"engine": {"minNumGpusPerEngine": 2, "maxNumGpusPerEngine": 1}});
+        for (config, rule) in [(json!("x"), &profiling_config::MAP), (range, &profiling_config::GPU_RANGE)] {
+            let old = profiled(&json!({"profilerImage": "profiler:1.4.0", "config": config}));
+            update_blind(&old, &old).only(&[rule]);
+        }
+    }
+
+    #[test]
+    fn rejects_parts_of_the_pod_that_have_the_wrong_type() {
+        let profiling = json!({
+            "profilerImage": "profiler:1.4.0", "config": {}, "resources": {"limits": ["1"]}, "tolerations": [{}, "all"],
+        });
+        let findings = create(&alpha(&json!({"profilingConfig": profiling})));
+        findings.only(&[&DECODE, &DECODE]);
+        let paths = ["spec.profilingConfig.resources.limits", "spec.profilingConfig.tolerations[1]"];
+        assert_eq!(findings.paths(), paths);
+    }
+
+    #[test]
+    fn warnings_come_in_the_order_of_the_rules_and_with_a_denial() {
+        let config = json!({"engine": {"backend": "sglang"}, "deployment": {"model": "acme/badger-3b"}});
+        let mut request = alpha(&json!({
+            "enableGpuDiscovery": false, "profilingConfig": {"profilerImage": "profiler:main", "config": config},
+        }));
+        let kept =
+            r#"{"overrides":{"dgd":{"apiVersion":"nvidia.com/v1alpha1","spec":{"services":{"VllmWorker":{}}}}}}"#;
+        request["metadata"]["annotations"] = json!({"nvidia.com/dgdr-spec": kept});
+        let findings = create_blind(&request);
+        findings.only(&[&profiling_config::GPUS_KNOWN, &release::ON_CREATE]);
+        let warnings = findings.warnings();
+        let words = ["enableGpuDiscovery", "sglang", "badger", "VllmWorker"];
+        assert_eq!(warnings.len(), words.len());
+        assert!(warnings.iter().zip(words).all(|(warning, word)| warning.contains(word)), "{warnings:?}");
+    }
+
+    #[test]
+    fn warns_of_outdated_names_in_what_the_object_keeps() {
+        let mut request = alpha(&json!({}));
+        let graph = r#"{"apiVersion":"nvidia.com/v1alpha1","spec":{"services":{"VllmWorker":{}}}}"#;
+        for kept in [
+            format!(r#"{{"version":1,"spec":{{"overrides":{{"dgd":{graph}}}}}}}"#),
+            format!(r#"{{"overrides":{{"dgd":{graph}}}}}"#),
+        ] {
+            request["metadata"]["annotations"] = json!({"nvidia.com/dgdr-spec": kept});
+            let findings = create(&request);
+            findings.assert_allowed();
+            findings.by(&targets::CURRENT_NAMES).at("metadata.annotations[nvidia.com/dgdr-spec]").saying("VllmWorker");
+        }
+        for kept in ["", "[]", "{", r#"{"spec": 5}"#, r#"{"spec":{"overrides":"x"}}"#] {
+            request["metadata"]["annotations"] = json!({"nvidia.com/dgdr-spec": kept});
+            assert!(create(&request).warnings().is_empty(), "{kept}");
+        }
+    }
+
+    #[test]
+    fn a_request_that_is_being_deleted_is_let_go() {
+        let mut new = alpha(&json!({"profilingConfig": {"profilerImage": ""}, "enableGpuDiscovery": true}));
+        new["metadata"]["deletionTimestamp"] = "2026-05-01T00:00:00Z".into();
+        let findings = update(&alpha(&json!({})), &new);
+        findings.assert_allowed();
+        assert!(findings.warnings().is_empty());
+    }
+}

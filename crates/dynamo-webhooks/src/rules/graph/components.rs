@@ -1,0 +1,124 @@
+//! The components of a graph, as far as only graphs demand it: DGD-48 to DGD-51, DGD-55.
+
+use dynamo_api::constants::GROVE_NAME_LIMIT;
+use dynamo_api::v1beta1::{BackendFramework, ComponentSpec, DynamoGraphDeployment};
+use gateward_core::{FieldPath, Issues, Rule};
+
+use super::{GRAPHS, power};
+use crate::rules::component::elastic;
+use crate::rules::grove::{self, Names, Pathway};
+
+const SOME: Rule = Rule {
+    id: "DGD-48",
+    summary: "a graph has at least one component",
+    bad: include_str!("../examples/graph/dgd-48.bad.yaml"),
+    good: include_str!("../examples/graph/dgd-48.good.yaml"),
+    ..GRAPHS
+};
+
+const NAME_FITS: Rule = Rule {
+    id: "DGD-49",
+    summary: "the names that Grove makes of a graph and its component have at most 45 bytes",
+    bad: include_str!("../examples/graph/dgd-49.bad.yaml"),
+    good: include_str!("../examples/graph/dgd-49.good.yaml"),
+    ..GRAPHS
+};
+
+const MEMORY_NEEDS_GROVE: Rule = Rule {
+    id: "DGD-50",
+    summary: "GPU memory is shared between pods only in graphs that Grove runs",
+    bad: include_str!("../examples/graph/dgd-50.bad.yaml"),
+    good: include_str!("../examples/graph/dgd-50.good.yaml"),
+    ..GRAPHS
+};
+
+const MEMORY_NEEDS_VLLM: Rule = Rule {
+    id: "DGD-51",
+    summary: "GPU memory is shared between pods only by vLLM",
+    bad: include_str!("../examples/graph/dgd-51.bad.yaml"),
+    good: include_str!("../examples/graph/dgd-50.good.yaml"),
+    ..GRAPHS
+};
+
+const ELASTIC_COMMAND: Rule = Rule {
+    id: "DGD-55",
+    summary: "elastic expert parallelism on Ray has its command written out",
+    bad: include_str!("../examples/graph/dgd-55.bad.yaml"),
+    good: include_str!("../examples/graph/dgd-55.good.yaml"),
+    ..GRAPHS
+};
+
+/// The catalogue's entries.
+pub(super) const RULES: &[&Rule] = &[&SOME, &NAME_FITS, &MEMORY_NEEDS_GROVE, &MEMORY_NEEDS_VLLM, &ELASTIC_COMMAND];
+
+/// Demands that there are components. A graph without any is never admitted: where the stored one shows none either,
+/// the API server has not converted it, and dropped what the version of the request doesn't know.
+pub(super) fn some(old: Option<&DynamoGraphDeployment>, graph: &DynamoGraphDeployment, issues: &mut Issues) {
+    if !graph.spec.components.is_empty() {
+        return;
+    }
+    let issue = SOME.required(FieldPath::field("spec") / "components");
+    issues.add(match old {
+        Some(old) if old.spec.components.is_empty() => issue.message(UNCONVERTED).help(SEE_STRATEGY),
+        _ => issue.message("a graph needs at least one component"),
+    });
+}
+
+const UNCONVERTED: &str = "a graph needs at least one component, and the stored one shows none in this version either: the CRD's conversion \
+                           seems to be off, nothing is wrong with the object";
+const SEE_STRATEGY: &str = "spec.conversion.strategy of the CRD dynamographdeployments.nvidia.com has to be Webhook; use the version that \
+                            the object is stored in meanwhile";
+
+/// What the rules of one component need to know of its graph.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Surroundings<'a> {
+    names: Names,
+    pathway: Pathway,
+    backend: Option<&'a BackendFramework>,
+}
+
+impl<'a> Surroundings<'a> {
+    /// The surroundings of the components of `graph`.
+    pub(super) fn of(graph: &'a DynamoGraphDeployment, pathway: Pathway) -> Self {
+        let names = Names::of(&graph.metadata.name, &graph.spec.components);
+        Self { names, pathway, backend: graph.spec.backend_framework.as_ref() }
+    }
+}
+
+/// Judges the component at `at`, before the rules that graphs share with components on their own.
+pub(super) fn check(component: &ComponentSpec, around: Surroundings, at: &FieldPath, issues: &mut Issues) {
+    name(component, around, at, issues);
+    memory_between_pods(component, around, at, issues);
+    power::check(component, at, issues);
+    issues.extend(elastic::missing_command(&ELASTIC_COMMAND, around.backend, component, at));
+}
+
+fn name(component: &ComponentSpec, around: Surroundings, at: &FieldPath, issues: &mut Issues) {
+    if !around.pathway.is_grove() {
+        return;
+    }
+    if let Some(excess) = around.names.excess(component) {
+        issues.add(
+            NAME_FITS
+                .invalid(at / "name", component.name.as_str())
+                .message(format!(
+                    "{excess} bytes too long: names that Grove makes of it have at most {GROVE_NAME_LIMIT}"
+                ))
+                .help("shorten it; several nodes, a scaling group or GPU memory between pods make it count twice"),
+        );
+    }
+}
+
+fn memory_between_pods(component: &ComponentSpec, around: Surroundings, at: &FieldPath, issues: &mut Issues) {
+    if !grove::shares_gpu_memory_between_pods(component) {
+        return;
+    }
+    let mode = || at / "experimental" / "gpuMemoryService" / "mode";
+    if !around.pathway.is_grove() {
+        issues.add(MEMORY_NEEDS_GROVE.forbidden(mode()).message("GPU memory is shared between pods only by Grove"));
+    }
+    if around.backend != Some(&BackendFramework::Vllm) {
+        let issue = MEMORY_NEEDS_VLLM.invalid(mode(), "InterPod");
+        issues.add(issue.message("only vLLM shares GPU memory between pods").help("set spec.backendFramework to vllm"));
+    }
+}

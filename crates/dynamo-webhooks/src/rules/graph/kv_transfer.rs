@@ -1,0 +1,118 @@
+//! Between which nodes KV caches are transferred: DGD-70 to DGD-73, DGD-79.
+
+use dynamo_api::v1beta1::{DynamoGraphDeployment, Enforcement, KvTransferPolicy};
+use gateward_core::{FieldPath, Issues, Rule, UPDATE};
+
+use super::GRAPHS;
+use super::look_up::Topology;
+use super::topology::{NOT_EVALUATED, listed};
+use crate::dns;
+use crate::rules::grove::Pathway;
+
+const NAME_FORM: Rule = Rule {
+    id: "DGD-70",
+    summary: "the cluster topology of a KV transfer policy has the name of an object",
+    bad: include_str!("../examples/graph/dgd-70.bad.yaml"),
+    good: include_str!("../examples/graph/dgd-70.good.yaml"),
+    ..GRAPHS
+};
+
+const NEEDS_GROVE: Rule = Rule {
+    id: "DGD-71",
+    summary: "a KV transfer policy names a cluster topology only in graphs that Grove runs",
+    bad: include_str!("../examples/graph/dgd-71.bad.yaml"),
+    good: include_str!("../examples/graph/dgd-70.good.yaml"),
+    ..GRAPHS
+};
+
+const EXISTS: Rule = Rule {
+    id: "DGD-72",
+    summary: "the cluster has the topology that a KV transfer policy names",
+    bad: include_str!("../examples/graph/dgd-72.bad.yaml"),
+    good: include_str!("../examples/graph/dgd-70.good.yaml"),
+    ..GRAPHS
+};
+
+const DOMAIN_IS_LEVEL: Rule = Rule {
+    id: "DGD-73",
+    summary: "the domain of a KV transfer policy is a level of the topology",
+    bad: include_str!("../examples/graph/dgd-73.bad.yaml"),
+    good: include_str!("../examples/graph/dgd-70.good.yaml"),
+    ..GRAPHS
+};
+
+const CONSTANT: Rule = Rule {
+    id: "DGD-79",
+    summary: "the KV transfer policy of a graph never changes",
+    operations: UPDATE,
+    bad: include_str!("../examples/graph/dgd-79.bad.yaml"),
+    good: include_str!("../examples/graph/dgd-79.good.yaml"),
+    ..GRAPHS
+};
+
+/// The catalogue's entries.
+pub(super) const RULES: &[&Rule] = &[&NAME_FORM, &NEEDS_GROVE, &EXISTS, &DOMAIN_IS_LEVEL, &CONSTANT];
+
+/// Judges the transfer policy of `graph`, given the topology that it names.
+pub(super) fn check(graph: &DynamoGraphDeployment, pathway: Pathway, topology: &Topology, issues: &mut Issues) {
+    let Some(policy) = policy(graph) else { return };
+    let Some(name) = policy.cluster_topology_name.as_deref().filter(|name| !name.is_empty()) else { return };
+    let at = || path() / "clusterTopologyName";
+    if !dns::is_subdomain(name) {
+        issues.add(
+            NAME_FORM
+                .invalid(at(), name)
+                .message("not the name of an object")
+                .help("lower-case letters, digits, hyphens and dots"),
+        );
+    }
+    if !pathway.is_grove() {
+        let issue = NEEDS_GROVE.forbidden(at()).message("only Grove has cluster topologies");
+        issues.add(issue.help("name a label of the nodes with labelKey instead"));
+    }
+    within(policy, name, topology, issues);
+}
+
+/// Demands that the topology exists and has the domain.
+fn within(policy: &KvTransferPolicy, name: &str, topology: &Topology, issues: &mut Issues) {
+    let at = || path() / "clusterTopologyName";
+    match topology {
+        Topology::NotEvaluated => issues.add(EXISTS.note(at(), NOT_EVALUATED)),
+        Topology::Absent => {
+            issues.add(EXISTS.invalid(at(), name).message("the cluster has no ClusterTopologyBinding of this name"));
+        }
+        Topology::Known(levels) if !levels.contains(&policy.domain) => {
+            issues.add(DOMAIN_IS_LEVEL.invalid(path() / "domain", policy.domain.as_str()).help(listed(levels)));
+        }
+        Topology::NotAsked | Topology::Known(_) => {}
+    }
+}
+
+fn path() -> FieldPath {
+    FieldPath::field("spec") / "experimental" / "kvTransferPolicy"
+}
+
+fn policy(graph: &DynamoGraphDeployment) -> Option<&KvTransferPolicy> {
+    graph.spec.experimental.as_ref()?.kv_transfer_policy.as_ref()
+}
+
+/// Demands that the policy stays as it is.
+pub(super) fn check_update(old: &DynamoGraphDeployment, new: &DynamoGraphDeployment, issues: &mut Issues) {
+    let (before, after) = (policy(old), policy(new));
+    if before.map(meaning) != after.map(meaning) {
+        let value = serde_json::to_value(after).unwrap_or_default();
+        let issue = CONSTANT.invalid(path(), value).message("can't be added, changed or removed");
+        issues.add(issue.help("delete the graph and create it anew"));
+    }
+}
+
+/// What a policy means: an absent text and an empty one say the same, and an absent enforcement is a must.
+fn meaning(policy: &KvTransferPolicy) -> (&str, &str, &str, &Enforcement, Option<f64>) {
+    (
+        policy.cluster_topology_name.as_deref().unwrap_or_default(),
+        policy.label_key.as_deref().unwrap_or_default(),
+        &policy.domain,
+        policy.enforcement.as_ref().unwrap_or(&Enforcement::Required),
+        policy.preferred_weight,
+    )
+}

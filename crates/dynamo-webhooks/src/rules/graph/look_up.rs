@@ -1,0 +1,137 @@
+//! What the rules of a graph look up in the cluster, asked before they run.
+
+use dynamo_api::v1beta1::{ComponentType, DynamoGraphDeployment};
+use gateward_core::{ClusterReader, GroupServed, Issues, Lookup, ObjectName, Undecided, Verdict};
+use serde_json::Value;
+
+use crate::dns;
+use crate::operator::facts::{Cluster, ClusterFacts, GROVE_GROUP, INFERENCE_GROUP, TOPOLOGY_BINDINGS};
+use crate::rules::component::InferencePool;
+use crate::rules::grove::Pathway;
+
+/// What is known of a topology object.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) enum Topology {
+    /// Nobody asked.
+    #[default]
+    NotAsked,
+    /// There is no cluster to ask.
+    NotEvaluated,
+    /// There is none of this name.
+    Absent,
+    /// Its levels, the broadest first.
+    Known(Vec<String>),
+}
+
+/// Answers of the cluster to what one graph makes its rules ask.
+#[derive(Debug)]
+pub(super) struct LookedUp {
+    /// The topology that pods are packed by.
+    pub(super) packing: Topology,
+    /// The topology that KV caches are transferred in.
+    pub(super) transfer: Topology,
+    /// Whether endpoint pickers have the API that they need.
+    pub(super) inference_pool: InferencePool,
+    failure: Option<Undecided>,
+}
+
+impl LookedUp {
+    /// Asks what the rules need to know to judge `graph`. Mostly that is nothing.
+    pub(super) async fn of(graph: &DynamoGraphDeployment, pathway: Pathway, facts: &ClusterFacts) -> Self {
+        let (packing, transfer) = topologies(graph, pathway);
+        let mut asking = Asking { cluster: &facts.cluster, failure: None };
+        let inference_pool =
+            if has_endpoint_picker(graph) { asking.inference_pool().await } else { InferencePool::NotAsked };
+        let known = asking.topology(packing).await;
+        let transfer = if packing == transfer { known.clone() } else { asking.topology(transfer).await };
+        Self { packing: known, transfer, inference_pool, failure: asking.failure }
+    }
+
+    /// The verdict: denied where the findings deny, undecided where they don't but something couldn't be read.
+    pub(super) fn conclude(self, issues: Issues) -> Verdict {
+        match self.failure {
+            Some(why) if !issues.has_errors() => why.into(),
+            _ => issues.into(),
+        }
+    }
+}
+
+/// The names of the topologies that packing and transfer refer to, as far as they matter: topologies are read only
+/// for new graphs on Grove, because nobody can change the fields that name them later.
+fn topologies(graph: &DynamoGraphDeployment, pathway: Pathway) -> (Option<&str>, Option<&str>) {
+    if !pathway.is_grove() || graph.metadata.generation.is_some_and(|generation| generation > 1) {
+        return (None, None);
+    }
+    let packing = graph.spec.topology_constraint.as_ref().map(|constraint| constraint.cluster_topology_name.as_str());
+    let policy = graph.spec.experimental.as_ref().and_then(|experimental| experimental.kv_transfer_policy.as_ref());
+    let transfer = policy.and_then(|policy| policy.cluster_topology_name.as_deref());
+    let named = |name: &&str| !name.is_empty();
+    (packing.filter(named), transfer.filter(named).filter(|name| dns::is_subdomain(name)))
+}
+
+fn has_endpoint_picker(graph: &DynamoGraphDeployment) -> bool {
+    graph.spec.components.iter().any(|component| component.component_type == Some(ComponentType::Epp))
+}
+
+/// Questions to the cluster; the first failure is remembered.
+struct Asking<'a> {
+    cluster: &'a Cluster,
+    failure: Option<Undecided>,
+}
+
+impl Asking<'_> {
+    async fn inference_pool(&mut self) -> InferencePool {
+        let Cluster::Read(reader) = self.cluster else { return InferencePool::NotEvaluated };
+        match reader.group(INFERENCE_GROUP).await {
+            GroupServed::Served => InferencePool::Served,
+            GroupServed::Absent => InferencePool::Absent,
+            GroupServed::Unreadable(why) => {
+                self.fail(&format!("the API group {INFERENCE_GROUP}"), &why);
+                InferencePool::NotAsked
+            }
+        }
+    }
+
+    async fn topology(&mut self, name: Option<&str>) -> Topology {
+        match (name, self.cluster) {
+            (None, _) => Topology::NotAsked,
+            (Some(_), Cluster::NotEvaluated) => Topology::NotEvaluated,
+            // No object has such a name, and a reader should not have to make an address of it.
+            (Some(name), _) if !dns::is_subdomain(name) => Topology::Absent,
+            (Some(name), Cluster::Read(reader)) => self.read_topology(name, reader.as_ref()).await,
+        }
+    }
+
+    async fn read_topology(&mut self, name: &str, reader: &dyn ClusterReader) -> Topology {
+        match reader.get(&topology_binding(name)).await {
+            Lookup::Found(object) => Topology::Known(levels(&object)),
+            Lookup::Absent => Topology::Absent,
+            Lookup::Unreadable(why) => {
+                self.fail(&format!("the cluster topology {name:?}"), &why);
+                Topology::NotAsked
+            }
+        }
+    }
+
+    fn fail(&mut self, what: &str, why: &str) {
+        self.failure
+            .get_or_insert_with(|| Undecided::Unavailable(format!("{what} can't be read at the moment: {why}")));
+    }
+}
+
+fn topology_binding(name: &str) -> ObjectName {
+    ObjectName {
+        group: GROVE_GROUP.into(),
+        version: "v1alpha1".into(),
+        plural: TOPOLOGY_BINDINGS.into(),
+        namespace: None,
+        name: name.into(),
+    }
+}
+
+/// The domains of the topology's levels.
+fn levels(object: &Value) -> Vec<String> {
+    let levels = object.pointer("/spec/levels").and_then(Value::as_array);
+    let domain = |level: &Value| level.get("domain").and_then(Value::as_str).map(str::to_owned);
+    levels.into_iter().flatten().filter_map(domain).collect()
+}

@@ -1,0 +1,197 @@
+//! Admission of DynamoGraphDeployment: sections 7, 8 and 15 of the rule book.
+
+mod annotations;
+mod components;
+pub(crate) mod defaults;
+mod kv_transfer;
+mod look_up;
+mod power;
+mod provider;
+mod restart;
+mod topology;
+mod update;
+
+use dynamo_api::constants::WORKLOAD_PROVIDER;
+use dynamo_api::crds;
+use dynamo_api::v1alpha1;
+use dynamo_api::v1beta1::DynamoGraphDeployment;
+use gateward_core::{CREATE_AND_UPDATE, Endpoint, FieldPath, Issues, Kind, Request, Rule, Validator, Verdict};
+
+use crate::conversion::GraphConversion;
+use crate::conversion::schemas::CrdSchemas;
+use crate::operator::facts::ClusterFacts;
+use crate::operator::principals::MayScale;
+use crate::rules;
+use crate::rules::component::{self, Occasion, Owner, OwnerKind, Written};
+use crate::rules::grove::Pathway;
+use crate::rules::provider_override::{self, Place};
+use look_up::LookedUp;
+use update::Known;
+
+const GRAPHS: Rule =
+    Rule { kinds: &["DynamoGraphDeployment"], versions: &["v1alpha1", "v1beta1"], ..Rule::on(CREATE_AND_UPDATE) };
+
+const PRIORITY_NEEDS_GROVE: Rule = Rule {
+    id: "DGD-47",
+    summary: "only a graph that Grove runs has a priority class",
+    bad: include_str!("../examples/graph/dgd-47.bad.yaml"),
+    good: include_str!("../examples/graph/dgd-47.good.yaml"),
+    ..GRAPHS
+};
+
+/// The kind with its webhooks.
+pub(crate) fn kind() -> Kind<DynamoGraphDeployment> {
+    let validating = Endpoint::new()
+        .name("vdynamographdeployment.kb.io")
+        .path("/validate/nvidia.com/v1beta1/dynamographdeployments")
+        .alias("/validate-nvidia-com-v1alpha1-dynamographdeployment");
+    let mutating = Endpoint::new()
+        .name("mdynamographdeployment.kb.io")
+        .path("/mutate/nvidia.com/v1beta1/dynamographdeployments")
+        .alias("/mutate-nvidia-com-v1alpha1-dynamographdeployment");
+    Kind::new()
+        .spoke::<v1alpha1::DynamoGraphDeployment>(GraphConversion)
+        .schemas(CrdSchemas::Graph)
+        .validate(Rules)
+        .validating_at(validating)
+        .default(defaults::Defaults)
+        .default_as_written::<v1alpha1::DynamoGraphDeployment>(rules::v1alpha1::defaults::Defaults)
+        .mutating_at(mutating)
+        .crd(crds::GRAPH_DEPLOYMENT.yaml)
+        .rules(rules())
+}
+
+/// The catalogue's entries.
+fn rules() -> impl Iterator<Item = &'static Rule> {
+    let parts = [
+        annotations::RULES,
+        provider_override::RULES,
+        &[&PRIORITY_NEEDS_GROVE],
+        components::RULES,
+        power::RULES,
+        restart::RULES,
+        topology::RULES,
+        kv_transfer::RULES,
+        provider::RULES,
+        update::RULES,
+    ];
+    parts.into_iter().flatten().copied().chain(component::rules()).chain(rules::v1alpha1::graph::rules())
+}
+
+/// Judges graphs. A v1alpha1 graph comes lifted.
+pub(crate) struct Rules;
+
+impl Validator<DynamoGraphDeployment> for Rules {
+    async fn create(&self, new: &DynamoGraphDeployment, request: &Request) -> Verdict {
+        let facts = ClusterFacts::of(request);
+        let looked_up = LookedUp::of(new, pathway(new, &facts), &facts).await;
+        let owner = owner(new, request, &facts, &looked_up);
+        let mut issues = Issues::new();
+        stateless(None, new, &owner, &looked_up, &mut issues);
+        rules::v1alpha1::graph::stateless(new, request, &mut issues);
+        looked_up.conclude(issues)
+    }
+
+    /// Changes are judged only where the new object is sound by itself.
+    async fn update(&self, old: &DynamoGraphDeployment, new: &DynamoGraphDeployment, request: &Request) -> Verdict {
+        let facts = ClusterFacts::of(request);
+        let mut issues = Issues::new();
+        if new.metadata.is_terminating() {
+            provider::check_update(old, new, request, &facts, &mut issues);
+            return issues.into();
+        }
+        let looked_up = LookedUp::of(new, pathway(new, &facts), &facts).await;
+        let owner = owner(new, request, &facts, &looked_up);
+        stateless(Some(old), new, &owner, &looked_up, &mut issues);
+        rules::v1alpha1::graph::stateless(new, request, &mut issues);
+        if !issues.has_errors() {
+            provider::check_update(old, new, request, &facts, &mut issues);
+            update::check(old, new, &owner, &mut issues);
+            rules::v1alpha1::graph::update(request, &mut issues);
+        }
+        looked_up.conclude(issues)
+    }
+}
+
+fn pathway(graph: &DynamoGraphDeployment, facts: &ClusterFacts) -> Pathway {
+    Pathway::of(&graph.metadata.annotations, facts)
+}
+
+/// What the rules of components need to know of their graph.
+fn owner<'a>(
+    graph: &'a DynamoGraphDeployment,
+    request: &Request,
+    facts: &'a ClusterFacts,
+    looked_up: &LookedUp,
+) -> Owner<'a> {
+    let lifted = request.new_as_written::<v1alpha1::DynamoGraphDeployment>().is_some();
+    Owner {
+        kind: OwnerKind::Graph,
+        pathway: pathway(graph, facts),
+        provider: graph.metadata.annotation(WORKLOAD_PROVIDER),
+        written: if lifted { Written::V1alpha1 } else { Written::V1beta1 },
+        facts,
+        inference_pool: looked_up.inference_pool,
+        may_scale: MayScale::of(request.username(), &facts.operator_principals),
+    }
+}
+
+/// Judges a graph by itself: section 7.
+fn stateless(
+    old: Option<&DynamoGraphDeployment>,
+    new: &DynamoGraphDeployment,
+    owner: &Owner,
+    looked_up: &LookedUp,
+    issues: &mut Issues,
+) {
+    annotations::check(new, issues);
+    root_override(new, owner, issues);
+    priority_class(new, owner, issues);
+    components::some(old, new, issues);
+    each_component(old, new, owner, issues);
+    restart::check(new, issues);
+    topology::check(new, &looked_up.packing, issues);
+    kv_transfer::check(new, owner.pathway, &looked_up.transfer, issues);
+}
+
+fn root_override(graph: &DynamoGraphDeployment, owner: &Owner, issues: &mut Issues) {
+    if let Some(overlay) = &graph.spec.provider_override {
+        let at = FieldPath::field("spec") / "providerOverride";
+        provider_override::check(overlay, &at, Place::Root, owner.provider, issues);
+    }
+}
+
+fn priority_class(graph: &DynamoGraphDeployment, owner: &Owner, issues: &mut Issues) {
+    if !graph.spec.priority_class_name.is_empty() && !owner.pathway.is_grove() {
+        let at = FieldPath::field("spec") / "priorityClassName";
+        let issue = PRIORITY_NEEDS_GROVE.forbidden(at).message("only Grove gives a graph a priority class");
+        issues.add(issue.help("set the priority class in the pod templates instead"));
+    }
+}
+
+fn each_component(
+    old: Option<&DynamoGraphDeployment>,
+    new: &DynamoGraphDeployment,
+    owner: &Owner,
+    issues: &mut Issues,
+) {
+    let around = components::Surroundings::of(new, owner.pathway);
+    let known = old.map(Known::of);
+    let components = FieldPath::field("spec") / "components";
+    for (index, component) in new.spec.components.iter().enumerate() {
+        let at = components.index(index);
+        components::check(component, around, &at, issues);
+        let occasion = match &known {
+            Some(known) => Occasion::Update(known.component(index, &component.name)),
+            None => Occasion::Create,
+        };
+        component::stateless(component, &at, occasion, owner, issues);
+    }
+}
+
+fn component_path(index: usize) -> FieldPath {
+    (FieldPath::field("spec") / "components").index(index)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,126 @@
+//! The power limit of a component's GPUs: DGD-52 to DGD-54, DGD-75, DGD-76.
+
+use dynamo_api::constants::{GPU_POWER_LIMIT, GPU_RESOURCE};
+use dynamo_api::v1beta1::ComponentSpec;
+use gateward_core::{FieldPath, Issues, Rule, UPDATE};
+
+use super::GRAPHS;
+use crate::rules::grove;
+
+const NUMBER: Rule = Rule {
+    id: "DGD-52",
+    summary: "a GPU power limit is a decimal integer",
+    bad: include_str!("../examples/graph/dgd-52.bad.yaml"),
+    good: include_str!("../examples/graph/dgd-52.good.yaml"),
+    ..GRAPHS
+};
+
+const POSITIVE: Rule = Rule {
+    id: "DGD-53",
+    summary: "a GPU power limit is greater than zero",
+    bad: include_str!("../examples/graph/dgd-53.bad.yaml"),
+    good: include_str!("../examples/graph/dgd-52.good.yaml"),
+    ..GRAPHS
+};
+
+const NO_CLAIMS: Rule = Rule {
+    id: "DGD-54",
+    summary: "a component with a GPU power limit has no GPUs from claims",
+    bad: include_str!("../examples/graph/dgd-54.bad.yaml"),
+    good: include_str!("../examples/graph/dgd-52.good.yaml"),
+    ..GRAPHS
+};
+
+const CONSTANT: Rule = Rule {
+    id: "DGD-75",
+    summary: "the GPU power limit of a component never changes",
+    operations: UPDATE,
+    bad: include_str!("../examples/graph/dgd-75.bad.yaml"),
+    good: include_str!("../examples/graph/dgd-75.good.yaml"),
+    ..GRAPHS
+};
+
+const GPUS_CONSTANT: Rule = Rule {
+    id: "DGD-76",
+    summary: "the number of GPUs under a power limit never changes",
+    operations: UPDATE,
+    bad: include_str!("../examples/graph/dgd-76.bad.yaml"),
+    good: include_str!("../examples/graph/dgd-75.good.yaml"),
+    ..GRAPHS
+};
+
+/// The catalogue's entries.
+pub(super) const RULES: &[&Rule] = &[&NUMBER, &POSITIVE, &NO_CLAIMS, &CONSTANT, &GPUS_CONSTANT];
+
+/// Judges the power limit of the component at `at`.
+pub(super) fn check(component: &ComponentSpec, at: &FieldPath, issues: &mut Issues) {
+    let Some(limit) = limit(component) else { return };
+    let watts = limit.parse::<i64>();
+    if watts.is_err() {
+        issues.add(NUMBER.invalid(path(at), limit).message("not a decimal integer").help("watts per GPU, such as 450"));
+    }
+    if watts.is_ok_and(|watts| watts <= 0) {
+        issues.add(POSITIVE.invalid(path(at), limit).message("must be greater than zero"));
+    }
+    if let Some(claim) = first_claim(component, at) {
+        issues.add(
+            NO_CLAIMS
+                .forbidden(claim)
+                .message("GPUs from claims take no power limit")
+                .help("drop the claim or the annotation dynamo.nvidia.com/gpu-power-limit"),
+        );
+    }
+}
+
+/// The power limit as it is written.
+fn limit(component: &ComponentSpec) -> Option<&str> {
+    component.pod()?.metadata.annotations.get(GPU_POWER_LIMIT).map(String::as_str)
+}
+
+fn path(component: &FieldPath) -> FieldPath {
+    (component / "podTemplate" / "metadata" / "annotations").key(GPU_POWER_LIMIT)
+}
+
+/// The first thing that gives the component GPUs by claims: the GPU memory service, a container, an init container.
+fn first_claim(component: &ComponentSpec, at: &FieldPath) -> Option<FieldPath> {
+    if grove::gpu_memory_service(component).is_some() {
+        return Some(at / "experimental" / "gpuMemoryService");
+    }
+    let pod = &component.pod()?.spec;
+    [("containers", &pod.containers), ("initContainers", &pod.init_containers)].into_iter().find_map(|(list, items)| {
+        let place = items.iter().position(|container| !container.resources.claims.is_empty())?;
+        Some((at / "podTemplate" / "spec" / list).index(place) / "resources" / "claims")
+    })
+}
+
+/// Judges a change of the component at `at`.
+pub(super) fn check_update(old: &ComponentSpec, new: &ComponentSpec, at: &FieldPath, issues: &mut Issues) {
+    let (before, after) = (limit(old), limit(new));
+    if before != after {
+        let issue = CONSTANT.invalid(path(at), after).message("a power limit can't be added, changed or removed");
+        issues.add(issue.help("delete the graph and create it anew"));
+    }
+    if before.is_some() && gpus(old) != gpus(new) {
+        let issue = GPUS_CONSTANT.invalid(gpus_path(new, at), gpus(new));
+        issues.add(issue.message("the number of GPUs under a power limit can't be changed"));
+    }
+}
+
+/// The GPUs of the main container as canonical text: its limit if there is one, else its request.
+fn gpus(component: &ComponentSpec) -> Option<String> {
+    let resources = &component.main_container()?.1.resources;
+    let gpus = resources.limits.get(GPU_RESOURCE).or_else(|| resources.requests.get(GPU_RESOURCE))?;
+    Some(gpus.canonical())
+}
+
+/// Where the GPUs of the main container stand, or should.
+fn gpus_path(component: &ComponentSpec, at: &FieldPath) -> FieldPath {
+    let containers = at / "podTemplate" / "spec" / "containers";
+    let Some((place, main)) = component.main_container() else { return containers };
+    let resources = containers.index(place) / "resources";
+    match &main.resources {
+        known if known.limits.contains_key(GPU_RESOURCE) => (resources / "limits").key(GPU_RESOURCE),
+        known if known.requests.contains_key(GPU_RESOURCE) => (resources / "requests").key(GPU_RESOURCE),
+        _ => resources,
+    }
+}

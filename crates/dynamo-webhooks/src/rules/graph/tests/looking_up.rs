@@ -1,0 +1,228 @@
+use std::sync::Arc;
+
+use dynamo_api::constants::{ENABLE_GROVE, WORKLOAD_PROVIDER};
+use gateward_core::testing::Trial;
+use gateward_core::{BoxFuture, ClusterReader, GroupServed, Lookup, ObjectName};
+use serde_json::{Value, json};
+
+use super::{annotated, assert_silent, create, create_in, denied_by, graph, registry, update, worker};
+use crate::operator::facts::{Cluster, ClusterFacts};
+
+fn fabric() -> Value {
+    json!({"clusterTopologies": [{"name": "fabric", "levels": ["zone", "block", "rack"]}]})
+}
+
+/// A graph packed into `own` (where given) whose components are packed into these domains (where given).
+fn packed(own: Option<&str>, components: &[Option<&str>]) -> Value {
+    let constraint =
+        |domain: Option<&str>| domain.map_or(json!({}), |domain| json!({"topologyConstraint": {"packDomain": domain}}));
+    let components: Vec<Value> = components
+        .iter()
+        .enumerate()
+        .map(|(index, domain)| worker(&format!("w{index}"), &constraint(*domain)))
+        .collect();
+    let own = own.map(|domain| json!({"clusterTopologyName": "fabric", "packDomain": domain}));
+    graph(components.into(), json!({"topologyConstraint": own}))
+}
+
+fn in_fabric(graph: &Value) -> Vec<String> {
+    denied_by(&create_in(&fabric(), graph))
+}
+
+const OWN: &str = "spec.topologyConstraint";
+const FIRST: &str = "spec.components[0].topologyConstraint.packDomain";
+
+#[test]
+fn a_domain_is_a_level_of_the_topology() {
+    assert_eq!(in_fabric(&packed(Some("rack"), &[None])), [""; 0]);
+    assert_eq!(in_fabric(&packed(Some("host"), &[None])), [format!("DGD-67 {OWN}.packDomain")]);
+    assert_eq!(in_fabric(&packed(Some("zone"), &[Some("host")])), [format!("DGD-68 {FIRST}")]);
+    assert_eq!(
+        in_fabric(&packed(Some("Rack"), &[Some("host")])),
+        [format!("DGD-67 {OWN}.packDomain"), format!("DGD-68 {FIRST}")]
+    );
+}
+
+#[test]
+fn a_component_is_packed_no_broader_than_its_graph() {
+    assert_eq!(
+        in_fabric(&packed(Some("block"), &[Some("zone"), Some("block"), Some("rack")])),
+        [format!("DGD-69 {FIRST}")]
+    );
+    assert_eq!(in_fabric(&packed(Some(""), &[Some("zone")])), [""; 0]);
+    assert_eq!(in_fabric(&packed(Some("nowhere"), &[Some("zone")])), [format!("DGD-67 {OWN}.packDomain")]);
+}
+
+#[test]
+fn a_constraint_of_a_component_needs_one_of_the_graph() {
+    assert_eq!(in_fabric(&packed(None, &[Some("host"), Some("zone")])), [format!("DGD-64 {OWN}")]);
+    assert_eq!(in_fabric(&packed(None, &[None])), [""; 0]);
+}
+
+#[test]
+fn some_constraint_names_a_domain() {
+    assert_eq!(in_fabric(&packed(Some(""), &[None])), [format!("DGD-65 {OWN}.packDomain")]);
+    assert_eq!(
+        denied_by(&create(&packed(Some(""), &[None]))),
+        [format!("DGD-65 {OWN}.packDomain"), format!("DGD-66 {OWN}.clusterTopologyName")]
+    );
+}
+
+#[test]
+fn a_topology_is_looked_up_only_for_new_graphs_on_grove() {
+    let graph = packed(Some("nowhere"), &[None]);
+    assert_eq!(denied_by(&create(&graph)), [format!("DGD-66 {OWN}.clusterTopologyName")]);
+    assert_silent(&create(&annotated(graph.clone(), ENABLE_GROVE, "false")));
+    assert_silent(&create(&annotated(graph.clone(), WORKLOAD_PROVIDER, "component")));
+    let of_generation = |generation: i64| {
+        let mut graph = graph.clone();
+        graph["metadata"]["generation"] = generation.into();
+        graph
+    };
+    assert_eq!(denied_by(&update(&of_generation(1), &of_generation(1))), [format!("DGD-66 {OWN}.clusterTopologyName")]);
+    assert_silent(&update(&of_generation(1), &of_generation(2)));
+}
+
+fn transfer(name: &str, domain: &str) -> Value {
+    let policy = json!({"kvTransferPolicy": {"clusterTopologyName": name, "domain": domain}});
+    graph(json!([worker("w", &json!({}))]), json!({"experimental": policy}))
+}
+
+#[test]
+fn a_transfer_stays_within_a_level_of_a_topology() {
+    let at = "spec.experimental.kvTransferPolicy";
+    assert_eq!(in_fabric(&transfer("fabric", "rack")), [""; 0]);
+    assert_eq!(in_fabric(&transfer("fabric", "host")), [format!("DGD-73 {at}.domain")]);
+    assert_eq!(in_fabric(&transfer("ghost", "host")), [format!("DGD-72 {at}.clusterTopologyName")]);
+    assert_eq!(in_fabric(&transfer("Fabric", "host")), [format!("DGD-70 {at}.clusterTopologyName")]);
+    assert_eq!(in_fabric(&transfer("", "host")), [""; 0]);
+    assert_eq!(
+        in_fabric(&annotated(transfer("fabric", "host"), ENABLE_GROVE, "false")),
+        [format!("DGD-71 {at}.clusterTopologyName")]
+    );
+}
+
+#[test]
+fn a_later_update_does_not_look_the_transfer_up_again() {
+    let mut old = transfer("ghost", "host");
+    old["metadata"]["generation"] = 3.into();
+    assert_silent(&update(&old, &old));
+}
+
+/// An override of the root object with a topology constraint.
+fn overridden(mut graph: Value) -> Value {
+    graph["spec"]["providerOverride"] = json!({
+        "apiVersion": "grove.io/v1alpha1",
+        "target": "PodCliqueSet",
+        "value": {"spec": {"template": {"topologyConstraint": {"pack": {"required": "rack"}}}}},
+    });
+    graph
+}
+
+#[test]
+fn a_constraint_stands_in_the_graph_or_in_an_override() {
+    let on_grove = |graph| annotated(graph, WORKLOAD_PROVIDER, "grove");
+    assert_eq!(in_fabric(&on_grove(overridden(packed(Some("rack"), &[None])))), ["DGD-63 spec.providerOverride.value"]);
+    assert_eq!(in_fabric(&on_grove(overridden(packed(None, &[None])))), [""; 0]);
+    assert_eq!(
+        in_fabric(&on_grove(overridden(packed(None, &[Some("rack")])))),
+        ["DGD-63 spec.providerOverride.value".to_owned(), format!("DGD-64 {OWN}")]
+    );
+    assert_eq!(in_fabric(&overridden(packed(Some("rack"), &[None]))), ["OVR-02 spec.providerOverride"]);
+}
+
+#[test]
+fn overrides_of_components_and_roles_count_in_the_order_of_the_graph() {
+    let value = json!({"topologyConstraint": {"packDomain": "rack"}});
+    let overlay = |target: &str| json!({"apiVersion": "grove.io/v1alpha1", "target": target, "value": value});
+    let wide = worker(
+        "w",
+        &json!({
+            "multinode": {"nodeCount": 2},
+            "providerOverride": overlay("PodCliqueScalingGroupConfig"),
+            "roles": [{"name": "leader"}, {"name": "worker", "providerOverride": overlay("PodCliqueTemplateSpec")}],
+        }),
+    );
+    let constraint = json!({"clusterTopologyName": "fabric", "packDomain": "rack"});
+    let graph = annotated(graph(json!([wide]), json!({"topologyConstraint": constraint})), WORKLOAD_PROVIDER, "grove");
+    assert_eq!(
+        in_fabric(&graph),
+        [
+            "DGD-63 spec.components[0].providerOverride.value",
+            "DGD-63 spec.components[0].roles[1].providerOverride.value"
+        ]
+    );
+}
+
+/// A cluster whose API server is out of order.
+#[derive(Debug)]
+struct OutOfOrder;
+
+impl ClusterReader for OutOfOrder {
+    fn group<'a>(&'a self, _: &'a str) -> BoxFuture<'a, GroupServed> {
+        Box::pin(std::future::ready(GroupServed::Unreadable("timed out".into())))
+    }
+
+    fn resource<'a>(&'a self, group: &'a str, _: &'a str, _: &'a str) -> BoxFuture<'a, GroupServed> {
+        self.group(group)
+    }
+
+    fn get<'a>(&'a self, object: &'a ObjectName) -> BoxFuture<'a, Lookup> {
+        assert!(!object.name.contains('/'), "nobody asks for {}", object.name);
+        Box::pin(std::future::ready(Lookup::Unreadable("timed out".into())))
+    }
+}
+
+fn out_of_order() -> ClusterFacts {
+    ClusterFacts { cluster: Cluster::Read(Arc::new(OutOfOrder)), ..ClusterFacts::default() }
+}
+
+#[test]
+fn nothing_is_decided_where_a_topology_cannot_be_read() {
+    let registry = registry();
+    let trial = Trial::of(&registry).facts(out_of_order());
+    for graph in [packed(Some("rack"), &[None]), transfer("fabric", "rack")] {
+        let findings = trial.create(&graph);
+        assert_eq!(findings.answer().status, 503);
+    }
+}
+
+#[test]
+fn what_is_wrong_anyway_is_denied_though_a_topology_cannot_be_read() {
+    let registry = registry();
+    let mut graph = packed(Some("rack"), &[None]);
+    graph["spec"]["components"][0]["minAvailable"] = 1.into();
+    graph["spec"]["components"][0]["sharedMemorySize"] = "-1".into();
+    let findings = Trial::of(&registry).facts(out_of_order()).create(&graph);
+    assert_eq!(denied_by(&findings), ["SHARED-45 spec.components[0].sharedMemorySize"]);
+}
+
+#[test]
+fn nothing_is_decided_on_an_endpoint_picker_where_the_served_groups_cannot_be_read() {
+    let registry = registry();
+    let trial = Trial::of(&registry).facts(out_of_order());
+    let picker = graph(json!([worker("pick", &json!({"type": "epp", "eppConfig": {"config": {}}}))]), json!({}));
+    assert_eq!(trial.create(&picker).answer().status, 503);
+    assert_silent(&trial.create(&graph(json!([worker("w", &json!({}))]), json!({}))));
+}
+
+#[test]
+fn a_name_that_no_object_can_have_is_not_asked_for() {
+    let registry = registry();
+    let mut graph = packed(Some("rack"), &[None]);
+    graph["spec"]["topologyConstraint"]["clusterTopologyName"] = "../../secrets/x".into();
+    let findings = Trial::of(&registry).facts(out_of_order()).create(&graph);
+    assert_eq!(denied_by(&findings), [format!("DGD-66 {OWN}.clusterTopologyName")]);
+}
+
+#[test]
+fn without_a_cluster_a_note_says_what_was_not_checked() {
+    let registry = registry();
+    let trial = Trial::of(&registry).facts(ClusterFacts::unknown());
+    for (rule, graph) in [("DGD-66", packed(Some("x"), &[None])), ("DGD-72", transfer("ghost", "x"))] {
+        let findings = trial.create(&graph);
+        findings.assert_allowed();
+        let notes: Vec<&str> = findings.answer().record.issues.iter().map(|issue| issue.rule).collect();
+        assert_eq!(notes, [rule]);
+    }
+}

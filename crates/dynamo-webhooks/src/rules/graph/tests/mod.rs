@@ -1,0 +1,89 @@
+//! The rules and defaults of graphs, through the kind's own registry.
+
+mod as_v1alpha1;
+mod by_itself;
+mod defaulting;
+mod hostile;
+mod looking_up;
+mod updating;
+
+use gateward_core::Registry;
+use gateward_core::testing::{Findings, Trial};
+use serde_json::{Value, json};
+
+use crate::operator::facts::ClusterFacts;
+
+/// The user that the operator is.
+const OPERATOR: &str = "system:serviceaccount:dynamo-system:dynamo-operator";
+
+fn registry() -> Registry {
+    Registry::new().kind(super::kind())
+}
+
+/// A graph with these components and further members of its spec.
+#[expect(clippy::needless_pass_by_value, reason = "callers write the arguments out")]
+fn graph(components: Value, spec: Value) -> Value {
+    let mut graph = json!({
+        "apiVersion": "nvidia.com/v1beta1",
+        "kind": "DynamoGraphDeployment",
+        "metadata": {"name": "otter", "namespace": "holt"},
+        "spec": spec,
+    });
+    graph["spec"]["components"] = components;
+    graph
+}
+
+/// The same graph with an annotation.
+fn annotated(mut graph: Value, key: &str, value: &str) -> Value {
+    graph["metadata"]["annotations"][key] = value.into();
+    graph
+}
+
+/// A worker with an image and further members.
+fn worker(name: &str, members: &Value) -> Value {
+    let main = json!({"name": "main", "image": "example.org/runtime:1.4.2"});
+    let mut worker = json!({"name": name, "type": "worker", "podTemplate": {"spec": {"containers": [main]}}});
+    merge(&mut worker, members);
+    worker
+}
+
+/// Lays `over` over `base`, object by object.
+fn merge(base: &mut Value, over: &Value) {
+    match (base, over) {
+        (Value::Object(base), Value::Object(over)) => {
+            over.iter().for_each(|(key, value)| merge(base.entry(key).or_insert(Value::Null), value));
+        }
+        (base, over) => *base = over.clone(),
+    }
+}
+
+fn facts(document: &Value) -> ClusterFacts {
+    ClusterFacts::from_document(document).unwrap()
+}
+
+/// The verdict on a new graph in a cluster of the rule book's defaults.
+fn create(graph: &Value) -> Findings {
+    create_in(&json!({}), graph)
+}
+
+fn create_in(cluster: &Value, graph: &Value) -> Findings {
+    Trial::of(&registry()).facts(facts(cluster)).create(graph)
+}
+
+/// The verdict on a change in a cluster of the rule book's defaults.
+fn update(old: &Value, new: &Value) -> Findings {
+    Trial::of(&registry()).facts(facts(&json!({}))).update(old, new)
+}
+
+/// The findings that deny, as `<rule> <path>`.
+fn denied_by(findings: &Findings) -> Vec<String> {
+    let errors = findings.answer().record.issues.of(gateward_core::Severity::Error);
+    errors.map(|issue| format!("{} {}", issue.rule, issue.path)).collect()
+}
+
+/// Demands that nothing is found, not even something to remark.
+#[track_caller]
+fn assert_silent(findings: &Findings) {
+    findings.assert_allowed();
+    assert!(findings.answer().record.issues.is_empty(), "{:?}", findings.answer().record.issues);
+}

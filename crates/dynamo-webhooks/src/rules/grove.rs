@@ -1,0 +1,218 @@
+//! What graphs have to do with Grove: who runs a graph, and how long the names become that Grove makes.
+
+use std::collections::BTreeMap;
+
+use dynamo_api::constants::{
+    ENABLE_GROVE, GPU_MEMORY_SUFFIX, GROVE_NAME_LIMIT, LEADER_SUFFIX, PROVIDER_GROVE, WORKER_SUFFIX, WORKLOAD_PROVIDER,
+};
+use dynamo_api::v1beta1::{ComponentSpec, Failover, GpuMemoryService, Multinode, PodMode};
+
+use crate::operator::facts::ClusterFacts;
+
+/// Nodes of an instance whose `multinode` doesn't say how many: the schema's default.
+const DEFAULT_NODE_COUNT: i32 = 2;
+
+/// However long the components' names are, this many bytes are left to the name of the graph.
+const LEAST_NAME_BUDGET: usize = 8;
+
+/// What runs a graph (GROVE-01, GROVE-02).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pathway {
+    /// Grove.
+    Grove,
+    /// Deployments and `LeaderWorkerSets`.
+    Plain,
+}
+
+impl Pathway {
+    /// The pathway of a graph with these annotations: what the controllers have noted wins over what was asked for.
+    pub(crate) fn of(annotations: &BTreeMap<String, String>, facts: &ClusterFacts) -> Self {
+        match annotations.get(WORKLOAD_PROVIDER) {
+            Some(provider) if provider == PROVIDER_GROVE => Self::Grove,
+            Some(_) => Self::Plain,
+            None => Self::intended(annotations, facts),
+        }
+    }
+
+    /// The pathway that a new graph is given: Grove where the cluster has it, unless the graph opts out.
+    pub(crate) fn intended(annotations: &BTreeMap<String, String>, facts: &ClusterFacts) -> Self {
+        let opted_out = annotations.get(ENABLE_GROVE).is_some_and(|value| value.to_lowercase() == "false");
+        if facts.grove.is_on() && !opted_out { Self::Grove } else { Self::Plain }
+    }
+
+    /// Whether Grove runs the graph.
+    pub(crate) const fn is_grove(self) -> bool {
+        matches!(self, Self::Grove)
+    }
+}
+
+/// Nodes of one instance of the component; 1 without `multinode`.
+pub(crate) fn nodes(component: &ComponentSpec) -> i32 {
+    component.multinode.as_ref().map_or(1, node_count)
+}
+
+/// Nodes of one instance that spans several.
+pub(crate) fn node_count(multinode: &Multinode) -> i32 {
+    multinode.node_count.unwrap_or(DEFAULT_NODE_COUNT)
+}
+
+/// The component's GPU memory service, if it asks for one.
+pub(crate) fn gpu_memory_service(component: &ComponentSpec) -> Option<&GpuMemoryService> {
+    component.experimental.as_ref()?.gpu_memory_service.as_ref()
+}
+
+/// The component's failover, if it asks for one.
+pub(crate) fn failover(component: &ComponentSpec) -> Option<&Failover> {
+    component.experimental.as_ref()?.failover.as_ref()
+}
+
+/// Whether the component's GPU memory service works between pods.
+pub(crate) fn shares_gpu_memory_between_pods(component: &ComponentSpec) -> bool {
+    gpu_memory_service(component).is_some_and(|service| *service.effective_mode() == PodMode::InterPod)
+}
+
+/// Whether Grove makes a scaling group for the component rather than a single clique.
+pub(crate) fn uses_scaling_group(component: &ComponentSpec) -> bool {
+    nodes(component) > 1 || shares_gpu_memory_between_pods(component) || forces_scaling_group(component)
+}
+
+/// Whether the component asks for a scaling group; absent means no.
+pub(crate) fn forces_scaling_group(component: &ComponentSpec) -> bool {
+    let grove = component.experimental.as_ref().and_then(|experimental| experimental.grove.as_ref());
+    grove.and_then(|grove| grove.force_scaling_group).unwrap_or(false)
+}
+
+/// How long the names are that Grove makes of a graph (NAME-01), in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Names {
+    set: usize,
+}
+
+impl Names {
+    /// The names of a graph of this name: it is cut so that the longest component still fits, but never below
+    /// [`LEAST_NAME_BUDGET`].
+    pub(crate) fn of(graph: &str, components: &[ComponentSpec]) -> Self {
+        let longest = components.iter().map(component_part).max().unwrap_or(0);
+        let budget = GROVE_NAME_LIMIT.saturating_sub(longest).max(LEAST_NAME_BUDGET);
+        Self { set: graph.len().min(budget) }
+    }
+
+    /// By how many bytes the component's names are too long, if they are.
+    pub(crate) fn excess(self, component: &ComponentSpec) -> Option<usize> {
+        let combined = self.set + component_part(component);
+        (combined > GROVE_NAME_LIMIT).then(|| combined - GROVE_NAME_LIMIT)
+    }
+}
+
+/// What the component adds to a name: its own name and, in a scaling group, that of its longest clique.
+fn component_part(component: &ComponentSpec) -> usize {
+    let name = component.name.len();
+    if uses_scaling_group(component) { name + longest_clique(component) } else { name }
+}
+
+/// The longest of `<name>-ldr`, `<name>-wkr-<rank>` and `<name>-gms-<rank>`, as far as the component has them.
+fn longest_clique(component: &ComponentSpec) -> usize {
+    let name = component.name.len();
+    let nodes = nodes(component);
+    let ranked = |suffix: &str| name + 1 + suffix.len() + 1 + digits(nodes - 1);
+    match (nodes > 1, shares_gpu_memory_between_pods(component)) {
+        (true, true) => ranked(WORKER_SUFFIX).max(ranked(GPU_MEMORY_SUFFIX)),
+        (true, false) => name + 1 + LEADER_SUFFIX.len().max(WORKER_SUFFIX.len()),
+        (false, true) => name + 1 + GPU_MEMORY_SUFFIX.len() + 1 + digits(0),
+        (false, false) => name,
+    }
+}
+
+/// How many digits a rank has.
+fn digits(rank: i32) -> usize {
+    rank.checked_ilog10().map_or(1, |log| log as usize + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::operator::facts::Gate;
+
+    fn annotations(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
+        pairs.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect()
+    }
+
+    fn pathway(grove: Gate, pairs: &[(&str, &str)]) -> Pathway {
+        Pathway::of(&annotations(pairs), &ClusterFacts { grove, ..ClusterFacts::default() })
+    }
+
+    #[test]
+    fn the_provider_annotation_beats_the_gate_and_the_opt_out() {
+        assert_eq!(pathway(Gate::Off, &[(WORKLOAD_PROVIDER, "grove"), (ENABLE_GROVE, "false")]), Pathway::Grove);
+        assert_eq!(pathway(Gate::On, &[(WORKLOAD_PROVIDER, "component")]), Pathway::Plain);
+        assert_eq!(pathway(Gate::On, &[(WORKLOAD_PROVIDER, "")]), Pathway::Plain);
+        assert_eq!(pathway(Gate::On, &[(WORKLOAD_PROVIDER, "Grove")]), Pathway::Plain);
+    }
+
+    #[test]
+    fn only_false_in_any_case_of_letters_opts_out() {
+        assert_eq!(pathway(Gate::On, &[]), Pathway::Grove);
+        assert_eq!(pathway(Gate::Off, &[]), Pathway::Plain);
+        assert_eq!(pathway(Gate::On, &[(ENABLE_GROVE, "False")]), Pathway::Plain);
+        assert_eq!(pathway(Gate::On, &[(ENABLE_GROVE, "")]), Pathway::Grove);
+        assert_eq!(pathway(Gate::On, &[(ENABLE_GROVE, "no")]), Pathway::Grove);
+        assert_eq!(pathway(Gate::On, &[(ENABLE_GROVE, " false")]), Pathway::Grove);
+        assert_eq!(pathway(Gate::Off, &[(ENABLE_GROVE, "true")]), Pathway::Plain);
+    }
+
+    fn component(length: usize, members: &Value) -> ComponentSpec {
+        let mut spec = members.clone();
+        spec["name"] = "c".repeat(length).into();
+        serde_json::from_value(spec).unwrap()
+    }
+
+    /// The longest component name that fits beside a graph name of eight bytes.
+    fn longest_name(members: &Value) -> usize {
+        let fits = |&length: &usize| {
+            let component = component(length, members);
+            Names::of("12345678", std::slice::from_ref(&component)).excess(&component).is_none()
+        };
+        (1..60).take_while(fits).last().unwrap()
+    }
+
+    #[test]
+    fn the_longest_component_name_depends_on_its_cliques() {
+        let between_pods = json!({"gpuMemoryService": {"mode": "InterPod"}});
+        assert_eq!(longest_name(&json!({})), 37);
+        assert_eq!(longest_name(&json!({"multinode": {"nodeCount": 2}})), 16);
+        assert_eq!(longest_name(&json!({"experimental": between_pods})), 15);
+        assert_eq!(longest_name(&json!({"experimental": between_pods, "multinode": {"nodeCount": 10}})), 15);
+        assert_eq!(longest_name(&json!({"experimental": between_pods, "multinode": {"nodeCount": 11}})), 15);
+        assert_eq!(longest_name(&json!({"experimental": between_pods, "multinode": {"nodeCount": 102}})), 14);
+        assert_eq!(longest_name(&json!({"experimental": {"grove": {"forceScalingGroup": true}}})), 18);
+        assert_eq!(longest_name(&json!({"experimental": {"grove": {"forceScalingGroup": false}}})), 37);
+    }
+
+    #[test]
+    fn a_graph_name_shorter_than_the_budget_leaves_room() {
+        let component = component(44, &json!({}));
+        let excess = |graph: &str| Names::of(graph, std::slice::from_ref(&component)).excess(&component);
+        assert_eq!(excess("a"), None);
+        assert_eq!(excess(""), None);
+        assert_eq!(excess("ab"), Some(1));
+        assert_eq!(excess(&"a".repeat(200)), Some(7));
+    }
+
+    #[test]
+    fn a_long_component_shortens_the_name_for_all() {
+        let components = [component(37, &json!({})), component(5, &json!({}))];
+        let names = Names::of(&"a".repeat(63), &components);
+        assert!(components.iter().all(|component| names.excess(component).is_none()));
+    }
+
+    #[test]
+    fn a_node_count_of_any_size_is_counted_at_once() {
+        let experimental = json!({"gpuMemoryService": {"mode": "InterPod"}});
+        for count in [i32::MIN, -1, 0, 1, i32::MAX] {
+            let component = component(3, &json!({"multinode": {"nodeCount": count}, "experimental": experimental}));
+            assert!(component_part(&component) <= 3 + 3 + 5 + 10);
+        }
+    }
+}

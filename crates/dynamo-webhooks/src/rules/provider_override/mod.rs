@@ -1,0 +1,441 @@
+//! Overrides of what the workload provider is given (section 10 of the rule book): OVR-01 to OVR-10.
+
+mod fragment;
+
+use dynamo_api::constants::{LEADER_ROLE, OVERRIDE_API_VERSION, PROVIDER_GROVE, WORKER_ROLE};
+use dynamo_api::v1beta1::{ComponentRole, ComponentSpec, ProviderOverride};
+use gateward_core::{CREATE_AND_UPDATE, FieldPath, Issue, Issues, Rule, UPDATE};
+
+use crate::rules::grove;
+
+/// Where an override stands.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Place<'a> {
+    /// At the graph.
+    Root,
+    /// At a component of a graph.
+    Component(&'a ComponentSpec),
+    /// At a role of a component of a graph.
+    Role(&'a ComponentSpec, &'a ComponentRole),
+    /// In a component that is deployed on its own.
+    Standalone,
+}
+
+/// The kind of Grove's object that an override is laid over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Target {
+    /// The object of the whole graph.
+    Set,
+    /// The object of a component in a scaling group.
+    ScalingGroup,
+    /// The object of any other component, and of a role.
+    Clique,
+}
+
+impl Target {
+    /// The name as it is written.
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Set => "PodCliqueSet",
+            Self::ScalingGroup => "PodCliqueScalingGroupConfig",
+            Self::Clique => "PodCliqueTemplateSpec",
+        }
+    }
+
+    /// The target of this name.
+    fn named(name: &str) -> Option<Self> {
+        [Self::Set, Self::ScalingGroup, Self::Clique].into_iter().find(|target| target.as_str() == name)
+    }
+
+    /// The target that an override at this place has; `None` where there is none.
+    pub(crate) fn expected(place: Place) -> Option<Self> {
+        match place {
+            Place::Root => Some(Self::Set),
+            Place::Component(component) if grove::uses_scaling_group(component) => Some(Self::ScalingGroup),
+            Place::Component(_) => Some(Self::Clique),
+            Place::Role(component, role) => has_clique(component, role).then_some(Self::Clique),
+            Place::Standalone => None,
+        }
+    }
+}
+
+/// Whether Grove makes exactly one clique for the role: a GPU memory service between pods splits it into several.
+fn has_clique(component: &ComponentSpec, role: &ComponentRole) -> bool {
+    let known = role.name == LEADER_ROLE || role.name == WORKER_ROLE;
+    known && grove::nodes(component) > 1 && !grove::shares_gpu_memory_between_pods(component)
+}
+
+/// Whether the target of an override without one can be told (DEF-06).
+pub(crate) fn is_resolvable(overlay: &ProviderOverride, provider: Option<&str>) -> bool {
+    provider == Some(PROVIDER_GROVE) && overlay.api_version == OVERRIDE_API_VERSION
+}
+
+/// Whether the override sets a topology constraint where its target has one (for DGD-63), of whatever JSON type.
+pub(crate) fn sets_topology(overlay: &ProviderOverride, place: Place, provider: Option<&str>) -> bool {
+    let target = match overlay.target.as_str() {
+        "" => Target::expected(place).filter(|_| is_resolvable(overlay, provider)),
+        name => Target::named(name),
+    };
+    let value = overlay.value.as_ref().and_then(|value| value.view().ok());
+    target.zip(value).is_some_and(|(target, value)| fragment::has_owned_key(target, value))
+}
+
+/// Judges one override, given the graph's workload provider annotation (OVR-01 to OVR-09).
+pub(crate) fn check(
+    overlay: &ProviderOverride,
+    at: &FieldPath,
+    place: Place,
+    provider: Option<&str>,
+    issues: &mut Issues,
+) {
+    let refused = standalone(at, place)
+        .or_else(|| unsupported_provider(at, provider))
+        .or_else(|| unsupported_api_version(overlay, at));
+    if let Some(issue) = refused {
+        return issues.add(issue);
+    }
+    let Some(target) = Target::expected(place) else { return issues.add(no_target(at)) };
+    match wrong_target(overlay, target, at) {
+        Some(issue) => issues.add(issue),
+        None => fragment::check(target, overlay.value.as_ref(), &(at / "value"), issues),
+    }
+}
+
+fn standalone(at: &FieldPath, place: Place) -> Option<Issue> {
+    let issue = || GRAPHS_ONLY.forbidden(at.clone()).message("a component on its own takes no provider override");
+    matches!(place, Place::Standalone).then(issue)
+}
+
+fn unsupported_provider(at: &FieldPath, provider: Option<&str>) -> Option<Issue> {
+    match provider {
+        Some(PROVIDER_GROVE) => None,
+        None | Some("") => Some(
+            PROVIDER_KNOWN
+                .forbidden(at.clone())
+                .message("nothing says yet which workload provider runs the graph")
+                .help("the annotation nvidia.com/workload-provider is set when a graph is created"),
+        ),
+        Some(other) => Some(
+            PROVIDER_SUPPORTED
+                .forbidden(at.clone())
+                .message(format!("the workload provider {other:?} takes no override"))
+                .help("only grove does"),
+        ),
+    }
+}
+
+fn unsupported_api_version(overlay: &ProviderOverride, at: &FieldPath) -> Option<Issue> {
+    match overlay.api_version.as_str() {
+        OVERRIDE_API_VERSION => None,
+        "" => Some(API_VERSION.required(at / "apiVersion").help("accepted: grove.io/v1alpha1")),
+        other => Some(API_VERSION.not_supported(at / "apiVersion", other, &[OVERRIDE_API_VERSION])),
+    }
+}
+
+fn no_target(at: &FieldPath) -> Issue {
+    PLACE_HAS_TARGET
+        .forbidden(at.clone())
+        .message("Grove makes no single object for this role")
+        .help("a role takes an override on several nodes, without a GPU memory service between pods")
+}
+
+fn wrong_target(overlay: &ProviderOverride, expected: Target, at: &FieldPath) -> Option<Issue> {
+    let name = expected.as_str();
+    let issue = match overlay.target.as_str() {
+        "" => TARGET.required(at / "target"),
+        target if target != name => TARGET.invalid(at / "target", target),
+        _ => return None,
+    };
+    Some(issue.help(format!("here it is {name}")))
+}
+
+/// Demands that an override that stays keeps its apiVersion and target (OVR-10).
+pub(crate) fn unchanged(
+    old: Option<&ProviderOverride>,
+    new: Option<&ProviderOverride>,
+    at: &FieldPath,
+    issues: &mut Issues,
+) {
+    let Some((old, new)) = old.zip(new) else { return };
+    let pairs = [("apiVersion", &old.api_version, &new.api_version), ("target", &old.target, &new.target)];
+    for (field, old, new) in pairs {
+        if old != new {
+            let issue = UNCHANGED.invalid(at / field, new.as_str()).message("can't be changed");
+            issues.add(issue.help(format!("keep {old:?}, or remove the override and add another")));
+        }
+    }
+}
+
+const GRAPHS: Rule =
+    Rule { kinds: &["DynamoGraphDeployment"], versions: &["v1alpha1", "v1beta1"], ..Rule::on(CREATE_AND_UPDATE) };
+
+/// OVR-01.
+pub(crate) const GRAPHS_ONLY: Rule = Rule {
+    id: "OVR-01",
+    summary: "a component that is deployed on its own has no provider override",
+    kinds: &["DynamoComponentDeployment"],
+    bad: include_str!("../examples/graph/ovr-01.bad.yaml"),
+    good: include_str!("../examples/graph/ovr-01.good.yaml"),
+    ..GRAPHS
+};
+
+/// OVR-02.
+pub(crate) const PROVIDER_KNOWN: Rule = Rule {
+    id: "OVR-02",
+    summary: "a graph with a provider override says which workload provider runs it",
+    bad: include_str!("../examples/graph/ovr-02.bad.yaml"),
+    good: include_str!("../examples/graph/ovr-02.good.yaml"),
+    ..GRAPHS
+};
+
+/// OVR-03.
+pub(crate) const PROVIDER_SUPPORTED: Rule = Rule {
+    id: "OVR-03",
+    summary: "only the workload provider grove takes overrides",
+    bad: include_str!("../examples/graph/ovr-03.bad.yaml"),
+    good: include_str!("../examples/graph/ovr-02.good.yaml"),
+    ..GRAPHS
+};
+
+/// OVR-04.
+pub(crate) const API_VERSION: Rule = Rule {
+    id: "OVR-04",
+    summary: "the apiVersion of a provider override is grove.io/v1alpha1",
+    bad: include_str!("../examples/graph/ovr-04.bad.yaml"),
+    good: include_str!("../examples/graph/ovr-02.good.yaml"),
+    ..GRAPHS
+};
+
+/// OVR-05.
+pub(crate) const PLACE_HAS_TARGET: Rule = Rule {
+    id: "OVR-05",
+    summary: "a role has a provider override only where Grove makes one object for it",
+    bad: include_str!("../examples/graph/ovr-05.bad.yaml"),
+    good: include_str!("../examples/graph/ovr-05.good.yaml"),
+    ..GRAPHS
+};
+
+/// OVR-06.
+pub(crate) const TARGET: Rule = Rule {
+    id: "OVR-06",
+    summary: "the target of a provider override is the kind that Grove makes at its place",
+    bad: include_str!("../examples/graph/ovr-06.bad.yaml"),
+    good: include_str!("../examples/graph/ovr-05.good.yaml"),
+    ..GRAPHS
+};
+
+/// OVR-07.
+pub(crate) const VALUE_READABLE: Rule = Rule {
+    id: "OVR-07",
+    summary: "the value of a provider override is an object whose known fields have their JSON types",
+    bad: include_str!("../examples/graph/ovr-07.bad.yaml"),
+    good: include_str!("../examples/graph/ovr-02.good.yaml"),
+    ..GRAPHS
+};
+
+/// OVR-08.
+pub(crate) const VALUE_OWNED: Rule = Rule {
+    id: "OVR-08",
+    summary: "a provider override sets topologyConstraint and nothing else",
+    bad: include_str!("../examples/graph/ovr-08.bad.yaml"),
+    good: include_str!("../examples/graph/ovr-02.good.yaml"),
+    ..GRAPHS
+};
+
+/// OVR-09.
+pub(crate) const VALUE_COMPLETE: Rule = Rule {
+    id: "OVR-09",
+    summary: "a provider override sets topologyConstraint to an object",
+    bad: include_str!("../examples/graph/ovr-09.bad.yaml"),
+    good: include_str!("../examples/graph/ovr-02.good.yaml"),
+    ..GRAPHS
+};
+
+/// OVR-10.
+pub(crate) const UNCHANGED: Rule = Rule {
+    id: "OVR-10",
+    summary: "a provider override that stays keeps its apiVersion and target",
+    operations: UPDATE,
+    bad: include_str!("../examples/graph/ovr-10.bad.yaml"),
+    good: include_str!("../examples/graph/ovr-10.good.yaml"),
+    ..GRAPHS
+};
+
+/// The catalogue's entries of this module.
+pub(crate) const RULES: &[&Rule] = &[
+    &GRAPHS_ONLY,
+    &PROVIDER_KNOWN,
+    &PROVIDER_SUPPORTED,
+    &API_VERSION,
+    &PLACE_HAS_TARGET,
+    &TARGET,
+    &VALUE_READABLE,
+    &VALUE_OWNED,
+    &VALUE_COMPLETE,
+    &UNCHANGED,
+];
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn component(members: &Value) -> ComponentSpec {
+        serde_json::from_value(members.clone()).unwrap()
+    }
+
+    fn overlay(target: &str, value: &Value) -> ProviderOverride {
+        let overlay = json!({"apiVersion": OVERRIDE_API_VERSION, "target": target, "value": value});
+        serde_json::from_value(overlay).unwrap()
+    }
+
+    /// The findings as `<rule> <path>`.
+    fn found(overlay: &ProviderOverride, place: Place, provider: Option<&str>) -> Vec<String> {
+        let mut issues = Issues::new();
+        check(overlay, &FieldPath::field("o"), place, provider, &mut issues);
+        issues.iter().map(|issue| format!("{} {}", issue.rule, issue.path)).collect()
+    }
+
+    fn in_root(value: &Value) -> Vec<String> {
+        found(&overlay("PodCliqueSet", value), Place::Root, Some("grove"))
+    }
+
+    fn packed() -> Value {
+        json!({"topologyConstraint": {"pack": {"required": "rack"}}})
+    }
+
+    #[test]
+    fn only_a_graph_run_by_grove_takes_an_override() {
+        let overlay = overlay("PodCliqueSet", &json!({"spec": {"template": packed()}}));
+        assert_eq!(found(&overlay, Place::Root, Some("grove")), [""; 0]);
+        assert_eq!(found(&overlay, Place::Root, None), ["OVR-02 o"]);
+        assert_eq!(found(&overlay, Place::Root, Some("")), ["OVR-02 o"]);
+        assert_eq!(found(&overlay, Place::Root, Some("Grove")), ["OVR-03 o"]);
+        assert_eq!(found(&overlay, Place::Standalone, Some("grove")), ["OVR-01 o"]);
+    }
+
+    #[test]
+    fn each_of_the_first_checks_ends_the_judgement() {
+        let nothing = ProviderOverride::default();
+        assert_eq!(found(&nothing, Place::Root, Some("grove")), ["OVR-04 o.apiVersion"]);
+        let no_target = overlay("", &json!(null));
+        assert_eq!(found(&no_target, Place::Root, Some("grove")), ["OVR-06 o.target"]);
+        let other = ProviderOverride { api_version: "grove.io/v1".into(), ..no_target };
+        assert_eq!(found(&other, Place::Root, Some("grove")), ["OVR-04 o.apiVersion"]);
+    }
+
+    #[test]
+    fn a_component_in_a_scaling_group_has_another_target() {
+        let single = component(&json!({}));
+        let several = component(&json!({"multinode": {"nodeCount": 2}}));
+        let clique = overlay("PodCliqueTemplateSpec", &packed());
+        let group = overlay("PodCliqueScalingGroupConfig", &packed());
+        assert_eq!(found(&clique, Place::Component(&single), Some("grove")), [""; 0]);
+        assert_eq!(found(&group, Place::Component(&several), Some("grove")), [""; 0]);
+        assert_eq!(found(&group, Place::Component(&single), Some("grove")), ["OVR-06 o.target"]);
+        assert_eq!(found(&clique, Place::Component(&several), Some("grove")), ["OVR-06 o.target"]);
+    }
+
+    #[test]
+    fn a_role_takes_an_override_only_on_several_nodes_without_memory_between_pods() {
+        let between_pods = json!({"gpuMemoryService": {"mode": "InterPod"}});
+        let several = component(&json!({"multinode": {"nodeCount": 2}}));
+        let split = component(&json!({"multinode": {"nodeCount": 2}, "experimental": between_pods}));
+        let leader = ComponentRole { name: "leader".into(), ..ComponentRole::default() };
+        let overlay = overlay("PodCliqueTemplateSpec", &packed());
+        let judge = |component: &ComponentSpec| found(&overlay, Place::Role(component, &leader), Some("grove"));
+        assert_eq!(judge(&several), [""; 0]);
+        assert_eq!(judge(&split), ["OVR-05 o"]);
+        assert_eq!(judge(&component(&json!({}))), ["OVR-05 o"]);
+        assert_eq!(judge(&component(&json!({"multinode": {"nodeCount": 1}}))), ["OVR-05 o"]);
+    }
+
+    #[test]
+    fn refuses_a_value_that_grove_could_not_read() {
+        for value in [json!(null), json!("x"), json!([]), json!({"spec": 1}), json!({"spec": {"template": []}})] {
+            assert_eq!(in_root(&value), ["OVR-07 o.value"], "{value}");
+        }
+        let replicas = |count: &Value| in_root(&json!({"spec": {"replicas": count, "template": packed()}}));
+        assert_eq!(replicas(&json!("4")), ["OVR-07 o.value"]);
+        assert_eq!(replicas(&json!(4.5)), ["OVR-07 o.value"]);
+        assert_eq!(replicas(&json!(2_147_483_648_u64)), ["OVR-07 o.value"]);
+        assert_eq!(replicas(&json!(4)), ["OVR-08 o.value.spec.replicas"]);
+    }
+
+    #[test]
+    fn a_value_of_the_wrong_type_is_never_shown() {
+        let overlay = overlay("PodCliqueSet", &json!({"spec": "hush"}));
+        let mut issues = Issues::new();
+        check(&overlay, &FieldPath::field("o"), Place::Root, Some("grove"), &mut issues);
+        assert!(issues.iter().all(|issue| !issue.to_string().contains("hush")));
+    }
+
+    #[test]
+    fn refuses_every_foreign_key_in_order() {
+        let value = json!({
+            "unknown": {"deep": 1},
+            "metadata": {},
+            "spec": {"replicas": 4, "template": {"topologyConstraint": {"anything": [1]}, "cliques": []}},
+        });
+        assert_eq!(
+            in_root(&value),
+            [
+                "OVR-08 o.value.metadata",
+                "OVR-08 o.value.spec.replicas",
+                "OVR-08 o.value.spec.template.cliques",
+                "OVR-08 o.value.unknown"
+            ]
+        );
+    }
+
+    #[test]
+    fn demands_the_constraint_and_names_the_first_missing_step() {
+        assert_eq!(in_root(&json!({})), ["OVR-09 o.value.spec"]);
+        assert_eq!(in_root(&json!({"spec": null})), ["OVR-09 o.value.spec"]);
+        assert_eq!(in_root(&json!({"spec": {}})), ["OVR-09 o.value.spec.template"]);
+        assert_eq!(
+            in_root(&json!({"spec": {"template": {"topologyConstraint": null}}})),
+            ["OVR-09 o.value.spec.template.topologyConstraint"]
+        );
+        assert_eq!(in_root(&json!({"spec": {"template": {"topologyConstraint": {}}}})), [""; 0]);
+        assert_eq!(in_root(&json!({"metadata": {}})), ["OVR-08 o.value.metadata", "OVR-09 o.value.spec"]);
+    }
+
+    #[test]
+    fn a_value_nested_without_end_is_refused() {
+        let deep = format!("{}{}", "{\"spec\":".repeat(5000), "1".to_owned() + &"}".repeat(5000));
+        let overlay = ProviderOverride {
+            api_version: OVERRIDE_API_VERSION.into(),
+            target: "PodCliqueSet".into(),
+            value: serde_json::from_str(&deep).ok(),
+        };
+        assert_eq!(found(&overlay, Place::Root, Some("grove")), ["OVR-07 o.value"]);
+    }
+
+    #[test]
+    fn a_constraint_counts_wherever_its_target_has_it_and_of_any_type() {
+        let sets = |target: &str, value: Value| sets_topology(&overlay(target, &value), Place::Root, Some("grove"));
+        assert!(sets("PodCliqueSet", json!({"spec": {"template": {"topologyConstraint": null}}})));
+        assert!(sets("", json!({"spec": {"template": {"topologyConstraint": 3}}})));
+        assert!(sets("PodCliqueTemplateSpec", json!({"topologyConstraint": {}})));
+        assert!(!sets("PodCliqueSet", json!({"topologyConstraint": {}})));
+        assert!(!sets("PodGang", json!({"topologyConstraint": {}})));
+        assert!(!sets("PodCliqueSet", json!([])));
+    }
+
+    #[test]
+    fn an_override_may_come_and_go_but_not_turn_into_another() {
+        let old = overlay("PodCliqueSet", &json!({}));
+        let new = ProviderOverride { api_version: "v2".into(), target: "x".into(), value: None };
+        let changed = |old: Option<&ProviderOverride>, new: Option<&ProviderOverride>| -> Vec<String> {
+            let mut issues = Issues::new();
+            unchanged(old, new, &FieldPath::field("o"), &mut issues);
+            issues.iter().map(|issue| issue.path.to_string()).collect()
+        };
+        assert_eq!(changed(Some(&old), Some(&new)), ["o.apiVersion", "o.target"]);
+        assert_eq!(changed(Some(&old), None), [""; 0]);
+        assert_eq!(changed(None, Some(&new)), [""; 0]);
+        assert_eq!(changed(Some(&old), Some(&ProviderOverride { value: None, ..old.clone() })), [""; 0]);
+    }
+}

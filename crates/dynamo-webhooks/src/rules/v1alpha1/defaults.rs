@@ -1,0 +1,44 @@
+//! What a v1alpha1 graph is given that leaves something out: the same as its v1beta1 reading, on its own fields.
+
+use std::collections::BTreeMap;
+
+use dynamo_api::{v1alpha1, v1beta1};
+use gateward_core::{Defaulted, Defaulter, Request};
+
+use crate::conversion::GraphConversion;
+use crate::rules::graph::defaults;
+
+/// The defaults of a v1alpha1 graph.
+pub(crate) struct Defaults;
+
+impl Defaulter<v1alpha1::DynamoGraphDeployment> for Defaults {
+    async fn default(
+        &self,
+        mut object: v1alpha1::DynamoGraphDeployment,
+        request: &Request,
+    ) -> Defaulted<v1alpha1::DynamoGraphDeployment> {
+        let hub = GraphConversion::glance(&object);
+        let before = hub.metadata.annotations.clone();
+        take_over(&mut object, &before, defaults::apply(hub, request));
+        object.into()
+    }
+}
+
+/// Takes over what defaulting may set. Annotations that the lift made or took away are none of it.
+fn take_over(
+    graph: &mut v1alpha1::DynamoGraphDeployment,
+    before: &BTreeMap<String, String>,
+    defaulted: v1beta1::DynamoGraphDeployment,
+) {
+    let annotations = defaulted.metadata.annotations.into_iter();
+    graph.metadata.annotations.extend(annotations.filter(|(key, text)| before.get(key) != Some(text)));
+    graph.spec.provider_override = defaulted.spec.provider_override;
+    for component in defaulted.spec.components {
+        if let Some(service) = graph.spec.services.get_mut(&component.name).and_then(Option::as_mut) {
+            service.replicas = component.replicas;
+            service.min_available = component.min_available;
+            service.roles = component.roles;
+            service.provider_override = component.provider_override;
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! Fields that are still accepted and no longer do anything: ALPHA-03 and ALPHA-04. They get a warning.
+
+use dynamo_api::constants::GLOBAL_DYNAMO_NAMESPACE;
+use dynamo_api::meta::ObjectMeta;
+use dynamo_api::v1alpha1::ComponentSpec;
+use gateward_core::{FieldPath, Issues, Rule};
+
+use super::WRITTEN;
+
+const DYNAMO_NAMESPACE: Rule = Rule {
+    id: "ALPHA-03",
+    summary: "the Dynamo namespace is computed; dynamoNamespace is ignored",
+    bad: include_str!("../examples/v1alpha1/alpha-03.bad.yaml"),
+    good: include_str!("../examples/v1alpha1/alpha-03.good.yaml"),
+    ..WRITTEN
+};
+
+const AUTOSCALING: Rule = Rule {
+    id: "ALPHA-04",
+    summary: "a scaling adapter scales; autoscaling is ignored",
+    bad: include_str!("../examples/v1alpha1/alpha-04.bad.yaml"),
+    good: include_str!("../examples/v1alpha1/alpha-04.good.yaml"),
+    ..WRITTEN
+};
+
+pub(super) const RULES: &[&Rule] = &[&DYNAMO_NAMESPACE, &AUTOSCALING];
+
+/// What the Dynamo namespace of a service is made of.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Surroundings<'a> {
+    /// The Kubernetes namespace.
+    pub namespace: &'a str,
+    /// The name of the graph that the service belongs to; empty where there is none.
+    pub graph: &'a str,
+}
+
+impl<'a> Surroundings<'a> {
+    /// What surrounds the services of a graph.
+    pub fn of_graph(metadata: &'a ObjectMeta) -> Self {
+        Self { namespace: &metadata.namespace, graph: &metadata.name }
+    }
+
+    /// What surrounds a component on its own, or one that a graph has made.
+    pub fn of_component(metadata: &'a ObjectMeta) -> Self {
+        let graph = metadata.owner_references.iter().find(|owner| owner.kind == "DynamoGraphDeployment");
+        Self { namespace: &metadata.namespace, graph: graph.map_or("", |graph| &graph.name) }
+    }
+
+    fn dynamo_namespace(self, service: &ComponentSpec) -> String {
+        if service.global_dynamo_namespace {
+            return GLOBAL_DYNAMO_NAMESPACE.into();
+        }
+        format!("{}-{}", self.namespace, self.graph.replace('.', "-"))
+    }
+}
+
+/// Warns of the ignored fields of `service`, which stands at `at`.
+pub(super) fn check(service: &ComponentSpec, at: &FieldPath, around: Surroundings, issues: &mut Issues) {
+    if let Some(namespace) = service.dynamo_namespace.as_deref().filter(|namespace| !namespace.is_empty()) {
+        let (path, computed) = (at / "dynamoNamespace", around.dynamo_namespace(service));
+        let text = format!("{path} {namespace:?} is ignored: the Dynamo namespace is {computed:?}");
+        issues.add(DYNAMO_NAMESPACE.warning(path, text).as_written());
+    }
+    if service.autoscaling.is_some() {
+        let path = at / "autoscaling";
+        let text = format!("{path} is ignored: enable scalingAdapter and let an autoscaler scale the adapter");
+        issues.add(AUTOSCALING.warning(path, text).as_written());
+    }
+}
