@@ -100,7 +100,7 @@ impl ClusterFacts {
 
     /// Reads a document of facts: one object, whose missing members have the rule book's defaults.
     pub fn from_document(document: &Value) -> Result<Self, FactsError> {
-        Ok(Document::deserialize(document)?.into())
+        Ok(FactsDocument::deserialize(document)?.into())
     }
 
     /// Whether GPU facts are found without the user's help: a cluster-wide operator always can.
@@ -117,7 +117,7 @@ impl ClusterFacts {
 /// The rule book's defaults.
 impl Default for ClusterFacts {
     fn default() -> Self {
-        Document::default().into()
+        FactsDocument::default().into()
     }
 }
 
@@ -132,12 +132,12 @@ impl Facts for ClusterFacts {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 #[expect(clippy::struct_excessive_bools, reason = "the document is written so; gates are made of it at once")]
-struct Document {
+struct FactsDocument {
     cluster_wide: bool,
     grove_enabled: bool,
     checkpoint_enabled: bool,
     inference_pool_available: bool,
-    cluster_topologies: Vec<Topology>,
+    cluster_topologies: Vec<TopologyDocument>,
     gpu_discovery_enabled: bool,
     operator_principals: Vec<String>,
     operator_principal: Option<String>,
@@ -148,12 +148,12 @@ struct Document {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Topology {
+struct TopologyDocument {
     name: String,
     levels: Vec<String>,
 }
 
-impl Default for Document {
+impl Default for FactsDocument {
     fn default() -> Self {
         Self {
             cluster_wide: false,
@@ -171,9 +171,9 @@ impl Default for Document {
     }
 }
 
-impl From<Document> for ClusterFacts {
-    fn from(document: Document) -> Self {
-        let written = WrittenCluster {
+impl From<FactsDocument> for ClusterFacts {
+    fn from(document: FactsDocument) -> Self {
+        let cluster = DocumentedCluster {
             inference_pool: Gate::of(document.inference_pool_available),
             topologies: document.cluster_topologies.into_iter().map(|each| (each.name, each.levels)).collect(),
         };
@@ -187,19 +187,19 @@ impl From<Document> for ClusterFacts {
             operator_version: document.operator_version.unwrap_or_else(|| OPERATOR_VERSION.into()),
             default_image: document.default_image.filter(|image| !image.is_empty()),
             excluded_namespaces: document.excluded_namespaces,
-            cluster: Cluster::Read(Arc::new(written)),
+            cluster: Cluster::Read(Arc::new(cluster)),
         }
     }
 }
 
 /// The part of a document of facts that answers look-ups.
 #[derive(Debug)]
-struct WrittenCluster {
+struct DocumentedCluster {
     inference_pool: Gate,
     topologies: Vec<(String, Vec<String>)>,
 }
 
-impl ClusterReader for WrittenCluster {
+impl ClusterReader for DocumentedCluster {
     fn group<'a>(&'a self, group: &'a str) -> BoxFuture<'a, GroupServed> {
         let served = group != INFERENCE_GROUP || self.inference_pool.is_on();
         Box::pin(std::future::ready(if served { GroupServed::Served } else { GroupServed::Absent }))

@@ -1,21 +1,21 @@
-//! Who may change what the operator owns.
+//! Users that may change the fields that the operator owns.
 
 use dynamo_api::constants::PLANNER_SERVICE_ACCOUNT;
 
 /// Whether a user may change replicas that a scaling adapter owns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum MayScale {
-    /// The operator and planners may.
-    Yes,
-    /// Everybody else may not, whatever their groups.
-    No,
+pub(crate) enum ScalePermission {
+    /// For the operator and planners.
+    Granted,
+    /// For every other user, whatever the groups.
+    Denied,
 }
 
-impl MayScale {
-    /// What holds for a user: REPL-03, and REPL-04 for the empty name of nobody.
+impl ScalePermission {
+    /// The permission of a user: REPL-03, and REPL-04 for an empty name.
     pub(crate) fn of(username: &str, principals: &[String]) -> Self {
-        let Some(account) = username.strip_prefix("system:serviceaccount:") else { return Self::No };
-        if is_operator(username, principals) || is_planner(account) { Self::Yes } else { Self::No }
+        let Some(account) = username.strip_prefix("system:serviceaccount:") else { return Self::Denied };
+        if is_operator(username, principals) || is_planner(account) { Self::Granted } else { Self::Denied }
     }
 }
 
@@ -37,7 +37,7 @@ mod tests {
     const OPERATOR: &str = "system:serviceaccount:dyn-home:dyn-controller";
 
     fn may_scale(username: &str) -> bool {
-        MayScale::of(username, &[OPERATOR.to_owned()]) == MayScale::Yes
+        ScalePermission::of(username, &[OPERATOR.to_owned()]) == ScalePermission::Granted
     }
 
     #[test]
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn a_principal_that_is_no_service_account_may_not_scale() {
-        assert_eq!(MayScale::of("jane", &["jane".to_owned()]), MayScale::No);
+        assert_eq!(ScalePermission::of("jane", &["jane".to_owned()]), ScalePermission::Denied);
         assert!(is_operator("jane", &["jane".to_owned()]));
     }
 }

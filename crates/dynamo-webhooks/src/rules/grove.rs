@@ -15,29 +15,29 @@ const DEFAULT_NODE_COUNT: i32 = 2;
 /// However long the components' names are, this many bytes are left to the name of the graph.
 const LEAST_NAME_BUDGET: usize = 8;
 
-/// What runs a graph (GROVE-01, GROVE-02).
+/// The workload provider that runs a graph (GROVE-01, GROVE-02).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Pathway {
+pub(crate) enum WorkloadBackend {
     /// Grove.
     Grove,
     /// Deployments and `LeaderWorkerSets`.
-    Plain,
+    Component,
 }
 
-impl Pathway {
-    /// The pathway of a graph with these annotations: what the controllers have noted wins over what was asked for.
+impl WorkloadBackend {
+    /// The backend of a graph with these annotations: what the controllers have noted wins over what was asked for.
     pub(crate) fn of(annotations: &BTreeMap<String, String>, facts: &ClusterFacts) -> Self {
         match annotations.get(WORKLOAD_PROVIDER) {
             Some(provider) if provider == PROVIDER_GROVE => Self::Grove,
-            Some(_) => Self::Plain,
+            Some(_) => Self::Component,
             None => Self::intended(annotations, facts),
         }
     }
 
-    /// The pathway that a new graph is given: Grove where the cluster has it, unless the graph opts out.
+    /// The backend that a new graph is given: Grove where the cluster has it, unless the graph opts out.
     pub(crate) fn intended(annotations: &BTreeMap<String, String>, facts: &ClusterFacts) -> Self {
         let opted_out = annotations.get(ENABLE_GROVE).is_some_and(|value| value.to_lowercase() == "false");
-        if facts.grove.is_on() && !opted_out { Self::Grove } else { Self::Plain }
+        if facts.grove.is_on() && !opted_out { Self::Grove } else { Self::Component }
     }
 
     /// Whether Grove runs the graph.
@@ -84,11 +84,11 @@ pub(crate) fn forces_scaling_group(component: &ComponentSpec) -> bool {
 
 /// How long the names are that Grove makes of a graph (NAME-01), in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Names {
+pub(crate) struct GroveNames {
     set: usize,
 }
 
-impl Names {
+impl GroveNames {
     /// The names of a graph of this name: it is cut so that the longest component still fits, but never below
     /// [`LEAST_NAME_BUDGET`].
     pub(crate) fn of(graph: &str, components: &[ComponentSpec]) -> Self {
@@ -139,27 +139,30 @@ mod tests {
         pairs.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect()
     }
 
-    fn pathway(grove: Gate, pairs: &[(&str, &str)]) -> Pathway {
-        Pathway::of(&annotations(pairs), &ClusterFacts { grove, ..ClusterFacts::default() })
+    fn workload_backend(grove: Gate, pairs: &[(&str, &str)]) -> WorkloadBackend {
+        WorkloadBackend::of(&annotations(pairs), &ClusterFacts { grove, ..ClusterFacts::default() })
     }
 
     #[test]
     fn the_provider_annotation_beats_the_gate_and_the_opt_out() {
-        assert_eq!(pathway(Gate::Off, &[(WORKLOAD_PROVIDER, "grove"), (ENABLE_GROVE, "false")]), Pathway::Grove);
-        assert_eq!(pathway(Gate::On, &[(WORKLOAD_PROVIDER, "component")]), Pathway::Plain);
-        assert_eq!(pathway(Gate::On, &[(WORKLOAD_PROVIDER, "")]), Pathway::Plain);
-        assert_eq!(pathway(Gate::On, &[(WORKLOAD_PROVIDER, "Grove")]), Pathway::Plain);
+        assert_eq!(
+            workload_backend(Gate::Off, &[(WORKLOAD_PROVIDER, "grove"), (ENABLE_GROVE, "false")]),
+            WorkloadBackend::Grove
+        );
+        assert_eq!(workload_backend(Gate::On, &[(WORKLOAD_PROVIDER, "component")]), WorkloadBackend::Component);
+        assert_eq!(workload_backend(Gate::On, &[(WORKLOAD_PROVIDER, "")]), WorkloadBackend::Component);
+        assert_eq!(workload_backend(Gate::On, &[(WORKLOAD_PROVIDER, "Grove")]), WorkloadBackend::Component);
     }
 
     #[test]
     fn only_false_in_any_case_of_letters_opts_out() {
-        assert_eq!(pathway(Gate::On, &[]), Pathway::Grove);
-        assert_eq!(pathway(Gate::Off, &[]), Pathway::Plain);
-        assert_eq!(pathway(Gate::On, &[(ENABLE_GROVE, "False")]), Pathway::Plain);
-        assert_eq!(pathway(Gate::On, &[(ENABLE_GROVE, "")]), Pathway::Grove);
-        assert_eq!(pathway(Gate::On, &[(ENABLE_GROVE, "no")]), Pathway::Grove);
-        assert_eq!(pathway(Gate::On, &[(ENABLE_GROVE, " false")]), Pathway::Grove);
-        assert_eq!(pathway(Gate::Off, &[(ENABLE_GROVE, "true")]), Pathway::Plain);
+        assert_eq!(workload_backend(Gate::On, &[]), WorkloadBackend::Grove);
+        assert_eq!(workload_backend(Gate::Off, &[]), WorkloadBackend::Component);
+        assert_eq!(workload_backend(Gate::On, &[(ENABLE_GROVE, "False")]), WorkloadBackend::Component);
+        assert_eq!(workload_backend(Gate::On, &[(ENABLE_GROVE, "")]), WorkloadBackend::Grove);
+        assert_eq!(workload_backend(Gate::On, &[(ENABLE_GROVE, "no")]), WorkloadBackend::Grove);
+        assert_eq!(workload_backend(Gate::On, &[(ENABLE_GROVE, " false")]), WorkloadBackend::Grove);
+        assert_eq!(workload_backend(Gate::Off, &[(ENABLE_GROVE, "true")]), WorkloadBackend::Component);
     }
 
     fn component(length: usize, members: &Value) -> ComponentSpec {
@@ -172,7 +175,7 @@ mod tests {
     fn longest_name(members: &Value) -> usize {
         let fits = |&length: &usize| {
             let component = component(length, members);
-            Names::of("12345678", std::slice::from_ref(&component)).excess(&component).is_none()
+            GroveNames::of("12345678", std::slice::from_ref(&component)).excess(&component).is_none()
         };
         (1..60).take_while(fits).last().unwrap()
     }
@@ -193,7 +196,7 @@ mod tests {
     #[test]
     fn a_graph_name_shorter_than_the_budget_leaves_room() {
         let component = component(44, &json!({}));
-        let excess = |graph: &str| Names::of(graph, std::slice::from_ref(&component)).excess(&component);
+        let excess = |graph: &str| GroveNames::of(graph, std::slice::from_ref(&component)).excess(&component);
         assert_eq!(excess("a"), None);
         assert_eq!(excess(""), None);
         assert_eq!(excess("ab"), Some(1));
@@ -203,7 +206,7 @@ mod tests {
     #[test]
     fn a_long_component_shortens_the_name_for_all() {
         let components = [component(37, &json!({})), component(5, &json!({}))];
-        let names = Names::of(&"a".repeat(63), &components);
+        let names = GroveNames::of(&"a".repeat(63), &components);
         assert!(components.iter().all(|component| names.excess(component).is_none()));
     }
 

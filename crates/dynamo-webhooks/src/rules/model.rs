@@ -84,7 +84,7 @@ pub(crate) const RULES: &[&Rule] = &[
 pub(crate) fn kind() -> Kind<DynamoModel> {
     let endpoint = Endpoint::new().name("vdynamomodel.kb.io").path("/validate-nvidia-com-v1alpha1-dynamomodel");
     Kind::new()
-        .validate(Rules)
+        .validate(ModelValidator)
         .validating_at(endpoint)
         .crd(crds::MODEL.yaml)
         .terminating(Terminating::Skipped)
@@ -92,9 +92,9 @@ pub(crate) fn kind() -> Kind<DynamoModel> {
 }
 
 /// The rules of DynamoModel.
-struct Rules;
+struct ModelValidator;
 
-impl Validator<DynamoModel> for Rules {
+impl Validator<DynamoModel> for ModelValidator {
     async fn create(&self, new: &DynamoModel, _: &Request) -> Verdict {
         stateless(&new.spec).into()
     }

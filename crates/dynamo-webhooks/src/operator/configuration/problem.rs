@@ -5,8 +5,6 @@ use std::fmt;
 use gateward_core::FieldPath;
 use serde_json::Value;
 
-use super::schema::Shape;
-
 /// How much of a value is shown.
 const SHOWN: usize = 80;
 
@@ -52,16 +50,6 @@ impl Findings {
 
     pub(super) fn warning(&mut self, key: &FieldPath, text: impl Into<String>) {
         self.warnings.push(Problem { key: key.clone(), text: text.into() });
-    }
-
-    /// A key that nobody reads. One that differs from a known key by its case alone is most likely meant to be that.
-    pub(super) fn unknown(&mut self, key: &FieldPath, known: &[(&str, Shape)]) {
-        let name = key.segments().last().and_then(|segment| segment.name()).unwrap_or_default();
-        let meant = known.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
-        match meant {
-            Some((meant, _)) => self.warning(key, format!("unknown key, ignored; it is written {meant}")),
-            None => self.warning(key, "unknown key, ignored"),
-        }
     }
 }
 

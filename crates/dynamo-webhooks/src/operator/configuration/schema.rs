@@ -9,9 +9,9 @@ use super::problem::{Findings, shown};
 
 /// What a value has to be. `null` is as good as no value at all.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Shape {
+pub(super) enum ValueType {
     /// Members, each with its shape.
-    Section(&'static [(&'static str, Shape)]),
+    Section(&'static [(&'static str, ValueType)]),
     /// `true` or `false`.
     Switch,
     /// A whole number.
@@ -26,10 +26,10 @@ pub(super) enum Shape {
     Texts,
 }
 
-use Shape::{Number, OneOf, Section, Switch, Text, Texts, Time};
+use ValueType::{Number, OneOf, Section, Switch, Text, Texts, Time};
 
 /// The whole file.
-pub(super) const FILE: &[(&str, Shape)] = &[
+pub(super) const FILE: &[(&str, ValueType)] = &[
     ("apiVersion", Text),
     ("kind", Text),
     ("server", Section(SERVER)),
@@ -55,13 +55,13 @@ pub(super) const LOG_LEVELS: &[&str] = &["error", "warn", "info", "debug", "trac
 /// The names of `logging.format`.
 const LOG_FORMATS: &[&str] = &["json", "text"];
 
-const SERVER: &[(&str, Shape)] = &[
+const SERVER: &[(&str, ValueType)] = &[
     ("metrics", Section(&[("bindAddress", Text), ("port", Number), ("secure", Switch)])),
     ("healthProbe", Section(&[("bindAddress", Text), ("port", Number)])),
     ("webhook", Section(WEBHOOK)),
 ];
 
-const WEBHOOK: &[(&str, Shape)] = &[
+const WEBHOOK: &[(&str, ValueType)] = &[
     ("bindAddress", Text),
     ("host", Text),
     ("port", Number),
@@ -74,29 +74,29 @@ const WEBHOOK: &[(&str, Shape)] = &[
     ("certificates", Section(&[("caLifetime", Time), ("lifetime", Time), ("keyAlgorithm", OneOf(&["ECDSA", "RSA"]))])),
 ];
 
-const NAMESPACE: &[(&str, Shape)] =
+const NAMESPACE: &[(&str, ValueType)] =
     &[("restricted", Text), ("scope", Section(&[("leaseDuration", Time), ("leaseRenewInterval", Time)]))];
 
-const ORCHESTRATORS: &[(&str, Shape)] = &[
+const ORCHESTRATORS: &[(&str, ValueType)] = &[
     ("grove", Section(&[("enabled", Switch), ("terminationDelay", Time)])),
     ("lws", Section(&[("enabled", Switch)])),
     ("kaiScheduler", Section(&[("enabled", Switch)])),
     ("volcanoScheduler", Section(&[("enabled", Switch)])),
 ];
 
-const INFRASTRUCTURE: &[(&str, Shape)] =
+const INFRASTRUCTURE: &[(&str, ValueType)] =
     &[("natsAddress", Text), ("etcdAddress", Text), ("modelExpressURL", Text), ("prometheusEndpoint", Text)];
 
-const INGRESS: &[(&str, Shape)] = &[
+const INGRESS: &[(&str, ValueType)] = &[
     ("virtualServiceGateway", Text),
     ("controllerClassName", Text),
     ("controllerTLSSecretName", Text),
     ("hostSuffix", Text),
 ];
 
-const SERVICE_MESH: &[(&str, Shape)] = &[("enabled", Switch), ("provider", Text), ("istio", Section(ISTIO))];
+const SERVICE_MESH: &[(&str, ValueType)] = &[("enabled", Switch), ("provider", Text), ("istio", Section(ISTIO))];
 
-const ISTIO: &[(&str, Shape)] = &[
+const ISTIO: &[(&str, ValueType)] = &[
     ("tlsMode", Text),
     ("insecureSkipVerify", Switch),
     ("clientCertificate", Text),
@@ -104,10 +104,10 @@ const ISTIO: &[(&str, Shape)] = &[
     ("caCertificates", Text),
 ];
 
-const RBAC: &[(&str, Shape)] =
+const RBAC: &[(&str, ValueType)] =
     &[("plannerClusterRoleName", Text), ("dgdrProfilingClusterRoleName", Text), ("eppClusterRoleName", Text)];
 
-const CHECKPOINT: &[(&str, Shape)] = &[
+const CHECKPOINT: &[(&str, ValueType)] = &[
     ("enabled", Switch),
     ("cleanupImage", Text),
     ("initContainerImage", Text),
@@ -117,7 +117,7 @@ const CHECKPOINT: &[(&str, Shape)] = &[
     ("storage", Section(STORAGE)),
 ];
 
-const STORAGE: &[(&str, Shape)] = &[
+const STORAGE: &[(&str, ValueType)] = &[
     ("type", Text),
     ("signalHostPath", Text),
     ("pvc", Section(VOLUME)),
@@ -125,7 +125,7 @@ const STORAGE: &[(&str, Shape)] = &[
     ("oci", Section(&[("uri", Text), ("credentialsSecretRef", Text)])),
 ];
 
-const VOLUME: &[(&str, Shape)] = &[
+const VOLUME: &[(&str, ValueType)] = &[
     ("pvcName", Text),
     ("basePath", Text),
     ("create", Switch),
@@ -139,8 +139,8 @@ pub(super) fn compare(document: &Value, findings: &mut Findings) {
     value(document, Section(FILE), &FieldPath::root(), findings);
 }
 
-fn value(written: &Value, shape: Shape, at: &FieldPath, findings: &mut Findings) {
-    match (shape, written) {
+fn value(written: &Value, value_type: ValueType, at: &FieldPath, findings: &mut Findings) {
+    match (value_type, written) {
         (_, Value::Null) | (Switch, Value::Bool(_)) | (Text, Value::String(_)) => {}
         (Section(known), Value::Object(members)) => section(members, known, at, findings),
         (OneOf(names), Value::String(name)) if name.is_empty() || names.contains(&name.as_str()) => {}
@@ -150,21 +150,30 @@ fn value(written: &Value, shape: Shape, at: &FieldPath, findings: &mut Findings)
             Err(why) => findings.error(at, format!("{} {why}", shown(written))),
         },
         (Texts, Value::Array(items)) => texts(items, at, findings),
-        _ => findings.error(at, format!("{} is not {}", shown(written), wanted(shape))),
+        _ => findings.error(at, format!("{} is not {}", shown(written), wanted(value_type))),
     }
 }
 
 fn section(
     members: &Map<String, Value>,
-    known: &'static [(&'static str, Shape)],
+    known: &'static [(&'static str, ValueType)],
     at: &FieldPath,
     findings: &mut Findings,
 ) {
     for (name, written) in members {
         match known.iter().find(|(key, _)| key == name) {
-            Some((key, shape)) => value(written, *shape, &(at / key), findings),
-            None => findings.unknown(&at.child(Segment::Field(name.clone().into())), known),
+            Some((key, value_type)) => value(written, *value_type, &(at / key), findings),
+            None => unknown(name, &at.child(Segment::Field(name.clone().into())), known, findings),
         }
+    }
+}
+
+/// A name that differs from a known one by its case alone is most likely meant to be that.
+fn unknown(name: &str, at: &FieldPath, known: &[(&str, ValueType)], findings: &mut Findings) {
+    let meant = known.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+    match meant {
+        Some((meant, _)) => findings.warning(at, format!("unknown key, ignored; it is written {meant}")),
+        None => findings.warning(at, "unknown key, ignored"),
     }
 }
 
@@ -175,8 +184,8 @@ fn texts(items: &[Value], at: &FieldPath, findings: &mut Findings) {
     }
 }
 
-fn wanted(shape: Shape) -> String {
-    match shape {
+fn wanted(value_type: ValueType) -> String {
+    match value_type {
         Section(_) => "a section with keys of its own".to_owned(),
         Switch => "true or false".to_owned(),
         Number => "a whole number".to_owned(),

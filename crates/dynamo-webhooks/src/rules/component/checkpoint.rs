@@ -3,7 +3,7 @@
 use dynamo_api::v1beta1::{Checkpoint, Experimental};
 use gateward_core::{CREATE_AND_UPDATE, FieldPath, Issue, Issues, Rule};
 
-use super::{Judged, rule};
+use super::{ComponentContext, rule};
 use crate::rules::grove::{gpu_memory_service, shares_gpu_memory_between_pods};
 
 const GATE: Rule = Rule {
@@ -48,48 +48,48 @@ const NO_FAILOVER: Rule = Rule {
 
 pub(super) const RULES: &[&Rule] = &[&GATE, &WORKERS, &CLIENTS, &WITHIN_POD, &NO_FAILOVER];
 
-pub(super) fn stateless(judged: &Judged, experimental: &Experimental, issues: &mut Issues) {
+pub(super) fn stateless(context: &ComponentContext, experimental: &Experimental, issues: &mut Issues) {
     let Some(checkpoint) = &experimental.checkpoint else { return };
-    let at = judged.at / "experimental" / "checkpoint";
+    let at = context.at / "experimental" / "checkpoint";
     let enabled = checkpoint.enabled.unwrap_or_default();
     if enabled {
-        issues.extend([gate(judged, &at), workers(judged, &at)].into_iter().flatten());
+        issues.extend([gate(context, &at), workers(context, &at)].into_iter().flatten());
     }
-    issues.extend(clients(judged, checkpoint, &at));
+    issues.extend(clients(context, checkpoint, &at));
     if enabled {
-        issues.extend([within_pod(judged, &at), no_failover(experimental, &at)].into_iter().flatten());
+        issues.extend([within_pod(context, &at), no_failover(experimental, &at)].into_iter().flatten());
     }
 }
 
-fn gate(judged: &Judged, at: &FieldPath) -> Option<Issue> {
-    let off = !judged.owner.facts.checkpoint.is_on();
+fn gate(context: &ComponentContext, at: &FieldPath) -> Option<Issue> {
+    let off = !context.deployment.facts.checkpoint.is_on();
     off.then(|| GATE.forbidden(at.clone()).message("the operator is configured without checkpoints"))
 }
 
-fn workers(judged: &Judged, at: &FieldPath) -> Option<Issue> {
-    if judged.is_worker_class() {
+fn workers(context: &ComponentContext, at: &FieldPath) -> Option<Issue> {
+    if context.is_worker_class() {
         return None;
     }
     let issue = WORKERS.forbidden(at.clone()).help("only components of type worker, prefill and decode have them");
-    Some(match &judged.component.component_type {
+    Some(match &context.component.component_type {
         None => issue.message("the component has no type"),
         Some(_) => issue.message("the component is no worker"),
     })
 }
 
 /// These containers are judged also where checkpoints are off.
-fn clients(judged: &Judged, checkpoint: &Checkpoint, at: &FieldPath) -> Option<Issue> {
-    let message = match gpu_memory_service(judged.component) {
+fn clients(context: &ComponentContext, checkpoint: &Checkpoint, at: &FieldPath) -> Option<Issue> {
+    let message = match gpu_memory_service(context.component) {
         None => "there is no GPU memory service",
-        Some(_) if shares_gpu_memory_between_pods(judged.component) => "the GPU memory service works between pods",
+        Some(_) if shares_gpu_memory_between_pods(context.component) => "the GPU memory service works between pods",
         Some(_) => return None,
     };
     let named = checkpoint.job.as_ref().is_some_and(|job| !job.gms_client_containers.is_empty());
     named.then(|| CLIENTS.forbidden(at / "job" / "gmsClientContainers").message(message))
 }
 
-fn within_pod(judged: &Judged, at: &FieldPath) -> Option<Issue> {
-    shares_gpu_memory_between_pods(judged.component)
+fn within_pod(context: &ComponentContext, at: &FieldPath) -> Option<Issue> {
+    shares_gpu_memory_between_pods(context.component)
         .then(|| WITHIN_POD.forbidden(at.clone()).message("the GPU memory service works between pods"))
 }
 
@@ -101,7 +101,7 @@ fn no_failover(experimental: &Experimental, at: &FieldPath) -> Option<Issue> {
 mod tests {
     use serde_json::{Value, json};
 
-    use crate::rules::component::testing::{Place, of_type, worker};
+    use crate::rules::component::testing::{TestDeployment, of_type, worker};
 
     const AT: &str = "c.experimental.checkpoint";
 
@@ -114,14 +114,14 @@ mod tests {
     #[test]
     fn enabled_checkpoints_need_the_gate() {
         let enabled = with(json!({"checkpoint": {"enabled": true}}));
-        assert_eq!(Place::graph().without_checkpoints().created(&enabled), [format!("CKPT-D1 {AT}")]);
-        assert!(Place::graph().created(&enabled).is_empty());
+        assert_eq!(TestDeployment::graph().without_checkpoints().created(&enabled), [format!("CKPT-D1 {AT}")]);
+        assert!(TestDeployment::graph().created(&enabled).is_empty());
     }
 
     #[test]
     fn the_gate_is_asked_at_every_update() {
         let enabled = with(json!({"checkpoint": {"enabled": true}}));
-        let place = Place::alone().without_checkpoints();
+        let place = TestDeployment::standalone().without_checkpoints();
         assert_eq!(place.stored(&enabled, &enabled), [format!("CKPT-D1 {AT}")]);
     }
 
@@ -129,16 +129,16 @@ mod tests {
     fn a_disabled_block_is_inert() {
         for checkpoint in [json!({"enabled": false}), json!({})] {
             let component = of_type("frontend", json!({"experimental": {"checkpoint": checkpoint}}));
-            assert!(Place::graph().without_checkpoints().created(&component).is_empty());
+            assert!(TestDeployment::graph().without_checkpoints().created(&component).is_empty());
         }
     }
 
     #[test]
     fn only_workers_have_checkpoints() {
         let mut component = of_type("frontend", json!({"experimental": {"checkpoint": {"enabled": true}}}));
-        assert_eq!(Place::graph().created(&component), [format!("CKPT-D2 {AT}")]);
+        assert_eq!(TestDeployment::graph().created(&component), [format!("CKPT-D2 {AT}")]);
         component["type"] = Value::Null;
-        assert_eq!(Place::graph().created(&component), [format!("CKPT-D2 {AT}")]);
+        assert_eq!(TestDeployment::graph().created(&component), [format!("CKPT-D2 {AT}")]);
     }
 
     #[test]
@@ -146,10 +146,14 @@ mod tests {
         let job = json!({"enabled": false, "job": {"gmsClientContainers": ["saver"]}});
         let service = |mode: &str| with(json!({"checkpoint": job, "gpuMemoryService": {"mode": mode}}));
         let expected = [format!("CKPT-D3 {AT}.job.gmsClientContainers")];
-        assert_eq!(Place::graph().created(&with(json!({"checkpoint": job}))), expected);
-        assert_eq!(Place::graph().created(&service("InterPod")), expected);
-        assert!(Place::graph().created(&service("IntraPod")).is_empty());
-        assert!(Place::graph().created(&with(json!({"checkpoint": {"job": {"gmsClientContainers": []}}}))).is_empty());
+        assert_eq!(TestDeployment::graph().created(&with(json!({"checkpoint": job}))), expected);
+        assert_eq!(TestDeployment::graph().created(&service("InterPod")), expected);
+        assert!(TestDeployment::graph().created(&service("IntraPod")).is_empty());
+        assert!(
+            TestDeployment::graph()
+                .created(&with(json!({"checkpoint": {"job": {"gmsClientContainers": []}}})))
+                .is_empty()
+        );
     }
 
     #[test]
@@ -158,8 +162,11 @@ mod tests {
         let with = |name: &str| {
             with(json!({"checkpoint": {"enabled": true}, "gpuMemoryService": mode(name), "failover": mode(name)}))
         };
-        assert_eq!(Place::graph().created(&with("IntraPod")), [format!("CKPT-D5 {AT}")]);
-        assert_eq!(Place::graph().created(&with("InterPod")), [format!("CKPT-D4 {AT}"), format!("CKPT-D5 {AT}")]);
+        assert_eq!(TestDeployment::graph().created(&with("IntraPod")), [format!("CKPT-D5 {AT}")]);
+        assert_eq!(
+            TestDeployment::graph().created(&with("InterPod")),
+            [format!("CKPT-D4 {AT}"), format!("CKPT-D5 {AT}")]
+        );
     }
 
     #[test]
@@ -181,6 +188,6 @@ mod tests {
             format!("CKPT-D4 {AT}"),
             format!("CKPT-D5 {AT}"),
         ];
-        assert_eq!(Place::graph().without_checkpoints().created(&component), expected);
+        assert_eq!(TestDeployment::graph().without_checkpoints().created(&component), expected);
     }
 }

@@ -3,7 +3,7 @@
 use dynamo_api::v1beta1::ComponentType;
 use gateward_core::{CREATE_AND_UPDATE, Issues, Rule};
 
-use super::{InferencePool, Judged, Written, rule};
+use super::{ComponentContext, InferencePool, SourceVersion, rule};
 
 const PICKER: Rule = Rule {
     id: "SHARED-46",
@@ -24,20 +24,20 @@ const CONFIG_MAP: Rule = Rule {
 
 pub(super) const RULES: &[&Rule] = &[&PICKER, &CONFIG_MAP];
 
-pub(super) fn stateless(judged: &Judged, issues: &mut Issues) {
-    if judged.component.component_type == Some(ComponentType::Epp) {
-        inference_pool(judged, issues);
-        one_replica(judged, issues);
+pub(super) fn stateless(context: &ComponentContext, issues: &mut Issues) {
+    if context.component.component_type == Some(ComponentType::Epp) {
+        inference_pool(context, issues);
+        one_replica(context, issues);
     }
-    if judged.owner.written == Written::V1beta1 {
-        config_map(judged, issues);
+    if context.deployment.source_version == SourceVersion::V1beta1 {
+        config_map(context, issues);
     }
 }
 
-fn inference_pool(judged: &Judged, issues: &mut Issues) {
-    let path = || judged.at / "type";
-    match judged.owner.inference_pool {
-        InferencePool::Served | InferencePool::NotAsked => {}
+fn inference_pool(context: &ComponentContext, issues: &mut Issues) {
+    let path = || context.at / "type";
+    match context.deployment.inference_pool {
+        InferencePool::Served | InferencePool::NotNeeded => {}
         InferencePool::Absent => {
             let issue = PICKER.forbidden(path()).message("the cluster doesn't serve the API of InferencePool");
             issues.add(issue.help("install the Gateway API Inference Extension"));
@@ -48,17 +48,17 @@ fn inference_pool(judged: &Judged, issues: &mut Issues) {
     }
 }
 
-fn one_replica(judged: &Judged, issues: &mut Issues) {
-    if let Some(replicas) = judged.component.replicas.filter(|replicas| *replicas != 1) {
-        let issue = PICKER.invalid(judged.at / "replicas", replicas);
+fn one_replica(context: &ComponentContext, issues: &mut Issues) {
+    if let Some(replicas) = context.component.replicas.filter(|replicas| *replicas != 1) {
+        let issue = PICKER.invalid(context.at / "replicas", replicas);
         issues.add(issue.message("an endpoint picker has one replica").help("set it to 1, or leave it out"));
     }
 }
 
-fn config_map(judged: &Judged, issues: &mut Issues) {
-    let reference = judged.component.epp_config.as_ref().and_then(|config| config.config_map_ref.as_ref());
+fn config_map(context: &ComponentContext, issues: &mut Issues) {
+    let reference = context.component.epp_config.as_ref().and_then(|config| config.config_map_ref.as_ref());
     if reference.is_some_and(|reference| reference.name.is_empty()) {
-        let path = judged.at / "eppConfig" / "configMapRef" / "name";
+        let path = context.at / "eppConfig" / "configMapRef" / "name";
         issues.add(CONFIG_MAP.required(path).message("no ConfigMap is named"));
     }
 }
@@ -68,7 +68,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::InferencePool;
-    use crate::rules::component::testing::{Place, of_type, pod, worker};
+    use crate::rules::component::testing::{TestDeployment, of_type, pod, worker};
 
     fn picker(members: Value) -> Value {
         let mut component = of_type("epp", members);
@@ -78,17 +78,17 @@ mod tests {
 
     #[test]
     fn a_picker_has_one_replica() {
-        assert!(Place::graph().created(&picker(json!({}))).is_empty());
-        assert!(Place::graph().created(&picker(json!({"replicas": 1}))).is_empty());
+        assert!(TestDeployment::graph().created(&picker(json!({}))).is_empty());
+        assert!(TestDeployment::graph().created(&picker(json!({"replicas": 1}))).is_empty());
         for replicas in [0, 2] {
-            let found = Place::alone().created(&picker(json!({"replicas": replicas})));
+            let found = TestDeployment::standalone().created(&picker(json!({"replicas": replicas})));
             assert_eq!(found, ["SHARED-46 c.replicas"]);
         }
     }
 
     #[test]
     fn a_picker_in_a_graph_needs_the_inference_pool() {
-        let graph = Place::graph().inference_pool(InferencePool::Absent);
+        let graph = TestDeployment::graph().inference_pool(InferencePool::Absent);
         assert_eq!(graph.created(&picker(json!({}))), ["SHARED-46 c.type"]);
         assert_eq!(graph.created(&picker(json!({"replicas": 3}))), ["SHARED-46 c.type", "SHARED-46 c.replicas"]);
         assert!(graph.created(&worker(json!({}))).is_empty(), "other components don't");
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn where_nothing_can_be_looked_up_there_is_a_note() {
-        let graph = Place::graph().inference_pool(InferencePool::NotEvaluated);
+        let graph = TestDeployment::graph().inference_pool(InferencePool::NotEvaluated);
         assert_eq!(graph.created(&picker(json!({}))), ["note SHARED-46 c.type"]);
     }
 
@@ -105,8 +105,8 @@ mod tests {
         let unnamed = json!({"eppConfig": {"configMapRef": {"key": "epp.yaml"}}});
         let mut old = picker(unnamed.clone());
         old["podTemplate"] = pod("depot.example/picker:1.4.2");
-        assert_eq!(Place::graph().created(&old), ["SHARED-47 c.eppConfig.configMapRef.name"]);
-        assert_eq!(Place::graph().created(&worker(unnamed)), ["SHARED-47 c.eppConfig.configMapRef.name"]);
-        assert!(Place::graph().written_in_v1alpha1().created(&old).is_empty(), "judged as written there");
+        assert_eq!(TestDeployment::graph().created(&old), ["SHARED-47 c.eppConfig.configMapRef.name"]);
+        assert_eq!(TestDeployment::graph().created(&worker(unnamed)), ["SHARED-47 c.eppConfig.configMapRef.name"]);
+        assert!(TestDeployment::graph().written_in_v1alpha1().created(&old).is_empty(), "judged as written there");
     }
 }

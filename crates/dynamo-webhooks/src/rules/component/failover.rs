@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::gpu::GpuCount;
 use super::gpu_memory::want_of_gpus;
-use super::{Change, Judged, rule};
+use super::{ComponentContext, ComponentUpdate, rule};
 use crate::rules::grove::failover;
 
 const NEEDS_SERVICE: Rule = Rule {
@@ -59,9 +59,9 @@ const SHADOWS: Rule = Rule {
 
 pub(super) const RULES: &[&Rule] = &[&NEEDS_SERVICE, &SAME_MODE, &GPUS, &ENGINES, &BETWEEN_PODS, &SHADOWS];
 
-pub(super) fn stateless(judged: &Judged, experimental: &Experimental, issues: &mut Issues) {
+pub(super) fn stateless(context: &ComponentContext, experimental: &Experimental, issues: &mut Issues) {
     let Some(failover) = &experimental.failover else { return };
-    let at = judged.at / "experimental" / "failover";
+    let at = context.at / "experimental" / "failover";
     match &experimental.gpu_memory_service {
         None => {
             let issue = NEEDS_SERVICE.forbidden(at.clone()).message("there is no GPU memory service");
@@ -74,25 +74,25 @@ pub(super) fn stateless(judged: &Judged, experimental: &Experimental, issues: &m
         Some(_) => {}
     }
     if *failover.effective_mode() == PodMode::InterPod {
-        between_pods(judged, &at, issues);
+        between_pods(context, &at, issues);
     }
 }
 
-fn between_pods(judged: &Judged, at: &FieldPath, issues: &mut Issues) {
-    if let Some(message) = judged.pod.spec().and_then(|pod| want_of_gpus(GpuCount::of(pod))) {
+fn between_pods(context: &ComponentContext, at: &FieldPath, issues: &mut Issues) {
+    if let Some(message) = context.pod.spec().and_then(|pod| want_of_gpus(GpuCount::of(pod))) {
         issues.add(
             GPUS.forbidden(at.clone()).message(message).help("give the container `main` a limit of nvidia.com/gpu"),
         );
     }
     if let Some(other @ (ComponentType::Epp | ComponentType::Frontend | ComponentType::Planner)) =
-        &judged.component.component_type
+        &context.component.component_type
     {
         let issue = ENGINES.forbidden(at.clone());
         issues.add(issue.message(format!("a component of type {other} has no engine to keep in reserve")));
     }
 }
 
-pub(super) fn unchanged(change: &Change, issues: &mut Issues) {
+pub(super) fn unchanged(change: &ComponentUpdate, issues: &mut Issues) {
     let at = || change.at / "experimental" / "failover";
     match [change.old, change.new].map(pods_in_reserve) {
         [None, None] => {}
@@ -122,7 +122,7 @@ fn shadows(failover: &Failover) -> i32 {
 mod tests {
     use serde_json::{Value, json};
 
-    use crate::rules::component::testing::{Place, of_type, pod_without_gpu, worker};
+    use crate::rules::component::testing::{TestDeployment, of_type, pod_without_gpu, worker};
 
     fn preview(service: Option<&str>, failover: Option<&str>) -> Value {
         let mode = |mode: Option<&str>| mode.map_or(Value::Null, |mode| json!({"mode": mode}));
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn failover_needs_the_service_in_the_same_mode() {
-        let found = |service, failover| Place::graph().created(&worker(preview(service, Some(failover))));
+        let found = |service, failover| TestDeployment::graph().created(&worker(preview(service, Some(failover))));
         assert!(found(Some("IntraPod"), "IntraPod").is_empty());
         assert!(found(Some("InterPod"), "InterPod").is_empty());
         assert_eq!(found(None, "IntraPod"), [format!("FO-01 {AT}")]);
@@ -146,35 +146,35 @@ mod tests {
     fn an_absent_mode_is_within_the_pod() {
         let component =
             |mode: &str| worker(json!({"experimental": {"gpuMemoryService": {"mode": mode}, "failover": {}}}));
-        assert!(Place::graph().created(&component("IntraPod")).is_empty());
-        assert_eq!(Place::graph().created(&component("InterPod")), [format!("FO-02 {AT}.mode")]);
+        assert!(TestDeployment::graph().created(&component("IntraPod")).is_empty());
+        assert_eq!(TestDeployment::graph().created(&component("InterPod")), [format!("FO-02 {AT}.mode")]);
     }
 
     #[test]
     fn between_pods_it_needs_a_gpu_even_without_the_service() {
         let mut component = worker(preview(None, Some("InterPod")));
         component["podTemplate"] = pod_without_gpu();
-        assert_eq!(Place::graph().created(&component), [format!("FO-01 {AT}"), format!("FO-03 {AT}")]);
+        assert_eq!(TestDeployment::graph().created(&component), [format!("FO-01 {AT}"), format!("FO-03 {AT}")]);
         component["podTemplate"] = Value::Null;
         let expected = [format!("FO-01 {AT}"), format!("FO-03 {AT}"), "RT-03 c.podTemplate.spec.containers".into()];
-        assert_eq!(Place::graph().created(&component), expected);
+        assert_eq!(TestDeployment::graph().created(&component), expected);
     }
 
     #[test]
     fn between_pods_it_is_for_engines() {
         let component = |kind| of_type(kind, preview(Some("InterPod"), Some("InterPod")));
         let expected = ["GMS-01 c.experimental.gpuMemoryService".to_owned(), format!("FO-04 {AT}")];
-        assert_eq!(Place::graph().created(&component("frontend")), expected);
-        assert_eq!(Place::graph().created(&component("planner")), expected);
+        assert_eq!(TestDeployment::graph().created(&component("frontend")), expected);
+        assert_eq!(TestDeployment::graph().created(&component("planner")), expected);
         let within = of_type("frontend", preview(Some("IntraPod"), Some("IntraPod")));
-        assert_eq!(Place::graph().created(&within), ["GMS-01 c.experimental.gpuMemoryService"]);
+        assert_eq!(TestDeployment::graph().created(&within), ["GMS-01 c.experimental.gpuMemoryService"]);
     }
 
     #[test]
     fn an_unset_type_is_left_to_the_service() {
         let mut component = worker(preview(Some("InterPod"), Some("InterPod")));
         component["type"] = Value::Null;
-        assert_eq!(Place::graph().created(&component), ["GMS-01 c.experimental.gpuMemoryService"]);
+        assert_eq!(TestDeployment::graph().created(&component), ["GMS-01 c.experimental.gpuMemoryService"]);
     }
 
     #[test]
@@ -182,8 +182,8 @@ mod tests {
         let with = worker(preview(Some("InterPod"), Some("InterPod")));
         let without = worker(preview(Some("InterPod"), None));
         let expected = [format!("SHARED-68 {AT}")];
-        assert_eq!(Place::graph().changed(&with, &without), expected);
-        assert_eq!(Place::graph().changed(&without, &with), expected);
+        assert_eq!(TestDeployment::graph().changed(&with, &without), expected);
+        assert_eq!(TestDeployment::graph().changed(&without, &with), expected);
     }
 
     #[test]
@@ -195,15 +195,15 @@ mod tests {
             "SHARED-68 c.experimental.failover",
             "SHARED-70 c.experimental.grove.forceScalingGroup",
         ];
-        assert_eq!(Place::graph().changed(&old, &worker(json!({}))), expected);
+        assert_eq!(TestDeployment::graph().changed(&old, &worker(json!({}))), expected);
     }
 
     #[test]
     fn within_a_pod_it_may_come_and_go() {
         let with = worker(preview(Some("IntraPod"), Some("IntraPod")));
         let without = worker(json!({}));
-        assert!(Place::graph().changed(&with, &without).is_empty());
-        assert!(Place::graph().changed(&without, &with).is_empty());
+        assert!(TestDeployment::graph().changed(&with, &without).is_empty());
+        assert!(TestDeployment::graph().changed(&without, &with).is_empty());
     }
 
     #[test]
@@ -212,12 +212,13 @@ mod tests {
             let failover = json!({"mode": mode, "numShadows": count});
             worker(json!({"experimental": {"gpuMemoryService": {"mode": mode}, "failover": failover}}))
         };
-        let change =
-            |old: Value, new: Value| Place::graph().changed(&shadows("InterPod", old), &shadows("InterPod", new));
+        let change = |old: Value, new: Value| {
+            TestDeployment::graph().changed(&shadows("InterPod", old), &shadows("InterPod", new))
+        };
         assert_eq!(change(1.into(), 2.into()), [format!("SHARED-69 {AT}.numShadows")]);
         assert!(change(Value::Null, 1.into()).is_empty());
         assert!(change(0.into(), 1.into()).is_empty(), "there is at least one");
-        let within = Place::graph().changed(&shadows("IntraPod", 1.into()), &shadows("IntraPod", 2.into()));
+        let within = TestDeployment::graph().changed(&shadows("IntraPod", 1.into()), &shadows("IntraPod", 2.into()));
         assert!(within.is_empty());
     }
 }

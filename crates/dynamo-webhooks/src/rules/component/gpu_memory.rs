@@ -7,7 +7,7 @@ use gateward_core::{BadValue, CREATE_AND_UPDATE, FieldPath, Issues, Rule, UPDATE
 use serde_json::Value;
 
 use super::gpu::GpuCount;
-use super::{Change, Judged, rule};
+use super::{ComponentContext, ComponentUpdate, rule};
 use crate::rules::grove::{gpu_memory_service, shares_gpu_memory_between_pods};
 
 const WORKERS: Rule = Rule {
@@ -44,20 +44,20 @@ const BETWEEN_PODS: Rule = Rule {
 
 pub(super) const RULES: &[&Rule] = &[&WORKERS, &GPUS, &CLIENTS, &BETWEEN_PODS];
 
-pub(super) fn stateless(judged: &Judged, experimental: &Experimental, issues: &mut Issues) {
+pub(super) fn stateless(context: &ComponentContext, experimental: &Experimental, issues: &mut Issues) {
     let Some(service) = &experimental.gpu_memory_service else { return };
-    let at = judged.at / "experimental" / "gpuMemoryService";
-    if !judged.is_worker_class() {
+    let at = context.at / "experimental" / "gpuMemoryService";
+    if !context.is_worker_class() {
         let issue = WORKERS.forbidden(at.clone()).message("the component is no worker");
         issues.add(issue.help("only components of type worker, prefill and decode use it"));
     }
-    if let Some(message) = judged.pod.spec().and_then(|pod| want_of_gpus(GpuCount::of(pod))) {
+    if let Some(message) = context.pod.spec().and_then(|pod| want_of_gpus(GpuCount::of(pod))) {
         issues.add(
             GPUS.forbidden(at.clone()).message(message).help("give the container `main` a limit of nvidia.com/gpu"),
         );
     }
     if *service.effective_mode() == PodMode::IntraPod {
-        clients(judged, service, &at, issues);
+        clients(context, service, &at, issues);
     }
 }
 
@@ -70,8 +70,8 @@ pub(super) const fn want_of_gpus(count: GpuCount) -> Option<&'static str> {
     }
 }
 
-fn clients(judged: &Judged, service: &GpuMemoryService, at: &FieldPath, issues: &mut Issues) {
-    let Some(pod) = judged.pod.spec() else { return };
+fn clients(context: &ComponentContext, service: &GpuMemoryService, at: &FieldPath, issues: &mut Issues) {
+    let Some(pod) = context.pod.spec() else { return };
     let containers: BTreeSet<&str> = pod.containers.iter().map(|container| container.name.as_str()).collect();
     let mut seen = BTreeSet::new();
     for (index, name) in service.extra_client_containers.iter().enumerate() {
@@ -85,7 +85,7 @@ fn clients(judged: &Judged, service: &GpuMemoryService, at: &FieldPath, issues: 
     }
 }
 
-pub(super) fn unchanged(change: &Change, issues: &mut Issues) {
+pub(super) fn unchanged(change: &ComponentUpdate, issues: &mut Issues) {
     let [old, new] = [change.old, change.new].map(shares_gpu_memory_between_pods);
     if old != new {
         let path = change.at / "experimental" / "gpuMemoryService" / "mode";
@@ -100,7 +100,7 @@ pub(super) fn unchanged(change: &Change, issues: &mut Issues) {
 mod tests {
     use serde_json::{Value, json};
 
-    use crate::rules::component::testing::{Place, of_type, pod_without_gpu, worker};
+    use crate::rules::component::testing::{TestDeployment, of_type, pod_without_gpu, worker};
 
     fn service(mode: &str) -> Value {
         json!({"experimental": {"gpuMemoryService": {"mode": mode}}})
@@ -110,12 +110,15 @@ mod tests {
     fn only_workers_use_the_service() {
         let path = "c.experimental.gpuMemoryService";
         for mode in ["IntraPod", "InterPod"] {
-            assert_eq!(Place::graph().created(&of_type("frontend", service(mode))), [format!("GMS-01 {path}")]);
-            assert!(Place::graph().created(&of_type("decode", service(mode))).is_empty());
+            assert_eq!(
+                TestDeployment::graph().created(&of_type("frontend", service(mode))),
+                [format!("GMS-01 {path}")]
+            );
+            assert!(TestDeployment::graph().created(&of_type("decode", service(mode))).is_empty());
         }
         let mut untyped = worker(service("IntraPod"));
         untyped["type"] = Value::Null;
-        assert_eq!(Place::graph().created(&untyped), [format!("GMS-01 {path}")]);
+        assert_eq!(TestDeployment::graph().created(&untyped), [format!("GMS-01 {path}")]);
     }
 
     #[test]
@@ -123,10 +126,10 @@ mod tests {
         let mut component = of_type("planner", service("IntraPod"));
         component["podTemplate"] = pod_without_gpu();
         let path = "c.experimental.gpuMemoryService";
-        assert_eq!(Place::graph().created(&component), [format!("GMS-01 {path}"), format!("GMS-02 {path}")]);
+        assert_eq!(TestDeployment::graph().created(&component), [format!("GMS-01 {path}"), format!("GMS-02 {path}")]);
         component["type"] = "worker".into();
         component["podTemplate"]["spec"]["containers"][0]["resources"] = json!({"limits": {"nvidia.com/gpu": "500m"}});
-        assert_eq!(Place::graph().created(&component), [format!("GMS-02 {path}")]);
+        assert_eq!(TestDeployment::graph().created(&component), [format!("GMS-02 {path}")]);
     }
 
     #[test]
@@ -137,9 +140,9 @@ mod tests {
         };
         let path = "c.experimental.gpuMemoryService.extraClientContainers";
         let expected = [format!("GMS-03 {path}[1]"), format!("GMS-03 {path}[2]")];
-        assert_eq!(Place::graph().created(&with("IntraPod".into())), expected);
-        assert_eq!(Place::graph().created(&with(Value::Null)), expected, "absent means within the pod");
-        assert!(Place::graph().created(&with("InterPod".into())).is_empty());
+        assert_eq!(TestDeployment::graph().created(&with("IntraPod".into())), expected);
+        assert_eq!(TestDeployment::graph().created(&with(Value::Null)), expected, "absent means within the pod");
+        assert!(TestDeployment::graph().created(&with("InterPod".into())).is_empty());
     }
 
     #[test]
@@ -147,14 +150,14 @@ mod tests {
         let [none, within, between] = [json!({}), service("IntraPod"), service("InterPod")].map(worker);
         let path = "SHARED-67 c.experimental.gpuMemoryService.mode";
         for (old, new) in [(&none, &between), (&within, &between), (&between, &within), (&between, &none)] {
-            assert_eq!(Place::graph().changed(old, new), [path]);
+            assert_eq!(TestDeployment::graph().changed(old, new), [path]);
         }
     }
 
     #[test]
     fn within_a_pod_it_may_come_and_go() {
         let [none, within] = [json!({}), service("IntraPod")].map(worker);
-        assert!(Place::graph().changed(&none, &within).is_empty());
-        assert!(Place::graph().changed(&within, &none).is_empty());
+        assert!(TestDeployment::graph().changed(&none, &within).is_empty());
+        assert!(TestDeployment::graph().changed(&within, &none).is_empty());
     }
 }

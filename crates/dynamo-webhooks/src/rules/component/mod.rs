@@ -1,4 +1,4 @@
-//! What is demanded of every component, in a graph or on its own: section 9 of the rule book.
+//! Rules of every component, in a DynamoGraphDeployment or in a DynamoComponentDeployment: section 9 of the rule book.
 
 mod checkpoint;
 pub(crate) mod elastic;
@@ -19,109 +19,117 @@ use dynamo_api::v1beta1::{ComponentSpec, ComponentType, Experimental};
 use gateward_core::{FieldPath, Issues, Operation, Rule};
 
 use crate::operator::facts::ClusterFacts;
-use crate::operator::principals::MayScale;
-use crate::rules::grove::Pathway;
-use crate::rules::provider_override::{self, Place};
+use crate::operator::principals::ScalePermission;
+use crate::rules::grove::WorkloadBackend;
+use crate::rules::provider_override::{self, OverrideLocation};
 use pod::Pod;
 use runtime::Runtime;
 
-/// The object that a component belongs to, as far as rules of components depend on it.
+/// The DynamoGraphDeployment or DynamoComponentDeployment of a component, as far as rules of components depend on it.
 #[derive(Debug, Clone)]
-pub(crate) struct Owner<'a> {
+pub(crate) struct DeploymentContext<'a> {
     /// Its kind.
-    pub kind: OwnerKind,
-    /// What lays out its pods; [`Pathway::Plain`] for a DynamoComponentDeployment.
-    pub pathway: Pathway,
-    /// Value of its workload provider annotation, if it has one.
+    pub kind: DeploymentKind,
+    /// What runs its pods; [`WorkloadBackend::Component`] for a DynamoComponentDeployment.
+    pub workload_backend: WorkloadBackend,
+    /// The value of its workload provider annotation, if it has one.
     pub provider: Option<&'a str>,
     /// The version that the user wrote.
-    pub written: Written,
+    pub source_version: SourceVersion,
     /// The cluster and the configuration.
     pub facts: &'a ClusterFacts,
-    /// What was learnt of the API of `InferencePool`.
+    /// Whether the cluster serves the API of `InferencePool`.
     pub inference_pool: InferencePool,
     /// Whether the user may change replicas that a scaling adapter owns.
-    pub may_scale: MayScale,
+    pub scale_permission: ScalePermission,
 }
 
-impl Owner<'_> {
-    /// Where an override stands that would stand at `place` in a graph.
-    fn place<'p>(&self, place: Place<'p>) -> Place<'p> {
+impl DeploymentContext<'_> {
+    /// The location of a provider override that would be at `location` in a graph.
+    fn override_location<'p>(&self, location: OverrideLocation<'p>) -> OverrideLocation<'p> {
         match self.kind {
-            OwnerKind::Graph => place,
-            OwnerKind::Component => Place::Standalone,
+            DeploymentKind::Graph => location,
+            DeploymentKind::Component => OverrideLocation::Standalone,
         }
     }
 }
 
-/// Which kind has the component.
+/// The kind of the object that holds the component.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum OwnerKind {
+pub(crate) enum DeploymentKind {
     /// DynamoGraphDeployment.
     Graph,
     /// DynamoComponentDeployment.
     Component,
 }
 
-/// The version that the user wrote, where that makes a difference.
+/// The version of the API in which the user sent the object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Written {
+pub(crate) enum SourceVersion {
     /// v1beta1: all rules run on it.
     V1beta1,
     /// v1alpha1: rules whose fields exist there in another form run on the object as written instead.
     V1alpha1,
 }
 
-/// What was learnt of the API of `InferencePool`.
+/// Whether the cluster serves the API of `InferencePool`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum InferencePool {
     /// The cluster serves it.
     Served,
     /// The cluster doesn't serve it.
     Absent,
-    /// Nothing can be looked up.
+    /// There is no cluster to look it up in.
     NotEvaluated,
-    /// It makes no difference here.
-    NotAsked,
+    /// No rule needs it.
+    NotNeeded,
 }
 
-/// What is being done to the owner.
+/// The operation on the object that holds the component.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Occasion<'a> {
-    /// It is created.
+pub(crate) enum ComponentOperation<'a> {
+    /// The object is created.
     Create,
-    /// It is changed; the component as it was, if there was one of this name.
+    /// The object is updated; with the old component, if there was one of this name.
     Update(Option<&'a ComponentSpec>),
 }
 
-/// Judges a component by itself: section 9.1, with the runtime rules on creates. `at` is the component's path.
+/// Validates a component by itself: section 9.1, with the runtime rules on creates. `at` is the component's path.
 pub(crate) fn stateless(
     component: &ComponentSpec,
     at: &FieldPath,
-    occasion: Occasion,
-    owner: &Owner,
+    operation: ComponentOperation,
+    deployment: &DeploymentContext,
     issues: &mut Issues,
 ) {
-    let judged = Judged { component, pod: Pod::of(component), at, owner };
-    pod::readable(&judged, issues);
-    provider_override(&judged, issues);
-    placement::min_available(&judged, issues);
-    roles::stateless(&judged, issues);
-    pod::shared_memory(&judged, issues);
-    multinode::supported(&judged, occasion, issues);
-    epp::stateless(&judged, issues);
-    pod::frontend_sidecar(&judged, issues);
+    let context = ComponentContext { component, pod: Pod::of(component), at, deployment };
+    pod::readable(&context, issues);
+    provider_override(&context, issues);
+    placement::min_available(&context, issues);
+    roles::stateless(&context, issues);
+    pod::shared_memory(&context, issues);
+    multinode::supported(&context, operation, issues);
+    epp::stateless(&context, issues);
+    pod::frontend_sidecar(&context, issues);
     if let Some(experimental) = &component.experimental {
-        self::experimental(&judged, experimental, issues);
+        self::experimental(&context, experimental, issues);
     }
-    if let (Occasion::Create, Written::V1beta1, Some(runtime)) = (occasion, owner.written, Runtime::of(component)) {
-        runtime::on_create(&runtime, at, owner.kind, issues);
+    if let (ComponentOperation::Create, SourceVersion::V1beta1, Some(runtime)) =
+        (operation, deployment.source_version, Runtime::of(component))
+    {
+        runtime::on_create(&runtime, at, deployment.kind, issues);
     }
 }
 
-/// Judges the change of a component: section 9.2, with the runtime rules. `at` is the path of the new component.
-pub(crate) fn update(old: &ComponentSpec, new: &ComponentSpec, at: &FieldPath, owner: &Owner, issues: &mut Issues) {
-    let change = Change { old, new, at };
+/// Validates the update of a component: section 9.2, with the runtime rules. `at` is the path of the new component.
+pub(crate) fn update(
+    old: &ComponentSpec,
+    new: &ComponentSpec,
+    at: &FieldPath,
+    deployment: &DeploymentContext,
+    issues: &mut Issues,
+) {
+    let change = ComponentUpdate { old, new, at };
     if let (old @ Some(_), new @ Some(_)) = (&old.provider_override, &new.provider_override) {
         provider_override::unchanged(old.as_ref(), new.as_ref(), &(at / "providerOverride"), issues);
     }
@@ -129,13 +137,15 @@ pub(crate) fn update(old: &ComponentSpec, new: &ComponentSpec, at: &FieldPath, o
         roles::spelling(&change, issues);
     }
     roles::unchanged(&change, issues);
-    scaling::replicas(&change, owner, issues);
+    scaling::replicas(&change, deployment, issues);
     placement::topology_unchanged(&change, issues);
     gpu_memory::unchanged(&change, issues);
     failover::unchanged(&change, issues);
     placement::scaling_group_unchanged(&change, issues);
-    if let (Written::V1beta1, Some(before), Some(after)) = (owner.written, Runtime::of(old), Runtime::of(new)) {
-        runtime::on_update(&before, &after, at, owner.kind, issues);
+    if let (SourceVersion::V1beta1, Some(before), Some(after)) =
+        (deployment.source_version, Runtime::of(old), Runtime::of(new))
+    {
+        runtime::on_update(&before, &after, at, deployment.kind, issues);
     }
 }
 
@@ -156,43 +166,43 @@ pub(crate) fn rules() -> impl Iterator<Item = &'static Rule> {
     parts.into_iter().flatten().copied()
 }
 
-/// A component under judgement.
-struct Judged<'a> {
+/// A component with its path and the deployment that holds it.
+struct ComponentContext<'a> {
     component: &'a ComponentSpec,
     pod: Pod<'a>,
     at: &'a FieldPath,
-    owner: &'a Owner<'a>,
+    deployment: &'a DeploymentContext<'a>,
 }
 
-impl Judged<'_> {
+impl ComponentContext<'_> {
     fn is_worker_class(&self) -> bool {
         self.component.component_type.as_ref().is_some_and(ComponentType::is_worker_class)
     }
 }
 
-/// A component before and after.
-struct Change<'a> {
+/// An old and a new component, with the path of the new one.
+struct ComponentUpdate<'a> {
     old: &'a ComponentSpec,
     new: &'a ComponentSpec,
     at: &'a FieldPath,
 }
 
-fn provider_override(judged: &Judged, issues: &mut Issues) {
-    if let Some(overlay) = &judged.component.provider_override {
-        let (at, owner) = (judged.at / "providerOverride", judged.owner);
-        let place = owner.place(Place::Component(judged.component));
-        provider_override::check(overlay, &at, place, owner.provider, issues);
+fn provider_override(context: &ComponentContext, issues: &mut Issues) {
+    if let Some(overlay) = &context.component.provider_override {
+        let (at, deployment) = (context.at / "providerOverride", context.deployment);
+        let location = deployment.override_location(OverrideLocation::Component(context.component));
+        provider_override::check(overlay, &at, location, deployment.provider, issues);
     }
 }
 
-fn experimental(judged: &Judged, experimental: &Experimental, issues: &mut Issues) {
-    gpu_memory::stateless(judged, experimental, issues);
-    failover::stateless(judged, experimental, issues);
-    placement::forced_scaling_group(judged, issues);
-    checkpoint::stateless(judged, experimental, issues);
+fn experimental(context: &ComponentContext, experimental: &Experimental, issues: &mut Issues) {
+    gpu_memory::stateless(context, experimental, issues);
+    failover::stateless(context, experimental, issues);
+    placement::forced_scaling_group(context, issues);
+    checkpoint::stateless(context, experimental, issues);
 }
 
-/// The frame of a rule on components: both kinds, both versions.
+/// The common part of rules on components: both kinds, both versions.
 const fn rule(operations: &'static [Operation]) -> Rule {
     Rule {
         kinds: &["DynamoGraphDeployment", "DynamoComponentDeployment"],

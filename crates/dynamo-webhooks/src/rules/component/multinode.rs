@@ -4,7 +4,7 @@ use dynamo_api::v1beta1::{ComponentSpec, ComponentType};
 use gateward_core::{BadValue, CREATE_AND_UPDATE, Issues, Rule, UPDATE};
 use serde_json::{Value, json};
 
-use super::{Change, Judged, Occasion, rule};
+use super::{ComponentContext, ComponentOperation, ComponentUpdate, rule};
 use crate::rules::grove::nodes;
 
 const SUPPORTED: Rule = Rule {
@@ -33,21 +33,23 @@ const NODE_COUNT: Rule = Rule {
 
 pub(super) const RULES: &[&Rule] = &[&SUPPORTED, &TOGGLED, &NODE_COUNT];
 
-pub(super) fn supported(judged: &Judged, occasion: Occasion, issues: &mut Issues) {
-    if judged.component.multinode.is_none() || can_span_nodes(judged.component) || is_stored(judged.component, occasion)
+pub(super) fn supported(context: &ComponentContext, operation: ComponentOperation, issues: &mut Issues) {
+    if context.component.multinode.is_none()
+        || can_span_nodes(context.component)
+        || is_stored(context.component, operation)
     {
         return;
     }
-    let message = match judged.component.component_type {
+    let message = match context.component.component_type {
         None => "the component has no type",
         Some(_) => "a component of this type can't span several nodes",
     };
-    let issue = SUPPORTED.forbidden(judged.at / "multinode").message(message);
+    let issue = SUPPORTED.forbidden(context.at / "multinode").message(message);
     issues.add(issue.help("leave it out; only worker, prefill and decode span several nodes"));
 }
 
 /// Judges the change of the number of nodes; whether the rules on the change of roles apply.
-pub(super) fn unchanged(change: &Change, issues: &mut Issues) -> bool {
+pub(super) fn unchanged(change: &ComponentUpdate, issues: &mut Issues) -> bool {
     let [old, new] = [change.old, change.new].map(nodes);
     if (old > 1) != (new > 1) && !drops_unsupported(change) {
         let value = change.new.multinode.as_ref().map_or(Value::Null, |_| json!({"nodeCount": new}));
@@ -64,14 +66,14 @@ pub(super) fn unchanged(change: &Change, issues: &mut Issues) -> bool {
 }
 
 /// What the rule forbids may have been stored before there was one; it may stay as it is.
-fn is_stored(component: &ComponentSpec, occasion: Occasion) -> bool {
-    let Occasion::Update(Some(old)) = occasion else { return false };
+fn is_stored(component: &ComponentSpec, operation: ComponentOperation) -> bool {
+    let ComponentOperation::Update(Some(old)) = operation else { return false };
     let same = old.multinode.is_some() && nodes(old) == nodes(component);
     same && old.component_type == component.component_type
 }
 
 /// ... or go.
-fn drops_unsupported(change: &Change) -> bool {
+fn drops_unsupported(change: &ComponentUpdate) -> bool {
     let stored = change.old.multinode.is_some() && !can_span_nodes(change.old);
     stored && change.new.multinode.is_none() && change.old.component_type == change.new.component_type
 }
@@ -84,7 +86,7 @@ fn can_span_nodes(component: &ComponentSpec) -> bool {
 mod tests {
     use serde_json::{Value, json};
 
-    use crate::rules::component::testing::{Place, of_type};
+    use crate::rules::component::testing::{TestDeployment, of_type};
 
     fn spanning(component_type: &str, count: i32) -> Value {
         of_type(component_type, json!({"multinode": {"nodeCount": count}}))
@@ -93,60 +95,60 @@ mod tests {
     #[test]
     fn only_components_that_infer_span_nodes() {
         for supported in ["worker", "prefill", "decode"] {
-            assert!(Place::graph().created(&spanning(supported, 3)).is_empty(), "{supported}");
+            assert!(TestDeployment::graph().created(&spanning(supported, 3)).is_empty(), "{supported}");
         }
         for other in ["frontend", "planner", "whatever"] {
-            assert_eq!(Place::graph().created(&spanning(other, 3)), ["SHARED-44 c.multinode"], "{other}");
+            assert_eq!(TestDeployment::graph().created(&spanning(other, 3)), ["SHARED-44 c.multinode"], "{other}");
         }
         let mut untyped = spanning("worker", 3);
         untyped["type"] = Value::Null;
-        assert_eq!(Place::alone().created(&untyped), ["SHARED-44 c.multinode"]);
+        assert_eq!(TestDeployment::standalone().created(&untyped), ["SHARED-44 c.multinode"]);
     }
 
     #[test]
     fn a_count_of_one_is_multinode_too() {
-        assert_eq!(Place::alone().created(&spanning("frontend", 1)), ["SHARED-44 c.multinode"]);
+        assert_eq!(TestDeployment::standalone().created(&spanning("frontend", 1)), ["SHARED-44 c.multinode"]);
     }
 
     #[test]
     fn what_is_stored_may_stay_as_it_is_or_go() {
         let stored = spanning("frontend", 2);
-        assert!(Place::graph().stored(&stored, &stored).is_empty());
-        assert!(Place::graph().changed(&stored, &stored).is_empty());
-        assert!(Place::graph().changed(&stored, &of_type("frontend", json!({}))).is_empty());
+        assert!(TestDeployment::graph().stored(&stored, &stored).is_empty());
+        assert!(TestDeployment::graph().changed(&stored, &stored).is_empty());
+        assert!(TestDeployment::graph().changed(&stored, &of_type("frontend", json!({}))).is_empty());
     }
 
     #[test]
     fn what_is_stored_may_not_get_worse() {
         let stored = spanning("frontend", 2);
-        assert_eq!(Place::graph().stored(&stored, &spanning("frontend", 3)), ["SHARED-44 c.multinode"]);
-        assert_eq!(Place::graph().stored(&stored, &spanning("planner", 2)), ["SHARED-44 c.multinode"]);
-        assert_eq!(Place::graph().stored(&of_type("frontend", json!({})), &stored), ["SHARED-44 c.multinode"]);
-        assert_eq!(Place::graph().changed(&stored, &of_type("planner", json!({}))), ["SHARED-60 c.multinode"]);
+        assert_eq!(TestDeployment::graph().stored(&stored, &spanning("frontend", 3)), ["SHARED-44 c.multinode"]);
+        assert_eq!(TestDeployment::graph().stored(&stored, &spanning("planner", 2)), ["SHARED-44 c.multinode"]);
+        assert_eq!(TestDeployment::graph().stored(&of_type("frontend", json!({})), &stored), ["SHARED-44 c.multinode"]);
+        assert_eq!(TestDeployment::graph().changed(&stored, &of_type("planner", json!({}))), ["SHARED-60 c.multinode"]);
     }
 
     #[test]
     fn the_default_of_the_schema_is_the_count_that_it_stands_for() {
         let implied = of_type("frontend", json!({"multinode": {}}));
-        assert!(Place::graph().stored(&implied, &spanning("frontend", 2)).is_empty());
+        assert!(TestDeployment::graph().stored(&implied, &spanning("frontend", 2)).is_empty());
     }
 
     #[test]
     fn a_component_can_not_change_between_one_node_and_several() {
         let (one, several) = (of_type("worker", json!({})), spanning("worker", 3));
-        assert_eq!(Place::graph().changed(&one, &several), ["SHARED-60 c.multinode"]);
-        assert_eq!(Place::graph().changed(&several, &one), ["SHARED-60 c.multinode"]);
-        assert!(Place::graph().changed(&several, &several).is_empty());
+        assert_eq!(TestDeployment::graph().changed(&one, &several), ["SHARED-60 c.multinode"]);
+        assert_eq!(TestDeployment::graph().changed(&several, &one), ["SHARED-60 c.multinode"]);
+        assert!(TestDeployment::graph().changed(&several, &several).is_empty());
     }
 
     #[test]
     fn the_number_of_nodes_can_not_change() {
-        let change = Place::alone().changed(&spanning("worker", 3), &spanning("worker", 4));
+        let change = TestDeployment::standalone().changed(&spanning("worker", 3), &spanning("worker", 4));
         assert_eq!(change, ["SHARED-61 c.multinode.nodeCount"]);
     }
 
     #[test]
     fn the_number_of_nodes_of_an_unsupported_type_is_reported_once() {
-        assert!(Place::alone().changed(&spanning("frontend", 2), &spanning("frontend", 3)).is_empty());
+        assert!(TestDeployment::standalone().changed(&spanning("frontend", 2), &spanning("frontend", 3)).is_empty());
     }
 }

@@ -4,7 +4,7 @@ use dynamo_api::v1beta1::ComponentSpec;
 use gateward_core::{BadValue, CREATE_AND_UPDATE, Issues, Rule, UPDATE};
 use serde_json::Value;
 
-use super::{Change, Judged, OwnerKind, rule};
+use super::{ComponentContext, ComponentUpdate, DeploymentKind, rule};
 use crate::rules::grove::forces_scaling_group;
 
 const MIN_AVAILABLE: Rule = Rule {
@@ -43,24 +43,24 @@ const SCALING_GROUP: Rule = Rule {
 
 pub(super) const RULES: &[&Rule] = &[&MIN_AVAILABLE, &FORCED_SCALING_GROUP, &TOPOLOGY, &SCALING_GROUP];
 
-pub(super) fn min_available(judged: &Judged, issues: &mut Issues) {
-    if judged.component.min_available.is_none() || judged.owner.pathway.is_grove() {
+pub(super) fn min_available(context: &ComponentContext, issues: &mut Issues) {
+    if context.component.min_available.is_none() || context.deployment.workload_backend.is_grove() {
         return;
     }
-    let issue = MIN_AVAILABLE.forbidden(judged.at / "minAvailable");
-    issues.add(issue.message(without_grove(judged.owner.kind)).help("leave it out"));
+    let issue = MIN_AVAILABLE.forbidden(context.at / "minAvailable");
+    issues.add(issue.message(without_grove(context.deployment.kind)).help("leave it out"));
 }
 
-pub(super) fn forced_scaling_group(judged: &Judged, issues: &mut Issues) {
-    if !forces_scaling_group(judged.component) || judged.owner.pathway.is_grove() {
+pub(super) fn forced_scaling_group(context: &ComponentContext, issues: &mut Issues) {
+    if !forces_scaling_group(context.component) || context.deployment.workload_backend.is_grove() {
         return;
     }
-    let path = judged.at / "experimental" / "grove" / "forceScalingGroup";
-    let issue = FORCED_SCALING_GROUP.forbidden(path).message(without_grove(judged.owner.kind));
+    let path = context.at / "experimental" / "grove" / "forceScalingGroup";
+    let issue = FORCED_SCALING_GROUP.forbidden(path).message(without_grove(context.deployment.kind));
     issues.add(issue.help("leave it out, or set it to false"));
 }
 
-pub(super) fn topology_unchanged(change: &Change, issues: &mut Issues) {
+pub(super) fn topology_unchanged(change: &ComponentUpdate, issues: &mut Issues) {
     let domain = |component: &ComponentSpec| component.topology_constraint.as_ref().map(|at| at.pack_domain.clone());
     let (old, new) = (domain(change.old), domain(change.new));
     if old != new {
@@ -70,7 +70,7 @@ pub(super) fn topology_unchanged(change: &Change, issues: &mut Issues) {
     }
 }
 
-pub(super) fn scaling_group_unchanged(change: &Change, issues: &mut Issues) {
+pub(super) fn scaling_group_unchanged(change: &ComponentUpdate, issues: &mut Issues) {
     let [old, new] = [change.old, change.new].map(forces_scaling_group);
     if old != new {
         let path = change.at / "experimental" / "grove" / "forceScalingGroup";
@@ -78,10 +78,10 @@ pub(super) fn scaling_group_unchanged(change: &Change, issues: &mut Issues) {
     }
 }
 
-const fn without_grove(kind: OwnerKind) -> &'static str {
+const fn without_grove(kind: DeploymentKind) -> &'static str {
     match kind {
-        OwnerKind::Graph => "only Grove can do this, and it doesn't lay out this graph",
-        OwnerKind::Component => "only Grove can do this, and it never lays out a component on its own",
+        DeploymentKind::Graph => "only Grove can do this, and it doesn't lay out this graph",
+        DeploymentKind::Component => "only Grove can do this, and it never lays out a component on its own",
     }
 }
 
@@ -89,51 +89,51 @@ const fn without_grove(kind: OwnerKind) -> &'static str {
 mod tests {
     use serde_json::json;
 
-    use crate::rules::component::testing::{Place, worker};
+    use crate::rules::component::testing::{TestDeployment, worker};
 
     #[test]
     fn rejects_min_available_without_grove() {
         let component = worker(json!({"minAvailable": 1}));
-        assert_eq!(Place::without_grove().created(&component), ["SHARED-40 c.minAvailable"]);
-        assert_eq!(Place::alone().created(&component), ["SHARED-40 c.minAvailable"]);
-        assert!(Place::graph().created(&component).is_empty());
+        assert_eq!(TestDeployment::without_grove().created(&component), ["SHARED-40 c.minAvailable"]);
+        assert_eq!(TestDeployment::standalone().created(&component), ["SHARED-40 c.minAvailable"]);
+        assert!(TestDeployment::graph().created(&component).is_empty());
     }
 
     #[test]
     fn min_available_of_zero_is_given_too() {
         let component = worker(json!({"minAvailable": 0}));
-        assert_eq!(Place::alone().created(&component), ["SHARED-40 c.minAvailable"]);
+        assert_eq!(TestDeployment::standalone().created(&component), ["SHARED-40 c.minAvailable"]);
     }
 
     #[test]
     fn a_stored_min_available_is_not_forgiven() {
         let component = worker(json!({"minAvailable": 1}));
-        assert_eq!(Place::alone().stored(&component, &component), ["SHARED-40 c.minAvailable"]);
+        assert_eq!(TestDeployment::standalone().stored(&component, &component), ["SHARED-40 c.minAvailable"]);
     }
 
     #[test]
     fn rejects_a_forced_scaling_group_without_grove() {
         let forced = worker(json!({"experimental": {"grove": {"forceScalingGroup": true}}}));
         let path = "GRV-01 c.experimental.grove.forceScalingGroup";
-        assert_eq!(Place::without_grove().created(&forced), [path]);
-        assert_eq!(Place::alone().created(&forced), [path]);
-        assert!(Place::graph().created(&forced).is_empty());
+        assert_eq!(TestDeployment::without_grove().created(&forced), [path]);
+        assert_eq!(TestDeployment::standalone().created(&forced), [path]);
+        assert!(TestDeployment::graph().created(&forced).is_empty());
     }
 
     #[test]
     fn a_scaling_group_that_is_not_forced_is_fine_anywhere() {
         let unforced = worker(json!({"experimental": {"grove": {"forceScalingGroup": false}}}));
-        assert!(Place::alone().created(&unforced).is_empty());
-        assert!(Place::alone().created(&worker(json!({"experimental": {"grove": {}}}))).is_empty());
+        assert!(TestDeployment::standalone().created(&unforced).is_empty());
+        assert!(TestDeployment::standalone().created(&worker(json!({"experimental": {"grove": {}}}))).is_empty());
     }
 
     #[test]
     fn a_topology_constraint_can_neither_come_change_nor_go() {
         let [none, rack, zone] = [json!({}), packed("rack"), packed("zone")].map(worker);
         for (old, new) in [(&none, &rack), (&rack, &zone), (&rack, &none)] {
-            assert_eq!(Place::graph().changed(old, new), ["SHARED-65 c.topologyConstraint"]);
+            assert_eq!(TestDeployment::graph().changed(old, new), ["SHARED-65 c.topologyConstraint"]);
         }
-        assert!(Place::graph().changed(&rack, &rack).is_empty());
+        assert!(TestDeployment::graph().changed(&rack, &rack).is_empty());
     }
 
     fn packed(domain: &str) -> serde_json::Value {
@@ -145,9 +145,9 @@ mod tests {
         let force = |forced: bool| worker(json!({"experimental": {"grove": {"forceScalingGroup": forced}}}));
         let none = worker(json!({}));
         let path = "SHARED-70 c.experimental.grove.forceScalingGroup";
-        assert_eq!(Place::graph().changed(&none, &force(true)), [path]);
-        assert_eq!(Place::graph().changed(&force(true), &none), [path]);
-        assert_eq!(Place::graph().changed(&force(true), &force(false)), [path]);
-        assert!(Place::graph().changed(&none, &force(false)).is_empty(), "absent means no");
+        assert_eq!(TestDeployment::graph().changed(&none, &force(true)), [path]);
+        assert_eq!(TestDeployment::graph().changed(&force(true), &none), [path]);
+        assert_eq!(TestDeployment::graph().changed(&force(true), &force(false)), [path]);
+        assert!(TestDeployment::graph().changed(&none, &force(false)).is_empty(), "absent means no");
     }
 }

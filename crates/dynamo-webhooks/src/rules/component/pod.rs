@@ -6,7 +6,7 @@ use dynamo_api::pod::{PodSpec, PodTemplate};
 use dynamo_api::v1beta1::ComponentSpec;
 use gateward_core::{CREATE_AND_UPDATE, DECODE, FieldPath, Issues, Rule};
 
-use super::{Judged, rule};
+use super::{ComponentContext, rule};
 
 const SHARED_MEMORY: Rule = Rule {
     id: "SHARED-45",
@@ -59,16 +59,16 @@ impl<'a> Pod<'a> {
 }
 
 /// The members of the pod template that rules read have the JSON types of their fields.
-pub(super) fn readable(judged: &Judged, issues: &mut Issues) {
-    let template = judged.component.pod_template.as_ref();
+pub(super) fn readable(context: &ComponentContext, issues: &mut Issues) {
+    let template = context.component.pod_template.as_ref();
     if let Some(Err(error)) = template.map(|raw| raw.view()) {
-        issues.add(error.issue(&(judged.at / "podTemplate")));
+        issues.add(error.issue(&(context.at / "podTemplate")));
     }
 }
 
-pub(super) fn shared_memory(judged: &Judged, issues: &mut Issues) {
-    let Some(size) = &judged.component.shared_memory_size else { return };
-    let path = || judged.at / "sharedMemorySize";
+pub(super) fn shared_memory(context: &ComponentContext, issues: &mut Issues) {
+    let Some(size) = &context.component.shared_memory_size else { return };
+    let path = || context.at / "sharedMemorySize";
     match size.amount() {
         Err(error) => issues.add(DECODE.invalid(path(), size.text()).message(error.to_string())),
         Ok(amount) if amount.sign() == Ordering::Less => {
@@ -79,12 +79,12 @@ pub(super) fn shared_memory(judged: &Judged, issues: &mut Issues) {
     }
 }
 
-pub(super) fn frontend_sidecar(judged: &Judged, issues: &mut Issues) {
-    let Some(name) = &judged.component.frontend_sidecar else { return };
-    let path: FieldPath = judged.at / "frontendSidecar";
-    match judged.pod {
+pub(super) fn frontend_sidecar(context: &ComponentContext, issues: &mut Issues) {
+    let Some(name) = &context.component.frontend_sidecar else { return };
+    let path: FieldPath = context.at / "frontendSidecar";
+    match context.pod {
         Pod::Absent => {
-            let path = judged.at / "podTemplate" / "spec" / "containers";
+            let path = context.at / "podTemplate" / "spec" / "containers";
             issues.add(FRONTEND_SIDECAR.required(path).message("the frontend sidecar is one of the pod's containers"));
         }
         Pod::Read(_) if name.is_empty() => {
@@ -102,22 +102,25 @@ pub(super) fn frontend_sidecar(judged: &Judged, issues: &mut Issues) {
 mod tests {
     use serde_json::json;
 
-    use crate::rules::component::testing::{Place, worker};
+    use crate::rules::component::testing::{TestDeployment, worker};
 
     #[test]
     fn rejects_a_negative_size_of_shared_memory() {
         for size in [json!("-1"), json!("-1Gi"), json!(-1), json!("-0.5")] {
-            let found = Place::alone().created(&worker(json!({"sharedMemorySize": size})));
+            let found = TestDeployment::standalone().created(&worker(json!({"sharedMemorySize": size})));
             assert_eq!(found, ["SHARED-45 c.sharedMemorySize"], "{size}");
         }
         for size in [json!("0"), json!("-0"), json!("8Gi"), json!(1024)] {
-            assert!(Place::alone().created(&worker(json!({"sharedMemorySize": size}))).is_empty(), "{size}");
+            assert!(
+                TestDeployment::standalone().created(&worker(json!({"sharedMemorySize": size}))).is_empty(),
+                "{size}"
+            );
         }
     }
 
     #[test]
     fn a_size_that_is_no_quantity_has_the_wrong_type() {
-        let found = Place::alone().created(&worker(json!({"sharedMemorySize": "much"})));
+        let found = TestDeployment::standalone().created(&worker(json!({"sharedMemorySize": "much"})));
         assert_eq!(found, ["DECODE c.sharedMemorySize"]);
     }
 
@@ -126,10 +129,10 @@ mod tests {
         let containers = json!([{"name": "main", "image": "e:1.4.2"}, {"name": "edge", "image": "f:1"}]);
         let pod = json!({"spec": {"containers": containers, "initContainers": [{"name": "init", "image": "i:1"}]}});
         let with = |name: &str| worker(json!({"podTemplate": pod, "frontendSidecar": name}));
-        assert!(Place::alone().created(&with("edge")).is_empty());
-        assert!(Place::alone().created(&with("main")).is_empty());
+        assert!(TestDeployment::standalone().created(&with("edge")).is_empty());
+        assert!(TestDeployment::standalone().created(&with("main")).is_empty());
         for name in ["", "Edge", "init"] {
-            assert_eq!(Place::alone().created(&with(name)), ["SHARED-48 c.frontendSidecar"], "{name:?}");
+            assert_eq!(TestDeployment::standalone().created(&with(name)), ["SHARED-48 c.frontendSidecar"], "{name:?}");
         }
     }
 
@@ -139,7 +142,7 @@ mod tests {
             let component = json!({"name": "drum", "type": "worker", "frontendSidecar": name});
             let containers = "c.podTemplate.spec.containers";
             let expected = [format!("SHARED-48 {containers}"), format!("RT-03 {containers}")];
-            assert_eq!(Place::alone().created(&component), expected);
+            assert_eq!(TestDeployment::standalone().created(&component), expected);
         }
     }
 
@@ -151,7 +154,7 @@ mod tests {
             "experimental": {"gpuMemoryService": {"extraClientContainers": ["x"]}, "failover": {"mode": "InterPod"}},
         }));
         let expected = ["DECODE c.podTemplate.spec.containers[0].image", "FO-02 c.experimental.failover.mode"];
-        assert_eq!(Place::graph().created(&component), expected);
-        assert!(Place::graph().changed(&component, &component).is_empty());
+        assert_eq!(TestDeployment::graph().created(&component), expected);
+        assert!(TestDeployment::graph().changed(&component, &component).is_empty());
     }
 }

@@ -6,9 +6,9 @@ use dynamo_api::constants::{LEADER_ROLE, WORKER_ROLE};
 use dynamo_api::v1beta1::{ComponentRole, Multinode};
 use gateward_core::{CREATE_AND_UPDATE, FieldPath, Issues, Rule, UPDATE};
 
-use super::{Change, Judged, rule};
+use super::{ComponentContext, ComponentUpdate, rule};
 use crate::rules::grove::{node_count, nodes};
-use crate::rules::provider_override::{self, Place};
+use crate::rules::provider_override::{self, OverrideLocation};
 
 const NEED_NODES: Rule = Rule {
     id: "SHARED-41",
@@ -60,16 +60,16 @@ pub(crate) fn default_replicas(multinode: Option<&Multinode>, roles: Option<&mut
     }
 }
 
-pub(super) fn stateless(judged: &Judged, issues: &mut Issues) {
-    let Some(roles) = &judged.component.roles else { return };
-    let at = judged.at / "roles";
-    if judged.component.multinode.is_none() {
+pub(super) fn stateless(context: &ComponentContext, issues: &mut Issues) {
+    let Some(roles) = &context.component.roles else { return };
+    let at = context.at / "roles";
+    if context.component.multinode.is_none() {
         let issue = NEED_NODES.forbidden(at).message("the component spans one node");
         return issues.add(issue.help("leave the roles out, or give multinode"));
     }
     let mut seen = BTreeSet::new();
     for (index, role) in roles.iter().enumerate() {
-        self::role(judged, role, &at.index(index), &mut seen, issues);
+        self::role(context, role, &at.index(index), &mut seen, issues);
     }
     for name in [LEADER_ROLE, WORKER_ROLE] {
         if !seen.contains(name) {
@@ -79,13 +79,13 @@ pub(super) fn stateless(judged: &Judged, issues: &mut Issues) {
 }
 
 fn role<'a>(
-    judged: &Judged,
+    context: &ComponentContext,
     role: &'a ComponentRole,
     at: &FieldPath,
     seen: &mut BTreeSet<&'a str>,
     issues: &mut Issues,
 ) {
-    let Some(replicas) = replicas_of(&role.name, nodes(judged.component)) else {
+    let Some(replicas) = replicas_of(&role.name, nodes(context.component)) else {
         let accepted = [LEADER_ROLE, WORKER_ROLE];
         return issues.add(KNOWN.not_supported(at / "name", role.name.as_str(), &accepted));
     };
@@ -101,8 +101,8 @@ fn role<'a>(
         issues.add(issue.help("use podTemplate of the component"));
     }
     if let Some(overlay) = &role.provider_override {
-        let place = judged.owner.place(Place::Role(judged.component, role));
-        provider_override::check(overlay, &(at / "providerOverride"), place, judged.owner.provider, issues);
+        let place = context.deployment.override_location(OverrideLocation::Role(context.component, role));
+        provider_override::check(overlay, &(at / "providerOverride"), place, context.deployment.provider, issues);
     }
 }
 
@@ -116,7 +116,7 @@ fn replicas_of(name: &str, nodes: i32) -> Option<i32> {
 }
 
 /// Judges that roles are given where they weren't before, or the other way round.
-pub(super) fn spelling(change: &Change, issues: &mut Issues) {
+pub(super) fn spelling(change: &ComponentUpdate, issues: &mut Issues) {
     let ((Some(given), None) | (None, Some(given))) = (&change.old.roles, &change.new.roles) else { return };
     if !says_nothing_new(change, given) {
         let issue = SPELT_OUT.forbidden(change.at / "roles").message("roles can't be added or removed");
@@ -125,7 +125,7 @@ pub(super) fn spelling(change: &Change, issues: &mut Issues) {
 }
 
 /// Judges the change of roles that are given before and after.
-pub(super) fn unchanged(change: &Change, issues: &mut Issues) {
+pub(super) fn unchanged(change: &ComponentUpdate, issues: &mut Issues) {
     let (Some(old), Some(new)) = (&change.old.roles, &change.new.roles) else { return };
     let at = change.at / "roles";
     let before: BTreeMap<&str, &ComponentRole> = old.iter().map(|role| (role.name.as_str(), role)).collect();
@@ -142,7 +142,7 @@ pub(super) fn unchanged(change: &Change, issues: &mut Issues) {
 }
 
 /// Whether a list of roles says only what holds without it.
-fn says_nothing_new(change: &Change, roles: &[ComponentRole]) -> bool {
+fn says_nothing_new(change: &ComponentUpdate, roles: &[ComponentRole]) -> bool {
     let both = change.old.multinode.is_some() && change.new.multinode.is_some();
     let nodes = nodes(change.new);
     let plain = |role: &ComponentRole| {
@@ -161,7 +161,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::default_replicas;
-    use crate::rules::component::testing::{Place, worker};
+    use crate::rules::component::testing::{TestDeployment, worker};
     use dynamo_api::v1beta1::{ComponentRole, Multinode};
 
     fn with_roles(roles: Value) -> Value {
@@ -176,28 +176,35 @@ mod tests {
 
     #[test]
     fn accepts_a_leader_and_workers_with_or_without_their_replicas() {
-        assert!(Place::alone().created(&with_roles(both())).is_empty());
-        assert!(Place::alone().created(&with_roles(json!([{"name": "worker"}, {"name": "leader"}]))).is_empty());
+        assert!(TestDeployment::standalone().created(&with_roles(both())).is_empty());
+        assert!(
+            TestDeployment::standalone()
+                .created(&with_roles(json!([{"name": "worker"}, {"name": "leader"}])))
+                .is_empty()
+        );
     }
 
     #[test]
     fn rejects_roles_on_one_node_and_looks_no_further() {
         let component = worker(json!({"roles": [{"name": "captain", "podTemplate": {}}]}));
-        assert_eq!(Place::alone().created(&component), ["SHARED-41 c.roles"]);
-        assert_eq!(Place::alone().created(&worker(json!({"roles": []}))), ["SHARED-41 c.roles"]);
-        assert!(Place::alone().created(&worker(json!({"roles": null}))).is_empty());
+        assert_eq!(TestDeployment::standalone().created(&component), ["SHARED-41 c.roles"]);
+        assert_eq!(TestDeployment::standalone().created(&worker(json!({"roles": []}))), ["SHARED-41 c.roles"]);
+        assert!(TestDeployment::standalone().created(&worker(json!({"roles": null}))).is_empty());
     }
 
     #[test]
     fn an_empty_list_lacks_both_roles() {
-        assert_eq!(Place::alone().created(&with_roles(json!([]))), ["SHARED-43 c.roles", "SHARED-43 c.roles"]);
+        assert_eq!(
+            TestDeployment::standalone().created(&with_roles(json!([]))),
+            ["SHARED-43 c.roles", "SHARED-43 c.roles"]
+        );
     }
 
     #[test]
     fn an_unknown_role_gets_no_further_finding() {
         let roles =
             json!([{"name": "leader"}, {"name": "worker"}, {"name": "Worker", "replicas": 9, "podTemplate": {}}]);
-        assert_eq!(Place::alone().created(&with_roles(roles)), ["SHARED-42 c.roles[2].name"]);
+        assert_eq!(TestDeployment::standalone().created(&with_roles(roles)), ["SHARED-42 c.roles[2].name"]);
     }
 
     #[test]
@@ -206,35 +213,37 @@ mod tests {
             json!([{"name": "leader"}, {"name": "worker"}, {"name": "worker", "replicas": 9, "podTemplate": {}}]);
         let expected =
             ["SHARED-42 c.roles[2].name", "SHARED-42 c.roles[2].replicas", "SHARED-42 c.roles[2].podTemplate"];
-        assert_eq!(Place::alone().created(&with_roles(roles)), expected);
+        assert_eq!(TestDeployment::standalone().created(&with_roles(roles)), expected);
     }
 
     #[test]
     fn replicas_of_a_role_follow_from_the_number_of_nodes() {
         let roles = json!([{"name": "leader", "replicas": 2}, {"name": "worker", "replicas": 4}]);
         let expected = ["SHARED-42 c.roles[0].replicas", "SHARED-42 c.roles[1].replicas"];
-        assert_eq!(Place::alone().created(&with_roles(roles)), expected);
+        assert_eq!(TestDeployment::standalone().created(&with_roles(roles)), expected);
     }
 
     #[test]
     fn the_lacking_role_is_named_after_what_is_wrong_with_the_others() {
         let roles = json!([{"name": "worker", "replicas": 9}]);
         let expected = ["SHARED-42 c.roles[0].replicas", "SHARED-43 c.roles"];
-        assert_eq!(Place::alone().created(&with_roles(roles)), expected);
+        assert_eq!(TestDeployment::standalone().created(&with_roles(roles)), expected);
     }
 
     #[test]
     fn a_role_of_a_component_on_its_own_takes_no_override() {
         let roles = json!([{"name": "leader", "providerOverride": {}}, {"name": "worker"}]);
-        assert_eq!(Place::alone().created(&with_roles(roles)), ["OVR-01 c.roles[0].providerOverride"]);
+        assert_eq!(TestDeployment::standalone().created(&with_roles(roles)), ["OVR-01 c.roles[0].providerOverride"]);
     }
 
     #[test]
     fn what_holds_anyway_may_be_spelt_out_and_left_out() {
         let without = worker(json!({"multinode": {"nodeCount": 4}}));
-        assert!(Place::graph().changed(&without, &with_roles(both())).is_empty());
+        assert!(TestDeployment::graph().changed(&without, &with_roles(both())).is_empty());
         assert!(
-            Place::graph().changed(&with_roles(json!([{"name": "worker"}, {"name": "leader"}])), &without).is_empty()
+            TestDeployment::graph()
+                .changed(&with_roles(json!([{"name": "worker"}, {"name": "leader"}])), &without)
+                .is_empty()
         );
     }
 
@@ -249,8 +258,16 @@ mod tests {
             json!([{"name": "leader"}, {"name": "worker", "replicas": 2}]),
             json!([{"name": "leader"}, {"name": "worker", "providerOverride": {"apiVersion": "grove.io/v1alpha1"}}]),
         ] {
-            assert_eq!(Place::graph().changed(&without, &with_roles(roles.clone())), ["SHARED-62 c.roles"], "{roles}");
-            assert_eq!(Place::graph().changed(&with_roles(roles.clone()), &without), ["SHARED-62 c.roles"], "{roles}");
+            assert_eq!(
+                TestDeployment::graph().changed(&without, &with_roles(roles.clone())),
+                ["SHARED-62 c.roles"],
+                "{roles}"
+            );
+            assert_eq!(
+                TestDeployment::graph().changed(&with_roles(roles.clone()), &without),
+                ["SHARED-62 c.roles"],
+                "{roles}"
+            );
         }
     }
 
@@ -262,9 +279,9 @@ mod tests {
             json!([{"name": "leader"}, {"name": "captain"}]),
         ]
         .map(with_roles);
-        assert!(Place::graph().changed(&old, &turned).is_empty());
-        assert_eq!(Place::graph().changed(&old, &other), ["SHARED-63 c.roles"]);
-        assert_eq!(Place::graph().changed(&old, &with_roles(json!([]))), ["SHARED-63 c.roles"]);
+        assert!(TestDeployment::graph().changed(&old, &turned).is_empty());
+        assert_eq!(TestDeployment::graph().changed(&old, &other), ["SHARED-63 c.roles"]);
+        assert_eq!(TestDeployment::graph().changed(&old, &with_roles(json!([]))), ["SHARED-63 c.roles"]);
     }
 
     #[test]
@@ -272,15 +289,18 @@ mod tests {
         let overlay = |target: &str| json!({"apiVersion": "grove.io/v1alpha1", "target": target, "value": {}});
         let old = with_roles(json!([{"name": "leader", "providerOverride": overlay("A")}, {"name": "worker"}]));
         let new = with_roles(json!([{"name": "worker"}, {"name": "leader", "providerOverride": overlay("B")}]));
-        assert_eq!(Place::graph().changed(&old, &new), ["OVR-10 c.roles[1].providerOverride.target"]);
+        assert_eq!(TestDeployment::graph().changed(&old, &new), ["OVR-10 c.roles[1].providerOverride.target"]);
     }
 
     #[test]
     fn a_change_between_one_node_and_several_hides_added_roles_but_not_renamed_ones() {
         let one = worker(json!({}));
-        assert_eq!(Place::graph().changed(&one, &with_roles(both())), ["SHARED-60 c.multinode"]);
+        assert_eq!(TestDeployment::graph().changed(&one, &with_roles(both())), ["SHARED-60 c.multinode"]);
         let one = worker(json!({"roles": [{"name": "leader"}]}));
-        assert_eq!(Place::alone().changed(&with_roles(both()), &one), ["SHARED-60 c.multinode", "SHARED-63 c.roles"]);
+        assert_eq!(
+            TestDeployment::standalone().changed(&with_roles(both()), &one),
+            ["SHARED-60 c.multinode", "SHARED-63 c.roles"]
+        );
     }
 
     #[test]

@@ -7,7 +7,7 @@ use dynamo_api::v1alpha1;
 use dynamo_api::v1beta1::{ComponentSpec, EppConfig};
 use gateward_core::{CREATE, FieldPath, Issue, Issues, Rule, UPDATE};
 
-use super::{OwnerKind, rule};
+use super::{DeploymentKind, rule};
 use crate::rules::runtime_version::RuntimeVersion;
 
 pub(crate) const NO_CONFIG_WHERE_OPERATED: Rule = Rule {
@@ -76,19 +76,19 @@ pub(crate) const RULES: &[&Rule] = &[
     &CONFIG_OF_CHANGED_PICKER,
 ];
 
-/// What a component says about its runtime.
+/// The fields of a component that choose its runtime.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Runtime<'a> {
     component_type: &'a str,
     image: &'a str,
     version_override: &'a str,
     epp_config: Option<&'a EppConfig>,
-    image_at: ImageAt,
+    image_location: ImageLocation,
 }
 
-/// Where the image of the main container stands.
+/// The location of the main container's image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum ImageAt {
+enum ImageLocation {
     /// In this one of the pod's containers.
     Container(usize),
     /// In none of them.
@@ -97,10 +97,10 @@ enum ImageAt {
     MainContainer,
 }
 
-/// What an endpoint picker does wrong with its configuration.
+/// How the configuration of an endpoint picker doesn't fit its runtime.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Misfit {
-    /// It has one that nobody would read.
+enum EppConfigMismatch {
+    /// It has one that the runtime ignores.
     Superfluous,
     /// It lacks one.
     Missing,
@@ -119,7 +119,7 @@ impl<'a> Runtime<'a> {
             image: main.map_or("", |(_, container)| &container.image),
             version_override: &component.runtime_version_override,
             epp_config: component.epp_config.as_ref(),
-            image_at: main.map_or(ImageAt::NoContainer, |(index, _)| ImageAt::Container(index)),
+            image_location: main.map_or(ImageLocation::NoContainer, |(index, _)| ImageLocation::Container(index)),
         })
     }
 
@@ -135,7 +135,7 @@ impl<'a> Runtime<'a> {
             image: main.map_or("", |container| &container.image),
             version_override: &component.runtime_version_override,
             epp_config: component.epp_config.as_ref(),
-            image_at: ImageAt::MainContainer,
+            image_location: ImageLocation::MainContainer,
         })
     }
 
@@ -144,23 +144,23 @@ impl<'a> Runtime<'a> {
     }
 
     /// RT-05: a component on its own may run any image, unless it is an endpoint picker.
-    fn may_be_unversioned(&self, kind: OwnerKind) -> bool {
-        kind == OwnerKind::Component && !self.is_picker()
+    fn may_be_unversioned(&self, kind: DeploymentKind) -> bool {
+        kind == DeploymentKind::Component && !self.is_picker()
     }
 
     fn is_versioned(&self) -> bool {
         !self.version_override.is_empty() || RuntimeVersion::of_image(self.image).is_some()
     }
 
-    fn misfit(&self) -> Option<Misfit> {
+    fn mismatch(&self) -> Option<EppConfigMismatch> {
         if !self.is_picker() {
             return None;
         }
         let version = RuntimeVersion::of(self.image, self.version_override)?;
         let operated = version >= RuntimeVersion::OPERATED_PICKER;
         match self.epp_config {
-            Some(_) if operated => Some(Misfit::Superfluous),
-            None if !operated => Some(Misfit::Missing),
+            Some(_) if operated => Some(EppConfigMismatch::Superfluous),
+            None if !operated => Some(EppConfigMismatch::Missing),
             _ => None,
         }
     }
@@ -175,16 +175,16 @@ impl<'a> Runtime<'a> {
 
     fn image_path(&self, at: &FieldPath) -> FieldPath {
         let containers = || at / "podTemplate" / "spec" / "containers";
-        match self.image_at {
-            ImageAt::Container(index) => containers().index(index) / "image",
-            ImageAt::NoContainer => containers(),
-            ImageAt::MainContainer => at / "extraPodSpec" / "mainContainer" / "image",
+        match self.image_location {
+            ImageLocation::Container(index) => containers().index(index) / "image",
+            ImageLocation::NoContainer => containers(),
+            ImageLocation::MainContainer => at / "extraPodSpec" / "mainContainer" / "image",
         }
     }
 
     /// Findings on v1alpha1 carry the paths of v1alpha1 already.
     fn add(&self, issue: Issue, issues: &mut Issues) {
-        issues.add(if self.image_at == ImageAt::MainContainer { issue.as_written() } else { issue });
+        issues.add(if self.image_location == ImageLocation::MainContainer { issue.as_written() } else { issue });
     }
 
     fn add_missing_image(&self, rule: &Rule, at: &FieldPath, issues: &mut Issues) {
@@ -197,14 +197,14 @@ impl<'a> Runtime<'a> {
         self.add(issue.help("use a tag such as 1.4.2, or state the version here"), issues);
     }
 
-    fn add_misfit(&self, rule: &Rule, misfit: Misfit, at: &FieldPath, issues: &mut Issues) {
+    fn add_mismatch(&self, rule: &Rule, mismatch: EppConfigMismatch, at: &FieldPath, issues: &mut Issues) {
         let path = at / "eppConfig";
-        let issue = match misfit {
-            Misfit::Superfluous => rule
+        let issue = match mismatch {
+            EppConfigMismatch::Superfluous => rule
                 .forbidden(path)
                 .message("endpoint pickers of runtime 1.5.0 and later take no configuration")
                 .help("leave it out, or run an earlier picker"),
-            Misfit::Missing => rule
+            EppConfigMismatch::Missing => rule
                 .required(path)
                 .message("endpoint pickers of a runtime before 1.5.0 need a configuration")
                 .help("give configMapRef or config, or run a picker of 1.5.0 or later"),
@@ -214,11 +214,13 @@ impl<'a> Runtime<'a> {
 }
 
 /// Judges the runtime of a new component: RT-01 to RT-04.
-pub(crate) fn on_create(new: &Runtime, at: &FieldPath, kind: OwnerKind, issues: &mut Issues) {
-    match new.misfit() {
-        Some(misfit @ Misfit::Superfluous) => new.add_misfit(&NO_CONFIG_WHERE_OPERATED, misfit, at, issues),
-        Some(misfit @ Misfit::Missing) => new.add_misfit(&CONFIG_WHERE_NOT_OPERATED, misfit, at, issues),
-        None => {}
+pub(crate) fn on_create(new: &Runtime, at: &FieldPath, kind: DeploymentKind, issues: &mut Issues) {
+    if let Some(mismatch) = new.mismatch() {
+        let rule = match mismatch {
+            EppConfigMismatch::Superfluous => &NO_CONFIG_WHERE_OPERATED,
+            EppConfigMismatch::Missing => &CONFIG_WHERE_NOT_OPERATED,
+        };
+        new.add_mismatch(rule, mismatch, at, issues);
     }
     if new.image.is_empty() {
         new.add_missing_image(&IMAGE, at, issues);
@@ -228,14 +230,14 @@ pub(crate) fn on_create(new: &Runtime, at: &FieldPath, kind: OwnerKind, issues: 
 }
 
 /// Judges a change of the runtime: RT-06 to RT-08. What was wrong already and stays as it is passes.
-pub(crate) fn on_update(old: &Runtime, new: &Runtime, at: &FieldPath, kind: OwnerKind, issues: &mut Issues) {
+pub(crate) fn on_update(old: &Runtime, new: &Runtime, at: &FieldPath, kind: DeploymentKind, issues: &mut Issues) {
     if new.image.is_empty() && !old.image.is_empty() {
         new.add_missing_image(&IMAGE_STAYS, at, issues);
     } else if !new.is_versioned() && !new.may_be_unversioned(kind) && !new.same_source(old) {
         new.add_missing_version(&VERSION_OF_CHANGED_IMAGE, at, issues);
     }
-    match new.misfit() {
-        Some(misfit) if !new.same_picker(old) => new.add_misfit(&CONFIG_OF_CHANGED_PICKER, misfit, at, issues),
+    match new.mismatch() {
+        Some(mismatch) if !new.same_picker(old) => new.add_mismatch(&CONFIG_OF_CHANGED_PICKER, mismatch, at, issues),
         _ => {}
     }
 }
@@ -245,8 +247,8 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{Runtime, on_create, on_update};
-    use crate::rules::component::OwnerKind;
-    use crate::rules::component::testing::{Place, of_type, pod, worker};
+    use crate::rules::component::DeploymentKind;
+    use crate::rules::component::testing::{TestDeployment, of_type, pod, worker};
     use dynamo_api::v1alpha1;
     use gateward_core::{FieldPath, Issues, Reading};
 
@@ -266,29 +268,32 @@ mod tests {
 
     #[test]
     fn pickers_from_1_5_0_on_take_no_configuration() {
-        assert_eq!(Place::graph().created(&picker("p:1.5.0", config())), ["RT-01 c.eppConfig"]);
-        assert_eq!(Place::graph().created(&picker("p:v1.5.0-rc1", config())), ["RT-01 c.eppConfig"]);
-        assert_eq!(Place::graph().created(&picker("p:2.0.0", json!({}))), ["RT-01 c.eppConfig"]);
-        assert!(Place::graph().created(&picker("p:1.5.0", Value::Null)).is_empty());
+        assert_eq!(TestDeployment::graph().created(&picker("p:1.5.0", config())), ["RT-01 c.eppConfig"]);
+        assert_eq!(TestDeployment::graph().created(&picker("p:v1.5.0-rc1", config())), ["RT-01 c.eppConfig"]);
+        assert_eq!(TestDeployment::graph().created(&picker("p:2.0.0", json!({}))), ["RT-01 c.eppConfig"]);
+        assert!(TestDeployment::graph().created(&picker("p:1.5.0", Value::Null)).is_empty());
     }
 
     #[test]
     fn earlier_pickers_need_one() {
-        assert_eq!(Place::graph().created(&picker("p:1.4.9", Value::Null)), ["RT-02 c.eppConfig"]);
-        assert!(Place::graph().created(&picker("p:1.4.9", config())).is_empty());
+        assert_eq!(TestDeployment::graph().created(&picker("p:1.4.9", Value::Null)), ["RT-02 c.eppConfig"]);
+        assert!(TestDeployment::graph().created(&picker("p:1.4.9", config())).is_empty());
     }
 
     #[test]
     fn the_override_decides_which_picker_it_is() {
         let mut component = picker("p:1.5.0", config());
         component["runtimeVersionOverride"] = "1.4.0".into();
-        assert!(Place::graph().created(&component).is_empty());
+        assert!(TestDeployment::graph().created(&component).is_empty());
     }
 
     #[test]
     fn a_picker_of_unknown_version_is_only_asked_for_it() {
-        assert_eq!(Place::graph().created(&picker("p:nightly", config())), ["RT-04 c.runtimeVersionOverride"]);
-        assert_eq!(Place::alone().created(&picker("p:nightly", config())), ["RT-04 c.runtimeVersionOverride"]);
+        assert_eq!(TestDeployment::graph().created(&picker("p:nightly", config())), ["RT-04 c.runtimeVersionOverride"]);
+        assert_eq!(
+            TestDeployment::standalone().created(&picker("p:nightly", config())),
+            ["RT-04 c.runtimeVersionOverride"]
+        );
     }
 
     #[test]
@@ -296,32 +301,39 @@ mod tests {
         let mut component = picker("", config());
         component["runtimeVersionOverride"] = "1.5.0".into();
         let expected = ["RT-01 c.eppConfig", "RT-03 c.podTemplate.spec.containers[0].image"];
-        assert_eq!(Place::alone().created(&component), expected);
+        assert_eq!(TestDeployment::standalone().created(&component), expected);
     }
 
     #[test]
     fn a_new_component_has_an_image() {
         let containers = "RT-03 c.podTemplate.spec.containers";
-        assert_eq!(Place::alone().created(&json!({"name": "drum"})), [containers]);
-        assert_eq!(Place::alone().created(&worker(json!({"podTemplate": {}}))), [containers]);
+        assert_eq!(TestDeployment::standalone().created(&json!({"name": "drum"})), [containers]);
+        assert_eq!(TestDeployment::standalone().created(&worker(json!({"podTemplate": {}}))), [containers]);
         let others = json!({"spec": {"containers": [{"name": "side", "image": "s:1"}, {"name": "main"}]}});
-        let found = Place::alone().created(&worker(json!({"podTemplate": others})));
+        let found = TestDeployment::standalone().created(&worker(json!({"podTemplate": others})));
         assert_eq!(found, ["RT-03 c.podTemplate.spec.containers[1].image"]);
     }
 
     #[test]
     fn an_override_does_not_replace_an_image() {
-        let found = Place::graph().created(&engine("", "1.4.2"));
+        let found = TestDeployment::graph().created(&engine("", "1.4.2"));
         assert_eq!(found, ["RT-03 c.podTemplate.spec.containers[0].image"]);
     }
 
     #[test]
     fn in_a_graph_the_version_is_told_by_the_tag_or_stated() {
-        assert!(Place::graph().created(&engine("e:1.4.2", "")).is_empty());
-        assert!(Place::graph().created(&engine("e:nightly", "1.4.2")).is_empty());
+        assert!(TestDeployment::graph().created(&engine("e:1.4.2", "")).is_empty());
+        assert!(TestDeployment::graph().created(&engine("e:nightly", "1.4.2")).is_empty());
         for image in ["e:nightly", "e", "host:5000/e", "e:1.4", "   ", "e@sha256:00"] {
-            assert_eq!(Place::graph().created(&engine(image, "")), ["RT-04 c.runtimeVersionOverride"], "{image:?}");
-            assert!(Place::alone().created(&engine(image, "")).is_empty(), "{image:?}: on its own anything goes");
+            assert_eq!(
+                TestDeployment::graph().created(&engine(image, "")),
+                ["RT-04 c.runtimeVersionOverride"],
+                "{image:?}"
+            );
+            assert!(
+                TestDeployment::standalone().created(&engine(image, "")).is_empty(),
+                "{image:?}: on its own anything goes"
+            );
         }
     }
 
@@ -330,34 +342,34 @@ mod tests {
         for stored in
             [engine("", ""), engine("e:nightly", ""), picker("p:1.5.0", config()), picker("p:1.4.0", Value::Null)]
         {
-            assert!(Place::graph().stored(&stored, &stored).is_empty());
-            assert!(Place::graph().changed(&stored, &stored).is_empty());
+            assert!(TestDeployment::graph().stored(&stored, &stored).is_empty());
+            assert!(TestDeployment::graph().changed(&stored, &stored).is_empty());
         }
     }
 
     #[test]
     fn an_image_can_not_be_taken_away() {
         let bare = worker(json!({"podTemplate": null}));
-        let found = Place::alone().changed(&engine("e:1.4.2", ""), &bare);
+        let found = TestDeployment::standalone().changed(&engine("e:1.4.2", ""), &bare);
         assert_eq!(found, ["RT-06 c.podTemplate.spec.containers"]);
-        assert!(Place::alone().changed(&bare, &bare).is_empty());
+        assert!(TestDeployment::standalone().changed(&bare, &bare).is_empty());
     }
 
     #[test]
     fn a_changed_image_or_override_is_asked_for_its_version() {
-        let found = |old: &Value, new: &Value| Place::graph().changed(old, new);
+        let found = |old: &Value, new: &Value| TestDeployment::graph().changed(old, new);
         let expected = ["RT-07 c.runtimeVersionOverride"];
         assert_eq!(found(&engine("e:1.4.2", ""), &engine("e:nightly", "")), expected);
         assert_eq!(found(&engine("e:nightly", ""), &engine("e:edge", "")), expected);
         assert_eq!(found(&engine("e:nightly", "1.4.2"), &engine("e:nightly", "")), expected);
         assert_eq!(found(&engine("", "1.4.2"), &engine("", "")), expected, "at the override, not at the image");
         assert!(found(&engine("e:nightly", "1.4.2"), &engine("e:edge", "1.4.2")).is_empty());
-        assert!(Place::alone().changed(&engine("e:1.4.2", ""), &engine("e:nightly", "")).is_empty());
+        assert!(TestDeployment::standalone().changed(&engine("e:1.4.2", ""), &engine("e:nightly", "")).is_empty());
     }
 
     #[test]
     fn a_changed_picker_is_judged_again() {
-        let found = |old: &Value, new: &Value| Place::alone().changed(old, new);
+        let found = |old: &Value, new: &Value| TestDeployment::standalone().changed(old, new);
         let other = json!({"configMapRef": {"name": "other", "key": "epp.yaml"}});
         assert_eq!(found(&picker("p:1.5.0", config()), &picker("p:1.5.0", other)), ["RT-08 c.eppConfig"]);
         assert_eq!(found(&picker("p:1.4.9", config()), &picker("p:1.4.9", Value::Null)), ["RT-08 c.eppConfig"]);
@@ -373,14 +385,14 @@ mod tests {
         let at = FieldPath::field("c");
         let image = |image: &str| read(json!({"extraPodSpec": {"mainContainer": {"image": image}}}));
         let mut issues = Issues::new();
-        on_create(&Runtime::of_v1alpha1(&read(json!({}))).unwrap(), &at, OwnerKind::Graph, &mut issues);
-        on_create(&Runtime::of_v1alpha1(&image("e:nightly")).unwrap(), &at, OwnerKind::Graph, &mut issues);
+        on_create(&Runtime::of_v1alpha1(&read(json!({}))).unwrap(), &at, DeploymentKind::Graph, &mut issues);
+        on_create(&Runtime::of_v1alpha1(&image("e:nightly")).unwrap(), &at, DeploymentKind::Graph, &mut issues);
         let picker = read(json!({"componentType": "epp", "runtimeVersionOverride": "1.4.0"}));
         on_update(
             &Runtime::of_v1alpha1(&image("e:1.4.2")).unwrap(),
             &Runtime::of_v1alpha1(&picker).unwrap(),
             &at,
-            OwnerKind::Graph,
+            DeploymentKind::Graph,
             &mut issues,
         );
         let found: Vec<String> = issues.iter().map(|issue| format!("{} {}", issue.rule, issue.path)).collect();

@@ -2,7 +2,7 @@
 
 use gateward_core::{Issues, Rule, UPDATE};
 
-use super::{Change, MayScale, Owner, OwnerKind, rule};
+use super::{ComponentUpdate, DeploymentContext, DeploymentKind, ScalePermission, rule};
 
 const REPLICAS: Rule = Rule {
     id: "SHARED-64",
@@ -16,9 +16,12 @@ const REPLICAS: Rule = Rule {
 pub(super) const RULES: &[&Rule] = &[&REPLICAS];
 
 /// The adapter protects replicas also in the update that removes it.
-pub(super) fn replicas(change: &Change, owner: &Owner, issues: &mut Issues) {
+pub(super) fn replicas(change: &ComponentUpdate, deployment: &DeploymentContext, issues: &mut Issues) {
     let adapted = change.old.scaling_adapter.is_some() || change.new.scaling_adapter.is_some();
-    if !adapted || owner.kind == OwnerKind::Component || owner.may_scale == MayScale::Yes {
+    if !adapted
+        || deployment.kind == DeploymentKind::Component
+        || deployment.scale_permission == ScalePermission::Granted
+    {
         return;
     }
     let [old, new] = [change.old, change.new].map(|component| component.replicas.unwrap_or(1));
@@ -33,7 +36,7 @@ pub(super) fn replicas(change: &Change, owner: &Owner, issues: &mut Issues) {
 mod tests {
     use serde_json::{Value, json};
 
-    use crate::rules::component::testing::{Place, worker};
+    use crate::rules::component::testing::{TestDeployment, worker};
 
     fn adapted(replicas: Value) -> Value {
         let mut component = worker(json!({"scalingAdapter": {}}));
@@ -43,37 +46,40 @@ mod tests {
 
     #[test]
     fn users_may_not_change_replicas_that_an_adapter_owns() {
-        let change = Place::graph().changed(&adapted(2.into()), &adapted(3.into()));
+        let change = TestDeployment::graph().changed(&adapted(2.into()), &adapted(3.into()));
         assert_eq!(change, ["SHARED-64 c.replicas"]);
-        assert!(Place::graph().changed(&adapted(2.into()), &adapted(2.into())).is_empty());
+        assert!(TestDeployment::graph().changed(&adapted(2.into()), &adapted(2.into())).is_empty());
     }
 
     #[test]
     fn the_operator_may() {
-        assert!(Place::graph().may_scale().changed(&adapted(2.into()), &adapted(3.into())).is_empty());
+        assert!(TestDeployment::graph().may_scale().changed(&adapted(2.into()), &adapted(3.into())).is_empty());
     }
 
     #[test]
     fn neither_adding_nor_removing_the_adapter_frees_them() {
         let free = worker(json!({"replicas": 5}));
-        assert_eq!(Place::graph().changed(&adapted(2.into()), &free), ["SHARED-64 c.replicas"]);
-        assert_eq!(Place::graph().changed(&free, &adapted(2.into())), ["SHARED-64 c.replicas"]);
+        assert_eq!(TestDeployment::graph().changed(&adapted(2.into()), &free), ["SHARED-64 c.replicas"]);
+        assert_eq!(TestDeployment::graph().changed(&free, &adapted(2.into())), ["SHARED-64 c.replicas"]);
     }
 
     #[test]
     fn absent_replicas_are_one() {
-        assert!(Place::graph().changed(&adapted(Value::Null), &adapted(1.into())).is_empty());
-        assert_eq!(Place::graph().changed(&adapted(Value::Null), &adapted(0.into())), ["SHARED-64 c.replicas"]);
+        assert!(TestDeployment::graph().changed(&adapted(Value::Null), &adapted(1.into())).is_empty());
+        assert_eq!(
+            TestDeployment::graph().changed(&adapted(Value::Null), &adapted(0.into())),
+            ["SHARED-64 c.replicas"]
+        );
     }
 
     #[test]
     fn replicas_of_a_component_on_its_own_are_free() {
-        assert!(Place::alone().changed(&adapted(2.into()), &adapted(9.into())).is_empty());
+        assert!(TestDeployment::standalone().changed(&adapted(2.into()), &adapted(9.into())).is_empty());
     }
 
     #[test]
     fn replicas_without_an_adapter_are_free() {
         let component = |replicas: i32| worker(json!({"replicas": replicas}));
-        assert!(Place::graph().changed(&component(2), &component(9)).is_empty());
+        assert!(TestDeployment::graph().changed(&component(2), &component(9)).is_empty());
     }
 }

@@ -4,87 +4,96 @@ use dynamo_api::v1beta1::ComponentSpec;
 use gateward_core::{FieldPath, Issue, Issues, Severity};
 use serde_json::{Value, json};
 
-use super::{InferencePool, MayScale, Occasion, Owner, OwnerKind, Written, stateless, update};
+use super::{
+    ComponentOperation, DeploymentContext, DeploymentKind, InferencePool, ScalePermission, SourceVersion, stateless,
+    update,
+};
 use crate::operator::facts::{ClusterFacts, Gate};
-use crate::rules::grove::Pathway;
+use crate::rules::grove::WorkloadBackend;
 
-/// Somewhere a component may stand; findings on it have paths that begin with `c`.
-pub(super) struct Place {
-    owner: Owner<'static>,
+/// The deployment of a component in a test; paths of findings begin with `c`.
+pub(super) struct TestDeployment {
+    deployment: DeploymentContext<'static>,
 }
 
-impl Place {
-    /// In a graph that Grove runs, on a cluster that has everything.
+impl TestDeployment {
+    /// A graph that Grove runs, on a cluster that has everything.
     pub(super) fn graph() -> Self {
         let facts: &'static ClusterFacts = Box::leak(Box::default());
         Self {
-            owner: Owner {
-                kind: OwnerKind::Graph,
-                pathway: Pathway::Grove,
+            deployment: DeploymentContext {
+                kind: DeploymentKind::Graph,
+                workload_backend: WorkloadBackend::Grove,
                 provider: Some("grove"),
-                written: Written::V1beta1,
+                source_version: SourceVersion::V1beta1,
                 facts,
                 inference_pool: InferencePool::Served,
-                may_scale: MayScale::No,
+                scale_permission: ScalePermission::Denied,
             },
         }
     }
 
-    /// On its own.
-    pub(super) fn alone() -> Self {
-        let owner = Owner {
-            kind: OwnerKind::Component,
-            pathway: Pathway::Plain,
+    /// A DynamoComponentDeployment.
+    pub(super) fn standalone() -> Self {
+        let deployment = DeploymentContext {
+            kind: DeploymentKind::Component,
+            workload_backend: WorkloadBackend::Component,
             provider: None,
-            inference_pool: InferencePool::NotAsked,
-            ..Self::graph().owner
+            inference_pool: InferencePool::NotNeeded,
+            ..Self::graph().deployment
         };
-        Self { owner }
+        Self { deployment }
     }
 
-    /// In a graph that Grove doesn't run.
+    /// A graph that Grove doesn't run.
     pub(super) fn without_grove() -> Self {
-        Self { owner: Owner { pathway: Pathway::Plain, provider: Some("component"), ..Self::graph().owner } }
+        Self {
+            deployment: DeploymentContext {
+                workload_backend: WorkloadBackend::Component,
+                provider: Some("component"),
+                ..Self::graph().deployment
+            },
+        }
     }
 
     pub(super) fn without_checkpoints(mut self) -> Self {
-        self.owner.facts = Box::leak(Box::new(ClusterFacts { checkpoint: Gate::Off, ..ClusterFacts::default() }));
+        self.deployment.facts = Box::leak(Box::new(ClusterFacts { checkpoint: Gate::Off, ..ClusterFacts::default() }));
         self
     }
 
     pub(super) fn written_in_v1alpha1(mut self) -> Self {
-        self.owner.written = Written::V1alpha1;
+        self.deployment.source_version = SourceVersion::V1alpha1;
         self
     }
 
     pub(super) fn inference_pool(mut self, learnt: InferencePool) -> Self {
-        self.owner.inference_pool = learnt;
+        self.deployment.inference_pool = learnt;
         self
     }
 
     pub(super) fn may_scale(mut self) -> Self {
-        self.owner.may_scale = MayScale::Yes;
+        self.deployment.scale_permission = ScalePermission::Granted;
         self
     }
 
     /// What is found on a new component, as `RULE path`, in order.
     pub(super) fn created(&self, new: &Value) -> Vec<String> {
         let mut issues = Issues::new();
-        stateless(&read(new), &at(), Occasion::Create, &self.owner, &mut issues);
+        stateless(&read(new), &at(), ComponentOperation::Create, &self.deployment, &mut issues);
         listed(&issues)
     }
 
     /// What is found on the new component of an update, without its change.
     pub(super) fn stored(&self, old: &Value, new: &Value) -> Vec<String> {
         let mut issues = Issues::new();
-        stateless(&read(new), &at(), Occasion::Update(Some(&read(old))), &self.owner, &mut issues);
+        stateless(&read(new), &at(), ComponentOperation::Update(Some(&read(old))), &self.deployment, &mut issues);
         listed(&issues)
     }
 
     /// What is found on the change of a component.
     pub(super) fn changed(&self, old: &Value, new: &Value) -> Vec<String> {
         let mut issues = Issues::new();
-        update(&read(old), &read(new), &at(), &self.owner, &mut issues);
+        update(&read(old), &read(new), &at(), &self.deployment, &mut issues);
         listed(&issues)
     }
 }

@@ -16,10 +16,12 @@ use serde_json::Value;
 use crate::conversion::ComponentConversion;
 use crate::conversion::schemas::CrdSchemas;
 use crate::operator::facts::ClusterFacts;
-use crate::operator::principals::MayScale;
+use crate::operator::principals::ScalePermission;
 use crate::rules;
-use crate::rules::component::{self, InferencePool, Occasion, Owner, OwnerKind, Written, elastic, roles};
-use crate::rules::grove::Pathway;
+use crate::rules::component::{
+    self, ComponentOperation, DeploymentContext, DeploymentKind, InferencePool, SourceVersion, elastic, roles,
+};
+use crate::rules::grove::WorkloadBackend;
 use crate::rules::provider_override;
 
 const ON_COMPONENTS: Rule =
@@ -66,9 +68,9 @@ pub(crate) fn kind() -> Kind<DynamoComponentDeployment> {
     Kind::new()
         .spoke::<v1alpha1::DynamoComponentDeployment>(ComponentConversion)
         .schemas(CrdSchemas::Component)
-        .validate(Rules)
+        .validate(ComponentDeploymentValidator)
         .validating_at(validating)
-        .default(Defaults)
+        .default(ComponentDeploymentDefaulter)
         .mutating_at(mutating)
         .crd(crds::COMPONENT_DEPLOYMENT.yaml)
         .terminating(Terminating::Skipped)
@@ -82,9 +84,9 @@ fn rules() -> impl Iterator<Item = &'static Rule> {
 }
 
 /// What a new component is given: DEF-20 and DEF-07. Updates are left as they are.
-struct Defaults;
+struct ComponentDeploymentDefaulter;
 
-impl Defaulter<DynamoComponentDeployment> for Defaults {
+impl Defaulter<DynamoComponentDeployment> for ComponentDeploymentDefaulter {
     async fn default(
         &self,
         mut object: DynamoComponentDeployment,
@@ -102,13 +104,13 @@ impl Defaulter<DynamoComponentDeployment> for Defaults {
 }
 
 /// The rules of DynamoComponentDeployment.
-struct Rules;
+struct ComponentDeploymentValidator;
 
-impl Validator<DynamoComponentDeployment> for Rules {
+impl Validator<DynamoComponentDeployment> for ComponentDeploymentValidator {
     async fn create(&self, new: &DynamoComponentDeployment, request: &Request) -> Verdict {
         let facts = ClusterFacts::of(request);
         let mut issues = Issues::new();
-        stateless(new, Occasion::Create, &owner(&facts, request), &mut issues);
+        stateless(new, ComponentOperation::Create, &deployment_context(&facts, request), &mut issues);
         rules::v1alpha1::component::stateless(new, request, &mut issues);
         issues.into()
     }
@@ -120,28 +122,28 @@ impl Validator<DynamoComponentDeployment> for Rules {
         request: &Request,
     ) -> Verdict {
         let facts = ClusterFacts::of(request);
-        let owner = owner(&facts, request);
+        let deployment = deployment_context(&facts, request);
         let mut issues = Issues::new();
-        stateless(new, Occasion::Update(Some(&old.spec.component)), &owner, &mut issues);
+        stateless(new, ComponentOperation::Update(Some(&old.spec.component)), &deployment, &mut issues);
         rules::v1alpha1::component::stateless(new, request, &mut issues);
         rules::v1alpha1::component::update(request, &mut issues);
         same_framework(&old.spec, &new.spec, &mut issues);
-        component::update(&old.spec.component, &new.spec.component, &spec(), &owner, &mut issues);
+        component::update(&old.spec.component, &new.spec.component, &spec(), &deployment, &mut issues);
         issues.into()
     }
 }
 
 /// A component on its own is never laid out by Grove and looks nothing up; its replicas are free.
-fn owner<'a>(facts: &'a ClusterFacts, request: &Request) -> Owner<'a> {
+fn deployment_context<'a>(facts: &'a ClusterFacts, request: &Request) -> DeploymentContext<'a> {
     let lifted = request.new_as_written::<v1alpha1::DynamoComponentDeployment>().is_some();
-    Owner {
-        kind: OwnerKind::Component,
-        pathway: Pathway::Plain,
+    DeploymentContext {
+        kind: DeploymentKind::Component,
+        workload_backend: WorkloadBackend::Component,
         provider: None,
-        written: if lifted { Written::V1alpha1 } else { Written::V1beta1 },
+        source_version: if lifted { SourceVersion::V1alpha1 } else { SourceVersion::V1beta1 },
         facts,
-        inference_pool: InferencePool::NotAsked,
-        may_scale: MayScale::Yes,
+        inference_pool: InferencePool::NotNeeded,
+        scale_permission: ScalePermission::Granted,
     }
 }
 
@@ -149,10 +151,15 @@ fn spec() -> FieldPath {
     FieldPath::field("spec")
 }
 
-fn stateless(new: &DynamoComponentDeployment, occasion: Occasion, owner: &Owner, issues: &mut Issues) {
+fn stateless(
+    new: &DynamoComponentDeployment,
+    operation: ComponentOperation,
+    deployment: &DeploymentContext,
+    issues: &mut Issues,
+) {
     let DynamoComponentDeploymentSpec { backend_framework, component } = &new.spec;
     issues.extend(elastic::missing_command(&ELASTIC_COMMAND, backend_framework.as_ref(), component, &spec()));
-    component::stateless(component, &spec(), occasion, owner, issues);
+    component::stateless(component, &spec(), operation, deployment, issues);
     checkpoint_owner(new, issues);
 }
 

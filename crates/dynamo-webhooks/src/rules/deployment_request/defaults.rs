@@ -10,9 +10,9 @@ use crate::operator::version;
 const PROFILER_REPOSITORY: &str = "nvcr.io/nvidia/ai-dynamo/dynamo-planner";
 
 /// The defaults of v1beta1 objects.
-pub(super) struct Defaults;
+pub(super) struct DeploymentRequestDefaulter;
 
-impl Defaulter<DynamoGraphDeploymentRequest> for Defaults {
+impl Defaulter<DynamoGraphDeploymentRequest> for DeploymentRequestDefaulter {
     async fn default(
         &self,
         mut object: DynamoGraphDeploymentRequest,

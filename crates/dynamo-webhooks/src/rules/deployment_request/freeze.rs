@@ -4,8 +4,8 @@ use dynamo_api::v1beta1::RequestPhase;
 use gateward_core::{FieldPath, Issues, Rule, UPDATE};
 
 use super::ON_DEPLOYMENT_REQUESTS;
-use super::release::Apply;
-use super::sameness::Change;
+use super::release::AutoApply;
+use super::spec_change::SpecChange;
 
 pub(crate) const WHILE_IN_USE: Rule = Rule {
     id: "DGDR-B3",
@@ -25,20 +25,25 @@ pub(crate) const WHILE_READY: Rule = Rule {
     ..ON_DEPLOYMENT_REQUESTS
 };
 
-/// The stored object, as far as it decides what may change. The new object has no say in its phase.
+/// The fields of the stored object that decide what may change. The phase of the new object is not trusted.
 #[derive(Debug)]
-pub(super) struct Before {
+pub(super) struct StoredRequest {
     pub phase: Option<RequestPhase>,
-    pub apply: Apply,
+    pub apply: AutoApply,
 }
 
-/// Judges a change of the spec; `change` is asked only where it matters.
-pub(super) fn check(before: &Before, after: Apply, change: impl FnOnce() -> Change, issues: &mut Issues) {
+/// Validates a change of the spec; `change` is computed only in phases that restrict it.
+pub(super) fn check(
+    before: &StoredRequest,
+    after: AutoApply,
+    change: impl FnOnce() -> SpecChange,
+    issues: &mut Issues,
+) {
     let Some((rule, phase)) = before.frozen() else { return };
     let permitted = match change() {
-        Change::None => true,
-        Change::OfRelease => before.may_choose_release(after),
-        Change::OfMore => false,
+        SpecChange::None => true,
+        SpecChange::ReleaseOnly => before.may_choose_release(after),
+        SpecChange::Other => false,
     };
     if !permitted {
         let issue = rule.forbidden(FieldPath::field("spec"));
@@ -47,7 +52,7 @@ pub(super) fn check(before: &Before, after: Apply, change: impl FnOnce() -> Chan
     }
 }
 
-impl Before {
+impl StoredRequest {
     /// The rule that keeps the spec as it is, and the phase that does. The one place that knows the phases.
     fn frozen(&self) -> Option<(&'static Rule, &RequestPhase)> {
         let phase = self.phase.as_ref()?;
@@ -61,11 +66,11 @@ impl Before {
 
     /// DGDR-B7: the runtime's version can be chosen until the graph is applied, which can be asked for once there is
     /// one.
-    fn may_choose_release(&self, after: Apply) -> bool {
-        self.apply == Apply::Asked
+    fn may_choose_release(&self, after: AutoApply) -> bool {
+        self.apply == AutoApply::Disabled
             && match self.phase {
                 Some(RequestPhase::Ready) => true,
-                Some(RequestPhase::Profiling) => after == Apply::Asked,
+                Some(RequestPhase::Profiling) => after == AutoApply::Disabled,
                 _ => false,
             }
     }

@@ -1,16 +1,16 @@
 //! Admission of DynamoGraphDeploymentRequest.
 //!
-//! v1beta1 objects are judged by DGDR-B1 to DGDR-B10 and defaulted by DGDR-D2. v1alpha1 objects are judged as they are
-//! written: by DGDR-A1 to DGDR-A8, and by those of the others whose fields exist there.
+//! v1beta1 objects are validated by DGDR-B1 to DGDR-B10 and defaulted by DGDR-D2. v1alpha1 objects are validated as they
+//! were sent: by DGDR-A1 to DGDR-A8, and by those of the others whose fields exist there.
 
 mod defaults;
+mod deprecated_names;
 mod embedded;
 mod freeze;
 mod profiling_config;
 mod release;
-mod sameness;
+mod spec_change;
 mod stash;
-mod targets;
 #[cfg(test)]
 mod testing;
 mod v1alpha1;
@@ -23,17 +23,17 @@ use gateward_core::{CREATE_AND_UPDATE, Endpoint, FieldPath, Kind, Rule, Terminat
 use crate::conversion::DeploymentRequestConversion;
 use crate::conversion::schemas::CrdSchemas;
 
-/// What the rules of both versions have in common.
+/// The common part of rules on both versions.
 const ON_DEPLOYMENT_REQUESTS: Rule = Rule {
     kinds: &["DynamoGraphDeploymentRequest"],
     versions: &["v1alpha1", "v1beta1"],
     ..Rule::on(CREATE_AND_UPDATE)
 };
 
-/// What the rules of v1alpha1 have in common.
+/// The common part of rules on v1alpha1.
 const ON_V1ALPHA1: Rule = Rule { versions: &["v1alpha1"], ..ON_DEPLOYMENT_REQUESTS };
 
-/// What the rules of v1beta1 have in common.
+/// The common part of rules on v1beta1.
 const ON_V1BETA1: Rule = Rule { versions: &["v1beta1"], ..ON_DEPLOYMENT_REQUESTS };
 
 pub(crate) const RULES: &[&Rule] = &[
@@ -51,7 +51,7 @@ pub(crate) const RULES: &[&Rule] = &[
     &release::ON_CREATE,
     &release::ON_UPDATE,
     &freeze::WHILE_READY,
-    &targets::CURRENT_NAMES,
+    &deprecated_names::CURRENT_NAMES,
     &v1beta1::CURRENT_GPU_NAME,
 ];
 
@@ -67,9 +67,9 @@ pub(crate) fn kind() -> Kind<DynamoGraphDeploymentRequest> {
     Kind::new()
         .spoke::<dynamo_api::v1alpha1::DynamoGraphDeploymentRequest>(DeploymentRequestConversion)
         .schemas(CrdSchemas::DeploymentRequest)
-        .default(defaults::Defaults)
-        .validate(v1beta1::Rules)
-        .validate_as_written(v1alpha1::Rules)
+        .default(defaults::DeploymentRequestDefaulter)
+        .validate(v1beta1::V1beta1Validator)
+        .validate_as_written(v1alpha1::V1alpha1Validator)
         .validating_at(validating)
         .mutating_at(mutating)
         .crd(crds::GRAPH_DEPLOYMENT_REQUEST.yaml)

@@ -1,4 +1,4 @@
-//! Which version of the runtime a request is about: DGDR-B5 and DGDR-B6.
+//! The version of the runtime in a DynamoGraphDeploymentRequest: DGDR-B5 and DGDR-B6.
 
 use gateward_core::{CREATE, Issues, Rule, UPDATE};
 
@@ -23,21 +23,21 @@ pub(crate) const ON_UPDATE: Rule = Rule {
     ..ON_DEPLOYMENT_REQUESTS
 };
 
-/// Whether the graph found is deployed without asking.
+/// Whether the generated graph is deployed at once: the field `autoApply`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Apply {
-    /// It is.
-    AtOnce,
-    /// Only when the user says so, by a change of this very field.
-    Asked,
+pub(super) enum AutoApply {
+    /// It is deployed at once.
+    Enabled,
+    /// It is deployed once the user enables the field.
+    Disabled,
 }
 
-/// What a spec says about the runtime and its deployment.
+/// The fields of a spec that choose the runtime, and `autoApply`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Release<'a> {
     pub image: &'a str,
     pub version_override: &'a str,
-    pub apply: Apply,
+    pub apply: AutoApply,
 }
 
 /// DGDR-B5.
@@ -49,7 +49,7 @@ pub(super) fn on_create(new: &Release, issues: &mut Issues) {
 
 /// DGDR-B6: a stored image without a version is let be until something about the release changes.
 pub(super) fn on_update(old: &Release, new: &Release, issues: &mut Issues) {
-    let turned_on = old.apply == Apply::Asked && new.apply == Apply::AtOnce;
+    let turned_on = old.apply == AutoApply::Disabled && new.apply == AutoApply::Enabled;
     let changed = new.image != old.image || new.version_override != old.version_override || turned_on;
     if changed && new.has_no_version() {
         complain(&ON_UPDATE, issues);

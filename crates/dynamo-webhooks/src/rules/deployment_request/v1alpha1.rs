@@ -5,10 +5,10 @@ use dynamo_api::v1alpha1::{DynamoGraphDeploymentRequest, DynamoGraphDeploymentRe
 use dynamo_api::v1beta1::RequestPhase;
 use gateward_core::{Issues, Request, Rule, Validator, Verdict};
 
-use super::freeze::{self, Before};
-use super::release::{self, Apply, Release};
-use super::sameness::Change;
-use super::{ON_V1ALPHA1, at, embedded, profiling_config, stash, targets};
+use super::freeze::{self, StoredRequest};
+use super::release::{self, AutoApply, Release};
+use super::spec_change::SpecChange;
+use super::{ON_V1ALPHA1, at, deprecated_names, embedded, profiling_config, stash};
 use crate::operator::facts::ClusterFacts;
 
 pub(crate) const GPU_DISCOVERY_FIELD: Rule = Rule {
@@ -31,9 +31,9 @@ pub(crate) const PROFILER_IMAGE: Rule = Rule {
 const GPU_DISCOVERY_DEFAULT: bool = true;
 
 /// The rules of v1alpha1 objects.
-pub(super) struct Rules;
+pub(super) struct V1alpha1Validator;
 
-impl Validator<DynamoGraphDeploymentRequest> for Rules {
+impl Validator<DynamoGraphDeploymentRequest> for V1alpha1Validator {
     async fn create(&self, new: &DynamoGraphDeploymentRequest, request: &Request) -> Verdict {
         let mut issues = stateless(None, new, &ClusterFacts::of(request));
         release::on_create(&Release::of_written(&new.spec), &mut issues);
@@ -69,7 +69,7 @@ fn stateless(old: Option<&Spec>, new: &DynamoGraphDeploymentRequest, facts: &Clu
     }
     profiling_config::check(old, &new.spec, facts, &mut issues);
     if let Some(graph) = stash::spec(&new.metadata).get("overrides").and_then(|overrides| overrides.get("dgd")) {
-        targets::check(graph, targets::Place::Stash, &mut issues);
+        deprecated_names::check(graph, deprecated_names::GraphSource::Stash, &mut issues);
     }
     issues
 }
@@ -89,10 +89,10 @@ fn changes(old: &DynamoGraphDeploymentRequest, new: &DynamoGraphDeploymentReques
     let (before, after) = (Release::of_written(&old.spec), Release::of_written(&new.spec));
     release::on_update(&before, &after, issues);
     let change = || {
-        let kept = Change::between(&stash::spec(&old.metadata), &stash::spec(&new.metadata));
-        Change::between(&old.spec, &new.spec).max(kept)
+        let kept = SpecChange::between(&stash::spec(&old.metadata), &stash::spec(&new.metadata));
+        SpecChange::between(&old.spec, &new.spec).max(kept)
     };
-    freeze::check(&Before { phase: Some(phase(old)), apply: before.apply }, after.apply, change, issues);
+    freeze::check(&StoredRequest { phase: Some(phase(old)), apply: before.apply }, after.apply, change, issues);
 }
 
 /// The phase that v1beta1 has for an object's state.
@@ -121,7 +121,7 @@ fn is_deployed(object: &DynamoGraphDeploymentRequest) -> bool {
 impl<'a> Release<'a> {
     /// In v1alpha1 a graph is applied only where the spec says so.
     fn of_written(spec: &'a Spec) -> Self {
-        let apply = if spec.auto_apply { Apply::AtOnce } else { Apply::Asked };
+        let apply = if spec.auto_apply { AutoApply::Enabled } else { AutoApply::Disabled };
         Self { image: image(spec), version_override: &spec.runtime_version_override, apply }
     }
 }
@@ -282,7 +282,10 @@ mod tests {
             request["metadata"]["annotations"] = json!({"nvidia.com/dgdr-spec": kept});
             let findings = create(&request);
             findings.assert_allowed();
-            findings.by(&targets::CURRENT_NAMES).at("metadata.annotations[nvidia.com/dgdr-spec]").saying("VllmWorker");
+            findings
+                .by(&deprecated_names::CURRENT_NAMES)
+                .at("metadata.annotations[nvidia.com/dgdr-spec]")
+                .saying("VllmWorker");
         }
         for kept in ["", "[]", "{", r#"{"spec": 5}"#, r#"{"spec":{"overrides":"x"}}"#] {
             request["metadata"]["annotations"] = json!({"nvidia.com/dgdr-spec": kept});

@@ -5,10 +5,10 @@ use dynamo_api::v1beta1::{
 };
 use gateward_core::{Issues, Request, Rule, Validator, Verdict};
 
-use super::freeze::{self, Before};
-use super::release::{self, Apply, Release};
-use super::sameness::Change;
-use super::{ON_V1BETA1, at, embedded, targets};
+use super::freeze::{self, StoredRequest};
+use super::release::{self, AutoApply, Release};
+use super::spec_change::SpecChange;
+use super::{ON_V1BETA1, at, deprecated_names, embedded};
 use crate::operator::facts::ClusterFacts;
 
 pub(crate) const GPUS_KNOWN: Rule = Rule {
@@ -36,9 +36,9 @@ pub(crate) const CURRENT_GPU_NAME: Rule = Rule {
 };
 
 /// The rules of v1beta1 objects.
-pub(super) struct Rules;
+pub(super) struct V1beta1Validator;
 
-impl Validator<DynamoGraphDeploymentRequest> for Rules {
+impl Validator<DynamoGraphDeploymentRequest> for V1beta1Validator {
     async fn create(&self, new: &DynamoGraphDeploymentRequest, request: &Request) -> Verdict {
         let mut issues = Issues::new();
         what_it_asks_for(None, &new.spec, &ClusterFacts::of(request), &mut issues);
@@ -58,8 +58,8 @@ impl Validator<DynamoGraphDeploymentRequest> for Rules {
         let (before, after) = (Release::of(&old.spec), Release::of(&new.spec));
         release::on_update(&before, &after, &mut issues);
         let phase = old.status.as_ref().and_then(|status| status.phase.clone());
-        let change = || Change::between(&old.spec, &new.spec);
-        freeze::check(&Before { phase, apply: before.apply }, after.apply, change, &mut issues);
+        let change = || SpecChange::between(&old.spec, &new.spec);
+        freeze::check(&StoredRequest { phase, apply: before.apply }, after.apply, change, &mut issues);
         outdated_names(&new.spec, &mut issues);
         issues.into()
     }
@@ -67,7 +67,7 @@ impl Validator<DynamoGraphDeploymentRequest> for Rules {
 
 impl<'a> Release<'a> {
     fn of(spec: &'a Spec) -> Self {
-        let apply = if spec.auto_apply == Some(false) { Apply::Asked } else { Apply::AtOnce };
+        let apply = if spec.auto_apply == Some(false) { AutoApply::Disabled } else { AutoApply::Enabled };
         Self { image: &spec.image, version_override: &spec.runtime_version_override, apply }
     }
 }
@@ -108,7 +108,7 @@ fn outdated_names(spec: &Spec, issues: &mut Issues) {
     }
     let graph = spec.overrides.as_ref().and_then(|overrides| overrides.dgd.as_ref());
     if let Some(Ok(graph)) = graph.map(|graph| graph.view()) {
-        targets::check(graph, targets::Place::Overrides, issues);
+        deprecated_names::check(graph, deprecated_names::GraphSource::Overrides, issues);
     }
 }
 
@@ -209,7 +209,7 @@ mod tests {
         let warnings = findings.warnings();
         assert_eq!(warnings.len(), 2, "{warnings:?}");
         assert!(warnings[0].contains("gpuSku") && warnings[1].contains("VllmWorker"), "{warnings:?}");
-        findings.by(&targets::CURRENT_NAMES).at("spec.overrides.dgd.spec.components[0].name");
+        findings.by(&deprecated_names::CURRENT_NAMES).at("spec.overrides.dgd.spec.components[0].name");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use gateward_core::{FieldPath, Issues, Rule};
 
 use super::{GRAPHS, power};
 use crate::rules::component::elastic;
-use crate::rules::grove::{self, Names, Pathway};
+use crate::rules::grove::{self, GroveNames, WorkloadBackend};
 
 const SOME: Rule = Rule {
     id: "DGD-48",
@@ -69,35 +69,35 @@ const UNCONVERTED: &str = "a graph needs at least one component, and the stored 
 const SEE_STRATEGY: &str = "spec.conversion.strategy of the CRD dynamographdeployments.nvidia.com has to be Webhook; use the version that \
                             the object is stored in meanwhile";
 
-/// What the rules of one component need to know of its graph.
+/// The parts of a graph that the rules of its components read.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Surroundings<'a> {
-    names: Names,
-    pathway: Pathway,
-    backend: Option<&'a BackendFramework>,
+pub(super) struct GraphContext<'a> {
+    names: GroveNames,
+    workload_backend: WorkloadBackend,
+    framework: Option<&'a BackendFramework>,
 }
 
-impl<'a> Surroundings<'a> {
-    /// The surroundings of the components of `graph`.
-    pub(super) fn of(graph: &'a DynamoGraphDeployment, pathway: Pathway) -> Self {
-        let names = Names::of(&graph.metadata.name, &graph.spec.components);
-        Self { names, pathway, backend: graph.spec.backend_framework.as_ref() }
+impl<'a> GraphContext<'a> {
+    /// The context of the components of `graph`.
+    pub(super) fn of(graph: &'a DynamoGraphDeployment, workload_backend: WorkloadBackend) -> Self {
+        let names = GroveNames::of(&graph.metadata.name, &graph.spec.components);
+        Self { names, workload_backend, framework: graph.spec.backend_framework.as_ref() }
     }
 }
 
-/// Judges the component at `at`, before the rules that graphs share with components on their own.
-pub(super) fn check(component: &ComponentSpec, around: Surroundings, at: &FieldPath, issues: &mut Issues) {
-    name(component, around, at, issues);
-    memory_between_pods(component, around, at, issues);
+/// Validates the component at `at`, before the rules that both kinds share.
+pub(super) fn check(component: &ComponentSpec, graph: GraphContext, at: &FieldPath, issues: &mut Issues) {
+    name(component, graph, at, issues);
+    memory_between_pods(component, graph, at, issues);
     power::check(component, at, issues);
-    issues.extend(elastic::missing_command(&ELASTIC_COMMAND, around.backend, component, at));
+    issues.extend(elastic::missing_command(&ELASTIC_COMMAND, graph.framework, component, at));
 }
 
-fn name(component: &ComponentSpec, around: Surroundings, at: &FieldPath, issues: &mut Issues) {
-    if !around.pathway.is_grove() {
+fn name(component: &ComponentSpec, graph: GraphContext, at: &FieldPath, issues: &mut Issues) {
+    if !graph.workload_backend.is_grove() {
         return;
     }
-    if let Some(excess) = around.names.excess(component) {
+    if let Some(excess) = graph.names.excess(component) {
         issues.add(
             NAME_FITS
                 .invalid(at / "name", component.name.as_str())
@@ -109,15 +109,15 @@ fn name(component: &ComponentSpec, around: Surroundings, at: &FieldPath, issues:
     }
 }
 
-fn memory_between_pods(component: &ComponentSpec, around: Surroundings, at: &FieldPath, issues: &mut Issues) {
+fn memory_between_pods(component: &ComponentSpec, graph: GraphContext, at: &FieldPath, issues: &mut Issues) {
     if !grove::shares_gpu_memory_between_pods(component) {
         return;
     }
     let mode = || at / "experimental" / "gpuMemoryService" / "mode";
-    if !around.pathway.is_grove() {
+    if !graph.workload_backend.is_grove() {
         issues.add(MEMORY_NEEDS_GROVE.forbidden(mode()).message("GPU memory is shared between pods only by Grove"));
     }
-    if around.backend != Some(&BackendFramework::Vllm) {
+    if graph.framework != Some(&BackendFramework::Vllm) {
         let issue = MEMORY_NEEDS_VLLM.invalid(mode(), "InterPod");
         issues.add(issue.message("only vLLM shares GPU memory between pods").help("set spec.backendFramework to vllm"));
     }

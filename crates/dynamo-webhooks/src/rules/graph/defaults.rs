@@ -6,13 +6,13 @@ use gateward_core::{Defaulted, Defaulter, Operation, Request};
 
 use crate::operator::facts::ClusterFacts;
 use crate::rules::component::roles;
-use crate::rules::grove::Pathway;
-use crate::rules::provider_override::{self, Place, Target};
+use crate::rules::grove::WorkloadBackend;
+use crate::rules::provider_override::{self, OverrideLocation, Target};
 
 /// The defaults of a v1beta1 graph.
-pub(super) struct Defaults;
+pub(super) struct GraphDefaulter;
 
-impl Defaulter<DynamoGraphDeployment> for Defaults {
+impl Defaulter<DynamoGraphDeployment> for GraphDefaulter {
     async fn default(&self, object: DynamoGraphDeployment, request: &Request) -> Defaulted<DynamoGraphDeployment> {
         apply(object, request).into()
     }
@@ -28,9 +28,9 @@ pub(crate) fn apply(graph: DynamoGraphDeployment, request: &Request) -> DynamoGr
 }
 
 fn created(mut graph: DynamoGraphDeployment, facts: &ClusterFacts) -> DynamoGraphDeployment {
-    let provider = match Pathway::intended(&graph.metadata.annotations, facts) {
-        Pathway::Grove => PROVIDER_GROVE,
-        Pathway::Plain => PROVIDER_COMPONENT,
+    let provider = match WorkloadBackend::intended(&graph.metadata.annotations, facts) {
+        WorkloadBackend::Grove => PROVIDER_GROVE,
+        WorkloadBackend::Component => PROVIDER_COMPONENT,
     };
     // Whatever the user sent: the provider is the operator's to choose.
     graph.metadata.annotations.insert(WORKLOAD_PROVIDER.into(), provider.into());
@@ -58,9 +58,13 @@ fn changed(mut graph: DynamoGraphDeployment) -> DynamoGraphDeployment {
 
 /// Fills in the targets of the overrides of a component and its roles.
 fn targets(component: &mut ComponentSpec, provider: Option<&str>) {
-    let own = Target::expected(Place::Component(component));
-    let of_roles: Vec<Option<Target>> =
-        component.roles.iter().flatten().map(|role| Target::expected(Place::Role(component, role))).collect();
+    let own = Target::expected(OverrideLocation::Component(component));
+    let of_roles: Vec<Option<Target>> = component
+        .roles
+        .iter()
+        .flatten()
+        .map(|role| Target::expected(OverrideLocation::Role(component, role)))
+        .collect();
     set_target(component.provider_override.as_mut(), own, provider);
     for (role, target) in component.roles.iter_mut().flatten().zip(of_roles) {
         set_target(role.provider_override.as_mut(), target, provider);

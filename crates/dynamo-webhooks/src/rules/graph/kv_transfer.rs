@@ -4,10 +4,10 @@ use dynamo_api::v1beta1::{DynamoGraphDeployment, Enforcement, KvTransferPolicy};
 use gateward_core::{FieldPath, Issues, Rule, UPDATE};
 
 use super::GRAPHS;
-use super::look_up::Topology;
+use super::lookups::TopologyLookup;
 use super::topology::{NOT_EVALUATED, listed};
 use crate::dns;
-use crate::rules::grove::Pathway;
+use crate::rules::grove::WorkloadBackend;
 
 const NAME_FORM: Rule = Rule {
     id: "DGD-70",
@@ -54,7 +54,12 @@ const CONSTANT: Rule = Rule {
 pub(super) const RULES: &[&Rule] = &[&NAME_FORM, &NEEDS_GROVE, &EXISTS, &DOMAIN_IS_LEVEL, &CONSTANT];
 
 /// Judges the transfer policy of `graph`, given the topology that it names.
-pub(super) fn check(graph: &DynamoGraphDeployment, pathway: Pathway, topology: &Topology, issues: &mut Issues) {
+pub(super) fn check(
+    graph: &DynamoGraphDeployment,
+    workload_backend: WorkloadBackend,
+    topology: &TopologyLookup,
+    issues: &mut Issues,
+) {
     let Some(policy) = policy(graph) else { return };
     let Some(name) = policy.cluster_topology_name.as_deref().filter(|name| !name.is_empty()) else { return };
     let at = || path() / "clusterTopologyName";
@@ -66,7 +71,7 @@ pub(super) fn check(graph: &DynamoGraphDeployment, pathway: Pathway, topology: &
                 .help("lower-case letters, digits, hyphens and dots"),
         );
     }
-    if !pathway.is_grove() {
+    if !workload_backend.is_grove() {
         let issue = NEEDS_GROVE.forbidden(at()).message("only Grove has cluster topologies");
         issues.add(issue.help("name a label of the nodes with labelKey instead"));
     }
@@ -74,17 +79,17 @@ pub(super) fn check(graph: &DynamoGraphDeployment, pathway: Pathway, topology: &
 }
 
 /// Demands that the topology exists and has the domain.
-fn within(policy: &KvTransferPolicy, name: &str, topology: &Topology, issues: &mut Issues) {
+fn within(policy: &KvTransferPolicy, name: &str, topology: &TopologyLookup, issues: &mut Issues) {
     let at = || path() / "clusterTopologyName";
     match topology {
-        Topology::NotEvaluated => issues.add(EXISTS.note(at(), NOT_EVALUATED)),
-        Topology::Absent => {
+        TopologyLookup::NotEvaluated => issues.add(EXISTS.note(at(), NOT_EVALUATED)),
+        TopologyLookup::Absent => {
             issues.add(EXISTS.invalid(at(), name).message("the cluster has no ClusterTopologyBinding of this name"));
         }
-        Topology::Known(levels) if !levels.contains(&policy.domain) => {
+        TopologyLookup::Known(levels) if !levels.contains(&policy.domain) => {
             issues.add(DOMAIN_IS_LEVEL.invalid(path() / "domain", policy.domain.as_str()).help(listed(levels)));
         }
-        Topology::NotAsked | Topology::Known(_) => {}
+        TopologyLookup::NotNeeded | TopologyLookup::Known(_) => {}
     }
 }
 

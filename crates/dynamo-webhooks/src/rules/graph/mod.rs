@@ -4,7 +4,7 @@ mod annotations;
 mod components;
 pub(crate) mod defaults;
 mod kv_transfer;
-mod look_up;
+mod lookups;
 mod power;
 mod provider;
 mod restart;
@@ -20,13 +20,13 @@ use gateward_core::{CREATE_AND_UPDATE, Endpoint, FieldPath, Issues, Kind, Reques
 use crate::conversion::GraphConversion;
 use crate::conversion::schemas::CrdSchemas;
 use crate::operator::facts::ClusterFacts;
-use crate::operator::principals::MayScale;
+use crate::operator::principals::ScalePermission;
 use crate::rules;
-use crate::rules::component::{self, Occasion, Owner, OwnerKind, Written};
-use crate::rules::grove::Pathway;
-use crate::rules::provider_override::{self, Place};
-use look_up::LookedUp;
-use update::Known;
+use crate::rules::component::{self, ComponentOperation, DeploymentContext, DeploymentKind, SourceVersion};
+use crate::rules::grove::WorkloadBackend;
+use crate::rules::provider_override::{self, OverrideLocation};
+use lookups::Lookups;
+use update::ComponentIndex;
 
 const GRAPHS: Rule =
     Rule { kinds: &["DynamoGraphDeployment"], versions: &["v1alpha1", "v1beta1"], ..Rule::on(CREATE_AND_UPDATE) };
@@ -52,10 +52,10 @@ pub(crate) fn kind() -> Kind<DynamoGraphDeployment> {
     Kind::new()
         .spoke::<v1alpha1::DynamoGraphDeployment>(GraphConversion)
         .schemas(CrdSchemas::Graph)
-        .validate(Rules)
+        .validate(GraphValidator)
         .validating_at(validating)
-        .default(defaults::Defaults)
-        .default_as_written::<v1alpha1::DynamoGraphDeployment>(rules::v1alpha1::defaults::Defaults)
+        .default(defaults::GraphDefaulter)
+        .default_as_written::<v1alpha1::DynamoGraphDeployment>(rules::v1alpha1::defaults::V1alpha1GraphDefaulter)
         .mutating_at(mutating)
         .crd(crds::GRAPH_DEPLOYMENT.yaml)
         .rules(rules())
@@ -79,17 +79,17 @@ fn rules() -> impl Iterator<Item = &'static Rule> {
 }
 
 /// Judges graphs. A v1alpha1 graph comes lifted.
-pub(crate) struct Rules;
+pub(crate) struct GraphValidator;
 
-impl Validator<DynamoGraphDeployment> for Rules {
+impl Validator<DynamoGraphDeployment> for GraphValidator {
     async fn create(&self, new: &DynamoGraphDeployment, request: &Request) -> Verdict {
         let facts = ClusterFacts::of(request);
-        let looked_up = LookedUp::of(new, pathway(new, &facts), &facts).await;
-        let owner = owner(new, request, &facts, &looked_up);
+        let lookups = Lookups::of(new, workload_backend(new, &facts), &facts).await;
+        let deployment = deployment_context(new, request, &facts, &lookups);
         let mut issues = Issues::new();
-        stateless(None, new, &owner, &looked_up, &mut issues);
+        stateless(None, new, &deployment, &lookups, &mut issues);
         rules::v1alpha1::graph::stateless(new, request, &mut issues);
-        looked_up.conclude(issues)
+        lookups.verdict(issues)
     }
 
     /// Changes are judged only where the new object is sound by itself.
@@ -100,39 +100,39 @@ impl Validator<DynamoGraphDeployment> for Rules {
             provider::check_update(old, new, request, &facts, &mut issues);
             return issues.into();
         }
-        let looked_up = LookedUp::of(new, pathway(new, &facts), &facts).await;
-        let owner = owner(new, request, &facts, &looked_up);
-        stateless(Some(old), new, &owner, &looked_up, &mut issues);
+        let lookups = Lookups::of(new, workload_backend(new, &facts), &facts).await;
+        let deployment = deployment_context(new, request, &facts, &lookups);
+        stateless(Some(old), new, &deployment, &lookups, &mut issues);
         rules::v1alpha1::graph::stateless(new, request, &mut issues);
         if !issues.has_errors() {
             provider::check_update(old, new, request, &facts, &mut issues);
-            update::check(old, new, &owner, &mut issues);
+            update::check(old, new, &deployment, &mut issues);
             rules::v1alpha1::graph::update(request, &mut issues);
         }
-        looked_up.conclude(issues)
+        lookups.verdict(issues)
     }
 }
 
-fn pathway(graph: &DynamoGraphDeployment, facts: &ClusterFacts) -> Pathway {
-    Pathway::of(&graph.metadata.annotations, facts)
+fn workload_backend(graph: &DynamoGraphDeployment, facts: &ClusterFacts) -> WorkloadBackend {
+    WorkloadBackend::of(&graph.metadata.annotations, facts)
 }
 
 /// What the rules of components need to know of their graph.
-fn owner<'a>(
+fn deployment_context<'a>(
     graph: &'a DynamoGraphDeployment,
     request: &Request,
     facts: &'a ClusterFacts,
-    looked_up: &LookedUp,
-) -> Owner<'a> {
+    lookups: &Lookups,
+) -> DeploymentContext<'a> {
     let lifted = request.new_as_written::<v1alpha1::DynamoGraphDeployment>().is_some();
-    Owner {
-        kind: OwnerKind::Graph,
-        pathway: pathway(graph, facts),
+    DeploymentContext {
+        kind: DeploymentKind::Graph,
+        workload_backend: workload_backend(graph, facts),
         provider: graph.metadata.annotation(WORKLOAD_PROVIDER),
-        written: if lifted { Written::V1alpha1 } else { Written::V1beta1 },
+        source_version: if lifted { SourceVersion::V1alpha1 } else { SourceVersion::V1beta1 },
         facts,
-        inference_pool: looked_up.inference_pool,
-        may_scale: MayScale::of(request.username(), &facts.operator_principals),
+        inference_pool: lookups.inference_pool,
+        scale_permission: ScalePermission::of(request.username(), &facts.operator_principals),
     }
 }
 
@@ -140,29 +140,29 @@ fn owner<'a>(
 fn stateless(
     old: Option<&DynamoGraphDeployment>,
     new: &DynamoGraphDeployment,
-    owner: &Owner,
-    looked_up: &LookedUp,
+    deployment: &DeploymentContext,
+    lookups: &Lookups,
     issues: &mut Issues,
 ) {
     annotations::check(new, issues);
-    root_override(new, owner, issues);
-    priority_class(new, owner, issues);
+    root_override(new, deployment, issues);
+    priority_class(new, deployment, issues);
     components::some(old, new, issues);
-    each_component(old, new, owner, issues);
+    each_component(old, new, deployment, issues);
     restart::check(new, issues);
-    topology::check(new, &looked_up.packing, issues);
-    kv_transfer::check(new, owner.pathway, &looked_up.transfer, issues);
+    topology::check(new, &lookups.packing, issues);
+    kv_transfer::check(new, deployment.workload_backend, &lookups.transfer, issues);
 }
 
-fn root_override(graph: &DynamoGraphDeployment, owner: &Owner, issues: &mut Issues) {
+fn root_override(graph: &DynamoGraphDeployment, deployment: &DeploymentContext, issues: &mut Issues) {
     if let Some(overlay) = &graph.spec.provider_override {
         let at = FieldPath::field("spec") / "providerOverride";
-        provider_override::check(overlay, &at, Place::Root, owner.provider, issues);
+        provider_override::check(overlay, &at, OverrideLocation::Root, deployment.provider, issues);
     }
 }
 
-fn priority_class(graph: &DynamoGraphDeployment, owner: &Owner, issues: &mut Issues) {
-    if !graph.spec.priority_class_name.is_empty() && !owner.pathway.is_grove() {
+fn priority_class(graph: &DynamoGraphDeployment, deployment: &DeploymentContext, issues: &mut Issues) {
+    if !graph.spec.priority_class_name.is_empty() && !deployment.workload_backend.is_grove() {
         let at = FieldPath::field("spec") / "priorityClassName";
         let issue = PRIORITY_NEEDS_GROVE.forbidden(at).message("only Grove gives a graph a priority class");
         issues.add(issue.help("set the priority class in the pod templates instead"));
@@ -172,20 +172,20 @@ fn priority_class(graph: &DynamoGraphDeployment, owner: &Owner, issues: &mut Iss
 fn each_component(
     old: Option<&DynamoGraphDeployment>,
     new: &DynamoGraphDeployment,
-    owner: &Owner,
+    deployment: &DeploymentContext,
     issues: &mut Issues,
 ) {
-    let around = components::Surroundings::of(new, owner.pathway);
-    let known = old.map(Known::of);
+    let graph_context = components::GraphContext::of(new, deployment.workload_backend);
+    let old_components = old.map(ComponentIndex::of);
     let components = FieldPath::field("spec") / "components";
     for (index, component) in new.spec.components.iter().enumerate() {
         let at = components.index(index);
-        components::check(component, around, &at, issues);
-        let occasion = match &known {
-            Some(known) => Occasion::Update(known.component(index, &component.name)),
-            None => Occasion::Create,
+        components::check(component, graph_context, &at, issues);
+        let operation = match &old_components {
+            Some(old_components) => ComponentOperation::Update(old_components.component(index, &component.name)),
+            None => ComponentOperation::Create,
         };
-        component::stateless(component, &at, occasion, owner, issues);
+        component::stateless(component, &at, operation, deployment, issues);
     }
 }
 

@@ -4,9 +4,9 @@ use dynamo_api::constants::{PROVIDER_GROVE, WORKLOAD_PROVIDER};
 use dynamo_api::v1beta1::{ComponentSpec, DynamoGraphDeployment, GraphTopologyConstraint, ProviderOverride};
 use gateward_core::{FieldPath, Issues, Rule, UPDATE};
 
-use super::look_up::Topology;
+use super::lookups::TopologyLookup;
 use super::{GRAPHS, component_path};
-use crate::rules::provider_override::{Place, sets_topology};
+use crate::rules::provider_override::{OverrideLocation, sets_topology};
 
 const ONE_SOURCE: Rule = Rule {
     id: "DGD-63",
@@ -86,7 +86,7 @@ pub(super) const RULES: &[&Rule] = &[
 ];
 
 /// Judges the topology constraints of `graph`, given the topology that its own one names.
-pub(super) fn check(graph: &DynamoGraphDeployment, topology: &Topology, issues: &mut Issues) {
+pub(super) fn check(graph: &DynamoGraphDeployment, topology: &TopologyLookup, issues: &mut Issues) {
     let of_components = graph.spec.components.iter().any(|component| component.topology_constraint.is_some());
     let own = graph.spec.topology_constraint.as_ref();
     if own.is_some() || of_components {
@@ -120,34 +120,39 @@ fn overrides(graph: &DynamoGraphDeployment, issues: &mut Issues) {
     if provider != Some(PROVIDER_GROVE) {
         return;
     }
-    let mut judge = |overlay: Option<&ProviderOverride>, place: Place, at: &dyn Fn() -> FieldPath| {
+    let mut judge = |overlay: Option<&ProviderOverride>, place: OverrideLocation, at: &dyn Fn() -> FieldPath| {
         if overlay.is_some_and(|overlay| sets_topology(overlay, place, provider)) {
             let issue = ONE_SOURCE.forbidden(at() / "providerOverride" / "value");
             issues
                 .add(issue.message("sets a topology constraint beside those of the graph").help("keep one of the two"));
         }
     };
-    judge(graph.spec.provider_override.as_ref(), Place::Root, &|| FieldPath::field("spec"));
+    judge(graph.spec.provider_override.as_ref(), OverrideLocation::Root, &|| FieldPath::field("spec"));
     for (index, component) in graph.spec.components.iter().enumerate() {
-        judge(component.provider_override.as_ref(), Place::Component(component), &|| component_path(index));
+        judge(component.provider_override.as_ref(), OverrideLocation::Component(component), &|| component_path(index));
         for (role_index, role) in component.roles.iter().flatten().enumerate() {
             let at = || (component_path(index) / "roles").index(role_index);
-            judge(role.provider_override.as_ref(), Place::Role(component, role), &at);
+            judge(role.provider_override.as_ref(), OverrideLocation::Role(component, role), &at);
         }
     }
 }
 
 /// Demands that every domain is a level of the topology (DGD-66 to DGD-69).
-fn within(own: &GraphTopologyConstraint, graph: &DynamoGraphDeployment, topology: &Topology, issues: &mut Issues) {
+fn within(
+    own: &GraphTopologyConstraint,
+    graph: &DynamoGraphDeployment,
+    topology: &TopologyLookup,
+    issues: &mut Issues,
+) {
     let name = || path() / "clusterTopologyName";
     let levels = match topology {
-        Topology::NotAsked => return,
-        Topology::NotEvaluated => return issues.add(EXISTS.note(name(), NOT_EVALUATED)),
-        Topology::Absent => {
+        TopologyLookup::NotNeeded => return,
+        TopologyLookup::NotEvaluated => return issues.add(EXISTS.note(name(), NOT_EVALUATED)),
+        TopologyLookup::Absent => {
             let issue = EXISTS.invalid(name(), own.cluster_topology_name.as_str());
             return issues.add(issue.message("the cluster has no ClusterTopologyBinding of this name"));
         }
-        Topology::Known(levels) => levels,
+        TopologyLookup::Known(levels) => levels,
     };
     let level = position(levels, &own.pack_domain);
     if level.is_none() && !own.pack_domain.is_empty() {

@@ -1,4 +1,4 @@
-//! What may change in a graph: section 8 of the rule book.
+//! Updates of a graph: section 8 of the rule book.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -6,7 +6,7 @@ use dynamo_api::v1beta1::{BackendFramework, ComponentSpec, DynamoGraphDeployment
 use gateward_core::{FieldPath, Issues, Rule, UPDATE};
 
 use super::{GRAPHS, kv_transfer, power, restart, topology};
-use crate::rules::component::{self, Owner};
+use crate::rules::component::{self, DeploymentContext};
 use crate::rules::provider_override;
 
 pub(super) const SAME_COMPONENTS: Rule = Rule {
@@ -30,19 +30,24 @@ const SAME_BACKEND: Rule = Rule {
 /// The catalogue's entries.
 pub(super) const RULES: &[&Rule] = &[&SAME_COMPONENTS, &SAME_BACKEND];
 
-/// Judges the change of a live graph, but for its workload provider.
-pub(super) fn check(old: &DynamoGraphDeployment, new: &DynamoGraphDeployment, owner: &Owner, issues: &mut Issues) {
+/// Validates the update of a graph that is not being deleted, but for its workload provider.
+pub(super) fn check(
+    old: &DynamoGraphDeployment,
+    new: &DynamoGraphDeployment,
+    deployment: &DeploymentContext,
+    issues: &mut Issues,
+) {
     let (before, after) = (old.spec.provider_override.as_ref(), new.spec.provider_override.as_ref());
     if before.is_some() && after.is_some() {
         provider_override::unchanged(before, after, &(FieldPath::field("spec") / "providerOverride"), issues);
     }
     component_set(old, new, issues);
-    let known = Known::of(old);
+    let old_components = ComponentIndex::of(old);
     let components = FieldPath::field("spec") / "components";
     for (index, component) in new.spec.components.iter().enumerate() {
-        if let Some(old) = known.component(index, &component.name) {
+        if let Some(old) = old_components.component(index, &component.name) {
             let at = components.index(index);
-            component::update(old, component, &at, owner, issues);
+            component::update(old, component, &at, deployment, issues);
             power::check_update(old, component, &at, issues);
         }
     }
@@ -53,12 +58,12 @@ pub(super) fn check(old: &DynamoGraphDeployment, new: &DynamoGraphDeployment, ow
 }
 
 /// The components of a graph by name.
-pub(super) struct Known<'a> {
+pub(super) struct ComponentIndex<'a> {
     in_order: &'a [ComponentSpec],
     by_name: HashMap<&'a str, &'a ComponentSpec>,
 }
 
-impl<'a> Known<'a> {
+impl<'a> ComponentIndex<'a> {
     /// The components of `graph`.
     pub(super) fn of(graph: &'a DynamoGraphDeployment) -> Self {
         let in_order = &graph.spec.components;
@@ -66,7 +71,7 @@ impl<'a> Known<'a> {
         Self { in_order, by_name }
     }
 
-    /// The component of this name; it mostly stands where it stood.
+    /// The component of this name; most keep their position, so `likely` is tried first.
     pub(super) fn component(&self, likely: usize, name: &str) -> Option<&'a ComponentSpec> {
         let there = self.in_order.get(likely).filter(|component| component.name == name);
         there.or_else(|| self.by_name.get(name).copied())

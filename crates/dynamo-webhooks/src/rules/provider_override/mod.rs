@@ -8,16 +8,16 @@ use gateward_core::{CREATE_AND_UPDATE, FieldPath, Issue, Issues, Rule, UPDATE};
 
 use crate::rules::grove;
 
-/// Where an override stands.
+/// The location of a provider override.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Place<'a> {
-    /// At the graph.
+pub(crate) enum OverrideLocation<'a> {
+    /// The spec of a graph.
     Root,
-    /// At a component of a graph.
+    /// A component of a graph.
     Component(&'a ComponentSpec),
-    /// At a role of a component of a graph.
+    /// A role of a component of a graph.
     Role(&'a ComponentSpec, &'a ComponentRole),
-    /// In a component that is deployed on its own.
+    /// A DynamoComponentDeployment.
     Standalone,
 }
 
@@ -48,13 +48,13 @@ impl Target {
     }
 
     /// The target that an override at this place has; `None` where there is none.
-    pub(crate) fn expected(place: Place) -> Option<Self> {
-        match place {
-            Place::Root => Some(Self::Set),
-            Place::Component(component) if grove::uses_scaling_group(component) => Some(Self::ScalingGroup),
-            Place::Component(_) => Some(Self::Clique),
-            Place::Role(component, role) => has_clique(component, role).then_some(Self::Clique),
-            Place::Standalone => None,
+    pub(crate) fn expected(location: OverrideLocation) -> Option<Self> {
+        match location {
+            OverrideLocation::Root => Some(Self::Set),
+            OverrideLocation::Component(component) if grove::uses_scaling_group(component) => Some(Self::ScalingGroup),
+            OverrideLocation::Component(_) => Some(Self::Clique),
+            OverrideLocation::Role(component, role) => has_clique(component, role).then_some(Self::Clique),
+            OverrideLocation::Standalone => None,
         }
     }
 }
@@ -71,9 +71,9 @@ pub(crate) fn is_resolvable(overlay: &ProviderOverride, provider: Option<&str>) 
 }
 
 /// Whether the override sets a topology constraint where its target has one (for DGD-63), of whatever JSON type.
-pub(crate) fn sets_topology(overlay: &ProviderOverride, place: Place, provider: Option<&str>) -> bool {
+pub(crate) fn sets_topology(overlay: &ProviderOverride, location: OverrideLocation, provider: Option<&str>) -> bool {
     let target = match overlay.target.as_str() {
-        "" => Target::expected(place).filter(|_| is_resolvable(overlay, provider)),
+        "" => Target::expected(location).filter(|_| is_resolvable(overlay, provider)),
         name => Target::named(name),
     };
     let value = overlay.value.as_ref().and_then(|value| value.view().ok());
@@ -84,26 +84,26 @@ pub(crate) fn sets_topology(overlay: &ProviderOverride, place: Place, provider: 
 pub(crate) fn check(
     overlay: &ProviderOverride,
     at: &FieldPath,
-    place: Place,
+    location: OverrideLocation,
     provider: Option<&str>,
     issues: &mut Issues,
 ) {
-    let refused = standalone(at, place)
+    let refused = standalone(at, location)
         .or_else(|| unsupported_provider(at, provider))
         .or_else(|| unsupported_api_version(overlay, at));
     if let Some(issue) = refused {
         return issues.add(issue);
     }
-    let Some(target) = Target::expected(place) else { return issues.add(no_target(at)) };
+    let Some(target) = Target::expected(location) else { return issues.add(no_target(at)) };
     match wrong_target(overlay, target, at) {
         Some(issue) => issues.add(issue),
         None => fragment::check(target, overlay.value.as_ref(), &(at / "value"), issues),
     }
 }
 
-fn standalone(at: &FieldPath, place: Place) -> Option<Issue> {
+fn standalone(at: &FieldPath, location: OverrideLocation) -> Option<Issue> {
     let issue = || GRAPHS_ONLY.forbidden(at.clone()).message("a component on its own takes no provider override");
-    matches!(place, Place::Standalone).then(issue)
+    matches!(location, OverrideLocation::Standalone).then(issue)
 }
 
 fn unsupported_provider(at: &FieldPath, provider: Option<&str>) -> Option<Issue> {
@@ -291,14 +291,14 @@ mod tests {
     }
 
     /// The findings as `<rule> <path>`.
-    fn found(overlay: &ProviderOverride, place: Place, provider: Option<&str>) -> Vec<String> {
+    fn found(overlay: &ProviderOverride, location: OverrideLocation, provider: Option<&str>) -> Vec<String> {
         let mut issues = Issues::new();
-        check(overlay, &FieldPath::field("o"), place, provider, &mut issues);
+        check(overlay, &FieldPath::field("o"), location, provider, &mut issues);
         issues.iter().map(|issue| format!("{} {}", issue.rule, issue.path)).collect()
     }
 
     fn in_root(value: &Value) -> Vec<String> {
-        found(&overlay("PodCliqueSet", value), Place::Root, Some("grove"))
+        found(&overlay("PodCliqueSet", value), OverrideLocation::Root, Some("grove"))
     }
 
     fn packed() -> Value {
@@ -308,21 +308,21 @@ mod tests {
     #[test]
     fn only_a_graph_run_by_grove_takes_an_override() {
         let overlay = overlay("PodCliqueSet", &json!({"spec": {"template": packed()}}));
-        assert_eq!(found(&overlay, Place::Root, Some("grove")), [""; 0]);
-        assert_eq!(found(&overlay, Place::Root, None), ["OVR-02 o"]);
-        assert_eq!(found(&overlay, Place::Root, Some("")), ["OVR-02 o"]);
-        assert_eq!(found(&overlay, Place::Root, Some("Grove")), ["OVR-03 o"]);
-        assert_eq!(found(&overlay, Place::Standalone, Some("grove")), ["OVR-01 o"]);
+        assert_eq!(found(&overlay, OverrideLocation::Root, Some("grove")), [""; 0]);
+        assert_eq!(found(&overlay, OverrideLocation::Root, None), ["OVR-02 o"]);
+        assert_eq!(found(&overlay, OverrideLocation::Root, Some("")), ["OVR-02 o"]);
+        assert_eq!(found(&overlay, OverrideLocation::Root, Some("Grove")), ["OVR-03 o"]);
+        assert_eq!(found(&overlay, OverrideLocation::Standalone, Some("grove")), ["OVR-01 o"]);
     }
 
     #[test]
     fn each_of_the_first_checks_ends_the_judgement() {
         let nothing = ProviderOverride::default();
-        assert_eq!(found(&nothing, Place::Root, Some("grove")), ["OVR-04 o.apiVersion"]);
+        assert_eq!(found(&nothing, OverrideLocation::Root, Some("grove")), ["OVR-04 o.apiVersion"]);
         let no_target = overlay("", &json!(null));
-        assert_eq!(found(&no_target, Place::Root, Some("grove")), ["OVR-06 o.target"]);
+        assert_eq!(found(&no_target, OverrideLocation::Root, Some("grove")), ["OVR-06 o.target"]);
         let other = ProviderOverride { api_version: "grove.io/v1".into(), ..no_target };
-        assert_eq!(found(&other, Place::Root, Some("grove")), ["OVR-04 o.apiVersion"]);
+        assert_eq!(found(&other, OverrideLocation::Root, Some("grove")), ["OVR-04 o.apiVersion"]);
     }
 
     #[test]
@@ -331,10 +331,10 @@ mod tests {
         let several = component(&json!({"multinode": {"nodeCount": 2}}));
         let clique = overlay("PodCliqueTemplateSpec", &packed());
         let group = overlay("PodCliqueScalingGroupConfig", &packed());
-        assert_eq!(found(&clique, Place::Component(&single), Some("grove")), [""; 0]);
-        assert_eq!(found(&group, Place::Component(&several), Some("grove")), [""; 0]);
-        assert_eq!(found(&group, Place::Component(&single), Some("grove")), ["OVR-06 o.target"]);
-        assert_eq!(found(&clique, Place::Component(&several), Some("grove")), ["OVR-06 o.target"]);
+        assert_eq!(found(&clique, OverrideLocation::Component(&single), Some("grove")), [""; 0]);
+        assert_eq!(found(&group, OverrideLocation::Component(&several), Some("grove")), [""; 0]);
+        assert_eq!(found(&group, OverrideLocation::Component(&single), Some("grove")), ["OVR-06 o.target"]);
+        assert_eq!(found(&clique, OverrideLocation::Component(&several), Some("grove")), ["OVR-06 o.target"]);
     }
 
     #[test]
@@ -344,7 +344,8 @@ mod tests {
         let split = component(&json!({"multinode": {"nodeCount": 2}, "experimental": between_pods}));
         let leader = ComponentRole { name: "leader".into(), ..ComponentRole::default() };
         let overlay = overlay("PodCliqueTemplateSpec", &packed());
-        let judge = |component: &ComponentSpec| found(&overlay, Place::Role(component, &leader), Some("grove"));
+        let judge =
+            |component: &ComponentSpec| found(&overlay, OverrideLocation::Role(component, &leader), Some("grove"));
         assert_eq!(judge(&several), [""; 0]);
         assert_eq!(judge(&split), ["OVR-05 o"]);
         assert_eq!(judge(&component(&json!({}))), ["OVR-05 o"]);
@@ -367,7 +368,7 @@ mod tests {
     fn a_value_of_the_wrong_type_is_never_shown() {
         let overlay = overlay("PodCliqueSet", &json!({"spec": "hush"}));
         let mut issues = Issues::new();
-        check(&overlay, &FieldPath::field("o"), Place::Root, Some("grove"), &mut issues);
+        check(&overlay, &FieldPath::field("o"), OverrideLocation::Root, Some("grove"), &mut issues);
         assert!(issues.iter().all(|issue| !issue.to_string().contains("hush")));
     }
 
@@ -410,12 +411,13 @@ mod tests {
             target: "PodCliqueSet".into(),
             value: serde_json::from_str(&deep).ok(),
         };
-        assert_eq!(found(&overlay, Place::Root, Some("grove")), ["OVR-07 o.value"]);
+        assert_eq!(found(&overlay, OverrideLocation::Root, Some("grove")), ["OVR-07 o.value"]);
     }
 
     #[test]
     fn a_constraint_counts_wherever_its_target_has_it_and_of_any_type() {
-        let sets = |target: &str, value: Value| sets_topology(&overlay(target, &value), Place::Root, Some("grove"));
+        let sets =
+            |target: &str, value: Value| sets_topology(&overlay(target, &value), OverrideLocation::Root, Some("grove"));
         assert!(sets("PodCliqueSet", json!({"spec": {"template": {"topologyConstraint": null}}})));
         assert!(sets("", json!({"spec": {"template": {"topologyConstraint": 3}}})));
         assert!(sets("PodCliqueTemplateSpec", json!({"topologyConstraint": {}})));

@@ -9,9 +9,9 @@ use crate::conversion::GraphConversion;
 use crate::rules::graph::defaults;
 
 /// The defaults of a v1alpha1 graph.
-pub(crate) struct Defaults;
+pub(crate) struct V1alpha1GraphDefaulter;
 
-impl Defaulter<v1alpha1::DynamoGraphDeployment> for Defaults {
+impl Defaulter<v1alpha1::DynamoGraphDeployment> for V1alpha1GraphDefaulter {
     async fn default(
         &self,
         mut object: v1alpha1::DynamoGraphDeployment,

@@ -4,12 +4,12 @@ use dynamo_api::v1alpha1::{ComponentSpec, DynamoGraphDeployment};
 use dynamo_api::v1beta1;
 use gateward_core::{Convert, FieldPath, Issues, Operation, Request, Rule};
 
-use super::ignored::{self, Surroundings};
-use super::{WRITTEN, service, shared_rules};
+use super::ignored::{self, NamespaceContext};
+use super::{ON_V1ALPHA1_FIELDS, service, shared_rules};
 use crate::conversion::GraphConversion;
 use crate::conversion::envelope::{OF_GRAPH, is_carried};
 use crate::rules::component::runtime::{self, Runtime};
-use crate::rules::component::{OwnerKind, Written};
+use crate::rules::component::{DeploymentKind, SourceVersion};
 
 const PVC_NAME: Rule = Rule {
     id: "ALPHA-01",
@@ -17,7 +17,7 @@ const PVC_NAME: Rule = Rule {
     kinds: &["DynamoGraphDeployment"],
     bad: include_str!("../examples/v1alpha1/alpha-01.bad.yaml"),
     good: include_str!("../examples/v1alpha1/alpha-01.good.yaml"),
-    ..WRITTEN
+    ..ON_V1ALPHA1_FIELDS
 };
 
 /// The catalogue's entries for graphs.
@@ -28,20 +28,20 @@ pub(crate) fn rules() -> impl Iterator<Item = &'static Rule> {
 /// Judges a graph by itself: ALPHA-01 to ALPHA-10, and on creates the runtimes of its services.
 pub(crate) fn stateless(new: &v1beta1::DynamoGraphDeployment, request: &Request, issues: &mut Issues) {
     if let Some(graph) = request.new_as_written::<DynamoGraphDeployment>() {
-        judge(graph, Written::V1alpha1, issues);
+        judge(graph, SourceVersion::V1alpha1, issues);
         if request.operation == Some(Operation::Create) {
             runtimes(graph, issues);
         }
     } else if let Some(graph) = preserved(new) {
-        judge(&graph, Written::V1beta1, issues);
+        judge(&graph, SourceVersion::V1beta1, issues);
     }
 }
 
-fn judge(graph: &DynamoGraphDeployment, written: Written, issues: &mut Issues) {
+fn judge(graph: &DynamoGraphDeployment, source: SourceVersion, issues: &mut Issues) {
     claims(graph, issues);
     for (at, service) in services(graph) {
-        service::check(service, &at, written, issues);
-        ignored::check(service, &at, Surroundings::of_graph(&graph.metadata), issues);
+        service::check(service, &at, source, issues);
+        ignored::check(service, &at, NamespaceContext::of_graph(&graph.metadata), issues);
     }
 }
 
@@ -57,7 +57,7 @@ pub(crate) fn update(request: &Request, issues: &mut Issues) {
     let Some(new) = request.new_as_written::<DynamoGraphDeployment>() else { return };
     for key in new.spec.services.keys() {
         if let Some((before, after)) = runtime(old, key).zip(runtime(new, key)) {
-            runtime::on_update(&before, &after, &path(key), OwnerKind::Graph, issues);
+            runtime::on_update(&before, &after, &path(key), DeploymentKind::Graph, issues);
         }
     }
 }
@@ -79,7 +79,7 @@ fn claims(graph: &DynamoGraphDeployment, issues: &mut Issues) {
 fn runtimes(graph: &DynamoGraphDeployment, issues: &mut Issues) {
     for (at, service) in services(graph) {
         if let Some(runtime) = Runtime::of_v1alpha1(service) {
-            runtime::on_create(&runtime, &at, OwnerKind::Graph, issues);
+            runtime::on_create(&runtime, &at, DeploymentKind::Graph, issues);
         }
     }
 }

@@ -5,14 +5,14 @@ use dynamo_api::meta::ObjectMeta;
 use dynamo_api::v1alpha1::ComponentSpec;
 use gateward_core::{FieldPath, Issues, Rule};
 
-use super::WRITTEN;
+use super::ON_V1ALPHA1_FIELDS;
 
 const DYNAMO_NAMESPACE: Rule = Rule {
     id: "ALPHA-03",
     summary: "the Dynamo namespace is computed; dynamoNamespace is ignored",
     bad: include_str!("../examples/v1alpha1/alpha-03.bad.yaml"),
     good: include_str!("../examples/v1alpha1/alpha-03.good.yaml"),
-    ..WRITTEN
+    ..ON_V1ALPHA1_FIELDS
 };
 
 const AUTOSCALING: Rule = Rule {
@@ -20,27 +20,27 @@ const AUTOSCALING: Rule = Rule {
     summary: "a scaling adapter scales; autoscaling is ignored",
     bad: include_str!("../examples/v1alpha1/alpha-04.bad.yaml"),
     good: include_str!("../examples/v1alpha1/alpha-04.good.yaml"),
-    ..WRITTEN
+    ..ON_V1ALPHA1_FIELDS
 };
 
 pub(super) const RULES: &[&Rule] = &[&DYNAMO_NAMESPACE, &AUTOSCALING];
 
-/// What the Dynamo namespace of a service is made of.
+/// The parts of a service's Dynamo namespace.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Surroundings<'a> {
+pub(super) struct NamespaceContext<'a> {
     /// The Kubernetes namespace.
     pub namespace: &'a str,
     /// The name of the graph that the service belongs to; empty where there is none.
     pub graph: &'a str,
 }
 
-impl<'a> Surroundings<'a> {
-    /// What surrounds the services of a graph.
+impl<'a> NamespaceContext<'a> {
+    /// For the services of a graph.
     pub fn of_graph(metadata: &'a ObjectMeta) -> Self {
         Self { namespace: &metadata.namespace, graph: &metadata.name }
     }
 
-    /// What surrounds a component on its own, or one that a graph has made.
+    /// For a DynamoComponentDeployment, with or without a graph that owns it.
     pub fn of_component(metadata: &'a ObjectMeta) -> Self {
         let graph = metadata.owner_references.iter().find(|owner| owner.kind == "DynamoGraphDeployment");
         Self { namespace: &metadata.namespace, graph: graph.map_or("", |graph| &graph.name) }
@@ -55,9 +55,9 @@ impl<'a> Surroundings<'a> {
 }
 
 /// Warns of the ignored fields of `service`, which stands at `at`.
-pub(super) fn check(service: &ComponentSpec, at: &FieldPath, around: Surroundings, issues: &mut Issues) {
+pub(super) fn check(service: &ComponentSpec, at: &FieldPath, context: NamespaceContext, issues: &mut Issues) {
     if let Some(namespace) = service.dynamo_namespace.as_deref().filter(|namespace| !namespace.is_empty()) {
-        let (path, computed) = (at / "dynamoNamespace", around.dynamo_namespace(service));
+        let (path, computed) = (at / "dynamoNamespace", context.dynamo_namespace(service));
         let text = format!("{path} {namespace:?} is ignored: the Dynamo namespace is {computed:?}");
         issues.add(DYNAMO_NAMESPACE.warning(path, text).as_written());
     }

@@ -15,8 +15,8 @@ mod tests;
 
 use gateward_core::{CREATE_AND_UPDATE, Rule};
 
-/// The frame of a rule on objects as written, and on what conversion kept of them.
-const WRITTEN: Rule = Rule {
+/// The common part of rules on v1alpha1 objects, and on the v1alpha1 fields that conversion preserved.
+const ON_V1ALPHA1_FIELDS: Rule = Rule {
     kinds: &["DynamoGraphDeployment", "DynamoComponentDeployment"],
     versions: &["v1alpha1", "v1beta1"],
     ..Rule::on(CREATE_AND_UPDATE)

@@ -4,15 +4,15 @@ use dynamo_api::constants::{FRONTEND_SIDECAR_CONTAINER, VLLM_EXECUTOR_BACKEND};
 use dynamo_api::v1alpha1::{ComponentSpec, PodMode};
 use gateward_core::{FieldPath, Issues, Rule};
 
-use super::WRITTEN;
-use crate::rules::component::Written;
+use super::ON_V1ALPHA1_FIELDS;
+use crate::rules::component::SourceVersion;
 
 const EXECUTOR: Rule = Rule {
     id: "ALPHA-02",
     summary: "the vLLM executor backend of a service is mp or ray, in any case of letters",
     bad: include_str!("../examples/v1alpha1/alpha-02.bad.yaml"),
     good: include_str!("../examples/v1alpha1/alpha-02.good.yaml"),
-    ..WRITTEN
+    ..ON_V1ALPHA1_FIELDS
 };
 
 const MOUNT_POINT: Rule = Rule {
@@ -20,7 +20,7 @@ const MOUNT_POINT: Rule = Rule {
     summary: "a volume is mounted somewhere, unless it holds compiled kernels",
     bad: include_str!("../examples/v1alpha1/alpha-05.bad.yaml"),
     good: include_str!("../examples/v1alpha1/alpha-05.good.yaml"),
-    ..WRITTEN
+    ..ON_V1ALPHA1_FIELDS
 };
 
 const INGRESS_HOST: Rule = Rule {
@@ -28,7 +28,7 @@ const INGRESS_HOST: Rule = Rule {
     summary: "an enabled ingress has a host",
     bad: include_str!("../examples/v1alpha1/alpha-06.bad.yaml"),
     good: include_str!("../examples/v1alpha1/alpha-06.good.yaml"),
-    ..WRITTEN
+    ..ON_V1ALPHA1_FIELDS
 };
 
 const ONE_EPP_CONFIG: Rule = Rule {
@@ -37,7 +37,7 @@ const ONE_EPP_CONFIG: Rule = Rule {
     versions: &["v1alpha1"],
     bad: include_str!("../examples/v1alpha1/alpha-07.bad.yaml"),
     good: include_str!("../examples/v1alpha1/alpha-07.good.yaml"),
-    ..WRITTEN
+    ..ON_V1ALPHA1_FIELDS
 };
 
 const EPP_CONFIG_MAP: Rule = Rule {
@@ -46,7 +46,7 @@ const EPP_CONFIG_MAP: Rule = Rule {
     versions: &["v1alpha1"],
     bad: include_str!("../examples/v1alpha1/alpha-08.bad.yaml"),
     good: include_str!("../examples/v1alpha1/alpha-08.good.yaml"),
-    ..WRITTEN
+    ..ON_V1ALPHA1_FIELDS
 };
 
 const ONE_SIDECAR: Rule = Rule {
@@ -54,7 +54,7 @@ const ONE_SIDECAR: Rule = Rule {
     summary: "no container takes the name of the frontend sidecar",
     bad: include_str!("../examples/v1alpha1/alpha-09.bad.yaml"),
     good: include_str!("../examples/v1alpha1/alpha-09.good.yaml"),
-    ..WRITTEN
+    ..ON_V1ALPHA1_FIELDS
 };
 
 const ONE_SHADOW: Rule = Rule {
@@ -62,7 +62,7 @@ const ONE_SHADOW: Rule = Rule {
     summary: "failover within a pod has one engine in reserve",
     bad: include_str!("../examples/v1alpha1/alpha-10.bad.yaml"),
     good: include_str!("../examples/v1alpha1/alpha-10.good.yaml"),
-    ..WRITTEN
+    ..ON_V1ALPHA1_FIELDS
 };
 
 pub(super) const RULES: &[&Rule] =
@@ -73,11 +73,11 @@ const EXECUTORS: [&str; 2] = ["mp", "ray"];
 
 /// Judges `service`, which stands at `at`, of an object in this version. In v1beta1 the schema judges the configuration
 /// of an endpoint picker.
-pub(super) fn check(service: &ComponentSpec, at: &FieldPath, written: Written, issues: &mut Issues) {
+pub(super) fn check(service: &ComponentSpec, at: &FieldPath, source: SourceVersion, issues: &mut Issues) {
     executor(service, at, issues);
     mount_points(service, at, issues);
     ingress(service, at, issues);
-    if written == Written::V1alpha1 {
+    if source == SourceVersion::V1alpha1 {
         epp_config(service, at, issues);
     }
     sidecar(service, at, issues);

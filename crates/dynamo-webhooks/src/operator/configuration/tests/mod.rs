@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::keys::Key;
-use super::schema::{FILE, Shape};
+use super::schema::{FILE, ValueType};
 use super::*;
 
 fn file(members: Value) -> Value {
@@ -183,9 +183,9 @@ fn every_key_that_is_read_is_documented() {
 fn every_key_that_is_read_is_a_known_one() {
     let mut count = 0;
     for name in keys() {
-        let mut shape = Shape::Section(FILE);
+        let mut shape = ValueType::Section(FILE);
         for step in name.split('.') {
-            let Shape::Section(known) = shape else { panic!("{name}: nothing is below {step}") };
+            let ValueType::Section(known) = shape else { panic!("{name}: nothing is below {step}") };
             shape = known.iter().find(|(key, _)| *key == step).unwrap_or_else(|| panic!("{name}")).1;
         }
         count += 1;

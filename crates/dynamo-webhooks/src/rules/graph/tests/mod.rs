@@ -4,7 +4,7 @@ mod as_v1alpha1;
 mod by_itself;
 mod defaulting;
 mod hostile;
-mod looking_up;
+mod lookups;
 mod updating;
 
 use gateward_core::Registry;

@@ -1,4 +1,4 @@
-//! Names that a graph laid over the generated one may still use for a while: DGDR-B9.
+//! Deprecated component names in `overrides.dgd`: DGDR-B9.
 
 use dynamo_api::constants::REQUEST_SPEC_STASH;
 use gateward_core::{FieldPath, Issues, Rule, Segment};
@@ -14,10 +14,10 @@ pub(crate) const CURRENT_NAMES: Rule = Rule {
     ..ON_DEPLOYMENT_REQUESTS
 };
 
-/// What to write for a worker that decodes.
+/// The replacement for the name of a decode worker.
 const DECODES: &str = "worker where one worker does all, or decode";
 
-/// Deprecated names, each with what to write for it.
+/// Deprecated names with their replacements.
 const DEPRECATED: [(&str, &str); 9] = [
     ("VllmWorker", "worker"),
     ("VllmPrefillWorker", "prefill"),
@@ -30,84 +30,86 @@ const DEPRECATED: [(&str, &str); 9] = [
     ("SglangDecodeWorker", DECODES),
 ];
 
-/// Where the graph stands that is laid over the generated one.
+/// The field that holds the graph.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Place {
-    /// In `spec.overrides.dgd`.
+pub(super) enum GraphSource {
+    /// `spec.overrides.dgd`.
     Overrides,
-    /// In the annotation that keeps it on a v1alpha1 object.
+    /// The annotation that preserves it on a v1alpha1 object.
     Stash,
 }
 
 /// One use of a deprecated name.
-struct Hit<'a> {
+struct DeprecatedName<'a> {
     name: &'a str,
     replacement: &'static str,
-    spot: Spot,
+    location: NameLocation,
 }
 
-/// Where in the graph a name is used.
+/// The place of a name in the graph.
 #[derive(Debug, Clone, Copy)]
-enum Spot {
-    /// As a key of the services.
+enum NameLocation {
+    /// A key of the services.
     Service,
-    /// In an item of the list of components.
+    /// An item of the list of components.
     Component(usize),
 }
 
-/// Warns of each deprecated name in `graph`, in the order of their paths' texts.
-pub(super) fn check(graph: &Value, place: Place, issues: &mut Issues) {
-    let mut hits = hits(graph);
-    hits.sort_by_cached_key(Hit::path_text);
-    issues.extend(hits.iter().map(|hit| CURRENT_NAMES.warning(hit.path(place), hit.text())));
+/// Warns of each deprecated name in `graph`, sorted by the text of its path.
+pub(super) fn check(graph: &Value, source: GraphSource, issues: &mut Issues) {
+    let mut found = deprecated_names(graph);
+    found.sort_by_cached_key(DeprecatedName::path_text);
+    issues.extend(found.iter().map(|name| CURRENT_NAMES.warning(name.path(source), name.text())));
 }
 
-fn hits(graph: &Value) -> Vec<Hit<'_>> {
+fn deprecated_names(graph: &Value) -> Vec<DeprecatedName<'_>> {
     let spec = &graph["spec"];
     match graph["apiVersion"].as_str() {
         Some("nvidia.com/v1alpha1") => {
             let services = spec["services"].as_object().into_iter().flatten();
-            services.filter_map(|(name, _)| Hit::of(name, Spot::Service)).collect()
+            services.filter_map(|(name, _)| DeprecatedName::of(name, NameLocation::Service)).collect()
         }
         Some("nvidia.com/v1beta1") => {
             let components = spec["components"].as_array().into_iter().flatten().enumerate();
-            components.filter_map(|(index, item)| Hit::of(item["name"].as_str()?, Spot::Component(index))).collect()
+            components
+                .filter_map(|(index, item)| DeprecatedName::of(item["name"].as_str()?, NameLocation::Component(index)))
+                .collect()
         }
         _ => Vec::new(),
     }
 }
 
-impl<'a> Hit<'a> {
-    fn of(name: &'a str, spot: Spot) -> Option<Self> {
+impl<'a> DeprecatedName<'a> {
+    fn of(name: &'a str, location: NameLocation) -> Option<Self> {
         let (_, replacement) = DEPRECATED.into_iter().find(|(deprecated, _)| *deprecated == name)?;
-        Some(Self { name, replacement, spot })
+        Some(Self { name, replacement, location })
     }
 
     fn path_text(&self) -> String {
         let name = self.name;
-        match self.spot {
-            Spot::Service => format!("spec.overrides.dgd.spec.services.{name}"),
-            Spot::Component(_) => format!("spec.overrides.dgd.spec.components[name={name}]"),
+        match self.location {
+            NameLocation::Service => format!("spec.overrides.dgd.spec.services.{name}"),
+            NameLocation::Component(_) => format!("spec.overrides.dgd.spec.components[name={name}]"),
         }
     }
 
-    fn path(&self, place: Place) -> FieldPath {
-        let spec = match place {
-            Place::Overrides => at("overrides") / "dgd" / "spec",
-            Place::Stash => return FieldPath::annotation(REQUEST_SPEC_STASH),
+    fn path(&self, source: GraphSource) -> FieldPath {
+        let spec = match source {
+            GraphSource::Overrides => at("overrides") / "dgd" / "spec",
+            GraphSource::Stash => return FieldPath::annotation(REQUEST_SPEC_STASH),
         };
-        match self.spot {
-            Spot::Service => spec / "services" / Segment::Key(self.name.to_owned().into()),
-            Spot::Component(index) => (spec / "components").index(index) / "name",
+        match self.location {
+            NameLocation::Service => spec / "services" / Segment::Key(self.name.to_owned().into()),
+            NameLocation::Component(index) => (spec / "components").index(index) / "name",
         }
     }
 
-    /// A name that stands in the list twice is told of twice, so the item is part of the text.
+    /// The text names the item: a name that is in the list twice makes two warnings.
     fn text(&self) -> String {
         let (path, name, replacement) = (self.path_text(), self.name, self.replacement);
-        let item = match self.spot {
-            Spot::Service => String::new(),
-            Spot::Component(index) => format!(" (item {index})"),
+        let item = match self.location {
+            NameLocation::Service => String::new(),
+            NameLocation::Component(index) => format!(" (item {index})"),
         };
         format!("{path}{item}: the name {name} is deprecated and will one day not be translated; write {replacement}")
     }
@@ -120,7 +122,7 @@ mod tests {
 
     fn warnings(graph: &Value) -> Vec<String> {
         let mut issues = Issues::new();
-        check(graph, Place::Overrides, &mut issues);
+        check(graph, GraphSource::Overrides, &mut issues);
         issues.iter().map(ToString::to_string).collect()
     }
 

@@ -10,16 +10,16 @@ use serde_json::{Map, Value};
 
 /// How two specs differ, the least first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Change {
+pub(super) enum SpecChange {
     /// They mean the same.
     None,
     /// Only in the version of the runtime and in whether the graph is applied.
-    OfRelease,
+    ReleaseOnly,
     /// In something else.
-    OfMore,
+    Other,
 }
 
-/// Members of the spec whose change is one [`Change::OfRelease`].
+/// Members of the spec whose change is one [`SpecChange::ReleaseOnly`].
 const RELEASE: [&str; 2] = ["autoApply", "runtimeVersionOverride"];
 
 /// Free-form JSON in either version.
@@ -45,7 +45,7 @@ const AMOUNTS: [&str; 2] = ["limits", "requests"];
 /// Amounts.
 const AMOUNT: [&str; 2] = ["divisor", "sizeLimit"];
 
-impl Change {
+impl SpecChange {
     /// How `new` differs from `old`.
     pub(super) fn between<T: Serialize + PartialEq>(old: &T, new: &T) -> Self {
         // Most updates change nothing here, and no tree is made to see that.
@@ -54,7 +54,7 @@ impl Change {
         }
         let (Ok(mut old_tree), Ok(mut new_tree)) = (serde_json::to_value(old), serde_json::to_value(new)) else {
             // Something nests too deeply to be read as a tree; its text differs.
-            return Self::OfMore;
+            return Self::Other;
         };
         if same(&old_tree, &new_tree) {
             return Self::None;
@@ -63,7 +63,7 @@ impl Change {
             remove(&mut old_tree, member);
             remove(&mut new_tree, member);
         }
-        if same(&old_tree, &new_tree) { Self::OfRelease } else { Self::OfMore }
+        if same(&old_tree, &new_tree) { Self::ReleaseOnly } else { Self::Other }
     }
 }
 
@@ -134,9 +134,9 @@ mod tests {
     use serde_json::json;
 
     #[track_caller]
-    fn assert_change(old: &Value, new: &Value, change: Change) {
-        assert_eq!(Change::between(old, new), change);
-        assert_eq!(Change::between(new, old), change);
+    fn assert_change(old: &Value, new: &Value, change: SpecChange) {
+        assert_eq!(SpecChange::between(old, new), change);
+        assert_eq!(SpecChange::between(new, old), change);
     }
 
     fn job(pod: &Value) -> Value {
@@ -146,43 +146,43 @@ mod tests {
     #[test]
     fn empty_lists_and_maps_equal_absent_ones() {
         let empty = json!({"tolerations": [], "nodeSelector": {}, "containers": [{"name": "profiler", "env": null}]});
-        assert_change(&job(&empty), &job(&json!({"containers": [{"name": "profiler"}]})), Change::None);
+        assert_change(&job(&empty), &job(&json!({"containers": [{"name": "profiler"}]})), SpecChange::None);
         let blank = json!({"overrides": {"profilingJob": {"template": {"metadata": {"labels": {}}, "spec": {}}}}});
-        assert_change(&blank, &json!({"overrides": {"profilingJob": {}}}), Change::None);
+        assert_change(&blank, &json!({"overrides": {"profilingJob": {}}}), SpecChange::None);
     }
 
     #[test]
     fn an_empty_block_that_can_be_told_from_none_is_a_change() {
-        assert_change(&json!({"sla": {}}), &json!({}), Change::OfMore);
-        assert_change(&job(&json!({"securityContext": {}})), &job(&json!({})), Change::OfMore);
+        assert_change(&json!({"sla": {}}), &json!({}), SpecChange::Other);
+        assert_change(&job(&json!({"securityContext": {}})), &job(&json!({})), SpecChange::Other);
     }
 
     #[test]
     fn amounts_are_equal_by_value() {
         let with = |memory: Value| job(&json!({"containers": [{"resources": {"limits": {"memory": memory}}}]}));
-        assert_change(&with(json!("1Gi")), &with(json!("1024Mi")), Change::None);
-        assert_change(&with(json!("1Gi")), &with(json!(1_073_741_824)), Change::None);
-        assert_change(&with(json!("1Gi")), &with(json!("1G")), Change::OfMore);
-        assert_change(&with(json!("much")), &with(json!("more")), Change::OfMore);
+        assert_change(&with(json!("1Gi")), &with(json!("1024Mi")), SpecChange::None);
+        assert_change(&with(json!("1Gi")), &with(json!(1_073_741_824)), SpecChange::None);
+        assert_change(&with(json!("1Gi")), &with(json!("1G")), SpecChange::Other);
+        assert_change(&with(json!("much")), &with(json!("more")), SpecChange::Other);
     }
 
     #[test]
     fn free_form_json_is_compared_node_by_node() {
         let dgd = |spec: Value| json!({"overrides": {"dgd": {"spec": spec}}});
-        assert_change(&dgd(json!({"a": 1, "b": 2})), &dgd(json!({"b": 2.0, "a": 1})), Change::None);
-        assert_change(&dgd(json!({"a": []})), &dgd(json!({})), Change::OfMore);
+        assert_change(&dgd(json!({"a": 1, "b": 2})), &dgd(json!({"b": 2.0, "a": 1})), SpecChange::None);
+        assert_change(&dgd(json!({"a": []})), &dgd(json!({})), SpecChange::Other);
         assert_change(
             &dgd(json!({"limits": {"memory": "1Gi"}})),
             &dgd(json!({"limits": {"memory": "1024Mi"}})),
-            Change::OfMore,
+            SpecChange::Other,
         );
     }
 
     #[test]
     fn the_release_is_told_from_the_rest() {
         let old = json!({"model": "otter", "autoApply": false});
-        assert_change(&old, &json!({"model": "otter", "autoApply": true}), Change::OfRelease);
-        assert_change(&old, &json!({"model": "otter", "runtimeVersionOverride": "1.4.0"}), Change::OfRelease);
-        assert_change(&old, &json!({"model": "badger", "autoApply": true}), Change::OfMore);
+        assert_change(&old, &json!({"model": "otter", "autoApply": true}), SpecChange::ReleaseOnly);
+        assert_change(&old, &json!({"model": "otter", "runtimeVersionOverride": "1.4.0"}), SpecChange::ReleaseOnly);
+        assert_change(&old, &json!({"model": "badger", "autoApply": true}), SpecChange::Other);
     }
 }

@@ -1,4 +1,4 @@
-//! What the rules of a graph look up in the cluster, asked before they run.
+//! Lookups in the cluster that the rules of a graph need, done before they run.
 
 use dynamo_api::v1beta1::{ComponentType, DynamoGraphDeployment};
 use gateward_core::{ClusterReader, GroupServed, Issues, Lookup, ObjectName, Undecided, Verdict};
@@ -7,48 +7,52 @@ use serde_json::Value;
 use crate::dns;
 use crate::operator::facts::{Cluster, ClusterFacts, GROVE_GROUP, INFERENCE_GROUP, TOPOLOGY_BINDINGS};
 use crate::rules::component::InferencePool;
-use crate::rules::grove::Pathway;
+use crate::rules::grove::WorkloadBackend;
 
-/// What is known of a topology object.
+/// The result of looking up a topology object.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) enum Topology {
-    /// Nobody asked.
+pub(super) enum TopologyLookup {
+    /// No rule needs it.
     #[default]
-    NotAsked,
-    /// There is no cluster to ask.
+    NotNeeded,
+    /// There is no cluster to look it up in.
     NotEvaluated,
-    /// There is none of this name.
+    /// The cluster has none of this name.
     Absent,
     /// Its levels, the broadest first.
     Known(Vec<String>),
 }
 
-/// Answers of the cluster to what one graph makes its rules ask.
+/// The lookups of one graph.
 #[derive(Debug)]
-pub(super) struct LookedUp {
+pub(super) struct Lookups {
     /// The topology that pods are packed by.
-    pub(super) packing: Topology,
+    pub(super) packing: TopologyLookup,
     /// The topology that KV caches are transferred in.
-    pub(super) transfer: Topology,
-    /// Whether endpoint pickers have the API that they need.
+    pub(super) transfer: TopologyLookup,
+    /// Whether the cluster serves the API that endpoint pickers need.
     pub(super) inference_pool: InferencePool,
     failure: Option<Undecided>,
 }
 
-impl LookedUp {
-    /// Asks what the rules need to know to judge `graph`. Mostly that is nothing.
-    pub(super) async fn of(graph: &DynamoGraphDeployment, pathway: Pathway, facts: &ClusterFacts) -> Self {
-        let (packing, transfer) = topologies(graph, pathway);
-        let mut asking = Asking { cluster: &facts.cluster, failure: None };
+impl Lookups {
+    /// Looks up what the rules need to validate `graph`. For most graphs that is nothing.
+    pub(super) async fn of(
+        graph: &DynamoGraphDeployment,
+        workload_backend: WorkloadBackend,
+        facts: &ClusterFacts,
+    ) -> Self {
+        let (packing, transfer) = topologies(graph, workload_backend);
+        let mut queries = ClusterQueries { cluster: &facts.cluster, failure: None };
         let inference_pool =
-            if has_endpoint_picker(graph) { asking.inference_pool().await } else { InferencePool::NotAsked };
-        let known = asking.topology(packing).await;
-        let transfer = if packing == transfer { known.clone() } else { asking.topology(transfer).await };
-        Self { packing: known, transfer, inference_pool, failure: asking.failure }
+            if has_endpoint_picker(graph) { queries.inference_pool().await } else { InferencePool::NotNeeded };
+        let known = queries.topology(packing).await;
+        let transfer = if packing == transfer { known.clone() } else { queries.topology(transfer).await };
+        Self { packing: known, transfer, inference_pool, failure: queries.failure }
     }
 
     /// The verdict: denied where the findings deny, undecided where they don't but something couldn't be read.
-    pub(super) fn conclude(self, issues: Issues) -> Verdict {
+    pub(super) fn verdict(self, issues: Issues) -> Verdict {
         match self.failure {
             Some(why) if !issues.has_errors() => why.into(),
             _ => issues.into(),
@@ -58,8 +62,8 @@ impl LookedUp {
 
 /// The names of the topologies that packing and transfer refer to, as far as they matter: topologies are read only
 /// for new graphs on Grove, because nobody can change the fields that name them later.
-fn topologies(graph: &DynamoGraphDeployment, pathway: Pathway) -> (Option<&str>, Option<&str>) {
-    if !pathway.is_grove() || graph.metadata.generation.is_some_and(|generation| generation > 1) {
+fn topologies(graph: &DynamoGraphDeployment, workload_backend: WorkloadBackend) -> (Option<&str>, Option<&str>) {
+    if !workload_backend.is_grove() || graph.metadata.generation.is_some_and(|generation| generation > 1) {
         return (None, None);
     }
     let packing = graph.spec.topology_constraint.as_ref().map(|constraint| constraint.cluster_topology_name.as_str());
@@ -73,13 +77,13 @@ fn has_endpoint_picker(graph: &DynamoGraphDeployment) -> bool {
     graph.spec.components.iter().any(|component| component.component_type == Some(ComponentType::Epp))
 }
 
-/// Questions to the cluster; the first failure is remembered.
-struct Asking<'a> {
+/// Reads from the cluster and keeps the first failure.
+struct ClusterQueries<'a> {
     cluster: &'a Cluster,
     failure: Option<Undecided>,
 }
 
-impl Asking<'_> {
+impl ClusterQueries<'_> {
     async fn inference_pool(&mut self) -> InferencePool {
         let Cluster::Read(reader) = self.cluster else { return InferencePool::NotEvaluated };
         match reader.group(INFERENCE_GROUP).await {
@@ -87,28 +91,28 @@ impl Asking<'_> {
             GroupServed::Absent => InferencePool::Absent,
             GroupServed::Unreadable(why) => {
                 self.fail(&format!("the API group {INFERENCE_GROUP}"), &why);
-                InferencePool::NotAsked
+                InferencePool::NotNeeded
             }
         }
     }
 
-    async fn topology(&mut self, name: Option<&str>) -> Topology {
+    async fn topology(&mut self, name: Option<&str>) -> TopologyLookup {
         match (name, self.cluster) {
-            (None, _) => Topology::NotAsked,
-            (Some(_), Cluster::NotEvaluated) => Topology::NotEvaluated,
+            (None, _) => TopologyLookup::NotNeeded,
+            (Some(_), Cluster::NotEvaluated) => TopologyLookup::NotEvaluated,
             // No object has such a name, and a reader should not have to make an address of it.
-            (Some(name), _) if !dns::is_subdomain(name) => Topology::Absent,
+            (Some(name), _) if !dns::is_subdomain(name) => TopologyLookup::Absent,
             (Some(name), Cluster::Read(reader)) => self.read_topology(name, reader.as_ref()).await,
         }
     }
 
-    async fn read_topology(&mut self, name: &str, reader: &dyn ClusterReader) -> Topology {
+    async fn read_topology(&mut self, name: &str, reader: &dyn ClusterReader) -> TopologyLookup {
         match reader.get(&topology_binding(name)).await {
-            Lookup::Found(object) => Topology::Known(levels(&object)),
-            Lookup::Absent => Topology::Absent,
+            Lookup::Found(object) => TopologyLookup::Known(levels(&object)),
+            Lookup::Absent => TopologyLookup::Absent,
             Lookup::Unreadable(why) => {
                 self.fail(&format!("the cluster topology {name:?}"), &why);
-                Topology::NotAsked
+                TopologyLookup::NotNeeded
             }
         }
     }
