@@ -6,22 +6,22 @@ use serde_json::{Map, Value};
 use v1alpha1::{ComponentSpec, SharedMemory};
 use v1beta1::ComponentType;
 
-use super::envelope::sparse;
-use super::pod_template::{Birth, Others};
-use super::trail::Trail;
+use super::path_mapper::PathMapper;
+use super::pod_template::{NonPodFields, OriginalVersion};
+use super::preserved::sparse;
 use super::{experimental, pod_template};
 
-/// Reads a component of v1alpha1 as one called `name`. `hub` is what was kept of it.
-pub(super) fn lift(
+/// Reads a component of v1alpha1 as one called `name`. `hub` is what was preserved of it.
+pub(super) fn to_hub(
     name: &str,
     service: &ComponentSpec,
     hub: Option<&Map<String, Value>>,
-    trail: &mut Trail<'_>,
+    mapper: &mut PathMapper<'_>,
 ) -> v1beta1::ComponentSpec {
-    let pod_template = pod_template::lift(service, hub, trail);
+    let pod_template = pod_template::to_hub(service, hub, mapper);
     v1beta1::ComponentSpec {
         name: name.to_owned(),
-        component_type: component_type(service, trail),
+        component_type: component_type(service, mapper),
         runtime_version_override: service.runtime_version_override.clone(),
         global_dynamo_namespace: service.global_dynamo_namespace,
         replicas: service.replicas,
@@ -29,48 +29,54 @@ pub(super) fn lift(
         multinode: service.multinode.clone(),
         roles: service.roles.clone(),
         provider_override: service.provider_override.clone(),
-        shared_memory_size: shared_memory_size(service, trail),
+        shared_memory_size: shared_memory_size(service, mapper),
         model_ref: service.model_ref.clone(),
         scaling_adapter: scaling_adapter(service),
         epp_config: service.epp_config.clone(),
         frontend_sidecar: pod_template::frontend_sidecar(service, hub, pod_template.as_ref()),
-        compilation_cache: compilation_cache(service, trail),
+        compilation_cache: compilation_cache(service, mapper),
         topology_constraint: service.topology_constraint.clone(),
-        experimental: experimental::lift(service, hub, trail),
+        experimental: experimental::to_hub(service, hub, mapper),
         pod_template,
     }
 }
 
-/// Reads a component of v1beta1 as one of v1alpha1, whose name is left to the caller. `kept` is what was kept of it.
-pub(super) fn lower(component: &v1beta1::ComponentSpec, kept: Option<&Map<String, Value>>) -> ComponentSpec {
+/// Reads a component of v1beta1 as one of v1alpha1, whose name is left to the caller. `preserved` is what was preserved of it.
+pub(super) fn from_hub(component: &v1beta1::ComponentSpec, preserved: Option<&Map<String, Value>>) -> ComponentSpec {
     let mut service = live(component);
-    pod_template::lower(component, kept, &mut service);
-    if let Some(kept) = kept.and_then(|kept| serde_json::from_value(Value::Object(kept.clone())).ok()) {
-        restore(kept, &mut service);
+    pod_template::from_hub(component, preserved, &mut service);
+    if let Some(preserved) =
+        preserved.and_then(|preserved| serde_json::from_value(Value::Object(preserved.clone())).ok())
+    {
+        restore(preserved, &mut service);
     }
     service
 }
 
 /// What v1alpha1 can't say of a component, its name left out, and whether the rest comes back. `service` is the component
 /// in v1alpha1.
-pub(super) fn hub_remainder(
+pub(super) fn hub_only_fields(
     component: &v1beta1::ComponentSpec,
     service: &ComponentSpec,
 ) -> (Map<String, Value>, RoundTrip) {
-    let (mut unsaid, round_trip) = pod_template::hub_remainder(component, service);
-    if let Some(experimental) = component.experimental.as_ref().and_then(experimental::remainder) {
-        unsaid.insert("experimental".into(), Value::Object(sparse(&experimental)));
+    let (mut fields, round_trip) = pod_template::hub_only_fields(component, service);
+    if let Some(experimental) = component.experimental.as_ref().and_then(experimental::hub_only) {
+        fields.insert("experimental".into(), Value::Object(sparse(&experimental)));
     }
-    (unsaid, round_trip)
+    (fields, round_trip)
 }
 
 /// What v1beta1 can't say of a service called `name`, and whether the rest comes back.
-pub(super) fn spoke_remainder(service: &ComponentSpec, name: &str, birth: Birth) -> (Map<String, Value>, RoundTrip) {
-    let own = sparse(&unsaid(service, name));
-    let others = if own.is_empty() { Others::None } else { Others::Saved };
-    let (mut unsaid, round_trip) = pod_template::spoke_remainder(service, birth, others);
-    unsaid.extend(own);
-    (unsaid, round_trip.and(round_trip_of(service)))
+pub(super) fn spoke_only_fields(
+    service: &ComponentSpec,
+    name: &str,
+    original_version: OriginalVersion,
+) -> (Map<String, Value>, RoundTrip) {
+    let own = sparse(&spoke_only_part(service, name));
+    let non_pod_fields = if own.is_empty() { NonPodFields::NotPreserved } else { NonPodFields::Preserved };
+    let (mut fields, round_trip) = pod_template::spoke_only_fields(service, original_version, non_pod_fields);
+    fields.extend(own);
+    (fields, round_trip.and(round_trip_of(service)))
 }
 
 /// Whether what is said outside of the pod comes back by the Go operator's rules.
@@ -81,11 +87,11 @@ fn round_trip_of(service: &ComponentSpec) -> RoundTrip {
 }
 
 /// A worker that does one half of inference is of that type; any other detail is not the hub's business.
-fn component_type(service: &ComponentSpec, trail: &mut Trail<'_>) -> Option<ComponentType> {
+fn component_type(service: &ComponentSpec, mapper: &mut PathMapper<'_>) -> Option<ComponentType> {
     let whole = Some(service.component_type.as_str()).filter(|text| !text.is_empty()).map(ComponentType::from);
     let half = half(service);
     let field = if half.is_some() { "subComponentType" } else { "componentType" };
-    trail.made(|at| at / "type", |at| at / field);
+    mapper.made(|at| at / "type", |at| at / field);
     half.or(whole)
 }
 
@@ -101,11 +107,11 @@ fn half_of(component_type: &str, detail: &str) -> Option<ComponentType> {
 }
 
 /// Zero stands for none; a size of zero alone says nothing.
-fn shared_memory_size(service: &ComponentSpec, trail: &mut Trail<'_>) -> Option<Quantity> {
+fn shared_memory_size(service: &ComponentSpec, mapper: &mut PathMapper<'_>) -> Option<Quantity> {
     let memory = service.shared_memory.as_ref();
     let disabled = memory.is_some_and(|memory| memory.disabled);
     let field = if disabled { "disabled" } else { "size" };
-    trail.made(|at| at / "sharedMemorySize", |at| at / "sharedMemory" / field);
+    mapper.made(|at| at / "sharedMemorySize", |at| at / "sharedMemory" / field);
     let size = memory.and_then(|memory| memory.size.clone());
     if disabled { size.filter(is_zero).or_else(|| Some("0".into())) } else { size.filter(|size| !is_zero(size)) }
 }
@@ -123,12 +129,12 @@ fn scaling_adapter(service: &ComponentSpec) -> Option<v1beta1::ScalingAdapter> {
 }
 
 /// The first mount that is to hold compiled kernels.
-fn compilation_cache(service: &ComponentSpec, trail: &mut Trail<'_>) -> Option<v1beta1::CompilationCache> {
+fn compilation_cache(service: &ComponentSpec, mapper: &mut PathMapper<'_>) -> Option<v1beta1::CompilationCache> {
     let (index, mount) = service.volume_mounts.iter().enumerate().find(|(_, mount)| mount.use_as_compilation_cache)?;
     let written = |at: FieldPath| (at / "volumeMounts").index(index);
-    trail.made(|at| at / "compilationCache", written);
-    trail.made(|at| at / "compilationCache" / "pvcName", |at| written(at) / "name");
-    trail.made(|at| at / "compilationCache" / "mountPath", |at| written(at) / "mountPoint");
+    mapper.made(|at| at / "compilationCache", written);
+    mapper.made(|at| at / "compilationCache" / "pvcName", |at| written(at) / "name");
+    mapper.made(|at| at / "compilationCache" / "mountPath", |at| written(at) / "mountPoint");
     Some(v1beta1::CompilationCache { pvc_name: mount.name.clone(), mount_path: mount.mount_point.clone() })
 }
 
@@ -151,7 +157,7 @@ fn live(component: &v1beta1::ComponentSpec) -> ComponentSpec {
         scaling_adapter: component.scaling_adapter.as_ref().map(|_| v1alpha1::ScalingAdapter { enabled: true }),
         epp_config: component.epp_config.clone(),
         topology_constraint: component.topology_constraint.clone(),
-        ..experimental.map(experimental::lower).unwrap_or_default()
+        ..experimental.map(experimental::from_hub).unwrap_or_default()
     }
 }
 
@@ -165,7 +171,7 @@ fn types(component_type: &ComponentType) -> (String, String) {
 }
 
 /// What of `service` goes to the annotation: it has no room in v1beta1, or none for its being off.
-fn unsaid(service: &ComponentSpec, name: &str) -> ComponentSpec {
+fn spoke_only_part(service: &ComponentSpec, name: &str) -> ComponentSpec {
     let is_detail = half(service).is_none();
     ComponentSpec {
         annotations: service.annotations.clone(),
@@ -175,41 +181,46 @@ fn unsaid(service: &ComponentSpec, name: &str) -> ComponentSpec {
         dynamo_namespace: service.dynamo_namespace.clone(),
         autoscaling: service.autoscaling.clone(),
         ingress: service.ingress.clone(),
-        shared_memory: service.shared_memory.clone().filter(says_too_little_or_too_much),
+        shared_memory: service.shared_memory.clone().filter(is_ambiguous),
         scaling_adapter: service.scaling_adapter.clone().filter(|adapter| !adapter.enabled),
         ..experimental::disabled(service)
     }
 }
 
 /// Neither a size nor that there is none, or both.
-fn says_too_little_or_too_much(memory: &SharedMemory) -> bool {
+fn is_ambiguous(memory: &SharedMemory) -> bool {
     let has_size = memory.size.as_ref().is_some_and(|size| !is_zero(size));
     has_size == memory.disabled
 }
 
 /// Puts back what the live component can't say, or says in the same sense. A detail that would make a worker do one half
 /// was none of a worker's.
-fn restore(kept: ComponentSpec, service: &mut ComponentSpec) {
-    service.annotations = kept.annotations;
-    service.labels = kept.labels;
-    service.dynamo_namespace = kept.dynamo_namespace;
-    service.autoscaling = kept.autoscaling;
-    service.ingress = kept.ingress;
-    if service.sub_component_type.is_empty() && half_of(&service.component_type, &kept.sub_component_type).is_none() {
-        service.sub_component_type = kept.sub_component_type;
+fn restore(preserved: ComponentSpec, service: &mut ComponentSpec) {
+    service.annotations = preserved.annotations;
+    service.labels = preserved.labels;
+    service.dynamo_namespace = preserved.dynamo_namespace;
+    service.autoscaling = preserved.autoscaling;
+    service.ingress = preserved.ingress;
+    if service.sub_component_type.is_empty()
+        && half_of(&service.component_type, &preserved.sub_component_type).is_none()
+    {
+        service.sub_component_type = preserved.sub_component_type;
     }
-    if let Some(memory) = kept.shared_memory.filter(|kept| still_holds(kept, service.shared_memory.as_ref())) {
+    if let Some(memory) =
+        preserved.shared_memory.filter(|preserved| still_holds(preserved, service.shared_memory.as_ref()))
+    {
         service.shared_memory = Some(memory);
     }
-    service.scaling_adapter = service.scaling_adapter.take().or(kept.scaling_adapter.filter(|kept| !kept.enabled));
-    experimental::restore(kept.gpu_memory_service, kept.failover, kept.checkpoint, service);
+    service.scaling_adapter =
+        service.scaling_adapter.take().or(preserved.scaling_adapter.filter(|preserved| !preserved.enabled));
+    experimental::restore(preserved.gpu_memory_service, preserved.failover, preserved.checkpoint, service);
 }
 
 /// An empty block stands for nothing, a disabled one with a size for the zero that is written for it.
-fn still_holds(kept: &SharedMemory, live: Option<&SharedMemory>) -> bool {
-    says_too_little_or_too_much(kept)
+fn still_holds(preserved: &SharedMemory, live: Option<&SharedMemory>) -> bool {
+    is_ambiguous(preserved)
         && match live {
-            None => !kept.disabled,
-            Some(live) => kept.disabled && live.disabled && live.size == Some("0".into()),
+            None => !preserved.disabled,
+            Some(live) => preserved.disabled && live.disabled && live.size == Some("0".into()),
         }
 }

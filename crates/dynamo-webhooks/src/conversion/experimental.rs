@@ -5,39 +5,39 @@ use serde_json::{Map, Value};
 use v1alpha1::ComponentSpec;
 use v1beta1::Experimental;
 
-use super::trail::{Trail, itself};
+use super::path_mapper::{PathMapper, itself};
 
-/// The block; `None` where no feature is in use. A checkpoint counts also where it is off. Of what was kept, Grove's
+/// The block; `None` where no feature is in use. A checkpoint counts also where it is off. Of what was preserved, Grove's
 /// part comes back, and a block that held nothing.
-pub(super) fn lift(
+pub(super) fn to_hub(
     service: &ComponentSpec,
     hub: Option<&Map<String, Value>>,
-    trail: &mut Trail<'_>,
+    mapper: &mut PathMapper<'_>,
 ) -> Option<Experimental> {
-    record(trail);
-    let kept = hub.and_then(|hub| Experimental::deserialize(hub.get("experimental")?).ok());
-    let is_kept = kept.as_ref().is_some_and(|kept| remainder(kept).is_some());
+    record(mapper);
+    let preserved = hub.and_then(|hub| Experimental::deserialize(hub.get("experimental")?).ok());
+    let is_preserved = preserved.as_ref().is_some_and(|preserved| hub_only(preserved).is_some());
     let experimental = Experimental {
         gpu_memory_service: service.gpu_memory_service.as_ref().and_then(gpu_memory_service),
         failover: service.failover.as_ref().and_then(failover),
         checkpoint: service.checkpoint.as_ref().map(checkpoint),
-        grove: kept.and_then(|kept| kept.grove),
+        grove: preserved.and_then(|preserved| preserved.grove),
     };
-    (is_kept || experimental != Experimental::default()).then_some(experimental)
+    (is_preserved || experimental != Experimental::default()).then_some(experimental)
 }
 
 /// The features as members of a service, of which nothing else is set.
-pub(super) fn lower(experimental: &Experimental) -> ComponentSpec {
+pub(super) fn from_hub(experimental: &Experimental) -> ComponentSpec {
     ComponentSpec {
-        gpu_memory_service: experimental.gpu_memory_service.as_ref().map(lowered_gpu_memory_service),
-        failover: experimental.failover.as_ref().map(lowered_failover),
-        checkpoint: experimental.checkpoint.as_ref().map(lowered_checkpoint),
+        gpu_memory_service: experimental.gpu_memory_service.as_ref().map(gpu_memory_service_from_hub),
+        failover: experimental.failover.as_ref().map(failover_from_hub),
+        checkpoint: experimental.checkpoint.as_ref().map(checkpoint_from_hub),
         ..ComponentSpec::default()
     }
 }
 
 /// What v1alpha1 can't say of the block: Grove's part, and that there is a block at all where no feature shows it.
-pub(super) fn remainder(experimental: &Experimental) -> Option<Experimental> {
+pub(super) fn hub_only(experimental: &Experimental) -> Option<Experimental> {
     let Experimental { gpu_memory_service, failover, checkpoint, grove } = experimental;
     let shows = gpu_memory_service.is_some() || failover.is_some() || checkpoint.is_some();
     (!shows || grove.is_some()).then(|| Experimental { grove: grove.clone(), ..Experimental::default() })
@@ -61,20 +61,20 @@ pub(super) fn restore(
     service: &mut ComponentSpec,
 ) {
     if service.gpu_memory_service.is_none() {
-        service.gpu_memory_service = gpu_memory_service.filter(|kept| kept.enabled != Some(true));
+        service.gpu_memory_service = gpu_memory_service.filter(|preserved| preserved.enabled != Some(true));
     }
     if service.failover.is_none() {
-        service.failover = failover.filter(|kept| kept.enabled != Some(true));
+        service.failover = failover.filter(|preserved| preserved.enabled != Some(true));
     }
     if service.checkpoint.is_none() {
-        service.checkpoint = checkpoint.filter(|kept| !kept.enabled);
+        service.checkpoint = checkpoint.filter(|preserved| !preserved.enabled);
     }
 }
 
-fn record(trail: &mut Trail<'_>) {
-    trail.made(|at| at / "experimental", itself);
+fn record(mapper: &mut PathMapper<'_>) {
+    mapper.made(|at| at / "experimental", itself);
     for feature in ["gpuMemoryService", "failover", "checkpoint"] {
-        trail.moved(|at| at / "experimental" / feature, |at| at / feature);
+        mapper.moved(|at| at / "experimental" / feature, |at| at / feature);
     }
 }
 
@@ -87,10 +87,10 @@ fn gpu_memory_service(service: &v1alpha1::GpuMemoryService) -> Option<v1beta1::G
     })
 }
 
-fn lowered_gpu_memory_service(service: &v1beta1::GpuMemoryService) -> v1alpha1::GpuMemoryService {
+fn gpu_memory_service_from_hub(service: &v1beta1::GpuMemoryService) -> v1alpha1::GpuMemoryService {
     v1alpha1::GpuMemoryService {
         enabled: Some(true),
-        mode: service.mode.as_ref().map(lowered_mode),
+        mode: service.mode.as_ref().map(mode_from_hub),
         device_class_name: service.device_class_name.clone(),
         extra_client_containers: service.extra_client_containers.clone(),
         extra_client_pods: service.extra_client_pods.clone(),
@@ -103,10 +103,10 @@ fn failover(failover: &v1alpha1::Failover) -> Option<v1beta1::Failover> {
         .then(|| v1beta1::Failover { mode: failover.mode.as_ref().map(mode), num_shadows: failover.num_shadows })
 }
 
-fn lowered_failover(failover: &v1beta1::Failover) -> v1alpha1::Failover {
+fn failover_from_hub(failover: &v1beta1::Failover) -> v1alpha1::Failover {
     v1alpha1::Failover {
         enabled: Some(true),
-        mode: failover.mode.as_ref().map(lowered_mode),
+        mode: failover.mode.as_ref().map(mode_from_hub),
         num_shadows: failover.num_shadows,
     }
 }
@@ -119,7 +119,7 @@ fn mode(mode: &v1alpha1::PodMode) -> v1beta1::PodMode {
     }
 }
 
-fn lowered_mode(mode: &v1beta1::PodMode) -> v1alpha1::PodMode {
+fn mode_from_hub(mode: &v1beta1::PodMode) -> v1alpha1::PodMode {
     match mode {
         v1beta1::PodMode::IntraPod => v1alpha1::PodMode::IntraPod,
         v1beta1::PodMode::InterPod => v1alpha1::PodMode::InterPod,
@@ -140,7 +140,7 @@ fn checkpoint(checkpoint: &v1alpha1::Checkpoint) -> v1beta1::Checkpoint {
     }
 }
 
-fn lowered_checkpoint(checkpoint: &v1beta1::Checkpoint) -> v1alpha1::Checkpoint {
+fn checkpoint_from_hub(checkpoint: &v1beta1::Checkpoint) -> v1alpha1::Checkpoint {
     v1alpha1::Checkpoint {
         enabled: checkpoint.enabled == Some(true),
         mode: checkpoint.mode.clone(),

@@ -6,106 +6,110 @@ use dynamo_api::{v1alpha1, v1beta1};
 use gateward_core::{ConversionError, FieldPath, Issues, Provenance, Resource, RoundTrip};
 use serde_json::{Map, Value};
 
-use super::envelope::{Envelope, OF_GRAPH, Remainder, object, sparse};
-use super::pod_template::Birth;
-use super::trail::{Place, Trail, itself};
+use super::path_mapper::{ComponentLocation, PathMapper, itself};
+use super::pod_template::OriginalVersion;
+use super::preserved::{GRAPH_ANNOTATIONS, PreservedSpec, SparseSpec, object, sparse};
 use super::{component, status};
 
 type HubSpec = v1beta1::DynamoGraphDeploymentSpec;
 type SpokeSpec = v1alpha1::DynamoGraphDeploymentSpec;
 
 /// Reads a graph of v1alpha1 as v1beta1.
-pub(super) fn lift(
-    written: &v1alpha1::DynamoGraphDeployment,
+pub(super) fn to_hub(
+    spoke: &v1alpha1::DynamoGraphDeployment,
     provenance: &mut Provenance,
     issues: &mut Issues,
 ) -> (v1beta1::DynamoGraphDeployment, RoundTrip) {
-    let (mut graph, birth) = read(written, provenance, issues);
+    let (mut graph, original_version) = read(spoke, provenance, issues);
     let annotations = &mut graph.metadata.annotations;
-    let (unsaid, round_trip) = unsaid_by_hub(&written.spec, birth);
-    unsaid.put_unless_empty(OF_GRAPH.spec, annotations);
-    if let Some(status) = &written.status {
-        OF_GRAPH.status.put(annotations, &status::graph_remainder(status));
+    let (fields, round_trip) = spoke_only_fields(&spoke.spec, original_version);
+    fields.put_unless_empty(GRAPH_ANNOTATIONS.spec, annotations);
+    if let Some(status) = &spoke.status {
+        GRAPH_ANNOTATIONS.status.put(annotations, &status::spoke_only_graph(status));
     }
     (graph, round_trip)
 }
 
 /// What v1beta1 says of a graph, and where it was written first.
 pub(super) fn read(
-    written: &v1alpha1::DynamoGraphDeployment,
+    spoke: &v1alpha1::DynamoGraphDeployment,
     provenance: &mut Provenance,
     issues: &mut Issues,
-) -> (v1beta1::DynamoGraphDeployment, Birth) {
-    let mut metadata = written.metadata.clone();
+) -> (v1beta1::DynamoGraphDeployment, OriginalVersion) {
+    let mut metadata = spoke.metadata.clone();
     let annotations = &mut metadata.annotations;
-    let kept = Envelope::<HubSpec>::take(OF_GRAPH.spec, annotations, issues);
-    annotations.remove(OF_GRAPH.status.annotation());
+    let preserved = PreservedSpec::<HubSpec>::take(GRAPH_ANNOTATIONS.spec, annotations, issues);
+    annotations.remove(GRAPH_ANNOTATIONS.status.annotation());
     let graph = v1beta1::DynamoGraphDeployment {
         api_version: v1beta1::DynamoGraphDeployment::gvk().api_version(),
-        kind: written.kind.clone(),
+        kind: spoke.kind.clone(),
         metadata,
-        spec: lift_spec(&written.spec, kept.as_ref(), provenance),
-        status: written.status.as_ref().map(status::lift_graph),
+        spec: spec_to_hub(&spoke.spec, preserved.as_ref(), provenance),
+        status: spoke.status.as_ref().map(status::graph_to_hub),
     };
     status::record_graph(provenance);
-    (graph, if kept.is_some() { Birth::HubBorn } else { Birth::SpokeBorn })
+    (graph, if preserved.is_some() { OriginalVersion::Hub } else { OriginalVersion::Spoke })
 }
 
 /// Reads a graph of v1beta1 as v1alpha1. Two components of one name can't become services.
-pub(super) fn lower(
+pub(super) fn from_hub(
     graph: &v1beta1::DynamoGraphDeployment,
     issues: &mut Issues,
 ) -> Result<(v1alpha1::DynamoGraphDeployment, RoundTrip), ConversionError> {
     let mut metadata = graph.metadata.clone();
     let annotations = &mut metadata.annotations;
-    let birth = if OF_GRAPH.are_carried(annotations) { Birth::SpokeBorn } else { Birth::HubBorn };
-    let kept = Envelope::<SpokeSpec>::take(OF_GRAPH.spec, annotations, issues);
-    let kept_status = OF_GRAPH.status.take(annotations, issues);
-    let spec = lower_spec(&graph.spec, kept.as_ref())?;
-    let (unsaid, round_trip) = unsaid_by_spoke(&graph.spec, &spec, birth);
-    unsaid.put_unless_empty(OF_GRAPH.spec, annotations);
+    let original_version =
+        if GRAPH_ANNOTATIONS.any_present(annotations) { OriginalVersion::Spoke } else { OriginalVersion::Hub };
+    let preserved = PreservedSpec::<SpokeSpec>::take(GRAPH_ANNOTATIONS.spec, annotations, issues);
+    let preserved_status = GRAPH_ANNOTATIONS.status.take(annotations, issues);
+    let spec = spec_from_hub(&graph.spec, preserved.as_ref())?;
+    let (fields, round_trip) = hub_only_fields(&graph.spec, &spec, original_version);
+    fields.put_unless_empty(GRAPH_ANNOTATIONS.spec, annotations);
     let graph = v1alpha1::DynamoGraphDeployment {
         api_version: v1alpha1::DynamoGraphDeployment::gvk().api_version(),
         kind: graph.kind.clone(),
         metadata,
         spec,
-        status: graph.status.as_ref().map(|status| status::lower_graph(status, kept_status.unwrap_or_default())),
+        status: graph
+            .status
+            .as_ref()
+            .map(|status| status::graph_from_hub(status, preserved_status.unwrap_or_default())),
     };
     Ok((graph, round_trip))
 }
 
-fn lift_spec(written: &SpokeSpec, hub: Option<&Envelope<HubSpec>>, provenance: &mut Provenance) -> HubSpec {
+fn spec_to_hub(spoke: &SpokeSpec, preserved: Option<&PreservedSpec<HubSpec>>, provenance: &mut Provenance) -> HubSpec {
     provenance.moved(|| (FieldPath::field("spec") / "env", FieldPath::field("spec") / "envs"));
     HubSpec {
-        provider_override: written.provider_override.clone(),
-        annotations: written.annotations.clone(),
-        labels: written.labels.clone(),
-        priority_class_name: written.priority_class_name.clone(),
-        components: components(written, hub, provenance),
-        env: written.envs.clone(),
-        backend_framework: written.backend_framework.clone(),
-        restart: written.restart.clone(),
-        topology_constraint: written.topology_constraint.as_ref().map(|each| topology_constraint(each, provenance)),
-        experimental: written.experimental.clone(),
+        provider_override: spoke.provider_override.clone(),
+        annotations: spoke.annotations.clone(),
+        labels: spoke.labels.clone(),
+        priority_class_name: spoke.priority_class_name.clone(),
+        components: components(spoke, preserved, provenance),
+        env: spoke.envs.clone(),
+        backend_framework: spoke.backend_framework.clone(),
+        restart: spoke.restart.clone(),
+        topology_constraint: spoke.topology_constraint.as_ref().map(|each| topology_constraint(each, provenance)),
+        experimental: spoke.experimental.clone(),
     }
 }
 
 /// The services; entries without a value are skipped.
 fn components(
-    written: &SpokeSpec,
-    hub: Option<&Envelope<HubSpec>>,
+    spoke: &SpokeSpec,
+    preserved: Option<&PreservedSpec<HubSpec>>,
     provenance: &mut Provenance,
 ) -> Vec<v1beta1::ComponentSpec> {
     provenance.made(|| (FieldPath::field("spec") / "components", FieldPath::field("spec") / "services"));
-    let remembered = hub.map(|hub| by_name(&hub.sparse)).unwrap_or_default();
-    in_order(services(written).collect(), hub.map(|hub| hub.spec.components.as_slice()))
+    let by_name = preserved.map(|preserved| by_name(&preserved.sparse)).unwrap_or_default();
+    in_order(services(spoke).collect(), preserved.map(|preserved| preserved.spec.components.as_slice()))
         .into_iter()
         .enumerate()
         .map(|(index, (key, service))| {
-            let mut trail = Trail::new(Place::Service { index, key }, provenance);
-            trail.moved(itself, itself);
-            trail.made(|at| at / "name", itself);
-            component::lift(key, service, remembered.get(key.as_str()).copied(), &mut trail)
+            let mut mapper = PathMapper::new(ComponentLocation::Service { index, key }, provenance);
+            mapper.moved(itself, itself);
+            mapper.made(|at| at / "name", itself);
+            component::to_hub(key, service, by_name.get(key.as_str()).copied(), &mut mapper)
         })
         .collect()
 }
@@ -118,11 +122,11 @@ fn services(spec: &SpokeSpec) -> impl Iterator<Item = (&String, &v1alpha1::Compo
 /// The order of v1beta1 is remembered only where it is not that of the keys; services that it doesn't know come last.
 fn in_order<'a>(
     mut services: Vec<(&'a String, &'a v1alpha1::ComponentSpec)>,
-    remembered: Option<&[v1beta1::ComponentSpec]>,
+    preserved: Option<&[v1beta1::ComponentSpec]>,
 ) -> Vec<(&'a String, &'a v1alpha1::ComponentSpec)> {
-    let Some(remembered) = remembered.filter(|components| !are_ascending(components)) else { return services };
+    let Some(preserved) = preserved.filter(|components| !are_ascending(components)) else { return services };
     let mut places = HashMap::new();
-    for (place, component) in remembered.iter().enumerate() {
+    for (place, component) in preserved.iter().enumerate() {
         places.entry(component.name.as_str()).or_insert(place);
     }
     services.sort_by_key(|(key, _)| places.get(key.as_str()).copied().unwrap_or(usize::MAX));
@@ -140,28 +144,28 @@ fn by_name(sparse: &Map<String, Value>) -> HashMap<&str, &Map<String, Value>> {
 }
 
 fn topology_constraint(
-    written: &v1alpha1::GraphTopologyConstraint,
+    spoke: &v1alpha1::GraphTopologyConstraint,
     provenance: &mut Provenance,
 ) -> v1beta1::GraphTopologyConstraint {
     let at = || FieldPath::field("spec") / "topologyConstraint";
     provenance.moved(|| (at() / "clusterTopologyName", at() / "topologyProfile"));
     v1beta1::GraphTopologyConstraint {
-        cluster_topology_name: written.topology_profile.clone(),
-        pack_domain: written.pack_domain.clone(),
+        cluster_topology_name: spoke.topology_profile.clone(),
+        pack_domain: spoke.pack_domain.clone(),
     }
 }
 
 /// What v1beta1 can't say: claims, entries without a value, and much of the services; and whether the rest comes back.
-fn unsaid_by_hub(spec: &SpokeSpec, birth: Birth) -> (Remainder, RoundTrip) {
+fn spoke_only_fields(spec: &SpokeSpec, original_version: OriginalVersion) -> (SparseSpec, RoundTrip) {
     let (mut services, mut round_trip) = (Map::new(), RoundTrip::Lossless);
     for (key, service) in &spec.services {
         let Some(service) = service else {
             services.insert(key.clone(), Value::Null);
             continue;
         };
-        let (unsaid, of_service) = component::spoke_remainder(service, key, birth);
-        if !unsaid.is_empty() {
-            services.insert(key.clone(), Value::Object(unsaid));
+        let (fields, of_service) = component::spoke_only_fields(service, key, original_version);
+        if !fields.is_empty() {
+            services.insert(key.clone(), Value::Object(fields));
         }
         // The Go operator drops a name that is the key.
         let is_dropped = service.service_name == *key && !key.is_empty();
@@ -171,10 +175,10 @@ fn unsaid_by_hub(spec: &SpokeSpec, birth: Birth) -> (Remainder, RoundTrip) {
     if !services.is_empty() {
         members.insert("services".into(), Value::Object(services));
     }
-    (Remainder { spec: members, nil: Vec::new() }, round_trip)
+    (SparseSpec { spec: members, nil: Vec::new() }, round_trip)
 }
 
-fn lower_spec(spec: &HubSpec, kept: Option<&Envelope<SpokeSpec>>) -> Result<SpokeSpec, ConversionError> {
+fn spec_from_hub(spec: &HubSpec, preserved: Option<&PreservedSpec<SpokeSpec>>) -> Result<SpokeSpec, ConversionError> {
     let topology_constraint = spec.topology_constraint.as_ref().map(|each| v1alpha1::GraphTopologyConstraint {
         topology_profile: each.cluster_topology_name.clone(),
         pack_domain: each.pack_domain.clone(),
@@ -184,8 +188,8 @@ fn lower_spec(spec: &HubSpec, kept: Option<&Envelope<SpokeSpec>>) -> Result<Spok
         annotations: spec.annotations.clone(),
         labels: spec.labels.clone(),
         priority_class_name: spec.priority_class_name.clone(),
-        pvcs: kept.map(|kept| kept.spec.pvcs.clone()).unwrap_or_default(),
-        services: lower_components(spec, kept)?,
+        pvcs: preserved.map(|preserved| preserved.spec.pvcs.clone()).unwrap_or_default(),
+        services: components_from_hub(spec, preserved)?,
         envs: spec.env.clone(),
         backend_framework: spec.backend_framework.clone(),
         restart: spec.restart.clone(),
@@ -195,17 +199,18 @@ fn lower_spec(spec: &HubSpec, kept: Option<&Envelope<SpokeSpec>>) -> Result<Spok
 }
 
 /// The components by name, and the keys that had no value.
-fn lower_components(
+fn components_from_hub(
     spec: &HubSpec,
-    kept: Option<&Envelope<SpokeSpec>>,
+    preserved: Option<&PreservedSpec<SpokeSpec>>,
 ) -> Result<BTreeMap<String, Option<v1alpha1::ComponentSpec>>, ConversionError> {
     let mut services = BTreeMap::new();
     for (index, component) in spec.components.iter().enumerate() {
-        if services.insert(component.name.clone(), Some(lower_component(component, kept))).is_some() {
+        if services.insert(component.name.clone(), Some(component_from_hub(component, preserved))).is_some() {
             return Err(duplicate(index, &component.name));
         }
     }
-    let ghosts = kept.into_iter().flat_map(|kept| &kept.spec.services).filter(|(_, service)| service.is_none());
+    let ghosts =
+        preserved.into_iter().flat_map(|preserved| &preserved.spec.services).filter(|(_, service)| service.is_none());
     for (key, _) in ghosts {
         services.entry(key.clone()).or_insert(None);
     }
@@ -213,11 +218,14 @@ fn lower_components(
 }
 
 /// A service of its own name only where that differed from its key.
-fn lower_component(component: &v1beta1::ComponentSpec, kept: Option<&Envelope<SpokeSpec>>) -> v1alpha1::ComponentSpec {
+fn component_from_hub(
+    component: &v1beta1::ComponentSpec,
+    preserved: Option<&PreservedSpec<SpokeSpec>>,
+) -> v1alpha1::ComponentSpec {
     let name = &component.name;
-    let sparse = kept.and_then(|kept| object(object(&kept.sparse, "services")?, name));
-    let mut service = component::lower(component, sparse);
-    let typed = kept.and_then(|kept| kept.spec.services.get(name)?.as_ref());
+    let sparse = preserved.and_then(|preserved| object(object(&preserved.sparse, "services")?, name));
+    let mut service = component::from_hub(component, sparse);
+    let typed = preserved.and_then(|preserved| preserved.spec.services.get(name)?.as_ref());
     if let Some(own) = typed.map(|typed| &typed.service_name).filter(|own| !own.is_empty() && *own != name) {
         service.service_name.clone_from(own);
     }
@@ -234,16 +242,16 @@ fn duplicate(index: usize, name: &str) -> ConversionError {
 /// What v1alpha1 can't say, and whether the rest comes back. Where the components are not in the order of their names, all
 /// of them are recorded, and where the graph was never converted, each that has a pod: it was written so by a user of
 /// v1beta1.
-fn unsaid_by_spoke(spec: &HubSpec, lowered: &SpokeSpec, birth: Birth) -> (Remainder, RoundTrip) {
+fn hub_only_fields(spec: &HubSpec, lowered: &SpokeSpec, original_version: OriginalVersion) -> (SparseSpec, RoundTrip) {
     let all = !are_ascending(&spec.components);
     let (mut components, mut round_trip) = (Vec::new(), RoundTrip::Lossless);
     for component in &spec.components {
         let Some(Some(service)) = lowered.services.get(&component.name) else { continue };
-        let (mut unsaid, of_component) = component::hub_remainder(component, service);
-        let is_marked = birth == Birth::HubBorn && component.pod_template.is_some();
-        if all || is_marked || !unsaid.is_empty() {
-            unsaid.insert("name".into(), component.name.as_str().into());
-            components.push(Value::Object(unsaid));
+        let (mut fields, of_component) = component::hub_only_fields(component, service);
+        let is_marked = original_version == OriginalVersion::Hub && component.pod_template.is_some();
+        if all || is_marked || !fields.is_empty() {
+            fields.insert("name".into(), component.name.as_str().into());
+            components.push(Value::Object(fields));
         }
         round_trip = round_trip.and(of_component);
     }
@@ -251,5 +259,5 @@ fn unsaid_by_spoke(spec: &HubSpec, lowered: &SpokeSpec, birth: Birth) -> (Remain
     if !components.is_empty() {
         members.insert("components".into(), components.into());
     }
-    (Remainder { spec: members, nil: Vec::new() }, round_trip)
+    (SparseSpec { spec: members, nil: Vec::new() }, round_trip)
 }

@@ -54,7 +54,7 @@ pub(super) fn overlay(base: Value, over: Value) -> Value {
 }
 
 /// The topmost nodes of `base` that are left as they were when `over` is laid over it.
-pub(super) fn kept(base: &Value, over: &Value) -> Vec<FieldPath> {
+pub(super) fn unchanged_nodes(base: &Value, over: &Value) -> Vec<FieldPath> {
     let mut paths = Vec::new();
     collect(base, over, &FieldPath::root(), &mut paths);
     paths
@@ -105,7 +105,7 @@ mod tests {
         ] {
             let (base, over) = (json!({"port": base}), json!({"port": over}));
             let stays = merged == base["port"];
-            assert_eq!(kept(&base, &over).is_empty(), !stays, "{base} {over}");
+            assert_eq!(unchanged_nodes(&base, &over).is_empty(), !stays, "{base} {over}");
             assert_eq!(overlay(base, over), json!({"port": merged}));
         }
     }
@@ -124,9 +124,9 @@ mod tests {
     fn names_what_stays_of_the_base() {
         let base = json!({"a": 1, "b": {"c": 2, "d": 3}, "e": [1], "f": {"g": 1}});
         let over = json!({"a": 5, "b": {"c": 6}, "e": []});
-        let paths: Vec<String> = kept(&base, &over).iter().map(FieldPath::to_string).collect();
+        let paths: Vec<String> = unchanged_nodes(&base, &over).iter().map(FieldPath::to_string).collect();
         assert_eq!(paths, ["b.d", "e", "f"]);
-        assert_eq!(kept(&base, &Value::Null), [FieldPath::root()]);
-        assert_eq!(kept(&base, &json!("odd")), []);
+        assert_eq!(unchanged_nodes(&base, &Value::Null), [FieldPath::root()]);
+        assert_eq!(unchanged_nodes(&base, &json!("odd")), []);
     }
 }

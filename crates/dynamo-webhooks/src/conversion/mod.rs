@@ -9,20 +9,20 @@
 
 mod component;
 mod deployment_request;
-pub(crate) mod envelope;
 mod experimental;
 mod graph;
 mod main_container;
 mod merge;
 mod mounts;
+mod path_mapper;
 mod pod_template;
+pub(crate) mod preserved;
 mod resources;
 mod scaling_adapter;
 pub(crate) mod schemas;
 mod sidecar;
 mod standalone;
 mod status;
-mod trail;
 
 pub(crate) use deployment_request::DeploymentRequestConversion;
 
@@ -34,8 +34,8 @@ use gateward_core::{ConversionError, Convert, Issues, Provenance, RoundTrip};
 pub(crate) struct GraphConversion;
 
 impl GraphConversion {
-    /// What v1beta1 says of a graph, for defaults that only look at it: nothing is kept of what v1beta1 can't say.
-    pub(crate) fn glance(graph: &v1alpha1::DynamoGraphDeployment) -> v1beta1::DynamoGraphDeployment {
+    /// What v1beta1 says of a graph, for defaults that only look at it: nothing is preserved of what v1beta1 can't say.
+    pub(crate) fn to_hub_for_defaulting(graph: &v1alpha1::DynamoGraphDeployment) -> v1beta1::DynamoGraphDeployment {
         graph::read(graph, &mut Provenance::silent(), &mut Issues::new()).0
     }
 }
@@ -47,7 +47,7 @@ impl Convert<v1alpha1::DynamoGraphDeployment, v1beta1::DynamoGraphDeployment> fo
         provenance: &mut Provenance,
         issues: &mut Issues,
     ) -> Result<v1beta1::DynamoGraphDeployment, ConversionError> {
-        Ok(graph::lift(graph, provenance, issues).0)
+        Ok(graph::to_hub(graph, provenance, issues).0)
     }
 
     fn lower(
@@ -55,7 +55,7 @@ impl Convert<v1alpha1::DynamoGraphDeployment, v1beta1::DynamoGraphDeployment> fo
         graph: &v1beta1::DynamoGraphDeployment,
         issues: &mut Issues,
     ) -> Result<v1alpha1::DynamoGraphDeployment, ConversionError> {
-        Ok(graph::lower(graph, issues)?.0)
+        Ok(graph::from_hub(graph, issues)?.0)
     }
 
     fn lift_telling(
@@ -63,7 +63,7 @@ impl Convert<v1alpha1::DynamoGraphDeployment, v1beta1::DynamoGraphDeployment> fo
         graph: &v1alpha1::DynamoGraphDeployment,
         issues: &mut Issues,
     ) -> Result<(v1beta1::DynamoGraphDeployment, RoundTrip), ConversionError> {
-        Ok(graph::lift(graph, &mut Provenance::silent(), issues))
+        Ok(graph::to_hub(graph, &mut Provenance::silent(), issues))
     }
 
     fn lower_telling(
@@ -71,11 +71,11 @@ impl Convert<v1alpha1::DynamoGraphDeployment, v1beta1::DynamoGraphDeployment> fo
         graph: &v1beta1::DynamoGraphDeployment,
         issues: &mut Issues,
     ) -> Result<(v1alpha1::DynamoGraphDeployment, RoundTrip), ConversionError> {
-        graph::lower(graph, issues)
+        graph::from_hub(graph, issues)
     }
 
     fn annotations(&self) -> &'static [&'static str] {
-        &envelope::GRAPH_KEYS
+        &preserved::GRAPH_KEYS
     }
 }
 
@@ -90,7 +90,7 @@ impl Convert<v1alpha1::DynamoComponentDeployment, v1beta1::DynamoComponentDeploy
         provenance: &mut Provenance,
         issues: &mut Issues,
     ) -> Result<v1beta1::DynamoComponentDeployment, ConversionError> {
-        Ok(standalone::lift(component, provenance, issues).0)
+        Ok(standalone::to_hub(component, provenance, issues).0)
     }
 
     fn lower(
@@ -98,7 +98,7 @@ impl Convert<v1alpha1::DynamoComponentDeployment, v1beta1::DynamoComponentDeploy
         component: &v1beta1::DynamoComponentDeployment,
         issues: &mut Issues,
     ) -> Result<v1alpha1::DynamoComponentDeployment, ConversionError> {
-        Ok(standalone::lower(component, issues).0)
+        Ok(standalone::from_hub(component, issues).0)
     }
 
     fn lift_telling(
@@ -106,7 +106,7 @@ impl Convert<v1alpha1::DynamoComponentDeployment, v1beta1::DynamoComponentDeploy
         component: &v1alpha1::DynamoComponentDeployment,
         issues: &mut Issues,
     ) -> Result<(v1beta1::DynamoComponentDeployment, RoundTrip), ConversionError> {
-        Ok(standalone::lift(component, &mut Provenance::silent(), issues))
+        Ok(standalone::to_hub(component, &mut Provenance::silent(), issues))
     }
 
     fn lower_telling(
@@ -114,11 +114,11 @@ impl Convert<v1alpha1::DynamoComponentDeployment, v1beta1::DynamoComponentDeploy
         component: &v1beta1::DynamoComponentDeployment,
         issues: &mut Issues,
     ) -> Result<(v1alpha1::DynamoComponentDeployment, RoundTrip), ConversionError> {
-        Ok(standalone::lower(component, issues))
+        Ok(standalone::from_hub(component, issues))
     }
 
     fn annotations(&self) -> &'static [&'static str] {
-        &envelope::COMPONENT_KEYS
+        &preserved::COMPONENT_KEYS
     }
 }
 
@@ -135,7 +135,7 @@ impl Convert<v1alpha1::DynamoGraphDeploymentScalingAdapter, v1beta1::DynamoGraph
         provenance: &mut Provenance,
         _: &mut Issues,
     ) -> Result<v1beta1::DynamoGraphDeploymentScalingAdapter, ConversionError> {
-        Ok(scaling_adapter::lift(adapter, provenance))
+        Ok(scaling_adapter::to_hub(adapter, provenance))
     }
 
     fn lower(
@@ -143,7 +143,7 @@ impl Convert<v1alpha1::DynamoGraphDeploymentScalingAdapter, v1beta1::DynamoGraph
         adapter: &v1beta1::DynamoGraphDeploymentScalingAdapter,
         _: &mut Issues,
     ) -> Result<v1alpha1::DynamoGraphDeploymentScalingAdapter, ConversionError> {
-        Ok(scaling_adapter::lower(adapter))
+        Ok(scaling_adapter::from_hub(adapter))
     }
 }
 

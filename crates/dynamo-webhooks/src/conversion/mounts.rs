@@ -9,14 +9,14 @@ use gateward_core::conversion::equivalence::same;
 use serde_json::{Map, Value};
 
 use super::merge::is_blank;
-use super::trail::Trail;
+use super::path_mapper::PathMapper;
 
 /// Fills in the main container's mounts: its own come first, then all of the service's, caches included.
-pub(super) fn lay(container: &mut Map<String, Value>, flat: &[VolumeMount], trail: &mut Trail<'_>) {
+pub(super) fn merge_into(container: &mut Map<String, Value>, flat: &[VolumeMount], mapper: &mut PathMapper<'_>) {
     if !flat.is_empty() {
         let own = container.remove("volumeMounts").unwrap_or_default();
         if own.is_array() || is_blank(&own) {
-            record(own.as_array().map_or(0, Vec::len), flat.len(), trail);
+            record(own.as_array().map_or(0, Vec::len), flat.len(), mapper);
         }
         container.insert("volumeMounts".into(), united(flat, own));
     }
@@ -37,32 +37,32 @@ fn native(mount: &VolumeMount) -> Value {
     Value::Object(name.into_iter().chain([path]).collect())
 }
 
-fn record(own_count: usize, flat_count: usize, trail: &mut Trail<'_>) {
-    let main = trail.main();
+fn record(own_count: usize, flat_count: usize, mapper: &mut PathMapper<'_>) {
+    let main = mapper.main();
     if own_count == 0 {
-        trail.made(|at| main(at) / "volumeMounts", |at| at / "volumeMounts");
+        mapper.made(|at| main(at) / "volumeMounts", |at| at / "volumeMounts");
     }
     for index in 0..flat_count {
-        record_one(own_count + index, index, trail);
+        record_one(own_count + index, index, mapper);
     }
 }
 
-fn record_one(place: usize, index: usize, trail: &mut Trail<'_>) {
-    let main = trail.main();
+fn record_one(place: usize, index: usize, mapper: &mut PathMapper<'_>) {
+    let main = mapper.main();
     let lifted = |at| (main(at) / "volumeMounts").index(place);
     let flat = |at: FieldPath| (at / "volumeMounts").index(index);
-    trail.moved(lifted, flat);
-    trail.moved(|at| lifted(at) / "mountPath", |at| flat(at) / "mountPoint");
+    mapper.moved(lifted, flat);
+    mapper.moved(|at| lifted(at) / "mountPath", |at| flat(at) / "mountPoint");
 }
 
 /// Moves the container's mounts to the flat list, each volume at each path once. All of them stay where one of them
 /// says something else than a mount does.
-pub(super) fn lower(container: &mut Map<String, Value>, flat: &mut Vec<VolumeMount>) {
+pub(super) fn from_hub(container: &mut Map<String, Value>, flat: &mut Vec<VolumeMount>) {
     let written = container.get("volumeMounts").and_then(Value::as_array);
     let Some(mounts) = written.and_then(|mounts| mounts.iter().map(plain).collect::<Option<Vec<_>>>()) else { return };
     container.remove("volumeMounts");
-    let mut known: HashSet<Place> = flat.iter().map(place).collect();
-    let is_new: Vec<bool> = mounts.iter().map(|mount| known.insert(place(mount))).collect();
+    let mut known: HashSet<NameAndPath> = flat.iter().map(name_and_path).collect();
+    let is_new: Vec<bool> = mounts.iter().map(|mount| known.insert(name_and_path(mount))).collect();
     drop(known);
     flat.extend(mounts.into_iter().zip(is_new).filter_map(|(mount, is_new)| is_new.then_some(mount)));
 }
@@ -80,14 +80,14 @@ fn plain(mount: &Value) -> Option<VolumeMount> {
 }
 
 /// Volume and path of a mount: lists may be long, so that they are looked up and not searched.
-type Place<'a> = (Option<&'a str>, &'a str);
+type NameAndPath<'a> = (Option<&'a str>, &'a str);
 
-fn place(mount: &VolumeMount) -> Place<'_> {
+fn name_and_path(mount: &VolumeMount) -> NameAndPath<'_> {
     (mount.name.as_deref(), &mount.mount_point)
 }
 
 fn is_at_the_same_place(one: &VolumeMount, other: &VolumeMount) -> bool {
-    place(one) == place(other)
+    name_and_path(one) == name_and_path(other)
 }
 
 /// The mount that makes the compilation cache.
@@ -101,7 +101,7 @@ pub(super) fn are_lost(flat: &[VolumeMount], own: &Value) -> bool {
     let mut container = Map::from_iter([("volumeMounts".to_owned(), lifted)]);
     let mut back: Vec<VolumeMount> = cache(flat).cloned().into_iter().collect();
     if has_visible(flat) {
-        lower(&mut container, &mut back);
+        from_hub(&mut container, &mut back);
     }
     back != flat
 }
@@ -114,7 +114,7 @@ fn has_visible(flat: &[VolumeMount]) -> bool {
 /// The remembered flat list, as far as `live`, the main container's mounts, still shows it. `current` has the live
 /// compilation cache, `own` are the mounts that the remembered `mainContainer` had. Once the live cache is another one,
 /// those of old are mounts like any other.
-pub(super) fn remembered(
+pub(super) fn restored(
     flat: &[VolumeMount],
     own: &Value,
     live: &Value,
@@ -123,9 +123,9 @@ pub(super) fn remembered(
     if flat.is_empty() && is_blank(own) {
         return None;
     }
-    let is_kept = is_same_cache(cache(flat), current);
-    let left = still_shown(flat, live, is_kept);
-    let left = if is_kept { left } else { with_cache(left, current) };
+    let is_preserved = is_same_cache(cache(flat), current);
+    let left = still_shown(flat, live, is_preserved);
+    let left = if is_preserved { left } else { with_cache(left, current) };
     let merged = united(&left, own.clone());
     let is_unedited = match (without_caches(&merged, &left), without_caches(live, &left)) {
         (Some(merged), Some(live)) => same(&merged, &live),
@@ -134,13 +134,13 @@ pub(super) fn remembered(
     is_unedited.then_some(left)
 }
 
-/// The flat list without the caches that `live` doesn't show, but for the first one if it `is_kept`.
-fn still_shown(flat: &[VolumeMount], live: &Value, is_kept: bool) -> Vec<VolumeMount> {
+/// The flat list without the caches that `live` doesn't show, but for the first one if it `is_preserved`.
+fn still_shown(flat: &[VolumeMount], live: &Value, is_preserved: bool) -> Vec<VolumeMount> {
     let live: Vec<VolumeMount> = live.as_array().into_iter().flatten().filter_map(plain).collect();
-    let shown: HashSet<Place> = live.iter().map(place).collect();
-    let first = flat.iter().position(|mount| mount.use_as_compilation_cache).filter(|_| is_kept);
+    let shown: HashSet<NameAndPath> = live.iter().map(name_and_path).collect();
+    let first = flat.iter().position(|mount| mount.use_as_compilation_cache).filter(|_| is_preserved);
     let is_left = |(index, mount): &(usize, &VolumeMount)| {
-        !mount.use_as_compilation_cache || Some(*index) == first || shown.contains(&place(mount))
+        !mount.use_as_compilation_cache || Some(*index) == first || shown.contains(&name_and_path(mount))
     };
     flat.iter().enumerate().filter(is_left).map(|(_, mount)| mount.clone()).collect()
 }
@@ -156,8 +156,9 @@ fn with_cache(mut flat: Vec<VolumeMount>, current: Option<&VolumeMount>) -> Vec<
 
 /// The mounts but for those of caches, which are looked at apart; `None` where they are no list.
 fn without_caches(mounts: &Value, flat: &[VolumeMount]) -> Option<Value> {
-    let caches: HashSet<Place> = flat.iter().filter(|mount| mount.use_as_compilation_cache).map(place).collect();
-    let is_at_a_cache = |mount: &VolumeMount| caches.contains(&place(mount));
+    let caches: HashSet<NameAndPath> =
+        flat.iter().filter(|mount| mount.use_as_compilation_cache).map(name_and_path).collect();
+    let is_at_a_cache = |mount: &VolumeMount| caches.contains(&name_and_path(mount));
     match mounts {
         Value::Null => Some(Value::Null),
         Value::Array(mounts) => {
@@ -169,7 +170,7 @@ fn without_caches(mounts: &Value, flat: &[VolumeMount]) -> Option<Value> {
 }
 
 /// The remembered caches of a service that never had a main container, if the first is the live one.
-pub(super) fn remembered_caches(flat: &[VolumeMount], current: Option<&VolumeMount>) -> Option<Vec<VolumeMount>> {
+pub(super) fn restored_caches(flat: &[VolumeMount], current: Option<&VolumeMount>) -> Option<Vec<VolumeMount>> {
     (current.is_some() && is_same_cache(cache(flat), current)).then(|| flat.to_vec())
 }
 
@@ -186,8 +187,9 @@ pub(super) fn restore(container: &mut Map<String, Value>, flat: &[VolumeMount], 
     if container.get("volumeMounts").is_some_and(|mounts| !mounts.is_array()) {
         return;
     }
-    let had = hub.as_array().map_or(&[][..], Vec::as_slice);
-    let mounts = if is_blank(own) && is_projection(flat, hub) { had.to_vec() } else { enriched(flat, own, had) };
+    let hub_mounts = hub.as_array().map_or(&[][..], Vec::as_slice);
+    let mounts =
+        if is_blank(own) && is_projection(flat, hub) { hub_mounts.to_vec() } else { enriched(flat, own, hub_mounts) };
     if mounts.is_empty() {
         container.remove("volumeMounts");
     } else {
@@ -199,35 +201,35 @@ pub(super) fn restore(container: &mut Map<String, Value>, flat: &[VolumeMount], 
 fn is_projection(flat: &[VolumeMount], hub: &Value) -> bool {
     let mut lowered: Vec<VolumeMount> = cache(flat).cloned().into_iter().collect();
     let mut container = Map::from_iter([("volumeMounts".to_owned(), hub.clone())]);
-    lower(&mut container, &mut lowered);
+    from_hub(&mut container, &mut lowered);
     lowered == flat
 }
 
 /// The mounts with the further leaves that they had in the hub, and without the cache's unless somebody asked for it. A
 /// mount that the container has itself isn't made once more.
-fn enriched(flat: &[VolumeMount], own: &Value, had: &[Value]) -> Vec<Value> {
+fn enriched(flat: &[VolumeMount], own: &Value, hub_mounts: &[Value]) -> Vec<Value> {
     let own = own.as_array().map_or(&[][..], Vec::as_slice);
     let mounts: Vec<VolumeMount> = own.iter().filter_map(plain).collect();
-    let of_own: HashSet<Place> = mounts.iter().map(place).collect();
-    let leaves = Leaves::of(had);
+    let of_own: HashSet<NameAndPath> = mounts.iter().map(name_and_path).collect();
+    let hub_mounts = HubMounts::of(hub_mounts);
     let first = flat.iter().position(|mount| mount.use_as_compilation_cache);
     let is_shown = |(index, mount): &(usize, &VolumeMount)| {
-        !of_own.contains(&place(mount)) && (Some(*index) != first || leaves.is_there(mount))
+        !of_own.contains(&name_and_path(mount)) && (Some(*index) != first || hub_mounts.is_there(mount))
     };
-    let shown = flat.iter().enumerate().filter(is_shown).map(|(_, mount)| leaves.laid_on(mount));
+    let shown = flat.iter().enumerate().filter(is_shown).map(|(_, mount)| hub_mounts.applied_to(mount));
     own.iter().cloned().chain(shown).collect()
 }
 
 /// What the hub had of its mounts beside name and path, found by both or by a name that only one had.
-struct Leaves<'a> {
+struct HubMounts<'a> {
     by_place: HashMap<(Option<String>, String), &'a Value>,
     by_name: HashMap<Option<&'a str>, Option<&'a Value>>,
 }
 
-impl<'a> Leaves<'a> {
-    fn of(had: &'a [Value]) -> Self {
+impl<'a> HubMounts<'a> {
+    fn of(mounts: &'a [Value]) -> Self {
         let (mut by_place, mut by_name) = (HashMap::new(), HashMap::new());
-        for mount in had {
+        for mount in mounts {
             if let Some(VolumeMount { name, mount_point, .. }) = plain(mount) {
                 by_place.entry((name, mount_point)).or_insert(mount);
             }
@@ -244,10 +246,10 @@ impl<'a> Leaves<'a> {
         self.at(mount).is_some()
     }
 
-    fn laid_on(&self, mount: &VolumeMount) -> Value {
-        let had = self.at(mount).or_else(|| *self.by_name.get(&mount.name.as_deref())?);
+    fn applied_to(&self, mount: &VolumeMount) -> Value {
+        let hub = self.at(mount).or_else(|| *self.by_name.get(&mount.name.as_deref())?);
         let mut enriched = native(mount);
-        if let (Some(Value::Object(leaves)), Value::Object(members)) = (had, &mut enriched) {
+        if let (Some(Value::Object(leaves)), Value::Object(members)) = (hub, &mut enriched) {
             for (name, leaf) in leaves.iter().filter(|(name, _)| !matches!(name.as_str(), "name" | "mountPath")) {
                 members.insert(name.clone(), leaf.clone());
             }

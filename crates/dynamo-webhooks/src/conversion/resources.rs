@@ -10,7 +10,7 @@ use gateward_core::FieldPath;
 use serde_json::{Map, Value};
 
 use super::merge::is_blank;
-use super::trail::Trail;
+use super::path_mapper::PathMapper;
 use gateward_core::conversion::equivalence::same;
 
 /// A block of amounts.
@@ -63,9 +63,9 @@ impl Member {
 type Amounts<'a> = BTreeMap<&'a str, (String, Member)>;
 
 /// Fills in the main container's resources: those of the service, with the container's own laid over them.
-pub(super) fn lay(container: &mut Map<String, Value>, service: &ComponentSpec, trail: &mut Trail<'_>) {
+pub(super) fn merge_into(container: &mut Map<String, Value>, service: &ComponentSpec, mapper: &mut PathMapper<'_>) {
     let own = without_empty_blocks(container.remove("resources").unwrap_or_default());
-    record(service.resources.as_ref(), &own, trail);
+    record(service.resources.as_ref(), &own, mapper);
     let flat = service.resources.as_ref().map(native).unwrap_or_default();
     let merged = match own {
         Value::Object(own) => Value::Object(merge(flat, own)),
@@ -135,7 +135,7 @@ fn merge(mut flat: Map<String, Value>, own: Map<String, Value>) -> Map<String, V
 }
 
 /// Moves the container's resources to the service's fields. What is no amount stays where it is.
-pub(super) fn lower(container: &mut Map<String, Value>) -> Option<Resources> {
+pub(super) fn from_hub(container: &mut Map<String, Value>) -> Option<Resources> {
     let mut own = match container.remove("resources")? {
         Value::Object(own) => own,
         odd => {
@@ -193,7 +193,7 @@ fn plain_claims(claims: &Value) -> Option<Vec<ResourceClaim>> {
 /// Whether the way back would not lead to these resources.
 pub(super) fn are_lost(resources: &Resources) -> bool {
     let mut container = Map::from_iter([("resources".to_owned(), Value::Object(native(resources)))]);
-    lower(&mut container).as_ref() != Some(resources)
+    from_hub(&mut container).as_ref() != Some(resources)
 }
 
 /// Whether nothing of the resources is to be seen in the hub.
@@ -202,7 +202,7 @@ pub(super) fn are_invisible(resources: &Resources) -> bool {
 }
 
 /// Whether both are the same amounts of the same resources, however written.
-pub(super) fn mean_the_same(one: &Value, other: &Value) -> bool {
+pub(super) fn are_equal_amounts(one: &Value, other: &Value) -> bool {
     same(&canonical(one), &canonical(other))
 }
 
@@ -220,33 +220,33 @@ fn canonical(resources: &Value) -> Value {
 }
 
 /// What the container's own resources have is reported there, the rest at the service's flat field.
-fn record(flat: Option<&Resources>, over: &Value, trail: &mut Trail<'_>) {
-    if !trail.is_recording() || !(over.is_object() || over.is_null()) {
+fn record(flat: Option<&Resources>, over: &Value, mapper: &mut PathMapper<'_>) {
+    if !mapper.is_recording() || !(over.is_object() || over.is_null()) {
         return;
     }
-    let main = trail.main();
+    let main = mapper.main();
     if over.is_null() {
-        trail.moved(|at| main(at) / "resources", |at| at / "resources");
+        mapper.moved(|at| main(at) / "resources", |at| at / "resources");
     }
     for block in Block::ALL {
         let amounts = flat.and_then(|flat| block.of(flat)).map(amounts).unwrap_or_default();
-        record_block(block.name(), &amounts, &over[block.name()], trail);
+        record_block(block.name(), &amounts, &over[block.name()], mapper);
     }
     if over["claims"].is_null() {
-        trail.moved(|at| main(at) / "resources" / "claims", |at| at / "resources" / "claims");
+        mapper.moved(|at| main(at) / "resources" / "claims", |at| at / "resources" / "claims");
     }
 }
 
-fn record_block(block: &'static str, flat: &Amounts<'_>, over: &Value, trail: &mut Trail<'_>) {
+fn record_block(block: &'static str, flat: &Amounts<'_>, over: &Value, mapper: &mut PathMapper<'_>) {
     if !(over.is_object() || over.is_null()) {
         return;
     }
-    let main = trail.main();
+    let main = mapper.main();
     if over.is_null() {
-        trail.moved(|at| main(at) / "resources" / block, |at| at / "resources" / block);
+        mapper.moved(|at| main(at) / "resources" / block, |at| at / "resources" / block);
     }
     for (name, (_, member)) in flat.iter().filter(|(name, _)| over[**name].is_null()) {
-        trail.made(
+        mapper.made(
             |at| (main(at) / "resources" / block).key((*name).to_owned()),
             |at| member.within(at / "resources" / block, name),
         );

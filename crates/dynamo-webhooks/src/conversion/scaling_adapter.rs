@@ -4,24 +4,24 @@ use dynamo_api::{v1alpha1, v1beta1};
 use gateward_core::{FieldPath, Provenance, Resource};
 
 /// Reads an adapter of v1alpha1 as v1beta1.
-pub(super) fn lift(
-    written: &v1alpha1::DynamoGraphDeploymentScalingAdapter,
+pub(super) fn to_hub(
+    spoke: &v1alpha1::DynamoGraphDeploymentScalingAdapter,
     provenance: &mut Provenance,
 ) -> v1beta1::DynamoGraphDeploymentScalingAdapter {
     let reference = || FieldPath::field("spec") / "dgdRef";
     provenance.moved(|| (reference() / "componentName", reference() / "serviceName"));
     v1beta1::DynamoGraphDeploymentScalingAdapter {
         api_version: v1beta1::DynamoGraphDeploymentScalingAdapter::gvk().api_version(),
-        kind: written.kind.clone(),
-        metadata: written.metadata.clone(),
+        kind: spoke.kind.clone(),
+        metadata: spoke.metadata.clone(),
         spec: v1beta1::DynamoGraphDeploymentScalingAdapterSpec {
-            replicas: written.spec.replicas,
+            replicas: spoke.spec.replicas,
             dgd_ref: v1beta1::ComponentReference {
-                name: written.spec.dgd_ref.name.clone(),
-                component_name: written.spec.dgd_ref.service_name.clone(),
+                name: spoke.spec.dgd_ref.name.clone(),
+                component_name: spoke.spec.dgd_ref.service_name.clone(),
             },
         },
-        status: written.status.as_ref().map(|status| v1beta1::DynamoGraphDeploymentScalingAdapterStatus {
+        status: spoke.status.as_ref().map(|status| v1beta1::DynamoGraphDeploymentScalingAdapterStatus {
             // v1alpha1 leaves a zero out, v1beta1 demands it.
             replicas: Some(status.replicas.unwrap_or_default()),
             selector: status.selector.clone(),
@@ -31,7 +31,7 @@ pub(super) fn lift(
 }
 
 /// Reads an adapter of v1beta1 as v1alpha1.
-pub(super) fn lower(
+pub(super) fn from_hub(
     adapter: &v1beta1::DynamoGraphDeploymentScalingAdapter,
 ) -> v1alpha1::DynamoGraphDeploymentScalingAdapter {
     v1alpha1::DynamoGraphDeploymentScalingAdapter {

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::main_container::secret_reference;
 use super::merge::is_blank;
-use super::trail::{Trail, container};
+use super::path_mapper::{PathMapper, container};
 
 /// The members of the container that the block has words for, and its name.
 const OF_BLOCK: [&str; 4] = ["name", "image", "args", "env"];
@@ -18,7 +18,7 @@ pub(super) fn is_sidecar(container: &Value) -> bool {
 }
 
 /// The sidecar's container.
-pub(super) fn lift(sidecar: &FrontendSidecar) -> Map<String, Value> {
+pub(super) fn to_hub(sidecar: &FrontendSidecar) -> Map<String, Value> {
     let mut container = Map::new();
     container.insert("name".into(), FRONTEND_SIDECAR_CONTAINER.into());
     if let Some(image) = sidecar.image.as_deref().filter(|image| !image.is_empty()) {
@@ -41,18 +41,18 @@ fn secret(sidecar: &FrontendSidecar) -> Option<&str> {
 }
 
 /// Notes where the container at `place` came from.
-pub(super) fn record(place: usize, trail: &mut Trail<'_>) {
-    trail.made(|at| container(at, place), |at| at / "frontendSidecar");
+pub(super) fn record(place: usize, mapper: &mut PathMapper<'_>) {
+    mapper.made(|at| container(at, place), |at| at / "frontendSidecar");
     for (lifted, written) in [("image", "image"), ("args", "args"), ("env", "envs")] {
-        trail.moved(|at| container(at, place) / lifted, |at| at / "frontendSidecar" / written);
+        mapper.moved(|at| container(at, place) / lifted, |at| at / "frontendSidecar" / written);
     }
-    trail.made(|at| container(at, place) / "envFrom", |at| at / "frontendSidecar" / "envFromSecret");
+    mapper.made(|at| container(at, place) / "envFrom", |at| at / "frontendSidecar" / "envFromSecret");
 }
 
 /// Gives the container the leaves that only the hub can say, `had` with it. Sources of variables are among them as long
 /// as they name the secret that the block names.
-pub(super) fn restore(container: &mut Map<String, Value>, sidecar: &FrontendSidecar, had: &Map<String, Value>) {
-    for (name, leaf) in had.iter().filter(|(name, _)| !OF_BLOCK.contains(&name.as_str())) {
+pub(super) fn restore(container: &mut Map<String, Value>, sidecar: &FrontendSidecar, hub: &Map<String, Value>) {
+    for (name, leaf) in hub.iter().filter(|(name, _)| !OF_BLOCK.contains(&name.as_str())) {
         if name != "envFrom" || secret(sidecar).is_none_or(|secret| names(leaf, secret)) {
             container.insert(name.clone(), leaf.clone());
         }
@@ -72,8 +72,8 @@ pub(super) fn leaves(container: &Map<String, Value>, lifted: &Map<String, Value>
     unsaid.map(|(name, leaf)| (name.clone(), leaf.clone())).collect()
 }
 
-/// The block that says what the container says; `None` where it has no words for that. `kept` is the block of before.
-pub(super) fn lower(container: &Value, kept: &FrontendSidecar) -> Option<FrontendSidecar> {
+/// The block that says what the container says; `None` where it has no words for that. `preserved` is the block of before.
+pub(super) fn from_hub(container: &Value, preserved: &FrontendSidecar) -> Option<FrontendSidecar> {
     let list = |name: &str| match &container[name] {
         Value::Null => Some(&[][..]),
         Value::Array(items) => Some(items.as_slice()),
@@ -85,8 +85,8 @@ pub(super) fn lower(container: &Value, kept: &FrontendSidecar) -> Option<Fronten
     };
     let args = list("args")?.iter().map(|arg| arg.as_str().map(str::to_owned)).collect::<Option<_>>()?;
     let envs = list("env")?.iter().cloned().map(Raw::from).collect();
-    let kept = kept.env_from_secret.clone().filter(String::is_empty);
-    let env_from_secret = plain_secret(&container["envFrom"]).map(str::to_owned).or(kept);
+    let preserved = preserved.env_from_secret.clone().filter(String::is_empty);
+    let env_from_secret = plain_secret(&container["envFrom"]).map(str::to_owned).or(preserved);
     Some(FrontendSidecar { image: Some(image), args, env_from_secret, envs })
 }
 

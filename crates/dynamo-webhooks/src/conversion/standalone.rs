@@ -6,9 +6,9 @@ use dynamo_api::{v1alpha1, v1beta1};
 use gateward_core::{FieldPath, Issues, Provenance, Resource, RoundTrip};
 use serde_json::Value;
 
-use super::envelope::{Envelope, OF_COMPONENT, Remainder};
-use super::pod_template::Birth;
-use super::trail::{Place, Trail};
+use super::path_mapper::{ComponentLocation, PathMapper};
+use super::pod_template::OriginalVersion;
+use super::preserved::{COMPONENT_ANNOTATIONS, PreservedSpec, SparseSpec};
 use super::{component, status};
 
 type HubSpec = v1beta1::DynamoComponentDeploymentSpec;
@@ -18,130 +18,132 @@ type SpokeSpec = v1alpha1::DynamoComponentDeploymentSpec;
 const UNNAMED: &str = "serviceName";
 
 /// Reads a component of v1alpha1 as v1beta1. Its name is `serviceName`, or the object's own where that is empty.
-pub(super) fn lift(
-    written: &v1alpha1::DynamoComponentDeployment,
+pub(super) fn to_hub(
+    spoke: &v1alpha1::DynamoComponentDeployment,
     provenance: &mut Provenance,
     issues: &mut Issues,
 ) -> (v1beta1::DynamoComponentDeployment, RoundTrip) {
-    let (mut component, birth) = read(written, provenance, issues);
-    let round_trip = keep_of_spoke(written, &component.spec, birth, &mut component.metadata.annotations);
+    let (mut component, original_version) = read(spoke, provenance, issues);
+    let round_trip = preserve_spoke_only(spoke, &component.spec, original_version, &mut component.metadata.annotations);
     (component, round_trip)
 }
 
 fn read(
-    written: &v1alpha1::DynamoComponentDeployment,
+    spoke: &v1alpha1::DynamoComponentDeployment,
     provenance: &mut Provenance,
     issues: &mut Issues,
-) -> (v1beta1::DynamoComponentDeployment, Birth) {
-    let mut metadata = written.metadata.clone();
+) -> (v1beta1::DynamoComponentDeployment, OriginalVersion) {
+    let mut metadata = spoke.metadata.clone();
     let annotations = &mut metadata.annotations;
-    let hub = Envelope::<HubSpec>::take(OF_COMPONENT.spec, annotations, issues);
-    annotations.remove(OF_COMPONENT.status.annotation());
-    let spec = lift_spec(written, hub.as_ref(), provenance);
+    let preserved = PreservedSpec::<HubSpec>::take(COMPONENT_ANNOTATIONS.spec, annotations, issues);
+    annotations.remove(COMPONENT_ANNOTATIONS.status.annotation());
+    let spec = spec_to_hub(spoke, preserved.as_ref(), provenance);
     status::record_component(provenance);
     let component = v1beta1::DynamoComponentDeployment {
         api_version: v1beta1::DynamoComponentDeployment::gvk().api_version(),
-        kind: written.kind.clone(),
+        kind: spoke.kind.clone(),
         metadata,
         spec,
-        status: written.status.as_ref().map(status::lift_component),
+        status: spoke.status.as_ref().map(status::component_to_hub),
     };
-    let birth = if hub.is_some() { Birth::HubBorn } else { Birth::SpokeBorn };
-    (component, birth)
+    let original_version = if preserved.is_some() { OriginalVersion::Hub } else { OriginalVersion::Spoke };
+    (component, original_version)
 }
 
 /// Reads a component of v1beta1 as v1alpha1.
-pub(super) fn lower(
-    written: &v1beta1::DynamoComponentDeployment,
+pub(super) fn from_hub(
+    hub: &v1beta1::DynamoComponentDeployment,
     issues: &mut Issues,
 ) -> (v1alpha1::DynamoComponentDeployment, RoundTrip) {
-    let mut metadata = written.metadata.clone();
+    let mut metadata = hub.metadata.clone();
     let annotations = &mut metadata.annotations;
-    let birth = if OF_COMPONENT.are_carried(annotations) { Birth::SpokeBorn } else { Birth::HubBorn };
-    let kept = Envelope::<SpokeSpec>::take(OF_COMPONENT.spec, annotations, issues);
-    let kept_status = OF_COMPONENT.status.take(annotations, issues);
-    let spec = lower_spec(written, kept.as_ref());
-    let round_trip = keep_of_hub(written, &spec, birth, annotations);
+    let original_version =
+        if COMPONENT_ANNOTATIONS.any_present(annotations) { OriginalVersion::Spoke } else { OriginalVersion::Hub };
+    let preserved = PreservedSpec::<SpokeSpec>::take(COMPONENT_ANNOTATIONS.spec, annotations, issues);
+    let preserved_status = COMPONENT_ANNOTATIONS.status.take(annotations, issues);
+    let spec = spec_from_hub(hub, preserved.as_ref());
+    let round_trip = preserve_hub_only(hub, &spec, original_version, annotations);
     let component = v1alpha1::DynamoComponentDeployment {
         api_version: v1alpha1::DynamoComponentDeployment::gvk().api_version(),
-        kind: written.kind.clone(),
+        kind: hub.kind.clone(),
         metadata,
         spec,
-        status: status::lower_component(written.status.as_ref(), kept_status.unwrap_or_default()),
+        status: status::component_from_hub(hub.status.as_ref(), preserved_status.unwrap_or_default()),
     };
     (component, round_trip)
 }
 
-fn lift_spec(
-    written: &v1alpha1::DynamoComponentDeployment,
-    hub: Option<&Envelope<HubSpec>>,
+fn spec_to_hub(
+    spoke: &v1alpha1::DynamoComponentDeployment,
+    preserved: Option<&PreservedSpec<HubSpec>>,
     provenance: &mut Provenance,
 ) -> HubSpec {
-    let service = &written.spec.component;
+    let service = &spoke.spec.component;
     let (name, origin) = if service.service_name.is_empty() {
-        (fallback(written, hub), FieldPath::field("metadata") / "name")
+        (fallback(spoke, preserved), FieldPath::field("metadata") / "name")
     } else {
         (service.service_name.as_str(), FieldPath::field("spec") / UNNAMED)
     };
     provenance.made(|| (FieldPath::field("spec") / "name", origin));
-    let mut trail = Trail::new(Place::Standalone, provenance);
+    let mut mapper = PathMapper::new(ComponentLocation::Standalone, provenance);
     HubSpec {
-        backend_framework: written.spec.backend_framework.clone(),
-        component: component::lift(name, service, hub.map(|hub| &hub.sparse), &mut trail),
+        backend_framework: spoke.spec.backend_framework.clone(),
+        component: component::to_hub(name, service, preserved.map(|preserved| &preserved.sparse), &mut mapper),
     }
 }
 
 /// The object's own name, unless it is remembered that v1beta1 gave none.
-fn fallback<'a>(written: &'a v1alpha1::DynamoComponentDeployment, hub: Option<&Envelope<HubSpec>>) -> &'a str {
-    let was_unnamed = hub.and_then(|hub| hub.sparse.get("name")) == Some(&Value::from(""));
-    if was_unnamed { "" } else { &written.metadata.name }
+fn fallback<'a>(spoke: &'a v1alpha1::DynamoComponentDeployment, preserved: Option<&PreservedSpec<HubSpec>>) -> &'a str {
+    let was_unnamed = preserved.and_then(|preserved| preserved.sparse.get("name")) == Some(&Value::from(""));
+    if was_unnamed { "" } else { &spoke.metadata.name }
 }
 
 /// Writes what v1beta1 can't say. Whether the rest comes back.
-fn keep_of_spoke(
-    written: &v1alpha1::DynamoComponentDeployment,
+fn preserve_spoke_only(
+    spoke: &v1alpha1::DynamoComponentDeployment,
     lifted: &HubSpec,
-    birth: Birth,
+    original_version: OriginalVersion,
     annotations: &mut BTreeMap<String, String>,
 ) -> RoundTrip {
-    let service = &written.spec.component;
+    let service = &spoke.spec.component;
     let fell_back = service.service_name.is_empty() && !lifted.component.name.is_empty();
-    let (spec, round_trip) = component::spoke_remainder(service, &lifted.component.name, birth);
+    let (spec, round_trip) = component::spoke_only_fields(service, &lifted.component.name, original_version);
     let nil = if fell_back { vec![UNNAMED] } else { Vec::new() };
-    let remainder = Remainder { spec, nil };
-    let pod_was_made = birth == Birth::SpokeBorn && lifted.component.pod_template.is_some();
+    let remainder = SparseSpec { spec, nil };
+    let pod_was_made = original_version == OriginalVersion::Spoke && lifted.component.pod_template.is_some();
     if pod_was_made || !remainder.is_empty() {
-        remainder.put(OF_COMPONENT.spec, annotations);
+        remainder.put(COMPONENT_ANNOTATIONS.spec, annotations);
     }
-    if let Some(status) = &written.status {
-        OF_COMPONENT.status.put(annotations, &status::component_remainder(status));
+    if let Some(status) = &spoke.status {
+        COMPONENT_ANNOTATIONS.status.put(annotations, &status::spoke_only_component(status));
     }
     round_trip
 }
 
-fn lower_spec(written: &v1beta1::DynamoComponentDeployment, kept: Option<&Envelope<SpokeSpec>>) -> SpokeSpec {
-    let component = &written.spec.component;
-    let mut service = component::lower(component, kept.map(|kept| &kept.sparse));
-    let was_unnamed = kept.is_some_and(|kept| kept.is_nil(UNNAMED)) && component.name == written.metadata.name;
+fn spec_from_hub(hub: &v1beta1::DynamoComponentDeployment, preserved: Option<&PreservedSpec<SpokeSpec>>) -> SpokeSpec {
+    let component = &hub.spec.component;
+    let mut service = component::from_hub(component, preserved.map(|preserved| &preserved.sparse));
+    let was_unnamed =
+        preserved.is_some_and(|preserved| preserved.is_nil(UNNAMED)) && component.name == hub.metadata.name;
     service.service_name = if was_unnamed { String::new() } else { component.name.clone() };
-    SpokeSpec { backend_framework: written.spec.backend_framework.clone(), component: service }
+    SpokeSpec { backend_framework: hub.spec.backend_framework.clone(), component: service }
 }
 
 /// Writes what v1alpha1 can't say, always with the name. A pod in an object that was never converted was written so by a
 /// user of v1beta1, which is worth a record. Whether the rest comes back.
-fn keep_of_hub(
-    written: &v1beta1::DynamoComponentDeployment,
+fn preserve_hub_only(
+    hub: &v1beta1::DynamoComponentDeployment,
     lowered: &SpokeSpec,
-    birth: Birth,
+    original_version: OriginalVersion,
     annotations: &mut BTreeMap<String, String>,
 ) -> RoundTrip {
-    let component = &written.spec.component;
-    let (mut unsaid, round_trip) = component::hub_remainder(component, &lowered.component);
-    let is_unnamed = component.name.is_empty() && !written.metadata.name.is_empty();
-    let is_marked = birth == Birth::HubBorn && component.pod_template.is_some();
-    if is_unnamed || is_marked || !unsaid.is_empty() {
-        unsaid.insert("name".into(), component.name.as_str().into());
-        Remainder { spec: unsaid, nil: Vec::new() }.put(OF_COMPONENT.spec, annotations);
+    let component = &hub.spec.component;
+    let (mut fields, round_trip) = component::hub_only_fields(component, &lowered.component);
+    let is_unnamed = component.name.is_empty() && !hub.metadata.name.is_empty();
+    let is_marked = original_version == OriginalVersion::Hub && component.pod_template.is_some();
+    if is_unnamed || is_marked || !fields.is_empty() {
+        fields.insert("name".into(), component.name.as_str().into());
+        SparseSpec { spec: fields, nil: Vec::new() }.put(COMPONENT_ANNOTATIONS.spec, annotations);
     }
     round_trip
 }

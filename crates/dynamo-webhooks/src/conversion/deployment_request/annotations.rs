@@ -29,17 +29,17 @@ const RETIRED: [&str; 9] = [
 
 /// What an object keeps of the version that it was converted from: a sparse spec and status of that version.
 #[derive(Debug, Default)]
-pub(super) struct Kept<Spec, Status> {
+pub(super) struct PreservedFields<Spec, Status> {
     pub spec: Spec,
     pub status: Status,
 }
 
-impl<Spec, Status> Kept<Spec, Status>
+impl<Spec, Status> PreservedFields<Spec, Status>
 where
     Spec: Default + PartialEq + Serialize + DeserializeOwned,
     Status: Default + PartialEq + Serialize + DeserializeOwned,
 {
-    /// Takes away all that conversion ever wrote, and reads what was kept.
+    /// Takes away all that conversion ever wrote, and reads what was preserved.
     pub fn take(annotations: &mut BTreeMap<String, String>, issues: &mut Issues) -> Self {
         annotations.retain(|key, _| !RETIRED.contains(&key.as_str()));
         Self {
@@ -48,17 +48,17 @@ where
         }
     }
 
-    /// Writes what is to be kept.
+    /// Writes what is to be preserved.
     pub fn put(self, annotations: &mut BTreeMap<String, String>) {
         if self.spec != Spec::default() {
-            SPEC.put(annotations, &Envelope { version: 1, spec: self.spec });
+            SPEC.put(annotations, &EncodedSpec { version: 1, spec: self.spec });
         }
         STATUS.put(annotations, &self.status);
     }
 }
 
 #[derive(Serialize)]
-struct Envelope<Spec> {
+struct EncodedSpec<Spec> {
     version: u32,
     spec: Spec,
 }
@@ -66,16 +66,16 @@ struct Envelope<Spec> {
 /// The members of an envelope, which must have the right types even where nobody looks at them.
 #[derive(Deserialize)]
 #[serde(bound = "Spec: DeserializeOwned")]
-struct Wire<Spec> {
+struct DecodedSpec<Spec> {
     spec: Option<Spec>,
     #[serde(default, rename = "version")]
     _version: Option<i64>,
     #[serde(default, rename = "rawJSON")]
-    _raw_json: Option<Vec<Record>>,
+    _raw_json: Option<Vec<RawJsonEntry>>,
 }
 
 #[derive(Deserialize)]
-struct Record {
+struct RawJsonEntry {
     #[serde(default, rename = "path")]
     _path: Option<String>,
     #[serde(default, rename = "raw")]
@@ -99,7 +99,7 @@ fn read_spec<Spec: DeserializeOwned>(
 ) -> Result<Option<Spec>, serde_json::Error> {
     let text = serde_json::to_string(members)?;
     if members.contains_key("spec") {
-        Ok(serde_json::from_str::<Wire<Spec>>(&text)?.spec)
+        Ok(serde_json::from_str::<DecodedSpec<Spec>>(&text)?.spec)
     } else {
         serde_json::from_str(&text).map(Some)
     }

@@ -5,9 +5,9 @@
 
 mod annotations;
 mod free_form;
-mod origins;
 mod profiling_config;
 mod profiling_job;
+mod provenance;
 mod spec;
 mod status;
 #[cfg(test)]
@@ -18,7 +18,7 @@ use gateward_core::conversion::equivalence::same;
 use gateward_core::{ConversionError, Convert, Issues, Provenance, Resource, RoundTrip};
 use serde_json::Value;
 
-use annotations::Kept;
+use annotations::PreservedFields;
 
 type SpokeObject = v1alpha1::DynamoGraphDeploymentRequest;
 type SpokeSpec = v1alpha1::DynamoGraphDeploymentRequestSpec;
@@ -39,7 +39,7 @@ impl Convert<SpokeObject, HubObject> for DeploymentRequestConversion {
         issues: &mut Issues,
     ) -> Result<HubObject, ConversionError> {
         let (hub, _) = self.lift_telling(spoke, issues)?;
-        origins::record(spoke, &hub, provenance);
+        provenance::record(spoke, &hub, provenance);
         Ok(hub)
     }
 
@@ -53,13 +53,12 @@ impl Convert<SpokeObject, HubObject> for DeploymentRequestConversion {
         issues: &mut Issues,
     ) -> Result<(HubObject, RoundTrip), ConversionError> {
         let mut metadata = spoke.metadata.clone();
-        let kept: Kept<HubSpec, HubStatus> = Kept::take(&mut metadata.annotations, issues);
-        let (spec, rest) = (spec::lift(&spoke.spec, &kept.spec), spec::remainder_of_spoke(&spoke.spec));
-        let comes_back = spec::with_image(spec::lower(&spec, &rest)) == spec::with_image(spoke.spec.clone());
-        let status =
-            spoke.status.as_ref().map(|own| (status::lift(own, &kept.status), status::remainder_of_spoke(own)));
+        let preserved: PreservedFields<HubSpec, HubStatus> = PreservedFields::take(&mut metadata.annotations, issues);
+        let (spec, rest) = (spec::to_hub(&spoke.spec, &preserved.spec), spec::spoke_only(&spoke.spec));
+        let comes_back = spec::with_image(spec::from_hub(&spec, &rest)) == spec::with_image(spoke.spec.clone());
+        let status = spoke.status.as_ref().map(|own| (status::to_hub(own, &preserved.status), status::spoke_only(own)));
         let (status, rest_of_status) = status.unzip();
-        let left = Kept { spec: rest, status: rest_of_status.unwrap_or_default() };
+        let left = PreservedFields { spec: rest, status: rest_of_status.unwrap_or_default() };
         left.put(&mut metadata.annotations);
         let api_version = HubObject::gvk().api_version();
         let hub = HubObject { api_version, kind: spoke.kind.clone(), metadata, spec, status };
@@ -68,17 +67,18 @@ impl Convert<SpokeObject, HubObject> for DeploymentRequestConversion {
 
     fn lower_telling(&self, hub: &HubObject, issues: &mut Issues) -> Result<(SpokeObject, RoundTrip), ConversionError> {
         let mut metadata = hub.metadata.clone();
-        let kept: Kept<SpokeSpec, SpokeStatus> = Kept::take(&mut metadata.annotations, issues);
-        let (spec, rest) = (spec::lower(&hub.spec, &kept.spec), spec::remainder_of_hub(&hub.spec));
+        let preserved: PreservedFields<SpokeSpec, SpokeStatus> =
+            PreservedFields::take(&mut metadata.annotations, issues);
+        let (spec, rest) = (spec::from_hub(&hub.spec, &preserved.spec), spec::hub_only(&hub.spec));
         let spec = spec::with_image(spec);
-        let comes_back = is_same(spec::lift(&spec, &rest), &hub.spec);
+        let comes_back = is_same(spec::to_hub(&spec, &rest), &hub.spec);
         let status = hub.status.as_ref().map(|own| {
-            let spoke = status::lower(own, &kept.status);
-            let rest = status::remainder_of_hub(own, &spoke);
+            let spoke = status::from_hub(own, &preserved.status);
+            let rest = status::hub_only(own, &spoke);
             (spoke, rest)
         });
         let (status, rest_of_status) = status.unzip();
-        let left = Kept { spec: rest, status: rest_of_status.unwrap_or_default() };
+        let left = PreservedFields { spec: rest, status: rest_of_status.unwrap_or_default() };
         left.put(&mut metadata.annotations);
         let api_version = SpokeObject::gvk().api_version();
         let spoke = SpokeObject { api_version, kind: hub.kind.clone(), metadata, spec, status };

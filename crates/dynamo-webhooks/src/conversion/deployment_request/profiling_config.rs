@@ -34,16 +34,16 @@ pub(super) fn project(config: &Json) -> Projection {
 }
 
 /// What is left of the configuration without the leaves that [`project`] reads. `None` where nothing is.
-pub(super) fn remainder(config: &Json) -> Option<Json> {
+pub(super) fn without_projected(config: &Json) -> Option<Json> {
     let Some(mut members) = free_form::object(config) else { return Some(config.clone()) };
     let was_empty = members.is_empty();
     strip(&mut members);
     (was_empty || !members.is_empty()).then(|| Value::Object(members).into())
 }
 
-/// The configuration that says what `hub` does, written over what was kept of one.
-pub(super) fn rebuild(hub: &HubSpec, kept: Option<&Json>) -> Option<Json> {
-    let rest = kept.and_then(remainder);
+/// The configuration that says what `hub` does, written over what was preserved of one.
+pub(super) fn rebuild(hub: &HubSpec, preserved: Option<&Json>) -> Option<Json> {
+    let rest = preserved.and_then(without_projected);
     let read = rest.as_ref().and_then(free_form::object);
     let mut config = read.clone().unwrap_or_default();
     write_targets(hub, &mut config);

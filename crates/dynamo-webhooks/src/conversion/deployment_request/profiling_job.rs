@@ -46,9 +46,9 @@ pub(super) fn profiler(job: &Raw<JobSpec>) -> Option<usize> {
     position(free_form::object(job)?.get("template")?.get("spec")?.get("containers")?.as_array()?)
 }
 
-/// The job that says what `pod` does, made from what was kept of one.
-pub(super) fn restore(kept: Option<&Raw<JobSpec>>, pod: &ProfilerPod) -> Option<Raw<JobSpec>> {
-    let rest = kept.and_then(|kept| split(kept).1);
+/// The job that says what `pod` does, made from what was preserved of one.
+pub(super) fn restore(preserved: Option<&Raw<JobSpec>>, pod: &ProfilerPod) -> Option<Raw<JobSpec>> {
+    let rest = preserved.and_then(|preserved| split(preserved).1);
     let live = live_members(pod);
     let read = rest.as_ref().and_then(free_form::object);
     if live.is_empty() && read.is_none() {
@@ -150,8 +150,8 @@ fn name_of(container: &Map<String, Value>) -> &str {
 
 /// Whether nothing of the job is left but the blocks that every job has.
 fn is_empty_job(job: &Map<String, Value>) -> bool {
-    let is_empty_spec = |spec: &Map<String, Value>| says_nothing_but(spec, "nodeSelector", Map::is_empty);
-    says_nothing_but(job, "template", |template| {
+    let is_empty_spec = |spec: &Map<String, Value>| is_empty_except(spec, "nodeSelector", Map::is_empty);
+    is_empty_except(job, "template", |template| {
         let without_metadata = |name: &str, value: &Value| name == "metadata" && says_nothing(value);
         template
             .iter()
@@ -159,7 +159,7 @@ fn is_empty_job(job: &Map<String, Value>) -> bool {
     })
 }
 
-fn says_nothing_but(members: &Map<String, Value>, name: &str, judge: impl Fn(&Map<String, Value>) -> bool) -> bool {
+fn is_empty_except(members: &Map<String, Value>, name: &str, judge: impl Fn(&Map<String, Value>) -> bool) -> bool {
     members.iter().all(|(each, value)| is_blank_member(each, value, name, &judge))
 }
 

@@ -7,9 +7,9 @@ use super::profiling_config::{self, Projection};
 use super::profiling_job::{self, ProfilerPod};
 use super::{HubSpec, SpokeSpec, free_form};
 
-/// Reads a v1alpha1 spec as v1beta1, with what was `kept` of the one that it was made from.
-pub(super) fn lift(spoke: &SpokeSpec, kept: &HubSpec) -> HubSpec {
-    if *spoke == SpokeSpec::default() && *kept == HubSpec::default() {
+/// Reads a v1alpha1 spec as v1beta1, with what was `preserved` of the one that it was made from.
+pub(super) fn to_hub(spoke: &SpokeSpec, preserved: &HubSpec) -> HubSpec {
+    if *spoke == SpokeSpec::default() && *preserved == HubSpec::default() {
         return HubSpec::default();
     }
     let projection = spoke.profiling_config.config.as_ref().map(profiling_config::project).unwrap_or_default();
@@ -18,23 +18,23 @@ pub(super) fn lift(spoke: &SpokeSpec, kept: &HubSpec) -> HubSpec {
         backend: spoke.backend.as_ref().map(|backend| Backend::from(backend.as_str())),
         image: image(spoke).to_owned(),
         runtime_version_override: spoke.runtime_version_override.clone(),
-        hardware: kept.hardware.clone(),
-        workload: workload(&projection, kept),
-        sla: sla(&projection, kept),
-        overrides: overrides(spoke, kept),
-        features: features(spoke, projection.planner, kept),
+        hardware: preserved.hardware.clone(),
+        workload: workload(&projection, preserved),
+        sla: sla(&projection, preserved),
+        overrides: overrides(spoke, preserved),
+        features: features(spoke, projection.planner, preserved),
         model_cache: projection.model_cache,
-        search_strategy: kept.search_strategy.clone(),
+        search_strategy: preserved.search_strategy.clone(),
         auto_apply: Some(spoke.auto_apply),
     }
 }
 
 /// What v1beta1 can't say of a v1alpha1 spec.
-pub(super) fn remainder_of_spoke(spoke: &SpokeSpec) -> SpokeSpec {
+pub(super) fn spoke_only(spoke: &SpokeSpec) -> SpokeSpec {
     let profiling = &spoke.profiling_config;
     SpokeSpec {
         profiling_config: ProfilingConfig {
-            config: profiling.config.as_ref().and_then(profiling_config::remainder),
+            config: profiling.config.as_ref().and_then(profiling_config::without_projected),
             config_map_ref: profiling.config_map_ref.clone(),
             output_pvc: profiling.output_pvc.clone(),
             ..ProfilingConfig::default()
@@ -45,8 +45,8 @@ pub(super) fn remainder_of_spoke(spoke: &SpokeSpec) -> SpokeSpec {
     }
 }
 
-/// Reads a v1beta1 spec as v1alpha1, with what was `kept` of the one that it was made from.
-pub(super) fn lower(hub: &HubSpec, kept: &SpokeSpec) -> SpokeSpec {
+/// Reads a v1beta1 spec as v1alpha1, with what was `preserved` of the one that it was made from.
+pub(super) fn from_hub(hub: &HubSpec, preserved: &SpokeSpec) -> SpokeSpec {
     // A partial object without a spec: nothing is known of it.
     if *hub == HubSpec::default() {
         return SpokeSpec::default();
@@ -56,11 +56,14 @@ pub(super) fn lower(hub: &HubSpec, kept: &SpokeSpec) -> SpokeSpec {
         model: hub.model.clone(),
         backend: hub.backend.as_ref().map(|backend| SpokeBackend::from(backend.as_str())),
         use_mocker: mocker.is_some_and(|mocker| mocker.enabled),
-        profiling_config: profiling(hub, &kept.profiling_config),
+        profiling_config: profiling(hub, &preserved.profiling_config),
         runtime_version_override: hub.runtime_version_override.clone(),
-        enable_gpu_discovery: kept.enable_gpu_discovery,
+        enable_gpu_discovery: preserved.enable_gpu_discovery,
         auto_apply: hub.auto_apply.unwrap_or(true),
-        deployment_overrides: kept.deployment_overrides.as_ref().and_then(|kept| deployment_overrides(hub, kept)),
+        deployment_overrides: preserved
+            .deployment_overrides
+            .as_ref()
+            .and_then(|preserved| deployment_overrides(hub, preserved)),
     }
 }
 
@@ -74,7 +77,7 @@ pub(super) fn with_image(mut spoke: SpokeSpec) -> SpokeSpec {
 }
 
 /// What v1alpha1 can't say of a v1beta1 spec.
-pub(super) fn remainder_of_hub(hub: &HubSpec) -> HubSpec {
+pub(super) fn hub_only(hub: &HubSpec) -> HubSpec {
     let sla = hub.sla.as_ref().and_then(|sla| sla.e2e_latency);
     let workload = hub.workload.clone().map(|workload| Workload { isl: None, osl: None, ..workload });
     let features = hub.features.as_ref().map(|features| Features {
@@ -101,16 +104,16 @@ fn image(spoke: &SpokeSpec) -> &str {
 }
 
 /// The image of the workers would be read as the one that is no longer named.
-fn deployment_overrides(hub: &HubSpec, kept: &DeploymentOverrides) -> Option<DeploymentOverrides> {
-    let mut overrides = kept.clone();
+fn deployment_overrides(hub: &HubSpec, preserved: &DeploymentOverrides) -> Option<DeploymentOverrides> {
+    let mut overrides = preserved.clone();
     if hub.image.is_empty() {
         overrides.workers_image.clear();
     }
     Some(overrides).filter(|overrides| *overrides != DeploymentOverrides::default())
 }
 
-fn workload(projection: &Projection, kept: &HubSpec) -> Option<Workload> {
-    let rest = kept.workload.clone().unwrap_or_default();
+fn workload(projection: &Projection, preserved: &HubSpec) -> Option<Workload> {
+    let rest = preserved.workload.clone().unwrap_or_default();
     let live = projection.workload.clone();
     let has_rest = rest.concurrency.is_some() || rest.request_rate.is_some();
     (live.is_some() || has_rest).then(|| {
@@ -119,14 +122,14 @@ fn workload(projection: &Projection, kept: &HubSpec) -> Option<Workload> {
     })
 }
 
-fn sla(projection: &Projection, kept: &HubSpec) -> Option<Sla> {
-    let latency = kept.sla.as_ref().and_then(|sla| sla.e2e_latency);
+fn sla(projection: &Projection, preserved: &HubSpec) -> Option<Sla> {
+    let latency = preserved.sla.as_ref().and_then(|sla| sla.e2e_latency);
     (projection.sla.is_some() || latency.is_some())
         .then(|| Sla { e2e_latency: latency, ..projection.sla.clone().unwrap_or_default() })
 }
 
-fn overrides(spoke: &SpokeSpec, kept: &HubSpec) -> Option<Overrides> {
-    let rest = kept.overrides.clone().unwrap_or_default();
+fn overrides(spoke: &SpokeSpec, preserved: &HubSpec) -> Option<Overrides> {
+    let rest = preserved.overrides.clone().unwrap_or_default();
     let pod = ProfilerPod::of(&spoke.profiling_config);
     let overrides = Overrides { profiling_job: profiling_job::restore(rest.profiling_job.as_ref(), &pod), ..rest };
     Some(overrides).filter(|overrides| *overrides != Overrides::default())
@@ -137,8 +140,8 @@ fn rest_of_overrides(overrides: &Overrides) -> Overrides {
     Overrides { profiling_job: job, ..overrides.clone() }
 }
 
-fn features(spoke: &SpokeSpec, planner: Option<dynamo_api::Json>, kept: &HubSpec) -> Option<Features> {
-    let rest = kept.features.clone().unwrap_or_default();
+fn features(spoke: &SpokeSpec, planner: Option<dynamo_api::Json>, preserved: &HubSpec) -> Option<Features> {
+    let rest = preserved.features.clone().unwrap_or_default();
     let off = rest.mocker.filter(|mocker| !mocker.enabled);
     let features = Features {
         planner: planner.or_else(|| rest.planner.filter(free_form::is_unreadable)),
@@ -148,14 +151,14 @@ fn features(spoke: &SpokeSpec, planner: Option<dynamo_api::Json>, kept: &HubSpec
     Some(features).filter(|features| *features != Features::default())
 }
 
-fn profiling(hub: &HubSpec, kept: &ProfilingConfig) -> ProfilingConfig {
+fn profiling(hub: &HubSpec, preserved: &ProfilingConfig) -> ProfilingConfig {
     let job = hub.overrides.as_ref().and_then(|overrides| overrides.profiling_job.as_ref());
     let pod = job.map(|job| profiling_job::split(job).0).unwrap_or_default();
     ProfilingConfig {
-        config: profiling_config::rebuild(hub, kept.config.as_ref()),
-        config_map_ref: kept.config_map_ref.clone(),
+        config: profiling_config::rebuild(hub, preserved.config.as_ref()),
+        config_map_ref: preserved.config_map_ref.clone(),
         profiler_image: Some(hub.image.clone()).filter(|image| !image.is_empty()),
-        output_pvc: kept.output_pvc.clone(),
+        output_pvc: preserved.output_pvc.clone(),
         resources: pod.resources,
         tolerations: pod.tolerations,
         node_selector: pod.node_selector,

@@ -5,32 +5,33 @@ use dynamo_api::v1beta1::{ProfilingResults, RequestPhase};
 
 use super::{HubStatus, SpokeStatus};
 
-/// Reads a v1alpha1 status as v1beta1, with what was `kept` of the one that it was made from.
-pub(super) fn lift(spoke: &SpokeStatus, kept: &HubStatus) -> HubStatus {
+/// Reads a v1alpha1 status as v1beta1, with what was `preserved` of the one that it was made from.
+pub(super) fn to_hub(spoke: &SpokeStatus, preserved: &HubStatus) -> HubStatus {
     let name = deployed_name(spoke);
-    let is_kept_deployed =
-        kept.phase == Some(RequestPhase::Deployed) && spoke.state == Some(RequestState::Ready) && kept.dgd_name == name;
-    let phase = if is_kept_deployed { RequestPhase::Deployed } else { phase(spoke) };
-    let while_profiling = Some(kept).filter(|_| phase == RequestPhase::Profiling);
+    let is_preserved_deployed = preserved.phase == Some(RequestPhase::Deployed)
+        && spoke.state == Some(RequestState::Ready)
+        && preserved.dgd_name == name;
+    let phase = if is_preserved_deployed { RequestPhase::Deployed } else { phase(spoke) };
+    let while_profiling = Some(preserved).filter(|_| phase == RequestPhase::Profiling);
     HubStatus {
-        profiling_phase: while_profiling.and_then(|kept| kept.profiling_phase.clone()),
-        profiling_job_name: while_profiling.map(|kept| kept.profiling_job_name.clone()).unwrap_or_default(),
+        profiling_phase: while_profiling.and_then(|preserved| preserved.profiling_phase.clone()),
+        profiling_job_name: while_profiling.map(|preserved| preserved.profiling_job_name.clone()).unwrap_or_default(),
         phase: Some(phase),
         dgd_name: name.to_owned(),
         conditions: spoke.conditions.clone(),
-        profiling_results: profiling_results(spoke, kept),
-        deployment_info: kept.deployment_info.clone().filter(|_| kept.dgd_name == name),
+        profiling_results: profiling_results(spoke, preserved),
+        deployment_info: preserved.deployment_info.clone().filter(|_| preserved.dgd_name == name),
         observed_generation: spoke.observed_generation,
     }
 }
 
 /// What v1beta1 can't say of a v1alpha1 status.
-pub(super) fn remainder_of_spoke(spoke: &SpokeStatus) -> SpokeStatus {
+pub(super) fn spoke_only(spoke: &SpokeStatus) -> SpokeStatus {
     let is_odd = matches!(
         spoke.state,
         Some(RequestState::Initializing | RequestState::DeploymentDeleted | RequestState::Other(_))
     );
-    let deployment = spoke.deployment.clone().filter(|deployment| is_odd || says_more_than_a_name(deployment));
+    let deployment = spoke.deployment.clone().filter(|deployment| is_odd || has_more_than_a_name(deployment));
     SpokeStatus {
         state: spoke.state.clone().filter(|_| is_odd || deployment.is_some()),
         backend: spoke.backend.clone(),
@@ -40,23 +41,23 @@ pub(super) fn remainder_of_spoke(spoke: &SpokeStatus) -> SpokeStatus {
     }
 }
 
-/// Reads a v1beta1 status as v1alpha1, with what was `kept` of the one that it was made from.
-pub(super) fn lower(hub: &HubStatus, kept: &SpokeStatus) -> SpokeStatus {
-    let stands = Standing::of(hub, kept);
-    let state = kept.state.clone().filter(|_| stands != Standing::Gone);
+/// Reads a v1beta1 status as v1alpha1, with what was `preserved` of the one that it was made from.
+pub(super) fn from_hub(hub: &HubStatus, preserved: &SpokeStatus) -> SpokeStatus {
+    let validity = StateValidity::of(hub, preserved);
+    let state = preserved.state.clone().filter(|_| validity != StateValidity::Stale);
     SpokeStatus {
         state: Some(state.unwrap_or_else(|| state_of(hub.phase.as_ref()))),
-        backend: kept.backend.clone(),
+        backend: preserved.backend.clone(),
         observed_generation: hub.observed_generation,
         conditions: hub.conditions.clone(),
-        profiling_results: kept.profiling_results.clone(),
+        profiling_results: preserved.profiling_results.clone(),
         generated_deployment: hub.profiling_results.as_ref().and_then(|results| results.selected_config.clone()),
-        deployment: deployment(hub, kept, stands),
+        deployment: deployment(hub, preserved, validity),
     }
 }
 
 /// What v1alpha1 can't say of a v1beta1 status that has become `spoke`.
-pub(super) fn remainder_of_hub(hub: &HubStatus, spoke: &SpokeStatus) -> HubStatus {
+pub(super) fn hub_only(hub: &HubStatus, spoke: &SpokeStatus) -> HubStatus {
     let deployed = hub.phase == Some(RequestPhase::Deployed) && phase(spoke) != RequestPhase::Deployed;
     let is_profiling = hub.phase == Some(RequestPhase::Profiling);
     let pareto = hub.profiling_results.as_ref().map(|results| results.pareto.clone()).unwrap_or_default();
@@ -72,32 +73,28 @@ pub(super) fn remainder_of_hub(hub: &HubStatus, spoke: &SpokeStatus) -> HubStatu
     }
 }
 
-/// How much of a kept state and deployment still stands beside the live phase.
+/// How much of a preserved state and deployment still stands beside the live phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Standing {
+enum StateValidity {
     /// All of it.
-    Whole,
+    Valid,
     /// All but that the graph was made: the live phase says that it wasn't.
-    NotMade,
+    GraphNotCreated,
     /// Nothing.
-    Gone,
+    Stale,
 }
 
-impl Standing {
-    fn of(hub: &HubStatus, kept: &SpokeStatus) -> Self {
+impl StateValidity {
+    fn of(hub: &HubStatus, preserved: &SpokeStatus) -> Self {
         let live = hub.phase.as_ref();
-        match &kept.state {
-            Some(RequestState::DeploymentDeleted) if deployed_name(kept) != hub.dgd_name => Self::Gone,
-            Some(RequestState::Ready) if live == Some(&RequestPhase::Deployed) => Self::Whole,
+        match &preserved.state {
+            Some(RequestState::DeploymentDeleted) if deployed_name(preserved) != hub.dgd_name => Self::Stale,
+            Some(RequestState::Ready) if live == Some(&RequestPhase::Deployed) => Self::Valid,
             Some(RequestState::Ready) if live == Some(&RequestPhase::Ready) => {
-                if phase(kept) == RequestPhase::Ready {
-                    Self::Whole
-                } else {
-                    Self::NotMade
-                }
+                if phase(preserved) == RequestPhase::Ready { Self::Valid } else { Self::GraphNotCreated }
             }
-            _ if phase(kept) == *live.unwrap_or(&RequestPhase::Pending) => Self::Whole,
-            _ => Self::Gone,
+            _ if phase(preserved) == *live.unwrap_or(&RequestPhase::Pending) => Self::Valid,
+            _ => Self::Stale,
         }
     }
 }
@@ -131,22 +128,25 @@ fn deployed_name(spoke: &SpokeStatus) -> &str {
     spoke.deployment.as_ref().map_or("", |deployment| deployment.name.as_str())
 }
 
-fn says_more_than_a_name(deployment: &DeploymentStatus) -> bool {
+fn has_more_than_a_name(deployment: &DeploymentStatus) -> bool {
     let only_named = DeploymentStatus { name: deployment.name.clone(), ..DeploymentStatus::default() };
     *deployment != only_named || deployment.name.is_empty()
 }
 
-fn profiling_results(spoke: &SpokeStatus, kept: &HubStatus) -> Option<ProfilingResults> {
-    let pareto = kept.profiling_results.as_ref().map(|results| results.pareto.clone()).unwrap_or_default();
+fn profiling_results(spoke: &SpokeStatus, preserved: &HubStatus) -> Option<ProfilingResults> {
+    let pareto = preserved.profiling_results.as_ref().map(|results| results.pareto.clone()).unwrap_or_default();
     let results = ProfilingResults { pareto, selected_config: spoke.generated_deployment.clone() };
     Some(results).filter(|results| *results != ProfilingResults::default())
 }
 
 /// A deployment that v1beta1 only names isn't said to have been made: else a v1alpha1 controller wouldn't make it.
-fn deployment(hub: &HubStatus, kept: &SpokeStatus, stands: Standing) -> Option<DeploymentStatus> {
-    let kept = kept.deployment.clone().filter(|kept| stands != Standing::Gone && kept.name == hub.dgd_name);
-    if let Some(kept) = kept {
-        return Some(DeploymentStatus { created: kept.created && stands == Standing::Whole, ..kept });
+fn deployment(hub: &HubStatus, preserved: &SpokeStatus, validity: StateValidity) -> Option<DeploymentStatus> {
+    let preserved = preserved
+        .deployment
+        .clone()
+        .filter(|preserved| validity != StateValidity::Stale && preserved.name == hub.dgd_name);
+    if let Some(preserved) = preserved {
+        return Some(DeploymentStatus { created: preserved.created && validity == StateValidity::Valid, ..preserved });
     }
     let name = hub.dgd_name.clone();
     (!name.is_empty()).then(|| DeploymentStatus { name, ..DeploymentStatus::default() })

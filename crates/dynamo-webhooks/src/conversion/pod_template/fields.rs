@@ -61,19 +61,19 @@ pub(super) fn read(entry: &Map<String, Value>) -> v1alpha1::ComponentSpec {
 
 fn set(service: &mut v1alpha1::ComponentSpec, name: &str, value: &Value) {
     match name {
-        "resources" => lay(&mut service.resources, value),
+        "resources" => set_from_json(&mut service.resources, value),
         "envs" => service.envs = raws(value),
-        "envFromSecret" => lay(&mut service.env_from_secret, value),
-        "volumeMounts" => lay(&mut service.volume_mounts, value),
+        "envFromSecret" => set_from_json(&mut service.env_from_secret, value),
+        "volumeMounts" => set_from_json(&mut service.volume_mounts, value),
         "livenessProbe" => service.liveness_probe = present(value),
         "readinessProbe" => service.readiness_probe = present(value),
-        "extraPodMetadata" => lay(&mut service.extra_pod_metadata, value),
+        "extraPodMetadata" => set_from_json(&mut service.extra_pod_metadata, value),
         "extraPodSpec" => service.extra_pod_spec = present(value),
-        _ => lay(&mut service.frontend_sidecar, value),
+        _ => set_from_json(&mut service.frontend_sidecar, value),
     }
 }
 
-fn lay<T: DeserializeOwned + Default>(field: &mut T, value: &Value) {
+fn set_from_json<T: DeserializeOwned + Default>(field: &mut T, value: &Value) {
     let read = if value.is_null() { Ok(T::default()) } else { T::deserialize(value) };
     if let Ok(read) = read {
         *field = read;

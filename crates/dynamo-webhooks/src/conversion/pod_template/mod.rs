@@ -7,18 +7,18 @@
 mod bare;
 mod containers;
 mod fields;
-mod hub_remainder;
-mod kept;
-mod lift;
-mod lower;
-mod origins;
+mod from_hub;
+mod hub_only;
 mod plain;
-mod spoke_remainder;
+mod preserved_pod;
+mod split;
+mod spoke_only;
+mod to_hub;
 
-pub(super) use hub_remainder::hub_remainder;
-pub(super) use lift::{frontend_sidecar, lift};
-pub(super) use lower::lower;
-pub(super) use spoke_remainder::{Birth, Others, spoke_remainder};
+pub(super) use from_hub::from_hub;
+pub(super) use hub_only::hub_only_fields;
+pub(super) use spoke_only::{NonPodFields, OriginalVersion, spoke_only_fields};
+pub(super) use to_hub::{frontend_sidecar, to_hub};
 
 #[cfg(test)]
 mod tests;

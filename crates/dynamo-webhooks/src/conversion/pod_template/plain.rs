@@ -10,8 +10,8 @@ use dynamo_api::{v1alpha1, v1beta1};
 use gateward_core::conversion::equivalence;
 use serde_json::{Map, Value};
 
-use super::origins::Part;
-use super::{bare, lift};
+use super::split::Part;
+use super::{bare, to_hub};
 use crate::conversion::merge::is_blank;
 use crate::conversion::resources;
 
@@ -53,7 +53,7 @@ pub(super) fn has_no_pod(component: &v1beta1::ComponentSpec, service: &v1alpha1:
         && component.compilation_cache.is_none()
         && service.extra_pod_spec.is_none()
         && service.volume_mounts.is_empty()
-        && !lift::says_something(service)
+        && !to_hub::has_pod_fields(service)
 }
 
 /// Whether a component comes back from `service`, which it was lowered to. `written` is its pod template.
@@ -159,14 +159,14 @@ fn are_plain_resources(resources: &Value) -> bool {
 
 /// An object that has members, all of which say something at first sight.
 fn plain_object(value: &Value) -> Option<&Map<String, Value>> {
-    value.as_object().filter(|members| !members.is_empty() && !members.values().any(says_nothing))
+    value.as_object().filter(|members| !members.is_empty() && !members.values().any(is_blank_or_empty))
 }
 
 fn is_plain(value: &Value) -> bool {
     plain_object(value).is_some()
 }
 
-fn says_nothing(value: &Value) -> bool {
+fn is_blank_or_empty(value: &Value) -> bool {
     is_blank(value) || *value == ""
 }
 

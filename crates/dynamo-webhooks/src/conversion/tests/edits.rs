@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::convert;
-use super::keeping::{component, held, hub, spoke, to_hub, to_spoke};
+use super::preserved::{component, held, hub, spoke, to_hub, to_spoke};
 
 /// A v1beta1 graph with one component, called `w`, of this pod.
 fn pod(pod: Value) -> Value {

@@ -6,13 +6,13 @@ mod adversarial;
 pub(crate) mod arbitrary;
 mod cases;
 mod edits;
-mod keeping;
 mod mapping;
 mod pods;
+mod preserved;
 mod properties;
+mod provenance;
 mod round_trips;
-mod tracing;
-mod whole;
+mod whole_graphs;
 
 use dynamo_api::{v1alpha1, v1beta1};
 use gateward_core::{ConversionError, Convert, FieldPath, Issues, Kind, Provenance, Registry, Resource, Segment};

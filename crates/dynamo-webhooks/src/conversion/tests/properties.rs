@@ -46,7 +46,7 @@ fn every_node_has_an_origin(lifted: &Lifted) -> Result<(), TestCaseError> {
 fn carried_nodes_are_equal(lifted: &Lifted) -> Result<(), TestCaseError> {
     let mut found = Vec::new();
     nodes(&lifted.hub["spec"], &FieldPath::field("spec"), &mut found);
-    for (hub, value) in found.iter().filter(|(hub, value)| is_carried(hub, value)) {
+    for (hub, value) in found.iter().filter(|(hub, value)| is_present(hub, value)) {
         let written = lifted.provenance.trace(hub);
         prop_assert_eq!(Some(value), written.find(&lifted.written), "{} is reported at {}", hub, written);
     }
@@ -55,7 +55,7 @@ fn carried_nodes_are_equal(lifted: &Lifted) -> Result<(), TestCaseError> {
 
 /// Scalars inside pod templates, but for those that are made: amounts, names, references to secrets and paths that
 /// nobody gave.
-fn is_carried(hub: &FieldPath, value: &Value) -> bool {
+fn is_present(hub: &FieldPath, value: &Value) -> bool {
     let steps: Vec<&str> = hub.segments().iter().filter_map(Segment::name).collect();
     let made = steps.ends_with(&["containers", "name"])
         || steps.contains(&"resources")

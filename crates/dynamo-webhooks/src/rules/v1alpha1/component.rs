@@ -7,7 +7,7 @@ use gateward_core::{Convert, FieldPath, Issues, Operation, Request, Rule};
 use super::ignored::{self, NamespaceContext};
 use super::{service, shared_rules};
 use crate::conversion::ComponentConversion;
-use crate::conversion::envelope::{OF_COMPONENT, is_carried};
+use crate::conversion::preserved::{COMPONENT_ANNOTATIONS, is_present};
 use crate::rules::component::runtime::{self, Runtime};
 use crate::rules::component::{DeploymentKind, SourceVersion};
 
@@ -37,8 +37,8 @@ fn judge(component: &DynamoComponentDeployment, source: SourceVersion, issues: &
 
 /// A v1beta1 component as v1alpha1 reads it, if it carries what that version alone can say.
 fn preserved(component: &v1beta1::DynamoComponentDeployment) -> Option<DynamoComponentDeployment> {
-    let carried = is_carried(&OF_COMPONENT.spec, &component.metadata.annotations);
-    carried.then(|| ComponentConversion.lower(component, &mut Issues::new()).ok()).flatten()
+    let is_preserved = is_present(&COMPONENT_ANNOTATIONS.spec, &component.metadata.annotations);
+    is_preserved.then(|| ComponentConversion.lower(component, &mut Issues::new()).ok()).flatten()
 }
 
 /// Judges the change of a component's runtime (DCD-15).

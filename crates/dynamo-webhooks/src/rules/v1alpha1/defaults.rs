@@ -17,7 +17,7 @@ impl Defaulter<v1alpha1::DynamoGraphDeployment> for V1alpha1GraphDefaulter {
         mut object: v1alpha1::DynamoGraphDeployment,
         request: &Request,
     ) -> Defaulted<v1alpha1::DynamoGraphDeployment> {
-        let hub = GraphConversion::glance(&object);
+        let hub = GraphConversion::to_hub_for_defaulting(&object);
         let before = hub.metadata.annotations.clone();
         take_over(&mut object, &before, defaults::apply(hub, request));
         object.into()

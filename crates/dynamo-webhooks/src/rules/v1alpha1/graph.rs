@@ -7,7 +7,7 @@ use gateward_core::{Convert, FieldPath, Issues, Operation, Request, Rule};
 use super::ignored::{self, NamespaceContext};
 use super::{ON_V1ALPHA1_FIELDS, service, shared_rules};
 use crate::conversion::GraphConversion;
-use crate::conversion::envelope::{OF_GRAPH, is_carried};
+use crate::conversion::preserved::{GRAPH_ANNOTATIONS, is_present};
 use crate::rules::component::runtime::{self, Runtime};
 use crate::rules::component::{DeploymentKind, SourceVersion};
 
@@ -47,8 +47,8 @@ fn judge(graph: &DynamoGraphDeployment, source: SourceVersion, issues: &mut Issu
 
 /// A v1beta1 graph as v1alpha1 reads it, if it carries what that version alone can say.
 fn preserved(graph: &v1beta1::DynamoGraphDeployment) -> Option<DynamoGraphDeployment> {
-    let carried = is_carried(&OF_GRAPH.spec, &graph.metadata.annotations);
-    carried.then(|| GraphConversion.lower(graph, &mut Issues::new()).ok()).flatten()
+    let is_preserved = is_present(&GRAPH_ANNOTATIONS.spec, &graph.metadata.annotations);
+    is_preserved.then(|| GraphConversion.lower(graph, &mut Issues::new()).ok()).flatten()
 }
 
 /// Judges the change of a graph: the runtimes of services that were there before.

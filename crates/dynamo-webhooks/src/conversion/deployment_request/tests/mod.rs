@@ -1,13 +1,13 @@
 //! Requests there and back.
 
 mod arbitrary;
+mod beyond_annotations;
 mod cases;
-mod job;
-mod losses;
-mod origins;
+mod profiling_job;
 mod properties;
+mod provenance;
 mod specs;
-mod stage;
+mod status;
 mod unknown;
 
 use dynamo_api::{v1alpha1, v1beta1};

@@ -2,9 +2,9 @@
 
 #![allow(clippy::needless_pass_by_value, reason = "tests write their objects where they use them")]
 
+mod annotations;
 mod arbitrary;
 mod edits;
-mod memory;
 mod plain;
 mod properties;
 

@@ -4,48 +4,49 @@ use dynamo_api::v1alpha1::{self, ExtraPodMetadata};
 use gateward_core::RoundTrip;
 use serde_json::{Map, Value};
 
-use super::origins::Part;
+use super::split::Part;
 use super::{bare, fields, plain};
 use crate::conversion::{mounts, resources, sidecar};
 
 /// In which version the object was written first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::conversion) enum Birth {
+pub(in crate::conversion) enum OriginalVersion {
     /// In v1beta1: it came with something that was remembered of it.
-    HubBorn,
+    Hub,
     /// In v1alpha1.
-    SpokeBorn,
+    Spoke,
 }
 
 /// Whether something is remembered already of the fields that don't concern the pod.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::conversion) enum Others {
+pub(in crate::conversion) enum NonPodFields {
     /// Something is.
-    Saved,
+    Preserved,
     /// Nothing is.
-    None,
+    NotPreserved,
 }
 
 /// The members of a sparse service, and whether the pod comes back with them.
-pub(in crate::conversion) fn spoke_remainder(
+pub(in crate::conversion) fn spoke_only_fields(
     service: &v1alpha1::ComponentSpec,
-    birth: Birth,
-    others: Others,
+    original_version: OriginalVersion,
+    non_pod_fields: NonPodFields,
 ) -> (Map<String, Value>, RoundTrip) {
     let written = fields::of_service(service);
-    let mut entry = unsaid(service, &written);
-    let is_saved = others == Others::Saved || !entry.is_empty();
+    let mut entry = spoke_only_members(service, &written);
+    let is_saved = non_pod_fields == NonPodFields::Preserved || !entry.is_empty();
     let main = written["extraPodSpec"]["mainContainer"].as_object();
-    let has_origins = main.is_some_and(|main| birth == Birth::SpokeBorn || is_saved || is_split(main));
-    let is_plain = birth == Birth::SpokeBorn && plain::is_plain_service(service, &written);
-    if has_origins {
-        remember_origins(written, &mut entry);
+    let preserves_split =
+        main.is_some_and(|main| original_version == OriginalVersion::Spoke || is_saved || is_split(main));
+    let is_plain = original_version == OriginalVersion::Spoke && plain::is_plain_service(service, &written);
+    if preserves_split {
+        preserve_split(written, &mut entry);
     }
     (entry, if is_plain { RoundTrip::Lossless } else { RoundTrip::Untried })
 }
 
 /// What the rules name, but for the origins.
-fn unsaid(service: &v1alpha1::ComponentSpec, written: &Value) -> Map<String, Value> {
+fn spoke_only_members(service: &v1alpha1::ComponentSpec, written: &Value) -> Map<String, Value> {
     let own_mounts = &written["extraPodSpec"]["mainContainer"]["volumeMounts"];
     let saved = [
         ("envFromSecret", service.env_from_secret.is_some()),
@@ -56,7 +57,7 @@ fn unsaid(service: &v1alpha1::ComponentSpec, written: &Value) -> Map<String, Val
     ];
     let saved = saved.into_iter().filter(|(_, is_saved)| *is_saved);
     let mut entry: Map<String, Value> = saved.map(|(name, _)| (name.to_owned(), written[name].clone())).collect();
-    if let Some(extra) = written["extraPodSpec"].as_object().and_then(|extra| unsaid_of_extra(service, extra)) {
+    if let Some(extra) = written["extraPodSpec"].as_object().and_then(|extra| spoke_only_extra(service, extra)) {
         entry.insert("extraPodSpec".into(), extra.into());
     }
     entry
@@ -64,7 +65,7 @@ fn unsaid(service: &v1alpha1::ComponentSpec, written: &Value) -> Map<String, Val
 
 /// Of `extraPodSpec`: all of it where it says nothing, unless it names the main container; and containers that the hub
 /// doesn't show, or shows in another's place.
-fn unsaid_of_extra(service: &v1alpha1::ComponentSpec, extra: &Map<String, Value>) -> Option<Map<String, Value>> {
+fn spoke_only_extra(service: &v1alpha1::ComponentSpec, extra: &Map<String, Value>) -> Option<Map<String, Value>> {
     if bare::is_bare(extra) {
         return Some(extra.clone());
     }
@@ -84,7 +85,7 @@ fn is_split(main: &Map<String, Value>) -> bool {
 }
 
 /// Both halves of whatever a field and the main container can say.
-fn remember_origins(mut written: Value, entry: &mut Map<String, Value>) {
+fn preserve_split(mut written: Value, entry: &mut Map<String, Value>) {
     let mut main = written["extraPodSpec"]["mainContainer"].take();
     let names = Part::ALL.into_iter().map(Part::name).chain(["name"]);
     let main = main.as_object_mut();

@@ -5,22 +5,22 @@ use dynamo_api::v1alpha1::{self, ExtraPodMetadata, FrontendSidecar, VolumeMount}
 use dynamo_api::{Raw, v1beta1};
 use serde_json::{Map, Value};
 
-use super::kept::Kept;
-use super::origins;
+use super::preserved_pod::PreservedPod;
+use super::split;
 use crate::conversion::{mounts, sidecar};
 
 /// Fills in the fields of `service` that say something of the pod.
-pub(in crate::conversion) fn lower(
+pub(in crate::conversion) fn from_hub(
     component: &v1beta1::ComponentSpec,
     entry: Option<&Map<String, Value>>,
     service: &mut v1alpha1::ComponentSpec,
 ) {
-    let kept = Kept::of(entry);
+    let preserved = PreservedPod::of(entry);
     service.volume_mounts.extend(cache(component));
     match component.pod_template.as_ref() {
-        None => without_template(component, &kept, service),
+        None => without_template(component, &preserved, service),
         Some(template) => match template.to_value() {
-            Value::Object(members) => with_template(component, members, &kept, service),
+            Value::Object(members) => with_template(component, members, &preserved, service),
             // What nests too deep to be a tree, or is none.
             _ => service.extra_pod_spec = verbatim(template.json()),
         },
@@ -37,39 +37,44 @@ fn refers_to_sidecar(component: &v1beta1::ComponentSpec) -> bool {
     component.frontend_sidecar.as_deref() == Some(FRONTEND_SIDECAR_CONTAINER)
 }
 
-fn without_template(component: &v1beta1::ComponentSpec, kept: &Kept, service: &mut v1alpha1::ComponentSpec) {
+fn without_template(
+    component: &v1beta1::ComponentSpec,
+    preserved: &PreservedPod,
+    service: &mut v1alpha1::ComponentSpec,
+) {
     if refers_to_sidecar(component) {
-        service.frontend_sidecar.clone_from(&kept.service.frontend_sidecar);
+        service.frontend_sidecar.clone_from(&preserved.service.frontend_sidecar);
     }
-    restore_caches(kept, service);
-    service.extra_pod_spec = bare_extra(kept);
+    restore_caches(preserved, service);
+    service.extra_pod_spec = bare_extra(preserved);
 }
 
 /// The caches of a service whose main container the hub doesn't have.
-fn restore_caches(kept: &Kept, service: &mut v1alpha1::ComponentSpec) {
-    if !kept.showed_a_main()
-        && let Some(caches) = mounts::remembered_caches(&kept.service.volume_mounts, service.volume_mounts.first())
+fn restore_caches(preserved: &PreservedPod, service: &mut v1alpha1::ComponentSpec) {
+    if !preserved.had_main_container()
+        && let Some(caches) = mounts::restored_caches(&preserved.service.volume_mounts, service.volume_mounts.first())
     {
         service.volume_mounts = caches;
     }
 }
 
 /// What stands for nothing in the hub.
-fn bare_extra<T>(kept: &Kept) -> Option<Raw<T>> {
-    kept.bare_extra().map(|extra| Value::Object(extra.clone()).into())
+fn bare_extra<T>(preserved: &PreservedPod) -> Option<Raw<T>> {
+    preserved.bare_extra().map(|extra| Value::Object(extra.clone()).into())
 }
 
 fn with_template(
     component: &v1beta1::ComponentSpec,
     mut template: Map<String, Value>,
-    kept: &Kept,
+    preserved: &PreservedPod,
     service: &mut v1alpha1::ComponentSpec,
 ) {
-    let empty = || kept.service.extra_pod_metadata.clone().filter(|metadata| *metadata == ExtraPodMetadata::default());
+    let empty =
+        || preserved.service.extra_pod_metadata.clone().filter(|metadata| *metadata == ExtraPodMetadata::default());
     service.extra_pod_metadata = template.get("metadata").and_then(metadata).or_else(empty);
     service.extra_pod_spec = match template.remove("spec").unwrap_or_default() {
-        Value::Null => spec(component, Map::new(), kept, service),
-        Value::Object(members) => spec(component, members, kept, service),
+        Value::Null => spec(component, Map::new(), preserved, service),
+        Value::Object(members) => spec(component, members, preserved, service),
         odd => Some(odd.into()),
     };
 }
@@ -87,7 +92,7 @@ fn metadata(written: &Value) -> Option<ExtraPodMetadata> {
 fn spec<T>(
     component: &v1beta1::ComponentSpec,
     mut members: Map<String, Value>,
-    kept: &Kept,
+    preserved: &PreservedPod,
     service: &mut v1alpha1::ComponentSpec,
 ) -> Option<Raw<T>> {
     // Here it would become part of the main container; the hub doesn't know it.
@@ -101,19 +106,19 @@ fn spec<T>(
         }
     };
     let main = take_main(&mut containers);
-    service.frontend_sidecar = frontend_sidecar(component, &mut containers, kept);
+    service.frontend_sidecar = frontend_sidecar(component, &mut containers, preserved);
     match main {
         Some(main) => {
-            lay_main(origins::lower(main, kept, service), kept, &mut members);
-            containers.extend(kept.containers().iter().filter(|container| is_main(container)).cloned());
+            insert_main_container(split::from_hub(main, preserved, service), preserved, &mut members);
+            containers.extend(preserved.containers().iter().filter(|container| is_main(container)).cloned());
         }
-        None => restore_caches(kept, service),
+        None => restore_caches(preserved, service),
     }
     if !containers.is_empty() {
         members.insert("containers".into(), containers.into());
     }
     let says_something = members.values().any(|member| !member.is_null());
-    if says_something { Some(Value::Object(members).into()) } else { bare_extra(kept) }
+    if says_something { Some(Value::Object(members).into()) } else { bare_extra(preserved) }
 }
 
 fn is_main(container: &Value) -> bool {
@@ -130,12 +135,12 @@ fn take_main(containers: &mut Vec<Value>) -> Option<Map<String, Value>> {
 }
 
 /// The rest of the main container, by the name that the user gave it.
-fn lay_main(mut rest: Map<String, Value>, kept: &Kept, members: &mut Map<String, Value>) {
-    let had_a_bare_one = kept.bare_extra().is_some_and(|extra| extra.contains_key("mainContainer"));
+fn insert_main_container(mut rest: Map<String, Value>, preserved: &PreservedPod, members: &mut Map<String, Value>) {
+    let had_a_bare_one = preserved.bare_extra().is_some_and(|extra| extra.contains_key("mainContainer"));
     if rest.values().all(Value::is_null) && !had_a_bare_one {
         return;
     }
-    if let Some(name) = kept.main().get("name").filter(|name| name.is_string()) {
+    if let Some(name) = preserved.main().get("name").filter(|name| name.is_string()) {
         rest.insert("name".into(), name.clone());
     }
     members.insert("mainContainer".into(), rest.into());
@@ -145,12 +150,12 @@ fn lay_main(mut rest: Map<String, Value>, kept: &Kept, members: &mut Map<String,
 fn frontend_sidecar(
     component: &v1beta1::ComponentSpec,
     containers: &mut Vec<Value>,
-    kept: &Kept,
+    preserved: &PreservedPod,
 ) -> Option<FrontendSidecar> {
-    let block = kept.service.frontend_sidecar.as_ref().filter(|_| refers_to_sidecar(component))?;
+    let block = preserved.service.frontend_sidecar.as_ref().filter(|_| refers_to_sidecar(component))?;
     let place = containers.iter().position(sidecar::is_sidecar);
-    let Some(place) = place.filter(|_| !kept.has_conflict()) else { return Some(block.clone()) };
-    let lowered = sidecar::lower(&containers[place], block)?;
+    let Some(place) = place.filter(|_| !preserved.has_conflict()) else { return Some(block.clone()) };
+    let lowered = sidecar::from_hub(&containers[place], block)?;
     containers.remove(place);
     Some(lowered)
 }

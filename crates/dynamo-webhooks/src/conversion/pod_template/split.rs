@@ -7,8 +7,8 @@ use dynamo_api::v1alpha1::ComponentSpec;
 use gateward_core::Provenance;
 use serde_json::{Map, Value};
 
-use super::kept::Kept;
-use crate::conversion::trail::{Place, Trail};
+use super::preserved_pod::PreservedPod;
+use crate::conversion::path_mapper::{ComponentLocation, PathMapper};
 use crate::conversion::{main_container, mounts, resources};
 use gateward_core::conversion::equivalence::same;
 
@@ -51,11 +51,15 @@ impl Part {
 
 /// Moves the parts of the main container to the fields of the service and answers what is left of it, its name not
 /// being part of that.
-pub(super) fn lower(mut main: Map<String, Value>, kept: &Kept, service: &mut ComponentSpec) -> Map<String, Value> {
+pub(super) fn from_hub(
+    mut main: Map<String, Value>,
+    preserved: &PreservedPod,
+    service: &mut ComponentSpec,
+) -> Map<String, Value> {
     main.remove("name");
-    let remembered = Remembered::of(kept);
+    let split = PreservedSplit::of(preserved);
     for part in Part::ALL {
-        if !remembered.as_ref().is_some_and(|remembered| remembered.restore(part, &mut main, service)) {
+        if !split.as_ref().is_some_and(|split| split.restore(part, &mut main, service)) {
             to_field(part, &mut main, service);
         }
     }
@@ -72,8 +76,8 @@ fn to_field(part: Part, main: &mut Map<String, Value>, service: &mut ComponentSp
         }
         // Only a service that had a secret before gets it back.
         Part::EnvFrom => {}
-        Part::Resources => service.resources = resources::lower(main),
-        Part::VolumeMounts => mounts::lower(main, &mut service.volume_mounts),
+        Part::Resources => service.resources = resources::from_hub(main),
+        Part::VolumeMounts => mounts::from_hub(main, &mut service.volume_mounts),
         Part::LivenessProbe => service.liveness_probe = probe(main, part),
         Part::ReadinessProbe => service.readiness_probe = probe(main, part),
     }
@@ -84,21 +88,21 @@ fn probe<T>(main: &mut Map<String, Value>, part: Part) -> Option<Raw<T>> {
 }
 
 /// What the service's user wrote, and the main container that it made.
-struct Remembered<'a> {
-    kept: &'a Kept,
+struct PreservedSplit<'a> {
+    preserved: &'a PreservedPod,
     merged: Map<String, Value>,
 }
 
-impl<'a> Remembered<'a> {
-    fn of(kept: &'a Kept) -> Option<Self> {
-        if kept.is_nothing() {
+impl<'a> PreservedSplit<'a> {
+    fn of(preserved: &'a PreservedPod) -> Option<Self> {
+        if preserved.is_empty() {
             return None;
         }
         let mut provenance = Provenance::silent();
-        let mut trail = Trail::new(Place::Standalone, &mut provenance);
-        let own = Value::Object(kept.main().clone());
-        match main_container::lift(&kept.service, own, &mut trail) {
-            Value::Object(merged) => Some(Self { kept, merged }),
+        let mut mapper = PathMapper::new(ComponentLocation::Standalone, &mut provenance);
+        let own = Value::Object(preserved.main().clone());
+        match main_container::to_hub(&preserved.service, own, &mut mapper) {
+            Value::Object(merged) => Some(Self { preserved, merged }),
             _ => None,
         }
     }
@@ -106,10 +110,10 @@ impl<'a> Remembered<'a> {
     /// Splits a part as it was, if it is what it was.
     fn restore(&self, part: Part, main: &mut Map<String, Value>, service: &mut ComponentSpec) -> bool {
         let none = Value::Null;
-        let (own, live) = (self.kept.main().get(part.name()), main.get(part.name()).unwrap_or(&none));
+        let (own, live) = (self.preserved.main().get(part.name()), main.get(part.name()).unwrap_or(&none));
         let is_split = match part {
             Part::VolumeMounts => self.restore_mounts(live, service),
-            Part::Resources if resources::mean_the_same(live, self.of_merged(part)) => {
+            Part::Resources if resources::are_equal_amounts(live, self.of_merged(part)) => {
                 self.restore_field(part, service)
             }
             _ if same(live, self.of_merged(part)) => self.restore_field(part, service),
@@ -133,29 +137,29 @@ impl<'a> Remembered<'a> {
     }
 
     fn restore_field(&self, part: Part, service: &mut ComponentSpec) -> bool {
-        let kept = &self.kept.service;
+        let preserved = &self.preserved.service;
         match part {
-            Part::Env => service.envs.clone_from(&kept.envs),
-            Part::EnvFrom => service.env_from_secret.clone_from(&kept.env_from_secret),
-            Part::Resources => service.resources.clone_from(&kept.resources),
-            Part::VolumeMounts => service.volume_mounts.clone_from(&kept.volume_mounts),
-            Part::LivenessProbe => service.liveness_probe.clone_from(&kept.liveness_probe),
-            Part::ReadinessProbe => service.readiness_probe.clone_from(&kept.readiness_probe),
+            Part::Env => service.envs.clone_from(&preserved.envs),
+            Part::EnvFrom => service.env_from_secret.clone_from(&preserved.env_from_secret),
+            Part::Resources => service.resources.clone_from(&preserved.resources),
+            Part::VolumeMounts => service.volume_mounts.clone_from(&preserved.volume_mounts),
+            Part::LivenessProbe => service.liveness_probe.clone_from(&preserved.liveness_probe),
+            Part::ReadinessProbe => service.readiness_probe.clone_from(&preserved.readiness_probe),
         }
         true
     }
 
     fn restore_mounts(&self, live: &Value, service: &mut ComponentSpec) -> bool {
-        let (flat, none) = (&self.kept.service.volume_mounts, Value::Null);
-        let own = self.kept.main().get("volumeMounts").unwrap_or(&none);
-        let remembered = mounts::remembered(flat, own, live, service.volume_mounts.first());
-        remembered.map(|remembered| service.volume_mounts = remembered).is_some()
+        let (flat, none) = (&self.preserved.service.volume_mounts, Value::Null);
+        let own = self.preserved.main().get("volumeMounts").unwrap_or(&none);
+        let restored = mounts::restored(flat, own, live, service.volume_mounts.first());
+        restored.map(|restored| service.volume_mounts = restored).is_some()
     }
 
     /// A secret without a name says nothing, whatever sources of variables there are.
     fn restore_empty_secret(&self, part: Part, service: &mut ComponentSpec) {
         if part == Part::EnvFrom {
-            service.env_from_secret = self.kept.service.env_from_secret.clone().filter(String::is_empty);
+            service.env_from_secret = self.preserved.service.env_from_secret.clone().filter(String::is_empty);
         }
     }
 }

@@ -6,12 +6,12 @@ use gateward_core::{Provenance, RoundTrip};
 use serde_json::{Map, Value};
 
 use super::plain;
+use crate::conversion::path_mapper::{ComponentLocation, PathMapper};
 use crate::conversion::sidecar;
-use crate::conversion::trail::{Place, Trail};
 use gateward_core::conversion::equivalence::{same, says_nothing};
 
 /// The members of a sparse component, and whether the pod comes back with them. `service` is the component in v1alpha1.
-pub(in crate::conversion) fn hub_remainder(
+pub(in crate::conversion) fn hub_only_fields(
     component: &v1beta1::ComponentSpec,
     service: &v1alpha1::ComponentSpec,
 ) -> (Map<String, Value>, RoundTrip) {
@@ -20,7 +20,7 @@ pub(in crate::conversion) fn hub_remainder(
     if plain::has_no_pod(component, service) || plain::is_plain_component(component, service, &written) {
         return (entry, RoundTrip::Lossless);
     }
-    if let Some(template) = unsaid(&written, &lift(service), component, service) {
+    if let Some(template) = hub_only_template(&written, &template_of_service(service), component, service) {
         entry.insert("podTemplate".into(), template.into());
     }
     if let Some(reference) = component.frontend_sidecar.as_ref().filter(|_| service.frontend_sidecar.is_none()) {
@@ -30,7 +30,7 @@ pub(in crate::conversion) fn hub_remainder(
 }
 
 /// What the rules name of a pod template; empty where all there is to say is what it lacks.
-fn unsaid(
+fn hub_only_template(
     written: &Value,
     lifted: &Value,
     component: &v1beta1::ComponentSpec,
@@ -45,7 +45,7 @@ fn unsaid(
     }
     let mut spec = members.get("spec").and_then(Value::as_object).map(|spec| of(spec, |name| name == "mainContainer"));
     let is_alone = template.is_empty() && spec.as_ref().is_none_or(Map::is_empty);
-    let containers = Comparison { written, lifted, component, service }.unsaid(is_alone);
+    let containers = Comparison { written, lifted, component, service }.hub_only_containers(is_alone);
     if !containers.is_empty() || written["spec"]["containers"].as_array().is_some_and(Vec::is_empty) {
         spec.get_or_insert_default().insert("containers".into(), containers.into());
     }
@@ -62,9 +62,9 @@ fn of(object: &Map<String, Value>, is_wanted: impl Fn(&str) -> bool) -> Map<Stri
     wanted.map(|(name, member)| (name.clone(), member.clone())).collect()
 }
 
-fn lift(service: &v1alpha1::ComponentSpec) -> Value {
+fn template_of_service(service: &v1alpha1::ComponentSpec) -> Value {
     let mut provenance = Provenance::silent();
-    let template = super::lift(service, None, &mut Trail::new(Place::Standalone, &mut provenance));
+    let template = super::to_hub(service, None, &mut PathMapper::new(ComponentLocation::Standalone, &mut provenance));
     template.map(|template| template.to_value()).unwrap_or_default()
 }
 
@@ -91,17 +91,18 @@ struct Comparison<'a> {
 impl Comparison<'_> {
     /// The containers to remember, in the order of the pod. The main one is among them wherever anything is remembered
     /// that would let it go otherwise.
-    fn unsaid(&self, is_alone: bool) -> Vec<Value> {
+    fn hub_only_containers(&self, is_alone: bool) -> Vec<Value> {
         let in_order = self.is_in_order();
         let further = containers(self.written).iter().filter(|container| container["name"] != MAIN_CONTAINER);
-        let is_alone = is_alone && in_order && further.clone().all(|container| self.unsaid_of(container).is_none());
+        let is_alone =
+            is_alone && in_order && further.clone().all(|container| self.hub_only_container(container).is_none());
         let entry = |container: &Value| {
-            let unsaid = if container["name"] == MAIN_CONTAINER {
-                self.unsaid_of_main(container, is_alone)
+            let fields = if container["name"] == MAIN_CONTAINER {
+                self.hub_only_main(container, is_alone)
             } else {
-                self.unsaid_of(container)
+                self.hub_only_container(container)
             };
-            unsaid.or_else(|| (!in_order).then(Map::new)).map(|leaves| entry(container, leaves))
+            fields.or_else(|| (!in_order).then(Map::new)).map(|leaves| entry(container, leaves))
         };
         containers(self.written).iter().filter_map(entry).collect()
     }
@@ -119,7 +120,7 @@ impl Comparison<'_> {
     }
 
     /// The leaves of the frontend sidecar that its block has no words for. One that has no block is remembered by name.
-    fn unsaid_of(&self, container: &Value) -> Option<Map<String, Value>> {
+    fn hub_only_container(&self, container: &Value) -> Option<Map<String, Value>> {
         let name = container["name"].as_str()?;
         if self.service.frontend_sidecar.is_none() {
             return (self.component.frontend_sidecar.as_deref() == Some(name)).then(Map::new);
@@ -130,15 +131,15 @@ impl Comparison<'_> {
 
     /// The mounts of the main container, where the way back would lead to others; nothing but its name where it would be
     /// let go because something else is remembered.
-    fn unsaid_of_main(&self, container: &Value, is_alone: bool) -> Option<Map<String, Value>> {
+    fn hub_only_main(&self, container: &Value, is_alone: bool) -> Option<Map<String, Value>> {
         let (none, mounts) = (Value::Null, &container["volumeMounts"]);
         let lifted = main(self.lifted).unwrap_or(&none);
         let is_bare =
             container.as_object().is_some_and(|members| members.values().filter(|it| !says_nothing(it)).count() < 2);
         let has_cache = self.component.compilation_cache.is_some() && !says_nothing(mounts);
-        let is_kept = lifted.is_null() || !is_alone && (is_bare || has_cache);
-        let is_kept = is_kept || !same(mounts, &lifted["volumeMounts"]);
-        is_kept.then(|| of(container.as_object().unwrap_or(&Map::new()), |name| name == "volumeMounts"))
+        let is_preserved = lifted.is_null() || !is_alone && (is_bare || has_cache);
+        let is_preserved = is_preserved || !same(mounts, &lifted["volumeMounts"]);
+        is_preserved.then(|| of(container.as_object().unwrap_or(&Map::new()), |name| name == "volumeMounts"))
     }
 }
 

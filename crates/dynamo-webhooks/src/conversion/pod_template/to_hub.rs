@@ -7,24 +7,24 @@ use dynamo_api::v1alpha1::{ComponentSpec, ExtraPodMetadata};
 use serde_json::{Map, Value};
 
 use super::{bare, containers, fields};
-use crate::conversion::trail::{Trail, nearest, pod};
+use crate::conversion::path_mapper::{PathMapper, nearest, pod};
 use gateward_core::conversion::equivalence::says_nothing;
 
 /// The pod template; `None` where no field of the service says anything about the pod. `hub` is what was remembered of
 /// the component: it comes back as far as no field of the service can say it.
-pub(in crate::conversion) fn lift(
+pub(in crate::conversion) fn to_hub(
     service: &ComponentSpec,
     hub: Option<&Map<String, Value>>,
-    trail: &mut Trail<'_>,
+    mapper: &mut PathMapper<'_>,
 ) -> Option<Raw<PodTemplate>> {
-    record(service, trail);
-    let had = hub.and_then(|hub| hub.get("podTemplate")?.as_object());
+    record(service, mapper);
+    let hub_template = hub.and_then(|hub| hub.get("podTemplate")?.as_object());
     let extra = service.extra_pod_spec.as_ref().map(Raw::to_value).unwrap_or_default();
     if let Some(deep) = service.extra_pod_spec.as_ref().filter(|raw| extra.is_null() && fields::is_too_deep(raw)) {
         return verbatim(deep);
     }
-    let is_there = had.is_some() || says_something(service) || !is_bare(&extra);
-    if is_there { template(service, extra, had, trail).map(Raw::from) } else { None }
+    let is_there = hub_template.is_some() || has_pod_fields(service) || !is_bare(&extra);
+    if is_there { template(service, extra, hub_template, mapper).map(Raw::from) } else { None }
 }
 
 /// The name of the container that is the frontend sidecar. One that v1alpha1 has no word for is remembered, and holds as
@@ -55,7 +55,7 @@ fn verbatim(extra_pod_spec: &Raw<ExtraPodSpec>) -> Option<Raw<PodTemplate>> {
 }
 
 /// Whether a field beside `extraPodSpec` makes a pod template. Mounts that only hold compiled kernels don't count.
-pub(super) fn says_something(service: &ComponentSpec) -> bool {
+pub(super) fn has_pod_fields(service: &ComponentSpec) -> bool {
     service.resources.is_some()
         || !service.envs.is_empty()
         || service.env_from_secret.is_some()
@@ -82,19 +82,19 @@ fn is_empty(spec: &Value) -> bool {
 fn template(
     service: &ComponentSpec,
     extra: Value,
-    had: Option<&Map<String, Value>>,
-    trail: &mut Trail<'_>,
+    hub_template: Option<&Map<String, Value>>,
+    mapper: &mut PathMapper<'_>,
 ) -> Option<Value> {
-    let mut template = unknown_members(had, &["metadata", "spec"]);
-    let metadata = metadata(service.extra_pod_metadata.as_ref(), had);
+    let mut template = unknown_members(hub_template, &["metadata", "spec"]);
+    let metadata = metadata(service.extra_pod_metadata.as_ref(), hub_template);
     if !metadata.is_empty() {
         template.insert("metadata".into(), metadata.into());
     }
-    let spec = spec(service, extra, had, trail);
+    let spec = spec(service, extra, hub_template, mapper);
     if !is_empty(&spec) {
         template.insert("spec".into(), spec);
     }
-    let is_wanted = !template.is_empty() || had.is_some_and(|had| had.values().all(says_nothing));
+    let is_wanted = !template.is_empty() || hub_template.is_some_and(|template| template.values().all(says_nothing));
     is_wanted.then_some(Value::Object(template))
 }
 
@@ -104,9 +104,9 @@ fn unknown_members(object: Option<&Map<String, Value>>, known: &[&str]) -> Map<S
     unknown.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
-fn metadata(extra: Option<&ExtraPodMetadata>, had: Option<&Map<String, Value>>) -> Map<String, Value> {
-    let had = had.and_then(|had| had.get("metadata")?.as_object());
-    let mut metadata = unknown_members(had, &["annotations", "labels"]);
+fn metadata(extra: Option<&ExtraPodMetadata>, hub_template: Option<&Map<String, Value>>) -> Map<String, Value> {
+    let hub_metadata = hub_template.and_then(|template| template.get("metadata")?.as_object());
+    let mut metadata = unknown_members(hub_metadata, &["annotations", "labels"]);
     let maps = extra.into_iter().flat_map(|extra| [("annotations", &extra.annotations), ("labels", &extra.labels)]);
     for (name, map) in maps.filter(|(_, map)| !map.is_empty()) {
         metadata.insert(name.into(), map.iter().map(|(key, text)| (key.clone(), Value::from(text.as_str()))).collect());
@@ -115,41 +115,46 @@ fn metadata(extra: Option<&ExtraPodMetadata>, had: Option<&Map<String, Value>>) 
 }
 
 /// The pod's spec. One of an odd type, and a list of containers of an odd type, stay what they are.
-fn spec(service: &ComponentSpec, extra: Value, had: Option<&Map<String, Value>>, trail: &mut Trail<'_>) -> Value {
+fn spec(
+    service: &ComponentSpec,
+    extra: Value,
+    hub_template: Option<&Map<String, Value>>,
+    mapper: &mut PathMapper<'_>,
+) -> Value {
     let mut members = match extra {
         Value::Null => Map::new(),
         Value::Object(members) => members,
         odd => return odd,
     };
-    let had = had.map(|had| had.get("spec").unwrap_or(&Value::Null));
+    let hub_spec = hub_template.map(|template| template.get("spec").unwrap_or(&Value::Null));
     let main_container = members.remove("mainContainer").unwrap_or_default();
     let listed = match members.remove("containers").unwrap_or_default() {
         Value::Null => Vec::new(),
         Value::Array(containers) => containers,
         odd => {
-            trail.moved(|at| pod(at) / "containers", |at| at / "extraPodSpec" / "containers");
+            mapper.moved(|at| pod(at) / "containers", |at| at / "extraPodSpec" / "containers");
             members.insert("containers".into(), odd);
             return Value::Object(members);
         }
     };
-    let had_containers = had.map(|had| had["containers"].as_array().map_or(&[][..], Vec::as_slice));
-    let containers = containers::lift(service, main_container, listed, had_containers, trail);
+    let hub_containers = hub_spec.map(|spec| spec["containers"].as_array().map_or(&[][..], Vec::as_slice));
+    let containers = containers::to_hub(service, main_container, listed, hub_containers, mapper);
     // The schema demands the list, though it may be empty.
-    let had_a_list = had.is_some_and(|had| had["containers"].is_array());
+    let had_a_list = hub_spec.is_some_and(|spec| spec["containers"].is_array());
     if !containers.is_empty() || (had_a_list && !members.is_empty()) {
         members.insert("containers".into(), containers.into());
     }
-    if let Some(unknown) = had.and_then(|had| had.get("mainContainer")) {
+    if let Some(unknown) = hub_spec.and_then(|spec| spec.get("mainContainer")) {
         members.insert("mainContainer".into(), unknown.clone());
     }
     Value::Object(members)
 }
 
-fn record(service: &ComponentSpec, trail: &mut Trail<'_>) {
-    trail.made(|at| at / "podTemplate", nearest(service));
-    trail.moved(|at| at / "podTemplate" / "metadata", |at| at / "extraPodMetadata");
+fn record(service: &ComponentSpec, mapper: &mut PathMapper<'_>) {
+    mapper.made(|at| at / "podTemplate", nearest(service));
+    mapper.moved(|at| at / "podTemplate" / "metadata", |at| at / "extraPodMetadata");
     if service.extra_pod_spec.is_some() {
-        trail.moved(pod, |at| at / "extraPodSpec");
-        trail.made(|at| pod(at) / "containers", |at| at / "extraPodSpec");
+        mapper.moved(pod, |at| at / "extraPodSpec");
+        mapper.made(|at| pod(at) / "containers", |at| at / "extraPodSpec");
     }
 }

@@ -1,15 +1,15 @@
-//! What was kept of a service's pod when it became a component of the hub.
+//! What was preserved of a service's pod when it became a component of the hub.
 
 use std::sync::LazyLock;
 
 use dynamo_api::v1alpha1::ComponentSpec;
 use serde_json::{Map, Value};
 
-use super::{bare, fields, lift};
+use super::{bare, fields, to_hub};
 use crate::conversion::sidecar;
 
 /// The parts of an entry, each as far as it can be read.
-pub(super) struct Kept {
+pub(super) struct PreservedPod {
     /// The fields beside `extraPodSpec`.
     pub service: ComponentSpec,
     /// `extraPodSpec`, if there is one.
@@ -18,7 +18,7 @@ pub(super) struct Kept {
 
 static NOTHING: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
 
-impl Kept {
+impl PreservedPod {
     pub fn of(entry: Option<&Map<String, Value>>) -> Self {
         let service = entry.map(fields::read).unwrap_or_default();
         let mut extra = entry.and_then(|entry| entry.get("extraPodSpec")?.as_object().cloned());
@@ -30,7 +30,7 @@ impl Kept {
     }
 
     /// Whether there is nothing in it.
-    pub fn is_nothing(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.extra.is_none() && self.service == ComponentSpec::default()
     }
 
@@ -57,8 +57,8 @@ impl Kept {
         self.extra.as_ref().filter(|extra| bare::is_bare(extra))
     }
 
-    /// Whether what is kept shows that the hub had a main container.
-    pub fn showed_a_main(&self) -> bool {
-        lift::says_something(&self.service) || self.extra.as_ref().is_some_and(|extra| !bare::is_bare(extra))
+    /// Whether what is preserved shows that the hub had a main container.
+    pub fn had_main_container(&self) -> bool {
+        to_hub::has_pod_fields(&self.service) || self.extra.as_ref().is_some_and(|extra| !bare::is_bare(extra))
     }
 }

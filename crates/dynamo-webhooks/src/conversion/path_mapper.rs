@@ -17,7 +17,7 @@ use gateward_core::{FieldPath, Provenance};
 
 /// Where a component stands in both versions.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Place<'a> {
+pub(super) enum ComponentLocation<'a> {
     /// It is a DynamoComponentDeployment of its own.
     Standalone,
     /// It is a service of a graph.
@@ -29,7 +29,7 @@ pub(super) enum Place<'a> {
     },
 }
 
-impl Place<'_> {
+impl ComponentLocation<'_> {
     fn hub(self) -> FieldPath {
         match self {
             Self::Standalone => FieldPath::field("spec"),
@@ -37,7 +37,7 @@ impl Place<'_> {
         }
     }
 
-    fn written(self) -> FieldPath {
+    fn spoke(self) -> FieldPath {
         match self {
             Self::Standalone => FieldPath::field("spec"),
             Self::Service { key, .. } => (FieldPath::field("spec") / "services").key(key.to_owned()),
@@ -46,31 +46,31 @@ impl Place<'_> {
 }
 
 /// The provenance of one component. Paths are given as steps from the component in either version.
-pub(super) struct Trail<'a> {
-    place: Place<'a>,
+pub(super) struct PathMapper<'a> {
+    location: ComponentLocation<'a>,
     main: usize,
     provenance: &'a mut Provenance,
 }
 
-impl<'a> Trail<'a> {
-    pub fn new(place: Place<'a>, provenance: &'a mut Provenance) -> Self {
-        Self { place, main: 0, provenance }
+impl<'a> PathMapper<'a> {
+    pub fn new(location: ComponentLocation<'a>, provenance: &'a mut Provenance) -> Self {
+        Self { location, main: 0, provenance }
     }
 
     /// The node `hub` is the node `written`, with everything below.
-    pub fn moved(&mut self, hub: impl FnOnce(FieldPath) -> FieldPath, written: impl FnOnce(FieldPath) -> FieldPath) {
-        let place = self.place;
-        self.provenance.moved(|| (hub(place.hub()), written(place.written())));
+    pub fn moved(&mut self, hub: impl FnOnce(FieldPath) -> FieldPath, spoke: impl FnOnce(FieldPath) -> FieldPath) {
+        let location = self.location;
+        self.provenance.moved(|| (hub(location.hub()), spoke(location.spoke())));
     }
 
     /// The node `hub` was made from the node `written`.
-    pub fn made(&mut self, hub: impl FnOnce(FieldPath) -> FieldPath, written: impl FnOnce(FieldPath) -> FieldPath) {
-        let place = self.place;
-        self.provenance.made(|| (hub(place.hub()), written(place.written())));
+    pub fn made(&mut self, hub: impl FnOnce(FieldPath) -> FieldPath, spoke: impl FnOnce(FieldPath) -> FieldPath) {
+        let location = self.location;
+        self.provenance.made(|| (hub(location.hub()), spoke(location.spoke())));
     }
 
     /// Says where among the containers the main one stands, if it isn't the first.
-    pub fn place_main(&mut self, index: usize) {
+    pub fn set_main_index(&mut self, index: usize) {
         self.main = index;
     }
 
@@ -103,6 +103,6 @@ pub(super) fn container(component: FieldPath, index: usize) -> FieldPath {
 
 /// The nearest node that the user wrote of the pod as a whole, in v1alpha1.
 pub(super) fn nearest(service: &ComponentSpec) -> impl Fn(FieldPath) -> FieldPath + use<> {
-    let written = service.extra_pod_spec.is_some();
-    move |component| if written { component / "extraPodSpec" } else { component }
+    let has_extra = service.extra_pod_spec.is_some();
+    move |component| if has_extra { component / "extraPodSpec" } else { component }
 }

@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 
 /// The annotations of one kind. Both serve both directions.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Annotations {
+pub(crate) struct ConversionAnnotations {
     /// What is left of the spec.
     pub spec: Stash,
     /// What is left of the status.
@@ -22,34 +22,35 @@ pub(crate) struct Annotations {
 }
 
 /// The keys of those of DynamoGraphDeployment.
-pub(super) const GRAPH_KEYS: [&str; 2] = [OF_GRAPH.spec.annotation(), OF_GRAPH.status.annotation()];
+pub(super) const GRAPH_KEYS: [&str; 2] = [GRAPH_ANNOTATIONS.spec.annotation(), GRAPH_ANNOTATIONS.status.annotation()];
 
 /// The keys of those of DynamoComponentDeployment.
-pub(super) const COMPONENT_KEYS: [&str; 2] = [OF_COMPONENT.spec.annotation(), OF_COMPONENT.status.annotation()];
+pub(super) const COMPONENT_KEYS: [&str; 2] =
+    [COMPONENT_ANNOTATIONS.spec.annotation(), COMPONENT_ANNOTATIONS.status.annotation()];
 
 /// Those of DynamoGraphDeployment.
-pub(crate) const OF_GRAPH: Annotations =
-    Annotations { spec: Stash::new("nvidia.com/dgd-spec"), status: Stash::new("nvidia.com/dgd-status") };
+pub(crate) const GRAPH_ANNOTATIONS: ConversionAnnotations =
+    ConversionAnnotations { spec: Stash::new("nvidia.com/dgd-spec"), status: Stash::new("nvidia.com/dgd-status") };
 
 /// Those of DynamoComponentDeployment.
-pub(crate) const OF_COMPONENT: Annotations =
-    Annotations { spec: Stash::new("nvidia.com/dcd-spec"), status: Stash::new("nvidia.com/dcd-status") };
+pub(crate) const COMPONENT_ANNOTATIONS: ConversionAnnotations =
+    ConversionAnnotations { spec: Stash::new("nvidia.com/dcd-spec"), status: Stash::new("nvidia.com/dcd-status") };
 
-impl Annotations {
+impl ConversionAnnotations {
     /// Whether an object has been converted before: one of the two says something, readable or not.
-    pub fn are_carried(&self, annotations: &BTreeMap<String, String>) -> bool {
-        [self.spec, self.status].iter().any(|stash| is_carried(stash, annotations))
+    pub fn any_present(&self, annotations: &BTreeMap<String, String>) -> bool {
+        [self.spec, self.status].iter().any(|stash| is_present(stash, annotations))
     }
 }
 
 /// Whether the annotation says something, readable or not.
-pub(crate) fn is_carried(stash: &Stash, annotations: &BTreeMap<String, String>) -> bool {
+pub(crate) fn is_present(stash: &Stash, annotations: &BTreeMap<String, String>) -> bool {
     annotations.get(stash.annotation()).is_some_and(|text| !text.is_empty())
 }
 
-/// What was kept of a spec `S`.
+/// What was preserved of a spec `S`.
 #[derive(Debug)]
-pub(super) struct Envelope<S> {
+pub(super) struct PreservedSpec<S> {
     /// The sparse spec, as `S` reads it.
     pub spec: S,
     /// The same as it was written.
@@ -57,14 +58,14 @@ pub(super) struct Envelope<S> {
     nil: Vec<String>,
 }
 
-impl<S> Envelope<S> {
+impl<S> PreservedSpec<S> {
     /// Whether the value at this path was recorded as nothing.
     pub fn is_nil(&self, path: &str) -> bool {
         self.nil.iter().any(|recorded| recorded == path)
     }
 }
 
-impl<S: DeserializeOwned> Envelope<S> {
+impl<S: DeserializeOwned> PreservedSpec<S> {
     /// Takes the annotation away and reads it. A wrong type anywhere in it makes all of it unreadable.
     pub fn take(stash: Stash, annotations: &mut BTreeMap<String, String>, issues: &mut Issues) -> Option<Self> {
         let written: Value = stash.take(annotations, issues)?;
@@ -80,7 +81,7 @@ impl<S: DeserializeOwned> Envelope<S> {
         let wire = if members.contains_key("spec") {
             serde_json::from_value(Value::Object(members)).ok()?
         } else {
-            Wire { spec: Some(members), ..Wire::default() }
+            SpecAnnotation { spec: Some(members), ..SpecAnnotation::default() }
         };
         let sparse = Value::Object(wire.spec.unwrap_or_default());
         let spec = S::deserialize(&sparse).ok()?;
@@ -91,16 +92,16 @@ impl<S: DeserializeOwned> Envelope<S> {
     }
 }
 
-/// What is to be kept of a spec.
+/// What is to be preserved of a spec.
 #[derive(Debug, Default)]
-pub(super) struct Remainder {
+pub(super) struct SparseSpec {
     /// The sparse spec.
     pub spec: Map<String, Value>,
     /// Paths at which nothing stood.
     pub nil: Vec<&'static str>,
 }
 
-impl Remainder {
+impl SparseSpec {
     /// Whether there is nothing to keep.
     pub fn is_empty(&self) -> bool {
         self.spec.is_empty() && self.nil.is_empty()
@@ -115,27 +116,27 @@ impl Remainder {
 
     /// Writes the annotation, also around nothing.
     pub fn put(self, stash: Stash, annotations: &mut BTreeMap<String, String>) {
-        let records: Vec<Record> =
-            self.nil.into_iter().map(|path| Record { path: path.to_owned(), nil: true }).collect();
+        let records: Vec<RawJsonRecord> =
+            self.nil.into_iter().map(|path| RawJsonRecord { path: path.to_owned(), nil: true }).collect();
         let raw_json = Some(records).filter(|records| !records.is_empty());
-        stash.put(annotations, &Wire { version: Some(1), spec: Some(self.spec), raw_json });
+        stash.put(annotations, &SpecAnnotation { version: Some(1), spec: Some(self.spec), raw_json });
     }
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-struct Wire {
+struct SpecAnnotation {
     version: Option<i64>,
     spec: Option<Map<String, Value>>,
     #[serde(rename = "rawJSON", skip_serializing_if = "Option::is_none")]
-    raw_json: Option<Vec<Record>>,
+    raw_json: Option<Vec<RawJsonRecord>>,
 }
 
 /// A value that plain JSON can't carry. What others record here has a place in both versions, so only the paths at which
 /// nothing stood are of use.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-struct Record {
+struct RawJsonRecord {
     path: String,
     nil: bool,
 }
@@ -163,10 +164,10 @@ mod tests {
     use super::*;
 
     /// What is read, and whether damage was noted.
-    fn read(text: &str) -> (Option<Envelope<DynamoGraphDeploymentSpec>>, bool) {
-        let mut annotations = BTreeMap::from([(OF_GRAPH.spec.annotation().to_owned(), text.to_owned())]);
+    fn read(text: &str) -> (Option<PreservedSpec<DynamoGraphDeploymentSpec>>, bool) {
+        let mut annotations = BTreeMap::from([(GRAPH_ANNOTATIONS.spec.annotation().to_owned(), text.to_owned())]);
         let mut issues = Issues::new();
-        let envelope = Envelope::take(OF_GRAPH.spec, &mut annotations, &mut issues);
+        let envelope = PreservedSpec::take(GRAPH_ANNOTATIONS.spec, &mut annotations, &mut issues);
         assert!(annotations.is_empty(), "{text}");
         (envelope, !issues.is_empty())
     }
@@ -224,8 +225,8 @@ mod tests {
     #[test]
     fn a_remainder_is_written_in_its_envelope() {
         let mut annotations = BTreeMap::new();
-        let remainder = Remainder { spec: sparse(&json!({"pvcs": []})), nil: vec!["serviceName"] };
-        remainder.put(OF_GRAPH.spec, &mut annotations);
+        let remainder = SparseSpec { spec: sparse(&json!({"pvcs": []})), nil: vec!["serviceName"] };
+        remainder.put(GRAPH_ANNOTATIONS.spec, &mut annotations);
         let written: Value = serde_json::from_str(&annotations["nvidia.com/dgd-spec"]).unwrap();
         let expected = json!({"version": 1, "spec": {"pvcs": []}, "rawJSON": [{"path": "serviceName", "nil": true}]});
         assert_eq!(written, expected);
