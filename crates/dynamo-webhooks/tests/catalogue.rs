@@ -75,6 +75,20 @@ fn every_good_example_passes() {
     });
 }
 
+#[test]
+fn every_example_belongs_to_a_rule() {
+    let registry = dynamo_webhooks::registry();
+    let ids: HashSet<&str> = registry.rules().into_iter().map(|rule| rule.id).collect();
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/rules/examples");
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let is_named_after_a_rule = |file: &String| {
+        let id = file.strip_suffix(".bad.yaml").or_else(|| file.strip_suffix(".good.yaml"));
+        id.is_some_and(|id| ids.contains(id))
+    };
+    let others: Vec<String> = files.filter(|file| !is_named_after_a_rule(file)).collect();
+    assert!(others.is_empty(), "{others:?}");
+}
+
 fn answer(rule: &Rule, text: &str, registry: &Registry) -> Result<Answer, String> {
     let example = Example::read(text)?;
     let (gvk, operation) = (example.gvk(), example.operation());

@@ -12,61 +12,47 @@ const SOURCE_PREFIXES: [&str; 3] = ["s3://", "hf://", "file:///"];
 
 const ON_MODELS: Rule = Rule { kinds: &["DynamoModel"], versions: &["v1alpha1"], ..Rule::on(CREATE_AND_UPDATE) };
 
-pub(crate) const MODEL_NAME: Rule = Rule {
+pub(crate) const MODEL_NAME: Rule = rule! {
     id: "MODEL-01",
     summary: "a model has the name that requests ask for",
-    bad: include_str!("examples/model/model-01.bad.yaml"),
-    good: include_str!("examples/model/model-01.good.yaml"),
     ..ON_MODELS
 };
 
-pub(crate) const BASE_MODEL_NAME: Rule = Rule {
+pub(crate) const BASE_MODEL_NAME: Rule = rule! {
     id: "MODEL-02",
     summary: "a model names the base model whose workers serve it",
-    bad: include_str!("examples/model/model-02.bad.yaml"),
-    good: include_str!("examples/model/model-02.good.yaml"),
     ..ON_MODELS
 };
 
-pub(crate) const LORA_SOURCE: Rule = Rule {
+pub(crate) const LORA_SOURCE: Rule = rule! {
     id: "MODEL-03",
     summary: "a LoRA has a source",
-    bad: include_str!("examples/model/model-03.bad.yaml"),
-    good: include_str!("examples/model/model-03.good.yaml"),
     ..ON_MODELS
 };
 
-pub(crate) const LORA_SOURCE_URI: Rule = Rule {
+pub(crate) const LORA_SOURCE_URI: Rule = rule! {
     id: "MODEL-04",
     summary: "the source of a LoRA has a URI",
-    bad: include_str!("examples/model/model-04.bad.yaml"),
-    good: include_str!("examples/model/model-04.good.yaml"),
     ..ON_MODELS
 };
 
-pub(crate) const LORA_SOURCE_FORM: Rule = Rule {
+pub(crate) const LORA_SOURCE_FORM: Rule = rule! {
     id: "MODEL-05",
     summary: "the URI of a LoRA's source starts with s3://, hf:// or file:///",
-    bad: include_str!("examples/model/model-05.bad.yaml"),
-    good: include_str!("examples/model/model-05.good.yaml"),
     ..ON_MODELS
 };
 
-pub(crate) const SAME_MODEL_TYPE: Rule = Rule {
+pub(crate) const SAME_MODEL_TYPE: Rule = rule! {
     id: "MODEL-06",
     summary: "the type of a model never changes",
     operations: UPDATE,
-    bad: include_str!("examples/model/model-06.bad.yaml"),
-    good: include_str!("examples/model/model-06.good.yaml"),
     ..ON_MODELS
 };
 
-pub(crate) const SAME_BASE_MODEL: Rule = Rule {
+pub(crate) const SAME_BASE_MODEL: Rule = rule! {
     id: "MODEL-07",
     summary: "the base model of a model never changes",
     operations: UPDATE,
-    bad: include_str!("examples/model/model-07.bad.yaml"),
-    good: include_str!("examples/model/model-07.good.yaml"),
     ..ON_MODELS
 };
 

@@ -3,47 +3,37 @@
 use dynamo_api::v1beta1::{Checkpoint, Experimental};
 use gateward_core::{CREATE_AND_UPDATE, FieldPath, Issue, Issues, Rule};
 
-use super::{ComponentContext, rule};
+use super::{ComponentContext, on_components};
 use crate::rules::grove::{gpu_memory_service, shares_gpu_memory_between_pods};
 
-const GATE: Rule = Rule {
+const GATE: Rule = rule! {
     id: "CKPT-D1",
     summary: "checkpoints are enabled only where the operator's configuration allows them",
-    bad: include_str!("../examples/component/ckpt-d1.bad.yaml"),
-    good: include_str!("../examples/component/ckpt-d1.good.yaml"),
-    ..rule(CREATE_AND_UPDATE)
+    ..on_components(CREATE_AND_UPDATE)
 };
 
-const WORKERS: Rule = Rule {
+const WORKERS: Rule = rule! {
     id: "CKPT-D2",
     summary: "only workers, prefill and decode workers have checkpoints",
-    bad: include_str!("../examples/component/ckpt-d2.bad.yaml"),
-    good: include_str!("../examples/component/ckpt-d2.good.yaml"),
-    ..rule(CREATE_AND_UPDATE)
+    ..on_components(CREATE_AND_UPDATE)
 };
 
-const CLIENTS: Rule = Rule {
+const CLIENTS: Rule = rule! {
     id: "CKPT-D3",
     summary: "gmsClientContainers need the GPU memory service within the pod",
-    bad: include_str!("../examples/component/ckpt-d3.bad.yaml"),
-    good: include_str!("../examples/component/ckpt-d3.good.yaml"),
-    ..rule(CREATE_AND_UPDATE)
+    ..on_components(CREATE_AND_UPDATE)
 };
 
-const WITHIN_POD: Rule = Rule {
+const WITHIN_POD: Rule = rule! {
     id: "CKPT-D4",
     summary: "a component with checkpoints has no GPU memory service between pods",
-    bad: include_str!("../examples/component/ckpt-d4.bad.yaml"),
-    good: include_str!("../examples/component/ckpt-d4.good.yaml"),
-    ..rule(CREATE_AND_UPDATE)
+    ..on_components(CREATE_AND_UPDATE)
 };
 
-const NO_FAILOVER: Rule = Rule {
+const NO_FAILOVER: Rule = rule! {
     id: "CKPT-D5",
     summary: "a component with checkpoints has no failover",
-    bad: include_str!("../examples/component/ckpt-d5.bad.yaml"),
-    good: include_str!("../examples/component/ckpt-d5.good.yaml"),
-    ..rule(CREATE_AND_UPDATE)
+    ..on_components(CREATE_AND_UPDATE)
 };
 
 pub(super) const RULES: &[&Rule] = &[&GATE, &WORKERS, &CLIENTS, &WITHIN_POD, &NO_FAILOVER];

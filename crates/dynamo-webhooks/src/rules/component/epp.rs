@@ -3,23 +3,19 @@
 use dynamo_api::v1beta1::ComponentType;
 use gateward_core::{CREATE_AND_UPDATE, Issues, Rule};
 
-use super::{ComponentContext, InferencePool, SourceVersion, rule};
+use super::{ComponentContext, InferencePool, SourceVersion, on_components};
 
-const PICKER: Rule = Rule {
+const PICKER: Rule = rule! {
     id: "SHARED-46",
     summary: "an endpoint picker has one replica, in a graph also the API of InferencePool",
-    bad: include_str!("../examples/component/shared-46.bad.yaml"),
-    good: include_str!("../examples/component/shared-46.good.yaml"),
-    ..rule(CREATE_AND_UPDATE)
+    ..on_components(CREATE_AND_UPDATE)
 };
 
-const CONFIG_MAP: Rule = Rule {
+const CONFIG_MAP: Rule = rule! {
     id: "SHARED-47",
     summary: "configMapRef names a ConfigMap",
     versions: &["v1beta1"],
-    bad: include_str!("../examples/component/shared-47.bad.yaml"),
-    good: include_str!("../examples/component/shared-47.good.yaml"),
-    ..rule(CREATE_AND_UPDATE)
+    ..on_components(CREATE_AND_UPDATE)
 };
 
 pub(super) const RULES: &[&Rule] = &[&PICKER, &CONFIG_MAP];

@@ -6,55 +6,43 @@ use serde_json::{Value, json};
 
 use super::gpu::GpuCount;
 use super::gpu_memory::want_of_gpus;
-use super::{ComponentContext, ComponentUpdate, rule};
+use super::{ComponentContext, ComponentUpdate, on_components};
 use crate::rules::grove::failover;
 
-const NEEDS_SERVICE: Rule = Rule {
+const NEEDS_SERVICE: Rule = rule! {
     id: "FO-01",
     summary: "failover needs the GPU memory service",
-    bad: include_str!("../examples/component/fo-01.bad.yaml"),
-    good: include_str!("../examples/component/fo-01.good.yaml"),
-    ..rule(CREATE_AND_UPDATE)
+    ..on_components(CREATE_AND_UPDATE)
 };
 
-const SAME_MODE: Rule = Rule {
+const SAME_MODE: Rule = rule! {
     id: "FO-02",
     summary: "failover and the GPU memory service have the same mode",
-    bad: include_str!("../examples/component/fo-02.bad.yaml"),
-    good: include_str!("../examples/component/fo-02.good.yaml"),
-    ..rule(CREATE_AND_UPDATE)
+    ..on_components(CREATE_AND_UPDATE)
 };
 
-const GPUS: Rule = Rule {
+const GPUS: Rule = rule! {
     id: "FO-03",
     summary: "the main container of a component with failover between pods has a GPU",
-    bad: include_str!("../examples/component/fo-03.bad.yaml"),
-    good: include_str!("../examples/component/fo-03.good.yaml"),
-    ..rule(CREATE_AND_UPDATE)
+    ..on_components(CREATE_AND_UPDATE)
 };
 
-const ENGINES: Rule = Rule {
+const ENGINES: Rule = rule! {
     id: "FO-04",
     summary: "frontends, planners and endpoint pickers have no failover between pods",
-    bad: include_str!("../examples/component/fo-04.bad.yaml"),
-    good: include_str!("../examples/component/fo-04.good.yaml"),
-    ..rule(CREATE_AND_UPDATE)
+    ..on_components(CREATE_AND_UPDATE)
 };
 
-const BETWEEN_PODS: Rule = Rule {
+const BETWEEN_PODS: Rule = rule! {
     id: "SHARED-68",
     summary: "whether there is failover between pods stays as it is",
-    bad: include_str!("../examples/component/shared-68.bad.yaml"),
-    good: include_str!("../examples/component/shared-68.good.yaml"),
-    ..rule(UPDATE)
+    ..on_components(UPDATE)
 };
 
-const SHADOWS: Rule = Rule {
+const SHADOWS: Rule = rule! {
     id: "SHARED-69",
     summary: "the number of engines in reserve stays as it is where they are pods",
-    bad: include_str!("../examples/component/shared-69.bad.yaml"),
-    good: include_str!("../examples/component/shared-69.good.yaml"),
-    ..rule(UPDATE)
+    ..on_components(UPDATE)
 };
 
 pub(super) const RULES: &[&Rule] = &[&NEEDS_SERVICE, &SAME_MODE, &GPUS, &ENGINES, &BETWEEN_PODS, &SHADOWS];

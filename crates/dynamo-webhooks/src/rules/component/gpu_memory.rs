@@ -7,39 +7,31 @@ use gateward_core::{BadValue, CREATE_AND_UPDATE, FieldPath, Issues, Rule, UPDATE
 use serde_json::Value;
 
 use super::gpu::GpuCount;
-use super::{ComponentContext, ComponentUpdate, rule};
+use super::{ComponentContext, ComponentUpdate, on_components};
 use crate::rules::grove::{gpu_memory_service, shares_gpu_memory_between_pods};
 
-const WORKERS: Rule = Rule {
+const WORKERS: Rule = rule! {
     id: "GMS-01",
     summary: "only workers, prefill and decode workers use the GPU memory service",
-    bad: include_str!("../examples/component/gms-01.bad.yaml"),
-    good: include_str!("../examples/component/gms-01.good.yaml"),
-    ..rule(CREATE_AND_UPDATE)
+    ..on_components(CREATE_AND_UPDATE)
 };
 
-const GPUS: Rule = Rule {
+const GPUS: Rule = rule! {
     id: "GMS-02",
     summary: "the main container of a component with the GPU memory service has a GPU",
-    bad: include_str!("../examples/component/gms-02.bad.yaml"),
-    good: include_str!("../examples/component/gms-02.good.yaml"),
-    ..rule(CREATE_AND_UPDATE)
+    ..on_components(CREATE_AND_UPDATE)
 };
 
-const CLIENTS: Rule = Rule {
+const CLIENTS: Rule = rule! {
     id: "GMS-03",
     summary: "extraClientContainers are containers of the pod, each once",
-    bad: include_str!("../examples/component/gms-03.bad.yaml"),
-    good: include_str!("../examples/component/gms-03.good.yaml"),
-    ..rule(CREATE_AND_UPDATE)
+    ..on_components(CREATE_AND_UPDATE)
 };
 
-const BETWEEN_PODS: Rule = Rule {
+const BETWEEN_PODS: Rule = rule! {
     id: "SHARED-67",
     summary: "whether the GPU memory service works between pods stays as it is",
-    bad: include_str!("../examples/component/shared-67.bad.yaml"),
-    good: include_str!("../examples/component/shared-67.good.yaml"),
-    ..rule(UPDATE)
+    ..on_components(UPDATE)
 };
 
 pub(super) const RULES: &[&Rule] = &[&WORKERS, &GPUS, &CLIENTS, &BETWEEN_PODS];

@@ -203,7 +203,7 @@ fn experimental(context: &ComponentContext, experimental: &Experimental, issues:
 }
 
 /// The common part of rules on components: both kinds, both versions.
-const fn rule(operations: &'static [Operation]) -> Rule {
+const fn on_components(operations: &'static [Operation]) -> Rule {
     Rule {
         kinds: &["DynamoGraphDeployment", "DynamoComponentDeployment"],
         versions: &["v1alpha1", "v1beta1"],

@@ -4,31 +4,25 @@ use dynamo_api::v1beta1::{ComponentSpec, ComponentType};
 use gateward_core::{BadValue, CREATE_AND_UPDATE, Issues, Rule, UPDATE};
 use serde_json::{Value, json};
 
-use super::{ComponentContext, ComponentOperation, ComponentUpdate, rule};
+use super::{ComponentContext, ComponentOperation, ComponentUpdate, on_components};
 use crate::rules::grove::nodes;
 
-const SUPPORTED: Rule = Rule {
+const SUPPORTED: Rule = rule! {
     id: "SHARED-44",
     summary: "only workers, prefill and decode workers span several nodes",
-    bad: include_str!("../examples/component/shared-44.bad.yaml"),
-    good: include_str!("../examples/component/shared-44.good.yaml"),
-    ..rule(CREATE_AND_UPDATE)
+    ..on_components(CREATE_AND_UPDATE)
 };
 
-const TOGGLED: Rule = Rule {
+const TOGGLED: Rule = rule! {
     id: "SHARED-60",
     summary: "a component on one node stays on one, one on several stays on several",
-    bad: include_str!("../examples/component/shared-60.bad.yaml"),
-    good: include_str!("../examples/component/shared-60.good.yaml"),
-    ..rule(UPDATE)
+    ..on_components(UPDATE)
 };
 
-const NODE_COUNT: Rule = Rule {
+const NODE_COUNT: Rule = rule! {
     id: "SHARED-61",
     summary: "the number of nodes of an instance stays as it is",
-    bad: include_str!("../examples/component/shared-61.bad.yaml"),
-    good: include_str!("../examples/component/shared-61.good.yaml"),
-    ..rule(UPDATE)
+    ..on_components(UPDATE)
 };
 
 pub(super) const RULES: &[&Rule] = &[&SUPPORTED, &TOGGLED, &NODE_COUNT];

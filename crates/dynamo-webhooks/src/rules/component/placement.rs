@@ -4,41 +4,33 @@ use dynamo_api::v1beta1::ComponentSpec;
 use gateward_core::{BadValue, CREATE_AND_UPDATE, Issues, Rule, UPDATE};
 use serde_json::Value;
 
-use super::{ComponentContext, ComponentUpdate, DeploymentKind, rule};
+use super::{ComponentContext, ComponentUpdate, DeploymentKind, on_components};
 use crate::rules::grove::forces_scaling_group;
 
-const MIN_AVAILABLE: Rule = Rule {
+const MIN_AVAILABLE: Rule = rule! {
     id: "SHARED-40",
     summary: "minAvailable is set only where Grove lays out the graph",
-    bad: include_str!("../examples/component/shared-40.bad.yaml"),
-    good: include_str!("../examples/component/shared-40.good.yaml"),
-    ..rule(CREATE_AND_UPDATE)
+    ..on_components(CREATE_AND_UPDATE)
 };
 
-const FORCED_SCALING_GROUP: Rule = Rule {
+const FORCED_SCALING_GROUP: Rule = rule! {
     id: "GRV-01",
     summary: "a scaling group is forced only where Grove lays out the graph",
     versions: &["v1beta1"],
-    bad: include_str!("../examples/component/grv-01.bad.yaml"),
-    good: include_str!("../examples/component/grv-01.good.yaml"),
-    ..rule(CREATE_AND_UPDATE)
+    ..on_components(CREATE_AND_UPDATE)
 };
 
-const TOPOLOGY: Rule = Rule {
+const TOPOLOGY: Rule = rule! {
     id: "SHARED-65",
     summary: "the topology constraint of a component stays as it is",
-    bad: include_str!("../examples/component/shared-65.bad.yaml"),
-    good: include_str!("../examples/component/shared-65.good.yaml"),
-    ..rule(UPDATE)
+    ..on_components(UPDATE)
 };
 
-const SCALING_GROUP: Rule = Rule {
+const SCALING_GROUP: Rule = rule! {
     id: "SHARED-70",
     summary: "whether a scaling group is forced stays as it is",
     versions: &["v1beta1"],
-    bad: include_str!("../examples/component/shared-70.bad.yaml"),
-    good: include_str!("../examples/component/shared-70.good.yaml"),
-    ..rule(UPDATE)
+    ..on_components(UPDATE)
 };
 
 pub(super) const RULES: &[&Rule] = &[&MIN_AVAILABLE, &FORCED_SCALING_GROUP, &TOPOLOGY, &SCALING_GROUP];

@@ -6,23 +6,19 @@ use dynamo_api::pod::{PodSpec, PodTemplate};
 use dynamo_api::v1beta1::ComponentSpec;
 use gateward_core::{CREATE_AND_UPDATE, DECODE, FieldPath, Issues, Rule};
 
-use super::{ComponentContext, rule};
+use super::{ComponentContext, on_components};
 
-const SHARED_MEMORY: Rule = Rule {
+const SHARED_MEMORY: Rule = rule! {
     id: "SHARED-45",
     summary: "the size of shared memory isn't negative",
-    bad: include_str!("../examples/component/shared-45.bad.yaml"),
-    good: include_str!("../examples/component/shared-45.good.yaml"),
-    ..rule(CREATE_AND_UPDATE)
+    ..on_components(CREATE_AND_UPDATE)
 };
 
-const FRONTEND_SIDECAR: Rule = Rule {
+const FRONTEND_SIDECAR: Rule = rule! {
     id: "SHARED-48",
     summary: "frontendSidecar names a container of the pod",
     versions: &["v1beta1"],
-    bad: include_str!("../examples/component/shared-48.bad.yaml"),
-    good: include_str!("../examples/component/shared-48.good.yaml"),
-    ..rule(CREATE_AND_UPDATE)
+    ..on_components(CREATE_AND_UPDATE)
 };
 
 pub(super) const RULES: &[&Rule] = &[&SHARED_MEMORY, &FRONTEND_SIDECAR];

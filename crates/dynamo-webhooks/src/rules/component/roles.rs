@@ -6,48 +6,38 @@ use dynamo_api::constants::{LEADER_ROLE, WORKER_ROLE};
 use dynamo_api::v1beta1::{ComponentRole, Multinode};
 use gateward_core::{CREATE_AND_UPDATE, FieldPath, Issues, Rule, UPDATE};
 
-use super::{ComponentContext, ComponentUpdate, rule};
+use super::{ComponentContext, ComponentUpdate, on_components};
 use crate::rules::grove::{node_count, nodes};
 use crate::rules::provider_override::{self, OverrideLocation};
 
-const NEED_NODES: Rule = Rule {
+const NEED_NODES: Rule = rule! {
     id: "SHARED-41",
     summary: "only a component that spans several nodes has roles",
-    bad: include_str!("../examples/component/shared-41.bad.yaml"),
-    good: include_str!("../examples/component/shared-41.good.yaml"),
-    ..rule(CREATE_AND_UPDATE)
+    ..on_components(CREATE_AND_UPDATE)
 };
 
-const KNOWN: Rule = Rule {
+const KNOWN: Rule = rule! {
     id: "SHARED-42",
     summary: "roles are leader and worker, each once, with the replicas that the number of nodes gives",
-    bad: include_str!("../examples/component/shared-42.bad.yaml"),
-    good: include_str!("../examples/component/shared-42.good.yaml"),
-    ..rule(CREATE_AND_UPDATE)
+    ..on_components(CREATE_AND_UPDATE)
 };
 
-const COMPLETE: Rule = Rule {
+const COMPLETE: Rule = rule! {
     id: "SHARED-43",
     summary: "where roles are given, both leader and worker are",
-    bad: include_str!("../examples/component/shared-43.bad.yaml"),
-    good: include_str!("../examples/component/shared-43.good.yaml"),
-    ..rule(CREATE_AND_UPDATE)
+    ..on_components(CREATE_AND_UPDATE)
 };
 
-const SPELT_OUT: Rule = Rule {
+const SPELT_OUT: Rule = rule! {
     id: "SHARED-62",
     summary: "roles can be spelt out or left out later only where that changes nothing",
-    bad: include_str!("../examples/component/shared-62.bad.yaml"),
-    good: include_str!("../examples/component/shared-62.good.yaml"),
-    ..rule(UPDATE)
+    ..on_components(UPDATE)
 };
 
-const SAME_NAMES: Rule = Rule {
+const SAME_NAMES: Rule = rule! {
     id: "SHARED-63",
     summary: "the names of the roles stay as they are",
-    bad: include_str!("../examples/component/shared-63.bad.yaml"),
-    good: include_str!("../examples/component/shared-63.good.yaml"),
-    ..rule(UPDATE)
+    ..on_components(UPDATE)
 };
 
 pub(super) const RULES: &[&Rule] = &[&NEED_NODES, &KNOWN, &COMPLETE, &SPELT_OUT, &SAME_NAMES];

@@ -7,63 +7,49 @@ use dynamo_api::v1alpha1;
 use dynamo_api::v1beta1::{ComponentSpec, EppConfig};
 use gateward_core::{CREATE, FieldPath, Issue, Issues, Rule, UPDATE};
 
-use super::{DeploymentKind, rule};
+use super::{DeploymentKind, on_components};
 use crate::rules::runtime_version::RuntimeVersion;
 
-pub(crate) const NO_CONFIG_WHERE_OPERATED: Rule = Rule {
+pub(crate) const NO_CONFIG_WHERE_OPERATED: Rule = rule! {
     id: "RT-01",
     summary: "an endpoint picker of runtime 1.5.0 or later is configured by the operator, not by eppConfig",
-    bad: include_str!("../examples/component/rt-01.bad.yaml"),
-    good: include_str!("../examples/component/rt-01.good.yaml"),
-    ..rule(CREATE)
+    ..on_components(CREATE)
 };
 
-pub(crate) const CONFIG_WHERE_NOT_OPERATED: Rule = Rule {
+pub(crate) const CONFIG_WHERE_NOT_OPERATED: Rule = rule! {
     id: "RT-02",
     summary: "an endpoint picker of a runtime before 1.5.0 has an eppConfig",
-    bad: include_str!("../examples/component/rt-02.bad.yaml"),
-    good: include_str!("../examples/component/rt-02.good.yaml"),
-    ..rule(CREATE)
+    ..on_components(CREATE)
 };
 
-pub(crate) const IMAGE: Rule = Rule {
+pub(crate) const IMAGE: Rule = rule! {
     id: "RT-03",
     summary: "a component's main container has an image",
-    bad: include_str!("../examples/component/rt-03.bad.yaml"),
-    good: include_str!("../examples/component/rt-03.good.yaml"),
-    ..rule(CREATE)
+    ..on_components(CREATE)
 };
 
-pub(crate) const VERSION: Rule = Rule {
+pub(crate) const VERSION: Rule = rule! {
     id: "RT-04",
     summary: "the runtime's version is told by the image's tag or by runtimeVersionOverride",
-    bad: include_str!("../examples/component/rt-04.bad.yaml"),
-    good: include_str!("../examples/component/rt-04.good.yaml"),
-    ..rule(CREATE)
+    ..on_components(CREATE)
 };
 
-pub(crate) const IMAGE_STAYS: Rule = Rule {
+pub(crate) const IMAGE_STAYS: Rule = rule! {
     id: "RT-06",
     summary: "an image that was there isn't taken away",
-    bad: include_str!("../examples/component/rt-06.bad.yaml"),
-    good: include_str!("../examples/component/rt-06.good.yaml"),
-    ..rule(UPDATE)
+    ..on_components(UPDATE)
 };
 
-pub(crate) const VERSION_OF_CHANGED_IMAGE: Rule = Rule {
+pub(crate) const VERSION_OF_CHANGED_IMAGE: Rule = rule! {
     id: "RT-07",
     summary: "a changed image or override tells the runtime's version",
-    bad: include_str!("../examples/component/rt-07.bad.yaml"),
-    good: include_str!("../examples/component/rt-07.good.yaml"),
-    ..rule(UPDATE)
+    ..on_components(UPDATE)
 };
 
-pub(crate) const CONFIG_OF_CHANGED_PICKER: Rule = Rule {
+pub(crate) const CONFIG_OF_CHANGED_PICKER: Rule = rule! {
     id: "RT-08",
     summary: "a changed endpoint picker has an eppConfig before runtime 1.5.0 and none from there on",
-    bad: include_str!("../examples/component/rt-08.bad.yaml"),
-    good: include_str!("../examples/component/rt-08.good.yaml"),
-    ..rule(UPDATE)
+    ..on_components(UPDATE)
 };
 
 pub(crate) const RULES: &[&Rule] = &[

@@ -2,15 +2,13 @@
 
 use gateward_core::{Issues, Rule, UPDATE};
 
-use super::{ComponentUpdate, DeploymentContext, DeploymentKind, ScalePermission, rule};
+use super::{ComponentUpdate, DeploymentContext, DeploymentKind, ScalePermission, on_components};
 
-const REPLICAS: Rule = Rule {
+const REPLICAS: Rule = rule! {
     id: "SHARED-64",
     summary: "replicas that a scaling adapter owns are changed by the operator and planners only",
     kinds: &["DynamoGraphDeployment"],
-    bad: include_str!("../examples/component/shared-64.bad.yaml"),
-    good: include_str!("../examples/component/shared-64.good.yaml"),
-    ..rule(UPDATE)
+    ..on_components(UPDATE)
 };
 
 pub(super) const RULES: &[&Rule] = &[&REPLICAS];

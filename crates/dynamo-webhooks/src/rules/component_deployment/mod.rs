@@ -27,28 +27,22 @@ use crate::rules::provider_override;
 const ON_COMPONENTS: Rule =
     Rule { kinds: &["DynamoComponentDeployment"], versions: &["v1alpha1", "v1beta1"], ..Rule::on(CREATE_AND_UPDATE) };
 
-pub(crate) const ELASTIC_COMMAND: Rule = Rule {
+pub(crate) const ELASTIC_COMMAND: Rule = rule! {
     id: "DCD-11",
     summary: "vLLM with elastic expert parallelism on Ray is started by a command of the user's",
-    bad: include_str!("../examples/component_deployment/dcd-11.bad.yaml"),
-    good: include_str!("../examples/component_deployment/dcd-11.good.yaml"),
     ..ON_COMPONENTS
 };
 
-pub(crate) const CHECKPOINT_OWNER: Rule = Rule {
+pub(crate) const CHECKPOINT_OWNER: Rule = rule! {
     id: "DCD-13",
     summary: "only a component that a graph controls names a checkpoint",
-    bad: include_str!("../examples/component_deployment/dcd-13.bad.yaml"),
-    good: include_str!("../examples/component_deployment/dcd-13.good.yaml"),
     ..ON_COMPONENTS
 };
 
-pub(crate) const SAME_FRAMEWORK: Rule = Rule {
+pub(crate) const SAME_FRAMEWORK: Rule = rule! {
     id: "DCD-16",
     summary: "the inference engine of a component stays as it is",
     operations: UPDATE,
-    bad: include_str!("../examples/component_deployment/dcd-16.bad.yaml"),
-    good: include_str!("../examples/component_deployment/dcd-16.good.yaml"),
     ..ON_COMPONENTS
 };
 

@@ -6,11 +6,9 @@ use serde_json::Value;
 
 use super::{ON_DEPLOYMENT_REQUESTS, at};
 
-pub(crate) const CURRENT_NAMES: Rule = Rule {
+pub(crate) const CURRENT_NAMES: Rule = rule! {
     id: "DGDR-B9",
     summary: "overrides.dgd calls components by their current names",
-    bad: include_str!("../examples/deployment_request/dgdr-b9.bad.yaml"),
-    good: include_str!("../examples/deployment_request/dgdr-b9.good.yaml"),
     ..ON_DEPLOYMENT_REQUESTS
 };
 

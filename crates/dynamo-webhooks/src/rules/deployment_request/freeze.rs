@@ -7,21 +7,17 @@ use super::ON_DEPLOYMENT_REQUESTS;
 use super::release::AutoApply;
 use super::spec_change::SpecChange;
 
-pub(crate) const WHILE_IN_USE: Rule = Rule {
+pub(crate) const WHILE_IN_USE: Rule = rule! {
     id: "DGDR-B3",
     summary: "the spec of a request stays as it is while it is profiled, deployed or being deployed",
     operations: UPDATE,
-    bad: include_str!("../examples/deployment_request/dgdr-b3.bad.yaml"),
-    good: include_str!("../examples/deployment_request/dgdr-b3.good.yaml"),
     ..ON_DEPLOYMENT_REQUESTS
 };
 
-pub(crate) const WHILE_READY: Rule = Rule {
+pub(crate) const WHILE_READY: Rule = rule! {
     id: "DGDR-B8",
     summary: "the spec of a ready request can't change, but for runtimeVersionOverride and autoApply where that was false",
     operations: UPDATE,
-    bad: include_str!("../examples/deployment_request/dgdr-b8.bad.yaml"),
-    good: include_str!("../examples/deployment_request/dgdr-b8.good.yaml"),
     ..ON_DEPLOYMENT_REQUESTS
 };
 

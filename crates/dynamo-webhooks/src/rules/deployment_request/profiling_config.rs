@@ -7,51 +7,39 @@ use serde_json::{Map, Value};
 use super::{ON_V1ALPHA1, at};
 use crate::operator::facts::ClusterFacts;
 
-pub(crate) const GIVEN: Rule = Rule {
+pub(crate) const GIVEN: Rule = rule! {
     id: "DGDR-A3",
     summary: "a request has a configuration for the profiler",
-    bad: include_str!("../examples/deployment_request/dgdr-a3.bad.yaml"),
-    good: include_str!("../examples/deployment_request/dgdr-a3.good.yaml"),
     ..ON_V1ALPHA1
 };
 
-pub(crate) const MAP: Rule = Rule {
+pub(crate) const MAP: Rule = rule! {
     id: "DGDR-A4",
     summary: "the configuration for the profiler is a map",
-    bad: include_str!("../examples/deployment_request/dgdr-a4.bad.yaml"),
-    good: include_str!("../examples/deployment_request/dgdr-a4.good.yaml"),
     ..ON_V1ALPHA1
 };
 
-pub(crate) const SAME_BACKEND: Rule = Rule {
+pub(crate) const SAME_BACKEND: Rule = rule! {
     id: "DGDR-A5",
     summary: "the configuration names no other engine than the request",
-    bad: include_str!("../examples/deployment_request/dgdr-a5.bad.yaml"),
-    good: include_str!("../examples/deployment_request/dgdr-a5.good.yaml"),
     ..ON_V1ALPHA1
 };
 
-pub(crate) const SAME_MODEL: Rule = Rule {
+pub(crate) const SAME_MODEL: Rule = rule! {
     id: "DGDR-A6",
     summary: "the configuration names no other model than the request",
-    bad: include_str!("../examples/deployment_request/dgdr-a6.bad.yaml"),
-    good: include_str!("../examples/deployment_request/dgdr-a6.good.yaml"),
     ..ON_V1ALPHA1
 };
 
-pub(crate) const GPU_RANGE: Rule = Rule {
+pub(crate) const GPU_RANGE: Rule = rule! {
     id: "DGDR-A7",
     summary: "the least number of GPUs of an engine is not above the most",
-    bad: include_str!("../examples/deployment_request/dgdr-a7.bad.yaml"),
-    good: include_str!("../examples/deployment_request/dgdr-a7.good.yaml"),
     ..ON_V1ALPHA1
 };
 
-pub(crate) const GPUS_KNOWN: Rule = Rule {
+pub(crate) const GPUS_KNOWN: Rule = rule! {
     id: "DGDR-A8",
     summary: "the configuration describes the GPUs where the operator can't find out",
-    bad: include_str!("../examples/deployment_request/dgdr-a8.bad.yaml"),
-    good: include_str!("../examples/deployment_request/dgdr-a8.good.yaml"),
     ..ON_V1ALPHA1
 };
 

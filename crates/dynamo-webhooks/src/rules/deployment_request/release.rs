@@ -5,21 +5,17 @@ use gateward_core::{CREATE, Issues, Rule, UPDATE};
 use super::{ON_DEPLOYMENT_REQUESTS, at};
 use crate::rules::runtime_version::RuntimeVersion;
 
-pub(crate) const ON_CREATE: Rule = Rule {
+pub(crate) const ON_CREATE: Rule = rule! {
     id: "DGDR-B5",
     summary: "a request says the runtime's version where the image's tag doesn't",
     operations: CREATE,
-    bad: include_str!("../examples/deployment_request/dgdr-b5.bad.yaml"),
-    good: include_str!("../examples/deployment_request/dgdr-b5.good.yaml"),
     ..ON_DEPLOYMENT_REQUESTS
 };
 
-pub(crate) const ON_UPDATE: Rule = Rule {
+pub(crate) const ON_UPDATE: Rule = rule! {
     id: "DGDR-B6",
     summary: "a request says the runtime's version when its image changes to one whose tag doesn't",
     operations: UPDATE,
-    bad: include_str!("../examples/deployment_request/dgdr-b6.bad.yaml"),
-    good: include_str!("../examples/deployment_request/dgdr-b6.good.yaml"),
     ..ON_DEPLOYMENT_REQUESTS
 };
 

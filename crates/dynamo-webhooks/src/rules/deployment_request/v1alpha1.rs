@@ -11,19 +11,15 @@ use super::spec_change::SpecChange;
 use super::{ON_V1ALPHA1, at, deprecated_names, embedded, profiling_config, stash};
 use crate::operator::facts::ClusterFacts;
 
-pub(crate) const GPU_DISCOVERY_FIELD: Rule = Rule {
+pub(crate) const GPU_DISCOVERY_FIELD: Rule = rule! {
     id: "DGDR-A1",
     summary: "enableGpuDiscovery is left out or true: it has no effect",
-    bad: include_str!("../examples/deployment_request/dgdr-a1.bad.yaml"),
-    good: include_str!("../examples/deployment_request/dgdr-a1.good.yaml"),
     ..ON_V1ALPHA1
 };
 
-pub(crate) const PROFILER_IMAGE: Rule = Rule {
+pub(crate) const PROFILER_IMAGE: Rule = rule! {
     id: "DGDR-A2",
     summary: "a request names the image of the profiler",
-    bad: include_str!("../examples/deployment_request/dgdr-a2.bad.yaml"),
-    good: include_str!("../examples/deployment_request/dgdr-a2.good.yaml"),
     ..ON_V1ALPHA1
 };
 

@@ -11,27 +11,21 @@ use super::spec_change::SpecChange;
 use super::{ON_V1BETA1, at, deprecated_names, embedded};
 use crate::operator::facts::ClusterFacts;
 
-pub(crate) const GPUS_KNOWN: Rule = Rule {
+pub(crate) const GPUS_KNOWN: Rule = rule! {
     id: "DGDR-B1",
     summary: "a request describes the GPUs where the operator can't find out",
-    bad: include_str!("../examples/deployment_request/dgdr-b1.bad.yaml"),
-    good: include_str!("../examples/deployment_request/dgdr-b1.good.yaml"),
     ..ON_V1BETA1
 };
 
-pub(crate) const BACKEND_CHOSEN: Rule = Rule {
+pub(crate) const BACKEND_CHOSEN: Rule = rule! {
     id: "DGDR-B2",
     summary: "a thorough search is made for one engine",
-    bad: include_str!("../examples/deployment_request/dgdr-b2.bad.yaml"),
-    good: include_str!("../examples/deployment_request/dgdr-b2.good.yaml"),
     ..ON_V1BETA1
 };
 
-pub(crate) const CURRENT_GPU_NAME: Rule = Rule {
+pub(crate) const CURRENT_GPU_NAME: Rule = rule! {
     id: "DGDR-B10",
     summary: "GPUs are called by their current name",
-    bad: include_str!("../examples/deployment_request/dgdr-b10.bad.yaml"),
-    good: include_str!("../examples/deployment_request/dgdr-b10.good.yaml"),
     ..ON_V1BETA1
 };
 

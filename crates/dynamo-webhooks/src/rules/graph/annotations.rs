@@ -10,51 +10,39 @@ use gateward_core::{FieldPath, Issues, Rule};
 use super::GRAPHS;
 use crate::rules::grove;
 
-const ORIGIN: Rule = Rule {
+const ORIGIN: Rule = rule! {
     id: "DGD-40",
     summary: "the origin version of a graph is a semantic version",
-    bad: include_str!("../examples/graph/dgd-40.bad.yaml"),
-    good: include_str!("../examples/graph/dgd-40.good.yaml"),
     ..GRAPHS
 };
 
-const EXECUTOR: Rule = Rule {
+const EXECUTOR: Rule = rule! {
     id: "DGD-41",
     summary: "the vLLM executor backend of a graph is mp or ray, in any case of letters",
-    bad: include_str!("../examples/graph/dgd-41.bad.yaml"),
-    good: include_str!("../examples/graph/dgd-41.good.yaml"),
     ..GRAPHS
 };
 
-const UPDATE_STRATEGY: Rule = Rule {
+const UPDATE_STRATEGY: Rule = rule! {
     id: "DGD-42",
     summary: "the Grove update strategy of a graph is RollingRecreate or OnDelete",
-    bad: include_str!("../examples/graph/dgd-42.bad.yaml"),
-    good: include_str!("../examples/graph/dgd-42.good.yaml"),
     ..GRAPHS
 };
 
-const DISCOVERY_MODE: Rule = Rule {
+const DISCOVERY_MODE: Rule = rule! {
     id: "DGD-43",
     summary: "the discovery mode of a graph is pod or container",
-    bad: include_str!("../examples/graph/dgd-43.bad.yaml"),
-    good: include_str!("../examples/graph/dgd-43.good.yaml"),
     ..GRAPHS
 };
 
-const PROVIDER: Rule = Rule {
+const PROVIDER: Rule = rule! {
     id: "DGD-44",
     summary: "the workload provider of a graph is component or grove",
-    bad: include_str!("../examples/graph/dgd-44.bad.yaml"),
-    good: include_str!("../examples/graph/dgd-44.good.yaml"),
     ..GRAPHS
 };
 
-const FAILOVER_DISCOVERY: Rule = Rule {
+const FAILOVER_DISCOVERY: Rule = rule! {
     id: "DGD-45",
     summary: "a graph whose components fail over within a pod is discovered by container",
-    bad: include_str!("../examples/graph/dgd-45.bad.yaml"),
-    good: include_str!("../examples/graph/dgd-45.good.yaml"),
     ..GRAPHS
 };
 

@@ -8,43 +8,34 @@ use super::{GRAPHS, power};
 use crate::rules::component::elastic;
 use crate::rules::grove::{self, GroveNames, WorkloadBackend};
 
-const SOME: Rule = Rule {
+const SOME: Rule = rule! {
     id: "DGD-48",
     summary: "a graph has at least one component",
-    bad: include_str!("../examples/graph/dgd-48.bad.yaml"),
-    good: include_str!("../examples/graph/dgd-48.good.yaml"),
     ..GRAPHS
 };
 
-const NAME_FITS: Rule = Rule {
+const NAME_FITS: Rule = rule! {
     id: "DGD-49",
     summary: "the names that Grove makes of a graph and its component have at most 45 bytes",
-    bad: include_str!("../examples/graph/dgd-49.bad.yaml"),
-    good: include_str!("../examples/graph/dgd-49.good.yaml"),
     ..GRAPHS
 };
 
-const MEMORY_NEEDS_GROVE: Rule = Rule {
+const MEMORY_NEEDS_GROVE: Rule = rule! {
     id: "DGD-50",
     summary: "GPU memory is shared between pods only in graphs that Grove runs",
-    bad: include_str!("../examples/graph/dgd-50.bad.yaml"),
-    good: include_str!("../examples/graph/dgd-50.good.yaml"),
     ..GRAPHS
 };
 
-const MEMORY_NEEDS_VLLM: Rule = Rule {
+const MEMORY_NEEDS_VLLM: Rule = rule! {
     id: "DGD-51",
+    good_of: "DGD-50",
     summary: "GPU memory is shared between pods only by vLLM",
-    bad: include_str!("../examples/graph/dgd-51.bad.yaml"),
-    good: include_str!("../examples/graph/dgd-50.good.yaml"),
     ..GRAPHS
 };
 
-const ELASTIC_COMMAND: Rule = Rule {
+const ELASTIC_COMMAND: Rule = rule! {
     id: "DGD-55",
     summary: "elastic expert parallelism on Ray has its command written out",
-    bad: include_str!("../examples/graph/dgd-55.bad.yaml"),
-    good: include_str!("../examples/graph/dgd-55.good.yaml"),
     ..GRAPHS
 };
 

@@ -9,44 +9,37 @@ use super::topology::{NOT_EVALUATED, listed};
 use crate::dns;
 use crate::rules::grove::WorkloadBackend;
 
-const NAME_FORM: Rule = Rule {
+const NAME_FORM: Rule = rule! {
     id: "DGD-70",
     summary: "the cluster topology of a KV transfer policy has the name of an object",
-    bad: include_str!("../examples/graph/dgd-70.bad.yaml"),
-    good: include_str!("../examples/graph/dgd-70.good.yaml"),
     ..GRAPHS
 };
 
-const NEEDS_GROVE: Rule = Rule {
+const NEEDS_GROVE: Rule = rule! {
     id: "DGD-71",
+    good_of: "DGD-70",
     summary: "a KV transfer policy names a cluster topology only in graphs that Grove runs",
-    bad: include_str!("../examples/graph/dgd-71.bad.yaml"),
-    good: include_str!("../examples/graph/dgd-70.good.yaml"),
     ..GRAPHS
 };
 
-const EXISTS: Rule = Rule {
+const EXISTS: Rule = rule! {
     id: "DGD-72",
+    good_of: "DGD-70",
     summary: "the cluster has the topology that a KV transfer policy names",
-    bad: include_str!("../examples/graph/dgd-72.bad.yaml"),
-    good: include_str!("../examples/graph/dgd-70.good.yaml"),
     ..GRAPHS
 };
 
-const DOMAIN_IS_LEVEL: Rule = Rule {
+const DOMAIN_IS_LEVEL: Rule = rule! {
     id: "DGD-73",
+    good_of: "DGD-70",
     summary: "the domain of a KV transfer policy is a level of the topology",
-    bad: include_str!("../examples/graph/dgd-73.bad.yaml"),
-    good: include_str!("../examples/graph/dgd-70.good.yaml"),
     ..GRAPHS
 };
 
-const CONSTANT: Rule = Rule {
+const CONSTANT: Rule = rule! {
     id: "DGD-79",
     summary: "the KV transfer policy of a graph never changes",
     operations: UPDATE,
-    bad: include_str!("../examples/graph/dgd-79.bad.yaml"),
-    good: include_str!("../examples/graph/dgd-79.good.yaml"),
     ..GRAPHS
 };
 

@@ -31,11 +31,9 @@ use update::ComponentIndex;
 const GRAPHS: Rule =
     Rule { kinds: &["DynamoGraphDeployment"], versions: &["v1alpha1", "v1beta1"], ..Rule::on(CREATE_AND_UPDATE) };
 
-const PRIORITY_NEEDS_GROVE: Rule = Rule {
+const PRIORITY_NEEDS_GROVE: Rule = rule! {
     id: "DGD-47",
     summary: "only a graph that Grove runs has a priority class",
-    bad: include_str!("../examples/graph/dgd-47.bad.yaml"),
-    good: include_str!("../examples/graph/dgd-47.good.yaml"),
     ..GRAPHS
 };
 

@@ -7,45 +7,38 @@ use gateward_core::{FieldPath, Issues, Rule, UPDATE};
 use super::GRAPHS;
 use crate::rules::grove;
 
-const NUMBER: Rule = Rule {
+const NUMBER: Rule = rule! {
     id: "DGD-52",
     summary: "a GPU power limit is a decimal integer",
-    bad: include_str!("../examples/graph/dgd-52.bad.yaml"),
-    good: include_str!("../examples/graph/dgd-52.good.yaml"),
     ..GRAPHS
 };
 
-const POSITIVE: Rule = Rule {
+const POSITIVE: Rule = rule! {
     id: "DGD-53",
+    good_of: "DGD-52",
     summary: "a GPU power limit is greater than zero",
-    bad: include_str!("../examples/graph/dgd-53.bad.yaml"),
-    good: include_str!("../examples/graph/dgd-52.good.yaml"),
     ..GRAPHS
 };
 
-const NO_CLAIMS: Rule = Rule {
+const NO_CLAIMS: Rule = rule! {
     id: "DGD-54",
+    good_of: "DGD-52",
     summary: "a component with a GPU power limit has no GPUs from claims",
-    bad: include_str!("../examples/graph/dgd-54.bad.yaml"),
-    good: include_str!("../examples/graph/dgd-52.good.yaml"),
     ..GRAPHS
 };
 
-const CONSTANT: Rule = Rule {
+const CONSTANT: Rule = rule! {
     id: "DGD-75",
     summary: "the GPU power limit of a component never changes",
     operations: UPDATE,
-    bad: include_str!("../examples/graph/dgd-75.bad.yaml"),
-    good: include_str!("../examples/graph/dgd-75.good.yaml"),
     ..GRAPHS
 };
 
-const GPUS_CONSTANT: Rule = Rule {
+const GPUS_CONSTANT: Rule = rule! {
     id: "DGD-76",
+    good_of: "DGD-75",
     summary: "the number of GPUs under a power limit never changes",
     operations: UPDATE,
-    bad: include_str!("../examples/graph/dgd-76.bad.yaml"),
-    good: include_str!("../examples/graph/dgd-75.good.yaml"),
     ..GRAPHS
 };
 

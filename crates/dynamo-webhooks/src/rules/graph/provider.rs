@@ -8,30 +8,26 @@ use super::GRAPHS;
 use crate::operator::facts::ClusterFacts;
 use crate::operator::principals;
 
-const SET_BY_OPERATOR: Rule = Rule {
+const SET_BY_OPERATOR: Rule = rule! {
     id: "DGD-60",
     summary: "only the operator notes the workload provider of a graph that has none",
     operations: UPDATE,
-    bad: include_str!("../examples/graph/dgd-60.bad.yaml"),
-    good: include_str!("../examples/graph/dgd-60.good.yaml"),
     ..GRAPHS
 };
 
-const KNOWN: Rule = Rule {
+const KNOWN: Rule = rule! {
     id: "DGD-61",
+    good_of: "DGD-60",
     summary: "the workload provider that is noted on a graph is component or grove",
     operations: UPDATE,
-    bad: include_str!("../examples/graph/dgd-61.bad.yaml"),
-    good: include_str!("../examples/graph/dgd-60.good.yaml"),
     ..GRAPHS
 };
 
-const CONSTANT: Rule = Rule {
+const CONSTANT: Rule = rule! {
     id: "DGD-62",
+    good_of: "DGD-60",
     summary: "a workload provider that is noted on a graph never changes",
     operations: UPDATE,
-    bad: include_str!("../examples/graph/dgd-62.bad.yaml"),
-    good: include_str!("../examples/graph/dgd-60.good.yaml"),
     ..GRAPHS
 };
 

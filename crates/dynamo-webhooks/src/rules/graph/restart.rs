@@ -8,44 +8,37 @@ use gateward_core::{FieldPath, Issues, Rule, UPDATE};
 
 use super::GRAPHS;
 
-const NO_PARALLEL_ORDER: Rule = Rule {
+const NO_PARALLEL_ORDER: Rule = rule! {
     id: "DGD-56",
+    good_of: "DGD-57",
     summary: "a parallel restart has no order",
-    bad: include_str!("../examples/graph/dgd-56.bad.yaml"),
-    good: include_str!("../examples/graph/dgd-57.good.yaml"),
     ..GRAPHS
 };
 
-const ONCE: Rule = Rule {
+const ONCE: Rule = rule! {
     id: "DGD-57",
     summary: "a restart's order names no component twice",
-    bad: include_str!("../examples/graph/dgd-57.bad.yaml"),
-    good: include_str!("../examples/graph/dgd-57.good.yaml"),
     ..GRAPHS
 };
 
-const COMPLETE: Rule = Rule {
+const COMPLETE: Rule = rule! {
     id: "DGD-58",
+    good_of: "DGD-57",
     summary: "a restart's order names as many components as there are",
-    bad: include_str!("../examples/graph/dgd-58.bad.yaml"),
-    good: include_str!("../examples/graph/dgd-57.good.yaml"),
     ..GRAPHS
 };
 
-const KNOWN: Rule = Rule {
+const KNOWN: Rule = rule! {
     id: "DGD-59",
+    good_of: "DGD-57",
     summary: "a restart's order names components of the graph",
-    bad: include_str!("../examples/graph/dgd-59.bad.yaml"),
-    good: include_str!("../examples/graph/dgd-57.good.yaml"),
     ..GRAPHS
 };
 
-const NOT_DURING_UPDATE: Rule = Rule {
+const NOT_DURING_UPDATE: Rule = rule! {
     id: "DGD-80",
     summary: "no other restart is asked for while a rolling update is under way",
     operations: UPDATE,
-    bad: include_str!("../examples/graph/dgd-80.bad.yaml"),
-    good: include_str!("../examples/graph/dgd-80.good.yaml"),
     ..GRAPHS
 };
 

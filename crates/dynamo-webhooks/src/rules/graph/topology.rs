@@ -8,68 +8,58 @@ use super::lookups::TopologyLookup;
 use super::{GRAPHS, component_path};
 use crate::rules::provider_override::{OverrideLocation, sets_topology};
 
-const ONE_SOURCE: Rule = Rule {
+const ONE_SOURCE: Rule = rule! {
     id: "DGD-63",
+    good_of: "DGD-64",
     summary: "topology constraints stand in the graph or in provider overrides, not in both",
-    bad: include_str!("../examples/graph/dgd-63.bad.yaml"),
-    good: include_str!("../examples/graph/dgd-64.good.yaml"),
     ..GRAPHS
 };
 
-const GRAPH_FIRST: Rule = Rule {
+const GRAPH_FIRST: Rule = rule! {
     id: "DGD-64",
     summary: "a graph whose components have topology constraints has one itself",
-    bad: include_str!("../examples/graph/dgd-64.bad.yaml"),
-    good: include_str!("../examples/graph/dgd-64.good.yaml"),
     ..GRAPHS
 };
 
-const DOMAIN: Rule = Rule {
+const DOMAIN: Rule = rule! {
     id: "DGD-65",
+    good_of: "DGD-64",
     summary: "a graph with a topology constraint names a domain, or one of its components does",
-    bad: include_str!("../examples/graph/dgd-65.bad.yaml"),
-    good: include_str!("../examples/graph/dgd-64.good.yaml"),
     ..GRAPHS
 };
 
-const EXISTS: Rule = Rule {
+const EXISTS: Rule = rule! {
     id: "DGD-66",
+    good_of: "DGD-64",
     summary: "the cluster has the topology that a graph's constraint names",
-    bad: include_str!("../examples/graph/dgd-66.bad.yaml"),
-    good: include_str!("../examples/graph/dgd-64.good.yaml"),
     ..GRAPHS
 };
 
-const DOMAIN_IS_LEVEL: Rule = Rule {
+const DOMAIN_IS_LEVEL: Rule = rule! {
     id: "DGD-67",
+    good_of: "DGD-64",
     summary: "the domain of a graph's constraint is a level of the topology",
-    bad: include_str!("../examples/graph/dgd-67.bad.yaml"),
-    good: include_str!("../examples/graph/dgd-64.good.yaml"),
     ..GRAPHS
 };
 
-const COMPONENT_DOMAIN_IS_LEVEL: Rule = Rule {
+const COMPONENT_DOMAIN_IS_LEVEL: Rule = rule! {
     id: "DGD-68",
+    good_of: "DGD-64",
     summary: "the domain of a component's constraint is a level of the topology",
-    bad: include_str!("../examples/graph/dgd-68.bad.yaml"),
-    good: include_str!("../examples/graph/dgd-64.good.yaml"),
     ..GRAPHS
 };
 
-const NOT_BROADER: Rule = Rule {
+const NOT_BROADER: Rule = rule! {
     id: "DGD-69",
+    good_of: "DGD-64",
     summary: "the domain of a component's constraint is no broader than that of the graph",
-    bad: include_str!("../examples/graph/dgd-69.bad.yaml"),
-    good: include_str!("../examples/graph/dgd-64.good.yaml"),
     ..GRAPHS
 };
 
-const CONSTANT: Rule = Rule {
+const CONSTANT: Rule = rule! {
     id: "DGD-78",
     summary: "the topology constraint of a graph never changes",
     operations: UPDATE,
-    bad: include_str!("../examples/graph/dgd-78.bad.yaml"),
-    good: include_str!("../examples/graph/dgd-78.good.yaml"),
     ..GRAPHS
 };
 

@@ -9,21 +9,18 @@ use super::{GRAPHS, kv_transfer, power, restart, topology};
 use crate::rules::component::{self, DeploymentContext};
 use crate::rules::provider_override;
 
-pub(super) const SAME_COMPONENTS: Rule = Rule {
+pub(super) const SAME_COMPONENTS: Rule = rule! {
     id: "DGD-74",
     summary: "components are neither added nor removed",
     operations: UPDATE,
-    bad: include_str!("../examples/graph/dgd-74.bad.yaml"),
-    good: include_str!("../examples/graph/dgd-74.good.yaml"),
     ..GRAPHS
 };
 
-const SAME_BACKEND: Rule = Rule {
+const SAME_BACKEND: Rule = rule! {
     id: "DGD-77",
+    good_of: "DGD-74",
     summary: "the inference engine of a graph never changes",
     operations: UPDATE,
-    bad: include_str!("../examples/graph/dgd-77.bad.yaml"),
-    good: include_str!("../examples/graph/dgd-74.good.yaml"),
     ..GRAPHS
 };
 

@@ -170,94 +170,80 @@ const GRAPHS: Rule =
     Rule { kinds: &["DynamoGraphDeployment"], versions: &["v1alpha1", "v1beta1"], ..Rule::on(CREATE_AND_UPDATE) };
 
 /// OVR-01.
-pub(crate) const GRAPHS_ONLY: Rule = Rule {
+pub(crate) const GRAPHS_ONLY: Rule = rule! {
     id: "OVR-01",
     summary: "a component that is deployed on its own has no provider override",
     kinds: &["DynamoComponentDeployment"],
-    bad: include_str!("../examples/graph/ovr-01.bad.yaml"),
-    good: include_str!("../examples/graph/ovr-01.good.yaml"),
     ..GRAPHS
 };
 
 /// OVR-02.
-pub(crate) const PROVIDER_KNOWN: Rule = Rule {
+pub(crate) const PROVIDER_KNOWN: Rule = rule! {
     id: "OVR-02",
     summary: "a graph with a provider override says which workload provider runs it",
-    bad: include_str!("../examples/graph/ovr-02.bad.yaml"),
-    good: include_str!("../examples/graph/ovr-02.good.yaml"),
     ..GRAPHS
 };
 
 /// OVR-03.
-pub(crate) const PROVIDER_SUPPORTED: Rule = Rule {
+pub(crate) const PROVIDER_SUPPORTED: Rule = rule! {
     id: "OVR-03",
+    good_of: "OVR-02",
     summary: "only the workload provider grove takes overrides",
-    bad: include_str!("../examples/graph/ovr-03.bad.yaml"),
-    good: include_str!("../examples/graph/ovr-02.good.yaml"),
     ..GRAPHS
 };
 
 /// OVR-04.
-pub(crate) const API_VERSION: Rule = Rule {
+pub(crate) const API_VERSION: Rule = rule! {
     id: "OVR-04",
+    good_of: "OVR-02",
     summary: "the apiVersion of a provider override is grove.io/v1alpha1",
-    bad: include_str!("../examples/graph/ovr-04.bad.yaml"),
-    good: include_str!("../examples/graph/ovr-02.good.yaml"),
     ..GRAPHS
 };
 
 /// OVR-05.
-pub(crate) const PLACE_HAS_TARGET: Rule = Rule {
+pub(crate) const PLACE_HAS_TARGET: Rule = rule! {
     id: "OVR-05",
     summary: "a role has a provider override only where Grove makes one object for it",
-    bad: include_str!("../examples/graph/ovr-05.bad.yaml"),
-    good: include_str!("../examples/graph/ovr-05.good.yaml"),
     ..GRAPHS
 };
 
 /// OVR-06.
-pub(crate) const TARGET: Rule = Rule {
+pub(crate) const TARGET: Rule = rule! {
     id: "OVR-06",
+    good_of: "OVR-05",
     summary: "the target of a provider override is the kind that Grove makes at its place",
-    bad: include_str!("../examples/graph/ovr-06.bad.yaml"),
-    good: include_str!("../examples/graph/ovr-05.good.yaml"),
     ..GRAPHS
 };
 
 /// OVR-07.
-pub(crate) const VALUE_READABLE: Rule = Rule {
+pub(crate) const VALUE_READABLE: Rule = rule! {
     id: "OVR-07",
+    good_of: "OVR-02",
     summary: "the value of a provider override is an object whose known fields have their JSON types",
-    bad: include_str!("../examples/graph/ovr-07.bad.yaml"),
-    good: include_str!("../examples/graph/ovr-02.good.yaml"),
     ..GRAPHS
 };
 
 /// OVR-08.
-pub(crate) const VALUE_OWNED: Rule = Rule {
+pub(crate) const VALUE_OWNED: Rule = rule! {
     id: "OVR-08",
+    good_of: "OVR-02",
     summary: "a provider override sets topologyConstraint and nothing else",
-    bad: include_str!("../examples/graph/ovr-08.bad.yaml"),
-    good: include_str!("../examples/graph/ovr-02.good.yaml"),
     ..GRAPHS
 };
 
 /// OVR-09.
-pub(crate) const VALUE_COMPLETE: Rule = Rule {
+pub(crate) const VALUE_COMPLETE: Rule = rule! {
     id: "OVR-09",
+    good_of: "OVR-02",
     summary: "a provider override sets topologyConstraint to an object",
-    bad: include_str!("../examples/graph/ovr-09.bad.yaml"),
-    good: include_str!("../examples/graph/ovr-02.good.yaml"),
     ..GRAPHS
 };
 
 /// OVR-10.
-pub(crate) const UNCHANGED: Rule = Rule {
+pub(crate) const UNCHANGED: Rule = rule! {
     id: "OVR-10",
     summary: "a provider override that stays keeps its apiVersion and target",
     operations: UPDATE,
-    bad: include_str!("../examples/graph/ovr-10.bad.yaml"),
-    good: include_str!("../examples/graph/ovr-10.good.yaml"),
     ..GRAPHS
 };
 

@@ -11,12 +11,10 @@ use crate::conversion::preserved::{GRAPH_ANNOTATIONS, is_present};
 use crate::rules::component::runtime::{self, Runtime};
 use crate::rules::component::{DeploymentKind, SourceVersion};
 
-const PVC_NAME: Rule = Rule {
+const PVC_NAME: Rule = rule! {
     id: "ALPHA-01",
     summary: "every volume claim of a graph has a name",
     kinds: &["DynamoGraphDeployment"],
-    bad: include_str!("../examples/v1alpha1/alpha-01.bad.yaml"),
-    good: include_str!("../examples/v1alpha1/alpha-01.good.yaml"),
     ..ON_V1ALPHA1_FIELDS
 };
 

@@ -7,19 +7,15 @@ use gateward_core::{FieldPath, Issues, Rule};
 
 use super::ON_V1ALPHA1_FIELDS;
 
-const DYNAMO_NAMESPACE: Rule = Rule {
+const DYNAMO_NAMESPACE: Rule = rule! {
     id: "ALPHA-03",
     summary: "the Dynamo namespace is computed; dynamoNamespace is ignored",
-    bad: include_str!("../examples/v1alpha1/alpha-03.bad.yaml"),
-    good: include_str!("../examples/v1alpha1/alpha-03.good.yaml"),
     ..ON_V1ALPHA1_FIELDS
 };
 
-const AUTOSCALING: Rule = Rule {
+const AUTOSCALING: Rule = rule! {
     id: "ALPHA-04",
     summary: "a scaling adapter scales; autoscaling is ignored",
-    bad: include_str!("../examples/v1alpha1/alpha-04.bad.yaml"),
-    good: include_str!("../examples/v1alpha1/alpha-04.good.yaml"),
     ..ON_V1ALPHA1_FIELDS
 };
 

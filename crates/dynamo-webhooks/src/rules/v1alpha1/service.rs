@@ -7,61 +7,47 @@ use gateward_core::{FieldPath, Issues, Rule};
 use super::ON_V1ALPHA1_FIELDS;
 use crate::rules::component::SourceVersion;
 
-const EXECUTOR: Rule = Rule {
+const EXECUTOR: Rule = rule! {
     id: "ALPHA-02",
     summary: "the vLLM executor backend of a service is mp or ray, in any case of letters",
-    bad: include_str!("../examples/v1alpha1/alpha-02.bad.yaml"),
-    good: include_str!("../examples/v1alpha1/alpha-02.good.yaml"),
     ..ON_V1ALPHA1_FIELDS
 };
 
-const MOUNT_POINT: Rule = Rule {
+const MOUNT_POINT: Rule = rule! {
     id: "ALPHA-05",
     summary: "a volume is mounted somewhere, unless it holds compiled kernels",
-    bad: include_str!("../examples/v1alpha1/alpha-05.bad.yaml"),
-    good: include_str!("../examples/v1alpha1/alpha-05.good.yaml"),
     ..ON_V1ALPHA1_FIELDS
 };
 
-const INGRESS_HOST: Rule = Rule {
+const INGRESS_HOST: Rule = rule! {
     id: "ALPHA-06",
     summary: "an enabled ingress has a host",
-    bad: include_str!("../examples/v1alpha1/alpha-06.bad.yaml"),
-    good: include_str!("../examples/v1alpha1/alpha-06.good.yaml"),
     ..ON_V1ALPHA1_FIELDS
 };
 
-const ONE_EPP_CONFIG: Rule = Rule {
+const ONE_EPP_CONFIG: Rule = rule! {
     id: "ALPHA-07",
     summary: "the configuration of an endpoint picker is either a reference or written out",
     versions: &["v1alpha1"],
-    bad: include_str!("../examples/v1alpha1/alpha-07.bad.yaml"),
-    good: include_str!("../examples/v1alpha1/alpha-07.good.yaml"),
     ..ON_V1ALPHA1_FIELDS
 };
 
-const EPP_CONFIG_MAP: Rule = Rule {
+const EPP_CONFIG_MAP: Rule = rule! {
     id: "ALPHA-08",
     summary: "a reference to the configuration of an endpoint picker names a ConfigMap",
     versions: &["v1alpha1"],
-    bad: include_str!("../examples/v1alpha1/alpha-08.bad.yaml"),
-    good: include_str!("../examples/v1alpha1/alpha-08.good.yaml"),
     ..ON_V1ALPHA1_FIELDS
 };
 
-const ONE_SIDECAR: Rule = Rule {
+const ONE_SIDECAR: Rule = rule! {
     id: "ALPHA-09",
     summary: "no container takes the name of the frontend sidecar",
-    bad: include_str!("../examples/v1alpha1/alpha-09.bad.yaml"),
-    good: include_str!("../examples/v1alpha1/alpha-09.good.yaml"),
     ..ON_V1ALPHA1_FIELDS
 };
 
-const ONE_SHADOW: Rule = Rule {
+const ONE_SHADOW: Rule = rule! {
     id: "ALPHA-10",
     summary: "failover within a pod has one engine in reserve",
-    bad: include_str!("../examples/v1alpha1/alpha-10.bad.yaml"),
-    good: include_str!("../examples/v1alpha1/alpha-10.good.yaml"),
     ..ON_V1ALPHA1_FIELDS
 };
 
