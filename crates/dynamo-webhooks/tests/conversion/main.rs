@@ -9,7 +9,7 @@ mod case;
 mod cases;
 mod documents;
 mod edits;
-mod edits_of_requests;
+mod edits_of_deployment_requests;
 mod kinds;
 mod limit;
 mod manifests;

@@ -26,7 +26,7 @@ pub fn all(registry: &Registry) -> Vec<Seed> {
             add_folder(&folder, &mut seeds);
         }
     }
-    for name in ["graphs", "components", "requests", "adapters"] {
+    for name in ["graphs", "components", "deployment_requests", "adapters"] {
         let file = crate_folder.join("tests/conversion/cases").join(name).with_extension("jsonl");
         for line in std::fs::read_to_string(file).unwrap().lines() {
             let case: Value = serde_json::from_str(line).unwrap();
