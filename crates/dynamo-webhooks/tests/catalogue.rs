@@ -62,7 +62,7 @@ fn every_rule_belongs_to_declared_kinds_and_versions() {
 fn every_bad_example_breaks_its_rule() {
     assert_each(|rule, registry| {
         let answer = answer(rule, rule.bad, registry).map_err(|why| format!("the bad example {why}"))?;
-        demand(is_found(rule, &answer), format!("the bad example is answered with {}", told(&answer)))
+        demand(is_found(rule, &answer), format!("the bad example is answered with {}", described(&answer)))
     });
 }
 
@@ -71,7 +71,7 @@ fn every_good_example_passes() {
     assert_each(|rule, registry| {
         let answer = answer(rule, rule.good, registry).map_err(|why| format!("the good example {why}"))?;
         let passes = answer.record.outcome == Outcome::Allowed;
-        demand(passes && !is_found(rule, &answer), format!("the good example is answered with {}", told(&answer)))
+        demand(passes && !is_found(rule, &answer), format!("the good example is answered with {}", described(&answer)))
     });
 }
 
@@ -103,7 +103,7 @@ fn is_found(rule: &Rule, answer: &Answer) -> bool {
     answer.record.issues.iter().any(|issue| issue.rule == rule.id && issue.severity != Severity::Note)
 }
 
-fn told(answer: &Answer) -> String {
+fn described(answer: &Answer) -> String {
     let issues = answer.record.issues.iter().map(|issue| format!("{} {issue}", issue.rule));
     format!("{:?} [{}]", answer.record.outcome, issues.collect::<Vec<_>>().join("; "))
 }

@@ -143,7 +143,7 @@ fn rules_on_changes_run_beside_an_unreadable_member() {
     assert!(!findings.answer().record.issues.is_empty());
 }
 
-/// A graph whose status nobody reads, with the same status in each version.
+/// A graph whose status no rule reads, with the same status in each version.
 fn with_status(version: &str, replicas: Value, spec: Value) -> Value {
     let mut graph = object("DynamoGraphDeployment", version, json!({}), spec);
     let members = if version == "v1beta1" { "components" } else { "services" };

@@ -11,7 +11,7 @@ use super::pod_template::{NonPodFields, OriginalVersion};
 use super::preserved::sparse;
 use super::{experimental, pod_template};
 
-/// Reads a component of v1alpha1 as one called `name`. `hub` is what was preserved of it.
+/// Converts a v1alpha1 component to one called `name`. `hub` has its preserved v1beta1 fields.
 pub(super) fn to_hub(
     name: &str,
     service: &ComponentSpec,
@@ -41,7 +41,7 @@ pub(super) fn to_hub(
     }
 }
 
-/// Reads a component of v1beta1 as one of v1alpha1, whose name is left to the caller. `preserved` is what was preserved of it.
+/// Converts a v1beta1 component to v1alpha1 without its name. `preserved` has its preserved v1alpha1 fields.
 pub(super) fn from_hub(component: &v1beta1::ComponentSpec, preserved: Option<&Map<String, Value>>) -> ComponentSpec {
     let mut service = live(component);
     pod_template::from_hub(component, preserved, &mut service);
@@ -53,8 +53,8 @@ pub(super) fn from_hub(component: &v1beta1::ComponentSpec, preserved: Option<&Ma
     service
 }
 
-/// What v1alpha1 can't say of a component, its name left out, and whether the rest comes back. `service` is the component
-/// in v1alpha1.
+/// The fields of a component that v1alpha1 lacks, without the name, and whether the other fields survive a round trip.
+/// `service` is the component in v1alpha1.
 pub(super) fn hub_only_fields(
     component: &v1beta1::ComponentSpec,
     service: &ComponentSpec,
@@ -66,7 +66,7 @@ pub(super) fn hub_only_fields(
     (fields, round_trip)
 }
 
-/// What v1beta1 can't say of a service called `name`, and whether the rest comes back.
+/// The fields of a service called `name` that v1beta1 lacks, and whether the other fields survive a round trip.
 pub(super) fn spoke_only_fields(
     service: &ComponentSpec,
     name: &str,
@@ -79,14 +79,14 @@ pub(super) fn spoke_only_fields(
     (fields, round_trip.and(round_trip_of(service)))
 }
 
-/// Whether what is said outside of the pod comes back by the Go operator's rules.
+/// Whether the fields outside of the pod survive a round trip of the Go operator.
 fn round_trip_of(service: &ComponentSpec) -> RoundTrip {
     let is_half = half_of(ComponentType::Worker.as_str(), &service.component_type).is_some();
     let has_no_size = service.shared_memory.as_ref().is_some_and(|memory| memory.disabled && memory.size.is_none());
     if is_half || has_no_size { RoundTrip::Untried } else { RoundTrip::Lossless }
 }
 
-/// A worker that does one half of inference is of that type; any other detail is not the hub's business.
+/// A worker that does one half of inference is of that type; the hub has no other subtypes.
 fn component_type(service: &ComponentSpec, mapper: &mut PathMapper<'_>) -> Option<ComponentType> {
     let whole = Some(service.component_type.as_str()).filter(|text| !text.is_empty()).map(ComponentType::from);
     let half = half(service);
@@ -106,7 +106,7 @@ fn half_of(component_type: &str, detail: &str) -> Option<ComponentType> {
     Some(ComponentType::from(detail)).filter(|half| is_worker && is_half(half))
 }
 
-/// Zero stands for none; a size of zero alone says nothing.
+/// Zero disables shared memory; a size of zero without `disabled` has no meaning.
 fn shared_memory_size(service: &ComponentSpec, mapper: &mut PathMapper<'_>) -> Option<Quantity> {
     let memory = service.shared_memory.as_ref();
     let disabled = memory.is_some_and(|memory| memory.disabled);
@@ -128,7 +128,7 @@ fn scaling_adapter(service: &ComponentSpec) -> Option<v1beta1::ScalingAdapter> {
     service.scaling_adapter.as_ref().filter(|adapter| adapter.enabled).map(|_| v1beta1::ScalingAdapter {})
 }
 
-/// The first mount that is to hold compiled kernels.
+/// The first mount with `useAsCompilationCache`.
 fn compilation_cache(service: &ComponentSpec, mapper: &mut PathMapper<'_>) -> Option<v1beta1::CompilationCache> {
     let (index, mount) = service.volume_mounts.iter().enumerate().find(|(_, mount)| mount.use_as_compilation_cache)?;
     let written = |at: FieldPath| (at / "volumeMounts").index(index);
@@ -138,7 +138,7 @@ fn compilation_cache(service: &ComponentSpec, mapper: &mut PathMapper<'_>) -> Op
     Some(v1beta1::CompilationCache { pvc_name: mount.name.clone(), mount_path: mount.mount_point.clone() })
 }
 
-/// What the live component says outside of the pod.
+/// The fields outside of the pod.
 fn live(component: &v1beta1::ComponentSpec) -> ComponentSpec {
     let (component_type, sub_component_type) = component.component_type.as_ref().map_or_else(Default::default, types);
     let experimental = component.experimental.as_ref();
@@ -170,7 +170,7 @@ fn types(component_type: &ComponentType) -> (String, String) {
     }
 }
 
-/// What of `service` goes to the annotation: it has no room in v1beta1, or none for its being off.
+/// The fields of `service` that v1beta1 lacks, or can't represent as disabled.
 fn spoke_only_part(service: &ComponentSpec, name: &str) -> ComponentSpec {
     let is_detail = half(service).is_none();
     ComponentSpec {
@@ -187,14 +187,14 @@ fn spoke_only_part(service: &ComponentSpec, name: &str) -> ComponentSpec {
     }
 }
 
-/// Neither a size nor that there is none, or both.
+/// Whether it has both a size and `disabled`, or neither.
 fn is_ambiguous(memory: &SharedMemory) -> bool {
     let has_size = memory.size.as_ref().is_some_and(|size| !is_zero(size));
     has_size == memory.disabled
 }
 
-/// Puts back what the live component can't say, or says in the same sense. A detail that would make a worker do one half
-/// was none of a worker's.
+/// Restores the fields that the live component lacks, or has with the same meaning. A subtype that would turn a worker
+/// into prefill or decode didn't belong to a worker, and isn't restored.
 fn restore(preserved: ComponentSpec, service: &mut ComponentSpec) {
     service.annotations = preserved.annotations;
     service.labels = preserved.labels;
@@ -216,7 +216,7 @@ fn restore(preserved: ComponentSpec, service: &mut ComponentSpec) {
     experimental::restore(preserved.gpu_memory_service, preserved.failover, preserved.checkpoint, service);
 }
 
-/// An empty block stands for nothing, a disabled one with a size for the zero that is written for it.
+/// An empty block means none; a disabled one with a size means the zero that it is converted to.
 fn still_holds(preserved: &SharedMemory, live: Option<&SharedMemory>) -> bool {
     is_ambiguous(preserved)
         && match live {

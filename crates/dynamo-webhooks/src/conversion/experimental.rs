@@ -7,8 +7,8 @@ use v1beta1::Experimental;
 
 use super::path_mapper::{PathMapper, itself};
 
-/// The block; `None` where no feature is in use. A checkpoint counts also where it is off. Of what was preserved, Grove's
-/// part comes back, and a block that held nothing.
+/// The block; `None` if no feature is in use. A checkpoint counts even if it is disabled. Grove's part and an empty block
+/// are restored.
 pub(super) fn to_hub(
     service: &ComponentSpec,
     hub: Option<&Map<String, Value>>,
@@ -36,14 +36,14 @@ pub(super) fn from_hub(experimental: &Experimental) -> ComponentSpec {
     }
 }
 
-/// What v1alpha1 can't say of the block: Grove's part, and that there is a block at all where no feature shows it.
+/// The fields that v1alpha1 lacks: Grove's part, and a block without features.
 pub(super) fn hub_only(experimental: &Experimental) -> Option<Experimental> {
     let Experimental { gpu_memory_service, failover, checkpoint, grove } = experimental;
     let shows = gpu_memory_service.is_some() || failover.is_some() || checkpoint.is_some();
     (!shows || grove.is_some()).then(|| Experimental { grove: grove.clone(), ..Experimental::default() })
 }
 
-/// The features of `service` that are off, for which v1beta1 has no words. Nothing else is set.
+/// The disabled features of `service`, which v1beta1 can't represent. Nothing else is set.
 pub(super) fn disabled(service: &ComponentSpec) -> ComponentSpec {
     let is_off = |enabled: Option<bool>| enabled != Some(true);
     ComponentSpec {
@@ -53,7 +53,7 @@ pub(super) fn disabled(service: &ComponentSpec) -> ComponentSpec {
     }
 }
 
-/// Puts back features that are off, where nothing live takes their place.
+/// Restores disabled features, unless a live one replaces them.
 pub(super) fn restore(
     gpu_memory_service: Option<v1alpha1::GpuMemoryService>,
     failover: Option<v1alpha1::Failover>,

@@ -14,7 +14,7 @@ use super::{component, status};
 type HubSpec = v1beta1::DynamoGraphDeploymentSpec;
 type SpokeSpec = v1alpha1::DynamoGraphDeploymentSpec;
 
-/// Reads a graph of v1alpha1 as v1beta1.
+/// Converts a v1alpha1 graph to v1beta1.
 pub(super) fn to_hub(
     spoke: &v1alpha1::DynamoGraphDeployment,
     provenance: &mut Provenance,
@@ -30,7 +30,7 @@ pub(super) fn to_hub(
     (graph, round_trip)
 }
 
-/// What v1beta1 says of a graph, and where it was written first.
+/// The v1beta1 graph without the annotations that preserve fields, and the version of the first write.
 pub(super) fn read(
     spoke: &v1alpha1::DynamoGraphDeployment,
     provenance: &mut Provenance,
@@ -51,7 +51,7 @@ pub(super) fn read(
     (graph, if preserved.is_some() { OriginalVersion::Hub } else { OriginalVersion::Spoke })
 }
 
-/// Reads a graph of v1beta1 as v1alpha1. Two components of one name can't become services.
+/// Converts a v1beta1 graph to v1alpha1. Two components of the same name can't become services.
 pub(super) fn from_hub(
     graph: &v1beta1::DynamoGraphDeployment,
     issues: &mut Issues,
@@ -119,7 +119,7 @@ fn services(spec: &SpokeSpec) -> impl Iterator<Item = (&String, &v1alpha1::Compo
     spec.services.iter().filter_map(|(key, service)| Some((key, service.as_ref()?)))
 }
 
-/// The order of v1beta1 is remembered only where it is not that of the keys; services that it doesn't know come last.
+/// The order of v1beta1 is preserved only if it isn't that of the keys; new services come last.
 fn in_order<'a>(
     mut services: Vec<(&'a String, &'a v1alpha1::ComponentSpec)>,
     preserved: Option<&[v1beta1::ComponentSpec]>,
@@ -155,7 +155,8 @@ fn topology_constraint(
     }
 }
 
-/// What v1beta1 can't say: claims, entries without a value, and much of the services; and whether the rest comes back.
+/// The fields that v1beta1 lacks: claims, entries without a value, and many fields of services; and whether the other
+/// fields survive a round trip.
 fn spoke_only_fields(spec: &SpokeSpec, original_version: OriginalVersion) -> (SparseSpec, RoundTrip) {
     let (mut services, mut round_trip) = (Map::new(), RoundTrip::Lossless);
     for (key, service) in &spec.services {
@@ -217,7 +218,7 @@ fn components_from_hub(
     Ok(services)
 }
 
-/// A service of its own name only where that differed from its key.
+/// The service name is restored only if it differed from the key.
 fn component_from_hub(
     component: &v1beta1::ComponentSpec,
     preserved: Option<&PreservedSpec<SpokeSpec>>,
@@ -239,9 +240,9 @@ fn duplicate(index: usize, name: &str) -> ConversionError {
     }
 }
 
-/// What v1alpha1 can't say, and whether the rest comes back. Where the components are not in the order of their names, all
-/// of them are recorded, and where the graph was never converted, each that has a pod: it was written so by a user of
-/// v1beta1.
+/// The fields that v1alpha1 lacks, and whether the other fields survive a round trip. Components that aren't sorted by
+/// name are all preserved for their order. In a graph that was never converted, each component with a pod template is
+/// preserved, as the Go operator does.
 fn hub_only_fields(spec: &HubSpec, lowered: &SpokeSpec, original_version: OriginalVersion) -> (SparseSpec, RoundTrip) {
     let all = !are_ascending(&spec.components);
     let (mut components, mut round_trip) = (Vec::new(), RoundTrip::Lossless);

@@ -1,4 +1,4 @@
-//! The main container: what the flat fields of a service say, with `mainContainer` laid over it.
+//! The main container: the flat fields of a service, overlaid with `mainContainer`.
 
 use std::collections::HashMap;
 
@@ -13,14 +13,14 @@ use super::merge::{is_blank, overlay, unchanged_nodes};
 use super::path_mapper::{PathMapper, nearest};
 use super::{mounts, resources};
 
-/// Which of the two a merged item came from, with its position there.
+/// The list that a merged variable comes from, with its index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum VariableOrigin {
     Flat(usize),
     MainContainer(usize),
 }
 
-/// The main container. A `mainContainer` that is no object stays what it is.
+/// The main container. A `mainContainer` that is no object stays unchanged.
 pub(super) fn to_hub(service: &ComponentSpec, main_container: Value, mapper: &mut PathMapper<'_>) -> Value {
     let main = mapper.main();
     let mut container = match main_container {
@@ -53,7 +53,7 @@ fn merge_env(container: &mut Map<String, Value>, flat: &[Raw<EnvVar>], mapper: &
     }
 }
 
-/// Variables are united by name: each stands where its name first came up and has its last value.
+/// Variables are merged by name: the first position and the last value win.
 fn env(flat: &[Raw<EnvVar>], own: Value, mapper: &mut PathMapper<'_>) -> Value {
     let main = mapper.main();
     let united = match own {

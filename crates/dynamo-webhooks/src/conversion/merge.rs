@@ -1,4 +1,4 @@
-//! Laying one JSON value over another, as `mainContainer` is laid over the flat fields.
+//! Overlays one JSON value on another, as `mainContainer` on the flat fields.
 
 use gateward_core::{FieldPath, Segment};
 use serde_json::Value;
@@ -15,7 +15,7 @@ pub(super) fn is_zero(value: &Value) -> bool {
     }
 }
 
-/// Whether the value holds nothing, of whatever type its field has.
+/// Whether the value is null or an empty list or map.
 pub(super) fn is_blank(value: &Value) -> bool {
     match value {
         Value::Null => true,
@@ -25,8 +25,8 @@ pub(super) fn is_blank(value: &Value) -> bool {
     }
 }
 
-/// Whether `base` stays where `over` is laid over it. A port may be a number or a text; Go holds it in a struct of its
-/// type, the number and the text, and merges these one by one. The type of a number is zero, so a text stays one.
+/// Whether `base` stays when `over` is overlaid. A port may be a number or a text; Go holds it in a struct of its type,
+/// the number and the text, and merges these one by one. The type of a number is zero, so a text stays one.
 fn stays(base: &Value, over: &Value) -> bool {
     match (base, over) {
         (Value::String(_), Value::Number(_)) => true,
@@ -35,7 +35,7 @@ fn stays(base: &Value, over: &Value) -> bool {
     }
 }
 
-/// `over` laid over `base`: objects are merged member by member, anything else of `over` wins unless the base stays.
+/// Overlays `over` on `base`: objects are merged member by member, anything else of `over` wins unless the base stays.
 pub(super) fn overlay(base: Value, over: Value) -> Value {
     match (base, over) {
         (Value::Object(mut base), Value::Object(over)) => {
@@ -53,7 +53,7 @@ pub(super) fn overlay(base: Value, over: Value) -> Value {
     }
 }
 
-/// The topmost nodes of `base` that are left as they were when `over` is laid over it.
+/// The topmost nodes of `base` that stay unchanged when `over` is overlaid.
 pub(super) fn unchanged_nodes(base: &Value, over: &Value) -> Vec<FieldPath> {
     let mut paths = Vec::new();
     collect(base, over, &FieldPath::root(), &mut paths);

@@ -1,11 +1,12 @@
 //! Conversion of graphs, components and scaling adapters between v1alpha1 and v1beta1, which is the hub.
 //!
-//! It follows the Go operator's conversion, down to the annotations that keep what the other version can't say
-//! ([`envelope`]). Where that one loses a field, core keeps the difference. It never judges: whatever could be
-//! decoded is converted, and nodes of an odd JSON type inside embedded Kubernetes subtrees stay as they are.
+//! It follows the Go operator's conversion, down to the annotations that preserve the fields of the other version
+//! ([`preserved`]). Where the Go operator loses a field, core preserves the difference. Conversion never validates:
+//! every object that decodes is converted, and nodes of an unexpected JSON type inside embedded Kubernetes types stay
+//! unchanged.
 //!
-//! A lift tells what came from where, so that findings come back in the user's own paths; the hub's paths and the user's
-//! differ in the rows of the table in [`trail`].
+//! Conversion to the hub records where each field comes from, so that findings have the paths of the version that the
+//! user sent; [`path_mapper`] lists the paths that differ.
 
 mod component;
 mod deployment_request;
@@ -29,12 +30,12 @@ pub(crate) use deployment_request::DeploymentRequestConversion;
 use dynamo_api::{v1alpha1, v1beta1};
 use gateward_core::{ConversionError, Convert, Issues, Provenance, RoundTrip};
 
-/// Reads a DynamoGraphDeployment as the other version.
+/// Converts DynamoGraphDeployment between the versions.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct GraphConversion;
 
 impl GraphConversion {
-    /// What v1beta1 says of a graph, for defaults that only look at it: nothing is preserved of what v1beta1 can't say.
+    /// Converts a graph for defaulting, without preserving the fields that v1beta1 lacks.
     pub(crate) fn to_hub_for_defaulting(graph: &v1alpha1::DynamoGraphDeployment) -> v1beta1::DynamoGraphDeployment {
         graph::read(graph, &mut Provenance::silent(), &mut Issues::new()).0
     }
@@ -79,7 +80,7 @@ impl Convert<v1alpha1::DynamoGraphDeployment, v1beta1::DynamoGraphDeployment> fo
     }
 }
 
-/// Reads a DynamoComponentDeployment as the other version.
+/// Converts DynamoComponentDeployment between the versions.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ComponentConversion;
 
@@ -122,7 +123,7 @@ impl Convert<v1alpha1::DynamoComponentDeployment, v1beta1::DynamoComponentDeploy
     }
 }
 
-/// Reads a DynamoGraphDeploymentScalingAdapter as the other version.
+/// Converts DynamoGraphDeploymentScalingAdapter between the versions.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ScalingAdapterConversion;
 

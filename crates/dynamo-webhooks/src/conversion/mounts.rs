@@ -1,5 +1,5 @@
-//! The main container's mounts: a flat list on one side, with a flag for the compilation cache, those of a container on
-//! the other.
+//! The main container's mounts: in v1alpha1 a flat list with a flag for the compilation cache, in v1beta1 those of the
+//! container.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::merge::is_blank;
 use super::path_mapper::PathMapper;
 
-/// Fills in the main container's mounts: its own come first, then all of the service's, caches included.
+/// Merges the service's mounts, caches included, into those of the main container, which come first.
 pub(super) fn merge_into(container: &mut Map<String, Value>, flat: &[VolumeMount], mapper: &mut PathMapper<'_>) {
     if !flat.is_empty() {
         let own = container.remove("volumeMounts").unwrap_or_default();
@@ -22,7 +22,7 @@ pub(super) fn merge_into(container: &mut Map<String, Value>, flat: &[VolumeMount
     }
 }
 
-/// Mounts of an odd type stay what they are.
+/// Mounts of an unexpected JSON type stay unchanged.
 fn united(flat: &[VolumeMount], own: Value) -> Value {
     match own {
         Value::Array(own) => own.into_iter().chain(flat.iter().map(native)).collect(),
@@ -55,8 +55,7 @@ fn record_one(place: usize, index: usize, mapper: &mut PathMapper<'_>) {
     mapper.moved(|at| lifted(at) / "mountPath", |at| flat(at) / "mountPoint");
 }
 
-/// Moves the container's mounts to the flat list, each volume at each path once. All of them stay where one of them
-/// says something else than a mount does.
+/// Moves the container's mounts to the flat list, each volume at each path once. If one of them is no mount, all stay.
 pub(super) fn from_hub(container: &mut Map<String, Value>, flat: &mut Vec<VolumeMount>) {
     let written = container.get("volumeMounts").and_then(Value::as_array);
     let Some(mounts) = written.and_then(|mounts| mounts.iter().map(plain).collect::<Option<Vec<_>>>()) else { return };
@@ -67,7 +66,7 @@ pub(super) fn from_hub(container: &mut Map<String, Value>, flat: &mut Vec<Volume
     flat.extend(mounts.into_iter().zip(is_new).filter_map(|(mount, is_new)| is_new.then_some(mount)));
 }
 
-/// Name and path of a mount; what else it says, v1alpha1 has no word for.
+/// Name and path of a mount; v1alpha1 lacks its other fields.
 fn plain(mount: &Value) -> Option<VolumeMount> {
     let members = mount.as_object()?;
     let text = |name: &str| match members.get(name) {
@@ -79,7 +78,7 @@ fn plain(mount: &Value) -> Option<VolumeMount> {
     Some(VolumeMount { name: text("name")?, mount_point, use_as_compilation_cache: false })
 }
 
-/// Volume and path of a mount: lists may be long, so that they are looked up and not searched.
+/// Volume and path of a mount, the key of lookups: lists may be too long for a linear search.
 type NameAndPath<'a> = (Option<&'a str>, &'a str);
 
 fn name_and_path(mount: &VolumeMount) -> NameAndPath<'_> {
@@ -90,12 +89,12 @@ fn is_at_the_same_place(one: &VolumeMount, other: &VolumeMount) -> bool {
     name_and_path(one) == name_and_path(other)
 }
 
-/// The mount that makes the compilation cache.
+/// The mount of the compilation cache.
 fn cache(flat: &[VolumeMount]) -> Option<&VolumeMount> {
     flat.iter().find(|mount| mount.use_as_compilation_cache)
 }
 
-/// Whether the way back would not lead to this flat list.
+/// Whether a round trip would lose this flat list.
 pub(super) fn are_lost(flat: &[VolumeMount], own: &Value) -> bool {
     let lifted = united(flat, own.clone());
     let mut container = Map::from_iter([("volumeMounts".to_owned(), lifted)]);
@@ -111,9 +110,9 @@ fn has_visible(flat: &[VolumeMount]) -> bool {
     flat.iter().any(|mount| !mount.use_as_compilation_cache)
 }
 
-/// The remembered flat list, as far as `live`, the main container's mounts, still shows it. `current` has the live
-/// compilation cache, `own` are the mounts that the remembered `mainContainer` had. Once the live cache is another one,
-/// those of old are mounts like any other.
+/// The preserved flat list, as far as `live`, the main container's mounts, still has it. `current` is the live
+/// compilation cache, `own` are the mounts of the preserved `mainContainer`. Once the live cache is another one, the
+/// preserved caches are ordinary mounts.
 pub(super) fn restored(
     flat: &[VolumeMount],
     own: &Value,
@@ -123,9 +122,9 @@ pub(super) fn restored(
     if flat.is_empty() && is_blank(own) {
         return None;
     }
-    let is_preserved = is_same_cache(cache(flat), current);
-    let left = still_shown(flat, live, is_preserved);
-    let left = if is_preserved { left } else { with_cache(left, current) };
+    let keeps_cache = is_same_cache(cache(flat), current);
+    let left = still_shown(flat, live, keeps_cache);
+    let left = if keeps_cache { left } else { with_cache(left, current) };
     let merged = united(&left, own.clone());
     let is_unedited = match (without_caches(&merged, &left), without_caches(live, &left)) {
         (Some(merged), Some(live)) => same(&merged, &live),
@@ -134,11 +133,11 @@ pub(super) fn restored(
     is_unedited.then_some(left)
 }
 
-/// The flat list without the caches that `live` doesn't show, but for the first one if it `is_preserved`.
-fn still_shown(flat: &[VolumeMount], live: &Value, is_preserved: bool) -> Vec<VolumeMount> {
+/// The flat list without the caches that `live` lacks, but with the first one if `keeps_cache`.
+fn still_shown(flat: &[VolumeMount], live: &Value, keeps_cache: bool) -> Vec<VolumeMount> {
     let live: Vec<VolumeMount> = live.as_array().into_iter().flatten().filter_map(plain).collect();
     let shown: HashSet<NameAndPath> = live.iter().map(name_and_path).collect();
-    let first = flat.iter().position(|mount| mount.use_as_compilation_cache).filter(|_| is_preserved);
+    let first = flat.iter().position(|mount| mount.use_as_compilation_cache).filter(|_| keeps_cache);
     let is_left = |(index, mount): &(usize, &VolumeMount)| {
         !mount.use_as_compilation_cache || Some(*index) == first || shown.contains(&name_and_path(mount))
     };
@@ -154,7 +153,7 @@ fn with_cache(mut flat: Vec<VolumeMount>, current: Option<&VolumeMount>) -> Vec<
     current.cloned().into_iter().chain(flat).collect()
 }
 
-/// The mounts but for those of caches, which are looked at apart; `None` where they are no list.
+/// The mounts without those of caches; `None` if they are no list.
 fn without_caches(mounts: &Value, flat: &[VolumeMount]) -> Option<Value> {
     let caches: HashSet<NameAndPath> =
         flat.iter().filter(|mount| mount.use_as_compilation_cache).map(name_and_path).collect();
@@ -169,7 +168,7 @@ fn without_caches(mounts: &Value, flat: &[VolumeMount]) -> Option<Value> {
     }
 }
 
-/// The remembered caches of a service that never had a main container, if the first is the live one.
+/// The preserved caches of a service that never had a main container, if the first is the live one.
 pub(super) fn restored_caches(flat: &[VolumeMount], current: Option<&VolumeMount>) -> Option<Vec<VolumeMount>> {
     (current.is_some() && is_same_cache(cache(flat), current)).then(|| flat.to_vec())
 }
@@ -181,8 +180,8 @@ fn is_same_cache(one: Option<&VolumeMount>, other: Option<&VolumeMount>) -> bool
     }
 }
 
-/// Gives the main container's mounts back what only the hub can say of them. `own` are those of `mainContainer`, which
-/// the hub is not asked about; `hub` is what it had.
+/// Restores the fields of the main container's mounts that v1alpha1 lacks. `own` are the mounts of `mainContainer`, which
+/// stay unchanged; `hub` are the preserved mounts of the hub.
 pub(super) fn restore(container: &mut Map<String, Value>, flat: &[VolumeMount], own: &Value, hub: &Value) {
     if container.get("volumeMounts").is_some_and(|mounts| !mounts.is_array()) {
         return;
@@ -197,7 +196,7 @@ pub(super) fn restore(container: &mut Map<String, Value>, flat: &[VolumeMount], 
     }
 }
 
-/// Whether the flat list is the one that the hub's mounts were lowered to.
+/// Whether the flat list is the one that the hub's mounts are converted to.
 fn is_projection(flat: &[VolumeMount], hub: &Value) -> bool {
     let mut lowered: Vec<VolumeMount> = cache(flat).cloned().into_iter().collect();
     let mut container = Map::from_iter([("volumeMounts".to_owned(), hub.clone())]);
@@ -205,8 +204,8 @@ fn is_projection(flat: &[VolumeMount], hub: &Value) -> bool {
     lowered == flat
 }
 
-/// The mounts with the further leaves that they had in the hub, and without the cache's unless somebody asked for it. A
-/// mount that the container has itself isn't made once more.
+/// The mounts with the further fields that they had in the hub, and without the cache's unless the hub had it. A mount
+/// of the container itself isn't added again.
 fn enriched(flat: &[VolumeMount], own: &Value, hub_mounts: &[Value]) -> Vec<Value> {
     let own = own.as_array().map_or(&[][..], Vec::as_slice);
     let mounts: Vec<VolumeMount> = own.iter().filter_map(plain).collect();
@@ -220,7 +219,7 @@ fn enriched(flat: &[VolumeMount], own: &Value, hub_mounts: &[Value]) -> Vec<Valu
     own.iter().cloned().chain(shown).collect()
 }
 
-/// What the hub had of its mounts beside name and path, found by both or by a name that only one had.
+/// The mounts of the hub, found by name and path or by a unique name.
 struct HubMounts<'a> {
     by_place: HashMap<(Option<String>, String), &'a Value>,
     by_name: HashMap<Option<&'a str>, Option<&'a Value>>,

@@ -1,30 +1,30 @@
-//! Where the parts of a component came from.
+//! Maps the paths of a component in v1beta1 to those in v1alpha1.
 //!
 //! | v1beta1 | v1alpha1 |
 //! |---|---|
 //! | `spec.components[i]`, `.name` | `spec.services[KEY]`, in the order of the keys |
-//! | `.type` | `.componentType`, or `.subComponentType` where that made it prefill or decode |
+//! | `.type` | `.componentType`, or `.subComponentType` where that makes it prefill or decode |
 //! | `.sharedMemorySize` | `.sharedMemory.size`, or `.sharedMemory.disabled` |
-//! | `.compilationCache` | the item of `.volumeMounts` that asks for it |
+//! | `.compilationCache` | the item of `.volumeMounts` with `useAsCompilationCache` |
 //! | `.experimental.X` | `.X` |
 //! | `.podTemplate.metadata` | `.extraPodMetadata` |
 //! | `.podTemplate.spec` | `.extraPodSpec` |
-//! | the main container's parts | `.extraPodSpec.mainContainer`, or the flat field that fed them |
+//! | the main container's parts | `.extraPodSpec.mainContainer`, or the flat field that they come from |
 //! | the generated frontend sidecar | `.frontendSidecar` |
 
 use dynamo_api::v1alpha1::ComponentSpec;
 use gateward_core::{FieldPath, Provenance};
 
-/// Where a component stands in both versions.
+/// The location of a component in both versions.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum ComponentLocation<'a> {
-    /// It is a DynamoComponentDeployment of its own.
+    /// The spec of a DynamoComponentDeployment.
     Standalone,
-    /// It is a service of a graph.
+    /// A component or service of a graph.
     Service {
-        /// Its position among the components.
+        /// The index in `spec.components`.
         index: usize,
-        /// Its key among the services.
+        /// The key in `spec.services`.
         key: &'a str,
     },
 }
@@ -45,7 +45,7 @@ impl ComponentLocation<'_> {
     }
 }
 
-/// The provenance of one component. Paths are given as steps from the component in either version.
+/// Records the provenance of one component. Paths are relative to the component in either version.
 pub(super) struct PathMapper<'a> {
     location: ComponentLocation<'a>,
     main: usize,
@@ -57,19 +57,19 @@ impl<'a> PathMapper<'a> {
         Self { location, main: 0, provenance }
     }
 
-    /// The node `hub` is the node `written`, with everything below.
+    /// The node `hub` is the node `spoke`, with everything below.
     pub fn moved(&mut self, hub: impl FnOnce(FieldPath) -> FieldPath, spoke: impl FnOnce(FieldPath) -> FieldPath) {
         let location = self.location;
         self.provenance.moved(|| (hub(location.hub()), spoke(location.spoke())));
     }
 
-    /// The node `hub` was made from the node `written`.
+    /// The node `hub` is made from the node `spoke`.
     pub fn made(&mut self, hub: impl FnOnce(FieldPath) -> FieldPath, spoke: impl FnOnce(FieldPath) -> FieldPath) {
         let location = self.location;
         self.provenance.made(|| (hub(location.hub()), spoke(location.spoke())));
     }
 
-    /// Says where among the containers the main one stands, if it isn't the first.
+    /// Sets the index of the main container, if it isn't the first.
     pub fn set_main_index(&mut self, index: usize) {
         self.main = index;
     }
@@ -80,7 +80,7 @@ impl<'a> PathMapper<'a> {
         move |component| container(component, index)
     }
 
-    /// Whether it is worth finding out about many nodes.
+    /// Whether paths are recorded at all.
     pub fn is_recording(&self) -> bool {
         self.provenance.is_recording()
     }
@@ -101,7 +101,7 @@ pub(super) fn container(component: FieldPath, index: usize) -> FieldPath {
     (pod(component) / "containers").index(index)
 }
 
-/// The nearest node that the user wrote of the pod as a whole, in v1alpha1.
+/// The v1alpha1 node for the pod as a whole: `extraPodSpec`, or the service without one.
 pub(super) fn nearest(service: &ComponentSpec) -> impl Fn(FieldPath) -> FieldPath + use<> {
     let has_extra = service.extra_pod_spec.is_some();
     move |component| if has_extra { component / "extraPodSpec" } else { component }

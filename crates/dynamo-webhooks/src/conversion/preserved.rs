@@ -1,8 +1,8 @@
-//! The annotations of the Go operator's conversion, read and written as it does.
+//! The annotations in which the Go operator's conversion preserves fields, in its format.
 //!
 //! The annotation of the spec holds `{"version": 1, "spec": …, "rawJSON": […]}`, with a sparse spec of the version that
-//! the object was converted from; an object without `spec` is such a spec itself, of old. The annotation of the status
-//! holds a sparse status and nothing around it.
+//! the object was converted from; an object without `spec` is such a spec itself, in the oldest format. The annotation of
+//! the status holds a sparse status without an envelope.
 
 use std::collections::BTreeMap;
 
@@ -12,61 +12,61 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// The annotations of one kind. Both serve both directions.
+/// The annotations of one kind, used in both directions.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ConversionAnnotations {
-    /// What is left of the spec.
+    /// Preserves fields of the spec.
     pub spec: Stash,
-    /// What is left of the status.
+    /// Preserves fields of the status.
     pub status: Stash,
 }
 
-/// The keys of those of DynamoGraphDeployment.
+/// The keys of the annotations of DynamoGraphDeployment.
 pub(super) const GRAPH_KEYS: [&str; 2] = [GRAPH_ANNOTATIONS.spec.annotation(), GRAPH_ANNOTATIONS.status.annotation()];
 
-/// The keys of those of DynamoComponentDeployment.
+/// The keys of the annotations of DynamoComponentDeployment.
 pub(super) const COMPONENT_KEYS: [&str; 2] =
     [COMPONENT_ANNOTATIONS.spec.annotation(), COMPONENT_ANNOTATIONS.status.annotation()];
 
-/// Those of DynamoGraphDeployment.
+/// The annotations of DynamoGraphDeployment.
 pub(crate) const GRAPH_ANNOTATIONS: ConversionAnnotations =
     ConversionAnnotations { spec: Stash::new("nvidia.com/dgd-spec"), status: Stash::new("nvidia.com/dgd-status") };
 
-/// Those of DynamoComponentDeployment.
+/// The annotations of DynamoComponentDeployment.
 pub(crate) const COMPONENT_ANNOTATIONS: ConversionAnnotations =
     ConversionAnnotations { spec: Stash::new("nvidia.com/dcd-spec"), status: Stash::new("nvidia.com/dcd-status") };
 
 impl ConversionAnnotations {
-    /// Whether an object has been converted before: one of the two says something, readable or not.
+    /// Whether an object has been converted before: one of the two isn't empty, readable or not.
     pub fn any_present(&self, annotations: &BTreeMap<String, String>) -> bool {
         [self.spec, self.status].iter().any(|stash| is_present(stash, annotations))
     }
 }
 
-/// Whether the annotation says something, readable or not.
+/// Whether the annotation is there and isn't empty, readable or not.
 pub(crate) fn is_present(stash: &Stash, annotations: &BTreeMap<String, String>) -> bool {
     annotations.get(stash.annotation()).is_some_and(|text| !text.is_empty())
 }
 
-/// What was preserved of a spec `S`.
+/// The preserved fields of a spec `S`, read from its annotation.
 #[derive(Debug)]
 pub(super) struct PreservedSpec<S> {
     /// The sparse spec, as `S` reads it.
     pub spec: S,
-    /// The same as it was written.
+    /// The same as JSON.
     pub sparse: Map<String, Value>,
     nil: Vec<String>,
 }
 
 impl<S> PreservedSpec<S> {
-    /// Whether the value at this path was recorded as nothing.
+    /// Whether the value at this path was nil.
     pub fn is_nil(&self, path: &str) -> bool {
         self.nil.iter().any(|recorded| recorded == path)
     }
 }
 
 impl<S: DeserializeOwned> PreservedSpec<S> {
-    /// Takes the annotation away and reads it. A wrong type anywhere in it makes all of it unreadable.
+    /// Removes the annotation and reads it. A wrong JSON type anywhere makes all of it unreadable.
     pub fn take(stash: Stash, annotations: &mut BTreeMap<String, String>, issues: &mut Issues) -> Option<Self> {
         let written: Value = stash.take(annotations, issues)?;
         let read = Self::read(written);
@@ -92,29 +92,29 @@ impl<S: DeserializeOwned> PreservedSpec<S> {
     }
 }
 
-/// What is to be preserved of a spec.
+/// The fields of a spec that the other version lacks, to be written to its annotation.
 #[derive(Debug, Default)]
 pub(super) struct SparseSpec {
     /// The sparse spec.
     pub spec: Map<String, Value>,
-    /// Paths at which nothing stood.
+    /// Paths whose value is nil.
     pub nil: Vec<&'static str>,
 }
 
 impl SparseSpec {
-    /// Whether there is nothing to keep.
+    /// Whether there is nothing to preserve.
     pub fn is_empty(&self) -> bool {
         self.spec.is_empty() && self.nil.is_empty()
     }
 
-    /// Writes the annotation, if there is something to keep.
+    /// Writes the annotation, if there is something to preserve.
     pub fn put_unless_empty(self, stash: Stash, annotations: &mut BTreeMap<String, String>) {
         if !self.is_empty() {
             self.put(stash, annotations);
         }
     }
 
-    /// Writes the annotation, also around nothing.
+    /// Writes the annotation, even if there is nothing to preserve.
     pub fn put(self, stash: Stash, annotations: &mut BTreeMap<String, String>) {
         let records: Vec<RawJsonRecord> =
             self.nil.into_iter().map(|path| RawJsonRecord { path: path.to_owned(), nil: true }).collect();
@@ -132,8 +132,8 @@ struct SpecAnnotation {
     raw_json: Option<Vec<RawJsonRecord>>,
 }
 
-/// A value that plain JSON can't carry. What others record here has a place in both versions, so only the paths at which
-/// nothing stood are of use.
+/// A value that plain JSON can't represent. Both versions can represent the values that the Go operator records here, so
+/// only the nil paths are read.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct RawJsonRecord {
@@ -141,8 +141,8 @@ struct RawJsonRecord {
     nil: bool,
 }
 
-/// The sparse JSON of a value of which nothing but the remainder is set. What no annotation can hold stays one text: it
-/// takes no tree to see that it is left out.
+/// The JSON of a value of which only the fields to preserve are set. Text that is too large for an annotation stays one
+/// text: it is left out anyway, and isn't worth a tree.
 pub(super) fn sparse(value: &impl Serialize) -> Map<String, Value> {
     let Ok(text) = serde_json::to_string(value) else { return Map::new() };
     if text.len() > ANNOTATION_LIMIT {
@@ -163,7 +163,7 @@ mod tests {
 
     use super::*;
 
-    /// What is read, and whether damage was noted.
+    /// The preserved fields, and whether damage was noted.
     fn read(text: &str) -> (Option<PreservedSpec<DynamoGraphDeploymentSpec>>, bool) {
         let mut annotations = BTreeMap::from([(GRAPH_ANNOTATIONS.spec.annotation().to_owned(), text.to_owned())]);
         let mut issues = Issues::new();

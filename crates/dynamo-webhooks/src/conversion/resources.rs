@@ -1,4 +1,4 @@
-//! Resources: plain texts by short names on one side, Kubernetes resource names and quantities on the other.
+//! Resources: texts by short names in v1alpha1, Kubernetes resource names and quantities in v1beta1.
 
 use std::collections::BTreeMap;
 
@@ -38,7 +38,7 @@ impl Block {
     }
 }
 
-/// Which member of a [`ResourceItem`] an amount came from.
+/// The member of a [`ResourceItem`] that an amount comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Member {
     Cpu,
@@ -48,7 +48,7 @@ enum Member {
 }
 
 impl Member {
-    /// Where the amount called `name` stands in its block.
+    /// The path of the amount called `name` in its block.
     fn within(self, block: FieldPath, name: &str) -> FieldPath {
         match self {
             Self::Cpu => block / "cpu",
@@ -59,10 +59,10 @@ impl Member {
     }
 }
 
-/// Amounts in canonical text by resource name, each with the member it came from.
+/// Amounts in canonical text by resource name, each with the member that it comes from.
 type Amounts<'a> = BTreeMap<&'a str, (String, Member)>;
 
-/// Fills in the main container's resources: those of the service, with the container's own laid over them.
+/// Merges the service's resources into those of the main container, which win.
 pub(super) fn merge_into(container: &mut Map<String, Value>, service: &ComponentSpec, mapper: &mut PathMapper<'_>) {
     let own = without_empty_blocks(container.remove("resources").unwrap_or_default());
     record(service.resources.as_ref(), &own, mapper);
@@ -77,7 +77,7 @@ pub(super) fn merge_into(container: &mut Map<String, Value>, service: &Component
     }
 }
 
-/// A block that is there but empty says no more than none.
+/// An empty block means none.
 fn without_empty_blocks(mut resources: Value) -> Value {
     if let Value::Object(blocks) = &mut resources {
         blocks.retain(|_, block| !is_blank(block));
@@ -102,7 +102,7 @@ fn native(resources: &Resources) -> Map<String, Value> {
 }
 
 fn claim(claim: &ResourceClaim) -> Value {
-    // A struct of two texts always writes as JSON.
+    // A struct of two texts always serializes.
     serde_json::to_value(claim).unwrap_or_default()
 }
 
@@ -121,7 +121,7 @@ fn amounts(item: &ResourceItem) -> Amounts<'_> {
     amounts
 }
 
-/// Blocks are united name by name, where the container's own amount wins whatever it is; its claims replace the others.
+/// Blocks are merged name by name, and the container's own amount wins; its claims replace the others.
 fn merge(mut flat: Map<String, Value>, own: Map<String, Value>) -> Map<String, Value> {
     for (name, value) in own {
         match (flat.get_mut(&name), value) {
@@ -134,7 +134,7 @@ fn merge(mut flat: Map<String, Value>, own: Map<String, Value>) -> Map<String, V
     flat
 }
 
-/// Moves the container's resources to the service's fields. What is no amount stays where it is.
+/// Moves the container's resources to the service's fields. Values that are no amounts stay.
 pub(super) fn from_hub(container: &mut Map<String, Value>) -> Option<Resources> {
     let mut own = match container.remove("resources")? {
         Value::Object(own) => own,
@@ -182,7 +182,7 @@ pub(super) fn amount(written: &Value) -> Option<String> {
     amount.ok().map(|amount| amount.to_string())
 }
 
-/// The claims, where they say nothing that v1alpha1 has no word for.
+/// The claims, if v1alpha1 has all of their fields.
 fn plain_claims(claims: &Value) -> Option<Vec<ResourceClaim>> {
     let read: Vec<ResourceClaim> =
         claims.as_array()?.iter().map(|claim| serde_json::from_value(claim.clone()).ok()).collect::<Option<_>>()?;
@@ -190,18 +190,18 @@ fn plain_claims(claims: &Value) -> Option<Vec<ResourceClaim>> {
     same(&written, claims).then_some(read)
 }
 
-/// Whether the way back would not lead to these resources.
+/// Whether a round trip would lose these resources.
 pub(super) fn are_lost(resources: &Resources) -> bool {
     let mut container = Map::from_iter([("resources".to_owned(), Value::Object(native(resources)))]);
     from_hub(&mut container).as_ref() != Some(resources)
 }
 
-/// Whether nothing of the resources is to be seen in the hub.
+/// Whether the hub has none of these resources.
 pub(super) fn are_invisible(resources: &Resources) -> bool {
     native(resources).is_empty()
 }
 
-/// Whether both are the same amounts of the same resources, however written.
+/// Whether both are the same amounts of the same resources, in any notation.
 pub(super) fn are_equal_amounts(one: &Value, other: &Value) -> bool {
     same(&canonical(one), &canonical(other))
 }
@@ -219,7 +219,7 @@ fn canonical(resources: &Value) -> Value {
     canonical
 }
 
-/// What the container's own resources have is reported there, the rest at the service's flat field.
+/// Maps resources that the container lacks to the service's flat field.
 fn record(flat: Option<&Resources>, over: &Value, mapper: &mut PathMapper<'_>) {
     if !mapper.is_recording() || !(over.is_object() || over.is_null()) {
         return;

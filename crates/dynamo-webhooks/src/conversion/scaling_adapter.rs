@@ -1,9 +1,9 @@
-//! Scaling adapters: the two versions call one member differently.
+//! Scaling adapters: one field has another name in each version.
 
 use dynamo_api::{v1alpha1, v1beta1};
 use gateward_core::{FieldPath, Provenance, Resource};
 
-/// Reads an adapter of v1alpha1 as v1beta1.
+/// Converts a v1alpha1 adapter to v1beta1.
 pub(super) fn to_hub(
     spoke: &v1alpha1::DynamoGraphDeploymentScalingAdapter,
     provenance: &mut Provenance,
@@ -22,7 +22,7 @@ pub(super) fn to_hub(
             },
         },
         status: spoke.status.as_ref().map(|status| v1beta1::DynamoGraphDeploymentScalingAdapterStatus {
-            // v1alpha1 leaves a zero out, v1beta1 demands it.
+            // v1alpha1 omits a zero, v1beta1 requires it.
             replicas: Some(status.replicas.unwrap_or_default()),
             selector: status.selector.clone(),
             last_scale_time: status.last_scale_time.clone(),
@@ -30,7 +30,7 @@ pub(super) fn to_hub(
     }
 }
 
-/// Reads an adapter of v1beta1 as v1alpha1.
+/// Converts a v1beta1 adapter to v1alpha1.
 pub(super) fn from_hub(
     adapter: &v1beta1::DynamoGraphDeploymentScalingAdapter,
 ) -> v1alpha1::DynamoGraphDeploymentScalingAdapter {

@@ -1,4 +1,4 @@
-//! The structural schemas of the CRDs, compiled when conversion first has to ask one.
+//! The structural schemas of the CRDs, compiled on first use by conversion.
 
 use std::sync::LazyLock;
 
@@ -42,7 +42,7 @@ impl CrdSchemas {
 }
 
 impl StructuralSchemas for CrdSchemas {
-    /// Without a schema nothing holds.
+    /// Without a schema every object violates it.
     fn violations(&self, version: &str, object: &Value, strictness: Strictness) -> Vec<FieldPath> {
         let Some(VersionSchema { schema, .. }) = self.of_version(version) else { return vec![FieldPath::root()] };
         let mut object = object.clone();

@@ -1,4 +1,4 @@
-//! The frontend sidecar: a block of its own on one side, a container of the pod on the other.
+//! The frontend sidecar: a block in v1alpha1, a container of the pod in v1beta1.
 
 use dynamo_api::Raw;
 use dynamo_api::constants::FRONTEND_SIDECAR_CONTAINER;
@@ -9,7 +9,7 @@ use super::main_container::secret_reference;
 use super::merge::is_blank;
 use super::path_mapper::{PathMapper, container};
 
-/// The members of the container that the block has words for, and its name.
+/// The fields of the container that the block has too, and the name.
 const OF_BLOCK: [&str; 4] = ["name", "image", "args", "env"];
 
 /// Whether this is the sidecar's container.
@@ -40,7 +40,7 @@ fn secret(sidecar: &FrontendSidecar) -> Option<&str> {
     sidecar.env_from_secret.as_deref().filter(|secret| !secret.is_empty())
 }
 
-/// Notes where the container at `place` came from.
+/// Records where the container at `place` comes from.
 pub(super) fn record(place: usize, mapper: &mut PathMapper<'_>) {
     mapper.made(|at| container(at, place), |at| at / "frontendSidecar");
     for (lifted, written) in [("image", "image"), ("args", "args"), ("env", "envs")] {
@@ -49,8 +49,8 @@ pub(super) fn record(place: usize, mapper: &mut PathMapper<'_>) {
     mapper.made(|at| container(at, place) / "envFrom", |at| at / "frontendSidecar" / "envFromSecret");
 }
 
-/// Gives the container the leaves that only the hub can say, `had` with it. Sources of variables are among them as long
-/// as they name the secret that the block names.
+/// Restores the fields of the container that the block lacks from `hub`. Sources of variables are restored only if they
+/// name the secret of the block.
 pub(super) fn restore(container: &mut Map<String, Value>, sidecar: &FrontendSidecar, hub: &Map<String, Value>) {
     for (name, leaf) in hub.iter().filter(|(name, _)| !OF_BLOCK.contains(&name.as_str())) {
         if name != "envFrom" || secret(sidecar).is_none_or(|secret| names(leaf, secret)) {
@@ -64,7 +64,7 @@ fn names(sources: &Value, secret: &str) -> bool {
     sources.any(|source| source["secretRef"]["name"] == secret)
 }
 
-/// The leaves of the container that the block has no words for; `lifted` is what the block alone would make.
+/// The fields of the container that the block lacks; `lifted` is the container that the block is converted to.
 pub(super) fn leaves(container: &Map<String, Value>, lifted: &Map<String, Value>) -> Map<String, Value> {
     let is_said =
         |name: &str, leaf: &Value| OF_BLOCK.contains(&name) || is_blank(leaf) || lifted.get(name) == Some(leaf);
@@ -72,7 +72,7 @@ pub(super) fn leaves(container: &Map<String, Value>, lifted: &Map<String, Value>
     unsaid.map(|(name, leaf)| (name.clone(), leaf.clone())).collect()
 }
 
-/// The block that says what the container says; `None` where it has no words for that. `preserved` is the block of before.
+/// The block for the container; `None` if a block can't represent it. `preserved` is the previous block.
 pub(super) fn from_hub(container: &Value, preserved: &FrontendSidecar) -> Option<FrontendSidecar> {
     let list = |name: &str| match &container[name] {
         Value::Null => Some(&[][..]),

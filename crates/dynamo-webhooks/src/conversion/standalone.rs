@@ -1,4 +1,4 @@
-//! Components on their own: the shared fields, with a name that may be the object's.
+//! DynamoComponentDeployment: the shared fields, with a name that may be that of the object.
 
 use std::collections::BTreeMap;
 
@@ -14,10 +14,10 @@ use super::{component, status};
 type HubSpec = v1beta1::DynamoComponentDeploymentSpec;
 type SpokeSpec = v1alpha1::DynamoComponentDeploymentSpec;
 
-/// The path that is recorded where v1alpha1 gave no name.
+/// The path that is recorded as nil if v1alpha1 gives no name.
 const UNNAMED: &str = "serviceName";
 
-/// Reads a component of v1alpha1 as v1beta1. Its name is `serviceName`, or the object's own where that is empty.
+/// Converts a v1alpha1 component to v1beta1. Its name is `serviceName`, or the object's if that is empty.
 pub(super) fn to_hub(
     spoke: &v1alpha1::DynamoComponentDeployment,
     provenance: &mut Provenance,
@@ -50,7 +50,7 @@ fn read(
     (component, original_version)
 }
 
-/// Reads a component of v1beta1 as v1alpha1.
+/// Converts a v1beta1 component to v1alpha1.
 pub(super) fn from_hub(
     hub: &v1beta1::DynamoComponentDeployment,
     issues: &mut Issues,
@@ -92,13 +92,13 @@ fn spec_to_hub(
     }
 }
 
-/// The object's own name, unless it is remembered that v1beta1 gave none.
+/// The object's name, unless the v1beta1 name is preserved as empty.
 fn fallback<'a>(spoke: &'a v1alpha1::DynamoComponentDeployment, preserved: Option<&PreservedSpec<HubSpec>>) -> &'a str {
     let was_unnamed = preserved.and_then(|preserved| preserved.sparse.get("name")) == Some(&Value::from(""));
     if was_unnamed { "" } else { &spoke.metadata.name }
 }
 
-/// Writes what v1beta1 can't say. Whether the rest comes back.
+/// Preserves the fields that v1beta1 lacks, and answers whether the other fields survive a round trip.
 fn preserve_spoke_only(
     spoke: &v1alpha1::DynamoComponentDeployment,
     lifted: &HubSpec,
@@ -129,8 +129,8 @@ fn spec_from_hub(hub: &v1beta1::DynamoComponentDeployment, preserved: Option<&Pr
     SpokeSpec { backend_framework: hub.spec.backend_framework.clone(), component: service }
 }
 
-/// Writes what v1alpha1 can't say, always with the name. A pod in an object that was never converted was written so by a
-/// user of v1beta1, which is worth a record. Whether the rest comes back.
+/// Preserves the fields that v1alpha1 lacks, always with the name, and answers whether the other fields survive a round
+/// trip. The pod template of an object that was never converted is marked, as the Go operator does.
 fn preserve_hub_only(
     hub: &v1beta1::DynamoComponentDeployment,
     lowered: &SpokeSpec,

@@ -1,4 +1,4 @@
-//! The status: names of backing objects, of which v1alpha1 also has the newest alone, and a pod selector.
+//! The status: names of backing objects, of which v1alpha1 also has the newest in a field of its own, and a pod selector.
 
 use dynamo_api::{v1alpha1, v1beta1};
 use gateward_core::{FieldPath, Provenance};
@@ -17,7 +17,7 @@ pub(super) fn graph_to_hub(spoke: &v1alpha1::DynamoGraphDeploymentStatus) -> v1b
     }
 }
 
-/// The status of a graph in v1alpha1. `preserved` is what was preserved of it.
+/// The status of a graph in v1alpha1. `preserved` has its preserved fields.
 pub(super) fn graph_from_hub(
     status: &v1beta1::DynamoGraphDeploymentStatus,
     mut preserved: v1alpha1::DynamoGraphDeploymentStatus,
@@ -37,7 +37,7 @@ pub(super) fn graph_from_hub(
     }
 }
 
-/// What v1beta1 can't say of a graph's status.
+/// The fields of a graph's status that v1beta1 lacks.
 pub(super) fn spoke_only_graph(spoke: &v1alpha1::DynamoGraphDeploymentStatus) -> v1alpha1::DynamoGraphDeploymentStatus {
     let services = spoke.services.iter().filter_map(|(key, service)| Some((key.clone(), names_apart(service)?)));
     v1alpha1::DynamoGraphDeploymentStatus {
@@ -46,7 +46,7 @@ pub(super) fn spoke_only_graph(spoke: &v1alpha1::DynamoGraphDeploymentStatus) ->
     }
 }
 
-/// Tells where the members of a graph's status came from.
+/// Records where the fields of a graph's status come from.
 pub(super) fn record_graph(provenance: &mut Provenance) {
     let status = || FieldPath::field("status");
     provenance.moved(|| (status() / "components", status() / "services"));
@@ -65,8 +65,8 @@ pub(super) fn component_to_hub(
     }
 }
 
-/// The status of a standalone component in v1alpha1. `preserved` is what was preserved of it; a status of which v1beta1 can't say
-/// anything comes from there alone.
+/// The status of a standalone component in v1alpha1. `preserved` has its preserved fields; a status without any v1beta1
+/// field is restored from there alone.
 pub(super) fn component_from_hub(
     status: Option<&v1beta1::DynamoComponentDeploymentStatus>,
     preserved: v1alpha1::DynamoComponentDeploymentStatus,
@@ -83,7 +83,7 @@ pub(super) fn component_from_hub(
     })
 }
 
-/// What v1beta1 can't say of a component's status.
+/// The fields of a component's status that v1beta1 lacks.
 pub(super) fn spoke_only_component(
     spoke: &v1alpha1::DynamoComponentDeploymentStatus,
 ) -> v1alpha1::DynamoComponentDeploymentStatus {
@@ -94,7 +94,7 @@ pub(super) fn spoke_only_component(
     }
 }
 
-/// Tells where the members of a component's status came from.
+/// Records where the fields of a component's status come from.
 pub(super) fn record_component(provenance: &mut Provenance) {
     provenance.moved(|| (FieldPath::field("status") / "component", FieldPath::field("status") / "service"));
 }
@@ -114,7 +114,7 @@ fn replicas_to_hub(spoke: &v1alpha1::ServiceReplicaStatus) -> v1beta1::Component
     }
 }
 
-/// The newest object is the last in the list, unless it was told apart of a list that is still the same.
+/// The newest object is the last in the list, unless another name is preserved for the same list.
 fn replicas_from_hub(
     live: &v1beta1::ComponentReplicaStatus,
     preserved: Option<v1alpha1::ServiceReplicaStatus>,
@@ -139,7 +139,7 @@ fn replicas_from_hub(
     }
 }
 
-/// The one name of old counts where there is no list.
+/// The deprecated single name counts if there is no list.
 fn names(spoke: &v1alpha1::ServiceReplicaStatus) -> Vec<String> {
     match name(spoke) {
         "" => spoke.component_names.clone(),
@@ -152,7 +152,7 @@ fn name(spoke: &v1alpha1::ServiceReplicaStatus) -> &str {
     spoke.component_name.as_deref().unwrap_or_default()
 }
 
-/// The names of `written`, if the list alone doesn't tell them.
+/// The names of `spoke`, if the single name isn't the last of the list.
 fn names_apart(spoke: &v1alpha1::ServiceReplicaStatus) -> Option<v1alpha1::ServiceReplicaStatus> {
     let newest = spoke.component_names.last().map(String::as_str).unwrap_or_default();
     (name(spoke) != newest).then(|| v1alpha1::ServiceReplicaStatus {
@@ -162,7 +162,7 @@ fn names_apart(spoke: &v1alpha1::ServiceReplicaStatus) -> Option<v1alpha1::Servi
     })
 }
 
-/// Whether names that were preserved are those of the live list; a name alone also holds where the list is gone.
+/// Whether preserved names are those of the live list; a single name also holds if there is no list.
 fn still_hold(preserved: &v1alpha1::ServiceReplicaStatus, live: &[String]) -> bool {
     let is_name_alone = preserved.component_names.is_empty() && !name(preserved).is_empty();
     names(preserved) == live || (is_name_alone && live.is_empty())

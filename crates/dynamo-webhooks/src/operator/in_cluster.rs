@@ -224,7 +224,7 @@ mod tests {
         assert_eq!(grove(None, NOTHING), Ok(Gate::Off));
         assert_eq!(grove(Some(true), GROVE), Ok(Gate::On));
         assert_eq!(grove(Some(false), GROVE), Ok(Gate::Off));
-        assert_eq!(grove(Some(false), Zoo::Closed), Ok(Gate::Off), "nobody needs to be asked");
+        assert_eq!(grove(Some(false), Zoo::Closed), Ok(Gate::Off), "no lookup is needed");
     }
 
     #[test]

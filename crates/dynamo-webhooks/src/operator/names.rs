@@ -22,7 +22,7 @@ const PART_OF: (&str, &str) = ("app.kubernetes.io/part-of", "dynamo-operator");
 const INSTANCE: &str = "app.kubernetes.io/instance";
 const NAMESPACE: &str = "nvidia.com/dynamo-operator-namespace";
 
-/// The name of which most others are made, unless the chart is told another.
+/// The prefix of most other names, unless the chart's values set another.
 pub fn fullname(release: &str) -> String {
     format!("{release}-dynamo-operator")
 }

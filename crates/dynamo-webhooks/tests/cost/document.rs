@@ -1,4 +1,4 @@
-//! A document of which some parts are text that nobody reads before it is sent: they may be large, deep or no JSON.
+//! A document of which some parts are text that is sent unread: they may be large, deep or no JSON.
 
 use serde_json::Value;
 

@@ -1,6 +1,6 @@
 //! What stands where a list, a map, an object or a text is expected: many, long, deep, wide and of the wrong type.
 
-/// A value of any size that is hard on whoever reads it.
+/// A value of any size that is expensive to read.
 #[derive(Clone, Copy)]
 pub struct Shape {
     pub name: &'static str,

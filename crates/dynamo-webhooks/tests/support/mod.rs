@@ -221,7 +221,7 @@ impl Case {
                 response.allowed,
                 found.join(" "),
                 response.warnings.len(),
-                response.told(),
+                response.described(),
             ));
         }
         self.wrong_rules(answer)
@@ -329,7 +329,7 @@ impl Response {
     }
 
     /// What the user would read.
-    fn told(&self) -> String {
+    fn described(&self) -> String {
         let message = self.status.iter().map(|status| status.message.as_str());
         message.chain(self.warnings.iter().map(String::as_str)).collect::<Vec<_>>().join(" | ")
     }

@@ -1,4 +1,4 @@
-//! The annotations of a request that conversion reads and writes.
+//! The annotations in which the Go operator's conversion preserves fields of a DynamoGraphDeploymentRequest.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +11,10 @@ use serde_json::value::RawValue;
 const SPEC: Stash = Stash::new(REQUEST_SPEC_STASH);
 const STATUS: Stash = Stash::new(REQUEST_STATUS_STASH);
 
-/// The keys of what conversion reads, apart from the annotation of every operator's.
+/// The keys of the annotations that conversion reads, apart from that of gateward-core.
 pub(super) const KEYS: [&str; 2] = [REQUEST_SPEC_STASH, REQUEST_STATUS_STASH];
 
-/// Annotations of an earlier conversion: taken away, never read.
+/// Annotations of earlier releases of the Go operator: removed, never read.
 const RETIRED: [&str; 9] = [
     "nvidia.com/dgdr-enable-gpu-discovery",
     "nvidia.com/dgdr-output-pvc",
@@ -27,7 +27,7 @@ const RETIRED: [&str; 9] = [
     "nvidia.com/dgdr-profiling-job-name",
 ];
 
-/// What an object keeps of the version that it was converted from: a sparse spec and status of that version.
+/// The preserved fields of the other version: a sparse spec and status.
 #[derive(Debug, Default)]
 pub(super) struct PreservedFields<Spec, Status> {
     pub spec: Spec,
@@ -39,7 +39,7 @@ where
     Spec: Default + PartialEq + Serialize + DeserializeOwned,
     Status: Default + PartialEq + Serialize + DeserializeOwned,
 {
-    /// Takes away all that conversion ever wrote, and reads what was preserved.
+    /// Removes all annotations of conversion, and reads the preserved fields.
     pub fn take(annotations: &mut BTreeMap<String, String>, issues: &mut Issues) -> Self {
         annotations.retain(|key, _| !RETIRED.contains(&key.as_str()));
         Self {
@@ -48,7 +48,7 @@ where
         }
     }
 
-    /// Writes what is to be preserved.
+    /// Writes the annotations, if there is something to preserve.
     pub fn put(self, annotations: &mut BTreeMap<String, String>) {
         if self.spec != Spec::default() {
             SPEC.put(annotations, &EncodedSpec { version: 1, spec: self.spec });
@@ -63,7 +63,7 @@ struct EncodedSpec<Spec> {
     spec: Spec,
 }
 
-/// The members of an envelope, which must have the right types even where nobody looks at them.
+/// The members of an envelope, which must have the right JSON types even if they aren't read.
 #[derive(Deserialize)]
 #[serde(bound = "Spec: DeserializeOwned")]
 struct DecodedSpec<Spec> {

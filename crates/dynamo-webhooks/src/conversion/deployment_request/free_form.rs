@@ -1,31 +1,31 @@
-//! Free-form JSON, looked into where it can be.
+//! Free-form JSON, read as far as it isn't nested too deeply.
 
 use gateward_core::Raw;
 use serde_json::{Map, Number, Value};
 
-/// What nests more deeply is carried along unread: it could not be read again from within another object.
+/// JSON that nests more deeply is preserved unread: it couldn't be read again from within another object.
 const DEEPEST: usize = 96;
 
-/// The whole numbers that a double tells apart.
+/// The limit of whole numbers that a double represents exactly.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// The members, where the value is a map that can be read.
+/// The members, if the value is a map that can be read.
 pub(super) fn object<T>(raw: &Raw<T>) -> Option<Map<String, Value>> {
     within(raw, DEEPEST)
 }
 
-/// The same of what is to become a member of such a map.
+/// The same for a value that becomes a member of such a map.
 pub(super) fn object_below<T>(raw: &Raw<T>) -> Option<Map<String, Value>> {
     within(raw, DEEPEST - 1)
 }
 
-/// Whether what is to become a member of such a map has to be carried along unread.
+/// Whether a value that becomes a member of such a map has to be preserved unread.
 pub(super) fn is_unreadable<T>(raw: &Raw<T>) -> bool {
     let value = raw.to_value();
     !is_within(&value, DEEPEST - 1) || (value.is_null() && raw.json() != "null")
 }
 
-/// Changes the map at this member, which is made where there is none.
+/// Changes the map at this member, which is created if there is none.
 pub(super) fn edit(parent: &mut Map<String, Value>, name: &str, change: impl FnOnce(&mut Map<String, Value>)) {
     let mut members = match parent.remove(name) {
         Some(Value::Object(members)) => members,

@@ -1,7 +1,7 @@
-//! Requests, in both directions.
+//! Conversion of DynamoGraphDeploymentRequest.
 //!
-//! What the other version can't say goes to the operator's own annotations. A partial object without a spec gets none, so
-//! that who applies it doesn't come to own fields of one.
+//! The fields that the other version lacks are preserved in the Go operator's annotations. A partial object without a spec
+//! gets none, so that server-side apply doesn't make its manager own fields of an annotation.
 
 mod annotations;
 mod free_form;
@@ -27,7 +27,7 @@ type HubObject = v1beta1::DynamoGraphDeploymentRequest;
 type HubSpec = v1beta1::DynamoGraphDeploymentRequestSpec;
 type HubStatus = v1beta1::DynamoGraphDeploymentRequestStatus;
 
-/// Reads a DynamoGraphDeploymentRequest of one version as the other.
+/// Converts DynamoGraphDeploymentRequest between the versions.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct DeploymentRequestConversion;
 
@@ -90,7 +90,7 @@ impl Convert<SpokeObject, HubObject> for DeploymentRequestConversion {
     }
 }
 
-/// Whether the spec comes back. Of a profiling job an empty block is as good as none: the operator drops it.
+/// Whether the spec survives. An empty block of a profiling job equals none: the Go operator drops it.
 fn is_same(mut back: HubSpec, hub: &HubSpec) -> bool {
     fn job(spec: &HubSpec) -> Option<Value> {
         spec.overrides.as_ref()?.profiling_job.as_ref().map(Raw::to_value)

@@ -1,4 +1,4 @@
-//! The profiler's free-form configuration: a few of its leaves are fields in v1beta1, the rest is carried along.
+//! The profiler's free-form configuration: a few of its leaves are fields in v1beta1, the rest is preserved.
 
 use dynamo_api::Json;
 use dynamo_api::v1beta1::{ModelCache, OptimizationType, Sla, Workload};
@@ -7,7 +7,7 @@ use serde_json::{Map, Number, Value};
 use super::HubSpec;
 use super::free_form::{self, number};
 
-/// The fields of v1beta1 that the configuration speaks of.
+/// The fields of v1beta1 that the configuration has.
 #[derive(Debug, Default)]
 pub(super) struct Projection {
     pub sla: Option<Sla>,
@@ -20,7 +20,7 @@ const TIMES: [&str; 2] = ["itl", "ttft"];
 const LENGTHS: [&str; 2] = ["isl", "osl"];
 const PLACES: [&str; 3] = ["modelPathInPvc", "pvcMountPath", "pvcName"];
 
-/// What the configuration says in the words of v1beta1. One that is no map says nothing.
+/// The v1beta1 fields of the configuration. One that is no map has none.
 pub(super) fn project(config: &Json) -> Projection {
     let Some(config) = free_form::object(config) else { return Projection::default() };
     let sla = config.get("sla").and_then(Value::as_object);
@@ -33,7 +33,7 @@ pub(super) fn project(config: &Json) -> Projection {
     }
 }
 
-/// What is left of the configuration without the leaves that [`project`] reads. `None` where nothing is.
+/// The configuration without the leaves that [`project`] reads. `None` if nothing is left.
 pub(super) fn without_projected(config: &Json) -> Option<Json> {
     let Some(mut members) = free_form::object(config) else { return Some(config.clone()) };
     let was_empty = members.is_empty();
@@ -41,7 +41,7 @@ pub(super) fn without_projected(config: &Json) -> Option<Json> {
     (was_empty || !members.is_empty()).then(|| Value::Object(members).into())
 }
 
-/// The configuration that says what `hub` does, written over what was preserved of one.
+/// The configuration with the fields of `hub`, written over the preserved one.
 pub(super) fn rebuild(hub: &HubSpec, preserved: Option<&Json>) -> Option<Json> {
     let rest = preserved.and_then(without_projected);
     let read = rest.as_ref().and_then(free_form::object);
@@ -90,7 +90,7 @@ fn volume(block: &Map<String, Value>) -> ModelCache {
     }
 }
 
-/// Takes away what [`project`] reads, and the blocks that are empty without it.
+/// Removes the leaves that [`project`] reads, and blocks that become empty.
 fn strip(config: &mut Map<String, Value>) {
     strip_block(config, "sla", is_target);
     if let Some(Value::Object(deployment)) = config.get_mut("deployment") {
@@ -132,7 +132,7 @@ fn is_planner(value: &Value) -> bool {
     value.as_object().is_some_and(|members| !members.is_empty())
 }
 
-/// A number cut toward zero, where it then is one of 32 bits.
+/// A number truncated toward zero, if it fits in 32 bits.
 fn truncated(value: &Value) -> Option<i32> {
     let whole = value.as_f64()?.trunc();
     let fits = (f64::from(i32::MIN)..=f64::from(i32::MAX)).contains(&whole);
@@ -167,7 +167,7 @@ fn write_cache(cache: &ModelCache, config: &mut Map<String, Value>) {
     }
 }
 
-/// Writes the leaves into the map at this member; without leaves there needn't be a map.
+/// Writes the leaves into the map at this member; without leaves no map is created.
 fn write(parent: &mut Map<String, Value>, name: &str, leaves: Vec<(&str, Value)>) {
     if !leaves.is_empty() {
         let leaves = leaves.into_iter().map(|(name, value)| (name.to_owned(), value));

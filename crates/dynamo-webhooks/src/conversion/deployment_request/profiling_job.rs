@@ -1,4 +1,4 @@
-//! The profiling job: v1alpha1 knows of its pod what the profiler is given, and nothing else.
+//! The profiling job: v1alpha1 has the resources, tolerations and node selector of its pod, and nothing else.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,10 @@ use serde_json::{Map, Value, json};
 
 use super::free_form;
 
-/// The name of the container that profiles.
+/// The name of the profiler's container.
 const PROFILER: &str = "profiler";
 
-/// What both versions say of the profiler's pod.
+/// The fields of the profiler's pod that both versions have.
 #[derive(Debug, Default)]
 pub(super) struct ProfilerPod {
     pub resources: Option<Raw<ResourceRequirements>>,
@@ -22,7 +22,7 @@ pub(super) struct ProfilerPod {
 }
 
 impl ProfilerPod {
-    /// What v1alpha1 says of it.
+    /// The fields in v1alpha1.
     pub(super) fn of(written: &ProfilingConfig) -> Self {
         Self {
             resources: written.resources.clone(),
@@ -32,7 +32,7 @@ impl ProfilerPod {
     }
 }
 
-/// What the job says of the profiler's pod, and the rest of the job. A job that can't be read is all rest.
+/// The fields of the profiler's pod, and the rest of the job. A job that can't be read is all rest.
 pub(super) fn split(job: &Raw<JobSpec>) -> (ProfilerPod, Option<Raw<JobSpec>>) {
     let Some(mut members) = free_form::object(job) else { return (ProfilerPod::default(), Some(job.clone())) };
     let pod = members.get_mut("template").and_then(|template| template.get_mut("spec")?.as_object_mut());
@@ -41,12 +41,12 @@ pub(super) fn split(job: &Raw<JobSpec>) -> (ProfilerPod, Option<Raw<JobSpec>>) {
     (taken, rest)
 }
 
-/// The place of the container that profiles: the one of that name, or else one without a name.
+/// The index of the profiler's container: the one of that name, or else one without a name.
 pub(super) fn profiler(job: &Raw<JobSpec>) -> Option<usize> {
     position(free_form::object(job)?.get("template")?.get("spec")?.get("containers")?.as_array()?)
 }
 
-/// The job that says what `pod` does, made from what was preserved of one.
+/// The preserved job with the fields of `pod`.
 pub(super) fn restore(preserved: Option<&Raw<JobSpec>>, pod: &ProfilerPod) -> Option<Raw<JobSpec>> {
     let rest = preserved.and_then(|preserved| split(preserved).1);
     let live = live_members(pod);
@@ -62,7 +62,7 @@ pub(super) fn restore(preserved: Option<&Raw<JobSpec>>, pod: &ProfilerPod) -> Op
     Some(Value::Object(job).into())
 }
 
-/// The schema demands the list even where there are no containers.
+/// The schema requires the list even if there are no containers.
 fn list_containers(job: &mut Map<String, Value>) {
     let pod = job.get_mut("template").and_then(|template| template.get_mut("spec")?.as_object_mut());
     if let Some(pod) = pod {
@@ -100,7 +100,7 @@ fn give_to_profiler(spec: &mut Map<String, Value>, resources: Value) {
 
 fn take(spec: &mut Map<String, Value>) -> ProfilerPod {
     if spec.get("containers").is_some_and(Value::is_null) {
-        // Go writes it so where there are none; the schema doesn't take it.
+        // Go writes an absent list as null, which the schema denies.
         spec.remove("containers");
     }
     let tolerations = take_if(spec, "tolerations", Value::is_array);
@@ -114,13 +114,14 @@ fn take(spec: &mut Map<String, Value>) -> ProfilerPod {
     }
 }
 
-/// Takes a member away where it says something, in the right type.
+/// Removes and returns a member that isn't empty and has the right JSON type.
 fn take_if(from: &mut Map<String, Value>, name: &str, is_right: impl Fn(&Value) -> bool) -> Option<Value> {
     from.get(name).filter(|value| !says_nothing(value) && is_right(value))?;
     from.remove(name)
 }
 
-/// What the profiler's container is given. Of a container that is alone and was given nothing else, nothing stays.
+/// Removes and returns the resources of the profiler's container. A container that is alone and has no other field is
+/// removed with them.
 fn take_resources(spec: &mut Map<String, Value>) -> Option<Value> {
     let containers = spec.get_mut("containers")?.as_array_mut()?;
     let index = position(containers)?;
@@ -143,12 +144,12 @@ fn position(containers: &[Value]) -> Option<usize> {
     named(PROFILER).or_else(|| named(""))
 }
 
-/// Also a name of another type than text is one.
+/// The name; one of another JSON type than text counts as some name.
 fn name_of(container: &Map<String, Value>) -> &str {
     container.get("name").map_or("", |name| name.as_str().unwrap_or(if name.is_null() { "" } else { "?" }))
 }
 
-/// Whether nothing of the job is left but the blocks that every job has.
+/// Whether the job has nothing but the blocks that every job has.
 fn is_empty_job(job: &Map<String, Value>) -> bool {
     let is_empty_spec = |spec: &Map<String, Value>| is_empty_except(spec, "nodeSelector", Map::is_empty);
     is_empty_except(job, "template", |template| {
@@ -159,14 +160,14 @@ fn is_empty_job(job: &Map<String, Value>) -> bool {
     })
 }
 
-fn is_empty_except(members: &Map<String, Value>, name: &str, judge: impl Fn(&Map<String, Value>) -> bool) -> bool {
-    members.iter().all(|(each, value)| is_blank_member(each, value, name, &judge))
+fn is_empty_except(members: &Map<String, Value>, name: &str, accepts: impl Fn(&Map<String, Value>) -> bool) -> bool {
+    members.iter().all(|(each, value)| is_blank_member(each, value, name, &accepts))
 }
 
-/// Whether the member says nothing. A map says something even if it is empty, unless it is the one that is judged.
-fn is_blank_member(each: &str, value: &Value, name: &str, judge: impl Fn(&Map<String, Value>) -> bool) -> bool {
+/// Whether the member is empty. An empty map isn't, unless `accepts` accepts it.
+fn is_blank_member(each: &str, value: &Value, name: &str, accepts: impl Fn(&Map<String, Value>) -> bool) -> bool {
     match value {
-        Value::Object(below) => each == name && judge(below),
+        Value::Object(below) => each == name && accepts(below),
         _ => says_nothing(value),
     }
 }

@@ -1,10 +1,10 @@
-//! Which fields of v1alpha1 the fields of a v1beta1 request came from.
+//! Records the v1alpha1 fields that v1beta1 fields come from.
 
 use gateward_core::{FieldPath, Provenance};
 
 use super::{HubObject, SpokeObject, profiling_job};
 
-/// Tells `provenance` where the fields of `hub` stand in `spoke`, where that isn't the same place.
+/// Records the paths in `spoke` of fields of `hub`, where they differ.
 pub(super) fn record(spoke: &SpokeObject, hub: &HubObject, provenance: &mut Provenance) {
     if provenance.is_recording() {
         image(spoke, provenance);

@@ -1,4 +1,4 @@
-//! The spec: what each version says of the other's, and what it has to be told by an annotation.
+//! The spec, and the fields of it that only one version has.
 
 use dynamo_api::v1alpha1::{Backend as SpokeBackend, DeploymentOverrides, ProfilingConfig};
 use dynamo_api::v1beta1::{Backend, Features, Mocker, Overrides, Sla, Workload};
@@ -7,7 +7,7 @@ use super::profiling_config::{self, Projection};
 use super::profiling_job::{self, ProfilerPod};
 use super::{HubSpec, SpokeSpec, free_form};
 
-/// Reads a v1alpha1 spec as v1beta1, with what was `preserved` of the one that it was made from.
+/// Converts a v1alpha1 spec to v1beta1, with the `preserved` v1beta1 fields.
 pub(super) fn to_hub(spoke: &SpokeSpec, preserved: &HubSpec) -> HubSpec {
     if *spoke == SpokeSpec::default() && *preserved == HubSpec::default() {
         return HubSpec::default();
@@ -29,7 +29,7 @@ pub(super) fn to_hub(spoke: &SpokeSpec, preserved: &HubSpec) -> HubSpec {
     }
 }
 
-/// What v1beta1 can't say of a v1alpha1 spec.
+/// The fields that v1beta1 lacks.
 pub(super) fn spoke_only(spoke: &SpokeSpec) -> SpokeSpec {
     let profiling = &spoke.profiling_config;
     SpokeSpec {
@@ -45,9 +45,9 @@ pub(super) fn spoke_only(spoke: &SpokeSpec) -> SpokeSpec {
     }
 }
 
-/// Reads a v1beta1 spec as v1alpha1, with what was `preserved` of the one that it was made from.
+/// Converts a v1beta1 spec to v1alpha1, with the `preserved` v1alpha1 fields.
 pub(super) fn from_hub(hub: &HubSpec, preserved: &SpokeSpec) -> SpokeSpec {
-    // A partial object without a spec: nothing is known of it.
+    // A partial object without a spec.
     if *hub == HubSpec::default() {
         return SpokeSpec::default();
     }
@@ -67,8 +67,7 @@ pub(super) fn from_hub(hub: &HubSpec, preserved: &SpokeSpec) -> SpokeSpec {
     }
 }
 
-/// The spec with the image that v1alpha1 demands, if only an empty one. Of a partial object, which has no model, it
-/// demands none.
+/// The spec with the image that v1alpha1 requires, which may be empty. A partial object, which has no model, needs none.
 pub(super) fn with_image(mut spoke: SpokeSpec) -> SpokeSpec {
     if !spoke.model.is_empty() {
         spoke.profiling_config.profiler_image.get_or_insert_default();
@@ -76,7 +75,7 @@ pub(super) fn with_image(mut spoke: SpokeSpec) -> SpokeSpec {
     spoke
 }
 
-/// What v1alpha1 can't say of a v1beta1 spec.
+/// The fields that v1alpha1 lacks.
 pub(super) fn hub_only(hub: &HubSpec) -> HubSpec {
     let sla = hub.sla.as_ref().and_then(|sla| sla.e2e_latency);
     let workload = hub.workload.clone().map(|workload| Workload { isl: None, osl: None, ..workload });
@@ -96,14 +95,14 @@ pub(super) fn hub_only(hub: &HubSpec) -> HubSpec {
     }
 }
 
-/// The image of the workers stands in where none is named for the profiler.
+/// The image of the profiler, or else that of the workers.
 fn image(spoke: &SpokeSpec) -> &str {
     let of_workers = spoke.deployment_overrides.as_ref().map_or("", |overrides| overrides.workers_image.as_str());
     let of_profiler = spoke.profiling_config.profiler_image();
     if of_profiler.is_empty() { of_workers } else { of_profiler }
 }
 
-/// The image of the workers would be read as the one that is no longer named.
+/// The overrides, without the image of the workers if the hub has no image: it would be read as the profiler's.
 fn deployment_overrides(hub: &HubSpec, preserved: &DeploymentOverrides) -> Option<DeploymentOverrides> {
     let mut overrides = preserved.clone();
     if hub.image.is_empty() {

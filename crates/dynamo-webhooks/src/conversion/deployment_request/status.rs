@@ -1,11 +1,11 @@
-//! The status. The two versions cut the life of a request differently: a state is not always a phase.
+//! The status. The states of v1alpha1 don't map one to one to the phases of v1beta1.
 
 use dynamo_api::v1alpha1::{DeploymentStatus, RequestState};
 use dynamo_api::v1beta1::{ProfilingResults, RequestPhase};
 
 use super::{HubStatus, SpokeStatus};
 
-/// Reads a v1alpha1 status as v1beta1, with what was `preserved` of the one that it was made from.
+/// Converts a v1alpha1 status to v1beta1, with the `preserved` v1beta1 fields.
 pub(super) fn to_hub(spoke: &SpokeStatus, preserved: &HubStatus) -> HubStatus {
     let name = deployed_name(spoke);
     let is_preserved_deployed = preserved.phase == Some(RequestPhase::Deployed)
@@ -25,7 +25,7 @@ pub(super) fn to_hub(spoke: &SpokeStatus, preserved: &HubStatus) -> HubStatus {
     }
 }
 
-/// What v1beta1 can't say of a v1alpha1 status.
+/// The fields that v1beta1 lacks.
 pub(super) fn spoke_only(spoke: &SpokeStatus) -> SpokeStatus {
     let is_odd = matches!(
         spoke.state,
@@ -41,7 +41,7 @@ pub(super) fn spoke_only(spoke: &SpokeStatus) -> SpokeStatus {
     }
 }
 
-/// Reads a v1beta1 status as v1alpha1, with what was `preserved` of the one that it was made from.
+/// Converts a v1beta1 status to v1alpha1, with the `preserved` v1alpha1 fields.
 pub(super) fn from_hub(hub: &HubStatus, preserved: &SpokeStatus) -> SpokeStatus {
     let validity = StateValidity::of(hub, preserved);
     let state = preserved.state.clone().filter(|_| validity != StateValidity::Stale);
@@ -56,7 +56,7 @@ pub(super) fn from_hub(hub: &HubStatus, preserved: &SpokeStatus) -> SpokeStatus 
     }
 }
 
-/// What v1alpha1 can't say of a v1beta1 status that has become `spoke`.
+/// The fields that v1alpha1 lacks, of a status that is converted to `spoke`.
 pub(super) fn hub_only(hub: &HubStatus, spoke: &SpokeStatus) -> HubStatus {
     let deployed = hub.phase == Some(RequestPhase::Deployed) && phase(spoke) != RequestPhase::Deployed;
     let is_profiling = hub.phase == Some(RequestPhase::Profiling);
@@ -73,14 +73,14 @@ pub(super) fn hub_only(hub: &HubStatus, spoke: &SpokeStatus) -> HubStatus {
     }
 }
 
-/// How much of a preserved state and deployment still stands beside the live phase.
+/// How much of a preserved state and deployment is valid for the live phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum StateValidity {
     /// All of it.
     Valid,
-    /// All but that the graph was made: the live phase says that it wasn't.
+    /// All but `created`: by the live phase the graph isn't created.
     GraphNotCreated,
-    /// Nothing.
+    /// None of it.
     Stale,
 }
 
@@ -139,7 +139,7 @@ fn profiling_results(spoke: &SpokeStatus, preserved: &HubStatus) -> Option<Profi
     Some(results).filter(|results| *results != ProfilingResults::default())
 }
 
-/// A deployment that v1beta1 only names isn't said to have been made: else a v1alpha1 controller wouldn't make it.
+/// A deployment that v1beta1 only names isn't `created`: else a v1alpha1 controller wouldn't create it.
 fn deployment(hub: &HubStatus, preserved: &SpokeStatus, validity: StateValidity) -> Option<DeploymentStatus> {
     let preserved = preserved
         .deployment

@@ -1,13 +1,12 @@
-//! An `extraPodSpec` that Go reads as the zero value of its type, whatever its main container is called: it speaks of no
-//! pod.
+//! An `extraPodSpec` that Go reads as the zero value of its type, apart from the main container's name: it makes no pod.
 
 use serde_json::{Map, Value};
 
 use crate::conversion::merge::is_zero;
 use gateward_core::conversion::equivalence::says_nothing;
 
-/// Members of a pod's spec whose zero value can't be told from their absence. Lists are so too; all other members are
-/// pointers, and an empty one says something.
+/// Members of a pod's spec whose zero value equals their absence. So do empty lists; all other members are pointers, and
+/// an empty one is a value.
 const PLAIN_OF_POD: [&str; 14] = [
     "dnsPolicy",
     "hostIPC",
@@ -25,7 +24,7 @@ const PLAIN_OF_POD: [&str; 14] = [
     "subdomain",
 ];
 
-/// The same of a container.
+/// The same for a container.
 const PLAIN_OF_CONTAINER: [&str; 9] = [
     "image",
     "imagePullPolicy",
@@ -38,7 +37,7 @@ const PLAIN_OF_CONTAINER: [&str; 9] = [
     "workingDir",
 ];
 
-/// Whether it says nothing but a name of the main container.
+/// Whether it is the zero value but for a name of the main container.
 pub(super) fn is_bare(extra: &Map<String, Value>) -> bool {
     extra.iter().all(|(name, member)| match (name.as_str(), member) {
         ("mainContainer", Value::Object(main)) => is_bare_container(main),

@@ -1,5 +1,5 @@
-//! The containers of the hub's pod: the main one, those of `extraPodSpec`, the frontend sidecar's, and those that only
-//! the hub had.
+//! The containers of the hub's pod: the main one, those of `extraPodSpec`, the frontend sidecar's, and those that
+//! v1alpha1 lacks.
 
 use dynamo_api::constants::MAIN_CONTAINER;
 use dynamo_api::v1alpha1::{ComponentSpec, FrontendSidecar};
@@ -10,7 +10,7 @@ use crate::conversion::path_mapper::{ComponentLocation, PathMapper, container};
 use crate::conversion::{main_container, mounts, resources, sidecar};
 use gateward_core::conversion::equivalence::says_nothing;
 
-/// Where a container came from.
+/// Where a container comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ContainerOrigin {
     Main,
@@ -21,8 +21,8 @@ enum ContainerOrigin {
 
 type Containers = Vec<(Value, ContainerOrigin)>;
 
-/// The containers; the main one comes first unless the hub had them in another order. `had` are those that the hub's
-/// user wrote, if there was a pod template.
+/// The containers; the main one comes first unless another order is preserved. `hub_containers` are the preserved ones,
+/// if there was a pod template.
 pub(super) fn to_hub(
     service: &ComponentSpec,
     main_container: Value,
@@ -47,7 +47,7 @@ pub(super) fn to_hub(
     finish(containers, mapper)
 }
 
-/// The main container, with the mounts that it had; `None` where it would say nothing and there was none.
+/// The main container with its preserved mounts; `None` if it would be empty and there was none.
 fn main(service: &ComponentSpec, main_container: Value, hub_containers: &[Value]) -> Option<Value> {
     let own_mounts = main_container["volumeMounts"].clone();
     let mut provenance = Provenance::silent();
@@ -88,7 +88,7 @@ fn assemble(service: &ComponentSpec, main: Option<Value>, listed: Vec<Value>, hu
     containers
 }
 
-/// Whether a remembered container says something and isn't one that the service has a word for.
+/// Whether a preserved container has fields, and the service has no field for it.
 fn is_of_hub_alone(container: &Value) -> bool {
     let says_something =
         |members: &Map<String, Value>| members.iter().any(|(name, leaf)| name != "name" && !says_nothing(leaf));
@@ -106,7 +106,7 @@ fn sidecar_container(block: &FrontendSidecar, hub_containers: &[Value]) -> Value
     container.into()
 }
 
-/// Brings the containers in the order that the hub had, if they are the same ones.
+/// Restores the preserved order, if the containers are the same.
 fn reorder(containers: &mut Containers, hub_containers: &[Value]) {
     let positions: Option<Vec<usize>> =
         containers.iter().map(|(container, _)| position(container, hub_containers)).collect();
@@ -125,7 +125,7 @@ fn position(container: &Value, hub_containers: &[Value]) -> Option<usize> {
     hub_containers.iter().position(|each| each["name"] == name)
 }
 
-/// Whether each place is taken once.
+/// Whether each position occurs once.
 fn is_permutation(positions: &[usize]) -> bool {
     let mut sorted = positions.to_vec();
     sorted.sort_unstable();

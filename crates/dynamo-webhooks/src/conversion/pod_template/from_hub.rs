@@ -9,7 +9,7 @@ use super::preserved_pod::PreservedPod;
 use super::split;
 use crate::conversion::{mounts, sidecar};
 
-/// Fills in the fields of `service` that say something of the pod.
+/// Sets the fields of `service` that concern the pod.
 pub(in crate::conversion) fn from_hub(
     component: &v1beta1::ComponentSpec,
     entry: Option<&Map<String, Value>>,
@@ -21,7 +21,7 @@ pub(in crate::conversion) fn from_hub(
         None => without_template(component, &preserved, service),
         Some(template) => match template.to_value() {
             Value::Object(members) => with_template(component, members, &preserved, service),
-            // What nests too deep to be a tree, or is none.
+            // It nests too deeply to be a tree, or is no object.
             _ => service.extra_pod_spec = verbatim(template.json()),
         },
     }
@@ -49,7 +49,7 @@ fn without_template(
     service.extra_pod_spec = bare_extra(preserved);
 }
 
-/// The caches of a service whose main container the hub doesn't have.
+/// Restores the caches of a service that had no main container.
 fn restore_caches(preserved: &PreservedPod, service: &mut v1alpha1::ComponentSpec) {
     if !preserved.had_main_container()
         && let Some(caches) = mounts::restored_caches(&preserved.service.volume_mounts, service.volume_mounts.first())
@@ -58,7 +58,7 @@ fn restore_caches(preserved: &PreservedPod, service: &mut v1alpha1::ComponentSpe
     }
 }
 
-/// What stands for nothing in the hub.
+/// The preserved `extraPodSpec` that was the zero value, which the hub lacks.
 fn bare_extra<T>(preserved: &PreservedPod) -> Option<Raw<T>> {
     preserved.bare_extra().map(|extra| Value::Object(extra.clone()).into())
 }
@@ -88,7 +88,7 @@ fn metadata(written: &Value) -> Option<ExtraPodMetadata> {
     (metadata != ExtraPodMetadata::default()).then_some(metadata)
 }
 
-/// What is left of the pod's spec once the service's fields have their share.
+/// The pod's spec without the parts that the service's fields take.
 fn spec<T>(
     component: &v1beta1::ComponentSpec,
     mut members: Map<String, Value>,
@@ -134,7 +134,7 @@ fn take_main(containers: &mut Vec<Value>) -> Option<Map<String, Value>> {
     }
 }
 
-/// The rest of the main container, by the name that the user gave it.
+/// Inserts the rest of the main container, by its preserved name.
 fn insert_main_container(mut rest: Map<String, Value>, preserved: &PreservedPod, members: &mut Map<String, Value>) {
     let had_a_bare_one = preserved.bare_extra().is_some_and(|extra| extra.contains_key("mainContainer"));
     if rest.values().all(Value::is_null) && !had_a_bare_one {
@@ -146,7 +146,7 @@ fn insert_main_container(mut rest: Map<String, Value>, preserved: &PreservedPod,
     members.insert("mainContainer".into(), rest.into());
 }
 
-/// The sidecar's block, if the service had one. Its container is taken off the list, unless it is the user's own.
+/// The sidecar's block, if the service had one. Its container is removed, unless it was the user's own.
 fn frontend_sidecar(
     component: &v1beta1::ComponentSpec,
     containers: &mut Vec<Value>,
@@ -160,7 +160,7 @@ fn frontend_sidecar(
     Some(lowered)
 }
 
-/// A spec that nests too deep to be a tree, out of a template that has nothing else.
+/// A spec that nests too deeply to be a tree, from a template that has no other field.
 fn verbatim<T>(template: &str) -> Option<Raw<T>> {
     #[derive(serde::Deserialize)]
     #[serde(deny_unknown_fields)]

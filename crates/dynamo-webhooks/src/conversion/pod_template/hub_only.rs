@@ -1,4 +1,4 @@
-//! What of a component's pod a service can't say.
+//! The fields of a component's pod that v1alpha1 lacks.
 
 use dynamo_api::constants::MAIN_CONTAINER;
 use dynamo_api::{Raw, v1alpha1, v1beta1};
@@ -10,7 +10,7 @@ use crate::conversion::path_mapper::{ComponentLocation, PathMapper};
 use crate::conversion::sidecar;
 use gateward_core::conversion::equivalence::{same, says_nothing};
 
-/// The members of a sparse component, and whether the pod comes back with them. `service` is the component in v1alpha1.
+/// The fields of a sparse component, and whether the pod survives a round trip. `service` is the component in v1alpha1.
 pub(in crate::conversion) fn hub_only_fields(
     component: &v1beta1::ComponentSpec,
     service: &v1alpha1::ComponentSpec,
@@ -29,7 +29,7 @@ pub(in crate::conversion) fn hub_only_fields(
     (entry, RoundTrip::Untried)
 }
 
-/// What the rules name of a pod template; empty where all there is to say is what it lacks.
+/// The fields of a pod template to preserve; empty if the template only has to be marked.
 fn hub_only_template(
     written: &Value,
     lifted: &Value,
@@ -56,7 +56,7 @@ fn hub_only_template(
     (!template.is_empty() || lacks_main || says_nothing(written)).then_some(template)
 }
 
-/// The members that are wanted.
+/// The members that `is_wanted` selects.
 fn of(object: &Map<String, Value>, is_wanted: impl Fn(&str) -> bool) -> Map<String, Value> {
     let wanted = object.iter().filter(|(name, member)| is_wanted(name) && !says_nothing(member));
     wanted.map(|(name, member)| (name.clone(), member.clone())).collect()
@@ -80,7 +80,7 @@ fn main(template: &Value) -> Option<&Value> {
     named(template, MAIN_CONTAINER)
 }
 
-/// A pod template, and what the service alone would make.
+/// A pod template, and the one that the service alone is converted to.
 struct Comparison<'a> {
     written: &'a Value,
     lifted: &'a Value,
@@ -89,8 +89,8 @@ struct Comparison<'a> {
 }
 
 impl Comparison<'_> {
-    /// The containers to remember, in the order of the pod. The main one is among them wherever anything is remembered
-    /// that would let it go otherwise.
+    /// The containers to preserve, in the order of the pod. The main one is among them if preserving others would drop it
+    /// on the way back.
     fn hub_only_containers(&self, is_alone: bool) -> Vec<Value> {
         let in_order = self.is_in_order();
         let further = containers(self.written).iter().filter(|container| container["name"] != MAIN_CONTAINER);
@@ -107,7 +107,7 @@ impl Comparison<'_> {
         containers(self.written).iter().filter_map(entry).collect()
     }
 
-    /// Whether the same containers don't stand in another order.
+    /// Whether the same containers have the same order.
     fn is_in_order(&self) -> bool {
         let names = |template| containers(template).iter().filter_map(|container| container["name"].as_str()).collect();
         let (mut written, mut lifted): (Vec<&str>, Vec<&str>) = (names(self.written), names(self.lifted));
@@ -119,7 +119,7 @@ impl Comparison<'_> {
         written != lifted
     }
 
-    /// The leaves of the frontend sidecar that its block has no words for. One that has no block is remembered by name.
+    /// The fields of the frontend sidecar that its block lacks. A sidecar without a block is preserved by name.
     fn hub_only_container(&self, container: &Value) -> Option<Map<String, Value>> {
         let name = container["name"].as_str()?;
         if self.service.frontend_sidecar.is_none() {
@@ -129,8 +129,8 @@ impl Comparison<'_> {
         Some(sidecar::leaves(container.as_object()?, lifted)).filter(|leaves| !leaves.is_empty())
     }
 
-    /// The mounts of the main container, where the way back would lead to others; nothing but its name where it would be
-    /// let go because something else is remembered.
+    /// The mounts of the main container, if a round trip would change them; only its name if it would be dropped because
+    /// of other preserved fields.
     fn hub_only_main(&self, container: &Value, is_alone: bool) -> Option<Map<String, Value>> {
         let (none, mounts) = (Value::Null, &container["volumeMounts"]);
         let lifted = main(self.lifted).unwrap_or(&none);

@@ -1,8 +1,6 @@
-//! The pod template, made of the flat fields, `extraPodMetadata`, `extraPodSpec` and the frontend sidecar, and the way
-//! back.
+//! The pod template of v1beta1: in v1alpha1 the flat fields, `extraPodMetadata`, `extraPodSpec` and the frontend sidecar.
 //!
-//! What one version can't say of the pod is remembered in an entry of the annotation that the Go operator reads, by its
-//! rules.
+//! The fields of the pod that one version lacks are preserved in the annotation that the Go operator reads, by its rules.
 
 mod bare;
 mod containers;

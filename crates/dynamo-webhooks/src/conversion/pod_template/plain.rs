@@ -1,7 +1,7 @@
-//! Pods that the rules alone bring back, so that the way back need not be tried.
+//! Pods that are known to survive a round trip, so that it isn't tried.
 //!
-//! Most pods are plain, and to try the way back costs more than all the rest of a conversion. It is tried wherever
-//! anything looks unusual. That plain pods come back is what the properties of a round trip show.
+//! Most pods are plain, and trying the round trip costs more than the rest of a conversion. It is tried for all others.
+//! The property tests of round trips show that plain pods survive.
 
 use std::collections::HashSet;
 
@@ -15,8 +15,8 @@ use super::{bare, to_hub};
 use crate::conversion::merge::is_blank;
 use crate::conversion::resources;
 
-/// Whether a service comes back: nothing of the main container is said twice, no list names anything twice, and nothing
-/// is there that stands for nothing. `written` are its fields.
+/// Whether a service survives: no part of the main container is set in two places, no list has a name twice, and no
+/// value is empty. `written` are its fields.
 pub(super) fn is_plain_service(service: &v1alpha1::ComponentSpec, written: &Value) -> bool {
     let metadata = service.extra_pod_metadata.as_ref();
     service.frontend_sidecar.is_none()
@@ -46,7 +46,7 @@ fn is_plain_extra(written: &Value) -> bool {
         && Part::ALL.into_iter().all(is_said_once)
 }
 
-/// Whether neither a component nor `service`, which it was lowered to, says anything of a pod.
+/// Whether neither a component nor `service`, which it is converted to, has a field of a pod.
 pub(super) fn has_no_pod(component: &v1beta1::ComponentSpec, service: &v1alpha1::ComponentSpec) -> bool {
     component.pod_template.is_none()
         && component.frontend_sidecar.is_none()
@@ -56,7 +56,7 @@ pub(super) fn has_no_pod(component: &v1beta1::ComponentSpec, service: &v1alpha1:
         && !to_hub::has_pod_fields(service)
 }
 
-/// Whether a component comes back from `service`, which it was lowered to. `written` is its pod template.
+/// Whether a component survives the conversion to `service` and back. `written` is its pod template.
 pub(super) fn is_plain_component(
     component: &v1beta1::ComponentSpec,
     service: &v1alpha1::ComponentSpec,
@@ -91,13 +91,13 @@ fn is_plain_metadata(metadata: &Value) -> bool {
         .is_some_and(|metadata| has_only(metadata, &["annotations", "labels"]) && metadata.values().all(are_texts))
 }
 
-/// A service whose main container has resources of its own spells them as it likes.
+/// The resources of a service's own main container may have any notation.
 fn has_own_resources(service: &v1alpha1::ComponentSpec) -> bool {
     let extra = service.extra_pod_spec.as_ref();
     extra.is_some_and(|extra| extra.to_value()["mainContainer"].get("resources").is_some())
 }
 
-/// A main container that says more than its name, each variable once.
+/// A main container with more than a name, and each variable once.
 fn is_plain_main(main: &Value) -> bool {
     let says_more = |members: &Map<String, Value>| {
         members.iter().any(|(name, member)| name != "name" && !equivalence::says_nothing(member))
@@ -109,7 +109,7 @@ fn is_plain_main(main: &Value) -> bool {
         && [&main["livenessProbe"], &main["readinessProbe"]].into_iter().all(|probe| is_absent_or(probe, is_plain))
 }
 
-/// Containers of which each has a name of its own, none of them the sidecar's or one that is `reserved`.
+/// Containers with unique names, none of them the sidecar's or `reserved`.
 fn are_plain_containers(containers: &Value, reserved: &[&str]) -> bool {
     let is_free = |container: &Value| {
         let name = container["name"].as_str().unwrap_or_default();
@@ -118,7 +118,7 @@ fn are_plain_containers(containers: &Value, reserved: &[&str]) -> bool {
     are_plain_items(containers) && containers.as_array().is_some_and(|containers| containers.iter().all(is_free))
 }
 
-/// Objects of which each has a name of its own.
+/// Objects with unique names.
 fn are_plain_items(items: &Value) -> bool {
     let items = items.as_array().map_or(&[][..], Vec::as_slice);
     let names: HashSet<&str> = items.iter().filter_map(|item| item["name"].as_str()).collect();
@@ -129,7 +129,7 @@ fn are_objects(items: &Value) -> bool {
     items.as_array().is_some_and(|items| !items.is_empty() && items.iter().all(Value::is_object))
 }
 
-/// Mounts of which each has a name and a path and none makes the compilation cache.
+/// Unique mounts with a name and a path, without the compilation cache.
 fn are_plain_mounts(mounts: &[v1alpha1::VolumeMount]) -> bool {
     let places: HashSet<(&str, &str)> =
         mounts.iter().map(|mount| (mount.name.as_deref().unwrap_or_default(), mount.mount_point.as_str())).collect();
@@ -138,7 +138,7 @@ fn are_plain_mounts(mounts: &[v1alpha1::VolumeMount]) -> bool {
         && !mounts.iter().any(|mount| mount.use_as_compilation_cache)
 }
 
-/// The same of a container's mounts, which say nothing else.
+/// The same for a container's mounts, which have no other field.
 fn are_native_mounts(mounts: &[Value]) -> bool {
     let place = |mount: &Value| {
         let members = plain_object(mount).filter(|members| members.len() == 2)?;
@@ -149,7 +149,7 @@ fn are_native_mounts(mounts: &[Value]) -> bool {
     !mounts.is_empty() && places.is_some_and(|places| places.len() == mounts.len())
 }
 
-/// Amounts that are spelt as the way back spells them, and nothing else.
+/// Amounts in canonical notation, and nothing else.
 fn are_plain_resources(resources: &Value) -> bool {
     let is_canonical = |amount: &Value| resources::amount(amount).is_some_and(|text| *amount == text);
     let is_block = |block: &Value| plain_object(block).is_some_and(|amounts| amounts.values().all(is_canonical));
@@ -157,7 +157,7 @@ fn are_plain_resources(resources: &Value) -> bool {
         .is_some_and(|blocks| has_only(blocks, &["limits", "requests"]) && blocks.values().all(is_block))
 }
 
-/// An object that has members, all of which say something at first sight.
+/// An object that has members, none of them empty.
 fn plain_object(value: &Value) -> Option<&Map<String, Value>> {
     value.as_object().filter(|members| !members.is_empty() && !members.values().any(is_blank_or_empty))
 }
@@ -174,7 +174,7 @@ fn has_only(members: &Map<String, Value>, names: &[&str]) -> bool {
     members.keys().all(|name| names.contains(&name.as_str()))
 }
 
-/// Whether there is no such member, or it is as it should be.
+/// Whether the member is absent or accepted.
 fn is_absent_or(member: &Value, is_fine: impl Fn(&Value) -> bool) -> bool {
     member.is_null() || is_fine(member)
 }

@@ -1,4 +1,4 @@
-//! What was preserved of a service's pod when it became a component of the hub.
+//! The preserved v1alpha1 fields of a pod.
 
 use std::sync::LazyLock;
 
@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::{bare, fields, to_hub};
 use crate::conversion::sidecar;
 
-/// The parts of an entry, each as far as it can be read.
+/// The preserved fields, each as far as it can be read.
 pub(super) struct PreservedPod {
     /// The fields beside `extraPodSpec`.
     pub service: ComponentSpec,
@@ -29,19 +29,19 @@ impl PreservedPod {
         Self { service, extra }
     }
 
-    /// Whether there is nothing in it.
+    /// Whether no field is preserved.
     pub fn is_empty(&self) -> bool {
         self.extra.is_none() && self.service == ComponentSpec::default()
     }
 
-    /// The main container that was laid over the fields.
+    /// The preserved `mainContainer`.
     pub fn main(&self) -> &Map<String, Value> {
         let main = self.extra.as_ref().and_then(|extra| extra.get("mainContainer")?.as_object());
         main.unwrap_or(&NOTHING)
     }
 
-    /// Containers that the service had although another one took their name: they are not to be seen in the hub, or the
-    /// hub shows them in the sidecar's place.
+    /// Containers of the service whose name another container has in the hub: the hub lacks them, or has them in place of
+    /// the sidecar.
     pub fn containers(&self) -> &[Value] {
         let containers = self.extra.as_ref().and_then(|extra| extra.get("containers")?.as_array());
         containers.map_or(&[], Vec::as_slice)
@@ -52,12 +52,12 @@ impl PreservedPod {
         self.containers().iter().any(sidecar::is_sidecar)
     }
 
-    /// `extraPodSpec`, if it was there but said nothing, unless it named the main container.
+    /// `extraPodSpec`, if it was the zero value but for a name of the main container.
     pub fn bare_extra(&self) -> Option<&Map<String, Value>> {
         self.extra.as_ref().filter(|extra| bare::is_bare(extra))
     }
 
-    /// Whether what is preserved shows that the hub had a main container.
+    /// Whether the preserved fields made a main container in the hub.
     pub fn had_main_container(&self) -> bool {
         to_hub::has_pod_fields(&self.service) || self.extra.as_ref().is_some_and(|extra| !bare::is_bare(extra))
     }

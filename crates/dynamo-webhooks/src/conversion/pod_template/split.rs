@@ -1,6 +1,6 @@
-//! The main container, split into the fields of a service and what is laid over them.
+//! Splits the main container into the fields of a service and `mainContainer`, which overlays them.
 //!
-//! Whatever the hub's user left as it was is split as the service's user wrote it; the rest goes to the fields.
+//! Parts that are unchanged since the conversion to the hub are split as preserved; all others go to the fields.
 
 use dynamo_api::Raw;
 use dynamo_api::v1alpha1::ComponentSpec;
@@ -12,7 +12,7 @@ use crate::conversion::path_mapper::{ComponentLocation, PathMapper};
 use crate::conversion::{main_container, mounts, resources};
 use gateward_core::conversion::equivalence::same;
 
-/// A part of the main container that a field of the service can say.
+/// A part of the main container that is a field of the service too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Part {
     Env,
@@ -49,8 +49,7 @@ impl Part {
     }
 }
 
-/// Moves the parts of the main container to the fields of the service and answers what is left of it, its name not
-/// being part of that.
+/// Moves the parts of the main container to the fields of the service and returns the rest, without the name.
 pub(super) fn from_hub(
     mut main: Map<String, Value>,
     preserved: &PreservedPod,
@@ -74,7 +73,7 @@ fn to_field(part: Part, main: &mut Map<String, Value>, service: &mut ComponentSp
                 service.envs = variables.as_array().into_iter().flatten().cloned().map(Raw::from).collect();
             }
         }
-        // Only a service that had a secret before gets it back.
+        // A secret is restored only if it is preserved.
         Part::EnvFrom => {}
         Part::Resources => service.resources = resources::from_hub(main),
         Part::VolumeMounts => mounts::from_hub(main, &mut service.volume_mounts),
@@ -87,7 +86,7 @@ fn probe<T>(main: &mut Map<String, Value>, part: Part) -> Option<Raw<T>> {
     main.remove(part.name()).filter(|probe| !probe.is_null()).map(Raw::from)
 }
 
-/// What the service's user wrote, and the main container that it made.
+/// The preserved fields, and the main container that they were converted to.
 struct PreservedSplit<'a> {
     preserved: &'a PreservedPod,
     merged: Map<String, Value>,
@@ -107,7 +106,7 @@ impl<'a> PreservedSplit<'a> {
         }
     }
 
-    /// Splits a part as it was, if it is what it was.
+    /// Splits a part as preserved, if it is unchanged.
     fn restore(&self, part: Part, main: &mut Map<String, Value>, service: &mut ComponentSpec) -> bool {
         let none = Value::Null;
         let (own, live) = (self.preserved.main().get(part.name()), main.get(part.name()).unwrap_or(&none));
@@ -156,7 +155,7 @@ impl<'a> PreservedSplit<'a> {
         restored.map(|restored| service.volume_mounts = restored).is_some()
     }
 
-    /// A secret without a name says nothing, whatever sources of variables there are.
+    /// A secret without a name has no effect, and is restored with any sources of variables.
     fn restore_empty_secret(&self, part: Part, service: &mut ComponentSpec) {
         if part == Part::EnvFrom {
             service.env_from_secret = self.preserved.service.env_from_secret.clone().filter(String::is_empty);

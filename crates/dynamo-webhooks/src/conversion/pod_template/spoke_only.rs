@@ -1,4 +1,4 @@
-//! What of a service's pod the hub can't say, by the Go operator's rules.
+//! The fields of a service's pod that v1beta1 lacks, by the Go operator's rules.
 
 use dynamo_api::v1alpha1::{self, ExtraPodMetadata};
 use gateward_core::RoundTrip;
@@ -8,25 +8,25 @@ use super::split::Part;
 use super::{bare, fields, plain};
 use crate::conversion::{mounts, resources, sidecar};
 
-/// In which version the object was written first.
+/// The version in which the object was first written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::conversion) enum OriginalVersion {
-    /// In v1beta1: it came with something that was remembered of it.
+    /// v1beta1: the object has preserved fields of it.
     Hub,
-    /// In v1alpha1.
+    /// v1alpha1.
     Spoke,
 }
 
-/// Whether something is remembered already of the fields that don't concern the pod.
+/// Whether fields outside of the pod are preserved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::conversion) enum NonPodFields {
-    /// Something is.
+    /// Some are.
     Preserved,
-    /// Nothing is.
+    /// None is.
     NotPreserved,
 }
 
-/// The members of a sparse service, and whether the pod comes back with them.
+/// The fields of a sparse service, and whether the pod survives a round trip.
 pub(in crate::conversion) fn spoke_only_fields(
     service: &v1alpha1::ComponentSpec,
     original_version: OriginalVersion,
@@ -45,7 +45,7 @@ pub(in crate::conversion) fn spoke_only_fields(
     (entry, if is_plain { RoundTrip::Lossless } else { RoundTrip::Untried })
 }
 
-/// What the rules name, but for the origins.
+/// The fields to preserve, but for the split of the main container.
 fn spoke_only_members(service: &v1alpha1::ComponentSpec, written: &Value) -> Map<String, Value> {
     let own_mounts = &written["extraPodSpec"]["mainContainer"]["volumeMounts"];
     let saved = [
@@ -63,8 +63,8 @@ fn spoke_only_members(service: &v1alpha1::ComponentSpec, written: &Value) -> Map
     entry
 }
 
-/// Of `extraPodSpec`: all of it where it says nothing, unless it names the main container; and containers that the hub
-/// doesn't show, or shows in another's place.
+/// Of `extraPodSpec`: all of it if it is the zero value but for the main container's name; and containers that the hub
+/// lacks, or has in place of others.
 fn spoke_only_extra(service: &v1alpha1::ComponentSpec, extra: &Map<String, Value>) -> Option<Map<String, Value>> {
     if bare::is_bare(extra) {
         return Some(extra.clone());
@@ -78,13 +78,13 @@ fn spoke_only_extra(service: &v1alpha1::ComponentSpec, extra: &Map<String, Value
     (!hidden.is_empty()).then(|| Map::from_iter([("containers".to_owned(), hidden.into())]))
 }
 
-/// Whether the main container says what a field could.
+/// Whether `mainContainer` sets what a field could set.
 fn is_split(main: &Map<String, Value>) -> bool {
     let parts = Part::ALL.into_iter().filter(|part| *part != Part::EnvFrom).map(Part::name);
     parts.chain(["name"]).any(|name| main.get(name).is_some_and(|member| !member.is_null()))
 }
 
-/// Both halves of whatever a field and the main container can say.
+/// Preserves both the fields and the parts of `mainContainer` that make up the main container.
 fn preserve_split(mut written: Value, entry: &mut Map<String, Value>) {
     let mut main = written["extraPodSpec"]["mainContainer"].take();
     let names = Part::ALL.into_iter().map(Part::name).chain(["name"]);

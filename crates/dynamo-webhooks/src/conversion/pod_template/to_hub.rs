@@ -10,8 +10,8 @@ use super::{bare, containers, fields};
 use crate::conversion::path_mapper::{PathMapper, nearest, pod};
 use gateward_core::conversion::equivalence::says_nothing;
 
-/// The pod template; `None` where no field of the service says anything about the pod. `hub` is what was remembered of
-/// the component: it comes back as far as no field of the service can say it.
+/// The pod template; `None` if no field of the service concerns the pod. `hub` has the preserved fields of the component:
+/// those that a service lacks are restored.
 pub(in crate::conversion) fn to_hub(
     service: &ComponentSpec,
     hub: Option<&Map<String, Value>>,
@@ -27,8 +27,8 @@ pub(in crate::conversion) fn to_hub(
     if is_there { template(service, extra, hub_template, mapper).map(Raw::from) } else { None }
 }
 
-/// The name of the container that is the frontend sidecar. One that v1alpha1 has no word for is remembered, and holds as
-/// long as the container is there.
+/// The name of the frontend sidecar's container. A name that v1alpha1 lacks is preserved, and restored as long as the
+/// container is there.
 pub(in crate::conversion) fn frontend_sidecar(
     service: &ComponentSpec,
     hub: Option<&Map<String, Value>>,
@@ -49,12 +49,12 @@ fn remembered_reference(hub: &Map<String, Value>, template: Option<&Raw<PodTempl
     (!was_listed || is_listed()).then(|| reference.to_owned())
 }
 
-/// A spec that nests too deep to be made a tree stays what it is: nothing can be laid over it.
+/// A spec that nests too deeply to be a tree stays unchanged: nothing can be overlaid.
 fn verbatim(extra_pod_spec: &Raw<ExtraPodSpec>) -> Option<Raw<PodTemplate>> {
     serde_json::from_str(&format!(r#"{{"spec":{}}}"#, extra_pod_spec.json())).ok()
 }
 
-/// Whether a field beside `extraPodSpec` makes a pod template. Mounts that only hold compiled kernels don't count.
+/// Whether a field beside `extraPodSpec` makes a pod template. Mounts of the compilation cache don't count.
 pub(super) fn has_pod_fields(service: &ComponentSpec) -> bool {
     service.resources.is_some()
         || !service.envs.is_empty()
@@ -78,7 +78,8 @@ fn is_empty(spec: &Value) -> bool {
     }
 }
 
-/// The template, with what `had`, the one that the hub's user wrote, alone can say. An empty one stays only if it was.
+/// The template, with the fields that only `hub_template`, the preserved one, has. An empty template stays if it was
+/// empty before.
 fn template(
     service: &ComponentSpec,
     extra: Value,
@@ -98,7 +99,7 @@ fn template(
     is_wanted.then_some(Value::Object(template))
 }
 
-/// What the object has beside the members that v1alpha1 has words for.
+/// The members of the object that v1alpha1 lacks.
 fn unknown_members(object: Option<&Map<String, Value>>, known: &[&str]) -> Map<String, Value> {
     let unknown = object.into_iter().flatten().filter(|(name, _)| !known.contains(&name.as_str()));
     unknown.map(|(name, value)| (name.clone(), value.clone())).collect()
@@ -114,7 +115,7 @@ fn metadata(extra: Option<&ExtraPodMetadata>, hub_template: Option<&Map<String, 
     metadata
 }
 
-/// The pod's spec. One of an odd type, and a list of containers of an odd type, stay what they are.
+/// The pod's spec. A spec and a list of containers of an unexpected JSON type stay unchanged.
 fn spec(
     service: &ComponentSpec,
     extra: Value,
@@ -139,7 +140,7 @@ fn spec(
     };
     let hub_containers = hub_spec.map(|spec| spec["containers"].as_array().map_or(&[][..], Vec::as_slice));
     let containers = containers::to_hub(service, main_container, listed, hub_containers, mapper);
-    // The schema demands the list, though it may be empty.
+    // The schema requires the list, though it may be empty.
     let had_a_list = hub_spec.is_some_and(|spec| spec["containers"].is_array());
     if !containers.is_empty() || (had_a_list && !members.is_empty()) {
         members.insert("containers".into(), containers.into());

@@ -27,8 +27,7 @@ fn nodes(node: &Value, at: &FieldPath, found: &mut Vec<(FieldPath, Value)>) {
 }
 
 /// Each node of the lifted spec is reported at a node that the user wrote, or just below one where the API has a value
-/// of its own: the name of the main container, a checkpoint that is off because nobody turned it on, and a mount without
-/// a path.
+/// of its own: the name of the main container, a checkpoint that isn't enabled, and a mount without a path.
 fn every_node_has_an_origin(lifted: &Lifted) -> Result<(), TestCaseError> {
     let mut found = Vec::new();
     nodes(&lifted.hub["spec"], &FieldPath::field("spec"), &mut found);
@@ -54,7 +53,7 @@ fn carried_nodes_are_equal(lifted: &Lifted) -> Result<(), TestCaseError> {
 }
 
 /// Scalars inside pod templates, but for those that are made: amounts, names, references to secrets and paths that
-/// nobody gave.
+/// aren't set.
 fn is_present(hub: &FieldPath, value: &Value) -> bool {
     let steps: Vec<&str> = hub.segments().iter().filter_map(Segment::name).collect();
     let made = steps.ends_with(&["containers", "name"])

@@ -164,7 +164,7 @@ fn standalone(version: &'static str) -> BoxedStrategy<Value> {
     of_kind("DynamoComponentDeployment", version, spec, Just(json!({})).boxed())
 }
 
-/// The object without what says nothing: empty objects and lists.
+/// The object without empty objects and lists.
 fn bare(value: Value) -> Value {
     match value {
         Value::Object(members) => {

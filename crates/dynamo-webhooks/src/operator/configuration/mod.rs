@@ -137,7 +137,7 @@ pub struct Read {
 }
 
 impl OperatorConfiguration {
-    /// Reads a document. All that is wrong is told at once.
+    /// Reads a document. The error lists all problems.
     pub fn read(document: &Value) -> Result<Read, ConfigurationError> {
         reading::read(document)
     }

@@ -37,7 +37,7 @@ pub(super) fn read(document: &Value) -> Result<Read, ConfigurationError> {
     if errors.is_empty() { Ok(Read { configuration, warnings }) } else { Err(ConfigurationError(errors)) }
 }
 
-/// A document whose shape was compared before: what has another shape was told, and counts as not set here.
+/// A document that was compared with the schema before: values of a wrong type are errors already, and count as not set.
 struct Reader<'a> {
     document: &'a Value,
     findings: Findings,
@@ -138,7 +138,7 @@ impl Reader<'_> {
         certificates
     }
 
-    /// No names are the usual ones: charts leave a list empty where nobody has set it.
+    /// An empty list means the default: charts render an empty list if it isn't set.
     fn principals(&self) -> Option<Vec<String>> {
         let listed = Key::PRINCIPALS.find(self.document)?.as_array()?;
         let names: Vec<String> = listed.iter().filter_map(Value::as_str).map(str::to_owned).collect();

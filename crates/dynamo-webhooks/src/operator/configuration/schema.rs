@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::duration;
 use super::problem::{Findings, shown};
 
-/// What a value has to be. `null` is as good as no value at all.
+/// The type of a value. `null` means that the value isn't set.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum ValueType {
     /// Members, each with its shape.
@@ -134,7 +134,7 @@ const VOLUME: &[(&str, ValueType)] = &[
     ("accessMode", Text),
 ];
 
-/// Compares what is written with what can be: keys that nobody reads, and values of another shape.
+/// Compares a document with the schema: unknown keys are warnings, values of a wrong type are errors.
 pub(super) fn compare(document: &Value, findings: &mut Findings) {
     value(document, Section(FILE), &FieldPath::root(), findings);
 }

@@ -1,4 +1,4 @@
-//! What components on their own are told, as a user meets it.
+//! Validation of DynamoComponentDeployment.
 
 use gateward_core::testing::{Findings, Trial};
 use gateward_core::{Registry, Review};

@@ -23,7 +23,7 @@ pub(crate) const PROFILER_IMAGE: Rule = rule! {
     ..ON_V1ALPHA1
 };
 
-/// What the schema sets `enableGpuDiscovery` to, so that it says nothing about the user.
+/// The schema's default of `enableGpuDiscovery`: this value doesn't show what the user set.
 const GPU_DISCOVERY_DEFAULT: bool = true;
 
 /// The rules of v1alpha1 objects.

@@ -61,7 +61,7 @@ impl Lookups {
 }
 
 /// The names of the topologies that packing and transfer refer to, as far as they matter: topologies are read only
-/// for new graphs on Grove, because nobody can change the fields that name them later.
+/// for new graphs on Grove, because the fields that name them are immutable.
 fn topologies(graph: &DynamoGraphDeployment, workload_backend: WorkloadBackend) -> (Option<&str>, Option<&str>) {
     if !workload_backend.is_grove() || graph.metadata.generation.is_some_and(|generation| generation > 1) {
         return (None, None);

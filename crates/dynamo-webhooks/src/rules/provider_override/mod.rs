@@ -65,7 +65,7 @@ fn has_clique(component: &ComponentSpec, role: &ComponentRole) -> bool {
     known && grove::nodes(component) > 1 && !grove::shares_gpu_memory_between_pods(component)
 }
 
-/// Whether the target of an override without one can be told (DEF-06).
+/// Whether the target of an override without one can be derived (DEF-06).
 pub(crate) fn is_resolvable(overlay: &ProviderOverride, provider: Option<&str>) -> bool {
     provider == Some(PROVIDER_GROVE) && overlay.api_version == OVERRIDE_API_VERSION
 }

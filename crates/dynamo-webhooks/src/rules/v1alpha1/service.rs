@@ -70,7 +70,7 @@ pub(super) fn check(service: &ComponentSpec, at: &FieldPath, source: SourceVersi
     shadows(service, at, issues);
 }
 
-/// Annotations of the service alone: those of its pods are nobody's business here.
+/// Annotations of the service alone, not those of its pods.
 fn executor(service: &ComponentSpec, at: &FieldPath, issues: &mut Issues) {
     let Some(executor) = service.annotations.get(VLLM_EXECUTOR_BACKEND) else { return };
     if !EXECUTORS.iter().any(|known| executor.eq_ignore_ascii_case(known)) {

@@ -178,7 +178,7 @@ fn every_key_that_is_read_is_documented() {
     }
 }
 
-/// A key whose name is misspelt here would never be read, and nobody would be told.
+/// A key whose name is misspelt here would be ignored silently.
 #[test]
 fn every_key_that_is_read_is_a_known_one() {
     let mut count = 0;

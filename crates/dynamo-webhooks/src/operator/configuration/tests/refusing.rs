@@ -1,4 +1,4 @@
-//! What is wrong, and how it is told.
+//! Errors and warnings of a configuration.
 
 use serde_json::{Value, json};
 
@@ -148,7 +148,7 @@ fn the_lease_of_a_restricted_operator_is_renewed_before_it_ends() {
         "namespace.scope.leaseRenewInterval: 10s is not less than leaseDuration, 10s: the lease would run out"
     );
     assert_eq!(scope(json!({"leaseDuration": "0s", "leaseRenewInterval": "0s"})).len(), 3);
-    // Where nobody holds such a lease, its times mean nothing.
+    // Without such a lease its times have no effect.
     read(json!({"namespace": {"scope": {"leaseDuration": "10s"}}}));
 }
 

@@ -168,7 +168,7 @@ impl ClusterReader for OutOfOrder {
     }
 
     fn get<'a>(&'a self, object: &'a ObjectName) -> BoxFuture<'a, Lookup> {
-        assert!(!object.name.contains('/'), "nobody asks for {}", object.name);
+        assert!(!object.name.contains('/'), "{} isn't looked up", object.name);
         Box::pin(std::future::ready(Lookup::Unreadable("timed out".into())))
     }
 }

@@ -27,7 +27,7 @@ fn provided(provider: &str, service: Value) -> Value {
 
 #[test]
 fn a_new_graph_gets_all_of_them() {
-    let mut object = drum(worker(json!({"kept": {"by": "nobody"}})));
+    let mut object = drum(worker(json!({"kept": {"by": "the test"}})));
     object["spec"]["services"]["ghost"] = Value::Null;
     let mut expected = object.clone();
     expected["metadata"]["annotations"] = json!({
@@ -70,7 +70,7 @@ fn an_update_gets_no_annotations() {
     let object = drum(worker(json!({})));
     let mut expected = object.clone();
     expected["spec"]["services"]["drum"]["replicas"] = json!(1);
-    assert_eq!(changed(&object), expected, "nobody knows the provider, so there is no minimum");
+    assert_eq!(changed(&object), expected, "the provider is unknown, so there is no minimum");
     let defaulted = changed(&provided("grove", worker(json!({}))));
     assert_eq!(defaulted["spec"]["services"]["drum"]["minAvailable"], json!(1));
 }

@@ -51,16 +51,16 @@ fn a_dynamo_namespace_is_warned_of_unless_empty() {
 
 #[test]
 fn the_warning_tells_the_namespace_that_is_used_instead() {
-    let told = |object: Value| on(json!({}), |trial| trial.create(&object)).warnings().join("\n");
+    let warnings = |object: Value| on(json!({}), |trial| trial.create(&object)).warnings().join("\n");
     let service = worker(json!({"dynamoNamespace": "reef"}));
-    assert!(told(drum(service.clone())).contains("\"tidepool-sea-otter\""));
+    assert!(warnings(drum(service.clone())).contains("\"tidepool-sea-otter\""));
     let global = with(service.clone(), json!({"globalDynamoNamespace": true}));
-    assert!(told(drum(global)).contains("\"dynamo\""));
-    assert!(told(component(service.clone())).contains("\"tidepool-\""));
+    assert!(warnings(drum(global)).contains("\"dynamo\""));
+    assert!(warnings(component(service.clone())).contains("\"tidepool-\""));
     let mut owned = component(service);
     owned["metadata"]["ownerReferences"] =
         json!([{"kind": "Other", "name": "x"}, {"kind": "DynamoGraphDeployment", "name": "o.p"}]);
-    assert!(told(owned).contains("\"tidepool-o-p\""));
+    assert!(warnings(owned).contains("\"tidepool-o-p\""));
 }
 
 #[test]
