@@ -95,11 +95,11 @@ impl Validator<DynamoModel> for ModelValidator {
 fn stateless(spec: &DynamoModelSpec) -> Issues {
     let mut issues = Issues::new();
     if spec.model_name.is_empty() {
-        issues.add(MODEL_NAME.required(at("modelName")).message("the name that requests ask for is missing"));
+        issues.add(MODEL_NAME.required(at("modelName")).message("must be set"));
     }
     if spec.base_model_name.is_empty() {
         let issue = BASE_MODEL_NAME.required(at("baseModelName"));
-        issues.add(issue.message("the base model whose workers serve this one is missing"));
+        issues.add(issue.message("must be set"));
     }
     if spec.model_type == Some(ModelType::Lora) {
         source(spec, &mut issues);
@@ -110,14 +110,16 @@ fn stateless(spec: &DynamoModelSpec) -> Issues {
 /// What is demanded of a LoRA's source. Its URI may hold credentials: no text shows it.
 fn source(spec: &DynamoModelSpec, issues: &mut Issues) {
     let Some(source) = &spec.source else {
-        let issue = LORA_SOURCE.required(at("source")).message("a LoRA is read from a source");
-        return issues.add(issue.help("give source.uri, for example s3://bucket/adapter"));
+        let issue = LORA_SOURCE.required(at("source")).message("must be set for a LoRA");
+        return issues.add(issue.help("set source.uri, such as s3://bucket/adapter"));
     };
     let uri = at("source") / "uri";
     if source.uri.is_empty() {
-        issues.add(LORA_SOURCE_URI.required(uri).message("a LoRA is read from this address"));
+        issues.add(LORA_SOURCE_URI.required(uri).message("must be set for a LoRA"));
     } else if !SOURCE_PREFIXES.iter().any(|prefix| source.uri.starts_with(prefix)) {
-        let issue = LORA_SOURCE_FORM.invalid(uri, Redacted).message("weights can't be read from such an address");
+        let issue = LORA_SOURCE_FORM
+            .invalid(uri, Redacted)
+            .message("unsupported scheme: must start with s3://, hf:// or file:///");
         issues.add(issue.help("accepted: s3://bucket/path, hf://organisation/name, file:///path"));
     }
 }
@@ -126,14 +128,14 @@ fn unchanged(old: &DynamoModelSpec, new: &DynamoModelSpec, issues: &mut Issues) 
     if new.base_model_name != old.base_model_name {
         let path = at("baseModelName");
         let issue = SAME_BASE_MODEL.invalid(path.clone(), new.base_model_name.as_str());
-        issues.add(issue.message("the base model can't change").help("delete the model and create it anew"));
+        issues.add(issue.message("field is immutable").help("delete the model and recreate it"));
         let text = "spec.baseModelName: with another base model the endpoints that serve this model are not found";
         issues.add(SAME_BASE_MODEL.warning(path, text));
     }
     if new.model_type != old.model_type {
         let path = at("modelType");
         let issue = SAME_MODEL_TYPE.invalid(path.clone(), new.model_type.as_ref().map_or("", ModelType::as_str));
-        issues.add(issue.message("the type can't change").help("delete the model and create it anew"));
+        issues.add(issue.message("field is immutable").help("delete the model and recreate it"));
         let text = "spec.modelType: workers may treat a model that changes its type in unexpected ways";
         issues.add(SAME_MODEL_TYPE.warning(path, text));
     }

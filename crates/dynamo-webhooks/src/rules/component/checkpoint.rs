@@ -53,25 +53,29 @@ pub(super) fn stateless(context: &ComponentContext, experimental: &Experimental,
 
 fn gate(context: &ComponentContext, at: &FieldPath) -> Option<Issue> {
     let off = !context.deployment.facts.checkpoint.is_on();
-    off.then(|| GATE.forbidden(at.clone()).message("the operator is configured without checkpoints"))
+    off.then(|| {
+        GATE.forbidden(at.clone()).message("may not be set: checkpoints are disabled in the operator's configuration")
+    })
 }
 
 fn workers(context: &ComponentContext, at: &FieldPath) -> Option<Issue> {
     if context.is_worker_class() {
         return None;
     }
-    let issue = WORKERS.forbidden(at.clone()).help("only components of type worker, prefill and decode have them");
+    let issue = WORKERS.forbidden(at.clone()).help("accepted types: worker, prefill, decode");
     Some(match &context.component.component_type {
-        None => issue.message("the component has no type"),
-        Some(_) => issue.message("the component is no worker"),
+        None => issue.message("may not be set without a type"),
+        Some(_) => issue.message("may only be set for a worker"),
     })
 }
 
 /// These containers are judged also where checkpoints are off.
 fn clients(context: &ComponentContext, checkpoint: &Checkpoint, at: &FieldPath) -> Option<Issue> {
     let message = match gpu_memory_service(context.component) {
-        None => "there is no GPU memory service",
-        Some(_) if shares_gpu_memory_between_pods(context.component) => "the GPU memory service works between pods",
+        None => "may only be set with gpuMemoryService",
+        Some(_) if shares_gpu_memory_between_pods(context.component) => {
+            "may not be set with a GPU memory service between pods"
+        }
         Some(_) => return None,
     };
     let named = checkpoint.job.as_ref().is_some_and(|job| !job.gms_client_containers.is_empty());
@@ -80,11 +84,11 @@ fn clients(context: &ComponentContext, checkpoint: &Checkpoint, at: &FieldPath) 
 
 fn within_pod(context: &ComponentContext, at: &FieldPath) -> Option<Issue> {
     shares_gpu_memory_between_pods(context.component)
-        .then(|| WITHIN_POD.forbidden(at.clone()).message("the GPU memory service works between pods"))
+        .then(|| WITHIN_POD.forbidden(at.clone()).message("may not be set with a GPU memory service between pods"))
 }
 
 fn no_failover(experimental: &Experimental, at: &FieldPath) -> Option<Issue> {
-    experimental.failover.as_ref().map(|_| NO_FAILOVER.forbidden(at.clone()).message("the component has failover"))
+    experimental.failover.as_ref().map(|_| NO_FAILOVER.forbidden(at.clone()).message("may not be set with failover"))
 }
 
 #[cfg(test)]

@@ -21,8 +21,8 @@ pub(crate) fn missing_command(
         return None;
     }
     let container = (at / "podTemplate" / "spec" / "containers").index(index);
-    let issue = rule.required(container / "command").message("elastic expert parallelism on Ray needs a command");
-    Some(issue.help("give the command that starts vLLM on the Ray cluster"))
+    let issue = rule.required(container / "command").message("must be set for elastic expert parallelism on Ray");
+    Some(issue.help("set the command that starts vLLM on the Ray cluster"))
 }
 
 /// Whether arguments turn elastic expert parallelism on and choose Ray. One argument may hold several words.

@@ -47,7 +47,7 @@ fn inference_pool(context: &ComponentContext, issues: &mut Issues) {
 fn one_replica(context: &ComponentContext, issues: &mut Issues) {
     if let Some(replicas) = context.component.replicas.filter(|replicas| *replicas != 1) {
         let issue = PICKER.invalid(context.at / "replicas", replicas);
-        issues.add(issue.message("an endpoint picker has one replica").help("set it to 1, or leave it out"));
+        issues.add(issue.message("must be 1 for an endpoint picker").help("accepted: 1"));
     }
 }
 
@@ -55,7 +55,7 @@ fn config_map(context: &ComponentContext, issues: &mut Issues) {
     let reference = context.component.epp_config.as_ref().and_then(|config| config.config_map_ref.as_ref());
     if reference.is_some_and(|reference| reference.name.is_empty()) {
         let path = context.at / "eppConfig" / "configMapRef" / "name";
-        issues.add(CONFIG_MAP.required(path).message("no ConfigMap is named"));
+        issues.add(CONFIG_MAP.required(path).message("must be set"));
     }
 }
 

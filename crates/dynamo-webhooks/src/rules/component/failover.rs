@@ -52,12 +52,12 @@ pub(super) fn stateless(context: &ComponentContext, experimental: &Experimental,
     let at = context.at / "experimental" / "failover";
     match &experimental.gpu_memory_service {
         None => {
-            let issue = NEEDS_SERVICE.forbidden(at.clone()).message("there is no GPU memory service");
-            issues.add(issue.help("give gpuMemoryService in the same mode"));
+            let issue = NEEDS_SERVICE.forbidden(at.clone()).message("may only be set with gpuMemoryService");
+            issues.add(issue.help("set gpuMemoryService with the same mode"));
         }
         Some(service) if service.effective_mode() != failover.effective_mode() => {
             let issue = SAME_MODE.invalid(&at / "mode", failover.effective_mode().as_str());
-            issues.add(issue.message("the GPU memory service has another mode").help("give both the same"));
+            issues.add(issue.message("must equal the mode of gpuMemoryService").help("set the same mode for both"));
         }
         Some(_) => {}
     }
@@ -69,14 +69,14 @@ pub(super) fn stateless(context: &ComponentContext, experimental: &Experimental,
 fn between_pods(context: &ComponentContext, at: &FieldPath, issues: &mut Issues) {
     if let Some(message) = context.pod.spec().and_then(|pod| want_of_gpus(GpuCount::of(pod))) {
         issues.add(
-            GPUS.forbidden(at.clone()).message(message).help("give the container `main` a limit of nvidia.com/gpu"),
+            GPUS.forbidden(at.clone()).message(message).help("set a limit of nvidia.com/gpu for the container `main`"),
         );
     }
     if let Some(other @ (ComponentType::Epp | ComponentType::Frontend | ComponentType::Planner)) =
         &context.component.component_type
     {
         let issue = ENGINES.forbidden(at.clone());
-        issues.add(issue.message(format!("a component of type {other} has no engine to keep in reserve")));
+        issues.add(issue.message(format!("may not be set for a component of type {other}")));
     }
 }
 
@@ -87,12 +87,12 @@ pub(super) fn unchanged(change: &ComponentUpdate, issues: &mut Issues) {
         [Some(old), Some(new)] if shadows(old) == shadows(new) => {}
         [Some(old), Some(new)] => {
             let issue = SHADOWS.invalid(at() / "numShadows", shadows(new));
-            issues.add(issue.message(format!("the number of pods in reserve can't change; it is {}", shadows(old))));
+            issues.add(issue.message(format!("field is immutable: it is {}", shadows(old))));
         }
         [_, new] => {
             let value = new.map_or(Value::Null, |failover| json!({"mode": failover.effective_mode()}));
             let issue = BETWEEN_PODS.invalid(at(), BadValue::Json(value));
-            issues.add(issue.message("failover between pods can be neither added nor removed"));
+            issues.add(issue.message("failover between pods may not be added or removed"));
         }
     }
 }

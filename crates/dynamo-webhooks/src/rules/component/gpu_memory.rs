@@ -40,12 +40,12 @@ pub(super) fn stateless(context: &ComponentContext, experimental: &Experimental,
     let Some(service) = &experimental.gpu_memory_service else { return };
     let at = context.at / "experimental" / "gpuMemoryService";
     if !context.is_worker_class() {
-        let issue = WORKERS.forbidden(at.clone()).message("the component is no worker");
-        issues.add(issue.help("only components of type worker, prefill and decode use it"));
+        let issue = WORKERS.forbidden(at.clone()).message("may only be set for a worker");
+        issues.add(issue.help("accepted types: worker, prefill, decode"));
     }
     if let Some(message) = context.pod.spec().and_then(|pod| want_of_gpus(GpuCount::of(pod))) {
         issues.add(
-            GPUS.forbidden(at.clone()).message(message).help("give the container `main` a limit of nvidia.com/gpu"),
+            GPUS.forbidden(at.clone()).message(message).help("set a limit of nvidia.com/gpu for the container `main`"),
         );
     }
     if *service.effective_mode() == PodMode::IntraPod {
@@ -57,8 +57,8 @@ pub(super) fn stateless(context: &ComponentContext, experimental: &Experimental,
 pub(super) const fn want_of_gpus(count: GpuCount) -> Option<&'static str> {
     match count {
         GpuCount::Known(1..) => None,
-        GpuCount::Known(_) => Some("the main container has no GPU"),
-        GpuCount::Unreadable => Some("the GPUs of the main container are no whole number"),
+        GpuCount::Known(_) => Some("the main container must have a GPU"),
+        GpuCount::Unreadable => Some("the GPUs of the main container must be an integer"),
     }
 }
 
@@ -71,7 +71,7 @@ fn clients(context: &ComponentContext, service: &GpuMemoryService, at: &FieldPat
         if !seen.insert(name) {
             issues.add(CLIENTS.duplicate(path(), name.as_str()));
         } else if !containers.contains(name.as_str()) {
-            let issue = CLIENTS.invalid(path(), name.as_str()).message("the pod has no container of this name");
+            let issue = CLIENTS.invalid(path(), name.as_str()).message("must be the name of a container of the pod");
             issues.add(issue.help("name an item of podTemplate.spec.containers"));
         }
     }
@@ -84,7 +84,7 @@ pub(super) fn unchanged(change: &ComponentUpdate, issues: &mut Issues) {
         let mode =
             gpu_memory_service(change.new).map_or(Value::Null, |service| service.effective_mode().as_str().into());
         let issue = BETWEEN_PODS.invalid(path, BadValue::Json(mode));
-        issues.add(issue.message("the service can't change between working within one pod and between pods"));
+        issues.add(issue.message("mode is immutable"));
     }
 }
 

@@ -35,11 +35,11 @@ pub(super) fn supported(context: &ComponentContext, operation: ComponentOperatio
         return;
     }
     let message = match context.component.component_type {
-        None => "the component has no type",
-        Some(_) => "a component of this type can't span several nodes",
+        None => "may not be set without a type",
+        Some(_) => "may not be set for a component of this type",
     };
     let issue = SUPPORTED.forbidden(context.at / "multinode").message(message);
-    issues.add(issue.help("leave it out; only worker, prefill and decode span several nodes"));
+    issues.add(issue.help("remove it; accepted types: worker, prefill, decode"));
 }
 
 /// Judges the change of the number of nodes; whether the rules on the change of roles apply.
@@ -48,13 +48,13 @@ pub(super) fn unchanged(change: &ComponentUpdate, issues: &mut Issues) -> bool {
     if (old > 1) != (new > 1) && !drops_unsupported(change) {
         let value = change.new.multinode.as_ref().map_or(Value::Null, |_| json!({"nodeCount": new}));
         let issue = TOGGLED.invalid(change.at / "multinode", BadValue::Json(value));
-        issues.add(issue.message("a component can't change between one node and several").help("make another one"));
+        issues.add(issue.message("may not change between one node and several").help("create another component"));
         return false;
     }
     let both = change.old.multinode.is_some() && change.new.multinode.is_some();
     if both && old != new && can_span_nodes(change.new) {
         let path = change.at / "multinode" / "nodeCount";
-        issues.add(NODE_COUNT.invalid(path, new).message(format!("the number of nodes can't change; it is {old}")));
+        issues.add(NODE_COUNT.invalid(path, new).message(format!("field is immutable: it is {old}")));
     }
     true
 }

@@ -58,7 +58,7 @@ pub(super) fn topology_unchanged(change: &ComponentUpdate, issues: &mut Issues) 
     if old != new {
         let value = new.map_or(BadValue::Json(Value::Null), |domain| serde_json::json!({"packDomain": domain}).into());
         let issue = TOPOLOGY.invalid(change.at / "topologyConstraint", value);
-        issues.add(issue.message("a topology constraint can be neither added, changed nor removed"));
+        issues.add(issue.message("field is immutable"));
     }
 }
 
@@ -66,14 +66,14 @@ pub(super) fn scaling_group_unchanged(change: &ComponentUpdate, issues: &mut Iss
     let [old, new] = [change.old, change.new].map(forces_scaling_group);
     if old != new {
         let path = change.at / "experimental" / "grove" / "forceScalingGroup";
-        issues.add(SCALING_GROUP.invalid(path, new).message("it can't change once the component exists"));
+        issues.add(SCALING_GROUP.invalid(path, new).message("field is immutable"));
     }
 }
 
 const fn without_grove(kind: DeploymentKind) -> &'static str {
     match kind {
-        DeploymentKind::Graph => "only Grove can do this, and it doesn't lay out this graph",
-        DeploymentKind::Component => "only Grove can do this, and it never lays out a component on its own",
+        DeploymentKind::Graph => "may only be set for graphs that Grove runs",
+        DeploymentKind::Component => "may not be set in a DynamoComponentDeployment",
     }
 }
 

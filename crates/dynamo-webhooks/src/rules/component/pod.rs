@@ -68,8 +68,8 @@ pub(super) fn shared_memory(context: &ComponentContext, issues: &mut Issues) {
     match size.amount() {
         Err(error) => issues.add(DECODE.invalid(path(), size.text()).message(error.to_string())),
         Ok(amount) if amount.sign() == Ordering::Less => {
-            let issue = SHARED_MEMORY.invalid(path(), size.text()).message("a size can't be negative");
-            issues.add(issue.help("0 turns shared memory off"));
+            let issue = SHARED_MEMORY.invalid(path(), size.text()).message("must be greater than or equal to 0");
+            issues.add(issue.help("0 disables shared memory"));
         }
         Ok(_) => {}
     }
@@ -81,13 +81,14 @@ pub(super) fn frontend_sidecar(context: &ComponentContext, issues: &mut Issues) 
     match context.pod {
         Pod::Absent => {
             let path = context.at / "podTemplate" / "spec" / "containers";
-            issues.add(FRONTEND_SIDECAR.required(path).message("the frontend sidecar is one of the pod's containers"));
+            issues.add(FRONTEND_SIDECAR.required(path).message("must have the container that frontendSidecar names"));
         }
         Pod::Read(_) if name.is_empty() => {
-            issues.add(FRONTEND_SIDECAR.invalid(path, "").message("no container is named"));
+            issues.add(FRONTEND_SIDECAR.invalid(path, "").message("must be the name of a container of the pod"));
         }
         Pod::Read(template) if template.spec.container(name).is_none() => {
-            let issue = FRONTEND_SIDECAR.invalid(path, name.as_str()).message("the pod has no container of this name");
+            let issue =
+                FRONTEND_SIDECAR.invalid(path, name.as_str()).message("must be the name of a container of the pod");
             issues.add(issue.help("name an item of podTemplate.spec.containers; init containers don't count"));
         }
         Pod::Unreadable | Pod::Read(_) => {}

@@ -54,8 +54,8 @@ pub(super) fn stateless(context: &ComponentContext, issues: &mut Issues) {
     let Some(roles) = &context.component.roles else { return };
     let at = context.at / "roles";
     if context.component.multinode.is_none() {
-        let issue = NEED_NODES.forbidden(at).message("the component spans one node");
-        return issues.add(issue.help("leave the roles out, or give multinode"));
+        let issue = NEED_NODES.forbidden(at).message("may only be set for a component that spans several nodes");
+        return issues.add(issue.help("remove the roles, or set multinode"));
     }
     let mut seen = BTreeSet::new();
     for (index, role) in roles.iter().enumerate() {
@@ -63,7 +63,7 @@ pub(super) fn stateless(context: &ComponentContext, issues: &mut Issues) {
     }
     for name in [LEADER_ROLE, WORKER_ROLE] {
         if !seen.contains(name) {
-            issues.add(COMPLETE.required(at.clone()).message(format!("the role {name} is missing")));
+            issues.add(COMPLETE.required(at.clone()).message(format!("must have the role {name}")));
         }
     }
 }
@@ -83,11 +83,12 @@ fn role<'a>(
         issues.add(KNOWN.duplicate(at / "name", role.name.as_str()));
     }
     if let Some(given) = role.replicas.filter(|given| *given != replicas) {
-        let issue = KNOWN.invalid(at / "replicas", given).message(format!("this role has {replicas} of the nodes"));
+        let issue = KNOWN.invalid(at / "replicas", given).message(format!("must be {replicas}"));
         issues.add(issue.help("leave it out"));
     }
     if role.pod_template.is_some() {
-        let issue = KNOWN.forbidden(at / "podTemplate").message("roles share the pod of their component");
+        let issue =
+            KNOWN.forbidden(at / "podTemplate").message("may not be set: roles share the pod of their component");
         issues.add(issue.help("use podTemplate of the component"));
     }
     if let Some(overlay) = &role.provider_override {
@@ -109,7 +110,7 @@ fn replicas_of(name: &str, nodes: i32) -> Option<i32> {
 pub(super) fn spelling(change: &ComponentUpdate, issues: &mut Issues) {
     let ((Some(given), None) | (None, Some(given))) = (&change.old.roles, &change.new.roles) else { return };
     if !says_nothing_new(change, given) {
-        let issue = SPELT_OUT.forbidden(change.at / "roles").message("roles can't be added or removed");
+        let issue = SPELT_OUT.forbidden(change.at / "roles").message("roles may not be added or removed");
         issues.add(issue.help("what the operator does by itself may be spelt out: leader and worker only"));
     }
 }
@@ -126,8 +127,8 @@ pub(super) fn unchanged(change: &ComponentUpdate, issues: &mut Issues) {
     }
     if names(old) != names(new) {
         let listed: Vec<&str> = new.iter().map(|role| role.name.as_str()).collect();
-        let issue = SAME_NAMES.invalid(at, listed).message("the set of roles can't change");
-        issues.add(issue.help("keep the names that they have"));
+        let issue = SAME_NAMES.invalid(at, listed).message("roles may not be added or removed");
+        issues.add(issue.help("keep their names"));
     }
 }
 

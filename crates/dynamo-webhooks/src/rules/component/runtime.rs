@@ -174,13 +174,14 @@ impl<'a> Runtime<'a> {
     }
 
     fn add_missing_image(&self, rule: &Rule, at: &FieldPath, issues: &mut Issues) {
-        let issue = rule.required(self.image_path(at)).message("the main container has no image");
-        self.add(issue.help("give the container `main` an image"), issues);
+        let issue = rule.required(self.image_path(at)).message("must be set");
+        self.add(issue.help("set the image of the container `main`"), issues);
     }
 
     fn add_missing_version(&self, rule: &Rule, at: &FieldPath, issues: &mut Issues) {
-        let issue = rule.required(at / "runtimeVersionOverride").message("the image's tag tells no runtime version");
-        self.add(issue.help("use a tag such as 1.4.2, or state the version here"), issues);
+        let issue =
+            rule.required(at / "runtimeVersionOverride").message("must be set: the tag of the image is not a version");
+        self.add(issue.help("set the version of the runtime, or an image with a tag such as 1.4.2"), issues);
     }
 
     fn add_mismatch(&self, rule: &Rule, mismatch: EppConfigMismatch, at: &FieldPath, issues: &mut Issues) {
@@ -188,12 +189,12 @@ impl<'a> Runtime<'a> {
         let issue = match mismatch {
             EppConfigMismatch::Superfluous => rule
                 .forbidden(path)
-                .message("endpoint pickers of runtime 1.5.0 and later take no configuration")
-                .help("leave it out, or run an earlier picker"),
+                .message("may not be set for an endpoint picker of runtime 1.5.0 or later")
+                .help("remove it, or run an earlier endpoint picker"),
             EppConfigMismatch::Missing => rule
                 .required(path)
-                .message("endpoint pickers of a runtime before 1.5.0 need a configuration")
-                .help("give configMapRef or config, or run a picker of 1.5.0 or later"),
+                .message("must be set for an endpoint picker of a runtime before 1.5.0")
+                .help("set configMapRef or config, or run an endpoint picker of 1.5.0 or later"),
         };
         self.add(issue, issues);
     }

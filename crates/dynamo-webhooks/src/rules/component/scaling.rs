@@ -25,7 +25,7 @@ pub(super) fn replicas(change: &ComponentUpdate, deployment: &DeploymentContext,
     let [old, new] = [change.old, change.new].map(|component| component.replicas.unwrap_or(1));
     if old != new {
         let issue = REPLICAS.forbidden(change.at / "replicas");
-        let issue = issue.message(format!("the scaling adapter owns the replicas, which are {old}"));
+        let issue = issue.message(format!("may only be changed by the scaling adapter: it is {old}"));
         issues.add(issue.help("scale the DynamoGraphDeploymentScalingAdapter"));
     }
 }

@@ -167,8 +167,8 @@ fn checkpoint_owner(new: &DynamoComponentDeployment, issues: &mut Issues) {
     let named = checkpoint.and_then(|checkpoint| checkpoint.checkpoint_ref.as_deref());
     if named.is_some_and(|name| !name.trim().is_empty()) {
         let path = spec() / "experimental" / "checkpoint" / "checkpointRef";
-        let issue = CHECKPOINT_OWNER.forbidden(path).message("no graph controls this component");
-        issues.add(issue.help("name the checkpoint in a DynamoGraphDeployment"));
+        let issue = CHECKPOINT_OWNER.forbidden(path).message("may only be set if a graph controls the component");
+        issues.add(issue.help("set the checkpoint in a DynamoGraphDeployment"));
     }
 }
 
@@ -188,8 +188,8 @@ fn same_framework(old: &DynamoComponentDeploymentSpec, new: &DynamoComponentDepl
     }
     let value = after.map_or(Value::Null, |framework| framework.as_str().into());
     let path = || spec() / "backendFramework";
-    let issue = SAME_FRAMEWORK.invalid(path(), BadValue::Json(value)).message("the inference engine can't change");
-    issues.add(issue.help("make another component"));
+    let issue = SAME_FRAMEWORK.invalid(path(), BadValue::Json(value)).message("field is immutable");
+    issues.add(issue.help("create another DynamoComponentDeployment"));
     let warning = "the inference engine of a component (spec.backendFramework) can't change; make another component";
     issues.add(SAME_FRAMEWORK.warning(path(), warning));
 }

@@ -43,8 +43,8 @@ pub(super) fn check(
     };
     if !permitted {
         let issue = rule.forbidden(FieldPath::field("spec"));
-        let issue = issue.message(format!("the spec can't change in phase {phase}"));
-        issues.add(issue.help("delete the request and create it anew"));
+        let issue = issue.message(format!("spec is immutable in phase {phase}"));
+        issues.add(issue.help("delete the DynamoGraphDeploymentRequest and recreate it"));
     }
 }
 

@@ -55,8 +55,8 @@ pub(super) fn check(old: Option<&Spec>, spec: &Spec, facts: &ClusterFacts, issue
     let demands_gpus = !facts.discovers_gpus() && old.is_none_or(describes_gpus);
     let Some(config) = &spec.profiling_config.config else {
         if old.is_none_or(|old| old.profiling_config.config.is_some()) {
-            let issue = GIVEN.required(path()).message("the configuration of the profiler is missing");
-            issues.add(issue.help("an empty one, {}, will do"));
+            let issue = GIVEN.required(path()).message("must be set");
+            issues.add(issue.help("{} is accepted"));
         }
         return gpus(&Config(&Map::new()), demands_gpus, issues);
     };
@@ -66,7 +66,7 @@ pub(super) fn check(old: Option<&Spec>, spec: &Spec, facts: &ClusterFacts, issue
             overwritten(spec, &config, issues);
             gpus(&config, demands_gpus, issues);
         }
-        Ok(other) => issues.add(MAP.invalid(path(), type_of(other)).message("the configuration must be a map")),
+        Ok(other) => issues.add(MAP.invalid(path(), type_of(other)).message("must be an object")),
         Err(error) => issues.add(MAP.invalid(path(), ()).message(format!("it can't be read: {error}"))),
     }
 }
@@ -130,11 +130,13 @@ fn overwrites(at: &FieldPath, found: &str, field: &str, value: &str) -> String {
 fn gpus(config: &Config, demands_gpus: bool, issues: &mut Issues) {
     if let Some((least, most)) = config.gpu_range().filter(|(least, most)| least > most) {
         let issue = GPU_RANGE.invalid(path() / "engine" / LEAST, least);
-        return issues.add(issue.message(format!("{LEAST} is above {MOST}, which is {most}")));
+        return issues.add(issue.message(format!("may not be greater than {MOST}, which is {most}")));
     }
     if demands_gpus && !config.describes_gpus() {
-        let issue = GPUS_KNOWN.required(path() / "hardware").message("this operator doesn't discover GPUs");
-        let help = "give gpuModel, gpuVramMib or numGpusPerNode, or a range of GPUs per engine, or let the operator \
+        let issue = GPUS_KNOWN
+            .required(path() / "hardware")
+            .message("must describe the GPUs: this operator doesn't discover them");
+        let help = "set gpuModel, gpuVramMib or numGpusPerNode, or a range of GPUs per engine, or let the operator \
                     discover GPUs (gpu.discoveryEnabled)";
         issues.add(issue.help(help));
     }

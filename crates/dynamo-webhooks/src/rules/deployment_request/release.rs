@@ -54,8 +54,8 @@ pub(super) fn on_update(old: &Release, new: &Release, issues: &mut Issues) {
 
 fn complain(rule: &Rule, issues: &mut Issues) {
     let issue = rule.required(at("runtimeVersionOverride"));
-    let issue = issue.message("the tag of the image is no version such as 1.4.0");
-    issues.add(issue.help("give the version of the runtime here, or an image whose tag says it"));
+    let issue = issue.message("must be set: the tag of spec.image is not a version");
+    issues.add(issue.help("set the version of the runtime, or an image with a tag such as 1.4.0"));
 }
 
 impl Release<'_> {

@@ -61,7 +61,7 @@ fn stateless(old: Option<&Spec>, new: &DynamoGraphDeploymentRequest, facts: &Clu
     let has_no_image = |spec: &Spec| spec.profiling_config.profiler_image().is_empty();
     if has_no_image(&new.spec) && !old.is_some_and(has_no_image) {
         let path = at("profilingConfig") / "profilerImage";
-        issues.add(PROFILER_IMAGE.required(path).message("the image of the profiler is missing"));
+        issues.add(PROFILER_IMAGE.required(path).message("must be set"));
     }
     profiling_config::check(old, &new.spec, facts, &mut issues);
     if let Some(graph) = stash::spec(&new.metadata).get("overrides").and_then(|overrides| overrides.get("dgd")) {

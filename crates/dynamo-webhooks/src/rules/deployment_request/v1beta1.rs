@@ -73,13 +73,14 @@ fn what_it_asks_for(old: Option<&Spec>, new: &Spec, facts: &ClusterFacts, issues
     }
     let is_new = |violates: &dyn Fn(&Spec) -> bool| violates(new) && !old.is_some_and(violates);
     if is_new(&|spec| !facts.discovers_gpus() && !describes_gpus(spec.hardware.as_ref())) {
-        let issue = GPUS_KNOWN.required(at("hardware")).message("this operator doesn't discover GPUs");
-        issues.add(issue.help("give gpuSku, vramMb or numGpusPerNode"));
+        let issue =
+            GPUS_KNOWN.required(at("hardware")).message("must describe the GPUs: this operator doesn't discover them");
+        issues.add(issue.help("set gpuSku, vramMb or numGpusPerNode"));
     }
     if is_new(&searches_for_no_engine) {
         let issue = BACKEND_CHOSEN.invalid(at("searchStrategy"), "thorough");
-        let issue = issue.message("a thorough search is made for one engine, and backend is auto");
-        issues.add(issue.help("set backend to sglang, trtllm or vllm, or search rapidly"));
+        let issue = issue.message("may only be thorough if spec.backend is not auto");
+        issues.add(issue.help("set spec.backend to sglang, trtllm or vllm, or set searchStrategy: rapid"));
     }
 }
 

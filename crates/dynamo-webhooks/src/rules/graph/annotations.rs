@@ -76,7 +76,7 @@ fn origin_version(graph: &DynamoGraphDeployment, issues: &mut Issues) {
         Some(version) if !is_version(version) => issues.add(
             ORIGIN
                 .invalid(FieldPath::annotation(ORIGIN_VERSION), version)
-                .message("not a semantic version")
+                .message("must be a semantic version such as 1.5.0")
                 .help("leave the annotation out: it is filled in when a graph is created"),
         ),
         _ => {}
@@ -121,7 +121,7 @@ fn vllm_executor(graph: &DynamoGraphDeployment, issues: &mut Issues) {
         issues.add(
             EXECUTOR
                 .invalid(FieldPath::annotation(VLLM_EXECUTOR_BACKEND), executor)
-                .message("vLLM doesn't distribute its work so")
+                .message("unsupported executor backend")
                 .help("accepted: mp, ray"),
         );
     }
@@ -147,8 +147,8 @@ fn discovery_for_failover(graph: &DynamoGraphDeployment, issues: &mut Issues) {
         issues.add(
             FAILOVER_DISCOVERY
                 .invalid(FieldPath::annotation(KUBE_DISCOVERY_MODE), mode)
-                .message("failover within a pod needs discovery by container")
-                .help("set it to container"),
+                .message("must be container for failover within a pod")
+                .help("accepted: container"),
         );
     }
 }

@@ -51,11 +51,11 @@ pub(super) fn some(old: Option<&DynamoGraphDeployment>, graph: &DynamoGraphDeplo
     let issue = SOME.required(FieldPath::field("spec") / "components");
     issues.add(match old {
         Some(old) if old.spec.components.is_empty() => issue.message(UNCONVERTED).help(SEE_STRATEGY),
-        _ => issue.message("a graph needs at least one component"),
+        _ => issue.message("must have at least one component"),
     });
 }
 
-const UNCONVERTED: &str = "a graph needs at least one component, and the stored one shows none in this version either: the CRD's conversion \
+const UNCONVERTED: &str = "must have at least one component, and the stored one shows none in this version either: the CRD's conversion \
                            seems to be off, nothing is wrong with the object";
 const SEE_STRATEGY: &str = "spec.conversion.strategy of the CRD dynamographdeployments.nvidia.com has to be Webhook; use the version that \
                             the object is stored in meanwhile";
@@ -95,7 +95,7 @@ fn name(component: &ComponentSpec, graph: GraphContext, at: &FieldPath, issues: 
                 .message(format!(
                     "{excess} bytes too long: names that Grove makes of it have at most {GROVE_NAME_LIMIT}"
                 ))
-                .help("shorten it; several nodes, a scaling group or GPU memory between pods make it count twice"),
+                .help("shorten it; with several nodes, a scaling group or GPU memory between pods it counts twice"),
         );
     }
 }
@@ -106,10 +106,10 @@ fn memory_between_pods(component: &ComponentSpec, graph: GraphContext, at: &Fiel
     }
     let mode = || at / "experimental" / "gpuMemoryService" / "mode";
     if !graph.workload_backend.is_grove() {
-        issues.add(MEMORY_NEEDS_GROVE.forbidden(mode()).message("GPU memory is shared between pods only by Grove"));
+        issues.add(MEMORY_NEEDS_GROVE.forbidden(mode()).message("may only be set for graphs that Grove runs"));
     }
     if graph.framework != Some(&BackendFramework::Vllm) {
         let issue = MEMORY_NEEDS_VLLM.invalid(mode(), "InterPod");
-        issues.add(issue.message("only vLLM shares GPU memory between pods").help("set spec.backendFramework to vllm"));
+        issues.add(issue.message("may only be set for vLLM").help("set spec.backendFramework to vllm"));
     }
 }

@@ -60,13 +60,13 @@ pub(super) fn check(
         issues.add(
             NAME_FORM
                 .invalid(at(), name)
-                .message("not the name of an object")
-                .help("lower-case letters, digits, hyphens and dots"),
+                .message("must be a DNS-1123 subdomain")
+                .help("lower case letters, digits, '-' and '.'"),
         );
     }
     if !workload_backend.is_grove() {
-        let issue = NEEDS_GROVE.forbidden(at()).message("only Grove has cluster topologies");
-        issues.add(issue.help("name a label of the nodes with labelKey instead"));
+        let issue = NEEDS_GROVE.forbidden(at()).message("may only be set for graphs that Grove runs");
+        issues.add(issue.help("set labelKey, the label of the nodes, instead"));
     }
     within(policy, name, topology, issues);
 }
@@ -99,8 +99,8 @@ pub(super) fn check_update(old: &DynamoGraphDeployment, new: &DynamoGraphDeploym
     let (before, after) = (policy(old), policy(new));
     if before.map(meaning) != after.map(meaning) {
         let value = serde_json::to_value(after).unwrap_or_default();
-        let issue = CONSTANT.invalid(path(), value).message("can't be added, changed or removed");
-        issues.add(issue.help("delete the graph and create it anew"));
+        let issue = CONSTANT.invalid(path(), value).message("field is immutable");
+        issues.add(issue.help("delete the graph and recreate it"));
     }
 }
 

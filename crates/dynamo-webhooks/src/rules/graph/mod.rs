@@ -162,7 +162,7 @@ fn root_override(graph: &DynamoGraphDeployment, deployment: &DeploymentContext, 
 fn priority_class(graph: &DynamoGraphDeployment, deployment: &DeploymentContext, issues: &mut Issues) {
     if !graph.spec.priority_class_name.is_empty() && !deployment.workload_backend.is_grove() {
         let at = FieldPath::field("spec") / "priorityClassName";
-        let issue = PRIORITY_NEEDS_GROVE.forbidden(at).message("only Grove gives a graph a priority class");
+        let issue = PRIORITY_NEEDS_GROVE.forbidden(at).message("may only be set for graphs that Grove runs");
         issues.add(issue.help("set the priority class in the pod templates instead"));
     }
 }

@@ -50,7 +50,9 @@ pub(super) fn check(component: &ComponentSpec, at: &FieldPath, issues: &mut Issu
     let Some(limit) = limit(component) else { return };
     let watts = limit.parse::<i64>();
     if watts.is_err() {
-        issues.add(NUMBER.invalid(path(at), limit).message("not a decimal integer").help("watts per GPU, such as 450"));
+        issues.add(
+            NUMBER.invalid(path(at), limit).message("must be a decimal integer").help("in watts per GPU, such as 450"),
+        );
     }
     if watts.is_ok_and(|watts| watts <= 0) {
         issues.add(POSITIVE.invalid(path(at), limit).message("must be greater than zero"));
@@ -59,8 +61,8 @@ pub(super) fn check(component: &ComponentSpec, at: &FieldPath, issues: &mut Issu
         issues.add(
             NO_CLAIMS
                 .forbidden(claim)
-                .message("GPUs from claims take no power limit")
-                .help("drop the claim or the annotation dynamo.nvidia.com/gpu-power-limit"),
+                .message("may not be set with GPUs from resource claims")
+                .help("remove the claim or the annotation dynamo.nvidia.com/gpu-power-limit"),
         );
     }
 }
@@ -90,12 +92,12 @@ fn first_claim(component: &ComponentSpec, at: &FieldPath) -> Option<FieldPath> {
 pub(super) fn check_update(old: &ComponentSpec, new: &ComponentSpec, at: &FieldPath, issues: &mut Issues) {
     let (before, after) = (limit(old), limit(new));
     if before != after {
-        let issue = CONSTANT.invalid(path(at), after).message("a power limit can't be added, changed or removed");
-        issues.add(issue.help("delete the graph and create it anew"));
+        let issue = CONSTANT.invalid(path(at), after).message("field is immutable");
+        issues.add(issue.help("delete the graph and recreate it"));
     }
     if before.is_some() && gpus(old) != gpus(new) {
         let issue = GPUS_CONSTANT.invalid(gpus_path(new, at), gpus(new));
-        issues.add(issue.message("the number of GPUs under a power limit can't be changed"));
+        issues.add(issue.message("may not change with a power limit"));
     }
 }
 

@@ -48,7 +48,7 @@ pub(super) fn check_update(
         (None, Some(provider)) => added(provider, request, facts, issues),
         (Some(before), after) if after == Some(before) => {}
         (Some(before), after) => {
-            let issue = CONSTANT.invalid(at(), after).message("can't be changed or removed");
+            let issue = CONSTANT.invalid(at(), after).message("field is immutable");
             issues.add(issue.help(format!("keep {before:?}")));
         }
     }
@@ -58,7 +58,7 @@ fn added(provider: &str, request: &Request, facts: &ClusterFacts, issues: &mut I
     let at = || FieldPath::annotation(WORKLOAD_PROVIDER);
     let operators = &facts.operator_principals;
     if !operators.is_empty() && !principals::is_operator(request.username(), operators) {
-        let issue = SET_BY_OPERATOR.forbidden(at()).message("only the operator adds this annotation");
+        let issue = SET_BY_OPERATOR.forbidden(at()).message("may only be set by the operator");
         issues.add(issue.help("leave it out"));
     }
     let known = [PROVIDER_COMPONENT, PROVIDER_GROVE];

@@ -56,16 +56,16 @@ pub(super) fn check(graph: &DynamoGraphDeployment, issues: &mut Issues) {
         return;
     }
     if strategy.strategy_type == Some(RestartStrategyType::Parallel) {
-        let issue = NO_PARALLEL_ORDER.forbidden(order_path()).message("a parallel restart has no order");
-        return issues.add(issue.help("drop the order, or restart sequentially"));
+        let issue = NO_PARALLEL_ORDER.forbidden(order_path()).message("may not be set for a parallel restart");
+        return issues.add(issue.help("remove the order, or set the type Sequential"));
     }
     let ordered: HashSet<&str> = order.iter().map(String::as_str).collect();
     let components: HashSet<&str> = graph.spec.components.iter().map(|component| component.name.as_str()).collect();
     if ordered.len() != order.len() {
-        issues.add(ONCE.invalid(order_path(), order.as_slice()).message("names a component twice"));
+        issues.add(ONCE.invalid(order_path(), order.as_slice()).message("may not name a component twice"));
     }
     if ordered.len() != components.len() {
-        let issue = COMPLETE.invalid(order_path(), order.as_slice()).message("doesn't name every component once");
+        let issue = COMPLETE.invalid(order_path(), order.as_slice()).message("must name every component once");
         issues.add(issue.help(format!("the graph has {}, the order names {}", components.len(), ordered.len())));
     }
     unknown_names(order, graph, &components, issues);
@@ -95,7 +95,7 @@ pub(super) fn check_update(old: &DynamoGraphDeployment, new: &DynamoGraphDeploym
         issues.add(
             NOT_DURING_UPDATE
                 .invalid(FieldPath::field("spec") / "restart" / "id", after)
-                .message("can't be changed while a rolling update is under way")
+                .message("may not change during a rolling update")
                 .help(format!("keep {before:?} until the update is over")),
         );
     }

@@ -85,7 +85,7 @@ pub(super) fn check(graph: &DynamoGraphDeployment, topology: &TopologyLookup, is
     match own {
         Some(own) => {
             if own.pack_domain.is_empty() && !of_components {
-                let issue = DOMAIN.required(path() / "packDomain").message("no component names a domain either");
+                let issue = DOMAIN.required(path() / "packDomain").message("must be set here or at a component");
                 issues.add(issue.help("name one here or at a component"));
             }
             within(own, graph, topology, issues);
@@ -93,7 +93,7 @@ pub(super) fn check(graph: &DynamoGraphDeployment, topology: &TopologyLookup, is
         None if of_components => issues.add(
             GRAPH_FIRST
                 .required(path())
-                .message("a component has a topology constraint, the graph has none")
+                .message("must be set if a component has a topology constraint")
                 .help("name the cluster topology here"),
         ),
         None => {}
@@ -113,8 +113,9 @@ fn overrides(graph: &DynamoGraphDeployment, issues: &mut Issues) {
     let mut judge = |overlay: Option<&ProviderOverride>, place: OverrideLocation, at: &dyn Fn() -> FieldPath| {
         if overlay.is_some_and(|overlay| sets_topology(overlay, place, provider)) {
             let issue = ONE_SOURCE.forbidden(at() / "providerOverride" / "value");
-            issues
-                .add(issue.message("sets a topology constraint beside those of the graph").help("keep one of the two"));
+            issues.add(
+                issue.message("may not set a topology constraint if the graph has one").help("keep one of the two"),
+            );
         }
     };
     judge(graph.spec.provider_override.as_ref(), OverrideLocation::Root, &|| FieldPath::field("spec"));
@@ -167,7 +168,7 @@ fn component_level(
     match (position(levels, domain), own) {
         (None, _) => issues.add(COMPONENT_DOMAIN_IS_LEVEL.invalid(at(), domain).help(listed(levels))),
         (Some(level), Some(own)) if level < own => {
-            let issue = NOT_BROADER.invalid(at(), domain).message("broader than the domain of the graph");
+            let issue = NOT_BROADER.invalid(at(), domain).message("may not be broader than the domain of the graph");
             issues.add(issue.help(format!("at least as narrow as {:?}", levels[own])));
         }
         _ => {}
@@ -191,7 +192,7 @@ pub(super) const NOT_EVALUATED: &str =
 pub(super) fn check_update(old: &DynamoGraphDeployment, new: &DynamoGraphDeployment, issues: &mut Issues) {
     if old.spec.topology_constraint != new.spec.topology_constraint {
         let value = serde_json::to_value(&new.spec.topology_constraint).unwrap_or_default();
-        let issue = CONSTANT.invalid(path(), value).message("can't be added, changed or removed");
-        issues.add(issue.help("delete the graph and create it anew"));
+        let issue = CONSTANT.invalid(path(), value).message("field is immutable");
+        issues.add(issue.help("delete the graph and recreate it"));
     }
 }

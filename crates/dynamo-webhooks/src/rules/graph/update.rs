@@ -91,7 +91,7 @@ fn component_set(old: &DynamoGraphDeployment, new: &DynamoGraphDeployment, issue
         return;
     }
     let issue = SAME_COMPONENTS.forbidden(FieldPath::field("spec") / "components").message(difference(&before, &after));
-    issues.add(issue.help("delete the graph and create it anew"));
+    issues.add(issue.help("delete the graph and recreate it"));
 }
 
 fn difference(before: &BTreeSet<String>, after: &BTreeSet<String>) -> String {

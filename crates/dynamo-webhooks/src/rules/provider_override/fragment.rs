@@ -37,8 +37,9 @@ fn foreign_keys(owned: &[&'static str], value: &Value, at: &FieldPath, issues: &
     for key in sorted(members) {
         if key != step {
             let at = at.child(Segment::Field(key.to_owned().into()));
-            issues
-                .add(VALUE_OWNED.forbidden(at).message("an override may not set this").help("only topologyConstraint"));
+            issues.add(
+                VALUE_OWNED.forbidden(at).message("may not be set by an override").help("accepted: topologyConstraint"),
+            );
         } else if let Some(child) = members.get(key) {
             foreign_keys(below, child, &(at / step), issues);
         }

@@ -102,7 +102,7 @@ pub(crate) fn check(
 }
 
 fn standalone(at: &FieldPath, location: OverrideLocation) -> Option<Issue> {
-    let issue = || GRAPHS_ONLY.forbidden(at.clone()).message("a component on its own takes no provider override");
+    let issue = || GRAPHS_ONLY.forbidden(at.clone()).message("may not be set in a DynamoComponentDeployment");
     matches!(location, OverrideLocation::Standalone).then(issue)
 }
 
@@ -112,7 +112,7 @@ fn unsupported_provider(at: &FieldPath, provider: Option<&str>) -> Option<Issue>
         None | Some("") => Some(
             PROVIDER_KNOWN
                 .forbidden(at.clone())
-                .message("nothing says yet which workload provider runs the graph")
+                .message("may not be set before the workload provider is known")
                 .help("the annotation nvidia.com/workload-provider is set when a graph is created"),
         ),
         Some(other) => Some(
@@ -135,7 +135,7 @@ fn unsupported_api_version(overlay: &ProviderOverride, at: &FieldPath) -> Option
 fn no_target(at: &FieldPath) -> Issue {
     PLACE_HAS_TARGET
         .forbidden(at.clone())
-        .message("Grove makes no single object for this role")
+        .message("may not be set: Grove has no single object for this role")
         .help("a role takes an override on several nodes, without a GPU memory service between pods")
 }
 

@@ -69,7 +69,7 @@ fn claims(graph: &DynamoGraphDeployment, issues: &mut Issues) {
     for (index, claim) in graph.spec.pvcs.iter().enumerate() {
         if claim.name.as_deref().unwrap_or_default().is_empty() {
             let issue = PVC_NAME.required((FieldPath::field("spec") / "pvcs").index(index) / "name");
-            issues.add(issue.message("services mount a claim by its name").as_written());
+            issues.add(issue.message("must be set").as_written());
         }
     }
 }

@@ -75,7 +75,7 @@ fn executor(service: &ComponentSpec, at: &FieldPath, issues: &mut Issues) {
     let Some(executor) = service.annotations.get(VLLM_EXECUTOR_BACKEND) else { return };
     if !EXECUTORS.iter().any(|known| executor.eq_ignore_ascii_case(known)) {
         let issue = EXECUTOR.invalid((at / "annotations").key(VLLM_EXECUTOR_BACKEND), executor.as_str());
-        issues.add(issue.message("vLLM doesn't distribute its work so").help("accepted: mp, ray").as_written());
+        issues.add(issue.message("unsupported executor backend").help("accepted: mp, ray").as_written());
     }
 }
 
@@ -86,8 +86,7 @@ fn mount_points(service: &ComponentSpec, at: &FieldPath, issues: &mut Issues) {
         let repeats_cache = || cache.is_some_and(|cache| cache.name == mount.name && cache.mount_point.is_empty());
         if mount.mount_point.is_empty() && !mount.use_as_compilation_cache && !repeats_cache() {
             let issue = MOUNT_POINT.required((at / "volumeMounts").index(index) / "mountPoint");
-            issues
-                .add(issue.message("the volume is mounted nowhere").help("say where, for example /data").as_written());
+            issues.add(issue.message("must be set").help("set a path such as /data").as_written());
         }
     }
 }
@@ -95,7 +94,9 @@ fn mount_points(service: &ComponentSpec, at: &FieldPath, issues: &mut Issues) {
 fn ingress(service: &ComponentSpec, at: &FieldPath, issues: &mut Issues) {
     if service.ingress.as_ref().is_some_and(|ingress| ingress.enabled && ingress.host.is_empty()) {
         let issue = INGRESS_HOST.required(at / "ingress" / "host");
-        issues.add(issue.message("requests are sent to no host").help("name one, or disable the ingress").as_written());
+        issues.add(
+            issue.message("must be set for an enabled ingress").help("set a host, or disable the ingress").as_written(),
+        );
     }
 }
 
@@ -103,12 +104,12 @@ fn epp_config(service: &ComponentSpec, at: &FieldPath, issues: &mut Issues) {
     let Some(config) = &service.epp_config else { return };
     let at = at / "eppConfig";
     if config.config_map_ref.is_some() == config.config.is_some() {
-        let issue = ONE_EPP_CONFIG.forbidden(at.clone()).message("an endpoint picker has one configuration");
-        issues.add(issue.help("give either configMapRef or config").as_written());
+        let issue = ONE_EPP_CONFIG.forbidden(at.clone()).message("must have exactly one of configMapRef and config");
+        issues.add(issue.help("set either configMapRef or config").as_written());
     }
     if config.config_map_ref.as_ref().is_some_and(|reference| reference.name.is_empty()) {
         let issue = EPP_CONFIG_MAP.required(at / "configMapRef" / "name");
-        issues.add(issue.message("no ConfigMap is named").as_written());
+        issues.add(issue.message("must be set").as_written());
     }
 }
 
@@ -119,7 +120,7 @@ fn sidecar(service: &ComponentSpec, at: &FieldPath, issues: &mut Issues) {
     if service.frontend_sidecar.is_some() && names.any(|name| name == FRONTEND_SIDECAR_CONTAINER) {
         let issue = ONE_SIDECAR
             .forbidden(at / "frontendSidecar")
-            .message("the pod has a container called sidecar-frontend, the name that this sidecar gets");
+            .message("may not be set with a container called sidecar-frontend");
         issues.add(issue.help("keep one of the two").as_written());
     }
 }
@@ -132,7 +133,7 @@ fn shadows(service: &ComponentSpec, at: &FieldPath, issues: &mut Issues) {
         None | Some(0 | 1) => {}
         Some(count) => {
             let issue = ONE_SHADOW.invalid(at / "failover" / "numShadows", count);
-            issues.add(issue.message("a pod holds one engine in reserve").help("accepted: 1").as_written());
+            issues.add(issue.message("must be at most 1 for failover within a pod").help("accepted: 1").as_written());
         }
     }
 }

@@ -44,7 +44,7 @@ fn a_graph_that_was_not_converted_is_told_from_one_without_components() {
         unconverted["spec"] = json!({});
         assert!(said(&unconverted, &unconverted).contains("the CRD's conversion seems to be off"), "{version}");
     }
-    assert_eq!(said(&plain(), &graph(json!([]), json!({}))), "a graph needs at least one component");
+    assert_eq!(said(&plain(), &graph(json!([]), json!({}))), "must have at least one component");
 }
 
 #[test]
