@@ -3,6 +3,8 @@
 //! What a module re-exports counts as an import from the file that defines it. A file may import from the modules that it
 //! stands in. Tests don't count.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::{fs, iter};
@@ -156,7 +158,7 @@ fn leaves(statement: &str) -> impl Iterator<Item = (Module, String)> {
                 word.clear();
                 match part.split_once(" as ") {
                     Some((name, renamed)) => {
-                        (alias, path) = (Some(renamed.to_owned()), [path, vec![name.to_owned()]].concat())
+                        (alias, path) = (Some(renamed.to_owned()), [path, vec![name.to_owned()]].concat());
                     }
                     None if part.is_empty() || part == "self" && !path.is_empty() => {}
                     None => path.push(part),
