@@ -42,7 +42,7 @@ fn main() -> io::Result<()> {
     for target in ["review", "conversion", "yaml", "schema", "patch", "configuration", "certificates"] {
         fs::create_dir_all(folder.join(target))?;
     }
-    for rule in dynamo_webhooks::registry().rules() {
+    for rule in dynamo_webhooks::webhooks().rules() {
         for (verdict, example) in [("bad", rule.bad), ("good", rule.good)].iter().filter(|(_, text)| !text.is_empty()) {
             let name = format!("{}-{verdict}", rule.id);
             fs::write(folder.join("yaml").join(&name), example)?;

@@ -9,14 +9,14 @@ use std::sync::{Arc, LazyLock};
 use std::time::SystemTime;
 
 use gateward_core::testing::block_on;
-use gateward_core::{Context, Registry};
+use gateward_core::{Context, Webhooks};
 use gateward_fuzz::mutation::mutate_json;
 use gateward_lint::schema::{Schema, from_crd};
 use gateward_lint::yaml;
 use libfuzzer_sys::{fuzz_mutator, fuzz_target, fuzzer_mutate};
 use serde_json::Value;
 
-static REGISTRY: LazyLock<Registry> = LazyLock::new(dynamo_webhooks::registry);
+static WEBHOOKS: LazyLock<Webhooks> = LazyLock::new(dynamo_webhooks::webhooks);
 
 /// The schemas of all kinds, by kind and version.
 static SCHEMAS: LazyLock<BTreeMap<(String, String), Schema>> = LazyLock::new(|| {
@@ -45,14 +45,14 @@ fuzz_target!(|bytes: &[u8]| {
 
 fn assert_answered(bytes: &[u8]) {
     let context = Context::new(SystemTime::UNIX_EPOCH, Arc::new(()));
-    let answer = block_on(REGISTRY.answer("/convert", bytes, &context));
+    let answer = block_on(WEBHOOKS.handle("/convert", bytes, &context));
     let body: Value = serde_json::from_slice(&answer.body).expect("an answer is JSON");
     if answer.status != 200 {
         assert_eq!(body["code"], answer.status);
         return;
     }
     let response = &body["response"];
-    assert_eq!(response["uid"], answer.record.uid);
+    assert_eq!(response["uid"], answer.decision.uid);
     let converted = response["convertedObjects"].as_array().expect("a list").len();
     if response["result"]["status"] == "Success" {
         let Ok(asked) = serde_json::from_slice::<Value>(bytes) else { return };
@@ -78,7 +78,7 @@ fn assert_converted(text: &str, from: &str, to: &str) {
         && object["metadata"].is_object()
         && text.len() < 100_000
         && numbers_fit(&object);
-    match REGISTRY.convert(text, &format!("nvidia.com/{to}")) {
+    match WEBHOOKS.convert(text, &format!("nvidia.com/{to}")) {
         Err(error) => {
             assert!(!sound, "{text}\ncan't be converted: {error}")
         }
@@ -89,7 +89,7 @@ fn assert_converted(text: &str, from: &str, to: &str) {
             for member in ["name", "namespace", "uid"] {
                 assert_eq!(there["metadata"].get(member), object["metadata"].get(member));
             }
-            let back = REGISTRY.convert(&converted.json, &format!("nvidia.com/{from}"));
+            let back = WEBHOOKS.convert(&converted.json, &format!("nvidia.com/{from}"));
             assert!(!sound || back.is_ok(), "{text}\ndoesn't come back: {:?}", back.err());
         }
     }

@@ -9,12 +9,12 @@ use std::time::SystemTime;
 
 use dynamo_webhooks::ClusterFacts;
 use gateward_core::testing::block_on;
-use gateward_core::{Answer, Context, Registry, Review};
+use gateward_core::{ReviewResponse, Context, Webhooks, Review};
 use gateward_fuzz::mutation::mutate_json;
 use libfuzzer_sys::{fuzz_mutator, fuzz_target, fuzzer_mutate};
 use serde_json::Value;
 
-static REGISTRY: LazyLock<Registry> = LazyLock::new(dynamo_webhooks::registry);
+static WEBHOOKS: LazyLock<Webhooks> = LazyLock::new(dynamo_webhooks::webhooks);
 /// Two clusters: one as the rule books assume it, and one of which nothing is known.
 static CONTEXTS: LazyLock<[Context; 2]> = LazyLock::new(|| {
     [ClusterFacts::default(), ClusterFacts::unknown()]
@@ -28,8 +28,8 @@ fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
 
 fuzz_target!(|body: &[u8]| {
     let context = &CONTEXTS[body.len() % 2];
-    for (path, review) in REGISTRY.paths() {
-        let answer = block_on(REGISTRY.answer(path, body, context));
+    for (path, review) in WEBHOOKS.paths() {
+        let answer = block_on(WEBHOOKS.handle(path, body, context));
         if answer.status == 200 {
             assert_sound(review, body, &answer);
             assert_settled(path, body, context, &answer);
@@ -41,14 +41,14 @@ fuzz_target!(|body: &[u8]| {
 });
 
 /// What the API server checks in an answer.
-fn assert_sound(review: Review, body: &[u8], answer: &Answer) {
+fn assert_sound(review: Review, body: &[u8], answer: &ReviewResponse) {
     let asked: Value = serde_json::from_slice(body).unwrap_or_default();
     let answered: Value = serde_json::from_slice(&answer.body).expect("an answer is JSON");
     let response = &answered["response"];
-    assert_eq!(response["uid"], answer.record.uid);
+    assert_eq!(response["uid"], answer.decision.uid);
     // The body may hold what serde_json's tree can't: then the record has to do.
     if !asked.is_null() {
-        assert_eq!(answer.record.uid, asked["request"]["uid"].as_str().unwrap_or_default());
+        assert_eq!(answer.decision.uid, asked["request"]["uid"].as_str().unwrap_or_default());
     }
     assert_eq!(response.get("patch").is_some(), response.get("patchType").is_some());
     assert!(review == Review::Mutate || response.get("patch").is_none(), "a validating answer holds a patch");
@@ -56,17 +56,17 @@ fn assert_sound(review: Review, body: &[u8], answer: &Answer) {
 }
 
 /// Defaults are set once.
-fn assert_settled(path: &str, body: &[u8], context: &Context, answer: &Answer) {
-    if answer.record.patch.is_empty() {
+fn assert_settled(path: &str, body: &[u8], context: &Context, answer: &ReviewResponse) {
+    if answer.decision.patch.is_empty() {
         return;
     }
     let mut review: Value = serde_json::from_slice(body).expect("a patched object was read as a tree");
-    answer.record.patch.apply(&mut review["request"]["object"]).expect("the patch fits the object");
-    let again = block_on(REGISTRY.answer(path, review.to_string().as_bytes(), context));
+    answer.decision.patch.apply(&mut review["request"]["object"]).expect("the patch fits the object");
+    let again = block_on(WEBHOOKS.handle(path, review.to_string().as_bytes(), context));
     assert!(
-        again.record.patch.is_empty(),
+        again.decision.patch.is_empty(),
         "defaulted twice: {:?} and then {:?}",
-        answer.record.patch,
-        again.record.patch
+        answer.decision.patch,
+        again.decision.patch
     );
 }

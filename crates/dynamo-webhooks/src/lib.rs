@@ -7,21 +7,21 @@ mod rules;
 
 pub use operator::{ClusterFacts, OPERATOR_VERSION, configuration, facts, in_cluster, names};
 
-use gateward_core::Registry;
+use gateward_core::Webhooks;
 
 /// The webhooks of the Dynamo Operator: every kind with its versions, rules and defaults.
 ///
 /// ```
-/// let registry = dynamo_webhooks::registry();
-/// assert!(registry.rules().iter().any(|rule| rule.id == "MODEL-01"));
+/// let webhooks = dynamo_webhooks::webhooks();
+/// assert!(webhooks.rules().iter().any(|rule| rule.id == "MODEL-01"));
 /// ```
-pub fn registry() -> Registry {
-    Registry::new()
-        .kind(rules::graph::kind())
-        .kind(rules::component_deployment::kind())
-        .kind(rules::deployment_request::kind())
-        .kind(rules::scaling_adapter::kind())
-        .kind(rules::model::kind())
+pub fn webhooks() -> Webhooks {
+    Webhooks::new()
+        .register(rules::graph::kind())
+        .register(rules::component_deployment::kind())
+        .register(rules::deployment_request::kind())
+        .register(rules::scaling_adapter::kind())
+        .register(rules::model::kind())
 }
 
 /// The CRDs of all kinds, also of those that have no webhook.

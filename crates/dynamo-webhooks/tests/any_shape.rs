@@ -8,7 +8,7 @@ mod support;
 use std::collections::BTreeMap;
 
 use gateward_core::testing::block_on;
-use gateward_core::{Answer, GroupVersionKind, Registry, Review};
+use gateward_core::{GroupVersionKind, Review, ReviewResponse, Webhooks};
 use serde_json::{Value, json};
 use support::{Ask, Case, FILES, folder, ordinary_user};
 
@@ -17,16 +17,16 @@ const OBJECTS: usize = 3;
 
 #[test]
 fn every_shape_of_an_object_gets_an_answer() {
-    let registry = dynamo_webhooks::registry();
+    let webhooks = dynamo_webhooks::webhooks();
     let cases: Vec<Case> = FILES.iter().flat_map(|file| Case::ours(&folder(), file)).collect();
     for case in largest(&cases) {
         for (pointer, shape) in shapes(&case.object) {
             let mut other = case.object.clone();
             *other.pointer_mut(&pointer).expect("the pointer is one of the object") = shape;
             let about = || format!("{} with another {pointer}", case.id);
-            assert_answered(&registry, case, "CREATE", &Value::Null, &other, about);
-            assert_answered(&registry, case, "UPDATE", &case.object, &other, about);
-            assert_answered(&registry, case, "UPDATE", &other, &case.object, about);
+            assert_answered(&webhooks, case, "CREATE", &Value::Null, &other, about);
+            assert_answered(&webhooks, case, "UPDATE", &case.object, &other, about);
+            assert_answered(&webhooks, case, "UPDATE", &other, &case.object, about);
         }
     }
 }
@@ -72,7 +72,7 @@ fn collect(node: &Value, pointer: &str, pointers: &mut Vec<String>) {
 
 /// A verdict, or, where the stored object is at fault, which isn't the user's, the word that the request can't be read.
 fn assert_answered(
-    registry: &Registry,
+    webhooks: &Webhooks,
     case: &Case,
     operation: &str,
     old: &Value,
@@ -81,8 +81,8 @@ fn assert_answered(
 ) {
     let ask = |review: Review, object: &Value| {
         let ask = Ask { uid: "shape", gvk: case.gvk(), operation, old, object, user: ordinary_user() };
-        let path = registry.path_of(review, &case.gvk())?;
-        let answer = block_on(registry.answer(&path, &ask.body(registry), &case.context()));
+        let path = webhooks.path_of(review, &case.gvk())?;
+        let answer = block_on(webhooks.handle(&path, &ask.body(webhooks), &case.context()));
         assert!(matches!(answer.status, 200 | 400), "{operation} of {}: {}", about(), answer.status);
         assert!(answer.status == 200 || operation == "UPDATE", "CREATE of {}: {}", about(), answer.status);
         Some(answer)
@@ -92,21 +92,21 @@ fn assert_answered(
     }
     if let Some(patched) = ask(Review::Mutate, object).and_then(|answer| patched(&answer, object)) {
         let again = ask(Review::Mutate, &patched).expect("the same webhook answers");
-        assert!(again.record.patch.is_empty(), "{operation} of {}: defaults of defaults", about());
+        assert!(again.decision.patch.is_empty(), "{operation} of {}: defaults of defaults", about());
     }
 }
 
 /// The object with its defaults, where there are some.
-fn patched(answer: &Answer, object: &Value) -> Option<Value> {
+fn patched(answer: &ReviewResponse, object: &Value) -> Option<Value> {
     let mut object = object.clone();
-    answer.record.patch.apply(&mut object).expect("a patch fits its object");
-    (!answer.record.patch.is_empty()).then_some(object)
+    answer.decision.patch.apply(&mut object).expect("a patch fits its object");
+    (!answer.decision.patch.is_empty()).then_some(object)
 }
 
 /// No finding about a v1alpha1 graph stands at a field that only v1beta1 has.
-fn assert_in_the_users_words(case: &Case, answer: &Answer, about: impl Fn() -> String) {
+fn assert_in_the_users_words(case: &Case, answer: &ReviewResponse, about: impl Fn() -> String) {
     if case.version() == "v1alpha1" {
-        for issue in &answer.record.issues {
+        for issue in &answer.decision.issues {
             let path = issue.path.to_string();
             let foreign = path.starts_with("spec.components") || path.starts_with("spec.podTemplate");
             assert!(!foreign, "{}: {path}", about());

@@ -1,4 +1,4 @@
-//! Every case of the rule books that our webhooks answer, through `Registry::answer`.
+//! Every case of the rule books that our webhooks answer, through `Webhooks::handle`.
 //!
 //! Verdict, paths, counts of findings and of warnings are compared, and for defaulting the patched object.
 
@@ -6,7 +6,7 @@
 
 mod support;
 
-use gateward_core::Registry;
+use gateward_core::Webhooks;
 use gateward_core::testing::block_on;
 use support::{Case, FILES, folder};
 
@@ -21,17 +21,17 @@ struct Tally {
 }
 
 impl Tally {
-    fn of(cases: &[Case], registry: &Registry) -> Self {
+    fn of(cases: &[Case], webhooks: &Webhooks) -> Self {
         let mut tally = Self::default();
         for case in cases {
-            tally.count(case, registry);
+            tally.count(case, webhooks);
         }
         tally
     }
 
-    fn count(&mut self, case: &Case, registry: &Registry) {
-        let path = case.path(registry).unwrap_or_else(|| panic!("no webhook answers {}", case.gvk()));
-        let answer = block_on(registry.answer(&path, &case.body(registry), &case.context()));
+    fn count(&mut self, case: &Case, webhooks: &Webhooks) {
+        let path = case.path(webhooks).unwrap_or_else(|| panic!("no webhook answers {}", case.gvk()));
+        let answer = block_on(webhooks.handle(&path, &case.body(webhooks), &case.context()));
         match case.disagreement(&answer) {
             None => self.passed += 1,
             Some(_) if DOCUMENTED.iter().any(|(id, _)| *id == case.id) => self.documented += 1,
@@ -44,10 +44,10 @@ impl Tally {
 
 #[test]
 fn every_case_is_answered_as_the_rule_books_say() {
-    let registry = dynamo_webhooks::registry();
+    let webhooks = dynamo_webhooks::webhooks();
     let mut failed = Vec::new();
     for file in FILES {
-        let tally = Tally::of(&Case::ours(&folder(), file), &registry);
+        let tally = Tally::of(&Case::ours(&folder(), file), &webhooks);
         let (passed, documented) = (tally.passed, tally.documented);
         println!("{file}: {passed} passed, {} failed, {documented} documented", tally.failed.len());
         failed.extend(tally.failed);

@@ -6,18 +6,18 @@ mod support;
 
 use std::collections::{HashMap, HashSet};
 
-use gateward_core::{Answer, DECODE, Outcome, Registry, Rule, Severity};
+use gateward_core::{DECODE, Outcome, ReviewResponse, Rule, Severity, Webhooks};
 use support::example::Example;
 
 /// What is wrong with an entry; `Ok` where nothing is.
-type Check = fn(&Rule, &Registry) -> Result<(), String>;
+type Check = fn(&Rule, &Webhooks) -> Result<(), String>;
 
 /// Applies a check to the rules of the Dynamo kinds; the one that core enforces has no example of its own.
 fn assert_each(check: Check) {
-    let registry = dynamo_webhooks::registry();
-    let rules = registry.rules().into_iter().filter(|rule| rule.id != DECODE.id);
+    let webhooks = dynamo_webhooks::webhooks();
+    let rules = webhooks.rules().into_iter().filter(|rule| rule.id != DECODE.id);
     let wrong: Vec<String> =
-        rules.filter_map(|rule| Some(format!("{}: {}", rule.id, check(rule, &registry).err()?))).collect();
+        rules.filter_map(|rule| Some(format!("{}: {}", rule.id, check(rule, &webhooks).err()?))).collect();
     assert!(wrong.is_empty(), "{} entries:\n  {}", wrong.len(), wrong.join("\n  "));
 }
 
@@ -27,9 +27,9 @@ fn demand(holds: bool, otherwise: impl Into<String>) -> Result<(), String> {
 
 #[test]
 fn one_id_is_one_rule() {
-    let registry = dynamo_webhooks::registry();
+    let webhooks = dynamo_webhooks::webhooks();
     let mut known: HashMap<&str, &Rule> = HashMap::new();
-    for rule in registry.declarations().flat_map(|declared| declared.rules.iter().copied()) {
+    for rule in webhooks.declarations().flat_map(|declared| declared.rules.iter().copied()) {
         let first = known.entry(rule.id).or_insert(rule);
         assert_eq!(*first, rule, "two rules are called {}", rule.id);
     }
@@ -47,38 +47,38 @@ fn every_rule_says_what_it_demands_of_whom_and_when() {
 
 #[test]
 fn every_rule_belongs_to_declared_kinds_and_versions() {
-    assert_each(|rule, registry| {
+    assert_each(|rule, webhooks| {
         for kind in rule.kinds {
-            let declared = registry.declarations().find(|declared| declared.hub.kind == *kind);
+            let declared = webhooks.declarations().find(|declared| declared.hub.kind == *kind);
             let declared = declared.ok_or_else(|| format!("{kind} is not declared"))?;
             demand(declared.rules.iter().any(|known| known.id == rule.id), format!("is not declared with {kind}"))?;
         }
-        let versions: HashSet<&str> = registry.declarations().flat_map(|declared| declared.versions.clone()).collect();
+        let versions: HashSet<&str> = webhooks.declarations().flat_map(|declared| declared.versions.clone()).collect();
         demand(rule.versions.iter().all(|version| versions.contains(version)), "has an unknown version")
     });
 }
 
 #[test]
 fn every_bad_example_breaks_its_rule() {
-    assert_each(|rule, registry| {
-        let answer = answer(rule, rule.bad, registry).map_err(|why| format!("the bad example {why}"))?;
+    assert_each(|rule, webhooks| {
+        let answer = answer(rule, rule.bad, webhooks).map_err(|why| format!("the bad example {why}"))?;
         demand(is_found(rule, &answer), format!("the bad example is answered with {}", described(&answer)))
     });
 }
 
 #[test]
 fn every_good_example_passes() {
-    assert_each(|rule, registry| {
-        let answer = answer(rule, rule.good, registry).map_err(|why| format!("the good example {why}"))?;
-        let passes = answer.record.outcome == Outcome::Allowed;
+    assert_each(|rule, webhooks| {
+        let answer = answer(rule, rule.good, webhooks).map_err(|why| format!("the good example {why}"))?;
+        let passes = answer.decision.outcome == Outcome::Allowed;
         demand(passes && !is_found(rule, &answer), format!("the good example is answered with {}", described(&answer)))
     });
 }
 
 #[test]
 fn every_example_belongs_to_a_rule() {
-    let registry = dynamo_webhooks::registry();
-    let ids: HashSet<&str> = registry.rules().into_iter().map(|rule| rule.id).collect();
+    let webhooks = dynamo_webhooks::webhooks();
+    let ids: HashSet<&str> = webhooks.rules().into_iter().map(|rule| rule.id).collect();
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/rules/examples");
     let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let is_named_after_a_rule = |file: &String| {
@@ -89,21 +89,21 @@ fn every_example_belongs_to_a_rule() {
     assert!(others.is_empty(), "{others:?}");
 }
 
-fn answer(rule: &Rule, text: &str, registry: &Registry) -> Result<Answer, String> {
+fn answer(rule: &Rule, text: &str, webhooks: &Webhooks) -> Result<ReviewResponse, String> {
     let example = Example::read(text)?;
     let (gvk, operation) = (example.gvk(), example.operation());
     demand(rule.kinds.contains(&gvk.kind.as_str()), format!("is about {gvk}"))?;
     demand(rule.versions.contains(&gvk.version.as_str()), format!("is about {gvk}"))?;
     demand(rule.operations.contains(&operation), format!("is about {operation}"))?;
-    example.answer(registry)
+    example.answer(webhooks)
 }
 
 /// Whether the rule denies or warns.
-fn is_found(rule: &Rule, answer: &Answer) -> bool {
-    answer.record.issues.iter().any(|issue| issue.rule == rule.id && issue.severity != Severity::Note)
+fn is_found(rule: &Rule, answer: &ReviewResponse) -> bool {
+    answer.decision.issues.iter().any(|issue| issue.rule == rule.id && issue.severity != Severity::Note)
 }
 
-fn described(answer: &Answer) -> String {
-    let issues = answer.record.issues.iter().map(|issue| format!("{} {issue}", issue.rule));
-    format!("{:?} [{}]", answer.record.outcome, issues.collect::<Vec<_>>().join("; "))
+fn described(answer: &ReviewResponse) -> String {
+    let issues = answer.decision.issues.iter().map(|issue| format!("{} {issue}", issue.rule));
+    format!("{:?} [{}]", answer.decision.outcome, issues.collect::<Vec<_>>().join("; "))
 }

@@ -2,8 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::needless_pass_by_value, reason = "helpers of tests")]
 
-use gateward_core::testing::{Findings, Trial};
-use gateward_core::{Outcome, Registry, Skip};
+use gateward_core::testing::{Findings, TestRequest};
+use gateward_core::{Outcome, Skip, Webhooks};
 use serde_json::{Value, json};
 
 const KINDS: [(&str, &str); 9] = [
@@ -36,14 +36,14 @@ fn unreadable() -> [Value; 4] {
     ]
 }
 
-fn registry() -> Registry {
-    dynamo_webhooks::registry()
+fn webhooks() -> Webhooks {
+    dynamo_webhooks::webhooks()
 }
 
 /// Both webhooks' answers to a change.
 fn update(kind: &str, old: &Value, new: &Value) -> Vec<Findings> {
-    let registry = registry();
-    let trial = Trial::of(&registry);
+    let webhooks = webhooks();
+    let trial = TestRequest::of(&webhooks);
     if kind.ends_with("Adapter") {
         return Vec::new();
     }
@@ -64,7 +64,7 @@ fn an_object_that_is_being_deleted_passes_in_every_kind_readable_or_not() {
             {
                 for answer in update(kind, &old, &new) {
                     answer.assert_allowed();
-                    assert!(answer.answer().record.patch.is_empty(), "{kind} {version}");
+                    assert!(answer.answer().decision.patch.is_empty(), "{kind} {version}");
                 }
             }
         }
@@ -81,11 +81,11 @@ fn of_an_unreadable_graph_that_is_being_deleted_the_provider_is_judged() {
         for spec in unreadable() {
             let of = |provider| object("DynamoGraphDeployment", version, annotated(provider), spec.clone());
             let (old, new) = (of("grove"), of("component"));
-            let registry = registry();
-            let findings = Trial::of(&registry).update(&old, &new);
+            let webhooks = webhooks();
+            let findings = TestRequest::of(&webhooks).update(&old, &new);
             findings.assert_denied();
-            assert_eq!(findings.answer().record.rules(), ["DGD-62"], "{version} {spec}");
-            Trial::of(&registry).update(&old, &old).assert_allowed();
+            assert_eq!(findings.answer().decision.rules(), ["DGD-62"], "{version} {spec}");
+            TestRequest::of(&webhooks).update(&old, &old).assert_allowed();
         }
     }
 }
@@ -97,7 +97,7 @@ fn removing_finalizers_alone_passes_in_every_kind_readable_or_not() {
             let of = |finalizers: Value| object(kind, version, json!({"finalizers": finalizers}), spec.clone());
             for answer in update(kind, &of(json!(["a/b", "a/c"])), &of(json!(["a/c"]))) {
                 answer.assert_allowed();
-                assert_eq!(answer.answer().record.outcome, Outcome::Skipped(Skip::FinalizersRemoved));
+                assert_eq!(answer.answer().decision.outcome, Outcome::Skipped(Skip::FinalizersRemoved));
             }
         }
     }
@@ -118,9 +118,9 @@ fn graph(component: Value, spec: Value) -> Value {
 
 #[test]
 fn stored_replicas_beyond_their_type_are_mended() {
-    let registry = registry();
+    let webhooks = webhooks();
     let old = graph(worker(json!({"replicas": 2_147_483_648_u64})), json!({}));
-    let findings = Trial::of(&registry).update(&old, &graph(worker(json!({"replicas": 2})), json!({})));
+    let findings = TestRequest::of(&webhooks).update(&old, &graph(worker(json!({"replicas": 2})), json!({})));
     findings.assert_allowed();
     assert!(
         findings.warnings().iter().any(|text| text.starts_with("spec.components[0].replicas of the stored object"))
@@ -129,18 +129,18 @@ fn stored_replicas_beyond_their_type_are_mended() {
 
 #[test]
 fn rules_on_changes_run_beside_an_unreadable_member() {
-    let registry = registry();
+    let webhooks = webhooks();
     let old = graph(worker(json!({"replicas": "two"})), json!({"backendFramework": "vllm"}));
     let new = graph(worker(json!({"replicas": 2})), json!({"backendFramework": "sglang"}));
-    let findings = Trial::of(&registry).update(&old, &new);
+    let findings = TestRequest::of(&webhooks).update(&old, &new);
     let unreadable =
-        Trial::of(&registry).update(&graph(worker(json!({"replicas": 2})), json!({"backendFramework": 5})), &new);
+        TestRequest::of(&webhooks).update(&graph(worker(json!({"replicas": 2})), json!({"backendFramework": 5})), &new);
     unreadable.assert_allowed();
     // What is said of the framework is said whatever else can't be read.
-    let readable =
-        Trial::of(&registry).update(&graph(worker(json!({"replicas": 2})), json!({"backendFramework": "vllm"})), &new);
-    assert_eq!(findings.answer().record.issues, readable.answer().record.issues);
-    assert!(!findings.answer().record.issues.is_empty());
+    let readable = TestRequest::of(&webhooks)
+        .update(&graph(worker(json!({"replicas": 2})), json!({"backendFramework": "vllm"})), &new);
+    assert_eq!(findings.answer().decision.issues, readable.answer().decision.issues);
+    assert!(!findings.answer().decision.issues.is_empty());
 }
 
 /// A graph whose status no rule reads, with the same status in each version.
@@ -168,7 +168,7 @@ fn a_status_that_can_not_be_read_stands_in_no_users_way() {
         for mine in [with_status(version, beyond(), wrong), with_status(version, json!("two"), before)] {
             for answer in update("DynamoGraphDeployment", &old, &mine) {
                 answer.assert_denied();
-                assert!(answer.answer().record.rules().contains(&"DECODE"));
+                assert!(answer.answer().decision.rules().contains(&"DECODE"));
             }
         }
     }

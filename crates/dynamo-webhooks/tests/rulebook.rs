@@ -1,4 +1,4 @@
-//! Our own cases, written from the rule books alone: `rulebook/*.jsonl`, one case a line, through `Registry::answer`.
+//! Our own cases, written from the rule books alone: `rulebook/*.jsonl`, one case a line, through `Webhooks::handle`.
 //!
 //! They have the form of the known cases, and `note` names the passage that a case is read off. Beside verdict, paths
 //! and counts some say which rules deny, what a warning speaks of, and what must stand nowhere in an answer. Where
@@ -12,13 +12,13 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use gateward_core::Registry;
+use gateward_core::Webhooks;
 use gateward_core::testing::block_on;
 use support::Case;
 
 #[test]
 fn our_own_reading_of_the_rule_books_is_answered_as_written() {
-    let registry = dynamo_webhooks::registry();
+    let webhooks = dynamo_webhooks::webhooks();
     let mut ids = HashSet::new();
     let mut failed = Vec::new();
     for file in files() {
@@ -26,7 +26,7 @@ fn our_own_reading_of_the_rule_books_is_answered_as_written() {
         println!("{}: {} cases", file.display(), cases.len());
         for case in cases {
             assert!(ids.insert(case.id.clone()), "{} stands twice", case.id);
-            failed.extend(disagreement(&case, &registry));
+            failed.extend(disagreement(&case, &webhooks));
         }
     }
     assert!(failed.is_empty(), "{} of {} disagree:\n  {}", failed.len(), ids.len(), failed.join("\n  "));
@@ -42,12 +42,12 @@ fn files() -> Vec<PathBuf> {
 }
 
 /// A mutating case without a defaulter is answered as `review --mutate` does: nothing changes.
-fn disagreement(case: &Case, registry: &Registry) -> Option<String> {
-    let Some(path) = case.path(registry) else {
+fn disagreement(case: &Case, webhooks: &Webhooks) -> Option<String> {
+    let Some(path) = case.path(webhooks) else {
         let unchanged = case.review().is_some() && case.expect.allowed && case.expect.patched.is_empty();
         return (!unchanged).then(|| format!("{}: no webhook answers {}", case.id, case.gvk()));
     };
-    let answer = block_on(registry.answer(&path, &case.body(registry), &case.context()));
+    let answer = block_on(webhooks.handle(&path, &case.body(webhooks), &case.context()));
     let how = case.disagreement(&answer)?;
     Some(format!("{} ({}, {})\n      {how}\n      {}", case.id, case.source_rule, case.version(), case.note))
 }

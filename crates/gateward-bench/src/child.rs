@@ -9,14 +9,14 @@ use std::time::SystemTime;
 use anyhow::{Context as _, bail};
 use dynamo_webhooks::ClusterFacts;
 use gateward_certs::{Ca, CommonName, ServerNames, SystemKeys, TEN_YEARS, Validity};
-use gateward_core::{Answer, Facts, Review, Undecided};
+use gateward_core::{Facts, Review, ReviewResponse, WebhookError};
 use gateward_server::{CertResolver, Identity, ReviewHandler, Server, WebhooksHandler};
 
 /// Who answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Handler {
     /// The Dynamo Operator's webhooks.
-    Registry,
+    Webhooks,
     /// Nobody: the body is read and the answer is a constant.
     Nothing,
 }
@@ -24,12 +24,12 @@ pub enum Handler {
 impl Handler {
     /// The handler that a child process was started with.
     pub fn parse(argument: &str) -> Option<Self> {
-        [Self::Registry, Self::Nothing].into_iter().find(|handler| handler.argument() == argument)
+        [Self::Webhooks, Self::Nothing].into_iter().find(|handler| handler.argument() == argument)
     }
 
     const fn argument(self) -> &'static str {
         match self {
-            Self::Registry => "--child-registry",
+            Self::Webhooks => "--child-webhooks",
             Self::Nothing => "--child-nothing",
         }
     }
@@ -81,10 +81,10 @@ pub async fn serve(handler: Handler) -> anyhow::Result<()> {
     let certificate = CertResolver::new(Identity::try_from(&leaf)?);
     let facts: Arc<dyn Facts> = Arc::new(ClusterFacts::default());
     match handler {
-        Handler::Registry => {
-            let registry = Arc::new(dynamo_webhooks::registry());
+        Handler::Webhooks => {
+            let webhooks = Arc::new(dynamo_webhooks::webhooks());
             until_closed(
-                Server::new(certificate, WebhooksHandler::new(registry, move || Arc::clone(&facts))),
+                Server::new(certificate, WebhooksHandler::new(webhooks, move || Arc::clone(&facts))),
                 &authority,
             )
             .await
@@ -106,14 +106,14 @@ async fn until_closed<A: ReviewHandler>(server: Server<A>, authority: &Ca) -> an
 }
 
 /// Answers every review alike: with the record and the body of an allowed one.
-struct DoesNothing(Answer);
+struct DoesNothing(ReviewResponse);
 
 impl DoesNothing {
     fn new() -> anyhow::Result<Self> {
-        let mut answer = Answer::undecided(Undecided::Overloaded);
+        let mut answer = ReviewResponse::error(WebhookError::Overloaded);
         answer.status = 200;
-        answer.record.outcome = gateward_core::Outcome::Allowed;
-        answer.record.review = Some(Review::Validate);
+        answer.decision.outcome = gateward_core::Outcome::Allowed;
+        answer.decision.review = Some(Review::Validate);
         answer.body = serde_json::to_vec(&serde_json::json!({
             "kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1",
             "response": {"uid": "705ab4f5-6393-11e8-b7cc-42010a800002", "allowed": true},
@@ -128,7 +128,7 @@ impl ReviewHandler for DoesNothing {
         Some(if path == "/convert" { Review::Convert } else { Review::Validate })
     }
 
-    async fn handle(&self, _: &str, _: &[u8], _: SystemTime) -> Answer {
+    async fn handle(&self, _: &str, _: &[u8], _: SystemTime) -> ReviewResponse {
         self.0.clone()
     }
 }

@@ -30,7 +30,7 @@ pub async fn measure() -> anyhow::Result<()> {
 async fn row(way: Way, objects: usize, times: usize, aim: Duration) -> anyhow::Result<()> {
     let sample = conversion(way, objects)?;
     let request = request(&sample);
-    let (ours, nothing) = (Child::start(Handler::Registry)?, Child::start(Handler::Nothing)?);
+    let (ours, nothing) = (Child::start(Handler::Webhooks)?, Child::start(Handler::Nothing)?);
     let (mut spent, mut spent_on_nothing) = (Vec::new(), Vec::new());
     // The servers take turns, so that whatever else the machine does falls on both.
     let (mut asked, mut asked_nothing) = (Connection::open(&ours).await?, Connection::open(&nothing).await?);

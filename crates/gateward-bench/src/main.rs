@@ -30,7 +30,7 @@ fn main() -> anyhow::Result<ExitCode> {
 }
 
 async fn measure() -> anyhow::Result<()> {
-    let (ours, nothing) = (Child::start(Handler::Registry)?, Child::start(Handler::Nothing)?);
+    let (ours, nothing) = (Child::start(Handler::Webhooks)?, Child::start(Handler::Nothing)?);
     let idle = process::memory(ours.pid())?;
     let mut rows = Vec::new();
     for sample in Sample::all() {

@@ -47,7 +47,7 @@ impl Way {
 
 /// A ConversionReview of so many graphs of 10 kB.
 pub fn conversion(way: Way, objects: usize) -> anyhow::Result<Sample> {
-    let registry = dynamo_webhooks::registry();
+    let webhooks = dynamo_webhooks::webhooks();
     let version = match way {
         Way::Lift => "nvidia.com/v1beta1",
         Way::Lower => "nvidia.com/v1alpha1",
@@ -56,7 +56,7 @@ pub fn conversion(way: Way, objects: usize) -> anyhow::Result<Sample> {
         let alpha = alpha(variables).to_string();
         match way {
             Way::Lift => Ok(alpha),
-            Way::Lower => registry.convert(&alpha, "nvidia.com/v1beta1").map(|beta| beta.json),
+            Way::Lower => webhooks.convert(&alpha, "nvidia.com/v1beta1").map(|beta| beta.json),
         }
     });
     let is_large = |graph: &Result<String, _>| graph.as_ref().map_or(true, |text| text.len() >= 10_000);
@@ -117,7 +117,7 @@ fn variables(count: usize) -> Vec<Value> {
 fn container(component: &str, count: usize) -> Value {
     json!({
         "name": "main",
-        "image": format!("registry.example.org/dynamo/{component}:1.4.2"),
+        "image": format!("webhooks.example.org/dynamo/{component}:1.4.2"),
         "command": ["python3", "-m", "dynamo.vllm"],
         "args": ["--model", "Qwen/Qwen3-0.6B", "--max-model-len", "8192"],
         "env": variables(count),

@@ -1,9 +1,9 @@
 //! The gateward binary: the Dynamo Operator's webhooks and a demonstration of them.
 
 mod demo;
-mod product;
+mod operator;
 
-use product::Dynamo;
+use operator::Dynamo;
 
 fn main() -> gateward::Exit {
     gateward::main_with(Dynamo::new(), &demo::Demo)

@@ -1,5 +1,5 @@
 //! The same verdict everywhere: `review`, the server over verified TLS, and `check` say of each case of the rule books
-//! what `Registry::answer` says.
+//! what `Webhooks::handle` says.
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
@@ -19,7 +19,7 @@ use dynamo_webhooks::ClusterFacts;
 use gateward::check::{Checker, Defaults, Report, Schemas};
 use gateward::local::{Listen, Local};
 use gateward_core::testing::block_on;
-use gateward_core::{Answer, Registry, Review, Severity, UserInfo};
+use gateward_core::{Review, ReviewResponse, Severity, UserInfo, Webhooks};
 use serde::Deserialize;
 use serde_json::Value;
 use support::{Case, FILES, Stage, folder};
@@ -33,9 +33,9 @@ fn cases() -> BTreeMap<String, Vec<Case>> {
     groups
 }
 
-fn answered(registry: &Registry, case: &Case) -> Answer {
-    let path = case.path(registry).unwrap();
-    block_on(registry.answer(&path, &case.body(registry), &case.context()))
+fn answered(webhooks: &Webhooks, case: &Case) -> ReviewResponse {
+    let path = case.path(webhooks).unwrap();
+    block_on(webhooks.handle(&path, &case.body(webhooks), &case.context()))
 }
 
 fn json(bytes: &[u8]) -> Value {
@@ -45,7 +45,7 @@ fn json(bytes: &[u8]) -> Value {
 #[test]
 fn review_answers_every_case_as_the_registry_does() {
     let groups = cases();
-    let registry = dynamo_webhooks::registry();
+    let webhooks = dynamo_webhooks::webhooks();
     let folder = tempfile::tempdir().unwrap();
     let facts = folder.path().join("facts.json");
     let mut compared = 0;
@@ -53,7 +53,7 @@ fn review_answers_every_case_as_the_registry_does() {
         std::fs::write(&facts, config).unwrap();
         for stage in [Stage::Webhook, Stage::Mutating] {
             let group: Vec<&Case> = group.iter().filter(|case| case.stage == stage).collect();
-            let lines: Vec<Vec<u8>> = group.iter().map(|case| case.body(&registry)).collect();
+            let lines: Vec<Vec<u8>> = group.iter().map(|case| case.body(&webhooks)).collect();
             let mut command = Command::cargo_bin("gateward").unwrap();
             command.arg("review").arg("--facts").arg(&facts);
             if stage == Stage::Mutating {
@@ -65,7 +65,7 @@ fn review_answers_every_case_as_the_registry_does() {
                 output.stdout.split(|byte| *byte == b'\n').filter(|l| !l.is_empty()).map(json).collect();
             assert_eq!(answers.len(), group.len());
             for (case, answer) in group.iter().zip(answers) {
-                assert_eq!(answer, json(&answered(&registry, case).body), "{}", case.id);
+                assert_eq!(answer, json(&answered(&webhooks, case).body), "{}", case.id);
                 compared += 1;
             }
         }
@@ -77,16 +77,16 @@ fn review_answers_every_case_as_the_registry_does() {
 #[tokio::test]
 async fn the_server_answers_every_case_over_verified_tls_as_the_registry_does() {
     let groups = cases();
-    let registry = Arc::new(dynamo_webhooks::registry());
+    let webhooks = Arc::new(dynamo_webhooks::webhooks());
     let mut compared = 0;
     for group in groups.values() {
         let facts = Arc::new(ClusterFacts::from_document(&group[0].config).unwrap());
-        let local = Local::start(Arc::new(dynamo_webhooks::registry()), facts, &Listen::anywhere()).await.unwrap();
+        let local = Local::start(Arc::new(dynamo_webhooks::webhooks()), facts, &Listen::anywhere()).await.unwrap();
         let client = Client::new(local.address(), &local.authority_pem()).unwrap();
         for case in group {
-            let path = case.path(&registry).unwrap();
-            let answer = client.post(&format!("{path}?timeout=10s"), &json(&case.body(&registry))).await.unwrap();
-            assert_eq!(answer, json(&answered(&registry, case).body), "{}", case.id);
+            let path = case.path(&webhooks).unwrap();
+            let answer = client.post(&format!("{path}?timeout=10s"), &json(&case.body(&webhooks))).await.unwrap();
+            assert_eq!(answer, json(&answered(&webhooks, case).body), "{}", case.id);
             compared += 1;
         }
     }
@@ -97,17 +97,17 @@ async fn the_server_answers_every_case_over_verified_tls_as_the_registry_does() 
 /// Rule, path and severity of the findings, sorted.
 type Found = Vec<(String, String, &'static str)>;
 
-fn of_registry(answer: &Answer) -> Found {
-    let issues = answer.record.issues.iter().filter(|issue| issue.severity != Severity::Note);
+fn of_webhooks(answer: &ReviewResponse) -> Found {
+    let issues = answer.decision.issues.iter().filter(|issue| issue.severity != Severity::Note);
     let mut found: Found =
         issues.map(|issue| (issue.rule.to_owned(), issue.path.to_string(), issue.severity.as_str())).collect();
     found.sort();
     found
 }
 
-async fn of_check(registry: &Registry, schemas: &Schemas, case: &Case) -> Found {
+async fn of_check(webhooks: &Webhooks, schemas: &Schemas, case: &Case) -> Found {
     let facts = Arc::new(ClusterFacts::from_document(&case.config).unwrap());
-    let checker = Checker::new(registry, schemas, facts, SystemTime::UNIX_EPOCH);
+    let checker = Checker::new(webhooks, schemas, facts, SystemTime::UNIX_EPOCH);
     let user = if case.user.is_null() { support::ordinary_user() } else { case.user.clone() };
     let mut checker = checker.defaults(Defaults::Skipped).user(&UserInfo::deserialize(&user).unwrap());
     if case.operation == "UPDATE" {
@@ -127,14 +127,14 @@ async fn of_check(registry: &Registry, schemas: &Schemas, case: &Case) -> Found 
 #[tokio::test]
 async fn check_finds_in_every_case_what_the_registry_finds() {
     let groups = cases();
-    let registry = dynamo_webhooks::registry();
+    let webhooks = dynamo_webhooks::webhooks();
     let schemas = Schemas::read(&dynamo_webhooks::crds()).unwrap();
     let mut compared = 0;
     for case in groups.values().flatten().filter(|case| case.review() == Some(Review::Validate)) {
         if case.operation == "DELETE" {
             continue;
         }
-        assert_eq!(of_check(&registry, &schemas, case).await, of_registry(&answered(&registry, case)), "{}", case.id);
+        assert_eq!(of_check(&webhooks, &schemas, case).await, of_webhooks(&answered(&webhooks, case)), "{}", case.id);
         compared += 1;
     }
     println!("{compared} cases found alike");

@@ -61,9 +61,9 @@ impl Defaulter<TestEntity> for Overwriting {
     }
 }
 
-fn registry() -> Registry {
-    let kind = Kind::<TestEntity>::new().validate(Usernames).default(Overwriting).on([Create, Update]);
-    Registry::new().kind(kind)
+fn webhooks() -> Webhooks {
+    let kind = Webhook::<TestEntity>::new().validator(Usernames).defaulter(Overwriting).on([Create, Update]);
+    Webhooks::new().register(kind)
 }
 
 fn entity(username: &str) -> Value {
@@ -76,9 +76,9 @@ fn entity(username: &str) -> Value {
 
 /// The answer to one review, over verified TLS.
 async fn ask(review: Review, operation: &str, old: Value, new: Value) -> Value {
-    let local = Local::start(Arc::new(registry()), Arc::new(()), &Listen::anywhere()).await.unwrap();
+    let local = Local::start(Arc::new(webhooks()), Arc::new(()), &Listen::anywhere()).await.unwrap();
     let client = Client::new(local.address(), &local.authority_pem()).unwrap();
-    let path = registry().path_of(review, &TestEntity::gvk()).unwrap();
+    let path = webhooks().path_of(review, &TestEntity::gvk()).unwrap();
     let body = json!({
         "apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview",
         "request": {

@@ -1,10 +1,9 @@
-//! Reviews, verdicts, field paths, patches and the registry of webhooks: the pure part of Gateward.
+//! Reviews, verdicts, field paths, patches and the webhooks of webhooks: the pure part of Gateward.
 //!
 //! Nothing here opens a socket or a file or looks at a clock: time, deadlines and the state of the cluster come in with
-//! the [`Context`]. Everything goes through [`Registry::answer`], which turns the bytes of a review into the bytes of
+//! the [`Context`]. Everything goes through [`Webhooks::handle`], which turns the bytes of a review into the bytes of
 //! its answer; the server, the command line, the tests and the fuzzers all call that one function.
 
-pub mod answer;
 pub mod cluster;
 pub mod context;
 pub mod conversion;
@@ -17,26 +16,26 @@ pub mod manifest;
 mod meaning;
 mod members;
 mod nullable;
-pub mod object_only;
 pub mod operation;
 pub mod ordered;
 pub mod patch;
 pub mod raw;
 mod reading;
-pub mod registry;
 pub mod request;
 pub mod resource;
+pub mod response;
 pub mod review;
 mod review_version;
 pub mod rule;
 mod status_reason;
+pub mod strict;
 pub mod terminal;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
-pub mod undecided;
 pub mod verdict;
+pub mod webhook_error;
+pub mod webhooks;
 
-pub use answer::{Answer, Outcome, Record, Skip};
 pub use cluster::{ClusterReader, GroupServed, Lookup, ObjectName};
 pub use context::{Context, Facts, Notes};
 pub use conversion::provenance::Provenance;
@@ -51,13 +50,14 @@ pub use ordered::Ordered;
 pub use patch::Patch;
 pub use raw::Raw;
 pub use reading::{ALLOWANCE_BASE, ALLOWANCE_FACTOR, BOUND_FACTOR, Bound};
-pub use registry::declaration::{Declaration, Terminating};
-pub use registry::endpoint::{Endpoint, MatchPolicy};
-pub use registry::kind::Kind;
-pub use registry::{Registry, RegistryError};
 pub use request::{DryRun, GroupVersionResource, Request, UserInfo};
 pub use resource::{GroupVersionKind, Resource, Scope};
+pub use response::{Decision, Outcome, ReviewResponse, Skip};
 pub use review::{Review, ReviewVersion};
 pub use rule::{DECODE, Rule, STASH, UNKNOWN};
-pub use undecided::Undecided;
 pub use verdict::{Denial, Verdict};
+pub use webhook_error::WebhookError;
+pub use webhooks::declaration::{Declaration, DeletingObjects};
+pub use webhooks::endpoint::{Endpoint, MatchPolicy};
+pub use webhooks::webhook::Webhook;
+pub use webhooks::{Webhooks, WebhooksError};

@@ -105,12 +105,12 @@ impl Request {
         facts.downcast_ref()
     }
 
-    /// The new object as the user wrote it, if it was lifted from version `S` for this handler.
+    /// The new object as the user wrote it, if it was converted from version `S` for this handler.
     pub fn new_as_written<S: Any>(&self) -> Option<&S> {
         self.written.new.as_deref()?.downcast_ref()
     }
 
-    /// The old object in the version of the request, if it was lifted from version `S` for this handler.
+    /// The old object in the version of the request, if it was converted from version `S` for this handler.
     pub fn old_as_written<S: Any>(&self) -> Option<&S> {
         self.written.old.as_deref()?.downcast_ref()
     }

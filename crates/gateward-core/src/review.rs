@@ -10,14 +10,14 @@ use serde_json::value::RawValue;
 
 use crate::decode;
 use crate::nullable::null_as_default;
-use crate::object_only::Strict;
 use crate::operation::Operation;
 use crate::patch::Patch;
 use crate::reading::Allowance;
 use crate::request::{DryRun, GroupVersionResource, Request, UserInfo};
 use crate::resource::GroupVersionKind;
 pub use crate::review_version::ReviewVersion;
-use crate::undecided::Undecided;
+use crate::strict::Strict;
+use crate::webhook_error::WebhookError;
 
 /// What a path is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -108,7 +108,7 @@ pub struct AdmissionReview<'a> {
 
 impl<'a> AdmissionReview<'a> {
     /// Reads the envelope. Objects and options are only scanned.
-    pub fn read(body: &'a [u8]) -> Result<Self, Undecided> {
+    pub fn read(body: &'a [u8]) -> Result<Self, WebhookError> {
         let text = std::str::from_utf8(body).map_err(|error| unreadable(&format!("the body is not UTF-8: {error}")))?;
         let Strict(envelope): Strict<Envelope<'a>> =
             serde_json::from_str(text).map_err(|error| unreadable(&error.to_string()))?;
@@ -128,7 +128,7 @@ impl<'a> AdmissionReview<'a> {
 }
 
 impl<'a> WireRequest<'a> {
-    fn into_review(self, version: ReviewVersion) -> Result<AdmissionReview<'a>, Undecided> {
+    fn into_review(self, version: ReviewVersion) -> Result<AdmissionReview<'a>, WebhookError> {
         let user = self.user_info.map(|raw| read_bounded(raw.get())).transpose()?;
         let operation = Operation::named(&self.operation);
         let request = Request {
@@ -152,7 +152,7 @@ impl<'a> WireRequest<'a> {
 }
 
 /// Groups and extras of a user are lists too, which a small body must not make large.
-fn read_bounded(json: &str) -> Result<UserInfo, Undecided> {
+fn read_bounded(json: &str) -> Result<UserInfo, WebhookError> {
     decode::part(json, &Allowance::of(json.len())).map_err(|error| unreadable(&format!("userInfo.{error}")))
 }
 
@@ -161,8 +161,8 @@ fn non_empty(text: String) -> Option<String> {
 }
 
 /// The reason is cut: what it quotes of the body can be as long as the body.
-fn unreadable(why: &str) -> Undecided {
-    Undecided::Unreadable(why.chars().take(300).collect())
+fn unreadable(why: &str) -> WebhookError {
+    WebhookError::Unreadable(why.chars().take(300).collect())
 }
 
 fn cut(text: &str) -> String {

@@ -38,15 +38,15 @@ use std::time::SystemTime;
 
 use serde_json::{Value, json};
 
-use crate::answer::{Answer, Outcome};
 use crate::context::{Context, Facts};
 use crate::handler::Validator;
 use crate::issue::{Issue, Severity};
-use crate::registry::Registry;
-use crate::registry::kind::Kind;
 use crate::resource::{GroupVersionKind, Resource};
+use crate::response::{Outcome, ReviewResponse};
 use crate::review::Review;
 use crate::rule::Rule;
+use crate::webhooks::Webhooks;
+use crate::webhooks::webhook::Webhook;
 
 /// Creates `object` before `validator` and demands a denial.
 #[track_caller]
@@ -65,25 +65,25 @@ pub fn accepted<K: Resource>(validator: impl Validator<K>, object: &K) -> Findin
 }
 
 fn created<K: Resource>(validator: impl Validator<K>, object: &K) -> Findings {
-    let registry = Registry::new().kind(Kind::<K>::new().validate(validator));
+    let webhooks = Webhooks::new().register(Webhook::<K>::new().validator(validator));
     let mut document = serde_json::to_value(object).unwrap_or_default();
     document["apiVersion"] = K::gvk().api_version().into();
     document["kind"] = K::KIND.into();
-    Trial::of(&registry).create(&document)
+    TestRequest::of(&webhooks).create(&document)
 }
 
-/// One request to a registry, as the API server would send it.
+/// One request to a webhooks, as the API server would send it.
 #[derive(Clone)]
-pub struct Trial<'r> {
-    registry: &'r Registry,
+pub struct TestRequest<'r> {
+    webhooks: &'r Webhooks,
     facts: Arc<dyn Facts>,
     user: Option<String>,
 }
 
-impl<'r> Trial<'r> {
+impl<'r> TestRequest<'r> {
     /// By an ordinary user, without facts.
-    pub fn of(registry: &'r Registry) -> Self {
-        Self { registry, facts: Arc::new(()), user: Some("jane".into()) }
+    pub fn of(webhooks: &'r Webhooks) -> Self {
+        Self { webhooks, facts: Arc::new(()), user: Some("jane".into()) }
     }
 
     /// With these facts about the cluster.
@@ -126,7 +126,7 @@ impl<'r> Trial<'r> {
 
     fn ask(&self, review: Review, operation: &str, old: &Value, new: &Value) -> Findings {
         let gvk = GroupVersionKind::of(text(new, "/apiVersion"), text(new, "/kind"));
-        let path = self.registry.path_of(review, &gvk).unwrap_or_else(|| format!("/no-webhook-for/{gvk}"));
+        let path = self.webhooks.path_of(review, &gvk).unwrap_or_else(|| format!("/no-webhook-for/{gvk}"));
         let body = json!({
             "apiVersion": "admission.k8s.io/v1",
             "kind": "AdmissionReview",
@@ -142,7 +142,7 @@ impl<'r> Trial<'r> {
             }
         });
         let context = Context::new(SystemTime::UNIX_EPOCH, Arc::clone(&self.facts));
-        let answer = block_on(self.registry.answer(&path, body.to_string().as_bytes(), &context));
+        let answer = block_on(self.webhooks.handle(&path, body.to_string().as_bytes(), &context));
         Findings { object: new.clone(), answer }
     }
 }
@@ -163,17 +163,17 @@ pub fn block_on<F: Future>(future: F) -> F::Output {
     }
 }
 
-/// What came of a [`Trial`].
+/// What came of a [`TestRequest`].
 #[derive(Debug, Clone)]
 pub struct Findings {
     object: Value,
-    answer: Answer,
+    answer: ReviewResponse,
 }
 
 #[allow(clippy::panic, reason = "assertions of tests")]
 impl Findings {
     /// The answer itself.
-    pub fn answer(&self) -> &Answer {
+    pub fn answer(&self) -> &ReviewResponse {
         &self.answer
     }
 
@@ -181,21 +181,22 @@ impl Findings {
     #[track_caller]
     pub fn assert_allowed(&self) {
         let passed =
-            matches!(self.answer.record.outcome, Outcome::Allowed | Outcome::Patched { .. } | Outcome::Skipped(_));
-        assert!(passed, "expected to pass, got {:?}:\n{}", self.answer.record.outcome, self.listed());
+            matches!(self.answer.decision.outcome, Outcome::Allowed | Outcome::Patched { .. } | Outcome::Skipped(_));
+        assert!(passed, "expected to pass, got {:?}:\n{}", self.answer.decision.outcome, self.listed());
     }
 
     /// Demands a denial.
     #[track_caller]
     pub fn assert_denied(&self) {
-        let denied = matches!(self.answer.record.outcome, Outcome::Denied { .. });
-        assert!(denied, "expected a denial, got {:?}", self.answer.record.outcome);
+        let denied = matches!(self.answer.decision.outcome, Outcome::Denied { .. });
+        assert!(denied, "expected a denial, got {:?}", self.answer.decision.outcome);
     }
 
     /// Demands a finding of this rule and returns a claim about it.
     #[track_caller]
     pub fn by(&self, rule: &Rule) -> Claim<'_> {
-        let candidates: Vec<&Issue> = self.answer.record.issues.iter().filter(|issue| issue.rule == rule.id).collect();
+        let candidates: Vec<&Issue> =
+            self.answer.decision.issues.iter().filter(|issue| issue.rule == rule.id).collect();
         assert!(!candidates.is_empty(), "no finding by {}, but:\n{}", rule.id, self.listed());
         Claim { candidates }
     }
@@ -203,7 +204,7 @@ impl Findings {
     /// Demands that exactly these rules denied, in this order, each as often as it stands here.
     #[track_caller]
     pub fn only(&self, rules: &[&Rule]) -> &Self {
-        let found: Vec<&str> = self.answer.record.issues.of(Severity::Error).map(|issue| issue.rule).collect();
+        let found: Vec<&str> = self.answer.decision.issues.of(Severity::Error).map(|issue| issue.rule).collect();
         let wanted: Vec<&str> = rules.iter().map(|rule| rule.id).collect();
         assert_eq!(found, wanted, "the findings are:\n{}", self.listed());
         self
@@ -211,7 +212,7 @@ impl Findings {
 
     /// The paths of the findings that deny, in order.
     pub fn paths(&self) -> Vec<String> {
-        self.answer.record.issues.of(Severity::Error).map(|issue| issue.path.to_string()).collect()
+        self.answer.decision.issues.of(Severity::Error).map(|issue| issue.path.to_string()).collect()
     }
 
     /// The warnings that the user sees.
@@ -225,14 +226,14 @@ impl Findings {
     #[track_caller]
     pub fn patched(&self) -> Value {
         let mut object = self.object.clone();
-        match self.answer.record.patch.apply(&mut object) {
+        match self.answer.decision.patch.apply(&mut object) {
             Ok(()) => object,
             Err(error) => panic!("the patch doesn't fit: {error}"),
         }
     }
 
     fn listed(&self) -> String {
-        self.answer.record.issues.iter().fold(String::new(), |mut text, issue| {
+        self.answer.decision.issues.iter().fold(String::new(), |mut text, issue| {
             let _ = writeln!(text, "  {} {issue}", issue.rule);
             text
         })

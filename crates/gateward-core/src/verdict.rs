@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use crate::field::FieldPath;
 use crate::issue::{Issue, Issues, Reading};
 use crate::status_reason::reason_of;
-use crate::undecided::Undecided;
+use crate::webhook_error::WebhookError;
 
 /// The answer of a validator: allow, deny with findings, deny plainly, or "can't be decided".
 ///
@@ -19,7 +19,7 @@ use crate::undecided::Undecided;
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Verdict {
-    pub(crate) decision: Decision,
+    pub(crate) decision: Ruling,
     pub(crate) issues: Issues,
     pub(crate) warnings: Vec<Cow<'static, str>>,
     pub(crate) audit: BTreeMap<String, String>,
@@ -27,12 +27,12 @@ pub struct Verdict {
 
 /// The part of a verdict that decides, beside its findings.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) enum Decision {
+pub(crate) enum Ruling {
     /// Allowed, unless the findings hold an error.
     #[default]
     ByIssues,
     Denied(Denial),
-    Undecided(Undecided),
+    Error(WebhookError),
 }
 
 /// A denial without findings.
@@ -55,18 +55,18 @@ impl Verdict {
     /// Denies with one sentence: code 400, unless [`code`](Self::code) says another.
     pub fn deny(message: impl Into<Cow<'static, str>>) -> Self {
         let denial = Denial { code: 400, reason: Cow::Borrowed("BadRequest"), message: message.into() };
-        Self { decision: Decision::Denied(denial), ..Self::default() }
+        Self { decision: Ruling::Denied(denial), ..Self::default() }
     }
 
     /// Neither allows nor denies: `failurePolicy` decides. For look-ups that failed for a passing reason.
-    pub fn undecided(why: Undecided) -> Self {
-        Self { decision: Decision::Undecided(why), ..Self::default() }
+    pub fn error(why: WebhookError) -> Self {
+        Self { decision: Ruling::Error(why), ..Self::default() }
     }
 
     /// Sets the code of a plain denial, and with it the usual reason. The API server takes a code below 400 for 400;
     /// so does this.
     pub fn code(mut self, code: u16) -> Self {
-        if let Decision::Denied(denial) = &mut self.decision {
+        if let Ruling::Denied(denial) = &mut self.decision {
             denial.code = if (400..600).contains(&code) { code } else { 400 };
             denial.reason = Cow::Borrowed(reason_of(denial.code));
         }
@@ -75,7 +75,7 @@ impl Verdict {
 
     /// Sets the reason of a plain denial.
     pub fn reason(mut self, reason: impl Into<Cow<'static, str>>) -> Self {
-        if let Decision::Denied(denial) = &mut self.decision {
+        if let Ruling::Denied(denial) = &mut self.decision {
             denial.reason = reason.into();
         }
         self
@@ -95,7 +95,7 @@ impl Verdict {
 
     /// Whether the object passes.
     pub fn is_allowed(&self) -> bool {
-        self.decision == Decision::ByIssues && !self.issues.has_errors()
+        self.decision == Ruling::ByIssues && !self.issues.has_errors()
     }
 
     /// The findings.
@@ -107,9 +107,9 @@ impl Verdict {
     /// decided, because the object is refused whatever a look-up would have said.
     pub(crate) fn merge(&mut self, other: Self) {
         let stands = match &self.decision {
-            Decision::Denied(_) => true,
-            Decision::Undecided(_) => !matches!(other.decision, Decision::Denied(_)),
-            Decision::ByIssues => false,
+            Ruling::Denied(_) => true,
+            Ruling::Error(_) => !matches!(other.decision, Ruling::Denied(_)),
+            Ruling::ByIssues => false,
         };
         if !stands {
             self.decision = other.decision;
@@ -122,8 +122,8 @@ impl Verdict {
     /// What both say: the findings of this one that the other has too, and a denial that is in both.
     pub(crate) fn agreeing_with(mut self, other: &Self) -> Self {
         self.decision = match (self.decision, &other.decision) {
-            (Decision::ByIssues, _) | (_, Decision::ByIssues) => Decision::ByIssues,
-            (Decision::Denied(_), Decision::Undecided(why)) => Decision::Undecided(why.clone()),
+            (Ruling::ByIssues, _) | (_, Ruling::ByIssues) => Ruling::ByIssues,
+            (Ruling::Denied(_), Ruling::Error(why)) => Ruling::Error(why.clone()),
             (decision, _) => decision,
         };
         let known = |issue: &Issue| {
@@ -153,9 +153,9 @@ impl From<Issues> for Verdict {
     }
 }
 
-impl From<Undecided> for Verdict {
-    fn from(why: Undecided) -> Self {
-        Self::undecided(why)
+impl From<WebhookError> for Verdict {
+    fn from(why: WebhookError) -> Self {
+        Self::error(why)
     }
 }
 
@@ -165,22 +165,22 @@ mod tests {
 
     #[test]
     fn a_plain_denial_has_code_400_where_none_is_given() {
-        let Decision::Denied(denial) = Verdict::deny("no").decision else { panic!("not a denial") };
+        let Ruling::Denied(denial) = Verdict::deny("no").decision else { panic!("not a denial") };
         assert_eq!((denial.code, denial.reason.as_ref()), (400, "BadRequest"));
     }
 
     #[test]
     fn a_code_that_is_no_error_becomes_400() {
-        let Decision::Denied(denial) = Verdict::deny("no").code(200).decision else { panic!("not a denial") };
+        let Ruling::Denied(denial) = Verdict::deny("no").code(200).decision else { panic!("not a denial") };
         assert_eq!(denial.code, 400);
     }
 
     #[test]
     fn a_denial_stands_whatever_can_not_be_decided() {
-        let (denial, undecided) = (Verdict::deny("no"), Verdict::undecided(Undecided::Overloaded));
+        let (denial, undecided) = (Verdict::deny("no"), Verdict::error(WebhookError::Overloaded));
         for (mut merged, other) in [(denial.clone(), undecided.clone()), (undecided, denial)] {
             merged.merge(other);
-            assert!(matches!(merged.decision, Decision::Denied(_)));
+            assert!(matches!(merged.decision, Ruling::Denied(_)));
         }
     }
 

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use gateward_core::{FieldPath, Outcome, Record, Review, Severity};
+use gateward_core::{Decision, FieldPath, Outcome, Review, Severity};
 use tracing::{debug, error, info, warn};
 
 /// The target of every line of this crate, so that a search for "webhook" finds them.
@@ -19,13 +19,13 @@ pub(crate) fn panicked(path: &str) {
 }
 
 /// One line for a review.
-pub(crate) fn answered(review: Option<Review>, record: &Record, handling_time: Option<Duration>) {
+pub(crate) fn answered(review: Option<Review>, record: &Decision, handling_time: Option<Duration>) {
     match &record.outcome {
         // An error before the handler is counted; logging it would let anyone fill the log.
-        Outcome::Undecided(why) if handling_time.is_none() => {
+        Outcome::Error(why) if handling_time.is_none() => {
             debug!(target: TARGET, status = why.status(), %why, "request refused");
         }
-        Outcome::Undecided(why) => undecided(review, record, why.status(), why),
+        Outcome::Error(why) => undecided(review, record, why.status(), why),
         Outcome::Denied { .. } => denied(review, record),
         Outcome::Converted { objects } => converted(record, *objects),
         Outcome::NotConverted { index, path } => not_converted(record, *index, path),
@@ -33,7 +33,7 @@ pub(crate) fn answered(review: Option<Review>, record: &Record, handling_time: O
     }
 }
 
-fn passed(review: Option<Review>, record: &Record, verdict: &str) {
+fn passed(review: Option<Review>, record: &Decision, verdict: &str) {
     info!(
         target: TARGET,
         uid = &*truncated(&record.uid),
@@ -47,7 +47,7 @@ fn passed(review: Option<Review>, record: &Record, verdict: &str) {
     );
 }
 
-fn denied(review: Option<Review>, record: &Record) {
+fn denied(review: Option<Review>, record: &Decision) {
     info!(
         target: TARGET,
         uid = &*truncated(&record.uid),
@@ -65,7 +65,7 @@ fn denied(review: Option<Review>, record: &Record) {
     }
 }
 
-fn converted(record: &Record, objects: usize) {
+fn converted(record: &Decision, objects: usize) {
     info!(
         target: TARGET,
         uid = &*truncated(&record.uid),
@@ -84,7 +84,7 @@ fn converted(record: &Record, objects: usize) {
 }
 
 /// The reason may quote the field's value.
-fn not_converted(record: &Record, index: usize, path: &FieldPath) {
+fn not_converted(record: &Decision, index: usize, path: &FieldPath) {
     let path = path.to_string();
     warn!(
         target: TARGET,
@@ -101,7 +101,7 @@ fn not_converted(record: &Record, index: usize, path: &FieldPath) {
     debug!(target: TARGET, uid = &*truncated(&record.uid), why = &*truncated(why), "not converted");
 }
 
-fn undecided(review: Option<Review>, record: &Record, status: u16, why: &dyn std::fmt::Display) {
+fn undecided(review: Option<Review>, record: &Decision, status: u16, why: &dyn std::fmt::Display) {
     warn!(
         target: TARGET,
         uid = &*truncated(&record.uid),
@@ -117,7 +117,7 @@ fn undecided(review: Option<Review>, record: &Record, status: u16, why: &dyn std
 }
 
 /// Review and operation, such as `validate create`.
-struct Action<'a>(Option<Review>, &'a Record);
+struct Action<'a>(Option<Review>, &'a Decision);
 
 impl std::fmt::Display for Action<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -134,16 +134,16 @@ fn verdict(outcome: &Outcome) -> &'static str {
         Outcome::Skipped(_) => "skipped",
         Outcome::Converted { .. } => "converted",
         Outcome::NotConverted { .. } => "failed",
-        Outcome::Undecided(_) => "undecided",
+        Outcome::Error(_) => "undecided",
     }
 }
 
-fn rules(record: &Record) -> String {
+fn rules(record: &Decision) -> String {
     record.rules().join(",")
 }
 
 /// Rule and path of each error. A path may contain keys of a user's map, so it is truncated.
-fn findings(record: &Record) -> String {
+fn findings(record: &Decision) -> String {
     let each =
         record.issues.of(Severity::Error).map(|issue| format!("{} {}", issue.rule, truncated(&issue.path.to_string())));
     each.collect::<Vec<_>>().join(", ")

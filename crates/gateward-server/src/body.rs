@@ -3,7 +3,7 @@
 use std::ops::Deref;
 
 use bytes::Bytes;
-use gateward_core::Undecided;
+use gateward_core::WebhookError;
 use http_body::Body;
 use http_body_util::BodyExt;
 
@@ -36,11 +36,11 @@ impl ReceivedBody {
         (self.payload, self.permit)
     }
 
-    fn add(&mut self, data: Bytes, limit: usize, expected: Option<usize>) -> Result<(), Undecided> {
+    fn add(&mut self, data: Bytes, limit: usize, expected: Option<usize>) -> Result<(), WebhookError> {
         if data.len() > limit.saturating_sub(self.payload.len()) {
-            return Err(Undecided::TooLarge { limit });
+            return Err(WebhookError::TooLarge { limit });
         }
-        self.permit.grow(data.len()).map_err(|_| Undecided::Overloaded)?;
+        self.permit.grow(data.len()).map_err(|_| WebhookError::Overloaded)?;
         self.payload.add(data, expected);
         Ok(())
     }
@@ -86,14 +86,14 @@ fn make_room(buffer: &mut Vec<u8>, more: usize, expected: Option<usize>) {
 }
 
 /// Receives a body of at most `limit` bytes.
-pub(crate) async fn receive<B>(mut body: B, limit: usize, budget: &ByteBudget) -> Result<ReceivedBody, Undecided>
+pub(crate) async fn receive<B>(mut body: B, limit: usize, budget: &ByteBudget) -> Result<ReceivedBody, WebhookError>
 where
     B: Body<Data = Bytes> + Unpin,
 {
     let expected = body.size_hint().exact().and_then(|length| usize::try_from(length).ok());
     let mut received = ReceivedBody::new(budget);
     while let Some(frame) = body.frame().await {
-        let frame = frame.map_err(|_| Undecided::Unreadable("the body broke off".into()))?;
+        let frame = frame.map_err(|_| WebhookError::Unreadable("the body broke off".into()))?;
         // Trailers are ignored.
         if let Ok(data) = frame.into_data() {
             received.add(data, limit, expected)?;

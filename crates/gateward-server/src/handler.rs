@@ -4,19 +4,19 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use gateward_core::{Answer, Context, Facts, Notes, Registry, Review};
+use gateward_core::{Context, Facts, Notes, Review, ReviewResponse, Webhooks};
 
 /// Handles the reviews that the listener received. The body is within all limits; the answer is sent as it is.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't handle reviews",
-    note = "serve a `Registry` by wrapping it in `WebhooksHandler`, or implement `ReviewHandler`"
+    note = "serve a `Webhooks` by wrapping it in `WebhooksHandler`, or implement `ReviewHandler`"
 )]
 pub trait ReviewHandler: Send + Sync + 'static {
     /// The review that a path serves, which decides how large a body may be; `None` is answered with 404.
     fn route(&self, path: &str) -> Option<Review>;
 
     /// Handles one review. The future is dropped at the deadline, and a panic in it costs this answer only.
-    fn handle(&self, path: &str, body: &[u8], deadline: SystemTime) -> impl Future<Output = Answer> + Send;
+    fn handle(&self, path: &str, body: &[u8], deadline: SystemTime) -> impl Future<Output = ReviewResponse> + Send;
 
     /// The served paths, for the log at startup.
     fn paths(&self) -> Vec<(String, Review)> {
@@ -24,17 +24,17 @@ pub trait ReviewHandler: Send + Sync + 'static {
     }
 }
 
-/// Handles reviews by a [`Registry`], with the operator's current facts.
+/// Handles reviews by a [`Webhooks`], with the operator's current facts.
 pub struct WebhooksHandler<F> {
-    registry: Arc<Registry>,
+    webhooks: Arc<Webhooks>,
     facts: F,
     notes: Notes,
 }
 
 impl<F: Fn() -> Arc<dyn Facts> + Send + Sync + 'static> WebhooksHandler<F> {
     /// Calls `facts` for each request.
-    pub fn new(registry: Arc<Registry>, facts: F) -> Self {
-        Self { registry, facts, notes: Notes::default() }
+    pub fn new(webhooks: Arc<Webhooks>, facts: F) -> Self {
+        Self { webhooks, facts, notes: Notes::default() }
     }
 
     /// Where notes go, such as "this rule was not evaluated".
@@ -46,15 +46,15 @@ impl<F: Fn() -> Arc<dyn Facts> + Send + Sync + 'static> WebhooksHandler<F> {
 
 impl<F: Fn() -> Arc<dyn Facts> + Send + Sync + 'static> ReviewHandler for WebhooksHandler<F> {
     fn route(&self, path: &str) -> Option<Review> {
-        self.registry.route(path)
+        self.webhooks.route(path)
     }
 
-    async fn handle(&self, path: &str, body: &[u8], deadline: SystemTime) -> Answer {
+    async fn handle(&self, path: &str, body: &[u8], deadline: SystemTime) -> ReviewResponse {
         let context = Context::new(SystemTime::now(), (self.facts)()).until(deadline).notes(self.notes);
-        self.registry.answer(path, body, &context).await
+        self.webhooks.handle(path, body, &context).await
     }
 
     fn paths(&self) -> Vec<(String, Review)> {
-        self.registry.paths().map(|(path, review)| (path.to_owned(), review)).collect()
+        self.webhooks.paths().map(|(path, review)| (path.to_owned(), review)).collect()
     }
 }

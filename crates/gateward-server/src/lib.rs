@@ -6,7 +6,7 @@
 //! use std::sync::Arc;
 //! use std::time::SystemTime;
 //! use gateward_certs::{Ca, CommonName, ServerNames, SystemKeys, TEN_YEARS, Validity};
-//! use gateward_core::{Facts, Registry};
+//! use gateward_core::{Facts, Webhooks};
 //! use gateward_server::{
 //!     CertResolver, ClientTrust, Drain, HttpServer, Identity, Metrics, Port, Readiness, Server, WebhooksHandler,
 //! };
@@ -22,7 +22,7 @@
 //! let issued = authority.issue(&ServerNames::parse(["localhost"])?, validity, &SystemKeys)?;
 //!
 //! let facts = || Arc::new(()) as Arc<dyn Facts>;
-//! let handler = WebhooksHandler::new(Arc::new(Registry::new()), facts);
+//! let handler = WebhooksHandler::new(Arc::new(Webhooks::new()), facts);
 //! let certificate = CertResolver::new(Identity::try_from(&issued)?);
 //! let server = Server::new(certificate, handler).metrics(metrics).readiness(readiness.clone());
 //! let server = server.bind(anywhere).await?.serve();

@@ -1,6 +1,6 @@
 //! The checks of a request's head, before a byte of the body is read.
 
-use gateward_core::{Review, Undecided};
+use gateward_core::{Review, WebhookError};
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName, TRANSFER_ENCODING};
 use http::{Method, request};
 
@@ -25,16 +25,16 @@ impl RequestHead {
         length: Option<u64>,
         route: impl Fn(&str) -> Option<Review>,
         limits: &Limits,
-    ) -> Result<Self, Undecided> {
+    ) -> Result<Self, WebhookError> {
         let path = head.uri.path();
-        let review = route(path).ok_or_else(|| Undecided::UnknownPath(path.chars().take(SHOWN_PATH).collect()))?;
+        let review = route(path).ok_or_else(|| WebhookError::UnknownPath(path.chars().take(SHOWN_PATH).collect()))?;
         if head.method != Method::POST {
-            return Err(Undecided::MethodNotAllowed);
+            return Err(WebhookError::MethodNotAllowed);
         }
         check_json(&head.headers)?;
         let limit = size_limit(review, limits);
         if length.is_some_and(|length| length > limit as u64) {
-            return Err(Undecided::TooLarge { limit });
+            return Err(WebhookError::TooLarge { limit });
         }
         Ok(Self { review, limit })
     }
@@ -48,7 +48,7 @@ fn size_limit(review: Review, limits: &Limits) -> usize {
 }
 
 /// The body must be uncompressed JSON: a compressed one may decompress to any size.
-fn check_json(headers: &HeaderMap) -> Result<(), Undecided> {
+fn check_json(headers: &HeaderMap) -> Result<(), WebhookError> {
     if !all(headers, &CONTENT_ENCODING, "identity") {
         return Err(unsupported("a compressed body is not accepted; send it without Content-Encoding"));
     }
@@ -73,8 +73,8 @@ fn is_json(value: &[u8]) -> bool {
     essence.trim_ascii().eq_ignore_ascii_case(b"application/json")
 }
 
-fn unsupported(why: &str) -> Undecided {
-    Undecided::UnsupportedMediaType(why.into())
+fn unsupported(why: &str) -> WebhookError {
+    WebhookError::UnsupportedMediaType(why.into())
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
-use gateward_core::{Answer, Review, Undecided};
+use gateward_core::{Review, ReviewResponse, WebhookError};
 use http::header::{ALLOW, CONNECTION, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
 use http::{Request, Response, StatusCode, Version, request};
 use http_body::Body;
@@ -48,7 +48,7 @@ pub(crate) struct WebhookService<H> {
 
 /// What came of a request: the answer, and what metrics, log and connection need beside it.
 struct Handled {
-    answer: Answer,
+    answer: ReviewResponse,
     review: Option<Review>,
     handling_time: Option<Duration>,
     request_body: RequestBody,
@@ -133,8 +133,8 @@ impl<H: ReviewHandler> WebhookService<H> {
         let _counted = self.metrics.request();
         let (head, body) = request.into_parts();
         let handled = self.handle(&head, body, connection.progress().receive()).await;
-        self.metrics.answered(handled.review, &handled.answer.record, handled.handling_time);
-        access_log::answered(handled.review, &handled.answer.record, handled.handling_time);
+        self.metrics.answered(handled.review, &handled.answer.decision, handled.handling_time);
+        access_log::answered(handled.review, &handled.answer.decision, handled.handling_time);
         if handled.request_body == RequestBody::Unread {
             connection.activity().leave_body();
         }
@@ -166,15 +166,15 @@ impl<H: ReviewHandler> WebhookService<H> {
         }
     }
 
-    async fn receive<B>(&self, body: B, limit: usize, deadline: Deadline) -> Result<ReceivedBody, Undecided>
+    async fn receive<B>(&self, body: B, limit: usize, deadline: Deadline) -> Result<ReceivedBody, WebhookError>
     where
         B: Body<Data = Bytes> + Unpin,
     {
         let slow = deadline.start + self.limits.body;
         let received = timeout_at(slow.min(deadline.end), receive(body, limit, &self.budget)).await;
-        let late = if slow < deadline.end { Undecided::SlowBody } else { Undecided::Deadline };
+        let late = if slow < deadline.end { WebhookError::SlowBody } else { WebhookError::Deadline };
         let body = received.unwrap_or(Err(late)).inspect_err(|why| {
-            if *why == Undecided::Overloaded {
+            if *why == WebhookError::Overloaded {
                 self.metrics.shed(Overload::Bytes);
             }
         })?;
@@ -197,7 +197,7 @@ impl<H: ReviewHandler> WebhookService<H> {
         };
         let Ok(concurrency) = Arc::clone(concurrency).try_acquire_owned() else {
             self.metrics.shed(overload);
-            return Handled::error(Some(review), Undecided::Overloaded, RequestBody::Consumed)
+            return Handled::error(Some(review), WebhookError::Overloaded, RequestBody::Consumed)
                 .holding(Some(in_flight), None);
         };
         let start = Instant::now();
@@ -210,9 +210,9 @@ impl<H: ReviewHandler> WebhookService<H> {
             Ok(Err(Panicked)) => {
                 self.metrics.panicked();
                 access_log::panicked(path);
-                failed(review, &body, Undecided::Panicked)
+                failed(review, &body, WebhookError::Panicked)
             }
-            Err(_elapsed) => failed(review, &body, Undecided::Deadline),
+            Err(_elapsed) => failed(review, &body, WebhookError::Deadline),
         };
         let handled = Handled {
             answer,
@@ -265,8 +265,8 @@ impl<H: ReviewHandler> WebhookService<H> {
 }
 
 impl Handled {
-    fn error(review: Option<Review>, why: Undecided, request_body: RequestBody) -> Self {
-        Self { answer: Answer::undecided(why), review, handling_time: None, request_body, held: Held::default() }
+    fn error(review: Option<Review>, why: WebhookError, request_body: RequestBody) -> Self {
+        Self { answer: ReviewResponse::error(why), review, handling_time: None, request_body, held: Held::default() }
     }
 
     fn holding(self, in_flight: Option<InFlight>, bytes: Option<Arc<BytePermit>>) -> Self {
@@ -281,13 +281,13 @@ async fn work<H: ReviewHandler>(
     body: Arc<Payload>,
     deadline: SystemTime,
     _permit: WorkPermit,
-) -> Answer {
+) -> ReviewResponse {
     handler.handle(&path, &body, deadline).await
 }
 
 /// The answer to a review that failed. Where the body is small it names the review's object.
-fn failed(review: Review, body: &[u8], why: Undecided) -> Answer {
-    if body.len() <= PARSED_AGAIN { Answer::undecided_on(review, body, why) } else { Answer::undecided(why) }
+fn failed(review: Review, body: &[u8], why: WebhookError) -> ReviewResponse {
+    if body.len() <= PARSED_AGAIN { ReviewResponse::error_on(review, body, why) } else { ReviewResponse::error(why) }
 }
 
 /// Never a redirect: the API server would follow it (CVE-2020-8561).
@@ -305,7 +305,7 @@ mod tests {
     use std::pin::Pin;
     use std::task::{Context, Poll};
 
-    use gateward_core::Record;
+    use gateward_core::Decision;
     use http_body::Frame;
 
     use super::*;
@@ -318,9 +318,9 @@ mod tests {
             (path == "/validate").then_some(Review::Validate)
         }
 
-        async fn handle(&self, _: &str, _: &[u8], _: SystemTime) -> Answer {
+        async fn handle(&self, _: &str, _: &[u8], _: SystemTime) -> ReviewResponse {
             tokio::time::sleep(self.0).await;
-            Answer { status: 200, body: Vec::new(), record: Record::undecided(Undecided::Deadline) }
+            ReviewResponse { status: 200, body: Vec::new(), decision: Decision::error(WebhookError::Deadline) }
         }
     }
 

@@ -17,7 +17,7 @@ use hyper::body::Incoming;
 use hyper::client::conn::http2::{SendRequest, handshake};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use support::client::{Client, config, post, within_timeout};
-use support::otter::{Blocker, registry, review};
+use support::otter::{Blocker, review, webhooks};
 use support::{TestServer, VALIDATE, test_server, test_server_with, until};
 use tokio::task::JoinHandle;
 
@@ -28,7 +28,7 @@ async fn both() -> TestServer {
 async fn both_with(limits: Limits) -> TestServer {
     let blocker = Blocker::default();
     let facts = || Arc::new(()) as Arc<dyn Facts>;
-    let handler = WebhooksHandler::new(Arc::new(registry(&blocker)), facts);
+    let handler = WebhooksHandler::new(Arc::new(webhooks(&blocker)), facts);
     test_server_with(handler, limits, Protocols::Http1AndHttp2(Http2Limits::default()), blocker).await
 }
 

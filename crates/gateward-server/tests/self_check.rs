@@ -13,7 +13,7 @@ use gateward_server::{
     AdminEndpoint, AdminRequest, ClientTrust, InjectedTrust, Limits, Protocols, TargetTrust, WebhooksHandler,
 };
 use support::client::Client;
-use support::otter::{Blocker, registry};
+use support::otter::{Blocker, webhooks};
 use support::{TestServer, authority, serving_certificate, test_server, test_server_at, until};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -75,7 +75,7 @@ async fn every_target_must_verify() {
 async fn a_listener_on_all_addresses_passes_with_and_without_ipv6() {
     let blocker = Blocker::default();
     let facts = || Arc::new(()) as Arc<dyn Facts>;
-    let handler = WebhooksHandler::new(Arc::new(registry(&blocker)), facts);
+    let handler = WebhooksHandler::new(Arc::new(webhooks(&blocker)), facts);
     let server = test_server_at("[::]:0", handler, Limits::default(), Protocols::default(), blocker).await;
     server.running.self_check(&server.trust()).await;
     assert!(server.readiness.is_ready(SystemTime::now()));

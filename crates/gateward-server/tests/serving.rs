@@ -5,10 +5,10 @@ mod support;
 
 use std::time::{Duration, SystemTime};
 
-use gateward_core::{Answer, Record, Review, Undecided};
+use gateward_core::{Decision, Review, ReviewResponse, WebhookError};
 use gateward_server::{Cap, CertResolver, Drain, Drained, Limits, Protocols, ReviewHandler, Server};
 use support::client::{Client, post, post_with, within_timeout};
-use support::otter::{Blocker, registry, review};
+use support::otter::{Blocker, review, webhooks};
 use support::{ANYWHERE, MUTATE, TestServer, VALIDATE, serving_certificate, test_server, test_server_with, until};
 use tokio::net::TcpStream;
 use tokio::sync::Semaphore;
@@ -125,7 +125,7 @@ async fn the_server_is_ready_when_it_gets_a_certificate() {
     let (certificate, blocker) = (CertResolver::empty(), Blocker::default());
     let readiness = gateward_server::Readiness::new();
     let facts = || std::sync::Arc::new(()) as std::sync::Arc<dyn gateward_core::Facts>;
-    let handler = gateward_server::WebhooksHandler::new(registry(&blocker).into(), facts);
+    let handler = gateward_server::WebhooksHandler::new(webhooks(&blocker).into(), facts);
     let server = Server::new(certificate.clone(), handler).readiness(readiness.clone());
     let server = server.bind(ANYWHERE.parse().unwrap()).await.unwrap().serve();
     let trust = gateward_server::ClientTrust {
@@ -254,9 +254,9 @@ impl ReviewHandler for DoesNothing {
         Some(Review::Validate)
     }
 
-    async fn handle(&self, _: &str, body: &[u8], _: SystemTime) -> Answer {
+    async fn handle(&self, _: &str, body: &[u8], _: SystemTime) -> ReviewResponse {
         let status = if body.is_empty() { 400 } else { 200 };
-        Answer { status, body: b"{}".to_vec(), record: Record::undecided(Undecided::Deadline) }
+        ReviewResponse { status, body: b"{}".to_vec(), decision: Decision::error(WebhookError::Deadline) }
     }
 }
 

@@ -10,7 +10,7 @@ mod support;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, SystemTime};
 
-use gateward_core::{Answer, Record, Review, Undecided};
+use gateward_core::{Decision, Review, ReviewResponse, WebhookError};
 use gateward_server::{ByteSize, Cap, Limits, Protocols, ReviewHandler};
 use support::client::post;
 use support::otter::{Blocker, conversion, review_of};
@@ -61,7 +61,7 @@ impl ReviewHandler for Obeys {
         Some(Review::Validate)
     }
 
-    async fn handle(&self, _: &str, body: &[u8], _: SystemTime) -> Answer {
+    async fn handle(&self, _: &str, body: &[u8], _: SystemTime) -> ReviewResponse {
         let mut answer = Vec::new();
         match body.split(|byte| *byte == b' ').next() {
             Some(b"block") => self.0.pass(),
@@ -69,7 +69,7 @@ impl ReviewHandler for Obeys {
             Some(b"huge") => answer = vec![b'x'; HUGE],
             _ => {}
         }
-        Answer { status: 200, body: answer, record: Record::undecided(Undecided::Deadline) }
+        ReviewResponse { status: 200, body: answer, decision: Decision::error(WebhookError::Deadline) }
     }
 }
 

@@ -1,11 +1,11 @@
-//! The CRDs of a product, and what its registry knows of the conversion of their objects.
+//! The CRDs of an operator, and what its webhooks know of the conversion of their objects.
 
 use gateward_core::manifest::{self, Installation};
 use gateward_core::{Declaration, GroupVersionKind, Ordered};
 use gateward_lint::yaml::{self, Document};
 use serde_json::Value;
 
-use crate::product::Product;
+use crate::operator::Operator;
 
 /// A CRD that promises conversions which nobody makes.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -22,20 +22,20 @@ pub(crate) enum Gap {
 }
 
 /// Whether each version that a CRD serves reaches every other.
-pub(crate) fn check(product: &impl Product) -> Result<(), Gap> {
-    let documents = product.crds().into_iter().flat_map(|text| yaml::read(text).documents);
-    documents.map(|document| gap(product, &document.value)).find_map(|gap| gap).map_or(Ok(()), Err)
+pub(crate) fn check(operator: &impl Operator) -> Result<(), Gap> {
+    let documents = operator.crds().into_iter().flat_map(|text| yaml::read(text).documents);
+    documents.map(|document| gap(operator, &document.value)).find_map(|gap| gap).map_or(Ok(()), Err)
 }
 
 /// The names of the CRDs whose objects are converted.
-pub(crate) fn converted(product: &impl Product) -> Vec<String> {
-    let documents = product.crds().into_iter().flat_map(|text| yaml::read(text).documents);
-    let converted = documents.filter(|crd| declared(product, &crd.value).is_some_and(|declared| declared.converts));
+pub(crate) fn converted(operator: &impl Operator) -> Vec<String> {
+    let documents = operator.crds().into_iter().flat_map(|text| yaml::read(text).documents);
+    let converted = documents.filter(|crd| declared(operator, &crd.value).is_some_and(|declared| declared.converts));
     converted.map(|crd| text(&crd.value, "/metadata/name")).filter(|name| !name.is_empty()).collect()
 }
 
-fn gap(product: &impl Product, crd: &Value) -> Option<Gap> {
-    let declared = declared(product, crd);
+fn gap(operator: &impl Operator, crd: &Value) -> Option<Gap> {
+    let declared = declared(operator, crd);
     let kind = text(crd, "/spec/names/kind");
     let Some(declared) = declared.filter(|declared| declared.converts) else {
         return (text(crd, "/spec/conversion/strategy") == "Webhook").then_some(Gap::Webhook { kind });
@@ -51,10 +51,10 @@ fn served(crd: &Value) -> Vec<&str> {
     versions.filter(|version| version["served"] == true).filter_map(|version| version["name"].as_str()).collect()
 }
 
-fn declared<'p>(product: &'p impl Product, crd: &Value) -> Option<&'p Declaration> {
+fn declared<'p>(operator: &'p impl Operator, crd: &Value) -> Option<&'p Declaration> {
     let (group, kind) = (text(crd, "/spec/group"), text(crd, "/spec/names/kind"));
     let wanted = GroupVersionKind { group, version: String::new(), kind };
-    product.registry().declarations().find(|declared| declared.hub.same_kind(&wanted))
+    operator.webhooks().declarations().find(|declared| declared.hub.same_kind(&wanted))
 }
 
 fn text(value: &Value, pointer: &str) -> String {
@@ -78,34 +78,34 @@ pub(crate) enum Printed {
     Completed(Vec<Ordered>),
 }
 
-/// The CRDs of a product, each with the stanza that has its objects converted.
-pub(crate) fn printed<P: Product>(product: &P, installation: &Installation, stanzas: Stanzas) -> Vec<Printed> {
+/// The CRDs of an operator, each with the stanza that has its objects converted.
+pub(crate) fn printed<P: Operator>(operator: &P, installation: &Installation, stanzas: Stanzas) -> Vec<Printed> {
     let printed = |text: &'static str| {
         let documents = yaml::read(text).documents;
         let completed: Vec<_> =
-            documents.iter().map(|document| completed(product, document, installation, stanzas)).collect();
+            documents.iter().map(|document| completed(operator, document, installation, stanzas)).collect();
         if completed.iter().all(Option::is_none) {
             return Printed::AsWritten(text);
         }
         let documents = documents.iter().zip(completed);
         Printed::Completed(documents.map(|(document, done)| done.unwrap_or_else(|| document.in_order())).collect())
     };
-    product.crds().into_iter().map(printed).collect()
+    operator.crds().into_iter().map(printed).collect()
 }
 
-/// The CRDs of a product as documents, each with the stanza that has its objects converted by a Service.
-pub(crate) fn converted_by<P: Product>(product: &P, installation: &Installation) -> Vec<Value> {
+/// The CRDs of an operator as documents, each with the stanza that has its objects converted by a Service.
+pub(crate) fn converted_by<P: Operator>(operator: &P, installation: &Installation) -> Vec<Value> {
     let documents = |printed| match printed {
         Printed::AsWritten(text) => yaml::read(text).documents.into_iter().map(|document| document.value).collect(),
         Printed::Completed(documents) => documents.iter().filter_map(|crd| serde_json::to_value(crd).ok()).collect(),
     };
-    let documents: Vec<Vec<Value>> = printed(product, installation, Stanzas::All).into_iter().map(documents).collect();
+    let documents: Vec<Vec<Value>> = printed(operator, installation, Stanzas::All).into_iter().map(documents).collect();
     documents.into_iter().flatten().filter(|document| !document.is_null()).collect()
 }
 
 /// The document with its stanza; `None` where it stays as it is.
-fn completed<P: Product>(
-    product: &P,
+fn completed<P: Operator>(
+    operator: &P,
     document: &Document,
     installation: &Installation,
     stanzas: Stanzas,
@@ -114,7 +114,7 @@ fn completed<P: Product>(
     if stanzas == Stanzas::Missing && crd.pointer("/spec/conversion").is_some() {
         return None;
     }
-    let stanza = manifest::conversion(product.registry(), declared(product, crd)?, installation)?;
+    let stanza = manifest::conversion(operator.webhooks(), declared(operator, crd)?, installation)?;
     let stanza = Ordered::from(&serde_json::to_value(stanza).ok()?);
     let mut completed = document.in_order();
     let Some(Ordered::Members(spec)) = completed.member_mut("spec") else { return None };
@@ -126,11 +126,11 @@ fn completed<P: Product>(
 #[cfg(test)]
 mod tests {
     use gateward_core::manifest::yaml::document_in_order;
-    use gateward_core::{Kind, Registry};
+    use gateward_core::{Webhook, Webhooks};
 
     use super::*;
     use crate::convert::tests::{Losing, v1, v2};
-    use crate::product::Release;
+    use crate::operator::Release;
 
     const CRD: &str = "\
 # otters
@@ -143,13 +143,13 @@ spec:
   - {name: v0, served: false}
 ";
 
-    fn otters(crd: &'static str) -> Registry {
-        Registry::new().kind(Kind::<v1::Otter>::new().spoke::<v2::Otter>(Losing).crd(crd))
+    fn otters(crd: &'static str) -> Webhooks {
+        Webhooks::new().register(Webhook::<v1::Otter>::new().spoke::<v2::Otter>(Losing).crd(crd))
     }
 
-    fn printed_by(registry: &Registry, stanzas: Stanzas) -> String {
-        let installation = registry.installation(&Release { name: "river".into(), namespace: "zoo".into() });
-        match printed(registry, &installation, stanzas).pop() {
+    fn printed_by(webhooks: &Webhooks, stanzas: Stanzas) -> String {
+        let installation = webhooks.installation(&Release { name: "river".into(), namespace: "zoo".into() });
+        match printed(webhooks, &installation, stanzas).pop() {
             Some(Printed::Completed(documents)) => documents.iter().map(document_in_order).collect(),
             Some(Printed::AsWritten(text)) => text.to_owned(),
             None => String::new(),
@@ -172,8 +172,8 @@ spec:
     #[test]
     fn a_webhook_that_converts_nothing_is_a_gap() {
         let crd = "{spec: {group: example.org, names: {kind: Otter}, conversion: {strategy: Webhook}}}";
-        let registry = Registry::new().kind(Kind::<v1::Otter>::new().crd(crd));
-        assert_eq!(check(&registry), Err(Gap::Webhook { kind: "Otter".into() }));
+        let webhooks = Webhooks::new().register(Webhook::<v1::Otter>::new().crd(crd));
+        assert_eq!(check(&webhooks), Err(Gap::Webhook { kind: "Otter".into() }));
     }
 
     #[test]
@@ -195,7 +195,7 @@ spec:
   group: example.org
 ";
         assert!(text.starts_with(stanza), "{text}");
-        assert_eq!(printed_by(&Registry::new().kind(Kind::<v1::Otter>::new().crd(CRD)), Stanzas::All), CRD);
+        assert_eq!(printed_by(&Webhooks::new().register(Webhook::<v1::Otter>::new().crd(CRD)), Stanzas::All), CRD);
     }
 
     #[test]

@@ -6,20 +6,20 @@ use std::process::{ExitCode, Termination};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Exit {
     /// Nothing is wrong (0).
-    Fine,
+    Success,
     /// Something is wrong with what was looked at (1).
     Findings,
     /// The command was not understood, or could not do its work (2).
-    Trouble,
+    Error,
 }
 
 impl Exit {
     /// The number.
     pub const fn code(self) -> u8 {
         match self {
-            Self::Fine => 0,
+            Self::Success => 0,
             Self::Findings => 1,
-            Self::Trouble => 2,
+            Self::Error => 2,
         }
     }
 }

@@ -32,7 +32,7 @@
 //!
 //! #[tokio::main]
 //! pub async fn main() -> gateward::Exit {
-//!     let webhooks = Registry::new().kind(Kind::<TestEntity>::new().validate(Usernames).on([Create, Update]));
+//!     let webhooks = Webhooks::new().register(Webhook::<TestEntity>::new().validator(Usernames).on([Create, Update]));
 //!     gateward::run(webhooks).await
 //! }
 //! # }
@@ -40,7 +40,7 @@
 //! ```
 //!
 //! A kind of several versions has a hub, and for each other version a [`Convert`](prelude::Convert) on a unit struct of
-//! the operator's own: `Kind::<v2::TestEntity>::new().spoke::<v1::TestEntity>(Names)`. Conversion is then served, and
+//! the operator's own: `Webhook::<v2::TestEntity>::new().spoke::<v1::TestEntity>(Names)`. Conversion is then served, and
 //! objects of a spoke are judged by the hub's handlers with findings in the user's own paths.
 //!
 //! The command line that `run` owns: `serve`, `check`, `convert`, `review`, `certs`, `crds`, `generate`, `rules`,
@@ -51,7 +51,7 @@
 //! All on by default but the last; a crate that only declares and tests rules turns them off and compiles core alone.
 //!
 //! - `server`: the listener, and a server on this machine ([`local`]).
-//! - `cluster`: serving in a cluster ([`settings`]).
+//! - `cluster`: serving in a cluster ([`config`]).
 //! - `check`: the offline check of manifests ([`check`]).
 //! - `cli`: the command line; needs all of these.
 //! - `testing`: the vocabulary of rule tests, and round trips of arbitrary objects ([`testing`]).
@@ -62,6 +62,8 @@ pub mod check;
 mod cli;
 #[cfg(feature = "cli")]
 mod cluster;
+#[cfg(feature = "cluster")]
+pub mod config;
 #[cfg(feature = "cli")]
 mod convert;
 #[cfg(feature = "cli")]
@@ -71,13 +73,11 @@ mod exit;
 mod handler;
 #[cfg(feature = "server")]
 pub mod local;
+mod operator;
 pub mod prelude;
 #[cfg(feature = "cli")]
 mod process;
-mod product;
 mod release;
-#[cfg(feature = "cluster")]
-pub mod settings;
 #[cfg(feature = "cli")]
 mod signals;
 #[cfg(feature = "testing")]
@@ -89,35 +89,35 @@ pub use exit::Exit;
 #[cfg(feature = "server")]
 pub use gateward_certs::{DerivedNameError, Lifetime, LifetimeError, Lifetimes, NameLimit};
 pub use gateward_core::manifest::{FailurePolicy, Installation};
-pub use gateward_core::{Answer, ClusterReader, Context, Outcome, Patch, Record, Review};
+pub use gateward_core::{ClusterReader, Context, Decision, Outcome, Patch, Review, ReviewResponse};
 #[cfg(feature = "check")]
 pub use gateward_lint::yaml;
-pub use product::{FactsError, FactsSource, Names, Product, Release};
+pub use operator::{FactsError, FactsSource, Names, Operator, Release};
 
-/// A whole `main`: runs the command line of `product` with the process's arguments, in a runtime of its own. What the process
-/// lacks for that is said, and is [`Exit::Trouble`].
+/// A whole `main`: runs the command line of `operator` with the process's arguments, in a runtime of its own. What the process
+/// lacks for that is said, and is [`Exit::Error`].
 #[cfg(feature = "cli")]
-pub fn main(product: impl Product) -> Exit {
-    main_with(product, &())
+pub fn main(operator: impl Operator) -> Exit {
+    main_with(operator, &())
 }
 
 /// The same with one command more.
 #[cfg(feature = "cli")]
-pub fn main_with<P: Product>(product: P, extension: &dyn Extension<P>) -> Exit {
+pub fn main_with<P: Operator>(operator: P, extension: &dyn Extension<P>) -> Exit {
     match process::runtime() {
-        Ok(runtime) => runtime.block_on(run_with(product, extension)),
+        Ok(runtime) => runtime.block_on(run_with(operator, extension)),
         Err(error) => cli::trouble(&error.into()),
     }
 }
 
-/// Runs the command line of `product` with the process's arguments, in a runtime of the caller's.
+/// Runs the command line of `operator` with the process's arguments, in a runtime of the caller's.
 #[cfg(feature = "cli")]
-pub async fn run(product: impl Product) -> Exit {
-    run_with(product, &()).await
+pub async fn run(operator: impl Operator) -> Exit {
+    run_with(operator, &()).await
 }
 
 /// The same with one command more.
 #[cfg(feature = "cli")]
-pub async fn run_with<P: Product>(product: P, extension: &dyn Extension<P>) -> Exit {
-    cli::run(product, extension, std::env::args_os().collect()).await
+pub async fn run_with<P: Operator>(operator: P, extension: &dyn Extension<P>) -> Exit {
+    cli::run(operator, extension, std::env::args_os().collect()).await
 }

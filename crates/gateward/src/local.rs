@@ -11,8 +11,8 @@ use gateward_server::{
     Protocols, Readiness, RunningServer, Server,
 };
 
-use crate::handler::ProductHandler;
-use crate::product::Product;
+use crate::handler::OperatorHandler;
+use crate::operator::Operator;
 
 /// Where a local server listens. Port 0 takes a free port.
 #[derive(Debug, Clone)]
@@ -41,7 +41,7 @@ impl Listen {
 pub enum StartError {
     /// Two declarations contradict each other.
     #[error(transparent)]
-    Registry(#[from] gateward_core::RegistryError),
+    Webhooks(#[from] gateward_core::WebhooksError),
     /// No certificate can be made.
     #[error("cannot make a certificate: {0}")]
     Certificate(String),
@@ -63,19 +63,19 @@ pub struct Local {
 }
 
 impl Local {
-    /// Starts a server for the product's webhooks. It is ready when this returns: a handshake that verifies its
+    /// Starts a server for the operator's webhooks. It is ready when this returns: a handshake that verifies its
     /// certificate has succeeded.
-    pub async fn start<P: Product>(
-        product: Arc<P>,
+    pub async fn start<P: Operator>(
+        operator: Arc<P>,
         facts: Arc<dyn Facts>,
         listen: &Listen,
     ) -> Result<Self, StartError> {
-        product.registry().check()?;
-        let (readiness, counted) = (Readiness::new(), Metrics::new(product.names().metrics));
+        operator.webhooks().check()?;
+        let (readiness, counted) = (Readiness::new(), Metrics::new(operator.names().metrics));
         let health = HttpServer::bind(listen.health, Port::Health, readiness.clone(), &counted).await?;
         let metrics = HttpServer::bind(listen.metrics, Port::Metrics, counted.clone(), &counted).await?;
         let certified = Certified::new(listen.webhooks.ip())?;
-        let handler = ProductHandler { product, facts: move || Arc::clone(&facts), notes: Notes::AsWarnings };
+        let handler = OperatorHandler { operator, facts: move || Arc::clone(&facts), notes: Notes::AsWarnings };
         let server = Server::new(certified.certificate, handler)
             .metrics(counted)
             .protocols(listen.protocols.clone())

@@ -1,8 +1,8 @@
 //! What KubeOps' documentation promises of its admission example.
 
-use gateward::testing::{Findings, Trial, accepted, block_on, rejected};
-use gateward::{Answer, Context, Outcome, Review};
-use kubeops_admission::{TestEntity, TestEntitySpec, Usernames, registry};
+use gateward::testing::{Findings, TestRequest, accepted, block_on, rejected};
+use gateward::{Context, Outcome, Review, ReviewResponse};
+use kubeops_admission::{TestEntity, TestEntitySpec, Usernames, webhooks};
 use serde_json::{Value, json};
 
 fn entity(username: &str) -> Value {
@@ -20,7 +20,7 @@ fn called(username: &str) -> TestEntity {
 
 #[track_caller]
 fn assert_refused(findings: &Findings, expected: u16) {
-    let record = &findings.answer().record;
+    let record = &findings.answer().decision;
     assert!(matches!(record.outcome, Outcome::Denied { code, .. } if code == expected), "{:?}", record.outcome);
     assert_eq!(record.denial.as_deref(), Some("name may not be 'forbidden'."));
 }
@@ -39,62 +39,62 @@ fn only_the_exact_word_is_refused() {
 
 #[test]
 fn a_create_is_refused_with_422_and_an_update_with_400() {
-    let registry = registry();
-    assert_refused(&Trial::of(&registry).create(&entity("forbidden")), 422);
-    assert_refused(&Trial::of(&registry).update(&entity("alice"), &entity("forbidden")), 400);
+    let webhooks = webhooks();
+    assert_refused(&TestRequest::of(&webhooks).create(&entity("forbidden")), 422);
+    assert_refused(&TestRequest::of(&webhooks).update(&entity("alice"), &entity("forbidden")), 400);
 }
 
 #[test]
 fn an_update_is_judged_by_its_new_object() {
-    let registry = registry();
-    Trial::of(&registry).update(&entity("forbidden"), &entity("alice")).assert_allowed();
-    assert_refused(&Trial::of(&registry).update(&entity("forbidden"), &entity("forbidden")), 400);
+    let webhooks = webhooks();
+    TestRequest::of(&webhooks).update(&entity("forbidden"), &entity("alice")).assert_allowed();
+    assert_refused(&TestRequest::of(&webhooks).update(&entity("forbidden"), &entity("forbidden")), 400);
 }
 
 #[test]
 fn an_entity_without_a_spec_passes() {
-    let registry = registry();
+    let webhooks = webhooks();
     let bare = json!({"apiVersion": "webhook.dev/v1", "kind": "TestEntity", "metadata": {"name": "sample"}});
-    Trial::of(&registry).create(&bare).assert_allowed();
-    assert_eq!(Trial::of(&registry).default(&bare).patched(), bare);
+    TestRequest::of(&webhooks).create(&bare).assert_allowed();
+    assert_eq!(TestRequest::of(&webhooks).default(&bare).patched(), bare);
 }
 
 #[test]
 fn a_new_entity_called_overwrite_gets_another_name_and_nothing_else_changes() {
-    let registry = registry();
-    let findings = Trial::of(&registry).default(&entity("overwrite"));
+    let webhooks = webhooks();
+    let findings = TestRequest::of(&webhooks).default(&entity("overwrite"));
     assert_eq!(findings.patched(), entity("random overwritten"));
-    assert_eq!(findings.answer().record.patch.len(), 1);
+    assert_eq!(findings.answer().decision.patch.len(), 1);
 }
 
 #[test]
 fn a_second_pass_changes_nothing() {
-    let registry = registry();
-    let findings = Trial::of(&registry).default(&entity("random overwritten"));
-    assert_eq!(findings.answer().record.outcome, Outcome::Allowed);
+    let webhooks = webhooks();
+    let findings = TestRequest::of(&webhooks).default(&entity("random overwritten"));
+    assert_eq!(findings.answer().decision.outcome, Outcome::Allowed);
 }
 
 #[test]
 fn an_update_is_never_overwritten() {
-    let registry = registry();
-    let findings = Trial::of(&registry).default_update(&entity("alice"), &entity("overwrite"));
+    let webhooks = webhooks();
+    let findings = TestRequest::of(&webhooks).default_update(&entity("alice"), &entity("overwrite"));
     assert_eq!(findings.patched(), entity("overwrite"));
 }
 
 /// The answer to a review as the API server sends it.
-fn ask(path: &str, uid: &str, operation: &str) -> Answer {
+fn ask(path: &str, uid: &str, operation: &str) -> ReviewResponse {
     let kind = json!({"group": "webhook.dev", "version": "v1", "kind": "TestEntity"});
     let request = json!({"uid": uid, "kind": kind, "operation": operation, "object": entity("alice")});
     let review = json!({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": request});
     let context = Context::new(std::time::SystemTime::UNIX_EPOCH, std::sync::Arc::new(()));
-    block_on(registry().answer(path, review.to_string().as_bytes(), &context))
+    block_on(webhooks().handle(path, review.to_string().as_bytes(), &context))
 }
 
 #[test]
 fn an_operation_that_is_none_of_three_is_refused_with_422() {
     for path in ["/validate/v1testentity", "/mutate/v1testentity"] {
         for operation in ["CONNECT", "create"] {
-            let record = ask(path, "7", operation).record;
+            let record = ask(path, "7", operation).decision;
             assert!(matches!(record.outcome, Outcome::Denied { code: 422, .. }), "{:?}", record.outcome);
             assert!(record.denial.is_some_and(|text| text.contains(operation)));
         }
@@ -109,8 +109,8 @@ fn a_review_without_a_uid_is_an_http_error() {
 
 #[test]
 fn the_paths_are_those_of_kubeops() {
-    let registry = registry();
-    assert_eq!(registry.check(), Ok(()));
-    let served: Vec<_> = registry.paths().filter(|(_, review)| *review != Review::Convert).collect();
+    let webhooks = webhooks();
+    assert_eq!(webhooks.check(), Ok(()));
+    let served: Vec<_> = webhooks.paths().filter(|(_, review)| *review != Review::Convert).collect();
     assert_eq!(served, [("/mutate/v1testentity", Review::Mutate), ("/validate/v1testentity", Review::Validate)]);
 }

@@ -34,7 +34,7 @@ struct Whole {
 pub struct WholeName;
 
 impl Convert<v1::TestEntity, v3::TestEntity> for WholeName {
-    fn lift(
+    fn to_hub(
         &self,
         whole: &v1::TestEntity,
         provenance: &mut Provenance,
@@ -57,7 +57,7 @@ impl Convert<v1::TestEntity, v3::TestEntity> for WholeName {
         Ok(v3::TestEntity { metadata, spec })
     }
 
-    fn lower(&self, parted: &v3::TestEntity, issues: &mut Issues) -> Result<v1::TestEntity, ConversionError> {
+    fn from_hub(&self, parted: &v3::TestEntity, issues: &mut Issues) -> Result<v1::TestEntity, ConversionError> {
         let mut metadata = parted.metadata.clone();
         let v3::TestEntitySpec { firstname, lastname, middle_name } = parted.spec.clone();
         let names = Names { firstname, lastname };
@@ -75,7 +75,7 @@ impl Convert<v1::TestEntity, v3::TestEntity> for WholeName {
 pub struct TwoNames;
 
 impl Convert<v2::TestEntity, v3::TestEntity> for TwoNames {
-    fn lift(
+    fn to_hub(
         &self,
         two: &v2::TestEntity,
         provenance: &mut Provenance,
@@ -88,7 +88,7 @@ impl Convert<v2::TestEntity, v3::TestEntity> for TwoNames {
         Ok(v3::TestEntity { metadata, spec: v3::TestEntitySpec { firstname, lastname, middle_name } })
     }
 
-    fn lower(&self, three: &v3::TestEntity, _: &mut Issues) -> Result<v2::TestEntity, ConversionError> {
+    fn from_hub(&self, three: &v3::TestEntity, _: &mut Issues) -> Result<v2::TestEntity, ConversionError> {
         let mut metadata = three.metadata.clone();
         let v3::TestEntitySpec { firstname, lastname, middle_name } = three.spec.clone();
         metadata.annotations.remove(REST.annotation());

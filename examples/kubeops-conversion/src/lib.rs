@@ -14,10 +14,10 @@ pub use metadata::Metadata;
 use gateward::prelude::*;
 
 /// The one kind in its three versions, at KubeOps' path.
-pub fn registry() -> Registry {
-    let kind = Kind::<v3::TestEntity>::new()
+pub fn webhooks() -> Webhooks {
+    let kind = Webhook::<v3::TestEntity>::new()
         .spoke::<v1::TestEntity>(WholeName)
         .spoke::<v2::TestEntity>(TwoNames)
         .crd(include_str!("../crd.yaml"));
-    Registry::new().kind(kind).convert_at("/convert/conversionwebhook.dev/testentitys")
+    Webhooks::new().register(kind).convert_at("/convert/conversionwebhook.dev/testentitys")
 }

@@ -2,5 +2,5 @@
 
 #[tokio::main]
 async fn main() -> gateward::Exit {
-    gateward::run(kubeops_conversion::registry()).await
+    gateward::run(kubeops_conversion::webhooks()).await
 }

@@ -5,7 +5,7 @@
 use gateward::prelude::*;
 use gateward::testing::{block_on, round_trips};
 use gateward::{Context, Review};
-use kubeops_conversion::registry;
+use kubeops_conversion::webhooks;
 use serde_json::{Value, json};
 
 fn entity(version: &str, spec: &Value) -> Value {
@@ -22,7 +22,7 @@ fn entity(version: &str, spec: &Value) -> Value {
 
 #[track_caller]
 fn to(version: &str, object: &Value) -> Value {
-    let converted = registry().convert(&object.to_string(), &format!("conversionwebhook.dev/{version}")).unwrap();
+    let converted = webhooks().convert(&object.to_string(), &format!("conversionwebhook.dev/{version}")).unwrap();
     serde_json::from_str(&converted.json).unwrap()
 }
 
@@ -92,12 +92,12 @@ const CRD: &str = include_str!("../crd.yaml");
 
 #[test]
 fn every_object_of_every_version_comes_back_from_every_other() {
-    round_trips(&registry(), CRD).cases(500).hold();
+    round_trips(&webhooks(), CRD).cases(500).hold();
 }
 
 #[test]
 fn fields_that_no_version_knows_come_back_and_never_come_alive() {
-    round_trips(&registry(), CRD).cases(500).with_unknown_fields().hold();
+    round_trips(&webhooks(), CRD).cases(500).with_unknown_fields().hold();
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn the_middle_name_survives_an_edit_through_v2() {
 fn an_annotation_that_can_not_be_read_is_dropped_with_a_note() {
     let mut object = entity("v1", &json!({"name": "Max Muster"}));
     object["metadata"]["annotations"]["conversionwebhook.dev/v3"] = "{".into();
-    let converted = registry().convert(&object.to_string(), "conversionwebhook.dev/v3").unwrap();
+    let converted = webhooks().convert(&object.to_string(), "conversionwebhook.dev/v3").unwrap();
     let noted: Vec<&str> = converted.issues.iter().map(|issue| issue.rule).collect();
     assert_eq!(noted, [STASH.id]);
     let after: Value = serde_json::from_str(&converted.json).unwrap();
@@ -162,7 +162,7 @@ fn an_unknown_field_does_not_come_alive_as_one_of_another_version() {
 fn a_name_that_is_no_text_is_left_out_of_a_view_that_says_so() {
     for name in [json!(null), json!(5)] {
         let object = entity("v1", &json!({"name": name}));
-        let view = registry().convert(&object.to_string(), "conversionwebhook.dev/v3").unwrap();
+        let view = webhooks().convert(&object.to_string(), "conversionwebhook.dev/v3").unwrap();
         assert_eq!(view.left_out.iter().map(ToString::to_string).collect::<Vec<_>>(), ["spec.name"]);
         let view: Value = serde_json::from_str(&view.json).unwrap();
         assert_eq!(view["metadata"]["labels"]["gateward.dev/incomplete"], "true");
@@ -179,8 +179,8 @@ fn review(version: &str, objects: &[Value]) -> Value {
     });
     let context = Context::new(std::time::SystemTime::UNIX_EPOCH, std::sync::Arc::new(()));
     let path = "/convert/conversionwebhook.dev/testentitys";
-    assert_eq!(registry().route(path), Some(Review::Convert));
-    let answer = block_on(registry().answer(path, review.to_string().as_bytes(), &context));
+    assert_eq!(webhooks().route(path), Some(Review::Convert));
+    let answer = block_on(webhooks().handle(path, review.to_string().as_bytes(), &context));
     serde_json::from_slice::<Value>(&answer.body).unwrap()["response"].clone()
 }
 

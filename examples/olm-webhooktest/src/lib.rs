@@ -42,7 +42,7 @@ impl Defaulter<v1::WebhookTest> for Mutating {
 pub struct Nesting;
 
 impl Convert<v2::WebhookTest, v1::WebhookTest> for Nesting {
-    fn lift(
+    fn to_hub(
         &self,
         nested: &v2::WebhookTest,
         provenance: &mut Provenance,
@@ -59,7 +59,7 @@ impl Convert<v2::WebhookTest, v1::WebhookTest> for Nesting {
         Ok(v1::WebhookTest { spec: nested.spec.map(flat) })
     }
 
-    fn lower(&self, flat: &v1::WebhookTest, _: &mut Issues) -> Result<v2::WebhookTest, ConversionError> {
+    fn from_hub(&self, flat: &v1::WebhookTest, _: &mut Issues) -> Result<v2::WebhookTest, ConversionError> {
         let nested = |v1::WebhookTestSpec { valid, mutate }| v2::WebhookTestSpec {
             conversion: v2::Conversion { valid, mutate },
         };
@@ -71,15 +71,15 @@ impl Convert<v2::WebhookTest, v1::WebhookTest> for Nesting {
 ///
 /// The mutator knows v1 alone. Its entry lists v1 with `matchPolicy: Equivalent`, so the API server converts what is
 /// written in v2 before it asks.
-pub fn registry() -> Registry {
-    let kind = Kind::<v1::WebhookTest>::new()
+pub fn webhooks() -> Webhooks {
+    let kind = Webhook::<v1::WebhookTest>::new()
         .spoke::<v2::WebhookTest>(Nesting)
-        .validate(validity)
+        .validator(validity)
         .validating_at(Endpoint::new().name("vwebhooktest-v1.kb.io"))
-        .default(Mutating)
+        .defaulter(Mutating)
         .mutating_at(Endpoint::new().name("mwebhooktest-v1.kb.io").versions(["v1"]))
         .on([Create, Update])
         .rules([&VALID])
         .crd(include_str!("../crd.yaml"));
-    Registry::new().kind(kind)
+    Webhooks::new().register(kind)
 }

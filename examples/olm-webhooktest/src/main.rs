@@ -2,5 +2,5 @@
 
 #[tokio::main]
 async fn main() -> gateward::Exit {
-    gateward::run(olm_webhooktest::registry()).await
+    gateward::run(olm_webhooktest::webhooks()).await
 }

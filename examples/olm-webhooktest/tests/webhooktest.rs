@@ -3,9 +3,9 @@
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use gateward::prelude::*;
-use gateward::testing::{Trial, accepted, rejected, round_trips};
+use gateward::testing::{TestRequest, accepted, rejected, round_trips};
 use gateward::{Outcome, Review};
-use olm_webhooktest::{VALID, registry, v1, validity};
+use olm_webhooktest::{VALID, v1, validity, webhooks};
 use serde_json::{Value, json};
 
 fn object(version: &str, spec: &Value) -> Value {
@@ -19,7 +19,7 @@ fn object(version: &str, spec: &Value) -> Value {
 
 #[track_caller]
 fn to(version: &str, object: &Value) -> Value {
-    let converted = registry().convert(&object.to_string(), &format!("webhook.operators.coreos.io/{version}")).unwrap();
+    let converted = webhooks().convert(&object.to_string(), &format!("webhook.operators.coreos.io/{version}")).unwrap();
     serde_json::from_str(&converted.json).unwrap()
 }
 
@@ -36,39 +36,41 @@ fn only_what_is_valid_is_admitted() {
 
 #[test]
 fn an_update_is_judged_by_its_new_object() {
-    let registry = registry();
+    let webhooks = webhooks();
     let (good, bad) = (object("v1", &json!({"valid": true})), object("v1", &json!({"valid": false})));
-    Trial::of(&registry).update(&bad, &good).assert_allowed();
-    Trial::of(&registry).update(&good, &bad).by(&VALID).at("spec.valid");
+    TestRequest::of(&webhooks).update(&bad, &good).assert_allowed();
+    TestRequest::of(&webhooks).update(&good, &bad).by(&VALID).at("spec.valid");
 }
 
 #[test]
 fn the_refusal_names_the_object_and_the_rule() {
-    let registry = registry();
-    let findings = Trial::of(&registry).create(&object("v1", &json!({"valid": false})));
-    assert!(matches!(&findings.answer().record.outcome, Outcome::Denied { code: 422, reason } if reason == "Invalid"));
+    let webhooks = webhooks();
+    let findings = TestRequest::of(&webhooks).create(&object("v1", &json!({"valid": false})));
+    assert!(
+        matches!(&findings.answer().decision.outcome, Outcome::Denied { code: 422, reason } if reason == "Invalid")
+    );
     let body = String::from_utf8_lossy(&findings.answer().body).into_owned();
     assert!(body.contains("my-cr-1") && body.contains("Spec.Valid must be true"), "{body}");
 }
 
 #[test]
 fn a_finding_names_the_field_that_the_user_wrote() {
-    let registry = registry();
-    let findings = Trial::of(&registry).create(&object("v2", &json!({"conversion": {"valid": false}})));
+    let webhooks = webhooks();
+    let findings = TestRequest::of(&webhooks).create(&object("v2", &json!({"conversion": {"valid": false}})));
     findings.by(&VALID).at("spec.conversion.valid");
 }
 
 #[test]
 fn mutate_is_switched_on_and_nothing_else_changes() {
-    let registry = registry();
+    let webhooks = webhooks();
     for spec in [json!({"valid": true}), json!({"valid": true, "mutate": false, "more": 1})] {
         let mut expected = object("v1", &spec);
         expected["spec"]["mutate"] = true.into();
-        assert_eq!(Trial::of(&registry).default(&object("v1", &spec)).patched(), expected);
-        assert_eq!(Trial::of(&registry).default_update(&expected, &object("v1", &spec)).patched(), expected);
+        assert_eq!(TestRequest::of(&webhooks).default(&object("v1", &spec)).patched(), expected);
+        assert_eq!(TestRequest::of(&webhooks).default_update(&expected, &object("v1", &spec)).patched(), expected);
     }
-    let done = Trial::of(&registry).default(&object("v1", &json!({"valid": true, "mutate": true})));
-    assert_eq!(done.answer().record.outcome, Outcome::Allowed);
+    let done = TestRequest::of(&webhooks).default(&object("v1", &json!({"valid": true, "mutate": true})));
+    assert_eq!(done.answer().decision.outcome, Outcome::Allowed);
 }
 
 #[test]
@@ -86,12 +88,12 @@ const CRD: &str = include_str!("../crd.yaml");
 
 #[test]
 fn every_object_of_each_version_comes_back_from_the_other() {
-    round_trips(&registry(), CRD).cases(500).hold();
+    round_trips(&webhooks(), CRD).cases(500).hold();
 }
 
 #[test]
 fn fields_that_no_version_knows_come_back_and_never_come_alive() {
-    round_trips(&registry(), CRD).cases(500).with_unknown_fields().hold();
+    round_trips(&webhooks(), CRD).cases(500).with_unknown_fields().hold();
 }
 
 #[test]
@@ -105,11 +107,11 @@ fn status_and_unknown_fields_survive() {
 
 #[test]
 fn the_paths_are_the_usual_ones() {
-    let registry = registry();
-    assert_eq!(registry.check(), Ok(()));
+    let webhooks = webhooks();
+    assert_eq!(webhooks.check(), Ok(()));
     let kind = GroupVersionKind::of("webhook.operators.coreos.io/v1", "WebhookTest");
-    let path = |review| registry.path_of(review, &kind).unwrap();
+    let path = |review| webhooks.path_of(review, &kind).unwrap();
     assert_eq!(path(Review::Mutate), "/mutate-webhook-operators-coreos-io-v1-webhooktest");
     assert_eq!(path(Review::Validate), "/validate-webhook-operators-coreos-io-v1-webhooktest");
-    assert_eq!(registry.conversion_path(), "/convert");
+    assert_eq!(webhooks.conversion_path(), "/convert");
 }

@@ -1,4 +1,4 @@
-//! The webhook configurations, out of the registry.
+//! The webhook configurations, out of the webhooks.
 
 use anyhow::Context;
 use dynamo_webhooks::names;
@@ -17,8 +17,8 @@ pub fn configurations() -> anyhow::Result<String> {
 }
 
 fn configuration(review: Review) -> anyhow::Result<String> {
-    let registry = dynamo_webhooks::registry();
-    let configuration = manifest::webhook_configuration(&registry, review, &installation());
+    let webhooks = dynamo_webhooks::webhooks();
+    let configuration = manifest::webhook_configuration(&webhooks, review, &installation());
     let mut configuration = serde_json::to_value(configuration.context("no kind has such a webhook")?)?;
     configuration["metadata"]["labels"] = CONFIGURATION_LABELS.into();
     for webhook in configuration["webhooks"].as_array_mut().into_iter().flatten() {

@@ -104,7 +104,7 @@ pub fn number<S: Serializer>(number: &Option<f64>, serializer: S) -> Result<S::O
 
 /// Lets a struct be read from an object only. What serde derives for it is named after `remote = "Self"`: functions of
 /// the type itself, which these implementations call.
-macro_rules! object_only {
+macro_rules! strict {
     ($name:ident) => {
         impl serde::Serialize for $name {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -114,7 +114,7 @@ macro_rules! object_only {
 
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                Self::deserialize(gateward_core::object_only::ObjectOnly(deserializer))
+                Self::deserialize(gateward_core::strict::StrictObjects(deserializer))
             }
         }
     };
@@ -162,7 +162,7 @@ macro_rules! object {
             )*
         }
 
-        object_only!($name);
+        strict!($name);
 
         impl crate::wire::Part for $name {}
 
@@ -310,7 +310,7 @@ macro_rules! kind {
             )?
         }
 
-        object_only!($name);
+        strict!($name);
 
         impl gateward_core::Resource for $name {
             const GROUP: &'static str = crate::constants::GROUP;

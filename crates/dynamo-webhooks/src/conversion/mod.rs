@@ -42,7 +42,7 @@ impl GraphConversion {
 }
 
 impl Convert<v1alpha1::DynamoGraphDeployment, v1beta1::DynamoGraphDeployment> for GraphConversion {
-    fn lift(
+    fn to_hub(
         &self,
         graph: &v1alpha1::DynamoGraphDeployment,
         provenance: &mut Provenance,
@@ -51,7 +51,7 @@ impl Convert<v1alpha1::DynamoGraphDeployment, v1beta1::DynamoGraphDeployment> fo
         Ok(graph::to_hub(graph, provenance, issues).0)
     }
 
-    fn lower(
+    fn from_hub(
         &self,
         graph: &v1beta1::DynamoGraphDeployment,
         issues: &mut Issues,
@@ -59,7 +59,7 @@ impl Convert<v1alpha1::DynamoGraphDeployment, v1beta1::DynamoGraphDeployment> fo
         Ok(graph::from_hub(graph, issues)?.0)
     }
 
-    fn lift_telling(
+    fn to_hub_with_round_trip(
         &self,
         graph: &v1alpha1::DynamoGraphDeployment,
         issues: &mut Issues,
@@ -67,7 +67,7 @@ impl Convert<v1alpha1::DynamoGraphDeployment, v1beta1::DynamoGraphDeployment> fo
         Ok(graph::to_hub(graph, &mut Provenance::silent(), issues))
     }
 
-    fn lower_telling(
+    fn from_hub_with_round_trip(
         &self,
         graph: &v1beta1::DynamoGraphDeployment,
         issues: &mut Issues,
@@ -85,7 +85,7 @@ impl Convert<v1alpha1::DynamoGraphDeployment, v1beta1::DynamoGraphDeployment> fo
 pub(crate) struct ComponentConversion;
 
 impl Convert<v1alpha1::DynamoComponentDeployment, v1beta1::DynamoComponentDeployment> for ComponentConversion {
-    fn lift(
+    fn to_hub(
         &self,
         component: &v1alpha1::DynamoComponentDeployment,
         provenance: &mut Provenance,
@@ -94,7 +94,7 @@ impl Convert<v1alpha1::DynamoComponentDeployment, v1beta1::DynamoComponentDeploy
         Ok(standalone::to_hub(component, provenance, issues).0)
     }
 
-    fn lower(
+    fn from_hub(
         &self,
         component: &v1beta1::DynamoComponentDeployment,
         issues: &mut Issues,
@@ -102,7 +102,7 @@ impl Convert<v1alpha1::DynamoComponentDeployment, v1beta1::DynamoComponentDeploy
         Ok(standalone::from_hub(component, issues).0)
     }
 
-    fn lift_telling(
+    fn to_hub_with_round_trip(
         &self,
         component: &v1alpha1::DynamoComponentDeployment,
         issues: &mut Issues,
@@ -110,7 +110,7 @@ impl Convert<v1alpha1::DynamoComponentDeployment, v1beta1::DynamoComponentDeploy
         Ok(standalone::to_hub(component, &mut Provenance::silent(), issues))
     }
 
-    fn lower_telling(
+    fn from_hub_with_round_trip(
         &self,
         component: &v1beta1::DynamoComponentDeployment,
         issues: &mut Issues,
@@ -130,7 +130,7 @@ pub(crate) struct ScalingAdapterConversion;
 impl Convert<v1alpha1::DynamoGraphDeploymentScalingAdapter, v1beta1::DynamoGraphDeploymentScalingAdapter>
     for ScalingAdapterConversion
 {
-    fn lift(
+    fn to_hub(
         &self,
         adapter: &v1alpha1::DynamoGraphDeploymentScalingAdapter,
         provenance: &mut Provenance,
@@ -139,7 +139,7 @@ impl Convert<v1alpha1::DynamoGraphDeploymentScalingAdapter, v1beta1::DynamoGraph
         Ok(scaling_adapter::to_hub(adapter, provenance))
     }
 
-    fn lower(
+    fn from_hub(
         &self,
         adapter: &v1beta1::DynamoGraphDeploymentScalingAdapter,
         _: &mut Issues,

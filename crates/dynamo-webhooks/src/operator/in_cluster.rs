@@ -32,7 +32,7 @@ pub struct Identity {
 
 /// What was learned, and what a person should know of it.
 #[derive(Debug)]
-pub struct Learned {
+pub struct Discovered {
     /// The facts.
     pub facts: ClusterFacts,
     /// Each a sentence.
@@ -41,14 +41,14 @@ pub struct Learned {
 
 /// Why there are no facts.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum LearnError {
+pub enum DiscoveryError {
     /// The configuration asks for what the cluster doesn't have.
     Contradiction(Problem),
     /// What the cluster has can't be learned at the moment.
     Unreadable(String),
 }
 
-impl fmt::Display for LearnError {
+impl fmt::Display for DiscoveryError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Contradiction(problem) => problem.fmt(f),
@@ -57,7 +57,7 @@ impl fmt::Display for LearnError {
     }
 }
 
-impl std::error::Error for LearnError {}
+impl std::error::Error for DiscoveryError {}
 
 /// Whether the text is a version that can be stamped on graphs.
 pub fn is_version(text: &str) -> bool {
@@ -69,7 +69,7 @@ pub async fn learn(
     configuration: &OperatorConfiguration,
     identity: &Identity,
     cluster: Arc<dyn ClusterReader>,
-) -> Result<Learned, LearnError> {
+) -> Result<Discovered, DiscoveryError> {
     let mut notes = Vec::new();
     let grove = grove(configuration.grove, cluster.as_ref()).await?;
     let checkpoint = checkpoint(configuration.checkpoint, cluster.as_ref(), &mut notes).await?;
@@ -84,10 +84,10 @@ pub async fn learn(
         excluded_namespaces: BTreeSet::new(),
         cluster: Cluster::Read(cluster),
     };
-    Ok(Learned { facts, notes })
+    Ok(Discovered { facts, notes })
 }
 
-async fn grove(configured: Option<Gate>, cluster: &dyn ClusterReader) -> Result<Gate, LearnError> {
+async fn grove(configured: Option<Gate>, cluster: &dyn ClusterReader) -> Result<Gate, DiscoveryError> {
     if configured == Some(Gate::Off) {
         return Ok(Gate::Off);
     }
@@ -98,7 +98,7 @@ async fn grove(configured: Option<Gate>, cluster: &dyn ClusterReader) -> Result<
                 "is true, but the cluster doesn't serve the API group {GROVE_GROUP}; install Grove, or leave the key out: \
                  Grove is then used where it is"
             );
-            Err(LearnError::Contradiction(Problem { key: Key::GROVE.path(), text }))
+            Err(DiscoveryError::Contradiction(Problem { key: Key::GROVE.path(), text }))
         }
         (_, served) => Ok(Gate::of(served)),
     }
@@ -108,7 +108,7 @@ async fn checkpoint(
     configured: Gate,
     cluster: &dyn ClusterReader,
     notes: &mut Vec<String>,
-) -> Result<Gate, LearnError> {
+) -> Result<Gate, DiscoveryError> {
     if !configured.is_on() {
         return Ok(Gate::Off);
     }
@@ -123,12 +123,12 @@ async fn checkpoint(
     Ok(Gate::of(served))
 }
 
-fn answered(what: &str, served: GroupServed) -> Result<bool, LearnError> {
+fn answered(what: &str, served: GroupServed) -> Result<bool, DiscoveryError> {
     match served {
         GroupServed::Served => Ok(true),
         GroupServed::Absent => Ok(false),
         GroupServed::Unreadable(why) => {
-            Err(LearnError::Unreadable(format!("whether {what} is served can't be learned: {why}")))
+            Err(DiscoveryError::Unreadable(format!("whether {what} is served can't be learned: {why}")))
         }
     }
 }
@@ -196,7 +196,7 @@ mod tests {
         }
     }
 
-    fn learned(members: Value, cluster: Zoo) -> Result<Learned, LearnError> {
+    fn learned(members: Value, cluster: Zoo) -> Result<Discovered, DiscoveryError> {
         let mut document = json!({"apiVersion": API_VERSION, "kind": KIND});
         if let (Some(document), Value::Object(members)) = (document.as_object_mut(), members) {
             document.extend(members);
@@ -210,7 +210,7 @@ mod tests {
         }
     }
 
-    fn grove(configured: Option<bool>, cluster: Zoo) -> Result<Gate, LearnError> {
+    fn grove(configured: Option<bool>, cluster: Zoo) -> Result<Gate, DiscoveryError> {
         let learned = learned(json!({"orchestrators": {"grove": {"enabled": configured}}}), cluster);
         learned.map(|learned| learned.facts.grove)
     }
@@ -237,7 +237,7 @@ mod tests {
     fn what_cannot_be_asked_is_not_taken_for_absent() {
         for configured in [None, Some(true)] {
             assert!(
-                matches!(grove(configured, Zoo::Closed), Err(LearnError::Unreadable(why)) if why.contains("timed out"))
+                matches!(grove(configured, Zoo::Closed), Err(DiscoveryError::Unreadable(why)) if why.contains("timed out"))
             );
         }
     }
@@ -253,7 +253,7 @@ mod tests {
         assert_eq!(checkpoint(true, BOTH), Ok((Gate::On, 0)));
         assert_eq!(checkpoint(false, BOTH), Ok((Gate::Off, 0)));
         assert_eq!(checkpoint(true, Zoo::Serving(&["nvidia.com"])), Ok((Gate::Off, 1)));
-        assert!(matches!(checkpoint(true, Zoo::Closed), Err(LearnError::Unreadable(_))));
+        assert!(matches!(checkpoint(true, Zoo::Closed), Err(DiscoveryError::Unreadable(_))));
     }
 
     #[test]

@@ -3,8 +3,8 @@
 use dynamo_api::crds;
 use dynamo_api::v1alpha1::{DynamoModel, DynamoModelSpec, ModelType};
 use gateward_core::{
-    CREATE_AND_UPDATE, Endpoint, FieldPath, Issues, Kind, Redacted, Request, Rule, Terminating, UPDATE, Validator,
-    Verdict,
+    CREATE_AND_UPDATE, DeletingObjects, Endpoint, FieldPath, Issues, Redacted, Request, Rule, UPDATE, Validator,
+    Verdict, Webhook,
 };
 
 /// How the URI of a LoRA's weights may begin.
@@ -67,13 +67,13 @@ pub(crate) const RULES: &[&Rule] = &[
 ];
 
 /// The declaration of DynamoModel.
-pub(crate) fn kind() -> Kind<DynamoModel> {
+pub(crate) fn kind() -> Webhook<DynamoModel> {
     let endpoint = Endpoint::new().name("vdynamomodel.kb.io").path("/validate-nvidia-com-v1alpha1-dynamomodel");
-    Kind::new()
-        .validate(ModelValidator)
+    Webhook::new()
+        .validator(ModelValidator)
         .validating_at(endpoint)
         .crd(crds::MODEL.yaml)
-        .terminating(Terminating::Skipped)
+        .deleting_objects(DeletingObjects::Skip)
         .rules(RULES.iter().copied())
 }
 
@@ -147,8 +147,8 @@ fn at(field: &'static str) -> FieldPath {
 
 #[cfg(test)]
 mod tests {
-    use gateward_core::Registry;
-    use gateward_core::testing::{Findings, Trial};
+    use gateward_core::Webhooks;
+    use gateward_core::testing::{Findings, TestRequest};
     use serde_json::{Value, json};
 
     use super::*;
@@ -168,11 +168,11 @@ mod tests {
     }
 
     fn create(object: &Value) -> Findings {
-        Trial::of(&Registry::new().kind(kind())).create(object)
+        TestRequest::of(&Webhooks::new().register(kind())).create(object)
     }
 
     fn update(old: &Value, new: &Value) -> Findings {
-        Trial::of(&Registry::new().kind(kind())).update(old, new)
+        TestRequest::of(&Webhooks::new().register(kind())).update(old, new)
     }
 
     #[test]
@@ -215,7 +215,7 @@ mod tests {
         let findings = create(&lora("https://user:hunter2@example.org/a"));
         let body = String::from_utf8(findings.answer().body.clone()).unwrap();
         assert!(body.contains("<redacted>") && !body.contains("hunter2") && !body.contains("example.org"), "{body}");
-        assert!(!format!("{:?}", findings.answer().record).contains("hunter2"));
+        assert!(!format!("{:?}", findings.answer().decision).contains("hunter2"));
     }
 
     #[test]

@@ -1,14 +1,14 @@
 //! DynamoGraphDeploymentScalingAdapter: converted, and admitted by its schema alone.
 
 use dynamo_api::{crds, v1alpha1, v1beta1};
-use gateward_core::Kind;
+use gateward_core::Webhook;
 
 use crate::conversion::ScalingAdapterConversion;
 use crate::conversion::schemas::CrdSchemas;
 
 /// The kind with its versions.
-pub(crate) fn kind() -> Kind<v1beta1::DynamoGraphDeploymentScalingAdapter> {
-    Kind::new()
+pub(crate) fn kind() -> Webhook<v1beta1::DynamoGraphDeploymentScalingAdapter> {
+    Webhook::new()
         .spoke::<v1alpha1::DynamoGraphDeploymentScalingAdapter>(ScalingAdapterConversion)
         .schemas(CrdSchemas::ScalingAdapter)
         .crd(crds::GRAPH_DEPLOYMENT_SCALING_ADAPTER.yaml)

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use dynamo_api::crds::{self, Crd};
 use gateward::testing::{Objects, objects};
-use gateward_core::Registry;
+use gateward_core::Webhooks;
 use serde_json::{Value, json};
 
 /// A kind that converts.
@@ -30,9 +30,9 @@ pub const REQUEST: Kind = Kind {
 pub const ADAPTER: Kind = Kind { crd: crds::GRAPH_DEPLOYMENT_SCALING_ADAPTER, stashes: &[PRESERVED] };
 
 /// The webhooks under test.
-pub fn registry() -> &'static Registry {
-    static REGISTRY: LazyLock<Registry> = LazyLock::new(dynamo_webhooks::registry);
-    &REGISTRY
+pub fn webhooks() -> &'static Webhooks {
+    static WEBHOOKS: LazyLock<Webhooks> = LazyLock::new(dynamo_webhooks::webhooks);
+    &WEBHOOKS
 }
 
 /// Converts an object, demanding that it can be done.
@@ -46,7 +46,7 @@ pub fn converted(object: &Value, version: &str) -> Value {
 
 pub fn convert(object: &Value, version: &str) -> Result<Value, String> {
     let version = format!("nvidia.com/{version}");
-    let converted = registry().convert(&object.to_string(), &version).map_err(|error| error.to_string())?;
+    let converted = webhooks().convert(&object.to_string(), &version).map_err(|error| error.to_string())?;
     serde_json::from_str(&converted.json).map_err(|error| error.to_string())
 }
 

@@ -3,7 +3,7 @@
 use gateward::testing::round_trips;
 use serde_json::Value;
 
-use crate::kinds::{ADAPTER, COMPONENT, GRAPH, Kind, REQUEST, registry, vocabulary};
+use crate::kinds::{ADAPTER, COMPONENT, GRAPH, Kind, REQUEST, vocabulary, webhooks};
 use crate::stashes;
 
 /// How many objects each property is tried on.
@@ -66,12 +66,12 @@ fn without_empty_ones(value: &mut Value, flags: &[&str]) {
 }
 
 fn comes_back(kind: &Kind, from: &str, through: &str) {
-    let trips = round_trips(registry(), kind.crd.yaml).only(from, through).cases(OBJECTS);
+    let trips = round_trips(webhooks(), kind.crd.yaml).only(from, through).cases(OBJECTS);
     trips.drawing(vocabulary).meaning(|version, object| meaning(kind, version, object)).hold();
 }
 
 fn unknown_fields_survive(kind: &Kind, from: &str, through: &str) {
-    let trips = round_trips(registry(), kind.crd.yaml).only(from, through).cases(OBJECTS).with_unknown_fields();
+    let trips = round_trips(webhooks(), kind.crd.yaml).only(from, through).cases(OBJECTS).with_unknown_fields();
     // Those of a status survive only where they have a place: no annotation of ours touches it.
     let meant = |version: &str, object: &mut Value| {
         meaning(kind, version, object);

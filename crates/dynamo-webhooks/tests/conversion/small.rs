@@ -12,7 +12,7 @@ use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
 
-use crate::kinds::{ADAPTER, COMPONENT, GRAPH, Kind, REQUEST, registry};
+use crate::kinds::{ADAPTER, COMPONENT, GRAPH, Kind, REQUEST, webhooks};
 
 /// The length above which admission always looks, in bytes.
 const SMALL: usize = 64 * 1024;
@@ -79,7 +79,7 @@ fn answer(kind: &Kind, version: &str, object: &Value) -> String {
         },
     });
     let context = Context::new(SystemTime::UNIX_EPOCH, Arc::new(()));
-    let answer = block_on(registry().answer_by_kind(Review::Validate, review.to_string().as_bytes(), &context));
+    let answer = block_on(webhooks().handle_kind(Review::Validate, review.to_string().as_bytes(), &context));
     String::from_utf8(answer.body).unwrap()
 }
 
@@ -106,7 +106,7 @@ fn has_a_whole_view(kind: &Kind, from: &str, through: &str) {
         fill(&mut object, place, FILLERS[runner.rng().next_u32() as usize % FILLERS.len()]);
         let json = object.to_string();
         assert!(json.len() <= SMALL, "{place}");
-        let view = registry().convert(&json, &format!("nvidia.com/{through}")).unwrap();
+        let view = webhooks().convert(&json, &format!("nvidia.com/{through}")).unwrap();
         let is_whole = view.left_out.is_empty() || is_refused_for_it(kind, from, &object);
         assert!(is_whole, "{place} of {} bytes: {}", json.len(), answer(kind, from, &object));
         filled += 1;
@@ -150,7 +150,7 @@ fn a_small_pod_of_very_many_parts_has_a_whole_view_or_is_refused() {
                 "apiVersion": "nvidia.com/v1beta1", "kind": "DynamoComponentDeployment",
                 "metadata": {"name": "otter"}, "spec": {"podTemplate": pod},
             });
-            let view = registry().convert(&object.to_string(), "nvidia.com/v1alpha1").unwrap();
+            let view = webhooks().convert(&object.to_string(), "nvidia.com/v1alpha1").unwrap();
             let is_marked = !view.left_out.is_empty();
             let is_denied = answer(&COMPONENT, "v1beta1", &object).contains(r#""allowed":false"#);
             assert!(!is_marked || is_denied, "{part}");

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 use serde_json::{Map, Value, json};
 
-use crate::kinds::{Kind, PRESERVED, convert, registry};
+use crate::kinds::{Kind, PRESERVED, convert, webhooks};
 use crate::properties::OBJECTS;
 
 fn run<S: Strategy>(strategy: &S, test: impl Fn(S::Value) -> Result<(), TestCaseError>) {
@@ -222,7 +222,7 @@ pub fn a_stale_stash_never_wins(kind: &Kind, from: &str, through: &str) {
 /// The object in another version; nothing where conversion notes that it dropped what it had kept. That happens where an
 /// edit and what was kept before it are lost together, so that the record of one doesn't lead back without the other.
 fn whole(object: &Value, version: &str) -> Result<Option<Value>, String> {
-    let converted = registry().convert(&object.to_string(), &format!("nvidia.com/{version}"));
+    let converted = webhooks().convert(&object.to_string(), &format!("nvidia.com/{version}"));
     let converted = converted.map_err(|error| error.to_string())?;
     let is_dropped = converted.issues.iter().any(|issue| issue.rule == STASH.id);
     let object = serde_json::from_str(&converted.json).map_err(|error| error.to_string())?;

@@ -54,7 +54,7 @@ fn time() -> Duration {
 #[test]
 fn no_body_costs_more_than_its_share() {
     let mut meter = Meter::with_margin(MARGIN);
-    let seeds = seeds::all(&meter.registry);
+    let seeds = seeds::all(&meter.webhooks);
     assert!(seeds.len() > 1000, "{} manifests", seeds.len());
     let (mut random, seed) = Random::from_environment();
     println!("{} manifests, PROPTEST_RNG_SEED={seed}", seeds.len());
@@ -62,7 +62,7 @@ fn no_body_costs_more_than_its_share() {
     let (start, time) = (Instant::now(), time());
     while start.elapsed() < time {
         let input = draw(&mut random, &seeds, &worst);
-        let Some((path, body)) = input.request(&meter.registry) else { continue };
+        let Some((path, body)) = input.request(&meter.webhooks) else { continue };
         let cost = meter.ask(&path, &input.to_string(), body.as_bytes());
         worst.entry(input.target()).or_default().add(cost, &input);
     }

@@ -143,7 +143,7 @@ fn ask(meter: &mut Meter, target: &Target, about: &str, body: &str) {
     let Target { kind, version, .. } = target;
     let kind = GroupVersionKind::of(&format!("nvidia.com/{version}"), kind);
     for review in [Review::Mutate, Review::Validate] {
-        if let Some(path) = meter.registry.path_of(review, &kind) {
+        if let Some(path) = meter.webhooks.path_of(review, &kind) {
             meter.ask(&path, &format!("{version} {about}"), body.as_bytes());
         }
     }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use gateward_core::{GroupVersionKind, Registry, Review};
+use gateward_core::{GroupVersionKind, Review, Webhooks};
 
 use crate::document::Document;
 use crate::random::Random;
@@ -86,7 +86,7 @@ impl<'s> Input<'s> {
     }
 
     /// The path and the body, unless there is no such webhook, or the body or its annotations are too large.
-    pub fn request(&self, registry: &Registry) -> Option<(String, String)> {
+    pub fn request(&self, webhooks: &Webhooks) -> Option<(String, String)> {
         let document = self.document();
         let annotations = document.value.pointer("/metadata/annotations");
         if annotations.is_some_and(|annotations| document.text(annotations).len() > ANNOTATIONS) {
@@ -96,7 +96,7 @@ impl<'s> Input<'s> {
         let (path, body, most) = match self.endpoint {
             Endpoint::Admission(review, old) => {
                 let gvk = GroupVersionKind::of(&format!("nvidia.com/{}", self.seed.version), &self.seed.kind);
-                (registry.path_of(review, &gvk)?, self.admission(&object, old), ADMISSION)
+                (webhooks.path_of(review, &gvk)?, self.admission(&object, old), ADMISSION)
             }
             Endpoint::Convert(bytes) => ("/convert".to_owned(), self.conversion(&object, bytes), CONVERSION),
         };

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use dynamo_webhooks::ClusterFacts;
 use gateward_core::testing::block_on;
-use gateward_core::{Answer, Context, Registry};
+use gateward_core::{Context, ReviewResponse, Webhooks};
 use rustix::time::{ClockId, clock_gettime};
 
 /// What a request may take of memory, in bytes: this, and so many times its body.
@@ -75,7 +75,7 @@ fn thread_time() -> Duration {
 
 /// Asks, and keeps what cost too much.
 pub struct Meter {
-    pub registry: Registry,
+    pub webhooks: Webhooks,
     context: Context,
     worst_memory: Option<(Cost, String)>,
     worst_cpu: Option<(Cost, String)>,
@@ -88,10 +88,10 @@ pub struct Meter {
 impl Meter {
     pub fn new() -> Self {
         let context = Context::new(SystemTime::UNIX_EPOCH, Arc::new(ClusterFacts::default()));
-        let registry = dynamo_webhooks::registry();
+        let webhooks = dynamo_webhooks::webhooks();
         // What is made once is not the first body's.
-        registry.check().unwrap();
-        Self { registry, context, worst_memory: None, worst_cpu: None, beyond: Vec::new(), asked: 0, margin: 1.0 }
+        webhooks.check().unwrap();
+        Self { webhooks, context, worst_memory: None, worst_cpu: None, beyond: Vec::new(), asked: 0, margin: 1.0 }
     }
 
     /// One that fails only on what costs so many times the bounds.
@@ -111,11 +111,11 @@ impl Meter {
     }
 
     fn once(&self, path: &str, body: &[u8]) -> Cost {
-        let mut answer: Option<Answer> = None;
+        let mut answer: Option<ReviewResponse> = None;
         let mut cpu = Duration::ZERO;
         let taken = allocation_counter::measure(|| {
             let start = thread_time();
-            answer = Some(block_on(self.registry.answer(path, body, &self.context)));
+            answer = Some(block_on(self.webhooks.handle(path, body, &self.context)));
             cpu = thread_time().saturating_sub(start);
         });
         let (bytes, converts) = (body.len(), path == "/convert");

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use gateward_core::Registry;
+use gateward_core::Webhooks;
 use gateward_lint::yaml;
 use serde_json::Value;
 
@@ -17,7 +17,7 @@ pub struct Seed {
 
 /// All of them: the examples of the catalogue, the cases of conversion, and the published manifests of
 /// `../shared/corpus` where it is there; each also as conversion makes it, with its annotations.
-pub fn all(registry: &Registry) -> Vec<Seed> {
+pub fn all(webhooks: &Webhooks) -> Vec<Seed> {
     let crate_folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut seeds = Vec::new();
     for folder in ["src/rules/examples", "../gateward-cli/src/demo/manifests", "../../../shared/corpus/dynamo"] {
@@ -33,7 +33,7 @@ pub fn all(registry: &Registry) -> Vec<Seed> {
             add(case["id"].as_str().unwrap(), &case["input"], &mut seeds);
         }
     }
-    let converted: Vec<Seed> = seeds.iter().filter_map(|seed| converted(registry, seed)).collect();
+    let converted: Vec<Seed> = seeds.iter().filter_map(|seed| converted(webhooks, seed)).collect();
     seeds.extend(converted);
     seeds
 }
@@ -72,9 +72,9 @@ pub fn other(version: &str) -> &'static str {
     if version == "v1alpha1" { "v1beta1" } else { "v1alpha1" }
 }
 
-fn converted(registry: &Registry, seed: &Seed) -> Option<Seed> {
+fn converted(webhooks: &Webhooks, seed: &Seed) -> Option<Seed> {
     let version = other(seed.version);
-    let converted = registry.convert(&seed.object.to_string(), &format!("nvidia.com/{version}")).ok()?;
+    let converted = webhooks.convert(&seed.object.to_string(), &format!("nvidia.com/{version}")).ok()?;
     let object = serde_json::from_str(&converted.json).ok()?;
     Some(Seed { name: format!("{} converted", seed.name), kind: seed.kind.clone(), version, object })
 }

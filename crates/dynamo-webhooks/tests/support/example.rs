@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use dynamo_webhooks::ClusterFacts;
 use gateward_core::testing::block_on;
-use gateward_core::{Answer, Context, GroupVersionKind, Operation, Registry, Review};
+use gateward_core::{Context, GroupVersionKind, Operation, Review, ReviewResponse, Webhooks};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -49,15 +49,15 @@ impl Example {
     }
 
     /// What the webhook says. Without facts the rule books' defaults hold.
-    pub fn answer(&self, registry: &Registry) -> Result<Answer, String> {
+    pub fn answer(&self, webhooks: &Webhooks) -> Result<ReviewResponse, String> {
         let gvk = self.gvk();
-        let path = registry.path_of(Review::Validate, &gvk).ok_or_else(|| format!("no webhook judges {gvk}"))?;
+        let path = webhooks.path_of(Review::Validate, &gvk).ok_or_else(|| format!("no webhook judges {gvk}"))?;
         let facts = if self.facts.is_null() { json!({}) } else { self.facts.clone() };
         let facts = ClusterFacts::from_document(&facts).map_err(|error| error.to_string())?;
         let user = self.user.as_ref().map_or_else(ordinary_user, |name| json!({"username": name}));
         let (old, object) = (&self.old, &self.object);
         let ask = Ask { uid: "example", gvk, operation: self.operation().as_str(), old, object, user };
         let context = Context::new(SystemTime::UNIX_EPOCH, Arc::new(facts));
-        Ok(block_on(registry.answer(&path, &ask.body(registry), &context)))
+        Ok(block_on(webhooks.handle(&path, &ask.body(webhooks), &context)))
     }
 }

@@ -13,7 +13,7 @@ use std::time::SystemTime;
 
 use base64::Engine;
 use dynamo_webhooks::ClusterFacts;
-use gateward_core::{Answer, Context, GroupVersionKind, Registry, Review, Severity, patch};
+use gateward_core::{Context, GroupVersionKind, Review, ReviewResponse, Severity, Webhooks, patch};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -82,9 +82,9 @@ pub fn ordinary_user() -> Value {
 
 impl Ask<'_> {
     /// The AdmissionReview that the API server would send.
-    pub fn body(&self, registry: &Registry) -> Vec<u8> {
+    pub fn body(&self, webhooks: &Webhooks) -> Vec<u8> {
         let gvk = &self.gvk;
-        let plural = registry.declaration_of(gvk).map_or("", |declared| declared.plural);
+        let plural = webhooks.declaration_of(gvk).map_or("", |declared| declared.plural);
         let resource = json!({"group": gvk.group, "version": gvk.version, "resource": plural});
         let about = if self.object.is_null() { self.old } else { self.object };
         let review = json!({
@@ -188,15 +188,15 @@ impl Case {
     }
 
     /// The AdmissionReview that the API server would send.
-    pub fn body(&self, registry: &Registry) -> Vec<u8> {
+    pub fn body(&self, webhooks: &Webhooks) -> Vec<u8> {
         let user = if self.user.is_null() { ordinary_user() } else { self.user.clone() };
         let (old, object) = (&self.old, &self.object);
-        Ask { uid: &self.id, gvk: self.gvk(), operation: &self.operation, old, object, user }.body(registry)
+        Ask { uid: &self.id, gvk: self.gvk(), operation: &self.operation, old, object, user }.body(webhooks)
     }
 
     /// The path of the webhook that answers the case, if there is one.
-    pub fn path(&self, registry: &Registry) -> Option<String> {
-        registry.path_of(self.review()?, &self.gvk())
+    pub fn path(&self, webhooks: &Webhooks) -> Option<String> {
+        webhooks.path_of(self.review()?, &self.gvk())
     }
 
     pub fn context(&self) -> Context {
@@ -205,7 +205,7 @@ impl Case {
     }
 
     /// How the answer differs from what the case expects; `None` where it doesn't.
-    pub fn disagreement(&self, answer: &Answer) -> Option<String> {
+    pub fn disagreement(&self, answer: &ReviewResponse) -> Option<String> {
         if answer.status != 200 {
             return Some(format!("no verdict but {}: {}", answer.status, String::from_utf8_lossy(&answer.body)));
         }
@@ -229,8 +229,8 @@ impl Case {
             .or_else(|| (self.stage == Stage::Mutating).then(|| self.wrong_node(&response.patched(&self.object)))?)
     }
 
-    fn wrong_rules(&self, answer: &Answer) -> Option<String> {
-        let denying = answer.record.issues.iter().filter(|issue| issue.severity == Severity::Error);
+    fn wrong_rules(&self, answer: &ReviewResponse) -> Option<String> {
+        let denying = answer.decision.issues.iter().filter(|issue| issue.severity == Severity::Error);
         let found = self.comparable(denying.map(|issue| issue.rule.to_owned()).collect());
         let wanted = self.comparable(self.expect.rules.clone());
         let wrong = !wanted.is_empty() && found != wanted;

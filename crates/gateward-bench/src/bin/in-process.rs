@@ -10,7 +10,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use dynamo_webhooks::ClusterFacts;
 use gateward_core::testing::block_on;
-use gateward_core::{Context, Registry};
+use gateward_core::{Context, Webhooks};
 use reviews::{Sample, Way, conversion};
 
 /// Reviews of a batch, and batches of which the fastest counts.
@@ -29,7 +29,7 @@ fn main() -> anyhow::Result<()> {
 }
 
 struct Bench<'s> {
-    registry: Registry,
+    webhooks: Webhooks,
     context: Context,
     sample: &'s Sample,
 }
@@ -37,7 +37,7 @@ struct Bench<'s> {
 impl<'s> Bench<'s> {
     fn new(sample: &'s Sample) -> Self {
         let context = Context::new(SystemTime::now(), Arc::new(ClusterFacts::default()));
-        Self { registry: dynamo_webhooks::registry(), context, sample }
+        Self { webhooks: dynamo_webhooks::webhooks(), context, sample }
     }
 
     fn time(&self) -> Duration {
@@ -54,7 +54,7 @@ impl<'s> Bench<'s> {
     }
 
     fn ask(&self) {
-        let answer = block_on(self.registry.answer(self.sample.path, &self.sample.body, &self.context));
+        let answer = block_on(self.webhooks.handle(self.sample.path, &self.sample.body, &self.context));
         drop(std::hint::black_box(answer));
     }
 }

@@ -11,7 +11,7 @@ use super::script::{Expected, Step};
 
 /// Applies manifests and remembers what was admitted.
 pub struct Kubectl<'a> {
-    registry: &'a Registry,
+    webhooks: &'a Webhooks,
     client: &'a Client,
     stored: Vec<Value>,
     rows: Vec<Row>,
@@ -45,8 +45,8 @@ struct Denial {
 
 impl<'a> Kubectl<'a> {
     /// Nothing is stored yet.
-    pub fn new(registry: &'a Registry, client: &'a Client) -> Self {
-        Self { registry, client, stored: Vec::new(), rows: Vec::new() }
+    pub fn new(webhooks: &'a Webhooks, client: &'a Client) -> Self {
+        Self { webhooks, client, stored: Vec::new(), rows: Vec::new() }
     }
 
     /// Applies one manifest and tells what came of it.
@@ -90,7 +90,7 @@ impl<'a> Kubectl<'a> {
     /// First the mutating webhook, then the validating one, as the API server does.
     async fn ask(&self, operation: Operation, old: Option<&Value>, object: Value) -> anyhow::Result<Verdicts> {
         let mut verdicts = Verdicts { warnings: Vec::new(), defaults: Vec::new(), object, denial: None };
-        let Some(declared) = self.registry.declaration_of(&gvk(&verdicts.object)) else { return Ok(verdicts) };
+        let Some(declared) = self.webhooks.declaration_of(&gvk(&verdicts.object)) else { return Ok(verdicts) };
         for review in [Review::Mutate, Review::Validate] {
             let (Some(path), Some(webhook)) = (declared.path(review), declared.webhook_name(review)) else { continue };
             let request = envelope(operation, old, &verdicts.object);

@@ -12,10 +12,10 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use gateward::local::{Listen, Local};
-use gateward::{Exit, Extension, FactsSource, Product};
+use gateward::{Exit, Extension, FactsSource, Operator};
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::product::Dynamo;
+use crate::operator::Dynamo;
 use client::Client;
 use kubectl::Kubectl;
 use script::STEPS;
@@ -41,11 +41,11 @@ impl Extension<Dynamo> for Demo {
 
     fn run<'a>(
         &'a self,
-        product: Dynamo,
+        operator: Dynamo,
         matches: &'a ArgMatches,
     ) -> Pin<Box<dyn Future<Output = anyhow::Result<Exit>> + 'a>> {
         let keep = if matches.get_flag("once") { Keep::Nothing } else { Keep::Serving };
-        Box::pin(run(product, keep))
+        Box::pin(run(operator, keep))
     }
 }
 
@@ -56,15 +56,15 @@ enum Keep {
     Nothing,
 }
 
-async fn run(product: Dynamo, keep: Keep) -> anyhow::Result<Exit> {
-    let product = Arc::new(product);
-    let facts = product.facts(FactsSource::Nowhere)?;
-    let local = Local::start(Arc::clone(&product), facts, &Listen::anywhere()).await?;
+async fn run(operator: Dynamo, keep: Keep) -> anyhow::Result<Exit> {
+    let operator = Arc::new(operator);
+    let facts = operator.facts(FactsSource::Nowhere)?;
+    let local = Local::start(Arc::clone(&operator), facts, &Listen::anywhere()).await?;
     let client = Client::new(local.address(), &local.authority_pem())?;
     let mut out = anstream::stdout();
     writeln!(out, "serving on https://{}, trusted by a certificate made a moment ago\n", local.address())?;
 
-    let mut kubectl = Kubectl::new(product.registry(), &client);
+    let mut kubectl = Kubectl::new(operator.webhooks(), &client);
     for step in STEPS {
         let shown = kubectl.apply(step).await.with_context(|| step.file.to_owned())?;
         writeln!(out, "{shown}")?;
@@ -74,7 +74,7 @@ async fn run(product: Dynamo, keep: Keep) -> anyhow::Result<Exit> {
     if keep == Keep::Serving {
         keep_serving(&local, &mut out).await?;
     }
-    Ok(if surprised == 0 { Exit::Fine } else { Exit::Trouble })
+    Ok(if surprised == 0 { Exit::Success } else { Exit::Error })
 }
 
 async fn keep_serving(local: &Local, out: &mut impl Write) -> anyhow::Result<()> {

@@ -13,10 +13,10 @@ use crate::conversion::preserved::PRESERVED;
 use crate::conversion::readable::readable;
 use crate::conversion::restore::lost_by_trial;
 use crate::conversion::route::Route;
+use crate::conversion::serialized::{Serialized, no_json};
 use crate::conversion::source::{Source, whole};
 use crate::conversion::tree::Tree;
-use crate::conversion::unknown::{self, Reading};
-use crate::conversion::written::{Written, no_json};
+use crate::conversion::unknown::{self, ReadObject};
 use crate::conversion::{ANNOTATION_LIMIT, RoundTrip};
 use crate::field::{FieldPath, Segment};
 use crate::issue::Issues;
@@ -85,12 +85,12 @@ fn within<A: Resource, B: Resource>(
     let (reading, repaired, mut left_out) = read::<A>(source.json, issues)?;
     let repaired = repaired.as_deref().map(Source::read).transpose()?;
     let readable = repaired.as_ref().unwrap_or(source);
-    let Reading { object, unknown, overflow } = reading;
+    let ReadObject { object, unknown, overflow } = reading;
     let Typed { result, lost, notes } = typed.map_or_else(|| Typed::of(&object, route), Ok)?;
     left_out.extend((overflow || allowance.is_exceeded()).then(|| FieldPath::field("spec")));
     left_out.extend(notes.iter().filter(|note| note.rule == INCOMPLETE.id).map(|note| note.path.clone()));
     issues.extend(notes);
-    let mut written = Written::of(&result).map_err(|error| no_json(&error))?;
+    let mut written = Serialized::of(&result).map_err(|error| no_json(&error))?;
     let mut metadata = source.read_metadata()?;
     unmark(&mut metadata);
     edit_metadata(&mut metadata, &object, &written);
@@ -110,7 +110,7 @@ fn within<A: Resource, B: Resource>(
 
 /// An object as its type reads it. Where its type can't, what stands in the way is taken out: the text without it, and
 /// the paths.
-type Read<A> = (Reading<A>, Option<String>, Vec<FieldPath>);
+type Read<A> = (ReadObject<A>, Option<String>, Vec<FieldPath>);
 
 fn read<A: Resource>(json: &str, issues: &mut Issues) -> Result<Read<A>, ConversionError> {
     if let Some(reading) = unknown::read_within_limits::<A>(json) {
@@ -130,13 +130,13 @@ fn read<A: Resource>(json: &str, issues: &mut Issues) -> Result<Read<A>, Convers
 }
 
 /// Takes over labels and annotations that the conversion has edited.
-fn edit_metadata<A: Serialize>(metadata: &mut Metadata<'_>, from: &A, to: &Written) {
+fn edit_metadata<A: Serialize>(metadata: &mut Metadata<'_>, from: &A, to: &Serialized) {
     let Some(after) = &to.metadata else { return };
     // It would write the whole source once more to find that out.
     if metadata.labels == after.labels && metadata.annotations == after.annotations {
         return;
     }
-    let before = Written::of(from).ok().and_then(|from| from.metadata).unwrap_or_default();
+    let before = Serialized::of(from).ok().and_then(|from| from.metadata).unwrap_or_default();
     // Metadata that has lost its name was not handed over at all.
     if before.name == after.name {
         edit(&mut metadata.labels, &before.labels, &after.labels);

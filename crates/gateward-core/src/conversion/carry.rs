@@ -4,15 +4,15 @@
 use crate::conversion::ConversionError;
 use crate::conversion::difference::Difference;
 use crate::conversion::envelope::Metadata;
-use crate::conversion::kept::Kept;
 use crate::conversion::preserved::Preserved;
+use crate::conversion::preserved_field::PreservedField;
 use crate::conversion::restore::{Restoring, Tried, by_halves, lost, lost_by_trial};
 use crate::conversion::route::Route;
+use crate::conversion::serialized::{Serialized, no_json};
 use crate::conversion::source::{Source, whole};
 use crate::conversion::step::MAX_FIELDS;
 use crate::conversion::tree::Tree;
 use crate::conversion::unknown::{self, Unknown};
-use crate::conversion::written::{Written, no_json};
 use crate::field::{FieldPath, Segment};
 use crate::issue::Issues;
 use crate::resource::Resource;
@@ -35,7 +35,7 @@ pub(crate) struct Carried<'a, A, B> {
 pub(crate) fn carry<A: Resource, B: Resource>(
     carried: Carried<'_, A, B>,
     route: &impl Route<A, B>,
-    written: &mut Written,
+    written: &mut Serialized,
     metadata: &mut Metadata<'_>,
     issues: &mut Issues,
 ) -> Result<bool, ConversionError> {
@@ -48,10 +48,10 @@ pub(crate) fn carry<A: Resource, B: Resource>(
     if !waiting.is_empty() || !unknown.is_empty() || !known.is_empty() {
         note(&unknown, issues);
         let made = whole::<B>(source, &metadata.to_json(), written);
-        let (mut json, homeless) = grafted(source, (object, &result), route, &made, unknown)?;
-        preserved.unknown.extend((!homeless.is_empty()).then(|| (A::VERSION.to_owned(), homeless)));
+        let (mut json, unplaced) = with_unknown_fields(source, (object, &result), route, &made, unknown)?;
+        preserved.unknown.extend((!unplaced.is_empty()).then(|| (A::VERSION.to_owned(), unplaced)));
         if let Some(restored) = (Restoring { route, object, result: &result }).restore(&json, &known) {
-            *written = Written::of(&restored.object).map_err(|error| no_json(&error))?;
+            *written = Serialized::of(&restored.object).map_err(|error| no_json(&error))?;
             (json, known_losses) = (restored.json, Some(lost(&restored.back, object)));
         }
         written.members = with_unknown::<B>(&json, &waiting, &written.members)?;
@@ -66,32 +66,36 @@ pub(crate) fn carry<A: Resource, B: Resource>(
 }
 
 /// The result, JSON text, with the fields that no type knows in their places, and those that found none.
-fn grafted<A: Resource, B: Resource>(
+fn with_unknown_fields<A: Resource, B: Resource>(
     source: &Source<'_>,
     (object, result): (&A, &B),
     route: &impl Route<A, B>,
     made: &str,
     unknown: Vec<Vec<Segment>>,
-) -> Result<(String, Vec<Kept>), ConversionError> {
+) -> Result<(String, Vec<PreservedField>), ConversionError> {
     if unknown.is_empty() {
         return Ok((made.to_owned(), Vec::new()));
     }
     let (mut document, mut made) = (tree(source.json)?, tree(made)?);
     let fields = Unknown::all(unknown, &mut document);
-    let homeless = unknown::graft::<B>(&mut made, fields, &route.way(object, result));
+    let unplaced = unknown::reinsert::<B>(&mut made, fields, &route.direction(object, result));
     let json = made.to_json();
-    if homeless.is_empty() {
+    if unplaced.is_empty() {
         return Ok((json, Vec::new()));
     }
     let known = serde_json::to_string(object).map_err(|error| no_json(&error))?;
-    Ok((json, Kept::all(homeless, &mut document, &mut tree(&known)?)))
+    Ok((json, PreservedField::all(unplaced, &mut document, &mut tree(&known)?)))
 }
 
 /// The members of the result with the fields that waited for it and may come back. What the type writes of the result must
 /// stay what it is: no field that the type knows comes alive, changes or vanishes.
-fn with_unknown<B: Resource>(result: &str, waiting: &[Kept], members: &str) -> Result<String, ConversionError> {
+fn with_unknown<B: Resource>(
+    result: &str,
+    waiting: &[PreservedField],
+    members: &str,
+) -> Result<String, ConversionError> {
     let is_unchanged = |json: &str| {
-        let read = unknown::read_result::<B>(json).ok().and_then(|reading| Written::of(&reading.object).ok());
+        let read = unknown::read_result::<B>(json).ok().and_then(|reading| Serialized::of(&reading.object).ok());
         read.is_some_and(|written| written.members == members)
     };
     let put = by_halves(waiting, result.len(), |best: Option<&String>, part| {

@@ -8,21 +8,21 @@ mod difference;
 pub(crate) mod envelope;
 pub mod equivalence;
 mod incomplete;
-mod kept;
 pub(crate) mod object;
 pub mod preserved;
+mod preserved_field;
 pub mod provenance;
 mod readable;
 mod restore;
 pub(crate) mod review;
 pub(crate) mod route;
 mod schema;
+mod serialized;
 pub(crate) mod source;
 pub mod stash;
 mod step;
 mod tree;
 pub(crate) mod unknown;
-mod written;
 
 pub use crate::conversion::incomplete::{INCOMPLETE, INCOMPLETE_FIELDS};
 use crate::conversion::provenance::Provenance;
@@ -49,12 +49,12 @@ pub const ANNOTATION_LIMIT: usize = 256 * 1024;
 /// struct Names;
 ///
 /// impl Convert<Whole, Split> for Names {
-///     fn lift(&self, whole: &Whole, _: &mut Provenance, _: &mut Issues) -> Result<Split, ConversionError> {
+///     fn to_hub(&self, whole: &Whole, _: &mut Provenance, _: &mut Issues) -> Result<Split, ConversionError> {
 ///         let (first, last) = whole.name.split_once(' ').unwrap_or((&whole.name, ""));
 ///         Ok(Split { first: first.into(), last: last.into() })
 ///     }
 ///
-///     fn lower(&self, split: &Split, _: &mut Issues) -> Result<Whole, ConversionError> {
+///     fn from_hub(&self, split: &Split, _: &mut Issues) -> Result<Whole, ConversionError> {
 ///         Ok(Whole { name: format!("{} {}", split.first, split.last).trim_end().into() })
 ///     }
 /// }
@@ -64,25 +64,27 @@ pub const ANNOTATION_LIMIT: usize = 256 * 1024;
     label = "no conversion between these versions",
     note = "implement `Convert<{Spoke}, {Hub}> for {Self}`"
 )]
+// `from_hub` is Kubernetes' own word (controller-runtime's `ConvertFrom`), and a conversion is no constructor.
+#[allow(clippy::wrong_self_convention)]
 pub trait Convert<Spoke, Hub>: Send + Sync + 'static {
     /// Reads `spoke` as the hub's version and tells `provenance` where each node came from. What had to be given up,
     /// such as an annotation that can't be read, is noted in `issues`, with paths of the spoke.
-    fn lift(&self, spoke: &Spoke, provenance: &mut Provenance, issues: &mut Issues) -> Result<Hub, ConversionError>;
+    fn to_hub(&self, spoke: &Spoke, provenance: &mut Provenance, issues: &mut Issues) -> Result<Hub, ConversionError>;
 
     /// Reads `hub` as the spoke's version. Paths in `issues` are those of the hub.
     ///
     /// What a note by the rule [`INCOMPLETE`](crate::rule::INCOMPLETE) names is left out of the result, which is marked.
-    fn lower(&self, hub: &Hub, issues: &mut Issues) -> Result<Spoke, ConversionError>;
+    fn from_hub(&self, hub: &Hub, issues: &mut Issues) -> Result<Spoke, ConversionError>;
 
-    /// The same as [`lift`](Self::lift) without a provenance, and whether the way back is known to lead home. What it
+    /// The same as [`to_hub`](Self::to_hub) without a provenance, and whether the way back is known to lead home. What it
     /// would change is found out and kept for every conversion; one that tells saves the time.
-    fn lift_telling(&self, spoke: &Spoke, issues: &mut Issues) -> Result<(Hub, RoundTrip), ConversionError> {
-        Ok((self.lift(spoke, &mut Provenance::silent(), issues)?, RoundTrip::Untried))
+    fn to_hub_with_round_trip(&self, spoke: &Spoke, issues: &mut Issues) -> Result<(Hub, RoundTrip), ConversionError> {
+        Ok((self.to_hub(spoke, &mut Provenance::silent(), issues)?, RoundTrip::Untried))
     }
 
-    /// The same as [`lower`](Self::lower), and whether the way back is known to lead home.
-    fn lower_telling(&self, hub: &Hub, issues: &mut Issues) -> Result<(Spoke, RoundTrip), ConversionError> {
-        Ok((self.lower(hub, issues)?, RoundTrip::Untried))
+    /// The same as [`from_hub`](Self::from_hub), and whether the way back is known to lead home.
+    fn from_hub_with_round_trip(&self, hub: &Hub, issues: &mut Issues) -> Result<(Spoke, RoundTrip), ConversionError> {
+        Ok((self.from_hub(hub, issues)?, RoundTrip::Untried))
     }
 
     /// The annotations in which this conversion keeps what a version can't say. Whoever writes the object writes them:

@@ -25,7 +25,7 @@ pub(crate) fn kept_in<A, B>(metadata: &Metadata<'_>, route: &impl Route<A, B>) -
 }
 
 /// A converted object, and the annotations of the source that had no part in it.
-pub(crate) struct Conversion {
+pub(crate) struct ConvertedObject {
     /// The object.
     pub converted: Attempt,
     /// The text of the source that it is of, where that is not the whole source.
@@ -37,7 +37,7 @@ pub(crate) fn convert<A: Resource, B: Resource>(
     source: &Source<'_>,
     route: &impl Route<A, B>,
     issues: &mut Issues,
-) -> Result<Conversion, ConversionError> {
+) -> Result<ConvertedObject, ConversionError> {
     // The type says more exactly what is wrong.
     let named = |odd| {
         let mut errors = decode::object::<A>(source.json, DECODE_LIMIT).err().into_iter().flatten();
@@ -47,7 +47,7 @@ pub(crate) fn convert<A: Resource, B: Resource>(
     };
     let kept = kept_in(&source.read_metadata().map_err(named)?, route);
     if kept.is_empty() {
-        return Ok(Conversion { converted: attempt(source, route, issues)?, reduced: None });
+        return Ok(ConvertedObject { converted: attempt(source, route, issues)?, reduced: None });
     }
     let has_ours = kept.contains(&PRESERVED.annotation());
     let mut notes = Issues::new();
@@ -55,7 +55,7 @@ pub(crate) fn convert<A: Resource, B: Resource>(
         && is_schema_valid::<A, B>(&converted, source, &kept, route)
     {
         issues.extend(notes);
-        return Ok(Conversion { converted, reduced: None });
+        return Ok(ConvertedObject { converted, reduced: None });
     }
     if has_ours && kept.len() > 1 {
         let text = source.without(&[PRESERVED.annotation()])?;
@@ -66,7 +66,7 @@ pub(crate) fn convert<A: Resource, B: Resource>(
         {
             issues.extend(notes);
             PRESERVED.note_damage(issues);
-            return Ok(Conversion { converted, reduced: Some(text) });
+            return Ok(ConvertedObject { converted, reduced: Some(text) });
         }
     }
     let text = source.without(&kept)?;
@@ -74,7 +74,7 @@ pub(crate) fn convert<A: Resource, B: Resource>(
     for key in kept {
         Stash::new(key).note_damage(issues);
     }
-    Ok(Conversion { converted, reduced: Some(text) })
+    Ok(ConvertedObject { converted, reduced: Some(text) })
 }
 
 /// Whether the result breaks its schema nowhere but where it also does without the annotations. Of a source that breaks

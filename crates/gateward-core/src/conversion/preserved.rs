@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 
 use crate::conversion::difference::Difference;
-use crate::conversion::kept::Waiting;
+use crate::conversion::preserved_field::PreservedFields;
 use crate::conversion::stash::Stash;
 use crate::issue::Issues;
 
@@ -27,7 +27,7 @@ pub(crate) struct Preserved {
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     known: BTreeMap<String, Box<RawValue>>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub unknown: Waiting,
+    pub unknown: PreservedFields,
 }
 
 impl Preserved {

@@ -1,4 +1,4 @@
-//! How the paths of a lifted object find their way back to the user's own.
+//! How the paths of a converted object find their way back to the user's own.
 
 use std::collections::HashMap;
 
@@ -20,7 +20,7 @@ struct Step {
     reach: Reach,
 }
 
-/// Where each node of a lifted object came from.
+/// Where each node of a converted object came from.
 ///
 /// Paths come as closures, so that the usual case, an object without findings, pays nothing for them.
 ///

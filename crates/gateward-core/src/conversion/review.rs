@@ -9,8 +9,8 @@ use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use crate::object_only::Strict;
-use crate::undecided::Undecided;
+use crate::strict::Strict;
+use crate::webhook_error::WebhookError;
 
 const API_VERSION: &str = "apiextensions.k8s.io/v1";
 
@@ -82,7 +82,7 @@ pub(crate) struct ConversionReview<'a> {
 
 impl<'a> ConversionReview<'a> {
     /// Reads the envelope. Objects are only scanned.
-    pub fn read(body: &'a [u8]) -> Result<Self, Undecided> {
+    pub fn read(body: &'a [u8]) -> Result<Self, WebhookError> {
         let text = std::str::from_utf8(body).map_err(|error| unreadable(&format!("the body is not UTF-8: {error}")))?;
         let Strict(envelope): Strict<Envelope<'a>> =
             serde_json::from_str(text).map_err(|error| unreadable(&error.to_string()))?;
@@ -153,8 +153,8 @@ fn head(uid: &str) -> String {
 }
 
 /// The reason is cut: what it quotes of the body can be as long as the body.
-fn unreadable(why: &str) -> Undecided {
-    Undecided::Unreadable(why.chars().take(300).collect())
+fn unreadable(why: &str) -> WebhookError {
+    WebhookError::Unreadable(why.chars().take(300).collect())
 }
 
 fn cut(text: &str) -> String {

@@ -1,6 +1,6 @@
 //! One way of a conversion, with the operator's part of it.
 
-use crate::conversion::unknown::Way;
+use crate::conversion::unknown::Direction;
 use crate::conversion::{ConversionError, RoundTrip, StructuralSchemas};
 use crate::issue::Issues;
 
@@ -13,7 +13,7 @@ pub(crate) trait Route<A, B> {
     fn convert_back(&self, object: &B, issues: &mut Issues) -> Result<A, ConversionError>;
 
     /// The way that nodes have taken.
-    fn way(&self, from: &A, to: &B) -> Way;
+    fn direction(&self, from: &A, to: &B) -> Direction;
 
     /// The annotations of the operator's conversion.
     fn annotations(&self) -> &'static [&'static str];

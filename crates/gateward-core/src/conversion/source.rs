@@ -6,8 +6,8 @@ use serde_json::value::RawValue;
 use crate::conversion::ConversionError;
 use crate::conversion::envelope::{Envelope, Metadata};
 use crate::conversion::incomplete::mark;
+use crate::conversion::serialized::Serialized;
 use crate::conversion::tree::Tree;
-use crate::conversion::written::Written;
 use crate::field::FieldPath;
 use crate::resource::Resource;
 
@@ -63,7 +63,7 @@ impl<'a> Source<'a> {
 }
 
 /// The whole object: the members that the conversion made, behind the version of the result and this metadata.
-pub(crate) fn whole<B: Resource>(source: &Source<'_>, metadata: &str, written: &Written) -> String {
+pub(crate) fn whole<B: Resource>(source: &Source<'_>, metadata: &str, written: &Serialized) -> String {
     let (version, kind) = (B::gvk().api_version(), Value::from(source.envelope.kind.as_ref()));
     let members = &written.members;
     format!(r#"{{"apiVersion":"{version}","kind":{kind},"metadata":{metadata}{members}}}"#)

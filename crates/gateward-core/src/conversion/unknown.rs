@@ -17,7 +17,7 @@ use crate::resource::Resource;
 type Path = Vec<Segment>;
 
 /// An object as its type reads it, and the topmost nodes that the type passes over.
-pub(crate) struct Reading<T> {
+pub(crate) struct ReadObject<T> {
     /// What the type knows.
     pub object: T,
     /// Where the rest is. What is beside the type's own business (`apiVersion`, `kind`, `metadata`) doesn't count.
@@ -32,30 +32,30 @@ const FEW: usize = 64;
 const BYTES_FOR_ONE: usize = 64;
 
 /// Reads the source of a conversion, however large.
-pub(crate) fn read<T: Resource>(json: &str) -> Result<Reading<T>, DecodeError> {
+pub(crate) fn read<T: Resource>(json: &str) -> Result<ReadObject<T>, DecodeError> {
     read_anything(json).map(|reading| reading.bounded(json.len()))
 }
 
 /// The same within what its size is good for; `None` where it can't be read, or is too large for that.
-pub(crate) fn read_within_limits<T: Resource>(json: &str) -> Option<Reading<T>> {
+pub(crate) fn read_within_limits<T: Resource>(json: &str) -> Option<ReadObject<T>> {
     let reading = noting(json, Limits::of_object(T::BOUNDS, json.len()), &Allowance::of(json.len()));
     reading.map(|reading| reading.bounded(json.len()))
 }
 
 /// Reads what a conversion made, which may be shorter than its source and have as many unknown fields.
-pub(crate) fn read_result<T: Resource>(json: &str) -> Result<Reading<T>, DecodeError> {
+pub(crate) fn read_result<T: Resource>(json: &str) -> Result<ReadObject<T>, DecodeError> {
     read_anything(json)
 }
 
-fn read_anything<T: Resource>(json: &str) -> Result<Reading<T>, DecodeError> {
+fn read_anything<T: Resource>(json: &str) -> Result<ReadObject<T>, DecodeError> {
     noting(json, Limits::NONE, &Allowance::unlimited()).map_or_else(
         // Read again for the place of the error; a reading that only fails the first time doesn't exist.
-        || decode::from_str(json).map(|object| Reading { object, unknown: Vec::new(), overflow: false }),
+        || decode::from_str(json).map(|object| ReadObject { object, unknown: Vec::new(), overflow: false }),
         Ok,
     )
 }
 
-fn noting<T: Resource>(json: &str, limits: Limits, allowance: &Arc<Allowance>) -> Option<Reading<T>> {
+fn noting<T: Resource>(json: &str, limits: Limits, allowance: &Arc<Allowance>) -> Option<ReadObject<T>> {
     let (mut unknown, mut overflow) = (Vec::new(), false);
     let note = |path: serde_ignored::Path<'_>| {
         if unknown.len() < MAX_FIELDS {
@@ -65,10 +65,10 @@ fn noting<T: Resource>(json: &str, limits: Limits, allowance: &Arc<Allowance>) -
         }
     };
     let object = decode::noting(json, limits, allowance, note)?;
-    Some(Reading { object, unknown, overflow })
+    Some(ReadObject { object, unknown, overflow })
 }
 
-impl<T> Reading<T> {
+impl<T> ReadObject<T> {
     /// With none of the unknown fields where an object of so many bytes may not have so many: to look for some of a
     /// great many opens what all of them stand in.
     fn bounded(mut self, bytes: usize) -> Self {
@@ -132,37 +132,41 @@ impl<'a> Unknown<'a> {
 }
 
 /// Which way an object goes; the provenance is that of the lift.
-pub(crate) enum Way {
+pub(crate) enum Direction {
     /// From the spoke to the hub.
-    Up(Provenance),
+    ToHub(Provenance),
     /// From the hub to the spoke.
-    Down(Provenance),
+    FromHub(Provenance),
 }
 
 /// Puts each field into the result where its parent has a counterpart that is there, and returns those that found no
 /// place. A name that the result's type knows is no place: a field must not come alive on the way.
-pub(crate) fn graft<'a, B: Resource>(result: &mut Tree<'a>, unknown: Vec<Unknown<'a>>, way: &Way) -> Vec<Unknown<'a>> {
-    let (mut grafts, mut homeless) = (Vec::new(), Vec::new());
+pub(crate) fn reinsert<'a, B: Resource>(
+    result: &mut Tree<'a>,
+    unknown: Vec<Unknown<'a>>,
+    way: &Direction,
+) -> Vec<Unknown<'a>> {
+    let (mut reinserted, mut unplaced) = (Vec::new(), Vec::new());
     let counterpart = counterparts(way);
     for field in unknown {
         let place = counterpart(&field.parent).filter(|place| insert(result, place, &field));
         match place {
-            Some(place) => grafts.push(Graft { place, field }),
-            None => homeless.push(field),
+            Some(place) => reinserted.push(Reinserted { place, field }),
+            None => unplaced.push(field),
         }
     }
-    homeless.extend(take_back::<B>(result, grafts));
-    homeless
+    unplaced.extend(take_back::<B>(result, reinserted));
+    unplaced
 }
 
 /// A field in its new place.
-struct Graft<'a> {
+struct Reinserted<'a> {
     /// The object that it is a member of now.
     place: Path,
     field: Unknown<'a>,
 }
 
-impl Graft<'_> {
+impl Reinserted<'_> {
     fn path(&self) -> Path {
         let name = Segment::Field(self.field.name.clone().into());
         self.place.iter().cloned().chain([name]).collect()
@@ -170,12 +174,12 @@ impl Graft<'_> {
 }
 
 /// The way of a path there, if the way back leads to it again.
-fn counterparts(way: &Way) -> impl Fn(&[Segment]) -> Option<Path> {
-    let (Way::Up(provenance) | Way::Down(provenance)) = way;
+fn counterparts(way: &Direction) -> impl Fn(&[Segment]) -> Option<Path> {
+    let (Direction::ToHub(provenance) | Direction::FromHub(provenance)) = way;
     let reversed = provenance.reversed();
     move |path| match way {
-        Way::Up(_) => reversed.counterpart(path),
-        Way::Down(provenance) => {
+        Direction::ToHub(_) => reversed.counterpart(path),
+        Direction::FromHub(provenance) => {
             provenance.counterpart(path).filter(|there| reversed.counterpart(there).as_deref() == Some(path))
         }
     }
@@ -192,21 +196,21 @@ fn insert<'a>(result: &mut Tree<'a>, place: &[Segment], field: &Unknown<'a>) -> 
 
 /// Takes out of the result what its type knows, or can't be known not to know because it lies in a raw subtree. Where the
 /// type can't read the result any more, all of them.
-fn take_back<'a, B: Resource>(result: &mut Tree<'a>, grafts: Vec<Graft<'a>>) -> Vec<Unknown<'a>> {
-    if grafts.is_empty() {
+fn take_back<'a, B: Resource>(result: &mut Tree<'a>, reinserted: Vec<Reinserted<'a>>) -> Vec<Unknown<'a>> {
+    if reinserted.is_empty() {
         return Vec::new();
     }
     let reading = read_result::<B>(&result.to_json()).map(|reading| reading.unknown);
     let passed_over: HashSet<Path> = reading.into_iter().flatten().collect();
-    let known = grafts.into_iter().filter(|graft| !passed_over.contains(&graft.path())).collect();
+    let known = reinserted.into_iter().filter(|reinsert| !passed_over.contains(&reinsert.path())).collect();
     remove(result, known)
 }
 
-fn remove<'a>(result: &mut Tree<'a>, grafts: Vec<Graft<'a>>) -> Vec<Unknown<'a>> {
-    for Graft { place, field } in &grafts {
+fn remove<'a>(result: &mut Tree<'a>, reinserted: Vec<Reinserted<'a>>) -> Vec<Unknown<'a>> {
+    for Reinserted { place, field } in &reinserted {
         if let Some(parent) = result.find(place).and_then(Tree::members) {
             parent.remove(field.name.as_str());
         }
     }
-    grafts.into_iter().map(|graft| graft.field).collect()
+    reinserted.into_iter().map(|reinsert| reinsert.field).collect()
 }

@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::decode::error::text_at;
 pub use crate::decode::error::{DecodeError, Found, JsonType};
 use crate::field::{FieldPath, Segment};
-use crate::reading::{Allowance, Cut, Cuts, Failure, Findings, Limits, Place, Reader, Session};
+use crate::reading::{Allowance, Cut, Cuts, Failure, Limits, Place, PlacedDeserializer, ReadFindings, Session};
 use crate::resource::Resource;
 
 /// How many nodes of the wrong type are named at most.
@@ -47,7 +47,7 @@ pub(crate) fn part<T: DeserializeOwned>(json: &str, allowance: &Arc<Allowance>) 
 /// The same of a part that is a tree already; `None` where it doesn't fit.
 pub(crate) fn tree<T: DeserializeOwned>(tree: &Value, allowance: &Arc<Allowance>) -> Option<T> {
     let session = Session::quick(allowance, Limits::NONE);
-    T::deserialize(Reader { from: tree, place: &Place::root(&session) }).ok()
+    T::deserialize(PlacedDeserializer { from: tree, place: &Place::root(&session) }).ok()
 }
 
 fn unreadable(json: &str) -> DecodeError {
@@ -191,7 +191,8 @@ pub(crate) fn noting<T: DeserializeOwned>(
 ) -> Option<T> {
     let session = Session::quick(allowance, limits);
     let mut from = serde_json::Deserializer::from_str(json);
-    let read = serde_ignored::deserialize(Reader { from: &mut from, place: &Place::root(&session) }, note).ok()?;
+    let read =
+        serde_ignored::deserialize(PlacedDeserializer { from: &mut from, place: &Place::root(&session) }, note).ok()?;
     from.end().is_ok().then_some(read)
 }
 
@@ -201,11 +202,11 @@ fn quickly<T: DeserializeOwned>(json: &str, limits: Limits, allowance: &Arc<Allo
 }
 
 /// One reading.
-fn pass<T: DeserializeOwned>(json: &str, session: Session<'_>) -> Result<T, Findings> {
+fn pass<T: DeserializeOwned>(json: &str, session: Session<'_>) -> Result<T, ReadFindings> {
     let read = session.allowance.during(|| {
         let mut from = serde_json::Deserializer::from_str(json);
         let root = Place::root(&session);
-        let read = T::deserialize(Reader { from: &mut from, place: &root });
+        let read = T::deserialize(PlacedDeserializer { from: &mut from, place: &root });
         read.and_then(|read| root.settled(from.end()).map(|()| read))
     });
     let findings = session.found.into_inner();

@@ -1,4 +1,4 @@
-//! Webhook configurations, as the registry's declarations demand them.
+//! Webhook configurations, as the webhooks's declarations demand them.
 //!
 //! Follows <https://kubernetes.io/docs/reference/kubernetes-api/extend-resources/validating-webhook-configuration-v1/>.
 //! `caBundle` is never rendered: whoever owns the certificates writes it, and a rendered one would fight with that.
@@ -11,11 +11,11 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::operation::Operation;
-use crate::registry::Registry;
-use crate::registry::declaration::Declaration;
-use crate::registry::endpoint::Endpoint;
 use crate::resource::Scope;
 use crate::review::Review;
+use crate::webhooks::Webhooks;
+use crate::webhooks::declaration::Declaration;
+use crate::webhooks::endpoint::Endpoint;
 
 /// What the API server does when a webhook doesn't answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -111,7 +111,7 @@ struct RuleWithOperations {
 
 /// The configuration of one sort of webhooks; `None` where no kind has one.
 pub fn webhook_configuration(
-    registry: &Registry,
+    webhooks: &Webhooks,
     review: Review,
     installation: &Installation,
 ) -> Option<WebhookConfiguration> {
@@ -121,7 +121,7 @@ pub fn webhook_configuration(
         Review::Convert => return None,
     };
     let webhooks: Vec<Webhook> =
-        registry.declarations().filter_map(|declared| webhook(declared, review, installation)).collect();
+        webhooks.declarations().filter_map(|declared| webhook(declared, review, installation)).collect();
     let metadata = ObjectMeta { name: name.clone(), labels: installation.labels.clone() };
     let api_version = "admissionregistration.k8s.io/v1";
     (!webhooks.is_empty()).then_some(WebhookConfiguration { api_version, kind, metadata, webhooks })
@@ -142,8 +142,8 @@ struct ConversionWebhook {
 }
 
 /// What the CRD of a kind says of conversion; `None` for a kind whose objects are not converted.
-pub fn conversion(registry: &Registry, declared: &Declaration, installation: &Installation) -> Option<Conversion> {
-    let client_config = ClientConfig { service: installation.service(registry.conversion_path().to_owned()) };
+pub fn conversion(webhooks: &Webhooks, declared: &Declaration, installation: &Installation) -> Option<Conversion> {
+    let client_config = ClientConfig { service: installation.service(webhooks.conversion_path().to_owned()) };
     let webhook = ConversionWebhook { client_config, conversion_review_versions: ["v1"] };
     declared.converts.then_some(Conversion { strategy: "Webhook", webhook })
 }

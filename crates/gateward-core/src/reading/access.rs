@@ -7,7 +7,7 @@ use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, IgnoredAny, M
 
 use super::cuts::Cut;
 use super::message::Refusal;
-use super::{BOUND_FACTOR, Place, Reader};
+use super::{BOUND_FACTOR, Place, PlacedDeserializer};
 use crate::decode::error::{Found, JsonType};
 
 /// What a list takes for each of its items, as a multiple of their size: while it grows, the old and the new one are
@@ -36,9 +36,9 @@ impl<'de, S: DeserializeSeed<'de>> DeserializeSeed<'de> for Part<'_, S> {
                 IgnoredAny::deserialize(from)?;
                 // A reader hands out nothing that is borrowed, so the text need not live as long as the document.
                 let mut from = serde_json::Deserializer::from_reader(text.as_bytes());
-                seed.deserialize(Reader { from: &mut from, place }).map_err(|_| D::Error::custom(""))
+                seed.deserialize(PlacedDeserializer { from: &mut from, place }).map_err(|_| D::Error::custom(""))
             }
-            _ => seed.deserialize(Reader { from, place }),
+            _ => seed.deserialize(PlacedDeserializer { from, place }),
         }
     }
 }
@@ -77,19 +77,19 @@ impl<'p> Room<'p> {
 }
 
 /// The items of a list.
-pub(super) struct Items<'p, A> {
+pub(super) struct ItemAccess<'p, A> {
     from: A,
     position: usize,
     room: Room<'p>,
 }
 
-impl<'p, A> Items<'p, A> {
+impl<'p, A> ItemAccess<'p, A> {
     pub fn new(from: A, place: &'p Place<'p>) -> Self {
         Self { from, position: 0, room: Room::at(place) }
     }
 }
 
-impl<'de, A: SeqAccess<'de>> Items<'_, A> {
+impl<'de, A: SeqAccess<'de>> ItemAccess<'_, A> {
     /// Passes over the rest, `more` items of which are read already.
     fn overrun<T>(&mut self, more: usize) -> Result<T, A::Error> {
         let mut rest = more;
@@ -101,7 +101,7 @@ impl<'de, A: SeqAccess<'de>> Items<'_, A> {
     }
 }
 
-impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for Items<'_, A> {
+impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for ItemAccess<'_, A> {
     type Error = A::Error;
 
     fn next_element_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, A::Error> {
@@ -132,7 +132,7 @@ impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for Items<'_, A> {
 }
 
 /// The members of a map or a struct.
-pub(super) struct Members<'p, A> {
+pub(super) struct MemberAccess<'p, A> {
     from: A,
     name: String,
     key: usize,
@@ -140,13 +140,13 @@ pub(super) struct Members<'p, A> {
     room: Room<'p>,
 }
 
-impl<'p, A> Members<'p, A> {
+impl<'p, A> MemberAccess<'p, A> {
     pub fn new(from: A, place: &'p Place<'p>, is_struct: bool) -> Self {
         Self { from, name: String::new(), key: 0, is_struct, room: Room::at(place) }
     }
 }
 
-impl<'de, A: MapAccess<'de>> Members<'_, A> {
+impl<'de, A: MapAccess<'de>> MemberAccess<'_, A> {
     /// Passes over the rest, one member of which is read already.
     fn overrun<T>(&mut self) -> Result<T, A::Error> {
         let mut rest = 1;
@@ -171,7 +171,7 @@ impl<'de, A: MapAccess<'de>> Members<'_, A> {
     }
 }
 
-impl<'de, A: MapAccess<'de>> MapAccess<'de> for Members<'_, A> {
+impl<'de, A: MapAccess<'de>> MapAccess<'de> for MemberAccess<'_, A> {
     type Error = A::Error;
 
     fn next_key_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, A::Error> {

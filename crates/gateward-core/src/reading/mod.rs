@@ -18,16 +18,16 @@ pub use allowance::{ALLOWANCE_BASE, ALLOWANCE_FACTOR};
 pub(crate) use allowance::{Allowance, has_room_for_trees, tree_cost};
 pub(crate) use cuts::{Cut, Cuts};
 pub use place::{BOUND_FACTOR, Bound};
-pub(crate) use place::{Failure, Findings, Limits, Place, Session};
+pub(crate) use place::{Failure, Limits, Place, ReadFindings, Session};
 use visit::{Node, Want};
 
 /// A deserializer that reads the node at a place.
-pub(crate) struct Reader<'p, D> {
+pub(crate) struct PlacedDeserializer<'p, D> {
     pub from: D,
     pub place: &'p Place<'p>,
 }
 
-impl<'de, D: Deserializer<'de>> Reader<'_, D> {
+impl<'de, D: Deserializer<'de>> PlacedDeserializer<'_, D> {
     /// Reads a node that must be of the type `want`; whatever is there is shown to the visitor, which tells.
     fn hinted<V: Visitor<'de>>(self, want: Want, visitor: V) -> Result<V::Value, D::Error> {
         let Self { from, place } = self;
@@ -54,7 +54,7 @@ macro_rules! open {
     };
 }
 
-impl<'de, D: Deserializer<'de>> Deserializer<'de> for Reader<'_, D> {
+impl<'de, D: Deserializer<'de>> Deserializer<'de> for PlacedDeserializer<'_, D> {
     type Error = D::Error;
 
     hinted! {

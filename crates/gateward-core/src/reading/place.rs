@@ -66,12 +66,12 @@ pub(crate) struct Session<'s> {
     pub cuts: Option<&'s Cuts<'s>>,
     /// How many nodes are named at most; `None` where the first one ends the reading and no place is looked for.
     pub tracing: Option<usize>,
-    pub found: RefCell<Findings>,
+    pub found: RefCell<ReadFindings>,
 }
 
 /// What a reading has found.
 #[derive(Default)]
-pub(crate) struct Findings {
+pub(crate) struct ReadFindings {
     /// Nodes of the wrong type for which placeholders were read.
     pub notes: Vec<Failure>,
     /// What ended the reading.

@@ -7,9 +7,9 @@ use serde::de::{
     Visitor,
 };
 
-use super::access::{Items, Members, Part};
+use super::access::{ItemAccess, MemberAccess, Part};
 use super::message::{self, Refusal};
-use super::{Place, Reader};
+use super::{Place, PlacedDeserializer};
 use crate::decode::error::JsonType;
 
 /// What the type that is read expects.
@@ -180,11 +180,11 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Node<'_, V> {
     }
 
     fn visit_some<D: Deserializer<'de>>(self, from: D) -> Result<V::Value, D::Error> {
-        self.visitor.visit_some(Reader { from, place: self.place })
+        self.visitor.visit_some(PlacedDeserializer { from, place: self.place })
     }
 
     fn visit_newtype_struct<D: Deserializer<'de>>(self, from: D) -> Result<V::Value, D::Error> {
-        self.visitor.visit_newtype_struct(Reader { from, place: self.place })
+        self.visitor.visit_newtype_struct(PlacedDeserializer { from, place: self.place })
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<V::Value, A::Error> {
@@ -193,7 +193,7 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Node<'_, V> {
             return self.misfit(JsonType::Array);
         }
         let place = self.place;
-        Self::judged(place, self.visitor.visit_seq(Items::new(items, place)), JsonType::Array)
+        Self::judged(place, self.visitor.visit_seq(ItemAccess::new(items, place)), JsonType::Array)
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<V::Value, A::Error> {
@@ -202,7 +202,7 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Node<'_, V> {
             return self.misfit(JsonType::Object);
         }
         let (place, is_struct) = (self.place, self.want == Want::Struct);
-        let members = Members::new(members, place, is_struct);
+        let members = MemberAccess::new(members, place, is_struct);
         Self::judged(place, self.visitor.visit_map(members), JsonType::Object)
     }
 

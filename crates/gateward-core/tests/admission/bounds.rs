@@ -1,7 +1,8 @@
 //! What a small body may not become: a large tree.
 
 use gateward_core::{
-    ALLOWANCE_BASE, BOUND_FACTOR, Bound, Defaulted, Kind, Raw, Registry, Request, Resource, Scope, Validator, Verdict,
+    ALLOWANCE_BASE, BOUND_FACTOR, Bound, Defaulted, Raw, Request, Resource, Scope, Validator, Verdict, Webhook,
+    Webhooks,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -59,8 +60,8 @@ impl gateward_core::Defaulter<Bounded> for Nothing {
     }
 }
 
-fn bounded() -> Registry {
-    Registry::new().kind(Kind::<Bounded>::new().validate(Refusing).default(Nothing))
+fn bounded() -> Webhooks {
+    Webhooks::new().register(Webhook::<Bounded>::new().validator(Refusing).defaulter(Nothing))
 }
 
 fn message(reply: &Reply) -> &str {
@@ -169,8 +170,8 @@ fn careless(otter: &Housed, _: &Request) -> Verdict {
 
 #[test]
 fn what_a_rule_could_not_see_whole_is_denied() {
-    let registry = Registry::new().kind(Kind::<Housed>::new().validate(careless));
-    let ask = |spec: Value| ask(&registry, VALIDATE, &created(otter(spec)));
+    let webhooks = Webhooks::new().register(Webhook::<Housed>::new().validator(careless));
+    let ask = |spec: Value| ask(&webhooks, VALIDATE, &created(otter(spec)));
     assert!(ask(json!({"holt": vec!["reed"; 1000], "bed": {"of": "reed"}})).is_allowed());
     let (holt, bed) = (vec!["lava"; 200_000], vec![json!({"of": "lava"}); 200_000]);
     for reply in [ask(json!({"holt": holt})), ask(json!({"bed": bed}))] {

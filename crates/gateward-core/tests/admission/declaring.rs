@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use gateward_core::manifest::{FailurePolicy, Installation, webhook_configuration, yaml};
 use gateward_core::{
-    CREATE, ConversionError, Convert, Defaulted, Defaulter, Endpoint, Issues, Kind, Operation, Provenance, Registry,
-    RegistryError, Request, Resource, Review, Rule, Scope, Verdict,
+    CREATE, ConversionError, Convert, Defaulted, Defaulter, Endpoint, Issues, Operation, Provenance, Request, Resource,
+    Review, Rule, Scope, Verdict, Webhook, Webhooks, WebhooksError,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -24,8 +24,8 @@ impl<K: Send + 'static> Defaulter<K> for Nothing {
     }
 }
 
-fn otters() -> Kind<Otter> {
-    Kind::new().validate(rules)
+fn otters() -> Webhook<Otter> {
+    Webhook::new().validator(rules)
 }
 
 /// A keeper lives nowhere in particular.
@@ -42,8 +42,9 @@ impl Resource for Keeper {
 
 #[test]
 fn paths_follow_from_group_version_and_kind() {
-    let registry = Registry::new().kind(otters().default(Nothing)).kind(Kind::<Keeper>::new().default(Nothing));
-    let paths: Vec<(&str, Review)> = registry.paths().collect();
+    let webhooks =
+        Webhooks::new().register(otters().defaulter(Nothing)).register(Webhook::<Keeper>::new().defaulter(Nothing));
+    let paths: Vec<(&str, Review)> = webhooks.paths().collect();
     let keepers = "/mutate--v1-keeper";
     assert_eq!(paths, [(keepers, Review::Mutate), (MUTATE, Review::Mutate), (VALIDATE, Review::Validate)]);
 }
@@ -51,44 +52,44 @@ fn paths_follow_from_group_version_and_kind() {
 #[test]
 fn an_alias_is_served_but_not_registered() {
     let endpoint = Endpoint::new().path("/otters").alias("/old/otters");
-    let registry = Registry::new().kind(otters().validating_at(endpoint));
+    let webhooks = Webhooks::new().register(otters().validating_at(endpoint));
     for path in ["/otters", "/old/otters"] {
-        assert!(!ask(&registry, path, &created(otter(json!({})))).is_allowed());
+        assert!(!ask(&webhooks, path, &created(otter(json!({})))).is_allowed());
     }
-    assert_eq!(registry.route(VALIDATE), None);
-    assert_eq!(registry.path_of(Review::Validate, &Otter::gvk()).as_deref(), Some("/otters"));
+    assert_eq!(webhooks.route(VALIDATE), None);
+    assert_eq!(webhooks.path_of(Review::Validate, &Otter::gvk()).as_deref(), Some("/otters"));
 }
 
-fn refused(registry: &Registry) -> RegistryError {
-    registry.check().unwrap_err()
+fn refused(webhooks: &Webhooks) -> WebhooksError {
+    webhooks.check().unwrap_err()
 }
 
 #[test]
 fn two_webhooks_can_not_share_a_path() {
-    let keepers = Kind::<Keeper>::new().default(Nothing).mutating_at(Endpoint::new().path(VALIDATE));
-    let taken = RegistryError::PathTaken { path: VALIDATE.into(), first: "Otter".into(), second: "Keeper".into() };
-    assert_eq!(refused(&Registry::new().kind(otters()).kind(keepers)), taken);
+    let keepers = Webhook::<Keeper>::new().defaulter(Nothing).mutating_at(Endpoint::new().path(VALIDATE));
+    let taken = WebhooksError::PathTaken { path: VALIDATE.into(), first: "Otter".into(), second: "Keeper".into() };
+    assert_eq!(refused(&Webhooks::new().register(otters()).register(keepers)), taken);
     let own = otters().validating_at(Endpoint::new().path("/otters").alias("/otters"));
-    let taken = RegistryError::PathTaken { path: "/otters".into(), first: "Otter".into(), second: "Otter".into() };
-    assert_eq!(refused(&Registry::new().kind(own)), taken);
+    let taken = WebhooksError::PathTaken { path: "/otters".into(), first: "Otter".into(), second: "Otter".into() };
+    assert_eq!(refused(&Webhooks::new().register(own)), taken);
 }
 
 #[test]
 fn a_path_begins_with_a_slash() {
-    let registry = Registry::new().kind(otters().validating_at(Endpoint::new().path("otters")));
-    assert_eq!(refused(&registry), RegistryError::BadPath { path: "otters".into(), kind: "Otter".into() });
+    let webhooks = Webhooks::new().register(otters().validating_at(Endpoint::new().path("otters")));
+    assert_eq!(refused(&webhooks), WebhooksError::BadPath { path: "otters".into(), kind: "Otter".into() });
 }
 
 #[test]
 fn the_hub_and_other_kinds_are_no_spokes() {
-    let own = refused(&Registry::new().kind(otters().default_as_written::<Otter>(Nothing)));
+    let own = refused(&Webhooks::new().register(otters().defaulter_for::<Otter>(Nothing)));
     assert_eq!(
         own.to_string(),
         "zoo.example.org/v1 Otter is declared as another version of zoo.example.org/v1 Otter; it must be of the same \
          group and kind in another version"
     );
-    let foreign = refused(&Registry::new().kind(otters().default_as_written::<Keeper>(Nothing)));
-    assert!(matches!(foreign, RegistryError::NoOtherVersion { version, .. } if version == "v1 Keeper"));
+    let foreign = refused(&Webhooks::new().register(otters().defaulter_for::<Keeper>(Nothing)));
+    assert!(matches!(foreign, WebhooksError::NoOtherVersion { version, .. } if version == "v1 Keeper"));
 }
 
 /// An otter of which nothing is known yet.
@@ -117,82 +118,81 @@ impl Resource for Impostor {
 
 #[test]
 fn one_version_is_one_type() {
-    let kind =
-        otters().spoke(OtterConversion).default_as_written::<OldOtter>(Nothing).default_as_written::<Impostor>(Nothing);
+    let kind = otters().spoke(OtterConversion).defaulter_for::<OldOtter>(Nothing).defaulter_for::<Impostor>(Nothing);
     let version = "zoo.example.org/v1alpha1 Otter".into();
-    assert_eq!(refused(&Registry::new().kind(kind)), RegistryError::TwoTypes { version });
+    assert_eq!(refused(&Webhooks::new().register(kind)), WebhooksError::TwoTypes { version });
 }
 
 struct Imposture;
 
 impl Convert<Impostor, Otter> for Imposture {
-    fn lift(&self, _: &Impostor, _: &mut Provenance, _: &mut Issues) -> Result<Otter, ConversionError> {
+    fn to_hub(&self, _: &Impostor, _: &mut Provenance, _: &mut Issues) -> Result<Otter, ConversionError> {
         Ok(Otter { spec: OtterSpec::default() })
     }
 
-    fn lower(&self, _: &Otter, _: &mut Issues) -> Result<Impostor, ConversionError> {
+    fn from_hub(&self, _: &Otter, _: &mut Issues) -> Result<Impostor, ConversionError> {
         Ok(Impostor {})
     }
 }
 
 #[test]
 fn a_conversion_and_a_handler_of_one_version_are_of_one_type() {
-    let refusal = RegistryError::TwoTypes { version: "zoo.example.org/v1alpha1 Otter".into() };
-    let handled = otters().spoke(OtterConversion).default_as_written::<Impostor>(Nothing);
-    let converted = otters().default_as_written::<OldOtter>(Nothing).spoke(Imposture);
+    let refusal = WebhooksError::TwoTypes { version: "zoo.example.org/v1alpha1 Otter".into() };
+    let handled = otters().spoke(OtterConversion).defaulter_for::<Impostor>(Nothing);
+    let converted = otters().defaulter_for::<OldOtter>(Nothing).spoke(Imposture);
     for kind in [handled, converted] {
-        assert_eq!(refused(&Registry::new().kind(kind)), refusal);
+        assert_eq!(refused(&Webhooks::new().register(kind)), refusal);
     }
 }
 
 #[test]
 fn a_version_has_one_conversion() {
     let kind = otters().spoke(OtterConversion).spoke(OtterConversion);
-    let error = refused(&Registry::new().kind(kind));
-    assert_eq!(error, RegistryError::TwoConversions { version: "zoo.example.org/v1alpha1 Otter".into() });
+    let error = refused(&Webhooks::new().register(kind));
+    assert_eq!(error, WebhooksError::TwoConversions { version: "zoo.example.org/v1alpha1 Otter".into() });
 }
 
 #[test]
 fn the_hub_is_no_spoke_of_itself() {
     struct Same;
     impl Convert<Otter, Otter> for Same {
-        fn lift(&self, otter: &Otter, _: &mut Provenance, _: &mut Issues) -> Result<Otter, ConversionError> {
+        fn to_hub(&self, otter: &Otter, _: &mut Provenance, _: &mut Issues) -> Result<Otter, ConversionError> {
             Ok(otter.clone())
         }
 
-        fn lower(&self, otter: &Otter, _: &mut Issues) -> Result<Otter, ConversionError> {
+        fn from_hub(&self, otter: &Otter, _: &mut Issues) -> Result<Otter, ConversionError> {
             Ok(otter.clone())
         }
     }
-    let error = refused(&Registry::new().kind(otters().spoke::<Otter>(Same)));
-    assert!(matches!(error, RegistryError::NoOtherVersion { hub, version } if hub == version));
+    let error = refused(&Webhooks::new().register(otters().spoke::<Otter>(Same)));
+    assert!(matches!(error, WebhooksError::NoOtherVersion { hub, version } if hub == version));
 }
 
 #[test]
 fn a_gap_between_versions_is_refused_with_their_names() {
-    let half = otters().spoke(OtterConversion).default_as_written::<NewOtter>(Nothing);
+    let half = otters().spoke(OtterConversion).defaulter_for::<NewOtter>(Nothing);
     let error = refused(
-        &Registry::new().kind(half.validate_as_written::<NewOtter>(|_: &NewOtter, _: &Request| Verdict::allow())),
+        &Webhooks::new().register(half.validator_for::<NewOtter>(|_: &NewOtter, _: &Request| Verdict::allow())),
     );
-    assert_eq!(error, RegistryError::NoConversion { hub: Otter::gvk().to_string(), version: "v2" });
+    assert_eq!(error, WebhooksError::NoConversion { hub: Otter::gvk().to_string(), version: "v2" });
     assert!(error.to_string().contains("zoo.example.org/v1 Otter") && error.to_string().contains("v2"), "{error}");
 }
 
 #[test]
 fn a_kind_is_declared_once() {
-    let second = Kind::<OldOtter>::new().default(Nothing);
-    let error = refused(&Registry::new().kind(otters()).kind(second));
+    let second = Webhook::<OldOtter>::new().defaulter(Nothing);
+    let error = refused(&Webhooks::new().register(otters()).register(second));
     let (first, second) = (Otter::gvk().to_string(), OldOtter::gvk().to_string());
-    assert_eq!(error, RegistryError::KindTwice { first, second });
+    assert_eq!(error, WebhooksError::KindTwice { first, second });
 }
 
 #[test]
 fn a_version_that_no_rule_reaches_is_refused_unless_it_is_not_sent() {
-    let half = || otters().default_as_written::<OldOtter>(Nothing);
-    let unjudged = RegistryError::Unjudged { hub: Otter::gvk().to_string(), version: "v1alpha1" };
-    assert_eq!(refused(&Registry::new().kind(half())), unjudged);
+    let half = || otters().defaulter_for::<OldOtter>(Nothing);
+    let unjudged = WebhooksError::Unjudged { hub: Otter::gvk().to_string(), version: "v1alpha1" };
+    assert_eq!(refused(&Webhooks::new().register(half())), unjudged);
     let declared = half().validating_at(Endpoint::new().versions(["v1"]).exact());
-    assert_eq!(Registry::new().kind(declared).check(), Ok(()));
+    assert_eq!(Webhooks::new().register(declared).check(), Ok(()));
 }
 
 static FIRST: Rule = Rule { id: "OTTER-01", ..Rule::on(CREATE) };
@@ -200,9 +200,9 @@ static SECOND: Rule = Rule { id: "OTTER-02", ..Rule::on(CREATE) };
 
 #[test]
 fn the_catalogue_holds_each_rule_once_and_that_of_core() {
-    let keepers = Kind::<Keeper>::new().rules([&SECOND, &FIRST]);
-    let registry = Registry::new().kind(otters().rules([&FIRST, &SECOND])).kind(keepers);
-    let ids: Vec<&str> = registry.rules().iter().map(|rule| rule.id).collect();
+    let keepers = Webhook::<Keeper>::new().rules([&SECOND, &FIRST]);
+    let webhooks = Webhooks::new().register(otters().rules([&FIRST, &SECOND])).register(keepers);
+    let ids: Vec<&str> = webhooks.rules().iter().map(|rule| rule.id).collect();
     assert_eq!(ids, ["DECODE", "OTTER-01", "OTTER-02"]);
 }
 
@@ -221,18 +221,18 @@ fn installation() -> Installation {
     }
 }
 
-fn rendered(registry: &Registry, review: Review) -> String {
-    let configuration = webhook_configuration(registry, review, &installation()).unwrap();
+fn rendered(webhooks: &Webhooks, review: Review) -> String {
+    let configuration = webhook_configuration(webhooks, review, &installation()).unwrap();
     yaml::document(&serde_json::to_value(configuration).unwrap())
 }
 
-fn zoo() -> Registry {
+fn zoo() -> Webhooks {
     let all = [Operation::Create, Operation::Update, Operation::Delete];
     let otters =
-        otters().spoke(OtterConversion).default(Nothing).on(all).mutating_at(
+        otters().spoke(OtterConversion).defaulter(Nothing).on(all).mutating_at(
             Endpoint::new().name("motter.example.org").path("/otters").alias("/old").versions(["v1"]).exact(),
         );
-    Registry::new().kind(otters).kind(Kind::<Keeper>::new().default(Nothing).on([Operation::Create]))
+    Webhooks::new().register(otters).register(Webhook::<Keeper>::new().defaulter(Nothing).on([Operation::Create]))
 }
 
 #[test]
@@ -345,10 +345,10 @@ fn the_mutating_configuration_lists_no_removals() {
 
 #[test]
 fn there_is_no_configuration_where_no_kind_needs_one() {
-    let registry = Registry::new().kind(otters());
-    assert!(webhook_configuration(&registry, Review::Mutate, &installation()).is_none());
-    assert!(webhook_configuration(&registry, Review::Convert, &installation()).is_none());
-    let removals = Registry::new().kind(Kind::<Keeper>::new().default(Nothing).on([Operation::Delete]));
+    let webhooks = Webhooks::new().register(otters());
+    assert!(webhook_configuration(&webhooks, Review::Mutate, &installation()).is_none());
+    assert!(webhook_configuration(&webhooks, Review::Convert, &installation()).is_none());
+    let removals = Webhooks::new().register(Webhook::<Keeper>::new().defaulter(Nothing).on([Operation::Delete]));
     assert!(webhook_configuration(&removals, Review::Mutate, &installation()).is_none());
 }
 
@@ -361,10 +361,10 @@ fn no_configuration_renders_a_ca_bundle() {
 
 #[test]
 fn the_conversion_stanza_names_the_path_that_was_given_by_hand() {
-    let registry = zoo().convert_at("/crdconvert");
-    let stanzas: Vec<_> = registry
+    let webhooks = zoo().convert_at("/crdconvert");
+    let stanzas: Vec<_> = webhooks
         .declarations()
-        .map(|declared| gateward_core::manifest::conversion(&registry, declared, &installation()))
+        .map(|declared| gateward_core::manifest::conversion(&webhooks, declared, &installation()))
         .map(|stanza| serde_json::to_value(stanza).unwrap())
         .collect();
     assert_eq!(stanzas[0]["webhook"]["clientConfig"]["service"]["path"], "/crdconvert");

@@ -1,7 +1,7 @@
 //! Defaults: patches, and where there are none.
 
 use base64::Engine;
-use gateward_core::{Defaulted, Defaulter, Kind, Operation, Outcome, Registry, Request, Skip, Verdict};
+use gateward_core::{Defaulted, Defaulter, Operation, Outcome, Request, Skip, Verdict, Webhook, Webhooks};
 use serde_json::{Value, json};
 
 use crate::zoo::{MUTATE, Otter, Reply, VALIDATE, ask, created, deleted, otter, updated};
@@ -44,8 +44,8 @@ impl Defaulter<Otter> for Unreachable {
     }
 }
 
-fn defaulted_by(defaulter: impl Defaulter<Otter>) -> Registry {
-    Registry::new().kind(Kind::<Otter>::new().default(defaulter))
+fn defaulted_by(defaulter: impl Defaulter<Otter>) -> Webhooks {
+    Webhooks::new().register(Webhook::<Otter>::new().defaulter(defaulter))
 }
 
 /// The patch as the API server reads it.
@@ -77,16 +77,16 @@ fn where_nothing_changes_there_is_neither_patch_nor_type() {
 #[test]
 fn a_validating_answer_never_holds_a_patch() {
     let rules = |_: &Otter, _: &Request| Verdict::allow();
-    let registry = Registry::new().kind(Kind::<Otter>::new().default(River("Wye")).validate(rules));
-    let reply = ask(&registry, VALIDATE, &created(otter(json!({}))));
+    let webhooks = Webhooks::new().register(Webhook::<Otter>::new().defaulter(River("Wye")).validator(rules));
+    let reply = ask(&webhooks, VALIDATE, &created(otter(json!({}))));
     assert!(reply.is_allowed());
     assert_without_patch(&reply);
 }
 
 #[test]
 fn each_defaulter_gets_what_the_one_before_it_returned() {
-    let registry = Registry::new().kind(Kind::<Otter>::new().default(River("Wye")).default(NameByRiver));
-    let reply = ask(&registry, MUTATE, &created(otter(json!({}))));
+    let webhooks = Webhooks::new().register(Webhook::<Otter>::new().defaulter(River("Wye")).defaulter(NameByRiver));
+    let reply = ask(&webhooks, MUTATE, &created(otter(json!({}))));
     let (name, river) = ("otter of Wye", "Wye");
     assert_eq!(
         patch(&reply),
@@ -97,9 +97,9 @@ fn each_defaulter_gets_what_the_one_before_it_returned() {
 
 #[test]
 fn a_refusal_denies_and_patches_nothing() {
-    let registry =
-        Registry::new().kind(Kind::<Otter>::new().default(NameByRiver).default(Refusing).default(Unreachable));
-    let reply = ask(&registry, MUTATE, &created(otter(json!({}))));
+    let webhooks = Webhooks::new()
+        .register(Webhook::<Otter>::new().defaulter(NameByRiver).defaulter(Refusing).defaulter(Unreachable));
+    let reply = ask(&webhooks, MUTATE, &created(otter(json!({}))));
     assert_eq!((reply.is_allowed(), &reply.response()["status"]["code"]), (false, &json!(409)));
     assert_eq!(reply.response()["warnings"], json!(["named after its river"]));
     assert_without_patch(&reply);
@@ -114,11 +114,11 @@ fn an_update_is_defaulted_too() {
 #[test]
 fn a_removal_has_nothing_to_default() {
     let all = [Operation::Create, Operation::Update, Operation::Delete];
-    let registry = Registry::new().kind(Kind::<Otter>::new().default(Unreachable).on(all));
+    let webhooks = Webhooks::new().register(Webhook::<Otter>::new().defaulter(Unreachable).on(all));
     let mut with_an_object = deleted(otter(json!({})));
     with_an_object["request"]["object"] = otter(json!({}));
     for body in [deleted(otter(json!({}))), with_an_object] {
-        let reply = ask(&registry, MUTATE, &body);
+        let reply = ask(&webhooks, MUTATE, &body);
         assert!(reply.is_allowed());
         assert_without_patch(&reply);
     }
@@ -126,8 +126,8 @@ fn a_removal_has_nothing_to_default() {
 
 #[test]
 fn an_operation_that_was_not_declared_runs_no_handler() {
-    let registry = Registry::new().kind(Kind::<Otter>::new().default(Unreachable).on([Operation::Create]));
-    let reply = ask(&registry, MUTATE, &updated(otter(json!({})), otter(json!({}))));
+    let webhooks = Webhooks::new().register(Webhook::<Otter>::new().defaulter(Unreachable).on([Operation::Create]));
+    let reply = ask(&webhooks, MUTATE, &updated(otter(json!({})), otter(json!({}))));
     assert!(reply.is_allowed());
     assert_eq!(reply.record.outcome, Outcome::Skipped(Skip::NoHandler));
 }

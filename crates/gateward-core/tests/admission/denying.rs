@@ -1,6 +1,6 @@
 //! Denials: findings, plain ones, and what is no denial although nothing is allowed.
 
-use gateward_core::{CREATE, FieldPath, Issues, Kind, Redacted, Registry, Request, Rule, Undecided, Verdict};
+use gateward_core::{CREATE, FieldPath, Issues, Redacted, Request, Rule, Verdict, Webhook, WebhookError, Webhooks};
 use serde_json::{Value, json};
 
 use crate::zoo::{Otter, Reply, VALIDATE, ask, ask_in, created, judged_by, otter};
@@ -108,8 +108,8 @@ fn a_plain_denial_has_code_400_unless_the_author_gives_one() {
 #[test]
 fn a_plain_denial_carries_the_findings_of_other_validators_as_causes() {
     let plain = |_: &Otter, _: &Request| Verdict::deny("no otters here");
-    let registry = Registry::new().kind(Kind::<Otter>::new().validate(plain).validate(two_findings));
-    let reply = ask(&registry, VALIDATE, &created(otter(json!({}))));
+    let webhooks = Webhooks::new().register(Webhook::<Otter>::new().validator(plain).validator(two_findings));
+    let reply = ask(&webhooks, VALIDATE, &created(otter(json!({}))));
     assert_eq!(reply.response()["status"]["message"], "no otters here");
     assert_eq!(reply.fields(), ["spec.name", "spec.river"]);
 }
@@ -159,19 +159,19 @@ fn a_member_that_stands_there_twice_is_a_finding() {
 
 #[test]
 fn what_can_not_be_decided_is_an_http_error() {
-    let reply = created_before(|_, _| Undecided::Unavailable("the river gauge is down".into()).into());
+    let reply = created_before(|_, _| WebhookError::Unavailable("the river gauge is down".into()).into());
     assert_eq!((reply.status, &reply.body["message"]), (503, &json!("the river gauge is down")));
     assert_eq!(reply.record.uid, "705ab4f5-6393-11e8-b7cc-42010a800002");
 }
 
 #[test]
 fn a_sure_denial_stands_before_what_can_not_be_decided() {
-    let undecided = |_: &Otter, _: &Request| Verdict::from(Undecided::Overloaded);
-    for registry in [
-        Registry::new().kind(Kind::<Otter>::new().validate(undecided).validate(two_findings)),
-        Registry::new().kind(Kind::<Otter>::new().validate(two_findings).validate(undecided)),
+    let undecided = |_: &Otter, _: &Request| Verdict::from(WebhookError::Overloaded);
+    for webhooks in [
+        Webhooks::new().register(Webhook::<Otter>::new().validator(undecided).validator(two_findings)),
+        Webhooks::new().register(Webhook::<Otter>::new().validator(two_findings).validator(undecided)),
     ] {
-        let reply = ask(&registry, VALIDATE, &created(otter(json!({}))));
+        let reply = ask(&webhooks, VALIDATE, &created(otter(json!({}))));
         assert_eq!((reply.status, &reply.response()["allowed"]), (200, &Value::Bool(false)));
     }
 }

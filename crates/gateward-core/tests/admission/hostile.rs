@@ -4,14 +4,17 @@ use std::sync::{Arc, LazyLock};
 use std::time::SystemTime;
 
 use gateward_core::testing::block_on;
-use gateward_core::{Context, Defaulted, Defaulter, FieldPath, Issues, Kind, Registry, Request, Rule, UPDATE, Verdict};
+use gateward_core::{
+    Context, Defaulted, Defaulter, FieldPath, Issues, Request, Rule, UPDATE, Verdict, Webhook, Webhooks,
+};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 use crate::zoo::{MUTATE, Otter, OtterConversion, VALIDATE, created, old_otter, otter, updated};
 
-static ZOO: LazyLock<Registry> =
-    LazyLock::new(|| Registry::new().kind(Kind::<Otter>::new().spoke(OtterConversion).validate(rules).default(River)));
+static ZOO: LazyLock<Webhooks> = LazyLock::new(|| {
+    Webhooks::new().register(Webhook::<Otter>::new().spoke(OtterConversion).validator(rules).defaulter(River))
+});
 
 const RULE: Rule = Rule { id: "OTTER-04", ..Rule::on(UPDATE) };
 
@@ -39,7 +42,7 @@ impl Defaulter<Otter> for River {
 /// The answer's status and body, which is JSON whatever was asked.
 fn answer(path: &str, body: &[u8]) -> (u16, Value) {
     let context = Context::new(SystemTime::UNIX_EPOCH, Arc::new(()));
-    let answer = block_on(ZOO.answer(path, body, &context));
+    let answer = block_on(ZOO.handle(path, body, &context));
     (answer.status, serde_json::from_slice(&answer.body).unwrap())
 }
 
@@ -138,6 +141,6 @@ fn an_answer_does_not_grow_with_the_names_in_the_object() {
     let tools: Vec<Value> = (0..3000).map(|index| json!({"name": format!("{index}{}", "x".repeat(1000))})).collect();
     let body = created(otter(json!({"tools": tools}))).to_string();
     let context = Context::new(SystemTime::UNIX_EPOCH, Arc::new(()));
-    let answer = block_on(ZOO.answer(VALIDATE, body.as_bytes(), &context));
+    let answer = block_on(ZOO.handle(VALIDATE, body.as_bytes(), &context));
     assert!(body.len() > 3_000_000 && answer.body.len() < 300_000, "{}", answer.body.len());
 }

@@ -1,4 +1,4 @@
-//! What an operator author and the API server are promised of `Registry::answer`.
+//! What an operator author and the API server are promised of `Webhooks::handle`.
 
 #![allow(clippy::unwrap_used, clippy::needless_pass_by_value, reason = "helpers of tests")]
 

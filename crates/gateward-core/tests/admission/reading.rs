@@ -5,13 +5,14 @@ use std::time::{Duration, SystemTime};
 
 use gateward_core::testing::block_on;
 use gateward_core::{
-    Answer, Context, DryRun, Facts, Kind, Operation, Registry, Request, Review, Undecided, Validator, Verdict,
+    Context, DryRun, Facts, Operation, Request, Review, ReviewResponse, Validator, Verdict, Webhook, WebhookError,
+    Webhooks,
 };
 use serde_json::{Value, json};
 
 use crate::zoo::{MUTATE, Otter, Reply, VALIDATE, ask, ask_in, created, deleted, judged_by, old_otter, otter, updated};
 
-fn allowing() -> Registry {
+fn allowing() -> Webhooks {
     judged_by(|_, _| Verdict::allow())
 }
 
@@ -43,7 +44,7 @@ fn where_nothing_is_decided_a_caller_without_http_gets_its_uid_and_version_back(
         let mut body = created(Value::Null);
         body["apiVersion"] = version.into();
         let body = body.to_string();
-        let answer = block_on(allowing().answer(VALIDATE, body.as_bytes(), &context));
+        let answer = block_on(allowing().handle(VALIDATE, body.as_bytes(), &context));
         assert_eq!(answer.status, 400);
         let review: Value = serde_json::from_slice(&answer.review_body()).unwrap();
         assert_eq!(review["apiVersion"], version);
@@ -58,10 +59,10 @@ fn where_nothing_is_decided_a_caller_without_http_gets_its_uid_and_version_back(
 #[test]
 fn a_shell_that_gives_up_can_say_what_the_request_was_about() {
     let body = created(otter(json!({}))).to_string();
-    let record = Answer::undecided_on(Review::Validate, body.as_bytes(), Undecided::Deadline).record;
+    let record = ReviewResponse::error_on(Review::Validate, body.as_bytes(), WebhookError::Deadline).decision;
     assert_eq!(record.kind.kind, "Otter");
     assert_eq!(record.uid, "705ab4f5-6393-11e8-b7cc-42010a800002");
-    let record = Answer::undecided_on(Review::Validate, b"{", Undecided::Deadline).record;
+    let record = ReviewResponse::error_on(Review::Validate, b"{", WebhookError::Deadline).decision;
     assert_eq!((record.uid.as_str(), record.kind.to_string().as_str()), ("", ""));
 }
 
@@ -132,10 +133,10 @@ fn a_path_that_is_not_served_is_not_found() {
 #[test]
 fn the_kind_says_who_judges_where_no_path_does() {
     let context = Context::new(SystemTime::UNIX_EPOCH, Arc::new(()));
-    let registry = judged_by(|_, _| Verdict::deny("no otters"));
+    let webhooks = judged_by(|_, _| Verdict::deny("no otters"));
     let by_kind = |review, object| {
         let body = created(object).to_string();
-        let answer = block_on(registry.answer_by_kind(review, body.as_bytes(), &context));
+        let answer = block_on(webhooks.handle_kind(review, body.as_bytes(), &context));
         Reply::from(answer)
     };
     assert!(!by_kind(Review::Validate, otter(json!({}))).is_allowed());
@@ -186,8 +187,8 @@ fn each_operation_has_a_method_of_its_own() {
     ];
     for (method, body) in bodies {
         let witness = Witness::default();
-        let registry = Registry::new().kind(Kind::<Otter>::new().validate(witness.clone()).on(all));
-        assert!(ask(&registry, VALIDATE, &body).is_allowed());
+        let webhooks = Webhooks::new().register(Webhook::<Otter>::new().validator(witness.clone()).on(all));
+        assert!(ask(&webhooks, VALIDATE, &body).is_allowed());
         assert_eq!(witness.only().0, method);
     }
 }
@@ -200,14 +201,14 @@ impl Facts for Rivers {}
 #[test]
 fn a_handler_knows_the_request() {
     let witness = Witness::default();
-    let registry = Registry::new().kind(Kind::<Otter>::new().validate(witness.clone()));
+    let webhooks = Webhooks::new().register(Webhook::<Otter>::new().validator(witness.clone()));
     let mut body = created(otter(json!({})));
     body["request"]["dryRun"] = true.into();
     body["request"]["subResource"] = "status".into();
     body["request"]["requestKind"] = json!({"group": "zoo.example.org", "version": "v1alpha1", "kind": "Otter"});
     let (now, left) = (SystemTime::UNIX_EPOCH, Duration::from_secs(7));
     let context = Context::new(now, Arc::new(Rivers(vec!["Wye"]))).until(now + left);
-    ask_in(&registry, &context, VALIDATE, body.to_string().as_bytes());
+    ask_in(&webhooks, &context, VALIDATE, body.to_string().as_bytes());
 
     let (_, request) = witness.only();
     assert_eq!(
@@ -226,11 +227,11 @@ fn a_handler_knows_the_request() {
 #[test]
 fn an_object_that_will_be_named_by_the_api_server_goes_by_its_prefix() {
     let witness = Witness::default();
-    let registry = Registry::new().kind(Kind::<Otter>::new().validate(witness.clone()));
+    let webhooks = Webhooks::new().register(Webhook::<Otter>::new().validator(witness.clone()));
     let mut body = created(otter(json!({})));
     body["request"]["name"] = "".into();
     body["request"]["object"]["metadata"] = json!({"generateName": "otto-"});
-    let reply = ask(&registry, VALIDATE, &body);
+    let reply = ask(&webhooks, VALIDATE, &body);
     let (_, request) = witness.only();
     assert_eq!((request.name, request.generate_name.as_deref()), (None, Some("otto-")));
     assert_eq!(reply.record.name, "otto-*");
@@ -239,10 +240,10 @@ fn an_object_that_will_be_named_by_the_api_server_goes_by_its_prefix() {
 #[test]
 fn a_request_without_a_user_is_by_nobody() {
     let witness = Witness::default();
-    let registry = Registry::new().kind(Kind::<Otter>::new().validate(witness.clone()));
+    let webhooks = Webhooks::new().register(Webhook::<Otter>::new().validator(witness.clone()));
     let mut body = created(otter(json!({})));
     body["request"]["userInfo"] = Value::Null;
-    ask(&registry, VALIDATE, &body);
+    ask(&webhooks, VALIDATE, &body);
     let (_, request) = witness.only();
     assert!(request.user.is_none() && request.username().is_empty());
 }

@@ -1,8 +1,8 @@
 //! A stored object that nobody can read any more is mended, let go and removed like any other.
 
 use gateward_core::{
-    Defaulted, Defaulter, FieldPath, Issues, Kind, Operation, Outcome, Registry, Request, Rule, Skip, UPDATE,
-    Validator, Verdict,
+    Defaulted, Defaulter, FieldPath, Issues, Operation, Outcome, Request, Rule, Skip, UPDATE, Validator, Verdict,
+    Webhook, Webhooks,
 };
 use serde_json::{Value, json};
 
@@ -34,9 +34,9 @@ impl Validator<Otter> for Strict {
     }
 }
 
-fn strict() -> Registry {
+fn strict() -> Webhooks {
     let all = [Operation::Create, Operation::Update, Operation::Delete];
-    Registry::new().kind(Kind::<Otter>::new().spoke(OtterConversion).validate(Strict).on(all))
+    Webhooks::new().register(Webhook::<Otter>::new().spoke(OtterConversion).validator(Strict).on(all))
 }
 
 fn update(old: Value, new: Value) -> Reply {
@@ -118,10 +118,10 @@ fn an_unreadable_object_that_is_being_deleted_passes_what_rules_say_of_the_rest(
     assert_eq!(update(unreadable(), leaving(json!({"name": 1}))).fields(), ["spec.name"]);
     // One that stays is to be mended.
     assert!(!update(unreadable(), otter(json!({"pups": "x"}))).is_allowed());
-    let registry = Registry::new().kind(Kind::<Otter>::new().default(Unreachable));
-    let reply = ask(&registry, MUTATE, &updated(unreadable(), unreadable()));
+    let webhooks = Webhooks::new().register(Webhook::<Otter>::new().defaulter(Unreachable));
+    let reply = ask(&webhooks, MUTATE, &updated(unreadable(), unreadable()));
     assert!(reply.is_allowed() && warnings(&reply).is_empty(), "{}", reply.body);
-    assert!(!ask(&registry, MUTATE, &created(unreadable())).is_allowed());
+    assert!(!ask(&webhooks, MUTATE, &created(unreadable())).is_allowed());
 }
 
 fn held(finalizers: &Value, spec: &Value) -> Value {
@@ -134,12 +134,12 @@ fn held(finalizers: &Value, spec: &Value) -> Value {
 #[test]
 fn removing_finalizers_alone_passes_whatever_the_object() {
     let refusing = judged_by(|_, _| Verdict::deny("no otters here"));
-    let registry = |path| if path == VALIDATE { &refusing } else { unreachable!("{path}") };
+    let webhooks = |path| if path == VALIDATE { &refusing } else { unreachable!("{path}") };
     for spec in [json!({}), json!({"pups": "x", "river": []}), json!([])] {
         let both = json!(["zoo.example.org/a", "zoo.example.org/b"]);
         let reply = |old: &Value, new: &Value| {
             let body = updated(held(old, &spec), held(new, &spec));
-            ask(registry(VALIDATE), VALIDATE, &body)
+            ask(webhooks(VALIDATE), VALIDATE, &body)
         };
         for left in [json!(["zoo.example.org/b"]), json!([])] {
             let reply = reply(&both, &left);

@@ -1,6 +1,6 @@
 //! Objects that pass without being judged.
 
-use gateward_core::{Facts, Kind, Outcome, Registry, Request, Skip, Terminating, Verdict};
+use gateward_core::{DeletingObjects, Facts, Outcome, Request, Skip, Verdict, Webhook, Webhooks};
 use serde_json::{Value, json};
 
 use crate::zoo::{Otter, Reply, VALIDATE, ask, ask_knowing, created, judged_by, otter, updated};
@@ -25,9 +25,9 @@ fn assert_skipped(reply: &Reply, why: Skip) {
 
 #[test]
 fn what_another_operator_has_claimed_passes() {
-    let (registry, body) = (judged_by(refuse), created(otter(json!({}))));
-    assert_skipped(&ask_knowing(&registry, ClaimedBy("river"), VALIDATE, &body), Skip::ClaimedNamespace);
-    assert!(!ask_knowing(&registry, ClaimedBy("lake"), VALIDATE, &body).is_allowed());
+    let (webhooks, body) = (judged_by(refuse), created(otter(json!({}))));
+    assert_skipped(&ask_knowing(&webhooks, ClaimedBy("river"), VALIDATE, &body), Skip::ClaimedNamespace);
+    assert!(!ask_knowing(&webhooks, ClaimedBy("lake"), VALIDATE, &body).is_allowed());
 }
 
 #[test]
@@ -46,7 +46,8 @@ fn leaving() -> Value {
 
 #[test]
 fn an_update_of_an_object_that_is_being_deleted_passes_where_the_kind_says_so() {
-    let skipping = Registry::new().kind(Kind::<Otter>::new().validate(refuse).terminating(Terminating::Skipped));
+    let skipping =
+        Webhooks::new().register(Webhook::<Otter>::new().validator(refuse).deleting_objects(DeletingObjects::Skip));
     let update = updated(otter(json!({})), leaving());
     assert_skipped(&ask(&skipping, VALIDATE, &update), Skip::Terminating);
     assert!(!ask(&judged_by(refuse), VALIDATE, &update).is_allowed());
@@ -54,10 +55,11 @@ fn an_update_of_an_object_that_is_being_deleted_passes_where_the_kind_says_so() 
 
 #[test]
 fn a_deletion_timestamp_opens_no_door_for_new_objects() {
-    let registry = Registry::new().kind(Kind::<Otter>::new().validate(refuse).terminating(Terminating::Skipped));
-    assert!(!ask(&registry, VALIDATE, &created(leaving())).is_allowed());
-    assert!(!ask(&registry, VALIDATE, &updated(leaving(), otter(json!({})))).is_allowed());
+    let webhooks =
+        Webhooks::new().register(Webhook::<Otter>::new().validator(refuse).deleting_objects(DeletingObjects::Skip));
+    assert!(!ask(&webhooks, VALIDATE, &created(leaving())).is_allowed());
+    assert!(!ask(&webhooks, VALIDATE, &updated(leaving(), otter(json!({})))).is_allowed());
     let mut null = otter(json!({}));
     null["metadata"]["deletionTimestamp"] = Value::Null;
-    assert!(!ask(&registry, VALIDATE, &updated(otter(json!({})), null)).is_allowed());
+    assert!(!ask(&webhooks, VALIDATE, &updated(otter(json!({})), null)).is_allowed());
 }

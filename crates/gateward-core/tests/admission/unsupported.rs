@@ -1,6 +1,6 @@
 //! Operations that nobody judges.
 
-use gateward_core::{Kind, Operation, Outcome, Registry, Request, Skip, Verdict};
+use gateward_core::{Operation, Outcome, Request, Skip, Verdict, Webhook, Webhooks};
 use serde_json::{Value, json};
 
 use crate::hostile::River;
@@ -10,8 +10,8 @@ fn allow(_: &Otter, _: &Request) -> Verdict {
     Verdict::allow()
 }
 
-fn zoo() -> Registry {
-    Registry::new().kind(Kind::<Otter>::new().validate(allow).default(River))
+fn zoo() -> Webhooks {
+    Webhooks::new().register(Webhook::<Otter>::new().validator(allow).defaulter(River))
 }
 
 fn doing(operation: &str) -> Value {
@@ -51,8 +51,8 @@ fn the_refusal_does_not_grow_with_the_name_of_the_operation() {
 
 #[test]
 fn a_connection_passes_where_it_was_declared() {
-    let kind = Kind::<Otter>::new().validate(allow).on([Operation::Connect]);
-    let reply = ask(&Registry::new().kind(kind), VALIDATE, &review("CONNECT", Value::Null, Value::Null));
+    let kind = Webhook::<Otter>::new().validator(allow).on([Operation::Connect]);
+    let reply = ask(&Webhooks::new().register(kind), VALIDATE, &review("CONNECT", Value::Null, Value::Null));
     assert_eq!(reply.record.outcome, Outcome::Allowed);
 }
 

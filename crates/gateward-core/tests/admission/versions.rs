@@ -1,7 +1,8 @@
 //! Objects of a version that is not the hub's.
 
 use gateward_core::{
-    CREATE, Defaulted, Defaulter, FieldPath, Issues, Kind, Outcome, Registry, Request, Rule, Skip, Validator, Verdict,
+    CREATE, Defaulted, Defaulter, FieldPath, Issues, Outcome, Request, Rule, Skip, Validator, Verdict, Webhook,
+    Webhooks,
 };
 use serde_json::json;
 
@@ -25,23 +26,23 @@ fn rules(otter: &Otter, _: &Request) -> Verdict {
     issues.into()
 }
 
-fn zoo() -> Kind<Otter> {
-    Kind::<Otter>::new().spoke(OtterConversion).validate(rules)
+fn zoo() -> Webhook<Otter> {
+    Webhook::<Otter>::new().spoke(OtterConversion).validator(rules)
 }
 
 #[test]
 fn an_old_object_is_lifted_and_findings_come_back_in_its_own_paths() {
-    let registry = Registry::new().kind(zoo());
-    let reply = ask(&registry, VALIDATE, &created(old_otter(json!({"stones": ["flint", "chert"]}))));
+    let webhooks = Webhooks::new().register(zoo());
+    let reply = ask(&webhooks, VALIDATE, &created(old_otter(json!({"stones": ["flint", "chert"]}))));
     assert_eq!(reply.fields(), ["spec.nickname", "spec.stones[0]", "spec.stones[1]"]);
-    let reply = ask(&registry, VALIDATE, &created(otter(json!({"tools": [{"name": "flint"}]}))));
+    let reply = ask(&webhooks, VALIDATE, &created(otter(json!({"tools": [{"name": "flint"}]}))));
     assert_eq!(reply.fields(), ["spec.name", "spec.tools[0].name"]);
 }
 
 #[test]
 fn on_an_update_findings_are_traced_by_the_new_object() {
     let body = updated(old_otter(json!({})), old_otter(json!({"nickname": "Otto", "stones": ["flint"]})));
-    assert_eq!(ask(&Registry::new().kind(zoo()), VALIDATE, &body).fields(), ["spec.stones[0]"]);
+    assert_eq!(ask(&Webhooks::new().register(zoo()), VALIDATE, &body).fields(), ["spec.stones[0]"]);
 }
 
 /// Judges what only the old version can say.
@@ -58,21 +59,21 @@ impl Validator<Otter> for AsWritten {
 
 #[test]
 fn a_rule_of_the_hub_can_see_the_object_as_the_user_wrote_it() {
-    let registry = Registry::new().kind(Kind::<Otter>::new().spoke(OtterConversion).validate(AsWritten));
-    let reply = ask(&registry, VALIDATE, &created(old_otter(json!({"stones": ["flint"]}))));
+    let webhooks = Webhooks::new().register(Webhook::<Otter>::new().spoke(OtterConversion).validator(AsWritten));
+    let reply = ask(&webhooks, VALIDATE, &created(old_otter(json!({"stones": ["flint"]}))));
     assert_eq!(reply.fields(), ["spec.stones[1]"]);
-    assert!(ask(&registry, VALIDATE, &created(otter(json!({})))).is_allowed());
+    assert!(ask(&webhooks, VALIDATE, &created(otter(json!({})))).is_allowed());
 }
 
 #[test]
 fn what_can_not_be_lifted_is_a_finding() {
-    let reply = ask(&Registry::new().kind(zoo()), VALIDATE, &created(old_otter(json!({"river": "lava"}))));
+    let reply = ask(&Webhooks::new().register(zoo()), VALIDATE, &created(old_otter(json!({"river": "lava"}))));
     assert_eq!((reply.record.rules(), reply.fields()), (vec!["DECODE"], vec!["spec.river"]));
 }
 
 #[test]
 fn a_wrong_type_is_named_by_the_path_that_the_user_wrote() {
-    let reply = ask(&Registry::new().kind(zoo()), VALIDATE, &created(old_otter(json!({"stones": [1]}))));
+    let reply = ask(&Webhooks::new().register(zoo()), VALIDATE, &created(old_otter(json!({"stones": [1]}))));
     assert_eq!(reply.fields(), ["spec.stones[0]"]);
 }
 
@@ -86,9 +87,9 @@ fn more(_: &OldOtter, _: &Request) -> Verdict {
 
 #[test]
 fn handlers_of_the_old_version_take_the_place_of_the_lift() {
-    let registry = Registry::new().kind(zoo().validate_as_written(dull).validate_as_written(more));
-    assert_eq!(registry.check(), Ok(()));
-    let reply = ask(&registry, VALIDATE, &created(old_otter(json!({"stones": ["flint"]}))));
+    let webhooks = Webhooks::new().register(zoo().validator_for(dull).validator_for(more));
+    assert_eq!(webhooks.check(), Ok(()));
+    let reply = ask(&webhooks, VALIDATE, &created(old_otter(json!({"stones": ["flint"]}))));
     assert_eq!(reply.response()["status"]["message"], "the old rules");
     assert_eq!(reply.response()["warnings"], json!(["first", "second"]));
     assert!(reply.fields().is_empty());
@@ -105,11 +106,11 @@ impl Defaulter<OldOtter> for Stone {
 
 #[test]
 fn every_defaulter_of_the_old_version_runs_on_its_objects_only() {
-    let kind = Kind::<Otter>::new().default_as_written(Stone("flint")).default_as_written(Stone("chert"));
-    let registry = Registry::new().kind(kind);
-    let reply = ask(&registry, MUTATE, &created(old_otter(json!({}))));
+    let kind = Webhook::<Otter>::new().defaulter_for(Stone("flint")).defaulter_for(Stone("chert"));
+    let webhooks = Webhooks::new().register(kind);
+    let reply = ask(&webhooks, MUTATE, &created(old_otter(json!({}))));
     assert_eq!(json!(reply.record.patch), json!([{"op": "add", "path": "/spec/stones", "value": ["flint", "chert"]}]));
-    assert_eq!(ask(&registry, MUTATE, &created(otter(json!({})))).record.outcome, Outcome::Allowed);
+    assert_eq!(ask(&webhooks, MUTATE, &created(otter(json!({})))).record.outcome, Outcome::Allowed);
 }
 
 struct Hub;
@@ -122,7 +123,7 @@ impl Defaulter<Otter> for Hub {
 
 #[test]
 fn the_hubs_defaulter_does_not_run_on_old_objects() {
-    let registry = Registry::new().kind(zoo().default(Hub));
-    let reply = ask(&registry, MUTATE, &created(old_otter(json!({}))));
+    let webhooks = Webhooks::new().register(zoo().defaulter(Hub));
+    let reply = ask(&webhooks, MUTATE, &created(old_otter(json!({}))));
     assert_eq!(reply.record.outcome, Outcome::Skipped(Skip::NoHandler));
 }

@@ -5,8 +5,8 @@ use std::time::SystemTime;
 
 use gateward_core::testing::block_on;
 use gateward_core::{
-    Answer, Context, ConversionError, Convert, Facts, FieldPath, Issues, Kind, Provenance, Record, Registry, Request,
-    Resource, Scope, Segment, Verdict,
+    Context, ConversionError, Convert, Decision, Facts, FieldPath, Issues, Provenance, Request, Resource,
+    ReviewResponse, Scope, Segment, Verdict, Webhook, Webhooks,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -72,7 +72,7 @@ impl Resource for OldOtter {
 pub struct OtterConversion;
 
 impl Convert<OldOtter, Otter> for OtterConversion {
-    fn lift(&self, old: &OldOtter, provenance: &mut Provenance, _: &mut Issues) -> Result<Otter, ConversionError> {
+    fn to_hub(&self, old: &OldOtter, provenance: &mut Provenance, _: &mut Issues) -> Result<Otter, ConversionError> {
         let spec = || FieldPath::field("spec");
         if old.spec.river.as_deref() == Some("lava") {
             return Err(ConversionError { path: spec() / "river", message: "no otter swims in lava".into() });
@@ -87,7 +87,7 @@ impl Convert<OldOtter, Otter> for OtterConversion {
         Ok(Otter { spec })
     }
 
-    fn lower(&self, new: &Otter, _: &mut Issues) -> Result<OldOtter, ConversionError> {
+    fn from_hub(&self, new: &Otter, _: &mut Issues) -> Result<OldOtter, ConversionError> {
         let stones = new.spec.tools.iter().map(|tool| tool.name.clone()).collect();
         let spec = OldOtterSpec { nickname: new.spec.name.clone(), river: new.spec.river.clone(), stones };
         Ok(OldOtter { spec })
@@ -98,8 +98,8 @@ pub const VALIDATE: &str = "/validate-zoo-example-org-v1-otter";
 pub const MUTATE: &str = "/mutate-zoo-example-org-v1-otter";
 
 /// A zoo whose otters are judged by one function.
-pub fn judged_by(rules: fn(&Otter, &Request) -> Verdict) -> Registry {
-    Registry::new().kind(Kind::<Otter>::new().validate(rules))
+pub fn judged_by(rules: fn(&Otter, &Request) -> Verdict) -> Webhooks {
+    Webhooks::new().register(Webhook::<Otter>::new().validator(rules))
 }
 
 /// An otter named otto with this spec.
@@ -155,7 +155,7 @@ pub fn deleted(old: Value) -> Value {
 pub struct Reply {
     pub status: u16,
     pub body: Value,
-    pub record: Record,
+    pub record: Decision,
 }
 
 impl Reply {
@@ -174,23 +174,23 @@ impl Reply {
     }
 }
 
-impl From<Answer> for Reply {
-    fn from(answer: Answer) -> Self {
+impl From<ReviewResponse> for Reply {
+    fn from(answer: ReviewResponse) -> Self {
         let body = serde_json::from_slice(&answer.body).unwrap();
-        Self { status: answer.status, body, record: answer.record }
+        Self { status: answer.status, body, record: answer.decision }
     }
 }
 
 /// The answer to `body` where nothing is known of the cluster.
-pub fn ask(registry: &Registry, path: &str, body: &Value) -> Reply {
-    ask_knowing(registry, (), path, body)
+pub fn ask(webhooks: &Webhooks, path: &str, body: &Value) -> Reply {
+    ask_knowing(webhooks, (), path, body)
 }
 
-pub fn ask_knowing(registry: &Registry, facts: impl Facts, path: &str, body: &Value) -> Reply {
+pub fn ask_knowing(webhooks: &Webhooks, facts: impl Facts, path: &str, body: &Value) -> Reply {
     let context = Context::new(SystemTime::UNIX_EPOCH, Arc::new(facts));
-    ask_in(registry, &context, path, body.to_string().as_bytes())
+    ask_in(webhooks, &context, path, body.to_string().as_bytes())
 }
 
-pub fn ask_in(registry: &Registry, context: &Context, path: &str, body: &[u8]) -> Reply {
-    block_on(registry.answer(path, body, context)).into()
+pub fn ask_in(webhooks: &Webhooks, context: &Context, path: &str, body: &[u8]) -> Reply {
+    block_on(webhooks.handle(path, body, context)).into()
 }

@@ -146,7 +146,7 @@ fn raw_subtrees_go_through_whole() {
     let text = format!(
         r#"{{"apiVersion":"shop.example.org/v1","kind":"Shop","metadata":{{}},"spec":{{"boxes":{{"a":{{"goods":{{"x":{deep}}}}}}}}}}}"#
     );
-    let hub = crate::shop::registry().convert(&text, "shop.example.org/v3").unwrap();
+    let hub = crate::shop::webhooks().convert(&text, "shop.example.org/v3").unwrap();
     assert!(hub.json.contains(&deep));
 }
 

@@ -5,7 +5,7 @@ use gateward_core::{ConversionError, FieldPath};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-use crate::shop::{api_version, convert, registry, shop, try_convert};
+use crate::shop::{api_version, convert, shop, try_convert, webhooks};
 
 /// The text of a shop of v1.
 fn text(spec: &str) -> String {
@@ -17,7 +17,7 @@ fn whole(metadata: &str, spec: &str) -> String {
 }
 
 fn try_text(text: &str, version: &str) -> Result<String, ConversionError> {
-    Ok(registry().convert(text, &api_version(version))?.json)
+    Ok(webhooks().convert(text, &api_version(version))?.json)
 }
 
 fn there_and_back(text: &str) -> String {
@@ -79,7 +79,7 @@ fn of_an_unknown_field_that_stands_there_twice_the_last_counts() {
 
 #[test]
 fn a_known_field_that_stands_there_twice_is_left_out_with_its_parent_and_metadata_that_does_is_an_error() {
-    let converted = registry().convert(&text(r#"{"boxes":{},"boxes":{}}"#), &api_version("v3")).unwrap();
+    let converted = webhooks().convert(&text(r#"{"boxes":{},"boxes":{}}"#), &api_version("v3")).unwrap();
     assert_eq!(shown(&converted.left_out), ["spec"]);
     let error = refusal(&text("{}").replace(r#""metadata""#, r#""metadata":{},"metadata""#));
     assert!(error.to_string().contains("duplicate field `metadata`"), "{error}");
@@ -100,7 +100,7 @@ fn what_is_of_another_type_is_left_out_of_a_marked_view() {
         (r#"{"boxes":{"a":{"lid":{"color":1e400}}}}"#, "spec.boxes.a.lid.color"),
         (r#"{"owner":"\ud800"}"#, "spec.owner"),
     ] {
-        let converted = registry().convert(&text(spec), &api_version("v3")).unwrap();
+        let converted = webhooks().convert(&text(spec), &api_version("v3")).unwrap();
         assert_eq!(shown(&converted.left_out), [path], "{spec}");
         let view: Value = serde_json::from_str(&converted.json).unwrap();
         assert_eq!(view["metadata"]["labels"], json!({INCOMPLETE: "true"}), "{spec}");

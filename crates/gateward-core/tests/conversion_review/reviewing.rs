@@ -3,7 +3,7 @@
 use gateward_core::{Outcome, Review, Severity};
 use serde_json::{Value, json};
 
-use crate::shop::{answer, registry, review, shop, try_convert};
+use crate::shop::{answer, review, shop, try_convert, webhooks};
 
 fn message(objects: &[Value], version: &str) -> String {
     let (answer, record) = review(objects, version);
@@ -61,7 +61,7 @@ fn versions_that_nobody_declared_are_named_with_those_that_are() {
         assert!(text.contains(part), "{text}");
     }
     assert!(message(&[shop("v1", json!({}))], "v9").contains("shop.example.org/v9"));
-    let error = registry().convert(&shop("v1", json!({})).to_string(), "other.example.org/v3").unwrap_err();
+    let error = webhooks().convert(&shop("v1", json!({})).to_string(), "other.example.org/v3").unwrap_err();
     assert!(error.message.contains("the groups differ"), "{error}");
 }
 
@@ -90,11 +90,11 @@ fn between_two_spokes_a_path_is_that_of_the_version_which_was_sent() {
 
 #[test]
 fn conversion_is_served_where_it_is_declared_and_nowhere_else() {
-    assert_eq!(registry().route("/convert"), Some(Review::Convert));
-    assert!(registry().paths().any(|served| served == ("/convert", Review::Convert)));
-    let elsewhere = registry().convert_at("/convert/shops");
+    assert_eq!(webhooks().route("/convert"), Some(Review::Convert));
+    assert!(webhooks().paths().any(|served| served == ("/convert", Review::Convert)));
+    let elsewhere = webhooks().convert_at("/convert/shops");
     assert_eq!((elsewhere.route("/convert"), elsewhere.route("/convert/shops")), (None, Some(Review::Convert)));
-    assert_eq!(gateward_core::Registry::new().route("/convert"), None);
+    assert_eq!(gateward_core::Webhooks::new().route("/convert"), None);
 }
 
 #[test]

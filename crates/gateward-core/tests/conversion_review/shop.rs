@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use gateward_core::testing::block_on;
 use gateward_core::{
-    Answer, Context, ConversionError, Convert, Converted, FieldPath, Issues, Kind, Provenance, Raw, Registry, Resource,
-    STASH, Scope, Stash,
+    Context, ConversionError, Convert, Converted, FieldPath, Issues, Provenance, Raw, Resource, ReviewResponse, STASH,
+    Scope, Stash, Webhook, Webhooks,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -101,7 +101,7 @@ const BOXES: Stash = Stash::new("shop.example.org/boxes");
 pub struct MapConversion;
 
 impl Convert<MapShop, Shop> for MapConversion {
-    fn lift(&self, old: &MapShop, provenance: &mut Provenance, issues: &mut Issues) -> Result<Shop, ConversionError> {
+    fn to_hub(&self, old: &MapShop, provenance: &mut Provenance, issues: &mut Issues) -> Result<Shop, ConversionError> {
         if old.spec.owner == "nobody" {
             let message = "a shop has an owner".into();
             return Err(ConversionError { path: FieldPath::field("spec") / "owner", message });
@@ -122,7 +122,7 @@ impl Convert<MapShop, Shop> for MapConversion {
         Ok(Shop { metadata, spec: ListSpec { boxes, owner: old.spec.owner.clone() } })
     }
 
-    fn lower(&self, new: &Shop, issues: &mut Issues) -> Result<MapShop, ConversionError> {
+    fn from_hub(&self, new: &Shop, issues: &mut Issues) -> Result<MapShop, ConversionError> {
         let mut metadata = new.metadata.clone();
         let mut lamps: BTreeMap<String, Cover> = LAMPS.take(&mut metadata.annotations, issues).unwrap_or_default();
         let boxes = new.spec.boxes.iter().map(|each| {
@@ -137,7 +137,7 @@ impl Convert<MapShop, Shop> for MapConversion {
 pub struct CountConversion;
 
 impl Convert<CountShop, Shop> for CountConversion {
-    fn lift(&self, old: &CountShop, _: &mut Provenance, issues: &mut Issues) -> Result<Shop, ConversionError> {
+    fn to_hub(&self, old: &CountShop, _: &mut Provenance, issues: &mut Issues) -> Result<Shop, ConversionError> {
         if old.spec.count > 1000 {
             let message = "no shop has so many boxes".into();
             return Err(ConversionError { path: FieldPath::field("spec") / "count", message });
@@ -148,7 +148,7 @@ impl Convert<CountShop, Shop> for CountConversion {
         Ok(Shop { metadata, spec: ListSpec { boxes, owner: String::new() } })
     }
 
-    fn lower(&self, new: &Shop, issues: &mut Issues) -> Result<CountShop, ConversionError> {
+    fn from_hub(&self, new: &Shop, issues: &mut Issues) -> Result<CountShop, ConversionError> {
         for (index, each) in new.spec.boxes.iter().enumerate() {
             let at = (FieldPath::field("spec") / "boxes").index(index) / "cover" / "color";
             match each.cover.as_ref().map(|cover| cover.color.as_str()) {
@@ -163,9 +163,9 @@ impl Convert<CountShop, Shop> for CountConversion {
     }
 }
 
-pub fn registry() -> Registry {
-    let shop = Kind::<Shop>::new().spoke::<MapShop>(MapConversion).spoke::<CountShop>(CountConversion);
-    Registry::new().kind(shop)
+pub fn webhooks() -> Webhooks {
+    let shop = Webhook::<Shop>::new().spoke::<MapShop>(MapConversion).spoke::<CountShop>(CountConversion);
+    Webhooks::new().register(shop)
 }
 
 pub fn shop(version: &str, spec: Value) -> Value {
@@ -181,7 +181,7 @@ pub fn try_convert(object: &Value, version: &str) -> Result<Converted, Conversio
 }
 
 pub fn convert_text(object: &str, version: &str) -> Result<Converted, ConversionError> {
-    registry().convert(object, &api_version(version))
+    webhooks().convert(object, &api_version(version))
 }
 
 pub fn convert(object: &Value, version: &str) -> Value {
@@ -189,16 +189,16 @@ pub fn convert(object: &Value, version: &str) -> Value {
 }
 
 /// The answer to a ConversionReview.
-pub fn review(objects: &[Value], version: &str) -> (Value, gateward_core::Record) {
+pub fn review(objects: &[Value], version: &str) -> (Value, gateward_core::Decision) {
     let request = json!({"uid": "u-1", "desiredAPIVersion": api_version(version), "objects": objects});
     let review = json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "ConversionReview", "request": request});
     let answer = answer(review.to_string().as_bytes());
     assert_eq!(answer.status, 200);
-    (serde_json::from_slice(&answer.body).unwrap(), answer.record)
+    (serde_json::from_slice(&answer.body).unwrap(), answer.decision)
 }
 
 /// The answer to whatever may be a ConversionReview.
-pub fn answer(body: &[u8]) -> Answer {
+pub fn answer(body: &[u8]) -> ReviewResponse {
     let context = Context::new(std::time::SystemTime::UNIX_EPOCH, std::sync::Arc::new(()));
-    block_on(registry().answer("/convert", body, &context))
+    block_on(webhooks().handle("/convert", body, &context))
 }

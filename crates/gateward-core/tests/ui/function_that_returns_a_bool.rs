@@ -1,6 +1,6 @@
 //! A function that answers yes or no.
 
-use gateward_core::{Kind, Request, Resource, Scope};
+use gateward_core::{Webhook, Request, Resource, Scope};
 
 #[derive(serde::Serialize, serde::Deserialize)]
 struct Otter {}
@@ -18,5 +18,5 @@ fn rules(_: &Otter, _: &Request) -> bool {
 }
 
 fn main() {
-    Kind::<Otter>::new().validate(rules);
+    Webhook::<Otter>::new().validator(rules);
 }

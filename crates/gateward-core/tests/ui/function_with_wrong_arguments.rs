@@ -1,6 +1,6 @@
 //! A function that does not take the request.
 
-use gateward_core::{Kind, Resource, Scope, Verdict};
+use gateward_core::{Webhook, Resource, Scope, Verdict};
 
 #[derive(serde::Serialize, serde::Deserialize)]
 struct Otter {}
@@ -18,5 +18,5 @@ fn rules(_: &Otter) -> Verdict {
 }
 
 fn main() {
-    Kind::<Otter>::new().validate(rules);
+    Webhook::<Otter>::new().validator(rules);
 }

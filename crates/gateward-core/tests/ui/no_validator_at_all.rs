@@ -1,6 +1,6 @@
 //! A type that implements nothing.
 
-use gateward_core::{Kind, Resource, Scope};
+use gateward_core::{Webhook, Resource, Scope};
 
 #[derive(serde::Serialize, serde::Deserialize)]
 struct Otter {}
@@ -16,5 +16,5 @@ impl Resource for Otter {
 struct OtterRules;
 
 fn main() {
-    Kind::<Otter>::new().validate(OtterRules);
+    Webhook::<Otter>::new().validator(OtterRules);
 }

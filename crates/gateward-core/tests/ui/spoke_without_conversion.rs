@@ -1,6 +1,6 @@
 //! A spoke whose conversion is none.
 
-use gateward_core::{Kind, Resource, Scope};
+use gateward_core::{Webhook, Resource, Scope};
 
 #[derive(serde::Serialize, serde::Deserialize)]
 struct Otter {}
@@ -27,5 +27,5 @@ impl Resource for OldOtter {
 struct OtterConversion;
 
 fn main() {
-    Kind::<Otter>::new().spoke::<OldOtter>(OtterConversion);
+    Webhook::<Otter>::new().spoke::<OldOtter>(OtterConversion);
 }

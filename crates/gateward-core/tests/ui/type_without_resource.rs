@@ -1,6 +1,6 @@
 //! A type that nothing says the group, version and kind of.
 
-use gateward_core::{Kind, Request, Verdict};
+use gateward_core::{Webhook, Request, Verdict};
 
 #[derive(serde::Serialize, serde::Deserialize)]
 struct Otter {}
@@ -10,5 +10,5 @@ fn rules(_: &Otter, _: &Request) -> Verdict {
 }
 
 fn main() {
-    Kind::<Otter>::new().validate(rules);
+    Webhook::<Otter>::new().validator(rules);
 }

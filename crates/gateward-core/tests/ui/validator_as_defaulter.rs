@@ -1,6 +1,6 @@
 //! A validator in the place of a defaulter.
 
-use gateward_core::{Kind, Request, Resource, Scope, Validator, Verdict};
+use gateward_core::{Webhook, Request, Resource, Scope, Validator, Verdict};
 
 #[derive(serde::Serialize, serde::Deserialize)]
 struct Otter {}
@@ -22,5 +22,5 @@ impl Validator<Otter> for OtterRules {
 }
 
 fn main() {
-    Kind::<Otter>::new().default(OtterRules);
+    Webhook::<Otter>::new().defaulter(OtterRules);
 }

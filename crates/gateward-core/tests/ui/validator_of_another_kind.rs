@@ -1,6 +1,6 @@
 //! A validator that judges another kind.
 
-use gateward_core::{Kind, Request, Resource, Scope, Validator, Verdict};
+use gateward_core::{Webhook, Request, Resource, Scope, Validator, Verdict};
 
 #[derive(serde::Serialize, serde::Deserialize)]
 struct Otter {}
@@ -24,5 +24,5 @@ impl Validator<Beaver> for BeaverRules {
 }
 
 fn main() {
-    Kind::<Otter>::new().validate(BeaverRules);
+    Webhook::<Otter>::new().validator(BeaverRules);
 }

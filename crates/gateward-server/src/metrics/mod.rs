@@ -36,7 +36,7 @@ mod series;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use gateward_core::{Outcome, Record, Review};
+use gateward_core::{Decision, Outcome, Review};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
@@ -121,9 +121,9 @@ impl Metrics {
     }
 
     /// A request was handled.
-    pub(crate) fn answered(&self, review: Option<Review>, record: &Record, elapsed: Option<Duration>) {
+    pub(crate) fn answered(&self, review: Option<Review>, record: &Decision, elapsed: Option<Duration>) {
         match &record.outcome {
-            Outcome::Undecided(why) => self.error(review, why.status()),
+            Outcome::Error(why) => self.error(review, why.status()),
             outcome => self.0.kinds.with(&record.kind.kind, |kind| count(kind, review, record, outcome, elapsed)),
         }
     }
@@ -276,7 +276,7 @@ impl Inner {
     }
 }
 
-fn count(kind: &KindSeries, review: Option<Review>, record: &Record, outcome: &Outcome, elapsed: Option<Duration>) {
+fn count(kind: &KindSeries, review: Option<Review>, record: &Decision, outcome: &Outcome, elapsed: Option<Duration>) {
     let operation = record.operation;
     if let Outcome::Skipped(skip) = outcome {
         return kind.skipped(operation, skip.as_str());

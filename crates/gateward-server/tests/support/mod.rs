@@ -23,7 +23,7 @@ use gateward_server::{
 };
 
 use self::client::{Client, post};
-use self::otter::{Blocker, registry, review};
+use self::otter::{Blocker, review, webhooks};
 
 pub const ANYWHERE: &str = "127.0.0.1:0";
 pub const CONVERT: &str = "/convert";
@@ -44,7 +44,7 @@ pub struct TestServer {
 pub async fn test_server(limits: Limits) -> TestServer {
     let blocker = Blocker::default();
     let facts = || Arc::new(()) as Arc<dyn Facts>;
-    let handler = WebhooksHandler::new(Arc::new(registry(&blocker)), facts);
+    let handler = WebhooksHandler::new(Arc::new(webhooks(&blocker)), facts);
     test_server_with(handler, limits, Protocols::default(), blocker).await
 }
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use gateward_core::{
-    CREATE, ConversionError, Convert, Defaulted, Defaulter, Endpoint, FieldPath, Issues, Kind, Provenance, Registry,
-    Request, Resource, Rule, Scope, Stash, Validator, Verdict,
+    CREATE, ConversionError, Convert, Defaulted, Defaulter, Endpoint, FieldPath, Issues, Provenance, Request, Resource,
+    Rule, Scope, Stash, Validator, Verdict, Webhook, Webhooks,
 };
 use serde::{Deserialize, Serialize};
 use tokio::sync::Semaphore;
@@ -60,7 +60,7 @@ const REST: Stash = Stash::new("zoo.dev/rest");
 struct Streams;
 
 impl Convert<OldOtter, Otter> for Streams {
-    fn lift(&self, old: &OldOtter, _: &mut Provenance, issues: &mut Issues) -> Result<Otter, ConversionError> {
+    fn to_hub(&self, old: &OldOtter, _: &mut Provenance, issues: &mut Issues) -> Result<Otter, ConversionError> {
         assert!(old.spec.mood != "angry", "{} bites", old.spec.mood);
         if old.spec.mood == "forgetful" {
             REST.note_damage(issues);
@@ -71,7 +71,7 @@ impl Convert<OldOtter, Otter> for Streams {
         Ok(Otter { spec: Spec { mood: old.spec.mood.clone(), river: old.spec.stream.clone() } })
     }
 
-    fn lower(&self, new: &Otter, _: &mut Issues) -> Result<OldOtter, ConversionError> {
+    fn from_hub(&self, new: &Otter, _: &mut Issues) -> Result<OldOtter, ConversionError> {
         Ok(OldOtter { spec: OldSpec { mood: new.spec.mood.clone(), stream: new.spec.river.clone() } })
     }
 }
@@ -151,14 +151,14 @@ impl Defaulter<Otter> for Defaults {
     }
 }
 
-pub fn registry(blocker: &Blocker) -> Registry {
-    let kind = Kind::<Otter>::new()
+pub fn webhooks(blocker: &Blocker) -> Webhooks {
+    let kind = Webhook::<Otter>::new()
         .spoke::<OldOtter>(Streams)
-        .validate(Rules(blocker.clone()))
-        .default(Defaults)
+        .validator(Rules(blocker.clone()))
+        .defaulter(Defaults)
         .validating_at(Endpoint::new().path(VALIDATE))
         .mutating_at(Endpoint::new().path(MUTATE));
-    Registry::new().kind(kind)
+    Webhooks::new().register(kind)
 }
 
 /// A review of an otter in some mood.

@@ -1,6 +1,8 @@
 //! One object, from its text to its findings.
 
-use gateward_core::{Answer, DECODE, FieldPath, GroupVersionKind, Operation, Outcome, Record, Review, Severity};
+use gateward_core::{
+    DECODE, Decision, FieldPath, GroupVersionKind, Operation, Outcome, Review, ReviewResponse, Severity,
+};
 use gateward_lint::schema::{self, SchemaFault, SchemaFinding, StatusWrites, VersionSchema, malformed_metadata};
 use serde_json::{Value, json};
 
@@ -46,14 +48,14 @@ impl Checker<'_> {
         }
         judged.found.extend(write.refusals(&judged.object));
         let answer = self.ask(Review::Validate, &write, &judged.object).await;
-        judged.take_in(answer.record);
+        judged.take_in(answer.decision);
         judged.without_repetition()
     }
 
     /// An object of an unknown version is refused before anything looks at it.
     fn not_served(&self, subject: &Subject<'_>, old: Option<&Value>) -> Option<Finding> {
         let GroupVersionKind { version, kind, .. } = &subject.gvk;
-        let served = self.schemas.of(&subject.gvk).is_some() || self.registry.declaration_of(&subject.gvk).is_some();
+        let served = self.schemas.of(&subject.gvk).is_some() || self.webhooks.declaration_of(&subject.gvk).is_some();
         let (field, message) = match () {
             () if kind.is_empty() => ("kind", "Required value: kind is not set".to_owned()),
             () if version.is_empty() => ("apiVersion", "Required value: apiVersion is not set".to_owned()),
@@ -82,15 +84,15 @@ impl Checker<'_> {
         write.schema_defaults(&mut judged.object);
         let answer = self.ask(Review::Mutate, write, &judged.object).await;
         // A patch that core made of this very object fits it.
-        let _ = answer.record.patch.apply(&mut judged.object);
+        let _ = answer.decision.patch.apply(&mut judged.object);
         write.schema_defaults(&mut judged.object);
         write.keep_status(&mut judged.object);
-        judged.take_in(answer.record);
+        judged.take_in(answer.decision);
     }
 
-    async fn ask(&self, review: Review, write: &Write<'_>, object: &Value) -> Answer {
+    async fn ask(&self, review: Review, write: &Write<'_>, object: &Value) -> ReviewResponse {
         let body = write.review(object, &self.user);
-        self.registry.answer_by_kind(review, body.as_bytes(), &self.context()).await
+        self.webhooks.handle_kind(review, body.as_bytes(), &self.context()).await
     }
 }
 
@@ -180,8 +182,8 @@ fn is_unknown(finding: &SchemaFinding) -> bool {
 
 impl Judged {
     /// What a handler said.
-    fn take_in(&mut self, said: Record) {
-        if let Outcome::Undecided(why) = &said.outcome {
+    fn take_in(&mut self, said: Decision) {
+        if let Outcome::Error(why) = &said.outcome {
             self.found.push(Finding::of_webhook(Severity::Error, format!("no verdict: {why}")));
         }
         let denial = said.denial.map(|text| Finding::of_webhook(Severity::Error, text));

@@ -12,8 +12,8 @@
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let (registry, schemas) = (Registry::new(), Schemas::read(&[])?);
-//! let checker = Checker::new(&registry, &schemas, Arc::new(()), SystemTime::now());
+//! let (webhooks, schemas) = (Webhooks::new(), Schemas::read(&[])?);
+//! let checker = Checker::new(&webhooks, &schemas, Arc::new(()), SystemTime::now());
 //! let mut report = Report::new();
 //! checker.check("pod.yaml", b"apiVersion: v1\nkind: Pod\n", &mut report).await;
 //! assert_eq!(report.counts().skipped, 1);
@@ -34,7 +34,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use gateward_core::{Context, Facts, Registry, UserInfo};
+use gateward_core::{Context, Facts, UserInfo, Webhooks};
 use gateward_lint::yaml;
 use serde_json::{Value, json};
 
@@ -55,9 +55,9 @@ pub enum Defaults {
     Skipped,
 }
 
-/// Checks files against the kinds of a registry and the schemas of their CRDs.
+/// Checks files against the kinds of a webhooks and the schemas of their CRDs.
 pub struct Checker<'p> {
-    registry: &'p Registry,
+    webhooks: &'p Webhooks,
     schemas: &'p Schemas,
     facts: Arc<dyn Facts>,
     defaults: Defaults,
@@ -70,9 +70,9 @@ pub struct Checker<'p> {
 
 impl<'p> Checker<'p> {
     /// A checker with these facts at this time.
-    pub fn new(registry: &'p Registry, schemas: &'p Schemas, facts: Arc<dyn Facts>, now: SystemTime) -> Self {
+    pub fn new(webhooks: &'p Webhooks, schemas: &'p Schemas, facts: Arc<dyn Facts>, now: SystemTime) -> Self {
         Self {
-            registry,
+            webhooks,
             schemas,
             facts,
             defaults: Defaults::Applied,
@@ -80,7 +80,7 @@ impl<'p> Checker<'p> {
             user: Value::Null,
             now,
             command: None,
-            catalogue: registry.rules().iter().map(|rule| rule.id).collect(),
+            catalogue: webhooks.rules().iter().map(|rule| rule.id).collect(),
         }
     }
 
@@ -126,7 +126,7 @@ impl<'p> Checker<'p> {
     }
 
     fn declares(&self, subject: &Subject<'_>) -> bool {
-        self.registry.declarations().any(|declared| subject.may_be(&declared.hub))
+        self.webhooks.declarations().any(|declared| subject.may_be(&declared.hub))
     }
 
     /// How to learn more of a rule: those of the catalogue have a page, the API server's own checks have none.

@@ -1,4 +1,4 @@
-//! The structural schemas of the product's CRDs.
+//! The structural schemas of the operator's CRDs.
 
 use gateward_core::GroupVersionKind;
 use gateward_lint::schema::{self, VersionSchema};
@@ -7,12 +7,12 @@ use serde_json::Value;
 
 use super::subject::may_be;
 
-/// A CRD of the product that can't be read; a fault of the product, not of the user's file.
+/// A CRD of the operator that can't be read; a fault of the operator, not of the user's file.
 #[derive(Debug, thiserror::Error)]
 #[error("a CRD of this program can't be read: {0}")]
 pub struct CrdError(String);
 
-/// The schemas of all served versions of all CRDs of a product.
+/// The schemas of all served versions of all CRDs of an operator.
 #[derive(Debug)]
 pub struct Schemas(Vec<(GroupVersionKind, VersionSchema)>);
 

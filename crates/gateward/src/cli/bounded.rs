@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::Context as _;
 
-/// How long a file of facts or settings may be.
+/// How long a file of facts or configuration may be.
 pub(crate) const SETTINGS: u64 = 1 << 20;
 
 /// How long a file of manifests, or a review on one line, may be.

@@ -14,16 +14,16 @@ use gateward_core::terminal;
 use crate::cli::document::Written;
 use crate::cli::output::Output;
 use crate::cluster::setup;
+use crate::config::{ConfigSource, Flags, ObjectNames, PodEnvironment};
 use crate::exit::Exit;
-use crate::product::{Names, Product};
-use crate::settings::{Flags, Given, ObjectNames, Surroundings};
+use crate::operator::{Names, Operator};
 
 /// How often somebody who waits looks.
 const GLANCE: Duration = Duration::from_secs(1);
 
 /// Arguments of `certs`.
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct CertsArguments {
     #[command(subcommand)]
     what: What,
 }
@@ -87,20 +87,20 @@ struct Whose {
 }
 
 pub(crate) fn command() -> Command {
-    Arguments::augment_args(Command::new("certs"))
+    CertsArguments::augment_args(Command::new("certs"))
         .about("Show certificate status; rotate the CA")
         .long_about("Show certificate status; rotate the CA. KUBECONFIG names the cluster.")
 }
 
-pub(crate) async fn run<P: Product>(product: &P, arguments: Arguments) -> anyhow::Result<Exit> {
-    let connection = Connection::connect(&product.names().user_agent()).await?;
+pub(crate) async fn run<P: Operator>(operator: &P, arguments: CertsArguments) -> anyhow::Result<Exit> {
+    let connection = Connection::connect(&operator.names().user_agent()).await?;
     match arguments.what {
         What::Status(arguments) => {
-            let setup = arguments.whose.setup(product)?;
+            let setup = arguments.whose.setup(operator)?;
             status(&connection, &setup, arguments.output).await
         }
         What::Rotate(arguments) => {
-            let setup = arguments.whose.setup(product)?;
+            let setup = arguments.whose.setup(operator)?;
             rotate(&connection, &setup, &arguments).await
         }
     }
@@ -108,26 +108,26 @@ pub(crate) async fn run<P: Product>(product: &P, arguments: Arguments) -> anyhow
 
 impl Whose {
     /// The names of the release's objects, as the server makes them itself.
-    fn setup<P: Product>(&self, product: &P) -> anyhow::Result<ControllerConfig> {
-        let Names { command, release, namespace, .. } = product.names();
+    fn setup<P: Operator>(&self, operator: &P) -> anyhow::Result<ControllerConfig> {
+        let Names { command, release, namespace, .. } = operator.names();
         let instance = self.release.clone().unwrap_or_else(|| release.to_owned());
         let namespace = self.namespace.clone().unwrap_or_else(|| namespace.to_owned());
         // Of a Pod only these two are known here; of the rest depends nothing that is looked at.
         let unknown = || command.to_owned();
         let (ip, cluster_domain) = (IpAddr::from([127, 0, 0, 1]), "cluster.local".to_owned());
         let (pod, service_account) = (unknown(), unknown());
-        let surroundings = Surroundings { pod, namespace, ip, service_account, instance, cluster_domain };
+        let pod_environment = PodEnvironment { pod, namespace, ip, service_account, instance, cluster_domain };
         let document = match &self.config {
             Some(file) => Written::read(file)?.value().clone(),
-            None => product.shortest_configuration(),
+            None => operator.shortest_configuration(),
         };
-        let given = Given { document, surroundings, flags: Flags::default() };
-        let mut settings = product.settings(&given)?;
+        let given = ConfigSource { document, pod_environment, flags: Flags::default() };
+        let mut config = operator.config(&given)?;
         if let Some(secret) = &self.secret {
-            settings.names.authority_secret = ObjectNames::authority_secret_of(secret)?;
-            settings.names.secret.clone_from(secret);
+            config.names.authority_secret = ObjectNames::authority_secret_of(secret)?;
+            config.names.secret.clone_from(secret);
         }
-        Ok(setup(product, &settings, &given.surroundings)?)
+        Ok(setup(operator, &config, &given.pod_environment)?)
     }
 }
 
@@ -137,7 +137,7 @@ async fn status(connection: &Connection, setup: &ControllerConfig, output: Outpu
         Output::Text => write!(anstream::stdout(), "{}", terminal::lines(&summary.to_string()))?,
         Output::Json => writeln!(anstream::stdout(), "{}", terminal::json(&serde_json::to_string(&summary)?))?,
     }
-    Ok(if summary.attention.is_empty() { Exit::Fine } else { Exit::Findings })
+    Ok(if summary.attention.is_empty() { Exit::Success } else { Exit::Findings })
 }
 
 async fn rotate(
@@ -161,7 +161,7 @@ async fn rotate(
     };
     writeln!(anstream::stdout(), "{said}")?;
     if !arguments.wait {
-        return Ok(Exit::Fine);
+        return Ok(Exit::Success);
     }
     let deadline = Instant::now() + Duration::from_secs(arguments.timeout);
     follow(connection, setup, &before, deadline).await
@@ -183,7 +183,7 @@ async fn follow(
                 let other = now.ca.fingerprint.is_some() && now.ca != before.ca;
                 if now.rotation.is_none() && (other || before.rotation.is_some()) {
                     writeln!(anstream::stdout(), "done: the authority is {} now", short(&now))?;
-                    return Ok(Exit::Fine);
+                    return Ok(Exit::Success);
                 }
                 if said != now.next {
                     writeln!(anstream::stdout(), "{}", now.next)?;

@@ -13,11 +13,11 @@ use crate::check::{Checker, Defaults, Report, Schemas};
 use crate::cli::facts::{FactsOption, Without};
 use crate::cli::manifests::{self, Manifests, Progress};
 use crate::exit::Exit;
-use crate::product::Product;
+use crate::operator::Operator;
 
 /// Arguments of `check`.
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct CheckArguments {
     /// Manifests: files, folders (*.yaml, *.yml and *.json in them), or - for standard input
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
@@ -45,7 +45,7 @@ enum Output {
 }
 
 pub(crate) fn command() -> Command {
-    Arguments::augment_args(Command::new("check"))
+    CheckArguments::augment_args(Command::new("check"))
         .about("Say what the API server and the webhooks would say about manifests, offline")
         .long_about(
             "Say what the API server and the webhooks would say about manifests, offline.\n\nEach object gets the \
@@ -58,9 +58,9 @@ pub(crate) fn command() -> Command {
         )
 }
 
-pub(crate) async fn run<P: Product>(product: &P, arguments: &Arguments) -> anyhow::Result<Exit> {
-    let schemas = Schemas::read(&product.crds())?;
-    let checker = arguments.checker(product, &schemas)?;
+pub(crate) async fn run<P: Operator>(operator: &P, arguments: &CheckArguments) -> anyhow::Result<Exit> {
+    let schemas = Schemas::read(&operator.crds())?;
+    let checker = arguments.checker(operator, &schemas)?;
     let mut manifests = Manifests::of(&arguments.files);
     let mut report = Report::new();
     let mut progress = Progress::new();
@@ -76,10 +76,10 @@ pub(crate) async fn run<P: Product>(product: &P, arguments: &Arguments) -> anyho
     Ok(ending(&report, &manifests.troubles))
 }
 
-impl Arguments {
-    fn checker<'p, P: Product>(&self, product: &'p P, schemas: &'p Schemas) -> anyhow::Result<Checker<'p>> {
-        let facts = self.facts.read(product, Without::Unknown)?;
-        let mut checker = Checker::new(product.registry(), schemas, facts, SystemTime::now());
+impl CheckArguments {
+    fn checker<'p, P: Operator>(&self, operator: &'p P, schemas: &'p Schemas) -> anyhow::Result<Checker<'p>> {
+        let facts = self.facts.read(operator, Without::Unknown)?;
+        let mut checker = Checker::new(operator.webhooks(), schemas, facts, SystemTime::now());
         if let Some(path) = &self.old {
             let stored = manifests::read(path)?;
             checker = checker.stored(&stored).with_context(|| format!("{}", path.display()))?;
@@ -88,7 +88,7 @@ impl Arguments {
             checker = checker.user(&UserInfo { username, ..UserInfo::default() });
         }
         let defaults = if self.no_defaults { Defaults::Skipped } else { Defaults::Applied };
-        Ok(checker.defaults(defaults).command(product.names().command))
+        Ok(checker.defaults(defaults).command(operator.names().command))
     }
 }
 
@@ -114,8 +114,8 @@ fn ending(report: &Report, troubles: &[anyhow::Error]) -> Exit {
         let _ = writeln!(anstream::stderr(), "error: {}", terminal::line(&format!("{trouble:#}")));
     }
     match (troubles, report.has_errors()) {
-        ([_, ..], _) => Exit::Trouble,
+        ([_, ..], _) => Exit::Error,
         ([], true) => Exit::Findings,
-        ([], false) => Exit::Fine,
+        ([], false) => Exit::Success,
     }
 }

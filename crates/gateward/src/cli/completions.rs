@@ -9,22 +9,22 @@ use crate::exit::Exit;
 
 /// Arguments of `completions`.
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct CompletionsArguments {
     /// The shell
     #[arg(value_enum)]
     shell: Shell,
 }
 
 pub(crate) fn command() -> Command {
-    Arguments::augment_args(Command::new("completions"))
+    CompletionsArguments::augment_args(Command::new("completions"))
         .about("Print completions for a shell")
         .after_help("Example:\n  source <(gateward completions bash)")
 }
 
-pub(crate) fn run(mut whole: Command, arguments: &Arguments) -> anyhow::Result<Exit> {
+pub(crate) fn run(mut whole: Command, arguments: &CompletionsArguments) -> anyhow::Result<Exit> {
     let name = whole.get_name().to_owned();
     let mut text = Vec::new();
     clap_complete::generate(arguments.shell, &mut whole, name, &mut text);
     std::io::stdout().write_all(&text)?;
-    Ok(Exit::Fine)
+    Ok(Exit::Success)
 }

@@ -14,11 +14,11 @@ use crate::check::report::counted;
 use crate::cli::manifests::{self, Manifests};
 use crate::convert::{self, Converter, Outcome, Target};
 use crate::exit::Exit;
-use crate::product::Product;
+use crate::operator::Operator;
 
 /// Arguments of `convert`.
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct ConvertArguments {
     /// Manifests: files, folders (*.yaml, *.yml and *.json in them), or - for standard input
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
@@ -45,7 +45,7 @@ enum Output {
 }
 
 pub(crate) fn command() -> Command {
-    Arguments::augment_args(Command::new("convert"))
+    ConvertArguments::augment_args(Command::new("convert"))
         .about("Print manifests in another version, or what a round trip would change")
         .long_about(
             "Print manifests in another version, with the conversion that the server answers with, or say what would \
@@ -60,8 +60,8 @@ pub(crate) fn command() -> Command {
         )
 }
 
-pub(crate) fn run<P: Product>(product: &P, arguments: &Arguments) -> anyhow::Result<Exit> {
-    let converter = Converter::new(product.registry());
+pub(crate) fn run<P: Operator>(operator: &P, arguments: &ConvertArguments) -> anyhow::Result<Exit> {
+    let converter = Converter::new(operator.webhooks());
     let target = arguments.to.as_deref().map(Target::from);
     if let Some(target) = target.as_ref().filter(|target| !converter.knows(target)) {
         bail!("no kind is converted to {target}; there are {}", converter.versions().join(", "));
@@ -125,7 +125,7 @@ impl Found {
 
     /// The converted documents, if all could be converted: who applies a part of them would not notice.
     fn documents(&self, output: Output) -> String {
-        if self.ending() != Exit::Fine {
+        if self.ending() != Exit::Success {
             return String::new();
         }
         let documents = self.outcomes.iter().flat_map(|outcome| &outcome.documents);
@@ -165,9 +165,9 @@ impl Found {
     fn ending(&self) -> Exit {
         let found = self.outcomes.iter().any(|outcome| !outcome.errors.is_empty() || !outcome.changes.is_empty());
         match (self.troubles.as_slice(), found) {
-            ([_, ..], _) => Exit::Trouble,
+            ([_, ..], _) => Exit::Error,
             ([], true) => Exit::Findings,
-            ([], false) => Exit::Fine,
+            ([], false) => Exit::Success,
         }
     }
 }
@@ -175,12 +175,12 @@ impl Found {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::convert::tests::{OTTER, registry};
+    use crate::convert::tests::{OTTER, webhooks};
 
     /// What comes of some files: of round trips, or of a conversion to a version.
     fn found(texts: &[&str], to: Option<&str>) -> Found {
-        let registry = registry();
-        let (converter, mut found) = (Converter::new(&registry), Found::default());
+        let webhooks = webhooks();
+        let (converter, mut found) = (Converter::new(&webhooks), Found::default());
         for text in texts {
             found.take(Path::new("otters.yaml"), text.as_bytes(), |file, source| match to {
                 Some(version) => converter.convert(file, source, &Target::from(version)),
@@ -195,10 +195,10 @@ mod tests {
 
     #[test]
     fn a_change_is_a_finding_and_what_can_not_be_read_outweighs_it() {
-        assert_eq!(found(&[OTHER], None).ending(), Exit::Fine);
+        assert_eq!(found(&[OTHER], None).ending(), Exit::Success);
         assert_eq!(found(&[OTHER, OTTER], None).ending(), Exit::Findings);
         assert_eq!(found(&[BAD], None).ending(), Exit::Findings);
-        assert_eq!(found(&[OTTER, "a: ["], None).ending(), Exit::Trouble);
+        assert_eq!(found(&[OTTER, "a: ["], None).ending(), Exit::Error);
     }
 
     #[test]

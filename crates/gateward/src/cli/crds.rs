@@ -10,14 +10,14 @@ use gateward_core::terminal;
 
 use crate::crds;
 use crate::exit::Exit;
-use crate::product::{Product, Release};
+use crate::operator::{Operator, Release};
 
 /// The Secret of the CA that the server makes, unless it is told another name.
 const AUTHORITY_SECRET: &str = "webhook-server-cert-ca";
 
 /// Arguments of `crds`.
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct CrdsArguments {
     #[command(subcommand)]
     what: What,
 }
@@ -59,15 +59,16 @@ struct ApplyArguments {
 }
 
 pub(crate) fn command() -> Command {
-    Arguments::augment_args(Command::new("crds")).about("Install or upgrade the CustomResourceDefinitions in a cluster")
+    CrdsArguments::augment_args(Command::new("crds"))
+        .about("Install or upgrade the CustomResourceDefinitions in a cluster")
 }
 
-pub(crate) async fn run<P: Product>(product: &P, arguments: Arguments) -> anyhow::Result<Exit> {
+pub(crate) async fn run<P: Operator>(operator: &P, arguments: CrdsArguments) -> anyhow::Result<Exit> {
     let What::Apply(arguments) = arguments.what;
-    crds::check(product)?;
-    let names = product.names();
+    crds::check(operator)?;
+    let names = operator.names();
     let connection = Connection::connect(&names.user_agent()).await?;
-    let documents = arguments.documents(product);
+    let documents = arguments.documents(operator);
     let apply = CrdApply {
         client: connection.client(),
         manager: names.crd_manager.to_owned(),
@@ -80,16 +81,16 @@ pub(crate) async fn run<P: Product>(product: &P, arguments: Arguments) -> anyhow
         timeout: Duration::from_secs(arguments.timeout),
     };
     apply.apply(&documents, &mut tell).await?;
-    Ok(Exit::Fine)
+    Ok(Exit::Success)
 }
 
 impl ApplyArguments {
-    fn documents<P: Product>(&self, product: &P) -> Vec<serde_json::Value> {
+    fn documents<P: Operator>(&self, operator: &P) -> Vec<serde_json::Value> {
         let namespace = &self.conversion_webhook_service_namespace;
-        let release = Release { name: product.names().release.to_owned(), namespace: namespace.clone() };
-        let mut installation = product.installation(&release);
+        let release = Release { name: operator.names().release.to_owned(), namespace: namespace.clone() };
+        let mut installation = operator.installation(&release);
         installation.service.clone_from(&self.conversion_webhook_service_name);
-        crds::converted_by(product, &installation)
+        crds::converted_by(operator, &installation)
     }
 }
 

@@ -8,7 +8,7 @@ use gateward_lint::yaml::{self, Document, SyntaxFinding};
 use serde_json::Value;
 
 use crate::cli::bounded;
-use crate::settings::{Problem, Whose};
+use crate::config::{Problem, Whose};
 
 /// The object, and where in the file each part of it stands.
 pub(crate) struct Written {

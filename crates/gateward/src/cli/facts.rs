@@ -8,7 +8,7 @@ use gateward_core::Facts;
 use serde_json::Value;
 
 use crate::cli::bounded;
-use crate::product::{FactsSource, Product};
+use crate::operator::{FactsSource, Operator};
 
 /// The option that several commands have.
 #[derive(Debug, Clone, clap::Args)]
@@ -27,21 +27,21 @@ pub(crate) enum Without {
 }
 
 impl FactsOption {
-    /// Reads the file, if there is one, and has the product parse it.
-    pub(crate) fn read<P: Product>(&self, product: &P, without: Without) -> anyhow::Result<Arc<dyn Facts>> {
+    /// Reads the file, if there is one, and has the operator parse it.
+    pub(crate) fn read<P: Operator>(&self, operator: &P, without: Without) -> anyhow::Result<Arc<dyn Facts>> {
         match (&self.facts, without) {
             (Some(path), _) => {
                 let document = read_document(path)?;
-                parse(product, &document).with_context(|| format!("{}", path.display()))
+                parse(operator, &document).with_context(|| format!("{}", path.display()))
             }
-            (None, Without::EmptyDocument) => parse(product, &Value::Object(serde_json::Map::new())),
-            (None, Without::Unknown) => Ok(product.facts(FactsSource::Nowhere)?),
+            (None, Without::EmptyDocument) => parse(operator, &Value::Object(serde_json::Map::new())),
+            (None, Without::Unknown) => Ok(operator.facts(FactsSource::Nowhere)?),
         }
     }
 }
 
-fn parse<P: Product>(product: &P, document: &Value) -> anyhow::Result<Arc<dyn Facts>> {
-    Ok(product.facts(FactsSource::Document(document))?)
+fn parse<P: Operator>(operator: &P, document: &Value) -> anyhow::Result<Arc<dyn Facts>> {
+    Ok(operator.facts(FactsSource::Document(document))?)
 }
 
 /// The one document of a YAML or JSON file.

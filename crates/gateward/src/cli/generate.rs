@@ -11,11 +11,11 @@ use serde_json::Value;
 
 use crate::crds::{self, Printed, Stanzas};
 use crate::exit::Exit;
-use crate::product::{Product, Release};
+use crate::operator::{Operator, Release};
 
 /// Arguments of `generate`.
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct GenerateArguments {
     #[command(subcommand)]
     what: What,
 }
@@ -92,7 +92,7 @@ enum Output {
 }
 
 pub(crate) fn command() -> Command {
-    Arguments::augment_args(Command::new("generate"))
+    GenerateArguments::augment_args(Command::new("generate"))
         .about("Print the manifests that follow from the declared webhooks")
         .after_help(
             "Examples:\n  gateward generate crds | kubectl apply --server-side -f -\n  gateward generate webhooks \
@@ -100,20 +100,20 @@ pub(crate) fn command() -> Command {
         )
 }
 
-pub(crate) fn run<P: Product>(product: &P, whole: Command, arguments: &Arguments) -> anyhow::Result<Exit> {
+pub(crate) fn run<P: Operator>(operator: &P, whole: Command, arguments: &GenerateArguments) -> anyhow::Result<Exit> {
     let text = match &arguments.what {
         What::CliReference => cli_reference(whole),
-        What::Crds(arguments) => crds(product, arguments)?,
-        What::Webhooks(webhooks) => webhook_configurations(product, webhooks)?,
+        What::Crds(arguments) => crds(operator, arguments)?,
+        What::Webhooks(webhooks) => webhook_configurations(operator, webhooks)?,
     };
     anstream::stdout().write_all(text.as_bytes())?;
-    Ok(Exit::Fine)
+    Ok(Exit::Success)
 }
 
-fn crds<P: Product>(product: &P, arguments: &CrdArguments) -> anyhow::Result<String> {
-    crds::check(product)?;
+fn crds<P: Operator>(operator: &P, arguments: &CrdArguments) -> anyhow::Result<String> {
+    crds::check(operator)?;
     let stanzas = if arguments.service.says_something() { Stanzas::All } else { Stanzas::Missing };
-    let crds = crds::printed(product, &arguments.service.installation(product), stanzas);
+    let crds = crds::printed(operator, &arguments.service.installation(operator), stanzas);
     Ok(match arguments.output {
         Output::Yaml => stream(crds.into_iter().flat_map(in_yaml)),
         Output::Json => crds.into_iter().flat_map(in_json).collect(),
@@ -135,11 +135,11 @@ fn in_json(crd: Printed) -> Vec<String> {
     documents.iter().map(|document| format!("{document}\n")).collect()
 }
 
-fn webhook_configurations<P: Product>(product: &P, arguments: &WebhookArguments) -> anyhow::Result<String> {
-    let installation = arguments.installation(product);
+fn webhook_configurations<P: Operator>(operator: &P, arguments: &WebhookArguments) -> anyhow::Result<String> {
+    let installation = arguments.installation(operator);
     let configurations = [Review::Validate, Review::Mutate]
         .into_iter()
-        .filter_map(|review| manifest::webhook_configuration(product.registry(), review, &installation))
+        .filter_map(|review| manifest::webhook_configuration(operator.webhooks(), review, &installation))
         .map(serde_json::to_value)
         .collect::<Result<Vec<Value>, _>>()
         .context("a webhook configuration")?;
@@ -151,13 +151,13 @@ impl ServiceArguments {
         self.release.is_some() || self.namespace.is_some() || self.service.is_some()
     }
 
-    fn installation<P: Product>(&self, product: &P) -> Installation {
-        let names = product.names();
+    fn installation<P: Operator>(&self, operator: &P) -> Installation {
+        let names = operator.names();
         let release = Release {
             name: self.release.clone().unwrap_or_else(|| names.release.to_owned()),
             namespace: self.namespace.clone().unwrap_or_else(|| names.namespace.to_owned()),
         };
-        let mut installation = product.installation(&release);
+        let mut installation = operator.installation(&release);
         if let Some(service) = &self.service {
             installation.service.clone_from(service);
         }
@@ -166,8 +166,8 @@ impl ServiceArguments {
 }
 
 impl WebhookArguments {
-    fn installation<P: Product>(&self, product: &P) -> Installation {
-        let mut installation = self.service.installation(product);
+    fn installation<P: Operator>(&self, operator: &P) -> Installation {
+        let mut installation = self.service.installation(operator);
         installation.failure_policy = match self.failure_policy {
             Policy::Fail => FailurePolicy::Fail,
             Policy::Ignore => FailurePolicy::Ignore,

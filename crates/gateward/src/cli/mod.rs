@@ -26,66 +26,66 @@ use clap::{ArgMatches, Command, FromArgMatches};
 use gateward_core::terminal;
 
 use crate::exit::Exit;
-use crate::product::Product;
+use crate::operator::Operator;
 
 pub use logging::LogFormat;
 
 /// A command beside the usual ones.
-pub trait Extension<P: Product> {
+pub trait Extension<P: Operator> {
     /// Its name, arguments and help.
     fn command(&self) -> Command;
 
     /// Does its work.
     fn run<'a>(
         &'a self,
-        product: P,
+        operator: P,
         matches: &'a ArgMatches,
     ) -> Pin<Box<dyn Future<Output = anyhow::Result<Exit>> + 'a>>;
 }
 
 /// No further command.
-impl<P: Product> Extension<P> for () {
+impl<P: Operator> Extension<P> for () {
     fn command(&self) -> Command {
         Command::new("")
     }
 
     fn run<'a>(&'a self, _: P, _: &'a ArgMatches) -> Pin<Box<dyn Future<Output = anyhow::Result<Exit>> + 'a>> {
-        Box::pin(std::future::ready(Ok(Exit::Trouble)))
+        Box::pin(std::future::ready(Ok(Exit::Error)))
     }
 }
 
 /// Runs the command line `arguments`, the program's name first.
-pub(crate) async fn run<P: Product>(product: P, extension: &dyn Extension<P>, arguments: Vec<OsString>) -> Exit {
-    let matches = match command(&product, extension).try_get_matches_from(arguments) {
+pub(crate) async fn run<P: Operator>(operator: P, extension: &dyn Extension<P>, arguments: Vec<OsString>) -> Exit {
+    let matches = match command(&operator, extension).try_get_matches_from(arguments) {
         Ok(matches) => matches,
         Err(error) => return usage(&error),
     };
     let (name, matches) = matches.subcommand().unwrap_or(("", &matches));
-    match dispatch(product, extension, name, matches).await {
+    match dispatch(operator, extension, name, matches).await {
         Ok(exit) => exit,
         Err(error) => trouble(&error),
     }
 }
 
-async fn dispatch<P: Product>(
-    product: P,
+async fn dispatch<P: Operator>(
+    operator: P,
     extension: &dyn Extension<P>,
     name: &str,
     matches: &ArgMatches,
 ) -> anyhow::Result<Exit> {
-    product.registry().check()?;
+    operator.webhooks().check()?;
     match name {
-        "serve" => serve::run(product, matches).await,
-        "check" => check::run(&product, &arguments(matches)?).await,
-        "convert" => convert::run(&product, &arguments(matches)?),
-        "review" => review::run(&product, &arguments(matches)?).await,
-        "certs" => certs::run(&product, arguments(matches)?).await,
-        "crds" => crds::run(&product, arguments(matches)?).await,
-        "generate" => generate::run(&product, command(&product, extension), &arguments(matches)?),
-        "uninstall" => uninstall::run(&product, &arguments(matches)?).await,
-        "rules" => rules::run(&product, &arguments(matches)?),
-        "completions" => completions::run(command(&product, extension), &arguments(matches)?),
-        _ => extension.run(product, matches).await,
+        "serve" => serve::run(operator, matches).await,
+        "check" => check::run(&operator, &arguments(matches)?).await,
+        "convert" => convert::run(&operator, &arguments(matches)?),
+        "review" => review::run(&operator, &arguments(matches)?).await,
+        "certs" => certs::run(&operator, arguments(matches)?).await,
+        "crds" => crds::run(&operator, arguments(matches)?).await,
+        "generate" => generate::run(&operator, command(&operator, extension), &arguments(matches)?),
+        "uninstall" => uninstall::run(&operator, &arguments(matches)?).await,
+        "rules" => rules::run(&operator, &arguments(matches)?),
+        "completions" => completions::run(command(&operator, extension), &arguments(matches)?),
+        _ => extension.run(operator, matches).await,
     }
 }
 
@@ -94,8 +94,8 @@ fn arguments<A: FromArgMatches>(matches: &ArgMatches) -> anyhow::Result<A> {
 }
 
 /// The whole command line.
-pub(crate) fn command<P: Product>(product: &P, extension: &dyn Extension<P>) -> Command {
-    let names = product.names();
+pub(crate) fn command<P: Operator>(operator: &P, extension: &dyn Extension<P>) -> Command {
+    let names = operator.names();
     let further = Some(extension.command()).filter(|command| !command.get_name().is_empty());
     Command::new(names.command)
         .about(names.about)
@@ -104,7 +104,7 @@ pub(crate) fn command<P: Product>(product: &P, extension: &dyn Extension<P>) -> 
         .arg_required_else_help(true)
         .after_help("Exit codes: 0 fine, 1 findings, 2 usage or internal error.")
         .subcommands(further)
-        .subcommand(serve::command(product))
+        .subcommand(serve::command(operator))
         .subcommand(check::command())
         .subcommand(convert::command())
         .subcommand(review::command())
@@ -120,16 +120,16 @@ pub(crate) fn command<P: Product>(product: &P, extension: &dyn Extension<P>) -> 
 fn usage(error: &clap::Error) -> Exit {
     // A terminal that went away while help was printed is nobody's loss.
     let _ = error.print();
-    if error.use_stderr() { Exit::Trouble } else { Exit::Fine }
+    if error.use_stderr() { Exit::Error } else { Exit::Success }
 }
 
 pub(crate) fn trouble(error: &anyhow::Error) -> Exit {
     if is_closed_pipe(error) {
-        return Exit::Fine;
+        return Exit::Success;
     }
     let mut stderr = anstream::stderr();
     let _ = writeln!(stderr, "error: {}", terminal::lines(&format!("{error:#}")));
-    Exit::Trouble
+    Exit::Error
 }
 
 /// `gateward … | head` closes the pipe; that is how people read.

@@ -7,18 +7,18 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use clap::{Args, Command};
-use gateward_core::{Answer, Context, Facts, Outcome, Registry, Review, Undecided, terminal};
+use gateward_core::{Context, Facts, Outcome, Review, ReviewResponse, WebhookError, Webhooks, terminal};
 use gateward_server::{Panicked, catch_panic};
 use serde::Deserialize;
 
 use crate::cli::bounded::{self, Line};
 use crate::cli::facts::{FactsOption, Without};
 use crate::exit::Exit;
-use crate::product::Product;
+use crate::operator::Operator;
 
 /// Arguments of `review`.
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct ReviewArguments {
     /// Ask the defaulting handlers instead of the validating ones
     #[arg(long)]
     mutate: bool,
@@ -27,7 +27,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn command() -> Command {
-    Arguments::augment_args(Command::new("review"))
+    ReviewArguments::augment_args(Command::new("review"))
         .about("Answer AdmissionReviews and ConversionReviews from standard input, one JSON object a line")
         .long_about(
             "Answer AdmissionReviews and ConversionReviews from standard input, one JSON object a line, and print the \
@@ -44,12 +44,12 @@ pub(crate) fn command() -> Command {
         )
 }
 
-pub(crate) async fn run<P: Product>(product: &P, arguments: &Arguments) -> anyhow::Result<Exit> {
-    let facts = arguments.facts.read(product, Without::EmptyDocument)?;
+pub(crate) async fn run<P: Operator>(operator: &P, arguments: &ReviewArguments) -> anyhow::Result<Exit> {
+    let facts = arguments.facts.read(operator, Without::EmptyDocument)?;
     let review = if arguments.mutate { Review::Mutate } else { Review::Validate };
     std::panic::set_hook(Box::new(tell_place));
     let (stdin, stdout) = (std::io::stdin().lock(), std::io::stdout().lock());
-    answer_lines(product.registry(), review, &facts, stdin, stdout).await
+    answer_lines(operator.webhooks(), review, &facts, stdin, stdout).await
 }
 
 /// Says where the program panicked, but not what it said: that may be a part of an object.
@@ -59,26 +59,26 @@ fn tell_place(panic: &PanicHookInfo<'_>) {
 }
 
 async fn answer_lines(
-    registry: &Registry,
+    webhooks: &Webhooks,
     review: Review,
     facts: &Arc<dyn Facts>,
     mut input: impl BufRead,
     mut output: impl Write,
 ) -> anyhow::Result<Exit> {
-    let mut exit = Exit::Fine;
+    let mut exit = Exit::Success;
     let mut line = Vec::new();
     loop {
         let answer = match bounded::next_line(&mut input, &mut line, bounded::MANIFESTS)? {
             Line::End => return Ok(exit),
             Line::Read if line.trim_ascii().is_empty() => continue,
-            Line::Read => answer(registry, review, facts, line.trim_ascii()).await,
+            Line::Read => answer(webhooks, review, facts, line.trim_ascii()).await,
             Line::TooLong => {
                 let limit = usize::try_from(bounded::MANIFESTS).unwrap_or(usize::MAX);
-                Answer::undecided(Undecided::TooLarge { limit })
+                ReviewResponse::error(WebhookError::TooLarge { limit })
             }
         };
-        if matches!(answer.record.outcome, Outcome::Undecided(_)) {
-            exit = Exit::Trouble;
+        if matches!(answer.decision.outcome, Outcome::Error(_)) {
+            exit = Exit::Error;
         }
         writeln!(output, "{}", terminal::json(&String::from_utf8_lossy(&answer.review_body())))?;
         output.flush()?;
@@ -86,14 +86,14 @@ async fn answer_lines(
 }
 
 /// The answer to one review, also where judging it panics.
-async fn answer(registry: &Registry, review: Review, facts: &Arc<dyn Facts>, line: &[u8]) -> Answer {
+async fn answer(webhooks: &Webhooks, review: Review, facts: &Arc<dyn Facts>, line: &[u8]) -> ReviewResponse {
     let context = Context::new(SystemTime::now(), Arc::clone(facts));
     let review = if is_conversion(line) { Review::Convert } else { review };
-    if let Ok(answer) = catch_panic(registry.answer_by_kind(review, line, &context)).await {
+    if let Ok(answer) = catch_panic(webhooks.handle_kind(review, line, &context)).await {
         return answer;
     }
-    let told = catch_panic(async { Answer::undecided_on(review, line, Undecided::Panicked) }).await;
-    told.unwrap_or_else(|Panicked| Answer::undecided(Undecided::Panicked))
+    let told = catch_panic(async { ReviewResponse::error_on(review, line, WebhookError::Panicked) }).await;
+    told.unwrap_or_else(|Panicked| ReviewResponse::error(WebhookError::Panicked))
 }
 
 /// Whether a line says that it is a ConversionReview. Whatever else it is, reading it as a review says what is wrong.
@@ -108,7 +108,7 @@ fn is_conversion(line: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use gateward_core::{Kind, Request, Validator, Verdict};
+    use gateward_core::{Request, Validator, Verdict, Webhook};
     use serde_json::{Value, json};
 
     use super::*;
@@ -134,11 +134,11 @@ mod tests {
 
     #[tokio::test]
     async fn a_panic_costs_one_answer() {
-        let registry = Registry::new().kind(Kind::<Otter>::new().validate(Panics));
+        let webhooks = Webhooks::new().register(Webhook::<Otter>::new().validator(Panics));
         let input = [review("1", &json!({})), review("2", &json!({"weight": 1})), review("3", &json!({}))].concat();
         let (mut output, facts): (Vec<u8>, Arc<dyn Facts>) = (Vec::new(), Arc::new(()));
-        let exit = answer_lines(&registry, Review::Validate, &facts, input.as_bytes(), &mut output).await.unwrap();
-        assert_eq!(exit, Exit::Trouble);
+        let exit = answer_lines(&webhooks, Review::Validate, &facts, input.as_bytes(), &mut output).await.unwrap();
+        assert_eq!(exit, Exit::Error);
         let text = String::from_utf8(output).unwrap();
         assert!(text.is_ascii() && !text.contains("contents"), "{text}");
         let answers: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();

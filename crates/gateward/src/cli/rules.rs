@@ -9,11 +9,11 @@ use gateward_core::Rule;
 use serde_json::{Value, json};
 
 use crate::exit::Exit;
-use crate::product::Product;
+use crate::operator::Operator;
 
 /// Arguments of `rules`.
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct RulesArguments {
     /// Show this rule alone, with its examples
     #[arg(value_name = "ID")]
     id: Option<String>,
@@ -31,13 +31,13 @@ enum Output {
 }
 
 pub(crate) fn command() -> Command {
-    Arguments::augment_args(Command::new("rules"))
+    RulesArguments::augment_args(Command::new("rules"))
         .about("Print the rules: what each demands, of which kinds, with examples")
         .after_help("Examples:\n  gateward rules\n  gateward rules DGD-48\n  gateward rules --output json | jq -r .id")
 }
 
-pub(crate) fn run<P: Product>(product: &P, arguments: &Arguments) -> anyhow::Result<Exit> {
-    let all = product.registry().rules();
+pub(crate) fn run<P: Operator>(operator: &P, arguments: &RulesArguments) -> anyhow::Result<Exit> {
+    let all = operator.webhooks().rules();
     let chosen: Vec<&Rule> = match &arguments.id {
         None => all,
         Some(id) => all.into_iter().filter(|rule| rule.id.eq_ignore_ascii_case(id)).collect(),
@@ -50,7 +50,7 @@ pub(crate) fn run<P: Product>(product: &P, arguments: &Arguments) -> anyhow::Res
         (_, _, Output::Human) => table(&chosen),
     };
     anstream::stdout().write_all(text.as_bytes())?;
-    Ok(Exit::Fine)
+    Ok(Exit::Success)
 }
 
 fn operations(rule: &Rule) -> String {

@@ -13,11 +13,11 @@ use serde_json::json;
 use crate::cli::output::Output;
 use crate::crds;
 use crate::exit::Exit;
-use crate::product::{Product, Release};
+use crate::operator::{Operator, Release};
 
 /// Arguments of `uninstall`.
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct UninstallArguments {
     /// Name of the Helm release
     #[arg(long, value_name = "NAME")]
     release: String,
@@ -42,7 +42,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn command() -> Command {
-    Arguments::augment_args(Command::new("uninstall"))
+    UninstallArguments::augment_args(Command::new("uninstall"))
         .about("Prepare a cluster for the end of a release; run it before `helm uninstall`")
         .long_about(
             "Prepare a cluster for the end of a release; run it before `helm uninstall`, while the webhooks still \
@@ -59,8 +59,8 @@ pub(crate) fn command() -> Command {
         )
 }
 
-pub(crate) async fn run<P: Product>(product: &P, arguments: &Arguments) -> anyhow::Result<Exit> {
-    let names = product.names();
+pub(crate) async fn run<P: Operator>(operator: &P, arguments: &UninstallArguments) -> anyhow::Result<Exit> {
+    let names = operator.names();
     let connection = Connection::connect(&names.user_agent()).await?;
     if !arguments.may_begin()? {
         bail!("nothing was changed");
@@ -68,19 +68,19 @@ pub(crate) async fn run<P: Product>(product: &P, arguments: &Arguments) -> anyho
     let uninstall = Uninstall {
         client: connection.client(),
         manager: format!("{}-uninstall", names.command),
-        service: arguments.service(product),
+        service: arguments.service(operator),
         conversion: if arguments.keep_conversion { Conversion::Kept } else { Conversion::Removed },
         effect: if arguments.dry_run { Effect::DryRun } else { Effect::Real },
     };
     let mut progress = Progress::of(arguments.output);
-    let reports = uninstall.run(&crds::converted(product), &mut |told| progress.tell(told)).await?;
+    let reports = uninstall.run(&crds::converted(operator), &mut |told| progress.tell(told)).await?;
     arguments.conclude(&reports)
 }
 
-impl Arguments {
-    fn service<P: Product>(&self, product: &P) -> ServiceName {
+impl UninstallArguments {
+    fn service<P: Operator>(&self, operator: &P) -> ServiceName {
         let release = Release { name: self.release.clone(), namespace: self.namespace.clone() };
-        let installation = product.installation(&release);
+        let installation = operator.installation(&release);
         let name = self.service.clone().unwrap_or(installation.service);
         ServiceName { namespace: installation.namespace, name }
     }
@@ -112,7 +112,7 @@ impl Arguments {
             writeln!(anstream::stdout(), "{}", terminal::json(&document.to_string()))?;
         }
         if reports.iter().all(|report| report.state != CrdState::Remains) {
-            return Ok(Exit::Fine);
+            return Ok(Exit::Success);
         }
         let advice = "Objects that can't be converted need the release: where it is gone, install it once more, run \
                       this again, and uninstall it then. Refused objects can be mended or deleted first.";

@@ -7,8 +7,8 @@ use gateward_core::{ClusterReader, Facts};
 use gateward_server::{Readiness, ReportLine};
 use tokio::sync::watch;
 
-use crate::product::Product;
-use crate::settings::{Given, LearnError, Learned, Problem};
+use crate::config::{ConfigSource, Discovered, DiscoveryError, Problem};
+use crate::operator::Operator;
 
 /// How long facts are taken for granted.
 const LASTING: Duration = Duration::from_mins(1);
@@ -40,15 +40,15 @@ impl Present {
 }
 
 /// Learns what is to be known of the cluster.
-pub(super) struct Learning<'a, P> {
-    pub(super) product: &'a P,
-    pub(super) given: &'a Given,
+pub(super) struct FactsPoller<'a, P> {
+    pub(super) operator: &'a P,
+    pub(super) given: &'a ConfigSource,
     pub(super) cluster: Arc<dyn ClusterReader>,
     pub(super) present: Present,
     pub(super) readiness: Readiness,
 }
 
-impl<P: Product> Learning<'_, P> {
+impl<P: Operator> FactsPoller<'_, P> {
     /// Learns again and again; ends only where the configuration asks for what the cluster doesn't have before anybody
     /// was answered. `known` is told when the facts are known for the first time.
     pub(super) async fn go_on(self, known: &watch::Sender<bool>) -> Problem {
@@ -71,14 +71,14 @@ impl<P: Product> Learning<'_, P> {
     }
 
     /// Learns for the first time, however long it takes.
-    async fn first(&self) -> Result<Learned, Problem> {
+    async fn first(&self) -> Result<Discovered, Problem> {
         let waiting = self.readiness.wait_for(NAME, "asking the API server what the cluster serves");
         let mut pause = FIRST_PAUSE;
         loop {
             match self.once().await {
                 Ok(learned) => return Ok(learned),
-                Err(LearnError::Contradiction(problem)) => return Err(problem),
-                Err(LearnError::Unreadable(why)) => {
+                Err(DiscoveryError::Contradiction(problem)) => return Err(problem),
+                Err(DiscoveryError::Unreadable(why)) => {
                     tracing::warn!(why, "trying again to learn what the cluster serves");
                     waiting.update(why);
                 }
@@ -88,13 +88,13 @@ impl<P: Product> Learning<'_, P> {
         }
     }
 
-    async fn once(&self) -> Result<Learned, LearnError> {
-        self.product.cluster_facts(self.given, Arc::clone(&self.cluster)).await
+    async fn once(&self) -> Result<Discovered, DiscoveryError> {
+        self.operator.cluster_facts(self.given, Arc::clone(&self.cluster)).await
     }
 
     /// Has requests answered by what was learned; gives the notes back, of which those are logged that are new.
-    fn take(&self, learned: Learned, before: &[String]) -> Vec<String> {
-        let Learned { facts, notes } = learned;
+    fn take(&self, learned: Discovered, before: &[String]) -> Vec<String> {
+        let Discovered { facts, notes } = learned;
         self.present.put(facts);
         notes.iter().filter(|note| !before.contains(note)).for_each(|note| tracing::warn!("{note}"));
         self.readiness.report(NAME, notes.iter().cloned().map(ReportLine::Warning).collect());
@@ -106,11 +106,11 @@ impl<P: Product> Learning<'_, P> {
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    use gateward_core::{BoxFuture, FieldPath, GroupServed, Lookup, ObjectName, Registry};
+    use gateward_core::{BoxFuture, FieldPath, GroupServed, Lookup, ObjectName, Webhooks};
     use serde_json::json;
 
     use super::*;
-    use crate::settings::{Flags, Surroundings};
+    use crate::config::{Flags, PodEnvironment};
 
     #[derive(Debug)]
     struct Nothing;
@@ -131,42 +131,46 @@ mod tests {
 
     /// Learns what its steps say, one after the other, and then the last one again and again.
     struct Pupil {
-        registry: Registry,
-        steps: Vec<fn() -> Result<usize, LearnError>>,
+        webhooks: Webhooks,
+        steps: Vec<fn() -> Result<usize, DiscoveryError>>,
         asked: AtomicUsize,
     }
 
     struct Number(usize);
     impl Facts for Number {}
 
-    impl Product for Pupil {
-        fn registry(&self) -> &Registry {
-            &self.registry
+    impl Operator for Pupil {
+        fn webhooks(&self) -> &Webhooks {
+            &self.webhooks
         }
 
-        async fn cluster_facts(&self, _: &Given, _: Arc<dyn ClusterReader>) -> Result<Learned, LearnError> {
+        async fn cluster_facts(
+            &self,
+            _: &ConfigSource,
+            _: Arc<dyn ClusterReader>,
+        ) -> Result<Discovered, DiscoveryError> {
             let step = self.asked.fetch_add(1, Ordering::Relaxed).min(self.steps.len() - 1);
-            (self.steps[step])().map(|number| Learned { facts: Arc::new(Number(number)), notes: Vec::new() })
+            (self.steps[step])().map(|number| Discovered { facts: Arc::new(Number(number)), notes: Vec::new() })
         }
     }
 
-    fn unreadable() -> Result<usize, LearnError> {
-        Err(LearnError::Unreadable("the API server is away".into()))
+    fn unreadable() -> Result<usize, DiscoveryError> {
+        Err(DiscoveryError::Unreadable("the API server is away".into()))
     }
 
-    fn contradiction() -> Result<usize, LearnError> {
-        Err(LearnError::Contradiction(Problem::of_key(FieldPath::field("grove"), "isn't there")))
+    fn contradiction() -> Result<usize, DiscoveryError> {
+        Err(DiscoveryError::Contradiction(Problem::of_key(FieldPath::field("grove"), "isn't there")))
     }
 
     /// What is known after some minutes, or what ended it.
-    async fn after(minutes: u64, steps: Vec<fn() -> Result<usize, LearnError>>) -> Result<Option<usize>, Problem> {
-        let product = Pupil { registry: Registry::new(), steps, asked: AtomicUsize::new(0) };
+    async fn after(minutes: u64, steps: Vec<fn() -> Result<usize, DiscoveryError>>) -> Result<Option<usize>, Problem> {
+        let operator = Pupil { webhooks: Webhooks::new(), steps, asked: AtomicUsize::new(0) };
         let variable = |name: &str| Some(if name == "POD_IP" { "10.0.0.1" } else { "x" }.to_owned());
-        let surroundings = Surroundings::read(variable, None).unwrap();
-        let given = Given { document: json!({}), surroundings, flags: Flags::default() };
+        let pod_environment = PodEnvironment::read(variable, None).unwrap();
+        let given = ConfigSource { document: json!({}), pod_environment, flags: Flags::default() };
         let present = Present::unknown();
-        let learning = Learning {
-            product: &product,
+        let learning = FactsPoller {
+            operator: &operator,
             given: &given,
             cluster: Arc::new(Nothing),
             present: present.clone(),

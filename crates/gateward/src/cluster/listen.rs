@@ -13,9 +13,9 @@ use gateward_server::{
 
 use super::authorize::ByApiServer;
 use super::facts::Present;
-use crate::handler::ProductHandler;
-use crate::product::Product;
-use crate::settings::{HttpVersions, ListenAddress, Listeners, MetricsAccess};
+use crate::config::{HttpVersions, ListenAddress, Listeners, MetricsAccess};
+use crate::handler::OperatorHandler;
+use crate::operator::Operator;
 
 /// What listens, and what it shows and answers by.
 pub(super) struct Listening {
@@ -36,17 +36,17 @@ pub(super) enum MetricsListener {
 
 impl Listening {
     /// Takes the addresses of probes and reviews. Reviews are answered as soon as there is a certificate to show.
-    pub(super) async fn start<P: Product>(
-        product: &Arc<P>,
+    pub(super) async fn start<P: Operator>(
+        operator: &Arc<P>,
         listeners: &Listeners,
         readiness: Readiness,
     ) -> Result<Self, BindError> {
-        let metrics = Metrics::new(product.names().metrics);
+        let metrics = Metrics::new(operator.names().metrics);
         let health = HttpServer::bind(address(listeners.health), Port::Health, readiness.clone(), &metrics).await?;
         let (certificate, present) = (CertResolver::empty(), Present::unknown());
         let facts = present.clone();
         let handler =
-            ProductHandler { product: Arc::clone(product), facts: move || facts.get(), notes: Notes::InRecord };
+            OperatorHandler { operator: Arc::clone(operator), facts: move || facts.get(), notes: Notes::InRecord };
         let server = Server::new(certificate.clone(), handler)
             .metrics(metrics.clone())
             .protocols(protocols(listeners.http))

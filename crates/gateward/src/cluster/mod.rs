@@ -1,4 +1,4 @@
-//! Serving in a cluster: the listeners, the certificate controller, the product's facts and what is told of all these,
+//! Serving in a cluster: the listeners, the certificate controller, the operator's facts and what is told of all these,
 //! joined. What is decided here is when; how is decided elsewhere.
 
 mod authorize;

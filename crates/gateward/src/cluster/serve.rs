@@ -9,14 +9,14 @@ use gateward_server::{Drain, InjectedTrust, Readiness, WaitGuard};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use super::facts::Learning;
+use super::facts::FactsPoller;
 use super::injected_trust::{self, Sources};
 use super::listen::{Listening, MetricsListener};
 use super::setup::setup;
 use super::{identity, report};
+use crate::config::{Config, ConfigError, ConfigSource, PodEnvironment};
 use crate::exit::Exit;
-use crate::product::Product;
-use crate::settings::{Given, Settings, SettingsError, Surroundings};
+use crate::operator::Operator;
 use crate::signals::Signals;
 
 /// Where words about the start as a whole are found.
@@ -28,36 +28,36 @@ const PAUSE: Duration = Duration::from_secs(2);
 
 /// What is to be served, and how.
 pub(crate) struct Plan<P> {
-    product: Arc<P>,
-    given: Given,
-    settings: Settings,
+    operator: Arc<P>,
+    given: ConfigSource,
+    config: Config,
     setup: ControllerConfig,
 }
 
-impl<P: Product> Plan<P> {
+impl<P: Operator> Plan<P> {
     /// Joins what was told; an error is one of the user's.
-    pub(crate) fn new(product: P, given: Given, settings: Settings) -> Result<Self, SettingsError> {
-        let setup = setup(&product, &settings, &given.surroundings)?;
-        Ok(Self { product: Arc::new(product), given, settings, setup })
+    pub(crate) fn new(operator: P, given: ConfigSource, config: Config) -> Result<Self, ConfigError> {
+        let setup = setup(&operator, &config, &given.pod_environment)?;
+        Ok(Self { operator: Arc::new(operator), given, config, setup })
     }
 }
 
 /// Serves until a signal comes.
 ///
 /// Nothing that is waited for ends the process: the probes say what it is, and who mends it need not restart anything.
-pub(crate) async fn serve<P: Product>(plan: Plan<P>, mut signals: Signals) -> anyhow::Result<Exit> {
-    let Surroundings { pod, namespace, ip, instance, .. } = &plan.given.surroundings;
+pub(crate) async fn serve<P: Operator>(plan: Plan<P>, mut signals: Signals) -> anyhow::Result<Exit> {
+    let PodEnvironment { pod, namespace, ip, instance, .. } = &plan.given.pod_environment;
     tracing::info!(target: TARGET, pod, namespace, %ip, release = instance, "starting in a cluster");
     let readiness = Readiness::new();
     let waiting = readiness.wait_for("cluster", "the way to the API server");
-    let listening = Listening::start(&plan.product, &plan.settings.listeners, readiness).await?;
+    let listening = Listening::start(&plan.operator, &plan.config.listeners, readiness).await?;
     let connection = tokio::select! {
         connection = connected(&plan, waiting) => connection,
         drain = signals.wait() => return stop(listening, None, drain, signals).await,
     };
     let running = Running::start(&plan, &listening, &connection).await?;
-    let learning = Learning {
-        product: plan.product.as_ref(),
+    let learning = FactsPoller {
+        operator: plan.operator.as_ref(),
         given: &plan.given,
         cluster: Arc::new(ApiReader::new(connection.client())),
         present: listening.present.clone(),
@@ -73,9 +73,9 @@ pub(crate) async fn serve<P: Product>(plan: Plan<P>, mut signals: Signals) -> an
 }
 
 /// Reads where the API server is, however often that takes: files may come late.
-async fn connected<P: Product>(plan: &Plan<P>, waiting: WaitGuard) -> Connection {
+async fn connected<P: Operator>(plan: &Plan<P>, waiting: WaitGuard) -> Connection {
     loop {
-        match Connection::connect(&plan.product.names().user_agent()).await {
+        match Connection::connect(&plan.operator.names().user_agent()).await {
             Ok(connection) => return connection,
             Err(error) => {
                 tracing::error!(%error, "trying again to find the API server");
@@ -102,8 +102,12 @@ struct Beside {
 }
 
 impl Running {
-    async fn start<P: Product>(plan: &Plan<P>, listening: &Listening, connection: &Connection) -> anyhow::Result<Self> {
-        let metrics = listening.metrics(&plan.settings.listeners, connection).await?;
+    async fn start<P: Operator>(
+        plan: &Plan<P>,
+        listening: &Listening,
+        connection: &Connection,
+    ) -> anyhow::Result<Self> {
+        let metrics = listening.metrics(&plan.config.listeners, connection).await?;
         let controller = CertController::start(connection, &plan.setup).context("certificates can't be kept")?;
         let answerable = watch::Sender::new(false);
         let (readiness, measures) = (&listening.readiness, listening.measures());
@@ -122,7 +126,7 @@ impl Running {
 }
 
 /// Starts the self-check of the listener against every injection target.
-fn self_check<P: Product>(
+fn self_check<P: Operator>(
     tasks: &mut JoinSet<()>,
     plan: &Plan<P>,
     listening: &Listening,
@@ -155,7 +159,7 @@ async fn stop(
     let draining = serving.drain_with_skip(drain, async || signals.hurry().await);
     let (_beside, drained) = tokio::join!(giving_back, draining);
     tracing::info!(cut = drained.aborted, "stopped");
-    Ok(Exit::Fine)
+    Ok(Exit::Success)
 }
 
 async fn give_back(controller: CertController) {

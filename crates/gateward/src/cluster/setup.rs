@@ -1,4 +1,4 @@
-//! Configuration of the certificate controller, from settings and surroundings.
+//! Configuration of the certificate controller, from the configuration and the environment of the Pod.
 
 use std::sync::Arc;
 
@@ -12,96 +12,96 @@ use gateward_cluster::{
 use gateward_core::manifest::{self, Installation};
 use serde_json::Value;
 
+use crate::config::{Config, ConfigError, KeyAlgorithm, PodEnvironment, Problem, Whose};
 use crate::crds;
-use crate::product::Product;
-use crate::settings::{KeyAlgorithm, Problem, Settings, SettingsError, Surroundings, Whose};
+use crate::operator::Operator;
 
 /// The set-up of an installation.
-pub(crate) fn setup<P: Product>(
-    product: &P,
-    settings: &Settings,
-    surroundings: &Surroundings,
-) -> Result<ControllerConfig, SettingsError> {
-    let namespace = surroundings.namespace.clone();
-    let installation = product.installation(&surroundings.release());
-    let service = settings.names.service.clone();
+pub(crate) fn setup<P: Operator>(
+    operator: &P,
+    config: &Config,
+    pod_environment: &PodEnvironment,
+) -> Result<ControllerConfig, ConfigError> {
+    let namespace = pod_environment.namespace.clone();
+    let installation = operator.installation(&pod_environment.release());
+    let service = config.names.service.clone();
     Ok(ControllerConfig {
         secrets: SecretNames {
-            serving: settings.names.secret.clone(),
-            ca: settings.names.authority_secret.clone(),
-            labels: settings.labels.secrets.clone(),
+            serving: config.names.secret.clone(),
+            ca: config.names.authority_secret.clone(),
+            labels: config.labels.secrets.clone(),
         },
         lease: LeaseConfig {
-            name: settings.names.lease.clone(),
-            holder: surroundings.pod.clone(),
+            name: config.names.lease.clone(),
+            holder: pod_environment.pod.clone(),
             times: LeaseTimes::default(),
         },
         targets: InjectionRules {
             validating: installation.validating_name.clone(),
             mutating: installation.mutating_name.clone(),
-            labels: settings.labels.configurations.clone(),
-            crds: crds::converted(product),
-            kinds: kinds(product),
-            conversion: conversion(product, &Installation { service: service.clone(), ..installation.clone() }),
+            labels: config.labels.configurations.clone(),
+            crds: crds::converted(operator),
+            kinds: kinds(operator),
+            conversion: conversion(operator, &Installation { service: service.clone(), ..installation.clone() }),
             service: ServiceName { namespace: namespace.clone(), name: service },
         },
-        replicas: ReplicaConfig { labels: settings.labels.pods.clone(), port: settings.listeners.webhooks.port },
-        certificates: certificates(settings, surroundings)?,
-        field_manager: product.names().command.to_owned(),
+        replicas: ReplicaConfig { labels: config.labels.pods.clone(), port: config.listeners.webhooks.port },
+        certificates: certificates(config, pod_environment)?,
+        field_manager: operator.names().command.to_owned(),
         namespace,
     })
 }
 
-fn certificates(settings: &Settings, surroundings: &Surroundings) -> Result<CertificateConfig, SettingsError> {
-    let Surroundings { namespace, cluster_domain, .. } = surroundings;
-    let names = ServerNames::of_service(&settings.names.service, namespace, cluster_domain);
-    let ca_name = CommonName::new(settings.certificates.authority_name.as_str());
+fn certificates(config: &Config, pod_environment: &PodEnvironment) -> Result<CertificateConfig, ConfigError> {
+    let PodEnvironment { namespace, cluster_domain, .. } = pod_environment;
+    let names = ServerNames::of_service(&config.names.service, namespace, cluster_domain);
+    let ca_name = CommonName::new(config.certificates.authority_name.as_str());
     let wrong = |error: gateward_certs::NameError| {
-        SettingsError(vec![Problem { whose: Whose::Nobody, text: format!("no certificate can be made: {error}") }])
+        ConfigError(vec![Problem { whose: Whose::Nobody, text: format!("no certificate can be made: {error}") }])
     };
-    let keys: Arc<dyn KeySource + Send + Sync> = match settings.certificates.keys {
+    let keys: Arc<dyn KeySource + Send + Sync> = match config.certificates.keys {
         KeyAlgorithm::Ecdsa => Arc::new(SystemKeys),
         KeyAlgorithm::Rsa => Arc::new(RsaKeys::Bits3072),
     };
     Ok(CertificateConfig {
         names: names.map_err(wrong)?,
         ca_name: ca_name.map_err(wrong)?,
-        lifetimes: settings.certificates.lifetimes,
+        lifetimes: config.certificates.lifetimes,
         keys,
         settle: CertificateSpec::SETTLE,
     })
 }
 
 /// The stanza of the CRDs whose objects are converted; they all have the same.
-fn conversion<P: Product>(product: &P, installation: &Installation) -> Value {
-    let registry = product.registry();
-    let stanza = registry.declarations().find_map(|kind| manifest::conversion(registry, kind, installation));
+fn conversion<P: Operator>(operator: &P, installation: &Installation) -> Value {
+    let webhooks = operator.webhooks();
+    let stanza = webhooks.declarations().find_map(|kind| manifest::conversion(webhooks, kind, installation));
     stanza.and_then(|stanza| serde_json::to_value(stanza).ok()).unwrap_or_default()
 }
 
 /// By what rivals are known.
-fn kinds<P: Product>(product: &P) -> Vec<ResourceName> {
-    let kinds = product.registry().declarations();
+fn kinds<P: Operator>(operator: &P) -> Vec<ResourceName> {
+    let kinds = operator.webhooks().declarations();
     kinds.map(|kind| ResourceName { group: kind.hub.group.clone(), plural: kind.plural.to_owned() }).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use gateward_core::{Kind, Registry};
+    use gateward_core::{Webhook, Webhooks};
     use serde_json::json;
 
     use super::*;
+    use crate::config::{ConfigSource, Flags};
     use crate::convert::tests::{Losing, v1, v2};
-    use crate::settings::{Flags, Given};
 
     const CRD: &str = "{metadata: {name: otters.example.org}, spec: {group: example.org, names: {kind: Otter}, versions: \
                        [{name: v1, served: true}, {name: v2, served: true}]}}";
 
-    fn otters() -> Registry {
-        Registry::new().kind(Kind::<v1::Otter>::new().spoke::<v2::Otter>(Losing).crd(CRD))
+    fn otters() -> Webhooks {
+        Webhooks::new().register(Webhook::<v1::Otter>::new().spoke::<v2::Otter>(Losing).crd(CRD))
     }
 
-    fn surroundings(domain: &str) -> Surroundings {
+    fn pod_environment(domain: &str) -> PodEnvironment {
         let variable = |name: &str| match name {
             "KUBERNETES_CLUSTER_DOMAIN" => Some(domain.to_owned()),
             "POD_IP" => Some("10.1.2.3".to_owned()),
@@ -109,13 +109,14 @@ mod tests {
             "POD_NAMESPACE" => Some("zoo".to_owned()),
             _ => Some("otter-1".to_owned()),
         };
-        Surroundings::read(variable, None).unwrap()
+        PodEnvironment::read(variable, None).unwrap()
     }
 
-    fn setup_in(domain: &str) -> Result<ControllerConfig, SettingsError> {
-        let given = Given { document: json!({}), surroundings: surroundings(domain), flags: Flags::default() };
-        let settings = otters().settings(&given).unwrap();
-        setup(&otters(), &settings, &given.surroundings)
+    fn setup_in(domain: &str) -> Result<ControllerConfig, ConfigError> {
+        let given =
+            ConfigSource { document: json!({}), pod_environment: pod_environment(domain), flags: Flags::default() };
+        let config = otters().config(&given).unwrap();
+        setup(&otters(), &config, &given.pod_environment)
     }
 
     #[test]

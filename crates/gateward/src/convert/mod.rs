@@ -11,7 +11,7 @@ use std::path::Path;
 
 use gateward_core::rule::INCOMPLETE;
 use gateward_core::{
-    ConversionError, Converted, Declaration, FieldPath, GroupVersionKind, Issue, Issues, Ordered, Registry,
+    ConversionError, Converted, Declaration, FieldPath, GroupVersionKind, Issue, Issues, Ordered, Webhooks,
 };
 use gateward_lint::yaml::{self, Document, Source};
 
@@ -64,20 +64,20 @@ pub(crate) struct Outcome {
     pub skipped: usize,
 }
 
-/// Converts manifests of the kinds of a registry.
+/// Converts manifests of the kinds of a webhooks.
 #[derive(Clone, Copy)]
 pub(crate) struct Converter<'p> {
-    registry: &'p Registry,
+    webhooks: &'p Webhooks,
 }
 
 impl<'p> Converter<'p> {
-    pub(crate) fn new(registry: &'p Registry) -> Self {
-        Self { registry }
+    pub(crate) fn new(webhooks: &'p Webhooks) -> Self {
+        Self { webhooks }
     }
 
     /// The versions that some kind is converted to, each once.
     pub(crate) fn versions(self) -> Vec<String> {
-        let converted = self.registry.declarations().filter(|declared| declared.converts);
+        let converted = self.webhooks.declarations().filter(|declared| declared.converts);
         let mut versions: Vec<String> = converted
             .flat_map(|declared| declared.versions.iter().map(|version| format!("{}/{version}", declared.hub.group)))
             .collect();
@@ -131,7 +131,7 @@ impl<'p> Converter<'p> {
                 };
                 outcome.objects += 1;
                 for via in others(declared, &gvk) {
-                    match round_trip::of(self.registry, &object.to_string(), &gvk, via) {
+                    match round_trip::of(self.webhooks, &object.to_string(), &gvk, via) {
                         Ok(differences) => outcome.changes.extend(place.changes(document, via, differences)),
                         Err(error) => outcome.errors.push(place.refusal(document, &error)),
                     }
@@ -150,7 +150,7 @@ impl<'p> Converter<'p> {
             return One::Passed("this kind is of another group than the one asked for; it passes as it is".into());
         }
         let desired = GroupVersionKind { version: version.clone(), ..gvk.clone() }.api_version();
-        match self.registry.convert(&object.to_string(), &desired) {
+        match self.webhooks.convert(&object.to_string(), &desired) {
             // In a cluster a read must not fail; a file is its author's to mend.
             Ok(converted) if !converted.left_out.is_empty() => One::Refused(left_out(&converted)),
             Ok(converted) => match serde_json::from_str(&converted.json) {
@@ -163,7 +163,7 @@ impl<'p> Converter<'p> {
 
     /// The kind that the author may have meant, if its objects are converted.
     fn converted(self, gvk: &GroupVersionKind) -> Option<&'p Declaration> {
-        self.registry.declarations().find(|declared| declared.converts && may_be(gvk, &declared.hub))
+        self.webhooks.declarations().find(|declared| declared.converts && may_be(gvk, &declared.hub))
     }
 }
 

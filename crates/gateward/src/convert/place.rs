@@ -5,7 +5,7 @@ use gateward_lint::yaml::Document;
 use serde_json::Value;
 
 use super::remark::Remark;
-use super::round_trip::{Change, Difference};
+use super::round_trip::{Change, ChangeKind};
 use crate::check::subject::{meta, shown_name_of};
 
 /// Where an object stands.
@@ -58,8 +58,8 @@ impl<'a> Place<'a> {
         self.remark(document, &error.path, error.message.clone())
     }
 
-    pub(super) fn changes(&self, document: &Document, via: &str, differences: Vec<Difference>) -> Vec<Change> {
-        let change = |difference: Difference| {
+    pub(super) fn changes(&self, document: &Document, via: &str, differences: Vec<ChangeKind>) -> Vec<Change> {
+        let change = |difference: ChangeKind| {
             let remark = self.remark(document, difference.path(), difference.said(via));
             Change { remark, via: via.to_owned(), difference }
         };

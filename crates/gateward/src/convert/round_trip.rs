@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use gateward_core::patch::same_value;
-use gateward_core::{ConversionError, FieldPath, GroupVersionKind, Registry, Segment};
+use gateward_core::{ConversionError, FieldPath, GroupVersionKind, Segment, Webhooks};
 use serde_json::{Map, Value};
 
 use super::remark::Remark;
@@ -15,12 +15,12 @@ use super::{left_out, unreadable};
 pub(crate) struct Change {
     pub(super) remark: Remark,
     pub(super) via: String,
-    pub(super) difference: Difference,
+    pub(super) difference: ChangeKind,
 }
 
 /// How a field differs.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Difference {
+pub(crate) enum ChangeKind {
     /// It is gone.
     Lost { path: FieldPath, before: Value },
     /// It was not there before.
@@ -29,7 +29,7 @@ pub(crate) enum Difference {
     Changed { path: FieldPath, before: Value, after: Value },
 }
 
-impl Difference {
+impl ChangeKind {
     pub(super) fn path(&self) -> &FieldPath {
         let (Self::Lost { path, .. } | Self::Added { path, .. } | Self::Changed { path, .. }) = self;
         path
@@ -55,9 +55,9 @@ impl Change {
     /// The same for scripts.
     pub(crate) fn json(&self) -> Value {
         let (change, before, after) = match &self.difference {
-            Difference::Lost { before, .. } => ("lost", Some(before), None),
-            Difference::Added { after, .. } => ("added", None, Some(after)),
-            Difference::Changed { before, after, .. } => ("changed", Some(before), Some(after)),
+            ChangeKind::Lost { before, .. } => ("lost", Some(before), None),
+            ChangeKind::Added { after, .. } => ("added", None, Some(after)),
+            ChangeKind::Changed { before, after, .. } => ("changed", Some(before), Some(after)),
         };
         let mut json = self.remark.json();
         json["via"] = self.via.clone().into();
@@ -86,17 +86,17 @@ fn shown(value: &Value) -> Option<String> {
 
 /// Takes an object to version `via` and back.
 pub(super) fn of(
-    registry: &Registry,
+    webhooks: &Webhooks,
     object: &str,
     gvk: &GroupVersionKind,
     via: &str,
-) -> Result<Vec<Difference>, ConversionError> {
+) -> Result<Vec<ChangeKind>, ConversionError> {
     let there = GroupVersionKind { version: via.to_owned(), ..gvk.clone() }.api_version();
-    let converted = registry.convert(object, &there)?;
+    let converted = webhooks.convert(object, &there)?;
     if !converted.left_out.is_empty() {
         return Err(left_out(&converted));
     }
-    let back = registry.convert(&converted.json, &gvk.api_version())?.json;
+    let back = webhooks.convert(&converted.json, &gvk.api_version())?.json;
     let read = |json: &str| serde_json::from_str::<Value>(json).map_err(|error| unreadable(&error));
     let (mut before, after) = (read(object)?, read(&back)?);
     // In the API an object always has metadata, so it is no change that they appear.
@@ -109,7 +109,7 @@ pub(super) fn of(
 }
 
 /// A member that is null counts as absent, as the API server and every typed reading have it.
-fn compare(path: &FieldPath, before: &Value, after: &Value, differences: &mut Vec<Difference>) {
+fn compare(path: &FieldPath, before: &Value, after: &Value, differences: &mut Vec<ChangeKind>) {
     match (before, after) {
         (Value::Object(before), Value::Object(after)) => compare_members(path, before, after, differences),
         (Value::Array(before), Value::Array(after)) => {
@@ -120,7 +120,7 @@ fn compare(path: &FieldPath, before: &Value, after: &Value, differences: &mut Ve
         _ if same_value(before, after) => {}
         _ => {
             let (path, before, after) = (path.clone(), before.clone(), after.clone());
-            differences.push(Difference::Changed { path, before, after });
+            differences.push(ChangeKind::Changed { path, before, after });
         }
     }
 }
@@ -129,7 +129,7 @@ fn compare_members(
     path: &FieldPath,
     before: &Map<String, Value>,
     after: &Map<String, Value>,
-    differences: &mut Vec<Difference>,
+    differences: &mut Vec<ChangeKind>,
 ) {
     let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
     for name in names {
@@ -141,11 +141,11 @@ fn present<'v>(members: &'v Map<String, Value>, name: &str) -> Option<&'v Value>
     members.get(name).filter(|value| !value.is_null())
 }
 
-fn one(path: FieldPath, before: Option<&Value>, after: Option<&Value>, differences: &mut Vec<Difference>) {
+fn one(path: FieldPath, before: Option<&Value>, after: Option<&Value>, differences: &mut Vec<ChangeKind>) {
     match (before, after) {
         (Some(before), Some(after)) => compare(&path, before, after, differences),
-        (Some(before), None) => differences.push(Difference::Lost { path, before: before.clone() }),
-        (None, Some(after)) => differences.push(Difference::Added { path, after: after.clone() }),
+        (Some(before), None) => differences.push(ChangeKind::Lost { path, before: before.clone() }),
+        (None, Some(after)) => differences.push(ChangeKind::Added { path, after: after.clone() }),
         (None, None) => {}
     }
 }

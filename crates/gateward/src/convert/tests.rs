@@ -1,6 +1,8 @@
 //! What a conversion that loses something is found to lose.
 
-use gateward_core::{ConversionError, Convert, FieldPath, Issues, Kind, Provenance, Registry, Resource, STASH, Scope};
+use gateward_core::{
+    ConversionError, Convert, FieldPath, Issues, Provenance, Resource, STASH, Scope, Webhook, Webhooks,
+};
 use gateward_lint::yaml;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -43,7 +45,7 @@ version!(v2, "v2", grams: u32, friends: u32);
 pub(crate) struct Losing;
 
 impl Convert<v2::Otter, v1::Otter> for Losing {
-    fn lift(&self, otter: &v2::Otter, _: &mut Provenance, issues: &mut Issues) -> Result<v1::Otter, ConversionError> {
+    fn to_hub(&self, otter: &v2::Otter, _: &mut Provenance, issues: &mut Issues) -> Result<v1::Otter, ConversionError> {
         issues.add(STASH.note(FieldPath::field("status"), "something is noted"));
         let v2::Status { grams, friends } = otter.status;
         if friends == Some(13) {
@@ -55,19 +57,19 @@ impl Convert<v2::Otter, v1::Otter> for Losing {
     }
 
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "what is lost is the point")]
-    fn lower(&self, otter: &v1::Otter, _: &mut Issues) -> Result<v2::Otter, ConversionError> {
+    fn from_hub(&self, otter: &v1::Otter, _: &mut Issues) -> Result<v2::Otter, ConversionError> {
         let grams = otter.status.weight.map(|weight| (weight.round() * 1000.0) as u32);
         Ok(v2::Otter { status: v2::Status { grams, friends: otter.status.friends } })
     }
 }
 
 /// Otters of which a round trip changes some fields.
-pub(crate) fn registry() -> Registry {
-    Registry::new().kind(Kind::<v1::Otter>::new().spoke::<v2::Otter>(Losing))
+pub(crate) fn webhooks() -> Webhooks {
+    Webhooks::new().register(Webhook::<v1::Otter>::new().spoke::<v2::Otter>(Losing))
 }
 
 fn round_trip(text: &str) -> Outcome {
-    Converter::new(&registry()).round_trip("otters.yaml", &yaml::read(text))
+    Converter::new(&webhooks()).round_trip("otters.yaml", &yaml::read(text))
 }
 
 fn lines(outcome: &Outcome) -> Vec<String> {
@@ -146,8 +148,8 @@ fn errors(outcome: &Outcome) -> Vec<String> {
 #[test]
 fn an_object_without_its_version_or_its_kind_is_no_other_kind() {
     let text = "kind: Otter\nmetadata: {name: otto}\n---\napiVersion: example.org/v1\n---\n- 1\n---\nkind: Pod\n";
-    let (registry, source) = (registry(), yaml::read(text));
-    let converter = Converter::new(&registry);
+    let (webhooks, source) = (webhooks(), yaml::read(text));
+    let converter = Converter::new(&webhooks);
     let wrong = [
         "a.yaml:1:1: document 1: Otter otto: apiVersion: the object has no apiVersion",
         "a.yaml:4:1: document 2: object: kind: the object has no kind",
@@ -164,8 +166,8 @@ fn an_object_without_its_version_or_its_kind_is_no_other_kind() {
 #[test]
 fn a_version_that_there_is_not_is_refused_once_and_the_others_are_named() {
     let source = yaml::read("{apiVersion: example.org/v9, kind: Otter, metadata: {name: otto}}");
-    let registry = registry();
-    let converter = Converter::new(&registry);
+    let webhooks = webhooks();
+    let converter = Converter::new(&webhooks);
     for outcome in [converter.round_trip("a.yaml", &source), converter.convert("a.yaml", &source, &Target::from("v1"))]
     {
         let [error] = errors(&outcome).try_into().unwrap();
@@ -177,7 +179,7 @@ fn a_version_that_there_is_not_is_refused_once_and_the_others_are_named() {
 fn the_objects_of_a_list_are_converted_where_they_stand() {
     let text =
         "{kind: List, items: [{kind: Pod}, {apiVersion: example.org/v2, kind: Otter, status: {}}], apiVersion: v1}";
-    let outcome = Converter::new(&registry()).convert("a.yaml", &yaml::read(text), &Target::from("v1"));
+    let outcome = Converter::new(&webhooks()).convert("a.yaml", &yaml::read(text), &Target::from("v1"));
     let list = r#"{"kind":"List","items":[{"kind":"Pod"},{"apiVersion":"example.org/v1","kind":"Otter","metadata":{},"status":{"friends":0}}],"apiVersion":"v1"}"#;
     assert_eq!(outcome.documents[0].to_string(), list);
     assert_eq!((outcome.objects, outcome.skipped), (1, 1));
@@ -187,7 +189,7 @@ fn the_objects_of_a_list_are_converted_where_they_stand() {
 fn a_conversion_keeps_the_order_of_documents_and_members() {
     let text = "kind: Pod\napiVersion: v1\n---\nstatus: {friends: 1, grams: 2000, more: x}\nmetadata: {name: otto, \
                 labels: {b: c, a: d}}\nkind: Otter\napiVersion: example.org/v2\n";
-    let outcome = Converter::new(&registry()).convert("otters.yaml", &yaml::read(text), &Target::from("v1"));
+    let outcome = Converter::new(&webhooks()).convert("otters.yaml", &yaml::read(text), &Target::from("v1"));
     let documents: Vec<String> = outcome.documents.iter().map(ToString::to_string).collect();
     assert_eq!(
         documents,
@@ -202,7 +204,7 @@ fn a_conversion_keeps_the_order_of_documents_and_members() {
 fn notes_say_what_passed_and_what_was_noted() {
     let text = "{apiVersion: v1, kind: Pod, metadata: {name: pod}}\n---\n{apiVersion: example.org/v2, kind: Otter, \
                 metadata: {name: otto}, status: {}}\n";
-    let outcome = Converter::new(&registry()).convert("a.yaml", &yaml::read(text), &Target::from("example.org/v1"));
+    let outcome = Converter::new(&webhooks()).convert("a.yaml", &yaml::read(text), &Target::from("example.org/v1"));
     let notes: Vec<String> = outcome.notes.iter().map(ToString::to_string).collect();
     assert_eq!(
         notes,
@@ -215,8 +217,8 @@ fn notes_say_what_passed_and_what_was_noted() {
 
 #[test]
 fn a_version_is_known_by_itself_or_with_its_group() {
-    let registry = registry();
-    let converter = Converter::new(&registry);
+    let webhooks = webhooks();
+    let converter = Converter::new(&webhooks);
     for (text, known) in [("v1", true), ("example.org/v2", true), ("v3", false), ("example.com/v1", false)] {
         assert_eq!(converter.knows(&Target::from(text)), known, "{text}");
     }

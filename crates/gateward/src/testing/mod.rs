@@ -5,10 +5,10 @@
 //!
 //! ```no_run
 //! # use gateward::prelude::*;
-//! # fn registry() -> Registry { Registry::new() }
+//! # fn webhooks() -> Webhooks { Webhooks::new() }
 //! # const CRD: &str = "";
-//! gateward::testing::round_trips(&registry(), CRD).hold();
-//! gateward::testing::round_trips(&registry(), CRD).with_unknown_fields().hold();
+//! gateward::testing::round_trips(&webhooks(), CRD).hold();
+//! gateward::testing::round_trips(&webhooks(), CRD).with_unknown_fields().hold();
 //! ```
 
 mod draw;

@@ -2,7 +2,7 @@
 
 #![allow(clippy::missing_panics_doc, clippy::panic, reason = "assertions panic; that is what they are for")]
 
-use gateward_core::Registry;
+use gateward_core::Webhooks;
 use proptest::test_runner::{Config, RngSeed, TestCaseError, TestRunner};
 use serde_json::Value;
 
@@ -13,18 +13,18 @@ use super::objects::{Crd, Objects};
 ///
 /// ```no_run
 /// # use gateward::prelude::*;
-/// # fn registry() -> Registry { Registry::new() }
+/// # fn webhooks() -> Webhooks { Webhooks::new() }
 /// # const CRD: &str = "";
-/// gateward::testing::round_trips(&registry(), CRD).cases(10_000).hold();
+/// gateward::testing::round_trips(&webhooks(), CRD).cases(10_000).hold();
 /// ```
 #[track_caller]
-pub fn round_trips<'r>(registry: &'r Registry, crd: &str) -> RoundTrips<'r> {
+pub fn round_trips<'r>(webhooks: &'r Webhooks, crd: &str) -> RoundTrips<'r> {
     let crd = Crd::read(crd);
     let versions = crd.versions();
     let others = |from: &String| versions.iter().filter(move |through| *through != from).cloned().collect::<Vec<_>>();
     let ways = versions.iter().flat_map(|from| others(from).into_iter().map(move |through| (from.clone(), through)));
     RoundTrips {
-        registry,
+        webhooks,
         ways: ways.collect(),
         crd,
         cases: None,
@@ -46,7 +46,7 @@ type Meaning<'r> = dyn Fn(&str, &mut Value) + 'r;
 
 /// Round trips to be tested; made by [`round_trips`].
 pub struct RoundTrips<'r> {
-    registry: &'r Registry,
+    webhooks: &'r Webhooks,
     crd: Crd,
     ways: Vec<(String, String)>,
     cases: Option<u32>,
@@ -155,7 +155,7 @@ impl<'r> RoundTrips<'r> {
     fn convert(&self, object: &Value, version: &str) -> Result<Value, TestCaseError> {
         let version = format!("{}/{version}", self.crd.group());
         let fail = |error: &dyn std::fmt::Display| TestCaseError::fail(format!("to {version}: {error} of {object}"));
-        let converted = self.registry.convert(&object.to_string(), &version).map_err(|error| fail(&error))?;
+        let converted = self.webhooks.convert(&object.to_string(), &version).map_err(|error| fail(&error))?;
         serde_json::from_str(&converted.json).map_err(|error| fail(&error))
     }
 

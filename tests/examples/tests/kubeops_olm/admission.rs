@@ -1,30 +1,30 @@
 //! Cases of one AdmissionReview.
 
-use gateward::{Answer, Patch};
-use gateward_core::Registry;
+use gateward::{Patch, ReviewResponse};
+use gateward_core::Webhooks;
 use serde_json::{Value, json};
 
-use crate::{Case, Outcome, ask, engine, holds_all, registries, same};
+use crate::{Case, Outcome, all_webhooks, ask, engine, holds_all, same};
 
 pub fn judge(case: &Case) -> Outcome {
     let path = case.rest["path"].as_str().unwrap();
-    let registry = registry_at(path).ok_or_else(|| format!("no example serves {path}"))?;
+    let webhooks = webhooks_at(path).ok_or_else(|| format!("no example serves {path}"))?;
     let body = body(&case.rest);
-    let answer = ask(&registry, &served(&registry, path), body.as_bytes());
+    let answer = ask(&webhooks, &served(&webhooks, path), body.as_bytes());
     compare(&case.expect, &answer)?;
     after(&case.expect, &case.rest["review"]["request"]["object"], &answer)
 }
 
 /// The example that serves the path, or an operator whose handler does what the path's description says.
-fn registry_at(path: &str) -> Option<Registry> {
-    let example = registries().into_iter().find(|registry| registry.route(path).is_some());
-    example.or_else(|| engine::registry(path))
+fn webhooks_at(path: &str) -> Option<Webhooks> {
+    let example = all_webhooks().into_iter().find(|webhooks| webhooks.route(path).is_some());
+    example.or_else(|| engine::webhooks(path))
 }
 
-fn served(registry: &Registry, path: &str) -> String {
-    match registry.route(path) {
+fn served(webhooks: &Webhooks, path: &str) -> String {
+    match webhooks.route(path) {
         Some(_) => path.to_owned(),
-        None => registry.paths().next().unwrap().0.to_owned(),
+        None => webhooks.paths().next().unwrap().0.to_owned(),
     }
 }
 
@@ -33,7 +33,7 @@ pub fn body(case: &Value) -> String {
 }
 
 /// Compares what the case names.
-pub fn compare(expect: &Value, answer: &Answer) -> Outcome {
+pub fn compare(expect: &Value, answer: &ReviewResponse) -> Outcome {
     same("HTTP status", &json!(answer.status), &expect["http_status"])?;
     let body: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
     if expect["body_is_review"] == json!(false) {
@@ -75,9 +75,9 @@ fn patch(response: &Value) -> Value {
 }
 
 /// Compares the object that the patch makes.
-fn after(expect: &Value, object: &Value, answer: &Answer) -> Outcome {
+fn after(expect: &Value, object: &Value, answer: &ReviewResponse) -> Outcome {
     let Some(expected) = expect.get("object_after") else { return Ok(()) };
     let mut patched = object.clone();
-    answer.record.patch.apply(&mut patched).map_err(|error| error.to_string())?;
+    answer.decision.patch.apply(&mut patched).map_err(|error| error.to_string())?;
     same("object_after", &patched, expected)
 }

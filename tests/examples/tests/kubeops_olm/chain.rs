@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use gateward::{FailurePolicy, Installation, Patch, Review};
-use gateward_core::Registry;
+use gateward_core::Webhooks;
 use gateward_core::manifest::webhook_configuration;
 use serde_json::{Value, json};
 
@@ -16,13 +16,13 @@ pub fn judge(case: &Case) -> Outcome {
 
 /// The same review at one path after the other, each with the object that the one before made.
 fn judge_paths(case: &Case, paths: &[&str]) -> Outcome {
-    let registry = kubeops_admission::registry();
+    let webhooks = kubeops_admission::webhooks();
     let mut review = case.rest["review"].clone();
     for path in paths {
-        let answer = ask(&registry, path, review.to_string().as_bytes());
+        let answer = ask(&webhooks, path, review.to_string().as_bytes());
         let response: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
         same("allowed", &response["response"]["allowed"], &case.expect["allowed"])?;
-        let patch = &answer.record.patch;
+        let patch = &answer.decision.patch;
         if !patch.is_empty() {
             same("patch", &serde_json::to_value(patch).unwrap(), &case.expect["patch"])?;
         }
@@ -33,7 +33,7 @@ fn judge_paths(case: &Case, paths: &[&str]) -> Outcome {
 
 /// A write of a `WebhookTest`, in words such as `create v1 {valid:false}`.
 fn judge_write(case: &Case, steps: &[&str]) -> Outcome {
-    let cluster = Cluster { registry: olm_webhooktest::registry(), exact: steps.concat().contains("Exact") };
+    let cluster = Cluster { webhooks: olm_webhooktest::webhooks(), exact: steps.concat().contains("Exact") };
     let (version, spec) = written(steps);
     let created = cluster.create(version, &spec);
     same("created", &json!(created.is_ok()), &case.expect["created"])?;
@@ -54,7 +54,7 @@ fn written(steps: &[&str]) -> (&'static str, Value) {
 }
 
 struct Cluster {
-    registry: Registry,
+    webhooks: Webhooks,
     /// Whether every entry has `matchPolicy: Exact`, whatever the operator renders.
     exact: bool,
 }
@@ -77,11 +77,11 @@ impl Cluster {
     }
 
     fn read(&self, version: &str, stored: &Value) -> Result<Value, String> {
-        conversion::convert(&self.registry, &api_version(version), stored)
+        conversion::convert(&self.webhooks, &api_version(version), stored)
     }
 
     fn webhooks(&self, review: Review) -> Vec<Value> {
-        let configuration = webhook_configuration(&self.registry, review, &installation());
+        let configuration = webhook_configuration(&self.webhooks, review, &installation());
         let configuration = serde_json::to_value(configuration).unwrap();
         configuration["webhooks"].as_array().cloned().unwrap_or_default()
     }
@@ -116,7 +116,7 @@ impl Cluster {
             "kind": "AdmissionReview",
             "request": {"uid": "chain", "kind": kind, "operation": "CREATE", "object": object, "name": "my-cr-1"},
         });
-        let answer = ask(&self.registry, path, review.to_string().as_bytes());
+        let answer = ask(&self.webhooks, path, review.to_string().as_bytes());
         serde_json::from_slice::<Value>(&answer.body).unwrap()["response"].clone()
     }
 }

@@ -1,29 +1,29 @@
 //! Cases of one ConversionReview.
 
-use gateward::Answer;
-use gateward_core::Registry;
+use gateward::ReviewResponse;
+use gateward_core::Webhooks;
 use serde_json::{Value, json};
 
-use crate::{Case, Outcome, ask, holds_all, registries, same};
+use crate::{Case, Outcome, all_webhooks, ask, holds_all, same};
 
 pub fn judge(case: &Case) -> Outcome {
     let path = case.rest["path"].as_str().unwrap();
     let review = &case.rest["review"];
     let asked = review["request"]["desiredAPIVersion"].as_str().unwrap();
-    let registry = registry_of(asked).ok_or_else(|| format!("no example has {asked}"))?;
-    let answer = ask(&registry, path, review.to_string().as_bytes());
+    let webhooks = webhooks_of(asked).ok_or_else(|| format!("no example has {asked}"))?;
+    let answer = ask(&webhooks, path, review.to_string().as_bytes());
     compare(&case.expect, &answer)?;
-    back(&case.expect, &registry, &answer)
+    back(&case.expect, &webhooks, &answer)
 }
 
-fn registry_of(api_version: &str) -> Option<Registry> {
+fn webhooks_of(api_version: &str) -> Option<Webhooks> {
     let group = api_version.split('/').next();
-    registries()
+    all_webhooks()
         .into_iter()
-        .find(|registry| registry.declarations().any(|declared| Some(declared.hub.group.as_str()) == group))
+        .find(|webhooks| webhooks.declarations().any(|declared| Some(declared.hub.group.as_str()) == group))
 }
 
-fn compare(expect: &Value, answer: &Answer) -> Outcome {
+fn compare(expect: &Value, answer: &ReviewResponse) -> Outcome {
     same("HTTP status", &json!(answer.status), &expect["http_status"])?;
     let body: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
     if expect["body_is_review"] == json!(false) {
@@ -60,22 +60,22 @@ fn specs(converted: &Value) -> Value {
 }
 
 /// Converts what came out again, and compares what must be there then.
-fn back(expect: &Value, registry: &Registry, answer: &Answer) -> Outcome {
+fn back(expect: &Value, webhooks: &Webhooks, answer: &ReviewResponse) -> Outcome {
     let Some(asked) = expect["roundtrip_back_to"].as_str() else { return Ok(()) };
     let there: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
-    let object = convert(registry, asked, &there["response"]["convertedObjects"][0])?;
+    let object = convert(webhooks, asked, &there["response"]["convertedObjects"][0])?;
     let mut restored = expect["roundtrip_must_restore"].as_object().into_iter().flatten();
     restored.try_for_each(|(path, value)| same(path, at(&object, path), value))
 }
 
 /// One object in another version, by the way that the API server takes.
-pub fn convert(registry: &Registry, asked: &str, object: &Value) -> Result<Value, String> {
+pub fn convert(webhooks: &Webhooks, asked: &str, object: &Value) -> Result<Value, String> {
     let review = json!({
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "ConversionReview",
         "request": {"uid": "back", "desiredAPIVersion": asked, "objects": [object]},
     });
-    let answer = ask(registry, registry.conversion_path(), review.to_string().as_bytes());
+    let answer = ask(webhooks, webhooks.conversion_path(), review.to_string().as_bytes());
     let body: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
     match &body["response"]["convertedObjects"][0] {
         Value::Null => Err(format!("{object} doesn't become {asked}: {body}")),

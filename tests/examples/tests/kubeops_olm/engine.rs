@@ -45,7 +45,7 @@ impl Defaulter<TestEntity> for Changing {
 }
 
 /// The operator that a description such as "handler sets spec.username to generated" asks for.
-pub fn registry(description: &str) -> Option<Registry> {
+pub fn webhooks(description: &str) -> Option<Webhooks> {
     let change: fn(&mut TestEntity) = if description.contains("sets spec.username to generated") {
         |entity| entity.spec.username = "generated".into()
     } else if description.contains("sets annotation example.dev/x~y to 2") {
@@ -53,5 +53,5 @@ pub fn registry(description: &str) -> Option<Registry> {
     } else {
         return None;
     };
-    Some(Registry::new().kind(Kind::<TestEntity>::new().default(Changing(change))))
+    Some(Webhooks::new().register(Webhook::<TestEntity>::new().defaulter(Changing(change))))
 }

@@ -11,8 +11,8 @@ mod patching;
 use std::collections::BTreeMap;
 
 use gateward::testing::block_on;
-use gateward::{Answer, Context};
-use gateward_core::Registry;
+use gateward::{Context, ReviewResponse};
+use gateward_core::Webhooks;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -66,13 +66,13 @@ fn judge(case: &Case) -> Outcome {
 }
 
 /// The examples.
-fn registries() -> [Registry; 3] {
-    [kubeops_admission::registry(), kubeops_conversion::registry(), olm_webhooktest::registry()]
+fn all_webhooks() -> [Webhooks; 3] {
+    [kubeops_admission::webhooks(), kubeops_conversion::webhooks(), olm_webhooktest::webhooks()]
 }
 
-fn ask(registry: &Registry, path: &str, body: &[u8]) -> Answer {
+fn ask(webhooks: &Webhooks, path: &str, body: &[u8]) -> ReviewResponse {
     let context = Context::new(std::time::SystemTime::UNIX_EPOCH, std::sync::Arc::new(()));
-    block_on(registry.answer(path, body, &context))
+    block_on(webhooks.handle(path, body, &context))
 }
 
 /// Compares one thing that a case expects.

@@ -32,22 +32,22 @@ type HubStatus = v1beta1::DynamoGraphDeploymentRequestStatus;
 pub(crate) struct DeploymentRequestConversion;
 
 impl Convert<SpokeObject, HubObject> for DeploymentRequestConversion {
-    fn lift(
+    fn to_hub(
         &self,
         spoke: &SpokeObject,
         provenance: &mut Provenance,
         issues: &mut Issues,
     ) -> Result<HubObject, ConversionError> {
-        let (hub, _) = self.lift_telling(spoke, issues)?;
+        let (hub, _) = self.to_hub_with_round_trip(spoke, issues)?;
         provenance::record(spoke, &hub, provenance);
         Ok(hub)
     }
 
-    fn lower(&self, hub: &HubObject, issues: &mut Issues) -> Result<SpokeObject, ConversionError> {
-        Ok(self.lower_telling(hub, issues)?.0)
+    fn from_hub(&self, hub: &HubObject, issues: &mut Issues) -> Result<SpokeObject, ConversionError> {
+        Ok(self.from_hub_with_round_trip(hub, issues)?.0)
     }
 
-    fn lift_telling(
+    fn to_hub_with_round_trip(
         &self,
         spoke: &SpokeObject,
         issues: &mut Issues,
@@ -65,7 +65,11 @@ impl Convert<SpokeObject, HubObject> for DeploymentRequestConversion {
         Ok((hub, if comes_back { RoundTrip::Lossless } else { RoundTrip::Untried }))
     }
 
-    fn lower_telling(&self, hub: &HubObject, issues: &mut Issues) -> Result<(SpokeObject, RoundTrip), ConversionError> {
+    fn from_hub_with_round_trip(
+        &self,
+        hub: &HubObject,
+        issues: &mut Issues,
+    ) -> Result<(SpokeObject, RoundTrip), ConversionError> {
         let mut metadata = hub.metadata.clone();
         let preserved: PreservedFields<SpokeSpec, SpokeStatus> =
             PreservedFields::take(&mut metadata.annotations, issues);

@@ -12,7 +12,7 @@ use dynamo_api::{v1alpha1, v1beta1};
 use gateward::testing::objects;
 use gateward_core::conversion::{INCOMPLETE, Strictness, StructuralSchemas};
 use gateward_core::testing::block_on;
-use gateward_core::{Context, FieldPath, Kind, Registry, Request, Resource, Validator, Verdict};
+use gateward_core::{Context, FieldPath, Request, Resource, Validator, Verdict, Webhook, Webhooks};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -57,26 +57,26 @@ impl<H: Resource> Validator<H> for Judged {
 }
 
 impl Drawn {
-    fn registry(&self, judged: &Judged) -> Registry {
-        let registry = Registry::new();
+    fn webhooks(&self, judged: &Judged) -> Webhooks {
+        let webhooks = Webhooks::new();
         match self.schemas {
-            CrdSchemas::Component => registry.kind(
-                Kind::<v1beta1::DynamoComponentDeployment>::new()
+            CrdSchemas::Component => webhooks.register(
+                Webhook::<v1beta1::DynamoComponentDeployment>::new()
                     .spoke::<v1alpha1::DynamoComponentDeployment>(ComponentConversion)
                     .schemas(self.schemas)
-                    .validate(judged.clone()),
+                    .validator(judged.clone()),
             ),
-            CrdSchemas::DeploymentRequest => registry.kind(
-                Kind::<v1beta1::DynamoGraphDeploymentRequest>::new()
+            CrdSchemas::DeploymentRequest => webhooks.register(
+                Webhook::<v1beta1::DynamoGraphDeploymentRequest>::new()
                     .spoke::<v1alpha1::DynamoGraphDeploymentRequest>(DeploymentRequestConversion)
                     .schemas(self.schemas)
-                    .validate(judged.clone()),
+                    .validator(judged.clone()),
             ),
-            CrdSchemas::Graph | CrdSchemas::ScalingAdapter => registry.kind(
-                Kind::<v1beta1::DynamoGraphDeployment>::new()
+            CrdSchemas::Graph | CrdSchemas::ScalingAdapter => webhooks.register(
+                Webhook::<v1beta1::DynamoGraphDeployment>::new()
                     .spoke::<v1alpha1::DynamoGraphDeployment>(GraphConversion)
                     .schemas(self.schemas)
-                    .validate(judged.clone()),
+                    .validator(judged.clone()),
             ),
         }
     }
@@ -84,20 +84,20 @@ impl Drawn {
     /// What the hub's validators are shown of a v1alpha1 object.
     fn judged(&self, object: &Value) -> Value {
         let judged = Judged::default();
-        let registry = self.registry(&judged);
+        let webhooks = self.webhooks(&judged);
         let kind = json!({"group": "nvidia.com", "version": "v1alpha1", "kind": self.crd.kind});
         let request = json!({"uid": "u", "operation": "CREATE", "kind": kind, "object": object, "name": "otter", "namespace": "tidepool", "userInfo": {}});
         let review = json!({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": request});
         let context = Context::new(SystemTime::UNIX_EPOCH, Arc::new(()));
-        let path = registry.paths().next().unwrap().0.to_owned();
-        let answer = block_on(registry.answer(&path, review.to_string().as_bytes(), &context));
+        let path = webhooks.paths().next().unwrap().0.to_owned();
+        let answer = block_on(webhooks.handle(&path, review.to_string().as_bytes(), &context));
         let judged = judged.0.lock().unwrap().take();
         judged.unwrap_or_else(|| panic!("{} {}", answer.status, String::from_utf8_lossy(&answer.body)))
     }
 
     fn converted(&self, object: &Value, version: &str) -> Value {
         let converted =
-            self.registry(&Judged::default()).convert(&object.to_string(), &format!("nvidia.com/{version}"));
+            self.webhooks(&Judged::default()).convert(&object.to_string(), &format!("nvidia.com/{version}"));
         serde_json::from_str(&converted.unwrap().json).unwrap()
     }
 

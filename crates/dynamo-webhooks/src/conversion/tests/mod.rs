@@ -15,7 +15,7 @@ mod round_trips;
 mod whole_graphs;
 
 use dynamo_api::{v1alpha1, v1beta1};
-use gateward_core::{ConversionError, Convert, FieldPath, Issues, Kind, Provenance, Registry, Resource, Segment};
+use gateward_core::{ConversionError, Convert, FieldPath, Issues, Provenance, Resource, Segment, Webhook, Webhooks};
 use serde_json::{Value, json};
 
 use super::{ComponentConversion, GraphConversion, ScalingAdapterConversion};
@@ -45,8 +45,8 @@ fn by<S: Resource, H: Resource>(
     object: &Value,
     version: &str,
 ) -> Result<(Value, Issues), ConversionError> {
-    let registry = Registry::new().kind(Kind::<H>::new().spoke::<S>(conversion));
-    let converted = registry.convert(&object.to_string(), &format!("nvidia.com/{version}"))?;
+    let webhooks = Webhooks::new().register(Webhook::<H>::new().spoke::<S>(conversion));
+    let converted = webhooks.convert(&object.to_string(), &format!("nvidia.com/{version}"))?;
     let read = if version == "v1beta1" {
         serde_json::to_value(serde_json::from_str::<H>(&converted.json).unwrap())
     } else {
@@ -90,7 +90,7 @@ pub fn graph_object(written: Value) -> Lifted {
     let graph: v1alpha1::DynamoGraphDeployment = serde_json::from_value(written.clone()).unwrap();
     let mut provenance = Provenance::recording();
     let hub: v1beta1::DynamoGraphDeployment =
-        GraphConversion.lift(&graph, &mut provenance, &mut Issues::new()).unwrap();
+        GraphConversion.to_hub(&graph, &mut provenance, &mut Issues::new()).unwrap();
     Lifted { written, hub: serde_json::to_value(hub).unwrap(), provenance }
 }
 
@@ -115,7 +115,7 @@ pub fn component_object(written: Value) -> Lifted {
     let component: v1alpha1::DynamoComponentDeployment = serde_json::from_value(written.clone()).unwrap();
     let mut provenance = Provenance::recording();
     let hub: v1beta1::DynamoComponentDeployment =
-        ComponentConversion.lift(&component, &mut provenance, &mut Issues::new()).unwrap();
+        ComponentConversion.to_hub(&component, &mut provenance, &mut Issues::new()).unwrap();
     Lifted { written, hub: serde_json::to_value(hub).unwrap(), provenance }
 }
 

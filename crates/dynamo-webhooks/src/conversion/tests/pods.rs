@@ -264,7 +264,7 @@ fn what_nests_too_deep_for_a_tree_stays_as_it_is() {
     let deep = format!("{{\"nodeName\":\"n\",\"odd\":{}{}}}", "[".repeat(300), "]".repeat(300));
     let written = format!("{{\"spec\":{{\"services\":{{\"w\":{{\"extraPodSpec\":{deep}}}}}}}}}");
     let graph: v1alpha1::DynamoGraphDeployment = serde_json::from_str(&written).unwrap();
-    let hub = GraphConversion.lift(&graph, &mut Provenance::silent(), &mut Issues::new()).unwrap();
+    let hub = GraphConversion.to_hub(&graph, &mut Provenance::silent(), &mut Issues::new()).unwrap();
     let template = hub.spec.components[0].pod_template.as_ref().unwrap();
     assert_eq!(template.json(), format!("{{\"spec\":{deep}}}"));
 }

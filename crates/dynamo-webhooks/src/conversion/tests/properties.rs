@@ -83,7 +83,7 @@ proptest! {
     #[test]
     fn a_silent_lift_gives_the_same_object(written in arbitrary::graph()) {
         let graph: v1alpha1::DynamoGraphDeployment = serde_json::from_value(written.clone()).unwrap();
-        let hub: v1beta1::DynamoGraphDeployment = GraphConversion.lift(&graph, &mut Provenance::silent(), &mut Issues::new()).unwrap();
+        let hub: v1beta1::DynamoGraphDeployment = GraphConversion.to_hub(&graph, &mut Provenance::silent(), &mut Issues::new()).unwrap();
         prop_assert_eq!(serde_json::to_value(hub).unwrap(), graph_object(written).hub);
     }
 }

@@ -8,8 +8,8 @@ use dynamo_api::meta::{ObjectMeta, OwnerReference};
 use dynamo_api::v1alpha1;
 use dynamo_api::v1beta1::{ComponentType, DynamoComponentDeployment, DynamoComponentDeploymentSpec};
 use gateward_core::{
-    BadValue, CREATE_AND_UPDATE, Defaulted, Defaulter, Endpoint, FieldPath, Issues, Kind, Operation, Request, Rule,
-    Terminating, UPDATE, Validator, Verdict,
+    BadValue, CREATE_AND_UPDATE, Defaulted, Defaulter, DeletingObjects, Endpoint, FieldPath, Issues, Operation,
+    Request, Rule, UPDATE, Validator, Verdict, Webhook,
 };
 use serde_json::Value;
 
@@ -49,7 +49,7 @@ pub(crate) const SAME_FRAMEWORK: Rule = rule! {
 pub(crate) const RULES: &[&Rule] = &[&ELASTIC_COMMAND, &CHECKPOINT_OWNER, &SAME_FRAMEWORK];
 
 /// The declaration of DynamoComponentDeployment.
-pub(crate) fn kind() -> Kind<DynamoComponentDeployment> {
+pub(crate) fn kind() -> Webhook<DynamoComponentDeployment> {
     let validating = Endpoint::new()
         .name("vdynamocomponentdeployment.kb.io")
         .path("/validate/nvidia.com/v1beta1/dynamocomponentdeployments")
@@ -59,15 +59,15 @@ pub(crate) fn kind() -> Kind<DynamoComponentDeployment> {
         .path("/mutate-nvidia-com-v1beta1-dynamocomponentdeployment")
         .versions(["v1beta1"])
         .exact();
-    Kind::new()
+    Webhook::new()
         .spoke::<v1alpha1::DynamoComponentDeployment>(ComponentConversion)
         .schemas(CrdSchemas::Component)
-        .validate(ComponentDeploymentValidator)
+        .validator(ComponentDeploymentValidator)
         .validating_at(validating)
-        .default(ComponentDeploymentDefaulter)
+        .defaulter(ComponentDeploymentDefaulter)
         .mutating_at(mutating)
         .crd(crds::COMPONENT_DEPLOYMENT.yaml)
-        .terminating(Terminating::Skipped)
+        .deleting_objects(DeletingObjects::Skip)
         .rules(rules())
 }
 

@@ -1,15 +1,15 @@
 //! Validation of DynamoComponentDeployment.
 
-use gateward_core::testing::{Findings, Trial};
-use gateward_core::{Registry, Review};
+use gateward_core::testing::{Findings, TestRequest};
+use gateward_core::{Review, Webhooks};
 use serde_json::{Value, json};
 
 use super::kind;
 use crate::operator::facts::ClusterFacts;
 
-fn trial<T>(ask: impl FnOnce(&Trial) -> T) -> T {
-    let registry = Registry::new().kind(kind());
-    ask(&Trial::of(&registry).facts(ClusterFacts::default()))
+fn trial<T>(ask: impl FnOnce(&TestRequest) -> T) -> T {
+    let webhooks = Webhooks::new().register(kind());
+    ask(&TestRequest::of(&webhooks).facts(ClusterFacts::default()))
 }
 
 fn create(object: &Value) -> Findings {
@@ -329,9 +329,9 @@ fn elastic_experts_are_found_in_v1alpha1_too() {
 
 #[test]
 fn the_paths_of_earlier_releases_are_served() {
-    let registry = Registry::new().kind(kind());
+    let webhooks = Webhooks::new().register(kind());
     let paths =
-        |review: Review| registry.declarations().flat_map(|declared| declared.paths(review)).collect::<Vec<_>>();
+        |review: Review| webhooks.declarations().flat_map(|declared| declared.paths(review)).collect::<Vec<_>>();
     let validating = [
         "/validate/nvidia.com/v1beta1/dynamocomponentdeployments",
         "/validate-nvidia-com-v1alpha1-dynamocomponentdeployment",

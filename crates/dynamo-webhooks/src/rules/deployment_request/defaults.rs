@@ -41,8 +41,8 @@ fn profiler_image(facts: &ClusterFacts) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use gateward_core::Registry;
-    use gateward_core::testing::Trial;
+    use gateward_core::Webhooks;
+    use gateward_core::testing::TestRequest;
     use serde_json::{Value, json};
 
     use super::super::testing::{alpha, beta, default_with};
@@ -70,7 +70,7 @@ mod tests {
         let written =
             json!({"backend": "sglang", "image": "planner:main", "searchStrategy": "thorough", "autoApply": false});
         let findings = default_with(&json!({"operatorVersion": "1.6.0"}), &beta(&written));
-        assert!(findings.answer().record.patch.is_empty());
+        assert!(findings.answer().decision.patch.is_empty());
     }
 
     #[test]
@@ -105,16 +105,16 @@ mod tests {
     #[test]
     fn leaves_updates_alone() {
         let bare = beta(&json!({"backend": null, "image": null}));
-        let findings = Trial::of(&Registry::new().kind(super::super::kind())).default_update(&bare, &bare);
-        assert!(findings.answer().record.patch.is_empty());
+        let findings = TestRequest::of(&Webhooks::new().register(super::super::kind())).default_update(&bare, &bare);
+        assert!(findings.answer().decision.patch.is_empty());
     }
 
     #[test]
     fn leaves_v1alpha1_and_claimed_namespaces_alone() {
         let findings = default_with(&json!({}), &alpha(&json!({"runtimeVersionOverride": ""})));
         findings.assert_allowed();
-        assert!(findings.answer().record.patch.is_empty());
+        assert!(findings.answer().decision.patch.is_empty());
         let claimed = json!({"clusterWide": true, "excludedNamespaces": ["river"]});
-        assert!(default_with(&claimed, &beta(&json!({"backend": null}))).answer().record.patch.is_empty());
+        assert!(default_with(&claimed, &beta(&json!({"backend": null}))).answer().decision.patch.is_empty());
     }
 }

@@ -18,7 +18,7 @@ mod v1beta1;
 
 use dynamo_api::crds;
 use dynamo_api::v1beta1::DynamoGraphDeploymentRequest;
-use gateward_core::{CREATE_AND_UPDATE, Endpoint, FieldPath, Kind, Rule, Terminating};
+use gateward_core::{CREATE_AND_UPDATE, DeletingObjects, Endpoint, FieldPath, Rule, Webhook};
 
 use crate::conversion::DeploymentRequestConversion;
 use crate::conversion::schemas::CrdSchemas;
@@ -56,7 +56,7 @@ pub(crate) const RULES: &[&Rule] = &[
 ];
 
 /// The declaration of DynamoGraphDeploymentRequest.
-pub(crate) fn kind() -> Kind<DynamoGraphDeploymentRequest> {
+pub(crate) fn kind() -> Webhook<DynamoGraphDeploymentRequest> {
     let validating = Endpoint::new()
         .name("vdynamographdeploymentrequest.kb.io")
         .path("/validate-nvidia-com-v1beta1-dynamographdeploymentrequest")
@@ -64,16 +64,16 @@ pub(crate) fn kind() -> Kind<DynamoGraphDeploymentRequest> {
     let mutating = Endpoint::new()
         .name("mdynamographdeploymentrequestv1beta1.kb.io")
         .path("/mutate-nvidia-com-v1beta1-dynamographdeploymentrequest");
-    Kind::new()
+    Webhook::new()
         .spoke::<dynamo_api::v1alpha1::DynamoGraphDeploymentRequest>(DeploymentRequestConversion)
         .schemas(CrdSchemas::DeploymentRequest)
-        .default(defaults::DeploymentRequestDefaulter)
-        .validate(v1beta1::V1beta1Validator)
-        .validate_as_written(v1alpha1::V1alpha1Validator)
+        .defaulter(defaults::DeploymentRequestDefaulter)
+        .validator(v1beta1::V1beta1Validator)
+        .validator_for(v1alpha1::V1alpha1Validator)
         .validating_at(validating)
         .mutating_at(mutating)
         .crd(crds::GRAPH_DEPLOYMENT_REQUEST.yaml)
-        .terminating(Terminating::Skipped)
+        .deleting_objects(DeletingObjects::Skip)
         .rules(RULES.iter().copied())
 }
 

@@ -1,7 +1,7 @@
 //! Requests and facts for the tests of this folder.
 
-use gateward_core::testing::{Findings, Trial};
-use gateward_core::{Registry, Rule};
+use gateward_core::testing::{Findings, TestRequest};
+use gateward_core::{Rule, Webhooks};
 use serde_json::{Value, json};
 
 use crate::operator::facts::ClusterFacts;
@@ -56,7 +56,7 @@ pub(super) fn create_blind(object: &Value) -> Findings {
 }
 
 pub(super) fn create_with(facts: &Value, object: &Value) -> Findings {
-    Trial::of(&registry()).facts(ClusterFacts::from_document(facts).unwrap()).create(object)
+    TestRequest::of(&webhooks()).facts(ClusterFacts::from_document(facts).unwrap()).create(object)
 }
 
 pub(super) fn update(old: &Value, new: &Value) -> Findings {
@@ -64,11 +64,11 @@ pub(super) fn update(old: &Value, new: &Value) -> Findings {
 }
 
 pub(super) fn update_with(facts: &Value, old: &Value, new: &Value) -> Findings {
-    Trial::of(&registry()).facts(ClusterFacts::from_document(facts).unwrap()).update(old, new)
+    TestRequest::of(&webhooks()).facts(ClusterFacts::from_document(facts).unwrap()).update(old, new)
 }
 
 pub(super) fn default_with(facts: &Value, object: &Value) -> Findings {
-    Trial::of(&registry()).facts(ClusterFacts::from_document(facts).unwrap()).default(object)
+    TestRequest::of(&webhooks()).facts(ClusterFacts::from_document(facts).unwrap()).default(object)
 }
 
 /// Demands one denial, by this rule at this path.
@@ -77,6 +77,6 @@ pub(super) fn assert_only(findings: &Findings, rule: &Rule, path: &str) {
     findings.only(&[rule]).by(rule).at(path);
 }
 
-fn registry() -> Registry {
-    Registry::new().kind(super::kind())
+fn webhooks() -> Webhooks {
+    Webhooks::new().register(super::kind())
 }

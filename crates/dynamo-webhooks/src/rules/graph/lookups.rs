@@ -1,7 +1,7 @@
 //! Lookups in the cluster that the rules of a graph need, done before they run.
 
 use dynamo_api::v1beta1::{ComponentType, DynamoGraphDeployment};
-use gateward_core::{ClusterReader, GroupServed, Issues, Lookup, ObjectName, Undecided, Verdict};
+use gateward_core::{ClusterReader, GroupServed, Issues, Lookup, ObjectName, Verdict, WebhookError};
 use serde_json::Value;
 
 use crate::dns;
@@ -32,7 +32,7 @@ pub(super) struct Lookups {
     pub(super) transfer: TopologyLookup,
     /// Whether the cluster serves the API that endpoint pickers need.
     pub(super) inference_pool: InferencePool,
-    failure: Option<Undecided>,
+    failure: Option<WebhookError>,
 }
 
 impl Lookups {
@@ -80,7 +80,7 @@ fn has_endpoint_picker(graph: &DynamoGraphDeployment) -> bool {
 /// Reads from the cluster and keeps the first failure.
 struct ClusterQueries<'a> {
     cluster: &'a Cluster,
-    failure: Option<Undecided>,
+    failure: Option<WebhookError>,
 }
 
 impl ClusterQueries<'_> {
@@ -119,7 +119,7 @@ impl ClusterQueries<'_> {
 
     fn fail(&mut self, what: &str, why: &str) {
         self.failure
-            .get_or_insert_with(|| Undecided::Unavailable(format!("{what} can't be read at the moment: {why}")));
+            .get_or_insert_with(|| WebhookError::Unavailable(format!("{what} can't be read at the moment: {why}")));
     }
 }
 

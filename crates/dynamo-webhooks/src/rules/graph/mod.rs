@@ -15,7 +15,7 @@ use dynamo_api::constants::WORKLOAD_PROVIDER;
 use dynamo_api::crds;
 use dynamo_api::v1alpha1;
 use dynamo_api::v1beta1::DynamoGraphDeployment;
-use gateward_core::{CREATE_AND_UPDATE, Endpoint, FieldPath, Issues, Kind, Request, Rule, Validator, Verdict};
+use gateward_core::{CREATE_AND_UPDATE, Endpoint, FieldPath, Issues, Request, Rule, Validator, Verdict, Webhook};
 
 use crate::conversion::GraphConversion;
 use crate::conversion::schemas::CrdSchemas;
@@ -38,7 +38,7 @@ const PRIORITY_NEEDS_GROVE: Rule = rule! {
 };
 
 /// The kind with its webhooks.
-pub(crate) fn kind() -> Kind<DynamoGraphDeployment> {
+pub(crate) fn kind() -> Webhook<DynamoGraphDeployment> {
     let validating = Endpoint::new()
         .name("vdynamographdeployment.kb.io")
         .path("/validate/nvidia.com/v1beta1/dynamographdeployments")
@@ -47,13 +47,13 @@ pub(crate) fn kind() -> Kind<DynamoGraphDeployment> {
         .name("mdynamographdeployment.kb.io")
         .path("/mutate/nvidia.com/v1beta1/dynamographdeployments")
         .alias("/mutate-nvidia-com-v1alpha1-dynamographdeployment");
-    Kind::new()
+    Webhook::new()
         .spoke::<v1alpha1::DynamoGraphDeployment>(GraphConversion)
         .schemas(CrdSchemas::Graph)
-        .validate(GraphValidator)
+        .validator(GraphValidator)
         .validating_at(validating)
-        .default(defaults::GraphDefaulter)
-        .default_as_written::<v1alpha1::DynamoGraphDeployment>(rules::v1alpha1::defaults::V1alpha1GraphDefaulter)
+        .defaulter(defaults::GraphDefaulter)
+        .defaulter_for::<v1alpha1::DynamoGraphDeployment>(rules::v1alpha1::defaults::V1alpha1GraphDefaulter)
         .mutating_at(mutating)
         .crd(crds::GRAPH_DEPLOYMENT.yaml)
         .rules(rules())

@@ -38,7 +38,7 @@ fn judge(component: &DynamoComponentDeployment, source: SourceVersion, issues: &
 /// A v1beta1 component as v1alpha1 reads it, if it carries what that version alone can say.
 fn preserved(component: &v1beta1::DynamoComponentDeployment) -> Option<DynamoComponentDeployment> {
     let is_preserved = is_present(&COMPONENT_ANNOTATIONS.spec, &component.metadata.annotations);
-    is_preserved.then(|| ComponentConversion.lower(component, &mut Issues::new()).ok()).flatten()
+    is_preserved.then(|| ComponentConversion.from_hub(component, &mut Issues::new()).ok()).flatten()
 }
 
 /// Judges the change of a component's runtime (DCD-15).

@@ -46,7 +46,7 @@ fn judge(graph: &DynamoGraphDeployment, source: SourceVersion, issues: &mut Issu
 /// A v1beta1 graph as v1alpha1 reads it, if it carries what that version alone can say.
 fn preserved(graph: &v1beta1::DynamoGraphDeployment) -> Option<DynamoGraphDeployment> {
     let is_preserved = is_present(&GRAPH_ANNOTATIONS.spec, &graph.metadata.annotations);
-    is_preserved.then(|| GraphConversion.lower(graph, &mut Issues::new()).ok()).flatten()
+    is_preserved.then(|| GraphConversion.from_hub(graph, &mut Issues::new()).ok()).flatten()
 }
 
 /// Judges the change of a graph: the runtimes of services that were there before.

@@ -105,7 +105,7 @@ impl Validator<Lodge> for Rules {
 fn judged(lodge: &Lodge, request: &Request) -> Verdict {
     match lodge.spec.river.as_deref() {
         Some("Styx") => return Verdict::deny("nobody lives there").warning("not even beavers"),
-        Some("Lethe") => return Verdict::undecided(Undecided::Unavailable("the river is forgotten".into())),
+        Some("Lethe") => return Verdict::error(WebhookError::Unavailable("the river is forgotten".into())),
         _ => {}
     }
     let mut issues = Issues::new();
@@ -141,9 +141,9 @@ fn at(field: &'static str) -> FieldPath {
     FieldPath::field("spec") / field
 }
 
-fn registry() -> Registry {
+fn webhooks() -> Webhooks {
     let rules = [&FEW_ROOMS, &NAMED_RIVER, &NO_LESS, &FLOODS];
-    Registry::new().kind(Kind::<Lodge>::new().validate(Rules).default(Rivers).rules(rules))
+    Webhooks::new().register(Webhook::<Lodge>::new().validator(Rules).defaulter(Rivers).rules(rules))
 }
 
 /// A check that is being set up.
@@ -176,8 +176,8 @@ impl Check {
 
     /// The report on one file.
     pub fn report(&self, file: &str, text: &str) -> Report {
-        let (registry, schemas) = (registry(), Schemas::read(&self.crds).unwrap());
-        let checker = Checker::new(&registry, &schemas, Arc::new(()), SystemTime::UNIX_EPOCH);
+        let (webhooks, schemas) = (webhooks(), Schemas::read(&self.crds).unwrap());
+        let checker = Checker::new(&webhooks, &schemas, Arc::new(()), SystemTime::UNIX_EPOCH);
         let mut checker = checker.defaults(self.defaults).command("lodges").user(&UserInfo::default());
         if let Some(old) = &self.old {
             checker = checker.stored(old.as_bytes()).unwrap();

@@ -6,21 +6,21 @@ use anyhow::{Context as _, anyhow};
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches};
 
-use super::Arguments;
+use super::ServeArguments;
 use crate::cli::document::Written;
 use crate::cli::logging::LogFormat;
 use crate::cluster::{Plan, serve};
+use crate::config::{Config, ConfigError, ConfigSource, Flag, Flags, LogLines, PodEnvironment, Problem};
 use crate::exit::Exit;
-use crate::product::Product;
-use crate::settings::{Flag, Flags, Given, LogLines, Problem, Settings, SettingsError, Surroundings};
+use crate::operator::Operator;
 use crate::signals::Signals;
 
 /// Where kubelet writes the namespace of a Pod.
 const NAMESPACE: &str = "/var/run/secrets/kubernetes.io/serviceaccount/namespace";
 
-/// The options that this product has and others don't.
-pub(super) fn arguments<P: Product>(product: &P) -> impl Iterator<Item = Arg> + use<P> {
-    product.flags().iter().map(argument)
+/// The options that this operator has and others don't.
+pub(super) fn arguments<P: Operator>(operator: &P) -> impl Iterator<Item = Arg> + use<P> {
+    operator.flags().iter().map(argument)
 }
 
 fn argument(flag: &'static Flag) -> Arg {
@@ -29,55 +29,56 @@ fn argument(flag: &'static Flag) -> Arg {
     if flag.values.is_empty() { argument } else { argument.value_parser(PossibleValuesParser::new(flag.values)) }
 }
 
-pub(super) async fn run<P: Product>(
-    product: P,
+pub(super) async fn run<P: Operator>(
+    operator: P,
     file: &Path,
     matches: &ArgMatches,
-    arguments: &Arguments,
+    arguments: &ServeArguments,
 ) -> anyhow::Result<Exit> {
     let written = Written::read(file)?;
-    let flags = given_flags(&product, matches);
-    let plan = read(product, &written, flags).map_err(|error| all_of(&error, &written))?;
-    let (plan, settings) = plan;
-    let format = match settings.log.format {
+    let flags = given_flags(&operator, matches);
+    let plan = read(operator, &written, flags).map_err(|error| all_of(&error, &written))?;
+    let (plan, config) = plan;
+    let format = match config.log.format {
         LogLines::Json => LogFormat::Json,
         LogLines::Text => LogFormat::Text,
     };
     let (zap_filter, zap_format) = (arguments.zap.filter(), arguments.zap.format());
-    arguments.log.install(zap_filter.unwrap_or(&settings.log.filter), zap_format.unwrap_or(format))?;
-    for warning in written.warnings().into_iter().chain(settings.warnings.iter().map(|it| written.told(it))) {
+    arguments.log.install(zap_filter.unwrap_or(&config.log.filter), zap_format.unwrap_or(format))?;
+    for warning in written.warnings().into_iter().chain(config.warnings.iter().map(|it| written.told(it))) {
         tracing::warn!(target: "configuration", "{warning}");
     }
     serve(plan, Signals::new().context("signals can't be waited for")?).await
 }
 
-fn given_flags<P: Product>(product: &P, matches: &ArgMatches) -> Flags {
-    let given = product.flags().iter().filter_map(|flag| Some((flag.name, matches.get_one::<String>(flag.name)?)));
+fn given_flags<P: Operator>(operator: &P, matches: &ArgMatches) -> Flags {
+    let given = operator.flags().iter().filter_map(|flag| Some((flag.name, matches.get_one::<String>(flag.name)?)));
     given.map(|(name, value)| (name, value.clone())).collect()
 }
 
 /// Everything that is told, or everything that is wrong with it.
-fn read<P: Product>(product: P, written: &Written, flags: Flags) -> Result<(Plan<P>, Settings), SettingsError> {
+fn read<P: Operator>(operator: P, written: &Written, flags: Flags) -> Result<(Plan<P>, Config), ConfigError> {
     let variable = |name: &str| std::env::var(name).ok();
-    let (surroundings, mut problems) = match Surroundings::read(variable, std::fs::read_to_string(NAMESPACE).ok()) {
-        Ok(surroundings) => (surroundings, Vec::new()),
+    let (pod_environment, mut problems) = match PodEnvironment::read(variable, std::fs::read_to_string(NAMESPACE).ok())
+    {
+        Ok(pod_environment) => (pod_environment, Vec::new()),
         // What else is wrong is to be told too.
-        Err(problems) => (Surroundings::nowhere(), problems),
+        Err(problems) => (PodEnvironment::nowhere(), problems),
     };
-    let given = Given { document: written.value().clone(), surroundings, flags };
-    let settings = product.settings(&given);
-    let plan = settings.and_then(|settings| Ok((Plan::new(product, given, settings.clone())?, settings)));
+    let given = ConfigSource { document: written.value().clone(), pod_environment, flags };
+    let config = operator.config(&given);
+    let plan = config.and_then(|config| Ok((Plan::new(operator, given, config.clone())?, config)));
     match plan {
         Ok(plan) if problems.is_empty() => Ok(plan),
-        Ok(_) => Err(SettingsError(problems)),
+        Ok(_) => Err(ConfigError(problems)),
         Err(error) => {
             problems.extend(error.0);
-            Err(SettingsError(problems))
+            Err(ConfigError(problems))
         }
     }
 }
 
-fn all_of(SettingsError(problems): &SettingsError, written: &Written) -> anyhow::Error {
+fn all_of(ConfigError(problems): &ConfigError, written: &Written) -> anyhow::Error {
     let told: Vec<String> = problems.iter().map(|problem: &Problem| format!("\n  {}", written.told(problem))).collect();
     anyhow!("the server can't be set up:{}", told.concat())
 }

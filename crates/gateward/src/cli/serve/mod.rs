@@ -18,13 +18,13 @@ use crate::cli::logging::{LogFormat, LogOptions};
 use crate::crds;
 use crate::exit::Exit;
 use crate::local::{Listen, Local};
-use crate::product::Product;
+use crate::operator::Operator;
 use crate::signals::Signals;
 
 /// Arguments of `serve`.
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("where").required(true))]
-pub(crate) struct Arguments {
+pub(crate) struct ServeArguments {
     /// Serve on this machine, without a cluster, with certificates made in memory
     #[arg(long, group = "where")]
     local: bool,
@@ -61,9 +61,9 @@ struct LocalArguments {
     facts: FactsOption,
 }
 
-pub(crate) fn command<P: Product>(product: &P) -> Command {
-    Arguments::augment_args(Command::new("serve"))
-        .args(in_cluster::arguments(product))
+pub(crate) fn command<P: Operator>(operator: &P) -> Command {
+    ServeArguments::augment_args(Command::new("serve"))
+        .args(in_cluster::arguments(operator))
         .mut_arg("facts", |facts| facts.conflicts_with("config"))
         .about("Serve the webhooks over TLS")
         .long_about(
@@ -81,20 +81,20 @@ pub(crate) fn command<P: Product>(product: &P) -> Command {
         )
 }
 
-pub(crate) async fn run<P: Product>(product: P, matches: &ArgMatches) -> anyhow::Result<Exit> {
-    let arguments = Arguments::from_arg_matches(matches)?;
+pub(crate) async fn run<P: Operator>(operator: P, matches: &ArgMatches) -> anyhow::Result<Exit> {
+    let arguments = ServeArguments::from_arg_matches(matches)?;
     install_panic_hook();
-    crds::check(&product)?;
+    crds::check(&operator)?;
     match &arguments.config {
-        Some(file) => in_cluster::run(product, file, matches, &arguments).await,
-        None => on_this_machine(product, &arguments).await,
+        Some(file) => in_cluster::run(operator, file, matches, &arguments).await,
+        None => on_this_machine(operator, &arguments).await,
     }
 }
 
-async fn on_this_machine<P: Product>(product: P, arguments: &Arguments) -> anyhow::Result<Exit> {
+async fn on_this_machine<P: Operator>(operator: P, arguments: &ServeArguments) -> anyhow::Result<Exit> {
     arguments.log.install("info", LogFormat::Text)?;
-    let facts = arguments.here.facts.read(&product, Without::Unknown)?;
-    let local = Local::start(Arc::new(product), facts, &arguments.here.listen()).await?;
+    let facts = arguments.here.facts.read(&operator, Without::Unknown)?;
+    let local = Local::start(Arc::new(operator), facts, &arguments.here.listen()).await?;
     if let Some(path) = &arguments.here.ca_out {
         write_whole(path, &local.authority_pem())?;
     }
@@ -104,7 +104,7 @@ async fn on_this_machine<P: Product>(product: P, arguments: &Arguments) -> anyho
     let drain = signals.wait().await;
     let drained = local.drain_with_skip(drain, async || signals.hurry().await).await;
     tracing::info!(cut = drained.aborted, "stopped");
-    Ok(Exit::Fine)
+    Ok(Exit::Success)
 }
 
 impl LocalArguments {

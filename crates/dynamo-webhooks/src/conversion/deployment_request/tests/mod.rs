@@ -12,7 +12,7 @@ mod unknown;
 
 use dynamo_api::{v1alpha1, v1beta1};
 use gateward_core::patch::same_value;
-use gateward_core::{Kind, Registry};
+use gateward_core::{Webhook, Webhooks};
 use serde_json::{Map, Value, json};
 
 use super::DeploymentRequestConversion;
@@ -33,10 +33,10 @@ fn noted(object: &Value, up: bool) -> (Value, Vec<String>) {
     let mut object = object.clone();
     object["apiVersion"] = format!("nvidia.com/{from}").into();
     object["kind"] = "DynamoGraphDeploymentRequest".into();
-    let kind = Kind::<v1beta1::DynamoGraphDeploymentRequest>::new();
-    let registry =
-        Registry::new().kind(kind.spoke::<v1alpha1::DynamoGraphDeploymentRequest>(DeploymentRequestConversion));
-    let converted = registry.convert(&object.to_string(), &format!("nvidia.com/{to}")).unwrap();
+    let kind = Webhook::<v1beta1::DynamoGraphDeploymentRequest>::new();
+    let webhooks =
+        Webhooks::new().register(kind.spoke::<v1alpha1::DynamoGraphDeploymentRequest>(DeploymentRequestConversion));
+    let converted = webhooks.convert(&object.to_string(), &format!("nvidia.com/{to}")).unwrap();
     let paths = converted.issues.iter().map(|issue| issue.path.to_string()).collect();
     (serde_json::from_str(&converted.json).unwrap(), paths)
 }

@@ -13,7 +13,7 @@ fn origins(spec: &Value, hub: &[&str]) -> Vec<String> {
     object["status"] = json!({"state": "Ready"});
     let object: DynamoGraphDeploymentRequest = serde_json::from_value(object).unwrap();
     let mut provenance = Provenance::recording();
-    DeploymentRequestConversion.lift(&object, &mut provenance, &mut Issues::new()).unwrap();
+    DeploymentRequestConversion.to_hub(&object, &mut provenance, &mut Issues::new()).unwrap();
     hub.iter().map(|path| provenance.trace(&parse(path)).to_string()).collect()
 }
 

@@ -187,12 +187,12 @@ fn text_there_and_back(text: &str, from_spoke: bool) -> String {
     let (mut provenance, mut issues) = (Provenance::silent(), Issues::new());
     if from_spoke {
         let hub = DeploymentRequestConversion
-            .lift(&serde_json::from_str(text).unwrap(), &mut provenance, &mut issues)
+            .to_hub(&serde_json::from_str(text).unwrap(), &mut provenance, &mut issues)
             .unwrap();
-        serde_json::to_string(&DeploymentRequestConversion.lower(&hub, &mut issues).unwrap().spec).unwrap()
+        serde_json::to_string(&DeploymentRequestConversion.from_hub(&hub, &mut issues).unwrap().spec).unwrap()
     } else {
-        let spoke = DeploymentRequestConversion.lower(&serde_json::from_str(text).unwrap(), &mut issues).unwrap();
-        serde_json::to_string(&DeploymentRequestConversion.lift(&spoke, &mut provenance, &mut issues).unwrap().spec)
+        let spoke = DeploymentRequestConversion.from_hub(&serde_json::from_str(text).unwrap(), &mut issues).unwrap();
+        serde_json::to_string(&DeploymentRequestConversion.to_hub(&spoke, &mut provenance, &mut issues).unwrap().spec)
             .unwrap()
     }
 }

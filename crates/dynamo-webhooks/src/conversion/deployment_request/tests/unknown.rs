@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{alpha, beta};
 
 fn converted(object: &Value, version: &str) -> Value {
-    let converted = crate::registry().convert(&object.to_string(), &format!("nvidia.com/{version}")).unwrap();
+    let converted = crate::webhooks().convert(&object.to_string(), &format!("nvidia.com/{version}")).unwrap();
     serde_json::from_str(&converted.json).unwrap()
 }
 

@@ -9,7 +9,7 @@ mod plain;
 mod properties;
 
 use dynamo_api::{v1alpha1, v1beta1};
-use gateward_core::{Kind, Registry, Resource};
+use gateward_core::{Resource, Webhook, Webhooks};
 use serde_json::{Map, Value, json};
 
 use crate::conversion::GraphConversion;
@@ -54,13 +54,13 @@ struct Annotated {
 
 /// The graph with this spec, JSON text, in the other version.
 fn converted<A: Resource, B: Resource>(spec: &str, annotations: &Map<String, Value>) -> (B, Map<String, Value>) {
-    let kind = Kind::<v1beta1::DynamoGraphDeployment>::new();
-    let registry = Registry::new().kind(kind.spoke::<v1alpha1::DynamoGraphDeployment>(GraphConversion));
+    let kind = Webhook::<v1beta1::DynamoGraphDeployment>::new();
+    let webhooks = Webhooks::new().register(kind.spoke::<v1alpha1::DynamoGraphDeployment>(GraphConversion));
     let metadata = json!({"name": "otter", "annotations": annotations});
     let version = A::gvk().api_version();
     let graph =
         format!(r#"{{"apiVersion":"{version}","kind":"DynamoGraphDeployment","metadata":{metadata},"spec":{spec}}}"#);
-    let json = registry.convert(&graph, &B::gvk().api_version()).unwrap().json;
+    let json = webhooks.convert(&graph, &B::gvk().api_version()).unwrap().json;
     let annotated: Annotated = serde_json::from_str(&json).unwrap();
     let annotations = annotated.metadata["annotations"].as_object().cloned().unwrap_or_default();
     (serde_json::from_str(&json).unwrap(), annotations)

@@ -1,8 +1,8 @@
 use dynamo_api::constants::{ENABLE_GROVE, ORIGIN_VERSION, WORKLOAD_PROVIDER};
-use gateward_core::testing::{Findings, Trial};
+use gateward_core::testing::{Findings, TestRequest};
 use serde_json::{Value, json};
 
-use super::{annotated, assert_silent, create_in, facts, graph, registry, worker};
+use super::{annotated, assert_silent, create_in, facts, graph, webhooks, worker};
 
 fn plain() -> Value {
     graph(json!([worker("a", &json!({}))]), json!({}))
@@ -13,7 +13,7 @@ fn cluster(grove: bool) -> Value {
 }
 
 fn created_in(cluster: &Value, graph: &Value) -> Value {
-    Trial::of(&registry()).facts(facts(cluster)).default(graph).patched()
+    TestRequest::of(&webhooks()).facts(facts(cluster)).default(graph).patched()
 }
 
 fn created(graph: &Value) -> Value {
@@ -21,7 +21,7 @@ fn created(graph: &Value) -> Value {
 }
 
 fn changed(graph: &Value) -> Findings {
-    Trial::of(&registry()).facts(facts(&cluster(true))).default_update(graph, graph)
+    TestRequest::of(&webhooks()).facts(facts(&cluster(true))).default_update(graph, graph)
 }
 
 fn annotation<'g>(graph: &'g Value, key: &str) -> &'g Value {
@@ -83,7 +83,7 @@ fn an_update_notes_neither_provider_nor_origin() {
 #[test]
 fn an_update_asks_the_noted_provider_not_the_gate() {
     let on_grove = annotated(plain(), WORKLOAD_PROVIDER, "grove");
-    let findings = Trial::of(&registry()).facts(facts(&cluster(false))).default_update(&on_grove, &on_grove);
+    let findings = TestRequest::of(&webhooks()).facts(facts(&cluster(false))).default_update(&on_grove, &on_grove);
     assert_eq!(findings.patched()["spec"]["components"][0]["minAvailable"], 1);
     let plainly = annotated(plain(), WORKLOAD_PROVIDER, "component");
     assert!(changed(&plainly).patched()["spec"]["components"][0].get("minAvailable").is_none());

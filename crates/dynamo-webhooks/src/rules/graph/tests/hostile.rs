@@ -54,8 +54,8 @@ fn numbers_at_the_ends_of_their_range_are_judged_like_others() {
         let graph = graph(json!([worker("a", &members)]), json!({}));
         assert!(!denied_by(&create(&graph)).is_empty());
         assert!(!denied_by(&update(&graph, &graph)).is_empty());
-        let registry = super::registry();
-        let defaulted = gateward_core::testing::Trial::of(&registry).default(&graph);
+        let webhooks = super::webhooks();
+        let defaulted = gateward_core::testing::TestRequest::of(&webhooks).default(&graph);
         assert_eq!(defaulted.patched()["spec"]["components"][0]["replicas"], count);
     }
 }

@@ -1,11 +1,11 @@
 use std::sync::Arc;
 
 use dynamo_api::constants::{ENABLE_GROVE, WORKLOAD_PROVIDER};
-use gateward_core::testing::Trial;
+use gateward_core::testing::TestRequest;
 use gateward_core::{BoxFuture, ClusterReader, GroupServed, Lookup, ObjectName};
 use serde_json::{Value, json};
 
-use super::{annotated, assert_silent, create, create_in, denied_by, graph, registry, update, worker};
+use super::{annotated, assert_silent, create, create_in, denied_by, graph, update, webhooks, worker};
 use crate::operator::facts::{Cluster, ClusterFacts};
 
 fn fabric() -> Value {
@@ -179,8 +179,8 @@ fn out_of_order() -> ClusterFacts {
 
 #[test]
 fn nothing_is_decided_where_a_topology_cannot_be_read() {
-    let registry = registry();
-    let trial = Trial::of(&registry).facts(out_of_order());
+    let webhooks = webhooks();
+    let trial = TestRequest::of(&webhooks).facts(out_of_order());
     for graph in [packed(Some("rack"), &[None]), transfer("fabric", "rack")] {
         let findings = trial.create(&graph);
         assert_eq!(findings.answer().status, 503);
@@ -189,18 +189,18 @@ fn nothing_is_decided_where_a_topology_cannot_be_read() {
 
 #[test]
 fn what_is_wrong_anyway_is_denied_though_a_topology_cannot_be_read() {
-    let registry = registry();
+    let webhooks = webhooks();
     let mut graph = packed(Some("rack"), &[None]);
     graph["spec"]["components"][0]["minAvailable"] = 1.into();
     graph["spec"]["components"][0]["sharedMemorySize"] = "-1".into();
-    let findings = Trial::of(&registry).facts(out_of_order()).create(&graph);
+    let findings = TestRequest::of(&webhooks).facts(out_of_order()).create(&graph);
     assert_eq!(denied_by(&findings), ["SHARED-45 spec.components[0].sharedMemorySize"]);
 }
 
 #[test]
 fn nothing_is_decided_on_an_endpoint_picker_where_the_served_groups_cannot_be_read() {
-    let registry = registry();
-    let trial = Trial::of(&registry).facts(out_of_order());
+    let webhooks = webhooks();
+    let trial = TestRequest::of(&webhooks).facts(out_of_order());
     let picker = graph(json!([worker("pick", &json!({"type": "epp", "eppConfig": {"config": {}}}))]), json!({}));
     assert_eq!(trial.create(&picker).answer().status, 503);
     assert_silent(&trial.create(&graph(json!([worker("w", &json!({}))]), json!({}))));
@@ -208,21 +208,21 @@ fn nothing_is_decided_on_an_endpoint_picker_where_the_served_groups_cannot_be_re
 
 #[test]
 fn a_name_that_no_object_can_have_is_not_asked_for() {
-    let registry = registry();
+    let webhooks = webhooks();
     let mut graph = packed(Some("rack"), &[None]);
     graph["spec"]["topologyConstraint"]["clusterTopologyName"] = "../../secrets/x".into();
-    let findings = Trial::of(&registry).facts(out_of_order()).create(&graph);
+    let findings = TestRequest::of(&webhooks).facts(out_of_order()).create(&graph);
     assert_eq!(denied_by(&findings), [format!("DGD-66 {OWN}.clusterTopologyName")]);
 }
 
 #[test]
 fn without_a_cluster_a_note_says_what_was_not_checked() {
-    let registry = registry();
-    let trial = Trial::of(&registry).facts(ClusterFacts::unknown());
+    let webhooks = webhooks();
+    let trial = TestRequest::of(&webhooks).facts(ClusterFacts::unknown());
     for (rule, graph) in [("DGD-66", packed(Some("x"), &[None])), ("DGD-72", transfer("ghost", "x"))] {
         let findings = trial.create(&graph);
         findings.assert_allowed();
-        let notes: Vec<&str> = findings.answer().record.issues.iter().map(|issue| issue.rule).collect();
+        let notes: Vec<&str> = findings.answer().decision.issues.iter().map(|issue| issue.rule).collect();
         assert_eq!(notes, [rule]);
     }
 }

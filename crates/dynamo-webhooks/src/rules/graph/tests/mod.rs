@@ -1,4 +1,4 @@
-//! The rules and defaults of graphs, through the kind's own registry.
+//! The rules and defaults of graphs, through the kind's own webhooks.
 
 mod as_v1alpha1;
 mod by_itself;
@@ -7,8 +7,8 @@ mod hostile;
 mod lookups;
 mod updating;
 
-use gateward_core::Registry;
-use gateward_core::testing::{Findings, Trial};
+use gateward_core::Webhooks;
+use gateward_core::testing::{Findings, TestRequest};
 use serde_json::{Value, json};
 
 use crate::operator::facts::ClusterFacts;
@@ -16,8 +16,8 @@ use crate::operator::facts::ClusterFacts;
 /// The user that the operator is.
 const OPERATOR: &str = "system:serviceaccount:dynamo-system:dynamo-operator";
 
-fn registry() -> Registry {
-    Registry::new().kind(super::kind())
+fn webhooks() -> Webhooks {
+    Webhooks::new().register(super::kind())
 }
 
 /// A graph with these components and further members of its spec.
@@ -67,17 +67,17 @@ fn create(graph: &Value) -> Findings {
 }
 
 fn create_in(cluster: &Value, graph: &Value) -> Findings {
-    Trial::of(&registry()).facts(facts(cluster)).create(graph)
+    TestRequest::of(&webhooks()).facts(facts(cluster)).create(graph)
 }
 
 /// The verdict on a change in a cluster of the rule book's defaults.
 fn update(old: &Value, new: &Value) -> Findings {
-    Trial::of(&registry()).facts(facts(&json!({}))).update(old, new)
+    TestRequest::of(&webhooks()).facts(facts(&json!({}))).update(old, new)
 }
 
 /// The findings that deny, as `<rule> <path>`.
 fn denied_by(findings: &Findings) -> Vec<String> {
-    let errors = findings.answer().record.issues.of(gateward_core::Severity::Error);
+    let errors = findings.answer().decision.issues.of(gateward_core::Severity::Error);
     errors.map(|issue| format!("{} {}", issue.rule, issue.path)).collect()
 }
 
@@ -85,5 +85,5 @@ fn denied_by(findings: &Findings) -> Vec<String> {
 #[track_caller]
 fn assert_silent(findings: &Findings) {
     findings.assert_allowed();
-    assert!(findings.answer().record.issues.is_empty(), "{:?}", findings.answer().record.issues);
+    assert!(findings.answer().decision.issues.is_empty(), "{:?}", findings.answer().decision.issues);
 }

@@ -1,8 +1,8 @@
 use dynamo_api::constants::{GPU_POWER_LIMIT, WORKLOAD_PROVIDER};
-use gateward_core::testing::{Findings, Trial};
+use gateward_core::testing::{Findings, TestRequest};
 use serde_json::{Value, json};
 
-use super::{OPERATOR, annotated, assert_silent, denied_by, facts, graph, merge, registry, update, worker};
+use super::{OPERATOR, annotated, assert_silent, denied_by, facts, graph, merge, update, webhooks, worker};
 
 fn plain() -> Value {
     graph(json!([worker("a", &json!({}))]), json!({}))
@@ -21,8 +21,8 @@ const PROVIDER: &str = "metadata.annotations[nvidia.com/workload-provider]";
 
 /// The verdict on a change by `user` where the operator is known.
 fn by(user: Option<&str>, old: &Value, new: &Value) -> Findings {
-    let registry = registry();
-    let trial = Trial::of(&registry).facts(facts(&json!({"operatorPrincipals": ["someone-else", OPERATOR]})));
+    let webhooks = webhooks();
+    let trial = TestRequest::of(&webhooks).facts(facts(&json!({"operatorPrincipals": ["someone-else", OPERATOR]})));
     match user {
         Some(user) => trial.user(user).update(old, new),
         None => trial.nobody().update(old, new),
@@ -35,7 +35,7 @@ fn a_graph_that_was_not_converted_is_told_from_one_without_components() {
     let said = |old: &Value, new: &Value| {
         let denied = update(old, new);
         assert_eq!(denied_by(&denied).len(), 1);
-        let issue = denied.answer().record.issues.of(gateward_core::Severity::Error).next().unwrap();
+        let issue = denied.answer().decision.issues.of(gateward_core::Severity::Error).next().unwrap();
         issue.message.clone().into_owned()
     };
     for version in ["v1alpha1", "v1beta1"] {

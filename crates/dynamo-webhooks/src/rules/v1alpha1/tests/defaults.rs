@@ -119,9 +119,9 @@ fn a_terminating_graph_is_left_alone() {
 #[test]
 fn a_standalone_component_is_left_alone() {
     let object = component(worker(json!({"multinode": {"nodeCount": 2}, "roles": [{"name": "leader"}]})));
-    let registry = crate::registry();
+    let webhooks = crate::webhooks();
     let gvk = gateward_core::GroupVersionKind::of("nvidia.com/v1alpha1", "DynamoComponentDeployment");
-    assert!(registry.declaration_of(&gvk).is_some());
+    assert!(webhooks.declaration_of(&gvk).is_some());
     assert_eq!(created(&object), object);
 }
 

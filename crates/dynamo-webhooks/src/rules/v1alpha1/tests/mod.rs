@@ -1,4 +1,4 @@
-//! What the tests of v1alpha1 objects share: requests to the real registry.
+//! What the tests of v1alpha1 objects share: requests to the real webhooks.
 
 #![allow(clippy::needless_pass_by_value, reason = "tests write their objects where they use them")]
 
@@ -9,7 +9,7 @@ mod preserved;
 mod properties;
 mod runtimes;
 
-use gateward_core::testing::{Findings, Trial};
+use gateward_core::testing::{Findings, TestRequest};
 use gateward_core::{Issue, Severity};
 use serde_json::{Value, json};
 
@@ -64,9 +64,9 @@ pub fn component(spec: Value) -> Value {
 }
 
 /// What comes of a request on a cluster that these facts are true of.
-pub fn on(facts: Value, ask: impl FnOnce(Trial) -> Findings) -> Findings {
-    let registry = crate::registry();
-    ask(Trial::of(&registry).facts(ClusterFacts::from_document(&facts).unwrap()))
+pub fn on(facts: Value, ask: impl FnOnce(TestRequest) -> Findings) -> Findings {
+    let webhooks = crate::webhooks();
+    ask(TestRequest::of(&webhooks).facts(ClusterFacts::from_document(&facts).unwrap()))
 }
 
 /// The findings on a new object, as `RULE path`, in order; a warning says so.
@@ -84,5 +84,5 @@ fn listed(findings: &Findings) -> Vec<String> {
         Severity::Error => format!("{rule} {path}"),
         other => format!("{} {rule} {path}", other.as_str()),
     };
-    findings.answer().record.issues.iter().map(line).collect()
+    findings.answer().decision.issues.iter().map(line).collect()
 }

@@ -1,4 +1,4 @@
-//! Rules that judge the v1beta1 reading, reported in the paths of v1alpha1: through the real registry, so that rule and
+//! Rules that judge the v1beta1 reading, reported in the paths of v1alpha1: through the real webhooks, so that rule and
 //! provenance are tested together.
 
 use serde_json::{Value, json};

@@ -17,7 +17,7 @@ fn is_answered_in_v1alpha1(old: Option<&Value>, new: &Value) -> Result<(), TestC
         None => trial.create(new),
     });
     let answer = findings.answer();
-    prop_assert!(matches!(answer.record.outcome, Outcome::Allowed | Outcome::Denied { .. }), "{:?}", answer.record);
+    prop_assert!(matches!(answer.decision.outcome, Outcome::Allowed | Outcome::Denied { .. }), "{:?}", answer.decision);
     for path in findings.paths() {
         prop_assert!(!OF_THE_HUB.iter().any(|member| path.contains(member)), "{path}");
     }

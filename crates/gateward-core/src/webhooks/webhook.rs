@@ -12,23 +12,23 @@ use crate::handler::{Defaulter, DynDefaulter, DynValidator, Validator};
 use crate::issue::Issues;
 use crate::operation::{CREATE_AND_UPDATE, Operation};
 use crate::patch::Patch;
-use crate::registry::any_kind::AnyKind;
-use crate::registry::completeness::{InHub, complete};
-use crate::registry::declaration::{Declaration, Terminating};
-use crate::registry::endpoint::Endpoint;
-use crate::registry::error::RegistryError;
-use crate::registry::judge::{self, AsWritten, Defaulting, Validating};
-use crate::registry::spoke::{Lift, Lifter};
 use crate::resource::{GroupVersionKind, Resource};
 use crate::review::AdmissionReview;
 use crate::rule::{Rule, UNKNOWN};
 use crate::verdict::Verdict;
+use crate::webhooks::any_kind::AnyKind;
+use crate::webhooks::completeness::{InHub, complete};
+use crate::webhooks::converter::{AnyConversion, Converter};
+use crate::webhooks::declaration::{Declaration, DeletingObjects};
+use crate::webhooks::endpoint::Endpoint;
+use crate::webhooks::error::WebhooksError;
+use crate::webhooks::judge::{self, AsWritten, Defaulting, Validating};
 
 /// One kind with everything that is registered for it. `H` is the hub: the version that handlers judge unless they say
 /// otherwise.
 ///
 /// ```
-/// # use gateward_core::{Kind, Operation, Request, Resource, Scope, Verdict};
+/// # use gateward_core::{Webhook, Operation, Request, Resource, Scope, Verdict};
 /// # #[derive(serde::Serialize, serde::Deserialize)]
 /// # struct TestEntity { username: String }
 /// # impl Resource for TestEntity {
@@ -42,27 +42,27 @@ use crate::verdict::Verdict;
 ///     if new.username == "forbidden" { Verdict::deny("that name is taken") } else { Verdict::allow() }
 /// }
 ///
-/// let kind = Kind::<TestEntity>::new().validate(usernames).on([Operation::Create]);
+/// let kind = Webhook::<TestEntity>::new().validator(usernames).on([Operation::Create]);
 /// ```
-pub struct Kind<H> {
+pub struct Webhook<H> {
     declaration: Declaration,
     validators: Vec<Arc<dyn DynValidator<H>>>,
     defaulters: Vec<Arc<dyn DynDefaulter<H>>>,
     spokes: Vec<Spoke<H>>,
     schemas: Option<Box<dyn StructuralSchemas>>,
-    problems: Vec<RegistryError>,
+    problems: Vec<WebhooksError>,
 }
 
 /// What is registered for a version that is not the hub's.
 struct Spoke<H> {
     version: &'static str,
     written: TypeId,
-    lift: Option<Box<dyn Lift<H>>>,
+    lift: Option<Box<dyn AnyConversion<H>>>,
     validating: Option<Box<dyn AsWritten<Verdict>>>,
     defaulting: Option<Box<dyn AsWritten<(Verdict, Patch)>>>,
 }
 
-impl<H> Kind<H> {
+impl<H> Webhook<H> {
     /// A kind without handlers, for creates and updates.
     // The bound stands here and not on the whole, so that the compiler says what a type lacks that is no resource.
     pub fn new() -> Self
@@ -78,7 +78,7 @@ impl<H> Kind<H> {
             rules: Vec::new(),
             crd: None,
             converts: false,
-            terminating: Terminating::Judged,
+            deleting_objects: DeletingObjects::Validate,
             validating: None,
             mutating: None,
         };
@@ -88,28 +88,28 @@ impl<H> Kind<H> {
     }
 }
 
-impl<H: Resource> Kind<H> {
+impl<H: Resource> Webhook<H> {
     /// Another version, read as the hub's by `conversion` and made of it. Objects of all versions with a conversion are
-    /// converted into each other; [`Registry::convert`](crate::Registry::convert) shows how.
+    /// converted into each other; [`Webhooks::convert`](crate::Webhooks::convert) shows how.
     pub fn spoke<S: Resource>(mut self, conversion: impl Convert<S, H>) -> Self {
-        let second = self.version::<S>().lift.replace(Box::new(Lifter::new(conversion)));
+        let second = self.version::<S>().lift.replace(Box::new(Converter::new(conversion)));
         if second.is_some() {
-            self.problems.push(RegistryError::TwoConversions { version: S::gvk().to_string() });
+            self.problems.push(WebhooksError::TwoConversions { version: S::gvk().to_string() });
         }
         self.declaration.converts = true;
         self
     }
 
-    /// Judges the hub's version; objects of a spoke are lifted first and findings come back in the user's own paths.
-    pub fn validate(mut self, validator: impl Validator<H>) -> Self {
+    /// Judges the hub's version; objects of a spoke are converted first and findings come back in the user's own paths.
+    pub fn validator(mut self, validator: impl Validator<H>) -> Self {
         self.validators.push(Arc::new(validator));
         self.declaration.validating.get_or_insert_default();
         self
     }
 
-    /// Judges version `S` as the user wrote it. Objects of that version are then not lifted for
+    /// Judges version `S` as the user wrote it. Objects of that version are then not converted for
     /// [`validate`](Self::validate).
-    pub fn validate_as_written<S: Resource>(mut self, validator: impl Validator<S>) -> Self {
+    pub fn validator_for<S: Resource>(mut self, validator: impl Validator<S>) -> Self {
         let slot = self.version::<S>().validating.get_or_insert_with(|| Box::new(Validating::<S>(Vec::new())));
         // Where it is of another type, `version` has found that out.
         if let Some(Validating(validators)) = of_one_type(slot.as_mut()) {
@@ -120,14 +120,14 @@ impl<H: Resource> Kind<H> {
     }
 
     /// Defaults the hub's version.
-    pub fn default(mut self, defaulter: impl Defaulter<H>) -> Self {
+    pub fn defaulter(mut self, defaulter: impl Defaulter<H>) -> Self {
         self.defaulters.push(Arc::new(defaulter));
         self.declaration.mutating.get_or_insert_default();
         self
     }
 
     /// Defaults version `S` as the user wrote it.
-    pub fn default_as_written<S: Resource>(mut self, defaulter: impl Defaulter<S>) -> Self {
+    pub fn defaulter_for<S: Resource>(mut self, defaulter: impl Defaulter<S>) -> Self {
         let slot = self.version::<S>().defaulting.get_or_insert_with(|| Box::new(Defaulting::<S>(Vec::new())));
         if let Some(Defaulting(defaulters)) = of_one_type(slot.as_mut()) {
             defaulters.push(Arc::new(defaulter));
@@ -156,8 +156,8 @@ impl<H: Resource> Kind<H> {
     }
 
     /// What becomes of updates of objects that are being deleted.
-    pub fn terminating(mut self, terminating: Terminating) -> Self {
-        self.declaration.terminating = terminating;
+    pub fn deleting_objects(mut self, deleting_objects: DeletingObjects) -> Self {
+        self.declaration.deleting_objects = deleting_objects;
         self
     }
 
@@ -183,7 +183,7 @@ impl<H: Resource> Kind<H> {
         let known = self.spokes.iter().position(|spoke| spoke.version == S::VERSION);
         let position = known.unwrap_or_else(|| self.new_version::<S>());
         if self.spokes[position].written != TypeId::of::<S>() {
-            self.problems.push(RegistryError::TwoTypes { version: S::gvk().to_string() });
+            self.problems.push(WebhooksError::TwoTypes { version: S::gvk().to_string() });
         }
         &mut self.spokes[position]
     }
@@ -191,7 +191,7 @@ impl<H: Resource> Kind<H> {
     fn new_version<S: Resource>(&mut self) -> usize {
         if (S::GROUP, S::KIND) != (H::GROUP, H::KIND) || S::VERSION == H::VERSION {
             let (hub, version) = (H::gvk().to_string(), S::gvk().to_string());
-            self.problems.push(RegistryError::NoOtherVersion { hub, version });
+            self.problems.push(WebhooksError::NoOtherVersion { hub, version });
         }
         let hub = self.declaration.versions.len() - 1;
         self.declaration.versions.insert(hub, S::VERSION);
@@ -206,7 +206,7 @@ fn of_one_type<T: Any>(slot: &mut dyn Any) -> Option<&mut T> {
     slot.downcast_mut()
 }
 
-impl<H: Resource> Default for Kind<H> {
+impl<H: Resource> Default for Webhook<H> {
     fn default() -> Self {
         Self::new()
     }
@@ -217,15 +217,15 @@ fn marked(converted: &Attempt) -> Result<String, ConversionError> {
     Source::read(&converted.json)?.marked(&converted.left_out)
 }
 
-impl<H: Resource> AnyKind for Kind<H> {
+impl<H: Resource> AnyKind for Webhook<H> {
     fn declaration(&self) -> &Declaration {
         &self.declaration
     }
 
-    fn problems(&self) -> Vec<RegistryError> {
+    fn problems(&self) -> Vec<WebhooksError> {
         let unjudged = self.spokes.iter().filter(|spoke| self.leaves_unjudged(spoke));
         let unjudged =
-            unjudged.map(|spoke| RegistryError::Unjudged { hub: H::gvk().to_string(), version: spoke.version });
+            unjudged.map(|spoke| WebhooksError::Unjudged { hub: H::gvk().to_string(), version: spoke.version });
         self.problems.iter().cloned().chain(unjudged).chain(self.gaps()).collect()
     }
 
@@ -239,7 +239,7 @@ impl<H: Resource> AnyKind for Kind<H> {
                     (as_written.call(review).await, InHub::Untried)
                 } else {
                     let (lift, schemas) = (spoke.lift.as_deref()?, self.schemas.as_deref());
-                    judge::validate_lifted(lift, schemas, &self.validators, review).await
+                    judge::validate_in_hub(lift, schemas, &self.validators, review).await
                 }
             };
             Some(complete(verdict, self, review, in_hub))
@@ -287,12 +287,12 @@ impl<H: Resource> AnyKind for Kind<H> {
     }
 }
 
-impl<H: Resource> Kind<H> {
+impl<H: Resource> Webhook<H> {
     fn spoke_of(&self, review: &AdmissionReview<'_>) -> Option<&Spoke<H>> {
         self.spokes.iter().find(|spoke| spoke.version == review.request.kind.version)
     }
 
-    fn conversion_of(&self, version: &str) -> Result<&dyn Lift<H>, ConversionError> {
+    fn conversion_of(&self, version: &str) -> Result<&dyn AnyConversion<H>, ConversionError> {
         let spoke = self.spokes.iter().find(|spoke| spoke.version == version);
         spoke.and_then(|spoke| spoke.lift.as_deref()).ok_or_else(|| ConversionError {
             path: FieldPath::field("apiVersion"),
@@ -301,10 +301,10 @@ impl<H: Resource> Kind<H> {
     }
 
     /// Versions between which objects could not be converted although others can.
-    fn gaps(&self) -> impl Iterator<Item = RegistryError> {
+    fn gaps(&self) -> impl Iterator<Item = WebhooksError> {
         let converts = self.spokes.iter().any(|spoke| spoke.lift.is_some());
         let gaps = self.spokes.iter().filter(move |spoke| converts && spoke.lift.is_none());
-        gaps.map(|spoke| RegistryError::NoConversion { hub: H::gvk().to_string(), version: spoke.version })
+        gaps.map(|spoke| WebhooksError::NoConversion { hub: H::gvk().to_string(), version: spoke.version })
     }
 
     /// Whether the hub's rules judge objects, but none would judge those of the spoke, although they are sent.

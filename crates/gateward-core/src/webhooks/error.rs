@@ -3,7 +3,7 @@
 /// A declaration that contradicts another.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum RegistryError {
+pub enum WebhooksError {
     /// Two webhooks want the same path.
     #[error("the path {path} is declared for {first} and for {second}; give one of them another path")]
     PathTaken {

@@ -6,16 +6,16 @@ use crate::conversion::source::Source;
 use crate::future::BoxFuture;
 use crate::issue::Issues;
 use crate::patch::Patch;
-use crate::registry::declaration::Declaration;
-use crate::registry::error::RegistryError;
 use crate::review::AdmissionReview;
 use crate::verdict::Verdict;
+use crate::webhooks::declaration::Declaration;
+use crate::webhooks::error::WebhooksError;
 
 /// A kind whose type is forgotten.
 pub(crate) trait AnyKind: Send + Sync {
     fn declaration(&self) -> &Declaration;
     /// What contradicts itself in the declaration.
-    fn problems(&self) -> Vec<RegistryError>;
+    fn problems(&self) -> Vec<WebhooksError>;
     /// The verdict, also on what no other version could say of the object; `None` where no handler is registered for the version.
     fn validate<'a>(&'a self, review: &'a AdmissionReview<'a>) -> BoxFuture<'a, Option<Verdict>>;
     /// Converts an object to the version, which is another than its own and declared, as its own is.

@@ -1,43 +1,43 @@
-//! The registry: kinds are declared once; routing, manifests and the catalogue follow.
+//! The webhooks: kinds are declared once; routing, manifests and the catalogue follow.
 
 mod any_kind;
 mod completeness;
 mod convert;
+mod converter;
 pub mod declaration;
 pub mod endpoint;
 mod error;
 mod judge;
-pub mod kind;
 mod metadata;
 mod objects;
 mod read;
-mod spoke;
+pub mod webhook;
 
 use std::collections::BTreeMap;
 
-use crate::answer::{Answer, Skip};
 use crate::context::{Context, Notes};
 use crate::operation::Operation;
 use crate::patch::Patch;
-use crate::registry::any_kind::AnyKind;
-use crate::registry::declaration::{Declaration, Terminating};
-pub use crate::registry::error::RegistryError;
-use crate::registry::kind::Kind;
 use crate::request::Request;
 use crate::resource::{GroupVersionKind, Resource};
+use crate::response::{ReviewResponse, Skip};
 use crate::review::{AdmissionReview, Review};
 use crate::rule::{DECODE, Rule};
-use crate::undecided::Undecided;
 use crate::verdict::Verdict;
+use crate::webhook_error::WebhookError;
+use crate::webhooks::any_kind::AnyKind;
+use crate::webhooks::declaration::{Declaration, DeletingObjects};
+pub use crate::webhooks::error::WebhooksError;
+use crate::webhooks::webhook::Webhook;
 
 /// All kinds of an operator, and the one function through which every verdict passes.
 ///
-/// See [`Kind`] for an example of a declaration.
+/// See [`Webhook`] for an example of a declaration.
 #[derive(Default)]
-pub struct Registry {
+pub struct Webhooks {
     kinds: Vec<Box<dyn AnyKind>>,
     routes: BTreeMap<String, Route>,
-    problems: Vec<RegistryError>,
+    problems: Vec<WebhooksError>,
     conversion: Option<&'static str>,
 }
 
@@ -47,23 +47,23 @@ struct Route {
     review: Review,
 }
 
-impl Registry {
+impl Webhooks {
     /// No kinds yet.
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Adds a kind.
-    pub fn kind<H: Resource>(mut self, kind: Kind<H>) -> Self {
+    pub fn register<H: Resource>(mut self, webhook: Webhook<H>) -> Self {
         let index = self.kinds.len();
-        self.problems.extend(self.declared_before(&kind.declaration().hub));
-        self.problems.extend(kind.problems());
+        self.problems.extend(self.declared_before(&webhook.declaration().hub));
+        self.problems.extend(webhook.problems());
         for review in [Review::Validate, Review::Mutate] {
-            for path in kind.declaration().paths(review) {
-                self.serve(path, Route { kind: index, review }, kind.declaration());
+            for path in webhook.declaration().paths(review) {
+                self.serve(path, Route { kind: index, review }, webhook.declaration());
             }
         }
-        self.kinds.push(Box::new(kind));
+        self.kinds.push(Box::new(webhook));
         self
     }
 
@@ -79,11 +79,11 @@ impl Registry {
     }
 
     /// Whether the declarations go together; the shell asks before it serves.
-    pub fn check(&self) -> Result<(), RegistryError> {
+    pub fn check(&self) -> Result<(), WebhooksError> {
         let conversion = self.conversion_path();
         if let Some(taken) = self.routes.get(conversion).filter(|_| self.converts()) {
             let (path, first) = (conversion.to_owned(), self.kinds[taken.kind].declaration().hub.kind.clone());
-            return Err(RegistryError::PathTaken { path, first, second: "conversion".into() });
+            return Err(WebhooksError::PathTaken { path, first, second: "conversion".into() });
         }
         self.problems.first().cloned().map_or(Ok(()), Err)
     }
@@ -134,16 +134,16 @@ impl Registry {
     /// Answers one request: bytes in, bytes out.
     ///
     /// The shell enforces the deadline by dropping the future, and catches a panic around it.
-    pub async fn answer(&self, path: &str, body: &[u8], context: &Context) -> Answer {
+    pub async fn handle(&self, path: &str, body: &[u8], context: &Context) -> ReviewResponse {
         if self.converts() && path == self.conversion_path() {
             return self.answer_conversion(body).await;
         }
         let Some(route) = self.routes.get(path).copied() else {
-            return Answer::undecided(Undecided::UnknownPath(path.chars().take(200).collect()));
+            return ReviewResponse::error(WebhookError::UnknownPath(path.chars().take(200).collect()));
         };
         let mut review = match AdmissionReview::read(body) {
             Ok(review) => review,
-            Err(why) => return Answer::undecided_about(route.review, &Request::default(), why),
+            Err(why) => return ReviewResponse::error_about(route.review, &Request::default(), why),
         };
         review.request = review.request.in_context(context);
         self.judge(route, review, context).await
@@ -152,33 +152,33 @@ impl Registry {
     /// Answers one review whose kind, not a path, says who judges it. A kind without a handler of this sort passes.
     ///
     /// For reviews that come from a file or an audit log.
-    pub async fn answer_by_kind(&self, review: Review, body: &[u8], context: &Context) -> Answer {
+    pub async fn handle_kind(&self, review: Review, body: &[u8], context: &Context) -> ReviewResponse {
         if review == Review::Convert {
             return self.answer_conversion(body).await;
         }
         match AdmissionReview::read(body) {
             Ok(about) => match self.path_of(review, &about.request.kind) {
-                Some(path) => self.answer(&path, body, context).await,
-                None => Answer::skipped(review, &about, Skip::NoHandler),
+                Some(path) => self.handle(&path, body, context).await,
+                None => ReviewResponse::skipped(review, &about, Skip::NoHandler),
             },
-            Err(why) => Answer::undecided_about(review, &Request::default(), why),
+            Err(why) => ReviewResponse::error_about(review, &Request::default(), why),
         }
     }
 
-    async fn judge(&self, route: Route, mut review: AdmissionReview<'_>, context: &Context) -> Answer {
+    async fn judge(&self, route: Route, mut review: AdmissionReview<'_>, context: &Context) -> ReviewResponse {
         let kind = &self.kinds[route.kind];
         let declared = kind.declaration();
         if !covers(declared, &review.request.kind) {
             let why = wrong_kind(declared, &review.request.kind);
-            return Answer::undecided_about(route.review, &review.request, why);
+            return ReviewResponse::error_about(route.review, &review.request, why);
         }
         metadata::complete(&mut review);
         if let Some(skip) = skip(route.review, declared, &review, context) {
-            return Answer::skipped(route.review, &review, skip);
+            return ReviewResponse::skipped(route.review, &review, skip);
         }
         if !review.operation.is_some_and(|operation| declared.handles(route.review, operation)) {
             let refusal = unsupported(&review.operation_name);
-            return Answer::verdict(route.review, &review, refusal, Patch::default(), |_| false);
+            return ReviewResponse::verdict(route.review, &review, refusal, Patch::default(), |_| false);
         }
         let judged = match route.review {
             Review::Mutate => kind.default(&review).await,
@@ -188,28 +188,28 @@ impl Registry {
         };
         match judged {
             Some((verdict, patch)) => {
-                Answer::verdict(route.review, &review, verdict, patch, |_| context.notes == Notes::AsWarnings)
+                ReviewResponse::verdict(route.review, &review, verdict, patch, |_| context.notes == Notes::AsWarnings)
             }
-            None => Answer::skipped(route.review, &review, Skip::NoHandler),
+            None => ReviewResponse::skipped(route.review, &review, Skip::NoHandler),
         }
     }
 
-    fn declared_before(&self, hub: &GroupVersionKind) -> Option<RegistryError> {
+    fn declared_before(&self, hub: &GroupVersionKind) -> Option<WebhooksError> {
         let first = self.declarations().find(|declared| declared.hub.same_kind(hub))?;
-        Some(RegistryError::KindTwice { first: first.hub.to_string(), second: hub.to_string() })
+        Some(WebhooksError::KindTwice { first: first.hub.to_string(), second: hub.to_string() })
     }
 
     fn serve(&mut self, path: String, route: Route, declared: &Declaration) {
         let kind = declared.hub.kind.clone();
         if !path.starts_with('/') {
-            self.problems.push(RegistryError::BadPath { path, kind });
+            self.problems.push(WebhooksError::BadPath { path, kind });
             return;
         }
         if let Some(taken) = self.routes.get(&path) {
             // The kind that is being added has no place in the list yet: then both are the same one.
             let first =
                 self.kinds.get(taken.kind).map_or_else(|| kind.clone(), |other| other.declaration().hub.kind.clone());
-            self.problems.push(RegistryError::PathTaken { path, first, second: kind });
+            self.problems.push(WebhooksError::PathTaken { path, first, second: kind });
             return;
         }
         self.routes.insert(path, route);
@@ -221,7 +221,7 @@ fn skip(asked: Review, declared: &Declaration, review: &AdmissionReview<'_>, con
     if review.request.namespace.as_deref().is_some_and(|namespace| context.facts.claims(namespace)) {
         return Some(Skip::ClaimedNamespace);
     }
-    if declared.terminating == Terminating::Skipped && metadata::is_terminating(review) {
+    if declared.deleting_objects == DeletingObjects::Skip && metadata::is_terminating(review) {
         return Some(Skip::Terminating);
     }
     // What a view lacks would be lost with the finalizers, unless the object goes anyway.
@@ -246,8 +246,8 @@ fn covers(declared: &Declaration, gvk: &GroupVersionKind) -> bool {
         && declared.versions.contains(&gvk.version.as_str())
 }
 
-fn wrong_kind(declared: &Declaration, found: &GroupVersionKind) -> Undecided {
+fn wrong_kind(declared: &Declaration, found: &GroupVersionKind) -> WebhookError {
     let versions = declared.versions.join(" and ");
     let (kind, group) = (&declared.hub.kind, &declared.hub.group);
-    Undecided::Unreadable(format!("this path is for {kind} of {group} in {versions}; the request is about {found}"))
+    WebhookError::Unreadable(format!("this path is for {kind} of {group} in {versions}; the request is about {found}"))
 }

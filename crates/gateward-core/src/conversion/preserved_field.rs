@@ -11,11 +11,11 @@ use crate::conversion::unknown::Unknown;
 use crate::field::Segment;
 
 /// Fields by the version that they wait for.
-pub(crate) type Waiting = BTreeMap<String, Vec<Kept>>;
+pub(crate) type PreservedFields = BTreeMap<String, Vec<PreservedField>>;
 
 /// A field that waits.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Kept {
+pub(crate) struct PreservedField {
     /// The way to the field, its own name last.
     path: Vec<Step>,
     /// How many of the last objects on the way hold nothing else, so that the types leave them out.
@@ -31,7 +31,7 @@ fn is_zero(count: &usize) -> bool {
     *count == 0
 }
 
-impl Kept {
+impl PreservedField {
     /// The fields of `document`, of which the types write back `known`.
     pub fn all(fields: Vec<Unknown<'_>>, document: &mut Tree<'_>, known: &mut Tree<'_>) -> Vec<Self> {
         fields.into_iter().take(MAX_FIELDS).map(|field| Self::of(field, document, known)).collect()

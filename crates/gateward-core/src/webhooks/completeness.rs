@@ -8,11 +8,11 @@ use crate::field::FieldPath;
 use crate::issue::{Issue, Issues};
 use crate::operation::Operation;
 use crate::reading::has_room_for_trees;
-use crate::registry::any_kind::AnyKind;
-use crate::registry::metadata;
 use crate::review::AdmissionReview;
 use crate::rule::INCOMPLETE;
 use crate::verdict::Verdict;
+use crate::webhooks::any_kind::AnyKind;
+use crate::webhooks::metadata;
 
 /// What conversion keeps of an object of fewer bytes, with each quotation mark escaped twice, stays below what
 /// annotations may have.

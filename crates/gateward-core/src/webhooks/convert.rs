@@ -2,18 +2,18 @@
 
 use std::borrow::Cow;
 
-use crate::answer::{Answer, Outcome, Record};
 use crate::conversion::review::{self, ConversionReview, ConvertedObjects};
 use crate::conversion::source::Source;
 use crate::conversion::{ConversionError, Converted};
 use crate::field::FieldPath;
 use crate::future::give_way;
 use crate::issue::Issues;
-use crate::registry::Registry;
-use crate::registry::any_kind::AnyKind;
 use crate::resource::GroupVersionKind;
+use crate::response::{Decision, Outcome, ReviewResponse};
 use crate::review::Review;
-use crate::undecided::Undecided;
+use crate::webhook_error::WebhookError;
+use crate::webhooks::Webhooks;
+use crate::webhooks::any_kind::AnyKind;
 
 /// After how many bytes of objects other requests get a turn.
 const TURN: usize = 256 * 1024;
@@ -21,7 +21,7 @@ const TURN: usize = 256 * 1024;
 /// How many findings of a review are kept for the log.
 const KEPT_ISSUES: usize = 64;
 
-impl Registry {
+impl Webhooks {
     /// Converts one object, JSON text, to `api_version` (`group/version`).
     ///
     /// An object that has the version already comes back as it is. Fields that no version knows stay in place where
@@ -29,7 +29,7 @@ impl Registry {
     /// labels and annotations change.
     ///
     /// ```
-    /// # use gateward_core::{ConversionError, Convert, Issues, Kind, Provenance, Registry};
+    /// # use gateward_core::{ConversionError, Convert, Issues, Webhook, Provenance, Webhooks};
     /// # macro_rules! entity {
     /// #     ($version:ident, $text:literal, $($field:ident),*) => {
     /// #         pub mod $version {
@@ -54,20 +54,20 @@ impl Registry {
     /// struct Names;
     ///
     /// impl Convert<v1::Entity, v2::Entity> for Names {
-    ///     fn lift(&self, old: &v1::Entity, _: &mut Provenance, _: &mut Issues) -> Result<v2::Entity, ConversionError> {
+    ///     fn to_hub(&self, old: &v1::Entity, _: &mut Provenance, _: &mut Issues) -> Result<v2::Entity, ConversionError> {
     ///         let (first, last) = old.spec.name.split_once(' ').unwrap_or((&old.spec.name, ""));
     ///         Ok(v2::Entity { spec: v2::Spec { first: first.into(), last: last.into() } })
     ///     }
     ///
-    ///     fn lower(&self, new: &v2::Entity, _: &mut Issues) -> Result<v1::Entity, ConversionError> {
+    ///     fn from_hub(&self, new: &v2::Entity, _: &mut Issues) -> Result<v1::Entity, ConversionError> {
     ///         let name = format!("{} {}", new.spec.first, new.spec.last).trim_end().to_owned();
     ///         Ok(v1::Entity { spec: v1::Spec { name } })
     ///     }
     /// }
     ///
-    /// let registry = Registry::new().kind(Kind::<v2::Entity>::new().spoke::<v1::Entity>(Names));
+    /// let webhooks = Webhooks::new().register(Webhook::<v2::Entity>::new().spoke::<v1::Entity>(Names));
     /// let object = r#"{"apiVersion":"example.org/v1","kind":"Entity","metadata":{"name":"max"},"spec":{"name":"Max Muster","x":1.0}}"#;
-    /// let converted = registry.convert(object, "example.org/v2")?;
+    /// let converted = webhooks.convert(object, "example.org/v2")?;
     /// assert_eq!(
     ///     converted.json,
     ///     r#"{"apiVersion":"example.org/v2","kind":"Entity","metadata":{"name":"max"},"spec":{"first":"Max","last":"Muster","x":1.0}}"#
@@ -81,45 +81,45 @@ impl Registry {
     }
 
     /// Answers a ConversionReview: all objects, or none and why.
-    pub(super) async fn answer_conversion(&self, body: &[u8]) -> Answer {
+    pub(super) async fn answer_conversion(&self, body: &[u8]) -> ReviewResponse {
         let review = match ConversionReview::read(body) {
             Ok(review) => review,
             Err(why) => return undecided(why),
         };
-        let mut record = self.record(&review);
+        let mut decision = self.decision(&review);
         let mut converted = ConvertedObjects::answering(&review.uid, body.len());
         let mut since_turn = 0;
         for (index, object) in review.objects.iter().enumerate() {
             let mut issues = Issues::new();
             match self.convert_noting(object.get(), &review.desired_api_version, &mut issues) {
                 Ok((json, _)) => converted.push(&json),
-                Err(error) => return self.failed(&review, index, error, record),
+                Err(error) => return self.failed(&review, index, error, decision),
             }
-            let room = KEPT_ISSUES.saturating_sub(record.issues.len());
-            record.issues.extend(issues.into_iter().take(room));
+            let room = KEPT_ISSUES.saturating_sub(decision.issues.len());
+            decision.issues.extend(issues.into_iter().take(room));
             since_turn += object.get().len();
             if since_turn > TURN {
                 since_turn = 0;
                 give_way().await;
             }
         }
-        record.outcome = Outcome::Converted { objects: converted.count() };
-        Answer { status: 200, body: converted.succeed(), record }
+        decision.outcome = Outcome::Converted { objects: converted.count() };
+        ReviewResponse { status: 200, body: converted.succeed(), decision }
     }
 
     /// What is known of a review before its objects are converted: about the first one where there are several.
-    fn record(&self, review: &ConversionReview<'_>) -> Record {
-        let mut record = Record::undecided(Undecided::Deadline);
-        record.review = Some(Review::Convert);
-        record.uid.clone_from(&review.uid);
-        record.kind = GroupVersionKind::of(&review.desired_api_version, "");
+    fn decision(&self, review: &ConversionReview<'_>) -> Decision {
+        let mut decision = Decision::error(WebhookError::Deadline);
+        decision.review = Some(Review::Convert);
+        decision.uid.clone_from(&review.uid);
+        decision.kind = GroupVersionKind::of(&review.desired_api_version, "");
         if let Some(first) = review.objects.first().and_then(|first| Source::read(first.get()).ok()) {
-            self.tell_kind(&first, &mut record);
+            self.tell_kind(&first, &mut decision);
             if review.objects.len() == 1 {
-                (record.namespace, record.name) = first.envelope.names();
+                (decision.namespace, decision.name) = first.envelope.names();
             }
         }
-        record
+        decision
     }
 
     /// The failure of a review: which object, and why.
@@ -128,26 +128,26 @@ impl Registry {
         review: &ConversionReview<'_>,
         index: usize,
         error: ConversionError,
-        mut record: Record,
-    ) -> Answer {
+        mut decision: Decision,
+    ) -> ReviewResponse {
         let mut about = String::new();
         if let Ok(object) = Source::read(review.objects[index].get()) {
-            self.tell_kind(&object, &mut record);
-            (record.namespace, record.name) = object.envelope.names();
+            self.tell_kind(&object, &mut decision);
+            (decision.namespace, decision.name) = object.envelope.names();
             about = format!(" ({} {})", cut(&object.envelope.kind), cut(&object.envelope.shown()));
         }
         let message = format!("objects[{index}]{about}: {error}");
         let body = review::failure(&review.uid, &message);
-        record.outcome = Outcome::NotConverted { index, path: error.path };
-        record.denial = Some(message.into());
-        Answer { status: 200, body, record }
+        decision.outcome = Outcome::NotConverted { index, path: error.path };
+        decision.denial = Some(message.into());
+        ReviewResponse { status: 200, body, decision }
     }
 
     /// A kind that isn't declared is none: it is a label of metrics, and a caller could make up any number of them.
-    fn tell_kind(&self, object: &Source<'_>, record: &mut Record) {
+    fn tell_kind(&self, object: &Source<'_>, decision: &mut Decision) {
         let own = GroupVersionKind::of(&object.envelope.api_version, &object.envelope.kind);
         let known = self.kinds.iter().map(|kind| &kind.declaration().hub).find(|hub| hub.same_kind(&own));
-        record.kind.kind = known.map(|hub| hub.kind.clone()).unwrap_or_default();
+        decision.kind.kind = known.map(|hub| hub.kind.clone()).unwrap_or_default();
     }
 
     fn convert_noting<'a>(
@@ -197,9 +197,9 @@ impl Registry {
     }
 }
 
-fn undecided(why: Undecided) -> Answer {
-    let mut answer = Answer::undecided(why);
-    answer.record.review = Some(Review::Convert);
+fn undecided(why: WebhookError) -> ReviewResponse {
+    let mut answer = ReviewResponse::error(why);
+    answer.decision.review = Some(Review::Convert);
     answer
 }
 

@@ -1,4 +1,4 @@
-//! The answer to one request: an HTTP status, a body, and a record that the shell logs and counts.
+//! The answer to one request: an HTTP status, a body, and a decision that the shell logs and counts.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -14,18 +14,18 @@ use crate::review::{
     AdmissionReview, Cause, Response, Review, ReviewVersion, Status, StatusDetails, WirePatch, presentable,
 };
 use crate::status_reason::reason_of;
-use crate::undecided::Undecided;
-use crate::verdict::{Decision, Denial, Verdict};
+use crate::verdict::{Denial, Ruling, Verdict};
+use crate::webhook_error::WebhookError;
 
 /// What goes back to the caller, and what the shell should know about it.
 #[derive(Debug, Clone)]
-pub struct Answer {
+pub struct ReviewResponse {
     /// The HTTP status: 200 for every verdict, an error where there is none.
     pub status: u16,
     /// The HTTP body, JSON.
     pub body: Vec<u8>,
     /// What was decided, for logs and metrics.
-    pub record: Record,
+    pub decision: Decision,
 }
 
 /// How a request ended.
@@ -60,7 +60,7 @@ pub enum Outcome {
         path: FieldPath,
     },
     /// No verdict: an HTTP error.
-    Undecided(Undecided),
+    Error(WebhookError),
 }
 
 /// Why an object was let through without being judged.
@@ -90,7 +90,7 @@ impl Skip {
 
 /// What was decided about what. Holds no object contents but the findings.
 #[derive(Debug, Clone)]
-pub struct Record {
+pub struct Decision {
     /// What the path was asked for; `None` where the path is unknown.
     pub review: Option<Review>,
     /// The caller's id of the review.
@@ -119,9 +119,9 @@ pub struct Record {
     pub warnings: Vec<Cow<'static, str>>,
 }
 
-impl Record {
-    /// A record of a request about which nothing is known but how it ended.
-    pub fn undecided(why: Undecided) -> Self {
+impl Decision {
+    /// A decision of a request about which nothing is known but how it ended.
+    pub fn error(why: WebhookError) -> Self {
         Self {
             review: None,
             uid: String::new(),
@@ -130,7 +130,7 @@ impl Record {
             operation: None,
             namespace: String::new(),
             name: String::new(),
-            outcome: Outcome::Undecided(why),
+            outcome: Outcome::Error(why),
             review_version: ReviewVersion::default(),
             issues: Issues::new(),
             patch: Patch::default(),
@@ -183,14 +183,14 @@ fn cut(name: &str) -> String {
     }
 }
 
-impl Answer {
+impl ReviewResponse {
     /// An HTTP error instead of a verdict.
-    pub fn undecided(why: Undecided) -> Self {
-        Self { status: why.status(), body: why.body(), record: Record::undecided(why) }
+    pub fn error(why: WebhookError) -> Self {
+        Self { status: why.status(), body: why.body(), decision: Decision::error(why) }
     }
 
-    /// The same, for a shell that gave up a request: the record says what it was about, as far as `body` can be read.
-    pub fn undecided_on(review: Review, body: &[u8], why: Undecided) -> Self {
+    /// The same, for a shell that gave up a request: the decision says what it was about, as far as `body` can be read.
+    pub fn error_on(review: Review, body: &[u8], why: WebhookError) -> Self {
         let request = match review {
             // To learn more about it than its kind, all objects would have to be scanned again.
             Review::Convert => Request::default(),
@@ -198,41 +198,41 @@ impl Answer {
                 AdmissionReview::read(body).map(|about| about.request).unwrap_or_default()
             }
         };
-        Self::undecided_about(review, &request, why)
+        Self::error_about(review, &request, why)
     }
 
     /// The same, for a request of which the envelope was read.
-    pub(crate) fn undecided_about(review: Review, request: &Request, why: Undecided) -> Self {
+    pub(crate) fn error_about(review: Review, request: &Request, why: WebhookError) -> Self {
         let (status, body) = (why.status(), why.body());
-        Self { status, body, record: Record::of(review, request, Outcome::Undecided(why)) }
+        Self { status, body, decision: Decision::of(review, request, Outcome::Error(why)) }
     }
 
     /// The body as an AdmissionReview, also where there is no verdict: for callers that see no HTTP status. An error
     /// becomes an answer that doesn't allow and carries its code.
     pub fn review_body(&self) -> Cow<'_, [u8]> {
-        let Outcome::Undecided(why) = &self.record.outcome else { return Cow::Borrowed(&self.body) };
-        if self.record.review == Some(Review::Convert) {
-            return Cow::Owned(conversion::review::failure(&self.record.uid, &why.to_string()));
+        let Outcome::Error(why) = &self.decision.outcome else { return Cow::Borrowed(&self.body) };
+        if self.decision.review == Some(Review::Convert) {
+            return Cow::Owned(conversion::review::failure(&self.decision.uid, &why.to_string()));
         }
         let code = why.status();
         let reason = reason_of(code).to_owned();
         let status = Status { outcome: "Failure", message: why.to_string(), reason, code, details: None };
         let response = Response {
-            uid: &self.record.uid,
+            uid: &self.decision.uid,
             allowed: false,
             status: Some(status),
             patch: None,
             warnings: Vec::new(),
             audit_annotations: BTreeMap::new(),
         };
-        Cow::Owned(response.to_body(self.record.review_version))
+        Cow::Owned(response.to_body(self.decision.review_version))
     }
 
     /// Allowed without being judged.
     pub(crate) fn skipped(review: Review, about: &AdmissionReview<'_>, skip: Skip) -> Self {
         let verdict = Verdict::allow();
         let mut answer = Self::verdict(review, about, verdict, Patch::default(), |_| false);
-        answer.record.outcome = Outcome::Skipped(skip);
+        answer.decision.outcome = Outcome::Skipped(skip);
         answer
     }
 
@@ -246,20 +246,20 @@ impl Answer {
     ) -> Self {
         let request = &about.request;
         let status = match &verdict.decision {
-            Decision::Denied(denial) => Some(plain_status(denial, request, &verdict.issues)),
+            Ruling::Denied(denial) => Some(plain_status(denial, request, &verdict.issues)),
             _ if verdict.issues.has_errors() => Some(invalid_status(request, &verdict.issues)),
-            Decision::Undecided(why) => return Self::undecided_about(review, request, why.clone()),
-            Decision::ByIssues => None,
+            Ruling::Error(why) => return Self::error_about(review, request, why.clone()),
+            Ruling::ByIssues => None,
         };
         let patch = if status.is_some() { Patch::default() } else { patch };
         let outcome = outcome(status.as_ref(), &patch);
         let body = body(request, status, &patch, &verdict, shown);
-        let mut record = Record::of(review, request, outcome);
-        if let Decision::Denied(denial) = verdict.decision {
-            record.denial = Some(denial.message);
+        let mut decision = Decision::of(review, request, outcome);
+        if let Ruling::Denied(denial) = verdict.decision {
+            decision.denial = Some(denial.message);
         }
-        (record.issues, record.warnings, record.patch) = (verdict.issues, verdict.warnings, patch);
-        Self { status: 200, body, record }
+        (decision.issues, decision.warnings, decision.patch) = (verdict.issues, verdict.warnings, patch);
+        Self { status: 200, body, decision }
     }
 }
 

@@ -10,7 +10,7 @@ use crate::conversion::envelope::{Members, Metadata, Texts};
 use crate::field::FieldPath;
 
 /// What a type writes of an object.
-pub(crate) struct Written {
+pub(crate) struct Serialized {
     /// All other members, each with a comma in front.
     pub members: String,
     /// What the type has of the metadata; `None` where it has none.
@@ -28,7 +28,7 @@ pub(crate) struct TypedMetadata {
     pub annotations: Texts,
 }
 
-impl Written {
+impl Serialized {
     /// Writes an object. An error where the type doesn't write an object.
     pub fn of<T: Serialize>(object: &T) -> Result<Self, serde_json::Error> {
         let text = serde_json::to_string(object)?;
@@ -94,7 +94,7 @@ mod tests {
     fn sets_the_metadata_apart_also_where_members_are_flattened() {
         let metadata = json!({"name": "otter", "annotations": {"a": "1"}, "labels": {}});
         let written =
-            Written::of(&Object { api_version: "g/v1", metadata, flat: Flat { spec: 1 }, status: None }).unwrap();
+            Serialized::of(&Object { api_version: "g/v1", metadata, flat: Flat { spec: 1 }, status: None }).unwrap();
         assert_eq!(written.members, r#","spec":1"#);
         let metadata = written.metadata.unwrap();
         assert_eq!(metadata.name.as_deref(), Some("\"otter\""));
@@ -103,13 +103,13 @@ mod tests {
 
     #[test]
     fn a_type_without_metadata_has_none() {
-        assert!(Written::of(&Flat { spec: 1 }).unwrap().metadata.is_none());
+        assert!(Serialized::of(&Flat { spec: 1 }).unwrap().metadata.is_none());
     }
 
     #[test]
     fn what_is_no_object_is_an_error() {
         for value in [json!(null), json!([1]), json!("x"), json!(1.5)] {
-            assert!(Written::of(&value).is_err(), "{value}");
+            assert!(Serialized::of(&value).is_err(), "{value}");
         }
     }
 }

@@ -1,33 +1,33 @@
-//! The Dynamo Operator as a product: its registry, facts, settings and names, joined for the command line.
+//! The Dynamo Operator: its webhooks, facts, configuration and names, joined for the command line.
 
-mod settings;
+mod config;
 
 use std::sync::Arc;
 
 use dynamo_webhooks::configuration::{API_VERSION, KIND, OperatorConfiguration};
 use dynamo_webhooks::{ClusterFacts, in_cluster};
+use gateward::config::{Config, ConfigError, ConfigSource, Discovered, DiscoveryError, Flag};
 use gateward::prelude::*;
-use gateward::settings::{Flag, Given, LearnError, Learned, Settings, SettingsError};
-use gateward::{ClusterReader, FactsError, FactsSource, Installation, Names, Product, Release};
+use gateward::{ClusterReader, FactsError, FactsSource, Installation, Names, Operator, Release};
 use serde_json::{Value, json};
 
-use settings::{DEFAULT_IMAGE, FLAGS, OPERATOR_VERSION, service};
+use config::{DEFAULT_IMAGE, FLAGS, OPERATOR_VERSION, service};
 
 /// The Dynamo Operator's webhooks.
 pub struct Dynamo {
-    registry: Registry,
+    webhooks: Webhooks,
 }
 
 impl Dynamo {
     /// All kinds of the operator.
     pub fn new() -> Self {
-        Self { registry: dynamo_webhooks::registry() }
+        Self { webhooks: dynamo_webhooks::webhooks() }
     }
 }
 
-impl Product for Dynamo {
-    fn registry(&self) -> &Registry {
-        &self.registry
+impl Operator for Dynamo {
+    fn webhooks(&self) -> &Webhooks {
+        &self.webhooks
     }
 
     fn facts(&self, source: FactsSource<'_>) -> Result<Arc<dyn Facts>, FactsError> {
@@ -66,33 +66,37 @@ impl Product for Dynamo {
         FLAGS
     }
 
-    fn settings(&self, given: &Given) -> Result<Settings, SettingsError> {
-        settings::settings(given)
+    fn config(&self, given: &ConfigSource) -> Result<Config, ConfigError> {
+        config::config(given)
     }
 
     fn shortest_configuration(&self) -> Value {
         json!({"apiVersion": API_VERSION, "kind": KIND})
     }
 
-    async fn cluster_facts(&self, given: &Given, cluster: Arc<dyn ClusterReader>) -> Result<Learned, LearnError> {
+    async fn cluster_facts(
+        &self,
+        given: &ConfigSource,
+        cluster: Arc<dyn ClusterReader>,
+    ) -> Result<Discovered, DiscoveryError> {
         let read = OperatorConfiguration::read(&given.document);
         // It was read without a fault before.
-        let read = read.map_err(|error| LearnError::Unreadable(error.to_string()))?;
-        let surroundings = &given.surroundings;
+        let read = read.map_err(|error| DiscoveryError::Unreadable(error.to_string()))?;
+        let pod_environment = &given.pod_environment;
         let identity = in_cluster::Identity {
-            namespace: surroundings.namespace.clone(),
-            service_account: surroundings.service_account.clone(),
-            release: surroundings.instance.clone(),
+            namespace: pod_environment.namespace.clone(),
+            service_account: pod_environment.service_account.clone(),
+            release: pod_environment.instance.clone(),
             version: given.flags.get(&OPERATOR_VERSION).map(str::to_owned),
             default_image: given.flags.get(&DEFAULT_IMAGE).map(str::to_owned),
         };
         let learned = in_cluster::learn(&read.configuration, &identity, cluster).await;
         match learned {
-            Ok(in_cluster::Learned { facts, notes }) => Ok(Learned { facts: Arc::new(facts), notes }),
-            Err(in_cluster::LearnError::Contradiction(problem)) => {
-                Err(LearnError::Contradiction(settings::problem(problem)))
+            Ok(in_cluster::Discovered { facts, notes }) => Ok(Discovered { facts: Arc::new(facts), notes }),
+            Err(in_cluster::DiscoveryError::Contradiction(problem)) => {
+                Err(DiscoveryError::Contradiction(config::problem(problem)))
             }
-            Err(in_cluster::LearnError::Unreadable(why)) => Err(LearnError::Unreadable(why)),
+            Err(in_cluster::DiscoveryError::Unreadable(why)) => Err(DiscoveryError::Unreadable(why)),
         }
     }
 }

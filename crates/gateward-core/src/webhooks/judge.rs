@@ -10,16 +10,16 @@ use crate::future::BoxFuture;
 use crate::handler::{DynDefaulter, DynValidator};
 use crate::issue::Issues;
 use crate::patch::{self, Patch};
-use crate::registry::completeness::InHub;
-use crate::registry::metadata;
-use crate::registry::objects::{AsHub, AsItIs, Objects, but_for_its_status};
-use crate::registry::read::{ReadError, missing, read, too_large};
-use crate::registry::spoke::{Lift, Lifted, Schemas};
 use crate::request::{Request, Written};
 use crate::resource::Resource;
 use crate::review::AdmissionReview;
-use crate::undecided::Undecided;
 use crate::verdict::Verdict;
+use crate::webhook_error::WebhookError;
+use crate::webhooks::completeness::InHub;
+use crate::webhooks::converter::{AnyConversion, HubReading, Schemas};
+use crate::webhooks::metadata;
+use crate::webhooks::objects::{AsHub, AsItIs, Objects, but_for_its_status};
+use crate::webhooks::read::{ReadError, missing, read, too_large};
 
 /// The handlers of one version that get objects as the user wrote them, behind a trait object.
 pub(crate) trait AsWritten<T>: Any + Send + Sync {
@@ -59,8 +59,8 @@ pub(crate) async fn validate<K: Resource>(
 
 /// Judges the objects of a review in the hub's version and traces the findings back. Whether that version can say all
 /// of the new object comes with it.
-pub(crate) async fn validate_lifted<H: Resource>(
-    spoke: &dyn Lift<H>,
+pub(crate) async fn validate_in_hub<H: Resource>(
+    spoke: &dyn AnyConversion<H>,
     schemas: Schemas<'_>,
     validators: &[Arc<dyn DynValidator<H>>],
     review: &AdmissionReview<'_>,
@@ -69,12 +69,12 @@ pub(crate) async fn validate_lifted<H: Resource>(
         Ok(objects) => objects,
         Err(error) => return (error.into(), InHub::Untried),
     };
-    let written = |lifted: Option<&Lifted<H>>| lifted.map(|lifted| Arc::clone(&lifted.written));
-    let request = |new: Option<&Lifted<H>>, old: Option<&Lifted<H>>| {
+    let written = |reading: Option<&HubReading<H>>| reading.map(|reading| Arc::clone(&reading.written));
+    let request = |new: Option<&HubReading<H>>, old: Option<&HubReading<H>>| {
         let written = Written { new: written(new), old: written(old) };
         Cow::Owned(Request { written, ..review.request.clone() })
     };
-    let verdict = objects.judge(validators, |lifted| &lifted.hub, request).await;
+    let verdict = objects.judge(validators, |reading| &reading.hub, request).await;
     let verdict = objects.conclude(verdict, review);
     let Some(reported) = objects.reported() else { return (verdict, InHub::Untried) };
     let in_hub = reported.in_hub.clone();
@@ -136,5 +136,5 @@ fn written<K: Resource>(object: &K) -> Result<String, ReadError> {
 
 /// A patch of what can't be seen whole would lose what can't be seen.
 fn no_tree(error: &serde_json::Error) -> ReadError {
-    ReadError::Undecided(Undecided::Unreadable(format!("no patch can be made for the object: {error}")))
+    ReadError::Error(WebhookError::Unreadable(format!("no patch can be made for the object: {error}")))
 }

@@ -15,16 +15,16 @@ use crate::decode::{self, Lenient, Sent};
 use crate::field::{FieldPath, Segment};
 use crate::handler::DynValidator;
 use crate::operation::Operation;
-use crate::registry::metadata;
-use crate::registry::read::{ReadError, missing, read, too_large};
-use crate::registry::spoke::{Lift, Lifted, Schemas};
 use crate::request::Request;
 use crate::resource::Resource;
 use crate::review::AdmissionReview;
 use crate::verdict::Verdict;
+use crate::webhooks::converter::{AnyConversion, HubReading, Schemas};
+use crate::webhooks::metadata;
+use crate::webhooks::read::{ReadError, missing, read, too_large};
 
 /// How the texts of objects become what handlers judge.
-pub(super) trait Reader {
+pub(super) trait ObjectReader {
     type Object;
 
     /// Reads a text; what doesn't fit is a finding.
@@ -37,7 +37,7 @@ pub(super) trait Reader {
 /// Objects of the version that is judged.
 pub(super) struct AsItIs<K>(pub PhantomData<fn() -> K>);
 
-impl<K: Resource> Reader for AsItIs<K> {
+impl<K: Resource> ObjectReader for AsItIs<K> {
     type Object = K;
 
     fn strictly(&self, json: &str) -> Result<Sent<K>, ReadError> {
@@ -51,19 +51,19 @@ impl<K: Resource> Reader for AsItIs<K> {
 
 /// Objects of a spoke.
 pub(super) struct AsHub<'a, H> {
-    pub spoke: &'a dyn Lift<H>,
+    pub spoke: &'a dyn AnyConversion<H>,
     pub schemas: Schemas<'a>,
 }
 
-impl<H> Reader for AsHub<'_, H> {
-    type Object = Lifted<H>;
+impl<H> ObjectReader for AsHub<'_, H> {
+    type Object = HubReading<H>;
 
-    fn strictly(&self, json: &str) -> Result<Sent<Lifted<H>>, ReadError> {
-        self.spoke.lift(json, self.schemas)
+    fn strictly(&self, json: &str) -> Result<Sent<HubReading<H>>, ReadError> {
+        self.spoke.read(json, self.schemas)
     }
 
-    fn leniently(&self, json: &str, instead: Option<&str>) -> Option<Lenient<Lifted<H>>> {
-        self.spoke.lift_leniently(json, instead, self.schemas)
+    fn leniently(&self, json: &str, instead: Option<&str>) -> Option<Lenient<HubReading<H>>> {
+        self.spoke.read_leniently(json, instead, self.schemas)
     }
 }
 
@@ -98,10 +98,10 @@ pub(super) enum Old<T> {
 }
 
 impl<T> Old<T> {
-    fn read(reader: &impl Reader<Object = T>, json: &str, new: Option<&str>) -> Result<Self, ReadError> {
+    fn read(reader: &impl ObjectReader<Object = T>, json: &str, new: Option<&str>) -> Result<Self, ReadError> {
         match reader.strictly(json) {
             Ok(old) => Ok(Self::Whole(old.value)),
-            Err(undecided @ ReadError::Undecided(_)) => Err(undecided),
+            Err(undecided @ ReadError::Error(_)) => Err(undecided),
             Err(ReadError::Fields(_)) => Ok(match reader.leniently(json, None) {
                 Some(Lenient { value: absent, unread, .. }) => {
                     let unchanged = new.and_then(|new| reader.leniently(json, Some(new)));
@@ -147,7 +147,10 @@ fn warnings(unread: &[FieldPath]) -> impl Iterator<Item = Cow<'static, str>> {
 }
 
 impl<T> Objects<T> {
-    pub(super) fn read(review: &AdmissionReview<'_>, reader: &impl Reader<Object = T>) -> Result<Self, ReadError> {
+    pub(super) fn read(
+        review: &AdmissionReview<'_>,
+        reader: &impl ObjectReader<Object = T>,
+    ) -> Result<Self, ReadError> {
         let new = || review.object.map(RawValue::get).ok_or_else(|| missing("object"));
         let old = || review.old_object.map(RawValue::get).ok_or_else(|| missing("oldObject"));
         let Some(operation) = review.operation else { return Ok(Self::Neither) };
@@ -239,7 +242,7 @@ impl<T> Objects<T> {
 /// rules that judge such objects at all; `None` where nothing does.
 fn changed<T>(
     review: &AdmissionReview<'_>,
-    reader: &impl Reader<Object = T>,
+    reader: &impl ObjectReader<Object = T>,
     json: &str,
 ) -> Result<Option<Sent<T>>, ReadError> {
     match reader.strictly(json) {
@@ -258,7 +261,7 @@ fn changed<T>(
 /// that there, so it is not the user's to mend.
 pub(super) fn but_for_its_status<T>(
     review: &AdmissionReview<'_>,
-    reader: &impl Reader<Object = T>,
+    reader: &impl ObjectReader<Object = T>,
     json: &str,
 ) -> Option<Sent<T>> {
     if !metadata::keeps_status(review) {

@@ -8,9 +8,9 @@ use dynamo_webhooks::configuration::{
 };
 use dynamo_webhooks::in_cluster::is_version;
 use dynamo_webhooks::names;
-use gateward::settings::{
-    CertificateSettings, Flag, Given, HttpVersions, KeyAlgorithm, ListenAddress, Listeners, LogLines, LogSettings,
-    MetricsAccess, ObjectLabels, ObjectNames, Problem, Settings, SettingsError,
+use gateward::config::{
+    CertificateConfig, Config, ConfigError, ConfigSource, Flag, HttpVersions, KeyAlgorithm, ListenAddress, Listeners,
+    LogConfig, LogLines, MetricsAccess, ObjectLabels, ObjectNames, Problem,
 };
 use gateward::{Lifetime, Lifetimes, NameLimit};
 
@@ -58,29 +58,29 @@ pub(super) fn problem(found: Found) -> Problem {
     Problem::of_key(found.key, found.text)
 }
 
-pub(super) fn settings(given: &Given) -> Result<Settings, SettingsError> {
+pub(super) fn config(given: &ConfigSource) -> Result<Config, ConfigError> {
     let mut problems: Vec<Problem> = version_problem(given).into_iter().collect();
     let read = match OperatorConfiguration::read(&given.document) {
         Ok(read) => read,
         Err(error) => {
             problems.extend(error.0.into_iter().map(problem));
-            return Err(SettingsError(problems));
+            return Err(ConfigError(problems));
         }
     };
     let certificates = certificates(&read.configuration.webhook.certificates, &mut problems);
-    let settings = joined(given, read, certificates)?;
-    if problems.is_empty() { Ok(settings) } else { Err(SettingsError(problems)) }
+    let config = joined(given, read, certificates)?;
+    if problems.is_empty() { Ok(config) } else { Err(ConfigError(problems)) }
 }
 
-fn version_problem(given: &Given) -> Option<Problem> {
+fn version_problem(given: &ConfigSource) -> Option<Problem> {
     let version = given.flags.get(&OPERATOR_VERSION).filter(|version| !is_version(version))?;
     Some(Problem::of_flag(OPERATOR_VERSION.name, format!("{version:?} is not a semantic version such as 1.4.0")))
 }
 
-fn joined(given: &Given, read: Read, certificates: CertificateSettings) -> Result<Settings, SettingsError> {
+fn joined(given: &ConfigSource, read: Read, certificates: CertificateConfig) -> Result<Config, ConfigError> {
     let Read { configuration, warnings } = read;
-    let release = given.surroundings.release();
-    Ok(Settings {
+    let release = given.pod_environment.release();
+    Ok(Config {
         listeners: listeners(&configuration),
         names: object_names(&configuration, &release.name)?,
         labels: ObjectLabels {
@@ -89,7 +89,7 @@ fn joined(given: &Given, read: Read, certificates: CertificateSettings) -> Resul
             pods: names::pod_labels(&release.name),
         },
         certificates,
-        log: LogSettings {
+        log: LogConfig {
             format: match configuration.log_format {
                 LogFormat::Json => LogLines::Json,
                 LogFormat::Text => LogLines::Text,
@@ -100,7 +100,7 @@ fn joined(given: &Given, read: Read, certificates: CertificateSettings) -> Resul
     })
 }
 
-fn object_names(configuration: &OperatorConfiguration, release: &str) -> Result<ObjectNames, SettingsError> {
+fn object_names(configuration: &OperatorConfiguration, release: &str) -> Result<ObjectNames, ConfigError> {
     let webhook = &configuration.webhook;
     let fullname = webhook.fullname.clone().unwrap_or_else(|| names::fullname(release));
     let service = match &webhook.service_name {
@@ -129,7 +129,7 @@ fn listeners(configuration: &OperatorConfiguration) -> Listeners {
     }
 }
 
-fn certificates(configured: &Certificates, problems: &mut Vec<Problem>) -> CertificateSettings {
+fn certificates(configured: &Certificates, problems: &mut Vec<Problem>) -> CertificateConfig {
     let mut lifetime = |key: Key, configured: Option<Duration>| {
         let lifetime = configured.map(Lifetime::new).transpose();
         lifetime.map_err(|error| problems.push(Problem::of_key(key.path(), error.to_string()))).ok().flatten()
@@ -142,21 +142,21 @@ fn certificates(configured: &Certificates, problems: &mut Vec<Problem>) -> Certi
         Some(ConfiguredKeys::Rsa) => KeyAlgorithm::Rsa,
         Some(ConfiguredKeys::Ecdsa) | None => KeyAlgorithm::Ecdsa,
     };
-    CertificateSettings { authority_name: names::AUTHORITY.to_owned(), lifetimes, keys }
+    CertificateConfig { authority_name: names::AUTHORITY.to_owned(), lifetimes, keys }
 }
 
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
 
-    use gateward::Product as _;
-    use gateward::settings::{Flags, Surroundings};
+    use gateward::Operator as _;
+    use gateward::config::{Flags, PodEnvironment};
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::product::Dynamo;
+    use crate::operator::Dynamo;
 
-    fn given(webhook: &Value, flags: Flags, release: &str) -> Given {
+    fn given(webhook: &Value, flags: Flags, release: &str) -> ConfigSource {
         let variable = |name: &str| match name {
             "POD_INSTANCE" => Some(release.to_owned()),
             "POD_NAMESPACE" => Some("zoo".to_owned()),
@@ -168,11 +168,11 @@ mod tests {
             "kind": dynamo_webhooks::configuration::KIND,
             "server": {"webhook": webhook},
         });
-        Given { document, surroundings: Surroundings::read(variable, None).unwrap(), flags }
+        ConfigSource { document, pod_environment: PodEnvironment::read(variable, None).unwrap(), flags }
     }
 
-    fn of(webhook: &Value, release: &str) -> Settings {
-        Dynamo::new().settings(&given(webhook, Flags::default(), release)).unwrap()
+    fn of(webhook: &Value, release: &str) -> Config {
+        Dynamo::new().config(&given(webhook, Flags::default(), release)).unwrap()
     }
 
     #[test]
@@ -182,19 +182,19 @@ mod tests {
 
     #[test]
     fn names_are_made_of_the_release() {
-        let settings = of(&json!({}), "river");
-        assert_eq!(settings.names.secret, "webhook-server-cert");
-        assert_eq!(settings.names.authority_secret, "webhook-server-cert-ca");
-        assert_eq!(settings.names.service, "river-dynamo-operator-webhook-service");
-        assert_eq!(settings.names.lease, "river-dynamo-operator-webhook-writer");
-        assert_eq!(settings.labels.configurations["nvidia.com/dynamo-operator-namespace"], "zoo");
-        assert_eq!(settings.labels.pods["app.kubernetes.io/instance"], "river");
+        let config = of(&json!({}), "river");
+        assert_eq!(config.names.secret, "webhook-server-cert");
+        assert_eq!(config.names.authority_secret, "webhook-server-cert-ca");
+        assert_eq!(config.names.service, "river-dynamo-operator-webhook-service");
+        assert_eq!(config.names.lease, "river-dynamo-operator-webhook-writer");
+        assert_eq!(config.labels.configurations["nvidia.com/dynamo-operator-namespace"], "zoo");
+        assert_eq!(config.labels.pods["app.kubernetes.io/instance"], "river");
     }
 
     #[test]
     fn names_that_the_configuration_gives_win() {
-        let settings = of(&json!({"fullname": "lake", "secretName": "cert", "serviceName": "door"}), "river");
-        let ObjectNames { secret, authority_secret, service, lease } = settings.names;
+        let config = of(&json!({"fullname": "lake", "secretName": "cert", "serviceName": "door"}), "river");
+        let ObjectNames { secret, authority_secret, service, lease } = config.names;
         assert_eq!([secret, authority_secret, service, lease], ["cert", "cert-ca", "door", "lake-webhook-writer"]);
     }
 
@@ -221,7 +221,7 @@ mod tests {
     fn all_that_is_wrong_is_told_at_once() {
         let flags = Flags::from_iter([(OPERATOR_VERSION.name, "unknown".to_owned())]);
         let certificates = json!({"caLifetime": "1s", "lifetime": "2000000h"});
-        let error = settings(&given(&json!({"certificates": certificates}), flags.clone(), "river")).unwrap_err();
+        let error = config(&given(&json!({"certificates": certificates}), flags.clone(), "river")).unwrap_err();
         assert_eq!(
             error.to_string(),
             "--operator-version: \"unknown\" is not a semantic version such as 1.4.0\n\
@@ -229,7 +229,7 @@ mod tests {
              server.webhook.certificates.lifetime: a certificate lives from one minute to 100 years, not 7200000000 \
              seconds"
         );
-        let error = settings(&given(&json!({"port": "x", "secretName": 7}), flags, "river")).unwrap_err();
+        let error = config(&given(&json!({"port": "x", "secretName": 7}), flags, "river")).unwrap_err();
         assert_eq!(error.0.len(), 3);
     }
 }

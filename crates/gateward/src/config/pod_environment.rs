@@ -10,7 +10,7 @@ const CLUSTER_DOMAIN: &str = "cluster.local";
 
 /// The Pod that a server runs in, as the downward API tells it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Surroundings {
+pub struct PodEnvironment {
     /// The Pod's name.
     pub pod: String,
     /// The Pod's namespace.
@@ -33,7 +33,7 @@ const SERVICE_ACCOUNT: (&str, &str) = ("POD_SERVICE_ACCOUNT", "spec.serviceAccou
 const INSTANCE: (&str, &str) = ("POD_INSTANCE", "metadata.labels['app.kubernetes.io/instance']");
 const DOMAIN: &str = "KUBERNETES_CLUSTER_DOMAIN";
 
-impl Surroundings {
+impl PodEnvironment {
     /// Reads them from the environment. A namespace that isn't set is the one that kubelet writes beside the
     /// ServiceAccount's token.
     pub fn read(variable: impl Fn(&str) -> Option<String>, beside_token: Option<String>) -> Result<Self, Vec<Problem>> {
@@ -100,21 +100,21 @@ mod tests {
         ("KUBERNETES_CLUSTER_DOMAIN", "zoo.example"),
     ];
 
-    fn read(without: &[&str], beside_token: Option<&str>) -> Result<Surroundings, Vec<String>> {
+    fn read(without: &[&str], beside_token: Option<&str>) -> Result<PodEnvironment, Vec<String>> {
         let variable = |name: &str| {
             let found = ALL.iter().find(|(known, _)| *known == name && !without.contains(known));
             found.map(|(_, value)| (*value).to_owned())
         };
-        let read = Surroundings::read(variable, beside_token.map(str::to_owned));
+        let read = PodEnvironment::read(variable, beside_token.map(str::to_owned));
         read.map_err(|problems| problems.iter().map(Problem::to_string).collect())
     }
 
     #[test]
     fn a_pod_is_told_who_it_is() {
-        let surroundings = read(&[], Some("other")).unwrap();
-        assert_eq!((surroundings.pod.as_str(), surroundings.namespace.as_str()), ("otter-1", "zoo"));
-        assert_eq!(surroundings.ip, IpAddr::from([10, 1, 2, 3]));
-        assert_eq!(surroundings.cluster_domain, "zoo.example");
+        let pod_environment = read(&[], Some("other")).unwrap();
+        assert_eq!((pod_environment.pod.as_str(), pod_environment.namespace.as_str()), ("otter-1", "zoo"));
+        assert_eq!(pod_environment.ip, IpAddr::from([10, 1, 2, 3]));
+        assert_eq!(pod_environment.cluster_domain, "zoo.example");
     }
 
     #[test]
@@ -142,7 +142,7 @@ mod tests {
     #[test]
     fn a_text_that_is_no_address_is_told() {
         let variable = |name: &str| Some(if name == "POD_IP" { "otter" } else { "x" }.to_owned());
-        let problems = Surroundings::read(variable, None).unwrap_err();
+        let problems = PodEnvironment::read(variable, None).unwrap_err();
         assert_eq!(problems[0].to_string(), "the environment variable POD_IP: \"otter\" is not an IP address");
     }
 }

@@ -59,18 +59,18 @@ impl fmt::Display for Problem {
 
 /// Everything that is wrong, at once.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SettingsError(pub Vec<Problem>);
+pub struct ConfigError(pub Vec<Problem>);
 
-impl fmt::Display for SettingsError {
+impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let problems: Vec<String> = self.0.iter().map(Problem::to_string).collect();
         f.write_str(&problems.join("\n"))
     }
 }
 
-impl std::error::Error for SettingsError {}
+impl std::error::Error for ConfigError {}
 
-impl From<DerivedNameError> for SettingsError {
+impl From<DerivedNameError> for ConfigError {
     fn from(error: DerivedNameError) -> Self {
         Self(vec![Problem { whose: Whose::Nobody, text: error.to_string() }])
     }

@@ -1,8 +1,8 @@
 //! What a server in a cluster is told: by its configuration file, its command line and the Pod it runs in.
 
 mod flags;
+mod pod_environment;
 mod problem;
-mod surroundings;
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -13,25 +13,25 @@ use gateward_core::Facts;
 use serde_json::Value;
 
 pub use flags::{Flag, Flags};
-pub use problem::{Problem, SettingsError, Whose};
-pub use surroundings::Surroundings;
+pub use pod_environment::PodEnvironment;
+pub use problem::{ConfigError, Problem, Whose};
 
 use crate::release::Release;
 
-/// All that a product makes settings and facts of.
+/// All that an operator makes configuration and facts of.
 #[derive(Debug, Clone)]
-pub struct Given {
+pub struct ConfigSource {
     /// The configuration file.
     pub document: Value,
     /// The Pod.
-    pub surroundings: Surroundings,
+    pub pod_environment: PodEnvironment,
     /// What the command line says.
     pub flags: Flags,
 }
 
 /// How a server in a cluster is set up.
 #[derive(Debug, Clone)]
-pub struct Settings {
+pub struct Config {
     /// The three listeners.
     pub listeners: Listeners,
     /// The names of objects in the cluster.
@@ -39,9 +39,9 @@ pub struct Settings {
     /// The labels of objects in the cluster.
     pub labels: ObjectLabels,
     /// How certificates are made.
-    pub certificates: CertificateSettings,
+    pub certificates: CertificateConfig,
     /// What is logged, and how.
-    pub log: LogSettings,
+    pub log: LogConfig,
     /// What the author of the configuration should know.
     pub warnings: Vec<Problem>,
 }
@@ -127,7 +127,7 @@ pub struct ObjectLabels {
 
 /// How certificates are made.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CertificateSettings {
+pub struct CertificateConfig {
     /// The name that new authorities get: at most 64 characters.
     pub authority_name: String,
     /// How long certificates live.
@@ -148,7 +148,7 @@ pub enum KeyAlgorithm {
 
 /// What is logged, and how, unless the command line says otherwise.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LogSettings {
+pub struct LogConfig {
     /// A level, or a filter such as `gateward_server=debug`.
     pub filter: String,
     /// How a line looks.
@@ -164,7 +164,7 @@ pub enum LogLines {
     Text,
 }
 
-impl Default for LogSettings {
+impl Default for LogConfig {
     fn default() -> Self {
         Self { filter: "info".into(), format: LogLines::Json }
     }
@@ -174,7 +174,7 @@ impl ObjectNames {
     /// The name of the authority's Secret beside that of the server's certificate.
     ///
     /// ```
-    /// use gateward::settings::ObjectNames;
+    /// use gateward::config::ObjectNames;
     ///
     /// assert_eq!(ObjectNames::authority_secret_of("otter-cert")?, "otter-cert-ca");
     /// # Ok::<(), gateward::DerivedNameError>(())
@@ -184,9 +184,9 @@ impl ObjectNames {
     }
 }
 
-impl Settings {
-    /// The settings of a release that nobody has set anything for. `document` should be empty: nothing in it is read.
-    pub(crate) fn of(release: &Release, command: &str, document: &Value) -> Result<Self, SettingsError> {
+impl Config {
+    /// The configuration of a release that nobody has set anything for. `document` should be empty: nothing in it is read.
+    pub(crate) fn of(release: &Release, command: &str, document: &Value) -> Result<Self, ConfigError> {
         let derive = |limit: NameLimit, base: &str, suffix: &str| limit.derive(base, suffix);
         let secret = "webhook-server-cert";
         let names = || -> Result<ObjectNames, DerivedNameError> {
@@ -205,19 +205,19 @@ impl Settings {
             listeners: Listeners::default(),
             names: names()?,
             labels: ObjectLabels { secrets: labels.clone(), configurations: labels.clone(), pods: labels },
-            certificates: CertificateSettings {
+            certificates: CertificateConfig {
                 authority_name: "webhook authority".into(),
                 lifetimes: Lifetimes::default(),
                 keys: KeyAlgorithm::default(),
             },
-            log: LogSettings::default(),
+            log: LogConfig::default(),
             warnings: problem::unknown_keys(document),
         })
     }
 }
 
 /// The facts of a server in a cluster, as they are at the moment.
-pub struct Learned {
+pub struct Discovered {
     /// The facts.
     pub facts: Arc<dyn Facts>,
     /// What a person should know of them, each a sentence.
@@ -226,7 +226,7 @@ pub struct Learned {
 
 /// Why there are no facts.
 #[derive(Debug, Clone, thiserror::Error)]
-pub enum LearnError {
+pub enum DiscoveryError {
     /// The configuration asks for what the cluster doesn't have: at the start, the server ends with that.
     #[error("{0}")]
     Contradiction(Problem),
@@ -241,17 +241,17 @@ mod tests {
 
     use super::*;
 
-    fn of(release: &str, document: &Value) -> Settings {
+    fn of(release: &str, document: &Value) -> Config {
         let release = Release { name: release.into(), namespace: "zoo".into() };
-        Settings::of(&release, "otter", document).unwrap()
+        Config::of(&release, "otter", document).unwrap()
     }
 
     #[test]
     fn an_operator_that_reads_no_configuration_has_usual_settings() {
-        let settings = of("river", &json!({}));
-        assert_eq!(settings.names.service, "river-webhook-service");
-        assert_eq!(settings.listeners.webhooks, ListenAddress { ip: None, port: 9443 });
-        assert_eq!(settings.warnings, []);
+        let config = of("river", &json!({}));
+        assert_eq!(config.names.service, "river-webhook-service");
+        assert_eq!(config.listeners.webhooks, ListenAddress { ip: None, port: 9443 });
+        assert_eq!(config.warnings, []);
     }
 
     #[test]

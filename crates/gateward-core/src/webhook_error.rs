@@ -7,7 +7,7 @@ use crate::status_reason::reason_of;
 /// Why a request got no verdict.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Undecided {
+pub enum WebhookError {
     /// The body is no review that can be read (400).
     #[error("the request can't be read: {0}")]
     Unreadable(String),
@@ -43,7 +43,7 @@ pub enum Undecided {
     Panicked,
 }
 
-impl Undecided {
+impl WebhookError {
     /// The HTTP status.
     pub const fn status(&self) -> u16 {
         match self {
@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn the_body_is_a_status_that_names_the_code() {
-        let body: serde_json::Value = serde_json::from_slice(&Undecided::TooLarge { limit: 7 }.body()).unwrap();
+        let body: serde_json::Value = serde_json::from_slice(&WebhookError::TooLarge { limit: 7 }.body()).unwrap();
         assert_eq!(body["kind"], "Status");
         assert_eq!(body["code"], 413);
         assert_eq!(body["reason"], "RequestEntityTooLarge");

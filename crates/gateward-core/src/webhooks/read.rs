@@ -5,8 +5,8 @@ use crate::field::FieldPath;
 use crate::issue::{Issue, Issues};
 use crate::resource::Resource;
 use crate::rule::DECODE;
-use crate::undecided::Undecided;
 use crate::verdict::Verdict;
+use crate::webhook_error::WebhookError;
 
 /// Reads an object; nodes of the wrong type are findings.
 pub(crate) fn read<K: Resource>(json: &str) -> Result<Sent<K>, ReadError> {
@@ -21,7 +21,7 @@ pub(super) fn too_large() -> Issue {
 }
 
 pub(super) fn missing(what: &str) -> ReadError {
-    ReadError::Undecided(Undecided::Unreadable(format!("the request has no {what}")))
+    ReadError::Error(WebhookError::Unreadable(format!("the request has no {what}")))
 }
 
 /// Why an object got to no handler.
@@ -29,14 +29,14 @@ pub(crate) enum ReadError {
     /// Fields of the user's object stand in the way.
     Fields(Issues),
     /// The request itself is at fault.
-    Undecided(Undecided),
+    Error(WebhookError),
 }
 
 impl From<ReadError> for Verdict {
     fn from(error: ReadError) -> Self {
         match error {
             ReadError::Fields(issues) => Self::from(issues),
-            ReadError::Undecided(why) => Self::undecided(why),
+            ReadError::Error(why) => Self::error(why),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Options of `serve` that one product has and others don't.
+//! Options of `serve` that one operator has and others don't.
 
 use std::collections::BTreeMap;
 

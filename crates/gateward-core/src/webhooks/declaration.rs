@@ -1,19 +1,19 @@
 //! What is known of a declared kind without its types.
 
 use crate::operation::{CREATE_AND_UPDATE, Operation};
-use crate::registry::endpoint::Endpoint;
 use crate::resource::{GroupVersionKind, Scope};
 use crate::review::Review;
 use crate::rule::Rule;
+use crate::webhooks::endpoint::Endpoint;
 
 /// What becomes of updates of objects that are being deleted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Terminating {
+pub enum DeletingObjects {
     /// They are judged and defaulted like any other.
     #[default]
-    Judged,
+    Validate,
     /// They pass as they are, so that finalizers can always be removed.
-    Skipped,
+    Skip,
 }
 
 /// The declaration of one kind, apart from its handlers.
@@ -36,7 +36,7 @@ pub struct Declaration {
     /// Whether objects are converted between the versions.
     pub converts: bool,
     /// What becomes of updates of objects that are being deleted.
-    pub terminating: Terminating,
+    pub deleting_objects: DeletingObjects,
     pub(crate) validating: Option<Endpoint>,
     pub(crate) mutating: Option<Endpoint>,
 }

@@ -9,18 +9,18 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde::forward_to_deserialize_any;
 
 /// Reads structs of `D` from objects only.
-pub struct ObjectOnly<D>(pub D);
+pub struct StrictObjects<D>(pub D);
 
 /// A struct that is read from an object only.
 pub(crate) struct Strict<T>(pub T);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Strict<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        T::deserialize(ObjectOnly(deserializer)).map(Self)
+        T::deserialize(StrictObjects(deserializer)).map(Self)
     }
 }
 
-impl<'de, D: Deserializer<'de>> Deserializer<'de> for ObjectOnly<D> {
+impl<'de, D: Deserializer<'de>> Deserializer<'de> for StrictObjects<D> {
     type Error = D::Error;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {

@@ -8,13 +8,13 @@ use std::sync::Arc;
 #[cfg(feature = "cluster")]
 use gateward_core::ClusterReader;
 use gateward_core::manifest::{FailurePolicy, Installation};
-use gateward_core::{Facts, Registry};
+use gateward_core::{Facts, Webhooks};
 use serde_json::Value;
 
 pub use crate::release::Release;
 
 #[cfg(feature = "cluster")]
-use crate::settings::{Flag, Given, LearnError, Learned, Settings, SettingsError};
+use crate::config::{Config, ConfigError, ConfigSource, Discovered, DiscoveryError, Flag};
 
 /// Where the facts about the cluster come from.
 #[derive(Debug, Clone, Copy)]
@@ -25,7 +25,7 @@ pub enum FactsSource<'a> {
     Document(&'a Value),
 }
 
-/// A document of facts that the product can't use.
+/// A document of facts that the operator can't use.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct FactsError(pub String);
@@ -71,12 +71,12 @@ impl Names {
     }
 }
 
-/// An operator: what [`run`](crate::run) serves, checks and prints. A [`Registry`] alone is one without facts.
-pub trait Product: Send + Sync + 'static {
+/// An operator: what [`run`](crate::run) serves, checks and prints. A [`Webhooks`] alone is one without facts.
+pub trait Operator: Send + Sync + 'static {
     /// The declared kinds.
-    fn registry(&self) -> &Registry;
+    fn webhooks(&self) -> &Webhooks;
 
-    /// The facts that handlers read. Parsing them is the product's own and touches nothing outside.
+    /// The facts that handlers read. Parsing them is the operator's own and touches nothing outside.
     fn facts(&self, source: FactsSource<'_>) -> Result<Arc<dyn Facts>, FactsError> {
         let _ = source;
         Ok(Arc::new(()))
@@ -87,9 +87,9 @@ pub trait Product: Send + Sync + 'static {
         Names::default()
     }
 
-    /// All CRDs as YAML; those of the registry, unless there are kinds without webhooks.
+    /// All CRDs as YAML; those of the webhooks, unless there are kinds without webhooks.
     fn crds(&self) -> Vec<&'static str> {
-        self.registry().declarations().filter_map(|declared| declared.crd).collect()
+        self.webhooks().declarations().filter_map(|declared| declared.crd).collect()
     }
 
     /// What the webhook configurations of a release look like.
@@ -108,17 +108,17 @@ pub trait Product: Send + Sync + 'static {
         }
     }
 
-    /// Options of `serve` in a cluster that this product has and others don't.
+    /// Options of `serve` in a cluster that this operator has and others don't.
     #[cfg(feature = "cluster")]
     fn flags(&self) -> &'static [Flag] {
         &[]
     }
 
-    /// How a server in a cluster is set up. Reading it is the product's own and touches nothing outside; all that is
-    /// wrong is told at once. The usual settings, unless the product reads a configuration.
+    /// How a server in a cluster is set up. Reading it is the operator's own and touches nothing outside; all that is
+    /// wrong is told at once. The usual one, unless the operator reads a configuration.
     #[cfg(feature = "cluster")]
-    fn settings(&self, given: &Given) -> Result<Settings, SettingsError> {
-        Settings::of(&given.surroundings.release(), self.names().command, &given.document)
+    fn config(&self, given: &ConfigSource) -> Result<Config, ConfigError> {
+        Config::of(&given.pod_environment.release(), self.names().command, &given.document)
     }
 
     /// The shortest configuration: one that sets nothing.
@@ -131,17 +131,17 @@ pub trait Product: Send + Sync + 'static {
     #[cfg(feature = "cluster")]
     fn cluster_facts(
         &self,
-        given: &Given,
+        given: &ConfigSource,
         cluster: Arc<dyn ClusterReader>,
-    ) -> impl Future<Output = Result<Learned, LearnError>> + Send {
+    ) -> impl Future<Output = Result<Discovered, DiscoveryError>> + Send {
         let (_, _) = (given, cluster);
-        let facts = self.facts(FactsSource::Nowhere).map_err(|error| LearnError::Unreadable(error.to_string()));
-        std::future::ready(facts.map(|facts| Learned { facts, notes: Vec::new() }))
+        let facts = self.facts(FactsSource::Nowhere).map_err(|error| DiscoveryError::Unreadable(error.to_string()));
+        std::future::ready(facts.map(|facts| Discovered { facts, notes: Vec::new() }))
     }
 }
 
-impl Product for Registry {
-    fn registry(&self) -> &Registry {
+impl Operator for Webhooks {
+    fn webhooks(&self) -> &Webhooks {
         self
     }
 }
