@@ -59,6 +59,16 @@ fn every_rule_belongs_to_declared_kinds_and_versions() {
 }
 
 #[test]
+fn every_rule_is_written_out_in_the_rule_book() {
+    assert_each(|rule, _| {
+        let page = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join(rule.page);
+        let text = std::fs::read_to_string(&page).map_err(|error| format!("{}: {error}", page.display()))?;
+        let heading = format!("### {}", rule.id);
+        demand(text.lines().any(|line| line == heading), format!("has no heading in {}", rule.page))
+    });
+}
+
+#[test]
 fn every_bad_example_breaks_its_rule() {
     assert_each(|rule, webhooks| {
         let answer = answer(rule, rule.bad, webhooks).map_err(|why| format!("the bad example {why}"))?;

@@ -30,6 +30,8 @@ pub struct Rule {
     pub versions: &'static [&'static str],
     /// The operations on which the rule runs.
     pub operations: &'static [Operation],
+    /// The page of the operator's documentation that writes the rule out under its id; empty where there is none.
+    pub page: &'static str,
     /// An example that breaks the rule: YAML with `object`, and `old`, `facts`, `user` as needed.
     pub bad: &'static str,
     /// An example that keeps the rule, of the same form.
@@ -61,7 +63,19 @@ pub const UNKNOWN: Rule =
 impl Rule {
     /// A rule without a name yet, for `..Rule::on(CREATE)`.
     pub const fn on(operations: &'static [Operation]) -> Self {
-        Self { id: "", summary: "", kinds: &[], versions: &[], operations, bad: "", good: "" }
+        Self { id: "", summary: "", kinds: &[], versions: &[], operations, page: "", bad: "", good: "" }
+    }
+
+    /// Where the rule is written out: its page, and the anchor of its id there.
+    ///
+    /// ```
+    /// use gateward_core::{CREATE, Rule};
+    ///
+    /// const NAMED: Rule = Rule { id: "USER-01", page: "docs/rules.md", ..Rule::on(CREATE) };
+    /// assert_eq!(NAMED.section().as_deref(), Some("docs/rules.md#user-01"));
+    /// ```
+    pub fn section(&self) -> Option<String> {
+        (!self.page.is_empty()).then(|| format!("{}#{}", self.page, self.id.to_ascii_lowercase()))
     }
 
     /// A field that must be there is missing or empty.

@@ -10,7 +10,12 @@ use gateward_core::{
 /// How the URI of a LoRA's weights may begin.
 const SOURCE_PREFIXES: [&str; 3] = ["s3://", "hf://", "file:///"];
 
-const ON_MODELS: Rule = Rule { kinds: &["DynamoModel"], versions: &["v1alpha1"], ..Rule::on(CREATE_AND_UPDATE) };
+const ON_MODELS: Rule = Rule {
+    kinds: &["DynamoModel"],
+    versions: &["v1alpha1"],
+    page: "docs/rule-book/model.md",
+    ..Rule::on(CREATE_AND_UPDATE)
+};
 
 pub(crate) const MODEL_NAME: Rule = rule! {
     id: "MODEL-01",

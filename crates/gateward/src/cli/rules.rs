@@ -64,6 +64,7 @@ fn line(rule: &Rule) -> String {
         "kinds": rule.kinds,
         "versions": rule.versions,
         "operations": rule.operations,
+        "section": rule.section(),
         "bad": rule.bad,
         "good": rule.good,
     });
@@ -84,6 +85,9 @@ fn page(rule: &Rule) -> String {
     let _ = writeln!(text, "kinds:      {}", listed(rule.kinds));
     let _ = writeln!(text, "versions:   {}", listed(rule.versions));
     let _ = writeln!(text, "operations: {}", operations(rule));
+    if let Some(section) = rule.section() {
+        let _ = writeln!(text, "rule book:  {section}");
+    }
     for (title, example) in [("breaks it", rule.bad), ("keeps it", rule.good)] {
         if !example.is_empty() {
             let _ = write!(text, "\n# {title}\n{example}");
@@ -104,6 +108,10 @@ fn markdown(rules: &[&Rule]) -> String {
         if !rule.kinds.is_empty() {
             let (kinds, versions) = (rule.kinds.join(", "), rule.versions.join(", "));
             let _ = write!(text, "\n{kinds} in {versions}, on {}.\n", operations(rule));
+        }
+        if let Some(section) = rule.section() {
+            // The document stands in the folder of the documentation itself.
+            let _ = write!(text, "\n[In the rule book]({}).\n", section.trim_start_matches("docs/"));
         }
         for (title, example) in [("Breaks it", rule.bad), ("Keeps it", rule.good)] {
             if !example.is_empty() {

@@ -207,6 +207,7 @@ const fn on_components(operations: &'static [Operation]) -> Rule {
     Rule {
         kinds: &["DynamoGraphDeployment", "DynamoComponentDeployment"],
         versions: &["v1alpha1", "v1beta1"],
+        page: "docs/rule-book/component.md",
         ..Rule::on(operations)
     }
 }

@@ -24,8 +24,12 @@ use crate::rules::component::{
 use crate::rules::grove::WorkloadBackend;
 use crate::rules::provider_override;
 
-const ON_COMPONENTS: Rule =
-    Rule { kinds: &["DynamoComponentDeployment"], versions: &["v1alpha1", "v1beta1"], ..Rule::on(CREATE_AND_UPDATE) };
+const ON_COMPONENTS: Rule = Rule {
+    kinds: &["DynamoComponentDeployment"],
+    versions: &["v1alpha1", "v1beta1"],
+    page: "docs/rule-book/component.md",
+    ..Rule::on(CREATE_AND_UPDATE)
+};
 
 pub(crate) const ELASTIC_COMMAND: Rule = rule! {
     id: "DCD-11",

@@ -27,6 +27,7 @@ use crate::conversion::schemas::CrdSchemas;
 const ON_DEPLOYMENT_REQUESTS: Rule = Rule {
     kinds: &["DynamoGraphDeploymentRequest"],
     versions: &["v1alpha1", "v1beta1"],
+    page: "docs/rule-book/deployment-request.md",
     ..Rule::on(CREATE_AND_UPDATE)
 };
 

@@ -28,8 +28,12 @@ use crate::rules::provider_override::{self, OverrideLocation};
 use lookups::Lookups;
 use update::ComponentIndex;
 
-const GRAPHS: Rule =
-    Rule { kinds: &["DynamoGraphDeployment"], versions: &["v1alpha1", "v1beta1"], ..Rule::on(CREATE_AND_UPDATE) };
+const GRAPHS: Rule = Rule {
+    kinds: &["DynamoGraphDeployment"],
+    versions: &["v1alpha1", "v1beta1"],
+    page: "docs/rule-book/graph.md",
+    ..Rule::on(CREATE_AND_UPDATE)
+};
 
 const PRIORITY_NEEDS_GROVE: Rule = rule! {
     id: "DGD-47",

@@ -166,8 +166,12 @@ pub(crate) fn unchanged(
     }
 }
 
-const GRAPHS: Rule =
-    Rule { kinds: &["DynamoGraphDeployment"], versions: &["v1alpha1", "v1beta1"], ..Rule::on(CREATE_AND_UPDATE) };
+const GRAPHS: Rule = Rule {
+    kinds: &["DynamoGraphDeployment"],
+    versions: &["v1alpha1", "v1beta1"],
+    page: "docs/rule-book/provider-override.md",
+    ..Rule::on(CREATE_AND_UPDATE)
+};
 
 /// OVR-01.
 pub(crate) const GRAPHS_ONLY: Rule = rule! {

@@ -15,6 +15,7 @@ const PVC_NAME: Rule = rule! {
     id: "ALPHA-01",
     summary: "every volume claim of a graph has a name",
     kinds: &["DynamoGraphDeployment"],
+    page: "docs/rule-book/graph.md",
     ..ON_V1ALPHA1_FIELDS
 };
 

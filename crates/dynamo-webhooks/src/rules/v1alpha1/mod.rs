@@ -19,6 +19,7 @@ use gateward_core::{CREATE_AND_UPDATE, Rule};
 const ON_V1ALPHA1_FIELDS: Rule = Rule {
     kinds: &["DynamoGraphDeployment", "DynamoComponentDeployment"],
     versions: &["v1alpha1", "v1beta1"],
+    page: "docs/rule-book/component.md",
     ..Rule::on(CREATE_AND_UPDATE)
 };
 
