@@ -9,7 +9,7 @@ use std::time::SystemTime;
 
 use dynamo_webhooks::ClusterFacts;
 use gateward_core::testing::block_on;
-use gateward_core::{ReviewResponse, Context, Webhooks, Review};
+use gateward_core::{Context, Review, ReviewResponse, Webhooks};
 use gateward_fuzz::mutation::mutate_json;
 use libfuzzer_sys::{fuzz_mutator, fuzz_target, fuzzer_mutate};
 use serde_json::Value;
