@@ -108,7 +108,7 @@ impl<H: Resource> Webhook<H> {
     }
 
     /// Judges version `S` as the user wrote it. Objects of that version are then not converted for
-    /// [`validate`](Self::validate).
+    /// [`validator`](Self::validator).
     pub fn validator_for<S: Resource>(mut self, validator: impl Validator<S>) -> Self {
         let slot = self.version::<S>().validating.get_or_insert_with(|| Box::new(Validating::<S>(Vec::new())));
         // Where it is of another type, `version` has found that out.
