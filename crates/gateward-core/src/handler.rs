@@ -95,7 +95,7 @@ impl<K> From<K> for Defaulted<K> {
 /// Fills in what the user left out: typed in, typed out. The patch that the API server gets is the difference, so
 /// fields that `K` doesn't know stay as they are.
 ///
-/// Called on creates and on updates that the kind is registered for; `request.operation` tells which. It must change
+/// Called on creates and on updates that the kind is registered for; `request.operation` says which. It must change
 /// nothing when it is applied to its own result.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` doesn't default objects of `{K}`",

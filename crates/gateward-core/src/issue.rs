@@ -12,7 +12,7 @@ use crate::field::FieldPath;
 pub enum Severity {
     /// The object is denied.
     Error,
-    /// The object passes; the user is told.
+    /// The object passes with a warning.
     Warning,
     /// The check itself has something to say, such as a rule that could not be evaluated.
     Note,
@@ -260,7 +260,7 @@ impl fmt::Display for Issue {
 }
 
 /// How many findings of each severity are kept of one object. A hostile object can break a rule at every item of a
-/// list; nobody reads more, and the answer stays small.
+/// list; more isn't read, and the response stays small.
 pub const MOST_ISSUES: usize = 256;
 
 /// The findings of one object, in the order in which they were added, each once, at most [`MOST_ISSUES`] of each

@@ -1,6 +1,6 @@
 //! Whether two JSON texts mean the same, without trees of them.
 //!
-//! A text becomes a number of 128 bits under keys that are drawn when the process starts, so nobody can look for two
+//! A text becomes a number of 128 bits under keys that are drawn when the process starts, so a caller can't search for two
 //! texts that share one.
 
 use std::fmt;

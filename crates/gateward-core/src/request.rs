@@ -76,7 +76,7 @@ pub struct Request {
     pub generate_name: Option<String>,
     /// The object's namespace.
     pub namespace: Option<String>,
-    /// Who asks; absent is nobody.
+    /// The user; anonymous where absent.
     pub user: Option<UserInfo>,
     /// Whether the change will be stored.
     pub dry_run: DryRun,
@@ -133,7 +133,7 @@ impl Request {
         self
     }
 
-    /// The user's name; empty for nobody.
+    /// The user's name; empty for anonymous.
     pub fn username(&self) -> &str {
         self.user.as_ref().map_or("", |user| &user.username)
     }

@@ -98,7 +98,7 @@ impl<'r> TestRequest<'r> {
         self
     }
 
-    /// By nobody.
+    /// Without a user.
     pub fn nobody(mut self) -> Self {
         self.user = None;
         self

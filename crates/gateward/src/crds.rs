@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::operator::Operator;
 
-/// A CRD that promises conversions which nobody makes.
+/// A CRD that promises conversions without a converter.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Gap {
     /// Nothing leads to a version.

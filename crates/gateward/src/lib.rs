@@ -18,7 +18,7 @@
 //! #     const SCOPE: Scope = Scope::Namespaced;
 //! # }
 //!
-//! /// Names that nobody may take.
+//! /// Rejects reserved user names.
 //! struct Usernames;
 //!
 //! impl Validator<TestEntity> for Usernames {

@@ -111,7 +111,7 @@ impl Local {
     }
 }
 
-/// A new authority with a server certificate for this machine.
+/// A new CA with a serving certificate for this machine.
 struct Certified {
     authority: Ca,
     certificate: CertResolver,

@@ -115,7 +115,7 @@ pub trait Operator: Send + Sync + 'static {
     }
 
     /// How a server in a cluster is set up. Reading it is the operator's own and touches nothing outside; all that is
-    /// wrong is told at once. The usual one, unless the operator reads a configuration.
+    /// wrong is reported at once. The default, unless the operator reads a configuration.
     #[cfg(feature = "cluster")]
     fn config(&self, given: &ConfigSource) -> Result<Config, ConfigError> {
         Config::of(&given.pod_environment.release(), self.names().command, &given.document)

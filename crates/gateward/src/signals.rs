@@ -25,7 +25,7 @@ impl Signals {
         Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())?, hangup })
     }
 
-    /// Waits for one, and says how to end: a person at a terminal has nobody to be graceful to.
+    /// Waits for one, and says how to end: a person at a terminal has no clients to drain.
     pub(crate) async fn wait(&mut self) -> Drain {
         tokio::select! {
             _ = self.terminate.recv() => Drain::default(),

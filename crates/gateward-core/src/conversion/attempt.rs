@@ -162,7 +162,7 @@ fn fit(metadata: &mut Metadata<'_>, issues: &mut Issues) -> Vec<FieldPath> {
     dropped
 }
 
-/// The field that most of the annotation is for, if it tells.
+/// The field that most of the annotation is for, where it names one.
 fn largest_of(key: &str, text: &str) -> FieldPath {
     let field = Tree::read(text).map(largest_field);
     let of_object =

@@ -67,7 +67,7 @@ pub const ANNOTATION_LIMIT: usize = 256 * 1024;
 // `from_hub` is Kubernetes' own word (controller-runtime's `ConvertFrom`), and a conversion is no constructor.
 #[allow(clippy::wrong_self_convention)]
 pub trait Convert<Spoke, Hub>: Send + Sync + 'static {
-    /// Reads `spoke` as the hub's version and tells `provenance` where each node came from. What had to be given up,
+    /// Reads `spoke` as the hub's version and records in `provenance` where each node came from. What was dropped,
     /// such as an annotation that can't be read, is noted in `issues`, with paths of the spoke.
     fn to_hub(&self, spoke: &Spoke, provenance: &mut Provenance, issues: &mut Issues) -> Result<Hub, ConversionError>;
 
@@ -77,7 +77,7 @@ pub trait Convert<Spoke, Hub>: Send + Sync + 'static {
     fn from_hub(&self, hub: &Hub, issues: &mut Issues) -> Result<Spoke, ConversionError>;
 
     /// The same as [`to_hub`](Self::to_hub) without a provenance, and whether the way back is known to lead home. What it
-    /// would change is found out and kept for every conversion; one that tells saves the time.
+    /// would change is found and kept for every conversion; one that returns it saves the time.
     fn to_hub_with_round_trip(&self, spoke: &Spoke, issues: &mut Issues) -> Result<(Hub, RoundTrip), ConversionError> {
         Ok((self.to_hub(spoke, &mut Provenance::silent(), issues)?, RoundTrip::Untried))
     }

@@ -45,7 +45,7 @@ impl PreservedField {
         Self { path, hollow, value: field.value.to_owned() }
     }
 
-    /// Puts the field back, where its place is there and nobody else has taken it. Whether the result is another now.
+    /// Puts the field back, where its place exists and is free. Returns whether the result changed.
     pub fn restore<'a>(&'a self, result: &mut Tree<'a>) -> bool {
         let Some((Step::Member(name), way)) = self.path.split_last() else { return false };
         if self.path.len() > MAX_STEPS || self.path.first().is_some_and(is_protected) {

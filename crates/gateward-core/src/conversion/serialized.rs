@@ -20,7 +20,7 @@ pub(crate) struct Serialized {
 /// The part of typed metadata that conversions may edit.
 #[derive(Debug, Default)]
 pub(crate) struct TypedMetadata {
-    /// The name as JSON, which tells metadata that was handed over from metadata that wasn't.
+    /// The name as JSON: metadata that was handed over has it.
     pub name: Option<String>,
     /// The labels.
     pub labels: Texts,

@@ -51,7 +51,7 @@ impl<'a> Tree<'a> {
         Self::Members(BTreeMap::new())
     }
 
-    /// The text, if nobody has looked into it.
+    /// The text, if it isn't opened.
     pub const fn text(&self) -> Option<&'a RawValue> {
         match self {
             Self::Text(text) => Some(text),

@@ -35,7 +35,7 @@ pub enum Found {
         /// How many there may be.
         max: usize,
     },
-    /// Something that can't be told apart, in text that is no tree of JSON.
+    /// An unknown type, in text that is no tree of JSON.
     Unknown,
 }
 

@@ -1,7 +1,7 @@
 //! Webhook configurations, as the webhooks's declarations demand them.
 //!
 //! Follows <https://kubernetes.io/docs/reference/kubernetes-api/extend-resources/validating-webhook-configuration-v1/>.
-//! `caBundle` is never rendered: whoever owns the certificates writes it, and a rendered one would fight with that.
+//! `caBundle` is never rendered: the owner of the certificates writes it, and a rendered one would conflict.
 
 pub mod yaml;
 

@@ -36,7 +36,7 @@ impl Allowance {
         Self::new(bytes.saturating_mul(ALLOWANCE_FACTOR).saturating_add(ALLOWANCE_BASE), trees)
     }
 
-    /// One that never ends, for documents that nobody has sent.
+    /// One without an end, for documents that come from no request.
     pub fn unlimited() -> Arc<Self> {
         Self::new(usize::MAX, usize::MAX)
     }

@@ -28,7 +28,7 @@ pub(crate) struct PlacedDeserializer<'p, D> {
 }
 
 impl<'de, D: Deserializer<'de>> PlacedDeserializer<'_, D> {
-    /// Reads a node that must be of the type `want`; whatever is there is shown to the visitor, which tells.
+    /// Reads a node that must be of the type `want`; the visitor gets what is there and reports a mismatch.
     fn hinted<V: Visitor<'de>>(self, want: Want, visitor: V) -> Result<V::Value, D::Error> {
         let Self { from, place } = self;
         place.settled(from.deserialize_any(Node { visitor, want, place }))
@@ -111,7 +111,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for PlacedDeserializer<'_, D> 
 }
 
 impl Place<'_> {
-    /// Notes an error that nobody has noted yet: the parser's own.
+    /// Notes an error that isn't noted yet: the parser's own.
     pub(crate) fn settled<T, E: serde::de::Error>(&self, read: Result<T, E>) -> Result<T, E> {
         read.map_err(|error| {
             self.fail(|| message::cut(&error), None);

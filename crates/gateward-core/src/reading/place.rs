@@ -151,7 +151,7 @@ impl<'p> Place<'p> {
         open.find(|(_, bound)| bound.path.len() == self.depth).map(|(_, bound)| *bound)
     }
 
-    /// The steps to this node; none where nobody traces the reading.
+    /// The steps to this node; none where the reading isn't traced.
     fn steps(&self) -> Vec<Segment> {
         if self.session.tracing.is_none() {
             return Vec::new();

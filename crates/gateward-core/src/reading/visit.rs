@@ -30,7 +30,7 @@ impl Want {
     fn takes(self, found: JsonType) -> bool {
         match self {
             Self::Boolean => found == JsonType::Boolean,
-            // Visitors of integers tell a fraction themselves, but it can be told before.
+            // Visitors of integers reject a fraction themselves; this is earlier.
             Self::Integer => found == JsonType::Integer,
             Self::Number => matches!(found, JsonType::Integer | JsonType::Number),
             Self::Text => found == JsonType::String,
@@ -118,7 +118,7 @@ impl<'de, V: Visitor<'de>> Node<'_, V> {
     }
 }
 
-/// Whether a number is one of the type that serde calls so; of another name nobody knows.
+/// Whether a number fits the type that serde calls so; `None` for an unknown name.
 fn within(primitive: &str, number: i128) -> bool {
     match primitive {
         "i8" => i8::try_from(number).is_ok(),

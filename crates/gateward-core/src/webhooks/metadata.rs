@@ -81,7 +81,7 @@ pub(super) fn removes_finalizers_alone(review: &AdmissionReview<'_>) -> bool {
     removed && same_apart_from(BESIDE_FINALIZERS, old, new)
 }
 
-/// Beyond this many, nobody looks which were removed.
+/// Beyond this many, it isn't checked which were removed.
 const MOST_FINALIZERS: usize = 256;
 
 fn finalizers(json: &str) -> Option<Vec<String>> {

@@ -79,7 +79,7 @@ pub(super) enum Objects<T> {
     Delete {
         old: Old<T>,
     },
-    /// The operation has none, or nobody can read them and they pass nevertheless.
+    /// The operation has none, or they can't be read and pass nevertheless.
     Neither,
 }
 

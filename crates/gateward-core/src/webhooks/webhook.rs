@@ -265,7 +265,7 @@ impl<H: Resource> AnyKind for Webhook<H> {
         if is_smooth && further.is_empty() && hub.left_out.is_empty() {
             return converted;
         }
-        // The second half speaks of the hub's fields, which nobody wrote.
+        // The second half names fields of the hub, which the user didn't write.
         let provenance = spoke.provenance_of(source.json, self.schemas.as_deref());
         issues.extend(further.map_paths(|issue| provenance.trace(&issue.path)));
         let mut converted =

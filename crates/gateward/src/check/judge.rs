@@ -96,7 +96,7 @@ impl Checker<'_> {
     }
 }
 
-/// The API server does so by the request's path; which namespace it is, only whoever applies the manifest knows.
+/// The API server does so by the request's path; only the user who applies the manifest knows the namespace.
 fn set_namespace(object: &mut Value) {
     if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
         metadata.entry("namespace").or_insert_with(|| NAMESPACE.into());

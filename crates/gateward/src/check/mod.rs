@@ -90,7 +90,7 @@ impl<'p> Checker<'p> {
         self
     }
 
-    /// Sets who asks, as the API server would tell it; nobody unless this is called.
+    /// Sets the user of the request; anonymous by default.
     pub fn user(mut self, user: &UserInfo) -> Self {
         self.user = json!(user);
         self

@@ -40,7 +40,7 @@ impl Stored {
     }
 
     /// The stored state of an object. One without a namespace may be in any: the namespace comes from the context of
-    /// whoever applies the manifest.
+    /// the user who applies the manifest.
     pub(super) fn state_of(&self, subject: &Subject<'_>) -> Option<&Value> {
         let (gvk, name) = (&subject.gvk, subject.name());
         let named = self.0.get(&(gvk.group.clone(), gvk.kind.clone(), name.to_owned())).filter(|_| !name.is_empty())?;

@@ -50,7 +50,7 @@ pub(super) struct FactsPoller<'a, P> {
 
 impl<P: Operator> FactsPoller<'_, P> {
     /// Learns again and again; ends only where the configuration asks for what the cluster doesn't have before anybody
-    /// was answered. `known` is told when the facts are known for the first time.
+    /// was answered. `known` changes when the facts are known for the first time.
     pub(super) async fn go_on(self, known: &watch::Sender<bool>) -> Problem {
         let mut notes = match self.first().await {
             Ok(learned) => self.take(learned, &[]),

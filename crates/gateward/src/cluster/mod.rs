@@ -1,5 +1,5 @@
-//! Serving in a cluster: the listeners, the certificate controller, the operator's facts and what is told of all these,
-//! joined. What is decided here is when; how is decided elsewhere.
+//! Serving in a cluster: joins the listeners, the certificate controller and the operator's facts, and reports their
+//! status. It decides when; how is decided elsewhere.
 
 mod authorize;
 mod conflicts;

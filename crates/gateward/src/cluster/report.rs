@@ -1,4 +1,4 @@
-//! What the controller knows, told in the readiness pages, the metrics and the log.
+//! The controller's status in readiness, metrics and log.
 
 use gateward_cluster::{ControllerStatus, Leader, TargetState};
 use gateward_server::metrics::cluster::{ClusterMetrics, InjectionTargetCounts, Role};

@@ -35,7 +35,7 @@ pub(crate) struct Plan<P> {
 }
 
 impl<P: Operator> Plan<P> {
-    /// Joins what was told; an error is one of the user's.
+    /// Joins the configuration; an error is one of the user's.
     pub(crate) fn new(operator: P, given: ConfigSource, config: Config) -> Result<Self, ConfigError> {
         let setup = setup(&operator, &config, &given.pod_environment)?;
         Ok(Self { operator: Arc::new(operator), given, config, setup })

@@ -1,4 +1,4 @@
-//! What a server in a cluster is told: by its configuration file, its command line and the Pod it runs in.
+//! The configuration of a server in a cluster: from its file, its command line and its Pod.
 
 mod flags;
 mod pod_environment;
@@ -106,7 +106,7 @@ pub enum HttpVersions {
 pub struct ObjectNames {
     /// The Secret of the server's certificate.
     pub secret: String,
-    /// The Secret of the authority.
+    /// The Secret of the CA.
     pub authority_secret: String,
     /// The Service that the API server calls.
     pub service: String,
@@ -171,7 +171,7 @@ impl Default for LogConfig {
 }
 
 impl ObjectNames {
-    /// The name of the authority's Secret beside that of the server's certificate.
+    /// The name of the CA's Secret, from that of the serving certificate.
     ///
     /// ```
     /// use gateward::config::ObjectNames;
@@ -185,7 +185,7 @@ impl ObjectNames {
 }
 
 impl Config {
-    /// The configuration of a release that nobody has set anything for. `document` should be empty: nothing in it is read.
+    /// The configuration of a release with default values. `document` should be empty: nothing in it is read.
     pub(crate) fn of(release: &Release, command: &str, document: &Value) -> Result<Self, ConfigError> {
         let derive = |limit: NameLimit, base: &str, suffix: &str| limit.derive(base, suffix);
         let secret = "webhook-server-cert";

@@ -5,10 +5,10 @@ use std::net::IpAddr;
 use super::problem::Problem;
 use crate::release::Release;
 
-/// The cluster's domain, where nobody says another.
+/// The default domain of a cluster.
 const CLUSTER_DOMAIN: &str = "cluster.local";
 
-/// The Pod that a server runs in, as the downward API tells it.
+/// The Pod that a server runs in, from the downward API.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PodEnvironment {
     /// The Pod's name.

@@ -1,4 +1,4 @@
-//! What is wrong with what a server was told.
+//! Errors of the configuration.
 
 use std::fmt;
 
@@ -76,7 +76,7 @@ impl From<DerivedNameError> for ConfigError {
     }
 }
 
-/// What nobody reads of a document of which only group, version and kind are known.
+/// Members that aren't read of a document of which only group, version and kind are known.
 pub(super) fn unknown_keys(document: &Value) -> Vec<Problem> {
     let keys = document.as_object().into_iter().flat_map(serde_json::Map::keys);
     let unknown = keys.filter(|key| !["apiVersion", "kind"].contains(&key.as_str()));

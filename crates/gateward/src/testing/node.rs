@@ -75,7 +75,7 @@ pub(super) struct List {
     pub told_apart: Apart,
 }
 
-/// What tells the items of a list apart.
+/// The keys that identify the items of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Apart {
     Position,
