@@ -15,7 +15,7 @@ use tokio::net::TcpStream;
 
 /// An object as it is stored.
 pub async fn stored(sandbox: &Sandbox, plural: &str, name: &str) -> Value {
-    let key = format!("/webhooks/nvidia.com/{plural}/{}/{name}", sandbox.namespace());
+    let key = format!("/registry/nvidia.com/{plural}/{}/{name}", sandbox.namespace());
     let question = json!({"key": STANDARD.encode(key)}).to_string();
     let answer: Value = serde_json::from_slice(&ask(sandbox.bed().store(), "/v3/kv/range", question).await).unwrap();
     let value = answer["kvs"][0]["value"].as_str().unwrap_or_else(|| panic!("{name} is not stored: {answer}"));
