@@ -117,7 +117,7 @@ fn variables(count: usize) -> Vec<Value> {
 fn container(component: &str, count: usize) -> Value {
     json!({
         "name": "main",
-        "image": format!("webhooks.example.org/dynamo/{component}:1.4.2"),
+        "image": format!("registry.example.org/dynamo/{component}:1.4.2"),
         "command": ["python3", "-m", "dynamo.vllm"],
         "args": ["--model", "Qwen/Qwen3-0.6B", "--max-model-len", "8192"],
         "env": variables(count),

@@ -13,7 +13,7 @@ pub fn object(version: &str, kind: &str, name: &str, spec: &Value) -> Value {
 }
 
 fn main_container(image: &str) -> Value {
-    json!({"name": "main", "image": format!("webhooks.example.org/dynamo/{image}:1.5.0")})
+    json!({"name": "main", "image": format!("registry.example.org/dynamo/{image}:1.5.0")})
 }
 
 /// A component of a graph, or the spec of one that stands alone.
@@ -49,7 +49,7 @@ pub fn request(name: &str) -> Value {
 /// The same in the older version, which has to name a profiler.
 pub fn request_v1alpha1(name: &str) -> Value {
     let profiling = json!({
-        "profilerImage": "webhooks.example.org/dynamo/profiler:1.5.0",
+        "profilerImage": "registry.example.org/dynamo/profiler:1.5.0",
         "config": {"sla": {"ttft": 200.5, "itl": 20, "isl": 3000, "osl": 150}, "engine": {"max": 3}},
     });
     let spec = json!({"model": "Qwen/Qwen3-0.6B", "backend": "vllm", "profilingConfig": profiling});

@@ -70,7 +70,7 @@ pub(super) fn life(number: usize, name: &str) -> Life {
             lived(lynx, &json!({"spec": {"replicas": 2}}), Some(&mistake), BOTH)
         }
         4 => {
-            let mistake = json!({"spec": {"image": "webhooks.example.org/dynamo/profiler:nightly"}});
+            let mistake = json!({"spec": {"image": "registry.example.org/dynamo/profiler:nightly"}});
             lived(request(name), &json!({"spec": {"model": "Qwen/Qwen3-8B"}}), Some(&mistake), BOTH)
         }
         5 => {

@@ -24,7 +24,7 @@ fn pod(container: &Value) -> Value {
 }
 
 fn main_container() -> Value {
-    json!({"name": "main", "image": "webhooks.example.org/dynamo/runtime:1.5.0"})
+    json!({"name": "main", "image": "registry.example.org/dynamo/runtime:1.5.0"})
 }
 
 fn component(name: &str, kind: &str) -> Value {

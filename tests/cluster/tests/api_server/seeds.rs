@@ -13,7 +13,7 @@ fn pod() -> Value {
             "containers": [
                 {
                     "name": "main",
-                    "image": "webhooks.example.org/dynamo/runtime:1.5.0",
+                    "image": "registry.example.org/dynamo/runtime:1.5.0",
                     "args": ["--model", "m"],
                     "ports": [{"containerPort": 8000, "name": "http"}],
                     "env": [{"name": "A", "valueFrom": {"secretKeyRef": {"name": "s", "key": "k"}}}],
@@ -72,7 +72,7 @@ fn service(kind: &str) -> Value {
         "gpuMemoryService": {"enabled": true, "mode": "intraPod"},
         "extraPodMetadata": {"labels": {"a": "b"}},
         "extraPodSpec": {
-            "mainContainer": {"image": "webhooks.example.org/dynamo/runtime:1.5.0", "command": ["c"]},
+            "mainContainer": {"image": "registry.example.org/dynamo/runtime:1.5.0", "command": ["c"]},
             "containers": [{"name": "proxy", "image": "i"}],
             "volumes": [{"name": "v", "secret": {"secretName": "s"}}],
         },

@@ -45,7 +45,7 @@ async fn a_component_is_read_in_the_other_version(sandbox: Sandbox) {
 
 async fn a_request_is_read_in_the_other_version(sandbox: Sandbox) {
     let wanted = [
-        ("/spec/image", json!("webhooks.example.org/dynamo/profiler:1.5.0")),
+        ("/spec/image", json!("registry.example.org/dynamo/profiler:1.5.0")),
         ("/spec/sla/ttft", json!(200.5)),
         ("/spec/workload/isl", json!(3000)),
     ];

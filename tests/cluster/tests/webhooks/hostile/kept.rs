@@ -132,7 +132,7 @@ fn odd_service() -> Value {
     service["ingress"] = json!({"enabled": true, "host": "otter.example.org"});
     service["envs"] = json!([{"name": "A", "value": "1"}, {"name": "B", "value": "2"}]);
     service["extraPodSpec"]["mainContainer"]["env"] = json!([{"name": "B", "value": "3"}]);
-    service["extraPodSpec"]["containers"] = json!([{"name": "main", "image": "webhooks.example.org/listed:1"}]);
+    service["extraPodSpec"]["containers"] = json!([{"name": "main", "image": "registry.example.org/listed:1"}]);
     service["resources"] = json!({"limits": {"cpu": "0.50", "gpu": "1"}});
     service["sharedMemory"] = json!({"disabled": true});
     service["volumeMounts"] = json!([{"name": "cache", "mountPoint": "/cache", "useAsCompilationCache": true}]);
