@@ -72,7 +72,10 @@ async fn an_entry_that_is_added_gets_a_bundle(sandbox: Sandbox) {
 
 async fn a_conversion_stanza_that_is_removed_or_changed_is_restored(sandbox: Sandbox) {
     let client = sandbox.bed().client();
-    let whole = client.get(CRD).await.unwrap().granted().unwrap()["spec"]["conversion"].take();
+    // A CA that somebody added is removed later than ours is restored.
+    until("only our CA is in the caBundle", Duration::from_secs(60), async || cas(&conversion(client).await) == 1)
+        .await;
+    let whole = conversion(client).await;
     let url = json!({"url": "https://127.0.0.1:9/convert", "service": null});
     let changes = [
         json!({"strategy": "None", "webhook": null}),
@@ -83,11 +86,19 @@ async fn a_conversion_stanza_that_is_removed_or_changed_is_restored(sandbox: San
     for change in changes {
         let changed = client.merge(CRD, &json!({"spec": {"conversion": change}})).await.unwrap().granted().unwrap();
         assert_ne!(changed["spec"]["conversion"], whole);
-        until(&format!("restored after {change}"), Duration::from_secs(30), async || {
-            client.get(CRD).await.unwrap().granted().unwrap()["spec"]["conversion"] == whole
-        })
-        .await;
+        until(&format!("restored after {change}"), Duration::from_secs(30), async || conversion(client).await == whole)
+            .await;
     }
+}
+
+async fn conversion(client: &Client) -> Value {
+    client.get(CRD).await.unwrap().granted().unwrap()["spec"]["conversion"].take()
+}
+
+/// How many certificates the `caBundle` of a conversion stanza has.
+fn cas(conversion: &Value) -> usize {
+    let bundle = conversion["webhook"]["clientConfig"]["caBundle"].as_str().unwrap_or_default();
+    String::from_utf8(STANDARD.decode(bundle).unwrap()).unwrap().matches("BEGIN CERTIFICATE").count()
 }
 
 const POLICIES: &str = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies";
@@ -125,7 +136,10 @@ async fn hold_off(client: &Client, user: &str) {
 async fn a_graph_that_is_not_converted_is_told_from_one_without_components(sandbox: Sandbox) {
     let (client, otter) = (sandbox.bed().client(), graph("otter"));
     sandbox.accepts(&otter).await;
-    let whole = client.get(CRD).await.unwrap().granted().unwrap()["spec"]["conversion"].take();
+    // A CA that somebody added is removed later than ours is restored.
+    until("only our CA is in the caBundle", Duration::from_secs(60), async || cas(&conversion(client).await) == 1)
+        .await;
+    let whole = conversion(client).await;
     hold_off(client, &sandbox.release(RELEASE, NAMESPACE).account()).await;
     let none = json!({"spec": {"conversion": {"strategy": "None", "webhook": null}}});
     client.merge(CRD, &none).await.unwrap().granted().unwrap();
