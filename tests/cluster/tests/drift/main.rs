@@ -73,8 +73,7 @@ async fn an_entry_that_is_added_gets_a_bundle(sandbox: Sandbox) {
 async fn a_conversion_stanza_that_is_removed_or_changed_is_restored(sandbox: Sandbox) {
     let client = sandbox.bed().client();
     // A CA that somebody added is removed later than ours is restored.
-    until("only our CA is in the caBundle", Duration::from_secs(60), async || cas(&conversion(client).await) == 1)
-        .await;
+    until("only our CA is in the caBundle", Duration::from_mins(1), async || cas(&conversion(client).await) == 1).await;
     let whole = conversion(client).await;
     let url = json!({"url": "https://127.0.0.1:9/convert", "service": null});
     let changes = [
@@ -137,8 +136,7 @@ async fn a_graph_that_is_not_converted_is_told_from_one_without_components(sandb
     let (client, otter) = (sandbox.bed().client(), graph("otter"));
     sandbox.accepts(&otter).await;
     // A CA that somebody added is removed later than ours is restored.
-    until("only our CA is in the caBundle", Duration::from_secs(60), async || cas(&conversion(client).await) == 1)
-        .await;
+    until("only our CA is in the caBundle", Duration::from_mins(1), async || cas(&conversion(client).await) == 1).await;
     let whole = conversion(client).await;
     hold_off(client, &sandbox.release(RELEASE, NAMESPACE).account()).await;
     let none = json!({"spec": {"conversion": {"strategy": "None", "webhook": null}}});
