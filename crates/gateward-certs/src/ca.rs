@@ -96,8 +96,8 @@ impl Ca {
         self.anchor.validity()
     }
 
-    /// Whether a certificate signed with the key verifies. It does not where the key is of an unsupported kind
-    /// here, or where the subject can't be repeated byte for byte as issuer.
+    /// Whether a certificate signed with the key verifies. It does not where the key is of an unsupported kind,
+    /// or where the subject can't be repeated byte for byte as issuer.
     fn signs(&self) -> bool {
         let mut trial = CertificateParams::default();
         trial.distinguished_name = DistinguishedName::new();

@@ -33,7 +33,7 @@ const BYTES_FOR_ONE: usize = 64;
 
 /// Reads the source of a conversion, however large.
 pub(crate) fn read<T: Resource>(json: &str) -> Result<ReadObject<T>, DecodeError> {
-    read_anything(json).map(|reading| reading.bounded(json.len()))
+    read_result(json).map(|reading| reading.bounded(json.len()))
 }
 
 /// The same within what its size is good for; `None` where it can't be read, or is too large for that.
@@ -44,10 +44,6 @@ pub(crate) fn read_within_limits<T: Resource>(json: &str) -> Option<ReadObject<T
 
 /// Reads what a conversion made, which may be shorter than its source and have as many unknown fields.
 pub(crate) fn read_result<T: Resource>(json: &str) -> Result<ReadObject<T>, DecodeError> {
-    read_anything(json)
-}
-
-fn read_anything<T: Resource>(json: &str) -> Result<ReadObject<T>, DecodeError> {
     noting(json, Limits::NONE, &Allowance::unlimited()).map_or_else(
         // Read again for the place of the error; a reading that only fails the first time doesn't exist.
         || decode::from_str(json).map(|object| ReadObject { object, unknown: Vec::new(), overflow: false }),
