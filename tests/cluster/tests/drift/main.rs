@@ -72,9 +72,7 @@ async fn an_entry_that_is_added_gets_a_bundle(sandbox: Sandbox) {
 
 async fn a_conversion_stanza_that_is_removed_or_changed_is_restored(sandbox: Sandbox) {
     let client = sandbox.bed().client();
-    // A CA that somebody added is removed later than ours is restored.
-    until("only our CA is in the caBundle", Duration::from_mins(1), async || cas(&conversion(client).await) == 1).await;
-    let whole = conversion(client).await;
+    let whole = settled_conversion(client).await;
     let url = json!({"url": "https://127.0.0.1:9/convert", "service": null});
     let changes = [
         json!({"strategy": "None", "webhook": null}),
@@ -88,6 +86,12 @@ async fn a_conversion_stanza_that_is_removed_or_changed_is_restored(sandbox: San
         until(&format!("restored after {change}"), Duration::from_secs(30), async || conversion(client).await == whole)
             .await;
     }
+}
+
+/// The conversion stanza with our CA alone: one that a test added is removed later than ours is restored.
+async fn settled_conversion(client: &Client) -> Value {
+    until("only our CA is in the caBundle", Duration::from_mins(1), async || cas(&conversion(client).await) == 1).await;
+    conversion(client).await
 }
 
 async fn conversion(client: &Client) -> Value {
@@ -135,9 +139,7 @@ async fn hold_off(client: &Client, user: &str) {
 async fn a_graph_that_is_not_converted_is_told_from_one_without_components(sandbox: Sandbox) {
     let (client, otter) = (sandbox.bed().client(), graph("otter"));
     sandbox.accepts(&otter).await;
-    // A CA that somebody added is removed later than ours is restored.
-    until("only our CA is in the caBundle", Duration::from_mins(1), async || cas(&conversion(client).await) == 1).await;
-    let whole = conversion(client).await;
+    let whole = settled_conversion(client).await;
     hold_off(client, &sandbox.release(RELEASE, NAMESPACE).account()).await;
     let none = json!({"spec": {"conversion": {"strategy": "None", "webhook": null}}});
     client.merge(CRD, &none).await.unwrap().granted().unwrap();
