@@ -92,11 +92,34 @@ impl<T> Raw<T> {
     }
 }
 
+/// A tree of more nodes is kept as text: of many small nodes it takes twenty times as much memory.
+const MAX_NODES: usize = 1000;
+
+/// The parser reads no deeper, and what this subtree is put into nests too.
+const MAX_TEXT_DEPTH: usize = 96;
+
+/// Whether a tree is larger than [`MAX_NODES`], and its text can be read again.
+fn is_better_as_text(value: &Value) -> bool {
+    let mut nodes = 0;
+    is_shallower(value, MAX_TEXT_DEPTH, &mut nodes) && nodes > MAX_NODES
+}
+
+fn is_shallower(value: &Value, depth: usize, nodes: &mut usize) -> bool {
+    *nodes += 1;
+    let Some(below) = depth.checked_sub(1) else { return false };
+    match value {
+        Value::Array(items) => items.iter().all(|item| is_shallower(item, below, nodes)),
+        Value::Object(members) => members.values().all(|member| is_shallower(member, below, nodes)),
+        _ => true,
+    }
+}
+
 impl<T> From<Value> for Raw<T> {
     fn from(value: Value) -> Self {
+        let text = if is_better_as_text(&value) { RawValue::from_string(value.to_string()).ok() } else { None };
         Self {
-            tree: Some(value),
-            text: OnceLock::new(),
+            tree: text.is_none().then_some(value),
+            text: text.map_or_else(OnceLock::new, OnceLock::from),
             view: OnceLock::new(),
             allowance: Allowance::current(),
             fits: OnceLock::from(true),

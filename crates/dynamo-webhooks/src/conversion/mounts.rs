@@ -60,6 +60,11 @@ pub(super) fn from_hub(container: &mut Map<String, Value>, flat: &mut Vec<Volume
     let written = container.get("volumeMounts").and_then(Value::as_array);
     let Some(mounts) = written.and_then(|mounts| mounts.iter().map(plain).collect::<Option<Vec<_>>>()) else { return };
     container.remove("volumeMounts");
+    add_new(flat, mounts);
+}
+
+/// Adds the mounts that aren't there, each volume at each path once.
+fn add_new(flat: &mut Vec<VolumeMount>, mounts: Vec<VolumeMount>) {
     let mut known: HashSet<NameAndPath> = flat.iter().map(name_and_path).collect();
     let is_new: Vec<bool> = mounts.iter().map(|mount| known.insert(name_and_path(mount))).collect();
     drop(known);
@@ -96,13 +101,22 @@ fn cache(flat: &[VolumeMount]) -> Option<&VolumeMount> {
 
 /// Whether a round trip would lose this flat list.
 pub(super) fn are_lost(flat: &[VolumeMount], own: &Value) -> bool {
-    let lifted = united(flat, own.clone());
-    let mut container = Map::from_iter([("volumeMounts".to_owned(), lifted)]);
     let mut back: Vec<VolumeMount> = cache(flat).cloned().into_iter().collect();
-    if has_visible(flat) {
-        from_hub(&mut container, &mut back);
+    if has_visible(flat)
+        && let Some(mut mounts) = own_mounts(own)
+    {
+        mounts.extend(flat.iter().map(|mount| VolumeMount { use_as_compilation_cache: false, ..mount.clone() }));
+        add_new(&mut back, mounts);
     }
     back != flat
+}
+
+/// The container's own mounts; `None` if one of them is no mount.
+fn own_mounts(own: &Value) -> Option<Vec<VolumeMount>> {
+    match own {
+        Value::Array(own) => own.iter().map(plain).collect(),
+        own => is_blank(own).then(Vec::new),
+    }
 }
 
 /// Whether a mount makes a pod template; caches alone don't.

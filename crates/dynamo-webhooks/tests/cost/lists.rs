@@ -147,3 +147,19 @@ fn the_largest_reviews_take_no_more_than_their_share() {
     }
     meter.settle();
 }
+
+#[test]
+fn mounts_of_a_field_and_of_the_main_container_take_at_most_half_as_much_again() {
+    let mut meter = Meter::with_margin(1.5);
+    let targets = targets();
+    let graph =
+        targets.iter().find(|target| target.kind == "DynamoGraphDeployment" && target.version == "v1alpha1").unwrap();
+    let flat = many(SINGLE / 3, r#"{"name":"a","mountPoint":"/a"}"#);
+    let service = format!(
+        r#"{{"services":{{"a":{{"volumeMounts":[{flat}],"extraPodSpec":{{"mainContainer":{{"volumeMounts":[{{"name":"a"}}]}}}}}}}}}}"#
+    );
+    let status = r#"{"conditions":[{"unknown":1}]}"#;
+    let object = graph.object("", &format!(r#"{service},"status":{status}"#));
+    meter.ask("/convert", "mounts in two places", review("v1beta1", &object).as_bytes());
+    meter.settle();
+}

@@ -32,21 +32,27 @@ pub(in crate::conversion) fn spoke_only_fields(
     original_version: OriginalVersion,
     non_pod_fields: NonPodFields,
 ) -> (Map<String, Value>, RoundTrip) {
-    let written = fields::of_service(service);
-    let mut entry = spoke_only_members(service, &written);
-    let is_saved = non_pod_fields == NonPodFields::Preserved || !entry.is_empty();
+    let mut written = fields::of_service(service);
+    let saved = saved_fields(service, &written);
+    let extra = written["extraPodSpec"].as_object().and_then(|extra| spoke_only_extra(service, extra));
+    let is_saved = non_pod_fields == NonPodFields::Preserved || !saved.is_empty() || extra.is_some();
     let main = written["extraPodSpec"]["mainContainer"].as_object();
     let preserves_split =
         main.is_some_and(|main| original_version == OriginalVersion::Spoke || is_saved || is_split(main));
     let is_plain = original_version == OriginalVersion::Spoke && plain::is_plain_service(service, &written);
+    let mut entry: Map<String, Value> =
+        extra.map(|extra| ("extraPodSpec".to_owned(), extra.into())).into_iter().collect();
     if preserves_split {
-        preserve_split(written, &mut entry);
+        preserve_split(&mut written, &mut entry);
+    }
+    for name in saved {
+        entry.entry(name).or_insert_with(|| written[name].take());
     }
     (entry, if is_plain { RoundTrip::Lossless } else { RoundTrip::Untried })
 }
 
-/// The fields to preserve, but for the split of the main container.
-fn spoke_only_members(service: &v1alpha1::ComponentSpec, written: &Value) -> Map<String, Value> {
+/// The fields beside `extraPodSpec` that are preserved as they are.
+fn saved_fields(service: &v1alpha1::ComponentSpec, written: &Value) -> Vec<&'static str> {
     let own_mounts = &written["extraPodSpec"]["mainContainer"]["volumeMounts"];
     let saved = [
         ("envFromSecret", service.env_from_secret.is_some()),
@@ -55,12 +61,7 @@ fn spoke_only_members(service: &v1alpha1::ComponentSpec, written: &Value) -> Map
         ("extraPodMetadata", service.extra_pod_metadata == Some(ExtraPodMetadata::default())),
         ("frontendSidecar", service.frontend_sidecar.is_some()),
     ];
-    let saved = saved.into_iter().filter(|(_, is_saved)| *is_saved);
-    let mut entry: Map<String, Value> = saved.map(|(name, _)| (name.to_owned(), written[name].clone())).collect();
-    if let Some(extra) = written["extraPodSpec"].as_object().and_then(|extra| spoke_only_extra(service, extra)) {
-        entry.insert("extraPodSpec".into(), extra.into());
-    }
-    entry
+    saved.into_iter().filter_map(|(name, is_saved)| is_saved.then_some(name)).collect()
 }
 
 /// Of `extraPodSpec`: all of it if it is the zero value but for the main container's name; and containers that the hub
@@ -85,7 +86,7 @@ fn is_split(main: &Map<String, Value>) -> bool {
 }
 
 /// Preserves both the fields and the parts of `mainContainer` that make up the main container.
-fn preserve_split(mut written: Value, entry: &mut Map<String, Value>) {
+fn preserve_split(written: &mut Value, entry: &mut Map<String, Value>) {
     let mut main = written["extraPodSpec"]["mainContainer"].take();
     let names = Part::ALL.into_iter().map(Part::name).chain(["name"]);
     let main = main.as_object_mut();
@@ -93,9 +94,9 @@ fn preserve_split(mut written: Value, entry: &mut Map<String, Value>) {
     let extra = entry.entry("extraPodSpec").or_insert_with(|| Map::new().into());
     extra["mainContainer"] = own.into();
     for field in Part::ALL.map(Part::field) {
-        let said = Some(written[field].take()).filter(|value| !value.is_null() && *value != Value::Array(Vec::new()));
-        if let Some(value) = said {
-            entry.insert(field.into(), value);
+        let value = &mut written[field];
+        if !value.is_null() && value.as_array().is_none_or(|items| !items.is_empty()) {
+            entry.insert(field.into(), value.take());
         }
     }
 }
