@@ -4,7 +4,7 @@
 //! would see it. The patched object reads as the defaulter returned it; a second patch is empty.
 #![no_main]
 
-use gateward_core::patch::{Patch, diff, same_value};
+use gateward_core::json::patch::{Patch, diff, same_value};
 use gateward_fuzz::mutation::mutate_json;
 use libfuzzer_sys::{fuzz_mutator, fuzz_target, fuzzer_mutate};
 use serde_json::Value;

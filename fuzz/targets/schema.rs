@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
+use gateward_core::json::patch::same_value;
 use gateward_core::manifest::yaml as manifest;
-use gateward_core::patch::same_value;
 use gateward_fuzz::mutation::mutate_json;
 use gateward_lint::schema::{Schema, Write, from_crd};
 use gateward_lint::yaml;

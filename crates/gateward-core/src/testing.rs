@@ -38,15 +38,15 @@ use std::time::SystemTime;
 
 use serde_json::{Value, json};
 
-use crate::context::{Context, Facts};
-use crate::handler::Validator;
-use crate::issue::{Issue, Severity};
-use crate::resource::{GroupVersionKind, Resource};
-use crate::response::{Outcome, ReviewResponse};
-use crate::review::Review;
 use crate::rule::Rule;
+use crate::rule::context::{Context, Facts};
+use crate::rule::handler::Validator;
+use crate::rule::issue::{Issue, Severity};
+use crate::rule::resource::{GroupVersionKind, Resource};
 use crate::webhooks::Webhooks;
 use crate::webhooks::webhook::Webhook;
+use crate::wire::response::{Outcome, ReviewResponse};
+use crate::wire::review::Review;
 
 /// Creates `object` before `validator` and demands a denial.
 #[track_caller]

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use gateward_core::patch::{self, Patch};
+use gateward_core::json::patch::{self, Patch};
 use proptest::collection::{btree_map, vec};
 use proptest::option;
 use proptest::prelude::*;

@@ -114,7 +114,7 @@ macro_rules! strict {
 
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                Self::deserialize(gateward_core::strict::StrictObjects(deserializer))
+                Self::deserialize(gateward_core::json::strict::StrictObjects(deserializer))
             }
         }
     };

@@ -18,11 +18,11 @@ use crate::conversion::source::{Source, whole};
 use crate::conversion::tree::Tree;
 use crate::conversion::unknown::{self, ReadObject};
 use crate::conversion::{ANNOTATION_LIMIT, RoundTrip};
-use crate::field::{FieldPath, Segment};
-use crate::issue::Issues;
-use crate::reading::Allowance;
-use crate::resource::Resource;
+use crate::json::reading::Allowance;
 use crate::rule::INCOMPLETE;
+use crate::rule::field::{FieldPath, Segment};
+use crate::rule::issue::Issues;
+use crate::rule::resource::Resource;
 
 /// A converted object.
 pub(crate) struct Attempt {

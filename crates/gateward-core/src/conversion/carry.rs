@@ -13,10 +13,10 @@ use crate::conversion::source::{Source, whole};
 use crate::conversion::step::MAX_FIELDS;
 use crate::conversion::tree::Tree;
 use crate::conversion::unknown::{self, Unknown};
-use crate::field::{FieldPath, Segment};
-use crate::issue::Issues;
-use crate::resource::Resource;
 use crate::rule::UNKNOWN;
+use crate::rule::field::{FieldPath, Segment};
+use crate::rule::issue::Issues;
+use crate::rule::resource::Resource;
 
 /// How many unknown fields of an object are noted.
 const NOTED: usize = 16;

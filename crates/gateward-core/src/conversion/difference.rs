@@ -10,8 +10,8 @@ use serde_json::value::RawValue;
 
 use crate::conversion::step::{MAX_FIELDS, MAX_STEPS, Step, is_protected};
 use crate::conversion::tree::Tree;
-use crate::meaning::same;
-use crate::members::{items, members};
+use crate::json::meaning::same;
+use crate::json::members::{items, members};
 
 /// A node that doesn't come back as it was.
 #[derive(Debug, Clone, Serialize, Deserialize)]

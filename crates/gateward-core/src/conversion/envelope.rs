@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::strict::Strict;
+use crate::json::strict::Strict;
 
 /// The members of an object that its type does not decide.
 #[derive(Deserialize)]

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-use crate::reading::tree_cost;
+use crate::json::reading::tree_cost;
 
 /// Whether the value means no more than an absent one.
 pub fn says_nothing(value: &Value) -> bool {

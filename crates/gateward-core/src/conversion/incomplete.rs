@@ -5,7 +5,7 @@
 
 use crate::conversion::ANNOTATION_LIMIT;
 use crate::conversion::envelope::Metadata;
-use crate::field::FieldPath;
+use crate::rule::field::FieldPath;
 
 /// The label of a view that lacks something. Conversion alone sets and removes it.
 pub const INCOMPLETE: &str = "gateward.dev/incomplete";

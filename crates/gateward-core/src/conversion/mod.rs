@@ -27,8 +27,8 @@ pub(crate) mod unknown;
 pub use crate::conversion::incomplete::{INCOMPLETE, INCOMPLETE_FIELDS};
 use crate::conversion::provenance::Provenance;
 pub use crate::conversion::schema::{Strictness, StructuralSchemas};
-use crate::field::FieldPath;
-use crate::issue::Issues;
+use crate::rule::field::FieldPath;
+use crate::rule::issue::Issues;
 
 /// What all annotations of an object may have together, in bytes; the API server's limit.
 pub const ANNOTATION_LIMIT: usize = 256 * 1024;

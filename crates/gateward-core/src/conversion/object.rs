@@ -13,10 +13,10 @@ use crate::conversion::route::Route;
 use crate::conversion::source::Source;
 use crate::conversion::stash::Stash;
 use crate::conversion::{ConversionError, Strictness};
-use crate::decode::{self, DECODE_LIMIT, DecodeError};
-use crate::field::{FieldPath, Segment};
-use crate::issue::Issues;
-use crate::resource::Resource;
+use crate::json::decode::{self, DECODE_LIMIT, DecodeError};
+use crate::rule::field::{FieldPath, Segment};
+use crate::rule::issue::Issues;
+use crate::rule::resource::Resource;
 
 /// The annotations of an object in which a conversion on this route keeps something.
 pub(crate) fn kept_in<A, B>(metadata: &Metadata<'_>, route: &impl Route<A, B>) -> Vec<&'static str> {

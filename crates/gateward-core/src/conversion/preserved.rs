@@ -11,7 +11,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use crate::conversion::difference::Difference;
 use crate::conversion::preserved_field::PreservedFields;
 use crate::conversion::stash::Stash;
-use crate::issue::Issues;
+use crate::rule::issue::Issues;
 
 /// The annotation.
 pub const PRESERVED: Stash = Stash::new("gateward.dev/preserved");

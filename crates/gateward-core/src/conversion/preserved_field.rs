@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use crate::conversion::step::{MAX_FIELDS, MAX_STEPS, Step, is_protected};
 use crate::conversion::tree::Tree;
 use crate::conversion::unknown::Unknown;
-use crate::field::Segment;
+use crate::rule::field::Segment;
 
 /// Fields by the version that they wait for.
 pub(crate) type PreservedFields = BTreeMap<String, Vec<PreservedField>>;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::field::{FieldPath, Segment};
+use crate::rule::field::{FieldPath, Segment};
 
 /// How far a step back reaches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,9 +3,9 @@
 use crate::conversion::ConversionError;
 use crate::conversion::provenance::plain_segments;
 use crate::conversion::tree::Tree;
-use crate::decode::{self, Lenient};
-use crate::field::{FieldPath, Segment};
-use crate::resource::Resource;
+use crate::json::decode::{self, Lenient};
+use crate::rule::field::{FieldPath, Segment};
+use crate::rule::resource::Resource;
 
 /// The text of the object without the nodes that `A` can't read, or not within the memory that its text is worth, and
 /// their paths; no text where `A` can read all of it. An error where it can't be read without its specification and its

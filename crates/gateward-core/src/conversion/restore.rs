@@ -11,10 +11,10 @@ use crate::conversion::route::Route;
 use crate::conversion::step::MAX_FIELDS;
 use crate::conversion::tree::Tree;
 use crate::conversion::unknown;
-use crate::issue::Issues;
-use crate::meaning::same_apart_from;
-use crate::reading::Allowance;
-use crate::resource::Resource;
+use crate::json::meaning::same_apart_from;
+use crate::json::reading::Allowance;
+use crate::rule::issue::Issues;
+use crate::rule::resource::Resource;
 
 /// How often entries are tried in smaller parts.
 const TRIES: usize = 16;

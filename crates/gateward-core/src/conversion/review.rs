@@ -9,8 +9,8 @@ use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use crate::strict::Strict;
-use crate::webhook_error::WebhookError;
+use crate::json::strict::Strict;
+use crate::webhooks::webhook_error::WebhookError;
 
 const API_VERSION: &str = "apiextensions.k8s.io/v1";
 

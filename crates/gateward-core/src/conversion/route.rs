@@ -2,7 +2,7 @@
 
 use crate::conversion::unknown::Direction;
 use crate::conversion::{ConversionError, RoundTrip, StructuralSchemas};
-use crate::issue::Issues;
+use crate::rule::issue::Issues;
 
 /// How typed objects go from `A` to `B`.
 pub(crate) trait Route<A, B> {

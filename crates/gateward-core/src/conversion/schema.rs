@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::field::FieldPath;
+use crate::rule::field::FieldPath;
 
 /// How much of a schema must hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use crate::conversion::ConversionError;
 use crate::conversion::envelope::{Members, Metadata, Texts};
-use crate::field::FieldPath;
+use crate::rule::field::FieldPath;
 
 /// What a type writes of an object.
 pub(crate) struct Serialized {

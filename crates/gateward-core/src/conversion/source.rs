@@ -8,8 +8,8 @@ use crate::conversion::envelope::{Envelope, Metadata};
 use crate::conversion::incomplete::mark;
 use crate::conversion::serialized::Serialized;
 use crate::conversion::tree::Tree;
-use crate::field::FieldPath;
-use crate::resource::Resource;
+use crate::rule::field::FieldPath;
+use crate::rule::resource::Resource;
 
 /// An object to convert.
 pub(crate) struct Source<'a> {

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::to_raw_value;
 
 use crate::conversion::ANNOTATION_LIMIT;
-use crate::field::FieldPath;
-use crate::issue::Issues;
 use crate::rule::STASH;
+use crate::rule::field::FieldPath;
+use crate::rule::issue::Issues;
 
 /// An annotation that keeps, as JSON, what the version of the object can't say.
 ///

@@ -11,8 +11,8 @@ use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::field::Segment;
-use crate::members::{items, members};
+use crate::json::members::{items, members};
+use crate::rule::field::Segment;
 
 /// A node of a document.
 #[derive(Debug)]

@@ -8,10 +8,10 @@ use serde_json::value::RawValue;
 use crate::conversion::provenance::Provenance;
 use crate::conversion::step::MAX_FIELDS;
 use crate::conversion::tree::Tree;
-use crate::decode::{self, DecodeError};
-use crate::field::Segment;
-use crate::reading::{Allowance, Limits};
-use crate::resource::Resource;
+use crate::json::decode::{self, DecodeError};
+use crate::json::reading::{Allowance, Limits};
+use crate::rule::field::Segment;
+use crate::rule::resource::Resource;
 
 /// A path whose names are not cut.
 type Path = Vec<Segment>;

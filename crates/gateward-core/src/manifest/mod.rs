@@ -10,12 +10,12 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::operation::Operation;
-use crate::resource::Scope;
-use crate::review::Review;
+use crate::rule::resource::Scope;
 use crate::webhooks::Webhooks;
 use crate::webhooks::declaration::Declaration;
 use crate::webhooks::endpoint::Endpoint;
+use crate::wire::operation::Operation;
+use crate::wire::review::Review;
 
 /// What the API server does when a webhook doesn't answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]

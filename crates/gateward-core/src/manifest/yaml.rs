@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
-use crate::ordered::Ordered;
+use crate::json::ordered::Ordered;
 use crate::terminal;
 
 /// The value as a YAML document in block style, members in the order of the map, with a line end at the end.

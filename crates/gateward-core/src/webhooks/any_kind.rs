@@ -3,13 +3,13 @@
 use crate::conversion::ConversionError;
 use crate::conversion::attempt::Attempt;
 use crate::conversion::source::Source;
-use crate::future::BoxFuture;
-use crate::issue::Issues;
-use crate::patch::Patch;
-use crate::review::AdmissionReview;
-use crate::verdict::Verdict;
+use crate::json::patch::Patch;
+use crate::rule::issue::Issues;
+use crate::rule::verdict::Verdict;
 use crate::webhooks::declaration::Declaration;
 use crate::webhooks::error::WebhooksError;
+use crate::webhooks::future::BoxFuture;
+use crate::wire::review::AdmissionReview;
 
 /// A kind whose type is forgotten.
 pub(crate) trait AnyKind: Send + Sync {

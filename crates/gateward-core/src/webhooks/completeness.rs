@@ -4,15 +4,15 @@
 use crate::conversion::INCOMPLETE as LABEL;
 use crate::conversion::attempt::Attempt;
 use crate::conversion::source::Source;
-use crate::field::FieldPath;
-use crate::issue::{Issue, Issues};
-use crate::operation::Operation;
-use crate::reading::has_room_for_trees;
-use crate::review::AdmissionReview;
+use crate::json::reading::has_room_for_trees;
 use crate::rule::INCOMPLETE;
-use crate::verdict::Verdict;
+use crate::rule::field::FieldPath;
+use crate::rule::issue::{Issue, Issues};
+use crate::rule::verdict::Verdict;
 use crate::webhooks::any_kind::AnyKind;
 use crate::webhooks::metadata;
+use crate::wire::operation::Operation;
+use crate::wire::review::AdmissionReview;
 
 /// What conversion keeps of an object of fewer bytes, with each quotation mark escaped twice, stays below what
 /// annotations may have.

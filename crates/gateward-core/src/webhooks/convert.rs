@@ -5,15 +5,15 @@ use std::borrow::Cow;
 use crate::conversion::review::{self, ConversionReview, ConvertedObjects};
 use crate::conversion::source::Source;
 use crate::conversion::{ConversionError, Converted};
-use crate::field::FieldPath;
-use crate::future::give_way;
-use crate::issue::Issues;
-use crate::resource::GroupVersionKind;
-use crate::response::{Decision, Outcome, ReviewResponse};
-use crate::review::Review;
-use crate::webhook_error::WebhookError;
+use crate::rule::field::FieldPath;
+use crate::rule::issue::Issues;
+use crate::rule::resource::GroupVersionKind;
 use crate::webhooks::Webhooks;
 use crate::webhooks::any_kind::AnyKind;
+use crate::webhooks::future::give_way;
+use crate::webhooks::webhook_error::WebhookError;
+use crate::wire::response::{Decision, Outcome, ReviewResponse};
+use crate::wire::review::Review;
 
 /// After how many bytes of objects other requests get a turn.
 const TURN: usize = 256 * 1024;

@@ -11,11 +11,11 @@ use crate::conversion::route::Route;
 use crate::conversion::source::Source;
 use crate::conversion::unknown::Direction;
 use crate::conversion::{ConversionError, Convert, RoundTrip, StructuralSchemas};
-use crate::decode::{self, DecodeError, Lenient, Sent};
-use crate::field::FieldPath;
-use crate::issue::Issues;
-use crate::reading::Allowance;
-use crate::resource::Resource;
+use crate::json::decode::{self, DecodeError, Lenient, Sent};
+use crate::json::reading::Allowance;
+use crate::rule::field::FieldPath;
+use crate::rule::issue::Issues;
+use crate::rule::resource::Resource;
 use crate::webhooks::completeness::{InHub, is_small};
 use crate::webhooks::read::{ReadError, read};
 

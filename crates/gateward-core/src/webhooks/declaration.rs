@@ -1,10 +1,10 @@
 //! What is known of a declared kind without its types.
 
-use crate::operation::{CREATE_AND_UPDATE, Operation};
-use crate::resource::{GroupVersionKind, Scope};
-use crate::review::Review;
 use crate::rule::Rule;
+use crate::rule::resource::{GroupVersionKind, Scope};
 use crate::webhooks::endpoint::Endpoint;
+use crate::wire::operation::{CREATE_AND_UPDATE, Operation};
+use crate::wire::review::Review;
 
 /// What becomes of updates of objects that are being deleted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Where a webhook is served and how it is registered.
 
-use crate::resource::GroupVersionKind;
-use crate::review::Review;
+use crate::rule::resource::GroupVersionKind;
+use crate::wire::review::Review;
 
 /// Which requests the API server converts for a webhook.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -5,21 +5,21 @@ use std::borrow::Cow;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use crate::decode::Sent;
-use crate::future::BoxFuture;
-use crate::handler::{DynDefaulter, DynValidator};
-use crate::issue::Issues;
-use crate::patch::{self, Patch};
-use crate::request::{Request, Written};
-use crate::resource::Resource;
-use crate::review::AdmissionReview;
-use crate::verdict::Verdict;
-use crate::webhook_error::WebhookError;
+use crate::json::decode::Sent;
+use crate::json::patch::{self, Patch};
+use crate::rule::handler::{DynDefaulter, DynValidator};
+use crate::rule::issue::Issues;
+use crate::rule::resource::Resource;
+use crate::rule::verdict::Verdict;
 use crate::webhooks::completeness::InHub;
 use crate::webhooks::converter::{AnyConversion, HubReading, Schemas};
+use crate::webhooks::future::BoxFuture;
 use crate::webhooks::metadata;
 use crate::webhooks::objects::{AsHub, AsItIs, Objects, but_for_its_status};
 use crate::webhooks::read::{ReadError, missing, read, too_large};
+use crate::webhooks::webhook_error::WebhookError;
+use crate::wire::request::{Request, Written};
+use crate::wire::review::AdmissionReview;
 
 /// The handlers of one version that get objects as the user wrote them, behind a trait object.
 pub(crate) trait AsWritten<T>: Any + Send + Sync {

@@ -3,13 +3,13 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::decode;
-use crate::meaning::{Apart, same_apart_from};
-use crate::members::member_at;
-use crate::operation::Operation;
-use crate::reading::Allowance;
-use crate::request::Request;
-use crate::review::AdmissionReview;
+use crate::json::decode;
+use crate::json::meaning::{Apart, same_apart_from};
+use crate::json::members::member_at;
+use crate::json::reading::Allowance;
+use crate::wire::operation::Operation;
+use crate::wire::request::Request;
+use crate::wire::review::AdmissionReview;
 
 /// Members of `metadata`, as they came: one of the wrong type hides none of the others.
 #[derive(Default, Deserialize)]

@@ -7,28 +7,30 @@ mod converter;
 pub mod declaration;
 pub mod endpoint;
 mod error;
+pub mod future;
 mod judge;
 mod metadata;
 mod objects;
 mod read;
 pub mod webhook;
+pub mod webhook_error;
 
 use std::collections::BTreeMap;
 
-use crate::context::{Context, Notes};
-use crate::operation::Operation;
-use crate::patch::Patch;
-use crate::request::Request;
-use crate::resource::{GroupVersionKind, Resource};
-use crate::response::{ReviewResponse, Skip};
-use crate::review::{AdmissionReview, Review};
+use crate::json::patch::Patch;
+use crate::rule::context::{Context, Notes};
+use crate::rule::resource::{GroupVersionKind, Resource};
+use crate::rule::verdict::Verdict;
 use crate::rule::{DECODE, Rule};
-use crate::verdict::Verdict;
-use crate::webhook_error::WebhookError;
 use crate::webhooks::any_kind::AnyKind;
 use crate::webhooks::declaration::{Declaration, DeletingObjects};
 pub use crate::webhooks::error::WebhooksError;
 use crate::webhooks::webhook::Webhook;
+use crate::webhooks::webhook_error::WebhookError;
+use crate::wire::operation::Operation;
+use crate::wire::request::Request;
+use crate::wire::response::{ReviewResponse, Skip};
+use crate::wire::review::{AdmissionReview, Review};
 
 /// All kinds of an operator, and the one function through which every verdict passes.
 ///

@@ -11,17 +11,17 @@ use std::sync::Arc;
 
 use serde_json::value::RawValue;
 
-use crate::decode::{self, Lenient, Sent};
-use crate::field::{FieldPath, Segment};
-use crate::handler::DynValidator;
-use crate::operation::Operation;
-use crate::request::Request;
-use crate::resource::Resource;
-use crate::review::AdmissionReview;
-use crate::verdict::Verdict;
+use crate::json::decode::{self, Lenient, Sent};
+use crate::rule::field::{FieldPath, Segment};
+use crate::rule::handler::DynValidator;
+use crate::rule::resource::Resource;
+use crate::rule::verdict::Verdict;
 use crate::webhooks::converter::{AnyConversion, HubReading, Schemas};
 use crate::webhooks::metadata;
 use crate::webhooks::read::{ReadError, missing, read, too_large};
+use crate::wire::operation::Operation;
+use crate::wire::request::Request;
+use crate::wire::review::AdmissionReview;
 
 /// How the texts of objects become what handlers judge.
 pub(super) trait ObjectReader {

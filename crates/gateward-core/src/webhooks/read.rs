@@ -1,12 +1,12 @@
 //! Reading the objects of a review, strictly.
 
-use crate::decode::{self, DECODE_LIMIT, Sent};
-use crate::field::FieldPath;
-use crate::issue::{Issue, Issues};
-use crate::resource::Resource;
+use crate::json::decode::{self, DECODE_LIMIT, Sent};
 use crate::rule::DECODE;
-use crate::verdict::Verdict;
-use crate::webhook_error::WebhookError;
+use crate::rule::field::FieldPath;
+use crate::rule::issue::{Issue, Issues};
+use crate::rule::resource::Resource;
+use crate::rule::verdict::Verdict;
+use crate::webhooks::webhook_error::WebhookError;
 
 /// Reads an object; nodes of the wrong type are findings.
 pub(crate) fn read<K: Resource>(json: &str) -> Result<Sent<K>, ReadError> {

@@ -6,23 +6,23 @@ use std::sync::Arc;
 use crate::conversion::attempt::Attempt;
 use crate::conversion::source::Source;
 use crate::conversion::{ConversionError, Convert, StructuralSchemas};
-use crate::field::FieldPath;
-use crate::future::BoxFuture;
-use crate::handler::{Defaulter, DynDefaulter, DynValidator, Validator};
-use crate::issue::Issues;
-use crate::operation::{CREATE_AND_UPDATE, Operation};
-use crate::patch::Patch;
-use crate::resource::{GroupVersionKind, Resource};
-use crate::review::AdmissionReview;
+use crate::json::patch::Patch;
+use crate::rule::field::FieldPath;
+use crate::rule::handler::{Defaulter, DynDefaulter, DynValidator, Validator};
+use crate::rule::issue::Issues;
+use crate::rule::resource::{GroupVersionKind, Resource};
+use crate::rule::verdict::Verdict;
 use crate::rule::{Rule, UNKNOWN};
-use crate::verdict::Verdict;
 use crate::webhooks::any_kind::AnyKind;
 use crate::webhooks::completeness::{InHub, complete};
 use crate::webhooks::converter::{AnyConversion, Converter};
 use crate::webhooks::declaration::{Declaration, DeletingObjects};
 use crate::webhooks::endpoint::Endpoint;
 use crate::webhooks::error::WebhooksError;
+use crate::webhooks::future::BoxFuture;
 use crate::webhooks::judge::{self, AsWritten, Defaulting, Validating};
+use crate::wire::operation::{CREATE_AND_UPDATE, Operation};
+use crate::wire::review::AdmissionReview;
 
 /// One kind with everything that is registered for it. `H` is the hub: the version that handlers judge unless they say
 /// otherwise.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use gateward_core::patch::same_value;
+use gateward_core::json::patch::same_value;
 use gateward_core::{ConversionError, FieldPath, GroupVersionKind, Segment, Webhooks};
 use serde_json::{Map, Value};
 

@@ -55,7 +55,7 @@ fn disagreements(case: &Value, object: &Value) -> Vec<String> {
 }
 
 fn same(one: &Value, other: &Value) -> bool {
-    gateward_core::patch::same_value(one, other)
+    gateward_core::json::patch::same_value(one, other)
 }
 
 /// A path into an annotation is `PATH ~ PATH`.

@@ -11,7 +11,7 @@ mod status;
 mod unknown;
 
 use dynamo_api::{v1alpha1, v1beta1};
-use gateward_core::patch::same_value;
+use gateward_core::json::patch::same_value;
 use gateward_core::{Webhook, Webhooks};
 use serde_json::{Map, Value, json};
 

@@ -1,4 +1,4 @@
-use gateward_core::issue::MOST_ISSUES;
+use gateward_core::rule::issue::MOST_ISSUES;
 use serde_json::{Value, json};
 
 use super::{create, denied_by, graph, update, worker};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::field::Segment;
+use crate::rule::field::Segment;
 
 /// What is done with a node.
 #[derive(Debug, Clone, Copy)]

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::status_reason::reason_of;
+use crate::wire::status_reason::reason_of;
 
 /// Why a request got no verdict.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -8,7 +8,7 @@ use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, IgnoredAny, M
 use super::cuts::Cut;
 use super::message::Refusal;
 use super::{BOUND_FACTOR, Place, PlacedDeserializer};
-use crate::decode::error::{Found, JsonType};
+use crate::json::decode::error::{Found, JsonType};
 
 /// What a list takes for each of its items, as a multiple of their size: while it grows, the old and the new one are
 /// there, and the new one has room for twice as many.

@@ -8,16 +8,16 @@ use serde::de::{Deserialize, Deserializer};
 use serde::{Deserialize as DeserializeDerive, Serialize};
 use serde_json::value::RawValue;
 
-use crate::decode;
-use crate::nullable::null_as_default;
-use crate::operation::Operation;
-use crate::patch::Patch;
-use crate::reading::Allowance;
-use crate::request::{DryRun, GroupVersionResource, Request, UserInfo};
-use crate::resource::GroupVersionKind;
-pub use crate::review_version::ReviewVersion;
-use crate::strict::Strict;
-use crate::webhook_error::WebhookError;
+use crate::json::decode;
+use crate::json::nullable::null_as_default;
+use crate::json::patch::Patch;
+use crate::json::reading::Allowance;
+use crate::json::strict::Strict;
+use crate::rule::resource::GroupVersionKind;
+use crate::webhooks::webhook_error::WebhookError;
+use crate::wire::operation::Operation;
+use crate::wire::request::{DryRun, GroupVersionResource, Request, UserInfo};
+pub use crate::wire::review_version::ReviewVersion;
 
 /// What a path is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

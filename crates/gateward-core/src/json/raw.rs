@@ -8,9 +8,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::decode::{self, DecodeError};
-use crate::meaning;
-use crate::reading::Allowance;
+use crate::json::decode::{self, DecodeError};
+use crate::json::meaning;
+use crate::json::reading::Allowance;
 
 /// A subtree of an object as JSON, with a lean view `T` that is decoded when somebody first asks for it.
 ///

@@ -1,10 +1,18 @@
-//! A rule's name and description, apart from the function that enforces it.
+//! What a rule is written with: its name and description, the findings, where they are, and what it may look up.
+
+pub mod cluster;
+pub mod context;
+pub mod field;
+pub mod handler;
+pub mod issue;
+pub mod resource;
+pub mod verdict;
 
 use std::borrow::Cow;
 
-use crate::field::FieldPath;
-use crate::issue::{BadValue, Issue, IssueKind, Severity};
-use crate::operation::{CREATE_AND_UPDATE, Operation};
+use crate::rule::field::FieldPath;
+use crate::rule::issue::{BadValue, Issue, IssueKind, Severity};
+use crate::wire::operation::{CREATE_AND_UPDATE, Operation};
 
 /// One entry of the catalogue: what a rule demands, of whom and when, with an example of each verdict.
 ///

@@ -2,9 +2,9 @@
 
 use std::future::{Future, ready};
 
-use crate::future::BoxFuture;
-use crate::request::Request;
-use crate::verdict::Verdict;
+use crate::rule::verdict::Verdict;
+use crate::webhooks::future::BoxFuture;
+use crate::wire::request::Request;
 
 /// Judges objects of `K`. What isn't overridden allows.
 ///

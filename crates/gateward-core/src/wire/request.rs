@@ -8,25 +8,25 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
-use crate::context::Context;
-use crate::operation::Operation;
-use crate::resource::GroupVersionKind;
-use crate::review_version::ReviewVersion;
+use crate::rule::context::Context;
+use crate::rule::resource::GroupVersionKind;
+use crate::wire::operation::Operation;
+use crate::wire::review_version::ReviewVersion;
 
 /// Who sent the request, as the API server authenticated them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UserInfo {
     /// The user's name; `system:serviceaccount:<namespace>:<name>` for a service account.
-    #[serde(default, deserialize_with = "crate::nullable::null_as_default")]
+    #[serde(default, deserialize_with = "crate::json::nullable::null_as_default")]
     pub username: String,
     /// The user's id, where the authenticator gives one.
-    #[serde(default, deserialize_with = "crate::nullable::null_as_default")]
+    #[serde(default, deserialize_with = "crate::json::nullable::null_as_default")]
     pub uid: String,
     /// The groups.
-    #[serde(default, deserialize_with = "crate::nullable::null_as_default")]
+    #[serde(default, deserialize_with = "crate::json::nullable::null_as_default")]
     pub groups: Vec<String>,
     /// What else the authenticator says.
-    #[serde(default, deserialize_with = "crate::nullable::null_as_default")]
+    #[serde(default, deserialize_with = "crate::json::nullable::null_as_default")]
     pub extra: BTreeMap<String, Vec<String>>,
 }
 
@@ -85,7 +85,7 @@ pub struct Request {
     /// When the caller stops waiting.
     pub deadline: Option<SystemTime>,
     pub(crate) review_version: ReviewVersion,
-    pub(crate) facts: Option<Arc<dyn crate::context::Facts>>,
+    pub(crate) facts: Option<Arc<dyn crate::rule::context::Facts>>,
     pub(crate) written: Written,
 }
 

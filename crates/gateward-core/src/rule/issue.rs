@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use crate::field::FieldPath;
+use crate::rule::field::FieldPath;
 
 /// How much a finding weighs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -358,8 +358,8 @@ impl FromIterator<Issue> for Issues {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::operation::CREATE;
     use crate::rule::Rule;
+    use crate::wire::operation::CREATE;
 
     const RULE: Rule = Rule { id: "R-1", ..Rule::on(CREATE) };
 

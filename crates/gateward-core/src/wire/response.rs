@@ -4,18 +4,18 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::conversion;
-use crate::field::FieldPath;
-use crate::issue::{Issue, Issues, Severity};
-use crate::operation::Operation;
-use crate::patch::Patch;
-use crate::request::Request;
-use crate::resource::GroupVersionKind;
-use crate::review::{
+use crate::json::patch::Patch;
+use crate::rule::field::FieldPath;
+use crate::rule::issue::{Issue, Issues, Severity};
+use crate::rule::resource::GroupVersionKind;
+use crate::rule::verdict::{Denial, Ruling, Verdict};
+use crate::webhooks::webhook_error::WebhookError;
+use crate::wire::operation::Operation;
+use crate::wire::request::Request;
+use crate::wire::review::{
     AdmissionReview, Cause, Response, Review, ReviewVersion, Status, StatusDetails, WirePatch, presentable,
 };
-use crate::status_reason::reason_of;
-use crate::verdict::{Denial, Ruling, Verdict};
-use crate::webhook_error::WebhookError;
+use crate::wire::status_reason::reason_of;
 
 /// What goes back to the caller, and what the shell should know about it.
 #[derive(Debug, Clone)]

@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use crate::field::FieldPath;
-use crate::issue::{Issue, Issues, Reading};
-use crate::status_reason::reason_of;
-use crate::webhook_error::WebhookError;
+use crate::rule::field::FieldPath;
+use crate::rule::issue::{Issue, Issues, Reading};
+use crate::webhooks::webhook_error::WebhookError;
+use crate::wire::status_reason::reason_of;
 
 /// The answer of a validator: allow, deny with findings, deny plainly, or "can't be decided".
 ///

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use serde_json::Value;
 
-use crate::future::BoxFuture;
+use crate::webhooks::future::BoxFuture;
 
 /// Whether an API group, or one resource of it, is served.
 #[derive(Debug, Clone, PartialEq, Eq)]

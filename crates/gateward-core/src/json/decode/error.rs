@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::field::{FieldPath, Segment};
-use crate::issue::{Issue, Redacted};
-use crate::members::{item_at, member_at};
+use crate::json::members::{item_at, member_at};
 use crate::rule::DECODE;
+use crate::rule::field::{FieldPath, Segment};
+use crate::rule::issue::{Issue, Redacted};
 
 /// A node that doesn't fit the type of its field.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -10,7 +10,7 @@ use serde::de::{
 use super::access::{ItemAccess, MemberAccess, Part};
 use super::message::{self, Refusal};
 use super::{Place, PlacedDeserializer};
-use crate::decode::error::JsonType;
+use crate::json::decode::error::JsonType;
 
 /// What the type that is read expects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

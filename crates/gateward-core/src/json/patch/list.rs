@@ -8,8 +8,8 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::{Patch, PatchOperation};
-use crate::meaning;
-use crate::members::member_at;
+use crate::json::meaning;
+use crate::json::members::member_at;
 
 pub(super) fn walk(
     before: &[&RawValue],

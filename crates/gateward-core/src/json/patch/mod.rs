@@ -10,8 +10,8 @@ mod list;
 use serde::{Deserialize, Serialize};
 use serde_json::{Number, Value};
 
-use crate::meaning::{integer, same};
-use crate::members::{Member, items, members};
+use crate::json::meaning::{integer, same};
+use crate::json::members::{Member, items, members};
 
 /// One operation of a patch. Paths are JSON pointers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -115,7 +115,7 @@ pub struct ApplyError {
 /// The patch that turns `raw` into an object that reads as `after`, where it reads as `before` now.
 ///
 /// ```
-/// use gateward_core::patch;
+/// use gateward_core::json::patch;
 ///
 /// let patch = patch::diff(r#"{"spec": {}}"#, r#"{"spec": {"replicas": 1}}"#, r#"{"spec": {"unknown": 1}}"#)?;
 /// assert_eq!(serde_json::to_string(&patch)?, r#"[{"op":"add","path":"/spec/replicas","value":1}]"#);

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::allowance::Allowance;
 use super::cuts::Cuts;
 use super::message;
-use crate::decode::error::{DecodeError, Found, JsonType};
-use crate::field::{FieldPath, Segment};
+use crate::json::decode::error::{DecodeError, Found, JsonType};
+use crate::rule::field::{FieldPath, Segment};
 
 /// Admission reads at most so many times the bound of a list; beyond it, the schema's finding is the whole answer.
 pub const BOUND_FACTOR: usize = 4;

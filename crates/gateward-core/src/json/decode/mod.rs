@@ -8,11 +8,11 @@ use std::sync::Arc;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::decode::error::text_at;
-pub use crate::decode::error::{DecodeError, Found, JsonType};
-use crate::field::{FieldPath, Segment};
-use crate::reading::{Allowance, Cut, Cuts, Failure, Limits, Place, PlacedDeserializer, ReadFindings, Session};
-use crate::resource::Resource;
+use crate::json::decode::error::text_at;
+pub use crate::json::decode::error::{DecodeError, Found, JsonType};
+use crate::json::reading::{Allowance, Cut, Cuts, Failure, Limits, Place, PlacedDeserializer, ReadFindings, Session};
+use crate::rule::field::{FieldPath, Segment};
+use crate::rule::resource::Resource;
 
 /// How many nodes of the wrong type are named at most.
 pub(crate) const DECODE_LIMIT: usize = 32;

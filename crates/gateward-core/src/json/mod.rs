@@ -1,0 +1,11 @@
+//! JSON from outside: read within bounds, compared, patched, and kept as it came.
+
+pub mod decode;
+pub(crate) mod meaning;
+pub(crate) mod members;
+pub(crate) mod nullable;
+pub mod ordered;
+pub mod patch;
+pub mod raw;
+pub(crate) mod reading;
+pub mod strict;
