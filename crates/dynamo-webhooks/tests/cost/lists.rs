@@ -66,6 +66,22 @@ fn a_converted_request_takes_no_more_than_its_share() {
     assert_bounded("DynamoGraphDeploymentRequest");
 }
 
+#[test]
+fn an_object_whose_name_is_of_the_wrong_type_takes_no_more_than_its_share() {
+    let mut meter = Meter::new();
+    for target in converting() {
+        for place in &target.places {
+            for shape in shapes() {
+                let object = target.object("", &place.replace("HERE", &shape.text(SINGLE)));
+                let object = object.replacen(r#""name":"otter""#, r#""name":{}"#, 1);
+                let about = format!("a name of the wrong type, {} in {place}", shape.name);
+                meter.ask("/convert", &about, review(other(target.version), &object).as_bytes());
+            }
+        }
+    }
+    meter.settle();
+}
+
 /// The annotations that conversions read, and what they hold around something hostile.
 const ANNOTATIONS: [(&str, &str); 12] = [
     ("gateward.dev/preserved", "HERE"),

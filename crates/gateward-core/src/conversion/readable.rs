@@ -11,22 +11,26 @@ use crate::rule::resource::Resource;
 /// their paths; no text where `A` can read all of it. An error where it can't be read without its specification and its
 /// status either.
 pub(crate) fn readable<A: Resource>(json: &str) -> Result<(Option<String>, Vec<FieldPath>), ConversionError> {
+    // What is tried may be as long as the whole, and takes no more than that is worth.
+    let is_read = |text: &String| decode::fits::<A>(text, json.len());
     if let Some(Lenient { unread, .. }) = decode::leniently::<A>(json, None) {
         if unread.is_empty() {
             return Ok((None, unread));
         }
-        if let Some(text) = without(json, &unread).filter(|text| decode::from_str::<A>(text).is_ok()) {
+        if let Some(text) = without(json, &unread).filter(is_read) {
             return Ok((Some(text), unread));
         }
     }
     let members: Vec<FieldPath> = [FieldPath::field("status"), FieldPath::field("spec")].into();
     for count in 1..=members.len() {
-        let text = without(json, &members[..count]).filter(|text| decode::from_str::<A>(text).is_ok());
-        if let Some(text) = text {
+        if let Some(text) = without(json, &members[..count]).filter(is_read) {
             return Ok((Some(text), members[..count].to_vec()));
         }
     }
-    Err(decode::from_str::<A>(json).err().map_or_else(no_object, Into::into))
+    // What stands in the way is beside both.
+    let rest = without(json, &members);
+    let errors = decode::object::<A>(rest.as_deref().unwrap_or(json), 1).err();
+    Err(errors.into_iter().flatten().next().map_or_else(no_object, Into::into))
 }
 
 /// The text without these nodes; `None` where there is nothing to take out. Items of lists go from the last to the

@@ -82,6 +82,11 @@ pub(crate) fn object<K: Resource>(json: &str, limit: usize) -> Result<Sent<K>, V
     Err(findings::<K>(json, limits, limit, &allowance))
 }
 
+/// Whether `K` can be read from `json` within the limits of an object of `bytes` bytes, of which it is a part.
+pub(crate) fn fits<K: Resource>(json: &str, bytes: usize) -> bool {
+    quickly::<K>(json, Limits::of_object(K::BOUNDS, bytes), &Allowance::of(bytes)).is_ok()
+}
+
 /// An object of which some nodes were passed over.
 pub(crate) struct Lenient<T> {
     /// What could be read.
