@@ -129,7 +129,7 @@ mod tests {
     use gateward_core::{Webhook, Webhooks};
 
     use super::*;
-    use crate::convert::tests::{Losing, v1, v2};
+    use crate::cli::convert::converter::tests::{Losing, v1, v2};
     use crate::operator::Release;
 
     const CRD: &str = "\

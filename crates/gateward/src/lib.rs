@@ -60,12 +60,8 @@
 pub mod check;
 #[cfg(feature = "cli")]
 mod cli;
-#[cfg(feature = "cli")]
-mod cluster;
 #[cfg(feature = "cluster")]
 pub mod config;
-#[cfg(feature = "cli")]
-mod convert;
 #[cfg(feature = "cli")]
 mod crds;
 mod exit;
@@ -78,6 +74,8 @@ pub mod prelude;
 #[cfg(feature = "cli")]
 mod process;
 mod release;
+#[cfg(feature = "cli")]
+mod runtime;
 #[cfg(feature = "cli")]
 mod signals;
 #[cfg(feature = "testing")]

@@ -13,10 +13,10 @@ use gateward_core::terminal;
 
 use crate::cli::document::Written;
 use crate::cli::output::Output;
-use crate::cluster::setup;
 use crate::config::{ConfigSource, Flags, ObjectNames, PodEnvironment};
 use crate::exit::Exit;
 use crate::operator::{Names, Operator};
+use crate::runtime::setup;
 
 /// How often somebody who waits looks.
 const GLANCE: Duration = Duration::from_secs(1);

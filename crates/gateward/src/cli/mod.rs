@@ -4,7 +4,7 @@ mod bounded;
 mod certs;
 mod check;
 mod completions;
-mod convert;
+pub(crate) mod convert;
 mod crds;
 mod document;
 mod facts;

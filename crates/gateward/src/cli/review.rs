@@ -112,7 +112,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::convert::tests::v1::Otter;
+    use crate::cli::convert::converter::tests::v1::Otter;
 
     /// Panics at an otter that has a weight.
     struct Panics;

@@ -9,10 +9,10 @@ use clap::{Arg, ArgMatches};
 use super::ServeArguments;
 use crate::cli::document::Written;
 use crate::cli::logging::LogFormat;
-use crate::cluster::{Plan, serve};
 use crate::config::{Config, ConfigError, ConfigSource, Flag, Flags, LogLines, PodEnvironment, Problem};
 use crate::exit::Exit;
 use crate::operator::Operator;
+use crate::runtime::{Plan, serve};
 use crate::signals::Signals;
 
 /// Where kubelet writes the namespace of a Pod.

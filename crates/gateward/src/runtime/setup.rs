@@ -91,8 +91,8 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::cli::convert::converter::tests::{Losing, v1, v2};
     use crate::config::{ConfigSource, Flags};
-    use crate::convert::tests::{Losing, v1, v2};
 
     const CRD: &str = "{metadata: {name: otters.example.org}, spec: {group: example.org, names: {kind: Otter}, versions: \
                        [{name: v1, served: true}, {name: v2, served: true}]}}";

@@ -1,5 +1,7 @@
 //! `convert`: manifests in another version.
 
+pub(crate) mod converter;
+
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -11,8 +13,8 @@ use gateward_core::{Severity, terminal};
 use gateward_lint::yaml::Source;
 
 use crate::check::report::counted;
+use crate::cli::convert::converter::{Converter, Outcome, Target};
 use crate::cli::manifests::{self, Manifests};
-use crate::convert::{self, Converter, Outcome, Target};
 use crate::exit::Exit;
 use crate::operator::Operator;
 
@@ -97,7 +99,7 @@ struct Found {
 impl Found {
     fn take(&mut self, path: &Path, text: &[u8], convert: impl Fn(&str, &Source) -> Outcome) {
         let file = path.display().to_string();
-        let source = convert::read(path, text);
+        let source = converter::read(path, text);
         for finding in &source.findings {
             let told = format!("{file}:{}:{}: {}", finding.span.line(), finding.span.column(), finding.message);
             match finding.kind.severity() {
@@ -175,7 +177,7 @@ impl Found {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::convert::tests::{OTTER, webhooks};
+    use crate::cli::convert::converter::tests::{OTTER, webhooks};
 
     /// What comes of some files: of round trips, or of a conversion to a version.
     fn found(texts: &[&str], to: Option<&str>) -> Found {
