@@ -5,9 +5,9 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::client::Response;
 use crate::sandbox::{Refusal, Sandbox, version_of};
 use crate::webhooks::UNSEEN;
+use gateward_testbed::Response;
 
 const FILES: [&str; 2] = ["dynamo-dgd-dcd.jsonl", "dynamo-dgdr-model.jsonl"];
 

@@ -1,23 +1,7 @@
-//! A real control plane on this machine, without containers: etcd, kube-apiserver and kube-controller-manager, started
-//! by the test itself in namespaces of its own.
+//! The tests' vocabulary: charts, releases, load, cases, and the `main` of a test program.
 //!
-//! A test program of this crate has its own `main`, which is [`run`]. Before anything else it replaces itself by the
-//! same program inside new user, network, mount and process namespaces. So all that a test
-//! starts, and the test, see one private network where every port is free and every Service and Pod address is local;
-//! nothing leads out of it, any number of beds run side by side, and when the test program ends, in whatever way, the
-//! kernel ends the rest.
-//!
-//! Where the machine grants no user namespace, root has the other ones without it, and all is as before. Where it
-//! grants none at all, a bed uses the machine's own network: the control plane at loopback ports that are free, a
-//! folder that is removed at the end, and processes that are killed with the test program. Pods can't run there, and
-//! nothing listens at the address of a Service: what would be behind it is a Pod, or an `EndpointSlice`, which takes no
-//! loopback address. So tests that need these fail and tell how to get namespaces; all others run. A test program says
-//! on standard error where its bed stands, unless that is in a user namespace: see [`Ground`].
-//!
-//! After [`Bed::start_node`] the bed plays scheduler and kubelet too, so that Pods run, each in a network of its own:
-//! see [`Node`]. For a person there is [`visit`], which is `make cluster`.
-//!
-//! The programs come from `testbed/build.sh`, and the webhooks from the `gateward` binary beside the test program.
+//! A test program of this crate has its own `main`, which is [`run`]. It starts again in the namespaces of a
+//! [`Bed`](gateward_testbed), and begins with a control plane. For a person there is [`visit`], which is `make cluster`.
 
 #![allow(
     clippy::unwrap_used,
@@ -25,37 +9,19 @@
     reason = "the vocabulary of tests: what fails here fails a test"
 )]
 
-mod addresses;
-mod audit;
-mod bed;
 mod cases;
-mod client;
-mod control_plane;
-mod enter;
-mod feed;
-mod ground;
 mod load;
-mod node;
 pub mod objects;
-mod pki;
-mod process;
-mod programs;
 mod release;
 mod run;
 mod sandbox;
-mod sweeper;
 mod until;
 mod visit;
 mod webhooks;
 
-pub use audit::{Audit, Event};
-pub use bed::Bed;
 pub use cases::{Case, Expectation};
-pub use client::{Client, Response};
-pub use ground::Ground;
+pub use gateward_testbed::{Audit, Bed, Client, Event, Ground, Node, Pod, Programs, Response, Signal};
 pub use load::{Counted, Failure, Load, Pace, Tally};
-pub use node::{Node, Pod, Signal};
-pub use programs::Programs;
 pub use release::{AUTHORITY, Bundle, Chart, LEAF, Release};
 pub use run::{Prepared, Test, run, run_in_turn};
 pub use sandbox::{Refusal, Sandbox, refused, version_of};

@@ -10,9 +10,9 @@ use libtest_mimic::{Arguments, Conclusion, Trial};
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::bed::Bed;
-use crate::enter::enter;
 use crate::sandbox::Sandbox;
+use gateward_testbed::Bed;
+use gateward_testbed::enter::enter;
 
 /// Tests wait for the control plane more than they compute.
 const THREADS: usize = 4;

@@ -6,8 +6,8 @@ use http::StatusCode;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::bed::Bed;
-use crate::client::{Client, Response};
+use gateward_testbed::Bed;
+use gateward_testbed::{Client, Response};
 
 /// A namespace that only one test uses.
 #[derive(Clone)]

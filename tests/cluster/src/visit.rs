@@ -9,10 +9,10 @@ use anyhow::Context;
 use serde_json::json;
 use tokio::runtime::Runtime;
 
-use crate::bed::Bed;
-use crate::enter::{Place, enter};
 use crate::release::{Chart, Release};
 use crate::run::end_with_a_signal;
+use gateward_testbed::Bed;
+use gateward_testbed::enter::{Place, enter};
 
 /// The release that a visitor finds, and its namespace.
 const RELEASE: (&str, &str) = ("dynamo", "dynamo-system");
@@ -45,7 +45,7 @@ pub fn visit(visit: Visit) -> ExitCode {
 
 async fn open(place: &Place) -> anyhow::Result<Arc<Bed>> {
     let start = Instant::now();
-    place.grant.require_pods()?;
+    place.require_pods()?;
     eprintln!("starting a control plane ...");
     let bed = Arc::new(Bed::start(place).await?);
     bed.start_node().await?;

@@ -9,10 +9,10 @@ use anyhow::{Context, bail};
 use base64::Engine;
 use serde_json::{Value, json};
 
-use crate::bed::Bed;
-use crate::process::Process;
-use crate::programs::Programs;
 use crate::run::Prepared;
+use gateward_testbed::Bed;
+use gateward_testbed::Programs;
+use gateward_testbed::process::Process;
 
 /// Somebody of whom the webhooks are told nothing, so that tests can store objects that they would refuse.
 pub const UNSEEN: &str = "unseen-by-webhooks";

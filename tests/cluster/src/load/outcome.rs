@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::client::Response;
+use gateward_testbed::Response;
 
 /// How a request has to be answered where all is well.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -10,11 +10,10 @@ use std::sync::Arc;
 use anyhow::{Context, bail};
 use serde_json::Value;
 
-use crate::bed::Bed;
-use crate::client::{Client, Response};
 pub use crate::release::certificates::{AUTHORITY, Bundle, LEAF};
 use crate::run::Prepared;
 use crate::sandbox::Sandbox;
+use gateward_testbed::{Bed, Client, Response};
 
 /// How long Helm and kubectl wait for Pods.
 const PATIENCE: &str = "150s";
@@ -57,19 +56,6 @@ impl Prepared for Release {
         let asked = audit.of(&account)?.len();
         println!("{account} has asked the API server {asked} times, each time for what it may do");
         Ok(())
-    }
-}
-
-impl Bed {
-    /// Helm as the administrator.
-    pub fn helm(&self) -> Command {
-        let mut command = self.programs().control_plane("helm");
-        command.env("KUBECONFIG", self.folder().join("kubeconfig")).env("HOME", self.folder());
-        for kind in ["CACHE", "CONFIG", "DATA"] {
-            command.env(format!("HELM_{kind}_HOME"), self.folder().join("helm"));
-        }
-        command.current_dir(self.folder()).stdin(Stdio::null());
-        command
     }
 }
 

@@ -54,8 +54,8 @@ async fn work(pod: &Entry) {
 
 async fn share(pod: &Entry) -> Shared {
     loop {
-        let (kubelet, name) = (Arc::clone(&pod.kubelet), pod.name.clone());
-        let joined = tokio::task::spawn_blocking(move || kubelet.network.join(&name)).await;
+        let (node, name) = (Arc::clone(&pod.node), pod.name.clone());
+        let joined = tokio::task::spawn_blocking(move || node.network.join(&name)).await;
         match joined.map_err(anyhow::Error::from).flatten() {
             Ok(shared) => return shared,
             Err(error) => wait(pod, "network", &error).await,
@@ -82,7 +82,7 @@ async fn wait(pod: &Entry, what: &str, error: &anyhow::Error) {
     let message = format!("{what}: {error:#}");
     let known = |state: &State| matches!(&state.main[0].now, Now::Waiting(_, known) if *known == message);
     if !known(&pod.state.borrow()) {
-        pod.kubelet.journal(&format!("{}: {message}", pod.path()));
+        pod.node.journal(&format!("{}: {message}", pod.path()));
         pod.note(Place::Main(0), |state| state.now = Now::Waiting("ContainerCreating", message));
     }
     tokio::time::sleep(PAUSE).await;
@@ -145,14 +145,14 @@ async fn persist(pod: &Entry, errand: &Errand) {
     while !pod.is_gone() {
         match send(pod, errand).await {
             Ok(()) => return,
-            Err(error) => pod.kubelet.journal(&format!("{}: {error:#}", pod.path())),
+            Err(error) => pod.node.journal(&format!("{}: {error:#}", pod.path())),
         }
         tokio::time::sleep(PAUSE).await;
     }
 }
 
 async fn send(pod: &Entry, errand: &Errand) -> anyhow::Result<()> {
-    let client = &pod.kubelet.client;
+    let client = &pod.node.client;
     let answer = match errand {
         Errand::Tell(patch) => client.merge(&format!("{}/status", pod.path()), patch).await?,
         Errand::Delete(options) => client.delete_with(&pod.path(), options).await?,

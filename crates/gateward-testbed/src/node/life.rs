@@ -14,6 +14,7 @@ use super::fields::{seconds, text};
 use super::network::Shared;
 use super::probe::{Check, Outcome, Probe, Tally};
 use super::process::Signal;
+use super::start::start;
 use super::status::{End, Now};
 
 /// What SIGTERM gets at least after a hook that took all the time.
@@ -97,7 +98,7 @@ impl Container<'_> {
     async fn run_once(&self) -> anyhow::Result<End> {
         let name = text(self.spec, "/name");
         let started = SystemTime::now();
-        let inside = Inside::start(self.pod, self.shared, self.spec).await?;
+        let inside = start(self.pod, self.shared, self.spec).await?;
         self.pod.running.lock().unwrap().insert(name.into(), inside.clone());
         self.pod.note(self.place, |state| state.now = Now::Running(started));
         let status = self.outlive(&inside).await;
@@ -220,7 +221,7 @@ impl Container<'_> {
     }
 
     fn complain(&self, what: &str) {
-        self.pod.kubelet.journal(&format!("{} {}: {what}", self.pod.path(), text(self.spec, "/name")));
+        self.pod.node.journal(&format!("{} {}: {what}", self.pod.path(), text(self.spec, "/name")));
     }
 }
 

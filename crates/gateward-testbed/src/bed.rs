@@ -35,7 +35,7 @@ pub struct Bed {
 
 impl Bed {
     /// Starts a control plane that keeps everything in the place's folder, and waits until it is of use.
-    pub(crate) async fn start(place: &Place) -> anyhow::Result<Self> {
+    pub async fn start(place: &Place) -> anyhow::Result<Self> {
         let (folder, grant) = (place.folder.as_path(), place.grant.clone());
         let (programs, addresses) = (Programs::find()?.in_group(place.group()), Addresses::choose(grant.ground)?);
         let authority = control_plane::write_files(folder, &addresses)?;
@@ -117,6 +117,17 @@ impl Bed {
     /// The node on which Pods run, after [`start_node`](Self::start_node).
     pub fn node(&self) -> &Node {
         self.node.get().unwrap()
+    }
+
+    /// Helm as the administrator.
+    pub fn helm(&self) -> Command {
+        let mut command = self.programs().control_plane("helm");
+        command.env("KUBECONFIG", self.folder().join("kubeconfig")).env("HOME", self.folder());
+        for kind in ["CACHE", "CONFIG", "DATA"] {
+            command.env(format!("HELM_{kind}_HOME"), self.folder().join("helm"));
+        }
+        command.current_dir(self.folder()).stdin(Stdio::null());
+        command
     }
 
     /// kubectl as the administrator.

@@ -82,7 +82,7 @@ impl Pod {
     pub async fn remove(&self) -> anyhow::Result<()> {
         self.kill();
         let options = json!({"gracePeriodSeconds": 0, "preconditions": {"uid": self.entry.uid}});
-        self.entry.kubelet.client.delete_with(&self.entry.path(), &options).await?.granted().map(drop)
+        self.entry.node.client.delete_with(&self.entry.path(), &options).await?.granted().map(drop)
     }
 
     /// Delays what watches deliver to it, from now on and also in watches that have begun, instead of the delay that

@@ -9,7 +9,7 @@ use anyhow::{Context, bail};
 
 /// A running program, whose output goes to a file. It is killed when this is dropped.
 #[derive(Debug)]
-pub(crate) struct Process {
+pub struct Process {
     name: String,
     child: Child,
     log: PathBuf,
@@ -17,7 +17,7 @@ pub(crate) struct Process {
 
 impl Process {
     /// Starts a program; its log is `<name>.log` in the folder.
-    pub(crate) fn start(name: &str, folder: &Path, command: &mut Command) -> anyhow::Result<Self> {
+    pub fn start(name: &str, folder: &Path, command: &mut Command) -> anyhow::Result<Self> {
         let log = folder.join(format!("{name}.log"));
         // What an earlier one said stays there.
         let file = OpenOptions::new().create(true).append(true).open(&log)?;
@@ -27,12 +27,12 @@ impl Process {
     }
 
     /// The name that it was started with.
-    pub(crate) fn name(&self) -> &str {
+    pub fn name(&self) -> &str {
         &self.name
     }
 
     /// Fails with the end of its log where the program has ended.
-    pub(crate) fn must_run(&mut self) -> anyhow::Result<()> {
+    pub fn must_run(&mut self) -> anyhow::Result<()> {
         match self.child.try_wait()? {
             Some(exit) => bail!("{} ended with {exit}\n{}", self.name, self.last_words()),
             None => Ok(()),
@@ -40,7 +40,7 @@ impl Process {
     }
 
     /// Asks it to end, and makes it end where it is not done in time.
-    pub(crate) async fn end(&mut self, patience: Duration) -> anyhow::Result<()> {
+    pub async fn end(&mut self, patience: Duration) -> anyhow::Result<()> {
         // The standard library knows no other signal than SIGKILL; every shell does.
         Command::new("sh").args(["-c", &format!("kill -s TERM {}", self.child.id())]).status()?;
         let start = Instant::now();
@@ -54,7 +54,7 @@ impl Process {
     }
 
     /// The end of the log.
-    pub(crate) fn last_words(&self) -> String {
+    pub fn last_words(&self) -> String {
         let text = std::fs::read(&self.log).unwrap_or_default();
         let text = String::from_utf8_lossy(&text);
         let lines: Vec<&str> = text.lines().collect();

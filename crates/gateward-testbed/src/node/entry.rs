@@ -11,12 +11,12 @@ use tokio::sync::watch;
 
 use super::container::Inside;
 use super::fields::{seconds, text};
-use super::kubelet::Kubelet;
+use super::node_context::NodeContext;
 use super::status::{Container, State};
 
 /// A Pod that is bound to the node.
 pub(crate) struct Entry {
-    pub(crate) kubelet: Arc<Kubelet>,
+    pub(crate) node: Arc<NodeContext>,
     pub(crate) seen: watch::Sender<Seen>,
     pub(crate) state: watch::Sender<State>,
     /// The containers that run, by their names.
@@ -45,9 +45,9 @@ pub(crate) enum Place {
 }
 
 impl Entry {
-    pub(crate) fn new(kubelet: Arc<Kubelet>, object: Value) -> Self {
+    pub(crate) fn new(node: Arc<NodeContext>, object: Value) -> Self {
         Self {
-            kubelet,
+            node,
             namespace: text(&object, "/metadata/namespace").into(),
             name: text(&object, "/metadata/name").into(),
             uid: text(&object, "/metadata/uid").into(),
@@ -81,12 +81,12 @@ impl Entry {
 
     /// A folder of the Pod's own.
     pub(crate) fn folder(&self) -> PathBuf {
-        self.kubelet.folder.join("pods").join(&self.uid)
+        self.node.folder.join("pods").join(&self.uid)
     }
 
     /// The file that takes what a container writes.
     pub(crate) fn log_file(&self, container: &str) -> PathBuf {
-        self.kubelet.folder.join(format!("{}-{}-{container}.log", self.namespace, self.name))
+        self.node.folder.join(format!("{}-{}-{container}.log", self.namespace, self.name))
     }
 
     /// That file, to be written on at its end.

@@ -21,17 +21,18 @@ mod life;
 mod listen;
 mod logs;
 mod network;
+mod node_context;
 mod pod;
 mod probe;
 mod process;
 mod projection;
 mod root;
 mod sources;
+mod start;
 mod status;
 mod volumes;
 mod worker;
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -44,6 +45,7 @@ use crate::programs::Programs;
 use gate::Delays;
 use kubelet::Kubelet;
 use network::Network;
+use node_context::NodeContext;
 pub use pod::Pod;
 pub use process::Signal;
 use root::Image;
@@ -65,16 +67,15 @@ impl Node {
         gate::open(client.clone(), folder, delays.clone()).await?;
         let programs = [("gateward", programs.gateward()), ("kubectl", programs.control_plane("kubectl"))];
         let programs = programs.map(|(name, program)| (name, program.get_program().into()));
-        let kubelet = Kubelet {
+        let kubelet = Kubelet::new(NodeContext {
             client: client.clone(),
             folder: folder.into(),
             network: Network::new()?,
             image: Image::make(folder.join("image"), programs.into())?,
             news: broadcast::Sender::new(1024),
-            pods: Mutex::new(BTreeMap::new()),
             delay: Mutex::new(PROJECTION_DELAY),
             log: Mutex::new(File::create(folder.join("kubelet.log"))?),
-        };
+        });
         let kubelet = Arc::new(kubelet);
         logs::open(Arc::clone(&kubelet), folder).await?;
         Arc::clone(&kubelet).start().await?;
@@ -98,6 +99,6 @@ impl Node {
 
     /// Sets how late changes of `ConfigMaps` and Secrets come to the volumes of Pods.
     pub fn delay_projections(&self, delay: Duration) {
-        *self.kubelet.delay.lock().unwrap() = delay;
+        *self.kubelet.context.delay.lock().unwrap() = delay;
     }
 }

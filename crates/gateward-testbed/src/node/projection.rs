@@ -40,7 +40,7 @@ impl<'p> Projection<'p> {
                 volumes.push((Folder::make(folder)?, parts));
             }
         }
-        Ok(Self { pod, ip, volumes, tokens: BTreeMap::new(), news: pod.kubelet.news.subscribe() })
+        Ok(Self { pod, ip, volumes, tokens: BTreeMap::new(), news: pod.node.news.subscribe() })
     }
 
     /// Writes what the volumes have to show now.
@@ -48,7 +48,7 @@ impl<'p> Projection<'p> {
         let object = self.pod.object();
         self.renew_tokens().await?;
         let tokens = self.tokens.iter().map(|(asked, (token, _))| (asked.clone(), token.clone())).collect();
-        let sources = fetch(&self.pod.kubelet.client, &self.pod.namespace, self.sources()).await?;
+        let sources = fetch(&self.pod.node.client, &self.pod.namespace, self.sources()).await?;
         for (folder, parts) in &mut self.volumes {
             let files = volumes::files(parts, &object, self.ip, &sources, &tokens).map_err(anyhow::Error::msg)?;
             folder.write(&files)?;
@@ -63,12 +63,12 @@ impl<'p> Projection<'p> {
             let renewal = self.tokens.values().map(|(_, renewal)| *renewal).min();
             tokio::select! {
                 news = self.news.recv() => if self.concerns(news) {
-                    due = due.or(Some(Instant::now() + self.pod.kubelet.projection_delay()));
+                    due = due.or(Some(Instant::now() + self.pod.node.projection_delay()));
                 },
                 () = until(due.or(renewal)) => {
                     due = None;
                     if let Err(error) = self.project().await {
-                        self.pod.kubelet.journal(&format!("{}: volumes: {error:#}", self.pod.path()));
+                        self.pod.node.journal(&format!("{}: volumes: {error:#}", self.pod.path()));
                         // Kept as they are, and tried again.
                         due = Some(Instant::now() + Duration::from_secs(1));
                     }
@@ -113,7 +113,7 @@ async fn request(pod: &Entry, token: &Token) -> anyhow::Result<String> {
         "kind": "TokenRequest",
         "spec": {"audiences": audiences, "expirationSeconds": token.seconds, "boundObjectRef": bound},
     });
-    let answer = pod.kubelet.client.post(&path, &asked).await?.granted()?;
+    let answer = pod.node.client.post(&path, &asked).await?.granted()?;
     answer["status"]["token"].as_str().map(str::to_owned).context("an answer without a token")
 }
 

@@ -22,7 +22,7 @@ const HOLDER: &str = "GATEWARD_BED_HOLDER";
 const NETWORKS: [&str; 2] = ["10.96.0.0/16", "10.244.0.0/16"];
 
 /// A place for a bed.
-pub(crate) struct Place {
+pub struct Place {
     /// For what the bed writes: empty, and gone when this is dropped or the program ends.
     pub(crate) folder: PathBuf,
     pub(crate) grant: Grant,
@@ -31,13 +31,18 @@ pub(crate) struct Place {
 }
 
 impl Place {
+    /// An error where Pods can't run here.
+    pub fn require_pods(&self) -> anyhow::Result<()> {
+        self.grant.require_pods()
+    }
+
     /// The process group that ends with the place, where there is one.
     pub(crate) fn group(&self) -> Option<i32> {
         self.sweeper.as_ref().map(Sweeper::group)
     }
 
     /// The beginning of a command that runs inside, given by somebody outside.
-    pub(crate) fn door(&self) -> Option<String> {
+    pub fn door(&self) -> Option<String> {
         self.grant.ground.door(&std::env::var(HOLDER).ok()?)
     }
 }
@@ -45,7 +50,7 @@ impl Place {
 /// Goes inside. Outside this replaces the process and so returns only where that fails.
 ///
 /// Must come before any thread is started.
-pub(crate) fn enter() -> anyhow::Result<Place> {
+pub fn enter() -> anyhow::Result<Place> {
     match std::env::var(INSIDE) {
         Ok(grant) => furnish(serde_json::from_str(&grant).context(INSIDE)?),
         Err(_) => match replace()? {},

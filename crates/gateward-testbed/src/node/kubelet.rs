@@ -1,24 +1,19 @@
 //! The scheduler and the kubelet: which Pods there are, and who works for them.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
-use std::io::Write;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
-use tokio::sync::broadcast;
 
 use super::entry::{Entry, Seen};
 use super::environment::Source;
 use super::fields::text;
-use super::network::{MACHINE, Network};
-use super::root::Image;
-use super::sources::{self, News};
+use super::network::MACHINE;
+use super::node_context::NodeContext;
+use super::sources;
 use super::status::timestamp;
 use super::worker;
-use crate::client::Client;
 use crate::feed::{Event, Feed};
 
 /// The one node.
@@ -26,38 +21,31 @@ const NAME: &str = "n1";
 /// How soon something is tried again.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// What all Pods of the node share.
+/// The Pods of the node, each with a worker.
 pub(crate) struct Kubelet {
-    pub(crate) client: Client,
-    pub(crate) folder: PathBuf,
-    pub(crate) network: Network,
-    pub(crate) image: Image,
-    pub(crate) news: broadcast::Sender<News>,
+    pub(crate) context: Arc<NodeContext>,
     pub(crate) pods: Mutex<BTreeMap<String, Arc<Entry>>>,
-    pub(crate) delay: Mutex<Duration>,
-    pub(crate) log: Mutex<File>,
 }
 
 impl Kubelet {
-    /// How late changes of `ConfigMaps` and Secrets come to Pods.
-    pub(crate) fn projection_delay(&self) -> Duration {
-        *self.delay.lock().unwrap()
-    }
-
-    /// Notes for people what went wrong.
-    pub(crate) fn journal(&self, line: &str) {
-        // Losing a line is better than losing a Pod.
-        let _ = writeln!(self.log.lock().unwrap(), "{} {line}", timestamp(SystemTime::now()));
+    pub(crate) fn new(context: NodeContext) -> Self {
+        Self { context: Arc::new(context), pods: Mutex::default() }
     }
 
     /// Makes the node and begins to work.
     pub(crate) async fn start(self: Arc<Self>) -> anyhow::Result<()> {
-        self.client.post("/api/v1/nodes", &node()).await?.granted()?;
+        self.context.client.post("/api/v1/nodes", &node()).await?.granted()?;
         // Nobody else takes the taint away that each new node gets.
-        self.client.merge(&format!("/api/v1/nodes/{NAME}"), &json!({"spec": {"taints": null}})).await?.granted()?;
+        self.context
+            .client
+            .merge(&format!("/api/v1/nodes/{NAME}"), &json!({"spec": {"taints": null}}))
+            .await?
+            .granted()?;
         let path = format!("/api/v1/nodes/{NAME}/status");
-        self.client.merge(&path, &json!({"status": node()["status"]})).await?.granted()?;
-        let tell = |collection, source| sources::tell(self.client.clone(), collection, source, self.news.clone());
+        self.context.client.merge(&path, &json!({"status": node()["status"]})).await?.granted()?;
+        let tell = |collection, source| {
+            sources::tell(self.context.client.clone(), collection, source, self.context.news.clone())
+        };
         tokio::spawn(tell("/api/v1/configmaps", Source::ConfigMap));
         tokio::spawn(tell("/api/v1/secrets", Source::Secret));
         tokio::spawn(self.follow());
@@ -66,7 +54,7 @@ impl Kubelet {
 
     /// Works for each Pod there is, for ever.
     async fn follow(self: Arc<Self>) {
-        let mut feed = Feed::of(&self.client, "/api/v1/pods");
+        let mut feed = Feed::of(&self.context.client, "/api/v1/pods");
         loop {
             match feed.next().await {
                 Event::Listed(pods) => {
@@ -98,7 +86,7 @@ impl Kubelet {
             known.seen.send_replace(Seen::There(Arc::new(pod)));
             return;
         }
-        let entry = Arc::new(Entry::new(Arc::clone(self), pod));
+        let entry = Arc::new(Entry::new(Arc::clone(&self.context), pod));
         tokio::spawn(worker::live(Arc::clone(&entry)));
         pods.insert(uid, entry);
     }
@@ -120,11 +108,11 @@ impl Kubelet {
         let target = json!({"apiVersion": "v1", "kind": "Node", "name": NAME});
         let binding = json!({"apiVersion": "v1", "kind": "Binding", "metadata": metadata, "target": target});
         loop {
-            match self.client.post(&path, &binding).await {
+            match self.context.client.post(&path, &binding).await {
                 // Whatever is wrong, it is the Pod: it is bound already, or gone.
                 Ok(answer) if !answer.status.is_server_error() => return,
-                Ok(answer) => self.journal(&format!("{path}: {}", answer.body)),
-                Err(error) => self.journal(&format!("{path}: {error:#}")),
+                Ok(answer) => self.context.journal(&format!("{path}: {}", answer.body)),
+                Err(error) => self.context.journal(&format!("{path}: {error:#}")),
             }
             tokio::time::sleep(PAUSE).await;
         }
