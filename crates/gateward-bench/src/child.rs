@@ -17,7 +17,7 @@ use gateward_server::{CertResolver, Identity, ReviewHandler, Server, WebhooksHan
 pub enum Handler {
     /// The Dynamo Operator's webhooks.
     Webhooks,
-    /// Nobody: the body is read and the answer is a constant.
+    /// Nothing: the body is read and the answer is a constant.
     Nothing,
 }
 
@@ -76,29 +76,26 @@ impl Drop for Child {
 /// Serves until the parent closes our input.
 pub async fn serve(handler: Handler) -> anyhow::Result<()> {
     let validity = Validity::starting(SystemTime::now(), TEN_YEARS)?;
-    let authority = Ca::new(&CommonName::new("gateward bench")?, validity, &SystemKeys)?;
-    let leaf = authority.issue(&ServerNames::parse(["localhost"])?, validity, &SystemKeys)?;
+    let ca = Ca::new(&CommonName::new("gateward bench")?, validity, &SystemKeys)?;
+    let leaf = ca.issue(&ServerNames::parse(["localhost"])?, validity, &SystemKeys)?;
     let certificate = CertResolver::new(Identity::try_from(&leaf)?);
     let facts: Arc<dyn Facts> = Arc::new(ClusterFacts::default());
     match handler {
         Handler::Webhooks => {
             let webhooks = Arc::new(dynamo_webhooks::webhooks());
-            until_closed(
-                Server::new(certificate, WebhooksHandler::new(webhooks, move || Arc::clone(&facts))),
-                &authority,
-            )
-            .await
+            until_closed(Server::new(certificate, WebhooksHandler::new(webhooks, move || Arc::clone(&facts))), &ca)
+                .await
         }
-        Handler::Nothing => until_closed(Server::new(certificate, DoesNothing::new()?), &authority).await,
+        Handler::Nothing => until_closed(Server::new(certificate, DoesNothing::new()?), &ca).await,
     }
 }
 
-async fn until_closed<A: ReviewHandler>(server: Server<A>, authority: &Ca) -> anyhow::Result<()> {
+async fn until_closed<A: ReviewHandler>(server: Server<A>, ca: &Ca) -> anyhow::Result<()> {
     let bound = server.bind(SocketAddr::from(([127, 0, 0, 1], 0))).await?;
     let address = bound.address();
     let serving = bound.serve();
     let mut stdout = std::io::stdout();
-    writeln!(stdout, "{address}\n{}\n.", authority.certificate_pem().trim_end())?;
+    writeln!(stdout, "{address}\n{}\n.", ca.certificate_pem().trim_end())?;
     stdout.flush()?;
     tokio::task::spawn_blocking(|| std::io::copy(&mut std::io::stdin(), &mut std::io::sink())).await??;
     drop(serving);

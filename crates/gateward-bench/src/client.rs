@@ -34,7 +34,7 @@ pub fn request(sample: &Sample) -> Vec<u8> {
 }
 
 impl Connection {
-    /// Connects to a server, trusting its authority alone.
+    /// Connects to a server, trusting its CA alone.
     pub async fn open(child: &Child) -> anyhow::Result<Self> {
         let mut roots = RootCertStore::empty();
         roots.add(CertificateDer::from_pem_slice(child.authority_pem.as_bytes())?)?;

@@ -73,7 +73,7 @@ pub fn permissions(names: &Names) -> Permissions {
 fn in_the_namespace(names: &Names) -> Vec<Permission> {
     let secrets = [names.secret.as_str(), &names.ca_secret];
     vec![
-        allow(&["create"], "", "secrets").because("makes the Secrets of server and authority where there are none"),
+        allow(&["create"], "", "secrets").because("makes the Secrets of server and CA where there are none"),
         allow(&["get", "list", "watch", "update"], "", "secrets")
             .named(&secrets)
             .because("serves the certificate out of its Secret, and renews and repairs both"),

@@ -155,8 +155,8 @@ mod tests {
 
     fn issued() -> IssuedCertificate {
         let validity = Validity::starting(SystemTime::now(), TEN_YEARS).unwrap();
-        let authority = Ca::new(&CommonName::new("test").unwrap(), validity, &SystemKeys).unwrap();
-        authority.issue(&ServerNames::parse(["localhost"]).unwrap(), validity, &SystemKeys).unwrap()
+        let ca = Ca::new(&CommonName::new("test").unwrap(), validity, &SystemKeys).unwrap();
+        ca.issue(&ServerNames::parse(["localhost"]).unwrap(), validity, &SystemKeys).unwrap()
     }
 
     fn from_pem(chain: &str, key: &str) -> Result<Identity, IdentityError> {

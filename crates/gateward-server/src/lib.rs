@@ -18,8 +18,8 @@
 //! let health = HttpServer::bind(anywhere, Port::Health, readiness.clone(), &metrics).await?;
 //!
 //! let validity = Validity::starting(SystemTime::now(), TEN_YEARS)?;
-//! let authority = Ca::new(&CommonName::new("otter webhooks")?, validity, &SystemKeys)?;
-//! let issued = authority.issue(&ServerNames::parse(["localhost"])?, validity, &SystemKeys)?;
+//! let ca = Ca::new(&CommonName::new("otter webhooks")?, validity, &SystemKeys)?;
+//! let issued = ca.issue(&ServerNames::parse(["localhost"])?, validity, &SystemKeys)?;
 //!
 //! let facts = || Arc::new(()) as Arc<dyn Facts>;
 //! let handler = WebhooksHandler::new(Arc::new(Webhooks::new()), facts);
@@ -27,7 +27,7 @@
 //! let server = Server::new(certificate, handler).metrics(metrics).readiness(readiness.clone());
 //! let server = server.bind(anywhere).await?.serve();
 //!
-//! let ca_certificates = vec![authority.certificate().clone()];
+//! let ca_certificates = vec![ca.certificate().clone()];
 //! let trust = ClientTrust { ca_certificates, server_name: "localhost".try_into()? };
 //! server.self_check(&trust).await;
 //! assert!(readiness.is_ready(SystemTime::now()));

@@ -38,8 +38,8 @@ impl Bed {
     pub async fn start(place: &Place) -> anyhow::Result<Self> {
         let (folder, grant) = (place.folder.as_path(), place.grant.clone());
         let (programs, addresses) = (Programs::find()?.in_group(place.group()), Addresses::choose(grant.ground)?);
-        let authority = control_plane::write_files(folder, &addresses)?;
-        let client = Client::new(addresses.api_server, &authority, ADMIN)?;
+        let ca = control_plane::write_files(folder, &addresses)?;
+        let client = Client::new(addresses.api_server, &ca, ADMIN)?;
         let mut processes = vec![
             Process::start("etcd", folder, &mut control_plane::store(&programs, &addresses))?,
             Process::start(API_SERVER, folder, &mut control_plane::api_server(&programs, &addresses))?,
@@ -60,8 +60,8 @@ impl Bed {
 
     /// A client of the API server for whoever has a token.
     pub fn client_with(&self, token: &str) -> anyhow::Result<Client> {
-        let authority = std::fs::read_to_string(self.folder.join("ca.crt"))?;
-        Client::new(self.addresses.api_server, &authority, token)
+        let ca = std::fs::read_to_string(self.folder.join("ca.crt"))?;
+        Client::new(self.addresses.api_server, &ca, token)
     }
 
     /// The programs that belong to the bed.

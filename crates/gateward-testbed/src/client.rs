@@ -31,7 +31,7 @@ pub struct Client {
     impersonated: Option<Arc<str>>,
 }
 
-/// Where the server is, how it is trusted, and the connections that nobody uses at the moment.
+/// Where the server is, how it is trusted, and the connections that are not in use.
 struct Line {
     address: SocketAddr,
     name: ServerName<'static>,
@@ -52,15 +52,15 @@ pub struct Response {
 }
 
 impl Client {
-    /// A client of the API server that trusts one authority and shows a token.
-    pub(crate) fn new(address: SocketAddr, authority_pem: &str, token: &str) -> anyhow::Result<Self> {
-        Self::of("kubernetes", address, authority_pem, token)
+    /// A client of the API server that trusts one CA and shows a token.
+    pub(crate) fn new(address: SocketAddr, ca_pem: &str, token: &str) -> anyhow::Result<Self> {
+        Self::of("kubernetes", address, ca_pem, token)
     }
 
     /// A client of another server, of this name.
-    pub fn of(name: &str, address: SocketAddr, authority_pem: &str, token: &str) -> anyhow::Result<Self> {
+    pub fn of(name: &str, address: SocketAddr, ca_pem: &str, token: &str) -> anyhow::Result<Self> {
         let mut roots = RootCertStore::empty();
-        roots.add(CertificateDer::from_pem_slice(authority_pem.as_bytes())?)?;
+        roots.add(CertificateDer::from_pem_slice(ca_pem.as_bytes())?)?;
         let config = ClientConfig::builder_with_provider(Arc::new(rustls::crypto::aws_lc_rs::default_provider()))
             .with_safe_default_protocol_versions()?
             .with_root_certificates(roots)

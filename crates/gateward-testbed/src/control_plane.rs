@@ -1,4 +1,4 @@
-//! The programs of a control plane: what they are told, and the files that they read.
+//! The programs of a control plane: their arguments, and the files that they read.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -32,7 +32,7 @@ const CONTROLLERS: [&str; 11] = [
     "clusterrole-aggregation-controller",
 ];
 
-/// What our own kinds went through is told whole, so that a test can look at what webhooks made of it.
+/// What our own kinds went through is logged whole, so that a test can look at what webhooks made of it.
 const AUDIT_POLICY: &str = "\
 apiVersion: audit.k8s.io/v1
 kind: Policy
@@ -103,22 +103,22 @@ pub(crate) fn controllers(programs: &Programs) -> Command {
     command
 }
 
-/// Writes what the programs read, and gives the certificate of the authority.
+/// Writes what the programs read, and gives the certificate of the CA.
 pub(crate) fn write_files(folder: &Path, addresses: &Addresses) -> anyhow::Result<String> {
-    let authority = pki::write(folder)?;
+    let ca = pki::write(folder)?;
     std::fs::write(folder.join("tokens.csv"), format!("{ADMIN},admin,admin,system:masters\n"))?;
     std::fs::write(folder.join("audit.yaml"), AUDIT_POLICY)?;
-    std::fs::write(folder.join("kubeconfig"), kubeconfig(&authority, addresses.api_server).to_string())?;
-    Ok(authority)
+    std::fs::write(folder.join("kubeconfig"), kubeconfig(&ca, addresses.api_server).to_string())?;
+    Ok(ca)
 }
 
-fn kubeconfig(authority: &str, api_server: SocketAddr) -> Value {
-    let authority = base64::engine::general_purpose::STANDARD.encode(authority);
+fn kubeconfig(ca: &str, api_server: SocketAddr) -> Value {
+    let ca = base64::engine::general_purpose::STANDARD.encode(ca);
     let server = format!("https://{api_server}");
     json!({
         "apiVersion": "v1",
         "kind": "Config",
-        "clusters": [{"name": "bed", "cluster": {"server": server, "certificate-authority-data": authority}}],
+        "clusters": [{"name": "bed", "cluster": {"server": server, "certificate-authority-data": ca}}],
         "users": [{"name": "admin", "user": {"token": ADMIN}}],
         "contexts": [{"name": "bed", "context": {"cluster": "bed", "user": "admin"}}],
         "current-context": "bed",

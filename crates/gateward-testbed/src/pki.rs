@@ -19,14 +19,14 @@ const API_SERVER: [&str; 8] = [
 ];
 
 /// Writes into a folder what an API server needs: `ca.crt`, `api.crt` and `api.key` for its connections, `sa.key` and
-/// `sa.pub` for the tokens of service accounts. Gives the authority's certificate.
+/// `sa.pub` for the tokens of service accounts. Returns the CA's certificate.
 pub(crate) fn write(folder: &Path) -> anyhow::Result<String> {
     let mut params = CertificateParams::default();
     params.distinguished_name.push(DnType::CommonName, "test bed");
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::DigitalSignature];
     let key = KeyPair::generate()?;
-    let authority = params.self_signed(&key)?.pem();
+    let ca = params.self_signed(&key)?.pem();
     let issuer = Issuer::new(params, key);
 
     let mut params = CertificateParams::new(API_SERVER.map(str::to_owned))?;
@@ -35,11 +35,11 @@ pub(crate) fn write(folder: &Path) -> anyhow::Result<String> {
     let key = KeyPair::generate()?;
     let certificate = params.signed_by(&key, &issuer)?;
 
-    std::fs::write(folder.join("ca.crt"), &authority)?;
+    std::fs::write(folder.join("ca.crt"), &ca)?;
     std::fs::write(folder.join("api.crt"), certificate.pem())?;
     std::fs::write(folder.join("api.key"), key.serialize_pem())?;
     let tokens = KeyPair::generate()?;
     std::fs::write(folder.join("sa.key"), tokens.serialize_pem())?;
     std::fs::write(folder.join("sa.pub"), tokens.public_key_pem())?;
-    Ok(authority)
+    Ok(ca)
 }

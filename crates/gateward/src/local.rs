@@ -59,7 +59,7 @@ pub struct Local {
     serving: RunningServer,
     health: HttpServer,
     metrics: HttpServer,
-    authority: Ca,
+    ca: Ca,
 }
 
 impl Local {
@@ -82,7 +82,7 @@ impl Local {
             .readiness(readiness);
         let serving = server.bind(listen.webhooks).await?.serve();
         serving.self_check(&certified.trust).await;
-        Ok(Self { serving, health, metrics, authority: certified.authority })
+        Ok(Self { serving, health, metrics, ca: certified.ca })
     }
 
     /// Where reviews are answered.
@@ -102,7 +102,7 @@ impl Local {
 
     /// The certificate that a client has to trust, as PEM.
     pub fn authority_pem(&self) -> String {
-        self.authority.certificate_pem()
+        self.ca.certificate_pem()
     }
 
     /// Stops the server. Each time `skip` completes, the current wait of the drain ends.
@@ -113,7 +113,7 @@ impl Local {
 
 /// A new CA with a serving certificate for this machine.
 struct Certified {
-    authority: Ca,
+    ca: Ca,
     certificate: CertResolver,
     trust: ClientTrust,
 }
@@ -122,15 +122,15 @@ impl Certified {
     fn new(address: IpAddr) -> Result<Self, StartError> {
         let failed = |error: &dyn std::error::Error| StartError::Certificate(error.to_string());
         let validity = Validity::starting(SystemTime::now(), TEN_YEARS).map_err(|error| failed(&error))?;
-        let name = CommonName::new("gateward local authority").map_err(|error| failed(&error))?;
-        let authority = Ca::new(&name, validity, &SystemKeys).map_err(|error| failed(&error))?;
+        let name = CommonName::new("gateward local CA").map_err(|error| failed(&error))?;
+        let ca = Ca::new(&name, validity, &SystemKeys).map_err(|error| failed(&error))?;
         let names = ServerNames::parse(names(address)).map_err(|error| failed(&error))?;
-        let leaf = authority.issue(&names, validity, &SystemKeys).map_err(|error| failed(&error))?;
+        let leaf = ca.issue(&names, validity, &SystemKeys).map_err(|error| failed(&error))?;
         let certificate = CertResolver::new(Identity::try_from(&leaf)?);
         let server_name =
             "localhost".try_into().map_err(|error: rustls_pki_types::InvalidDnsNameError| failed(&error))?;
-        let trust = ClientTrust { ca_certificates: vec![authority.certificate().clone()], server_name };
-        Ok(Self { authority, certificate, trust })
+        let trust = ClientTrust { ca_certificates: vec![ca.certificate().clone()], server_name };
+        Ok(Self { ca, certificate, trust })
     }
 }
 

@@ -22,7 +22,7 @@ object! {
 }
 
 object! {
-    /// Amounts, each a quantity in plain text that nobody has checked.
+    /// Amounts, each a quantity in plain text that is not checked.
     pub struct ResourceItem {
         /// CPU.
         pub cpu: String,

@@ -181,7 +181,7 @@ object! {
         pub ready_replicas: Option<i32>,
         /// Replicas that have been ready long enough.
         pub available_replicas: Option<i32>,
-        /// Replicas that have nodes; absent where nobody reports it.
+        /// Replicas that have nodes; absent where it is not reported.
         pub scheduled_replicas: Option<i32>,
     }
 }

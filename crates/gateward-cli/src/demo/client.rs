@@ -1,4 +1,4 @@
-//! An HTTPS client that trusts one authority, as the API server trusts the caBundle.
+//! An HTTPS client that trusts one CA, as the API server trusts the caBundle.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// A client for the server at `address`, whose certificate the authority must have issued.
+    /// A client for the server at `address`, whose certificate the CA must have issued.
     pub fn new(address: SocketAddr, authority_pem: &str) -> anyhow::Result<Self> {
         let mut roots = RootCertStore::empty();
         roots.add(CertificateDer::from_pem_slice(authority_pem.as_bytes())?)?;

@@ -56,7 +56,7 @@ impl<'a> Kubectl<'a> {
         let old_object = old.map(|index| &self.stored[index]);
         let operation = if old.is_some() { Update } else { Create };
         let verdicts = self.ask(operation, old_object, applied(old_object, object)).await?;
-        let text = told(step, operation, &verdicts);
+        let text = output(step, operation, &verdicts);
         self.rows.push(row(step, operation, &verdicts));
         if verdicts.denial.is_none() {
             match old {
@@ -134,7 +134,7 @@ impl Denial {
     }
 
     /// As kubectl says it, but with each finding in a line of its own.
-    fn told(&self) -> String {
+    fn output(&self) -> String {
         let Self { webhook, reason, message, .. } = self;
         let whose = message.split_inclusive(" is invalid:").next().filter(|_| !self.causes.is_empty());
         let what = whose.unwrap_or(message);
@@ -179,7 +179,7 @@ fn difference(patch: &Patch, before: &Value) -> Vec<String> {
     lines
 }
 
-fn told(step: &Step, operation: Operation, verdicts: &Verdicts) -> String {
+fn output(step: &Step, operation: Operation, verdicts: &Verdicts) -> String {
     let mut text = format!("$ kubectl apply -f {}\n", step.file);
     for warning in &verdicts.warnings {
         let _ = writeln!(text, "Warning: {warning}");
@@ -192,7 +192,7 @@ fn told(step: &Step, operation: Operation, verdicts: &Verdicts) -> String {
                 let _ = writeln!(text, "    {line}");
             }
         }
-        Some(denial) => text.push_str(&denial.told()),
+        Some(denial) => text.push_str(&denial.output()),
     }
     text
 }

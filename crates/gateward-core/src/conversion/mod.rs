@@ -87,7 +87,7 @@ pub trait Convert<Spoke, Hub>: Send + Sync + 'static {
         Ok((self.from_hub(hub, issues)?, RoundTrip::Untried))
     }
 
-    /// The annotations in which this conversion keeps what a version can't say. Whoever writes the object writes them:
+    /// The annotations in which this conversion keeps what a version can't say. They come from the user who writes the object:
     /// a result that they had a part in is held against the schema of its version, and where it breaks that, the object
     /// is converted without them.
     fn annotations(&self) -> &'static [&'static str] {

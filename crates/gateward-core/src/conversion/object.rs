@@ -1,6 +1,6 @@
 //! One object from one version to another, with no more of its annotations than can be trusted.
 //!
-//! Whoever may write an object writes its annotations. So a result that they had a part in is held against the schema of
+//! A user who may write an object writes its annotations. So a result that they had a part in is held against the schema of
 //! its version. Where it breaks that, the object is converted without `gateward.dev/preserved`, and then without any.
 
 use std::collections::BTreeSet;

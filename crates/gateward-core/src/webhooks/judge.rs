@@ -107,7 +107,7 @@ async fn patch_by<K: Resource>(
 ) -> Result<Patch, Verdict> {
     let raw = review.object.ok_or_else(|| missing("object"))?.get();
     let Sent { value: mut object, allowance } = match read::<K>(raw) {
-        // Whoever lets go of an object need not mend it first.
+        // An object that is deleted need not be mended first.
         Err(ReadError::Fields(_)) if metadata::is_terminating(review) => return Ok(Patch::default()),
         Err(ReadError::Fields(issues)) => {
             but_for_its_status(review, &AsItIs(PhantomData), raw).ok_or(ReadError::Fields(issues))?

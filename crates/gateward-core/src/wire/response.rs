@@ -278,12 +278,12 @@ fn body(
     verdict: &Verdict,
     shown: impl Fn(&Issue) -> bool,
 ) -> Vec<u8> {
-    let told = verdict.issues.iter().filter(|issue| match issue.severity {
+    let shown = verdict.issues.iter().filter(|issue| match issue.severity {
         Severity::Error => false,
         Severity::Warning => true,
         Severity::Note => shown(issue),
     });
-    let texts = told.map(|issue| Cow::Owned(issue.detail())).chain(verdict.warnings.iter().cloned());
+    let texts = shown.map(|issue| Cow::Owned(issue.detail())).chain(verdict.warnings.iter().cloned());
     let response = Response {
         uid: &request.uid,
         allowed: status.is_none(),

@@ -8,7 +8,7 @@ use super::endpoint::{AdminEndpoint, AdminRequest, AdminResponse};
 /// A response before it is written.
 pub(super) type HttpResponse = Response<Vec<u8>>;
 
-/// Checks path and method, whoever the caller is; an error is the response.
+/// Checks path and method, for every caller; an error is the response.
 pub(super) fn check(head: &request::Parts, endpoint: &impl AdminEndpoint) -> Result<(), Box<HttpResponse>> {
     if !endpoint.serves(head.uri.path()) {
         return Err(Box::new(not_found()));

@@ -7,9 +7,9 @@ use crate::admin::endpoint::{AdminEndpoint, AdminRequest};
 use crate::cert_resolver::Identity;
 
 fn certificate(validity: Validity) -> CertResolver {
-    let authority = Ca::new(&CommonName::new("test").unwrap(), validity, &SystemKeys).unwrap();
+    let ca = Ca::new(&CommonName::new("test").unwrap(), validity, &SystemKeys).unwrap();
     let names = ServerNames::parse(["localhost"]).unwrap();
-    let issued = authority.issue(&names, validity, &SystemKeys).unwrap();
+    let issued = ca.issue(&names, validity, &SystemKeys).unwrap();
     CertResolver::new(Identity::try_from(&issued).unwrap())
 }
 

@@ -30,15 +30,15 @@ pub(crate) struct CertsArguments {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// Print the state of authority, certificate and bundles, and what happens next
+    /// Print the state of CA, certificate and caBundles, and what happens next
     #[command(after_help = "Exit codes: 0 all is well, or on its way; 1 something needs a person's attention; 2 the \
                             cluster could not be asked.\n\nExample:\n  gateward certs status --release dynamo-platform \
                             --namespace dynamo-system")]
     Status(StatusArguments),
-    /// Ask the server to exchange its certificate authority for a new one
+    /// Ask the server to replace its CA
     ///
-    /// The new authority is brought to every webhook configuration and CRD beside the old one; then each replica shows
-    /// a certificate of the new one; then the old one is taken away. Nobody is refused meanwhile, and it may be
+    /// The new CA is added to the caBundle of every webhook configuration and CRD; then each replica serves
+    /// a certificate of the new one; then the old one is taken away. No request is refused meanwhile, and it may be
     /// interrupted at any moment. Asked for again while it is under way, it is not begun anew.
     #[command(
         after_help = "Exit codes: 0 it is asked for, or with --wait: done; 1 with --wait: not done in time; 2 the \
@@ -150,7 +150,7 @@ async fn rotate(
     let carrying = before.targets.iter().filter(|target| target.entry.is_some()).count();
     let said = match asked {
         RotationRequestOutcome::Requested => format!(
-            "asked for an authority in place of {}: it is brought to {carrying} entries of webhook configurations and \
+            "asked for a CA in place of {}: it is added to {carrying} entries of webhook configurations and \
              CRDs beside the old one, then every replica changes over, then the old one is taken away",
             short(&before)
         ),
@@ -167,7 +167,7 @@ async fn rotate(
     follow(connection, setup, &before, deadline).await
 }
 
-/// Tells of each step until the authority is another one and no exchange is under way.
+/// Prints each step until the CA is another one and no rotation is under way.
 async fn follow(
     connection: &Connection,
     setup: &ControllerConfig,
@@ -182,7 +182,7 @@ async fn follow(
                 let now = inspection.summary();
                 let other = now.ca.fingerprint.is_some() && now.ca != before.ca;
                 if now.rotation.is_none() && (other || before.rotation.is_some()) {
-                    writeln!(anstream::stdout(), "done: the authority is {} now", short(&now))?;
+                    writeln!(anstream::stdout(), "done: the CA is {} now", short(&now))?;
                     return Ok(Exit::Success);
                 }
                 if said != now.next {

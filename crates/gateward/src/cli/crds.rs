@@ -12,7 +12,7 @@ use crate::crds;
 use crate::exit::Exit;
 use crate::operator::{Operator, Release};
 
-/// The Secret of the CA that the server makes, unless it is told another name.
+/// The Secret of the CA that the server makes, unless another name is given.
 const AUTHORITY_SECRET: &str = "webhook-server-cert-ca";
 
 /// Arguments of `crds`.
@@ -80,7 +80,7 @@ pub(crate) async fn run<P: Operator>(operator: &P, arguments: CrdsArguments) -> 
         },
         timeout: Duration::from_secs(arguments.timeout),
     };
-    apply.apply(&documents, &mut tell).await?;
+    apply.apply(&documents, &mut print).await?;
     Ok(Exit::Success)
 }
 
@@ -98,9 +98,9 @@ fn version(text: &str) -> Result<Version, String> {
     text.trim_start_matches('v').parse().map_err(|error| format!("it has to be a semantic version like 1.2.3: {error}"))
 }
 
-fn tell(told: ApplyEvent) {
+fn print(event: ApplyEvent) {
     // A reader who has gone is no reason to leave CRDs half applied.
-    let _ = match told {
+    let _ = match event {
         ApplyEvent::Done(outcome) => writeln!(anstream::stdout(), "{outcome}"),
         ApplyEvent::Waiting(why) => writeln!(anstream::stderr(), "trying again: {}", terminal::lines(&why)),
     };

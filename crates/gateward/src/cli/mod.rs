@@ -118,7 +118,7 @@ pub(crate) fn command<P: Operator>(operator: &P, extension: &dyn Extension<P>) -
 
 /// Help and version are no trouble; the rest is.
 fn usage(error: &clap::Error) -> Exit {
-    // A terminal that went away while help was printed is nobody's loss.
+    // A terminal that went away while help was printed needs no error.
     let _ = error.print();
     if error.use_stderr() { Exit::Error } else { Exit::Success }
 }

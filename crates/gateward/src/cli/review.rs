@@ -33,7 +33,7 @@ pub(crate) fn command() -> Command {
             "Answer AdmissionReviews and ConversionReviews from standard input, one JSON object a line, and print the \
              answers in the same order.\n\nThis is the decision without server and cluster: for a line from an audit \
              log, or from a test. The handler is chosen by request.kind and request.operation. Kinds without one pass, \
-             and so do creates, updates and deletes that nobody judges; other operations are refused. A \
+             and so do creates, updates and deletes without a webhook; other operations are refused. A \
              ConversionReview is answered whatever the options say. Without --facts, the defaults of an empty facts \
              file hold.",
         )
@@ -92,8 +92,8 @@ async fn answer(webhooks: &Webhooks, review: Review, facts: &Arc<dyn Facts>, lin
     if let Ok(answer) = catch_panic(webhooks.handle_kind(review, line, &context)).await {
         return answer;
     }
-    let told = catch_panic(async { ReviewResponse::error_on(review, line, WebhookError::Panicked) }).await;
-    told.unwrap_or_else(|Panicked| ReviewResponse::error(WebhookError::Panicked))
+    let answered = catch_panic(async { ReviewResponse::error_on(review, line, WebhookError::Panicked) }).await;
+    answered.unwrap_or_else(|Panicked| ReviewResponse::error(WebhookError::Panicked))
 }
 
 /// Whether a line says that it is a ConversionReview. Whatever else it is, reading it as a review says what is wrong.
@@ -142,11 +142,11 @@ mod tests {
         let text = String::from_utf8(output).unwrap();
         assert!(text.is_ascii() && !text.contains("contents"), "{text}");
         let answers: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-        let told = answers.iter().map(|answer| {
+        let answered = answers.iter().map(|answer| {
             let response = &answer["response"];
             (response["uid"].as_str().unwrap(), response["status"]["code"].as_u64().unwrap())
         });
-        assert_eq!(told.collect::<Vec<_>>(), [("1", 400), ("2", 500), ("3", 400)]);
+        assert_eq!(answered.collect::<Vec<_>>(), [("1", 400), ("2", 500), ("3", 400)]);
         assert_eq!(answers[0]["response"]["status"]["message"], "\u{9b}\u{202e}");
     }
 }

@@ -46,7 +46,7 @@ pub(crate) fn command() -> Command {
         .about("Prepare a cluster for the end of a release; run it before `helm uninstall`")
         .long_about(
             "Prepare a cluster for the end of a release; run it before `helm uninstall`, while the webhooks still \
-             convert objects.\n\nCRDs and their objects outlive a release, but nobody converts them then. So every \
+             convert objects.\n\nCRDs and their objects outlive a release, but no webhook converts them then. So every \
              object is stored in one version, conversion ends, and only that version is served: what is there can be \
              read and deleted. Objects are not changed. Installing the release again brings back conversion and \
              versions.\n\nRun after `helm uninstall`, it mends the rest, unless objects are stored in several \
@@ -73,7 +73,7 @@ pub(crate) async fn run<P: Operator>(operator: &P, arguments: &UninstallArgument
         effect: if arguments.dry_run { Effect::DryRun } else { Effect::Real },
     };
     let mut progress = Progress::of(arguments.output);
-    let reports = uninstall.run(&crds::converted(operator), &mut |told| progress.tell(told)).await?;
+    let reports = uninstall.run(&crds::converted(operator), &mut |event| progress.tell(event)).await?;
     arguments.conclude(&reports)
 }
 
@@ -92,7 +92,9 @@ impl UninstallArguments {
         }
         let stdin = std::io::stdin();
         if !stdin.is_terminal() {
-            bail!("nobody can be asked whether to begin; say --yes, or --dry-run to see what would be done");
+            bail!(
+                "standard input is no terminal, so nothing can be confirmed; pass --yes, or --dry-run to see what would be done"
+            );
         }
         let (release, namespace) = (&self.release, &self.namespace);
         let end = if self.keep_conversion { "" } else { " and end their conversion" };
@@ -124,24 +126,24 @@ impl UninstallArguments {
 /// Says how far it has come: a line a CRD, and every few seconds how many objects are done.
 struct Progress {
     output: Output,
-    told: Instant,
+    event: Instant,
 }
 
 impl Progress {
     const PAUSE: Duration = Duration::from_secs(1);
 
     fn of(output: Output) -> Self {
-        Self { output, told: Instant::now() }
+        Self { output, event: Instant::now() }
     }
 
-    fn tell(&mut self, told: UninstallEvent) {
+    fn tell(&mut self, event: UninstallEvent) {
         // A reader who has gone is no reason to leave objects half rewritten.
-        let _ = match told {
+        let _ = match event {
             UninstallEvent::Done(report) if self.output == Output::Text => {
                 writeln!(anstream::stdout(), "{}", terminal::lines(&report.to_string()))
             }
-            UninstallEvent::Rewriting { name, objects } if self.told.elapsed() >= Self::PAUSE => {
-                self.told = Instant::now();
+            UninstallEvent::Rewriting { name, objects } if self.event.elapsed() >= Self::PAUSE => {
+                self.event = Instant::now();
                 writeln!(anstream::stderr(), "{name}: {objects} objects so far")
             }
             UninstallEvent::Done(_) | UninstallEvent::Rewriting { .. } => Ok(()),

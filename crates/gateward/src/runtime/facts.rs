@@ -24,7 +24,7 @@ const NAME: &str = "facts";
 pub(super) struct Present(Arc<RwLock<Arc<dyn Facts>>>);
 
 impl Present {
-    /// Nothing is known. Nobody is to be answered yet.
+    /// Nothing is known. No request is answered yet.
     pub(super) fn unknown() -> Self {
         Self(Arc::new(RwLock::new(Arc::new(()))))
     }
@@ -176,14 +176,14 @@ mod tests {
             present: present.clone(),
             readiness: Readiness::new(),
         };
-        let (known, told) = watch::channel(false);
+        let (known, ready) = watch::channel(false);
         let time = Duration::from_mins(minutes) + Duration::from_secs(30);
         if let Ok(problem) = tokio::time::timeout(time, learning.go_on(&known)).await {
             return Err(problem);
         }
         let facts = present.get();
         let number = (facts.as_ref() as &dyn std::any::Any).downcast_ref::<Number>().map(|number| number.0);
-        assert_eq!(*told.borrow(), number.is_some());
+        assert_eq!(*ready.borrow(), number.is_some());
         Ok(number)
     }
 

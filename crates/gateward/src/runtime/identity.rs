@@ -59,8 +59,8 @@ mod tests {
 
     fn pair() -> ServingCertificate {
         let validity = Validity::starting(SystemTime::now(), TEN_YEARS).unwrap();
-        let authority = Ca::new(&CommonName::new("otter").unwrap(), validity, &SystemKeys).unwrap();
-        let leaf = authority.issue(&ServerNames::parse(["otter.zoo.svc"]).unwrap(), validity, &SystemKeys).unwrap();
+        let ca = Ca::new(&CommonName::new("otter").unwrap(), validity, &SystemKeys).unwrap();
+        let leaf = ca.issue(&ServerNames::parse(["otter.zoo.svc"]).unwrap(), validity, &SystemKeys).unwrap();
         let data =
             SecretData::default().with("tls.crt", leaf.certificate_pem()).with("tls.key", leaf.private_key_pem());
         ServingCertificate::read(&data, "zoo/otter").unwrap()

@@ -98,8 +98,8 @@ mod tests {
 
     fn bundle() -> CaBundle {
         let validity = Validity::starting(SystemTime::now(), TEN_YEARS).unwrap();
-        let authority = Ca::new(&CommonName::new("otter").unwrap(), validity, &SystemKeys).unwrap();
-        [authority.trust_anchor().clone()].into_iter().collect()
+        let ca = Ca::new(&CommonName::new("otter").unwrap(), validity, &SystemKeys).unwrap();
+        [ca.trust_anchor().clone()].into_iter().collect()
     }
 
     fn report(states: &[TargetState]) -> ControllerStatus {

@@ -89,7 +89,7 @@ async fn connected<P: Operator>(plan: &Plan<P>, waiting: WaitGuard) -> Connectio
 /// What works beside the listeners.
 struct Running {
     controller: CertController,
-    /// Told when requests can be answered.
+    /// Notified when requests can be answered.
     answerable: watch::Sender<bool>,
     beside: Beside,
 }

@@ -30,7 +30,7 @@ pub(crate) const IMAGE: Rule = rule! {
 
 pub(crate) const VERSION: Rule = rule! {
     id: "RT-04",
-    summary: "the runtime's version is told by the image's tag or by runtimeVersionOverride",
+    summary: "the runtime's version comes from the image's tag or by runtimeVersionOverride",
     ..on_components(CREATE)
 };
 

@@ -101,10 +101,10 @@ impl Found {
         let file = path.display().to_string();
         let source = converter::read(path, text);
         for finding in &source.findings {
-            let told = format!("{file}:{}:{}: {}", finding.span.line(), finding.span.column(), finding.message);
+            let line = format!("{file}:{}:{}: {}", finding.span.line(), finding.span.column(), finding.message);
             match finding.kind.severity() {
-                Severity::Error => self.troubles.push(told),
-                Severity::Warning | Severity::Note => self.oddities.push(told),
+                Severity::Error => self.troubles.push(line),
+                Severity::Warning | Severity::Note => self.oddities.push(line),
             }
         }
         self.outcomes.push(convert(&file, &source));

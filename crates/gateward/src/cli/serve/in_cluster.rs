@@ -1,4 +1,4 @@
-//! `serve --config FILE`: what was told, read as a whole, before anything is begun.
+//! `serve --config FILE`: the configuration is read as a whole before anything starts.
 
 use std::path::Path;
 
@@ -56,13 +56,13 @@ fn given_flags<P: Operator>(operator: &P, matches: &ArgMatches) -> Flags {
     given.map(|(name, value)| (name, value.clone())).collect()
 }
 
-/// Everything that is told, or everything that is wrong with it.
+/// The whole configuration, or everything that is wrong with it.
 fn read<P: Operator>(operator: P, written: &Written, flags: Flags) -> Result<(Plan<P>, Config), ConfigError> {
     let variable = |name: &str| std::env::var(name).ok();
     let (pod_environment, mut problems) = match PodEnvironment::read(variable, std::fs::read_to_string(NAMESPACE).ok())
     {
         Ok(pod_environment) => (pod_environment, Vec::new()),
-        // What else is wrong is to be told too.
+        // What else is wrong is reported too.
         Err(problems) => (PodEnvironment::nowhere(), problems),
     };
     let given = ConfigSource { document: written.value().clone(), pod_environment, flags };

@@ -28,7 +28,7 @@ WARNING: these values are given and have no effect:{{ . }}
 {{- end }}
 {{- end -}}
 
-{{/* A line for each port that the NetworkPolicy can't close, since nobody has said who needs it. */}}
+{{/* A line for each port that the NetworkPolicy can't close, since the values do not say who needs it. */}}
 {{- define "dynamo-operator.openPorts" -}}
 {{- $prefix := ternary "" "dynamo-operator." (default false .Chart.IsRoot) -}}
 {{- with .Values.networkPolicy }}

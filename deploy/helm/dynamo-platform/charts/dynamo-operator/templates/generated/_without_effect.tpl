@@ -10,7 +10,7 @@
 - path: controllerManager.leaderElection
   why: webhooks serve without a leader, and the writer of certificates has a Lease of its own
 - path: webhook.caBundle
-  why: the operator writes the caBundle of its own authority
+  why: the operator writes the caBundle of its own CA
 - path: webhook.podCheckpointRestoreFailurePolicy
   why: there is no webhook for Pods
 - path: webhook.certManager.issuerRef
