@@ -1,18 +1,13 @@
-//! What the tests of conversion share: objects of JSON, converted, and lifted with their traces.
+//! What the tests of conversion share: objects of JSON, converted, and lifted with their traces. What becomes of an
+//! object is shown by the cases and properties of the integration suite, `tests/conversion`.
 
 #![allow(clippy::needless_pass_by_value, reason = "tests write their objects where they use them")]
 
 mod adversarial;
 pub(crate) mod arbitrary;
-mod cases;
-mod edits;
-mod mapping;
-mod pods;
-mod preserved;
+mod notes;
 mod properties;
 mod provenance;
-mod round_trips;
-mod whole_graphs;
 
 use dynamo_api::{v1alpha1, v1beta1};
 use gateward_core::{ConversionError, Convert, FieldPath, Issues, Provenance, Resource, Segment, Webhook, Webhooks};
@@ -63,11 +58,6 @@ pub struct Lifted {
 }
 
 impl Lifted {
-    /// The node of the hub's object at this path; null where there is none.
-    pub fn at(&self, path: &str) -> Value {
-        parse(path).find(&self.hub).cloned().unwrap_or_default()
-    }
-
     /// Where the user wrote the node at this path of the hub's object.
     pub fn trace(&self, path: &str) -> String {
         self.provenance.trace(&parse(path)).to_string()

@@ -1,14 +1,9 @@
 //! Requests there and back.
 
 mod arbitrary;
-mod beyond_annotations;
-mod cases;
-mod profiling_job;
+mod notes;
 mod properties;
 mod provenance;
-mod specs;
-mod status;
-mod unknown;
 
 use dynamo_api::{v1alpha1, v1beta1};
 use gateward_core::patch::same_value;
@@ -71,11 +66,6 @@ fn with(mut object: Value, annotation: &str, text: &str) -> Value {
 /// What the operator's annotation of the spec holds.
 fn kept_spec(object: &Value) -> Value {
     kept(object, "nvidia.com/dgdr-spec").get("spec").cloned().unwrap_or_default()
-}
-
-/// What the operator's annotation of the status holds.
-fn kept_status(object: &Value) -> Value {
-    kept(object, "nvidia.com/dgdr-status")
 }
 
 fn kept(object: &Value, annotation: &str) -> Value {
