@@ -14,6 +14,7 @@ use gateward_core::{ConversionError, Convert, FieldPath, Issues, Provenance, Res
 use serde_json::{Value, json};
 
 use super::{ComponentConversion, GraphConversion, ScalingAdapterConversion};
+use crate::testing::object;
 
 /// The object in `version` as its type reads it, with what was noted on the way.
 pub fn convert(object: &Value, version: &str) -> Result<(Value, Issues), ConversionError> {
@@ -66,13 +67,7 @@ impl Lifted {
 
 /// Lifts a v1alpha1 graph with this spec.
 pub fn graph(spec: Value) -> Lifted {
-    let written = json!({
-        "apiVersion": "nvidia.com/v1alpha1",
-        "kind": "DynamoGraphDeployment",
-        "metadata": {"name": "otter", "namespace": "tidepool"},
-        "spec": spec,
-    });
-    graph_object(written)
+    graph_object(object("v1alpha1", "DynamoGraphDeployment", json!({"name": "otter", "namespace": "tidepool"}), spec))
 }
 
 /// Lifts a whole v1alpha1 graph.
@@ -91,13 +86,8 @@ pub fn service(service: Value) -> Lifted {
 
 /// Lifts a v1alpha1 component with this spec.
 pub fn component(spec: Value) -> Lifted {
-    let written = json!({
-        "apiVersion": "nvidia.com/v1alpha1",
-        "kind": "DynamoComponentDeployment",
-        "metadata": {"name": "otter-worker", "namespace": "tidepool"},
-        "spec": spec,
-    });
-    component_object(written)
+    let metadata = json!({"name": "otter-worker", "namespace": "tidepool"});
+    component_object(object("v1alpha1", "DynamoComponentDeployment", metadata, spec))
 }
 
 /// Lifts a whole v1alpha1 component.

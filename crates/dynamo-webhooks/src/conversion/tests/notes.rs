@@ -7,36 +7,24 @@ use serde_json::{Value, json};
 
 use super::super::GraphConversion;
 use super::convert;
+use crate::testing::{annotated, object};
 
 /// A v1alpha1 graph with this spec.
 fn spoke(spec: Value) -> Value {
-    graph("v1alpha1", spec)
+    named("v1alpha1", "DynamoGraphDeployment", spec)
 }
 
 /// A v1beta1 graph with this spec.
 fn hub(spec: Value) -> Value {
-    graph("v1beta1", spec)
-}
-
-fn graph(version: &str, spec: Value) -> Value {
-    json!({
-        "apiVersion": format!("nvidia.com/{version}"),
-        "kind": "DynamoGraphDeployment",
-        "metadata": {"name": "otter", "namespace": "tidepool"},
-        "spec": spec,
-    })
+    named("v1beta1", "DynamoGraphDeployment", spec)
 }
 
 fn component(version: &str, spec: Value) -> Value {
-    let mut object = graph(version, spec);
-    object["kind"] = json!("DynamoComponentDeployment");
-    object
+    named(version, "DynamoComponentDeployment", spec)
 }
 
-/// The object with an annotation.
-fn carrying(mut object: Value, key: &str, text: &str) -> Value {
-    object["metadata"]["annotations"][key] = json!(text);
-    object
+fn named(version: &str, kind: &str, spec: Value) -> Value {
+    object(version, kind, json!({"name": "otter", "namespace": "tidepool"}), spec)
 }
 
 #[test]
@@ -49,7 +37,7 @@ fn an_annotation_that_cannot_be_read_is_dropped_with_a_note_and_conversion_goes_
     ] {
         let key = if object["kind"] == "DynamoGraphDeployment" { "nvidia.com/dgd-spec" } else { "nvidia.com/dcd-spec" };
         for text in ["{", "7", r#"{"spec": {"services": 1, "components": 1, "replicas": "x"}}"#] {
-            let (converted, issues) = convert(&carrying(object.clone(), key, text), version).unwrap();
+            let (converted, issues) = convert(&annotated(object.clone(), key, text), version).unwrap();
             assert_eq!(converted["metadata"].get("annotations"), None, "{text}");
             let paths: Vec<String> = issues.iter().map(|issue| issue.path.to_string()).collect();
             assert_eq!(paths, [format!("metadata.annotations[{key}]")], "{text}");
@@ -59,17 +47,17 @@ fn an_annotation_that_cannot_be_read_is_dropped_with_a_note_and_conversion_goes_
 
 #[test]
 fn a_status_that_cannot_be_read_is_dropped_with_a_note_too() {
-    let graph = carrying(hub(json!({"components": [{"name": "w"}]})), "nvidia.com/dgd-status", "{");
+    let graph = annotated(hub(json!({"components": [{"name": "w"}]})), "nvidia.com/dgd-status", "{");
     let (lowered, issues) = convert(&graph, "v1alpha1").unwrap();
     assert_eq!(lowered["metadata"].get("annotations"), None);
     assert_eq!(issues.iter().count(), 1);
-    let standalone = carrying(component("v1beta1", json!({"name": "w"})), "nvidia.com/dcd-status", "[]");
+    let standalone = annotated(component("v1beta1", json!({"name": "w"})), "nvidia.com/dcd-status", "[]");
     assert!(convert(&standalone, "v1alpha1").is_ok());
 }
 
 #[test]
 fn a_status_kept_on_a_v1alpha1_object_is_never_read() {
-    let (lifted, issues) = convert(&carrying(spoke(json!({})), "nvidia.com/dgd-status", "{"), "v1beta1").unwrap();
+    let (lifted, issues) = convert(&annotated(spoke(json!({})), "nvidia.com/dgd-status", "{"), "v1beta1").unwrap();
     assert_eq!(lifted["metadata"].get("annotations"), None);
     assert!(issues.is_empty());
 }

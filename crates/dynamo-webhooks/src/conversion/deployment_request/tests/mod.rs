@@ -11,6 +11,7 @@ use gateward_core::{Webhook, Webhooks};
 use serde_json::{Map, Value, json};
 
 use super::DeploymentRequestConversion;
+use crate::testing;
 
 /// The object in v1beta1.
 fn lifted(object: &Value) -> Value {
@@ -45,22 +46,13 @@ fn beta(spec: &Value) -> Value {
 }
 
 fn object(version: &str, spec: &Value) -> Value {
-    json!({
-        "apiVersion": format!("nvidia.com/{version}"),
-        "kind": "DynamoGraphDeploymentRequest",
-        "metadata": {"name": "otter", "namespace": "tidepool"},
-        "spec": spec,
-    })
+    let metadata = json!({"name": "otter", "namespace": "tidepool"});
+    testing::object(version, "DynamoGraphDeploymentRequest", metadata, spec.clone())
 }
 
 /// A v1alpha1 request with this configuration.
 fn configured(config: &Value) -> Value {
     alpha(&json!({"model": "m", "profilingConfig": {"profilerImage": "p:1", "config": config}}))
-}
-
-fn with(mut object: Value, annotation: &str, text: &str) -> Value {
-    object["metadata"]["annotations"][annotation] = text.into();
-    object
 }
 
 /// What the operator's annotation of the spec holds.

@@ -3,7 +3,8 @@
 
 use serde_json::{Value, json};
 
-use super::{alpha, annotations, assert_returns, beta, configured, kept_spec, lifted, lowered, noted, with};
+use super::{alpha, annotations, assert_returns, beta, configured, kept_spec, lifted, lowered, noted};
+use crate::testing::annotated;
 
 const SPEC: &str = "nvidia.com/dgdr-spec";
 const STATUS: &str = "nvidia.com/dgdr-status";
@@ -23,7 +24,7 @@ fn a_bare_spec_of_old_is_read_and_unknown_members_are_ignored() {
         json!({"searchStrategy": "thorough"}),
         json!({"version": 9, "spec": {"searchStrategy": "thorough", "novel": 1}, "more": 1, "rawJSON": null}),
     ] {
-        let (hub, notes) = noted(&with(alpha(&json!({})), SPEC, &kept.to_string()), true);
+        let (hub, notes) = noted(&annotated(alpha(&json!({})), SPEC, &kept.to_string()), true);
         assert_eq!((&hub["spec"]["searchStrategy"], notes.len()), (&json!("thorough"), 0), "{kept}");
         assert_eq!(annotations(&hub), [""; 0]);
     }
@@ -44,18 +45,19 @@ fn an_unreadable_annotation_is_dropped_with_a_note() {
         r#"{"searchStrategy": 5}"#,
     ];
     for text in damaged {
-        let (hub, notes) = noted(&with(alpha(&json!({"model": "m"})), SPEC, text), true);
+        let (hub, notes) = noted(&annotated(alpha(&json!({"model": "m"})), SPEC, text), true);
         assert_eq!(hub["spec"], json!({"model": "m", "autoApply": false}), "{text}");
         assert_eq!(annotations(&hub), [""; 0], "{text}");
         assert_eq!(notes, ["metadata.annotations[nvidia.com/dgdr-spec]"], "{text}");
     }
-    let (_, notes) = noted(&with(beta(&json!({"model": "m"})), SPEC, r#"{"spec": {"profilingConfig": 5}}"#), false);
+    let (_, notes) =
+        noted(&annotated(beta(&json!({"model": "m"})), SPEC, r#"{"spec": {"profilingConfig": 5}}"#), false);
     assert_eq!(notes, ["metadata.annotations[nvidia.com/dgdr-spec]"]);
 }
 
 #[test]
 fn an_empty_annotation_is_taken_away_in_silence() {
-    let (hub, notes) = noted(&with(alpha(&json!({})), SPEC, ""), true);
+    let (hub, notes) = noted(&annotated(alpha(&json!({})), SPEC, ""), true);
     assert_eq!((annotations(&hub), notes.len()), (vec![], 0));
 }
 
@@ -74,8 +76,8 @@ fn retired_annotations_are_taken_away_unread_in_both_directions() {
     ];
     for (object, up) in [(alpha(&json!({"autoApply": true})), true), (beta(&json!({"autoApply": true})), false)] {
         let object =
-            retired.iter().fold(object, |object, name| with(object, &format!("nvidia.com/dgdr-{name}"), "true"));
-        let (found, _) = noted(&with(object, "nvidia.com/dgdr-other", "stays"), up);
+            retired.iter().fold(object, |object, name| annotated(object, &format!("nvidia.com/dgdr-{name}"), "true"));
+        let (found, _) = noted(&annotated(object, "nvidia.com/dgdr-other", "stays"), up);
         assert_eq!(annotations(&found), ["nvidia.com/dgdr-other"]);
         assert_eq!(found["spec"], json!({"autoApply": true}));
     }
@@ -89,11 +91,12 @@ fn an_unreadable_status_is_dropped_with_a_note() {
             object
         };
         let status = json!({"state": "Ready"});
-        let (there, notes) = noted(&with(in_status(alpha(&json!({"model": "m"})), status.clone()), STATUS, text), true);
+        let (there, notes) =
+            noted(&annotated(in_status(alpha(&json!({"model": "m"})), status.clone()), STATUS, text), true);
         assert_eq!((&there["status"], annotations(&there).len()), (&json!({"phase": "Ready"}), 0), "{text}");
         assert!(text.contains("deployment") || notes == ["metadata.annotations[nvidia.com/dgdr-status]"], "{text}");
         let (there, _) =
-            noted(&with(in_status(beta(&json!({"model": "m"})), json!({"phase": "Ready"})), STATUS, text), false);
+            noted(&annotated(in_status(beta(&json!({"model": "m"})), json!({"phase": "Ready"})), STATUS, text), false);
         assert_eq!(there["status"], status, "{text}");
     }
 }
@@ -102,7 +105,7 @@ fn an_unreadable_status_is_dropped_with_a_note() {
 fn damage_is_dropped_with_a_note() {
     for losses in [json!(5), json!({"spec": []}), json!([{"path": 1}])] {
         let kept = json!({"version": 1, "known": {"v1beta1": losses}}).to_string();
-        let (hub, notes) = noted(&with(alpha(&json!({"model": "m"})), PRESERVED, &kept), true);
+        let (hub, notes) = noted(&annotated(alpha(&json!({"model": "m"})), PRESERVED, &kept), true);
         assert_eq!(hub["spec"], json!({"model": "m", "autoApply": false}));
         assert_eq!(notes, ["metadata.annotations[gateward.dev/preserved]"]);
         assert_eq!(annotations(&hub), [""; 0]);
