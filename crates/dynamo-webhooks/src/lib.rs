@@ -4,6 +4,8 @@ mod conversion;
 mod dns;
 mod operator;
 mod rules;
+#[cfg(test)]
+mod testing;
 
 pub use operator::{ClusterFacts, OPERATOR_VERSION, configuration, facts, in_cluster, names};
 

@@ -157,15 +157,11 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::testing::{object, terminating, with};
 
     fn model(spec: &Value) -> Value {
-        let metadata = json!({"name": "otter", "namespace": "river"});
-        let mut object = json!({"apiVersion": "nvidia.com/v1alpha1", "kind": "DynamoModel", "metadata": metadata});
-        object["spec"] = json!({"modelName": "otter-legal", "baseModelName": "otter"});
-        for (name, value) in spec.as_object().into_iter().flatten() {
-            object["spec"][name] = value.clone();
-        }
-        object
+        let spec = with(json!({"modelName": "otter-legal", "baseModelName": "otter"}), spec.clone());
+        object("v1alpha1", "DynamoModel", json!({"name": "otter", "namespace": "river"}), spec)
     }
 
     fn lora(uri: &str) -> Value {
@@ -266,8 +262,7 @@ mod tests {
 
     #[test]
     fn a_model_that_is_being_deleted_is_let_go() {
-        let mut new = model(&json!({"modelName": "", "baseModelName": "badger"}));
-        new["metadata"]["deletionTimestamp"] = "2026-05-01T00:00:00Z".into();
+        let new = terminating(model(&json!({"modelName": "", "baseModelName": "badger"})));
         update(&model(&json!({})), &new).assert_allowed();
         create(&new).assert_denied();
     }

@@ -1,11 +1,12 @@
 //! The cases of the rule book in `tests/cases/`, and our own in `tests/conversion/cases/`: one JSON object a line.
 //!
 //! Our own say more: `via` may be a list, `edit` changes the object after the first conversion (`value` is written at
-//! `path`, without one it is taken out), what `expect_present` lists is there even where it is empty, and what
-//! `expect_absent` lists isn't there at all.
+//! `path`, without one it is taken out), what `expect_present` lists is there even where it is empty, what
+//! `expect_absent` lists isn't there at all, and what `expect_exactly` lists is there with all that is empty in it.
 
 use std::path::Path;
 
+use gateward_core::patch::same_value;
 use serde_json::Value;
 
 use crate::case::{at, edit, says};
@@ -86,13 +87,17 @@ fn all_hold(cases: &[Value], judge: impl Fn(&Value, &Value) -> Vec<String>) {
     assert!(failed.is_empty(), "{} faults:\n{}", failed.len(), failed.join("\n"));
 }
 
-/// What a case demands of members that say nothing.
+/// What a case demands of members that say nothing, too.
 fn presences(case: &Value, found: &Value) -> Vec<String> {
     let listed = |member: &str| case[member].as_array().into_iter().flatten().filter_map(Value::as_str);
     let missing = listed("expect_present").filter(|path| at(found, path).is_none());
     let empty = listed("expect_absent").filter(|path| at(found, path).is_some());
     let missing = missing.map(|path| format!("{path} should be there\n    in {found}"));
-    missing.chain(empty.map(|path| format!("{path} should not be there\n    in {found}"))).collect()
+    let exact = case["expect_exactly"].as_object().into_iter().flatten();
+    let other = exact.filter(|(path, value)| !at(found, path).is_some_and(|there| same_value(&there, value)));
+    let other = other.map(|(path, value)| format!("{path} should be exactly {value}\n    in {found}"));
+    let empty = empty.map(|path| format!("{path} should not be there\n    in {found}"));
+    missing.chain(empty).chain(other).collect()
 }
 
 /// Through which versions an object goes.

@@ -1,5 +1,5 @@
-//! Conversion of the Dynamo kinds, end to end: the rule book's cases and staged edits, the published manifests, and the
-//! two promises of a round trip on arbitrary objects.
+//! Conversion of the Dynamo kinds, end to end: the rule book's cases and ours (staged edits are those with `edit`), the
+//! published manifests, and the two promises of a round trip on arbitrary objects.
 //!
 //! `PROPTEST_CASES` sets the number of objects of each property, `PROPTEST_RNG_SEED` which ones.
 
@@ -8,8 +8,6 @@
 mod case;
 mod cases;
 mod documents;
-mod edits;
-mod edits_of_deployment_requests;
 mod kinds;
 mod limit;
 mod manifests;

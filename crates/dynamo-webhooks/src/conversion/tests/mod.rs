@@ -1,24 +1,20 @@
-//! What the tests of conversion share: objects of JSON, converted, and lifted with their traces.
+//! What the tests of conversion share: objects of JSON, converted, and lifted with their traces. What becomes of an
+//! object is shown by the cases and properties of the integration suite, `tests/conversion`.
 
 #![allow(clippy::needless_pass_by_value, reason = "tests write their objects where they use them")]
 
 mod adversarial;
 pub(crate) mod arbitrary;
-mod cases;
-mod edits;
-mod mapping;
-mod pods;
-mod preserved;
+mod notes;
 mod properties;
 mod provenance;
-mod round_trips;
-mod whole_graphs;
 
 use dynamo_api::{v1alpha1, v1beta1};
 use gateward_core::{ConversionError, Convert, FieldPath, Issues, Provenance, Resource, Segment, Webhook, Webhooks};
 use serde_json::{Value, json};
 
 use super::{ComponentConversion, GraphConversion, ScalingAdapterConversion};
+use crate::testing::object;
 
 /// The object in `version` as its type reads it, with what was noted on the way.
 pub fn convert(object: &Value, version: &str) -> Result<(Value, Issues), ConversionError> {
@@ -63,11 +59,6 @@ pub struct Lifted {
 }
 
 impl Lifted {
-    /// The node of the hub's object at this path; null where there is none.
-    pub fn at(&self, path: &str) -> Value {
-        parse(path).find(&self.hub).cloned().unwrap_or_default()
-    }
-
     /// Where the user wrote the node at this path of the hub's object.
     pub fn trace(&self, path: &str) -> String {
         self.provenance.trace(&parse(path)).to_string()
@@ -76,13 +67,7 @@ impl Lifted {
 
 /// Lifts a v1alpha1 graph with this spec.
 pub fn graph(spec: Value) -> Lifted {
-    let written = json!({
-        "apiVersion": "nvidia.com/v1alpha1",
-        "kind": "DynamoGraphDeployment",
-        "metadata": {"name": "otter", "namespace": "tidepool"},
-        "spec": spec,
-    });
-    graph_object(written)
+    graph_object(object("v1alpha1", "DynamoGraphDeployment", json!({"name": "otter", "namespace": "tidepool"}), spec))
 }
 
 /// Lifts a whole v1alpha1 graph.
@@ -101,13 +86,8 @@ pub fn service(service: Value) -> Lifted {
 
 /// Lifts a v1alpha1 component with this spec.
 pub fn component(spec: Value) -> Lifted {
-    let written = json!({
-        "apiVersion": "nvidia.com/v1alpha1",
-        "kind": "DynamoComponentDeployment",
-        "metadata": {"name": "otter-worker", "namespace": "tidepool"},
-        "spec": spec,
-    });
-    component_object(written)
+    let metadata = json!({"name": "otter-worker", "namespace": "tidepool"});
+    component_object(object("v1alpha1", "DynamoComponentDeployment", metadata, spec))
 }
 
 /// Lifts a whole v1alpha1 component.

@@ -1,7 +1,7 @@
 //! The vocabulary of tests on components.
 
 use dynamo_api::v1beta1::ComponentSpec;
-use gateward_core::{FieldPath, Issue, Issues, Severity};
+use gateward_core::{FieldPath, Issues};
 use serde_json::{Value, json};
 
 use super::{
@@ -10,6 +10,7 @@ use super::{
 };
 use crate::operator::facts::{ClusterFacts, Gate};
 use crate::rules::grove::WorkloadBackend;
+use crate::testing::{listed, with};
 
 /// The deployment of a component in a test; paths of findings begin with `c`.
 pub(super) struct TestDeployment {
@@ -105,12 +106,7 @@ pub(super) fn worker(members: Value) -> Value {
 
 /// A component of this type with an image, one GPU and these members.
 pub(super) fn of_type(component_type: &str, members: Value) -> Value {
-    let mut component =
-        json!({"name": "drum", "type": component_type, "podTemplate": pod("depot.example/engine:1.4.2")});
-    if let Value::Object(members) = members {
-        members.into_iter().for_each(|(name, value)| component[name] = value);
-    }
-    component
+    with(json!({"name": "drum", "type": component_type, "podTemplate": pod("depot.example/engine:1.4.2")}), members)
 }
 
 /// A pod whose main container has this image and one GPU.
@@ -130,13 +126,4 @@ fn read(component: &Value) -> ComponentSpec {
 
 fn at() -> FieldPath {
     FieldPath::field("c")
-}
-
-/// Each finding as `RULE path`; one that doesn't deny says what it is.
-fn listed(issues: &Issues) -> Vec<String> {
-    let line = |Issue { rule, path, severity, .. }: &Issue| match severity {
-        Severity::Error => format!("{rule} {path}"),
-        other => format!("{} {rule} {path}", other.as_str()),
-    };
-    issues.iter().map(line).collect()
 }

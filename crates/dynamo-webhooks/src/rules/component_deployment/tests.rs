@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::kind;
 use crate::operator::facts::ClusterFacts;
+use crate::testing::{object, terminating, with};
 
 fn trial<T>(ask: impl FnOnce(&TestRequest) -> T) -> T {
     let webhooks = Webhooks::new().register(kind());
@@ -22,50 +23,32 @@ fn update(old: &Value, new: &Value) -> Findings {
 
 /// A worker that nothing is wrong with, with these members of its spec.
 fn worker(members: Value) -> Value {
-    let mut object = json!({
-        "apiVersion": "nvidia.com/v1beta1",
-        "kind": "DynamoComponentDeployment",
-        "metadata": {"name": "lantern-drum", "namespace": "quay-nine"},
-        "spec": {"backendFramework": "vllm", "name": "drum", "type": "worker", "podTemplate": pod(json!({}))},
-    });
-    put(&mut object["spec"], members);
-    object
+    let spec = json!({"backendFramework": "vllm", "name": "drum", "type": "worker", "podTemplate": pod(json!({}))});
+    component("v1beta1", with(spec, members))
 }
 
 /// The same in v1alpha1.
 fn worker_v1alpha1(members: Value) -> Value {
-    let mut object = json!({
-        "apiVersion": "nvidia.com/v1alpha1",
-        "kind": "DynamoComponentDeployment",
-        "metadata": {"name": "lantern-drum", "namespace": "quay-nine"},
-        "spec": {
-            "backendFramework": "vllm",
-            "serviceName": "drum",
-            "componentType": "worker",
-            "extraPodSpec": {"mainContainer": {"image": "depot.example/engine:1.4.2"}},
-        },
+    let extra = json!({"mainContainer": {"image": "depot.example/engine:1.4.2"}});
+    let spec = json!({
+        "backendFramework": "vllm", "serviceName": "drum", "componentType": "worker", "extraPodSpec": extra,
     });
-    put(&mut object["spec"], members);
-    object
+    component("v1alpha1", with(spec, members))
+}
+
+fn component(version: &str, spec: Value) -> Value {
+    let metadata = json!({"name": "lantern-drum", "namespace": "quay-nine"});
+    object(version, "DynamoComponentDeployment", metadata, spec)
 }
 
 /// A pod whose main container has these members beside its image.
 fn pod(members: Value) -> Value {
-    let mut main = json!({"name": "main", "image": "depot.example/engine:1.4.2"});
-    put(&mut main, members);
+    let main = with(json!({"name": "main", "image": "depot.example/engine:1.4.2"}), members);
     json!({"spec": {"containers": [main]}})
 }
 
-fn put(object: &mut Value, members: Value) {
-    if let Value::Object(members) = members {
-        members.into_iter().for_each(|(name, value)| object[name] = value);
-    }
-}
-
 fn elastic(members: Value) -> Value {
-    let mut main = json!({"args": ["--enable-elastic-ep --data-parallel-backend ray"]});
-    put(&mut main, members);
-    pod(main)
+    pod(with(json!({"args": ["--enable-elastic-ep --data-parallel-backend ray"]}), members))
 }
 
 #[test]
@@ -152,7 +135,7 @@ fn one_answer_holds_what_is_wrong_with_the_component_and_with_its_change() {
         "minAvailable": 1,
         "sharedMemorySize": "-1",
     }));
-    put(&mut new["spec"], checkpoint("tide-42"));
+    new["spec"] = with(new["spec"].take(), checkpoint("tide-42"));
     let moved = |framework: &str| {
         let mut new = new.clone();
         new["spec"]["backendFramework"] = framework.into();
@@ -266,8 +249,7 @@ fn replicas_are_free_for_everybody() {
 
 #[test]
 fn an_update_of_what_is_being_deleted_passes_but_a_creation_does_not() {
-    let mut object = worker(json!({"backendFramework": "sglang", "minAvailable": 1}));
-    object["metadata"]["deletionTimestamp"] = "2026-09-02T08:00:00Z".into();
+    let object = terminating(worker(json!({"backendFramework": "sglang", "minAvailable": 1})));
     update(&worker(json!({})), &object).assert_allowed();
     create(&object).assert_denied();
 }

@@ -4,19 +4,19 @@ use gateward_core::testing::{Findings, TestRequest};
 use gateward_core::{Rule, Webhooks};
 use serde_json::{Value, json};
 
-use crate::operator::facts::ClusterFacts;
+use crate::testing;
 
 /// A v1beta1 request that every rule accepts, with `changes` to its spec; `null` takes a member away.
 pub(super) fn beta(changes: &Value) -> Value {
     let spec = json!({"model": "acme/otter-7b", "backend": "vllm", "image": "example.net/planner:1.4.0"});
-    object("nvidia.com/v1beta1", spec, changes)
+    object("v1beta1", spec, changes)
 }
 
 /// The same in v1alpha1.
 pub(super) fn alpha(changes: &Value) -> Value {
     let profiling = json!({"profilerImage": "example.net/profiler:1.4.0", "config": {"sla": {"ttft": 250.0}}});
     let spec = json!({"model": "acme/otter-7b", "backend": "vllm", "profilingConfig": profiling});
-    object("nvidia.com/v1alpha1", spec, changes)
+    object("v1alpha1", spec, changes)
 }
 
 /// A v1alpha1 request with this configuration for the profiler.
@@ -26,12 +26,9 @@ pub(super) fn configured(config: &Value) -> Value {
     request
 }
 
-fn object(api_version: &str, mut spec: Value, changes: &Value) -> Value {
-    for (name, value) in changes.as_object().into_iter().flatten() {
-        spec[name] = value.clone();
-    }
+fn object(version: &str, spec: Value, changes: &Value) -> Value {
     let metadata = json!({"name": "otter", "namespace": "river"});
-    json!({"apiVersion": api_version, "kind": "DynamoGraphDeploymentRequest", "metadata": metadata, "spec": spec})
+    testing::object(version, "DynamoGraphDeploymentRequest", metadata, testing::with(spec, changes.clone()))
 }
 
 /// The request with this status.
@@ -56,7 +53,7 @@ pub(super) fn create_blind(object: &Value) -> Findings {
 }
 
 pub(super) fn create_with(facts: &Value, object: &Value) -> Findings {
-    TestRequest::of(&webhooks()).facts(ClusterFacts::from_document(facts).unwrap()).create(object)
+    TestRequest::of(&webhooks()).facts(testing::facts(facts)).create(object)
 }
 
 pub(super) fn update(old: &Value, new: &Value) -> Findings {
@@ -64,11 +61,11 @@ pub(super) fn update(old: &Value, new: &Value) -> Findings {
 }
 
 pub(super) fn update_with(facts: &Value, old: &Value, new: &Value) -> Findings {
-    TestRequest::of(&webhooks()).facts(ClusterFacts::from_document(facts).unwrap()).update(old, new)
+    TestRequest::of(&webhooks()).facts(testing::facts(facts)).update(old, new)
 }
 
 pub(super) fn default_with(facts: &Value, object: &Value) -> Findings {
-    TestRequest::of(&webhooks()).facts(ClusterFacts::from_document(facts).unwrap()).default(object)
+    TestRequest::of(&webhooks()).facts(testing::facts(facts)).default(object)
 }
 
 /// Demands one denial, by this rule at this path.

@@ -138,6 +138,7 @@ mod tests {
 
     use super::super::testing::{alpha, assert_only, create, create_blind, update, update_with, with_status};
     use super::*;
+    use crate::testing::terminating;
 
     #[test]
     fn warns_that_the_discovery_field_has_no_effect_where_the_schema_did_not_set_it() {
@@ -291,8 +292,7 @@ mod tests {
 
     #[test]
     fn a_request_that_is_being_deleted_is_let_go() {
-        let mut new = alpha(&json!({"profilingConfig": {"profilerImage": ""}, "enableGpuDiscovery": true}));
-        new["metadata"]["deletionTimestamp"] = "2026-05-01T00:00:00Z".into();
+        let new = terminating(alpha(&json!({"profilingConfig": {"profilerImage": ""}, "enableGpuDiscovery": true})));
         let findings = update(&alpha(&json!({})), &new);
         findings.assert_allowed();
         assert!(findings.warnings().is_empty());

@@ -114,6 +114,7 @@ mod tests {
 
     use super::super::testing::{assert_only, beta, create, create_blind, create_with, in_phase, update, update_with};
     use super::*;
+    use crate::testing::terminating;
 
     #[test]
     fn demands_hardware_where_gpus_are_not_discovered() {
@@ -210,8 +211,7 @@ mod tests {
     #[test]
     fn a_request_that_is_being_deleted_is_let_go() {
         let old = in_phase(beta(&json!({})), "Deployed");
-        let mut new = beta(&json!({"image": "planner", "hardware": {"gpuSku": "gb200_sxm"}}));
-        new["metadata"]["deletionTimestamp"] = "2026-05-01T00:00:00Z".into();
+        let new = terminating(beta(&json!({"image": "planner", "hardware": {"gpuSku": "gb200_sxm"}})));
         let findings = update(&old, &new);
         findings.assert_allowed();
         assert!(findings.warnings().is_empty());

@@ -1,14 +1,9 @@
 //! Requests there and back.
 
 mod arbitrary;
-mod beyond_annotations;
-mod cases;
-mod profiling_job;
+mod notes;
 mod properties;
 mod provenance;
-mod specs;
-mod status;
-mod unknown;
 
 use dynamo_api::{v1alpha1, v1beta1};
 use gateward_core::json::patch::same_value;
@@ -16,6 +11,7 @@ use gateward_core::{Webhook, Webhooks};
 use serde_json::{Map, Value, json};
 
 use super::DeploymentRequestConversion;
+use crate::testing;
 
 /// The object in v1beta1.
 fn lifted(object: &Value) -> Value {
@@ -50,12 +46,8 @@ fn beta(spec: &Value) -> Value {
 }
 
 fn object(version: &str, spec: &Value) -> Value {
-    json!({
-        "apiVersion": format!("nvidia.com/{version}"),
-        "kind": "DynamoGraphDeploymentRequest",
-        "metadata": {"name": "otter", "namespace": "tidepool"},
-        "spec": spec,
-    })
+    let metadata = json!({"name": "otter", "namespace": "tidepool"});
+    testing::object(version, "DynamoGraphDeploymentRequest", metadata, spec.clone())
 }
 
 /// A v1alpha1 request with this configuration.
@@ -63,19 +55,9 @@ fn configured(config: &Value) -> Value {
     alpha(&json!({"model": "m", "profilingConfig": {"profilerImage": "p:1", "config": config}}))
 }
 
-fn with(mut object: Value, annotation: &str, text: &str) -> Value {
-    object["metadata"]["annotations"][annotation] = text.into();
-    object
-}
-
 /// What the operator's annotation of the spec holds.
 fn kept_spec(object: &Value) -> Value {
     kept(object, "nvidia.com/dgdr-spec").get("spec").cloned().unwrap_or_default()
-}
-
-/// What the operator's annotation of the status holds.
-fn kept_status(object: &Value) -> Value {
-    kept(object, "nvidia.com/dgdr-status")
 }
 
 fn kept(object: &Value, annotation: &str) -> Value {

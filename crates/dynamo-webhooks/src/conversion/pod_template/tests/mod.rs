@@ -2,9 +2,7 @@
 
 #![allow(clippy::needless_pass_by_value, reason = "tests write their objects where they use them")]
 
-mod annotations;
 mod arbitrary;
-mod edits;
 mod plain;
 mod properties;
 
@@ -81,13 +79,6 @@ impl Spoke {
         serde_json::to_value(&self.spec).unwrap()
     }
 
-    /// The same with other fields, as a user leaves it who doesn't touch annotations.
-    fn edited(&self, edit: impl FnOnce(&mut Value)) -> Self {
-        let mut spec = self.json();
-        edit(&mut spec);
-        Stored { spec: serde_json::from_value(spec).unwrap(), annotations: self.annotations.clone() }
-    }
-
     /// What is remembered of the component in v1beta1.
     fn entry(&self) -> Value {
         kept(&self.annotations)["spec"]["components"][0].clone()
@@ -109,16 +100,6 @@ impl Hub {
         serde_json::to_value(&self.spec).unwrap()
     }
 
-    fn main(&self) -> Value {
-        self.json()["podTemplate"]["spec"]["containers"][0].clone()
-    }
-
-    fn edited(&self, edit: impl FnOnce(&mut Value)) -> Self {
-        let mut spec = self.json();
-        edit(&mut spec);
-        Stored { spec: serde_json::from_value(spec).unwrap(), annotations: self.annotations.clone() }
-    }
-
     /// What is remembered of the component in v1alpha1.
     fn entry(&self) -> Value {
         kept(&self.annotations)["spec"]["services"].get("w").cloned().unwrap_or_else(|| json!({}))
@@ -127,11 +108,4 @@ impl Hub {
 
 fn kept(annotations: &Map<String, Value>) -> Value {
     annotations.get(SPEC).map(|text| serde_json::from_str(text.as_str().unwrap()).unwrap()).unwrap_or_default()
-}
-
-impl<T> Stored<T> {
-    /// Whether what is remembered needs our own record.
-    fn has_record(&self) -> bool {
-        self.annotations.contains_key("gateward.dev/preserved")
-    }
 }

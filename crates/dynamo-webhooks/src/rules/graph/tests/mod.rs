@@ -1,6 +1,5 @@
 //! The rules and defaults of graphs, through the kind's own webhooks.
 
-mod as_v1alpha1;
 mod by_itself;
 mod defaulting;
 mod hostile;
@@ -11,7 +10,7 @@ use gateward_core::Webhooks;
 use gateward_core::testing::{Findings, TestRequest};
 use serde_json::{Value, json};
 
-use crate::operator::facts::ClusterFacts;
+use crate::testing::{annotated, facts, object};
 
 /// The user that the operator is.
 const OPERATOR: &str = "system:serviceaccount:dynamo-system:dynamo-operator";
@@ -21,21 +20,9 @@ fn webhooks() -> Webhooks {
 }
 
 /// A graph with these components and further members of its spec.
-#[expect(clippy::needless_pass_by_value, reason = "callers write the arguments out")]
 fn graph(components: Value, spec: Value) -> Value {
-    let mut graph = json!({
-        "apiVersion": "nvidia.com/v1beta1",
-        "kind": "DynamoGraphDeployment",
-        "metadata": {"name": "otter", "namespace": "holt"},
-        "spec": spec,
-    });
+    let mut graph = object("v1beta1", "DynamoGraphDeployment", json!({"name": "otter", "namespace": "holt"}), spec);
     graph["spec"]["components"] = components;
-    graph
-}
-
-/// The same graph with an annotation.
-fn annotated(mut graph: Value, key: &str, value: &str) -> Value {
-    graph["metadata"]["annotations"][key] = value.into();
     graph
 }
 
@@ -55,10 +42,6 @@ fn merge(base: &mut Value, over: &Value) {
         }
         (base, over) => *base = over.clone(),
     }
-}
-
-fn facts(document: &Value) -> ClusterFacts {
-    ClusterFacts::from_document(document).unwrap()
 }
 
 /// The verdict on a new graph in a cluster of the rule book's defaults.

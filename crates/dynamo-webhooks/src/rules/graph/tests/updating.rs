@@ -2,6 +2,8 @@ use dynamo_api::constants::{GPU_POWER_LIMIT, WORKLOAD_PROVIDER};
 use gateward_core::testing::{Findings, TestRequest};
 use serde_json::{Value, json};
 
+use crate::testing::terminating;
+
 use super::{OPERATOR, annotated, assert_silent, denied_by, facts, graph, merge, update, webhooks, worker};
 
 fn plain() -> Value {
@@ -10,11 +12,6 @@ fn plain() -> Value {
 
 fn provider(value: &str) -> Value {
     annotated(plain(), WORKLOAD_PROVIDER, value)
-}
-
-fn terminating(mut graph: Value) -> Value {
-    graph["metadata"]["deletionTimestamp"] = "2026-05-01T10:00:00Z".into();
-    graph
 }
 
 const PROVIDER: &str = "metadata.annotations[nvidia.com/workload-provider]";

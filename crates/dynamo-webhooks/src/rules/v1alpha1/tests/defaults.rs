@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{component, drum, graph, on, worker};
+use crate::testing::terminating;
 
 const FACTS: &str = r#"{"operatorVersion": "1.4.7"}"#;
 
@@ -111,8 +112,7 @@ fn a_gpu_memory_service_between_pods_decides_the_target_too() {
 
 #[test]
 fn a_terminating_graph_is_left_alone() {
-    let mut object = drum(worker(json!({})));
-    object["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z");
+    let object = terminating(drum(worker(json!({}))));
     assert_eq!(changed(&object), object);
 }
 

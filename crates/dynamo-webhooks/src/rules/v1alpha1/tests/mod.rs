@@ -10,18 +10,9 @@ mod properties;
 mod runtimes;
 
 use gateward_core::testing::{Findings, TestRequest};
-use gateward_core::{Issue, Severity};
 use serde_json::{Value, json};
 
-use crate::operator::facts::ClusterFacts;
-
-/// `base` with these members beside or in place of its own.
-pub fn with(mut base: Value, members: Value) -> Value {
-    for (name, value) in members.as_object().cloned().unwrap_or_default() {
-        base[name] = value;
-    }
-    base
-}
+use crate::testing::{facts, listed, object, with};
 
 /// A worker that nothing is wrong with, with these members.
 pub fn worker(members: Value) -> Value {
@@ -40,12 +31,8 @@ pub fn image(reference: &str) -> Value {
 
 /// A graph with this spec.
 pub fn graph(spec: Value) -> Value {
-    json!({
-        "apiVersion": "nvidia.com/v1alpha1",
-        "kind": "DynamoGraphDeployment",
-        "metadata": {"name": "sea.otter", "namespace": "tidepool", "annotations": {}},
-        "spec": spec,
-    })
+    let metadata = json!({"name": "sea.otter", "namespace": "tidepool", "annotations": {}});
+    object("v1alpha1", "DynamoGraphDeployment", metadata, spec)
 }
 
 /// A graph with one service, called `drum`.
@@ -55,34 +42,25 @@ pub fn drum(service: Value) -> Value {
 
 /// A standalone component with this spec.
 pub fn component(spec: Value) -> Value {
-    json!({
-        "apiVersion": "nvidia.com/v1alpha1",
-        "kind": "DynamoComponentDeployment",
-        "metadata": {"name": "drum", "namespace": "tidepool"},
-        "spec": spec,
-    })
+    object("v1alpha1", "DynamoComponentDeployment", json!({"name": "drum", "namespace": "tidepool"}), spec)
 }
 
 /// What comes of a request on a cluster that these facts are true of.
-pub fn on(facts: Value, ask: impl FnOnce(TestRequest) -> Findings) -> Findings {
+pub fn on(cluster: Value, ask: impl FnOnce(TestRequest) -> Findings) -> Findings {
     let webhooks = crate::webhooks();
-    ask(TestRequest::of(&webhooks).facts(ClusterFacts::from_document(&facts).unwrap()))
+    ask(TestRequest::of(&webhooks).facts(facts(&cluster)))
 }
 
 /// The findings on a new object, as `RULE path`, in order; a warning says so.
 pub fn created(object: Value) -> Vec<String> {
-    listed(&on(json!({}), |trial| trial.create(&object)))
+    found(&on(json!({}), |trial| trial.create(&object)))
 }
 
 /// The findings on a change.
 pub fn updated(old: Value, new: Value) -> Vec<String> {
-    listed(&on(json!({}), |trial| trial.update(&old, &new)))
+    found(&on(json!({}), |trial| trial.update(&old, &new)))
 }
 
-fn listed(findings: &Findings) -> Vec<String> {
-    let line = |Issue { rule, path, severity, .. }: &Issue| match severity {
-        Severity::Error => format!("{rule} {path}"),
-        other => format!("{} {rule} {path}", other.as_str()),
-    };
-    findings.answer().decision.issues.iter().map(line).collect()
+fn found(findings: &Findings) -> Vec<String> {
+    listed(&findings.answer().decision.issues)
 }

@@ -7,7 +7,9 @@ use super::{component, created, drum, graph, on, updated, with, worker};
 
 #[test]
 fn a_graph_without_services() {
-    assert_eq!(created(graph(json!({}))), ["DGD-48 spec.services"]);
+    for spec in [json!({}), json!({"services": {}}), json!({"services": {"a": null}})] {
+        assert_eq!(created(graph(spec)), ["DGD-48 spec.services"]);
+    }
 }
 
 #[test]
@@ -28,7 +30,7 @@ fn a_name_that_is_too_long() {
 fn the_type_of_a_picker_where_there_are_no_pools() {
     let object = drum(super::picker("1.5.0", json!({})));
     let findings = on(json!({"inferencePoolAvailable": false}), |trial| trial.create(&object));
-    assert_eq!(super::listed(&findings), ["SHARED-46 spec.services[drum].componentType"]);
+    assert_eq!(super::found(&findings), ["SHARED-46 spec.services[drum].componentType"]);
 }
 
 #[test]
@@ -74,6 +76,7 @@ fn power_limits_of_pods() {
     let broken = |watts: &str| worker(json!({"extraPodMetadata": {"annotations": {limit: watts}}}));
     let at = format!("spec.services[drum].extraPodMetadata.annotations[{limit}]");
     assert_eq!(created(drum(broken("much"))), [format!("DGD-52 {at}")]);
+    assert_eq!(created(drum(broken("0"))), [format!("DGD-53 {at}")]);
     let removed = updated(drum(limited(json!({}))), drum(worker(json!({}))));
     assert_eq!(removed, [format!("DGD-75 {at}")]);
 }
@@ -174,6 +177,26 @@ fn roles_and_overrides_stand_where_they_stood() {
             "OVR-04 spec.services[drum].roles[0].providerOverride.apiVersion",
             "SHARED-42 spec.services[drum].roles[1].name",
             "SHARED-43 spec.services[drum].roles",
+        ]
+    );
+}
+
+#[test]
+fn overrides_of_a_graph_and_the_order_of_its_restart() {
+    let overlay = json!({"apiVersion": "grove.io/v1alpha1", "target": "PodCliqueSet", "value": {}});
+    let roles = json!([{"name": "leader", "providerOverride": overlay}, {"name": "worker"}]);
+    let mut object = graph(json!({
+        "services": {"drum": worker(json!({"multinode": {"nodeCount": 2}, "roles": roles}))},
+        "restart": {"id": "x", "strategy": {"order": ["b"]}},
+        "providerOverride": overlay,
+    }));
+    object["metadata"]["annotations"] = json!({"nvidia.com/workload-provider": "grove"});
+    assert_eq!(
+        created(object),
+        [
+            "OVR-09 spec.providerOverride.value.spec",
+            "OVR-06 spec.services[drum].roles[0].providerOverride.target",
+            "DGD-59 spec.restart.strategy.order[0]",
         ]
     );
 }

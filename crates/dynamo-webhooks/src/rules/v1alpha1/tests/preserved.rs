@@ -2,20 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::{created, updated, with};
+use super::{created, object, updated, with};
 
 /// A v1beta1 graph with this component, that carries `kept`.
 fn graph(component: Value, kept: Value) -> Value {
-    json!({
-        "apiVersion": "nvidia.com/v1beta1",
-        "kind": "DynamoGraphDeployment",
-        "metadata": {
-            "name": "otter",
-            "namespace": "tidepool",
-            "annotations": {"nvidia.com/dgd-spec": json!({"version": 1, "spec": kept}).to_string()},
-        },
-        "spec": {"components": [component]},
-    })
+    let annotations = json!({"nvidia.com/dgd-spec": json!({"version": 1, "spec": kept}).to_string()});
+    let metadata = json!({"name": "otter", "namespace": "tidepool", "annotations": annotations});
+    object("v1beta1", "DynamoGraphDeployment", metadata, json!({"components": [component]}))
 }
 
 fn drum() -> Value {
@@ -29,16 +22,9 @@ fn kept(service: Value) -> Value {
 }
 
 fn component(kept: Value) -> Value {
-    json!({
-        "apiVersion": "nvidia.com/v1beta1",
-        "kind": "DynamoComponentDeployment",
-        "metadata": {
-            "name": "drum",
-            "namespace": "tidepool",
-            "annotations": {"nvidia.com/dcd-spec": json!({"version": 1, "spec": kept}).to_string()},
-        },
-        "spec": drum(),
-    })
+    let annotations = json!({"nvidia.com/dcd-spec": json!({"version": 1, "spec": kept}).to_string()});
+    let metadata = json!({"name": "drum", "namespace": "tidepool", "annotations": annotations});
+    object("v1beta1", "DynamoComponentDeployment", metadata, drum())
 }
 
 #[test]

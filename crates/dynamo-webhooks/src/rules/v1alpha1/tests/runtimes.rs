@@ -1,34 +1,9 @@
-//! RT-01 to RT-08 in the paths of v1alpha1, and the order in which v1alpha1 objects are judged.
+//! RT-01, RT-02 and RT-06 in the paths of v1alpha1, and the order in which v1alpha1 objects are judged. The other rules
+//! on runtimes are cases of `tests/rulebook`.
 
 use serde_json::{Value, json};
 
 use super::{component, created, drum, graph, image, picker, updated, with, worker};
-
-#[test]
-fn a_new_service_has_an_image() {
-    let missing = ["RT-03 spec.services[drum].extraPodSpec.mainContainer.image"];
-    assert_eq!(created(drum(json!({"componentType": "worker"}))), missing);
-    assert_eq!(created(drum(worker(json!({"extraPodSpec": {"mainContainer": {}}})))), missing);
-    assert_eq!(created(component(json!({"componentType": "worker"}))), ["RT-03 spec.extraPodSpec.mainContainer.image"]);
-}
-
-#[test]
-fn another_container_called_main_is_not_the_main_one() {
-    let pod = json!({"containers": [{"name": "main", "image": "engine:1.4.2"}]});
-    assert_eq!(
-        created(drum(worker(json!({"extraPodSpec": pod})))),
-        ["RT-03 spec.services[drum].extraPodSpec.mainContainer.image"]
-    );
-}
-
-#[test]
-fn the_version_of_a_service_is_told() {
-    let untold = worker(json!({"extraPodSpec": image("engine:nightly")}));
-    assert_eq!(created(drum(untold.clone())), ["RT-04 spec.services[drum].runtimeVersionOverride"]);
-    assert!(created(component(untold.clone())).is_empty(), "on its own any tag will do");
-    assert!(created(drum(with(untold, json!({"runtimeVersionOverride": "1.4.2"})))).is_empty());
-    assert_eq!(created(component(picker("nightly", json!({})))), ["RT-04 spec.runtimeVersionOverride"]);
-}
 
 #[test]
 fn a_picker_is_configured_as_its_version_needs() {
@@ -47,25 +22,6 @@ fn an_image_is_not_taken_away() {
         ["RT-06 spec.services[drum].extraPodSpec.mainContainer.image"]
     );
     assert_eq!(updated(component(old), component(new)), ["RT-06 spec.extraPodSpec.mainContainer.image"]);
-}
-
-#[test]
-fn a_changed_image_tells_its_version() {
-    let nightly = worker(json!({"extraPodSpec": image("engine:nightly")}));
-    assert_eq!(
-        updated(drum(worker(json!({}))), drum(nightly.clone())),
-        ["RT-07 spec.services[drum].runtimeVersionOverride"]
-    );
-    let more = with(nightly.clone(), json!({"replicas": 4}));
-    assert!(updated(drum(nightly), drum(more)).is_empty(), "what was untold before may stay so");
-}
-
-#[test]
-fn a_changed_picker_is_configured_as_its_version_needs() {
-    let config = json!({"eppConfig": {"config": {}}});
-    let (old, new) = (picker("1.4.9", config.clone()), picker("1.5.0", config.clone()));
-    assert_eq!(updated(drum(old), drum(new.clone())), ["RT-08 spec.services[drum].eppConfig"]);
-    assert!(updated(drum(new.clone()), drum(new)).is_empty());
 }
 
 #[test]
