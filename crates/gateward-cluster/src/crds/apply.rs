@@ -14,6 +14,7 @@ use tokio::time::Instant;
 use super::decision::{CrdDecision, LeftAlone, Release, decide, first};
 use super::{Definition, Strategy, api};
 use crate::failure::{RequestFailure, with_timeout};
+use crate::request::Backoff;
 use crate::secrets::ca;
 
 /// How long one answer may take: a CRD is large, and its schema is compiled.
@@ -22,7 +23,7 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 const RIGHTS: Duration = Duration::from_secs(15);
 /// The pauses between two attempts grow up to this one.
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
-const FIRST_PAUSE: Duration = Duration::from_millis(200);
+const SHORTEST_PAUSE: Duration = Duration::from_millis(200);
 /// How often it is looked whether objects are served.
 const LOOK: Duration = Duration::from_millis(100);
 
@@ -146,7 +147,7 @@ impl CrdApply {
         started: Instant,
         tell: &mut (dyn FnMut(ApplyEvent) + Send),
     ) -> Result<(CrdOutcome, Definition), Failed> {
-        let mut pause = FIRST_PAUSE;
+        let mut backoff = Backoff::with_delays(SHORTEST_PAUSE, LONGEST_PAUSE);
         let mut last_reported = String::new();
         loop {
             let failed = match self.attempt(crd).await {
@@ -154,6 +155,7 @@ impl CrdApply {
                 Ok(None) => continue,
                 Err(failed) => failed,
             };
+            let pause = backoff.fail();
             if started.elapsed() + pause > failed.passes_within(self.timeout) {
                 return Err(failed);
             }
@@ -163,7 +165,6 @@ impl CrdApply {
                 last_reported = why;
             }
             tokio::time::sleep(pause).await;
-            pause = (pause * 2).min(LONGEST_PAUSE);
         }
     }
 
