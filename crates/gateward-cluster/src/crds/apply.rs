@@ -123,16 +123,16 @@ enum Failed {
 
 impl CrdApply {
     /// Applies all CRDs, then waits until the objects of each are served.
-    pub async fn apply(&self, crds: &[Value], tell: &mut (dyn FnMut(ApplyEvent) + Send)) -> Result<(), ApplyError> {
+    pub async fn apply(&self, crds: &[Value], report: &mut (dyn FnMut(ApplyEvent) + Send)) -> Result<(), ApplyError> {
         let started = Instant::now();
         let mut waited_for = Vec::new();
         for crd in crds {
             let name = name(crd)?;
-            let done = self.persist(crd, started, tell).await;
+            let done = self.persist(crd, started, report).await;
             let (outcome, now) =
                 done.map_err(|failed| ApplyError::Refused { name: name.into(), why: failed.reason() })?;
             waited_for.extend(unestablished(&now).map(|_| name));
-            tell(ApplyEvent::Done(outcome));
+            report(ApplyEvent::Done(outcome));
         }
         for name in waited_for {
             self.wait_until_established(name, started).await?;
@@ -145,7 +145,7 @@ impl CrdApply {
         &self,
         crd: &Value,
         started: Instant,
-        tell: &mut (dyn FnMut(ApplyEvent) + Send),
+        report: &mut (dyn FnMut(ApplyEvent) + Send),
     ) -> Result<(CrdOutcome, Definition), Failed> {
         let mut backoff = Backoff::with_delays(SHORTEST_PAUSE, LONGEST_PAUSE);
         let mut last_reported = String::new();
@@ -161,7 +161,7 @@ impl CrdApply {
             }
             let why = failed.reason();
             if last_reported != why {
-                tell(ApplyEvent::Waiting(why.clone()));
+                report(ApplyEvent::Waiting(why.clone()));
                 last_reported = why;
             }
             tokio::time::sleep(pause).await;
