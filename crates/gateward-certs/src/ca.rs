@@ -162,13 +162,13 @@ pub enum CaError {
     #[error(transparent)]
     Key(#[from] KeyError),
     /// The certificate may not sign others.
-    #[error("the certificate is not an authority's: it may not sign certificates")]
+    #[error("the certificate is no CA: it may not sign certificates")]
     NotACa,
     /// The key is another certificate's.
     #[error("the private key does not belong to the certificate")]
     WrongKey,
     /// What the CA signs doesn't verify.
-    #[error("what the authority signs does not verify: its kind of key or its subject is not supported")]
+    #[error("what the CA signs does not verify: its kind of key or its subject is not supported")]
     CannotSign,
 }
 
@@ -186,7 +186,7 @@ pub enum IssueError {
     #[error(transparent)]
     Validity(#[from] ValidityError),
     /// The certificate would be valid when its CA is not.
-    #[error("the certificate would be valid at times when its authority is not")]
+    #[error("the certificate would be valid at times when its CA is not")]
     OutsideCaValidity,
     /// The signature failed.
     #[error("the certificate could not be signed")]

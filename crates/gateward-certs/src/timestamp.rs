@@ -2,7 +2,8 @@
 
 use std::time::{Duration, SystemTime};
 
-use time::{Date, Month, OffsetDateTime};
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
 
 /// A moment as [RFC 3339] writes it, in whole seconds of UTC: `2027-01-15T08:00:00Z`.
 ///
@@ -19,24 +20,15 @@ use time::{Date, Month, OffsetDateTime};
 /// [RFC 3339]: https://www.rfc-editor.org/rfc/rfc3339
 pub fn rfc3339(moment: SystemTime) -> String {
     let seconds = moment.duration_since(SystemTime::UNIX_EPOCH).ok().and_then(|since| since.as_secs().try_into().ok());
-    match seconds.and_then(|seconds| OffsetDateTime::from_unix_timestamp(seconds).ok()) {
-        Some(at) => {
-            let (year, month, day) = at.to_calendar_date();
-            let (hour, minute, second) = at.to_hms();
-            format!("{year:04}-{:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z", u8::from(month))
-        }
-        None => "a moment out of range".to_owned(),
-    }
+    seconds
+        .and_then(|seconds| OffsetDateTime::from_unix_timestamp(seconds).ok()?.format(&Rfc3339).ok())
+        .unwrap_or_else(|| "a moment out of range".to_owned())
 }
 
 /// Reads what [`rfc3339`] wrote.
 pub(crate) fn read(text: &str) -> Option<SystemTime> {
-    let digits = |range: std::ops::Range<usize>| text.get(range)?.parse::<u16>().ok();
-    let small = |range| digits(range).and_then(|number| u8::try_from(number).ok());
-    let month = Month::try_from(small(5..7)?).ok()?;
-    let date = Date::from_calendar_date(digits(0..4)?.into(), month, small(8..10)?).ok()?;
-    let at = date.with_hms(small(11..13)?, small(14..16)?, small(17..19)?).ok()?.assume_utc();
-    let moment = SystemTime::UNIX_EPOCH + Duration::from_secs(at.unix_timestamp().try_into().ok()?);
+    let seconds = OffsetDateTime::parse(text, &Rfc3339).ok()?.unix_timestamp();
+    let moment = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds.try_into().ok()?);
     (rfc3339(moment) == text).then_some(moment)
 }
 
@@ -49,6 +41,8 @@ mod tests {
     #[test]
     fn a_moment_is_written_as_rfc_3339() {
         assert_eq!(rfc3339(SystemTime::UNIX_EPOCH + Duration::from_hours(500_000)), "2027-01-15T08:00:00Z");
+        assert_eq!(rfc3339(SystemTime::UNIX_EPOCH + Duration::from_nanos(999_999_999)), "1970-01-01T00:00:00Z");
+        assert_eq!(rfc3339(SystemTime::UNIX_EPOCH + Duration::from_hours(70_389_528)), "a moment out of range");
         assert_eq!(rfc3339(SystemTime::UNIX_EPOCH - Duration::from_secs(1)), "a moment out of range");
     }
 

@@ -22,10 +22,10 @@ fn ca(from: u64, to: u64) -> Ca {
 }
 
 /// Eight CAs of one name; the one at place n is valid from day 1 to day n + 2.
-static AUTHORITIES: LazyLock<Vec<Ca>> = LazyLock::new(|| (0..8).map(|n| ca(1, n + 2)).collect());
+static CAS: LazyLock<Vec<Ca>> = LazyLock::new(|| (0..8).map(|n| ca(1, n + 2)).collect());
 
 fn anchors() -> Vec<TrustAnchor> {
-    AUTHORITIES.iter().map(|ca| ca.trust_anchor().clone()).collect()
+    CAS.iter().map(|ca| ca.trust_anchor().clone()).collect()
 }
 
 fn bundles() -> impl Strategy<Value = CaBundle> {
@@ -95,15 +95,15 @@ proptest! {
 
 #[test]
 fn text_around_the_sections_is_passed_over() {
-    let pem = AUTHORITIES[0].certificate_pem();
-    let text = format!("# the authority of otters\r\n{pem}and a note\n{pem}");
-    assert_eq!(CaBundle::parse(text.as_bytes()).unwrap(), AUTHORITIES[0].trust_anchor().clone().into());
+    let pem = CAS[0].certificate_pem();
+    let text = format!("# the CA of otters\r\n{pem}and a note\n{pem}");
+    assert_eq!(CaBundle::parse(text.as_bytes()).unwrap(), CAS[0].trust_anchor().clone().into());
     assert_eq!(CaBundle::parse(b" \n"), Ok(CaBundle::default()));
 }
 
 #[test]
 fn a_flaw_names_its_section() {
-    let pem = AUTHORITIES[0].certificate_pem();
+    let pem = CAS[0].certificate_pem();
     let flaw = |text: &str| CaBundle::parse(text.as_bytes()).unwrap_err();
     assert_eq!(flaw(&format!("{pem}-----BEGIN CERTIFICATE-----\nMIIB\n")), CaBundleError::Section { section: 2 });
     assert_eq!(flaw(&format!("{}{pem}", &pem[..300])), CaBundleError::Section { section: 1 });
@@ -124,10 +124,10 @@ fn a_text_of_a_hundred_thousand_empty_sections_is_read_at_once() {
 #[test]
 fn of_two_cas_with_one_name_the_one_that_signed_is_found() {
     let names = ServerNames::parse(["otter"]).unwrap();
-    let serving = AUTHORITIES[3].issue(&names, AUTHORITIES[3].validity(), &SystemKeys).unwrap();
+    let serving = CAS[3].issue(&names, CAS[3].validity(), &SystemKeys).unwrap();
     let all: CaBundle = anchors().into_iter().collect();
-    assert_eq!(all.signer_of(serving.certificate()), Some(AUTHORITIES[3].trust_anchor()));
-    assert_eq!(CaBundle::from(AUTHORITIES[2].trust_anchor().clone()).signer_of(serving.certificate()), None);
+    assert_eq!(all.signer_of(serving.certificate()), Some(CAS[3].trust_anchor()));
+    assert_eq!(CaBundle::from(CAS[2].trust_anchor().clone()).signer_of(serving.certificate()), None);
 }
 
 #[test]
@@ -143,8 +143,8 @@ fn a_bundle_trusts_a_serving_while_both_are_valid() {
 #[test]
 fn a_bundle_of_a_ca_that_has_ended_trusts_nothing_of_it() {
     let names = ServerNames::parse(["otter"]).unwrap();
-    let serving = AUTHORITIES[7].issue(&names, AUTHORITIES[7].validity(), &SystemKeys).unwrap();
-    let bundle = CaBundle::from(AUTHORITIES[7].trust_anchor().clone());
+    let serving = CAS[7].issue(&names, CAS[7].validity(), &SystemKeys).unwrap();
+    let bundle = CaBundle::from(CAS[7].trust_anchor().clone());
     assert!(bundle.trusts(serving.certificate(), day(9)));
     assert!(!bundle.trusts(serving.certificate(), SystemTime::UNIX_EPOCH + TEN_YEARS));
 }

@@ -207,22 +207,22 @@ fn a_ca_is_found_among_other_certificates_of_its_field() {
 #[test]
 fn an_invalid_ca_names_the_error() {
     let whole = ca_secret(&ca(ten_years()));
-    let told = |data: SecretData| judge_ca(&data, now()).to_string();
-    assert_eq!(told(SecretData::default()), "missing");
+    let judged = |data: SecretData| judge_ca(&data, now()).to_string();
+    assert_eq!(judged(SecretData::default()), "missing");
     assert_eq!(
-        told(whole.clone().with("tls.key", "")),
+        judged(whole.clone().with("tls.key", "")),
         "Secret zoo/otter-ca, field tls.key: it is missing or empty; it is made anew, or put a valid one there"
     );
-    assert!(told(whole.clone().with("tls.crt", "otters")).contains("field tls.crt: the bundle holds no PEM"));
+    assert!(judged(whole.clone().with("tls.crt", "otters")).contains("field tls.crt: the bundle holds no PEM"));
     assert_eq!(
-        told(whole.with("tls.key", written_by_others("ec-sec1.key"))),
+        judged(whole.with("tls.key", written_by_others("ec-sec1.key"))),
         "its private key belongs to another certificate"
     );
     let no_ca: SecretData = [("tls.crt", "leaf.crt"), ("tls.key", "leaf-pkcs1.key")]
         .map(|(field, file)| (field, written_by_others(file)))
         .into_iter()
         .collect();
-    assert!(told(no_ca).contains("may not sign certificates"));
+    assert!(judged(no_ca).contains("may not sign certificates"));
 }
 
 #[test]

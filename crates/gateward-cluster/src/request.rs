@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use backon::{BackoffBuilder, ExponentialBackoff, ExponentialBuilder};
 use kube::core::Status;
 
 use crate::failure::{RequestFailure, with_timeout};
@@ -67,10 +68,12 @@ pub(crate) async fn with_write_timeout<T>(request: impl Future<Output = kube::Re
     with_timeout(WRITE_TIMEOUT, request).await.map_err(RequestError)
 }
 
-/// Exponential backoff between retries, up to a limit.
-#[derive(Debug, Clone, Copy)]
+/// Exponential backoff between retries with jitter, so that replicas don't return to the API server in lockstep.
+#[derive(Debug)]
 pub(crate) struct Backoff {
-    next: Duration,
+    delays: ExponentialBuilder,
+    next: ExponentialBackoff,
+    failures: u32,
 }
 
 /// How long requests have been failing.
@@ -83,30 +86,41 @@ pub(crate) enum ErrorStreak {
 }
 
 impl Backoff {
-    const FIRST: Duration = Duration::from_millis(250);
+    const SHORTEST: Duration = Duration::from_millis(250);
     const LONGEST: Duration = Duration::from_secs(15);
+    /// This many failures in a row take some seconds.
+    const LONG_STREAK: u32 = 4;
 
     pub(crate) fn new() -> Self {
-        Self { next: Self::FIRST }
+        Self::with_delays(Self::SHORTEST, Self::LONGEST)
+    }
+
+    /// Delays double from the shortest to the longest; jitter at most doubles each.
+    pub(crate) fn with_delays(shortest: Duration, longest: Duration) -> Self {
+        Self::jittered(ExponentialBuilder::new().with_min_delay(shortest).with_max_delay(longest).with_jitter())
+    }
+
+    fn jittered(builder: ExponentialBuilder) -> Self {
+        let delays = builder.with_factor(2.0).without_max_times();
+        Self { delays, next: delays.build(), failures: 0 }
     }
 
     /// Counts a failure; returns the time until the retry.
     pub(crate) fn fail(&mut self) -> Duration {
-        let wait = self.next;
-        self.next = (wait * 2).min(Self::LONGEST);
-        wait
+        self.failures = self.failures.saturating_add(1);
+        self.next.next().unwrap_or(Self::LONGEST)
     }
 
     /// Counts a success; returns the streak that it ends.
     pub(crate) fn reset(&mut self) -> ErrorStreak {
         let before = self.streak();
-        self.next = Self::FIRST;
+        *self = Self { delays: self.delays, next: self.delays.build(), failures: 0 };
         before
     }
 
     /// Whether failures have gone on for some seconds.
     pub(crate) fn streak(&self) -> ErrorStreak {
-        if self.next >= 16 * Self::FIRST { ErrorStreak::Long } else { ErrorStreak::Short }
+        if self.failures >= Self::LONG_STREAK { ErrorStreak::Long } else { ErrorStreak::Short }
     }
 }
 
@@ -115,11 +129,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn failures_are_tried_again_ever_more_seldom_and_a_success_ends_that() {
+    fn delays_double_up_to_a_limit_and_a_success_ends_that() {
         let mut backoff = Backoff::new();
-        let waits: Vec<_> = (0..8).map(|_| backoff.fail().as_millis()).collect();
-        assert_eq!(waits, [250, 500, 1_000, 2_000, 4_000, 8_000, 15_000, 15_000]);
+        for delay in [250, 500, 1_000, 2_000, 4_000, 8_000, 15_000, 15_000].map(Duration::from_millis) {
+            let wait = backoff.fail();
+            assert!((delay..=2 * delay).contains(&wait), "{wait:?} for {delay:?}");
+        }
         assert_eq!(backoff.reset(), ErrorStreak::Long);
-        assert_eq!((backoff.streak(), backoff.fail()), (ErrorStreak::Short, Backoff::FIRST));
+        assert_eq!(backoff.streak(), ErrorStreak::Short);
+        assert!(backoff.fail() <= 2 * Backoff::SHORTEST);
+    }
+
+    #[test]
+    fn replicas_wait_for_different_times() {
+        let seeded = |seed| {
+            let delays = ExponentialBuilder::new().with_min_delay(Backoff::SHORTEST).with_jitter();
+            let mut backoff = Backoff::jittered(delays.with_jitter_seed(seed));
+            [(); 3].map(|()| backoff.fail())
+        };
+        assert_eq!(seeded(1), seeded(1));
+        assert_ne!(seeded(1), seeded(2));
     }
 }

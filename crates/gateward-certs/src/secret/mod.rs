@@ -136,7 +136,7 @@ pub enum FieldError {
     #[error("the certificate is not for servers (extended key usage)")]
     NotForServers,
     /// The CA that signed the certificate isn't there.
-    #[error("the authority that signed the certificate is not among them")]
+    #[error("the CA that signed the certificate is not among them")]
     SignerAbsent,
 }
 

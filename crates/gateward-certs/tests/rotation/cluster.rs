@@ -77,7 +77,7 @@ pub struct SimReplica {
     pub name: String,
     pub life: Life,
     pub shows: Option<CertificateDer<'static>>,
-    /// Up to which version of the serving Secret its watch has told it.
+    /// The version of the serving Secret that its watch has delivered.
     pub heard: usize,
     /// The network between it and the leaders is down.
     pub cut_off: bool,
@@ -170,7 +170,7 @@ impl Cluster {
         }
     }
 
-    /// A replica's watch tells it of a later state of the Secret. What it can't use, it passes over.
+    /// A replica's watch delivers a later state of the Secret. An unusable one is ignored.
     pub fn hear(&mut self, at: usize, steps: usize) {
         let newest = self.serving_history.len() - 1;
         let replica = &mut self.replicas[at];
@@ -241,7 +241,7 @@ impl Cluster {
         self.replicas.iter().map(dial).collect()
     }
 
-    /// The promise: whoever has been brought in takes what every replica shows, at every moment.
+    /// The invariant: each injection target trusts what each replica serves, at every moment.
     pub fn check(&mut self) -> Result<(), String> {
         let shown: Vec<_> = self.replicas.iter().filter(|replica| replica.serves()).collect();
         let shown: Vec<_> = shown.iter().map(|it| (it.name.clone(), it.shows.clone().unwrap())).collect();
@@ -270,17 +270,17 @@ impl Cluster {
 
     /// Whether everything is as it is to be in the end.
     pub fn check_end(&mut self) -> Result<(), String> {
-        let secret = self.ca.object.as_ref().ok_or("there is no authority")?;
+        let secret = self.ca.object.as_ref().ok_or("there is no CA")?;
         let fields: Vec<_> = secret.data.iter().map(|(field, _)| field).collect();
-        let only = secret.data.field("tls.crt").ok_or("there is no authority")?.to_vec();
+        let only = secret.data.field("tls.crt").ok_or("there is no CA")?.to_vec();
         let left =
             |(name, text): (&String, &String)| name != ROTATE_CA_ANNOTATION || text.parse::<RotationRequest>().is_ok();
         if fields != ["tls.crt", "tls.key"] || secret.annotations.iter().any(left) {
-            return Err(format!("left over in the authority's Secret: {secret:?}"));
+            return Err(format!("left over in the Secret of the CA: {secret:?}"));
         }
         let serving = self.serving.object.clone().ok_or("there is no server certificate")?;
         if serving.has("ca.key") {
-            return Err("the authority's key is still in the old place".to_owned());
+            return Err("the key of the CA is still in the old place".to_owned());
         }
         let serving = certificate(&serving).ok_or("the server certificate is unusable")?;
         for replica in &self.replicas {
@@ -292,10 +292,14 @@ impl Cluster {
         for at in 0..self.targets.len() {
             let target = &self.targets[at];
             if CaBundle::parse(&target.seen) != CaBundle::parse(&only) || !target.brought_in {
-                return Err(format!("{} doesn't carry the authority and nothing else", target.id));
+                return Err(format!("{} doesn't have the CA and nothing else", target.id));
             }
         }
-        if self.trusts(&only, &serving, now) { Ok(()) } else { Err("the authority doesn't vouch".to_owned()) }
+        if self.trusts(&only, &serving, now) {
+            Ok(())
+        } else {
+            Err("the CA does not verify the serving certificate".to_owned())
+        }
     }
 
     /// The earliest end of whatever is needed now, so that time can pass without an accident.

@@ -139,7 +139,7 @@ impl World {
         self.cluster.check()
     }
 
-    /// Faults stop: one writer leads, clocks are right, watches tell, pods turn ready.
+    /// Faults stop: one writer leads, clocks are right, watches deliver, pods turn ready.
     fn calms_down(&mut self) -> Result<(), String> {
         let cluster = &mut self.cluster;
         if cluster.replicas.is_empty() {

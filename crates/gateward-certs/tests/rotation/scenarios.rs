@@ -207,7 +207,7 @@ fn serving_certificate_and_ca_are_replaced_before_they_expire() {
     assert_eq!(calm.steps_of(3), ["nothing is to"]);
     calm.cluster.pass(Duration::from_hours(1));
     let steps = calm.steps_of(3);
-    assert_eq!(steps[1..], A_WHOLE_ROTATION, "one exchange, and no renewal from the old authority on the way");
+    assert_eq!(steps[1..], A_WHOLE_ROTATION, "one exchange, and no renewal from the old CA on the way");
     assert_ne!(calm.ca(), before.0);
     assert!(calm.serving().not_after() > before.1.not_after());
 }

@@ -14,6 +14,7 @@ use tokio::time::Instant;
 use super::decision::{CrdDecision, LeftAlone, Release, decide, first};
 use super::{Definition, Strategy, api};
 use crate::failure::{RequestFailure, with_timeout};
+use crate::request::Backoff;
 use crate::secrets::ca;
 
 /// How long one answer may take: a CRD is large, and its schema is compiled.
@@ -22,7 +23,7 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 const RIGHTS: Duration = Duration::from_secs(15);
 /// The pauses between two attempts grow up to this one.
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
-const FIRST_PAUSE: Duration = Duration::from_millis(200);
+const SHORTEST_PAUSE: Duration = Duration::from_millis(200);
 /// How often it is looked whether objects are served.
 const LOOK: Duration = Duration::from_millis(100);
 
@@ -122,16 +123,16 @@ enum Failed {
 
 impl CrdApply {
     /// Applies all CRDs, then waits until the objects of each are served.
-    pub async fn apply(&self, crds: &[Value], tell: &mut (dyn FnMut(ApplyEvent) + Send)) -> Result<(), ApplyError> {
+    pub async fn apply(&self, crds: &[Value], report: &mut (dyn FnMut(ApplyEvent) + Send)) -> Result<(), ApplyError> {
         let started = Instant::now();
         let mut waited_for = Vec::new();
         for crd in crds {
             let name = name(crd)?;
-            let done = self.persist(crd, started, tell).await;
+            let done = self.persist(crd, started, report).await;
             let (outcome, now) =
                 done.map_err(|failed| ApplyError::Refused { name: name.into(), why: failed.reason() })?;
             waited_for.extend(unestablished(&now).map(|_| name));
-            tell(ApplyEvent::Done(outcome));
+            report(ApplyEvent::Done(outcome));
         }
         for name in waited_for {
             self.wait_until_established(name, started).await?;
@@ -144,9 +145,9 @@ impl CrdApply {
         &self,
         crd: &Value,
         started: Instant,
-        tell: &mut (dyn FnMut(ApplyEvent) + Send),
+        report: &mut (dyn FnMut(ApplyEvent) + Send),
     ) -> Result<(CrdOutcome, Definition), Failed> {
-        let mut pause = FIRST_PAUSE;
+        let mut backoff = Backoff::with_delays(SHORTEST_PAUSE, LONGEST_PAUSE);
         let mut last_reported = String::new();
         loop {
             let failed = match self.attempt(crd).await {
@@ -154,16 +155,16 @@ impl CrdApply {
                 Ok(None) => continue,
                 Err(failed) => failed,
             };
+            let pause = backoff.fail();
             if started.elapsed() + pause > failed.passes_within(self.timeout) {
                 return Err(failed);
             }
             let why = failed.reason();
             if last_reported != why {
-                tell(ApplyEvent::Waiting(why.clone()));
+                report(ApplyEvent::Waiting(why.clone()));
                 last_reported = why;
             }
             tokio::time::sleep(pause).await;
-            pause = (pause * 2).min(LONGEST_PAUSE);
         }
     }
 

@@ -19,8 +19,7 @@ pub(crate) fn api(client: Client) -> Api<DynamicObject> {
 }
 
 /// The annotation of a CRD that names the Service of the release that has its objects converted, as `namespace/name`.
-/// It is written where the stanza can't be yet, and tells a stanza that somebody has changed from that of another
-/// release.
+/// It is written where the stanza can't be yet, and distinguishes a changed stanza from that of another release.
 pub(crate) const CONVERTED_BY: &str = "gateward.dev/converted-by";
 
 /// A CRD.

@@ -62,7 +62,10 @@ impl LeaderElector {
             None => {}
         }
         self.forbidden = forbidden;
-        self.times.retry_period
+        match *self.state.borrow() {
+            LeaderState::Leading(_) => self.times.retry_period,
+            _ => jittered(self.times.retry_period, random()),
+        }
     }
 
     /// Releases the lease and doesn't acquire it for a while. The caller has ended all writes.
@@ -199,6 +202,11 @@ fn whole_seconds(duration: Duration) -> i32 {
     i32::try_from(duration.as_millis().div_ceil(1000)).unwrap_or(i32::MAX).max(1)
 }
 
+/// At least the period, less than twice of it: replicas must not acquire a free lease in lockstep.
+fn jittered(period: Duration, random: u64) -> Duration {
+    period + period / 256 * u32::from(random.to_le_bytes()[0])
+}
+
 /// A number that differs in each process: the standard library seeds its maps with it.
 fn random() -> u64 {
     RandomState::new().build_hasher().finish()
@@ -209,6 +217,14 @@ mod tests {
     use super::*;
 
     const DURATION: Duration = Duration::from_secs(15);
+
+    #[test]
+    fn a_jittered_period_is_less_than_twice_the_period() {
+        let period = Duration::from_secs(2);
+        assert_eq!(jittered(period, 0), period);
+        assert!((period..2 * period).contains(&jittered(period, u64::MAX)));
+        assert_ne!(jittered(period, 1), jittered(period, 2));
+    }
 
     fn lease(spec: LeaseSpec) -> Lease {
         let metadata = ObjectMeta { resource_version: Some("7".to_owned()), ..ObjectMeta::default() };

@@ -40,7 +40,7 @@ async fn the_owner_of_a_token_is_asked_about_as_the_api_server_knows_him() {
     assert_eq!(review.may_read("/metrics", Some("secret")).await, Access::Granted);
     assert_eq!(review.may_read("/metrics", Some("secret")).await, Access::Granted);
     let questions = questions.lock().unwrap();
-    assert_eq!(questions.len(), 2, "the second time nobody is asked");
+    assert_eq!(questions.len(), 2, "the second time no question is sent");
     assert_eq!(questions[0]["spec"], json!({"token": "secret"}));
     let attributes = json!({"path": "/metrics", "verb": "get"});
     let wanted = json!({

@@ -75,7 +75,7 @@ impl SecretWatcher {
                     if backoff.streak() == ErrorStreak::Long {
                         let fault = format!("Secret {} can't be read: {why}; {STAYS}", self.secret);
                         let ca = self.status.borrow().ca;
-                        self.tell(SecretStatus { fault: Some(fault), ca });
+                        self.publish(SecretStatus { fault: Some(fault), ca });
                     }
                     tokio::time::sleep(wait).await;
                 }
@@ -100,10 +100,10 @@ impl SecretWatcher {
             }
             SecretUpdate::Unusable(fault) => status.fault = Some(fault),
         }
-        self.tell(status);
+        self.publish(status);
     }
 
-    fn tell(&self, status: SecretStatus) {
+    fn publish(&self, status: SecretStatus) {
         send_if_changed(&self.status, status);
     }
 }
