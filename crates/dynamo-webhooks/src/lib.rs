@@ -5,7 +5,7 @@ mod dns;
 mod operator;
 mod rules;
 
-pub use operator::{ClusterFacts, OPERATOR_VERSION, configuration, facts, in_cluster, names};
+pub use operator::{ClusterFacts, Dynamo, OPERATOR_VERSION, configuration, facts, in_cluster, names};
 
 use gateward_core::Webhooks;
 
@@ -22,6 +22,11 @@ pub fn webhooks() -> Webhooks {
         .register(rules::deployment_request::kind())
         .register(rules::scaling_adapter::kind())
         .register(rules::model::kind())
+}
+
+/// The declaration of the Dynamo Operator, for `gateward::main`.
+pub fn operator() -> Dynamo {
+    Dynamo::new()
 }
 
 /// The CRDs of all kinds, also of those that have no webhook.
