@@ -7,7 +7,7 @@ mod rules;
 #[cfg(test)]
 mod testing;
 
-pub use operator::{ClusterFacts, OPERATOR_VERSION, configuration, facts, in_cluster, names};
+pub use operator::{ClusterFacts, Dynamo, OPERATOR_VERSION, configuration, facts, in_cluster, names};
 
 use gateward_core::Webhooks;
 
@@ -24,6 +24,11 @@ pub fn webhooks() -> Webhooks {
         .register(rules::deployment_request::kind())
         .register(rules::scaling_adapter::kind())
         .register(rules::model::kind())
+}
+
+/// The declaration of the Dynamo Operator, for `gateward::main`.
+pub fn operator() -> Dynamo {
+    Dynamo::new()
 }
 
 /// The CRDs of all kinds, also of those that have no webhook.

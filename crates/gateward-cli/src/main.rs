@@ -1,10 +1,7 @@
 //! The gateward binary: the Dynamo Operator's webhooks and a demonstration of them.
 
 mod demo;
-mod operator;
-
-use operator::Dynamo;
 
 fn main() -> gateward::Exit {
-    gateward::main_with(Dynamo::new(), &demo::Demo)
+    gateward::main_with(dynamo_webhooks::operator(), &demo::Demo)
 }

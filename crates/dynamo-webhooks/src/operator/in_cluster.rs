@@ -2,12 +2,12 @@
 //! serves.
 
 use std::collections::BTreeSet;
-use std::fmt;
 use std::sync::Arc;
 
+use gateward::config::{DiscoveryError, Problem};
 use gateward_core::{ClusterReader, GroupServed};
 
-use crate::operator::configuration::{Key, OperatorConfiguration, Problem};
+use crate::operator::configuration::{Key, OperatorConfiguration};
 use crate::operator::facts::{Cluster, ClusterFacts, GROVE_GROUP, Gate, Watches};
 use crate::operator::names;
 use crate::operator::version::{self, OPERATOR_VERSION};
@@ -30,46 +30,17 @@ pub struct Identity {
     pub default_image: Option<String>,
 }
 
-/// What was learned, and what a person should know of it.
-#[derive(Debug)]
-pub struct Discovered {
-    /// The facts.
-    pub facts: ClusterFacts,
-    /// Each a sentence.
-    pub notes: Vec<String>,
-}
-
-/// Why there are no facts.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum DiscoveryError {
-    /// The configuration asks for what the cluster doesn't have.
-    Contradiction(Problem),
-    /// What the cluster has can't be learned at the moment.
-    Unreadable(String),
-}
-
-impl fmt::Display for DiscoveryError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Contradiction(problem) => problem.fmt(f),
-            Self::Unreadable(why) => f.write_str(why),
-        }
-    }
-}
-
-impl std::error::Error for DiscoveryError {}
-
 /// Whether the text is a version that can be stamped on graphs.
 pub fn is_version(text: &str) -> bool {
     version::lenient(text).is_some()
 }
 
-/// Learns the facts of the moment.
+/// Learns the facts of the moment, and what a person should know of them, each a sentence.
 pub async fn learn(
     configuration: &OperatorConfiguration,
     identity: &Identity,
     cluster: Arc<dyn ClusterReader>,
-) -> Result<Discovered, DiscoveryError> {
+) -> Result<(ClusterFacts, Vec<String>), DiscoveryError> {
     let mut notes = Vec::new();
     let grove = grove(configuration.grove, cluster.as_ref()).await?;
     let checkpoint = checkpoint(configuration.checkpoint, cluster.as_ref(), &mut notes).await?;
@@ -84,7 +55,7 @@ pub async fn learn(
         excluded_namespaces: BTreeSet::new(),
         cluster: Cluster::Read(cluster),
     };
-    Ok(Discovered { facts, notes })
+    Ok((facts, notes))
 }
 
 async fn grove(configured: Option<Gate>, cluster: &dyn ClusterReader) -> Result<Gate, DiscoveryError> {
@@ -98,7 +69,7 @@ async fn grove(configured: Option<Gate>, cluster: &dyn ClusterReader) -> Result<
                 "is true, but the cluster doesn't serve the API group {GROVE_GROUP}; install Grove, or leave the key out: \
                  Grove is then used where it is"
             );
-            Err(DiscoveryError::Contradiction(Problem { key: Key::GROVE.path(), text }))
+            Err(DiscoveryError::Contradiction(Problem::of_key(Key::GROVE.path(), text)))
         }
         (_, served) => Ok(Gate::of(served)),
     }
@@ -196,7 +167,7 @@ mod tests {
         }
     }
 
-    fn learned(members: Value, cluster: Zoo) -> Result<Discovered, DiscoveryError> {
+    fn learned(members: Value, cluster: Zoo) -> Result<(ClusterFacts, Vec<String>), DiscoveryError> {
         let mut document = json!({"apiVersion": API_VERSION, "kind": KIND});
         if let (Some(document), Value::Object(members)) = (document.as_object_mut(), members) {
             document.extend(members);
@@ -212,7 +183,7 @@ mod tests {
 
     fn grove(configured: Option<bool>, cluster: Zoo) -> Result<Gate, DiscoveryError> {
         let learned = learned(json!({"orchestrators": {"grove": {"enabled": configured}}}), cluster);
-        learned.map(|learned| learned.facts.grove)
+        learned.map(|(facts, _)| facts.grove)
     }
 
     const GROVE: Zoo = Zoo::Serving(&["grove.io"]);
@@ -248,7 +219,7 @@ mod tests {
         let checkpoint = |enabled: bool, cluster| {
             let configuration =
                 json!({"checkpoint": {"enabled": enabled}, "orchestrators": {"grove": {"enabled": false}}});
-            learned(configuration, cluster).map(|learned| (learned.facts.checkpoint, learned.notes.len()))
+            learned(configuration, cluster).map(|(facts, notes)| (facts.checkpoint, notes.len()))
         };
         assert_eq!(checkpoint(true, BOTH), Ok((Gate::On, 0)));
         assert_eq!(checkpoint(false, BOTH), Ok((Gate::Off, 0)));
@@ -258,9 +229,8 @@ mod tests {
 
     #[test]
     fn we_and_the_controllers_of_the_release_are_principals_unless_others_are_named() {
-        let principals = |webhook: Value| {
-            learned(json!({"server": {"webhook": webhook}}), NOTHING).unwrap().facts.operator_principals
-        };
+        let principals =
+            |webhook: Value| learned(json!({"server": {"webhook": webhook}}), NOTHING).unwrap().0.operator_principals;
         assert_eq!(
             principals(json!({})),
             [
@@ -277,7 +247,7 @@ mod tests {
 
     #[test]
     fn graphs_are_stamped_with_a_dynamo_release_unless_another_is_set() {
-        let facts = learned(json!({}), NOTHING).unwrap().facts;
+        let facts = learned(json!({}), NOTHING).unwrap().0;
         assert_eq!(facts.operator_version, OPERATOR_VERSION);
         assert!(facts.discovers_gpus() && facts.default_image.is_none() && facts.excluded_namespaces.is_empty());
         assert!(is_version("1.4.0") && is_version("v1.4.0-rc.1") && !is_version("unknown"));

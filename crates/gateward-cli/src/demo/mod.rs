@@ -11,11 +11,11 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use clap::{Arg, ArgAction, ArgMatches, Command};
+use dynamo_webhooks::Dynamo;
 use gateward::local::{Listen, Local};
 use gateward::{Exit, Extension, FactsSource, Operator};
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::operator::Dynamo;
 use client::Client;
 use kubectl::Kubectl;
 use script::STEPS;

@@ -225,7 +225,7 @@ pub struct Discovered {
 }
 
 /// Why there are no facts.
-#[derive(Debug, Clone, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DiscoveryError {
     /// The configuration asks for what the cluster doesn't have: at the start, the server ends with that.
     #[error("{0}")]

@@ -12,7 +12,7 @@
 //! let read = OperatorConfiguration::read(&document)?;
 //! assert_eq!(read.configuration.webhook.secret_name, "otter-cert");
 //! assert_eq!(read.warnings[0].to_string(), "server.webhook.colour: unknown key, ignored");
-//! # Ok::<(), dynamo_webhooks::configuration::ConfigurationError>(())
+//! # Ok::<(), gateward::config::ConfigError>(())
 //! ```
 
 mod duration;
@@ -23,15 +23,14 @@ mod schema;
 #[cfg(test)]
 mod tests;
 
-use std::net::IpAddr;
 use std::time::Duration;
 
+use gateward::config::{ConfigError, HttpVersions, KeyAlgorithm, ListenAddress, LogLines, MetricsAccess, Problem};
 use serde_json::Value;
 
 use crate::operator::facts::Gate;
 
 pub use keys::Key;
-pub use problem::{ConfigurationError, Problem};
 
 /// The API group and version of the file.
 pub const API_VERSION: &str = "operator.config.dynamo.nvidia.com/v1alpha1";
@@ -42,15 +41,15 @@ pub const KIND: &str = "OperatorConfiguration";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OperatorConfiguration {
     /// Where probes are answered.
-    pub health: Address,
+    pub health: ListenAddress,
     /// Where metrics are.
-    pub metrics: Address,
+    pub metrics: ListenAddress,
     /// Who may read the metrics.
     pub metrics_access: MetricsAccess,
     /// The webhook server.
     pub webhook: Webhook,
-    /// Whether HTTP/2 is spoken too.
-    pub http2: Gate,
+    /// The versions of HTTP for reviews.
+    pub http: HttpVersions,
     /// Whether graphs are laid out by Grove; unset: where the cluster has it.
     pub grove: Option<Gate>,
     /// Whether checkpoints may be used, where the cluster has what they need.
@@ -60,41 +59,14 @@ pub struct OperatorConfiguration {
     /// What is logged: `error`, `warn`, `info`, `debug` or `trace`.
     pub log_level: String,
     /// How a log line looks.
-    pub log_format: LogFormat,
-}
-
-/// Where a listener listens.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Address {
-    /// The address; none for all of them, IPv4 and IPv6.
-    pub ip: Option<IpAddr>,
-    /// The port.
-    pub port: u16,
-}
-
-/// Who may read the metrics.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MetricsAccess {
-    /// Whoever the API server lets, over HTTPS.
-    Authorized,
-    /// Everybody, over HTTP.
-    Open,
-}
-
-/// How a log line looks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LogFormat {
-    /// One JSON object a line.
-    Json,
-    /// One line of text.
-    Text,
+    pub log_format: LogLines,
 }
 
 /// The webhook server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Webhook {
     /// Where reviews are answered.
-    pub address: Address,
+    pub address: ListenAddress,
     /// The Secret of the server's certificate.
     pub secret_name: String,
     /// The Service that leads to the server, if it isn't the usual one.
@@ -107,7 +79,7 @@ pub struct Webhook {
     pub certificates: Certificates,
 }
 
-/// How certificates are made; what is not set is left to those who make them.
+/// How certificates are made; lifetimes that are not set are left to those who make them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Certificates {
     /// How long an authority lives.
@@ -115,16 +87,7 @@ pub struct Certificates {
     /// How long a server certificate lives.
     pub lifetime: Option<Duration>,
     /// What keys are made.
-    pub key_algorithm: Option<KeyAlgorithm>,
-}
-
-/// What keys are made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum KeyAlgorithm {
-    /// ECDSA on the curve P-256.
-    Ecdsa,
-    /// RSA.
-    Rsa,
+    pub key_algorithm: KeyAlgorithm,
 }
 
 /// A file that can be used.
@@ -138,7 +101,7 @@ pub struct Read {
 
 impl OperatorConfiguration {
     /// Reads a document. The error lists all problems.
-    pub fn read(document: &Value) -> Result<Read, ConfigurationError> {
+    pub fn read(document: &Value) -> Result<Read, ConfigError> {
         reading::read(document)
     }
 }

@@ -1,40 +1,11 @@
 //! What is wrong with a configuration, all of it at once.
 
-use std::fmt;
-
+use gateward::config::Problem;
 use gateward_core::FieldPath;
 use serde_json::Value;
 
 /// How much of a value is shown.
 const SHOWN: usize = 80;
-
-/// Something about one key: an error that keeps the server from starting, or a warning.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
-    /// The key.
-    pub key: FieldPath,
-    /// What is wrong and what would be right.
-    pub text: String,
-}
-
-impl fmt::Display for Problem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.key, self.text)
-    }
-}
-
-/// Everything that is wrong with a configuration.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ConfigurationError(pub Vec<Problem>);
-
-impl fmt::Display for ConfigurationError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let problems: Vec<String> = self.0.iter().map(Problem::to_string).collect();
-        f.write_str(&problems.join("\n"))
-    }
-}
-
-impl std::error::Error for ConfigurationError {}
 
 /// What was found while reading.
 #[derive(Debug, Default)]
@@ -45,11 +16,11 @@ pub(super) struct Findings {
 
 impl Findings {
     pub(super) fn error(&mut self, key: &FieldPath, text: impl Into<String>) {
-        self.errors.push(Problem { key: key.clone(), text: text.into() });
+        self.errors.push(Problem::of_key(key.clone(), text));
     }
 
     pub(super) fn warning(&mut self, key: &FieldPath, text: impl Into<String>) {
-        self.warnings.push(Problem { key: key.clone(), text: text.into() });
+        self.warnings.push(Problem::of_key(key.clone(), text));
     }
 }
 

@@ -3,14 +3,12 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
+use gateward::config::{ConfigError, HttpVersions, KeyAlgorithm, ListenAddress, LogLines, MetricsAccess};
 use serde_json::Value;
 
 use super::keys::Key;
 use super::problem::{Findings, shown};
-use super::{
-    API_VERSION, Address, Certificates, ConfigurationError, KIND, KeyAlgorithm, LogFormat, MetricsAccess,
-    OperatorConfiguration, Read, Webhook, duration, schema,
-};
+use super::{API_VERSION, Certificates, KIND, OperatorConfiguration, Read, Webhook, duration, schema};
 use crate::dns;
 use crate::operator::facts::Gate;
 
@@ -26,7 +24,7 @@ const NOT_MANUAL: &str = "manual certificates, from cert-manager or written by y
 const NOT_RESTRICTED: &str =
     "an operator for one namespace comes with a later release; leave the key out, for the whole cluster";
 
-pub(super) fn read(document: &Value) -> Result<Read, ConfigurationError> {
+pub(super) fn read(document: &Value) -> Result<Read, ConfigError> {
     let mut findings = Findings::default();
     schema::compare(document, &mut findings);
     let mut reader = Reader { document, findings };
@@ -34,7 +32,7 @@ pub(super) fn read(document: &Value) -> Result<Read, ConfigurationError> {
     reader.can_be_had();
     let configuration = reader.configuration();
     let Findings { errors, warnings } = reader.findings;
-    if errors.is_empty() { Ok(Read { configuration, warnings }) } else { Err(ConfigurationError(errors)) }
+    if errors.is_empty() { Ok(Read { configuration, warnings }) } else { Err(ConfigError(errors)) }
 }
 
 /// A document that was compared with the schema before: values of a wrong type are errors already, and count as not set.
@@ -96,12 +94,15 @@ impl Reader<'_> {
             metrics,
             metrics_access: if secure { MetricsAccess::Authorized } else { MetricsAccess::Open },
             webhook,
-            http2: self.gate(Key::HTTP2).unwrap_or(Gate::Off),
+            http: match self.gate(Key::HTTP2) {
+                Some(Gate::On) => HttpVersions::Http1AndHttp2,
+                Some(Gate::Off) | None => HttpVersions::Http1,
+            },
             grove: self.gate(Key::GROVE),
             checkpoint: self.gate(Key::CHECKPOINT).unwrap_or(Gate::Off),
             gpu_discovery: self.gate(Key::GPU_DISCOVERY).unwrap_or(Gate::On),
             log_level: Key::LOG_LEVEL.text(self.document).unwrap_or("info").to_owned(),
-            log_format: if format == Some("text") { LogFormat::Text } else { LogFormat::Json },
+            log_format: if format == Some("text") { LogLines::Text } else { LogLines::Json },
         }
     }
 
@@ -124,9 +125,8 @@ impl Reader<'_> {
             authority_lifetime: self.time(Key::AUTHORITY_LIFETIME),
             lifetime: self.time(Key::LIFETIME),
             key_algorithm: match Key::KEY_ALGORITHM.text(self.document) {
-                Some("ECDSA") => Some(KeyAlgorithm::Ecdsa),
-                Some("RSA") => Some(KeyAlgorithm::Rsa),
-                _ => None,
+                Some("RSA") => KeyAlgorithm::Rsa,
+                _ => KeyAlgorithm::Ecdsa,
             },
         };
         if let (Some(authority), Some(server)) = (certificates.authority_lifetime, certificates.lifetime)
@@ -145,8 +145,8 @@ impl Reader<'_> {
         (!names.is_empty()).then_some(names)
     }
 
-    fn address(&mut self, address: Key, port: Key, usual_port: u16) -> Address {
-        Address { ip: self.ip(address), port: self.port(port, usual_port) }
+    fn address(&mut self, address: Key, port: Key, usual_port: u16) -> ListenAddress {
+        ListenAddress { ip: self.ip(address), port: self.port(port, usual_port) }
     }
 
     fn ip(&mut self, key: Key) -> Option<IpAddr> {
@@ -174,7 +174,7 @@ impl Reader<'_> {
         }
     }
 
-    fn ports_differ(&mut self, listeners: &[(Key, Address)]) {
+    fn ports_differ(&mut self, listeners: &[(Key, ListenAddress)]) {
         for (position, (key, address)) in listeners.iter().enumerate() {
             let other = listeners[..position].iter().find(|(_, other)| meet(*other, *address));
             if let Some((other, _)) = other {
@@ -206,7 +206,7 @@ impl Reader<'_> {
 }
 
 /// Whether two listeners can't listen at a time.
-fn meet(one: Address, other: Address) -> bool {
-    let everywhere = |address: Address| address.ip.is_none_or(|ip| ip.is_unspecified());
+fn meet(one: ListenAddress, other: ListenAddress) -> bool {
+    let everywhere = |address: ListenAddress| address.ip.is_none_or(|ip| ip.is_unspecified());
     one.port == other.port && (one.ip == other.ip || everywhere(one) || everywhere(other))
 }

@@ -1,5 +1,6 @@
 mod refusing;
 
+use gateward::config::Whose;
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -24,14 +25,14 @@ fn read(members: Value) -> OperatorConfiguration {
 #[test]
 fn a_file_that_sets_nothing_has_the_books_defaults() {
     let configuration = read(json!({}));
-    assert_eq!(configuration.health, Address { ip: None, port: 8081 });
-    assert_eq!(configuration.metrics, Address { ip: None, port: 8080 });
-    assert_eq!(configuration.webhook.address, Address { ip: None, port: 9443 });
+    assert_eq!(configuration.health, ListenAddress { ip: None, port: 8081 });
+    assert_eq!(configuration.metrics, ListenAddress { ip: None, port: 8080 });
+    assert_eq!(configuration.webhook.address, ListenAddress { ip: None, port: 9443 });
     assert_eq!(configuration.metrics_access, MetricsAccess::Authorized);
     assert_eq!(configuration.webhook.secret_name, "webhook-server-cert");
-    assert_eq!((configuration.http2, configuration.checkpoint), (Gate::Off, Gate::Off));
+    assert_eq!((configuration.http, configuration.checkpoint), (HttpVersions::Http1, Gate::Off));
     assert_eq!((configuration.grove, configuration.gpu_discovery), (None, Gate::On));
-    assert_eq!((configuration.log_level.as_str(), configuration.log_format), ("info", LogFormat::Json));
+    assert_eq!((configuration.log_level.as_str(), configuration.log_format), ("info", LogLines::Json));
 }
 
 #[test]
@@ -92,7 +93,7 @@ fn what_the_released_chart_writes_is_read_without_a_warning() {
         "discovery": {"backend": "etcd"},
         "gpu": {"discoveryEnabled": false},
     }));
-    let four = |port| Address { ip: Some("0.0.0.0".parse().unwrap()), port };
+    let four = |port| ListenAddress { ip: Some("0.0.0.0".parse().unwrap()), port };
     assert_eq!(configuration.metrics, four(8080));
     assert_eq!(configuration.webhook.service_name.as_deref(), Some("otter-dynamo-operator-webhook-service"));
     assert_eq!((configuration.grove, configuration.checkpoint), (Some(Gate::On), Gate::On));
@@ -116,21 +117,21 @@ fn what_is_ours_alone_is_read() {
         "security": {"enableHTTP2": true},
         "logging": {"level": "debug", "format": "text"},
     }));
-    assert_eq!(configuration.metrics, Address { ip: Some("::1".parse().unwrap()), port: 18_080 });
+    assert_eq!(configuration.metrics, ListenAddress { ip: Some("::1".parse().unwrap()), port: 18_080 });
     assert_eq!(configuration.metrics_access, MetricsAccess::Open);
-    assert_eq!(configuration.health, Address { ip: Some("::".parse().unwrap()), port: 8081 });
-    assert_eq!(configuration.webhook.address, Address { ip: Some("10.0.0.7".parse().unwrap()), port: 10_250 });
+    assert_eq!(configuration.health, ListenAddress { ip: Some("::".parse().unwrap()), port: 8081 });
+    assert_eq!(configuration.webhook.address, ListenAddress { ip: Some("10.0.0.7".parse().unwrap()), port: 10_250 });
     assert_eq!(configuration.webhook.fullname.as_deref(), Some("otter"));
     let principals = ["system:serviceaccount:zoo:keeper", "jane"].map(str::to_owned);
     assert_eq!(configuration.webhook.operator_principals, Some(principals.into()));
     let certificates = Certificates {
         authority_lifetime: Some(Duration::from_hours(87_600)),
         lifetime: Some(Duration::from_mins(90)),
-        key_algorithm: Some(KeyAlgorithm::Rsa),
+        key_algorithm: KeyAlgorithm::Rsa,
     };
     assert_eq!(configuration.webhook.certificates, certificates);
-    assert_eq!(configuration.http2, Gate::On);
-    assert_eq!((configuration.log_level.as_str(), configuration.log_format), ("debug", LogFormat::Text));
+    assert_eq!(configuration.http, HttpVersions::Http1AndHttp2);
+    assert_eq!((configuration.log_level.as_str(), configuration.log_format), ("debug", LogLines::Text));
 }
 
 #[test]
@@ -162,7 +163,7 @@ fn unknown_keys_are_told_with_their_whole_path_and_ignored() {
 fn a_certificate_that_is_to_outlive_its_authority_is_a_warning() {
     let certificates = json!({"caLifetime": "24h", "lifetime": "48h"});
     let read = OperatorConfiguration::read(&file(json!({"server": {"webhook": {"certificates": certificates}}})));
-    assert_eq!(read.unwrap().warnings[0].key, Key::LIFETIME.path());
+    assert_eq!(read.unwrap().warnings[0].whose, Whose::Key(Key::LIFETIME.path()));
 }
 
 /// The names of all keys that are read here.
@@ -232,7 +233,7 @@ proptest! {
     fn whatever_is_written_is_read_or_told(document in anything()) {
         match OperatorConfiguration::read(&file(document)) {
             Ok(read) => prop_assert!(read.configuration.webhook.address.port > 0),
-            Err(ConfigurationError(problems)) => prop_assert!(!problems.is_empty()),
+            Err(ConfigError(problems)) => prop_assert!(!problems.is_empty()),
         }
     }
 }

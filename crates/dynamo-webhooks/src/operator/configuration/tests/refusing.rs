@@ -1,14 +1,15 @@
 //! Errors and warnings of a configuration.
 
+use gateward::config::{ConfigError, Problem};
 use serde_json::{Value, json};
 
-use super::super::{ConfigurationError, OperatorConfiguration, Problem};
+use super::super::OperatorConfiguration;
 use super::{API_VERSION, file, read};
 
 fn errors(document: &Value) -> Vec<String> {
     match OperatorConfiguration::read(document) {
         Ok(_) => Vec::new(),
-        Err(ConfigurationError(problems)) => problems.iter().map(Problem::to_string).collect(),
+        Err(ConfigError(problems)) => problems.iter().map(Problem::to_string).collect(),
     }
 }
 

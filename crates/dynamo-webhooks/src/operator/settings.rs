@@ -2,17 +2,15 @@
 
 use std::time::Duration;
 
-use dynamo_webhooks::configuration::{
-    Address, Certificates, Key, KeyAlgorithm as ConfiguredKeys, LogFormat, MetricsAccess as ConfiguredAccess,
-    OperatorConfiguration, Problem as Found, Read,
-};
-use dynamo_webhooks::in_cluster::is_version;
-use dynamo_webhooks::names;
 use gateward::config::{
-    CertificateConfig, Config, ConfigError, ConfigSource, Flag, HttpVersions, KeyAlgorithm, ListenAddress, Listeners,
-    LogConfig, LogLines, MetricsAccess, ObjectLabels, ObjectNames, Problem,
+    CertificateConfig, Config, ConfigError, ConfigSource, Flag, Listeners, LogConfig, ObjectLabels, ObjectNames,
+    Problem,
 };
 use gateward::{Lifetime, Lifetimes, NameLimit};
+
+use crate::operator::configuration::{Certificates, Key, OperatorConfiguration, Read};
+use crate::operator::in_cluster::is_version;
+use crate::operator::names;
 
 /// Options that the released operator has beside its configuration.
 pub(super) const FLAGS: &[Flag] = &[OPERATOR_VERSION, DEFAULT_IMAGE, OPERATOR_IMAGE, PULL_POLICY];
@@ -53,20 +51,13 @@ pub(super) fn service(fullname: &str) -> Result<String, gateward::DerivedNameErr
     NameLimit::Service.derive(fullname, names::SERVICE_SUFFIX)
 }
 
-/// What was found in the configuration file, as the facade tells it.
-pub(super) fn problem(found: Found) -> Problem {
-    Problem::of_key(found.key, found.text)
-}
-
+/// The configuration of a server; the error lists all problems.
 pub(super) fn config(given: &ConfigSource) -> Result<Config, ConfigError> {
     let mut problems: Vec<Problem> = version_problem(given).into_iter().collect();
-    let read = match OperatorConfiguration::read(&given.document) {
-        Ok(read) => read,
-        Err(error) => {
-            problems.extend(error.0.into_iter().map(problem));
-            return Err(ConfigError(problems));
-        }
-    };
+    let read = OperatorConfiguration::read(&given.document).map_err(|ConfigError(found)| {
+        problems.extend(found);
+        ConfigError(std::mem::take(&mut problems))
+    })?;
     let certificates = certificates(&read.configuration.webhook.certificates, &mut problems);
     let config = joined(given, read, certificates)?;
     if problems.is_empty() { Ok(config) } else { Err(ConfigError(problems)) }
@@ -89,14 +80,8 @@ fn joined(given: &ConfigSource, read: Read, certificates: CertificateConfig) -> 
             pods: names::pod_labels(&release.name),
         },
         certificates,
-        log: LogConfig {
-            format: match configuration.log_format {
-                LogFormat::Json => LogLines::Json,
-                LogFormat::Text => LogLines::Text,
-            },
-            filter: configuration.log_level,
-        },
-        warnings: warnings.into_iter().map(problem).collect(),
+        log: LogConfig { format: configuration.log_format, filter: configuration.log_level },
+        warnings,
     })
 }
 
@@ -116,16 +101,12 @@ fn object_names(configuration: &OperatorConfiguration, release: &str) -> Result<
 }
 
 fn listeners(configuration: &OperatorConfiguration) -> Listeners {
-    let listen = |Address { ip, port }| ListenAddress { ip, port };
     Listeners {
-        webhooks: listen(configuration.webhook.address),
-        health: listen(configuration.health),
-        metrics: listen(configuration.metrics),
-        metrics_access: match configuration.metrics_access {
-            ConfiguredAccess::Authorized => MetricsAccess::Authorized,
-            ConfiguredAccess::Open => MetricsAccess::Open,
-        },
-        http: if configuration.http2.is_on() { HttpVersions::Http1AndHttp2 } else { HttpVersions::Http1 },
+        webhooks: configuration.webhook.address,
+        health: configuration.health,
+        metrics: configuration.metrics,
+        metrics_access: configuration.metrics_access,
+        http: configuration.http,
     }
 }
 
@@ -138,11 +119,7 @@ fn certificates(configured: &Certificates, problems: &mut Vec<Problem>) -> Certi
         ca: lifetime(Key::AUTHORITY_LIFETIME, configured.authority_lifetime).unwrap_or_default(),
         serving: lifetime(Key::LIFETIME, configured.lifetime).unwrap_or_default(),
     };
-    let keys = match configured.key_algorithm {
-        Some(ConfiguredKeys::Rsa) => KeyAlgorithm::Rsa,
-        Some(ConfiguredKeys::Ecdsa) | None => KeyAlgorithm::Ecdsa,
-    };
-    CertificateConfig { authority_name: names::AUTHORITY.to_owned(), lifetimes, keys }
+    CertificateConfig { authority_name: names::AUTHORITY.to_owned(), lifetimes, keys: configured.key_algorithm }
 }
 
 #[cfg(test)]
@@ -150,11 +127,13 @@ mod tests {
     use std::time::Duration;
 
     use gateward::Operator as _;
-    use gateward::config::{Flags, PodEnvironment};
+    use gateward::config::{Flags, KeyAlgorithm, PodEnvironment};
     use serde_json::{Value, json};
 
     use super::*;
     use crate::operator::Dynamo;
+    use crate::operator::configuration::{API_VERSION, KIND};
+    use crate::operator::version;
 
     fn given(webhook: &Value, flags: Flags, release: &str) -> ConfigSource {
         let variable = |name: &str| match name {
@@ -164,8 +143,8 @@ mod tests {
             _ => Some("otter".to_owned()),
         };
         let document = json!({
-            "apiVersion": dynamo_webhooks::configuration::API_VERSION,
-            "kind": dynamo_webhooks::configuration::KIND,
+            "apiVersion": API_VERSION,
+            "kind": KIND,
             "server": {"webhook": webhook},
         });
         ConfigSource { document, pod_environment: PodEnvironment::read(variable, None).unwrap(), flags }
@@ -177,7 +156,7 @@ mod tests {
 
     #[test]
     fn the_help_names_the_version_that_holds_unless_given() {
-        assert!(OPERATOR_VERSION.help.contains(dynamo_webhooks::OPERATOR_VERSION), "{}", OPERATOR_VERSION.help);
+        assert!(OPERATOR_VERSION.help.contains(version::OPERATOR_VERSION), "{}", OPERATOR_VERSION.help);
     }
 
     #[test]

@@ -1,17 +1,16 @@
-//! The Dynamo Operator: its webhooks, facts, configuration and names, joined for the command line.
-
-mod config;
+//! The Dynamo Operator as the facade knows it: its webhooks, facts, configuration and names.
 
 use std::sync::Arc;
 
-use dynamo_webhooks::configuration::{API_VERSION, KIND, OperatorConfiguration};
-use dynamo_webhooks::{ClusterFacts, in_cluster};
 use gateward::config::{Config, ConfigError, ConfigSource, Discovered, DiscoveryError, Flag};
 use gateward::prelude::*;
 use gateward::{ClusterReader, FactsError, FactsSource, Installation, Names, Operator, Release};
 use serde_json::{Value, json};
 
-use config::{DEFAULT_IMAGE, FLAGS, OPERATOR_VERSION, service};
+use super::configuration::{API_VERSION, KIND, OperatorConfiguration};
+use super::facts::ClusterFacts;
+use super::settings::{self, DEFAULT_IMAGE, FLAGS, OPERATOR_VERSION};
+use super::{in_cluster, names};
 
 /// The Dynamo Operator's webhooks.
 pub struct Dynamo {
@@ -19,9 +18,8 @@ pub struct Dynamo {
 }
 
 impl Dynamo {
-    /// All kinds of the operator.
-    pub fn new() -> Self {
-        Self { webhooks: dynamo_webhooks::webhooks() }
+    pub(crate) fn new() -> Self {
+        Self { webhooks: crate::webhooks() }
     }
 }
 
@@ -53,13 +51,13 @@ impl Operator for Dynamo {
     }
 
     fn crds(&self) -> Vec<&'static str> {
-        dynamo_webhooks::crds()
+        crate::crds()
     }
 
     fn installation(&self, release: &Release) -> Installation {
-        let installation = dynamo_webhooks::names::installation(&release.name, &release.namespace);
-        let fullname = dynamo_webhooks::names::fullname(&release.name);
-        Installation { service: service(&fullname).unwrap_or(installation.service), ..installation }
+        let installation = names::installation(&release.name, &release.namespace);
+        let fullname = names::fullname(&release.name);
+        Installation { service: settings::service(&fullname).unwrap_or(installation.service), ..installation }
     }
 
     fn flags(&self) -> &'static [Flag] {
@@ -67,7 +65,7 @@ impl Operator for Dynamo {
     }
 
     fn config(&self, given: &ConfigSource) -> Result<Config, ConfigError> {
-        config::config(given)
+        settings::config(given)
     }
 
     fn shortest_configuration(&self) -> Value {
@@ -90,13 +88,7 @@ impl Operator for Dynamo {
             version: given.flags.get(&OPERATOR_VERSION).map(str::to_owned),
             default_image: given.flags.get(&DEFAULT_IMAGE).map(str::to_owned),
         };
-        let learned = in_cluster::learn(&read.configuration, &identity, cluster).await;
-        match learned {
-            Ok(in_cluster::Discovered { facts, notes }) => Ok(Discovered { facts: Arc::new(facts), notes }),
-            Err(in_cluster::DiscoveryError::Contradiction(problem)) => {
-                Err(DiscoveryError::Contradiction(config::problem(problem)))
-            }
-            Err(in_cluster::DiscoveryError::Unreadable(why)) => Err(DiscoveryError::Unreadable(why)),
-        }
+        let (facts, notes) = in_cluster::learn(&read.configuration, &identity, cluster).await?;
+        Ok(Discovered { facts: Arc::new(facts), notes })
     }
 }
