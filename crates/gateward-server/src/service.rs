@@ -209,8 +209,9 @@ impl<H: ReviewHandler> WebhookService<H> {
             Ok(Ok(answer)) => answer,
             Ok(Err(Panicked)) => {
                 self.metrics.panicked();
-                access_log::panicked(path);
-                failed(review, &body, WebhookError::Panicked)
+                let answer = failed(review, &body, WebhookError::Panicked);
+                access_log::panicked(path, &answer.decision);
+                answer
             }
             Err(_elapsed) => failed(review, &body, WebhookError::Deadline),
         };
