@@ -13,107 +13,75 @@ pub(crate) const TARGET: &str = "webhook";
 /// How many characters of a caller's text are logged: no name in Kubernetes is longer.
 const LONGEST_TEXT: usize = 253;
 
+/// A line about a review, in which its fields come first.
+macro_rules! review_line {
+    ($log:ident!, $record:expr, $($rest:tt)+) => {{
+        let record: &Decision = $record;
+        $log!(
+            target: TARGET,
+            uid = &*truncated(&record.uid),
+            kind = &*truncated(&record.kind.to_string()),
+            namespace = &*truncated(&record.namespace),
+            name = &*truncated(&record.name),
+            $($rest)+
+        );
+    }};
+}
+
 /// A handler panicked. The panic hook logs the location, if the program has installed it.
-pub(crate) fn panicked(path: &str) {
-    error!(target: TARGET, path = &*truncated(path), "a handler panicked; its request was answered with 500");
+pub(crate) fn panicked(path: &str, record: &Decision) {
+    review_line!(error!, record, path = &*truncated(path), "a handler panicked; its request was answered with 500");
 }
 
 /// One line for a review.
 pub(crate) fn answered(review: Option<Review>, record: &Decision, handling_time: Option<Duration>) {
+    let action = Action(review, record);
     match &record.outcome {
         // An error before the handler is counted; logging it would let anyone fill the log.
         Outcome::Error(why) if handling_time.is_none() => {
             debug!(target: TARGET, status = why.status(), %why, "request refused");
         }
-        Outcome::Error(why) => undecided(review, record, why.status(), why),
-        Outcome::Denied { .. } => denied(review, record),
+        Outcome::Error(why) => {
+            review_line!(warn!, record, verdict = "undecided", status = why.status(), "{action}");
+            review_line!(debug!, record, %why, "undecided");
+        }
+        Outcome::Denied { .. } => denied(&action, record),
         Outcome::Converted { objects } => converted(record, *objects),
         Outcome::NotConverted { index, path } => not_converted(record, *index, path),
-        outcome => passed(review, record, verdict(outcome)),
+        outcome => {
+            review_line!(info!, record, verdict = verdict(outcome), rules = rules(record), "{action}");
+        }
     }
 }
 
-fn passed(review: Option<Review>, record: &Decision, verdict: &str) {
-    info!(
-        target: TARGET,
-        uid = &*truncated(&record.uid),
-        kind = &*truncated(&record.kind.to_string()),
-        namespace = &*truncated(&record.namespace),
-        name = &*truncated(&record.name),
-        verdict,
-        rules = rules(record),
-        "{}",
-        Action(review, record),
-    );
-}
-
-fn denied(review: Option<Review>, record: &Decision) {
-    info!(
-        target: TARGET,
-        uid = &*truncated(&record.uid),
-        kind = &*truncated(&record.kind.to_string()),
-        namespace = &*truncated(&record.namespace),
-        name = &*truncated(&record.name),
+fn denied(action: &Action<'_>, record: &Decision) {
+    review_line!(
+        info!,
+        record,
         verdict = "denied",
         rules = rules(record),
         findings = findings(record),
-        "{}",
-        Action(review, record),
+        "{action}"
     );
     for issue in record.issues.of(Severity::Error) {
-        debug!(target: TARGET, uid = &*truncated(&record.uid), rule = issue.rule, finding = %issue, "finding");
+        review_line!(debug!, record, rule = issue.rule, finding = %issue, "finding");
     }
 }
 
 fn converted(record: &Decision, objects: usize) {
-    info!(
-        target: TARGET,
-        uid = &*truncated(&record.uid),
-        kind = &*truncated(&record.kind.to_string()),
-        namespace = &*truncated(&record.namespace),
-        name = &*truncated(&record.name),
-        verdict = "converted",
-        objects,
-        rules = rules(record),
-        "convert",
-    );
+    review_line!(info!, record, verdict = "converted", objects, rules = rules(record), "convert");
     for issue in &record.issues {
         let (path, text) = (issue.path.to_string(), issue.detail());
-        warn!(target: TARGET, uid = &*truncated(&record.uid), rule = issue.rule, path = &*truncated(&path), "{text}");
+        review_line!(warn!, record, rule = issue.rule, path = &*truncated(&path), "{text}");
     }
 }
 
 /// The reason may quote the field's value.
 fn not_converted(record: &Decision, index: usize, path: &FieldPath) {
     let path = path.to_string();
-    warn!(
-        target: TARGET,
-        uid = &*truncated(&record.uid),
-        kind = &*truncated(&record.kind.to_string()),
-        namespace = &*truncated(&record.namespace),
-        name = &*truncated(&record.name),
-        verdict = "failed",
-        index,
-        path = &*truncated(&path),
-        "convert",
-    );
+    review_line!(warn!, record, verdict = "failed", index, path = &*truncated(&path), "convert");
     let why = record.denial.as_deref().unwrap_or_default();
-    debug!(target: TARGET, uid = &*truncated(&record.uid), why = &*truncated(why), "not converted");
-}
-
-fn undecided(review: Option<Review>, record: &Decision, status: u16, why: &dyn std::fmt::Display) {
-    warn!(
-        target: TARGET,
-        uid = &*truncated(&record.uid),
-        kind = &*truncated(&record.kind.to_string()),
-        namespace = &*truncated(&record.namespace),
-        name = &*truncated(&record.name),
-        verdict = "undecided",
-        status,
-        "{}",
-        Action(review, record),
-    );
-    debug!(target: TARGET, uid = &*truncated(&record.uid), %why, "undecided");
+    review_line!(debug!, record, why = &*truncated(why), "not converted");
 }
 
 /// Review and operation, such as `validate create`.

@@ -1,8 +1,9 @@
 //! A panic costs one response.
 
-use std::future::{Future, poll_fn};
+use std::future::Future;
 use std::panic::{self, AssertUnwindSafe};
-use std::pin::pin;
+
+use futures_util::FutureExt;
 
 use crate::access_log::TARGET;
 
@@ -12,12 +13,7 @@ pub struct Panicked;
 
 /// Runs a future and catches its panic.
 pub async fn catch_panic<F: Future>(future: F) -> Result<F::Output, Panicked> {
-    let mut future = pin!(future);
-    poll_fn(|cx| {
-        let polled = panic::catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx)));
-        polled.map_or(std::task::Poll::Ready(Err(Panicked)), |poll| poll.map(Ok))
-    })
-    .await
+    AssertUnwindSafe(future).catch_unwind().await.map_err(|_| Panicked)
 }
 
 /// Logs panics of the whole process through `tracing`, with their location and without their message.

@@ -6,7 +6,6 @@
 //! ends.
 
 use std::future::Future;
-use std::panic::{self, AssertUnwindSafe};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,7 +17,7 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::task::spawn_blocking;
 
 use crate::limits::{ByteSize, Cap};
-use crate::panics::Panicked;
+use crate::panics::{Panicked, catch_panic};
 
 /// How long a future that only yields is polled before another one gets the thread: a switch costs some microseconds.
 const TIME_SLICE: Duration = Duration::from_millis(5);
@@ -46,7 +45,7 @@ impl WorkPool {
         let share = u32::try_from(bytes).unwrap_or(u32::MAX).min(self.most_bytes);
         // No semaphore is ever closed, so this can't fail.
         let bytes = Arc::clone(&self.bytes).acquire_many_owned(share).await.ok();
-        let mut work = Work { future: Some(Box::pin(future)), bytes };
+        let mut work = Work { future: Some(Box::pin(catch_panic(future))), bytes };
         let wakeup = Arc::<Wakeup>::default();
         loop {
             let thread = Arc::clone(&self.threads).acquire_owned().await.ok();
@@ -93,30 +92,26 @@ struct Work<F: Future + Send + 'static> {
 
 /// The result of a step.
 enum Step<F: Future + Send + 'static> {
-    Ended(Result<F::Output, Panicked>),
+    Ended(F::Output),
     Waits(Work<F>),
 }
 
-impl<F: Future + Send + 'static> Work<F> {
+impl<T, F: Future<Output = Result<T, Panicked>> + Send + 'static> Work<F> {
     fn step(mut self, wakeup: &Arc<Wakeup>) -> Step<F> {
         let (waker, start) = (Waker::from(Arc::clone(wakeup)), Instant::now());
         let Some(future) = self.future.as_mut() else { return Step::Ended(Err(Panicked)) };
         loop {
             wakeup.again.store(false, Ordering::SeqCst);
-            let poll = AssertUnwindSafe(|| future.as_mut().poll(&mut Context::from_waker(&waker)));
-            match panic::catch_unwind(poll) {
-                Ok(Poll::Pending) if wakeup.again.load(Ordering::SeqCst) && start.elapsed() < TIME_SLICE => {}
-                Ok(Poll::Pending) => return Step::Waits(self),
-                Ok(Poll::Ready(output)) => return self.end(Ok(output)),
-                Err(_) => return self.end(Err(Panicked)),
+            match future.as_mut().poll(&mut Context::from_waker(&waker)) {
+                Poll::Pending if wakeup.again.load(Ordering::SeqCst) && start.elapsed() < TIME_SLICE => {}
+                Poll::Pending => return Step::Waits(self),
+                Poll::Ready(result) => {
+                    // It ends on this thread: dropping a large document takes time too.
+                    self.future = None;
+                    return Step::Ended(result);
+                }
             }
         }
-    }
-
-    /// Drops the future on this thread: dropping a large document takes time too.
-    fn end(mut self, result: Result<F::Output, Panicked>) -> Step<F> {
-        drop(self.future.take());
-        Step::Ended(result)
     }
 }
 

@@ -19,15 +19,15 @@ pub(crate) struct RequestHead {
 }
 
 impl RequestHead {
-    /// Checks the head of a request; `length` is its `Content-Length`.
+    /// Checks the head of a request; `length` is its `Content-Length`, `review` what its path serves.
     pub(crate) fn check(
         head: &request::Parts,
         length: Option<u64>,
-        route: impl Fn(&str) -> Option<Review>,
+        review: Option<Review>,
         limits: &Limits,
     ) -> Result<Self, WebhookError> {
-        let path = head.uri.path();
-        let review = route(path).ok_or_else(|| WebhookError::UnknownPath(path.chars().take(SHOWN_PATH).collect()))?;
+        let unknown = || WebhookError::UnknownPath(head.uri.path().chars().take(SHOWN_PATH).collect());
+        let review = review.ok_or_else(unknown)?;
         if head.method != Method::POST {
             return Err(WebhookError::MethodNotAllowed);
         }
@@ -89,12 +89,12 @@ mod tests {
     ) -> Result<RequestHead, u16> {
         let post = Request::post("/validate?timeout=10s");
         let (head, ()) = build(post).body(()).unwrap().into_parts();
-        let route = |path: &str| match path {
+        let review = match head.uri.path() {
             "/validate" => Some(Review::Validate),
             "/convert" => Some(Review::Convert),
             _ => None,
         };
-        RequestHead::check(&head, length, route, &Limits::default()).map_err(|why| why.status())
+        RequestHead::check(&head, length, review, &Limits::default()).map_err(|why| why.status())
     }
 
     fn json(builder: request::Builder) -> request::Builder {

@@ -153,11 +153,12 @@ impl<H: ReviewHandler> WebhookService<H> {
         let deadline = Deadline::of(head.uri.query(), self.limits.deadline);
         let sent = if body.is_end_stream() { RequestBody::Consumed } else { RequestBody::Unread };
         let length = body.size_hint().exact();
-        let checked = match RequestHead::check(head, length, |path| self.handler.route(path), &self.limits) {
+        let review = self.handler.route(head.uri.path());
+        let checked = match RequestHead::check(head, length, review, &self.limits) {
             Ok(checked) => checked,
             Err(why) => {
                 let in_flight = (sent == RequestBody::Consumed).then(|| receiving.complete());
-                return Handled::error(self.handler.route(head.uri.path()), why, sent).holding(in_flight, None);
+                return Handled::error(review, why, sent).holding(in_flight, None);
             }
         };
         match self.receive(body, checked.limit, deadline).await {
@@ -209,8 +210,9 @@ impl<H: ReviewHandler> WebhookService<H> {
             Ok(Ok(answer)) => answer,
             Ok(Err(Panicked)) => {
                 self.metrics.panicked();
-                access_log::panicked(path);
-                failed(review, &body, WebhookError::Panicked)
+                let answer = failed(review, &body, WebhookError::Panicked);
+                access_log::panicked(path, &answer.decision);
+                answer
             }
             Err(_elapsed) => failed(review, &body, WebhookError::Deadline),
         };
