@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use gateward_core::{Decision, FieldPath, Outcome, Review, Severity};
+use gateward_core::{Decision, FieldPath, Outcome, Review, Severity, WebhookError};
 use tracing::{debug, error, info, warn};
 
 /// The target of every line of this crate, so that a search for "webhook" finds them.
@@ -41,17 +41,21 @@ pub(crate) fn answered(review: Option<Review>, record: &Decision, handling_time:
         Outcome::Error(why) if handling_time.is_none() => {
             debug!(target: TARGET, status = why.status(), %why, "request refused");
         }
-        Outcome::Error(why) => {
-            review_line!(warn!, record, verdict = "undecided", status = why.status(), "{action}");
-            review_line!(debug!, record, %why, "undecided");
-        }
+        Outcome::Error(why) => undecided(&action, record, why),
         Outcome::Denied { .. } => denied(&action, record),
         Outcome::Converted { objects } => converted(record, *objects),
         Outcome::NotConverted { index, path } => not_converted(record, *index, path),
-        outcome => {
-            review_line!(info!, record, verdict = verdict(outcome), rules = rules(record), "{action}");
-        }
+        outcome => passed(&action, record, verdict(outcome)),
     }
+}
+
+fn passed(action: &Action<'_>, record: &Decision, verdict: &str) {
+    review_line!(info!, record, verdict, rules = rules(record), "{action}");
+}
+
+fn undecided(action: &Action<'_>, record: &Decision, why: &WebhookError) {
+    review_line!(warn!, record, verdict = "undecided", status = why.status(), "{action}");
+    review_line!(debug!, record, %why, "undecided");
 }
 
 fn denied(action: &Action<'_>, record: &Decision) {

@@ -24,16 +24,20 @@ pub trait ReviewHandler: Send + Sync + 'static {
     }
 }
 
-/// Handles reviews by a [`Webhooks`], with the operator's current facts.
-pub struct WebhooksHandler<F> {
-    webhooks: Arc<Webhooks>,
+/// Handles reviews by a [`Webhooks`], or by what holds one, with the operator's current facts.
+pub struct WebhooksHandler<W, F> {
+    webhooks: W,
     facts: F,
     notes: Notes,
 }
 
-impl<F: Fn() -> Arc<dyn Facts> + Send + Sync + 'static> WebhooksHandler<F> {
+impl<W, F> WebhooksHandler<W, F>
+where
+    W: AsRef<Webhooks> + Send + Sync + 'static,
+    F: Fn() -> Arc<dyn Facts> + Send + Sync + 'static,
+{
     /// Calls `facts` for each request.
-    pub fn new(webhooks: Arc<Webhooks>, facts: F) -> Self {
+    pub fn new(webhooks: W, facts: F) -> Self {
         Self { webhooks, facts, notes: Notes::default() }
     }
 
@@ -44,17 +48,21 @@ impl<F: Fn() -> Arc<dyn Facts> + Send + Sync + 'static> WebhooksHandler<F> {
     }
 }
 
-impl<F: Fn() -> Arc<dyn Facts> + Send + Sync + 'static> ReviewHandler for WebhooksHandler<F> {
+impl<W, F> ReviewHandler for WebhooksHandler<W, F>
+where
+    W: AsRef<Webhooks> + Send + Sync + 'static,
+    F: Fn() -> Arc<dyn Facts> + Send + Sync + 'static,
+{
     fn route(&self, path: &str) -> Option<Review> {
-        self.webhooks.route(path)
+        self.webhooks.as_ref().route(path)
     }
 
     async fn handle(&self, path: &str, body: &[u8], deadline: SystemTime) -> ReviewResponse {
         let context = Context::new(SystemTime::now(), (self.facts)()).until(deadline).notes(self.notes);
-        self.webhooks.handle(path, body, &context).await
+        self.webhooks.as_ref().handle(path, body, &context).await
     }
 
     fn paths(&self) -> Vec<(String, Review)> {
-        self.webhooks.paths().map(|(path, review)| (path.to_owned(), review)).collect()
+        self.webhooks.as_ref().paths().map(|(path, review)| (path.to_owned(), review)).collect()
     }
 }

@@ -125,7 +125,7 @@ async fn the_server_is_ready_when_it_gets_a_certificate() {
     let (certificate, blocker) = (CertResolver::empty(), Blocker::default());
     let readiness = gateward_server::Readiness::new();
     let facts = || std::sync::Arc::new(()) as std::sync::Arc<dyn gateward_core::Facts>;
-    let handler = gateward_server::WebhooksHandler::new(webhooks(&blocker).into(), facts);
+    let handler = gateward_server::WebhooksHandler::new(std::sync::Arc::new(webhooks(&blocker)), facts);
     let server = Server::new(certificate.clone(), handler).readiness(readiness.clone());
     let server = server.bind(ANYWHERE.parse().unwrap()).await.unwrap().serve();
     let trust = gateward_server::ClientTrust {

@@ -8,10 +8,10 @@ use gateward_certs::{Ca, CommonName, ServerNames, SystemKeys, TEN_YEARS, Validit
 use gateward_core::{Facts, Notes};
 use gateward_server::{
     BindError, CertResolver, ClientTrust, Drain, Drained, HttpServer, Identity, IdentityError, Metrics, Port,
-    Protocols, Readiness, RunningServer, Server,
+    Protocols, Readiness, RunningServer, Server, WebhooksHandler,
 };
 
-use crate::handler::OperatorHandler;
+use crate::handler::OperatorWebhooks;
 use crate::operator::Operator;
 
 /// Where a local server listens. Port 0 takes a free port.
@@ -75,8 +75,8 @@ impl Local {
         let health = HttpServer::bind(listen.health, Port::Health, readiness.clone(), &counted).await?;
         let metrics = HttpServer::bind(listen.metrics, Port::Metrics, counted.clone(), &counted).await?;
         let certified = Certified::new(listen.webhooks.ip())?;
-        let handler = OperatorHandler { operator, facts: move || Arc::clone(&facts), notes: Notes::AsWarnings };
-        let server = Server::new(certified.certificate, handler)
+        let handler = WebhooksHandler::new(OperatorWebhooks(operator), move || Arc::clone(&facts));
+        let server = Server::new(certified.certificate, handler.notes(Notes::AsWarnings))
             .metrics(counted)
             .protocols(listen.protocols.clone())
             .readiness(readiness);

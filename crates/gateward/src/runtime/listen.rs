@@ -8,13 +8,13 @@ use gateward_core::Notes;
 use gateward_server::ClusterMetrics;
 use gateward_server::{
     BindError, CertResolver, Http2Limits, HttpServer, HttpsServer, Metrics, Port, Protocols, Readiness, RunningServer,
-    Server,
+    Server, WebhooksHandler,
 };
 
 use super::authorize::ByApiServer;
 use super::facts::Present;
 use crate::config::{HttpVersions, ListenAddress, Listeners, MetricsAccess};
-use crate::handler::OperatorHandler;
+use crate::handler::OperatorWebhooks;
 use crate::operator::Operator;
 
 /// What listens, and what it shows and answers by.
@@ -45,9 +45,8 @@ impl Listening {
         let health = HttpServer::bind(address(listeners.health), Port::Health, readiness.clone(), &metrics).await?;
         let (certificate, present) = (CertResolver::empty(), Present::unknown());
         let facts = present.clone();
-        let handler =
-            OperatorHandler { operator: Arc::clone(operator), facts: move || facts.get(), notes: Notes::InRecord };
-        let server = Server::new(certificate.clone(), handler)
+        let handler = WebhooksHandler::new(OperatorWebhooks(Arc::clone(operator)), move || facts.get());
+        let server = Server::new(certificate.clone(), handler.notes(Notes::InRecord))
             .metrics(metrics.clone())
             .protocols(protocols(listeners.http))
             .readiness(readiness.clone());
