@@ -3,10 +3,9 @@
 use std::time::Duration;
 
 use cluster_tests::{Sandbox, Test, tests};
-use dynamo_webhooks::configuration::{
-    Address, Certificates, KeyAlgorithm, MetricsAccess, OperatorConfiguration, Webhook,
-};
+use dynamo_webhooks::configuration::{Certificates, OperatorConfiguration, Webhook};
 use dynamo_webhooks::facts::Gate;
+use gateward::config::{KeyAlgorithm, ListenAddress, MetricsAccess};
 use gateward_cluster::permissions::{Names, Permissions, ResourceName, permissions};
 use serde_json::{Map, Value, json};
 
@@ -70,10 +69,10 @@ async fn the_program_reads_its_configuration_without_a_warning(sandbox: Sandbox)
     let certificates = Certificates {
         authority_lifetime: Some(720 * hour),
         lifetime: Some(hour + hour / 2),
-        key_algorithm: Some(KeyAlgorithm::Rsa),
+        key_algorithm: KeyAlgorithm::Rsa,
     };
     let webhook = Webhook {
-        address: Address { ip: None, port: 10250 },
+        address: ListenAddress { ip: None, port: 10250 },
         secret_name: "otter".into(),
         service_name: Some("zoo-dynamo-operator-webhook-service".into()),
         fullname: Some("zoo-dynamo-operator".into()),
