@@ -51,7 +51,8 @@
 //! All on by default but the last; a crate that only declares and tests rules turns them off and compiles core alone.
 //!
 //! - `server`: the listener, and a server on this machine ([`local`]).
-//! - `cluster`: serving in a cluster ([`config`]).
+//! - `config`: what an operator declares of its process in a cluster ([`config`]).
+//! - `cluster`: serving in a cluster.
 //! - `check`: the offline check of manifests ([`check`]).
 //! - `cli`: the command line; needs all of these.
 //! - `testing`: the vocabulary of rule tests, and round trips of arbitrary objects ([`testing`]).
@@ -60,7 +61,7 @@
 pub mod check;
 #[cfg(feature = "cli")]
 mod cli;
-#[cfg(feature = "cluster")]
+#[cfg(feature = "config")]
 pub mod config;
 #[cfg(feature = "cli")]
 mod crds;
@@ -84,7 +85,7 @@ pub mod testing;
 #[cfg(feature = "cli")]
 pub use cli::{Extension, LogFormat};
 pub use exit::Exit;
-#[cfg(feature = "server")]
+#[cfg(feature = "config")]
 pub use gateward_certs::{DerivedNameError, Lifetime, LifetimeError, Lifetimes, NameLimit};
 pub use gateward_core::manifest::{FailurePolicy, Installation};
 pub use gateward_core::{ClusterReader, Context, Decision, Outcome, Patch, Review, ReviewResponse};

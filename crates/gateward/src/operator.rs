@@ -1,11 +1,11 @@
 //! What an operator brings: its kinds, its facts and its names.
 
 use std::collections::BTreeMap;
-#[cfg(feature = "cluster")]
+#[cfg(feature = "config")]
 use std::future::Future;
 use std::sync::Arc;
 
-#[cfg(feature = "cluster")]
+#[cfg(feature = "config")]
 use gateward_core::ClusterReader;
 use gateward_core::manifest::{FailurePolicy, Installation};
 use gateward_core::{Facts, Webhooks};
@@ -13,7 +13,7 @@ use serde_json::Value;
 
 pub use crate::release::Release;
 
-#[cfg(feature = "cluster")]
+#[cfg(feature = "config")]
 use crate::config::{Config, ConfigError, ConfigSource, Discovered, DiscoveryError, Flag};
 
 /// Where the facts about the cluster come from.
@@ -109,26 +109,26 @@ pub trait Operator: Send + Sync + 'static {
     }
 
     /// Options of `serve` in a cluster that this operator has and others don't.
-    #[cfg(feature = "cluster")]
+    #[cfg(feature = "config")]
     fn flags(&self) -> &'static [Flag] {
         &[]
     }
 
     /// How a server in a cluster is set up. Reading it is the operator's own and touches nothing outside; all that is
     /// wrong is reported at once. The default, unless the operator reads a configuration.
-    #[cfg(feature = "cluster")]
+    #[cfg(feature = "config")]
     fn config(&self, given: &ConfigSource) -> Result<Config, ConfigError> {
         Config::of(&given.pod_environment.release(), self.names().command, &given.document)
     }
 
     /// The shortest configuration: one that sets nothing.
-    #[cfg(feature = "cluster")]
+    #[cfg(feature = "config")]
     fn shortest_configuration(&self) -> Value {
         Value::Object(serde_json::Map::new())
     }
 
     /// The facts of a server in a cluster, which looks things up there. It is asked anew every minute.
-    #[cfg(feature = "cluster")]
+    #[cfg(feature = "config")]
     fn cluster_facts(
         &self,
         given: &ConfigSource,

@@ -61,6 +61,7 @@ impl PodEnvironment {
     }
 
     /// Those of nowhere, to look for faults in what doesn't depend on them.
+    #[cfg(feature = "cli")]
     pub(crate) fn nowhere() -> Self {
         let name = || "nowhere".to_owned();
         let ip = IpAddr::from([127, 0, 0, 1]);
