@@ -13,7 +13,7 @@ use gateward_server::{
 };
 use support::client::{Client, post, post_with, within_timeout};
 use support::otter::review;
-use support::{ANYWHERE, VALIDATE, authority, metric, serving_certificate, test_server, until};
+use support::{ANYWHERE, VALIDATE, ca, metric, serving_certificate, test_server, until};
 use tokio::io::AsyncReadExt;
 use tokio::net::TcpStream;
 
@@ -97,16 +97,14 @@ impl Authorizer for AllowAll {
 
 #[tokio::test]
 async fn idle_connections_to_metrics_over_tls_block_no_scrape() {
-    let (authority, metrics) = (authority(), Metrics::new("otter"));
-    let certificate = CertResolver::new(serving_certificate(&authority));
+    let (ca, metrics) = (ca(), Metrics::new("otter"));
+    let certificate = CertResolver::new(serving_certificate(&ca));
     let endpoint = metrics.clone();
     let server =
         HttpsServer::bind(ANYWHERE.parse().unwrap(), &certificate, AllowAll, endpoint, &metrics).await.unwrap();
     let _flood = silent(server.address(), FLOOD).await;
-    let trust = ClientTrust {
-        ca_certificates: vec![authority.certificate().clone()],
-        server_name: "localhost".try_into().unwrap(),
-    };
+    let trust =
+        ClientTrust { ca_certificates: vec![ca.certificate().clone()], server_name: "localhost".try_into().unwrap() };
     let mut client = Client::connect(server.address(), &trust).await.unwrap();
     assert_eq!(client.ask(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n").await.status, 200);
 }

@@ -14,7 +14,7 @@ use gateward_certs::Ca;
 use gateward_server::{Authorization, Authorizer, CertResolver, ClientTrust, HttpsServer, Metrics};
 use support::client::{Client, Response, within_timeout};
 use support::log::{Log, everything_logged};
-use support::{ANYWHERE, authority, serving_certificate, until};
+use support::{ANYWHERE, ca, serving_certificate, until};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::Semaphore;
@@ -72,15 +72,15 @@ impl Authorizer for Tokens {
 
 struct MetricsServer {
     server: HttpsServer,
-    authority: Ca,
+    ca: Ca,
     tokens: Tokens,
 }
 
 async fn metrics_server() -> MetricsServer {
-    let (authority, tokens) = (authority(), Tokens::default());
-    let certificate = CertResolver::new(serving_certificate(&authority));
+    let (ca, tokens) = (ca(), Tokens::default());
+    let certificate = CertResolver::new(serving_certificate(&ca));
     let server = serve(&certificate, &tokens).await;
-    MetricsServer { server, authority, tokens }
+    MetricsServer { server, ca, tokens }
 }
 
 async fn serve(certificate: &CertResolver, tokens: &Tokens) -> HttpsServer {
@@ -88,8 +88,8 @@ async fn serve(certificate: &CertResolver, tokens: &Tokens) -> HttpsServer {
     HttpsServer::bind(ANYWHERE.parse().unwrap(), certificate, tokens.clone(), metrics.clone(), &metrics).await.unwrap()
 }
 
-fn trust(authority: &Ca) -> ClientTrust {
-    ClientTrust { ca_certificates: vec![authority.certificate().clone()], server_name: "localhost".try_into().unwrap() }
+fn trust(ca: &Ca) -> ClientTrust {
+    ClientTrust { ca_certificates: vec![ca.certificate().clone()], server_name: "localhost".try_into().unwrap() }
 }
 
 fn request(method: &str, target: &str, token: Option<&str>) -> Vec<u8> {
@@ -99,7 +99,7 @@ fn request(method: &str, target: &str, token: Option<&str>) -> Vec<u8> {
 
 impl MetricsServer {
     async fn client(&self) -> Client {
-        Client::connect(self.server.address(), &trust(&self.authority)).await.unwrap()
+        Client::connect(self.server.address(), &trust(&self.ca)).await.unwrap()
     }
 
     async fn get(&self, token: Option<&str>) -> Response {
@@ -190,11 +190,11 @@ async fn a_slow_head_times_out() {
 
 #[tokio::test]
 async fn handshakes_fail_until_there_is_a_certificate() {
-    let (authority, certificate, tokens) = (authority(), CertResolver::empty(), Tokens::default());
+    let (ca, certificate, tokens) = (ca(), CertResolver::empty(), Tokens::default());
     let server = serve(&certificate, &tokens).await;
-    assert!(Client::connect(server.address(), &trust(&authority)).await.is_err());
-    certificate.set(serving_certificate(&authority));
-    let mut client = Client::connect(server.address(), &trust(&authority)).await.unwrap();
+    assert!(Client::connect(server.address(), &trust(&ca)).await.is_err());
+    certificate.set(serving_certificate(&ca));
+    let mut client = Client::connect(server.address(), &trust(&ca)).await.unwrap();
     assert_eq!(client.ask(&request("GET", "/metrics", Some("scraper"))).await.status, 200);
 }
 

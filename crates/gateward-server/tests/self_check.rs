@@ -14,7 +14,7 @@ use gateward_server::{
 };
 use support::client::Client;
 use support::otter::{Blocker, webhooks};
-use support::{TestServer, authority, serving_certificate, test_server, test_server_at, until};
+use support::{TestServer, ca, serving_certificate, test_server, test_server_at, until};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
@@ -62,7 +62,7 @@ impl Check {
 #[tokio::test]
 async fn every_target_must_verify() {
     let check = check().await;
-    let (own, unknown) = (&check.server.authority, authority());
+    let (own, unknown) = (&check.server.ca, ca());
     let good = target("ValidatingWebhookConfiguration zoo", &[own]);
     check.inject(vec![good.clone(), target("CustomResourceDefinition otters", &[&unknown])]);
     check.until_readyz_contains("for CustomResourceDefinition otters: invalid peer certificate").await;
@@ -96,7 +96,7 @@ async fn it_does_not_pass_without_a_target() {
 #[tokio::test]
 async fn the_server_name_must_match() {
     let check = check().await;
-    let mut other = target("zoo", &[&check.server.authority]);
+    let mut other = target("zoo", &[&check.server.ca]);
     other.trust.server_name = "otter.zoo.svc".try_into().unwrap();
     check.inject(vec![other]);
     check.until_readyz_contains("for zoo: invalid peer certificate").await;
@@ -105,11 +105,11 @@ async fn the_server_name_must_match() {
 #[tokio::test]
 async fn changed_targets_are_checked_at_once() {
     let check = check().await;
-    check.inject(vec![target("zoo", &[&authority()])]);
+    check.inject(vec![target("zoo", &[&ca()])]);
     // The backoff has grown to a second by then.
     tokio::time::sleep(Duration::from_secs(2)).await;
     let start = Instant::now();
-    check.inject(vec![target("zoo", &[&check.server.authority])]);
+    check.inject(vec![target("zoo", &[&check.server.ca])]);
     until("the target verifies", || check.is_ready()).await;
     assert!(start.elapsed() < Duration::from_millis(700), "{:?}", start.elapsed());
 }
@@ -117,7 +117,7 @@ async fn changed_targets_are_checked_at_once() {
 #[tokio::test]
 async fn a_new_certificate_is_checked_soon() {
     let check = check().await;
-    let next = authority();
+    let next = ca();
     check.inject(vec![target("zoo", &[&next])]);
     check.until_readyz_contains("for zoo: invalid peer certificate").await;
     check.server.certificate.set(serving_certificate(&next));
@@ -127,9 +127,9 @@ async fn a_new_certificate_is_checked_soon() {
 #[tokio::test]
 async fn a_passed_check_stays_passed() {
     let check = check().await;
-    check.inject(vec![target("zoo", &[&check.server.authority])]);
+    check.inject(vec![target("zoo", &[&check.server.ca])]);
     until("the check has ended", || check.running.is_finished()).await;
-    check.inject(vec![target("zoo", &[&authority()])]);
+    check.inject(vec![target("zoo", &[&ca()])]);
     tokio::time::sleep(Duration::from_millis(100)).await;
     assert!(check.is_ready());
 }
@@ -137,7 +137,7 @@ async fn a_passed_check_stays_passed() {
 #[tokio::test]
 async fn it_goes_on_after_the_sender_is_dropped() {
     let Check { server, injected, running } = check().await;
-    let targets = vec![target("zoo", &[&server.authority])];
+    let targets = vec![target("zoo", &[&server.ca])];
     injected.send_replace(InjectedTrust { targets, valid_from: Some(Instant::now()) });
     drop(injected);
     until("the check has ended", || running.is_finished()).await;
@@ -147,12 +147,12 @@ async fn it_goes_on_after_the_sender_is_dropped() {
 #[tokio::test]
 async fn it_waits_until_api_servers_observe_the_bundles() {
     let check = check().await;
-    let own = &check.server.authority;
+    let own = &check.server.ca;
     let valid_from = Instant::now() + Duration::from_secs(1);
     let injected = |targets| InjectedTrust { targets, valid_from: Some(valid_from) };
     check.injected.send_replace(injected(vec![target("zoo", &[own])]));
     check.until_readyz_contains("verified; waiting 1 s for API servers to observe the new caBundle").await;
-    check.injected.send_replace(injected(vec![target("zoo", &[own, &authority()])]));
+    check.injected.send_replace(injected(vec![target("zoo", &[own, &ca()])]));
     until("all API servers observe it", || check.is_ready()).await;
     assert!(Instant::now() >= valid_from);
 }
@@ -160,11 +160,11 @@ async fn it_waits_until_api_servers_observe_the_bundles() {
 #[tokio::test]
 async fn it_checks_again_after_the_wait() {
     let check = check().await;
-    let targets = vec![target("zoo", &[&check.server.authority])];
+    let targets = vec![target("zoo", &[&check.server.ca])];
     let valid_from = Some(Instant::now() + Duration::from_millis(500));
     check.injected.send_replace(InjectedTrust { targets, valid_from });
     check.until_readyz_contains("verified; waiting 1 s").await;
-    check.server.certificate.set(serving_certificate(&authority()));
+    check.server.certificate.set(serving_certificate(&ca()));
     check.until_readyz_contains("for zoo: invalid peer certificate").await;
     assert!(!check.is_ready());
 }

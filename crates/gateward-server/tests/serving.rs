@@ -113,7 +113,7 @@ async fn new_connections_get_a_new_certificate_and_old_ones_stay_open() {
     let server = test_server(Limits::default()).await;
     let mut old = server.client().await;
     assert!(allowed(&mut old).await);
-    server.certificate.set(serving_certificate(&server.authority));
+    server.certificate.set(serving_certificate(&server.ca));
     let mut new = server.client().await;
     assert_ne!(old.peer_certificate(), new.peer_certificate());
     assert!(allowed(&mut old).await && allowed(&mut new).await);
@@ -121,7 +121,7 @@ async fn new_connections_get_a_new_certificate_and_old_ones_stay_open() {
 
 #[tokio::test]
 async fn the_server_is_ready_when_it_gets_a_certificate() {
-    let authority = support::authority();
+    let ca = support::ca();
     let (certificate, blocker) = (CertResolver::empty(), Blocker::default());
     let readiness = gateward_server::Readiness::new();
     let facts = || std::sync::Arc::new(()) as std::sync::Arc<dyn gateward_core::Facts>;
@@ -129,7 +129,7 @@ async fn the_server_is_ready_when_it_gets_a_certificate() {
     let server = Server::new(certificate.clone(), handler).readiness(readiness.clone());
     let server = server.bind(ANYWHERE.parse().unwrap()).await.unwrap().serve();
     let trust = gateward_server::ClientTrust {
-        ca_certificates: vec![authority.certificate().clone()],
+        ca_certificates: vec![ca.certificate().clone()],
         server_name: "localhost".try_into().unwrap(),
     };
     assert!(Client::connect(server.address(), &trust).await.is_err());
@@ -137,7 +137,7 @@ async fn the_server_is_ready_when_it_gets_a_certificate() {
     let check = async { server.self_check(&trust).await };
     let issue = async {
         tokio::time::sleep(Duration::from_millis(100)).await;
-        certificate.set(serving_certificate(&authority));
+        certificate.set(serving_certificate(&ca));
     };
     tokio::join!(check, issue);
     assert!(readiness.is_ready(SystemTime::now()));
@@ -148,7 +148,7 @@ async fn the_server_is_ready_when_it_gets_a_certificate() {
 async fn a_handshake_under_another_ca_fails_the_self_check() {
     let server = test_server(Limits::default()).await;
     let other = gateward_server::ClientTrust {
-        ca_certificates: vec![support::authority().certificate().clone()],
+        ca_certificates: vec![support::ca().certificate().clone()],
         server_name: "localhost".try_into().unwrap(),
     };
     let tried = tokio::time::timeout(Duration::from_millis(500), server.running.self_check(&other)).await;

@@ -22,7 +22,7 @@ pub struct Audit {
 
 /// A request, once it was answered; of a watch also its beginning.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Event {
+pub struct AuditEvent {
     /// Who asked, in the end: the impersonated user where there is one.
     pub user: String,
     /// Such as `get`, `list`, `watch` and `patch`.
@@ -57,7 +57,7 @@ impl Bed {
 
 impl Audit {
     /// The requests of a user, in the order of their answers.
-    pub fn of(&self, user: &str) -> anyhow::Result<Vec<Event>> {
+    pub fn of(&self, user: &str) -> anyhow::Result<Vec<AuditEvent>> {
         let mut file = File::open(&self.file)?;
         file.seek(SeekFrom::Start(self.from))?;
         let mut events = Vec::new();
@@ -68,7 +68,7 @@ impl Audit {
                 continue;
             }
             let Ok(written) = serde_json::from_str::<Written>(&line) else { continue };
-            let event = Event::from(written);
+            let event = AuditEvent::from(written);
             if event.user == user {
                 events.push(event);
             }
@@ -77,7 +77,7 @@ impl Audit {
     }
 
     /// The requests of a user that were forbidden.
-    pub fn forbidden(&self, user: &str) -> anyhow::Result<Vec<Event>> {
+    pub fn forbidden(&self, user: &str) -> anyhow::Result<Vec<AuditEvent>> {
         let mut events = self.of(user)?;
         events.retain(|event| event.code == 403);
         Ok(events)
@@ -86,7 +86,7 @@ impl Audit {
     /// The requests of a user that were forbidden, where none of the kind was ever granted.
     ///
     /// An API server that has just started refuses everybody for a moment, until it has read the roles.
-    pub fn never_granted(&self, user: &str) -> anyhow::Result<Vec<Event>> {
+    pub fn never_granted(&self, user: &str) -> anyhow::Result<Vec<AuditEvent>> {
         Ok(without_the_granted(self.of(user)?))
     }
 
@@ -95,8 +95,8 @@ impl Audit {
         &self,
         user: &str,
         within: Duration,
-        wanted: impl Fn(&Event) -> bool,
-    ) -> anyhow::Result<Option<Event>> {
+        wanted: impl Fn(&AuditEvent) -> bool,
+    ) -> anyhow::Result<Option<AuditEvent>> {
         let start = Instant::now();
         loop {
             let found = self.of(user)?.into_iter().find(&wanted);
@@ -108,14 +108,14 @@ impl Audit {
     }
 }
 
-fn without_the_granted(events: Vec<Event>) -> Vec<Event> {
-    let granted: Vec<Event> = events.iter().filter(|event| event.is_granted()).cloned().collect();
+fn without_the_granted(events: Vec<AuditEvent>) -> Vec<AuditEvent> {
+    let granted: Vec<AuditEvent> = events.iter().filter(|event| event.is_granted()).cloned().collect();
     let mut forbidden = events;
     forbidden.retain(|event| event.code == 403 && !granted.iter().any(|granted| granted.is_like(event)));
     forbidden
 }
 
-impl Event {
+impl AuditEvent {
     /// Whether the user may do this, whatever became of it.
     fn is_granted(&self) -> bool {
         matches!(self.code, 200..=299 | 404 | 409 | 422)
@@ -130,7 +130,7 @@ impl Event {
     }
 }
 
-impl Display for Event {
+impl Display for AuditEvent {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, "{} {} of {} ({}): {}", self.verb, self.uri, self.user, self.resource, self.code)
     }
@@ -172,7 +172,7 @@ struct WrittenStatus {
     code: u16,
 }
 
-impl From<Written> for Event {
+impl From<Written> for AuditEvent {
     fn from(written: Written) -> Self {
         let Written { verb, uri, user, impersonated_user, object_ref, response_status } = written;
         let WrittenObject { api_group, mut resource, subresource, namespace, name } = object_ref;
@@ -188,8 +188,8 @@ impl From<Written> for Event {
 mod tests {
     use super::*;
 
-    fn event(line: &str) -> Event {
-        Event::from(serde_json::from_str::<Written>(line).unwrap())
+    fn event(line: &str) -> AuditEvent {
+        AuditEvent::from(serde_json::from_str::<Written>(line).unwrap())
     }
 
     #[test]

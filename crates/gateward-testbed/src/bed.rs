@@ -13,7 +13,7 @@ use tokio::sync::Mutex;
 use crate::addresses::Addresses;
 use crate::client::Client;
 use crate::control_plane::{self, ADMIN, API_SERVER};
-use crate::enter::Place;
+use crate::enter::Workspace;
 use crate::ground::Grant;
 use crate::node::Node;
 use crate::process::Process;
@@ -35,7 +35,7 @@ pub struct Bed {
 
 impl Bed {
     /// Starts a control plane that keeps everything in the place's folder, and waits until it is of use.
-    pub async fn start(place: &Place) -> anyhow::Result<Self> {
+    pub async fn start(place: &Workspace) -> anyhow::Result<Self> {
         let (folder, grant) = (place.folder.as_path(), place.grant.clone());
         let (programs, addresses) = (Programs::find()?.in_group(place.group()), Addresses::choose(grant.ground)?);
         let ca = control_plane::write_files(folder, &addresses)?;

@@ -22,7 +22,7 @@ const HOLDER: &str = "GATEWARD_BED_HOLDER";
 const NETWORKS: [&str; 2] = ["10.96.0.0/16", "10.244.0.0/16"];
 
 /// A place for a bed.
-pub struct Place {
+pub struct Workspace {
     /// For what the bed writes: empty, and gone when this is dropped or the program ends.
     pub(crate) folder: PathBuf,
     pub(crate) grant: Grant,
@@ -30,7 +30,7 @@ pub struct Place {
     sweeper: Option<Sweeper>,
 }
 
-impl Place {
+impl Workspace {
     /// An error where Pods can't run here.
     pub fn require_pods(&self) -> anyhow::Result<()> {
         self.grant.require_pods()
@@ -50,7 +50,7 @@ impl Place {
 /// Goes inside. Outside this replaces the process and so returns only where that fails.
 ///
 /// Must come before any thread is started.
-pub fn enter() -> anyhow::Result<Place> {
+pub fn enter() -> anyhow::Result<Workspace> {
     match std::env::var(INSIDE) {
         Ok(grant) => furnish(serde_json::from_str(&grant).context(INSIDE)?),
         Err(_) => match replace()? {},
@@ -71,16 +71,16 @@ fn replace() -> anyhow::Result<Infallible> {
     Err(anyhow::Error::from(command.exec()).context("cannot enter the test bed"))
 }
 
-fn furnish(grant: Grant) -> anyhow::Result<Place> {
+fn furnish(grant: Grant) -> anyhow::Result<Workspace> {
     match grant.ground {
         Ground::UserNamespace | Ground::Root => {
             let folder = own_network_and_folder()?;
-            Ok(Place { folder, grant, sweeper: None })
+            Ok(Workspace { folder, grant, sweeper: None })
         }
         Ground::Host => {
             let folder = std::env::temp_dir().join(format!("gateward-bed-{}", std::process::id()));
             let sweeper = Sweeper::of(&folder).with_context(|| format!("cannot use {}", folder.display()))?;
-            Ok(Place { folder, grant, sweeper: Some(sweeper) })
+            Ok(Workspace { folder, grant, sweeper: Some(sweeper) })
         }
     }
 }

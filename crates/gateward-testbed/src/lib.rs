@@ -39,7 +39,7 @@ pub mod process;
 mod programs;
 mod sweeper;
 
-pub use audit::{Audit, Event};
+pub use audit::{Audit, AuditEvent};
 pub use bed::Bed;
 pub use client::{Client, Response};
 pub use ground::Ground;

@@ -20,7 +20,7 @@ mod visit;
 mod webhooks;
 
 pub use cases::{Case, Expectation};
-pub use gateward_testbed::{Audit, Bed, Client, Event, Ground, Node, Pod, Programs, Response, Signal};
+pub use gateward_testbed::{Audit, AuditEvent, Bed, Client, Ground, Node, Pod, Programs, Response, Signal};
 pub use load::{Counted, Failure, Load, Pace, Tally};
 pub use release::{AUTHORITY, Bundle, Chart, LEAF, Release};
 pub use run::{Prepared, Test, run, run_in_turn};

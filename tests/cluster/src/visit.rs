@@ -12,7 +12,7 @@ use tokio::runtime::Runtime;
 use crate::release::{Chart, Release};
 use crate::run::end_with_a_signal;
 use gateward_testbed::Bed;
-use gateward_testbed::enter::{Place, enter};
+use gateward_testbed::enter::{Workspace, enter};
 
 /// The release that a visitor finds, and its namespace.
 const RELEASE: (&str, &str) = ("dynamo", "dynamo-system");
@@ -43,7 +43,7 @@ pub fn visit(visit: Visit) -> ExitCode {
     })
 }
 
-async fn open(place: &Place) -> anyhow::Result<Arc<Bed>> {
+async fn open(place: &Workspace) -> anyhow::Result<Arc<Bed>> {
     let start = Instant::now();
     place.require_pods()?;
     eprintln!("starting a control plane ...");
@@ -61,7 +61,7 @@ async fn open(place: &Place) -> anyhow::Result<Arc<Bed>> {
 }
 
 /// Runs what the visitor wants until its end, and gives its status.
-fn let_in(place: &Place, bed: &Bed, visit: Visit) -> anyhow::Result<i32> {
+fn let_in(place: &Workspace, bed: &Bed, visit: Visit) -> anyhow::Result<i32> {
     let shell = std::env::var("SHELL").unwrap_or_else(|_| "sh".into());
     let mut command = match visit {
         Visit::Line(line) => {
@@ -83,7 +83,7 @@ fn let_in(place: &Place, bed: &Bed, visit: Visit) -> anyhow::Result<i32> {
     Ok(status.code().unwrap_or(1))
 }
 
-fn greet(place: &Place, bed: &Bed) {
+fn greet(place: &Workspace, bed: &Bed) {
     let config = bed.folder().join("kubeconfig");
     println!("\nKUBECONFIG={}", config.display());
     println!("kubectl, helm and gateward are on the PATH. Try:");

@@ -33,7 +33,7 @@ pub const MUTATE: &str = "/mutate-zoo-dev-v1-otter";
 /// A running server with everything that a test inspects.
 pub struct TestServer {
     pub running: RunningServer,
-    pub authority: Ca,
+    pub ca: Ca,
     pub certificate: CertResolver,
     pub metrics: Metrics,
     pub readiness: Readiness,
@@ -64,8 +64,8 @@ pub async fn test_server_at(
     protocols: Protocols,
     blocker: Blocker,
 ) -> TestServer {
-    let authority = authority();
-    let certificate = CertResolver::new(serving_certificate(&authority));
+    let ca = ca();
+    let certificate = CertResolver::new(serving_certificate(&ca));
     let (metrics, readiness) = (Metrics::new("otter"), Readiness::new());
     let server = Server::new(certificate.clone(), handler)
         .limits(limits)
@@ -73,17 +73,17 @@ pub async fn test_server_at(
         .metrics(metrics.clone())
         .readiness(readiness.clone());
     let running = server.bind(address.parse().unwrap()).await.unwrap().serve();
-    TestServer { running, authority, certificate, metrics, readiness, blocker }
+    TestServer { running, ca, certificate, metrics, readiness, blocker }
 }
 
-pub fn authority() -> Ca {
+pub fn ca() -> Ca {
     let validity = Validity::starting(SystemTime::now(), TEN_YEARS).unwrap();
     Ca::new(&CommonName::new("zoo").unwrap(), validity, &SystemKeys).unwrap()
 }
 
-pub fn serving_certificate(authority: &Ca) -> Identity {
+pub fn serving_certificate(ca: &Ca) -> Identity {
     let names = ServerNames::parse(["localhost"]).unwrap();
-    Identity::try_from(&authority.issue(&names, authority.validity(), &SystemKeys).unwrap()).unwrap()
+    Identity::try_from(&ca.issue(&names, ca.validity(), &SystemKeys).unwrap()).unwrap()
 }
 
 impl TestServer {
@@ -92,7 +92,7 @@ impl TestServer {
     }
 
     pub fn trust(&self) -> ClientTrust {
-        let ca_certificates = vec![self.authority.certificate().clone()];
+        let ca_certificates = vec![self.ca.certificate().clone()];
         ClientTrust { ca_certificates, server_name: "localhost".try_into().unwrap() }
     }
 

@@ -12,7 +12,7 @@ use tokio::sync::watch;
 use super::container::Inside;
 use super::fields::{seconds, text};
 use super::node_context::NodeContext;
-use super::status::{Container, State};
+use super::status::{ContainerStatus, State};
 
 /// A Pod that is bound to the node.
 pub(crate) struct Entry {
@@ -107,7 +107,7 @@ impl Entry {
     }
 
     /// Changes what is known of a container.
-    pub(crate) fn note(&self, place: Place, change: impl FnOnce(&mut Container)) {
+    pub(crate) fn note(&self, place: Place, change: impl FnOnce(&mut ContainerStatus)) {
         self.state.send_modify(|state| {
             let container = match place {
                 Place::First(index) => state.first.get_mut(index),

@@ -16,14 +16,14 @@ pub(crate) struct State {
     pub(crate) ip: Option<Ipv4Addr>,
     pub(crate) started: Option<SystemTime>,
     /// The init containers, in the order of the Pod.
-    pub(crate) first: Vec<Container>,
+    pub(crate) first: Vec<ContainerStatus>,
     /// The containers, in the order of the Pod.
-    pub(crate) main: Vec<Container>,
+    pub(crate) main: Vec<ContainerStatus>,
 }
 
 /// What has become of a container.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Container {
+pub(crate) struct ContainerStatus {
     pub(crate) now: Now,
     pub(crate) last: Option<End>,
     pub(crate) restarts: u32,
@@ -66,7 +66,7 @@ impl End {
 impl State {
     /// The state of a Pod of which nothing runs.
     pub(crate) fn of(pod: &Value) -> Self {
-        let containers = |pointer: &str| vec![Container::default(); list(pod, pointer).len()];
+        let containers = |pointer: &str| vec![ContainerStatus::default(); list(pod, pointer).len()];
         Self { first: containers("/spec/initContainers"), main: containers("/spec/containers"), ..Self::default() }
     }
 
@@ -80,8 +80,8 @@ impl State {
     }
 
     fn phase(&self) -> &'static str {
-        let ends = |containers: &[Container]| -> Vec<Option<i32>> {
-            let code = |container: &Container| match &container.now {
+        let ends = |containers: &[ContainerStatus]| -> Vec<Option<i32>> {
+            let code = |container: &ContainerStatus| match &container.now {
                 Now::Ended(end) => Some(end.code),
                 _ => None,
             };
@@ -144,7 +144,7 @@ fn condition(kind: &str, holds: bool, before: &[Value], now: SystemTime) -> Valu
     json!({"type": kind, "status": holds, "lastTransitionTime": since.unwrap_or_else(|| timestamp(now).into())})
 }
 
-fn container(spec: &Value, state: &Container) -> Value {
+fn container(spec: &Value, state: &ContainerStatus) -> Value {
     let now = match &state.now {
         Now::Waiting(reason, message) => json!({"waiting": {"reason": reason, "message": message}}),
         Now::Running(since) => json!({"running": {"startedAt": timestamp(*since)}}),
@@ -199,23 +199,23 @@ mod tests {
         json!({"spec": {"initContainers": [{"name": "i"}], "containers": [{"name": "a"}, {"name": "b"}]}})
     }
 
-    fn ended(code: i32) -> Container {
-        Container { now: Now::Ended(End { code, started: NOON, finished: NOON }), ..Container::default() }
+    fn ended(code: i32) -> ContainerStatus {
+        ContainerStatus { now: Now::Ended(End { code, started: NOON, finished: NOON }), ..ContainerStatus::default() }
     }
 
-    fn running(ready: bool) -> Container {
-        Container { now: Now::Running(NOON), started: true, ready, ..Container::default() }
+    fn running(ready: bool) -> ContainerStatus {
+        ContainerStatus { now: Now::Running(NOON), started: true, ready, ..ContainerStatus::default() }
     }
 
-    fn phase(first: &[Container], main: &[Container]) -> &'static str {
+    fn phase(first: &[ContainerStatus], main: &[ContainerStatus]) -> &'static str {
         State { first: first.into(), main: main.into(), ..State::default() }.phase()
     }
 
     #[test]
     fn is_pending_until_the_init_containers_have_ended_well() {
-        assert_eq!(phase(&[Container::default()], &[Container::default()]), "Pending");
+        assert_eq!(phase(&[ContainerStatus::default()], &[ContainerStatus::default()]), "Pending");
         assert_eq!(phase(&[ended(0)], &[running(false)]), "Running");
-        assert_eq!(phase(&[ended(1)], &[Container::default()]), "Failed");
+        assert_eq!(phase(&[ended(1)], &[ContainerStatus::default()]), "Failed");
     }
 
     #[test]

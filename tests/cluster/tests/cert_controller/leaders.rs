@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use cluster_tests::{Event, Sandbox, Test, tests, until};
+use cluster_tests::{AuditEvent, Sandbox, Test, tests, until};
 use gateward_cluster::Leader;
 
 use crate::replica::Replica;
@@ -58,7 +58,7 @@ async fn nobody_writes_while_another_one_does(sandbox: Sandbox) {
 }
 
 /// Of certificates and bundles, not of the lease.
-fn is_write(event: &Event) -> bool {
+fn is_write(event: &AuditEvent) -> bool {
     event.resource != "leases" && ["create", "update", "patch"].contains(&event.verb.as_str())
 }
 
