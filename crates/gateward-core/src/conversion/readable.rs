@@ -3,7 +3,7 @@
 use crate::conversion::ConversionError;
 use crate::conversion::provenance::plain_segments;
 use crate::conversion::tree::Tree;
-use crate::json::decode::{self, Lenient};
+use crate::json::decode::{self, DECODE_LIMIT, DecodeError, Lenient};
 use crate::rule::field::{FieldPath, Segment};
 use crate::rule::resource::Resource;
 
@@ -27,10 +27,12 @@ pub(crate) fn readable<A: Resource>(json: &str) -> Result<(Option<String>, Vec<F
             return Ok((Some(text), members[..count].to_vec()));
         }
     }
-    // What stands in the way is beside both.
-    let rest = without(json, &members);
-    let errors = decode::object::<A>(rest.as_deref().unwrap_or(json), 1).err();
-    Err(errors.into_iter().flatten().next().map_or_else(no_object, Into::into))
+    let mut errors = decode::object::<A>(json, DECODE_LIMIT).err().unwrap_or_default();
+    // What is wrong with both doesn't stand in the way, unless nothing else is wrong.
+    let is_beside =
+        |error: &DecodeError| !matches!(error.path.segments().first().and_then(Segment::name), Some("spec" | "status"));
+    let first = errors.iter().position(is_beside).unwrap_or_default();
+    Err(if first < errors.len() { errors.swap_remove(first).into() } else { no_object() })
 }
 
 /// The text without these nodes; `None` where there is nothing to take out. Items of lists go from the last to the
