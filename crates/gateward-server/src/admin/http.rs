@@ -33,7 +33,7 @@ impl HttpServer {
         let serve = move |socket, progress, phase| {
             let endpoint = Arc::clone(&endpoint);
             async move {
-                serve_connection(socket, &progress, phase, |request| ready(response(request, &*endpoint))).await;
+                serve_connection(socket, progress, phase, |request| ready(response(request, &*endpoint))).await;
             }
         };
         AdminListener::bind(address, Refusals::new(port, metrics.clone()), serve).await.map(Self)

@@ -17,9 +17,9 @@ use super::authorize::{Authorization, Authorizer, bearer, refusal};
 use super::endpoint::AdminEndpoint;
 use super::listener::{AdminListener, limits, serve_connection};
 use super::response::{HttpResponse, check, respond};
-use crate::access_log::TARGET;
 use crate::bind::BindError;
 use crate::cert_resolver::CertResolver;
+use crate::connection::session::handshake;
 use crate::limits::connection_limit::RequestProgress;
 use crate::metrics::Metrics;
 use crate::phase::ServerPhase;
@@ -51,7 +51,7 @@ impl HttpsServer {
         let service = Arc::new(AuthorizedService { tls: tls.into(), authorizer, runtime, endpoint });
         let serve = move |socket, progress, phase| {
             let service = Arc::clone(&service);
-            async move { service.serve(socket, &progress, phase).await }
+            async move { service.serve(socket, progress, phase).await }
         };
         AdminListener::bind(address, Refusals::new(Port::Metrics, metrics.clone()), serve).await.map(Self)
     }
@@ -72,13 +72,9 @@ struct AuthorizedService<Z, E> {
 }
 
 impl<Z: Authorizer, E: AdminEndpoint> AuthorizedService<Z, E> {
-    async fn serve(&self, socket: TcpStream, progress: &Arc<RequestProgress>, phase: watch::Receiver<ServerPhase>) {
-        // A socket that refuses the option still works.
-        let _ = socket.set_nodelay(true);
-        match timeout(limits().handshake, self.tls.accept(socket)).await {
-            Ok(Ok(stream)) => serve_connection(stream, progress, phase, |request| self.response(request)).await,
-            Ok(Err(error)) => tracing::debug!(target: TARGET, %error, "TLS handshake of the metrics port failed"),
-            Err(_elapsed) => tracing::debug!(target: TARGET, "TLS handshake of the metrics port timed out"),
+    async fn serve(&self, socket: TcpStream, progress: Arc<RequestProgress>, phase: watch::Receiver<ServerPhase>) {
+        if let Ok(stream) = handshake(socket, &self.tls, &limits(), Port::Metrics).await {
+            serve_connection(stream, progress, phase, |request| self.response(request)).await;
         }
     }
 

@@ -1,6 +1,5 @@
 //! An admin listener, on a thread and a runtime of its own, so that no work on reviews delays a probe.
 
-use std::convert::Infallible;
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
@@ -13,9 +12,6 @@ use http::header::{CONNECTION, HeaderValue};
 use http::{Request, Response};
 use http_body_util::Full;
 use hyper::body::Incoming;
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
-use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::runtime::Builder;
@@ -24,16 +20,14 @@ use tokio::sync::{oneshot, watch};
 use super::response::HttpResponse;
 use crate::accept::accept;
 use crate::bind::{BindError, bind};
-use crate::connection::timeout_stream::TimeoutStream;
-use crate::connection::timeouts::{Activity, ConnectionTimeouts};
+use crate::connection::http1;
+use crate::connection::session::Session;
+use crate::connection::state::ConnectionState;
 use crate::limits::connection_limit::{ConnectionLimit, InFlight, RequestProgress};
 use crate::limits::{ByteSize, Cap, Limits, open_files};
 use crate::outgoing::outgoing;
 use crate::phase::ServerPhase;
 use crate::refusals::Refusals;
-
-/// How long a peer may take to read a response.
-const RESPONSE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// An admin listener; it closes when it is dropped.
 #[derive(Debug)]
@@ -87,39 +81,33 @@ pub(super) fn limits() -> Limits {
         head: short,
         write: short,
         head_size: ByteSize::kibibytes(16),
+        deadline: Duration::from_secs(10),
+        linger: Duration::ZERO,
         ..Limits::default()
     }
 }
 
-/// Serves a connection until the response to its first request is written.
+/// Serves a connection until the response to its first request is written. How it ends is not counted.
 pub(super) async fn serve_connection<S, F>(
     stream: S,
-    progress: &Arc<RequestProgress>,
-    mut phase: watch::Receiver<ServerPhase>,
+    progress: Arc<RequestProgress>,
+    phase: watch::Receiver<ServerPhase>,
     respond: impl Fn(Request<Incoming>) -> F,
 ) where
     S: AsyncRead + AsyncWrite + Unpin,
     F: Future<Output = HttpResponse>,
 {
-    let (Limits { idle, head, write, head_size, .. }, activity) = (limits(), Arc::<Activity>::default());
-    let timeouts = ConnectionTimeouts { idle, head: Some(head), write, response: RESPONSE_TIMEOUT };
-    let stream = TimeoutStream::new(stream, Arc::clone(&activity), timeouts, Duration::ZERO);
-    let service = service_fn(|request| {
-        let (active, in_flight) = (activity.begin(), progress.receive().complete());
+    let (limits, state) = (limits(), Arc::new(ConnectionState::new(progress, Duration::MAX, 0)));
+    let session = Session { limits: &limits, state: &state, phase };
+    let respond = |request| {
+        let (active, in_flight) = (state.activity().begin(), state.progress().receive().complete());
         let response = respond(request);
         async move {
             let _active = active;
-            Ok::<_, Infallible>(close_after(response.await, in_flight))
+            close_after(response.await, in_flight)
         }
-    });
-    let mut builder = http1::Builder::new();
-    builder.header_read_timeout(None).max_buf_size(head_size.get());
-    let connection = builder.serve_connection(TokioIo::new(stream), service);
-    tokio::select! {
-        // How an admin connection ends is not counted.
-        _ = connection => {}
-        _ = phase.wait_for(|phase| *phase >= ServerPhase::Closing) => {}
-    }
+    };
+    let _ended = http1::serve(stream, session, respond).await;
 }
 
 /// Closes the connection after the response: probes and scrapers come seconds apart, and an idle connection would take

@@ -1,5 +1,12 @@
 //! HTTP/2 for peers that ask for it, with limits that keep a peer from taking more than an HTTP/1.1 connection could.
 
+use std::convert::Infallible;
+use std::future::Future;
+
+use bytes::Bytes;
+use http::{Request, Response};
+use http_body_util::Full;
+use hyper::body::Incoming;
 use hyper::server::conn::http2;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
@@ -8,7 +15,6 @@ use tokio_rustls::server::TlsStream;
 
 use crate::connection::drive::drive;
 use crate::connection::session::Session;
-use crate::handler::ReviewHandler;
 use crate::protocols::{Http2Limits, Protocols};
 
 /// The limits of HTTP/2, where the handshake agreed on it.
@@ -20,16 +26,23 @@ pub(super) fn agreed<'a>(protocols: &'a Protocols, stream: &TlsStream<TcpStream>
 }
 
 /// Serves a connection until it ends.
-pub(super) async fn serve<H: ReviewHandler>(
+pub(super) async fn serve<F>(
     stream: TlsStream<TcpStream>,
     limits: &Http2Limits,
-    session: Session<'_, H>,
-) -> hyper::Result<()> {
+    session: Session<'_>,
+    respond: impl Fn(Request<Incoming>) -> F,
+) -> hyper::Result<()>
+where
+    F: Future<Output = Response<Full<Bytes>>> + Send + 'static,
+{
     // The connection is idle while no request is in flight; frames of the protocol itself don't prolong it.
     let stream = session.stream(stream, None);
-    let service = service_fn(|request| session.call(request));
+    let service = service_fn(|request| {
+        let response = respond(request);
+        async move { Ok::<_, Infallible>(response.await) }
+    });
     let connection = builder(limits).serve_connection(TokioIo::new(stream), service);
-    drive(connection, session.state, session.phase.clone(), http2::Connection::graceful_shutdown).await
+    drive(connection, session.state, session.phase, http2::Connection::graceful_shutdown).await
 }
 
 fn builder(limits: &Http2Limits) -> http2::Builder<TokioExecutor> {

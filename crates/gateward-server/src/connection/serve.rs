@@ -1,11 +1,10 @@
-//! Serves the connections of a listener: handshake, HTTP, and the count of how each ended.
+//! Serves the connections of the webhooks: handshake, HTTP, and the count of how each ended.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::net::TcpStream;
 use tokio::sync::watch;
-use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
@@ -13,17 +12,18 @@ use crate::access_log::TARGET;
 use crate::connection::http1;
 #[cfg(feature = "http2")]
 use crate::connection::http2;
-use crate::connection::session::Session;
+use crate::connection::session::{Session, handshake};
 use crate::connection::state::ConnectionState;
 use crate::handler::ReviewHandler;
 use crate::limits::Limits;
 use crate::limits::connection_limit::RequestProgress;
-use crate::metrics::{ConnectionError, HandshakeFailure, Metrics};
+use crate::metrics::{ConnectionError, Metrics};
 use crate::phase::ServerPhase;
+use crate::port::Port;
 use crate::protocols::Protocols;
 use crate::service::WebhookService;
 
-/// Serves the connections of a listener.
+/// Serves the connections of the webhooks.
 pub(crate) struct ConnectionHandler<H> {
     service: Arc<WebhookService<H>>,
     tls: TlsAcceptor,
@@ -67,25 +67,21 @@ impl<H: ReviewHandler> ConnectionHandler<H> {
         state: &Arc<ConnectionState>,
         phase: watch::Receiver<ServerPhase>,
     ) -> hyper::Result<()> {
-        let session = Session { service: &self.service, limits: &self.limits, state, phase };
+        let session = Session { limits: &self.limits, state, phase };
+        let respond = |request| {
+            let (service, state) = (Arc::clone(&self.service), Arc::clone(state));
+            async move { service.call(request, &state).await }
+        };
         #[cfg(feature = "http2")]
         if let Some(limits) = http2::agreed(&self.protocols, &stream) {
-            return http2::serve(stream, limits, session).await;
+            return http2::serve(stream, limits, session, respond).await;
         }
-        http1::serve(stream, session).await
+        http1::serve(stream, session, respond).await
     }
 
     async fn handshake(&self, socket: TcpStream) -> Option<TlsStream<TcpStream>> {
-        // Responses are small and must not wait for more bytes; a socket that refuses the option still works.
-        let _ = socket.set_nodelay(true);
-        let (failure, why) = match timeout(self.limits.handshake, self.tls.accept(socket)).await {
-            Ok(Ok(stream)) => return Some(stream),
-            Ok(Err(error)) => (HandshakeFailure::Tls, error.to_string()),
-            Err(_elapsed) => (HandshakeFailure::Timeout, "it took too long".to_owned()),
-        };
-        self.metrics.handshake_failed(failure);
-        tracing::debug!(target: TARGET, why, "TLS handshake failed");
-        None
+        let stream = handshake(socket, &self.tls, &self.limits, Port::Webhooks).await;
+        stream.inspect_err(|failure| self.metrics.handshake_failed(*failure)).ok()
     }
 
     fn count_end(&self, state: &ConnectionState, error: Option<&hyper::Error>) {

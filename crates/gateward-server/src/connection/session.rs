@@ -1,53 +1,54 @@
-//! What serves one connection, whichever version of HTTP it speaks.
+//! What every connection of a listener has, whichever version of HTTP it speaks.
 
-use std::convert::Infallible;
-use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
-use http::{Request, Response};
-use http_body_util::Full;
-use hyper::body::Incoming;
 use tokio::net::TcpStream;
 use tokio::sync::watch;
+use tokio::time::timeout;
+use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
+use crate::access_log::TARGET;
 use crate::connection::state::ConnectionState;
 use crate::connection::timeout_stream::TimeoutStream;
 use crate::connection::timeouts::ConnectionTimeouts;
-use crate::handler::ReviewHandler;
 use crate::limits::Limits;
+use crate::metrics::HandshakeFailure;
 use crate::phase::ServerPhase;
-use crate::service::WebhookService;
+use crate::port::Port;
 
-/// A connection after its handshake.
-pub(super) struct Session<'a, H> {
-    pub(super) service: &'a Arc<WebhookService<H>>,
-    pub(super) limits: &'a Limits,
-    pub(super) state: &'a Arc<ConnectionState>,
-    pub(super) phase: watch::Receiver<ServerPhase>,
+/// Does the TLS handshake of a connection to `port`.
+pub(crate) async fn handshake(
+    socket: TcpStream,
+    tls: &TlsAcceptor,
+    limits: &Limits,
+    port: Port,
+) -> Result<TlsStream<TcpStream>, HandshakeFailure> {
+    // Responses are small and must not wait for more bytes; a socket that refuses the option still works.
+    let _ = socket.set_nodelay(true);
+    let (failure, why) = match timeout(limits.handshake, tls.accept(socket)).await {
+        Ok(Ok(stream)) => return Ok(stream),
+        Ok(Err(error)) => (HandshakeFailure::Tls, error.to_string()),
+        Err(_elapsed) => (HandshakeFailure::Timeout, "it took too long".to_owned()),
+    };
+    tracing::debug!(target: TARGET, port = port.as_str(), why, "TLS handshake failed");
+    Err(failure)
 }
 
-impl<H: ReviewHandler> Session<'_, H> {
+/// A connection after its handshake.
+pub(crate) struct Session<'a> {
+    pub limits: &'a Limits,
+    pub state: &'a Arc<ConnectionState>,
+    pub phase: watch::Receiver<ServerPhase>,
+}
+
+impl Session<'_> {
     /// The stream with the timeouts of the limits. `head` is `None` where bytes don't imply the head of a request.
-    pub(super) fn stream(
-        &self,
-        stream: TlsStream<TcpStream>,
-        head: Option<Duration>,
-    ) -> TimeoutStream<TlsStream<TcpStream>> {
+    pub(super) fn stream<S>(&self, stream: S, head: Option<Duration>) -> TimeoutStream<S> {
         let Limits { idle, write, deadline, linger, .. } = *self.limits;
         // No caller waits for a response for longer than the longest deadline.
         let timeouts = ConnectionTimeouts { idle, head, write, response: deadline };
         TimeoutStream::new(stream, Arc::clone(self.state.activity()), timeouts, linger)
-    }
-
-    /// Responds to one request.
-    pub(super) fn call(
-        &self,
-        request: Request<Incoming>,
-    ) -> impl Future<Output = Result<Response<Full<Bytes>>, Infallible>> + Send + use<H> {
-        let (service, state) = (Arc::clone(self.service), Arc::clone(self.state));
-        async move { Ok(service.call(request, &state).await) }
     }
 }
