@@ -120,12 +120,14 @@ impl DoesNothing {
 }
 
 impl ReviewHandler for DoesNothing {
+    type Route = Review;
+
     fn route(&self, path: &str) -> Option<Review> {
         // The route decides how large a body may be.
         Some(if path == "/convert" { Review::Convert } else { Review::Validate })
     }
 
-    async fn handle(&self, _: &str, _: &[u8], _: SystemTime) -> ReviewResponse {
+    async fn handle(&self, _: Review, _: &[u8], _: SystemTime) -> ReviewResponse {
         self.0.clone()
     }
 }

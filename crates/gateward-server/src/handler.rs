@@ -4,7 +4,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use gateward_core::{Context, Facts, Notes, Review, ReviewResponse, Webhooks};
+use gateward_core::{Context, Facts, Notes, Review, ReviewResponse, Route, Webhooks};
 
 /// Handles the reviews that the listener received. The body is within all limits; the answer is sent as it is.
 #[diagnostic::on_unimplemented(
@@ -12,11 +12,19 @@ use gateward_core::{Context, Facts, Notes, Review, ReviewResponse, Webhooks};
     note = "serve a `Webhooks` by wrapping it in `WebhooksHandler`, or implement `ReviewHandler`"
 )]
 pub trait ReviewHandler: Send + Sync + 'static {
-    /// The review that a path serves, which decides how large a body may be; `None` is answered with 404.
-    fn route(&self, path: &str) -> Option<Review>;
+    /// What a path is resolved to, once a request; [`Review`] itself where nothing else is needed.
+    type Route: Copy + Into<Review> + Send + 'static;
+
+    /// What serves a path. Its review decides how large a body may be; `None` is answered with 404.
+    fn route(&self, path: &str) -> Option<Self::Route>;
 
     /// Handles one review. The future is dropped at the deadline, and a panic in it costs this answer only.
-    fn handle(&self, path: &str, body: &[u8], deadline: SystemTime) -> impl Future<Output = ReviewResponse> + Send;
+    fn handle(
+        &self,
+        route: Self::Route,
+        body: &[u8],
+        deadline: SystemTime,
+    ) -> impl Future<Output = ReviewResponse> + Send;
 
     /// The served paths, for the log at startup.
     fn paths(&self) -> Vec<(String, Review)> {
@@ -53,13 +61,15 @@ where
     W: AsRef<Webhooks> + Send + Sync + 'static,
     F: Fn() -> Arc<dyn Facts> + Send + Sync + 'static,
 {
-    fn route(&self, path: &str) -> Option<Review> {
+    type Route = Route;
+
+    fn route(&self, path: &str) -> Option<Route> {
         self.webhooks.as_ref().route(path)
     }
 
-    async fn handle(&self, path: &str, body: &[u8], deadline: SystemTime) -> ReviewResponse {
+    async fn handle(&self, route: Route, body: &[u8], deadline: SystemTime) -> ReviewResponse {
         let context = Context::new(SystemTime::now(), (self.facts)()).until(deadline).notes(self.notes);
-        self.webhooks.as_ref().handle(path, body, &context).await
+        self.webhooks.as_ref().handle_route(route, body, &context).await
     }
 
     fn paths(&self) -> Vec<(String, Review)> {

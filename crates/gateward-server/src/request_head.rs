@@ -11,32 +11,32 @@ const SHOWN_PATH: usize = 200;
 
 /// A request that passed the checks of its head: its body will be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct RequestHead {
-    /// The review that its path serves.
-    pub review: Review,
+pub(crate) struct RequestHead<R> {
+    /// What serves its path.
+    pub route: R,
     /// The size limit of its body.
     pub limit: usize,
 }
 
-impl RequestHead {
-    /// Checks the head of a request; `length` is its `Content-Length`, `review` what its path serves.
+impl<R: Copy + Into<Review>> RequestHead<R> {
+    /// Checks the head of a request; `length` is its `Content-Length`, `route` what serves its path.
     pub(crate) fn check(
         head: &request::Parts,
         length: Option<u64>,
-        review: Option<Review>,
+        route: Option<R>,
         limits: &Limits,
     ) -> Result<Self, WebhookError> {
         let unknown = || WebhookError::UnknownPath(head.uri.path().chars().take(SHOWN_PATH).collect());
-        let review = review.ok_or_else(unknown)?;
+        let route = route.ok_or_else(unknown)?;
         if head.method != Method::POST {
             return Err(WebhookError::MethodNotAllowed);
         }
         check_json(&head.headers)?;
-        let limit = size_limit(review, limits);
+        let limit = size_limit(route.into(), limits);
         if length.is_some_and(|length| length > limit as u64) {
             return Err(WebhookError::TooLarge { limit });
         }
-        Ok(Self { review, limit })
+        Ok(Self { route, limit })
     }
 }
 
@@ -86,15 +86,15 @@ mod tests {
     fn check(
         build: impl FnOnce(request::Builder) -> request::Builder,
         length: Option<u64>,
-    ) -> Result<RequestHead, u16> {
+    ) -> Result<RequestHead<Review>, u16> {
         let post = Request::post("/validate?timeout=10s");
         let (head, ()) = build(post).body(()).unwrap().into_parts();
-        let review = match head.uri.path() {
+        let route = match head.uri.path() {
             "/validate" => Some(Review::Validate),
             "/convert" => Some(Review::Convert),
             _ => None,
         };
-        RequestHead::check(&head, length, review, &Limits::default()).map_err(|why| why.status())
+        RequestHead::check(&head, length, route, &Limits::default()).map_err(|why| why.status())
     }
 
     fn json(builder: request::Builder) -> request::Builder {
@@ -104,7 +104,7 @@ mod tests {
     #[test]
     fn accepts_json_within_the_limit_of_its_review() {
         let limit = 7 * 1024 * 1024;
-        assert_eq!(check(json, Some(limit)), Ok(RequestHead { review: Review::Validate, limit: 7 << 20 }));
+        assert_eq!(check(json, Some(limit)), Ok(RequestHead { route: Review::Validate, limit: 7 << 20 }));
         assert_eq!(check(json, None).map(|head| head.limit), Ok(7 << 20));
         assert_eq!(check(|b| json(b.uri("/convert")), Some(limit + 1)).map(|head| head.limit), Ok(128 << 20));
     }

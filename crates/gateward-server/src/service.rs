@@ -153,17 +153,17 @@ impl<H: ReviewHandler> WebhookService<H> {
         let deadline = Deadline::of(head.uri.query(), self.limits.deadline);
         let sent = if body.is_end_stream() { RequestBody::Consumed } else { RequestBody::Unread };
         let length = body.size_hint().exact();
-        let review = self.handler.route(head.uri.path());
-        let checked = match RequestHead::check(head, length, review, &self.limits) {
+        let route = self.handler.route(head.uri.path());
+        let checked = match RequestHead::check(head, length, route, &self.limits) {
             Ok(checked) => checked,
             Err(why) => {
                 let in_flight = (sent == RequestBody::Consumed).then(|| receiving.complete());
-                return Handled::error(review, why, sent).holding(in_flight, None);
+                return Handled::error(route.map(Into::into), why, sent).holding(in_flight, None);
             }
         };
         match self.receive(body, checked.limit, deadline).await {
-            Ok(body) => self.review(head.uri.path(), body, checked.review, deadline, receiving.complete()).await,
-            Err(why) => Handled::error(Some(checked.review), why, RequestBody::Unread),
+            Ok(body) => self.review(head.uri.path(), body, checked.route, deadline, receiving.complete()).await,
+            Err(why) => Handled::error(Some(checked.route.into()), why, RequestBody::Unread),
         }
     }
 
@@ -187,10 +187,11 @@ impl<H: ReviewHandler> WebhookService<H> {
         &self,
         path: &str,
         received: ReceivedBody,
-        review: Review,
+        route: H::Route,
         deadline: Deadline,
         in_flight: InFlight,
     ) -> Handled {
+        let review = route.into();
         let (concurrency, overload) = if self.is_large(received.len()) {
             (&self.queue, Overload::Work)
         } else {
@@ -205,7 +206,7 @@ impl<H: ReviewHandler> WebhookService<H> {
         let (body, bytes) = received.into_parts();
         let (body, bytes) = (Arc::new(body), Arc::new(bytes));
         let permit = WorkPermit { _concurrency: concurrency, _bytes: Arc::clone(&bytes) };
-        let work = work(Arc::clone(&self.handler), path.to_owned(), Arc::clone(&body), deadline.wall, permit);
+        let work = work(Arc::clone(&self.handler), route, Arc::clone(&body), deadline.wall, permit);
         let answer = match timeout_at(deadline.end, self.run(body.len(), work)).await {
             Ok(Ok(answer)) => answer,
             Ok(Err(Panicked)) => {
@@ -279,12 +280,12 @@ impl Handled {
 /// The work on a review. It starts when it is first polled, so that every panic of it can be caught.
 async fn work<H: ReviewHandler>(
     handler: Arc<H>,
-    path: String,
+    route: H::Route,
     body: Arc<Payload>,
     deadline: SystemTime,
     _permit: WorkPermit,
 ) -> ReviewResponse {
-    handler.handle(&path, &body, deadline).await
+    handler.handle(route, &body, deadline).await
 }
 
 /// The answer to a review that failed. Where the body is small it names the review's object.
@@ -316,11 +317,13 @@ mod tests {
     struct After(Duration);
 
     impl ReviewHandler for After {
+        type Route = Review;
+
         fn route(&self, path: &str) -> Option<Review> {
             (path == "/validate").then_some(Review::Validate)
         }
 
-        async fn handle(&self, _: &str, _: &[u8], _: SystemTime) -> ReviewResponse {
+        async fn handle(&self, _: Review, _: &[u8], _: SystemTime) -> ReviewResponse {
             tokio::time::sleep(self.0).await;
             ReviewResponse { status: 200, body: Vec::new(), decision: Decision::error(WebhookError::Deadline) }
         }

@@ -250,11 +250,13 @@ async fn a_dropped_server_closes_everything() {
 struct DoesNothing;
 
 impl ReviewHandler for DoesNothing {
+    type Route = Review;
+
     fn route(&self, _: &str) -> Option<Review> {
         Some(Review::Validate)
     }
 
-    async fn handle(&self, _: &str, body: &[u8], _: SystemTime) -> ReviewResponse {
+    async fn handle(&self, _: Review, body: &[u8], _: SystemTime) -> ReviewResponse {
         let status = if body.is_empty() { 400 } else { 200 };
         ReviewResponse { status, body: b"{}".to_vec(), decision: Decision::error(WebhookError::Deadline) }
     }

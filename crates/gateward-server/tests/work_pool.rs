@@ -57,11 +57,13 @@ impl Gate {
 struct Obeys(Gate);
 
 impl ReviewHandler for Obeys {
+    type Route = Review;
+
     fn route(&self, _: &str) -> Option<Review> {
         Some(Review::Validate)
     }
 
-    async fn handle(&self, _: &str, body: &[u8], _: SystemTime) -> ReviewResponse {
+    async fn handle(&self, _: Review, body: &[u8], _: SystemTime) -> ReviewResponse {
         let mut answer = Vec::new();
         match body.split(|byte| *byte == b' ').next() {
             Some(b"block") => self.0.pass(),

@@ -38,15 +38,35 @@ use crate::wire::review::{AdmissionReview, Review};
 #[derive(Default)]
 pub struct Webhooks {
     kinds: Vec<Box<dyn AnyKind>>,
-    routes: BTreeMap<String, Route>,
+    routes: BTreeMap<String, Endpoint>,
     problems: Vec<WebhooksError>,
     conversion: Option<&'static str>,
 }
 
-#[derive(Clone, Copy)]
-struct Route {
+/// What serves a path: see [`Webhooks::route`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Route(Served);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Served {
+    Conversion,
+    Admission(Endpoint),
+}
+
+/// The validation or the defaulting of a kind, by its place in the list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Endpoint {
     kind: usize,
     review: Review,
+}
+
+impl From<Route> for Review {
+    fn from(Route(served): Route) -> Self {
+        match served {
+            Served::Conversion => Self::Convert,
+            Served::Admission(endpoint) => endpoint.review,
+        }
+    }
 }
 
 impl Webhooks {
@@ -62,7 +82,7 @@ impl Webhooks {
         self.problems.extend(webhook.problems());
         for review in [Review::Validate, Review::Mutate] {
             for path in webhook.declaration().paths(review) {
-                self.serve(path, Route { kind: index, review }, webhook.declaration());
+                self.serve(path, Endpoint { kind: index, review }, webhook.declaration());
             }
         }
         self.kinds.push(Box::new(webhook));
@@ -90,10 +110,10 @@ impl Webhooks {
         self.problems.first().cloned().map_or(Ok(()), Err)
     }
 
-    /// What `path` is served for.
-    pub fn route(&self, path: &str) -> Option<Review> {
-        let conversion = (self.converts() && path == self.conversion_path()).then_some(Review::Convert);
-        conversion.or_else(|| self.routes.get(path).map(|route| route.review))
+    /// What serves `path`, for [`Self::handle_route`].
+    pub fn route(&self, path: &str) -> Option<Route> {
+        let conversion = (self.converts() && path == self.conversion_path()).then_some(Served::Conversion);
+        conversion.or_else(|| self.routes.get(path).copied().map(Served::Admission)).map(Route)
     }
 
     /// Whether objects of any kind are converted between versions.
@@ -137,18 +157,22 @@ impl Webhooks {
     ///
     /// The shell enforces the deadline by dropping the future, and catches a panic around it.
     pub async fn handle(&self, path: &str, body: &[u8], context: &Context) -> ReviewResponse {
-        if self.converts() && path == self.conversion_path() {
-            return self.answer_conversion(body).await;
+        match self.route(path) {
+            Some(route) => self.handle_route(route, body, context).await,
+            None => ReviewResponse::error(WebhookError::UnknownPath(path.chars().take(200).collect())),
         }
-        let Some(route) = self.routes.get(path).copied() else {
-            return ReviewResponse::error(WebhookError::UnknownPath(path.chars().take(200).collect()));
+    }
+
+    /// The same, for a shell that has looked the path up before it read the body.
+    pub async fn handle_route(&self, Route(served): Route, body: &[u8], context: &Context) -> ReviewResponse {
+        let endpoint = match served {
+            Served::Conversion => return self.answer_conversion(body).await,
+            Served::Admission(endpoint) => endpoint,
         };
-        let mut review = match AdmissionReview::read(body) {
-            Ok(review) => review,
-            Err(why) => return ReviewResponse::error_about(route.review, &Request::default(), why),
-        };
-        review.request = review.request.in_context(context);
-        self.judge(route, review, context).await
+        match AdmissionReview::read(body) {
+            Ok(review) => self.judge(endpoint, review, context).await,
+            Err(why) => ReviewResponse::error_about(endpoint.review, &Request::default(), why),
+        }
     }
 
     /// Answers one review whose kind, not a path, says who judges it. A kind without a handler of this sort passes.
@@ -159,15 +183,20 @@ impl Webhooks {
             return self.answer_conversion(body).await;
         }
         match AdmissionReview::read(body) {
-            Ok(about) => match self.path_of(review, &about.request.kind) {
-                Some(path) => self.handle(&path, body, context).await,
+            Ok(about) => match self.endpoint_of(review, &about.request.kind) {
+                Some(endpoint) => self.judge(endpoint, about, context).await,
                 None => ReviewResponse::skipped(review, &about, Skip::NoHandler),
             },
             Err(why) => ReviewResponse::error_about(review, &Request::default(), why),
         }
     }
 
-    async fn judge(&self, route: Route, mut review: AdmissionReview<'_>, context: &Context) -> ReviewResponse {
+    fn endpoint_of(&self, review: Review, gvk: &GroupVersionKind) -> Option<Endpoint> {
+        self.routes.get(&self.path_of(review, gvk)?).copied()
+    }
+
+    async fn judge(&self, route: Endpoint, mut review: AdmissionReview<'_>, context: &Context) -> ReviewResponse {
+        review.request = review.request.in_context(context);
         let kind = &self.kinds[route.kind];
         let declared = kind.declaration();
         if !covers(declared, &review.request.kind) {
@@ -201,7 +230,7 @@ impl Webhooks {
         Some(WebhooksError::KindTwice { first: first.hub.to_string(), second: hub.to_string() })
     }
 
-    fn serve(&mut self, path: String, route: Route, declared: &Declaration) {
+    fn serve(&mut self, path: String, route: Endpoint, declared: &Declaration) {
         let kind = declared.hub.kind.clone();
         if !path.starts_with('/') {
             self.problems.push(WebhooksError::BadPath { path, kind });
