@@ -5,6 +5,7 @@
 //! its answer; the server, the command line, the tests and the fuzzers all call that one function.
 
 pub mod conversion;
+pub mod go_duration;
 pub mod json;
 pub mod manifest;
 pub mod rule;

@@ -38,33 +38,33 @@ use crate::wire::review::{AdmissionReview, Review};
 #[derive(Default)]
 pub struct Webhooks {
     kinds: Vec<Box<dyn AnyKind>>,
-    routes: BTreeMap<String, Endpoint>,
+    routes: BTreeMap<String, KindRoute>,
     problems: Vec<WebhooksError>,
     conversion: Option<&'static str>,
 }
 
 /// What serves a path: see [`Webhooks::route`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Route(Served);
+pub struct Route(Target);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Served {
+enum Target {
     Conversion,
-    Admission(Endpoint),
+    Kind(KindRoute),
 }
 
 /// The validation or the defaulting of a kind, by its place in the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Endpoint {
+struct KindRoute {
     kind: usize,
     review: Review,
 }
 
 impl From<Route> for Review {
-    fn from(Route(served): Route) -> Self {
-        match served {
-            Served::Conversion => Self::Convert,
-            Served::Admission(endpoint) => endpoint.review,
+    fn from(Route(target): Route) -> Self {
+        match target {
+            Target::Conversion => Self::Convert,
+            Target::Kind(route) => route.review,
         }
     }
 }
@@ -82,7 +82,7 @@ impl Webhooks {
         self.problems.extend(webhook.problems());
         for review in [Review::Validate, Review::Mutate] {
             for path in webhook.declaration().paths(review) {
-                self.serve(path, Endpoint { kind: index, review }, webhook.declaration());
+                self.serve(path, KindRoute { kind: index, review }, webhook.declaration());
             }
         }
         self.kinds.push(Box::new(webhook));
@@ -112,8 +112,8 @@ impl Webhooks {
 
     /// What serves `path`, for [`Self::handle_route`].
     pub fn route(&self, path: &str) -> Option<Route> {
-        let conversion = (self.converts() && path == self.conversion_path()).then_some(Served::Conversion);
-        conversion.or_else(|| self.routes.get(path).copied().map(Served::Admission)).map(Route)
+        let conversion = (self.converts() && path == self.conversion_path()).then_some(Target::Conversion);
+        conversion.or_else(|| self.routes.get(path).copied().map(Target::Kind)).map(Route)
     }
 
     /// Whether objects of any kind are converted between versions.
@@ -164,14 +164,14 @@ impl Webhooks {
     }
 
     /// The same, for a shell that has looked the path up before it read the body.
-    pub async fn handle_route(&self, Route(served): Route, body: &[u8], context: &Context) -> ReviewResponse {
-        let endpoint = match served {
-            Served::Conversion => return self.answer_conversion(body).await,
-            Served::Admission(endpoint) => endpoint,
+    pub async fn handle_route(&self, Route(target): Route, body: &[u8], context: &Context) -> ReviewResponse {
+        let route = match target {
+            Target::Conversion => return self.answer_conversion(body).await,
+            Target::Kind(route) => route,
         };
         match AdmissionReview::read(body) {
-            Ok(review) => self.judge(endpoint, review, context).await,
-            Err(why) => ReviewResponse::error_about(endpoint.review, &Request::default(), why),
+            Ok(review) => self.judge(route, review, context).await,
+            Err(why) => ReviewResponse::error_about(route.review, &Request::default(), why),
         }
     }
 
@@ -183,19 +183,19 @@ impl Webhooks {
             return self.answer_conversion(body).await;
         }
         match AdmissionReview::read(body) {
-            Ok(about) => match self.endpoint_of(review, &about.request.kind) {
-                Some(endpoint) => self.judge(endpoint, about, context).await,
+            Ok(about) => match self.route_of(review, &about.request.kind) {
+                Some(route) => self.judge(route, about, context).await,
                 None => ReviewResponse::skipped(review, &about, Skip::NoHandler),
             },
             Err(why) => ReviewResponse::error_about(review, &Request::default(), why),
         }
     }
 
-    fn endpoint_of(&self, review: Review, gvk: &GroupVersionKind) -> Option<Endpoint> {
+    fn route_of(&self, review: Review, gvk: &GroupVersionKind) -> Option<KindRoute> {
         self.routes.get(&self.path_of(review, gvk)?).copied()
     }
 
-    async fn judge(&self, route: Endpoint, mut review: AdmissionReview<'_>, context: &Context) -> ReviewResponse {
+    async fn judge(&self, route: KindRoute, mut review: AdmissionReview<'_>, context: &Context) -> ReviewResponse {
         review.request = review.request.in_context(context);
         let kind = &self.kinds[route.kind];
         let declared = kind.declaration();
@@ -230,7 +230,7 @@ impl Webhooks {
         Some(WebhooksError::KindTwice { first: first.hub.to_string(), second: hub.to_string() })
     }
 
-    fn serve(&mut self, path: String, route: Endpoint, declared: &Declaration) {
+    fn serve(&mut self, path: String, route: KindRoute, declared: &Declaration) {
         let kind = declared.hub.kind.clone();
         if !path.starts_with('/') {
             self.problems.push(WebhooksError::BadPath { path, kind });

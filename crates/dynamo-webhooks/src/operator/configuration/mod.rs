@@ -15,7 +15,6 @@
 //! # Ok::<(), gateward::config::ConfigError>(())
 //! ```
 
-mod duration;
 mod keys;
 mod problem;
 mod reading;

@@ -4,11 +4,12 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use gateward::config::{ConfigError, HttpVersions, KeyAlgorithm, ListenAddress, LogLines, MetricsAccess};
+use gateward_core::go_duration;
 use serde_json::Value;
 
 use super::keys::Key;
 use super::problem::{Findings, shown};
-use super::{API_VERSION, Certificates, KIND, OperatorConfiguration, Read, Webhook, duration, schema};
+use super::{API_VERSION, Certificates, KIND, OperatorConfiguration, Read, Webhook, schema};
 use crate::dns;
 use crate::operator::facts::Gate;
 
@@ -197,7 +198,7 @@ impl Reader<'_> {
     }
 
     fn time(&self, key: Key) -> Option<Duration> {
-        key.find(self.document).and_then(Value::as_str).and_then(|text| duration::parse(text).ok())
+        key.find(self.document).and_then(Value::as_str).and_then(|text| go_duration::parse(text).ok())
     }
 
     fn error(&mut self, key: Key, text: impl Into<String>) {

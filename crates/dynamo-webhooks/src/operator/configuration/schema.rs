@@ -1,10 +1,9 @@
 //! The keys of an `OperatorConfiguration`, with those that only the controllers of the operator read: one file serves
 //! both, so all of them are known here, and a value that the operator could not read is wrong here too.
 
-use gateward_core::{FieldPath, Segment};
+use gateward_core::{FieldPath, Segment, go_duration};
 use serde_json::{Map, Value};
 
-use super::duration;
 use super::problem::{Findings, shown};
 
 /// The type of a value. `null` means that the value isn't set.
@@ -145,7 +144,7 @@ fn value(written: &Value, value_type: ValueType, at: &FieldPath, findings: &mut 
         (Section(known), Value::Object(members)) => section(members, known, at, findings),
         (OneOf(names), Value::String(name)) if name.is_empty() || names.contains(&name.as_str()) => {}
         (Number, Value::Number(number)) if number.is_i64() || number.is_u64() => {}
-        (Time, Value::String(text)) => match duration::parse(text) {
+        (Time, Value::String(text)) => match go_duration::parse(text) {
             Ok(_) => {}
             Err(why) => findings.error(at, format!("{} {why}", shown(written))),
         },
@@ -191,7 +190,7 @@ fn wanted(value_type: ValueType) -> String {
         Number => "a whole number".to_owned(),
         Text => "a string".to_owned(),
         OneOf(names) => format!("one of {}", names.join(", ")),
-        Time => format!("a string such as {}", duration::EXAMPLES),
+        Time => format!("a string such as {}", go_duration::EXAMPLES),
         Texts => "a list of strings".to_owned(),
     }
 }

@@ -1,10 +1,9 @@
-//! Lengths of time as Go writes them: `30s`, `1h30m`, `1.5h`.
+//! Durations as Go writes them: `30s`, `1h30m`, `1.5h`.
 
-use std::fmt;
 use std::time::Duration;
 
-/// Shown where something else was written.
-pub(super) const EXAMPLES: &str = "\"30s\" or \"1h30m\"";
+/// Examples for messages.
+pub const EXAMPLES: &str = "\"30s\" or \"1h30m\"";
 
 /// Go counts nanoseconds in 64 bits with a sign: some 292 years.
 const LONGEST: u128 = i64::MAX as u128;
@@ -24,26 +23,30 @@ const UNITS: [(&str, u128); 8] = [
 /// Digits of a fraction that make a difference.
 const FRACTION_DIGITS: usize = 18;
 
-/// Why a text is no length of time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum NoDuration {
+/// Why a text is no duration; its text follows the name of the field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NoDuration {
+    /// Go can't read it either.
+    #[error("is not a length of time such as {EXAMPLES}")]
     Unreadable,
+    /// Go reads it, and here it makes no sense.
+    #[error("is negative; write a length of time such as {EXAMPLES}")]
     Negative,
+    /// It is longer than Go can say.
+    #[error("is longer than 292 years")]
     TooLong,
 }
 
-impl fmt::Display for NoDuration {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unreadable => write!(f, "is not a length of time such as {EXAMPLES}"),
-            Self::Negative => write!(f, "is negative; write a length of time such as {EXAMPLES}"),
-            Self::TooLong => f.write_str("is longer than 292 years"),
-        }
-    }
-}
-
-/// Reads what Go's `time.ParseDuration` reads, but for negative ones.
-pub(super) fn parse(text: &str) -> Result<Duration, NoDuration> {
+/// Reads what Go's [`time.ParseDuration`](https://pkg.go.dev/time#ParseDuration) reads, but for negative ones.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+///
+/// assert_eq!(gateward_core::go_duration::parse("1m30s"), Ok(Duration::from_secs(90)));
+/// ```
+pub fn parse(text: &str) -> Result<Duration, NoDuration> {
     let (negative, unsigned) = match text.as_bytes().first() {
         Some(b'-') => (true, &text[1..]),
         Some(b'+') => (false, &text[1..]),
@@ -145,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_negative_time_is_told_as_such() {
+    fn a_negative_duration_has_its_own_error() {
         assert_eq!(parse("-1s"), Err(NoDuration::Negative));
         assert_eq!(parse("--1s"), Err(NoDuration::Unreadable));
     }
