@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_negative_time_is_told_as_such() {
+    fn a_negative_time_is_an_error_of_its_own() {
         assert_eq!(parse("-1s"), Err(NoDuration::Negative));
         assert_eq!(parse("--1s"), Err(NoDuration::Unreadable));
     }
