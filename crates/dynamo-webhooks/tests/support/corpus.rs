@@ -10,6 +10,7 @@ pub fn folder(test: &str) -> Option<PathBuf> {
     if folder.is_dir() {
         return Some(folder);
     }
-    writeln!(std::io::stderr(), "skipped: {test}: ../shared/corpus is absent").unwrap();
+    let mut stderr = std::io::stderr();
+    writeln!(stderr, "skipped: {test}: ../shared/corpus is absent").unwrap();
     None
 }
