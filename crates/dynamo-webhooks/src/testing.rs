@@ -2,6 +2,7 @@
 
 #![allow(clippy::needless_pass_by_value, reason = "tests write their objects where they use them")]
 
+use gateward_core::testing::{Findings, TestRequest};
 use gateward_core::{Issue, Issues, Severity};
 use serde_json::{Value, json};
 
@@ -26,15 +27,31 @@ pub(crate) fn annotated(mut object: Value, key: &str, text: &str) -> Value {
     object
 }
 
-/// The same object while it is being deleted.
-pub(crate) fn terminating(mut object: Value) -> Value {
-    object["metadata"]["deletionTimestamp"] = "2026-05-01T10:00:00Z".into();
-    object
-}
-
 /// A cluster of the defaults of the rule books, but for what the document states.
 pub(crate) fn facts(document: &Value) -> ClusterFacts {
     ClusterFacts::from_document(document).unwrap()
+}
+
+/// What comes of a request to the webhooks, in a cluster that these facts are true of.
+pub(crate) fn on<T>(cluster: &Value, ask: impl FnOnce(TestRequest) -> T) -> T {
+    let webhooks = crate::webhooks();
+    ask(TestRequest::of(&webhooks).facts(facts(cluster)))
+}
+
+/// The verdict on a new object, in a cluster of the rule books' defaults.
+pub(crate) fn create(object: &Value) -> Findings {
+    on(&json!({}), |request| request.create(object))
+}
+
+/// The verdict on a change, in a cluster of the rule books' defaults.
+pub(crate) fn update(old: &Value, new: &Value) -> Findings {
+    on(&json!({}), |request| request.update(old, new))
+}
+
+/// The findings that deny, as `RULE path`, in order.
+pub(crate) fn denied_by(findings: &Findings) -> Vec<String> {
+    let denying = findings.answer().decision.issues.of(Severity::Error);
+    denying.map(|issue| format!("{} {}", issue.rule, issue.path)).collect()
 }
 
 /// Each finding as `RULE path`, in order; one that doesn't deny says what it is.

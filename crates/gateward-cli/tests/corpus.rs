@@ -3,25 +3,16 @@
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
+#[path = "../../dynamo-webhooks/tests/support/corpus.rs"]
+mod corpus;
+
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use assert_cmd::Command;
 use serde_json::Value;
 
 const PAGE: &str = include_str!("../../../docs/corpus.md");
-
-fn corpus(test: &str) -> Option<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus/dynamo");
-    if !folder.is_dir() {
-        // Not `println!`, which the test harness captures: the end of `make test` repeats this line.
-        let mut stderr = std::io::stderr();
-        writeln!(stderr, "skipped: {test}: ../shared/corpus is absent").unwrap();
-        return None;
-    }
-    Some(folder)
-}
 
 /// What `check` prints for one file or folder.
 fn checked(path: &Path, output: &str) -> String {
@@ -81,7 +72,7 @@ fn table(heading: &str) -> Vec<Vec<&'static str>> {
 
 #[test]
 fn every_file_is_read_and_the_page_counts_them_right() {
-    let Some(folder) = corpus("every_file_is_read_and_the_page_counts_them_right") else { return };
+    let Some(folder) = corpus::folder("every_file_is_read_and_the_page_counts_them_right") else { return };
     let files = std::fs::read_dir(&folder)
         .unwrap()
         .filter(|file| file.as_ref().unwrap().path().extension().is_some_and(|extension| extension == "yaml"));
@@ -96,7 +87,7 @@ fn every_file_is_read_and_the_page_counts_them_right() {
 
 #[test]
 fn the_page_counts_each_rule_right() {
-    let Some(folder) = corpus("the_page_counts_each_rule_right") else { return };
+    let Some(folder) = corpus::folder("the_page_counts_each_rule_right") else { return };
     let mut rules: BTreeMap<String, Vec<Finding>> = BTreeMap::new();
     for found in findings(&folder) {
         rules.entry(found.rule.clone()).or_default().push(found);
@@ -126,7 +117,7 @@ fn errors_of(folder: &Path, table: &[Vec<&'static str>]) -> BTreeMap<&'static st
 
 #[test]
 fn templates_pass_once_they_are_filled_in() {
-    let Some(folder) = corpus("templates_pass_once_they_are_filled_in") else { return };
+    let Some(folder) = corpus::folder("templates_pass_once_they_are_filled_in") else { return };
     let rows = table("Refused only for being templates");
     let filled = tempfile::tempdir().unwrap();
     for (file, errors) in errors_of(&folder, &rows) {
@@ -144,7 +135,7 @@ fn templates_pass_once_they_are_filled_in() {
 
 #[test]
 fn fragments_lack_images_and_nothing_else() {
-    let Some(folder) = corpus("fragments_lack_images_and_nothing_else") else { return };
+    let Some(folder) = corpus::folder("fragments_lack_images_and_nothing_else") else { return };
     for (file, errors) in errors_of(&folder, &table("Refused only for being fragments")) {
         assert!(!errors.is_empty(), "{file} is not refused");
         let is_patch = file.contains("kustomize-patch");

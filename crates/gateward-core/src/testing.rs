@@ -99,7 +99,7 @@ impl<'r> TestRequest<'r> {
     }
 
     /// Without a user.
-    pub fn nobody(mut self) -> Self {
+    pub fn without_user(mut self) -> Self {
         self.user = None;
         self
     }

@@ -1,4 +1,4 @@
-//! KubeOps' admission example: a name that nobody may take, and one that becomes another.
+//! KubeOps' admission example: a name that is denied, and one that becomes another.
 
 use gateward::prelude::*;
 use serde::{Deserialize, Serialize};

@@ -26,7 +26,7 @@ fn assert_refused(findings: &Findings, expected: u16) {
 }
 
 #[test]
-fn nobody_may_be_called_forbidden() {
+fn the_name_forbidden_is_denied() {
     rejected(Usernames, &called("forbidden"));
 }
 

@@ -42,7 +42,7 @@ impl Convert<v1::TestEntity, v3::TestEntity> for WholeName {
     ) -> Result<v3::TestEntity, ConversionError> {
         let (mut metadata, name) = (whole.metadata.clone(), &whole.spec.name);
         let rest: Rest = REST.take(&mut metadata.annotations, issues).unwrap_or_default();
-        // What was kept holds as long as nobody has changed the name: the live field wins.
+        // What was kept holds as long as the name is unchanged: the live field wins.
         let kept = rest.names.filter(|names| names.whole() == *name);
         let names = kept.unwrap_or_else(|| Names::of(name.as_deref()));
         metadata.annotations.remove(WHOLE.annotation());

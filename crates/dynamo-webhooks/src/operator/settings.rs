@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn all_that_is_wrong_is_told_at_once() {
+    fn all_errors_are_reported_at_once() {
         let flags = Flags::from_iter([(OPERATOR_VERSION.name, "unknown".to_owned())]);
         let certificates = json!({"caLifetime": "1s", "lifetime": "2000000h"});
         let error = config(&given(&json!({"certificates": certificates}), flags.clone(), "river")).unwrap_err();

@@ -7,6 +7,8 @@
 
 mod case;
 mod cases;
+#[path = "../support/corpus.rs"]
+mod corpus;
 mod documents;
 mod kinds;
 mod limit;

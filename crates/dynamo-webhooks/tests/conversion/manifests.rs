@@ -1,11 +1,11 @@
 //! Manifests that people wrote: the published ones, where they lie beside the project, and the project's own.
 
-use std::io::Write;
 use std::path::Path;
 
 use gateward::testing::differences;
 use serde_json::Value;
 
+use crate::corpus;
 use crate::documents::{Found, Schemas, under};
 use crate::kinds::convert;
 use crate::properties::meaning;
@@ -40,13 +40,7 @@ fn come_back(folder: &Path, least: usize) {
 
 #[test]
 fn published_manifests_come_back_as_they_were() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus/dynamo");
-    if !folder.is_dir() {
-        // Not `println!`, which the test harness captures: the end of `make test` repeats this line.
-        let mut stderr = std::io::stderr();
-        writeln!(stderr, "skipped: published_manifests_come_back_as_they_were: ../shared/corpus is absent").unwrap();
-        return;
-    }
+    let Some(folder) = corpus::folder("published_manifests_come_back_as_they_were") else { return };
     come_back(&folder, 50);
 }
 

@@ -238,7 +238,7 @@ fn an_object_that_will_be_named_by_the_api_server_goes_by_its_prefix() {
 }
 
 #[test]
-fn a_request_without_a_user_is_by_nobody() {
+fn a_request_without_a_user_has_an_empty_user_name() {
     let witness = Witness::default();
     let webhooks = Webhooks::new().register(Webhook::<Otter>::new().validator(witness.clone()));
     let mut body = created(otter(json!({})));

@@ -1,4 +1,4 @@
-//! A stored object that nobody can read any more is mended, let go and removed like any other.
+//! A stored object that can no longer be read is mended, let go and removed like any other.
 
 use gateward_core::{
     Defaulted, Defaulter, FieldPath, Issues, Operation, Outcome, Request, Rule, Skip, UPDATE, Validator, Verdict,
@@ -154,7 +154,7 @@ fn removing_finalizers_alone_passes_whatever_the_object() {
 }
 
 #[test]
-fn whoever_changes_more_than_finalizers_is_judged() {
+fn an_update_that_changes_more_than_finalizers_is_validated() {
     let (some, none) = (json!(["zoo.example.org/a"]), json!([]));
     let (old, new) = (held(&some, &json!({"name": "otto"})), held(&none, &json!({"name": "otta"})));
     assert!(!ask(&judged_by(|_, _| Verdict::deny("no otters here")), VALIDATE, &updated(old, new)).is_allowed());

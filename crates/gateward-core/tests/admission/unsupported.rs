@@ -1,4 +1,4 @@
-//! Operations that nobody judges.
+//! Operations without a handler.
 
 use gateward_core::{Operation, Outcome, Request, Skip, Verdict, Webhook, Webhooks};
 use serde_json::{Value, json};
@@ -28,7 +28,7 @@ fn assert_refused(reply: &Reply, operation: &str) {
 }
 
 #[test]
-fn a_connection_that_nobody_has_declared_is_refused_with_422() {
+fn an_undeclared_connect_is_denied_with_422() {
     for path in [VALIDATE, MUTATE] {
         assert_refused(&ask(&zoo(), path, &review("CONNECT", Value::Null, Value::Null)), "CONNECT");
     }
@@ -57,7 +57,7 @@ fn a_connection_passes_where_it_was_declared() {
 }
 
 #[test]
-fn a_removal_that_nobody_has_declared_passes() {
+fn an_undeclared_delete_is_allowed() {
     for path in [VALIDATE, MUTATE] {
         let reply = ask(&zoo(), path, &deleted(otter(json!({}))));
         assert_eq!((reply.is_allowed(), reply.record.outcome), (true, Outcome::Skipped(Skip::NoHandler)));

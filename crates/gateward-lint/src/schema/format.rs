@@ -188,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tells_dates_with_a_time_from_other_text() {
+    fn distinguishes_dates_with_a_time_from_other_text() {
         for text in ["2026-11-21T10:00:00Z", "2026-11-21T10:00:00.123+01:00", "2024-02-29t23:59:59z"] {
             assert!(is_date_time(text), "{text}");
         }

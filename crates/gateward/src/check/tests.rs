@@ -67,7 +67,7 @@ fn null_counts_as_absent() {
 }
 
 #[test]
-fn an_unknown_field_is_an_error_that_tells_what_becomes_of_it() {
+fn an_unknown_field_is_an_error_that_says_what_becomes_of_it() {
     let said = check().said(&lodge("{river: Oder, colour: grey, dams: 2}"));
     assert_eq!(
         said[1],

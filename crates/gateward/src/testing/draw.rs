@@ -116,7 +116,7 @@ impl<'r> Dice<'r> {
                 break;
             }
             let item = self.node(&list.item);
-            if !items.iter().any(|other| is_same(&list.told_apart, &item, other)) {
+            if !items.iter().any(|other| is_same(&list.distinct, &item, other)) {
                 items.push(item);
             }
         }

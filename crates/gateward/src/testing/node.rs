@@ -72,7 +72,7 @@ pub(super) struct List {
     pub item: Box<Node>,
     pub least: usize,
     pub most: usize,
-    pub told_apart: Apart,
+    pub distinct: Apart,
 }
 
 /// The keys that identify the items of a list.
@@ -232,7 +232,7 @@ impl<'v> Reader<'v> {
     }
 
     fn list(&mut self, schema: &Value, depth: usize) -> List {
-        let told_apart = match schema["x-kubernetes-list-type"].as_str() {
+        let distinct = match schema["x-kubernetes-list-type"].as_str() {
             Some("map") => {
                 let keys = texts(&schema["x-kubernetes-list-map-keys"]);
                 let default = |key: &str| schema["items"]["properties"][key]["default"].clone();
@@ -245,7 +245,7 @@ impl<'v> Reader<'v> {
             item: Box::new(self.node(&schema["items"], depth + 1)),
             least: count(&schema["minItems"]).unwrap_or(0),
             most: count(&schema["maxItems"]).unwrap_or(usize::MAX),
-            told_apart,
+            distinct,
         }
     }
 

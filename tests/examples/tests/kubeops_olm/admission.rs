@@ -64,7 +64,7 @@ impl Wire<'_> {
             "patch_type" => same(name, &response["patchType"], expected),
             "patch_base64" => same(name, &response["patch"], expected),
             "http_status" | "body_is_review" | "object_after" => Ok(()),
-            other => Err(format!("nobody knows what {other} expects")),
+            other => Err(format!("unknown expectation {other}")),
         }
     }
 }

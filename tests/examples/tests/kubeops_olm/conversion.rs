@@ -46,7 +46,7 @@ fn compare_one(body: &Value, name: &str, expected: &Value) -> Outcome {
         "message_contains" => holds_all(name, result["message"].as_str().unwrap_or_default(), expected),
         // Beside `converted_spec`: a field is lost, and the log says so. Ours loses none.
         "log_contains" | "http_status" | "body_is_review" | "roundtrip_back_to" | "roundtrip_must_restore" => Ok(()),
-        other => Err(format!("nobody knows what {other} expects")),
+        other => Err(format!("unknown expectation {other}")),
     }
 }
 

@@ -61,7 +61,7 @@ fn judge(case: &Case) -> Outcome {
         "admission-chain" => chain::judge(case),
         "conversion" => conversion::judge(case),
         "patch-engine" => patching::judge(case),
-        area => Err(format!("nobody knows the area {area}")),
+        area => Err(format!("unknown area {area}")),
     }
 }
 

@@ -12,8 +12,6 @@ mod pod;
 pub(crate) mod roles;
 pub(crate) mod runtime;
 mod scaling;
-#[cfg(test)]
-mod testing;
 
 use dynamo_api::v1beta1::{ComponentSpec, ComponentType, Experimental};
 use gateward_core::{FieldPath, Issues, Operation, Rule};

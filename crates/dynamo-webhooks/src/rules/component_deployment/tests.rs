@@ -1,25 +1,10 @@
 //! Validation of DynamoComponentDeployment.
 
-use gateward_core::testing::{Findings, TestRequest};
 use gateward_core::{Review, Webhooks};
 use serde_json::{Value, json};
 
 use super::kind;
-use crate::operator::facts::ClusterFacts;
-use crate::testing::{object, terminating, with};
-
-fn trial<T>(ask: impl FnOnce(&TestRequest) -> T) -> T {
-    let webhooks = Webhooks::new().register(kind());
-    ask(&TestRequest::of(&webhooks).facts(ClusterFacts::default()))
-}
-
-fn create(object: &Value) -> Findings {
-    trial(|trial| trial.create(object))
-}
-
-fn update(old: &Value, new: &Value) -> Findings {
-    trial(|trial| trial.update(old, new))
-}
+use crate::testing::{create, object, on, update, with};
 
 /// A worker that nothing is wrong with, with these members of its spec.
 fn worker(members: Value) -> Value {
@@ -51,80 +36,8 @@ fn elastic(members: Value) -> Value {
     pod(with(json!({"args": ["--enable-elastic-ep --data-parallel-backend ray"]}), members))
 }
 
-#[test]
-fn elastic_experts_on_ray_need_a_command() {
-    let found = create(&worker(json!({"podTemplate": elastic(json!({}))})));
-    assert_eq!(found.paths(), ["spec.podTemplate.spec.containers[0].command"]);
-    let commanded = elastic(json!({"command": ["start"]}));
-    create(&worker(json!({"podTemplate": commanded}))).assert_allowed();
-    create(&worker(json!({"podTemplate": elastic(json!({})), "backendFramework": "sglang"}))).assert_allowed();
-}
-
-#[test]
-fn arguments_of_other_containers_ask_for_nothing() {
-    let mut template = pod(json!({}));
-    let sidecar = json!({"name": "side", "image": "s:1", "args": ["--enable-elastic-ep", "-dpb", "ray"]});
-    template["spec"]["containers"].as_array_mut().unwrap().insert(0, sidecar);
-    create(&worker(json!({"podTemplate": template}))).assert_allowed();
-}
-
 fn checkpoint(reference: &str) -> Value {
     json!({"experimental": {"checkpoint": {"enabled": false, "checkpointRef": reference}}})
-}
-
-#[test]
-fn only_a_component_of_a_graph_names_a_checkpoint() {
-    let path = "spec.experimental.checkpoint.checkpointRef";
-    assert_eq!(create(&worker(checkpoint("tide-42"))).paths(), [path]);
-    let stored = worker(checkpoint("tide-42"));
-    assert_eq!(update(&stored, &stored).paths(), [path], "it is not forgiven where it is stored");
-    create(&worker(checkpoint(""))).assert_allowed();
-    create(&worker(checkpoint(" \t"))).assert_allowed();
-}
-
-#[test]
-fn the_checkpoint_of_a_component_that_does_not_infer_is_nobodys() {
-    for other in [json!("frontend"), Value::Null] {
-        let mut object = worker(checkpoint("tide-42"));
-        object["spec"]["type"] = other;
-        create(&object).assert_allowed();
-    }
-}
-
-#[test]
-fn the_graph_must_be_the_controller() {
-    let owner = |api_version: &str, kind: &str, controller: Value| json!({"apiVersion": api_version, "kind": kind, "name": "lantern", "uid": "u-1", "controller": controller});
-    let owned_by = |owners: Value| {
-        let mut object = worker(checkpoint("tide-42"));
-        object["metadata"]["ownerReferences"] = owners;
-        create(&object)
-    };
-    let graph = owner("nvidia.com/v1alpha1", "DynamoGraphDeployment", true.into());
-    let other = owner("apps/v1", "Deployment", true.into());
-    owned_by(json!([graph])).assert_allowed();
-    owned_by(json!([owner("apps/v1", "Deployment", Value::Null), graph])).assert_allowed();
-    for owners in [
-        json!([]),
-        json!([other, graph]),
-        json!([owner("nvidia.com/v1beta1", "DynamoGraphDeployment", false.into())]),
-        json!([owner("nvidia.com/v1beta1", "DynamoGraphDeployment", Value::Null)]),
-        json!([owner("nvidia.com/v1beta1", "DynamoGraphDeploymentRequest", true.into())]),
-        json!([owner("example.org/v1", "DynamoGraphDeployment", true.into())]),
-        json!([owner("nvidia.com", "DynamoGraphDeployment", true.into())]),
-    ] {
-        owned_by(owners).assert_denied();
-    }
-}
-
-#[test]
-fn the_engine_can_not_change_and_a_warning_says_so() {
-    let engine = |framework: Value| worker(json!({"backendFramework": framework}));
-    for (old, new) in [("vllm".into(), "sglang".into()), (Value::Null, "vllm".into()), ("vllm".into(), Value::Null)] {
-        let found = update(&engine(old), &engine(new));
-        assert_eq!(found.paths(), ["spec.backendFramework"]);
-        assert_eq!(found.warnings().len(), 1);
-    }
-    update(&engine(Value::Null), &engine(Value::Null)).assert_allowed();
 }
 
 #[test]
@@ -155,26 +68,6 @@ fn one_answer_holds_what_is_wrong_with_the_component_and_with_its_change() {
 }
 
 #[test]
-fn in_v1alpha1_the_runtime_comes_before_the_engine() {
-    let old = worker_v1alpha1(json!({}));
-    let new = worker_v1alpha1(json!({
-        "backendFramework": "sglang",
-        "extraPodSpec": {},
-        "minAvailable": 1,
-        "ingress": {"enabled": true},
-        "topologyConstraint": {"packDomain": "rack"},
-    }));
-    let expected = [
-        "spec.minAvailable",
-        "spec.ingress.host",
-        "spec.extraPodSpec.mainContainer.image",
-        "spec.backendFramework",
-        "spec.topologyConstraint",
-    ];
-    assert_eq!(update(&old, &new).paths(), expected);
-}
-
-#[test]
 fn findings_come_back_in_the_paths_of_v1alpha1() {
     let mut object = worker_v1alpha1(json!({
         "sharedMemory": {"size": "-1"},
@@ -192,19 +85,6 @@ fn findings_come_back_in_the_paths_of_v1alpha1() {
         "spec.checkpoint.checkpointRef",
     ];
     assert_eq!(create(&object).paths(), expected);
-}
-
-#[test]
-fn in_v1alpha1_the_type_of_a_picker_is_its_component_type() {
-    let picker = |members: Value| {
-        let mut object = worker_v1alpha1(members);
-        object["spec"]["componentType"] = "epp".into();
-        object
-    };
-    let both = json!({"replicas": 3, "eppConfig": {"configMapRef": {"name": ""}}});
-    let found = create(&picker(both));
-    assert_eq!(found.paths(), ["spec.replicas", "spec.eppConfig.configMapRef.name"]);
-    assert_eq!(create(&picker(json!({}))).paths(), ["spec.eppConfig"], "1.4.2 needs a configuration");
 }
 
 #[test]
@@ -234,79 +114,30 @@ fn metadata_and_power_are_not_looked_at() {
 }
 
 #[test]
-fn a_component_on_its_own_takes_no_override_whatever_it_says() {
-    let mut object = worker(json!({"providerOverride": {"apiVersion": "other/v9", "value": 7}}));
-    assert_eq!(create(&object).paths(), ["spec.providerOverride"]);
-    object["metadata"]["annotations"] = json!({"nvidia.com/workload-provider": "grove"});
-    assert_eq!(create(&object).paths(), ["spec.providerOverride"]);
-}
-
-#[test]
-fn replicas_are_free_for_everybody() {
-    let adapted = |replicas: i32| worker(json!({"replicas": replicas, "scalingAdapter": {}}));
-    trial(|trial| trial.clone().nobody().update(&adapted(2), &adapted(9))).assert_allowed();
-}
-
-#[test]
-fn an_update_of_what_is_being_deleted_passes_but_a_creation_does_not() {
-    let object = terminating(worker(json!({"backendFramework": "sglang", "minAvailable": 1})));
-    update(&worker(json!({})), &object).assert_allowed();
-    create(&object).assert_denied();
-}
-
-#[test]
-fn the_stored_state_of_a_picker_is_left_alone_until_it_is_changed() {
-    let picker = |image: &str| worker(json!({"type": "epp", "podTemplate": pod(json!({"image": image}))}));
-    let stored = picker("depot.example/picker:nightly");
-    update(&stored, &stored).assert_allowed();
-    let found = update(&stored, &picker("depot.example/picker:edge"));
-    assert_eq!(found.paths(), ["spec.runtimeVersionOverride"]);
-}
-
-#[test]
-fn a_new_component_is_called_like_its_object() {
-    let default = |object: &Value| trial(|trial| trial.default(object)).patched();
-    let mut object = worker(json!({"name": ""}));
-    assert_eq!(default(&object)["spec"]["name"], "lantern-drum");
-    object["spec"].as_object_mut().unwrap().remove("name");
-    assert_eq!(default(&object)["spec"]["name"], "lantern-drum");
-    assert_eq!(default(&worker(json!({})))["spec"]["name"], "drum");
-    object["metadata"] = json!({"generateName": "lantern-"});
-    assert_eq!(default(&object), object);
-}
-
-#[test]
 fn roles_of_a_new_component_are_given_their_replicas_and_nothing_else_is_given() {
     let roles = json!([{"name": "leader"}, {"name": "worker"}, {"name": "worker", "replicas": 9}, {"name": "captain"}]);
     let object = worker(json!({"multinode": {"nodeCount": 4}, "roles": roles}));
     let mut expected = object.clone();
     expected["spec"]["roles"][0]["replicas"] = 1.into();
     expected["spec"]["roles"][1]["replicas"] = 3.into();
-    assert_eq!(trial(|trial| trial.default(&object)).patched(), expected);
+    assert_eq!(on(&json!({}), |request| request.default(&object)).patched(), expected);
     let flat = worker(json!({"roles": [{"name": "leader"}]}));
-    assert_eq!(trial(|trial| trial.default(&flat)).patched(), flat);
+    assert_eq!(on(&json!({}), |request| request.default(&flat)).patched(), flat);
 }
 
 #[test]
 fn an_update_is_given_nothing() {
     let object = worker(json!({"name": "", "multinode": {"nodeCount": 4}, "roles": [{"name": "leader"}]}));
-    assert_eq!(trial(|trial| trial.default_update(&worker(json!({})), &object)).patched(), object);
+    assert_eq!(on(&json!({}), |request| request.default_update(&worker(json!({})), &object)).patched(), object);
 }
 
 #[test]
 fn v1alpha1_is_given_nothing() {
     let object =
         worker_v1alpha1(json!({"serviceName": "", "multinode": {"nodeCount": 4}, "roles": [{"name": "leader"}]}));
-    let found = trial(|trial| trial.default(&object));
+    let found = on(&json!({}), |request| request.default(&object));
     found.assert_allowed();
     assert_eq!(found.patched(), object);
-}
-
-#[test]
-fn elastic_experts_are_found_in_v1alpha1_too() {
-    let main = json!({"image": "depot.example/engine:1.4.2", "args": ["--enable-elastic-ep", "-dpb=ray"]});
-    let found = create(&worker_v1alpha1(json!({"extraPodSpec": {"mainContainer": main}})));
-    assert_eq!(found.paths(), ["spec.extraPodSpec.mainContainer.command"]);
 }
 
 #[test]

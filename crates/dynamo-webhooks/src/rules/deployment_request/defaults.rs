@@ -41,18 +41,13 @@ fn profiler_image(facts: &ClusterFacts) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use gateward_core::Webhooks;
-    use gateward_core::testing::TestRequest;
     use serde_json::{Value, json};
 
     use super::super::testing::{alpha, beta, default_with};
+    use crate::testing::on;
 
     fn defaulted(facts: &Value, changes: &Value) -> Value {
         default_with(facts, &beta(changes)).patched()["spec"].clone()
-    }
-
-    fn image(facts: &Value) -> Value {
-        defaulted(facts, &json!({"image": null}))["image"].clone()
     }
 
     #[test]
@@ -74,38 +69,9 @@ mod tests {
     }
 
     #[test]
-    fn a_configured_image_comes_before_the_published_one() {
-        let facts = json!({"operatorVersion": "1.6.0", "defaultImage": "mirror/planner:nightly"});
-        assert_eq!(image(&facts), "mirror/planner:nightly");
-        assert_eq!(
-            image(&json!({"operatorVersion": "1.6.0", "defaultImage": ""})),
-            format!("{}:1.6.0", super::PROFILER_REPOSITORY)
-        );
-    }
-
-    #[test]
-    fn the_tag_is_the_canonical_version_of_the_operator() {
-        for (version, tag) in [("v1.6", "1.6.0"), ("2", "2.0.0"), ("1.6.0-rc1", "1.6.0-rc1")] {
-            assert_eq!(image(&json!({"operatorVersion": version})), format!("{}:{tag}", super::PROFILER_REPOSITORY));
-        }
-        for version in ["", "unknown", "main-3f2a"] {
-            assert_eq!(image(&json!({"operatorVersion": version})), Value::Null, "{version}");
-        }
-    }
-
-    #[test]
-    fn sets_nothing_else() {
-        let spec = defaulted(&json!({}), &json!({"workload": {}}));
-        assert_eq!(spec["workload"], json!({}));
-        for member in ["hardware", "runtimeVersionOverride", "sla", "modelCache"] {
-            assert_eq!(spec.get(member), None, "{member}");
-        }
-    }
-
-    #[test]
     fn leaves_updates_alone() {
         let bare = beta(&json!({"backend": null, "image": null}));
-        let findings = TestRequest::of(&Webhooks::new().register(super::super::kind())).default_update(&bare, &bare);
+        let findings = on(&json!({}), |request| request.default_update(&bare, &bare));
         assert!(findings.answer().decision.patch.is_empty());
     }
 

@@ -161,29 +161,8 @@ fn path() -> FieldPath {
 mod tests {
     use serde_json::json;
 
-    use super::super::testing::{assert_only, configured, create, create_blind, create_with};
+    use super::super::testing::{configured, create, create_blind};
     use super::*;
-
-    const AT: &str = "spec.profilingConfig.config";
-    const AT_LEAST: &str = "spec.profilingConfig.config.engine.minNumGpusPerEngine";
-    const AT_HARDWARE: &str = "spec.profilingConfig.config.hardware";
-
-    fn range(least: &Value, most: &Value) -> Value {
-        configured(&json!({"engine": {"minNumGpusPerEngine": least, "maxNumGpusPerEngine": most}}))
-    }
-
-    #[test]
-    fn demands_a_configuration_which_may_be_empty() {
-        assert_only(&create(&configured(&json!(null))), &GIVEN, AT);
-        create(&configured(&json!({}))).assert_allowed();
-    }
-
-    #[test]
-    fn a_configuration_that_is_no_map_is_the_only_finding_about_it() {
-        for config in [json!("engine: {}"), json!(""), json!([]), json!(5), json!(false)] {
-            assert_only(&create_blind(&configured(&config)), &MAP, AT);
-        }
-    }
 
     #[test]
     fn warns_of_another_engine_and_another_model() {
@@ -202,70 +181,9 @@ mod tests {
     }
 
     #[test]
-    fn the_same_engine_and_model_or_none_pass_in_silence() {
-        for config in [
-            json!({"engine": {"backend": "vllm"}, "deployment": {"model": "acme/otter-7b"}}),
-            json!({"engine": {"backend": ""}, "deployment": {"model": ""}}),
-            json!({"engine": {"backend": 5}, "deployment": {"model": ["x"]}}),
-            json!({"engine": "trtllm", "deployment": "acme/badger-3b"}),
-            json!({"engine": null, "deployment": null}),
-        ] {
-            assert!(create(&configured(&config)).warnings().is_empty(), "{config}");
-        }
-    }
-
-    #[test]
-    fn rejects_a_range_that_is_upside_down() {
-        for (least, most) in
-            [(json!(8), json!(4)), (json!(2.5), json!(1.5)), (json!(1), json!(null)), (json!(4.0), json!("8"))]
-        {
-            assert_only(&create(&range(&least, &most)), &GPU_RANGE, AT_LEAST);
-            assert_only(&create_blind(&range(&least, &most)), &GPU_RANGE, AT_LEAST);
-        }
-        create(&range(&json!(4), &json!(4))).assert_allowed();
-        create(&range(&json!("8"), &json!(4))).assert_allowed();
-    }
-
-    #[test]
-    fn rejects_a_range_that_is_upside_down_although_the_gpus_are_described() {
-        let config =
-            json!({"hardware": {"gpuModel": "H100"}, "engine": {"minNumGpusPerEngine": 2, "maxNumGpusPerEngine": 1}});
-        assert_only(&create_blind(&configured(&config)), &GPU_RANGE, AT_LEAST);
-    }
-
-    #[test]
-    fn demands_a_description_of_the_gpus_where_they_are_not_discovered() {
-        for config in [
-            json!({}),
-            json!({"hardware": null}),
-            json!({"hardware": {}}),
-            json!({"hardware": {"interconnect": "nvlink", "gpu_model": "H100"}}),
-            json!({"hardware": "gpuModel"}),
-            json!({"hardware": ["gpuModel"]}),
-            json!({"gpuModel": "H100"}),
-        ] {
-            assert_only(&create_blind(&configured(&config)), &GPUS_KNOWN, AT_HARDWARE);
-            create(&configured(&config)).assert_allowed();
-            create_with(&json!({"gpuDiscoveryEnabled": true}), &configured(&config)).assert_allowed();
-        }
-    }
-
-    #[test]
     fn any_key_about_a_gpu_describes_it_whatever_the_value() {
         for key in HARDWARE {
             create_blind(&configured(&json!({"hardware": {key: null}}))).assert_allowed();
         }
-    }
-
-    #[test]
-    fn a_range_of_positive_numbers_describes_the_gpus() {
-        create_blind(&range(&json!(1), &json!(8))).assert_allowed();
-        create_blind(&range(&json!(0.5), &json!(0.5))).assert_allowed();
-        for (least, most) in [(json!(0), json!(8)), (json!(-1), json!(8)), (json!("1"), json!(8)), (json!(0), json!(0))]
-        {
-            assert_only(&create_blind(&range(&least, &most)), &GPUS_KNOWN, AT_HARDWARE);
-        }
-        let half = configured(&json!({"engine": {"minNumGpusPerEngine": 4}}));
-        assert_only(&create_blind(&half), &GPUS_KNOWN, AT_HARDWARE);
     }
 }

@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_block_that_can_be_told_from_none_is_a_change() {
+    fn an_empty_block_that_differs_from_an_absent_one_is_a_change() {
         assert_change(&json!({"sla": {}}), &json!({}), SpecChange::Other);
         assert_change(&job(&json!({"securityContext": {}})), &job(&json!({})), SpecChange::Other);
     }
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn the_release_is_told_from_the_rest() {
+    fn a_change_of_the_release_differs_from_other_changes() {
         let old = json!({"model": "otter", "autoApply": false});
         assert_change(&old, &json!({"model": "otter", "autoApply": true}), SpecChange::ReleaseOnly);
         assert_change(&old, &json!({"model": "otter", "runtimeVersionOverride": "1.4.0"}), SpecChange::ReleaseOnly);

@@ -21,7 +21,7 @@ pub(super) fn spec(metadata: &ObjectMeta) -> Map<String, Value> {
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct Status {
-    /// The phase, where the state doesn't tell it.
+    /// The phase, where it doesn't follow from the state.
     pub phase: String,
     /// The graph that the phase is about.
     pub dgd_name: String,

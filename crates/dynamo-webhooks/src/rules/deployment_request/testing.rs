@@ -1,7 +1,7 @@
 //! Requests and facts for the tests of this folder.
 
-use gateward_core::testing::{Findings, TestRequest};
-use gateward_core::{Rule, Webhooks};
+use gateward_core::Rule;
+use gateward_core::testing::Findings;
 use serde_json::{Value, json};
 
 use crate::testing;
@@ -53,7 +53,7 @@ pub(super) fn create_blind(object: &Value) -> Findings {
 }
 
 pub(super) fn create_with(facts: &Value, object: &Value) -> Findings {
-    TestRequest::of(&webhooks()).facts(testing::facts(facts)).create(object)
+    testing::on(facts, |request| request.create(object))
 }
 
 pub(super) fn update(old: &Value, new: &Value) -> Findings {
@@ -61,19 +61,15 @@ pub(super) fn update(old: &Value, new: &Value) -> Findings {
 }
 
 pub(super) fn update_with(facts: &Value, old: &Value, new: &Value) -> Findings {
-    TestRequest::of(&webhooks()).facts(testing::facts(facts)).update(old, new)
+    testing::on(facts, |request| request.update(old, new))
 }
 
 pub(super) fn default_with(facts: &Value, object: &Value) -> Findings {
-    TestRequest::of(&webhooks()).facts(testing::facts(facts)).default(object)
+    testing::on(facts, |request| request.default(object))
 }
 
 /// Demands one denial, by this rule at this path.
 #[track_caller]
 pub(super) fn assert_only(findings: &Findings, rule: &Rule, path: &str) {
     findings.only(&[rule]).by(rule).at(path);
-}
-
-fn webhooks() -> Webhooks {
-    Webhooks::new().register(super::kind())
 }

@@ -138,18 +138,6 @@ mod tests {
 
     use super::super::testing::{alpha, assert_only, create, create_blind, update, update_with, with_status};
     use super::*;
-    use crate::testing::terminating;
-
-    #[test]
-    fn warns_that_the_discovery_field_has_no_effect_where_the_schema_did_not_set_it() {
-        let findings = create(&alpha(&json!({"enableGpuDiscovery": false})));
-        findings.assert_allowed();
-        findings.by(&GPU_DISCOVERY_FIELD).at("spec.enableGpuDiscovery");
-        assert_eq!(findings.warnings().len(), 1);
-        for silent in [json!(null), json!(true)] {
-            assert!(create(&alpha(&json!({"enableGpuDiscovery": silent}))).warnings().is_empty(), "{silent}");
-        }
-    }
 
     #[test]
     fn the_schema_sets_the_discovery_field_to_what_gives_no_warning() {
@@ -158,32 +146,6 @@ mod tests {
         let mut request = alpha(&json!({}));
         version.schema.apply_defaults(&mut request);
         assert_eq!(request["spec"]["enableGpuDiscovery"], GPU_DISCOVERY_DEFAULT);
-    }
-
-    #[test]
-    fn the_discovery_field_describes_no_gpus() {
-        let findings = create_blind(&alpha(&json!({"enableGpuDiscovery": false})));
-        findings.only(&[&profiling_config::GPUS_KNOWN]);
-        assert_eq!(findings.warnings().len(), 1);
-    }
-
-    #[test]
-    fn demands_the_image_of_the_profiler() {
-        for profiling in [json!({"config": {}, "profilerImage": ""}), json!({"config": {}})] {
-            let findings = create(&alpha(&json!({"profilingConfig": profiling})));
-            assert_only(&findings, &PROFILER_IMAGE, "spec.profilingConfig.profilerImage");
-        }
-    }
-
-    #[test]
-    fn reports_everything_at_once() {
-        let findings = create_blind(&alpha(&json!({"profilingConfig": null})));
-        findings.only(&[&PROFILER_IMAGE, &profiling_config::GIVEN, &profiling_config::GPUS_KNOWN]);
-    }
-
-    #[test]
-    fn any_backend_is_allowed_with_any_search() {
-        create(&alpha(&json!({"backend": "auto", "searchStrategy": "thorough"}))).assert_allowed();
     }
 
     #[test]
@@ -229,15 +191,6 @@ mod tests {
         update_blind(&half, &profiled(&json!(null))).only(&[&PROFILER_IMAGE]);
         let odd = profiled(&json!({"profilerImage": "profiler:1.4.0", "config": "sla: {}"}));
         assert_only(&update_blind(&odd, &half), &profiling_config::GIVEN, "spec.profilingConfig.config");
-    }
-
-    #[test]
-    fn what_is_wrong_is_no_less_wrong_for_being_stored() {
-        let range = json!({"engine": {"minNumGpusPerEngine": 2, "maxNumGpusPerEngine": 1}});
-        for (config, rule) in [(json!("x"), &profiling_config::MAP), (range, &profiling_config::GPU_RANGE)] {
-            let old = profiled(&json!({"profilerImage": "profiler:1.4.0", "config": config}));
-            update_blind(&old, &old).only(&[rule]);
-        }
     }
 
     #[test]
@@ -288,13 +241,5 @@ mod tests {
             request["metadata"]["annotations"] = json!({"nvidia.com/dgdr-spec": kept});
             assert!(create(&request).warnings().is_empty(), "{kept}");
         }
-    }
-
-    #[test]
-    fn a_request_that_is_being_deleted_is_let_go() {
-        let new = terminating(alpha(&json!({"profilingConfig": {"profilerImage": ""}, "enableGpuDiscovery": true})));
-        let findings = update(&alpha(&json!({})), &new);
-        findings.assert_allowed();
-        assert!(findings.warnings().is_empty());
     }
 }

@@ -112,77 +112,8 @@ mod tests {
     use gateward_core::DECODE;
     use serde_json::{Value, json};
 
-    use super::super::testing::{assert_only, beta, create, create_blind, create_with, in_phase, update, update_with};
+    use super::super::testing::{assert_only, beta, create, update};
     use super::*;
-    use crate::testing::terminating;
-
-    #[test]
-    fn demands_hardware_where_gpus_are_not_discovered() {
-        assert_only(&create_blind(&beta(&json!({}))), &GPUS_KNOWN, "spec.hardware");
-        create(&beta(&json!({}))).assert_allowed();
-        create_with(&json!({"gpuDiscoveryEnabled": true}), &beta(&json!({}))).assert_allowed();
-    }
-
-    #[test]
-    fn one_fact_about_a_gpu_is_enough() {
-        for hardware in [json!({"gpuSku": "l4"}), json!({"vramMb": 0}), json!({"numGpusPerNode": 0})] {
-            create_blind(&beta(&json!({"hardware": hardware}))).assert_allowed();
-        }
-    }
-
-    #[test]
-    fn facts_about_the_cluster_are_not_enough() {
-        let around = json!({"totalGpus": 16, "interconnect": "nvlink", "rdma": true});
-        for hardware in [json!({}), json!(null), json!({"gpuSku": ""}), json!({"vramMb": null}), around] {
-            assert_only(&create_blind(&beta(&json!({"hardware": hardware}))), &GPUS_KNOWN, "spec.hardware");
-        }
-    }
-
-    #[test]
-    fn rejects_a_thorough_search_over_all_engines() {
-        let thorough = |backend: &str| beta(&json!({"backend": backend, "searchStrategy": "thorough"}));
-        assert_only(&create(&thorough("auto")), &BACKEND_CHOSEN, "spec.searchStrategy");
-        for backend in ["sglang", "trtllm", "vllm", ""] {
-            create(&thorough(backend)).assert_allowed();
-        }
-        create(&beta(&json!({"backend": "auto", "searchStrategy": "rapid"}))).assert_allowed();
-        create(&beta(&json!({"backend": "auto"}))).assert_allowed();
-    }
-
-    #[test]
-    fn reports_everything_at_once_in_the_order_of_the_fields() {
-        let all = beta(&json!({"backend": "auto", "searchStrategy": "thorough", "image": "planner"}));
-        create_blind(&all).only(&[&GPUS_KNOWN, &BACKEND_CHOSEN, &release::ON_CREATE]);
-    }
-
-    #[test]
-    fn lets_a_stored_violation_be() {
-        let stored = beta(&json!({"backend": "auto", "searchStrategy": "thorough"}));
-        let renamed = beta(&json!({"backend": "auto", "searchStrategy": "thorough", "model": "acme/badger-3b"}));
-        update_with(&json!({}), &stored, &renamed).assert_allowed();
-    }
-
-    #[test]
-    fn rejects_a_violation_that_an_update_brings() {
-        let described = beta(&json!({"hardware": {"gpuSku": "l4"}}));
-        assert_only(&update_with(&json!({}), &described, &beta(&json!({}))), &GPUS_KNOWN, "spec.hardware");
-        let searching = beta(&json!({"backend": "auto", "searchStrategy": "thorough"}));
-        assert_only(&update(&beta(&json!({})), &searching), &BACKEND_CHOSEN, "spec.searchStrategy");
-    }
-
-    #[test]
-    fn one_stored_violation_does_not_excuse_the_other() {
-        let old = beta(&json!({"backend": "auto", "searchStrategy": "thorough", "hardware": {"gpuSku": "l4"}}));
-        let new = beta(&json!({"backend": "auto", "searchStrategy": "thorough"}));
-        assert_only(&update_with(&json!({}), &old, &new), &GPUS_KNOWN, "spec.hardware");
-    }
-
-    #[test]
-    fn a_frozen_spec_is_reported_beside_what_else_is_wrong() {
-        let old = in_phase(beta(&json!({})), "Deployed");
-        let new = beta(&json!({"backend": "auto", "searchStrategy": "thorough", "image": "planner:main"}));
-        update(&old, &new).only(&[&BACKEND_CHOSEN, &release::ON_UPDATE, &freeze::WHILE_IN_USE]);
-    }
 
     #[test]
     fn warns_of_the_old_name_of_a_gpu_on_creates_and_updates() {
@@ -206,30 +137,6 @@ mod tests {
         assert_eq!(warnings.len(), 2, "{warnings:?}");
         assert!(warnings[0].contains("gpuSku") && warnings[1].contains("VllmWorker"), "{warnings:?}");
         findings.by(&deprecated_names::CURRENT_NAMES).at("spec.overrides.dgd.spec.components[0].name");
-    }
-
-    #[test]
-    fn a_request_that_is_being_deleted_is_let_go() {
-        let old = in_phase(beta(&json!({})), "Deployed");
-        let new = terminating(beta(&json!({"image": "planner", "hardware": {"gpuSku": "gb200_sxm"}})));
-        let findings = update(&old, &new);
-        findings.assert_allowed();
-        assert!(findings.warnings().is_empty());
-    }
-
-    #[test]
-    fn a_claimed_namespace_is_left_to_its_operator() {
-        let facts = json!({"clusterWide": true, "excludedNamespaces": ["river"]});
-        create_with(&facts, &beta(&json!({"image": "planner"}))).assert_allowed();
-        let restricted = json!({"excludedNamespaces": ["river"], "gpuDiscoveryEnabled": true});
-        create_with(&restricted, &beta(&json!({"image": "planner"}))).assert_denied();
-    }
-
-    #[test]
-    fn labels_and_annotations_are_no_concern_of_ours() {
-        let mut request = beta(&json!({}));
-        request["metadata"]["annotations"] = json!({"nvidia.com/dynamo-operator-origin-version": "garbage"});
-        create(&request).assert_allowed();
     }
 
     #[test]

@@ -271,10 +271,6 @@ mod tests {
 
     use super::*;
 
-    fn component(members: &Value) -> ComponentSpec {
-        serde_json::from_value(members.clone()).unwrap()
-    }
-
     fn overlay(target: &str, value: &Value) -> ProviderOverride {
         let overlay = json!({"apiVersion": OVERRIDE_API_VERSION, "target": target, "value": value});
         serde_json::from_value(overlay).unwrap()
@@ -293,53 +289,6 @@ mod tests {
 
     fn packed() -> Value {
         json!({"topologyConstraint": {"pack": {"required": "rack"}}})
-    }
-
-    #[test]
-    fn only_a_graph_run_by_grove_takes_an_override() {
-        let overlay = overlay("PodCliqueSet", &json!({"spec": {"template": packed()}}));
-        assert_eq!(found(&overlay, OverrideLocation::Root, Some("grove")), [""; 0]);
-        assert_eq!(found(&overlay, OverrideLocation::Root, None), ["OVR-02 o"]);
-        assert_eq!(found(&overlay, OverrideLocation::Root, Some("")), ["OVR-02 o"]);
-        assert_eq!(found(&overlay, OverrideLocation::Root, Some("Grove")), ["OVR-03 o"]);
-        assert_eq!(found(&overlay, OverrideLocation::Standalone, Some("grove")), ["OVR-01 o"]);
-    }
-
-    #[test]
-    fn each_of_the_first_checks_ends_the_judgement() {
-        let nothing = ProviderOverride::default();
-        assert_eq!(found(&nothing, OverrideLocation::Root, Some("grove")), ["OVR-04 o.apiVersion"]);
-        let no_target = overlay("", &json!(null));
-        assert_eq!(found(&no_target, OverrideLocation::Root, Some("grove")), ["OVR-06 o.target"]);
-        let other = ProviderOverride { api_version: "grove.io/v1".into(), ..no_target };
-        assert_eq!(found(&other, OverrideLocation::Root, Some("grove")), ["OVR-04 o.apiVersion"]);
-    }
-
-    #[test]
-    fn a_component_in_a_scaling_group_has_another_target() {
-        let single = component(&json!({}));
-        let several = component(&json!({"multinode": {"nodeCount": 2}}));
-        let clique = overlay("PodCliqueTemplateSpec", &packed());
-        let group = overlay("PodCliqueScalingGroupConfig", &packed());
-        assert_eq!(found(&clique, OverrideLocation::Component(&single), Some("grove")), [""; 0]);
-        assert_eq!(found(&group, OverrideLocation::Component(&several), Some("grove")), [""; 0]);
-        assert_eq!(found(&group, OverrideLocation::Component(&single), Some("grove")), ["OVR-06 o.target"]);
-        assert_eq!(found(&clique, OverrideLocation::Component(&several), Some("grove")), ["OVR-06 o.target"]);
-    }
-
-    #[test]
-    fn a_role_takes_an_override_only_on_several_nodes_without_memory_between_pods() {
-        let between_pods = json!({"gpuMemoryService": {"mode": "InterPod"}});
-        let several = component(&json!({"multinode": {"nodeCount": 2}}));
-        let split = component(&json!({"multinode": {"nodeCount": 2}, "experimental": between_pods}));
-        let leader = ComponentRole { name: "leader".into(), ..ComponentRole::default() };
-        let overlay = overlay("PodCliqueTemplateSpec", &packed());
-        let judge =
-            |component: &ComponentSpec| found(&overlay, OverrideLocation::Role(component, &leader), Some("grove"));
-        assert_eq!(judge(&several), [""; 0]);
-        assert_eq!(judge(&split), ["OVR-05 o"]);
-        assert_eq!(judge(&component(&json!({}))), ["OVR-05 o"]);
-        assert_eq!(judge(&component(&json!({"multinode": {"nodeCount": 1}}))), ["OVR-05 o"]);
     }
 
     #[test]
@@ -363,37 +312,6 @@ mod tests {
     }
 
     #[test]
-    fn refuses_every_foreign_key_in_order() {
-        let value = json!({
-            "unknown": {"deep": 1},
-            "metadata": {},
-            "spec": {"replicas": 4, "template": {"topologyConstraint": {"anything": [1]}, "cliques": []}},
-        });
-        assert_eq!(
-            in_root(&value),
-            [
-                "OVR-08 o.value.metadata",
-                "OVR-08 o.value.spec.replicas",
-                "OVR-08 o.value.spec.template.cliques",
-                "OVR-08 o.value.unknown"
-            ]
-        );
-    }
-
-    #[test]
-    fn demands_the_constraint_and_names_the_first_missing_step() {
-        assert_eq!(in_root(&json!({})), ["OVR-09 o.value.spec"]);
-        assert_eq!(in_root(&json!({"spec": null})), ["OVR-09 o.value.spec"]);
-        assert_eq!(in_root(&json!({"spec": {}})), ["OVR-09 o.value.spec.template"]);
-        assert_eq!(
-            in_root(&json!({"spec": {"template": {"topologyConstraint": null}}})),
-            ["OVR-09 o.value.spec.template.topologyConstraint"]
-        );
-        assert_eq!(in_root(&json!({"spec": {"template": {"topologyConstraint": {}}}})), [""; 0]);
-        assert_eq!(in_root(&json!({"metadata": {}})), ["OVR-08 o.value.metadata", "OVR-09 o.value.spec"]);
-    }
-
-    #[test]
     fn a_value_nested_without_end_is_refused() {
         let deep = format!("{}{}", "{\"spec\":".repeat(5000), "1".to_owned() + &"}".repeat(5000));
         let overlay = ProviderOverride {
@@ -402,32 +320,5 @@ mod tests {
             value: serde_json::from_str(&deep).ok(),
         };
         assert_eq!(found(&overlay, OverrideLocation::Root, Some("grove")), ["OVR-07 o.value"]);
-    }
-
-    #[test]
-    fn a_constraint_counts_wherever_its_target_has_it_and_of_any_type() {
-        let sets =
-            |target: &str, value: Value| sets_topology(&overlay(target, &value), OverrideLocation::Root, Some("grove"));
-        assert!(sets("PodCliqueSet", json!({"spec": {"template": {"topologyConstraint": null}}})));
-        assert!(sets("", json!({"spec": {"template": {"topologyConstraint": 3}}})));
-        assert!(sets("PodCliqueTemplateSpec", json!({"topologyConstraint": {}})));
-        assert!(!sets("PodCliqueSet", json!({"topologyConstraint": {}})));
-        assert!(!sets("PodGang", json!({"topologyConstraint": {}})));
-        assert!(!sets("PodCliqueSet", json!([])));
-    }
-
-    #[test]
-    fn an_override_may_come_and_go_but_not_turn_into_another() {
-        let old = overlay("PodCliqueSet", &json!({}));
-        let new = ProviderOverride { api_version: "v2".into(), target: "x".into(), value: None };
-        let changed = |old: Option<&ProviderOverride>, new: Option<&ProviderOverride>| -> Vec<String> {
-            let mut issues = Issues::new();
-            unchanged(old, new, &FieldPath::field("o"), &mut issues);
-            issues.iter().map(|issue| issue.path.to_string()).collect()
-        };
-        assert_eq!(changed(Some(&old), Some(&new)), ["o.apiVersion", "o.target"]);
-        assert_eq!(changed(Some(&old), None), [""; 0]);
-        assert_eq!(changed(None, Some(&new)), [""; 0]);
-        assert_eq!(changed(Some(&old), Some(&ProviderOverride { value: None, ..old.clone() })), [""; 0]);
     }
 }

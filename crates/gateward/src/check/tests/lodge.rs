@@ -124,7 +124,7 @@ fn judged(lodge: &Lodge, request: &Request) -> Verdict {
     issues.into()
 }
 
-/// The river that nobody named.
+/// The default river.
 struct Rivers;
 
 impl Defaulter<Lodge> for Rivers {

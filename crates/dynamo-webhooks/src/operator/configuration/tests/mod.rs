@@ -140,7 +140,7 @@ fn an_empty_list_of_principals_is_the_usual_one() {
 }
 
 #[test]
-fn unknown_keys_are_told_with_their_whole_path_and_ignored() {
+fn unknown_keys_are_reported_with_their_whole_path_and_ignored() {
     let document = file(json!({
         "server": {"webhook": {"secretname": "x", "colour": {"deep": 1}}, "admin": {}},
         "webhooks": {},
@@ -230,7 +230,7 @@ fn anything() -> impl Strategy<Value = Value> {
 
 proptest! {
     #[test]
-    fn whatever_is_written_is_read_or_told(document in anything()) {
+    fn any_document_is_read_or_an_error(document in anything()) {
         match OperatorConfiguration::read(&file(document)) {
             Ok(read) => prop_assert!(read.configuration.webhook.address.port > 0),
             Err(ConfigError(problems)) => prop_assert!(!problems.is_empty()),

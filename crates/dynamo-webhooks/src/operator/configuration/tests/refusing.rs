@@ -154,7 +154,7 @@ fn the_lease_of_a_restricted_operator_is_renewed_before_it_ends() {
 }
 
 #[test]
-fn all_that_is_wrong_is_told_at_once() {
+fn all_errors_are_reported_at_once() {
     let wrong = errors(&json!({
         "kind": "OperatorConfig",
         "apiVersion": API_VERSION,

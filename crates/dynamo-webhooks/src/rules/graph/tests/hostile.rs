@@ -1,7 +1,7 @@
 use gateward_core::rule::issue::MOST_ISSUES;
 use serde_json::{Value, json};
 
-use super::{create, denied_by, graph, update, worker};
+use super::{create, denied_by, graph, on, update, worker};
 
 fn names(count: usize) -> Vec<String> {
     (0..count).map(|index| format!("c{index}")).collect()
@@ -12,7 +12,7 @@ fn many(names: &[String]) -> Value {
 }
 
 #[test]
-fn of_a_list_of_any_length_a_bounded_number_of_findings_is_told() {
+fn of_a_list_of_any_length_a_bounded_number_of_findings_is_reported() {
     let (order, names) = (names(20_000), names(100));
     let old = graph(many(&names), json!({}));
     let others: Vec<String> = names.iter().map(|name| format!("x{name}")).collect();
@@ -54,8 +54,7 @@ fn numbers_at_the_ends_of_their_range_are_judged_like_others() {
         let graph = graph(json!([worker("a", &members)]), json!({}));
         assert!(!denied_by(&create(&graph)).is_empty());
         assert!(!denied_by(&update(&graph, &graph)).is_empty());
-        let webhooks = super::webhooks();
-        let defaulted = gateward_core::testing::TestRequest::of(&webhooks).default(&graph);
+        let defaulted = on(&json!({}), |request| request.default(&graph));
         assert_eq!(defaulted.patched()["spec"]["components"][0]["replicas"], count);
     }
 }

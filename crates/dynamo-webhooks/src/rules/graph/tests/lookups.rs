@@ -1,11 +1,11 @@
 use std::sync::Arc;
 
-use dynamo_api::constants::{ENABLE_GROVE, WORKLOAD_PROVIDER};
+use dynamo_api::constants::WORKLOAD_PROVIDER;
 use gateward_core::testing::TestRequest;
 use gateward_core::{BoxFuture, ClusterReader, GroupServed, Lookup, ObjectName};
 use serde_json::{Value, json};
 
-use super::{annotated, assert_silent, create, create_in, denied_by, graph, update, webhooks, worker};
+use super::{annotated, assert_silent, create_in, denied_by, graph, worker};
 use crate::operator::facts::{Cluster, ClusterFacts};
 
 fn fabric() -> Value {
@@ -30,83 +30,10 @@ fn in_fabric(graph: &Value) -> Vec<String> {
 }
 
 const OWN: &str = "spec.topologyConstraint";
-const FIRST: &str = "spec.components[0].topologyConstraint.packDomain";
-
-#[test]
-fn a_domain_is_a_level_of_the_topology() {
-    assert_eq!(in_fabric(&packed(Some("rack"), &[None])), [""; 0]);
-    assert_eq!(in_fabric(&packed(Some("host"), &[None])), [format!("DGD-67 {OWN}.packDomain")]);
-    assert_eq!(in_fabric(&packed(Some("zone"), &[Some("host")])), [format!("DGD-68 {FIRST}")]);
-    assert_eq!(
-        in_fabric(&packed(Some("Rack"), &[Some("host")])),
-        [format!("DGD-67 {OWN}.packDomain"), format!("DGD-68 {FIRST}")]
-    );
-}
-
-#[test]
-fn a_component_is_packed_no_broader_than_its_graph() {
-    assert_eq!(
-        in_fabric(&packed(Some("block"), &[Some("zone"), Some("block"), Some("rack")])),
-        [format!("DGD-69 {FIRST}")]
-    );
-    assert_eq!(in_fabric(&packed(Some(""), &[Some("zone")])), [""; 0]);
-    assert_eq!(in_fabric(&packed(Some("nowhere"), &[Some("zone")])), [format!("DGD-67 {OWN}.packDomain")]);
-}
-
-#[test]
-fn a_constraint_of_a_component_needs_one_of_the_graph() {
-    assert_eq!(in_fabric(&packed(None, &[Some("host"), Some("zone")])), [format!("DGD-64 {OWN}")]);
-    assert_eq!(in_fabric(&packed(None, &[None])), [""; 0]);
-}
-
-#[test]
-fn some_constraint_names_a_domain() {
-    assert_eq!(in_fabric(&packed(Some(""), &[None])), [format!("DGD-65 {OWN}.packDomain")]);
-    assert_eq!(
-        denied_by(&create(&packed(Some(""), &[None]))),
-        [format!("DGD-65 {OWN}.packDomain"), format!("DGD-66 {OWN}.clusterTopologyName")]
-    );
-}
-
-#[test]
-fn a_topology_is_looked_up_only_for_new_graphs_on_grove() {
-    let graph = packed(Some("nowhere"), &[None]);
-    assert_eq!(denied_by(&create(&graph)), [format!("DGD-66 {OWN}.clusterTopologyName")]);
-    assert_silent(&create(&annotated(graph.clone(), ENABLE_GROVE, "false")));
-    assert_silent(&create(&annotated(graph.clone(), WORKLOAD_PROVIDER, "component")));
-    let of_generation = |generation: i64| {
-        let mut graph = graph.clone();
-        graph["metadata"]["generation"] = generation.into();
-        graph
-    };
-    assert_eq!(denied_by(&update(&of_generation(1), &of_generation(1))), [format!("DGD-66 {OWN}.clusterTopologyName")]);
-    assert_silent(&update(&of_generation(1), &of_generation(2)));
-}
 
 fn transfer(name: &str, domain: &str) -> Value {
     let policy = json!({"kvTransferPolicy": {"clusterTopologyName": name, "domain": domain}});
     graph(json!([worker("w", &json!({}))]), json!({"experimental": policy}))
-}
-
-#[test]
-fn a_transfer_stays_within_a_level_of_a_topology() {
-    let at = "spec.experimental.kvTransferPolicy";
-    assert_eq!(in_fabric(&transfer("fabric", "rack")), [""; 0]);
-    assert_eq!(in_fabric(&transfer("fabric", "host")), [format!("DGD-73 {at}.domain")]);
-    assert_eq!(in_fabric(&transfer("ghost", "host")), [format!("DGD-72 {at}.clusterTopologyName")]);
-    assert_eq!(in_fabric(&transfer("Fabric", "host")), [format!("DGD-70 {at}.clusterTopologyName")]);
-    assert_eq!(in_fabric(&transfer("", "host")), [""; 0]);
-    assert_eq!(
-        in_fabric(&annotated(transfer("fabric", "host"), ENABLE_GROVE, "false")),
-        [format!("DGD-71 {at}.clusterTopologyName")]
-    );
-}
-
-#[test]
-fn a_later_update_does_not_look_the_transfer_up_again() {
-    let mut old = transfer("ghost", "host");
-    old["metadata"]["generation"] = 3.into();
-    assert_silent(&update(&old, &old));
 }
 
 /// An override of the root object with a topology constraint.
@@ -179,7 +106,7 @@ fn out_of_order() -> ClusterFacts {
 
 #[test]
 fn nothing_is_decided_where_a_topology_cannot_be_read() {
-    let webhooks = webhooks();
+    let webhooks = crate::webhooks();
     let trial = TestRequest::of(&webhooks).facts(out_of_order());
     for graph in [packed(Some("rack"), &[None]), transfer("fabric", "rack")] {
         let findings = trial.create(&graph);
@@ -189,7 +116,7 @@ fn nothing_is_decided_where_a_topology_cannot_be_read() {
 
 #[test]
 fn what_is_wrong_anyway_is_denied_though_a_topology_cannot_be_read() {
-    let webhooks = webhooks();
+    let webhooks = crate::webhooks();
     let mut graph = packed(Some("rack"), &[None]);
     graph["spec"]["components"][0]["minAvailable"] = 1.into();
     graph["spec"]["components"][0]["sharedMemorySize"] = "-1".into();
@@ -199,7 +126,7 @@ fn what_is_wrong_anyway_is_denied_though_a_topology_cannot_be_read() {
 
 #[test]
 fn nothing_is_decided_on_an_endpoint_picker_where_the_served_groups_cannot_be_read() {
-    let webhooks = webhooks();
+    let webhooks = crate::webhooks();
     let trial = TestRequest::of(&webhooks).facts(out_of_order());
     let picker = graph(json!([worker("pick", &json!({"type": "epp", "eppConfig": {"config": {}}}))]), json!({}));
     assert_eq!(trial.create(&picker).answer().status, 503);
@@ -208,7 +135,7 @@ fn nothing_is_decided_on_an_endpoint_picker_where_the_served_groups_cannot_be_re
 
 #[test]
 fn a_name_that_no_object_can_have_is_not_asked_for() {
-    let webhooks = webhooks();
+    let webhooks = crate::webhooks();
     let mut graph = packed(Some("rack"), &[None]);
     graph["spec"]["topologyConstraint"]["clusterTopologyName"] = "../../secrets/x".into();
     let findings = TestRequest::of(&webhooks).facts(out_of_order()).create(&graph);
@@ -217,9 +144,12 @@ fn a_name_that_no_object_can_have_is_not_asked_for() {
 
 #[test]
 fn without_a_cluster_a_note_says_what_was_not_checked() {
-    let webhooks = webhooks();
+    let webhooks = crate::webhooks();
     let trial = TestRequest::of(&webhooks).facts(ClusterFacts::unknown());
-    for (rule, graph) in [("DGD-66", packed(Some("x"), &[None])), ("DGD-72", transfer("ghost", "x"))] {
+    let picker = graph(json!([worker("pick", &json!({"type": "epp", "eppConfig": {"config": {}}}))]), json!({}));
+    for (rule, graph) in
+        [("DGD-66", packed(Some("x"), &[None])), ("DGD-72", transfer("ghost", "x")), ("SHARED-46", picker)]
+    {
         let findings = trial.create(&graph);
         findings.assert_allowed();
         let notes: Vec<&str> = findings.answer().decision.issues.iter().map(|issue| issue.rule).collect();

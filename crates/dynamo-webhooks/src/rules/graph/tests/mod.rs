@@ -6,18 +6,10 @@ mod hostile;
 mod lookups;
 mod updating;
 
-use gateward_core::Webhooks;
-use gateward_core::testing::{Findings, TestRequest};
+use gateward_core::testing::Findings;
 use serde_json::{Value, json};
 
-use crate::testing::{annotated, facts, object};
-
-/// The user that the operator is.
-const OPERATOR: &str = "system:serviceaccount:dynamo-system:dynamo-operator";
-
-fn webhooks() -> Webhooks {
-    Webhooks::new().register(super::kind())
-}
+use crate::testing::{annotated, create, denied_by, object, on, update};
 
 /// A graph with these components and further members of its spec.
 fn graph(components: Value, spec: Value) -> Value {
@@ -44,24 +36,8 @@ fn merge(base: &mut Value, over: &Value) {
     }
 }
 
-/// The verdict on a new graph in a cluster of the rule book's defaults.
-fn create(graph: &Value) -> Findings {
-    create_in(&json!({}), graph)
-}
-
 fn create_in(cluster: &Value, graph: &Value) -> Findings {
-    TestRequest::of(&webhooks()).facts(facts(cluster)).create(graph)
-}
-
-/// The verdict on a change in a cluster of the rule book's defaults.
-fn update(old: &Value, new: &Value) -> Findings {
-    TestRequest::of(&webhooks()).facts(facts(&json!({}))).update(old, new)
-}
-
-/// The findings that deny, as `<rule> <path>`.
-fn denied_by(findings: &Findings) -> Vec<String> {
-    let errors = findings.answer().decision.issues.of(gateward_core::Severity::Error);
-    errors.map(|issue| format!("{} {}", issue.rule, issue.path)).collect()
+    on(cluster, |request| request.create(graph))
 }
 
 /// Demands that nothing is found, not even something to remark.

@@ -2,21 +2,18 @@
 
 use serde_json::{Value, json};
 
-use super::{component, drum, graph, on, worker};
-use crate::testing::terminating;
-
-const FACTS: &str = r#"{"operatorVersion": "1.4.7"}"#;
+use super::{component, drum, on, worker};
 
 fn facts() -> Value {
-    serde_json::from_str(FACTS).unwrap()
+    json!({"operatorVersion": "1.4.7"})
 }
 
 fn created(object: &Value) -> Value {
-    on(facts(), |trial| trial.default(object)).patched()
+    on(&facts(), |request| request.default(object)).patched()
 }
 
 fn changed(object: &Value) -> Value {
-    on(facts(), |trial| trial.default_update(object, object)).patched()
+    on(&facts(), |request| request.default_update(object, object)).patched()
 }
 
 /// A graph with one service that the workload provider `provider` runs.
@@ -37,33 +34,6 @@ fn a_new_graph_gets_all_of_them() {
     expected["spec"]["services"]["drum"]["replicas"] = json!(1);
     expected["spec"]["services"]["drum"]["minAvailable"] = json!(1);
     assert_eq!(created(&object), expected);
-}
-
-#[test]
-fn what_is_set_stays_set() {
-    let object = drum(worker(json!({"replicas": 0, "minAvailable": 2})));
-    let service = created(&object)["spec"]["services"]["drum"].clone();
-    assert_eq!((&service["replicas"], &service["minAvailable"]), (&json!(0), &json!(2)));
-}
-
-#[test]
-fn the_provider_is_never_the_users_choice_and_the_origin_version_is() {
-    let mut object = provided("component", worker(json!({})));
-    object["metadata"]["annotations"]["nvidia.com/dynamo-operator-origin-version"] = json!("");
-    let annotations = created(&object)["metadata"]["annotations"].clone();
-    assert_eq!(
-        annotations,
-        json!({"nvidia.com/workload-provider": "grove", "nvidia.com/dynamo-operator-origin-version": ""})
-    );
-}
-
-#[test]
-fn a_graph_that_opts_out_of_grove_has_no_minimum() {
-    let mut object = drum(worker(json!({})));
-    object["metadata"]["annotations"] = json!({"nvidia.com/enable-grove": "False"});
-    let defaulted = created(&object);
-    assert_eq!(defaulted["metadata"]["annotations"]["nvidia.com/workload-provider"], json!("component"));
-    assert_eq!(defaulted["spec"]["services"]["drum"]["minAvailable"], Value::Null);
 }
 
 #[test]
@@ -97,37 +67,10 @@ fn roles_get_their_replicas_and_overrides_their_targets() {
 }
 
 #[test]
-fn a_gpu_memory_service_between_pods_decides_the_target_too() {
-    let overlay = json!({"apiVersion": "grove.io/v1alpha1", "value": {}});
-    let memory = json!({"enabled": true, "mode": "interPod"});
-    let target = |members: Value| {
-        created(&drum(worker(members)))["spec"]["services"]["drum"]["providerOverride"]["target"].clone()
-    };
-    assert_eq!(target(json!({"providerOverride": overlay})), json!("PodCliqueTemplateSpec"));
-    assert_eq!(
-        target(json!({"providerOverride": overlay, "gpuMemoryService": memory})),
-        json!("PodCliqueScalingGroupConfig")
-    );
-}
-
-#[test]
-fn a_terminating_graph_is_left_alone() {
-    let object = terminating(drum(worker(json!({}))));
-    assert_eq!(changed(&object), object);
-}
-
-#[test]
 fn a_standalone_component_is_left_alone() {
     let object = component(worker(json!({"multinode": {"nodeCount": 2}, "roles": [{"name": "leader"}]})));
     let webhooks = crate::webhooks();
     let gvk = gateward_core::GroupVersionKind::of("nvidia.com/v1alpha1", "DynamoComponentDeployment");
     assert!(webhooks.declaration_of(&gvk).is_some());
     assert_eq!(created(&object), object);
-}
-
-#[test]
-fn a_graph_without_services_only_gets_its_annotations() {
-    let defaulted = created(&graph(json!({})));
-    assert_eq!(defaulted["spec"], json!({}));
-    assert_eq!(defaulted["metadata"]["annotations"]["nvidia.com/workload-provider"], json!("grove"));
 }

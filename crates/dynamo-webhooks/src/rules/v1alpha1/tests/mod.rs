@@ -9,10 +9,10 @@ mod preserved;
 mod properties;
 mod runtimes;
 
-use gateward_core::testing::{Findings, TestRequest};
+use gateward_core::testing::Findings;
 use serde_json::{Value, json};
 
-use crate::testing::{facts, listed, object, with};
+use crate::testing::{create, listed, object, on, update, with};
 
 /// A worker that nothing is wrong with, with these members.
 pub fn worker(members: Value) -> Value {
@@ -45,20 +45,14 @@ pub fn component(spec: Value) -> Value {
     object("v1alpha1", "DynamoComponentDeployment", json!({"name": "drum", "namespace": "tidepool"}), spec)
 }
 
-/// What comes of a request on a cluster that these facts are true of.
-pub fn on(cluster: Value, ask: impl FnOnce(TestRequest) -> Findings) -> Findings {
-    let webhooks = crate::webhooks();
-    ask(TestRequest::of(&webhooks).facts(facts(&cluster)))
-}
-
 /// The findings on a new object, as `RULE path`, in order; a warning says so.
 pub fn created(object: Value) -> Vec<String> {
-    found(&on(json!({}), |trial| trial.create(&object)))
+    found(&create(&object))
 }
 
 /// The findings on a change.
 pub fn updated(old: Value, new: Value) -> Vec<String> {
-    found(&on(json!({}), |trial| trial.update(&old, &new)))
+    found(&update(&old, &new))
 }
 
 fn found(findings: &Findings) -> Vec<String> {

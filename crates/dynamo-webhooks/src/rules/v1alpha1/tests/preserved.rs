@@ -62,7 +62,7 @@ fn configurations_of_endpoint_pickers_are_the_schemas_business() {
 }
 
 #[test]
-fn an_annotation_that_cannot_be_read_is_judged_by_nobody() {
+fn an_annotation_that_cannot_be_read_is_ignored() {
     for text in ["{", "[]", "{\"spec\": 5}"] {
         let mut graph = kept(json!({}));
         graph["metadata"]["annotations"]["nvidia.com/dgd-spec"] = json!(text);

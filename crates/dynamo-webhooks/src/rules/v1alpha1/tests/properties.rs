@@ -12,9 +12,9 @@ const OF_THE_HUB: [&str; 5] = ["components", "experimental.", "podTemplate.", "s
 
 /// The verdict is one of the two, and speaks the user's language.
 fn is_answered_in_v1alpha1(old: Option<&Value>, new: &Value) -> Result<(), TestCaseError> {
-    let findings = on(json!({}), |trial| match old {
-        Some(old) => trial.update(old, new),
-        None => trial.create(new),
+    let findings = on(&json!({}), |request| match old {
+        Some(old) => request.update(old, new),
+        None => request.create(new),
     });
     let answer = findings.answer();
     prop_assert!(matches!(answer.decision.outcome, Outcome::Allowed | Outcome::Denied { .. }), "{:?}", answer.decision);
@@ -41,8 +41,8 @@ proptest! {
 
     #[test]
     fn defaulting_a_graph_twice_changes_nothing_more(object in arbitrary::graph()) {
-        let once = on(json!({}), |trial| trial.default(&graph(object["spec"].clone()))).patched();
-        let twice = on(json!({}), |trial| trial.default(&once)).patched();
+        let once = on(&json!({}), |request| request.default(&graph(object["spec"].clone()))).patched();
+        let twice = on(&json!({}), |request| request.default(&once)).patched();
         prop_assert_eq!(once, twice);
     }
 }

@@ -6,25 +6,6 @@ use serde_json::{Value, json};
 use super::{component, created, drum, graph, image, picker, updated, with, worker};
 
 #[test]
-fn a_picker_is_configured_as_its_version_needs() {
-    let config = json!({"eppConfig": {"config": {}}});
-    assert_eq!(created(drum(picker("1.5.0", config.clone()))), ["RT-01 spec.services[drum].eppConfig"]);
-    assert_eq!(created(drum(picker("1.4.9", json!({})))), ["RT-02 spec.services[drum].eppConfig"]);
-    assert_eq!(created(component(picker("1.5.0", config))), ["RT-01 spec.eppConfig"]);
-    assert_eq!(created(component(picker("1.4.9", json!({})))), ["RT-02 spec.eppConfig"]);
-}
-
-#[test]
-fn an_image_is_not_taken_away() {
-    let (old, new) = (worker(json!({})), worker(json!({"extraPodSpec": null})));
-    assert_eq!(
-        updated(drum(old.clone()), drum(new.clone())),
-        ["RT-06 spec.services[drum].extraPodSpec.mainContainer.image"]
-    );
-    assert_eq!(updated(component(old), component(new)), ["RT-06 spec.extraPodSpec.mainContainer.image"]);
-}
-
-#[test]
 fn the_runtimes_of_a_changed_graph_wait_until_it_is_sound() {
     let broken = worker(json!({"extraPodSpec": image("engine:nightly"), "ingress": {"enabled": true}}));
     assert_eq!(updated(drum(worker(json!({}))), drum(broken.clone())), ["ALPHA-06 spec.services[drum].ingress.host"]);
@@ -70,15 +51,4 @@ fn the_change_of_a_component_is_judged_in_the_order_of_the_book() {
             "SHARED-65 spec.topologyConstraint",
         ]
     );
-}
-
-#[test]
-fn a_v1beta1_object_is_not_judged_here() {
-    let object = json!({
-        "apiVersion": "nvidia.com/v1beta1",
-        "kind": "DynamoComponentDeployment",
-        "metadata": {"name": "drum"},
-        "spec": {"name": "drum", "type": "worker", "ingress": {"enabled": true}},
-    });
-    assert_eq!(created(object), ["RT-03 spec.podTemplate.spec.containers"]);
 }
