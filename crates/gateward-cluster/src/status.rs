@@ -67,7 +67,7 @@ impl ControllerStatus {
     pub fn notes(&self) -> Vec<String> {
         let mut notes = vec![format!("writer: {}", self.leader)];
         if let Some(LeaderProgress { phase, next, .. }) = &self.progress {
-            notes.extend(phase.map(|phase| format!("exchange of authorities: {phase}")));
+            notes.extend(phase.map(|phase| format!("CA rotation: {phase}")));
             notes.push(format!("next: {next}"));
         }
         notes
@@ -112,11 +112,11 @@ mod tests {
 
     #[test]
     fn the_leader_reports_its_progress() {
-        let next = "make an authority".to_owned();
+        let next = "make a CA".to_owned();
         let progress = LeaderProgress { phase: Some(Phase::Publish), next, at: SystemTime::UNIX_EPOCH };
         let status =
             ControllerStatus { leader: Leader::ThisReplica, progress: Some(progress), ..ControllerStatus::default() };
-        let notes = ["writer: this replica", "exchange of authorities: publish", "next: make an authority"];
+        let notes = ["writer: this replica", "CA rotation: publish", "next: make a CA"];
         assert_eq!(status.notes(), notes);
     }
 }

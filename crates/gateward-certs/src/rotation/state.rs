@@ -138,7 +138,7 @@ impl<'a> RotationState<'a> {
     /// Waits until every API server has observed the `caBundle`s.
     pub(super) fn wait_for_targets(&self) -> Option<Step> {
         let hash = StateHash::of_targets(&self.observed.targets);
-        self.settles(hash, "every consumer carries the old and the new authority")
+        self.settles(hash, "every injection target has the old and the new CA")
     }
 
     /// Waits until every replica stably serves a certificate of this CA.
@@ -154,7 +154,7 @@ impl<'a> RotationState<'a> {
         if replicas.iter().all(|replica| replica.served.is_none()) {
             return Some(Step::Wait(Wait::NoReplica));
         }
-        self.settles(StateHash::of_replicas(replicas), "every replica shows a certificate of the new authority")
+        self.settles(StateHash::of_replicas(replicas), "every replica serves a certificate of the new CA")
     }
 
     /// The replicas that get requests, but didn't answer us.

@@ -165,7 +165,7 @@ impl fmt::Display for ServingCertificateState {
             Self::NotYetValid(certificate) => {
                 write!(f, "not valid before {}", timestamp::rfc3339(certificate.validity.not_before()))
             }
-            Self::NotSignedByCa(_) => f.write_str("signed by another authority than the present one"),
+            Self::NotSignedByCa(_) => f.write_str("signed by another CA than the present one"),
             Self::WrongKey => f.write_str("its private key belongs to another certificate"),
             Self::Invalid(invalid) => invalid.fmt(f),
             Self::Missing => f.write_str("missing"),

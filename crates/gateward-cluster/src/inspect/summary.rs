@@ -1,4 +1,4 @@
-//! The output of `certs status`. Its JSON keeps the field names of earlier releases.
+//! The output of `certs status`.
 
 use std::fmt;
 
@@ -17,10 +17,10 @@ pub struct Summary {
     /// The CA rotation that is under way.
     pub rotation: Option<RotationSummary>,
     /// The CA.
-    #[serde(rename = "authority")]
+    #[serde(rename = "ca")]
     pub ca: CertificateSummary,
     /// The CAs that are being replaced.
-    #[serde(rename = "oldAuthorities")]
+    #[serde(rename = "oldCas")]
     pub old_cas: Vec<CertificateSummary>,
     /// The serving certificate.
     pub certificate: CertificateSummary,
@@ -110,7 +110,7 @@ impl fmt::Display for Summary {
                 writeln!(f, "rotation:   {phase}{since}{cause}")?;
             }
         }
-        writeln!(f, "authority:  {}", self.ca)?;
+        writeln!(f, "CA:         {}", self.ca)?;
         self.old_cas.iter().try_for_each(|old| writeln!(f, "old:        {old}"))?;
         writeln!(f, "server:     {}", self.certificate)?;
         writeln!(f, "writer:     {}", self.leader.as_deref().unwrap_or("none"))?;
@@ -196,7 +196,7 @@ mod tests {
         assert_eq!(
             summary().to_string(),
             "rotation:   switch since 2027-01-15T08:00:00Z (it was asked for)\n\
-             authority:  0123456789ab: usable\n\
+             CA:         0123456789ab: usable\n\
              old:        0123456789ab: trusted still\n\
              server:     0123456789ab: complete\n\
              writer:     otter-1\n\
@@ -211,8 +211,7 @@ mod tests {
         let json = serde_json::to_value(summary()).unwrap();
         let mut names: Vec<_> = json.as_object().unwrap().keys().map(String::as_str).collect();
         names.sort_unstable();
-        let expected =
-            ["attention", "authority", "certificate", "consumers", "next", "oldAuthorities", "rotation", "writer"];
+        let expected = ["attention", "ca", "certificate", "consumers", "next", "oldCas", "rotation", "writer"];
         assert_eq!(names, expected);
     }
 }

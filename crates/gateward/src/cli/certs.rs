@@ -61,7 +61,7 @@ struct StatusArguments {
 struct RotateArguments {
     #[command(flatten)]
     whose: Whose,
-    /// Follow the exchange until it is done
+    /// Follow the rotation until it is done
     #[arg(long)]
     wait: bool,
     /// How long to wait
@@ -124,7 +124,7 @@ impl Whose {
         let given = ConfigSource { document, pod_environment, flags: Flags::default() };
         let mut config = operator.config(&given)?;
         if let Some(secret) = &self.secret {
-            config.names.authority_secret = ObjectNames::authority_secret_of(secret)?;
+            config.names.ca_secret = ObjectNames::ca_secret_of(secret)?;
             config.names.secret.clone_from(secret);
         }
         Ok(setup(operator, &config, &given.pod_environment)?)

@@ -107,7 +107,7 @@ pub struct ObjectNames {
     /// The Secret of the server's certificate.
     pub secret: String,
     /// The Secret of the CA.
-    pub authority_secret: String,
+    pub ca_secret: String,
     /// The Service that the API server calls.
     pub service: String,
     /// The lease that lets one replica write.
@@ -128,8 +128,8 @@ pub struct ObjectLabels {
 /// How certificates are made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CertificateConfig {
-    /// The name that new authorities get: at most 64 characters.
-    pub authority_name: String,
+    /// The name that new CAs get: at most 64 characters.
+    pub ca_name: String,
     /// How long certificates live.
     pub lifetimes: Lifetimes,
     /// What keys are made.
@@ -176,10 +176,10 @@ impl ObjectNames {
     /// ```
     /// use gateward::config::ObjectNames;
     ///
-    /// assert_eq!(ObjectNames::authority_secret_of("otter-cert")?, "otter-cert-ca");
+    /// assert_eq!(ObjectNames::ca_secret_of("otter-cert")?, "otter-cert-ca");
     /// # Ok::<(), gateward::DerivedNameError>(())
     /// ```
-    pub fn authority_secret_of(secret: &str) -> Result<String, DerivedNameError> {
+    pub fn ca_secret_of(secret: &str) -> Result<String, DerivedNameError> {
         NameLimit::Object.derive(secret, "-ca")
     }
 }
@@ -192,7 +192,7 @@ impl Config {
         let names = || -> Result<ObjectNames, DerivedNameError> {
             Ok(ObjectNames {
                 secret: secret.into(),
-                authority_secret: ObjectNames::authority_secret_of(secret)?,
+                ca_secret: ObjectNames::ca_secret_of(secret)?,
                 service: derive(NameLimit::Service, &release.name, "-webhook-service")?,
                 lease: derive(NameLimit::Object, &release.name, "-webhook-writer")?,
             })
@@ -206,7 +206,7 @@ impl Config {
             names: names()?,
             labels: ObjectLabels { secrets: labels.clone(), configurations: labels.clone(), pods: labels },
             certificates: CertificateConfig {
-                authority_name: "webhook authority".into(),
+                ca_name: "webhook authority".into(),
                 lifetimes: Lifetimes::default(),
                 keys: KeyAlgorithm::default(),
             },

@@ -28,7 +28,7 @@ pub(crate) fn setup<P: Operator>(
     Ok(ControllerConfig {
         secrets: SecretNames {
             serving: config.names.secret.clone(),
-            ca: config.names.authority_secret.clone(),
+            ca: config.names.ca_secret.clone(),
             labels: config.labels.secrets.clone(),
         },
         lease: LeaseConfig {
@@ -55,7 +55,7 @@ pub(crate) fn setup<P: Operator>(
 fn certificates(config: &Config, pod_environment: &PodEnvironment) -> Result<CertificateConfig, ConfigError> {
     let PodEnvironment { namespace, cluster_domain, .. } = pod_environment;
     let names = ServerNames::of_service(&config.names.service, namespace, cluster_domain);
-    let ca_name = CommonName::new(config.certificates.authority_name.as_str());
+    let ca_name = CommonName::new(config.certificates.ca_name.as_str());
     let wrong = |error: gateward_certs::NameError| {
         ConfigError(vec![Problem { whose: Whose::Nobody, text: format!("no certificate can be made: {error}") }])
     };
