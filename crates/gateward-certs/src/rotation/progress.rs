@@ -126,7 +126,7 @@ impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Expiring => "the old CA expires",
-            Self::Requested => "it was asked for",
+            Self::Requested => "it was requested",
             Self::Lost => "the old CA's key is lost or damaged",
             Self::Replaced => "the CA's Secret holds another CA than the one in use",
         })

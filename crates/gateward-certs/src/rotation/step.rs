@@ -49,7 +49,7 @@ pub enum CaSecretWrite {
     },
     /// The serving certificate may be changed.
     Switch,
-    /// The old CAs are not trusted any more.
+    /// The old CAs lose their trust.
     Retire,
     /// The rotation is over.
     Finish,

@@ -48,7 +48,7 @@ impl Calm {
         }
     }
 
-    /// Until nothing is to be done. Replicas hear of everything after a second.
+    /// Until nothing is to be done. Replicas observe everything after a second.
     fn runs(&mut self) {
         for _ in 0..100 {
             self.looks();
@@ -65,7 +65,7 @@ impl Calm {
             if self.cluster.replicas[at].shows.is_none() {
                 self.cluster.restart(at);
             }
-            self.cluster.hear(at, 100);
+            self.cluster.observe(at, 100);
             self.cluster.turn_ready(at);
         }
         self.cluster.pass(Duration::from_secs(1));
@@ -356,7 +356,7 @@ fn the_old_ca_is_trusted_until_the_last_replica_serves_the_new_certificate() {
     for _ in 0..100 {
         calm.looks();
         calm.cluster.pass(Duration::from_secs(1));
-        calm.cluster.hear(0, 100);
+        calm.cluster.observe(0, 100);
     }
     let name = calm.cluster.replicas[1].name.clone();
     assert!(calm.next().to_string().contains(&format!("serve the new certificate; still the old one: {name}")));
@@ -448,7 +448,7 @@ fn the_status_says_what_is_done_why_and_what_comes_next() {
     let RotationStatus { phase, since, cause, outgoing, serving, next, notes, .. } = calm.status();
     assert_eq!(phase, Some(Phase::Switch));
     assert!(rfc3339(since.unwrap()).starts_with("2027-01-15T08:00:"), "{since:?}");
-    assert_eq!(cause.unwrap().to_string(), "it was asked for");
+    assert_eq!(cause.unwrap().to_string(), "it was requested");
     assert_eq!((outgoing.len(), notes.len()), (1, 0));
     assert!(serving.to_string().starts_with("signed by another CA"), "{serving}");
     assert!(next.to_string().starts_with("waiting 5 s to be sure of it"), "{next}");

@@ -64,7 +64,7 @@ impl InjectionWatch {
             WatchEvent::Failing(scope, why) => {
                 drop(known);
                 let warning =
-                    why.map(|why| format!("nothing is heard of the {scope}: {why}; what was heard before counts"));
+                    why.map(|why| format!("the watch of {scope} keeps failing: {why}; its last state stays in use"));
                 return self.context.status.warn(StatusTopic::Watch(scope), warning);
             }
         }

@@ -64,17 +64,17 @@ impl CertController {
         let replicas = Replicas::new(connection, config)?;
         let context = Arc::new(ControllerContext::new(connection, config, replicas, leadership));
         let (stop, stopped) = watch::channel(false);
-        let (release, asked) = mpsc::channel(1);
+        let (release, releases) = mpsc::channel(1);
         let (changes, changed) = mpsc::unbounded_channel();
 
         let mut writing = JoinSet::new();
-        writing.spawn(run_elector(elector, asked));
+        writing.spawn(run_elector(elector, releases));
         let (reconciler, last) =
             (CertificateReconciler::new(Arc::clone(&context), stopped.clone(), release.clone()), release);
         let restoring = restore::restore_changed(Arc::clone(&context), changed, stopped);
         writing.spawn(async move {
             tokio::join!(restoring, reconciler.run());
-            // The elector releases the lease once the last sender is dropped: nothing is written any more.
+            // The elector releases the lease once the last sender is dropped: all writes have ended.
             drop(last);
         });
 
@@ -121,13 +121,13 @@ impl CertController {
 }
 
 /// Runs until all senders are dropped.
-async fn run_elector(mut elector: LeaderElector, mut asked: mpsc::Receiver<Duration>) {
+async fn run_elector(mut elector: LeaderElector, mut releases: mpsc::Receiver<Duration>) {
     loop {
         fail_point::unpaused().await;
         let wait = elector.tick().await;
         tokio::select! {
             () = tokio::time::sleep(wait) => {}
-            release = asked.recv() => match release {
+            release = releases.recv() => match release {
                 Some(time) => elector.release(time).await,
                 None => return elector.release(Duration::ZERO).await,
             }

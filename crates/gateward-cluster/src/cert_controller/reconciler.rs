@@ -93,7 +93,7 @@ impl CertificateReconciler {
                 }
                 Ok(None) => Requeue::Now,
                 Err(why) => {
-                    let away = format!("the cluster can't be looked at: {why}; what is there stays in use");
+                    let away = format!("the cluster can't be read: {why}; certificates and caBundles stay as they are");
                     self.context.status.warn(StatusTopic::ApiServer, Some(away));
                     Requeue::Pause(self.backoff.fail())
                 }
@@ -141,7 +141,7 @@ impl CertificateReconciler {
                 return Requeue::Pause(self.backoff.fail());
             }
             Some(WriteOutcome::Stale(why) | WriteOutcome::Failed(why)) => Some(why),
-            Some(WriteOutcome::Deferred(_)) => Some("somebody keeps changing it".to_owned()),
+            Some(WriteOutcome::Deferred(_)) => Some("another client keeps changing it".to_owned()),
         };
         self.unrestored = 0;
         let is_whole = unrestored.is_none();

@@ -59,7 +59,7 @@ pub(super) async fn restore_changed(
 
 async fn restore_object(context: &ControllerContext, object: String, changed: Changed) -> String {
     if let Err(why) = restore(context, &changed).await {
-        debug!("{object} could not be looked after: {why}");
+        debug!("{object} could not be checked: {why}");
     }
     object
 }

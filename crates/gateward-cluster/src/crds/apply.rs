@@ -296,7 +296,7 @@ impl Failed {
             Self::Unreadable(_) => return Duration::ZERO,
         };
         match unanswered.status() {
-            // Not reached, overloaded, starting, or somebody else was first.
+            // Not reached, overloaded, starting, or another client was first.
             None | Some(408 | 409 | 429 | 500..) => timeout,
             Some(401 | 403) => timeout.min(RIGHTS),
             Some(_) => Duration::ZERO,

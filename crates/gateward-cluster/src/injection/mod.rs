@@ -53,7 +53,7 @@ impl TargetStore {
     /// The field managers that may have changed a `caBundle`.
     pub(crate) fn likely_writers(&self, object: &InjectableObject) -> String {
         let likely_writers = object.likely_writers(self.parameters.field_manager.as_deref().unwrap_or_default());
-        if likely_writers.is_empty() { "somebody".to_owned() } else { likely_writers.join(", ") }
+        if likely_writers.is_empty() { "an unknown client".to_owned() } else { likely_writers.join(", ") }
     }
 
     pub(crate) fn api(&self, kind: InjectableKind) -> Api<InjectableObject> {

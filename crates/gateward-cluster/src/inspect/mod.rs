@@ -115,7 +115,7 @@ impl Inspection {
             attention.push(format!("the serving certificate is {}", self.status.serving));
         }
         match (&self.leader, self.silent_since) {
-            (Leader::Unknown, _) => attention.push("no replica writes: nobody holds the lease".to_owned()),
+            (Leader::Unknown, _) => attention.push("no replica writes: the lease has no holder".to_owned()),
             (leader, Some(_)) => attention.push(format!("the writer {leader} is silent, and no other has taken over")),
             _ => {}
         }
@@ -132,7 +132,7 @@ impl Inspection {
         attention
     }
 
-    /// What happens next, as far as it can be told without asking the replicas.
+    /// The next step, as far as it is known without probing the replicas.
     pub fn next(&self) -> String {
         match &self.status.next {
             Step::Wait(Wait::NoReplica) => "the writer waits until every replica serves the new certificate".to_owned(),

@@ -30,7 +30,7 @@ pub struct Summary {
     /// The injection targets.
     #[serde(rename = "consumers")]
     pub targets: Vec<TargetSummary>,
-    /// What happens next, as far as it can be told without asking the replicas.
+    /// The next step, as far as it is known without probing the replicas.
     pub next: String,
     /// What a person should look at; nothing if all is well, or on its way.
     pub attention: Vec<String>,
@@ -179,7 +179,7 @@ mod tests {
             rotation: Some(RotationSummary {
                 phase: "switch".to_owned(),
                 since: Some("2027-01-15T08:00:00Z".to_owned()),
-                cause: Some("it was asked for".to_owned()),
+                cause: Some("it was requested".to_owned()),
             }),
             ca: certificate("usable"),
             old_cas: vec![certificate("trusted still")],
@@ -195,7 +195,7 @@ mod tests {
     fn a_person_reads_one_fact_a_line() {
         assert_eq!(
             summary().to_string(),
-            "rotation:   switch since 2027-01-15T08:00:00Z (it was asked for)\n\
+            "rotation:   switch since 2027-01-15T08:00:00Z (it was requested)\n\
              CA:         0123456789ab: usable\n\
              old:        0123456789ab: trusted still\n\
              server:     0123456789ab: complete\n\

@@ -73,7 +73,7 @@ impl LeaderElector {
         self.released_until = Some(Instant::now() + time);
         self.state.send_replace(LeaderState::Unknown);
         if let Err(why) = self.clear_holder().await {
-            debug!(lease = self.name, "the writer's lease could not be given back: {why}");
+            debug!(lease = self.name, "the lease could not be released: {why}");
         }
     }
 
@@ -123,7 +123,7 @@ impl LeaderElector {
         lease.spec.get_or_insert_default().holder_identity = None;
         let parameters = PostParams { field_manager: Some(self.field_manager.clone()), ..PostParams::default() };
         with_short_timeout(self.api.replace(&self.name, &parameters, &lease)).await?;
-        info!(lease = self.name, "gave the writer's lease back");
+        info!(lease = self.name, "released the lease");
         Ok(())
     }
 
@@ -138,7 +138,7 @@ impl LeaderElector {
         let before = self.state.send_replace(state.clone());
         match (&before, &state) {
             (LeaderState::Leading(_), LeaderState::Leading(_)) => {}
-            (_, LeaderState::Leading(_)) => info!(lease = self.name, "this replica writes certificates and bundles"),
+            (_, LeaderState::Leading(_)) => info!(lease = self.name, "acquired leadership"),
             (LeaderState::Leading(_), _) => warn!(lease = self.name, "lost leadership"),
             (before, after) if before != after => debug!(lease = self.name, ?after, "the writer's lease"),
             _ => {}

@@ -43,9 +43,9 @@ pub struct Uninstall {
 /// Whether anything is changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
-    /// All that is said.
+    /// Everything is changed.
     Real,
-    /// The API server says what it would do.
+    /// Nothing: the API server only checks what would be changed.
     DryRun,
 }
 
@@ -64,13 +64,13 @@ impl Uninstall {
     pub async fn run(
         &self,
         crds: &[String],
-        tell: &mut (dyn FnMut(UninstallEvent) + Send),
+        on_event: &mut (dyn FnMut(UninstallEvent) + Send),
     ) -> Result<Vec<CrdReport>, UninstallError> {
         let mut reports = Vec::new();
         for name in crds {
-            let report = self.prepare(name, tell).await;
+            let report = self.prepare(name, on_event).await;
             let report = report.map_err(|why| UninstallError { name: name.clone(), why: why.reason() })?;
-            tell(UninstallEvent::Done(report.clone()));
+            on_event(UninstallEvent::Done(report.clone()));
             reports.push(report);
         }
         Ok(reports)
@@ -79,7 +79,7 @@ impl Uninstall {
     async fn prepare(
         &self,
         name: &str,
-        tell: &mut (dyn FnMut(UninstallEvent) + Send),
+        on_event: &mut (dyn FnMut(UninstallEvent) + Send),
     ) -> Result<CrdReport, RequestFailure> {
         let mut report = CrdReport::of(name);
         let Some(crd) = self.read(name).await? else { return Ok(report.ends(CrdState::Absent)) };
@@ -90,7 +90,7 @@ impl Uninstall {
             Plan::Prepare { storage } => storage,
         };
         if crd.stored() != [storage.as_str()] {
-            match self.rewrite(&crd, &storage, tell).await {
+            match self.rewrite(&crd, &storage, on_event).await {
                 Ok(objects) => report.objects = objects,
                 Err(why) => return Ok(report.remains(why)),
             }
@@ -132,7 +132,7 @@ impl Uninstall {
             };
             match changed {
                 Ok(changed) => return readable(changed),
-                // A test of the patch failed, or somebody was first.
+                // A test of the patch failed, or another client was first.
                 Err(why) if attempts < ATTEMPTS && matches!(why.status(), Some(409 | 422)) => {
                     crd = self.read(&name).await?.ok_or(why)?;
                 }

@@ -44,12 +44,12 @@ impl Uninstall {
         &self,
         crd: &Definition,
         storage: &str,
-        tell: &mut (dyn FnMut(UninstallEvent) + Send),
+        on_event: &mut (dyn FnMut(UninstallEvent) + Send),
     ) -> Result<CrdObjects, String> {
         let kind = Kind::of(crd, storage);
         let mut lists = 1;
         loop {
-            match self.go_through(&kind, crd.name(), tell).await {
+            match self.go_through(&kind, crd.name(), on_event).await {
                 Ok(objects) => return Ok(objects),
                 // The list is older than what the API server remembers.
                 Err(why) if why.status() == Some(410) && lists < LISTS => lists += 1,
@@ -62,7 +62,7 @@ impl Uninstall {
         &self,
         kind: &Kind,
         name: &str,
-        tell: &mut (dyn FnMut(UninstallEvent) + Send),
+        on_event: &mut (dyn FnMut(UninstallEvent) + Send),
     ) -> Result<CrdObjects, RequestFailure> {
         let api = Api::<DynamicObject>::all_with(self.client.clone(), &kind.resource);
         let mut objects = CrdObjects::default();
@@ -74,7 +74,7 @@ impl Uninstall {
             let mut fates = stream::iter(items).buffer_unordered(AT_ONCE);
             while let Some(fate) = fates.next().await {
                 objects.count(fate);
-                tell(UninstallEvent::Rewriting { name: name.to_owned(), objects: objects.found });
+                on_event(UninstallEvent::Rewriting { name: name.to_owned(), objects: objects.found });
             }
             let Some(next) = next else { return Ok(objects) };
             page = page.continue_token(&next);
@@ -94,7 +94,7 @@ impl Uninstall {
             match kind.patch(&api, &name, &parameters).await {
                 Ok(now) if now.metadata.resource_version == listed.resource_version => return Fate::Same,
                 Ok(_) => return Fate::Rewritten,
-                // Somebody has deleted it.
+                // It was deleted meanwhile.
                 Err(why) if why.status() == Some(404) => return Fate::Same,
                 Err(why) if attempts < ATTEMPTS && passes(&why) => tokio::time::sleep(PAUSE * attempts).await,
                 Err(why) => return Fate::Refused(RefusedObject { namespace, name, why: why.reason() }),

@@ -14,7 +14,7 @@ use serde_json::Value;
 
 pub use flags::{Flag, Flags};
 pub use pod_environment::PodEnvironment;
-pub use problem::{ConfigError, Problem, Whose};
+pub use problem::{ConfigError, Problem, ProblemSource};
 
 use crate::release::Release;
 
@@ -42,7 +42,7 @@ pub struct Config {
     pub certificates: CertificateConfig,
     /// What is logged, and how.
     pub log: LogConfig,
-    /// What the author of the configuration should know.
+    /// Warnings for the author of the configuration.
     pub warnings: Vec<Problem>,
 }
 
@@ -86,9 +86,9 @@ pub struct ListenAddress {
 /// Who may read the metrics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MetricsAccess {
-    /// Whoever the API server lets, over HTTPS.
+    /// Clients that the API server authorizes, over HTTPS.
     Authorized,
-    /// Everybody, over HTTP.
+    /// All clients, over HTTP.
     Open,
 }
 
@@ -220,7 +220,7 @@ impl Config {
 pub struct Discovered {
     /// The facts.
     pub facts: Arc<dyn Facts>,
-    /// What a person should know of them, each a sentence.
+    /// Warnings about them, each a sentence.
     pub notes: Vec<String>,
 }
 
@@ -255,10 +255,10 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_reads_is_told() {
+    fn unknown_keys_are_reported() {
         let warnings = of("river", &json!({"colour": 1, "kind": "Otter"})).warnings;
-        let told: Vec<_> = warnings.iter().map(Problem::to_string).collect();
-        assert_eq!(told, ["colour: unknown key, ignored"]);
+        let texts: Vec<_> = warnings.iter().map(Problem::to_string).collect();
+        assert_eq!(texts, ["colour: unknown key, ignored"]);
     }
 
     #[test]

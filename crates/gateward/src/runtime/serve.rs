@@ -164,6 +164,6 @@ async fn stop(
 
 async fn give_back(controller: CertController) {
     if tokio::time::timeout(GIVING_BACK, controller.stop()).await.is_err() {
-        tracing::warn!("the writer's lease could not be given back; another replica writes when it has run out");
+        tracing::warn!("the lease could not be released; another replica leads once it has expired");
     }
 }

@@ -1,6 +1,6 @@
 mod refusing;
 
-use gateward::config::Whose;
+use gateward::config::ProblemSource;
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -163,7 +163,7 @@ fn unknown_keys_are_told_with_their_whole_path_and_ignored() {
 fn a_certificate_that_is_to_outlive_its_ca_is_a_warning() {
     let certificates = json!({"caLifetime": "24h", "lifetime": "48h"});
     let read = OperatorConfiguration::read(&file(json!({"server": {"webhook": {"certificates": certificates}}})));
-    assert_eq!(read.unwrap().warnings[0].whose, Whose::Key(Key::LIFETIME.path()));
+    assert_eq!(read.unwrap().warnings[0].source, ProblemSource::Key(Key::LIFETIME.path()));
 }
 
 /// The names of all keys that are read here.
