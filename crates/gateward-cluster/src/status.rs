@@ -1,11 +1,12 @@
 //! The status of certificates and injection targets, for the readiness page, the metrics and the log.
 
 use std::fmt;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
-use gateward_certs::Validity;
 use gateward_certs::rotation::Phase;
+use gateward_certs::{CaBundle, Validity};
 
+use crate::injected::InjectedCaBundles;
 use crate::injection::{ConflictingWebhook, TargetState, TargetStatus};
 
 /// The status of certificates and injection targets as this replica knows it. Readiness doesn't depend on it.
@@ -21,6 +22,10 @@ pub struct ControllerStatus {
     pub certificate: Option<Validity>,
     /// The validity of the CA that signed it.
     pub ca: Option<Validity>,
+    /// The CAs in `ca.crt` of the serving Secret, which the self-check uses while there is no injection target.
+    pub own_bundle: CaBundle,
+    /// The `caBundle`s of the injection targets.
+    pub injected: InjectedCaBundles,
     /// How many `caBundle`s and conversion stanzas this replica has restored.
     pub restored_bundles: u64,
     /// Webhooks of other configurations for the same kinds.
@@ -56,11 +61,6 @@ impl ControllerStatus {
     /// The injection targets whose API server calls would fail.
     pub fn at_fault(&self) -> impl Iterator<Item = &TargetStatus> {
         self.targets.iter().filter(|target| target.state != TargetState::Trusts)
-    }
-
-    /// How long the certificate still is valid; nothing if it is over, or there is none.
-    pub fn certificate_ends_in(&self, now: SystemTime) -> Option<Duration> {
-        self.certificate.and_then(|certificate| certificate.not_after().duration_since(now).ok())
     }
 
     /// What a person may want to know, one fact a line.

@@ -10,10 +10,9 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use super::facts::FactsPoller;
-use super::injected_trust::{self, Sources};
 use super::listen::{Listening, MetricsListener};
 use super::setup::setup;
-use super::{identity, report};
+use super::{identity, injected_trust, report};
 use crate::config::{Config, ConfigError, ConfigSource, PodEnvironment};
 use crate::exit::Exit;
 use crate::operator::Operator;
@@ -134,10 +133,8 @@ fn self_check<P: Operator>(
 ) -> anyhow::Result<()> {
     // The first name is the one by which the API server calls.
     let name = plan.setup.certificates.names.iter().next().context("a certificate without a name")?.clone();
-    let sources =
-        Sources { trust: controller.trust(), report: controller.status(), own: controller.own_bundle(), name };
     let (injected, watched) = watch::channel(InjectedTrust::default());
-    tasks.spawn(injected_trust::follow(sources, injected));
+    tasks.spawn(injected_trust::follow(controller.status(), name, injected));
     tasks.spawn(listening.serving.self_check_all(watched));
     Ok(())
 }

@@ -1,7 +1,5 @@
 //! The serving Secret and the CA's Secret in the API server.
 
-mod watcher;
-
 use std::collections::BTreeMap;
 
 use gateward_certs::rotation::{CaSecret, SecretChange};
@@ -11,8 +9,6 @@ use k8s_openapi::api::core::v1::Secret;
 use kube::Api;
 use kube::api::{ObjectMeta, PostParams};
 use kube::core::PartialObjectMeta;
-
-pub(crate) use watcher::{SecretStatus, SecretWatcher};
 
 use crate::config::ControllerConfig;
 use crate::connection::Connection;
