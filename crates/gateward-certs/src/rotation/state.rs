@@ -7,7 +7,7 @@ use super::observed::{InjectionTarget, ObservedState, StateHash};
 use super::step::{CaBundleWrite, CaSecretWrite, ServingSecretWrite, Signer, Step, Wait, Write};
 use crate::ca::Ca;
 use crate::ca_bundle::{CaBundle, TrustAnchor};
-use crate::secret::{CA_KEY, ServingCertificateRules, ServingCertificateState};
+use crate::secret::{CA_KEY, CaFields, CaState, ServingCertificateRules, ServingCertificateState};
 use crate::validity::{CLOCK_SKEW, Validity};
 
 /// How far this pod's clock may be from the API server's: a certificate is dated back by more than this, so what is
@@ -102,6 +102,12 @@ impl<'a> RotationState<'a> {
     pub(super) fn server_validity(&self, ca: &Ca) -> Option<Validity> {
         let lifetime = self.observed.spec.lifetimes.serving.duration();
         Validity::starting(self.time?, lifetime).ok()?.within(&ca.validity())
+    }
+
+    /// The CA whose key is in the serving Secret.
+    pub(super) fn legacy_ca(&self) -> CaState {
+        let (data, name) = (self.observed.serving_secret.as_ref(), &self.observed.spec.serving_secret);
+        CaState::of(data, name, CaFields::LEGACY, self.time)
     }
 
     /// Removes the CA's key from the serving Secret.

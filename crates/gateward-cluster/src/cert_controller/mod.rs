@@ -23,7 +23,7 @@ use tokio::task::JoinSet;
 use crate::config::ControllerConfig;
 use crate::connection::Connection;
 use crate::fail_point;
-use crate::lease::{LeaderElector, LeaderState, Leadership};
+use crate::lease::{LeaderElector, Leadership};
 use crate::replicas::Replicas;
 use crate::status::{ControllerStatus, Leader};
 use crate::watch::notify_on_change;
@@ -136,11 +136,7 @@ fn watch_secrets(tasks: &mut JoinSet<()>, connection: &Connection, config: &Cont
 async fn publish_leader(mut leadership: Leadership, status: Arc<StatusStore>) {
     let mut published = Leader::Unknown;
     loop {
-        let leader = match leadership.state() {
-            LeaderState::Unknown => Leader::Unknown,
-            LeaderState::Leading(_) => Leader::ThisReplica,
-            LeaderState::Following(holder) => Leader::Other(holder),
-        };
+        let leader = leadership.leader();
         if leader != published {
             published.clone_from(&leader);
             status.update(|facts| facts.status.leader = leader);

@@ -126,10 +126,9 @@ impl From<Value> for Definition {
     }
 }
 
-impl TryFrom<DynamicObject> for Definition {
-    type Error = serde_json::Error;
-
-    fn try_from(object: DynamicObject) -> Result<Self, Self::Error> {
-        serde_json::to_value(object).map(Self)
+impl From<DynamicObject> for Definition {
+    fn from(object: DynamicObject) -> Self {
+        // The object was read from JSON: it has a JSON form.
+        Self(serde_json::to_value(object).unwrap_or_default())
     }
 }

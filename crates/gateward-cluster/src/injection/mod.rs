@@ -98,14 +98,16 @@ impl TargetStore {
         bundles: &[(&TargetEntry, &CaBundle)],
     ) -> Result<(), RequestError> {
         let locations = bundles.iter().map(|(entry, bundle)| (&entry.location, *bundle));
-        let patch = Patch::Json::<()>(patch::patch(&seen.version, locations));
-        with_write_timeout(self.api(seen.kind).patch(&seen.name, &self.parameters, &patch)).await?;
-        Ok(())
+        self.patch(seen, patch::patch(&seen.version, locations)).await
     }
 
     /// Writes the conversion stanza of a CRD that was read. It fails if the CRD has changed meanwhile.
     pub(crate) async fn restore_stanza(&self, seen: &TargetObject, bundle: &CaBundle) -> Result<(), RequestError> {
-        let patch = Patch::Json::<()>(self.rules.restore_patch(&seen.version, bundle));
+        self.patch(seen, self.rules.restore_patch(&seen.version, bundle)).await
+    }
+
+    async fn patch(&self, seen: &TargetObject, patch: json_patch::Patch) -> Result<(), RequestError> {
+        let patch = Patch::Json::<()>(patch);
         with_write_timeout(self.api(seen.kind).patch(&seen.name, &self.parameters, &patch)).await?;
         Ok(())
     }

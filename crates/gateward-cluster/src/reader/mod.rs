@@ -9,7 +9,7 @@ use http::Request;
 use kube::Client;
 use serde_json::Value;
 
-use crate::failure::{RequestFailure, with_timeout};
+use crate::failure::{RequestError, with_timeout};
 use discovery_cache::{DiscoveryCache, Query};
 
 /// How long one look-up may take. A review that waits longer has no time left to be answered.
@@ -33,7 +33,7 @@ impl ApiReader {
         let request = Request::get(path).body(Vec::new()).map_err(|error| error.to_string())?;
         match with_timeout(TIMEOUT, self.client.request_text(request)).await {
             Ok(text) => Ok(Some(text)),
-            Err(unanswered) if unanswered.status() == Some(404) => Ok(None),
+            Err(unanswered) if unanswered.code() == Some(404) => Ok(None),
             Err(unanswered) => Err(why(&unanswered)),
         }
     }
@@ -87,9 +87,9 @@ impl ClusterReader for ApiReader {
 }
 
 /// A missing permission is permanent, so the message says which one.
-fn why(unanswered: &RequestFailure) -> String {
-    let reason = unanswered.reason();
-    match unanswered.status() {
+fn why(unanswered: &RequestError) -> String {
+    let reason = unanswered.to_string();
+    match unanswered.code() {
         Some(401 | 403) => format!("{reason}; the ClusterRole of the webhooks must allow it"),
         _ => reason,
     }

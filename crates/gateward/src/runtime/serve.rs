@@ -90,12 +90,6 @@ struct Running {
     controller: CertController,
     /// Notified when requests can be answered.
     answerable: watch::Sender<bool>,
-    beside: Beside,
-}
-
-/// What lasts until it is dropped.
-#[expect(dead_code, reason = "held until the end")]
-struct Beside {
     metrics: MetricsListener,
     tasks: JoinSet<()>,
 }
@@ -120,7 +114,7 @@ impl Running {
         ));
         tasks.spawn(report::follow(controller.status(), readiness.clone(), measures));
         self_check(&mut tasks, plan, listening, &controller)?;
-        Ok(Self { controller, answerable, beside: Beside { metrics, tasks } })
+        Ok(Self { controller, answerable, metrics, tasks })
     }
 }
 
@@ -149,12 +143,12 @@ async fn stop(
     tracing::info!(grace = ?drain.grace, "shutting down");
     let Listening { serving, .. } = listening;
     let giving_back = async {
-        let Running { controller, beside, .. } = running?;
+        let Running { controller, metrics, tasks, .. } = running?;
         give_back(controller).await;
-        Some(beside)
+        Some((metrics, tasks))
     };
     let draining = serving.drain_with_skip(drain, async || signals.hurry().await);
-    let (_beside, drained) = tokio::join!(giving_back, draining);
+    let (_running, drained) = tokio::join!(giving_back, draining);
     tracing::info!(cut = drained.aborted, "stopped");
     Ok(Exit::Success)
 }
