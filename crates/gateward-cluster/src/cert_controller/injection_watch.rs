@@ -1,17 +1,19 @@
 //! Watches all injection targets: stores them, reports changed objects to [`super::restore`], and publishes the
 //! `caBundle`s that API servers use.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use futures_util::{StreamExt, pin_mut};
+use kube::runtime::watcher::Event;
 use tokio::sync::{Notify, mpsc};
 
 use super::leader::LeaderContext;
 use super::restore::Changed;
 use super::status_store::{StatusStore, StatusTopic};
 use crate::connection::Connection;
-use crate::injection::{Clock, InjectionTargets, TargetStore, WatchEvent, WatchScope};
+use crate::injection::{Clock, InjectableKind, InjectableObject, InjectionTargets, TargetStore, WatchScope};
+use crate::watch::with_backoff;
 
 /// The watches of all injection targets.
 pub(super) struct InjectionWatch {
@@ -42,39 +44,47 @@ impl InjectionWatch {
 
     /// Runs one watch.
     pub(super) async fn watch(&self, scope: WatchScope) {
-        let first = AtomicBool::new(true);
-        self.targets.watch(scope, |event| self.handle(event, &first)).await;
+        let events = with_backoff(self.targets.events(&scope), |why| {
+            let warning =
+                why.map(|why| format!("the watch of {scope} keeps failing: {why}; its last state stays in use"));
+            self.status.warn(StatusTopic::Watch(scope.clone()), warning);
+        });
+        pin_mut!(events);
+        let (mut listed, mut synced) = (Vec::new(), false);
+        while let Some(event) = events.next().await {
+            match event {
+                Event::Init => listed.clear(),
+                Event::InitApply(object) => {
+                    listed.push(object.name().to_owned());
+                    self.observe(scope.kind, &object);
+                }
+                Event::Apply(object) => self.observe(scope.kind, &object),
+                Event::Delete(object) => {
+                    self.known().remove(scope.kind, object.name(), self.clock());
+                    self.reconcile.notify_one();
+                }
+                Event::InitDone => {
+                    let mut known = self.known();
+                    known.retain_listed(scope.kind, |name| scope.covers(name), &listed, self.clock());
+                    if !std::mem::replace(&mut synced, true) {
+                        known.watch_synced();
+                    }
+                }
+            }
+            self.wakeup.notify_one();
+        }
     }
 
-    fn handle(&self, event: WatchEvent, first: &AtomicBool) {
-        let clock = Clock { now: Instant::now(), api_server_time: self.connection.api_server_time() };
-        let mut known = self.known();
-        match event {
-            WatchEvent::Applied(kind, object) => {
-                let store = &self.targets;
-                if let Some(target) = known.observe(kind, &object, store.rules(), clock) {
-                    let by = store.likely_writers(&object);
-                    // The receiver is gone only at shutdown.
-                    let _ = self.changes.send(Changed { object: target, by });
-                }
-            }
-            WatchEvent::Deleted(kind, name) => {
-                known.remove(kind, &name, clock);
-                self.reconcile.notify_one();
-            }
-            WatchEvent::Listed(scope, listed) => {
-                known.retain_listed(scope.kind, |name| scope.covers(name), &listed, clock);
-                if first.swap(false, Ordering::Relaxed) {
-                    known.watch_synced();
-                }
-            }
-            WatchEvent::Failing(scope, why) => {
-                let warning =
-                    why.map(|why| format!("the watch of {scope} keeps failing: {why}; its last state stays in use"));
-                return self.status.warn(StatusTopic::Watch(scope), warning);
-            }
+    fn observe(&self, kind: InjectableKind, object: &InjectableObject) {
+        if let Some(target) = self.known().observe(kind, object, self.targets.rules(), self.clock()) {
+            let by = self.targets.likely_writers(object);
+            // The receiver is gone only at shutdown.
+            let _ = self.changes.send(Changed { object: target, by });
         }
-        self.wakeup.notify_one();
+    }
+
+    fn clock(&self) -> Clock {
+        Clock { now: Instant::now(), api_server_time: self.connection.api_server_time() }
     }
 
     /// Publishes the injection targets and their `caBundle`s whenever they change, also by time alone.

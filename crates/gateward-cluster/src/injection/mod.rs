@@ -26,7 +26,7 @@ pub(crate) use object::{InjectableKind, InjectableObject};
 pub(crate) use patch::base64;
 pub use target_status::{NotOurs, TargetState, TargetStatus};
 pub(crate) use targets::{Clock, InjectionTargets};
-pub(crate) use watch::{WatchEvent, WatchScope};
+pub(crate) use watch::WatchScope;
 
 use crate::config::{ControllerConfig, InjectionRules};
 use crate::connection::Connection;

@@ -187,23 +187,19 @@ impl ObjectNames {
 impl Config {
     /// The configuration of a release with default values. `document` should be empty: nothing in it is read.
     pub(crate) fn of(release: &Release, command: &str, document: &Value) -> Result<Self, ConfigError> {
-        let derive = |limit: NameLimit, base: &str, suffix: &str| limit.derive(base, suffix);
         let secret = "webhook-server-cert";
-        let names = || -> Result<ObjectNames, DerivedNameError> {
-            Ok(ObjectNames {
-                secret: secret.into(),
-                ca_secret: ObjectNames::ca_secret_of(secret)?,
-                service: derive(NameLimit::Service, &release.name, "-webhook-service")?,
-                lease: derive(NameLimit::Object, &release.name, "-webhook-writer")?,
-            })
-        };
         let labels = BTreeMap::from([
             ("app.kubernetes.io/instance".to_owned(), release.name.clone()),
             ("app.kubernetes.io/managed-by".to_owned(), command.to_owned()),
         ]);
         Ok(Self {
             listeners: Listeners::default(),
-            names: names()?,
+            names: ObjectNames {
+                secret: secret.into(),
+                ca_secret: ObjectNames::ca_secret_of(secret)?,
+                service: NameLimit::Service.derive(&release.name, "-webhook-service")?,
+                lease: NameLimit::Object.derive(&release.name, "-webhook-writer")?,
+            },
             labels: ObjectLabels { secrets: labels.clone(), configurations: labels.clone(), pods: labels },
             certificates: CertificateConfig {
                 ca_name: "webhook authority".into(),
