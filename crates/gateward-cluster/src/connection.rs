@@ -69,11 +69,6 @@ impl Connection {
         self.client.clone()
     }
 
-    /// The namespace of the kubeconfig's context, or of the Pod.
-    pub fn default_namespace(&self) -> &str {
-        self.client.default_namespace()
-    }
-
     /// What the API server's clock says now: the `Date` of its last answer, and the time that has passed since.
     ///
     /// It counts whole seconds.

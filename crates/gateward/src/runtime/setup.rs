@@ -64,7 +64,7 @@ fn certificates(config: &Config, pod_environment: &PodEnvironment) -> Result<Cer
     };
     let keys: Arc<dyn KeySource + Send + Sync> = match config.certificates.keys {
         KeyAlgorithm::Ecdsa => Arc::new(SystemKeys),
-        KeyAlgorithm::Rsa => Arc::new(RsaKeys::Bits3072),
+        KeyAlgorithm::Rsa => Arc::new(RsaKeys),
     };
     Ok(CertificateConfig {
         names: names.map_err(wrong)?,
