@@ -103,10 +103,10 @@ test-install: ## The chart in a cluster: every kind, changed bundles, other name
 test-rollouts: ## Under load: upgrade, rollback, restart, a crash, an API server that restarts
 	$(call IN_CLUSTER,$(ROLLOUT_TESTS))
 
-test-rotation: ## Under load: certificates that are renewed, exchanged and deleted
+test-rotation: ## Under load: certificates that are renewed, rotated and deleted
 	$(call IN_CLUSTER,$(ROTATION_TESTS))
 
-test-writer: ## Under load: the replica that writes is lost before and after each step of an exchange of authorities
+test-writer: ## Under load: the replica that writes is lost before and after each step of a CA rotation
 	$(call IN_CLUSTER,$(WRITER_TESTS))
 
 test-rbac: ## That each verb of the roles is needed

@@ -93,18 +93,18 @@ fn configuration() -> Value {
     })
 }
 
-/// Secrets, annotations and a bundle: of an installation that is well, and of one in the middle of an exchange.
+/// Secrets, annotations and a bundle: of an installation that is well, and of one in the middle of a CA rotation.
 fn certificates() -> Result<Vec<Vec<String>>, Box<dyn std::error::Error + Send + Sync>> {
     let now = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_hours(500_000);
     let validity = Validity::starting(now, TEN_YEARS)?;
-    let authority = Ca::new(&CommonName::new("otter webhooks")?, validity, &SystemKeys)?;
+    let ca = Ca::new(&CommonName::new("otter webhooks")?, validity, &SystemKeys)?;
     let names = ServerNames::of_service("otter", "zoo", "cluster.local")?;
-    let leaf = authority.issue(&names, validity, &SystemKeys)?;
-    let (trust, key) = (authority.certificate_pem(), authority.private_key_pem());
+    let leaf = ca.issue(&names, validity, &SystemKeys)?;
+    let (trust, key) = (ca.certificate_pem(), ca.private_key_pem());
     let secrets = [leaf.certificate_pem(), leaf.private_key_pem(), trust.clone(), trust.clone(), key];
     let with = |further: [&str; 3]| secrets.iter().cloned().chain(further.map(str::to_owned)).collect::<Vec<_>>();
-    let request = authority.trust_anchor().fingerprint().to_string();
-    let (phase, cause, to) = (Phase::Publish, Some(Cause::Requested), authority.trust_anchor().fingerprint());
+    let request = ca.trust_anchor().fingerprint().to_string();
+    let (phase, cause, to) = (Phase::Publish, Some(Cause::Requested), ca.trust_anchor().fingerprint());
     let progress = RotationProgress { phase, cause, since: Some(now), to }.to_string();
     Ok(vec![with(["", "", &trust]), with([&progress, &request, ""])])
 }

@@ -41,7 +41,7 @@ pub struct Child {
     /// Where it listens.
     pub address: SocketAddr,
     /// Whom its clients trust.
-    pub authority_pem: String,
+    pub ca_pem: String,
 }
 
 impl Child {
@@ -55,8 +55,8 @@ impl Child {
         let output = process.stdout.take().context("a child has an output")?;
         let mut lines = BufReader::new(output).lines();
         let Some(address) = lines.next().transpose()? else { bail!("the server did not start") };
-        let authority_pem = lines.map_while(Result::ok).take_while(|line| line != ".").collect::<Vec<_>>().join("\n");
-        Ok(Self { process, address: address.parse()?, authority_pem })
+        let ca_pem = lines.map_while(Result::ok).take_while(|line| line != ".").collect::<Vec<_>>().join("\n");
+        Ok(Self { process, address: address.parse()?, ca_pem })
     }
 
     /// The process.

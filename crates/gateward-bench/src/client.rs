@@ -37,7 +37,7 @@ impl Connection {
     /// Connects to a server, trusting its CA alone.
     pub async fn open(child: &Child) -> anyhow::Result<Self> {
         let mut roots = RootCertStore::empty();
-        roots.add(CertificateDer::from_pem_slice(child.authority_pem.as_bytes())?)?;
+        roots.add(CertificateDer::from_pem_slice(child.ca_pem.as_bytes())?)?;
         let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
         let config = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()?

@@ -28,27 +28,16 @@ impl KeySource for SystemKeys {
     }
 }
 
-/// RSA keys, from the random source of the operating system: for clients that take no ECDSA.
+/// RSA keys of 3072 bits, from the random source of the operating system: for clients that take no ECDSA.
 ///
 /// Making one takes hundreds of milliseconds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RsaKeys {
-    /// 2048 bits.
-    Bits2048,
-    /// 3072 bits.
-    Bits3072,
-    /// 4096 bits.
-    Bits4096,
-}
+#[derive(Debug, Clone, Copy, Default)]
+pub struct RsaKeys;
 
 impl KeySource for RsaKeys {
     fn private_key(&self) -> Result<PrivatePkcs8KeyDer<'static>, KeyError> {
-        let size = match self {
-            Self::Bits2048 => RsaKeySize::_2048,
-            Self::Bits3072 => RsaKeySize::_3072,
-            Self::Bits4096 => RsaKeySize::_4096,
-        };
-        let key = KeyPair::generate_rsa_for(&PKCS_RSA_SHA256, size).map_err(|_| KeyError::Unavailable)?;
+        let key = KeyPair::generate_rsa_for(&PKCS_RSA_SHA256, RsaKeySize::_3072);
+        let key = key.map_err(|_| KeyError::Unavailable)?;
         Ok(key.serialize_der().into())
     }
 }

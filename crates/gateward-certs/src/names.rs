@@ -34,7 +34,7 @@ impl CommonName {
 /// The DNS names and addresses that a server answers under: at least one, each once, in the order given.
 ///
 /// They become subject alternative names. The subject of a serving certificate stays empty, for a common name is
-/// limited to 64 bytes, which the name of a Service easily exceeds, and no client reads it any more.
+/// limited to 64 bytes, which the name of a Service easily exceeds, and no client reads it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerNames(Vec<ServerName<'static>>);
 

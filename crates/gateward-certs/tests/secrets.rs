@@ -3,11 +3,14 @@
 
 use std::time::{Duration, SystemTime};
 
+use gateward_certs::rotation::{CaSecret, CaSecretWrite, CertificateSpec, ObservedState, Step, Wait, Write, next_step};
 use gateward_certs::secret::{
-    CLOCK_TOLERANCE, CaFields, CaState, FieldError, InvalidField, Reissue, SecretData, ServingCertificateRules,
-    ServingCertificateState, reissue,
+    CLOCK_TOLERANCE, CaFields, CaState, FieldError, InvalidField, SecretData, ServingCertificateRules,
+    ServingCertificateState,
 };
-use gateward_certs::{Ca, CaBundle, CommonName, KeySource, PrivateKey, ServerNames, SystemKeys, TEN_YEARS, Validity};
+use gateward_certs::{
+    Ca, CaBundle, CommonName, KeySource, Lifetimes, PrivateKey, ServerNames, SystemKeys, TEN_YEARS, Validity,
+};
 use proptest::prelude::*;
 
 const DAY: Duration = Duration::from_hours(24);
@@ -225,41 +228,36 @@ fn an_invalid_ca_names_the_error() {
     assert!(judged(no_ca).contains("may not sign certificates"));
 }
 
-#[test]
-fn what_is_valid_is_kept() {
-    let ca = ca(ten_years());
-    let serving = judge(&serving_secret(&ca, &names(), ten_years()), &ca);
-    let ca_secret = judge_ca(&ca_secret(&ca), now());
-    assert_eq!(reissue(&serving, &ca_secret, &CaState::Missing), Reissue::Keep);
-}
-
-#[test]
-fn a_serving_that_is_not_complete_is_made_anew_from_the_same_ca() {
-    let ca = ca(ten_years());
-    let ca_secret = judge_ca(&ca_secret(&ca), now());
-    let few = serving_secret(&ca, &ServerNames::parse(["otter"]).unwrap(), ten_years());
-    for serving in [ServingCertificateState::Missing, ServingCertificateState::WrongKey, judge(&few, &ca)] {
-        assert_eq!(reissue(&serving, &ca_secret, &CaState::Missing), Reissue::ServingCertificate);
-    }
+/// The step without injection targets and replicas.
+fn step(ca_secret: Option<SecretData>, serving_secret: SecretData) -> Step {
+    let spec = CertificateSpec {
+        serving_secret: "zoo/otter".to_owned(),
+        ca_secret: "zoo/otter-ca".to_owned(),
+        names: names(),
+        ca_name: CommonName::new("otter").unwrap(),
+        lifetimes: Lifetimes::default(),
+        settle: CertificateSpec::SETTLE,
+    };
+    let ca_secret = ca_secret.map(|data| CaSecret { data, ..CaSecret::default() });
+    next_step(&ObservedState { ca_secret, serving_secret: Some(serving_secret), ..ObservedState::empty(&spec) }, now())
 }
 
 #[test]
 fn a_key_in_the_old_place_is_adopted_where_there_is_no_better_ca() {
     let (own, old) = (ca(ten_years()), ca(ten_years()));
     let data = serving_secret(&old, &names(), ten_years()).with("ca.key", old.private_key_pem());
-    let (serving, found) = (judge(&data, &old), legacy(&data));
-    assert_eq!(reissue(&serving, &CaState::Missing, &found), Reissue::Adopt);
-    assert_eq!(reissue(&serving, &CaState::WrongKey, &found), Reissue::Adopt);
-    let own = judge_ca(&ca_secret(&own), now());
-    assert_eq!(reissue(&judge(&data, own.usable().unwrap()), &own, &found), Reissue::ServingCertificate);
+    let adopt = Step::Write(Write::CaSecret(CaSecretWrite::Adopt));
+    assert_eq!(step(None, data.clone()), adopt);
+    assert_eq!(step(Some(ca_secret(&own).with("tls.key", old.private_key_pem())), data.clone()), adopt);
+    assert_ne!(step(Some(ca_secret(&own)), data), adopt);
 }
 
 #[test]
-fn without_a_usable_ca_a_new_one_is_made() {
+fn an_expired_ca_in_the_old_place_is_not_adopted() {
     let old = ca(Validity::between(now() - 20 * DAY, now() - 10 * DAY).unwrap());
-    let found = legacy(&ca_secret(&old).with("ca.crt", old.certificate_pem()).with("ca.key", old.private_key_pem()));
-    assert!(matches!(found, CaState::Expired(_)));
-    assert_eq!(reissue(&ServingCertificateState::Missing, &CaState::Missing, &found), Reissue::Ca);
+    let data = SecretData::default().with("ca.crt", old.certificate_pem()).with("ca.key", old.private_key_pem());
+    assert!(matches!(legacy(&data), CaState::Expired(_)));
+    assert_eq!(step(None, data), Step::Write(Write::CaSecret(CaSecretWrite::Create)));
 }
 
 proptest! {
@@ -281,8 +279,8 @@ proptest! {
             (field, content)
         }).collect();
         let ca = ca(ten_years());
-        let (serving, ca_secret, old) = (judge(&data, &ca), judge_ca(&data, now()), legacy(&data));
-        prop_assert!(!matches!(serving, ServingCertificateState::Complete(_)));
-        prop_assert_ne!(reissue(&serving, &ca_secret, &old), Reissue::Keep);
+        prop_assert!(!matches!(judge(&data, &ca), ServingCertificateState::Complete(_)));
+        let idle = matches!(step(Some(data.clone()), data), Step::Wait(Wait::Idle { .. }));
+        prop_assert!(!idle);
     }
 }

@@ -108,7 +108,7 @@ fn a_key_with_a_password_and_a_text_without_a_key_are_refused() {
 #[test]
 fn rsa_keys_are_made_where_they_are_asked_for() {
     let ca = ca("ec-sec1.crt", "ec-sec1.key").unwrap();
-    let serving = issue(&ca, &RsaKeys::Bits2048);
+    let serving = issue(&ca, &RsaKeys);
     let key = PrivateKey::from_pem(serving.private_key_pem().as_bytes()).unwrap();
     assert_eq!(key.belongs_to(serving.certificate()), Ok(true));
     assert!(verifies(&ca, serving.certificate()));

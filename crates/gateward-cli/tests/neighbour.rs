@@ -54,8 +54,8 @@ impl Server {
     }
 
     fn client(&self) -> Client {
-        let authority = std::fs::read_to_string(self.folder.path().join("ca.crt")).unwrap();
-        Client::new(self.webhooks, &authority).unwrap()
+        let ca = std::fs::read_to_string(self.folder.path().join("ca.crt")).unwrap();
+        Client::new(self.webhooks, &ca).unwrap()
     }
 
     /// The most resident memory so far, in megabytes.

@@ -40,8 +40,8 @@ impl Serving {
 
     /// A client that trusts what `--ca-out` wrote, and nothing else.
     fn client(&self) -> Client {
-        let authority = std::fs::read_to_string(self.folder.path().join("ca.crt")).unwrap();
-        Client::new(self.webhooks, &authority).unwrap()
+        let ca = std::fs::read_to_string(self.folder.path().join("ca.crt")).unwrap();
+        Client::new(self.webhooks, &ca).unwrap()
     }
 
     async fn ask(&self, path: &str, review: &Value) -> Value {

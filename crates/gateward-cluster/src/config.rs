@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use gateward_certs::rotation::CertificateSpec;
 use gateward_certs::{CommonName, KeySource, Lifetimes, ServerNames};
-
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::permissions::ResourceName;
@@ -96,7 +96,7 @@ pub struct InjectionRules {
 }
 
 /// A Service.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ServiceName {
     /// Its namespace.
     pub namespace: String,

@@ -69,11 +69,6 @@ impl Connection {
         self.client.clone()
     }
 
-    /// The namespace of the kubeconfig's context, or of the Pod.
-    pub fn default_namespace(&self) -> &str {
-        self.client.default_namespace()
-    }
-
     /// What the API server's clock says now: the `Date` of its last answer, and the time that has passed since.
     ///
     /// It counts whole seconds.
@@ -132,7 +127,7 @@ pub enum ConnectionError {
     #[error("no API server to talk to: {0}; set KUBECONFIG to a file that names one")]
     Kubeconfig(Box<kube::config::KubeconfigError>),
     /// What a Pod is given can't be used.
-    #[error("the ServiceAccount's token or authority can't be read: {0}; let the Pod mount them")]
+    #[error("the ServiceAccount's token or CA can't be read: {0}; let the Pod mount them")]
     InCluster(Box<kube::config::InClusterError>),
     /// The user agent can't stand in a header.
     #[error("the user agent holds characters that no header takes")]

@@ -8,7 +8,7 @@
 //!
 //! | name | the write |
 //! |---|---|
-//! | `create-authority` | the first CA |
+//! | `create-ca` | the first CA |
 //! | `adopt` | the CA whose key is `ca.key` of the serving Secret |
 //! | `begin` | a new CA beside the old one |
 //! | `publish-bundles` | bundles that gain something |
@@ -39,7 +39,7 @@ pub(crate) enum Side {
 /// The name of a write; `targets` gives each target as it was before.
 pub(crate) fn name<'a>(write: &Write, targets: impl Fn(&CaBundleWrite) -> Option<&'a InjectionTarget>) -> &'static str {
     match write {
-        Write::CaSecret(CaSecretWrite::Create) => "create-authority",
+        Write::CaSecret(CaSecretWrite::Create) => "create-ca",
         Write::CaSecret(CaSecretWrite::Adopt) => "adopt",
         Write::CaSecret(CaSecretWrite::Begin { .. }) => "begin",
         Write::CaSecret(CaSecretWrite::Switch) => "switch",

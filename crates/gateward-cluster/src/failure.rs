@@ -4,6 +4,7 @@ use std::error::Error as _;
 use std::time::Duration;
 
 use kube::Error;
+use kube::core::Status;
 
 /// The reason in one line: the API server's own words, or the causes of a failed connection.
 pub(crate) fn reason(error: &Error) -> String {
@@ -28,56 +29,59 @@ fn causes(error: &Error) -> String {
     if texts.is_empty() { error.to_string() } else { texts.join(": ") }
 }
 
-/// The HTTP status of the API server's answer; `None` where there was no answer.
-pub(crate) fn status(error: &Error) -> Option<u16> {
-    match error {
-        Error::Api(status) => Some(status.code),
-        _ => None,
-    }
-}
-
 /// Sends a request with a timeout.
 pub(crate) async fn with_timeout<T>(
     timeout: Duration,
     request: impl Future<Output = Result<T, Error>>,
-) -> Result<T, RequestFailure> {
+) -> Result<T, RequestError> {
     match tokio::time::timeout(timeout, request).await {
-        Ok(answered) => answered.map_err(RequestFailure::Failed),
-        Err(_) => Err(RequestFailure::TimedOut(timeout)),
+        Ok(answered) => answered.map_err(RequestError::Failed),
+        Err(_) => Err(RequestError::TimedOut(timeout)),
     }
 }
 
-/// Why a request has no result.
-#[derive(Debug)]
-pub(crate) enum RequestFailure {
+/// A request to the API server failed; its text is one line.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum RequestError {
     /// The API server refused it, or wasn't reached.
+    #[error("{}", reason(.0))]
     Failed(Error),
     /// There was no answer in time.
+    #[error("the API server gave no answer within {} s", .0.as_secs())]
     TimedOut(Duration),
 }
 
-impl RequestFailure {
-    /// The reason in one line.
-    pub(crate) fn reason(&self) -> String {
-        match self {
-            Self::Failed(error) => reason(error),
-            Self::TimedOut(timeout) => format!("the API server gave no answer within {} s", timeout.as_secs()),
-        }
+impl RequestError {
+    /// The HTTP status code, where there was an answer.
+    pub(crate) fn code(&self) -> Option<u16> {
+        self.status().map(|status| status.code)
     }
 
-    /// The HTTP status, where there was an answer.
-    pub(crate) fn status(&self) -> Option<u16> {
+    /// Whether the object has changed, gone or appeared meanwhile, so that a retry of the same write is pointless.
+    pub(crate) fn is_stale(&self) -> bool {
+        self.status().is_some_and(|it| it.is_conflict() || it.is_already_exists() || it.is_not_found())
+    }
+
+    /// The same for a JSON Patch: where one of its tests fails, the API server calls it invalid.
+    pub(crate) fn is_stale_patch(&self) -> bool {
+        self.is_stale() || self.status().is_some_and(Status::is_invalid)
+    }
+
+    /// Whether RBAC forbids it.
+    pub(crate) fn is_forbidden(&self) -> bool {
+        self.status().is_some_and(Status::is_forbidden)
+    }
+
+    fn status(&self) -> Option<&Status> {
         match self {
-            Self::Failed(error) => status(error),
-            Self::TimedOut(_) => None,
+            Self::Failed(Error::Api(status)) => Some(status),
+            _ => None,
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use kube::core::Status;
-
     use super::*;
 
     #[test]
@@ -85,7 +89,7 @@ mod tests {
         let status = Status::failure("otters.zoo.org is forbidden: no rule allows it", "Forbidden").with_code(403);
         let error = Error::Api(status.boxed());
         assert_eq!(reason(&error), "otters.zoo.org is forbidden: no rule allows it");
-        assert_eq!(RequestFailure::Failed(error).status(), Some(403));
+        assert_eq!(RequestError::Failed(error).code(), Some(403));
     }
 
     #[test]

@@ -1,12 +1,10 @@
 //! Timeouts of requests to the API server, and the backoff between retries.
 
-use std::fmt;
 use std::time::Duration;
 
+pub(crate) use crate::failure::RequestError;
+use crate::failure::with_timeout;
 use backon::{BackoffBuilder, ExponentialBackoff, ExponentialBuilder};
-use kube::core::Status;
-
-use crate::failure::{RequestFailure, with_timeout};
 
 /// Timeout of a request, far less than the lease duration.
 pub(crate) const SHORT_TIMEOUT: Duration = Duration::from_secs(4);
@@ -19,53 +17,19 @@ const READ_TIMEOUT: Duration = Duration::from_secs(10);
 /// leader has written.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(25);
 
-/// A request to the API server failed.
-#[derive(Debug)]
-pub(crate) struct RequestError(RequestFailure);
-
-impl RequestError {
-    /// Whether the object has changed, gone or appeared meanwhile, so that a retry of the same write is pointless.
-    pub(crate) fn is_stale(&self) -> bool {
-        self.status().is_some_and(|it| it.is_conflict() || it.is_already_exists() || it.is_not_found())
-    }
-
-    /// The same for a JSON Patch: where one of its tests fails, the API server calls it invalid.
-    pub(crate) fn is_stale_patch(&self) -> bool {
-        self.is_stale() || self.status().is_some_and(Status::is_invalid)
-    }
-
-    /// Whether RBAC forbids it.
-    pub(crate) fn is_forbidden(&self) -> bool {
-        self.status().is_some_and(Status::is_forbidden)
-    }
-
-    fn status(&self) -> Option<&Status> {
-        match &self.0 {
-            RequestFailure::Failed(kube::Error::Api(status)) => Some(status),
-            _ => None,
-        }
-    }
-}
-
-impl fmt::Display for RequestError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0.reason())
-    }
-}
-
 /// Sends a request with the short timeout.
 pub(crate) async fn with_short_timeout<T>(request: impl Future<Output = kube::Result<T>>) -> Result<T, RequestError> {
-    with_timeout(SHORT_TIMEOUT, request).await.map_err(RequestError)
+    with_timeout(SHORT_TIMEOUT, request).await
 }
 
 /// Reads with a longer timeout: a late answer does no harm, since the writes that follow are guarded.
 pub(crate) async fn with_read_timeout<T>(request: impl Future<Output = kube::Result<T>>) -> Result<T, RequestError> {
-    with_timeout(READ_TIMEOUT, request).await.map_err(RequestError)
+    with_timeout(READ_TIMEOUT, request).await
 }
 
 /// Sends a guarded write.
 pub(crate) async fn with_write_timeout<T>(request: impl Future<Output = kube::Result<T>>) -> Result<T, RequestError> {
-    with_timeout(WRITE_TIMEOUT, request).await.map_err(RequestError)
+    with_timeout(WRITE_TIMEOUT, request).await
 }
 
 /// Exponential backoff between retries with jitter, so that replicas don't return to the API server in lockstep.

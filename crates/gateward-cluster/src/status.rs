@@ -1,11 +1,12 @@
 //! The status of certificates and injection targets, for the readiness page, the metrics and the log.
 
 use std::fmt;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
-use gateward_certs::Validity;
 use gateward_certs::rotation::Phase;
+use gateward_certs::{CaBundle, Validity};
 
+use crate::injected::InjectedCaBundles;
 use crate::injection::{ConflictingWebhook, TargetState, TargetStatus};
 
 /// The status of certificates and injection targets as this replica knows it. Readiness doesn't depend on it.
@@ -21,6 +22,10 @@ pub struct ControllerStatus {
     pub certificate: Option<Validity>,
     /// The validity of the CA that signed it.
     pub ca: Option<Validity>,
+    /// The CAs in `ca.crt` of the serving Secret, which the self-check uses while there is no injection target.
+    pub own_bundle: CaBundle,
+    /// The `caBundle`s of the injection targets.
+    pub injected: InjectedCaBundles,
     /// How many `caBundle`s and conversion stanzas this replica has restored.
     pub restored_bundles: u64,
     /// Webhooks of other configurations for the same kinds.
@@ -58,16 +63,11 @@ impl ControllerStatus {
         self.targets.iter().filter(|target| target.state != TargetState::Trusts)
     }
 
-    /// How long the certificate still is valid; nothing if it is over, or there is none.
-    pub fn certificate_ends_in(&self, now: SystemTime) -> Option<Duration> {
-        self.certificate.and_then(|certificate| certificate.not_after().duration_since(now).ok())
-    }
-
     /// What a person may want to know, one fact a line.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = vec![format!("writer: {}", self.leader)];
         if let Some(LeaderProgress { phase, next, .. }) = &self.progress {
-            notes.extend(phase.map(|phase| format!("exchange of authorities: {phase}")));
+            notes.extend(phase.map(|phase| format!("CA rotation: {phase}")));
             notes.push(format!("next: {next}"));
         }
         notes
@@ -112,11 +112,11 @@ mod tests {
 
     #[test]
     fn the_leader_reports_its_progress() {
-        let next = "make an authority".to_owned();
+        let next = "make a CA".to_owned();
         let progress = LeaderProgress { phase: Some(Phase::Publish), next, at: SystemTime::UNIX_EPOCH };
         let status =
             ControllerStatus { leader: Leader::ThisReplica, progress: Some(progress), ..ControllerStatus::default() };
-        let notes = ["writer: this replica", "exchange of authorities: publish", "next: make an authority"];
+        let notes = ["writer: this replica", "CA rotation: publish", "next: make a CA"];
         assert_eq!(status.notes(), notes);
     }
 }

@@ -101,7 +101,7 @@ impl Local {
     }
 
     /// The certificate that a client has to trust, as PEM.
-    pub fn authority_pem(&self) -> String {
+    pub fn ca_pem(&self) -> String {
         self.ca.certificate_pem()
     }
 

@@ -9,7 +9,7 @@ const EXPRESSIONS: [(&str, &str); 13] = [
     (NAMESPACE, "{{ .Release.Namespace | quote }}"),
     (SERVICE, r#"{{ include "dynamo-operator.serviceName" . | quote }}"#),
     (SECRET, r#"{{ include "dynamo-operator.secretName" . | quote }}"#),
-    (AUTHORITY_SECRET, r#"{{ include "dynamo-operator.authoritySecretName" . | quote }}"#),
+    (CA_SECRET, r#"{{ include "dynamo-operator.caSecretName" . | quote }}"#),
     (LEASE, r#"{{ include "dynamo-operator.leaseName" . | quote }}"#),
     (VALIDATING, r#"{{ include "dynamo-operator.validatingName" . | quote }}"#),
     (MUTATING, r#"{{ include "dynamo-operator.mutatingName" . | quote }}"#),
@@ -24,7 +24,7 @@ pub(super) const FULLNAME: &str = "THE_FULLNAME";
 pub(super) const NAMESPACE: &str = "THE_NAMESPACE";
 pub(super) const SERVICE: &str = "THE_SERVICE";
 pub(super) const SECRET: &str = "THE_SECRET";
-pub(super) const AUTHORITY_SECRET: &str = "THE_AUTHORITY_SECRET";
+pub(super) const CA_SECRET: &str = "THE_CA_SECRET";
 pub(super) const LEASE: &str = "THE_LEASE";
 pub(super) const VALIDATING: &str = "THE_VALIDATING_CONFIGURATION";
 pub(super) const MUTATING: &str = "THE_MUTATING_CONFIGURATION";

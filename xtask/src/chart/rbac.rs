@@ -9,7 +9,7 @@ use gateward_cluster::permissions::{Names, Need, Permission, Permissions, Resour
 use gateward_core::manifest::yaml;
 use serde_json::{Value, json};
 
-use super::expressions::{AUTHORITY_SECRET, FULLNAME, LABELS, LEASE, MUTATING, NAMESPACE, SECRET, VALIDATING};
+use super::expressions::{CA_SECRET, FULLNAME, LABELS, LEASE, MUTATING, NAMESPACE, SECRET, VALIDATING};
 
 /// Who is given the permissions, and where they hold.
 #[derive(Clone, Copy)]
@@ -41,7 +41,7 @@ fn names() -> anyhow::Result<Names> {
     let crd_name = |document: &Value| document["metadata"]["name"].as_str().map(str::to_owned);
     Ok(Names {
         secret: SECRET.into(),
-        ca_secret: AUTHORITY_SECRET.into(),
+        ca_secret: CA_SECRET.into(),
         lease: LEASE.into(),
         validating_configuration: VALIDATING.into(),
         mutating_configuration: MUTATING.into(),

@@ -11,8 +11,8 @@ pub const SERVICE_SUFFIX: &str = "-webhook-service";
 pub const LEASE_SUFFIX: &str = "-webhook-writer";
 /// What the name of the controllers' ServiceAccount ends in, after the full name of the release.
 pub const CONTROLLERS_SUFFIX: &str = "-controller-manager";
-/// The name that new certificate authorities get.
-pub const AUTHORITY: &str = "Dynamo-Webhook-CA";
+/// The name that new CAs get.
+pub const CA_NAME: &str = "Dynamo-Webhook-CA";
 
 const COMPONENT: (&str, &str) = ("app.kubernetes.io/component", "webhook");
 const CREATED_BY: (&str, &str) = ("app.kubernetes.io/created-by", "dynamo-operator");

@@ -94,7 +94,7 @@ fn object_names(configuration: &OperatorConfiguration, release: &str) -> Result<
     };
     Ok(ObjectNames {
         secret: webhook.secret_name.clone(),
-        authority_secret: ObjectNames::authority_secret_of(&webhook.secret_name)?,
+        ca_secret: ObjectNames::ca_secret_of(&webhook.secret_name)?,
         service,
         lease: NameLimit::Object.derive(&fullname, names::LEASE_SUFFIX)?,
     })
@@ -116,10 +116,10 @@ fn certificates(configured: &Certificates, problems: &mut Vec<Problem>) -> Certi
         lifetime.map_err(|error| problems.push(Problem::of_key(key.path(), error.to_string()))).ok().flatten()
     };
     let lifetimes = Lifetimes {
-        ca: lifetime(Key::AUTHORITY_LIFETIME, configured.authority_lifetime).unwrap_or_default(),
+        ca: lifetime(Key::CA_LIFETIME, configured.ca_lifetime).unwrap_or_default(),
         serving: lifetime(Key::LIFETIME, configured.lifetime).unwrap_or_default(),
     };
-    CertificateConfig { authority_name: names::AUTHORITY.to_owned(), lifetimes, keys: configured.key_algorithm }
+    CertificateConfig { ca_name: names::CA_NAME.to_owned(), lifetimes, keys: configured.key_algorithm }
 }
 
 #[cfg(test)]
@@ -163,7 +163,7 @@ mod tests {
     fn names_are_made_of_the_release() {
         let config = of(&json!({}), "river");
         assert_eq!(config.names.secret, "webhook-server-cert");
-        assert_eq!(config.names.authority_secret, "webhook-server-cert-ca");
+        assert_eq!(config.names.ca_secret, "webhook-server-cert-ca");
         assert_eq!(config.names.service, "river-dynamo-operator-webhook-service");
         assert_eq!(config.names.lease, "river-dynamo-operator-webhook-writer");
         assert_eq!(config.labels.configurations["nvidia.com/dynamo-operator-namespace"], "zoo");
@@ -173,8 +173,8 @@ mod tests {
     #[test]
     fn names_that_the_configuration_gives_win() {
         let config = of(&json!({"fullname": "lake", "secretName": "cert", "serviceName": "door"}), "river");
-        let ObjectNames { secret, authority_secret, service, lease } = config.names;
-        assert_eq!([secret, authority_secret, service, lease], ["cert", "cert-ca", "door", "lake-webhook-writer"]);
+        let ObjectNames { secret, ca_secret, service, lease } = config.names;
+        assert_eq!([secret, ca_secret, service, lease], ["cert", "cert-ca", "door", "lake-webhook-writer"]);
     }
 
     /// 53 characters are Helm's limit.

@@ -11,7 +11,7 @@ use super::step::{CaBundleWrite, CaSecretWrite, Incoming, ServingSecretWrite, Si
 use crate::ca::{Ca, IssueError};
 use crate::ca_bundle::CaBundle;
 use crate::keys::KeySource;
-use crate::secret::{CA_CRT, CA_KEY, CaFields, CaState, SecretData, TLS_CRT, TLS_KEY};
+use crate::secret::{CA_CRT, CA_KEY, CaState, SecretData, TLS_CRT, TLS_KEY};
 use crate::validity::Validity;
 
 /// A change of an object.
@@ -95,7 +95,11 @@ impl RotationState<'_> {
             CaSecretWrite::Create => {
                 Ok(over(without_old(with(data, &self.new_ca(keys)?))).annotated(ROTATE_CA_ANNOTATION, None))
             }
-            CaSecretWrite::Adopt => Ok(over(without_old(with(data, &self.legacy_ca()?)))),
+            CaSecretWrite::Adopt => {
+                let legacy = self.legacy_ca();
+                let legacy = legacy.usable().ok_or(ContentsError::OutdatedState)?;
+                Ok(over(without_old(with(data, legacy))))
+            }
             CaSecretWrite::Begin { incoming, outgoing, outgoing_signer, cause } => {
                 let key = outgoing_signer.map(|signer| self.signer(signer)).transpose()?.map(Ca::private_key_pem);
                 let data = with_old(data, outgoing, key);
@@ -138,14 +142,6 @@ impl RotationState<'_> {
         let time = self.time.ok_or(ContentsError::ClocksDisagree)?;
         let validity = Validity::starting(time, spec.lifetimes.ca.duration()).map_err(IssueError::from)?;
         Ok(Ca::new(&spec.ca_name, validity, keys)?)
-    }
-
-    fn legacy_ca(&self) -> Result<Ca, ContentsError> {
-        let (data, name) = (self.observed.serving_secret.as_ref(), &self.observed.spec.serving_secret);
-        match CaState::of(data, name, CaFields::LEGACY, self.time) {
-            CaState::Usable(ca) | CaState::Expiring(ca) => Ok(*ca),
-            _ => Err(ContentsError::OutdatedState),
-        }
     }
 
     fn serving_secret_change(&self, signer: Signer, keys: &dyn KeySource) -> Result<SecretChange, ContentsError> {

@@ -8,7 +8,7 @@ use super::state::{RotationState, ca};
 use super::step::{CaSecretWrite, Incoming, Signer, Step, Wait};
 use crate::ca::Ca;
 use crate::ca_bundle::{CaBundle, TrustAnchor};
-use crate::secret::{CaFields, CaState, Reissue, ServingCertificateState, reissue};
+use crate::secret::{CaState, ServingCertificateState};
 
 impl RotationState<'_> {
     pub(super) fn next_step(&self) -> Step {
@@ -26,7 +26,7 @@ impl RotationState<'_> {
         }
         let known = self.ca_secret.outgoing.as_ref();
         let outgoing = known.map(|outgoing| self.current(&outgoing.bundle)).unwrap_or_default().merged(&self.carried());
-        if known.is_none() && self.reissue() == Reissue::Adopt {
+        if known.is_none() && self.legacy_ca().usable().is_some() {
             ca(CaSecretWrite::Adopt)
         } else if outgoing.is_empty() {
             ca(CaSecretWrite::Create)
@@ -39,12 +39,6 @@ impl RotationState<'_> {
                 cause: if ended { Cause::Expiring } else { Cause::Lost },
             })
         }
-    }
-
-    fn reissue(&self) -> Reissue {
-        let (data, name) = (self.observed.serving_secret.as_ref(), &self.observed.spec.serving_secret);
-        let legacy = CaState::of(data, name, CaFields::LEGACY, self.time);
-        reissue(&self.serving(&CaBundle::default()), &self.ca_secret.present, &legacy)
     }
 
     /// There is one CA.

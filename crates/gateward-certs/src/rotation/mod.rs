@@ -60,7 +60,7 @@
 //!
 //! // Then a serving certificate is to be issued.
 //! let Step::Write(write) = next_step(&observed, now) else { unreachable!() };
-//! assert_eq!(write.to_string(), "issue a server certificate (missing)");
+//! assert_eq!(write.to_string(), "issue a serving certificate (missing)");
 //! let Change::ServingSecret(issued) = write.contents(&observed, now, &SystemKeys)? else { unreachable!() };
 //! observed.serving_secret = Some(issued.data);
 //!

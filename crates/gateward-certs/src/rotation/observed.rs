@@ -125,7 +125,7 @@ impl StateHash {
             let InjectionTargetId { object, entry } = target.id.clone();
             [object.into_bytes(), entry.into_bytes(), target.revision.clone().into_bytes(), target.bundle.clone()]
         };
-        Self::of("consumers", targets.iter().map(parts).collect())
+        Self::of("targets", targets.iter().map(parts).collect())
     }
 
     /// Of the certificates of all replicas that answer.

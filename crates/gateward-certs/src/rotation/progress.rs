@@ -125,10 +125,10 @@ impl Cause {
 impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Expiring => "the old authority comes to its end",
-            Self::Requested => "it was asked for",
-            Self::Lost => "the old authority's key is lost or damaged",
-            Self::Replaced => "the authority's Secret holds another authority than the one in use",
+            Self::Expiring => "the old CA expires",
+            Self::Requested => "it was requested",
+            Self::Lost => "the old CA's key is lost or damaged",
+            Self::Replaced => "the CA's Secret holds another CA than the one in use",
         })
     }
 }
@@ -139,14 +139,14 @@ impl fmt::Display for Cause {
 pub enum RotationProgressError {
     /// It doesn't start as expected.
     #[error(
-        "annotation {CA_ROTATION_ANNOTATION} is not of the form `{FORMAT} phase=…`; the exchange starts over with publishing"
+        "annotation {CA_ROTATION_ANNOTATION} is not of the form `{FORMAT} phase=…`; the rotation starts over with publishing"
     )]
     Format,
     /// The phase is missing or unknown.
-    #[error("annotation {CA_ROTATION_ANNOTATION} names no known phase; the exchange starts over with publishing")]
+    #[error("annotation {CA_ROTATION_ANNOTATION} names no known phase; the rotation starts over with publishing")]
     Phase,
     /// The CA is missing or unreadable.
-    #[error("annotation {CA_ROTATION_ANNOTATION} names no authority; the exchange starts over with publishing")]
+    #[error("annotation {CA_ROTATION_ANNOTATION} names no CA; the rotation starts over with publishing")]
     To,
 }
 
@@ -192,9 +192,7 @@ impl FromStr for RotationRequest {
 
 /// A request annotation can't be parsed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "annotation {ROTATE_CA_ANNOTATION} is neither `now` nor the fingerprint of the authority to be replaced; it is passed over"
-)]
+#[error("annotation {ROTATE_CA_ANNOTATION} is neither `now` nor the fingerprint of the CA to replace; it is ignored")]
 pub struct RotationRequestError;
 
 impl From<FingerprintError> for RotationRequestError {

@@ -7,7 +7,7 @@ use super::observed::{InjectionTarget, ObservedState, StateHash};
 use super::step::{CaBundleWrite, CaSecretWrite, ServingSecretWrite, Signer, Step, Wait, Write};
 use crate::ca::Ca;
 use crate::ca_bundle::{CaBundle, TrustAnchor};
-use crate::secret::{CA_KEY, ServingCertificateRules, ServingCertificateState};
+use crate::secret::{CA_KEY, CaFields, CaState, ServingCertificateRules, ServingCertificateState};
 use crate::validity::{CLOCK_SKEW, Validity};
 
 /// How far this pod's clock may be from the API server's: a certificate is dated back by more than this, so what is
@@ -104,6 +104,12 @@ impl<'a> RotationState<'a> {
         Validity::starting(self.time?, lifetime).ok()?.within(&ca.validity())
     }
 
+    /// The CA whose key is in the serving Secret.
+    pub(super) fn legacy_ca(&self) -> CaState {
+        let (data, name) = (self.observed.serving_secret.as_ref(), &self.observed.spec.serving_secret);
+        CaState::of(data, name, CaFields::LEGACY, self.time)
+    }
+
     /// Removes the CA's key from the serving Secret.
     pub(super) fn remove_ca_key(&self) -> Option<Step> {
         let left = self.observed.serving_secret.as_ref().is_some_and(|data| data.has(CA_KEY));
@@ -138,7 +144,7 @@ impl<'a> RotationState<'a> {
     /// Waits until every API server has observed the `caBundle`s.
     pub(super) fn wait_for_targets(&self) -> Option<Step> {
         let hash = StateHash::of_targets(&self.observed.targets);
-        self.settles(hash, "every consumer carries the old and the new authority")
+        self.settles(hash, "every injection target has the old and the new CA")
     }
 
     /// Waits until every replica stably serves a certificate of this CA.
@@ -154,7 +160,7 @@ impl<'a> RotationState<'a> {
         if replicas.iter().all(|replica| replica.served.is_none()) {
             return Some(Step::Wait(Wait::NoReplica));
         }
-        self.settles(StateHash::of_replicas(replicas), "every replica shows a certificate of the new authority")
+        self.settles(StateHash::of_replicas(replicas), "every replica serves a certificate of the new CA")
     }
 
     /// The replicas that get requests, but didn't answer us.

@@ -49,7 +49,7 @@ pub enum CaSecretWrite {
     },
     /// The serving certificate may be changed.
     Switch,
-    /// The old CAs are not trusted any more.
+    /// The old CAs lose their trust.
     Retire,
     /// The rotation is over.
     Finish,
@@ -165,17 +165,17 @@ impl fmt::Display for Write {
         match self {
             Self::CaSecret(write) => write.fmt(f),
             Self::ServingSecret(ServingSecretWrite::Issue { signer: Signer::Present, because }) => {
-                write!(f, "issue a server certificate ({because})")
+                write!(f, "issue a serving certificate ({because})")
             }
             Self::ServingSecret(ServingSecretWrite::Issue { signer: Signer::Outgoing, because }) => {
-                write!(f, "issue a server certificate from the old authority ({because})")
+                write!(f, "issue a serving certificate from the old CA ({because})")
             }
             Self::ServingSecret(ServingSecretWrite::DropOldKey) => {
-                write!(f, "remove the authority's key ({CA_KEY}) from the server's Secret")
+                write!(f, "remove the CA's key ({CA_KEY}) from the serving Secret")
             }
             Self::CaBundles(writes) => {
                 let targets: Vec<_> = writes.iter().map(|write| write.target.to_string()).collect();
-                write!(f, "write the bundle of {}", targets.join(", "))
+                write!(f, "write the caBundle of {}", targets.join(", "))
             }
         }
     }
@@ -184,17 +184,17 @@ impl fmt::Display for Write {
 impl fmt::Display for CaSecretWrite {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Create => f.write_str("make an authority"),
-            Self::Adopt => write!(f, "take over the authority whose key is {CA_KEY}"),
+            Self::Create => f.write_str("make a CA"),
+            Self::Adopt => write!(f, "take over the CA whose key is {CA_KEY}"),
             Self::Begin { incoming: Incoming::New, cause, .. } => {
-                write!(f, "make a new authority beside the old one ({cause})")
+                write!(f, "make a new CA beside the old one ({cause})")
             }
             Self::Begin { incoming: Incoming::Present, cause, .. } => {
-                write!(f, "bring in the present authority beside the one in use ({cause})")
+                write!(f, "bring in the present CA beside the one in use ({cause})")
             }
-            Self::Switch => f.write_str("go on to the server's certificate: every consumer carries both authorities"),
-            Self::Retire => f.write_str("retire the old authority: every replica shows a certificate of the new one"),
-            Self::Finish => f.write_str("end the exchange: no consumer carries the old authority"),
+            Self::Switch => f.write_str("go on to the serving certificate: every injection target has both CAs"),
+            Self::Retire => f.write_str("retire the old CA: every replica serves a certificate of the new one"),
+            Self::Finish => f.write_str("end the rotation: no injection target has the old CA"),
             Self::DropRequest => f.write_str("drop a request that was met"),
         }
     }
@@ -221,7 +221,7 @@ impl fmt::Display for Wait {
 }
 
 fn waiting_for(f: &mut fmt::Formatter<'_>, lagging: &[String], silent: &[String]) -> fmt::Result {
-    f.write_str("waiting for every replica to show the new certificate")?;
+    f.write_str("waiting for every replica to serve the new certificate")?;
     if !lagging.is_empty() {
         write!(f, "; still the old one: {}", lagging.join(", "))?;
     }

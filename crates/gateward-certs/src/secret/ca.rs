@@ -55,11 +55,16 @@ impl CaState {
             return Self::Missing;
         };
         let damaged = |field, error| Self::Invalid(InvalidField::new(secret, field, error));
-        let certificates = match certificates(data, certificate) {
+        let certificates = match data.certificates(certificate) {
             Ok(certificates) => certificates,
             Err(error) => return damaged(certificate, error),
         };
-        match key(data, private_key).and_then(|key| Ok(find(&certificates, &key)?)) {
+        let read = || {
+            let key = data.private_key(private_key)?;
+            key.key_pair()?;
+            Ok(find(&certificates, &key)?)
+        };
+        match read() {
             Ok(ca) => Self::dated(Box::new(ca), now),
             Err(FieldError::Ca(CaError::WrongKey)) => Self::WrongKey,
             Err(error @ FieldError::Ca(_)) => damaged(certificate, error),
@@ -101,16 +106,6 @@ impl fmt::Display for CaState {
             Self::Missing => f.write_str("missing"),
         }
     }
-}
-
-fn certificates(data: &SecretData, field: &'static str) -> Result<CaBundle, FieldError> {
-    Ok(CaBundle::parse(data.field(field).ok_or(FieldError::Absent)?)?)
-}
-
-fn key(data: &SecretData, field: &'static str) -> Result<PrivateKey, FieldError> {
-    let key = PrivateKey::from_pem(data.field(field).ok_or(FieldError::Absent)?)?;
-    key.key_pair()?;
-    Ok(key)
 }
 
 /// The certificate that the key belongs to.

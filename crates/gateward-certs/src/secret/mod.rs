@@ -1,27 +1,9 @@
 //! The contents of the Secrets: the serving certificate and the CA, each with its private key.
 //!
-//! Pure functions evaluate them: [`ServingCertificateState::of`], [`CaState::of`], and [`reissue()`], which decides
-//! what is reissued while no CA rotation is under way. [`crate::rotation`] builds on these.
-//!
-//! ```
-//! use std::time::{Duration, SystemTime};
-//! use gateward_certs::secret::{CaFields, CaState, ServingCertificateRules, ServingCertificateState, Reissue, reissue};
-//! use gateward_certs::{CaBundle, ServerNames};
-//!
-//! let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
-//! let names = ServerNames::of_service("otter", "zoo", "cluster.local")?;
-//! let trusted = CaBundle::default();
-//! let rules = ServingCertificateRules { secret: "zoo/otter-cert", names: &names, trusted: &trusted, now: Some(now) };
-//!
-//! let serving = ServingCertificateState::of(None, &rules);
-//! let ca = CaState::of(None, "zoo/otter-cert-ca", CaFields::OWN, Some(now));
-//! let legacy = CaState::of(None, "zoo/otter-cert", CaFields::LEGACY, Some(now));
-//! assert_eq!(reissue(&serving, &ca, &legacy), Reissue::Ca);
-//! # Ok::<(), gateward_certs::NameError>(())
-//! ```
+//! Pure functions evaluate them: [`ServingCertificateState::of`] and [`CaState::of`]. [`crate::rotation`] builds on
+//! these.
 
 mod ca;
-mod reissue;
 mod serving;
 
 use std::collections::BTreeMap;
@@ -29,12 +11,11 @@ use std::fmt;
 use std::time::{Duration, SystemTime};
 
 pub use ca::{CaFields, CaState};
-pub use reissue::{Reissue, reissue};
 pub use serving::{ServingCertificate, ServingCertificateRules, ServingCertificateState};
 
 use crate::ca::CaError;
-use crate::ca_bundle::CaBundleError;
-use crate::keys::KeyError;
+use crate::ca_bundle::{CaBundle, CaBundleError};
+use crate::keys::{KeyError, PrivateKey};
 use crate::validity::Validity;
 
 /// The field of a Secret that holds the certificate.
@@ -58,6 +39,14 @@ impl SecretData {
     /// The content of a field; `None` if it is missing or empty.
     pub fn field(&self, name: &str) -> Option<&[u8]> {
         self.0.get(name).map(Vec::as_slice).filter(|content| !content.is_empty())
+    }
+
+    fn certificates(&self, field: &str) -> Result<CaBundle, FieldError> {
+        Ok(CaBundle::parse(self.field(field).ok_or(FieldError::Absent)?)?)
+    }
+
+    fn private_key(&self, field: &str) -> Result<PrivateKey, FieldError> {
+        Ok(PrivateKey::from_pem(self.field(field).ok_or(FieldError::Absent)?)?)
     }
 
     /// Whether there is such a field, be it empty.

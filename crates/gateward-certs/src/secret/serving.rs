@@ -26,8 +26,8 @@ impl ServingCertificate {
     /// Reads chain and key from a Secret, which `secret` names for messages. Who signed, and when, is not looked at.
     pub fn read(data: &SecretData, secret: &str) -> Result<Self, InvalidField> {
         let damaged = |field, error| InvalidField::new(secret, field, error);
-        let chain = certificates(data, TLS_CRT).map_err(|error| damaged(TLS_CRT, error))?;
-        let key = private_key(data).map_err(|error| damaged(TLS_KEY, error))?;
+        let chain = data.certificates(TLS_CRT).map_err(|error| damaged(TLS_CRT, error))?;
+        let key = data.private_key(TLS_KEY).map_err(|error| damaged(TLS_KEY, error))?;
         let end_entity = chain.iter().next().ok_or_else(|| damaged(TLS_CRT, FieldError::Absent))?.clone();
         if !key.belongs_to(end_entity.certificate()).map_err(|why| damaged(TLS_KEY, why.into()))? {
             return Err(damaged(TLS_KEY, FieldError::WrongKey));
@@ -127,7 +127,7 @@ impl ServingCertificateState {
         let Some(signer) = rules.trusted.signer_of(certificate.end_entity()) else {
             return Self::NotSignedByCa(certificate);
         };
-        match certificates(data, CA_CRT) {
+        match data.certificates(CA_CRT) {
             Ok(trust) if trust.contains(signer) => Self::dated_and_named(certificate, rules),
             Ok(_) => damaged(FieldError::SignerAbsent),
             Err(error) => damaged(error),
@@ -165,20 +165,12 @@ impl fmt::Display for ServingCertificateState {
             Self::NotYetValid(certificate) => {
                 write!(f, "not valid before {}", timestamp::rfc3339(certificate.validity.not_before()))
             }
-            Self::NotSignedByCa(_) => f.write_str("signed by another authority than the present one"),
+            Self::NotSignedByCa(_) => f.write_str("signed by another CA than the present one"),
             Self::WrongKey => f.write_str("its private key belongs to another certificate"),
             Self::Invalid(invalid) => invalid.fmt(f),
             Self::Missing => f.write_str("missing"),
         }
     }
-}
-
-fn certificates(data: &SecretData, field: &'static str) -> Result<CaBundle, FieldError> {
-    Ok(CaBundle::parse(data.field(field).ok_or(FieldError::Absent)?)?)
-}
-
-fn private_key(data: &SecretData) -> Result<PrivateKey, FieldError> {
-    Ok(PrivateKey::from_pem(data.field(TLS_KEY).ok_or(FieldError::Absent)?)?)
 }
 
 /// Without the extension a certificate is for everything.

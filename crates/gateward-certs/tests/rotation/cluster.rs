@@ -1,4 +1,4 @@
-//! A cluster in memory: Secrets with versions, injection targets, replicas whose watches lag, API servers that hear
+//! A cluster in memory: Secrets with versions, injection targets, replicas whose watches lag, API servers that observe
 //! late.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
@@ -12,7 +12,7 @@ use gateward_certs::secret::{SecretData, ServingCertificate};
 use gateward_certs::{Ca, CaBundle, CommonName, Fingerprint, Lifetimes, ServerNames, SystemKeys, TEN_YEARS, Validity};
 use rustls_pki_types::CertificateDer;
 
-/// Within this time every API server has heard of a bundle. It is shorter than what a leader waits.
+/// Within this time every API server has observed a bundle. It is shorter than what a leader waits.
 pub const API_SERVER_LAG: Duration = Duration::from_secs(4);
 
 pub fn start() -> SystemTime {
@@ -58,10 +58,10 @@ pub struct SimTarget {
     pub carried_first: Vec<u8>,
     /// What the API server calls with.
     pub seen: Vec<u8>,
-    /// What it will hear of, and when.
+    /// What it will observe, and when.
     news: VecDeque<(Duration, Vec<u8>)>,
-    /// It has trusted every replica, and what they are about to show, since it was made or tampered with: it may not
-    /// fail any more.
+    /// It has trusted every replica, and what they are about to show, since it was made or tampered with: from then
+    /// on it may not fail.
     pub brought_in: bool,
 }
 
@@ -78,7 +78,7 @@ pub struct SimReplica {
     pub life: Life,
     pub shows: Option<CertificateDer<'static>>,
     /// The version of the serving Secret that its watch has delivered.
-    pub heard: usize,
+    pub observed: usize,
     /// The network between it and the leaders is down.
     pub cut_off: bool,
 }
@@ -140,7 +140,7 @@ impl Cluster {
 
     pub fn add_replica(&mut self) {
         let name = format!("otter-{}", self.fresh());
-        let replica = SimReplica { name, life: Life::Starting, shows: None, heard: 0, cut_off: false };
+        let replica = SimReplica { name, life: Life::Starting, shows: None, observed: 0, cut_off: false };
         self.replicas.push(replica);
         self.restart(self.replicas.len() - 1);
     }
@@ -151,11 +151,11 @@ impl Cluster {
         let shows = self.serving_history[newest].as_ref().and_then(certificate);
         let replica = &mut self.replicas[at];
         *replica =
-            SimReplica { life: Life::Starting, shows, heard: newest, cut_off: false, name: replica.name.clone() };
+            SimReplica { life: Life::Starting, shows, observed: newest, cut_off: false, name: replica.name.clone() };
     }
 
     /// A replica turns ready if what it shows verifies against what the injection targets carry, and have carried for
-    /// as long as API servers need to hear of it.
+    /// as long as API servers need to observe it.
     pub fn turn_ready(&mut self, at: usize) {
         let Some(shown) = self.replicas[at].shows.clone() else { return };
         let carried = |target: &SimTarget| {
@@ -171,11 +171,11 @@ impl Cluster {
     }
 
     /// A replica's watch delivers a later state of the Secret. An unusable one is ignored.
-    pub fn hear(&mut self, at: usize, steps: usize) {
+    pub fn observe(&mut self, at: usize, steps: usize) {
         let newest = self.serving_history.len() - 1;
         let replica = &mut self.replicas[at];
-        replica.heard = (replica.heard + steps).min(newest);
-        if let Some(shown) = self.serving_history[replica.heard].as_ref().and_then(certificate) {
+        replica.observed = (replica.observed + steps).min(newest);
+        if let Some(shown) = self.serving_history[replica.observed].as_ref().and_then(certificate) {
             replica.shows = Some(shown);
         }
     }
@@ -215,7 +215,7 @@ impl Cluster {
         target.news.push_back((due, bundle));
     }
 
-    /// Someone else writes the bundle, and API servers hear of it at once.
+    /// Someone else writes the bundle, and API servers observe it at once.
     pub fn tamper(&mut self, at: usize, bundle: Vec<u8>) {
         self.set_bundle(at, bundle.clone());
         let target = &mut self.targets[at];
@@ -261,10 +261,10 @@ impl Cluster {
         Ok(())
     }
 
-    /// What is in the serving Secret, or was, and what some replica has yet to hear of.
+    /// What is in the serving Secret, or was, and what some replica has yet to observe.
     fn on_the_way(&self) -> Vec<CertificateDer<'static>> {
         let newest = self.serving_history.len() - 1;
-        let oldest = self.replicas.iter().map(|replica| replica.heard).min().unwrap_or(newest);
+        let oldest = self.replicas.iter().map(|replica| replica.observed).min().unwrap_or(newest);
         self.serving_history[oldest..].iter().flatten().filter_map(certificate).collect()
     }
 

@@ -20,7 +20,7 @@ enum Event {
     ClockJumps { writer: usize, seconds: i64 },
     Pass { seconds: u64 },
     YearsPass { days: u64 },
-    Hear { replica: usize, steps: usize },
+    Observe { replica: usize, steps: usize },
     AddReplica,
     Restart { replica: usize },
     TurnReady { replica: usize },
@@ -73,7 +73,7 @@ fn events() -> impl Strategy<Value = Event> {
     let ordinary = prop_oneof![
         10 => (writer.clone(), 1..14_usize).prop_map(|(writer, actions)| Event::Act { writer, actions }),
         4 => (1..8_u64).prop_map(|seconds| Event::Pass { seconds }),
-        3 => (which.clone(), 1..3_usize).prop_map(|(replica, steps)| Event::Hear { replica, steps }),
+        3 => (which.clone(), 1..3_usize).prop_map(|(replica, steps)| Event::Observe { replica, steps }),
         2 => which.clone().prop_map(|replica| Event::TurnReady { replica }),
         1 => which.clone().prop_map(|replica| Event::Restart { replica }),
         1 => which.clone().prop_map(|replica| Event::Drain { replica }),
@@ -160,7 +160,7 @@ impl World {
                 if self.cluster.replicas[at].shows.is_none() {
                     self.cluster.restart(at);
                 }
-                self.cluster.hear(at, usize::MAX / 2);
+                self.cluster.observe(at, usize::MAX / 2);
                 self.cluster.turn_ready(at);
                 self.cluster.check()?;
             }
@@ -193,7 +193,7 @@ fn happens_to(cluster: &mut Cluster, event: &Event) {
         Event::YearsPass { days } => years_pass(cluster, *days),
         Event::AddReplica if replicas < 5 => cluster.add_replica(),
         Event::AddTarget if targets < 5 => cluster.add_target(),
-        Event::Hear { replica, steps } if replicas > 0 => cluster.hear(replica % replicas, *steps),
+        Event::Observe { replica, steps } if replicas > 0 => cluster.observe(replica % replicas, *steps),
         Event::Restart { replica } if replicas > 0 => cluster.restart(replica % replicas),
         Event::TurnReady { replica } if replicas > 0 => cluster.turn_ready(replica % replicas),
         Event::Drain { replica } if replicas > 0 => drain(cluster, replica % replicas),

@@ -48,7 +48,7 @@ impl Calm {
         }
     }
 
-    /// Until nothing is to be done. Replicas hear of everything after a second.
+    /// Until nothing is to be done. Replicas observe everything after a second.
     fn runs(&mut self) {
         for _ in 0..100 {
             self.looks();
@@ -65,7 +65,7 @@ impl Calm {
             if self.cluster.replicas[at].shows.is_none() {
                 self.cluster.restart(at);
             }
-            self.cluster.hear(at, 100);
+            self.cluster.observe(at, 100);
             self.cluster.turn_ready(at);
         }
         self.cluster.pass(Duration::from_secs(1));
@@ -142,21 +142,21 @@ fn old_secret(ca: &Ca, names: &ServerNames) -> SecretData {
 }
 
 const A_WHOLE_ROTATION: [&str; 9] = [
-    "write the bundle",
+    "write the caBundle",
     "waiting 5 s",
     "go on to",
-    "issue a server",
+    "issue a serving",
     "waiting 5 s",
     "retire the old",
-    "write the bundle",
-    "end the exchange:",
+    "write the caBundle",
+    "end the rotation:",
     "nothing is to",
 ];
 
 #[test]
 fn the_first_installation_takes_three_writes() {
     let mut calm = Calm::empty();
-    assert_eq!(calm.steps_of(3), ["make an authority", "issue a server", "write the bundle", "nothing is to"]);
+    assert_eq!(calm.steps_of(3), ["make a CA", "issue a serving", "write the caBundle", "nothing is to"]);
 }
 
 #[test]
@@ -207,7 +207,7 @@ fn serving_certificate_and_ca_are_replaced_before_they_expire() {
     assert_eq!(calm.steps_of(3), ["nothing is to"]);
     calm.cluster.pass(Duration::from_hours(1));
     let steps = calm.steps_of(3);
-    assert_eq!(steps[1..], A_WHOLE_ROTATION, "one exchange, and no renewal from the old CA on the way");
+    assert_eq!(steps[1..], A_WHOLE_ROTATION, "one rotation, and no renewal from the old CA on the way");
     assert_ne!(calm.ca(), before.0);
     assert!(calm.serving().not_after() > before.1.not_after());
 }
@@ -219,7 +219,7 @@ fn a_shorter_certificate_is_renewed_by_the_same_ca() {
     calm.runs();
     let ca = calm.ca();
     calm.cluster.pass(Duration::from_hours(24 * 20));
-    assert_eq!(calm.steps_of(3), ["issue a server", "nothing is to"]);
+    assert_eq!(calm.steps_of(3), ["issue a serving", "nothing is to"]);
     assert_eq!(calm.ca(), ca);
 }
 
@@ -228,7 +228,7 @@ fn a_deleted_certificate_is_reissued_by_the_same_ca() {
     let mut calm = Calm::settled();
     let ca = calm.ca();
     calm.cluster.write_serving(None);
-    assert_eq!(calm.steps_of(3), ["issue a server", "nothing is to"]);
+    assert_eq!(calm.steps_of(3), ["issue a serving", "nothing is to"]);
     assert_eq!(calm.ca(), ca);
 }
 
@@ -275,7 +275,7 @@ fn a_ca_key_in_the_serving_secret_is_moved_and_its_ca_kept() {
     let old = ca();
     calm.cluster.write_serving(Some(old_secret(&old, &calm.spec.names)));
     (0..3).for_each(|at| calm.cluster.tamper(at, old.certificate_pem().into_bytes()));
-    assert_eq!(calm.steps_of(3), ["take over the", "remove the authority's", "nothing is to"]);
+    assert_eq!(calm.steps_of(3), ["take over the", "remove the CA's", "nothing is to"]);
     assert_eq!(calm.ca(), old.trust_anchor().clone().into());
 }
 
@@ -285,7 +285,7 @@ fn a_key_that_is_left_in_the_old_place_does_not_replace_the_ca() {
     let before = calm.ca();
     let data = calm.cluster.serving.object.clone().unwrap().with("ca.key", ca().private_key_pem());
     calm.cluster.write_serving(Some(data));
-    assert_eq!(calm.steps_of(3), ["remove the authority's", "nothing is to"]);
+    assert_eq!(calm.steps_of(3), ["remove the CA's", "nothing is to"]);
     assert_eq!(calm.ca(), before);
 }
 
@@ -295,7 +295,7 @@ fn a_serving_that_lacks_a_name_comes_anew_from_the_same_ca() {
     let ca = calm.ca();
     calm.spec.names = ServerNames::of_service("otter", "zoo", "example.org").unwrap();
     let Step::Write(write) = calm.next() else { panic!() };
-    assert_eq!(write.to_string(), "issue a server certificate (lacks the names otter.zoo.svc.example.org)");
+    assert_eq!(write.to_string(), "issue a serving certificate (lacks the names otter.zoo.svc.example.org)");
     calm.runs();
     assert_eq!(calm.ca(), ca);
 }
@@ -331,7 +331,7 @@ fn a_new_target_gets_both_cas_in_the_middle_of_an_rotation() {
 fn a_certificate_that_is_lost_while_the_new_ca_is_published_comes_from_the_old_one() {
     let mut calm = Calm::settled();
     calm.annotate(ROTATE_CA_ANNOTATION, "now");
-    calm.runs_until("write the bundle");
+    calm.runs_until("write the caBundle");
     calm.cluster.write_serving(None);
     let Step::Write(Write::ServingSecret(ServingSecretWrite::Issue { signer, .. })) = calm.next() else { panic!() };
     assert_eq!(signer, Signer::Outgoing);
@@ -345,7 +345,7 @@ fn a_certificate_that_is_lost_with_the_ca_key_waits_until_the_new_ca_is_known() 
     calm.cluster.ca.put(None);
     let steps = calm.steps_of(3);
     let place = |step: &str| steps.iter().position(|it| it == step).unwrap();
-    assert!(place("write the bundle") < place("issue a server"));
+    assert!(place("write the caBundle") < place("issue a serving"));
 }
 
 #[test]
@@ -356,10 +356,10 @@ fn the_old_ca_is_trusted_until_the_last_replica_serves_the_new_certificate() {
     for _ in 0..100 {
         calm.looks();
         calm.cluster.pass(Duration::from_secs(1));
-        calm.cluster.hear(0, 100);
+        calm.cluster.observe(0, 100);
     }
     let name = calm.cluster.replicas[1].name.clone();
-    assert!(calm.next().to_string().contains(&format!("show the new certificate; still the old one: {name}")));
+    assert!(calm.next().to_string().contains(&format!("serve the new certificate; still the old one: {name}")));
     calm.cluster.replicas[1].cut_off = true;
     assert!(calm.next().to_string().ends_with(&format!("; no answer from: {name}")));
     calm.cluster.replicas[1].cut_off = false;
@@ -383,7 +383,7 @@ fn a_damaged_annotation_sends_an_rotation_back_to_publishing() {
 fn an_annotation_of_another_ca_is_ignored() {
     let mut calm = Calm::settled();
     calm.annotate(ROTATE_CA_ANNOTATION, "now");
-    calm.runs_until("write the bundle");
+    calm.runs_until("write the caBundle");
     calm.annotate(CA_ROTATION_ANNOTATION, &format!("v1 phase=switch to={}", Fingerprint::of(b"otter")));
     assert_eq!(calm.status().phase, Some(Phase::Publish));
 }
@@ -396,7 +396,7 @@ fn a_bundle_that_was_written_again_has_to_settle_again() {
     calm.runs_until("waiting 5 s");
     calm.cluster.pass(Duration::from_secs(5));
     calm.cluster.tamper(0, before);
-    assert_eq!(calm.steps_of(3)[..3], ["write the bundle", "waiting 5 s", "go on to"]);
+    assert_eq!(calm.steps_of(3)[..3], ["write the caBundle", "waiting 5 s", "go on to"]);
 }
 
 #[test]
@@ -406,7 +406,7 @@ fn nothing_is_dated_while_the_clocks_disagree() {
         calm.writer.clock_off = years * 365 * 86_400;
         assert!(calm.next_by_the_writers_clock().contains("no certificate is made until they agree"));
         calm.cluster.tamper(0, Vec::new());
-        assert!(calm.next_by_the_writers_clock().starts_with("write the bundle"), "bundles need no date");
+        assert!(calm.next_by_the_writers_clock().starts_with("write the caBundle"), "bundles need no date");
         calm.writer.clock_off = 0;
         calm.runs();
     }
@@ -435,7 +435,7 @@ fn a_restored_bundle_only_gains_missing_cas() {
     assert_eq!(restored_ca_bundle(rogue.to_pem().as_bytes(), &secret), Some(rogue.merged(&ours)));
     assert_eq!(restored_ca_bundle(b"otters", &secret), Some(ours.clone()));
     calm.annotate(ROTATE_CA_ANNOTATION, "now");
-    calm.runs_until("write the bundle");
+    calm.runs_until("write the caBundle");
     let secret = calm.cluster.ca.object.clone().unwrap();
     assert_eq!(restored_ca_bundle(b"", &secret).unwrap().len(), 2);
 }
@@ -448,9 +448,9 @@ fn the_status_says_what_is_done_why_and_what_comes_next() {
     let RotationStatus { phase, since, cause, outgoing, serving, next, notes, .. } = calm.status();
     assert_eq!(phase, Some(Phase::Switch));
     assert!(rfc3339(since.unwrap()).starts_with("2027-01-15T08:00:"), "{since:?}");
-    assert_eq!(cause.unwrap().to_string(), "it was asked for");
+    assert_eq!(cause.unwrap().to_string(), "it was requested");
     assert_eq!((outgoing.len(), notes.len()), (1, 0));
-    assert!(serving.to_string().starts_with("signed by another authority"), "{serving}");
+    assert!(serving.to_string().starts_with("signed by another CA"), "{serving}");
     assert!(next.to_string().starts_with("waiting 5 s to be sure of it"), "{next}");
 }
 

@@ -24,9 +24,9 @@ pub struct Client {
 
 impl Client {
     /// A client for the server at `address`, whose certificate the CA must have issued.
-    pub fn new(address: SocketAddr, authority_pem: &str) -> anyhow::Result<Self> {
+    pub fn new(address: SocketAddr, ca_pem: &str) -> anyhow::Result<Self> {
         let mut roots = RootCertStore::empty();
-        roots.add(CertificateDer::from_pem_slice(authority_pem.as_bytes())?)?;
+        roots.add(CertificateDer::from_pem_slice(ca_pem.as_bytes())?)?;
         let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
         let config = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()?

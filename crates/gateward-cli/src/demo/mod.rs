@@ -60,7 +60,7 @@ async fn run(operator: Dynamo, keep: Keep) -> anyhow::Result<Exit> {
     let operator = Arc::new(operator);
     let facts = operator.facts(FactsSource::Nowhere)?;
     let local = Local::start(Arc::clone(&operator), facts, &Listen::anywhere()).await?;
-    let client = Client::new(local.address(), &local.authority_pem())?;
+    let client = Client::new(local.address(), &local.ca_pem())?;
     let mut out = anstream::stdout();
     writeln!(out, "serving on https://{}, trusted by a certificate made a moment ago\n", local.address())?;
 
@@ -81,7 +81,7 @@ async fn keep_serving(local: &Local, out: &mut impl Write) -> anyhow::Result<()>
     let folder = std::env::temp_dir().join(format!("gateward-demo-{}", std::process::id()));
     std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
     let (ca, review) = (folder.join("ca.crt"), folder.join("review.json"));
-    std::fs::write(&ca, local.authority_pem())?;
+    std::fs::write(&ca, local.ca_pem())?;
     let (path, body) = script::review_to_try()?;
     std::fs::write(&review, body)?;
     writeln!(

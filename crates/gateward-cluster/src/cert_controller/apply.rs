@@ -8,7 +8,7 @@ use gateward_certs::rotation::{CaBundleWrite, Change, SecretChange, restored_ca_
 use k8s_openapi::api::core::v1::Secret;
 use tracing::info;
 
-use super::context::ControllerContext;
+use super::leader::LeaderContext;
 use super::snapshot::Snapshot;
 use crate::injection::{ConversionAction, TargetEntry, TargetObject};
 use crate::request::RequestError;
@@ -29,7 +29,7 @@ pub(super) enum WriteOutcome {
     Failed(String),
 }
 
-impl ControllerContext {
+impl LeaderContext {
     /// Applies the change that was decided on a snapshot.
     pub(super) async fn apply(&self, snapshot: &Snapshot, change: Change) -> WriteOutcome {
         match change {

@@ -1,95 +1,114 @@
 //! Watches all injection targets: stores them, reports changed objects to [`super::restore`], and publishes the
 //! `caBundle`s that API servers use.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use tokio::sync::{Notify, mpsc, watch};
+use futures_util::{StreamExt, pin_mut};
+use kube::runtime::watcher::Event;
+use tokio::sync::{Notify, mpsc};
 
-use super::context::ControllerContext;
+use super::leader::LeaderContext;
 use super::restore::Changed;
-use super::status_store::StatusTopic;
-use crate::injected::InjectedCaBundles;
-use crate::injection::{Clock, InjectionTargets, WatchEvent, WatchScope};
-use crate::send_if_changed::send_if_changed;
+use super::status_store::{StatusStore, StatusTopic};
+use crate::connection::Connection;
+use crate::injection::{Clock, InjectableKind, InjectableObject, InjectionTargets, TargetStore, WatchScope};
+use crate::watch::with_backoff;
 
 /// The watches of all injection targets.
 pub(super) struct InjectionWatch {
-    context: Arc<ControllerContext>,
+    connection: Connection,
+    targets: TargetStore,
+    status: Arc<StatusStore>,
+    /// Within this time every API server observes a change.
+    settle: Duration,
     known: Mutex<InjectionTargets>,
     changes: mpsc::UnboundedSender<Changed>,
-    trust: watch::Sender<InjectedCaBundles>,
+    /// Wakes the reconciler.
+    reconcile: Arc<Notify>,
     wakeup: Notify,
 }
 
 impl InjectionWatch {
-    pub(super) fn new(context: Arc<ControllerContext>, changes: mpsc::UnboundedSender<Changed>) -> Self {
-        let known = Mutex::new(InjectionTargets::awaiting(context.targets.scopes().len()));
-        Self { context, known, changes, trust: watch::Sender::new(InjectedCaBundles::default()), wakeup: Notify::new() }
-    }
-
-    pub(super) fn trust(&self) -> watch::Receiver<InjectedCaBundles> {
-        self.trust.subscribe()
+    pub(super) fn new(
+        connection: &Connection,
+        leader: &LeaderContext,
+        settle: Duration,
+        changes: mpsc::UnboundedSender<Changed>,
+    ) -> Self {
+        let (connection, targets) = (connection.clone(), leader.targets.clone());
+        let known = Mutex::new(InjectionTargets::awaiting(targets.scopes().len()));
+        let (status, reconcile) = (Arc::clone(&leader.status), Arc::clone(&leader.wakeup));
+        Self { connection, targets, status, settle, known, changes, reconcile, wakeup: Notify::new() }
     }
 
     /// Runs one watch.
     pub(super) async fn watch(&self, scope: WatchScope) {
-        let first = AtomicBool::new(true);
-        self.context.targets.watch(scope, |event| self.handle(event, &first)).await;
-    }
-
-    fn handle(&self, event: WatchEvent, first: &AtomicBool) {
-        let clock = Clock { now: Instant::now(), api_server_time: self.context.connection.api_server_time() };
-        let mut known = self.known();
-        match event {
-            WatchEvent::Applied(kind, object) => {
-                let store = &self.context.targets;
-                if let Some(target) = known.observe(kind, &object, store.rules(), clock) {
-                    let by = store.likely_writers(&object);
-                    // The receiver is gone only at shutdown.
-                    let _ = self.changes.send(Changed { object: target, by });
+        let events = with_backoff(self.targets.events(&scope), |why| {
+            let warning =
+                why.map(|why| format!("the watch of {scope} keeps failing: {why}; its last state stays in use"));
+            self.status.warn(StatusTopic::Watch(scope.clone()), warning);
+        });
+        pin_mut!(events);
+        let (mut listed, mut synced) = (Vec::new(), false);
+        while let Some(event) = events.next().await {
+            match event {
+                Event::Init => listed.clear(),
+                Event::InitApply(object) => {
+                    listed.push(object.name().to_owned());
+                    self.observe(scope.kind, &object);
+                }
+                Event::Apply(object) => self.observe(scope.kind, &object),
+                Event::Delete(object) => {
+                    self.known().remove(scope.kind, object.name(), self.clock());
+                    self.reconcile.notify_one();
+                }
+                Event::InitDone => {
+                    let mut known = self.known();
+                    known.retain_listed(scope.kind, |name| scope.covers(name), &listed, self.clock());
+                    if !std::mem::replace(&mut synced, true) {
+                        known.watch_synced();
+                    }
                 }
             }
-            WatchEvent::Deleted(kind, name) => {
-                known.remove(kind, &name, clock);
-                self.context.wakeup.notify_one();
-            }
-            WatchEvent::Listed(scope, listed) => {
-                known.retain_listed(scope.kind, |name| scope.covers(name), &listed, clock);
-                if first.swap(false, Ordering::Relaxed) {
-                    known.watch_synced();
-                }
-            }
-            WatchEvent::Failing(scope, why) => {
-                drop(known);
-                let warning =
-                    why.map(|why| format!("nothing is heard of the {scope}: {why}; what was heard before counts"));
-                return self.context.status.warn(StatusTopic::Watch(scope), warning);
-            }
+            self.wakeup.notify_one();
         }
-        let targets = known.is_complete().then(|| known.objects());
-        let conflicts = known.conflicts();
-        drop(known);
-        self.context.status.update(|facts| (facts.targets, facts.conflicts) = (targets, conflicts));
-        self.wakeup.notify_one();
     }
 
-    /// Publishes the injected `caBundle`s whenever they change, also by time alone.
+    fn observe(&self, kind: InjectableKind, object: &InjectableObject) {
+        if let Some(target) = self.known().observe(kind, object, self.targets.rules(), self.clock()) {
+            let by = self.targets.likely_writers(object);
+            // The receiver is gone only at shutdown.
+            let _ = self.changes.send(Changed { object: target, by });
+        }
+    }
+
+    fn clock(&self) -> Clock {
+        Clock { now: Instant::now(), api_server_time: self.connection.api_server_time() }
+    }
+
+    /// Publishes the injection targets and their `caBundle`s whenever they change, also by time alone.
     pub(super) async fn publish(&self) {
-        let settle = self.context.spec.settle;
         loop {
-            let now = Instant::now();
-            let (trust, next) = {
-                let known = self.known();
-                (known.trust(settle, now), known.next_change(settle, now))
-            };
-            send_if_changed(&self.trust, trust);
-            match next {
+            match self.update(Instant::now()) {
                 Some(at) => drop(tokio::time::timeout_at(at.into(), self.wakeup.notified()).await),
                 None => self.wakeup.notified().await,
             }
         }
+    }
+
+    /// Returns when the status changes by time alone.
+    fn update(&self, now: Instant) -> Option<Instant> {
+        let known = self.known();
+        let (injected, conflicts) = (known.trust(self.settle, now), known.conflicts());
+        let targets = known.is_complete().then(|| known.objects());
+        let next = known.next_change(self.settle, now);
+        drop(known);
+        self.status.update(|facts| {
+            facts.targets = targets;
+            (facts.status.injected, facts.status.conflicts) = (injected, conflicts);
+        });
+        next
     }
 
     fn known(&self) -> MutexGuard<'_, InjectionTargets> {

@@ -3,15 +3,19 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
-use gateward_certs::rotation::{StateHash, Step, Wait};
+use gateward_certs::KeySource;
+use gateward_certs::rotation::{CertificateSpec, StateHash, Step, Wait};
 use tokio::sync::{mpsc, watch};
 use tracing::{debug, info, warn};
 
 use super::apply::WriteOutcome;
-use super::context::ControllerContext;
+use super::leader::LeaderContext;
 use super::snapshot::{Decision, Snapshot};
 use super::status_store::StatusTopic;
+use crate::config::ControllerConfig;
+use crate::connection::Connection;
 use crate::fail_point::{self, Side};
+use crate::replicas::Replicas;
 use crate::request::Backoff;
 use crate::secrets::ca;
 use crate::status::LeaderProgress;
@@ -28,7 +32,11 @@ const STALE_WRITES: u32 = 4;
 
 /// Reconciles certificates and injection targets while this replica is the leader.
 pub(super) struct CertificateReconciler {
-    context: Arc<ControllerContext>,
+    leader: Arc<LeaderContext>,
+    connection: Connection,
+    replicas: Replicas,
+    spec: CertificateSpec,
+    keys: Arc<dyn KeySource + Send + Sync>,
     stop: watch::Receiver<bool>,
     /// Asks the elector to release the lease for a while.
     release: mpsc::Sender<Duration>,
@@ -56,12 +64,19 @@ enum Requeue {
 
 impl CertificateReconciler {
     pub(super) fn new(
-        context: Arc<ControllerContext>,
+        connection: &Connection,
+        config: &ControllerConfig,
+        replicas: Replicas,
+        leader: Arc<LeaderContext>,
         stop: watch::Receiver<bool>,
         release: mpsc::Sender<Duration>,
     ) -> Self {
         Self {
-            context,
+            leader,
+            connection: connection.clone(),
+            replicas,
+            spec: config.spec(),
+            keys: Arc::clone(&config.certificates.keys),
             stop,
             release,
             released_at: None,
@@ -84,17 +99,17 @@ impl CertificateReconciler {
             }
             let read = tokio::select! {
                 _ = stop.wait_for(|stop| *stop) => return,
-                read = Snapshot::read(&self.context) => read,
+                read = Snapshot::read(&self.leader, &self.replicas, &self.connection) => read,
             };
             let next = match read {
                 Ok(Some(snapshot)) => {
-                    self.context.status.warn(StatusTopic::ApiServer, None);
+                    self.leader.status.warn(StatusTopic::ApiServer, None);
                     self.act_on(snapshot).await
                 }
                 Ok(None) => Requeue::Now,
                 Err(why) => {
-                    let away = format!("the cluster can't be looked at: {why}; what is there stays in use");
-                    self.context.status.warn(StatusTopic::ApiServer, Some(away));
+                    let away = format!("the cluster can't be read: {why}; certificates and caBundles stay as they are");
+                    self.leader.status.warn(StatusTopic::ApiServer, Some(away));
                     Requeue::Pause(self.backoff.fail())
                 }
             };
@@ -107,9 +122,9 @@ impl CertificateReconciler {
     }
 
     async fn wait_for_leadership(&self) {
-        let mut leadership = self.context.leadership.clone();
+        let mut leadership = self.leader.leadership.clone();
         if leadership.remaining().is_none() {
-            self.context.status.update(|facts| facts.progress = None);
+            self.leader.status.update(|facts| facts.status.progress = None);
         }
         while leadership.remaining().is_none() {
             leadership.changed().await;
@@ -117,7 +132,7 @@ impl CertificateReconciler {
     }
 
     async fn wait_for_lost_leadership(&self) {
-        let mut leadership = self.context.leadership.clone();
+        let mut leadership = self.leader.leadership.clone();
         while leadership.remaining().is_some() {
             leadership.changed().await;
         }
@@ -126,14 +141,14 @@ impl CertificateReconciler {
     async fn requeue(&self, next: Requeue) {
         match next {
             Requeue::Now => {}
-            Requeue::After(time) => drop(tokio::time::timeout(time, self.context.wakeup.notified()).await),
+            Requeue::After(time) => drop(tokio::time::timeout(time, self.leader.wakeup.notified()).await),
             Requeue::Pause(time) => tokio::time::sleep(time).await,
         }
     }
 
     async fn act_on(&mut self, snapshot: Snapshot) -> Requeue {
-        self.context.remember(snapshot.ca.as_ref().map(ca));
-        let unrestored = match self.context.restore_stanzas(&snapshot).await {
+        self.leader.remember(snapshot.ca.as_ref().map(ca));
+        let unrestored = match self.leader.restore_stanzas(&snapshot).await {
             None => None,
             Some(WriteOutcome::Done | WriteOutcome::LeaseLost) => return Requeue::Now,
             Some(WriteOutcome::Stale(_)) if self.unrestored < STALE_WRITES => {
@@ -141,12 +156,12 @@ impl CertificateReconciler {
                 return Requeue::Pause(self.backoff.fail());
             }
             Some(WriteOutcome::Stale(why) | WriteOutcome::Failed(why)) => Some(why),
-            Some(WriteOutcome::Deferred(_)) => Some("somebody keeps changing it".to_owned()),
+            Some(WriteOutcome::Deferred(_)) => Some("another client keeps changing it".to_owned()),
         };
         self.unrestored = 0;
         let is_whole = unrestored.is_none();
         let warning = unrestored.map(|why| format!("spec.conversion of a CRD can't be restored: {why}"));
-        self.context.status.warn(StatusTopic::Conversion, warning);
+        self.leader.status.warn(StatusTopic::Conversion, warning);
         // A stanza that can't be restored doesn't hold up the certificates.
         match self.reconcile(snapshot).await {
             Requeue::After(time) if !is_whole => Requeue::After(time.min(UNRESTORED)),
@@ -155,13 +170,13 @@ impl CertificateReconciler {
     }
 
     async fn reconcile(&mut self, snapshot: Snapshot) -> Requeue {
-        let settled = self.settling.settled(Instant::now(), self.context.spec.settle);
+        let settled = self.settling.settled(Instant::now(), self.spec.settle);
         let Some((snapshot, decision)) = self.decide(snapshot, settled).await else {
             return Requeue::Pause(self.backoff.fail());
         };
         self.report_step(&decision);
-        if self.context.rate_limiter.is_idle(Instant::now()) {
-            self.context.status.warn(StatusTopic::WriteConflict, None);
+        if self.leader.rate_limiter.is_idle(Instant::now()) {
+            self.leader.status.warn(StatusTopic::WriteConflict, None);
         }
         let Decision { step, change, .. } = decision;
         match (step, change) {
@@ -170,7 +185,7 @@ impl CertificateReconciler {
                 self.settling.forget();
                 let name = fail_point::name(&write, |write| snapshot.target(&write.target));
                 fail_point::reach(Side::Before, name).await;
-                let outcome = self.context.apply(&snapshot, change).await;
+                let outcome = self.leader.apply(&snapshot, change).await;
                 if outcome == WriteOutcome::Done {
                     fail_point::reach(Side::After, name).await;
                 }
@@ -185,9 +200,9 @@ impl CertificateReconciler {
 
     /// Runs on a blocking thread: making a key takes time, and requests must not wait.
     async fn decide(&self, snapshot: Snapshot, settled: Option<StateHash>) -> Option<(Snapshot, Decision)> {
-        let context = Arc::clone(&self.context);
+        let (spec, keys) = (self.spec.clone(), Arc::clone(&self.keys));
         let decide = move || {
-            let decision = snapshot.decide(&context.spec, settled, SystemTime::now(), &*context.keys);
+            let decision = snapshot.decide(&spec, settled, SystemTime::now(), &*keys);
             (snapshot, decision)
         };
         tokio::task::spawn_blocking(decide)
@@ -228,14 +243,14 @@ impl CertificateReconciler {
                 self.stale += 1;
                 if self.stale > STALE_WRITES {
                     let refused = format!("{write} keeps failing: {why}");
-                    self.context.status.warn(StatusTopic::Write, Some(refused));
+                    self.leader.status.warn(StatusTopic::Write, Some(refused));
                 }
                 Requeue::Pause(self.backoff.fail())
             }
             WriteOutcome::Deferred(time) => Requeue::Pause(time),
             WriteOutcome::LeaseLost => Requeue::Now,
             WriteOutcome::Failed(why) => {
-                self.context.status.warn(StatusTopic::Write, Some(format!("it was not possible to {write}: {why}")));
+                self.leader.status.warn(StatusTopic::Write, Some(format!("it was not possible to {write}: {why}")));
                 Requeue::Pause(self.backoff.fail())
             }
         }
@@ -244,7 +259,7 @@ impl CertificateReconciler {
     fn reset_failures(&mut self) {
         self.backoff.reset();
         self.stale = 0;
-        self.context.status.warn(StatusTopic::Write, None);
+        self.leader.status.warn(StatusTopic::Write, None);
     }
 
     /// Logs each step once.
@@ -256,9 +271,9 @@ impl CertificateReconciler {
             self.repeated_waits = 0;
         }
         let (phase, at) = (decision.phase, SystemTime::now());
-        self.context.status.update(|facts| facts.progress = Some(LeaderProgress { phase, next, at }));
+        self.leader.status.update(|facts| facts.status.progress = Some(LeaderProgress { phase, next, at }));
         let notes = Some(decision.notes.join("; ")).filter(|notes| !notes.is_empty());
-        self.context.status.warn(StatusTopic::Annotations, notes);
+        self.leader.status.warn(StatusTopic::Annotations, notes);
     }
 }
 

@@ -12,7 +12,7 @@ use tokio::sync::{mpsc, watch};
 use tracing::{debug, warn};
 
 use super::apply::WriteOutcome;
-use super::context::ControllerContext;
+use super::leader::LeaderContext;
 use super::status_store::StatusTopic;
 use crate::injection::{ConversionAction, TargetEntry, TargetObject};
 use crate::request::RequestError;
@@ -28,7 +28,7 @@ pub(super) struct Changed {
 
 /// Checks every changed object until `stop`. Objects are written concurrently: an API server may take seconds for one.
 pub(super) async fn restore_changed(
-    context: Arc<ControllerContext>,
+    context: Arc<LeaderContext>,
     mut changes: mpsc::UnboundedReceiver<Changed>,
     mut stop: watch::Receiver<bool>,
 ) {
@@ -57,14 +57,14 @@ pub(super) async fn restore_changed(
     while running.next().await.is_some() {}
 }
 
-async fn restore_object(context: &ControllerContext, object: String, changed: Changed) -> String {
+async fn restore_object(context: &LeaderContext, object: String, changed: Changed) -> String {
     if let Err(why) = restore(context, &changed).await {
-        debug!("{object} could not be looked after: {why}");
+        debug!("{object} could not be checked: {why}");
     }
     object
 }
 
-async fn restore(context: &ControllerContext, changed: &Changed) -> Result<(), RequestError> {
+async fn restore(context: &LeaderContext, changed: &Changed) -> Result<(), RequestError> {
     let gone = changed.object.conversion == ConversionAction::Restore;
     let lacks = |ca: &CaSecret| gone || !missing(&changed.object, ca).is_empty();
     // The remembered CA saves most reads; if it is outdated, the reconciler's next snapshot sees the rest.
@@ -95,7 +95,7 @@ fn missing<'a>(seen: &'a TargetObject, ca: &CaSecret) -> Vec<(&'a TargetEntry, C
     seen.entries.iter().filter_map(restored).collect()
 }
 
-fn report_outcome(context: &ControllerContext, changed: &Changed, outcome: WriteOutcome) {
+fn report_outcome(context: &LeaderContext, changed: &Changed, outcome: WriteOutcome) {
     let object = changed.object.display_name();
     let by = &changed.by;
     let what = if changed.object.conversion == ConversionAction::Restore { "spec.conversion" } else { "the caBundle" };
@@ -107,7 +107,7 @@ fn report_outcome(context: &ControllerContext, changed: &Changed, outcome: Write
                     warn!("restored caBundle of {object}: expected CA was missing (last changed by {by})");
                 }
             }
-            context.status.update(|facts| facts.restored_bundles += 1);
+            context.status.update(|facts| facts.status.restored_bundles += 1);
         }
         WriteOutcome::Deferred(wait) => {
             let fight = format!(

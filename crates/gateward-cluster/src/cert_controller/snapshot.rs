@@ -9,8 +9,10 @@ use gateward_certs::rotation::{
 };
 use k8s_openapi::api::core::v1::Secret;
 
-use super::context::ControllerContext;
+use super::leader::LeaderContext;
+use crate::connection::Connection;
 use crate::injection::TargetObject;
+use crate::replicas::Replicas;
 use crate::request::RequestError;
 use crate::secrets::{ManagedSecret, ca as ca_secret_of, data, version};
 
@@ -34,17 +36,20 @@ pub(super) struct Decision {
 
 impl Snapshot {
     /// Reads everything. Returns `None` if the CA's Secret has changed meanwhile.
-    pub(super) async fn read(context: &ControllerContext) -> Result<Option<Self>, RequestError> {
-        let ca = context.secrets.read(ManagedSecret::Ca).await?;
-        let now = context.connection.now();
-        let replicas = context.replicas.read(now).await?;
-        let targets = context.targets.read().await?;
-        let serving = context.secrets.read(ManagedSecret::Serving).await?;
-        let again = context.secrets.read(ManagedSecret::Ca).await?;
+    pub(super) async fn read(
+        LeaderContext { secrets, targets, .. }: &LeaderContext,
+        replicas: &Replicas,
+        connection: &Connection,
+    ) -> Result<Option<Self>, RequestError> {
+        let ca = secrets.read(ManagedSecret::Ca).await?;
+        let replicas = replicas.read(connection.now()).await?;
+        let targets = targets.read().await?;
+        let serving = secrets.read(ManagedSecret::Serving).await?;
+        let again = secrets.read(ManagedSecret::Ca).await?;
         if version(ca.as_ref()) != version(again.as_ref()) {
             return Ok(None);
         }
-        let api_server_time = context.connection.api_server_time();
+        let api_server_time = connection.api_server_time();
         Ok(Some(Self { ca, serving, targets, replicas, api_server_time }))
     }
 

@@ -1,17 +1,16 @@
-//! Collects what the parts of the controller know into one [`ControllerStatus`].
+//! Collects what the parts of the controller report into one [`ControllerStatus`].
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use gateward_certs::Validity;
 use gateward_certs::secret::ServingCertificate;
 use tokio::sync::watch;
 use tracing::{info, warn};
 
 use crate::config::InjectionRules;
-use crate::injection::{ConflictingWebhook, TargetObject, WatchScope, target_statuses};
+use crate::injection::{TargetObject, WatchScope, target_statuses};
 use crate::send_if_changed::send_if_changed;
-use crate::status::{ControllerStatus, Leader, LeaderProgress};
+use crate::status::ControllerStatus;
 
 /// The topic of a warning: each has one at a time.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -34,40 +33,38 @@ pub(super) enum StatusTopic {
     Watch(WatchScope),
 }
 
-/// Where every part of the controller stores what it knows.
+/// Where every part of the controller reports its status.
 pub(super) struct StatusStore {
     rules: InjectionRules,
     facts: Mutex<Facts>,
     status: watch::Sender<ControllerStatus>,
+    /// The certificate that this replica serves, with its private key.
+    pub(super) served: watch::Sender<Option<ServingCertificate>>,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Facts {
-    pub(super) leader: Leader,
-    pub(super) progress: Option<LeaderProgress>,
-    pub(super) served: Option<ServingCertificate>,
-    pub(super) ca: Option<Validity>,
-    pub(super) restored_bundles: u64,
+    /// The status without the fields that are computed from the facts below and from the serving certificate.
+    pub(super) status: ControllerStatus,
     /// The injection targets, once all watches are synced.
     pub(super) targets: Option<Vec<TargetObject>>,
-    pub(super) conflicts: Vec<ConflictingWebhook>,
     warnings: BTreeMap<StatusTopic, String>,
 }
 
 impl StatusStore {
     pub(super) fn new(rules: InjectionRules) -> Self {
-        Self { rules, facts: Mutex::default(), status: watch::Sender::new(ControllerStatus::default()) }
+        Self { rules, facts: Mutex::default(), status: watch::Sender::default(), served: watch::Sender::default() }
     }
 
     pub(super) fn status(&self) -> watch::Receiver<ControllerStatus> {
         self.status.subscribe()
     }
 
-    /// Changes what is known and publishes the status.
+    /// Changes the facts and publishes the status.
     pub(super) fn update(&self, change: impl FnOnce(&mut Facts)) {
         let mut facts = self.facts();
         change(&mut facts);
-        let status = facts.status(&self.rules);
+        let status = facts.status(&self.rules, self.served.borrow().as_ref());
         let before = self.status.borrow().warnings.clone();
         status.warnings.iter().filter(|warning| !before.contains(warning)).for_each(|warning| warn!("{warning}"));
         before.iter().filter(|warning| !status.warnings.contains(warning)).for_each(|it| info!("no longer: {it}"));
@@ -91,7 +88,7 @@ impl StatusStore {
 }
 
 impl Facts {
-    fn status(&self, rules: &InjectionRules) -> ControllerStatus {
+    fn status(&self, rules: &InjectionRules, served: Option<&ServingCertificate>) -> ControllerStatus {
         let mut warnings = self.warnings.clone();
         if self.targets.as_ref().is_some_and(|seen| seen.iter().all(|it| it.entries.is_empty())) {
             let uncalled = format!(
@@ -101,16 +98,12 @@ impl Facts {
             );
             warnings.insert(StatusTopic::InjectionTargets, uncalled);
         }
-        let shown = self.served.as_ref().map(ServingCertificate::end_entity);
+        let end_entity = served.map(ServingCertificate::end_entity);
         ControllerStatus {
-            leader: self.leader.clone(),
-            progress: self.progress.clone(),
-            targets: self.targets.as_deref().map(|seen| target_statuses(seen, rules, shown)).unwrap_or_default(),
-            certificate: self.served.as_ref().map(ServingCertificate::validity),
-            ca: self.ca,
-            restored_bundles: self.restored_bundles,
-            conflicts: self.conflicts.clone(),
+            targets: self.targets.as_deref().map(|seen| target_statuses(seen, rules, end_entity)).unwrap_or_default(),
+            certificate: served.map(ServingCertificate::validity),
             warnings: warnings.into_values().collect(),
+            ..self.status.clone()
         }
     }
 }

@@ -13,7 +13,7 @@ use tokio::time::Instant;
 
 use super::decision::{CrdDecision, LeftAlone, Release, decide, first};
 use super::{Definition, Strategy, api};
-use crate::failure::{RequestFailure, with_timeout};
+use crate::failure::{RequestError, with_timeout};
 use crate::request::Backoff;
 use crate::secrets::ca;
 
@@ -114,9 +114,7 @@ pub enum ApplyError {
 /// Why an attempt failed.
 enum Failed {
     /// At the API server.
-    RequestFailure(RequestFailure),
-    /// Its answer can't be used.
-    Unreadable(serde_json::Error),
+    Request(RequestError),
     /// The CRD is on its way out, and whatever is applied goes with it.
     Leaving,
 }
@@ -171,7 +169,7 @@ impl CrdApply {
     /// Looks and applies; nothing comes back where it has to be looked again.
     async fn attempt(&self, crd: &Value) -> Result<Option<(CrdOutcome, Definition)>, Failed> {
         let name = name(crd).unwrap_or_default();
-        let installed = answered(self.api().get_opt(name)).await?.map(Definition::try_from).transpose()?;
+        let installed = answered(self.api().get_opt(name)).await?.map(Definition::from);
         if installed.as_ref().is_some_and(Definition::is_leaving) {
             return Err(Failed::Leaving);
         }
@@ -209,7 +207,7 @@ impl CrdApply {
         let secrets: Api<Secret> = Api::namespaced(self.client.clone(), namespace);
         match answered(secrets.get_opt(name)).await {
             Ok(secret) => Ok(secret.as_ref().map(ca)),
-            Err(Failed::RequestFailure(why)) if why.status() == Some(403) => Ok(None),
+            Err(Failed::Request(why)) if why.code() == Some(403) => Ok(None),
             Err(failed) => Err(failed),
         }
     }
@@ -217,7 +215,7 @@ impl CrdApply {
     /// Applies a document over whatever others have written.
     async fn submit(&self, name: &str, document: Value) -> Result<Definition, Failed> {
         let parameters = PatchParams::apply(&self.manager).force();
-        Ok(Definition::try_from(answered(self.api().patch(name, &parameters, &Patch::Apply(document))).await?)?)
+        Ok(answered(self.api().patch(name, &parameters, &Patch::Apply(document))).await?.into())
     }
 
     async fn wait_until_established(&self, name: &str, started: Instant) -> Result<(), ApplyError> {
@@ -237,21 +235,12 @@ impl CrdApply {
 
     /// Why the objects of a CRD are not served; nothing where they are.
     async fn established(&self, name: &str) -> Result<Option<String>, Failed> {
-        let crd = Definition::try_from(answered(self.api().get(name)).await?)?;
+        let crd = answered(self.api().get(name)).await?.into();
         Ok(unestablished(&crd).map(str::to_owned))
     }
 
     fn api(&self) -> Api<DynamicObject> {
         api(self.client.clone())
-    }
-}
-
-impl fmt::Debug for CrdApply {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CrdApply")
-            .field("manager", &self.manager)
-            .field("version", &self.version)
-            .finish_non_exhaustive()
     }
 }
 
@@ -276,14 +265,13 @@ fn unconverted(installed: &Definition, ours: &Value) -> Vec<String> {
 }
 
 async fn answered<T>(request: impl Future<Output = Result<T, Error>>) -> Result<T, Failed> {
-    with_timeout(TIMEOUT, request).await.map_err(Failed::RequestFailure)
+    with_timeout(TIMEOUT, request).await.map_err(Failed::Request)
 }
 
 impl Failed {
     fn reason(&self) -> String {
         match self {
-            Self::RequestFailure(unanswered) => unanswered.reason(),
-            Self::Unreadable(error) => format!("the API server's answer can't be read: {error}"),
+            Self::Request(unanswered) => unanswered.to_string(),
             Self::Leaving => "it is being deleted, with all its objects".to_owned(),
         }
     }
@@ -291,22 +279,15 @@ impl Failed {
     /// For how long it makes sense to try again.
     fn passes_within(&self, timeout: Duration) -> Duration {
         let unanswered = match self {
-            Self::RequestFailure(unanswered) => unanswered,
+            Self::Request(unanswered) => unanswered,
             Self::Leaving => return timeout,
-            Self::Unreadable(_) => return Duration::ZERO,
         };
-        match unanswered.status() {
-            // Not reached, overloaded, starting, or somebody else was first.
+        match unanswered.code() {
+            // Not reached, overloaded, starting, or another client was first.
             None | Some(408 | 409 | 429 | 500..) => timeout,
             Some(401 | 403) => timeout.min(RIGHTS),
             Some(_) => Duration::ZERO,
         }
-    }
-}
-
-impl From<serde_json::Error> for Failed {
-    fn from(error: serde_json::Error) -> Self {
-        Self::Unreadable(error)
     }
 }
 

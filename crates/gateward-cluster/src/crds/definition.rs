@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::config::ServiceName;
 
-/// The API of CRDs. They are read as they are, so that nothing of one is lost that this program knows nothing of.
+/// The API of CRDs. They are read as they are, so that unknown fields are kept.
 pub(crate) fn api(client: Client) -> Api<DynamicObject> {
     let resource = ApiResource {
         group: "apiextensions.k8s.io".into(),
@@ -49,7 +49,7 @@ impl Definition {
         self.text("/metadata/resourceVersion")
     }
 
-    /// Whether somebody has deleted it; it is there until its objects are gone.
+    /// Whether it is being deleted: it is there until its objects are gone.
     pub(crate) fn is_leaving(&self) -> bool {
         self.0.pointer("/metadata/deletionTimestamp").is_some()
     }
@@ -126,10 +126,9 @@ impl From<Value> for Definition {
     }
 }
 
-impl TryFrom<DynamicObject> for Definition {
-    type Error = serde_json::Error;
-
-    fn try_from(object: DynamicObject) -> Result<Self, Self::Error> {
-        serde_json::to_value(object).map(Self)
+impl From<DynamicObject> for Definition {
+    fn from(object: DynamicObject) -> Self {
+        // The object was read from JSON: it has a JSON form.
+        Self(serde_json::to_value(object).unwrap_or_default())
     }
 }

@@ -64,7 +64,7 @@ impl InjectionRules {
         };
         if !self.names(kind).contains(&object.name()) {
             let labelled = kind != InjectableKind::Crd && self.labels_match(object);
-            labelled.then(|| found.add_unmanaged(None, NotOurs::OtherName))?;
+            labelled.then(|| found.add_other(None, TargetState::NotOurs(NotOurs::OtherName)))?;
             return Some(found);
         }
         match kind {
@@ -82,7 +82,7 @@ impl InjectionRules {
     fn classify_webhooks(&self, object: &InjectableObject, found: &mut TargetObject) {
         for (index, webhook) in object.webhooks.iter().enumerate() {
             if let Some(why) = self.unmanaged_reason(&webhook.client_config) {
-                found.add_unmanaged(Some(&webhook.name), why);
+                found.add_other(Some(&webhook.name), TargetState::NotOurs(why));
             } else {
                 let location = CaBundleLocation::Webhook { index, name: webhook.name.clone() };
                 found.add_entry(&webhook.name, location, object, &webhook.client_config);
@@ -97,17 +97,16 @@ impl InjectionRules {
         let config: Option<ClientConfig> = config.and_then(|config| ClientConfig::deserialize(config).ok());
         match config.map(|config| (self.unmanaged_reason(&config), config)) {
             Some((None, config)) => found.add_entry(CONVERSION, CaBundleLocation::Conversion, object, &config),
-            _ if found.conversion == ConversionAction::Restore => found.add_unconverted(),
-            None => found.add_unmanaged(None, NotOurs::NoWebhook),
-            Some((Some(why), _)) => found.add_unmanaged(Some(CONVERSION), why),
+            _ if found.conversion == ConversionAction::Restore => found.add_other(None, TargetState::Unconverted),
+            None => found.add_other(None, TargetState::NotOurs(NotOurs::NoWebhook)),
+            Some((Some(why), _)) => found.add_other(Some(CONVERSION), TargetState::NotOurs(why)),
         }
     }
 
     /// Why an entry is not managed; `None` if it calls our Service.
     fn unmanaged_reason(&self, config: &ClientConfig) -> Option<NotOurs> {
         let Some(service) = &config.service else { return Some(NotOurs::Url) };
-        let called = service.named();
-        (called != self.service).then_some(NotOurs::OtherService(called))
+        (*service != self.service).then(|| NotOurs::OtherService(service.clone()))
     }
 }
 
@@ -121,12 +120,7 @@ impl TargetObject {
         self.entries.push(TargetEntry { target, location });
     }
 
-    fn add_unconverted(&mut self) {
-        self.others.push(TargetStatus { object: self.display_name(), entry: None, state: TargetState::Unconverted });
-    }
-
-    fn add_unmanaged(&mut self, entry: Option<&str>, why: NotOurs) {
-        let state = TargetState::NotOurs(why);
+    fn add_other(&mut self, entry: Option<&str>, state: TargetState) {
         self.others.push(TargetStatus { object: self.display_name(), entry: entry.map(str::to_owned), state });
     }
 }

@@ -64,7 +64,7 @@ fn has(list: Option<&[String]>, spec: &[&str]) -> bool {
 
 fn called(client: &ClientConfig) -> WebhookEndpoint {
     match &client.service {
-        Some(service) => WebhookEndpoint::Service(service.named()),
+        Some(service) => WebhookEndpoint::Service(service.clone()),
         None => WebhookEndpoint::Url(client.url.clone().unwrap_or_default()),
     }
 }

@@ -26,7 +26,7 @@ pub(crate) use object::{InjectableKind, InjectableObject};
 pub(crate) use patch::base64;
 pub use target_status::{NotOurs, TargetState, TargetStatus};
 pub(crate) use targets::{Clock, InjectionTargets};
-pub(crate) use watch::{WatchEvent, WatchScope};
+pub(crate) use watch::WatchScope;
 
 use crate::config::{ControllerConfig, InjectionRules};
 use crate::connection::Connection;
@@ -53,7 +53,7 @@ impl TargetStore {
     /// The field managers that may have changed a `caBundle`.
     pub(crate) fn likely_writers(&self, object: &InjectableObject) -> String {
         let likely_writers = object.likely_writers(self.parameters.field_manager.as_deref().unwrap_or_default());
-        if likely_writers.is_empty() { "somebody".to_owned() } else { likely_writers.join(", ") }
+        if likely_writers.is_empty() { "an unknown client".to_owned() } else { likely_writers.join(", ") }
     }
 
     pub(crate) fn api(&self, kind: InjectableKind) -> Api<InjectableObject> {
@@ -98,14 +98,16 @@ impl TargetStore {
         bundles: &[(&TargetEntry, &CaBundle)],
     ) -> Result<(), RequestError> {
         let locations = bundles.iter().map(|(entry, bundle)| (&entry.location, *bundle));
-        let patch = Patch::Json::<()>(patch::patch(&seen.version, locations));
-        with_write_timeout(self.api(seen.kind).patch(&seen.name, &self.parameters, &patch)).await?;
-        Ok(())
+        self.patch(seen, patch::patch(&seen.version, locations)).await
     }
 
     /// Writes the conversion stanza of a CRD that was read. It fails if the CRD has changed meanwhile.
     pub(crate) async fn restore_stanza(&self, seen: &TargetObject, bundle: &CaBundle) -> Result<(), RequestError> {
-        let patch = Patch::Json::<()>(self.rules.restore_patch(&seen.version, bundle));
+        self.patch(seen, self.rules.restore_patch(&seen.version, bundle)).await
+    }
+
+    async fn patch(&self, seen: &TargetObject, patch: json_patch::Patch) -> Result<(), RequestError> {
+        let patch = Patch::Json::<()>(patch);
         with_write_timeout(self.api(seen.kind).patch(&seen.name, &self.parameters, &patch)).await?;
         Ok(())
     }

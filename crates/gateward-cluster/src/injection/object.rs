@@ -52,15 +52,9 @@ pub(super) struct Webhook {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ClientConfig {
-    pub(super) service: Option<ServiceReference>,
+    pub(super) service: Option<ServiceName>,
     pub(super) url: Option<String>,
     pub(super) ca_bundle: Option<ByteString>,
-}
-
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub(super) struct ServiceReference {
-    pub(super) namespace: String,
-    pub(super) name: String,
 }
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -91,7 +85,7 @@ pub(super) struct CrdStatus {
 
 impl InjectableObject {
     /// The object's name.
-    pub(super) fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         self.metadata.name.as_deref().unwrap_or_default()
     }
 
@@ -134,12 +128,6 @@ impl InjectableObject {
 
     fn changes(&self) -> impl Iterator<Item = &ManagedFieldsEntry> {
         self.metadata.managed_fields.iter().flatten()
-    }
-}
-
-impl ServiceReference {
-    pub(super) fn named(&self) -> ServiceName {
-        ServiceName { namespace: self.namespace.clone(), name: self.name.clone() }
     }
 }
 

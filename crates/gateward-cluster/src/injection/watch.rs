@@ -2,25 +2,12 @@
 
 use std::fmt;
 
-use futures_util::{StreamExt, pin_mut};
+use futures_util::Stream;
 use kube::runtime::watcher::{self, Config, Event};
 
 use super::TargetStore;
 use super::object::{InjectableKind, InjectableObject};
-use crate::watch::{WATCH_SECONDS, with_backoff};
-
-/// An event of a watch.
-#[derive(Debug)]
-pub(crate) enum WatchEvent {
-    /// An object is there, or has changed.
-    Applied(InjectableKind, Box<InjectableObject>),
-    /// An object is gone.
-    Deleted(InjectableKind, String),
-    /// The watch has listed everything, by name.
-    Listed(WatchScope, Vec<String>),
-    /// Why the watch keeps failing; `None` once it works again.
-    Failing(WatchScope, Option<String>),
-}
+use crate::watch::WATCH_SECONDS;
 
 /// What one watch covers.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,29 +26,14 @@ impl TargetStore {
         all.into_iter().chain(crds).collect()
     }
 
-    /// Calls `handle` with every event, for as long as it is polled.
-    pub(crate) async fn watch(&self, scope: WatchScope, injection_watch: impl Fn(WatchEvent)) {
+    /// The events of one watch.
+    pub(crate) fn events(&self, scope: &WatchScope) -> impl Stream<Item = watcher::Result<Event<InjectableObject>>> {
         let config = Config::default().timeout(WATCH_SECONDS);
         let config = match &scope.name {
             Some(name) => config.fields(&format!("metadata.name={name}")),
             None => config,
         };
-        let streak = |why| injection_watch(WatchEvent::Failing(scope.clone(), why));
-        let events = with_backoff(watcher::watcher(self.api(scope.kind), config), streak);
-        pin_mut!(events);
-        let mut listed = Vec::new();
-        while let Some(event) = events.next().await {
-            match event {
-                Event::Init => listed.clear(),
-                Event::InitApply(object) => {
-                    listed.push(object.name().to_owned());
-                    injection_watch(WatchEvent::Applied(scope.kind, Box::new(object)));
-                }
-                Event::InitDone => injection_watch(WatchEvent::Listed(scope.clone(), std::mem::take(&mut listed))),
-                Event::Apply(object) => injection_watch(WatchEvent::Applied(scope.kind, Box::new(object))),
-                Event::Delete(object) => injection_watch(WatchEvent::Deleted(scope.kind, object.name().to_owned())),
-            }
-        }
+        watcher::watcher(self.api(scope.kind), config)
     }
 }
 

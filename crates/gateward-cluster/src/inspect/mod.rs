@@ -58,7 +58,7 @@ pub enum InspectError {
     #[error("{0}")]
     Request(String),
     /// There is no usable CA to rotate.
-    #[error("there is no usable authority in Secret {secret}: {state}; the writer makes one by itself")]
+    #[error("there is no usable CA in Secret {secret}: {state}; the writer makes one by itself")]
     NoCa {
         /// The Secret.
         secret: String,
@@ -109,13 +109,13 @@ impl Inspection {
     pub fn attention(&self) -> Vec<String> {
         let mut attention = Vec::new();
         if !matches!(self.status.ca, CaState::Usable(_)) {
-            attention.push(format!("the authority is {}", self.status.ca));
+            attention.push(format!("the CA is {}", self.status.ca));
         }
         if !matches!(self.status.serving, ServingCertificateState::Complete(_)) && self.status.phase.is_none() {
-            attention.push(format!("the server's certificate is {}", self.status.serving));
+            attention.push(format!("the serving certificate is {}", self.status.serving));
         }
         match (&self.leader, self.silent_since) {
-            (Leader::Unknown, _) => attention.push("no replica writes: nobody holds the lease".to_owned()),
+            (Leader::Unknown, _) => attention.push("no replica writes: the lease has no holder".to_owned()),
             (leader, Some(_)) => attention.push(format!("the writer {leader} is silent, and no other has taken over")),
             _ => {}
         }
@@ -132,10 +132,10 @@ impl Inspection {
         attention
     }
 
-    /// What happens next, as far as it can be told without asking the replicas.
+    /// The next step, as far as it is known without probing the replicas.
     pub fn next(&self) -> String {
         match &self.status.next {
-            Step::Wait(Wait::NoReplica) => "the writer waits until every replica shows the new certificate".to_owned(),
+            Step::Wait(Wait::NoReplica) => "the writer waits until every replica serves the new certificate".to_owned(),
             next => next.to_string(),
         }
     }

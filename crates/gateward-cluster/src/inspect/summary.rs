@@ -1,4 +1,4 @@
-//! The output of `certs status`. Its JSON keeps the field names of earlier releases.
+//! The output of `certs status`.
 
 use std::fmt;
 
@@ -17,10 +17,10 @@ pub struct Summary {
     /// The CA rotation that is under way.
     pub rotation: Option<RotationSummary>,
     /// The CA.
-    #[serde(rename = "authority")]
+    #[serde(rename = "ca")]
     pub ca: CertificateSummary,
     /// The CAs that are being replaced.
-    #[serde(rename = "oldAuthorities")]
+    #[serde(rename = "oldCas")]
     pub old_cas: Vec<CertificateSummary>,
     /// The serving certificate.
     pub certificate: CertificateSummary,
@@ -30,7 +30,7 @@ pub struct Summary {
     /// The injection targets.
     #[serde(rename = "consumers")]
     pub targets: Vec<TargetSummary>,
-    /// What happens next, as far as it can be told without asking the replicas.
+    /// The next step, as far as it is known without probing the replicas.
     pub next: String,
     /// What a person should look at; nothing if all is well, or on its way.
     pub attention: Vec<String>,
@@ -110,7 +110,7 @@ impl fmt::Display for Summary {
                 writeln!(f, "rotation:   {phase}{since}{cause}")?;
             }
         }
-        writeln!(f, "authority:  {}", self.ca)?;
+        writeln!(f, "CA:         {}", self.ca)?;
         self.old_cas.iter().try_for_each(|old| writeln!(f, "old:        {old}"))?;
         writeln!(f, "server:     {}", self.certificate)?;
         writeln!(f, "writer:     {}", self.leader.as_deref().unwrap_or("none"))?;
@@ -179,7 +179,7 @@ mod tests {
             rotation: Some(RotationSummary {
                 phase: "switch".to_owned(),
                 since: Some("2027-01-15T08:00:00Z".to_owned()),
-                cause: Some("it was asked for".to_owned()),
+                cause: Some("it was requested".to_owned()),
             }),
             ca: certificate("usable"),
             old_cas: vec![certificate("trusted still")],
@@ -195,8 +195,8 @@ mod tests {
     fn a_person_reads_one_fact_a_line() {
         assert_eq!(
             summary().to_string(),
-            "rotation:   switch since 2027-01-15T08:00:00Z (it was asked for)\n\
-             authority:  0123456789ab: usable\n\
+            "rotation:   switch since 2027-01-15T08:00:00Z (it was requested)\n\
+             CA:         0123456789ab: usable\n\
              old:        0123456789ab: trusted still\n\
              server:     0123456789ab: complete\n\
              writer:     otter-1\n\
@@ -211,8 +211,7 @@ mod tests {
         let json = serde_json::to_value(summary()).unwrap();
         let mut names: Vec<_> = json.as_object().unwrap().keys().map(String::as_str).collect();
         names.sort_unstable();
-        let expected =
-            ["attention", "authority", "certificate", "consumers", "next", "oldAuthorities", "rotation", "writer"];
+        let expected = ["attention", "ca", "certificate", "consumers", "next", "oldCas", "rotation", "writer"];
         assert_eq!(names, expected);
     }
 }

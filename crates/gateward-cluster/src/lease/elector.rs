@@ -23,7 +23,7 @@ pub(crate) struct LeaderElector {
     name: String,
     me: String,
     times: LeaseTimes,
-    field_manager: String,
+    parameters: PostParams,
     seen: Option<ObservedRecord>,
     /// The last request for the lease that was forbidden, so that it is logged once.
     forbidden: Option<String>,
@@ -40,7 +40,7 @@ impl LeaderElector {
             name: config.lease.name.clone(),
             me: format!("{}_{:016x}", config.lease.holder, random()),
             times: config.lease.times,
-            field_manager: config.field_manager.clone(),
+            parameters: PostParams { field_manager: Some(config.field_manager.clone()), ..PostParams::default() },
             seen: None,
             forbidden: None,
             released_until: None,
@@ -73,7 +73,7 @@ impl LeaderElector {
         self.released_until = Some(Instant::now() + time);
         self.state.send_replace(LeaderState::Unknown);
         if let Err(why) = self.clear_holder().await {
-            debug!(lease = self.name, "the writer's lease could not be given back: {why}");
+            debug!(lease = self.name, "the lease could not be released: {why}");
         }
     }
 
@@ -104,11 +104,10 @@ impl LeaderElector {
     }
 
     async fn write(&mut self, lease: Option<Lease>, action: LeaseAction) -> Result<(), RequestError> {
-        let parameters = PostParams { field_manager: Some(self.field_manager.clone()), ..PostParams::default() };
         let lease = lease_held_by(lease, &self.name, &self.me, self.times.lease_duration, action);
         let written = match action {
-            LeaseAction::Create => with_short_timeout(self.api.create(&parameters, &lease)).await?,
-            _ => with_short_timeout(self.api.replace(&self.name, &parameters, &lease)).await?,
+            LeaseAction::Create => with_short_timeout(self.api.create(&self.parameters, &lease)).await?,
+            _ => with_short_timeout(self.api.replace(&self.name, &self.parameters, &lease)).await?,
         };
         let record = record(&written, self.times.lease_duration);
         self.seen = Some(ObservedRecord { record, since: Instant::now() });
@@ -121,9 +120,8 @@ impl LeaderElector {
             return Ok(());
         }
         lease.spec.get_or_insert_default().holder_identity = None;
-        let parameters = PostParams { field_manager: Some(self.field_manager.clone()), ..PostParams::default() };
-        with_short_timeout(self.api.replace(&self.name, &parameters, &lease)).await?;
-        info!(lease = self.name, "gave the writer's lease back");
+        with_short_timeout(self.api.replace(&self.name, &self.parameters, &lease)).await?;
+        info!(lease = self.name, "released the lease");
         Ok(())
     }
 
@@ -138,7 +136,7 @@ impl LeaderElector {
         let before = self.state.send_replace(state.clone());
         match (&before, &state) {
             (LeaderState::Leading(_), LeaderState::Leading(_)) => {}
-            (_, LeaderState::Leading(_)) => info!(lease = self.name, "this replica writes certificates and bundles"),
+            (_, LeaderState::Leading(_)) => info!(lease = self.name, "acquired leadership"),
             (LeaderState::Leading(_), _) => warn!(lease = self.name, "lost leadership"),
             (before, after) if before != after => debug!(lease = self.name, ?after, "the writer's lease"),
             _ => {}

@@ -4,9 +4,11 @@ use std::time::{Duration, Instant, SystemTime};
 
 use tokio::sync::watch;
 
+use crate::status::Leader;
+
 /// Who holds the lease, as this replica knows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum LeaderState {
+pub(super) enum LeaderState {
     /// No leader, or it isn't known.
     Unknown,
     /// This replica leads while the lease is valid.
@@ -19,7 +21,7 @@ pub(crate) enum LeaderState {
 ///
 /// Both clocks count, because the monotonic clock stops while a machine is suspended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct LeaseValidity {
+pub(super) struct LeaseValidity {
     until: Instant,
     until_by_the_wall: SystemTime,
 }
@@ -54,10 +56,12 @@ impl Leadership {
     }
 
     /// Who holds the lease.
-    pub(crate) fn state(&self) -> LeaderState {
-        match self.0.borrow().clone() {
-            LeaderState::Leading(_) if self.remaining().is_none() => LeaderState::Unknown,
-            state => state,
+    pub(crate) fn leader(&self) -> Leader {
+        let remaining = self.remaining();
+        match &*self.0.borrow() {
+            LeaderState::Leading(_) if remaining.is_some() => Leader::ThisReplica,
+            LeaderState::Following(holder) => Leader::Other(holder.clone()),
+            LeaderState::Leading(_) | LeaderState::Unknown => Leader::Unknown,
         }
     }
 

@@ -7,4 +7,4 @@ mod leadership;
 mod record;
 
 pub(crate) use elector::{LeaderElector, LeaseStatus, lease_status};
-pub(crate) use leadership::{LeaderState, Leadership};
+pub(crate) use leadership::Leadership;

@@ -1,6 +1,6 @@
 //! What rules look up in the cluster.
 
-mod discovered;
+mod discovery_cache;
 
 use std::time::Duration;
 
@@ -9,8 +9,8 @@ use http::Request;
 use kube::Client;
 use serde_json::Value;
 
-use crate::failure::{RequestFailure, with_timeout};
-use discovered::{Discovered, Question};
+use crate::failure::{RequestError, with_timeout};
+use discovery_cache::{DiscoveryCache, Query};
 
 /// How long one look-up may take. A review that waits longer has no time left to be answered.
 const TIMEOUT: Duration = Duration::from_secs(3);
@@ -19,13 +19,13 @@ const TIMEOUT: Duration = Duration::from_secs(3);
 #[derive(Clone)]
 pub struct ApiReader {
     client: Client,
-    discovered: Discovered,
+    discovery: DiscoveryCache,
 }
 
 impl ApiReader {
     /// Through a client.
     pub fn new(client: Client) -> Self {
-        Self { client, discovered: Discovered::default() }
+        Self { client, discovery: DiscoveryCache::default() }
     }
 
     /// The body at a path; `None` where nothing is.
@@ -33,21 +33,21 @@ impl ApiReader {
         let request = Request::get(path).body(Vec::new()).map_err(|error| error.to_string())?;
         match with_timeout(TIMEOUT, self.client.request_text(request)).await {
             Ok(text) => Ok(Some(text)),
-            Err(unanswered) if unanswered.status() == Some(404) => Ok(None),
+            Err(unanswered) if unanswered.code() == Some(404) => Ok(None),
             Err(unanswered) => Err(why(&unanswered)),
         }
     }
 
-    async fn discover(&self, question: &Question) -> GroupServed {
-        match self.read(&question.path()).await {
-            Ok(Some(text)) if question.is_answered_by(&text) => GroupServed::Served,
+    async fn discover(&self, query: &Query) -> GroupServed {
+        match self.read(&query.path()).await {
+            Ok(Some(text)) if query.is_served_in(&text) => GroupServed::Served,
             Ok(_) => GroupServed::Absent,
             Err(why) => GroupServed::Unreadable(why),
         }
     }
 
-    async fn is_served(&self, question: Question) -> GroupServed {
-        self.discovered.or_ask(&question, || self.discover(&question)).await
+    async fn is_served(&self, query: Query) -> GroupServed {
+        self.discovery.get_or_fetch(&query, self.discover(&query)).await
     }
 
     async fn look_up(&self, object: &ObjectName) -> Lookup {
@@ -73,12 +73,12 @@ impl std::fmt::Debug for ApiReader {
 
 impl ClusterReader for ApiReader {
     fn group<'a>(&'a self, group: &'a str) -> BoxFuture<'a, GroupServed> {
-        Box::pin(self.is_served(Question::Group { group: group.to_owned() }))
+        Box::pin(self.is_served(Query::Group { group: group.to_owned() }))
     }
 
     fn resource<'a>(&'a self, group: &'a str, version: &'a str, plural: &'a str) -> BoxFuture<'a, GroupServed> {
         let (group, version, plural) = (group.to_owned(), version.to_owned(), plural.to_owned());
-        Box::pin(self.is_served(Question::Resource { group, version, plural }))
+        Box::pin(self.is_served(Query::Resource { group, version, plural }))
     }
 
     fn get<'a>(&'a self, object: &'a ObjectName) -> BoxFuture<'a, Lookup> {
@@ -87,9 +87,9 @@ impl ClusterReader for ApiReader {
 }
 
 /// A missing permission is permanent, so the message says which one.
-fn why(unanswered: &RequestFailure) -> String {
-    let reason = unanswered.reason();
-    match unanswered.status() {
+fn why(unanswered: &RequestError) -> String {
+    let reason = unanswered.to_string();
+    match unanswered.code() {
         Some(401 | 403) => format!("{reason}; the ClusterRole of the webhooks must allow it"),
         _ => reason,
     }

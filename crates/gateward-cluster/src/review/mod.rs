@@ -13,7 +13,7 @@ use kube::api::PostParams;
 use kube::{Api, Client};
 use tokio::sync::Semaphore;
 
-use crate::failure::{RequestFailure, with_timeout};
+use crate::failure::{RequestError, with_timeout};
 pub use access::Access;
 use remembered::Remembered;
 
@@ -52,12 +52,12 @@ impl AccessReview {
         let Ok(Ok(_turn)) = tokio::time::timeout(A_TURN, self.turns.acquire()).await else {
             return Access::Unknown("too many tokens are being asked about; try again".into());
         };
-        let access = self.ask(path, token).await.unwrap_or_else(|why| Access::Unknown(why.reason()));
+        let access = self.ask(path, token).await.unwrap_or_else(|why| Access::Unknown(why.to_string()));
         self.remembered.remember(owner, path, &access);
         access
     }
 
-    async fn ask(&self, path: &str, token: &str) -> Result<Access, RequestFailure> {
+    async fn ask(&self, path: &str, token: &str) -> Result<Access, RequestError> {
         let Some(user) = self.owner(token).await? else { return Ok(Access::Unauthenticated) };
         let review = SubjectAccessReview { spec: may_get(path, user), ..SubjectAccessReview::default() };
         let api = Api::<SubjectAccessReview>::all(self.client.clone());
@@ -67,7 +67,7 @@ impl AccessReview {
     }
 
     /// Whose a token is; `None` if it isn't authenticated.
-    async fn owner(&self, token: &str) -> Result<Option<UserInfo>, RequestFailure> {
+    async fn owner(&self, token: &str) -> Result<Option<UserInfo>, RequestError> {
         let spec = TokenReviewSpec { token: Some(token.to_owned()), ..TokenReviewSpec::default() };
         let review = TokenReview { spec, ..TokenReview::default() };
         let api = Api::<TokenReview>::all(self.client.clone());

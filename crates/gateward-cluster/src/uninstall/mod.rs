@@ -15,7 +15,7 @@ use kube::api::{Api, DynamicObject, Patch, PatchParams};
 
 use crate::config::ServiceName;
 use crate::crds::{Definition, api};
-use crate::failure::{RequestFailure, with_timeout};
+use crate::failure::{RequestError, with_timeout};
 pub use plan::Conversion;
 use plan::{Plan, plan, with_one_stored_version, without_conversion};
 pub use report::{CrdObjects, CrdReport, CrdState, RefusedObject, UninstallEvent};
@@ -43,9 +43,9 @@ pub struct Uninstall {
 /// Whether anything is changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
-    /// All that is said.
+    /// Everything is changed.
     Real,
-    /// The API server says what it would do.
+    /// Nothing: the API server only checks what would be changed.
     DryRun,
 }
 
@@ -64,13 +64,13 @@ impl Uninstall {
     pub async fn run(
         &self,
         crds: &[String],
-        tell: &mut (dyn FnMut(UninstallEvent) + Send),
+        on_event: &mut (dyn FnMut(UninstallEvent) + Send),
     ) -> Result<Vec<CrdReport>, UninstallError> {
         let mut reports = Vec::new();
         for name in crds {
-            let report = self.prepare(name, tell).await;
-            let report = report.map_err(|why| UninstallError { name: name.clone(), why: why.reason() })?;
-            tell(UninstallEvent::Done(report.clone()));
+            let report = self.prepare(name, on_event).await;
+            let report = report.map_err(|why| UninstallError { name: name.clone(), why: why.to_string() })?;
+            on_event(UninstallEvent::Done(report.clone()));
             reports.push(report);
         }
         Ok(reports)
@@ -79,8 +79,8 @@ impl Uninstall {
     async fn prepare(
         &self,
         name: &str,
-        tell: &mut (dyn FnMut(UninstallEvent) + Send),
-    ) -> Result<CrdReport, RequestFailure> {
+        on_event: &mut (dyn FnMut(UninstallEvent) + Send),
+    ) -> Result<CrdReport, RequestError> {
         let mut report = CrdReport::of(name);
         let Some(crd) = self.read(name).await? else { return Ok(report.ends(CrdState::Absent)) };
         report.describe(&crd);
@@ -90,7 +90,7 @@ impl Uninstall {
             Plan::Prepare { storage } => storage,
         };
         if crd.stored() != [storage.as_str()] {
-            match self.rewrite(&crd, &storage, tell).await {
+            match self.rewrite(&crd, &storage, on_event).await {
                 Ok(objects) => report.objects = objects,
                 Err(why) => return Ok(report.remains(why)),
             }
@@ -108,9 +108,8 @@ impl Uninstall {
         Ok(report.ends(CrdState::Done))
     }
 
-    async fn read(&self, name: &str) -> Result<Option<Definition>, RequestFailure> {
-        let found = with_timeout(TIMEOUT, self.api().get_opt(name)).await?;
-        found.map(readable).transpose()
+    async fn read(&self, name: &str) -> Result<Option<Definition>, RequestError> {
+        Ok(with_timeout(TIMEOUT, self.api().get_opt(name)).await?.map(Definition::from))
     }
 
     /// Changes a CRD; concurrent changes of others are kept.
@@ -119,7 +118,7 @@ impl Uninstall {
         crd: &Definition,
         patch: fn(&Definition) -> JsonPatch,
         part: Part,
-    ) -> Result<Definition, RequestFailure> {
+    ) -> Result<Definition, RequestError> {
         let mut crd = crd.clone();
         let mut attempts = 0;
         loop {
@@ -131,9 +130,9 @@ impl Uninstall {
                 Part::Status => with_timeout(TIMEOUT, api.patch_status(&name, &parameters, &change)).await,
             };
             match changed {
-                Ok(changed) => return readable(changed),
-                // A test of the patch failed, or somebody was first.
-                Err(why) if attempts < ATTEMPTS && matches!(why.status(), Some(409 | 422)) => {
+                Ok(changed) => return Ok(changed.into()),
+                // A test of the patch failed, or another client was first.
+                Err(why) if attempts < ATTEMPTS && matches!(why.code(), Some(409 | 422)) => {
                     crd = self.read(&name).await?.ok_or(why)?;
                 }
                 Err(why) => return Err(why),
@@ -159,14 +158,4 @@ impl Uninstall {
 enum Part {
     Whole,
     Status,
-}
-
-fn readable(found: DynamicObject) -> Result<Definition, RequestFailure> {
-    Definition::try_from(found).map_err(|error| RequestFailure::Failed(kube::Error::SerdeError(error)))
-}
-
-impl std::fmt::Debug for Uninstall {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Uninstall").field("service", &self.service).finish_non_exhaustive()
-    }
 }

@@ -44,8 +44,8 @@ pub(super) fn plan(crd: &Definition, ours: &ServiceName, conversion: Conversion)
     if done { Plan::Nothing } else { Plan::Prepare { storage: storage.to_owned() } }
 }
 
-/// Says that objects are stored in the storage version alone. It fails where somebody has said something else
-/// meanwhile.
+/// Sets the stored versions to the storage version alone. It fails where they
+/// were changed meanwhile.
 pub(super) fn with_one_stored_version(crd: &Definition) -> Patch {
     let storage: Vec<_> = crd.storage().into_iter().collect();
     patch(&json!([

@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use super::report::{CrdObjects, RefusedObject, UninstallEvent};
 use super::{TIMEOUT, Uninstall};
 use crate::crds::Definition;
-use crate::failure::{RequestFailure, with_timeout};
+use crate::failure::{RequestError, with_timeout};
 
 /// How many objects are read at once.
 const PAGE: u32 = 200;
@@ -44,16 +44,16 @@ impl Uninstall {
         &self,
         crd: &Definition,
         storage: &str,
-        tell: &mut (dyn FnMut(UninstallEvent) + Send),
+        on_event: &mut (dyn FnMut(UninstallEvent) + Send),
     ) -> Result<CrdObjects, String> {
         let kind = Kind::of(crd, storage);
         let mut lists = 1;
         loop {
-            match self.go_through(&kind, crd.name(), tell).await {
+            match self.go_through(&kind, crd.name(), on_event).await {
                 Ok(objects) => return Ok(objects),
                 // The list is older than what the API server remembers.
-                Err(why) if why.status() == Some(410) && lists < LISTS => lists += 1,
-                Err(why) => return Err(format!("its objects can't be read in {storage}: {}", why.reason())),
+                Err(why) if why.code() == Some(410) && lists < LISTS => lists += 1,
+                Err(why) => return Err(format!("its objects can't be read in {storage}: {why}")),
             }
         }
     }
@@ -62,8 +62,8 @@ impl Uninstall {
         &self,
         kind: &Kind,
         name: &str,
-        tell: &mut (dyn FnMut(UninstallEvent) + Send),
-    ) -> Result<CrdObjects, RequestFailure> {
+        on_event: &mut (dyn FnMut(UninstallEvent) + Send),
+    ) -> Result<CrdObjects, RequestError> {
         let api = Api::<DynamicObject>::all_with(self.client.clone(), &kind.resource);
         let mut objects = CrdObjects::default();
         let mut page = ListParams::default().limit(PAGE);
@@ -74,7 +74,7 @@ impl Uninstall {
             let mut fates = stream::iter(items).buffer_unordered(AT_ONCE);
             while let Some(fate) = fates.next().await {
                 objects.count(fate);
-                tell(UninstallEvent::Rewriting { name: name.to_owned(), objects: objects.found });
+                on_event(UninstallEvent::Rewriting { name: name.to_owned(), objects: objects.found });
             }
             let Some(next) = next else { return Ok(objects) };
             page = page.continue_token(&next);
@@ -94,10 +94,10 @@ impl Uninstall {
             match kind.patch(&api, &name, &parameters).await {
                 Ok(now) if now.metadata.resource_version == listed.resource_version => return Fate::Same,
                 Ok(_) => return Fate::Rewritten,
-                // Somebody has deleted it.
-                Err(why) if why.status() == Some(404) => return Fate::Same,
+                // It was deleted meanwhile.
+                Err(why) if why.code() == Some(404) => return Fate::Same,
                 Err(why) if attempts < ATTEMPTS && passes(&why) => tokio::time::sleep(PAUSE * attempts).await,
-                Err(why) => return Fate::Refused(RefusedObject { namespace, name, why: why.reason() }),
+                Err(why) => return Fate::Refused(RefusedObject { namespace, name, why: why.to_string() }),
             }
         }
     }
@@ -107,7 +107,7 @@ impl Uninstall {
 async fn read(
     api: &Api<DynamicObject>,
     page: &ListParams,
-) -> Result<ObjectList<PartialObjectMeta<DynamicObject>>, RequestFailure> {
+) -> Result<ObjectList<PartialObjectMeta<DynamicObject>>, RequestError> {
     let mut attempts = 0;
     loop {
         attempts += 1;
@@ -119,8 +119,8 @@ async fn read(
 }
 
 /// Whether another attempt makes sense.
-fn passes(why: &RequestFailure) -> bool {
-    matches!(why.status(), None | Some(409 | 429 | 503 | 504))
+fn passes(why: &RequestError) -> bool {
+    matches!(why.code(), None | Some(409 | 429 | 503 | 504))
 }
 
 impl CrdObjects {
@@ -160,7 +160,7 @@ impl Kind {
         api: &Api<DynamicObject>,
         name: &str,
         parameters: &PatchParams,
-    ) -> Result<DynamicObject, RequestFailure> {
+    ) -> Result<DynamicObject, RequestError> {
         let nothing = Patch::Merge(json!({}));
         if self.has_status {
             return with_timeout(TIMEOUT, api.patch_status(name, parameters, &nothing)).await;

@@ -18,7 +18,7 @@ use crate::exit::Exit;
 use crate::operator::{Names, Operator};
 use crate::runtime::setup;
 
-/// How often somebody who waits looks.
+/// How often `--wait` polls.
 const GLANCE: Duration = Duration::from_secs(1);
 
 /// Arguments of `certs`.
@@ -51,7 +51,7 @@ enum What {
 #[derive(Debug, Args)]
 struct StatusArguments {
     #[command(flatten)]
-    whose: Whose,
+    release: ReleaseArguments,
     /// How to print
     #[arg(long, value_enum, default_value_t)]
     output: Output,
@@ -60,8 +60,8 @@ struct StatusArguments {
 #[derive(Debug, Args)]
 struct RotateArguments {
     #[command(flatten)]
-    whose: Whose,
-    /// Follow the exchange until it is done
+    release: ReleaseArguments,
+    /// Follow the rotation until it is done
     #[arg(long)]
     wait: bool,
     /// How long to wait
@@ -69,9 +69,9 @@ struct RotateArguments {
     timeout: u64,
 }
 
-/// Whose certificates.
+/// Names the release.
 #[derive(Debug, Args)]
-struct Whose {
+struct ReleaseArguments {
     /// Name of the Helm release, where it isn't the usual one
     #[arg(long, value_name = "NAME")]
     release: Option<String>,
@@ -96,17 +96,17 @@ pub(crate) async fn run<P: Operator>(operator: &P, arguments: CertsArguments) ->
     let connection = Connection::connect(&operator.names().user_agent()).await?;
     match arguments.what {
         What::Status(arguments) => {
-            let setup = arguments.whose.setup(operator)?;
+            let setup = arguments.release.setup(operator)?;
             status(&connection, &setup, arguments.output).await
         }
         What::Rotate(arguments) => {
-            let setup = arguments.whose.setup(operator)?;
+            let setup = arguments.release.setup(operator)?;
             rotate(&connection, &setup, &arguments).await
         }
     }
 }
 
-impl Whose {
+impl ReleaseArguments {
     /// The names of the release's objects, as the server makes them itself.
     fn setup<P: Operator>(&self, operator: &P) -> anyhow::Result<ControllerConfig> {
         let Names { command, release, namespace, .. } = operator.names();
@@ -124,7 +124,7 @@ impl Whose {
         let given = ConfigSource { document, pod_environment, flags: Flags::default() };
         let mut config = operator.config(&given)?;
         if let Some(secret) = &self.secret {
-            config.names.authority_secret = ObjectNames::authority_secret_of(secret)?;
+            config.names.ca_secret = ObjectNames::ca_secret_of(secret)?;
             config.names.secret.clone_from(secret);
         }
         Ok(setup(operator, &config, &given.pod_environment)?)

@@ -13,7 +13,7 @@ use crate::exit::Exit;
 use crate::operator::{Operator, Release};
 
 /// The Secret of the CA that the server makes, unless another name is given.
-const AUTHORITY_SECRET: &str = "webhook-server-cert-ca";
+const CA_SECRET: &str = "webhook-server-cert-ca";
 
 /// Arguments of `crds`.
 #[derive(Debug, Args)]
@@ -51,7 +51,7 @@ struct ApplyArguments {
     #[arg(long, value_name = "NAME")]
     conversion_webhook_service_namespace: String,
     /// Secret of the CA, in the namespace of that Service
-    #[arg(long, value_name = "NAME", default_value = AUTHORITY_SECRET)]
+    #[arg(long, value_name = "NAME", default_value = CA_SECRET)]
     ca_secret: String,
     /// How long all of it may take
     #[arg(long, value_name = "SECONDS", default_value_t = 120)]

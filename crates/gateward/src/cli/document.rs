@@ -8,7 +8,7 @@ use gateward_lint::yaml::{self, Document, SyntaxFinding};
 use serde_json::Value;
 
 use crate::cli::bounded;
-use crate::config::{Problem, Whose};
+use crate::config::{Problem, ProblemSource};
 
 /// The object, and where in the file each part of it stands.
 pub(crate) struct Written {
@@ -43,8 +43,8 @@ impl Written {
     }
 
     /// A problem, with where in the file it stands.
-    pub(crate) fn told(&self, problem: &Problem) -> String {
-        let Whose::Key(key) = &problem.whose else { return problem.to_string() };
+    pub(crate) fn describe(&self, problem: &Problem) -> String {
+        let ProblemSource::Key(key) = &problem.source else { return problem.to_string() };
         match self.document.span_of(key) {
             Some(place) => {
                 let span = place.underline;

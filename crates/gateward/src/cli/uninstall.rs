@@ -73,7 +73,7 @@ pub(crate) async fn run<P: Operator>(operator: &P, arguments: &UninstallArgument
         effect: if arguments.dry_run { Effect::DryRun } else { Effect::Real },
     };
     let mut progress = Progress::of(arguments.output);
-    let reports = uninstall.run(&crds::converted(operator), &mut |event| progress.tell(event)).await?;
+    let reports = uninstall.run(&crds::converted(operator), &mut |event| progress.show(event)).await?;
     arguments.conclude(&reports)
 }
 
@@ -123,7 +123,7 @@ impl UninstallArguments {
     }
 }
 
-/// Says how far it has come: a line a CRD, and every few seconds how many objects are done.
+/// Prints the progress: a line for each CRD, and how many objects are done, once a second at most.
 struct Progress {
     output: Output,
     event: Instant,
@@ -136,7 +136,7 @@ impl Progress {
         Self { output, event: Instant::now() }
     }
 
-    fn tell(&mut self, event: UninstallEvent) {
+    fn show(&mut self, event: UninstallEvent) {
         // A reader who has gone is no reason to leave objects half rewritten.
         let _ = match event {
             UninstallEvent::Done(report) if self.output == Output::Text => {

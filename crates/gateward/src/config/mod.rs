@@ -14,7 +14,7 @@ use serde_json::Value;
 
 pub use flags::{Flag, Flags};
 pub use pod_environment::PodEnvironment;
-pub use problem::{ConfigError, Problem, Whose};
+pub use problem::{ConfigError, Problem, ProblemSource};
 
 use crate::release::Release;
 
@@ -42,7 +42,7 @@ pub struct Config {
     pub certificates: CertificateConfig,
     /// What is logged, and how.
     pub log: LogConfig,
-    /// What the author of the configuration should know.
+    /// Warnings for the author of the configuration.
     pub warnings: Vec<Problem>,
 }
 
@@ -86,9 +86,9 @@ pub struct ListenAddress {
 /// Who may read the metrics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MetricsAccess {
-    /// Whoever the API server lets, over HTTPS.
+    /// Clients that the API server authorizes, over HTTPS.
     Authorized,
-    /// Everybody, over HTTP.
+    /// All clients, over HTTP.
     Open,
 }
 
@@ -107,7 +107,7 @@ pub struct ObjectNames {
     /// The Secret of the server's certificate.
     pub secret: String,
     /// The Secret of the CA.
-    pub authority_secret: String,
+    pub ca_secret: String,
     /// The Service that the API server calls.
     pub service: String,
     /// The lease that lets one replica write.
@@ -128,8 +128,8 @@ pub struct ObjectLabels {
 /// How certificates are made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CertificateConfig {
-    /// The name that new authorities get: at most 64 characters.
-    pub authority_name: String,
+    /// The name that new CAs get: at most 64 characters.
+    pub ca_name: String,
     /// How long certificates live.
     pub lifetimes: Lifetimes,
     /// What keys are made.
@@ -176,10 +176,10 @@ impl ObjectNames {
     /// ```
     /// use gateward::config::ObjectNames;
     ///
-    /// assert_eq!(ObjectNames::authority_secret_of("otter-cert")?, "otter-cert-ca");
+    /// assert_eq!(ObjectNames::ca_secret_of("otter-cert")?, "otter-cert-ca");
     /// # Ok::<(), gateward::DerivedNameError>(())
     /// ```
-    pub fn authority_secret_of(secret: &str) -> Result<String, DerivedNameError> {
+    pub fn ca_secret_of(secret: &str) -> Result<String, DerivedNameError> {
         NameLimit::Object.derive(secret, "-ca")
     }
 }
@@ -187,26 +187,22 @@ impl ObjectNames {
 impl Config {
     /// The configuration of a release with default values. `document` should be empty: nothing in it is read.
     pub(crate) fn of(release: &Release, command: &str, document: &Value) -> Result<Self, ConfigError> {
-        let derive = |limit: NameLimit, base: &str, suffix: &str| limit.derive(base, suffix);
         let secret = "webhook-server-cert";
-        let names = || -> Result<ObjectNames, DerivedNameError> {
-            Ok(ObjectNames {
-                secret: secret.into(),
-                authority_secret: ObjectNames::authority_secret_of(secret)?,
-                service: derive(NameLimit::Service, &release.name, "-webhook-service")?,
-                lease: derive(NameLimit::Object, &release.name, "-webhook-writer")?,
-            })
-        };
         let labels = BTreeMap::from([
             ("app.kubernetes.io/instance".to_owned(), release.name.clone()),
             ("app.kubernetes.io/managed-by".to_owned(), command.to_owned()),
         ]);
         Ok(Self {
             listeners: Listeners::default(),
-            names: names()?,
+            names: ObjectNames {
+                secret: secret.into(),
+                ca_secret: ObjectNames::ca_secret_of(secret)?,
+                service: NameLimit::Service.derive(&release.name, "-webhook-service")?,
+                lease: NameLimit::Object.derive(&release.name, "-webhook-writer")?,
+            },
             labels: ObjectLabels { secrets: labels.clone(), configurations: labels.clone(), pods: labels },
             certificates: CertificateConfig {
-                authority_name: "webhook authority".into(),
+                ca_name: "webhook authority".into(),
                 lifetimes: Lifetimes::default(),
                 keys: KeyAlgorithm::default(),
             },
@@ -220,7 +216,7 @@ impl Config {
 pub struct Discovered {
     /// The facts.
     pub facts: Arc<dyn Facts>,
-    /// What a person should know of them, each a sentence.
+    /// Warnings about them, each a sentence.
     pub notes: Vec<String>,
 }
 
@@ -255,10 +251,10 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_reads_is_told() {
+    fn unknown_keys_are_reported() {
         let warnings = of("river", &json!({"colour": 1, "kind": "Otter"})).warnings;
-        let told: Vec<_> = warnings.iter().map(Problem::to_string).collect();
-        assert_eq!(told, ["colour: unknown key, ignored"]);
+        let texts: Vec<_> = warnings.iter().map(Problem::to_string).collect();
+        assert_eq!(texts, ["colour: unknown key, ignored"]);
     }
 
     #[test]

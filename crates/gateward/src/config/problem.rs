@@ -6,24 +6,24 @@ use gateward_certs::DerivedNameError;
 use gateward_core::FieldPath;
 use serde_json::Value;
 
-/// Who said what is wrong.
+/// Where a problem is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Whose {
+pub enum ProblemSource {
     /// A key of the configuration file.
     Key(FieldPath),
     /// A variable of the environment.
     Variable(&'static str),
     /// An option of the command line, without its dashes.
     Flag(&'static str),
-    /// Nobody in particular.
-    Nobody,
+    /// None of these.
+    Other,
 }
 
 /// One thing that is wrong, or that should be known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// Who said it.
-    pub whose: Whose,
+    /// Where it is.
+    pub source: ProblemSource,
     /// What is wrong and what would be right.
     pub text: String,
 }
@@ -31,27 +31,27 @@ pub struct Problem {
 impl Problem {
     /// About a key of the configuration file.
     pub fn of_key(key: FieldPath, text: impl Into<String>) -> Self {
-        Self { whose: Whose::Key(key), text: text.into() }
+        Self { source: ProblemSource::Key(key), text: text.into() }
     }
 
     /// About an option of the command line.
     pub fn of_flag(flag: &'static str, text: impl Into<String>) -> Self {
-        Self { whose: Whose::Flag(flag), text: text.into() }
+        Self { source: ProblemSource::Flag(flag), text: text.into() }
     }
 
     /// About a variable of the environment.
     pub fn of_variable(variable: &'static str, text: impl Into<String>) -> Self {
-        Self { whose: Whose::Variable(variable), text: text.into() }
+        Self { source: ProblemSource::Variable(variable), text: text.into() }
     }
 }
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.whose {
-            Whose::Key(key) => write!(f, "{key}: ")?,
-            Whose::Variable(name) => write!(f, "the environment variable {name}: ")?,
-            Whose::Flag(name) => write!(f, "--{name}: ")?,
-            Whose::Nobody => {}
+        match &self.source {
+            ProblemSource::Key(key) => write!(f, "{key}: ")?,
+            ProblemSource::Variable(name) => write!(f, "the environment variable {name}: ")?,
+            ProblemSource::Flag(name) => write!(f, "--{name}: ")?,
+            ProblemSource::Other => {}
         }
         f.write_str(&self.text)
     }
@@ -72,7 +72,7 @@ impl std::error::Error for ConfigError {}
 
 impl From<DerivedNameError> for ConfigError {
     fn from(error: DerivedNameError) -> Self {
-        Self(vec![Problem { whose: Whose::Nobody, text: error.to_string() }])
+        Self(vec![Problem { source: ProblemSource::Other, text: error.to_string() }])
     }
 }
 

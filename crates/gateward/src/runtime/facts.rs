@@ -49,8 +49,8 @@ pub(super) struct FactsPoller<'a, P> {
 }
 
 impl<P: Operator> FactsPoller<'_, P> {
-    /// Learns again and again; ends only where the configuration asks for what the cluster doesn't have before anybody
-    /// was answered. `known` changes when the facts are known for the first time.
+    /// Polls; ends only where the configuration requires what the cluster doesn't have, before any request was answered.
+    /// `known` changes when the facts are known for the first time.
     pub(super) async fn go_on(self, known: &watch::Sender<bool>) -> Problem {
         let mut notes = match self.first().await {
             Ok(learned) => self.take(learned, &[]),

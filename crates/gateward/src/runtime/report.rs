@@ -13,7 +13,7 @@ const TARGET: &str = "ca-bundle-injector";
 /// The name of the report in the readiness pages.
 const NAME: &str = "certificates";
 
-/// Tells of every change, for as long as the controller lives.
+/// Reports every change, for as long as the controller lives.
 pub(super) async fn follow(
     mut reports: watch::Receiver<ControllerStatus>,
     readiness: Readiness,
@@ -56,13 +56,13 @@ fn count(report: &ControllerStatus) -> InjectionTargetCounts {
 
 fn log(before: &ControllerStatus, now: &ControllerStatus) {
     if before.leader != now.leader {
-        tracing::info!(target: TARGET, writer = %now.leader, "who writes Secrets and caBundles");
+        tracing::info!(target: TARGET, writer = %now.leader, "leader changed");
     }
     for consumer in now.at_fault().filter(|consumer| !before.targets.contains(consumer)) {
         tracing::info!(target: TARGET, "{consumer}");
     }
     if now.at_fault().next().is_none() && before.at_fault().next().is_some() && !now.targets.is_empty() {
-        tracing::info!(target: TARGET, "every caBundle vouches for this replica");
+        tracing::info!(target: TARGET, "every caBundle verifies this replica");
     }
 }
 
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_crd_that_nobody_converts_is_counted_as_lacking() {
+    fn an_unconverted_crd_is_counted_as_lacking() {
         assert_eq!(count(&report(&[TargetState::Unconverted])), InjectionTargetCounts { matched: 1, lacking: 1 });
     }
 

@@ -10,10 +10,9 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use super::facts::FactsPoller;
-use super::injected_trust::{self, Sources};
 use super::listen::{Listening, MetricsListener};
 use super::setup::setup;
-use super::{identity, report};
+use super::{identity, injected_trust, report};
 use crate::config::{Config, ConfigError, ConfigSource, PodEnvironment};
 use crate::exit::Exit;
 use crate::operator::Operator;
@@ -91,12 +90,6 @@ struct Running {
     controller: CertController,
     /// Notified when requests can be answered.
     answerable: watch::Sender<bool>,
-    beside: Beside,
-}
-
-/// What lasts until it is dropped.
-#[expect(dead_code, reason = "held until the end")]
-struct Beside {
     metrics: MetricsListener,
     tasks: JoinSet<()>,
 }
@@ -121,7 +114,7 @@ impl Running {
         ));
         tasks.spawn(report::follow(controller.status(), readiness.clone(), measures));
         self_check(&mut tasks, plan, listening, &controller)?;
-        Ok(Self { controller, answerable, beside: Beside { metrics, tasks } })
+        Ok(Self { controller, answerable, metrics, tasks })
     }
 }
 
@@ -134,10 +127,8 @@ fn self_check<P: Operator>(
 ) -> anyhow::Result<()> {
     // The first name is the one by which the API server calls.
     let name = plan.setup.certificates.names.iter().next().context("a certificate without a name")?.clone();
-    let sources =
-        Sources { trust: controller.trust(), report: controller.status(), own: controller.own_bundle(), name };
     let (injected, watched) = watch::channel(InjectedTrust::default());
-    tasks.spawn(injected_trust::follow(sources, injected));
+    tasks.spawn(injected_trust::follow(controller.status(), name, injected));
     tasks.spawn(listening.serving.self_check_all(watched));
     Ok(())
 }
@@ -152,18 +143,18 @@ async fn stop(
     tracing::info!(grace = ?drain.grace, "shutting down");
     let Listening { serving, .. } = listening;
     let giving_back = async {
-        let Running { controller, beside, .. } = running?;
+        let Running { controller, metrics, tasks, .. } = running?;
         give_back(controller).await;
-        Some(beside)
+        Some((metrics, tasks))
     };
     let draining = serving.drain_with_skip(drain, async || signals.hurry().await);
-    let (_beside, drained) = tokio::join!(giving_back, draining);
+    let (_running, drained) = tokio::join!(giving_back, draining);
     tracing::info!(cut = drained.aborted, "stopped");
     Ok(Exit::Success)
 }
 
 async fn give_back(controller: CertController) {
     if tokio::time::timeout(GIVING_BACK, controller.stop()).await.is_err() {
-        tracing::warn!("the writer's lease could not be given back; another replica writes when it has run out");
+        tracing::warn!("the lease could not be released; another replica leads once it has expired");
     }
 }

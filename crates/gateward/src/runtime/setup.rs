@@ -12,7 +12,7 @@ use gateward_cluster::{
 use gateward_core::manifest::{self, Installation};
 use serde_json::Value;
 
-use crate::config::{Config, ConfigError, KeyAlgorithm, PodEnvironment, Problem, Whose};
+use crate::config::{Config, ConfigError, KeyAlgorithm, PodEnvironment, Problem, ProblemSource};
 use crate::crds;
 use crate::operator::Operator;
 
@@ -28,7 +28,7 @@ pub(crate) fn setup<P: Operator>(
     Ok(ControllerConfig {
         secrets: SecretNames {
             serving: config.names.secret.clone(),
-            ca: config.names.authority_secret.clone(),
+            ca: config.names.ca_secret.clone(),
             labels: config.labels.secrets.clone(),
         },
         lease: LeaseConfig {
@@ -55,13 +55,16 @@ pub(crate) fn setup<P: Operator>(
 fn certificates(config: &Config, pod_environment: &PodEnvironment) -> Result<CertificateConfig, ConfigError> {
     let PodEnvironment { namespace, cluster_domain, .. } = pod_environment;
     let names = ServerNames::of_service(&config.names.service, namespace, cluster_domain);
-    let ca_name = CommonName::new(config.certificates.authority_name.as_str());
+    let ca_name = CommonName::new(config.certificates.ca_name.as_str());
     let wrong = |error: gateward_certs::NameError| {
-        ConfigError(vec![Problem { whose: Whose::Nobody, text: format!("no certificate can be made: {error}") }])
+        ConfigError(vec![Problem {
+            source: ProblemSource::Other,
+            text: format!("no certificate can be made: {error}"),
+        }])
     };
     let keys: Arc<dyn KeySource + Send + Sync> = match config.certificates.keys {
         KeyAlgorithm::Ecdsa => Arc::new(SystemKeys),
-        KeyAlgorithm::Rsa => Arc::new(RsaKeys::Bits3072),
+        KeyAlgorithm::Rsa => Arc::new(RsaKeys),
     };
     Ok(CertificateConfig {
         names: names.map_err(wrong)?,
@@ -72,7 +75,7 @@ fn certificates(config: &Config, pod_environment: &PodEnvironment) -> Result<Cer
     })
 }
 
-/// The stanza of the CRDs whose objects are converted; they all have the same.
+/// The stanza of the CRDs source objects are converted; they all have the same.
 fn conversion<P: Operator>(operator: &P, installation: &Installation) -> Value {
     let webhooks = operator.webhooks();
     let stanza = webhooks.declarations().find_map(|kind| manifest::conversion(webhooks, kind, installation));
@@ -137,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_domain_that_no_certificate_can_carry_is_told() {
+    fn a_domain_that_no_certificate_can_carry_is_reported() {
         let error = setup_in("zoo/example").err().unwrap().to_string();
         assert!(error.contains("zoo/example"), "{error}");
     }

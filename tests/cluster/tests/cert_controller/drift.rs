@@ -60,7 +60,7 @@ async fn what_someone_takes_away_is_put_back(sandbox: Sandbox) {
 
 /// The authority that replicas show a certificate of.
 fn authority_of(replicas: &[crate::replica::Replica]) -> gateward_certs::CaBundle {
-    let trust = replicas[0].controller().trust().borrow().clone();
+    let trust = replicas[0].status().injected;
     let shown = replicas[0].shown().unwrap();
     let bundles = trust.bundles.iter().map(|bundle| gateward_certs::CaBundle::parse_lossy(bundle).0);
     bundles.flat_map(|bundle| bundle.iter().cloned().collect::<Vec<_>>()).filter(|it| it.signed(&shown)).collect()

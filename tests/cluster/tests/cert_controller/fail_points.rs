@@ -88,7 +88,7 @@ fn written_to_secrets(zoo: &Zoo, audit: &Audit) -> Vec<String> {
 /// There is one authority from the first to the end, and one certificate.
 async fn ends_at_the_first_authority(sandbox: Sandbox, side: &str) {
     let zoo = Zoo::installed(sandbox).await;
-    let written = start_with_an_end_at(&zoo, &format!("{side}:create-authority")).await;
+    let written = start_with_an_end_at(&zoo, &format!("{side}:create-ca")).await;
     assert_eq!(written, [format!("create {LEAF}"), format!("create {AUTHORITY}")]);
 }
 

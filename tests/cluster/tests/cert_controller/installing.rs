@@ -2,7 +2,7 @@
 
 use cluster_tests::{Sandbox, Test, tests, until};
 use gateward_certs::{ServerNames, Validity};
-use gateward_cluster::InjectedCaBundles;
+use gateward_cluster::ControllerStatus;
 use serde_json::{Value, json};
 use std::time::Instant;
 
@@ -83,8 +83,10 @@ async fn a_replica_knows_what_its_callers_trust(sandbox: Sandbox) {
     let [first] = zoo.replicas().await;
     zoo.settles(&[&first]).await;
     let authority = zoo.field(AUTHORITY, "tls.crt").await.unwrap().into_bytes();
-    let trusted = |trust: &InjectedCaBundles| trust.bundles == [authority.clone()] && trust.valid_from.is_some();
-    let mut trust = first.controller().trust();
+    let trusted = |status: &ControllerStatus| {
+        status.injected.bundles == [authority.clone()] && status.injected.valid_from.is_some()
+    };
+    let mut trust = first.controller().status();
     tokio::time::timeout(PATIENCE, trust.wait_for(trusted)).await.unwrap().unwrap();
     assert!(first.status().at_fault().next().is_none(), "{:?}", first.status().attention());
     // Both are to live for ten years; the certificate can't outlive its authority.
@@ -94,9 +96,9 @@ async fn a_replica_knows_what_its_callers_trust(sandbox: Sandbox) {
     // What nobody has changed for some seconds needs no waiting.
     tokio::time::sleep(zoo.setup.certificates.settle * 5).await;
     let second = zoo.replica("otter-2").await;
-    let mut trust = second.controller().trust();
+    let mut trust = second.controller().status();
     let trust = tokio::time::timeout(PATIENCE, trust.wait_for(trusted)).await.unwrap().unwrap().clone();
-    assert!(trust.valid_from.unwrap() <= Instant::now());
+    assert!(trust.injected.valid_from.unwrap() <= Instant::now());
 }
 
 async fn versions(zoo: &Zoo) -> Vec<Value> {

@@ -72,10 +72,10 @@ async fn a_right_that_is_missing_is_told(sandbox: Sandbox) {
     zoo.take_away_the_rights_in_the_cluster().await;
     let replica = zoo.replica("otter-1").await;
     let told = |what: &str| replica.status().warnings.iter().any(|warning| warning.contains(what));
-    let unheard = "nothing is heard of the MutatingWebhookConfigurations: mutatingwebhookconfigurations.\
+    let unheard = "the watch of MutatingWebhookConfigurations keeps failing: mutatingwebhookconfigurations.\
                    admissionregistration.k8s.io is forbidden: ";
     until("it is told", PATIENCE, async || told(unheard)).await;
-    until("the writer tells too", PATIENCE, async || told("the cluster can't be looked at: ")).await;
+    until("the writer tells too", PATIENCE, async || told("the cluster can't be read: ")).await;
     zoo.give_back_the_rights_in_the_cluster().await;
     zoo.settles(&[&replica]).await;
     until("it is told no more", PATIENCE, async || replica.status().warnings.is_empty()).await;

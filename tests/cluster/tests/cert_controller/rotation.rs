@@ -149,11 +149,11 @@ async fn at_step(replicas: &[Replica; 2], step: &str) -> usize {
 }
 
 async fn a_writer_lost_while_it_begins_is_followed_by_another(sandbox: Sandbox) {
-    lost_at(sandbox, &["make a new authority"]).await;
+    lost_at(sandbox, &["make a new CA"]).await;
 }
 
 async fn a_writer_lost_while_it_publishes_is_followed_by_another(sandbox: Sandbox) {
-    lost_at(sandbox, &["write the bundle"]).await;
+    lost_at(sandbox, &["write the caBundle"]).await;
 }
 
 async fn a_writer_lost_before_it_switches_is_followed_by_another(sandbox: Sandbox) {
@@ -161,9 +161,9 @@ async fn a_writer_lost_before_it_switches_is_followed_by_another(sandbox: Sandbo
 }
 
 async fn a_writer_lost_while_replicas_change_over_is_followed_by_another(sandbox: Sandbox) {
-    lost_at(sandbox, &["issue a server", "waiting"]).await;
+    lost_at(sandbox, &["issue a serving", "waiting"]).await;
 }
 
 async fn a_writer_lost_while_it_retires_is_followed_by_another(sandbox: Sandbox) {
-    lost_at(sandbox, &["retire the old", "end the exchange"]).await;
+    lost_at(sandbox, &["retire the old", "end the rotation"]).await;
 }

@@ -44,7 +44,7 @@ async fn somebody_who_looks_sees_that_all_is_well_and_what_is_not(sandbox: Sandb
     zoo.delete("Crd", &zoo.crd_name()).await;
     until("the writer is missed", PATIENCE, async || look(&zoo).await.attention.len() == 3).await;
     let attention = look(&zoo).await.attention;
-    assert!(attention[0].starts_with("the server's certificate is Secret"), "{attention:?}");
+    assert!(attention[0].starts_with("the serving certificate is Secret"), "{attention:?}");
     assert!(attention[1].contains("is silent, and no other has taken over"), "{attention:?}");
     assert!(attention[2].ends_with("is not there; it is waited for"), "{attention:?}");
 }
@@ -90,12 +90,12 @@ async fn the_command_line_tells_the_same(sandbox: Sandbox) {
     let output = run(&["certs", "status"]);
     let text = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
     assert_eq!(output.status.code(), Some(1), "{text}");
-    assert!(text.starts_with("rotation:   none under way\nauthority:  missing\nserver:     missing\n"), "{text}");
+    assert!(text.starts_with("rotation:   none under way\nCA:         missing\nserver:     missing\n"), "{text}");
     let output = run(&["certs", "status", "--output", "json"]);
     let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((&document["rotation"], &document["writer"]), (&json!(null), &json!(null)));
     let output = run(&["certs", "rotate"]);
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("there is no usable authority in Secret"), "{said}");
+    assert!(said.contains("there is no usable CA in Secret"), "{said}");
 }

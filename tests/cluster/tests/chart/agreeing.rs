@@ -67,7 +67,7 @@ async fn the_program_reads_its_configuration_without_a_warning(sandbox: Sandbox)
     let read = OperatorConfiguration::read(&document).unwrap().configuration;
     let hour = Duration::from_hours(1);
     let certificates = Certificates {
-        authority_lifetime: Some(720 * hour),
+        ca_lifetime: Some(720 * hour),
         lifetime: Some(hour + hour / 2),
         key_algorithm: KeyAlgorithm::Rsa,
     };

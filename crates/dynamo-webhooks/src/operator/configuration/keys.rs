@@ -34,8 +34,8 @@ impl Key {
     pub const SERVICE_NAME: Self = Self("server.webhook.serviceName");
     /// What the names of a release are made of.
     pub const FULLNAME: Self = Self("server.webhook.fullname");
-    /// How long an authority lives.
-    pub const AUTHORITY_LIFETIME: Self = Self("server.webhook.certificates.caLifetime");
+    /// How long a CA lives.
+    pub const CA_LIFETIME: Self = Self("server.webhook.certificates.caLifetime");
     /// How long a server certificate lives.
     pub const LIFETIME: Self = Self("server.webhook.certificates.lifetime");
     /// What keys are made.

@@ -81,8 +81,8 @@ pub struct Webhook {
 /// How certificates are made; lifetimes that are not set are left to those who make them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Certificates {
-    /// How long an authority lives.
-    pub authority_lifetime: Option<Duration>,
+    /// How long a CA lives.
+    pub ca_lifetime: Option<Duration>,
     /// How long a server certificate lives.
     pub lifetime: Option<Duration>,
     /// What keys are made.

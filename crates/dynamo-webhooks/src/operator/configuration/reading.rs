@@ -123,17 +123,17 @@ impl Reader<'_> {
 
     fn certificates(&mut self) -> Certificates {
         let certificates = Certificates {
-            authority_lifetime: self.time(Key::AUTHORITY_LIFETIME),
+            ca_lifetime: self.time(Key::CA_LIFETIME),
             lifetime: self.time(Key::LIFETIME),
             key_algorithm: match Key::KEY_ALGORITHM.text(self.document) {
                 Some("RSA") => KeyAlgorithm::Rsa,
                 _ => KeyAlgorithm::Ecdsa,
             },
         };
-        if let (Some(authority), Some(server)) = (certificates.authority_lifetime, certificates.lifetime)
-            && server > authority
+        if let (Some(ca), Some(server)) = (certificates.ca_lifetime, certificates.lifetime)
+            && server > ca
         {
-            let text = "is longer than caLifetime; a certificate ends with its authority at the latest";
+            let text = "is longer than caLifetime; a certificate ends with its CA at the latest";
             self.findings.warning(&Key::LIFETIME.path(), text);
         }
         certificates

@@ -129,7 +129,7 @@ fn priority(version: &str) -> impl Ord {
     Priority::parse(version).priority()
 }
 
-/// A webhook is called by Service or by URL, and an apply doesn't remove a URL that somebody else has written.
+/// A webhook is called by Service or by URL, and an apply doesn't remove a URL that another client has written.
 fn without_url(installed: &Definition, ours: &Value, release: &Release) -> Option<Value> {
     let service = ours.pointer("/spec/conversion/webhook/clientConfig/service")?;
     installed.client_config()?.get("url")?;

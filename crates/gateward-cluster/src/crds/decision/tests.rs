@@ -27,7 +27,7 @@ fn ours() -> Value {
     crd(&[version("v1alpha1", false), version("v1beta1", true)])
 }
 
-/// The CRD as it is after it was applied, with the caBundle that somebody else has written.
+/// The CRD as it is after it was applied, with the caBundle that another client has written.
 fn installed(release: &str) -> Value {
     let mut crd = ours();
     crd["metadata"]["resourceVersion"] = "7".into();
@@ -92,12 +92,12 @@ fn no_stanza_is_written_without_the_bundle_of_a_ca() {
     let none = json!({"strategy": "None"});
     let (document, notes) = first(&ours(), &release(None));
     assert_eq!((&document["spec"]["conversion"], notes.len()), (&none, 1));
-    // Somebody has switched it off, and there is no CA.
+    // It was switched off, and there is no CA.
     let mut off = installed("1.2.0");
     off["spec"]["conversion"] = none.clone();
     let (document, notes) = applied(off);
     assert_eq!((&document["spec"]["conversion"], notes.len()), (&none, 1));
-    // Somebody else converts.
+    // Another Service converts.
     let mut theirs = installed("1.2.0");
     theirs["spec"]["conversion"]["webhook"]["clientConfig"]["service"]["name"] = "badger".into();
     let (document, notes) = applied(theirs.clone());

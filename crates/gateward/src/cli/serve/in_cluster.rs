@@ -45,7 +45,7 @@ pub(super) async fn run<P: Operator>(
     };
     let (zap_filter, zap_format) = (arguments.zap.filter(), arguments.zap.format());
     arguments.log.install(zap_filter.unwrap_or(&config.log.filter), zap_format.unwrap_or(format))?;
-    for warning in written.warnings().into_iter().chain(config.warnings.iter().map(|it| written.told(it))) {
+    for warning in written.warnings().into_iter().chain(config.warnings.iter().map(|it| written.describe(it))) {
         tracing::warn!(target: "configuration", "{warning}");
     }
     serve(plan, Signals::new().context("signals can't be waited for")?).await
@@ -79,6 +79,7 @@ fn read<P: Operator>(operator: P, written: &Written, flags: Flags) -> Result<(Pl
 }
 
 fn all_of(ConfigError(problems): &ConfigError, written: &Written) -> anyhow::Error {
-    let told: Vec<String> = problems.iter().map(|problem: &Problem| format!("\n  {}", written.told(problem))).collect();
-    anyhow!("the server can't be set up:{}", told.concat())
+    let lines: Vec<String> =
+        problems.iter().map(|problem: &Problem| format!("\n  {}", written.describe(problem))).collect();
+    anyhow!("the server can't be set up:{}", lines.concat())
 }

@@ -96,7 +96,7 @@ async fn on_this_machine<P: Operator>(operator: P, arguments: &ServeArguments) -
     let facts = arguments.here.facts.read(&operator, Without::Unknown)?;
     let local = Local::start(Arc::new(operator), facts, &arguments.here.listen()).await?;
     if let Some(path) = &arguments.here.ca_out {
-        write_whole(path, &local.authority_pem())?;
+        write_whole(path, &local.ca_pem())?;
     }
     // Before anyone can know that there is something to stop.
     let mut signals = Signals::new()?;

@@ -1,6 +1,6 @@
 mod refusing;
 
-use gateward::config::Whose;
+use gateward::config::ProblemSource;
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -125,7 +125,7 @@ fn what_is_ours_alone_is_read() {
     let principals = ["system:serviceaccount:zoo:keeper", "jane"].map(str::to_owned);
     assert_eq!(configuration.webhook.operator_principals, Some(principals.into()));
     let certificates = Certificates {
-        authority_lifetime: Some(Duration::from_hours(87_600)),
+        ca_lifetime: Some(Duration::from_hours(87_600)),
         lifetime: Some(Duration::from_mins(90)),
         key_algorithm: KeyAlgorithm::Rsa,
     };
@@ -160,10 +160,10 @@ fn unknown_keys_are_reported_with_their_whole_path_and_ignored() {
 }
 
 #[test]
-fn a_certificate_that_is_to_outlive_its_authority_is_a_warning() {
+fn a_certificate_that_is_to_outlive_its_ca_is_a_warning() {
     let certificates = json!({"caLifetime": "24h", "lifetime": "48h"});
     let read = OperatorConfiguration::read(&file(json!({"server": {"webhook": {"certificates": certificates}}})));
-    assert_eq!(read.unwrap().warnings[0].whose, Whose::Key(Key::LIFETIME.path()));
+    assert_eq!(read.unwrap().warnings[0].source, ProblemSource::Key(Key::LIFETIME.path()));
 }
 
 /// The names of all keys that are read here.

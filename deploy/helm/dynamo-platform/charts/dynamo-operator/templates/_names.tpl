@@ -40,7 +40,7 @@ Takes a dict of base, suffix and limit.
 {{- .Values.webhook.certificateSecret.name -}}
 {{- end -}}
 
-{{- define "dynamo-operator.authoritySecretName" -}}
+{{- define "dynamo-operator.caSecretName" -}}
 {{- include "dynamo-operator.derived" (dict "base" (include "dynamo-operator.secretName" .) "suffix" "-ca" "limit" 253) -}}
 {{- end -}}
 

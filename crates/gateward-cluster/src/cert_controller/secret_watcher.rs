@@ -6,13 +6,13 @@ use std::time::{Duration, SystemTime};
 use gateward_certs::secret::{CA_CRT, SecretData, ServingCertificate};
 use gateward_certs::{CaBundle, Fingerprint, TrustAnchor, Validity};
 use k8s_openapi::api::core::v1::Secret;
-use tokio::sync::{Notify, watch};
+use tokio::sync::Notify;
 use tracing::{debug, info};
 
-use super::{ManagedSecret, SecretStore, data};
+use super::status_store::{StatusStore, StatusTopic};
 use crate::connection::Connection;
 use crate::request::{Backoff, ErrorStreak};
-use crate::send_if_changed::send_if_changed;
+use crate::secrets::{ManagedSecret, SecretStore, data};
 
 /// How often the Secret is read without an event: a watch can die unnoticed.
 const UNASKED: Duration = Duration::from_secs(15);
@@ -22,45 +22,17 @@ const STAYS: &str = "the certificate that is in use stays";
 /// Publishes the newest usable certificate of the serving Secret.
 ///
 /// The watch only triggers a read of the API server.
-pub(crate) struct SecretWatcher {
-    store: SecretStore,
-    connection: Connection,
-    secret: String,
-    served: watch::Sender<Option<ServingCertificate>>,
-    own_bundle: watch::Sender<CaBundle>,
-    status: watch::Sender<SecretStatus>,
-}
-
-/// The status of the serving Secret.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct SecretStatus {
-    /// What is wrong with it, while an older certificate stays in use.
-    pub(crate) fault: Option<String>,
-    /// The validity of the CA in `ca.crt`.
-    pub(crate) ca: Option<Validity>,
+pub(super) struct SecretWatcher {
+    pub(super) store: SecretStore,
+    pub(super) connection: Connection,
+    /// The Secret, as `namespace/name`.
+    pub(super) secret: String,
+    pub(super) status: Arc<StatusStore>,
 }
 
 impl SecretWatcher {
-    pub(crate) fn new(connection: &Connection, store: SecretStore, secret: String) -> Self {
-        let (served, status) = (watch::Sender::new(None), watch::Sender::new(SecretStatus::default()));
-        Self { store, connection: connection.clone(), secret, served, own_bundle: watch::Sender::default(), status }
-    }
-
-    pub(crate) fn served(&self) -> watch::Receiver<Option<ServingCertificate>> {
-        self.served.subscribe()
-    }
-
-    /// The CAs in `ca.crt`.
-    pub(crate) fn own_bundle(&self) -> watch::Receiver<CaBundle> {
-        self.own_bundle.subscribe()
-    }
-
-    pub(crate) fn status(&self) -> watch::Receiver<SecretStatus> {
-        self.status.subscribe()
-    }
-
     /// Reads the Secret whenever it changes.
-    pub(crate) async fn run(self, wakeup: Arc<Notify>) {
+    pub(super) async fn run(self, wakeup: Arc<Notify>) {
         let mut backoff = Backoff::new();
         loop {
             match self.store.read(ManagedSecret::Serving).await {
@@ -74,8 +46,7 @@ impl SecretWatcher {
                     let wait = backoff.fail();
                     if backoff.streak() == ErrorStreak::Long {
                         let fault = format!("Secret {} can't be read: {why}; {STAYS}", self.secret);
-                        let ca = self.status.borrow().ca;
-                        self.publish(SecretStatus { fault: Some(fault), ca });
+                        self.status.warn(StatusTopic::Secret, Some(fault));
                     }
                     tokio::time::sleep(wait).await;
                 }
@@ -86,25 +57,25 @@ impl SecretWatcher {
     fn update(&self, secret: Option<&Secret>) {
         let now = self.connection.now();
         let data = secret.map(data);
-        let update = judge(data.as_ref(), &self.secret, self.served.borrow().as_ref(), now);
-        let mut status = SecretStatus { fault: None, ca: data.as_ref().and_then(ca) };
-        if let (Some(data), SecretUpdate::Same | SecretUpdate::Better(_)) = (&data, &update) {
-            self.own_bundle.send_replace(trust(data));
-        }
-        match update {
-            SecretUpdate::Same => {}
+        let update = judge(data.as_ref(), &self.secret, self.status.served.borrow().as_ref(), now);
+        let usable = matches!(update, SecretUpdate::Same | SecretUpdate::Better(_));
+        let fault = match update {
+            SecretUpdate::Same => None,
             SecretUpdate::Better(pair) => {
                 let shown = Fingerprint::of(pair.end_entity()).short();
                 info!(secret = self.secret, certificate = shown, "a certificate is in use");
-                self.served.send_replace(Some(pair));
+                self.status.served.send_replace(Some(pair));
+                None
             }
-            SecretUpdate::Unusable(fault) => status.fault = Some(fault),
-        }
-        self.publish(status);
-    }
-
-    fn publish(&self, status: SecretStatus) {
-        send_if_changed(&self.status, status);
+            SecretUpdate::Unusable(fault) => Some(fault),
+        };
+        self.status.update(|facts| {
+            facts.status.ca = data.as_ref().and_then(ca);
+            if let Some(data) = data.as_ref().filter(|_| usable) {
+                facts.status.own_bundle = trust(data);
+            }
+        });
+        self.status.warn(StatusTopic::Secret, fault);
     }
 }
 

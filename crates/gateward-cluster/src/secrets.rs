@@ -1,7 +1,5 @@
 //! The serving Secret and the CA's Secret in the API server.
 
-mod watcher;
-
 use std::collections::BTreeMap;
 
 use gateward_certs::rotation::{CaSecret, SecretChange};
@@ -11,8 +9,6 @@ use k8s_openapi::api::core::v1::Secret;
 use kube::Api;
 use kube::api::{ObjectMeta, PostParams};
 use kube::core::PartialObjectMeta;
-
-pub(crate) use watcher::{SecretStatus, SecretWatcher};
 
 use crate::config::ControllerConfig;
 use crate::connection::Connection;
@@ -79,14 +75,15 @@ impl SecretStore {
         change: SecretChange,
     ) -> Result<Secret, RequestError> {
         let name = self.name(which);
-        if let Some(before) = before {
-            let secret = changed(before.clone(), change, &self.names.labels);
-            return with_short_timeout(self.api.replace(name, &self.parameters, &secret)).await;
+        let new = || {
+            let metadata = ObjectMeta { name: Some(name.to_owned()), ..ObjectMeta::default() };
+            Secret { metadata, type_: Some(which.type_of_secret().to_owned()), ..Secret::default() }
+        };
+        let secret = changed(before.cloned().unwrap_or_else(new), change, &self.names.labels);
+        match before {
+            Some(_) => with_short_timeout(self.api.replace(name, &self.parameters, &secret)).await,
+            None => with_short_timeout(self.api.create(&self.parameters, &secret)).await,
         }
-        let metadata = ObjectMeta { name: Some(name.to_owned()), ..ObjectMeta::default() };
-        let type_ = Some(which.type_of_secret().to_owned());
-        let new = Secret { metadata, type_, ..Secret::default() };
-        with_short_timeout(self.api.create(&self.parameters, &changed(new, change, &self.names.labels))).await
     }
 }
 
