@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 use v1alpha1::{ComponentSpec, SharedMemory};
 use v1beta1::ComponentType;
 
+use super::copy_fields::copy_fields;
 use super::path_mapper::PathMapper;
 use super::pod_template::{NonPodFields, OriginalVersion};
 use super::preserved::sparse;
@@ -19,26 +20,18 @@ pub(super) fn to_hub(
     mapper: &mut PathMapper<'_>,
 ) -> v1beta1::ComponentSpec {
     let pod_template = pod_template::to_hub(service, hub, mapper);
-    v1beta1::ComponentSpec {
+    copy_fields!(service => v1beta1::ComponentSpec {
+        runtime_version_override, global_dynamo_namespace, replicas, min_available, multinode, roles,
+        provider_override, model_ref, epp_config, topology_constraint;
         name: name.to_owned(),
         component_type: component_type(service, mapper),
-        runtime_version_override: service.runtime_version_override.clone(),
-        global_dynamo_namespace: service.global_dynamo_namespace,
-        replicas: service.replicas,
-        min_available: service.min_available,
-        multinode: service.multinode.clone(),
-        roles: service.roles.clone(),
-        provider_override: service.provider_override.clone(),
         shared_memory_size: shared_memory_size(service, mapper),
-        model_ref: service.model_ref.clone(),
         scaling_adapter: scaling_adapter(service),
-        epp_config: service.epp_config.clone(),
         frontend_sidecar: pod_template::frontend_sidecar(service, hub, pod_template.as_ref()),
         compilation_cache: compilation_cache(service, mapper),
-        topology_constraint: service.topology_constraint.clone(),
         experimental: experimental::to_hub(service, hub, mapper),
         pod_template,
-    }
+    })
 }
 
 /// Converts a v1beta1 component to v1alpha1 without its name. `preserved` has its preserved v1alpha1 fields.
@@ -142,23 +135,15 @@ fn compilation_cache(service: &ComponentSpec, mapper: &mut PathMapper<'_>) -> Op
 fn live(component: &v1beta1::ComponentSpec) -> ComponentSpec {
     let (component_type, sub_component_type) = component.component_type.as_ref().map_or_else(Default::default, types);
     let experimental = component.experimental.as_ref();
-    ComponentSpec {
+    copy_fields!(component => ComponentSpec {
+        runtime_version_override, global_dynamo_namespace, replicas, min_available, multinode, roles,
+        provider_override, model_ref, epp_config, topology_constraint;
         component_type,
         sub_component_type,
-        runtime_version_override: component.runtime_version_override.clone(),
-        global_dynamo_namespace: component.global_dynamo_namespace,
-        model_ref: component.model_ref.clone(),
         shared_memory: component.shared_memory_size.as_ref().map(shared_memory),
-        replicas: component.replicas,
-        min_available: component.min_available,
-        multinode: component.multinode.clone(),
-        roles: component.roles.clone(),
-        provider_override: component.provider_override.clone(),
         scaling_adapter: component.scaling_adapter.as_ref().map(|_| v1alpha1::ScalingAdapter { enabled: true }),
-        epp_config: component.epp_config.clone(),
-        topology_constraint: component.topology_constraint.clone(),
         ..experimental.map(experimental::from_hub).unwrap_or_default()
-    }
+    })
 }
 
 fn types(component_type: &ComponentType) -> (String, String) {
@@ -173,18 +158,14 @@ fn types(component_type: &ComponentType) -> (String, String) {
 /// The fields of `service` that v1beta1 lacks, or can't represent as disabled.
 fn spoke_only_part(service: &ComponentSpec, name: &str) -> ComponentSpec {
     let is_detail = half(service).is_none();
-    ComponentSpec {
-        annotations: service.annotations.clone(),
-        labels: service.labels.clone(),
+    copy_fields!(service => ComponentSpec {
+        annotations, labels, dynamo_namespace, autoscaling, ingress;
         service_name: Some(&service.service_name).filter(|own| *own != name).cloned().unwrap_or_default(),
         sub_component_type: Some(&service.sub_component_type).filter(|_| is_detail).cloned().unwrap_or_default(),
-        dynamo_namespace: service.dynamo_namespace.clone(),
-        autoscaling: service.autoscaling.clone(),
-        ingress: service.ingress.clone(),
         shared_memory: service.shared_memory.clone().filter(is_ambiguous),
         scaling_adapter: service.scaling_adapter.clone().filter(|adapter| !adapter.enabled),
         ..experimental::disabled(service)
-    }
+    })
 }
 
 /// Whether it has both a size and `disabled`, or neither.

@@ -6,6 +6,7 @@ use dynamo_api::{v1alpha1, v1beta1};
 use gateward_core::{ConversionError, FieldPath, Issues, Provenance, Resource, RoundTrip};
 use serde_json::{Map, Value};
 
+use super::copy_fields::copy_fields;
 use super::path_mapper::{ComponentLocation, PathMapper, itself};
 use super::pod_template::OriginalVersion;
 use super::preserved::{GRAPH_ANNOTATIONS, PreservedSpec, SparseSpec, object, sparse};
@@ -80,18 +81,12 @@ pub(super) fn from_hub(
 
 fn spec_to_hub(spoke: &SpokeSpec, preserved: Option<&PreservedSpec<HubSpec>>, provenance: &mut Provenance) -> HubSpec {
     provenance.moved(|| (FieldPath::field("spec") / "env", FieldPath::field("spec") / "envs"));
-    HubSpec {
-        provider_override: spoke.provider_override.clone(),
-        annotations: spoke.annotations.clone(),
-        labels: spoke.labels.clone(),
-        priority_class_name: spoke.priority_class_name.clone(),
+    copy_fields!(spoke => HubSpec {
+        provider_override, annotations, labels, priority_class_name, backend_framework, restart, experimental;
         components: components(spoke, preserved, provenance),
         env: spoke.envs.clone(),
-        backend_framework: spoke.backend_framework.clone(),
-        restart: spoke.restart.clone(),
         topology_constraint: spoke.topology_constraint.as_ref().map(|each| topology_constraint(each, provenance)),
-        experimental: spoke.experimental.clone(),
-    }
+    })
 }
 
 /// The services; entries without a value are skipped.
@@ -184,19 +179,13 @@ fn spec_from_hub(spec: &HubSpec, preserved: Option<&PreservedSpec<SpokeSpec>>) -
         topology_profile: each.cluster_topology_name.clone(),
         pack_domain: each.pack_domain.clone(),
     });
-    Ok(SpokeSpec {
-        provider_override: spec.provider_override.clone(),
-        annotations: spec.annotations.clone(),
-        labels: spec.labels.clone(),
-        priority_class_name: spec.priority_class_name.clone(),
+    Ok(copy_fields!(spec => SpokeSpec {
+        provider_override, annotations, labels, priority_class_name, backend_framework, restart, experimental;
         pvcs: preserved.map(|preserved| preserved.spec.pvcs.clone()).unwrap_or_default(),
         services: components_from_hub(spec, preserved)?,
         envs: spec.env.clone(),
-        backend_framework: spec.backend_framework.clone(),
-        restart: spec.restart.clone(),
         topology_constraint,
-        experimental: spec.experimental.clone(),
-    })
+    }))
 }
 
 /// The components by name, and the keys that had no value.
