@@ -2,6 +2,7 @@
 
 use dynamo_api::{Quantity, v1alpha1, v1beta1};
 use gateward_core::{FieldPath, RoundTrip};
+use serde::Deserialize;
 use serde_json::{Map, Value};
 use v1alpha1::{ComponentSpec, SharedMemory};
 use v1beta1::ComponentType;
@@ -38,9 +39,7 @@ pub(super) fn to_hub(
 pub(super) fn from_hub(component: &v1beta1::ComponentSpec, preserved: Option<&Map<String, Value>>) -> ComponentSpec {
     let mut service = live(component);
     pod_template::from_hub(component, preserved, &mut service);
-    if let Some(preserved) =
-        preserved.and_then(|preserved| serde_json::from_value(Value::Object(preserved.clone())).ok())
-    {
+    if let Some(preserved) = preserved.and_then(|preserved| Deserialize::deserialize(preserved).ok()) {
         restore(preserved, &mut service);
     }
     service
@@ -177,6 +176,7 @@ fn is_ambiguous(memory: &SharedMemory) -> bool {
 /// Restores the fields that the live component lacks, or has with the same meaning. A subtype that would turn a worker
 /// into prefill or decode didn't belong to a worker, and isn't restored.
 fn restore(preserved: ComponentSpec, service: &mut ComponentSpec) {
+    experimental::restore(&preserved, service);
     service.annotations = preserved.annotations;
     service.labels = preserved.labels;
     service.dynamo_namespace = preserved.dynamo_namespace;
@@ -187,14 +187,10 @@ fn restore(preserved: ComponentSpec, service: &mut ComponentSpec) {
     {
         service.sub_component_type = preserved.sub_component_type;
     }
-    if let Some(memory) =
-        preserved.shared_memory.filter(|preserved| still_holds(preserved, service.shared_memory.as_ref()))
-    {
-        service.shared_memory = Some(memory);
-    }
-    service.scaling_adapter =
-        service.scaling_adapter.take().or(preserved.scaling_adapter.filter(|preserved| !preserved.enabled));
-    experimental::restore(preserved.gpu_memory_service, preserved.failover, preserved.checkpoint, service);
+    let live = service.shared_memory.take();
+    service.shared_memory = preserved.shared_memory.filter(|own| still_holds(own, live.as_ref())).or(live);
+    let disabled = preserved.scaling_adapter.filter(|adapter| !adapter.enabled);
+    service.scaling_adapter = service.scaling_adapter.take().or(disabled);
 }
 
 /// An empty block means none; a disabled one with a size means the zero that it is converted to.

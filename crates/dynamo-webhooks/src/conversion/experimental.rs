@@ -55,21 +55,12 @@ pub(super) fn disabled(service: &ComponentSpec) -> ComponentSpec {
 }
 
 /// Restores disabled features, unless a live one replaces them.
-pub(super) fn restore(
-    gpu_memory_service: Option<v1alpha1::GpuMemoryService>,
-    failover: Option<v1alpha1::Failover>,
-    checkpoint: Option<v1alpha1::Checkpoint>,
-    service: &mut ComponentSpec,
-) {
-    if service.gpu_memory_service.is_none() {
-        service.gpu_memory_service = gpu_memory_service.filter(|preserved| preserved.enabled != Some(true));
-    }
-    if service.failover.is_none() {
-        service.failover = failover.filter(|preserved| preserved.enabled != Some(true));
-    }
-    if service.checkpoint.is_none() {
-        service.checkpoint = checkpoint.filter(|preserved| !preserved.enabled);
-    }
+pub(super) fn restore(preserved: &ComponentSpec, service: &mut ComponentSpec) {
+    let ComponentSpec { gpu_memory_service, failover, .. } = disabled(preserved);
+    let checkpoint = preserved.checkpoint.clone().filter(|preserved| !preserved.enabled);
+    service.gpu_memory_service = service.gpu_memory_service.take().or(gpu_memory_service);
+    service.failover = service.failover.take().or(failover);
+    service.checkpoint = service.checkpoint.take().or(checkpoint);
 }
 
 fn record(mapper: &mut PathMapper<'_>) {

@@ -80,37 +80,6 @@ impl<S: DeserializeOwned> PreservedSpec<S> {
     }
 }
 
-/// The fields of a spec that the other version lacks, to be written to its annotation.
-#[derive(Debug, Default)]
-pub(super) struct SparseSpec {
-    /// The sparse spec.
-    pub spec: Map<String, Value>,
-    /// Paths whose value is nil.
-    pub nil: Vec<&'static str>,
-}
-
-impl SparseSpec {
-    /// Whether there is nothing to preserve.
-    pub fn is_empty(&self) -> bool {
-        self.spec.is_empty() && self.nil.is_empty()
-    }
-
-    /// Writes the annotation, if there is something to preserve.
-    pub fn put_unless_empty(self, stash: Stash, annotations: &mut BTreeMap<String, String>) {
-        if !self.is_empty() {
-            self.put(stash, annotations);
-        }
-    }
-
-    /// Writes the annotation, even if there is nothing to preserve.
-    pub fn put(self, stash: Stash, annotations: &mut BTreeMap<String, String>) {
-        let record = |path: &str| RawJsonRecord { path: Some(path.to_owned()), nil: Some(true), _raw: None };
-        let records: Vec<RawJsonRecord> = self.nil.into_iter().map(record).collect();
-        let raw_json = Some(records).filter(|records| !records.is_empty());
-        Envelope { raw_json, ..Envelope::of(self.spec) }.put(stash, annotations);
-    }
-}
-
 /// The annotation of a spec. Its members must have the right JSON types even if they aren't read.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(bound(deserialize = "S: Deserialize<'de>"))]
@@ -136,6 +105,12 @@ impl<S> Envelope<S> {
     /// The envelope of a sparse spec.
     pub const fn of(spec: S) -> Self {
         Self { version: Some(1), spec: Some(spec), raw_json: None }
+    }
+
+    /// The envelope with the record that the value at this path is nil.
+    pub fn with_nil(self, path: &str) -> Self {
+        let record = RawJsonRecord { path: Some(path.to_owned()), nil: Some(true), _raw: None };
+        Self { raw_json: Some(vec![record]), ..self }
     }
 }
 
@@ -243,7 +218,7 @@ mod tests {
     #[test]
     fn a_remainder_is_written_in_its_envelope() {
         let mut annotations = BTreeMap::new();
-        let remainder = SparseSpec { spec: sparse(&json!({"pvcs": []})), nil: vec!["serviceName"] };
+        let remainder = Envelope::of(sparse(&json!({"pvcs": []}))).with_nil("serviceName");
         remainder.put(GRAPH_ANNOTATIONS.spec, &mut annotations);
         let written: Value = serde_json::from_str(&annotations["nvidia.com/dgd-spec"]).unwrap();
         let expected = json!({"version": 1, "spec": {"pvcs": []}, "rawJSON": [{"path": "serviceName", "nil": true}]});

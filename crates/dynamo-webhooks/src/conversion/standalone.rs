@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::path_mapper::{ComponentLocation, PathMapper};
 use super::pod_template::OriginalVersion;
-use super::preserved::{COMPONENT_ANNOTATIONS, PreservedSpec, SparseSpec};
-use super::{component, status};
+use super::preserved::{COMPONENT_ANNOTATIONS, Envelope, PreservedSpec};
+use super::{HubComponent, SpokeComponent, component, status};
 
 type HubSpec = v1beta1::DynamoComponentDeploymentSpec;
 type SpokeSpec = v1alpha1::DynamoComponentDeploymentSpec;
@@ -19,42 +19,30 @@ const UNNAMED: &str = "serviceName";
 
 /// Converts a v1alpha1 component to v1beta1. Its name is `serviceName`, or the object's if that is empty.
 pub(super) fn to_hub(
-    spoke: &v1alpha1::DynamoComponentDeployment,
+    spoke: &SpokeComponent,
     provenance: &mut Provenance,
     issues: &mut Issues,
-) -> (v1beta1::DynamoComponentDeployment, RoundTrip) {
-    let (mut component, original_version) = read(spoke, provenance, issues);
-    let round_trip = preserve_spoke_only(spoke, &component.spec, original_version, &mut component.metadata.annotations);
-    (component, round_trip)
-}
-
-fn read(
-    spoke: &v1alpha1::DynamoComponentDeployment,
-    provenance: &mut Provenance,
-    issues: &mut Issues,
-) -> (v1beta1::DynamoComponentDeployment, OriginalVersion) {
+) -> (HubComponent, RoundTrip) {
     let mut metadata = spoke.metadata.clone();
     let annotations = &mut metadata.annotations;
     let preserved = PreservedSpec::<HubSpec>::take(COMPONENT_ANNOTATIONS.spec, annotations, issues);
     annotations.remove(COMPONENT_ANNOTATIONS.status.annotation());
+    let original_version = if preserved.is_some() { OriginalVersion::Hub } else { OriginalVersion::Spoke };
     let spec = spec_to_hub(spoke, preserved.as_ref(), provenance);
     status::record_component(provenance);
-    let component = v1beta1::DynamoComponentDeployment {
-        api_version: v1beta1::DynamoComponentDeployment::gvk().api_version(),
+    let round_trip = preserve_spoke_only(spoke, &spec, original_version, annotations);
+    let component = HubComponent {
+        api_version: HubComponent::gvk().api_version(),
         kind: spoke.kind.clone(),
         metadata,
         spec,
         status: spoke.status.as_ref().map(status::component_to_hub),
     };
-    let original_version = if preserved.is_some() { OriginalVersion::Hub } else { OriginalVersion::Spoke };
-    (component, original_version)
+    (component, round_trip)
 }
 
 /// Converts a v1beta1 component to v1alpha1.
-pub(super) fn from_hub(
-    hub: &v1beta1::DynamoComponentDeployment,
-    issues: &mut Issues,
-) -> (v1alpha1::DynamoComponentDeployment, RoundTrip) {
+pub(super) fn from_hub(hub: &HubComponent, issues: &mut Issues) -> (SpokeComponent, RoundTrip) {
     let mut metadata = hub.metadata.clone();
     let annotations = &mut metadata.annotations;
     let original_version =
@@ -63,8 +51,8 @@ pub(super) fn from_hub(
     let preserved_status = COMPONENT_ANNOTATIONS.status.take(annotations, issues);
     let spec = spec_from_hub(hub, preserved.as_ref());
     let round_trip = preserve_hub_only(hub, &spec, original_version, annotations);
-    let component = v1alpha1::DynamoComponentDeployment {
-        api_version: v1alpha1::DynamoComponentDeployment::gvk().api_version(),
+    let component = SpokeComponent {
+        api_version: SpokeComponent::gvk().api_version(),
         kind: hub.kind.clone(),
         metadata,
         spec,
@@ -74,7 +62,7 @@ pub(super) fn from_hub(
 }
 
 fn spec_to_hub(
-    spoke: &v1alpha1::DynamoComponentDeployment,
+    spoke: &SpokeComponent,
     preserved: Option<&PreservedSpec<HubSpec>>,
     provenance: &mut Provenance,
 ) -> HubSpec {
@@ -93,14 +81,14 @@ fn spec_to_hub(
 }
 
 /// The object's name, unless the v1beta1 name is preserved as empty.
-fn fallback<'a>(spoke: &'a v1alpha1::DynamoComponentDeployment, preserved: Option<&PreservedSpec<HubSpec>>) -> &'a str {
+fn fallback<'a>(spoke: &'a SpokeComponent, preserved: Option<&PreservedSpec<HubSpec>>) -> &'a str {
     let was_unnamed = preserved.and_then(|preserved| preserved.sparse.get("name")) == Some(&Value::from(""));
     if was_unnamed { "" } else { &spoke.metadata.name }
 }
 
 /// Preserves the fields that v1beta1 lacks, and answers whether the other fields survive a round trip.
 fn preserve_spoke_only(
-    spoke: &v1alpha1::DynamoComponentDeployment,
+    spoke: &SpokeComponent,
     lifted: &HubSpec,
     original_version: OriginalVersion,
     annotations: &mut BTreeMap<String, String>,
@@ -108,11 +96,11 @@ fn preserve_spoke_only(
     let service = &spoke.spec.component;
     let fell_back = service.service_name.is_empty() && !lifted.component.name.is_empty();
     let (spec, round_trip) = component::spoke_only_fields(service, &lifted.component.name, original_version);
-    let nil = if fell_back { vec![UNNAMED] } else { Vec::new() };
-    let remainder = SparseSpec { spec, nil };
     let pod_was_made = original_version == OriginalVersion::Spoke && lifted.component.pod_template.is_some();
-    if pod_was_made || !remainder.is_empty() {
-        remainder.put(COMPONENT_ANNOTATIONS.spec, annotations);
+    if pod_was_made || fell_back || !spec.is_empty() {
+        let envelope = Envelope::of(spec);
+        let envelope = if fell_back { envelope.with_nil(UNNAMED) } else { envelope };
+        envelope.put(COMPONENT_ANNOTATIONS.spec, annotations);
     }
     if let Some(status) = &spoke.status {
         COMPONENT_ANNOTATIONS.status.put(annotations, &status::spoke_only_component(status));
@@ -120,7 +108,7 @@ fn preserve_spoke_only(
     round_trip
 }
 
-fn spec_from_hub(hub: &v1beta1::DynamoComponentDeployment, preserved: Option<&PreservedSpec<SpokeSpec>>) -> SpokeSpec {
+fn spec_from_hub(hub: &HubComponent, preserved: Option<&PreservedSpec<SpokeSpec>>) -> SpokeSpec {
     let component = &hub.spec.component;
     let mut service = component::from_hub(component, preserved.map(|preserved| &preserved.sparse));
     let was_unnamed =
@@ -132,7 +120,7 @@ fn spec_from_hub(hub: &v1beta1::DynamoComponentDeployment, preserved: Option<&Pr
 /// Preserves the fields that v1alpha1 lacks, always with the name, and answers whether the other fields survive a round
 /// trip. The pod template of an object that was never converted is marked, as the Go operator does.
 fn preserve_hub_only(
-    hub: &v1beta1::DynamoComponentDeployment,
+    hub: &HubComponent,
     lowered: &SpokeSpec,
     original_version: OriginalVersion,
     annotations: &mut BTreeMap<String, String>,
@@ -143,7 +131,7 @@ fn preserve_hub_only(
     let is_marked = original_version == OriginalVersion::Hub && component.pod_template.is_some();
     if is_unnamed || is_marked || !fields.is_empty() {
         fields.insert("name".into(), component.name.as_str().into());
-        SparseSpec { spec: fields, nil: Vec::new() }.put(COMPONENT_ANNOTATIONS.spec, annotations);
+        Envelope::of(fields).put(COMPONENT_ANNOTATIONS.spec, annotations);
     }
     round_trip
 }
