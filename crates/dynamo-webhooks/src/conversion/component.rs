@@ -9,7 +9,7 @@ use v1beta1::ComponentType;
 
 use super::copy_fields::copy_fields;
 use super::path_mapper::PathMapper;
-use super::pod_template::{NonPodFields, OriginalVersion};
+use super::pod_template::OriginalVersion;
 use super::preserved::sparse;
 use super::{experimental, pod_template};
 
@@ -21,13 +21,14 @@ pub(super) fn to_hub(
     mapper: &mut PathMapper<'_>,
 ) -> v1beta1::ComponentSpec {
     let pod_template = pod_template::to_hub(service, hub, mapper);
+    let adapter = service.scaling_adapter.as_ref().filter(|adapter| adapter.enabled);
     copy_fields!(service => v1beta1::ComponentSpec {
         runtime_version_override, global_dynamo_namespace, replicas, min_available, multinode, roles,
         provider_override, model_ref, epp_config, topology_constraint;
         name: name.to_owned(),
         component_type: component_type(service, mapper),
         shared_memory_size: shared_memory_size(service, mapper),
-        scaling_adapter: scaling_adapter(service),
+        scaling_adapter: adapter.map(|_| v1beta1::ScalingAdapter {}),
         frontend_sidecar: pod_template::frontend_sidecar(service, hub, pod_template.as_ref()),
         compilation_cache: compilation_cache(service, mapper),
         experimental: experimental::to_hub(service, hub, mapper),
@@ -65,9 +66,7 @@ pub(super) fn spoke_only_fields(
     original_version: OriginalVersion,
 ) -> (Map<String, Value>, RoundTrip) {
     let own = sparse(&spoke_only_part(service, name));
-    let non_pod_fields = if own.is_empty() { NonPodFields::NotPreserved } else { NonPodFields::Preserved };
-    let (mut fields, round_trip) = pod_template::spoke_only_fields(service, original_version, non_pod_fields);
-    fields.extend(own);
+    let (fields, round_trip) = pod_template::with_spoke_only_fields(own, service, original_version);
     (fields, round_trip.and(round_trip_of(service)))
 }
 
@@ -114,10 +113,6 @@ fn is_zero(size: &Quantity) -> bool {
 
 fn shared_memory(size: &Quantity) -> SharedMemory {
     SharedMemory { disabled: is_zero(size), size: Some(size.clone()) }
-}
-
-fn scaling_adapter(service: &ComponentSpec) -> Option<v1beta1::ScalingAdapter> {
-    service.scaling_adapter.as_ref().filter(|adapter| adapter.enabled).map(|_| v1beta1::ScalingAdapter {})
 }
 
 /// The first mount with `useAsCompilationCache`.

@@ -10,4 +10,4 @@ macro_rules! copy_fields {
     };
 }
 
-pub(super) use copy_fields;
+pub(in crate::conversion) use copy_fields;

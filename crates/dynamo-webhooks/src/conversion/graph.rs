@@ -77,12 +77,19 @@ pub(super) fn from_hub(graph: &HubGraph, issues: &mut Issues) -> Result<(SpokeGr
 }
 
 fn spec_to_hub(spoke: &SpokeSpec, preserved: Option<&PreservedHub>, provenance: &mut Provenance) -> HubSpec {
-    provenance.moved(|| (FieldPath::field("spec") / "env", FieldPath::field("spec") / "envs"));
+    let spec = || FieldPath::field("spec");
+    provenance.moved(|| (spec() / "env", spec() / "envs"));
+    let topology = || spec() / "topologyConstraint";
+    provenance.moved(|| (topology() / "clusterTopologyName", topology() / "topologyProfile"));
+    let topology_constraint = spoke.topology_constraint.as_ref().map(|each| v1beta1::GraphTopologyConstraint {
+        cluster_topology_name: each.topology_profile.clone(),
+        pack_domain: each.pack_domain.clone(),
+    });
     copy_fields!(spoke => HubSpec {
         provider_override, annotations, labels, priority_class_name, backend_framework, restart, experimental;
         components: components(spoke, preserved, provenance),
         env: spoke.envs.clone(),
-        topology_constraint: spoke.topology_constraint.as_ref().map(|each| topology_constraint(each, provenance)),
+        topology_constraint,
     })
 }
 
@@ -131,18 +138,6 @@ fn are_ascending(components: &[v1beta1::ComponentSpec]) -> bool {
 fn by_name(sparse: &Map<String, Value>) -> HashMap<&str, &Map<String, Value>> {
     let components = sparse.get("components").and_then(Value::as_array).into_iter().flatten();
     components.filter_map(|each| Some((each.get("name")?.as_str()?, each.as_object()?))).collect()
-}
-
-fn topology_constraint(
-    spoke: &v1alpha1::GraphTopologyConstraint,
-    provenance: &mut Provenance,
-) -> v1beta1::GraphTopologyConstraint {
-    let at = || FieldPath::field("spec") / "topologyConstraint";
-    provenance.moved(|| (at() / "clusterTopologyName", at() / "topologyProfile"));
-    v1beta1::GraphTopologyConstraint {
-        cluster_topology_name: spoke.topology_profile.clone(),
-        pack_domain: spoke.pack_domain.clone(),
-    }
 }
 
 /// The fields that v1beta1 lacks: claims, entries without a value, and many fields of services; and whether the other

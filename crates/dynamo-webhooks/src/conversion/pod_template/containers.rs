@@ -5,10 +5,9 @@ use std::collections::HashSet;
 
 use dynamo_api::constants::MAIN_CONTAINER;
 use dynamo_api::v1alpha1::{ComponentSpec, FrontendSidecar};
-use gateward_core::Provenance;
 use serde_json::{Map, Value};
 
-use crate::conversion::path_mapper::{ComponentLocation, PathMapper, container};
+use crate::conversion::path_mapper::{PathMapper, container, silently};
 use crate::conversion::{main_container, mounts, resources, sidecar};
 use gateward_core::conversion::equivalence::says_nothing;
 
@@ -52,12 +51,7 @@ pub(super) fn to_hub(
 /// The main container with its preserved mounts; `None` if it would be empty and there was none.
 fn main(service: &ComponentSpec, main_container: Value, hub_containers: &[Value]) -> Option<Value> {
     let own_mounts = main_container["volumeMounts"].clone();
-    let mut provenance = Provenance::silent();
-    let mut main = main_container::to_hub(
-        service,
-        main_container,
-        &mut PathMapper::new(ComponentLocation::Standalone, &mut provenance),
-    );
+    let mut main = silently(|mapper| main_container::to_hub(service, main_container, mapper));
     let hub_main = named(hub_containers, MAIN_CONTAINER);
     if let Value::Object(members) = &mut main {
         let hub_mounts = hub_main.map_or(&Value::Null, |main| &main["volumeMounts"]);

@@ -4,11 +4,10 @@
 
 use dynamo_api::Raw;
 use dynamo_api::v1alpha1::ComponentSpec;
-use gateward_core::Provenance;
 use serde_json::{Map, Value};
 
 use super::preserved_pod::PreservedPod;
-use crate::conversion::path_mapper::{ComponentLocation, PathMapper};
+use crate::conversion::path_mapper::silently;
 use crate::conversion::{main_container, mounts, resources};
 use gateward_core::conversion::equivalence::same;
 
@@ -89,7 +88,7 @@ fn probe<T>(main: &mut Map<String, Value>, part: Part) -> Option<Raw<T>> {
 /// The preserved fields, and the main container that they were converted to.
 struct PreservedSplit<'a> {
     preserved: &'a PreservedPod,
-    merged: Map<String, Value>,
+    merged: Value,
 }
 
 impl<'a> PreservedSplit<'a> {
@@ -97,20 +96,16 @@ impl<'a> PreservedSplit<'a> {
         if preserved.is_empty() {
             return None;
         }
-        let mut provenance = Provenance::silent();
-        let mut mapper = PathMapper::new(ComponentLocation::Standalone, &mut provenance);
         let own = Value::Object(preserved.main().clone());
-        match main_container::to_hub(&preserved.service, own, &mut mapper) {
-            Value::Object(merged) => Some(Self { preserved, merged }),
-            _ => None,
-        }
+        let merged = silently(|mapper| main_container::to_hub(&preserved.service, own, mapper));
+        Some(Self { preserved, merged })
     }
 
     /// Splits a part as preserved, if it is unchanged.
     fn restore(&self, part: Part, main: &mut Map<String, Value>, service: &mut ComponentSpec) -> bool {
         let (fields, own, none) = (&self.preserved.service, self.preserved.main().get(part.name()), Value::Null);
         let live = main.get(part.name()).unwrap_or(&none);
-        let merged = self.merged.get(part.name()).unwrap_or(&none);
+        let merged = &self.merged[part.name()];
         match part {
             Part::VolumeMounts => {
                 let (flat, current) = (&fields.volume_mounts, service.volume_mounts.first());
