@@ -7,6 +7,7 @@ use dynamo_api::pod::ResourceClaim;
 use dynamo_api::quantity::Amount;
 use dynamo_api::v1alpha1::{ComponentSpec, ResourceItem, Resources};
 use gateward_core::FieldPath;
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::merge::is_blank;
@@ -57,14 +58,14 @@ fn native(resources: &Resources) -> Map<String, Value> {
         }
     }
     if !resources.claims.is_empty() {
-        members.insert("claims".into(), resources.claims.iter().map(claim).collect());
+        members.insert("claims".into(), native_claims(&resources.claims));
     }
     members
 }
 
-fn claim(claim: &ResourceClaim) -> Value {
-    // A struct of two texts always serializes.
-    serde_json::to_value(claim).unwrap_or_default()
+fn native_claims(claims: &[ResourceClaim]) -> Value {
+    // Structs of two texts always serialize.
+    serde_json::to_value(claims).unwrap_or_default()
 }
 
 /// Custom amounts come last and so win; a text that is no quantity is skipped.
@@ -144,10 +145,8 @@ pub(super) fn amount(written: &Value) -> Option<String> {
 
 /// The claims, if v1alpha1 has all of their fields.
 fn plain_claims(claims: &Value) -> Option<Vec<ResourceClaim>> {
-    let read: Vec<ResourceClaim> =
-        claims.as_array()?.iter().map(|claim| serde_json::from_value(claim.clone()).ok()).collect::<Option<_>>()?;
-    let written: Value = read.iter().map(claim).collect();
-    same(&written, claims).then_some(read)
+    let read = Vec::<ResourceClaim>::deserialize(claims).ok()?;
+    same(&native_claims(&read), claims).then_some(read)
 }
 
 /// Whether a round trip would lose these resources.
