@@ -2,12 +2,14 @@
 
 use dynamo_api::{Quantity, v1alpha1, v1beta1};
 use gateward_core::{FieldPath, RoundTrip};
+use serde::Deserialize;
 use serde_json::{Map, Value};
 use v1alpha1::{ComponentSpec, SharedMemory};
 use v1beta1::ComponentType;
 
+use super::copy_fields::copy_fields;
 use super::path_mapper::PathMapper;
-use super::pod_template::{NonPodFields, OriginalVersion};
+use super::pod_template::OriginalVersion;
 use super::preserved::sparse;
 use super::{experimental, pod_template};
 
@@ -19,35 +21,26 @@ pub(super) fn to_hub(
     mapper: &mut PathMapper<'_>,
 ) -> v1beta1::ComponentSpec {
     let pod_template = pod_template::to_hub(service, hub, mapper);
-    v1beta1::ComponentSpec {
+    let adapter = service.scaling_adapter.as_ref().filter(|adapter| adapter.enabled);
+    copy_fields!(service => v1beta1::ComponentSpec {
+        runtime_version_override, global_dynamo_namespace, replicas, min_available, multinode, roles,
+        provider_override, model_ref, epp_config, topology_constraint;
         name: name.to_owned(),
         component_type: component_type(service, mapper),
-        runtime_version_override: service.runtime_version_override.clone(),
-        global_dynamo_namespace: service.global_dynamo_namespace,
-        replicas: service.replicas,
-        min_available: service.min_available,
-        multinode: service.multinode.clone(),
-        roles: service.roles.clone(),
-        provider_override: service.provider_override.clone(),
         shared_memory_size: shared_memory_size(service, mapper),
-        model_ref: service.model_ref.clone(),
-        scaling_adapter: scaling_adapter(service),
-        epp_config: service.epp_config.clone(),
+        scaling_adapter: adapter.map(|_| v1beta1::ScalingAdapter {}),
         frontend_sidecar: pod_template::frontend_sidecar(service, hub, pod_template.as_ref()),
         compilation_cache: compilation_cache(service, mapper),
-        topology_constraint: service.topology_constraint.clone(),
         experimental: experimental::to_hub(service, hub, mapper),
         pod_template,
-    }
+    })
 }
 
 /// Converts a v1beta1 component to v1alpha1 without its name. `preserved` has its preserved v1alpha1 fields.
 pub(super) fn from_hub(component: &v1beta1::ComponentSpec, preserved: Option<&Map<String, Value>>) -> ComponentSpec {
     let mut service = live(component);
     pod_template::from_hub(component, preserved, &mut service);
-    if let Some(preserved) =
-        preserved.and_then(|preserved| serde_json::from_value(Value::Object(preserved.clone())).ok())
-    {
+    if let Some(preserved) = preserved.and_then(|preserved| Deserialize::deserialize(preserved).ok()) {
         restore(preserved, &mut service);
     }
     service
@@ -73,9 +66,7 @@ pub(super) fn spoke_only_fields(
     original_version: OriginalVersion,
 ) -> (Map<String, Value>, RoundTrip) {
     let own = sparse(&spoke_only_part(service, name));
-    let non_pod_fields = if own.is_empty() { NonPodFields::NotPreserved } else { NonPodFields::Preserved };
-    let (mut fields, round_trip) = pod_template::spoke_only_fields(service, original_version, non_pod_fields);
-    fields.extend(own);
+    let (fields, round_trip) = pod_template::with_spoke_only_fields(own, service, original_version);
     (fields, round_trip.and(round_trip_of(service)))
 }
 
@@ -124,10 +115,6 @@ fn shared_memory(size: &Quantity) -> SharedMemory {
     SharedMemory { disabled: is_zero(size), size: Some(size.clone()) }
 }
 
-fn scaling_adapter(service: &ComponentSpec) -> Option<v1beta1::ScalingAdapter> {
-    service.scaling_adapter.as_ref().filter(|adapter| adapter.enabled).map(|_| v1beta1::ScalingAdapter {})
-}
-
 /// The first mount with `useAsCompilationCache`.
 fn compilation_cache(service: &ComponentSpec, mapper: &mut PathMapper<'_>) -> Option<v1beta1::CompilationCache> {
     let (index, mount) = service.volume_mounts.iter().enumerate().find(|(_, mount)| mount.use_as_compilation_cache)?;
@@ -142,23 +129,15 @@ fn compilation_cache(service: &ComponentSpec, mapper: &mut PathMapper<'_>) -> Op
 fn live(component: &v1beta1::ComponentSpec) -> ComponentSpec {
     let (component_type, sub_component_type) = component.component_type.as_ref().map_or_else(Default::default, types);
     let experimental = component.experimental.as_ref();
-    ComponentSpec {
+    copy_fields!(component => ComponentSpec {
+        runtime_version_override, global_dynamo_namespace, replicas, min_available, multinode, roles,
+        provider_override, model_ref, epp_config, topology_constraint;
         component_type,
         sub_component_type,
-        runtime_version_override: component.runtime_version_override.clone(),
-        global_dynamo_namespace: component.global_dynamo_namespace,
-        model_ref: component.model_ref.clone(),
         shared_memory: component.shared_memory_size.as_ref().map(shared_memory),
-        replicas: component.replicas,
-        min_available: component.min_available,
-        multinode: component.multinode.clone(),
-        roles: component.roles.clone(),
-        provider_override: component.provider_override.clone(),
         scaling_adapter: component.scaling_adapter.as_ref().map(|_| v1alpha1::ScalingAdapter { enabled: true }),
-        epp_config: component.epp_config.clone(),
-        topology_constraint: component.topology_constraint.clone(),
         ..experimental.map(experimental::from_hub).unwrap_or_default()
-    }
+    })
 }
 
 fn types(component_type: &ComponentType) -> (String, String) {
@@ -173,18 +152,14 @@ fn types(component_type: &ComponentType) -> (String, String) {
 /// The fields of `service` that v1beta1 lacks, or can't represent as disabled.
 fn spoke_only_part(service: &ComponentSpec, name: &str) -> ComponentSpec {
     let is_detail = half(service).is_none();
-    ComponentSpec {
-        annotations: service.annotations.clone(),
-        labels: service.labels.clone(),
+    copy_fields!(service => ComponentSpec {
+        annotations, labels, dynamo_namespace, autoscaling, ingress;
         service_name: Some(&service.service_name).filter(|own| *own != name).cloned().unwrap_or_default(),
         sub_component_type: Some(&service.sub_component_type).filter(|_| is_detail).cloned().unwrap_or_default(),
-        dynamo_namespace: service.dynamo_namespace.clone(),
-        autoscaling: service.autoscaling.clone(),
-        ingress: service.ingress.clone(),
         shared_memory: service.shared_memory.clone().filter(is_ambiguous),
         scaling_adapter: service.scaling_adapter.clone().filter(|adapter| !adapter.enabled),
         ..experimental::disabled(service)
-    }
+    })
 }
 
 /// Whether it has both a size and `disabled`, or neither.
@@ -196,6 +171,7 @@ fn is_ambiguous(memory: &SharedMemory) -> bool {
 /// Restores the fields that the live component lacks, or has with the same meaning. A subtype that would turn a worker
 /// into prefill or decode didn't belong to a worker, and isn't restored.
 fn restore(preserved: ComponentSpec, service: &mut ComponentSpec) {
+    experimental::restore(&preserved, service);
     service.annotations = preserved.annotations;
     service.labels = preserved.labels;
     service.dynamo_namespace = preserved.dynamo_namespace;
@@ -206,14 +182,10 @@ fn restore(preserved: ComponentSpec, service: &mut ComponentSpec) {
     {
         service.sub_component_type = preserved.sub_component_type;
     }
-    if let Some(memory) =
-        preserved.shared_memory.filter(|preserved| still_holds(preserved, service.shared_memory.as_ref()))
-    {
-        service.shared_memory = Some(memory);
-    }
-    service.scaling_adapter =
-        service.scaling_adapter.take().or(preserved.scaling_adapter.filter(|preserved| !preserved.enabled));
-    experimental::restore(preserved.gpu_memory_service, preserved.failover, preserved.checkpoint, service);
+    let live = service.shared_memory.take();
+    service.shared_memory = preserved.shared_memory.filter(|own| still_holds(own, live.as_ref())).or(live);
+    let disabled = preserved.scaling_adapter.filter(|adapter| !adapter.enabled);
+    service.scaling_adapter = service.scaling_adapter.take().or(disabled);
 }
 
 /// An empty block means none; a disabled one with a size means the zero that it is converted to.

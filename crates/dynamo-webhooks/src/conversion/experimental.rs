@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use v1alpha1::ComponentSpec;
 use v1beta1::Experimental;
 
+use super::copy_fields::copy_fields;
 use super::path_mapper::{PathMapper, itself};
 
 /// The block; `None` if no feature is in use. A checkpoint counts even if it is disabled. Grove's part and an empty block
@@ -54,21 +55,12 @@ pub(super) fn disabled(service: &ComponentSpec) -> ComponentSpec {
 }
 
 /// Restores disabled features, unless a live one replaces them.
-pub(super) fn restore(
-    gpu_memory_service: Option<v1alpha1::GpuMemoryService>,
-    failover: Option<v1alpha1::Failover>,
-    checkpoint: Option<v1alpha1::Checkpoint>,
-    service: &mut ComponentSpec,
-) {
-    if service.gpu_memory_service.is_none() {
-        service.gpu_memory_service = gpu_memory_service.filter(|preserved| preserved.enabled != Some(true));
-    }
-    if service.failover.is_none() {
-        service.failover = failover.filter(|preserved| preserved.enabled != Some(true));
-    }
-    if service.checkpoint.is_none() {
-        service.checkpoint = checkpoint.filter(|preserved| !preserved.enabled);
-    }
+pub(super) fn restore(preserved: &ComponentSpec, service: &mut ComponentSpec) {
+    let ComponentSpec { gpu_memory_service, failover, .. } = disabled(preserved);
+    let checkpoint = preserved.checkpoint.clone().filter(|preserved| !preserved.enabled);
+    service.gpu_memory_service = service.gpu_memory_service.take().or(gpu_memory_service);
+    service.failover = service.failover.take().or(failover);
+    service.checkpoint = service.checkpoint.take().or(checkpoint);
 }
 
 fn record(mapper: &mut PathMapper<'_>) {
@@ -79,36 +71,30 @@ fn record(mapper: &mut PathMapper<'_>) {
 }
 
 fn gpu_memory_service(service: &v1alpha1::GpuMemoryService) -> Option<v1beta1::GpuMemoryService> {
-    service.enabled?.then(|| v1beta1::GpuMemoryService {
-        mode: service.mode.as_ref().map(mode),
-        device_class_name: service.device_class_name.clone(),
-        extra_client_containers: service.extra_client_containers.clone(),
-        extra_client_pods: service.extra_client_pods.clone(),
+    service.enabled?.then(|| {
+        copy_fields!(service => v1beta1::GpuMemoryService {
+            device_class_name, extra_client_containers, extra_client_pods;
+            mode: service.mode.as_ref().map(mode),
+        })
     })
 }
 
 fn gpu_memory_service_from_hub(service: &v1beta1::GpuMemoryService) -> v1alpha1::GpuMemoryService {
-    v1alpha1::GpuMemoryService {
+    copy_fields!(service => v1alpha1::GpuMemoryService {
+        device_class_name, extra_client_containers, extra_client_pods;
         enabled: Some(true),
         mode: service.mode.as_ref().map(mode_from_hub),
-        device_class_name: service.device_class_name.clone(),
-        extra_client_containers: service.extra_client_containers.clone(),
-        extra_client_pods: service.extra_client_pods.clone(),
-    }
+    })
 }
 
 fn failover(failover: &v1alpha1::Failover) -> Option<v1beta1::Failover> {
-    failover
-        .enabled?
-        .then(|| v1beta1::Failover { mode: failover.mode.as_ref().map(mode), num_shadows: failover.num_shadows })
+    let (mode, num_shadows) = (failover.mode.as_ref().map(mode), failover.num_shadows);
+    failover.enabled?.then_some(v1beta1::Failover { mode, num_shadows })
 }
 
 fn failover_from_hub(failover: &v1beta1::Failover) -> v1alpha1::Failover {
-    v1alpha1::Failover {
-        enabled: Some(true),
-        mode: failover.mode.as_ref().map(mode_from_hub),
-        num_shadows: failover.num_shadows,
-    }
+    let mode = failover.mode.as_ref().map(mode_from_hub);
+    v1alpha1::Failover { enabled: Some(true), mode, num_shadows: failover.num_shadows }
 }
 
 fn mode(mode: &v1alpha1::PodMode) -> v1beta1::PodMode {
@@ -128,27 +114,15 @@ fn mode_from_hub(mode: &v1beta1::PodMode) -> v1alpha1::PodMode {
 }
 
 fn checkpoint(checkpoint: &v1alpha1::Checkpoint) -> v1beta1::Checkpoint {
-    v1beta1::Checkpoint {
+    copy_fields!(checkpoint => v1beta1::Checkpoint {
+        mode, startup_policy, deletion_policy, checkpoint_ref, identity, target_container_name, job;
         enabled: Some(checkpoint.enabled),
-        mode: checkpoint.mode.clone(),
-        startup_policy: checkpoint.startup_policy.clone(),
-        deletion_policy: checkpoint.deletion_policy.clone(),
-        checkpoint_ref: checkpoint.checkpoint_ref.clone(),
-        identity: checkpoint.identity.clone(),
-        target_container_name: checkpoint.target_container_name.clone(),
-        job: checkpoint.job.clone(),
-    }
+    })
 }
 
 fn checkpoint_from_hub(checkpoint: &v1beta1::Checkpoint) -> v1alpha1::Checkpoint {
-    v1alpha1::Checkpoint {
+    copy_fields!(checkpoint => v1alpha1::Checkpoint {
+        mode, startup_policy, deletion_policy, checkpoint_ref, identity, target_container_name, job;
         enabled: checkpoint.enabled == Some(true),
-        mode: checkpoint.mode.clone(),
-        startup_policy: checkpoint.startup_policy.clone(),
-        deletion_policy: checkpoint.deletion_policy.clone(),
-        checkpoint_ref: checkpoint.checkpoint_ref.clone(),
-        identity: checkpoint.identity.clone(),
-        target_container_name: checkpoint.target_container_name.clone(),
-        job: checkpoint.job.clone(),
-    }
+    })
 }

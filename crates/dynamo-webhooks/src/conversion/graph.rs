@@ -6,24 +6,25 @@ use dynamo_api::{v1alpha1, v1beta1};
 use gateward_core::{ConversionError, FieldPath, Issues, Provenance, Resource, RoundTrip};
 use serde_json::{Map, Value};
 
+use super::copy_fields::copy_fields;
 use super::path_mapper::{ComponentLocation, PathMapper, itself};
 use super::pod_template::OriginalVersion;
-use super::preserved::{GRAPH_ANNOTATIONS, PreservedSpec, SparseSpec, object, sparse};
-use super::{component, status};
+use super::preserved::{Envelope, GRAPH_ANNOTATIONS, PreservedSpec, object, sparse};
+use super::{HubGraph, SpokeGraph, component, status};
 
 type HubSpec = v1beta1::DynamoGraphDeploymentSpec;
 type SpokeSpec = v1alpha1::DynamoGraphDeploymentSpec;
+type PreservedHub = PreservedSpec<HubSpec>;
+type PreservedSpoke = PreservedSpec<SpokeSpec>;
 
 /// Converts a v1alpha1 graph to v1beta1.
-pub(super) fn to_hub(
-    spoke: &v1alpha1::DynamoGraphDeployment,
-    provenance: &mut Provenance,
-    issues: &mut Issues,
-) -> (v1beta1::DynamoGraphDeployment, RoundTrip) {
+pub(super) fn to_hub(spoke: &SpokeGraph, provenance: &mut Provenance, issues: &mut Issues) -> (HubGraph, RoundTrip) {
     let (mut graph, original_version) = read(spoke, provenance, issues);
     let annotations = &mut graph.metadata.annotations;
     let (fields, round_trip) = spoke_only_fields(&spoke.spec, original_version);
-    fields.put_unless_empty(GRAPH_ANNOTATIONS.spec, annotations);
+    if !fields.is_empty() {
+        Envelope::of(fields).put(GRAPH_ANNOTATIONS.spec, annotations);
+    }
     if let Some(status) = &spoke.status {
         GRAPH_ANNOTATIONS.status.put(annotations, &status::spoke_only_graph(status));
     }
@@ -32,16 +33,16 @@ pub(super) fn to_hub(
 
 /// The v1beta1 graph without the annotations that preserve fields, and the version of the first write.
 pub(super) fn read(
-    spoke: &v1alpha1::DynamoGraphDeployment,
+    spoke: &SpokeGraph,
     provenance: &mut Provenance,
     issues: &mut Issues,
-) -> (v1beta1::DynamoGraphDeployment, OriginalVersion) {
+) -> (HubGraph, OriginalVersion) {
     let mut metadata = spoke.metadata.clone();
     let annotations = &mut metadata.annotations;
-    let preserved = PreservedSpec::<HubSpec>::take(GRAPH_ANNOTATIONS.spec, annotations, issues);
+    let preserved = PreservedHub::take(GRAPH_ANNOTATIONS.spec, annotations, issues);
     annotations.remove(GRAPH_ANNOTATIONS.status.annotation());
-    let graph = v1beta1::DynamoGraphDeployment {
-        api_version: v1beta1::DynamoGraphDeployment::gvk().api_version(),
+    let graph = HubGraph {
+        api_version: HubGraph::gvk().api_version(),
         kind: spoke.kind.clone(),
         metadata,
         spec: spec_to_hub(&spoke.spec, preserved.as_ref(), provenance),
@@ -52,57 +53,55 @@ pub(super) fn read(
 }
 
 /// Converts a v1beta1 graph to v1alpha1. Two components of the same name can't become services.
-pub(super) fn from_hub(
-    graph: &v1beta1::DynamoGraphDeployment,
-    issues: &mut Issues,
-) -> Result<(v1alpha1::DynamoGraphDeployment, RoundTrip), ConversionError> {
+pub(super) fn from_hub(graph: &HubGraph, issues: &mut Issues) -> Result<(SpokeGraph, RoundTrip), ConversionError> {
     let mut metadata = graph.metadata.clone();
     let annotations = &mut metadata.annotations;
     let original_version =
         if GRAPH_ANNOTATIONS.any_present(annotations) { OriginalVersion::Spoke } else { OriginalVersion::Hub };
-    let preserved = PreservedSpec::<SpokeSpec>::take(GRAPH_ANNOTATIONS.spec, annotations, issues);
+    let preserved = PreservedSpoke::take(GRAPH_ANNOTATIONS.spec, annotations, issues);
     let preserved_status = GRAPH_ANNOTATIONS.status.take(annotations, issues);
     let spec = spec_from_hub(&graph.spec, preserved.as_ref())?;
     let (fields, round_trip) = hub_only_fields(&graph.spec, &spec, original_version);
-    fields.put_unless_empty(GRAPH_ANNOTATIONS.spec, annotations);
-    let graph = v1alpha1::DynamoGraphDeployment {
-        api_version: v1alpha1::DynamoGraphDeployment::gvk().api_version(),
+    if !fields.is_empty() {
+        Envelope::of(fields).put(GRAPH_ANNOTATIONS.spec, annotations);
+    }
+    let status = graph.status.as_ref();
+    let graph = SpokeGraph {
+        api_version: SpokeGraph::gvk().api_version(),
         kind: graph.kind.clone(),
         metadata,
         spec,
-        status: graph
-            .status
-            .as_ref()
-            .map(|status| status::graph_from_hub(status, preserved_status.unwrap_or_default())),
+        status: status.map(|status| status::graph_from_hub(status, preserved_status.unwrap_or_default())),
     };
     Ok((graph, round_trip))
 }
 
-fn spec_to_hub(spoke: &SpokeSpec, preserved: Option<&PreservedSpec<HubSpec>>, provenance: &mut Provenance) -> HubSpec {
-    provenance.moved(|| (FieldPath::field("spec") / "env", FieldPath::field("spec") / "envs"));
-    HubSpec {
-        provider_override: spoke.provider_override.clone(),
-        annotations: spoke.annotations.clone(),
-        labels: spoke.labels.clone(),
-        priority_class_name: spoke.priority_class_name.clone(),
+fn spec_to_hub(spoke: &SpokeSpec, preserved: Option<&PreservedHub>, provenance: &mut Provenance) -> HubSpec {
+    let spec = || FieldPath::field("spec");
+    provenance.moved(|| (spec() / "env", spec() / "envs"));
+    let topology = || spec() / "topologyConstraint";
+    provenance.moved(|| (topology() / "clusterTopologyName", topology() / "topologyProfile"));
+    let topology_constraint = spoke.topology_constraint.as_ref().map(|each| v1beta1::GraphTopologyConstraint {
+        cluster_topology_name: each.topology_profile.clone(),
+        pack_domain: each.pack_domain.clone(),
+    });
+    copy_fields!(spoke => HubSpec {
+        provider_override, annotations, labels, priority_class_name, backend_framework, restart, experimental;
         components: components(spoke, preserved, provenance),
         env: spoke.envs.clone(),
-        backend_framework: spoke.backend_framework.clone(),
-        restart: spoke.restart.clone(),
-        topology_constraint: spoke.topology_constraint.as_ref().map(|each| topology_constraint(each, provenance)),
-        experimental: spoke.experimental.clone(),
-    }
+        topology_constraint,
+    })
 }
 
 /// The services; entries without a value are skipped.
 fn components(
     spoke: &SpokeSpec,
-    preserved: Option<&PreservedSpec<HubSpec>>,
+    preserved: Option<&PreservedHub>,
     provenance: &mut Provenance,
 ) -> Vec<v1beta1::ComponentSpec> {
     provenance.made(|| (FieldPath::field("spec") / "components", FieldPath::field("spec") / "services"));
     let by_name = preserved.map(|preserved| by_name(&preserved.sparse)).unwrap_or_default();
-    in_order(services(spoke).collect(), preserved.map(|preserved| preserved.spec.components.as_slice()))
+    in_order(spoke, preserved.map(|preserved| preserved.spec.components.as_slice()))
         .into_iter()
         .enumerate()
         .map(|(index, (key, service))| {
@@ -114,16 +113,14 @@ fn components(
         .collect()
 }
 
-/// The services that have a value, in bytewise order of their keys.
-fn services(spec: &SpokeSpec) -> impl Iterator<Item = (&String, &v1alpha1::ComponentSpec)> {
-    spec.services.iter().filter_map(|(key, service)| Some((key, service.as_ref()?)))
-}
-
-/// The order of v1beta1 is preserved only if it isn't that of the keys; new services come last.
+/// The services that have a value. The order of v1beta1 is preserved only if it isn't that of the keys; new services
+/// come last.
 fn in_order<'a>(
-    mut services: Vec<(&'a String, &'a v1alpha1::ComponentSpec)>,
+    spoke: &'a SpokeSpec,
     preserved: Option<&[v1beta1::ComponentSpec]>,
 ) -> Vec<(&'a String, &'a v1alpha1::ComponentSpec)> {
+    let services = spoke.services.iter().filter_map(|(key, service)| Some((key, service.as_ref()?)));
+    let mut services: Vec<_> = services.collect();
     let Some(preserved) = preserved.filter(|components| !are_ascending(components)) else { return services };
     let mut places = HashMap::new();
     for (place, component) in preserved.iter().enumerate() {
@@ -143,21 +140,9 @@ fn by_name(sparse: &Map<String, Value>) -> HashMap<&str, &Map<String, Value>> {
     components.filter_map(|each| Some((each.get("name")?.as_str()?, each.as_object()?))).collect()
 }
 
-fn topology_constraint(
-    spoke: &v1alpha1::GraphTopologyConstraint,
-    provenance: &mut Provenance,
-) -> v1beta1::GraphTopologyConstraint {
-    let at = || FieldPath::field("spec") / "topologyConstraint";
-    provenance.moved(|| (at() / "clusterTopologyName", at() / "topologyProfile"));
-    v1beta1::GraphTopologyConstraint {
-        cluster_topology_name: spoke.topology_profile.clone(),
-        pack_domain: spoke.pack_domain.clone(),
-    }
-}
-
 /// The fields that v1beta1 lacks: claims, entries without a value, and many fields of services; and whether the other
 /// fields survive a round trip.
-fn spoke_only_fields(spec: &SpokeSpec, original_version: OriginalVersion) -> (SparseSpec, RoundTrip) {
+fn spoke_only_fields(spec: &SpokeSpec, original_version: OriginalVersion) -> (Map<String, Value>, RoundTrip) {
     let (mut services, mut round_trip) = (Map::new(), RoundTrip::Lossless);
     for (key, service) in &spec.services {
         let Some(service) = service else {
@@ -176,33 +161,27 @@ fn spoke_only_fields(spec: &SpokeSpec, original_version: OriginalVersion) -> (Sp
     if !services.is_empty() {
         members.insert("services".into(), Value::Object(services));
     }
-    (SparseSpec { spec: members, nil: Vec::new() }, round_trip)
+    (members, round_trip)
 }
 
-fn spec_from_hub(spec: &HubSpec, preserved: Option<&PreservedSpec<SpokeSpec>>) -> Result<SpokeSpec, ConversionError> {
+fn spec_from_hub(spec: &HubSpec, preserved: Option<&PreservedSpoke>) -> Result<SpokeSpec, ConversionError> {
     let topology_constraint = spec.topology_constraint.as_ref().map(|each| v1alpha1::GraphTopologyConstraint {
         topology_profile: each.cluster_topology_name.clone(),
         pack_domain: each.pack_domain.clone(),
     });
-    Ok(SpokeSpec {
-        provider_override: spec.provider_override.clone(),
-        annotations: spec.annotations.clone(),
-        labels: spec.labels.clone(),
-        priority_class_name: spec.priority_class_name.clone(),
+    Ok(copy_fields!(spec => SpokeSpec {
+        provider_override, annotations, labels, priority_class_name, backend_framework, restart, experimental;
         pvcs: preserved.map(|preserved| preserved.spec.pvcs.clone()).unwrap_or_default(),
         services: components_from_hub(spec, preserved)?,
         envs: spec.env.clone(),
-        backend_framework: spec.backend_framework.clone(),
-        restart: spec.restart.clone(),
         topology_constraint,
-        experimental: spec.experimental.clone(),
-    })
+    }))
 }
 
 /// The components by name, and the keys that had no value.
 fn components_from_hub(
     spec: &HubSpec,
-    preserved: Option<&PreservedSpec<SpokeSpec>>,
+    preserved: Option<&PreservedSpoke>,
 ) -> Result<BTreeMap<String, Option<v1alpha1::ComponentSpec>>, ConversionError> {
     let mut services = BTreeMap::new();
     for (index, component) in spec.components.iter().enumerate() {
@@ -210,9 +189,8 @@ fn components_from_hub(
             return Err(duplicate(index, &component.name));
         }
     }
-    let ghosts =
-        preserved.into_iter().flat_map(|preserved| &preserved.spec.services).filter(|(_, service)| service.is_none());
-    for (key, _) in ghosts {
+    let kept = preserved.into_iter().flat_map(|preserved| &preserved.spec.services);
+    for (key, _) in kept.filter(|(_, service)| service.is_none()) {
         services.entry(key.clone()).or_insert(None);
     }
     Ok(services)
@@ -221,7 +199,7 @@ fn components_from_hub(
 /// The service name is restored only if it differed from the key.
 fn component_from_hub(
     component: &v1beta1::ComponentSpec,
-    preserved: Option<&PreservedSpec<SpokeSpec>>,
+    preserved: Option<&PreservedSpoke>,
 ) -> v1alpha1::ComponentSpec {
     let name = &component.name;
     let sparse = preserved.and_then(|preserved| object(object(&preserved.sparse, "services")?, name));
@@ -243,7 +221,11 @@ fn duplicate(index: usize, name: &str) -> ConversionError {
 /// The fields that v1alpha1 lacks, and whether the other fields survive a round trip. Components that aren't sorted by
 /// name are all preserved for their order. In a graph that was never converted, each component with a pod template is
 /// preserved, as the Go operator does.
-fn hub_only_fields(spec: &HubSpec, lowered: &SpokeSpec, original_version: OriginalVersion) -> (SparseSpec, RoundTrip) {
+fn hub_only_fields(
+    spec: &HubSpec,
+    lowered: &SpokeSpec,
+    original_version: OriginalVersion,
+) -> (Map<String, Value>, RoundTrip) {
     let all = !are_ascending(&spec.components);
     let (mut components, mut round_trip) = (Vec::new(), RoundTrip::Lossless);
     for component in &spec.components {
@@ -260,5 +242,5 @@ fn hub_only_fields(spec: &HubSpec, lowered: &SpokeSpec, original_version: Origin
     if !components.is_empty() {
         members.insert("components".into(), components.into());
     }
-    (SparseSpec { spec: members, nil: Vec::new() }, round_trip)
+    (members, round_trip)
 }

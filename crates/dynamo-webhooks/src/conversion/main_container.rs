@@ -13,13 +13,6 @@ use super::merge::{is_blank, overlay, unchanged_nodes};
 use super::path_mapper::{PathMapper, nearest};
 use super::{mounts, resources};
 
-/// The list that a merged variable comes from, with its index.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum VariableOrigin {
-    Flat(usize),
-    MainContainer(usize),
-}
-
 /// The main container. A `mainContainer` that is no object stays unchanged.
 pub(super) fn to_hub(service: &ComponentSpec, main_container: Value, mapper: &mut PathMapper<'_>) -> Value {
     let main = mapper.main();
@@ -64,19 +57,21 @@ fn env(flat: &[Raw<EnvVar>], own: Value, mapper: &mut PathMapper<'_>) -> Value {
         }
         odd => return odd,
     };
-    for (index, (_, origin)) in united.iter().enumerate() {
-        mapper.moved(|at| (main(at) / "env").index(index), |at| origin.variable(at));
+    let written = |at: FieldPath, place: usize| match place.checked_sub(flat.len()) {
+        None => (at / "envs").index(place),
+        Some(index) => (at / "extraPodSpec" / "mainContainer" / "env").index(index),
+    };
+    for (index, (_, place)) in united.iter().enumerate() {
+        mapper.moved(|at| (main(at) / "env").index(index), |at| written(at, *place));
     }
     united.into_iter().map(|(variable, _)| variable).collect()
 }
 
-fn unite(flat: &[Raw<EnvVar>], own: Vec<Value>) -> Vec<(Value, VariableOrigin)> {
-    let flat =
-        flat.iter().map(Raw::to_value).enumerate().map(|(index, variable)| (variable, VariableOrigin::Flat(index)));
-    let own = own.into_iter().enumerate().map(|(index, variable)| (variable, VariableOrigin::MainContainer(index)));
+/// The variables, each with its place in both lists one after the other.
+fn unite(flat: &[Raw<EnvVar>], own: Vec<Value>) -> Vec<(Value, usize)> {
     let mut places: HashMap<String, usize> = HashMap::new();
-    let mut united: Vec<(Value, VariableOrigin)> = Vec::new();
-    for (variable, origin) in flat.chain(own) {
+    let mut united: Vec<(Value, usize)> = Vec::new();
+    for (origin, variable) in flat.iter().map(Raw::to_value).chain(own).enumerate() {
         let next = united.len();
         let place = variable["name"].as_str().map_or(next, |name| *places.entry(name.to_owned()).or_insert(next));
         match united.get_mut(place) {
@@ -85,15 +80,6 @@ fn unite(flat: &[Raw<EnvVar>], own: Vec<Value>) -> Vec<(Value, VariableOrigin)> 
         }
     }
     united
-}
-
-impl VariableOrigin {
-    fn variable(self, component: FieldPath) -> FieldPath {
-        match self {
-            Self::Flat(index) => (component / "envs").index(index),
-            Self::MainContainer(index) => (component / "extraPodSpec" / "mainContainer" / "env").index(index),
-        }
-    }
 }
 
 fn merge_env_from(container: &mut Map<String, Value>, service: &ComponentSpec, mapper: &mut PathMapper<'_>) {

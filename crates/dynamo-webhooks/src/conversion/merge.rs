@@ -6,12 +6,10 @@ use serde_json::Value;
 /// Whether Go reads the value as the zero value of its field: it then overrides nothing.
 pub(super) fn is_zero(value: &Value) -> bool {
     match value {
-        Value::Null => true,
         Value::Bool(flag) => !flag,
         Value::Number(number) => number.as_f64() == Some(0.0),
         Value::String(text) => text.is_empty(),
-        Value::Array(items) => items.is_empty(),
-        Value::Object(members) => members.is_empty(),
+        other => is_blank(other),
     }
 }
 

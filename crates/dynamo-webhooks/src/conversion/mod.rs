@@ -9,6 +9,7 @@
 //! user sent; [`path_mapper`] lists the paths that differ.
 
 mod component;
+mod copy_fields;
 mod deployment_request;
 mod experimental;
 mod graph;
@@ -30,48 +31,40 @@ pub(crate) use deployment_request::DeploymentRequestConversion;
 use dynamo_api::{v1alpha1, v1beta1};
 use gateward_core::{ConversionError, Convert, Issues, Provenance, RoundTrip};
 
+use v1alpha1::DynamoComponentDeployment as SpokeComponent;
+use v1alpha1::DynamoGraphDeployment as SpokeGraph;
+use v1alpha1::DynamoGraphDeploymentScalingAdapter as SpokeAdapter;
+use v1beta1::DynamoComponentDeployment as HubComponent;
+use v1beta1::DynamoGraphDeployment as HubGraph;
+use v1beta1::DynamoGraphDeploymentScalingAdapter as HubAdapter;
+
+type Result<T> = std::result::Result<T, ConversionError>;
+
 /// Converts DynamoGraphDeployment between the versions.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct GraphConversion;
 
 impl GraphConversion {
     /// Converts a graph for defaulting, without preserving the fields that v1beta1 lacks.
-    pub(crate) fn to_hub_for_defaulting(graph: &v1alpha1::DynamoGraphDeployment) -> v1beta1::DynamoGraphDeployment {
+    pub(crate) fn to_hub_for_defaulting(graph: &SpokeGraph) -> HubGraph {
         graph::read(graph, &mut Provenance::silent(), &mut Issues::new()).0
     }
 }
 
-impl Convert<v1alpha1::DynamoGraphDeployment, v1beta1::DynamoGraphDeployment> for GraphConversion {
-    fn to_hub(
-        &self,
-        graph: &v1alpha1::DynamoGraphDeployment,
-        provenance: &mut Provenance,
-        issues: &mut Issues,
-    ) -> Result<v1beta1::DynamoGraphDeployment, ConversionError> {
+impl Convert<SpokeGraph, HubGraph> for GraphConversion {
+    fn to_hub(&self, graph: &SpokeGraph, provenance: &mut Provenance, issues: &mut Issues) -> Result<HubGraph> {
         Ok(graph::to_hub(graph, provenance, issues).0)
     }
 
-    fn from_hub(
-        &self,
-        graph: &v1beta1::DynamoGraphDeployment,
-        issues: &mut Issues,
-    ) -> Result<v1alpha1::DynamoGraphDeployment, ConversionError> {
+    fn from_hub(&self, graph: &HubGraph, issues: &mut Issues) -> Result<SpokeGraph> {
         Ok(graph::from_hub(graph, issues)?.0)
     }
 
-    fn to_hub_with_round_trip(
-        &self,
-        graph: &v1alpha1::DynamoGraphDeployment,
-        issues: &mut Issues,
-    ) -> Result<(v1beta1::DynamoGraphDeployment, RoundTrip), ConversionError> {
+    fn to_hub_with_round_trip(&self, graph: &SpokeGraph, issues: &mut Issues) -> Result<(HubGraph, RoundTrip)> {
         Ok(graph::to_hub(graph, &mut Provenance::silent(), issues))
     }
 
-    fn from_hub_with_round_trip(
-        &self,
-        graph: &v1beta1::DynamoGraphDeployment,
-        issues: &mut Issues,
-    ) -> Result<(v1alpha1::DynamoGraphDeployment, RoundTrip), ConversionError> {
+    fn from_hub_with_round_trip(&self, graph: &HubGraph, issues: &mut Issues) -> Result<(SpokeGraph, RoundTrip)> {
         graph::from_hub(graph, issues)
     }
 
@@ -84,38 +77,21 @@ impl Convert<v1alpha1::DynamoGraphDeployment, v1beta1::DynamoGraphDeployment> fo
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ComponentConversion;
 
-impl Convert<v1alpha1::DynamoComponentDeployment, v1beta1::DynamoComponentDeployment> for ComponentConversion {
-    fn to_hub(
-        &self,
-        component: &v1alpha1::DynamoComponentDeployment,
-        provenance: &mut Provenance,
-        issues: &mut Issues,
-    ) -> Result<v1beta1::DynamoComponentDeployment, ConversionError> {
-        Ok(standalone::to_hub(component, provenance, issues).0)
+impl Convert<SpokeComponent, HubComponent> for ComponentConversion {
+    fn to_hub(&self, spoke: &SpokeComponent, provenance: &mut Provenance, issues: &mut Issues) -> Result<HubComponent> {
+        Ok(standalone::to_hub(spoke, provenance, issues).0)
     }
 
-    fn from_hub(
-        &self,
-        component: &v1beta1::DynamoComponentDeployment,
-        issues: &mut Issues,
-    ) -> Result<v1alpha1::DynamoComponentDeployment, ConversionError> {
-        Ok(standalone::from_hub(component, issues).0)
+    fn from_hub(&self, hub: &HubComponent, issues: &mut Issues) -> Result<SpokeComponent> {
+        Ok(standalone::from_hub(hub, issues).0)
     }
 
-    fn to_hub_with_round_trip(
-        &self,
-        component: &v1alpha1::DynamoComponentDeployment,
-        issues: &mut Issues,
-    ) -> Result<(v1beta1::DynamoComponentDeployment, RoundTrip), ConversionError> {
-        Ok(standalone::to_hub(component, &mut Provenance::silent(), issues))
+    fn to_hub_with_round_trip(&self, spoke: &SpokeComponent, issues: &mut Issues) -> Result<(HubComponent, RoundTrip)> {
+        Ok(standalone::to_hub(spoke, &mut Provenance::silent(), issues))
     }
 
-    fn from_hub_with_round_trip(
-        &self,
-        component: &v1beta1::DynamoComponentDeployment,
-        issues: &mut Issues,
-    ) -> Result<(v1alpha1::DynamoComponentDeployment, RoundTrip), ConversionError> {
-        Ok(standalone::from_hub(component, issues))
+    fn from_hub_with_round_trip(&self, hub: &HubComponent, issues: &mut Issues) -> Result<(SpokeComponent, RoundTrip)> {
+        Ok(standalone::from_hub(hub, issues))
     }
 
     fn annotations(&self) -> &'static [&'static str] {
@@ -127,23 +103,12 @@ impl Convert<v1alpha1::DynamoComponentDeployment, v1beta1::DynamoComponentDeploy
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ScalingAdapterConversion;
 
-impl Convert<v1alpha1::DynamoGraphDeploymentScalingAdapter, v1beta1::DynamoGraphDeploymentScalingAdapter>
-    for ScalingAdapterConversion
-{
-    fn to_hub(
-        &self,
-        adapter: &v1alpha1::DynamoGraphDeploymentScalingAdapter,
-        provenance: &mut Provenance,
-        _: &mut Issues,
-    ) -> Result<v1beta1::DynamoGraphDeploymentScalingAdapter, ConversionError> {
+impl Convert<SpokeAdapter, HubAdapter> for ScalingAdapterConversion {
+    fn to_hub(&self, adapter: &SpokeAdapter, provenance: &mut Provenance, _: &mut Issues) -> Result<HubAdapter> {
         Ok(scaling_adapter::to_hub(adapter, provenance))
     }
 
-    fn from_hub(
-        &self,
-        adapter: &v1beta1::DynamoGraphDeploymentScalingAdapter,
-        _: &mut Issues,
-    ) -> Result<v1alpha1::DynamoGraphDeploymentScalingAdapter, ConversionError> {
+    fn from_hub(&self, adapter: &HubAdapter, _: &mut Issues) -> Result<SpokeAdapter> {
         Ok(scaling_adapter::from_hub(adapter))
     }
 }

@@ -43,16 +43,11 @@ fn record(own_count: usize, flat_count: usize, mapper: &mut PathMapper<'_>) {
         mapper.made(|at| main(at) / "volumeMounts", |at| at / "volumeMounts");
     }
     for index in 0..flat_count {
-        record_one(own_count + index, index, mapper);
+        let lifted = |at| (main(at) / "volumeMounts").index(own_count + index);
+        let flat = |at: FieldPath| (at / "volumeMounts").index(index);
+        mapper.moved(lifted, flat);
+        mapper.moved(|at| lifted(at) / "mountPath", |at| flat(at) / "mountPoint");
     }
-}
-
-fn record_one(place: usize, index: usize, mapper: &mut PathMapper<'_>) {
-    let main = mapper.main();
-    let lifted = |at| (main(at) / "volumeMounts").index(place);
-    let flat = |at: FieldPath| (at / "volumeMounts").index(index);
-    mapper.moved(lifted, flat);
-    mapper.moved(|at| lifted(at) / "mountPath", |at| flat(at) / "mountPoint");
 }
 
 /// Moves the container's mounts to the flat list, each volume at each path once. If one of them is no mount, all stay.
@@ -88,10 +83,6 @@ type NameAndPath<'a> = (Option<&'a str>, &'a str);
 
 fn name_and_path(mount: &VolumeMount) -> NameAndPath<'_> {
     (mount.name.as_deref(), &mount.mount_point)
-}
-
-fn is_at_the_same_place(one: &VolumeMount, other: &VolumeMount) -> bool {
-    name_and_path(one) == name_and_path(other)
 }
 
 /// The mount of the compilation cache.
@@ -160,7 +151,7 @@ fn still_shown(flat: &[VolumeMount], live: &Value, keeps_cache: bool) -> Vec<Vol
 
 /// The flat list with `current` as its only cache.
 fn with_cache(mut flat: Vec<VolumeMount>, current: Option<&VolumeMount>) -> Vec<VolumeMount> {
-    flat.retain(|mount| !current.is_some_and(|current| is_at_the_same_place(current, mount)));
+    flat.retain(|mount| current.is_none_or(|current| name_and_path(current) != name_and_path(mount)));
     for mount in &mut flat {
         mount.use_as_compilation_cache = false;
     }
@@ -188,10 +179,7 @@ pub(super) fn restored_caches(flat: &[VolumeMount], current: Option<&VolumeMount
 }
 
 fn is_same_cache(one: Option<&VolumeMount>, other: Option<&VolumeMount>) -> bool {
-    match (one, other) {
-        (Some(one), Some(other)) => is_at_the_same_place(one, other),
-        (one, other) => one.is_none() && other.is_none(),
-    }
+    one.map(name_and_path) == other.map(name_and_path)
 }
 
 /// Restores the fields of the main container's mounts that v1alpha1 lacks. `own` are the mounts of `mainContainer`, which
@@ -227,7 +215,7 @@ fn enriched(flat: &[VolumeMount], own: &Value, hub_mounts: &[Value]) -> Vec<Valu
     let hub_mounts = HubMounts::of(hub_mounts);
     let first = flat.iter().position(|mount| mount.use_as_compilation_cache);
     let is_shown = |(index, mount): &(usize, &VolumeMount)| {
-        !of_own.contains(&name_and_path(mount)) && (Some(*index) != first || hub_mounts.is_there(mount))
+        !of_own.contains(&name_and_path(mount)) && (Some(*index) != first || hub_mounts.at(mount).is_some())
     };
     let shown = flat.iter().enumerate().filter(is_shown).map(|(_, mount)| hub_mounts.applied_to(mount));
     own.iter().cloned().chain(shown).collect()
@@ -253,10 +241,6 @@ impl<'a> HubMounts<'a> {
 
     fn at(&self, mount: &VolumeMount) -> Option<&'a Value> {
         self.by_place.get(&(mount.name.clone(), mount.mount_point.clone())).copied()
-    }
-
-    fn is_there(&self, mount: &VolumeMount) -> bool {
-        self.at(mount).is_some()
     }
 
     fn applied_to(&self, mount: &VolumeMount) -> Value {

@@ -86,6 +86,11 @@ impl<'a> PathMapper<'a> {
     }
 }
 
+/// What `convert` makes where nobody asks for paths.
+pub(super) fn silently<T>(convert: impl FnOnce(&mut PathMapper<'_>) -> T) -> T {
+    convert(&mut PathMapper::new(ComponentLocation::Standalone, &mut Provenance::silent()))
+}
+
 /// The component itself.
 pub(super) fn itself(component: FieldPath) -> FieldPath {
     component

@@ -10,6 +10,7 @@ use gateward_core::conversion::ANNOTATION_LIMIT;
 use gateward_core::{Issues, Stash};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 /// The annotations of one kind, used in both directions.
@@ -68,77 +69,69 @@ impl<S> PreservedSpec<S> {
 impl<S: DeserializeOwned> PreservedSpec<S> {
     /// Removes the annotation and reads it. A wrong JSON type anywhere makes all of it unreadable.
     pub fn take(stash: Stash, annotations: &mut BTreeMap<String, String>, issues: &mut Issues) -> Option<Self> {
-        let written: Value = stash.take(annotations, issues)?;
-        let read = Self::read(written);
-        if read.is_none() {
+        let envelope: Envelope<Map<String, Value>> = Envelope::take(stash, annotations, issues)?;
+        let sparse = envelope.spec.unwrap_or_default();
+        let Ok(spec) = S::deserialize(&sparse) else {
             stash.note_damage(issues);
-        }
-        read
-    }
-
-    fn read(written: Value) -> Option<Self> {
-        let Value::Object(members) = written else { return None };
-        let wire = if members.contains_key("spec") {
-            serde_json::from_value(Value::Object(members)).ok()?
-        } else {
-            SpecAnnotation { spec: Some(members), ..SpecAnnotation::default() }
+            return None;
         };
-        let sparse = Value::Object(wire.spec.unwrap_or_default());
-        let spec = S::deserialize(&sparse).ok()?;
-        let Value::Object(sparse) = sparse else { return None };
-        let records = wire.raw_json.unwrap_or_default();
-        let nil = records.into_iter().filter(|record| record.nil).map(|record| record.path).collect();
-        Some(Self { spec, sparse, nil })
+        let nil = envelope.raw_json.into_iter().flatten().filter(|record| record.nil == Some(true));
+        Some(Self { spec, sparse, nil: nil.filter_map(|record| record.path).collect() })
     }
 }
 
-/// The fields of a spec that the other version lacks, to be written to its annotation.
-#[derive(Debug, Default)]
-pub(super) struct SparseSpec {
-    /// The sparse spec.
-    pub spec: Map<String, Value>,
-    /// Paths whose value is nil.
-    pub nil: Vec<&'static str>,
-}
-
-impl SparseSpec {
-    /// Whether there is nothing to preserve.
-    pub fn is_empty(&self) -> bool {
-        self.spec.is_empty() && self.nil.is_empty()
-    }
-
-    /// Writes the annotation, if there is something to preserve.
-    pub fn put_unless_empty(self, stash: Stash, annotations: &mut BTreeMap<String, String>) {
-        if !self.is_empty() {
-            self.put(stash, annotations);
-        }
-    }
-
-    /// Writes the annotation, even if there is nothing to preserve.
-    pub fn put(self, stash: Stash, annotations: &mut BTreeMap<String, String>) {
-        let records: Vec<RawJsonRecord> =
-            self.nil.into_iter().map(|path| RawJsonRecord { path: path.to_owned(), nil: true }).collect();
-        let raw_json = Some(records).filter(|records| !records.is_empty());
-        stash.put(annotations, &SpecAnnotation { version: Some(1), spec: Some(self.spec), raw_json });
-    }
-}
-
-#[derive(Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
-struct SpecAnnotation {
+/// The annotation of a spec. Its members must have the right JSON types even if they aren't read.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(bound(deserialize = "S: Deserialize<'de>"))]
+pub(super) struct Envelope<S> {
     version: Option<i64>,
-    spec: Option<Map<String, Value>>,
+    /// The sparse spec.
+    pub spec: Option<S>,
     #[serde(rename = "rawJSON", skip_serializing_if = "Option::is_none")]
     raw_json: Option<Vec<RawJsonRecord>>,
 }
 
 /// A value that plain JSON can't represent. Both versions can represent the values that the Go operator records here, so
 /// only the nil paths are read.
-#[derive(Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Serialize, Deserialize)]
 struct RawJsonRecord {
-    path: String,
-    nil: bool,
+    path: Option<String>,
+    #[serde(rename = "raw", skip_serializing)]
+    _raw: Option<String>,
+    nil: Option<bool>,
+}
+
+impl<S> Envelope<S> {
+    /// The envelope of a sparse spec.
+    pub const fn of(spec: S) -> Self {
+        Self { version: Some(1), spec: Some(spec), raw_json: None }
+    }
+
+    /// The envelope with the record that the value at this path is nil.
+    pub fn with_nil(self, path: &str) -> Self {
+        let record = RawJsonRecord { path: Some(path.to_owned()), nil: Some(true), _raw: None };
+        Self { raw_json: Some(vec![record]), ..self }
+    }
+}
+
+impl<S: Serialize> Envelope<S> {
+    /// Writes the annotation.
+    pub fn put(self, stash: Stash, annotations: &mut BTreeMap<String, String>) {
+        stash.put(annotations, &self);
+    }
+}
+
+impl<S: DeserializeOwned> Envelope<S> {
+    /// Removes the annotation and reads it. The members stay text until their type is known: free-form JSON may nest more
+    /// deeply than can be parsed.
+    pub fn take(stash: Stash, annotations: &mut BTreeMap<String, String>, issues: &mut Issues) -> Option<Self> {
+        let members: BTreeMap<String, Box<RawValue>> = stash.take(annotations, issues)?;
+        let has_spec = members.contains_key("spec");
+        let envelope = serde_json::to_string(&members).and_then(|text| {
+            if has_spec { serde_json::from_str(&text) } else { serde_json::from_str(&text).map(Self::of) }
+        });
+        envelope.map_err(|_| stash.note_damage(issues)).ok()
+    }
 }
 
 /// The JSON of a value of which only the fields to preserve are set. Text that is too large for an annotation stays one
@@ -225,7 +218,7 @@ mod tests {
     #[test]
     fn a_remainder_is_written_in_its_envelope() {
         let mut annotations = BTreeMap::new();
-        let remainder = SparseSpec { spec: sparse(&json!({"pvcs": []})), nil: vec!["serviceName"] };
+        let remainder = Envelope::of(sparse(&json!({"pvcs": []}))).with_nil("serviceName");
         remainder.put(GRAPH_ANNOTATIONS.spec, &mut annotations);
         let written: Value = serde_json::from_str(&annotations["nvidia.com/dgd-spec"]).unwrap();
         let expected = json!({"version": 1, "spec": {"pvcs": []}, "rawJSON": [{"path": "serviceName", "nil": true}]});

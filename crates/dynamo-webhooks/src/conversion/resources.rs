@@ -7,60 +7,22 @@ use dynamo_api::pod::ResourceClaim;
 use dynamo_api::quantity::Amount;
 use dynamo_api::v1alpha1::{ComponentSpec, ResourceItem, Resources};
 use gateward_core::FieldPath;
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::merge::is_blank;
 use super::path_mapper::PathMapper;
 use gateward_core::conversion::equivalence::same;
 
-/// A block of amounts.
-#[derive(Debug, Clone, Copy)]
-enum Block {
-    Limits,
-    Requests,
+/// The blocks of amounts.
+const BLOCKS: [&str; 2] = ["limits", "requests"];
+
+fn item<'a>(resources: &'a Resources, block: &str) -> Option<&'a ResourceItem> {
+    if block == "limits" { resources.limits.as_ref() } else { resources.requests.as_ref() }
 }
 
-impl Block {
-    const ALL: [Self; 2] = [Self::Limits, Self::Requests];
-
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Limits => "limits",
-            Self::Requests => "requests",
-        }
-    }
-
-    fn of(self, resources: &Resources) -> Option<&ResourceItem> {
-        match self {
-            Self::Limits => resources.limits.as_ref(),
-            Self::Requests => resources.requests.as_ref(),
-        }
-    }
-}
-
-/// The member of a [`ResourceItem`] that an amount comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Member {
-    Cpu,
-    Memory,
-    Gpu,
-    Custom,
-}
-
-impl Member {
-    /// The path of the amount called `name` in its block.
-    fn within(self, block: FieldPath, name: &str) -> FieldPath {
-        match self {
-            Self::Cpu => block / "cpu",
-            Self::Memory => block / "memory",
-            Self::Gpu => block / "gpu",
-            Self::Custom => (block / "custom").key(name.to_owned()),
-        }
-    }
-}
-
-/// Amounts in canonical text by resource name, each with the member that it comes from.
-type Amounts<'a> = BTreeMap<&'a str, (String, Member)>;
+/// Amounts in canonical text by resource name, each with the member of the [`ResourceItem`] that it comes from.
+type Amounts<'a> = BTreeMap<&'a str, (String, &'static str)>;
 
 /// Merges the service's resources into those of the main container, which win.
 pub(super) fn merge_into(container: &mut Map<String, Value>, service: &ComponentSpec, mapper: &mut PathMapper<'_>) {
@@ -88,30 +50,29 @@ fn without_empty_blocks(mut resources: Value) -> Value {
 /// The resources as Kubernetes has them; blocks without an amount are left out.
 fn native(resources: &Resources) -> Map<String, Value> {
     let mut members = Map::new();
-    for block in Block::ALL {
-        let amounts = block.of(resources).map(amounts).unwrap_or_default();
+    for block in BLOCKS {
+        let amounts = item(resources, block).map(amounts).unwrap_or_default();
         if !amounts.is_empty() {
             let texts = amounts.into_iter().map(|(name, (text, _))| (name.to_owned(), Value::String(text)));
-            members.insert(block.name().into(), texts.collect());
+            members.insert(block.into(), texts.collect());
         }
     }
     if !resources.claims.is_empty() {
-        members.insert("claims".into(), resources.claims.iter().map(claim).collect());
+        members.insert("claims".into(), native_claims(&resources.claims));
     }
     members
 }
 
-fn claim(claim: &ResourceClaim) -> Value {
-    // A struct of two texts always serializes.
-    serde_json::to_value(claim).unwrap_or_default()
+fn native_claims(claims: &[ResourceClaim]) -> Value {
+    // Structs of two texts always serialize.
+    serde_json::to_value(claims).unwrap_or_default()
 }
 
 /// Custom amounts come last and so win; a text that is no quantity is skipped.
 fn amounts(item: &ResourceItem) -> Amounts<'_> {
     let gpu = if item.gpu_type.is_empty() { GPU_RESOURCE } else { &item.gpu_type };
-    let named =
-        [("cpu", &item.cpu, Member::Cpu), ("memory", &item.memory, Member::Memory), (gpu, &item.gpu, Member::Gpu)];
-    let custom = item.custom.iter().map(|(name, text)| (name.as_str(), text, Member::Custom));
+    let named = [("cpu", &item.cpu, "cpu"), ("memory", &item.memory, "memory"), (gpu, &item.gpu, "gpu")];
+    let custom = item.custom.iter().map(|(name, text)| (name.as_str(), text, "custom"));
     let mut amounts = Amounts::new();
     for (name, text, member) in named.into_iter().chain(custom) {
         if let Ok(amount) = text.parse::<Amount>() {
@@ -143,8 +104,8 @@ pub(super) fn from_hub(container: &mut Map<String, Value>) -> Option<Resources> 
             return None;
         }
     };
-    let mut take = |block: Block| own.get_mut(block.name()).and_then(Value::as_object_mut).and_then(take_amounts);
-    let (requests, limits) = (take(Block::Requests), take(Block::Limits));
+    let mut take = |block: &str| own.get_mut(block).and_then(Value::as_object_mut).and_then(take_amounts);
+    let (requests, limits) = (take("requests"), take("limits"));
     let claims = own.get("claims").and_then(plain_claims);
     if claims.is_some() {
         own.remove("claims");
@@ -184,10 +145,8 @@ pub(super) fn amount(written: &Value) -> Option<String> {
 
 /// The claims, if v1alpha1 has all of their fields.
 fn plain_claims(claims: &Value) -> Option<Vec<ResourceClaim>> {
-    let read: Vec<ResourceClaim> =
-        claims.as_array()?.iter().map(|claim| serde_json::from_value(claim.clone()).ok()).collect::<Option<_>>()?;
-    let written: Value = read.iter().map(claim).collect();
-    same(&written, claims).then_some(read)
+    let read = Vec::<ResourceClaim>::deserialize(claims).ok()?;
+    same(&native_claims(&read), claims).then_some(read)
 }
 
 /// Whether a round trip would lose these resources.
@@ -208,8 +167,8 @@ pub(super) fn are_equal_amounts(one: &Value, other: &Value) -> bool {
 
 fn canonical(resources: &Value) -> Value {
     let mut canonical = resources.clone();
-    for block in Block::ALL {
-        let amounts = canonical.get_mut(block.name()).and_then(Value::as_object_mut);
+    for block in BLOCKS {
+        let amounts = canonical.get_mut(block).and_then(Value::as_object_mut);
         for written in amounts.into_iter().flatten().map(|(_, written)| written) {
             if let Some(text) = amount(written) {
                 *written = text.into();
@@ -228,27 +187,17 @@ fn record(flat: Option<&Resources>, over: &Value, mapper: &mut PathMapper<'_>) {
     if over.is_null() {
         mapper.moved(|at| main(at) / "resources", |at| at / "resources");
     }
-    for block in Block::ALL {
-        let amounts = flat.and_then(|flat| block.of(flat)).map(amounts).unwrap_or_default();
-        record_block(block.name(), &amounts, &over[block.name()], mapper);
+    for member in BLOCKS.into_iter().chain(["claims"]).filter(|member| over[*member].is_null()) {
+        mapper.moved(|at| main(at) / "resources" / member, |at| at / "resources" / member);
     }
-    if over["claims"].is_null() {
-        mapper.moved(|at| main(at) / "resources" / "claims", |at| at / "resources" / "claims");
-    }
-}
-
-fn record_block(block: &'static str, flat: &Amounts<'_>, over: &Value, mapper: &mut PathMapper<'_>) {
-    if !(over.is_object() || over.is_null()) {
-        return;
-    }
-    let main = mapper.main();
-    if over.is_null() {
-        mapper.moved(|at| main(at) / "resources" / block, |at| at / "resources" / block);
-    }
-    for (name, (_, member)) in flat.iter().filter(|(name, _)| over[**name].is_null()) {
-        mapper.made(
-            |at| (main(at) / "resources" / block).key((*name).to_owned()),
-            |at| member.within(at / "resources" / block, name),
-        );
+    for block in BLOCKS.into_iter().filter(|block| over[*block].is_object() || over[*block].is_null()) {
+        let amounts = flat.and_then(|flat| item(flat, block)).map(amounts).unwrap_or_default();
+        for (name, (_, member)) in amounts.iter().filter(|(name, _)| over[block][**name].is_null()) {
+            let written = |at: FieldPath| at / "resources" / block / *member;
+            mapper.made(
+                |at| (main(at) / "resources" / block).key((*name).to_owned()),
+                |at| if *member == "custom" { written(at).key((*name).to_owned()) } else { written(at) },
+            );
+        }
     }
 }

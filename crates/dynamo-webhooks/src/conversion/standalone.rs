@@ -1,15 +1,13 @@
 //! DynamoComponentDeployment: the shared fields, with a name that may be that of the object.
 
-use std::collections::BTreeMap;
-
 use dynamo_api::{v1alpha1, v1beta1};
 use gateward_core::{FieldPath, Issues, Provenance, Resource, RoundTrip};
 use serde_json::Value;
 
 use super::path_mapper::{ComponentLocation, PathMapper};
 use super::pod_template::OriginalVersion;
-use super::preserved::{COMPONENT_ANNOTATIONS, PreservedSpec, SparseSpec};
-use super::{component, status};
+use super::preserved::{COMPONENT_ANNOTATIONS, Envelope, PreservedSpec};
+use super::{HubComponent, SpokeComponent, component, status};
 
 type HubSpec = v1beta1::DynamoComponentDeploymentSpec;
 type SpokeSpec = v1alpha1::DynamoComponentDeploymentSpec;
@@ -19,42 +17,42 @@ const UNNAMED: &str = "serviceName";
 
 /// Converts a v1alpha1 component to v1beta1. Its name is `serviceName`, or the object's if that is empty.
 pub(super) fn to_hub(
-    spoke: &v1alpha1::DynamoComponentDeployment,
+    spoke: &SpokeComponent,
     provenance: &mut Provenance,
     issues: &mut Issues,
-) -> (v1beta1::DynamoComponentDeployment, RoundTrip) {
-    let (mut component, original_version) = read(spoke, provenance, issues);
-    let round_trip = preserve_spoke_only(spoke, &component.spec, original_version, &mut component.metadata.annotations);
-    (component, round_trip)
-}
-
-fn read(
-    spoke: &v1alpha1::DynamoComponentDeployment,
-    provenance: &mut Provenance,
-    issues: &mut Issues,
-) -> (v1beta1::DynamoComponentDeployment, OriginalVersion) {
+) -> (HubComponent, RoundTrip) {
     let mut metadata = spoke.metadata.clone();
     let annotations = &mut metadata.annotations;
     let preserved = PreservedSpec::<HubSpec>::take(COMPONENT_ANNOTATIONS.spec, annotations, issues);
     annotations.remove(COMPONENT_ANNOTATIONS.status.annotation());
+    let original_version = if preserved.is_some() { OriginalVersion::Hub } else { OriginalVersion::Spoke };
     let spec = spec_to_hub(spoke, preserved.as_ref(), provenance);
     status::record_component(provenance);
-    let component = v1beta1::DynamoComponentDeployment {
-        api_version: v1beta1::DynamoComponentDeployment::gvk().api_version(),
+    let (service, lifted) = (&spoke.spec.component, &spec.component);
+    let (fields, round_trip) = component::spoke_only_fields(service, &lifted.name, original_version);
+    let fell_back = service.service_name.is_empty() && !lifted.name.is_empty();
+    let pod_was_made = original_version == OriginalVersion::Spoke && lifted.pod_template.is_some();
+    if pod_was_made || fell_back || !fields.is_empty() {
+        let envelope = Envelope::of(fields);
+        let envelope = if fell_back { envelope.with_nil(UNNAMED) } else { envelope };
+        envelope.put(COMPONENT_ANNOTATIONS.spec, annotations);
+    }
+    if let Some(status) = &spoke.status {
+        COMPONENT_ANNOTATIONS.status.put(annotations, &status::spoke_only_component(status));
+    }
+    let component = HubComponent {
+        api_version: HubComponent::gvk().api_version(),
         kind: spoke.kind.clone(),
         metadata,
         spec,
         status: spoke.status.as_ref().map(status::component_to_hub),
     };
-    let original_version = if preserved.is_some() { OriginalVersion::Hub } else { OriginalVersion::Spoke };
-    (component, original_version)
+    (component, round_trip)
 }
 
-/// Converts a v1beta1 component to v1alpha1.
-pub(super) fn from_hub(
-    hub: &v1beta1::DynamoComponentDeployment,
-    issues: &mut Issues,
-) -> (v1alpha1::DynamoComponentDeployment, RoundTrip) {
+/// Converts a v1beta1 component to v1alpha1. The fields that v1alpha1 lacks are preserved, always with the name; the pod
+/// template of an object that was never converted is marked, as the Go operator does.
+pub(super) fn from_hub(hub: &HubComponent, issues: &mut Issues) -> (SpokeComponent, RoundTrip) {
     let mut metadata = hub.metadata.clone();
     let annotations = &mut metadata.annotations;
     let original_version =
@@ -62,9 +60,16 @@ pub(super) fn from_hub(
     let preserved = PreservedSpec::<SpokeSpec>::take(COMPONENT_ANNOTATIONS.spec, annotations, issues);
     let preserved_status = COMPONENT_ANNOTATIONS.status.take(annotations, issues);
     let spec = spec_from_hub(hub, preserved.as_ref());
-    let round_trip = preserve_hub_only(hub, &spec, original_version, annotations);
-    let component = v1alpha1::DynamoComponentDeployment {
-        api_version: v1alpha1::DynamoComponentDeployment::gvk().api_version(),
+    let component = &hub.spec.component;
+    let (mut fields, round_trip) = component::hub_only_fields(component, &spec.component);
+    let is_unnamed = component.name.is_empty() && !hub.metadata.name.is_empty();
+    let is_marked = original_version == OriginalVersion::Hub && component.pod_template.is_some();
+    if is_unnamed || is_marked || !fields.is_empty() {
+        fields.insert("name".into(), component.name.as_str().into());
+        Envelope::of(fields).put(COMPONENT_ANNOTATIONS.spec, annotations);
+    }
+    let component = SpokeComponent {
+        api_version: SpokeComponent::gvk().api_version(),
         kind: hub.kind.clone(),
         metadata,
         spec,
@@ -74,7 +79,7 @@ pub(super) fn from_hub(
 }
 
 fn spec_to_hub(
-    spoke: &v1alpha1::DynamoComponentDeployment,
+    spoke: &SpokeComponent,
     preserved: Option<&PreservedSpec<HubSpec>>,
     provenance: &mut Provenance,
 ) -> HubSpec {
@@ -93,57 +98,16 @@ fn spec_to_hub(
 }
 
 /// The object's name, unless the v1beta1 name is preserved as empty.
-fn fallback<'a>(spoke: &'a v1alpha1::DynamoComponentDeployment, preserved: Option<&PreservedSpec<HubSpec>>) -> &'a str {
+fn fallback<'a>(spoke: &'a SpokeComponent, preserved: Option<&PreservedSpec<HubSpec>>) -> &'a str {
     let was_unnamed = preserved.and_then(|preserved| preserved.sparse.get("name")) == Some(&Value::from(""));
     if was_unnamed { "" } else { &spoke.metadata.name }
 }
 
-/// Preserves the fields that v1beta1 lacks, and answers whether the other fields survive a round trip.
-fn preserve_spoke_only(
-    spoke: &v1alpha1::DynamoComponentDeployment,
-    lifted: &HubSpec,
-    original_version: OriginalVersion,
-    annotations: &mut BTreeMap<String, String>,
-) -> RoundTrip {
-    let service = &spoke.spec.component;
-    let fell_back = service.service_name.is_empty() && !lifted.component.name.is_empty();
-    let (spec, round_trip) = component::spoke_only_fields(service, &lifted.component.name, original_version);
-    let nil = if fell_back { vec![UNNAMED] } else { Vec::new() };
-    let remainder = SparseSpec { spec, nil };
-    let pod_was_made = original_version == OriginalVersion::Spoke && lifted.component.pod_template.is_some();
-    if pod_was_made || !remainder.is_empty() {
-        remainder.put(COMPONENT_ANNOTATIONS.spec, annotations);
-    }
-    if let Some(status) = &spoke.status {
-        COMPONENT_ANNOTATIONS.status.put(annotations, &status::spoke_only_component(status));
-    }
-    round_trip
-}
-
-fn spec_from_hub(hub: &v1beta1::DynamoComponentDeployment, preserved: Option<&PreservedSpec<SpokeSpec>>) -> SpokeSpec {
+fn spec_from_hub(hub: &HubComponent, preserved: Option<&PreservedSpec<SpokeSpec>>) -> SpokeSpec {
     let component = &hub.spec.component;
     let mut service = component::from_hub(component, preserved.map(|preserved| &preserved.sparse));
     let was_unnamed =
         preserved.is_some_and(|preserved| preserved.is_nil(UNNAMED)) && component.name == hub.metadata.name;
     service.service_name = if was_unnamed { String::new() } else { component.name.clone() };
     SpokeSpec { backend_framework: hub.spec.backend_framework.clone(), component: service }
-}
-
-/// Preserves the fields that v1alpha1 lacks, always with the name, and answers whether the other fields survive a round
-/// trip. The pod template of an object that was never converted is marked, as the Go operator does.
-fn preserve_hub_only(
-    hub: &v1beta1::DynamoComponentDeployment,
-    lowered: &SpokeSpec,
-    original_version: OriginalVersion,
-    annotations: &mut BTreeMap<String, String>,
-) -> RoundTrip {
-    let component = &hub.spec.component;
-    let (mut fields, round_trip) = component::hub_only_fields(component, &lowered.component);
-    let is_unnamed = component.name.is_empty() && !hub.metadata.name.is_empty();
-    let is_marked = original_version == OriginalVersion::Hub && component.pod_template.is_some();
-    if is_unnamed || is_marked || !fields.is_empty() {
-        fields.insert("name".into(), component.name.as_str().into());
-        SparseSpec { spec: fields, nil: Vec::new() }.put(COMPONENT_ANNOTATIONS.spec, annotations);
-    }
-    round_trip
 }

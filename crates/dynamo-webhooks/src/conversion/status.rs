@@ -2,48 +2,40 @@
 
 use dynamo_api::{v1alpha1, v1beta1};
 use gateward_core::{FieldPath, Provenance};
+use v1alpha1::{
+    DynamoComponentDeploymentStatus as SpokeComponent, DynamoGraphDeploymentStatus as SpokeGraph, ServiceReplicaStatus,
+};
+use v1beta1::{
+    ComponentReplicaStatus, DynamoComponentDeploymentStatus as HubComponent, DynamoGraphDeploymentStatus as HubGraph,
+};
+
+use super::copy_fields::copy_fields;
 
 /// The status of a graph in v1beta1.
-pub(super) fn graph_to_hub(spoke: &v1alpha1::DynamoGraphDeploymentStatus) -> v1beta1::DynamoGraphDeploymentStatus {
-    v1beta1::DynamoGraphDeploymentStatus {
-        observed_generation: spoke.observed_generation,
-        state: spoke.state.clone(),
-        conditions: spoke.conditions.clone(),
+pub(super) fn graph_to_hub(spoke: &SpokeGraph) -> HubGraph {
+    copy_fields!(spoke => HubGraph {
+        observed_generation, state, conditions, restart, checkpoints, placement;
         components: spoke.services.iter().map(|(key, service)| (key.clone(), replicas_to_hub(service))).collect(),
-        restart: spoke.restart.clone(),
-        checkpoints: spoke.checkpoints.clone(),
         rolling_update: spoke.rolling_update.as_ref().map(rolling_update_to_hub),
-        placement: spoke.placement.clone(),
-    }
+    })
 }
 
 /// The status of a graph in v1alpha1. `preserved` has its preserved fields.
-pub(super) fn graph_from_hub(
-    status: &v1beta1::DynamoGraphDeploymentStatus,
-    mut preserved: v1alpha1::DynamoGraphDeploymentStatus,
-) -> v1alpha1::DynamoGraphDeploymentStatus {
+pub(super) fn graph_from_hub(status: &HubGraph, mut preserved: SpokeGraph) -> SpokeGraph {
     let services = status.components.iter();
     let services =
         services.map(|(key, live)| (key.clone(), replicas_from_hub(live, preserved.services.remove(key)))).collect();
-    v1alpha1::DynamoGraphDeploymentStatus {
-        observed_generation: status.observed_generation,
-        state: status.state.clone(),
-        conditions: status.conditions.clone(),
+    copy_fields!(status => SpokeGraph {
+        observed_generation, state, conditions, restart, checkpoints, placement;
         services,
-        restart: status.restart.clone(),
-        checkpoints: status.checkpoints.clone(),
         rolling_update: status.rolling_update.as_ref().map(rolling_update_from_hub),
-        placement: status.placement.clone(),
-    }
+    })
 }
 
 /// The fields of a graph's status that v1beta1 lacks.
-pub(super) fn spoke_only_graph(spoke: &v1alpha1::DynamoGraphDeploymentStatus) -> v1alpha1::DynamoGraphDeploymentStatus {
+pub(super) fn spoke_only_graph(spoke: &SpokeGraph) -> SpokeGraph {
     let services = spoke.services.iter().filter_map(|(key, service)| Some((key.clone(), names_apart(service)?)));
-    v1alpha1::DynamoGraphDeploymentStatus {
-        services: services.collect(),
-        ..v1alpha1::DynamoGraphDeploymentStatus::default()
-    }
+    SpokeGraph { services: services.collect(), ..Default::default() }
 }
 
 /// Records where the fields of a graph's status come from.
@@ -55,10 +47,8 @@ pub(super) fn record_graph(provenance: &mut Provenance) {
 }
 
 /// The status of a standalone component in v1beta1.
-pub(super) fn component_to_hub(
-    spoke: &v1alpha1::DynamoComponentDeploymentStatus,
-) -> v1beta1::DynamoComponentDeploymentStatus {
-    v1beta1::DynamoComponentDeploymentStatus {
+pub(super) fn component_to_hub(spoke: &SpokeComponent) -> HubComponent {
+    HubComponent {
         observed_generation: spoke.observed_generation,
         conditions: spoke.conditions.clone().unwrap_or_default(),
         component: spoke.service.as_ref().map(replicas_to_hub),
@@ -67,15 +57,12 @@ pub(super) fn component_to_hub(
 
 /// The status of a standalone component in v1alpha1. `preserved` has its preserved fields; a status without any v1beta1
 /// field is restored from there alone.
-pub(super) fn component_from_hub(
-    status: Option<&v1beta1::DynamoComponentDeploymentStatus>,
-    preserved: v1alpha1::DynamoComponentDeploymentStatus,
-) -> Option<v1alpha1::DynamoComponentDeploymentStatus> {
+pub(super) fn component_from_hub(status: Option<&HubComponent>, preserved: SpokeComponent) -> Option<SpokeComponent> {
     if status.is_none() && preserved.pod_selector.is_empty() {
         return None;
     }
     let live = status.and_then(|status| status.component.as_ref());
-    Some(v1alpha1::DynamoComponentDeploymentStatus {
+    Some(SpokeComponent {
         observed_generation: status.and_then(|status| status.observed_generation),
         conditions: Some(status.map(|status| status.conditions.clone()).unwrap_or_default()),
         pod_selector: preserved.pod_selector,
@@ -84,13 +71,11 @@ pub(super) fn component_from_hub(
 }
 
 /// The fields of a component's status that v1beta1 lacks.
-pub(super) fn spoke_only_component(
-    spoke: &v1alpha1::DynamoComponentDeploymentStatus,
-) -> v1alpha1::DynamoComponentDeploymentStatus {
-    v1alpha1::DynamoComponentDeploymentStatus {
+pub(super) fn spoke_only_component(spoke: &SpokeComponent) -> SpokeComponent {
+    SpokeComponent {
         pod_selector: spoke.pod_selector.clone(),
         service: spoke.service.as_ref().and_then(names_apart),
-        ..v1alpha1::DynamoComponentDeploymentStatus::default()
+        ..Default::default()
     }
 }
 
@@ -99,89 +84,65 @@ pub(super) fn record_component(provenance: &mut Provenance) {
     provenance.moved(|| (FieldPath::field("status") / "component", FieldPath::field("status") / "service"));
 }
 
-fn replicas_to_hub(spoke: &v1alpha1::ServiceReplicaStatus) -> v1beta1::ComponentReplicaStatus {
-    v1beta1::ComponentReplicaStatus {
-        component_kind: spoke.component_kind.clone(),
+fn replicas_to_hub(spoke: &ServiceReplicaStatus) -> ComponentReplicaStatus {
+    copy_fields!(spoke => ComponentReplicaStatus {
+        component_kind, runtime_namespace, gpus_per_engine, gpus_per_replica,
+        replicas, updated_replicas, ready_replicas, available_replicas, scheduled_replicas;
         component_names: names(spoke),
-        runtime_namespace: spoke.runtime_namespace.clone(),
-        gpus_per_engine: spoke.gpus_per_engine,
-        gpus_per_replica: spoke.gpus_per_replica,
-        replicas: spoke.replicas,
-        updated_replicas: spoke.updated_replicas,
-        ready_replicas: spoke.ready_replicas,
-        available_replicas: spoke.available_replicas,
-        scheduled_replicas: spoke.scheduled_replicas,
-    }
+    })
 }
 
 /// The newest object is the last in the list, unless another name is preserved for the same list.
-fn replicas_from_hub(
-    live: &v1beta1::ComponentReplicaStatus,
-    preserved: Option<v1alpha1::ServiceReplicaStatus>,
-) -> v1alpha1::ServiceReplicaStatus {
+fn replicas_from_hub(live: &ComponentReplicaStatus, preserved: Option<ServiceReplicaStatus>) -> ServiceReplicaStatus {
     let (component_name, component_names) =
         match preserved.filter(|preserved| still_hold(preserved, &live.component_names)) {
             Some(preserved) => (preserved.component_name, preserved.component_names),
             None => (Some(live.component_names.last().cloned().unwrap_or_default()), live.component_names.clone()),
         };
-    v1alpha1::ServiceReplicaStatus {
-        component_kind: live.component_kind.clone(),
+    copy_fields!(live => ServiceReplicaStatus {
+        component_kind, runtime_namespace, gpus_per_engine, gpus_per_replica,
+        replicas, updated_replicas, ready_replicas, available_replicas, scheduled_replicas;
         component_name,
         component_names,
-        runtime_namespace: live.runtime_namespace.clone(),
-        gpus_per_engine: live.gpus_per_engine,
-        gpus_per_replica: live.gpus_per_replica,
-        replicas: live.replicas,
-        updated_replicas: live.updated_replicas,
-        ready_replicas: live.ready_replicas,
-        available_replicas: live.available_replicas,
-        scheduled_replicas: live.scheduled_replicas,
-    }
+    })
 }
 
 /// The deprecated single name counts if there is no list.
-fn names(spoke: &v1alpha1::ServiceReplicaStatus) -> Vec<String> {
+fn names(spoke: &ServiceReplicaStatus) -> Vec<String> {
     match name(spoke) {
-        "" => spoke.component_names.clone(),
-        name if spoke.component_names.is_empty() => vec![name.to_owned()],
+        name if !name.is_empty() && spoke.component_names.is_empty() => vec![name.to_owned()],
         _ => spoke.component_names.clone(),
     }
 }
 
-fn name(spoke: &v1alpha1::ServiceReplicaStatus) -> &str {
+fn name(spoke: &ServiceReplicaStatus) -> &str {
     spoke.component_name.as_deref().unwrap_or_default()
 }
 
 /// The names of `spoke`, if the single name isn't the last of the list.
-fn names_apart(spoke: &v1alpha1::ServiceReplicaStatus) -> Option<v1alpha1::ServiceReplicaStatus> {
+fn names_apart(spoke: &ServiceReplicaStatus) -> Option<ServiceReplicaStatus> {
     let newest = spoke.component_names.last().map(String::as_str).unwrap_or_default();
-    (name(spoke) != newest).then(|| v1alpha1::ServiceReplicaStatus {
-        component_name: spoke.component_name.clone(),
-        component_names: spoke.component_names.clone(),
-        ..v1alpha1::ServiceReplicaStatus::default()
-    })
+    let (component_name, component_names) = (spoke.component_name.clone(), spoke.component_names.clone());
+    let names = || ServiceReplicaStatus { component_name, component_names, ..Default::default() };
+    (name(spoke) != newest).then(names)
 }
 
 /// Whether preserved names are those of the live list; a single name also holds if there is no list.
-fn still_hold(preserved: &v1alpha1::ServiceReplicaStatus, live: &[String]) -> bool {
+fn still_hold(preserved: &ServiceReplicaStatus, live: &[String]) -> bool {
     let is_name_alone = preserved.component_names.is_empty() && !name(preserved).is_empty();
     names(preserved) == live || (is_name_alone && live.is_empty())
 }
 
 fn rolling_update_to_hub(spoke: &v1alpha1::RollingUpdateStatus) -> v1beta1::RollingUpdateStatus {
-    v1beta1::RollingUpdateStatus {
-        phase: spoke.phase.clone(),
-        start_time: spoke.start_time.clone(),
-        end_time: spoke.end_time.clone(),
+    copy_fields!(spoke => v1beta1::RollingUpdateStatus {
+        phase, start_time, end_time;
         updated_components: spoke.updated_services.clone(),
-    }
+    })
 }
 
 fn rolling_update_from_hub(update: &v1beta1::RollingUpdateStatus) -> v1alpha1::RollingUpdateStatus {
-    v1alpha1::RollingUpdateStatus {
-        phase: update.phase.clone(),
-        start_time: update.start_time.clone(),
-        end_time: update.end_time.clone(),
+    copy_fields!(update => v1alpha1::RollingUpdateStatus {
+        phase, start_time, end_time;
         updated_services: update.updated_components.clone(),
-    }
+    })
 }

@@ -106,7 +106,8 @@ fn with_unknown<B: Resource>(
         let json = tree.to_json();
         if is_unchanged(&json) { Tried::Restored(json) } else { Tried::Refused }
     });
-    Ok(written_members(&mut tree(put.as_deref().unwrap_or(result))?))
+    let written = Serialized::of_text(put.as_deref().unwrap_or(result)).map_err(|error| no_json(&error))?;
+    Ok(written.members)
 }
 
 fn note(unknown: &[Vec<Segment>], issues: &mut Issues) {
@@ -120,15 +121,4 @@ fn note(unknown: &[Vec<Segment>], issues: &mut Issues) {
 fn tree(json: &str) -> Result<Tree<'_>, ConversionError> {
     let message = || "a field that no version knows can't be carried over: the object is no JSON".to_owned();
     Tree::read(json).ok_or_else(|| ConversionError { path: FieldPath::root(), message: message() })
-}
-
-/// The members of the result that the conversion makes, each with a comma in front.
-fn written_members(result: &mut Tree<'_>) -> String {
-    let mut members = String::new();
-    let made = |name: &str| !["apiVersion", "kind", "metadata"].contains(&name);
-    for (name, node) in result.members().into_iter().flatten().filter(|(name, _)| made(name)) {
-        members.push(',');
-        node.write_named(name, &mut members);
-    }
-    members
 }

@@ -2,13 +2,12 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fmt;
 
-use serde::de::{Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use crate::json::members::{Member, members_in_order};
 use crate::json::strict::Strict;
 
 /// The members of an object that its type does not decide.
@@ -57,7 +56,7 @@ pub(crate) type Texts = BTreeMap<String, String>;
 
 /// Metadata whose labels and annotations can be changed, and nothing else.
 pub(crate) struct Metadata<'a> {
-    members: Vec<(Cow<'a, str>, &'a RawValue)>,
+    members: Vec<Member<'a>>,
     /// The labels.
     pub labels: Texts,
     /// The annotations.
@@ -68,9 +67,9 @@ impl<'a> Metadata<'a> {
     /// Reads metadata; absent and null are empty. `None` where it isn't of the usual shape, which the API server never
     /// lets pass.
     pub fn read(raw: Option<&'a RawValue>) -> Option<Self> {
-        let Members(members) = match raw {
-            None => Members::default(),
-            Some(raw) => serde_json::from_str::<Option<Members<'a>>>(raw.get()).ok()?.unwrap_or_default(),
+        let members = match raw.map(RawValue::get) {
+            None | Some("null") => Vec::new(),
+            Some(raw) => members_in_order(raw)?,
         };
         let mut metadata = Self { members, labels: Texts::new(), annotations: Texts::new() };
         (metadata.labels, metadata.annotations) = (metadata.texts("labels")?, metadata.texts("annotations")?);
@@ -141,37 +140,6 @@ pub(crate) fn edit(live: &mut Texts, before: &Texts, after: &Texts) {
 fn json(texts: &impl Serialize) -> String {
     serde_json::to_string(texts).unwrap_or_default()
 }
-
-/// The members of an object in their order, each still raw.
-#[derive(Default)]
-pub(crate) struct Members<'a>(pub Vec<(Cow<'a, str>, &'a RawValue)>);
-
-impl<'de> Deserialize<'de> for Members<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(InOrder)
-    }
-}
-
-struct InOrder;
-
-impl<'de> Visitor<'de> for InOrder {
-    type Value = Members<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members<'de>, A::Error> {
-        let mut members = Vec::new();
-        while let Some((Name(name), value)) = map.next_entry()? {
-            members.push((name, value));
-        }
-        Ok(Members(members))
-    }
-}
-
-#[derive(Deserialize)]
-struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
 
 #[cfg(test)]
 mod tests {

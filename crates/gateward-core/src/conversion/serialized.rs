@@ -3,10 +3,12 @@
 //! The types may or may not have these members; what the result has in them doesn't come from the types.
 
 use serde::Serialize;
+use serde::de::Error;
 use serde_json::value::RawValue;
 
 use crate::conversion::ConversionError;
-use crate::conversion::envelope::{Members, Metadata, Texts};
+use crate::conversion::envelope::{Metadata, Texts};
+use crate::json::members::members_in_order;
 use crate::rule::field::FieldPath;
 
 /// What a type writes of an object.
@@ -31,8 +33,12 @@ pub(crate) struct TypedMetadata {
 impl Serialized {
     /// Writes an object. An error where the type doesn't write an object.
     pub fn of<T: Serialize>(object: &T) -> Result<Self, serde_json::Error> {
-        let text = serde_json::to_string(object)?;
-        let Members(members) = serde_json::from_str(&text)?;
+        Self::of_text(&serde_json::to_string(object)?)
+    }
+
+    /// The same of an object that is written already.
+    pub fn of_text(text: &str) -> Result<Self, serde_json::Error> {
+        let members = members_in_order(text).ok_or_else(|| serde_json::Error::custom("it is none"))?;
         let mut written = Self { members: String::with_capacity(text.len()), metadata: None };
         for (name, value) in members {
             match name.as_ref() {

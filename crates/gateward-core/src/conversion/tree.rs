@@ -5,13 +5,11 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
-use std::fmt;
 
-use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::json::members::{items, members};
+use crate::json::members::{items, longer_than, members};
 use crate::rule::field::Segment;
 
 /// A node of a document.
@@ -59,17 +57,11 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// The length of the text; none once somebody has looked into it.
-    pub fn size(&self) -> usize {
-        self.text().map_or(0, |text| text.get().len())
-    }
-
-    /// The member or item that has more than half of the text, with its step. Only that one is kept of all: there may
-    /// be a great many.
+    /// The member or item that has more than half of the text, with its step, where the text isn't opened. Only that one
+    /// is kept of all: there may be a great many.
     pub fn largest_child(&self) -> Option<(Segment, Self)> {
-        let largest = Largest { least: self.size() / 2 };
-        let (step, text) = serde_json::Deserializer::from_str(self.text()?.get()).deserialize_any(largest).ok()??;
-        Some((step, Self::Text(text)))
+        let text = self.text()?.get();
+        longer_than(text.len() / 2, text).map(|(step, child)| (step, Self::Text(child)))
     }
 
     /// The node at `path`.
@@ -147,40 +139,6 @@ impl<'a> Tree<'a> {
     fn name(&mut self) -> Option<String> {
         let name = self.members()?.get("name")?.text()?;
         serde_json::from_str(name.get()).ok()
-    }
-}
-
-/// Looks for a member or item that is longer than this.
-struct Largest {
-    least: usize,
-}
-
-impl<'de> Visitor<'de> for Largest {
-    type Value = Option<(Segment, &'de RawValue)>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object or a list")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut largest = None;
-        while let Some((name, text)) = map.next_entry::<Cow<'de, str>, &RawValue>()? {
-            if text.get().len() > self.least {
-                largest = Some((Segment::Field(Cow::Owned(name.into_owned())), text));
-            }
-        }
-        Ok(largest)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-        let (mut largest, mut index) = (None, 0);
-        while let Some(text) = seq.next_element::<&RawValue>()? {
-            if text.get().len() > self.least {
-                largest = Some((Segment::Index(index), text));
-            }
-            index += 1;
-        }
-        Ok(largest)
     }
 }
 

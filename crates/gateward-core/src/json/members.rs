@@ -1,11 +1,14 @@
 //! One level of a JSON text: its members or items, each as the text that it is.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::fmt;
 
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
+
+use crate::rule::field::Segment;
 
 /// A member's name and text.
 pub(crate) type Member<'a> = (Cow<'a, str>, &'a RawValue);
@@ -20,6 +23,13 @@ pub(crate) fn members(json: &str) -> Option<Vec<Member<'_>>> {
     members.dedup_by(|(one, _), (other, _)| one == other);
     members.reverse();
     Some(members)
+}
+
+/// The members of an object in their order.
+pub(crate) fn members_in_order(json: &str) -> Option<Vec<Member<'_>>> {
+    let mut members = Vec::new();
+    each(json, Each { member: |name, text| members.push((name, text)), item: |_| {} })?;
+    json.trim_start().starts_with('{').then_some(members)
 }
 
 /// The items of a list.
@@ -52,6 +62,23 @@ pub(crate) fn item_at<'a>(json: &'a str, wanted: usize) -> Option<&'a str> {
     };
     each(json, Each { member: |_, _| {}, item })?;
     found
+}
+
+/// The last member or item whose text is longer than this, with its step.
+pub(crate) fn longer_than<'a>(least: usize, json: &'a str) -> Option<(Segment, &'a RawValue)> {
+    let (longer, mut position) = (Cell::new(None), 0);
+    let consider = |step, text: &'a RawValue| {
+        if text.get().len() > least {
+            longer.set(Some((step, text)));
+        }
+    };
+    let member = |name: Cow<'a, str>, text| consider(Segment::Field(name.into_owned().into()), text);
+    let item = |text| {
+        consider(Segment::Index(position), text);
+        position += 1;
+    };
+    each(json, Each { member, item })?;
+    longer.into_inner()
 }
 
 /// How many members or items there are, so that no list of them has to grow.

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use dynamo_api::constants::{REQUEST_SPEC_STASH, REQUEST_STATUS_STASH};
 use gateward_core::{Issues, Stash};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
+
+use crate::conversion::preserved::Envelope;
 
 const SPEC: Stash = Stash::new(REQUEST_SPEC_STASH);
 const STATUS: Stash = Stash::new(REQUEST_STATUS_STASH);
@@ -43,7 +44,7 @@ where
     pub fn take(annotations: &mut BTreeMap<String, String>, issues: &mut Issues) -> Self {
         annotations.retain(|key, _| !RETIRED.contains(&key.as_str()));
         Self {
-            spec: take_spec(annotations, issues).unwrap_or_default(),
+            spec: Envelope::take(SPEC, annotations, issues).and_then(|envelope| envelope.spec).unwrap_or_default(),
             status: STATUS.take(annotations, issues).unwrap_or_default(),
         }
     }
@@ -51,56 +52,8 @@ where
     /// Writes the annotations, if there is something to preserve.
     pub fn put(self, annotations: &mut BTreeMap<String, String>) {
         if self.spec != Spec::default() {
-            SPEC.put(annotations, &EncodedSpec { version: 1, spec: self.spec });
+            Envelope::of(self.spec).put(SPEC, annotations);
         }
         STATUS.put(annotations, &self.status);
-    }
-}
-
-#[derive(Serialize)]
-struct EncodedSpec<Spec> {
-    version: u32,
-    spec: Spec,
-}
-
-/// The members of an envelope, which must have the right JSON types even if they aren't read.
-#[derive(Deserialize)]
-#[serde(bound = "Spec: DeserializeOwned")]
-struct DecodedSpec<Spec> {
-    spec: Option<Spec>,
-    #[serde(default, rename = "version")]
-    _version: Option<i64>,
-    #[serde(default, rename = "rawJSON")]
-    _raw_json: Option<Vec<RawJsonEntry>>,
-}
-
-#[derive(Deserialize)]
-struct RawJsonEntry {
-    #[serde(default, rename = "path")]
-    _path: Option<String>,
-    #[serde(default, rename = "raw")]
-    _raw: Option<String>,
-    #[serde(default, rename = "nil")]
-    _nil: Option<bool>,
-}
-
-/// The members stay text until their type is known: free-form JSON may nest more deeply than can be parsed.
-fn take_spec<Spec: DeserializeOwned>(annotations: &mut BTreeMap<String, String>, issues: &mut Issues) -> Option<Spec> {
-    let members: BTreeMap<String, Box<RawValue>> = SPEC.take(annotations, issues)?;
-    let read = read_spec(&members);
-    if read.is_err() {
-        SPEC.note_damage(issues);
-    }
-    read.ok().flatten()
-}
-
-fn read_spec<Spec: DeserializeOwned>(
-    members: &BTreeMap<String, Box<RawValue>>,
-) -> Result<Option<Spec>, serde_json::Error> {
-    let text = serde_json::to_string(members)?;
-    if members.contains_key("spec") {
-        Ok(serde_json::from_str::<DecodedSpec<Spec>>(&text)?.spec)
-    } else {
-        serde_json::from_str(&text).map(Some)
     }
 }

@@ -15,9 +15,10 @@ mod tests;
 
 use dynamo_api::{Raw, v1alpha1, v1beta1};
 use gateward_core::conversion::equivalence::same;
-use gateward_core::{ConversionError, Convert, Issues, Provenance, Resource, RoundTrip};
+use gateward_core::{Convert, Issues, Provenance, Resource, RoundTrip};
 use serde_json::Value;
 
+use super::Result;
 use annotations::PreservedFields;
 
 type SpokeObject = v1alpha1::DynamoGraphDeploymentRequest;
@@ -32,58 +33,38 @@ type HubStatus = v1beta1::DynamoGraphDeploymentRequestStatus;
 pub(crate) struct DeploymentRequestConversion;
 
 impl Convert<SpokeObject, HubObject> for DeploymentRequestConversion {
-    fn to_hub(
-        &self,
-        spoke: &SpokeObject,
-        provenance: &mut Provenance,
-        issues: &mut Issues,
-    ) -> Result<HubObject, ConversionError> {
+    fn to_hub(&self, spoke: &SpokeObject, provenance: &mut Provenance, issues: &mut Issues) -> Result<HubObject> {
         let (hub, _) = self.to_hub_with_round_trip(spoke, issues)?;
         provenance::record(spoke, &hub, provenance);
         Ok(hub)
     }
 
-    fn from_hub(&self, hub: &HubObject, issues: &mut Issues) -> Result<SpokeObject, ConversionError> {
+    fn from_hub(&self, hub: &HubObject, issues: &mut Issues) -> Result<SpokeObject> {
         Ok(self.from_hub_with_round_trip(hub, issues)?.0)
     }
 
-    fn to_hub_with_round_trip(
-        &self,
-        spoke: &SpokeObject,
-        issues: &mut Issues,
-    ) -> Result<(HubObject, RoundTrip), ConversionError> {
+    fn to_hub_with_round_trip(&self, spoke: &SpokeObject, issues: &mut Issues) -> Result<(HubObject, RoundTrip)> {
         let mut metadata = spoke.metadata.clone();
-        let preserved: PreservedFields<HubSpec, HubStatus> = PreservedFields::take(&mut metadata.annotations, issues);
+        let preserved = PreservedFields::<HubSpec, HubStatus>::take(&mut metadata.annotations, issues);
         let (spec, rest) = (spec::to_hub(&spoke.spec, &preserved.spec), spec::spoke_only(&spoke.spec));
         let comes_back = spec::with_image(spec::from_hub(&spec, &rest)) == spec::with_image(spoke.spec.clone());
-        let status = spoke.status.as_ref().map(|own| (status::to_hub(own, &preserved.status), status::spoke_only(own)));
-        let (status, rest_of_status) = status.unzip();
-        let left = PreservedFields { spec: rest, status: rest_of_status.unwrap_or_default() };
-        left.put(&mut metadata.annotations);
+        let status = spoke.status.as_ref().map(|own| status::to_hub(own, &preserved.status));
+        let rest_of_status = spoke.status.as_ref().map(status::spoke_only).unwrap_or_default();
+        PreservedFields { spec: rest, status: rest_of_status }.put(&mut metadata.annotations);
         let api_version = HubObject::gvk().api_version();
         let hub = HubObject { api_version, kind: spoke.kind.clone(), metadata, spec, status };
         Ok((hub, if comes_back { RoundTrip::Lossless } else { RoundTrip::Untried }))
     }
 
-    fn from_hub_with_round_trip(
-        &self,
-        hub: &HubObject,
-        issues: &mut Issues,
-    ) -> Result<(SpokeObject, RoundTrip), ConversionError> {
+    fn from_hub_with_round_trip(&self, hub: &HubObject, issues: &mut Issues) -> Result<(SpokeObject, RoundTrip)> {
         let mut metadata = hub.metadata.clone();
-        let preserved: PreservedFields<SpokeSpec, SpokeStatus> =
-            PreservedFields::take(&mut metadata.annotations, issues);
+        let preserved = PreservedFields::<SpokeSpec, SpokeStatus>::take(&mut metadata.annotations, issues);
         let (spec, rest) = (spec::from_hub(&hub.spec, &preserved.spec), spec::hub_only(&hub.spec));
         let spec = spec::with_image(spec);
         let comes_back = is_same(spec::to_hub(&spec, &rest), &hub.spec);
-        let status = hub.status.as_ref().map(|own| {
-            let spoke = status::from_hub(own, &preserved.status);
-            let rest = status::hub_only(own, &spoke);
-            (spoke, rest)
-        });
-        let (status, rest_of_status) = status.unzip();
-        let left = PreservedFields { spec: rest, status: rest_of_status.unwrap_or_default() };
-        left.put(&mut metadata.annotations);
+        let status = hub.status.as_ref().map(|own| status::from_hub(own, &preserved.status));
+        let rest_of_status = hub.status.as_ref().zip(status.as_ref()).map(|(own, spoke)| status::hub_only(own, spoke));
+        PreservedFields { spec: rest, status: rest_of_status.unwrap_or_default() }.put(&mut metadata.annotations);
         let api_version = SpokeObject::gvk().api_version();
         let spoke = SpokeObject { api_version, kind: hub.kind.clone(), metadata, spec, status };
         Ok((spoke, if comes_back { RoundTrip::Lossless } else { RoundTrip::Untried }))

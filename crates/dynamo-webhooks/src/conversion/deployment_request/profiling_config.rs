@@ -16,34 +16,23 @@ pub(super) struct Projection {
     pub planner: Option<Json>,
 }
 
-const TIMES: [&str; 2] = ["itl", "ttft"];
-const LENGTHS: [&str; 2] = ["isl", "osl"];
-const PLACES: [&str; 3] = ["modelPathInPvc", "pvcMountPath", "pvcName"];
-
-/// The v1beta1 fields of the configuration. One that is no map has none.
-pub(super) fn project(config: &Json) -> Projection {
-    let Some(config) = free_form::object(config) else { return Projection::default() };
-    let sla = config.get("sla").and_then(Value::as_object);
-    let cache = config.get("deployment").and_then(|deployment| deployment.get("modelCache")?.as_object());
-    Projection {
-        sla: sla.map(targets),
-        workload: sla.and_then(traffic),
-        model_cache: cache.map(volume),
-        planner: config.get("planner").filter(|planner| is_planner(planner)).map(|planner| planner.clone().into()),
-    }
-}
-
-/// The configuration without the leaves that [`project`] reads. `None` if nothing is left.
-pub(super) fn without_projected(config: &Json) -> Option<Json> {
-    let Some(mut members) = free_form::object(config) else { return Some(config.clone()) };
+/// The v1beta1 fields of the configuration, and the rest of it, unless nothing is left. One that is no map is all rest.
+pub(super) fn split(config: &Json) -> (Projection, Option<Json>) {
+    let Some(mut members) = free_form::object(config) else { return (Projection::default(), Some(config.clone())) };
     let was_empty = members.is_empty();
-    strip(&mut members);
-    (was_empty || !members.is_empty()).then(|| Value::Object(members).into())
+    let targets = take_from(&mut members, "sla", |block| (targets(block), traffic(block)));
+    let (sla, workload) = targets.unzip();
+    let cache = take_from(&mut members, "deployment", |deployment| take_from(deployment, "modelCache", volume));
+    let planner = take(&mut members, "planner", |planner| {
+        planner.as_object().filter(|members| !members.is_empty()).map(|_| planner.clone().into())
+    });
+    let rest = (was_empty || !members.is_empty()).then(|| Value::Object(members).into());
+    (Projection { sla, workload: workload.flatten(), model_cache: cache.flatten(), planner }, rest)
 }
 
 /// The configuration with the fields of `hub`, written over the preserved one.
 pub(super) fn rebuild(hub: &HubSpec, preserved: Option<&Json>) -> Option<Json> {
-    let rest = preserved.and_then(without_projected);
+    let rest = preserved.and_then(|preserved| split(preserved).1);
     let read = rest.as_ref().and_then(free_form::object);
     let mut config = read.clone().unwrap_or_default();
     write_targets(hub, &mut config);
@@ -64,72 +53,53 @@ pub(super) fn planner(planner: &Json) -> Option<Map<String, Value>> {
     free_form::object_below(planner).filter(|members| !members.is_empty())
 }
 
-fn targets(block: &Map<String, Value>) -> Sla {
-    let time = |name: &str| block.get(name).and_then(Value::as_f64);
-    let goal = block.get("optimizationType").filter(|goal| is_goal(goal));
+fn targets(block: &mut Map<String, Value>) -> Sla {
+    let goal = |written: &Value| {
+        written.as_str().filter(|goal| OptimizationType::VALUES.contains(goal)).map(OptimizationType::from)
+    };
     Sla {
-        ttft: time("ttft"),
-        itl: time("itl"),
-        optimization_type: goal.and_then(Value::as_str).map(OptimizationType::from),
+        ttft: take(block, "ttft", Value::as_f64),
+        itl: take(block, "itl", Value::as_f64),
+        optimization_type: take(block, "optimizationType", goal),
         ..Sla::default()
     }
 }
 
-fn traffic(block: &Map<String, Value>) -> Option<Workload> {
-    let tokens = |name: &str| block.get(name).and_then(truncated);
-    let workload = Workload { isl: tokens("isl"), osl: tokens("osl"), ..Workload::default() };
-    (workload.isl.is_some() || workload.osl.is_some()).then_some(workload)
+fn traffic(block: &mut Map<String, Value>) -> Option<Workload> {
+    let (isl, osl) = (take(block, "isl", truncated), take(block, "osl", truncated));
+    (isl.is_some() || osl.is_some()).then(|| Workload { isl, osl, ..Workload::default() })
 }
 
-fn volume(block: &Map<String, Value>) -> ModelCache {
-    let text = |name: &str| block.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+fn volume(block: &mut Map<String, Value>) -> ModelCache {
+    let place = |written: &Value| written.as_str().filter(|place| !place.is_empty()).map(str::to_owned);
+    let mut place = |name: &str| take(block, name, place).unwrap_or_default();
     ModelCache {
-        pvc_name: text("pvcName"),
-        pvc_model_path: text("modelPathInPvc"),
-        pvc_mount_path: text("pvcMountPath"),
+        pvc_name: place("pvcName"),
+        pvc_model_path: place("modelPathInPvc"),
+        pvc_mount_path: place("pvcMountPath"),
     }
 }
 
-/// Removes the leaves that [`project`] reads, and blocks that become empty.
-fn strip(config: &mut Map<String, Value>) {
-    strip_block(config, "sla", is_target);
-    if let Some(Value::Object(deployment)) = config.get_mut("deployment") {
-        let size = deployment.len();
-        strip_block(deployment, "modelCache", is_place);
-        if deployment.len() < size && deployment.is_empty() {
-            config.remove("deployment");
-        }
-    }
-    if config.get("planner").is_some_and(is_planner) {
-        config.remove("planner");
-    }
+/// Removes and returns a member that `read` can read.
+fn take<T>(from: &mut Map<String, Value>, name: &str, read: impl Fn(&Value) -> Option<T>) -> Option<T> {
+    let taken = read(from.get(name)?)?;
+    from.remove(name);
+    Some(taken)
 }
 
-fn strip_block(parent: &mut Map<String, Value>, name: &str, is_read: impl Fn(&str, &Value) -> bool) {
-    let Some(Value::Object(block)) = parent.get_mut(name) else { return };
-    let size = block.len();
-    block.retain(|name, value| !is_read(name, value));
-    if block.len() < size && block.is_empty() {
+/// What `take` takes from a block, which is removed if that empties it.
+fn take_from<T>(
+    parent: &mut Map<String, Value>,
+    name: &str,
+    take: impl FnOnce(&mut Map<String, Value>) -> T,
+) -> Option<T> {
+    let block = parent.get_mut(name)?.as_object_mut()?;
+    let was_empty = block.is_empty();
+    let taken = take(block);
+    if block.is_empty() && !was_empty {
         parent.remove(name);
     }
-}
-
-fn is_target(name: &str, value: &Value) -> bool {
-    (TIMES.contains(&name) && value.is_number())
-        || (LENGTHS.contains(&name) && truncated(value).is_some())
-        || (name == "optimizationType" && is_goal(value))
-}
-
-fn is_goal(value: &Value) -> bool {
-    value.as_str().is_some_and(|goal| OptimizationType::VALUES.contains(&goal))
-}
-
-fn is_place(name: &str, value: &Value) -> bool {
-    PLACES.contains(&name) && value.as_str().is_some_and(|place| !place.is_empty())
-}
-
-fn is_planner(value: &Value) -> bool {
-    value.as_object().is_some_and(|members| !members.is_empty())
+    Some(taken)
 }
 
 /// A number truncated toward zero, if it fits in 32 bits.

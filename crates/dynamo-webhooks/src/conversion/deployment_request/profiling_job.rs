@@ -9,6 +9,7 @@ use gateward_core::conversion::equivalence::says_nothing;
 use serde_json::{Map, Value, json};
 
 use super::free_form;
+use crate::conversion::copy_fields::copy_fields;
 
 /// The name of the profiler's container.
 const PROFILER: &str = "profiler";
@@ -24,11 +25,7 @@ pub(super) struct ProfilerPod {
 impl ProfilerPod {
     /// The fields in v1alpha1.
     pub(super) fn of(written: &ProfilingConfig) -> Self {
-        Self {
-            resources: written.resources.clone(),
-            tolerations: written.tolerations.clone(),
-            node_selector: written.node_selector.clone(),
-        }
+        copy_fields!(written => ProfilerPod { resources, tolerations, node_selector })
     }
 }
 

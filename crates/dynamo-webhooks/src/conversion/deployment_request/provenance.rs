@@ -1,73 +1,59 @@
 //! Records the v1alpha1 fields that v1beta1 fields come from.
 
-use gateward_core::{FieldPath, Provenance};
+use gateward_core::{FieldPath, Provenance, Segment};
 
 use super::{HubObject, SpokeObject, profiling_job};
 
+/// Fields of v1beta1 that are fields of v1alpha1, with everything below.
+const MOVED: [(&str, &str); 13] = [
+    ("spec.features.planner", "spec.profilingConfig.config.planner"),
+    ("spec.sla.ttft", "spec.profilingConfig.config.sla.ttft"),
+    ("spec.sla.itl", "spec.profilingConfig.config.sla.itl"),
+    ("spec.sla.optimizationType", "spec.profilingConfig.config.sla.optimizationType"),
+    ("spec.workload.isl", "spec.profilingConfig.config.sla.isl"),
+    ("spec.workload.osl", "spec.profilingConfig.config.sla.osl"),
+    ("spec.modelCache.pvcName", "spec.profilingConfig.config.deployment.modelCache.pvcName"),
+    ("spec.modelCache.pvcModelPath", "spec.profilingConfig.config.deployment.modelCache.modelPathInPvc"),
+    ("spec.modelCache.pvcMountPath", "spec.profilingConfig.config.deployment.modelCache.pvcMountPath"),
+    ("spec.overrides.profilingJob.template.spec.tolerations", "spec.profilingConfig.tolerations"),
+    ("spec.overrides.profilingJob.template.spec.nodeSelector", "spec.profilingConfig.nodeSelector"),
+    ("status.dgdName", "status.deployment.name"),
+    ("status.profilingResults.selectedConfig", "status.generatedDeployment"),
+];
+
+/// Fields of v1beta1 that are made from fields of v1alpha1.
+const MADE: [(&str, &str); 7] = [
+    ("spec.features.mocker", "spec.useMocker"),
+    ("spec.sla", "spec.profilingConfig.config.sla"),
+    ("spec.workload", "spec.profilingConfig.config.sla"),
+    ("spec.modelCache", "spec.profilingConfig.config.deployment.modelCache"),
+    ("spec.overrides.profilingJob", "spec.profilingConfig"),
+    ("status.phase", "status.state"),
+    ("status.profilingResults", "status.generatedDeployment"),
+];
+
 /// Records the paths in `spoke` of fields of `hub`, where they differ.
 pub(super) fn record(spoke: &SpokeObject, hub: &HubObject, provenance: &mut Provenance) {
-    if provenance.is_recording() {
-        image(spoke, provenance);
-        configuration(provenance);
-        job(hub, provenance);
-        status(provenance);
+    if !provenance.is_recording() {
+        return;
     }
-}
-
-fn spec(field: &'static str) -> FieldPath {
-    FieldPath::field("spec") / field
-}
-
-fn profiling(field: &'static str) -> FieldPath {
-    spec("profilingConfig") / field
-}
-
-fn image(spoke: &SpokeObject, provenance: &mut Provenance) {
+    for (hub, spoke) in MOVED {
+        provenance.moved(|| (path(hub), path(spoke)));
+    }
+    for (hub, spoke) in MADE {
+        provenance.made(|| (path(hub), path(spoke)));
+    }
     let of_workers = spoke.spec.profiling_config.profiler_image().is_empty()
         && spoke.spec.deployment_overrides.as_ref().is_some_and(|overrides| !overrides.workers_image.is_empty());
-    let written = || if of_workers { spec("deploymentOverrides") / "workersImage" } else { profiling("profilerImage") };
-    provenance.moved(|| (spec("image"), written()));
-    provenance.made(|| (spec("features") / "mocker", spec("useMocker")));
-}
-
-fn configuration(provenance: &mut Provenance) {
-    let targets = || profiling("config") / "sla";
-    let cache = || profiling("config") / "deployment" / "modelCache";
-    provenance.made(|| (spec("sla"), targets()));
-    provenance.made(|| (spec("workload"), targets()));
-    provenance.made(|| (spec("modelCache"), cache()));
-    provenance.moved(|| (spec("features") / "planner", profiling("config") / "planner"));
-    for name in ["ttft", "itl", "optimizationType"] {
-        provenance.moved(|| (spec("sla") / name, targets() / name));
-    }
-    for name in ["isl", "osl"] {
-        provenance.moved(|| (spec("workload") / name, targets() / name));
-    }
-    for (name, written) in
-        [("pvcName", "pvcName"), ("pvcModelPath", "modelPathInPvc"), ("pvcMountPath", "pvcMountPath")]
-    {
-        provenance.moved(|| (spec("modelCache") / name, cache() / written));
+    let image = if of_workers { "spec.deploymentOverrides.workersImage" } else { "spec.profilingConfig.profilerImage" };
+    provenance.moved(|| (path("spec.image"), path(image)));
+    let job = hub.spec.overrides.as_ref().and_then(|overrides| overrides.profiling_job.as_ref());
+    if let Some(index) = job.and_then(profiling_job::profiler) {
+        let container = || path("spec.overrides.profilingJob.template.spec.containers").index(index);
+        provenance.moved(|| (container() / "resources", path("spec.profilingConfig.resources")));
     }
 }
 
-fn job(hub: &HubObject, provenance: &mut Provenance) {
-    let Some(job) = hub.spec.overrides.as_ref().and_then(|overrides| overrides.profiling_job.as_ref()) else { return };
-    let at = || spec("overrides") / "profilingJob";
-    let pod = || at() / "template" / "spec";
-    provenance.made(|| (at(), spec("profilingConfig")));
-    for name in ["tolerations", "nodeSelector"] {
-        provenance.moved(|| (pod() / name, profiling(name)));
-    }
-    if let Some(index) = profiling_job::profiler(job) {
-        let container = || (pod() / "containers").index(index);
-        provenance.moved(|| (container() / "resources", profiling("resources")));
-    }
-}
-
-fn status(provenance: &mut Provenance) {
-    let at = |field: &'static str| FieldPath::field("status") / field;
-    provenance.made(|| (at("phase"), at("state")));
-    provenance.moved(|| (at("dgdName"), at("deployment") / "name"));
-    provenance.made(|| (at("profilingResults"), at("generatedDeployment")));
-    provenance.moved(|| (at("profilingResults") / "selectedConfig", at("generatedDeployment")));
+fn path(members: &'static str) -> FieldPath {
+    members.split('.').map(|name| Segment::Field(name.into())).collect()
 }

@@ -3,24 +3,24 @@
 use dynamo_api::v1alpha1::{Backend as SpokeBackend, DeploymentOverrides, ProfilingConfig};
 use dynamo_api::v1beta1::{Backend, Features, Mocker, Overrides, Sla, Workload};
 
-use super::profiling_config::{self, Projection};
 use super::profiling_job::{self, ProfilerPod};
-use super::{HubSpec, SpokeSpec, free_form};
+use super::{HubSpec, SpokeSpec, free_form, profiling_config};
 
 /// Converts a v1alpha1 spec to v1beta1, with the `preserved` v1beta1 fields.
 pub(super) fn to_hub(spoke: &SpokeSpec, preserved: &HubSpec) -> HubSpec {
     if *spoke == SpokeSpec::default() && *preserved == HubSpec::default() {
         return HubSpec::default();
     }
-    let projection = spoke.profiling_config.config.as_ref().map(profiling_config::project).unwrap_or_default();
+    let projection =
+        spoke.profiling_config.config.as_ref().map(|config| profiling_config::split(config).0).unwrap_or_default();
     HubSpec {
         model: spoke.model.clone(),
         backend: spoke.backend.as_ref().map(|backend| Backend::from(backend.as_str())),
         image: image(spoke).to_owned(),
         runtime_version_override: spoke.runtime_version_override.clone(),
         hardware: preserved.hardware.clone(),
-        workload: workload(&projection, preserved),
-        sla: sla(&projection, preserved),
+        workload: workload(projection.workload, preserved),
+        sla: sla(projection.sla, preserved),
         overrides: overrides(spoke, preserved),
         features: features(spoke, projection.planner, preserved),
         model_cache: projection.model_cache,
@@ -34,7 +34,7 @@ pub(super) fn spoke_only(spoke: &SpokeSpec) -> SpokeSpec {
     let profiling = &spoke.profiling_config;
     SpokeSpec {
         profiling_config: ProfilingConfig {
-            config: profiling.config.as_ref().and_then(profiling_config::without_projected),
+            config: profiling.config.as_ref().and_then(|config| profiling_config::split(config).1),
             config_map_ref: profiling.config_map_ref.clone(),
             output_pvc: profiling.output_pvc.clone(),
             ..ProfilingConfig::default()
@@ -111,20 +111,14 @@ fn deployment_overrides(hub: &HubSpec, preserved: &DeploymentOverrides) -> Optio
     Some(overrides).filter(|overrides| *overrides != DeploymentOverrides::default())
 }
 
-fn workload(projection: &Projection, preserved: &HubSpec) -> Option<Workload> {
-    let rest = preserved.workload.clone().unwrap_or_default();
-    let live = projection.workload.clone();
-    let has_rest = rest.concurrency.is_some() || rest.request_rate.is_some();
-    (live.is_some() || has_rest).then(|| {
-        let live = live.unwrap_or_default();
-        Workload { isl: live.isl, osl: live.osl, ..rest }
-    })
+fn workload(live: Option<Workload>, preserved: &HubSpec) -> Option<Workload> {
+    let (live, rest) = (live.unwrap_or_default(), preserved.workload.clone().unwrap_or_default());
+    Some(Workload { isl: live.isl, osl: live.osl, ..rest }).filter(|workload| *workload != Workload::default())
 }
 
-fn sla(projection: &Projection, preserved: &HubSpec) -> Option<Sla> {
-    let latency = preserved.sla.as_ref().and_then(|sla| sla.e2e_latency);
-    (projection.sla.is_some() || latency.is_some())
-        .then(|| Sla { e2e_latency: latency, ..projection.sla.clone().unwrap_or_default() })
+fn sla(live: Option<Sla>, preserved: &HubSpec) -> Option<Sla> {
+    let e2e_latency = preserved.sla.as_ref().and_then(|sla| sla.e2e_latency);
+    (live.is_some() || e2e_latency.is_some()).then(|| Sla { e2e_latency, ..live.unwrap_or_default() })
 }
 
 fn overrides(spoke: &SpokeSpec, preserved: &HubSpec) -> Option<Overrides> {

@@ -1,12 +1,13 @@
 //! The containers of the hub's pod: the main one, those of `extraPodSpec`, the frontend sidecar's, and those that
 //! v1alpha1 lacks.
 
+use std::collections::HashSet;
+
 use dynamo_api::constants::MAIN_CONTAINER;
 use dynamo_api::v1alpha1::{ComponentSpec, FrontendSidecar};
-use gateward_core::Provenance;
 use serde_json::{Map, Value};
 
-use crate::conversion::path_mapper::{ComponentLocation, PathMapper, container};
+use crate::conversion::path_mapper::{PathMapper, container, silently};
 use crate::conversion::{main_container, mounts, resources, sidecar};
 use gateward_core::conversion::equivalence::says_nothing;
 
@@ -50,12 +51,7 @@ pub(super) fn to_hub(
 /// The main container with its preserved mounts; `None` if it would be empty and there was none.
 fn main(service: &ComponentSpec, main_container: Value, hub_containers: &[Value]) -> Option<Value> {
     let own_mounts = main_container["volumeMounts"].clone();
-    let mut provenance = Provenance::silent();
-    let mut main = main_container::to_hub(
-        service,
-        main_container,
-        &mut PathMapper::new(ComponentLocation::Standalone, &mut provenance),
-    );
+    let mut main = silently(|mapper| main_container::to_hub(service, main_container, mapper));
     let hub_main = named(hub_containers, MAIN_CONTAINER);
     if let Value::Object(members) = &mut main {
         let hub_mounts = hub_main.map_or(&Value::Null, |main| &main["volumeMounts"]);
@@ -108,28 +104,14 @@ fn sidecar_container(block: &FrontendSidecar, hub_containers: &[Value]) -> Value
 
 /// Restores the preserved order, if the containers are the same.
 fn reorder(containers: &mut Containers, hub_containers: &[Value]) {
-    let positions: Option<Vec<usize>> =
-        containers.iter().map(|(container, _)| position(container, hub_containers)).collect();
-    let Some(positions) =
-        positions.filter(|positions| positions.len() == hub_containers.len() && is_permutation(positions))
-    else {
-        return;
+    let place = |(container, _): &(Value, ContainerOrigin)| {
+        let name = container["name"].as_str()?;
+        hub_containers.iter().position(|each| each["name"] == name)
     };
-    let mut placed: Vec<_> = positions.into_iter().zip(containers.drain(..)).collect();
-    placed.sort_by_key(|(place, _)| *place);
-    containers.extend(placed.into_iter().map(|(_, container)| container));
-}
-
-fn position(container: &Value, hub_containers: &[Value]) -> Option<usize> {
-    let name = container["name"].as_str()?;
-    hub_containers.iter().position(|each| each["name"] == name)
-}
-
-/// Whether each position occurs once.
-fn is_permutation(positions: &[usize]) -> bool {
-    let mut sorted = positions.to_vec();
-    sorted.sort_unstable();
-    sorted.iter().enumerate().all(|(index, place)| index == *place)
+    let places: HashSet<usize> = containers.iter().filter_map(place).collect();
+    if places.len() == containers.len() && places.len() == hub_containers.len() {
+        containers.sort_by_cached_key(place);
+    }
 }
 
 fn finish(containers: Containers, mapper: &mut PathMapper<'_>) -> Vec<Value> {

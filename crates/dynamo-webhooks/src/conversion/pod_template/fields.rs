@@ -6,36 +6,20 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-/// The fields of a service that become its pod template.
-const OF_SERVICE: [&str; 9] = [
-    "resources",
-    "envs",
-    "envFromSecret",
-    "volumeMounts",
-    "livenessProbe",
-    "readinessProbe",
-    "extraPodMetadata",
-    "extraPodSpec",
-    "frontendSidecar",
-];
-
 /// What a service says of its pod.
 pub(super) fn of_service(service: &v1alpha1::ComponentSpec) -> Value {
-    OF_SERVICE.into_iter().map(|name| (name.to_owned(), of(service, name))).collect::<Map<_, _>>().into()
-}
-
-fn of(service: &v1alpha1::ComponentSpec, name: &str) -> Value {
-    match name {
-        "resources" => tree(&service.resources),
-        "envs" => trees(&service.envs),
-        "envFromSecret" => service.env_from_secret.clone().into(),
-        "volumeMounts" => tree(&service.volume_mounts),
-        "livenessProbe" => raw(service.liveness_probe.as_ref()),
-        "readinessProbe" => raw(service.readiness_probe.as_ref()),
-        "extraPodMetadata" => tree(&service.extra_pod_metadata),
-        "extraPodSpec" => raw(service.extra_pod_spec.as_ref()),
-        _ => service.frontend_sidecar.as_ref().map(sidecar).unwrap_or_default(),
-    }
+    let fields = [
+        ("resources", tree(&service.resources)),
+        ("envs", trees(&service.envs)),
+        ("envFromSecret", service.env_from_secret.clone().into()),
+        ("volumeMounts", tree(&service.volume_mounts)),
+        ("livenessProbe", raw(service.liveness_probe.as_ref())),
+        ("readinessProbe", raw(service.readiness_probe.as_ref())),
+        ("extraPodMetadata", tree(&service.extra_pod_metadata)),
+        ("extraPodSpec", raw(service.extra_pod_spec.as_ref())),
+        ("frontendSidecar", service.frontend_sidecar.as_ref().map(sidecar).unwrap_or_default()),
+    ];
+    Value::Object(fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
 }
 
 /// A frontend sidecar as it is written.
@@ -48,44 +32,29 @@ pub(super) fn sidecar(sidecar: &FrontendSidecar) -> Value {
     written
 }
 
-/// Sets the fields that `entry` has, each as far as it can be read.
+/// The fields that `entry` has, each as far as it can be read.
 pub(super) fn read(entry: &Map<String, Value>) -> v1alpha1::ComponentSpec {
-    let mut service = v1alpha1::ComponentSpec::default();
-    for name in OF_SERVICE {
-        if let Some(value) = entry.get(name).filter(|value| !value.is_null()) {
-            set(&mut service, name, value);
-        }
-    }
-    service
-}
-
-fn set(service: &mut v1alpha1::ComponentSpec, name: &str, value: &Value) {
-    match name {
-        "resources" => set_from_json(&mut service.resources, value),
-        "envs" => service.envs = raws(value),
-        "envFromSecret" => set_from_json(&mut service.env_from_secret, value),
-        "volumeMounts" => set_from_json(&mut service.volume_mounts, value),
-        "livenessProbe" => service.liveness_probe = present(value),
-        "readinessProbe" => service.readiness_probe = present(value),
-        "extraPodMetadata" => set_from_json(&mut service.extra_pod_metadata, value),
-        "extraPodSpec" => service.extra_pod_spec = present(value),
-        _ => set_from_json(&mut service.frontend_sidecar, value),
+    let envs = entry.get("envs").and_then(Value::as_array).into_iter().flatten();
+    v1alpha1::ComponentSpec {
+        resources: typed(entry, "resources"),
+        envs: envs.cloned().map(Raw::from).collect(),
+        env_from_secret: typed(entry, "envFromSecret"),
+        volume_mounts: typed(entry, "volumeMounts"),
+        liveness_probe: present(entry, "livenessProbe").cloned().map(Raw::from),
+        readiness_probe: present(entry, "readinessProbe").cloned().map(Raw::from),
+        extra_pod_metadata: typed(entry, "extraPodMetadata"),
+        extra_pod_spec: present(entry, "extraPodSpec").cloned().map(Raw::from),
+        frontend_sidecar: typed(entry, "frontendSidecar"),
+        ..v1alpha1::ComponentSpec::default()
     }
 }
 
-fn set_from_json<T: DeserializeOwned + Default>(field: &mut T, value: &Value) {
-    let read = if value.is_null() { Ok(T::default()) } else { T::deserialize(value) };
-    if let Ok(read) = read {
-        *field = read;
-    }
+fn typed<T: DeserializeOwned + Default>(entry: &Map<String, Value>, name: &str) -> T {
+    present(entry, name).and_then(|value| T::deserialize(value).ok()).unwrap_or_default()
 }
 
-fn present<T>(value: &Value) -> Option<Raw<T>> {
-    (!value.is_null()).then(|| Raw::from(value.clone()))
-}
-
-fn raws<T>(value: &Value) -> Vec<Raw<T>> {
-    value.as_array().into_iter().flatten().cloned().map(Raw::from).collect()
+fn present<'a>(entry: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
+    entry.get(name).filter(|value| !value.is_null())
 }
 
 /// Whether the subtree can't be made a tree.

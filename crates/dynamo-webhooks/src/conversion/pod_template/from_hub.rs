@@ -127,11 +127,9 @@ fn is_main(container: &Value) -> bool {
 
 fn take_main(containers: &mut Vec<Value>) -> Option<Map<String, Value>> {
     let place = containers.iter().position(is_main)?;
-    match containers.remove(place) {
-        Value::Object(main) => Some(main),
-        // Only objects have a name.
-        _ => None,
-    }
+    // Only objects have a name.
+    let Value::Object(main) = containers.remove(place) else { return None };
+    Some(main)
 }
 
 /// Inserts the rest of the main container, by its preserved name.

@@ -2,11 +2,11 @@
 
 use dynamo_api::constants::MAIN_CONTAINER;
 use dynamo_api::{Raw, v1alpha1, v1beta1};
-use gateward_core::{Provenance, RoundTrip};
+use gateward_core::RoundTrip;
 use serde_json::{Map, Value};
 
 use super::plain;
-use crate::conversion::path_mapper::{ComponentLocation, PathMapper};
+use crate::conversion::path_mapper::silently;
 use crate::conversion::sidecar;
 use gateward_core::conversion::equivalence::{same, says_nothing};
 
@@ -63,8 +63,7 @@ fn of(object: &Map<String, Value>, is_wanted: impl Fn(&str) -> bool) -> Map<Stri
 }
 
 fn template_of_service(service: &v1alpha1::ComponentSpec) -> Value {
-    let mut provenance = Provenance::silent();
-    let template = super::to_hub(service, None, &mut PathMapper::new(ComponentLocation::Standalone, &mut provenance));
+    let template = silently(|mapper| super::to_hub(service, None, mapper));
     template.map(|template| template.to_value()).unwrap_or_default()
 }
 

@@ -15,7 +15,7 @@ mod to_hub;
 
 pub(super) use from_hub::from_hub;
 pub(super) use hub_only::hub_only_fields;
-pub(super) use spoke_only::{NonPodFields, OriginalVersion, spoke_only_fields};
+pub(super) use spoke_only::{OriginalVersion, with_spoke_only_fields};
 pub(super) use to_hub::{frontend_sidecar, to_hub};
 
 #[cfg(test)]

@@ -159,15 +159,12 @@ fn are_plain_resources(resources: &Value) -> bool {
 
 /// An object that has members, none of them empty.
 fn plain_object(value: &Value) -> Option<&Map<String, Value>> {
-    value.as_object().filter(|members| !members.is_empty() && !members.values().any(is_blank_or_empty))
+    let is_empty = |member: &Value| is_blank(member) || *member == "";
+    value.as_object().filter(|members| !members.is_empty() && !members.values().any(is_empty))
 }
 
 fn is_plain(value: &Value) -> bool {
     plain_object(value).is_some()
-}
-
-fn is_blank_or_empty(value: &Value) -> bool {
-    is_blank(value) || *value == ""
 }
 
 fn has_only(members: &Map<String, Value>, names: &[&str]) -> bool {

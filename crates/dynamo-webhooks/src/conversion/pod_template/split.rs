@@ -4,11 +4,10 @@
 
 use dynamo_api::Raw;
 use dynamo_api::v1alpha1::ComponentSpec;
-use gateward_core::Provenance;
 use serde_json::{Map, Value};
 
 use super::preserved_pod::PreservedPod;
-use crate::conversion::path_mapper::{ComponentLocation, PathMapper};
+use crate::conversion::path_mapper::silently;
 use crate::conversion::{main_container, mounts, resources};
 use gateward_core::conversion::equivalence::same;
 
@@ -68,9 +67,9 @@ pub(super) fn from_hub(
 fn to_field(part: Part, main: &mut Map<String, Value>, service: &mut ComponentSpec) {
     match part {
         Part::Env => {
-            if main.get("env").is_some_and(Value::is_array) {
-                let variables = main.remove("env").unwrap_or_default();
-                service.envs = variables.as_array().into_iter().flatten().cloned().map(Raw::from).collect();
+            if let Some(Value::Array(variables)) = main.get("env") {
+                service.envs = variables.iter().cloned().map(Raw::from).collect();
+                main.remove("env");
             }
         }
         // A secret is restored only if it is preserved.
@@ -89,7 +88,7 @@ fn probe<T>(main: &mut Map<String, Value>, part: Part) -> Option<Raw<T>> {
 /// The preserved fields, and the main container that they were converted to.
 struct PreservedSplit<'a> {
     preserved: &'a PreservedPod,
-    merged: Map<String, Value>,
+    merged: Value,
 }
 
 impl<'a> PreservedSplit<'a> {
@@ -97,68 +96,40 @@ impl<'a> PreservedSplit<'a> {
         if preserved.is_empty() {
             return None;
         }
-        let mut provenance = Provenance::silent();
-        let mut mapper = PathMapper::new(ComponentLocation::Standalone, &mut provenance);
         let own = Value::Object(preserved.main().clone());
-        match main_container::to_hub(&preserved.service, own, &mut mapper) {
-            Value::Object(merged) => Some(Self { preserved, merged }),
-            _ => None,
-        }
+        let merged = silently(|mapper| main_container::to_hub(&preserved.service, own, mapper));
+        Some(Self { preserved, merged })
     }
 
     /// Splits a part as preserved, if it is unchanged.
     fn restore(&self, part: Part, main: &mut Map<String, Value>, service: &mut ComponentSpec) -> bool {
-        let none = Value::Null;
-        let (own, live) = (self.preserved.main().get(part.name()), main.get(part.name()).unwrap_or(&none));
-        let is_split = match part {
-            Part::VolumeMounts => self.restore_mounts(live, service),
-            Part::Resources if resources::are_equal_amounts(live, self.of_merged(part)) => {
-                self.restore_field(part, service)
-            }
-            _ if same(live, self.of_merged(part)) => self.restore_field(part, service),
-            _ => {
-                self.restore_empty_secret(part, service);
-                false
-            }
-        };
-        let Some(own) = own.filter(|_| is_split) else {
-            if is_split {
-                main.remove(part.name());
-            }
-            return is_split;
-        };
-        main.insert(part.name().into(), own.clone());
-        true
-    }
-
-    fn of_merged(&self, part: Part) -> &Value {
-        self.merged.get(part.name()).unwrap_or(&Value::Null)
-    }
-
-    fn restore_field(&self, part: Part, service: &mut ComponentSpec) -> bool {
-        let preserved = &self.preserved.service;
+        let (fields, own, none) = (&self.preserved.service, self.preserved.main().get(part.name()), Value::Null);
+        let live = main.get(part.name()).unwrap_or(&none);
+        let merged = &self.merged[part.name()];
         match part {
-            Part::Env => service.envs.clone_from(&preserved.envs),
-            Part::EnvFrom => service.env_from_secret.clone_from(&preserved.env_from_secret),
-            Part::Resources => service.resources.clone_from(&preserved.resources),
-            Part::VolumeMounts => service.volume_mounts.clone_from(&preserved.volume_mounts),
-            Part::LivenessProbe => service.liveness_probe.clone_from(&preserved.liveness_probe),
-            Part::ReadinessProbe => service.readiness_probe.clone_from(&preserved.readiness_probe),
+            Part::VolumeMounts => {
+                let (flat, current) = (&fields.volume_mounts, service.volume_mounts.first());
+                let Some(restored) = mounts::restored(flat, own.unwrap_or(&none), live, current) else { return false };
+                service.volume_mounts = restored;
+            }
+            Part::Resources if resources::are_equal_amounts(live, merged) => {
+                service.resources.clone_from(&fields.resources);
+            }
+            Part::Env if same(live, merged) => service.envs.clone_from(&fields.envs),
+            Part::EnvFrom if same(live, merged) => service.env_from_secret.clone_from(&fields.env_from_secret),
+            Part::LivenessProbe if same(live, merged) => service.liveness_probe.clone_from(&fields.liveness_probe),
+            Part::ReadinessProbe if same(live, merged) => service.readiness_probe.clone_from(&fields.readiness_probe),
+            Part::EnvFrom => {
+                // A secret without a name has no effect, and is restored with any sources of variables.
+                service.env_from_secret = fields.env_from_secret.clone().filter(String::is_empty);
+                return false;
+            }
+            _ => return false,
         }
+        match own {
+            Some(own) => main.insert(part.name().into(), own.clone()),
+            None => main.remove(part.name()),
+        };
         true
-    }
-
-    fn restore_mounts(&self, live: &Value, service: &mut ComponentSpec) -> bool {
-        let (flat, none) = (&self.preserved.service.volume_mounts, Value::Null);
-        let own = self.preserved.main().get("volumeMounts").unwrap_or(&none);
-        let restored = mounts::restored(flat, own, live, service.volume_mounts.first());
-        restored.map(|restored| service.volume_mounts = restored).is_some()
-    }
-
-    /// A secret without a name has no effect, and is restored with any sources of variables.
-    fn restore_empty_secret(&self, part: Part, service: &mut ComponentSpec) {
-        if part == Part::EnvFrom {
-            service.env_from_secret = self.preserved.service.env_from_secret.clone().filter(String::is_empty);
-        }
     }
 }

@@ -17,25 +17,16 @@ pub(in crate::conversion) enum OriginalVersion {
     Spoke,
 }
 
-/// Whether fields outside of the pod are preserved.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::conversion) enum NonPodFields {
-    /// Some are.
-    Preserved,
-    /// None is.
-    NotPreserved,
-}
-
-/// The fields of a sparse service, and whether the pod survives a round trip.
-pub(in crate::conversion) fn spoke_only_fields(
+/// The fields of a sparse service, with those outside of the pod, and whether the pod survives a round trip.
+pub(in crate::conversion) fn with_spoke_only_fields(
+    non_pod_fields: Map<String, Value>,
     service: &v1alpha1::ComponentSpec,
     original_version: OriginalVersion,
-    non_pod_fields: NonPodFields,
 ) -> (Map<String, Value>, RoundTrip) {
     let mut written = fields::of_service(service);
     let saved = saved_fields(service, &written);
     let extra = written["extraPodSpec"].as_object().and_then(|extra| spoke_only_extra(service, extra));
-    let is_saved = non_pod_fields == NonPodFields::Preserved || !saved.is_empty() || extra.is_some();
+    let is_saved = !non_pod_fields.is_empty() || !saved.is_empty() || extra.is_some();
     let main = written["extraPodSpec"]["mainContainer"].as_object();
     let preserves_split =
         main.is_some_and(|main| original_version == OriginalVersion::Spoke || is_saved || is_split(main));
@@ -48,6 +39,7 @@ pub(in crate::conversion) fn spoke_only_fields(
     for name in saved {
         entry.entry(name).or_insert_with(|| written[name].take());
     }
+    entry.extend(non_pod_fields);
     (entry, if is_plain { RoundTrip::Lossless } else { RoundTrip::Untried })
 }
 

@@ -70,14 +70,6 @@ fn is_bare(extra_pod_spec: &Value) -> bool {
     extra_pod_spec.is_null() || extra_pod_spec.as_object().is_some_and(bare::is_bare)
 }
 
-/// Whether no member of the pod's spec is given.
-fn is_empty(spec: &Value) -> bool {
-    match spec {
-        Value::Object(members) => members.values().all(Value::is_null),
-        other => other.is_null(),
-    }
-}
-
 /// The template, with the fields that only `hub_template`, the preserved one, has. An empty template stays if it was
 /// empty before.
 fn template(
@@ -92,7 +84,8 @@ fn template(
         template.insert("metadata".into(), metadata.into());
     }
     let spec = spec(service, extra, hub_template, mapper);
-    if !is_empty(&spec) {
+    let is_empty = spec.as_object().map_or(spec.is_null(), |members| members.values().all(Value::is_null));
+    if !is_empty {
         template.insert("spec".into(), spec);
     }
     let is_wanted = !template.is_empty() || hub_template.is_some_and(|template| template.values().all(says_nothing));
