@@ -22,7 +22,7 @@ mod webhooks;
 pub use cases::{Case, Expectation};
 pub use gateward_testbed::{Audit, AuditEvent, Bed, Client, Ground, Node, Pod, Programs, Response, Signal};
 pub use load::{Counted, Failure, Load, Pace, Tally};
-pub use release::{AUTHORITY, Bundle, Chart, LEAF, Release};
+pub use release::{Bundle, CA_SECRET, Chart, Release, SERVING_SECRET};
 pub use run::{Prepared, Test, run, run_in_turn};
 pub use sandbox::{Refusal, Sandbox, refused, version_of};
 pub use until::until;

@@ -42,7 +42,7 @@ pub struct Webhooks {
     process: Option<Process>,
     /// Where reviews are answered.
     address: SocketAddr,
-    authority: String,
+    ca: String,
 }
 
 impl Prepared for Webhooks {}
@@ -65,7 +65,7 @@ impl Webhooks {
         self.process = None;
     }
 
-    /// Starts it again, with another authority, which the API server is told to trust.
+    /// Starts it again, with a new CA, which the API server is told to trust.
     pub async fn restart(&mut self, bed: &Bed) -> anyhow::Result<()> {
         self.kill();
         *self = Self::start(bed).await?;
@@ -103,15 +103,15 @@ impl Webhooks {
         // One of an earlier server must not be taken for this one's.
         let _ = std::fs::remove_file(&certificate);
         let mut process = Process::start("gateward", folder, &mut command)?;
-        let authority = wait_for(&mut process, &certificate).await?;
-        Ok(Self { process: Some(process), address, authority })
+        let ca = wait_for(&mut process, &certificate).await?;
+        Ok(Self { process: Some(process), address, ca })
     }
 
     /// Replaces the Service of a `clientConfig` by the server's own address.
     fn redirect(&self, config: &mut Value) {
         let path = config["service"]["path"].as_str().unwrap_or_default();
-        let authority = base64::engine::general_purpose::STANDARD.encode(&self.authority);
-        *config = json!({"url": format!("https://{}{path}", self.address), "caBundle": authority});
+        let ca = base64::engine::general_purpose::STANDARD.encode(&self.ca);
+        *config = json!({"url": format!("https://{}{path}", self.address), "caBundle": ca});
     }
 }
 

@@ -15,9 +15,9 @@ const CONVERTED: [&str; 4] = [
     "dynamographdeploymentscalingadapters",
 ];
 /// The Secret of the server's certificate, unless a value says otherwise.
-pub const LEAF: &str = "webhook-server-cert";
-/// The Secret of its authority.
-pub const AUTHORITY: &str = "webhook-server-cert-ca";
+pub const SERVING_SECRET: &str = "webhook-server-cert";
+/// The Secret of its CA.
+pub const CA_SECRET: &str = "webhook-server-cert-ca";
 
 /// A `clientConfig` that carries a bundle.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,9 +85,9 @@ impl Release {
         Ok(Some(decoded(data)))
     }
 
-    /// Whether an exchange of authorities is under way.
+    /// Whether a CA rotation is under way.
     pub async fn is_rotating(&self) -> anyhow::Result<bool> {
-        let secret = self.bed.client().get(&self.secret(AUTHORITY)).await?.granted()?;
+        let secret = self.bed.client().get(&self.secret(CA_SECRET)).await?.granted()?;
         let annotations = &secret["metadata"]["annotations"];
         Ok(["gateward.dev/ca-rotation", "gateward.dev/rotate-ca"].iter().any(|name| annotations[name].is_string()))
     }

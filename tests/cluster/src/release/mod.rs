@@ -10,7 +10,7 @@ use std::sync::Arc;
 use anyhow::{Context, bail};
 use serde_json::Value;
 
-pub use crate::release::certificates::{AUTHORITY, Bundle, LEAF};
+pub use crate::release::certificates::{Bundle, CA_SECRET, SERVING_SECRET};
 use crate::run::Prepared;
 use crate::sandbox::Sandbox;
 use gateward_testbed::{Bed, Client, Response};
@@ -167,9 +167,9 @@ impl Release {
 
     /// What one of its Pods answers to somebody with a token who asks for its metrics.
     pub async fn metrics(&self, pod: Ipv4Addr, token: &str) -> anyhow::Result<Response> {
-        let authority = self.certificate(AUTHORITY).await?.context("there is no authority")?;
+        let ca = self.certificate(CA_SECRET).await?.context("there is no CA")?;
         let name = format!("{}-webhook-service.{}.svc", self.fullname(), self.namespace);
-        Client::of(&name, (pod, 8080).into(), &authority, token)?.get("/metrics").await
+        Client::of(&name, (pod, 8080).into(), &ca, token)?.get("/metrics").await
     }
 
     /// Whether API servers may call an address for its webhooks.

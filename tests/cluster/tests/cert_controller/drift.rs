@@ -41,10 +41,10 @@ async fn what_someone_takes_away_is_put_back(sandbox: Sandbox) {
         }
         let object = zoo.edit(kind, &name, "", |object| change(&zoo, object, drift, &stranger, round)).await;
         let start = Instant::now();
-        assert!(bundles_of(&object).iter().any(|bundle| !bundle.contains_all(&authority_of(&replicas))));
+        assert!(bundles_of(&object).iter().any(|bundle| !bundle.contains_all(&ca_of(&replicas))));
         let whole = async || {
             let bundles = bundles_of(&zoo.read(kind, &name).await);
-            bundles.iter().all(|bundle| bundle.contains_all(&authority_of(&replicas)))
+            bundles.iter().all(|bundle| bundle.contains_all(&ca_of(&replicas)))
         };
         until("it is repaired", PATIENCE, whole).await;
         times.push(start.elapsed());
@@ -58,8 +58,8 @@ async fn what_someone_takes_away_is_put_back(sandbox: Sandbox) {
     zoo.settles(&replicas.each_ref()).await;
 }
 
-/// The authority that replicas show a certificate of.
-fn authority_of(replicas: &[crate::replica::Replica]) -> gateward_certs::CaBundle {
+/// The CA that replicas show a certificate of.
+fn ca_of(replicas: &[crate::replica::Replica]) -> gateward_certs::CaBundle {
     let trust = replicas[0].status().injected;
     let shown = replicas[0].shown().unwrap();
     let bundles = trust.bundles.iter().map(|bundle| gateward_certs::CaBundle::parse_lossy(bundle).0);
@@ -94,13 +94,13 @@ async fn what_someone_adds_is_taken_away(sandbox: Sandbox) {
     let zoo = Zoo::installed(sandbox).await;
     let [replica] = zoo.replicas().await;
     zoo.settles(&[&replica]).await;
-    let authority = zoo.authority().await;
+    let ca = zoo.ca().await;
     for (kind, name) in zoo.carriers() {
-        let more = authority.to_pem() + &stranger();
+        let more = ca.to_pem() + &stranger();
         zoo.edit(kind, &name, "", |object| change(&zoo, object, Drift::Replace, &more, 0)).await;
     }
     zoo.settles(&[&replica]).await;
-    assert_eq!(zoo.authority().await, authority);
+    assert_eq!(zoo.ca().await, ca);
 }
 
 async fn an_edit_of_someone_else_is_not_lost(sandbox: Sandbox) {

@@ -8,13 +8,13 @@ use gateward_certs::CaBundle;
 use crate::legacy_ca_key::LegacySecret;
 use crate::process::Process;
 use crate::rotation::{ask, ask_for, is_exchanged};
-use crate::setup::{AUTHORITY, LEAF};
+use crate::setup::{CA_SECRET, SERVING_SECRET};
 use crate::zoo::{PATIENCE, Zoo};
 
 pub fn tests() -> Vec<Test> {
     tests![
-        a_writer_that_ends_before_it_makes_the_first_authority_is_followed,
-        a_writer_that_ends_after_it_made_the_first_authority_is_followed,
+        a_writer_that_ends_before_it_makes_the_first_ca_is_followed,
+        a_writer_that_ends_after_it_made_the_first_ca_is_followed,
         a_writer_that_ends_before_it_adopts_is_followed,
         a_writer_that_ends_after_it_adopted_is_followed,
         a_writer_that_ends_before_it_drops_the_old_key_is_followed,
@@ -56,10 +56,10 @@ async fn replicas(zoo: &Zoo, fail_point: &FailPoint) -> [Process; 2] {
     [zoo.process("otter-1", fail_point.file()).await, zoo.process("otter-2", fail_point.file()).await]
 }
 
-/// Waits until those who trust an authority take what each replica shows.
-async fn are_taken(replicas: &[Process], authority: &CaBundle) {
+/// Waits until those who trust a CA take what each replica shows.
+async fn are_taken(replicas: &[Process], ca: &CaBundle) {
     for replica in replicas {
-        until("what a replica shows is taken", PATIENCE, async || replica.is_trusted_by(authority).await).await;
+        until("what a replica shows is taken", PATIENCE, async || replica.is_trusted_by(ca).await).await;
     }
 }
 
@@ -70,8 +70,8 @@ async fn start_with_an_end_at(zoo: &Zoo, place: &str) -> Vec<String> {
     fail_point.is_at(place);
     let replicas = replicas(zoo, &fail_point).await;
     fail_point.is_reached().await;
-    until("everything settles", PATIENCE, async || zoo.carries_only_the_authority().await).await;
-    are_taken(&replicas, &zoo.authority().await).await;
+    until("everything settles", PATIENCE, async || zoo.carries_only_the_ca().await).await;
+    are_taken(&replicas, &zoo.ca().await).await;
     written_to_secrets(zoo, &audit)
 }
 
@@ -85,20 +85,20 @@ fn written_to_secrets(zoo: &Zoo, audit: &Audit) -> Vec<String> {
     writes
 }
 
-/// There is one authority from the first to the end, and one certificate.
-async fn ends_at_the_first_authority(sandbox: Sandbox, side: &str) {
+/// There is one CA from the first to the end, and one certificate.
+async fn ends_at_the_first_ca(sandbox: Sandbox, side: &str) {
     let zoo = Zoo::installed(sandbox).await;
     let written = start_with_an_end_at(&zoo, &format!("{side}:create-ca")).await;
-    assert_eq!(written, [format!("create {LEAF}"), format!("create {AUTHORITY}")]);
+    assert_eq!(written, [format!("create {SERVING_SECRET}"), format!("create {CA_SECRET}")]);
 }
 
-/// The authority that was found stays the one. No certificate is issued.
+/// The CA that was found stays the one. No certificate is issued.
 async fn ends_at_the_old_place(sandbox: Sandbox, side: &str, write: &str) {
     let zoo = Zoo::installed(sandbox).await;
     let old = LegacySecret::filled(&zoo).await;
     let written = start_with_an_end_at(&zoo, &format!("{side}:{write}")).await;
     old.was_moved(&zoo).await;
-    assert_eq!(written, [format!("create {AUTHORITY}"), format!("update {LEAF}")]);
+    assert_eq!(written, [format!("create {CA_SECRET}"), format!("update {SERVING_SECRET}")]);
 }
 
 /// One exchange after the other, and in each of them one replica ends.
@@ -107,8 +107,8 @@ async fn ends_at(sandbox: Sandbox, write: &str) {
     let fail_point = FailPoint::of(&zoo);
     let _replicas = replicas(&zoo, &fail_point).await;
     for side in ["before", "after"] {
-        until("everything settles", PATIENCE, async || zoo.carries_only_the_authority().await).await;
-        let before = zoo.authority().await;
+        until("everything settles", PATIENCE, async || zoo.carries_only_the_ca().await).await;
+        let before = zoo.ca().await;
         fail_point.is_at(&format!("{side}:{write}"));
         ask(&zoo).await;
         until("the exchange is over", PATIENCE, async || is_exchanged(&zoo, &before).await).await;
@@ -116,12 +116,12 @@ async fn ends_at(sandbox: Sandbox, write: &str) {
     }
 }
 
-async fn a_writer_that_ends_before_it_makes_the_first_authority_is_followed(sandbox: Sandbox) {
-    ends_at_the_first_authority(sandbox, "before").await;
+async fn a_writer_that_ends_before_it_makes_the_first_ca_is_followed(sandbox: Sandbox) {
+    ends_at_the_first_ca(sandbox, "before").await;
 }
 
-async fn a_writer_that_ends_after_it_made_the_first_authority_is_followed(sandbox: Sandbox) {
-    ends_at_the_first_authority(sandbox, "after").await;
+async fn a_writer_that_ends_after_it_made_the_first_ca_is_followed(sandbox: Sandbox) {
+    ends_at_the_first_ca(sandbox, "after").await;
 }
 
 async fn a_writer_that_ends_before_it_adopts_is_followed(sandbox: Sandbox) {
@@ -174,18 +174,18 @@ async fn a_writer_that_ends_before_or_after_it_drops_a_met_request_is_followed(s
     let fail_point = FailPoint::of(&zoo);
     let replicas = replicas(&zoo, &fail_point).await;
     for side in ["before", "after"] {
-        until("everything settles", PATIENCE, async || zoo.carries_only_the_authority().await).await;
-        let before = zoo.authority().await;
+        until("everything settles", PATIENCE, async || zoo.carries_only_the_ca().await).await;
+        let before = zoo.ca().await;
         let request = before.iter().next().unwrap().fingerprint().to_string();
         fail_point.is_at(&format!("{side}:drop-request"));
         ask_for(&zoo, &request).await;
-        until("there is another authority", PATIENCE, async || zoo.authority().await != before).await;
-        let next = zoo.authority().await;
+        until("there is a new CA", PATIENCE, async || zoo.ca().await != before).await;
+        let next = zoo.ca().await;
         ask_for(&zoo, &request).await;
         fail_point.is_reached().await;
         until("the request is gone", PATIENCE, async || is_exchanged(&zoo, &before).await).await;
-        until("everything settles", PATIENCE, async || zoo.carries_only_the_authority().await).await;
-        assert_eq!(zoo.authority().await, next);
+        until("everything settles", PATIENCE, async || zoo.carries_only_the_ca().await).await;
+        assert_eq!(zoo.ca().await, next);
         are_taken(&replicas, &next).await;
     }
 }

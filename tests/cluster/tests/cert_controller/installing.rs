@@ -7,15 +7,15 @@ use serde_json::{Value, json};
 use std::time::Instant;
 
 use crate::legacy_ca_key::LegacySecret;
-use crate::setup::{AUTHORITY, LEAF};
+use crate::setup::{CA_SECRET, SERVING_SECRET};
 use crate::zoo::{PATIENCE, Zoo, fields};
 
 pub fn tests() -> Vec<Test> {
     tests![
         three_replicas_start_at_once_and_one_of_them_makes_everything,
         what_is_valid_is_kept_over_restarts,
-        an_authority_in_the_old_place_is_adopted_moved_and_removed,
-        a_name_that_is_lacking_brings_a_new_certificate_of_the_same_authority,
+        a_ca_in_the_old_place_is_adopted_moved_and_removed,
+        a_name_that_is_lacking_brings_a_new_certificate_of_the_same_ca,
         a_replica_knows_what_its_callers_trust,
     ]
 }
@@ -27,11 +27,11 @@ async fn three_replicas_start_at_once_and_one_of_them_makes_everything(sandbox: 
     zoo.settles(&replicas.each_ref()).await;
 
     assert_eq!(replicas.iter().filter(|replica| replica.writes()).count(), 1);
-    let secret = zoo.read("Secret", LEAF).await;
+    let secret = zoo.read("Secret", SERVING_SECRET).await;
     assert_eq!((&secret["type"], fields(&secret)), (&json!("kubernetes.io/tls"), vec!["ca.crt", "tls.crt", "tls.key"]));
     assert_eq!(secret["metadata"]["labels"], json!(zoo.setup.secrets.labels));
-    let authority = zoo.read("Secret", AUTHORITY).await;
-    assert_eq!((&authority["type"], fields(&authority)), (&json!("Opaque"), vec!["tls.crt", "tls.key"]));
+    let ca = zoo.read("Secret", CA_SECRET).await;
+    assert_eq!((&ca["type"], fields(&ca)), (&json!("Opaque"), vec!["tls.crt", "tls.key"]));
 
     // Each was there whole with its first write, and nobody was refused anything.
     let mut writes = Vec::new();
@@ -55,7 +55,7 @@ async fn what_is_valid_is_kept_over_restarts(sandbox: Sandbox) {
     assert_eq!(versions(&zoo).await, before);
 }
 
-async fn an_authority_in_the_old_place_is_adopted_moved_and_removed(sandbox: Sandbox) {
+async fn a_ca_in_the_old_place_is_adopted_moved_and_removed(sandbox: Sandbox) {
     let zoo = Zoo::installed(sandbox).await;
     let old = LegacySecret::filled(&zoo).await;
     let [replica] = zoo.replicas().await;
@@ -63,11 +63,11 @@ async fn an_authority_in_the_old_place_is_adopted_moved_and_removed(sandbox: San
     old.was_moved(&zoo).await;
 }
 
-async fn a_name_that_is_lacking_brings_a_new_certificate_of_the_same_authority(sandbox: Sandbox) {
+async fn a_name_that_is_lacking_brings_a_new_certificate_of_the_same_ca(sandbox: Sandbox) {
     let mut zoo = Zoo::installed(sandbox).await;
     let [mut replica] = zoo.replicas().await;
     zoo.settles(&[&replica]).await;
-    let (authority, leaf) = (zoo.authority().await, replica.shown());
+    let (ca, leaf) = (zoo.ca().await, replica.shown());
     replica.leave().await;
 
     let service = zoo.setup.targets.service.name.clone();
@@ -75,21 +75,20 @@ async fn a_name_that_is_lacking_brings_a_new_certificate_of_the_same_authority(s
     let [replica] = zoo.replicas().await;
     until("the new certificate is shown", PATIENCE, async || replica.shown().is_some_and(|it| Some(it) != leaf)).await;
     zoo.settles(&[&replica]).await;
-    assert_eq!(zoo.authority().await, authority);
+    assert_eq!(zoo.ca().await, ca);
 }
 
 async fn a_replica_knows_what_its_callers_trust(sandbox: Sandbox) {
     let zoo = Zoo::installed(sandbox).await;
     let [first] = zoo.replicas().await;
     zoo.settles(&[&first]).await;
-    let authority = zoo.field(AUTHORITY, "tls.crt").await.unwrap().into_bytes();
-    let trusted = |status: &ControllerStatus| {
-        status.injected.bundles == [authority.clone()] && status.injected.valid_from.is_some()
-    };
+    let ca = zoo.field(CA_SECRET, "tls.crt").await.unwrap().into_bytes();
+    let trusted =
+        |status: &ControllerStatus| status.injected.bundles == [ca.clone()] && status.injected.valid_from.is_some();
     let mut trust = first.controller().status();
     tokio::time::timeout(PATIENCE, trust.wait_for(trusted)).await.unwrap().unwrap();
     assert!(first.status().at_fault().next().is_none(), "{:?}", first.status().attention());
-    // Both are to live for ten years; the certificate can't outlive its authority.
+    // Both are to live for ten years; the certificate can't outlive its CA.
     let ends = |validity: Option<Validity>| validity.unwrap().not_after();
     assert_eq!(ends(first.status().certificate), ends(first.status().ca));
 
@@ -103,7 +102,7 @@ async fn a_replica_knows_what_its_callers_trust(sandbox: Sandbox) {
 
 async fn versions(zoo: &Zoo) -> Vec<Value> {
     let mut versions = Vec::new();
-    for secret in [LEAF, AUTHORITY] {
+    for secret in [SERVING_SECRET, CA_SECRET] {
         versions.push(zoo.read("Secret", secret).await["metadata"]["resourceVersion"].clone());
     }
     for (kind, name) in zoo.carriers() {

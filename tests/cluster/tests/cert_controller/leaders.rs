@@ -6,7 +6,7 @@ use cluster_tests::{AuditEvent, Sandbox, Test, tests, until};
 use gateward_cluster::Leader;
 
 use crate::replica::Replica;
-use crate::setup::LEAF;
+use crate::setup::SERVING_SECRET;
 use crate::zoo::{PATIENCE, Zoo};
 
 pub fn tests() -> Vec<Test> {
@@ -40,7 +40,7 @@ async fn nobody_writes_while_another_one_does(sandbox: Sandbox) {
     zoo.settles(&replicas.each_ref()).await;
     let first = replicas.iter().position(Replica::writes).unwrap();
     replicas[first].crash();
-    zoo.delete("Secret", LEAF).await;
+    zoo.delete("Secret", SERVING_SECRET).await;
     let others: Vec<_> = replicas.iter().filter(|replica| replica.name() != replicas[first].name()).collect();
     until("another one writes", PATIENCE, async || zoo.is_settled(&others).await).await;
     let second = others.iter().position(|replica| replica.writes()).map(|at| others[at].name().to_owned()).unwrap();
@@ -67,8 +67,8 @@ async fn a_replica_asks_for_nothing_that_it_may_not(sandbox: Sandbox) {
     let audit = zoo.sandbox().bed().audit().unwrap();
     let replicas = zoo.replicas::<2>().await;
     zoo.settles(&replicas.each_ref()).await;
-    zoo.delete("Secret", LEAF).await;
-    until("the certificate is back", PATIENCE, async || zoo.field(LEAF, "tls.key").await.is_some()).await;
+    zoo.delete("Secret", SERVING_SECRET).await;
+    until("the certificate is back", PATIENCE, async || zoo.field(SERVING_SECRET, "tls.key").await.is_some()).await;
     zoo.settles(&replicas.each_ref()).await;
     for replica in &replicas {
         let forbidden = audit.forbidden(&zoo.user_of(replica.name())).unwrap();

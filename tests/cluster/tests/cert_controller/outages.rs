@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use cluster_tests::{Sandbox, Test, tests, until};
 
-use crate::setup::LEAF;
+use crate::setup::SERVING_SECRET;
 use crate::zoo::{PATIENCE, Zoo};
 
 pub fn tests() -> Vec<Test> {
@@ -24,7 +24,7 @@ async fn a_replica_that_is_cut_off_goes_on_serving_and_catches_up(sandbox: Sandb
     zoo.settles(&[&replica, &other]).await;
     let shown = other.shown();
     line.cut();
-    zoo.delete("Secret", LEAF).await;
+    zoo.delete("Secret", SERVING_SECRET).await;
     until("the others change over", PATIENCE, async || replica.shown() != shown).await;
     tokio::time::sleep(Duration::from_secs(1)).await;
     assert_eq!(other.shown(), shown);
@@ -47,8 +47,8 @@ async fn a_writer_that_hears_nothing_stops_before_another_begins(sandbox: Sandbo
     };
     until("the other one writes", PATIENCE, both).await;
     line.mend();
-    zoo.delete("Secret", LEAF).await;
-    until("the other one goes on", PATIENCE, async || zoo.field(LEAF, "tls.key").await.is_some()).await;
+    zoo.delete("Secret", SERVING_SECRET).await;
+    until("the other one goes on", PATIENCE, async || zoo.field(SERVING_SECRET, "tls.key").await.is_some()).await;
     until("it hears again", PATIENCE, async || writer.shown() == other.shown() && !writer.writes()).await;
 }
 
@@ -58,7 +58,7 @@ async fn a_replica_that_starts_without_an_api_server_waits_for_it(sandbox: Sandb
     line.cut();
     replica.crash();
     replica.restart().await;
-    let unread = format!("Secret {}/{LEAF} can't be read: ", zoo.namespace());
+    let unread = format!("Secret {}/{SERVING_SECRET} can't be read: ", zoo.namespace());
     let told = || replica.status().warnings.iter().any(|warning| warning.starts_with(&unread));
     until("it is told", PATIENCE, async || told()).await;
     assert!(replica.shown().is_none());

@@ -83,7 +83,7 @@ impl Process {
         Self { who, running }
     }
 
-    /// Whether somebody who trusts only these authorities takes the certificate that it shows.
+    /// Whether somebody who trusts only these CAs takes the certificate that it shows.
     pub async fn is_trusted_by(&self, trust: &CaBundle) -> bool {
         let Ok(socket) = TcpStream::connect((self.who.address, PORT)).await else { return false };
         let names = setup(&self.who.namespace).certificates.names;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use gateward_cluster::permissions::{Names, Permission, permissions};
 use serde_json::{Value, json};
 
-use crate::setup::{AUTHORITY, LEAF, LEASE};
+use crate::setup::{CA_SECRET, LEASE, SERVING_SECRET};
 use crate::zoo::Zoo;
 
 const RBAC: &str = "rbac.authorization.k8s.io";
@@ -47,8 +47,8 @@ impl Zoo {
 
     fn names(&self) -> Names {
         Names {
-            secret: LEAF.to_owned(),
-            ca_secret: AUTHORITY.to_owned(),
+            secret: SERVING_SECRET.to_owned(),
+            ca_secret: CA_SECRET.to_owned(),
             lease: LEASE.to_owned(),
             validating_configuration: self.setup.targets.validating.clone(),
             mutating_configuration: self.setup.targets.mutating.clone(),

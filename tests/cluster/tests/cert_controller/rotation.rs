@@ -1,4 +1,4 @@
-//! One authority takes over from another, step by step, whatever happens meanwhile.
+//! One CA takes over from another, step by step, whatever happens meanwhile.
 
 use std::time::Duration;
 
@@ -8,12 +8,12 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use crate::replica::Replica;
-use crate::setup::AUTHORITY;
+use crate::setup::CA_SECRET;
 use crate::zoo::{PATIENCE, Zoo};
 
 pub fn tests() -> Vec<Test> {
     tests![
-        an_authority_is_exchanged_while_every_caller_trusts_every_replica,
+        a_ca_is_rotated_while_every_caller_trusts_every_replica,
         a_replica_that_lags_holds_the_exchange_up_until_it_shows_the_new_certificate,
         a_writer_lost_while_it_begins_is_followed_by_another,
         a_writer_lost_while_it_publishes_is_followed_by_another,
@@ -60,29 +60,29 @@ impl Promise {
     }
 }
 
-/// Asks for another authority as a person would.
+/// Asks for a new CA as a person would.
 pub async fn ask(zoo: &Zoo) {
     ask_for(zoo, "now").await;
 }
 
-/// Asks for another authority: than any, for `now`, or than the one with a fingerprint.
+/// Asks for a new CA: than any, for `now`, or than the one with a fingerprint.
 pub async fn ask_for(zoo: &Zoo, request: &str) {
     let annotations = json!({"gateward.dev/rotate-ca": request});
-    zoo.merge("Secret", AUTHORITY, &json!({"metadata": {"annotations": annotations}})).await;
+    zoo.merge("Secret", CA_SECRET, &json!({"metadata": {"annotations": annotations}})).await;
 }
 
 pub async fn is_exchanged(zoo: &Zoo, before: &gateward_certs::CaBundle) -> bool {
-    let authority = zoo.authority().await;
-    let secret = zoo.read("Secret", AUTHORITY).await;
+    let ca = zoo.ca().await;
+    let secret = zoo.read("Secret", CA_SECRET).await;
     let annotations = secret["metadata"]["annotations"].as_object().is_none_or(serde_json::Map::is_empty);
-    authority != *before && annotations && secret["data"].as_object().is_some_and(|data| data.len() == 2)
+    ca != *before && annotations && secret["data"].as_object().is_some_and(|data| data.len() == 2)
 }
 
-async fn an_authority_is_exchanged_while_every_caller_trusts_every_replica(sandbox: Sandbox) {
+async fn a_ca_is_rotated_while_every_caller_trusts_every_replica(sandbox: Sandbox) {
     let zoo = Zoo::installed(sandbox).await;
     let replicas = zoo.replicas::<2>().await;
     zoo.settles(&replicas.each_ref()).await;
-    let (before, promise) = (zoo.authority().await, Promise::watch(&zoo, &replicas));
+    let (before, promise) = (zoo.ca().await, Promise::watch(&zoo, &replicas));
     ask(&zoo).await;
     until("the exchange is over", PATIENCE, async || is_exchanged(&zoo, &before).await).await;
     zoo.settles(&replicas.each_ref()).await;
@@ -93,7 +93,7 @@ async fn a_replica_that_lags_holds_the_exchange_up_until_it_shows_the_new_certif
     let zoo = Zoo::installed(sandbox).await;
     let replicas = zoo.replicas::<2>().await;
     zoo.settles(&replicas.each_ref()).await;
-    let (before, promise) = (zoo.authority().await, Promise::watch(&zoo, &replicas));
+    let (before, promise) = (zoo.ca().await, Promise::watch(&zoo, &replicas));
     replicas[1].goes_deaf();
     ask(&zoo).await;
     let waits = |replica: &Replica| replica.step().contains("still the old one: otter-2");
@@ -113,7 +113,7 @@ async fn lost_at(sandbox: Sandbox, steps: &[&str]) {
     let zoo = Zoo::installed(sandbox).await;
     let mut replicas = zoo.replicas::<2>().await;
     zoo.settles(&replicas.each_ref()).await;
-    let before = zoo.authority().await;
+    let before = zoo.ca().await;
     ask(&zoo).await;
     for step in steps {
         let at = at_step(&replicas, step).await;

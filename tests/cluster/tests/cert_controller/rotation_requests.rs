@@ -5,13 +5,13 @@ use gateward_cluster::Connection;
 use gateward_cluster::inspect::{InspectError, RotationRequestOutcome, Summary, inspect, request_rotation};
 use serde_json::json;
 
-use crate::setup::{AUTHORITY, LEAF};
+use crate::setup::{CA_SECRET, SERVING_SECRET};
 use crate::zoo::{PATIENCE, Zoo};
 
 pub fn tests() -> Vec<Test> {
     tests![
         somebody_who_looks_sees_that_all_is_well_and_what_is_not,
-        an_authority_is_exchanged_once_however_often_it_is_asked_for,
+        a_ca_is_rotated_once_however_often_it_is_asked_for,
         where_nothing_is_installed_nothing_can_be_asked_for,
         the_command_line_tells_the_same,
     ]
@@ -34,13 +34,13 @@ async fn somebody_who_looks_sees_that_all_is_well_and_what_is_not(sandbox: Sandb
     assert_eq!((&summary.attention, &summary.rotation), (&Vec::new(), &None));
     assert!(summary.leader.unwrap().starts_with("otter-1_"));
     assert_eq!(summary.targets.len(), 5);
-    let authority = zoo.authority().await;
-    let fingerprint = authority.iter().next().unwrap().fingerprint().to_string();
+    let ca = zoo.ca().await;
+    let fingerprint = ca.iter().next().unwrap().fingerprint().to_string();
     assert_eq!(summary.ca.fingerprint, Some(fingerprint));
     assert!(summary.next.starts_with("nothing is to be done until"), "{}", summary.next);
 
     replica.crash();
-    zoo.merge("Secret", LEAF, &json!({"data": {"tls.key": ""}})).await;
+    zoo.merge("Secret", SERVING_SECRET, &json!({"data": {"tls.key": ""}})).await;
     zoo.delete("Crd", &zoo.crd_name()).await;
     until("the writer is missed", PATIENCE, async || look(&zoo).await.attention.len() == 3).await;
     let attention = look(&zoo).await.attention;
@@ -49,11 +49,11 @@ async fn somebody_who_looks_sees_that_all_is_well_and_what_is_not(sandbox: Sandb
     assert!(attention[2].ends_with("is not there; it is waited for"), "{attention:?}");
 }
 
-async fn an_authority_is_exchanged_once_however_often_it_is_asked_for(sandbox: Sandbox) {
+async fn a_ca_is_rotated_once_however_often_it_is_asked_for(sandbox: Sandbox) {
     let zoo = Zoo::installed(sandbox).await;
     let mut replica = zoo.replica("otter-1").await;
     zoo.settles(&[&replica]).await;
-    let (before, administrator) = (zoo.authority().await, administrator(&zoo).await);
+    let (before, administrator) = (zoo.ca().await, administrator(&zoo).await);
     replica.stop().await;
     for expected in [
         RotationRequestOutcome::Requested,
@@ -63,10 +63,10 @@ async fn an_authority_is_exchanged_once_however_often_it_is_asked_for(sandbox: S
         assert_eq!(request_rotation(&administrator, &zoo.setup).await.unwrap(), expected);
     }
     replica.restart().await;
-    until("the authority is another one", PATIENCE, async || zoo.authority().await != before).await;
+    until("the CA is another one", PATIENCE, async || zoo.ca().await != before).await;
     let again = request_rotation(&administrator, &zoo.setup).await.unwrap();
     zoo.settles(&[&replica]).await;
-    let annotations = zoo.read("Secret", AUTHORITY).await["metadata"]["annotations"].clone();
+    let annotations = zoo.read("Secret", CA_SECRET).await["metadata"]["annotations"].clone();
     let exchanged_once = again == RotationRequestOutcome::InProgress;
     assert!(exchanged_once && annotations.as_object().is_none_or(serde_json::Map::is_empty), "{again:?} {annotations}");
 }

@@ -12,8 +12,8 @@ use gateward_cluster::{
 use serde_json::json;
 
 /// The Secrets, as users know them.
-pub const LEAF: &str = "webhook-server-cert";
-pub const AUTHORITY: &str = "webhook-server-cert-ca";
+pub const SERVING_SECRET: &str = "webhook-server-cert";
+pub const CA_SECRET: &str = "webhook-server-cert-ca";
 pub const LEASE: &str = "otter-webhook-writer";
 pub const SERVICE: &str = "otter-webhook-service";
 /// Where each replica listens.
@@ -27,7 +27,7 @@ pub fn setup(namespace: &str) -> ControllerConfig {
     let labels: BTreeMap<_, _> = [(LABEL.0.to_owned(), LABEL.1.to_owned())].into();
     ControllerConfig {
         namespace: namespace.to_owned(),
-        secrets: SecretNames { serving: LEAF.to_owned(), ca: AUTHORITY.to_owned(), labels: labels.clone() },
+        secrets: SecretNames { serving: SERVING_SECRET.to_owned(), ca: CA_SECRET.to_owned(), labels: labels.clone() },
         lease: LeaseConfig {
             name: LEASE.to_owned(),
             holder: String::new(),

@@ -17,7 +17,7 @@ use crate::line::Line;
 #[cfg(feature = "fail-points")]
 use crate::process::{Process, Who};
 use crate::replica::Replica;
-use crate::setup::{AUTHORITY, SERVICE, setup};
+use crate::setup::{CA_SECRET, SERVICE, setup};
 
 /// Long enough for anything that is to happen, also while other tests compute.
 pub const PATIENCE: Duration = Duration::from_secs(40);
@@ -234,27 +234,27 @@ impl Zoo {
         bundles
     }
 
-    /// What stands in the authority's Secret.
-    pub async fn authority(&self) -> CaBundle {
-        CaBundle::parse(self.field(AUTHORITY, "tls.crt").await.unwrap_or_default().as_bytes()).unwrap()
+    /// What stands in the CA's Secret.
+    pub async fn ca(&self) -> CaBundle {
+        CaBundle::parse(self.field(CA_SECRET, "tls.crt").await.unwrap_or_default().as_bytes()).unwrap()
     }
 
-    /// Until every entry carries exactly the present authority, the server's certificate is its own, and replicas show it.
+    /// Until every entry carries exactly the present CA, the server's certificate is its own, and replicas show it.
     pub async fn settles(&self, replicas: &[&Replica]) {
         until("everything settles", PATIENCE, async || self.is_settled(replicas).await).await;
     }
 
-    /// Whether every entry carries exactly the present authority.
-    pub async fn carries_only_the_authority(&self) -> bool {
-        let (authority, bundles) = (self.authority().await, self.bundles().await);
-        authority.len() == 1 && bundles.len() >= 5 && bundles.iter().all(|bundle| *bundle == authority)
+    /// Whether every entry carries exactly the present CA.
+    pub async fn carries_only_the_ca(&self) -> bool {
+        let (ca, bundles) = (self.ca().await, self.bundles().await);
+        ca.len() == 1 && bundles.len() >= 5 && bundles.iter().all(|bundle| *bundle == ca)
     }
 
     pub async fn is_settled(&self, replicas: &[&Replica]) -> bool {
-        let authority = self.authority().await;
-        let shown = replicas.iter().all(|replica| replica.shown().is_some_and(|shown| authority.verifies(&shown)));
+        let ca = self.ca().await;
+        let shown = replicas.iter().all(|replica| replica.shown().is_some_and(|shown| ca.verifies(&shown)));
         let idle = replicas.iter().any(|replica| replica.is_idle_writer());
-        shown && idle && self.carries_only_the_authority().await
+        shown && idle && self.carries_only_the_ca().await
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use cluster_tests::objects::graph;
-use cluster_tests::{AUTHORITY, Chart, Client, Release, Sandbox, run_in_turn, tests, until};
+use cluster_tests::{CA_SECRET, Chart, Client, Release, Sandbox, run_in_turn, tests, until};
 use serde_json::{Value, json};
 
 const RELEASE: &str = "dynamo-platform";
@@ -44,7 +44,7 @@ async fn a_bundle_that_is_emptied_is_restored(sandbox: Sandbox) {
 }
 
 async fn a_bundle_that_is_replaced_is_restored(sandbox: Sandbox) {
-    // Some authority that has nothing to do with ours.
+    // Some CA that has nothing to do with ours.
     let other = STANDARD.encode(std::fs::read(sandbox.bed().folder().join("ca.crt")).unwrap());
     drift(&sandbox, "replaced", |object| {
         for config in configs(object) {
@@ -177,7 +177,7 @@ fn configs(object: &mut Value) -> Vec<&mut Value> {
 /// Changes objects that carry bundles, one after the other, and measures how long they stay so.
 async fn drift(sandbox: &Sandbox, what: &str, mut change: impl FnMut(&mut Value)) {
     let (client, release) = (sandbox.bed().client(), sandbox.release(RELEASE, NAMESPACE));
-    let authority = release.certificate(AUTHORITY).await.unwrap().unwrap();
+    let ca = release.certificate(CA_SECRET).await.unwrap().unwrap();
     let mut times = Vec::new();
     for path in release.configurations().iter().chain(&[CRD.to_owned()]).cycle() {
         let mut object = client.get(path).await.unwrap().granted().unwrap();
@@ -199,7 +199,7 @@ async fn drift(sandbox: &Sandbox, what: &str, mut change: impl FnMut(&mut Value)
             // What somebody has added is taken away when all replicas have been looked at.
             let restored = |config: &mut Value| {
                 let bundle = STANDARD.decode(config["caBundle"].as_str().unwrap_or_default()).unwrap();
-                String::from_utf8_lossy(&bundle).contains(authority.trim())
+                String::from_utf8_lossy(&bundle).contains(ca.trim())
             };
             configs(&mut object).into_iter().all(restored)
         })

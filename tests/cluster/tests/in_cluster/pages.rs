@@ -80,9 +80,9 @@ async fn a_second_set_of_webhooks_for_our_kinds_is_told(sandbox: Sandbox) {
 async fn metrics(sandbox: &Sandbox, token: Option<&str>) -> (u16, String) {
     let secret = format!("/api/v1/namespaces/{NAMESPACE}/secrets/webhook-server-cert");
     let secret = sandbox.bed().client().get(&secret).await.unwrap().granted().unwrap();
-    let authority = STANDARD.decode(secret["data"]["ca.crt"].as_str().unwrap()).unwrap();
+    let ca = STANDARD.decode(secret["data"]["ca.crt"].as_str().unwrap()).unwrap();
     let mut roots = RootCertStore::empty();
-    roots.add(CertificateDer::from_pem_slice(&authority).unwrap()).unwrap();
+    roots.add(CertificateDer::from_pem_slice(&ca).unwrap()).unwrap();
     let config = ClientConfig::builder().with_root_certificates(roots).with_no_client_auth();
     let socket = TcpStream::connect((installation().replica.ip, 8080)).await.unwrap();
     let name = format!("{SERVICE}.{NAMESPACE}.svc").try_into().unwrap();

@@ -84,7 +84,7 @@ async fn a_secret_that_somebody_deletes_comes_back(sandbox: Sandbox) {
     })
     .await;
     let after = client.get(&secret).await.unwrap().granted().unwrap();
-    assert_eq!(after["data"]["ca.crt"], before["data"]["ca.crt"], "the authority is still good");
+    assert_eq!(after["data"]["ca.crt"], before["data"]["ca.crt"], "the CA is still good");
     assert_eq!(after["metadata"]["labels"]["app.kubernetes.io/instance"], "otter");
     sandbox.accepts(&graph("otter")).await;
 }

@@ -1,11 +1,11 @@
 //! What an installation consists of.
 
-use cluster_tests::{AUTHORITY, LEAF, Sandbox, Test, tests};
+use cluster_tests::{CA_SECRET, SERVING_SECRET, Sandbox, Test, tests};
 
 use crate::{NAMESPACE, RELEASE};
 
 pub fn tests() -> Vec<Test> {
-    tests![two_replicas_are_ready, every_webhook_and_every_conversion_trusts_one_authority, no_pod_mounts_a_secret,]
+    tests![two_replicas_are_ready, every_webhook_and_every_conversion_trusts_one_ca, no_pod_mounts_a_secret,]
 }
 
 async fn two_replicas_are_ready(sandbox: Sandbox) {
@@ -19,19 +19,19 @@ async fn two_replicas_are_ready(sandbox: Sandbox) {
     assert_eq!(status["readyReplicas"], 2, "{status}");
 }
 
-async fn every_webhook_and_every_conversion_trusts_one_authority(sandbox: Sandbox) {
+async fn every_webhook_and_every_conversion_trusts_one_ca(sandbox: Sandbox) {
     let release = sandbox.release(RELEASE, NAMESPACE);
-    let authority = release.certificate(AUTHORITY).await.unwrap().unwrap();
+    let ca = release.certificate(CA_SECRET).await.unwrap().unwrap();
     let bundles = release.bundles().await.unwrap();
     assert_eq!(bundles.len(), 11, "{bundles:?}");
     for bundle in bundles {
-        assert_eq!(bundle.pem.trim(), authority.trim(), "{} {}", bundle.object, bundle.place);
+        assert_eq!(bundle.pem.trim(), ca.trim(), "{} {}", bundle.object, bundle.place);
     }
 }
 
 async fn no_pod_mounts_a_secret(sandbox: Sandbox) {
     for pod in sandbox.release(RELEASE, NAMESPACE).pods().await.unwrap() {
         let volumes = pod["spec"]["volumes"].to_string();
-        assert!(!volumes.contains("\"secret\"") && !volumes.contains(LEAF), "{volumes}");
+        assert!(!volumes.contains("\"secret\"") && !volumes.contains(SERVING_SECRET), "{volumes}");
     }
 }

@@ -81,8 +81,8 @@ async fn a_container_finds_its_volumes(sandbox: Sandbox) {
     assert!(!ran(&pod, &["touch", "/etc/settings/x"]).await.status.success());
     let account = "/var/run/secrets/kubernetes.io/serviceaccount";
     assert_eq!(tell(&pod, &["cat", &format!("{account}/namespace")]).await, sandbox.namespace());
-    let authority = std::fs::read_to_string(sandbox.bed().folder().join("ca.crt")).unwrap();
-    assert_eq!(tell(&pod, &["cat", &format!("{account}/ca.crt")]).await, authority);
+    let ca = std::fs::read_to_string(sandbox.bed().folder().join("ca.crt")).unwrap();
+    assert_eq!(tell(&pod, &["cat", &format!("{account}/ca.crt")]).await, ca);
 }
 
 async fn a_container_waits_for_its_config_map(sandbox: Sandbox) {

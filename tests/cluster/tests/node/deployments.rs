@@ -69,8 +69,8 @@ async fn the_api_server_reaches_pods_alone_and_behind_a_service(sandbox: Sandbox
         "spec": {"selector": {"app": "otter"}, "ports": [{"port": 443, "targetPort": "webhook-server"}]},
     });
     sandbox.accepts(&service).await;
-    let authority = tell(&pod, &["base64", "-w0", "/tmp/ca.crt"]).await;
-    ask_about_config_maps(&sandbox, &authority).await;
+    let ca = tell(&pod, &["base64", "-w0", "/tmp/ca.crt"]).await;
+    ask_about_config_maps(&sandbox, &ca).await;
     let map = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "m"}});
     // The certificate is for this machine. Only who holds it can have shown it.
     let name = format!("certificate is valid for localhost, not otters.{}.svc", sandbox.namespace());
@@ -81,12 +81,12 @@ async fn the_api_server_reaches_pods_alone_and_behind_a_service(sandbox: Sandbox
 }
 
 /// Has the API server ask the Service about each `ConfigMap` of the sandbox.
-async fn ask_about_config_maps(sandbox: &Sandbox, authority: &str) {
+async fn ask_about_config_maps(sandbox: &Sandbox, ca: &str) {
     let name = sandbox.namespace();
     let service = json!({"name": "otters", "namespace": name, "path": "/x"});
     let webhook = json!({
         "name": "otters.example.com",
-        "clientConfig": {"service": service, "caBundle": authority},
+        "clientConfig": {"service": service, "caBundle": ca},
         "rules": [{"apiGroups": [""], "apiVersions": ["v1"], "resources": ["configmaps"], "operations": ["CREATE"]}],
         "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": name}},
         "sideEffects": "None",

@@ -56,11 +56,11 @@ async fn a_stanza_is_written_with_the_bundle_of_the_ca_and_not_without(sandbox: 
 
     admin.applies(OLDER).await.well();
     let service = json!({"name": SERVICE, "namespace": NAMESPACE, "path": "/convert", "port": 443});
-    let authority = std::fs::read_to_string(bed.folder().join("ca.crt")).unwrap();
+    let ca = std::fs::read_to_string(bed.folder().join("ca.crt")).unwrap();
     let config = installed(bed, GRAPHS).await["spec"]["conversion"]["webhook"]["clientConfig"].take();
     let bundle = base64::engine::general_purpose::STANDARD.decode(config["caBundle"].as_str().unwrap()).unwrap();
     assert_eq!(config["service"], service);
-    assert_eq!(String::from_utf8(bundle).unwrap().trim(), authority.trim());
+    assert_eq!(String::from_utf8(bundle).unwrap().trim(), ca.trim());
 }
 
 async fn the_bundle_stays_with_its_owner(sandbox: Sandbox) {
@@ -76,8 +76,8 @@ async fn the_bundle_stays_with_its_owner(sandbox: Sandbox) {
 
 /// Writes a bundle, as the certificate controller does.
 async fn inject(sandbox: &Sandbox, plural: &str) {
-    let authority = std::fs::read(sandbox.bed().folder().join("ca.crt")).unwrap();
-    let bundle = base64::engine::general_purpose::STANDARD.encode(authority);
+    let ca = std::fs::read(sandbox.bed().folder().join("ca.crt")).unwrap();
+    let bundle = base64::engine::general_purpose::STANDARD.encode(ca);
     let patch = json!({"spec": {"conversion": {"webhook": {"clientConfig": {"caBundle": bundle}}}}});
     let path = format!("{}?fieldManager=gateward", place(plural));
     sandbox.bed().client().merge(&path, &patch).await.unwrap().granted().unwrap();

@@ -79,8 +79,8 @@ impl Converter {
     fn stanza(self, bed: &Bed) -> Value {
         let nobody = SocketAddr::from((Ipv4Addr::LOCALHOST, 9));
         let converter = if self == Self::Local { bed.webhooks() } else { nobody };
-        let authority = std::fs::read(bed.folder().join("webhooks.crt")).unwrap();
-        let bundle = base64::engine::general_purpose::STANDARD.encode(authority);
+        let ca = std::fs::read(bed.folder().join("webhooks.crt")).unwrap();
+        let bundle = base64::engine::general_purpose::STANDARD.encode(ca);
         let config = json!({"url": format!("https://{converter}/convert"), "caBundle": bundle});
         json!({"strategy": "Webhook", "webhook": {"clientConfig": config, "conversionReviewVersions": ["v1"]}})
     }

@@ -21,13 +21,13 @@ use serde_json::json;
 fn main() -> ExitCode {
     let tests = [crds::tests(), uninstall::tests(), reader::tests(), access::tests()].into_iter().flatten().collect();
     run_in_turn(tests, async |bed| {
-        make_authority(&bed).await?;
+        make_ca(&bed).await?;
         Webhooks::serve(&bed).await
     })
 }
 
 /// The Secret of a release's CA, as its pods make it.
-async fn make_authority(bed: &Bed) -> anyhow::Result<()> {
+async fn make_ca(bed: &Bed) -> anyhow::Result<()> {
     let namespace = json!({"metadata": {"name": command::NAMESPACE}});
     bed.client().post("/api/v1/namespaces", &namespace).await?.granted()?;
     let data = json!({"tls.crt": STANDARD.encode(std::fs::read(bed.folder().join("ca.crt"))?)});

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use cluster_tests::objects::{component, object};
-use cluster_tests::{AUTHORITY, Audit, Chart, LEAF, Release, Sandbox, run_in_turn, tests, until};
+use cluster_tests::{Audit, CA_SECRET, Chart, Release, SERVING_SECRET, Sandbox, run_in_turn, tests, until};
 use serde_json::{Value, json};
 
 use crate::right::Right;
@@ -76,7 +76,7 @@ async fn provoke(sandbox: &Sandbox, release: &Release, right: &Right) {
     let crd = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
     let [validating, mutating] = release.configurations();
     match (right.verb.as_str(), right.resource.as_str()) {
-        ("create", "secrets") | ("list", "pods") => release.delete_secret(LEAF).await.unwrap(),
+        ("create", "secrets") | ("list", "pods") => release.delete_secret(SERVING_SECRET).await.unwrap(),
         ("update", "secrets") => drop(release.gateward(&["certs", "rotate"]).await.unwrap()),
         ("create", "leases") => {
             let lease = format!("{}-webhook-writer", release.fullname());
@@ -132,9 +132,10 @@ async fn empty(sandbox: &Sandbox, path: &str) {
 async fn recovers(release: &Release) {
     release.rolled_out().await.unwrap();
     until("whole", Duration::from_mins(2), async || {
-        let Some(authority) = release.certificate(AUTHORITY).await.unwrap() else { return false };
-        let whole = release.certificate(LEAF).await.unwrap().is_some() && !release.is_rotating().await.unwrap();
-        whole && release.bundles().await.unwrap().iter().all(|bundle| bundle.pem.trim() == authority.trim())
+        let Some(ca) = release.certificate(CA_SECRET).await.unwrap() else { return false };
+        let whole =
+            release.certificate(SERVING_SECRET).await.unwrap().is_some() && !release.is_rotating().await.unwrap();
+        whole && release.bundles().await.unwrap().iter().all(|bundle| bundle.pem.trim() == ca.trim())
     })
     .await;
 }

@@ -5,7 +5,7 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
-use cluster_tests::{AUTHORITY, Chart, LEAF, Load, Release, Sandbox, run_in_turn, tests, until};
+use cluster_tests::{CA_SECRET, Chart, Load, Release, SERVING_SECRET, Sandbox, run_in_turn, tests, until};
 use serde_json::{Value, json};
 
 const RELEASE: &str = "dynamo-platform";
@@ -14,10 +14,10 @@ const NAMESPACE: &str = "dynamo-system";
 fn main() -> ExitCode {
     let tests = tests![
         a_certificate_is_renewed,
-        an_authority_is_exchanged_while_replicas_hear_of_it_late,
-        an_authority_is_exchanged_while_replicas_hear_of_it_a_minute_late,
+        a_ca_is_rotated_while_replicas_hear_of_it_late,
+        a_ca_is_rotated_while_replicas_hear_of_it_a_minute_late,
         the_servers_secret_is_deleted,
-        the_authoritys_secret_is_deleted,
+        the_ca_secret_is_deleted,
         both_secrets_are_deleted,
     ];
     run_in_turn(tests, async |bed| {
@@ -41,28 +41,28 @@ async fn a_certificate_is_renewed(sandbox: Sandbox) {
     let release = release(&sandbox);
     // It is renewed at two thirds of its life.
     release.upgrade(Chart::Current, &lifetime("90s")).await.unwrap();
-    let first = replaced(&release, LEAF).await;
+    let first = replaced(&release, SERVING_SECRET).await;
     let tally = Load::during(&sandbox, async |_| {
-        renewed(&release, LEAF, &first, Duration::from_secs(90)).await;
+        renewed(&release, SERVING_SECRET, &first, Duration::from_secs(90)).await;
     })
     .await;
     tally.assert_no_failures();
     release.upgrade(Chart::Current, &lifetime("87600h")).await.unwrap();
-    replaced(&release, LEAF).await;
+    replaced(&release, SERVING_SECRET).await;
 }
 
-async fn an_authority_is_exchanged_while_replicas_hear_of_it_late(sandbox: Sandbox) {
+async fn a_ca_is_rotated_while_replicas_hear_of_it_late(sandbox: Sandbox) {
     exchange(&sandbox, Duration::from_secs(2), Duration::from_mins(3)).await;
 }
 
-async fn an_authority_is_exchanged_while_replicas_hear_of_it_a_minute_late(sandbox: Sandbox) {
+async fn a_ca_is_rotated_while_replicas_hear_of_it_a_minute_late(sandbox: Sandbox) {
     exchange(&sandbox, Duration::from_mins(1), Duration::from_mins(7)).await;
 }
 
-/// Has the authority exchanged while what watches deliver to the replicas is delayed.
+/// Has the CA exchanged while what watches deliver to the replicas is delayed.
 async fn exchange(sandbox: &Sandbox, delay: Duration, within: Duration) {
     let release = release(sandbox);
-    let before = release.certificate(AUTHORITY).await.unwrap().unwrap();
+    let before = release.certificate(CA_SECRET).await.unwrap().unwrap();
     sandbox.bed().node().delay_watches(delay);
     let tally = Load::during(sandbox, async |_| {
         println!("{}", release.gateward(&["certs", "rotate"]).await.unwrap());
@@ -75,27 +75,27 @@ async fn exchange(sandbox: &Sandbox, delay: Duration, within: Duration) {
 
 async fn the_servers_secret_is_deleted(sandbox: Sandbox) {
     let release = release(&sandbox);
-    let authority = release.certificate(AUTHORITY).await.unwrap();
+    let ca = release.certificate(CA_SECRET).await.unwrap();
     let tally = Load::during(&sandbox, async |_| {
-        replaced(&release, LEAF).await;
+        replaced(&release, SERVING_SECRET).await;
     })
     .await;
     tally.assert_no_failures();
-    assert_eq!(release.certificate(AUTHORITY).await.unwrap(), authority, "its authority was still good");
+    assert_eq!(release.certificate(CA_SECRET).await.unwrap(), ca, "its CA was still good");
 }
 
-async fn the_authoritys_secret_is_deleted(sandbox: Sandbox) {
-    deleted(&sandbox, &[AUTHORITY]).await;
+async fn the_ca_secret_is_deleted(sandbox: Sandbox) {
+    deleted(&sandbox, &[CA_SECRET]).await;
 }
 
 async fn both_secrets_are_deleted(sandbox: Sandbox) {
-    deleted(&sandbox, &[AUTHORITY, LEAF]).await;
+    deleted(&sandbox, &[CA_SECRET, SERVING_SECRET]).await;
 }
 
-/// Has Secrets deleted, and another authority made.
+/// Has Secrets deleted, and a new CA made.
 async fn deleted(sandbox: &Sandbox, secrets: &[&str]) {
     let release = release(sandbox);
-    let before = release.certificate(AUTHORITY).await.unwrap().unwrap();
+    let before = release.certificate(CA_SECRET).await.unwrap().unwrap();
     let tally = Load::during(sandbox, async |_| {
         for secret in secrets {
             release.delete_secret(secret).await.unwrap();
@@ -125,13 +125,13 @@ async fn renewed(release: &Release, secret: &str, before: &str, within: Duration
     now.unwrap()
 }
 
-/// Waits until another authority has taken over everywhere, alone.
+/// Waits until a new CA has taken over everywhere, alone.
 async fn exchanged(release: &Release, before: &str, within: Duration) {
     let time = until("the end of the exchange", within, async || {
-        let Some(authority) = release.certificate(AUTHORITY).await.unwrap() else { return false };
-        let over = authority != before && !release.is_rotating().await.unwrap();
-        over && release.bundles().await.unwrap().iter().all(|bundle| bundle.pem.trim() == authority.trim())
+        let Some(ca) = release.certificate(CA_SECRET).await.unwrap() else { return false };
+        let over = ca != before && !release.is_rotating().await.unwrap();
+        over && release.bundles().await.unwrap().iter().all(|bundle| bundle.pem.trim() == ca.trim())
     })
     .await;
-    println!("another authority is trusted alone after {time:.1?}");
+    println!("a new CA is trusted alone after {time:.1?}");
 }

@@ -1,4 +1,4 @@
-//! The replica that writes is lost before and after each step of an exchange of authorities, under a load.
+//! The replica that writes is lost before and after each step of a CA rotation, under a load.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::sync::OnceLock;
 use std::time::{Duration, SystemTime};
 
-use cluster_tests::{AUTHORITY, Chart, Load, Release, Sandbox, Tally, run_in_turn, tests, until};
+use cluster_tests::{CA_SECRET, Chart, Load, Release, Sandbox, Tally, run_in_turn, tests, until};
 use serde_json::json;
 
 const RELEASE: &str = "dynamo-platform";
@@ -67,7 +67,7 @@ async fn the_writer_crashes_before_each_step(sandbox: Sandbox) {
     }
 }
 
-/// Has the authority exchanged, and the writer lost at each of the steps; whoever has lost it tells its Pod. Gives what
+/// Has the CA exchanged, and the writer lost at each of the steps; whoever has lost it tells its Pod. Gives what
 /// was counted meanwhile, and when the losses were.
 async fn loses_the_writer(
     sandbox: &Sandbox,
@@ -75,7 +75,7 @@ async fn loses_the_writer(
     lost: impl AsyncFn(String),
 ) -> (Tally, Vec<Duration>) {
     let release = sandbox.release(RELEASE, NAMESPACE);
-    let before = release.certificate(AUTHORITY).await.unwrap().unwrap();
+    let before = release.certificate(CA_SECRET).await.unwrap().unwrap();
     let mut losses = Vec::new();
     let tally = Load::during(sandbox, async |load| {
         let point = FailPoint(FailPoint::file());
@@ -92,12 +92,12 @@ async fn loses_the_writer(
             }
         }
         let time = until("the end of the exchange", PATIENCE, async || {
-            let Some(authority) = release.certificate(AUTHORITY).await.unwrap() else { return false };
-            let over = authority != before && !release.is_rotating().await.unwrap();
-            over && release.bundles().await.unwrap().iter().all(|bundle| bundle.pem.trim() == authority.trim())
+            let Some(ca) = release.certificate(CA_SECRET).await.unwrap() else { return false };
+            let over = ca != before && !release.is_rotating().await.unwrap();
+            over && release.bundles().await.unwrap().iter().all(|bundle| bundle.pem.trim() == ca.trim())
         })
         .await;
-        println!("another authority is trusted alone after further {time:.1?}");
+        println!("a new CA is trusted alone after further {time:.1?}");
     })
     .await;
     release.rolled_out().await.unwrap();
