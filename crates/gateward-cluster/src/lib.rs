@@ -32,6 +32,7 @@ pub use connection::{Connection, ConnectionError};
 pub use injected::InjectedCaBundles;
 pub use injection::{ConflictingWebhook, NotOurs, TargetState, TargetStatus, WebhookEndpoint};
 pub use reader::ApiReader;
+pub use request::Backoff;
 pub use review::{Access, AccessReview};
 pub use send_if_changed::send_if_changed;
 pub use status::{ControllerStatus, Leader, LeaderProgress};

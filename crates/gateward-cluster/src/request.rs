@@ -34,7 +34,7 @@ pub(crate) async fn with_write_timeout<T>(request: impl Future<Output = kube::Re
 
 /// Exponential backoff between retries with jitter, so that replicas don't return to the API server in lockstep.
 #[derive(Debug)]
-pub(crate) struct Backoff {
+pub struct Backoff {
     delays: ExponentialBuilder,
     next: ExponentialBackoff,
     failures: u32,
@@ -60,7 +60,7 @@ impl Backoff {
     }
 
     /// Delays double from the shortest to the longest; jitter at most doubles each.
-    pub(crate) fn with_delays(shortest: Duration, longest: Duration) -> Self {
+    pub fn with_delays(shortest: Duration, longest: Duration) -> Self {
         Self::jittered(ExponentialBuilder::new().with_min_delay(shortest).with_max_delay(longest).with_jitter())
     }
 
@@ -70,7 +70,7 @@ impl Backoff {
     }
 
     /// Counts a failure; returns the time until the retry.
-    pub(crate) fn fail(&mut self) -> Duration {
+    pub fn fail(&mut self) -> Duration {
         self.failures = self.failures.saturating_add(1);
         self.next.next().unwrap_or(Self::LONGEST)
     }

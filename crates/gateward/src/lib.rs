@@ -83,7 +83,7 @@ mod signals;
 pub mod testing;
 
 #[cfg(feature = "cli")]
-pub use cli::{Extension, LogFormat};
+pub use cli::Extension;
 pub use exit::Exit;
 #[cfg(feature = "config")]
 pub use gateward_certs::{DerivedNameError, Lifetime, LifetimeError, Lifetimes, NameLimit};

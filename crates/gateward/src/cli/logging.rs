@@ -3,20 +3,11 @@
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, Stderr, Write};
 
-use clap::ValueEnum;
 use gateward_core::terminal;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::format::FmtSpan;
 
-/// How a log line looks.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub enum LogFormat {
-    /// One line of text.
-    #[default]
-    Text,
-    /// One JSON object a line.
-    Json,
-}
+use crate::config::LogFormat;
 
 /// The options of commands that log.
 #[derive(Debug, Clone, clap::Args)]

@@ -28,8 +28,6 @@ use gateward_core::terminal;
 use crate::exit::Exit;
 use crate::operator::Operator;
 
-pub use logging::LogFormat;
-
 /// A command beside the usual ones.
 pub trait Extension<P: Operator> {
     /// Its name, arguments and help.

@@ -152,21 +152,22 @@ pub struct LogConfig {
     /// A level, or a filter such as `gateward_server=debug`.
     pub filter: String,
     /// How a line looks.
-    pub format: LogLines,
+    pub format: LogFormat,
 }
 
 /// How a log line looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LogLines {
-    /// One JSON object a line.
-    Json,
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+pub enum LogFormat {
     /// One line of text.
     Text,
+    /// One JSON object a line.
+    Json,
 }
 
 impl Default for LogConfig {
     fn default() -> Self {
-        Self { filter: "info".into(), format: LogLines::Json }
+        Self { filter: "info".into(), format: LogFormat::Json }
     }
 }
 

@@ -3,6 +3,7 @@
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
+use gateward_cluster::Backoff;
 use gateward_core::{ClusterReader, Facts};
 use gateward_server::{Readiness, ReportLine};
 use tokio::sync::watch;
@@ -73,7 +74,7 @@ impl<P: Operator> FactsPoller<'_, P> {
     /// Learns for the first time, however long it takes.
     async fn first(&self) -> Result<Discovered, Problem> {
         let waiting = self.readiness.wait_for(NAME, "asking the API server what the cluster serves");
-        let mut pause = FIRST_PAUSE;
+        let mut backoff = Backoff::with_delays(FIRST_PAUSE, LONGEST_PAUSE);
         loop {
             match self.once().await {
                 Ok(learned) => return Ok(learned),
@@ -83,8 +84,7 @@ impl<P: Operator> FactsPoller<'_, P> {
                     waiting.update(why);
                 }
             }
-            tokio::time::sleep(pause).await;
-            pause = (pause * 2).min(LONGEST_PAUSE);
+            tokio::time::sleep(backoff.fail()).await;
         }
     }
 

@@ -24,7 +24,7 @@ mod tests;
 
 use std::time::Duration;
 
-use gateward::config::{ConfigError, HttpVersions, KeyAlgorithm, ListenAddress, LogLines, MetricsAccess, Problem};
+use gateward::config::{ConfigError, HttpVersions, KeyAlgorithm, ListenAddress, LogFormat, MetricsAccess, Problem};
 use serde_json::Value;
 
 use crate::operator::facts::Gate;
@@ -58,7 +58,7 @@ pub struct OperatorConfiguration {
     /// What is logged: `error`, `warn`, `info`, `debug` or `trace`.
     pub log_level: String,
     /// How a log line looks.
-    pub log_format: LogLines,
+    pub log_format: LogFormat,
 }
 
 /// The webhook server.

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
-use gateward::config::{ConfigError, HttpVersions, KeyAlgorithm, ListenAddress, LogLines, MetricsAccess};
+use gateward::config::{ConfigError, HttpVersions, KeyAlgorithm, ListenAddress, LogFormat, MetricsAccess};
 use gateward_core::go_duration;
 use serde_json::Value;
 
@@ -103,7 +103,7 @@ impl Reader<'_> {
             checkpoint: self.gate(Key::CHECKPOINT).unwrap_or(Gate::Off),
             gpu_discovery: self.gate(Key::GPU_DISCOVERY).unwrap_or(Gate::On),
             log_level: Key::LOG_LEVEL.text(self.document).unwrap_or("info").to_owned(),
-            log_format: if format == Some("text") { LogLines::Text } else { LogLines::Json },
+            log_format: if format == Some("text") { LogFormat::Text } else { LogFormat::Json },
         }
     }
 

@@ -8,8 +8,7 @@ use clap::{Arg, ArgMatches};
 
 use super::ServeArguments;
 use crate::cli::document::Written;
-use crate::cli::logging::LogFormat;
-use crate::config::{Config, ConfigError, ConfigSource, Flag, Flags, LogLines, PodEnvironment, Problem};
+use crate::config::{Config, ConfigError, ConfigSource, Flag, Flags, PodEnvironment, Problem};
 use crate::exit::Exit;
 use crate::operator::Operator;
 use crate::runtime::{Plan, serve};
@@ -39,12 +38,8 @@ pub(super) async fn run<P: Operator>(
     let flags = given_flags(&operator, matches);
     let plan = read(operator, &written, flags).map_err(|error| all_of(&error, &written))?;
     let (plan, config) = plan;
-    let format = match config.log.format {
-        LogLines::Json => LogFormat::Json,
-        LogLines::Text => LogFormat::Text,
-    };
     let (zap_filter, zap_format) = (arguments.zap.filter(), arguments.zap.format());
-    arguments.log.install(zap_filter.unwrap_or(&config.log.filter), zap_format.unwrap_or(format))?;
+    arguments.log.install(zap_filter.unwrap_or(&config.log.filter), zap_format.unwrap_or(config.log.format))?;
     for warning in written.warnings().into_iter().chain(config.warnings.iter().map(|it| written.describe(it))) {
         tracing::warn!(target: "configuration", "{warning}");
     }

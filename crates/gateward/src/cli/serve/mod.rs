@@ -14,7 +14,8 @@ use clap::{ArgGroup, ArgMatches, Args, Command, FromArgMatches as _};
 use gateward_server::{Http2Limits, Protocols, install_panic_hook};
 
 use crate::cli::facts::{FactsOption, Without};
-use crate::cli::logging::{LogFormat, LogOptions};
+use crate::cli::logging::LogOptions;
+use crate::config::LogFormat;
 use crate::crds;
 use crate::exit::Exit;
 use crate::local::{Listen, Local};

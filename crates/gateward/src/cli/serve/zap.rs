@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 
-use crate::cli::logging::LogFormat;
+use crate::config::LogFormat;
 
 /// Options that are not shown in the help.
 #[derive(Debug, Clone, clap::Args)]

@@ -32,7 +32,7 @@ fn a_file_that_sets_nothing_has_the_books_defaults() {
     assert_eq!(configuration.webhook.secret_name, "webhook-server-cert");
     assert_eq!((configuration.http, configuration.checkpoint), (HttpVersions::Http1, Gate::Off));
     assert_eq!((configuration.grove, configuration.gpu_discovery), (None, Gate::On));
-    assert_eq!((configuration.log_level.as_str(), configuration.log_format), ("info", LogLines::Json));
+    assert_eq!((configuration.log_level.as_str(), configuration.log_format), ("info", LogFormat::Json));
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn what_is_ours_alone_is_read() {
     };
     assert_eq!(configuration.webhook.certificates, certificates);
     assert_eq!(configuration.http, HttpVersions::Http1AndHttp2);
-    assert_eq!((configuration.log_level.as_str(), configuration.log_format), ("debug", LogLines::Text));
+    assert_eq!((configuration.log_level.as_str(), configuration.log_format), ("debug", LogFormat::Text));
 }
 
 #[test]
