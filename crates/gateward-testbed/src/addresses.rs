@@ -26,7 +26,7 @@ impl Addresses {
     }
 }
 
-/// The first port from this one on, of a hundred, where nobody listens.
+/// The first port from this one on, of a hundred, on which nothing listens.
 fn free(usual: u16) -> anyhow::Result<SocketAddr> {
     let candidates = (usual..=usual + 100).map(|port| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
     let mut free = candidates.filter(|address| TcpListener::bind(address).is_ok());

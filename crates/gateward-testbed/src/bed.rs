@@ -58,7 +58,7 @@ impl Bed {
         &self.client
     }
 
-    /// A client of the API server for whoever has a token.
+    /// A client of the API server for the bearer of a token.
     pub fn client_with(&self, token: &str) -> anyhow::Result<Client> {
         let ca = std::fs::read_to_string(self.folder.join("ca.crt"))?;
         Client::new(self.addresses.api_server, &ca, token)
@@ -96,7 +96,7 @@ impl Bed {
         self.addresses.webhooks
     }
 
-    /// The address of the machine for whoever plays a Pod, by its number: see [`Ground`](crate::Ground).
+    /// The address of the machine for a test that plays a Pod, by its number: see [`Ground`](crate::Ground).
     pub fn pod_address(&self, number: u8) -> Ipv4Addr {
         self.grant.ground.pod_address(number)
     }

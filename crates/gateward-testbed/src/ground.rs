@@ -12,7 +12,7 @@ const NOT_FOUND: i32 = 127;
 /// What a bed stands on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Ground {
-    /// Networks, mounts and processes of its own, in a user namespace in which we are root, whoever we are.
+    /// Networks, mounts and processes of its own, in a user namespace in which this process is root, whatever its user.
     UserNamespace,
     /// Networks, mounts and processes of its own, without a user namespace: we are root.
     Root,
@@ -26,8 +26,8 @@ impl Ground {
         Ok(Grant::find()?.ground)
     }
 
-    /// What `unshare` is told. The programs inside end with the first of them, and that one with `unshare`; mounts stay
-    /// inside, as they do unless it is told otherwise.
+    /// The arguments of `unshare`. The programs inside end with the first of them, and that one with `unshare`; mounts stay
+    /// inside, as they do unless an argument says otherwise.
     fn namespaces(self) -> &'static [&'static str] {
         match self {
             Self::UserNamespace => {
@@ -58,7 +58,7 @@ impl Ground {
         Some(format!("nsenter --target {holder}{user} --net --mount"))
     }
 
-    /// The addresses of Services. Where the network is not ours, they are in the loopback network: nobody else has them,
+    /// The addresses of Services. Where the network is not ours, they are in the loopback network: nothing else has them,
     /// and what is sent there goes nowhere.
     pub(crate) fn services(self) -> &'static str {
         match self {
@@ -114,7 +114,7 @@ impl Grant {
         Ok(Self { ground: Ground::Host, refusals })
     }
 
-    /// What a person is told who doesn't have the best ground.
+    /// The advice for a person whose machine lacks namespaces.
     pub(crate) fn notice(&self) -> Option<String> {
         let instead = match self.ground {
             Ground::UserNamespace => return None,

@@ -17,7 +17,7 @@ const GATEWARD: &str = "GATEWARD_BIN";
 pub struct Programs {
     control_plane: PathBuf,
     gateward: PathBuf,
-    /// The process group in which they run, where it is not that of whoever starts them.
+    /// The process group in which they run, where it is not that of the process that starts them.
     group: Option<i32>,
 }
 

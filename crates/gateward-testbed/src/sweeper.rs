@@ -6,7 +6,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-/// Waits until nobody can write to it any more, which is so when our process has ended in whatever way. A process
+/// Waits until its pipe is closed, which is when our process has ended in whatever way. A process
 /// that dies may make a file yet, so that the folder is removed as often as it takes.
 const SCRIPT: &str = r#"
 cat > /dev/null
@@ -25,7 +25,7 @@ pub(crate) struct Sweeper {
 }
 
 impl Sweeper {
-    /// Makes a folder that nobody else may read, and a group.
+    /// Makes a folder that only this user may read, and a group.
     pub(crate) fn of(folder: &Path) -> std::io::Result<Self> {
         DirBuilder::new().mode(0o700).create(folder)?;
         let leader = aside(Command::new("sleep").arg("infinity")).stdin(Stdio::null()).spawn()?;
@@ -50,7 +50,7 @@ impl Drop for Sweeper {
     }
 }
 
-/// In a group of its own, so that what ends a test program at a terminal doesn't reach it; silent, so that nobody who
+/// In a group of its own, so that what ends a test program at a terminal doesn't reach it; silent, so that no one who
 /// reads what the test program says waits for it.
 fn aside(command: &mut Command) -> &mut Command {
     command.process_group(0).current_dir("/").stdout(Stdio::null()).stderr(Stdio::null())

@@ -86,7 +86,7 @@ impl<'a> PathMapper<'a> {
     }
 }
 
-/// What `convert` makes where nobody asks for paths.
+/// What `convert` makes where no paths are needed.
 pub(super) fn silently<T>(convert: impl FnOnce(&mut PathMapper<'_>) -> T) -> T {
     convert(&mut PathMapper::new(ComponentLocation::Standalone, &mut Provenance::silent()))
 }

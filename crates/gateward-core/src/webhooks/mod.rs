@@ -265,7 +265,7 @@ fn skip(asked: Review, declared: &Declaration, review: &AdmissionReview<'_>, con
 }
 
 /// Of objects that are made, changed or removed, a handler may have no opinion. Whatever else is done is refused where
-/// nobody has said what it means.
+/// no declaration says what it means.
 fn unsupported(operation: &str) -> Verdict {
     Verdict::deny(format!("the operation {} is not supported", operation.chars().take(64).collect::<String>()))
         .code(422)

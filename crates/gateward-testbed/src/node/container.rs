@@ -14,7 +14,7 @@ pub(crate) struct Inside {
     environment: Environment,
 }
 
-/// A process that ends when nobody waits for it any more.
+/// A process that ends when its handle is dropped.
 struct Awaited(Running);
 
 impl Inside {

@@ -27,11 +27,11 @@ pub(crate) struct Entry {
     pub(crate) uid: String,
 }
 
-/// A Pod as the API server last told it.
+/// A Pod as the API server last sent it.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Seen {
     There(Arc<Value>),
-    /// This was the last that was told.
+    /// The API server has deleted it: this is its last state.
     Gone(Arc<Value>),
 }
 

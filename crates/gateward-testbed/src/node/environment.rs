@@ -77,7 +77,7 @@ pub(crate) fn command(container: &Value, environment: &Environment) -> Result<Ve
     Ok(words.map(|word| expanded(&word, environment)).collect())
 }
 
-/// What every container is told.
+/// The environment of every container.
 fn given(pod: &str) -> Environment {
     let pairs = [
         ("PATH", PATH),

@@ -32,7 +32,7 @@ const SERVICE: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(10, 96, 0, 
 
 type Answer = Response<BoxBody<Bytes, hyper::Error>>;
 
-/// How late what watches tell is delivered: to a Pod by its address, and without one to all that have none of their
+/// How late the events of watches are delivered: to a Pod by its address, and without one to all that have none of their
 /// own.
 #[derive(Clone, Debug)]
 pub(crate) struct Delays(watch::Sender<BTreeMap<Option<Ipv4Addr>, Duration>>);
@@ -70,7 +70,7 @@ impl Delays {
     }
 }
 
-/// When events came for the first time: who takes a watch up anew is told the same again, and must not have to wait for
+/// When events came for the first time: a watch that is resumed gets the same events again, and must not wait for
 /// it from the beginning.
 #[derive(Debug, Default)]
 struct Arrivals(std::sync::Mutex<HashMap<u64, Instant>>);
@@ -148,7 +148,7 @@ impl Passage {
                     // The Pod has hung up.
                     () = keep.closed() => return,
                 };
-                // Half an event is of no use to anybody, nor is the news that an answer has broken off.
+                // Half an event is of no use, nor is the news that an answer has broken off.
                 let Some(Ok(frame)) = frame else { return };
                 read.extend_from_slice(frame.data_ref().map_or(&[], Bytes::as_ref));
                 while let Some(end) = read.iter().position(|byte| *byte == b'\n') {
@@ -181,7 +181,7 @@ async fn connect(client: &Client) -> anyhow::Result<SendRequest<Incoming>> {
     Ok(sender)
 }
 
-/// Whether a request asks to be told of changes.
+/// Whether a request is a watch.
 fn watches(uri: &Uri) -> bool {
     uri.query().unwrap_or_default().split('&').any(|pair| ["watch=true", "watch=1", "watch"].contains(&pair))
 }

@@ -35,7 +35,7 @@ impl Kubelet {
     /// Makes the node and begins to work.
     pub(crate) async fn start(self: Arc<Self>) -> anyhow::Result<()> {
         self.context.client.post("/api/v1/nodes", &node()).await?.granted()?;
-        // Nobody else takes the taint away that each new node gets.
+        // Nothing else removes the taint that each new node gets.
         self.context
             .client
             .merge(&format!("/api/v1/nodes/{NAME}"), &json!({"spec": {"taints": null}}))
@@ -43,11 +43,11 @@ impl Kubelet {
             .granted()?;
         let path = format!("/api/v1/nodes/{NAME}/status");
         self.context.client.merge(&path, &json!({"status": node()["status"]})).await?.granted()?;
-        let tell = |collection, source| {
-            sources::tell(self.context.client.clone(), collection, source, self.context.news.clone())
+        let watch = |collection, source| {
+            sources::watch(self.context.client.clone(), collection, source, self.context.changes.clone())
         };
-        tokio::spawn(tell("/api/v1/configmaps", Source::ConfigMap));
-        tokio::spawn(tell("/api/v1/secrets", Source::Secret));
+        tokio::spawn(watch("/api/v1/configmaps", Source::ConfigMap));
+        tokio::spawn(watch("/api/v1/secrets", Source::Secret));
         tokio::spawn(self.follow());
         Ok(())
     }
@@ -147,7 +147,7 @@ fn node() -> Value {
             "capacity": room,
             "allocatable": room,
             "conditions": [ready],
-            // A name would come first, and nobody could resolve it.
+            // A name would come first, and nothing could resolve it.
             "addresses": [{"type": "InternalIP", "address": MACHINE}],
             "daemonEndpoints": {"kubeletEndpoint": {"Port": 10250}},
             "nodeInfo": node_info(),

@@ -28,7 +28,7 @@ where
             tokio::spawn(async move {
                 // Slower, and good all the same.
                 let _ = socket.set_nodelay(true);
-                // Who hangs up has nothing to be told.
+                // A peer that hangs up needs no answer.
                 if let Ok(stream) = acceptor.accept(socket).await {
                     handle(stream, peer).await;
                 }

@@ -72,7 +72,7 @@ impl Node {
             folder: folder.into(),
             network: Network::new()?,
             image: Image::make(folder.join("image"), programs.into())?,
-            news: broadcast::Sender::new(1024),
+            changes: broadcast::Sender::new(1024),
             delay: Mutex::new(PROJECTION_DELAY),
             log: Mutex::new(File::create(folder.join("kubelet.log"))?),
         });

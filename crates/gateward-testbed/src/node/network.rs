@@ -11,7 +11,7 @@ use anyhow::{Context, bail};
 /// The address of the machine on the bridge; all Pods are beside it.
 pub(crate) const MACHINE: Ipv4Addr = Ipv4Addr::new(10, 244, 0, 1);
 
-/// A bridge without a hardware address of its own has that of some Pod, until that one ends; then nobody finds it for
+/// A bridge without a hardware address of its own has that of some Pod, until that one ends; then no peer finds it for
 /// half a minute.
 const OWN_MAC: &str = "02:00:0a:f4:00:01";
 

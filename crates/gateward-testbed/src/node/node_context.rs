@@ -10,7 +10,7 @@ use tokio::sync::broadcast;
 
 use super::network::Network;
 use super::root::Image;
-use super::sources::News;
+use super::sources::SourceChange;
 use super::status::timestamp;
 use crate::client::Client;
 
@@ -20,7 +20,7 @@ pub(crate) struct NodeContext {
     pub(crate) folder: PathBuf,
     pub(crate) network: Network,
     pub(crate) image: Image,
-    pub(crate) news: broadcast::Sender<News>,
+    pub(crate) changes: broadcast::Sender<SourceChange>,
     pub(crate) delay: Mutex<Duration>,
     pub(crate) log: Mutex<File>,
 }

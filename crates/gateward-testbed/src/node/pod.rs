@@ -30,7 +30,7 @@ impl Pod {
         &self.entry.namespace
     }
 
-    /// The Pod as the API server last told it.
+    /// The Pod as the API server last sent it.
     pub fn object(&self) -> Arc<Value> {
         self.entry.object()
     }

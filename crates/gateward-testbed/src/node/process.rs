@@ -36,12 +36,12 @@ impl Running {
     pub(crate) fn start(command: &mut Command) -> std::io::Result<Self> {
         let mut child = command.stdin(Stdio::null()).process_group(0).spawn()?;
         let pid = child.id();
-        let (tell, exit) = watch::channel(None);
+        let (exited, exit) = watch::channel(None);
         std::thread::spawn(move || {
             let status = child.wait().unwrap_or(ExitStatus::from_raw(0));
             kill(Signal::Kill, &format!("-{pid}"));
-            // Nobody may be interested any more.
-            let _ = tell.send(Some(status));
+            // The receiver may be gone.
+            let _ = exited.send(Some(status));
         });
         Ok(Self { pid, exit })
     }

@@ -14,7 +14,7 @@ use tokio::time::Instant;
 use super::entry::Entry;
 use super::environment::Source;
 use super::fields::{list, text};
-use super::sources::{News, fetch};
+use super::sources::{SourceChange, fetch};
 use super::volumes::{self, Folder, Part, Token};
 
 /// The volumes of a Pod.
@@ -24,7 +24,7 @@ pub(crate) struct Projection<'p> {
     volumes: Vec<(Folder, Vec<Part>)>,
     /// The tokens, and when they are asked for anew.
     tokens: BTreeMap<Token, (String, Instant)>,
-    news: broadcast::Receiver<News>,
+    changes: broadcast::Receiver<SourceChange>,
 }
 
 impl<'p> Projection<'p> {
@@ -40,7 +40,7 @@ impl<'p> Projection<'p> {
                 volumes.push((Folder::make(folder)?, parts));
             }
         }
-        Ok(Self { pod, ip, volumes, tokens: BTreeMap::new(), news: pod.node.news.subscribe() })
+        Ok(Self { pod, ip, volumes, tokens: BTreeMap::new(), changes: pod.node.changes.subscribe() })
     }
 
     /// Writes what the volumes have to show now.
@@ -62,7 +62,7 @@ impl<'p> Projection<'p> {
         loop {
             let renewal = self.tokens.values().map(|(_, renewal)| *renewal).min();
             tokio::select! {
-                news = self.news.recv() => if self.concerns(news) {
+                change = self.changes.recv() => if self.concerns(change) {
                     due = due.or(Some(Instant::now() + self.pod.node.projection_delay()));
                 },
                 () = until(due.or(renewal)) => {
@@ -77,10 +77,12 @@ impl<'p> Projection<'p> {
         }
     }
 
-    fn concerns(&self, news: Result<News, RecvError>) -> bool {
-        match news {
-            Ok(News::One(namespace, source)) => namespace == self.pod.namespace && self.sources().contains(&source),
-            Ok(News::Any) | Err(_) => !self.sources().is_empty(),
+    fn concerns(&self, change: Result<SourceChange, RecvError>) -> bool {
+        match change {
+            Ok(SourceChange::One(namespace, source)) => {
+                namespace == self.pod.namespace && self.sources().contains(&source)
+            }
+            Ok(SourceChange::Any) | Err(_) => !self.sources().is_empty(),
         }
     }
 

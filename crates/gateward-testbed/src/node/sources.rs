@@ -1,4 +1,4 @@
-//! The `ConfigMaps` and Secrets that Pods read, and who hears of their changes.
+//! The `ConfigMaps` and Secrets that Pods read, and the watches of their changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,12 +12,12 @@ use super::fields::{pairs, text};
 use crate::client::Client;
 use crate::feed::{Event, Feed};
 
-/// Something has changed.
+/// Which sources have changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum News {
+pub(crate) enum SourceChange {
     /// This one, in this namespace.
     One(String, Source),
-    /// Perhaps all: for a while nothing was heard.
+    /// Perhaps all: the watch was interrupted.
     Any,
 }
 
@@ -49,23 +49,23 @@ fn content(object: &Value) -> anyhow::Result<BTreeMap<String, Vec<u8>>> {
     Ok(content)
 }
 
-/// Tells of each change of a collection of sources, for ever.
-pub(crate) async fn tell(
+/// Watches a collection of sources and sends each change.
+pub(crate) async fn watch(
     client: Client,
     collection: &'static str,
     source: fn(String) -> Source,
-    news: broadcast::Sender<News>,
+    changes: broadcast::Sender<SourceChange>,
 ) {
     let mut feed = Feed::of(&client, collection);
     loop {
-        let told = match feed.next().await {
-            Event::Listed(_) => News::Any,
+        let change = match feed.next().await {
+            Event::Listed(_) => SourceChange::Any,
             Event::Applied(object) | Event::Deleted(object) => {
                 let name = text(&object, "/metadata/name").to_owned();
-                News::One(text(&object, "/metadata/namespace").into(), source(name))
+                SourceChange::One(text(&object, "/metadata/namespace").into(), source(name))
             }
         };
-        // Perhaps no Pod is there to hear it.
-        let _ = news.send(told);
+        // There may be no Pod that receives it.
+        let _ = changes.send(change);
     }
 }

@@ -1,4 +1,4 @@
-//! What is told of a Pod: its `status`, out of what became of its containers.
+//! The `status` of a Pod, from the states of its containers.
 
 use std::net::Ipv4Addr;
 use std::os::unix::process::ExitStatusExt;
@@ -107,7 +107,7 @@ impl State {
     }
 }
 
-/// The status of a Pod, after the one that was told before: a condition keeps the time of its last change.
+/// The status of a Pod, after the one that was reported before: a condition keeps the time of its last change.
 pub(crate) fn status(pod: &Value, before: &Value, state: &State, now: SystemTime) -> Value {
     let ready = state.is_ready() && state.is_initialized();
     let conditions =

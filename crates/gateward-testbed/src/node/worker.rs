@@ -1,4 +1,4 @@
-//! The life of a Pod: its network, its volumes, its containers, what is told of it, its end.
+//! The life of a Pod: its network, its volumes, its containers, its status, its end.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -20,13 +20,13 @@ const PAUSE: Duration = Duration::from_millis(200);
 
 /// Lives the life of a Pod.
 pub(crate) async fn live(pod: Arc<Entry>) {
-    let mut told = Value::Null;
+    let mut reported = Value::Null;
     tokio::select! {
         () = work(&pod) => {}
-        never = report(&pod, &mut told) => match never {},
+        never = report_changes(&pod, &mut reported) => match never {},
     }
     let state = pod.state.borrow().clone();
-    tell(&pod, &state, &mut told).await;
+    report(&pod, &state, &mut reported).await;
     delete(&pod).await;
     projection::remove(&pod.folder());
 }
@@ -104,26 +104,26 @@ async fn contain(pod: &Entry, shared: &Shared) {
     futures_util::future::join_all(lives).await;
 }
 
-/// Tells the API server of each change.
-async fn report(pod: &Entry, told: &mut Value) -> Infallible {
+/// Reports each change of the status to the API server.
+async fn report_changes(pod: &Entry, reported: &mut Value) -> Infallible {
     let mut state = pod.state.subscribe();
     loop {
         let now = state.borrow_and_update().clone();
-        tell(pod, &now, told).await;
+        report(pod, &now, reported).await;
         // The sender lives as long as the Pod.
         let _ = state.changed().await;
     }
 }
 
-/// Tells the API server what has become of the Pod, if that is news, and keeps what was told.
-async fn tell(pod: &Entry, state: &State, told: &mut Value) {
-    let news = status(&pod.object(), told, state, SystemTime::now());
-    if news == *told {
+/// Reports the status of the Pod to the API server where it has changed, and keeps it.
+async fn report(pod: &Entry, state: &State, reported: &mut Value) {
+    let now = status(&pod.object(), reported, state, SystemTime::now());
+    if now == *reported {
         return;
     }
-    let patch = json!({"metadata": {"uid": pod.uid}, "status": news});
-    persist(pod, &Errand::Tell(patch)).await;
-    *told = news;
+    let patch = json!({"metadata": {"uid": pod.uid}, "status": now});
+    persist(pod, &Errand::Report(patch)).await;
+    *reported = now;
 }
 
 /// Removes the Pod from the API server, once it runs no more.
@@ -132,11 +132,11 @@ async fn delete(pod: &Entry) {
     persist(pod, &Errand::Delete(options)).await;
 }
 
-/// What the API server has to hear of a Pod.
+/// A request about a Pod to the API server.
 enum Errand {
-    /// Its status, as a patch.
-    Tell(Value),
-    /// That it is to be removed, with options.
+    /// Reports its status, as a patch.
+    Report(Value),
+    /// Removes it, with options.
     Delete(Value),
 }
 
@@ -154,7 +154,7 @@ async fn persist(pod: &Entry, errand: &Errand) {
 async fn send(pod: &Entry, errand: &Errand) -> anyhow::Result<()> {
     let client = &pod.node.client;
     let answer = match errand {
-        Errand::Tell(patch) => client.merge(&format!("{}/status", pod.path()), patch).await?,
+        Errand::Report(patch) => client.merge(&format!("{}/status", pod.path()), patch).await?,
         Errand::Delete(options) => client.delete_with(&pod.path(), options).await?,
     };
     // A Pod that is gone, or another of its name, is none of ours.
