@@ -1,7 +1,7 @@
 //! The containers of the hub's pod: the main one, those of `extraPodSpec`, the frontend sidecar's, and those that
 //! v1alpha1 lacks.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use dynamo_api::constants::MAIN_CONTAINER;
 use dynamo_api::v1alpha1::{ComponentSpec, FrontendSidecar};
@@ -62,6 +62,10 @@ fn main(service: &ComponentSpec, main_container: Value, hub_containers: &[Value]
     (hub_main.is_some() || !is_bare() || is_needed()).then_some(main)
 }
 
+fn name_of(container: &Value) -> Option<&str> {
+    container["name"].as_str()
+}
+
 fn named<'a>(containers: &'a [Value], name: &str) -> Option<&'a Value> {
     containers.iter().find(|container| container["name"] == name)
 }
@@ -76,11 +80,12 @@ fn assemble(service: &ComponentSpec, main: Option<Value>, listed: Vec<Value>, hu
     {
         containers.push((sidecar_container(block, hub_containers), ContainerOrigin::Sidecar));
     }
-    for missing in hub_containers.iter().filter(|container| is_of_hub_alone(container)) {
-        if !containers.iter().any(|(container, _)| container["name"] == missing["name"]) {
-            containers.push((missing.clone(), ContainerOrigin::Hub));
-        }
-    }
+    let mut names: HashSet<&str> = containers.iter().filter_map(|(container, _)| name_of(container)).collect();
+    let missing = hub_containers
+        .iter()
+        .filter(|container| is_of_hub_alone(container) && name_of(container).is_some_and(|name| names.insert(name)));
+    let missing: Containers = missing.map(|container| (container.clone(), ContainerOrigin::Hub)).collect();
+    containers.extend(missing);
     containers
 }
 
@@ -88,8 +93,7 @@ fn assemble(service: &ComponentSpec, main: Option<Value>, listed: Vec<Value>, hu
 fn is_of_hub_alone(container: &Value) -> bool {
     let says_something =
         |members: &Map<String, Value>| members.iter().any(|(name, leaf)| name != "name" && !says_nothing(leaf));
-    container["name"].is_string()
-        && container["name"] != MAIN_CONTAINER
+    container["name"] != MAIN_CONTAINER
         && !sidecar::is_sidecar(container)
         && container.as_object().is_some_and(says_something)
 }
@@ -104,10 +108,9 @@ fn sidecar_container(block: &FrontendSidecar, hub_containers: &[Value]) -> Value
 
 /// Restores the preserved order, if the containers are the same.
 fn reorder(containers: &mut Containers, hub_containers: &[Value]) {
-    let place = |(container, _): &(Value, ContainerOrigin)| {
-        let name = container["name"].as_str()?;
-        hub_containers.iter().position(|each| each["name"] == name)
-    };
+    let names: HashMap<&str, usize> =
+        hub_containers.iter().enumerate().rev().filter_map(|(place, each)| Some((name_of(each)?, place))).collect();
+    let place = |(container, _): &(Value, ContainerOrigin)| names.get(name_of(container)?).copied();
     let places: HashSet<usize> = containers.iter().filter_map(place).collect();
     if places.len() == containers.len() && places.len() == hub_containers.len() {
         containers.sort_by_cached_key(place);

@@ -1,6 +1,6 @@
 //! The fields of a component's pod that v1alpha1 lacks.
 
-use dynamo_api::constants::MAIN_CONTAINER;
+use dynamo_api::constants::{FRONTEND_SIDECAR_CONTAINER, MAIN_CONTAINER};
 use dynamo_api::{Raw, v1alpha1, v1beta1};
 use gateward_core::RoundTrip;
 use serde_json::{Map, Value};
@@ -92,14 +92,16 @@ impl Comparison<'_> {
     /// on the way back.
     fn hub_only_containers(&self, is_alone: bool) -> Vec<Value> {
         let in_order = self.is_in_order();
+        let sidecar = named(self.lifted, FRONTEND_SIDECAR_CONTAINER).and_then(Value::as_object);
         let further = containers(self.written).iter().filter(|container| container["name"] != MAIN_CONTAINER);
-        let is_alone =
-            is_alone && in_order && further.clone().all(|container| self.hub_only_container(container).is_none());
+        let is_alone = is_alone
+            && in_order
+            && further.clone().all(|container| self.hub_only_container(container, sidecar).is_none());
         let entry = |container: &Value| {
             let fields = if container["name"] == MAIN_CONTAINER {
                 self.hub_only_main(container, is_alone)
             } else {
-                self.hub_only_container(container)
+                self.hub_only_container(container, sidecar)
             };
             fields.or_else(|| (!in_order).then(Map::new)).map(|leaves| entry(container, leaves))
         };
@@ -118,14 +120,14 @@ impl Comparison<'_> {
         written != lifted
     }
 
-    /// The fields of the frontend sidecar that its block lacks. A sidecar without a block is preserved by name.
-    fn hub_only_container(&self, container: &Value) -> Option<Map<String, Value>> {
-        let name = container["name"].as_str()?;
+    /// The fields of the frontend sidecar that its block, converted to `lifted`, lacks. A sidecar without a block is
+    /// preserved by name.
+    fn hub_only_container(&self, container: &Value, lifted: Option<&Map<String, Value>>) -> Option<Map<String, Value>> {
         if self.service.frontend_sidecar.is_none() {
-            return (self.component.frontend_sidecar.as_deref() == Some(name)).then(Map::new);
+            return (self.component.frontend_sidecar.as_deref() == Some(container["name"].as_str()?)).then(Map::new);
         }
-        let lifted = named(self.lifted, name).filter(|lifted| sidecar::is_sidecar(lifted))?.as_object()?;
-        Some(sidecar::leaves(container.as_object()?, lifted)).filter(|leaves| !leaves.is_empty())
+        let sidecar = container.as_object().filter(|_| sidecar::is_sidecar(container))?;
+        Some(sidecar::leaves(sidecar, lifted?)).filter(|leaves| !leaves.is_empty())
     }
 
     /// The mounts of the main container, if a round trip would change them; only its name if it would be dropped because
