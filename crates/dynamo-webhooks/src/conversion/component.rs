@@ -2,7 +2,6 @@
 
 use dynamo_api::{Quantity, v1alpha1, v1beta1};
 use gateward_core::{FieldPath, RoundTrip};
-use serde::Deserialize;
 use serde_json::{Map, Value};
 use v1alpha1::{ComponentSpec, SharedMemory};
 use v1beta1::ComponentType;
@@ -36,12 +35,16 @@ pub(super) fn to_hub(
     })
 }
 
-/// Converts a v1beta1 component to v1alpha1 without its name. `preserved` has its preserved v1alpha1 fields.
-pub(super) fn from_hub(component: &v1beta1::ComponentSpec, preserved: Option<&Map<String, Value>>) -> ComponentSpec {
+/// Converts a v1beta1 component to v1alpha1 without its name. `preserved` has its preserved v1alpha1 fields, typed and
+/// as JSON.
+pub(super) fn from_hub(
+    component: &v1beta1::ComponentSpec,
+    preserved: Option<(&ComponentSpec, &Map<String, Value>)>,
+) -> ComponentSpec {
     let mut service = live(component);
     pod_template::from_hub(component, preserved, &mut service);
-    if let Some(preserved) = preserved.and_then(|preserved| Deserialize::deserialize(preserved).ok()) {
-        restore(preserved, &mut service);
+    if let Some((preserved, _)) = preserved {
+        restore(preserved.clone(), &mut service);
     }
     service
 }

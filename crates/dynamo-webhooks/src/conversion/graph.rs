@@ -202,10 +202,12 @@ fn component_from_hub(
     preserved: Option<&PreservedSpoke>,
 ) -> v1alpha1::ComponentSpec {
     let name = &component.name;
-    let sparse = preserved.and_then(|preserved| object(object(&preserved.sparse, "services")?, name));
-    let mut service = component::from_hub(component, sparse);
-    let typed = preserved.and_then(|preserved| preserved.spec.services.get(name)?.as_ref());
-    if let Some(own) = typed.map(|typed| &typed.service_name).filter(|own| !own.is_empty() && *own != name) {
+    let kept = preserved.and_then(|preserved| {
+        let sparse = object(object(&preserved.sparse, "services")?, name)?;
+        Some((preserved.spec.services.get(name)?.as_ref()?, sparse))
+    });
+    let mut service = component::from_hub(component, kept);
+    if let Some(own) = kept.map(|(typed, _)| &typed.service_name).filter(|own| !own.is_empty() && *own != name) {
         service.service_name.clone_from(own);
     }
     service

@@ -105,7 +105,7 @@ fn fallback<'a>(spoke: &'a SpokeComponent, preserved: Option<&PreservedSpec<HubS
 
 fn spec_from_hub(hub: &HubComponent, preserved: Option<&PreservedSpec<SpokeSpec>>) -> SpokeSpec {
     let component = &hub.spec.component;
-    let mut service = component::from_hub(component, preserved.map(|preserved| &preserved.sparse));
+    let mut service = component::from_hub(component, preserved.map(|kept| (&kept.spec.component, &kept.sparse)));
     let was_unnamed =
         preserved.is_some_and(|preserved| preserved.is_nil(UNNAMED)) && component.name == hub.metadata.name;
     service.service_name = if was_unnamed { String::new() } else { component.name.clone() };

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use serde::Serialize;
+use serde_json::value::RawValue;
 
 use crate::conversion::ConversionError;
 use crate::conversion::carry::{Carried, carry};
@@ -30,6 +31,8 @@ pub(crate) struct Attempt {
     pub json: String,
     /// What was left out of it, by paths of the source.
     pub left_out: Vec<FieldPath>,
+    /// The text of the source that it is of, where annotations of the source had no part in it.
+    pub reduced: Option<String>,
 }
 
 /// What the operator's conversion makes of a typed object.
@@ -105,7 +108,7 @@ fn within<A: Resource, B: Resource>(
     }
     mark(&mut metadata, &left_out);
     let text = if metadata.is_edited() { Cow::Owned(metadata.to_json()) } else { Cow::Borrowed(source.metadata()) };
-    Ok(Attempt { json: whole::<B>(source, &text, &written), left_out })
+    Ok(Attempt { json: whole::<B>(source, &text, &written), left_out, reduced: None })
 }
 
 /// An object as its type reads it. Where its type can't, what stands in the way is taken out: the text without it, and
@@ -132,13 +135,16 @@ fn read<A: Resource>(json: &str, issues: &mut Issues) -> Result<Read<A>, Convers
 /// Takes over labels and annotations that the conversion has edited.
 fn edit_metadata<A: Serialize>(metadata: &mut Metadata<'_>, from: &A, to: &Serialized) {
     let Some(after) = &to.metadata else { return };
+    // What isn't of the usual shape was not handed over.
+    let after = Metadata::read(Some(after)).unwrap_or_default();
     // It would write the whole source once more to find that out.
     if metadata.labels == after.labels && metadata.annotations == after.annotations {
         return;
     }
-    let before = Serialized::of(from).ok().and_then(|from| from.metadata).unwrap_or_default();
+    let before = Serialized::of(from).ok().and_then(|from| from.metadata);
+    let before = Metadata::read(before.as_deref()).unwrap_or_default();
     // Metadata that has lost its name was not handed over at all.
-    if before.name == after.name {
+    if before.member("name").map(RawValue::get) == after.member("name").map(RawValue::get) {
         edit(&mut metadata.labels, &before.labels, &after.labels);
         edit(&mut metadata.annotations, &before.annotations, &after.annotations);
     }

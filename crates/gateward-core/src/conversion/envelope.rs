@@ -55,6 +55,7 @@ impl<'a> Envelope<'a> {
 pub(crate) type Texts = BTreeMap<String, String>;
 
 /// Metadata whose labels and annotations can be changed, and nothing else.
+#[derive(Default)]
 pub(crate) struct Metadata<'a> {
     members: Vec<Member<'a>>,
     /// The labels.

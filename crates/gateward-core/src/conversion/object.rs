@@ -24,20 +24,12 @@ pub(crate) fn kept_in<A, B>(metadata: &Metadata<'_>, route: &impl Route<A, B>) -
     keys.filter(|key| metadata.annotations.contains_key(*key)).collect()
 }
 
-/// A converted object, and the annotations of the source that had no part in it.
-pub(crate) struct ConvertedObject {
-    /// The object.
-    pub converted: Attempt,
-    /// The text of the source that it is of, where that is not the whole source.
-    pub reduced: Option<String>,
-}
-
 /// Converts one object.
 pub(crate) fn convert<A: Resource, B: Resource>(
     source: &Source<'_>,
     route: &impl Route<A, B>,
     issues: &mut Issues,
-) -> Result<ConvertedObject, ConversionError> {
+) -> Result<Attempt, ConversionError> {
     // The type says more exactly what is wrong.
     let named = |odd| {
         let mut errors = decode::object::<A>(source.json, DECODE_LIMIT).err().into_iter().flatten();
@@ -47,34 +39,34 @@ pub(crate) fn convert<A: Resource, B: Resource>(
     };
     let kept = kept_in(&source.read_metadata().map_err(named)?, route);
     if kept.is_empty() {
-        return Ok(ConvertedObject { converted: attempt(source, route, issues)?, reduced: None });
+        return attempt(source, route, issues);
     }
-    let has_ours = kept.contains(&PRESERVED.annotation());
-    let mut notes = Issues::new();
-    if let Ok(converted) = attempt(source, route, &mut notes)
-        && is_schema_valid::<A, B>(&converted, source, &kept, route)
-    {
-        issues.extend(notes);
-        return Ok(ConvertedObject { converted, reduced: None });
-    }
-    if has_ours && kept.len() > 1 {
-        let text = source.without(&[PRESERVED.annotation()])?;
-        let (reduced, mut notes) = (Source::read(&text)?, Issues::new());
-        let others = kept_in(&reduced.read_metadata()?, route);
-        if let Ok(converted) = attempt(&reduced, route, &mut notes)
-            && is_schema_valid::<A, B>(&converted, &reduced, &others, route)
+    let ours = [PRESERVED.annotation()];
+    let mut tries: Vec<&[&'static str]> = vec![&[]];
+    tries.extend((kept.len() > 1 && kept.contains(&ours[0])).then_some(ours.as_slice()));
+    for dropped in tries {
+        let reduced = (!dropped.is_empty()).then(|| source.without(dropped)).transpose()?;
+        let tried = reduced.as_deref().map(Source::read).transpose()?;
+        let (tried, mut notes) = (tried.as_ref().unwrap_or(source), Issues::new());
+        let read: Vec<&str> = kept.iter().copied().filter(|key| !dropped.contains(key)).collect();
+        if let Ok(converted) = attempt(tried, route, &mut notes)
+            && is_schema_valid::<A, B>(&converted, tried, &read, route)
         {
             issues.extend(notes);
-            PRESERVED.note_damage(issues);
-            return Ok(ConvertedObject { converted, reduced: Some(text) });
+            note_damage(dropped, issues);
+            return Ok(Attempt { reduced, ..converted });
         }
     }
     let text = source.without(&kept)?;
     let converted = attempt(&Source::read(&text)?, route, issues)?;
-    for key in kept {
+    note_damage(&kept, issues);
+    Ok(Attempt { reduced: Some(text), ..converted })
+}
+
+fn note_damage(keys: &[&'static str], issues: &mut Issues) {
+    for key in keys {
         Stash::new(key).note_damage(issues);
     }
-    Ok(ConvertedObject { converted, reduced: Some(text) })
 }
 
 /// Whether the result breaks its schema nowhere but where it also does without the annotations. Of a source that breaks

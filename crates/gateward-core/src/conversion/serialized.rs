@@ -7,7 +7,6 @@ use serde::de::Error;
 use serde_json::value::RawValue;
 
 use crate::conversion::ConversionError;
-use crate::conversion::envelope::{Metadata, Texts};
 use crate::json::members::members_in_order;
 use crate::rule::field::FieldPath;
 
@@ -16,18 +15,7 @@ pub(crate) struct Serialized {
     /// All other members, each with a comma in front.
     pub members: String,
     /// What the type has of the metadata; `None` where it has none.
-    pub metadata: Option<TypedMetadata>,
-}
-
-/// The part of typed metadata that conversions may edit.
-#[derive(Debug, Default)]
-pub(crate) struct TypedMetadata {
-    /// The name as JSON: metadata that was handed over has it.
-    pub name: Option<String>,
-    /// The labels.
-    pub labels: Texts,
-    /// The annotations.
-    pub annotations: Texts,
+    pub metadata: Option<Box<RawValue>>,
 }
 
 impl Serialized {
@@ -38,11 +26,12 @@ impl Serialized {
 
     /// The same of an object that is written already.
     pub fn of_text(text: &str) -> Result<Self, serde_json::Error> {
-        let members = members_in_order(text).ok_or_else(|| serde_json::Error::custom("it is none"))?;
+        let members =
+            members_in_order(text).ok_or_else(|| serde_json::Error::custom("its type writes something else"))?;
         let mut written = Self { members: String::with_capacity(text.len()), metadata: None };
         for (name, value) in members {
             match name.as_ref() {
-                "metadata" => written.metadata = Some(TypedMetadata::read(value)),
+                "metadata" => written.metadata = Some(value.to_owned()),
                 "apiVersion" | "kind" => {}
                 _ => {
                     written.members.push(',');
@@ -62,20 +51,8 @@ pub(crate) fn no_json(error: &serde_json::Error) -> ConversionError {
     ConversionError { path: FieldPath::root(), message }
 }
 
-impl TypedMetadata {
-    /// What isn't of the usual shape was not handed over.
-    fn read(metadata: &RawValue) -> Self {
-        Metadata::read(Some(metadata)).map_or_else(Self::default, |metadata| {
-            let name = metadata.member("name").map(|name| name.get().to_owned());
-            Self { name, labels: metadata.labels, annotations: metadata.annotations }
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use serde_json::{Value, json};
 
     use super::*;
@@ -102,9 +79,8 @@ mod tests {
         let written =
             Serialized::of(&Object { api_version: "g/v1", metadata, flat: Flat { spec: 1 }, status: None }).unwrap();
         assert_eq!(written.members, r#","spec":1"#);
-        let metadata = written.metadata.unwrap();
-        assert_eq!(metadata.name.as_deref(), Some("\"otter\""));
-        assert_eq!(metadata.annotations, BTreeMap::from([("a".to_owned(), "1".to_owned())]));
+        let expected = r#"{"annotations":{"a":"1"},"labels":{},"name":"otter"}"#;
+        assert_eq!(written.metadata.unwrap().get(), expected);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use crate::conversion::attempt::{Attempt, Typed, finish};
-use crate::conversion::object::{self, ConvertedObject, kept_in};
+use crate::conversion::object::{self, kept_in};
 use crate::conversion::provenance::Provenance;
 use crate::conversion::route::Route;
 use crate::conversion::source::Source;
@@ -110,7 +110,7 @@ impl<S: Resource, H: Resource, C: Convert<S, H>> AnyConversion<H> for Converter<
         issues: &mut Issues,
     ) -> Result<Attempt, ConversionError> {
         let route = ToHub { conversion: &self.conversion, schemas };
-        object::convert::<S, H>(source, &route, issues).map(|conversion| conversion.converted)
+        object::convert::<S, H>(source, &route, issues)
     }
 
     fn to_spoke(
@@ -120,7 +120,7 @@ impl<S: Resource, H: Resource, C: Convert<S, H>> AnyConversion<H> for Converter<
         issues: &mut Issues,
     ) -> Result<Attempt, ConversionError> {
         let route = FromHub { conversion: &self.conversion, schemas };
-        object::convert::<H, S>(source, &route, issues).map(|conversion| conversion.converted)
+        object::convert::<H, S>(source, &route, issues)
     }
 }
 
@@ -137,7 +137,7 @@ impl<S: Resource, C> Converter<S, C> {
         let source = Source::read(json).map_err(of_object)?;
         let metadata = source.read_metadata().map_err(of_object)?;
         let mut notes = Issues::new();
-        let conversion = if kept_in::<S, H>(&metadata, &route).is_empty() {
+        let converted = if kept_in::<S, H>(&metadata, &route).is_empty() {
             let typed = Typed::of(&spoke, &route).map_err(of_object)?.tried(&spoke, &route, bytes);
             if typed.lost.as_ref().is_some_and(Vec::is_empty) && is_small(json) {
                 return Ok(HubReading {
@@ -148,13 +148,12 @@ impl<S: Resource, C> Converter<S, C> {
                 });
             }
             finish(&source, Some(typed), &route, &mut notes)
-                .map(|converted| ConvertedObject { converted, reduced: None })
         } else {
             object::convert::<S, H>(&source, &route, &mut notes)
         };
-        let ConvertedObject { converted, reduced } = conversion.map_err(of_object)?;
-        let written = match reduced {
-            Some(reduced) => read::<S>(&reduced)?.value,
+        let converted = converted.map_err(of_object)?;
+        let written = match &converted.reduced {
+            Some(reduced) => read::<S>(reduced)?.value,
             None => spoke,
         };
         let in_hub = InHub::of(bytes, H::VERSION, &converted, &notes);

@@ -1,13 +1,14 @@
 //! What a service says of its pod, as JSON.
 
-use dynamo_api::v1alpha1::FrontendSidecar;
-use dynamo_api::{Raw, v1alpha1};
+use dynamo_api::Raw;
+use dynamo_api::v1alpha1::{ComponentSpec, FrontendSidecar};
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use crate::conversion::copy_fields::copy_fields;
+
 /// What a service says of its pod.
-pub(super) fn of_service(service: &v1alpha1::ComponentSpec) -> Value {
+pub(super) fn of_service(service: &ComponentSpec) -> Value {
     let fields = [
         ("resources", tree(&service.resources)),
         ("envs", trees(&service.envs)),
@@ -32,29 +33,21 @@ pub(super) fn sidecar(sidecar: &FrontendSidecar) -> Value {
     written
 }
 
-/// The fields that `entry` has, each as far as it can be read.
-pub(super) fn read(entry: &Map<String, Value>) -> v1alpha1::ComponentSpec {
-    let envs = entry.get("envs").and_then(Value::as_array).into_iter().flatten();
-    v1alpha1::ComponentSpec {
-        resources: typed(entry, "resources"),
+/// The fields of a preserved service that concern its pod. Those of Kubernetes' own types come from `sparse`, its JSON.
+pub(super) fn of_pod(service: &ComponentSpec, sparse: &Map<String, Value>) -> ComponentSpec {
+    let envs = sparse.get("envs").and_then(Value::as_array).into_iter().flatten();
+    copy_fields!(service => ComponentSpec {
+        resources, env_from_secret, volume_mounts, extra_pod_metadata, frontend_sidecar;
         envs: envs.cloned().map(Raw::from).collect(),
-        env_from_secret: typed(entry, "envFromSecret"),
-        volume_mounts: typed(entry, "volumeMounts"),
-        liveness_probe: present(entry, "livenessProbe").cloned().map(Raw::from),
-        readiness_probe: present(entry, "readinessProbe").cloned().map(Raw::from),
-        extra_pod_metadata: typed(entry, "extraPodMetadata"),
-        extra_pod_spec: present(entry, "extraPodSpec").cloned().map(Raw::from),
-        frontend_sidecar: typed(entry, "frontendSidecar"),
-        ..v1alpha1::ComponentSpec::default()
-    }
+        liveness_probe: raw_of(sparse, "livenessProbe"),
+        readiness_probe: raw_of(sparse, "readinessProbe"),
+        extra_pod_spec: raw_of(sparse, "extraPodSpec"),
+        ..ComponentSpec::default()
+    })
 }
 
-fn typed<T: DeserializeOwned + Default>(entry: &Map<String, Value>, name: &str) -> T {
-    present(entry, name).and_then(|value| T::deserialize(value).ok()).unwrap_or_default()
-}
-
-fn present<'a>(entry: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
-    entry.get(name).filter(|value| !value.is_null())
+fn raw_of<T>(sparse: &Map<String, Value>, name: &str) -> Option<Raw<T>> {
+    sparse.get(name).filter(|value| !value.is_null()).cloned().map(Raw::from)
 }
 
 /// Whether the subtree can't be made a tree.

@@ -12,10 +12,10 @@ use crate::conversion::{mounts, sidecar};
 /// Sets the fields of `service` that concern the pod.
 pub(in crate::conversion) fn from_hub(
     component: &v1beta1::ComponentSpec,
-    entry: Option<&Map<String, Value>>,
+    preserved: Option<(&v1alpha1::ComponentSpec, &Map<String, Value>)>,
     service: &mut v1alpha1::ComponentSpec,
 ) {
-    let preserved = PreservedPod::of(entry);
+    let preserved = PreservedPod::of(preserved);
     service.volume_mounts.extend(cache(component));
     match component.pod_template.as_ref() {
         None => without_template(component, &preserved, service),

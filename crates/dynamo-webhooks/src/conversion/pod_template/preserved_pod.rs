@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::{bare, fields, to_hub};
 use crate::conversion::sidecar;
 
-/// The preserved fields, each as far as it can be read.
+/// The preserved fields.
 pub(super) struct PreservedPod {
     /// The fields beside `extraPodSpec`.
     pub service: ComponentSpec,
@@ -19,9 +19,10 @@ pub(super) struct PreservedPod {
 static NOTHING: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
 
 impl PreservedPod {
-    pub fn of(entry: Option<&Map<String, Value>>) -> Self {
-        let service = entry.map(fields::read).unwrap_or_default();
-        let mut extra = entry.and_then(|entry| entry.get("extraPodSpec")?.as_object().cloned());
+    /// Those of a preserved service, typed and as JSON.
+    pub fn of(preserved: Option<(&ComponentSpec, &Map<String, Value>)>) -> Self {
+        let service = preserved.map(|(service, sparse)| fields::of_pod(service, sparse)).unwrap_or_default();
+        let mut extra = preserved.and_then(|(_, sparse)| sparse.get("extraPodSpec")?.as_object().cloned());
         if let Some(extra) = &mut extra {
             // The Go operator writes lists that it requires as null.
             extra.retain(|_, member| !member.is_null());
