@@ -13,7 +13,8 @@ use crate::operator::Operator;
 
 /// How long facts are taken for granted.
 const LASTING: Duration = Duration::from_mins(1);
-/// How long to wait after a first failure, and at most, until they are known for the first time.
+/// The delay after a first failure, and the longest, until they are known for the first time; jitter adds up to the same
+/// again.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 

@@ -75,7 +75,7 @@ fn certificates(config: &Config, pod_environment: &PodEnvironment) -> Result<Cer
     })
 }
 
-/// The stanza of the CRDs source objects are converted; they all have the same.
+/// The stanza of the CRDs whose objects are converted; they all have the same.
 fn conversion<P: Operator>(operator: &P, installation: &Installation) -> Value {
     let webhooks = operator.webhooks();
     let stanza = webhooks.declarations().find_map(|kind| manifest::conversion(webhooks, kind, installation));
