@@ -22,7 +22,7 @@ fi
 # The same passes that cargo-fuzz turns on. With --target they don't reach build scripts and macros.
 host=$(rustc +nightly -vV | sed -n 's/^host: //p')
 export CARGO_TARGET_DIR=${FUZZ_TARGET_DIR:-$PWD/target}
-export RUSTFLAGS="--cfg fuzzing -Zsanitizer=address -Cpasses=sancov-module \
+export RUSTFLAGS="--cfg fuzzing -Cpasses=sancov-module \
 -Cllvm-args=-sanitizer-coverage-level=4 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
 -Cllvm-args=-sanitizer-coverage-pc-table -Cllvm-args=-sanitizer-coverage-trace-compares"
 cargo +nightly build --release --target "$host"
