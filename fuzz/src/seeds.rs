@@ -5,10 +5,10 @@
 use std::path::Path;
 use std::{env, fs, io};
 
-use libfuzzer_sys as _;
 use gateward_certs::rotation::{Cause, Phase, RotationProgress};
 use gateward_certs::{Ca, CommonName, ServerNames, SystemKeys, TEN_YEARS, Validity};
 use gateward_lint::yaml;
+use libfuzzer_sys as _;
 use serde_json::{Value, json};
 
 /// Texts that readers of YAML like to stumble over.

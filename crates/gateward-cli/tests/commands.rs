@@ -182,9 +182,9 @@ fn a_file_that_never_ends_is_a_usage_error() {
         ["review", "--mutate", "--facts", "/dev/zero"],
         ["serve", "--local", "--facts", "/dev/zero"],
     ] {
-        let told = gateward(&arguments).write_stdin("").assert().code(2).get_output().stderr.clone();
-        let told = String::from_utf8(told).unwrap();
-        assert!(told.contains("cannot read /dev/zero: it is longer than 1 MiB"), "{told}");
+        let stderr = gateward(&arguments).write_stdin("").assert().code(2).get_output().stderr.clone();
+        let stderr = String::from_utf8(stderr).unwrap();
+        assert!(stderr.contains("cannot read /dev/zero: it is longer than 1 MiB"), "{stderr}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! `serve --config` before it begins: what is wrong is told at once, and the exit code is 2.
+//! `serve --config` before it begins: an error is reported at once, and the exit code is 2.
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
@@ -11,7 +11,7 @@ apiVersion: operator.config.dynamo.nvidia.com/v1alpha1
 kind: OperatorConfiguration
 ";
 
-/// What a Pod is told of itself.
+/// The environment of a Pod.
 const POD: [(&str, &str); 5] = [
     ("POD_NAME", "otter-1"),
     ("POD_NAMESPACE", "zoo"),

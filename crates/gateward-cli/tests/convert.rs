@@ -176,12 +176,12 @@ fn nothing_that_a_terminal_obeys_is_printed() {
         &["check", "-"],
         &["check", "--output", "json", "-"],
     ] {
-        let (printed, told, _) = gateward(arguments, &manifests);
-        assert!(is_shown(&printed) && is_shown(&told), "{arguments:?}: {printed:?} {told:?}");
-        assert!(!told.lines().any(|line| line.starts_with("note: forged")), "{told}");
+        let (printed, stderr, _) = gateward(arguments, &manifests);
+        assert!(is_shown(&printed) && is_shown(&stderr), "{arguments:?}: {printed:?} {stderr:?}");
+        assert!(!stderr.lines().any(|line| line.starts_with("note: forged")), "{stderr}");
     }
-    let (printed, told, _) = gateward(&["convert", "--to", "v1beta1", "--output", "json", "-"], &manifests);
-    assert!(told.contains(r"ConfigMap ot\u{9b}2J\u{202e}\u{1b}[31m: "), "{told}");
+    let (printed, stderr, _) = gateward(&["convert", "--to", "v1beta1", "--output", "json", "-"], &manifests);
+    assert!(stderr.contains(r"ConfigMap ot\u{9b}2J\u{202e}\u{1b}[31m: "), "{stderr}");
     let list: Value = serde_json::from_str(&printed).unwrap();
     assert_eq!(list["items"][1]["metadata"]["annotations"]["a"], OBEYED);
 }

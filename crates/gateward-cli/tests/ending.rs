@@ -41,8 +41,8 @@ impl Server {
     }
 
     fn signal(&self, name: &str) {
-        let told = Command::new("sh").args(["-c", &format!("kill -{name} {}", self.child.id())]).status().unwrap();
-        assert!(told.success());
+        let sent = Command::new("sh").args(["-c", &format!("kill -{name} {}", self.child.id())]).status().unwrap();
+        assert!(sent.success());
     }
 
     /// Its exit code and what it said on standard error.

@@ -192,7 +192,7 @@ fn probe(server: &Server, stop: &Arc<AtomicBool>) -> thread::JoinHandle<Vec<Dura
 }
 
 /// The longest of all but one in a hundred, and the longest.
-fn told(mut took: Vec<Duration>) -> String {
+fn percentiles(mut took: Vec<Duration>) -> String {
     took.sort_unstable();
     let (count, longest) = (took.len(), took.last().copied().unwrap_or_default());
     format!("{count}, p99 {:.1?}, longest {longest:.1?}", took[(count * 99 / 100).min(count - 1)])
@@ -202,15 +202,15 @@ fn told(mut took: Vec<Duration>) -> String {
 async fn no_ordinary_request_fails_beside_the_worst_that_is_known() {
     let server = Server::start();
     let quiet = ask(&server, QUIET).await;
-    println!("ordinary requests, quiet: {}; {} MB", told(quiet), server.peak_memory());
+    println!("ordinary requests, quiet: {}; {} MB", percentiles(quiet), server.peak_memory());
     let (stop, sent) = (Arc::<AtomicBool>::default(), Arc::<AtomicUsize>::default());
     let (harming, resting, probing) = (harm(&server, &stop, &sent), rest(&server, &stop), probe(&server, &stop));
     let noisy = ask(&server, NOISY).await;
     stop.store(true, Ordering::SeqCst);
     let probes = probing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     resting.join().unwrap();
-    println!("ordinary requests, beside the worst: {}; {} MB", told(noisy), server.peak_memory());
-    println!("probes: {}; worst requests answered: {}", told(probes), sent.load(Ordering::SeqCst));
+    println!("ordinary requests, beside the worst: {}; {} MB", percentiles(noisy), server.peak_memory());
+    println!("probes: {}; worst requests answered: {}", percentiles(probes), sent.load(Ordering::SeqCst));
     // They may wait for long, and nobody waits for them.
     drop(harming);
     assert!(sent.load(Ordering::SeqCst) > 0, "nobody did any harm");

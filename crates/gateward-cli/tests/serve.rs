@@ -49,8 +49,8 @@ impl Serving {
     }
 
     fn signal(&self, name: &str) {
-        let told = Command::new("sh").args(["-c", &format!("kill -{name} {}", self.child.id())]).status().unwrap();
-        assert!(told.success());
+        let sent = Command::new("sh").args(["-c", &format!("kill -{name} {}", self.child.id())]).status().unwrap();
+        assert!(sent.success());
     }
 
     /// Ends the server as Ctrl-C does, and gives its exit and its log.
@@ -175,11 +175,11 @@ async fn a_log_line_says_what_was_decided_and_nothing_of_the_object() {
     assert!(exit.success());
     assert!(!log.contains("hunter2") && !log.contains("hf://"), "{log}");
     let lines: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let told = |message: &str| lines.iter().filter(|line| line["message"] == message).collect::<Vec<_>>();
-    assert_eq!(told("Registering validation webhooks").len(), 1);
-    assert_eq!(told("Starting webhook server").len(), 1);
-    assert_eq!(told("validate update")[0]["verdict"], "allowed");
-    let [admitted, refused] = told("validate create")[..] else { panic!("{log}") };
+    let lines_with = |message: &str| lines.iter().filter(|line| line["message"] == message).collect::<Vec<_>>();
+    assert_eq!(lines_with("Registering validation webhooks").len(), 1);
+    assert_eq!(lines_with("Starting webhook server").len(), 1);
+    assert_eq!(lines_with("validate update")[0]["verdict"], "allowed");
+    let [admitted, refused] = lines_with("validate create")[..] else { panic!("{log}") };
     assert_eq!((&admitted["verdict"], &admitted["rules"]), (&json!("allowed"), &json!("")));
     let wanted = [
         ("uid", "8f9e"),

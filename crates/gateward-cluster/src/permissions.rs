@@ -77,10 +77,10 @@ fn in_the_namespace(names: &Names) -> Vec<Permission> {
         allow(&["get", "list", "watch", "update"], "", "secrets")
             .named(&secrets)
             .because("serves the certificate out of its Secret, and renews and repairs both"),
-        allow(&["create"], "coordination.k8s.io", "leases").because("makes the writer's Lease where there is none"),
+        allow(&["create"], "coordination.k8s.io", "leases").because("makes the leader's Lease where there is none"),
         allow(&["get", "update"], "coordination.k8s.io", "leases")
             .named(&[&names.lease])
-            .because("takes, keeps and gives back the writer's Lease"),
+            .because("takes, keeps and gives back the leader's Lease"),
         allow(&["list"], "", "pods").because("asks each ready replica which certificate it serves"),
     ]
 }

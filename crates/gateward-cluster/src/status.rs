@@ -65,7 +65,7 @@ impl ControllerStatus {
 
     /// What a person may want to know, one fact a line.
     pub fn notes(&self) -> Vec<String> {
-        let mut notes = vec![format!("writer: {}", self.leader)];
+        let mut notes = vec![format!("leader: {}", self.leader)];
         if let Some(LeaderProgress { phase, next, .. }) = &self.progress {
             notes.extend(phase.map(|phase| format!("CA rotation: {phase}")));
             notes.push(format!("next: {next}"));
@@ -116,7 +116,7 @@ mod tests {
         let progress = LeaderProgress { phase: Some(Phase::Publish), next, at: SystemTime::UNIX_EPOCH };
         let status =
             ControllerStatus { leader: Leader::ThisReplica, progress: Some(progress), ..ControllerStatus::default() };
-        let notes = ["writer: this replica", "CA rotation: publish", "next: make a CA"];
+        let notes = ["leader: this replica", "CA rotation: publish", "next: make a CA"];
         assert_eq!(status.notes(), notes);
     }
 }

@@ -92,7 +92,7 @@ impl Case {
     }
 
     /// A line about the case.
-    pub fn told(&self, how: &str) -> String {
+    pub fn reported(&self, how: &str) -> String {
         format!("{} ({}, {})\n      {how}", self.id, self.source_rule, self.api_version)
     }
 }

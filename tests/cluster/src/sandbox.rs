@@ -82,7 +82,7 @@ impl Sandbox {
         Self { client: self.client.acting_as(user), ..self.clone() }
     }
 
-    /// The same namespace for whoever has a token.
+    /// The same namespace for anyone with a token.
     pub fn with_token(&self, token: &str) -> anyhow::Result<Self> {
         Ok(Self { client: self.bed.client_with(token)?, ..self.clone() })
     }
@@ -104,7 +104,7 @@ impl Sandbox {
         &self.bed
     }
 
-    /// The control plane, for whoever outlives the sandbox.
+    /// The control plane, for code that outlives the sandbox.
     pub(crate) fn shared_bed(&self) -> Arc<Bed> {
         Arc::clone(&self.bed)
     }

@@ -14,7 +14,7 @@ use gateward_testbed::Bed;
 use gateward_testbed::Programs;
 use gateward_testbed::process::Process;
 
-/// Somebody of whom the webhooks are told nothing, so that tests can store objects that they would refuse.
+/// A user whom the webhooks skip, so that tests can store objects that they would refuse.
 pub const UNSEEN: &str = "unseen-by-webhooks";
 
 /// Who converts the objects of our CRDs.
@@ -65,7 +65,7 @@ impl Webhooks {
         self.process = None;
     }
 
-    /// Starts it again, with a new CA, which the API server is told to trust.
+    /// Starts it again, with a new CA, which the API server trusts from then on.
     pub async fn restart(&mut self, bed: &Bed) -> anyhow::Result<()> {
         self.kill();
         *self = Self::start(bed).await?;

@@ -92,7 +92,22 @@ fn cache(flat: &[VolumeMount]) -> Option<&VolumeMount> {
 
 /// Whether a round trip would lose this flat list.
 pub(super) fn are_lost(flat: &[VolumeMount], own: &Value) -> bool {
-    if has_visible(flat) { !is_projection(flat, &united(flat, own.clone())) } else { !cache(flat).into_iter().eq(flat) }
+    let mut back: Vec<VolumeMount> = cache(flat).cloned().into_iter().collect();
+    if has_visible(flat)
+        && let Some(mut mounts) = own_mounts(own)
+    {
+        mounts.extend(flat.iter().map(|mount| VolumeMount { use_as_compilation_cache: false, ..mount.clone() }));
+        add_new(&mut back, mounts);
+    }
+    back != flat
+}
+
+/// The container's own mounts; `None` if one of them is no mount.
+fn own_mounts(own: &Value) -> Option<Vec<VolumeMount>> {
+    match own {
+        Value::Array(own) => own.iter().map(plain).collect(),
+        own => is_blank(own).then(Vec::new),
+    }
 }
 
 /// Whether a mount makes a pod template; caches alone don't.

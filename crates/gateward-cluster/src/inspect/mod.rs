@@ -58,7 +58,7 @@ pub enum InspectError {
     #[error("{0}")]
     Request(String),
     /// There is no usable CA to rotate.
-    #[error("there is no usable CA in Secret {secret}: {state}; the writer makes one by itself")]
+    #[error("there is no usable CA in Secret {secret}: {state}; the leader makes one by itself")]
     NoCa {
         /// The Secret.
         secret: String,
@@ -116,7 +116,7 @@ impl Inspection {
         }
         match (&self.leader, self.silent_since) {
             (Leader::Unknown, _) => attention.push("no replica writes: the lease has no holder".to_owned()),
-            (leader, Some(_)) => attention.push(format!("the writer {leader} is silent, and no other has taken over")),
+            (leader, Some(_)) => attention.push(format!("the leader {leader} is silent, and no other has taken over")),
             _ => {}
         }
         let carries = |it: &&TargetStatus| it.entry.is_some() && !matches!(it.state, TargetState::NotOurs(_));
@@ -135,7 +135,7 @@ impl Inspection {
     /// The next step, as far as it is known without probing the replicas.
     pub fn next(&self) -> String {
         match &self.status.next {
-            Step::Wait(Wait::NoReplica) => "the writer waits until every replica serves the new certificate".to_owned(),
+            Step::Wait(Wait::NoReplica) => "the leader waits until every replica serves the new certificate".to_owned(),
             next => next.to_string(),
         }
     }

@@ -17,7 +17,6 @@ pub struct Summary {
     /// The CA rotation that is under way.
     pub rotation: Option<RotationSummary>,
     /// The CA.
-    #[serde(rename = "ca")]
     pub ca: CertificateSummary,
     /// The CAs that are being replaced.
     #[serde(rename = "oldCas")]
@@ -25,10 +24,8 @@ pub struct Summary {
     /// The serving certificate.
     pub certificate: CertificateSummary,
     /// The holder of the lease.
-    #[serde(rename = "writer")]
     pub leader: Option<String>,
     /// The injection targets.
-    #[serde(rename = "consumers")]
     pub targets: Vec<TargetSummary>,
     /// The next step, as far as it is known without probing the replicas.
     pub next: String,
@@ -113,9 +110,9 @@ impl fmt::Display for Summary {
         writeln!(f, "CA:         {}", self.ca)?;
         self.old_cas.iter().try_for_each(|old| writeln!(f, "old:        {old}"))?;
         writeln!(f, "server:     {}", self.certificate)?;
-        writeln!(f, "writer:     {}", self.leader.as_deref().unwrap_or("none"))?;
+        writeln!(f, "leader:     {}", self.leader.as_deref().unwrap_or("none"))?;
         let trusting = self.targets.iter().filter(|target| target.state == TRUSTS).count();
-        writeln!(f, "consumers:  {trusting} trust the server's certificate")?;
+        writeln!(f, "targets:    {trusting} trust the server's certificate")?;
         writeln!(f, "next:       {}", self.next)?;
         self.attention.iter().try_for_each(|line| writeln!(f, "attention:  {line}"))
     }
@@ -186,8 +183,8 @@ mod tests {
             certificate: certificate("complete"),
             leader: Some("otter-1".to_owned()),
             targets: vec![TargetSummary { object, entry: Some("a".to_owned()), state: TRUSTS }],
-            next: "the writer waits".to_owned(),
-            attention: vec!["the writer otter-1 is silent".to_owned()],
+            next: "the leader waits".to_owned(),
+            attention: vec!["the leader otter-1 is silent".to_owned()],
         }
     }
 
@@ -199,10 +196,10 @@ mod tests {
              CA:         0123456789ab: usable\n\
              old:        0123456789ab: trusted still\n\
              server:     0123456789ab: complete\n\
-             writer:     otter-1\n\
-             consumers:  1 trust the server's certificate\n\
-             next:       the writer waits\n\
-             attention:  the writer otter-1 is silent\n"
+             leader:     otter-1\n\
+             targets:    1 trust the server's certificate\n\
+             next:       the leader waits\n\
+             attention:  the leader otter-1 is silent\n"
         );
     }
 
@@ -211,7 +208,7 @@ mod tests {
         let json = serde_json::to_value(summary()).unwrap();
         let mut names: Vec<_> = json.as_object().unwrap().keys().map(String::as_str).collect();
         names.sort_unstable();
-        let expected = ["attention", "ca", "certificate", "consumers", "next", "oldCas", "rotation", "writer"];
+        let expected = ["attention", "ca", "certificate", "leader", "next", "oldCas", "rotation", "targets"];
         assert_eq!(names, expected);
     }
 }

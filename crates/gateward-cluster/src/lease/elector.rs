@@ -58,7 +58,7 @@ impl LeaderElector {
             Some(why) if forbidden.is_some() && self.forbidden != forbidden => {
                 warn!(lease = self.name, "this replica can't write: {why}");
             }
-            Some(why) => debug!(lease = self.name, "the writer's lease: {why}"),
+            Some(why) => debug!(lease = self.name, "the leader's lease: {why}"),
             None => {}
         }
         self.forbidden = forbidden;
@@ -138,7 +138,7 @@ impl LeaderElector {
             (LeaderState::Leading(_), LeaderState::Leading(_)) => {}
             (_, LeaderState::Leading(_)) => info!(lease = self.name, "acquired leadership"),
             (LeaderState::Leading(_), _) => warn!(lease = self.name, "lost leadership"),
-            (before, after) if before != after => debug!(lease = self.name, ?after, "the writer's lease"),
+            (before, after) if before != after => debug!(lease = self.name, ?after, "the leader's lease"),
             _ => {}
         }
     }

@@ -43,7 +43,7 @@ pub struct Webhooks {
     conversion: Option<&'static str>,
 }
 
-/// What serves a path: see [`Webhooks::route`].
+/// What serves a path of the webhooks that gave it: see [`Webhooks::route`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Route(Target);
 
@@ -197,7 +197,10 @@ impl Webhooks {
 
     async fn judge(&self, route: KindRoute, mut review: AdmissionReview<'_>, context: &Context) -> ReviewResponse {
         review.request = review.request.in_context(context);
-        let kind = &self.kinds[route.kind];
+        let Some(kind) = self.kinds.get(route.kind) else {
+            let why = WebhookError::UnknownPath("a route of other webhooks".into());
+            return ReviewResponse::error_about(route.review, &review.request, why);
+        };
         let declared = kind.declaration();
         if !covers(declared, &review.request.kind) {
             let why = wrong_kind(declared, &review.request.kind);

@@ -354,7 +354,7 @@ fn there_is_no_configuration_where_no_kind_needs_one() {
 
 #[test]
 fn no_configuration_renders_a_ca_bundle() {
-    // Whoever owns the certificates writes it; a rendered one would be put back at every upgrade.
+    // The owner of the certificates writes it; a rendered one would be put back at every upgrade.
     let text = format!("{}{}", rendered(&zoo(), Review::Validate), rendered(&zoo(), Review::Mutate));
     assert!(!text.contains("caBundle"));
 }

@@ -3,11 +3,11 @@
 //! | name | kind | labels |
 //! |---|---|---|
 //! | `gateward_certificate_expiry_timestamp_seconds` | gauge | `certificate` (`leaf`, `ca`): expiry, in seconds since 1970; absent without a certificate |
-//! | `gateward_ca_injection_consumers` | gauge | `state`: injection targets (`matched`), and those among them whose `caBundle` lacks the expected CA (`lacking`) |
+//! | `gateward_ca_injection_targets` | gauge | `state`: injection targets (`matched`), and those among them whose `caBundle` lacks the expected CA (`lacking`) |
 //! | `gateward_ca_injection_repairs_total` | counter | `caBundle`s restored after someone else had changed them |
 //! | `gateward_rival_configuration` | gauge | `configuration`: 1 for each conflicting webhook configuration |
 //! | `gateward_ca_rotation_phase` | gauge | `phase` (`none`, `publish`, `switch`, `retire`): 1 for the current one, 0 for the others |
-//! | `gateward_writer` | gauge | 1 on the leader, 0 on other replicas |
+//! | `gateward_leader` | gauge | 1 on the leader, 0 on other replicas |
 //! | `certwatcher_read_certificate_total` | counter | serving certificates that were loaded |
 //! | `certwatcher_read_certificate_errors_total` | counter | serving certificates that could not be loaded, so that the previous one stayed |
 //!
@@ -67,7 +67,7 @@ pub(super) struct Series {
     restored: Counter,
     conflicting: Family<[(&'static str, String); 1], Gauge>,
     phase: Gauges,
-    writer: Gauge,
+    leader: Gauge,
     reloads: Counter,
     reload_errors: Counter,
 }
@@ -119,7 +119,7 @@ impl ClusterMetrics {
 
     /// The role of this replica.
     pub fn role(&self, role: Role) {
-        self.series.writer.set((role == Role::Leader).into());
+        self.series.leader.set((role == Role::Leader).into());
     }
 
     /// A serving certificate was loaded.
@@ -142,11 +142,11 @@ impl Series {
             "Expiry of a certificate, in seconds since 1970",
             of.expiry,
         );
-        registry.register("gateward_ca_injection_consumers", "Injection targets of the caBundle", of.injection_targets);
+        registry.register("gateward_ca_injection_targets", "Injection targets of the caBundle", of.injection_targets);
         registry.register("gateward_ca_injection_repairs", "Restored caBundles", of.restored);
         registry.register("gateward_rival_configuration", "Conflicting webhook configurations", of.conflicting);
         registry.register("gateward_ca_rotation_phase", "1 for the current phase", of.phase);
-        registry.register("gateward_writer", "1 on the leader", of.writer);
+        registry.register("gateward_leader", "1 on the leader", of.leader);
         registry.register("certwatcher_read_certificate", "Serving certificates loaded", of.reloads);
         registry.register(
             "certwatcher_read_certificate_errors",

@@ -155,7 +155,7 @@ async fn rotate(
             short(&before)
         ),
         RotationRequestOutcome::AlreadyRequested => {
-            "it was asked for before; the writer begins as soon as it can".to_owned()
+            "it was asked for before; the leader begins as soon as it can".to_owned()
         }
         RotationRequestOutcome::InProgress => format!("it is under way: {}", before.next),
     };

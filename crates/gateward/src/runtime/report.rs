@@ -56,7 +56,7 @@ fn count(report: &ControllerStatus) -> InjectionTargetCounts {
 
 fn log(before: &ControllerStatus, now: &ControllerStatus) {
     if before.leader != now.leader {
-        tracing::info!(target: TARGET, writer = %now.leader, "leader changed");
+        tracing::info!(target: TARGET, leader = %now.leader, "leader changed");
     }
     for consumer in now.at_fault().filter(|consumer| !before.targets.contains(consumer)) {
         tracing::info!(target: TARGET, "{consumer}");
@@ -95,7 +95,7 @@ mod tests {
         assert_eq!(
             lines(&report),
             [
-                ReportLine::Note("writer: this replica".into()),
+                ReportLine::Note("leader: this replica".into()),
                 ReportLine::Note("next: nothing".into()),
                 ReportLine::Warning("someone fights".into()),
                 ReportLine::Warning("ValidatingWebhookConfiguration otter (a) carries no bundle yet".into()),

@@ -18,7 +18,7 @@ async fn every_case_is_answered_as_the_rule_books_say(sandbox: Sandbox) {
     for case in cases.iter().filter(|case| is_ours(case)) {
         match case.disagreement(&case.ask(&sandbox).await, case.expect.error_fields.clone()) {
             None => agreed += 1,
-            Some(how) => failed.push(case.told(&how)),
+            Some(how) => failed.push(case.reported(&how)),
         }
     }
     println!("{agreed} cases agree");

@@ -7,7 +7,7 @@ use gateward_certs::CaBundle;
 
 use crate::legacy_ca_key::LegacySecret;
 use crate::process::Process;
-use crate::rotation::{ask, ask_for, is_exchanged};
+use crate::rotation::{ask, ask_for, is_rotated};
 use crate::setup::{CA_SECRET, SERVING_SECRET};
 use crate::zoo::{PATIENCE, Zoo};
 
@@ -111,7 +111,7 @@ async fn ends_at(sandbox: Sandbox, write: &str) {
         let before = zoo.ca().await;
         fail_point.is_at(&format!("{side}:{write}"));
         ask(&zoo).await;
-        until("the exchange is over", PATIENCE, async || is_exchanged(&zoo, &before).await).await;
+        until("the rotation is over", PATIENCE, async || is_rotated(&zoo, &before).await).await;
         fail_point.is_reached().await;
     }
 }
@@ -183,7 +183,7 @@ async fn a_writer_that_ends_before_or_after_it_drops_a_met_request_is_followed(s
         let next = zoo.ca().await;
         ask_for(&zoo, &request).await;
         fail_point.is_reached().await;
-        until("the request is gone", PATIENCE, async || is_exchanged(&zoo, &before).await).await;
+        until("the request is gone", PATIENCE, async || is_rotated(&zoo, &before).await).await;
         until("everything settles", PATIENCE, async || zoo.carries_only_the_ca().await).await;
         assert_eq!(zoo.ca().await, next);
         are_taken(&replicas, &next).await;

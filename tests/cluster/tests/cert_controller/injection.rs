@@ -21,10 +21,10 @@ async fn a_crd_that_comes_later_is_waited_for(sandbox: Sandbox) {
     let [replica] = zoo.replicas().await;
     until("the writer rests", PATIENCE, async || replica.is_idle_writer()).await;
     let waited_for = format!("CustomResourceDefinition {} is not there; it is waited for", zoo.crd_name());
-    until("it is told", PATIENCE, async || replica.status().attention().contains(&waited_for)).await;
+    until("it is reported", PATIENCE, async || replica.status().attention().contains(&waited_for)).await;
     zoo.install_crd().await;
     zoo.settles(&[&replica]).await;
-    until("it is told no more", PATIENCE, async || !replica.status().attention().contains(&waited_for)).await;
+    until("it is reported no more", PATIENCE, async || !replica.status().attention().contains(&waited_for)).await;
 }
 
 async fn a_configuration_that_comes_again_is_written_again(sandbox: Sandbox) {
@@ -56,13 +56,13 @@ async fn what_is_not_ours_is_told_and_left_alone(sandbox: Sandbox) {
     let bundles = bundles_of(&zoo.read("Mutating", &zoo.setup.targets.mutating).await);
     assert_eq!(bundles.iter().map(gateward_certs::CaBundle::len).collect::<Vec<_>>(), [1, 1, 0, 0]);
     assert!(bundles_of(&zoo.read("Validating", &namesake).await)[0].is_empty());
-    let told = replica.status().attention();
+    let reported = replica.status().attention();
     for line in [
         format!("ValidatingWebhookConfiguration {namesake} carries our labels but is not ours to write"),
         format!("(url.{}) is not ours to write: it calls a URL", zoo.group()),
         format!("(other.{}) is not ours to write: it calls the Service {}/badger", zoo.group(), zoo.namespace()),
     ] {
-        assert!(told.iter().any(|told| told.contains(&line)), "{line} is not among {told:?}");
+        assert!(reported.iter().any(|reported| reported.contains(&line)), "{line} is not among {reported:?}");
     }
 }
 
@@ -87,6 +87,6 @@ async fn a_configuration_without_labels_counts_by_its_name(sandbox: Sandbox) {
     until("the writer rests", PATIENCE, async || replica.is_idle_writer()).await;
     assert!(zoo.bundles().await.iter().all(|bundle| bundle.len() == 1));
     assert!(zoo.read("Crd", &zoo.crd_name()).await.pointer(CONVERSION).is_none());
-    let told = replica.status().attention();
-    assert!(told.iter().any(|line| line.contains("names no webhook for conversion")), "{told:?}");
+    let reported = replica.status().attention();
+    assert!(reported.iter().any(|line| line.contains("names no webhook for conversion")), "{reported:?}");
 }

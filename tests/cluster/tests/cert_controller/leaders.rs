@@ -25,9 +25,9 @@ async fn a_writer_that_stops_gives_its_lease_to_another_at_once(sandbox: Sandbox
     zoo.settles(&replicas.each_ref()).await;
     let writer = replicas.iter().position(Replica::writes).unwrap();
     let holder = replicas[writer].name().to_owned();
-    let told = |writer: &Leader| matches!(writer, Leader::Other(other) if other.starts_with(&holder));
+    let reported = |writer: &Leader| matches!(writer, Leader::Other(other) if other.starts_with(&holder));
     let other = &replicas[1 - writer];
-    until("the other one knows who writes", PATIENCE, async || told(&other.status().leader)).await;
+    until("the other one knows who writes", PATIENCE, async || reported(&other.status().leader)).await;
     replicas[writer].stop().await;
     let time = until("the other one writes", PATIENCE, async || replicas[1 - writer].writes()).await;
     println!("after a writer had stopped, the next one wrote within {time:?}");

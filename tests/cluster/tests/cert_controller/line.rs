@@ -15,7 +15,7 @@ enum State {
     Well,
     /// Connections end, and new ones are ended at once.
     Cut,
-    /// Nothing comes through, and nobody is told.
+    /// Nothing comes through, and no error is reported.
     Silent,
 }
 
@@ -31,7 +31,7 @@ impl Drop for Line {
 }
 
 impl Line {
-    /// Lays a line for whoever uses this kubeconfig.
+    /// Lays a line for the client of this kubeconfig.
     pub async fn lay(kubeconfig: &PathBuf) -> Self {
         let socket = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let mut text: Value = serde_json::from_str(&std::fs::read_to_string(kubeconfig).unwrap()).unwrap();
@@ -79,7 +79,7 @@ async fn carry(mut stream: TcpStream, api_server: SocketAddr, mut state: watch::
         state = state.wait_for(|state| *state != State::Well) => state.map(|state| *state),
     };
     if fate.is_ok_and(|fate| fate == State::Silent) {
-        // Whoever calls still holds a connection, and hears nothing any more.
+        // The client still holds a connection, and hears nothing any more.
         drop(server);
         std::future::pending::<()>().await;
     }

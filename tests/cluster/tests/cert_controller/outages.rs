@@ -59,24 +59,24 @@ async fn a_replica_that_starts_without_an_api_server_waits_for_it(sandbox: Sandb
     replica.crash();
     replica.restart().await;
     let unread = format!("Secret {}/{SERVING_SECRET} can't be read: ", zoo.namespace());
-    let told = || replica.status().warnings.iter().any(|warning| warning.starts_with(&unread));
-    until("it is told", PATIENCE, async || told()).await;
+    let reported = || replica.status().warnings.iter().any(|warning| warning.starts_with(&unread));
+    until("it is reported", PATIENCE, async || reported()).await;
     assert!(replica.shown().is_none());
     line.mend();
     zoo.settles(&[&replica]).await;
-    until("it is told no more", PATIENCE, async || replica.status().warnings.is_empty()).await;
+    until("it is reported no more", PATIENCE, async || replica.status().warnings.is_empty()).await;
 }
 
 async fn a_right_that_is_missing_is_told(sandbox: Sandbox) {
     let zoo = Zoo::installed(sandbox).await;
     zoo.take_away_the_rights_in_the_cluster().await;
     let replica = zoo.replica("otter-1").await;
-    let told = |what: &str| replica.status().warnings.iter().any(|warning| warning.contains(what));
+    let reported = |what: &str| replica.status().warnings.iter().any(|warning| warning.contains(what));
     let unheard = "the watch of MutatingWebhookConfigurations keeps failing: mutatingwebhookconfigurations.\
                    admissionregistration.k8s.io is forbidden: ";
-    until("it is told", PATIENCE, async || told(unheard)).await;
-    until("the writer tells too", PATIENCE, async || told("the cluster can't be read: ")).await;
+    until("it is reported", PATIENCE, async || reported(unheard)).await;
+    until("the writer tells too", PATIENCE, async || reported("the cluster can't be read: ")).await;
     zoo.give_back_the_rights_in_the_cluster().await;
     zoo.settles(&[&replica]).await;
-    until("it is told no more", PATIENCE, async || replica.status().warnings.is_empty()).await;
+    until("it is reported no more", PATIENCE, async || replica.status().warnings.is_empty()).await;
 }

@@ -26,7 +26,7 @@ pub fn tests() -> Vec<Test> {
 /// So often at least somebody looks.
 const ENOUGH: u32 = 10;
 
-/// Looks on from now on: whoever carries a bundle trusts what each replica shows, at every moment.
+/// Looks on from now on: every bundle trusts what each replica shows, at every moment.
 pub struct Promise {
     stop: watch::Sender<bool>,
     looking: JoinHandle<()>,
@@ -71,7 +71,7 @@ pub async fn ask_for(zoo: &Zoo, request: &str) {
     zoo.merge("Secret", CA_SECRET, &json!({"metadata": {"annotations": annotations}})).await;
 }
 
-pub async fn is_exchanged(zoo: &Zoo, before: &gateward_certs::CaBundle) -> bool {
+pub async fn is_rotated(zoo: &Zoo, before: &gateward_certs::CaBundle) -> bool {
     let ca = zoo.ca().await;
     let secret = zoo.read("Secret", CA_SECRET).await;
     let annotations = secret["metadata"]["annotations"].as_object().is_none_or(serde_json::Map::is_empty);
@@ -84,7 +84,7 @@ async fn a_ca_is_rotated_while_every_caller_trusts_every_replica(sandbox: Sandbo
     zoo.settles(&replicas.each_ref()).await;
     let (before, promise) = (zoo.ca().await, Promise::watch(&zoo, &replicas));
     ask(&zoo).await;
-    until("the exchange is over", PATIENCE, async || is_exchanged(&zoo, &before).await).await;
+    until("the rotation is over", PATIENCE, async || is_rotated(&zoo, &before).await).await;
     zoo.settles(&replicas.each_ref()).await;
     promise.was_kept().await;
 }
@@ -103,7 +103,7 @@ async fn a_replica_that_lags_holds_the_exchange_up_until_it_shows_the_new_certif
     assert!(zoo.bundles().await.iter().all(|bundle| bundle.len() == 2));
 
     replicas[1].hears();
-    until("the exchange is over", PATIENCE, async || is_exchanged(&zoo, &before).await).await;
+    until("the rotation is over", PATIENCE, async || is_rotated(&zoo, &before).await).await;
     zoo.settles(&replicas.each_ref()).await;
     promise.was_kept().await;
 }
@@ -123,7 +123,7 @@ async fn lost_at(sandbox: Sandbox, steps: &[&str]) {
         replicas[at].restart().await;
         promise.was_kept().await;
     }
-    until("the exchange is over", PATIENCE, async || is_exchanged(&zoo, &before).await).await;
+    until("the rotation is over", PATIENCE, async || is_rotated(&zoo, &before).await).await;
     zoo.settles(&replicas.each_ref()).await;
 }
 

@@ -67,8 +67,8 @@ async fn a_ca_is_rotated_once_however_often_it_is_asked_for(sandbox: Sandbox) {
     let again = request_rotation(&administrator, &zoo.setup).await.unwrap();
     zoo.settles(&[&replica]).await;
     let annotations = zoo.read("Secret", CA_SECRET).await["metadata"]["annotations"].clone();
-    let exchanged_once = again == RotationRequestOutcome::InProgress;
-    assert!(exchanged_once && annotations.as_object().is_none_or(serde_json::Map::is_empty), "{again:?} {annotations}");
+    let rotated_once = again == RotationRequestOutcome::InProgress;
+    assert!(rotated_once && annotations.as_object().is_none_or(serde_json::Map::is_empty), "{again:?} {annotations}");
 }
 
 async fn where_nothing_is_installed_nothing_can_be_asked_for(sandbox: Sandbox) {
@@ -93,7 +93,7 @@ async fn the_command_line_tells_the_same(sandbox: Sandbox) {
     assert!(text.starts_with("rotation:   none under way\nCA:         missing\nserver:     missing\n"), "{text}");
     let output = run(&["certs", "status", "--output", "json"]);
     let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!((&document["rotation"], &document["writer"]), (&json!(null), &json!(null)));
+    assert_eq!((&document["rotation"], &document["leader"]), (&json!(null), &json!(null)));
     let output = run(&["certs", "rotate"]);
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{said}");

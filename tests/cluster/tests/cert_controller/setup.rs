@@ -21,7 +21,7 @@ pub const PORT: u16 = 9443;
 /// What every replica's Pod and Secret carries.
 const LABEL: (&str, &str) = ("app.kubernetes.io/instance", "otter");
 
-/// What the replicas of a test are told.
+/// The configuration of the replicas of a test.
 pub fn setup(namespace: &str) -> ControllerConfig {
     let service = ServiceName { namespace: namespace.to_owned(), name: SERVICE.to_owned() };
     let labels: BTreeMap<_, _> = [(LABEL.0.to_owned(), LABEL.1.to_owned())].into();

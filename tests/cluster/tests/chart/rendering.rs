@@ -1,4 +1,4 @@
-//! What the chart renders is right whatever it is told.
+//! What the chart renders is right whatever the values are.
 
 use cluster_tests::{Sandbox, Test, tests};
 use dynamo_webhooks::OPERATOR_VERSION;
@@ -76,14 +76,14 @@ async fn no_bundle_is_rendered(sandbox: Sandbox) {
     }
 }
 
-/// Whoever renders the chart anew and compares, such as Argo CD, must find no difference.
+/// A tool that renders the chart again and compares, such as Argo CD, must find no difference.
 async fn nothing_is_rendered_twice_in_different_ways(sandbox: Sandbox) {
     for combination in combinations().into_iter().take(5) {
         assert_eq!(combination.objects(sandbox.bed()), combination.objects(sandbox.bed()));
     }
 }
 
-/// A chart that asks the cluster or the dice renders something else for whoever renders it without a cluster.
+/// A chart that asks the cluster or the dice renders something else without a cluster.
 async fn no_template_asks_the_cluster_or_the_dice(_: Sandbox) {
     const FORBIDDEN: [&str; 6] = ["lookup ", "rand", "uuid", "genCA", "genS", "now"];
     let mut folders = vec![chart()];

@@ -1,4 +1,4 @@
-//! Every value does something, or its user is told that it doesn't.
+//! Every value does something, or the user gets an error.
 
 use std::collections::BTreeSet;
 use std::fs;

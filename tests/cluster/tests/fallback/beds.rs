@@ -79,6 +79,6 @@ async fn a_pod_asks_the_api_server(sandbox: Sandbox) {
     let pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "otter"}, "spec": spec});
     sandbox.accepts(&pod).await;
     let pods = || sandbox.bed().node().pods(sandbox.namespace(), "");
-    let told = async || pods().first().is_some_and(|pod| pod.is_ready() && pod.log().contains("gitVersion"));
-    until("the API server tells its version to a Pod", Duration::from_mins(1), told).await;
+    let reported = async || pods().first().is_some_and(|pod| pod.is_ready() && pod.log().contains("gitVersion"));
+    until("the API server tells its version to a Pod", Duration::from_mins(1), reported).await;
 }

@@ -31,7 +31,7 @@ async fn a_follower_ends_without_a_word_to_the_writer(sandbox: Sandbox) {
     let mut follower = Replica::start(&installation().bed, 2, &json!({})).await.unwrap();
     follower.becomes_ready().await;
     let (_, page) = follower.page("/readyz?verbose").unwrap();
-    assert!(page.contains("[i]certificates: writer: otter-1"), "{page}");
+    assert!(page.contains("[i]certificates: leader: otter-1"), "{page}");
     follower.tell_ready("False").await.unwrap();
     follower.signal("INT");
     until("it ends", Duration::from_secs(10), async || follower.ended().is_some()).await;
@@ -52,7 +52,7 @@ async fn sigterm_gives_the_lease_back_and_serves_on_for_a_while(sandbox: Sandbox
         holder(&sandbox).await.as_str().unwrap_or_default().is_empty()
     })
     .await;
-    // The Pod is still called, for nobody has told the API server otherwise.
+    // The Pod is still called: its endpoint is still ready.
     sandbox.accepts(&graph("otter")).await;
     replica.tell_ready("False").await.unwrap();
     until("it ends", Duration::from_secs(25), async || replica.page("/healthz").is_none()).await;

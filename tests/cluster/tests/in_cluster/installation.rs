@@ -56,7 +56,7 @@ pub fn place(configuration: &Value) -> String {
     format!("/apis/admissionregistration.k8s.io/v1/{kind}s/{name}")
 }
 
-/// Applies an object as whoever installs does.
+/// Applies an object as the installing user does.
 pub async fn apply(bed: &Bed, path: &str, object: &Value) -> anyhow::Result<Value> {
     bed.client().apply(&format!("{path}?fieldManager=installer&force=true"), object).await?.granted()
 }

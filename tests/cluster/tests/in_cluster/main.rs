@@ -1,4 +1,4 @@
-//! `gateward serve --config` before a real API server, without a chart: the program is started with what a Pod is told,
+//! `gateward serve --config` before a real API server, without a chart: the program is started as a Pod is,
 //! and called through a Service that leads to its address.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]

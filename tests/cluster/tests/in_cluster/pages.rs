@@ -1,4 +1,4 @@
-//! What is told of a server in a cluster.
+//! The readiness and metrics pages of a server in a cluster.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,8 +27,8 @@ async fn metrics_are_shown_over_tls_to_those_who_may_read_them(sandbox: Sandbox)
     assert_eq!(status, 200);
     for line in [
         "dynamo_operator_webhook_requests_total{resource_type=\"DynamoGraphDeployment\",operation=\"CREATE\",",
-        "gateward_writer 1",
-        "gateward_ca_injection_consumers{state=\"lacking\"} 0",
+        "gateward_leader 1",
+        "gateward_ca_injection_targets{state=\"lacking\"} 0",
         "gateward_certificate_expiry_timestamp_seconds{certificate=\"leaf\"}",
     ] {
         assert!(page.contains(line), "{line} is not in\n{page}");
@@ -55,7 +55,7 @@ async fn a_second_set_of_webhooks_for_our_kinds_is_told(sandbox: Sandbox) {
     let ready = async || replica.page("/readyz").is_some_and(|(status, _)| status == 200);
     until("the replica is ready", Duration::from_secs(40), ready).await;
     client.post(&place, &configuration).await.unwrap().granted().unwrap();
-    until("the rival is told", Duration::from_secs(10), async || {
+    until("the rival is reported", Duration::from_secs(10), async || {
         replica.page("/readyz").is_some_and(|(status, page)| {
             assert_eq!(status, 200, "a rival is no fault of the pod");
             page.contains("[!]rivals: ") && page.contains("another-operator")

@@ -63,8 +63,8 @@ impl Replica {
             "conditions": [{"type": "Ready", "status": ready}],
         }});
         self.bed.client().merge(&format!("{}/status", self.place()), &status).await?.granted()?;
-        let told = async || self.is_called().await == [ready == "True"; 2];
-        until(&format!("the API server hears of {}", self.name), Duration::from_secs(10), told).await;
+        let reported = async || self.is_called().await == [ready == "True"; 2];
+        until(&format!("the API server hears of {}", self.name), Duration::from_secs(10), reported).await;
         Ok(())
     }
 
@@ -116,8 +116,8 @@ impl Replica {
 
     /// Sends it a signal.
     pub fn signal(&self, name: &str) {
-        let told = Command::new("sh").args(["-c", &format!("kill -s {name} {}", self.child.id())]).status();
-        assert!(told.unwrap().success());
+        let reported = Command::new("sh").args(["-c", &format!("kill -s {name} {}", self.child.id())]).status();
+        assert!(reported.unwrap().success());
     }
 
     /// How it has ended, if it has.

@@ -29,7 +29,7 @@ async fn it_gets_ready_once_all_who_call_trust_it(sandbox: Sandbox) {
         assert!(bundles(&sandbox).await[number].starts_with("-----BEGIN CERTIFICATE-----"), "webhook {number}");
     }
     let (_, page) = replica.page("/readyz?verbose").unwrap();
-    assert!(page.contains("[+]handshake ok") && page.contains("[i]certificates: writer: this replica"), "{page}");
+    assert!(page.contains("[+]handshake ok") && page.contains("[i]certificates: leader: this replica"), "{page}");
     let log = replica.log();
     for words in [
         "Registering validation webhooks",

@@ -61,9 +61,9 @@ async fn what_is_applied_is_told_patched_and_deleted_in_every_kind_and_version(s
         for side in ["--server-side=false", "--server-side=true"] {
             let name = called(&object);
             kubectl(&sandbox, &["apply", side, "-f", "-"], &object).unwrap();
-            let told = kubectl(&sandbox, &["get", &name, "-o", "json"], &Value::Null).unwrap();
-            let told: Value = serde_json::from_str(&told).unwrap();
-            assert_eq!(told["apiVersion"], object["apiVersion"]);
+            let reported = kubectl(&sandbox, &["get", &name, "-o", "json"], &Value::Null).unwrap();
+            let reported: Value = serde_json::from_str(&reported).unwrap();
+            assert_eq!(reported["apiVersion"], object["apiVersion"]);
             let labelled = r#"{"metadata": {"labels": {"example.org/a": "b"}}}"#;
             kubectl(&sandbox, &["patch", &name, "--type=merge", "-p", labelled], &Value::Null).unwrap();
             kubectl(&sandbox, &["label", &name, "example.org/c=d"], &Value::Null).unwrap();

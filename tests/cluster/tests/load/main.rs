@@ -27,7 +27,7 @@ async fn sees_every_failure_of_a_killed_server_and_none_of_a_running_one(sandbox
     load.goes_on_for(24).await;
     let restarted = load.elapsed();
     webhooks.restart(sandbox.bed()).await.unwrap();
-    // Whoever failed tries again for a while, and answers that were on their way are still to come.
+    // A request that failed is sent again for a while, and answers that were on their way are still to come.
     tokio::time::sleep(Duration::from_secs(3)).await;
     let mended = load.elapsed();
     load.goes_on_for(200).await;

@@ -48,13 +48,13 @@ async fn a_pod_ends_by_a_signal_and_is_not_ready_once_its_probe_says_so(sandbox:
     let pod = started(&sandbox, &object).await;
     sandbox.delete(&object).await;
     wrote(&pod, "asked to end").await;
-    let told_unready = async || {
+    let is_unready = async || {
         let object = sandbox.read(&object, "v1").await;
         let conditions = object["status"]["conditions"].as_array().unwrap().clone();
         conditions.iter().any(|condition| condition["type"] == "Ready" && condition["status"] == "False")
             && object["status"]["containerStatuses"][0]["state"].get("running").is_some()
     };
-    until("told to be unready while it runs", told_unready).await;
+    until("it is unready while it runs", is_unready).await;
     is_gone(&sandbox, &object).await;
 }
 

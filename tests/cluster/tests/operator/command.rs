@@ -47,7 +47,7 @@ impl<'a> Person<'a> {
         Self { bed, kubeconfig: bed.folder().join("kubeconfig") }
     }
 
-    /// Whoever a kubeconfig says.
+    /// The user of a kubeconfig.
     pub fn of(bed: &'a Bed, kubeconfig: &Path) -> Self {
         Self { bed, kubeconfig: kubeconfig.into() }
     }

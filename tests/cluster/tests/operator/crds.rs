@@ -32,8 +32,8 @@ async fn a_replica_may_install_them(sandbox: Sandbox) {
     remove_all(bed).await;
     let replica = Account::of_a_replica(&sandbox, "replica").await.kubeconfig();
     let replica = Person::of(bed, &replica);
-    let told = replica.applies(OLDER).await.well();
-    assert_eq!(told.matches(": created").count(), ALL.len(), "{told}");
+    let reported = replica.applies(OLDER).await.well();
+    assert_eq!(reported.matches(": created").count(), ALL.len(), "{reported}");
 
     let graphs = installed(bed, GRAPHS).await;
     assert_eq!(graphs["metadata"]["annotations"][VERSION], OLDER);
@@ -41,8 +41,8 @@ async fn a_replica_may_install_them(sandbox: Sandbox) {
     let manager = &graphs["metadata"]["managedFields"][0];
     assert_eq!((&manager["manager"], &manager["operation"]), (&json!("dynamo-crd-apply"), &json!("Apply")));
 
-    let told = replica.applies(OLDER).await.well();
-    assert_eq!(told.matches(": unchanged").count(), ALL.len(), "{told}");
+    let reported = replica.applies(OLDER).await.well();
+    assert_eq!(reported.matches(": unchanged").count(), ALL.len(), "{reported}");
 }
 
 async fn a_stanza_is_written_with_the_bundle_of_the_ca_and_not_without(sandbox: Sandbox) {
@@ -50,8 +50,8 @@ async fn a_stanza_is_written_with_the_bundle_of_the_ca_and_not_without(sandbox: 
     remove_all(bed).await;
     // A replica of another namespace, which may not read the Secret: there is no CA for it.
     let replica = Account::of_a_replica(&sandbox, "stranger").await.kubeconfig();
-    let told = Person::of(bed, &replica).applies(OLDER).await.well();
-    assert_eq!(told.matches("its conversion is left as it is until there is a CA").count(), 4, "{told}");
+    let reported = Person::of(bed, &replica).applies(OLDER).await.well();
+    assert_eq!(reported.matches("its conversion is left as it is until there is a CA").count(), 4, "{reported}");
     assert_eq!(installed(bed, GRAPHS).await["spec"]["conversion"], json!({"strategy": "None"}));
 
     admin.applies(OLDER).await.well();
@@ -67,8 +67,8 @@ async fn the_bundle_stays_with_its_owner(sandbox: Sandbox) {
     let (bed, admin) = (sandbox.bed(), Person::admin(sandbox.bed()));
     admin.applies(OLDER).await.well();
     inject(&sandbox, ADAPTERS).await;
-    let told = admin.applies(NEWER).await.well();
-    assert_eq!(told.matches(": changed\n").count(), ALL.len(), "{told}");
+    let reported = admin.applies(NEWER).await.well();
+    assert_eq!(reported.matches(": changed\n").count(), ALL.len(), "{reported}");
     let adapters = installed(bed, ADAPTERS).await;
     assert_eq!(adapters["metadata"]["annotations"][VERSION], NEWER);
     assert!(adapters.pointer("/spec/conversion/webhook/clientConfig/caBundle").is_some());
@@ -87,9 +87,9 @@ async fn a_newer_release_is_left_alone(sandbox: Sandbox) {
     let (bed, admin) = (sandbox.bed(), Person::admin(sandbox.bed()));
     admin.applies(NEWER).await.well();
     let before = installed(bed, GRAPHS).await;
-    let told = admin.applies(OLDER).await.well();
+    let reported = admin.applies(OLDER).await.well();
     let sentence = "left as it is: release 0.2.0 has installed it, which is newer than 0.1.0";
-    assert_eq!(told.matches(sentence).count(), ALL.len(), "{told}");
+    assert_eq!(reported.matches(sentence).count(), ALL.len(), "{reported}");
     assert_eq!(installed(bed, GRAPHS).await["metadata"], before["metadata"]);
 }
 
@@ -148,8 +148,8 @@ async fn storage_changes_only_where_objects_can_be_converted(sandbox: Sandbox) {
     remove(bed, ADAPTERS).await;
     bed.install_crds(&old).await.unwrap();
 
-    let told = admin.applies(NEWER).await.well();
-    assert!(told.contains("objects go on being stored in v1alpha1 until they can be converted"), "{told}");
+    let reported = admin.applies(NEWER).await.well();
+    assert!(reported.contains("objects go on being stored in v1alpha1 until they can be converted"), "{reported}");
     let adapters = installed(bed, ADAPTERS).await;
     assert_eq!(versions(&adapters, "storage"), ["v1alpha1"]);
     assert_eq!(adapters["spec"]["conversion"]["strategy"], "Webhook");

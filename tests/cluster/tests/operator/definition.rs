@@ -43,7 +43,7 @@ pub async fn remove(bed: &Bed, plural: &str) {
     until(&format!("{plural} gone"), Duration::from_secs(30), gone).await;
 }
 
-/// Changes what is told about a CRD.
+/// Changes the text about a CRD.
 pub async fn change(bed: &Bed, plural: &str, change: impl Fn(&mut Value)) {
     until(&format!("a change of {plural}"), Duration::from_secs(10), async || {
         let mut crd = installed(bed, plural).await;

@@ -16,7 +16,7 @@ fn crd(group: &str, plural: &str, kind: &str) -> Value {
     json!({
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
-        // Whoever defines kinds in this group has to say who approves.
+        // A CRD of this group must have the annotation of its approval.
         "metadata": {"name": format!("{plural}.{group}"), "annotations": {"api-approved.kubernetes.io": "unapproved"}},
         "spec": {
             "group": group,

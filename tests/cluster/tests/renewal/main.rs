@@ -59,14 +59,14 @@ async fn a_ca_is_rotated_while_replicas_hear_of_it_a_minute_late(sandbox: Sandbo
     exchange(&sandbox, Duration::from_mins(1), Duration::from_mins(7)).await;
 }
 
-/// Has the CA exchanged while what watches deliver to the replicas is delayed.
+/// Rotates the CA while what watches deliver to the replicas is delayed.
 async fn exchange(sandbox: &Sandbox, delay: Duration, within: Duration) {
     let release = release(sandbox);
     let before = release.certificate(CA_SECRET).await.unwrap().unwrap();
     sandbox.bed().node().delay_watches(delay);
     let tally = Load::during(sandbox, async |_| {
         println!("{}", release.gateward(&["certs", "rotate"]).await.unwrap());
-        exchanged(&release, &before, within).await;
+        rotated(&release, &before, within).await;
     })
     .await;
     sandbox.bed().node().delay_watches(Duration::ZERO);
@@ -100,7 +100,7 @@ async fn deleted(sandbox: &Sandbox, secrets: &[&str]) {
         for secret in secrets {
             release.delete_secret(secret).await.unwrap();
         }
-        exchanged(&release, &before, Duration::from_mins(3)).await;
+        rotated(&release, &before, Duration::from_mins(3)).await;
     })
     .await;
     tally.assert_no_failures();
@@ -126,7 +126,7 @@ async fn renewed(release: &Release, secret: &str, before: &str, within: Duration
 }
 
 /// Waits until a new CA has taken over everywhere, alone.
-async fn exchanged(release: &Release, before: &str, within: Duration) {
+async fn rotated(release: &Release, before: &str, within: Duration) {
     let time = until("the end of the exchange", within, async || {
         let Some(ca) = release.certificate(CA_SECRET).await.unwrap() else { return false };
         let over = ca != before && !release.is_rotating().await.unwrap();

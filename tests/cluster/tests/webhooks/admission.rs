@@ -94,7 +94,7 @@ async fn a_request_is_filled_in_and_frozen_while_it_is_profiled(sandbox: Sandbox
     let stored = sandbox.defaults_to(&marmot, &[("/spec/backend", json!("auto"))]).await;
     assert!(stored["spec"]["image"].is_string(), "{stored}");
     sandbox.accepts(&request_v1alpha1("stoat")).await;
-    // Whoever changes it in whichever version.
+    // An update in either version.
     for (object, version) in
         [(marmot, "v1beta1"), (request_v1alpha1("stoat"), "v1alpha1"), (request("stoat"), "v1beta1")]
     {

@@ -28,7 +28,7 @@ async fn the_audit_log_tells_what_somebody_asked_and_was_forbidden(sandbox: Sand
     let forbidden = before.comes(&account, wait, |event| event.code == 403).await.unwrap().unwrap();
     assert_eq!((forbidden.verb.as_str(), forbidden.resource.as_str()), ("get", "secrets"));
     assert_eq!(forbidden.name, "a");
-    // Whoever looks from now on doesn't see it.
+    // A watch that starts now does not see it.
     let after = sandbox.bed().audit().unwrap();
     assert_eq!(after.of(&account).unwrap(), []);
 }

@@ -12,7 +12,7 @@ pub fn tests() -> Vec<Test> {
     tests![every_case_is_answered_as_the_rule_books_say]
 }
 
-/// Whether a case is ours, and of the cluster that our server is told of.
+/// Whether a case is ours, and of the cluster that our server knows.
 fn is_ours(case: &Case) -> bool {
     let alive = case.object.pointer("/metadata/deletionTimestamp").is_none();
     let usual = [json!({}), json!({"clusterWide": true, "gpuDiscoveryEnabled": false})].contains(&case.config);
@@ -46,8 +46,8 @@ async fn every_case_is_answered_as_the_rule_books_say(sandbox: Sandbox) {
         match (disagreement, DECIDED_BEFORE.iter().any(|(id, _)| *id == case.id)) {
             (None, false) => agreed += 1,
             (Some(_), true) => {}
-            (None, true) => failed.push(case.told("agrees, though somebody before should decide")),
-            (Some(how), false) => failed.push(case.told(&how)),
+            (None, true) => failed.push(case.reported("agrees, though somebody before should decide")),
+            (Some(how), false) => failed.push(case.reported(&how)),
         }
     }
     println!("{agreed} cases agree");

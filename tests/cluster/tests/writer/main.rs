@@ -44,7 +44,7 @@ async fn the_writer_is_paused_before_each_step(sandbox: Sandbox) {
     tally.assert_no_failures();
 }
 
-/// It is told to end while it pauses, so that it writes no more, gives no lease back and answers until it has drained.
+/// It is asked to end while it pauses, so that it writes no more, gives no lease back and answers until it has drained.
 async fn the_writers_pod_is_deleted_after_each_step(sandbox: Sandbox) {
     let delete = async |writer: String| {
         let release = sandbox.release(RELEASE, NAMESPACE);
@@ -67,7 +67,7 @@ async fn the_writer_crashes_before_each_step(sandbox: Sandbox) {
     }
 }
 
-/// Has the CA exchanged, and the writer lost at each of the steps; whoever has lost it tells its Pod. Gives what
+/// Rotates the CA, and the writer lost at each of the steps; the replica that lost it names its Pod. Gives what
 /// was counted meanwhile, and when the losses were.
 async fn loses_the_writer(
     sandbox: &Sandbox,
@@ -130,7 +130,7 @@ impl FailPoint {
         std::fs::write(&self.0, point).unwrap();
     }
 
-    /// Whoever reaches it removes the file.
+    /// The replica that reaches it removes the file.
     fn is_reached(&self) -> bool {
         !self.0.exists()
     }

@@ -105,7 +105,7 @@ async fn h5_an_object_that_no_type_reads_is_repaired_in_the_other_version(sandbo
             let value = if broken.in_alpha == "/spec/model" { json!("Qwen/Qwen3-8B") } else { broken.repaired.clone() };
             for (way, name) in [Way::Put, Way::JsonPatch, Way::MergePatch].into_iter().zip(["put", "json", "merge"]) {
                 let object = inherited(tenant, &broken, name).await;
-                // Whoever takes the label off stores what they have seen and set.
+                // A writer that removes the label stores what it has read and set.
                 let answer = tenant.sets(&object, "v1alpha1", way, broken.in_alpha, &value).await;
                 answer.granted().unwrap_or_else(|why| panic!("{way:?} of {object}: {why}"));
                 let [beta, alpha] = tenant.reads(&object).await;
@@ -167,7 +167,7 @@ async fn h5_a_namespace_of_such_objects_is_deleted(sandbox: Sandbox) {
         let client = leaving.client();
         let namespace = format!("/api/v1/namespaces/{}", leaving.namespace());
         client.delete(&namespace).await.unwrap().granted().unwrap();
-        // Whose finalizers these are is told by the namespace controller's deletions, and answers in its own version.
+        // Whose finalizers these are is shown by the namespace controller's deletions, and answers in its own version.
         for (object, version) in left.iter().zip(VERSIONS.into_iter().cycle()) {
             let place = leaving.place(object, version);
             let goes = async || {

@@ -70,12 +70,12 @@ impl Tenant {
         Self { own, admin: sandbox.clone() }
     }
 
-    /// Stores an object of which the webhooks are told nothing, as it was stored before there were any.
+    /// Stores an object that the webhooks skip, as it was stored before there were any.
     pub async fn inherits(&self, object: &Value) -> Value {
         self.admin.acting_as(UNSEEN).accepts(object).await
     }
 
-    /// The object can be read in both versions, by itself and in lists, by the tenant and by whoever lists all
+    /// The object can be read in both versions, by itself and in lists, by the tenant and by a client that lists all
     /// namespaces. Gives it in both versions.
     pub async fn reads(&self, object: &Value) -> [Value; 2] {
         let mut read = Vec::new();
@@ -132,7 +132,7 @@ impl Tenant {
         .unwrap()
     }
 
-    /// The object goes when it is deleted and who holds it lets go, told in a version.
+    /// The object goes when it is deleted and its finalizer is removed, in one of the versions.
     pub async fn removes(&self, object: &Value, version: &str) {
         let place = self.own.place(object, version);
         self.own.client().delete(&place).await.unwrap().granted().unwrap();
