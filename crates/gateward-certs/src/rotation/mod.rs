@@ -11,7 +11,7 @@
 //! | phase | `caBundle` | signer | ends when |
 //! |---|---|---|---|
 //! | none | the CA | the CA | the CA is about to expire, is lost, or a rotation is requested |
-//! | [`Publish`](Phase::Publish) | old and new CA | the old CA | each injection target was read back with both |
+//! | [`Publish`](Phase::Publish) | old and new CA | the old CA | each injection target was read back with both, and API servers have had time to hear of it |
 //! | [`Switch`](Phase::Switch) | old and new CA | the new CA | each replica was probed and serves its certificate |
 //! | [`Retire`](Phase::Retire) | the new CA | the new CA | each injection target was read back without the old CA |
 //!
