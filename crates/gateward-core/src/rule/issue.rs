@@ -156,6 +156,8 @@ pub struct Issue {
     pub rule: &'static str,
     /// Where.
     pub path: FieldPath,
+    /// The node that a rendering of the file underlines instead: an absent field has no line of its own.
+    pub anchor: Option<FieldPath>,
     /// Which sort of error, with the value.
     pub kind: IssueKind,
     /// How much it weighs.
@@ -172,7 +174,7 @@ impl Issue {
     /// A finding of the rule `rule` that denies.
     pub fn new(rule: &'static str, path: FieldPath, kind: IssueKind) -> Self {
         let (severity, reading) = (Severity::Error, Reading::Judged);
-        Self { rule, path, kind, severity, message: Cow::Borrowed(""), help: None, reading }
+        Self { rule, path, anchor: None, kind, severity, message: Cow::Borrowed(""), help: None, reading }
     }
 
     /// Says what is wrong.
@@ -184,6 +186,12 @@ impl Issue {
     /// Says what would be right.
     pub fn help(mut self, text: impl Into<Cow<'static, str>>) -> Self {
         self.help = Some(cut_text(text.into()));
+        self
+    }
+
+    /// Sets the node that a rendering of the file underlines, where the field itself is absent.
+    pub fn anchor(mut self, path: FieldPath) -> Self {
+        self.anchor = Some(path);
         self
     }
 
@@ -324,8 +332,13 @@ impl Issues {
     }
 
     /// The same findings with other paths; those that become the same are one.
-    pub fn map_paths(self, path: impl Fn(&Issue) -> FieldPath) -> Self {
-        self.into_iter().map(|issue| Issue { path: path(&issue), ..issue }).collect()
+    pub fn map_paths(self, map: impl Fn(&FieldPath, Reading) -> FieldPath) -> Self {
+        let mapped = |issue: Issue| Issue {
+            path: map(&issue.path, issue.reading),
+            anchor: issue.anchor.map(|anchor| map(&anchor, issue.reading)),
+            ..issue
+        };
+        self.into_iter().map(mapped).collect()
     }
 }
 
@@ -421,7 +434,7 @@ mod tests {
     #[test]
     fn findings_whose_paths_become_the_same_are_one() {
         let issues: Issues = (0..3).map(|index| RULE.required(at().index(index))).collect();
-        assert_eq!(issues.map_paths(|_| at()).len(), 1);
+        assert_eq!(issues.map_paths(|_, _| at()).len(), 1);
     }
 
     #[test]

@@ -138,9 +138,9 @@ impl Verdict {
 
     /// The same verdict with the paths of the judged version traced back.
     pub(crate) fn trace(mut self, trace: impl Fn(&FieldPath) -> FieldPath) -> Self {
-        let back = |issue: &Issue| match issue.reading {
-            Reading::Judged => trace(&issue.path),
-            Reading::Written => issue.path.clone(),
+        let back = |path: &FieldPath, reading| match reading {
+            Reading::Judged => trace(path),
+            Reading::Written => path.clone(),
         };
         self.issues = self.issues.map_paths(back);
         self

@@ -267,7 +267,7 @@ impl<H: Resource> AnyKind for Webhook<H> {
         }
         // The second half names fields of the hub, which the user didn't write.
         let provenance = spoke.provenance_of(source.json, self.schemas.as_deref());
-        issues.extend(further.map_paths(|issue| provenance.trace(&issue.path)));
+        issues.extend(further.map_paths(|path, _| provenance.trace(path)));
         let mut converted =
             converted.map_err(|error| ConversionError { path: provenance.trace(&error.path), ..error })?;
         let of_second = converted.left_out.iter().map(|path| provenance.trace(path));
