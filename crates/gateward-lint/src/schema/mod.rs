@@ -25,6 +25,7 @@ mod defaults;
 mod error;
 mod finding;
 mod format;
+mod help;
 mod lists;
 mod metadata;
 mod naming;

@@ -331,13 +331,13 @@ impl Chunk<'_> {
         SyntaxFinding::new(kind, span, explanation(error))
     }
 
-    /// A fault beside a tab is the tab's.
+    /// A fault beside a tab is the tab's, and one in a template the template's.
     fn explained(&self, fault: SyntaxFinding) -> SyntaxFinding {
-        let tab = match fault.kind {
-            SyntaxKind::Syntax => super::refused::tab_near(self, fault.span.line()),
-            _ => None,
-        };
-        tab.unwrap_or(fault)
+        if fault.kind != SyntaxKind::Syntax {
+            return fault;
+        }
+        let line = fault.span.line();
+        super::refused::tab_near(self, line).or_else(|| super::refused::template_near(self, line)).unwrap_or(fault)
     }
 }
 
@@ -346,6 +346,6 @@ fn explanation(error: &ScanError) -> String {
     match error.kind() {
         ErrorKind::ExpectedDocumentStart => "this belongs to nothing above; is it indented as it should be?".to_owned(),
         ErrorKind::RecursionLimitExceeded => format!("nested deeper than {MAX_DEPTH} levels"),
-        _ => error.info(),
+        _ => format!("this is no YAML: {}", error.info()),
     }
 }

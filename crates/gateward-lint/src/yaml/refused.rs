@@ -43,6 +43,20 @@ pub(super) fn tab_near(chunk: &Chunk, line: usize) -> Option<SyntaxFinding> {
     None
 }
 
+/// The template action that a parser stumbled over in the given line of the file, in the one before or in the next.
+pub(super) fn template_near(chunk: &Chunk, line: usize) -> Option<SyntaxFinding> {
+    let mut at = 0;
+    for (number, text) in (chunk.line..).zip(chunk.text.split_inclusive('\n')).take(line + 2 - chunk.line) {
+        if let Some(column) = text.find("{{").filter(|_| number + 1 >= line) {
+            let message = "this is a template, no YAML yet: render it, and check what it makes";
+            let finding = refused(chunk, at + column..at + text.trim_end().len(), message);
+            return Some(SyntaxFinding { kind: SyntaxKind::Syntax, ..finding });
+        }
+        at += text.len();
+    }
+    None
+}
+
 fn first_tab(chunk: &Chunk, regions: &Regions) -> Option<SyntaxFinding> {
     let mut at = 0;
     for line in chunk.text.split_inclusive('\n') {

@@ -132,13 +132,13 @@ impl Tree {
         NodeLocation { key, value: self.node(id).span, underline: self.underline(id), depth: 0, exact: true }
     }
 
-    /// One line that shows where the node is, without the lines below it.
+    /// One line that shows where the node is, without the lines below it. An item of a list is shown by its name.
     fn underline(&self, id: NodeId) -> Span {
         let mut at = id;
         loop {
             let value = self.node(at).span;
-            let first = self.children(at).next();
-            match (self.key(at), first) {
+            let first = || self.member(at, "name", 0).or_else(|| self.children(at).next());
+            match (self.key(at), first()) {
                 (Some(key), _) => {
                     let whole = key.span.to(&value);
                     return if whole.is_multiline() || value.line() < key.span.line() { key.span } else { whole };

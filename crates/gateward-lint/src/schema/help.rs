@@ -1,0 +1,166 @@
+//! What the author of a faulty node may have meant.
+
+use std::borrow::Cow;
+
+use gateward_core::{FieldPath, Segment};
+use serde_json::Value;
+
+use super::Schema;
+use super::finding::SchemaFault;
+use super::node::SchemaNode;
+
+/// How alike two names have to be, from 0 to 1, before one is proposed for the other.
+const ALIKE: f64 = 0.8;
+
+/// Longer names, in bytes, are like none: comparing takes time by their length.
+const LONGEST: usize = 100;
+
+impl Schema {
+    /// The known field that may be meant by the unknown one at `path`: one beside it with a similar name, or one of the
+    /// same name in a block beside it or around it.
+    pub fn nearest_field(&self, path: &FieldPath) -> Option<FieldPath> {
+        let (last, parents) = path.segments().split_last()?;
+        let name = last.name()?;
+        let around: Vec<&SchemaNode> = self.nodes_on(parents)?;
+        let at = |depth: usize, name: &str| FieldPath::root().join(&parents[..depth]) / member(name);
+        let beside = around.last()?;
+        let inside = |(block, node): (&String, &SchemaNode)| {
+            node.properties.contains_key(name).then(|| at(parents.len(), block) / member(name))
+        };
+        let similar = || Some(at(parents.len(), nearest(name, beside.properties.keys())?));
+        let above = || {
+            let depth = around.iter().rposition(|node| node.properties.contains_key(name))?;
+            Some(at(depth, name))
+        };
+        beside.properties.iter().find_map(inside).or_else(similar).or_else(above)
+    }
+
+    /// Whether the schema has a field there.
+    pub fn knows(&self, path: &FieldPath) -> bool {
+        self.nodes_on(path.segments()).is_some()
+    }
+
+    /// The schema of each node on the way, the root first.
+    fn nodes_on(&self, steps: &[Segment]) -> Option<Vec<&SchemaNode>> {
+        let mut nodes = vec![&self.root];
+        for step in steps {
+            let node = nodes.last()?;
+            nodes.push(match step {
+                Segment::Index(_) => node.items.as_deref()?,
+                Segment::Field(name) | Segment::Key(name) => node.member(name)?,
+            });
+        }
+        Some(nodes)
+    }
+}
+
+fn member(name: &str) -> Segment {
+    Segment::Field(name.to_owned().into())
+}
+
+/// The most similar of the names, whatever the case of their letters.
+fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n String>) -> Option<&'n String> {
+    if name.len() > LONGEST {
+        return None;
+    }
+    let lower = name.to_lowercase();
+    let alike = |known: &str| strsim::jaro_winkler(&lower, &known.to_lowercase());
+    let scored = known.map(|known| (alike(known), known)).filter(|(score, _)| *score >= ALIKE);
+    scored.max_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, known)| known)
+}
+
+impl SchemaFault {
+    /// What would be right, in plain words.
+    pub fn help(&self) -> Cow<'static, str> {
+        match self {
+            Self::Required => "set it".into(),
+            Self::Type { found, wanted } => format!("it is {}, and must be {}", plain(found), plain(wanted)).into(),
+            Self::Invalid { limit, .. } => format!("correct the value: it {limit}").into(),
+            Self::Malformed { why, .. } => format!("correct the value: {why}").into(),
+            Self::Unmatched { .. } => "set one of the fields, or the type, that the schema offers here".into(),
+            Self::NotSupported { value, accepted } => not_supported(value, accepted),
+            Self::TooLong { max } => format!("shorten it to {max} bytes").into(),
+            Self::TooMany { actual, max } => format!("remove {}", actual.saturating_sub(*max)).into(),
+            Self::Duplicate { .. } => "remove it, or give it another key".into(),
+            Self::UnknownField => "remove it, or correct its name".into(),
+        }
+    }
+}
+
+fn not_supported(value: &Value, accepted: &[Value]) -> Cow<'static, str> {
+    let names: Vec<String> = accepted.iter().filter_map(Value::as_str).map(str::to_owned).collect();
+    match value.as_str().and_then(|value| nearest(value, names.iter())) {
+        Some(nearest) => format!("write {nearest}, or another of the supported values").into(),
+        None => "write one of the supported values".into(),
+    }
+}
+
+/// A JSON type as a person names it.
+fn plain(json_type: &str) -> &str {
+    match json_type {
+        "null" => "empty",
+        "boolean" => "true or false",
+        "integer" => "a whole number",
+        "number" => "a number",
+        "string" => "text",
+        "array" => "a list",
+        "object" => "a map",
+        "integer,string" => "a whole number or text",
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn schema() -> Schema {
+        let text = json!({"type": "string"});
+        let profiling = json!({"type": "object", "properties": {"profilerImage": text}});
+        let component =
+            json!({"type": "object", "properties": {"name": text, "volumeMounts": {"type": "array", "items": text}}});
+        let spec = json!({"type": "object", "properties": {
+            "components": {"type": "array", "items": component},
+            "profilingConfig": profiling,
+            "backendFramework": text,
+        }});
+        Schema::compile(&json!({"type": "object", "properties": {"spec": spec}})).unwrap()
+    }
+
+    #[test]
+    fn an_unknown_field_is_likely_one_of_a_similar_name_or_another_block() {
+        let spec = || FieldPath::field("spec");
+        let component = || (spec() / "components").index(0);
+        for (unknown, expected) in [
+            (spec() / "component", Some("spec.components")),
+            (spec() / "backendframework", Some("spec.backendFramework")),
+            (spec() / "profilerImage", Some("spec.profilingConfig.profilerImage")),
+            (component() / "backendFramework", Some("spec.backendFramework")),
+            (component() / "volumeMount", Some("spec.components[0].volumeMounts")),
+            (component() / "zebra", None),
+            (spec() / "nowhere" / "name", None),
+            (FieldPath::root(), None),
+        ] {
+            let nearest = schema().nearest_field(&unknown).map(|path| path.to_string());
+            assert_eq!(nearest.as_deref(), expected, "{unknown}");
+        }
+    }
+
+    #[test]
+    fn types_are_named_in_plain_words() {
+        let fault = SchemaFault::Type { found: "string", wanted: "object" };
+        assert_eq!(fault.help(), "it is text, and must be a map");
+    }
+
+    #[test]
+    fn the_most_similar_accepted_value_comes_first() {
+        let fault = |value: &str| SchemaFault::NotSupported {
+            value: value.into(),
+            accepted: vec!["worker".into(), "prefill".into()],
+        };
+        assert_eq!(fault("Worker").help(), "write worker, or another of the supported values");
+        assert_eq!(fault("x").help(), "write one of the supported values");
+    }
+}
