@@ -20,13 +20,15 @@ pub(super) struct Finding {
     pub rule: &'static str,
     pub severity: Severity,
     pub path: FieldPath,
+    /// The node to underline, where it isn't that at `path`.
+    pub anchor: Option<FieldPath>,
     pub message: String,
     pub help: Option<Cow<'static, str>>,
 }
 
 impl Finding {
     fn new(rule: &'static str, severity: Severity, message: impl Into<String>) -> Self {
-        Self { rule, severity, path: FieldPath::root(), message: message.into(), help: None }
+        Self { rule, severity, path: FieldPath::root(), anchor: None, message: message.into(), help: None }
     }
 
     /// What the API server says of the whole object.
@@ -75,13 +77,14 @@ impl From<SchemaFinding> for Finding {
             }
             _ => found.to_string(),
         };
-        Self::refusal(found.path, message)
+        Self { help: Some(found.fault.help()), ..Self::refusal(found.path, message) }
     }
 }
 
 impl From<Issue> for Finding {
     fn from(issue: Issue) -> Self {
         let message = issue.headline();
-        Self { rule: issue.rule, severity: issue.severity, path: issue.path, message, help: issue.help }
+        let Issue { rule, severity, path, anchor, help, .. } = issue;
+        Self { rule, severity, path, anchor, message, help }
     }
 }

@@ -42,7 +42,7 @@ impl Checker<'_> {
         }
         let schema = self.schemas.of(&subject.gvk);
         let write = Write { subject, schema, old: old.map(|old| self.as_read(schema, old)) };
-        judged.found.extend(write.unknown_fields());
+        judged.found.extend(self.unknown_fields(&write));
         if self.defaults == Defaults::Applied {
             self.default(&write, &mut judged).await;
         }
@@ -50,6 +50,28 @@ impl Checker<'_> {
         let answer = self.ask(Review::Validate, &write, &judged.object).await;
         judged.take_in(answer.decision);
         judged.without_repetition()
+    }
+
+    /// What the schema doesn't know: found in the object as it is written, also in a status that is dropped later.
+    fn unknown_fields(&self, write: &Write<'_>) -> Vec<Finding> {
+        let Some(version) = write.schema else { return Vec::new() };
+        let gvk = &write.subject.gvk;
+        let found = version.schema.validate(write.subject.object).into_iter().filter(is_unknown);
+        let helped = |found: SchemaFinding| {
+            let nearest = version.schema.nearest_field(&found.path);
+            let elsewhere = || self.schemas.others(gvk).find(|(_, other)| other.schema.knows(&found.path));
+            let help = match (nearest, elsewhere()) {
+                (Some(nearest), _) => Some(format!("did you mean {nearest}?")),
+                (None, Some((other, _))) => {
+                    let (other, own) = (other.api_version(), gvk.api_version());
+                    Some(format!("{other} has this field: write the object in that version, or convert it to {own}"))
+                }
+                (None, None) => None,
+            };
+            let finding = Finding::from(found);
+            Finding { help: help.map(Into::into).or(finding.help), ..finding }
+        };
+        found.map(helped).collect()
     }
 
     /// An object of an unknown version is refused before anything looks at it.
@@ -80,7 +102,6 @@ impl Checker<'_> {
     }
 
     async fn default(&self, write: &Write<'_>, judged: &mut Judged) {
-        set_namespace(&mut judged.object);
         write.schema_defaults(&mut judged.object);
         let answer = self.ask(Review::Mutate, write, &judged.object).await;
         // A patch that core made of this very object fits it.
@@ -96,20 +117,7 @@ impl Checker<'_> {
     }
 }
 
-/// The API server does so by the request's path; only the user who applies the manifest knows the namespace.
-fn set_namespace(object: &mut Value) {
-    if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
-        metadata.entry("namespace").or_insert_with(|| NAMESPACE.into());
-    }
-}
-
 impl Write<'_> {
-    /// What no schema knows: found in the object as it is written, also in a status that is dropped later.
-    fn unknown_fields(&self) -> Vec<Finding> {
-        let found = self.schema.map(|version| version.schema.validate(self.subject.object)).unwrap_or_default();
-        found.into_iter().filter(is_unknown).map(Finding::from).collect()
-    }
-
     fn schema_defaults(&self, object: &mut Value) {
         if let Some(version) = self.schema {
             version.schema.apply_defaults(object);

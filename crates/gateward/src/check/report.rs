@@ -152,6 +152,7 @@ impl<'f> FileReport<'f> {
     /// A value that defaulting set stands nowhere in the file: its nearest ancestor is shown, and it is said.
     fn placed(&self, subject: &Subject<'_>, judged: &Judged, finding: &Finding) -> Diagnostic {
         let path = &finding.path;
+        let shown = finding.anchor.as_ref().unwrap_or(path);
         let (label, message): (Cow<'static, str>, _) = match path {
             root if root.is_root() => ("".into(), finding.message.clone()),
             path if judged.was_filled_in(path, subject.object) => (
@@ -164,7 +165,7 @@ impl<'f> FileReport<'f> {
             rule: finding.rule,
             severity: finding.severity,
             file: self.name.to_owned(),
-            span: Some(subject.document.nearest(&subject.in_file(path)).underline),
+            span: Some(subject.document.nearest(&subject.in_file(shown)).underline),
             label,
             related: None,
             path: path.clone(),

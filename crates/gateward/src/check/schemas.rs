@@ -37,6 +37,12 @@ impl Schemas {
         self.0.iter().any(|(known, _)| may_be(gvk, known))
     }
 
+    /// The other versions of the kind.
+    pub(super) fn others(&self, gvk: &GroupVersionKind) -> impl Iterator<Item = &(GroupVersionKind, VersionSchema)> {
+        let kind = gvk.clone();
+        self.0.iter().filter(move |(known, _)| known.same_kind(&kind) && *known != kind)
+    }
+
     pub(super) fn of(&self, gvk: &GroupVersionKind) -> Option<&VersionSchema> {
         self.0.iter().find(|(known, _)| known == gvk).map(|(_, schema)| schema)
     }
