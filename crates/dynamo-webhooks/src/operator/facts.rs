@@ -23,6 +23,8 @@ pub enum Gate {
     On,
     /// It isn't.
     Off,
+    /// It isn't known; verdicts are those of [`Off`](Self::Off).
+    Unknown,
 }
 
 impl Gate {
@@ -88,7 +90,7 @@ impl ClusterFacts {
         Self {
             watches: Watches::WholeCluster,
             grove: Gate::On,
-            checkpoint: Gate::Off,
+            checkpoint: Gate::Unknown,
             gpu_discovery: Gate::On,
             operator_principals: Vec::new(),
             operator_version: OPERATOR_VERSION.into(),

@@ -1,6 +1,7 @@
 //! What graphs have to do with Grove: who runs a graph, and how long the names become that Grove makes.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use dynamo_api::constants::{
     ENABLE_GROVE, GPU_MEMORY_SUFFIX, GROVE_NAME_LIMIT, LEADER_SUFFIX, PROVIDER_GROVE, WORKER_SUFFIX, WORKLOAD_PROVIDER,
@@ -82,25 +83,57 @@ pub(crate) fn forces_scaling_group(component: &ComponentSpec) -> bool {
     grove.and_then(|grove| grove.force_scaling_group).unwrap_or(false)
 }
 
-/// How long the names are that Grove makes of a graph (NAME-01), in bytes.
+/// The names that Grove makes of a graph (NAME-01).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct GroveNames {
-    set: usize,
+pub(crate) struct GroveNames<'a> {
+    graph: &'a str,
+    /// How many bytes of the graph's name are in them.
+    graph_bytes: usize,
 }
 
-impl GroveNames {
+/// The longest name that Grove makes of a component; shown as the sum of its parts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct GroveName<'a> {
+    graph: &'a str,
+    graph_bytes: usize,
+    component: &'a str,
+    /// The bytes of the longest clique, where the component is a scaling group.
+    clique: Option<usize>,
+}
+
+impl GroveName<'_> {
+    /// How many bytes it has.
+    pub(crate) fn bytes(&self) -> usize {
+        self.graph_bytes + self.component.len() + self.clique.unwrap_or(0)
+    }
+}
+
+impl fmt::Display for GroveName<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let graph = &self.graph[..self.graph.floor_char_boundary(self.graph_bytes)];
+        write!(f, "{graph} ({}) + {} ({})", self.graph_bytes, self.component, self.component.len())?;
+        if let Some(clique) = self.clique {
+            write!(f, " + its longest clique ({clique})")?;
+        }
+        write!(f, " = {}", self.bytes())
+    }
+}
+
+impl<'a> GroveNames<'a> {
     /// The names of a graph of this name: it is cut so that the longest component still fits, but never below
     /// [`LEAST_NAME_BUDGET`].
-    pub(crate) fn of(graph: &str, components: &[ComponentSpec]) -> Self {
+    pub(crate) fn of(graph: &'a str, components: &[ComponentSpec]) -> Self {
         let longest = components.iter().map(component_part).max().unwrap_or(0);
         let budget = GROVE_NAME_LIMIT.saturating_sub(longest).max(LEAST_NAME_BUDGET);
-        Self { set: graph.len().min(budget) }
+        Self { graph, graph_bytes: graph.len().min(budget) }
     }
 
-    /// By how many bytes the component's names are too long, if they are.
-    pub(crate) fn excess(self, component: &ComponentSpec) -> Option<usize> {
-        let combined = self.set + component_part(component);
-        (combined > GROVE_NAME_LIMIT).then(|| combined - GROVE_NAME_LIMIT)
+    /// The longest name of the component, if it is too long.
+    pub(crate) fn too_long(self, component: &'a ComponentSpec) -> Option<GroveName<'a>> {
+        let clique = uses_scaling_group(component).then(|| longest_clique(component));
+        let Self { graph, graph_bytes } = self;
+        let name = GroveName { graph, graph_bytes, component: &component.name, clique };
+        (name.bytes() > GROVE_NAME_LIMIT).then_some(name)
     }
 }
 
@@ -175,7 +208,7 @@ mod tests {
     fn longest_name(members: &Value) -> usize {
         let fits = |&length: &usize| {
             let component = component(length, members);
-            GroveNames::of("12345678", std::slice::from_ref(&component)).excess(&component).is_none()
+            GroveNames::of("12345678", std::slice::from_ref(&component)).too_long(&component).is_none()
         };
         (1..60).take_while(fits).last().unwrap()
     }
@@ -196,18 +229,21 @@ mod tests {
     #[test]
     fn a_graph_name_shorter_than_the_budget_leaves_room() {
         let component = component(44, &json!({}));
-        let excess = |graph: &str| GroveNames::of(graph, std::slice::from_ref(&component)).excess(&component);
-        assert_eq!(excess("a"), None);
-        assert_eq!(excess(""), None);
-        assert_eq!(excess("ab"), Some(1));
-        assert_eq!(excess(&"a".repeat(200)), Some(7));
+        let bytes = |graph: &str| {
+            GroveNames::of(graph, std::slice::from_ref(&component)).too_long(&component).map(|name| name.bytes())
+        };
+        assert_eq!(bytes("a"), None);
+        assert_eq!(bytes(""), None);
+        assert_eq!(bytes("ab"), Some(46));
+        assert_eq!(bytes(&"a".repeat(200)), Some(52));
     }
 
     #[test]
     fn a_long_component_shortens_the_name_for_all() {
         let components = [component(37, &json!({})), component(5, &json!({}))];
-        let names = GroveNames::of(&"a".repeat(63), &components);
-        assert!(components.iter().all(|component| names.excess(component).is_none()));
+        let graph = "a".repeat(63);
+        let names = GroveNames::of(&graph, &components);
+        assert!(components.iter().all(|component| names.too_long(component).is_none()));
     }
 
     #[test]

@@ -22,6 +22,7 @@ pub(crate) mod deployment_request;
 pub(crate) mod graph;
 mod grove;
 pub(crate) mod model;
+mod placeholder;
 mod provider_override;
 mod runtime_version;
 pub(crate) mod scaling_adapter;

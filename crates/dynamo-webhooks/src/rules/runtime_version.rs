@@ -32,7 +32,7 @@ impl RuntimeVersion {
 }
 
 /// The tag of an image reference; a colon before the last slash belongs to the registry's port.
-fn tag(image: &str) -> Option<&str> {
+pub(crate) fn tag(image: &str) -> Option<&str> {
     let (named, _digest) = image.split_once('@').unwrap_or((image, ""));
     let name = named.rsplit('/').next()?;
     let (_, tag) = name.rsplit_once(':')?;

@@ -97,7 +97,7 @@ impl Reader<'_> {
             webhook,
             http: match self.gate(Key::HTTP2) {
                 Some(Gate::On) => HttpVersions::Http1AndHttp2,
-                Some(Gate::Off) | None => HttpVersions::Http1,
+                Some(Gate::Off | Gate::Unknown) | None => HttpVersions::Http1,
             },
             grove: self.gate(Key::GROVE),
             checkpoint: self.gate(Key::CHECKPOINT).unwrap_or(Gate::Off),

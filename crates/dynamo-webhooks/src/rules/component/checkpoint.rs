@@ -4,6 +4,7 @@ use dynamo_api::v1beta1::{Checkpoint, Experimental};
 use gateward_core::{CREATE_AND_UPDATE, FieldPath, Issue, Issues, Rule};
 
 use super::{ComponentContext, on_components};
+use crate::operator::facts::Gate;
 use crate::rules::grove::{gpu_memory_service, shares_gpu_memory_between_pods};
 
 const GATE: Rule = rule! {
@@ -52,10 +53,18 @@ pub(super) fn stateless(context: &ComponentContext, experimental: &Experimental,
 }
 
 fn gate(context: &ComponentContext, at: &FieldPath) -> Option<Issue> {
-    let off = !context.deployment.facts.checkpoint.is_on();
-    off.then(|| {
-        GATE.forbidden(at.clone()).message("may not be set: checkpoints are disabled in the operator's configuration")
-    })
+    let (message, help) = match context.deployment.facts.checkpoint {
+        Gate::On => return None,
+        Gate::Off => (
+            "may not be set: checkpoints are disabled in the operator's configuration",
+            "remove it, or set checkpoint.enabled in the operator's configuration",
+        ),
+        Gate::Unknown => (
+            "may not be set where checkpoints are off: they are assumed to be, because the cluster isn't known",
+            "where the operator has checkpoints enabled, check with --facts",
+        ),
+    };
+    Some(GATE.forbidden(at.clone()).message(message).help(help))
 }
 
 fn workers(context: &ComponentContext, at: &FieldPath) -> Option<Issue> {

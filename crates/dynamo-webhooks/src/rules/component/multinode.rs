@@ -34,12 +34,13 @@ pub(super) fn supported(context: &ComponentContext, operation: ComponentOperatio
     {
         return;
     }
-    let message = match context.component.component_type {
-        None => "may not be set without a type",
-        Some(_) => "may not be set for a component of this type",
+    let (message, help) = match context.component.component_type {
+        None => ("may not be set without a type", "set the type worker, prefill or decode, or remove it"),
+        Some(_) => {
+            ("may not be set for a component of this type", "remove it; accepted types: worker, prefill, decode")
+        }
     };
-    let issue = SUPPORTED.forbidden(context.at / "multinode").message(message);
-    issues.add(issue.help("remove it; accepted types: worker, prefill, decode"));
+    issues.add(SUPPORTED.forbidden(context.at / "multinode").message(message).help(help));
 }
 
 /// Judges the change of the number of nodes; whether the rules on the change of roles apply.

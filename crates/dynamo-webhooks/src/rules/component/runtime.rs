@@ -5,10 +5,11 @@
 use dynamo_api::constants::MAIN_CONTAINER;
 use dynamo_api::v1alpha1;
 use dynamo_api::v1beta1::{ComponentSpec, EppConfig};
-use gateward_core::{CREATE, FieldPath, Issue, Issues, Rule, UPDATE};
+use gateward_core::{BadValue, CREATE, FieldPath, Issue, Issues, Rule, UPDATE};
 
 use super::{DeploymentKind, on_components};
-use crate::rules::runtime_version::RuntimeVersion;
+use crate::rules::placeholder::Placeholder;
+use crate::rules::runtime_version::{RuntimeVersion, tag};
 
 pub(crate) const NO_CONFIG_WHERE_OPERATED: Rule = rule! {
     id: "RT-01",
@@ -79,8 +80,12 @@ enum ImageLocation {
     Container(usize),
     /// In none of them.
     NoContainer,
+    /// There is no pod template.
+    NoTemplate,
     /// In the `mainContainer` of v1alpha1.
     MainContainer,
+    /// There is no `mainContainer` of v1alpha1.
+    NoMainContainer,
 }
 
 /// How the configuration of an endpoint picker doesn't fit its runtime.
@@ -100,12 +105,13 @@ impl<'a> Runtime<'a> {
             None => None,
         };
         let main = pod.and_then(|pod| pod.spec.container(MAIN_CONTAINER));
+        let absent = if pod.is_some() { ImageLocation::NoContainer } else { ImageLocation::NoTemplate };
         Some(Self {
             component_type: component.component_type.as_ref().map_or("", |known| known.as_str()),
             image: main.map_or("", |(_, container)| &container.image),
             version_override: &component.runtime_version_override,
             epp_config: component.epp_config.as_ref(),
-            image_location: main.map_or(ImageLocation::NoContainer, |(index, _)| ImageLocation::Container(index)),
+            image_location: main.map_or(absent, |(index, _)| ImageLocation::Container(index)),
         })
     }
 
@@ -121,7 +127,7 @@ impl<'a> Runtime<'a> {
             image: main.map_or("", |container| &container.image),
             version_override: &component.runtime_version_override,
             epp_config: component.epp_config.as_ref(),
-            image_location: ImageLocation::MainContainer,
+            image_location: main.map_or(ImageLocation::NoMainContainer, |_| ImageLocation::MainContainer),
         })
     }
 
@@ -163,25 +169,46 @@ impl<'a> Runtime<'a> {
         let containers = || at / "podTemplate" / "spec" / "containers";
         match self.image_location {
             ImageLocation::Container(index) => containers().index(index) / "image",
-            ImageLocation::NoContainer => containers(),
-            ImageLocation::MainContainer => at / "extraPodSpec" / "mainContainer" / "image",
+            ImageLocation::NoContainer | ImageLocation::NoTemplate => containers(),
+            ImageLocation::MainContainer | ImageLocation::NoMainContainer => {
+                at / "extraPodSpec" / "mainContainer" / "image"
+            }
         }
     }
 
     /// Findings on v1alpha1 carry the paths of v1alpha1 already.
     fn add(&self, issue: Issue, issues: &mut Issues) {
-        issues.add(if self.image_location == ImageLocation::MainContainer { issue.as_written() } else { issue });
+        let is_v1alpha1 = matches!(self.image_location, ImageLocation::MainContainer | ImageLocation::NoMainContainer);
+        issues.add(if is_v1alpha1 { issue.as_written() } else { issue });
     }
 
     fn add_missing_image(&self, rule: &Rule, at: &FieldPath, issues: &mut Issues) {
-        let issue = rule.required(self.image_path(at)).message("must be set");
-        self.add(issue.help("set the image of the container `main`"), issues);
+        let message = match self.image_location {
+            ImageLocation::Container(_) | ImageLocation::MainContainer => "must be set",
+            ImageLocation::NoContainer => "the pod template has no container named `main`",
+            ImageLocation::NoTemplate => "the component has no podTemplate",
+            ImageLocation::NoMainContainer => "there is no extraPodSpec.mainContainer",
+        };
+        let help = "set the image of the container `main`; where an overlay adds it, check what is applied: \
+                    `kustomize build . | gateward check -`";
+        self.add(rule.required(self.image_path(at)).message(message).help(help), issues);
     }
 
     fn add_missing_version(&self, rule: &Rule, at: &FieldPath, issues: &mut Issues) {
-        let issue =
-            rule.required(at / "runtimeVersionOverride").message("must be set: the tag of the image is not a version");
-        self.add(issue.help("set the version of the runtime, or an image with a tag such as 1.4.2"), issues);
+        let image = BadValue::from(self.image);
+        let message = match tag(self.image).filter(|tag| !tag.is_empty()) {
+            Some(tag) => {
+                format!("{}, the tag of the image {image}, is not a version", BadValue::from(tag))
+            }
+            None => format!("the image {image} has no tag that is a version"),
+        };
+        let help = match Placeholder::of(self.image) {
+            Some(Placeholder::Template) => "render the template first, and check what it makes",
+            Some(Placeholder::Blank) => "fill in the placeholder: an image with a tag such as 1.4.2",
+            None => "set the version of the runtime, or an image with a tag such as 1.4.2",
+        };
+        let issue = rule.required(at / "runtimeVersionOverride").anchor(self.image_path(at));
+        self.add(issue.message(message).help(help), issues);
     }
 
     fn add_mismatch(&self, rule: &Rule, mismatch: EppConfigMismatch, at: &FieldPath, issues: &mut Issues) {

@@ -51,11 +51,11 @@ pub(super) fn some(old: Option<&DynamoGraphDeployment>, graph: &DynamoGraphDeplo
     let issue = SOME.required(FieldPath::field("spec") / "components");
     issues.add(match old {
         Some(old) if old.spec.components.is_empty() => issue.message(UNCONVERTED).help(SEE_STRATEGY),
-        _ => issue.message("must have at least one component"),
+        _ => issue.message("must have at least one entry").help("add a frontend and a worker, each with an image"),
     });
 }
 
-const UNCONVERTED: &str = "must have at least one component, and the stored one shows none in this version either: the CRD's conversion \
+const UNCONVERTED: &str = "must have at least one entry, and the stored object shows none in this version either: the CRD's conversion \
                            seems to be off, nothing is wrong with the object";
 const SEE_STRATEGY: &str = "spec.conversion.strategy of the CRD dynamographdeployments.nvidia.com has to be Webhook; use the version that \
                             the object is stored in meanwhile";
@@ -63,7 +63,7 @@ const SEE_STRATEGY: &str = "spec.conversion.strategy of the CRD dynamographdeplo
 /// The parts of a graph that the rules of its components read.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct GraphContext<'a> {
-    names: GroveNames,
+    names: GroveNames<'a>,
     workload_backend: WorkloadBackend,
     framework: Option<&'a BackendFramework>,
 }
@@ -88,15 +88,10 @@ fn name(component: &ComponentSpec, graph: GraphContext, at: &FieldPath, issues: 
     if !graph.workload_backend.is_grove() {
         return;
     }
-    if let Some(excess) = graph.names.excess(component) {
-        issues.add(
-            NAME_FITS
-                .invalid(at / "name", component.name.as_str())
-                .message(format!(
-                    "{excess} bytes too long: names that Grove makes of it have at most {GROVE_NAME_LIMIT}"
-                ))
-                .help("shorten it; with several nodes, a scaling group or GPU memory between pods it counts twice"),
-        );
+    if let Some(name) = graph.names.too_long(component) {
+        let message = format!("Grove makes names of it that are too long: {name}, at most {GROVE_NAME_LIMIT} bytes");
+        let help = "shorten it; with several nodes, a scaling group or GPU memory between pods it counts twice";
+        issues.add(NAME_FITS.invalid(at / "name", component.name.as_str()).message(message).help(help));
     }
 }
 

@@ -42,11 +42,14 @@ impl<'a> NamespaceContext<'a> {
         Self { namespace: &metadata.namespace, graph: graph.map_or("", |graph| &graph.name) }
     }
 
+    /// A manifest may leave the Kubernetes namespace to the user who applies it.
     fn dynamo_namespace(self, service: &ComponentSpec) -> String {
-        if service.global_dynamo_namespace {
-            return GLOBAL_DYNAMO_NAMESPACE.into();
+        let graph = self.graph.replace('.', "-");
+        match self.namespace {
+            _ if service.global_dynamo_namespace => format!("{GLOBAL_DYNAMO_NAMESPACE:?}"),
+            "" => format!("the Kubernetes namespace with {:?}", format!("-{graph}")),
+            namespace => format!("{:?}", format!("{namespace}-{graph}")),
         }
-        format!("{}-{}", self.namespace, self.graph.replace('.', "-"))
     }
 }
 
@@ -54,7 +57,7 @@ impl<'a> NamespaceContext<'a> {
 pub(super) fn check(service: &ComponentSpec, at: &FieldPath, context: NamespaceContext, issues: &mut Issues) {
     if let Some(namespace) = service.dynamo_namespace.as_deref().filter(|namespace| !namespace.is_empty()) {
         let (path, computed) = (at / "dynamoNamespace", context.dynamo_namespace(service));
-        let text = format!("{path} {namespace:?} is ignored: the Dynamo namespace is {computed:?}");
+        let text = format!("{path} {namespace:?} is ignored: the Dynamo namespace is {computed}");
         issues.add(DYNAMO_NAMESPACE.warning(path, text).as_written());
     }
     if service.autoscaling.is_some() {

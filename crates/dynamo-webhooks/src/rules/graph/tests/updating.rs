@@ -37,7 +37,7 @@ fn an_unconverted_graph_is_distinguished_from_one_without_components() {
         unconverted["spec"] = json!({});
         assert!(said(&unconverted, &unconverted).contains("the CRD's conversion seems to be off"), "{version}");
     }
-    assert_eq!(said(&plain(), &graph(json!([]), json!({}))), "must have at least one component");
+    assert_eq!(said(&plain(), &graph(json!([]), json!({}))), "must have at least one entry");
 }
 
 #[test]
