@@ -1,0 +1,364 @@
+//! What `check` says of the mistakes that authors make most, each in a manifest made for it.
+
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+use assert_cmd::Command;
+
+/// What a terminal shows of this manifest, without the line that sums up.
+fn shown(manifest: &str) -> String {
+    let output = Command::cargo_bin("gateward").unwrap().args(["check", "-"]).write_stdin(manifest).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
+    let shown = String::from_utf8(output.stdout).unwrap();
+    let (findings, _sum) = shown.trim_end().rsplit_once('\n').unwrap();
+    findings.to_owned()
+}
+
+/// A graph of one worker with these members.
+fn worker(members: &str) -> String {
+    format!(
+        "apiVersion: nvidia.com/v1beta1\nkind: DynamoGraphDeployment\nmetadata:\n  name: otter\nspec:\n  components:\n  \
+         - experimental: {{}}\n    name: worker\n{members}"
+    )
+}
+
+fn with_image(image: &str) -> String {
+    let pod = "    type: worker\n    podTemplate:\n      spec:\n        containers:\n        - name: main\n";
+    worker(&format!("{pod}          image: {image}\n"))
+}
+
+#[test]
+fn a_tag_without_a_version_is_quoted_at_the_image() {
+    insta::assert_snapshot!(shown(&with_image("nvcr.io/nvidia/vllm-runtime:latest")), @r#"
+    note[CEL]: 6 CEL rules of the schema were not evaluated; the API server evaluates them
+     --> -:1:1
+      |
+    1 | apiVersion: nvidia.com/v1beta1
+      | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+
+    error[RT-04]: Required value: "latest", the tag of the image "nvcr.io/nvidia/vllm-runtime:latest", is not a version
+      --> -:14:11
+       |
+    14 |           image: nvcr.io/nvidia/vllm-runtime:latest
+       |           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ spec.components[0].runtimeVersionOverride
+       |
+       = help: set the version of the runtime, or an image with a tag such as 1.4.2
+       = docs: gateward rules RT-04
+    "#);
+}
+
+#[test]
+fn a_placeholder_is_to_be_filled_in() {
+    insta::assert_snapshot!(shown(&with_image("nvcr.io/nvidia/vllm-runtime:my-tag")), @r#"
+    note[CEL]: 6 CEL rules of the schema were not evaluated; the API server evaluates them
+     --> -:1:1
+      |
+    1 | apiVersion: nvidia.com/v1beta1
+      | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+
+    error[RT-04]: Required value: "my-tag", the tag of the image "nvcr.io/nvidia/vllm-runtime:my-tag", is not a version
+      --> -:14:11
+       |
+    14 |           image: nvcr.io/nvidia/vllm-runtime:my-tag
+       |           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ spec.components[0].runtimeVersionOverride
+       |
+       = help: fill in the placeholder: an image with a tag such as 1.4.2
+       = docs: gateward rules RT-04
+    "#);
+}
+
+#[test]
+fn a_template_is_to_be_rendered() {
+    insta::assert_snapshot!(shown(&with_image("'{{ .Values.image }}:latest'")), @r#"
+    note[CEL]: 6 CEL rules of the schema were not evaluated; the API server evaluates them
+     --> -:1:1
+      |
+    1 | apiVersion: nvidia.com/v1beta1
+      | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+
+    error[RT-04]: Required value: "latest", the tag of the image "{{ .Values.image }}:latest", is not a version
+      --> -:14:11
+       |
+    14 |           image: '{{ .Values.image }}:latest'
+       |           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ spec.components[0].runtimeVersionOverride
+       |
+       = help: render the template first, and check what it makes
+       = docs: gateward rules RT-04
+    "#);
+}
+
+#[test]
+fn a_file_that_is_a_template_is_to_be_rendered() {
+    insta::assert_snapshot!(shown("metadata:\n  name: otter\n  {{- with .Values.labels }}\n  labels: {}\n"), @r#"
+    error[YAML-SYNTAX]: this is a template, no YAML yet: render it, and check what it makes
+     --> -:3:3
+      |
+    3 |   {{- with .Values.labels }}
+      |   ^^^^^^^^^^^^^^^^^^^^^^^^^^
+    "#);
+}
+
+#[test]
+fn a_line_that_is_no_yaml_is_called_so() {
+    insta::assert_snapshot!(shown("metadata:\n  name: otter\n oops\n"), @r#"
+    error[YAML-SYNTAX]: this is no YAML: while parsing a block mapping, did not find expected key
+     --> -:3:2
+      |
+    3 |  oops
+      |  ^
+    "#);
+}
+
+#[test]
+fn a_missing_image_says_what_is_missing_and_names_overlays() {
+    insta::assert_snapshot!(shown(&worker("    type: worker\n")), @r#"
+    note[CEL]: 5 CEL rules of the schema were not evaluated; the API server evaluates them
+     --> -:1:1
+      |
+    1 | apiVersion: nvidia.com/v1beta1
+      | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+
+    error[RT-03]: Required value: the component has no podTemplate
+     --> -:8:5
+      |
+    8 |     name: worker
+      |     ^^^^^^^^^^^^ spec.components[0].podTemplate.spec.containers
+      |
+      = help: set the image of the container `main`; where an overlay adds it, check what is applied: `kustomize build . | gateward check -`
+      = docs: gateward rules RT-03
+    "#);
+}
+
+#[test]
+fn a_pod_without_the_main_container_has_no_image() {
+    let pod = "    type: worker\n    podTemplate:\n      spec:\n        containers:\n        - name: proxy\n          image: p:1\n";
+    insta::assert_snapshot!(shown(&worker(pod)), @r#"
+    note[CEL]: 6 CEL rules of the schema were not evaluated; the API server evaluates them
+     --> -:1:1
+      |
+    1 | apiVersion: nvidia.com/v1beta1
+      | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+
+    error[RT-03]: Required value: the pod template has no container named `main`
+      --> -:12:9
+       |
+    12 |         containers:
+       |         ^^^^^^^^^^ spec.components[0].podTemplate.spec.containers
+       |
+       = help: set the image of the container `main`; where an overlay adds it, check what is applied: `kustomize build . | gateward check -`
+       = docs: gateward rules RT-03
+    "#);
+}
+
+#[test]
+fn several_nodes_without_a_type_propose_the_types() {
+    let image = "    podTemplate:\n      spec:\n        containers:\n        - name: main\n          image: e:1.4.2\n";
+    insta::assert_snapshot!(shown(&worker(&format!("    multinode:\n      nodeCount: 2\n{image}"))), @r#"
+    note[CEL]: 6 CEL rules of the schema were not evaluated; the API server evaluates them
+     --> -:1:1
+      |
+    1 | apiVersion: nvidia.com/v1beta1
+      | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+
+    error[SHARED-44]: Forbidden: may not be set without a type
+     --> -:9:5
+      |
+    9 |     multinode:
+      |     ^^^^^^^^^ spec.components[0].multinode
+      |
+      = help: set the type worker, prefill or decode, or remove it
+      = docs: gateward rules SHARED-44
+    "#);
+}
+
+#[test]
+fn a_name_that_is_too_long_for_grove_shows_its_sum() {
+    let long = with_image("e:1.4.2").replace("name: worker", "name: prefill-worker-of-the-otters-in-the-river");
+    insta::assert_snapshot!(shown(&long), @r#"
+    note[CEL]: 6 CEL rules of the schema were not evaluated; the API server evaluates them
+     --> -:1:1
+      |
+    1 | apiVersion: nvidia.com/v1beta1
+      | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+
+    error[DGD-49]: Invalid value: "prefill-worker-of-the-otters-in-the-river": Grove makes names of it that are too long: otter (5) + prefill-worker-of-the-otters-in-the-river (41) = 46, at most 45 bytes
+     --> -:8:5
+      |
+    8 |     name: prefill-worker-of-the-otters-in-the-river
+      |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ spec.components[0].name
+      |
+      = help: shorten it; with several nodes, a scaling group or GPU memory between pods it counts twice
+      = docs: gateward rules DGD-49
+    "#);
+}
+
+#[test]
+fn a_v1alpha1_graph_without_services_reads_of_no_component() {
+    let empty = "apiVersion: nvidia.com/v1alpha1\nkind: DynamoGraphDeployment\nmetadata:\n  name: otter\nspec: {}\n";
+    insta::assert_snapshot!(shown(empty), @r#"
+    note[CEL]: 1 CEL rule of the schema was not evaluated; the API server evaluates them
+     --> -:1:1
+      |
+    1 | apiVersion: nvidia.com/v1alpha1
+      | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+
+    error[DGD-48]: Required value: must have at least one entry
+     --> -:5:1
+      |
+    5 | spec: {}
+      | ^^^^^^^^ spec.services
+      |
+      = help: add a frontend and a worker, each with an image
+      = docs: gateward rules DGD-48
+    "#);
+}
+
+#[test]
+fn checkpoints_are_off_only_as_far_as_is_known() {
+    let pod =
+        with_image("e:1.4.2").replace("experimental: {}", "experimental:\n      checkpoint:\n        enabled: true");
+    insta::assert_snapshot!(shown(&pod), @r#"
+    note[CEL]: 7 CEL rules of the schema were not evaluated; the API server evaluates them
+     --> -:1:1
+      |
+    1 | apiVersion: nvidia.com/v1beta1
+      | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+
+    error[CKPT-D1]: Forbidden: may not be set where checkpoints are off: they are assumed to be, because the cluster isn't known
+     --> -:8:7
+      |
+    8 |       checkpoint:
+      |       ^^^^^^^^^^ spec.components[0].experimental.checkpoint
+      |
+      = help: where the operator has checkpoints enabled, check with --facts
+      = docs: gateward rules CKPT-D1
+    "#);
+}
+
+#[test]
+fn a_namespace_that_nobody_wrote_is_not_made_up() {
+    let service = "    worker:\n      componentType: worker\n      dynamoNamespace: reef\n";
+    let graph = format!(
+        "apiVersion: nvidia.com/v1alpha1\nkind: DynamoGraphDeployment\nmetadata:\n  name: otter\nspec:\n  services:\n{service}"
+    );
+    insta::assert_snapshot!(shown(&graph), @r#"
+    note[CEL]: 2 CEL rules of the schema were not evaluated; the API server evaluates them
+     --> -:1:1
+      |
+    1 | apiVersion: nvidia.com/v1alpha1
+      | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+
+    error[RT-03]: Required value: there is no extraPodSpec.mainContainer
+     --> -:7:5
+      |
+    7 |     worker:
+      |     ^^^^^^ spec.services[worker].extraPodSpec.mainContainer.image
+      |
+      = help: set the image of the container `main`; where an overlay adds it, check what is applied: `kustomize build . | gateward check -`
+      = docs: gateward rules RT-03
+
+    warning[ALPHA-03]: spec.services[worker].dynamoNamespace "reef" is ignored: the Dynamo namespace is the Kubernetes namespace with "-otter"
+     --> -:9:7
+      |
+    9 |       dynamoNamespace: reef
+      |       ^^^^^^^^^^^^^^^^^^^^^ spec.services[worker].dynamoNamespace
+      |
+      = docs: gateward rules ALPHA-03
+    "#);
+}
+
+#[test]
+fn a_field_of_the_other_version_is_called_so() {
+    let services = "apiVersion: nvidia.com/v1beta1\nkind: DynamoGraphDeployment\nmetadata:\n  name: otter\nspec:\n  services: {}\n";
+    insta::assert_snapshot!(shown(services), @r#"
+    note[CEL]: 1 CEL rule of the schema was not evaluated; the API server evaluates them
+     --> -:1:1
+      |
+    1 | apiVersion: nvidia.com/v1beta1
+      | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+
+    error[DGD-48]: Required value: must have at least one entry
+     --> -:5:1
+      |
+    5 | spec:
+      | ^^^^ spec.components
+      |
+      = help: add a frontend and a worker, each with an image
+      = docs: gateward rules DGD-48
+
+    error[SCHEMA]: unknown field "spec.services": kubectl refuses the object (strict validation); the API server alone drops the field
+     --> -:6:3
+      |
+    6 |   services: {}
+      |   ^^^^^^^^^^^^ spec.services
+      |
+      = help: nvidia.com/v1alpha1 has this field: write the object in that version, or convert it to nvidia.com/v1beta1
+    "#);
+}
+
+#[test]
+fn a_field_in_the_wrong_block_is_shown_the_right_one() {
+    let request = "apiVersion: nvidia.com/v1alpha1\nkind: DynamoGraphDeploymentRequest\nmetadata:\n  name: otter\nspec:\n  \
+                   model: m\n  backend: vllm\n  profilerImage: e:1.4.2\n  profilingConfig: {}\n";
+    insta::assert_snapshot!(shown(request), @r#"
+    error[SCHEMA]: unknown field "spec.profilerImage": kubectl refuses the object (strict validation); the API server alone drops the field
+     --> -:8:3
+      |
+    8 |   profilerImage: e:1.4.2
+      |   ^^^^^^^^^^^^^^^^^^^^^^ spec.profilerImage
+      |
+      = help: did you mean spec.profilingConfig.profilerImage?
+
+    error[SCHEMA]: Required value
+     --> -:9:3
+      |
+    9 |   profilingConfig: {}
+      |   ^^^^^^^^^^^^^^^^^^^ spec.profilingConfig.profilerImage
+      |
+      = help: set it
+
+    error[DGDR-A2]: Required value: must be set
+     --> -:9:3
+      |
+    9 |   profilingConfig: {}
+      |   ^^^^^^^^^^^^^^^^^^^ spec.profilingConfig.profilerImage
+      |
+      = docs: gateward rules DGDR-A2
+
+    error[DGDR-A3]: Required value: must be set
+     --> -:9:3
+      |
+    9 |   profilingConfig: {}
+      |   ^^^^^^^^^^^^^^^^^^^ spec.profilingConfig.config
+      |
+      = help: {} is accepted
+      = docs: gateward rules DGDR-A3
+    "#);
+}
+
+#[test]
+fn a_type_is_named_in_plain_words() {
+    let graph = with_image("e:1.4.2").replace("experimental: {}", "experimental: yes please\n    replica: 2");
+    insta::assert_snapshot!(shown(&graph), @r#"
+    note[CEL]: 6 CEL rules of the schema were not evaluated; the API server evaluates them
+     --> -:1:1
+      |
+    1 | apiVersion: nvidia.com/v1beta1
+      | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+
+    error[SCHEMA]: Invalid value: "string": spec.components[0].experimental in body must be of type object: "string"
+     --> -:7:5
+      |
+    7 |   - experimental: yes please
+      |     ^^^^^^^^^^^^^^^^^^^^^^^^ spec.components[0].experimental
+      |
+      = help: it is text, and must be a map
+
+    error[SCHEMA]: unknown field "spec.components[0].replica": kubectl refuses the object (strict validation); the API server alone drops the field
+     --> -:8:5
+      |
+    8 |     replica: 2
+      |     ^^^^^^^^^^ spec.components[0].replica
+      |
+      = help: did you mean spec.components[0].replicas?
+    "#);
+}
