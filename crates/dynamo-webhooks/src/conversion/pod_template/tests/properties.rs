@@ -19,6 +19,15 @@ fn pod_of_hub(hub: &Hub) -> Value {
         .collect()
 }
 
+/// Whether the containers of a pod, and the mounts of each, are lists of maps. Of others, which no API server stores,
+/// one version remembers more than the other can take back.
+fn has_lists(pod: &Value) -> bool {
+    let are_maps =
+        |list: &Value| list.is_null() || list.as_array().is_some_and(|items| items.iter().all(Value::is_object));
+    let containers = pod["containers"].as_array().into_iter().flatten().chain(pod.get("mainContainer"));
+    are_maps(&pod["containers"]) && containers.into_iter().all(|container| are_maps(&container["volumeMounts"]))
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
@@ -42,12 +51,14 @@ proptest! {
 
     #[test]
     fn a_stale_memory_does_not_win_over_a_service(first in arbitrary::service(), then in arbitrary::service()) {
+        prop_assume!(has_lists(&first["extraPodSpec"]) && has_lists(&then["extraPodSpec"]));
         let edited = Stored { spec: spoke(then).spec, annotations: spoke(first).up().down().annotations };
         prop_assert!(same(&pod_of_spoke(&edited.up().down()), &pod_of_spoke(&edited)));
     }
 
     #[test]
     fn a_stale_memory_does_not_win_over_a_component(first in arbitrary::service(), then in pods::pod()) {
+        prop_assume!(has_lists(&first["extraPodSpec"]) && has_lists(&then["podTemplate"]["spec"]));
         let edited = Stored { spec: hub(then).spec, annotations: spoke(first).up().annotations };
         prop_assert!(same(&pod_of_hub(&edited.down().up()), &pod_of_hub(&edited)));
     }
