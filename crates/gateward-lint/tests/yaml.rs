@@ -415,6 +415,13 @@ fn falls_back_to_the_nearest_ancestor() {
 }
 
 #[test]
+fn an_item_is_underlined_at_its_own_name_and_never_at_a_merged_one() {
+    let source = yaml::read("a: &a\n  name: x\n  k: 1\nlist:\n- <<: *a\n  k: 2\n- k: 3\n  name: y\n");
+    let line = |at: &str| source.documents[0].nearest(&path(at)).underline.line();
+    assert_eq!((line("list.0"), line("list.1")), (5, 8));
+}
+
+#[test]
 fn reads_the_published_manifests() {
     let Some(folder) = corpus::folder("reads_the_published_manifests") else { return };
     let index = std::fs::read_to_string(folder.join("INDEX.tsv")).unwrap();

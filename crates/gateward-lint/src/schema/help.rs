@@ -27,7 +27,7 @@ impl Schema {
         let inside = |(block, node): (&String, &SchemaNode)| {
             node.properties.contains_key(name).then(|| at(parents.len(), block) / member(name))
         };
-        let similar = || Some(at(parents.len(), nearest(name, beside.properties.keys())?));
+        let similar = || Some(at(parents.len(), nearest(name, beside.properties.keys().map(String::as_str))?));
         let above = || {
             let depth = around.iter().rposition(|node| node.properties.contains_key(name))?;
             Some(at(depth, name))
@@ -59,7 +59,7 @@ fn member(name: &str) -> Segment {
 }
 
 /// The most similar of the names, whatever the case of their letters.
-fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n String>) -> Option<&'n String> {
+fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     if name.len() > LONGEST {
         return None;
     }
@@ -88,8 +88,7 @@ impl SchemaFault {
 }
 
 fn not_supported(value: &Value, accepted: &[Value]) -> Cow<'static, str> {
-    let names: Vec<String> = accepted.iter().filter_map(Value::as_str).map(str::to_owned).collect();
-    match value.as_str().and_then(|value| nearest(value, names.iter())) {
+    match value.as_str().and_then(|value| nearest(value, accepted.iter().filter_map(Value::as_str))) {
         Some(nearest) => format!("write {nearest}, or another of the supported values").into(),
         None => "write one of the supported values".into(),
     }

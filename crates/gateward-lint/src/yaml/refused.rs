@@ -1,6 +1,6 @@
 //! Input that our parser accepts and kubectl's rejects: tabs as indentation, directives, escapes of JSON.
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use super::finding::{SyntaxFinding, SyntaxKind};
 use super::region::{Region, RegionStyle};
@@ -31,30 +31,31 @@ pub(super) fn first(chunk: &Chunk, regions: &[Region]) -> Option<SyntaxFinding> 
 
 /// The tab that a parser stumbled over in the given line of the file, or in the next.
 pub(super) fn tab_near(chunk: &Chunk, line: usize) -> Option<SyntaxFinding> {
-    let mut at = 0;
-    for (number, text) in (chunk.line..).zip(chunk.text.split_inclusive('\n')).take(line + 2 - chunk.line) {
-        if let Some(column) = suspicious_tab(text).filter(|_| number >= line) {
-            let message = "a tab can't indent; use spaces";
-            let finding = refused(chunk, at + column..at + column + 1, message);
-            return Some(SyntaxFinding { kind: SyntaxKind::Syntax, ..finding });
-        }
-        at += text.len();
-    }
-    None
+    lines(chunk, line..=line + 1).find_map(|(at, text)| {
+        let at = at + suspicious_tab(text)?;
+        Some(no_yaml(chunk, at..at + 1, "a tab can't indent; use spaces"))
+    })
 }
 
 /// The template action that a parser stumbled over in the given line of the file, in the one before or in the next.
 pub(super) fn template_near(chunk: &Chunk, line: usize) -> Option<SyntaxFinding> {
-    let mut at = 0;
-    for (number, text) in (chunk.line..).zip(chunk.text.split_inclusive('\n')).take(line + 2 - chunk.line) {
-        if let Some(column) = text.find("{{").filter(|_| number + 1 >= line) {
-            let message = "this is a template, no YAML yet: render it, and check what it makes";
-            let finding = refused(chunk, at + column..at + text.trim_end().len(), message);
-            return Some(SyntaxFinding { kind: SyntaxKind::Syntax, ..finding });
-        }
-        at += text.len();
-    }
-    None
+    lines(chunk, line.saturating_sub(1)..=line + 1).find_map(|(at, text)| {
+        let bytes = at + text.find("{{")?..at + text.trim_end().len();
+        Some(no_yaml(chunk, bytes, "this is a template, no YAML yet: render it, and check what it makes"))
+    })
+}
+
+/// Those of the given lines of the file that the chunk has, each with the place in the chunk where it begins.
+fn lines<'c>(chunk: &'c Chunk, wanted: RangeInclusive<usize>) -> impl Iterator<Item = (usize, &'c str)> {
+    let mut next = 0;
+    let lines = chunk.text.split_inclusive('\n').map(move |text| {
+        let at = next;
+        next += text.len();
+        (at, text)
+    });
+    let last = *wanted.end();
+    let numbered = (chunk.line..).zip(lines).take_while(move |(number, _)| *number <= last);
+    numbered.filter(move |(number, _)| wanted.contains(number)).map(|(_, line)| line)
 }
 
 fn first_tab(chunk: &Chunk, regions: &Regions) -> Option<SyntaxFinding> {
@@ -154,6 +155,10 @@ fn bad_escape(text: &str) -> Option<usize> {
         }
     }
     None
+}
+
+fn no_yaml(chunk: &Chunk, bytes: Range<usize>, message: &'static str) -> SyntaxFinding {
+    SyntaxFinding::new(SyntaxKind::Syntax, chunk.locate(bytes), message)
 }
 
 fn refused(chunk: &Chunk, bytes: Range<usize>, message: &'static str) -> SyntaxFinding {

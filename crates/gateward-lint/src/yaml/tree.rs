@@ -137,16 +137,22 @@ impl Tree {
         let mut at = id;
         loop {
             let value = self.node(at).span;
-            let first = || self.member(at, "name", 0).or_else(|| self.children(at).next());
-            match (self.key(at), first()) {
-                (Some(key), _) => {
-                    let whole = key.span.to(&value);
-                    return if whole.is_multiline() || value.line() < key.span.line() { key.span } else { whole };
-                }
-                (None, Some(first)) if value.is_multiline() => at = first,
-                (None, _) => return value,
+            if let Some(key) = self.key(at) {
+                let whole = key.span.to(&value);
+                return if whole.is_multiline() || value.line() < key.span.line() { key.span } else { whole };
+            }
+            let shown = self.own_name(at).or_else(|| self.children(at).next());
+            match shown.filter(|_| value.is_multiline()) {
+                Some(shown) => at = shown,
+                None => return value,
             }
         }
+    }
+
+    /// The value of `name`, where the mapping itself has it: a merged one stands elsewhere.
+    fn own_name(&self, mapping: NodeId) -> Option<NodeId> {
+        let is_name = |key: &Key| key.role == KeyRole::Member && *key.text == *"name";
+        self.children(mapping).find(|child| self.key(*child).is_some_and(is_name))
     }
 
     fn step(&self, parent: NodeId, segment: &Segment, level: usize) -> Option<NodeId> {

@@ -39,8 +39,7 @@ impl Schemas {
 
     /// The other versions of the kind.
     pub(super) fn others(&self, gvk: &GroupVersionKind) -> impl Iterator<Item = &(GroupVersionKind, VersionSchema)> {
-        let kind = gvk.clone();
-        self.0.iter().filter(move |(known, _)| known.same_kind(&kind) && *known != kind)
+        self.0.iter().filter(move |(known, _)| known.same_kind(gvk) && known != gvk)
     }
 
     pub(super) fn of(&self, gvk: &GroupVersionKind) -> Option<&VersionSchema> {
