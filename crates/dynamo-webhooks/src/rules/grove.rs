@@ -92,27 +92,25 @@ pub(crate) struct GroveNames<'a> {
 }
 
 /// The longest name that Grove makes of a component; shown as the sum of its parts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct GroveName<'a> {
-    graph: &'a str,
-    graph_bytes: usize,
-    component: &'a str,
-    /// The bytes of the longest clique, where the component is a scaling group.
-    clique: Option<usize>,
+    names: GroveNames<'a>,
+    component: &'a ComponentSpec,
 }
 
 impl GroveName<'_> {
     /// How many bytes it has.
     pub(crate) fn bytes(&self) -> usize {
-        self.graph_bytes + self.component.len() + self.clique.unwrap_or(0)
+        self.names.graph_bytes + component_part(self.component)
     }
 }
 
 impl fmt::Display for GroveName<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let graph = &self.graph[..self.graph.floor_char_boundary(self.graph_bytes)];
-        write!(f, "{graph} ({}) + {} ({})", self.graph_bytes, self.component, self.component.len())?;
-        if let Some(clique) = self.clique {
+        let GroveNames { graph, graph_bytes } = self.names;
+        let (shown, name) = (&graph[..graph.floor_char_boundary(graph_bytes)], &self.component.name);
+        write!(f, "{shown} ({graph_bytes}) + {name} ({})", name.len())?;
+        if let Some(clique) = group_part(self.component) {
             write!(f, " + its longest clique ({clique})")?;
         }
         write!(f, " = {}", self.bytes())
@@ -130,17 +128,19 @@ impl<'a> GroveNames<'a> {
 
     /// The longest name of the component, if it is too long.
     pub(crate) fn too_long(self, component: &'a ComponentSpec) -> Option<GroveName<'a>> {
-        let clique = uses_scaling_group(component).then(|| longest_clique(component));
-        let Self { graph, graph_bytes } = self;
-        let name = GroveName { graph, graph_bytes, component: &component.name, clique };
+        let name = GroveName { names: self, component };
         (name.bytes() > GROVE_NAME_LIMIT).then_some(name)
     }
 }
 
 /// What the component adds to a name: its own name and, in a scaling group, that of its longest clique.
 fn component_part(component: &ComponentSpec) -> usize {
-    let name = component.name.len();
-    if uses_scaling_group(component) { name + longest_clique(component) } else { name }
+    component.name.len() + group_part(component).unwrap_or(0)
+}
+
+/// The longest clique of a component that is a scaling group.
+fn group_part(component: &ComponentSpec) -> Option<usize> {
+    uses_scaling_group(component).then(|| longest_clique(component))
 }
 
 /// The longest of `<name>-ldr`, `<name>-wkr-<rank>` and `<name>-gms-<rank>`, as far as the component has them.

@@ -58,16 +58,12 @@ impl Checker<'_> {
         let gvk = &write.subject.gvk;
         let found = version.schema.validate(write.subject.object).into_iter().filter(is_unknown);
         let helped = |found: SchemaFinding| {
-            let nearest = version.schema.nearest_field(&found.path);
-            let elsewhere = || self.schemas.others(gvk).find(|(_, other)| other.schema.knows(&found.path));
-            let help = match (nearest, elsewhere()) {
-                (Some(nearest), _) => Some(format!("did you mean {nearest}?")),
-                (None, Some((other, _))) => {
-                    let (other, own) = (other.api_version(), gvk.api_version());
-                    Some(format!("{other} has this field: write the object in that version, or convert it to {own}"))
-                }
-                (None, None) => None,
-            };
+            let nearest = version.schema.nearest_field(&found.path).map(|nearest| format!("did you mean {nearest}?"));
+            let help = nearest.or_else(|| {
+                let (other, _) = self.schemas.others(gvk).find(|(_, other)| other.schema.knows(&found.path))?;
+                let (other, own) = (other.api_version(), gvk.api_version());
+                Some(format!("{other} has this field: write the object in that version, or convert it to {own}"))
+            });
             let finding = Finding::from(found);
             Finding { help: help.map(Into::into).or(finding.help), ..finding }
         };

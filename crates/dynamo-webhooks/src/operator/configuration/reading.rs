@@ -95,9 +95,10 @@ impl Reader<'_> {
             metrics,
             metrics_access: if secure { MetricsAccess::Authorized } else { MetricsAccess::Open },
             webhook,
-            http: match self.gate(Key::HTTP2) {
-                Some(Gate::On) => HttpVersions::Http1AndHttp2,
-                Some(Gate::Off | Gate::Unknown) | None => HttpVersions::Http1,
+            http: if self.gate(Key::HTTP2).is_some_and(Gate::is_on) {
+                HttpVersions::Http1AndHttp2
+            } else {
+                HttpVersions::Http1
             },
             grove: self.gate(Key::GROVE),
             checkpoint: self.gate(Key::CHECKPOINT).unwrap_or(Gate::Off),
