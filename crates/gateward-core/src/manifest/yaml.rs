@@ -29,7 +29,7 @@ pub fn document_in_order(value: &Ordered) -> String {
         Ordered::Members(members) if !members.is_empty() => write_members(&mut text, members, 0),
         Ordered::Items(items) if !items.is_empty() => write_items(&mut text, items, 0),
         scalar => {
-            text.push_str(&inline(scalar));
+            text.push_str(&scalar_at(scalar, 2));
             text.push('\n');
         }
     }
@@ -59,7 +59,7 @@ fn write_below(text: &mut String, value: &Ordered, indent: usize) {
             write_items(text, items, indent);
         }
         _ => {
-            let _ = writeln!(text, " {}", inline(value));
+            let _ = writeln!(text, " {}", scalar_at(value, indent + 2));
         }
     }
 }
@@ -74,21 +74,57 @@ fn write_items(text: &mut String, items: &[Ordered], indent: usize) {
                 let _ = writeln!(text, "{}", flow(&item.to_string()));
             }
             _ => {
-                let _ = writeln!(text, "{}", inline(item));
+                let _ = writeln!(text, "{}", scalar_at(item, indent + 2));
             }
         }
     }
 }
 
-fn inline(value: &Ordered) -> String {
+/// A value that has no members or items of its own, in the block style where it is text of several lines. Lines after the
+/// first stand behind `indent` blanks.
+pub fn scalar_at(value: &Ordered, indent: usize) -> String {
     match value {
-        Ordered::Scalar(Value::String(text)) => scalar(text),
+        Ordered::Scalar(Value::String(text)) => literal(text, indent).unwrap_or_else(|| scalar(text)),
         other => flow(&other.to_string()),
     }
 }
 
-fn scalar(text: &str) -> String {
-    if is_plain(text) { text.to_owned() } else { flow(&Value::from(text).to_string()) }
+/// Text on one line, quoted where a reader could take it for something else.
+pub fn scalar(text: &str) -> String {
+    if is_plain(text) {
+        text.to_owned()
+    } else if is_for_single_quotes(text) {
+        format!("'{}'", text.replace('\'', "''"))
+    } else {
+        flow(&Value::from(text).to_string())
+    }
+}
+
+/// JSON in a text is readable where its own quotes need no escape.
+fn is_for_single_quotes(text: &str) -> bool {
+    text.contains(['"', '\\']) && text.chars().all(is_shown)
+}
+
+fn is_shown(character: char) -> bool {
+    !terminal::is_obeyed(character) && !matches!(character, '\u{fffe}' | '\u{ffff}')
+}
+
+/// The text as a literal block, if it has several lines and a block can hold them.
+fn literal(text: &str, indent: usize) -> Option<String> {
+    let lines = text.strip_suffix('\n').unwrap_or(text);
+    let first = lines.lines().next()?;
+    let fits = lines.contains('\n') && !first.is_empty() && !first.starts_with([' ', '\t']);
+    if !fits || lines.ends_with('\n') || !text.chars().all(|each| each == '\n' || is_shown(each)) {
+        return None;
+    }
+    let mut block = String::from(if text.ends_with('\n') { "|" } else { "|-" });
+    for line in lines.split('\n') {
+        block.push('\n');
+        if !line.is_empty() {
+            let _ = write!(block, "{:indent$}{line}", "");
+        }
+    }
+    Some(block)
 }
 
 /// JSON with escapes for what may stand in it but not in YAML, would end a line there, or is obeyed by a terminal.
@@ -105,13 +141,33 @@ fn flow(json: &str) -> String {
     text
 }
 
-/// Whether the text reads as itself without quotes. Doubtful cases count as no.
+/// Whether the text reads as itself without quotes. Doubtful cases count as no: readers of older YAML see numbers with
+/// underscores, times and dates where newer ones see text.
 fn is_plain(text: &str) -> bool {
     const OTHERWISE: [&str; 11] = ["y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan", "inf"];
-    let starts = text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '/' || first == '_');
+    let starts = match text.as_bytes() {
+        [b'-', second, ..] => !second.is_ascii_whitespace() && !text.starts_with("---"),
+        [first, ..] => first.is_ascii_alphanumeric() || matches!(first, b'/' | b'_' | b'(' | b'.' | b'+' | b'$'),
+        [] => false,
+    };
     let ends = text.ends_with(|last: char| last.is_ascii_graphic() && last != ':');
-    let middle = text.chars().all(|each| each.is_ascii_alphanumeric() || "/_.-@+=,;() ".contains(each));
-    starts && ends && middle && !OTHERWISE.iter().any(|word| text.eq_ignore_ascii_case(word))
+    let middle = text.bytes().all(|each| each.is_ascii_graphic() || each == b' ');
+    let is_split = text.contains(": ") || text.contains(" #") || text.starts_with("...");
+    starts
+        && ends
+        && middle
+        && !is_split
+        && !is_numeric(text)
+        && !OTHERWISE.iter().any(|word| text.eq_ignore_ascii_case(word))
+}
+
+/// Whether some reader could see a number, a time or a date.
+fn is_numeric(text: &str) -> bool {
+    let digits = text.trim_start_matches(['+', '-', '.']);
+    let special = ["inf", "nan"].iter().any(|word| digits.eq_ignore_ascii_case(word));
+    special
+        || digits.starts_with(|first: char| first.is_ascii_digit())
+            && digits.bytes().all(|each| each.is_ascii_hexdigit() || b"_.:+-xXoOtTzZ ".contains(&each))
 }
 
 #[cfg(test)]
@@ -122,12 +178,72 @@ mod tests {
 
     #[test]
     fn quotes_what_a_reader_could_take_for_something_else() {
-        for text in ["", "yes", "NULL", "1.5", "0x1f", "- a", "a: b", "a #b", "*a", "a\nb", " a", "a ", "ä", "~", "="]
-        {
+        for text in [
+            "",
+            "yes",
+            "NULL",
+            "1.5",
+            "0x1f",
+            "- a",
+            "a: b",
+            "a #b",
+            "*a",
+            "a\r\nb",
+            " a",
+            "a ",
+            "ä",
+            "~",
+            "=",
+            "-",
+            "1_000",
+            "12:30",
+            "2026-01-01",
+            "-.inf",
+            "1e3",
+            "---",
+            "...",
+            "a:",
+            "{a",
+            "[a",
+            "%a",
+            "@a",
+            "`a",
+            "#a",
+            "!a",
+            "&a",
+            "|",
+            ">",
+        ] {
             assert_eq!(scalar(text), Value::from(text).to_string(), "{text:?}");
         }
-        for text in ["v1", "nvidia.com/v1beta1", "/validate/x", "Fail", "a b", "x-y_z"] {
+        for text in [
+            "v1",
+            "nvidia.com/v1beta1",
+            "/validate/x",
+            "Fail",
+            "a b",
+            "x-y_z",
+            "16Gi",
+            "80%",
+            "--model",
+            "-c",
+            "my-registry:5000/a:b",
+            "$(VAR)",
+            "a[0]",
+            "500m",
+            "it's",
+        ] {
             assert_eq!(scalar(text), text);
+        }
+        assert_eq!(scalar(r#"{"a": "it's"}"#), r#"'{"a": "it''s"}'"#);
+    }
+
+    #[test]
+    fn text_of_several_lines_is_a_block() {
+        let text = document(&json!({"a": {"b": "x: 1\n\n  y\n"}, "c": ["x\ny"]}));
+        assert_eq!(text, "a:\n  b: |\n    x: 1\n\n      y\nc:\n- |-\n  x\n  y\n");
+        for text in [" x\ny", "\nx", "x\n\n", "\n", "x\r\ny", "x\n\u{202e}y"] {
+            assert!(document(&json!(text)).starts_with('"'), "{text:?}");
         }
     }
 
