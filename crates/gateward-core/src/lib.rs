@@ -15,6 +15,7 @@ pub mod testing;
 pub mod webhooks;
 pub mod wire;
 
+pub use conversion::origins::Origins;
 pub use conversion::provenance::Provenance;
 pub use conversion::stash::Stash;
 pub use conversion::{ConversionError, Convert, Converted, RoundTrip};

@@ -9,6 +9,7 @@ pub(crate) mod envelope;
 pub mod equivalence;
 mod incomplete;
 pub(crate) mod object;
+pub mod origins;
 pub mod preserved;
 mod preserved_field;
 pub mod provenance;

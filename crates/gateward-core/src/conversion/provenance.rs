@@ -85,9 +85,20 @@ impl Provenance {
         }
     }
 
+    /// The node of the written object that the node `hub` was made from, where that is known of this very node.
+    pub(crate) fn made_from(&self, hub: &[Segment]) -> Option<Vec<Segment>> {
+        let step = self.0.as_ref()?.get(&plain_segments(hub))?;
+        Some(plain_segments(step.written.segments()))
+    }
+
     /// The same from the side of the hub: where the nodes of the written object have gone.
     pub(crate) fn reversed(&self) -> Reversed<'_> {
         let mut hubs: HashMap<Vec<Segment>, Vec<&[Segment]>> = HashMap::new();
+        let mut made: HashMap<Vec<Segment>, &[Segment]> = HashMap::new();
+        for (hub, step) in self.0.iter().flatten().filter(|(_, step)| step.reach == Reach::Node) {
+            let first = made.entry(plain_segments(step.written.segments())).or_insert(hub);
+            *first = (*first).min(hub);
+        }
         for (hub, step) in self.0.iter().flatten().filter(|(_, step)| step.reach == Reach::Subtree) {
             hubs.entry(plain_segments(step.written.segments())).or_default().push(hub);
         }
@@ -95,7 +106,7 @@ impl Provenance {
         for hubs in hubs.values_mut() {
             hubs.sort_unstable();
         }
-        Reversed { provenance: self, hubs }
+        Reversed { provenance: self, hubs, made }
     }
 
     fn push(&mut self, paths: impl FnOnce() -> (FieldPath, FieldPath), reach: Reach) {
@@ -111,20 +122,34 @@ pub(crate) struct Reversed<'a> {
     provenance: &'a Provenance,
     /// The hub's nodes by the written node that they are.
     hubs: HashMap<Vec<Segment>, Vec<&'a [Segment]>>,
+    /// The first of the hub's nodes that were made from a written one.
+    made: HashMap<Vec<Segment>, &'a [Segment]>,
 }
 
 impl Reversed<'_> {
     /// The node of the hub that is the node `written` with all that lies below, if there is one.
     pub fn counterpart(&self, written: &[Segment]) -> Option<Vec<Segment>> {
         let written = plain_segments(written);
-        let moved = (0..=written.len()).rev().flat_map(|length| {
+        let is_it = |hub: &Vec<Segment>| self.provenance.counterpart(hub).as_ref() == Some(&written);
+        let mut moved = self.moved(&written).peekable();
+        let stayed = moved.peek().is_none().then(|| written.clone());
+        moved.chain(stayed).find(is_it)
+    }
+
+    /// The same, or the first node of the hub that was made from the node.
+    pub fn origin(&self, written: &[Segment]) -> Option<Vec<Segment>> {
+        let written = plain_segments(written);
+        let moved = self.moved(&written).find(|hub| self.provenance.counterpart(hub).as_ref() == Some(&written));
+        let made = || self.made.get(&written).map(|hub| hub.to_vec());
+        moved.or_else(made).or_else(|| self.counterpart(&written))
+    }
+
+    fn moved(&self, written: &[Segment]) -> impl Iterator<Item = Vec<Segment>> {
+        (0..=written.len()).rev().flat_map(move |length| {
             let (node, rest) = written.split_at(length);
             let hubs = self.hubs.get(node).into_iter().flatten();
             hubs.map(move |hub| hub.iter().chain(rest).cloned().collect::<Vec<_>>())
-        });
-        let mut moved = moved.peekable();
-        let stayed = moved.peek().is_none().then(|| written.clone());
-        moved.chain(stayed).find(|hub| self.provenance.counterpart(hub).as_ref() == Some(&written))
+        })
     }
 }
 

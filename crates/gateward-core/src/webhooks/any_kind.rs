@@ -2,6 +2,7 @@
 
 use crate::conversion::ConversionError;
 use crate::conversion::attempt::Attempt;
+use crate::conversion::origins::Origins;
 use crate::conversion::source::Source;
 use crate::json::patch::Patch;
 use crate::rule::issue::Issues;
@@ -20,6 +21,8 @@ pub(crate) trait AnyKind: Send + Sync {
     fn validate<'a>(&'a self, review: &'a AdmissionReview<'a>) -> BoxFuture<'a, Option<Verdict>>;
     /// Converts an object to the version, which is another than its own and declared, as its own is.
     fn convert(&self, source: &Source<'_>, version: &str, issues: &mut Issues) -> Result<Attempt, ConversionError>;
+    /// Where the nodes of `converted` stood in `object`, both of which are of declared versions.
+    fn origins(&self, object: &Source<'_>, converted: &Source<'_>) -> Origins;
     /// The patch, with a verdict that may refuse.
     fn default<'a>(&'a self, review: &'a AdmissionReview<'a>) -> BoxFuture<'a, Option<(Verdict, Patch)>>;
 }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::conversion::origins::Origins;
 use crate::conversion::review::{self, ConversionReview, ConvertedObjects};
 use crate::conversion::source::Source;
 use crate::conversion::{ConversionError, Converted};
@@ -78,6 +79,16 @@ impl Webhooks {
         let mut issues = Issues::new();
         let (json, left_out) = self.convert_noting(object, api_version, &mut issues)?;
         Ok(Converted { json: json.into_owned(), left_out, issues })
+    }
+
+    /// Where the nodes of `converted` stood in `object`, of which it was made.
+    ///
+    /// What the annotations of either brought with them counts as made by the conversion.
+    pub fn origins(&self, object: &str, converted: &str) -> Result<Origins, ConversionError> {
+        let (source, result) = (Source::read(object)?, Source::read(converted)?);
+        let [own, desired] =
+            [&source, &result].map(|read| GroupVersionKind::of(&read.envelope.api_version, &read.envelope.kind));
+        Ok(self.kind_between(&own, &desired)?.origins(&source, &result))
     }
 
     /// Answers a ConversionReview: all objects, or none and why.

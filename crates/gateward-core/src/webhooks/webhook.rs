@@ -4,6 +4,7 @@ use std::any::{Any, TypeId};
 use std::sync::Arc;
 
 use crate::conversion::attempt::Attempt;
+use crate::conversion::origins::{Leg, Origins};
 use crate::conversion::source::Source;
 use crate::conversion::{ConversionError, Convert, StructuralSchemas};
 use crate::json::patch::Patch;
@@ -274,6 +275,16 @@ impl<H: Resource> AnyKind for Webhook<H> {
         converted.left_out = hub.left_out.into_iter().chain(of_second).collect();
         converted.json = marked(&converted)?;
         Ok(converted)
+    }
+
+    fn origins(&self, object: &Source<'_>, converted: &Source<'_>) -> Origins {
+        let of_spoke = |source: &Source<'_>| {
+            let version = GroupVersionKind::of(&source.envelope.api_version, &source.envelope.kind).version;
+            let conversion = self.conversion_of(&version).ok()?;
+            Some(conversion.provenance_of(source.json, self.schemas.as_deref()))
+        };
+        let (to_hub, from_hub) = (of_spoke(object).map(Leg::ToHub), of_spoke(converted).map(Leg::FromHub));
+        Origins::over(to_hub.into_iter().chain(from_hub).collect())
     }
 
     fn default<'a>(&'a self, review: &'a AdmissionReview<'a>) -> BoxFuture<'a, Option<(Verdict, Patch)>> {

@@ -1,0 +1,52 @@
+//! Where the nodes of a converted object stood before.
+
+use crate::conversion::provenance::Provenance;
+use crate::rule::field::{FieldPath, Segment};
+
+/// Where the nodes of a converted object stood before, for who writes the object into a file that people edit.
+///
+/// See [`Webhooks::origins`](crate::Webhooks::origins).
+#[derive(Debug, Clone, Default)]
+pub struct Origins(Vec<Leg>);
+
+/// One conversion on the way.
+#[derive(Debug, Clone)]
+pub(crate) enum Leg {
+    ToHub(Provenance),
+    FromHub(Provenance),
+}
+
+impl Origins {
+    pub(crate) fn over(legs: Vec<Leg>) -> Self {
+        Self(legs)
+    }
+
+    /// The path that a node of the converted object had in the source, or that of the node which it was made from, by its
+    /// path in the converted one. `None` for a node without either.
+    pub fn lookup(&self) -> impl Fn(&FieldPath) -> Option<FieldPath> + '_ {
+        let back: Vec<_> = self.0.iter().rev().map(Leg::back).collect();
+        move |path| {
+            let mut segments = path.segments().to_vec();
+            for leg in &back {
+                segments = leg(&segments)?;
+            }
+            Some(FieldPath::root().join(&segments))
+        }
+    }
+}
+
+type Back<'a> = Box<dyn Fn(&[Segment]) -> Option<Vec<Segment>> + 'a>;
+
+impl Leg {
+    fn back(&self) -> Back<'_> {
+        match self {
+            Self::ToHub(provenance) => {
+                Box::new(|node| provenance.counterpart(node).or_else(|| provenance.made_from(node)))
+            }
+            Self::FromHub(provenance) => {
+                let reversed = provenance.reversed();
+                Box::new(move |node| reversed.origin(node))
+            }
+        }
+    }
+}
