@@ -21,6 +21,7 @@ mod limits;
 mod order;
 mod refused;
 mod region;
+mod rewrite;
 mod scalar;
 mod span;
 mod text;
@@ -33,6 +34,7 @@ use serde_json::Value;
 
 pub use finding::{SyntaxFinding, SyntaxKind};
 pub use limits::{MAX_BYTES, MAX_DEPTH};
+pub use rewrite::Replacement;
 pub use span::Span;
 pub use tree::NodeLocation;
 
@@ -58,7 +60,18 @@ pub struct Source {
 pub struct Document {
     /// Its content.
     pub value: Value,
+    /// How it is written.
+    pub notation: Notation,
     tree: Tree,
+}
+
+/// The language of a document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Notation {
+    /// YAML.
+    Yaml,
+    /// JSON.
+    Json,
 }
 
 /// Reads a file as kubectl does: YAML, or JSON where it starts with a brace and is JSON throughout.
@@ -113,10 +126,10 @@ impl Outcome {
     }
 
     /// Takes in a document; one that is null counts as empty.
-    fn take(&mut self, mut composed: Composed) {
+    fn take(&mut self, mut composed: Composed, notation: Notation) {
         match build::build(&mut composed, &mut self.findings) {
             Ok(Value::Null) => {}
-            Ok(value) => self.documents.push(Document { value, tree: composed.tree }),
+            Ok(value) => self.documents.push(Document { value, notation, tree: composed.tree }),
             Err(finding) => self.findings.push(finding),
         }
     }
@@ -141,7 +154,7 @@ fn json_documents(text: &Text) -> Outcome {
     let mut reader = JsonReader::new(content, offset, MAX_NODES);
     while outcome.is_clean() {
         match reader.next_value() {
-            Ok(Some(composed)) => outcome.take(composed),
+            Ok(Some(composed)) => outcome.take(composed, Notation::Json),
             Ok(None) => break,
             Err(finding) => outcome.findings.push(finding),
         }
@@ -157,7 +170,7 @@ fn yaml_documents(text: &Text) -> Outcome {
             Ok(composed) => {
                 nodes_left -= composed.tree.len();
                 outcome.findings.extend(oddities(&chunk, &composed));
-                outcome.take(composed);
+                outcome.take(composed, Notation::Yaml);
             }
             Err(finding) => outcome.findings.push(finding),
         }

@@ -73,6 +73,11 @@ impl Tree {
         id
     }
 
+    /// All nodes, in order.
+    pub(super) fn ids(&self) -> impl Iterator<Item = NodeId> {
+        (0..u32::try_from(self.nodes.len()).unwrap_or(u32::MAX)).map(NodeId)
+    }
+
     pub(super) fn node(&self, id: NodeId) -> &Node {
         &self.nodes[id.index()]
     }
@@ -112,6 +117,23 @@ impl Tree {
         match self.node(id).kind {
             NodeKind::Alias(target) => target,
             _ => id,
+        }
+    }
+
+    /// The node at `path`, where it stands there itself and is no other's by an alias or a merge.
+    pub(super) fn written_at(&self, path: &FieldPath) -> Option<NodeId> {
+        path.segments().iter().try_fold(Self::ROOT, |at, segment| self.step(at, segment, MAX_DEPTH))
+    }
+
+    /// Where the token before a node and its key ends, or the node's own start where it is its parent's first.
+    pub(super) fn end_before(&self, id: NodeId) -> usize {
+        let Some(before) = id.index().checked_sub(1).and_then(|before| self.nodes.get(before)) else { return 0 };
+        let opens = matches!(before.kind, NodeKind::Sequence { first: Some(_) } | NodeKind::Mapping { first: Some(_) });
+        let key = before.key.and_then(|key| self.keys.get(key as usize));
+        match (opens, key) {
+            (true, Some(key)) => key.span.bytes().end,
+            (true, None) => before.span.bytes().start,
+            (false, _) => before.span.bytes().end,
         }
     }
 
