@@ -32,16 +32,160 @@ fn gateward(arguments: &[&str], input: &str) -> (String, String, i32) {
 }
 
 #[test]
-fn convert_prints_all_documents_in_order_with_their_members_in_order() {
+fn convert_keeps_comments_order_and_what_needs_no_change() {
     let (printed, _, code) = gateward(&["convert", "--to", "v1beta1", "-"], GRAPH);
     assert_eq!(code, 0);
-    let (graph, other) = printed.split_once("---\n").unwrap();
-    let head =
-        "kind: DynamoGraphDeployment\napiVersion: nvidia.com/v1beta1\nmetadata:\n  namespace: zoo\n  name: otter\n";
-    assert!(graph.starts_with(head), "{graph}");
-    assert!(graph.contains("components:\n  - name: frontend\n"), "{graph}");
-    assert_eq!(other, "kind: ConfigMap\napiVersion: v1\nmetadata:\n  name: other\n");
+    let expected = "\
+kind: DynamoGraphDeployment
+apiVersion: nvidia.com/v1beta1
+# who reads this?
+metadata:
+  namespace: zoo
+  name: otter
+spec:
+  components:
+  - name: frontend
+    replicas: 2
+    type: frontend
+---
+kind: ConfigMap
+apiVersion: v1
+metadata:
+  name: other
+";
+    assert_eq!(printed, expected);
 }
+
+/// Services that stand in another order than that of their names, with text of every kind.
+const WRITTEN: &str = "\
+# A graph.
+---
+apiVersion: nvidia.com/v1alpha1  # old
+kind: DynamoGraphDeployment
+metadata:
+  name: otter
+spec:
+  # the engine
+  backendFramework: vllm
+
+  envs:
+    - name: A
+      value: '1'  # text
+    # second
+    - {name: B, value: \"x\"}
+  services:
+    worker:
+      componentType: worker
+      replicas: 2   # two
+      resources:
+        limits:
+          gpu: \"1\"
+      extraPodSpec:
+        # what runs
+        mainContainer:
+          image: example.com/vllm:1.0
+          args:
+            - |
+              # no comment
+              serve --model
+                x
+            - >-
+              folded
+              text
+            - --port
+            - 16Gi
+    # what answers
+    frontend:
+      componentType: frontend
+# the end
+";
+
+#[test]
+fn a_graph_keeps_its_text_where_the_other_version_has_a_place_for_it() {
+    let (printed, _, _) = gateward(&["convert", "--to", "v1beta1", "-"], WRITTEN);
+    let (head, spec) = printed.split_once("spec:\n  # the engine").unwrap();
+    assert!(head.starts_with("# A graph.\n---\napiVersion: nvidia.com/v1beta1  # old\nkind: DynamoGraphDeployment\n"));
+    let expected = "
+  backendFramework: vllm
+
+  env:
+    - name: A
+      value: '1'  # text
+    # second
+    - {name: B, value: \"x\"}
+  components:
+    - name: worker
+      type: worker
+      replicas: 2   # two
+      podTemplate:
+        spec:
+          containers:
+            # what runs
+            - image: example.com/vllm:1.0
+              name: main
+              resources:
+                limits:
+                  nvidia.com/gpu: '1'
+              args:
+                - |
+                  # no comment
+                  serve --model
+                    x
+                - >-
+                  folded
+                  text
+                - --port
+                - 16Gi
+    # what answers
+    - name: frontend
+      type: frontend
+# the end
+";
+    assert_eq!(spec.replace("\"1\"", "'1'"), expected);
+}
+
+#[test]
+fn there_and_back_gives_the_same_spec() {
+    let (there, ..) = gateward(&["convert", "--to", "v1beta1", "-"], WRITTEN);
+    let (back, _, code) = gateward(&["convert", "--to", "v1alpha1", "-"], &there);
+    assert_eq!(code, 0);
+    let spec = |text: &str| text.split_once("spec:\n").unwrap().1.to_owned();
+    assert_eq!(spec(&back), spec(WRITTEN));
+}
+
+#[test]
+fn write_changes_the_files_that_have_to_change_and_check_lists_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let other = "# theirs\nkind:   ConfigMap\napiVersion: v1\n";
+    let bad = WRITTEN.replace("replicas: 2 ", "replicas: two");
+    for (name, text) in [("a.yaml", WRITTEN), ("b.yaml", other), ("c.yaml", &bad), ("d.json", JSON)] {
+        std::fs::write(path(name), text).unwrap();
+    }
+    let folder = folder.path().to_str().unwrap();
+    let run = |flag: &str, file: &str| gateward(&["convert", "--to", "v1beta1", flag, file], "");
+
+    let (listed, _, code) = run("--check", folder);
+    let expected = format!("{folder}/a.yaml\n{folder}/d.json\nto convert: 2 objects in 2 files; 2 unchanged\n");
+    assert_eq!((listed, code), (expected, 1));
+    assert_eq!(std::fs::read_to_string(path("a.yaml")).unwrap(), WRITTEN);
+
+    let (written, errors, code) = run("--write", folder);
+    assert!(written.ends_with("converted: 2 objects in 2 files; 2 unchanged\n"), "{written}");
+    assert!(code == 1 && errors.contains("c.yaml:19:7: "), "{errors}");
+    let (expected, ..) = gateward(&["convert", "--to", "v1beta1", "-"], WRITTEN);
+    assert_eq!(std::fs::read_to_string(path("a.yaml")).unwrap(), expected);
+    assert_eq!(std::fs::read_to_string(path("b.yaml")).unwrap(), other);
+    assert_eq!(std::fs::read_to_string(path("c.yaml")).unwrap(), bad);
+    let json: Value = serde_json::from_str(&std::fs::read_to_string(path("d.json")).unwrap()).unwrap();
+    assert_eq!(json["spec"]["components"][0]["name"], "frontend");
+
+    let (again, _, code) = run("--check", path("a.yaml").to_str().unwrap());
+    assert_eq!((again.as_str(), code), ("to convert: 0 objects in 0 files; 1 unchanged\n", 0));
+}
+
+const JSON: &str = r#"{"apiVersion": "nvidia.com/v1alpha1", "kind": "DynamoGraphDeployment", "metadata": {"name": "otter"},
+    "spec": {"services": {"frontend": {"componentType": "frontend"}}}}"#;
 
 #[test]
 fn convert_says_which_objects_pass_as_they_are() {
@@ -83,6 +227,7 @@ fn what_can_not_be_read_or_asked_for_ends_with_2() {
         (&["convert", "--to", "v1beta1", "/no/such/file.yaml"], ""),
         (&["convert", "--round-trip", "--to", "v1beta1", "-"], GRAPH),
         (&["convert", "-"], GRAPH),
+        (&["convert", "--to", "v1beta1", "--write", "-"], GRAPH),
     ] {
         let (printed, errors, code) = gateward(arguments, input);
         assert_eq!((printed.as_str(), code), ("", 2), "{arguments:?}: {errors}");

@@ -16,6 +16,7 @@ mod review;
 mod rules;
 mod serve;
 mod uninstall;
+mod whole_file;
 
 use std::ffi::OsString;
 use std::future::Future;

@@ -1,14 +1,14 @@
 //! `convert`: manifests in another version.
 
 pub(crate) mod converter;
+mod rewritten;
 
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Command, ValueEnum};
-use gateward_core::manifest::yaml;
 use gateward_core::{Severity, terminal};
 use gateward_lint::yaml::Source;
 
@@ -31,6 +31,12 @@ pub(crate) struct ConvertArguments {
     /// List every field that would change on the way to each other version and back
     #[arg(long)]
     round_trip: bool,
+    /// Write each file whose objects change in its place, instead of printing
+    #[arg(long, conflicts_with_all = ["round_trip", "output"])]
+    write: bool,
+    /// List the files that --write would change, and end with 1 if there are any
+    #[arg(long, conflicts_with_all = ["round_trip", "output", "write"])]
+    check: bool,
     /// How to print
     #[arg(long, value_enum, default_value_t)]
     output: Output,
@@ -51,14 +57,18 @@ pub(crate) fn command() -> Command {
         .about("Print manifests in another version, or what a round trip would change")
         .long_about(
             "Print manifests in another version, with the conversion that the server answers with, or say what would \
-             change on the way to each other version and back.\n\nDocuments and members keep their order, comments go. \
-             What the other version can't say is kept in annotations. Objects of kinds that are not converted pass as \
-             they are; a note on standard error says so. Where an object can't be converted, nothing is printed.",
+             change on the way to each other version and back.\n\nWhat needs no change stays byte for byte: objects of \
+             other kinds, which a note on standard error names, and those that have the version. In the others members, \
+             components, block scalars, quotes and comments stay where the other version has a place for them. What it \
+             can't say is kept in annotations. Where an object can't be converted, nothing is printed; --write leaves \
+             its file as it is.",
         )
         .after_help(
-            "Exit codes: 0 all is converted, and nothing changes; 1 an object can't be converted, or a field changes; 2 \
-             usage, or a file can't be read.\n\nExamples:\n  gateward convert --to v1beta1 graph.yaml\n  kubectl get dgd \
-             otter -o yaml | gateward convert --to v1alpha1 -\n  gateward convert --round-trip --output json deploy/",
+            "Exit codes: 0 all is converted, and nothing changes; 1 an object can't be converted, a field changes, or with \
+             --check a file would; 2 usage, or a file can't be read.\n\nExamples:\n  gateward convert --to v1beta1 \
+             graph.yaml\n  gateward convert --to v1beta1 --write deploy/\n  gateward convert --to v1beta1 --check \
+             deploy/\n  kubectl get dgd otter -o yaml | gateward convert --to v1alpha1 -\n  gateward convert \
+             --round-trip --output json deploy/",
         )
 }
 
@@ -67,6 +77,9 @@ pub(crate) fn run<P: Operator>(operator: &P, arguments: &ConvertArguments) -> an
     let target = arguments.to.as_deref().map(Target::from);
     if let Some(target) = target.as_ref().filter(|target| !converter.knows(target)) {
         bail!("no kind is converted to {target}; there are {}", converter.versions().join(", "));
+    }
+    if arguments.write && arguments.files.iter().any(|path| path.as_os_str() == "-") {
+        bail!("--write takes files and folders; standard input can't be written");
     }
     let mut found = Found::default();
     let manifests = Manifests::of(&arguments.files);
@@ -80,16 +93,35 @@ pub(crate) fn run<P: Operator>(operator: &P, arguments: &ConvertArguments) -> an
             Err(trouble) => found.troubles.push(format!("{trouble:#}")),
         }
     }
-    found.tell();
-    let printed = if target.is_some() { found.documents(arguments.output) } else { found.changes(arguments.output) };
-    anstream::stdout().write_all(printed.as_bytes())?;
+    match (arguments.write, arguments.check) {
+        (true, _) => rewritten::write(found),
+        (_, true) => rewritten::check(&found),
+        _ => print(&found, arguments.output, target.is_some()),
+    }
+}
+
+fn print(found: &Found, output: Output, converts: bool) -> anyhow::Result<Exit> {
+    found.tell(if converts { Passing::Named } else { Passing::Counted });
+    let printed = if converts { found.documents(output) } else { found.changes(output) };
+    let mut stdout = anstream::stdout();
+    // A file that goes into another stays as it is; a terminal would obey what it holds.
+    let printed = if std::io::stdout().is_terminal() { terminal::lines(&printed) } else { printed.into() };
+    stdout.write_all(printed.as_bytes())?;
     Ok(found.ending())
+}
+
+/// Whether each object that passes as it is is named.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Passing {
+    Named,
+    Counted,
 }
 
 /// What came of all files.
 #[derive(Default)]
 struct Found {
-    outcomes: Vec<Outcome>,
+    /// By the files.
+    outcomes: Vec<(PathBuf, Outcome)>,
     /// What could not be read.
     troubles: Vec<String>,
     /// What was read, and is odd.
@@ -107,13 +139,19 @@ impl Found {
                 Severity::Warning | Severity::Note => self.oddities.push(line),
             }
         }
-        self.outcomes.push(convert(&file, &source));
+        let has_gaps = source.findings.iter().any(|finding| finding.kind.severity() == Severity::Error);
+        self.outcomes.push((path.to_owned(), Outcome { has_gaps, ..convert(&file, &source) }));
+    }
+
+    fn outcomes(&self) -> impl Iterator<Item = &Outcome> {
+        self.outcomes.iter().map(|(_, outcome)| outcome)
     }
 
     /// Says on standard error what went wrong, and what people should know.
-    fn tell(&self) {
-        let notes = self.outcomes.iter().flat_map(|outcome| &outcome.notes).map(ToString::to_string);
-        let errors = self.outcomes.iter().flat_map(|outcome| &outcome.errors).map(ToString::to_string);
+    fn tell(&self, passing: Passing) {
+        let skipped = self.outcomes().flat_map(|outcome| &outcome.skipped).filter(|_| passing == Passing::Named);
+        let notes = skipped.chain(self.outcomes().flat_map(|outcome| &outcome.notes)).map(ToString::to_string);
+        let errors = self.outcomes().flat_map(|outcome| &outcome.errors).map(ToString::to_string);
         let all = notes
             .map(|text| ("note", text))
             .chain(self.oddities.iter().map(|text| ("warning", text.clone())))
@@ -130,17 +168,18 @@ impl Found {
         if self.ending() != Exit::Success {
             return String::new();
         }
-        let documents = self.outcomes.iter().flat_map(|outcome| &outcome.documents);
         match output {
-            Output::Text => documents.map(yaml::document_in_order).collect::<Vec<_>>().join("---\n"),
-            Output::Json => {
-                documents.map(|document| terminal::json(&document.to_string()).into_owned() + "\n").collect()
-            }
+            Output::Text => stream(self.outcomes().map(|outcome| outcome.text.as_str())),
+            Output::Json => self
+                .outcomes()
+                .flat_map(|outcome| &outcome.documents)
+                .map(|document| terminal::json(&document.to_string()).into_owned() + "\n")
+                .collect(),
         }
     }
 
     fn changes(&self, output: Output) -> String {
-        let changes = self.outcomes.iter().flat_map(|outcome| &outcome.changes);
+        let changes = self.outcomes().flat_map(|outcome| &outcome.changes);
         match output {
             Output::Text => {
                 let lines = changes.map(|change| terminal::line(&change.to_string()).into_owned() + "\n");
@@ -153,9 +192,9 @@ impl Found {
     }
 
     fn summary(&self) -> String {
-        let sum = |of: fn(&Outcome) -> usize| self.outcomes.iter().map(of).sum::<usize>();
+        let sum = |of: fn(&Outcome) -> usize| self.outcomes().map(of).sum::<usize>();
         let (changes, objects) = (sum(|outcome| outcome.changes.len()), sum(|outcome| outcome.objects));
-        let skipped = match sum(|outcome| outcome.skipped) {
+        let skipped = match sum(|outcome| outcome.skipped.len()) {
             0 => String::new(),
             skipped => format!("; {skipped} of kinds that are not converted"),
         };
@@ -165,13 +204,28 @@ impl Found {
 
     /// What could not be looked at outweighs what was found.
     fn ending(&self) -> Exit {
-        let found = self.outcomes.iter().any(|outcome| !outcome.errors.is_empty() || !outcome.changes.is_empty());
+        let found = self.outcomes().any(|outcome| !outcome.errors.is_empty() || !outcome.changes.is_empty());
         match (self.troubles.as_slice(), found) {
             ([_, ..], _) => Exit::Error,
             ([], true) => Exit::Findings,
             ([], false) => Exit::Success,
         }
     }
+}
+
+/// Files as the documents of one text.
+fn stream<'t>(texts: impl Iterator<Item = &'t str>) -> String {
+    let mut stream = String::new();
+    for text in texts {
+        if !stream.is_empty() && !stream.ends_with('\n') {
+            stream.push('\n');
+        }
+        if !stream.is_empty() && !text.starts_with("---") {
+            stream.push_str("---\n");
+        }
+        stream.push_str(text);
+    }
+    stream
 }
 
 #[cfg(test)]
@@ -214,10 +268,9 @@ mod tests {
     #[test]
     fn documents_of_all_files_are_one_stream_and_none_is_printed_where_one_fails() {
         let printed = found(&[OTHER, OTTER], Some("v2")).documents(Output::Text);
-        assert!(
-            printed.starts_with("kind: Pod\napiVersion: v1\n---\napiVersion: example.org/v2\nkind: Otter\n"),
-            "{printed}"
-        );
+        let otter =
+            "apiVersion: example.org/v2\nkind: Otter\nmetadata: {name: otto, namespace: zoo}\nstatus:\n  grams: 8000\n";
+        assert_eq!(printed, format!("{OTHER}\n---\n{otter}"));
         let lines = found(&[OTHER, OTTER], Some("v2")).documents(Output::Json);
         assert_eq!(lines.lines().count(), 2, "{lines}");
         assert_eq!(found(&[OTTER, BAD], Some("v1")).documents(Output::Text), "");

@@ -3,18 +3,17 @@
 mod in_cluster;
 mod zap;
 
-use std::fs::OpenOptions;
 use std::io::Write;
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use anyhow::{Context as _, bail};
 use clap::{ArgGroup, ArgMatches, Args, Command, FromArgMatches as _};
 use gateward_server::{Http2Limits, Protocols, install_panic_hook};
 
 use crate::cli::facts::{FactsOption, Without};
 use crate::cli::logging::LogOptions;
+use crate::cli::whole_file;
 use crate::config::LogFormat;
 use crate::crds;
 use crate::exit::Exit;
@@ -97,7 +96,7 @@ async fn on_this_machine<P: Operator>(operator: P, arguments: &ServeArguments) -
     let facts = arguments.here.facts.read(&operator, Without::Unknown)?;
     let local = Local::start(Arc::new(operator), facts, &arguments.here.listen()).await?;
     if let Some(path) = &arguments.here.ca_out {
-        write_whole(path, &local.ca_pem())?;
+        whole_file::write(path, &local.ca_pem())?;
     }
     // Before anyone can know that there is something to stop.
     let mut signals = Signals::new()?;
@@ -122,22 +121,4 @@ fn announce(local: &Local) -> std::io::Result<()> {
     writeln!(stdout, "health    http://{}/readyz", local.health())?;
     writeln!(stdout, "metrics   http://{}/metrics", local.metrics())?;
     stdout.flush()
-}
-
-/// A reader never sees half of the file. What is no file, such as a link or a device, is neither followed nor replaced.
-fn write_whole(path: &Path, text: &str) -> anyhow::Result<()> {
-    if std::fs::symlink_metadata(path).is_ok_and(|found| !found.is_file()) {
-        bail!("cannot write {}: it is not a regular file", path.display());
-    }
-    let mut beside = path.as_os_str().to_owned();
-    beside.push(format!(".{}.new", std::process::id()));
-    write_new(Path::new(&beside), text)
-        .and_then(|()| std::fs::rename(&beside, path))
-        .with_context(|| format!("cannot write {}", path.display()))
-}
-
-/// Writes a file that must not be there yet.
-fn write_new(path: &Path, text: &str) -> std::io::Result<()> {
-    let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
-    file.write_all(text.as_bytes())
 }

@@ -1,5 +1,6 @@
 //! Manifests in another version, offline: with the conversion that the server answers with.
 
+mod origin;
 mod place;
 mod remark;
 mod round_trip;
@@ -11,13 +12,14 @@ use std::path::Path;
 
 use gateward_core::rule::INCOMPLETE;
 use gateward_core::{
-    ConversionError, Converted, Declaration, FieldPath, GroupVersionKind, Issue, Issues, Ordered, Webhooks,
+    ConversionError, Converted, Declaration, FieldPath, GroupVersionKind, Issue, Issues, Ordered, Origins, Webhooks,
 };
-use gateward_lint::yaml::{self, Document, Source};
+use gateward_lint::yaml::{self, Document, Replacement, Source};
 
 pub(crate) use remark::Remark;
 pub(crate) use round_trip::Change;
 
+use origin::{ConvertedObject, Origin, origin};
 use place::Place;
 
 use crate::check::subject::{gvk_of, may_be, objects};
@@ -50,7 +52,9 @@ impl fmt::Display for Target {
 /// What became of a file.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
-    /// Its documents, converted as far as that went.
+    /// Its text, with the objects converted as far as that went; the rest is as it was, byte for byte.
+    pub text: String,
+    /// The same, document by document.
     pub documents: Vec<Ordered>,
     /// What people should know of it.
     pub notes: Vec<Remark>,
@@ -60,8 +64,19 @@ pub(crate) struct Outcome {
     pub changes: Vec<Change>,
     /// How many objects were of our kinds.
     pub objects: usize,
-    /// How many objects were not.
-    pub skipped: usize,
+    /// How many of them have another version now.
+    pub converted: usize,
+    /// Objects that are not of our kinds.
+    pub skipped: Vec<Remark>,
+    /// Whether a part of the file can't be read.
+    pub has_gaps: bool,
+}
+
+impl Outcome {
+    /// Whether the whole file could be read and converted.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.errors.is_empty() && !self.has_gaps
+    }
 }
 
 /// Converts manifests of the kinds of a webhooks.
@@ -97,26 +112,53 @@ impl<'p> Converter<'p> {
     /// The documents of a file, each object in version `target`. Objects of other kinds pass.
     pub(crate) fn convert(self, file: &str, source: &Source, target: &Target) -> Outcome {
         let mut outcome = Outcome::default();
-        for (document, place) in numbered(file, source) {
-            let mut converted = document.in_order();
-            for (at, gvk, object) in each(document, &mut converted) {
-                let place = place.of(document, &at, &gvk);
-                match self.one(object, &gvk, target) {
-                    One::Converted(json, issues) => {
-                        outcome.objects += 1;
-                        outcome.notes.extend(place.notes(document, &issues));
-                        *object = json.arranged_like(object);
-                    }
-                    One::Passed(why) => {
-                        outcome.skipped += 1;
-                        outcome.notes.push(place.remark(document, &FieldPath::root(), why));
-                    }
-                    One::Refused(error) => outcome.errors.push(place.refusal(document, &error)),
-                }
-            }
-            outcome.documents.push(converted);
+        let documents = numbered(file, source);
+        let converted: Vec<_> =
+            documents.map(|(document, place)| self.document(document, &place, target, &mut outcome)).collect();
+        let origins: Vec<Option<Origin<'_>>> =
+            converted.iter().map(|new| new.as_ref().map(|(_, objects)| origin(objects))).collect();
+        let mut replacements = Vec::with_capacity(converted.len());
+        for ((document, new), origin) in source.documents.iter().zip(&converted).zip(&origins) {
+            let new = new.as_ref().zip(origin.as_ref());
+            outcome.documents.push(match new {
+                Some(((value, _), origin)) => document.in_order_of(value, origin.as_ref()),
+                None => document.in_order(),
+            });
+            replacements.push(new.map(|((value, _), origin)| Replacement {
+                value,
+                origin: origin.as_ref(),
+                head: &[],
+            }));
         }
+        outcome.text = source.rewritten(&replacements);
         outcome
+    }
+
+    /// A document with its objects in version `target`, and where what was converted stood; `None` where nothing changes.
+    fn document(
+        self,
+        document: &Document,
+        place: &Place<'_>,
+        target: &Target,
+        outcome: &mut Outcome,
+    ) -> Option<(Ordered, Vec<ConvertedObject>)> {
+        let (mut value, mut changed) = (document.in_order(), Vec::new());
+        for (at, gvk, object) in each(document, &mut value) {
+            let place = place.of(document, &at, &gvk);
+            match self.one(object, &gvk, target) {
+                One::Converted { value, origins, issues } => {
+                    outcome.objects += 1;
+                    outcome.converted += 1;
+                    outcome.notes.extend(place.notes(document, &issues));
+                    *object = value;
+                    changed.push((at, origins));
+                }
+                One::AsItWas => outcome.objects += 1,
+                One::Passed(why) => outcome.skipped.push(place.remark(document, &FieldPath::root(), why)),
+                One::Refused(error) => outcome.errors.push(place.refusal(document, &error)),
+            }
+        }
+        (!changed.is_empty()).then_some((value, changed))
     }
 
     /// What changes when the objects of a file go to each other version of their kinds and back.
@@ -126,7 +168,7 @@ impl<'p> Converter<'p> {
             for (at, gvk, object) in each(document, &mut document.in_order()) {
                 let place = place.of(document, &at, &gvk);
                 let Some(declared) = self.converted(&gvk) else {
-                    outcome.skipped += 1;
+                    outcome.skipped.push(place.remark(document, &FieldPath::root(), NOT_CONVERTED));
                     continue;
                 };
                 outcome.objects += 1;
@@ -144,20 +186,29 @@ impl<'p> Converter<'p> {
     fn one(self, object: &Ordered, gvk: &GroupVersionKind, target: &Target) -> One {
         let (group, version) = (&gvk.group, &target.version);
         if self.converted(gvk).is_none() {
-            return One::Passed("this kind is not converted; it passes as it is".into());
+            return One::Passed(NOT_CONVERTED);
         }
         if target.group.as_ref().is_some_and(|asked| asked != group && !group.is_empty()) {
-            return One::Passed("this kind is of another group than the one asked for; it passes as it is".into());
+            return One::Passed("this kind is of another group than the one asked for; it passes as it is");
         }
         let desired = GroupVersionKind { version: version.clone(), ..gvk.clone() }.api_version();
-        match self.webhooks.convert(&object.to_string(), &desired) {
+        let text = object.to_string();
+        let converted = match self.webhooks.convert(&text, &desired) {
+            Ok(converted) if converted.left_out.is_empty() => converted,
             // In a cluster a read must not fail; a file is its author's to mend.
-            Ok(converted) if !converted.left_out.is_empty() => One::Refused(left_out(&converted)),
-            Ok(converted) => match serde_json::from_str(&converted.json) {
-                Ok(json) => One::Converted(json, converted.issues),
-                Err(error) => One::Refused(unreadable(&error)),
-            },
-            Err(error) => One::Refused(error),
+            Ok(converted) => return One::Refused(left_out(&converted)),
+            Err(error) => return One::Refused(error),
+        };
+        if gvk.version == *version {
+            return One::AsItWas;
+        }
+        let origins = match self.webhooks.origins(&text, &converted.json) {
+            Ok(origins) => origins,
+            Err(error) => return One::Refused(error),
+        };
+        match serde_json::from_str(&converted.json) {
+            Ok(value) => One::Converted { value, origins, issues: converted.issues },
+            Err(error) => One::Refused(unreadable(&error)),
         }
     }
 
@@ -176,10 +227,13 @@ fn others(declared: &Declaration, gvk: &GroupVersionKind) -> Vec<&'static str> {
     others
 }
 
+const NOT_CONVERTED: &str = "this kind is not converted; it passes as it is";
+
 /// What became of one object.
 enum One {
-    Converted(Ordered, Issues),
-    Passed(String),
+    Converted { value: Ordered, origins: Origins, issues: Issues },
+    AsItWas,
+    Passed(&'static str),
     Refused(ConversionError),
 }
 

@@ -138,7 +138,7 @@ items:
     let outcome = round_trip(text);
     let errors: Vec<String> = outcome.errors.iter().map(ToString::to_string).collect();
     assert_eq!(errors, ["otters.yaml:8:3: document 1: Otter otto: status: thirteen is no number of friends"]);
-    assert_eq!((outcome.objects, outcome.skipped), (1, 1));
+    assert_eq!((outcome.objects, outcome.skipped.len()), (1, 1));
 }
 
 fn errors(outcome: &Outcome) -> Vec<String> {
@@ -156,11 +156,11 @@ fn an_object_without_its_version_or_its_kind_is_no_other_kind() {
     ];
     for target in ["v1", "example.org/v2"] {
         let outcome = converter.convert("a.yaml", &source, &Target::from(target));
-        assert_eq!((errors(&outcome), outcome.skipped), (wrong.map(str::to_owned).to_vec(), 2));
+        assert_eq!((errors(&outcome), outcome.skipped.len()), (wrong.map(str::to_owned).to_vec(), 2));
     }
     let outcome = converter.round_trip("a.yaml", &source);
     assert_eq!(errors(&outcome)[0], wrong[0]);
-    assert_eq!((outcome.objects, outcome.skipped), (2, 2));
+    assert_eq!((outcome.objects, outcome.skipped.len()), (2, 2));
 }
 
 #[test]
@@ -182,7 +182,7 @@ fn the_objects_of_a_list_are_converted_where_they_stand() {
     let outcome = Converter::new(&webhooks()).convert("a.yaml", &yaml::read(text), &Target::from("v1"));
     let list = r#"{"kind":"List","items":[{"kind":"Pod"},{"apiVersion":"example.org/v1","kind":"Otter","metadata":{},"status":{"friends":0}}],"apiVersion":"v1"}"#;
     assert_eq!(outcome.documents[0].to_string(), list);
-    assert_eq!((outcome.objects, outcome.skipped), (1, 1));
+    assert_eq!((outcome.objects, outcome.skipped.len()), (1, 1));
 }
 
 #[test]
@@ -205,7 +205,7 @@ fn notes_say_what_passed_and_what_was_noted() {
     let text = "{apiVersion: v1, kind: Pod, metadata: {name: pod}}\n---\n{apiVersion: example.org/v2, kind: Otter, \
                 metadata: {name: otto}, status: {}}\n";
     let outcome = Converter::new(&webhooks()).convert("a.yaml", &yaml::read(text), &Target::from("example.org/v1"));
-    let notes: Vec<String> = outcome.notes.iter().map(ToString::to_string).collect();
+    let notes: Vec<String> = outcome.skipped.iter().chain(&outcome.notes).map(ToString::to_string).collect();
     assert_eq!(
         notes,
         [
