@@ -108,7 +108,7 @@ impl Document {
     ) -> Vec<T> {
         // In the order of the text, so what lies below a sibling is behind it and before the next one.
         let siblings: Vec<usize> =
-            parent.into_iter().flat_map(|(parent, _)| self.tree.children(parent)).map(|id| id.index()).collect();
+            parent.into_iter().flat_map(|(parent, _)| self.tree.children(parent)).map(NodeId::index).collect();
         let mut follows = None;
         let mut placed: Vec<(Option<usize>, T)> = Vec::with_capacity(nodes.len());
         for node in nodes {
