@@ -184,6 +184,86 @@ fn write_changes_the_files_that_have_to_change_and_check_lists_them() {
     assert_eq!((again.as_str(), code), ("to convert: 0 objects in 0 files; 1 unchanged\n", 0));
 }
 
+/// A graph with fields that v1beta1 lacks.
+const PRIVATE: &str = "\
+# mine
+apiVersion: nvidia.com/v1alpha1
+kind: DynamoGraphDeployment
+metadata:
+  name: otter
+spec:
+  pvcs:
+  - name: weights
+  services:
+    frontend:
+      componentType: frontend
+      envFromSecret: token
+      extraPodSpec:
+        mainContainer:
+          image: example.com/frontend:1.0
+";
+
+#[test]
+fn clean_leaves_out_the_annotations_and_says_what_is_lost() {
+    let (printed, said, code) = gateward(&["convert", "--to", "v1beta1", "--clean", "-"], PRIVATE);
+    assert_eq!(code, 0);
+    assert!(!printed.contains("annotations"), "{printed}");
+    let head = "# mine\n# lost in the conversion from v1alpha1: spec.pvcs, spec.services[frontend].envFromSecret\n";
+    assert!(printed.starts_with(head), "{printed}");
+    let note = |place: &str, path: &str| {
+        format!(
+            "note: -:{place}: document 1: DynamoGraphDeployment otter: {path}: lost: v1alpha1 has it, and --clean \
+                 leaves out the annotation that keeps it\n"
+        )
+    };
+    assert_eq!(said, note("7:3", "spec.pvcs") + &note("12:7", "spec.services[frontend].envFromSecret"));
+}
+
+#[test]
+fn clean_takes_the_annotations_out_of_objects_that_have_the_version() {
+    let (kept, ..) = gateward(&["convert", "--to", "v1beta1", "-"], PRIVATE);
+    assert!(kept.contains("nvidia.com/dgd-spec"), "{kept}");
+    let (same, ..) = gateward(&["convert", "--to", "v1beta1", "-"], &kept);
+    assert_eq!(same, kept, "without --clean what has the version stays byte for byte");
+    let (cleaned, said, _) = gateward(&["convert", "--to", "v1beta1", "--clean", "-"], &kept);
+    let (at_once, ..) = gateward(&["convert", "--to", "v1beta1", "--clean", "-"], PRIVATE);
+    assert_eq!(cleaned, at_once);
+    assert!(said.contains("spec.pvcs: lost: v1alpha1 has it"), "{said}");
+}
+
+#[test]
+fn an_object_with_nothing_to_remember_gets_no_annotation() {
+    for text in [
+        PRIVATE.replace("  pvcs:\n  - name: weights\n", "").replace("      envFromSecret: token\n", ""),
+        "apiVersion: nvidia.com/v1beta1\nkind: DynamoComponentDeployment\nmetadata:\n  name: otter\nspec:\n  name: \
+         otter\n  type: worker\n  podTemplate:\n    spec:\n      containers:\n      - name: main\n        image: \
+         example.com/worker:1.0\n"
+            .to_owned(),
+    ] {
+        for target in ["v1alpha1", "v1beta1"] {
+            let (printed, said, code) = gateward(&["convert", "--to", target, "-"], &text);
+            assert_eq!((said.as_str(), code), ("", 0));
+            assert!(!printed.contains("annotations"), "{printed}");
+        }
+    }
+}
+
+#[test]
+fn a_round_trip_is_compared_by_meaning() {
+    let text = PRIVATE
+        .replace(
+            "      envFromSecret",
+            "      replicas: null\n      scalingAdapter: {enabled: false}\n      envFromSecret",
+        )
+        .replace("metadata:", "metadata:\n  labels: {}");
+    let (printed, said, code) = gateward(&["convert", "--round-trip", "-"], &text);
+    assert_eq!((printed.as_str(), said.as_str(), code), ("0 changes in 1 object of 1 file\n", "", 0));
+    let request = "apiVersion: nvidia.com/v1beta1\nkind: DynamoGraphDeploymentRequest\nmetadata: {name: otter}\nspec: \
+                   {model: a/b, image: 'x:1'}\n";
+    let (_, said, code) = gateward(&["convert", "--round-trip", "-"], request);
+    assert_eq!((said.as_str(), code), ("", 0), "autoApply appears as its default");
+}
+
 const JSON: &str = r#"{"apiVersion": "nvidia.com/v1alpha1", "kind": "DynamoGraphDeployment", "metadata": {"name": "otter"},
     "spec": {"services": {"frontend": {"componentType": "frontend"}}}}"#;
 

@@ -54,11 +54,11 @@ fn an_unknown_member_is_found_unless_the_schema_preserves_it() {
 }
 
 #[test]
-fn entries_of_a_map_are_steps_like_members() {
+fn entries_of_a_map_are_keys_and_members_in_the_api_servers_words() {
     let schema = json!({"type": "object", "additionalProperties": {"type": "object", "properties": {"replicas": {"type": "integer", "minimum": 0}}}});
     assert_eq!(
         findings(schema, json!({"worker": {"replicas": -1}})),
-        ["spec.worker.replicas: Invalid value: -1: spec.worker.replicas in body should be greater than or equal to 0"]
+        ["spec[worker].replicas: Invalid value: -1: spec.worker.replicas in body should be greater than or equal to 0"]
     );
 }
 
@@ -142,7 +142,7 @@ fn metadata_is_judged_whatever_the_schema_says_of_it() {
     let schema = Schema::compile(&json!({"type": "object"})).unwrap();
     let found = schema.validate(&json!({"kind": 1, "metadata": {"labels": {"a": 1}, "managedFields": []}}));
     let paths: Vec<String> = found.iter().map(|finding| finding.path.to_string()).collect();
-    assert_eq!(paths, ["kind", "metadata.labels.a"]);
+    assert_eq!(paths, ["kind", "metadata.labels[a]"]);
 }
 
 #[test]

@@ -25,10 +25,10 @@ fn judge(case: &Value) -> Judged {
     schema.apply_defaults(&mut object);
     let (unknown, causes): (Vec<_>, Vec<_>) =
         schema.validate(&object).into_iter().partition(|finding| finding.fault == SchemaFault::UnknownField);
-    let line = |finding: &SchemaFinding| format!("{}: {finding}", finding.path);
+    let line = |finding: &SchemaFinding| format!("{}: {finding}", finding.api_path());
     Judged {
         causes: causes.iter().map(line).collect(),
-        unknown: unknown.iter().map(|finding| finding.path.to_string()).collect(),
+        unknown: unknown.iter().map(|finding| finding.api_path().to_string()).collect(),
         defaulted: object.get("spec").cloned().unwrap_or_default(),
     }
 }

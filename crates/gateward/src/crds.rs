@@ -30,14 +30,14 @@ pub(crate) fn check(operator: &impl Operator) -> Result<(), Gap> {
 /// The names of the CRDs whose objects are converted.
 pub(crate) fn converted(operator: &impl Operator) -> Vec<String> {
     let documents = operator.crds().into_iter().flat_map(|text| yaml::read(text).documents);
-    let converted = documents.filter(|crd| declared(operator, &crd.value).is_some_and(|declared| declared.converts));
+    let converted = documents.filter(|crd| declared(operator, &crd.value).is_some_and(Declaration::converts));
     converted.map(|crd| text(&crd.value, "/metadata/name")).filter(|name| !name.is_empty()).collect()
 }
 
 fn gap(operator: &impl Operator, crd: &Value) -> Option<Gap> {
     let declared = declared(operator, crd);
     let kind = text(crd, "/spec/names/kind");
-    let Some(declared) = declared.filter(|declared| declared.converts) else {
+    let Some(declared) = declared.filter(|declared| declared.converts()) else {
         return (text(crd, "/spec/conversion/strategy") == "Webhook").then_some(Gap::Webhook { kind });
     };
     let served = served(crd);

@@ -136,12 +136,13 @@ impl Reversed<'_> {
         moved.chain(stayed).find(is_it)
     }
 
-    /// The same, or the first node of the hub that was made from the node.
+    /// The same, or the first node of the hub that was made from this very node, before one that moved with its parent.
     pub fn origin(&self, written: &[Segment]) -> Option<Vec<Segment>> {
         let written = plain_segments(written);
-        let moved = self.moved(&written).find(|hub| self.provenance.counterpart(hub).as_ref() == Some(&written));
+        let is_it = |hub: &Vec<Segment>| self.provenance.counterpart(hub).as_ref() == Some(&written);
+        let itself = || self.hubs.get(&written)?.iter().map(|hub| hub.to_vec()).find(is_it);
         let made = || self.made.get(&written).map(|hub| hub.to_vec());
-        moved.or_else(made).or_else(|| self.counterpart(&written))
+        itself().or_else(made).or_else(|| self.moved(&written).find(is_it)).or_else(|| self.counterpart(&written))
     }
 
     fn moved(&self, written: &[Segment]) -> impl Iterator<Item = Vec<Segment>> {

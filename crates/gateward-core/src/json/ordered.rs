@@ -48,6 +48,22 @@ impl Ordered {
         members.iter_mut().find(|(member, _)| member == name).map(|(_, value)| value)
     }
 
+    /// Takes the member out of an object.
+    pub fn remove(&mut self, name: &str) -> Option<Self> {
+        let Self::Members(members) = self else { return None };
+        let place = members.iter().position(|(member, _)| member == name)?;
+        Some(members.remove(place).1)
+    }
+
+    /// Whether it is an object without members or a list without items.
+    pub fn is_empty(&self) -> bool {
+        match self {
+            Self::Members(members) => members.is_empty(),
+            Self::Items(items) => items.is_empty(),
+            Self::Scalar(_) => false,
+        }
+    }
+
     /// The item of a list.
     pub fn item_mut(&mut self, index: usize) -> Option<&mut Self> {
         let Self::Items(items) = self else { return None };

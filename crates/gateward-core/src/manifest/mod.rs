@@ -145,7 +145,7 @@ struct ConversionWebhook {
 pub fn conversion(webhooks: &Webhooks, declared: &Declaration, installation: &Installation) -> Option<Conversion> {
     let client_config = ClientConfig { service: installation.service(webhooks.conversion_path().to_owned()) };
     let webhook = ConversionWebhook { client_config, conversion_review_versions: ["v1"] };
-    declared.converts.then_some(Conversion { strategy: "Webhook", webhook })
+    declared.converts().then_some(Conversion { strategy: "Webhook", webhook })
 }
 
 fn webhook(declared: &Declaration, review: Review, installation: &Installation) -> Option<Webhook> {

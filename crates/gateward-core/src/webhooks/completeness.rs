@@ -58,7 +58,7 @@ pub(crate) fn is_small(json: &str) -> bool {
 /// Why the object of a create or an update may not be stored, if it may not.
 fn refusal(kind: &dyn AnyKind, review: &AdmissionReview<'_>, in_hub: InHub) -> Option<Issue> {
     let is_write = matches!(review.operation, Some(Operation::Create | Operation::Update));
-    let new = review.object.filter(|_| is_write && kind.declaration().converts)?.get();
+    let new = review.object.filter(|_| is_write && kind.declaration().converts())?.get();
     labelled(kind, new).or_else(|| {
         let hub = &kind.declaration().hub.version;
         let found = match in_hub {

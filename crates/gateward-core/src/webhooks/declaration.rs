@@ -33,8 +33,8 @@ pub struct Declaration {
     pub rules: Vec<&'static Rule>,
     /// The CRD as YAML, if there is one.
     pub crd: Option<&'static str>,
-    /// Whether objects are converted between the versions.
-    pub converts: bool,
+    /// The annotations in which conversion between the versions keeps what a version lacks; without a conversion none.
+    pub conversion_annotations: Vec<&'static str>,
     /// What becomes of updates of objects that are being deleted.
     pub deleting_objects: DeletingObjects,
     pub(crate) validating: Option<Endpoint>,
@@ -42,6 +42,11 @@ pub struct Declaration {
 }
 
 impl Declaration {
+    /// Whether objects are converted between the versions.
+    pub fn converts(&self) -> bool {
+        !self.conversion_annotations.is_empty()
+    }
+
     /// Whether the kind has handlers of this sort.
     pub fn serves(&self, review: Review) -> bool {
         self.endpoint(review).is_some()

@@ -118,7 +118,7 @@ impl Webhooks {
 
     /// Whether objects of any kind are converted between versions.
     pub fn converts(&self) -> bool {
-        self.declarations().any(|declared| declared.converts)
+        self.declarations().any(Declaration::converts)
     }
 
     /// All served paths.

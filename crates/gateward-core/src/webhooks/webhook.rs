@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::conversion::attempt::Attempt;
 use crate::conversion::origins::{Leg, Origins};
+use crate::conversion::preserved::PRESERVED;
 use crate::conversion::source::Source;
 use crate::conversion::{ConversionError, Convert, StructuralSchemas};
 use crate::json::patch::Patch;
@@ -78,7 +79,7 @@ impl<H> Webhook<H> {
             operations: CREATE_AND_UPDATE.to_vec(),
             rules: Vec::new(),
             crd: None,
-            converts: false,
+            conversion_annotations: Vec::new(),
             deleting_objects: DeletingObjects::Validate,
             validating: None,
             mutating: None,
@@ -93,11 +94,12 @@ impl<H: Resource> Webhook<H> {
     /// Another version, read as the hub's by `conversion` and made of it. Objects of all versions with a conversion are
     /// converted into each other; [`Webhooks::convert`](crate::Webhooks::convert) shows how.
     pub fn spoke<S: Resource>(mut self, conversion: impl Convert<S, H>) -> Self {
+        let annotations = &mut self.declaration.conversion_annotations;
+        annotations.extend(std::iter::once(PRESERVED.annotation()).chain(conversion.annotations().iter().copied()));
         let second = self.version::<S>().lift.replace(Box::new(Converter::new(conversion)));
         if second.is_some() {
             self.problems.push(WebhooksError::TwoConversions { version: S::gvk().to_string() });
         }
-        self.declaration.converts = true;
         self
     }
 

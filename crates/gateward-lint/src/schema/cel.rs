@@ -1,6 +1,6 @@
 //! The CEL rules that apply to an object.
 
-use gateward_core::{FieldPath, Segment};
+use gateward_core::FieldPath;
 use serde_json::Value;
 
 use super::node::{EvaluatedOn, MAX_DEPTH, SchemaNode};
@@ -46,7 +46,7 @@ impl Collector<'_> {
             Value::Object(members) => {
                 for (name, member) in members {
                     if let Some(child) = node.member(name) {
-                        self.visit(child, member, &path.child(Segment::Field(name.clone().into())), depth - 1);
+                        self.visit(child, member, &path.child(node.step(name)), depth - 1);
                     }
                 }
             }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use gateward_core::FieldPath;
+use gateward_core::{FieldPath, Segment};
 use serde_json::{Number, Value};
 
 /// What is wrong with a node.
@@ -68,13 +68,27 @@ pub enum SchemaFault {
 /// A node that breaks the schema.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SchemaFinding {
-    /// The node. Entries of maps are steps like members: the API server prints `spec.services.worker`.
+    /// The node. An entry of a map is a key: `spec.services[worker]`, where the API server prints `spec.services.worker`.
     pub path: FieldPath,
     /// What is wrong with it.
     pub fault: SchemaFault,
 }
 
 impl SchemaFinding {
+    /// The path as the API server writes it: an entry of a map is a step like a member.
+    pub fn api_path(&self) -> FieldPath {
+        let member = |segment: &Segment| match segment {
+            Segment::Key(name) => Segment::Field(name.clone()),
+            other => other.clone(),
+        };
+        self.path.segments().iter().map(member).collect()
+    }
+
+    /// The text with the path as rules write it: `spec.services[worker]`.
+    pub fn message(&self) -> String {
+        self.fault.said_of(&self.path)
+    }
+
     /// Whether it reports a duplicate item.
     pub(super) fn is_repetition(&self) -> bool {
         matches!(self.fault, SchemaFault::Duplicate { .. })
@@ -109,31 +123,37 @@ fn go_number(number: &Number) -> String {
     }
 }
 
-/// The text without the path, as in `status.details.causes[].message`.
+/// The API server's text without the field, as in `status.details.causes[].message`.
 impl fmt::Display for SchemaFinding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let path = &self.path;
-        match &self.fault {
-            SchemaFault::Required => f.write_str("Required value"),
-            SchemaFault::Type { found, wanted } => {
-                write!(f, "Invalid value: \"{found}\": {path} in body must be of type {wanted}: \"{found}\"")
+        f.write_str(&self.fault.said_of(&self.api_path()))
+    }
+}
+
+impl SchemaFault {
+    /// The text of a finding at `path`.
+    fn said_of(&self, path: &FieldPath) -> String {
+        match self {
+            Self::Required => "Required value".to_owned(),
+            Self::Type { found, wanted } => {
+                format!("Invalid value: \"{found}\": {path} in body must be of type {wanted}: \"{found}\"")
             }
-            SchemaFault::Invalid { value, limit } => {
-                write!(f, "Invalid value: {}: {path} in body {limit}", shown(value))
+            Self::Invalid { value, limit } => {
+                format!("Invalid value: {}: {path} in body {limit}", shown(value))
             }
-            SchemaFault::Malformed { value, why } => write!(f, "Invalid value: {}: {why}", shown(value)),
-            SchemaFault::Unmatched { why } => write!(f, "Invalid value: \"\": \"{path}\" {why}"),
-            SchemaFault::NotSupported { value, accepted } => {
+            Self::Malformed { value, why } => format!("Invalid value: {}: {why}", shown(value)),
+            Self::Unmatched { why } => format!("Invalid value: \"\": \"{path}\" {why}"),
+            Self::NotSupported { value, accepted } => {
                 let accepted: Vec<String> = accepted.iter().map(quoted).collect();
-                write!(f, "Unsupported value: {}: supported values: {}", shown(value), accepted.join(", "))
+                format!("Unsupported value: {}: supported values: {}", shown(value), accepted.join(", "))
             }
-            SchemaFault::TooLong { max } => write!(f, "Too long: may not be more than {max} bytes"),
-            SchemaFault::TooMany { actual, max } => {
+            Self::TooLong { max } => format!("Too long: may not be more than {max} bytes"),
+            Self::TooMany { actual, max } => {
                 let items = if *max == 1 { "item" } else { "items" };
-                write!(f, "Too many: {actual}: must have at most {max} {items}")
+                format!("Too many: {actual}: must have at most {max} {items}")
             }
-            SchemaFault::Duplicate { value } => write!(f, "Duplicate value: {}", shown(value)),
-            SchemaFault::UnknownField => write!(f, "unknown field {:?}", path.to_string()),
+            Self::Duplicate { value } => format!("Duplicate value: {}", shown(value)),
+            Self::UnknownField => format!("unknown field {:?}", path.to_string()),
         }
     }
 }

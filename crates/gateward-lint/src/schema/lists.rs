@@ -48,25 +48,28 @@ fn identity(node: &SchemaNode, keys: &[String], item: &Value) -> Option<Value> {
     Some(Value::Object(keys.iter().filter_map(member).collect::<Map<_, _>>()))
 }
 
-/// The items of an old list by their keys.
-#[derive(Default)]
+/// The items of a list by their keys.
 pub(super) struct ByKeys<'v> {
-    node: Option<&'v SchemaNode>,
+    node: &'v SchemaNode,
+    keys: &'v [String],
     items: BTreeMap<String, &'v Value>,
 }
 
 impl<'v> ByKeys<'v> {
-    /// Without keys no item has a counterpart.
-    pub(super) fn of(node: &'v SchemaNode, old: Option<&'v Value>) -> Self {
-        let (ListType::Map(keys), Some(Value::Array(items))) = (&node.list, old) else { return Self::default() };
+    /// `None` for a list without keys.
+    pub(super) fn of(node: &'v SchemaNode, items: &'v [Value]) -> Option<Self> {
+        let ListType::Map(keys) = &node.list else { return None };
         let known = items.iter().filter_map(|item| Some((identity(node, keys, item)?.to_string(), item)));
-        Self { node: Some(node), items: known.collect() }
+        Some(Self { node, keys, items: known.collect() })
     }
 
-    /// The old item with the keys of this one.
+    /// The item with the keys of this one.
     pub(super) fn counterpart(&self, item: &Value) -> Option<&'v Value> {
-        let node = self.node?;
-        let ListType::Map(keys) = &node.list else { return None };
-        self.items.get(&identity(node, keys, item)?.to_string()).copied()
+        self.items.get(&identity(self.node, self.keys, item)?.to_string()).copied()
+    }
+
+    /// How many items have keys of their own.
+    pub(super) fn len(&self) -> usize {
+        self.items.len()
     }
 }

@@ -22,6 +22,7 @@ mod cel;
 mod compile;
 mod crd;
 mod defaults;
+mod differences;
 mod error;
 mod finding;
 mod format;
@@ -37,12 +38,13 @@ mod walk;
 
 pub use cel::{CelRule, Write};
 pub use crd::{StatusWrites, VersionSchema, from_crd};
+pub use differences::Difference;
 pub use error::SchemaError;
 pub use finding::{SchemaFault, SchemaFinding};
 pub use naming::malformed_metadata;
 
 use defaults::Nulls;
-use node::{MAX_DEPTH, SchemaNode};
+use node::{MAX_DEPTH, SchemaNode, Unknown};
 use serde_json::Value;
 
 /// A structural schema, compiled once.
@@ -55,6 +57,11 @@ impl Schema {
     /// Compiles an `openAPIV3Schema`.
     pub fn compile(schema: &Value) -> Result<Self, SchemaError> {
         Ok(Self { root: compile::root(schema)? })
+    }
+
+    /// The schema of any object.
+    pub fn anything() -> Self {
+        Self { root: SchemaNode { unknown: Unknown::Preserved, ..SchemaNode::default() } }
     }
 
     /// Takes out nulls where the schema allows none: they count as absent. Those in lists stay.

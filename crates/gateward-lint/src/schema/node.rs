@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use gateward_core::Segment;
 use regex::Regex;
 use serde_json::{Number, Value};
 
@@ -35,6 +36,14 @@ impl SchemaNode {
             Additional::Entries(entry) => Some(entry.as_ref()),
             Additional::None | Additional::Anything => None,
         })
+    }
+
+    /// The step to a member: the name of a property is a field, that of an entry of a map a key.
+    pub(super) fn step(&self, name: &str) -> Segment {
+        match &self.additional {
+            Additional::Entries(_) if !self.properties.contains_key(name) => Segment::Key(name.to_owned().into()),
+            _ => Segment::Field(name.to_owned().into()),
+        }
     }
 }
 

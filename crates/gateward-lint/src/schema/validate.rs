@@ -54,13 +54,13 @@ impl Walk {
 
     fn members(&mut self, node: &SchemaNode, members: &Map<String, Value>, old: Option<&Value>) {
         for name in node.required.iter().filter(|name| !members.contains_key(*name)) {
-            self.below(Segment::Field(name.clone().into()), |walk| walk.add(SchemaFault::Required));
+            self.below(node.step(name), |walk| walk.add(SchemaFault::Required));
         }
         if node.embedded == Embedded::Yes {
             self.embedded(members);
         }
         for (name, member) in members {
-            let step = Segment::Field(name.clone().into());
+            let step = node.step(name);
             match (node.member(name), &node.additional) {
                 (Some(child), _) => {
                     let old = old.and_then(|old| old.get(name));
@@ -99,9 +99,12 @@ impl Walk {
     fn items(&mut self, node: &SchemaNode, items: &[Value], old: Option<&Value>) {
         lists::check(node, items, self);
         let Some(schema) = node.items.as_deref() else { return };
-        let old = lists::ByKeys::of(node, old);
+        // Without keys no item has a counterpart.
+        let old = old.and_then(Value::as_array).and_then(|old| lists::ByKeys::of(node, old));
         for (index, item) in items.iter().enumerate() {
-            self.below(Segment::Index(index), |walk| walk.node(schema, item, old.counterpart(item)));
+            self.below(Segment::Index(index), |walk| {
+                walk.node(schema, item, old.as_ref().and_then(|old| old.counterpart(item)));
+            });
         }
     }
 

@@ -71,12 +71,10 @@ fn same_node(a: &FieldPath, b: &FieldPath) -> bool {
 
 impl From<SchemaFinding> for Finding {
     fn from(found: SchemaFinding) -> Self {
-        let message = match found.fault {
-            SchemaFault::UnknownField => {
-                format!("{found}: kubectl refuses the object (strict validation); the API server alone drops the field")
-            }
-            _ => found.to_string(),
-        };
+        let mut message = found.message();
+        if found.fault == SchemaFault::UnknownField {
+            message += ": kubectl refuses the object (strict validation); the API server alone drops the field";
+        }
         Self { help: Some(found.fault.help()), ..Self::refusal(found.path, message) }
     }
 }

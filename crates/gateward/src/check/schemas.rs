@@ -42,7 +42,7 @@ impl Schemas {
         self.0.iter().filter(move |(known, _)| known.same_kind(gvk) && known != gvk)
     }
 
-    pub(super) fn of(&self, gvk: &GroupVersionKind) -> Option<&VersionSchema> {
+    pub(crate) fn of(&self, gvk: &GroupVersionKind) -> Option<&VersionSchema> {
         self.0.iter().find(|(known, _)| known == gvk).map(|(_, schema)| schema)
     }
 }

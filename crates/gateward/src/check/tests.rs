@@ -92,7 +92,7 @@ fn the_stored_status_stays() {
 #[test]
 fn the_schema_speaks_in_place_of_the_reader_of_types() {
     let bad = lodge("\n  river: Oder\n  colour: grey\n  lodgers:\n    ann:\n      teeth: many\n");
-    assert_eq!(check().found(&bad), ["SCHEMA 9:7 spec.lodgers.ann.teeth"]);
+    assert_eq!(check().found(&bad), ["SCHEMA 9:7 spec.lodgers[ann].teeth"]);
     let found = check().without_crd().found(&bad);
     assert!(found.len() == 1 && found[0].starts_with("DECODE 9:7"), "{found:?}");
 }

@@ -77,18 +77,21 @@ fn is_split(main: &Map<String, Value>) -> bool {
     parts.chain(["name"]).any(|name| main.get(name).is_some_and(|member| !member.is_null()))
 }
 
-/// Preserves both the fields and the parts of `mainContainer` that make up the main container.
+/// Preserves both the fields and the parts of `mainContainer` that make up the main container, if there are any.
 fn preserve_split(written: &mut Value, entry: &mut Map<String, Value>) {
     let mut main = written["extraPodSpec"]["mainContainer"].take();
     let names = Part::ALL.into_iter().map(Part::name).chain(["name"]);
     let main = main.as_object_mut();
     let own = main.map(|main| names.filter_map(|name| main.remove_entry(name)).collect::<Map<_, _>>());
+    let is_set = |field: &&str| {
+        let value = &written[*field];
+        !value.is_null() && value.as_array().is_none_or(|items| !items.is_empty())
+    };
+    let fields: Vec<&str> = Part::ALL.into_iter().map(Part::field).filter(is_set).collect();
+    if fields.is_empty() && own.as_ref().is_none_or(Map::is_empty) {
+        return;
+    }
     let extra = entry.entry("extraPodSpec").or_insert_with(|| Map::new().into());
     extra["mainContainer"] = own.into();
-    for field in Part::ALL.map(Part::field) {
-        let value = &mut written[field];
-        if !value.is_null() && value.as_array().is_none_or(|items| !items.is_empty()) {
-            entry.insert(field.into(), value.take());
-        }
-    }
+    entry.extend(fields.into_iter().map(|field| (field.to_owned(), written[field].take())));
 }

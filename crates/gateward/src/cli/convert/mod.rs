@@ -12,13 +12,15 @@ use clap::{Args, Command, ValueEnum};
 use gateward_core::{Severity, terminal};
 use gateward_lint::yaml::Source;
 
+use crate::check::Schemas;
 use crate::check::report::counted;
-use crate::cli::convert::converter::{Converter, Outcome, Target};
+use crate::cli::convert::converter::{Annotations, Converter, Outcome, Target};
 use crate::cli::manifests::{self, Manifests};
 use crate::exit::Exit;
 use crate::operator::Operator;
 
 /// Arguments of `convert`.
+#[allow(clippy::struct_excessive_bools, reason = "each is a flag that the user may give")]
 #[derive(Debug, Args)]
 pub(crate) struct ConvertArguments {
     /// Manifests: files, folders (*.yaml, *.yml and *.json in them), or - for standard input
@@ -28,7 +30,10 @@ pub(crate) struct ConvertArguments {
     #[arg(long, value_name = "VERSION", required_unless_present = "round_trip", conflicts_with = "round_trip",
         value_parser = NonEmptyStringValueParser::new())]
     to: Option<String>,
-    /// List every field that would change on the way to each other version and back
+    /// Leave out the annotations in which conversion keeps what the version lacks, and say what is lost with them
+    #[arg(long, conflicts_with = "round_trip")]
+    clean: bool,
+    /// List every field that would mean something else after the way to each other version and back
     #[arg(long)]
     round_trip: bool,
     /// Write each file whose objects change in its place, instead of printing
@@ -60,8 +65,8 @@ pub(crate) fn command() -> Command {
              change on the way to each other version and back.\n\nWhat needs no change stays byte for byte: objects of \
              other kinds, which a note on standard error names, and those that have the version. In the others members, \
              components, block scalars, quotes and comments stay where the other version has a place for them. What it \
-             can't say is kept in annotations. Where an object can't be converted, nothing is printed; --write leaves \
-             its file as it is.",
+             can't say is kept in annotations, where something would be lost without them; --clean leaves them out and \
+             says what is lost. Where an object can't be converted, nothing is printed; --write leaves its file as it is.",
         )
         .after_help(
             "Exit codes: 0 all is converted, and nothing changes; 1 an object can't be converted, a field changes, or with \
@@ -73,7 +78,9 @@ pub(crate) fn command() -> Command {
 }
 
 pub(crate) fn run<P: Operator>(operator: &P, arguments: &ConvertArguments) -> anyhow::Result<Exit> {
-    let converter = Converter::new(operator.webhooks());
+    let schemas = Schemas::read(&operator.crds())?;
+    let annotations = if arguments.clean { Annotations::LeftOut } else { Annotations::Kept };
+    let converter = Converter::new(operator.webhooks(), &schemas, annotations);
     let target = arguments.to.as_deref().map(Target::from);
     if let Some(target) = target.as_ref().filter(|target| !converter.knows(target)) {
         bail!("no kind is converted to {target}; there are {}", converter.versions().join(", "));
@@ -231,12 +238,12 @@ fn stream<'t>(texts: impl Iterator<Item = &'t str>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::convert::converter::tests::{OTTER, webhooks};
+    use crate::cli::convert::converter::tests::{OTTER, converter, webhooks};
 
     /// What comes of some files: of round trips, or of a conversion to a version.
     fn found(texts: &[&str], to: Option<&str>) -> Found {
         let webhooks = webhooks();
-        let (converter, mut found) = (Converter::new(&webhooks), Found::default());
+        let (converter, mut found) = (converter(&webhooks), Found::default());
         for text in texts {
             found.take(Path::new("otters.yaml"), text.as_bytes(), |file, source| match to {
                 Some(version) => converter.convert(file, source, &Target::from(version)),

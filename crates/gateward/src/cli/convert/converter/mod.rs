@@ -1,5 +1,6 @@
 //! Manifests in another version, offline: with the conversion that the server answers with.
 
+mod annotations;
 mod origin;
 mod place;
 mod remark;
@@ -16,12 +17,15 @@ use gateward_core::{
 };
 use gateward_lint::yaml::{self, Document, Replacement, Source};
 
+pub(crate) use annotations::Annotations;
 pub(crate) use remark::Remark;
 pub(crate) use round_trip::Change;
 
+use annotations::{Bare, Lost};
 use origin::{ConvertedObject, Origin, origin};
 use place::Place;
 
+use crate::check::Schemas;
 use crate::check::subject::{gvk_of, may_be, objects};
 
 /// The version that objects shall have: `v1beta1`, or `nvidia.com/v1beta1` for the kinds of one group.
@@ -83,16 +87,18 @@ impl Outcome {
 #[derive(Clone, Copy)]
 pub(crate) struct Converter<'p> {
     webhooks: &'p Webhooks,
+    schemas: &'p Schemas,
+    annotations: Annotations,
 }
 
 impl<'p> Converter<'p> {
-    pub(crate) fn new(webhooks: &'p Webhooks) -> Self {
-        Self { webhooks }
+    pub(crate) fn new(webhooks: &'p Webhooks, schemas: &'p Schemas, annotations: Annotations) -> Self {
+        Self { webhooks, schemas, annotations }
     }
 
     /// The versions that some kind is converted to, each once.
     pub(crate) fn versions(self) -> Vec<String> {
-        let converted = self.webhooks.declarations().filter(|declared| declared.converts);
+        let converted = self.webhooks.declarations().filter(|declared| declared.converts());
         let mut versions: Vec<String> = converted
             .flat_map(|declared| declared.versions.iter().map(|version| format!("{}/{version}", declared.hub.group)))
             .collect();
@@ -116,49 +122,53 @@ impl<'p> Converter<'p> {
         let converted: Vec<_> =
             documents.map(|(document, place)| self.document(document, &place, target, &mut outcome)).collect();
         let origins: Vec<Option<Origin<'_>>> =
-            converted.iter().map(|new| new.as_ref().map(|(_, objects)| origin(objects))).collect();
+            converted.iter().map(|new| new.as_ref().map(|new| origin(&new.objects))).collect();
         let mut replacements = Vec::with_capacity(converted.len());
         for ((document, new), origin) in source.documents.iter().zip(&converted).zip(&origins) {
             let new = new.as_ref().zip(origin.as_ref());
             outcome.documents.push(match new {
-                Some(((value, _), origin)) => document.in_order_of(value, origin.as_ref()),
+                Some((new, origin)) => document.in_order_of(&new.value, origin.as_ref()),
                 None => document.in_order(),
             });
-            replacements.push(new.map(|((value, _), origin)| Replacement {
-                value,
+            replacements.push(new.map(|(new, origin)| Replacement {
+                value: &new.value,
                 origin: origin.as_ref(),
-                head: &[],
+                head: &new.head,
             }));
         }
         outcome.text = source.rewritten(&replacements);
         outcome
     }
 
-    /// A document with its objects in version `target`, and where what was converted stood; `None` where nothing changes.
+    /// A document with its objects in version `target`; `None` where nothing changes.
     fn document(
         self,
         document: &Document,
         place: &Place<'_>,
         target: &Target,
         outcome: &mut Outcome,
-    ) -> Option<(Ordered, Vec<ConvertedObject>)> {
-        let (mut value, mut changed) = (document.in_order(), Vec::new());
-        for (at, gvk, object) in each(document, &mut value) {
+    ) -> Option<ConvertedDocument> {
+        let mut new = ConvertedDocument { value: document.in_order(), objects: Vec::new(), head: Vec::new() };
+        for (at, gvk, object) in each(document, &mut new.value) {
             let place = place.of(document, &at, &gvk);
             match self.one(object, &gvk, target) {
-                One::Converted { value, origins, issues } => {
+                One::Converted { value, origins, issues, lost } => {
                     outcome.objects += 1;
                     outcome.converted += 1;
                     outcome.notes.extend(place.notes(document, &issues));
+                    if let Some(lost) = &lost {
+                        outcome.notes.extend(place.losses(document, lost));
+                        new.head.push(place.head(lost));
+                    }
                     *object = value;
-                    changed.push((at, origins));
+                    new.objects.push((at, origins));
                 }
                 One::AsItWas => outcome.objects += 1,
                 One::Passed(why) => outcome.skipped.push(place.remark(document, &FieldPath::root(), why)),
                 One::Refused(error) => outcome.errors.push(place.refusal(document, &error)),
             }
         }
-        (!changed.is_empty()).then_some((value, changed))
+        (!new.objects.is_empty()).then_some(new)
     }
 
     /// What changes when the objects of a file go to each other version of their kinds and back.
@@ -173,7 +183,7 @@ impl<'p> Converter<'p> {
                 };
                 outcome.objects += 1;
                 for via in others(declared, &gvk) {
-                    match round_trip::of(self.webhooks, &object.to_string(), &gvk, via) {
+                    match self.there_and_back(declared, &object.to_string(), &gvk, via) {
                         Ok(differences) => outcome.changes.extend(place.changes(document, via, differences)),
                         Err(error) => outcome.errors.push(place.refusal(document, &error)),
                     }
@@ -185,36 +195,62 @@ impl<'p> Converter<'p> {
 
     fn one(self, object: &Ordered, gvk: &GroupVersionKind, target: &Target) -> One {
         let (group, version) = (&gvk.group, &target.version);
-        if self.converted(gvk).is_none() {
-            return One::Passed(NOT_CONVERTED);
-        }
+        let Some(declared) = self.converted(gvk) else { return One::Passed(NOT_CONVERTED) };
         if target.group.as_ref().is_some_and(|asked| asked != group && !group.is_empty()) {
             return One::Passed("this kind is of another group than the one asked for; it passes as it is");
         }
-        let desired = GroupVersionKind { version: version.clone(), ..gvk.clone() }.api_version();
+        let desired = GroupVersionKind { version: version.clone(), ..gvk.clone() };
+        let tried = if *gvk == desired {
+            self.in_its_version(object, gvk, declared)
+        } else {
+            self.in_another_version(&object.to_string(), gvk, &desired, declared)
+        };
+        tried.unwrap_or_else(One::Refused)
+    }
+
+    fn in_its_version(
+        self,
+        object: &Ordered,
+        gvk: &GroupVersionKind,
+        declared: &Declaration,
+    ) -> Result<One, ConversionError> {
         let text = object.to_string();
-        let converted = match self.webhooks.convert(&text, &desired) {
-            Ok(converted) if converted.left_out.is_empty() => converted,
+        self.webhooks.convert(&text, &gvk.api_version())?;
+        let other = others(declared, gvk).into_iter().next();
+        let Some(of) = other.filter(|_| self.annotations == Annotations::LeftOut) else { return Ok(One::AsItWas) };
+        Ok(match self.bare(declared, &text, gvk, of)? {
+            Some(Bare { object: value, lost }) => {
+                One::Converted { value, origins: Origins::default(), issues: Issues::new(), lost }
+            }
+            None => One::AsItWas,
+        })
+    }
+
+    fn in_another_version(
+        self,
+        object: &str,
+        own: &GroupVersionKind,
+        desired: &GroupVersionKind,
+        declared: &Declaration,
+    ) -> Result<One, ConversionError> {
+        let converted = self.webhooks.convert(object, &desired.api_version())?;
+        if !converted.left_out.is_empty() {
             // In a cluster a read must not fail; a file is its author's to mend.
-            Ok(converted) => return One::Refused(left_out(&converted)),
-            Err(error) => return One::Refused(error),
-        };
-        if gvk.version == *version {
-            return One::AsItWas;
+            return Err(left_out(&converted));
         }
-        let origins = match self.webhooks.origins(&text, &converted.json) {
-            Ok(origins) => origins,
-            Err(error) => return One::Refused(error),
+        let origins = self.webhooks.origins(object, &converted.json)?;
+        let bare = self.bare(declared, &converted.json, desired, &own.version)?;
+        let is_left_out = |bare: &Bare| self.annotations == Annotations::LeftOut || bare.lost.is_none();
+        let (value, lost) = match bare.filter(is_left_out) {
+            Some(bare) => (bare.object, bare.lost),
+            None => (serde_json::from_str(&converted.json).map_err(|error| unreadable(&error))?, None),
         };
-        match serde_json::from_str(&converted.json) {
-            Ok(value) => One::Converted { value, origins, issues: converted.issues },
-            Err(error) => One::Refused(unreadable(&error)),
-        }
+        Ok(One::Converted { value, origins, issues: converted.issues, lost })
     }
 
     /// The kind that the author may have meant, if its objects are converted.
     fn converted(self, gvk: &GroupVersionKind) -> Option<&'p Declaration> {
-        self.webhooks.declarations().find(|declared| declared.converts && may_be(gvk, &declared.hub))
+        self.webhooks.declarations().find(|declared| declared.converts() && may_be(gvk, &declared.hub))
     }
 }
 
@@ -229,9 +265,17 @@ fn others(declared: &Declaration, gvk: &GroupVersionKind) -> Vec<&'static str> {
 
 const NOT_CONVERTED: &str = "this kind is not converted; it passes as it is";
 
+/// A document of which objects were converted.
+struct ConvertedDocument {
+    value: Ordered,
+    objects: Vec<ConvertedObject>,
+    /// Lines to stand above it.
+    head: Vec<String>,
+}
+
 /// What became of one object.
 enum One {
-    Converted { value: Ordered, origins: Origins, issues: Issues },
+    Converted { value: Ordered, origins: Origins, issues: Issues, lost: Option<Lost> },
     AsItWas,
     Passed(&'static str),
     Refused(ConversionError),

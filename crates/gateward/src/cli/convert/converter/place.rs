@@ -1,11 +1,13 @@
 //! Where an object stands.
 
 use gateward_core::{ConversionError, FieldPath, GroupVersionKind, Issues};
+use gateward_lint::schema::Difference;
 use gateward_lint::yaml::Document;
 use serde_json::Value;
 
+use super::annotations::Lost;
 use super::remark::Remark;
-use super::round_trip::{Change, ChangeKind};
+use super::round_trip::{Change, said};
 use crate::check::subject::{meta, shown_name_of};
 
 /// Where an object stands.
@@ -58,9 +60,22 @@ impl<'a> Place<'a> {
         self.remark(document, &error.path, error.message.clone())
     }
 
-    pub(super) fn changes(&self, document: &Document, via: &str, differences: Vec<ChangeKind>) -> Vec<Change> {
-        let change = |difference: ChangeKind| {
-            let remark = self.remark(document, difference.path(), difference.said(via));
+    /// What goes with the annotations of the object, field by field.
+    pub(super) fn losses(&self, document: &Document, lost: &Lost) -> Vec<Remark> {
+        let message = format!("lost: {} has it, and --clean leaves out the annotation that keeps it", lost.of);
+        lost.fields.iter().map(|path| self.remark(document, path, message.clone())).collect()
+    }
+
+    /// The same as a line above the object.
+    pub(super) fn head(&self, lost: &Lost) -> String {
+        let fields: Vec<String> = lost.fields.iter().map(ToString::to_string).collect();
+        let name = if self.at.is_root() { String::new() } else { format!("{} {}: ", self.gvk.kind, self.name) };
+        format!("{name}lost in the conversion from {}: {}", lost.of, fields.join(", "))
+    }
+
+    pub(super) fn changes(&self, document: &Document, via: &str, differences: Vec<Difference>) -> Vec<Change> {
+        let change = |difference: Difference| {
+            let remark = self.remark(document, &difference.path, said(&difference, via));
             Change { remark, via: via.to_owned(), difference }
         };
         differences.into_iter().map(change).collect()

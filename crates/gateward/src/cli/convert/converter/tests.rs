@@ -1,5 +1,7 @@
 //! What a conversion that loses something is found to lose.
 
+use std::sync::LazyLock;
+
 use gateward_core::{
     ConversionError, Convert, FieldPath, Issues, Provenance, Resource, STASH, Scope, Webhook, Webhooks,
 };
@@ -7,7 +9,8 @@ use gateward_lint::yaml;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Converter, Outcome, Target};
+use super::{Annotations, Converter, Outcome, Target};
+use crate::check::Schemas;
 
 /// Two versions of a kind of which the second has no room for the burrow, and rounds. It has a status alone: of a spec an
 /// annotation keeps what would be lost.
@@ -68,8 +71,14 @@ pub(crate) fn webhooks() -> Webhooks {
     Webhooks::new().register(Webhook::<v1::Otter>::new().spoke::<v2::Otter>(Losing))
 }
 
+/// A converter of a kind without a CRD.
+pub(crate) fn converter(webhooks: &Webhooks) -> Converter<'_> {
+    static NONE: LazyLock<Schemas> = LazyLock::new(|| Schemas::read(&[]).unwrap());
+    Converter::new(webhooks, &NONE, Annotations::Kept)
+}
+
 fn round_trip(text: &str) -> Outcome {
-    Converter::new(&webhooks()).round_trip("otters.yaml", &yaml::read(text))
+    converter(&webhooks()).round_trip("otters.yaml", &yaml::read(text))
 }
 
 fn lines(outcome: &Outcome) -> Vec<String> {
@@ -149,7 +158,7 @@ fn errors(outcome: &Outcome) -> Vec<String> {
 fn an_object_without_its_version_or_its_kind_is_no_other_kind() {
     let text = "kind: Otter\nmetadata: {name: otto}\n---\napiVersion: example.org/v1\n---\n- 1\n---\nkind: Pod\n";
     let (webhooks, source) = (webhooks(), yaml::read(text));
-    let converter = Converter::new(&webhooks);
+    let converter = converter(&webhooks);
     let wrong = [
         "a.yaml:1:1: document 1: Otter otto: apiVersion: the object has no apiVersion",
         "a.yaml:4:1: document 2: object: kind: the object has no kind",
@@ -167,7 +176,7 @@ fn an_object_without_its_version_or_its_kind_is_no_other_kind() {
 fn a_version_that_there_is_not_is_refused_once_and_the_others_are_named() {
     let source = yaml::read("{apiVersion: example.org/v9, kind: Otter, metadata: {name: otto}}");
     let webhooks = webhooks();
-    let converter = Converter::new(&webhooks);
+    let converter = converter(&webhooks);
     for outcome in [converter.round_trip("a.yaml", &source), converter.convert("a.yaml", &source, &Target::from("v1"))]
     {
         let [error] = errors(&outcome).try_into().unwrap();
@@ -179,7 +188,7 @@ fn a_version_that_there_is_not_is_refused_once_and_the_others_are_named() {
 fn the_objects_of_a_list_are_converted_where_they_stand() {
     let text =
         "{kind: List, items: [{kind: Pod}, {apiVersion: example.org/v2, kind: Otter, status: {}}], apiVersion: v1}";
-    let outcome = Converter::new(&webhooks()).convert("a.yaml", &yaml::read(text), &Target::from("v1"));
+    let outcome = converter(&webhooks()).convert("a.yaml", &yaml::read(text), &Target::from("v1"));
     let list = r#"{"kind":"List","items":[{"kind":"Pod"},{"apiVersion":"example.org/v1","kind":"Otter","metadata":{},"status":{"friends":0}}],"apiVersion":"v1"}"#;
     assert_eq!(outcome.documents[0].to_string(), list);
     assert_eq!((outcome.objects, outcome.skipped.len()), (1, 1));
@@ -189,7 +198,7 @@ fn the_objects_of_a_list_are_converted_where_they_stand() {
 fn a_conversion_keeps_the_order_of_documents_and_members() {
     let text = "kind: Pod\napiVersion: v1\n---\nstatus: {friends: 1, grams: 2000, more: x}\nmetadata: {name: otto, \
                 labels: {b: c, a: d}}\nkind: Otter\napiVersion: example.org/v2\n";
-    let outcome = Converter::new(&webhooks()).convert("otters.yaml", &yaml::read(text), &Target::from("v1"));
+    let outcome = converter(&webhooks()).convert("otters.yaml", &yaml::read(text), &Target::from("v1"));
     let documents: Vec<String> = outcome.documents.iter().map(ToString::to_string).collect();
     assert_eq!(
         documents,
@@ -204,7 +213,7 @@ fn a_conversion_keeps_the_order_of_documents_and_members() {
 fn notes_say_what_passed_and_what_was_noted() {
     let text = "{apiVersion: v1, kind: Pod, metadata: {name: pod}}\n---\n{apiVersion: example.org/v2, kind: Otter, \
                 metadata: {name: otto}, status: {}}\n";
-    let outcome = Converter::new(&webhooks()).convert("a.yaml", &yaml::read(text), &Target::from("example.org/v1"));
+    let outcome = converter(&webhooks()).convert("a.yaml", &yaml::read(text), &Target::from("example.org/v1"));
     let notes: Vec<String> = outcome.skipped.iter().chain(&outcome.notes).map(ToString::to_string).collect();
     assert_eq!(
         notes,
@@ -218,7 +227,7 @@ fn notes_say_what_passed_and_what_was_noted() {
 #[test]
 fn a_version_is_known_by_itself_or_with_its_group() {
     let webhooks = webhooks();
-    let converter = Converter::new(&webhooks);
+    let converter = converter(&webhooks);
     for (text, known) in [("v1", true), ("example.org/v2", true), ("v3", false), ("example.com/v1", false)] {
         assert_eq!(converter.knows(&Target::from(text)), known, "{text}");
     }
