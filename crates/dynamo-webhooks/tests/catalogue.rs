@@ -6,14 +6,12 @@ mod support;
 
 use std::collections::{HashMap, HashSet};
 
-use gateward_core::{DECODE, Outcome, ReviewResponse, Rule, Severity, Webhooks};
+use gateward_core::{DECODE, Issue, Outcome, ReviewResponse, Rule, Severity, Webhooks};
 use support::example::Example;
 
-/// What is wrong with an entry; `Ok` where nothing is.
-type Check = fn(&Rule, &Webhooks) -> Result<(), String>;
-
-/// Applies a check to the rules of the Dynamo kinds; the one that core enforces has no example of its own.
-fn assert_each(check: Check) {
+/// Applies a check to the rules of the Dynamo kinds; the one that core enforces has no example of its own. A
+/// check says what is wrong with an entry.
+fn assert_each(check: impl Fn(&Rule, &Webhooks) -> Result<(), String>) {
     let webhooks = dynamo_webhooks::webhooks();
     let rules = webhooks.rules().into_iter().filter(|rule| rule.id != DECODE.id);
     let wrong: Vec<String> =
@@ -73,6 +71,19 @@ fn every_bad_example_breaks_its_rule() {
     assert_each(|rule, webhooks| {
         let answer = answer(rule, rule.bad, webhooks).map_err(|why| format!("the bad example {why}"))?;
         demand(is_found(rule, &answer), format!("the bad example is answered with {}", described(&answer)))
+    });
+}
+
+#[test]
+fn every_finding_says_what_would_be_right() {
+    let known = dynamo_webhooks::webhooks();
+    let with_help: HashSet<&str> =
+        known.rules().into_iter().filter(|rule| !rule.help.is_empty()).map(|rule| rule.id).collect();
+    assert_each(|rule, webhooks| {
+        let answer = answer(rule, rule.bad, webhooks).map_err(|why| format!("the bad example {why}"))?;
+        let is_helpless = |issue: &&Issue| issue.help.is_none() && !with_help.contains(issue.rule);
+        let helpless = answer.decision.issues.iter().find(is_helpless);
+        helpless.map_or(Ok(()), |issue| Err(format!("no help with {} {issue}", issue.rule)))
     });
 }
 

@@ -29,12 +29,6 @@ fn with_image(image: &str) -> String {
 #[test]
 fn a_tag_without_a_version_is_quoted_at_the_image() {
     insta::assert_snapshot!(shown(&with_image("nvcr.io/nvidia/vllm-runtime:latest")), @r#"
-    note[CEL]: 6 CEL rules of the schema were not evaluated; the API server evaluates them
-     --> -:1:1
-      |
-    1 | apiVersion: nvidia.com/v1beta1
-      | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-
     error[RT-04]: Required value: "latest", the tag of the image "nvcr.io/nvidia/vllm-runtime:latest", is not a version
       --> -:14:11
        |
@@ -49,12 +43,6 @@ fn a_tag_without_a_version_is_quoted_at_the_image() {
 #[test]
 fn a_placeholder_is_to_be_filled_in() {
     insta::assert_snapshot!(shown(&with_image("nvcr.io/nvidia/vllm-runtime:my-tag")), @r#"
-    note[CEL]: 6 CEL rules of the schema were not evaluated; the API server evaluates them
-     --> -:1:1
-      |
-    1 | apiVersion: nvidia.com/v1beta1
-      | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-
     error[RT-04]: Required value: "my-tag", the tag of the image "nvcr.io/nvidia/vllm-runtime:my-tag", is not a version
       --> -:14:11
        |
@@ -69,12 +57,6 @@ fn a_placeholder_is_to_be_filled_in() {
 #[test]
 fn a_template_is_to_be_rendered() {
     insta::assert_snapshot!(shown(&with_image("'{{ .Values.image }}:latest'")), @r#"
-    note[CEL]: 6 CEL rules of the schema were not evaluated; the API server evaluates them
-     --> -:1:1
-      |
-    1 | apiVersion: nvidia.com/v1beta1
-      | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-
     error[RT-04]: Required value: "latest", the tag of the image "{{ .Values.image }}:latest", is not a version
       --> -:14:11
        |
@@ -94,6 +76,8 @@ fn a_file_that_is_a_template_is_to_be_rendered() {
       |
     3 |   {{- with .Values.labels }}
       |   ^^^^^^^^^^^^^^^^^^^^^^^^^^
+      |
+      = help: correct the line; render a template first, as with kustomize build or helm template
     "#);
 }
 
@@ -105,18 +89,14 @@ fn a_line_that_is_no_yaml_is_called_so() {
       |
     3 |  oops
       |  ^
+      |
+      = help: correct the line; render a template first, as with kustomize build or helm template
     "#);
 }
 
 #[test]
 fn a_missing_image_says_what_is_missing_and_names_overlays() {
     insta::assert_snapshot!(shown(&worker("    type: worker\n")), @r#"
-    note[CEL]: 5 CEL rules of the schema were not evaluated; the API server evaluates them
-     --> -:1:1
-      |
-    1 | apiVersion: nvidia.com/v1beta1
-      | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-
     error[RT-03]: Required value: the component has no podTemplate
      --> -:8:5
       |
@@ -132,12 +112,6 @@ fn a_missing_image_says_what_is_missing_and_names_overlays() {
 fn a_pod_without_the_main_container_has_no_image() {
     let pod = "    type: worker\n    podTemplate:\n      spec:\n        containers:\n        - name: proxy\n          image: p:1\n";
     insta::assert_snapshot!(shown(&worker(pod)), @r#"
-    note[CEL]: 6 CEL rules of the schema were not evaluated; the API server evaluates them
-     --> -:1:1
-      |
-    1 | apiVersion: nvidia.com/v1beta1
-      | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-
     error[RT-03]: Required value: the pod template has no container named `main`
       --> -:12:9
        |
@@ -153,12 +127,6 @@ fn a_pod_without_the_main_container_has_no_image() {
 fn several_nodes_without_a_type_propose_the_types() {
     let image = "    podTemplate:\n      spec:\n        containers:\n        - name: main\n          image: e:1.4.2\n";
     insta::assert_snapshot!(shown(&worker(&format!("    multinode:\n      nodeCount: 2\n{image}"))), @r#"
-    note[CEL]: 6 CEL rules of the schema were not evaluated; the API server evaluates them
-     --> -:1:1
-      |
-    1 | apiVersion: nvidia.com/v1beta1
-      | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-
     error[SHARED-44]: Forbidden: may not be set without a type
      --> -:9:5
       |
@@ -174,12 +142,6 @@ fn several_nodes_without_a_type_propose_the_types() {
 fn a_name_that_is_too_long_for_grove_shows_its_sum() {
     let long = with_image("e:1.4.2").replace("name: worker", "name: prefill-worker-of-the-otters-in-the-river");
     insta::assert_snapshot!(shown(&long), @r#"
-    note[CEL]: 6 CEL rules of the schema were not evaluated; the API server evaluates them
-     --> -:1:1
-      |
-    1 | apiVersion: nvidia.com/v1beta1
-      | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-
     error[DGD-49]: Invalid value: "prefill-worker-of-the-otters-in-the-river": Grove makes names of it that are too long: otter (5) + prefill-worker-of-the-otters-in-the-river (41) = 46, at most 45 bytes
      --> -:8:5
       |
@@ -195,12 +157,6 @@ fn a_name_that_is_too_long_for_grove_shows_its_sum() {
 fn a_v1alpha1_graph_without_services_reads_of_no_component() {
     let empty = "apiVersion: nvidia.com/v1alpha1\nkind: DynamoGraphDeployment\nmetadata:\n  name: otter\nspec: {}\n";
     insta::assert_snapshot!(shown(empty), @r#"
-    note[CEL]: 1 CEL rule of the schema was not evaluated; the API server evaluates them
-     --> -:1:1
-      |
-    1 | apiVersion: nvidia.com/v1alpha1
-      | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-
     error[DGD-48]: Required value: must have at least one entry
      --> -:5:1
       |
@@ -217,12 +173,6 @@ fn checkpoints_are_off_only_as_far_as_is_known() {
     let pod =
         with_image("e:1.4.2").replace("experimental: {}", "experimental:\n      checkpoint:\n        enabled: true");
     insta::assert_snapshot!(shown(&pod), @r#"
-    note[CEL]: 7 CEL rules of the schema were not evaluated; the API server evaluates them
-     --> -:1:1
-      |
-    1 | apiVersion: nvidia.com/v1beta1
-      | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-
     error[CKPT-D1]: Forbidden: may not be set where checkpoints are off: they are assumed to be, because the cluster isn't known
      --> -:8:7
       |
@@ -241,12 +191,6 @@ fn a_namespace_that_nobody_wrote_is_not_made_up() {
         "apiVersion: nvidia.com/v1alpha1\nkind: DynamoGraphDeployment\nmetadata:\n  name: otter\nspec:\n  services:\n{service}"
     );
     insta::assert_snapshot!(shown(&graph), @r#"
-    note[CEL]: 2 CEL rules of the schema were not evaluated; the API server evaluates them
-     --> -:1:1
-      |
-    1 | apiVersion: nvidia.com/v1alpha1
-      | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-
     error[RT-03]: Required value: there is no extraPodSpec.mainContainer
      --> -:7:5
       |
@@ -262,6 +206,7 @@ fn a_namespace_that_nobody_wrote_is_not_made_up() {
     9 |       dynamoNamespace: reef
       |       ^^^^^^^^^^^^^^^^^^^^^ spec.services[worker].dynamoNamespace
       |
+      = help: remove dynamoNamespace; whatever reads it finds the namespace in the environment of its pod
       = docs: gateward rules ALPHA-03
     "#);
 }
@@ -270,12 +215,6 @@ fn a_namespace_that_nobody_wrote_is_not_made_up() {
 fn a_field_of_the_other_version_is_called_so() {
     let services = "apiVersion: nvidia.com/v1beta1\nkind: DynamoGraphDeployment\nmetadata:\n  name: otter\nspec:\n  services: {}\n";
     insta::assert_snapshot!(shown(services), @r#"
-    note[CEL]: 1 CEL rule of the schema was not evaluated; the API server evaluates them
-     --> -:1:1
-      |
-    1 | apiVersion: nvidia.com/v1beta1
-      | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-
     error[DGD-48]: Required value: must have at least one entry
      --> -:5:1
       |
@@ -308,20 +247,13 @@ fn a_field_in_the_wrong_block_is_shown_the_right_one() {
       |
       = help: did you mean spec.profilingConfig.profilerImage?
 
-    error[SCHEMA]: Required value
-     --> -:9:3
-      |
-    9 |   profilingConfig: {}
-      |   ^^^^^^^^^^^^^^^^^^^ spec.profilingConfig.profilerImage
-      |
-      = help: set it
-
     error[DGDR-A2]: Required value: must be set
      --> -:9:3
       |
     9 |   profilingConfig: {}
       |   ^^^^^^^^^^^^^^^^^^^ spec.profilingConfig.profilerImage
       |
+      = help: write the image with the profiler, such as nvcr.io/nvidia/ai-dynamo/vllm-runtime:1.4.2
       = docs: gateward rules DGDR-A2
 
     error[DGDR-A3]: Required value: must be set
@@ -339,12 +271,6 @@ fn a_field_in_the_wrong_block_is_shown_the_right_one() {
 fn a_type_is_named_in_plain_words() {
     let graph = with_image("e:1.4.2").replace("experimental: {}", "experimental: yes please\n    replica: 2");
     insta::assert_snapshot!(shown(&graph), @r#"
-    note[CEL]: 6 CEL rules of the schema were not evaluated; the API server evaluates them
-     --> -:1:1
-      |
-    1 | apiVersion: nvidia.com/v1beta1
-      | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-
     error[SCHEMA]: Invalid value: "string": spec.components[0].experimental in body must be of type object: "string"
      --> -:7:5
       |

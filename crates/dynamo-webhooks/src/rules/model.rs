@@ -20,12 +20,14 @@ const ON_MODELS: Rule = Rule {
 pub(crate) const MODEL_NAME: Rule = rule! {
     id: "MODEL-01",
     summary: "a model has the name that requests ask for",
+    help: "write the name that clients send in their requests, such as Qwen/Qwen3-0.6B",
     ..ON_MODELS
 };
 
 pub(crate) const BASE_MODEL_NAME: Rule = rule! {
     id: "MODEL-02",
     summary: "a model names the base model whose workers serve it",
+    help: "write the name of the model that the workers serve, such as Qwen/Qwen3-0.6B",
     ..ON_MODELS
 };
 
@@ -38,6 +40,7 @@ pub(crate) const LORA_SOURCE: Rule = rule! {
 pub(crate) const LORA_SOURCE_URI: Rule = rule! {
     id: "MODEL-04",
     summary: "the source of a LoRA has a URI",
+    help: "write where the weights are, such as hf://org/adapter or s3://bucket/adapter",
     ..ON_MODELS
 };
 
@@ -50,6 +53,7 @@ pub(crate) const LORA_SOURCE_FORM: Rule = rule! {
 pub(crate) const SAME_MODEL_TYPE: Rule = rule! {
     id: "MODEL-06",
     summary: "the type of a model never changes",
+    help: "keep the stored type, or create a model of another name",
     operations: UPDATE,
     ..ON_MODELS
 };
@@ -57,6 +61,7 @@ pub(crate) const SAME_MODEL_TYPE: Rule = rule! {
 pub(crate) const SAME_BASE_MODEL: Rule = rule! {
     id: "MODEL-07",
     summary: "the base model of a model never changes",
+    help: "keep the stored base model, or create a model of another name",
     operations: UPDATE,
     ..ON_MODELS
 };

@@ -32,6 +32,8 @@ pub struct Rule {
     pub id: &'static str,
     /// What the rule demands, as half a sentence.
     pub summary: &'static str,
+    /// What would be right, for findings that don't say it themselves; empty where all of them do.
+    pub help: &'static str,
     /// The kinds that the rule judges.
     pub kinds: &'static [&'static str],
     /// The versions in which a user can meet the rule.
@@ -50,28 +52,38 @@ pub struct Rule {
 pub const DECODE: Rule = Rule {
     id: "DECODE",
     summary: "each field has the JSON type of its schema, and no list is far beyond its bound",
+    help: "write a value of this type",
     ..Rule::on(CREATE_AND_UPDATE)
 };
 
 /// An annotation in which conversion keeps what the object's version can't say.
-pub const STASH: Rule =
-    Rule { id: "STASH", summary: "what conversion kept in an annotation can be read", ..Rule::on(CREATE_AND_UPDATE) };
+pub const STASH: Rule = Rule {
+    id: "STASH",
+    summary: "what conversion kept in an annotation can be read",
+    help: "remove the annotation; what it kept is lost either way",
+    ..Rule::on(CREATE_AND_UPDATE)
+};
 
 /// A field that was left out of an object on its way to another version.
 pub const INCOMPLETE: Rule = Rule {
     id: "INCOMPLETE",
     summary: "an object is written in a version that can say all of it",
+    help: "write the object in the version that the message names",
     ..Rule::on(CREATE_AND_UPDATE)
 };
 
 /// A field that no version of its kind knows.
-pub const UNKNOWN: Rule =
-    Rule { id: "UNKNOWN", summary: "each field is known to a version of the kind", ..Rule::on(CREATE_AND_UPDATE) };
+pub const UNKNOWN: Rule = Rule {
+    id: "UNKNOWN",
+    summary: "each field is known to a version of the kind",
+    help: "remove the field, or correct its name",
+    ..Rule::on(CREATE_AND_UPDATE)
+};
 
 impl Rule {
     /// A rule without a name yet, for `..Rule::on(CREATE)`.
     pub const fn on(operations: &'static [Operation]) -> Self {
-        Self { id: "", summary: "", kinds: &[], versions: &[], operations, page: "", bad: "", good: "" }
+        Self { id: "", summary: "", help: "", kinds: &[], versions: &[], operations, page: "", bad: "", good: "" }
     }
 
     /// Where the rule is written out: its page, and the anchor of its id there.

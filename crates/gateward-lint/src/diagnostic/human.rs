@@ -29,12 +29,17 @@ const KEPT: usize = 4096;
 /// Nothing of the text reaches a terminal as a command: control characters and those that turn the direction of
 /// writing are replaced.
 pub fn human(diagnostic: &Diagnostic, text: &str, colour: Colour) -> String {
+    folded(diagnostic, &[], text, colour)
+}
+
+/// The same with the lines of further findings that say the same of other nodes of the file.
+pub fn folded(diagnostic: &Diagnostic, further: &[&Diagnostic], text: &str, colour: Colour) -> String {
     let renderer = match colour {
         Colour::Always => Renderer::styled(),
         Colour::Never => Renderer::plain(),
     };
     let file = clean(&diagnostic.file);
-    let parts = Parts::new(diagnostic, text);
+    let parts = Parts::new(diagnostic, further, text);
     let title = level(diagnostic.severity).primary_title(parts.message.as_str()).id(diagnostic.rule);
     let group = Group::with_title(title).elements(parts.places(&file)).elements(parts.notes());
     let mut shown = renderer.decor_style(DecorStyle::Ascii).render(&[group]);
@@ -49,18 +54,20 @@ pub fn human(diagnostic: &Diagnostic, text: &str, colour: Colour) -> String {
 struct Parts {
     message: String,
     excerpt: Option<Excerpt>,
+    further: Vec<Excerpt>,
     related: Option<Excerpt>,
     notes: Vec<(&'static str, String)>,
 }
 
 impl Parts {
-    fn new(diagnostic: &Diagnostic, text: &str) -> Self {
+    fn new(diagnostic: &Diagnostic, further: &[&Diagnostic], text: &str) -> Self {
         let help = diagnostic.help.as_deref().map(|help| ("help", clean(help)));
         let docs = diagnostic.docs.as_deref().map(|docs| ("docs", clean(docs)));
         let related = diagnostic.related.as_ref();
         Self {
             message: clean(&diagnostic.message),
-            excerpt: diagnostic.span.and_then(|span| Excerpt::new(text, &span, &diagnostic.label)),
+            excerpt: excerpt(diagnostic, text),
+            further: further.iter().filter_map(|further| excerpt(further, text)).collect(),
             related: related.and_then(|related| Excerpt::new(text, &related.span, &related.label)),
             notes: help.into_iter().chain(docs).collect(),
         }
@@ -69,7 +76,8 @@ impl Parts {
     fn places<'p>(&'p self, file: &'p str) -> Vec<Element<'p>> {
         let Some(excerpt) = &self.excerpt else { return vec![Origin::path(file).into()] };
         let related = self.related.as_ref().map(|related| related.snippet(file, AnnotationKind::Context).into());
-        std::iter::once(excerpt.snippet(file, AnnotationKind::Primary).into()).chain(related).collect()
+        let all = std::iter::once(excerpt).chain(&self.further);
+        all.map(|excerpt| excerpt.snippet(file, AnnotationKind::Primary).into()).chain(related).collect()
     }
 
     fn notes(&self) -> impl Iterator<Item = Element<'_>> {
@@ -83,6 +91,10 @@ impl Parts {
         let place = |column: usize| format!("{file}:{}:{column}", excerpt.line);
         (counted != excerpt.column).then(|| (place(counted), place(excerpt.column)))
     }
+}
+
+fn excerpt(diagnostic: &Diagnostic, text: &str) -> Option<Excerpt> {
+    diagnostic.span.and_then(|span| Excerpt::new(text, &span, &diagnostic.label))
 }
 
 fn level(severity: Severity) -> Level<'static> {

@@ -12,7 +12,7 @@ pub use gateward_core::Severity;
 
 use crate::yaml::Span;
 
-pub use human::{Colour, human};
+pub use human::{Colour, folded, human};
 pub use json::json;
 
 /// One finding in one file.

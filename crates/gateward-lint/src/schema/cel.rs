@@ -1,8 +1,9 @@
-//! The CEL rules that apply to an object.
+//! The CEL rules that an object may break.
 
 use gateward_core::FieldPath;
 use serde_json::Value;
 
+use super::decide::holds;
 use super::node::{EvaluatedOn, MAX_DEPTH, SchemaNode};
 
 /// The kind of write.
@@ -14,7 +15,7 @@ pub enum Write {
     Update,
 }
 
-/// A CEL rule that the API server would evaluate on a node of the object.
+/// A CEL rule that a node of the object may break.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CelRule {
     /// The node.
@@ -41,7 +42,7 @@ impl Collector<'_> {
         if depth == 0 || value.is_null() {
             return;
         }
-        self.take(node, path);
+        self.take(node, value, path);
         match value {
             Value::Object(members) => {
                 for (name, member) in members {
@@ -61,11 +62,12 @@ impl Collector<'_> {
         }
     }
 
-    fn take(&mut self, node: &SchemaNode, path: &FieldPath) {
+    fn take(&mut self, node: &SchemaNode, value: &Value, path: &FieldPath) {
         let evaluated = node
             .rules
             .iter()
-            .filter(|rule| self.write == Write::Update || rule.evaluated_on == EvaluatedOn::EveryWrite);
+            .filter(|rule| self.write == Write::Update || rule.evaluated_on == EvaluatedOn::EveryWrite)
+            .filter(|rule| !holds(&rule.expression, value));
         self.rules.extend(evaluated.map(|rule| CelRule {
             path: path.clone(),
             rule: rule.expression.clone(),

@@ -21,6 +21,7 @@
 mod cel;
 mod compile;
 mod crd;
+mod decide;
 mod defaults;
 mod differences;
 mod error;
@@ -90,8 +91,8 @@ impl Schema {
         validate::update(&self.root, old, new)
     }
 
-    /// The CEL rules that the API server would evaluate on nodes of this object; transition rules on updates only. They
-    /// are listed, not evaluated.
+    /// The CEL rules that the object may break, transition rules on updates only. They are not evaluated; those that are
+    /// known to hold, mostly because the field that they guard is absent, are left out.
     pub fn cel_rules_on(&self, object: &Value, write: Write) -> Vec<CelRule> {
         cel::rules_on(&self.root, object, write)
     }

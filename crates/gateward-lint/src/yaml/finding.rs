@@ -63,6 +63,23 @@ impl SyntaxKind {
         }
     }
 
+    /// What would be right.
+    pub fn help(self) -> &'static str {
+        match self {
+            SyntaxKind::Encoding => "save the file as UTF-8, and remove the character",
+            SyntaxKind::TooLarge => "split the file",
+            SyntaxKind::TooDeep => "nest less deeply",
+            SyntaxKind::Aliases => "write the value out instead of the aliases",
+            SyntaxKind::Syntax => "correct the line; render a template first, as with kustomize build or helm template",
+            SyntaxKind::Value => "quote the value if it is text",
+            SyntaxKind::Merge => "write a mapping, or an alias of one",
+            SyntaxKind::Refused => "replace it by what kubectl reads",
+            SyntaxKind::DuplicateKey => "keep one of them",
+            SyntaxKind::OverriddenKey => "move the merge key `<<` in front of the key, or remove the key",
+            SyntaxKind::Ignored => "begin the document with `---`",
+        }
+    }
+
     /// The severity: a warning if kubectl reads the text, but probably not as intended.
     pub fn severity(self) -> Severity {
         match self {

@@ -1,14 +1,15 @@
 //! A finding before it is placed in a file.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
-use gateward_core::{FieldPath, Issue, Severity};
+use gateward_core::{DECODE, FieldPath, Issue, Severity};
 use gateward_lint::schema::{SchemaFault, SchemaFinding};
 
 /// The id of what the API server says by itself: by the schema of the CRD, and of every object's name and labels.
 const SCHEMA: &str = "SCHEMA";
 /// The id of notes about CEL rules.
-const CEL: &str = "CEL";
+pub(super) const CEL: &str = "CEL";
 /// The id of what a handler says in its own words, without a rule.
 const WEBHOOK: &str = "WEBHOOK";
 /// The id of notes about objects that should be stored already, and aren't.
@@ -41,21 +42,30 @@ impl Finding {
         Self::new(WEBHOOK, severity, message)
     }
 
-    /// So many CEL rules stand on nodes of the object; whether it keeps them is not known.
-    pub(super) fn unevaluated(rules: usize) -> Self {
-        let (count, were) = if rules == 1 { ("1 CEL rule", "was") } else { (&*format!("{rules} CEL rules"), "were") };
-        let message = format!("{count} of the schema {were} not evaluated; the API server evaluates them");
-        Self::new(CEL, Severity::Note, message)
+    /// The object may break these CEL rules, of which the messages are given.
+    pub(super) fn unevaluated(rules: &BTreeSet<String>) -> Self {
+        let named: Vec<&str> = rules.iter().map(String::as_str).collect();
+        let message = format!("not evaluated: {}; the API server evaluates {CEL} rules", named.join("; "));
+        let help = "see that the object keeps them, or ask the API server: kubectl apply --dry-run=server";
+        Self { help: Some(help.into()), ..Self::new(CEL, Severity::Note, message) }
     }
 
     /// There is no stored object that this one could be an update of.
     pub(super) fn not_stored() -> Self {
-        Self::new(OLD, Severity::Note, "no stored object has this kind, namespace and name; checked as a creation")
+        let message = "no stored object has this kind, namespace and name; checked as a creation";
+        let help = "give the stored object with --old for the rules of updates";
+        Self { help: Some(help.into()), ..Self::new(OLD, Severity::Note, message) }
     }
 
     /// Whether both say the same of the same node.
     pub(super) fn repeats(&self, other: &Self) -> bool {
         self.rule == other.rule && self.message == other.message && same_node(&self.path, &other.path)
+    }
+
+    /// Whether a rule refuses, with this finding, the node that the schema refuses with `other`.
+    pub(super) fn is_error_of_a_rule_for(&self, other: &Self) -> bool {
+        let is_of_rule = ![SCHEMA, CEL, WEBHOOK, OLD, DECODE.id].contains(&self.rule);
+        is_of_rule && self.severity == Severity::Error && other.rule == SCHEMA && same_node(&self.path, &other.path)
     }
 
     /// Whether this is what the API server's schema says of a node.
@@ -64,7 +74,7 @@ impl Finding {
     }
 }
 
-/// The schema writes an entry of a map as a member, a rule as a key.
+/// A rule may write an entry of a map as a member, or a member as a key.
 fn same_node(a: &FieldPath, b: &FieldPath) -> bool {
     a.strip_prefix(b).is_some_and(<[_]>::is_empty)
 }

@@ -1,5 +1,7 @@
 //! One object, from its text to its findings.
 
+use std::collections::BTreeSet;
+
 use gateward_core::{
     DECODE, Decision, FieldPath, GroupVersionKind, Operation, Outcome, Review, ReviewResponse, Severity,
 };
@@ -16,6 +18,8 @@ const NAMESPACE: &str = "default";
 /// What was found about an object.
 pub(super) struct Judged {
     pub found: Vec<Finding>,
+    /// The messages of the CEL rules that it may break.
+    pub unevaluated: BTreeSet<String>,
     /// The object as it was judged, defaults included.
     pub object: Value,
 }
@@ -31,7 +35,7 @@ struct Write<'a> {
 impl Checker<'_> {
     /// Goes through the stations of the API server and takes in what each says.
     pub(super) async fn judge(&self, subject: &Subject<'_>) -> Judged {
-        let mut judged = Judged { found: Vec::new(), object: subject.object.clone() };
+        let mut judged = Judged { found: Vec::new(), unevaluated: BTreeSet::new(), object: subject.object.clone() };
         let old = self.stored.as_ref().and_then(|stored| stored.state_of(subject));
         if let Some(refusal) = self.not_served(subject, old) {
             judged.found.push(refusal);
@@ -46,10 +50,15 @@ impl Checker<'_> {
         if self.defaults == Defaults::Applied {
             self.default(&write, &mut judged).await;
         }
-        judged.found.extend(write.refusals(&judged.object));
+        let refusals = write.refusals(&judged.object);
+        judged.found.extend(refusals);
+        judged.unevaluated = write.unevaluated(&judged.object);
+        if !judged.unevaluated.is_empty() {
+            judged.found.push(Finding::unevaluated(&judged.unevaluated));
+        }
         let answer = self.ask(Review::Validate, &write, &judged.object).await;
         judged.take_in(answer.decision);
-        judged.without_repetition()
+        self.help(judged.without_repetition())
     }
 
     /// What the schema doesn't know: found in the object as it is written, also in a status that is dropped later.
@@ -74,18 +83,25 @@ impl Checker<'_> {
     fn not_served(&self, subject: &Subject<'_>, old: Option<&Value>) -> Option<Finding> {
         let GroupVersionKind { version, kind, .. } = &subject.gvk;
         let served = self.schemas.of(&subject.gvk).is_some() || self.webhooks.declaration_of(&subject.gvk).is_some();
-        let (field, message) = match () {
-            () if kind.is_empty() => ("kind", "Required value: kind is not set".to_owned()),
-            () if version.is_empty() => ("apiVersion", "Required value: apiVersion is not set".to_owned()),
+        let versions = || self.schemas.api_versions(kind);
+        let (field, message, help) = match () {
+            () if kind.is_empty() => {
+                ("kind", "Required value: kind is not set".to_owned(), "name the kind of the object".to_owned())
+            }
+            () if version.is_empty() => {
+                ("apiVersion", "Required value: apiVersion is not set".to_owned(), format!("write {}", versions()))
+            }
             () if !served => {
-                ("apiVersion", format!("no matches for kind {kind:?} in version {:?}", subject.gvk.api_version()))
+                let message = format!("no matches for kind {kind:?} in version {:?}", subject.gvk.api_version());
+                ("apiVersion", message, format!("write {}", versions()))
             }
             () if old.is_some_and(|old| gvk_of(old) != subject.gvk) => {
-                ("apiVersion", "the stored object is of another version; give both in the same one".to_owned())
+                let message = "the stored object is of another version; give both in the same one".to_owned();
+                ("apiVersion", message, "convert one of the two".to_owned())
             }
             () => return None,
         };
-        Some(Finding::refusal(FieldPath::field(field), message))
+        Some(Finding { help: Some(help.into()), ..Finding::refusal(FieldPath::field(field), message) })
     }
 
     /// A stored object as the API server hands it out: with the defaults of its schema.
@@ -105,6 +121,15 @@ impl Checker<'_> {
         write.schema_defaults(&mut judged.object);
         write.keep_status(&mut judged.object);
         judged.take_in(answer.decision);
+    }
+
+    /// Gives findings the help of their rules, where they have none of their own.
+    fn help(&self, mut judged: Judged) -> Judged {
+        for finding in judged.found.iter_mut().filter(|finding| finding.help.is_none()) {
+            let rule = self.catalogue.get(finding.rule).filter(|rule| !rule.help.is_empty());
+            finding.help = rule.map(|rule| rule.help.into());
+        }
+        judged
     }
 
     async fn ask(&self, review: Review, write: &Write<'_>, object: &Value) -> ReviewResponse {
@@ -137,25 +162,34 @@ impl Write<'_> {
     fn refusals(&self, object: &Value) -> Vec<Finding> {
         let mut found: Vec<Finding> = malformed_metadata(object).into_iter().map(Finding::from).collect();
         let Some(version) = self.schema else { return found };
-        let mut object = object.clone();
-        version.schema.drop_nulls(&mut object);
-        if let Some(members) = object.as_object_mut().filter(|_| self.status_is_apart()) {
-            members.remove("status");
-        }
-        let (of_schema, write) = match &self.old {
-            Some(old) => (version.schema.validate_update(old, &object), schema::Write::Update),
-            None => (version.schema.validate(&object), schema::Write::Creation),
+        let object = self.as_validated(version, object);
+        let of_schema = match &self.old {
+            Some(old) => version.schema.validate_update(old, &object),
+            None => version.schema.validate(&object),
         };
         found.extend(of_schema.into_iter().filter(|finding| !is_unknown(finding)).map(Finding::from));
         let unscalable = version.unscalable(&object);
         found.extend(
             unscalable.filter(|fault| !found.iter().any(|found| found.is_schema_at(&fault.path))).map(Finding::from),
         );
-        match version.schema.cel_rules_on(&object, write).len() {
-            0 => {}
-            rules => found.push(Finding::unevaluated(rules)),
-        }
         found
+    }
+
+    /// What the CEL rules say that the object may break.
+    fn unevaluated(&self, object: &Value) -> BTreeSet<String> {
+        let Some(version) = self.schema else { return BTreeSet::new() };
+        let write = if self.old.is_some() { schema::Write::Update } else { schema::Write::Creation };
+        let rules = version.schema.cel_rules_on(&self.as_validated(version, object), write);
+        rules.into_iter().map(|rule| if rule.message.is_empty() { rule.rule } else { rule.message }).collect()
+    }
+
+    fn as_validated(&self, version: &VersionSchema, object: &Value) -> Value {
+        let mut object = object.clone();
+        version.schema.drop_nulls(&mut object);
+        if let Some(members) = object.as_object_mut().filter(|_| self.status_is_apart()) {
+            members.remove("status");
+        }
+        object
     }
 
     /// The review that the API server would send.
@@ -195,13 +229,16 @@ impl Judged {
         self.found.extend(denial.into_iter().chain(warnings).chain(said.issues.into_iter().map(Finding::from)));
     }
 
-    /// What defaulting and judging both say is said once, and what the schema says of a node's type in its words.
+    /// What defaulting and judging both say is said once; what the schema says of a node's type in its words; and what a
+    /// rule says too, with less help, in the rule's.
     fn without_repetition(mut self) -> Self {
         let found = std::mem::take(&mut self.found);
         for finding in &found {
-            let schema_says_it =
-                finding.rule == DECODE.id && found.iter().any(|other| other.is_schema_at(&finding.path));
-            if !schema_says_it && !self.found.iter().any(|known| known.repeats(finding)) {
+            let is_said_better = found.iter().any(|other| {
+                (finding.rule == DECODE.id && other.is_schema_at(&finding.path))
+                    || other.is_error_of_a_rule_for(finding)
+            });
+            if !is_said_better && !self.found.iter().any(|known| known.repeats(finding)) {
                 self.found.push(finding.clone());
             }
         }

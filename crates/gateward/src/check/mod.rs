@@ -30,11 +30,11 @@ pub(crate) mod subject;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use gateward_core::{Context, Facts, UserInfo, Webhooks};
+use gateward_core::{Context, Facts, Rule, UserInfo, Webhooks};
 use gateward_lint::yaml;
 use serde_json::{Value, json};
 
@@ -65,7 +65,8 @@ pub struct Checker<'p> {
     user: Value,
     now: SystemTime,
     command: Option<&'static str>,
-    catalogue: BTreeSet<&'static str>,
+    /// By their ids.
+    catalogue: BTreeMap<&'static str, &'static Rule>,
 }
 
 impl<'p> Checker<'p> {
@@ -80,7 +81,7 @@ impl<'p> Checker<'p> {
             user: Value::Null,
             now,
             command: None,
-            catalogue: webhooks.rules().iter().map(|rule| rule.id).collect(),
+            catalogue: webhooks.rules().into_iter().map(|rule| (rule.id, rule)).collect(),
         }
     }
 
@@ -131,7 +132,7 @@ impl<'p> Checker<'p> {
 
     /// How to learn more of a rule: those of the catalogue have a page, the API server's own checks have none.
     fn page(&self, rule: &'static str) -> Option<String> {
-        let command = self.command.filter(|_| self.catalogue.contains(rule))?;
+        let command = self.command.filter(|_| self.catalogue.contains_key(rule))?;
         Some(format!("{command} rules {rule}"))
     }
 

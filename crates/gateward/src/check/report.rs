@@ -1,14 +1,16 @@
 //! What a check has found, over all files.
 
 use std::borrow::Cow;
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
-use gateward_core::{FieldPath, Severity};
-use gateward_lint::diagnostic::{Colour, Diagnostic, ObjectRef, Related, human, json};
+use gateward_core::{FieldPath, Severity, terminal};
+use gateward_lint::diagnostic::{Colour, Diagnostic, ObjectRef, Related, folded, json};
 use gateward_lint::yaml::{Source, SyntaxFinding};
 
-use super::finding::Finding;
+use super::finding::{CEL, Finding};
 use super::judge::Judged;
 use super::subject::Subject;
 
@@ -16,6 +18,8 @@ use super::subject::Subject;
 #[derive(Debug, Default)]
 pub struct Report {
     entries: Vec<(Diagnostic, Arc<str>)>,
+    /// The messages of the CEL rules that some object may break.
+    unevaluated: BTreeSet<String>,
     counts: Counts,
 }
 
@@ -54,11 +58,36 @@ impl Report {
     /// The findings for people, and a line that sums up.
     pub fn human(&self, colour: Colour) -> String {
         let mut text = String::new();
-        for (diagnostic, source) in &self.entries {
-            text.push_str(&human(diagnostic, source, colour));
+        for (first, further, source) in self.folded() {
+            text.push_str(&folded(first, &further, source, colour));
+            text.push('\n');
+        }
+        if !self.unevaluated.is_empty() {
+            text.push_str("note: these CEL rules were not evaluated; the API server evaluates them:\n");
+            text.extend(self.unevaluated.iter().map(|rule| format!("  - {}\n", terminal::line(rule))));
             text.push('\n');
         }
         text + &format!("{self}\n")
+    }
+
+    /// The findings that people see one by one, each with those that say the same of other nodes of its file.
+    fn folded(&self) -> Vec<(&Diagnostic, Vec<&Diagnostic>, &str)> {
+        let mut folded: Vec<(&Diagnostic, Vec<&Diagnostic>, &str)> = Vec::new();
+        let mut known = HashMap::new();
+        for (diagnostic, source) in self.entries.iter().filter(|(diagnostic, _)| diagnostic.rule != CEL) {
+            let said = (&diagnostic.file, diagnostic.rule, diagnostic.severity, &diagnostic.message, &diagnostic.help);
+            match known.entry(said) {
+                Entry::Occupied(first) => {
+                    let place: &usize = first.get();
+                    folded[*place].1.push(diagnostic);
+                }
+                Entry::Vacant(none) => {
+                    none.insert(folded.len());
+                    folded.push((diagnostic, Vec::new(), source));
+                }
+            }
+        }
+        folded
     }
 
     /// The findings for scripts, one a line.
@@ -70,6 +99,7 @@ impl Report {
         self.counts.files += 1;
         self.counts.objects += file.counts.objects;
         self.counts.skipped += file.counts.skipped;
+        self.unevaluated.extend(file.unevaluated);
         let mut found = file.found;
         found.sort_by_key(|diagnostic| (diagnostic.span, diagnostic.severity));
         self.entries.extend(found.into_iter().map(|diagnostic| (diagnostic, Arc::clone(&file.text))));
@@ -85,7 +115,13 @@ impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Counts { files, objects, skipped } = self.counts;
         let count = |severity: Severity| counted(self.count(severity), severity.as_str());
-        write!(f, "{}, {}, {} ", count(Severity::Error), count(Severity::Warning), count(Severity::Note))?;
+        write!(f, "{}, ", count(Severity::Error))?;
+        if !self.unevaluated.is_empty() {
+            write!(f, "{} not evaluated, ", counted(self.unevaluated.len(), "CEL rule"))?;
+        }
+        let others =
+            self.diagnostics().filter(|diagnostic| diagnostic.rule != CEL && diagnostic.severity == Severity::Note);
+        write!(f, "{}, {} ", count(Severity::Warning), counted(others.count(), Severity::Note.as_str()))?;
         write!(f, "in {} of {}", counted(objects, "object"), counted(files, "file"))?;
         match skipped {
             0 => Ok(()),
@@ -110,7 +146,7 @@ fn of_syntax(file: &str, finding: &SyntaxFinding) -> Diagnostic {
         path: FieldPath::root(),
         object: None,
         message: finding.message.clone(),
-        help: None,
+        help: Some(finding.kind.help().into()),
         docs: None,
     }
 }
@@ -120,6 +156,7 @@ pub(super) struct FileReport<'f> {
     name: &'f str,
     text: Arc<str>,
     found: Vec<Diagnostic>,
+    unevaluated: BTreeSet<String>,
     counts: Counts,
 }
 
@@ -127,7 +164,7 @@ impl<'f> FileReport<'f> {
     /// What kept parts of the file from being read.
     pub(super) fn new(name: &'f str, source: &Source) -> Self {
         let found = source.findings.iter().map(|finding| of_syntax(name, finding)).collect();
-        Self { name, text: Arc::clone(&source.text), found, counts: Counts::default() }
+        Self { name, text: Arc::clone(&source.text), found, unevaluated: BTreeSet::new(), counts: Counts::default() }
     }
 
     /// Counts an object of a kind that isn't ours.
@@ -147,6 +184,7 @@ impl<'f> FileReport<'f> {
             |finding: &Finding| Diagnostic { docs: page(finding.rule), ..self.placed(subject, judged, finding) };
         let placed: Vec<Diagnostic> = judged.found.iter().map(placed).collect();
         self.found.extend(placed);
+        self.unevaluated.extend(judged.unevaluated.iter().cloned());
     }
 
     /// A value that defaulting set stands nowhere in the file: its nearest ancestor is shown, and it is said.

@@ -37,6 +37,13 @@ impl Schemas {
         self.0.iter().any(|(known, _)| may_be(gvk, known))
     }
 
+    /// The versions of a kind with their group, as a choice.
+    pub(super) fn api_versions(&self, kind: &str) -> String {
+        let known = self.0.iter().filter(|(known, _)| known.kind == kind);
+        let versions: Vec<String> = known.map(|(known, _)| format!("apiVersion: {}", known.api_version())).collect();
+        if versions.is_empty() { "group and version of the kind".to_owned() } else { versions.join(" or ") }
+    }
+
     /// The other versions of the kind.
     pub(super) fn others(&self, gvk: &GroupVersionKind) -> impl Iterator<Item = &(GroupVersionKind, VersionSchema)> {
         self.0.iter().filter(move |(known, _)| known.same_kind(gvk) && known != gvk)

@@ -19,10 +19,7 @@ fn lodge(spec: &str) -> String {
 fn a_good_object_has_no_findings_but_what_was_not_evaluated() {
     let good = lodge("{rooms: 3, river: Oder, colour: grey}");
     assert!(check().found(&good).is_empty());
-    assert_eq!(
-        check().said(&good),
-        ["note: 1 CEL rule of the schema was not evaluated; the API server evaluates them"]
-    );
+    assert_eq!(check().said(&good), ["note: not evaluated: some rooms; the API server evaluates CEL rules"]);
 }
 
 #[test]
@@ -170,7 +167,7 @@ fn a_stored_object_has_the_defaults_of_its_schema() {
 fn rules_on_transitions_are_counted_on_updates_alone() {
     let good = lodge("{rooms: 3, river: Oder, colour: grey}");
     let said = check().old(&good).said(&good);
-    assert_eq!(said, ["note: 2 CEL rules of the schema were not evaluated; the API server evaluates them"]);
+    assert_eq!(said, ["note: not evaluated: never fewer rooms; some rooms; the API server evaluates CEL rules"]);
 }
 
 #[test]
@@ -248,14 +245,35 @@ fn people_see_the_line_and_where_to_read_on() {
     let shown = report.human(Colour::Never);
     assert!(shown.contains("a.yaml:4:8") && shown.contains("= docs: lodges rules LODGE-1"), "{shown}");
     assert!(!shown.contains("rules CEL"), "{shown}");
-    assert!(shown.ends_with("1 error, 0 warnings, 1 note in 1 object of 1 file\n"), "{shown}");
+    let end = "note: these CEL rules were not evaluated; the API server evaluates them:\n  - some rooms\n\n1 error, 1 CEL \
+               rule not evaluated, 0 warnings, 0 notes in 1 object of 1 file\n";
+    assert!(shown.ends_with(end), "{shown}");
+}
+
+#[test]
+fn findings_of_one_rule_and_text_are_one_for_people_and_several_for_scripts() {
+    let bad = lodge(
+        "\n  river: Oder\n  colour: grey\n  lodgers:\n    ann:\n      teeth: many\n    bob:\n      fur: 1\n      claws: 1\n",
+    );
+    let report = check().report("a.yaml", &bad.replace("many", "4"));
+    assert_eq!(report.json().lines().filter(|line| line.contains("unknown field")).count(), 2);
+    let twice = format!(
+        "{}---\n{}",
+        lodge("{rooms: 12, river: Oder, colour: grey}"),
+        lodge("{rooms: 12, river: Oder, colour: grey}")
+    );
+    let report = check().report("a.yaml", &twice);
+    let shown = report.human(Colour::Never);
+    assert_eq!(shown.matches("error[LODGE-1]").count(), 1, "{shown}");
+    assert!(shown.contains("4 | spec: {rooms: 12") && shown.contains("9 | spec: {rooms: 12"), "{shown}");
+    assert!(shown.contains("2 errors, 1 CEL rule not evaluated"), "{shown}");
 }
 
 #[test]
 fn a_warning_refuses_nothing() {
     let report = check().report("a.yaml", &lodge("{rooms: 1, river: Oder, colour: grey}"));
     assert!(!report.has_errors());
-    assert!(report.to_string().contains("0 errors, 1 warning, 1 note"), "{report}");
+    assert!(report.to_string().contains("0 errors, 1 CEL rule not evaluated, 1 warning, 0 notes"), "{report}");
 }
 
 #[test]

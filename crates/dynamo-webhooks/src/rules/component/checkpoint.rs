@@ -22,18 +22,21 @@ const WORKERS: Rule = rule! {
 const CLIENTS: Rule = rule! {
     id: "CKPT-D3",
     summary: "gmsClientContainers need the GPU memory service within the pod",
+    help: "set experimental.gpuMemoryService, or leave gmsClientContainers out",
     ..on_components(CREATE_AND_UPDATE)
 };
 
 const WITHIN_POD: Rule = rule! {
     id: "CKPT-D4",
     summary: "a component with checkpoints has no GPU memory service between pods",
+    help: "leave one of the two out, or set the mode of gpuMemoryService to intraPod",
     ..on_components(CREATE_AND_UPDATE)
 };
 
 const NO_FAILOVER: Rule = rule! {
     id: "CKPT-D5",
     summary: "a component with checkpoints has no failover",
+    help: "leave one of the two out",
     ..on_components(CREATE_AND_UPDATE)
 };
 

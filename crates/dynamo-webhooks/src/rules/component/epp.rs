@@ -8,12 +8,14 @@ use super::{ComponentContext, InferencePool, SourceVersion, on_components};
 const PICKER: Rule = rule! {
     id: "SHARED-46",
     summary: "an endpoint picker has one replica, in a graph also the API of InferencePool",
+    help: "apply the graph to a cluster, or describe the cluster with --facts",
     ..on_components(CREATE_AND_UPDATE)
 };
 
 const CONFIG_MAP: Rule = rule! {
     id: "SHARED-47",
     summary: "configMapRef names a ConfigMap",
+    help: "write the name of the ConfigMap that has the configuration",
     versions: &["v1beta1"],
     ..on_components(CREATE_AND_UPDATE)
 };

@@ -30,18 +30,21 @@ const GPUS: Rule = rule! {
 const ENGINES: Rule = rule! {
     id: "FO-04",
     summary: "frontends, planners and endpoint pickers have no failover between pods",
+    help: "leave failover out here; set it for workers",
     ..on_components(CREATE_AND_UPDATE)
 };
 
 const BETWEEN_PODS: Rule = rule! {
     id: "SHARED-68",
     summary: "whether there is failover between pods stays as it is",
+    help: "keep it as it is stored; a change needs another component",
     ..on_components(UPDATE)
 };
 
 const SHADOWS: Rule = rule! {
     id: "SHARED-69",
     summary: "the number of engines in reserve stays as it is where they are pods",
+    help: "keep the stored value; another one needs another component",
     ..on_components(UPDATE)
 };
 

@@ -31,6 +31,7 @@ const CLIENTS: Rule = rule! {
 const BETWEEN_PODS: Rule = rule! {
     id: "SHARED-67",
     summary: "whether the GPU memory service works between pods stays as it is",
+    help: "keep the stored value; another one needs another component",
     ..on_components(UPDATE)
 };
 

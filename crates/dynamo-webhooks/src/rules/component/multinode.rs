@@ -22,6 +22,7 @@ const TOGGLED: Rule = rule! {
 const NODE_COUNT: Rule = rule! {
     id: "SHARED-61",
     summary: "the number of nodes of an instance stays as it is",
+    help: "keep the stored number of nodes; another one needs another component",
     ..on_components(UPDATE)
 };
 

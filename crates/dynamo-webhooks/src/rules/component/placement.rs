@@ -23,12 +23,14 @@ const FORCED_SCALING_GROUP: Rule = rule! {
 const TOPOLOGY: Rule = rule! {
     id: "SHARED-65",
     summary: "the topology constraint of a component stays as it is",
+    help: "keep the stored value; another one needs another graph",
     ..on_components(UPDATE)
 };
 
 const SCALING_GROUP: Rule = rule! {
     id: "SHARED-70",
     summary: "whether a scaling group is forced stays as it is",
+    help: "keep the stored value; another one needs another graph",
     versions: &["v1beta1"],
     ..on_components(UPDATE)
 };

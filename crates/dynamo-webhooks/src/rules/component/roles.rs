@@ -25,6 +25,7 @@ const KNOWN: Rule = rule! {
 const COMPLETE: Rule = rule! {
     id: "SHARED-43",
     summary: "where roles are given, both leader and worker are",
+    help: "add the role to the list, with the kind of work that it does",
     ..on_components(CREATE_AND_UPDATE)
 };
 

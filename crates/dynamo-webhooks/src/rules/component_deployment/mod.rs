@@ -46,6 +46,7 @@ pub(crate) const CHECKPOINT_OWNER: Rule = rule! {
 pub(crate) const SAME_FRAMEWORK: Rule = rule! {
     id: "DCD-16",
     summary: "the inference engine of a component stays as it is",
+    help: "keep the stored backendFramework, or create a component of another name",
     operations: UPDATE,
     ..ON_COMPONENTS
 };

@@ -9,6 +9,7 @@ use super::{ON_DEPLOYMENT_REQUESTS, at};
 pub(crate) const CURRENT_NAMES: Rule = rule! {
     id: "DGDR-B9",
     summary: "overrides.dgd calls components by their current names",
+    help: "write the new name",
     ..ON_DEPLOYMENT_REQUESTS
 };
 

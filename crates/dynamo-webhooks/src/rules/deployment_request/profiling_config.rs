@@ -16,24 +16,28 @@ pub(crate) const GIVEN: Rule = rule! {
 pub(crate) const MAP: Rule = rule! {
     id: "DGDR-A4",
     summary: "the configuration for the profiler is a map",
+    help: "write a map: config: {sla: {ttft: 200}}",
     ..ON_V1ALPHA1
 };
 
 pub(crate) const SAME_BACKEND: Rule = rule! {
     id: "DGDR-A5",
     summary: "the configuration names no other engine than the request",
+    help: "write the same in both places, or leave it out of the configuration",
     ..ON_V1ALPHA1
 };
 
 pub(crate) const SAME_MODEL: Rule = rule! {
     id: "DGDR-A6",
     summary: "the configuration names no other model than the request",
+    help: "write the same in both places, or leave it out of the configuration",
     ..ON_V1ALPHA1
 };
 
 pub(crate) const GPU_RANGE: Rule = rule! {
     id: "DGDR-A7",
     summary: "the least number of GPUs of an engine is not above the most",
+    help: "lower the minimum, or raise the maximum",
     ..ON_V1ALPHA1
 };
 

@@ -14,12 +14,14 @@ use crate::operator::facts::ClusterFacts;
 pub(crate) const GPU_DISCOVERY_FIELD: Rule = rule! {
     id: "DGDR-A1",
     summary: "enableGpuDiscovery is left out or true: it has no effect",
+    help: "remove the field",
     ..ON_V1ALPHA1
 };
 
 pub(crate) const PROFILER_IMAGE: Rule = rule! {
     id: "DGDR-A2",
     summary: "a request names the image of the profiler",
+    help: "write the image with the profiler, such as nvcr.io/nvidia/ai-dynamo/vllm-runtime:1.4.2",
     ..ON_V1ALPHA1
 };
 

@@ -26,6 +26,7 @@ pub(crate) const BACKEND_CHOSEN: Rule = rule! {
 pub(crate) const CURRENT_GPU_NAME: Rule = rule! {
     id: "DGDR-B10",
     summary: "GPUs are called by their current name",
+    help: "write the new name",
     ..ON_V1BETA1
 };
 

@@ -25,18 +25,21 @@ const EXECUTOR: Rule = rule! {
 const UPDATE_STRATEGY: Rule = rule! {
     id: "DGD-42",
     summary: "the Grove update strategy of a graph is RollingRecreate or OnDelete",
+    help: "write one of the supported values, or leave the annotation out",
     ..GRAPHS
 };
 
 const DISCOVERY_MODE: Rule = rule! {
     id: "DGD-43",
     summary: "the discovery mode of a graph is pod or container",
+    help: "write one of the supported values, or leave the annotation out",
     ..GRAPHS
 };
 
 const PROVIDER: Rule = rule! {
     id: "DGD-44",
     summary: "the workload provider of a graph is component or grove",
+    help: "write one of the supported values, or leave the annotation out",
     ..GRAPHS
 };
 

@@ -23,6 +23,7 @@ const NAME_FITS: Rule = rule! {
 const MEMORY_NEEDS_GROVE: Rule = rule! {
     id: "DGD-50",
     summary: "GPU memory is shared between pods only in graphs that Grove runs",
+    help: "leave it out, or let Grove run the graph: set the annotation nvidia.com/workload-provider to grove",
     ..GRAPHS
 };
 

@@ -26,6 +26,7 @@ const EXISTS: Rule = rule! {
     id: "DGD-72",
     good_of: "DGD-70",
     summary: "the cluster has the topology that a KV transfer policy names",
+    help: "create the ClusterTopologyBinding first, or name one that exists: kubectl get clustertopologybindings",
     ..GRAPHS
 };
 

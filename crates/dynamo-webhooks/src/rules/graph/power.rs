@@ -17,6 +17,7 @@ const POSITIVE: Rule = rule! {
     id: "DGD-53",
     good_of: "DGD-52",
     summary: "a GPU power limit is greater than zero",
+    help: "write a whole number of watts greater than zero",
     ..GRAPHS
 };
 
@@ -38,6 +39,7 @@ const GPUS_CONSTANT: Rule = rule! {
     id: "DGD-76",
     good_of: "DGD-75",
     summary: "the number of GPUs under a power limit never changes",
+    help: "keep the number of GPUs, or remove the power limit in an update of its own",
     operations: UPDATE,
     ..GRAPHS
 };

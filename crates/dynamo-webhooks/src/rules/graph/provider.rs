@@ -19,6 +19,7 @@ const KNOWN: Rule = rule! {
     id: "DGD-61",
     good_of: "DGD-60",
     summary: "the workload provider that is noted on a graph is component or grove",
+    help: "write one of the supported values, or leave the annotation out",
     operations: UPDATE,
     ..GRAPHS
 };

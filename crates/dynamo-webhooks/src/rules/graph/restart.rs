@@ -18,6 +18,7 @@ const NO_PARALLEL_ORDER: Rule = rule! {
 const ONCE: Rule = rule! {
     id: "DGD-57",
     summary: "a restart's order names no component twice",
+    help: "name each component once",
     ..GRAPHS
 };
 
@@ -32,6 +33,7 @@ const KNOWN: Rule = rule! {
     id: "DGD-59",
     good_of: "DGD-57",
     summary: "a restart's order names components of the graph",
+    help: "write the names of components of this graph",
     ..GRAPHS
 };
 

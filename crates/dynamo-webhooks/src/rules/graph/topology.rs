@@ -32,6 +32,7 @@ const EXISTS: Rule = rule! {
     id: "DGD-66",
     good_of: "DGD-64",
     summary: "the cluster has the topology that a graph's constraint names",
+    help: "create the ClusterTopologyBinding first, or name one that exists: kubectl get clustertopologybindings",
     ..GRAPHS
 };
 

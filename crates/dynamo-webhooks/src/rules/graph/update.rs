@@ -20,6 +20,7 @@ const SAME_BACKEND: Rule = rule! {
     id: "DGD-77",
     good_of: "DGD-74",
     summary: "the inference engine of a graph never changes",
+    help: "keep the inference engine, or create a graph of another name beside this one",
     operations: UPDATE,
     ..GRAPHS
 };

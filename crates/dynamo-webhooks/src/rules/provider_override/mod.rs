@@ -177,6 +177,7 @@ const GRAPHS: Rule = Rule {
 pub(crate) const GRAPHS_ONLY: Rule = rule! {
     id: "OVR-01",
     summary: "a component that is deployed on its own has no provider override",
+    help: "leave it out, or put the component into a DynamoGraphDeployment",
     kinds: &["DynamoComponentDeployment"],
     ..GRAPHS
 };
@@ -201,6 +202,7 @@ pub(crate) const API_VERSION: Rule = rule! {
     id: "OVR-04",
     good_of: "OVR-02",
     summary: "the apiVersion of a provider override is grove.io/v1alpha1",
+    help: "write one of the supported values",
     ..GRAPHS
 };
 
@@ -224,6 +226,7 @@ pub(crate) const VALUE_READABLE: Rule = rule! {
     id: "OVR-07",
     good_of: "OVR-02",
     summary: "the value of a provider override is an object whose known fields have their JSON types",
+    help: "write a fragment of the named kind, an object with a spec",
     ..GRAPHS
 };
 
@@ -240,6 +243,7 @@ pub(crate) const VALUE_COMPLETE: Rule = rule! {
     id: "OVR-09",
     good_of: "OVR-02",
     summary: "a provider override sets topologyConstraint to an object",
+    help: "write an object here, or leave it out",
     ..GRAPHS
 };
 

@@ -14,6 +14,7 @@ use crate::rules::component::{DeploymentKind, SourceVersion};
 const PVC_NAME: Rule = rule! {
     id: "ALPHA-01",
     summary: "every volume claim of a graph has a name",
+    help: "write the name of the PersistentVolumeClaim",
     kinds: &["DynamoGraphDeployment"],
     page: "docs/rule-book/graph.md",
     ..ON_V1ALPHA1_FIELDS

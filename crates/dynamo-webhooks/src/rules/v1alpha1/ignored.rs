@@ -10,12 +10,14 @@ use super::ON_V1ALPHA1_FIELDS;
 const DYNAMO_NAMESPACE: Rule = rule! {
     id: "ALPHA-03",
     summary: "the Dynamo namespace is computed; dynamoNamespace is ignored",
+    help: "remove dynamoNamespace; whatever reads it finds the namespace in the environment of its pod",
     ..ON_V1ALPHA1_FIELDS
 };
 
 const AUTOSCALING: Rule = rule! {
     id: "ALPHA-04",
     summary: "a scaling adapter scales; autoscaling is ignored",
+    help: "replace the block by scalingAdapter: {enabled: true}",
     ..ON_V1ALPHA1_FIELDS
 };
 

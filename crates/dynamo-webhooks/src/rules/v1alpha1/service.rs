@@ -35,6 +35,7 @@ const ONE_EPP_CONFIG: Rule = rule! {
 const EPP_CONFIG_MAP: Rule = rule! {
     id: "ALPHA-08",
     summary: "a reference to the configuration of an endpoint picker names a ConfigMap",
+    help: "write the name of the ConfigMap that has the configuration",
     versions: &["v1alpha1"],
     ..ON_V1ALPHA1_FIELDS
 };
