@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use gateward_core::{DECODE, FieldPath, Issue, Severity};
+use gateward_core::{FieldPath, Issue, Severity};
 use gateward_lint::schema::{SchemaFault, SchemaFinding};
 
 /// The id of what the API server says by itself: by the schema of the CRD, and of every object's name and labels.
-const SCHEMA: &str = "SCHEMA";
+pub(super) const SCHEMA: &str = "SCHEMA";
 /// The id of notes about CEL rules.
 pub(super) const CEL: &str = "CEL";
 /// The id of what a handler says in its own words, without a rule.
@@ -60,12 +60,6 @@ impl Finding {
     /// Whether both say the same of the same node.
     pub(super) fn repeats(&self, other: &Self) -> bool {
         self.rule == other.rule && self.message == other.message && same_node(&self.path, &other.path)
-    }
-
-    /// Whether a rule refuses, with this finding, the node that the schema refuses with `other`.
-    pub(super) fn is_error_of_a_rule_for(&self, other: &Self) -> bool {
-        let is_of_rule = ![SCHEMA, CEL, WEBHOOK, OLD, DECODE.id].contains(&self.rule);
-        is_of_rule && self.severity == Severity::Error && other.rule == SCHEMA && same_node(&self.path, &other.path)
     }
 
     /// Whether this is what the API server's schema says of a node.

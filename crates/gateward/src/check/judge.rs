@@ -229,16 +229,13 @@ impl Judged {
         self.found.extend(denial.into_iter().chain(warnings).chain(said.issues.into_iter().map(Finding::from)));
     }
 
-    /// What defaulting and judging both say is said once; what the schema says of a node's type in its words; and what a
-    /// rule says too, with less help, in the rule's.
+    /// What defaulting and judging both say is said once, and what the schema says of a node's type in its words.
     fn without_repetition(mut self) -> Self {
         let found = std::mem::take(&mut self.found);
         for finding in &found {
-            let is_said_better = found.iter().any(|other| {
-                (finding.rule == DECODE.id && other.is_schema_at(&finding.path))
-                    || other.is_error_of_a_rule_for(finding)
-            });
-            if !is_said_better && !self.found.iter().any(|known| known.repeats(finding)) {
+            let schema_says_it =
+                finding.rule == DECODE.id && found.iter().any(|other| other.is_schema_at(&finding.path));
+            if !schema_says_it && !self.found.iter().any(|known| known.repeats(finding)) {
                 self.found.push(finding.clone());
             }
         }

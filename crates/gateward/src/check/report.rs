@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::hash_map::Entry;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use gateward_core::{FieldPath, Severity, terminal};
 use gateward_lint::diagnostic::{Colour, Diagnostic, ObjectRef, Related, folded, json};
 use gateward_lint::yaml::{Source, SyntaxFinding};
 
-use super::finding::{CEL, Finding};
+use super::finding::{CEL, Finding, SCHEMA};
 use super::judge::Judged;
 use super::subject::Subject;
 
@@ -70,11 +70,22 @@ impl Report {
         text + &format!("{self}\n")
     }
 
-    /// The findings that people see one by one, each with those that say the same of other nodes of its file.
+    /// The findings that people see one by one, each with those that say the same of other nodes of its file. What the
+    /// schema and a rule both refuse is refused by the rule, which has more help.
     fn folded(&self) -> Vec<(&Diagnostic, Vec<&Diagnostic>, &str)> {
         let mut folded: Vec<(&Diagnostic, Vec<&Diagnostic>, &str)> = Vec::new();
         let mut known = HashMap::new();
-        for (diagnostic, source) in self.entries.iter().filter(|(diagnostic, _)| diagnostic.rule != CEL) {
+        let is_of_rule = |diagnostic: &&Diagnostic| diagnostic.docs.is_some() && diagnostic.severity == Severity::Error;
+        let node = |diagnostic: &Diagnostic| {
+            let object = diagnostic.object.clone().map(|object| (object.kind, object.namespace, object.name));
+            (diagnostic.file.clone(), object, diagnostic.path.pointer())
+        };
+        let of_rules: HashSet<_> = self.diagnostics().filter(is_of_rule).map(node).collect();
+        for (diagnostic, source) in &self.entries {
+            let is_said_by_a_rule = diagnostic.rule == SCHEMA && of_rules.contains(&node(diagnostic));
+            if diagnostic.rule == CEL || is_said_by_a_rule {
+                continue;
+            }
             let said = (&diagnostic.file, diagnostic.rule, diagnostic.severity, &diagnostic.message, &diagnostic.help);
             match known.entry(said) {
                 Entry::Occupied(first) => {
