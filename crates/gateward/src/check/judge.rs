@@ -50,9 +50,12 @@ impl Checker<'_> {
         if self.defaults == Defaults::Applied {
             self.default(&write, &mut judged).await;
         }
-        let refusals = write.refusals(&judged.object);
-        judged.found.extend(refusals);
-        judged.unevaluated = write.unevaluated(&judged.object);
+        judged.found.extend(malformed_metadata(&judged.object).into_iter().map(Finding::from));
+        if let Some(version) = schema {
+            let object = write.as_validated(version, &judged.object);
+            write.validate(version, &object, &mut judged.found);
+            judged.unevaluated = write.unevaluated(version, &object);
+        }
         if !judged.unevaluated.is_empty() {
             judged.found.push(Finding::unevaluated(&judged.unevaluated));
         }
@@ -158,31 +161,27 @@ impl Write<'_> {
         self.schema.is_some_and(|version| version.status == StatusWrites::Apart)
     }
 
-    /// What the API server refuses by itself.
-    fn refusals(&self, object: &Value) -> Vec<Finding> {
-        let mut found: Vec<Finding> = malformed_metadata(object).into_iter().map(Finding::from).collect();
-        let Some(version) = self.schema else { return found };
-        let object = self.as_validated(version, object);
+    /// What the schema of the API server refuses.
+    fn validate(&self, version: &VersionSchema, object: &Value, found: &mut Vec<Finding>) {
         let of_schema = match &self.old {
-            Some(old) => version.schema.validate_update(old, &object),
-            None => version.schema.validate(&object),
+            Some(old) => version.schema.validate_update(old, object),
+            None => version.schema.validate(object),
         };
         found.extend(of_schema.into_iter().filter(|finding| !is_unknown(finding)).map(Finding::from));
-        let unscalable = version.unscalable(&object);
-        found.extend(
-            unscalable.filter(|fault| !found.iter().any(|found| found.is_schema_at(&fault.path))).map(Finding::from),
-        );
-        found
+        let unscalable = version.unscalable(object);
+        let unscalable = unscalable.filter(|fault| !found.iter().any(|found| found.is_schema_at(&fault.path)));
+        found.extend(unscalable.map(Finding::from));
     }
 
     /// What the CEL rules say that the object may break.
-    fn unevaluated(&self, object: &Value) -> BTreeSet<String> {
-        let Some(version) = self.schema else { return BTreeSet::new() };
+    fn unevaluated(&self, version: &VersionSchema, object: &Value) -> BTreeSet<String> {
         let write = if self.old.is_some() { schema::Write::Update } else { schema::Write::Creation };
-        let rules = version.schema.cel_rules_on(&self.as_validated(version, object), write);
+        let rules = version.schema.cel_rules_on(object, write);
         rules.into_iter().map(|rule| if rule.message.is_empty() { rule.rule } else { rule.message }).collect()
     }
 
+    /// The object as the API server validates it: nulls that the schema doesn't allow are gone, and so is a status that
+    /// has an endpoint of its own.
     fn as_validated(&self, version: &VersionSchema, object: &Value) -> Value {
         let mut object = object.clone();
         version.schema.drop_nulls(&mut object);
