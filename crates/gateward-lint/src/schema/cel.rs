@@ -3,7 +3,7 @@
 use gateward_core::FieldPath;
 use serde_json::Value;
 
-use super::decide::holds;
+use super::guard::is_guarded;
 use super::node::{EvaluatedOn, MAX_DEPTH, SchemaNode};
 
 /// The kind of write.
@@ -67,7 +67,7 @@ impl Collector<'_> {
             .rules
             .iter()
             .filter(|rule| self.write == Write::Update || rule.evaluated_on == EvaluatedOn::EveryWrite)
-            .filter(|rule| !holds(&rule.expression, value));
+            .filter(|rule| !is_guarded(&rule.expression, value));
         self.rules.extend(evaluated.map(|rule| CelRule {
             path: path.clone(),
             rule: rule.expression.clone(),

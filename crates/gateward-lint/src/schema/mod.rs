@@ -21,12 +21,12 @@
 mod cel;
 mod compile;
 mod crd;
-mod decide;
 mod defaults;
 mod differences;
 mod error;
 mod finding;
 mod format;
+mod guard;
 mod help;
 mod lists;
 mod metadata;
