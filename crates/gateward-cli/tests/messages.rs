@@ -4,13 +4,18 @@
 
 use assert_cmd::Command;
 
-/// What a terminal shows of this manifest, without the line that sums up.
-fn shown(manifest: &str) -> String {
+/// What a terminal shows of this manifest.
+fn all_shown(manifest: &str, exit_code: i32) -> String {
     let output = Command::cargo_bin("gateward").unwrap().args(["check", "-"]).write_stdin(manifest).output().unwrap();
-    assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
-    let shown = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(exit_code), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The findings, without the note about CEL rules and the line that sums up.
+fn shown(manifest: &str) -> String {
+    let shown = all_shown(manifest, 1);
     let (findings, _sum) = shown.trim_end().rsplit_once('\n').unwrap();
-    findings.to_owned()
+    findings.split("note: these CEL rules").next().unwrap().to_owned()
 }
 
 /// A graph of one worker with these members.
@@ -230,7 +235,7 @@ fn a_field_of_the_other_version_is_called_so() {
     6 |   services: {}
       |   ^^^^^^^^^^^^ spec.services
       |
-      = help: nvidia.com/v1alpha1 has this field: write the object in that version, or convert it to nvidia.com/v1beta1
+      = help: did you mean spec.components? nvidia.com/v1alpha1 has this field: write the object in that version, or convert it to nvidia.com/v1beta1
     "#);
 }
 
@@ -286,5 +291,98 @@ fn a_type_is_named_in_plain_words() {
       |     ^^^^^^^^^^ spec.components[0].replica
       |
       = help: did you mean spec.components[0].replicas?
+    "#);
+}
+
+#[test]
+fn a_former_name_is_called_by_the_present_one() {
+    let graph = "apiVersion: nvidia.com/v1alpha1\nkind: DynamoGraphDeployment\nmetadata:\n  name: otter\nspec:\n  services:\n    \
+                 worker:\n      componentType: worker\n      extraPodSpec:\n        mainContainer:\n          image: e:1.4.2\n      \
+                 pvc:\n        name: river\n";
+    insta::assert_snapshot!(shown(graph), @r#"
+    error[SCHEMA]: unknown field "spec.services[worker].pvc": kubectl refuses the object (strict validation); the API server alone drops the field
+      --> -:12:7
+       |
+    12 |       pvc:
+       |       ^^^ spec.services[worker].pvc
+       |
+       = help: did you mean spec.services[worker].volumeMounts?
+    "#);
+}
+
+#[test]
+fn a_wrong_node_within_a_pod_does_not_hide_the_rules() {
+    insta::assert_snapshot!(shown(&with_image("e:latest").replace("image:", "args: --fast\n          image:")), @r#"
+    error[SCHEMA]: Invalid value: "string": spec.components[0].podTemplate.spec.containers[0].args in body must be of type array: "string"
+      --> -:14:11
+       |
+    14 |           args: --fast
+       |           ^^^^^^^^^^^^ spec.components[0].podTemplate.spec.containers[0].args
+       |
+       = help: it is text, and must be a list
+
+    error[RT-04]: Required value: "latest", the tag of the image "e:latest", is not a version
+      --> -:15:11
+       |
+    15 |           image: e:latest
+       |           ^^^^^^^^^^^^^^^ spec.components[0].runtimeVersionOverride
+       |
+       = help: set the version of the runtime, or an image with a tag such as 1.4.2
+       = docs: gateward rules RT-04
+    "#);
+}
+
+#[test]
+fn what_schema_and_rule_both_say_is_said_once() {
+    let model =
+        "apiVersion: nvidia.com/v1alpha1\nkind: DynamoModel\nmetadata:\n  name: otter\nspec:\n  modelName: otter\n";
+    insta::assert_snapshot!(shown(model), @r#"
+    error[MODEL-02]: Required value: must be set
+     --> -:5:1
+      |
+    5 | spec:
+      | ^^^^ spec.baseModelName
+      |
+      = help: write the name of the model that the workers serve, such as Qwen/Qwen3-0.6B
+      = docs: gateward rules MODEL-02
+    "#);
+}
+
+#[test]
+fn the_same_finding_at_several_places_is_one() {
+    let second = "  - name: second\n    type: worker\n";
+    insta::assert_snapshot!(shown(&format!("{}{second}", worker("    type: worker\n"))), @r#"
+    error[RT-03]: Required value: the component has no podTemplate
+      --> -:8:5
+       |
+     8 |     name: worker
+       |     ^^^^^^^^^^^^ spec.components[0].podTemplate.spec.containers
+       |
+      ::: -:10:5
+       |
+    10 |   - name: second
+       |     ^^^^^^^^^^^^ spec.components[1].podTemplate.spec.containers
+       |
+       = help: set the image of the container `main`; where an overlay adds it, check what is applied: `kustomize build . | gateward check -`
+       = docs: gateward rules RT-03
+    "#);
+}
+
+#[test]
+fn rules_that_were_not_evaluated_are_named_once_at_the_end() {
+    let graph = with_image("e:1.4.2").replace("  components:", "  restart:\n    id: again\n  components:").replace(
+        "    type: worker\n",
+        "    type: worker\n    eppConfig:\n      configMapRef:\n        name: picker\n        key: config\n",
+    );
+    insta::assert_snapshot!(all_shown(&graph, 0), @r#"
+    note: these CEL rules were not evaluated; the API server evaluates them:
+      - at most one component may have type epp
+      - component names must differ in more than the case of letters
+      - eppConfig may only be set when type is epp
+      - exactly one of configMapRef and config must be set
+      - minAvailable must not be greater than replicas (1 when unset) unless replicas is 0
+      - restart cannot be set on creation; set restart.id later to restart the graph
+
+    0 errors, 6 CEL rules not evaluated, 0 warnings, 0 notes in 1 object of 1 file
     "#);
 }

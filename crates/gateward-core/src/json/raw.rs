@@ -46,20 +46,35 @@ impl<T: DeserializeOwned> Raw<T> {
         self.view.get_or_init(|| self.decoded().map_err(Box::new)).as_ref().map_err(Box::as_ref)
     }
 
+    /// Another view, decoded at each call: a leaner one can be read where a member that only `T` knows has the wrong type.
+    ///
+    /// ```
+    /// use gateward_core::Raw;
+    ///
+    /// #[derive(serde::Deserialize)]
+    /// struct Container { image: String, args: Vec<String> }
+    ///
+    /// #[derive(serde::Deserialize)]
+    /// struct Image { image: String }
+    ///
+    /// let raw: Raw<Container> = serde_json::from_str(r#"{"image":"a","args":5}"#).unwrap();
+    /// assert!(raw.view().is_err());
+    /// assert_eq!(raw.view_as::<Image>().unwrap().image, "a");
+    /// ```
+    pub fn view_as<U: DeserializeOwned>(&self) -> Result<U, DecodeError> {
+        match &self.allowance {
+            Some(allowance) => decode::part(self.json(), allowance),
+            None => decode::from_str(self.json()),
+        }
+    }
+
     /// A tree is read as it stands; only to learn which node doesn't fit does it become text.
     fn decoded(&self) -> Result<T, DecodeError> {
         let of_tree = self
             .tree
             .as_ref()
             .and_then(|tree| decode::tree(tree, self.allowance.as_ref().unwrap_or(&Allowance::unlimited())));
-        of_tree.map_or_else(|| self.decoded_text(), Ok)
-    }
-
-    fn decoded_text(&self) -> Result<T, DecodeError> {
-        match &self.allowance {
-            Some(allowance) => decode::part(self.json(), allowance),
-            None => decode::from_str(self.json()),
-        }
+        of_tree.map_or_else(|| self.view_as(), Ok)
     }
 }
 

@@ -35,6 +35,8 @@ pub struct Declaration {
     pub crd: Option<&'static str>,
     /// The annotations in which conversion between the versions keeps what a version lacks; without a conversion none.
     pub conversion_annotations: Vec<&'static str>,
+    /// Former and present names of fields.
+    pub renamed_fields: &'static [(&'static str, &'static str)],
     /// What becomes of updates of objects that are being deleted.
     pub deleting_objects: DeletingObjects,
     pub(crate) validating: Option<Endpoint>,

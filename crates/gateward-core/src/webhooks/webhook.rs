@@ -80,6 +80,7 @@ impl<H> Webhook<H> {
             rules: Vec::new(),
             crd: None,
             conversion_annotations: Vec::new(),
+            renamed_fields: &[],
             deleting_objects: DeletingObjects::Validate,
             validating: None,
             mutating: None,
@@ -167,6 +168,13 @@ impl<H: Resource> Webhook<H> {
     /// The kind's CRD as YAML.
     pub fn crd(mut self, yaml: &'static str) -> Self {
         self.declaration.crd = Some(yaml);
+        self
+    }
+
+    /// Fields that other versions or earlier releases call otherwise: the former name and the present one. Where somebody
+    /// writes one of the two and the version has the other beside it, the help for the unknown field proposes that.
+    pub fn renamed_fields(mut self, names: &'static [(&'static str, &'static str)]) -> Self {
+        self.declaration.renamed_fields = names;
         self
     }
 

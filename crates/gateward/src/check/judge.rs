@@ -70,16 +70,32 @@ impl Checker<'_> {
         let gvk = &write.subject.gvk;
         let found = version.schema.validate(write.subject.object).into_iter().filter(is_unknown);
         let helped = |found: SchemaFinding| {
-            let nearest = version.schema.nearest_field(&found.path).map(|nearest| format!("did you mean {nearest}?"));
-            let help = nearest.or_else(|| {
-                let (other, _) = self.schemas.others(gvk).find(|(_, other)| other.schema.knows(&found.path))?;
+            let known = self.renamed(version, gvk, &found.path).or_else(|| version.schema.nearest_field(&found.path));
+            let known = known.map(|known| format!("did you mean {known}?"));
+            let mut others = self.schemas.others(gvk);
+            let other = others.find(|(_, other)| other.schema.knows(&found.path)).map(|(other, _)| {
                 let (other, own) = (other.api_version(), gvk.api_version());
-                Some(format!("{other} has this field: write the object in that version, or convert it to {own}"))
+                format!("{other} has this field: write the object in that version, or convert it to {own}")
             });
+            let help: Vec<String> = known.into_iter().chain(other).collect();
             let finding = Finding::from(found);
-            Finding { help: help.map(Into::into).or(finding.help), ..finding }
+            Finding { help: (!help.is_empty()).then(|| help.join(" ").into()).or(finding.help), ..finding }
         };
         found.map(helped).collect()
+    }
+
+    /// The field beside it that an unknown one is called in this version, by the declaration.
+    fn renamed(&self, version: &VersionSchema, gvk: &GroupVersionKind, unknown: &FieldPath) -> Option<FieldPath> {
+        let (last, parents) = unknown.segments().split_last()?;
+        let name = last.name()?;
+        let beside = |known: &'static str| FieldPath::root().join(parents) / known;
+        let names = self.webhooks.declaration_of(gvk)?.renamed_fields.iter();
+        let other = names.filter_map(|&(former, present)| match name {
+            _ if name == former => Some(present),
+            _ if name == present => Some(former),
+            _ => None,
+        });
+        other.map(beside).find(|path| version.schema.knows(path))
     }
 
     /// An object of an unknown version is refused before anything looks at it.

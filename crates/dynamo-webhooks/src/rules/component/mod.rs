@@ -147,6 +147,17 @@ pub(crate) fn update(
     }
 }
 
+/// What graphs and their components call otherwise in v1beta1 than in v1alpha1, or in the releases of early 2025.
+pub(crate) const RENAMED_FIELDS: &[(&str, &str)] = &[
+    ("services", "components"),
+    ("componentType", "type"),
+    ("envs", "env"),
+    ("extraPodSpec", "podTemplate"),
+    ("sharedMemory", "sharedMemorySize"),
+    ("pvc", "volumeMounts"),
+    ("enableFailover", "failover"),
+];
+
 /// The catalogue's entries.
 pub(crate) fn rules() -> impl Iterator<Item = &'static Rule> {
     let parts = [

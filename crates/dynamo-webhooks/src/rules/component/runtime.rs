@@ -2,10 +2,13 @@
 //!
 //! The rules are those of both versions: a [`Runtime`] is what either says, with its own paths.
 
+use std::borrow::Cow;
+
 use dynamo_api::constants::MAIN_CONTAINER;
 use dynamo_api::v1alpha1;
 use dynamo_api::v1beta1::{ComponentSpec, EppConfig};
 use gateward_core::{BadValue, CREATE, FieldPath, Issue, Issues, Rule, UPDATE};
+use serde::Deserialize;
 
 use super::{DeploymentKind, on_components};
 use crate::rules::placeholder::Placeholder;
@@ -64,10 +67,10 @@ pub(crate) const RULES: &[&Rule] = &[
 ];
 
 /// The fields of a component that choose its runtime.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub(crate) struct Runtime<'a> {
     component_type: &'a str,
-    image: &'a str,
+    image: Cow<'a, str>,
     version_override: &'a str,
     epp_config: Option<&'a EppConfig>,
     image_location: ImageLocation,
@@ -97,37 +100,74 @@ enum EppConfigMismatch {
     Missing,
 }
 
+/// The images of a pod template, and nothing else: a wrong type elsewhere in the pod doesn't hide them.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct TemplateImages {
+    spec: PodImages,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct PodImages {
+    containers: Vec<ContainerImage>,
+    main_container: Option<ContainerImage>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct ContainerImage {
+    name: String,
+    image: String,
+}
+
+fn main_image(component: &ComponentSpec) -> Option<(Cow<'_, str>, ImageLocation)> {
+    let Some(raw) = &component.pod_template else { return Some((Cow::Borrowed(""), ImageLocation::NoTemplate)) };
+    let main = if let Ok(pod) = raw.view() {
+        pod.spec.container(MAIN_CONTAINER).map(|(index, main)| (Cow::Borrowed(main.image.as_str()), index))
+    } else {
+        let containers = raw.view_as::<TemplateImages>().ok()?.spec.containers;
+        let named = |(_, container): &(usize, ContainerImage)| container.name == MAIN_CONTAINER;
+        containers.into_iter().enumerate().find(named).map(|(index, main)| (Cow::Owned(main.image), index))
+    };
+    Some(main.map_or((Cow::Borrowed(""), ImageLocation::NoContainer), |(image, index)| {
+        (image, ImageLocation::Container(index))
+    }))
+}
+
+fn main_image_of_v1alpha1(component: &v1alpha1::ComponentSpec) -> Option<(Cow<'_, str>, ImageLocation)> {
+    let main = match component.extra_pod_spec.as_ref().map(|raw| (raw, raw.view())) {
+        None => None,
+        Some((_, Ok(pod))) => pod.main_container.as_ref().map(|main| Cow::Borrowed(main.image.as_str())),
+        Some((raw, Err(_))) => raw.view_as::<PodImages>().ok()?.main_container.map(|main| Cow::Owned(main.image)),
+    };
+    Some(
+        main.map_or((Cow::Borrowed(""), ImageLocation::NoMainContainer), |image| (image, ImageLocation::MainContainer)),
+    )
+}
+
 impl<'a> Runtime<'a> {
-    /// What a component of v1beta1 says; `None` where its pod can't be read.
+    /// What a component of v1beta1 says; `None` where the images of its pod can't be read.
     pub(crate) fn of(component: &'a ComponentSpec) -> Option<Self> {
-        let pod = match &component.pod_template {
-            Some(raw) => Some(raw.view().ok()?),
-            None => None,
-        };
-        let main = pod.and_then(|pod| pod.spec.container(MAIN_CONTAINER));
-        let absent = if pod.is_some() { ImageLocation::NoContainer } else { ImageLocation::NoTemplate };
+        let (image, image_location) = main_image(component)?;
         Some(Self {
             component_type: component.component_type.as_ref().map_or("", |known| known.as_str()),
-            image: main.map_or("", |(_, container)| &container.image),
+            image,
             version_override: &component.runtime_version_override,
             epp_config: component.epp_config.as_ref(),
-            image_location: main.map_or(absent, |(index, _)| ImageLocation::Container(index)),
+            image_location,
         })
     }
 
-    /// What a component of v1alpha1 says; `None` where its pod can't be read.
+    /// What a component of v1alpha1 says; `None` where the image of its pod can't be read.
     pub(crate) fn of_v1alpha1(component: &'a v1alpha1::ComponentSpec) -> Option<Self> {
-        let pod = match &component.extra_pod_spec {
-            Some(raw) => Some(raw.view().ok()?),
-            None => None,
-        };
-        let main = pod.and_then(|pod| pod.main_container.as_ref());
+        let (image, image_location) = main_image_of_v1alpha1(component)?;
         Some(Self {
             component_type: &component.component_type,
-            image: main.map_or("", |container| &container.image),
+            image,
             version_override: &component.runtime_version_override,
             epp_config: component.epp_config.as_ref(),
-            image_location: main.map_or(ImageLocation::NoMainContainer, |_| ImageLocation::MainContainer),
+            image_location,
         })
     }
 
@@ -141,14 +181,14 @@ impl<'a> Runtime<'a> {
     }
 
     fn is_versioned(&self) -> bool {
-        !self.version_override.is_empty() || RuntimeVersion::of_image(self.image).is_some()
+        !self.version_override.is_empty() || RuntimeVersion::of_image(&self.image).is_some()
     }
 
     fn mismatch(&self) -> Option<EppConfigMismatch> {
         if !self.is_picker() {
             return None;
         }
-        let version = RuntimeVersion::of(self.image, self.version_override)?;
+        let version = RuntimeVersion::of(&self.image, self.version_override)?;
         let operated = version >= RuntimeVersion::OPERATED_PICKER;
         match self.epp_config {
             Some(_) if operated => Some(EppConfigMismatch::Superfluous),
@@ -195,14 +235,14 @@ impl<'a> Runtime<'a> {
     }
 
     fn add_missing_version(&self, rule: &Rule, at: &FieldPath, issues: &mut Issues) {
-        let image = BadValue::from(self.image);
-        let message = match tag(self.image).filter(|tag| !tag.is_empty()) {
+        let image = BadValue::from(self.image.as_ref());
+        let message = match tag(&self.image).filter(|tag| !tag.is_empty()) {
             Some(tag) => {
                 format!("{}, the tag of the image {image}, is not a version", BadValue::from(tag))
             }
             None => format!("the image {image} has no tag that is a version"),
         };
-        let help = match Placeholder::of(self.image) {
+        let help = match Placeholder::of(&self.image) {
             Some(Placeholder::Template) => "render the template first, and check what it makes",
             Some(Placeholder::Blank) => "fill in the placeholder: an image with a tag such as 1.4.2",
             None => "set the version of the runtime, or an image with a tag such as 1.4.2",
@@ -264,6 +304,18 @@ mod tests {
     use crate::rules::component::DeploymentKind;
     use dynamo_api::v1alpha1;
     use gateward_core::{FieldPath, Issues, Reading};
+
+    #[test]
+    fn a_wrong_node_elsewhere_in_the_pod_does_not_hide_its_image() {
+        let pod = |args: Value, image: Value| json!({"mainContainer": {"args": args, "image": image}});
+        let runtime = |pod: Value| {
+            let component: v1alpha1::ComponentSpec = serde_json::from_value(json!({"extraPodSpec": pod})).unwrap();
+            Runtime::of_v1alpha1(&component).map(|runtime| runtime.image.into_owned())
+        };
+        assert_eq!(runtime(pod(json!(5), json!("e:latest"))).as_deref(), Some("e:latest"));
+        assert_eq!(runtime(pod(json!([]), json!(5))), None);
+        assert_eq!(runtime(json!({"mainContainer": 5})), None);
+    }
 
     #[test]
     fn v1alpha1_has_paths_of_its_own() {

@@ -73,6 +73,7 @@ pub(crate) fn kind() -> Webhook<DynamoComponentDeployment> {
         .mutating_at(mutating)
         .crd(crds::COMPONENT_DEPLOYMENT.yaml)
         .deleting_objects(DeletingObjects::Skip)
+        .renamed_fields(component::RENAMED_FIELDS)
         .rules(rules())
 }
 

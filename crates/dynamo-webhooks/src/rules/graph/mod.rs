@@ -60,6 +60,7 @@ pub(crate) fn kind() -> Webhook<DynamoGraphDeployment> {
         .defaulter_for::<v1alpha1::DynamoGraphDeployment>(rules::v1alpha1::defaults::V1alpha1GraphDefaulter)
         .mutating_at(mutating)
         .crd(crds::GRAPH_DEPLOYMENT.yaml)
+        .renamed_fields(component::RENAMED_FIELDS)
         .rules(rules())
 }
 
