@@ -154,6 +154,27 @@ fn there_and_back_gives_the_same_spec() {
 }
 
 #[test]
+fn a_comment_without_a_place_in_the_other_version_is_named() {
+    let graph = "apiVersion: nvidia.com/v1alpha1
+kind: DynamoGraphDeployment
+metadata:
+  name: otter
+spec:
+  services:
+    worker: # does the work
+      sharedMemory: # big models
+        size: 1Gi # enough
+";
+    let (converted, warnings, code) = gateward(&["convert", "--to", "v1beta1", "-"], graph);
+    assert!(
+        converted.contains("# does the work\n") && converted.contains("sharedMemorySize: 1Gi # enough\n"),
+        "{converted}"
+    );
+    let expected = "warning: -:8:21: the other version has no place for this comment: # big models\n";
+    assert_eq!((warnings.as_str(), code), (expected, 0));
+}
+
+#[test]
 fn write_changes_the_files_that_have_to_change_and_check_lists_them() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
@@ -166,12 +187,14 @@ fn write_changes_the_files_that_have_to_change_and_check_lists_them() {
     let run = |flag: &str, file: &str| gateward(&["convert", "--to", "v1beta1", flag, file], "");
 
     let (listed, _, code) = run("--check", folder);
-    let expected = format!("{folder}/a.yaml\n{folder}/d.json\nto convert: 2 objects in 2 files; 2 unchanged\n");
+    let expected = format!(
+        "{folder}/a.yaml\n{folder}/d.json\nto convert: 2 objects in 2 files; 1 unchanged, 1 can't be converted\n"
+    );
     assert_eq!((listed, code), (expected, 1));
     assert_eq!(std::fs::read_to_string(path("a.yaml")).unwrap(), WRITTEN);
 
     let (written, errors, code) = run("--write", folder);
-    assert!(written.ends_with("converted: 2 objects in 2 files; 2 unchanged\n"), "{written}");
+    assert!(written.ends_with("converted: 2 objects in 2 files; 1 unchanged, 1 can't be converted\n"), "{written}");
     assert!(code == 1 && errors.contains("c.yaml:19:7: "), "{errors}");
     let (expected, ..) = gateward(&["convert", "--to", "v1beta1", "-"], WRITTEN);
     assert_eq!(std::fs::read_to_string(path("a.yaml")).unwrap(), expected);

@@ -14,6 +14,7 @@
 //! ```
 
 mod build;
+mod comments;
 mod compose;
 mod finding;
 mod json;
@@ -32,6 +33,7 @@ use std::sync::Arc;
 use gateward_core::{FieldPath, Ordered};
 use serde_json::Value;
 
+pub use comments::Comment;
 pub use finding::{SyntaxFinding, SyntaxKind};
 pub use limits::{MAX_BYTES, MAX_DEPTH};
 pub use rewrite::Replacement;

@@ -10,7 +10,7 @@ use anyhow::bail;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Command, ValueEnum};
 use gateward_core::{Severity, terminal};
-use gateward_lint::yaml::Source;
+use gateward_lint::yaml::{Comment, Source};
 
 use crate::check::Schemas;
 use crate::check::report::counted;
@@ -147,7 +147,12 @@ impl Found {
             }
         }
         let has_gaps = source.findings.iter().any(|finding| finding.kind.severity() == Severity::Error);
-        self.outcomes.push((path.to_owned(), Outcome { has_gaps, ..convert(&file, &source) }));
+        let outcome = Outcome { has_gaps, ..convert(&file, &source) };
+        let lost = if outcome.converted > 0 { source.comments_lost_in(&outcome.text) } else { Vec::new() };
+        self.oddities.extend(lost.into_iter().map(|Comment { line, column, text }| {
+            format!("{file}:{line}:{column}: the other version has no place for this comment: #{}", text.trim_end())
+        }));
+        self.outcomes.push((path.to_owned(), outcome));
     }
 
     fn outcomes(&self) -> impl Iterator<Item = &Outcome> {

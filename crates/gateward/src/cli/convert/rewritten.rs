@@ -48,7 +48,10 @@ fn report(found: &Found, files: &[String], what: &str) -> anyhow::Result<()> {
         writeln!(stdout, "{}", terminal::line(file))?;
     }
     let objects = changed(found).map(|(_, outcome)| outcome.converted).sum();
-    let others = found.outcomes.len() - changed(found).count();
-    writeln!(stdout, "{what}: {} in {}; {others} unchanged", counted(objects, "object"), counted(files.len(), "file"))?;
+    let failed = found.outcomes.iter().filter(|(_, outcome)| !outcome.is_whole()).count();
+    let unchanged = found.outcomes.len() - changed(found).count() - failed;
+    let failed = if failed == 0 { String::new() } else { format!(", {failed} can't be converted") };
+    let (objects, files) = (counted(objects, "object"), counted(files.len(), "file"));
+    writeln!(stdout, "{what}: {objects} in {files}; {unchanged} unchanged{failed}")?;
     Ok(())
 }
