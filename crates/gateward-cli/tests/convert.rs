@@ -121,11 +121,11 @@ fn a_graph_keeps_its_text_where_the_other_version_has_a_place_for_it() {
         spec:
           containers:
             # what runs
-            - image: example.com/vllm:1.0
-              name: main
+            - name: main
               resources:
                 limits:
                   nvidia.com/gpu: '1'
+              image: example.com/vllm:1.0
               args:
                 - |
                   # no comment
@@ -146,11 +146,80 @@ fn a_graph_keeps_its_text_where_the_other_version_has_a_place_for_it() {
 
 #[test]
 fn there_and_back_gives_the_same_spec() {
-    let (there, ..) = gateward(&["convert", "--to", "v1beta1", "-"], WRITTEN);
-    let (back, _, code) = gateward(&["convert", "--to", "v1alpha1", "-"], &there);
+    let (_, spec) = WRITTEN.split_once("spec:\n").unwrap();
+    assert_eq!(there_and_back(WRITTEN, ["v1beta1", "v1alpha1"]), spec);
+}
+
+/// The text from the spec on, in another version and in its own again.
+fn there_and_back(text: &str, [there, back]: [&str; 2]) -> String {
+    let (there, ..) = gateward(&["convert", "--to", there, "-"], text);
+    let (back, _, code) = gateward(&["convert", "--to", back, "-"], &there);
     assert_eq!(code, 0);
-    let spec = |text: &str| text.split_once("spec:\n").unwrap().1.to_owned();
-    assert_eq!(spec(&back), spec(WRITTEN));
+    back.split_once("spec:\n").unwrap().1.to_owned()
+}
+
+#[test]
+fn members_that_move_come_back_in_the_usual_order() {
+    let services = "  services:
+    worker:
+      componentType: worker
+      replicas: 2
+      envFromSecret: hf-token
+      envs:
+        - name: A
+          value: x
+      resources:
+        limits:
+          gpu: \"1\"
+      extraPodSpec:
+        tolerations:
+          - key: gpu
+            operator: Exists
+        mainContainer:
+          image: example.com/vllm:1.0
+          workingDir: /work
+          command:
+            - python3
+    frontend:
+      extraPodSpec:
+        mainContainer:
+          workingDir: /work
+          image: example.com/vllm:1.0
+      envs:
+        - name: A
+          value: x
+      replicas: 1
+";
+    let graph = format!(
+        "apiVersion: nvidia.com/v1alpha1\nkind: DynamoGraphDeployment\nmetadata:\n  name: otter\nspec:\n{services}"
+    );
+    assert_eq!(there_and_back(&graph, ["v1beta1", "v1alpha1"]), services);
+
+    let components = "  components:
+    - name: worker
+      type: worker
+      replicas: 2
+      podTemplate:
+        spec:
+          tolerations:
+            - key: gpu
+              operator: Exists
+          containers:
+            - name: main
+              image: example.com/vllm:1.0
+              command:
+                - python3
+              env:
+                - name: A
+                  value: x
+              resources:
+                limits:
+                  nvidia.com/gpu: \"1\"
+";
+    let graph = format!(
+        "apiVersion: nvidia.com/v1beta1\nkind: DynamoGraphDeployment\nmetadata:\n  name: otter\nspec:\n{components}"
+    );
+    assert_eq!(there_and_back(&graph, ["v1alpha1", "v1beta1"]), components);
 }
 
 #[test]

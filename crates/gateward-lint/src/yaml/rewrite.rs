@@ -85,36 +85,27 @@ impl Document {
                     let path = path.child(Segment::Field(name.clone().into()));
                     (name.as_str(), self.arrange(value, &path, origin))
                 };
-                let members = members.iter().map(arrange).collect();
-                Content::Members(self.sorted(members, source, |(_, member)| member.source))
+                let mut members: Vec<_> = members.iter().map(arrange).collect();
+                members.sort_by_key(|(name, member)| *name != "name" || member.source.is_some());
+                Content::Members(self.sorted(members, |(_, member)| member))
             }
             Ordered::Items(items) => {
                 let arrange = |(index, item): (usize, &'a Ordered)| self.arrange(item, &path.index(index), origin);
                 let items: Vec<_> = items.iter().enumerate().map(arrange).collect();
                 let were_members =
                     items.iter().all(|item| item.source.is_some_and(|(id, _)| self.tree.key(id).is_some()));
-                Content::Items(if were_members { self.sorted(items, source, |item| item.source) } else { items })
+                Content::Items(if were_members { self.sorted(items, |item| item) } else { items })
             }
         };
         Arranged { source, content }
     }
 
-    /// The nodes in the order that they had in what their parent was. What had no place there stays behind what it follows.
-    fn sorted<T>(
-        &self,
-        nodes: Vec<T>,
-        parent: Option<(NodeId, &Value)>,
-        source: impl Fn(&T) -> Option<(NodeId, &Value)>,
-    ) -> Vec<T> {
-        // In the order of the text, so what lies below a sibling is behind it and before the next one.
-        let siblings: Vec<usize> =
-            parent.into_iter().flat_map(|(parent, _)| self.tree.children(parent)).map(NodeId::index).collect();
+    /// The nodes in the order of the text. What wasn't there stays behind what it follows.
+    fn sorted<'a, T>(&self, nodes: Vec<T>, arranged: impl Fn(&T) -> &Arranged<'a>) -> Vec<T> {
         let mut follows = None;
         let mut placed: Vec<(Option<usize>, T)> = Vec::with_capacity(nodes.len());
         for node in nodes {
-            let place = source(&node).map(|(id, _)| siblings.partition_point(|sibling| *sibling <= id.index()));
-            let place = place.filter(|place| *place > 0);
-            follows = place.or(follows);
+            follows = arranged(&node).position(&self.tree).or(follows);
             placed.push((follows, node));
         }
         placed.sort_by_key(|(place, _)| *place);
@@ -135,6 +126,25 @@ enum Content<'a> {
 }
 
 impl Arranged<'_> {
+    /// Where it stood in the text: at the last scalar that it still has of what it was, since others of that may be its
+    /// siblings now. A pod that became a member beside its variables stands behind them, if its image did.
+    fn position(&self, tree: &Tree) -> Option<usize> {
+        let own = self.source.map(|(id, _)| id);
+        let was = own.map(|id| tree.node(id).span.bytes());
+        self.last_scalar(tree, was.as_ref()).or(own).map(NodeId::index)
+    }
+
+    fn last_scalar(&self, tree: &Tree, within: Option<&Range<usize>>) -> Option<NodeId> {
+        match &self.content {
+            Content::Scalar(_) => {
+                let stood = |id: &NodeId| tree.node(*id).span.bytes().start;
+                self.source.map(|(id, _)| id).filter(|id| within.is_none_or(|range| range.contains(&stood(id))))
+            }
+            Content::Items(items) => items.iter().rev().find_map(|item| item.last_scalar(tree, within)),
+            Content::Members(members) => members.iter().rev().find_map(|(_, member)| member.last_scalar(tree, within)),
+        }
+    }
+
     fn is_same(&self) -> bool {
         self.source.is_some_and(|(_, old)| self.equals(old))
     }

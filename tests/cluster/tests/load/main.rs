@@ -22,8 +22,9 @@ async fn sees_every_failure_of_a_killed_server_and_none_of_a_running_one(sandbox
     let before = load.so_far();
     before.assert_no_failures();
 
-    webhooks.kill();
+    // A request fails from the signal on, before `kill` returns.
     let killed = load.elapsed();
+    webhooks.kill();
     load.goes_on_for(24).await;
     let restarted = load.elapsed();
     webhooks.restart(sandbox.bed()).await.unwrap();

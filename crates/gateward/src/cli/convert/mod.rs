@@ -66,7 +66,8 @@ pub(crate) fn command() -> Command {
              other kinds, which a note on standard error names, and those that have the version. In the others members, \
              components, block scalars, quotes and comments stay where the other version has a place for them. What it \
              can't say is kept in annotations, where something would be lost without them; --clean leaves them out and \
-             says what is lost. Where an object can't be converted, nothing is printed; --write leaves its file as it is.",
+             says what is lost. A warning names each comment that has no place in the other version. Where an object can't \
+             be converted, nothing is printed; --write leaves its file as it is.",
         )
         .after_help(
             "Exit codes: 0 all is converted, and nothing changes; 1 an object can't be converted, a field changes, or with \
