@@ -1,7 +1,5 @@
 //! What a container finds: its environment, its volumes, what came before it.
 
-use std::time::{Duration, Instant};
-
 use cluster_tests::{Sandbox, Test, tests};
 use serde_json::{Value, json};
 
@@ -14,7 +12,7 @@ pub fn tests() -> Vec<Test> {
         a_container_waits_for_its_config_map,
         init_containers_come_first_and_in_order,
         an_init_container_that_fails_holds_the_others_back,
-        a_secret_that_changes_comes_to_pods_a_second_later,
+        a_secret_that_changes_comes_to_pods_that_run,
         a_root_that_is_read_only_cannot_be_written,
         a_container_sees_nothing_of_the_machine_but_programs,
     ]
@@ -142,7 +140,7 @@ async fn an_init_container_that_fails_holds_the_others_back(sandbox: Sandbox) {
     assert_eq!(pod.log_of("b"), "b\n");
 }
 
-async fn a_secret_that_changes_comes_to_pods_a_second_later(sandbox: Sandbox) {
+async fn a_secret_that_changes_comes_to_pods_that_run(sandbox: Sandbox) {
     sandbox.accepts(&secret("old")).await;
     let mut spec = runs("exec sleep infinity");
     spec["volumes"] = json!([{"name": "pair", "secret": {"secretName": "pair"}}]);
@@ -150,10 +148,8 @@ async fn a_secret_that_changes_comes_to_pods_a_second_later(sandbox: Sandbox) {
     let pod = ready(&sandbox, &pod("otter", &spec)).await;
     let read = || tell(&pod, &["cat", "/pair/key"]);
     assert_eq!(read().await, "old");
-    let changed = Instant::now();
     assert!(sandbox.replace(&secret("new")).await.status.is_success());
     until("the new content", async || read().await == "new").await;
-    assert!(changed.elapsed() > Duration::from_secs(1), "{:?}", changed.elapsed());
 }
 
 async fn a_root_that_is_read_only_cannot_be_written(sandbox: Sandbox) {
