@@ -130,7 +130,7 @@ impl Target {
         )
     }
 
-    fn review(&self, operation: &str, object: &str, old: &str) -> String {
+    pub fn review(&self, operation: &str, object: &str, old: &str) -> String {
         let Self { kind, version, plural, .. } = self;
         format!(
             r#"{{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{{"uid":"u","kind":{{"group":"nvidia.com","version":"{version}","kind":"{kind}"}},"resource":{{"group":"nvidia.com","version":"{version}","resource":"{plural}"}},"name":"otter","namespace":"river","operation":"{operation}","userInfo":{{"username":"jane"}},"object":{object},"oldObject":{old}}}}}"#
@@ -139,7 +139,7 @@ impl Target {
 }
 
 /// Asks both webhooks of the kind.
-fn ask(meter: &mut Meter, target: &Target, about: &str, body: &str) {
+pub fn ask(meter: &mut Meter, target: &Target, about: &str, body: &str) {
     let Target { kind, version, .. } = target;
     let kind = GroupVersionKind::of(&format!("nvidia.com/{version}"), kind);
     for review in [Review::Mutate, Review::Validate] {

@@ -16,10 +16,6 @@ const STEPS: usize = 6;
 const ADMISSION: usize = 7 << 20;
 const CONVERSION: usize = 32 << 20;
 
-/// The longest annotations, as JSON. No API server stores more, and of tens of thousands of them an object takes more
-/// than its share (`docs/performance.md`).
-const ANNOTATIONS: usize = 256 << 10;
-
 /// A manifest with what was done to it.
 #[derive(Clone)]
 pub struct Input<'s> {
@@ -85,13 +81,9 @@ impl<'s> Input<'s> {
         document
     }
 
-    /// The path and the body, unless there is no such webhook, or the body or its annotations are too large.
+    /// The path and the body, unless there is no such webhook, or the body is too large.
     pub fn request(&self, webhooks: &Webhooks) -> Option<(String, String)> {
         let document = self.document();
-        let annotations = document.value.pointer("/metadata/annotations");
-        if annotations.is_some_and(|annotations| document.text(annotations).len() > ANNOTATIONS) {
-            return None;
-        }
         let object = document.text(&document.value);
         let (path, body, most) = match self.endpoint {
             Endpoint::Admission(review, old) => {

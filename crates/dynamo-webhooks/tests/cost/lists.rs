@@ -2,10 +2,10 @@
 
 use serde_json::json;
 
-use crate::hostile::{Target, shapes, targets};
+use crate::hostile::{self, Target, shapes, targets};
 use crate::meter::Meter;
 use crate::seeds::other;
-use crate::shape::many;
+use crate::shape::{Shape, many};
 
 /// The size of each hostile object where there are many.
 const SMALL: usize = 4 << 10;
@@ -119,6 +119,24 @@ fn entries(bytes: usize) -> [(&'static str, String); 3] {
             ),
         ),
     ]
+}
+
+/// Short texts by name, as labels and annotations are.
+#[test]
+fn labels_and_annotations_take_no_more_than_their_share() {
+    let mut meter = Meter::new();
+    for target in converting() {
+        for member in ["labels", "annotations"] {
+            for shape in Shape::ALL.into_iter().filter(|shape| shape.name == "{a:\"\",…}") {
+                let object = |bytes| target.object(&format!(r#","{member}":{}"#, shape.text(bytes)), "{}");
+                let about = format!("{} in metadata.{member}", shape.name);
+                ask(&mut meter, &target, &about, object);
+                hostile::ask(&mut meter, &target, &about, &target.review("CREATE", &object(SINGLE), "null"));
+                hostile::ask(&mut meter, &target, &about, &target.review("UPDATE", &object(SINGLE), &object(SINGLE)));
+            }
+        }
+    }
+    meter.settle();
 }
 
 fn annotated(target: &Target, annotation: &str, text: &str) -> String {

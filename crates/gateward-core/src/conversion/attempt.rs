@@ -20,10 +20,10 @@ use crate::conversion::tree::Tree;
 use crate::conversion::unknown::{self, ReadObject};
 use crate::conversion::{ANNOTATION_LIMIT, RoundTrip};
 use crate::json::reading::Allowance;
-use crate::rule::INCOMPLETE;
 use crate::rule::field::{FieldPath, Segment};
 use crate::rule::issue::Issues;
 use crate::rule::resource::Resource;
+use crate::rule::{INCOMPLETE, STASH};
 
 /// A converted object.
 pub(crate) struct Attempt {
@@ -64,37 +64,42 @@ pub(crate) fn attempt<A: Resource, B: Resource>(
     route: &impl Route<A, B>,
     issues: &mut Issues,
 ) -> Result<Attempt, ConversionError> {
-    finish(source, None, route, issues)
+    finish(source, source.read_metadata()?, None, route, issues)
 }
 
 /// The same of an object of which it is known what the operator's conversion makes of it.
 pub(crate) fn finish<A: Resource, B: Resource>(
     source: &Source<'_>,
+    metadata: Metadata<'_>,
     typed: Option<Typed<B>>,
     route: &impl Route<A, B>,
     issues: &mut Issues,
 ) -> Result<Attempt, ConversionError> {
     let allowance = Allowance::of(source.json.len());
-    allowance.during(|| within(&allowance, source, typed, route, issues))
+    allowance.during(|| within(&allowance, source, metadata, typed, route, issues))
 }
 
 fn within<A: Resource, B: Resource>(
     allowance: &Allowance,
     source: &Source<'_>,
+    mut metadata: Metadata<'_>,
     typed: Option<Typed<B>>,
     route: &impl Route<A, B>,
     issues: &mut Issues,
 ) -> Result<Attempt, ConversionError> {
-    let (reading, repaired, mut left_out) = read::<A>(source.json, issues)?;
-    let repaired = repaired.as_deref().map(Source::read).transpose()?;
-    let readable = repaired.as_ref().unwrap_or(source);
+    let reduced = metadata.is_oversized().then(|| source.without_annotations()).transpose()?;
+    if reduced.is_some() {
+        issues.add(STASH.note(FieldPath::field("metadata") / "annotations", OVERSIZED));
+    }
+    let (reading, repaired, mut left_out) = read::<A>(reduced.as_deref().unwrap_or(source.json), issues)?;
+    let readable = repaired.as_deref().or(reduced.as_deref()).map(Source::read).transpose()?;
+    let readable = readable.as_ref().unwrap_or(source);
     let ReadObject { object, unknown, overflow } = reading;
     let Typed { result, lost, notes } = typed.map_or_else(|| Typed::of(&object, route), Ok)?;
     left_out.extend((overflow || allowance.is_exceeded()).then(|| FieldPath::field("spec")));
     left_out.extend(notes.iter().filter(|note| note.rule == INCOMPLETE.id).map(|note| note.path.clone()));
     issues.extend(notes);
     let mut written = Serialized::of(&result).map_err(|error| no_json(&error))?;
-    let mut metadata = source.read_metadata()?;
     unmark(&mut metadata);
     edit_metadata(&mut metadata, &object, &written);
     let has_ours = metadata.annotations.contains_key(PRESERVED.annotation());
@@ -108,8 +113,11 @@ fn within<A: Resource, B: Resource>(
     }
     mark(&mut metadata, &left_out);
     let text = if metadata.is_edited() { Cow::Owned(metadata.to_json()) } else { Cow::Borrowed(source.metadata()) };
-    Ok(Attempt { json: whole::<B>(source, &text, &written), left_out, reduced: None })
+    Ok(Attempt { json: whole::<B>(source, &text, &written), left_out, reduced })
 }
+
+const OVERSIZED: &str =
+    "no API server stores so many annotations; they are carried along, and conversion reads none of them";
 
 /// An object as its type reads it. Where its type can't, what stands in the way is taken out: the text without it, and
 /// the paths.
@@ -138,7 +146,7 @@ fn edit_metadata<A: Serialize>(metadata: &mut Metadata<'_>, from: &A, to: &Seria
     // What isn't of the usual shape was not handed over.
     let after = Metadata::read(Some(after)).unwrap_or_default();
     // It would write the whole source once more to find that out.
-    if metadata.labels == after.labels && metadata.annotations == after.annotations {
+    if *metadata.labels == *after.labels && *metadata.annotations == *after.annotations {
         return;
     }
     let before = Serialized::of(from).ok().and_then(|from| from.metadata);

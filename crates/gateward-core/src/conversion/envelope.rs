@@ -2,13 +2,16 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::ops::{Deref, DerefMut};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use crate::conversion::ANNOTATION_LIMIT;
 use crate::json::members::{Member, members_in_order};
 use crate::json::strict::Strict;
+use crate::json::total_length::TotalLength;
 
 /// The members of an object that its type does not decide.
 #[derive(Deserialize)]
@@ -54,26 +57,67 @@ impl<'a> Envelope<'a> {
 /// Labels or annotations.
 pub(crate) type Texts = BTreeMap<String, String>;
 
+/// Labels or annotations of which it is known whether somebody may have edited them, so that most are never compared.
+#[derive(Default)]
+pub(crate) struct Editable {
+    texts: Texts,
+    may_be_edited: bool,
+}
+
+impl From<Texts> for Editable {
+    fn from(texts: Texts) -> Self {
+        Self { texts, may_be_edited: false }
+    }
+}
+
+impl Deref for Editable {
+    type Target = Texts;
+
+    fn deref(&self) -> &Texts {
+        &self.texts
+    }
+}
+
+impl DerefMut for Editable {
+    fn deref_mut(&mut self) -> &mut Texts {
+        self.may_be_edited = true;
+        &mut self.texts
+    }
+}
+
 /// Metadata whose labels and annotations can be changed, and nothing else.
 #[derive(Default)]
 pub(crate) struct Metadata<'a> {
     members: Vec<Member<'a>>,
     /// The labels.
-    pub labels: Texts,
-    /// The annotations.
-    pub annotations: Texts,
+    pub labels: Editable,
+    /// The annotations; none where there are too many.
+    pub annotations: Editable,
+    /// The bytes of annotations that are more than any API server stores. They stay as they came, unread.
+    oversized: Option<usize>,
 }
 
 impl<'a> Metadata<'a> {
     /// Reads metadata; absent and null are empty. `None` where it isn't of the usual shape, which the API server never
     /// lets pass.
     pub fn read(raw: Option<&'a RawValue>) -> Option<Self> {
+        Self::within(raw, usize::MAX)
+    }
+
+    /// The same of an object that somebody sent. Of more annotations than any API server stores none is read.
+    pub fn read_storable(raw: Option<&'a RawValue>) -> Option<Self> {
+        Self::within(raw, ANNOTATION_LIMIT)
+    }
+
+    fn within(raw: Option<&'a RawValue>, limit: usize) -> Option<Self> {
         let members = match raw.map(RawValue::get) {
             None | Some("null") => Vec::new(),
             Some(raw) => members_in_order(raw)?,
         };
-        let mut metadata = Self { members, labels: Texts::new(), annotations: Texts::new() };
-        (metadata.labels, metadata.annotations) = (metadata.texts("labels")?, metadata.texts("annotations")?);
+        let mut metadata = Self { members, ..Self::default() };
+        metadata.oversized = metadata.beyond(limit)?;
+        metadata.labels = metadata.texts("labels")?.into();
+        metadata.annotations = metadata.texts("annotations")?.into();
         Some(metadata)
     }
 
@@ -82,7 +126,30 @@ impl<'a> Metadata<'a> {
         self.members.iter().rev().find(|(member, _)| member == name).map(|(_, raw)| *raw)
     }
 
+    /// The bytes of the annotations, where they are too many. `None` where they aren't texts by name.
+    #[allow(clippy::option_option, reason = "what can't be read, and what isn't too large")]
+    fn beyond(&self, limit: usize) -> Option<Option<usize>> {
+        let long = self.member("annotations").filter(|raw| raw.get().len() > limit);
+        let Some(raw) = long else { return Some(None) };
+        let TotalLength(bytes) = serde_json::from_str(raw.get()).ok()?;
+        Some(Some(bytes).filter(|bytes| *bytes > limit))
+    }
+
+    /// Whether the annotations are more than any API server stores, so that none of them is read.
+    pub fn is_oversized(&self) -> bool {
+        self.oversized.is_some()
+    }
+
+    /// The same without annotations.
+    pub fn without_annotations(mut self) -> Self {
+        self.members.retain(|(name, _)| name != "annotations");
+        Self { annotations: Editable::default(), oversized: None, ..self }
+    }
+
     fn texts(&self, name: &str) -> Option<Texts> {
+        if name == "annotations" && self.is_oversized() {
+            return Some(Texts::new());
+        }
         let Some(raw) = self.member(name) else { return Some(Texts::new()) };
         serde_json::from_str::<Option<Texts>>(raw.get()).ok().map(Option::unwrap_or_default)
     }
@@ -110,8 +177,8 @@ impl<'a> Metadata<'a> {
     }
 
     /// The texts, if they are not what they were.
-    fn edited<'t>(&self, name: &str, texts: &'t Texts) -> Option<&'t Texts> {
-        (self.texts(name).as_ref() != Some(texts)).then_some(texts)
+    fn edited<'t>(&self, name: &str, live: &'t Editable) -> Option<&'t Texts> {
+        (live.may_be_edited && self.texts(name).as_ref() != Some(live)).then_some(live)
     }
 
     /// The key of the longest annotation that is not what it was.
@@ -123,7 +190,8 @@ impl<'a> Metadata<'a> {
 
     /// The bytes of all annotations together, keys and values, as the API server counts them.
     pub fn annotation_bytes(&self) -> usize {
-        self.annotations.iter().map(|(key, text)| key.len() + text.len()).sum()
+        let read: usize = self.annotations.iter().map(|(key, text)| key.len() + text.len()).sum();
+        self.oversized.unwrap_or_default() + read
     }
 }
 
@@ -147,7 +215,7 @@ mod tests {
     use super::*;
 
     fn metadata(text: &str) -> Metadata<'_> {
-        Metadata::read(Some(serde_json::from_str(text).unwrap())).unwrap()
+        Metadata::read_storable(Some(serde_json::from_str(text).unwrap())).unwrap()
     }
 
     #[test]
@@ -186,8 +254,27 @@ mod tests {
     #[test]
     fn odd_metadata_is_not_read() {
         for text in ["[]", "5", r#"{"annotations":[]}"#, r#"{"labels":{"a":1}}"#] {
-            assert!(Metadata::read(Some(serde_json::from_str(text).unwrap())).is_none(), "{text}");
+            assert!(Metadata::read_storable(Some(serde_json::from_str(text).unwrap())).is_none(), "{text}");
         }
+    }
+
+    #[test]
+    fn more_annotations_than_can_be_stored_stay_unread_as_they_came() {
+        let many: Vec<String> = (0..20_000).map(|number| format!(r#""example.org/{number}":"\u0061""#)).collect();
+        let text = format!(r#"{{"annotations":{{{}}},"name":"otter"}}"#, many.join(","));
+        let mut metadata = metadata(&text);
+        assert!(metadata.is_oversized() && metadata.annotations.is_empty() && !metadata.is_edited());
+        assert_eq!(metadata.annotation_bytes(), 20_000 * ("example.org/".len() + 1) + 88_890);
+        metadata.labels.insert("a".into(), "b".into());
+        assert_eq!(metadata.to_json(), text.replace(r#""otter"}"#, r#""otter","labels":{"a":"b"}}"#));
+        assert_eq!(metadata.without_annotations().to_json(), r#"{"name":"otter","labels":{"a":"b"}}"#);
+    }
+
+    #[test]
+    fn escapes_do_not_make_annotations_too_large() {
+        let long = r"\u0061".repeat(ANNOTATION_LIMIT / 2);
+        let text = format!(r#"{{"annotations":{{"a":"{long}"}}}}"#);
+        assert!(!metadata(&text).is_oversized());
     }
 
     #[test]

@@ -21,8 +21,12 @@ const MAX_BYTES: usize = 2048;
 
 /// Takes the mark of an earlier conversion away.
 pub(crate) fn unmark(metadata: &mut Metadata<'_>) {
-    metadata.labels.remove(INCOMPLETE);
-    metadata.annotations.remove(INCOMPLETE_FIELDS);
+    if metadata.labels.contains_key(INCOMPLETE) {
+        metadata.labels.remove(INCOMPLETE);
+    }
+    if metadata.annotations.contains_key(INCOMPLETE_FIELDS) {
+        metadata.annotations.remove(INCOMPLETE_FIELDS);
+    }
 }
 
 /// Marks a view, unless it lacks nothing.

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::conversion::attempt::{Attempt, attempt};
+use crate::conversion::attempt::{Attempt, attempt, finish};
 use crate::conversion::envelope::Metadata;
 use crate::conversion::equivalence::shallow;
 use crate::conversion::preserved::PRESERVED;
@@ -37,9 +37,10 @@ pub(crate) fn convert<A: Resource, B: Resource>(
             |error: &DecodeError| error.path.segments().first().and_then(Segment::name) == Some("metadata");
         errors.find(of_metadata).map_or(odd, Into::into)
     };
-    let kept = kept_in(&source.read_metadata().map_err(named)?, route);
+    let metadata = source.read_metadata().map_err(named)?;
+    let kept = kept_in(&metadata, route);
     if kept.is_empty() {
-        return attempt(source, route, issues);
+        return finish(source, metadata, None, route, issues);
     }
     let ours = [PRESERVED.annotation()];
     let mut tries: Vec<&[&'static str]> = vec![&[]];

@@ -36,7 +36,7 @@ impl<'a> Source<'a> {
 
     /// The metadata, of which labels and annotations can be changed.
     pub fn read_metadata(&self) -> Result<Metadata<'a>, ConversionError> {
-        Metadata::read(self.envelope.metadata).ok_or_else(odd_metadata)
+        Metadata::read_storable(self.envelope.metadata).ok_or_else(odd_metadata)
     }
 
     /// The text of the object without some of its annotations.
@@ -44,6 +44,11 @@ impl<'a> Source<'a> {
         let mut metadata = self.read_metadata()?;
         metadata.annotations.retain(|key, _| !keys.contains(&key.as_str()));
         self.with(&metadata)
+    }
+
+    /// The text of the object without annotations.
+    pub fn without_annotations(&self) -> Result<String, ConversionError> {
+        self.with(&self.read_metadata()?.without_annotations())
     }
 
     /// The text of the object with the mark of what was left out of it.

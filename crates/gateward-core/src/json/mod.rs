@@ -9,3 +9,4 @@ pub mod patch;
 pub mod raw;
 pub(crate) mod reading;
 pub mod strict;
+pub(crate) mod total_length;

@@ -137,7 +137,7 @@ impl<S: Resource, C> Converter<S, C> {
         let source = Source::read(json).map_err(of_object)?;
         let metadata = source.read_metadata().map_err(of_object)?;
         let mut notes = Issues::new();
-        let converted = if kept_in::<S, H>(&metadata, &route).is_empty() {
+        let converted = if kept_in::<S, H>(&metadata, &route).is_empty() && !metadata.is_oversized() {
             let typed = Typed::of(&spoke, &route).map_err(of_object)?.tried(&spoke, &route, bytes);
             if typed.lost.as_ref().is_some_and(Vec::is_empty) && is_small(json) {
                 return Ok(HubReading {
@@ -147,7 +147,7 @@ impl<S: Resource, C> Converter<S, C> {
                     in_hub: InHub::Tried(None),
                 });
             }
-            finish(&source, Some(typed), &route, &mut notes)
+            finish(&source, metadata, Some(typed), &route, &mut notes)
         } else {
             object::convert::<S, H>(&source, &route, &mut notes)
         };

@@ -152,6 +152,21 @@ fn an_annotation_above_the_limit_passes_where_conversion_adds_nothing() {
 }
 
 #[test]
+fn annotations_above_the_limit_are_carried_along_unread() {
+    let mut object = shop("v1", json!({"boxes": {}}));
+    let preserved = r#"{"version":1,"unknown":{"v3":[{"path":["spec","dust"],"value":1}]}}"#;
+    object["metadata"]["annotations"] = json!({"gateward.dev/preserved": preserved});
+    assert_eq!(convert(&object, "v3")["spec"]["dust"], 1, "below the limit it is read");
+    object["metadata"]["annotations"]["huge"] = "x".repeat(ANNOTATION_LIMIT).into();
+    let converted = try_convert(&object, "v3").unwrap();
+    let view: Value = serde_json::from_str(&converted.json).unwrap();
+    assert_eq!(view["spec"], json!({"boxes": []}));
+    assert_eq!(view["metadata"], object["metadata"]);
+    let noted: Vec<String> = converted.issues.iter().map(|note| note.path.to_string()).collect();
+    assert_eq!(noted, ["metadata.annotations"]);
+}
+
+#[test]
 fn as_many_unknown_fields_as_documented_are_carried_and_the_rest_is_left_out() {
     let object = |count: usize, bytes: usize| {
         let text = "x".repeat(bytes);
