@@ -1,12 +1,14 @@
-//! Watches all injection targets: stores them, reports changed objects to [`super::restore`], and publishes the
-//! `caBundle`s that API servers use.
+//! Watches all injection targets: keeps them in the stores of reflectors, reports changed objects to
+//! [`super::restore`], and publishes the `caBundle`s that API servers use.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use futures_util::{StreamExt, pin_mut};
+use kube::runtime::reflector::store::Writer;
 use kube::runtime::watcher::Event;
 use tokio::sync::{Notify, mpsc};
+use tokio::task::JoinSet;
 
 use super::leader::LeaderContext;
 use super::restore::Changed;
@@ -30,65 +32,63 @@ pub(super) struct InjectionWatch {
 }
 
 impl InjectionWatch {
-    pub(super) fn new(
+    /// Starts all watches.
+    pub(super) fn spawn(
+        tasks: &mut JoinSet<()>,
         connection: &Connection,
         leader: &LeaderContext,
         settle: Duration,
         changes: mpsc::UnboundedSender<Changed>,
-    ) -> Self {
+    ) {
         let (connection, targets) = (connection.clone(), leader.targets.clone());
-        let known = Mutex::new(InjectionTargets::awaiting(targets.scopes().len()));
+        let watches: Vec<_> = targets.scopes().into_iter().map(|scope| (Writer::new(scope.kind), scope)).collect();
+        let stores = watches.iter().map(|(store, scope)| (scope.kind, store.as_reader())).collect();
+        let known = Mutex::new(InjectionTargets::new(targets.rules().clone(), stores));
         let (status, reconcile) = (Arc::clone(&leader.status), Arc::clone(&leader.wakeup));
-        Self { connection, targets, status, settle, known, changes, reconcile, wakeup: Notify::new() }
+        let wakeup = Notify::new();
+        let this = Arc::new(Self { connection, targets, status, settle, known, changes, reconcile, wakeup });
+        for (store, scope) in watches {
+            let this = Arc::clone(&this);
+            tasks.spawn(async move { this.watch(scope, store).await });
+        }
+        tasks.spawn(async move { this.publish().await });
     }
 
     /// Runs one watch.
-    pub(super) async fn watch(&self, scope: WatchScope) {
-        let events = with_backoff(self.targets.events(&scope), |why| {
+    async fn watch(&self, scope: WatchScope, store: Writer<InjectableObject>) {
+        let events = with_backoff(self.targets.events(&scope, store), |why| {
             let warning =
                 why.map(|why| format!("the watch of {scope} keeps failing: {why}; its last state stays in use"));
             self.status.warn(StatusTopic::Watch(scope.clone()), warning);
         });
         pin_mut!(events);
-        let (mut listed, mut synced) = (Vec::new(), false);
         while let Some(event) = events.next().await {
-            match event {
-                Event::Init => listed.clear(),
-                Event::InitApply(object) => {
-                    listed.push(object.name().to_owned());
-                    self.observe(scope.kind, &object);
-                }
-                Event::Apply(object) => self.observe(scope.kind, &object),
-                Event::Delete(object) => {
-                    self.known().remove(scope.kind, object.name(), self.clock());
-                    self.reconcile.notify_one();
-                }
-                Event::InitDone => {
-                    let mut known = self.known();
-                    known.retain_listed(scope.kind, |name| scope.covers(name), &listed, self.clock());
-                    if !std::mem::replace(&mut synced, true) {
-                        known.watch_synced();
-                    }
-                }
+            match &event {
+                Event::InitApply(object) | Event::Apply(object) => self.report(scope.kind, object),
+                Event::Delete(_) => self.reconcile.notify_one(),
+                Event::Init | Event::InitDone => {}
             }
+            // While a watch lists, its store stays as it was.
+            if matches!(event, Event::Init | Event::InitApply(_)) {
+                continue;
+            }
+            let clock = Clock { now: Instant::now(), api_server_time: self.connection.api_server_time() };
+            self.known().refresh(clock);
             self.wakeup.notify_one();
         }
     }
 
-    fn observe(&self, kind: InjectableKind, object: &InjectableObject) {
-        if let Some(target) = self.known().observe(kind, object, self.targets.rules(), self.clock()) {
+    /// Has an injection target checked.
+    fn report(&self, kind: InjectableKind, object: &InjectableObject) {
+        if let Some(target) = self.targets.rules().classify(kind, object) {
             let by = self.targets.likely_writers(object);
             // The receiver is gone only at shutdown.
             let _ = self.changes.send(Changed { object: target, by });
         }
     }
 
-    fn clock(&self) -> Clock {
-        Clock { now: Instant::now(), api_server_time: self.connection.api_server_time() }
-    }
-
     /// Publishes the injection targets and their `caBundle`s whenever they change, also by time alone.
-    pub(super) async fn publish(&self) {
+    async fn publish(&self) {
         loop {
             match self.update(Instant::now()) {
                 Some(at) => drop(tokio::time::timeout_at(at.into(), self.wakeup.notified()).await),

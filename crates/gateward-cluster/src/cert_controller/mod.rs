@@ -76,12 +76,7 @@ impl CertController {
         });
 
         let mut following = JoinSet::new();
-        let watch = Arc::new(InjectionWatch::new(connection, &leader, config.certificates.settle, changes));
-        for scope in leader.targets.scopes() {
-            let watch = Arc::clone(&watch);
-            following.spawn(async move { watch.watch(scope).await });
-        }
-        following.spawn(async move { watch.publish().await });
+        InjectionWatch::spawn(&mut following, connection, &leader, config.certificates.settle, changes);
         watch_secrets(&mut following, connection, config, &leader);
         following.spawn(publish_leader(leadership, Arc::clone(&status)));
         Ok(Self { status, stop, following, writing })
