@@ -19,7 +19,7 @@ use crate::crds;
 use crate::exit::Exit;
 use crate::local::{Listen, Local};
 use crate::operator::Operator;
-use crate::signals::Signals;
+use crate::runtime::Signals;
 
 /// Arguments of `serve`.
 #[derive(Debug, Args)]
