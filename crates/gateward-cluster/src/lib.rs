@@ -25,8 +25,7 @@ mod write_rate_limiter;
 
 pub use cert_controller::{CertController, CertControllerError};
 pub use config::{
-    CertificateConfig, ControllerConfig, InjectionRules, LeaseConfig, LeaseTimes, ReplicaConfig, SecretNames,
-    ServiceName,
+    ControllerConfig, InjectionRules, IssuanceConfig, LeaseConfig, LeaseTimes, ReplicaConfig, SecretNames, ServiceName,
 };
 pub use connection::{Connection, ConnectionError};
 pub use injected::InjectedCaBundles;

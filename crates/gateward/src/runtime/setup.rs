@@ -6,8 +6,7 @@ use gateward_certs::rotation::CertificateSpec;
 use gateward_certs::{CommonName, KeySource, RsaKeys, ServerNames, SystemKeys};
 use gateward_cluster::permissions::ResourceName;
 use gateward_cluster::{
-    CertificateConfig, ControllerConfig, InjectionRules, LeaseConfig, LeaseTimes, ReplicaConfig, SecretNames,
-    ServiceName,
+    ControllerConfig, InjectionRules, IssuanceConfig, LeaseConfig, LeaseTimes, ReplicaConfig, SecretNames, ServiceName,
 };
 use gateward_core::manifest::{self, Installation};
 use serde_json::Value;
@@ -52,7 +51,7 @@ pub(crate) fn setup<P: Operator>(
     })
 }
 
-fn certificates(config: &Config, pod_environment: &PodEnvironment) -> Result<CertificateConfig, ConfigError> {
+fn certificates(config: &Config, pod_environment: &PodEnvironment) -> Result<IssuanceConfig, ConfigError> {
     let PodEnvironment { namespace, cluster_domain, .. } = pod_environment;
     let names = ServerNames::of_service(&config.names.service, namespace, cluster_domain);
     let ca_name = CommonName::new(config.certificates.ca_name.as_str());
@@ -66,7 +65,7 @@ fn certificates(config: &Config, pod_environment: &PodEnvironment) -> Result<Cer
         KeyAlgorithm::Ecdsa => Arc::new(SystemKeys),
         KeyAlgorithm::Rsa => Arc::new(RsaKeys),
     };
-    Ok(CertificateConfig {
+    Ok(IssuanceConfig {
         names: names.map_err(wrong)?,
         ca_name: ca_name.map_err(wrong)?,
         lifetimes: config.certificates.lifetimes,

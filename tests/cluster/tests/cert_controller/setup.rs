@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use gateward_certs::{CommonName, Lifetimes, ServerNames, SystemKeys};
 use gateward_cluster::{
-    CertificateConfig, ControllerConfig, InjectionRules, LeaseConfig, LeaseTimes, ReplicaConfig, SecretNames,
-    ServiceName,
+    ControllerConfig, InjectionRules, IssuanceConfig, LeaseConfig, LeaseTimes, ReplicaConfig, SecretNames, ServiceName,
 };
 use serde_json::json;
 
@@ -55,7 +54,7 @@ pub fn setup(namespace: &str) -> ControllerConfig {
             service,
         },
         replicas: ReplicaConfig { labels, port: PORT },
-        certificates: CertificateConfig {
+        certificates: IssuanceConfig {
             names: ServerNames::of_service(SERVICE, namespace, "cluster.local").unwrap(),
             ca_name: CommonName::new("otter webhooks").unwrap(),
             lifetimes: Lifetimes::default(),

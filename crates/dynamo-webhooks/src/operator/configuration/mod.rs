@@ -46,7 +46,7 @@ pub struct OperatorConfiguration {
     /// Who may read the metrics.
     pub metrics_access: MetricsAccess,
     /// The webhook server.
-    pub webhook: Webhook,
+    pub webhook: WebhookServer,
     /// The versions of HTTP for reviews.
     pub http: HttpVersions,
     /// Whether graphs are laid out by Grove; unset: where the cluster has it.
@@ -63,7 +63,7 @@ pub struct OperatorConfiguration {
 
 /// The webhook server.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Webhook {
+pub struct WebhookServer {
     /// Where reviews are answered.
     pub address: ListenAddress,
     /// The Secret of the server's certificate.

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::keys::Key;
 use super::problem::{Findings, shown};
-use super::{API_VERSION, Certificates, KIND, OperatorConfiguration, Read, Webhook, schema};
+use super::{API_VERSION, Certificates, KIND, OperatorConfiguration, Read, WebhookServer, schema};
 use crate::dns;
 use crate::operator::facts::Gate;
 
@@ -108,11 +108,11 @@ impl Reader<'_> {
         }
     }
 
-    fn webhook(&mut self) -> Webhook {
+    fn webhook(&mut self) -> WebhookServer {
         let subdomain = "lower-case letters, digits, `-` and `.`, at most 253 characters";
         let label = "lower-case letters, digits and `-`, at most 63 characters, beginning with a letter";
         let secret_name = self.name(Key::SECRET_NAME, dns::is_subdomain, subdomain);
-        Webhook {
+        WebhookServer {
             address: self.address(Key::WEBHOOK_HOST, Key::WEBHOOK_PORT, WEBHOOK_PORT),
             secret_name: secret_name.unwrap_or_else(|| SECRET_NAME.to_owned()),
             service_name: self.name(Key::SERVICE_NAME, dns::is_service, label),
