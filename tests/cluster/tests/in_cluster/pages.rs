@@ -14,7 +14,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
-use crate::installation::{NAMESPACE, SERVICE, installation};
+use crate::installation::installation;
+use crate::release::{NAMESPACE, SERVICE};
 
 pub fn tests() -> Vec<Test> {
     tests![metrics_are_shown_over_tls_to_those_who_may_read_them, a_second_set_of_webhooks_for_our_kinds_is_told]
