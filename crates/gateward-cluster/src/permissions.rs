@@ -95,7 +95,7 @@ fn in_the_cluster(names: &PermissionNames) -> Vec<Permission> {
     let mut rules = vec![
         allow(&["list", "watch"], ADMISSION, VALIDATING)
             .and(MUTATING)
-            .because("finds the configurations of this release by their labels, and rivals among the rest"),
+            .because("finds the configurations of this release by their labels, and conflicting ones among the rest"),
         allow(&["patch"], ADMISSION, VALIDATING)
             .named(&[&names.validating_configuration])
             .because("writes the caBundle of validating webhooks"),

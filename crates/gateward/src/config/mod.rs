@@ -203,7 +203,7 @@ impl Config {
             },
             labels: ObjectLabels { secrets: labels.clone(), configurations: labels.clone(), pods: labels },
             certificates: CertificateConfig {
-                ca_name: "webhook authority".into(),
+                ca_name: "webhook CA".into(),
                 lifetimes: Lifetimes::default(),
                 keys: KeyAlgorithm::default(),
             },

@@ -7,7 +7,7 @@ use gateward_server::ClusterMetrics;
 use gateward_server::{Readiness, ReportLine};
 
 /// The name of the report in the readiness pages.
-const NAME: &str = "rivals";
+const NAME: &str = "conflicts";
 
 /// Reports them where they changed.
 pub(super) fn report(

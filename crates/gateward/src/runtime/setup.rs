@@ -81,7 +81,7 @@ fn conversion<P: Operator>(operator: &P, installation: &Installation) -> Value {
     stanza.and_then(|stanza| serde_json::to_value(stanza).ok()).unwrap_or_default()
 }
 
-/// By what rivals are known.
+/// The kinds by which conflicting webhook configurations are found.
 fn kinds<P: Operator>(operator: &P) -> Vec<ResourceName> {
     let kinds = operator.webhooks().declarations();
     kinds.map(|kind| ResourceName { group: kind.hub.group.clone(), plural: kind.plural.to_owned() }).collect()
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn rivals_are_known_by_our_kinds() {
+    fn conflicting_configurations_are_found_by_our_kinds() {
         let setup = setup_in("cluster.local").unwrap();
         let otters = ResourceName { group: "example.org".into(), plural: "otters".into() };
         assert_eq!(setup.targets.kinds, [otters]);
