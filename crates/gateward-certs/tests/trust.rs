@@ -136,8 +136,9 @@ fn the_old_root_goes_when_every_target_has_the_new_one_and_every_replica_stably_
     assert!(said(&silent).contains("no answer from: 7"));
     let nobody = ObservedTrust { replicas: Vec::new(), ..changing() };
     assert!(matches!(next_step(&nobody), TrustStep::Wait(Wait::NoReplica)));
-    let TrustStep::Wait(Wait::Settling { hash, time, .. }) = next_step(&changing()) else { panic!() };
-    let settled = ObservedTrust { settled: Some(hash), ..changing() };
+    let ready = changing();
+    let TrustStep::Wait(Wait::Settling { hash, time, .. }) = next_step(&ready) else { panic!() };
+    let settled = ObservedTrust { settled: Some(hash), ..ready };
     assert_eq!(time, SETTLE);
     let TrustStep::Write(write) = next_step(&settled) else { panic!("{}", said(&settled)) };
     assert_eq!((write.bundle, write.purpose), (bundle(&[new]), BundlePurpose::Remove));
@@ -317,6 +318,9 @@ fn events() -> impl Strategy<Value = Event> {
 }
 
 proptest! {
+    // Each step verifies signatures, which is slow without optimisation.
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
     #[test]
     fn whatever_happens_no_injection_target_refuses_a_replica_and_the_old_root_goes(
         targets in 1..4_usize,
