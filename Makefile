@@ -37,7 +37,7 @@ COST_TESTS := cost
 CLUSTER_TESTS := api_server cert_controller cert_manager chart fallback in_cluster node operator webhooks
 INSTALL_TESTS := drift install releases
 ROLLOUT_TESTS := load rollouts
-ROTATION_TESTS := renewal external
+ROTATION_TESTS := renewal external cert_manager_mode
 WRITER_TESTS := writer
 RBAC_TESTS := rbac
 # The oldest one whose modules can be fetched, and the newest.

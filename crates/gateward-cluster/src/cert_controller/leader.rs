@@ -8,7 +8,7 @@ use tokio::sync::Notify;
 use super::status_store::StatusStore;
 use crate::config::ControllerConfig;
 use crate::connection::Connection;
-use crate::injection::{InjectableKind, TargetStore};
+use crate::injection::TargetStore;
 use crate::lease::Leadership;
 use crate::request::RequestError;
 use crate::secrets::{ManagedSecret, SecretStore, state_secret, trusted};
@@ -62,14 +62,5 @@ impl LeaderContext {
             None => (None, self.secrets.read(ManagedSecret::Serving).await?),
         };
         Ok(trusted(&self.provision, state.as_ref(), serving.as_ref()))
-    }
-
-    /// Whether the `caBundle`s of a kind are ours to write.
-    pub(super) fn writes_bundles_of(&self, kind: InjectableKind) -> bool {
-        match self.provision {
-            Provision::Automatic => true,
-            Provision::CertManager { .. } => false,
-            Provision::External { .. } => kind == InjectableKind::Crd,
-        }
     }
 }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
-use gateward_certs::CaBundle;
 use gateward_certs::rotation::restored_ca_bundle;
+use gateward_certs::{CaBundle, Provision};
 use tokio::sync::{mpsc, watch};
 use tracing::{debug, warn};
 
@@ -87,13 +87,14 @@ async fn restore(context: &LeaderContext, changed: &Changed) -> Result<(), Reque
     Ok(())
 }
 
-/// The entries whose `caBundle` is ours to write and lacks a CA, each with the bundle to write.
+/// The entries whose `caBundle` lacks a CA, each with the bundle to write, where the leader provides it. Where the user
+/// does, it is the reconciler that has CRDs follow the configurations.
 fn missing<'a>(
     context: &LeaderContext,
     seen: &'a TargetObject,
     trusted: &CaBundle,
 ) -> Vec<(&'a TargetEntry, CaBundle)> {
-    if !context.writes_bundles_of(seen.kind) {
+    if context.provision != Provision::Automatic {
         return Vec::new();
     }
     let restored = |entry: &'a TargetEntry| Some((entry, restored_ca_bundle(&entry.target.bundle, trusted)?));

@@ -147,7 +147,7 @@ impl Snapshot {
 
     /// Has the CRDs trust what the user has every client trust, and nothing else.
     fn conversion_bundles(&self, basis: &Basis<'_>) -> Decision {
-        let wanted = self.trusted(basis.provision);
+        let wanted = self.given().unwrap_or_else(|| self.trusted(basis.provision));
         let crds = self.targets.iter().filter(|object| object.kind == InjectableKind::Crd);
         let entries = crds.flat_map(|object| &object.entries);
         let differs = |carried: &[u8]| CaBundle::parse(carried).as_ref() != Ok(&wanted);
@@ -161,6 +161,16 @@ impl Snapshot {
         let (next, name) = (write.to_string(), self.fail_point(&write));
         let action = Action::Write(Change::CaBundles(writes), name);
         Decision { next, action, phase: None, notes: Vec::new() }
+    }
+
+    /// The bundle that every entry of the webhook configurations has. During a rollout it is newer than the configuration
+    /// of a leader that is about to go, since whoever installs a release writes it first.
+    fn given(&self) -> Option<CaBundle> {
+        let configurations = self.targets.iter().filter(|object| object.kind != InjectableKind::Crd);
+        let mut bundles = configurations.flat_map(|object| &object.entries).map(|entry| &entry.target.bundle);
+        let first = bundles.next()?;
+        let bundle = CaBundle::parse(first).ok().filter(|bundle| !bundle.is_empty())?;
+        bundles.all(|other| other == first).then_some(bundle)
     }
 
     fn fail_point(&self, write: &Write) -> &'static str {
