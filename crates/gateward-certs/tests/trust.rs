@@ -134,8 +134,8 @@ fn the_old_root_goes_when_every_target_has_the_new_one_and_every_replica_stably_
     assert!(said(&late).contains("still the old one: 7"));
     let silent = ObservedTrust { replicas: vec![replica(7, None)], ..changing() };
     assert!(said(&silent).contains("no answer from: 7"));
-    let nobody = ObservedTrust { replicas: Vec::new(), ..changing() };
-    assert!(matches!(next_step(&nobody), TrustStep::Wait(Wait::NoReplica)));
+    let silent_release = ObservedTrust { replicas: Vec::new(), ..changing() };
+    assert!(matches!(next_step(&silent_release), TrustStep::Wait(Wait::NoReplica)));
     let ready = changing();
     let TrustStep::Wait(Wait::Settling { hash, time, .. }) = next_step(&ready) else { panic!() };
     let settled = ObservedTrust { settled: Some(hash), ..ready };

@@ -1,4 +1,4 @@
-//! What a Pod shows to whoever calls it.
+//! What a Pod shows to its callers.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;

@@ -164,7 +164,7 @@ impl Snapshot {
     }
 
     /// The bundle that every entry of the webhook configurations has. During a rollout it is newer than the configuration
-    /// of a leader that is about to go, since whoever installs a release writes it first.
+    /// of a leader that is about to go, since an upgrade writes it first.
     fn given(&self) -> Option<CaBundle> {
         let configurations = self.targets.iter().filter(|object| object.kind != InjectableKind::Crd);
         let mut bundles = configurations.flat_map(|object| &object.entries).map(|entry| &entry.target.bundle);

@@ -91,7 +91,7 @@ impl InjectionAnnotation {
 }
 
 impl Release<'_> {
-    /// The `caBundle` in base64, by the one that is there; `None` where there is nobody to trust.
+    /// The `caBundle` in base64, by the one that is there; `None` where there is no CA to trust.
     fn ca_bundle(&self, present: Option<&str>) -> Option<Value> {
         let kept = || present.map(Value::from);
         let ours = || Some(base64(&self.trusted)).filter(|_| !self.trusted.is_empty());

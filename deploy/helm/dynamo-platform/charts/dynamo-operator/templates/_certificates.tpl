@@ -29,7 +29,7 @@ cert-manager.io/inject-ca-from-secret: {{ printf "%s/%s" .Release.Namespace (inc
 {{- end -}}
 {{- end -}}
 
-{{/* What `crds apply` is told of the caBundle of conversions. */}}
+{{/* The arguments of `crds apply` for the caBundle of conversions. */}}
 {{- define "dynamo-operator.crdTrust" -}}
 {{- $mode := include "dynamo-operator.mode" . -}}
 {{- if eq $mode "external" -}}
