@@ -34,10 +34,10 @@ RULE_TESTS := cases rulebook catalogue any_shape agreement commands convert kube
 IDLE_TESTS := idle
 CONVERSION_TESTS := conversion
 COST_TESTS := cost
-CLUSTER_TESTS := api_server cert_controller chart fallback in_cluster node operator webhooks
+CLUSTER_TESTS := api_server cert_controller cert_manager chart fallback in_cluster node operator webhooks
 INSTALL_TESTS := drift install releases
 ROLLOUT_TESTS := load rollouts
-ROTATION_TESTS := renewal
+ROTATION_TESTS := renewal external cert_manager_mode
 WRITER_TESTS := writer
 RBAC_TESTS := rbac
 # The oldest one whose modules can be fetched, and the newest.
@@ -94,7 +94,7 @@ test-idle: ## A connection that rests for 100 seconds
 TESTBED = test -n "$$GATEWARD_TESTBED" || testbed/build.sh
 IN_CLUSTER = { $(TESTBED); } && $(TEST) --no-run $(call named,commands $(1)) && $(TEST) $(call named,$(1))
 
-test-cluster: ## CRDs, webhooks and conversion behind a real API server; builds one first, once, in about ten minutes
+test-cluster: ## CRDs, webhooks and conversion behind a real API server; builds one first, once, in about fifteen minutes
 	$(call IN_CLUSTER,$(CLUSTER_TESTS))
 
 test-install: ## The chart in a cluster: every kind, changed bundles, other names, the way out

@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
 # Builds the programs of the test bed and prints the folder that holds them: etcd, kube-apiserver,
-# kube-controller-manager, kubectl and helm. They are kept outside the tree, under a key of what they are built from.
+# kube-controller-manager, kubectl, helm, and cert-manager with its CRDs. They are kept outside the tree: what each Go
+# module beside this file builds has a folder of its own, under a key of what it is built from, so that a change of one
+# builds no other anew. The folder that is printed has links to them.
 #
 #   testbed/build.sh            Kubernetes of the version in testbed/kube/go.mod
 #   testbed/build.sh 1.36.3     another version
 #
 # Programs in the folder that KUBEBUILDER_ASSETS names are taken from there; only what it lacks is built. A first build
-# takes about ten minutes on two cores. Its progress goes to standard error.
+# takes about fifteen minutes on two cores. Its progress goes to standard error.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 cache=${GATEWARD_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/gateward}
@@ -15,42 +17,10 @@ export GOFLAGS="${GOFLAGS:-} -buildvcs=false" GOWORK=off CGO_ENABLED=0
 
 pinned=$(sed -n 's/^\tk8s.io\/kubernetes v//p' "$here/kube/go.mod")
 version=${1:-$pinned}
-helm_version=$(sed -n 's/^\thelm.sh\/helm\/v3 \(v[^ ]*\).*/\1/p' "$here/helm/go.mod")
 
 say() { printf 'testbed: %s\n' "$*" >&2; }
 
 given() { [ -n "$assets" ] && [ -x "$assets/$1" ]; }
-
-inputs() {
-    echo "$version $(uname -m)"
-    cat "$here"/build.sh "$here"/kube/{main.go,module.sh,go.mod,go.sum} "$here"/helm/go.{mod,sum}
-    for program in etcd kube-apiserver kube-controller-manager kubectl helm; do
-        if given $program; then echo "$assets/$program"; fi
-    done
-}
-
-folder="$cache/testbed-$(inputs | sha256sum | cut -c1-16)"
-
-finish() {
-    # What nobody has asked for in two weeks is of no more use.
-    touch "$folder"
-    find "$cache" -maxdepth 1 -name 'testbed-*' -mtime +14 -exec rm -rf {} +
-    echo "$folder"
-    exit 0
-}
-
-[ -d "$folder" ] && finish
-mkdir -p "$cache"
-exec 9>"$cache/testbed.lock"
-if ! flock --nonblock 9; then
-    say "waiting for another build"
-    flock 9
-    [ -d "$folder" ] && finish
-fi
-
-# Nobody sees the folder before it is whole.
-stage=$(mktemp -d "$cache/testbed-stage.XXXXXX")
-trap 'rm -rf "$stage"' EXIT
 
 # Runs a command whose errors are one line a step, and says every while how many there are.
 step() { # what it does, of how many, the command
@@ -69,7 +39,7 @@ step() { # what it does, of how many, the command
     say "$what: done, $((SECONDS - start)) s"
 }
 
-# Builds one program: its name in the folder, the module's folder, the package, what the linker is to write into it.
+# Builds one program: its name, the module's folder, the package, what the linker is to write into it.
 build() {
     local name=$1 module=$2 package=$3 flags=$4
     if ! command -v go >/dev/null; then
@@ -83,6 +53,13 @@ build() {
 }
 
 packages() { go list -C "$1" -deps "$2" >"$stage/packages"; }
+
+build_kube() {
+    local module
+    say "builds Kubernetes $version; this is done once"
+    module=$(kube_module)
+    build kube "$module" . "$(kube_flags)"
+}
 
 # The module that builds a version: the one kept here, or a new one beside the same source.
 kube_module() {
@@ -102,24 +79,95 @@ kube_flags() {
     done
 }
 
-mkdir "$stage/bin"
-for program in etcd kube-apiserver kube-controller-manager kubectl; do
-    if given $program; then
-        ln -s "$assets/$program" "$stage/bin/$program"
+build_helm() {
+    local version
+    version=$(sed -n 's/^\thelm.sh\/helm\/v3 \(v[^ ]*\).*/\1/p' "$here/helm/go.mod")
+    build helm "$here/helm" helm.sh/helm/v3/cmd/helm "-X helm.sh/helm/v3/internal/version.version=$version"
+}
+
+build_cert-manager() {
+    local module=$here/cert-manager sources
+    build cert-manager "$module" . ""
+    sources=$(go list -C "$module" -m -f '{{.Dir}}' github.com/cert-manager/cert-manager)
+    mkdir "$stage/bin/cert-manager-crds"
+    cp --no-preserve=mode "$sources"/deploy/crds/*.yaml "$stage/bin/cert-manager-crds"
+}
+
+# The programs of the folder: the name of each, the module that builds it, and what it is called there.
+programs='
+etcd kube kube
+kube-apiserver kube kube
+kube-controller-manager kube kube
+kubectl kube kube
+helm helm helm
+cert-manager cert-manager cert-manager
+cert-manager-crds cert-manager cert-manager-crds
+'
+
+# Where what a module builds is kept. Of this file only how it builds counts.
+kept() {
+    local module=$1 inputs
+    inputs=$(
+        uname -m
+        declare -f build "build_$module"
+        if [ "$module" = kube ]; then echo "$version"; declare -f kube_module kube_flags; fi
+        find "$here/$module" -maxdepth 1 -type f | LC_ALL=C sort | xargs cat
+    )
+    echo "$cache/testbed-$module-$(sha256sum <<<"$inputs" | cut -c1-16)"
+}
+
+# The links of the folder: name and target.
+links=
+declare -A needed
+while read -r name module file; do
+    if [ -z "$name" ]; then continue; fi
+    if given "$name"; then
+        links+="$name $assets/$name"$'\n'
     else
-        ln -s kube "$stage/bin/$program"
-        missing="${missing:-} $program"
+        needed[$module]=${needed[$module]:-$(kept "$module")}
+        links+="$name ${needed[$module]}/$file"$'\n'
+    fi
+done <<<"$programs"
+folder="$cache/testbed-$(sha256sum <<<"$links" | cut -c1-16)"
+
+is_whole() {
+    local part
+    for part in "$folder" "${needed[@]}"; do
+        [ -d "$part" ] || return 1
+    done
+}
+
+finish() {
+    # What nobody has asked for in two weeks is of no more use.
+    touch "$folder" "${needed[@]}"
+    find "$cache" -maxdepth 1 -name 'testbed-*' -mtime +14 -exec rm -rf {} +
+    echo "$folder"
+    exit 0
+}
+
+if is_whole; then finish; fi
+mkdir -p "$cache"
+exec 9>"$cache/testbed.lock"
+if ! flock --nonblock 9; then
+    say "waiting for another build"
+    flock 9
+    if is_whole; then finish; fi
+fi
+
+# Nobody sees a folder before it is whole.
+stage=$(mktemp -d "$cache/testbed-stage.XXXXXX")
+trap 'rm -rf "$stage"' EXIT
+for module in "${!needed[@]}"; do
+    if [ ! -d "${needed[$module]}" ]; then
+        mkdir "$stage/bin"
+        "build_$module"
+        mv "$stage/bin" "${needed[$module]}"
     fi
 done
-if [ -n "${missing:-}" ]; then
-    say "builds$missing of Kubernetes $version; this is done once"
-    module=$(kube_module)
-    build kube "$module" . "$(kube_flags)"
-fi
-if given helm; then
-    ln -s "$assets/helm" "$stage/bin/helm"
-else
-    build helm "$here/helm" helm.sh/helm/v3/cmd/helm "-X helm.sh/helm/v3/internal/version.version=$helm_version"
-fi
+mkdir "$stage/bin"
+while read -r name target; do
+    if [ -n "$name" ]; then ln -s "$target" "$stage/bin/$name"; fi
+done <<<"$links"
+rm -rf "$folder"
 mv "$stage/bin" "$folder"
 finish

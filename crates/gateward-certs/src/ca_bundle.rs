@@ -3,6 +3,8 @@
 use std::fmt;
 use std::time::SystemTime;
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use rustls_pki_types::CertificateDer;
 use rustls_pki_types::pem::PemObject as _;
 use x509_parser::prelude::{FromDer as _, X509Certificate};
@@ -100,6 +102,14 @@ impl CaBundle {
     pub fn parse(text: &[u8]) -> Result<Self, CaBundleError> {
         let (bundle, flaws) = Self::parse_lossy(text);
         flaws.into_iter().next().map_or(Ok(bundle), Err)
+    }
+
+    /// Reads a `caBundle` as configurations write it: PEM in base64, which may be wrapped. It has to hold a certificate.
+    pub fn from_base64(text: &str) -> Result<Self, CaBundleError> {
+        let text: String = text.split_whitespace().collect();
+        let pem = BASE64_STANDARD.decode(text).map_err(|_| CaBundleError::NotBase64)?;
+        let bundle = Self::parse(&pem)?;
+        if bundle.is_empty() { Err(CaBundleError::NotPem) } else { Ok(bundle) }
     }
 
     /// Reads what can be read; returns the errors of the rest.
@@ -225,7 +235,10 @@ pub enum CaBundleError {
     /// The text is larger than an object of a cluster can be.
     #[error("the bundle is larger than 1 MiB")]
     TooLong,
-    /// There is text, but no section.
+    /// A text is no base64.
+    #[error("the bundle is not base64")]
+    NotBase64,
+    /// There is no section.
     #[error("the bundle holds no PEM")]
     NotPem,
     /// A section is cut off, damaged, or something else than a certificate.

@@ -19,21 +19,26 @@
 
 mod ca;
 mod ca_bundle;
+mod chain;
 mod derived_names;
 mod fingerprint;
 mod keys;
 mod names;
 mod pem;
+mod provision;
 pub mod rotation;
 pub mod secret;
 mod timestamp;
+pub mod trust;
 mod validity;
 
 pub use ca::{Ca, CaError, IssueError, IssuedCertificate};
 pub use ca_bundle::{CaBundle, CaBundleError, TrustAnchor};
+pub use chain::{ChainFault, ChainFaultKind, ChainRules, chain_faults};
 pub use derived_names::{DerivedNameError, NameLimit};
 pub use fingerprint::{Fingerprint, FingerprintError};
 pub use keys::{KeyError, KeySource, PrivateKey, RsaKeys, SystemKeys};
 pub use names::{CommonName, NameError, ServerNames};
+pub use provision::{CaInjection, Provision, ProvisionMode};
 pub use timestamp::rfc3339;
 pub use validity::{CLOCK_SKEW, Lifetime, LifetimeError, Lifetimes, RENEW_BEFORE, TEN_YEARS, Validity, ValidityError};

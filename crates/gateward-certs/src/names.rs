@@ -81,6 +81,24 @@ impl ServerNames {
         }
     }
 
+    /// All DNS names and addresses that a certificate carries, with those that begin with a wildcard.
+    pub(crate) fn texts_of_certificate(certificate: &CertificateDer<'_>) -> Vec<String> {
+        let Ok((_, certificate)) = X509Certificate::from_der(certificate) else { return Vec::new() };
+        let Ok(Some(names)) = certificate.subject_alternative_name() else { return Vec::new() };
+        let text = |name: &GeneralName<'_>| match name {
+            GeneralName::DNSName(dns) => Some(dns.to_ascii_lowercase()),
+            GeneralName::IPAddress(bytes) => address(bytes).map(|address| address.to_string()),
+            _ => None,
+        };
+        names.value.general_names.iter().filter_map(text).collect()
+    }
+
+    /// The first name.
+    pub fn first(&self) -> &ServerName<'static> {
+        // Both ways to make one refuse an empty list.
+        &self.0[0]
+    }
+
     /// The names, in the order given.
     pub fn iter(&self) -> impl Iterator<Item = &ServerName<'static>> {
         self.0.iter()

@@ -43,7 +43,7 @@ fn refused(file: &str, arguments: &[&str], pod: &[(&str, &str)]) -> String {
 #[test]
 fn everything_that_is_wrong_is_told_at_once_with_its_place() {
     let file = format!(
-        "{FILE}server:\n  metrics:\n    port: 70000\n  webhook:\n    secretName: Cert\n    certProvisionMode: manual\n\
+        "{FILE}server:\n  metrics:\n    port: 70000\n  webhook:\n    secretName: Cert\n    certProvisionMode: none\n\
          namespace:\n  restricted: team-a\n"
     );
     let said = refused(&file, &["--operator-version", "unknown"], &POD[2..]);
@@ -52,7 +52,7 @@ fn everything_that_is_wrong_is_told_at_once_with_its_place() {
         "--operator-version: \"unknown\" is not a semantic version",
         "config.yaml:5:5: server.metrics.port: 70000 is not a port",
         "config.yaml:7:5: server.webhook.secretName: \"Cert\" is not a name",
-        "config.yaml:8:5: server.webhook.certProvisionMode: manual certificates",
+        "config.yaml:8:5: server.webhook.certProvisionMode: \"none\" is not one of auto, manual, cert-manager, external",
         "config.yaml:10:3: namespace.restricted: an operator for one namespace",
     ] {
         assert!(said.contains(wanted), "{wanted:?} is not in\n{said}");

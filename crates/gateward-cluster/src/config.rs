@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gateward_certs::rotation::CertificateSpec;
-use gateward_certs::{CommonName, KeySource, Lifetimes, ServerNames};
+use gateward_certs::{CommonName, KeySource, Lifetimes, Provision, ServerNames};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -17,7 +17,9 @@ use crate::permissions::ResourceName;
 pub struct ControllerConfig {
     /// The namespace of Secrets, lease and Pods.
     pub namespace: String,
-    /// The two Secrets.
+    /// Who provides certificates and `caBundle`s.
+    pub provision: Provision,
+    /// The Secrets.
     pub secrets: SecretNames,
     /// The Lease for leader election.
     pub lease: LeaseConfig,
@@ -31,14 +33,16 @@ pub struct ControllerConfig {
     pub field_manager: String,
 }
 
-/// The names of the serving Secret and the CA's Secret.
+/// The names of the Secrets.
 #[derive(Debug, Clone)]
 pub struct SecretNames {
     /// The serving Secret.
     pub serving: String,
-    /// The CA's Secret, which no Pod mounts.
+    /// The CA's Secret, which no Pod mounts: of [`Provision::Automatic`].
     pub ca: String,
-    /// The labels of both, set when they are created or written.
+    /// The Secret with the bundle that cert-manager injects: of [`Provision::CertManager`].
+    pub bundle: String,
+    /// The labels of those that are ours, set when they are created or written.
     pub labels: BTreeMap<String, String>,
 }
 

@@ -4,6 +4,7 @@
 //! Kept here, beside the code that needs them, so that there is one list. A verb without a use is a fault, and so
 //! is a rule for all names where the names are known.
 
+use gateward_certs::ProvisionMode;
 use k8s_openapi::api::rbac::v1::PolicyRule;
 use serde::Serialize;
 
@@ -14,6 +15,8 @@ pub struct PermissionNames {
     pub secret: String,
     /// The Secret of the CA.
     pub ca_secret: String,
+    /// The Secret with the bundle that cert-manager injects.
+    pub bundle_secret: String,
     /// The Lease of the leader.
     pub lease: String,
     /// The `ValidatingWebhookConfiguration` that is ours to write.
@@ -51,6 +54,9 @@ pub struct Permission {
     pub reason: &'static str,
     /// Who needs it.
     pub need: Need,
+    /// In which modes it is needed.
+    #[serde(skip)]
+    pub modes: &'static [ProvisionMode],
     /// The rule as Kubernetes writes it.
     pub rule: PolicyRule,
 }
@@ -65,23 +71,54 @@ pub struct Permissions {
     pub cluster_role: Vec<Permission>,
 }
 
-/// The rules of a release.
+const AUTOMATIC: &[ProvisionMode] = &[ProvisionMode::Automatic];
+const CERT_MANAGER: &[ProvisionMode] = &[ProvisionMode::CertManager];
+const BY_OTHERS: &[ProvisionMode] = &[ProvisionMode::CertManager, ProvisionMode::External];
+const NOT_BY_THE_USER: &[ProvisionMode] = &[ProvisionMode::Automatic, ProvisionMode::CertManager];
+
+/// The rules of a release in every mode.
 pub fn permissions(names: &PermissionNames) -> Permissions {
     Permissions { role: in_the_namespace(names), cluster_role: in_the_cluster(names) }
+}
+
+impl Permissions {
+    /// Those of one mode.
+    pub fn of(mut self, mode: ProvisionMode) -> Self {
+        for permissions in [&mut self.role, &mut self.cluster_role] {
+            permissions.retain(|permission| permission.modes.contains(&mode));
+        }
+        self
+    }
 }
 
 fn in_the_namespace(names: &PermissionNames) -> Vec<Permission> {
     let secrets = [names.secret.as_str(), &names.ca_secret];
     vec![
-        allow(&["create"], "", "secrets").because("makes the Secrets of server and CA where there are none"),
+        allow(&["create"], "", "secrets")
+            .in_modes(AUTOMATIC)
+            .because("makes the Secrets of server and CA where there are none"),
         allow(&["get", "list", "watch", "update"], "", "secrets")
             .named(&secrets)
+            .in_modes(AUTOMATIC)
             .because("serves the certificate out of its Secret, and renews and repairs both"),
+        allow(&["get", "list", "watch"], "", "secrets")
+            .named(&[&names.secret])
+            .in_modes(BY_OTHERS)
+            .because("serves the certificate out of its Secret, which others write"),
+        allow(&["create"], "", "secrets")
+            .in_modes(CERT_MANAGER)
+            .because("makes the Secret with the bundle that cert-manager injects"),
+        allow(&["get", "list", "watch", "update"], "", "secrets")
+            .named(&[&names.bundle_secret])
+            .in_modes(CERT_MANAGER)
+            .because("keeps the bundle that cert-manager injects"),
         allow(&["create"], "coordination.k8s.io", "leases").because("makes the leader's Lease where there is none"),
         allow(&["get", "update"], "coordination.k8s.io", "leases")
             .named(&[&names.lease])
             .because("takes, keeps and gives back the leader's Lease"),
-        allow(&["list"], "", "pods").because("asks each ready replica which certificate it serves"),
+        allow(&["list"], "", "pods")
+            .in_modes(NOT_BY_THE_USER)
+            .because("asks each ready replica which certificate it serves"),
     ]
 }
 
@@ -98,15 +135,17 @@ fn in_the_cluster(names: &PermissionNames) -> Vec<Permission> {
             .because("finds the configurations of this release by their labels, and conflicting ones among the rest"),
         allow(&["patch"], ADMISSION, VALIDATING)
             .named(&[&names.validating_configuration])
+            .in_modes(AUTOMATIC)
             .because("writes the caBundle of validating webhooks"),
         allow(&["patch"], ADMISSION, MUTATING)
             .named(&[&names.mutating_configuration])
+            .in_modes(AUTOMATIC)
             .because("writes the caBundle of mutating webhooks"),
         // An apply that creates is authorised with the object's name, other than a plain create.
         allow(&["create"], EXTENSIONS, CRDS).named(&crds).for_installing_crds().because("installs the CRDs"),
         allow(&["get", "list", "watch", "patch"], EXTENSIONS, CRDS)
             .named(&crds)
-            .because("upgrades the CRDs, and writes the caBundle of their conversion"),
+            .because("upgrades the CRDs, and restores their conversion"),
         allow(&["create"], "authentication.k8s.io", "tokenreviews").because("asks who wants to read the metrics"),
         allow(&["create"], "authorization.k8s.io", "subjectaccessreviews").because("asks who may read the metrics"),
     ];
@@ -119,6 +158,7 @@ fn in_the_cluster(names: &PermissionNames) -> Vec<Permission> {
 struct Unexplained {
     rule: PolicyRule,
     need: Need,
+    modes: &'static [ProvisionMode],
 }
 
 fn allow(verbs: &[&str], group: &str, resource: &str) -> Unexplained {
@@ -128,7 +168,7 @@ fn allow(verbs: &[&str], group: &str, resource: &str) -> Unexplained {
         verbs: owned(verbs),
         ..PolicyRule::default()
     };
-    Unexplained { rule, need: Need::Always }
+    Unexplained { rule, need: Need::Always, modes: &ProvisionMode::ALL }
 }
 
 impl Unexplained {
@@ -147,8 +187,13 @@ impl Unexplained {
         self
     }
 
+    fn in_modes(mut self, modes: &'static [ProvisionMode]) -> Self {
+        self.modes = modes;
+        self
+    }
+
     fn because(self, reason: &'static str) -> Permission {
-        Permission { reason, need: self.need, rule: self.rule }
+        Permission { reason, need: self.need, modes: self.modes, rule: self.rule }
     }
 }
 
@@ -166,6 +211,7 @@ mod tests {
         permissions(&PermissionNames {
             secret: "leaf".into(),
             ca_secret: "leaf-ca".into(),
+            bundle_secret: "leaf-bundle".into(),
             lease: "writer".into(),
             validating_configuration: "zoo-validating".into(),
             mutating_configuration: "zoo-mutating".into(),
@@ -190,6 +236,21 @@ mod tests {
             permissions["clusterRole"][7]["rule"],
             json!({"apiGroups": ["maps.org"], "resources": ["rivers"], "verbs": ["get"]})
         );
+    }
+
+    #[test]
+    fn where_others_provide_certificates_no_configuration_and_no_serving_secret_is_changed() {
+        for mode in [ProvisionMode::CertManager, ProvisionMode::External] {
+            let Permissions { role, cluster_role } = zoo().of(mode);
+            let rules = role.iter().chain(&cluster_role).map(|permission| &permission.rule);
+            let changed: Vec<_> = rules
+                .filter(|rule| rule.verbs.iter().any(|verb| ["update", "patch"].contains(&verb.as_str())))
+                .flat_map(|rule| rule.resource_names.clone().unwrap_or_default())
+                .collect();
+            let bundle = (mode == ProvisionMode::CertManager).then_some("leaf-bundle");
+            let expected: Vec<_> = bundle.into_iter().chain(["writer", "otters.zoo.org"]).collect();
+            assert_eq!(changed, expected, "{mode:?}");
+        }
     }
 
     /// Objects that others own must not be ours to change, whatever their names are.

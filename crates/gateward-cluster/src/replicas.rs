@@ -66,15 +66,16 @@ impl Replicas {
     }
 
     async fn probe(&self, Reachable { name, address, gets_requests }: Reachable) -> Replica {
-        let answer = tokio::time::timeout(TIMEOUT, self.certificate(SocketAddr::new(address, self.port))).await;
-        Replica { name, gets_requests, served: answer.ok().and_then(Result::ok).flatten() }
+        let answer = tokio::time::timeout(TIMEOUT, self.chain(SocketAddr::new(address, self.port))).await;
+        let mut chain = answer.ok().and_then(Result::ok).unwrap_or_default().into_iter();
+        Replica { name, gets_requests, served: chain.next(), intermediates: chain.collect() }
     }
 
-    async fn certificate(&self, address: SocketAddr) -> std::io::Result<Option<CertificateDer<'static>>> {
+    async fn chain(&self, address: SocketAddr) -> std::io::Result<Vec<CertificateDer<'static>>> {
         let socket = TcpStream::connect(address).await?;
         let stream = self.connector.connect(self.name.clone(), socket).await?;
         let shown = stream.get_ref().1.peer_certificates();
-        Ok(shown.and_then(|chain| chain.first()).cloned().map(CertificateDer::into_owned))
+        Ok(shown.unwrap_or_default().iter().cloned().map(CertificateDer::into_owned).collect())
     }
 }
 

@@ -1,9 +1,11 @@
-//! The serving Secret and the CA's Secret in the API server.
+//! The serving Secret, the CA's Secret and that of the bundle in the API server.
 
 use std::collections::BTreeMap;
 
 use gateward_certs::rotation::{CaSecret, SecretChange};
-use gateward_certs::secret::SecretData;
+use gateward_certs::secret::{CA_CRT, SecretData};
+use gateward_certs::trust::BundleSecret;
+use gateward_certs::{CaBundle, CaInjection, Provision};
 use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::Secret;
 use kube::Api;
@@ -14,13 +16,15 @@ use crate::config::ControllerConfig;
 use crate::connection::Connection;
 use crate::request::{RequestError, with_read_timeout, with_short_timeout};
 
-/// One of the two Secrets.
+/// One of the Secrets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ManagedSecret {
     /// The serving Secret.
     Serving,
     /// The CA's Secret.
     Ca,
+    /// The Secret with the bundle that cert-manager injects.
+    Bundle,
 }
 
 impl ManagedSecret {
@@ -28,12 +32,12 @@ impl ManagedSecret {
     fn type_of_secret(self) -> &'static str {
         match self {
             Self::Serving => "kubernetes.io/tls",
-            Self::Ca => "Opaque",
+            Self::Ca | Self::Bundle => "Opaque",
         }
     }
 }
 
-/// Reads and writes the two Secrets.
+/// Reads and writes the Secrets.
 #[derive(Clone)]
 pub(crate) struct SecretStore {
     api: Api<Secret>,
@@ -54,6 +58,7 @@ impl SecretStore {
         match which {
             ManagedSecret::Serving => &self.names.serving,
             ManagedSecret::Ca => &self.names.ca,
+            ManagedSecret::Bundle => &self.names.bundle,
         }
     }
 
@@ -96,6 +101,37 @@ pub(crate) fn data(secret: &Secret) -> SecretData {
 /// The CA's Secret as rotation reads it.
 pub(crate) fn ca(secret: &Secret) -> CaSecret {
     CaSecret { data: data(secret), annotations: secret.metadata.annotations.clone().unwrap_or_default() }
+}
+
+/// The Secret with the bundle as its steps read it.
+pub(crate) fn bundle(secret: &Secret) -> BundleSecret {
+    BundleSecret { data: data(secret), annotations: secret.metadata.annotations.clone().unwrap_or_default() }
+}
+
+/// The Secret in which the leader keeps its state.
+pub(crate) fn state_secret(provision: &Provision) -> Option<ManagedSecret> {
+    match provision {
+        Provision::Automatic => Some(ManagedSecret::Ca),
+        Provision::CertManager { injection: CaInjection::Secret, .. } => Some(ManagedSecret::Bundle),
+        Provision::CertManager { injection: CaInjection::Certificate, .. } | Provision::External { .. } => None,
+    }
+}
+
+/// The CAs that each injection target has to have, by the Secret with the leader's state and the serving Secret.
+pub(crate) fn trusted(provision: &Provision, state: Option<&Secret>, serving: Option<&Secret>) -> CaBundle {
+    let in_ca_crt = |secret: Option<&Secret>| {
+        let data = secret.map(data).unwrap_or_default();
+        CaBundle::parse_lossy(data.field(CA_CRT).unwrap_or_default()).0
+    };
+    match provision {
+        Provision::Automatic => state.map(|secret| ca(secret).trusted()).unwrap_or_default(),
+        Provision::CertManager { injection: CaInjection::Secret, .. } => in_ca_crt(state),
+        Provision::CertManager { injection: CaInjection::Certificate, ca_bundle } => {
+            in_ca_crt(serving).merged(ca_bundle)
+        }
+        Provision::External { ca_bundle } if ca_bundle.is_empty() => in_ca_crt(serving),
+        Provision::External { ca_bundle } => ca_bundle.clone(),
+    }
 }
 
 /// The resourceVersion.

@@ -11,6 +11,7 @@ use serde_json::Value;
 use tokio::sync::Mutex;
 
 use crate::addresses::Addresses;
+use crate::cert_manager::CertManager;
 use crate::client::Client;
 use crate::control_plane::{self, ADMIN, API_SERVER};
 use crate::enter::Workspace;
@@ -31,6 +32,7 @@ pub struct Bed {
     addresses: Addresses,
     client: Client,
     node: OnceLock<Node>,
+    cert_manager: OnceLock<CertManager>,
 }
 
 impl Bed {
@@ -49,8 +51,16 @@ impl Bed {
         let mut command = control_plane::controllers(&programs);
         processes.push(Process::start("kube-controller-manager", folder, &mut command)?);
         wait_for(&mut processes, &client, "/api/v1/namespaces/default/serviceaccounts/default").await?;
-        let processes = Mutex::new(processes);
-        Ok(Self { processes, programs, folder: folder.into(), grant, addresses, client, node: OnceLock::new() })
+        Ok(Self {
+            processes: Mutex::new(processes),
+            programs,
+            folder: folder.into(),
+            grant,
+            addresses,
+            client,
+            node: OnceLock::new(),
+            cert_manager: OnceLock::new(),
+        })
     }
 
     /// A client that may do everything.
@@ -119,6 +129,22 @@ impl Bed {
         self.node.get().unwrap()
     }
 
+    /// Installs cert-manager, which runs from now on.
+    pub async fn start_cert_manager(&self) -> anyhow::Result<()> {
+        let cert_manager = CertManager::new(&self.programs, self.folder.clone(), &self.client);
+        for crd in cert_manager.apply_crds().await? {
+            self.wait_until_served(&crd).await?;
+        }
+        cert_manager.make_namespace().await?;
+        cert_manager.start()?;
+        self.cert_manager.set(cert_manager).map_err(|_| anyhow::anyhow!("the bed has its cert-manager already"))
+    }
+
+    /// cert-manager, after [`start_cert_manager`](Self::start_cert_manager).
+    pub fn cert_manager(&self) -> &CertManager {
+        self.cert_manager.get().unwrap()
+    }
+
     /// Helm as the administrator.
     pub fn helm(&self) -> Command {
         let mut command = self.programs().control_plane("helm");
@@ -132,10 +158,7 @@ impl Bed {
 
     /// kubectl as the administrator.
     pub fn kubectl(&self) -> Command {
-        let mut command = self.programs.control_plane("kubectl");
-        command.env("KUBECONFIG", self.folder.join("kubeconfig")).env("HOME", &self.folder);
-        command.current_dir(&self.folder).stdin(Stdio::null());
-        command
+        self.programs.kubectl(&self.folder)
     }
 
     /// Installs CRDs and waits until their objects are served.

@@ -16,6 +16,8 @@
 //! After [`Bed::start_node`] the bed plays scheduler and kubelet too, so that Pods run, each in a network of its own:
 //! see [`Node`].
 //!
+//! After [`Bed::start_cert_manager`] a cert-manager issues certificates and injects CAs: see [`CertManager`].
+//!
 //! The programs come from `testbed/build.sh`, and the webhooks from the `gateward` binary beside the test program.
 
 #![allow(
@@ -28,6 +30,7 @@
 mod addresses;
 mod audit;
 mod bed;
+mod cert_manager;
 mod client;
 mod control_plane;
 pub mod enter;
@@ -41,6 +44,7 @@ mod sweeper;
 
 pub use audit::{Audit, AuditEvent};
 pub use bed::Bed;
+pub use cert_manager::CertManager;
 pub use client::{Client, Response};
 pub use ground::Ground;
 pub use node::{Node, Pod, Signal};

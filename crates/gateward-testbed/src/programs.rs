@@ -39,9 +39,22 @@ impl Programs {
         command.env(CONTROL_PLANE, &self.control_plane).env(GATEWARD, &self.gateward);
     }
 
-    /// A program of the control plane, kubectl or helm.
+    /// A program of the control plane, kubectl, helm or cert-manager.
     pub fn control_plane(&self, name: &str) -> Command {
         self.command(&self.control_plane.join(name))
+    }
+
+    /// kubectl as the administrator of the bed in a folder.
+    pub(crate) fn kubectl(&self, folder: &Path) -> Command {
+        let mut command = self.control_plane("kubectl");
+        command.env("KUBECONFIG", folder.join("kubeconfig")).env("HOME", folder);
+        command.current_dir(folder).stdin(Stdio::null());
+        command
+    }
+
+    /// What lies beside these programs under a name.
+    pub(crate) fn beside(&self, name: &str) -> PathBuf {
+        self.control_plane.join(name)
     }
 
     /// The binary under test.

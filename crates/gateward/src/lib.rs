@@ -82,7 +82,9 @@ pub mod testing;
 pub use cli::Extension;
 pub use exit::Exit;
 #[cfg(feature = "config")]
-pub use gateward_certs::{DerivedNameError, Lifetime, LifetimeError, Lifetimes, NameLimit};
+pub use gateward_certs::{
+    CaBundle, CaInjection, DerivedNameError, Lifetime, LifetimeError, Lifetimes, NameLimit, Provision, ProvisionMode,
+};
 pub use gateward_core::manifest::{FailurePolicy, Installation};
 pub use gateward_core::{ClusterReader, Context, Decision, Outcome, Patch, Review, ReviewResponse};
 #[cfg(feature = "check")]

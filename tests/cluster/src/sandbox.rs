@@ -105,7 +105,7 @@ impl Sandbox {
     }
 
     /// The control plane, for code that outlives the sandbox.
-    pub(crate) fn shared_bed(&self) -> Arc<Bed> {
+    pub fn shared_bed(&self) -> Arc<Bed> {
         Arc::clone(&self.bed)
     }
 

@@ -4,12 +4,13 @@
 //! makes an object has to know how templates are written.
 
 /// The words that stand for something, and what a template says instead.
-const EXPRESSIONS: [(&str, &str); 13] = [
+const EXPRESSIONS: [(&str, &str); 14] = [
     (FULLNAME, r#"{{ include "dynamo-operator.fullname" . | quote }}"#),
     (NAMESPACE, "{{ .Release.Namespace | quote }}"),
     (SERVICE, r#"{{ include "dynamo-operator.serviceName" . | quote }}"#),
     (SECRET, r#"{{ include "dynamo-operator.secretName" . | quote }}"#),
     (CA_SECRET, r#"{{ include "dynamo-operator.caSecretName" . | quote }}"#),
+    (BUNDLE_SECRET, r#"{{ include "dynamo-operator.bundleSecretName" . | quote }}"#),
     (LEASE, r#"{{ include "dynamo-operator.leaseName" . | quote }}"#),
     (VALIDATING, r#"{{ include "dynamo-operator.validatingName" . | quote }}"#),
     (MUTATING, r#"{{ include "dynamo-operator.mutatingName" . | quote }}"#),
@@ -25,6 +26,7 @@ pub(super) const NAMESPACE: &str = "THE_NAMESPACE";
 pub(super) const SERVICE: &str = "THE_SERVICE";
 pub(super) const SECRET: &str = "THE_SECRET";
 pub(super) const CA_SECRET: &str = "THE_CA_SECRET";
+pub(super) const BUNDLE_SECRET: &str = "THE_BUNDLE_SECRET";
 pub(super) const LEASE: &str = "THE_LEASE";
 pub(super) const VALIDATING: &str = "THE_VALIDATING_CONFIGURATION";
 pub(super) const MUTATING: &str = "THE_MUTATING_CONFIGURATION";
@@ -34,9 +36,31 @@ pub(super) const NAMESPACE_SELECTOR: &str = "THE_NAMESPACE_SELECTOR";
 pub(super) const FAILURE_POLICY: &str = "THE_FAILURE_POLICY";
 pub(super) const TIMEOUT_SECONDS: &str = "THE_TIMEOUT_SECONDS";
 
+/// The words whose line is there under a condition only, and what a template says instead of it.
+const LINES: [(&str, &str); 2] = [
+    (
+        "  annotations: THE_INJECTION",
+        r#"  {{- with include "dynamo-operator.injection" . }}
+  annotations: {{- . | nindent 4 }}
+  {{- end }}"#,
+    ),
+    (
+        "    caBundle: THE_CA_BUNDLE",
+        r#"    {{- if eq (include "dynamo-operator.mode" .) "external" }}
+    caBundle: {{ include "dynamo-operator.caBundle" . | quote }}
+    {{- end }}"#,
+    ),
+];
+
+pub(super) const INJECTION: &str = "THE_INJECTION";
+pub(super) const CA_BUNDLE: &str = "THE_CA_BUNDLE";
+
 /// A template out of the text of objects.
 pub fn template(objects: &str) -> String {
     let lines = objects.lines().map(|line| {
+        if let Some((_, text)) = LINES.iter().find(|(whole, _)| line == *whole) {
+            return (*text).to_owned();
+        }
         let word =
             EXPRESSIONS.iter().find(|(word, _)| line.strip_suffix(word).is_some_and(|before| before.ends_with(' ')));
         word.map_or_else(|| line.to_owned(), |(word, expression)| line.replace(word, expression))

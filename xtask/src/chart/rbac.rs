@@ -5,11 +5,12 @@ use std::fmt::Write;
 use anyhow::Context;
 use dynamo_api::schema;
 use dynamo_webhooks::facts::{GROVE_GROUP, TOPOLOGY_BINDINGS};
+use gateward_certs::ProvisionMode;
 use gateward_cluster::permissions::{Need, Permission, PermissionNames, Permissions, ResourceName, permissions};
 use gateward_core::manifest::yaml;
 use serde_json::{Value, json};
 
-use super::expressions::{CA_SECRET, FULLNAME, LABELS, LEASE, MUTATING, NAMESPACE, SECRET, VALIDATING};
+use super::expressions::{BUNDLE_SECRET, CA_SECRET, FULLNAME, LABELS, LEASE, MUTATING, NAMESPACE, SECRET, VALIDATING};
 
 /// Who is given the permissions, and where they hold.
 #[derive(Clone, Copy)]
@@ -24,10 +25,10 @@ pub fn objects() -> anyhow::Result<String> {
     let mut text = String::new();
     for (reach, rules) in [(Reach::Namespace, role), (Reach::Cluster, cluster_role)] {
         write!(text, "---\n{}rules:\n", yaml::document(&reach.object(reach.role())))?;
-        for Permission { reason, need, rule } in rules {
-            let (begin, end) = match need {
-                Need::Always => ("", ""),
-                Need::ToInstallCrds => ("{{- if .Values.upgradeCRD }}\n", "{{- end }}\n"),
+        for Permission { reason, need, modes, rule } in rules {
+            let (begin, end) = match condition(need, modes) {
+                Some(condition) => (format!("{{{{- if {condition} }}}}\n"), "{{- end }}\n"),
+                None => (String::new(), ""),
             };
             write!(text, "{begin}# {reason}\n{}{end}", yaml::document(&json!([rule])))?;
         }
@@ -36,12 +37,27 @@ pub fn objects() -> anyhow::Result<String> {
     Ok(text)
 }
 
+/// On which values a rule depends.
+fn condition(need: Need, modes: &[ProvisionMode]) -> Option<String> {
+    let mode = r#"(include "dynamo-operator.mode" .)"#;
+    let modes = (modes != ProvisionMode::ALL).then(|| {
+        let names: Vec<_> = modes.iter().map(|mode| format!("{:?}", mode.name())).collect();
+        format!("has {mode} (list {})", names.join(" "))
+    });
+    let install = (need == Need::ToInstallCrds).then(|| ".Values.upgradeCRD".to_owned());
+    match (install, modes) {
+        (Some(install), Some(modes)) => Some(format!("and {install} ({modes})")),
+        (one, other) => one.or(other),
+    }
+}
+
 fn names() -> anyhow::Result<PermissionNames> {
     let definitions = schema::definitions()?;
     let crd_name = |document: &Value| document["metadata"]["name"].as_str().map(str::to_owned);
     Ok(PermissionNames {
         secret: SECRET.into(),
         ca_secret: CA_SECRET.into(),
+        bundle_secret: BUNDLE_SECRET.into(),
         lease: LEASE.into(),
         validating_configuration: VALIDATING.into(),
         mutating_configuration: MUTATING.into(),

@@ -79,6 +79,7 @@ fn joined(given: &ConfigSource, read: Read, certificates: CertificateConfig) -> 
             configurations: names::configuration_labels(&release.namespace),
             pods: names::pod_labels(&release.name),
         },
+        provision: configuration.webhook.provision,
         certificates,
         log: LogConfig { format: configuration.log_format, filter: configuration.log_level },
         warnings,
@@ -95,6 +96,7 @@ fn object_names(configuration: &OperatorConfiguration, release: &str) -> Result<
     Ok(ObjectNames {
         secret: webhook.secret_name.clone(),
         ca_secret: ObjectNames::ca_secret_of(&webhook.secret_name)?,
+        bundle_secret: ObjectNames::bundle_secret_of(&webhook.secret_name)?,
         service,
         lease: NameLimit::Object.derive(&fullname, names::LEASE_SUFFIX)?,
     })
@@ -173,8 +175,9 @@ mod tests {
     #[test]
     fn names_that_the_configuration_gives_win() {
         let config = of(&json!({"fullname": "lake", "secretName": "cert", "serviceName": "door"}), "river");
-        let ObjectNames { secret, ca_secret, service, lease } = config.names;
-        assert_eq!([secret, ca_secret, service, lease], ["cert", "cert-ca", "door", "lake-webhook-writer"]);
+        let ObjectNames { secret, ca_secret, bundle_secret, service, lease } = config.names;
+        assert_eq!([secret, ca_secret, bundle_secret], ["cert", "cert-ca", "cert-bundle"]);
+        assert_eq!([service, lease], ["door", "lake-webhook-writer"]);
     }
 
     /// 53 characters are Helm's limit.

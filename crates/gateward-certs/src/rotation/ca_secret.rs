@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use super::observed::ObservedState;
+use super::observed::{CaSecret, ObservedState};
 use super::progress::{CA_ROTATION_ANNOTATION, Phase, ROTATE_CA_ANNOTATION, RotationProgress, RotationRequest};
 use crate::ca_bundle::CaBundle;
 use crate::secret::{CaFields, CaState, TLS_CRT};
@@ -97,8 +97,10 @@ impl ParsedCaSecret {
     }
 }
 
-/// The CAs in the Secret, whatever else is wrong with it.
-pub(super) fn trusted_by(secret: &super::CaSecret) -> CaBundle {
-    let field = |name| CaBundle::parse_lossy(secret.data.field(name).unwrap_or_default()).0;
-    field(OLD_CRT).merged(&field(TLS_CRT))
+impl CaSecret {
+    /// The CAs in the Secret, whatever else is wrong with it.
+    pub fn trusted(&self) -> CaBundle {
+        let field = |name| CaBundle::parse_lossy(self.data.field(name).unwrap_or_default()).0;
+        field(OLD_CRT).merged(&field(TLS_CRT))
+    }
 }

@@ -100,12 +100,11 @@ pub fn next_step(observed: &ObservedState<'_>, now: SystemTime) -> Step {
 /// The `caBundle` that restores missing CAs, if any is missing: for a watch that sees one changed and restores it at
 /// once.
 ///
-/// It only ever adds, so it needs no observed state: the injection target was read first, then the CA's Secret, and the
-/// write is guarded by the injection target's resourceVersion. [`next_step`] removes CAs beyond these, after it has
-/// probed the replicas.
-pub fn restored_ca_bundle(carried: &[u8], ca: &CaSecret) -> Option<CaBundle> {
+/// It only ever adds, so it needs no observed state: the injection target was read first, then the trusted CAs
+/// ([`CaSecret::trusted`], of its Secret), and the write is guarded by the injection target's resourceVersion.
+/// [`next_step`] removes CAs beyond these, after it has probed the replicas.
+pub fn restored_ca_bundle(carried: &[u8], trusted: &CaBundle) -> Option<CaBundle> {
     let (bundle, flaws) = CaBundle::parse_lossy(carried);
-    let trusted = ca_secret::trusted_by(ca);
-    let lacking = !flaws.is_empty() || !bundle.contains_all(&trusted);
-    (lacking && !trusted.is_empty()).then(|| bundle.merged(&trusted))
+    let lacking = !flaws.is_empty() || !bundle.contains_all(trusted);
+    (lacking && !trusted.is_empty()).then(|| bundle.merged(trusted))
 }

@@ -112,6 +112,15 @@ pub struct Replica {
     pub gets_requests: bool,
     /// The certificate that it served when it was probed, if it answered.
     pub served: Option<CertificateDer<'static>>,
+    /// What it sent beside that certificate.
+    pub intermediates: Vec<CertificateDer<'static>>,
+}
+
+impl Replica {
+    /// The chain that it served, the end-entity certificate first; empty if it did not answer.
+    pub fn chain(&self) -> Vec<CertificateDer<'static>> {
+        self.served.iter().chain(self.served.as_ref().map_or(&[][..], |_| &self.intermediates)).cloned().collect()
+    }
 }
 
 /// A hash of a state, to detect whether it has changed.
@@ -135,6 +144,12 @@ impl StateHash {
             Some([replica.name.clone().into_bytes(), served.to_vec()])
         };
         Self::of("replicas", replicas.iter().filter_map(parts).collect())
+    }
+
+    /// Of both.
+    pub(crate) fn of_state(targets: &[InjectionTarget], replicas: &[Replica]) -> Self {
+        let hash = |Self(hash): Self| hash.to_string().into_bytes();
+        Self::of("state", vec![[hash(Self::of_targets(targets)), hash(Self::of_replicas(replicas))]])
     }
 
     fn of<const N: usize>(what: &str, mut parts: Vec<[Vec<u8>; N]>) -> Self {

@@ -125,6 +125,16 @@ pub enum Wait {
     },
     /// No replica answers the probe.
     NoReplica,
+    /// cert-manager has not made a usable serving Secret, for this reason.
+    ServingSecret {
+        /// What is waited for.
+        why: String,
+    },
+    /// The cainjector of cert-manager has not given its CAs to every injection target.
+    Injection {
+        /// Those that lack them.
+        lacking: Vec<InjectionTargetId>,
+    },
     /// A certificate is to be made or renewed, but this pod's clock and the API server's differ: what one of them dates
     /// now, the other may refuse. A leader in this state had better leave its lease to another replica.
     ClocksDisagree {
@@ -145,7 +155,7 @@ impl Wait {
         match self {
             Self::Idle { until } => until.duration_since(now).unwrap_or_default().clamp(OFTEN, SELDOM),
             Self::Settling { time, .. } => *time,
-            Self::Replicas { .. } | Self::NoReplica => OFTEN,
+            Self::Replicas { .. } | Self::NoReplica | Self::ServingSecret { .. } | Self::Injection { .. } => OFTEN,
             Self::ClocksDisagree { .. } => CLOCK_TOLERANCE,
         }
     }
@@ -209,6 +219,16 @@ impl fmt::Display for Wait {
             }
             Self::Replicas { lagging, silent } => waiting_for(f, lagging, silent),
             Self::NoReplica => f.write_str("waiting for a replica that answers: none does"),
+            Self::ServingSecret { why } => write!(f, "waiting for {why}"),
+            Self::Injection { lacking } => {
+                let lacking: Vec<_> = lacking.iter().map(ToString::to_string).collect();
+                write!(
+                    f,
+                    "waiting for the cainjector of cert-manager to inject the CA: see whether it runs, and whether these \
+                     have its annotation: {}",
+                    lacking.join(", ")
+                )
+            }
             Self::ClocksDisagree { ours, theirs } => write!(
                 f,
                 "waiting: this pod's clock says {}, the API server's {}; no certificate is made until they agree; set \

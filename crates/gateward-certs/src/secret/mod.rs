@@ -11,6 +11,7 @@ use std::fmt;
 use std::time::{Duration, SystemTime};
 
 pub use ca::{CaFields, CaState};
+pub(crate) use serving::is_for_servers;
 pub use serving::{ServingCertificate, ServingCertificateRules, ServingCertificateState};
 
 use crate::ca::CaError;
@@ -41,11 +42,11 @@ impl SecretData {
         self.0.get(name).map(Vec::as_slice).filter(|content| !content.is_empty())
     }
 
-    fn certificates(&self, field: &str) -> Result<CaBundle, FieldError> {
+    pub(crate) fn certificates(&self, field: &str) -> Result<CaBundle, FieldError> {
         Ok(CaBundle::parse(self.field(field).ok_or(FieldError::Absent)?)?)
     }
 
-    fn private_key(&self, field: &str) -> Result<PrivateKey, FieldError> {
+    pub(crate) fn private_key(&self, field: &str) -> Result<PrivateKey, FieldError> {
         Ok(PrivateKey::from_pem(self.field(field).ok_or(FieldError::Absent)?)?)
     }
 

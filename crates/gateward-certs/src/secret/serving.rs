@@ -174,7 +174,7 @@ impl fmt::Display for ServingCertificateState {
 }
 
 /// Without the extension a certificate is for everything.
-fn is_for_servers(certificate: &CertificateDer<'_>) -> bool {
+pub(crate) fn is_for_servers(certificate: &CertificateDer<'_>) -> bool {
     let Ok((_, certificate)) = X509Certificate::from_der(certificate) else { return false };
     let usage = certificate.extended_key_usage();
     usage.is_ok_and(|usage| usage.is_none_or(|usage| usage.value.any || usage.value.server_auth))

@@ -237,6 +237,7 @@ impl Cluster {
             name: replica.name.clone(),
             gets_requests: replica.life != Life::Starting,
             served: replica.shows.clone().filter(|_| !replica.cut_off),
+            intermediates: Vec::new(),
         };
         self.replicas.iter().map(dial).collect()
     }

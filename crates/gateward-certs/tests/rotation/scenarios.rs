@@ -430,14 +430,14 @@ fn a_restored_bundle_only_gains_missing_cas() {
     let ours = calm.ca();
     let secret = calm.cluster.ca.object.clone().unwrap();
     let rogue = CaBundle::from(ca().trust_anchor().clone());
-    assert_eq!(restored_ca_bundle(ours.to_pem().as_bytes(), &secret), None);
-    assert_eq!(restored_ca_bundle(b"", &secret), Some(ours.clone()));
-    assert_eq!(restored_ca_bundle(rogue.to_pem().as_bytes(), &secret), Some(rogue.merged(&ours)));
-    assert_eq!(restored_ca_bundle(b"otters", &secret), Some(ours.clone()));
+    assert_eq!(restored_ca_bundle(ours.to_pem().as_bytes(), &secret.trusted()), None);
+    assert_eq!(restored_ca_bundle(b"", &secret.trusted()), Some(ours.clone()));
+    assert_eq!(restored_ca_bundle(rogue.to_pem().as_bytes(), &secret.trusted()), Some(rogue.merged(&ours)));
+    assert_eq!(restored_ca_bundle(b"otters", &secret.trusted()), Some(ours.clone()));
     calm.annotate(ROTATE_CA_ANNOTATION, "now");
     calm.runs_until("write the caBundle");
     let secret = calm.cluster.ca.object.clone().unwrap();
-    assert_eq!(restored_ca_bundle(b"", &secret).unwrap().len(), 2);
+    assert_eq!(restored_ca_bundle(b"", &secret.trusted()).unwrap().len(), 2);
 }
 
 #[test]

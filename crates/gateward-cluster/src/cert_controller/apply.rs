@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
 use gateward_certs::CaBundle;
-use gateward_certs::rotation::{CaBundleWrite, Change, SecretChange, restored_ca_bundle};
+use gateward_certs::rotation::{CaBundleWrite, Change, SecretChange};
 use k8s_openapi::api::core::v1::Secret;
 use tracing::info;
 
@@ -12,7 +12,7 @@ use super::leader::LeaderContext;
 use super::snapshot::Snapshot;
 use crate::injection::{ConversionAction, TargetEntry, TargetObject};
 use crate::request::RequestError;
-use crate::secrets::{ManagedSecret, ca};
+use crate::secrets::ManagedSecret;
 
 /// The outcome of a write.
 #[derive(Debug, PartialEq, Eq)]
@@ -33,12 +33,17 @@ impl LeaderContext {
     /// Applies the change that was decided on a snapshot.
     pub(super) async fn apply(&self, snapshot: &Snapshot, change: Change) -> WriteOutcome {
         match change {
-            Change::CaSecret(change) => self.write_secret(ManagedSecret::Ca, snapshot.ca.as_ref(), change).await,
+            Change::CaSecret(change) => self.write_secret(ManagedSecret::Ca, snapshot.state.as_ref(), change).await,
             Change::ServingSecret(change) => {
                 self.write_secret(ManagedSecret::Serving, snapshot.serving.as_ref(), change).await
             }
             Change::CaBundles(writes) => self.write_bundles(&snapshot.targets, &writes).await,
         }
+    }
+
+    /// Writes the Secret with the bundle.
+    pub(super) async fn write_bundle_secret(&self, snapshot: &Snapshot, change: SecretChange) -> WriteOutcome {
+        self.write_secret(ManagedSecret::Bundle, snapshot.state.as_ref(), change).await
     }
 
     async fn write_secret(&self, which: ManagedSecret, before: Option<&Secret>, change: SecretChange) -> WriteOutcome {
@@ -64,7 +69,7 @@ impl LeaderContext {
     /// of webhook configurations: no object is admitted that can't be converted. Returns `None` if no stanza was
     /// changed.
     pub(super) async fn restore_stanzas(&self, snapshot: &Snapshot) -> Option<WriteOutcome> {
-        let bundle = restored_ca_bundle(&[], &ca(snapshot.ca.as_ref()?))?;
+        let bundle = Some(snapshot.trusted(&self.provision)).filter(|bundle| !bundle.is_empty())?;
         let changed: Vec<_> =
             snapshot.targets.iter().filter(|object| object.conversion == ConversionAction::Restore).collect();
         if changed.is_empty() {

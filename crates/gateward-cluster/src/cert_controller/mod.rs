@@ -7,6 +7,8 @@
 mod apply;
 mod injection_watch;
 mod leader;
+mod own_pair;
+mod provided_pair;
 mod reconciler;
 mod restore;
 mod secret_watcher;
@@ -25,13 +27,14 @@ use crate::connection::Connection;
 use crate::fail_point;
 use crate::lease::{LeaderElector, Leadership};
 use crate::replicas::Replicas;
+use crate::secrets::state_secret;
 use crate::status::{ControllerStatus, Leader};
 use crate::watch::notify_on_change;
 use injection_watch::InjectionWatch;
 use leader::LeaderContext;
 use reconciler::CertificateReconciler;
 use secret_watcher::SecretWatcher;
-pub(crate) use snapshot::observed_state;
+pub(crate) use snapshot::{OTHERS_WRITE, observed_state, observed_trust};
 use status_store::StatusStore;
 
 /// Controller that rotates the serving certificate and the CA and injects `caBundle`. It runs on every replica; only
@@ -116,15 +119,23 @@ async fn run_elector(mut elector: LeaderElector, mut releases: mpsc::Receiver<Du
     }
 }
 
-/// Watches both Secrets: the serving Secret to serve it, and both to wake the reconciler.
+/// Watches the serving Secret to serve it, and it and the one with the leader's state to wake the reconciler.
 fn watch_secrets(tasks: &mut JoinSet<()>, connection: &Connection, config: &ControllerConfig, leader: &LeaderContext) {
     let (store, reconcile) = (leader.secrets.clone(), Arc::clone(&leader.wakeup));
     let wakeup = Arc::new(Notify::new());
     let mut watch = |secret: &str, wakeups| tasks.spawn(notify_on_change(store.metadata(), secret.to_owned(), wakeups));
     watch(&config.secrets.serving, vec![Arc::clone(&wakeup), Arc::clone(&reconcile)]);
-    watch(&config.secrets.ca, vec![reconcile]);
-    let secret = config.spec().serving_secret;
-    let watcher = SecretWatcher { store, connection: connection.clone(), secret, status: Arc::clone(&leader.status) };
+    if let Some(state) = state_secret(&config.provision) {
+        watch(store.name(state), vec![reconcile]);
+    }
+    let watcher = SecretWatcher {
+        connection: connection.clone(),
+        secret: config.spec().serving_secret,
+        name: config.certificates.names.first().clone(),
+        provision: config.provision.clone(),
+        status: Arc::clone(&leader.status),
+        store,
+    };
     tasks.spawn(watcher.run(wakeup));
 }
 

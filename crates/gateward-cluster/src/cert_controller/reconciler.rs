@@ -4,20 +4,19 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use gateward_certs::KeySource;
-use gateward_certs::rotation::{CertificateSpec, StateHash, Step, Wait};
+use gateward_certs::rotation::{CertificateSpec, StateHash, Wait};
 use tokio::sync::{mpsc, watch};
 use tracing::{debug, info, warn};
 
 use super::apply::WriteOutcome;
 use super::leader::LeaderContext;
-use super::snapshot::{Decision, Snapshot};
+use super::snapshot::{Action, Basis, Decision, Snapshot};
 use super::status_store::StatusTopic;
 use crate::config::ControllerConfig;
 use crate::connection::Connection;
 use crate::fail_point::{self, Side};
 use crate::replicas::Replicas;
 use crate::request::Backoff;
-use crate::secrets::ca;
 use crate::status::LeaderProgress;
 
 /// For how long a leader with a wrong clock releases the lease, and how often at most.
@@ -147,7 +146,7 @@ impl CertificateReconciler {
     }
 
     async fn act_on(&mut self, snapshot: Snapshot) -> Requeue {
-        self.leader.remember(snapshot.ca.as_ref().map(ca));
+        self.leader.remember(snapshot.trusted(&self.leader.provision));
         let unrestored = match self.leader.restore_stanzas(&snapshot).await {
             None => None,
             Some(WriteOutcome::Done | WriteOutcome::LeaseLost) => return Requeue::Now,
@@ -178,31 +177,34 @@ impl CertificateReconciler {
         if self.leader.rate_limiter.is_idle(Instant::now()) {
             self.leader.status.warn(StatusTopic::WriteConflict, None);
         }
-        let Decision { step, change, .. } = decision;
-        match (step, change) {
-            (Step::Wait(wait), _) => self.wait_as(&wait, snapshot.replicas.len()).await,
-            (Step::Write(write), Some(Ok(change))) => {
+        let Decision { next, action, .. } = decision;
+        let outcome = match action {
+            Action::Wait(wait) => return self.wait_as(&wait, snapshot.replicas.len()).await,
+            Action::Write(change, name) => {
                 self.settling.forget();
-                let name = fail_point::name(&write, |write| snapshot.target(&write.target));
                 fail_point::reach(Side::Before, name).await;
                 let outcome = self.leader.apply(&snapshot, change).await;
                 if outcome == WriteOutcome::Done {
                     fail_point::reach(Side::After, name).await;
                 }
-                self.finish_write(&write.to_string(), outcome)
+                outcome
             }
-            (Step::Write(write), other) => {
-                let why = other.and_then(Result::err).map(|why| why.to_string()).unwrap_or_default();
-                self.finish_write(&write.to_string(), WriteOutcome::Failed(why))
+            Action::WriteBundle(change) => {
+                self.settling.forget();
+                self.leader.write_bundle_secret(&snapshot, change).await
             }
-        }
+            Action::Unwritable(why) => WriteOutcome::Failed(why.to_string()),
+        };
+        self.finish_write(&next, outcome)
     }
 
     /// Runs on a blocking thread: making a key takes time, and requests must not wait.
     async fn decide(&self, snapshot: Snapshot, settled: Option<StateHash>) -> Option<(Snapshot, Decision)> {
-        let (spec, keys) = (self.spec.clone(), Arc::clone(&self.keys));
+        let (spec, keys, provision) = (self.spec.clone(), Arc::clone(&self.keys), self.leader.provision.clone());
         let decide = move || {
-            let decision = snapshot.decide(&spec, settled, SystemTime::now(), &*keys);
+            let now = SystemTime::now();
+            let basis = Basis { provision: &provision, spec: &spec, settled, now, keys: &*keys };
+            let decision = snapshot.decide(&basis);
             (snapshot, decision)
         };
         tokio::task::spawn_blocking(decide)
@@ -264,7 +266,7 @@ impl CertificateReconciler {
 
     /// Logs each step once.
     fn report_step(&mut self, decision: &Decision) {
-        let next = decision.step.to_string();
+        let next = decision.next.clone();
         if self.last_reported != next {
             info!("certificates: {next}");
             self.last_reported.clone_from(&next);

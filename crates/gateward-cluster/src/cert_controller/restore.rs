@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
-use gateward_certs::CaBundle;
-use gateward_certs::rotation::{CaSecret, restored_ca_bundle};
+use gateward_certs::rotation::restored_ca_bundle;
+use gateward_certs::{CaBundle, Provision};
 use tokio::sync::{mpsc, watch};
 use tracing::{debug, warn};
 
@@ -16,7 +16,6 @@ use super::leader::LeaderContext;
 use super::status_store::StatusTopic;
 use crate::injection::{ConversionAction, TargetEntry, TargetObject};
 use crate::request::RequestError;
-use crate::secrets::{ManagedSecret, ca};
 
 /// An object that a watch has seen changed.
 #[derive(Debug)]
@@ -66,20 +65,19 @@ async fn restore_object(context: &LeaderContext, object: String, changed: Change
 
 async fn restore(context: &LeaderContext, changed: &Changed) -> Result<(), RequestError> {
     let gone = changed.object.conversion == ConversionAction::Restore;
-    let lacks = |ca: &CaSecret| gone || !missing(&changed.object, ca).is_empty();
-    // The remembered CA saves most reads; if it is outdated, the reconciler's next snapshot sees the rest.
-    let suspicious = context.leadership.remaining().is_some() && context.remembered_ca().as_ref().is_some_and(lacks);
-    if !suspicious {
+    let lacks = |trusted: &CaBundle| gone || !missing(context, &changed.object, trusted).is_empty();
+    // The remembered CAs save most reads; if they are outdated, the reconciler's next snapshot sees the rest.
+    let remembered = Some(context.remembered()).filter(|trusted| !trusted.is_empty());
+    if context.leadership.remaining().is_none() || !remembered.as_ref().is_some_and(lacks) {
         return Ok(());
     }
-    let Some(secret) = context.secrets.read(ManagedSecret::Ca).await? else { return Ok(()) };
-    let ca = ca(&secret);
-    if gone && let Some(bundle) = restored_ca_bundle(&[], &ca) {
-        let outcome = context.restore_stanza_of(&changed.object, &bundle).await;
+    let trusted = context.read_trusted().await?;
+    if gone && !trusted.is_empty() {
+        let outcome = context.restore_stanza_of(&changed.object, &trusted).await;
         report_outcome(context, changed, outcome);
         return Ok(());
     }
-    let bundles = missing(&changed.object, &ca);
+    let bundles = missing(context, &changed.object, &trusted);
     if bundles.is_empty() {
         return Ok(());
     }
@@ -89,9 +87,17 @@ async fn restore(context: &LeaderContext, changed: &Changed) -> Result<(), Reque
     Ok(())
 }
 
-/// The entries whose `caBundle` lacks a CA, each with the bundle to write.
-fn missing<'a>(seen: &'a TargetObject, ca: &CaSecret) -> Vec<(&'a TargetEntry, CaBundle)> {
-    let restored = |entry: &'a TargetEntry| Some((entry, restored_ca_bundle(&entry.target.bundle, ca)?));
+/// The entries whose `caBundle` lacks a CA, each with the bundle to write, where the leader provides it. Where the user
+/// does, it is the reconciler that has CRDs follow the configurations.
+fn missing<'a>(
+    context: &LeaderContext,
+    seen: &'a TargetObject,
+    trusted: &CaBundle,
+) -> Vec<(&'a TargetEntry, CaBundle)> {
+    if context.provision != Provision::Automatic {
+        return Vec::new();
+    }
+    let restored = |entry: &'a TargetEntry| Some((entry, restored_ca_bundle(&entry.target.bundle, trusted)?));
     seen.entries.iter().filter_map(restored).collect()
 }
 

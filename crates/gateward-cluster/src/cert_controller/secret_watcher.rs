@@ -1,14 +1,17 @@
 //! Watches the serving Secret, so that the certificate is served from memory.
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant};
 
-use gateward_certs::secret::{CA_CRT, SecretData, ServingCertificate};
-use gateward_certs::{CaBundle, Fingerprint, TrustAnchor, Validity};
+use gateward_certs::secret::SecretData;
+use gateward_certs::{CaBundle, ChainFault, ChainRules, Fingerprint, Provision, TrustAnchor, Validity, chain_faults};
 use k8s_openapi::api::core::v1::Secret;
+use rustls::pki_types::ServerName;
 use tokio::sync::Notify;
 use tracing::{debug, info};
 
+use super::own_pair::{STAYS, SecretUpdate, judge, trust};
+use super::provided_pair::ProvidedPair;
 use super::status_store::{StatusStore, StatusTopic};
 use crate::connection::Connection;
 use crate::request::{Backoff, ErrorStreak};
@@ -16,8 +19,8 @@ use crate::secrets::{ManagedSecret, SecretStore, data};
 
 /// How often the Secret is read without an event: a watch can die unnoticed.
 const UNASKED: Duration = Duration::from_secs(15);
-
-const STAYS: &str = "the certificate that is in use stays";
+/// The same while a certificate waits until API servers have observed the `caBundle`s.
+const SOON: Duration = Duration::from_millis(500);
 
 /// Publishes the newest usable certificate of the serving Secret.
 ///
@@ -27,19 +30,34 @@ pub(super) struct SecretWatcher {
     pub(super) connection: Connection,
     /// The Secret, as `namespace/name`.
     pub(super) secret: String,
+    /// The name by which API servers call.
+    pub(super) name: ServerName<'static>,
+    pub(super) provision: Provision,
     pub(super) status: Arc<StatusStore>,
 }
 
 impl SecretWatcher {
-    /// Reads the Secret whenever it changes.
+    /// Reads the Secret whenever it changes, and where others write it, whenever a `caBundle` changes.
     pub(super) async fn run(self, wakeup: Arc<Notify>) {
         let mut backoff = Backoff::new();
+        let mut status = self.status.status();
         loop {
             match self.store.read(ManagedSecret::Serving).await {
                 Ok(secret) => {
                     backoff.reset();
-                    self.update(secret.as_ref());
-                    let _ = tokio::time::timeout(UNASKED, wakeup.notified()).await;
+                    let injected = status.borrow_and_update().injected.clone();
+                    let wait = self.update(secret.as_ref());
+                    let own = self.provision == Provision::Automatic;
+                    let changed = async {
+                        if own || status.wait_for(|status| status.injected != injected).await.is_err() {
+                            std::future::pending::<()>().await;
+                        }
+                    };
+                    tokio::select! {
+                        () = tokio::time::sleep(wait) => {}
+                        () = wakeup.notified() => {}
+                        () = changed => {}
+                    }
                 }
                 Err(why) => {
                     debug!(secret = self.secret, "the server's Secret can't be read: {why}");
@@ -54,140 +72,63 @@ impl SecretWatcher {
         }
     }
 
-    fn update(&self, secret: Option<&Secret>) {
-        let now = self.connection.now();
+    /// Returns after which time to look again, if nothing changes.
+    fn update(&self, secret: Option<&Secret>) -> Duration {
         let data = secret.map(data);
-        let update = judge(data.as_ref(), &self.secret, self.status.served.borrow().as_ref(), now);
-        let usable = matches!(update, SecretUpdate::Same | SecretUpdate::Better(_));
-        let fault = match update {
-            SecretUpdate::Same => None,
+        let faults = self.faults(data.as_ref());
+        let (mut fault, mut wait, mut usable) = (None, UNASKED, true);
+        match self.judge(data.as_ref(), &faults) {
+            SecretUpdate::Same => {}
             SecretUpdate::Better(pair) => {
                 let shown = Fingerprint::of(pair.end_entity()).short();
                 info!(secret = self.secret, certificate = shown, "a certificate is in use");
                 self.status.served.send_replace(Some(pair));
-                None
             }
-            SecretUpdate::Unusable(fault) => Some(fault),
-        };
+            SecretUpdate::Later => (wait, usable) = (SOON, false),
+            SecretUpdate::Unusable(why) => (fault, usable) = (Some(why), false),
+        }
         self.status.update(|facts| {
-            facts.status.ca = data.as_ref().and_then(ca);
+            facts.status.ca = data.as_ref().and_then(|data| self.ca(data));
             if let Some(data) = data.as_ref().filter(|_| usable) {
-                facts.status.own_bundle = trust(data);
+                facts.status.own_bundle = self.own_bundle(data);
             }
         });
         self.status.warn(StatusTopic::Secret, fault);
-    }
-}
-
-/// What a change of the Secret means for the certificate in use.
-#[derive(Debug)]
-enum SecretUpdate {
-    /// It holds the certificate in use.
-    Same,
-    /// It holds a certificate to use instead.
-    Better(ServingCertificate),
-    /// The certificate in use stays, for this reason.
-    Unusable(String),
-}
-
-fn judge(data: Option<&SecretData>, secret: &str, shown: Option<&ServingCertificate>, now: SystemTime) -> SecretUpdate {
-    let stays = if shown.is_some() { format!("; {STAYS}") } else { String::new() };
-    let Some(data) = data else { return SecretUpdate::Unusable(format!("Secret {secret} is not there{stays}")) };
-    let pair = match ServingCertificate::read(data, secret) {
-        Ok(pair) => pair,
-        Err(damage) => return SecretUpdate::Unusable(format!("{damage}{stays}")),
-    };
-    let Some(shown) = shown else { return SecretUpdate::Better(pair) };
-    if pair.chain() == shown.chain() {
-        return SecretUpdate::Same;
-    }
-    // A valid certificate is not replaced by one that clients would reject.
-    let good = |pair: &ServingCertificate| pair.validity().contains(now);
-    if good(shown) && !(good(&pair) && is_verified(&pair, data)) {
-        return SecretUpdate::Unusable(format!("Secret {secret} holds a certificate that clients would refuse{stays}"));
-    }
-    SecretUpdate::Better(pair)
-}
-
-/// Whether a CA in `ca.crt` signed the certificate, as in every Secret that this controller writes.
-fn is_verified(pair: &ServingCertificate, data: &SecretData) -> bool {
-    trust(data).verifies(pair.end_entity())
-}
-
-/// The validity of the CA in `ca.crt`.
-fn ca(data: &SecretData) -> Option<Validity> {
-    trust(data).iter().map(TrustAnchor::validity).max_by_key(Validity::not_after)
-}
-
-fn trust(data: &SecretData) -> CaBundle {
-    CaBundle::parse_lossy(data.field(CA_CRT).unwrap_or_default()).0
-}
-
-#[cfg(test)]
-mod tests {
-    use gateward_certs::{Ca, CommonName, ServerNames, SystemKeys, TEN_YEARS};
-
-    use super::*;
-
-    fn now() -> SystemTime {
-        SystemTime::UNIX_EPOCH + Duration::from_hours(500_000)
+        let faults: Vec<_> = faults.iter().map(ToString::to_string).collect();
+        self.status.warn(StatusTopic::Chain, Some(faults.join("; ")).filter(|faults| !faults.is_empty()));
+        wait
     }
 
-    fn ca() -> Ca {
-        let validity = Validity::starting(now(), TEN_YEARS).unwrap();
-        Ca::new(&CommonName::new("otter").unwrap(), validity, &SystemKeys).unwrap()
-    }
-
-    fn secret(signer: &Ca, trust: &Ca, lifetime: Duration) -> SecretData {
-        let validity = Validity::starting(now(), lifetime).unwrap();
-        let serving = signer.issue(&ServerNames::parse(["otter.zoo.svc"]).unwrap(), validity, &SystemKeys).unwrap();
-        let data =
-            SecretData::default().with("tls.crt", serving.certificate_pem()).with("tls.key", serving.private_key_pem());
-        data.with("ca.crt", trust.certificate_pem())
-    }
-
-    fn pair(data: &SecretData) -> ServingCertificate {
-        ServingCertificate::read(data, "zoo/otter").unwrap()
-    }
-
-    fn update(data: Option<&SecretData>, shown: Option<&SecretData>, now: SystemTime) -> SecretUpdate {
-        judge(data, "zoo/otter", shown.map(pair).as_ref(), now)
-    }
-
-    #[test]
-    fn the_first_usable_certificate_is_served_whichever_ca_signed_it() {
-        let data = secret(&ca(), &ca(), TEN_YEARS);
-        assert!(matches!(update(Some(&data), None, now()), SecretUpdate::Better(_)));
-        assert!(matches!(update(Some(&data), Some(&data), now()), SecretUpdate::Same));
-    }
-
-    #[test]
-    fn a_renewed_certificate_replaces_the_one_before() {
-        let ca = ca();
-        let [first, second] = [0, 1].map(|_| secret(&ca, &ca, TEN_YEARS));
-        assert!(matches!(update(Some(&second), Some(&first), now()), SecretUpdate::Better(_)));
-    }
-
-    #[test]
-    fn what_is_damaged_half_written_or_gone_replaces_nothing() {
-        let ca = ca();
-        let [good, other] = [0, 1].map(|_| secret(&ca, &ca, TEN_YEARS));
-        let mixed = good.clone().with("tls.key", other.field("tls.key").unwrap());
-        for data in [None, Some(&good.clone().without("tls.key")), Some(&mixed)] {
-            let SecretUpdate::Unusable(note) = update(data, Some(&good), now()) else { panic!("{data:?}") };
-            assert!(note.starts_with("Secret zoo/otter") && note.ends_with("that is in use stays"), "{note}");
+    fn judge(&self, data: Option<&SecretData>, faults: &[ChainFault]) -> SecretUpdate {
+        let (now, served) = (self.connection.now(), self.status.served.borrow());
+        if self.provision == Provision::Automatic {
+            return judge(data, &self.secret, served.as_ref(), now);
         }
+        let (secret, shown, injected) = (&self.secret, served.as_ref(), self.status.injected());
+        ProvidedPair { secret, faults, shown, injected: &injected, now: (now, Instant::now()) }.judge(data)
     }
 
-    #[test]
-    fn a_certificate_that_clients_reject_does_not_replace_a_valid_one() {
-        let [ca, stranger] = [0, 1].map(|_| ca());
-        let good = secret(&ca, &ca, TEN_YEARS);
-        let strange = secret(&stranger, &ca, TEN_YEARS);
-        assert!(matches!(update(Some(&strange), Some(&good), now()), SecretUpdate::Unusable(_)));
-        let short = secret(&ca, &ca, Duration::from_mins(1));
-        let later = now() + Duration::from_hours(1);
-        assert!(matches!(update(Some(&short), Some(&good), later), SecretUpdate::Unusable(_)));
-        assert!(matches!(update(Some(&good), Some(&short), later), SecretUpdate::Better(_)));
+    /// What is wrong with a Secret that others write. The leader mends its own.
+    fn faults(&self, data: Option<&SecretData>) -> Vec<ChainFault> {
+        let configured = self.provision.configured();
+        let trusted = match (&self.provision, data) {
+            (Provision::Automatic, _) => return Vec::new(),
+            (Provision::External { ca_bundle }, _) if !ca_bundle.is_empty() => configured,
+            (_, Some(data)) => trust(data).merged(&configured),
+            (_, None) => configured,
+        };
+        let rules =
+            ChainRules { secret: &self.secret, name: &self.name, trusted: &trusted, now: self.connection.now() };
+        chain_faults(data, &rules)
+    }
+
+    /// The CAs that the Secret and the configuration name.
+    fn own_bundle(&self, data: &SecretData) -> CaBundle {
+        trust(data).merged(&self.provision.configured())
+    }
+
+    /// The validity of the CA that ends last.
+    fn ca(&self, data: &SecretData) -> Option<Validity> {
+        self.own_bundle(data).iter().map(TrustAnchor::validity).max_by_key(Validity::not_after)
     }
 }

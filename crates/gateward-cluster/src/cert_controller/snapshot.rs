@@ -1,100 +1,230 @@
 //! A snapshot of the cluster, and the decision that follows from it.
 
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
-use gateward_certs::KeySource;
 use gateward_certs::rotation::{
-    CertificateSpec, Change, ContentsError, InjectionTarget, InjectionTargetId, ObservedState, Phase, Replica,
-    RotationStatus, StateHash, Step,
+    CaBundleWrite, CertificateSpec, Change, ContentsError, InjectionTarget, InjectionTargetId, ObservedState, Phase,
+    Replica, RotationStatus, SecretChange, StateHash, Step, Wait, Write,
 };
+use gateward_certs::trust::{ObservedTrust, TrustStep, next_step};
+use gateward_certs::{CaBundle, CaInjection, KeySource, Provision};
 use k8s_openapi::api::core::v1::Secret;
 
 use super::leader::LeaderContext;
 use crate::connection::Connection;
-use crate::injection::TargetObject;
+use crate::fail_point;
+use crate::injection::{InjectableKind, TargetObject};
 use crate::replicas::Replicas;
 use crate::request::RequestError;
-use crate::secrets::{ManagedSecret, ca as ca_secret_of, data, version};
+use crate::secrets::{ManagedSecret, bundle, ca, data, state_secret, trusted, version};
 
-/// What was read, in the order that [`ObservedState`] demands.
+/// When the leader reads everything again where only the user writes.
+const SELDOM: Duration = Duration::from_hours(12);
+
+/// What was read, in the order that [`ObservedState`] and [`ObservedTrust`] demand.
 pub(super) struct Snapshot {
-    pub(super) ca: Option<Secret>,
+    /// The Secret in which the leader keeps its state: the CA's, or that of the bundle.
+    pub(super) state: Option<Secret>,
     pub(super) serving: Option<Secret>,
     pub(super) targets: Vec<TargetObject>,
     pub(super) replicas: Vec<Replica>,
     api_server_time: Option<SystemTime>,
 }
 
+/// What a decision depends on beside the snapshot.
+pub(super) struct Basis<'a> {
+    pub(super) provision: &'a Provision,
+    pub(super) spec: &'a CertificateSpec,
+    /// The hash of the last state that was waited for until it settled.
+    pub(super) settled: Option<StateHash>,
+    pub(super) now: SystemTime,
+    pub(super) keys: &'a dyn KeySource,
+}
+
 /// What follows from a snapshot.
 pub(super) struct Decision {
-    pub(super) step: Step,
-    /// The contents, if the step is a write.
-    pub(super) change: Option<Result<Change, ContentsError>>,
+    /// The step, for people.
+    pub(super) next: String,
+    pub(super) action: Action,
     pub(super) phase: Option<Phase>,
     pub(super) notes: Vec<String>,
 }
 
+/// What is done.
+pub(super) enum Action {
+    /// Nothing before something changes or time has passed.
+    Wait(Wait),
+    /// A write, with its name as a fail point.
+    Write(Change, &'static str),
+    /// A write of the Secret with the bundle.
+    WriteBundle(SecretChange),
+    /// A write that can't be made.
+    Unwritable(ContentsError),
+}
+
 impl Snapshot {
-    /// Reads everything. Returns `None` if the CA's Secret has changed meanwhile.
+    /// Reads everything. Returns `None` if the Secret with the leader's state has changed meanwhile.
     pub(super) async fn read(
-        LeaderContext { secrets, targets, .. }: &LeaderContext,
+        leader: &LeaderContext,
         replicas: &Replicas,
         connection: &Connection,
     ) -> Result<Option<Self>, RequestError> {
-        let ca = secrets.read(ManagedSecret::Ca).await?;
+        let LeaderContext { secrets, targets, provision, .. } = leader;
+        let Some(which) = state_secret(provision) else {
+            let (targets, serving) = (targets.read().await?, secrets.read(ManagedSecret::Serving).await?);
+            let api_server_time = connection.api_server_time();
+            return Ok(Some(Self { state: None, serving, targets, replicas: Vec::new(), api_server_time }));
+        };
+        let state = secrets.read(which).await?;
         let replicas = replicas.read(connection.now()).await?;
         let targets = targets.read().await?;
         let serving = secrets.read(ManagedSecret::Serving).await?;
-        let again = secrets.read(ManagedSecret::Ca).await?;
-        if version(ca.as_ref()) != version(again.as_ref()) {
+        let again = secrets.read(which).await?;
+        if version(state.as_ref()) != version(again.as_ref()) {
             return Ok(None);
         }
         let api_server_time = connection.api_server_time();
-        Ok(Some(Self { ca, serving, targets, replicas, api_server_time }))
+        Ok(Some(Self { state, serving, targets, replicas, api_server_time }))
+    }
+
+    /// The CAs that each injection target has to have.
+    pub(super) fn trusted(&self, provision: &Provision) -> CaBundle {
+        trusted(provision, self.state.as_ref(), self.serving.as_ref())
     }
 
     /// Decides the next step. Making a key may take a second of computing.
-    pub(super) fn decide(
-        &self,
-        spec: &CertificateSpec,
-        settled: Option<StateHash>,
-        now: SystemTime,
-        keys: &dyn KeySource,
-    ) -> Decision {
-        let observed_state = self.observed_state(spec, settled);
-        let RotationStatus { phase, next: step, notes, .. } = RotationStatus::of(&observed_state, now);
-        let change = match &step {
-            Step::Write(write) => Some(write.contents(&observed_state, now, keys)),
-            Step::Wait(_) => None,
-        };
-        Decision { step, change, phase, notes }
+    pub(super) fn decide(&self, basis: &Basis<'_>) -> Decision {
+        match basis.provision {
+            Provision::Automatic => self.rotation(basis),
+            Provision::CertManager { injection: CaInjection::Secret, ca_bundle } => self.trust(basis, ca_bundle),
+            Provision::CertManager { injection: CaInjection::Certificate, .. } => Decision::waits_for_others(basis.now),
+            Provision::External { .. } => self.conversion_bundles(basis),
+        }
     }
 
     /// An injection target as it was read.
-    pub(super) fn target(&self, id: &InjectionTargetId) -> Option<&InjectionTarget> {
+    fn target(&self, id: &InjectionTargetId) -> Option<&InjectionTarget> {
         let mut entries = self.targets.iter().flat_map(|object| &object.entries);
         entries.find(|entry| entry.target.id == *id).map(|entry| &entry.target)
     }
 
-    fn observed_state<'a>(&self, spec: &'a CertificateSpec, settled: Option<StateHash>) -> ObservedState<'a> {
-        let Self { ca, serving, targets, replicas, api_server_time } = self;
-        let observed_state = observed_state(spec, ca.as_ref(), serving.as_ref(), targets);
-        ObservedState { replicas: replicas.clone(), api_server_time: *api_server_time, settled, ..observed_state }
+    fn rotation(&self, basis: &Basis<'_>) -> Decision {
+        let Self { state, serving, targets, replicas, api_server_time } = self;
+        let observed = ObservedState {
+            replicas: replicas.clone(),
+            api_server_time: *api_server_time,
+            settled: basis.settled,
+            ..observed_state(basis.spec, state.as_ref(), serving.as_ref(), targets)
+        };
+        let RotationStatus { phase, next: step, notes, .. } = RotationStatus::of(&observed, basis.now);
+        let next = step.to_string();
+        let action = match step {
+            Step::Wait(wait) => Action::Wait(wait),
+            Step::Write(write) => match write.contents(&observed, basis.now, basis.keys) {
+                Ok(change) => Action::Write(change, self.fail_point(&write)),
+                Err(why) => Action::Unwritable(why),
+            },
+        };
+        Decision { next, action, phase, notes }
+    }
+
+    fn trust(&self, basis: &Basis<'_>, configured: &CaBundle) -> Decision {
+        let now = self.api_server_time.unwrap_or(basis.now);
+        let observed = ObservedTrust {
+            configured: configured.clone(),
+            replicas: self.replicas.clone(),
+            settled: basis.settled,
+            ..observed_trust(basis.spec, self.state.as_ref(), self.serving.as_ref(), &self.targets, now)
+        };
+        let step = next_step(&observed);
+        let next = step.to_string();
+        let action = match step {
+            TrustStep::Wait(wait) => Action::Wait(wait),
+            TrustStep::Write(write) => Action::WriteBundle(write.contents(&observed)),
+        };
+        Decision { next, action, phase: None, notes: Vec::new() }
+    }
+
+    /// Has the CRDs trust what the user has every client trust, and nothing else.
+    fn conversion_bundles(&self, basis: &Basis<'_>) -> Decision {
+        let wanted = self.given().unwrap_or_else(|| self.trusted(basis.provision));
+        let crds = self.targets.iter().filter(|object| object.kind == InjectableKind::Crd);
+        let entries = crds.flat_map(|object| &object.entries);
+        let differs = |carried: &[u8]| CaBundle::parse(carried).as_ref() != Ok(&wanted);
+        let others = entries.filter(|entry| differs(&entry.target.bundle));
+        let write = |id: &InjectionTargetId| CaBundleWrite { target: id.clone(), bundle: wanted.clone() };
+        let writes: Vec<_> = others.map(|entry| write(&entry.target.id)).collect();
+        if writes.is_empty() || wanted.is_empty() {
+            return Decision::waits_for_others(basis.now);
+        }
+        let write = Write::CaBundles(writes.clone());
+        let (next, name) = (write.to_string(), self.fail_point(&write));
+        let action = Action::Write(Change::CaBundles(writes), name);
+        Decision { next, action, phase: None, notes: Vec::new() }
+    }
+
+    /// The bundle that every entry of the webhook configurations has. During a rollout it is newer than the configuration
+    /// of a leader that is about to go, since an upgrade writes it first.
+    fn given(&self) -> Option<CaBundle> {
+        let configurations = self.targets.iter().filter(|object| object.kind != InjectableKind::Crd);
+        let mut bundles = configurations.flat_map(|object| &object.entries).map(|entry| &entry.target.bundle);
+        let first = bundles.next()?;
+        let bundle = CaBundle::parse(first).ok().filter(|bundle| !bundle.is_empty())?;
+        bundles.all(|other| other == first).then_some(bundle)
+    }
+
+    fn fail_point(&self, write: &Write) -> &'static str {
+        fail_point::name(write, |write| self.target(&write.target))
     }
 }
+
+impl Decision {
+    /// Others write all that is to be written.
+    fn waits_for_others(now: SystemTime) -> Self {
+        let wait = Wait::Idle { until: now + SELDOM };
+        Self { next: OTHERS_WRITE.to_owned(), action: Action::Wait(wait), phase: None, notes: Vec::new() }
+    }
+}
+
+/// What the leader says where others write certificates and `caBundle`s.
+pub(crate) const OTHERS_WRITE: &str = "nothing is to be done: others provide certificates and caBundles";
 
 /// What was read, as [`ObservedState`].
 pub(crate) fn observed_state<'a>(
     spec: &'a CertificateSpec,
-    ca: Option<&Secret>,
+    ca_secret: Option<&Secret>,
     serving: Option<&Secret>,
     targets: &[TargetObject],
 ) -> ObservedState<'a> {
-    let entries = targets.iter().flat_map(|object| &object.entries);
     ObservedState {
-        ca_secret: ca.map(ca_secret_of),
+        ca_secret: ca_secret.map(ca),
         serving_secret: serving.map(data),
-        targets: entries.map(|entry| entry.target.clone()).collect(),
+        targets: injection_targets(targets),
         ..ObservedState::empty(spec)
     }
+}
+
+/// What was read, as [`ObservedTrust`].
+pub(crate) fn observed_trust<'a>(
+    spec: &'a CertificateSpec,
+    bundle_secret: Option<&Secret>,
+    serving: Option<&Secret>,
+    targets: &[TargetObject],
+    now: SystemTime,
+) -> ObservedTrust<'a> {
+    ObservedTrust {
+        serving_name: &spec.serving_secret,
+        bundle_secret: bundle_secret.map(bundle),
+        serving_secret: serving.map(data),
+        configured: CaBundle::default(),
+        targets: injection_targets(targets),
+        replicas: Vec::new(),
+        now,
+        settled: None,
+        settle: spec.settle,
+    }
+}
+
+fn injection_targets(objects: &[TargetObject]) -> Vec<InjectionTarget> {
+    objects.iter().flat_map(|object| &object.entries).map(|entry| entry.target.clone()).collect()
 }

@@ -8,6 +8,7 @@ use tokio::sync::watch;
 use tracing::{info, warn};
 
 use crate::config::InjectionRules;
+use crate::injected::InjectedCaBundles;
 use crate::injection::{TargetObject, WatchScope, target_statuses};
 use crate::send_if_changed::send_if_changed;
 use crate::status::ControllerStatus;
@@ -19,6 +20,8 @@ pub(super) enum StatusTopic {
     ApiServer,
     /// The serving Secret is unusable.
     Secret,
+    /// A serving Secret that others write has faults.
+    Chain,
     /// A write fails.
     Write,
     /// Another client keeps undoing writes.
@@ -60,6 +63,11 @@ impl StatusStore {
         self.status.subscribe()
     }
 
+    /// What API servers may verify by.
+    pub(super) fn injected(&self) -> InjectedCaBundles {
+        self.status.borrow().injected.clone()
+    }
+
     /// Changes the facts and publishes the status.
     pub(super) fn update(&self, change: impl FnOnce(&mut Facts)) {
         let mut facts = self.facts();
@@ -98,9 +106,9 @@ impl Facts {
             );
             warnings.insert(StatusTopic::InjectionTargets, uncalled);
         }
-        let end_entity = served.map(ServingCertificate::end_entity);
+        let chain = served.map(ServingCertificate::chain).unwrap_or_default();
         ControllerStatus {
-            targets: self.targets.as_deref().map(|seen| target_statuses(seen, rules, end_entity)).unwrap_or_default(),
+            targets: self.targets.as_deref().map(|seen| target_statuses(seen, rules, &chain)).unwrap_or_default(),
             certificate: served.map(ServingCertificate::validity),
             warnings: warnings.into_values().collect(),
             ..self.status.clone()

@@ -3,7 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
-use gateward_certs::rotation::CaSecret;
+use gateward_certs::CaBundle;
+use gateward_certs::secret::CA_CRT;
 use k8s_openapi::api::core::v1::Secret;
 use kube::api::{Api, DynamicObject, Patch, PatchParams};
 use kube::{Client, Error};
@@ -11,11 +12,11 @@ use semver::Version;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::decision::{CrdDecision, LeftAlone, Release, decide, first};
+use super::decision::{BundleRule, CrdDecision, InjectionAnnotation, LeftAlone, Release, decide, first};
 use super::{Definition, Strategy, api};
 use crate::failure::{RequestError, with_timeout};
 use crate::request::Backoff;
-use crate::secrets::ca;
+use crate::secrets::{ca, data};
 
 /// How long one answer may take: a CRD is large, and its schema is compiled.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -38,15 +39,35 @@ pub struct CrdApply {
     pub annotation: String,
     /// The release.
     pub version: Version,
-    /// The Secret of its CA, which may not be there yet. One that can't be read is none.
-    pub ca_secret: CaSecretName,
+    /// Whom API servers trust when they have objects converted.
+    pub trust: ConversionTrust,
     /// How long all of it may take.
     pub timeout: Duration,
 }
 
-/// Where the Secret of a CA is.
+/// Whom API servers trust when they have objects converted.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CaSecretName {
+pub enum ConversionTrust {
+    /// The CA in its Secret, beside those that are trusted already.
+    CaSecret(SecretName),
+    /// These CAs and no others.
+    Given(CaBundle),
+    /// What the cainjector of cert-manager writes.
+    Injected(Injected),
+}
+
+/// What the cainjector of cert-manager injects into a CRD.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Injected {
+    /// `ca.crt` of this Secret, which may not be there yet. A stanza without a `caBundle` gets it at once.
+    FromSecret(SecretName),
+    /// The CA of this Certificate.
+    FromCertificate(SecretName),
+}
+
+/// Where a Secret, or what fills one, is. A Secret that can't be read is none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SecretName {
     /// Its namespace.
     pub namespace: String,
     /// Its name.
@@ -177,9 +198,7 @@ impl CrdApply {
         if installed.as_ref().is_some_and(Definition::is_leaving) {
             return Err(Failed::Leaving);
         }
-        let ca = self.ca().await?;
-        let (version, annotation) = (&self.version, self.annotation.as_str());
-        let release = Release { version, annotation, ca: ca.as_ref() };
+        let release = self.release().await?;
         let outcome = |applied, notes| CrdOutcome { name: name.to_owned(), applied, notes };
         let Some(installed) = installed else {
             let (document, notes) = first(crd, &release);
@@ -205,14 +224,31 @@ impl CrdApply {
         }
     }
 
-    /// The Secret of the CA as it is now: the pods may have made it a moment ago.
-    async fn ca(&self) -> Result<Option<CaSecret>, Failed> {
-        let CaSecretName { namespace, name } = &self.ca_secret;
+    /// The release, with the CAs that are trusted now: the pods may have made their Secret a moment ago.
+    async fn release(&self) -> Result<Release<'_>, Failed> {
+        let (trusted, rule, injection) = match &self.trust {
+            ConversionTrust::CaSecret(name) => {
+                let trusted = self.secret(name).await?.map(|secret| ca(&secret).trusted());
+                (trusted.unwrap_or_default(), BundleRule::Add, None)
+            }
+            ConversionTrust::Given(bundle) => (bundle.clone(), BundleRule::Replace, None),
+            ConversionTrust::Injected(Injected::FromSecret(name)) => {
+                let secret = self.secret(name).await?.map(|secret| data(&secret)).unwrap_or_default();
+                let trusted = CaBundle::parse_lossy(secret.field(CA_CRT).unwrap_or_default()).0;
+                (trusted, BundleRule::Keep, Some(InjectionAnnotation::of_secret(name.to_string())))
+            }
+            ConversionTrust::Injected(Injected::FromCertificate(name)) => {
+                (CaBundle::default(), BundleRule::Keep, Some(InjectionAnnotation::of_certificate(name.to_string())))
+            }
+        };
+        Ok(Release { version: &self.version, annotation: &self.annotation, trusted, rule, injection })
+    }
+
+    async fn secret(&self, SecretName { namespace, name }: &SecretName) -> Result<Option<Secret>, Failed> {
         let secrets: Api<Secret> = Api::namespaced(self.client.clone(), namespace);
         match answered(secrets.get_opt(name)).await {
-            Ok(secret) => Ok(secret.as_ref().map(ca)),
             Err(Failed::Request(why)) if why.code() == Some(403) => Ok(None),
-            Err(failed) => Err(failed),
+            answer => answer,
         }
     }
 
@@ -292,6 +328,12 @@ impl Failed {
             Some(401 | 403) => timeout.min(RIGHTS),
             Some(_) => Duration::ZERO,
         }
+    }
+}
+
+impl fmt::Display for SecretName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.namespace, self.name)
     }
 }
 

@@ -58,6 +58,11 @@ impl Definition {
         self.0.pointer("/metadata/annotations")?.get(key)?.as_str()
     }
 
+    pub(crate) fn annotation_names(&self) -> impl Iterator<Item = &str> {
+        let annotations = self.0.pointer("/metadata/annotations").and_then(Value::as_object);
+        annotations.into_iter().flatten().map(|(name, _)| name.as_str())
+    }
+
     /// All versions, in the order in which they are written.
     pub(crate) fn versions(&self) -> impl Iterator<Item = &Value> {
         self.0.pointer("/spec/versions").and_then(Value::as_array).into_iter().flatten()

@@ -4,7 +4,7 @@ mod apply;
 mod decision;
 mod definition;
 
-pub use apply::{Applied, ApplyEvent, CaSecretName, CrdApply, CrdApplyError, CrdOutcome};
+pub use apply::{Applied, ApplyEvent, ConversionTrust, CrdApply, CrdApplyError, CrdOutcome, Injected, SecretName};
 pub use decision::LeftAlone;
 pub(crate) use definition::{CONVERTED_BY, Definition, Strategy, api, service_name};
 pub use semver::Version;

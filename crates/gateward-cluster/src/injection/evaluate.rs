@@ -9,11 +9,11 @@ use super::classify::{TargetObject, absent};
 use super::target_status::{TargetState, TargetStatus};
 use crate::config::InjectionRules;
 
-/// The status of each target for a serving certificate.
+/// The status of each target for the chain of a serving certificate, which is empty where there is none.
 pub(crate) fn target_statuses(
     seen: &[TargetObject],
     rules: &InjectionRules,
-    shown: Option<&CertificateDer<'static>>,
+    shown: &[CertificateDer<'static>],
 ) -> Vec<TargetStatus> {
     // Most targets have the same `caBundle`, and verifying is expensive.
     let mut verdicts = BTreeMap::new();
@@ -31,10 +31,12 @@ pub(crate) fn target_statuses(
     reports
 }
 
-fn verdict(bundle: &[u8], shown: Option<&CertificateDer<'static>>) -> TargetState {
-    match shown {
-        _ if bundle.is_empty() => TargetState::Empty,
-        Some(shown) if CaBundle::parse_lossy(bundle).0.verifies(shown) => TargetState::Trusts,
-        _ => TargetState::Refuses,
+fn verdict(bundle: &[u8], shown: &[CertificateDer<'static>]) -> TargetState {
+    if bundle.is_empty() {
+        TargetState::Empty
+    } else if CaBundle::parse_lossy(bundle).0.verifies_chain(shown, None) {
+        TargetState::Trusts
+    } else {
+        TargetState::Refuses
     }
 }

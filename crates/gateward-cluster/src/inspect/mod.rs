@@ -1,26 +1,28 @@
 //! Inspects the certificates of an installation from outside, for `certs status` and `certs rotate`.
 
+mod provided;
 mod summary;
 
 use std::time::SystemTime;
 
+pub use provided::ProvidedStatus;
 pub use summary::{CertificateSummary, RotationSummary, Summary, TargetSummary};
 
-use gateward_certs::ServerNames;
 use gateward_certs::rotation::{
     ObservedState, ROTATE_CA_ANNOTATION, RotationRequest, RotationRequestError, RotationStatus, Step, Wait,
 };
-use gateward_certs::secret::{CaState, ServingCertificateState};
+use gateward_certs::secret::{CaState, ServingCertificate, ServingCertificateState};
+use gateward_certs::{Provision, ProvisionMode, ServerNames};
 use k8s_openapi::api::core::v1::Secret;
 use kube::Api;
 use kube::api::{Patch, PatchParams};
+use rustls::pki_types::CertificateDer;
 use serde_json::json;
 
 use crate::cert_controller::observed_state;
 use crate::config::ControllerConfig;
 use crate::connection::Connection;
-use crate::injection::{TargetState, TargetStatus};
-use crate::injection::{TargetStore, target_statuses};
+use crate::injection::{TargetObject, TargetState, TargetStatus, TargetStore, target_statuses};
 use crate::lease::{LeaseStatus, lease_status};
 use crate::request::{RequestError, with_short_timeout};
 use crate::secrets::{ManagedSecret, SecretStore, ca, version};
@@ -29,14 +31,25 @@ use crate::status::Leader;
 /// The state of certificates and injection targets.
 #[derive(Debug)]
 pub struct Inspection {
+    /// Who provides certificates and `caBundle`s.
+    pub provider: ProvisionMode,
     /// The certificates, and what happens next. Replicas are not probed: Pods can't be reached from everywhere.
-    pub status: RotationStatus,
+    pub status: CertificatesStatus,
     /// The leader.
     pub leader: Leader,
     /// Since when the lease has been expired, if it has.
     pub silent_since: Option<SystemTime>,
     /// The status of each injection target.
     pub targets: Vec<TargetStatus>,
+}
+
+/// The certificates, by who provides them.
+#[derive(Debug)]
+pub enum CertificatesStatus {
+    /// The leader.
+    Own(Box<RotationStatus>),
+    /// cert-manager or the user.
+    Provided(Box<ProvidedStatus>),
 }
 
 /// The outcome of a request for a CA rotation.
@@ -57,6 +70,26 @@ pub enum InspectError {
     /// A request to the API server failed.
     #[error("{0}")]
     Request(String),
+    /// cert-manager makes the certificates.
+    #[error(
+        "cert-manager provides the certificate: there is nothing of ours to rotate; renew it with `cmctl renew -n \
+         {namespace} {certificate}`"
+    )]
+    ByCertManager {
+        /// The namespace.
+        namespace: String,
+        /// The Certificate.
+        certificate: String,
+    },
+    /// The user makes the certificates.
+    #[error(
+        "the user provides the certificate: there is nothing of ours to rotate; add the new CA to webhook.caBundle, then \
+         replace Secret {secret}, then remove the old CA from webhook.caBundle"
+    )]
+    ByTheUser {
+        /// The Secret.
+        secret: String,
+    },
     /// There is no usable CA to rotate.
     #[error("there is no usable CA in Secret {secret}: {state}; the leader makes one by itself")]
     NoCa {
@@ -87,33 +120,75 @@ pub async fn inspect(connection: &Connection, config: &ControllerConfig) -> Resu
     let serving = secrets.read(ManagedSecret::Serving).await?;
     let LeaseStatus { holder, until } = lease_status(connection, config).await?;
     let now = connection.now();
+    let provision = provided::provision(config, ca.as_ref(), serving.as_ref());
+    let (status, chain) = if provision == Provision::Automatic {
+        own(config, ca.as_ref(), serving.as_ref(), &seen, now)
+    } else {
+        let bundle = secrets.read(ManagedSecret::Bundle).await?;
+        let status = ProvidedStatus::of(config, &provision, bundle.as_ref(), serving.as_ref(), &seen, now);
+        let chain = status.serving.as_ref().map(ServingCertificate::chain);
+        (CertificatesStatus::Provided(Box::new(status)), chain)
+    };
+    Ok(Inspection {
+        provider: provision.mode(),
+        leader: holder.map_or(Leader::Unknown, Leader::Other),
+        silent_since: until.filter(|until| *until < now),
+        targets: target_statuses(&seen, targets.rules(), &chain.unwrap_or_default()),
+        status,
+    })
+}
+
+type Chain = Vec<CertificateDer<'static>>;
+
+/// The status of certificates that the leader makes, and the chain of the serving certificate.
+fn own(
+    config: &ControllerConfig,
+    ca: Option<&Secret>,
+    serving: Option<&Secret>,
+    seen: &[TargetObject],
+    now: SystemTime,
+) -> (CertificatesStatus, Option<Chain>) {
     let mut spec = config.spec();
     // The first is the one that the API server asks for; the others depend on the cluster's domain, which is not known
     // here.
     let required = spec.names.iter().take(1).cloned().collect::<Vec<_>>();
     spec.names = ServerNames::new(required).unwrap_or(spec.names);
-    let observed_state =
-        ObservedState { api_server_time: Some(now), ..observed_state(&spec, ca.as_ref(), serving.as_ref(), &seen) };
+    let observed_state = ObservedState { api_server_time: Some(now), ..observed_state(&spec, ca, serving, seen) };
     let status = RotationStatus::of(&observed_state, now);
-    let shown = status.serving.certificate().map(|pair| pair.end_entity().clone());
-    Ok(Inspection {
-        leader: holder.map_or(Leader::Unknown, Leader::Other),
-        silent_since: until.filter(|until| *until < now),
-        targets: target_statuses(&seen, targets.rules(), shown.as_ref()),
-        status,
-    })
+    let chain = status.serving.certificate().map(ServingCertificate::chain);
+    (CertificatesStatus::Own(Box::new(status)), chain)
+}
+
+impl CertificatesStatus {
+    /// What a person should look at.
+    fn attention(&self) -> Vec<String> {
+        let status = match self {
+            Self::Provided(status) => return status.faults.iter().map(ToString::to_string).collect(),
+            Self::Own(status) => status,
+        };
+        let mut attention = status.notes.clone();
+        if !matches!(status.serving, ServingCertificateState::Complete(_)) && status.phase.is_none() {
+            attention.insert(0, format!("the serving certificate is {}", status.serving));
+        }
+        if !matches!(status.ca, CaState::Usable(_)) {
+            attention.insert(0, format!("the CA is {}", status.ca));
+        }
+        attention
+    }
+
+    /// Whether there is a certificate to serve.
+    fn has_certificate(&self) -> bool {
+        match self {
+            Self::Own(status) => status.serving.certificate().is_some(),
+            Self::Provided(status) => status.serving.is_some(),
+        }
+    }
 }
 
 impl Inspection {
     /// What a person should look at, each in a sentence; nothing if all is well, or on its way.
     pub fn attention(&self) -> Vec<String> {
-        let mut attention = Vec::new();
-        if !matches!(self.status.ca, CaState::Usable(_)) {
-            attention.push(format!("the CA is {}", self.status.ca));
-        }
-        if !matches!(self.status.serving, ServingCertificateState::Complete(_)) && self.status.phase.is_none() {
-            attention.push(format!("the serving certificate is {}", self.status.serving));
-        }
+        let mut attention = self.status.attention();
         match (&self.leader, self.silent_since) {
             (Leader::Unknown, _) => attention.push("no replica writes: the lease has no holder".to_owned()),
             (leader, Some(_)) => attention.push(format!("the leader {leader} is silent, and no other has taken over")),
@@ -124,17 +199,20 @@ impl Inspection {
             attention.push("no webhook configuration and no CRD calls the Service".to_owned());
         }
         // Without a certificate, no `caBundle` is wrong.
-        let shown = self.status.serving.certificate().is_some();
+        let shown = self.status.has_certificate();
         let refused = |state: &TargetState| *state != TargetState::Refuses || shown;
         let at_fault = self.targets.iter().filter(|it| it.state != TargetState::Trusts && refused(&it.state));
         attention.extend(at_fault.map(ToString::to_string));
-        attention.extend(self.status.notes.iter().cloned());
         attention
     }
 
     /// The next step, as far as it is known without probing the replicas.
     pub fn next(&self) -> String {
-        match &self.status.next {
+        let status = match &self.status {
+            CertificatesStatus::Provided(status) => return status.next.clone(),
+            CertificatesStatus::Own(status) => status,
+        };
+        match &status.next {
             Step::Wait(Wait::NoReplica) => "the leader waits until every replica serves the new certificate".to_owned(),
             next => next.to_string(),
         }
@@ -146,7 +224,11 @@ pub async fn request_rotation(
     connection: &Connection,
     config: &ControllerConfig,
 ) -> Result<RotationRequestOutcome, InspectError> {
-    let Inspection { status, .. } = inspect(connection, config).await?;
+    let Inspection { status, provider, .. } = inspect(connection, config).await?;
+    let status = match status {
+        CertificatesStatus::Own(status) => status,
+        CertificatesStatus::Provided(status) => return Err(status.not_ours(provider, config)),
+    };
     let secret = config.spec().ca_secret;
     let Some(present) = status.ca.usable() else {
         return Err(InspectError::NoCa { secret, state: status.ca.to_string() });

@@ -2,11 +2,12 @@
 
 use std::fmt;
 
-use gateward_certs::secret::CaState;
-use gateward_certs::{TrustAnchor, Validity, rfc3339};
+use gateward_certs::rotation::RotationStatus;
+use gateward_certs::secret::{CaState, ServingCertificate};
+use gateward_certs::{ProvisionMode, TrustAnchor, Validity, rfc3339};
 use serde::Serialize;
 
-use super::Inspection;
+use super::{CertificatesStatus, Inspection, ProvidedStatus};
 use crate::injection::{TargetState, TargetStatus};
 use crate::status::Leader;
 
@@ -14,6 +15,8 @@ use crate::status::Leader;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Summary {
+    /// Who provides certificates and `caBundle`s: `auto`, `cert-manager` or `external`.
+    pub provider: &'static str,
     /// The CA rotation that is under way.
     pub rotation: Option<RotationSummary>,
     /// The CA.
@@ -72,20 +75,16 @@ pub struct TargetSummary {
 impl Inspection {
     /// The summary to print.
     pub fn summary(&self) -> Summary {
-        let status = &self.status;
+        let (rotation, ca, outgoing, certificate) = match &self.status {
+            CertificatesStatus::Own(status) => (rotation(status), ca(&status.ca), &status.outgoing, own(status)),
+            CertificatesStatus::Provided(status) => (None, roots(status), &status.outgoing, provided(status)),
+        };
         Summary {
-            rotation: status.phase.map(|phase| RotationSummary {
-                phase: phase.to_string(),
-                since: status.since.map(rfc3339),
-                cause: status.cause.map(|cause| cause.to_string()),
-            }),
-            ca: ca(&status.ca),
-            old_cas: status.outgoing.iter().map(|anchor| of_anchor("trusted still", anchor)).collect(),
-            certificate: CertificateSummary {
-                state: status.serving.to_string(),
-                fingerprint: status.serving.certificate().map(|pair| fingerprint(pair.end_entity())),
-                not_after: status.serving.certificate().map(|pair| end(pair.validity())),
-            },
+            provider: self.provider.name(),
+            rotation,
+            ca,
+            old_cas: outgoing.iter().map(|anchor| of_anchor("trusted still", anchor)).collect(),
+            certificate,
             leader: match &self.leader {
                 Leader::Other(holder) => Some(holder.clone()),
                 Leader::ThisReplica | Leader::Unknown => None,
@@ -99,7 +98,9 @@ impl Inspection {
 
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "provider:   {}", self.provider)?;
         match &self.rotation {
+            None if self.provider != ProvisionMode::Automatic.name() => {}
             None => writeln!(f, "rotation:   none under way")?,
             Some(RotationSummary { phase, since, cause }) => {
                 let since = since.as_ref().map(|since| format!(" since {since}")).unwrap_or_default();
@@ -128,6 +129,42 @@ impl fmt::Display for CertificateSummary {
 }
 
 const TRUSTS: &str = "Trusts";
+
+fn rotation(status: &RotationStatus) -> Option<RotationSummary> {
+    status.phase.map(|phase| RotationSummary {
+        phase: phase.to_string(),
+        since: status.since.map(rfc3339),
+        cause: status.cause.map(|cause| cause.to_string()),
+    })
+}
+
+fn own(status: &RotationStatus) -> CertificateSummary {
+    of_certificate(status.serving.to_string(), status.serving.certificate())
+}
+
+fn provided(status: &ProvidedStatus) -> CertificateSummary {
+    let state = match &status.serving {
+        Some(certificate) => format!("valid until {}", end(certificate.validity())),
+        None => "missing, or unusable".to_owned(),
+    };
+    of_certificate(state, status.serving.as_ref())
+}
+
+fn of_certificate(state: String, certificate: Option<&ServingCertificate>) -> CertificateSummary {
+    CertificateSummary {
+        state,
+        fingerprint: certificate.map(|certificate| fingerprint(certificate.end_entity())),
+        not_after: certificate.map(|certificate| end(certificate.validity())),
+    }
+}
+
+/// The CA that ends last.
+fn roots(status: &ProvidedStatus) -> CertificateSummary {
+    match status.roots.iter().max_by_key(|anchor| anchor.validity().not_after()) {
+        Some(anchor) => of_anchor(&format!("valid until {}", end(anchor.validity())), anchor),
+        None => CertificateSummary { state: "none is known".to_owned(), fingerprint: None, not_after: None },
+    }
+}
 
 fn ca(state: &CaState) -> CertificateSummary {
     match state.usable() {
@@ -173,6 +210,7 @@ mod tests {
         };
         let object = "ValidatingWebhookConfiguration otter".to_owned();
         Summary {
+            provider: "auto",
             rotation: Some(RotationSummary {
                 phase: "switch".to_owned(),
                 since: Some("2027-01-15T08:00:00Z".to_owned()),
@@ -192,7 +230,8 @@ mod tests {
     fn a_person_reads_one_fact_a_line() {
         assert_eq!(
             summary().to_string(),
-            "rotation:   switch since 2027-01-15T08:00:00Z (it was requested)\n\
+            "provider:   auto\n\
+             rotation:   switch since 2027-01-15T08:00:00Z (it was requested)\n\
              CA:         0123456789ab: usable\n\
              old:        0123456789ab: trusted still\n\
              server:     0123456789ab: complete\n\
@@ -208,7 +247,8 @@ mod tests {
         let json = serde_json::to_value(summary()).unwrap();
         let mut names: Vec<_> = json.as_object().unwrap().keys().map(String::as_str).collect();
         names.sort_unstable();
-        let expected = ["attention", "ca", "certificate", "leader", "next", "oldCas", "rotation", "targets"];
+        let expected =
+            ["attention", "ca", "certificate", "leader", "next", "oldCas", "provider", "rotation", "targets"];
         assert_eq!(names, expected);
     }
 }

@@ -125,6 +125,7 @@ impl ReleaseArguments {
         let mut config = operator.config(&given)?;
         if let Some(secret) = &self.secret {
             config.names.ca_secret = ObjectNames::ca_secret_of(secret)?;
+            config.names.bundle_secret = ObjectNames::bundle_secret_of(secret)?;
             config.names.secret.clone_from(secret);
         }
         Ok(setup(operator, &config, &given.pod_environment)?)

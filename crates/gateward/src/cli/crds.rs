@@ -4,8 +4,9 @@ use std::io::Write;
 use std::time::Duration;
 
 use clap::{Args, Command, Subcommand};
+use gateward_certs::CaBundle;
 use gateward_cluster::Connection;
-use gateward_cluster::crds::{ApplyEvent, CaSecretName, CrdApply, Version};
+use gateward_cluster::crds::{ApplyEvent, ConversionTrust, CrdApply, Injected, SecretName, Version};
 use gateward_core::terminal;
 
 use crate::crds;
@@ -28,6 +29,8 @@ enum What {
     ///
     /// A CRD that a newer version has installed is left as it is. A conversion is written with the caBundle that it has,
     /// or that of the CA in its Secret; without either, it is left as it is, and the server writes it once there is a CA.
+    /// Where others provide the certificate, the caBundle is the given one, or what cert-manager injects; annotations by
+    /// which it would inject another are removed.
     /// Several may do this at once; while the API server is away, it is tried again. What an uninstall has switched off
     /// is switched on.
     #[command(
@@ -53,6 +56,15 @@ struct ApplyArguments {
     /// Secret of the CA, in the namespace of that Service
     #[arg(long, value_name = "NAME", default_value = CA_SECRET)]
     ca_secret: String,
+    /// PEM certificates in base64 that API servers are to trust, and no others: for a certificate of your own
+    #[arg(long, value_name = "BASE64", value_parser = ca_bundle, group = "trust")]
+    ca_bundle: Option<CaBundle>,
+    /// Has cert-manager inject `ca.crt` of this Secret
+    #[arg(long, value_name = "NAMESPACE/NAME", value_parser = secret_name, group = "trust")]
+    inject_ca_from_secret: Option<SecretName>,
+    /// Has cert-manager inject the CA of this Certificate
+    #[arg(long, value_name = "NAMESPACE/NAME", value_parser = secret_name, group = "trust")]
+    inject_ca_from: Option<SecretName>,
     /// How long all of it may take
     #[arg(long, value_name = "SECONDS", default_value_t = 120)]
     timeout: u64,
@@ -73,18 +85,29 @@ pub(crate) async fn run<P: Operator>(operator: &P, arguments: CrdsArguments) -> 
         client: connection.client(),
         manager: names.crd_manager.to_owned(),
         annotation: names.version_annotation.to_owned(),
-        version: arguments.operator_version,
-        ca_secret: CaSecretName {
-            namespace: arguments.conversion_webhook_service_namespace,
-            name: arguments.ca_secret,
-        },
+        version: arguments.operator_version.clone(),
         timeout: Duration::from_secs(arguments.timeout),
+        trust: arguments.trust(),
     };
     apply.apply(&documents, &mut print).await?;
     Ok(Exit::Success)
 }
 
 impl ApplyArguments {
+    fn trust(self) -> ConversionTrust {
+        if let Some(bundle) = self.ca_bundle {
+            return ConversionTrust::Given(bundle);
+        }
+        let from_secret = self.inject_ca_from_secret.map(Injected::FromSecret);
+        match from_secret.or_else(|| self.inject_ca_from.map(Injected::FromCertificate)) {
+            Some(injected) => ConversionTrust::Injected(injected),
+            None => ConversionTrust::CaSecret(SecretName {
+                namespace: self.conversion_webhook_service_namespace,
+                name: self.ca_secret,
+            }),
+        }
+    }
+
     fn documents<P: Operator>(&self, operator: &P) -> Vec<serde_json::Value> {
         let namespace = &self.conversion_webhook_service_namespace;
         let release = Release { name: operator.names().release.to_owned(), namespace: namespace.clone() };
@@ -96,6 +119,19 @@ impl ApplyArguments {
 
 fn version(text: &str) -> Result<Version, String> {
     text.trim_start_matches('v').parse().map_err(|error| format!("it has to be a semantic version like 1.2.3: {error}"))
+}
+
+fn ca_bundle(text: &str) -> Result<CaBundle, String> {
+    CaBundle::from_base64(text).map_err(|why| format!("{why}; give what `base64 -w0 < ca.crt` prints"))
+}
+
+fn secret_name(text: &str) -> Result<SecretName, String> {
+    match text.split_once('/') {
+        Some((namespace, name)) if !namespace.is_empty() && !name.is_empty() && !name.contains('/') => {
+            Ok(SecretName { namespace: namespace.to_owned(), name: name.to_owned() })
+        }
+        _ => Err("it has to be NAMESPACE/NAME".to_owned()),
+    }
 }
 
 fn print(event: ApplyEvent) {

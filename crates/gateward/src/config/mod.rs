@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use gateward_certs::{DerivedNameError, Lifetimes, NameLimit};
+use gateward_certs::{DerivedNameError, Lifetimes, NameLimit, Provision};
 use gateward_core::Facts;
 use serde_json::Value;
 
@@ -38,6 +38,8 @@ pub struct Config {
     pub names: ObjectNames,
     /// The labels of objects in the cluster.
     pub labels: ObjectLabels,
+    /// Who provides certificates and `caBundle`s.
+    pub provision: Provision,
     /// How certificates are made.
     pub certificates: CertificateConfig,
     /// What is logged, and how.
@@ -108,6 +110,8 @@ pub struct ObjectNames {
     pub secret: String,
     /// The Secret of the CA.
     pub ca_secret: String,
+    /// The Secret with the bundle that cert-manager injects.
+    pub bundle_secret: String,
     /// The Service that the API server calls.
     pub service: String,
     /// The lease that lets one replica write.
@@ -183,6 +187,11 @@ impl ObjectNames {
     pub fn ca_secret_of(secret: &str) -> Result<String, DerivedNameError> {
         NameLimit::Object.derive(secret, "-ca")
     }
+
+    /// The name of the Secret with the bundle that cert-manager injects, from that of the serving certificate.
+    pub fn bundle_secret_of(secret: &str) -> Result<String, DerivedNameError> {
+        NameLimit::Object.derive(secret, "-bundle")
+    }
 }
 
 impl Config {
@@ -198,10 +207,12 @@ impl Config {
             names: ObjectNames {
                 secret: secret.into(),
                 ca_secret: ObjectNames::ca_secret_of(secret)?,
+                bundle_secret: ObjectNames::bundle_secret_of(secret)?,
                 service: NameLimit::Service.derive(&release.name, "-webhook-service")?,
                 lease: NameLimit::Object.derive(&release.name, "-webhook-writer")?,
             },
             labels: ObjectLabels { secrets: labels.clone(), configurations: labels.clone(), pods: labels },
+            provision: Provision::Automatic,
             certificates: CertificateConfig {
                 ca_name: "webhook CA".into(),
                 lifetimes: Lifetimes::default(),

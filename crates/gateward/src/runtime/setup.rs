@@ -25,9 +25,11 @@ pub(crate) fn setup<P: Operator>(
     let installation = operator.installation(&pod_environment.release());
     let service = config.names.service.clone();
     Ok(ControllerConfig {
+        provision: config.provision.clone(),
         secrets: SecretNames {
             serving: config.names.secret.clone(),
             ca: config.names.ca_secret.clone(),
+            bundle: config.names.bundle_secret.clone(),
             labels: config.labels.secrets.clone(),
         },
         lease: LeaseConfig {

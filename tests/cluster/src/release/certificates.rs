@@ -76,12 +76,21 @@ impl Release {
 
     /// The certificate in one of its Secrets, as PEM; `None` where there is none.
     pub async fn certificate(&self, secret: &str) -> anyhow::Result<Option<String>> {
+        self.field(secret, "tls.crt").await
+    }
+
+    /// The CAs that its serving Secret names, as PEM; `None` where there is no Secret.
+    pub async fn ca_crt(&self) -> anyhow::Result<Option<String>> {
+        self.field(SERVING_SECRET, "ca.crt").await
+    }
+
+    async fn field(&self, secret: &str, field: &str) -> anyhow::Result<Option<String>> {
         let answer = self.bed.client().get(&self.secret(secret)).await?;
         if answer.status.as_u16() == 404 {
             return Ok(None);
         }
         let secret = answer.granted()?;
-        let data = secret["data"]["tls.crt"].as_str().context("a Secret without tls.crt")?;
+        let data = secret["data"][field].as_str().with_context(|| format!("a Secret without {field}"))?;
         Ok(Some(decoded(data)))
     }
 

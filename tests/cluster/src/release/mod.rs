@@ -167,7 +167,7 @@ impl Release {
 
     /// What one of its Pods answers to somebody with a token who asks for its metrics.
     pub async fn metrics(&self, pod: Ipv4Addr, token: &str) -> anyhow::Result<Response> {
-        let ca = self.certificate(CA_SECRET).await?.context("there is no CA")?;
+        let ca = self.ca_crt().await?.context("there is no CA")?;
         let name = format!("{}-webhook-service.{}.svc", self.fullname(), self.namespace);
         Client::of(&name, (pod, 8080).into(), &ca, token)?.get("/metrics").await
     }

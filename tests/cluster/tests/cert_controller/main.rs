@@ -14,6 +14,7 @@ mod line;
 mod outages;
 #[cfg(feature = "fail-points")]
 mod process;
+mod provided;
 mod replica;
 mod rights;
 mod rotation;
@@ -40,6 +41,7 @@ fn main() -> ExitCode {
         leaders::tests(),
         outages::tests(),
         rotation_requests::tests(),
+        provided::tests(),
         #[cfg(feature = "fail-points")]
         fail_points::tests(),
     ];

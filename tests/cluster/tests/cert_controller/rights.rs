@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use gateward_cluster::permissions::{Permission, PermissionNames, permissions};
 use serde_json::{Value, json};
 
-use crate::setup::{CA_SECRET, LEASE, SERVING_SECRET};
+use crate::setup::{BUNDLE_SECRET, CA_SECRET, LEASE, SERVING_SECRET};
 use crate::zoo::Zoo;
 
 const RBAC: &str = "rbac.authorization.k8s.io";
@@ -30,7 +30,7 @@ impl Zoo {
     }
 
     pub async fn grant(&self) {
-        let permissions = permissions(&self.names());
+        let permissions = permissions(&self.names()).of(self.setup.provision.mode());
         let rules = |permissions: &[Permission]| {
             permissions.iter().map(|permission| json!(permission.rule)).collect::<Vec<_>>()
         };
@@ -49,6 +49,7 @@ impl Zoo {
         PermissionNames {
             secret: SERVING_SECRET.to_owned(),
             ca_secret: CA_SECRET.to_owned(),
+            bundle_secret: BUNDLE_SECRET.to_owned(),
             lease: LEASE.to_owned(),
             validating_configuration: self.setup.targets.validating.clone(),
             mutating_configuration: self.setup.targets.mutating.clone(),

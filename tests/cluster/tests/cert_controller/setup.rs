@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use gateward_certs::{CommonName, Lifetimes, ServerNames, SystemKeys};
+use gateward_certs::{CommonName, Lifetimes, Provision, ServerNames, SystemKeys};
 use gateward_cluster::{
     ControllerConfig, InjectionRules, IssuanceConfig, LeaseConfig, LeaseTimes, ReplicaConfig, SecretNames, ServiceName,
 };
@@ -13,6 +13,7 @@ use serde_json::json;
 /// The Secrets, as users know them.
 pub const SERVING_SECRET: &str = "webhook-server-cert";
 pub const CA_SECRET: &str = "webhook-server-cert-ca";
+pub const BUNDLE_SECRET: &str = "webhook-server-cert-bundle";
 pub const LEASE: &str = "otter-webhook-writer";
 pub const SERVICE: &str = "otter-webhook-service";
 /// Where each replica listens.
@@ -26,7 +27,13 @@ pub fn setup(namespace: &str) -> ControllerConfig {
     let labels: BTreeMap<_, _> = [(LABEL.0.to_owned(), LABEL.1.to_owned())].into();
     ControllerConfig {
         namespace: namespace.to_owned(),
-        secrets: SecretNames { serving: SERVING_SECRET.to_owned(), ca: CA_SECRET.to_owned(), labels: labels.clone() },
+        provision: Provision::Automatic,
+        secrets: SecretNames {
+            serving: SERVING_SECRET.to_owned(),
+            ca: CA_SECRET.to_owned(),
+            bundle: BUNDLE_SECRET.to_owned(),
+            labels: labels.clone(),
+        },
         lease: LeaseConfig {
             name: LEASE.to_owned(),
             holder: String::new(),

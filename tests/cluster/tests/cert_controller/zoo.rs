@@ -9,7 +9,7 @@ use std::time::Duration;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use cluster_tests::{Client, Sandbox, until};
-use gateward_certs::CaBundle;
+use gateward_certs::{CaBundle, Provision};
 use gateward_cluster::{ControllerConfig, InjectionRules};
 use serde_json::{Value, json};
 
@@ -43,6 +43,16 @@ impl Zoo {
     /// With both webhook configurations and a CRD, as a chart installs them: none carries a bundle.
     pub async fn installed(sandbox: Sandbox) -> Self {
         let zoo = Self::new(sandbox).await;
+        zoo.install_configurations().await;
+        zoo.install_crd().await;
+        zoo
+    }
+
+    /// The same where others provide certificates and bundles.
+    pub async fn provided(sandbox: Sandbox, provision: Provision) -> Self {
+        let setup = ControllerConfig { provision, ..setup(sandbox.namespace()) };
+        let zoo = Self { sandbox, setup };
+        zoo.grant().await;
         zoo.install_configurations().await;
         zoo.install_crd().await;
         zoo

@@ -6,10 +6,11 @@ use cluster_tests::{Sandbox, Test, tests};
 use dynamo_webhooks::configuration::{Certificates, OperatorConfiguration, WebhookServer};
 use dynamo_webhooks::facts::Gate;
 use gateward::config::{KeyAlgorithm, ListenAddress, MetricsAccess};
+use gateward_certs::{CaInjection, Provision, ProvisionMode};
 use gateward_cluster::permissions::{PermissionNames, Permissions, ResourceName, permissions};
 use serde_json::{Map, Value, json};
 
-use crate::charts::{Installation, configuration, output, the};
+use crate::charts::{Installation, bundle, configuration, output, the};
 use crate::rendering::combinations;
 
 pub fn tests() -> Vec<Test> {
@@ -17,6 +18,7 @@ pub fn tests() -> Vec<Test> {
         the_configurations_are_those_that_the_program_prints,
         the_program_reads_its_configuration_without_a_warning,
         the_roles_grant_what_the_program_does,
+        the_server_is_told_of_the_mode_and_of_what_belongs_to_it,
         the_roles_name_what_is_installed_and_nothing_wider,
         no_rule_allows_to_change_what_it_does_not_name,
     ]
@@ -77,6 +79,7 @@ async fn the_program_reads_its_configuration_without_a_warning(sandbox: Sandbox)
         service_name: Some("zoo-dynamo-operator-webhook-service".into()),
         fullname: Some("zoo-dynamo-operator".into()),
         operator_principals: Some(vec!["keeper".into()]),
+        provision: Provision::Automatic,
         certificates,
     };
     assert_eq!((read.webhook, read.metrics_access), (webhook, MetricsAccess::Authorized));
@@ -84,20 +87,49 @@ async fn the_program_reads_its_configuration_without_a_warning(sandbox: Sandbox)
 }
 
 async fn the_roles_grant_what_the_program_does(sandbox: Sandbox) {
-    let objects = Installation::of(&json!({})).named("zoo", "otters").objects(sandbox.bed());
+    let objects = |values: &Value| Installation::of(values).named("zoo", "otters").objects(sandbox.bed());
+    let objects = modes().map(|(mode, values)| (mode, objects(&values)));
+    let crds = named(rules(&objects[0].1, "ClusterRole"), "customresourcedefinitions");
     let names = PermissionNames {
         secret: "webhook-server-cert".into(),
         ca_secret: "webhook-server-cert-ca".into(),
+        bundle_secret: "webhook-server-cert-bundle".into(),
         lease: "zoo-dynamo-operator-webhook-writer".into(),
         validating_configuration: "zoo-validating".into(),
         mutating_configuration: "zoo-mutating".into(),
-        crds: named(rules(&objects, "ClusterRole"), "customresourcedefinitions").into_iter().map(Into::into).collect(),
+        crds: crds.into_iter().map(Into::into).collect(),
         reads: vec![ResourceName { group: "grove.io".into(), plural: "clustertopologybindings".into() }],
     };
-    let Permissions { role, cluster_role } = permissions(&names);
-    for (kind, permissions) in [("Role", role), ("ClusterRole", cluster_role)] {
-        let wanted: Vec<_> = permissions.into_iter().map(|permission| json!(permission.rule)).collect();
-        assert_eq!(rules(&objects, kind), &wanted, "{kind}");
+    for (mode, objects) in &objects {
+        let Permissions { role, cluster_role } = permissions(&names).of(*mode);
+        for (kind, permissions) in [("Role", role), ("ClusterRole", cluster_role)] {
+            let wanted: Vec<_> = permissions.into_iter().map(|permission| json!(permission.rule)).collect();
+            assert_eq!(rules(objects, kind), &wanted, "{mode:?} {kind}");
+        }
+    }
+}
+
+/// Each mode, with the values by which it is chosen.
+fn modes() -> [(ProvisionMode, Value); 3] {
+    let external = json!({"webhook": {"certificateSecret": {"external": true}, "caBundle": bundle()}});
+    [
+        (ProvisionMode::Automatic, json!({})),
+        (ProvisionMode::CertManager, json!({"webhook": {"certManager": {"enabled": true}}})),
+        (ProvisionMode::External, external),
+    ]
+}
+
+async fn the_server_is_told_of_the_mode_and_of_what_belongs_to_it(sandbox: Sandbox) {
+    for (mode, mut values) in modes() {
+        values["webhook"]["certManager"]["injectFrom"] = "certificate".into();
+        let objects = Installation::of(&values).objects(sandbox.bed());
+        let webhook = OperatorConfiguration::read(&configuration(&objects)).unwrap().configuration.webhook;
+        assert_eq!(webhook.provision.mode(), mode);
+        match webhook.provision {
+            Provision::Automatic => {}
+            Provision::CertManager { injection, .. } => assert_eq!(injection, CaInjection::Certificate),
+            Provision::External { ca_bundle } => assert_eq!(ca_bundle.len(), 1),
+        }
     }
 }
 

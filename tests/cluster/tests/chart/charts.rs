@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use base64::Engine;
 use cluster_tests::{Bed, Response};
 use gateward_lint::yaml;
 use serde::Deserialize;
@@ -138,4 +139,10 @@ fn place(object: &Value) -> String {
     let metadata = &object["metadata"];
     let namespace = metadata["namespace"].as_str().map(|name| format!("/namespaces/{name}")).unwrap_or_default();
     format!("{group}{namespace}/{plural}/{}", metadata["name"].as_str().unwrap())
+}
+
+/// Some certificate as a bundle: the API server looks whether it is one.
+pub fn bundle() -> String {
+    let issued = rcgen::generate_simple_self_signed(["otter".to_owned()]).unwrap();
+    base64::engine::general_purpose::STANDARD.encode(issued.cert.pem())
 }

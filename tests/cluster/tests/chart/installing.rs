@@ -1,10 +1,9 @@
 //! Installed, upgraded and uninstalled by Helm. Nobody runs pods here.
 
-use base64::Engine;
 use cluster_tests::{Bed, Sandbox, Test, tests};
 use serde_json::{Value, json};
 
-use crate::charts::{Installation, output, the};
+use crate::charts::{Installation, bundle, output, the};
 
 pub fn tests() -> Vec<Test> {
     tests![
@@ -97,12 +96,6 @@ async fn bundles(bed: &Bed, path: &str) -> Vec<(bool, u64)> {
     let seen = webhooks
         .map(|webhook| (webhook["clientConfig"]["caBundle"].is_string(), webhook["timeoutSeconds"].as_u64().unwrap()));
     seen.collect()
-}
-
-/// Some certificate: the API server looks whether it is one.
-fn bundle() -> String {
-    let issued = rcgen::generate_simple_self_signed(["otter".to_owned()]).unwrap();
-    base64::engine::general_purpose::STANDARD.encode(issued.cert.pem())
 }
 
 async fn the_init_step_installs_the_crds_with_the_rights_of_the_pods(sandbox: Sandbox) {

@@ -7,6 +7,7 @@ mod charts;
 mod installing;
 mod naming;
 mod policy;
+mod providing;
 mod refusing;
 mod rendering;
 mod values;
@@ -23,6 +24,7 @@ fn main() -> ExitCode {
         refusing::tests(),
         values::tests(),
         installing::tests(),
+        providing::tests(),
         policy::tests(),
     ];
     run(tests.into_iter().flatten().collect(), async |_| Ok(()))

@@ -3,7 +3,7 @@
 use cluster_tests::{Sandbox, Test, tests};
 use serde_json::{Value, json};
 
-use crate::charts::Installation;
+use crate::charts::{Installation, bundle};
 
 pub fn tests() -> Vec<Test> {
     tests![
@@ -11,6 +11,8 @@ pub fn tests() -> Vec<Test> {
         what_comes_later_is_refused_with_a_sentence,
         what_nobody_knows_is_refused_with_a_sentence,
         what_cannot_be_is_refused,
+        a_ca_bundle_that_no_api_server_could_use_is_refused,
+        cert_manager_that_is_not_there_is_said_where_the_cluster_is_asked,
         the_switches_that_come_later_may_stay_off,
     ]
 }
@@ -42,17 +44,10 @@ async fn what_was_removed_is_refused_with_what_to_do(sandbox: Sandbox) {
 }
 
 async fn what_comes_later_is_refused_with_a_sentence(sandbox: Sandbox) {
-    let wanted = [
-        (
-            json!({"webhook": {"certManager": {"enabled": true}}}),
-            "certificates of cert-manager come with a later release",
-        ),
-        (json!({"webhook": {"certificateSecret": {"external": true}}}), "certificates of your own come with a later"),
-        (
-            json!({"namespaceRestriction": {"enabled": true}}),
-            "an operator for one namespace comes with a later release",
-        ),
-    ];
+    let wanted = [(
+        json!({"namespaceRestriction": {"enabled": true}}),
+        "an operator for one namespace comes with a later release",
+    )];
     all_are_refused(&sandbox, &wanted);
     // As some guides write it.
     let mut outside = Installation::of(&json!({}));
@@ -98,6 +93,38 @@ async fn what_cannot_be_is_refused(sandbox: Sandbox) {
         (json!({"metricsService": {"ports": []}}), "minItems"),
     ];
     all_are_refused(&sandbox, &wanted);
+}
+
+async fn a_ca_bundle_that_no_api_server_could_use_is_refused(sandbox: Sandbox) {
+    let external = |bundle: &str| json!({"webhook": {"certificateSecret": {"external": true}, "caBundle": bundle}});
+    let both = json!({"webhook": {
+        "certificateSecret": {"external": true}, "certManager": {"enabled": true}, "caBundle": bundle(),
+    }});
+    let wanted = [
+        (
+            external(""),
+            "no CA is given, by which API servers could verify the certificate: set dynamo-operator.webhook.",
+        ),
+        (external("otter!"), "webhook.caBundle is not base64"),
+        (external("-----BEGIN CERTIFICATE-----"), "webhook.caBundle is not base64"),
+        (external("b3R0ZXI="), "webhook.caBundle holds no certificate in PEM"),
+        (json!({"webhook": {"certManager": {"enabled": true}, "caBundle": "otter!"}}), "is not base64"),
+        (both, "either cert-manager or you can write the Secret of the certificate"),
+        (
+            json!({"webhook": {"certManager": {"issuerRef": {"issuer": "otter"}}}}),
+            "an issuerRef has name, kind and group",
+        ),
+        (json!({"webhook": {"certManager": {"injectFrom": "configmap"}}}), "'secret', 'certificate'"),
+        (json!({"webhook": {"certManager": {"certificate": {"duration": "1y"}}}}), "'1y' does not match"),
+    ];
+    all_are_refused(&sandbox, &wanted);
+}
+
+async fn cert_manager_that_is_not_there_is_said_where_the_cluster_is_asked(sandbox: Sandbox) {
+    let installation = Installation::of(&json!({"webhook": {"certManager": {"enabled": true}}}));
+    installation.render(sandbox.bed()).unwrap();
+    let said = installation.clone().named("otter", sandbox.namespace()).notes(sandbox.bed()).unwrap_err();
+    assert!(said.contains("the cluster does not serve cert-manager.io/v1: install cert-manager first"), "{said}");
 }
 
 async fn the_switches_that_come_later_may_stay_off(sandbox: Sandbox) {

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use cluster_tests::{Sandbox, until};
+use gateward_certs::ProvisionMode;
 use gateward_cluster::Connection;
 use gateward_cluster::permissions::{PermissionNames, Permissions, ResourceName, permissions};
 use serde_json::{Value, json};
@@ -46,7 +47,7 @@ impl<'a> Account<'a> {
 
     /// One that may do in the cluster what a replica may.
     pub async fn of_a_replica(sandbox: &'a Sandbox, name: &'static str) -> Self {
-        let Permissions { cluster_role, .. } = permissions(&names());
+        let Permissions { cluster_role, .. } = permissions(&names()).of(ProvisionMode::Automatic);
         let rules: Vec<Value> =
             cluster_role.iter().map(|permission| serde_json::to_value(&permission.rule).unwrap()).collect();
         Self::with_rules(sandbox, name, &rules.into()).await
@@ -93,6 +94,7 @@ fn names() -> PermissionNames {
     PermissionNames {
         secret: "leaf".into(),
         ca_secret: "leaf-ca".into(),
+        bundle_secret: "leaf-bundle".into(),
         lease: "writer".into(),
         validating_configuration: "river-validating".into(),
         mutating_configuration: "river-mutating".into(),

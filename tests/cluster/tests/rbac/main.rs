@@ -5,10 +5,13 @@
 mod right;
 
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use cluster_tests::objects::{component, object};
 use cluster_tests::{Audit, CA_SECRET, Chart, Release, SERVING_SECRET, Sandbox, run_in_turn, tests, until};
+use gateward_certs::{Ca, CommonName, ProvisionMode, ServerNames, SystemKeys, Validity};
 use serde_json::{Value, json};
 
 use crate::right::Right;
@@ -19,7 +22,8 @@ const NAMESPACE: &str = "dynamo-system";
 const SOON: Duration = Duration::from_secs(45);
 
 fn main() -> ExitCode {
-    run_in_turn(tests![every_verb_of_the_roles_is_needed], async |bed| {
+    let tests = tests![every_verb_of_the_roles_is_needed, every_verb_is_needed_with_a_certificate_of_the_user];
+    run_in_turn(tests, async |bed| {
         bed.start_node().await?;
         // So that rules look something up.
         bed.install_crds(&[topologies()]).await?;
@@ -42,19 +46,47 @@ fn topologies() -> Value {
 }
 
 async fn every_verb_of_the_roles_is_needed(sandbox: Sandbox) {
+    each_is_needed(&sandbox, ProvisionMode::Automatic).await;
+}
+
+async fn every_verb_is_needed_with_a_certificate_of_the_user(sandbox: Sandbox) {
+    let release = sandbox.release(RELEASE, NAMESPACE);
+    release.uninstall().await.unwrap();
+    for secret in [SERVING_SECRET, CA_SECRET] {
+        release.delete_secret(secret).await.unwrap();
+    }
+    let validity = Validity::starting(SystemTime::now(), Duration::from_hours(24)).unwrap();
+    let ca = Ca::new(&CommonName::new("our PKI").unwrap(), validity, &SystemKeys).unwrap();
+    let name = format!("{}-webhook-service.{NAMESPACE}.svc", release.fullname());
+    let serving = ca.issue(&ServerNames::parse([name]).unwrap(), validity, &SystemKeys).unwrap();
+    let data = json!({
+        "tls.crt": STANDARD.encode(serving.certificate_pem()),
+        "tls.key": STANDARD.encode(serving.private_key_pem()),
+        "ca.crt": STANDARD.encode(ca.certificate_pem()),
+    });
+    let secret = json!({"metadata": {"name": SERVING_SECRET}, "type": "kubernetes.io/tls", "data": data});
+    let secrets = format!("/api/v1/namespaces/{NAMESPACE}/secrets");
+    sandbox.bed().client().post(&secrets, &secret).await.unwrap().granted().unwrap();
+    let bundle = STANDARD.encode(ca.certificate_pem());
+    let webhook = json!({"certificateSecret": {"external": true}, "caBundle": bundle});
+    release.install(Chart::Current, &json!({"dynamo-operator": {"webhook": webhook}})).await.unwrap();
+    each_is_needed(&sandbox, ProvisionMode::External).await;
+}
+
+async fn each_is_needed(sandbox: &Sandbox, mode: ProvisionMode) {
     let release = sandbox.release(RELEASE, NAMESPACE);
     let mut unneeded = Vec::new();
-    let rights = Right::all(&sandbox, &release).await;
+    let rights = Right::all(sandbox, &release).await;
     for right in &rights {
         let audit = sandbox.bed().audit().unwrap();
-        let whole = right.take_away(&sandbox, &release.account()).await;
-        provoke(&sandbox, &release, right).await;
+        let whole = right.take_away(sandbox, &release.account()).await;
+        provoke(sandbox, &release, right).await;
         match missed(&audit, &release, right).await {
             Some(event) => println!("{right}: {event}"),
             None => unneeded.push(right.to_string()),
         }
         sandbox.bed().client().put(&right.role, &whole).await.unwrap().granted().unwrap();
-        recovers(&release).await;
+        recovers(&release, mode).await;
     }
     assert!(unneeded.is_empty(), "nobody has missed {unneeded:#?}");
     println!("each of {} verbs is needed", rights.len());
@@ -129,12 +161,13 @@ async fn empty(sandbox: &Sandbox, path: &str) {
 }
 
 /// Waits until a release is whole again.
-async fn recovers(release: &Release) {
+async fn recovers(release: &Release, mode: ProvisionMode) {
     release.rolled_out().await.unwrap();
     until("whole", Duration::from_mins(2), async || {
-        let Some(ca) = release.certificate(CA_SECRET).await.unwrap() else { return false };
-        let whole =
-            release.certificate(SERVING_SECRET).await.unwrap().is_some() && !release.is_rotating().await.unwrap();
+        let Some(ca) = release.ca_crt().await.unwrap() else { return false };
+        let is_ours = mode == ProvisionMode::Automatic;
+        let whole = !is_ours
+            || release.certificate(CA_SECRET).await.unwrap().is_some() && !release.is_rotating().await.unwrap();
         whole && release.bundles().await.unwrap().iter().all(|bundle| bundle.pem.trim() == ca.trim())
     })
     .await;

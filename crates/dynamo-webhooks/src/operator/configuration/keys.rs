@@ -18,6 +18,8 @@ impl Key {
     pub(super) const WEBHOOK_HOST: Self = Self("server.webhook.host");
     pub(super) const WEBHOOK_PORT: Self = Self("server.webhook.port");
     pub(super) const PROVISION_MODE: Self = Self("server.webhook.certProvisionMode");
+    pub(super) const CA_BUNDLE: Self = Self("server.webhook.caBundle");
+    pub(super) const INJECT_FROM: Self = Self("server.webhook.certManager.injectFrom");
     pub(super) const PRINCIPALS: Self = Self("server.webhook.operatorPrincipals");
     pub(super) const RESTRICTED: Self = Self("namespace.restricted");
     pub(super) const LEASE_DURATION: Self = Self("namespace.scope.leaseDuration");

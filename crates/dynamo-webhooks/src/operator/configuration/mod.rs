@@ -24,6 +24,7 @@ mod tests;
 
 use std::time::Duration;
 
+use gateward::Provision;
 use gateward::config::{ConfigError, HttpVersions, KeyAlgorithm, ListenAddress, LogFormat, MetricsAccess, Problem};
 use serde_json::Value;
 
@@ -74,6 +75,8 @@ pub struct WebhookServer {
     pub fullname: Option<String>,
     /// Users that may change what the operator owns, if they aren't the usual ones.
     pub operator_principals: Option<Vec<String>>,
+    /// Who provides certificates and `caBundle`s.
+    pub provision: Provision,
     /// How certificates are made.
     pub certificates: Certificates,
 }

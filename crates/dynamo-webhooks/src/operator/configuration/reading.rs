@@ -4,6 +4,7 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use gateward::config::{ConfigError, HttpVersions, KeyAlgorithm, ListenAddress, LogFormat, MetricsAccess};
+use gateward::{CaBundle, CaInjection, Provision};
 use gateward_core::go_duration;
 use serde_json::Value;
 
@@ -20,8 +21,6 @@ const WEBHOOK_PORT: u16 = 9443;
 const SECRET_NAME: &str = "webhook-server-cert";
 
 /// What can't be had yet.
-const NOT_MANUAL: &str = "manual certificates, from cert-manager or written by you, come with a later release; leave the \
-                          key out, and Gateward makes and renews its own";
 const NOT_RESTRICTED: &str =
     "an operator for one namespace comes with a later release; leave the key out, for the whole cluster";
 
@@ -56,9 +55,6 @@ impl Reader<'_> {
     }
 
     fn can_be_had(&mut self) {
-        if Key::PROVISION_MODE.text(self.document) == Some("manual") {
-            self.error(Key::PROVISION_MODE, NOT_MANUAL);
-        }
         if Key::RESTRICTED.text(self.document).is_some() {
             self.error(Key::RESTRICTED, NOT_RESTRICTED);
             self.lease_is_renewed_in_time();
@@ -118,8 +114,37 @@ impl Reader<'_> {
             service_name: self.name(Key::SERVICE_NAME, dns::is_service, label),
             fullname: self.name(Key::FULLNAME, dns::is_subdomain, subdomain),
             operator_principals: self.principals(),
+            provision: self.provision(),
             certificates: self.certificates(),
         }
+    }
+
+    /// `manual` is the word of the released operator for certificates that others write.
+    fn provision(&mut self) -> Provision {
+        let injection = match Key::INJECT_FROM.text(self.document) {
+            Some("certificate") => CaInjection::Certificate,
+            _ => CaInjection::Secret,
+        };
+        let ca_bundle = self.ca_bundle();
+        match Key::PROVISION_MODE.text(self.document) {
+            Some("cert-manager") => Provision::CertManager { injection, ca_bundle },
+            Some("external" | "manual") => Provision::External { ca_bundle },
+            _ => {
+                if !ca_bundle.is_empty() {
+                    let text = "has no effect: certProvisionMode is auto, and the caBundle is that of our own CA";
+                    self.findings.warning(&Key::CA_BUNDLE.path(), text);
+                }
+                Provision::Automatic
+            }
+        }
+    }
+
+    fn ca_bundle(&mut self) -> CaBundle {
+        let Some(text) = Key::CA_BUNDLE.text(self.document) else { return CaBundle::default() };
+        CaBundle::from_base64(text).unwrap_or_else(|why| {
+            self.error(Key::CA_BUNDLE, format!("{why}; give what `base64 -w0 < ca.crt` prints"));
+            CaBundle::default()
+        })
     }
 
     fn certificates(&mut self) -> Certificates {

@@ -3,7 +3,8 @@
 use std::cmp::Ordering;
 use std::fmt;
 
-use gateward_certs::rotation::{CaSecret, restored_ca_bundle};
+use gateward_certs::CaBundle;
+use gateward_certs::rotation::restored_ca_bundle;
 use k8s_openapi::ByteString;
 use kube::core::Version as Priority;
 use semver::Version;
@@ -48,17 +49,61 @@ pub(super) struct Release<'a> {
     pub(super) version: &'a Version,
     /// The annotation that holds it.
     pub(super) annotation: &'a str,
-    /// The Secret of its CA, where there is one.
-    pub(super) ca: Option<&'a CaSecret>,
+    /// The CAs that are to be trusted; empty where there are none yet.
+    pub(super) trusted: CaBundle,
+    /// What they mean for a `caBundle` that is there.
+    pub(super) rule: BundleRule,
+    /// The annotation by which cert-manager injects the `caBundle`, where it does.
+    pub(super) injection: Option<InjectionAnnotation>,
+}
+
+/// What the trusted CAs mean for a `caBundle` that is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum BundleRule {
+    /// They are added to it.
+    Add,
+    /// They take its place.
+    Replace,
+    /// It stays; another client writes it.
+    Keep,
+}
+
+/// What the annotations begin with by which cert-manager injects a `caBundle`.
+const INJECTION_PREFIX: &str = "cert-manager.io/inject-";
+
+/// An annotation by which cert-manager injects a `caBundle`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct InjectionAnnotation {
+    name: &'static str,
+    value: String,
+}
+
+impl InjectionAnnotation {
+    /// Injects `ca.crt` of a Secret, named as `namespace/name`.
+    pub(super) fn of_secret(value: String) -> Self {
+        Self { name: "cert-manager.io/inject-ca-from-secret", value }
+    }
+
+    /// Injects the CA of a Certificate, named as `namespace/name`.
+    pub(super) fn of_certificate(value: String) -> Self {
+        Self { name: "cert-manager.io/inject-ca-from", value }
+    }
 }
 
 impl Release<'_> {
-    /// A `caBundle` in base64 that trusts our CA beside what it trusts already; `None` where there is neither.
+    /// The `caBundle` in base64, by the one that is there; `None` where there is no CA to trust.
     fn ca_bundle(&self, present: Option<&str>) -> Option<Value> {
-        let carried: Option<ByteString> = present.and_then(|text| serde_json::from_value(text.into()).ok());
-        let carried = carried.map(|bundle| bundle.0).unwrap_or_default();
-        let lacking = self.ca.and_then(|ca| restored_ca_bundle(&carried, ca));
-        lacking.map_or_else(|| present.map(Value::from), |bundle| Some(base64(&bundle)))
+        let kept = || present.map(Value::from);
+        let ours = || Some(base64(&self.trusted)).filter(|_| !self.trusted.is_empty());
+        match self.rule {
+            BundleRule::Add => {
+                let carried: Option<ByteString> = present.and_then(|text| serde_json::from_value(text.into()).ok());
+                let carried = carried.map(|bundle| bundle.0).unwrap_or_default();
+                restored_ca_bundle(&carried, &self.trusted).map(|bundle| base64(&bundle)).or_else(kept)
+            }
+            BundleRule::Replace => ours().or_else(kept),
+            BundleRule::Keep => kept().or_else(ours),
+        }
     }
 }
 
@@ -74,7 +119,7 @@ pub(super) fn decide(installed: &Definition, ours: &Value, release: &Release) ->
     if let Some(why) = left_alone(installed, ours, release) {
         return CrdDecision::LeaveAlone(why);
     }
-    if let Some(patch) = without_url(installed, ours, release) {
+    if let Some(patch) = without_other_injection(installed, release).or_else(|| without_url(installed, ours, release)) {
         return CrdDecision::Prepare(patch);
     }
     let mut document = marked(ours, release);
@@ -90,6 +135,9 @@ pub(super) fn decide(installed: &Definition, ours: &Value, release: &Release) ->
 fn marked(ours: &Value, release: &Release) -> Value {
     let mut document = ours.clone();
     document["metadata"]["annotations"][release.annotation] = release.version.to_string().into();
+    if let Some(InjectionAnnotation { name, value }) = &release.injection {
+        document["metadata"]["annotations"][name] = value.as_str().into();
+    }
     if let Some(document) = document.as_object_mut() {
         document.remove("status");
     }
@@ -127,6 +175,16 @@ fn left_alone(installed: &Definition, ours: &Value, release: &Release) -> Option
 /// The order of versions that Kubernetes itself goes by.
 fn priority(version: &str) -> impl Ord {
     Priority::parse(version).priority()
+}
+
+/// cert-manager would go on writing a `caBundle` by an annotation that an apply doesn't remove: hook jobs of old releases
+/// have left some.
+fn without_other_injection(installed: &Definition, release: &Release) -> Option<Value> {
+    let ours = release.injection.as_ref().map(|injection| injection.name);
+    let names = installed.annotation_names().filter(|name| name.starts_with(INJECTION_PREFIX) && Some(*name) != ours);
+    let removed: serde_json::Map<_, _> = names.map(|name| (name.to_owned(), Value::Null)).collect();
+    let version = installed.resource_version();
+    (!removed.is_empty()).then(|| json!({"metadata": {"resourceVersion": version, "annotations": removed}}))
 }
 
 /// A webhook is called by Service or by URL, and an apply doesn't remove a URL that another client has written.

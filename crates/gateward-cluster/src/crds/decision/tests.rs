@@ -1,6 +1,5 @@
 use std::time::SystemTime;
 
-use gateward_certs::secret::SecretData;
 use gateward_certs::{Ca, CommonName, SystemKeys, TEN_YEARS, Validity};
 
 use super::*;
@@ -37,23 +36,23 @@ fn installed(release: &str) -> Value {
     crd
 }
 
-/// A CA as its Secret has it, and its `caBundle`.
-fn ca() -> (CaSecret, String) {
+/// A CA, and its `caBundle` in base64.
+fn ca() -> (CaBundle, String) {
     let validity = Validity::starting(SystemTime::now(), TEN_YEARS).unwrap();
     let ca = Ca::new(&CommonName::new("otter").unwrap(), validity, &SystemKeys).unwrap();
-    let data = SecretData::default().with("tls.crt", ca.certificate_pem()).with("tls.key", ca.private_key_pem());
-    let secret = CaSecret { data, ..CaSecret::default() };
-    let bundle = base64(&restored_ca_bundle(&[], &secret).unwrap()).as_str().unwrap().to_owned();
-    (secret, bundle)
+    let trusted = CaBundle::from(ca.trust_anchor().clone());
+    let bundle = base64(&trusted).as_str().unwrap().to_owned();
+    (trusted, bundle)
 }
 
 static VERSION: Version = Version::new(1, 2, 0);
 
-fn release(ca: Option<&CaSecret>) -> Release<'_> {
-    Release { version: &VERSION, annotation: KEY, ca }
+fn release(ca: Option<&CaBundle>) -> Release<'static> {
+    let trusted = ca.cloned().unwrap_or_default();
+    Release { version: &VERSION, annotation: KEY, trusted, rule: BundleRule::Add, injection: None }
 }
 
-fn decided_with(installed: Value, ca: Option<&CaSecret>) -> CrdDecision {
+fn decided_with(installed: Value, ca: Option<&CaBundle>) -> CrdDecision {
     decide(&Definition::from(installed), &ours(), &release(ca))
 }
 
@@ -61,7 +60,7 @@ fn decided(installed: Value) -> CrdDecision {
     decided_with(installed, None)
 }
 
-fn applied_with(installed: Value, ca: Option<&CaSecret>) -> (Value, Vec<String>) {
+fn applied_with(installed: Value, ca: Option<&CaBundle>) -> (Value, Vec<String>) {
     match decided_with(installed, ca) {
         CrdDecision::Apply(document, notes) => (document, notes),
         other => panic!("{other:?}"),
@@ -217,4 +216,49 @@ fn a_url_makes_room_for_the_service() {
     assert_eq!(config["url"], Value::Null);
     assert_eq!((&config["service"]["name"], &config["caBundle"]), (&json!("converter"), &json!(bundle)));
     assert_eq!(patch["metadata"]["resourceVersion"], "7");
+}
+
+#[test]
+fn a_bundle_that_the_user_gives_takes_the_place_of_the_one_that_is_there() {
+    let (trusted, bundle) = ca();
+    let release = Release { rule: BundleRule::Replace, ..release(Some(&trusted)) };
+    for installed in [installed("1.2.0"), crd_without_bundle()] {
+        let CrdDecision::Apply(document, _) = decide(&installed.into(), &ours(), &release) else { panic!() };
+        assert_eq!(document["spec"]["conversion"]["webhook"]["clientConfig"]["caBundle"], bundle);
+    }
+}
+
+#[test]
+fn a_bundle_that_cert_manager_injects_stays_and_is_ours_only_where_there_is_none() {
+    let (trusted, bundle) = ca();
+    let injection = Some(InjectionAnnotation::of_secret("zoo/bundle".to_owned()));
+    let release = Release { rule: BundleRule::Keep, injection, ..release(Some(&trusted)) };
+    for (installed, carried) in [(installed("1.2.0"), "bundle"), (crd_without_bundle(), bundle.as_str())] {
+        let CrdDecision::Apply(document, _) = decide(&installed.into(), &ours(), &release) else { panic!() };
+        assert_eq!(document["spec"]["conversion"]["webhook"]["clientConfig"]["caBundle"], carried);
+        assert_eq!(document["metadata"]["annotations"]["cert-manager.io/inject-ca-from-secret"], "zoo/bundle");
+    }
+}
+
+#[test]
+fn an_annotation_by_which_cert_manager_injects_another_bundle_is_removed_first() {
+    let mut left = installed("1.2.0");
+    left["metadata"]["annotations"]["cert-manager.io/inject-ca-from"] = "zoo/serving".into();
+    left["metadata"]["annotations"]["cert-manager.io/inject-ca-from-secret"] = "zoo/old".into();
+    let removed = |names: &[&str]| {
+        let annotations: Value = names.iter().map(|name| ((*name).to_owned(), Value::Null)).collect();
+        CrdDecision::Prepare(json!({"metadata": {"resourceVersion": "7", "annotations": annotations}}))
+    };
+    let both = ["cert-manager.io/inject-ca-from", "cert-manager.io/inject-ca-from-secret"];
+    assert_eq!(decide(&left.clone().into(), &ours(), &release(None)), removed(&both));
+    let injection = Some(InjectionAnnotation::of_secret("zoo/bundle".to_owned()));
+    let injected = Release { rule: BundleRule::Keep, injection, ..release(None) };
+    assert_eq!(decide(&left.into(), &ours(), &injected), removed(&both[..1]));
+}
+
+/// The CRD with a stanza that no API server can use.
+fn crd_without_bundle() -> Value {
+    let mut crd = installed("1.2.0");
+    crd["spec"]["conversion"]["webhook"]["clientConfig"].as_object_mut().unwrap().remove("caBundle");
+    crd
 }

@@ -67,7 +67,7 @@ fn a_value_of_another_shape_is_an_error_that_says_what_would_be_right() {
         ),
         (
             server(json!({"webhook": {"certProvisionMode": "automatic"}})),
-            "server.webhook.certProvisionMode: \"automatic\" is not one of auto, manual",
+            "server.webhook.certProvisionMode: \"automatic\" is not one of auto, manual, cert-manager, external",
         ),
         (json!({"leaderElection": {"enabled": 1}}), "leaderElection.enabled: 1 is not true or false"),
         (json!({"discovery": {"backend": "consul"}}), "discovery.backend: \"consul\" is not one of kubernetes, etcd"),
@@ -134,10 +134,21 @@ fn listeners_on_different_addresses_may_share_a_port() {
 
 #[test]
 fn what_comes_later_is_refused_with_a_sentence() {
-    let manual = errors(&file(json!({"server": {"webhook": {"certProvisionMode": "manual"}}})));
-    assert!(manual[0].contains("cert-manager") && manual[0].contains("later release"), "{manual:?}");
     let restricted = errors(&file(json!({"namespace": {"restricted": "team-a"}})));
     assert!(restricted[0].starts_with("namespace.restricted: ") && restricted[0].contains("later release"));
+}
+
+#[test]
+fn a_ca_bundle_that_is_none_is_refused_with_what_to_give() {
+    let said = |bundle: &str| {
+        let webhook = json!({"certProvisionMode": "external", "caBundle": bundle});
+        errors(&file(json!({"server": {"webhook": webhook}}))).remove(0)
+    };
+    assert_eq!(
+        said("otter!"),
+        "server.webhook.caBundle: the bundle is not base64; give what `base64 -w0 < ca.crt` prints"
+    );
+    assert!(said("b3R0ZXI=").contains("the bundle holds no PEM"), "{}", said("b3R0ZXI="));
 }
 
 #[test]

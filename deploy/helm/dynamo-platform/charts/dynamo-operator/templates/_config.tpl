@@ -10,7 +10,17 @@ server:
     port: 8081
   webhook:
     port: {{ .Values.webhook.port }}
-    certProvisionMode: auto
+    {{- $mode := include "dynamo-operator.mode" . }}
+    certProvisionMode: {{ $mode }}
+    {{- if ne $mode "auto" }}
+    {{- with include "dynamo-operator.caBundle" . }}
+    caBundle: {{ . | quote }}
+    {{- end }}
+    {{- end }}
+    {{- if eq $mode "cert-manager" }}
+    certManager:
+      injectFrom: {{ include "dynamo-operator.injectFrom" . }}
+    {{- end }}
     secretName: {{ include "dynamo-operator.secretName" . | quote }}
     serviceName: {{ include "dynamo-operator.serviceName" . | quote }}
     fullname: {{ include "dynamo-operator.fullname" . | quote }}

@@ -44,6 +44,15 @@ Takes a dict of base, suffix and limit.
 {{- include "dynamo-operator.derived" (dict "base" (include "dynamo-operator.secretName" .) "suffix" "-ca" "limit" 253) -}}
 {{- end -}}
 
+{{/* What cert-manager injects. */}}
+{{- define "dynamo-operator.bundleSecretName" -}}
+{{- include "dynamo-operator.derived" (dict "base" (include "dynamo-operator.secretName" .) "suffix" "-bundle" "limit" 253) -}}
+{{- end -}}
+
+{{- define "dynamo-operator.servingCertificateName" -}}
+{{- include "dynamo-operator.derived" (dict "base" (include "dynamo-operator.fullname" .) "suffix" "-serving-cert" "limit" 253) -}}
+{{- end -}}
+
 {{- define "dynamo-operator.validatingName" -}}
 {{- .Release.Name }}-validating
 {{- end -}}

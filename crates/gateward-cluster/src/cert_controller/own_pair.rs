@@ -1,0 +1,130 @@
+//! When a replica goes over to a certificate that the leader has put into the serving Secret.
+//!
+//! The leader has brought its CA to every `caBundle` before.
+
+use std::time::SystemTime;
+
+use gateward_certs::CaBundle;
+use gateward_certs::secret::{CA_CRT, SecretData, ServingCertificate};
+
+/// What becomes of the certificate in use.
+pub(super) const STAYS: &str = "the certificate that is in use stays";
+
+/// What a change of the Secret means for the certificate in use.
+#[derive(Debug)]
+pub(super) enum SecretUpdate {
+    /// It holds the certificate in use.
+    Same,
+    /// It holds a certificate to use instead.
+    Better(ServingCertificate),
+    /// The certificate in use stays, for this reason.
+    Unusable(String),
+    /// The certificate in use stays for a moment.
+    Later,
+}
+
+/// What a state of the Secret means for the certificate in use.
+pub(super) fn judge(
+    data: Option<&SecretData>,
+    secret: &str,
+    shown: Option<&ServingCertificate>,
+    now: SystemTime,
+) -> SecretUpdate {
+    let stays = if shown.is_some() { format!("; {STAYS}") } else { String::new() };
+    let Some(data) = data else { return SecretUpdate::Unusable(format!("Secret {secret} is not there{stays}")) };
+    let pair = match ServingCertificate::read(data, secret) {
+        Ok(pair) => pair,
+        Err(damage) => return SecretUpdate::Unusable(format!("{damage}{stays}")),
+    };
+    let Some(shown) = shown else { return SecretUpdate::Better(pair) };
+    if pair.chain() == shown.chain() {
+        return SecretUpdate::Same;
+    }
+    // A valid certificate is not replaced by one that clients would reject.
+    let good = |pair: &ServingCertificate| pair.validity().contains(now);
+    if good(shown) && !(good(&pair) && is_verified(&pair, data)) {
+        return SecretUpdate::Unusable(format!("Secret {secret} holds a certificate that clients would refuse{stays}"));
+    }
+    SecretUpdate::Better(pair)
+}
+
+/// Whether a CA in `ca.crt` signed the certificate, as in every Secret that this controller writes.
+fn is_verified(pair: &ServingCertificate, data: &SecretData) -> bool {
+    trust(data).verifies(pair.end_entity())
+}
+
+/// The CAs in `ca.crt`.
+pub(super) fn trust(data: &SecretData) -> CaBundle {
+    CaBundle::parse_lossy(data.field(CA_CRT).unwrap_or_default()).0
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use gateward_certs::{Ca, CommonName, ServerNames, SystemKeys, TEN_YEARS, Validity};
+
+    use super::*;
+
+    fn now() -> SystemTime {
+        SystemTime::UNIX_EPOCH + Duration::from_hours(500_000)
+    }
+
+    fn ca() -> Ca {
+        let validity = Validity::starting(now(), TEN_YEARS).unwrap();
+        Ca::new(&CommonName::new("otter").unwrap(), validity, &SystemKeys).unwrap()
+    }
+
+    fn secret(signer: &Ca, trust: &Ca, lifetime: Duration) -> SecretData {
+        let validity = Validity::starting(now(), lifetime).unwrap();
+        let serving = signer.issue(&ServerNames::parse(["otter.zoo.svc"]).unwrap(), validity, &SystemKeys).unwrap();
+        let data =
+            SecretData::default().with("tls.crt", serving.certificate_pem()).with("tls.key", serving.private_key_pem());
+        data.with("ca.crt", trust.certificate_pem())
+    }
+
+    fn pair(data: &SecretData) -> ServingCertificate {
+        ServingCertificate::read(data, "zoo/otter").unwrap()
+    }
+
+    fn update(data: Option<&SecretData>, shown: Option<&SecretData>, now: SystemTime) -> SecretUpdate {
+        judge(data, "zoo/otter", shown.map(pair).as_ref(), now)
+    }
+
+    #[test]
+    fn the_first_usable_certificate_is_served_whichever_ca_signed_it() {
+        let data = secret(&ca(), &ca(), TEN_YEARS);
+        assert!(matches!(update(Some(&data), None, now()), SecretUpdate::Better(_)));
+        assert!(matches!(update(Some(&data), Some(&data), now()), SecretUpdate::Same));
+    }
+
+    #[test]
+    fn a_renewed_certificate_replaces_the_one_before() {
+        let ca = ca();
+        let [first, second] = [0, 1].map(|_| secret(&ca, &ca, TEN_YEARS));
+        assert!(matches!(update(Some(&second), Some(&first), now()), SecretUpdate::Better(_)));
+    }
+
+    #[test]
+    fn what_is_damaged_half_written_or_gone_replaces_nothing() {
+        let ca = ca();
+        let [good, other] = [0, 1].map(|_| secret(&ca, &ca, TEN_YEARS));
+        let mixed = good.clone().with("tls.key", other.field("tls.key").unwrap());
+        for data in [None, Some(&good.clone().without("tls.key")), Some(&mixed)] {
+            let SecretUpdate::Unusable(note) = update(data, Some(&good), now()) else { panic!("{data:?}") };
+            assert!(note.starts_with("Secret zoo/otter") && note.ends_with("that is in use stays"), "{note}");
+        }
+    }
+
+    #[test]
+    fn a_certificate_that_clients_reject_does_not_replace_a_valid_one() {
+        let [ca, stranger] = [0, 1].map(|_| ca());
+        let good = secret(&ca, &ca, TEN_YEARS);
+        let strange = secret(&stranger, &ca, TEN_YEARS);
+        assert!(matches!(update(Some(&strange), Some(&good), now()), SecretUpdate::Unusable(_)));
+        let short = secret(&ca, &ca, Duration::from_mins(1));
+        let later = now() + Duration::from_hours(1);
+        assert!(matches!(update(Some(&short), Some(&good), later), SecretUpdate::Unusable(_)));
+        assert!(matches!(update(Some(&good), Some(&short), later), SecretUpdate::Better(_)));
+    }
+}

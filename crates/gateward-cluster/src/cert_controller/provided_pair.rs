@@ -1,0 +1,188 @@
+//! When a replica goes over to a certificate that others have put into the serving Secret.
+//!
+//! Nothing orders what cert-manager, its cainjector and users write: a new certificate may come before the `caBundle`s
+//! that verify it. So each replica holds it back until API servers take it.
+
+use std::time::{Instant, SystemTime};
+
+use gateward_certs::secret::{SecretData, ServingCertificate};
+use gateward_certs::{CaBundle, ChainFault};
+use rustls::pki_types::CertificateDer;
+
+use super::own_pair::{STAYS, SecretUpdate};
+use crate::injected::InjectedCaBundles;
+
+/// What a replica knows when it reads the Secret.
+pub(super) struct ProvidedPair<'a> {
+    /// The Secret, as `namespace/name`.
+    pub(super) secret: &'a str,
+    /// What is wrong with it.
+    pub(super) faults: &'a [ChainFault],
+    /// The certificate in use.
+    pub(super) shown: Option<&'a ServingCertificate>,
+    /// What API servers may verify by.
+    pub(super) injected: &'a InjectedCaBundles,
+    /// The present time by the API server's clock, and by the monotonic one.
+    pub(super) now: (SystemTime, Instant),
+}
+
+impl ProvidedPair<'_> {
+    /// What a state of the Secret means for the certificate in use.
+    pub(super) fn judge(&self, data: Option<&SecretData>) -> SecretUpdate {
+        let Self { secret, shown, now: (now, _), .. } = *self;
+        let Some(pair) = data.and_then(|data| ServingCertificate::read(data, secret).ok()) else {
+            return SecretUpdate::Unusable(match shown {
+                Some(_) => format!("Secret {secret} holds no usable certificate; {STAYS}"),
+                None => format!("waiting for a usable certificate in Secret {secret}"),
+            });
+        };
+        let Some(shown) = shown else { return SecretUpdate::Better(pair) };
+        if pair.chain() == shown.chain() {
+            return SecretUpdate::Same;
+        }
+        if !shown.validity().contains(now) {
+            return SecretUpdate::Better(pair);
+        }
+        if self.faults.iter().any(ChainFault::is_refused) {
+            let why = format!("Secret {secret} holds a certificate that API servers would refuse; {STAYS}");
+            return SecretUpdate::Unusable(why);
+        }
+        match self.acceptance(&shown.chain(), &pair.chain()) {
+            Acceptance::Verified => SecretUpdate::Better(pair),
+            Acceptance::Unverified => SecretUpdate::Unusable(format!(
+                "Secret {secret} holds a new certificate that some caBundle doesn't verify; {STAYS} until each does"
+            )),
+            Acceptance::Unsettled => SecretUpdate::Later,
+        }
+    }
+
+    /// Whether API servers that accept the certificate in use accept a new one. Those that refuse the first lose nothing.
+    fn acceptance(&self, shown: &[CertificateDer<'static>], new: &[CertificateDer<'static>]) -> Acceptance {
+        let Self { injected, now: (_, now), .. } = self;
+        let bundles: Vec<_> = injected.bundles.iter().map(|pem| CaBundle::parse_lossy(pem).0).collect();
+        let verified_now = |bundle: &&CaBundle| bundle.verifies_chain(shown, None);
+        if bundles.iter().filter(verified_now).any(|bundle| !bundle.verifies_chain(new, None)) {
+            return Acceptance::Unverified;
+        }
+        let all_accept = bundles.iter().all(|bundle| bundle.verifies_chain(shown, None));
+        let settled = injected.valid_from.is_some_and(|from| from <= *now);
+        if all_accept && !settled { Acceptance::Unsettled } else { Acceptance::Verified }
+    }
+}
+
+/// Whether API servers accept a new certificate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Acceptance {
+    /// They do.
+    Verified,
+    /// Some don't.
+    Unverified,
+    /// They do, as soon as all of them have observed the `caBundle`s.
+    Unsettled,
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use gateward_certs::{Ca, CommonName, ServerNames, SystemKeys, TEN_YEARS, Validity};
+
+    use super::*;
+
+    fn now() -> SystemTime {
+        SystemTime::UNIX_EPOCH + Duration::from_hours(500_000)
+    }
+
+    fn ca() -> Ca {
+        let validity = Validity::starting(now(), TEN_YEARS).unwrap();
+        Ca::new(&CommonName::new("otter").unwrap(), validity, &SystemKeys).unwrap()
+    }
+
+    fn secret(ca: &Ca, lifetime: Duration) -> SecretData {
+        let validity = Validity::starting(now(), lifetime).unwrap();
+        let serving = ca.issue(&ServerNames::parse(["otter.zoo.svc"]).unwrap(), validity, &SystemKeys).unwrap();
+        SecretData::default().with("tls.crt", serving.certificate_pem()).with("tls.key", serving.private_key_pem())
+    }
+
+    fn injected(bundles: &[&[&Ca]], valid_from: Option<Instant>) -> InjectedCaBundles {
+        let bundle = |cas: &&[&Ca]| cas.iter().map(|ca| ca.certificate_pem()).collect::<String>().into_bytes();
+        InjectedCaBundles { bundles: bundles.iter().map(bundle).collect(), valid_from }
+    }
+
+    fn judged(data: Option<&SecretData>, shown: Option<&SecretData>, injected: &InjectedCaBundles) -> SecretUpdate {
+        judged_at(data, shown, injected, now())
+    }
+
+    fn judged_at(
+        data: Option<&SecretData>,
+        shown: Option<&SecretData>,
+        injected: &InjectedCaBundles,
+        now: SystemTime,
+    ) -> SecretUpdate {
+        let shown = shown.map(|data| ServingCertificate::read(data, "zoo/otter").unwrap());
+        let pair = ProvidedPair {
+            secret: "zoo/otter",
+            faults: &[],
+            shown: shown.as_ref(),
+            injected,
+            now: (now, Instant::now()),
+        };
+        pair.judge(data)
+    }
+
+    #[test]
+    fn the_first_certificate_is_served_whoever_trusts_it() {
+        let (old, new) = (ca(), ca());
+        let pair = secret(&new, TEN_YEARS);
+        assert!(matches!(judged(Some(&pair), None, &injected(&[&[&old]], None)), SecretUpdate::Better(_)));
+    }
+
+    #[test]
+    fn a_new_certificate_is_held_back_until_each_bundle_verifies_it() {
+        let (old, new) = (ca(), ca());
+        let (shown, pair) = (secret(&old, TEN_YEARS), secret(&new, TEN_YEARS));
+        let settled = Some(Instant::now());
+        let update = |bundles: &[&[&Ca]]| judged(Some(&pair), Some(&shown), &injected(bundles, settled));
+        assert!(matches!(update(&[&[&old], &[&old, &new]]), SecretUpdate::Unusable(why) if why.contains("until each")));
+        assert!(matches!(update(&[&[&old, &new]]), SecretUpdate::Better(_)));
+        assert!(matches!(update(&[]), SecretUpdate::Better(_)), "nothing calls");
+    }
+
+    #[test]
+    fn a_new_certificate_is_held_back_until_every_api_server_has_observed_the_bundles() {
+        let (old, new) = (ca(), ca());
+        let (shown, pair) = (secret(&old, TEN_YEARS), secret(&new, TEN_YEARS));
+        for valid_from in [None, Some(Instant::now() + Duration::from_secs(5))] {
+            let bundles = injected(&[&[&old, &new]], valid_from);
+            assert!(matches!(judged(Some(&pair), Some(&shown), &bundles), SecretUpdate::Later));
+        }
+    }
+
+    #[test]
+    fn where_the_old_certificate_is_refused_already_nothing_is_waited_for() {
+        let (old, new) = (ca(), ca());
+        let (shown, pair) = (secret(&old, TEN_YEARS), secret(&new, TEN_YEARS));
+        let bundles = injected(&[&[&new], &[&old, &new]], None);
+        assert!(matches!(judged(Some(&pair), Some(&shown), &bundles), SecretUpdate::Better(_)));
+    }
+
+    #[test]
+    fn a_certificate_that_has_ended_is_replaced_by_any_other() {
+        let (old, new) = (ca(), ca());
+        let (shown, pair) = (secret(&old, Duration::from_mins(1)), secret(&new, TEN_YEARS));
+        let later = now() + Duration::from_hours(1);
+        let bundles = injected(&[&[&old]], Some(Instant::now()));
+        assert!(matches!(judged_at(Some(&pair), Some(&shown), &bundles, later), SecretUpdate::Better(_)));
+    }
+
+    #[test]
+    fn what_is_gone_or_damaged_replaces_nothing() {
+        let old = ca();
+        let shown = secret(&old, TEN_YEARS);
+        let bundles = injected(&[&[&old]], Some(Instant::now()));
+        for data in [None, Some(&shown.clone().without("tls.key"))] {
+            let SecretUpdate::Unusable(why) = judged(data, Some(&shown), &bundles) else { panic!("{data:?}") };
+            assert!(why.ends_with("that is in use stays"), "{why}");
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! Certificates of cert-manager under a load: installed, renewed, and changed with their root.
+//!
+//! Each test prints how long it took from a new certificate in the Secret to the first handshake with it.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+use std::net::Ipv4Addr;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use cluster_tests::{Chart, Load, Pod, Release, SERVING_SECRET, Sandbox, run_in_turn, shown_certificate, tests, until};
+use gateward_certs::CaBundle;
+use serde_json::{Value, json};
+
+const RELEASE: &str = "dynamo-platform";
+const NAMESPACE: &str = "dynamo-system";
+const SERVING: &str = "dynamo-platform-dynamo-operator-serving-cert";
+const ROOT: &str = "dynamo-platform-dynamo-operator-root-ca";
+const BUNDLE_SECRET: &str = "webhook-server-cert-bundle";
+/// Longer than cert-manager and its cainjector take on a machine that is busy.
+const PATIENCE: Duration = Duration::from_mins(2);
+
+fn main() -> ExitCode {
+    let tests = tests![
+        everything_trusts_the_root_of_the_chart,
+        a_certificate_is_renewed,
+        a_root_is_renewed_with_its_key,
+        a_root_with_another_key_takes_over,
+        the_bundle_is_deleted,
+        cert_manager_rests_while_the_pods_are_replaced,
+        a_rotation_is_a_matter_of_cert_manager,
+        with_a_plain_annotation_a_root_with_another_key_costs_requests,
+    ];
+    run_in_turn(tests, async |bed| {
+        bed.start_node().await?;
+        bed.start_cert_manager().await?;
+        let release = Release::new(&bed, RELEASE, NAMESPACE);
+        release.install(Chart::Current, &values("secret")).await?;
+        Ok(release)
+    })
+}
+
+fn values(inject_from: &str) -> Value {
+    json!({"dynamo-operator": {"webhook": {"certManager": {"enabled": true, "injectFrom": inject_from}}}})
+}
+
+fn release(sandbox: &Sandbox) -> Release {
+    sandbox.release(RELEASE, NAMESPACE)
+}
+
+fn pods(sandbox: &Sandbox) -> Vec<Ipv4Addr> {
+    let pods = sandbox.bed().node().pods(NAMESPACE, "app.kubernetes.io/name=dynamo-operator");
+    pods.iter().filter(|pod| !pod.is_ending()).filter_map(Pod::ip).collect()
+}
+
+/// `ca.crt` of a Secret.
+async fn ca_crt(release: &Release, secret: &str) -> CaBundle {
+    let secret = release.kubectl(&["get", "secret", secret, "-o", "jsonpath={.data.ca\\.crt}"]).await.unwrap();
+    CaBundle::from_base64(&secret).unwrap()
+}
+
+/// Has something done, and waits until every pod shows another certificate, which is that of the Secret.
+async fn renewed(sandbox: &Sandbox, renew: impl AsyncFnOnce()) {
+    let release = release(sandbox);
+    let before = release.certificate(SERVING_SECRET).await.unwrap();
+    renew().await;
+    let mut now = None;
+    until("another certificate in the Secret", PATIENCE, async || {
+        now = release.certificate(SERVING_SECRET).await.unwrap().filter(|now| Some(now) != before.as_ref());
+        now.is_some()
+    })
+    .await;
+    let (start, mut first) = (Instant::now(), None);
+    let chain = CaBundle::parse(now.unwrap().as_bytes()).unwrap();
+    let new = chain.iter().next().unwrap().certificate().clone();
+    until("every pod shows the new certificate", PATIENCE, async || {
+        let mut all = true;
+        for pod in pods(sandbox) {
+            let shown = shown_certificate(pod).await.is_ok_and(|shown| shown == new);
+            first = first.or_else(|| shown.then(|| start.elapsed()));
+            all &= shown;
+        }
+        all
+    })
+    .await;
+    let (first, all) = (first.unwrap_or_default(), start.elapsed());
+    println!("a handshake with the new certificate after {first:.1?}, with every pod after {all:.1?}");
+}
+
+/// Waits until every target and the bundle hold the root of the serving Secret and nothing else.
+async fn rests(sandbox: &Sandbox) {
+    let release = release(sandbox);
+    let time = until("everything trusts the root alone", PATIENCE, async || {
+        let root = ca_crt(&release, SERVING_SECRET).await;
+        let bundles = release.bundles().await.unwrap();
+        assert_eq!(bundles.len(), 11);
+        bundles.iter().all(|bundle| CaBundle::parse(bundle.pem.as_bytes()).is_ok_and(|bundle| bundle == root))
+    })
+    .await;
+    println!("everything trusts the root alone after {time:.1?}");
+}
+
+async fn everything_trusts_the_root_of_the_chart(sandbox: Sandbox) {
+    rests(&sandbox).await;
+    let release = release(&sandbox);
+    assert_eq!(ca_crt(&release, BUNDLE_SECRET).await, ca_crt(&release, SERVING_SECRET).await);
+    let status = release.gateward(&["certs", "status"]).await.unwrap();
+    assert!(status.starts_with("provider:   cert-manager\n") && !status.contains("attention"), "{status}");
+    Load::during(&sandbox, async |_| {}).await.assert_no_failures();
+}
+
+async fn a_certificate_is_renewed(sandbox: Sandbox) {
+    let tally = Load::during(&sandbox, async |_| {
+        renewed(&sandbox, async || sandbox.bed().cert_manager().renew(NAMESPACE, SERVING).await.unwrap()).await;
+    })
+    .await;
+    tally.assert_no_failures();
+    rests(&sandbox).await;
+}
+
+async fn a_root_is_renewed_with_its_key(sandbox: Sandbox) {
+    let (release, bed) = (release(&sandbox), sandbox.bed());
+    let before = ca_crt(&release, SERVING_SECRET).await;
+    let tally = Load::during(&sandbox, async |_| {
+        renew_root(&sandbox).await;
+        renewed(&sandbox, async || bed.cert_manager().renew(NAMESPACE, SERVING).await.unwrap()).await;
+        rests(&sandbox).await;
+    })
+    .await;
+    tally.assert_no_failures();
+    assert_ne!(ca_crt(&release, SERVING_SECRET).await, before);
+}
+
+async fn renew_root(sandbox: &Sandbox) {
+    let release = release(sandbox);
+    let secret = format!("{ROOT}-secret");
+    let before = release.certificate(&secret).await.unwrap();
+    sandbox.bed().cert_manager().renew(NAMESPACE, ROOT).await.unwrap();
+    until("another root", PATIENCE, async || {
+        release.certificate(&secret).await.unwrap().is_some_and(|now| Some(now) != before)
+    })
+    .await;
+}
+
+/// Has cert-manager make a root with another key, and a certificate of it.
+async fn change_root(sandbox: &Sandbox) {
+    let release = release(sandbox);
+    let secret = format!("{ROOT}-secret");
+    let before = release.certificate(&secret).await.unwrap();
+    release.delete_secret(&secret).await.unwrap();
+    until("another root", PATIENCE, async || {
+        release.certificate(&secret).await.unwrap().is_some_and(|now| Some(now) != before)
+    })
+    .await;
+    sandbox.bed().cert_manager().renew(NAMESPACE, SERVING).await.unwrap();
+}
+
+async fn a_root_with_another_key_takes_over(sandbox: Sandbox) {
+    let tally = Load::during(&sandbox, async |_| {
+        renewed(&sandbox, async || change_root(&sandbox).await).await;
+        rests(&sandbox).await;
+    })
+    .await;
+    tally.assert_no_failures();
+}
+
+async fn the_bundle_is_deleted(sandbox: Sandbox) {
+    let release = release(&sandbox);
+    let tally = Load::during(&sandbox, async |_| {
+        release.delete_secret(BUNDLE_SECRET).await.unwrap();
+        until("the bundle is there again", PATIENCE, async || {
+            release.kubectl(&["get", "secret", BUNDLE_SECRET]).await.is_ok()
+        })
+        .await;
+        rests(&sandbox).await;
+    })
+    .await;
+    tally.assert_no_failures();
+}
+
+async fn cert_manager_rests_while_the_pods_are_replaced(sandbox: Sandbox) {
+    sandbox.bed().cert_manager().stop();
+    let tally = Load::during(&sandbox, async |_| release(&sandbox).restart().await.unwrap()).await;
+    sandbox.bed().cert_manager().start().unwrap();
+    tally.assert_no_failures();
+}
+
+async fn a_rotation_is_a_matter_of_cert_manager(sandbox: Sandbox) {
+    let said = release(&sandbox).gateward(&["certs", "rotate"]).await.unwrap_err().to_string();
+    assert!(said.contains(&format!("`cmctl renew -n {NAMESPACE} {SERVING}`")), "{said}");
+}
+
+/// What the documentation says of it; how much it costs is printed.
+async fn with_a_plain_annotation_a_root_with_another_key_costs_requests(sandbox: Sandbox) {
+    let release = release(&sandbox);
+    release.upgrade(Chart::Current, &values("certificate")).await.unwrap();
+    release.settled().await.unwrap();
+    rests(&sandbox).await;
+    let tally = Load::during(&sandbox, async |_| {
+        renewed(&sandbox, async || change_root(&sandbox).await).await;
+        rests(&sandbox).await;
+    })
+    .await;
+    println!("injectFrom: certificate: {} of {} requests were refused", tally.failures.len(), tally.answered());
+    assert!(tally.failed_open == 0 && tally.astray.number == 0, "{tally}");
+    let outage = tally.failures.iter().map(|failure| failure.sent).max().unwrap_or_default()
+        - tally.failures.iter().map(|failure| failure.sent).min().unwrap_or_default();
+    println!("injectFrom: certificate: refused for {outage:.1?}");
+}

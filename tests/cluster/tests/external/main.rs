@@ -1,0 +1,212 @@
+//! Certificates that users bring: installed, found wrong, renewed and changed with their CA under a load.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+use std::net::Ipv4Addr;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use cluster_tests::{
+    Bed, Chart, Load, Release, SERVING_SECRET, Sandbox, probe_page, run_in_turn, shown_certificate, tests, until,
+};
+use gateward_certs::{Ca, CommonName, IssuedCertificate, ServerNames, SystemKeys, Validity};
+use serde_json::{Value, json};
+
+const RELEASE: &str = "dynamo-platform";
+const NAMESPACE: &str = "dynamo-system";
+const SERVICE: &str = "dynamo-platform-dynamo-operator-webhook-service";
+const DAY: Duration = Duration::from_hours(24);
+
+fn main() -> ExitCode {
+    let tests = tests![
+        a_certificate_of_the_user_is_served_and_trusted,
+        a_certificate_by_the_same_ca_replaces_the_one_before,
+        a_certificate_that_cannot_be_verified_or_lacks_the_name_is_said_and_not_served,
+        a_ca_is_changed_bundle_first,
+        a_ca_is_changed_certificate_first,
+        a_rotation_is_no_matter_of_ours,
+    ];
+    run_in_turn(tests, async |bed| {
+        bed.start_node().await?;
+        let ca = ca();
+        bed.client().post("/api/v1/namespaces", &json!({"metadata": {"name": NAMESPACE}})).await?.granted()?;
+        put(&bed, &ca, &issued(&ca, &name())).await?;
+        let release = Release::new(&bed, RELEASE, NAMESPACE);
+        release.install(Chart::Current, &values(&[&ca])).await?;
+        Ok(release)
+    })
+}
+
+fn name() -> String {
+    format!("{SERVICE}.{NAMESPACE}.svc")
+}
+
+fn ca() -> Ca {
+    let validity = Validity::starting(SystemTime::now(), 100 * DAY).unwrap();
+    Ca::new(&CommonName::new("our PKI").unwrap(), validity, &SystemKeys).unwrap()
+}
+
+fn issued(ca: &Ca, name: &str) -> IssuedCertificate {
+    let validity = Validity::starting(SystemTime::now(), 30 * DAY).unwrap();
+    ca.issue(&ServerNames::parse([name]).unwrap(), validity, &SystemKeys).unwrap()
+}
+
+fn values(cas: &[&Ca]) -> Value {
+    let bundle: String = cas.iter().map(|ca| ca.certificate_pem()).collect();
+    let webhook = json!({"certificateSecret": {"external": true}, "caBundle": STANDARD.encode(bundle)});
+    json!({"dynamo-operator": {"webhook": webhook}})
+}
+
+/// Writes the Secret as the guide has users write it.
+async fn put(bed: &Arc<Bed>, ca: &Ca, certificate: &IssuedCertificate) -> anyhow::Result<()> {
+    let secrets = format!("/api/v1/namespaces/{NAMESPACE}/secrets");
+    let data = json!({
+        "tls.crt": STANDARD.encode(certificate.certificate_pem()),
+        "tls.key": STANDARD.encode(certificate.private_key_pem()),
+        "ca.crt": STANDARD.encode(ca.certificate_pem()),
+    });
+    let secret = json!({"metadata": {"name": SERVING_SECRET}, "type": "kubernetes.io/tls", "data": data});
+    let path = format!("{secrets}/{SERVING_SECRET}");
+    if bed.client().get(&path).await?.status.as_u16() == 404 {
+        bed.client().post(&secrets, &secret).await?.granted()?;
+    } else {
+        bed.client().merge(&path, &json!({"data": data})).await?.granted()?;
+    }
+    Ok(())
+}
+
+/// The release with a certificate of a CA, whatever the tests before have left.
+async fn restored(sandbox: &Sandbox) -> (Release, Arc<Bed>, Ca) {
+    let (release, bed, ca) = (sandbox.release(RELEASE, NAMESPACE), sandbox.shared_bed(), ca());
+    let certificate = issued(&ca, &name());
+    put(&bed, &ca, &certificate).await.unwrap();
+    release.upgrade(Chart::Current, &values(&[&ca])).await.unwrap();
+    release.settled().await.unwrap();
+    served_by_all(sandbox, &certificate).await;
+    (release, bed, ca)
+}
+
+fn pods(sandbox: &Sandbox) -> Vec<Ipv4Addr> {
+    let pods = sandbox.bed().node().pods(NAMESPACE, "app.kubernetes.io/name=dynamo-operator");
+    pods.iter().filter(|pod| !pod.is_ending()).filter_map(cluster_tests::Pod::ip).collect()
+}
+
+/// Waits until every pod shows a certificate; gives the time of the first.
+async fn served_by_all(sandbox: &Sandbox, certificate: &IssuedCertificate) -> Duration {
+    let (start, mut first) = (Instant::now(), None);
+    until("every pod shows the new certificate", Duration::from_mins(2), async || {
+        let mut all = true;
+        for pod in pods(sandbox) {
+            let shown = shown_certificate(pod).await.is_ok_and(|shown| shown == *certificate.certificate());
+            if shown && first.is_none() {
+                first = Some(start.elapsed());
+            }
+            all &= shown;
+        }
+        all
+    })
+    .await;
+    println!("a handshake with the new certificate after {:.1?}, with every pod after {:.1?}", first, start.elapsed());
+    first.unwrap_or_default()
+}
+
+/// Waits until a pod says something to who asks in detail.
+async fn said(sandbox: &Sandbox, text: &str) {
+    until(text, Duration::from_secs(40), async || {
+        let mut all = true;
+        for pod in pods(sandbox) {
+            let (status, page) = probe_page(pod, "/readyz?verbose").await.unwrap_or_default();
+            all &= status == 200 && page.contains(text);
+        }
+        all
+    })
+    .await;
+}
+
+async fn a_certificate_of_the_user_is_served_and_trusted(sandbox: Sandbox) {
+    let (release, _, ca) = restored(&sandbox).await;
+    let bundles = release.bundles().await.unwrap();
+    assert_eq!(bundles.len(), 11);
+    assert!(bundles.iter().all(|bundle| bundle.pem.trim() == ca.certificate_pem().trim()), "{bundles:?}");
+    let status = release.gateward(&["certs", "status"]).await.unwrap();
+    assert!(status.starts_with("provider:   external\n") && !status.contains("attention"), "{status}");
+    Load::during(&sandbox, async |_| {}).await.assert_no_failures();
+}
+
+async fn a_certificate_by_the_same_ca_replaces_the_one_before(sandbox: Sandbox) {
+    let (_, bed, ca) = restored(&sandbox).await;
+    let tally = Load::during(&sandbox, async |_| {
+        let next = issued(&ca, &name());
+        put(&bed, &ca, &next).await.unwrap();
+        served_by_all(&sandbox, &next).await;
+    })
+    .await;
+    tally.assert_no_failures();
+}
+
+async fn a_certificate_that_cannot_be_verified_or_lacks_the_name_is_said_and_not_served(sandbox: Sandbox) {
+    let (_, bed, ca) = restored(&sandbox).await;
+    let stranger = crate::ca();
+    let tally = Load::during(&sandbox, async |_| {
+        put(&bed, &stranger, &issued(&stranger, &name())).await.unwrap();
+        said(&sandbox, "leads to none of the CAs that clients are to trust").await;
+        put(&bed, &ca, &issued(&ca, "otter.zoo.svc")).await.unwrap();
+        said(&sandbox, &format!("lacks the name {}, by which API servers call; it has otter.zoo.svc", name())).await;
+        let (one, other) = (issued(&ca, &name()), issued(&ca, &name()));
+        put(&bed, &ca, &one).await.unwrap();
+        let path = format!("/api/v1/namespaces/{NAMESPACE}/secrets/{SERVING_SECRET}");
+        let key = json!({"data": {"tls.key": STANDARD.encode(other.private_key_pem())}});
+        bed.client().merge(&path, &key).await.unwrap().granted().unwrap();
+        said(&sandbox, "tls.key belongs to no certificate of tls.crt").await;
+    })
+    .await;
+    tally.assert_no_failures();
+}
+
+async fn a_ca_is_changed_bundle_first(sandbox: Sandbox) {
+    let (release, bed, old) = restored(&sandbox).await;
+    let new = ca();
+    let tally = Load::during(&sandbox, async |_| {
+        release.upgrade(Chart::Current, &values(&[&old, &new])).await.unwrap();
+        let certificate = issued(&new, &name());
+        put(&bed, &new, &certificate).await.unwrap();
+        served_by_all(&sandbox, &certificate).await;
+        release.upgrade(Chart::Current, &values(&[&new])).await.unwrap();
+    })
+    .await;
+    tally.assert_no_failures();
+    trusts_alone(&release, &new).await;
+}
+
+async fn a_ca_is_changed_certificate_first(sandbox: Sandbox) {
+    let (release, bed, old) = restored(&sandbox).await;
+    let new = ca();
+    let tally = Load::during(&sandbox, async |_| {
+        let certificate = issued(&new, &name());
+        put(&bed, &new, &certificate).await.unwrap();
+        said(&sandbox, "until each does").await;
+        release.upgrade(Chart::Current, &values(&[&old, &new])).await.unwrap();
+        served_by_all(&sandbox, &certificate).await;
+        release.upgrade(Chart::Current, &values(&[&new])).await.unwrap();
+    })
+    .await;
+    tally.assert_no_failures();
+    trusts_alone(&release, &new).await;
+}
+
+async fn trusts_alone(release: &Release, ca: &Ca) {
+    until("every object trusts the new CA alone", Duration::from_mins(1), async || {
+        let bundles = release.bundles().await.unwrap();
+        bundles.iter().all(|bundle| bundle.pem.trim() == ca.certificate_pem().trim())
+    })
+    .await;
+}
+
+async fn a_rotation_is_no_matter_of_ours(sandbox: Sandbox) {
+    let (release, ..) = restored(&sandbox).await;
+    let said = release.gateward(&["certs", "rotate"]).await.unwrap_err().to_string();
+    assert!(said.contains("the user provides the certificate") && said.contains("then replace Secret"), "{said}");
+}
