@@ -16,6 +16,10 @@ pub struct Names {
     pub ca_secret: String,
     /// The Lease of the leader.
     pub lease: String,
+    /// The Lease by which an operator of one namespace claims it.
+    pub namespace_lease: String,
+    /// The Leases that an operator of the whole cluster heeds.
+    pub claiming_leases: Vec<String>,
     /// The `ValidatingWebhookConfiguration` that is ours to write.
     pub validating_configuration: String,
     /// The `MutatingWebhookConfiguration` that is ours to write.
@@ -42,6 +46,8 @@ pub enum Need {
     Always,
     /// The step that installs the CRDs, where a release has it.
     ToInstallCrds,
+    /// Operators of the whole cluster: those of one namespace leave CRDs and other namespaces to them.
+    ClusterWide,
 }
 
 /// One rule, and what it is for.
@@ -63,11 +69,26 @@ pub struct Permissions {
     pub role: Vec<Permission>,
     /// In the whole cluster.
     pub cluster_role: Vec<Permission>,
+    /// In the namespace that an operator of one namespace serves.
+    pub namespace_role: Vec<Permission>,
 }
 
 /// The rules of a release.
 pub fn permissions(names: &Names) -> Permissions {
-    Permissions { role: in_the_namespace(names), cluster_role: in_the_cluster(names) }
+    Permissions {
+        role: in_the_namespace(names),
+        cluster_role: in_the_cluster(names),
+        namespace_role: in_the_namespace_served(names),
+    }
+}
+
+fn in_the_namespace_served(names: &Names) -> Vec<Permission> {
+    vec![
+        allow(&["create"], "coordination.k8s.io", "leases").because("makes the Lease that claims the namespace"),
+        allow(&["get", "update", "delete"], "coordination.k8s.io", "leases")
+            .named(&[&names.namespace_lease])
+            .because("renews that Lease, hands it over and deletes it at the end"),
+    ]
 }
 
 fn in_the_namespace(names: &Names) -> Vec<Permission> {
@@ -106,10 +127,17 @@ fn in_the_cluster(names: &Names) -> Vec<Permission> {
         allow(&["create"], EXTENSIONS, CRDS).named(&crds).for_installing_crds().because("installs the CRDs"),
         allow(&["get", "list", "watch", "patch"], EXTENSIONS, CRDS)
             .named(&crds)
+            .for_the_whole_cluster()
             .because("upgrades the CRDs, and writes the caBundle of their conversion"),
         allow(&["create"], "authentication.k8s.io", "tokenreviews").because("asks who wants to read the metrics"),
         allow(&["create"], "authorization.k8s.io", "subjectaccessreviews").because("asks who may read the metrics"),
     ];
+    // A rule without a name would be one for all.
+    if !names.claiming_leases.is_empty() {
+        let leases: Vec<&str> = names.claiming_leases.iter().map(String::as_str).collect();
+        let watch = allow(&["list", "watch"], "coordination.k8s.io", "leases").named(&leases).for_the_whole_cluster();
+        rules.push(watch.because("sees which namespaces operators of one namespace have claimed"));
+    }
     let reads = names.reads.iter();
     rules.extend(reads.map(|read| allow(&["get"], &read.group, &read.plural).because("is looked up by a rule")));
     rules
@@ -147,6 +175,11 @@ impl Unexplained {
         self
     }
 
+    fn for_the_whole_cluster(mut self) -> Self {
+        self.need = Need::ClusterWide;
+        self
+    }
+
     fn because(self, reason: &'static str) -> Permission {
         Permission { reason, need: self.need, rule: self.rule }
     }
@@ -167,6 +200,8 @@ mod tests {
             secret: "leaf".into(),
             ca_secret: "leaf-ca".into(),
             lease: "writer".into(),
+            namespace_lease: "lock".into(),
+            claiming_leases: vec!["lock".into(), "scope".into()],
             validating_configuration: "zoo-validating".into(),
             mutating_configuration: "zoo-mutating".into(),
             crds: vec!["otters.zoo.org".into()],
@@ -187,7 +222,7 @@ mod tests {
             })
         );
         assert_eq!(
-            permissions["clusterRole"][7]["rule"],
+            permissions["clusterRole"][8]["rule"],
             json!({"apiGroups": ["maps.org"], "resources": ["rivers"], "verbs": ["get"]})
         );
     }
@@ -195,8 +230,8 @@ mod tests {
     /// Objects that others own must not be ours to change, whatever their names are.
     #[test]
     fn whatever_changes_an_object_names_it() {
-        let Permissions { role, cluster_role } = zoo();
-        let rules = role.iter().chain(&cluster_role).map(|permission| &permission.rule);
+        let Permissions { role, cluster_role, namespace_role } = zoo();
+        let rules = role.iter().chain(&cluster_role).chain(&namespace_role).map(|permission| &permission.rule);
         let changes =
             |rule: &&PolicyRule| rule.verbs.iter().any(|verb| ["update", "patch", "delete"].contains(&verb.as_str()));
         assert!(rules.filter(changes).all(|rule| rule.resource_names.as_ref().is_some_and(|names| !names.is_empty())));

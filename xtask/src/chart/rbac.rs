@@ -9,29 +9,36 @@ use gateward_cluster::permissions::{Names, Need, Permission, Permissions, Resour
 use gateward_core::manifest::yaml;
 use serde_json::{Value, json};
 
-use super::expressions::{CA_SECRET, FULLNAME, LABELS, LEASE, MUTATING, NAMESPACE, SECRET, VALIDATING};
+use super::expressions::{
+    CA_SECRET, FULLNAME, LABELS, LEASE, MUTATING, NAMESPACE, NAMESPACE_LEASE_ROLE, SECRET, SERVED_NAMESPACE, VALIDATING,
+};
 
 /// Who is given the permissions, and where they hold.
 #[derive(Clone, Copy)]
 enum Reach {
     Namespace,
     Cluster,
+    /// The namespace that an operator of one namespace serves, for such an operator alone.
+    ServedNamespace,
 }
 
 /// The roles and their bindings.
 pub fn objects() -> anyhow::Result<String> {
-    let Permissions { role, cluster_role } = permissions(&names()?);
+    let Permissions { role, cluster_role, namespace_role } = permissions(&names()?);
     let mut text = String::new();
-    for (reach, rules) in [(Reach::Namespace, role), (Reach::Cluster, cluster_role)] {
-        write!(text, "---\n{}rules:\n", yaml::document(&reach.object(reach.role())))?;
+    let all = [(Reach::Namespace, role), (Reach::Cluster, cluster_role), (Reach::ServedNamespace, namespace_role)];
+    for (reach, rules) in all {
+        let (begin, end) = reach.condition();
+        write!(text, "{begin}---\n{}rules:\n", yaml::document(&reach.object(reach.role())))?;
         for Permission { reason, need, rule } in rules {
             let (begin, end) = match need {
                 Need::Always => ("", ""),
-                Need::ToInstallCrds => ("{{- if .Values.upgradeCRD }}\n", "{{- end }}\n"),
+                Need::ToInstallCrds => ("{{- if include \"dynamo-operator.installsCRDs\" . }}\n", "{{- end }}\n"),
+                Need::ClusterWide => ("{{- if not (include \"dynamo-operator.restrictedTo\" .) }}\n", "{{- end }}\n"),
             };
             write!(text, "{begin}# {reason}\n{}{end}", yaml::document(&json!([rule])))?;
         }
-        write!(text, "---\n{}", yaml::document(&reach.binding()))?;
+        write!(text, "---\n{}{end}", yaml::document(&reach.binding()))?;
     }
     Ok(text)
 }
@@ -43,6 +50,8 @@ fn names() -> anyhow::Result<Names> {
         secret: SECRET.into(),
         ca_secret: CA_SECRET.into(),
         lease: LEASE.into(),
+        namespace_lease: dynamo_webhooks::names::NAMESPACE_LEASE.into(),
+        claiming_leases: dynamo_webhooks::names::CLAIMING_LEASES.map(str::to_owned).into(),
         validating_configuration: VALIDATING.into(),
         mutating_configuration: MUTATING.into(),
         crds: definitions
@@ -57,22 +66,39 @@ fn names() -> anyhow::Result<Names> {
 impl Reach {
     fn role(self) -> &'static str {
         match self {
-            Self::Namespace => "Role",
+            Self::Namespace | Self::ServedNamespace => "Role",
             Self::Cluster => "ClusterRole",
         }
     }
 
+    /// When the template renders it.
+    fn condition(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Namespace | Self::Cluster => ("", ""),
+            Self::ServedNamespace => ("{{- if include \"dynamo-operator.restrictedTo\" . }}\n", "{{- end }}\n"),
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Namespace | Self::Cluster => FULLNAME,
+            Self::ServedNamespace => NAMESPACE_LEASE_ROLE,
+        }
+    }
+
     fn object(self, kind: &str) -> Value {
-        let mut metadata = json!({"labels": LABELS, "name": FULLNAME});
-        if matches!(self, Self::Namespace) {
-            metadata["namespace"] = NAMESPACE.into();
+        let mut metadata = json!({"labels": LABELS, "name": self.name()});
+        match self {
+            Self::Namespace => metadata["namespace"] = NAMESPACE.into(),
+            Self::ServedNamespace => metadata["namespace"] = SERVED_NAMESPACE.into(),
+            Self::Cluster => {}
         }
         json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": kind, "metadata": metadata})
     }
 
     fn binding(self) -> Value {
         let mut binding = self.object(&format!("{}Binding", self.role()));
-        binding["roleRef"] = json!({"apiGroup": "rbac.authorization.k8s.io", "kind": self.role(), "name": FULLNAME});
+        binding["roleRef"] = json!({"apiGroup": "rbac.authorization.k8s.io", "kind": self.role(), "name": self.name()});
         binding["subjects"] = json!([{"kind": "ServiceAccount", "name": FULLNAME, "namespace": NAMESPACE}]);
         binding
     }

@@ -1,18 +1,23 @@
 //! Watches all injection targets: stores them, reports changed objects to [`super::restore`], and publishes the
 //! `caBundle`s that API servers use.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use futures_util::{StreamExt, pin_mut};
 use kube::runtime::watcher::Event;
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::{Notify, mpsc, watch};
 
 use super::leader::LeaderContext;
 use super::restore::Changed;
 use super::status_store::{StatusStore, StatusTopic};
 use crate::connection::Connection;
-use crate::injection::{Clock, InjectableKind, InjectableObject, InjectionTargets, TargetStore, WatchScope};
+use crate::injection::{
+    ClaimingConfigurations, Clock, InjectableKind, InjectableObject, InjectionTargets, TargetStore, WatchScope,
+};
+use crate::namespace_lease::ObservedConfigurations;
+use crate::send_if_changed::send_if_changed;
 use crate::watch::with_backoff;
 
 /// The watches of all injection targets.
@@ -23,6 +28,10 @@ pub(super) struct InjectionWatch {
     /// Within this time every API server observes a change.
     settle: Duration,
     known: Mutex<InjectionTargets>,
+    claiming: Mutex<ClaimingConfigurations>,
+    /// Why watches of webhook configurations keep failing.
+    failing: Mutex<BTreeMap<WatchScope, String>>,
+    configurations: watch::Sender<ObservedConfigurations>,
     changes: mpsc::UnboundedSender<Changed>,
     /// Wakes the reconciler.
     reconcile: Arc<Notify>,
@@ -39,12 +48,30 @@ impl InjectionWatch {
         let (connection, targets) = (connection.clone(), leader.targets.clone());
         let known = Mutex::new(InjectionTargets::awaiting(targets.scopes().len()));
         let (status, reconcile) = (Arc::clone(&leader.status), Arc::clone(&leader.wakeup));
-        Self { connection, targets, status, settle, known, changes, reconcile, wakeup: Notify::new() }
+        Self {
+            connection,
+            targets,
+            status,
+            settle,
+            known,
+            claiming: Mutex::default(),
+            failing: Mutex::default(),
+            configurations: watch::Sender::default(),
+            changes,
+            reconcile,
+            wakeup: Notify::new(),
+        }
+    }
+
+    /// What webhook configurations say of claims on namespaces.
+    pub(super) fn configurations(&self) -> watch::Receiver<ObservedConfigurations> {
+        self.configurations.subscribe()
     }
 
     /// Runs one watch.
     pub(super) async fn watch(&self, scope: WatchScope) {
         let events = with_backoff(self.targets.events(&scope), |why| {
+            self.note_failure(&scope, why.clone());
             let warning =
                 why.map(|why| format!("the watch of {scope} keeps failing: {why}; its last state stays in use"));
             self.status.warn(StatusTopic::Watch(scope.clone()), warning);
@@ -61,9 +88,13 @@ impl InjectionWatch {
                 Event::Apply(object) => self.observe(scope.kind, &object),
                 Event::Delete(object) => {
                     self.known().remove(scope.kind, object.name(), self.clock());
+                    self.claiming().remove(scope.kind, object.name());
                     self.reconcile.notify_one();
                 }
                 Event::InitDone => {
+                    if scope.name.is_none() {
+                        self.claiming().retain_listed(scope.kind, &listed);
+                    }
                     let mut known = self.known();
                     known.retain_listed(scope.kind, |name| scope.covers(name), &listed, self.clock());
                     if !std::mem::replace(&mut synced, true) {
@@ -75,7 +106,18 @@ impl InjectionWatch {
         }
     }
 
+    /// Nothing counts as claimed while a webhook configuration could have gone unseen.
+    fn note_failure(&self, scope: &WatchScope, why: Option<String>) {
+        let mut failing = self.failing.lock().unwrap_or_else(PoisonError::into_inner);
+        match why.filter(|_| scope.kind != InjectableKind::Crd) {
+            Some(why) => drop(failing.insert(scope.clone(), why)),
+            None => drop(failing.remove(scope)),
+        }
+        self.wakeup.notify_one();
+    }
+
     fn observe(&self, kind: InjectableKind, object: &InjectableObject) {
+        self.claiming().observe(kind, object, self.targets.rules());
         if let Some(target) = self.known().observe(kind, object, self.targets.rules(), self.clock()) {
             let by = self.targets.likely_writers(object);
             // The receiver is gone only at shutdown.
@@ -102,13 +144,20 @@ impl InjectionWatch {
         let known = self.known();
         let (injected, conflicts) = (known.trust(self.settle, now), known.conflicts());
         let targets = known.is_complete().then(|| known.objects());
+        let is_complete = known.is_complete();
         let next = known.next_change(self.settle, now);
         drop(known);
+        let failing = self.failing.lock().unwrap_or_else(PoisonError::into_inner).values().next().cloned();
+        send_if_changed(&self.configurations, self.claiming().observed(is_complete, failing));
         self.status.update(|facts| {
             facts.targets = targets;
             (facts.status.injected, facts.status.conflicts) = (injected, conflicts);
         });
         next
+    }
+
+    fn claiming(&self) -> MutexGuard<'_, ClaimingConfigurations> {
+        self.claiming.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn known(&self) -> MutexGuard<'_, InjectionTargets> {

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use gateward_certs::{CommonName, Lifetimes, ServerNames, SystemKeys};
 use gateward_cluster::{
-    CertificateConfig, ControllerConfig, InjectionRules, LeaseConfig, LeaseTimes, ReplicaConfig, SecretNames,
-    ServiceName,
+    CertificateConfig, ClaimsConfig, ControllerConfig, InjectionRules, LeaseConfig, LeaseTimes, ReplicaConfig,
+    SecretNames, ServedNamespaces, ServiceName,
 };
 use serde_json::json;
 
@@ -62,6 +62,7 @@ pub fn setup(namespace: &str) -> ControllerConfig {
             keys: Arc::new(SystemKeys),
             settle: Duration::from_millis(400),
         },
+        namespaces: ServedNamespaces::All(ClaimsConfig::default()),
         field_manager: "gateward".to_owned(),
     }
 }

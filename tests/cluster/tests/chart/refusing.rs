@@ -9,6 +9,7 @@ pub fn tests() -> Vec<Test> {
     tests![
         what_was_removed_is_refused_with_what_to_do,
         what_comes_later_is_refused_with_a_sentence,
+        what_cannot_be_for_one_namespace_is_refused_with_a_reason,
         what_nobody_knows_is_refused_with_a_sentence,
         what_cannot_be_is_refused,
         the_switches_that_come_later_may_stay_off,
@@ -48,17 +49,32 @@ async fn what_comes_later_is_refused_with_a_sentence(sandbox: Sandbox) {
             "certificates of cert-manager come with a later release",
         ),
         (json!({"webhook": {"certificateSecret": {"external": true}}}), "certificates of your own come with a later"),
-        (
-            json!({"namespaceRestriction": {"enabled": true}}),
-            "an operator for one namespace comes with a later release",
-        ),
+    ];
+    all_are_refused(&sandbox, &wanted);
+}
+
+async fn what_cannot_be_for_one_namespace_is_refused_with_a_reason(sandbox: Sandbox) {
+    let one = |restriction: Value| {
+        let mut whole = json!({"enabled": true});
+        whole.as_object_mut().unwrap().extend(restriction.as_object().unwrap().clone());
+        whole
+    };
+    let restriction = |restriction: Value| json!({"namespaceRestriction": one(restriction)});
+    let beside = |webhook: Value| json!({"namespaceRestriction": one(json!({})), "webhook": webhook});
+    let wanted = [
+        (restriction(json!({"namespace": "team-a", "targetNamespace": "team-b"})), "they mean the same"),
+        (restriction(json!({"namespace": "kube-system"})), "nothing in kube-system is ever judged"),
+        (restriction(json!({"namespace": "Team"})), "'Team' does not match"),
+        (restriction(json!({"lease": {"duration": "1d"}})), "'1d' does not match"),
+        (beside(json!({"namespaceSelector": {"matchLabels": {"a": "b"}}})), "leave webhook.namespaceSelector empty"),
+        (beside(json!({"excludeClaimedNamespaces": true})), "it is for an operator of the whole cluster"),
     ];
     all_are_refused(&sandbox, &wanted);
     // As some guides write it.
     let mut outside = Installation::of(&json!({}));
     outside.values["namespaceRestriction"] = json!({"enabled": true, "namespace": "team-a"});
     let said = outside.render(sandbox.bed()).unwrap_err();
-    assert!(said.contains("an operator for one namespace comes with a later release"), "{said}");
+    assert!(said.contains("as dynamo-operator.namespaceRestriction.enabled"), "{said}");
 }
 
 async fn what_nobody_knows_is_refused_with_a_sentence(sandbox: Sandbox) {

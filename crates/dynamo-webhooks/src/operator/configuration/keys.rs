@@ -19,6 +19,7 @@ impl Key {
     pub(super) const WEBHOOK_PORT: Self = Self("server.webhook.port");
     pub(super) const PROVISION_MODE: Self = Self("server.webhook.certProvisionMode");
     pub(super) const PRINCIPALS: Self = Self("server.webhook.operatorPrincipals");
+    pub(super) const EXCLUDE_CLAIMED: Self = Self("server.webhook.excludeClaimedNamespaces");
     pub(super) const RESTRICTED: Self = Self("namespace.restricted");
     pub(super) const LEASE_DURATION: Self = Self("namespace.scope.leaseDuration");
     pub(super) const LEASE_RENEWAL: Self = Self("namespace.scope.leaseRenewInterval");

@@ -24,7 +24,9 @@ mod tests;
 
 use std::time::Duration;
 
-use gateward::config::{ConfigError, HttpVersions, KeyAlgorithm, ListenAddress, LogFormat, MetricsAccess, Problem};
+use gateward::config::{
+    ClaimedNamespaces, ConfigError, HttpVersions, KeyAlgorithm, ListenAddress, LogFormat, MetricsAccess, Problem,
+};
 use serde_json::Value;
 
 use crate::operator::facts::Gate;
@@ -55,6 +57,8 @@ pub struct OperatorConfiguration {
     pub checkpoint: Gate,
     /// Whether a restricted operator discovers GPUs.
     pub gpu_discovery: Gate,
+    /// The one namespace that is served; none for the whole cluster.
+    pub restricted: Option<RestrictedNamespace>,
     /// What is logged: `error`, `warn`, `info`, `debug` or `trace`.
     pub log_level: String,
     /// How a log line looks.
@@ -76,6 +80,19 @@ pub struct Webhook {
     pub operator_principals: Option<Vec<String>>,
     /// How certificates are made.
     pub certificates: Certificates,
+    /// Whether the webhooks of an operator of the whole cluster leave claimed namespaces out.
+    pub claimed: ClaimedNamespaces,
+}
+
+/// The one namespace that an operator serves, and the times of the Lease that claims it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RestrictedNamespace {
+    /// Its name.
+    pub name: String,
+    /// For how long the claim counts after each renewal.
+    pub lease_duration: Duration,
+    /// How often it is renewed.
+    pub renew_interval: Duration,
 }
 
 /// How certificates are made; lifetimes that are not set are left to those who make them.

@@ -17,16 +17,8 @@
   why: the operator makes its certificates itself
 - path: webhook.certManager.certificate
   why: lifetimes stand in webhook.certificates
-- path: namespaceRestriction.namespace
-  why: the operator is for the whole cluster
-- path: namespaceRestriction.targetNamespace
-  why: the operator is for the whole cluster
-- path: namespaceRestriction.lease
-  why: the operator is for the whole cluster
 - path: namespaceRestriction.runNamespacedValidation
-  why: the operator is for the whole cluster
-- path: gpuDiscovery
-  why: a matter of an operator for one namespace
+  why: an operator of one namespace always judges
 - path: checkpoint.cleanupImage
   why: a matter of the controllers
 - path: checkpoint.readyForCheckpointFilePath
