@@ -117,7 +117,7 @@ mod tests {
         }
     }
 
-    fn review(kind: &gateward_core::GroupVersionKind, operation: &str) -> Value {
+    fn review(kind: &GroupVersionKind, operation: &str) -> Value {
         let group = format!("{}/{}", kind.group, kind.version);
         let object = json!({"apiVersion": group, "kind": kind.kind, "metadata": {"name": "a", "namespace": "team-a"}});
         json!({
@@ -145,8 +145,7 @@ mod tests {
                 for path in declared.paths(review_kind) {
                     for version in &declared.versions {
                         for operation in ["CREATE", "UPDATE", "DELETE", "CONNECT"] {
-                            let kind =
-                                gateward_core::GroupVersionKind { version: (*version).into(), ..declared.hub.clone() };
+                            let kind = GroupVersionKind { version: (*version).into(), ..declared.hub.clone() };
                             let answer = answered(&path, &review(&kind, operation));
                             let skipped = Outcome::Skipped(Skip::ClaimedNamespace);
                             assert_eq!(answer.decision.outcome, skipped, "{operation} {kind} at {path}");

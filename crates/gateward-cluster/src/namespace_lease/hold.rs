@@ -160,24 +160,36 @@ impl LeaseHolder {
 
     async fn try_to_leave(&mut self) -> Result<(), RequestError> {
         // Without knowing who we are, we hold nothing.
-        let Some(us) = self.us.clone() else { return Ok(()) };
-        let lease = self.look().await?;
-        let role = Role::Leaving(self.successor().await);
-        let step = next_step(self.observed.as_ref(), &us, &role, &self.config.times, Instant::now());
-        let namespace = &self.config.namespace;
-        match &step {
-            Step::HandOver { to, .. } => {
-                let other = us.sibling(to.clone());
-                self.write(&self.held(lease, &other, &step)).await?;
-                info!(namespace, to = %other, "handed the namespace's lease over");
+        let Some(mut holder) = self.us.clone() else { return Ok(()) };
+        let namespace = self.config.namespace.clone();
+        loop {
+            let lease = self.look().await?;
+            let role = Role::Leaving(self.successor().await);
+            let step = next_step(self.observed.as_ref(), &holder, &role, &self.config.times, Instant::now());
+            match &step {
+                Step::HandOver { to, .. } => {
+                    holder = holder.sibling(to.clone());
+                    self.write(&self.held(lease, &holder, &step)).await?;
+                    info!(namespace, to = %holder, "handed the namespace's lease over");
+                }
+                Step::Delete(version) => {
+                    with_short_timeout(self.leases.delete(&self.config.name, &exactly(version))).await?;
+                    info!(namespace, "deleted the namespace's lease: no replica is left");
+                    return Ok(());
+                }
+                _ => return Ok(()),
             }
-            Step::Delete(version) => {
-                with_short_timeout(self.leases.delete(&self.config.name, &exactly(version))).await?;
-                info!(namespace, "deleted the namespace's lease: no replica is left");
+            // One that ends at the same moment may have looked before the lease was its own.
+            if self.serves(&holder).await {
+                return Ok(());
             }
-            _ => {}
         }
-        Ok(())
+    }
+
+    /// Whether a replica goes on serving, as far as it can be read.
+    async fn serves(&self, holder: &Holder) -> bool {
+        let Ok(pods) = self.list().await else { return true };
+        pods.iter().any(|pod| pod.metadata.uid.as_ref() == Some(&holder.pod) && is_ready(pod))
     }
 
     async fn look(&mut self) -> Result<Option<Lease>, RequestError> {
