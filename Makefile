@@ -10,7 +10,7 @@ export CARGO FUZZ_SECONDS COST_SECONDS
 # load notices only one runs at a time.
 COMPUTING := test-unit test-cases test-conversion test-cost test-tools test-hostile test-doc
 QUEUE_LOADS := test-rotation test-writer test-rollouts test-idle
-QUEUE_OTHERS := test-cluster test-install test-rbac test-fuzz
+QUEUE_OTHERS := test-cluster test-install test-rbac test-operators test-fuzz
 PARTS := $(COMPUTING) $(QUEUE_LOADS) $(QUEUE_OTHERS)
 QUEUES := queue-loads queue-others
 .PHONY: help run cluster test build-tests test-versions $(PARTS) $(QUEUES) lint format deny docs generate bench clean
@@ -40,9 +40,11 @@ ROLLOUT_TESTS := load rollouts
 ROTATION_TESTS := renewal external cert_manager_mode
 WRITER_TESTS := writer
 RBAC_TESTS := rbac
+OPERATORS_TESTS := operators
 # The oldest one whose modules can be fetched, and the newest.
 VERSIONS := 1.30.14 1.36.3
-IN_CLUSTER_TESTS := $(INSTALL_TESTS) $(ROLLOUT_TESTS) $(ROTATION_TESTS) $(WRITER_TESTS) $(RBAC_TESTS)
+IN_CLUSTER_TESTS := $(INSTALL_TESTS) $(ROLLOUT_TESTS) $(ROTATION_TESTS) $(WRITER_TESTS) $(RBAC_TESTS) \
+	$(OPERATORS_TESTS)
 PACKAGES := crates/* examples/* tests/* xtask
 ALL_TESTS := $(sort $(basename $(notdir $(wildcard $(PACKAGES:%=%/tests/*.rs)))) \
 	$(notdir $(patsubst %/main.rs,%,$(wildcard $(PACKAGES:%=%/tests/*/main.rs)))))
@@ -111,6 +113,9 @@ test-writer: ## Under load: the replica that writes is lost before and after eac
 
 test-rbac: ## That each verb of the roles is needed
 	$(call IN_CLUSTER,$(RBAC_TESTS))
+
+test-operators: ## An operator of one namespace beside one of the whole cluster: claims, crashes, partitions, hand-overs
+	$(call IN_CLUSTER,$(OPERATORS_TESTS))
 
 test-versions: $(VERSIONS:%=test-version-%) ## With Kubernetes 1.30 and 1.36 instead of 1.34: test-cluster and test-install
 

@@ -15,6 +15,11 @@ pub(crate) fn is_service(text: &str) -> bool {
     text.len() <= 63 && is_label(text) && text.starts_with(|first: char| first.is_ascii_lowercase())
 }
 
+/// Whether the text can be the name of a namespace: a label of at most 63 characters.
+pub(crate) fn is_namespace(text: &str) -> bool {
+    text.len() <= 63 && is_label(text)
+}
+
 fn is_label(text: &str) -> bool {
     let inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     !text.is_empty() && text.bytes().all(inner) && !text.starts_with('-') && !text.ends_with('-')

@@ -44,7 +44,7 @@ fn refused(file: &str, arguments: &[&str], pod: &[(&str, &str)]) -> String {
 fn everything_that_is_wrong_is_told_at_once_with_its_place() {
     let file = format!(
         "{FILE}server:\n  metrics:\n    port: 70000\n  webhook:\n    secretName: Cert\n    certProvisionMode: none\n\
-         namespace:\n  restricted: team-a\n"
+         namespace:\n  restricted: Team\n"
     );
     let said = refused(&file, &["--operator-version", "unknown"], &POD[2..]);
     for wanted in [
@@ -53,7 +53,7 @@ fn everything_that_is_wrong_is_told_at_once_with_its_place() {
         "config.yaml:5:5: server.metrics.port: 70000 is not a port",
         "config.yaml:7:5: server.webhook.secretName: \"Cert\" is not a name",
         "config.yaml:8:5: server.webhook.certProvisionMode: \"none\" is not one of auto, manual, cert-manager, external",
-        "config.yaml:10:3: namespace.restricted: an operator for one namespace",
+        "config.yaml:10:3: namespace.restricted: \"Team\" is not a name",
     ] {
         assert!(said.contains(wanted), "{wanted:?} is not in\n{said}");
     }

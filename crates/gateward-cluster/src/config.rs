@@ -29,8 +29,67 @@ pub struct ControllerConfig {
     pub replicas: ReplicaConfig,
     /// The certificates to issue.
     pub certificates: IssuanceConfig,
+    /// The namespaces that are served.
+    pub namespaces: ServedNamespaces,
     /// The field manager of all writes.
     pub field_manager: String,
+}
+
+/// The namespaces that an operator serves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ServedNamespaces {
+    /// All of them, but what operators of one namespace have claimed.
+    All(ClaimsConfig),
+    /// One, which a Lease claims.
+    One(NamespaceLeaseConfig),
+}
+
+/// How an operator of the whole cluster treats claimed namespaces.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ClaimsConfig {
+    /// The names of Leases that claim the namespace that they are in; without one, none is claimed.
+    pub leases: Vec<String>,
+    /// Whether claimed namespaces are left out of our own webhooks too.
+    pub claimed: ClaimedNamespaces,
+}
+
+/// Whether claimed namespaces are left out of our own webhooks at the API server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ClaimedNamespaces {
+    /// They aren't: our webhooks are called and pass what is claimed.
+    #[default]
+    Called,
+    /// They are, so that an operator of one namespace doesn't depend on this one.
+    Excluded,
+}
+
+/// The Lease by which an operator of one namespace claims it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NamespaceLeaseConfig {
+    /// The namespace.
+    pub namespace: String,
+    /// The name of the Lease.
+    pub name: String,
+    /// The release that holds it.
+    pub release: String,
+    /// Its periods.
+    pub times: NamespaceLeaseTimes,
+}
+
+/// How long a lease counts after each renewal, and how often it is renewed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NamespaceLeaseTimes {
+    /// The time without a renewal after which the cluster-wide operator takes over.
+    pub duration: Duration,
+    /// The time between two renewals.
+    pub renew_interval: Duration,
+}
+
+impl Default for NamespaceLeaseTimes {
+    /// Those of the Dynamo Operator: 30 and 10 seconds.
+    fn default() -> Self {
+        Self { duration: Duration::from_secs(30), renew_interval: Duration::from_secs(10) }
+    }
 }
 
 /// The names of the Secrets.

@@ -11,6 +11,7 @@ mod injected;
 mod injection;
 pub mod inspect;
 mod lease;
+mod namespace_lease;
 pub mod permissions;
 mod reader;
 mod replicas;
@@ -25,11 +26,13 @@ mod write_rate_limiter;
 
 pub use cert_controller::{CertController, CertControllerError};
 pub use config::{
-    ControllerConfig, InjectionRules, IssuanceConfig, LeaseConfig, LeaseTimes, ReplicaConfig, SecretNames, ServiceName,
+    ClaimedNamespaces, ClaimsConfig, ControllerConfig, InjectionRules, IssuanceConfig, LeaseConfig, LeaseTimes,
+    NamespaceLeaseConfig, NamespaceLeaseTimes, ReplicaConfig, SecretNames, ServedNamespaces, ServiceName,
 };
 pub use connection::{Connection, ConnectionError};
 pub use injected::InjectedCaBundles;
 pub use injection::{ConflictingWebhook, NotOurs, TargetState, TargetStatus, WebhookEndpoint};
+pub use namespace_lease::{ClaimState, ClaimsStatus, HolderState, NamespaceClaims, NamespaceStatus};
 pub use reader::ApiReader;
 pub use request::Backoff;
 pub use review::{Access, AccessReview};

@@ -19,6 +19,10 @@ pub struct PermissionNames {
     pub bundle_secret: String,
     /// The Lease of the leader.
     pub lease: String,
+    /// The Lease by which an operator of one namespace claims it.
+    pub namespace_lease: String,
+    /// The Leases that an operator of the whole cluster heeds.
+    pub claiming_leases: Vec<String>,
     /// The `ValidatingWebhookConfiguration` that is ours to write.
     pub validating_configuration: String,
     /// The `MutatingWebhookConfiguration` that is ours to write.
@@ -45,6 +49,12 @@ pub enum Need {
     Always,
     /// The step that installs the CRDs, where a release has it.
     ToInstallCrds,
+    /// Operators of the whole cluster: those of one namespace leave CRDs and other namespaces to them.
+    ClusterWide,
+    /// Operators of one namespace.
+    OneNamespace,
+    /// Operators whose own webhooks leave claimed namespaces out.
+    ToExcludeClaims,
 }
 
 /// One rule, and what it is for.
@@ -69,16 +79,32 @@ pub struct Permissions {
     pub role: Vec<Permission>,
     /// In the whole cluster.
     pub cluster_role: Vec<Permission>,
+    /// In the namespace that an operator of one namespace serves.
+    pub namespace_role: Vec<Permission>,
 }
 
 const AUTOMATIC: &[ProvisionMode] = &[ProvisionMode::Automatic];
 const CERT_MANAGER: &[ProvisionMode] = &[ProvisionMode::CertManager];
+const EXTERNAL: &[ProvisionMode] = &[ProvisionMode::External];
 const BY_OTHERS: &[ProvisionMode] = &[ProvisionMode::CertManager, ProvisionMode::External];
 const NOT_BY_THE_USER: &[ProvisionMode] = &[ProvisionMode::Automatic, ProvisionMode::CertManager];
 
 /// The rules of a release in every mode.
 pub fn permissions(names: &PermissionNames) -> Permissions {
-    Permissions { role: in_the_namespace(names), cluster_role: in_the_cluster(names) }
+    Permissions {
+        role: in_the_namespace(names),
+        cluster_role: in_the_cluster(names),
+        namespace_role: in_the_namespace_served(names),
+    }
+}
+
+fn in_the_namespace_served(names: &PermissionNames) -> Vec<Permission> {
+    vec![
+        allow(&["create"], "coordination.k8s.io", "leases").because("makes the Lease that claims the namespace"),
+        allow(&["get", "update", "delete"], "coordination.k8s.io", "leases")
+            .named(&[&names.namespace_lease])
+            .because("renews that Lease, hands it over and deletes it at the end"),
+    ]
 }
 
 impl Permissions {
@@ -119,6 +145,10 @@ fn in_the_namespace(names: &PermissionNames) -> Vec<Permission> {
         allow(&["list"], "", "pods")
             .in_modes(NOT_BY_THE_USER)
             .because("asks each ready replica which certificate it serves"),
+        allow(&["list"], "", "pods")
+            .needed(Need::OneNamespace)
+            .in_modes(EXTERNAL)
+            .because("finds the replica that holds the namespace's Lease next"),
     ]
 }
 
@@ -141,14 +171,31 @@ fn in_the_cluster(names: &PermissionNames) -> Vec<Permission> {
             .named(&[&names.mutating_configuration])
             .in_modes(AUTOMATIC)
             .because("writes the caBundle of mutating webhooks"),
+        allow(&["patch"], ADMISSION, VALIDATING)
+            .named(&[&names.validating_configuration])
+            .needed(Need::ToExcludeClaims)
+            .in_modes(BY_OTHERS)
+            .because("leaves claimed namespaces out of validating webhooks"),
+        allow(&["patch"], ADMISSION, MUTATING)
+            .named(&[&names.mutating_configuration])
+            .needed(Need::ToExcludeClaims)
+            .in_modes(BY_OTHERS)
+            .because("leaves claimed namespaces out of mutating webhooks"),
         // An apply that creates is authorised with the object's name, other than a plain create.
-        allow(&["create"], EXTENSIONS, CRDS).named(&crds).for_installing_crds().because("installs the CRDs"),
+        allow(&["create"], EXTENSIONS, CRDS).named(&crds).needed(Need::ToInstallCrds).because("installs the CRDs"),
         allow(&["get", "list", "watch", "patch"], EXTENSIONS, CRDS)
             .named(&crds)
+            .needed(Need::ClusterWide)
             .because("upgrades the CRDs, and restores their conversion"),
         allow(&["create"], "authentication.k8s.io", "tokenreviews").because("asks who wants to read the metrics"),
         allow(&["create"], "authorization.k8s.io", "subjectaccessreviews").because("asks who may read the metrics"),
     ];
+    // A rule without a name would be one for all.
+    if !names.claiming_leases.is_empty() {
+        let leases: Vec<&str> = names.claiming_leases.iter().map(String::as_str).collect();
+        let watch = allow(&["list", "watch"], "coordination.k8s.io", "leases").named(&leases).needed(Need::ClusterWide);
+        rules.push(watch.because("sees which namespaces operators of one namespace have claimed"));
+    }
     let reads = names.reads.iter();
     rules.extend(reads.map(|read| allow(&["get"], &read.group, &read.plural).because("is looked up by a rule")));
     rules
@@ -182,8 +229,8 @@ impl Unexplained {
         self
     }
 
-    fn for_installing_crds(mut self) -> Self {
-        self.need = Need::ToInstallCrds;
+    fn needed(mut self, need: Need) -> Self {
+        self.need = need;
         self
     }
 
@@ -213,6 +260,8 @@ mod tests {
             ca_secret: "leaf-ca".into(),
             bundle_secret: "leaf-bundle".into(),
             lease: "writer".into(),
+            namespace_lease: "lock".into(),
+            claiming_leases: vec!["lock".into(), "scope".into()],
             validating_configuration: "zoo-validating".into(),
             mutating_configuration: "zoo-mutating".into(),
             crds: vec!["otters.zoo.org".into()],
@@ -233,7 +282,7 @@ mod tests {
             })
         );
         assert_eq!(
-            permissions["clusterRole"][7]["rule"],
+            permissions["clusterRole"][8]["rule"],
             json!({"apiGroups": ["maps.org"], "resources": ["rivers"], "verbs": ["get"]})
         );
     }
@@ -256,8 +305,8 @@ mod tests {
     /// Objects that others own must not be ours to change, whatever their names are.
     #[test]
     fn whatever_changes_an_object_names_it() {
-        let Permissions { role, cluster_role } = zoo();
-        let rules = role.iter().chain(&cluster_role).map(|permission| &permission.rule);
+        let Permissions { role, cluster_role, namespace_role } = zoo();
+        let rules = role.iter().chain(&cluster_role).chain(&namespace_role).map(|permission| &permission.rule);
         let changes =
             |rule: &&PolicyRule| rule.verbs.iter().any(|verb| ["update", "patch", "delete"].contains(&verb.as_str()));
         assert!(rules.filter(changes).all(|rule| rule.resource_names.as_ref().is_some_and(|names| !names.is_empty())));

@@ -24,7 +24,7 @@ pub use json::patch::Patch;
 pub use json::raw::Raw;
 pub use json::reading::{ALLOWANCE_BASE, ALLOWANCE_FACTOR, BOUND_FACTOR, Bound};
 pub use rule::cluster::{ClusterReader, GroupServed, Lookup, ObjectName};
-pub use rule::context::{Context, Facts, Notes};
+pub use rule::context::{Context, Facts, Notes, ReviewSubject};
 pub use rule::field::{FieldPath, Segment};
 pub use rule::handler::{Defaulted, Defaulter, Validator};
 pub use rule::issue::{BadValue, Issue, IssueKind, Issues, Reading, Redacted, Severity};

@@ -45,6 +45,10 @@ pub(crate) fn answered(review: Option<Review>, record: &Decision, handling_time:
         Outcome::Denied { .. } => denied(&action, record),
         Outcome::Converted { objects } => converted(record, *objects),
         Outcome::NotConverted { index, path } => not_converted(record, *index, path),
+        Outcome::Skipped(skip) => {
+            passed(&action, record, "skipped");
+            review_line!(debug!, record, reason = skip.as_str(), "passed without being judged");
+        }
         outcome => passed(&action, record, verdict(outcome)),
     }
 }

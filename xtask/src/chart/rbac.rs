@@ -10,21 +10,28 @@ use gateward_cluster::permissions::{Need, Permission, PermissionNames, Permissio
 use gateward_core::manifest::yaml;
 use serde_json::{Value, json};
 
-use super::expressions::{BUNDLE_SECRET, CA_SECRET, FULLNAME, LABELS, LEASE, MUTATING, NAMESPACE, SECRET, VALIDATING};
+use super::expressions::{
+    BUNDLE_SECRET, CA_SECRET, FULLNAME, LABELS, LEASE, MUTATING, NAMESPACE, NAMESPACE_LEASE_ROLE, SECRET,
+    SERVED_NAMESPACE, VALIDATING,
+};
 
 /// Who is given the permissions, and where they hold.
 #[derive(Clone, Copy)]
 enum Reach {
     Namespace,
     Cluster,
+    /// The namespace that an operator of one namespace serves, for such an operator alone.
+    ServedNamespace,
 }
 
 /// The roles and their bindings.
 pub fn objects() -> anyhow::Result<String> {
-    let Permissions { role, cluster_role } = permissions(&names()?);
+    let Permissions { role, cluster_role, namespace_role } = permissions(&names()?);
     let mut text = String::new();
-    for (reach, rules) in [(Reach::Namespace, role), (Reach::Cluster, cluster_role)] {
-        write!(text, "---\n{}rules:\n", yaml::document(&reach.object(reach.role())))?;
+    let all = [(Reach::Namespace, role), (Reach::Cluster, cluster_role), (Reach::ServedNamespace, namespace_role)];
+    for (reach, rules) in all {
+        let (begin, end) = reach.condition();
+        write!(text, "{begin}---\n{}rules:\n", yaml::document(&reach.object(reach.role())))?;
         for Permission { reason, need, modes, rule } in rules {
             let (begin, end) = match condition(need, modes) {
                 Some(condition) => (format!("{{{{- if {condition} }}}}\n"), "{{- end }}\n"),
@@ -32,21 +39,26 @@ pub fn objects() -> anyhow::Result<String> {
             };
             write!(text, "{begin}# {reason}\n{}{end}", yaml::document(&json!([rule])))?;
         }
-        write!(text, "---\n{}", yaml::document(&reach.binding()))?;
+        write!(text, "---\n{}{end}", yaml::document(&reach.binding()))?;
     }
     Ok(text)
 }
 
 /// On which values a rule depends.
 fn condition(need: Need, modes: &[ProvisionMode]) -> Option<String> {
-    let mode = r#"(include "dynamo-operator.mode" .)"#;
+    let need = match need {
+        Need::Always => None,
+        Need::ToInstallCrds => Some(r#"include "dynamo-operator.installsCRDs" ."#.to_owned()),
+        Need::ClusterWide => Some(r#"not (include "dynamo-operator.restrictedTo" .)"#.to_owned()),
+        Need::OneNamespace => Some(r#"include "dynamo-operator.restrictedTo" ."#.to_owned()),
+        Need::ToExcludeClaims => Some("default false .Values.webhook.excludeClaimedNamespaces".to_owned()),
+    };
     let modes = (modes != ProvisionMode::ALL).then(|| {
         let names: Vec<_> = modes.iter().map(|mode| format!("{:?}", mode.name())).collect();
-        format!("has {mode} (list {})", names.join(" "))
+        format!(r#"has (include "dynamo-operator.mode" .) (list {})"#, names.join(" "))
     });
-    let install = (need == Need::ToInstallCrds).then(|| ".Values.upgradeCRD".to_owned());
-    match (install, modes) {
-        (Some(install), Some(modes)) => Some(format!("and {install} ({modes})")),
+    match (need, modes) {
+        (Some(need), Some(modes)) => Some(format!("and ({need}) ({modes})")),
         (one, other) => one.or(other),
     }
 }
@@ -59,6 +71,8 @@ fn names() -> anyhow::Result<PermissionNames> {
         ca_secret: CA_SECRET.into(),
         bundle_secret: BUNDLE_SECRET.into(),
         lease: LEASE.into(),
+        namespace_lease: dynamo_webhooks::names::NAMESPACE_LEASE.into(),
+        claiming_leases: dynamo_webhooks::names::CLAIMING_LEASES.map(str::to_owned).into(),
         validating_configuration: VALIDATING.into(),
         mutating_configuration: MUTATING.into(),
         crds: definitions
@@ -73,22 +87,39 @@ fn names() -> anyhow::Result<PermissionNames> {
 impl Reach {
     fn role(self) -> &'static str {
         match self {
-            Self::Namespace => "Role",
+            Self::Namespace | Self::ServedNamespace => "Role",
             Self::Cluster => "ClusterRole",
         }
     }
 
+    /// When the template renders it.
+    fn condition(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Namespace | Self::Cluster => ("", ""),
+            Self::ServedNamespace => ("{{- if include \"dynamo-operator.restrictedTo\" . }}\n", "{{- end }}\n"),
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Namespace | Self::Cluster => FULLNAME,
+            Self::ServedNamespace => NAMESPACE_LEASE_ROLE,
+        }
+    }
+
     fn object(self, kind: &str) -> Value {
-        let mut metadata = json!({"labels": LABELS, "name": FULLNAME});
-        if matches!(self, Self::Namespace) {
-            metadata["namespace"] = NAMESPACE.into();
+        let mut metadata = json!({"labels": LABELS, "name": self.name()});
+        match self {
+            Self::Namespace => metadata["namespace"] = NAMESPACE.into(),
+            Self::ServedNamespace => metadata["namespace"] = SERVED_NAMESPACE.into(),
+            Self::Cluster => {}
         }
         json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": kind, "metadata": metadata})
     }
 
     fn binding(self) -> Value {
         let mut binding = self.object(&format!("{}Binding", self.role()));
-        binding["roleRef"] = json!({"apiGroup": "rbac.authorization.k8s.io", "kind": self.role(), "name": FULLNAME});
+        binding["roleRef"] = json!({"apiGroup": "rbac.authorization.k8s.io", "kind": self.role(), "name": self.name()});
         binding["subjects"] = json!([{"kind": "ServiceAccount", "name": FULLNAME, "namespace": NAMESPACE}]);
         binding
     }

@@ -92,3 +92,86 @@ impl Operator for Dynamo {
         Ok(Discovered { facts: Arc::new(facts), notes })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::task::{Context as Task, Poll, Waker};
+    use std::time::SystemTime;
+
+    use gateward_core::{Context, Outcome, Review, ReviewResponse, Skip};
+
+    use super::*;
+
+    /// What is answered by an operator of the whole cluster, where everything in `team-a` is claimed.
+    fn answered(path: &str, body: &Value) -> ReviewResponse {
+        let dynamo = Dynamo::new();
+        let facts = dynamo.facts(FactsSource::Document(&json!({
+            "clusterWide": true, "excludedNamespaces": ["team-a"],
+        })));
+        let context = Context::new(SystemTime::UNIX_EPOCH, facts.unwrap());
+        let body = body.to_string();
+        let answering = std::pin::pin!(dynamo.webhooks.handle(path, body.as_bytes(), &context));
+        match answering.poll(&mut Task::from_waker(Waker::noop())) {
+            Poll::Ready(answer) => answer,
+            Poll::Pending => panic!("nothing here waits"),
+        }
+    }
+
+    fn review(kind: &GroupVersionKind, operation: &str) -> Value {
+        let group = format!("{}/{}", kind.group, kind.version);
+        let object = json!({"apiVersion": group, "kind": kind.kind, "metadata": {"name": "a", "namespace": "team-a"}});
+        json!({
+            "apiVersion": "admission.k8s.io/v1",
+            "kind": "AdmissionReview",
+            "request": {
+                "uid": "1",
+                "kind": {"group": kind.group, "version": kind.version, "kind": kind.kind},
+                "operation": operation,
+                "namespace": "team-a",
+                "name": "a",
+                "object": if operation == "DELETE" { Value::Null } else { object.clone() },
+                "oldObject": if operation == "CREATE" { Value::Null } else { object },
+            },
+        })
+    }
+
+    /// Every path of every validator and defaulter, in every version and for every operation.
+    #[test]
+    fn nothing_in_a_claimed_namespace_is_judged_or_defaulted_by_any_path() {
+        let webhooks = crate::webhooks();
+        let mut asked = 0;
+        for declared in webhooks.declarations() {
+            for review_kind in [Review::Validate, Review::Mutate] {
+                for path in declared.paths(review_kind) {
+                    for version in &declared.versions {
+                        for operation in ["CREATE", "UPDATE", "DELETE", "CONNECT"] {
+                            let kind = GroupVersionKind { version: (*version).into(), ..declared.hub.clone() };
+                            let answer = answered(&path, &review(&kind, operation));
+                            let skipped = Outcome::Skipped(Skip::ClaimedNamespace);
+                            assert_eq!(answer.decision.outcome, skipped, "{operation} {kind} at {path}");
+                            asked += 1;
+                        }
+                    }
+                }
+            }
+        }
+        let judging = webhooks.paths().filter(|(_, review)| *review != Review::Convert).count();
+        assert!(asked >= 4 * judging, "{asked} reviews for {judging} paths");
+    }
+
+    #[test]
+    fn a_conversion_is_never_skipped() {
+        let object = json!({
+            "apiVersion": "nvidia.com/v1alpha1",
+            "kind": "DynamoGraphDeployment",
+            "metadata": {"name": "a", "namespace": "team-a"},
+            "spec": {},
+        });
+        let review = json!({
+            "apiVersion": "apiextensions.k8s.io/v1",
+            "kind": "ConversionReview",
+            "request": {"uid": "1", "desiredAPIVersion": "nvidia.com/v1beta1", "objects": [object]},
+        });
+        assert_eq!(answered("/convert", &review).decision.outcome, Outcome::Converted { objects: 1 });
+    }
+}

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use gateward_core::{BoxFuture, ClusterReader, Facts, GroupServed, Lookup, ObjectName, Request};
+use gateward_core::{BoxFuture, ClusterReader, Facts, GroupServed, Lookup, ObjectName, Request, ReviewSubject};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -73,7 +73,8 @@ pub struct ClusterFacts {
     pub operator_version: String,
     /// The image that requests without one get.
     pub default_image: Option<String>,
-    /// Namespaces that another operator has claimed.
+    /// Namespaces that other operators have claimed as a whole. In a cluster, [`cluster`](Self::cluster) says what they
+    /// have claimed at the moment.
     pub excluded_namespaces: BTreeSet<String>,
     /// How look-ups are answered.
     pub cluster: Cluster,
@@ -120,8 +121,12 @@ impl Default for ClusterFacts {
 
 impl Facts for ClusterFacts {
     /// Only a cluster-wide operator leaves claimed namespaces to others.
-    fn claims(&self, namespace: &str) -> bool {
-        self.watches == Watches::WholeCluster && self.excluded_namespaces.contains(namespace)
+    fn claims(&self, subject: &ReviewSubject<'_>) -> bool {
+        let claimed_now = || match &self.cluster {
+            Cluster::Read(cluster) => cluster.claims(subject),
+            Cluster::NotEvaluated => false,
+        };
+        self.watches == Watches::WholeCluster && (self.excluded_namespaces.contains(subject.namespace) || claimed_now())
     }
 }
 
@@ -218,6 +223,8 @@ impl ClusterReader for DocumentedCluster {
 
 #[cfg(test)]
 mod tests {
+    use gateward_core::{Operation, Review};
+
     use super::*;
 
     #[test]
@@ -251,14 +258,60 @@ mod tests {
         assert!(error.to_string().contains("groveEnable"), "{error}");
     }
 
+    fn graphs_in(namespace: &str) -> ReviewSubject<'_> {
+        ReviewSubject {
+            namespace,
+            group: "nvidia.com",
+            resource: "dynamographdeployments",
+            version: "v1beta1",
+            versions: &["v1alpha1", "v1beta1"],
+            operation: Some(Operation::Create),
+            review: Review::Validate,
+        }
+    }
+
     #[test]
     fn only_a_cluster_wide_operator_skips_claimed_namespaces() {
         let claimed = json!({"excludedNamespaces": ["team-a"]});
-        assert!(!ClusterFacts::from_document(&claimed).unwrap().claims("team-a"));
+        assert!(!ClusterFacts::from_document(&claimed).unwrap().claims(&graphs_in("team-a")));
         let mut wide = claimed;
         wide["clusterWide"] = true.into();
         let facts = ClusterFacts::from_document(&wide).unwrap();
-        assert!(facts.claims("team-a") && !facts.claims("team-b"));
+        assert!(facts.claims(&graphs_in("team-a")) && !facts.claims(&graphs_in("team-b")));
+    }
+
+    /// A cluster in which everything in one namespace is claimed.
+    #[derive(Debug)]
+    struct Claimed(&'static str);
+
+    impl ClusterReader for Claimed {
+        fn group<'a>(&'a self, _: &'a str) -> BoxFuture<'a, GroupServed> {
+            Box::pin(std::future::ready(GroupServed::Absent))
+        }
+
+        fn resource<'a>(&'a self, _: &'a str, _: &'a str, _: &'a str) -> BoxFuture<'a, GroupServed> {
+            Box::pin(std::future::ready(GroupServed::Absent))
+        }
+
+        fn get<'a>(&'a self, _: &'a ObjectName) -> BoxFuture<'a, Lookup> {
+            Box::pin(std::future::ready(Lookup::Absent))
+        }
+
+        fn claims(&self, subject: &ReviewSubject<'_>) -> bool {
+            subject.namespace == self.0
+        }
+    }
+
+    #[test]
+    fn what_the_cluster_says_is_claimed_counts_for_a_cluster_wide_operator_alone() {
+        let with = |watches| ClusterFacts {
+            watches,
+            cluster: Cluster::Read(Arc::new(Claimed("team-a"))),
+            ..ClusterFacts::unknown()
+        };
+        let wide = with(Watches::WholeCluster);
+        assert!(wide.claims(&graphs_in("team-a")) && !wide.claims(&graphs_in("team-b")));
+        assert!(!with(Watches::OneNamespace).claims(&graphs_in("team-a")));
     }
 
     #[test]

@@ -45,7 +45,7 @@ pub async fn learn(
     let grove = grove(configuration.grove, cluster.as_ref()).await?;
     let checkpoint = checkpoint(configuration.checkpoint, cluster.as_ref(), &mut notes).await?;
     let facts = ClusterFacts {
-        watches: Watches::WholeCluster,
+        watches: if configuration.restricted.is_some() { Watches::OneNamespace } else { Watches::WholeCluster },
         grove,
         checkpoint,
         gpu_discovery: configuration.gpu_discovery,
@@ -243,6 +243,13 @@ mod tests {
             ["system:serviceaccount:zoo:otter-dynamo-operator", "system:serviceaccount:zoo:badger-controller-manager",]
         );
         assert_eq!(principals(json!({"operatorPrincipals": ["jane"]})), ["jane"]);
+    }
+
+    #[test]
+    fn an_operator_of_one_namespace_looks_at_no_claims() {
+        let watches = |namespace: Value| learned(json!({"namespace": namespace}), NOTHING).unwrap().0.watches;
+        assert_eq!(watches(json!({"restricted": ""})), Watches::WholeCluster);
+        assert_eq!(watches(json!({"restricted": "team-a"})), Watches::OneNamespace);
     }
 
     #[test]

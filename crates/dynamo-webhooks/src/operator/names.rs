@@ -11,6 +11,10 @@ pub const SERVICE_SUFFIX: &str = "-webhook-service";
 pub const LEASE_SUFFIX: &str = "-webhook-writer";
 /// What the name of the controllers' ServiceAccount ends in, after the full name of the release.
 pub const CONTROLLERS_SUFFIX: &str = "-controller-manager";
+/// The Lease by which an operator of one namespace claims it: the name of the webhook guide.
+pub const NAMESPACE_LEASE: &str = "dynamo-operator-ns-lock";
+/// The Leases that claim a namespace: the one of the guide, and the one that released operators write.
+pub const CLAIMING_LEASES: [&str; 2] = [NAMESPACE_LEASE, "dynamo-operator-namespace-scope"];
 /// The name that new CAs get.
 pub const CA_NAME: &str = "Dynamo-Webhook-CA";
 

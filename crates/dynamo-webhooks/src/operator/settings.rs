@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use gateward::config::{
-    CertificateConfig, Config, ConfigError, ConfigSource, Flag, Listeners, LogConfig, ObjectLabels, ObjectNames,
-    Problem,
+    CertificateConfig, Config, ConfigError, ConfigSource, Flag, Listeners, LogConfig, NamespaceClaims, ObjectLabels,
+    ObjectNames, Problem, RestrictedNamespace, ServedNamespaces,
 };
 use gateward::{Lifetime, Lifetimes, NameLimit};
 
@@ -81,9 +81,25 @@ fn joined(given: &ConfigSource, read: Read, certificates: CertificateConfig) -> 
         },
         provision: configuration.webhook.provision,
         certificates,
+        namespaces: namespaces(&configuration),
         log: LogConfig { format: configuration.log_format, filter: configuration.log_level },
         warnings,
     })
+}
+
+fn namespaces(configuration: &OperatorConfiguration) -> ServedNamespaces {
+    match &configuration.restricted {
+        Some(one) => ServedNamespaces::One(RestrictedNamespace {
+            name: one.name.clone(),
+            lease: names::NAMESPACE_LEASE.to_owned(),
+            lease_duration: one.lease_duration,
+            renew_interval: one.renew_interval,
+        }),
+        None => ServedNamespaces::All(NamespaceClaims {
+            leases: names::CLAIMING_LEASES.map(str::to_owned).into(),
+            claimed: configuration.webhook.claimed,
+        }),
+    }
 }
 
 fn object_names(configuration: &OperatorConfiguration, release: &str) -> Result<ObjectNames, ConfigError> {
@@ -129,7 +145,7 @@ mod tests {
     use std::time::Duration;
 
     use gateward::Operator as _;
-    use gateward::config::{Flags, KeyAlgorithm, PodEnvironment};
+    use gateward::config::{ClaimedNamespaces, Flags, KeyAlgorithm, PodEnvironment};
     use serde_json::{Value, json};
 
     use super::*;
@@ -170,6 +186,33 @@ mod tests {
         assert_eq!(config.names.lease, "river-dynamo-operator-webhook-writer");
         assert_eq!(config.labels.configurations["nvidia.com/dynamo-operator-namespace"], "zoo");
         assert_eq!(config.labels.pods["app.kubernetes.io/instance"], "river");
+    }
+
+    fn served(namespace: &Value, webhook: &Value) -> ServedNamespaces {
+        let mut given = given(webhook, Flags::default(), "river");
+        given.document["namespace"] = namespace.clone();
+        Dynamo::new().config(&given).unwrap().namespaces
+    }
+
+    #[test]
+    fn an_operator_of_the_whole_cluster_heeds_the_leases_of_the_guide_and_of_released_operators() {
+        let leases = ["dynamo-operator-ns-lock", "dynamo-operator-namespace-scope"].map(str::to_owned).into();
+        let claims = |claimed| ServedNamespaces::All(NamespaceClaims { leases: Clone::clone(&leases), claimed });
+        assert_eq!(served(&Value::Null, &json!({})), claims(ClaimedNamespaces::Called));
+        let excluded = served(&Value::Null, &json!({"excludeClaimedNamespaces": true}));
+        assert_eq!(excluded, claims(ClaimedNamespaces::Excluded));
+    }
+
+    #[test]
+    fn an_operator_of_one_namespace_holds_the_lease_of_the_guide() {
+        let one = |lease_duration, renew_interval| {
+            let (name, lease) = ("team-a".to_owned(), "dynamo-operator-ns-lock".to_owned());
+            let [lease_duration, renew_interval] = [lease_duration, renew_interval].map(Duration::from_secs);
+            ServedNamespaces::One(RestrictedNamespace { name, lease, lease_duration, renew_interval })
+        };
+        assert_eq!(served(&json!({"restricted": "team-a"}), &json!({})), one(30, 10));
+        let scope = json!({"leaseDuration": "1m", "leaseRenewInterval": "20s"});
+        assert_eq!(served(&json!({"restricted": "team-a", "scope": scope}), &json!({})), one(60, 20));
     }
 
     #[test]

@@ -5,12 +5,14 @@ use std::time::{Duration, Instant};
 use futures_util::future::join_all;
 use gateward_certs::CaBundle;
 use gateward_certs::rotation::{CaBundleWrite, Change, SecretChange};
+use json_patch::Patch;
 use k8s_openapi::api::core::v1::Secret;
 use tracing::info;
 
 use super::leader::LeaderContext;
 use super::snapshot::Snapshot;
 use crate::injection::{ConversionAction, TargetEntry, TargetObject};
+use crate::namespace_lease::OwnConfiguration;
 use crate::request::RequestError;
 use crate::secrets::ManagedSecret;
 
@@ -86,7 +88,7 @@ impl LeaderContext {
     }
 
     pub(super) async fn restore_stanza_of(&self, seen: &TargetObject, bundle: &CaBundle) -> WriteOutcome {
-        self.guarded(seen, self.targets.restore_stanza(seen, bundle)).await
+        self.guarded(&seen.display_name(), self.targets.restore_stanza(seen, bundle)).await
     }
 
     pub(super) async fn write_bundles_of(
@@ -94,19 +96,20 @@ impl LeaderContext {
         seen: &TargetObject,
         bundles: &[(&TargetEntry, &CaBundle)],
     ) -> WriteOutcome {
-        self.guarded(seen, self.targets.write(seen, bundles)).await
+        self.guarded(&seen.display_name(), self.targets.write(seen, bundles)).await
+    }
+
+    /// Has our own webhooks leave claimed namespaces out.
+    pub(super) async fn write_selectors(&self, own: &OwnConfiguration, patch: Patch) -> WriteOutcome {
+        self.guarded(&own.name, self.targets.patch_selectors(own, patch)).await
     }
 
     /// Writes an object if this replica is the leader and the rate limit allows it.
-    async fn guarded(
-        &self,
-        seen: &TargetObject,
-        write: impl Future<Output = Result<(), RequestError>>,
-    ) -> WriteOutcome {
+    async fn guarded(&self, object: &str, write: impl Future<Output = Result<(), RequestError>>) -> WriteOutcome {
         if self.leadership.remaining().is_none() {
             return WriteOutcome::LeaseLost;
         }
-        if let Err(wait) = self.rate_limiter.may_write(&seen.display_name(), Instant::now()) {
+        if let Err(wait) = self.rate_limiter.may_write(object, Instant::now()) {
             return WriteOutcome::Deferred(wait);
         }
         write.await.map_or_else(|why| WriteOutcome::of(&why, RequestError::is_stale_patch), |()| WriteOutcome::Done)
@@ -119,7 +122,7 @@ impl WriteOutcome {
     }
 
     /// The first outcome that is not [`Done`](Self::Done).
-    fn or(self, other: Self) -> Self {
+    pub(super) fn or(self, other: Self) -> Self {
         if self == Self::Done { other } else { self }
     }
 }

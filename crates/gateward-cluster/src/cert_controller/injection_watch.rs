@@ -1,13 +1,14 @@
 //! Watches all injection targets: keeps them in the stores of reflectors, reports changed objects to
 //! [`super::restore`], and publishes the `caBundle`s that API servers use.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use futures_util::{StreamExt, pin_mut};
 use kube::runtime::reflector::store::Writer;
 use kube::runtime::watcher::Event;
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinSet;
 
 use super::leader::LeaderContext;
@@ -15,6 +16,8 @@ use super::restore::Changed;
 use super::status_store::{StatusStore, StatusTopic};
 use crate::connection::Connection;
 use crate::injection::{Clock, InjectableKind, InjectableObject, InjectionTargets, TargetStore, WatchScope};
+use crate::namespace_lease::ObservedConfigurations;
+use crate::send_if_changed::send_if_changed;
 use crate::watch::with_backoff;
 
 /// The watches of all injection targets.
@@ -25,6 +28,9 @@ pub(super) struct InjectionWatch {
     /// Within this time every API server observes a change.
     settle: Duration,
     known: Mutex<InjectionTargets>,
+    /// Why watches of webhook configurations keep failing.
+    failing: Mutex<BTreeMap<WatchScope, String>>,
+    configurations: watch::Sender<ObservedConfigurations>,
     changes: mpsc::UnboundedSender<Changed>,
     /// Wakes the reconciler.
     reconcile: Arc<Notify>,
@@ -32,31 +38,44 @@ pub(super) struct InjectionWatch {
 }
 
 impl InjectionWatch {
-    /// Starts all watches.
+    /// Starts all watches; returns what webhook configurations say of claims on namespaces.
     pub(super) fn spawn(
         tasks: &mut JoinSet<()>,
         connection: &Connection,
         leader: &LeaderContext,
         settle: Duration,
         changes: mpsc::UnboundedSender<Changed>,
-    ) {
+    ) -> watch::Receiver<ObservedConfigurations> {
         let (connection, targets) = (connection.clone(), leader.targets.clone());
         let watches: Vec<_> = targets.scopes().into_iter().map(|scope| (Writer::new(scope.kind), scope)).collect();
         let stores = watches.iter().map(|(store, scope)| (scope.kind, store.as_reader())).collect();
         let known = Mutex::new(InjectionTargets::new(targets.rules().clone(), stores));
         let (status, reconcile) = (Arc::clone(&leader.status), Arc::clone(&leader.wakeup));
-        let wakeup = Notify::new();
-        let this = Arc::new(Self { connection, targets, status, settle, known, changes, reconcile, wakeup });
+        let (configurations, observed) = watch::channel(ObservedConfigurations::default());
+        let this = Arc::new(Self {
+            connection,
+            targets,
+            status,
+            settle,
+            known,
+            failing: Mutex::default(),
+            configurations,
+            changes,
+            reconcile,
+            wakeup: Notify::new(),
+        });
         for (store, scope) in watches {
             let this = Arc::clone(&this);
             tasks.spawn(async move { this.watch(scope, store).await });
         }
         tasks.spawn(async move { this.publish().await });
+        observed
     }
 
     /// Runs one watch.
     async fn watch(&self, scope: WatchScope, store: Writer<InjectableObject>) {
         let events = with_backoff(self.targets.events(&scope, store), |why| {
+            self.note_failure(&scope, why.clone());
             let warning =
                 why.map(|why| format!("the watch of {scope} keeps failing: {why}; its last state stays in use"));
             self.status.warn(StatusTopic::Watch(scope.clone()), warning);
@@ -76,6 +95,16 @@ impl InjectionWatch {
             self.known().refresh(clock);
             self.wakeup.notify_one();
         }
+    }
+
+    /// Nothing counts as claimed while a webhook configuration could have gone unseen.
+    fn note_failure(&self, scope: &WatchScope, why: Option<String>) {
+        let mut failing = self.failing.lock().unwrap_or_else(PoisonError::into_inner);
+        match why.filter(|_| scope.kind != InjectableKind::Crd) {
+            Some(why) => drop(failing.insert(scope.clone(), why)),
+            None => drop(failing.remove(scope)),
+        }
+        self.wakeup.notify_one();
     }
 
     /// Has an injection target checked.
@@ -99,11 +128,14 @@ impl InjectionWatch {
 
     /// Returns when the status changes by time alone.
     fn update(&self, now: Instant) -> Option<Instant> {
+        let failing = self.failing.lock().unwrap_or_else(PoisonError::into_inner).values().next().cloned();
         let known = self.known();
         let (injected, conflicts) = (known.trust(self.settle, now), known.conflicts());
         let targets = known.is_complete().then(|| known.objects());
         let next = known.next_change(self.settle, now);
+        let configurations = known.configurations(failing);
         drop(known);
+        send_if_changed(&self.configurations, configurations);
         self.status.update(|facts| {
             facts.targets = targets;
             (facts.status.injected, facts.status.conflicts) = (injected, conflicts);

@@ -2,11 +2,12 @@
 //!
 //! On every replica, [`injection_watch`] watches the injection targets and [`secret_watcher`] the serving Secret. On
 //! the leader, [`reconciler`] reads, decides and writes, and [`restore`] restores `caBundle`s that others have changed.
-//! All of them report to the one [`status_store`].
+//! All of them report to the one [`status_store`]. [`namespaces`] makes or heeds claims on namespaces.
 
 mod apply;
 mod injection_watch;
 mod leader;
+mod namespaces;
 mod own_pair;
 mod provided_pair;
 mod reconciler;
@@ -26,12 +27,14 @@ use crate::config::ControllerConfig;
 use crate::connection::Connection;
 use crate::fail_point;
 use crate::lease::{LeaderElector, Leadership};
+use crate::namespace_lease::{HolderState, NamespaceClaims};
 use crate::replicas::Replicas;
 use crate::secrets::state_secret;
 use crate::status::{ControllerStatus, Leader};
 use crate::watch::notify_on_change;
 use injection_watch::InjectionWatch;
 use leader::LeaderContext;
+use namespaces::{Namespaces, Tasks};
 use reconciler::CertificateReconciler;
 use secret_watcher::SecretWatcher;
 pub(crate) use snapshot::{OTHERS_WRITE, observed_state, observed_trust};
@@ -47,8 +50,9 @@ pub struct CertController {
     stop: watch::Sender<bool>,
     /// The watches, which end last.
     following: JoinSet<()>,
-    /// The reconciler, the restorer and the elector.
+    /// The reconciler, the restorer, the elector, and what writes for claims on namespaces.
     writing: JoinSet<()>,
+    namespaces: Namespaces,
 }
 
 /// Why a controller can't start.
@@ -71,7 +75,7 @@ impl CertController {
         writing.spawn(run_elector(elector, releases));
         let (shared, last) = (Arc::clone(&leader), release.clone());
         let reconciler = CertificateReconciler::new(connection, config, replicas, shared, stopped.clone(), release);
-        let restoring = restore::restore_changed(Arc::clone(&leader), changed, stopped);
+        let restoring = restore::restore_changed(Arc::clone(&leader), changed, stopped.clone());
         writing.spawn(async move {
             tokio::join!(restoring, reconciler.run());
             // The elector releases the lease once the last sender is dropped: all writes have ended.
@@ -79,10 +83,13 @@ impl CertController {
         });
 
         let mut following = JoinSet::new();
-        InjectionWatch::spawn(&mut following, connection, &leader, config.certificates.settle, changes);
+        let configurations =
+            InjectionWatch::spawn(&mut following, connection, &leader, config.certificates.settle, changes);
+        let mut tasks = Tasks { following: &mut following, writing: &mut writing, stopped };
+        let namespaces = Namespaces::start(connection, config, &leader, configurations, &mut tasks);
         watch_secrets(&mut following, connection, config, &leader);
         following.spawn(publish_leader(leadership, Arc::clone(&status)));
-        Ok(Self { status, stop, following, writing })
+        Ok(Self { status, stop, following, writing, namespaces })
     }
 
     /// The newest usable certificate of the serving Secret; `None` until there is one. A Secret that is damaged or
@@ -94,6 +101,16 @@ impl CertController {
     /// The status of certificates and injection targets.
     pub fn status(&self) -> watch::Receiver<ControllerStatus> {
         self.status.status()
+    }
+
+    /// What operators of one namespace have claimed; `None` where nobody can.
+    pub fn claims(&self) -> Option<NamespaceClaims> {
+        self.namespaces.claims.clone()
+    }
+
+    /// Whether this release has claimed its namespace; `None` for an operator of the whole cluster.
+    pub fn namespace_holder(&self) -> Option<watch::Receiver<HolderState>> {
+        self.namespaces.holder.clone()
     }
 
     /// Stops writing and releases the lease, so that another replica leads at once.

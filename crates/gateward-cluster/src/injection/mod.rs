@@ -1,6 +1,7 @@
 //! Injection of `caBundle` into webhook configurations and the conversion stanzas of CRDs, and detection of conflicting
 //! webhook configurations.
 
+mod claiming;
 mod classify;
 mod conflicts;
 mod conversion;
@@ -30,6 +31,7 @@ pub(crate) use watch::WatchScope;
 
 use crate::config::{ControllerConfig, InjectionRules};
 use crate::connection::Connection;
+use crate::namespace_lease::OwnConfiguration;
 use crate::request::{RequestError, with_read_timeout, with_write_timeout};
 
 /// Reads injection targets and writes their `caBundle`s.
@@ -104,6 +106,17 @@ impl TargetStore {
     /// Writes the conversion stanza of a CRD that was read. It fails if the CRD has changed meanwhile.
     pub(crate) async fn restore_stanza(&self, seen: &TargetObject, bundle: &CaBundle) -> Result<(), RequestError> {
         self.patch(seen, self.rules.restore_patch(&seen.version, bundle)).await
+    }
+
+    /// Has our own webhooks leave claimed namespaces out.
+    pub(crate) async fn patch_selectors(
+        &self,
+        own: &OwnConfiguration,
+        patch: json_patch::Patch,
+    ) -> Result<(), RequestError> {
+        let Some(kind) = InjectableKind::of(own.review) else { return Ok(()) };
+        let patch = Patch::Json::<()>(patch);
+        with_write_timeout(self.api(kind).patch(&own.name, &self.parameters, &patch)).await.map(drop)
     }
 
     async fn patch(&self, seen: &TargetObject, patch: json_patch::Patch) -> Result<(), RequestError> {

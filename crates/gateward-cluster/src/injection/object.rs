@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use k8s_openapi::ByteString;
 use k8s_openapi::api::admissionregistration::v1::RuleWithOperations;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ManagedFieldsEntry;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{LabelSelector, ManagedFieldsEntry};
 use kube::Resource;
 use kube::api::ObjectMeta;
 use kube::core::ClusterResourceScope;
@@ -47,6 +47,11 @@ pub(super) struct Webhook {
     /// The requests that it is called for.
     #[serde(default)]
     pub(super) rules: Vec<RuleWithOperations>,
+    pub(super) failure_policy: Option<String>,
+    pub(super) match_policy: Option<String>,
+    pub(super) namespace_selector: Option<LabelSelector>,
+    pub(super) object_selector: Option<LabelSelector>,
+    pub(super) match_conditions: Option<Vec<Value>>,
 }
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]

@@ -13,6 +13,7 @@ use super::conflicts::ConflictingWebhook;
 use super::object::{InjectableKind, InjectableObject};
 use crate::config::InjectionRules;
 use crate::injected::InjectedCaBundles;
+use crate::namespace_lease::ObservedConfigurations;
 
 /// All injection targets that the watches have seen.
 #[derive(Debug)]
@@ -51,6 +52,14 @@ impl InjectionTargets {
     /// Webhooks of other configurations for our kinds.
     pub(crate) fn conflicts(&self) -> Vec<ConflictingWebhook> {
         self.watched().iter().flat_map(|(kind, object)| self.rules.conflicts(*kind, object)).collect()
+    }
+
+    /// What webhook configurations say of claims on namespaces. `failing` is why they can't be read at the moment.
+    pub(crate) fn configurations(&self, failing: Option<String>) -> ObservedConfigurations {
+        let watched = self.watched();
+        let claiming = watched.iter().flat_map(|(kind, object)| self.rules.claiming(*kind, object)).collect();
+        let own = watched.iter().filter_map(|(kind, object)| self.rules.own_configuration(*kind, object)).collect();
+        ObservedConfigurations { is_complete: self.is_complete(), failing, claiming, own }
     }
 
     /// What is in the stores, by kind and name.

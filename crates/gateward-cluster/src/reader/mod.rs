@@ -4,12 +4,13 @@ mod discovery_cache;
 
 use std::time::Duration;
 
-use gateward_core::{BoxFuture, ClusterReader, GroupServed, Lookup, ObjectName};
+use gateward_core::{BoxFuture, ClusterReader, GroupServed, Lookup, ObjectName, ReviewSubject};
 use http::Request;
 use kube::Client;
 use serde_json::Value;
 
 use crate::failure::{RequestError, with_timeout};
+use crate::namespace_lease::NamespaceClaims;
 use discovery_cache::{DiscoveryCache, Query};
 
 /// How long one look-up may take. A review that waits longer has no time left to be answered.
@@ -20,12 +21,19 @@ const TIMEOUT: Duration = Duration::from_secs(3);
 pub struct ApiReader {
     client: Client,
     discovery: DiscoveryCache,
+    claims: Option<NamespaceClaims>,
 }
 
 impl ApiReader {
     /// Through a client.
     pub fn new(client: Client) -> Self {
-        Self { client, discovery: DiscoveryCache::default() }
+        Self { client, discovery: DiscoveryCache::default(), claims: None }
+    }
+
+    /// The same, with what operators of one namespace have claimed.
+    pub fn with_claims(mut self, claims: Option<NamespaceClaims>) -> Self {
+        self.claims = claims;
+        self
     }
 
     /// The body at a path; `None` where nothing is.
@@ -83,6 +91,10 @@ impl ClusterReader for ApiReader {
 
     fn get<'a>(&'a self, object: &'a ObjectName) -> BoxFuture<'a, Lookup> {
         Box::pin(self.look_up(object))
+    }
+
+    fn claims(&self, subject: &ReviewSubject<'_>) -> bool {
+        self.claims.as_ref().is_some_and(|claims| claims.cover(subject))
     }
 }
 

@@ -4,6 +4,7 @@ use std::fmt::Debug;
 
 use serde_json::Value;
 
+use crate::rule::context::ReviewSubject;
 use crate::webhooks::future::BoxFuture;
 
 /// Whether an API group, or one resource of it, is served.
@@ -53,4 +54,10 @@ pub trait ClusterReader: Debug + Send + Sync + 'static {
 
     /// One object by name.
     fn get<'a>(&'a self, object: &'a ObjectName) -> BoxFuture<'a, Lookup>;
+
+    /// Whether an operator of one namespace has claimed what a review is about, as was seen last.
+    fn claims(&self, subject: &ReviewSubject<'_>) -> bool {
+        let _ = subject;
+        false
+    }
 }

@@ -4,13 +4,35 @@ use std::any::Any;
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use crate::wire::operation::Operation;
+use crate::wire::review::Review;
+
 /// The operator's own view of the cluster; handlers read it with [`Request::facts`](crate::Request::facts).
 pub trait Facts: Any + Send + Sync {
-    /// Whether another operator has claimed the namespace, so that nothing in it is ours to judge.
-    fn claims(&self, namespace: &str) -> bool {
-        let _ = namespace;
+    /// Whether another operator has claimed what a review is about, so that it is not ours to judge.
+    fn claims(&self, subject: &ReviewSubject<'_>) -> bool {
+        let _ = subject;
         false
     }
+}
+
+/// What a review is about, as far as a claim on it depends on that.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReviewSubject<'a> {
+    /// The object's namespace.
+    pub namespace: &'a str,
+    /// The API group.
+    pub group: &'a str,
+    /// The plural.
+    pub resource: &'a str,
+    /// The version that the user wrote.
+    pub version: &'a str,
+    /// All versions of the kind, which API servers convert between.
+    pub versions: &'a [&'a str],
+    /// What is being done; `None` for an operation that isn't known.
+    pub operation: Option<Operation>,
+    /// Validation or defaulting.
+    pub review: Review,
 }
 
 /// No facts.

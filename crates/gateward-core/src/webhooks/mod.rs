@@ -18,7 +18,7 @@ pub mod webhook_error;
 use std::collections::BTreeMap;
 
 use crate::json::patch::Patch;
-use crate::rule::context::{Context, Notes};
+use crate::rule::context::{Context, Notes, ReviewSubject};
 use crate::rule::resource::{GroupVersionKind, Resource};
 use crate::rule::verdict::Verdict;
 use crate::rule::{DECODE, Rule};
@@ -257,7 +257,7 @@ impl Webhooks {
 
 /// Why the object passes unjudged, if it does.
 fn skip(asked: Review, declared: &Declaration, review: &AdmissionReview<'_>, context: &Context) -> Option<Skip> {
-    if review.request.namespace.as_deref().is_some_and(|namespace| context.facts.claims(namespace)) {
+    if subject(asked, declared, review).is_some_and(|subject| context.facts.claims(&subject)) {
         return Some(Skip::ClaimedNamespace);
     }
     if declared.deleting_objects == DeletingObjects::Skip && metadata::is_terminating(review) {
@@ -270,6 +270,21 @@ fn skip(asked: Review, declared: &Declaration, review: &AdmissionReview<'_>, con
     }
     let on_objects = review.operation.filter(|operation| *operation != Operation::Connect);
     on_objects.filter(|operation| !declared.handles(asked, *operation)).map(|_| Skip::NoHandler)
+}
+
+/// What others may have claimed; `None` for an object without a namespace.
+fn subject<'a>(asked: Review, declared: &'a Declaration, review: &'a AdmissionReview<'_>) -> Option<ReviewSubject<'a>> {
+    let request = &review.request;
+    let written = request.request_kind.as_ref().filter(|kind| kind.same_kind(&request.kind)).unwrap_or(&request.kind);
+    Some(ReviewSubject {
+        namespace: request.namespace.as_deref()?,
+        group: &declared.hub.group,
+        resource: declared.plural,
+        version: &written.version,
+        versions: &declared.versions,
+        operation: review.operation,
+        review: asked,
+    })
 }
 
 /// Of objects that are made, changed or removed, a handler may have no opinion. Whatever else is done is refused where

@@ -1,6 +1,6 @@
 //! Objects that pass without being judged.
 
-use gateward_core::{DeletingObjects, Facts, Outcome, Request, Skip, Verdict, Webhook, Webhooks};
+use gateward_core::{DeletingObjects, Facts, Outcome, Request, ReviewSubject, Skip, Verdict, Webhook, Webhooks};
 use serde_json::{Value, json};
 
 use crate::zoo::{Otter, Reply, VALIDATE, ask, ask_knowing, created, judged_by, otter, updated};
@@ -13,8 +13,8 @@ fn refuse(_: &Otter, _: &Request) -> Verdict {
 struct ClaimedBy(&'static str);
 
 impl Facts for ClaimedBy {
-    fn claims(&self, namespace: &str) -> bool {
-        namespace == self.0
+    fn claims(&self, subject: &ReviewSubject<'_>) -> bool {
+        subject.namespace == self.0
     }
 }
 

@@ -68,7 +68,7 @@ fn an_undeclared_delete_is_allowed() {
 fn what_another_operator_has_claimed_passes_whatever_is_done() {
     struct Claimed;
     impl gateward_core::Facts for Claimed {
-        fn claims(&self, _: &str) -> bool {
+        fn claims(&self, _: &gateward_core::ReviewSubject<'_>) -> bool {
             true
         }
     }

@@ -6,6 +6,8 @@
 //! | `gateward_ca_injection_targets` | gauge | `state`: injection targets (`matched`), and those among them whose `caBundle` lacks the expected CA (`lacking`) |
 //! | `gateward_ca_injection_repairs_total` | counter | `caBundle`s restored after someone else had changed them |
 //! | `gateward_rival_configuration` | gauge | `configuration`: 1 for each conflicting webhook configuration |
+//! | `gateward_namespace_claims` | gauge | `namespace`, `state` (`counted`, `lease_alone`, `expired`): 1 for each namespace with a Lease that claims it; of more than 100 the rest is counted as `_other` |
+//! | `gateward_lease_unreadable` | gauge | 1 while Leases that claim namespaces, or the webhooks behind them, can't be read |
 //! | `gateward_ca_rotation_phase` | gauge | `phase` (`none`, `publish`, `switch`, `retire`): 1 for the current one, 0 for the others |
 //! | `gateward_leader` | gauge | 1 on the leader, 0 on other replicas |
 //! | `certwatcher_read_certificate_total` | counter | serving certificates that were loaded |
@@ -23,6 +25,12 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 
 use super::registries::SharedRegistries;
+
+/// The most namespaces with a series of their own: tenants make namespaces.
+const MOST_NAMESPACES: usize = 100;
+
+/// The label of further namespaces. No namespace has this name.
+const OTHER_NAMESPACES: &str = "_other";
 
 /// A family of gauges with one label of known values.
 type Gauges = Family<[(&'static str, &'static str); 1], Gauge>;
@@ -51,6 +59,15 @@ pub enum Role {
     Follower,
 }
 
+/// Whether leases that claim namespaces, and the webhooks behind them, can be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LeaseAccess {
+    /// They can.
+    Readable,
+    /// They can't.
+    Unreadable,
+}
+
 /// How many injection targets there are.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct InjectionTargetCounts {
@@ -66,6 +83,8 @@ pub(super) struct Series {
     injection_targets: Gauges,
     restored: Counter,
     conflicting: Family<[(&'static str, String); 1], Gauge>,
+    claims: Family<[(&'static str, String); 2], Gauge>,
+    lease_unreadable: Gauge,
     phase: Gauges,
     leader: Gauge,
     reloads: Counter,
@@ -109,6 +128,22 @@ impl ClusterMetrics {
         }
     }
 
+    /// The state of the claim on each namespace with a lease; they replace the previous ones.
+    pub fn namespace_claims<'a>(&self, claims: impl IntoIterator<Item = (&'a str, &'static str)>) {
+        let _registries = self.registries.lock();
+        self.series.claims.clear();
+        for (position, (namespace, state)) in claims.into_iter().enumerate() {
+            let namespace = if position < MOST_NAMESPACES { namespace } else { OTHER_NAMESPACES };
+            let labels = [("namespace", namespace.to_owned()), ("state", state.to_owned())];
+            self.series.claims.get_or_create(&labels).inc();
+        }
+    }
+
+    /// Whether leases that claim namespaces can't be read.
+    pub fn lease_unreadable(&self, access: LeaseAccess) {
+        self.series.lease_unreadable.set((access == LeaseAccess::Unreadable).into());
+    }
+
     /// The phase of the CA rotation; `None` while there is none.
     pub fn rotation(&self, phase: Option<Phase>) {
         let _registries = self.registries.lock();
@@ -145,6 +180,8 @@ impl Series {
         registry.register("gateward_ca_injection_targets", "Injection targets of the caBundle", of.injection_targets);
         registry.register("gateward_ca_injection_repairs", "Restored caBundles", of.restored);
         registry.register("gateward_rival_configuration", "Conflicting webhook configurations", of.conflicting);
+        registry.register("gateward_namespace_claims", "Claims on namespaces by their state", of.claims);
+        registry.register("gateward_lease_unreadable", "1 while claims can't be read", of.lease_unreadable);
         registry.register("gateward_ca_rotation_phase", "1 for the current phase", of.phase);
         registry.register("gateward_leader", "1 on the leader", of.leader);
         registry.register("certwatcher_read_certificate", "Serving certificates loaded", of.reloads);

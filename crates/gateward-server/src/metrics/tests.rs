@@ -3,7 +3,7 @@ use std::time::{Duration, SystemTime};
 use gateward_certs::rotation::Phase;
 
 use super::*;
-use crate::metrics::cluster::{InjectionTargetCounts, Role};
+use crate::metrics::cluster::{InjectionTargetCounts, LeaseAccess, Role};
 
 fn page(metrics: &Metrics) -> String {
     metrics.text(None).1
@@ -26,6 +26,8 @@ fn the_names_are_stable_and_do_not_depend_on_the_operator() {
     cluster.restored(3);
     cluster.rotation(Some(Phase::Switch));
     cluster.role(Role::Leader);
+    cluster.lease_unreadable(LeaseAccess::Unreadable);
+    cluster.namespace_claims([("team-a", "counted")]);
     cluster.reloaded();
     metrics.cluster().reload_failed();
     let page = page(&metrics);
@@ -39,6 +41,8 @@ fn the_names_are_stable_and_do_not_depend_on_the_operator() {
         r#"gateward_ca_rotation_phase{phase="switch"} 1"#,
         r#"gateward_ca_rotation_phase{phase="none"} 0"#,
         "gateward_leader 1",
+        "gateward_lease_unreadable 1",
+        r#"gateward_namespace_claims{namespace="team-a",state="counted"} 1"#,
         "certwatcher_read_certificate_total 1",
         "certwatcher_read_certificate_errors_total 1",
         "otter_webhook_panics_total 0",
@@ -58,6 +62,19 @@ fn removed_series_disappear() {
     let page = page(&metrics);
     assert!(!page.contains("certificate=\"leaf\"") && !page.contains("older"), "{page}");
     assert!(page.contains("gateward_rival_configuration{configuration=\"old\"} 1\n"));
+}
+
+/// Tenants make namespaces, so they must not make series without bounds.
+#[test]
+fn namespaces_beyond_a_hundred_are_counted_together() {
+    let metrics = Metrics::new("otter");
+    let names: Vec<String> = (0..1_000).map(|number| format!("team-{number}")).collect();
+    metrics.cluster().namespace_claims(names.iter().map(|name| (name.as_str(), "lease_alone")));
+    let shown = page(&metrics);
+    assert_eq!(shown.matches("gateward_namespace_claims{").count(), 101);
+    assert!(shown.contains(r#"gateward_namespace_claims{namespace="_other",state="lease_alone"} 900"#), "{shown}");
+    metrics.cluster().namespace_claims([]);
+    assert!(!page(&metrics).contains("gateward_namespace_claims{"));
 }
 
 #[test]

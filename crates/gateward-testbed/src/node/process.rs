@@ -13,6 +13,10 @@ pub enum Signal {
     Term,
     /// SIGKILL.
     Kill,
+    /// SIGSTOP: it stands still, and answers nobody.
+    Stop,
+    /// SIGCONT.
+    Continue,
 }
 
 impl fmt::Display for Signal {
@@ -20,6 +24,8 @@ impl fmt::Display for Signal {
         formatter.write_str(match self {
             Self::Term => "TERM",
             Self::Kill => "KILL",
+            Self::Stop => "STOP",
+            Self::Continue => "CONT",
         })
     }
 }
@@ -59,14 +65,14 @@ impl Running {
         }
     }
 
-    /// SIGTERM goes to the process, as to the first process of a container; SIGKILL to all.
+    /// SIGTERM goes to the process, as to the first process of a container; the others to all.
     pub(crate) fn signal(&self, signal: Signal) {
         if self.exit.borrow().is_some() {
             return;
         }
         match signal {
             Signal::Term => kill(signal, &self.pid.to_string()),
-            Signal::Kill => kill(signal, &format!("-{}", self.pid)),
+            Signal::Kill | Signal::Stop | Signal::Continue => kill(signal, &format!("-{}", self.pid)),
         }
     }
 }

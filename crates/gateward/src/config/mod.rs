@@ -1,6 +1,7 @@
 //! The configuration of a server in a cluster: from its file, its command line and its Pod.
 
 mod flags;
+mod namespaces;
 mod pod_environment;
 mod problem;
 
@@ -13,6 +14,7 @@ use gateward_core::Facts;
 use serde_json::Value;
 
 pub use flags::{Flag, Flags};
+pub use namespaces::{ClaimedNamespaces, NamespaceClaims, RestrictedNamespace, ServedNamespaces};
 pub use pod_environment::PodEnvironment;
 pub use problem::{ConfigError, Problem, ProblemSource};
 
@@ -42,6 +44,8 @@ pub struct Config {
     pub provision: Provision,
     /// How certificates are made.
     pub certificates: CertificateConfig,
+    /// Which namespaces are served.
+    pub namespaces: ServedNamespaces,
     /// What is logged, and how.
     pub log: LogConfig,
     /// Warnings for the author of the configuration.
@@ -218,6 +222,7 @@ impl Config {
                 lifetimes: Lifetimes::default(),
                 keys: KeyAlgorithm::default(),
             },
+            namespaces: ServedNamespaces::default(),
             log: LogConfig::default(),
             warnings: problem::unknown_keys(document),
         })

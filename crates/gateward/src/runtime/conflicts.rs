@@ -2,12 +2,23 @@
 
 use std::collections::BTreeSet;
 
-use gateward_cluster::ConflictingWebhook;
+use gateward_cluster::{ConflictingWebhook, NamespaceClaims};
 use gateward_server::ClusterMetrics;
 use gateward_server::{Readiness, ReportLine};
 
 /// The name of the report in the readiness pages.
 const NAME: &str = "conflicts";
+
+/// Those that stand behind no claim: a claim is reported as such, and what it covers isn't judged twice.
+pub(super) fn unclaimed(
+    mut conflicts: Vec<ConflictingWebhook>,
+    claims: Option<&NamespaceClaims>,
+) -> Vec<ConflictingWebhook> {
+    let claims = claims.map(NamespaceClaims::status).unwrap_or_default();
+    let claiming: BTreeSet<&String> = claims.namespaces.iter().flat_map(|claim| &claim.configurations).collect();
+    conflicts.retain(|conflict| !claiming.contains(&conflict.configuration));
+    conflicts
+}
 
 /// Reports them where they changed.
 pub(super) fn report(

@@ -2,6 +2,7 @@
 //! status. It decides when; how is decided elsewhere.
 
 mod authorize;
+mod claims;
 mod conflicts;
 mod facts;
 mod identity;

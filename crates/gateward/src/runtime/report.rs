@@ -1,6 +1,6 @@
 //! The controller's status in readiness, metrics and log.
 
-use gateward_cluster::{ControllerStatus, Leader, TargetState};
+use gateward_cluster::{ControllerStatus, Leader, NamespaceClaims, TargetState};
 use gateward_server::metrics::cluster::{ClusterMetrics, InjectionTargetCounts, Role};
 use gateward_server::{Readiness, ReportLine};
 use tokio::sync::watch;
@@ -16,18 +16,30 @@ const NAME: &str = "certificates";
 /// Reports every change, for as long as the controller lives.
 pub(super) async fn follow(
     mut reports: watch::Receiver<ControllerStatus>,
+    mut claims: Option<NamespaceClaims>,
     readiness: Readiness,
     metrics: ClusterMetrics,
 ) {
     let mut before = ControllerStatus::default();
     loop {
-        let now = reports.borrow_and_update().clone();
+        let mut now = reports.borrow_and_update().clone();
+        now.conflicts = conflicts::unclaimed(now.conflicts, claims.as_ref());
         readiness.report(NAME, lines(&now));
         measure(&now, &metrics);
         log(&before, &now);
         conflicts::report(&before.conflicts, &now.conflicts, &readiness, &metrics);
         before = now;
-        if reports.changed().await.is_err() {
+        let claimed = async {
+            match &mut claims {
+                Some(claims) => claims.changed().await,
+                None => std::future::pending().await,
+            }
+        };
+        let goes_on = tokio::select! {
+            changed = reports.changed() => changed.is_ok(),
+            changed = claimed => changed,
+        };
+        if !goes_on {
             return;
         }
     }

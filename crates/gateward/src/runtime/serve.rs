@@ -13,7 +13,7 @@ use super::facts::FactsPoller;
 use super::listen::{Listening, MetricsListener};
 use super::setup::setup;
 use super::signals::Signals;
-use super::{identity, injected_trust, report};
+use super::{claims, identity, injected_trust, report};
 use crate::config::{Config, ConfigError, ConfigSource, PodEnvironment};
 use crate::exit::Exit;
 use crate::operator::Operator;
@@ -58,7 +58,7 @@ pub(crate) async fn serve<P: Operator>(plan: Plan<P>, mut signals: Signals) -> a
     let learning = FactsPoller {
         operator: plan.operator.as_ref(),
         given: &plan.given,
-        cluster: Arc::new(ApiReader::new(connection.client())),
+        cluster: Arc::new(ApiReader::new(connection.client()).with_claims(running.controller.claims())),
         present: listening.present.clone(),
         readiness: listening.readiness.clone(),
     };
@@ -112,7 +112,14 @@ impl Running {
             shown,
             measures.clone(),
         ));
-        tasks.spawn(report::follow(controller.status(), readiness.clone(), measures));
+        let claims = controller.claims();
+        tasks.spawn(report::follow(controller.status(), claims.clone(), readiness.clone(), measures.clone()));
+        if let Some(claims) = claims {
+            tasks.spawn(claims::follow(claims, readiness.clone(), measures));
+        }
+        if let Some(holder) = controller.namespace_holder() {
+            tasks.spawn(claims::follow_holder(holder, readiness.clone()));
+        }
         self_check(&mut tasks, plan, listening, &controller)?;
         Ok(Self { controller, answerable, metrics, tasks })
     }

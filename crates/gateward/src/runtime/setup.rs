@@ -6,12 +6,13 @@ use gateward_certs::rotation::CertificateSpec;
 use gateward_certs::{CommonName, KeySource, RsaKeys, ServerNames, SystemKeys};
 use gateward_cluster::permissions::ResourceName;
 use gateward_cluster::{
-    ControllerConfig, InjectionRules, IssuanceConfig, LeaseConfig, LeaseTimes, ReplicaConfig, SecretNames, ServiceName,
+    ClaimedNamespaces, ClaimsConfig, ControllerConfig, InjectionRules, IssuanceConfig, LeaseConfig, LeaseTimes,
+    NamespaceLeaseConfig, NamespaceLeaseTimes, ReplicaConfig, SecretNames, ServedNamespaces, ServiceName,
 };
 use gateward_core::manifest::{self, Installation};
 use serde_json::Value;
 
-use crate::config::{Config, ConfigError, KeyAlgorithm, PodEnvironment, Problem, ProblemSource};
+use crate::config::{self, Config, ConfigError, KeyAlgorithm, PodEnvironment, Problem, ProblemSource};
 use crate::crds;
 use crate::operator::Operator;
 
@@ -23,7 +24,6 @@ pub(crate) fn setup<P: Operator>(
 ) -> Result<ControllerConfig, ConfigError> {
     let namespace = pod_environment.namespace.clone();
     let installation = operator.installation(&pod_environment.release());
-    let service = config.names.service.clone();
     Ok(ControllerConfig {
         provision: config.provision.clone(),
         secrets: SecretNames {
@@ -37,20 +37,58 @@ pub(crate) fn setup<P: Operator>(
             holder: pod_environment.pod.clone(),
             times: LeaseTimes::default(),
         },
-        targets: InjectionRules {
-            validating: installation.validating_name.clone(),
-            mutating: installation.mutating_name.clone(),
-            labels: config.labels.configurations.clone(),
-            crds: crds::converted(operator),
-            kinds: kinds(operator),
-            conversion: conversion(operator, &Installation { service: service.clone(), ..installation.clone() }),
-            service: ServiceName { namespace: namespace.clone(), name: service },
-        },
+        targets: targets(operator, config, &installation),
         replicas: ReplicaConfig { labels: config.labels.pods.clone(), port: config.listeners.webhooks.port },
         certificates: certificates(config, pod_environment)?,
+        namespaces: namespaces(&config.namespaces, &pod_environment.instance),
         field_manager: operator.names().command.to_owned(),
         namespace,
     })
+}
+
+/// An operator of one namespace has configurations of its own name, and leaves the CRDs to the one of the whole cluster.
+fn targets<P: Operator>(operator: &P, config: &Config, installation: &Installation) -> InjectionRules {
+    let service = config.names.service.clone();
+    let called = Installation { service: service.clone(), ..installation.clone() };
+    let whole = InjectionRules {
+        validating: installation.validating_name.clone(),
+        mutating: installation.mutating_name.clone(),
+        labels: config.labels.configurations.clone(),
+        crds: crds::converted(operator),
+        kinds: kinds(operator),
+        conversion: conversion(operator, &called),
+        service: ServiceName { namespace: installation.namespace.clone(), name: service },
+    };
+    match &config.namespaces {
+        config::ServedNamespaces::All(_) => whole,
+        // The webhooks of the whole cluster are no conflict: they leave to it what it claims.
+        config::ServedNamespaces::One(one) => InjectionRules {
+            validating: format!("{}-{}", whole.validating, one.name),
+            mutating: format!("{}-{}", whole.mutating, one.name),
+            crds: Vec::new(),
+            kinds: Vec::new(),
+            conversion: Value::Null,
+            ..whole
+        },
+    }
+}
+
+fn namespaces(served: &config::ServedNamespaces, release: &str) -> ServedNamespaces {
+    match served {
+        config::ServedNamespaces::All(config::NamespaceClaims { leases, claimed }) => {
+            let claimed = match claimed {
+                config::ClaimedNamespaces::Called => ClaimedNamespaces::Called,
+                config::ClaimedNamespaces::Excluded => ClaimedNamespaces::Excluded,
+            };
+            ServedNamespaces::All(ClaimsConfig { leases: leases.clone(), claimed })
+        }
+        config::ServedNamespaces::One(one) => ServedNamespaces::One(NamespaceLeaseConfig {
+            namespace: one.name.clone(),
+            name: one.lease.clone(),
+            release: release.to_owned(),
+            times: NamespaceLeaseTimes { duration: one.lease_duration, renew_interval: one.renew_interval },
+        }),
+    }
 }
 
 fn certificates(config: &Config, pod_environment: &PodEnvironment) -> Result<IssuanceConfig, ConfigError> {
@@ -138,6 +176,27 @@ mod tests {
         let names: Vec<_> = setup.certificates.names.iter().map(|name| name.to_str().into_owned()).collect();
         assert_eq!(names[0], "river-webhook-service.zoo.svc");
         assert_eq!(names[3], "river-webhook-service.zoo.svc.zoo.example");
+    }
+
+    #[test]
+    fn an_operator_of_one_namespace_has_names_of_its_own_and_leaves_the_crds_alone() {
+        let given =
+            ConfigSource { document: json!({}), pod_environment: pod_environment("a"), flags: Flags::default() };
+        let one = config::RestrictedNamespace {
+            name: "team-a".into(),
+            lease: "lock".into(),
+            lease_duration: std::time::Duration::from_secs(30),
+            renew_interval: std::time::Duration::from_secs(10),
+        };
+        let namespaces = config::ServedNamespaces::One(one);
+        let config = Config { namespaces, ..otters().config(&given).unwrap() };
+        let setup = setup(&otters(), &config, &given.pod_environment).unwrap();
+        assert_eq!(setup.targets.validating, "river-validating-team-a");
+        assert_eq!(setup.targets.mutating, "river-mutating-team-a");
+        assert!(setup.targets.crds.is_empty() && setup.targets.conversion.is_null());
+        assert!(setup.targets.kinds.is_empty(), "the webhooks of the whole cluster are no rivals");
+        let ServedNamespaces::One(lease) = setup.namespaces else { panic!("{:?}", setup.namespaces) };
+        assert_eq!((lease.namespace.as_str(), lease.release.as_str()), ("team-a", "river"));
     }
 
     #[test]

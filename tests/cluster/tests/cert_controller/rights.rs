@@ -51,6 +51,8 @@ impl Zoo {
             ca_secret: CA_SECRET.to_owned(),
             bundle_secret: BUNDLE_SECRET.to_owned(),
             lease: LEASE.to_owned(),
+            namespace_lease: "otter-lock".to_owned(),
+            claiming_leases: Vec::new(),
             validating_configuration: self.setup.targets.validating.clone(),
             mutating_configuration: self.setup.targets.mutating.clone(),
             crds: self.setup.targets.crds.clone(),

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use gateward_certs::{CommonName, Lifetimes, Provision, ServerNames, SystemKeys};
 use gateward_cluster::{
-    ControllerConfig, InjectionRules, IssuanceConfig, LeaseConfig, LeaseTimes, ReplicaConfig, SecretNames, ServiceName,
+    ClaimsConfig, ControllerConfig, InjectionRules, IssuanceConfig, LeaseConfig, LeaseTimes, ReplicaConfig,
+    SecretNames, ServedNamespaces, ServiceName,
 };
 use serde_json::json;
 
@@ -68,6 +69,7 @@ pub fn setup(namespace: &str) -> ControllerConfig {
             keys: Arc::new(SystemKeys),
             settle: Duration::from_millis(400),
         },
+        namespaces: ServedNamespaces::All(ClaimsConfig::default()),
         field_manager: "gateward".to_owned(),
     }
 }

@@ -13,6 +13,9 @@ pub fn tests() -> Vec<Test> {
         the_account_may_change_no_field_of_a_webhook_that_the_api_server_knows,
         the_account_may_change_no_metadata_that_the_api_server_knows,
         the_account_may_write_bundles_and_nothing_beside_them,
+        the_account_may_leave_claimed_namespaces_out_and_nothing_else,
+        the_account_may_leave_no_namespace_out_unless_a_value_says_so,
+        only_named_users_may_write_the_leases_that_claim_a_namespace,
         the_account_may_convert_by_its_own_service_or_not_at_all,
         the_account_of_a_release_that_installs_no_crds_may_change_the_conversion_alone,
     ]
@@ -245,6 +248,66 @@ async fn install_crds(bed: &Bed) {
     if bed.client().get(CRD).await.unwrap().status.as_u16() == 404 {
         bed.install_crds(&crds).await.unwrap();
     }
+}
+
+/// The webhooks of a configuration, the first with other expressions in its selector.
+fn selecting(webhooks: &[Value], change: impl Fn(&mut Vec<Value>)) -> Value {
+    let mut webhooks = webhooks.to_vec();
+    change(webhooks[0]["namespaceSelector"]["matchExpressions"].as_array_mut().unwrap());
+    json!({"webhooks": webhooks})
+}
+
+fn excluding(key: &str, operator: &str, values: &[&str]) -> Value {
+    json!({"key": key, "operator": operator, "values": values})
+}
+
+const NAME: &str = "kubernetes.io/metadata.name";
+
+async fn the_account_may_leave_claimed_namespaces_out_and_nothing_else(sandbox: Sandbox) {
+    let pod = Pod::of(&sandbox, "wolverine", &json!({"webhook": {"excludeClaimedNamespaces": true}})).await;
+    for sort in ["validating", "mutating"] {
+        let path = pod.configuration(sort);
+        let before = pod.webhooks(&path).await;
+        let claimed = excluding(NAME, "NotIn", &["claimed.gateward.dev", "team-a"]);
+        pod.is_allowed(&path, &selecting(&before, |expressions| expressions.push(claimed.clone()))).await;
+        for other in [
+            excluding(NAME, "NotIn", &["team-a"]),
+            excluding(NAME, "In", &["claimed.gateward.dev", "team-a"]),
+            excluding("team", "NotIn", &["claimed.gateward.dev", "a"]),
+            json!({"key": "team", "operator": "Exists"}),
+        ] {
+            pod.is_refused(&path, &selecting(&before, |expressions| expressions.push(other.clone()))).await;
+        }
+        pod.is_refused(&path, &selecting(&before, Vec::clear)).await;
+        let mut labelled = before.clone();
+        labelled[0]["namespaceSelector"]["matchLabels"] = json!({"team": "b"});
+        pod.is_refused(&path, &json!({"webhooks": labelled})).await;
+    }
+}
+
+async fn the_account_may_leave_no_namespace_out_unless_a_value_says_so(sandbox: Sandbox) {
+    let pod = Pod::of(&sandbox, "badger", &json!({})).await;
+    let path = pod.configuration("validating");
+    let claimed = excluding(NAME, "NotIn", &["claimed.gateward.dev", "team-a"]);
+    let before = pod.webhooks(&path).await;
+    pod.is_refused(&path, &selecting(&before, |expressions| expressions.push(claimed.clone()))).await;
+}
+
+async fn only_named_users_may_write_the_leases_that_claim_a_namespace(sandbox: Sandbox) {
+    let (bed, namespace) = (sandbox.bed(), sandbox.namespace());
+    let values = json!({"admissionPolicy": {"namespaceLeases": {"enabled": true, "writers": ["jane"]}}});
+    output(Installation::of(&values).named("stoat", namespace).helm(bed, &["install"])).unwrap();
+    let leases = format!("/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases?dryRun=All");
+    let writes = async |user: &str, name: &str| {
+        let lease = json!({"metadata": {"name": name}, "spec": {"holderIdentity": "otter"}});
+        bed.client().acting_as(user).post(&leases, &lease).await.unwrap().status.as_u16()
+    };
+    for name in ["dynamo-operator-ns-lock", "dynamo-operator-namespace-scope"] {
+        let refused = async || writes("john", name).await == 403;
+        until("the policy holds", Duration::from_secs(20), refused).await;
+        assert_eq!(writes("jane", name).await, 201);
+    }
+    assert_eq!(writes("john", "otter").await, 201);
 }
 
 async fn the_account_may_convert_by_its_own_service_or_not_at_all(sandbox: Sandbox) {

@@ -8,12 +8,12 @@ use crate::charts::{Installation, bundle};
 pub fn tests() -> Vec<Test> {
     tests![
         what_was_removed_is_refused_with_what_to_do,
-        what_comes_later_is_refused_with_a_sentence,
+        what_cannot_be_for_one_namespace_is_refused_with_a_reason,
         what_nobody_knows_is_refused_with_a_sentence,
         what_cannot_be_is_refused,
         a_ca_bundle_that_no_api_server_could_use_is_refused,
         cert_manager_that_is_not_there_is_said_where_the_cluster_is_asked,
-        the_switches_that_come_later_may_stay_off,
+        switches_that_are_off_render_the_defaults,
     ]
 }
 
@@ -43,17 +43,28 @@ async fn what_was_removed_is_refused_with_what_to_do(sandbox: Sandbox) {
     all_are_refused(&sandbox, &wanted);
 }
 
-async fn what_comes_later_is_refused_with_a_sentence(sandbox: Sandbox) {
-    let wanted = [(
-        json!({"namespaceRestriction": {"enabled": true}}),
-        "an operator for one namespace comes with a later release",
-    )];
+async fn what_cannot_be_for_one_namespace_is_refused_with_a_reason(sandbox: Sandbox) {
+    let one = |restriction: Value| {
+        let mut whole = json!({"enabled": true});
+        whole.as_object_mut().unwrap().extend(restriction.as_object().unwrap().clone());
+        whole
+    };
+    let restriction = |restriction: Value| json!({"namespaceRestriction": one(restriction)});
+    let beside = |webhook: Value| json!({"namespaceRestriction": one(json!({})), "webhook": webhook});
+    let wanted = [
+        (restriction(json!({"namespace": "team-a", "targetNamespace": "team-b"})), "they mean the same"),
+        (restriction(json!({"namespace": "kube-system"})), "nothing in kube-system is ever judged"),
+        (restriction(json!({"namespace": "Team"})), "'Team' does not match"),
+        (restriction(json!({"lease": {"duration": "1d"}})), "'1d' does not match"),
+        (beside(json!({"namespaceSelector": {"matchLabels": {"a": "b"}}})), "leave webhook.namespaceSelector empty"),
+        (beside(json!({"excludeClaimedNamespaces": true})), "it is for an operator of the whole cluster"),
+    ];
     all_are_refused(&sandbox, &wanted);
     // As some guides write it.
     let mut outside = Installation::of(&json!({}));
     outside.values["namespaceRestriction"] = json!({"enabled": true, "namespace": "team-a"});
     let said = outside.render(sandbox.bed()).unwrap_err();
-    assert!(said.contains("an operator for one namespace comes with a later release"), "{said}");
+    assert!(said.contains("as dynamo-operator.namespaceRestriction.enabled"), "{said}");
 }
 
 async fn what_nobody_knows_is_refused_with_a_sentence(sandbox: Sandbox) {
@@ -127,7 +138,7 @@ async fn cert_manager_that_is_not_there_is_said_where_the_cluster_is_asked(sandb
     assert!(said.contains("the cluster does not serve cert-manager.io/v1: install cert-manager first"), "{said}");
 }
 
-async fn the_switches_that_come_later_may_stay_off(sandbox: Sandbox) {
+async fn switches_that_are_off_render_the_defaults(sandbox: Sandbox) {
     let values = json!({
         "enabled": true,
         "webhook": {"certManager": {"enabled": false}, "certificateSecret": {"external": false}, "caBundle": ""},

@@ -96,6 +96,8 @@ fn names() -> PermissionNames {
         ca_secret: "leaf-ca".into(),
         bundle_secret: "leaf-bundle".into(),
         lease: "writer".into(),
+        namespace_lease: "lock".into(),
+        claiming_leases: Vec::new(),
         validating_configuration: "river-validating".into(),
         mutating_configuration: "river-mutating".into(),
         crds: ALL.into_iter().map(|plural| format!("{plural}.nvidia.com")).collect(),

@@ -21,6 +21,7 @@ impl Key {
     pub(super) const CA_BUNDLE: Self = Self("server.webhook.caBundle");
     pub(super) const INJECT_FROM: Self = Self("server.webhook.certManager.injectFrom");
     pub(super) const PRINCIPALS: Self = Self("server.webhook.operatorPrincipals");
+    pub(super) const EXCLUDE_CLAIMED: Self = Self("server.webhook.excludeClaimedNamespaces");
     pub(super) const RESTRICTED: Self = Self("namespace.restricted");
     pub(super) const LEASE_DURATION: Self = Self("namespace.scope.leaseDuration");
     pub(super) const LEASE_RENEWAL: Self = Self("namespace.scope.leaseRenewInterval");

@@ -25,7 +25,9 @@ mod tests;
 use std::time::Duration;
 
 use gateward::Provision;
-use gateward::config::{ConfigError, HttpVersions, KeyAlgorithm, ListenAddress, LogFormat, MetricsAccess, Problem};
+use gateward::config::{
+    ClaimedNamespaces, ConfigError, HttpVersions, KeyAlgorithm, ListenAddress, LogFormat, MetricsAccess, Problem,
+};
 use serde_json::Value;
 
 use crate::operator::facts::Gate;
@@ -56,6 +58,8 @@ pub struct OperatorConfiguration {
     pub checkpoint: Gate,
     /// Whether a restricted operator discovers GPUs.
     pub gpu_discovery: Gate,
+    /// The one namespace that is served; none for the whole cluster.
+    pub restricted: Option<RestrictedNamespace>,
     /// What is logged: `error`, `warn`, `info`, `debug` or `trace`.
     pub log_level: String,
     /// How a log line looks.
@@ -79,6 +83,19 @@ pub struct WebhookServer {
     pub provision: Provision,
     /// How certificates are made.
     pub certificates: Certificates,
+    /// Whether the webhooks of an operator of the whole cluster leave claimed namespaces out.
+    pub claimed: ClaimedNamespaces,
+}
+
+/// The one namespace that an operator serves, and the times of the Lease that claims it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RestrictedNamespace {
+    /// Its name.
+    pub name: String,
+    /// For how long the claim counts after each renewal.
+    pub lease_duration: Duration,
+    /// How often it is renewed.
+    pub renew_interval: Duration,
 }
 
 /// How certificates are made; lifetimes that are not set are left to those who make them.

@@ -3,14 +3,16 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
-use gateward::config::{ConfigError, HttpVersions, KeyAlgorithm, ListenAddress, LogFormat, MetricsAccess};
+use gateward::config::{
+    ClaimedNamespaces, ConfigError, HttpVersions, KeyAlgorithm, ListenAddress, LogFormat, MetricsAccess,
+};
 use gateward::{CaBundle, CaInjection, Provision};
 use gateward_core::go_duration;
 use serde_json::Value;
 
 use super::keys::Key;
 use super::problem::{Findings, shown};
-use super::{API_VERSION, Certificates, KIND, OperatorConfiguration, Read, WebhookServer, schema};
+use super::{API_VERSION, Certificates, KIND, OperatorConfiguration, Read, RestrictedNamespace, WebhookServer, schema};
 use crate::dns;
 use crate::operator::facts::Gate;
 
@@ -21,15 +23,19 @@ const WEBHOOK_PORT: u16 = 9443;
 const SECRET_NAME: &str = "webhook-server-cert";
 
 /// What can't be had yet.
-const NOT_RESTRICTED: &str =
-    "an operator for one namespace comes with a later release; leave the key out, for the whole cluster";
+/// What is said to who restricts the operator to a namespace.
+const DEPRECATED: &str = "an operator of one namespace is deprecated: one of the whole cluster serves every namespace, \
+                          and converts, which this one doesn't";
+/// The longest time for which a claim counts without a renewal.
+const LONGEST_LEASE: Duration = Duration::from_hours(1);
+/// The namespace that a cluster is mended from, whatever becomes of the webhooks.
+const NEVER_JUDGED: &str = "kube-system";
 
 pub(super) fn read(document: &Value) -> Result<Read, ConfigError> {
     let mut findings = Findings::default();
     schema::compare(document, &mut findings);
     let mut reader = Reader { document, findings };
     reader.is_an_operator_configuration();
-    reader.can_be_had();
     let configuration = reader.configuration();
     let Findings { errors, warnings } = reader.findings;
     if errors.is_empty() { Ok(Read { configuration, warnings }) } else { Err(ConfigError(errors)) }
@@ -54,20 +60,32 @@ impl Reader<'_> {
         }
     }
 
-    fn can_be_had(&mut self) {
-        if Key::RESTRICTED.text(self.document).is_some() {
-            self.error(Key::RESTRICTED, NOT_RESTRICTED);
-            self.lease_is_renewed_in_time();
+    fn restricted(&mut self) -> Option<RestrictedNamespace> {
+        let label = "lower-case letters, digits and `-`, at most 63 characters";
+        let name = self.name(Key::RESTRICTED, dns::is_namespace, label)?;
+        if name == NEVER_JUDGED {
+            self.error(Key::RESTRICTED, format!("nothing in {NEVER_JUDGED} is ever judged; take another namespace"));
         }
+        if self.gate(Key::EXCLUDE_CLAIMED).is_some_and(Gate::is_on) {
+            let text = "is for an operator of the whole cluster; leave it out beside namespace.restricted";
+            self.error(Key::EXCLUDE_CLAIMED, text);
+        }
+        self.findings.warning(&Key::RESTRICTED.path(), DEPRECATED);
+        let lease_duration = self.time(Key::LEASE_DURATION).unwrap_or(Duration::from_secs(30));
+        let renew_interval = self.time(Key::LEASE_RENEWAL).unwrap_or(Duration::from_secs(10));
+        self.lease_is_renewed_in_time(lease_duration, renew_interval);
+        Some(RestrictedNamespace { name, lease_duration, renew_interval })
     }
 
-    fn lease_is_renewed_in_time(&mut self) {
-        let duration = self.time(Key::LEASE_DURATION).unwrap_or(Duration::from_secs(30));
-        let renewal = self.time(Key::LEASE_RENEWAL).unwrap_or(Duration::from_secs(10));
+    fn lease_is_renewed_in_time(&mut self, duration: Duration, renewal: Duration) {
         for (key, time) in [(Key::LEASE_DURATION, duration), (Key::LEASE_RENEWAL, renewal)] {
             if time.is_zero() {
                 self.error(key, "is zero; the lease needs a time longer than that");
             }
+        }
+        if duration > LONGEST_LEASE {
+            let text = format!("{duration:?} is more than an hour, the longest that a claim counts");
+            self.error(Key::LEASE_DURATION, text);
         }
         if renewal >= duration && !duration.is_zero() {
             let text = format!("{renewal:?} is not less than leaseDuration, {duration:?}: the lease would run out");
@@ -99,6 +117,7 @@ impl Reader<'_> {
             grove: self.gate(Key::GROVE),
             checkpoint: self.gate(Key::CHECKPOINT).unwrap_or(Gate::Off),
             gpu_discovery: self.gate(Key::GPU_DISCOVERY).unwrap_or(Gate::On),
+            restricted: self.restricted(),
             log_level: Key::LOG_LEVEL.text(self.document).unwrap_or("info").to_owned(),
             log_format: if format == Some("text") { LogFormat::Text } else { LogFormat::Json },
         }
@@ -116,6 +135,10 @@ impl Reader<'_> {
             operator_principals: self.principals(),
             provision: self.provision(),
             certificates: self.certificates(),
+            claimed: match self.gate(Key::EXCLUDE_CLAIMED) {
+                Some(Gate::On) => ClaimedNamespaces::Excluded,
+                _ => ClaimedNamespaces::Called,
+            },
         }
     }
 

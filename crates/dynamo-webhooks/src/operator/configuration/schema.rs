@@ -72,6 +72,7 @@ const WEBHOOK: &[(&str, ValueType)] = &[
     ("serviceName", Text),
     ("fullname", Text),
     ("operatorPrincipals", Texts),
+    ("excludeClaimedNamespaces", Switch),
     ("certificates", Section(&[("caLifetime", Time), ("lifetime", Time), ("keyAlgorithm", OneOf(&["ECDSA", "RSA"]))])),
 ];
 

@@ -51,6 +51,17 @@ fn sections_and_values_that_are_null_are_not_set() {
     );
 }
 
+#[test]
+fn an_operator_of_one_namespace_is_deprecated() {
+    let read = OperatorConfiguration::read(&file(json!({"namespace": {"restricted": "team-a"}}))).unwrap();
+    let [lease_duration, renew_interval] = [30, 10].map(Duration::from_secs);
+    let one = RestrictedNamespace { name: "team-a".into(), lease_duration, renew_interval };
+    assert_eq!(read.configuration.restricted, Some(one));
+    assert!(
+        read.warnings[0].to_string().starts_with("namespace.restricted: an operator of one namespace is deprecated")
+    );
+}
+
 /// All that the released chart writes for a cluster-wide operator.
 #[test]
 fn what_the_released_chart_writes_is_read_without_a_warning() {

@@ -133,9 +133,21 @@ fn listeners_on_different_addresses_may_share_a_port() {
 }
 
 #[test]
-fn what_comes_later_is_refused_with_a_sentence() {
-    let restricted = errors(&file(json!({"namespace": {"restricted": "team-a"}})));
-    assert!(restricted[0].starts_with("namespace.restricted: ") && restricted[0].contains("later release"));
+fn only_a_namespace_can_be_restricted_to_and_not_one_that_is_never_judged() {
+    let restricted = |name: &str| errors(&file(json!({"namespace": {"restricted": name}})));
+    assert!(restricted("Team A")[0].starts_with("namespace.restricted: \"Team A\" is not a name"));
+    assert!(restricted("team.a")[0].starts_with("namespace.restricted: \"team.a\" is not a name"));
+    let expected = "namespace.restricted: nothing in kube-system is ever judged; take another namespace";
+    assert_eq!(restricted("kube-system"), [expected]);
+}
+
+#[test]
+fn an_operator_of_one_namespace_has_no_claims_to_exclude() {
+    let webhook = json!({"webhook": {"excludeClaimedNamespaces": true}});
+    let wrong = errors(&file(json!({"namespace": {"restricted": "team-a"}, "server": webhook})));
+    let expected = "server.webhook.excludeClaimedNamespaces: is for an operator of the whole cluster; leave it out beside \
+                    namespace.restricted";
+    assert_eq!(wrong, [expected]);
 }
 
 #[test]
@@ -153,13 +165,16 @@ fn a_ca_bundle_that_is_none_is_refused_with_what_to_give() {
 
 #[test]
 fn the_lease_of_a_restricted_operator_is_renewed_before_it_ends() {
-    let scope = |scope: Value| errors(&file(json!({"namespace": {"restricted": "team-a", "scope": scope}})));
-    assert_eq!(scope(json!({"leaseDuration": "11s"})).len(), 1, "10 s is less");
+    let document = |scope: Value| file(json!({"namespace": {"restricted": "team-a", "scope": scope}}));
+    let scope = |scope: Value| errors(&document(scope));
+    assert!(OperatorConfiguration::read(&document(json!({"leaseDuration": "11s"}))).is_ok(), "10 s is less");
     assert_eq!(
-        scope(json!({"leaseDuration": "10s"}))[1],
-        "namespace.scope.leaseRenewInterval: 10s is not less than leaseDuration, 10s: the lease would run out"
+        scope(json!({"leaseDuration": "10s"})),
+        ["namespace.scope.leaseRenewInterval: 10s is not less than leaseDuration, 10s: the lease would run out"]
     );
-    assert_eq!(scope(json!({"leaseDuration": "0s", "leaseRenewInterval": "0s"})).len(), 3);
+    assert_eq!(scope(json!({"leaseDuration": "0s", "leaseRenewInterval": "0s"})).len(), 2);
+    let expected = "namespace.scope.leaseDuration: 3601s is more than an hour, the longest that a claim counts";
+    assert_eq!(scope(json!({"leaseDuration": "3601s"})), [expected]);
     // Without such a lease its times have no effect.
     read(json!({"namespace": {"scope": {"leaseDuration": "10s"}}}));
 }
@@ -170,7 +185,7 @@ fn all_errors_are_reported_at_once() {
         "kind": "OperatorConfig",
         "apiVersion": API_VERSION,
         "server": {"metrics": {"port": 70_000}, "webhook": {"secretName": "A", "serviceName": "B", "port": "x"}},
-        "namespace": {"restricted": "team-a"},
+        "namespace": {"restricted": "team.a"},
         "gpu": {"discoveryEnabled": "on"},
     }));
     let keys: Vec<_> = wrong.iter().map(|text| text.split(':').next().unwrap()).collect();

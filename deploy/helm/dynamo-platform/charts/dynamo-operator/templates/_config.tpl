@@ -28,12 +28,20 @@ server:
     operatorPrincipals:
     {{- toYaml . | nindent 4 }}
     {{- end }}
+    {{- if .Values.webhook.excludeClaimedNamespaces }}
+    excludeClaimedNamespaces: true
+    {{- end }}
     {{- with .Values.webhook.certificates }}
     certificates:
       caLifetime: {{ .caLifetime | quote }}
       lifetime: {{ .lifetime | quote }}
       keyAlgorithm: {{ .keyAlgorithm | quote }}
     {{- end }}
+{{- include "dynamo-operator.namespaceConfig" . }}
+{{- if eq (toString (default dict .Values.gpuDiscovery).enabled) "false" }}
+gpu:
+  discoveryEnabled: false
+{{- end }}
 {{- with include "dynamo-operator.grove" . }}
 orchestrators:
   grove:
@@ -42,6 +50,23 @@ orchestrators:
 {{- if ((.Values.checkpoint).enabled) }}
 checkpoint:
   enabled: true
+{{- end }}
+{{- end -}}
+
+{{/* The one namespace that is served, and the times of its Lease. */}}
+{{- define "dynamo-operator.namespaceConfig" -}}
+{{- with include "dynamo-operator.restrictedTo" . }}
+namespace:
+  restricted: {{ . | quote }}
+  {{- with $.Values.namespaceRestriction.lease }}
+  scope:
+    {{- with .duration }}
+    leaseDuration: {{ . | quote }}
+    {{- end }}
+    {{- with .renewInterval }}
+    leaseRenewInterval: {{ . | quote }}
+    {{- end }}
+  {{- end }}
 {{- end }}
 {{- end -}}
 

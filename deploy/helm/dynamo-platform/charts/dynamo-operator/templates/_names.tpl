@@ -55,8 +55,28 @@ Takes a dict of base, suffix and limit.
 
 {{- define "dynamo-operator.validatingName" -}}
 {{- .Release.Name }}-validating
+{{- with include "dynamo-operator.restrictedTo" . }}-{{ . }}{{ end }}
 {{- end -}}
 
 {{- define "dynamo-operator.mutatingName" -}}
 {{- .Release.Name }}-mutating
+{{- with include "dynamo-operator.restrictedTo" . }}-{{ . }}{{ end }}
+{{- end -}}
+
+{{/* The one namespace that the operator serves; empty for the whole cluster. */}}
+{{- define "dynamo-operator.restrictedTo" -}}
+{{- with .Values.namespaceRestriction -}}
+{{- if .enabled -}}
+{{- coalesce .namespace .targetNamespace $.Release.Namespace -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* "true" where the pods install the CRDs: those of one namespace leave them to an operator of the whole cluster. */}}
+{{- define "dynamo-operator.installsCRDs" -}}
+{{- if and .Values.upgradeCRD (not (include "dynamo-operator.restrictedTo" .)) -}}true{{- end -}}
+{{- end -}}
+
+{{- define "dynamo-operator.namespaceLeaseRoleName" -}}
+{{- include "dynamo-operator.derived" (dict "base" (include "dynamo-operator.fullname" .) "suffix" "-namespace-lease" "limit" 253) -}}
 {{- end -}}

@@ -15,9 +15,18 @@ Until then a pod says what it waits for:
   kubectl -n {{ .Release.Namespace }} port-forward deployment/{{ $fullname }} 8081 &
   curl 'http://localhost:8081/readyz?verbose'
 
+{{ with include "dynamo-operator.restrictedTo" . -}}
+DEPRECATED: this operator serves the namespace {{ . }} alone. It converts no objects and installs no CRDs: an operator
+of the whole cluster has to be there for that, and serves every namespace by itself.
+{{- if ne $.Values.webhook.failurePolicy "Fail" }}
+
+With webhook.failurePolicy {{ $.Values.webhook.failurePolicy }}, the operator of the whole cluster goes on judging {{ . }} too.
+{{- end }}
+{{- else -}}
 Before `helm uninstall`, run this, so that stored objects can be read and deleted without the webhooks:
 
   gateward uninstall --release {{ .Release.Name }} -n {{ .Release.Namespace }}{{ include "dynamo-operator.unusualService" . }}
+{{- end }}
 {{- with include "dynamo-operator.openPorts" . }}
 
 The NetworkPolicy leaves these ports open to everybody:{{ . }}

@@ -24,6 +24,10 @@ nvidia.com/dynamo-operator-namespace: {{ .Release.Namespace | quote }}
 The namespaces whose objects are judged. Without kube-system a cluster can be mended while the webhooks fail.
 */}}
 {{- define "dynamo-operator.namespaceSelector" -}}
+{{- with include "dynamo-operator.restrictedTo" . }}
+matchLabels:
+  kubernetes.io/metadata.name: {{ . | quote }}
+{{- else }}
 {{- $given := default dict .Values.webhook.namespaceSelector -}}
 {{- $apart := dict "key" "kubernetes.io/metadata.name" "operator" "NotIn" "values" (list "kube-system") -}}
 {{- with $given.matchLabels }}
@@ -32,6 +36,7 @@ matchLabels:
 {{- end }}
 matchExpressions:
 {{- toYaml (append (default list $given.matchExpressions) $apart) | nindent 0 }}
+{{- end }}
 {{- end -}}
 
 {{/* What is null is left out: it is how values are taken away, and to the API server it would be zero. */}}

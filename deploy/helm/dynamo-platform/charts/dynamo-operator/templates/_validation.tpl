@@ -4,6 +4,12 @@
 {{- if not (regexMatch "^[a-z]([-a-z0-9]*[a-z0-9])?$" $service) -}}
 {{- fail (printf "the Service would be named %q, which must begin with a letter and hold only letters, digits and hyphens: take another release name, or set fullnameOverride" $service) -}}
 {{- end -}}
+{{- include "dynamo-operator.validateCertificates" . -}}
+{{- include "dynamo-operator.validateRestriction" . -}}
+{{- end -}}
+
+{{/* Who makes certificates, and which CA is trusted. */}}
+{{- define "dynamo-operator.validateCertificates" -}}
 {{- $mode := include "dynamo-operator.mode" . -}}
 {{- $prefix := ternary "" "dynamo-operator." (default false .Chart.IsRoot) -}}
 {{- if and (eq $mode "cert-manager") .Values.webhook.certificateSecret.external -}}
@@ -25,6 +31,24 @@
 {{- end -}}
 {{- if not (regexMatch "-----BEGIN CERTIFICATE-----" (b64dec $bundle)) -}}
 {{- fail (printf "%swebhook.caBundle holds no certificate in PEM: %s" $prefix $give) -}}
+{{- end -}}
+{{- end -}}
+
+{{/* What can't be for an operator of one namespace. */}}
+{{- define "dynamo-operator.validateRestriction" -}}
+{{- $restriction := default dict .Values.namespaceRestriction -}}
+{{- if $restriction.enabled -}}
+{{- if and $restriction.namespace $restriction.targetNamespace (ne $restriction.namespace $restriction.targetNamespace) -}}
+{{- fail (printf "namespaceRestriction.namespace is %q and namespaceRestriction.targetNamespace is %q: they mean the same, so give one of them" $restriction.namespace $restriction.targetNamespace) -}}
+{{- end -}}
+{{- if eq (include "dynamo-operator.restrictedTo" .) "kube-system" -}}
+{{- fail "namespaceRestriction.namespace: nothing in kube-system is ever judged, so that a cluster can be mended; take another namespace" -}}
+{{- end -}}
+{{- if .Values.webhook.namespaceSelector -}}
+{{- fail "leave webhook.namespaceSelector empty: an operator of one namespace judges that one, whatever its labels are" -}}
+{{- end -}}
+{{- if .Values.webhook.excludeClaimedNamespaces -}}
+{{- fail "leave webhook.excludeClaimedNamespaces false: it is for an operator of the whole cluster" -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

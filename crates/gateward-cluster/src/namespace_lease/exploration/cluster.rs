@@ -1,0 +1,450 @@
+//! API server, processes and clocks around the code that decides. Times are in milliseconds of the clock of who measures.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use gateward_core::{Operation, Review, ReviewSubject};
+use k8s_openapi::api::admissionregistration::v1::RuleWithOperations;
+use k8s_openapi::jiff::{SignedDuration, Timestamp};
+
+use crate::config::{ClaimedNamespaces, NamespaceLeaseTimes};
+use crate::namespace_lease::claims::{Claims, ObservedWebhook, ObservedWebhooks};
+use crate::namespace_lease::exclusion::{MARKER, OwnConfiguration, OwnWebhook};
+use crate::namespace_lease::holder::{Holder, Role, Step, Successor, next_step};
+use crate::namespace_lease::record::{LeaseVersion, NamespaceLease, ObservedLease};
+use crate::namespace_lease::webhook::{ClaimingWebhook, Versions, WebhookRule};
+
+/// A step of the world.
+pub(super) const TICK: u16 = 5_000;
+const SETTLE: u16 = 5_000;
+/// Longer than anything is measured.
+const LONG: u16 = 45_000;
+/// The most steps that are counted.
+const COUNTED: u8 = 20;
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Settings {
+    pub(super) holders: Holders,
+    pub(super) exclusion: Exclusion,
+    pub(super) clocks: Clocks,
+    /// How many events there are in a course.
+    pub(super) events: u8,
+}
+
+/// What the two holders are to each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Holders {
+    /// Operators of two releases, each with a webhook configuration of its own.
+    Releases,
+    /// Two replicas of one.
+    Replicas,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Exclusion {
+    On,
+    Off,
+}
+
+/// What each clock measures in a step of the world, and by how many seconds those of two holders differ.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Clocks {
+    pub(super) holders: [u16; 2],
+    pub(super) watchers: [u16; 2],
+    pub(super) skew: i64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Event {
+    Nothing,
+    Crash(usize),
+    /// A clean end.
+    Stop(usize),
+    Start(usize),
+    Cut(usize),
+    Heal(usize),
+    RemoveWebhook(usize),
+    AddWebhook(usize),
+    CrashWatcher(usize),
+    StartWatcher(usize),
+    CutWatcher(usize),
+    HealWatcher(usize),
+}
+
+/// All that matters for what follows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Cluster {
+    /// Who holds the lease; `None` where there is none.
+    lease: Option<u8>,
+    holders: [HolderProcess; 2],
+    pub(super) watchers: [WatcherProcess; 2],
+    /// Whether the webhook configurations of the two are there.
+    webhooks: [bool; 2],
+    /// Whether the cluster-wide configuration leaves the namespace out.
+    pub(super) excluded: bool,
+    events_left: u8,
+    /// For how many steps nothing has happened, for how many nobody has judged, and for how many every replica of the
+    /// cluster-wide operator has been in touch with the API server.
+    pub(super) quiet_for: u8,
+    pub(super) unjudged_for: u8,
+    pub(super) in_touch_for: u8,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct HolderProcess {
+    alive: bool,
+    connected: bool,
+    seen: Option<SeenLease>,
+    /// The time until it looks again.
+    wait: u16,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct WatcherProcess {
+    pub(super) alive: bool,
+    pub(super) connected: bool,
+    seen: Option<SeenLease>,
+    /// For how long it has seen each webhook.
+    webhooks: [Option<u16>; 2],
+    /// Whether it passes what is written in the namespace.
+    pub(super) skips: bool,
+}
+
+/// A lease as somebody has seen it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct SeenLease {
+    holder: u8,
+    /// Whether it has not been renewed since.
+    is_current: bool,
+    age: u16,
+}
+
+/// The code that ships, asked once for each thing that it can see.
+pub(super) struct Rules {
+    base: Instant,
+    settings: Settings,
+    claims: HashMap<(Option<SeenLease>, [Option<u16>; 2]), (bool, bool)>,
+    steps: HashMap<(usize, Option<SeenLease>, RoleKey), Step>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum RoleKey {
+    Leading,
+    Following,
+    Leaving(Option<u8>),
+}
+
+impl Rules {
+    pub(super) fn new(settings: &Settings) -> Self {
+        let base = Instant::now() + Duration::from_hours(1);
+        Self { base, settings: *settings, claims: HashMap::new(), steps: HashMap::new() }
+    }
+
+    fn holder(&self, index: usize) -> Holder {
+        let release = match self.settings.holders {
+            Holders::Releases => format!("release-{index}"),
+            Holders::Replicas => "release".to_owned(),
+        };
+        Holder { release, pod: format!("pod-{index}") }
+    }
+
+    fn lease(&self, holder: u8, renewed: i64) -> NamespaceLease {
+        NamespaceLease {
+            namespace: "team-a".into(),
+            name: "lock".into(),
+            holder: Some(self.holder(holder.into()).to_string()),
+            duration: Some(Duration::from_secs(30)),
+            renewed: Timestamp::UNIX_EPOCH.checked_add(SignedDuration::from_secs(renewed)).ok(),
+            version: LeaseVersion { uid: "u".into(), resource_version: "7".into() },
+        }
+    }
+
+    fn observed(&self, seen: SeenLease) -> ObservedLease {
+        let since = self.base - Duration::from_millis(seen.age.into());
+        ObservedLease { lease: self.lease(seen.holder, 1_000), since }
+    }
+
+    /// What somebody sees who looks at the lease.
+    fn look(&self, before: Option<SeenLease>, lease: Option<u8>) -> Option<SeenLease> {
+        let holder = lease?;
+        // The next renewal, by a clock that may be behind.
+        let renewed =
+            if before.is_some_and(|seen| seen.is_current) { 1_000 } else { 1_010 + self.settings.clocks.skew };
+        let earlier = before.map(|seen| self.observed(seen));
+        let seen = ObservedLease::after(earlier.as_ref(), self.lease(holder, renewed), self.base);
+        let age = u16::try_from((self.base - seen.since).as_millis()).unwrap_or(LONG).min(LONG);
+        Some(SeenLease { holder, is_current: true, age })
+    }
+
+    /// Whether a watcher passes the namespace, and whether it would leave it out.
+    fn verdict(&mut self, seen: Option<SeenLease>, webhooks: [Option<u16>; 2]) -> (bool, bool) {
+        if let Some(known) = self.claims.get(&(seen, webhooks)) {
+            return *known;
+        }
+        let leases: Vec<ObservedLease> = seen.map(|seen| self.observed(seen)).into_iter().collect();
+        let observed = webhooks.into_iter().enumerate().filter_map(|(index, age)| {
+            let since = self.base - Duration::from_millis(age?.into());
+            Some(ObservedWebhook { webhook: std::sync::Arc::new(webhook(index)), since })
+        });
+        let observed: ObservedWebhooks = observed.collect();
+        let claims = Claims::of(&leases, &observed, Duration::from_millis(SETTLE.into()), self.base);
+        let verdict = (claims.covers(&SUBJECT), leaves_out(&claims));
+        self.claims.insert((seen, webhooks), verdict);
+        verdict
+    }
+
+    fn step(&mut self, index: usize, seen: Option<SeenLease>, role: RoleKey) -> Step {
+        if let Some(known) = self.steps.get(&(index, seen, role)) {
+            return known.clone();
+        }
+        let observed = seen.map(|seen| self.observed(seen));
+        let as_role = match role {
+            RoleKey::Leading => Role::Leading,
+            RoleKey::Following => Role::Following,
+            RoleKey::Leaving(None) => Role::Leaving(Successor::None),
+            RoleKey::Leaving(Some(other)) => Role::Leaving(Successor::Replica(format!("pod-{other}"))),
+        };
+        let times = NamespaceLeaseTimes::default();
+        let step = next_step(observed.as_ref(), &self.holder(index), &as_role, &times, self.base);
+        self.steps.insert((index, seen, role), step.clone());
+        step
+    }
+}
+
+const SUBJECT: ReviewSubject<'static> = ReviewSubject {
+    namespace: "team-a",
+    group: "zoo.org",
+    resource: "otters",
+    version: "v1",
+    versions: &["v1"],
+    operation: Some(Operation::Create),
+    review: Review::Validate,
+};
+
+fn rule() -> RuleWithOperations {
+    let words = |word: &str| Some(vec![word.to_owned()]);
+    RuleWithOperations {
+        api_groups: words("zoo.org"),
+        api_versions: words("v1"),
+        operations: words("CREATE"),
+        resources: words("otters"),
+        scope: None,
+    }
+}
+
+fn webhook(index: usize) -> ClaimingWebhook {
+    ClaimingWebhook {
+        review: Review::Validate,
+        configuration: format!("release-{index}"),
+        entry: "otters.zoo.org".into(),
+        namespaces: vec!["team-a".into()],
+        rules: vec![WebhookRule { rule: rule(), versions: Versions::Equivalent }],
+    }
+}
+
+/// Whether the selector expression names the namespace.
+fn leaves_out(claims: &Claims) -> bool {
+    let selector = k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector::default();
+    let webhooks = vec![OwnWebhook { name: "otters.lake.org".into(), rules: vec![rule()], selector }];
+    let (name, resource_version) = ("lake".to_owned(), "7".to_owned());
+    let own = OwnConfiguration { review: Review::Validate, name, resource_version, webhooks };
+    let patch = own.patch(claims, ClaimedNamespaces::Excluded);
+    patch.is_some_and(|patch| {
+        let text = serde_json::to_string(&patch).unwrap();
+        assert!(text.contains(MARKER));
+        text.contains("team-a")
+    })
+}
+
+impl Cluster {
+    /// All are there, and one of the holders has claimed the namespace long ago.
+    pub(super) fn quiet(settings: &Settings) -> Self {
+        let seen = Some(SeenLease { holder: 0, is_current: true, age: 0 });
+        let second = settings.holders == Holders::Replicas;
+        let holder = |alive| HolderProcess { alive, connected: true, seen, wait: 0 };
+        let webhooks = [Some(SETTLE), None];
+        let watcher = WatcherProcess { alive: true, connected: true, seen, webhooks, skips: true };
+        Self {
+            lease: Some(0),
+            holders: [holder(true), holder(second)],
+            watchers: [watcher; 2],
+            webhooks: [true, false],
+            excluded: settings.exclusion == Exclusion::On,
+            events_left: settings.events,
+            quiet_for: 0,
+            unjudged_for: 0,
+            in_touch_for: 3,
+        }
+    }
+
+    /// What may happen next.
+    pub(super) fn events(&self) -> Vec<Event> {
+        let mut events = vec![Event::Nothing];
+        if self.events_left == 0 {
+            return events;
+        }
+        for index in 0..2 {
+            let holder = &self.holders[index];
+            events.extend(if holder.alive {
+                vec![Event::Crash(index), Event::Stop(index)]
+            } else {
+                vec![Event::Start(index)]
+            });
+            events.push(if holder.connected { Event::Cut(index) } else { Event::Heal(index) });
+            events.push(if self.webhooks[index] { Event::RemoveWebhook(index) } else { Event::AddWebhook(index) });
+            let watcher = &self.watchers[index];
+            events.push(if watcher.alive { Event::CrashWatcher(index) } else { Event::StartWatcher(index) });
+            events.push(if watcher.connected { Event::CutWatcher(index) } else { Event::HealWatcher(index) });
+        }
+        events
+    }
+
+    /// The states that may follow in one step: the holders act in either order.
+    pub(super) fn after(&self, event: Event, settings: &Settings, rules: &mut Rules) -> Vec<Self> {
+        let mut states: Vec<Self> = Vec::new();
+        for order in [[0, 1], [1, 0]] {
+            let mut next = *self;
+            next.pass_time(settings);
+            next.happen(event, settings, rules);
+            for index in order {
+                next.hold(index, settings, rules);
+            }
+            next.watch(settings, rules);
+            next.count();
+            if !states.contains(&next) {
+                states.push(next);
+            }
+        }
+        states
+    }
+
+    fn pass_time(&mut self, settings: &Settings) {
+        let Clocks { holders, watchers, .. } = settings.clocks;
+        for (holder, tick) in self.holders.iter_mut().zip(holders) {
+            holder.wait = holder.wait.saturating_sub(tick);
+            age(&mut holder.seen, tick);
+        }
+        for (watcher, tick) in self.watchers.iter_mut().zip(watchers) {
+            age(&mut watcher.seen, tick);
+            watcher.webhooks.iter_mut().flatten().for_each(|age| *age = age.saturating_add(tick).min(SETTLE));
+        }
+    }
+
+    fn happen(&mut self, event: Event, settings: &Settings, rules: &mut Rules) {
+        if event == Event::Nothing {
+            self.quiet_for = (self.quiet_for + 1).min(COUNTED);
+            return;
+        }
+        (self.events_left, self.quiet_for) = (self.events_left - 1, 0);
+        let started = HolderProcess { alive: true, connected: true, seen: None, wait: 0 };
+        match event {
+            Event::Nothing => {}
+            Event::Crash(index) => self.holders[index].alive = false,
+            Event::Stop(index) => self.stop(index, settings, rules),
+            Event::Start(index) => self.holders[index] = started,
+            Event::Cut(index) => self.holders[index].connected = false,
+            Event::Heal(index) => self.holders[index].connected = true,
+            Event::RemoveWebhook(index) => self.webhooks[index] = false,
+            Event::AddWebhook(index) => self.webhooks[index] = true,
+            Event::CrashWatcher(index) => {
+                let watcher = &mut self.watchers[index];
+                *watcher = WatcherProcess { alive: false, seen: None, webhooks: [None; 2], skips: false, ..*watcher };
+            }
+            Event::StartWatcher(index) => self.watchers[index].alive = true,
+            Event::CutWatcher(index) => self.watchers[index].connected = false,
+            Event::HealWatcher(index) => self.watchers[index].connected = true,
+        }
+    }
+
+    fn stop(&mut self, index: usize, settings: &Settings, rules: &mut Rules) {
+        let other = 1 - index;
+        let sibling = settings.holders == Holders::Replicas && self.holders[other].alive;
+        if self.holders[index].connected {
+            let role = RoleKey::Leaving(sibling.then(|| u8::try_from(other).unwrap()));
+            let seen = rules.look(self.holders[index].seen, self.lease);
+            match rules.step(index, seen, role) {
+                Step::Delete(_) => self.lease = None,
+                Step::HandOver { .. } => self.write(other),
+                _ => {}
+            }
+        }
+        self.holders[index].alive = false;
+    }
+
+    /// A holder looks at the lease and acts, if it is time.
+    fn hold(&mut self, index: usize, settings: &Settings, rules: &mut Rules) {
+        let leads = match settings.holders {
+            Holders::Releases => true,
+            Holders::Replicas => !self.holders[..index].iter().any(|other| other.alive && other.connected),
+        };
+        let holder = self.holders[index];
+        if !holder.alive || !holder.connected || holder.wait > 0 {
+            return;
+        }
+        loop {
+            let seen = rules.look(self.holders[index].seen, self.lease);
+            self.holders[index].seen = seen;
+            match rules.step(index, seen, if leads { RoleKey::Leading } else { RoleKey::Following }) {
+                Step::Wait(time) => {
+                    self.holders[index].wait = u16::try_from(time.as_millis()).unwrap();
+                    return;
+                }
+                Step::Create | Step::Renew(_) | Step::TakeOver(_) => self.write(index),
+                other => panic!("a holder that goes on wants to {other:?}"),
+            }
+        }
+    }
+
+    /// The lease is written for a holder; nobody has seen that yet.
+    fn write(&mut self, holder: usize) {
+        self.lease = Some(u8::try_from(holder).unwrap());
+        let seen = self.holders.iter_mut().map(|holder| &mut holder.seen);
+        let seen = seen.chain(self.watchers.iter_mut().map(|watcher| &mut watcher.seen));
+        seen.flatten().for_each(|seen| seen.is_current = false);
+    }
+
+    /// The replicas of the cluster-wide operator hear the news and decide; one of them keeps the selector.
+    fn watch(&mut self, settings: &Settings, rules: &mut Rules) {
+        let (lease, present) = (self.lease, self.webhooks);
+        let mut keeps = None;
+        for watcher in self.watchers.iter_mut().filter(|watcher| watcher.alive) {
+            if watcher.connected {
+                watcher.seen = rules.look(watcher.seen, lease);
+                for (seen, present) in watcher.webhooks.iter_mut().zip(present) {
+                    *seen = present.then(|| seen.unwrap_or_default());
+                }
+            }
+            let (skips, leaves_out) = rules.verdict(watcher.seen, watcher.webhooks);
+            watcher.skips = skips;
+            if watcher.connected && keeps.is_none() {
+                keeps = Some(leaves_out);
+            }
+        }
+        if let (Exclusion::On, Some(leaves_out)) = (settings.exclusion, keeps) {
+            self.excluded = leaves_out;
+        }
+    }
+
+    fn count(&mut self) {
+        let in_touch = self.watchers.iter().all(|watcher| !watcher.alive || watcher.connected);
+        self.in_touch_for = if in_touch { (self.in_touch_for + 1).min(3) } else { 0 };
+        self.unjudged_for = if self.is_unjudged() { (self.unjudged_for + 1).min(COUNTED) } else { 0 };
+    }
+
+    /// Whether something could be written that nobody has judged.
+    fn is_unjudged(&self) -> bool {
+        let passes = self.excluded || self.watchers.iter().any(|watcher| watcher.alive && watcher.skips);
+        !self.webhooks.contains(&true) && passes
+    }
+
+    /// Whether an operator of the namespace's own judges in it, and can say so.
+    pub(super) fn is_served_by_its_own(&self) -> bool {
+        self.webhooks.contains(&true) && self.holders.iter().any(|holder| holder.alive && holder.connected)
+    }
+}
+
+fn age(seen: &mut Option<SeenLease>, tick: u16) {
+    if let Some(seen) = seen {
+        seen.age = seen.age.saturating_add(tick).min(LONG);
+    }
+}

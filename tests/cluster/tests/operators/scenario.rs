@@ -1,0 +1,134 @@
+//! The guide's scenario: claim, renewal, crash, hand-over, partitions, skewed clocks, clean end.
+
+use std::process::Command;
+use std::time::Duration;
+
+use cluster_tests::{Pod, Release, Sandbox, Signal, Test, tests, until};
+use serde_json::{Value, json};
+
+use crate::table::{BOTH, PATIENCE, PLATFORM_ALONE, Probe, TEAM_ALONE, holder, install_team, lease, lease_path};
+use crate::{PLATFORM, TEAM};
+
+pub fn tests() -> Vec<Test> {
+    tests![a_namespace_is_judged_by_the_right_operator_through_everything_that_happens]
+}
+
+async fn a_namespace_is_judged_by_the_right_operator_through_everything_that_happens(sandbox: Sandbox) {
+    let namespace = json!({"metadata": {"name": TEAM.1}});
+    sandbox.bed().client().post("/api/v1/namespaces", &namespace).await.unwrap().granted().unwrap();
+    let probe = Probe::new(&sandbox, TEAM.1);
+    probe.until("no operator of the namespace's own", &[PLATFORM_ALONE]).await;
+    let team = install_team(&sandbox).await;
+    probe.until("the namespace is claimed", &[TEAM_ALONE]).await;
+    renews(&sandbox, &probe).await;
+    hands_over(&sandbox, &probe, &team).await;
+    crashes(&sandbox, &probe).await;
+    is_cut_off(&sandbox, &probe, &team).await;
+    the_platform_is_cut_off(&sandbox, &probe).await;
+    clocks_differ(&sandbox, &probe).await;
+    team.uninstall().await.unwrap();
+    assert!(lease(&sandbox).await.is_none(), "the last replica deletes the lease");
+    probe.until("the operator of the namespace was uninstalled", &[PLATFORM_ALONE]).await;
+}
+
+async fn renews(sandbox: &Sandbox, probe: &Probe<'_>) {
+    let before = lease(sandbox).await.unwrap()["spec"].clone();
+    assert_eq!(before["leaseDurationSeconds"], 30);
+    let renewed = async || lease(sandbox).await.unwrap()["spec"]["renewTime"] != before["renewTime"];
+    until("the lease is renewed", PATIENCE, renewed).await;
+    let after = lease(sandbox).await.unwrap()["spec"].clone();
+    assert_eq!((&after["holderIdentity"], &after["acquireTime"]), (&before["holderIdentity"], &before["acquireTime"]));
+    assert_eq!(probe.until("its lease was renewed", &[TEAM_ALONE]).await, TEAM_ALONE);
+}
+
+/// The Pod that holds the lease ends, and another replica goes on: the lease is there all the while.
+async fn hands_over(sandbox: &Sandbox, probe: &Probe<'_>, team: &Release) {
+    let before = holder(sandbox).await;
+    let uid = before.strip_prefix("team-a-operator/").unwrap_or_else(|| panic!("{before}"));
+    let pods = team.pods().await.unwrap();
+    let pod = pods.iter().find(|pod| pod["metadata"]["uid"] == uid).unwrap_or_else(|| panic!("{uid} is no Pod"));
+    let name = pod["metadata"]["name"].as_str().unwrap();
+    team.kubectl(&["delete", "pod", name, "--wait=false"]).await.unwrap();
+    until("another replica holds the lease", PATIENCE, async || holder(sandbox).await != before).await;
+    probe.until("the replica that held the lease was deleted", &[TEAM_ALONE]).await;
+    team.rolled_out().await.unwrap();
+    team.settled().await.unwrap();
+    probe.until("its successor is there", &[TEAM_ALONE]).await;
+}
+
+fn pods(sandbox: &Sandbox, namespace: &str) -> Vec<Pod> {
+    sandbox.bed().node().pods(namespace, "app.kubernetes.io/component=webhook")
+}
+
+/// Its processes stand still: nothing is answered, and nothing renewed.
+async fn crashes(sandbox: &Sandbox, probe: &Probe<'_>) {
+    let stopped = pods(sandbox, TEAM.1);
+    stopped.iter().for_each(|pod| pod.signal(Signal::Stop));
+    let silent = [PLATFORM_ALONE];
+    probe.until("its lease has expired: its processes stand still", &silent).await;
+    stopped.iter().for_each(Pod::kill);
+    probe.until("its processes have started again", &[TEAM_ALONE]).await;
+}
+
+/// Its Pods may write no lease any more.
+async fn is_cut_off(sandbox: &Sandbox, probe: &Probe<'_>, team: &Release) {
+    let role =
+        format!("/apis/rbac.authorization.k8s.io/v1/namespaces/{}/roles/{}-namespace-lease", TEAM.1, team.fullname());
+    let client = sandbox.bed().client();
+    let mut whole = client.get(&role).await.unwrap().granted().unwrap();
+    client.merge(&role, &json!({"rules": []})).await.unwrap().granted().unwrap();
+    probe.until("its lease has expired: it can't write it", &[BOTH]).await;
+    whole["metadata"].as_object_mut().unwrap().remove("resourceVersion");
+    client.put(&role, &whole).await.unwrap().granted().unwrap();
+    probe.until("it can write its lease again", &[TEAM_ALONE]).await;
+}
+
+/// The operator of the whole cluster sees no event for longer than a lease counts.
+async fn the_platform_is_cut_off(sandbox: &Sandbox, probe: &Probe<'_>) {
+    let cut = pods(sandbox, PLATFORM.1);
+    cut.iter().for_each(|pod| pod.delay_watches(Duration::from_mins(30)));
+    probe.until("the platform sees no renewals", &[BOTH]).await;
+    cut.iter().for_each(|pod| pod.delay_watches(Duration::ZERO));
+    probe.until("the platform sees renewals again", &[TEAM_ALONE]).await;
+}
+
+/// A released operator holds the other lease, with a clock that is wrong by 20 seconds either way; ours has no right to
+/// its own meanwhile.
+async fn clocks_differ(sandbox: &Sandbox, probe: &Probe<'_>) {
+    let client = sandbox.bed().client();
+    let role = format!(
+        "/apis/rbac.authorization.k8s.io/v1/namespaces/{}/roles/{}-dynamo-operator-namespace-lease",
+        TEAM.1, TEAM.0
+    );
+    let mut whole = client.get(&role).await.unwrap().granted().unwrap();
+    client.merge(&role, &json!({"rules": []})).await.unwrap().granted().unwrap();
+    client.delete(&lease_path(TEAM.1)).await.unwrap().granted().unwrap();
+    probe.until("the lease is gone", &[BOTH]).await;
+    let leases = format!("/apis/coordination.k8s.io/v1/namespaces/{}/leases", TEAM.1);
+    let place = format!("{leases}/dynamo-operator-namespace-scope");
+    let metadata = json!({"name": "dynamo-operator-namespace-scope"});
+    client.post(&leases, &json!({"metadata": metadata})).await.unwrap().granted().unwrap();
+    for skew in [-20, 20] {
+        renew(sandbox, &place, skew).await;
+        probe.until(&format!("a released operator claims it, {skew} s off"), &[TEAM_ALONE]).await;
+        renew(sandbox, &place, skew).await;
+        probe.until(&format!("it has renewed its lease, {skew} s off"), &[TEAM_ALONE]).await;
+        probe.until(&format!("its lease has expired, {skew} s off"), &[BOTH]).await;
+    }
+    client.delete(&place).await.unwrap().granted().unwrap();
+    whole["metadata"].as_object_mut().unwrap().remove("resourceVersion");
+    client.put(&role, &whole).await.unwrap().granted().unwrap();
+    probe.until("our own lease is there again", &[TEAM_ALONE]).await;
+}
+
+/// Renews a lease as the released operator does, by a clock that is wrong by some seconds.
+async fn renew(sandbox: &Sandbox, place: &str, skew: i64) {
+    let shifted = format!("{skew} seconds");
+    let date = Command::new("date").args(["-u", "-d", &shifted, "+%Y-%m-%dT%H:%M:%S.%6NZ"]).output().unwrap();
+    let renewed = String::from_utf8(date.stdout).unwrap();
+    let spec = json!({
+        "holderIdentity": "namespace-restricted-operator-1.5.0", "leaseDurationSeconds": 30, "renewTime": renewed.trim(),
+    });
+    let answer: Value = sandbox.bed().client().merge(place, &json!({"spec": spec})).await.unwrap().granted().unwrap();
+    assert_eq!(answer["spec"]["holderIdentity"], "namespace-restricted-operator-1.5.0");
+}
