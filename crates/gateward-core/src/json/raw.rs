@@ -92,9 +92,7 @@ impl<T: DeserializeOwned> Raw<T> {
     pub fn lenient_view(&self) -> Option<LenientView<'_, T>> {
         match self.decoded() {
             Ok(value) => Some(LenientView { value, unread: &[] }),
-            Err(misfit) => {
-                misfit.rest.as_ref().map(|Rest { value, unread }| LenientView { value, unread })
-            }
+            Err(misfit) => misfit.rest.as_ref().map(|Rest { value, unread }| LenientView { value, unread }),
         }
     }
 
