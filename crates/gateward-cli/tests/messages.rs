@@ -89,7 +89,7 @@ fn a_file_that_is_a_template_is_to_be_rendered() {
 #[test]
 fn a_line_that_is_no_yaml_is_called_so() {
     insta::assert_snapshot!(shown("metadata:\n  name: otter\n oops\n"), @r#"
-    error[YAML-SYNTAX]: this is no YAML: while parsing a block mapping, did not find expected key
+    error[YAML-SYNTAX]: this is no YAML: a key is expected here; is the line indented like its neighbours?
      --> -:3:2
       |
     3 |  oops
@@ -97,6 +97,71 @@ fn a_line_that_is_no_yaml_is_called_so() {
       |
       = help: correct the line; render a template first, as with kustomize build or helm template
     "#);
+}
+
+#[test]
+fn a_value_that_is_a_template_is_to_be_rendered() {
+    insta::assert_snapshot!(shown("kind: DynamoGraphDeployment\nmetadata:\n  name: {{ .Release.Name }}\n"), @r#"
+    error[YAML-SYNTAX]: this is a template, no YAML yet: render it, and check what it makes
+     --> -:3:9
+      |
+    3 |   name: {{ .Release.Name }}
+      |         ^^^^^^^^^^^^^^^^^^^
+      |
+      = help: correct the line; render a template first, as with kustomize build or helm template
+    "#);
+}
+
+#[test]
+fn a_conflict_that_a_merge_left_is_called_so() {
+    insta::assert_snapshot!(shown("<<<<<<< HEAD\nkind: A\n=======\nkind: B\n>>>>>>> other\n"), @r#"
+    error[YAML-SYNTAX]: this is no YAML: the mark of a merge that is not resolved
+     --> -:1:1
+      |
+    1 | <<<<<<< HEAD
+      | ^^^^^^^^^^^^
+      |
+      = help: correct the line; render a template first, as with kustomize build or helm template
+    "#);
+}
+
+#[test]
+fn a_request_is_underlined_at_its_image() {
+    let request = "apiVersion: nvidia.com/v1beta1\nkind: DynamoGraphDeploymentRequest\nmetadata:\n  name: otter\nspec:\n  \
+                   model: a/b\n  image: planner:my-tag\n";
+    insta::assert_snapshot!(shown(request), @r#"
+    error[DGDR-B5]: Required value: "my-tag", the tag of the image "planner:my-tag", is not a version
+     --> -:7:3
+      |
+    7 |   image: planner:my-tag
+      |   ^^^^^^^^^^^^^^^^^^^^^ spec.runtimeVersionOverride
+      |
+      = help: fill in the placeholder: an image with a tag such as 1.4.2
+      = docs: gateward rules DGDR-B5
+    "#);
+}
+
+#[test]
+fn an_instruction_of_a_patch_is_called_so() {
+    let patch = with_image("e:1.4.2")
+        .replace("image:", "env:\n          - $patch: delete\n            name: A\n          image:");
+    insta::assert_snapshot!(shown(&patch), @r#"
+    error[SCHEMA]: unknown field "spec.components[0].podTemplate.spec.containers[0].env[0].$patch": kubectl refuses the object (strict validation); the API server alone drops the field
+      --> -:15:13
+       |
+    15 |           - $patch: delete
+       |             ^^^^^^^^^^^^^^ spec.components[0].podTemplate.spec.containers[0].env[0].$patch
+       |
+       = help: this is a patch: check what is made of it, as by kustomize build
+    "#);
+}
+
+#[test]
+fn a_field_that_only_begins_like_another_is_not_proposed() {
+    let graph = "apiVersion: nvidia.com/v1alpha1\nkind: DynamoGraphDeployment\nmetadata:\n  name: otter\nspec:\n  services:\n    \
+                 worker:\n      dynamoTag: x\n      extraPodSpec:\n        mainContainer:\n          image: e:1.4.2\n";
+    let found = shown(graph);
+    assert!(found.contains("worker].dynamoTag") && found.contains("= help: remove it, or correct its name"), "{found}");
 }
 
 #[test]
@@ -190,7 +255,7 @@ fn checkpoints_are_off_only_as_far_as_is_known() {
 }
 
 #[test]
-fn a_namespace_that_nobody_wrote_is_not_made_up() {
+fn a_namespace_that_the_manifest_lacks_is_not_made_up() {
     let service = "    worker:\n      componentType: worker\n      dynamoNamespace: reef\n";
     let graph = format!(
         "apiVersion: nvidia.com/v1alpha1\nkind: DynamoGraphDeployment\nmetadata:\n  name: otter\nspec:\n  services:\n{service}"
@@ -205,7 +270,7 @@ fn a_namespace_that_nobody_wrote_is_not_made_up() {
       = help: set the image of the container `main`; where an overlay adds it, check what is applied: `kustomize build . | gateward check -`
       = docs: gateward rules RT-03
 
-    warning[ALPHA-03]: spec.services[worker].dynamoNamespace "reef" is ignored: the Dynamo namespace is the Kubernetes namespace with "-otter"
+    warning[ALPHA-03]: spec.services[worker].dynamoNamespace "reef" is ignored: the Dynamo namespace is the Kubernetes namespace followed by "-otter"
      --> -:9:7
       |
     9 |       dynamoNamespace: reef
@@ -329,6 +394,59 @@ fn a_wrong_node_within_a_pod_does_not_hide_the_rules() {
        |
        = help: set the version of the runtime, or an image with a tag such as 1.4.2
        = docs: gateward rules RT-04
+    "#);
+}
+
+#[test]
+fn a_wrong_node_within_a_pod_hides_only_the_rules_that_read_it() {
+    let graph = with_image("e:1.4.2").replace("experimental: {}", "experimental:\n      gpuMemoryService: {}");
+    let found = shown(&graph.replace("image:", "args: --fast\n          image:"));
+    assert!(found.contains("error[GMS-02]: Forbidden: the main container must have a GPU"), "{found}");
+    let limits = "resources:\n            limits:\n              nvidia.com/gpu: [1]\n          image:";
+    let found = shown(&graph.replace("image:", limits));
+    assert!(found.contains("limits[nvidia.com/gpu]") && !found.contains("GMS-02"), "{found}");
+}
+
+#[test]
+fn rules_and_schema_spell_paths_alike() {
+    let service = "    worker:\n      componentType: worker\n      replicas: 99999999999\n";
+    let graph = format!(
+        "apiVersion: nvidia.com/v1alpha1\nkind: DynamoGraphDeployment\nmetadata:\n  name: otter\nspec:\n  services:\n{service}"
+    );
+    let found = shown(&graph);
+    assert!(found.contains("error[DECODE]") && found.contains("^ spec.services[worker].replicas\n"), "{found}");
+}
+
+#[test]
+fn the_same_warning_about_several_services_is_one() {
+    let service = |name: &str| {
+        format!(
+            "    {name}:\n      componentType: worker\n      dynamoNamespace: reef\n      extraPodSpec:\n        \
+             mainContainer:\n          image: e:1.4.2\n"
+        )
+    };
+    let graph = format!(
+        "apiVersion: nvidia.com/v1alpha1\nkind: DynamoGraphDeployment\nmetadata:\n  name: otter\n  namespace: zoo\nspec:\n  \
+         services:\n{}{}",
+        service("a"),
+        service("b")
+    );
+    let found = all_shown(&graph, 0);
+    let (warning, _) = found.split_once("note: these CEL rules").unwrap();
+    insta::assert_snapshot!(warning, @r#"
+    warning[ALPHA-03]: dynamoNamespace "reef" is ignored: the Dynamo namespace is "zoo-otter"
+      --> -:10:7
+       |
+    10 |       dynamoNamespace: reef
+       |       ^^^^^^^^^^^^^^^^^^^^^ spec.services[a].dynamoNamespace
+       |
+      ::: -:16:7
+       |
+    16 |       dynamoNamespace: reef
+       |       ^^^^^^^^^^^^^^^^^^^^^ spec.services[b].dynamoNamespace
+       |
+       = help: remove dynamoNamespace; whatever reads it finds the namespace in the environment of its pod
+       = docs: gateward rules ALPHA-03
     "#);
 }
 

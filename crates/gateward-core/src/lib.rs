@@ -21,7 +21,7 @@ pub use conversion::stash::Stash;
 pub use conversion::{ConversionError, Convert, Converted, RoundTrip};
 pub use json::ordered::Ordered;
 pub use json::patch::Patch;
-pub use json::raw::Raw;
+pub use json::raw::{LenientView, Raw};
 pub use json::reading::{ALLOWANCE_BASE, ALLOWANCE_FACTOR, BOUND_FACTOR, Bound};
 pub use rule::cluster::{ClusterReader, GroupServed, Lookup, ObjectName};
 pub use rule::context::{Context, Facts, Notes, ReviewSubject};

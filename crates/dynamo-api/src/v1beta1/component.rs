@@ -11,7 +11,7 @@ use crate::parts::{
 };
 use crate::pod::{Container, PodTemplate};
 use crate::wire::{self, inline};
-use crate::{Quantity, Raw};
+use crate::{LenientView, Quantity, Raw};
 
 kind! {
     /// One component of an inference graph, deployed on its own.
@@ -89,14 +89,14 @@ object! {
 }
 
 impl ComponentSpec {
-    /// What can be read of the pod; `None` where there is none, or where a field of it has the wrong JSON type.
-    pub fn pod(&self) -> Option<&PodTemplate> {
-        self.pod_template.as_ref()?.view().ok()
+    /// What can be read of the pod; `None` where there is none, or where nothing of it can be read.
+    pub fn pod(&self) -> Option<LenientView<'_, PodTemplate>> {
+        self.pod_template.as_ref()?.lenient_view()
     }
 
     /// The container that runs the component, with its place in the list.
     pub fn main_container(&self) -> Option<(usize, &Container)> {
-        self.pod()?.spec.container(MAIN_CONTAINER)
+        self.pod()?.value.spec.container(MAIN_CONTAINER)
     }
 }
 

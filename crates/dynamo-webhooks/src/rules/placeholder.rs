@@ -15,7 +15,8 @@ impl Placeholder {
         if encloses(image, "{{", "}}") {
             return Some(Self::Template);
         }
-        let is_blank = encloses(image, "${", "}") || encloses(image, "<", ">") || image.split(['/', ':']).any(is_mine);
+        let is_blank =
+            encloses(image, "${", "}") || encloses(image, "<", ">") || image.split(['/', ':']).any(is_sample);
         is_blank.then_some(Self::Blank)
     }
 }
@@ -24,9 +25,12 @@ fn encloses(text: &str, open: &str, close: &str) -> bool {
     text.split_once(open).is_some_and(|(_, rest)| rest.contains(close))
 }
 
-/// Whether a part of the reference is the sample of a documentation.
-fn is_mine(part: &str) -> bool {
-    ["my-", "your-", "my_", "your_"].iter().any(|prefix| part.starts_with(prefix))
+/// Whether a part of the reference is the sample of a documentation, such as `my-tag` or `REPLACE_WITH_TAG`.
+fn is_sample(part: &str) -> bool {
+    let part = part.to_ascii_lowercase();
+    ["my", "your", "replace"]
+        .iter()
+        .any(|prefix| part.strip_prefix(prefix).is_some_and(|rest| rest.starts_with(['-', '_'])))
 }
 
 #[cfg(test)]
@@ -42,6 +46,8 @@ mod tests {
             ("your-registry.example/engine:nightly", Some(Placeholder::Blank)),
             ("engine:${TAG}", Some(Placeholder::Blank)),
             ("engine:<tag>", Some(Placeholder::Blank)),
+            ("REPLACE_WITH_RUNTIME_TAG", Some(Placeholder::Blank)),
+            ("replacement/engine:latest", None),
             ("engine:latest", None),
             ("engine:$", None),
             ("engine:>a<", None),

@@ -1,6 +1,9 @@
 //! Which version of the Dynamo runtime an image holds.
 
+use gateward_core::{BadValue, Issue};
 use semver::Version;
+
+use crate::rules::placeholder::Placeholder;
 
 /// A version of the runtime: of a pre-release only the release that it leads to counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,8 +34,22 @@ impl RuntimeVersion {
     }
 }
 
+/// The issue with a message and a help that say why this image has no version.
+pub(crate) fn unversioned(issue: Issue, image: &str) -> Issue {
+    let quoted = BadValue::from(image);
+    let message = match tag(image).filter(|tag| !tag.is_empty()) {
+        Some(tag) => format!("{}, the tag of the image {quoted}, is not a version", BadValue::from(tag)),
+        None => format!("the image {quoted} has no tag that is a version"),
+    };
+    issue.message(message).help(match Placeholder::of(image) {
+        Some(Placeholder::Template) => "render the template first, and check what it makes",
+        Some(Placeholder::Blank) => "fill in the placeholder: an image with a tag such as 1.4.2",
+        None => "set the version of the runtime, or an image with a tag such as 1.4.2",
+    })
+}
+
 /// The tag of an image reference; a colon before the last slash belongs to the registry's port.
-pub(crate) fn tag(image: &str) -> Option<&str> {
+fn tag(image: &str) -> Option<&str> {
     let (named, _digest) = image.split_once('@').unwrap_or((image, ""));
     let name = named.rsplit('/').next()?;
     let (_, tag) = name.rsplit_once(':')?;

@@ -8,9 +8,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::json::decode::{self, DecodeError};
+use crate::json::decode::{self, DecodeError, Misfit, Rest};
 use crate::json::meaning;
 use crate::json::reading::Allowance;
+use crate::rule::field::FieldPath;
 
 /// A subtree of an object as JSON, with a lean view `T` that is decoded when somebody first asks for it.
 ///
@@ -31,50 +32,79 @@ pub struct Raw<T> {
     tree: Option<Value>,
     /// The text as it was read, or of the tree once somebody asks for it.
     text: OnceLock<Box<RawValue>>,
-    view: OnceLock<Result<T, Box<DecodeError>>>,
+    view: OnceLock<Result<T, Box<Misfit<T>>>>,
     /// What the document that this was read with may yet take; views and trees draw on it too.
     allowance: Option<Arc<Allowance>>,
     /// Whether there was enough for a tree.
     fits: OnceLock<bool>,
 }
 
+/// A view of a subtree in which some nodes may have the wrong JSON type.
+#[derive(Debug)]
+pub struct LenientView<'a, T> {
+    /// What was read. A node of the wrong type is empty in it, or absent from its map.
+    pub value: &'a T,
+    /// The nodes of the wrong type.
+    pub unread: &'a [FieldPath],
+}
+
+impl<T> LenientView<'_, T> {
+    /// Whether the node at `path` was read, or is absent; one below it may have the wrong type.
+    pub fn has_read(&self, path: &FieldPath) -> bool {
+        !self.unread.iter().any(|unread| path.strip_prefix(unread).is_some())
+    }
+
+    /// Whether the node at `path` was read with all below it, or is absent.
+    pub fn has_read_all(&self, path: &FieldPath) -> bool {
+        self.has_read(path) && !self.unread.iter().any(|unread| unread.strip_prefix(path).is_some())
+    }
+}
+
+impl<T> Clone for LenientView<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for LenientView<'_, T> {}
+
 impl<T: DeserializeOwned> Raw<T> {
     /// The typed view, decoded once.
     ///
     /// The error names the node whose JSON type is wrong, by a path from this subtree's root.
     pub fn view(&self) -> Result<&T, &DecodeError> {
-        self.view.get_or_init(|| self.decoded().map_err(Box::new)).as_ref().map_err(Box::as_ref)
+        self.decoded().map_err(|misfit| &misfit.error)
     }
 
-    /// Another view, decoded at each call: a leaner one can be read where a member that only `T` knows has the wrong type.
+    /// What can be read of the view; `None` where that is nothing, or where more than a few nodes have the wrong JSON type.
     ///
     /// ```
-    /// use gateward_core::Raw;
+    /// use gateward_core::{FieldPath, Raw};
     ///
     /// #[derive(serde::Deserialize)]
     /// struct Container { image: String, args: Vec<String> }
     ///
-    /// #[derive(serde::Deserialize)]
-    /// struct Image { image: String }
-    ///
     /// let raw: Raw<Container> = serde_json::from_str(r#"{"image":"a","args":5}"#).unwrap();
-    /// assert!(raw.view().is_err());
-    /// assert_eq!(raw.view_as::<Image>().unwrap().image, "a");
+    /// let lenient = raw.lenient_view().unwrap();
+    /// assert_eq!(lenient.value.image, "a");
+    /// assert!(!lenient.has_read(&FieldPath::field("args")));
     /// ```
-    pub fn view_as<U: DeserializeOwned>(&self) -> Result<U, DecodeError> {
-        match &self.allowance {
-            Some(allowance) => decode::part(self.json(), allowance),
-            None => decode::from_str(self.json()),
+    pub fn lenient_view(&self) -> Option<LenientView<'_, T>> {
+        match self.decoded() {
+            Ok(value) => Some(LenientView { value, unread: &[] }),
+            Err(misfit) => misfit.rest.as_ref().map(|Rest { value, unread }| LenientView { value, unread }),
         }
     }
 
+    fn decoded(&self) -> Result<&T, &Misfit<T>> {
+        self.view.get_or_init(|| self.decode().map_err(Box::new)).as_ref().map_err(Box::as_ref)
+    }
+
     /// A tree is read as it stands; only to learn which node doesn't fit does it become text.
-    fn decoded(&self) -> Result<T, DecodeError> {
-        let of_tree = self
-            .tree
-            .as_ref()
-            .and_then(|tree| decode::tree(tree, self.allowance.as_ref().unwrap_or(&Allowance::unlimited())));
-        of_tree.map_or_else(|| self.view_as(), Ok)
+    fn decode(&self) -> Result<T, Misfit<T>> {
+        let allowance = self.allowance.clone().unwrap_or_else(Allowance::unlimited);
+        let of_tree = self.tree.as_ref().and_then(|tree| decode::tree(tree, &allowance));
+        of_tree.map_or_else(|| decode::part(self.json(), &allowance), Ok)
     }
 }
 
@@ -213,6 +243,8 @@ impl<T: schemars::JsonSchema> schemars::JsonSchema for Raw<T> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
 
     #[derive(Debug, Deserialize)]
@@ -234,6 +266,58 @@ mod tests {
         assert_eq!(one, other);
         assert!(one.view().unwrap().image.is_none());
     }
+
+    #[derive(Debug, Default, Deserialize)]
+    #[serde(default)]
+    struct Pod {
+        containers: Vec<Container>,
+        /// Of a type for which there is no placeholder.
+        limits: BTreeMap<String, char>,
+    }
+
+    #[derive(Debug, Default, Deserialize)]
+    #[serde(default)]
+    struct Container {
+        name: String,
+        args: Vec<String>,
+    }
+
+    fn pod(text: &str) -> Raw<Pod> {
+        serde_json::from_str(text).unwrap()
+    }
+
+    #[test]
+    fn a_lenient_view_lacks_the_nodes_of_the_wrong_type_alone() {
+        let raw = pod(r#"{"containers": [{"name": 5}, "odd", {"name": "main", "args": ["--port", 8080]}],
+            "limits": {"cpu": "1", "gpu": [2]}}"#);
+        let view = raw.lenient_view().unwrap();
+        let names: Vec<&str> = view.value.containers.iter().map(|container| container.name.as_str()).collect();
+        assert_eq!(names, ["", "", "main"], "each keeps its place");
+        assert_eq!(view.value.containers[2].args, ["--port", ""]);
+        assert_eq!(view.value.limits, BTreeMap::from([("cpu".into(), '1')]));
+        let unread: Vec<String> = view.unread.iter().map(ToString::to_string).collect();
+        assert_eq!(unread, ["containers[0].name", "containers[1]", "containers[2].args[1]", "limits.gpu"]);
+        let args = FieldPath::field("containers").index(2) / "args";
+        assert!(view.has_read(&args) && !view.has_read_all(&args));
+        assert!(!view.has_read(&(FieldPath::field("containers").index(1) / "name")));
+        assert_eq!(raw.view().unwrap_err().path.to_string(), "containers[0].name");
+    }
+
+    #[test]
+    fn a_subtree_that_fits_has_the_same_view_leniently() {
+        let raw = pod(r#"{"containers": [{"name": "main"}]}"#);
+        let view = raw.lenient_view().unwrap();
+        assert!(view.unread.is_empty() && view.has_read_all(&FieldPath::root()));
+        assert_eq!(view.value.containers[0].name, "main");
+    }
+
+    #[test]
+    fn nothing_is_read_of_a_subtree_with_more_faults_than_are_named() {
+        let args = ["1"; 100].join(",");
+        assert!(pod(&format!(r#"{{"containers": [{{"args": [{args}]}}]}}"#)).lenient_view().is_none());
+        assert!(pod(r#""odd""#).lenient_view().is_none_or(|view| !view.has_read(&FieldPath::root())));
+    }
+
     #[test]
     fn two_subtrees_that_nest_too_deeply_are_not_taken_for_the_same() {
         let deep = |leaf: &str| format!("{}{leaf}{}", "[".repeat(200), "]".repeat(200));

@@ -153,7 +153,7 @@ impl<'a> WireRequest<'a> {
 
 /// Groups and extras of a user are lists too, which a small body must not make large.
 fn read_bounded(json: &str) -> Result<UserInfo, WebhookError> {
-    decode::part(json, &Allowance::of(json.len())).map_err(|error| unreadable(&format!("userInfo.{error}")))
+    decode::part(json, &Allowance::of(json.len())).map_err(|misfit| unreadable(&format!("userInfo.{}", misfit.error)))
 }
 
 fn non_empty(text: String) -> Option<String> {

@@ -12,6 +12,9 @@ use super::node::SchemaNode;
 /// How alike two names have to be, from 0 to 1, before one is proposed for the other.
 const ALIKE: f64 = 0.8;
 
+/// Of how many letters one may be another: names of fields often begin alike without meaning the same.
+const LETTERS_OF_A_TYPO: usize = 3;
+
 /// Longer names, in bytes, are like none: comparing takes time by their length.
 const LONGEST: usize = 100;
 
@@ -40,6 +43,23 @@ impl Schema {
         self.nodes_on(path.segments()).is_some()
     }
 
+    /// The path with entries of maps as keys, as findings of the schema have it; as it is where the schema ends.
+    pub fn spelled(&self, path: &FieldPath) -> FieldPath {
+        let mut node = Some(&self.root);
+        let steps = path.segments().iter().map(|segment| {
+            let parent = node;
+            node = parent.and_then(|parent| match segment {
+                Segment::Index(_) => parent.items.as_deref(),
+                Segment::Field(name) | Segment::Key(name) => parent.member(name),
+            });
+            match (segment, parent) {
+                (Segment::Field(name), Some(parent)) => parent.step(name),
+                _ => segment.clone(),
+            }
+        });
+        steps.collect()
+    }
+
     /// The schema of each node on the way, the root first.
     fn nodes_on(&self, steps: &[Segment]) -> Option<Vec<&SchemaNode>> {
         let mut nodes = vec![&self.root];
@@ -64,9 +84,19 @@ fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n s
         return None;
     }
     let lower = name.to_lowercase();
-    let alike = |known: &str| strsim::jaro_winkler(&lower, &known.to_lowercase());
-    let scored = known.map(|known| (alike(known), known)).filter(|(score, _)| *score >= ALIKE);
+    let scored = known.filter_map(|known| Some((likeness(&lower, &known.to_lowercase())?, known)));
     scored.max_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, known)| known)
+}
+
+/// How alike two names are; `None` where neither is the beginning of the other, nor a slip of the other.
+fn likeness(name: &str, known: &str) -> Option<f64> {
+    let score = strsim::jaro_winkler(name, known);
+    let is_part = || name.starts_with(known) || known.starts_with(name);
+    let is_slip = || {
+        let letters = name.chars().count().min(known.chars().count());
+        strsim::damerau_levenshtein(name, known) <= letters.div_ceil(LETTERS_OF_A_TYPO)
+    };
+    (score >= ALIKE && (is_part() || is_slip())).then_some(score)
 }
 
 impl SchemaFault {
@@ -139,12 +169,25 @@ mod tests {
             (component() / "backendFramework", Some("spec.backendFramework")),
             (component() / "volumeMount", Some("spec.components[0].volumeMounts")),
             (component() / "zebra", None),
+            (spec() / "backendComponent", None),
             (spec() / "nowhere" / "name", None),
             (FieldPath::root(), None),
         ] {
             let nearest = schema().nearest_field(&unknown).map(|path| path.to_string());
             assert_eq!(nearest.as_deref(), expected, "{unknown}");
         }
+    }
+
+    #[test]
+    fn entries_of_maps_are_spelled_as_keys() {
+        let text = json!({"type": "string"});
+        let service = json!({"type": "object", "properties": {"names": {"type": "array", "items": text}}});
+        let services = json!({"type": "object", "additionalProperties": service});
+        let schema = Schema::compile(&json!({"type": "object", "properties": {"services": services}})).unwrap();
+        let path = FieldPath::field("services") / member("worker") / "names";
+        assert_eq!(schema.spelled(&path.index(2)).to_string(), "services[worker].names[2]");
+        let unknown = FieldPath::field("other").key("a") / "b";
+        assert_eq!(schema.spelled(&unknown), unknown);
     }
 
     #[test]

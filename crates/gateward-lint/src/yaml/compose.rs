@@ -331,21 +331,59 @@ impl Chunk<'_> {
         SyntaxFinding::new(kind, span, explanation(error))
     }
 
-    /// A fault beside a tab is the tab's, and one in a template the template's.
+    /// A fault beside a tab is the tab's, one in a template the template's, and one beside the mark of a merge the mark's.
     fn explained(&self, fault: SyntaxFinding) -> SyntaxFinding {
-        if fault.kind != SyntaxKind::Syntax {
-            return fault;
-        }
         let line = fault.span.line();
-        super::refused::tab_near(self, line).or_else(|| super::refused::template_near(self, line)).unwrap_or(fault)
+        let better = match fault.kind {
+            SyntaxKind::Syntax => super::refused::tab_near(self, line)
+                .or_else(|| super::refused::template_near(self, line.saturating_sub(1)..=line + 1))
+                .or_else(|| super::refused::conflict_near(self, line)),
+            // What a template engine replaces is a mapping as key of another.
+            SyntaxKind::Value => super::refused::template_near(self, line..=line),
+            _ => None,
+        };
+        better.unwrap_or(fault)
     }
 }
 
-/// The parser's words, but for those that speak of its grammar only.
+/// What a person would say. The parser speaks of its grammar; where it says more than that, in its words.
 fn explanation(error: &ScanError) -> String {
-    match error.kind() {
-        ErrorKind::ExpectedDocumentStart => "this belongs to nothing above; is it indented as it should be?".to_owned(),
-        ErrorKind::RecursionLimitExceeded => format!("nested deeper than {MAX_DEPTH} levels"),
-        _ => format!("this is no YAML: {}", error.info()),
-    }
+    let plain = match error.kind() {
+        ErrorKind::RecursionLimitExceeded => return format!("nested deeper than {MAX_DEPTH} levels"),
+        ErrorKind::ExpectedDocumentStart => "this belongs to nothing above; is it indented as it should be?",
+        ErrorKind::ExpectedBlockMappingKey | ErrorKind::InvalidIndentation => {
+            "a key is expected here; is the line indented like its neighbours?"
+        }
+        ErrorKind::ExpectedBlockSequenceEntry | ErrorKind::BlockSequenceEntryNotAllowed => {
+            "a list and something else are at one level; is the line indented like its neighbours?"
+        }
+        ErrorKind::MappingValueNotAllowed => {
+            "a key can't stand here; is the line indented like its neighbours, and a value with `: ` in quotes?"
+        }
+        ErrorKind::SimpleKeyExpected | ErrorKind::InvalidSimpleKey => {
+            "a line is neither a key with a colon nor an item"
+        }
+        ErrorKind::UnclosedQuotedScalar
+        | ErrorKind::InvalidQuotedScalarIndent
+        | ErrorKind::DocumentIndicatorInQuotedScalar => "a quote before this is not closed",
+        ErrorKind::InvalidTrailingSingleQuotedScalar | ErrorKind::InvalidTrailingDoubleQuotedScalar => {
+            "something follows the closing quote"
+        }
+        ErrorKind::UnclosedFlowCollection { .. }
+        | ErrorKind::MismatchedFlowCollectionEnd { .. }
+        | ErrorKind::MisplacedFlowCollectionEnd
+        | ErrorKind::ExpectedFlowMappingSeparator
+        | ErrorKind::ExpectedFlowSequenceSeparator
+        | ErrorKind::UnexpectedEofFlowSequence
+        | ErrorKind::UnexpectedEofFlowMapping
+        | ErrorKind::UnexpectedEofImplicitFlowMapping
+        | ErrorKind::InvalidColonPlacement
+        | ErrorKind::InvalidFlowScalarIndent => "a bracket is not closed, or a comma is missing",
+        ErrorKind::UnknownAnchor => "no anchor of this name stands before the alias",
+        ErrorKind::UnexpectedCharacter { character } => {
+            return format!("this is no YAML: text that begins with `{character}` has to be in quotes");
+        }
+        _ => return format!("this is no YAML: {}", error.info()),
+    };
+    format!("this is no YAML: {plain}")
 }

@@ -37,11 +37,22 @@ pub(super) fn tab_near(chunk: &Chunk, line: usize) -> Option<SyntaxFinding> {
     })
 }
 
-/// The template action that a parser stumbled over in the given line of the file, in the one before or in the next.
-pub(super) fn template_near(chunk: &Chunk, line: usize) -> Option<SyntaxFinding> {
-    lines(chunk, line.saturating_sub(1)..=line + 1).find_map(|(at, text)| {
-        let bytes = at + text.find("{{")?..at + text.trim_end().len();
+/// The template action in the given lines of the file, over which a parser stumbled.
+pub(super) fn template_near(chunk: &Chunk, wanted: RangeInclusive<usize>) -> Option<SyntaxFinding> {
+    lines(chunk, wanted).find_map(|(at, text)| {
+        let start = ["{{", "{%"].into_iter().filter_map(|action| text.find(action)).min()?;
+        let bytes = at + start..at + text.trim_end().len();
         Some(no_yaml(chunk, bytes, "this is a template, no YAML yet: render it, and check what it makes"))
+    })
+}
+
+/// The mark that a version control system left in the given line of the file, in the one before or in the next.
+pub(super) fn conflict_near(chunk: &Chunk, line: usize) -> Option<SyntaxFinding> {
+    lines(chunk, line.saturating_sub(1)..=line + 1).find_map(|(at, text)| {
+        let text = text.trim_end();
+        let is_mark = ["<<<<<<< ", ">>>>>>> "].iter().any(|mark| text.starts_with(mark)) || text == "=======";
+        is_mark
+            .then(|| no_yaml(chunk, at..at + text.len(), "this is no YAML: the mark of a merge that is not resolved"))
     })
 }
 

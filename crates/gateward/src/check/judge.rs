@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use gateward_core::{
-    DECODE, Decision, FieldPath, GroupVersionKind, Operation, Outcome, Review, ReviewResponse, Severity,
+    DECODE, Decision, FieldPath, GroupVersionKind, Operation, Outcome, Review, ReviewResponse, Segment, Severity,
 };
 use gateward_lint::schema::{self, SchemaFault, SchemaFinding, StatusWrites, VersionSchema, malformed_metadata};
 use serde_json::{Value, json};
@@ -61,7 +61,7 @@ impl Checker<'_> {
         }
         let answer = self.ask(Review::Validate, &write, &judged.object).await;
         judged.take_in(answer.decision);
-        self.help(judged.without_repetition())
+        self.help(judged.without_repetition().spelled_by(schema))
     }
 
     /// What the schema doesn't know: found in the object as it is written, also in a status that is dropped later.
@@ -77,7 +77,8 @@ impl Checker<'_> {
                 let (other, own) = (other.api_version(), gvk.api_version());
                 format!("{other} has this field: write the object in that version, or convert it to {own}")
             });
-            let help: Vec<String> = known.into_iter().chain(other).collect();
+            let instruction = is_patch_instruction(&found.path).then(|| PATCHED.to_owned());
+            let help: Vec<String> = known.into_iter().chain(other).chain(instruction).collect();
             let finding = Finding::from(found);
             Finding { help: (!help.is_empty()).then(|| help.join(" ").into()).or(finding.help), ..finding }
         };
@@ -229,6 +230,13 @@ impl Write<'_> {
     }
 }
 
+/// Whether it is what a strategic merge patch says of a list or a map, such as `$patch: delete`.
+fn is_patch_instruction(path: &FieldPath) -> bool {
+    path.segments().last().and_then(Segment::name).is_some_and(|name| name.starts_with('$'))
+}
+
+const PATCHED: &str = "this is a patch: check what is made of it, as by kustomize build";
+
 fn is_unknown(finding: &SchemaFinding) -> bool {
     finding.fault == SchemaFault::UnknownField
 }
@@ -253,6 +261,16 @@ impl Judged {
             if !schema_says_it && !self.found.iter().any(|known| known.repeats(finding)) {
                 self.found.push(finding.clone());
             }
+        }
+        self
+    }
+
+    /// The paths as the schema writes them: a reader of JSON can't tell an entry of a map from a member.
+    fn spelled_by(mut self, schema: Option<&VersionSchema>) -> Self {
+        let Some(version) = schema else { return self };
+        for finding in &mut self.found {
+            finding.path = version.schema.spelled(&finding.path);
+            finding.anchor = finding.anchor.as_ref().map(|anchor| version.schema.spelled(anchor));
         }
         self
     }

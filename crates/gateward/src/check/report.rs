@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 
-use gateward_core::{FieldPath, Severity, terminal};
+use gateward_core::{FieldPath, Segment, Severity, terminal};
 use gateward_lint::diagnostic::{Colour, Diagnostic, ObjectRef, Related, folded, json};
 use gateward_lint::yaml::{Source, SyntaxFinding};
 
@@ -58,8 +58,8 @@ impl Report {
     /// The findings for people, and a line that sums up.
     pub fn human(&self, colour: Colour) -> String {
         let mut text = String::new();
-        for (first, further, source) in self.folded() {
-            text.push_str(&folded(first, &further, source, colour));
+        for folded in self.folded() {
+            text.push_str(&folded.human(colour));
             text.push('\n');
         }
         if !self.unevaluated.is_empty() {
@@ -72,8 +72,8 @@ impl Report {
 
     /// The findings that people see one by one, each with those that say the same of other nodes of its file. What the
     /// schema and a rule both refuse is refused by the rule, which has more help.
-    fn folded(&self) -> Vec<(&Diagnostic, Vec<&Diagnostic>, &str)> {
-        let mut folded: Vec<(&Diagnostic, Vec<&Diagnostic>, &str)> = Vec::new();
+    fn folded(&self) -> Vec<Folded<'_>> {
+        let mut folded: Vec<Folded<'_>> = Vec::new();
         let mut known = HashMap::new();
         let is_of_rule = |diagnostic: &&Diagnostic| diagnostic.docs.is_some() && diagnostic.severity == Severity::Error;
         let node = |diagnostic: &Diagnostic| {
@@ -86,15 +86,15 @@ impl Report {
             if diagnostic.rule == CEL || is_said_by_a_rule {
                 continue;
             }
-            let said = (&diagnostic.file, diagnostic.rule, diagnostic.severity, &diagnostic.message, &diagnostic.help);
+            let said = (&diagnostic.file, diagnostic.rule, diagnostic.severity, said_of_any(diagnostic));
             match known.entry(said) {
                 Entry::Occupied(first) => {
                     let place: &usize = first.get();
-                    folded[*place].1.push(diagnostic);
+                    folded[*place].further.push(diagnostic);
                 }
                 Entry::Vacant(none) => {
                     none.insert(folded.len());
-                    folded.push((diagnostic, Vec::new(), source));
+                    folded.push(Folded { first: diagnostic, further: Vec::new(), source });
                 }
             }
         }
@@ -119,6 +119,38 @@ impl Report {
     fn count(&self, severity: Severity) -> usize {
         self.diagnostics().filter(|diagnostic| diagnostic.severity == severity).count()
     }
+}
+
+/// A finding, and those that say the same of other nodes of its file.
+struct Folded<'r> {
+    first: &'r Diagnostic,
+    further: Vec<&'r Diagnostic>,
+    source: &'r str,
+}
+
+impl Folded<'_> {
+    fn human(&self, colour: Colour) -> String {
+        if self.further.iter().all(|further| further.message == self.first.message) {
+            return folded(self.first, &self.further, self.source, colour);
+        }
+        let (message, help) = said_of_any(self.first);
+        folded(
+            &Diagnostic { message, help: help.map(Cow::Owned), ..self.first.clone() },
+            &self.further,
+            self.source,
+            colour,
+        )
+    }
+}
+
+/// What a finding says, with the last field of its path alone: each place is shown with its path anyway.
+fn said_of_any(diagnostic: &Diagnostic) -> (String, Option<String>) {
+    let segments = diagnostic.path.segments();
+    let field = segments.iter().rposition(|segment| matches!(segment, Segment::Field(_))).unwrap_or_default();
+    let above: FieldPath = segments[..field].iter().cloned().collect();
+    let prefix = format!("{above}.");
+    let without = |text: &str| if above.is_root() { text.to_owned() } else { text.replace(&prefix, "") };
+    (without(&diagnostic.message), diagnostic.help.as_deref().map(without))
 }
 
 /// The line that sums up.

@@ -1,7 +1,7 @@
 //! Files that are replaced as a whole.
 
 use std::fs::{self, OpenOptions};
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::Path;
 
 use anyhow::{Context as _, bail};
@@ -18,6 +18,10 @@ pub(super) fn write(path: &Path, text: &str) -> anyhow::Result<()> {
     let written = write_new(Path::new(&beside), text)
         .and_then(|()| found.map_or(Ok(()), |found| fs::set_permissions(&beside, found.permissions())))
         .and_then(|()| fs::rename(&beside, path));
+    if written.as_ref().is_err_and(|error| error.kind() != ErrorKind::AlreadyExists) {
+        // What was written of it is of no use; the error is the one to report.
+        let _ = fs::remove_file(&beside);
+    }
     written.with_context(|| format!("cannot write {}", path.display()))
 }
 

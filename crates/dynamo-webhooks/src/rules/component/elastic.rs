@@ -1,8 +1,9 @@
 //! Elastic expert parallelism on Ray: ELASTIC-01.
 
-use dynamo_api::constants::MAIN_CONTAINER;
 use dynamo_api::v1beta1::{BackendFramework, ComponentSpec};
 use gateward_core::{FieldPath, Issue, Rule};
+
+use super::pod::{Pod, container_path};
 
 /// A finding of `rule` where vLLM's arguments ask for elastic expert parallelism on Ray and no command says how the
 /// engine is started: the operator's own command would start it without Ray.
@@ -15,13 +16,15 @@ pub(crate) fn missing_command(
     if framework != Some(&BackendFramework::Vllm) {
         return None;
     }
-    let pod = component.pod_template.as_ref()?.view().ok()?;
-    let (index, main) = pod.spec.container(MAIN_CONTAINER)?;
-    if !main.command.is_empty() || !asks_for_elastic_experts(&main.args) {
+    let pod = Pod::of(component);
+    let (index, main) = pod.main_container()?;
+    let container = container_path(index);
+    let is_known = || ["command", "args"].into_iter().all(|member| pod.has_read_all(&(&container / member)));
+    if !main.command.is_empty() || !asks_for_elastic_experts(&main.args) || !is_known() {
         return None;
     }
-    let container = (at / "podTemplate" / "spec" / "containers").index(index);
-    let issue = rule.required(container / "command").message("must be set for elastic expert parallelism on Ray");
+    let command = (at / "podTemplate").join(container.segments()) / "command";
+    let issue = rule.required(command).message("must be set for elastic expert parallelism on Ray");
     Some(issue.help("set the command that starts vLLM on the Ray cluster"))
 }
 

@@ -70,7 +70,7 @@ pub(super) fn stateless(context: &ComponentContext, experimental: &Experimental,
 }
 
 fn between_pods(context: &ComponentContext, at: &FieldPath, issues: &mut Issues) {
-    if let Some(message) = context.pod.spec().and_then(|pod| want_of_gpus(GpuCount::of(pod))) {
+    if let Some(message) = GpuCount::of(context.pod).and_then(want_of_gpus) {
         issues.add(
             GPUS.forbidden(at.clone()).message(message).help("set a limit of nvidia.com/gpu for the container `main`"),
         );

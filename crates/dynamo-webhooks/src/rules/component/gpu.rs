@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use dynamo_api::Quantity;
-use dynamo_api::constants::MAIN_CONTAINER;
-use dynamo_api::pod::PodSpec;
+
+use super::pod::{Pod, container_path};
 
 /// How many GPUs a container asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,12 +16,23 @@ pub(crate) enum GpuCount {
 }
 
 impl GpuCount {
-    /// What the main container of a pod asks for: its limits come before its requests.
-    pub(crate) fn of(pod: &PodSpec) -> Self {
-        let Some((_, main)) = pod.container(MAIN_CONTAINER) else { return Self::Known(0) };
-        let resources = &main.resources;
-        let quantity = first_gpu(&resources.limits).or_else(|| first_gpu(&resources.requests));
-        quantity.map_or(Self::Known(0), Self::read)
+    /// What the main container of a pod asks for: its limits come before its requests. `None` where a value that counts
+    /// has the wrong JSON type.
+    pub(crate) fn of(pod: Pod) -> Option<Self> {
+        let Some((index, main)) = pod.main_container() else {
+            return pod.has_read_names().then_some(Self::Known(0));
+        };
+        let resources = container_path(index) / "resources";
+        for (name, amounts) in [("limits", &main.resources.limits), ("requests", &main.resources.requests)] {
+            let at = &resources / name;
+            if !pod.has_read(&at) || pod.unread_members(&at).any(names_gpu) {
+                return None;
+            }
+            if let Some(quantity) = first_gpu(amounts) {
+                return Some(Self::read(quantity));
+            }
+        }
+        Some(Self::Known(0))
     }
 
     fn read(quantity: &Quantity) -> Self {
@@ -42,15 +53,25 @@ fn names_gpu(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use dynamo_api::v1beta1::ComponentSpec;
     use serde_json::json;
 
-    fn count(resources: &serde_json::Value) -> GpuCount {
-        let pod = json!({"containers": [
+    use super::*;
+
+    fn count_in(template: serde_json::Value) -> Option<GpuCount> {
+        let pod_template = Some(template.into());
+        GpuCount::of(Pod::of(&ComponentSpec { pod_template, ..ComponentSpec::default() }))
+    }
+
+    fn count_where_readable(resources: &serde_json::Value) -> Option<GpuCount> {
+        count_in(json!({"spec": {"containers": [
             {"name": "sidecar", "resources": {"limits": {"nvidia.com/gpu": 7}}},
-            {"name": "main", "resources": resources},
-        ]});
-        GpuCount::of(&serde_json::from_value(pod).unwrap())
+            {"name": "main", "args": ["--port", 8080], "resources": resources},
+        ]}}))
+    }
+
+    fn count(resources: &serde_json::Value) -> GpuCount {
+        count_where_readable(resources).unwrap()
     }
 
     #[test]
@@ -85,6 +106,26 @@ mod tests {
 
     #[test]
     fn a_pod_without_a_main_container_has_none() {
-        assert_eq!(GpuCount::of(&PodSpec::default()), GpuCount::Known(0));
+        assert_eq!(count_in(json!({"spec": {"containers": []}})), Some(GpuCount::Known(0)));
+        assert_eq!(GpuCount::of(Pod::of(&ComponentSpec::default())), Some(GpuCount::Known(0)));
+    }
+
+    #[test]
+    fn only_an_amount_that_counts_and_has_the_wrong_type_is_not_known() {
+        assert_eq!(count_where_readable(&json!({"limits": {"nvidia.com/gpu": [2]}})), None);
+        assert_eq!(count_where_readable(&json!({"limits": [], "requests": {"nvidia.com/gpu": 2}})), None);
+        assert_eq!(count(&json!({"limits": {"cpu": [2], "nvidia.com/gpu": 2}})), GpuCount::Known(2));
+        assert_eq!(
+            count(&json!({"limits": {"nvidia.com/gpu": 2}, "requests": {"nvidia.com/gpu": [2]}})),
+            GpuCount::Known(2)
+        );
+        assert_eq!(count(&json!({"limits": {"cpu": true}})), GpuCount::Known(0));
+    }
+
+    #[test]
+    fn the_main_container_may_be_the_one_whose_name_has_the_wrong_type() {
+        assert_eq!(count_in(json!({"spec": {"containers": [{"name": 5}]}})), None);
+        assert_eq!(count_in(json!({"spec": {"containers": "main"}})), None);
+        assert_eq!(count_in(json!({"spec": {"containers": [{"name": "a", "image": 5}]}})), Some(GpuCount::Known(0)));
     }
 }

@@ -44,7 +44,7 @@ pub(super) fn stateless(context: &ComponentContext, experimental: &Experimental,
         let issue = WORKERS.forbidden(at.clone()).message("may only be set for a worker");
         issues.add(issue.help("accepted types: worker, prefill, decode"));
     }
-    if let Some(message) = context.pod.spec().and_then(|pod| want_of_gpus(GpuCount::of(pod))) {
+    if let Some(message) = GpuCount::of(context.pod).and_then(want_of_gpus) {
         issues.add(
             GPUS.forbidden(at.clone()).message(message).help("set a limit of nvidia.com/gpu for the container `main`"),
         );
@@ -64,14 +64,14 @@ pub(super) const fn want_of_gpus(count: GpuCount) -> Option<&'static str> {
 }
 
 fn clients(context: &ComponentContext, service: &GpuMemoryService, at: &FieldPath, issues: &mut Issues) {
-    let Some(pod) = context.pod.spec() else { return };
-    let containers: BTreeSet<&str> = pod.containers.iter().map(|container| container.name.as_str()).collect();
+    let containers: BTreeSet<&str> = context.pod.containers().iter().map(|container| container.name.as_str()).collect();
+    let are_all = context.pod.has_read_names();
     let mut seen = BTreeSet::new();
     for (index, name) in service.extra_client_containers.iter().enumerate() {
         let path = || (at / "extraClientContainers").index(index);
         if !seen.insert(name) {
             issues.add(CLIENTS.duplicate(path(), name.as_str()));
-        } else if !containers.contains(name.as_str()) {
+        } else if are_all && !containers.contains(name.as_str()) {
             let issue = CLIENTS.invalid(path(), name.as_str()).message("must be the name of a container of the pod");
             issues.add(issue.help("name an item of podTemplate.spec.containers"));
         }

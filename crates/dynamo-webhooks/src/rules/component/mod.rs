@@ -8,7 +8,7 @@ mod gpu;
 mod gpu_memory;
 mod multinode;
 mod placement;
-mod pod;
+pub(crate) mod pod;
 pub(crate) mod roles;
 pub(crate) mod runtime;
 mod scaling;

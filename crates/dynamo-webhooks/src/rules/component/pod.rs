@@ -2,7 +2,9 @@
 
 use std::cmp::Ordering;
 
-use dynamo_api::pod::{PodSpec, PodTemplate};
+use dynamo_api::LenientView;
+use dynamo_api::constants::MAIN_CONTAINER;
+use dynamo_api::pod::{Container, PodTemplate};
 use dynamo_api::v1beta1::ComponentSpec;
 use gateward_core::{CREATE_AND_UPDATE, DECODE, FieldPath, Issues, Rule};
 
@@ -23,35 +25,89 @@ const FRONTEND_SIDECAR: Rule = rule! {
 
 pub(super) const RULES: &[&Rule] = &[&SHARED_MEMORY, &FRONTEND_SIDECAR];
 
-/// The pod template of a component, as far as it can be read.
+/// The pod template of a component, as far as it can be read. A rule is silent where the value that it reads has the wrong
+/// JSON type.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Pod<'a> {
+pub(crate) enum Pod<'a> {
     /// There is none.
     Absent,
-    /// A member has the wrong JSON type; rules that would look into it are silent.
+    /// Nothing of it can be read.
     Unreadable,
-    /// This one.
-    Read(&'a PodTemplate),
+    /// What could be read of this one.
+    Read(LenientView<'a, PodTemplate>),
 }
 
 impl<'a> Pod<'a> {
-    pub(super) fn of(component: &'a ComponentSpec) -> Self {
-        match component.pod_template.as_ref().map(|raw| raw.view()) {
+    pub(crate) fn of(component: &'a ComponentSpec) -> Self {
+        match &component.pod_template {
             None => Self::Absent,
-            Some(Err(_)) => Self::Unreadable,
-            Some(Ok(template)) => Self::Read(template),
+            Some(raw) => raw.lenient_view().map_or(Self::Unreadable, Self::Read),
         }
     }
 
-    /// The pod's spec; an absent one is empty, an unreadable one is `None`.
-    pub(super) fn spec(self) -> Option<&'a PodSpec> {
-        static EMPTY: PodSpec = PodSpec { containers: Vec::new(), init_containers: Vec::new() };
+    /// The containers that could be read.
+    pub(crate) fn containers(self) -> &'a [Container] {
         match self {
-            Self::Absent => Some(&EMPTY),
-            Self::Unreadable => None,
-            Self::Read(template) => Some(&template.spec),
+            Self::Absent | Self::Unreadable => &[],
+            Self::Read(view) => &view.value.spec.containers,
         }
     }
+
+    /// The main container, if it could be read, with its place in the list.
+    pub(crate) fn main_container(self) -> Option<(usize, &'a Container)> {
+        let mut containers = self.containers().iter().enumerate();
+        containers.find(|(_, container)| container.name == MAIN_CONTAINER)
+    }
+
+    /// Whether the node of the template at `path` was read, or is absent.
+    pub(crate) fn has_read(self, path: &FieldPath) -> bool {
+        match self {
+            Self::Absent => true,
+            Self::Unreadable => false,
+            Self::Read(view) => view.has_read(path),
+        }
+    }
+
+    /// The same with all below it.
+    pub(crate) fn has_read_all(self, path: &FieldPath) -> bool {
+        match self {
+            Self::Absent => true,
+            Self::Unreadable => false,
+            Self::Read(view) => view.has_read_all(path),
+        }
+    }
+
+    /// Whether the names of all containers were read, so that one that isn't found isn't there.
+    pub(crate) fn has_read_names(self) -> bool {
+        let mut indices = 0..self.containers().len();
+        match self {
+            Self::Absent => true,
+            Self::Unreadable => false,
+            Self::Read(view) if view.unread.is_empty() => true,
+            Self::Read(view) => {
+                view.has_read(&containers_path())
+                    && indices.all(|index| view.has_read(&(container_path(index) / "name")))
+            }
+        }
+    }
+
+    /// The names of members of the node at `path` that have the wrong type, or something below them.
+    pub(crate) fn unread_members(self, path: &FieldPath) -> impl Iterator<Item = &'a str> {
+        let unread = match self {
+            Self::Absent | Self::Unreadable => &[],
+            Self::Read(view) => view.unread,
+        };
+        unread.iter().filter_map(|unread| unread.strip_prefix(path)?.first()?.name())
+    }
+}
+
+fn containers_path() -> FieldPath {
+    FieldPath::field("spec") / "containers"
+}
+
+/// The path of a container in the template.
+pub(crate) fn container_path(index: usize) -> FieldPath {
+    containers_path().index(index)
 }
 
 /// The members of the pod template that rules read have the JSON types of their fields.
@@ -86,7 +142,7 @@ pub(super) fn frontend_sidecar(context: &ComponentContext, issues: &mut Issues) 
         Pod::Read(_) if name.is_empty() => {
             issues.add(FRONTEND_SIDECAR.invalid(path, "").message("must be the name of a container of the pod"));
         }
-        Pod::Read(template) if template.spec.container(name).is_none() => {
+        Pod::Read(view) if view.value.spec.container(name).is_none() && context.pod.has_read_names() => {
             let issue =
                 FRONTEND_SIDECAR.invalid(path, name.as_str()).message("must be the name of a container of the pod");
             issues.add(issue.help("name an item of podTemplate.spec.containers; init containers don't count"));

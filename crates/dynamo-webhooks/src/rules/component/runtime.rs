@@ -2,17 +2,13 @@
 //!
 //! The rules are those of both versions: a [`Runtime`] is what either says, with its own paths.
 
-use std::borrow::Cow;
-
-use dynamo_api::constants::MAIN_CONTAINER;
 use dynamo_api::v1alpha1;
 use dynamo_api::v1beta1::{ComponentSpec, EppConfig};
-use gateward_core::{BadValue, CREATE, FieldPath, Issue, Issues, Rule, UPDATE};
-use serde::Deserialize;
+use gateward_core::{CREATE, FieldPath, Issue, Issues, Rule, UPDATE};
 
+use super::pod::{Pod, container_path};
 use super::{DeploymentKind, on_components};
-use crate::rules::placeholder::Placeholder;
-use crate::rules::runtime_version::{RuntimeVersion, tag};
+use crate::rules::runtime_version::{RuntimeVersion, unversioned};
 
 pub(crate) const NO_CONFIG_WHERE_OPERATED: Rule = rule! {
     id: "RT-01",
@@ -70,7 +66,7 @@ pub(crate) const RULES: &[&Rule] = &[
 #[derive(Debug)]
 pub(crate) struct Runtime<'a> {
     component_type: &'a str,
-    image: Cow<'a, str>,
+    image: &'a str,
     version_override: &'a str,
     epp_config: Option<&'a EppConfig>,
     image_location: ImageLocation,
@@ -100,50 +96,27 @@ enum EppConfigMismatch {
     Missing,
 }
 
-/// The images of a pod template, and nothing else: a wrong type elsewhere in the pod doesn't hide them.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct TemplateImages {
-    spec: PodImages,
+/// `None` where a value that decides it has the wrong JSON type.
+fn main_image(component: &ComponentSpec) -> Option<(&str, ImageLocation)> {
+    let pod = Pod::of(component);
+    match (pod, pod.main_container()) {
+        (Pod::Absent, _) => Some(("", ImageLocation::NoTemplate)),
+        (_, None) => pod.has_read_names().then_some(("", ImageLocation::NoContainer)),
+        (_, Some((index, main))) => {
+            let is_read = pod.has_read(&(container_path(index) / "image"));
+            is_read.then_some((main.image.as_str(), ImageLocation::Container(index)))
+        }
+    }
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct PodImages {
-    containers: Vec<ContainerImage>,
-    main_container: Option<ContainerImage>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct ContainerImage {
-    name: String,
-    image: String,
-}
-
-fn main_image(component: &ComponentSpec) -> Option<(Cow<'_, str>, ImageLocation)> {
-    let Some(raw) = &component.pod_template else { return Some((Cow::Borrowed(""), ImageLocation::NoTemplate)) };
-    let main = if let Ok(pod) = raw.view() {
-        pod.spec.container(MAIN_CONTAINER).map(|(index, main)| (Cow::Borrowed(main.image.as_str()), index))
-    } else {
-        let containers = raw.view_as::<TemplateImages>().ok()?.spec.containers;
-        let named = |(_, container): &(usize, ContainerImage)| container.name == MAIN_CONTAINER;
-        containers.into_iter().enumerate().find(named).map(|(index, main)| (Cow::Owned(main.image), index))
-    };
-    Some(main.map_or((Cow::Borrowed(""), ImageLocation::NoContainer), |(image, index)| {
-        (image, ImageLocation::Container(index))
-    }))
-}
-
-fn main_image_of_v1alpha1(component: &v1alpha1::ComponentSpec) -> Option<(Cow<'_, str>, ImageLocation)> {
-    let main = match component.extra_pod_spec.as_ref().map(|raw| (raw, raw.view())) {
-        None => None,
-        Some((_, Ok(pod))) => pod.main_container.as_ref().map(|main| Cow::Borrowed(main.image.as_str())),
-        Some((raw, Err(_))) => raw.view_as::<PodImages>().ok()?.main_container.map(|main| Cow::Owned(main.image)),
-    };
-    Some(
-        main.map_or((Cow::Borrowed(""), ImageLocation::NoMainContainer), |image| (image, ImageLocation::MainContainer)),
-    )
+fn main_image_of_v1alpha1(component: &v1alpha1::ComponentSpec) -> Option<(&str, ImageLocation)> {
+    let Some(raw) = &component.extra_pod_spec else { return Some(("", ImageLocation::NoMainContainer)) };
+    let pod = raw.lenient_view()?;
+    if !pod.has_read(&(FieldPath::field("mainContainer") / "image")) {
+        return None;
+    }
+    let main = pod.value.main_container.as_ref();
+    Some(main.map_or(("", ImageLocation::NoMainContainer), |main| (&main.image, ImageLocation::MainContainer)))
 }
 
 impl<'a> Runtime<'a> {
@@ -181,14 +154,14 @@ impl<'a> Runtime<'a> {
     }
 
     fn is_versioned(&self) -> bool {
-        !self.version_override.is_empty() || RuntimeVersion::of_image(&self.image).is_some()
+        !self.version_override.is_empty() || RuntimeVersion::of_image(self.image).is_some()
     }
 
     fn mismatch(&self) -> Option<EppConfigMismatch> {
         if !self.is_picker() {
             return None;
         }
-        let version = RuntimeVersion::of(&self.image, self.version_override)?;
+        let version = RuntimeVersion::of(self.image, self.version_override)?;
         let operated = version >= RuntimeVersion::OPERATED_PICKER;
         match self.epp_config {
             Some(_) if operated => Some(EppConfigMismatch::Superfluous),
@@ -235,20 +208,8 @@ impl<'a> Runtime<'a> {
     }
 
     fn add_missing_version(&self, rule: &Rule, at: &FieldPath, issues: &mut Issues) {
-        let image = BadValue::from(self.image.as_ref());
-        let message = match tag(&self.image).filter(|tag| !tag.is_empty()) {
-            Some(tag) => {
-                format!("{}, the tag of the image {image}, is not a version", BadValue::from(tag))
-            }
-            None => format!("the image {image} has no tag that is a version"),
-        };
-        let help = match Placeholder::of(&self.image) {
-            Some(Placeholder::Template) => "render the template first, and check what it makes",
-            Some(Placeholder::Blank) => "fill in the placeholder: an image with a tag such as 1.4.2",
-            None => "set the version of the runtime, or an image with a tag such as 1.4.2",
-        };
         let issue = rule.required(at / "runtimeVersionOverride").anchor(self.image_path(at));
-        self.add(issue.message(message).help(help), issues);
+        self.add(unversioned(issue, self.image), issues);
     }
 
     fn add_mismatch(&self, rule: &Rule, mismatch: EppConfigMismatch, at: &FieldPath, issues: &mut Issues) {
@@ -310,7 +271,7 @@ mod tests {
         let pod = |args: Value, image: Value| json!({"mainContainer": {"args": args, "image": image}});
         let runtime = |pod: Value| {
             let component: v1alpha1::ComponentSpec = serde_json::from_value(json!({"extraPodSpec": pod})).unwrap();
-            Runtime::of_v1alpha1(&component).map(|runtime| runtime.image.into_owned())
+            Runtime::of_v1alpha1(&component).map(|runtime| runtime.image.to_owned())
         };
         assert_eq!(runtime(pod(json!(5), json!("e:latest"))).as_deref(), Some("e:latest"));
         assert_eq!(runtime(pod(json!([]), json!(5))), None);

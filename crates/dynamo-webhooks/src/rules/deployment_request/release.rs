@@ -1,9 +1,9 @@
 //! The version of the runtime in a DynamoGraphDeploymentRequest: DGDR-B5 and DGDR-B6.
 
-use gateward_core::{CREATE, Issues, Rule, UPDATE};
+use gateward_core::{CREATE, FieldPath, Issues, Rule, UPDATE};
 
 use super::{ON_DEPLOYMENT_REQUESTS, at};
-use crate::rules::runtime_version::RuntimeVersion;
+use crate::rules::runtime_version::{RuntimeVersion, unversioned};
 
 pub(crate) const ON_CREATE: Rule = rule! {
     id: "DGDR-B5",
@@ -28,10 +28,32 @@ pub(super) enum AutoApply {
     Disabled,
 }
 
+/// The field that names the image.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ImageField {
+    /// `image` of v1beta1.
+    Image,
+    /// `profilerImage` of v1alpha1.
+    Profiler,
+    /// `workersImage` of v1alpha1.
+    Workers,
+}
+
+impl ImageField {
+    fn path(self) -> FieldPath {
+        match self {
+            Self::Image => at("image"),
+            Self::Profiler => at("profilingConfig") / "profilerImage",
+            Self::Workers => at("deploymentOverrides") / "workersImage",
+        }
+    }
+}
+
 /// The fields of a spec that choose the runtime, and `autoApply`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Release<'a> {
     pub image: &'a str,
+    pub image_field: ImageField,
     pub version_override: &'a str,
     pub apply: AutoApply,
 }
@@ -39,7 +61,7 @@ pub(super) struct Release<'a> {
 /// DGDR-B5.
 pub(super) fn on_create(new: &Release, issues: &mut Issues) {
     if new.has_no_version() {
-        complain(&ON_CREATE, issues);
+        new.add_missing_version(&ON_CREATE, issues);
     }
 }
 
@@ -48,18 +70,17 @@ pub(super) fn on_update(old: &Release, new: &Release, issues: &mut Issues) {
     let turned_on = old.apply == AutoApply::Disabled && new.apply == AutoApply::Enabled;
     let changed = new.image != old.image || new.version_override != old.version_override || turned_on;
     if changed && new.has_no_version() {
-        complain(&ON_UPDATE, issues);
+        new.add_missing_version(&ON_UPDATE, issues);
     }
-}
-
-fn complain(rule: &Rule, issues: &mut Issues) {
-    let issue = rule.required(at("runtimeVersionOverride"));
-    let issue = issue.message("must be set: the tag of spec.image is not a version");
-    issues.add(issue.help("set the version of the runtime, or an image with a tag such as 1.4.0"));
 }
 
 impl Release<'_> {
     fn has_no_version(&self) -> bool {
         !self.image.is_empty() && self.version_override.is_empty() && RuntimeVersion::of_image(self.image).is_none()
+    }
+
+    fn add_missing_version(&self, rule: &Rule, issues: &mut Issues) {
+        let issue = rule.required(at("runtimeVersionOverride")).anchor(self.image_field.path());
+        issues.add(unversioned(issue, self.image));
     }
 }

@@ -6,7 +6,7 @@ use dynamo_api::v1beta1::RequestPhase;
 use gateward_core::{Issues, Request, Rule, Validator, Verdict};
 
 use super::freeze::{self, StoredRequest};
-use super::release::{self, AutoApply, Release};
+use super::release::{self, AutoApply, ImageField, Release};
 use super::spec_change::SpecChange;
 use super::{ON_V1ALPHA1, at, deprecated_names, embedded, profiling_config, stash};
 use crate::operator::facts::ClusterFacts;
@@ -120,15 +120,19 @@ impl<'a> Release<'a> {
     /// In v1alpha1 a graph is applied only where the spec says so.
     fn of_written(spec: &'a Spec) -> Self {
         let apply = if spec.auto_apply { AutoApply::Enabled } else { AutoApply::Disabled };
-        Self { image: image(spec), version_override: &spec.runtime_version_override, apply }
+        let (image, image_field) = image(spec);
+        Self { image, image_field, version_override: &spec.runtime_version_override, apply }
     }
 }
 
 /// The image that v1beta1 has: that of the workers stands in where none is named for the profiler.
-fn image(spec: &Spec) -> &str {
+fn image(spec: &Spec) -> (&str, ImageField) {
     let of_workers = spec.deployment_overrides.as_ref().map_or("", |overrides| overrides.workers_image.as_str());
     let of_profiler = spec.profiling_config.profiler_image();
-    if of_profiler.is_empty() { of_workers } else { of_profiler }
+    match of_profiler {
+        "" => (of_workers, ImageField::Workers),
+        of_profiler => (of_profiler, ImageField::Profiler),
+    }
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use dynamo_api::v1beta1::{
 use gateward_core::{Issues, Request, Rule, Validator, Verdict};
 
 use super::freeze::{self, StoredRequest};
-use super::release::{self, AutoApply, Release};
+use super::release::{self, AutoApply, ImageField, Release};
 use super::spec_change::SpecChange;
 use super::{ON_V1BETA1, at, deprecated_names, embedded};
 use crate::operator::facts::ClusterFacts;
@@ -63,7 +63,8 @@ impl Validator<DynamoGraphDeploymentRequest> for V1beta1Validator {
 impl<'a> Release<'a> {
     fn of(spec: &'a Spec) -> Self {
         let apply = if spec.auto_apply == Some(false) { AutoApply::Disabled } else { AutoApply::Enabled };
-        Self { image: &spec.image, version_override: &spec.runtime_version_override, apply }
+        let (image, version_override) = (&spec.image, &spec.runtime_version_override);
+        Self { image, image_field: ImageField::Image, version_override, apply }
     }
 }
 

@@ -5,6 +5,7 @@ use dynamo_api::v1beta1::ComponentSpec;
 use gateward_core::{FieldPath, Issues, Rule, UPDATE};
 
 use super::GRAPHS;
+use crate::rules::component::pod::{Pod, container_path};
 use crate::rules::grove;
 
 const NUMBER: Rule = rule! {
@@ -71,7 +72,7 @@ pub(super) fn check(component: &ComponentSpec, at: &FieldPath, issues: &mut Issu
 
 /// The power limit as it is written.
 fn limit(component: &ComponentSpec) -> Option<&str> {
-    component.pod()?.metadata.annotations.get(GPU_POWER_LIMIT).map(String::as_str)
+    component.pod()?.value.metadata.annotations.get(GPU_POWER_LIMIT).map(String::as_str)
 }
 
 fn path(component: &FieldPath) -> FieldPath {
@@ -83,7 +84,7 @@ fn first_claim(component: &ComponentSpec, at: &FieldPath) -> Option<FieldPath> {
     if grove::gpu_memory_service(component).is_some() {
         return Some(at / "experimental" / "gpuMemoryService");
     }
-    let pod = &component.pod()?.spec;
+    let pod = &component.pod()?.value.spec;
     [("containers", &pod.containers), ("initContainers", &pod.init_containers)].into_iter().find_map(|(list, items)| {
         let place = items.iter().position(|container| !container.resources.claims.is_empty())?;
         Some((at / "podTemplate" / "spec" / list).index(place) / "resources" / "claims")
@@ -93,13 +94,27 @@ fn first_claim(component: &ComponentSpec, at: &FieldPath) -> Option<FieldPath> {
 /// Judges a change of the component at `at`.
 pub(super) fn check_update(old: &ComponentSpec, new: &ComponentSpec, at: &FieldPath, issues: &mut Issues) {
     let (before, after) = (limit(old), limit(new));
-    if before != after {
+    if before != after && has_readable_limit(old) {
         let issue = CONSTANT.invalid(path(at), after).message("field is immutable");
         issues.add(issue.help("delete the graph and recreate it"));
     }
-    if before.is_some() && gpus(old) != gpus(new) {
+    if before.is_some() && gpus(old) != gpus(new) && has_readable_gpus(old) {
         let issue = GPUS_CONSTANT.invalid(gpus_path(new, at), gpus(new));
         issues.add(issue.message("may not change with a power limit"));
+    }
+}
+
+/// Whether the power limit has the type of an annotation, or is absent.
+fn has_readable_limit(component: &ComponentSpec) -> bool {
+    Pod::of(component).has_read(&(FieldPath::field("metadata") / "annotations").key(GPU_POWER_LIMIT))
+}
+
+/// Whether the resources of the main container have the types of their fields, or are absent.
+fn has_readable_gpus(component: &ComponentSpec) -> bool {
+    let pod = Pod::of(component);
+    match pod.main_container() {
+        Some((place, _)) => pod.has_read_all(&(container_path(place) / "resources")),
+        None => pod.has_read_names(),
     }
 }
 

@@ -49,7 +49,7 @@ impl<'a> NamespaceContext<'a> {
         let graph = self.graph.replace('.', "-");
         match self.namespace {
             _ if service.global_dynamo_namespace => format!("{GLOBAL_DYNAMO_NAMESPACE:?}"),
-            "" => format!("the Kubernetes namespace with {:?}", format!("-{graph}")),
+            "" => format!("the Kubernetes namespace followed by {:?}", format!("-{graph}")),
             namespace => format!("{:?}", format!("{namespace}-{graph}")),
         }
     }

@@ -28,20 +28,63 @@ pub fn from_str<T: DeserializeOwned>(json: &str) -> Result<T, DecodeError> {
     })
 }
 
+/// A part of a document that doesn't fit.
+pub(crate) struct Misfit<T> {
+    /// The first node that doesn't fit.
+    pub error: DecodeError,
+    /// What fits.
+    pub rest: Option<Rest<T>>,
+}
+
+/// What fits of a part.
+pub(crate) struct Rest<T> {
+    /// A node that doesn't fit is empty in it, or absent from its map.
+    pub value: T,
+    /// The nodes that don't fit.
+    pub unread: Vec<FieldPath>,
+}
+
 /// The same, of a part of a document of whose allowance so much is left.
-pub(crate) fn part<T: DeserializeOwned>(json: &str, allowance: &Arc<Allowance>) -> Result<T, DecodeError> {
+pub(crate) fn part<T: DeserializeOwned>(json: &str, allowance: &Arc<Allowance>) -> Result<T, Misfit<T>> {
     let left = allowance.left();
     quickly(json, Limits::NONE, allowance).or_else(|()| {
-        // What was made is gone again.
+        let (mut cuts, mut first, mut unread) = (Cuts::default(), None, BTreeSet::new());
+        for _ in 0..most_passes(json.len()) {
+            // What was made is gone again.
+            allowance.restore(left);
+            let session = Session { cuts: Some(&cuts), ..Session::tracing(allowance, Limits::NONE, DECODE_LIMIT) };
+            let (read, ReadFindings { notes, failure }) = attempt(json, session);
+            // Beyond the limit nodes are not noted.
+            let all_are_noted = notes.len() < DECODE_LIMIT;
+            let cut = failure.as_ref().and_then(cuttable);
+            for Failure { error, node } in notes.into_iter().chain(failure) {
+                first.get_or_insert(error);
+                unread.insert(node);
+            }
+            match (read, first, cut) {
+                (Some(value), None, _) => return Ok(value),
+                (Some(value), Some(error), _) if all_are_noted => {
+                    let rest = Some(Rest { value, unread: topmost(&unread) });
+                    return Err(Misfit { error, rest });
+                }
+                (None, error, Some(node)) if all_are_noted && cuts.add(&node, Cut::Out) => first = error,
+                (_, error, _) => {
+                    first = error;
+                    break;
+                }
+            }
+        }
         allowance.restore(left);
-        let findings = match pass(json, Session::tracing(allowance, Limits::NONE, 1)) {
-            Ok(read) => return Ok(read),
-            Err(findings) => findings,
-        };
-        allowance.restore(left);
-        let first = findings.notes.into_iter().chain(findings.failure).next();
-        Err(first.map_or_else(|| unreadable(json), |failure| failure.error))
+        Err(Misfit { error: first.unwrap_or_else(|| unreadable(json)), rest: None })
     })
+}
+
+/// The node that a reading without it passes over: a member. After an item that is gone, others have other places, and a
+/// list that is too long stays so.
+fn cuttable(failure: &Failure) -> Option<Vec<Segment>> {
+    let is_member = failure.node.last().is_some_and(|step| step.name().is_some());
+    let is_too_long = matches!(failure.error.found, Found::TooMany { .. });
+    (is_member && !is_too_long).then(|| failure.node.clone())
 }
 
 /// The same of a part that is a tree already; `None` where it doesn't fit.
@@ -208,17 +251,21 @@ fn quickly<T: DeserializeOwned>(json: &str, limits: Limits, allowance: &Arc<Allo
 
 /// One reading.
 fn pass<T: DeserializeOwned>(json: &str, session: Session<'_>) -> Result<T, ReadFindings> {
+    match attempt(json, session) {
+        (Some(read), findings) if findings.notes.is_empty() && findings.failure.is_none() => Ok(read),
+        (_, findings) => Err(findings),
+    }
+}
+
+/// One reading, with placeholders for the nodes that were noted.
+fn attempt<T: DeserializeOwned>(json: &str, session: Session<'_>) -> (Option<T>, ReadFindings) {
     let read = session.allowance.during(|| {
         let mut from = serde_json::Deserializer::from_str(json);
         let root = Place::root(&session);
         let read = T::deserialize(PlacedDeserializer { from: &mut from, place: &root });
         read.and_then(|read| root.settled(from.end()).map(|()| read))
     });
-    let findings = session.found.into_inner();
-    match read {
-        Ok(read) if findings.notes.is_empty() && findings.failure.is_none() => Ok(read),
-        _ => Err(findings),
-    }
+    (read.ok(), session.found.into_inner())
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ use gateward_core::rule::INCOMPLETE;
 use gateward_core::{
     ConversionError, Converted, Declaration, FieldPath, GroupVersionKind, Issue, Issues, Ordered, Origins, Webhooks,
 };
+use gateward_lint::schema::SchemaFinding;
 use gateward_lint::yaml::{self, Document, Replacement, Source};
 
 pub(crate) use annotations::Annotations;
@@ -236,7 +237,7 @@ impl<'p> Converter<'p> {
         let converted = self.webhooks.convert(object, &desired.api_version())?;
         if !converted.left_out.is_empty() {
             // In a cluster a read must not fail; a file is its author's to mend.
-            return Err(left_out(&converted));
+            return Err(self.left_out(&converted, object, own));
         }
         let origins = self.webhooks.origins(object, &converted.json)?;
         let bare = self.bare(declared, &converted.json, desired, &own.version)?;
@@ -246,6 +247,21 @@ impl<'p> Converter<'p> {
             None => (serde_json::from_str(&converted.json).map_err(|error| unreadable(&error))?, None),
         };
         Ok(One::Converted { value, origins, issues: converted.issues, lost })
+    }
+
+    /// Why a part of the object can't be converted. The schema says of a node of the wrong type what it is and must be.
+    fn left_out(self, converted: &Converted, object: &str, gvk: &GroupVersionKind) -> ConversionError {
+        let path = converted.left_out.first().cloned().unwrap_or_default();
+        let found = self.schemas.of(gvk).zip(serde_json::from_str(object).ok()).and_then(|(version, object)| {
+            let mut found = version.schema.validate(&object).into_iter();
+            found.find(|found| found.path.strip_prefix(&path).is_some())
+        });
+        if let Some(SchemaFinding { path, fault }) = found {
+            return ConversionError { path, message: fault.help().into_owned() };
+        }
+        let note = converted.issues.iter().find(|issue| issue.rule == INCOMPLETE.id);
+        let message = note.map_or_else(|| "the other version has no room for it".to_owned(), Issue::detail);
+        ConversionError { path, message }
     }
 
     /// The kind that the author may have meant, if its objects are converted.
@@ -279,12 +295,6 @@ enum One {
     AsItWas,
     Passed(&'static str),
     Refused(ConversionError),
-}
-
-fn left_out(converted: &Converted) -> ConversionError {
-    let note = converted.issues.iter().find(|issue| issue.rule == INCOMPLETE.id);
-    let message = note.map_or_else(|| "the other version has no room for it".to_owned(), Issue::detail);
-    ConversionError { path: converted.left_out.first().cloned().unwrap_or_default(), message }
 }
 
 fn unreadable(error: &serde_json::Error) -> ConversionError {

@@ -6,8 +6,8 @@ use gateward_core::{ConversionError, Declaration, GroupVersionKind};
 use gateward_lint::schema::SchemaDifference;
 use serde_json::Value;
 
+use super::Converter;
 use super::remark::Remark;
-use super::{Converter, left_out};
 
 /// A field that a round trip changes.
 #[derive(Debug)]
@@ -76,7 +76,7 @@ impl Converter<'_> {
         let there = GroupVersionKind { version: via.to_owned(), ..gvk.clone() }.api_version();
         let converted = self.webhooks.convert(object, &there)?;
         if !converted.left_out.is_empty() {
-            return Err(left_out(&converted));
+            return Err(self.left_out(&converted, object, gvk));
         }
         let back = self.webhooks.convert(&converted.json, &gvk.api_version())?.json;
         self.differences(declared, gvk, object, &back)

@@ -6,6 +6,7 @@ use gateward_core::{
     ConversionError, Convert, FieldPath, Issues, Provenance, Resource, STASH, Scope, Webhook, Webhooks,
 };
 use gateward_lint::yaml;
+use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -230,5 +231,46 @@ fn a_version_is_known_by_itself_or_with_its_group() {
     let converter = converter(&webhooks);
     for (text, known) in [("v1", true), ("example.org/v2", true), ("v3", false), ("example.com/v1", false)] {
         assert_eq!(converter.knows(&Target::from(text)), known, "{text}");
+    }
+}
+
+/// Documents of other kinds, in all the ways to write them.
+fn documents_of_other_kinds() -> impl Strategy<Value = String> {
+    const MEMBERS: [&str; 12] = [
+        "# a comment\n\n",
+        "plain:   text   # beside\n",
+        "quoted: 'it''s'\nother: \"a\\tb\"\n",
+        "block: |+\n    text\n      # no comment\n\n",
+        "folded: >-\n  folded\n  text\n",
+        "anchor: &a {x: 1, y: [1,\n  2]}\nalias: *a\n",
+        "merged: &m\n  x: 1\nmore:\n  <<: *m\n  z: 2\n",
+        "list:\n- 1\n# an item\n-   - nested\n    - {deep: ~}\n",
+        "tagged: !!str 1\noctal: 0x10\nyes: on\n",
+        "empty:\nnone: {}\nnull: null\n",
+        "? odd\n: key\n",
+        "crlf: 1\r\nend: \"\u{e4}\"  \r\n",
+    ];
+    let members = proptest::sample::subsequence(&MEMBERS[..], 0..=MEMBERS.len()).prop_shuffle();
+    let separator = proptest::sample::select(&["---\n", "--- # next\n", "---\n---\n"][..]);
+    let document = (members, separator).prop_map(|(members, separator)| {
+        format!("{separator}kind:   ConfigMap\napiVersion: v1 # theirs\n{}", members.concat())
+    });
+    proptest::collection::vec(document, 1..4).prop_map(|documents| documents.concat())
+}
+
+proptest! {
+    #[test]
+    fn documents_of_other_kinds_pass_byte_for_byte(text in documents_of_other_kinds(), before in documents_of_other_kinds()) {
+        let webhooks = webhooks();
+        for annotations in [Annotations::Kept, Annotations::LeftOut] {
+            let converter = Converter { annotations, ..converter(&webhooks) };
+            let convert = |text: &str| converter.convert("a.yaml", &yaml::read(text), &Target::from("v2"));
+            let outcome = convert(&text);
+            prop_assert_eq!(&outcome.text, &text);
+            prop_assert_eq!((outcome.objects, outcome.converted), (0, 0));
+            let outcome = convert(&format!("{before}---\n{OTTER}{text}"));
+            prop_assert!(outcome.text.starts_with(&before) && outcome.text.ends_with(&text), "{}", outcome.text);
+            prop_assert_eq!(outcome.converted, 1);
+        }
     }
 }
