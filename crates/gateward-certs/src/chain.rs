@@ -125,8 +125,13 @@ impl ChainFault {
         };
         match self.kind {
             Field(field, _) => field != CA_CRT,
-            NoSecret | WrongKey | WrongOrder { .. } | LacksName { .. } | Expired(_) | NotYetValid(_) => true,
-            ExpiredIntermediate { .. } => true,
+            NoSecret
+            | WrongKey
+            | WrongOrder { .. }
+            | LacksName { .. }
+            | Expired(_)
+            | NotYetValid(_)
+            | ExpiredIntermediate { .. } => true,
             _ => false,
         }
     }
