@@ -18,13 +18,19 @@ use crate::right::Right;
 
 const RELEASE: &str = "dynamo-platform";
 const NAMESPACE: &str = "dynamo-system";
+const BUNDLE_SECRET: &str = "webhook-server-cert-bundle";
 /// How soon a replica misses what it may not do any more.
 const SOON: Duration = Duration::from_secs(45);
 
 fn main() -> ExitCode {
-    let tests = tests![every_verb_of_the_roles_is_needed, every_verb_is_needed_with_a_certificate_of_the_user];
+    let tests = tests![
+        every_verb_of_the_roles_is_needed,
+        every_verb_is_needed_with_a_certificate_of_the_user,
+        every_verb_is_needed_with_cert_manager
+    ];
     run_in_turn(tests, async |bed| {
         bed.start_node().await?;
+        bed.start_cert_manager().await?;
         // So that rules look something up.
         bed.install_crds(&[topologies()]).await?;
         Release::new(&bed, RELEASE, NAMESPACE).install(Chart::Current, &json!({})).await
@@ -51,10 +57,7 @@ async fn every_verb_of_the_roles_is_needed(sandbox: Sandbox) {
 
 async fn every_verb_is_needed_with_a_certificate_of_the_user(sandbox: Sandbox) {
     let release = sandbox.release(RELEASE, NAMESPACE);
-    release.uninstall().await.unwrap();
-    for secret in [SERVING_SECRET, CA_SECRET] {
-        release.delete_secret(secret).await.unwrap();
-    }
+    leave_nothing(&release).await;
     let validity = Validity::starting(SystemTime::now(), Duration::from_hours(24)).unwrap();
     let ca = Ca::new(&CommonName::new("our PKI").unwrap(), validity, &SystemKeys).unwrap();
     let name = format!("{}-webhook-service.{NAMESPACE}.svc", release.fullname());
@@ -73,6 +76,20 @@ async fn every_verb_is_needed_with_a_certificate_of_the_user(sandbox: Sandbox) {
     each_is_needed(&sandbox, ProvisionMode::External).await;
 }
 
+async fn every_verb_is_needed_with_cert_manager(sandbox: Sandbox) {
+    let release = sandbox.release(RELEASE, NAMESPACE);
+    leave_nothing(&release).await;
+    let webhook = json!({"certManager": {"enabled": true}});
+    release.install(Chart::Current, &json!({"dynamo-operator": {"webhook": webhook}})).await.unwrap();
+    each_is_needed(&sandbox, ProvisionMode::CertManager).await;
+}
+
+/// Uninstalls a release with the Secrets that it leaves.
+async fn leave_nothing(release: &Release) {
+    release.uninstall().await.unwrap();
+    release.kubectl(&["delete", "secret", "--all"]).await.unwrap();
+}
+
 async fn each_is_needed(sandbox: &Sandbox, mode: ProvisionMode) {
     let release = sandbox.release(RELEASE, NAMESPACE);
     let mut unneeded = Vec::new();
@@ -80,7 +97,7 @@ async fn each_is_needed(sandbox: &Sandbox, mode: ProvisionMode) {
     for right in &rights {
         let audit = sandbox.bed().audit().unwrap();
         let whole = right.take_away(sandbox, &release.account()).await;
-        provoke(sandbox, &release, right).await;
+        provoke(sandbox, &release, right, mode).await;
         match missed(&audit, &release, right).await {
             Some(event) => println!("{right}: {event}"),
             None => unneeded.push(right.to_string()),
@@ -104,11 +121,15 @@ async fn missed(audit: &Audit, release: &Release, right: &Right) -> Option<Strin
 }
 
 /// Makes a replica need a right.
-async fn provoke(sandbox: &Sandbox, release: &Release, right: &Right) {
+async fn provoke(sandbox: &Sandbox, release: &Release, right: &Right, mode: ProvisionMode) {
     let crd = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
     let [validating, mutating] = release.configurations();
     match (right.verb.as_str(), right.resource.as_str()) {
-        ("create", "secrets") | ("list", "pods") => release.delete_secret(SERVING_SECRET).await.unwrap(),
+        ("create", "secrets") | ("list", "pods") => release.delete_secret(kept(mode)).await.unwrap(),
+        ("update", "secrets") if mode == ProvisionMode::CertManager => {
+            let damaged = json!({"data": {"ca.crt": STANDARD.encode("otter")}});
+            sandbox.bed().client().merge(&release.secret(BUNDLE_SECRET), &damaged).await.unwrap().granted().unwrap();
+        }
         ("update", "secrets") => drop(release.gateward(&["certs", "rotate"]).await.unwrap()),
         ("create", "leases") => {
             let lease = format!("{}-webhook-writer", release.fullname());
@@ -118,6 +139,11 @@ async fn provoke(sandbox: &Sandbox, release: &Release, right: &Right) {
         ("get" | "update", "leases") => {}
         ("patch", "validatingwebhookconfigurations") => empty(sandbox, &validating).await,
         ("patch", "mutatingwebhookconfigurations") => empty(sandbox, &mutating).await,
+        ("patch", "customresourcedefinitions") if mode == ProvisionMode::CertManager => {
+            let none = json!({"spec": {"conversion": {"strategy": "None", "webhook": null}}});
+            let path = format!("{crd}/dynamographdeployments.nvidia.com");
+            sandbox.bed().client().merge(&path, &none).await.unwrap().granted().unwrap();
+        }
         ("patch", "customresourcedefinitions") => {
             empty(sandbox, &format!("{crd}/dynamographdeployments.nvidia.com")).await;
         }
@@ -141,6 +167,11 @@ async fn provoke(sandbox: &Sandbox, release: &Release, right: &Right) {
         ("get" | "list" | "watch", _) => replace_a_pod(sandbox).await,
         _ => panic!("nobody knows when {right} is needed"),
     }
+}
+
+/// The Secret that the leader makes where it is gone.
+fn kept(mode: ProvisionMode) -> &'static str {
+    if mode == ProvisionMode::CertManager { BUNDLE_SECRET } else { SERVING_SECRET }
 }
 
 async fn replace_a_pod(sandbox: &Sandbox) {
