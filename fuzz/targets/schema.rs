@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use gateward_core::json::patch::same_value;
 use gateward_core::manifest::yaml as manifest;
 use gateward_fuzz::mutation::mutate_json;
-use gateward_lint::schema::{Schema, Write, from_crd};
+use gateward_lint::schema::{Schema, WriteKind, from_crd};
 use gateward_lint::yaml;
 use libfuzzer_sys::{fuzz_mutator, fuzz_target, fuzzer_mutate};
 use serde_json::Value;
@@ -51,7 +51,7 @@ fn assert_judged_soundly(schema: &Schema, mut document: Value) {
     for finding in schema.validate(&document) {
         assert!(!finding.to_string().is_empty());
     }
-    schema.cel_rules_on(&document, Write::Creation);
+    schema.cel_rules_on(&document, WriteKind::Creation);
 }
 
 fn assert_written_soundly(document: &Value) {

@@ -8,7 +8,7 @@ mod support;
 use std::collections::BTreeMap;
 
 use gateward_core::GroupVersionKind;
-use gateward_lint::schema::{Schema, Write, from_crd};
+use gateward_lint::schema::{Schema, WriteKind, from_crd};
 use gateward_lint::yaml;
 use serde_json::Value;
 use support::{Case, FILES, Stage, folder, json_path};
@@ -47,8 +47,8 @@ impl Read {
         schema.apply_defaults(&mut object);
         schema.apply_defaults(&mut old);
         let (found, write) = match old {
-            Value::Null => (schema.validate(&object), Write::Creation),
-            old => (schema.validate_update(&old, &object), Write::Update),
+            Value::Null => (schema.validate(&object), WriteKind::Creation),
+            old => (schema.validate_update(&old, &object), WriteKind::Update),
         };
         let refused = found.iter().map(|finding| steps(&finding.path.to_string())).collect();
         let asked_by_cel =

@@ -17,7 +17,7 @@ use crate::child::Child;
 use crate::reviews::Sample;
 
 /// A kept-alive connection.
-pub struct Connection {
+pub struct KeepAliveConnection {
     stream: TlsStream<TcpStream>,
     buffer: Vec<u8>,
 }
@@ -33,7 +33,7 @@ pub fn request(sample: &Sample) -> Vec<u8> {
     [head.as_bytes(), &sample.body].concat()
 }
 
-impl Connection {
+impl KeepAliveConnection {
     /// Connects to a server, trusting its CA alone.
     pub async fn open(child: &Child) -> anyhow::Result<Self> {
         let mut roots = RootCertStore::empty();

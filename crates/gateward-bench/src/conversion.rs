@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::child::{Child, Handler};
-use crate::client::{Connection, request};
+use crate::client::{KeepAliveConnection, request};
 use crate::process;
 use crate::reviews::{Way, conversion};
 use crate::table::quantile;
@@ -33,7 +33,8 @@ async fn row(way: Way, objects: usize, times: usize, aim: Duration) -> anyhow::R
     let (ours, nothing) = (Child::start(Handler::Webhooks)?, Child::start(Handler::Nothing)?);
     let (mut spent, mut spent_on_nothing) = (Vec::new(), Vec::new());
     // The servers take turns, so that whatever else the machine does falls on both.
-    let (mut asked, mut asked_nothing) = (Connection::open(&ours).await?, Connection::open(&nothing).await?);
+    let (mut asked, mut asked_nothing) =
+        (KeepAliveConnection::open(&ours).await?, KeepAliveConnection::open(&nothing).await?);
     for _ in 0..times {
         spent.push(time(&mut asked, &request).await?);
         spent_on_nothing.push(time(&mut asked_nothing, &request).await?);
@@ -52,7 +53,7 @@ async fn row(way: Way, objects: usize, times: usize, aim: Duration) -> anyhow::R
     Ok(())
 }
 
-async fn time(connection: &mut Connection, request: &[u8]) -> anyhow::Result<Duration> {
+async fn time(connection: &mut KeepAliveConnection, request: &[u8]) -> anyhow::Result<Duration> {
     let started = Instant::now();
     connection.ask(request).await?;
     Ok(started.elapsed())

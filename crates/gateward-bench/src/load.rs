@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::child::Child;
-use crate::client::{Connection, request};
+use crate::client::{KeepAliveConnection, request};
 use crate::process;
 use crate::reviews::Sample;
 
@@ -32,7 +32,7 @@ pub async fn round(child: &Child, sample: &Sample) -> anyhow::Result<Round> {
 }
 
 async fn alone(child: &Child, request: &[u8]) -> anyhow::Result<Vec<Duration>> {
-    let mut connection = Connection::open(child).await?;
+    let mut connection = KeepAliveConnection::open(child).await?;
     let mut latencies = Vec::with_capacity(ALONE);
     for number in 0..WARM_UP + ALONE {
         let started = Instant::now();
@@ -47,7 +47,7 @@ async fn alone(child: &Child, request: &[u8]) -> anyhow::Result<Vec<Duration>> {
 async fn together(child: &Child, request: &Arc<[u8]>) -> anyhow::Result<Duration> {
     let mut connections = Vec::with_capacity(CONNECTIONS);
     for _ in 0..CONNECTIONS {
-        let mut connection = Connection::open(child).await?;
+        let mut connection = KeepAliveConnection::open(child).await?;
         connection.ask(request).await?;
         connections.push(connection);
     }

@@ -104,7 +104,7 @@ impl Validity {
 pub struct Lifetime(Duration);
 
 impl Lifetime {
-    /// The shortest: less leaves no time to bring a certificate to those who need it.
+    /// The shortest: less leaves no time for a certificate to reach every replica and API server.
     pub const SHORTEST: Duration = Duration::from_mins(1);
     /// The longest: any moment of the coming millennia plus this can still be named in a certificate.
     pub const LONGEST: Duration = Duration::from_hours(100 * 365 * 24);

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use assert_cmd::Command;
-use client::Client;
+use client::ReviewClient;
 use dynamo_webhooks::ClusterFacts;
 use gateward::check::{Checker, Defaults, Report, Schemas};
 use gateward::local::{Listen, Local};
@@ -82,7 +82,7 @@ async fn the_server_answers_every_case_over_verified_tls_as_the_registry_does() 
     for group in groups.values() {
         let facts = Arc::new(ClusterFacts::from_document(&group[0].config).unwrap());
         let local = Local::start(Arc::new(dynamo_webhooks::webhooks()), facts, &Listen::anywhere()).await.unwrap();
-        let client = Client::new(local.address(), &local.ca_pem()).unwrap();
+        let client = ReviewClient::new(local.address(), &local.ca_pem()).unwrap();
         for case in group {
             let path = case.path(&webhooks).unwrap();
             let answer = client.post(&format!("{path}?timeout=10s"), &json(&case.body(&webhooks))).await.unwrap();

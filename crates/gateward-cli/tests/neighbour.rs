@@ -15,7 +15,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use client::Client;
+use client::ReviewClient;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::task::JoinSet;
@@ -53,9 +53,9 @@ impl Server {
         Self { child, webhooks, health, metrics, folder }
     }
 
-    fn client(&self) -> Client {
+    fn client(&self) -> ReviewClient {
         let ca = std::fs::read_to_string(self.folder.path().join("ca.crt")).unwrap();
-        Client::new(self.webhooks, &ca).unwrap()
+        ReviewClient::new(self.webhooks, &ca).unwrap()
     }
 
     /// The most resident memory so far, in megabytes.

@@ -7,7 +7,7 @@ mod client;
 
 use std::sync::Arc;
 
-use client::Client;
+use client::ReviewClient;
 use gateward::local::{Listen, Local};
 use gateward::prelude::*;
 use gateward::{Patch, Review};
@@ -77,7 +77,7 @@ fn entity(username: &str) -> Value {
 /// The answer to one review, over verified TLS.
 async fn ask(review: Review, operation: &str, old: Value, new: Value) -> Value {
     let local = Local::start(Arc::new(webhooks()), Arc::new(()), &Listen::anywhere()).await.unwrap();
-    let client = Client::new(local.address(), &local.ca_pem()).unwrap();
+    let client = ReviewClient::new(local.address(), &local.ca_pem()).unwrap();
     let path = webhooks().path_of(review, &TestEntity::gvk()).unwrap();
     let body = json!({
         "apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview",

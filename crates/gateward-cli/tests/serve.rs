@@ -10,7 +10,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use client::Client;
+use client::ReviewClient;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -39,9 +39,9 @@ impl Serving {
     }
 
     /// A client that trusts what `--ca-out` wrote, and nothing else.
-    fn client(&self) -> Client {
+    fn client(&self) -> ReviewClient {
         let ca = std::fs::read_to_string(self.folder.path().join("ca.crt")).unwrap();
-        Client::new(self.webhooks, &ca).unwrap()
+        ReviewClient::new(self.webhooks, &ca).unwrap()
     }
 
     async fn ask(&self, path: &str, review: &Value) -> Value {

@@ -26,7 +26,7 @@ pub struct ControllerConfig {
     /// The replicas.
     pub replicas: ReplicaConfig,
     /// The certificates to issue.
-    pub certificates: CertificateConfig,
+    pub certificates: IssuanceConfig,
     /// The namespaces that are served.
     pub namespaces: ServedNamespaces,
     /// The field manager of all writes.
@@ -174,7 +174,7 @@ pub struct ReplicaConfig {
 
 /// The certificates to issue.
 #[derive(Clone)]
-pub struct CertificateConfig {
+pub struct IssuanceConfig {
     /// The DNS names of the serving certificate.
     pub names: ServerNames,
     /// The common name of new CAs.
@@ -190,7 +190,7 @@ pub struct CertificateConfig {
 impl ControllerConfig {
     /// The spec that rotation decides by.
     pub fn spec(&self) -> CertificateSpec {
-        let CertificateConfig { names, ca_name, lifetimes, settle, .. } = self.certificates.clone();
+        let IssuanceConfig { names, ca_name, lifetimes, settle, .. } = self.certificates.clone();
         let named = |secret: &str| format!("{}/{secret}", self.namespace);
         let (serving_secret, ca_secret) = (named(&self.secrets.serving), named(&self.secrets.ca));
         CertificateSpec { serving_secret, ca_secret, names, ca_name, lifetimes, settle }

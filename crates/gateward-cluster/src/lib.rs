@@ -26,7 +26,7 @@ mod write_rate_limiter;
 
 pub use cert_controller::{CertController, CertControllerError};
 pub use config::{
-    CertificateConfig, ClaimedNamespaces, ClaimsConfig, ControllerConfig, InjectionRules, LeaseConfig, LeaseTimes,
+    ClaimedNamespaces, ClaimsConfig, ControllerConfig, InjectionRules, IssuanceConfig, LeaseConfig, LeaseTimes,
     NamespaceLeaseConfig, NamespaceLeaseTimes, ReplicaConfig, SecretNames, ServedNamespaces, ServiceName,
 };
 pub use connection::{Connection, ConnectionError};

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 /// The names that the rules are made of. They are only copied, so they may be expressions of a template.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Names {
+pub struct PermissionNames {
     /// The Secret of the serving certificate.
     pub secret: String,
     /// The Secret of the CA.
@@ -74,7 +74,7 @@ pub struct Permissions {
 }
 
 /// The rules of a release.
-pub fn permissions(names: &Names) -> Permissions {
+pub fn permissions(names: &PermissionNames) -> Permissions {
     Permissions {
         role: in_the_namespace(names),
         cluster_role: in_the_cluster(names),
@@ -82,7 +82,7 @@ pub fn permissions(names: &Names) -> Permissions {
     }
 }
 
-fn in_the_namespace_served(names: &Names) -> Vec<Permission> {
+fn in_the_namespace_served(names: &PermissionNames) -> Vec<Permission> {
     vec![
         allow(&["create"], "coordination.k8s.io", "leases").because("makes the Lease that claims the namespace"),
         allow(&["get", "update", "delete"], "coordination.k8s.io", "leases")
@@ -91,7 +91,7 @@ fn in_the_namespace_served(names: &Names) -> Vec<Permission> {
     ]
 }
 
-fn in_the_namespace(names: &Names) -> Vec<Permission> {
+fn in_the_namespace(names: &PermissionNames) -> Vec<Permission> {
     let secrets = [names.secret.as_str(), &names.ca_secret];
     vec![
         allow(&["create"], "", "secrets").because("makes the Secrets of server and CA where there are none"),
@@ -106,7 +106,7 @@ fn in_the_namespace(names: &Names) -> Vec<Permission> {
     ]
 }
 
-fn in_the_cluster(names: &Names) -> Vec<Permission> {
+fn in_the_cluster(names: &PermissionNames) -> Vec<Permission> {
     const ADMISSION: &str = "admissionregistration.k8s.io";
     const EXTENSIONS: &str = "apiextensions.k8s.io";
     const CRDS: &str = "customresourcedefinitions";
@@ -116,7 +116,7 @@ fn in_the_cluster(names: &Names) -> Vec<Permission> {
     let mut rules = vec![
         allow(&["list", "watch"], ADMISSION, VALIDATING)
             .and(MUTATING)
-            .because("finds the configurations of this release by their labels, and rivals among the rest"),
+            .because("finds the configurations of this release by their labels, and conflicting ones among the rest"),
         allow(&["patch"], ADMISSION, VALIDATING)
             .named(&[&names.validating_configuration])
             .because("writes the caBundle of validating webhooks"),
@@ -196,7 +196,7 @@ mod tests {
     use super::*;
 
     fn zoo() -> Permissions {
-        permissions(&Names {
+        permissions(&PermissionNames {
             secret: "leaf".into(),
             ca_secret: "leaf-ca".into(),
             lease: "writer".into(),

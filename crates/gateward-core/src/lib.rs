@@ -36,7 +36,7 @@ pub use webhooks::endpoint::{Endpoint, MatchPolicy};
 pub use webhooks::future::BoxFuture;
 pub use webhooks::webhook::Webhook;
 pub use webhooks::webhook_error::WebhookError;
-pub use webhooks::{Route, Webhooks, WebhooksError};
+pub use webhooks::{WebhookRoute, Webhooks, WebhooksError};
 pub use wire::operation::{CREATE, CREATE_AND_UPDATE, Operation, UPDATE};
 pub use wire::request::{DryRun, GroupVersionResource, Request, UserInfo};
 pub use wire::response::{Decision, Outcome, ReviewResponse, Skip};

@@ -2,7 +2,7 @@
 
 #![allow(clippy::needless_pass_by_value, clippy::unwrap_used, reason = "test tables read better so")]
 
-use gateward_lint::schema::{Schema, StatusWrites, Write, from_crd};
+use gateward_lint::schema::{Schema, StatusWrites, WriteKind, from_crd};
 use serde_json::{Value, json};
 
 fn findings(schema: Value, object: Value) -> Vec<String> {
@@ -186,8 +186,8 @@ fn rules_on_transitions_are_listed_for_updates_alone() {
         {"rule": "!oldSelf.hasValue() || self.a == oldSelf.value().a", "optionalOldSelf": true, "message": "the same"},
     ]}))
     .unwrap();
-    assert_eq!(schema.cel_rules_on(&json!({}), Write::Creation).len(), 1);
-    assert_eq!(schema.cel_rules_on(&json!({}), Write::Update).len(), 2);
+    assert_eq!(schema.cel_rules_on(&json!({}), WriteKind::Creation).len(), 1);
+    assert_eq!(schema.cel_rules_on(&json!({}), WriteKind::Update).len(), 2);
 }
 
 #[test]
@@ -264,7 +264,7 @@ fn cel_rules_are_listed_for_the_nodes_that_exist() {
         "status": {"type": "object", "x-kubernetes-validations": [{"rule": "true", "message": ""}]},
     }}))
     .unwrap();
-    let rules = schema.cel_rules_on(&json!({"spec": {}}), Write::Creation);
+    let rules = schema.cel_rules_on(&json!({"spec": {}}), WriteKind::Creation);
     assert_eq!(rules.len(), 1);
     assert_eq!((rules[0].path.to_string().as_str(), rules[0].message.as_str()), ("spec", "equal"));
 }
@@ -295,5 +295,5 @@ fn an_object_nested_deeper_than_a_schema_can_say_is_no_trouble() {
     let schema = Schema::compile(&recursive).unwrap();
     let deep = (0..1000).fold(json!(1), |inner, _| json!({"a": inner}));
     assert!(schema.validate(&deep).is_empty());
-    assert!(schema.cel_rules_on(&deep, Write::Update).is_empty());
+    assert!(schema.cel_rules_on(&deep, WriteKind::Update).is_empty());
 }

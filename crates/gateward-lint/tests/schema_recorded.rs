@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use gateward_lint::schema::{Schema, SchemaFault, SchemaFinding, Write};
+use gateward_lint::schema::{Schema, SchemaFault, SchemaFinding, WriteKind};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -182,7 +182,7 @@ proptest! {
                 for finding in schema.validate(object) {
                     prop_assert!(!finding.to_string().is_empty());
                 }
-                schema.cel_rules_on(object, Write::Update);
+                schema.cel_rules_on(object, WriteKind::Update);
             }
         }
     }

@@ -4,7 +4,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use gateward_core::{Context, Facts, Notes, Review, ReviewResponse, Route, Webhooks};
+use gateward_core::{Context, Facts, Notes, Review, ReviewResponse, WebhookRoute, Webhooks};
 
 /// Handles the reviews that the listener received. The body is within all limits; the answer is sent as it is.
 #[diagnostic::on_unimplemented(
@@ -61,13 +61,13 @@ where
     W: AsRef<Webhooks> + Send + Sync + 'static,
     F: Fn() -> Arc<dyn Facts> + Send + Sync + 'static,
 {
-    type Route = Route;
+    type Route = WebhookRoute;
 
-    fn route(&self, path: &str) -> Option<Route> {
+    fn route(&self, path: &str) -> Option<WebhookRoute> {
         self.webhooks.as_ref().route(path)
     }
 
-    async fn handle(&self, route: Route, body: &[u8], deadline: SystemTime) -> ReviewResponse {
+    async fn handle(&self, route: WebhookRoute, body: &[u8], deadline: SystemTime) -> ReviewResponse {
         let context = Context::new(SystemTime::now(), (self.facts)()).until(deadline).notes(self.notes);
         self.webhooks.as_ref().handle_route(route, body, &context).await
     }

@@ -72,13 +72,9 @@ mod handler;
 pub mod local;
 mod operator;
 pub mod prelude;
-#[cfg(feature = "cli")]
-mod process;
 mod release;
 #[cfg(feature = "cli")]
 mod runtime;
-#[cfg(feature = "cli")]
-mod signals;
 #[cfg(feature = "testing")]
 pub mod testing;
 
@@ -103,7 +99,7 @@ pub fn main(operator: impl Operator) -> Exit {
 /// The same with one command more.
 #[cfg(feature = "cli")]
 pub fn main_with<P: Operator>(operator: P, extension: &dyn Extension<P>) -> Exit {
-    match process::runtime() {
+    match cli::process::runtime() {
         Ok(runtime) => runtime.block_on(run_with(operator, extension)),
         Err(error) => cli::trouble(&error.into()),
     }

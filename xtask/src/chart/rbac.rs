@@ -5,7 +5,7 @@ use std::fmt::Write;
 use anyhow::Context;
 use dynamo_api::schema;
 use dynamo_webhooks::facts::{GROVE_GROUP, TOPOLOGY_BINDINGS};
-use gateward_cluster::permissions::{Names, Need, Permission, Permissions, ResourceName, permissions};
+use gateward_cluster::permissions::{Need, Permission, PermissionNames, Permissions, ResourceName, permissions};
 use gateward_core::manifest::yaml;
 use serde_json::{Value, json};
 
@@ -43,10 +43,10 @@ pub fn objects() -> anyhow::Result<String> {
     Ok(text)
 }
 
-fn names() -> anyhow::Result<Names> {
+fn names() -> anyhow::Result<PermissionNames> {
     let definitions = schema::definitions()?;
     let crd_name = |document: &Value| document["metadata"]["name"].as_str().map(str::to_owned);
-    Ok(Names {
+    Ok(PermissionNames {
         secret: SECRET.into(),
         ca_secret: CA_SECRET.into(),
         lease: LEASE.into(),

@@ -2,52 +2,52 @@
 
 use serde_json::{Map, Value, json};
 
-use super::rules::Rule;
+use super::rules::ValidationRule;
 
 /// One place in a schema.
 ///
 /// A step to a place that doesn't exist is noted as a mistake, and the place is made up so that the rest can go on.
-pub struct Node<'a> {
+pub struct SchemaCursor<'a> {
     schema: &'a mut Value,
     mistakes: &'a mut Vec<String>,
     place: String,
 }
 
-impl<'a> Node<'a> {
+impl<'a> SchemaCursor<'a> {
     /// The schema of a type called `name`; mistakes are noted in `mistakes`.
     pub fn new(schema: &'a mut Value, mistakes: &'a mut Vec<String>, name: &str) -> Self {
         Self { schema, mistakes, place: name.to_owned() }
     }
 
     /// The member called `name`.
-    pub fn property(&mut self, name: &str) -> Node<'_> {
+    pub fn property(&mut self, name: &str) -> SchemaCursor<'_> {
         let place = format!("{}.{name}", self.place);
         let members = object(object(self.schema).entry("properties").or_insert_with(|| json!({})));
         if !members.contains_key(name) {
             self.mistakes.push(format!("{place} doesn't exist"));
         }
         let schema = members.entry(name).or_insert_with(|| json!({}));
-        Node { schema, mistakes: self.mistakes, place }
+        SchemaCursor { schema, mistakes: self.mistakes, place }
     }
 
     /// The items of a list.
-    pub fn items(&mut self) -> Node<'_> {
+    pub fn items(&mut self) -> SchemaCursor<'_> {
         self.below("items", "[]")
     }
 
     /// The values of a map.
-    pub fn values(&mut self) -> Node<'_> {
+    pub fn values(&mut self) -> SchemaCursor<'_> {
         self.below("additionalProperties", "[*]")
     }
 
-    fn below(&mut self, keyword: &str, mark: &str) -> Node<'_> {
+    fn below(&mut self, keyword: &str, mark: &str) -> SchemaCursor<'_> {
         let place = format!("{}{mark}", self.place);
         let keywords = object(self.schema);
         if !keywords.contains_key(keyword) {
             self.mistakes.push(format!("{place} doesn't exist"));
         }
         let schema = keywords.entry(keyword).or_insert_with(|| json!({}));
-        Node { schema, mistakes: self.mistakes, place }
+        SchemaCursor { schema, mistakes: self.mistakes, place }
     }
 
     /// Takes the member called `name` out.
@@ -144,7 +144,7 @@ impl<'a> Node<'a> {
     }
 
     /// Adds a CEL rule.
-    pub fn rule(&mut self, rule: &Rule) -> &mut Self {
+    pub fn rule(&mut self, rule: &ValidationRule) -> &mut Self {
         let rules = object(self.schema).entry("x-kubernetes-validations").or_insert_with(|| json!([]));
         if let Value::Array(rules) = rules {
             rules.push(rule.to_value());

@@ -1,6 +1,6 @@
 //! Limits and defaults of what has the same shape in both versions.
 
-use super::node::Node;
+use super::node::SchemaCursor;
 use super::rules::{
     JOB_OR_CHECKPOINT, LABEL_KEY_PREFIX_LENGTH, MIN_AVAILABLE_STAYS, MIN_AVAILABLE_WITHIN_REPLICAS,
     ONE_TOPOLOGY_SOURCE, PREFERENCE_NEEDS_WEIGHT, WEIGHT_NEEDS_PREFERENCE,
@@ -34,12 +34,12 @@ const CONDITION_TYPE: &str = concat!(
 const IDENTITY_FRAMEWORKS: &[&str] = &["vllm", "sglang", "trtllm"];
 
 /// The name of a container or a role.
-pub fn dns_label(name: &mut Node) {
+pub fn dns_label(name: &mut SchemaCursor) {
     name.length(1, 63).pattern(DNS_LABEL);
 }
 
 /// Constraints on members of components that both versions have.
-pub fn component(component: &mut Node) {
+pub fn component(component: &mut SchemaCursor) {
     component.property("runtimeVersionOverride").pattern(RUNTIME_VERSION);
     component.property("replicas").minimum(0);
     component.property("minAvailable").minimum(1);
@@ -83,7 +83,7 @@ fn checkpoint_parts(types: &mut Types) {
 }
 
 /// The block of snapshot and restore.
-pub fn checkpoint(checkpoint: &mut Node) {
+pub fn checkpoint(checkpoint: &mut SchemaCursor) {
     checkpoint.property("startupPolicy").default("Immediate");
     checkpoint.property("deletionPolicy").default("Delete");
     dns_label(checkpoint.property("targetContainerName").default("main"));
@@ -91,7 +91,7 @@ pub fn checkpoint(checkpoint: &mut Node) {
 }
 
 /// The block of the GPU memory service.
-pub fn gpu_memory_service(service: &mut Node, default_mode: &str) {
+pub fn gpu_memory_service(service: &mut SchemaCursor, default_mode: &str) {
     service.property("mode").default(default_mode);
     service.property("deviceClassName").default("gpu.nvidia.com");
     dns_label(&mut service.property("extraClientContainers").unique().items());
@@ -99,7 +99,7 @@ pub fn gpu_memory_service(service: &mut Node, default_mode: &str) {
 }
 
 /// The block of failover.
-pub fn failover(failover: &mut Node, default_mode: &str) {
+pub fn failover(failover: &mut SchemaCursor, default_mode: &str) {
     failover.property("mode").default(default_mode);
     failover.property("numShadows").minimum(1).default(1);
 }
@@ -119,7 +119,7 @@ pub fn graph_parts(types: &mut Types) {
 }
 
 /// Constraints on the status of a graph in both versions.
-pub fn graph_status(status: &mut Node) {
+pub fn graph_status(status: &mut SchemaCursor) {
     status.required(&["state"]).property("state").default("initializing");
 }
 
@@ -129,14 +129,14 @@ pub fn graph_status_parts(types: &mut Types) {
 }
 
 /// A rolling update; the API takes an empty phase for none.
-pub fn rolling_update(update: &mut Node) {
+pub fn rolling_update(update: &mut SchemaCursor) {
     update.property("phase").one_of(&["Pending", "InProgress", "Completed", "Failed", ""]);
     update.property("startTime").format("date-time");
     update.property("endTime").format("date-time");
 }
 
 /// Replicas of a component.
-pub fn replica_status(status: &mut Node, required: &[&str]) {
+pub fn replica_status(status: &mut SchemaCursor, required: &[&str]) {
     status.required(required);
     for count in [
         "gpusPerEngine",

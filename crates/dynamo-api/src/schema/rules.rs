@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 /// A CEL rule.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Rule {
+pub struct ValidationRule {
     /// Id in the rule book, of v1beta1 where both versions have the rule.
     pub id: &'static str,
     /// The expression; true means that the object is right.
@@ -26,7 +26,7 @@ pub enum Occasion {
     WriteWithOptionalOld,
 }
 
-impl Rule {
+impl ValidationRule {
     const fn new(id: &'static str, expression: &'static str, message: &'static str) -> Self {
         Self { id, expression, message, on: Occasion::Write }
     }
@@ -43,7 +43,7 @@ impl Rule {
 }
 
 /// All rules, in the order of their ids.
-pub const ALL: &[&Rule] = &[
+pub const ALL: &[&ValidationRule] = &[
     &EPP_CONFIG_ONLY_FOR_EPP,
     &MIN_AVAILABLE_WITHIN_REPLICAS,
     &MIN_AVAILABLE_STAYS,
@@ -71,14 +71,14 @@ pub const ALL: &[&Rule] = &[
 ];
 
 /// The configuration of an endpoint picker belongs to an endpoint picker.
-pub const EPP_CONFIG_ONLY_FOR_EPP: Rule = Rule::new(
+pub const EPP_CONFIG_ONLY_FOR_EPP: ValidationRule = ValidationRule::new(
     "CEL-01",
     "!has(self.eppConfig) || (has(self.type) && self.type == 'epp')",
     "eppConfig may only be set when type is epp",
 );
 
 /// A gang cannot be larger than the component, unless the component is switched off.
-pub const MIN_AVAILABLE_WITHIN_REPLICAS: Rule = Rule::new(
+pub const MIN_AVAILABLE_WITHIN_REPLICAS: ValidationRule = ValidationRule::new(
     "CEL-02",
     "!has(self.minAvailable) || (has(self.replicas) && self.replicas == 0) || \
      self.minAvailable <= (has(self.replicas) ? self.replicas : 1)",
@@ -86,35 +86,35 @@ pub const MIN_AVAILABLE_WITHIN_REPLICAS: Rule = Rule::new(
 );
 
 /// The size of a gang is fixed once it is set.
-pub const MIN_AVAILABLE_STAYS: Rule = Rule::new(
+pub const MIN_AVAILABLE_STAYS: ValidationRule = ValidationRule::new(
     "CEL-03",
     "!has(oldSelf.minAvailable) || (has(self.minAvailable) && self.minAvailable == oldSelf.minAvailable)",
     "minAvailable cannot be changed or removed once it is set",
 );
 
 /// What a component does is fixed once it is set.
-pub const TYPE_STAYS: Rule = Rule::new(
+pub const TYPE_STAYS: ValidationRule = ValidationRule::new(
     "CEL-04",
     "!has(oldSelf.type) || (has(self.type) && self.type == oldSelf.type)",
     "type cannot be changed or removed once it is set",
 );
 
 /// The same in v1alpha1.
-pub const COMPONENT_TYPE_STAYS: Rule = Rule::new(
+pub const COMPONENT_TYPE_STAYS: ValidationRule = ValidationRule::new(
     "CEL-04a",
     "!has(oldSelf.componentType) || (has(self.componentType) && self.componentType == oldSelf.componentType)",
     "componentType cannot be changed or removed once it is set",
 );
 
 /// The configuration of an endpoint picker has exactly one source.
-pub const ONE_EPP_CONFIG: Rule = Rule::new(
+pub const ONE_EPP_CONFIG: ValidationRule = ValidationRule::new(
     "CEL-05",
     "has(self.configMapRef) != has(self.config)",
     "exactly one of configMapRef and config must be set",
 );
 
 /// Containers can use the memory service of their own pod only.
-pub const CLIENT_CONTAINERS_INTRA_POD: Rule = Rule::new(
+pub const CLIENT_CONTAINERS_INTRA_POD: ValidationRule = ValidationRule::new(
     "CEL-06",
     "!has(self.extraClientContainers) || size(self.extraClientContainers) == 0 || \
      (has(self.mode) && self.mode == 'IntraPod')",
@@ -122,30 +122,30 @@ pub const CLIENT_CONTAINERS_INTRA_POD: Rule = Rule::new(
 );
 
 /// Pods can use a memory service between pods only.
-pub const CLIENT_PODS_INTER_POD: Rule = Rule::new(
+pub const CLIENT_PODS_INTER_POD: ValidationRule = ValidationRule::new(
     "CEL-07",
     "!has(self.extraClientPods) || size(self.extraClientPods) == 0 || (has(self.mode) && self.mode == 'InterPod')",
     "extraClientPods may only be set when mode is InterPod",
 );
 
 /// Client pods are reserved in both versions (CEL-25 in v1alpha1).
-pub const CLIENT_PODS_RESERVED: Rule = Rule::new(
+pub const CLIENT_PODS_RESERVED: ValidationRule = ValidationRule::new(
     "CEL-08",
     "!has(self.extraClientPods) || size(self.extraClientPods) == 0",
     "extraClientPods is reserved and must be empty",
 );
 
 /// A checkpoint is either taken or named, in both versions (CEL-21 in v1alpha1).
-pub const JOB_OR_CHECKPOINT: Rule = Rule::new(
+pub const JOB_OR_CHECKPOINT: ValidationRule = ValidationRule::new(
     "CEL-09",
     "!has(self.job) || !has(self.checkpointRef) || self.checkpointRef == ''",
     "job cannot be combined with checkpointRef",
 );
 
 /// A graph that doesn't run yet cannot restart, in both versions.
-pub const NO_RESTART_ON_CREATE: Rule = Rule {
+pub const NO_RESTART_ON_CREATE: ValidationRule = ValidationRule {
     on: Occasion::WriteWithOptionalOld,
-    ..Rule::new(
+    ..ValidationRule::new(
         "CEL-10",
         "oldSelf.hasValue() || !has(self.restart)",
         "restart cannot be set on creation; set restart.id later to restart the graph",
@@ -153,14 +153,14 @@ pub const NO_RESTART_ON_CREATE: Rule = Rule {
 };
 
 /// A graph has one endpoint picker.
-pub const ONE_EPP_AT_MOST: Rule = Rule::new(
+pub const ONE_EPP_AT_MOST: ValidationRule = ValidationRule::new(
     "CEL-11",
     "self.filter(component, has(component.type) && component.type == 'epp').size() <= 1",
     "at most one component may have type epp",
 );
 
 /// Objects of the cluster are named after components, in small letters.
-pub const NAMES_DIFFER_BEYOND_CASE: Rule = Rule::new(
+pub const NAMES_DIFFER_BEYOND_CASE: ValidationRule = ValidationRule::new(
     "CEL-12",
     "self.all(component, !has(component.name) || \
      self.exists_one(other, has(other.name) && other.name.lowerAscii() == component.name.lowerAscii()))",
@@ -168,32 +168,35 @@ pub const NAMES_DIFFER_BEYOND_CASE: Rule = Rule::new(
 );
 
 /// The levels of a topology are named in one place.
-pub const ONE_TOPOLOGY_SOURCE: Rule = Rule::new(
+pub const ONE_TOPOLOGY_SOURCE: ValidationRule = ValidationRule::new(
     "CEL-13",
     "has(self.labelKey) != has(self.clusterTopologyName)",
     "exactly one of labelKey and clusterTopologyName must be set",
 );
 
 /// A preference says how strong it is.
-pub const PREFERENCE_NEEDS_WEIGHT: Rule = Rule::new(
+pub const PREFERENCE_NEEDS_WEIGHT: ValidationRule = ValidationRule::new(
     "CEL-14",
     "!has(self.enforcement) || self.enforcement != 'preferred' || has(self.preferredWeight)",
     "preferredWeight must be set when enforcement is preferred",
 );
 
 /// A must has no weight.
-pub const WEIGHT_NEEDS_PREFERENCE: Rule = Rule::new(
+pub const WEIGHT_NEEDS_PREFERENCE: ValidationRule = ValidationRule::new(
     "CEL-15",
     "!has(self.preferredWeight) || (has(self.enforcement) && self.enforcement == 'preferred')",
     "preferredWeight may only be set when enforcement is preferred",
 );
 
 /// The prefix of a label key is a DNS name.
-pub const LABEL_KEY_PREFIX_LENGTH: Rule =
-    Rule::new("CEL-16", "self.indexOf('/') <= 253", "the prefix of labelKey must have at most 253 characters");
+pub const LABEL_KEY_PREFIX_LENGTH: ValidationRule = ValidationRule::new(
+    "CEL-16",
+    "self.indexOf('/') <= 253",
+    "the prefix of labelKey must have at most 253 characters",
+);
 
 /// Shared memory that is not switched off has a size.
-pub const SHARED_MEMORY_SIZE: Rule = Rule::new(
+pub const SHARED_MEMORY_SIZE: ValidationRule = ValidationRule::new(
     "CEL-20",
     "(has(self.disabled) && self.disabled) || \
      (has(self.size) && (type(self.size) == int ? self.size > 0 : sign(quantity(self.size)) > 0))",
@@ -201,7 +204,7 @@ pub const SHARED_MEMORY_SIZE: Rule = Rule::new(
 );
 
 /// CEL-06 with the modes of v1alpha1.
-pub const ALPHA_CLIENT_CONTAINERS_INTRA_POD: Rule = Rule::new(
+pub const ALPHA_CLIENT_CONTAINERS_INTRA_POD: ValidationRule = ValidationRule::new(
     "CEL-23",
     "!has(self.extraClientContainers) || size(self.extraClientContainers) == 0 || \
      (has(self.mode) && self.mode == 'intraPod')",
@@ -209,14 +212,14 @@ pub const ALPHA_CLIENT_CONTAINERS_INTRA_POD: Rule = Rule::new(
 );
 
 /// CEL-07 with the modes of v1alpha1.
-pub const ALPHA_CLIENT_PODS_INTER_POD: Rule = Rule::new(
+pub const ALPHA_CLIENT_PODS_INTER_POD: ValidationRule = ValidationRule::new(
     "CEL-24",
     "!has(self.extraClientPods) || size(self.extraClientPods) == 0 || (has(self.mode) && self.mode == 'interPod')",
     "extraClientPods may only be set when mode is interPod",
 );
 
 /// A claim that is to be made must be known in full.
-pub const CREATED_PVC_IS_COMPLETE: Rule = Rule::new(
+pub const CREATED_PVC_IS_COMPLETE: ValidationRule = ValidationRule::new(
     "CEL-26",
     "!has(self.create) || !self.create || \
      (has(self.size) && has(self.storageClass) && has(self.volumeAccessMode))",
@@ -224,18 +227,18 @@ pub const CREATED_PVC_IS_COMPLETE: Rule = Rule::new(
 );
 
 /// Only the main container may leave its image to the operator.
-pub const SIDECARS_HAVE_IMAGES: Rule = Rule::new(
+pub const SIDECARS_HAVE_IMAGES: ValidationRule = ValidationRule::new(
     "CEL-40",
     "self.name == 'main' || (has(self.image) && self.image != '')",
     "image must be set for every container but main",
 );
 
 /// Init containers are the user's own.
-pub const INIT_CONTAINERS_HAVE_IMAGES: Rule =
-    Rule::new("CEL-41", "has(self.image) && self.image != ''", "image must be set for every init container");
+pub const INIT_CONTAINERS_HAVE_IMAGES: ValidationRule =
+    ValidationRule::new("CEL-41", "has(self.image) && self.image != ''", "image must be set for every init container");
 
 /// vLLM distributes in two ways.
-pub const EXECUTOR_BACKEND_IS_KNOWN: Rule = Rule::new(
+pub const EXECUTOR_BACKEND_IS_KNOWN: ValidationRule = ValidationRule::new(
     "CEL-42",
     "!('nvidia.com/vllm-distributed-executor-backend' in self) || \
      self['nvidia.com/vllm-distributed-executor-backend'].lowerAscii() in ['mp', 'ray']",

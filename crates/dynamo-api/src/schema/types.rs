@@ -6,7 +6,7 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
-use super::node::{Node, object};
+use super::node::{SchemaCursor, object};
 use super::{Mismatch, kubernetes};
 
 const REFERENCE: &str = "#/$defs/";
@@ -30,13 +30,13 @@ impl Types {
     }
 
     /// The schema of one type, to lay something over it.
-    pub fn edit<T: JsonSchema>(&mut self) -> Node<'_> {
+    pub fn edit<T: JsonSchema>(&mut self) -> SchemaCursor<'_> {
         let name = T::schema_name();
         if !self.schemas.contains_key(name.as_ref()) {
             self.mistakes.push(format!("{name} isn't used"));
         }
         let schema = self.schemas.entry(name.to_string()).or_insert_with(|| json!({}));
-        Node::new(schema, &mut self.mistakes, &name)
+        SchemaCursor::new(schema, &mut self.mistakes, &name)
     }
 
     /// The schemas of all types, by name.
@@ -48,13 +48,16 @@ impl Types {
     /// types alone don't name.
     pub fn finish<Spec: JsonSchema, Status: JsonSchema>(
         mut self,
-        last: impl FnOnce(&mut Node, &mut Node),
+        last: impl FnOnce(&mut SchemaCursor, &mut SchemaCursor),
     ) -> Result<[Value; 2], Mismatch> {
         let mut spec = self.expanded::<Spec>();
         let mut status = self.expanded::<Status>();
         let mut places = [Vec::new(), Vec::new()];
         let [in_spec, in_status] = &mut places;
-        last(&mut Node::new(&mut spec, in_spec, "spec"), &mut Node::new(&mut status, in_status, "status"));
+        last(
+            &mut SchemaCursor::new(&mut spec, in_spec, "spec"),
+            &mut SchemaCursor::new(&mut status, in_status, "status"),
+        );
         let mistakes = [self.mistakes, places.concat()].concat();
         if mistakes.is_empty() { Ok([spec, status]) } else { Err(Mismatch(mistakes)) }
     }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::node::Node;
+use super::node::SchemaCursor;
 use super::rules::{
     ALPHA_CLIENT_CONTAINERS_INTRA_POD, ALPHA_CLIENT_PODS_INTER_POD, CLIENT_PODS_RESERVED, COMPONENT_TYPE_STAYS,
     CREATED_PVC_IS_COMPLETE, NO_RESTART_ON_CREATE, SHARED_MEMORY_SIZE,
@@ -124,7 +124,7 @@ pub fn worker_metadata() -> Result<[Value; 1], Mismatch> {
     Ok([spec])
 }
 
-fn component(component: &mut Node) {
+fn component(component: &mut SchemaCursor) {
     parts::component(component);
     component.rule(&COMPONENT_TYPE_STAYS);
 }

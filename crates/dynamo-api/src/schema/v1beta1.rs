@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::node::Node;
+use super::node::SchemaCursor;
 use super::rules::{
     CLIENT_CONTAINERS_INTRA_POD, CLIENT_PODS_INTER_POD, CLIENT_PODS_RESERVED, EPP_CONFIG_ONLY_FOR_EPP,
     EXECUTOR_BACKEND_IS_KNOWN, INIT_CONTAINERS_HAVE_IMAGES, NAMES_DIFFER_BEYOND_CASE, NO_RESTART_ON_CREATE,
@@ -138,7 +138,7 @@ pub fn request() -> Result<[Value; 2], Mismatch> {
     types.finish::<DynamoGraphDeploymentRequestSpec, DynamoGraphDeploymentRequestStatus>(|_, _| {})
 }
 
-fn component(component: &mut Node) {
+fn component(component: &mut SchemaCursor) {
     parts::component(component);
     component.property("name").length(1, 63).pattern(COMPONENT_NAME);
     component.rule(&EPP_CONFIG_ONLY_FOR_EPP).rule(&TYPE_STAYS);
@@ -172,7 +172,7 @@ fn replica_status(types: &mut Types) {
 }
 
 /// What holds for the pods of a component, but not for those of its roles.
-fn pod_template_rules(component: &mut Node) {
+fn pod_template_rules(component: &mut SchemaCursor) {
     let mut template = component.property("podTemplate");
     let mut metadata = template.property("metadata");
     let mut annotations = metadata.property("annotations");

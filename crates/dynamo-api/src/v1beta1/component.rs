@@ -43,15 +43,7 @@ impl<'de> Deserialize<'de> for DynamoComponentDeploymentSpec {
     }
 }
 
-impl wire::Member for DynamoComponentDeploymentSpec {
-    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        wire::null_as_default(deserializer)
-    }
-
-    fn is_absent(&self) -> bool {
-        *self == Self::default()
-    }
-}
+impl wire::Member for DynamoComponentDeploymentSpec {}
 
 object! {
     /// A component: an item of a graph's `components`, or the spec of a DynamoComponentDeployment.

@@ -16,7 +16,7 @@ use super::Member;
 pub fn read<'de, D, M, T>(deserializer: D, name: &'static str) -> Result<(M, T), D::Error>
 where
     D: Deserializer<'de>,
-    M: Member + Default,
+    M: Member,
     T: Deserialize<'de>,
 {
     deserializer.deserialize_map(Both { name, types: PhantomData })
@@ -27,7 +27,7 @@ struct Both<M, T> {
     types: PhantomData<(M, T)>,
 }
 
-impl<'de, M: Member + Default, T: Deserialize<'de>> Visitor<'de> for Both<M, T> {
+impl<'de, M: Member, T: Deserialize<'de>> Visitor<'de> for Both<M, T> {
     type Value = (M, T);
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -8,16 +8,31 @@ use gateward_core::Raw;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A member of an object: it may be absent, and `null` is another way to be absent.
-pub trait Member: Sized {
+pub trait Member: Default + PartialEq + for<'de> Deserialize<'de> {
     /// Reads the member where it is present.
-    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error>;
+    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Option::deserialize(deserializer)?.unwrap_or_default())
+    }
 
     /// Whether the member is left out when the object is written.
-    fn is_absent(&self) -> bool;
+    fn is_absent(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl Member for bool {}
+impl Member for String {}
+impl<T: PartialEq + for<'de> Deserialize<'de>> Member for Vec<T> {}
+impl<T: PartialEq + for<'de> Deserialize<'de>> Member for BTreeMap<String, T> {}
+
+impl<T: Part> Member for Option<T> {
+    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Self::deserialize(deserializer)?.filter(|value| !value.is_unset()))
+    }
 }
 
 /// A value of an optional member.
-pub trait Part: for<'de> Deserialize<'de> {
+pub trait Part: PartialEq + for<'de> Deserialize<'de> {
     /// Whether Go would read this value as the zero value of a member that it omits when empty.
     fn is_unset(&self) -> bool {
         false
@@ -31,64 +46,7 @@ impl Part for f64 {}
 impl Part for String {}
 impl Part for crate::Quantity {}
 impl<T> Part for Raw<T> {}
-impl<T: for<'de> Deserialize<'de>> Part for Vec<T> {}
-
-impl<T: Part> Member for Option<T> {
-    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(Self::deserialize(deserializer)?.filter(|value| !value.is_unset()))
-    }
-
-    fn is_absent(&self) -> bool {
-        self.is_none()
-    }
-}
-
-impl Member for String {
-    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        null_as_default(deserializer)
-    }
-
-    fn is_absent(&self) -> bool {
-        self.is_empty()
-    }
-}
-
-impl Member for bool {
-    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        null_as_default(deserializer)
-    }
-
-    fn is_absent(&self) -> bool {
-        !self
-    }
-}
-
-impl<T: for<'de> Deserialize<'de>> Member for Vec<T> {
-    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        null_as_default(deserializer)
-    }
-
-    fn is_absent(&self) -> bool {
-        self.is_empty()
-    }
-}
-
-impl<T: for<'de> Deserialize<'de>> Member for BTreeMap<String, T> {
-    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        null_as_default(deserializer)
-    }
-
-    fn is_absent(&self) -> bool {
-        self.is_empty()
-    }
-}
-
-/// Reads `null` as the zero value.
-pub fn null_as_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(
-    deserializer: D,
-) -> Result<T, D::Error> {
-    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
-}
+impl<T: PartialEq + for<'de> Deserialize<'de>> Part for Vec<T> {}
 
 /// Writes a number without a point where it is whole, as Go does.
 #[expect(clippy::ref_option, reason = "serde hands the field over so")]
@@ -166,15 +124,7 @@ macro_rules! object {
 
         impl crate::wire::Part for $name {}
 
-        impl crate::wire::Member for $name {
-            fn read<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                crate::wire::null_as_default(deserializer)
-            }
-
-            fn is_absent(&self) -> bool {
-                *self == Self::default()
-            }
-        }
+        impl crate::wire::Member for $name {}
     };
 }
 

@@ -32,7 +32,7 @@ impl Operator for Dynamo {
         let facts = match source {
             FactsSource::Nowhere => ClusterFacts::unknown(),
             FactsSource::Document(document) => {
-                ClusterFacts::from_document(document).map_err(|error| FactsError(error.to_string()))?
+                ClusterFacts::from_document(document).map_err(|error| FactsError(format!("facts: {error}")))?
             }
         };
         Ok(Arc::new(facts))
@@ -81,7 +81,7 @@ impl Operator for Dynamo {
         // It was read without a fault before.
         let read = read.map_err(|error| DiscoveryError::Unreadable(error.to_string()))?;
         let pod_environment = &given.pod_environment;
-        let identity = in_cluster::Identity {
+        let identity = in_cluster::OperatorIdentity {
             namespace: pod_environment.namespace.clone(),
             service_account: pod_environment.service_account.clone(),
             release: pod_environment.instance.clone(),

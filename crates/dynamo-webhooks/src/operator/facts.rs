@@ -80,11 +80,6 @@ pub struct ClusterFacts {
     pub cluster: Cluster,
 }
 
-/// Why a document of facts can't be used.
-#[derive(Debug, thiserror::Error)]
-#[error("facts: {0}")]
-pub struct FactsError(#[from] serde_json::Error);
-
 impl ClusterFacts {
     /// What holds offline when no facts are given: nothing is looked up, and nothing is denied for want of it.
     pub fn unknown() -> Self {
@@ -102,8 +97,8 @@ impl ClusterFacts {
     }
 
     /// Reads a document of facts: one object, whose missing members have the rule book's defaults.
-    pub fn from_document(document: &Value) -> Result<Self, FactsError> {
-        Ok(FactsDocument::deserialize(document)?.into())
+    pub fn from_document(document: &Value) -> serde_json::Result<Self> {
+        FactsDocument::deserialize(document).map(Self::from)
     }
 
     /// Whether GPU facts are found without the user's help: a cluster-wide operator always can.

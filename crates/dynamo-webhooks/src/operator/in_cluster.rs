@@ -17,7 +17,7 @@ const SNAPSHOTS: (&str, &str, &str) = ("nvidia.com", "v1alpha1", "podsnapshots")
 
 /// Who the operator is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Identity {
+pub struct OperatorIdentity {
     /// The namespace of its Pods.
     pub namespace: String,
     /// Their ServiceAccount.
@@ -38,7 +38,7 @@ pub fn is_version(text: &str) -> bool {
 /// Learns the facts of the moment, and what a person should know of them, each a sentence.
 pub async fn learn(
     configuration: &OperatorConfiguration,
-    identity: &Identity,
+    identity: &OperatorIdentity,
     cluster: Arc<dyn ClusterReader>,
 ) -> Result<(ClusterFacts, Vec<String>), DiscoveryError> {
     let mut notes = Vec::new();
@@ -105,7 +105,7 @@ fn answered(what: &str, served: GroupServed) -> Result<bool, DiscoveryError> {
 }
 
 /// Who may change what the operator owns: we, and the controllers of the same release, unless others are named.
-fn principals(configuration: &OperatorConfiguration, identity: &Identity) -> Vec<String> {
+fn principals(configuration: &OperatorConfiguration, identity: &OperatorIdentity) -> Vec<String> {
     if let Some(named) = &configuration.webhook.operator_principals {
         return named.clone();
     }
@@ -157,8 +157,8 @@ mod tests {
         }
     }
 
-    fn identity() -> Identity {
-        Identity {
+    fn identity() -> OperatorIdentity {
+        OperatorIdentity {
             namespace: "zoo".into(),
             service_account: "otter-dynamo-operator".into(),
             release: "otter".into(),

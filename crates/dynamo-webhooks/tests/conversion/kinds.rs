@@ -7,6 +7,9 @@ use gateward::testing::{Objects, objects};
 use gateward_core::Webhooks;
 use serde_json::{Value, json};
 
+/// How many objects each property is tried on.
+pub const OBJECTS: u32 = 10_000;
+
 /// A kind that converts.
 pub struct Kind {
     pub crd: Crd,

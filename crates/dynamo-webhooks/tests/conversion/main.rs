@@ -13,6 +13,7 @@ mod documents;
 mod kinds;
 mod limit;
 mod manifests;
+mod meaning;
 mod properties;
 mod required;
 mod small;

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::corpus;
 use crate::documents::{Found, Schemas, under};
 use crate::kinds::convert;
-use crate::properties::meaning;
+use crate::meaning::meaning;
 
 /// What differs after the way there and back.
 fn changes(found: &Found, object: &Value) -> Vec<String> {

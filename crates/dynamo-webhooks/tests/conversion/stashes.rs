@@ -6,8 +6,8 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 use serde_json::{Map, Value, json};
 
-use crate::kinds::{Kind, PRESERVED, convert, webhooks};
-use crate::properties::OBJECTS;
+use crate::kinds::{Kind, OBJECTS, PRESERVED, convert, webhooks};
+use crate::meaning::meaning;
 
 fn run<S: Strategy>(strategy: &S, test: impl Fn(S::Value) -> Result<(), TestCaseError>) {
     let asked = std::env::var_os("PROPTEST_CASES").is_some();
@@ -232,7 +232,7 @@ fn whole(object: &Value, version: &str) -> Result<Option<Value>, String> {
 /// Without what is the conversion's own.
 fn settled(kind: &Kind, version: &str, object: &Value) -> Value {
     let mut object = kind.without_stashes(object);
-    crate::properties::meaning(kind, version, &mut object);
+    meaning(kind, version, &mut object);
     object
 }
 

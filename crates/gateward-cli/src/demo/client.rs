@@ -17,12 +17,12 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
 /// Sends reviews, each over a connection of its own.
-pub struct Client {
+pub struct ReviewClient {
     address: SocketAddr,
     connector: TlsConnector,
 }
 
-impl Client {
+impl ReviewClient {
     /// A client for the server at `address`, whose certificate the CA must have issued.
     pub fn new(address: SocketAddr, ca_pem: &str) -> anyhow::Result<Self> {
         let mut roots = RootCertStore::empty();

@@ -6,13 +6,13 @@ use gateward::prelude::*;
 use gateward::{Patch, Review};
 use serde_json::{Value, json};
 
-use super::client::Client;
-use super::script::{Expected, Step};
+use super::client::ReviewClient;
+use super::script::{DemoStep, Expected};
 
 /// Applies manifests and remembers what was admitted.
 pub struct Kubectl<'a> {
     webhooks: &'a Webhooks,
-    client: &'a Client,
+    client: &'a ReviewClient,
     stored: Vec<Value>,
     rows: Vec<Row>,
 }
@@ -45,12 +45,12 @@ struct Denial {
 
 impl<'a> Kubectl<'a> {
     /// Nothing is stored yet.
-    pub fn new(webhooks: &'a Webhooks, client: &'a Client) -> Self {
+    pub fn new(webhooks: &'a Webhooks, client: &'a ReviewClient) -> Self {
         Self { webhooks, client, stored: Vec::new(), rows: Vec::new() }
     }
 
     /// Applies one manifest and tells what came of it.
-    pub async fn apply(&mut self, step: &Step) -> anyhow::Result<String> {
+    pub async fn apply(&mut self, step: &DemoStep) -> anyhow::Result<String> {
         let object = step.object()?;
         let old = self.stored.iter().position(|stored| identity(stored) == identity(&object));
         let old_object = old.map(|index| &self.stored[index]);
@@ -179,7 +179,7 @@ fn difference(patch: &Patch, before: &Value) -> Vec<String> {
     lines
 }
 
-fn output(step: &Step, operation: Operation, verdicts: &Verdicts) -> String {
+fn output(step: &DemoStep, operation: Operation, verdicts: &Verdicts) -> String {
     let mut text = format!("$ kubectl apply -f {}\n", step.file);
     for warning in &verdicts.warnings {
         let _ = writeln!(text, "Warning: {warning}");
@@ -197,7 +197,7 @@ fn output(step: &Step, operation: Operation, verdicts: &Verdicts) -> String {
     text
 }
 
-fn row(step: &Step, operation: Operation, verdicts: &Verdicts) -> Row {
+fn row(step: &DemoStep, operation: Operation, verdicts: &Verdicts) -> Row {
     let denial = verdicts.denial.as_ref();
     Row {
         object: display(&verdicts.object),

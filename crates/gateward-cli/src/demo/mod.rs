@@ -16,7 +16,7 @@ use gateward::local::{Listen, Local};
 use gateward::{Exit, Extension, FactsSource, Operator};
 use tokio::signal::unix::{SignalKind, signal};
 
-use client::Client;
+use client::ReviewClient;
 use kubectl::Kubectl;
 use script::STEPS;
 
@@ -60,7 +60,7 @@ async fn run(operator: Dynamo, keep: Keep) -> anyhow::Result<Exit> {
     let operator = Arc::new(operator);
     let facts = operator.facts(FactsSource::Nowhere)?;
     let local = Local::start(Arc::clone(&operator), facts, &Listen::anywhere()).await?;
-    let client = Client::new(local.address(), &local.ca_pem())?;
+    let client = ReviewClient::new(local.address(), &local.ca_pem())?;
     let mut out = anstream::stdout();
     writeln!(out, "serving on https://{}, trusted by a certificate made a moment ago\n", local.address())?;
 

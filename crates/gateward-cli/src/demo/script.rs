@@ -5,7 +5,7 @@ use gateward::yaml;
 use serde_json::{Value, json};
 
 /// One manifest.
-pub struct Step {
+pub struct DemoStep {
     /// The name of its file.
     pub file: &'static str,
     /// Its text.
@@ -23,12 +23,12 @@ pub enum Expected {
 
 macro_rules! step {
     ($file:literal, $expected:ident) => {
-        Step { file: $file, text: include_str!(concat!("manifests/", $file)), expected: Expected::$expected }
+        DemoStep { file: $file, text: include_str!(concat!("manifests/", $file)), expected: Expected::$expected }
     };
 }
 
 /// The demonstration, in order. A manifest whose object was admitted before is an update of it.
-pub const STEPS: &[Step] = &[
+pub const STEPS: &[DemoStep] = &[
     step!("01-graph.yaml", Admitted),
     step!("02-graph-scaled-by-hand.yaml", Refused),
     step!("03-graph-v1alpha1.yaml", Admitted),
@@ -41,7 +41,7 @@ pub const STEPS: &[Step] = &[
     step!("10-model-from-the-web.yaml", Refused),
 ];
 
-impl Step {
+impl DemoStep {
     /// The object of the manifest.
     pub fn object(&self) -> anyhow::Result<Value> {
         let document = yaml::read(self.text).documents.into_iter().next();

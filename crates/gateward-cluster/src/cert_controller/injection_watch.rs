@@ -1,21 +1,21 @@
-//! Watches all injection targets: stores them, reports changed objects to [`super::restore`], and publishes the
-//! `caBundle`s that API servers use.
+//! Watches all injection targets: keeps them in the stores of reflectors, reports changed objects to
+//! [`super::restore`], and publishes the `caBundle`s that API servers use.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use futures_util::{StreamExt, pin_mut};
+use kube::runtime::reflector::store::Writer;
 use kube::runtime::watcher::Event;
 use tokio::sync::{Notify, mpsc, watch};
+use tokio::task::JoinSet;
 
 use super::leader::LeaderContext;
 use super::restore::Changed;
 use super::status_store::{StatusStore, StatusTopic};
 use crate::connection::Connection;
-use crate::injection::{
-    ClaimingConfigurations, Clock, InjectableKind, InjectableObject, InjectionTargets, TargetStore, WatchScope,
-};
+use crate::injection::{Clock, InjectableKind, InjectableObject, InjectionTargets, TargetStore, WatchScope};
 use crate::namespace_lease::ObservedConfigurations;
 use crate::send_if_changed::send_if_changed;
 use crate::watch::with_backoff;
@@ -28,7 +28,6 @@ pub(super) struct InjectionWatch {
     /// Within this time every API server observes a change.
     settle: Duration,
     known: Mutex<InjectionTargets>,
-    claiming: Mutex<ClaimingConfigurations>,
     /// Why watches of webhook configurations keep failing.
     failing: Mutex<BTreeMap<WatchScope, String>>,
     configurations: watch::Sender<ObservedConfigurations>,
@@ -39,69 +38,63 @@ pub(super) struct InjectionWatch {
 }
 
 impl InjectionWatch {
-    pub(super) fn new(
+    /// Starts all watches. What webhook configurations say of claims on namespaces comes from the receiver.
+    pub(super) fn spawn(
+        tasks: &mut JoinSet<()>,
         connection: &Connection,
         leader: &LeaderContext,
         settle: Duration,
         changes: mpsc::UnboundedSender<Changed>,
-    ) -> Self {
+    ) -> watch::Receiver<ObservedConfigurations> {
         let (connection, targets) = (connection.clone(), leader.targets.clone());
-        let known = Mutex::new(InjectionTargets::awaiting(targets.scopes().len()));
+        let watches: Vec<_> = targets.scopes().into_iter().map(|scope| (Writer::new(scope.kind), scope)).collect();
+        let stores = watches.iter().map(|(store, scope)| (scope.kind, store.as_reader())).collect();
+        let known = Mutex::new(InjectionTargets::new(targets.rules().clone(), stores));
         let (status, reconcile) = (Arc::clone(&leader.status), Arc::clone(&leader.wakeup));
-        Self {
+        let wakeup = Notify::new();
+        let (configurations, observed) = watch::channel(ObservedConfigurations::default());
+        let failing = Mutex::default();
+        let this = Arc::new(Self {
             connection,
             targets,
             status,
             settle,
             known,
-            claiming: Mutex::default(),
-            failing: Mutex::default(),
-            configurations: watch::Sender::default(),
+            failing,
+            configurations,
             changes,
             reconcile,
-            wakeup: Notify::new(),
+            wakeup,
+        });
+        for (store, scope) in watches {
+            let this = Arc::clone(&this);
+            tasks.spawn(async move { this.watch(scope, store).await });
         }
-    }
-
-    /// What webhook configurations say of claims on namespaces.
-    pub(super) fn configurations(&self) -> watch::Receiver<ObservedConfigurations> {
-        self.configurations.subscribe()
+        tasks.spawn(async move { this.publish().await });
+        observed
     }
 
     /// Runs one watch.
-    pub(super) async fn watch(&self, scope: WatchScope) {
-        let events = with_backoff(self.targets.events(&scope), |why| {
+    async fn watch(&self, scope: WatchScope, store: Writer<InjectableObject>) {
+        let events = with_backoff(self.targets.events(&scope, store), |why| {
             self.note_failure(&scope, why.clone());
             let warning =
                 why.map(|why| format!("the watch of {scope} keeps failing: {why}; its last state stays in use"));
             self.status.warn(StatusTopic::Watch(scope.clone()), warning);
         });
         pin_mut!(events);
-        let (mut listed, mut synced) = (Vec::new(), false);
         while let Some(event) = events.next().await {
-            match event {
-                Event::Init => listed.clear(),
-                Event::InitApply(object) => {
-                    listed.push(object.name().to_owned());
-                    self.observe(scope.kind, &object);
-                }
-                Event::Apply(object) => self.observe(scope.kind, &object),
-                Event::Delete(object) => {
-                    self.known().remove(scope.kind, object.name(), self.clock());
-                    self.claiming().remove(scope.kind, object.name());
-                    self.reconcile.notify_one();
-                }
-                Event::InitDone => {
-                    if scope.name.is_none() {
-                        self.claiming().retain_listed(scope.kind, &listed);
-                    }
-                    let mut known = self.known();
-                    known.retain_listed(scope.kind, |name| scope.covers(name), &listed, self.clock());
-                    if !std::mem::replace(&mut synced, true) {
-                        known.watch_synced();
-                    }
-                }
+            match &event {
+                Event::InitApply(object) | Event::Apply(object) => self.report(scope.kind, object),
+                Event::Delete(_) => self.reconcile.notify_one(),
+                Event::Init | Event::InitDone => {}
             }
+            // While a watch lists, its store stays as it was.
+            if matches!(event, Event::Init | Event::InitApply(_)) {
+                continue;
+            }
+            let clock = Clock { now: Instant::now(), api_server_time: self.connection.api_server_time() };
+            self.known().refresh(clock);
             self.wakeup.notify_one();
         }
     }
@@ -116,21 +109,17 @@ impl InjectionWatch {
         self.wakeup.notify_one();
     }
 
-    fn observe(&self, kind: InjectableKind, object: &InjectableObject) {
-        self.claiming().observe(kind, object, self.targets.rules());
-        if let Some(target) = self.known().observe(kind, object, self.targets.rules(), self.clock()) {
+    /// Has an injection target checked.
+    fn report(&self, kind: InjectableKind, object: &InjectableObject) {
+        if let Some(target) = self.targets.rules().classify(kind, object) {
             let by = self.targets.likely_writers(object);
             // The receiver is gone only at shutdown.
             let _ = self.changes.send(Changed { object: target, by });
         }
     }
 
-    fn clock(&self) -> Clock {
-        Clock { now: Instant::now(), api_server_time: self.connection.api_server_time() }
-    }
-
     /// Publishes the injection targets and their `caBundle`s whenever they change, also by time alone.
-    pub(super) async fn publish(&self) {
+    async fn publish(&self) {
         loop {
             match self.update(Instant::now()) {
                 Some(at) => drop(tokio::time::timeout_at(at.into(), self.wakeup.notified()).await),
@@ -144,20 +133,16 @@ impl InjectionWatch {
         let known = self.known();
         let (injected, conflicts) = (known.trust(self.settle, now), known.conflicts());
         let targets = known.is_complete().then(|| known.objects());
-        let is_complete = known.is_complete();
         let next = known.next_change(self.settle, now);
-        drop(known);
         let failing = self.failing.lock().unwrap_or_else(PoisonError::into_inner).values().next().cloned();
-        send_if_changed(&self.configurations, self.claiming().observed(is_complete, failing));
+        let observed = ObservedConfigurations { failing, ..known.configurations() };
+        drop(known);
+        send_if_changed(&self.configurations, observed);
         self.status.update(|facts| {
             facts.targets = targets;
             (facts.status.injected, facts.status.conflicts) = (injected, conflicts);
         });
         next
-    }
-
-    fn claiming(&self) -> MutexGuard<'_, ClaimingConfigurations> {
-        self.claiming.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn known(&self) -> MutexGuard<'_, InjectionTargets> {

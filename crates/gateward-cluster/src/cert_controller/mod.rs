@@ -80,13 +80,8 @@ impl CertController {
         });
 
         let mut following = JoinSet::new();
-        let watch = Arc::new(InjectionWatch::new(connection, &leader, config.certificates.settle, changes));
-        for scope in leader.targets.scopes() {
-            let watch = Arc::clone(&watch);
-            following.spawn(async move { watch.watch(scope).await });
-        }
-        let configurations = watch.configurations();
-        following.spawn(async move { watch.publish().await });
+        let settle = config.certificates.settle;
+        let configurations = InjectionWatch::spawn(&mut following, connection, &leader, settle, changes);
         let mut tasks = Tasks { following: &mut following, writing: &mut writing, stopped };
         let namespaces = Namespaces::start(connection, config, &leader, configurations, &mut tasks);
         watch_secrets(&mut following, connection, config, &leader);

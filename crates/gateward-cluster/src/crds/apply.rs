@@ -89,7 +89,7 @@ pub enum Applied {
 /// Why a CRD is not there.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum ApplyError {
+pub enum CrdApplyError {
     /// The API server refuses it, or can't be reached.
     #[error("the CRD {name} can't be applied: {why}")]
     Refused {
@@ -121,14 +121,18 @@ enum Failed {
 
 impl CrdApply {
     /// Applies all CRDs, then waits until the objects of each are served.
-    pub async fn apply(&self, crds: &[Value], report: &mut (dyn FnMut(ApplyEvent) + Send)) -> Result<(), ApplyError> {
+    pub async fn apply(
+        &self,
+        crds: &[Value],
+        report: &mut (dyn FnMut(ApplyEvent) + Send),
+    ) -> Result<(), CrdApplyError> {
         let started = Instant::now();
         let mut waited_for = Vec::new();
         for crd in crds {
             let name = name(crd)?;
             let done = self.persist(crd, started, report).await;
             let (outcome, now) =
-                done.map_err(|failed| ApplyError::Refused { name: name.into(), why: failed.reason() })?;
+                done.map_err(|failed| CrdApplyError::Refused { name: name.into(), why: failed.reason() })?;
             waited_for.extend(unestablished(&now).map(|_| name));
             report(ApplyEvent::Done(outcome));
         }
@@ -218,7 +222,7 @@ impl CrdApply {
         Ok(answered(self.api().patch(name, &parameters, &Patch::Apply(document))).await?.into())
     }
 
-    async fn wait_until_established(&self, name: &str, started: Instant) -> Result<(), ApplyError> {
+    async fn wait_until_established(&self, name: &str, started: Instant) -> Result<(), CrdApplyError> {
         loop {
             let found = self.established(name).await;
             let why = match found {
@@ -227,7 +231,7 @@ impl CrdApply {
                 Err(failed) => failed.reason(),
             };
             if started.elapsed() > self.timeout {
-                return Err(ApplyError::NotEstablished { name: name.to_owned(), why });
+                return Err(CrdApplyError::NotEstablished { name: name.to_owned(), why });
             }
             tokio::time::sleep(LOOK).await;
         }
@@ -244,8 +248,8 @@ impl CrdApply {
     }
 }
 
-fn name(crd: &Value) -> Result<&str, ApplyError> {
-    crd.pointer("/metadata/name").and_then(Value::as_str).ok_or(ApplyError::Nameless)
+fn name(crd: &Value) -> Result<&str, CrdApplyError> {
+    crd.pointer("/metadata/name").and_then(Value::as_str).ok_or(CrdApplyError::Nameless)
 }
 
 /// Why the objects of a CRD are not served; nothing where they are.

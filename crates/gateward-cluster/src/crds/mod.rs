@@ -4,7 +4,7 @@ mod apply;
 mod decision;
 mod definition;
 
-pub use apply::{Applied, ApplyError, ApplyEvent, CaSecretName, CrdApply, CrdOutcome};
+pub use apply::{Applied, ApplyEvent, CaSecretName, CrdApply, CrdApplyError, CrdOutcome};
 pub use decision::LeftAlone;
 pub(crate) use definition::{CONVERTED_BY, Definition, Strategy, api, service_name};
 pub use semver::Version;

@@ -7,45 +7,12 @@ use gateward_core::Review;
 
 use super::object::{InjectableKind, InjectableObject, Webhook};
 use crate::config::InjectionRules;
-use crate::namespace_lease::{
-    ClaimingWebhook, ObservedConfigurations, OwnConfiguration, OwnWebhook, Versions, WebhookRule, selected_by_name,
-};
-
-/// What each configuration says, by kind and name.
-#[derive(Debug, Default)]
-pub(crate) struct ClaimingConfigurations {
-    seen: BTreeMap<(InjectableKind, String), (Vec<ClaimingWebhook>, Option<OwnConfiguration>)>,
-}
-
-impl ClaimingConfigurations {
-    /// Stores what an object says.
-    pub(crate) fn observe(&mut self, kind: InjectableKind, object: &InjectableObject, rules: &InjectionRules) {
-        let said = (rules.claiming(kind, object), rules.own_configuration(kind, object));
-        self.seen.insert((kind, object.name().to_owned()), said);
-    }
-
-    /// Removes a deleted object.
-    pub(crate) fn remove(&mut self, kind: InjectableKind, name: &str) {
-        self.seen.remove(&(kind, name.to_owned()));
-    }
-
-    /// Retains the objects that a watch of a whole kind has listed.
-    pub(crate) fn retain_listed(&mut self, kind: InjectableKind, listed: &[String]) {
-        self.seen.retain(|(its_kind, name), _| *its_kind != kind || listed.contains(name));
-    }
-
-    /// What all of them say.
-    pub(crate) fn observed(&self, is_complete: bool, failing: Option<String>) -> ObservedConfigurations {
-        let claiming = self.seen.values().flat_map(|(claiming, _)| claiming).cloned().collect();
-        let own = self.seen.values().filter_map(|(_, own)| own.clone()).collect();
-        ObservedConfigurations { is_complete, failing, claiming, own }
-    }
-}
+use crate::namespace_lease::{ClaimingWebhook, OwnConfiguration, OwnWebhook, Versions, WebhookRule, selected_by_name};
 
 impl InjectionRules {
     /// The webhooks of a configuration that may stand behind a claim: they are another release's, they refuse what they
     /// can't judge, leave out no object, and select namespaces by name.
-    fn claiming(&self, kind: InjectableKind, object: &InjectableObject) -> Vec<ClaimingWebhook> {
+    pub(super) fn claiming(&self, kind: InjectableKind, object: &InjectableObject) -> Vec<ClaimingWebhook> {
         let Some(review) = review(kind).filter(|_| !self.names(kind).contains(&object.name())) else {
             return Vec::new();
         };
@@ -68,7 +35,12 @@ impl InjectionRules {
         claiming.filter(|webhook| !webhook.namespaces.is_empty()).collect()
     }
 
-    fn own_configuration(&self, kind: InjectableKind, object: &InjectableObject) -> Option<OwnConfiguration> {
+    /// What our own configuration selects; `None` for another.
+    pub(super) fn own_configuration(
+        &self,
+        kind: InjectableKind,
+        object: &InjectableObject,
+    ) -> Option<OwnConfiguration> {
         let review = review(kind).filter(|_| self.names(kind).contains(&object.name()))?;
         let webhooks = object.webhooks.iter().map(|webhook| OwnWebhook {
             name: webhook.name.clone(),

@@ -19,7 +19,6 @@ use gateward_certs::CaBundle;
 use kube::api::{ListParams, Patch, PatchParams};
 use kube::{Api, Client};
 
-pub(crate) use claiming::ClaimingConfigurations;
 pub(crate) use classify::{TargetEntry, TargetObject};
 pub use conflicts::{ConflictingWebhook, WebhookEndpoint};
 pub(crate) use conversion::ConversionAction;

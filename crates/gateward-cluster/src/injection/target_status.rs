@@ -52,9 +52,9 @@ impl fmt::Display for TargetStatus {
             write!(f, " ({entry})")?;
         }
         match &self.state {
-            TargetState::Trusts => f.write_str(" trusts this replica"),
-            TargetState::Refuses => f.write_str(" carries a bundle that doesn't vouch for this replica"),
-            TargetState::Empty => f.write_str(" carries no bundle yet"),
+            TargetState::Trusts => f.write_str(" has a caBundle that verifies this replica's certificate"),
+            TargetState::Refuses => f.write_str(" has a caBundle that doesn't verify this replica's certificate"),
+            TargetState::Empty => f.write_str(" has no caBundle yet"),
             TargetState::Absent => f.write_str(" is not there; it is waited for"),
             TargetState::Unconverted => f.write_str(" lacks our conversion stanza, which is restored"),
             TargetState::NotOurs(why) => write!(f, " {why}"),

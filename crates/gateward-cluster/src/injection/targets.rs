@@ -1,26 +1,29 @@
-//! The injection targets that the watches have seen, with their `caBundle`s and since when they have had them.
+//! The injection targets in the stores of the watches, with their `caBundle`s and since when they have had them.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
-use gateward_certs::rotation::InjectionTargetId;
+use futures_util::FutureExt;
+use gateward_certs::rotation::{InjectionTarget, InjectionTargetId};
+use kube::runtime::reflector::Store;
 
 use super::classify::TargetObject;
 use super::conflicts::ConflictingWebhook;
 use super::object::{InjectableKind, InjectableObject};
 use crate::config::InjectionRules;
 use crate::injected::InjectedCaBundles;
+use crate::namespace_lease::ObservedConfigurations;
 
 /// All injection targets that the watches have seen.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct InjectionTargets {
-    seen: BTreeMap<(InjectableKind, String), TargetObject>,
-    conflicts: BTreeMap<(InjectableKind, String), Vec<ConflictingWebhook>>,
+    rules: InjectionRules,
+    /// The store of each watch.
+    stores: Vec<(InjectableKind, Store<InjectableObject>)>,
     carried: BTreeMap<InjectionTargetId, Carried>,
     /// Bundles that were replaced recently, and when.
     replaced: Vec<(Instant, Vec<u8>)>,
-    /// How many watches have not synced yet.
-    unsynced_watches: usize,
 }
 
 #[derive(Debug)]
@@ -37,71 +40,44 @@ pub(crate) struct Clock {
 }
 
 impl InjectionTargets {
-    /// Empty, until so many watches have synced.
-    pub(crate) fn awaiting(watches: usize) -> Self {
-        Self { unsynced_watches: watches, ..Self::default() }
+    pub(crate) fn new(rules: InjectionRules, stores: Vec<(InjectableKind, Store<InjectableObject>)>) -> Self {
+        Self { rules, stores, carried: BTreeMap::new(), replaced: Vec::new() }
     }
 
-    /// A watch has synced.
-    pub(crate) fn watch_synced(&mut self) {
-        self.unsynced_watches = self.unsynced_watches.saturating_sub(1);
-    }
-
-    /// Stores an object; returns it if it is an injection target.
-    pub(crate) fn observe(
-        &mut self,
-        kind: InjectableKind,
-        object: &InjectableObject,
-        rules: &InjectionRules,
-        clock: Clock,
-    ) -> Option<TargetObject> {
-        let key = (kind, object.name().to_owned());
-        self.conflicts.insert(key.clone(), rules.conflicts(kind, object));
-        let found = rules.classify(kind, object);
-        match &found {
-            Some(found) => drop(self.seen.insert(key, found.clone())),
-            None => drop(self.seen.remove(&key)),
-        }
-        self.refresh(since(object, clock), clock.now);
-        found
-    }
-
-    /// Removes a deleted object.
-    pub(crate) fn remove(&mut self, kind: InjectableKind, name: &str, clock: Clock) {
-        let key = (kind, name.to_owned());
-        self.conflicts.remove(&key);
-        self.seen.remove(&key);
-        self.refresh(clock.now, clock.now);
-    }
-
-    /// Retains the objects that a watch has listed, of those that it covers.
-    pub(crate) fn retain_listed(
-        &mut self,
-        kind: InjectableKind,
-        of: impl Fn(&str) -> bool,
-        listed: &[String],
-        clock: Clock,
-    ) {
-        let stays =
-            |(its_kind, name): &(InjectableKind, String)| *its_kind != kind || !of(name) || listed.contains(name);
-        self.conflicts.retain(|key, _| stays(key));
-        self.seen.retain(|key, _| stays(key));
-        self.refresh(clock.now, clock.now);
-    }
-
-    /// All objects.
+    /// All objects with injection targets.
     pub(crate) fn objects(&self) -> Vec<TargetObject> {
-        self.seen.values().cloned().collect()
+        self.watched().iter().filter_map(|(kind, object)| self.rules.classify(*kind, object)).collect()
     }
 
     /// Webhooks of other configurations for our kinds.
     pub(crate) fn conflicts(&self) -> Vec<ConflictingWebhook> {
-        self.conflicts.values().flatten().cloned().collect()
+        self.watched().iter().flat_map(|(kind, object)| self.rules.conflicts(*kind, object)).collect()
+    }
+
+    /// What webhook configurations say of claims on namespaces.
+    pub(crate) fn configurations(&self) -> ObservedConfigurations {
+        let watched = self.watched();
+        ObservedConfigurations {
+            is_complete: self.is_complete(),
+            failing: None,
+            claiming: watched.iter().flat_map(|(kind, object)| self.rules.claiming(*kind, object)).collect(),
+            own: watched.iter().filter_map(|(kind, object)| self.rules.own_configuration(*kind, object)).collect(),
+        }
+    }
+
+    /// What is in the stores, by kind and name.
+    fn watched(&self) -> Vec<(InjectableKind, Arc<InjectableObject>)> {
+        let mut watched = Vec::new();
+        for (kind, store) in &self.stores {
+            watched.extend(store.state().into_iter().map(|object| (*kind, object)));
+        }
+        watched.sort_by(|(kind, object), (other_kind, other)| (kind, object.name()).cmp(&(other_kind, other.name())));
+        watched
     }
 
     /// Whether all watches have synced.
     pub(crate) fn is_complete(&self) -> bool {
-        self.unsynced_watches == 0
+        self.stores.iter().all(|(_, store)| store.wait_until_ready().now_or_never().is_some_and(|it| it.is_ok()))
     }
 
     /// The `caBundle`s that API servers may use, if they observe a change within `settle`.
@@ -122,24 +98,25 @@ impl InjectionTargets {
         self.replaced.iter().map(|(at, _)| *at + settle).filter(|at| *at > now).min()
     }
 
-    /// Compares the present bundles with those before.
-    fn refresh(&mut self, since: Instant, now: Instant) {
-        let entries = self.seen.values().flat_map(|found| &found.entries);
-        let present: BTreeMap<_, _> = entries.map(|it| (it.target.id.clone(), it.target.bundle.clone())).collect();
+    /// Compares the bundles in the stores with those before; due after each change of a store.
+    pub(crate) fn refresh(&mut self, clock: Clock) {
         let mut before = std::mem::take(&mut self.carried);
-        for (id, bundle) in present {
-            let carried = match before.remove(&id) {
-                Some(carried) if carried.bundle == bundle => carried,
-                Some(carried) => {
-                    self.replaced.push((now, carried.bundle));
-                    Carried { bundle, since: now }
-                }
-                None => Carried { bundle, since },
-            };
-            self.carried.insert(id, carried);
+        for (kind, object) in self.watched() {
+            let entries = self.rules.classify(kind, &object).into_iter().flat_map(|found| found.entries);
+            for InjectionTarget { id, bundle, .. } in entries.map(|entry| entry.target) {
+                let carried = match before.remove(&id) {
+                    Some(carried) if carried.bundle == bundle => carried,
+                    Some(carried) => {
+                        self.replaced.push((clock.now, carried.bundle));
+                        Carried { bundle, since: clock.now }
+                    }
+                    None => Carried { bundle, since: since(&object, clock) },
+                };
+                self.carried.insert(id, carried);
+            }
         }
         // Far longer than API servers need to observe a change.
-        self.replaced.retain(|(at, _)| now.saturating_duration_since(*at) < Duration::from_mins(5));
+        self.replaced.retain(|(at, _)| clock.now.saturating_duration_since(*at) < Duration::from_mins(5));
     }
 }
 
@@ -151,6 +128,8 @@ fn since(object: &InjectableObject, Clock { now, api_server_time }: Clock) -> In
 
 #[cfg(test)]
 mod tests {
+    use kube::runtime::reflector::store::Writer;
+    use kube::runtime::watcher::Event;
     use serde_json::json;
 
     use super::*;
@@ -188,24 +167,42 @@ mod tests {
         Clock { now, api_server_time: None }
     }
 
-    fn observed(known: &mut InjectionTargets, bundle: &str, clock: Clock) {
-        known.observe(KIND, &carrying(bundle), &rules(), clock).unwrap();
+    /// The targets with the store of one watch.
+    fn watched(kind: InjectableKind) -> (InjectionTargets, Writer<InjectableObject>) {
+        let store = Writer::new(kind);
+        (InjectionTargets::new(rules(), vec![(kind, store.as_reader())]), store)
+    }
+
+    /// The targets after a watch has synced without an object.
+    fn synced() -> (InjectionTargets, Writer<InjectableObject>) {
+        let (known, mut store) = watched(KIND);
+        store.apply_watcher_event(&Event::Init);
+        store.apply_watcher_event(&Event::InitDone);
+        (known, store)
+    }
+
+    fn observed(known: &mut InjectionTargets, store: &mut Writer<InjectableObject>, bundle: &str, clock: Clock) {
+        store.apply_watcher_event(&Event::Apply(carrying(bundle)));
+        known.refresh(clock);
     }
 
     #[test]
     fn nothing_is_valid_before_every_watch_has_synced() {
-        let (mut known, now) = (InjectionTargets::awaiting(1), Instant::now());
+        let ((_, synced), (_, mut listing)) = (synced(), watched(InjectableKind::Mutating));
+        let stores = vec![(KIND, synced.as_reader()), (InjectableKind::Mutating, listing.as_reader())];
+        let (known, now) = (InjectionTargets::new(rules(), stores), Instant::now());
+        listing.apply_watcher_event(&Event::Init);
         assert_eq!(known.trust(SETTLE, now).valid_from, None);
-        known.watch_synced();
+        listing.apply_watcher_event(&Event::InitDone);
         assert_eq!(known.trust(SETTLE, now), InjectedCaBundles { bundles: Vec::new(), valid_from: Some(now) });
     }
 
     #[test]
     fn a_replaced_bundle_counts_until_every_api_server_has_observed_the_change() {
-        let (mut known, start) = (InjectionTargets::default(), Instant::now());
-        observed(&mut known, "eA==", at(start));
+        let ((mut known, mut store), start) = (synced(), Instant::now());
+        observed(&mut known, &mut store, "eA==", at(start));
         let later = start + Duration::from_mins(1);
-        observed(&mut known, "eQ==", at(later));
+        observed(&mut known, &mut store, "eQ==", at(later));
         let trust = known.trust(SETTLE, later);
         assert_eq!((trust.bundles, trust.valid_from), (vec![b"x".to_vec(), b"y".to_vec()], Some(later + SETTLE)));
         assert_eq!(known.next_change(SETTLE, later), Some(later + SETTLE));
@@ -215,46 +212,44 @@ mod tests {
 
     #[test]
     fn a_bundle_that_has_long_been_unchanged_is_valid_at_once() {
-        let (mut known, now) = (InjectionTargets::default(), Instant::now() + Duration::from_hours(1));
+        let ((mut known, mut store), now) = (synced(), Instant::now() + Duration::from_hours(1));
         let time = SystemTime::UNIX_EPOCH + Duration::from_hours(500_000) + Duration::from_mins(1);
-        observed(&mut known, "eA==", Clock { now, api_server_time: Some(time) });
+        observed(&mut known, &mut store, "eA==", Clock { now, api_server_time: Some(time) });
         assert!(known.trust(SETTLE, now).valid_from.is_some_and(|from| from + Duration::from_secs(55) == now));
     }
 
     #[test]
     fn an_empty_bundle_is_left_out() {
-        let (mut known, now) = (InjectionTargets::default(), Instant::now());
-        observed(&mut known, "", at(now));
+        let ((mut known, mut store), now) = (synced(), Instant::now());
+        observed(&mut known, &mut store, "", at(now));
         assert_eq!(known.trust(SETTLE, now), InjectedCaBundles { bundles: Vec::new(), valid_from: Some(now) });
     }
 
     #[test]
-    fn an_object_that_a_watch_lists_no_more_is_removed() {
-        let (mut known, now) = (InjectionTargets::default(), Instant::now());
-        observed(&mut known, "eA==", at(now));
-        known.retain_listed(InjectableKind::Mutating, |_| true, &[], at(now));
-        assert_eq!(known.objects().len(), 1);
-        known.retain_listed(KIND, |_| true, &[], at(now));
+    fn an_object_that_a_watch_lists_no_more_is_forgotten() {
+        let ((mut known, mut store), now) = (synced(), Instant::now());
+        observed(&mut known, &mut store, "eA==", at(now));
+        store.apply_watcher_event(&Event::Init);
+        known.refresh(at(now));
+        assert_eq!((known.objects().len(), known.trust(SETTLE, now).bundles.len()), (1, 1));
+        store.apply_watcher_event(&Event::InitDone);
+        known.refresh(at(now));
         assert!(known.objects().is_empty() && known.trust(SETTLE, now).bundles.is_empty());
     }
 
     #[test]
     fn a_conflict_is_known_until_it_changes_or_is_deleted() {
-        let (mut known, clock) = (InjectionTargets::default(), at(Instant::now()));
         let badger = |group: &str| {
             let rule = json!({"apiGroups": [group], "resources": ["otters"], "operations": ["CREATE"]});
             let webhook = json!({"name": "a", "clientConfig": {"url": "https://badger"}, "rules": [rule]});
             serde_json::from_value(json!({"metadata": {"name": "badger"}, "webhooks": [webhook]})).unwrap()
         };
-        let mut after = |change: &dyn Fn(&mut InjectionTargets)| {
-            assert!(known.observe(KIND, &badger("zoo.org"), &rules(), clock).is_none());
-            assert_eq!(known.conflicts().len(), 1);
-            change(&mut known);
-            known.conflicts().len()
-        };
-        assert_eq!(after(&|known| drop(known.observe(KIND, &badger("apps"), &rules(), clock))), 0);
-        assert_eq!(after(&|known| known.remove(KIND, "badger", clock)), 0);
-        assert_eq!(after(&|known| known.retain_listed(KIND, |_| true, &[], clock)), 0);
-        assert_eq!(after(&|known| known.retain_listed(InjectableKind::Mutating, |_| true, &[], clock)), 1);
+        for after in [Event::Apply(badger("apps")), Event::Delete(badger("zoo.org"))] {
+            let (known, mut store) = synced();
+            store.apply_watcher_event(&Event::Apply(badger("zoo.org")));
+            assert_eq!((known.conflicts().len(), known.objects().len()), (1, 0));
+            store.apply_watcher_event(&after);
+            assert!(known.conflicts().is_empty());
+        }
     }
 }

@@ -3,6 +3,8 @@
 use std::fmt;
 
 use futures_util::Stream;
+use kube::runtime::reflector;
+use kube::runtime::reflector::store::Writer;
 use kube::runtime::watcher::{self, Config, Event};
 
 use super::TargetStore;
@@ -26,14 +28,18 @@ impl TargetStore {
         all.into_iter().chain(crds).collect()
     }
 
-    /// The events of one watch.
-    pub(crate) fn events(&self, scope: &WatchScope) -> impl Stream<Item = watcher::Result<Event<InjectableObject>>> {
+    /// The events of one watch, once they are in its store.
+    pub(crate) fn events(
+        &self,
+        scope: &WatchScope,
+        store: Writer<InjectableObject>,
+    ) -> impl Stream<Item = watcher::Result<Event<InjectableObject>>> {
         let config = Config::default().timeout(WATCH_SECONDS);
         let config = match &scope.name {
             Some(name) => config.fields(&format!("metadata.name={name}")),
             None => config,
         };
-        watcher::watcher(self.api(scope.kind), config)
+        reflector(store, watcher::watcher(self.api(scope.kind), config))
     }
 }
 
@@ -43,12 +49,5 @@ impl fmt::Display for WatchScope {
             Some(name) => write!(f, "{} {name}", self.kind),
             None => write!(f, "{}s", self.kind),
         }
-    }
-}
-
-impl WatchScope {
-    /// Whether it covers an object of this name.
-    pub(crate) fn covers(&self, name: &str) -> bool {
-        self.name.as_ref().is_none_or(|its| its == name)
     }
 }

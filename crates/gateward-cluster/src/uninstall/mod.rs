@@ -16,7 +16,7 @@ use kube::api::{Api, DynamicObject, Patch, PatchParams};
 use crate::config::ServiceName;
 use crate::crds::{Definition, api};
 use crate::failure::{RequestError, with_timeout};
-pub use plan::Conversion;
+pub use plan::ConversionOutcome;
 use plan::{Plan, plan, with_one_stored_version, without_conversion};
 pub use report::{CrdObjects, CrdReport, CrdState, RefusedObject, UninstallEvent};
 
@@ -35,7 +35,7 @@ pub struct Uninstall {
     /// The Service of the release. CRDs whose objects another one converts are left alone.
     pub service: ServiceName,
     /// What becomes of the conversion.
-    pub conversion: Conversion,
+    pub conversion: ConversionOutcome,
     /// Whether anything is changed.
     pub effect: Effect,
 }
@@ -100,7 +100,7 @@ impl Uninstall {
             let now = self.change(&crd, with_one_stored_version, Part::Status).await?;
             report.describe(&now);
         }
-        if self.conversion == Conversion::Removed {
+        if self.conversion == ConversionOutcome::Removed {
             let now = self.change(&crd, without_conversion, Part::Whole).await?;
             report.no_longer_served = plan::no_longer_served(&crd, &now);
             report.describe(&now);

@@ -8,7 +8,7 @@ use crate::crds::{Definition, Strategy};
 
 /// What becomes of the conversion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Conversion {
+pub enum ConversionOutcome {
     /// It ends, and only the version is served that objects are stored in.
     Removed,
     /// It stays, with all versions.
@@ -30,7 +30,7 @@ pub(super) enum Plan {
 }
 
 /// Looks at a CRD of a kind whose objects we convert.
-pub(super) fn plan(crd: &Definition, ours: &ServiceName, conversion: Conversion) -> Plan {
+pub(super) fn plan(crd: &Definition, ours: &ServiceName, conversion: ConversionOutcome) -> Plan {
     let other = crd.service().filter(|service| crd.strategy() == Strategy::Webhook && service != ours);
     if let Some(other) = other {
         return Plan::LeaveAlone(format!("its objects are converted by the Service {other}, not by {ours}"));
@@ -38,8 +38,8 @@ pub(super) fn plan(crd: &Definition, ours: &ServiceName, conversion: Conversion)
     let Some(storage) = crd.storage() else { return Plan::LeaveAlone("it has no storage version".into()) };
     let one_stored = crd.stored() == [storage];
     let done = match conversion {
-        Conversion::Kept => one_stored,
-        Conversion::Removed => one_stored && crd.strategy() == Strategy::None && served(crd) == [storage],
+        ConversionOutcome::Kept => one_stored,
+        ConversionOutcome::Removed => one_stored && crd.strategy() == Strategy::None && served(crd) == [storage],
     };
     if done { Plan::Nothing } else { Plan::Prepare { storage: storage.to_owned() } }
 }
@@ -117,7 +117,7 @@ mod tests {
         crd
     }
 
-    fn planned(crd: Value, conversion: Conversion) -> Plan {
+    fn planned(crd: Value, conversion: ConversionOutcome) -> Plan {
         plan(&Definition::from(crd), &ours(), conversion)
     }
 
@@ -125,19 +125,19 @@ mod tests {
     fn afterwards_nothing_is_left_to_do() {
         let before = crd(&["v1alpha1", "v1beta1"], &webhook("converter"));
         let wanted = Plan::Prepare { storage: "v1beta1".into() };
-        assert_eq!(planned(before.clone(), Conversion::Removed), wanted);
+        assert_eq!(planned(before.clone(), ConversionOutcome::Removed), wanted);
         let stored = after(&before, &with_one_stored_version(&Definition::from(before.clone())));
-        assert_eq!(planned(stored.clone(), Conversion::Removed), wanted);
-        assert_eq!(planned(stored.clone(), Conversion::Kept), Plan::Nothing);
+        assert_eq!(planned(stored.clone(), ConversionOutcome::Removed), wanted);
+        assert_eq!(planned(stored.clone(), ConversionOutcome::Kept), Plan::Nothing);
         let done = after(&stored, &without_conversion(&Definition::from(stored.clone())));
         assert_eq!(done["spec"]["conversion"], json!({"strategy": "None"}));
         assert_eq!(no_longer_served(&before.into(), &done.clone().into()), ["v1alpha1"]);
-        assert_eq!(planned(done, Conversion::Removed), Plan::Nothing);
+        assert_eq!(planned(done, ConversionOutcome::Removed), Plan::Nothing);
     }
 
     #[test]
     fn what_another_release_converts_is_left_alone() {
-        let Plan::LeaveAlone(why) = planned(crd(&["v1beta1"], &webhook("other")), Conversion::Removed) else {
+        let Plan::LeaveAlone(why) = planned(crd(&["v1beta1"], &webhook("other")), ConversionOutcome::Removed) else {
             panic!("not left alone");
         };
         assert_eq!(why, "its objects are converted by the Service zoo/other, not by zoo/converter");
@@ -147,7 +147,7 @@ mod tests {
     fn a_webhook_of_a_local_server_belongs_to_no_other_release() {
         let url = json!({"strategy": "Webhook", "webhook": {"clientConfig": {"url": "https://127.0.0.1/convert"}}});
         let wanted = Plan::Prepare { storage: "v1beta1".into() };
-        assert_eq!(planned(crd(&["v1beta1"], &url), Conversion::Removed), wanted);
+        assert_eq!(planned(crd(&["v1beta1"], &url), ConversionOutcome::Removed), wanted);
     }
 
     #[test]

@@ -45,7 +45,7 @@ pub struct Webhooks {
 
 /// What serves a path of the webhooks that gave it: see [`Webhooks::route`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Route(Target);
+pub struct WebhookRoute(Target);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Target {
@@ -60,8 +60,8 @@ struct KindRoute {
     review: Review,
 }
 
-impl From<Route> for Review {
-    fn from(Route(target): Route) -> Self {
+impl From<WebhookRoute> for Review {
+    fn from(WebhookRoute(target): WebhookRoute) -> Self {
         match target {
             Target::Conversion => Self::Convert,
             Target::Kind(route) => route.review,
@@ -111,9 +111,9 @@ impl Webhooks {
     }
 
     /// What serves `path`, for [`Self::handle_route`].
-    pub fn route(&self, path: &str) -> Option<Route> {
+    pub fn route(&self, path: &str) -> Option<WebhookRoute> {
         let conversion = (self.converts() && path == self.conversion_path()).then_some(Target::Conversion);
-        conversion.or_else(|| self.routes.get(path).copied().map(Target::Kind)).map(Route)
+        conversion.or_else(|| self.routes.get(path).copied().map(Target::Kind)).map(WebhookRoute)
     }
 
     /// Whether objects of any kind are converted between versions.
@@ -164,7 +164,12 @@ impl Webhooks {
     }
 
     /// The same, for a shell that has looked the path up before it read the body.
-    pub async fn handle_route(&self, Route(target): Route, body: &[u8], context: &Context) -> ReviewResponse {
+    pub async fn handle_route(
+        &self,
+        WebhookRoute(target): WebhookRoute,
+        body: &[u8],
+        context: &Context,
+    ) -> ReviewResponse {
         let route = match target {
             Target::Conversion => return self.answer_conversion(body).await,
             Target::Kind(route) => route,

@@ -8,7 +8,7 @@ use super::node::{EvaluatedOn, MAX_DEPTH, SchemaNode};
 
 /// The kind of write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Write {
+pub enum WriteKind {
     /// Creates an object.
     Creation,
     /// Updates a stored object.
@@ -26,14 +26,14 @@ pub struct CelRule {
     pub message: String,
 }
 
-pub(super) fn rules_on(root: &SchemaNode, object: &Value, write: Write) -> Vec<CelRule> {
+pub(super) fn rules_on(root: &SchemaNode, object: &Value, write: WriteKind) -> Vec<CelRule> {
     let mut rules = Vec::new();
     Collector { write, rules: &mut rules }.visit(root, object, &FieldPath::root(), MAX_DEPTH);
     rules
 }
 
 struct Collector<'r> {
-    write: Write,
+    write: WriteKind,
     rules: &'r mut Vec<CelRule>,
 }
 
@@ -66,7 +66,7 @@ impl Collector<'_> {
         let evaluated = node
             .rules
             .iter()
-            .filter(|rule| self.write == Write::Update || rule.evaluated_on == EvaluatedOn::EveryWrite)
+            .filter(|rule| self.write == WriteKind::Update || rule.evaluated_on == EvaluatedOn::EveryWrite)
             .filter(|rule| !is_guarded(&rule.expression, value));
         self.rules.extend(evaluated.map(|rule| CelRule {
             path: path.clone(),

@@ -12,7 +12,7 @@ use super::node::{MAX_DEPTH, SchemaNode};
 
 /// A node that means something else in the one object than in the other.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Difference {
+pub struct SchemaDifference {
     /// Where it is in the object that has it; in the first one, where both do.
     pub path: FieldPath,
     /// What it is in the first object, where that has it.
@@ -37,7 +37,7 @@ impl Schema {
     /// let found = schema.differences(&json!({"replicas": 2}), &json!({}));
     /// assert_eq!((found[0].path.to_string(), found[0].after.clone()), ("replicas".into(), Some(1.into())));
     /// ```
-    pub fn differences(&self, before: &Value, after: &Value) -> Vec<Difference> {
+    pub fn differences(&self, before: &Value, after: &Value) -> Vec<SchemaDifference> {
         let [mut before, mut after] = [before.clone(), after.clone()];
         self.apply_defaults(&mut before);
         self.apply_defaults(&mut after);
@@ -49,7 +49,7 @@ impl Schema {
 
 #[derive(Default)]
 struct Comparison {
-    found: Vec<Difference>,
+    found: Vec<SchemaDifference>,
 }
 
 impl Comparison {
@@ -117,7 +117,7 @@ impl Comparison {
     }
 
     fn push(&mut self, path: FieldPath, before: Option<&Value>, after: Option<&Value>) {
-        self.found.push(Difference { path, before: before.cloned(), after: after.cloned() });
+        self.found.push(SchemaDifference { path, before: before.cloned(), after: after.cloned() });
     }
 }
 

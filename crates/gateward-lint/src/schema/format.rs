@@ -1,6 +1,11 @@
 //! The formats that the API server enforces.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::sync::LazyLock;
+
+use regex::{Regex, RegexBuilder};
+
+use crate::go_base64;
 
 /// A format of a string. The API server enforces none on numbers, not even `int32`, and ignores those that it doesn't
 /// know. Of those that it does know, rare ones (`email`, `hostname`, `uri`, `isbn`, colours, card numbers) are not
@@ -31,6 +36,14 @@ const NAMES: [(&str, Format); 10] = [
     ("uuid", Format::Uuid),
 ];
 
+/// Numbers with units, as Go writes durations, or with the names of units: `1h30m`, `2 days`.
+static DURATION: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    const UNITS: &str = "ns|nano(second)?|us|µs|micro(second)?|ms|milli(second)?|s|sec(ond)?|m|min(ute)?|h|hr|hour|d|day|\
+                         w|wk|week|month|y|year";
+    let pattern = format!(r"^[+-]?\s*(0|([0-9.]+\s*({UNITS})s?\s*)+)$");
+    RegexBuilder::new(&pattern).case_insensitive(true).build().ok()
+});
+
 impl Format {
     pub(super) fn parse(name: &str) -> Option<Self> {
         NAMES.iter().find(|(known, _)| *known == name).map(|(_, format)| *format)
@@ -45,8 +58,8 @@ impl Format {
         match self {
             Self::Date => is_date(text),
             Self::DateTime => is_date_time(text),
-            Self::Byte => is_base64(text),
-            Self::Duration => is_duration(text),
+            Self::Byte => !text.is_empty() && go_base64::decode(text).is_some(),
+            Self::Duration => DURATION.as_ref().is_some_and(|duration| duration.is_match(text)),
             Self::Ipv4 => text.parse::<Ipv4Addr>().is_ok(),
             Self::Ipv6 => text.parse::<Ipv6Addr>().is_ok(),
             Self::Cidr => is_cidr(text),
@@ -100,66 +113,6 @@ fn parts<const N: usize>(text: &str, separator: char, digits: [usize; N]) -> Opt
         *number = piece.parse().ok()?;
     }
     pieces.next().is_none().then_some(numbers)
-}
-
-/// Standard base64 with padding; empty text is none.
-fn is_base64(text: &str) -> bool {
-    let body = text.trim_end_matches('=');
-    !text.is_empty()
-        && text.len().is_multiple_of(4)
-        && text.len() - body.len() <= 2
-        && body.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'+' || byte == b'/')
-}
-
-/// Numbers with units, as Go writes durations, or with the names of units: `1h30m`, `2 days`.
-fn is_duration(text: &str) -> bool {
-    const UNITS: [&str; 27] = [
-        "ns",
-        "nano",
-        "nanosecond",
-        "us",
-        "µs",
-        "micro",
-        "microsecond",
-        "ms",
-        "milli",
-        "millisecond",
-        "s",
-        "sec",
-        "second",
-        "m",
-        "min",
-        "minute",
-        "h",
-        "hr",
-        "hour",
-        "d",
-        "day",
-        "w",
-        "wk",
-        "week",
-        "y",
-        "year",
-        "month",
-    ];
-    let mut rest = text.strip_prefix(['+', '-']).unwrap_or(text).trim();
-    if rest == "0" {
-        return true;
-    }
-    let mut found = false;
-    while !rest.is_empty() {
-        let number = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.').len();
-        let after = rest[number..].trim_start();
-        let unit = after.len() - after.trim_start_matches(char::is_alphabetic).len();
-        let name = after[..unit].to_lowercase();
-        let known = UNITS.contains(&name.as_str()) || name.strip_suffix('s').is_some_and(|one| UNITS.contains(&one));
-        if number == 0 || !known {
-            return false;
-        }
-        found = true;
-        rest = after[unit..].trim_start();
-    }
-    found
 }
 
 fn is_cidr(text: &str) -> bool {

@@ -1,7 +1,7 @@
 //! Which CEL rules an object can't break, because they aren't about it.
 //!
 //! Most rules of CRDs guard themselves: `!has(self.eppConfig) || …` is true wherever the member is absent,
-//! `self.name == 'main' || …` for whoever is called so. Nothing else of an expression is understood, and nothing is evaluated.
+//! `self.name == 'main' || …` for the items of that name. Nothing else of an expression is understood, and nothing is evaluated.
 
 use serde_json::Value;
 

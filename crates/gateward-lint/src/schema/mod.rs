@@ -37,9 +37,9 @@ mod validate;
 mod values;
 mod walk;
 
-pub use cel::{CelRule, Write};
+pub use cel::{CelRule, WriteKind};
 pub use crd::{StatusWrites, VersionSchema, from_crd};
-pub use differences::Difference;
+pub use differences::SchemaDifference;
 pub use error::SchemaError;
 pub use finding::{SchemaFault, SchemaFinding};
 pub use naming::malformed_metadata;
@@ -93,7 +93,7 @@ impl Schema {
 
     /// The CEL rules that the object may break, transition rules on updates only. They are not evaluated; those that are
     /// known to hold, mostly because the field that they guard is absent, are left out.
-    pub fn cel_rules_on(&self, object: &Value, write: Write) -> Vec<CelRule> {
+    pub fn cel_rules_on(&self, object: &Value, write: WriteKind) -> Vec<CelRule> {
         cel::rules_on(&self.root, object, write)
     }
 }

@@ -7,6 +7,8 @@ use std::borrow::Cow;
 
 use serde_json::{Number, Value};
 
+use crate::go_base64;
+
 /// How a scalar was tagged and written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tag {
@@ -256,36 +258,11 @@ fn float_key(value: f64) -> String {
 /// The decimal exponent from which Go's shortest `%g` switches to `1e+21`.
 const FIXED_BELOW: i32 = 6;
 
+/// Line ends in base64 are skipped.
 fn binary(text: &str) -> Result<String, ScalarError> {
-    let bytes = base64(text).ok_or(ScalarError::Base64)?;
+    let symbols: String = text.split(['\r', '\n']).collect();
+    let bytes = go_base64::decode(&symbols).ok_or(ScalarError::Base64)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
-}
-
-/// Standard base64 with padding; line ends in between are skipped.
-fn base64(text: &str) -> Option<Vec<u8>> {
-    let symbols: Vec<u8> = text.bytes().filter(|byte| !matches!(byte, b'\r' | b'\n')).collect();
-    let padding = symbols.iter().rev().take_while(|&&symbol| symbol == b'=').count();
-    if !symbols.len().is_multiple_of(4) || padding > 2 {
-        return None;
-    }
-    let mut bytes = Vec::with_capacity(symbols.len() / 4 * 3);
-    for group in symbols[..symbols.len() - padding].chunks(4) {
-        let bits = group.iter().try_fold(0_u32, |bits, &symbol| Some(bits << 6 | sextet(symbol)?))?;
-        let bits = bits << (6 * (4 - group.len()));
-        bytes.extend_from_slice(&bits.to_be_bytes()[1..group.len()]);
-    }
-    Some(bytes)
-}
-
-fn sextet(symbol: u8) -> Option<u32> {
-    Some(u32::from(match symbol {
-        b'A'..=b'Z' => symbol - b'A',
-        b'a'..=b'z' => symbol - b'a' + 26,
-        b'0'..=b'9' => symbol - b'0' + 52,
-        b'+' => 62,
-        b'/' => 63,
-        _ => return None,
-    }))
 }
 
 /// The forms that go-yaml knows: `2001-2-3`, and with a time after `T`, `t` or a blank, whose zone may be missing.

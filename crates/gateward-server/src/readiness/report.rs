@@ -74,11 +74,11 @@ mod tests {
     #[test]
     fn a_long_report_is_truncated() {
         let mut reports = Reports::default();
-        reports.set("rivals", vec![ReportLine::Note("x".repeat(1_000)); 30]);
+        reports.set("conflicts", vec![ReportLine::Note("x".repeat(1_000)); 30]);
         let shown = reports.shown();
         assert_eq!(shown.lines().count(), 21);
         assert!(shown.lines().all(|line| line.len() < 420));
-        assert!(shown.ends_with("[i]rivals: and 10 more\n"));
+        assert!(shown.ends_with("[i]conflicts: and 10 more\n"));
     }
 
     #[test]

@@ -191,7 +191,7 @@ impl Write<'_> {
 
     /// What the CEL rules say that the object may break.
     fn unevaluated(&self, version: &VersionSchema, object: &Value) -> BTreeSet<String> {
-        let write = if self.old.is_some() { schema::Write::Update } else { schema::Write::Creation };
+        let write = if self.old.is_some() { schema::WriteKind::Update } else { schema::WriteKind::Creation };
         let rules = version.schema.cel_rules_on(object, write);
         rules.into_iter().map(|rule| if rule.message.is_empty() { rule.rule } else { rule.message }).collect()
     }

@@ -12,6 +12,7 @@ mod generate;
 mod logging;
 mod manifests;
 mod output;
+pub(crate) mod process;
 mod review;
 mod rules;
 mod serve;

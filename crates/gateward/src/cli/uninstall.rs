@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::bail;
 use clap::{Args, Command};
-use gateward_cluster::uninstall::{Conversion, CrdReport, CrdState, Effect, Uninstall, UninstallEvent};
+use gateward_cluster::uninstall::{ConversionOutcome, CrdReport, CrdState, Effect, Uninstall, UninstallEvent};
 use gateward_cluster::{Connection, ServiceName};
 use gateward_core::terminal;
 use serde_json::json;
@@ -69,7 +69,7 @@ pub(crate) async fn run<P: Operator>(operator: &P, arguments: &UninstallArgument
         client: connection.client(),
         manager: format!("{}-uninstall", names.command),
         service: arguments.service(operator),
-        conversion: if arguments.keep_conversion { Conversion::Kept } else { Conversion::Removed },
+        conversion: if arguments.keep_conversion { ConversionOutcome::Kept } else { ConversionOutcome::Removed },
         effect: if arguments.dry_run { Effect::DryRun } else { Effect::Real },
     };
     let mut progress = Progress::of(arguments.output);

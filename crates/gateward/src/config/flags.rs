@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 pub struct Flag {
     /// Its name, without the dashes.
     pub name: &'static str,
-    /// What stands for the value in the help.
+    /// The placeholder of the value in the help.
     pub value_name: &'static str,
     /// One line for the help.
     pub help: &'static str,

@@ -7,7 +7,7 @@ use gateward_server::ClusterMetrics;
 use gateward_server::{Readiness, ReportLine};
 
 /// The name of the report in the readiness pages.
-const NAME: &str = "rivals";
+const NAME: &str = "conflicts";
 
 /// Those that stand behind no claim: a claim is reported as such, and what it covers isn't judged twice.
 pub(super) fn unclaimed(

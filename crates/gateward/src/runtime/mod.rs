@@ -11,6 +11,8 @@ mod listen;
 mod report;
 mod serve;
 mod setup;
+mod signals;
 
 pub(crate) use serve::{Plan, serve};
 pub(crate) use setup::setup;
+pub(crate) use signals::Signals;

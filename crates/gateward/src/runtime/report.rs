@@ -110,7 +110,7 @@ mod tests {
                 ReportLine::Note("leader: this replica".into()),
                 ReportLine::Note("next: nothing".into()),
                 ReportLine::Warning("someone fights".into()),
-                ReportLine::Warning("ValidatingWebhookConfiguration otter (a) carries no bundle yet".into()),
+                ReportLine::Warning("ValidatingWebhookConfiguration otter (a) has no caBundle yet".into()),
             ]
         );
     }

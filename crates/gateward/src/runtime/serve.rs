@@ -12,11 +12,11 @@ use tokio::task::JoinSet;
 use super::facts::FactsPoller;
 use super::listen::{Listening, MetricsListener};
 use super::setup::setup;
+use super::signals::Signals;
 use super::{claims, identity, injected_trust, report};
 use crate::config::{Config, ConfigError, ConfigSource, PodEnvironment};
 use crate::exit::Exit;
 use crate::operator::Operator;
-use crate::signals::Signals;
 
 /// Where words about the start as a whole are found.
 const TARGET: &str = "setup";

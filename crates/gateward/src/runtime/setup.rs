@@ -6,7 +6,7 @@ use gateward_certs::rotation::CertificateSpec;
 use gateward_certs::{CommonName, KeySource, RsaKeys, ServerNames, SystemKeys};
 use gateward_cluster::permissions::ResourceName;
 use gateward_cluster::{
-    CertificateConfig, ClaimedNamespaces, ClaimsConfig, ControllerConfig, InjectionRules, LeaseConfig, LeaseTimes,
+    ClaimedNamespaces, ClaimsConfig, ControllerConfig, InjectionRules, IssuanceConfig, LeaseConfig, LeaseTimes,
     NamespaceLeaseConfig, NamespaceLeaseTimes, ReplicaConfig, SecretNames, ServedNamespaces, ServiceName,
 };
 use gateward_core::manifest::{self, Installation};
@@ -58,9 +58,9 @@ fn targets<P: Operator>(operator: &P, config: &Config, installation: &Installati
         service: ServiceName { namespace: installation.namespace.clone(), name: service },
     };
     match &config.namespaces {
-        config::ServedNamespaces::All(_) => whole,
+        config::NamespaceScope::All(_) => whole,
         // The webhooks of the whole cluster are no rivals: they leave to it what it claims.
-        config::ServedNamespaces::One(one) => InjectionRules {
+        config::NamespaceScope::One(one) => InjectionRules {
             validating: format!("{}-{}", whole.validating, one.name),
             mutating: format!("{}-{}", whole.mutating, one.name),
             crds: Vec::new(),
@@ -71,16 +71,16 @@ fn targets<P: Operator>(operator: &P, config: &Config, installation: &Installati
     }
 }
 
-fn namespaces(served: &config::ServedNamespaces, release: &str) -> ServedNamespaces {
+fn namespaces(served: &config::NamespaceScope, release: &str) -> ServedNamespaces {
     match served {
-        config::ServedNamespaces::All(config::NamespaceClaims { leases, claimed }) => {
+        config::NamespaceScope::All(config::ClaimSettings { leases, claimed }) => {
             let claimed = match claimed {
-                config::ClaimedNamespaces::Called => ClaimedNamespaces::Called,
-                config::ClaimedNamespaces::Excluded => ClaimedNamespaces::Excluded,
+                config::ClaimTreatment::Called => ClaimedNamespaces::Called,
+                config::ClaimTreatment::Excluded => ClaimedNamespaces::Excluded,
             };
             ServedNamespaces::All(ClaimsConfig { leases: leases.clone(), claimed })
         }
-        config::ServedNamespaces::One(one) => ServedNamespaces::One(NamespaceLeaseConfig {
+        config::NamespaceScope::One(one) => ServedNamespaces::One(NamespaceLeaseConfig {
             namespace: one.name.clone(),
             name: one.lease.clone(),
             release: release.to_owned(),
@@ -89,7 +89,7 @@ fn namespaces(served: &config::ServedNamespaces, release: &str) -> ServedNamespa
     }
 }
 
-fn certificates(config: &Config, pod_environment: &PodEnvironment) -> Result<CertificateConfig, ConfigError> {
+fn certificates(config: &Config, pod_environment: &PodEnvironment) -> Result<IssuanceConfig, ConfigError> {
     let PodEnvironment { namespace, cluster_domain, .. } = pod_environment;
     let names = ServerNames::of_service(&config.names.service, namespace, cluster_domain);
     let ca_name = CommonName::new(config.certificates.ca_name.as_str());
@@ -103,7 +103,7 @@ fn certificates(config: &Config, pod_environment: &PodEnvironment) -> Result<Cer
         KeyAlgorithm::Ecdsa => Arc::new(SystemKeys),
         KeyAlgorithm::Rsa => Arc::new(RsaKeys),
     };
-    Ok(CertificateConfig {
+    Ok(IssuanceConfig {
         names: names.map_err(wrong)?,
         ca_name: ca_name.map_err(wrong)?,
         lifetimes: config.certificates.lifetimes,
@@ -119,7 +119,7 @@ fn conversion<P: Operator>(operator: &P, installation: &Installation) -> Value {
     stanza.and_then(|stanza| serde_json::to_value(stanza).ok()).unwrap_or_default()
 }
 
-/// By what rivals are known.
+/// The kinds by which conflicting webhook configurations are found.
 fn kinds<P: Operator>(operator: &P) -> Vec<ResourceName> {
     let kinds = operator.webhooks().declarations();
     kinds.map(|kind| ResourceName { group: kind.hub.group.clone(), plural: kind.plural.to_owned() }).collect()
@@ -186,7 +186,7 @@ mod tests {
             lease_duration: std::time::Duration::from_secs(30),
             renew_interval: std::time::Duration::from_secs(10),
         };
-        let namespaces = config::ServedNamespaces::One(one);
+        let namespaces = config::NamespaceScope::One(one);
         let config = Config { namespaces, ..otters().config(&given).unwrap() };
         let setup = setup(&otters(), &config, &given.pod_environment).unwrap();
         assert_eq!(setup.targets.validating, "river-validating-team-a");
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn rivals_are_known_by_our_kinds() {
+    fn conflicting_configurations_are_found_by_our_kinds() {
         let setup = setup_in("cluster.local").unwrap();
         let otters = ResourceName { group: "example.org".into(), plural: "otters".into() };
         assert_eq!(setup.targets.kinds, [otters]);

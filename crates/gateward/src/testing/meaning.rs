@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 /// A place where two documents don't say the same.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Difference {
+pub struct JsonDifference {
     /// The place, as `.member[item]`.
     pub path: String,
     /// What should stand there.
@@ -15,7 +15,7 @@ pub struct Difference {
     pub found: Option<Value>,
 }
 
-impl fmt::Display for Difference {
+impl fmt::Display for JsonDifference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let said = |value: &Option<Value>| value.as_ref().map_or_else(|| "nothing".to_owned(), Value::to_string);
         write!(f, "{}: expected {}, found {}", self.path, said(&self.expected), said(&self.found))
@@ -33,13 +33,13 @@ impl fmt::Display for Difference {
 /// let found = differences(&json!({"a": [1, 2]}), &json!({"a": [1]}));
 /// assert_eq!(found[0].to_string(), ".a[1]: expected 2, found nothing");
 /// ```
-pub fn differences(expected: &Value, found: &Value) -> Vec<Difference> {
+pub fn differences(expected: &Value, found: &Value) -> Vec<JsonDifference> {
     let mut differences = Vec::new();
     compare(Some(expected), Some(found), &mut String::new(), &mut differences);
     differences
 }
 
-fn compare(expected: Option<&Value>, found: Option<&Value>, path: &mut String, differences: &mut Vec<Difference>) {
+fn compare(expected: Option<&Value>, found: Option<&Value>, path: &mut String, differences: &mut Vec<JsonDifference>) {
     if let (Some(Value::Object(expected)), Some(Value::Object(found))) = (expected, found) {
         return members(expected, found, path, differences);
     }
@@ -49,7 +49,7 @@ fn compare(expected: Option<&Value>, found: Option<&Value>, path: &mut String, d
         (Some(Value::Array(expected)), Some(Value::Array(found))) => items(expected, found, path, differences),
         (Some(expected), Some(found)) if is_same_scalar(expected, found) => {}
         (expected, found) => {
-            differences.push(Difference { path: path.clone(), expected: expected.cloned(), found: found.cloned() });
+            differences.push(JsonDifference { path: path.clone(), expected: expected.cloned(), found: found.cloned() });
         }
     }
 }
@@ -58,7 +58,7 @@ fn members(
     expected: &Map<String, Value>,
     found: &Map<String, Value>,
     path: &mut String,
-    differences: &mut Vec<Difference>,
+    differences: &mut Vec<JsonDifference>,
 ) {
     let added = found.keys().filter(|name| !expected.contains_key(*name));
     for name in expected.keys().chain(added) {
@@ -66,7 +66,7 @@ fn members(
     }
 }
 
-fn items(expected: &[Value], found: &[Value], path: &mut String, differences: &mut Vec<Difference>) {
+fn items(expected: &[Value], found: &[Value], path: &mut String, differences: &mut Vec<JsonDifference>) {
     for index in 0..expected.len().max(found.len()) {
         below(path, &format!("[{index}]"), |path| compare(expected.get(index), found.get(index), path, differences));
     }

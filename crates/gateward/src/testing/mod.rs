@@ -22,7 +22,7 @@ mod unknown;
 mod vocabulary;
 
 pub use gateward_core::testing::*;
-pub use meaning::{Difference, differences};
+pub use meaning::{JsonDifference, differences};
 pub use objects::{Objects, objects};
 pub use round_trips::{RoundTrips, round_trips};
 pub use shrink::Shrinking;

@@ -6,7 +6,7 @@ use gateward_core::Webhooks;
 use proptest::test_runner::{Config, RngSeed, TestCaseError, TestRunner};
 use serde_json::Value;
 
-use super::meaning::{Difference, differences};
+use super::meaning::{JsonDifference, differences};
 use super::objects::{Crd, Objects};
 
 /// The round trips of a kind: of every version through every other, on arbitrary objects that the CRD admits.
@@ -178,12 +178,12 @@ impl<'r> RoundTrips<'r> {
         }
         // An object may have come into being to hold a stranger, and a list to hold the object. What stands nowhere
         // went along with a stranger; that nothing is lost has been seen.
-        let came_alive = |difference: &Difference| match &difference.found {
+        let came_alive = |difference: &JsonDifference| match &difference.found {
             None => false,
             Some(Value::Object(_) | Value::Array(_)) => difference.expected.is_some(),
             Some(_) => true,
         };
-        let found: Vec<Difference> = differences(&expected, &found).into_iter().filter(came_alive).collect();
+        let found: Vec<JsonDifference> = differences(&expected, &found).into_iter().filter(came_alive).collect();
         let listed: String = found.iter().map(|difference| format!("  {difference}\n")).collect();
         if found.is_empty() {
             Ok(())

@@ -68,7 +68,7 @@ async fn a_name_that_is_lacking_brings_a_new_certificate_of_the_same_ca(sandbox:
     let [mut replica] = zoo.replicas().await;
     zoo.settles(&[&replica]).await;
     let (ca, leaf) = (zoo.ca().await, replica.shown());
-    replica.leave().await;
+    zoo.remove(&mut replica).await;
 
     let service = zoo.setup.targets.service.name.clone();
     zoo.setup.certificates.names = ServerNames::of_service(&service, zoo.namespace(), "example.org").unwrap();

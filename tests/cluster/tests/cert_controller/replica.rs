@@ -15,10 +15,8 @@ use tokio::task::JoinHandle;
 use tokio_rustls::TlsAcceptor;
 
 use crate::setup::PORT;
-use crate::zoo::Zoo;
 
 pub struct Replica {
-    zoo: Zoo,
     name: String,
     setup: ControllerConfig,
     kubeconfig: PathBuf,
@@ -44,10 +42,10 @@ impl Drop for Listener {
 }
 
 impl Replica {
-    pub async fn start(zoo: Zoo, setup: ControllerConfig, kubeconfig: PathBuf, address: IpAddr) -> Self {
+    /// Starts it in a Pod that is there.
+    pub async fn start(setup: ControllerConfig, kubeconfig: PathBuf, address: IpAddr) -> Self {
         let name = setup.lease.holder.clone();
-        let mut replica = Self { zoo, name, setup, kubeconfig, address, running: None };
-        replica.zoo.make_pod(&replica.name, address).await;
+        let mut replica = Self { name, setup, kubeconfig, address, running: None };
         replica.restart().await;
         replica
     }
@@ -73,12 +71,6 @@ impl Replica {
         if let Some(running) = self.running.take() {
             running.controller.stop().await;
         }
-    }
-
-    /// Its Pod goes.
-    pub async fn leave(&mut self) {
-        self.stop().await;
-        self.zoo.end_pod(&self.name).await;
     }
 
     pub fn name(&self) -> &str {

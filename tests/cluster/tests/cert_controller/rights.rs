@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use gateward_cluster::permissions::{Names, Permission, permissions};
+use gateward_cluster::permissions::{Permission, PermissionNames, permissions};
 use serde_json::{Value, json};
 
 use crate::setup::{CA_SECRET, LEASE, SERVING_SECRET};
@@ -45,8 +45,8 @@ impl Zoo {
         }
     }
 
-    fn names(&self) -> Names {
-        Names {
+    fn names(&self) -> PermissionNames {
+        PermissionNames {
             secret: SERVING_SECRET.to_owned(),
             ca_secret: CA_SECRET.to_owned(),
             lease: LEASE.to_owned(),

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use gateward_certs::{CommonName, Lifetimes, ServerNames, SystemKeys};
 use gateward_cluster::{
-    CertificateConfig, ClaimsConfig, ControllerConfig, InjectionRules, LeaseConfig, LeaseTimes, ReplicaConfig,
+    ClaimsConfig, ControllerConfig, InjectionRules, IssuanceConfig, LeaseConfig, LeaseTimes, ReplicaConfig,
     SecretNames, ServedNamespaces, ServiceName,
 };
 use serde_json::json;
@@ -55,7 +55,7 @@ pub fn setup(namespace: &str) -> ControllerConfig {
             service,
         },
         replicas: ReplicaConfig { labels, port: PORT },
-        certificates: CertificateConfig {
+        certificates: IssuanceConfig {
             names: ServerNames::of_service(SERVICE, namespace, "cluster.local").unwrap(),
             ca_name: CommonName::new("otter webhooks").unwrap(),
             lifetimes: Lifetimes::default(),

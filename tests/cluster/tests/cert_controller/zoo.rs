@@ -146,7 +146,7 @@ impl Zoo {
     }
 
     /// A Pod that is said to be ready.
-    pub async fn make_pod(&self, name: &str, address: IpAddr) {
+    async fn make_pod(&self, name: &str, address: IpAddr) {
         let pod = json!({
             "metadata": {"name": name, "labels": self.setup.replicas.labels},
             "spec": {"containers": [{"name": "otter", "image": "otter"}], "automountServiceAccountToken": false},
@@ -162,15 +162,18 @@ impl Zoo {
         self.client().merge(&place, &json!({"status": status})).await.unwrap().granted().unwrap();
     }
 
-    pub async fn end_pod(&self, name: &str) {
-        let place = format!("{}?gracePeriodSeconds=0", self.place("Pod", name));
+    /// A replica ends, and its Pod goes.
+    pub async fn remove(&self, replica: &mut Replica) {
+        replica.stop().await;
+        let place = format!("{}?gracePeriodSeconds=0", self.place("Pod", replica.name()));
         self.client().delete(&place).await.unwrap().granted().unwrap();
     }
 
     async fn replica_with(&self, name: &str, kubeconfig: PathBuf) -> Replica {
-        let mut setup = self.setup.clone();
+        let (mut setup, address) = (self.setup.clone(), self.address());
         setup.lease.holder = name.to_owned();
-        Replica::start(self.clone(), setup, kubeconfig, self.address()).await
+        self.make_pod(name, address).await;
+        Replica::start(setup, kubeconfig, address).await
     }
 
     /// Who a replica is to the API server.

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use cluster_tests::{Sandbox, Test, tests};
-use dynamo_webhooks::configuration::{Certificates, OperatorConfiguration, Webhook};
+use dynamo_webhooks::configuration::{Certificates, OperatorConfiguration, WebhookServer};
 use dynamo_webhooks::facts::Gate;
-use gateward::config::{ClaimedNamespaces, KeyAlgorithm, ListenAddress, MetricsAccess, Problem};
-use gateward_cluster::permissions::{Names, Permissions, ResourceName, permissions};
+use gateward::config::{ClaimTreatment, KeyAlgorithm, ListenAddress, MetricsAccess, Problem};
+use gateward_cluster::permissions::{PermissionNames, Permissions, ResourceName, permissions};
 use serde_json::{Map, Value, json};
 
 use crate::charts::{Installation, configuration, output, the};
@@ -73,14 +73,14 @@ async fn the_program_reads_its_configuration_without_a_warning(sandbox: Sandbox)
         lifetime: Some(hour + hour / 2),
         key_algorithm: KeyAlgorithm::Rsa,
     };
-    let webhook = Webhook {
+    let webhook = WebhookServer {
         address: ListenAddress { ip: None, port: 10250 },
         secret_name: "otter".into(),
         service_name: Some("zoo-dynamo-operator-webhook-service".into()),
         fullname: Some("zoo-dynamo-operator".into()),
         operator_principals: Some(vec!["keeper".into()]),
         certificates,
-        claimed: ClaimedNamespaces::Called,
+        claimed: ClaimTreatment::Called,
     };
     assert_eq!((read.webhook, read.metrics_access), (webhook, MetricsAccess::Authorized));
     assert_eq!((read.grove, read.checkpoint), (Some(Gate::Off), Gate::On));
@@ -88,7 +88,7 @@ async fn the_program_reads_its_configuration_without_a_warning(sandbox: Sandbox)
 
 async fn the_roles_grant_what_the_program_does(sandbox: Sandbox) {
     let objects = Installation::of(&json!({})).named("zoo", "otters").objects(sandbox.bed());
-    let names = Names {
+    let names = PermissionNames {
         secret: "webhook-server-cert".into(),
         ca_secret: "webhook-server-cert-ca".into(),
         lease: "zoo-dynamo-operator-webhook-writer".into(),

@@ -6,7 +6,8 @@ use cluster_tests::objects::graph;
 use cluster_tests::{Sandbox, Test, tests, until};
 use serde_json::{Value, json};
 
-use crate::installation::{NAMESPACE, installation};
+use crate::installation::installation;
+use crate::release::NAMESPACE;
 use crate::replica::Replica;
 
 pub fn tests() -> Vec<Test> {

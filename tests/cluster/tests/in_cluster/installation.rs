@@ -6,11 +6,8 @@ use anyhow::{Context, bail};
 use cluster_tests::{Bed, Prepared};
 use serde_json::{Value, json};
 
+use crate::release::{NAMESPACE, RELEASE, SERVICE, apply};
 use crate::replica::{self, Replica};
-
-pub const RELEASE: &str = "otter";
-pub const NAMESPACE: &str = "zoo";
-pub const SERVICE: &str = "otter-dynamo-operator-webhook-service";
 
 /// An installation whose first replica serves for as long as all tests run.
 pub struct Installation {
@@ -54,11 +51,6 @@ pub fn place(configuration: &Value) -> String {
     let kind = configuration["kind"].as_str().unwrap_or_default().to_lowercase();
     let name = configuration["metadata"]["name"].as_str().unwrap_or_default();
     format!("/apis/admissionregistration.k8s.io/v1/{kind}s/{name}")
-}
-
-/// Applies an object as the installing user does.
-pub async fn apply(bed: &Bed, path: &str, object: &Value) -> anyhow::Result<Value> {
-    bed.client().apply(&format!("{path}?fieldManager=installer&force=true"), object).await?.granted()
 }
 
 fn service() -> Value {

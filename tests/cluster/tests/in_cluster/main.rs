@@ -6,6 +6,7 @@
 mod ending;
 mod installation;
 mod pages;
+mod release;
 mod replica;
 mod serving;
 

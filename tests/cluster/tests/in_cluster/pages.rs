@@ -14,7 +14,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
-use crate::installation::{NAMESPACE, SERVICE, installation};
+use crate::installation::installation;
+use crate::release::{NAMESPACE, SERVICE};
 
 pub fn tests() -> Vec<Test> {
     tests![metrics_are_shown_over_tls_to_those_who_may_read_them, a_second_set_of_webhooks_for_our_kinds_is_told]
@@ -55,10 +56,10 @@ async fn a_second_set_of_webhooks_for_our_kinds_is_told(sandbox: Sandbox) {
     let ready = async || replica.page("/readyz").is_some_and(|(status, _)| status == 200);
     until("the replica is ready", Duration::from_secs(40), ready).await;
     client.post(&place, &configuration).await.unwrap().granted().unwrap();
-    until("the rival is reported", Duration::from_secs(10), async || {
+    until("the conflict is reported", Duration::from_secs(10), async || {
         replica.page("/readyz").is_some_and(|(status, page)| {
-            assert_eq!(status, 200, "a rival is no fault of the pod");
-            page.contains("[!]rivals: ") && page.contains("another-operator")
+            assert_eq!(status, 200, "a conflict is no fault of the pod");
+            page.contains("[!]conflicts: ") && page.contains("another-operator")
         })
     })
     .await;
@@ -70,8 +71,8 @@ async fn a_second_set_of_webhooks_for_our_kinds_is_told(sandbox: Sandbox) {
     );
     assert!(replica.log().contains("another-operator"));
     client.delete(&format!("{place}/{name}")).await.unwrap().granted().unwrap();
-    until("the rival is gone", Duration::from_secs(10), async || {
-        replica.page("/readyz?verbose").is_some_and(|(_, page)| !page.contains("[!]rivals"))
+    until("the conflict is gone", Duration::from_secs(10), async || {
+        replica.page("/readyz?verbose").is_some_and(|(_, page)| !page.contains("[!]conflicts"))
     })
     .await;
 }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use cluster_tests::{Bed, until};
 use serde_json::{Value, json};
 
-use crate::installation::{NAMESPACE, RELEASE, SERVICE, apply};
+use crate::release::{NAMESPACE, RELEASE, SERVICE, apply};
 
 /// Where Pods of replicas are. Controllers pass over a Pod that is on no node.
 const NODE: &str = "island";

@@ -8,7 +8,8 @@ use cluster_tests::objects::{graph, graph_v1alpha1};
 use cluster_tests::{Sandbox, Test, tests, until};
 use serde_json::{Value, json};
 
-use crate::installation::{NAMESPACE, installation};
+use crate::installation::installation;
+use crate::release::NAMESPACE;
 
 const VALIDATING: &str = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/otter-validating";
 

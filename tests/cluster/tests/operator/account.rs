@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use cluster_tests::{Sandbox, until};
 use gateward_cluster::Connection;
-use gateward_cluster::permissions::{Names, Permissions, ResourceName, permissions};
+use gateward_cluster::permissions::{PermissionNames, Permissions, ResourceName, permissions};
 use serde_json::{Value, json};
 
 use crate::definition::ALL;
@@ -89,8 +89,8 @@ impl<'a> Account<'a> {
     }
 }
 
-fn names() -> Names {
-    Names {
+fn names() -> PermissionNames {
+    PermissionNames {
         secret: "leaf".into(),
         ca_secret: "leaf-ca".into(),
         lease: "writer".into(),

@@ -25,7 +25,7 @@ mod tests;
 use std::time::Duration;
 
 use gateward::config::{
-    ClaimedNamespaces, ConfigError, HttpVersions, KeyAlgorithm, ListenAddress, LogFormat, MetricsAccess, Problem,
+    ClaimTreatment, ConfigError, HttpVersions, KeyAlgorithm, ListenAddress, LogFormat, MetricsAccess, Problem,
 };
 use serde_json::Value;
 
@@ -48,7 +48,7 @@ pub struct OperatorConfiguration {
     /// Who may read the metrics.
     pub metrics_access: MetricsAccess,
     /// The webhook server.
-    pub webhook: Webhook,
+    pub webhook: WebhookServer,
     /// The versions of HTTP for reviews.
     pub http: HttpVersions,
     /// Whether graphs are laid out by Grove; unset: where the cluster has it.
@@ -58,7 +58,7 @@ pub struct OperatorConfiguration {
     /// Whether a restricted operator discovers GPUs.
     pub gpu_discovery: Gate,
     /// The one namespace that is served; none for the whole cluster.
-    pub restricted: Option<RestrictedNamespace>,
+    pub restricted: Option<Restriction>,
     /// What is logged: `error`, `warn`, `info`, `debug` or `trace`.
     pub log_level: String,
     /// How a log line looks.
@@ -67,7 +67,7 @@ pub struct OperatorConfiguration {
 
 /// The webhook server.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Webhook {
+pub struct WebhookServer {
     /// Where reviews are answered.
     pub address: ListenAddress,
     /// The Secret of the server's certificate.
@@ -81,12 +81,12 @@ pub struct Webhook {
     /// How certificates are made.
     pub certificates: Certificates,
     /// Whether the webhooks of an operator of the whole cluster leave claimed namespaces out.
-    pub claimed: ClaimedNamespaces,
+    pub claimed: ClaimTreatment,
 }
 
 /// The one namespace that an operator serves, and the times of the Lease that claims it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RestrictedNamespace {
+pub struct Restriction {
     /// Its name.
     pub name: String,
     /// For how long the claim counts after each renewal.

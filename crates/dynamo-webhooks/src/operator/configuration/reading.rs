@@ -4,14 +4,14 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use gateward::config::{
-    ClaimedNamespaces, ConfigError, HttpVersions, KeyAlgorithm, ListenAddress, LogFormat, MetricsAccess,
+    ClaimTreatment, ConfigError, HttpVersions, KeyAlgorithm, ListenAddress, LogFormat, MetricsAccess,
 };
 use gateward_core::go_duration;
 use serde_json::Value;
 
 use super::keys::Key;
 use super::problem::{Findings, shown};
-use super::{API_VERSION, Certificates, KIND, OperatorConfiguration, Read, RestrictedNamespace, Webhook, schema};
+use super::{API_VERSION, Certificates, KIND, OperatorConfiguration, Read, Restriction, WebhookServer, schema};
 use crate::dns;
 use crate::operator::facts::Gate;
 
@@ -71,7 +71,7 @@ impl Reader<'_> {
         }
     }
 
-    fn restricted(&mut self) -> Option<RestrictedNamespace> {
+    fn restricted(&mut self) -> Option<Restriction> {
         let label = "lower-case letters, digits and `-`, at most 63 characters";
         let name = self.name(Key::RESTRICTED, dns::is_namespace, label)?;
         if name == NEVER_JUDGED {
@@ -85,7 +85,7 @@ impl Reader<'_> {
         let lease_duration = self.time(Key::LEASE_DURATION).unwrap_or(Duration::from_secs(30));
         let renew_interval = self.time(Key::LEASE_RENEWAL).unwrap_or(Duration::from_secs(10));
         self.lease_is_renewed_in_time(lease_duration, renew_interval);
-        Some(RestrictedNamespace { name, lease_duration, renew_interval })
+        Some(Restriction { name, lease_duration, renew_interval })
     }
 
     fn lease_is_renewed_in_time(&mut self, duration: Duration, renewal: Duration) {
@@ -134,11 +134,11 @@ impl Reader<'_> {
         }
     }
 
-    fn webhook(&mut self) -> Webhook {
+    fn webhook(&mut self) -> WebhookServer {
         let subdomain = "lower-case letters, digits, `-` and `.`, at most 253 characters";
         let label = "lower-case letters, digits and `-`, at most 63 characters, beginning with a letter";
         let secret_name = self.name(Key::SECRET_NAME, dns::is_subdomain, subdomain);
-        Webhook {
+        WebhookServer {
             address: self.address(Key::WEBHOOK_HOST, Key::WEBHOOK_PORT, WEBHOOK_PORT),
             secret_name: secret_name.unwrap_or_else(|| SECRET_NAME.to_owned()),
             service_name: self.name(Key::SERVICE_NAME, dns::is_service, label),
@@ -146,8 +146,8 @@ impl Reader<'_> {
             operator_principals: self.principals(),
             certificates: self.certificates(),
             claimed: match self.gate(Key::EXCLUDE_CLAIMED) {
-                Some(Gate::On) => ClaimedNamespaces::Excluded,
-                _ => ClaimedNamespaces::Called,
+                Some(Gate::On) => ClaimTreatment::Excluded,
+                _ => ClaimTreatment::Called,
             },
         }
     }

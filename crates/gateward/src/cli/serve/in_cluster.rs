@@ -11,8 +11,7 @@ use crate::cli::document::Written;
 use crate::config::{Config, ConfigError, ConfigSource, Flag, Flags, PodEnvironment, Problem};
 use crate::exit::Exit;
 use crate::operator::Operator;
-use crate::runtime::{Plan, serve};
-use crate::signals::Signals;
+use crate::runtime::{Plan, Signals, serve};
 
 /// Where kubelet writes the namespace of a Pod.
 const NAMESPACE: &str = "/var/run/secrets/kubernetes.io/serviceaccount/namespace";

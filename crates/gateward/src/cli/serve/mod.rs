@@ -19,7 +19,7 @@ use crate::crds;
 use crate::exit::Exit;
 use crate::local::{Listen, Local};
 use crate::operator::Operator;
-use crate::signals::Signals;
+use crate::runtime::Signals;
 
 /// Arguments of `serve`.
 #[derive(Debug, Args)]
@@ -70,8 +70,8 @@ pub(crate) fn command<P: Operator>(operator: &P) -> Command {
             "Serve the webhooks over TLS, on this machine or in a cluster.\n\nOn this machine, port 0 takes a free port; the \
              addresses are printed. In a cluster, the Pod is found by the variables POD_NAME, POD_NAMESPACE, POD_IP, \
              POD_SERVICE_ACCOUNT and POD_INSTANCE, as the Helm chart sets them; KUBECONFIG names another cluster than \
-             the Pod's own. Certificates are made, renewed and brought to those who call; /readyz says what is waited \
-             for.\n\nSIGTERM and SIGHUP end it gracefully: readiness fails first, everything is still answered for a while. \
+             the Pod's own. The server makes and renews its certificates and writes the caBundle of each webhook; \
+             /readyz says what it waits for.\n\nSIGTERM and SIGHUP end it gracefully: readiness fails first, everything is still answered for a while. \
              Ctrl-C ends it as soon as requests in flight are answered. A further SIGTERM or Ctrl-C ends what is still \
              waited for.",
         )

@@ -1,7 +1,7 @@
 //! Objects without the annotations in which conversion keeps what a version lacks.
 
 use gateward_core::{ConversionError, Declaration, FieldPath, GroupVersionKind, Ordered};
-use gateward_lint::schema::{Difference, Schema};
+use gateward_lint::schema::{Schema, SchemaDifference};
 
 use super::{Converter, unreadable};
 
@@ -54,7 +54,7 @@ impl Converter<'_> {
         gvk: &GroupVersionKind,
         before: &str,
         after: &str,
-    ) -> Result<Vec<Difference>, ConversionError> {
+    ) -> Result<Vec<SchemaDifference>, ConversionError> {
         let read = |object: &str| {
             let (bare, _) = without_annotations(object, declared)?;
             serde_json::to_value(&bare).map_err(|error| unreadable(&error))
@@ -68,7 +68,7 @@ impl Converter<'_> {
 }
 
 /// The fields that are gone or changed; where there are none, those that appear.
-fn fields(differences: &[Difference]) -> Vec<FieldPath> {
+fn fields(differences: &[SchemaDifference]) -> Vec<FieldPath> {
     let are_gone = differences.iter().any(|difference| difference.before.is_some());
     let named = differences.iter().filter(|difference| difference.before.is_some() == are_gone);
     named.map(|difference| difference.path.clone()).collect()

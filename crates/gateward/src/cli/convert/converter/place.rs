@@ -1,7 +1,7 @@
 //! Where an object stands.
 
 use gateward_core::{ConversionError, FieldPath, GroupVersionKind, Issues};
-use gateward_lint::schema::Difference;
+use gateward_lint::schema::SchemaDifference;
 use gateward_lint::yaml::Document;
 use serde_json::Value;
 
@@ -73,8 +73,8 @@ impl<'a> Place<'a> {
         format!("{name}lost in the conversion from {}: {}", lost.of, fields.join(", "))
     }
 
-    pub(super) fn changes(&self, document: &Document, via: &str, differences: Vec<Difference>) -> Vec<Change> {
-        let change = |difference: Difference| {
+    pub(super) fn changes(&self, document: &Document, via: &str, differences: Vec<SchemaDifference>) -> Vec<Change> {
+        let change = |difference: SchemaDifference| {
             let remark = self.remark(document, &difference.path, said(&difference, via));
             Change { remark, via: via.to_owned(), difference }
         };

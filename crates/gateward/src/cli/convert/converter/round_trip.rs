@@ -3,7 +3,7 @@
 use std::fmt;
 
 use gateward_core::{ConversionError, Declaration, GroupVersionKind};
-use gateward_lint::schema::Difference;
+use gateward_lint::schema::SchemaDifference;
 use serde_json::Value;
 
 use super::remark::Remark;
@@ -14,11 +14,11 @@ use super::{Converter, left_out};
 pub(crate) struct Change {
     pub(super) remark: Remark,
     pub(super) via: String,
-    pub(super) difference: Difference,
+    pub(super) difference: SchemaDifference,
 }
 
 /// What happens on the way to `via` and back, as a sentence without its subject.
-pub(super) fn said(difference: &Difference, via: &str) -> String {
+pub(super) fn said(difference: &SchemaDifference, via: &str) -> String {
     let what = match (&difference.before, &difference.after) {
         (_, None) => "is lost".to_owned(),
         (None, Some(after)) => shown(after).map_or("appears".to_owned(), |after| format!("appears as {after}")),
@@ -33,7 +33,7 @@ pub(super) fn said(difference: &Difference, via: &str) -> String {
 impl Change {
     /// The same for scripts.
     pub(crate) fn json(&self) -> Value {
-        let Difference { before, after, .. } = &self.difference;
+        let SchemaDifference { before, after, .. } = &self.difference;
         let change = match (before, after) {
             (_, None) => "lost",
             (None, _) => "added",
@@ -72,7 +72,7 @@ impl Converter<'_> {
         object: &str,
         gvk: &GroupVersionKind,
         via: &str,
-    ) -> Result<Vec<Difference>, ConversionError> {
+    ) -> Result<Vec<SchemaDifference>, ConversionError> {
         let there = GroupVersionKind { version: via.to_owned(), ..gvk.clone() }.api_version();
         let converted = self.webhooks.convert(object, &there)?;
         if !converted.left_out.is_empty() {

@@ -21,7 +21,7 @@ nvidia.com/dynamo-operator-namespace: {{ .Release.Namespace | quote }}
 {{- end -}}
 
 {{/*
-The namespaces whose objects are judged. Without kube-system a cluster can be mended whatever becomes of the webhooks.
+The namespaces whose objects are judged. Without kube-system a cluster can be mended while the webhooks fail.
 */}}
 {{- define "dynamo-operator.namespaceSelector" -}}
 {{- with include "dynamo-operator.restrictedTo" . }}
