@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use gateward::config::{
-    CertificateConfig, Config, ConfigError, ConfigSource, Flag, Listeners, LogConfig, NamespaceClaims, ObjectLabels,
-    ObjectNames, Problem, RestrictedNamespace, ServedNamespaces,
+    CertificateConfig, ClaimSettings, Config, ConfigError, ConfigSource, Flag, Listeners, LogConfig, NamespaceScope,
+    ObjectLabels, ObjectNames, Problem, RestrictedNamespace,
 };
 use gateward::{Lifetime, Lifetimes, NameLimit};
 
@@ -87,15 +87,15 @@ fn joined(given: &ConfigSource, read: Read, certificates: CertificateConfig) -> 
     })
 }
 
-fn namespaces(configuration: &OperatorConfiguration) -> ServedNamespaces {
+fn namespaces(configuration: &OperatorConfiguration) -> NamespaceScope {
     match &configuration.restricted {
-        Some(one) => ServedNamespaces::One(RestrictedNamespace {
+        Some(one) => NamespaceScope::One(RestrictedNamespace {
             name: one.name.clone(),
             lease: names::NAMESPACE_LEASE.to_owned(),
             lease_duration: one.lease_duration,
             renew_interval: one.renew_interval,
         }),
-        None => ServedNamespaces::All(NamespaceClaims {
+        None => NamespaceScope::All(ClaimSettings {
             leases: names::CLAIMING_LEASES.map(str::to_owned).into(),
             claimed: configuration.webhook.claimed,
         }),
@@ -145,7 +145,7 @@ mod tests {
     use std::time::Duration;
 
     use gateward::Operator as _;
-    use gateward::config::{ClaimedNamespaces, Flags, KeyAlgorithm, PodEnvironment};
+    use gateward::config::{ClaimTreatment, Flags, KeyAlgorithm, PodEnvironment};
     use serde_json::{Value, json};
 
     use super::*;
@@ -188,7 +188,7 @@ mod tests {
         assert_eq!(config.labels.pods["app.kubernetes.io/instance"], "river");
     }
 
-    fn served(namespace: &Value, webhook: &Value) -> ServedNamespaces {
+    fn served(namespace: &Value, webhook: &Value) -> NamespaceScope {
         let mut given = given(webhook, Flags::default(), "river");
         given.document["namespace"] = namespace.clone();
         Dynamo::new().config(&given).unwrap().namespaces
@@ -197,10 +197,10 @@ mod tests {
     #[test]
     fn an_operator_of_the_whole_cluster_heeds_the_leases_of_the_guide_and_of_released_operators() {
         let leases = ["dynamo-operator-ns-lock", "dynamo-operator-namespace-scope"].map(str::to_owned).into();
-        let claims = |claimed| ServedNamespaces::All(NamespaceClaims { leases: Clone::clone(&leases), claimed });
-        assert_eq!(served(&Value::Null, &json!({})), claims(ClaimedNamespaces::Called));
-        let excluded = served(&Value::Null, &json!({"excludeClaimedNamespaces": true}));
-        assert_eq!(excluded, claims(ClaimedNamespaces::Excluded));
+        let claims = |claimed| NamespaceScope::All(ClaimSettings { leases: Clone::clone(&leases), claimed });
+        assert_eq!(served(&Value::Null, &json!({})), claims(ClaimTreatment::Called));
+        let excluded = served(&Value::Null, &json!({"excludeClaimTreatment": true}));
+        assert_eq!(excluded, claims(ClaimTreatment::Excluded));
     }
 
     #[test]
@@ -208,7 +208,7 @@ mod tests {
         let one = |lease_duration, renew_interval| {
             let (name, lease) = ("team-a".to_owned(), "dynamo-operator-ns-lock".to_owned());
             let [lease_duration, renew_interval] = [lease_duration, renew_interval].map(Duration::from_secs);
-            ServedNamespaces::One(RestrictedNamespace { name, lease, lease_duration, renew_interval })
+            NamespaceScope::One(RestrictedNamespace { name, lease, lease_duration, renew_interval })
         };
         assert_eq!(served(&json!({"restricted": "team-a"}), &json!({})), one(30, 10));
         let scope = json!({"leaseDuration": "1m", "leaseRenewInterval": "20s"});

@@ -38,7 +38,7 @@ pub(super) struct InjectionWatch {
 }
 
 impl InjectionWatch {
-    /// Starts all watches; returns what webhook configurations say of claims on namespaces.
+    /// Starts all watches. What webhook configurations say of claims on namespaces comes from the receiver.
     pub(super) fn spawn(
         tasks: &mut JoinSet<()>,
         connection: &Connection,
@@ -51,18 +51,20 @@ impl InjectionWatch {
         let stores = watches.iter().map(|(store, scope)| (scope.kind, store.as_reader())).collect();
         let known = Mutex::new(InjectionTargets::new(targets.rules().clone(), stores));
         let (status, reconcile) = (Arc::clone(&leader.status), Arc::clone(&leader.wakeup));
+        let wakeup = Notify::new();
         let (configurations, observed) = watch::channel(ObservedConfigurations::default());
+        let failing = Mutex::default();
         let this = Arc::new(Self {
             connection,
             targets,
             status,
             settle,
             known,
-            failing: Mutex::default(),
+            failing,
             configurations,
             changes,
             reconcile,
-            wakeup: Notify::new(),
+            wakeup,
         });
         for (store, scope) in watches {
             let this = Arc::clone(&this);
@@ -128,14 +130,14 @@ impl InjectionWatch {
 
     /// Returns when the status changes by time alone.
     fn update(&self, now: Instant) -> Option<Instant> {
-        let failing = self.failing.lock().unwrap_or_else(PoisonError::into_inner).values().next().cloned();
         let known = self.known();
         let (injected, conflicts) = (known.trust(self.settle, now), known.conflicts());
         let targets = known.is_complete().then(|| known.objects());
         let next = known.next_change(self.settle, now);
-        let configurations = known.configurations(failing);
+        let failing = self.failing.lock().unwrap_or_else(PoisonError::into_inner).values().next().cloned();
+        let observed = ObservedConfigurations { failing, ..known.configurations() };
         drop(known);
-        send_if_changed(&self.configurations, configurations);
+        send_if_changed(&self.configurations, observed);
         self.status.update(|facts| {
             facts.targets = targets;
             (facts.status.injected, facts.status.conflicts) = (injected, conflicts);

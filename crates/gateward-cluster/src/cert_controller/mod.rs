@@ -83,8 +83,8 @@ impl CertController {
         });
 
         let mut following = JoinSet::new();
-        let configurations =
-            InjectionWatch::spawn(&mut following, connection, &leader, config.certificates.settle, changes);
+        let settle = config.certificates.settle;
+        let configurations = InjectionWatch::spawn(&mut following, connection, &leader, settle, changes);
         let mut tasks = Tasks { following: &mut following, writing: &mut writing, stopped };
         let namespaces = Namespaces::start(connection, config, &leader, configurations, &mut tasks);
         watch_secrets(&mut following, connection, config, &leader);

@@ -35,7 +35,7 @@ impl InjectionRules {
         claiming.filter(|webhook| !webhook.namespaces.is_empty()).collect()
     }
 
-    /// What our own configuration selects.
+    /// What our own configuration selects; `None` for another.
     pub(super) fn own_configuration(
         &self,
         kind: InjectableKind,

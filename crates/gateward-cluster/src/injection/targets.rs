@@ -54,12 +54,15 @@ impl InjectionTargets {
         self.watched().iter().flat_map(|(kind, object)| self.rules.conflicts(*kind, object)).collect()
     }
 
-    /// What webhook configurations say of claims on namespaces. `failing` is why they can't be read at the moment.
-    pub(crate) fn configurations(&self, failing: Option<String>) -> ObservedConfigurations {
+    /// What webhook configurations say of claims on namespaces.
+    pub(crate) fn configurations(&self) -> ObservedConfigurations {
         let watched = self.watched();
-        let claiming = watched.iter().flat_map(|(kind, object)| self.rules.claiming(*kind, object)).collect();
-        let own = watched.iter().filter_map(|(kind, object)| self.rules.own_configuration(*kind, object)).collect();
-        ObservedConfigurations { is_complete: self.is_complete(), failing, claiming, own }
+        ObservedConfigurations {
+            is_complete: self.is_complete(),
+            failing: None,
+            claiming: watched.iter().flat_map(|(kind, object)| self.rules.claiming(*kind, object)).collect(),
+            own: watched.iter().filter_map(|(kind, object)| self.rules.own_configuration(*kind, object)).collect(),
+        }
     }
 
     /// What is in the stores, by kind and name.

@@ -14,7 +14,7 @@ use gateward_core::Facts;
 use serde_json::Value;
 
 pub use flags::{Flag, Flags};
-pub use namespaces::{ClaimedNamespaces, NamespaceClaims, RestrictedNamespace, ServedNamespaces};
+pub use namespaces::{ClaimSettings, ClaimTreatment, NamespaceScope, RestrictedNamespace};
 pub use pod_environment::PodEnvironment;
 pub use problem::{ConfigError, Problem, ProblemSource};
 
@@ -45,7 +45,7 @@ pub struct Config {
     /// How certificates are made.
     pub certificates: CertificateConfig,
     /// Which namespaces are served.
-    pub namespaces: ServedNamespaces,
+    pub namespaces: NamespaceScope,
     /// What is logged, and how.
     pub log: LogConfig,
     /// Warnings for the author of the configuration.
@@ -222,7 +222,7 @@ impl Config {
                 lifetimes: Lifetimes::default(),
                 keys: KeyAlgorithm::default(),
             },
-            namespaces: ServedNamespaces::default(),
+            namespaces: NamespaceScope::default(),
             log: LogConfig::default(),
             warnings: problem::unknown_keys(document),
         })

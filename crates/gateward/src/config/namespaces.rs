@@ -4,25 +4,25 @@ use std::time::Duration;
 
 /// The namespaces that an operator serves.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ServedNamespaces {
+pub enum NamespaceScope {
     /// All of them, but what operators of one namespace have claimed.
-    All(NamespaceClaims),
+    All(ClaimSettings),
     /// One.
     One(RestrictedNamespace),
 }
 
 /// How an operator of the whole cluster treats claimed namespaces.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct NamespaceClaims {
+pub struct ClaimSettings {
     /// The names of Leases that claim the namespace that they are in; without one, none is claimed.
     pub leases: Vec<String>,
     /// Whether the operator's own webhooks leave claimed namespaces out.
-    pub claimed: ClaimedNamespaces,
+    pub claimed: ClaimTreatment,
 }
 
 /// Whether the operator's own webhooks leave claimed namespaces out.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum ClaimedNamespaces {
+pub enum ClaimTreatment {
     /// They are called, and pass what is claimed.
     #[default]
     Called,
@@ -43,8 +43,8 @@ pub struct RestrictedNamespace {
     pub renew_interval: Duration,
 }
 
-impl Default for ServedNamespaces {
+impl Default for NamespaceScope {
     fn default() -> Self {
-        Self::All(NamespaceClaims::default())
+        Self::All(ClaimSettings::default())
     }
 }

@@ -60,9 +60,9 @@ fn targets<P: Operator>(operator: &P, config: &Config, installation: &Installati
         service: ServiceName { namespace: installation.namespace.clone(), name: service },
     };
     match &config.namespaces {
-        config::ServedNamespaces::All(_) => whole,
+        config::NamespaceScope::All(_) => whole,
         // The webhooks of the whole cluster are no conflict: they leave to it what it claims.
-        config::ServedNamespaces::One(one) => InjectionRules {
+        config::NamespaceScope::One(one) => InjectionRules {
             validating: format!("{}-{}", whole.validating, one.name),
             mutating: format!("{}-{}", whole.mutating, one.name),
             crds: Vec::new(),
@@ -73,16 +73,16 @@ fn targets<P: Operator>(operator: &P, config: &Config, installation: &Installati
     }
 }
 
-fn namespaces(served: &config::ServedNamespaces, release: &str) -> ServedNamespaces {
+fn namespaces(served: &config::NamespaceScope, release: &str) -> ServedNamespaces {
     match served {
-        config::ServedNamespaces::All(config::NamespaceClaims { leases, claimed }) => {
+        config::NamespaceScope::All(config::ClaimSettings { leases, claimed }) => {
             let claimed = match claimed {
-                config::ClaimedNamespaces::Called => ClaimedNamespaces::Called,
-                config::ClaimedNamespaces::Excluded => ClaimedNamespaces::Excluded,
+                config::ClaimTreatment::Called => ClaimedNamespaces::Called,
+                config::ClaimTreatment::Excluded => ClaimedNamespaces::Excluded,
             };
             ServedNamespaces::All(ClaimsConfig { leases: leases.clone(), claimed })
         }
-        config::ServedNamespaces::One(one) => ServedNamespaces::One(NamespaceLeaseConfig {
+        config::NamespaceScope::One(one) => ServedNamespaces::One(NamespaceLeaseConfig {
             namespace: one.name.clone(),
             name: one.lease.clone(),
             release: release.to_owned(),
@@ -188,7 +188,7 @@ mod tests {
             lease_duration: std::time::Duration::from_secs(30),
             renew_interval: std::time::Duration::from_secs(10),
         };
-        let namespaces = config::ServedNamespaces::One(one);
+        let namespaces = config::NamespaceScope::One(one);
         let config = Config { namespaces, ..otters().config(&given).unwrap() };
         let setup = setup(&otters(), &config, &given.pod_environment).unwrap();
         assert_eq!(setup.targets.validating, "river-validating-team-a");

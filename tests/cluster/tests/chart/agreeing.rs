@@ -5,7 +5,7 @@ use std::time::Duration;
 use cluster_tests::{Sandbox, Test, tests};
 use dynamo_webhooks::configuration::{Certificates, OperatorConfiguration, WebhookServer};
 use dynamo_webhooks::facts::Gate;
-use gateward::config::{ClaimedNamespaces, KeyAlgorithm, ListenAddress, MetricsAccess, Problem};
+use gateward::config::{ClaimTreatment, KeyAlgorithm, ListenAddress, MetricsAccess, Problem};
 use gateward_certs::{CaInjection, Provision, ProvisionMode};
 use gateward_cluster::permissions::{Need, PermissionNames, Permissions, ResourceName, permissions};
 use serde_json::{Map, Value, json};
@@ -83,7 +83,7 @@ async fn the_program_reads_its_configuration_without_a_warning(sandbox: Sandbox)
         operator_principals: Some(vec!["keeper".into()]),
         provision: Provision::Automatic,
         certificates,
-        claimed: ClaimedNamespaces::Called,
+        claimed: ClaimTreatment::Called,
     };
     assert_eq!((read.webhook, read.metrics_access), (webhook, MetricsAccess::Authorized));
     assert_eq!((read.grove, read.checkpoint), (Some(Gate::Off), Gate::On));

@@ -26,8 +26,8 @@ async fn a_namespace_is_judged_by_the_right_operator_through_everything_that_hap
     is_cut_off(&sandbox, &probe, &team).await;
     the_platform_is_cut_off(&sandbox, &probe).await;
     clocks_differ(&sandbox, &probe).await;
+    ends(&sandbox, &probe, &team).await;
     team.uninstall().await.unwrap();
-    assert!(lease(&sandbox).await.is_none(), "the last replica deletes the lease");
     probe.until("the operator of the namespace was uninstalled", &[PLATFORM_ALONE]).await;
 }
 
@@ -54,6 +54,14 @@ async fn hands_over(sandbox: &Sandbox, probe: &Probe<'_>, team: &Release) {
     team.rolled_out().await.unwrap();
     team.settled().await.unwrap();
     probe.until("its successor is there", &[TEAM_ALONE]).await;
+}
+
+/// Its last replica deletes the lease. Its webhooks are still there, and refuse what nobody of it judges.
+async fn ends(sandbox: &Sandbox, probe: &Probe<'_>, team: &Release) {
+    team.kubectl(&["scale", "deployment", &team.fullname(), "--replicas=0"]).await.unwrap();
+    until("the last replica deletes the lease", PATIENCE, async || lease(sandbox).await.is_none()).await;
+    until("it is gone", PATIENCE, async || team.pods().await.unwrap().is_empty()).await;
+    probe.until("its last replica has ended", &[PLATFORM_ALONE]).await;
 }
 
 fn pods(sandbox: &Sandbox, namespace: &str) -> Vec<Pod> {

@@ -26,7 +26,7 @@ use std::time::Duration;
 
 use gateward::Provision;
 use gateward::config::{
-    ClaimedNamespaces, ConfigError, HttpVersions, KeyAlgorithm, ListenAddress, LogFormat, MetricsAccess, Problem,
+    ClaimTreatment, ConfigError, HttpVersions, KeyAlgorithm, ListenAddress, LogFormat, MetricsAccess, Problem,
 };
 use serde_json::Value;
 
@@ -59,7 +59,7 @@ pub struct OperatorConfiguration {
     /// Whether a restricted operator discovers GPUs.
     pub gpu_discovery: Gate,
     /// The one namespace that is served; none for the whole cluster.
-    pub restricted: Option<RestrictedNamespace>,
+    pub restricted: Option<Restriction>,
     /// What is logged: `error`, `warn`, `info`, `debug` or `trace`.
     pub log_level: String,
     /// How a log line looks.
@@ -84,12 +84,12 @@ pub struct WebhookServer {
     /// How certificates are made.
     pub certificates: Certificates,
     /// Whether the webhooks of an operator of the whole cluster leave claimed namespaces out.
-    pub claimed: ClaimedNamespaces,
+    pub claimed: ClaimTreatment,
 }
 
 /// The one namespace that an operator serves, and the times of the Lease that claims it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RestrictedNamespace {
+pub struct Restriction {
     /// Its name.
     pub name: String,
     /// For how long the claim counts after each renewal.

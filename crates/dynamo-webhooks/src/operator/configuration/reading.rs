@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use gateward::config::{
-    ClaimedNamespaces, ConfigError, HttpVersions, KeyAlgorithm, ListenAddress, LogFormat, MetricsAccess,
+    ClaimTreatment, ConfigError, HttpVersions, KeyAlgorithm, ListenAddress, LogFormat, MetricsAccess,
 };
 use gateward::{CaBundle, CaInjection, Provision};
 use gateward_core::go_duration;
@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::keys::Key;
 use super::problem::{Findings, shown};
-use super::{API_VERSION, Certificates, KIND, OperatorConfiguration, Read, RestrictedNamespace, WebhookServer, schema};
+use super::{API_VERSION, Certificates, KIND, OperatorConfiguration, Read, Restriction, WebhookServer, schema};
 use crate::dns;
 use crate::operator::facts::Gate;
 
@@ -60,7 +60,7 @@ impl Reader<'_> {
         }
     }
 
-    fn restricted(&mut self) -> Option<RestrictedNamespace> {
+    fn restricted(&mut self) -> Option<Restriction> {
         let label = "lower-case letters, digits and `-`, at most 63 characters";
         let name = self.name(Key::RESTRICTED, dns::is_namespace, label)?;
         if name == NEVER_JUDGED {
@@ -74,7 +74,7 @@ impl Reader<'_> {
         let lease_duration = self.time(Key::LEASE_DURATION).unwrap_or(Duration::from_secs(30));
         let renew_interval = self.time(Key::LEASE_RENEWAL).unwrap_or(Duration::from_secs(10));
         self.lease_is_renewed_in_time(lease_duration, renew_interval);
-        Some(RestrictedNamespace { name, lease_duration, renew_interval })
+        Some(Restriction { name, lease_duration, renew_interval })
     }
 
     fn lease_is_renewed_in_time(&mut self, duration: Duration, renewal: Duration) {
@@ -136,8 +136,8 @@ impl Reader<'_> {
             provision: self.provision(),
             certificates: self.certificates(),
             claimed: match self.gate(Key::EXCLUDE_CLAIMED) {
-                Some(Gate::On) => ClaimedNamespaces::Excluded,
-                _ => ClaimedNamespaces::Called,
+                Some(Gate::On) => ClaimTreatment::Excluded,
+                _ => ClaimTreatment::Called,
             },
         }
     }

@@ -55,7 +55,7 @@ fn sections_and_values_that_are_null_are_not_set() {
 fn an_operator_of_one_namespace_is_deprecated() {
     let read = OperatorConfiguration::read(&file(json!({"namespace": {"restricted": "team-a"}}))).unwrap();
     let [lease_duration, renew_interval] = [30, 10].map(Duration::from_secs);
-    let one = RestrictedNamespace { name: "team-a".into(), lease_duration, renew_interval };
+    let one = Restriction { name: "team-a".into(), lease_duration, renew_interval };
     assert_eq!(read.configuration.restricted, Some(one));
     assert!(
         read.warnings[0].to_string().starts_with("namespace.restricted: an operator of one namespace is deprecated")
