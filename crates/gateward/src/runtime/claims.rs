@@ -95,8 +95,14 @@ fn log(before: Option<&ClaimsStatus>, now: &ClaimsStatus) {
     }
     let gone = known.iter().filter(|claim| !now.namespaces.iter().any(|it| it.namespace == claim.namespace));
     gone.take(LISTED).for_each(|claim| tracing::info!("namespace {}: its Lease is gone", claim.namespace));
-    match (before.and_then(|status| status.unreadable.as_ref()), &now.unreadable) {
-        (None, Some(why)) if before.is_some() => tracing::warn!("{why}; claims that are known count until they expire"),
+    if let Some(before) = before {
+        log_readability(before, now);
+    }
+}
+
+fn log_readability(before: &ClaimsStatus, now: &ClaimsStatus) {
+    match (&before.unreadable, &now.unreadable) {
+        (None, Some(why)) => tracing::warn!("{why}; claims that are known count until they expire"),
         (Some(_), None) => tracing::info!("leases and webhook configurations can be read"),
         _ => {}
     }
