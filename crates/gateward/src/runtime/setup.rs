@@ -59,7 +59,7 @@ fn targets<P: Operator>(operator: &P, config: &Config, installation: &Installati
     };
     match &config.namespaces {
         config::NamespaceScope::All(_) => whole,
-        // The webhooks of the whole cluster are no rivals: they leave to it what it claims.
+        // The webhooks of the whole cluster are no conflict: they leave to it what it claims.
         config::NamespaceScope::One(one) => InjectionRules {
             validating: format!("{}-{}", whole.validating, one.name),
             mutating: format!("{}-{}", whole.mutating, one.name),
@@ -192,7 +192,7 @@ mod tests {
         assert_eq!(setup.targets.validating, "river-validating-team-a");
         assert_eq!(setup.targets.mutating, "river-mutating-team-a");
         assert!(setup.targets.crds.is_empty() && setup.targets.conversion.is_null());
-        assert!(setup.targets.kinds.is_empty(), "the webhooks of the whole cluster are no rivals");
+        assert!(setup.targets.kinds.is_empty(), "the webhooks of the whole cluster are no conflict");
         let ServedNamespaces::One(lease) = setup.namespaces else { panic!("{:?}", setup.namespaces) };
         assert_eq!((lease.namespace.as_str(), lease.release.as_str()), ("team-a", "river"));
     }
