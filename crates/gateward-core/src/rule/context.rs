@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use crate::wire::operation::Operation;
-use crate::wire::review::Review;
+use crate::wire::review_stage::Review;
 
 /// The operator's own view of the cluster; handlers read it with [`Request::facts`](crate::Request::facts).
 pub trait Facts: Any + Send + Sync {

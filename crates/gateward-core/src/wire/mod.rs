@@ -4,5 +4,6 @@ pub mod operation;
 pub mod request;
 pub mod response;
 pub mod review;
+pub(crate) mod review_stage;
 pub(crate) mod review_version;
 pub(crate) mod status_reason;

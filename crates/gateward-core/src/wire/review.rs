@@ -17,29 +17,8 @@ use crate::rule::resource::GroupVersionKind;
 use crate::webhooks::webhook_error::WebhookError;
 use crate::wire::operation::Operation;
 use crate::wire::request::{DryRun, GroupVersionResource, Request, UserInfo};
+pub use crate::wire::review_stage::Review;
 pub use crate::wire::review_version::ReviewVersion;
-
-/// What a path is asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Review {
-    /// A validating AdmissionReview.
-    Validate,
-    /// A mutating AdmissionReview.
-    Mutate,
-    /// A ConversionReview.
-    Convert,
-}
-
-impl Review {
-    /// The word that log lines and metrics use.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Validate => "validate",
-            Self::Mutate => "mutate",
-            Self::Convert => "convert",
-        }
-    }
-}
 
 /// As [`null_as_default`], for a member that is an object.
 fn object_or_null<'de, T, D>(deserializer: D) -> Result<T, D::Error>

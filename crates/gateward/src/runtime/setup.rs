@@ -194,7 +194,7 @@ mod tests {
         assert_eq!(setup.targets.validating, "river-validating-team-a");
         assert_eq!(setup.targets.mutating, "river-mutating-team-a");
         assert!(setup.targets.crds.is_empty() && setup.targets.conversion.is_null());
-        assert!(setup.targets.kinds.is_empty(), "the webhooks of the whole cluster are no rivals");
+        assert!(setup.targets.kinds.is_empty(), "the webhooks of the whole cluster are no conflict");
         let ServedNamespaces::One(lease) = setup.namespaces else { panic!("{:?}", setup.namespaces) };
         assert_eq!((lease.namespace.as_str(), lease.release.as_str()), ("team-a", "river"));
     }
