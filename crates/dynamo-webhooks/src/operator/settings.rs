@@ -79,9 +79,9 @@ fn joined(given: &ConfigSource, read: Read, certificates: CertificateConfig) -> 
             configurations: names::configuration_labels(&release.namespace),
             pods: names::pod_labels(&release.name),
         },
-        provision: configuration.webhook.provision.clone(),
-        certificates,
         namespaces: namespaces(&configuration),
+        provision: configuration.webhook.provision,
+        certificates,
         log: LogConfig { format: configuration.log_format, filter: configuration.log_level },
         warnings,
     })

@@ -71,7 +71,9 @@ fn pods(sandbox: &Sandbox, namespace: &str) -> Vec<Pod> {
 /// Its processes stand still: nothing is answered, and nothing renewed.
 async fn crashes(sandbox: &Sandbox, probe: &Probe<'_>) {
     let stopped = pods(sandbox, TEAM.1);
-    stopped.iter().for_each(|pod| pod.signal(Signal::Stop));
+    for pod in &stopped {
+        pod.signal(Signal::Stop);
+    }
     let silent = [PLATFORM_ALONE];
     probe.until("its lease has expired: its processes stand still", &silent).await;
     stopped.iter().for_each(Pod::kill);
@@ -94,9 +96,13 @@ async fn is_cut_off(sandbox: &Sandbox, probe: &Probe<'_>, team: &Release) {
 /// The operator of the whole cluster sees no event for longer than a lease counts.
 async fn the_platform_is_cut_off(sandbox: &Sandbox, probe: &Probe<'_>) {
     let cut = pods(sandbox, PLATFORM.1);
-    cut.iter().for_each(|pod| pod.delay_watches(Duration::from_mins(30)));
+    for pod in &cut {
+        pod.delay_watches(Duration::from_mins(30));
+    }
     probe.until("the platform sees no renewals", &[BOTH]).await;
-    cut.iter().for_each(|pod| pod.delay_watches(Duration::ZERO));
+    for pod in &cut {
+        pod.delay_watches(Duration::ZERO);
+    }
     probe.until("the platform sees renewals again", &[TEAM_ALONE]).await;
 }
 

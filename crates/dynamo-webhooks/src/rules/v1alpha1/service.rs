@@ -116,7 +116,7 @@ fn epp_config(service: &ComponentSpec, at: &FieldPath, issues: &mut Issues) {
 
 /// Init containers don't count.
 fn sidecar(service: &ComponentSpec, at: &FieldPath, issues: &mut Issues) {
-    let pod = service.extra_pod_spec.as_ref().and_then(|raw| raw.lenient_view());
+    let pod = service.extra_pod_spec.as_ref().and_then(dynamo_api::Raw::lenient_view);
     let mut names = pod.iter().flat_map(|pod| &pod.value.containers).map(|container| container.name.as_str());
     if service.frontend_sidecar.is_some() && names.any(|name| name == FRONTEND_SIDECAR_CONTAINER) {
         let issue = ONE_SIDECAR
