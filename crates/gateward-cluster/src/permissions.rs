@@ -282,7 +282,7 @@ mod tests {
             })
         );
         assert_eq!(
-            permissions["clusterRole"][8]["rule"],
+            permissions["clusterRole"][10]["rule"],
             json!({"apiGroups": ["maps.org"], "resources": ["rivers"], "verbs": ["get"]})
         );
     }
@@ -290,15 +290,27 @@ mod tests {
     #[test]
     fn where_others_provide_certificates_no_configuration_and_no_serving_secret_is_changed() {
         for mode in [ProvisionMode::CertManager, ProvisionMode::External] {
-            let Permissions { role, cluster_role } = zoo().of(mode);
-            let rules = role.iter().chain(&cluster_role).map(|permission| &permission.rule);
-            let changed: Vec<_> = rules
+            let Permissions { role, cluster_role, .. } = zoo().of(mode);
+            let all = role.iter().chain(&cluster_role).filter(|permission| permission.need != Need::ToExcludeClaims);
+            let changed: Vec<_> = all
+                .map(|permission| &permission.rule)
                 .filter(|rule| rule.verbs.iter().any(|verb| ["update", "patch"].contains(&verb.as_str())))
                 .flat_map(|rule| rule.resource_names.clone().unwrap_or_default())
                 .collect();
             let bundle = (mode == ProvisionMode::CertManager).then_some("leaf-bundle");
             let expected: Vec<_> = bundle.into_iter().chain(["writer", "otters.zoo.org"]).collect();
             assert_eq!(changed, expected, "{mode:?}");
+        }
+    }
+
+    #[test]
+    fn claimed_namespaces_are_left_out_in_every_mode() {
+        for mode in ProvisionMode::ALL {
+            let cluster_role = zoo().of(mode).cluster_role;
+            let patched = |rule: &PolicyRule| rule.verbs == ["patch"];
+            let names =
+                cluster_role.iter().filter(|it| patched(&it.rule)).flat_map(|it| it.rule.resource_names.clone());
+            assert_eq!(names.flatten().collect::<Vec<_>>(), ["zoo-validating", "zoo-mutating"], "{mode:?}");
         }
     }
 

@@ -9,14 +9,8 @@
   why: this chart does not install it
 - path: controllerManager.leaderElection
   why: webhooks serve without a leader, and the writer of certificates has a Lease of its own
-- path: webhook.caBundle
-  why: the operator writes the caBundle of its own CA
 - path: webhook.podCheckpointRestoreFailurePolicy
   why: there is no webhook for Pods
-- path: webhook.certManager.issuerRef
-  why: the operator makes its certificates itself
-- path: webhook.certManager.certificate
-  why: lifetimes stand in webhook.certificates
 - path: namespaceRestriction.runNamespacedValidation
   why: an operator of one namespace always judges
 - path: checkpoint.cleanupImage
