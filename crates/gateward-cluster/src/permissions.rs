@@ -309,7 +309,7 @@ mod tests {
             let cluster_role = zoo().of(mode).cluster_role;
             let patched = |rule: &PolicyRule| rule.verbs == ["patch"];
             let names =
-                cluster_role.iter().filter(|it| patched(&it.rule)).flat_map(|it| it.rule.resource_names.clone());
+                cluster_role.iter().filter(|it| patched(&it.rule)).filter_map(|it| it.rule.resource_names.clone());
             assert_eq!(names.flatten().collect::<Vec<_>>(), ["zoo-validating", "zoo-mutating"], "{mode:?}");
         }
     }

@@ -159,6 +159,7 @@ mod tests {
         ObservedLease { lease, since }
     }
 
+    #[expect(clippy::option_option, reason = "no lease, a released one, or one that is held")]
     fn step(holder: Option<Option<&str>>, role: &Role, silent_for: Duration) -> Step {
         let since = Instant::now();
         let observed = holder.map(|holder| held_by(holder, since));

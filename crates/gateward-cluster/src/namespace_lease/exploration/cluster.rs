@@ -119,11 +119,14 @@ struct SeenLease {
     age: u16,
 }
 
+/// What a watcher has seen: the lease, and for how long each webhook.
+type WatcherView = (Option<SeenLease>, [Option<u16>; 2]);
+
 /// The code that ships, asked once for each thing that it can see.
 pub(super) struct Rules {
     base: Instant,
     settings: Settings,
-    claims: HashMap<(Option<SeenLease>, [Option<u16>; 2]), (bool, bool)>,
+    claims: HashMap<WatcherView, (bool, bool)>,
     steps: HashMap<(usize, Option<SeenLease>, RoleKey), Step>,
 }
 
@@ -159,8 +162,13 @@ impl Rules {
         }
     }
 
+    /// So many milliseconds before the present, which is an hour after the start.
+    fn ago(&self, milliseconds: u16) -> Instant {
+        self.base.checked_sub(Duration::from_millis(milliseconds.into())).unwrap()
+    }
+
     fn observed(&self, seen: SeenLease) -> ObservedLease {
-        let since = self.base - Duration::from_millis(seen.age.into());
+        let since = self.ago(seen.age);
         ObservedLease { lease: self.lease(seen.holder, 1_000), since }
     }
 
@@ -183,7 +191,7 @@ impl Rules {
         }
         let leases: Vec<ObservedLease> = seen.map(|seen| self.observed(seen)).into_iter().collect();
         let observed = webhooks.into_iter().enumerate().filter_map(|(index, age)| {
-            let since = self.base - Duration::from_millis(age?.into());
+            let since = self.ago(age?);
             Some(ObservedWebhook { webhook: std::sync::Arc::new(webhook(index)), since })
         });
         let observed: ObservedWebhooks = observed.collect();

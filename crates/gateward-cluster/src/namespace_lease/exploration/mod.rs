@@ -17,6 +17,7 @@ const TAKE_OVER: u8 = EXPIRY + ticks(12 + 6) + 1;
 /// A change is known after one step.
 const NEWS: u8 = 1;
 
+#[expect(clippy::cast_possible_truncation, reason = "some dozens of seconds")]
 const fn ticks(seconds: u32) -> u8 {
     seconds.div_ceil(TICK as u32 / 1000) as u8
 }
