@@ -20,7 +20,9 @@ mod visit;
 mod webhooks;
 
 pub use cases::{Case, Expectation};
-pub use gateward_testbed::{Audit, AuditEvent, Bed, CertManager, Client, Ground, Node, Pod, Programs, Response, Signal};
+pub use gateward_testbed::{
+    Audit, AuditEvent, Bed, CertManager, Client, Ground, Node, Pod, Programs, Response, Signal,
+};
 pub use load::{Counted, Failure, Load, Pace, Tally};
 pub use release::{Bundle, CA_SECRET, Chart, Release, SERVING_SECRET};
 pub use run::{Prepared, Test, run, run_in_turn};

@@ -11,6 +11,8 @@ pub const SERVICE_SUFFIX: &str = "-webhook-service";
 pub const LEASE_SUFFIX: &str = "-webhook-writer";
 /// What the name of the controllers' ServiceAccount ends in, after the full name of the release.
 pub const CONTROLLERS_SUFFIX: &str = "-controller-manager";
+/// What the names of metrics begin with.
+pub const METRICS_PREFIX: &str = "dynamo_operator";
 /// The name that new CAs get.
 pub const CA_NAME: &str = "Dynamo-Webhook-CA";
 

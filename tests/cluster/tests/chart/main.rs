@@ -5,6 +5,7 @@
 mod agreeing;
 mod charts;
 mod installing;
+mod monitoring;
 mod naming;
 mod policy;
 mod refusing;
@@ -24,6 +25,7 @@ fn main() -> ExitCode {
         values::tests(),
         installing::tests(),
         policy::tests(),
+        monitoring::tests(),
     ];
     run(tests.into_iter().flatten().collect(), async |_| Ok(()))
 }
