@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Builds the programs of the test bed and prints the folder that holds them: etcd, kube-apiserver,
-# kube-controller-manager, kubectl, helm, and cert-manager with its CRDs. They are kept outside the tree: what each Go
-# module beside this file builds has a folder of its own, under a key of what it is built from, so that a change of one
-# builds no other anew. The folder that is printed has links to them.
+# kube-controller-manager, kubectl, helm, cert-manager with its CRDs, and prometheus-alerts. They are kept outside the
+# tree: what each Go module beside this file builds has a folder of its own, under a key of what it is built from, so that
+# a change of one builds no other anew. The folder that is printed has links to them.
 #
 #   testbed/build.sh            Kubernetes of the version in testbed/kube/go.mod
 #   testbed/build.sh 1.36.3     another version
@@ -43,14 +43,15 @@ step() { # what it does, of how many, the command
 build() {
     local name=$1 module=$2 package=$3 flags=$4
     if ! command -v go >/dev/null; then
-        say "$name is built with Go, of at least the version in testbed/helm/go.mod; or name it in KUBEBUILDER_ASSETS"
+        say "$name is built with Go, of at least the version in testbed/prometheus/go.mod; or name it in KUBEBUILDER_ASSETS"
         exit 1
     fi
     # Counting the packages fetches the modules.
     step "fetching the sources of $name" " modules" packages "$module" "$package"
-    step "building $name" " of at most $(wc -l <"$stage/packages") packages" \
-        go build -C "$module" -v -trimpath -ldflags "-s -w $flags" -o "$stage/bin/$name" "$package"
+    step "building $name" " of at most $(wc -l <"$stage/packages") packages" compile "$name" "$module" "$package" "$flags"
 }
+
+compile() { go build -C "$2" -v -trimpath -ldflags "-s -w $4" -o "$stage/bin/$1" "$3"; }
 
 packages() { go list -C "$1" -deps "$2" >"$stage/packages"; }
 
@@ -93,6 +94,8 @@ build_cert-manager() {
     cp --no-preserve=mode "$sources"/deploy/crds/*.yaml "$stage/bin/cert-manager-crds"
 }
 
+build_prometheus() { build prometheus-alerts "$here/prometheus" . ""; }
+
 # The programs of the folder: the name of each, the module that builds it, and what it is called there.
 programs='
 etcd kube kube
@@ -102,6 +105,7 @@ kubectl kube kube
 helm helm helm
 cert-manager cert-manager cert-manager
 cert-manager-crds cert-manager cert-manager-crds
+prometheus-alerts prometheus prometheus-alerts
 '
 
 # Where what a module builds is kept. Of this file only how it builds counts.
@@ -109,7 +113,7 @@ kept() {
     local module=$1 inputs
     inputs=$(
         uname -m
-        declare -f build "build_$module"
+        declare -f compile "build_$module"
         if [ "$module" = kube ]; then echo "$version"; declare -f kube_module kube_flags; fi
         find "$here/$module" -maxdepth 1 -type f | LC_ALL=C sort | xargs cat
     )

@@ -43,7 +43,7 @@ pub(crate) fn answered(review: Option<Review>, record: &Decision, handling_time:
         }
         Outcome::Error(why) => undecided(&action, record, why),
         Outcome::Denied { .. } => denied(&action, record),
-        Outcome::Converted { objects } => converted(record, *objects),
+        Outcome::Converted { objects, .. } => converted(record, *objects),
         Outcome::NotConverted { index, path } => not_converted(record, *index, path),
         Outcome::Skipped(skip) => {
             passed(&action, record, "skipped");

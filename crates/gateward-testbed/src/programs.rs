@@ -39,7 +39,7 @@ impl Programs {
         command.env(CONTROL_PLANE, &self.control_plane).env(GATEWARD, &self.gateward);
     }
 
-    /// A program of the control plane, kubectl, helm or cert-manager.
+    /// A program of `testbed/build.sh`: of the control plane, or one of those beside it.
     pub fn control_plane(&self, name: &str) -> Command {
         self.command(&self.control_plane.join(name))
     }

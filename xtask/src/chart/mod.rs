@@ -1,7 +1,10 @@
-//! The parts of the Helm chart that follow from the declared webhooks, from what a replica does in the cluster, and
-//! from the schema of the values.
+//! The parts of the Helm chart that follow from the declared webhooks, from what a replica does in the cluster, from its
+//! metrics, and from the schema of the values.
 
+mod alerts;
+mod dashboard;
 mod expressions;
+mod metrics;
 mod rbac;
 mod readme;
 mod values;
@@ -43,6 +46,9 @@ fn files() -> anyhow::Result<Vec<Generated>> {
         template("webhooks.yaml", expressions::template(&webhooks::configurations()?)),
         template("rbac.yaml", expressions::template(&rbac::objects()?)),
         template("_without_effect.tpl", values::without_effect(&values)),
+        template("_alerts.tpl", alerts::template()),
+        whole(&format!("{OPERATOR}/files/dashboard.json"), dashboard::dashboard()?),
+        whole("../../../docs/metrics.md", metrics::page()),
         whole("values.yaml", values::of_the_platform(&read(&format!("{OPERATOR}/values.yaml"))?)),
         whole("README.md", readme::with_tables(&read("README.md")?, &values::tables(&values))?),
     ])

@@ -42,7 +42,7 @@ impl Operator for Dynamo {
         Names {
             command: "gateward",
             about: "The Dynamo Operator's admission webhooks: serve them, check manifests offline, print what installs them",
-            metrics: "dynamo_operator",
+            metrics: names::METRICS_PREFIX,
             release: "dynamo-platform",
             namespace: "dynamo-system",
             version_annotation: "dynamo.nvidia.com/operator-version",

@@ -99,11 +99,14 @@ impl Webhooks {
         };
         let mut decision = self.decision(&review);
         let mut converted = ConvertedObjects::answering(&review.uid, body.len());
-        let mut since_turn = 0;
+        let (mut incomplete, mut since_turn) = (0, 0);
         for (index, object) in review.objects.iter().enumerate() {
             let mut issues = Issues::new();
             match self.convert_noting(object.get(), &review.desired_api_version, &mut issues) {
-                Ok((json, _)) => converted.push(&json),
+                Ok((json, left_out)) => {
+                    converted.push(&json);
+                    incomplete += usize::from(!left_out.is_empty());
+                }
                 Err(error) => return self.failed(&review, index, error, decision),
             }
             let room = KEPT_ISSUES.saturating_sub(decision.issues.len());
@@ -114,7 +117,7 @@ impl Webhooks {
                 give_way().await;
             }
         }
-        decision.outcome = Outcome::Converted { objects: converted.count() };
+        decision.outcome = Outcome::Converted { objects: converted.count(), incomplete };
         ReviewResponse { status: 200, body: converted.succeed(), decision }
     }
 

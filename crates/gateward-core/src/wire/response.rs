@@ -51,6 +51,8 @@ pub enum Outcome {
     Converted {
         /// How many.
         objects: usize,
+        /// How many of them lack something and are marked.
+        incomplete: usize,
     },
     /// An object could not be converted, so none was.
     NotConverted {

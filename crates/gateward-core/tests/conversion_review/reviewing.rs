@@ -20,8 +20,15 @@ fn objects_are_answered_in_order_and_same_versions_pass_unchanged() {
     assert_eq!(answer["response"]["uid"], "u-1");
     assert_eq!(answer["response"]["result"], json!({"status": "Success"}));
     assert_eq!(answer["response"]["convertedObjects"], json!([shop("v3", json!({"boxes": [{"name": "a"}]})), same]));
-    assert_eq!(record.outcome, Outcome::Converted { objects: 2 });
+    assert_eq!(record.outcome, Outcome::Converted { objects: 2, incomplete: 0 });
     assert_eq!((record.review, record.kind.to_string().as_str()), (Some(Review::Convert), "shop.example.org/v3 Shop"));
+}
+
+#[test]
+fn views_that_lack_something_are_counted() {
+    let objects = [json!({"boxes": {"a": 5}}), json!({"boxes": {}}), json!(5)].map(|spec| shop("v1", spec));
+    let (_, record) = review(&objects, "v3");
+    assert_eq!(record.outcome, Outcome::Converted { objects: 3, incomplete: 2 });
 }
 
 #[test]
@@ -110,7 +117,7 @@ fn ten_thousand_objects_are_answered_in_order_and_in_one_pass() {
     };
     let objects: Vec<Value> = (0..10_000).map(object).collect();
     let (answer, record) = review(&objects, "v3");
-    assert_eq!(record.outcome, Outcome::Converted { objects: 10_000 });
+    assert_eq!(record.outcome, Outcome::Converted { objects: 10_000, incomplete: 0 });
     for (index, converted) in answer["response"]["convertedObjects"].as_array().unwrap().iter().enumerate() {
         assert_eq!(converted["metadata"]["name"], format!("shop-{index}"));
         assert_eq!(converted["spec"]["boxes"][0]["cover"]["color"], format!("{index}"));

@@ -1,20 +1,7 @@
 //! The metrics of certificates, injection and leader election in a cluster.
 //!
-//! | name | kind | labels |
-//! |---|---|---|
-//! | `gateward_certificate_expiry_timestamp_seconds` | gauge | `certificate` (`leaf`, `ca`): expiry, in seconds since 1970; absent without a certificate |
-//! | `gateward_ca_injection_targets` | gauge | `state`: injection targets (`matched`), and those among them whose `caBundle` lacks the expected CA (`lacking`) |
-//! | `gateward_ca_injection_repairs_total` | counter | `caBundle`s restored after someone else had changed them |
-//! | `gateward_rival_configuration` | gauge | `configuration`: 1 for each conflicting webhook configuration |
-//! | `gateward_namespace_claims` | gauge | `namespace`, `state` (`counted`, `lease_alone`, `expired`): 1 for each namespace with a Lease that claims it; of more than 100 the rest is counted as `_other` |
-//! | `gateward_lease_unreadable` | gauge | 1 while Leases that claim namespaces, or the webhooks behind them, can't be read |
-//! | `gateward_ca_rotation_phase` | gauge | `phase` (`none`, `publish`, `switch`, `retire`): 1 for the current one, 0 for the others |
-//! | `gateward_leader` | gauge | 1 on the leader, 0 on other replicas |
-//! | `certwatcher_read_certificate_total` | counter | serving certificates that were loaded |
-//! | `certwatcher_read_certificate_errors_total` | counter | serving certificates that could not be loaded, so that the previous one stayed |
-//!
-//! The last two have the names of controller-runtime, without a prefix, as in the Dynamo Operator. The others don't depend
-//! on the operator.
+//! Their names don't depend on the operator. The two of the certificate watcher are those of controller-runtime, without a
+//! prefix, as in the Dynamo Operator.
 
 use std::time::SystemTime;
 
@@ -24,6 +11,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 
+use super::families;
 use super::registries::SharedRegistries;
 
 /// The most namespaces with a series of their own: tenants make namespaces.
@@ -172,24 +160,16 @@ impl Series {
     pub(super) fn registered_in(registry: &mut Registry) -> Self {
         let series = Self::default();
         let of = series.clone();
-        registry.register(
-            "gateward_certificate_expiry_timestamp_seconds",
-            "Expiry of a certificate, in seconds since 1970",
-            of.expiry,
-        );
-        registry.register("gateward_ca_injection_targets", "Injection targets of the caBundle", of.injection_targets);
-        registry.register("gateward_ca_injection_repairs", "Restored caBundles", of.restored);
-        registry.register("gateward_rival_configuration", "Conflicting webhook configurations", of.conflicting);
-        registry.register("gateward_namespace_claims", "Claims on namespaces by their state", of.claims);
-        registry.register("gateward_lease_unreadable", "1 while claims can't be read", of.lease_unreadable);
-        registry.register("gateward_ca_rotation_phase", "1 for the current phase", of.phase);
-        registry.register("gateward_leader", "1 on the leader", of.leader);
-        registry.register("certwatcher_read_certificate", "Serving certificates loaded", of.reloads);
-        registry.register(
-            "certwatcher_read_certificate_errors",
-            "Serving certificates that could not be loaded",
-            of.reload_errors,
-        );
+        families::CERTIFICATE_EXPIRY.register(registry, of.expiry);
+        families::INJECTION_TARGETS.register(registry, of.injection_targets);
+        families::INJECTION_REPAIRS.register(registry, of.restored);
+        families::CONFLICTING_CONFIGURATION.register(registry, of.conflicting);
+        families::NAMESPACE_CLAIMS.register(registry, of.claims);
+        families::LEASE_UNREADABLE.register(registry, of.lease_unreadable);
+        families::ROTATION_PHASE.register(registry, of.phase);
+        families::LEADER.register(registry, of.leader);
+        families::CERTIFICATE_READS.register(registry, of.reloads);
+        families::CERTIFICATE_READ_ERRORS.register(registry, of.reload_errors);
         series
     }
 

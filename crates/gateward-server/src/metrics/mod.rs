@@ -1,34 +1,10 @@
 //! The metrics: those of the Dynamo Operator under its names, and further ones.
 //!
-//! | name, after the prefix | kind | labels |
-//! |---|---|---|
-//! | `webhook_duration_seconds` | histogram | `resource_type`, `operation`: duration of validating reviews |
-//! | `webhook_requests_total` | counter | `resource_type`, `operation`, `result` (`allowed`, `denied`): validating reviews |
-//! | `webhook_denials_total` | counter | `resource_type`, `operation`, `reason`: validating and mutating reviews |
-//! | `webhook_mutation_duration_seconds` | histogram | `resource_type`, `operation`: duration of mutating reviews |
-//! | `webhook_mutations_total` | counter | `resource_type`, `operation`, `result` (`patched`, `unchanged`, `denied`) |
-//! | `webhook_skips_total` | counter | `resource_type`, `operation`, `reason`: allowed without validation |
-//! | `webhook_conversion_duration_seconds` | histogram | `resource_type`: duration of conversion reviews |
-//! | `webhook_conversions_total` | counter | `resource_type`, `result` (`converted`, `failed`): reviews with objects to convert |
-//! | `webhook_converted_objects_total` | counter | `resource_type`: objects in them |
-//! | `webhook_errors_total` | counter | `review` (`validate`, `mutate`, `convert`, `none`), `code`: HTTP errors instead of a verdict |
-//! | `webhook_request_bytes_total` | counter | bytes of bodies received |
-//! | `webhook_body_bytes_in_flight` | gauge | bytes of bodies held at the moment |
-//! | `webhook_requests_in_flight` | gauge | requests between their head and their response |
-//! | `webhook_panics_total` | counter | panics of handlers |
-//! | `webhook_shed_total` | counter | `limit` (`concurrency`, `work` for large bodies, `bytes`): requests shed for overload |
-//! | `webhook_connections` | gauge | open connections |
-//! | `webhook_connections_refused_total` | counter | `port` (`webhooks`, `health`, `metrics`): closed at once, because every other had a request in flight |
-//! | `webhook_connections_evicted_total` | counter | `port`: closed for a new one, while idle or before a complete request |
-//! | `webhook_handshake_failures_total` | counter | `reason` (`timeout`, `tls`) |
-//! | `webhook_connection_errors_total` | counter | `reason` (`idle`, `head`, `answer`: timed out; `malformed`, `broken`) |
-//!
-//! In a cluster there are [further ones](cluster).
-//!
-//! `resource_type` is the kind, `operation` is spelled as in an AdmissionReview.
+//! [`FAMILIES`] lists them. `resource_type` is the kind, `operation` is spelled as in an AdmissionReview.
 
 pub mod cluster;
 mod exposition;
+mod families;
 mod reason;
 mod registries;
 mod series;
@@ -48,6 +24,7 @@ use crate::metrics::cluster::{ClusterMetrics, Series};
 use crate::metrics::registries::{Registries, SharedRegistries};
 use crate::metrics::series::{KindSeries, Kinds};
 use crate::port::Port;
+pub use families::{FAMILIES, MetricFamily, MetricKind, MetricLabel, MetricScope};
 
 /// A family of counters with one label.
 type Counters = Family<[(&'static str, &'static str); 1], Counter>;
@@ -79,6 +56,18 @@ pub(crate) enum Overload {
     Concurrency,
     Work,
     Bytes,
+}
+
+impl Overload {
+    const ALL: [Self; 3] = [Self::Concurrency, Self::Work, Self::Bytes];
+
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Concurrency => "concurrency",
+            Self::Work => "work",
+            Self::Bytes => "bytes",
+        }
+    }
 }
 
 /// Why a handshake failed.
@@ -142,12 +131,7 @@ impl Metrics {
     }
 
     pub(crate) fn shed(&self, overload: Overload) {
-        let limit = match overload {
-            Overload::Concurrency => "concurrency",
-            Overload::Work => "work",
-            Overload::Bytes => "bytes",
-        };
-        self.0.shed.get_or_create(&[("limit", limit)]).inc();
+        self.0.shed.get_or_create(&[("limit", overload.as_str())]).inc();
     }
 
     pub(crate) fn refused(&self, port: Port) {
@@ -250,29 +234,29 @@ impl Inner {
     }
 
     fn register_requests(&self, registry: &mut Registry) {
-        registry.register("webhook_errors", "HTTP errors instead of a verdict", self.errors.clone());
-        registry.register("webhook_request_bytes", "Bytes of bodies received", self.request_bytes.clone());
-        registry.register("webhook_body_bytes_in_flight", "Bytes of bodies held", self.body_bytes.clone());
-        registry.register("webhook_requests_in_flight", "Requests being answered", self.in_flight.clone());
-        registry.register("webhook_panics", "Panics of handlers", self.panics.clone());
-        registry.register("webhook_shed", "Requests shed for overload", self.shed.clone());
+        families::ERRORS.register(registry, self.errors.clone());
+        families::REQUEST_BYTES.register(registry, self.request_bytes.clone());
+        families::BODY_BYTES.register(registry, self.body_bytes.clone());
+        families::REQUESTS_IN_FLIGHT.register(registry, self.in_flight.clone());
+        families::PANICS.register(registry, self.panics.clone());
+        // A rate needs the series before its first increment.
+        for limit in Overload::ALL {
+            drop(self.shed.get_or_create(&[("limit", limit.as_str())]));
+        }
+        families::SHED.register(registry, self.shed.clone());
     }
 
     fn register_connections(&self, registry: &mut Registry) {
-        registry.register("webhook_connections", "Open connections", self.connections.clone());
+        families::CONNECTIONS.register(registry, self.connections.clone());
         for port in Port::ALL {
             // A rate needs the series before its first increment.
             let label = [("port", port.as_str())];
             let _ = (self.refused.get_or_create(&label), self.evicted.get_or_create(&label));
         }
-        registry.register("webhook_connections_refused", "Connections refused at the limit", self.refused.clone());
-        registry.register("webhook_connections_evicted", "Connections evicted at the limit", self.evicted.clone());
-        registry.register("webhook_handshake_failures", "TLS handshakes that failed", self.handshake_failures.clone());
-        registry.register(
-            "webhook_connection_errors",
-            "Connections that ended with an error",
-            self.connection_errors.clone(),
-        );
+        families::CONNECTIONS_REFUSED.register(registry, self.refused.clone());
+        families::CONNECTIONS_EVICTED.register(registry, self.evicted.clone());
+        families::HANDSHAKE_FAILURES.register(registry, self.handshake_failures.clone());
+        families::CONNECTION_ERRORS.register(registry, self.connection_errors.clone());
     }
 }
 
@@ -287,16 +271,8 @@ fn count(kind: &KindSeries, review: Option<Review>, record: &Decision, outcome: 
     match review {
         Some(Review::Validate) => kind.validated(operation, outcome, elapsed),
         Some(Review::Mutate) => kind.mutated(operation, outcome, elapsed),
-        Some(Review::Convert) => kind.converted(objects(outcome), elapsed),
+        Some(Review::Convert) => kind.converted(outcome, elapsed),
         None => {}
-    }
-}
-
-/// How many objects were converted, if they were.
-fn objects(outcome: &Outcome) -> Option<usize> {
-    match outcome {
-        Outcome::Converted { objects } => Some(*objects),
-        _ => None,
     }
 }
 

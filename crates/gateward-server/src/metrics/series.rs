@@ -10,6 +10,8 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
+use super::families;
+
 /// The most kinds with series of their own. The caller names the kind, so its cardinality must be bounded; further kinds
 /// are counted together.
 const MOST_KINDS: usize = 64;
@@ -36,6 +38,7 @@ struct Families {
     conversion_duration: Family<Kind, Histogram>,
     conversions: Family<Pair, Counter>,
     converted: Family<Kind, Counter>,
+    incomplete: Family<Kind, Counter>,
 }
 
 impl Families {
@@ -52,6 +55,7 @@ impl Families {
             conversion_duration,
             conversions: Family::default(),
             converted: Family::default(),
+            incomplete: Family::default(),
         }
     }
 }
@@ -66,15 +70,16 @@ impl Kinds {
     pub(super) fn registered_in(registry: &mut Registry) -> Self {
         let families = Families::new();
         let of = families.clone();
-        registry.register("webhook_duration_seconds", "Time to judge a review", of.duration);
-        registry.register("webhook_requests", "Validating reviews by result", of.requests);
-        registry.register("webhook_denials", "Denials by reason", of.denials);
-        registry.register("webhook_mutation_duration_seconds", "Time to default an object", of.mutation_duration);
-        registry.register("webhook_mutations", "Mutating reviews by result", of.mutations);
-        registry.register("webhook_skips", "Reviews allowed without being judged", of.skips);
-        registry.register("webhook_conversion_duration_seconds", "Time to convert a review", of.conversion_duration);
-        registry.register("webhook_conversions", "ConversionReviews by result", of.conversions);
-        registry.register("webhook_converted_objects", "Objects converted", of.converted);
+        families::DURATION.register(registry, of.duration);
+        families::REQUESTS.register(registry, of.requests);
+        families::DENIALS.register(registry, of.denials);
+        families::MUTATION_DURATION.register(registry, of.mutation_duration);
+        families::MUTATIONS.register(registry, of.mutations);
+        families::SKIPS.register(registry, of.skips);
+        families::CONVERSION_DURATION.register(registry, of.conversion_duration);
+        families::CONVERSIONS.register(registry, of.conversions);
+        families::CONVERTED_OBJECTS.register(registry, of.converted);
+        families::INCOMPLETE_VIEWS.register(registry, of.incomplete);
         Self { families, known: RwLock::default() }
     }
 
@@ -151,13 +156,17 @@ impl KindSeries {
         self.families.skips.get_or_create(&self.triple(operation, "reason", reason)).inc();
     }
 
-    /// A ConversionReview of `objects` objects, or a failed one.
-    pub(super) fn converted(&self, objects: Option<usize>, elapsed: Option<Duration>) {
+    /// A ConversionReview of which all objects were converted, or none.
+    pub(super) fn converted(&self, outcome: &Outcome, elapsed: Option<Duration>) {
+        let (result, objects, incomplete) = match outcome {
+            Outcome::Converted { objects, incomplete } => ("converted", *objects, *incomplete),
+            _ => ("failed", 0, 0),
+        };
         let kind = || [("resource_type", self.kind.clone())];
-        let result = if objects.is_some() { "converted" } else { "failed" };
         let [labelled] = kind();
         self.families.conversions.get_or_create(&[labelled, ("result", result.to_owned())]).inc();
-        self.families.converted.get_or_create(&kind()).inc_by(objects.unwrap_or_default() as u64);
+        self.families.converted.get_or_create(&kind()).inc_by(objects as u64);
+        self.families.incomplete.get_or_create(&kind()).inc_by(incomplete as u64);
         observe(&self.families.conversion_duration.get_or_create_owned(&kind()), elapsed);
     }
 

@@ -1,6 +1,7 @@
 use std::time::{Duration, SystemTime};
 
 use gateward_certs::rotation::Phase;
+use gateward_core::{FieldPath, Operation};
 
 use super::*;
 use crate::metrics::cluster::{InjectionTargetCounts, LeaseAccess, Role};
@@ -85,4 +86,86 @@ fn only_open_metrics_ends_with_eof() {
     assert_eq!(newer.matches("# EOF").count(), 1);
     assert!(newer.ends_with("# EOF\n") && newer.contains("gateward_ca_injection_repairs_total 1\n"));
     assert!(!page(&metrics).contains("# EOF"));
+}
+
+/// Metrics of which each family has a series.
+fn exercised() -> Metrics {
+    let metrics = Metrics::new("otter");
+    let cluster = metrics.cluster();
+    cluster.ca_expires(Some(SystemTime::now()));
+    cluster.injection_targets(InjectionTargetCounts::default());
+    cluster.conflicting_configurations(["old"]);
+    cluster.rotation(None);
+    metrics.handshake_failed(HandshakeFailure::Tls);
+    metrics.connection_failed(ConnectionError::Broken);
+    metrics.error(None, 404);
+    metrics.0.kinds.with("Otter", |kind| {
+        let (operation, elapsed) = (Some(Operation::Create), Some(Duration::from_millis(1)));
+        kind.validated(operation, &Outcome::Allowed, elapsed);
+        kind.mutated(operation, &Outcome::Allowed, elapsed);
+        kind.denied(operation, "validation");
+        kind.skipped(operation, "terminating");
+        kind.converted(&Outcome::Converted { objects: 3, incomplete: 2 }, elapsed);
+        kind.converted(&Outcome::NotConverted { index: 0, path: FieldPath::root() }, elapsed);
+    });
+    metrics
+}
+
+#[test]
+fn the_table_is_what_is_shown() {
+    let page = page(&exercised());
+    let shown: Vec<(&str, &str)> = page
+        .lines()
+        .filter_map(|line| line.strip_prefix("# TYPE "))
+        .map(|line| line.split_once(' ').unwrap())
+        .collect();
+    let names: Vec<String> = FAMILIES.iter().map(|family| family.exposed_name("otter")).collect();
+    let listed: Vec<(&str, &str)> =
+        names.iter().zip(FAMILIES).map(|(name, family)| (name.as_str(), family.kind.as_str())).collect();
+    let sorted = |mut families: Vec<_>| {
+        families.sort_unstable();
+        families
+    };
+    assert_eq!(sorted(shown), sorted(listed));
+}
+
+#[test]
+fn a_series_has_the_labels_and_values_of_the_table() {
+    let page = page(&exercised());
+    let series = page.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once('{'));
+    let mut seen = 0;
+    for (name, rest) in series {
+        let name = ["_bucket", "_sum", "_count"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name);
+        let family = FAMILIES.iter().find(|family| family.exposed_name("otter") == name).unwrap();
+        let labels = rest.split_once('}').unwrap().0.split(',').map(|label| label.split_once('=').unwrap());
+        let labels: Vec<_> = labels.filter(|(label, _)| *label != "le").collect();
+        let wanted: Vec<_> = family.labels.iter().map(|label| label.name).collect();
+        assert_eq!(labels.iter().map(|(label, _)| *label).collect::<Vec<_>>(), wanted, "{name}");
+        for (label, (_, value)) in family.labels.iter().zip(labels) {
+            let value = value.trim_matches('"');
+            assert!(label.values.is_empty() || label.values.contains(&value), "{name}: {value}");
+        }
+        seen += 1;
+    }
+    assert!(seen > 20);
+}
+
+#[test]
+fn converted_objects_that_lack_something_are_counted_by_kind() {
+    let page = page(&exercised());
+    for line in [
+        r#"otter_webhook_converted_objects_total{resource_type="Otter"} 3"#,
+        r#"otter_webhook_incomplete_views_total{resource_type="Otter"} 2"#,
+        r#"otter_webhook_conversions_total{resource_type="Otter",result="failed"} 1"#,
+    ] {
+        assert!(page.lines().any(|shown| shown == line), "{line} in {page}");
+    }
+}
+
+#[test]
+fn shed_requests_are_counted_from_zero() {
+    let page = page(&Metrics::new("otter"));
+    for limit in ["concurrency", "work", "bytes"] {
+        assert!(page.contains(&format!("otter_webhook_shed_total{{limit=\"{limit}\"}} 0\n")), "{page}");
+    }
 }

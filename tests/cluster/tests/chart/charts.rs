@@ -119,7 +119,7 @@ pub fn the<'a>(objects: &'a [Value], kind: &str) -> &'a Value {
 
 /// The server's configuration file.
 pub fn configuration(objects: &[Value]) -> Value {
-    let text = the(objects, "ConfigMap")["data"]["config.yaml"].as_str().unwrap();
+    let text = of_kind(objects, "ConfigMap").into_iter().find_map(|map| map["data"]["config.yaml"].as_str()).unwrap();
     yaml::read(text).documents.remove(0).value
 }
 

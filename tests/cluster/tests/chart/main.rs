@@ -5,6 +5,7 @@
 mod agreeing;
 mod charts;
 mod installing;
+mod monitoring;
 mod naming;
 mod policy;
 mod providing;
@@ -26,6 +27,7 @@ fn main() -> ExitCode {
         installing::tests(),
         providing::tests(),
         policy::tests(),
+        monitoring::tests(),
     ];
     run(tests.into_iter().flatten().collect(), async |_| Ok(()))
 }

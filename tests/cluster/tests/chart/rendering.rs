@@ -35,7 +35,7 @@ pub fn tests() -> Vec<Test> {
 const LONG_NAME: &str = "a DNS label is recommended";
 
 /// Kinds that the cluster has only with what serves them.
-const OF_OTHERS: [&str; 3] = ["ServiceMonitor", "Certificate", "Issuer"];
+const OF_OTHERS: [&str; 4] = ["ServiceMonitor", "PrometheusRule", "Certificate", "Issuer"];
 
 /// The combinations of the file beside this one.
 pub fn combinations() -> Vec<Installation> {

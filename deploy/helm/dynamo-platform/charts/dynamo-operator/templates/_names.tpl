@@ -32,6 +32,15 @@ Takes a dict of base, suffix and limit.
 {{- include "dynamo-operator.derived" (dict "base" (include "dynamo-operator.fullname" .) "suffix" "-config" "limit" 253) -}}
 {{- end -}}
 
+{{- define "dynamo-operator.dashboardName" -}}
+{{- include "dynamo-operator.derived" (dict "base" (include "dynamo-operator.fullname" .) "suffix" "-dashboard" "limit" 253) -}}
+{{- end -}}
+
+{{/* The series of this release, in an expression of Prometheus: the ServiceMonitor gives them the Service's name. */}}
+{{- define "dynamo-operator.metricsSelector" -}}
+namespace='{{ .Release.Namespace }}',job='{{ include "dynamo-operator.metricsServiceName" . }}'
+{{- end -}}
+
 {{- define "dynamo-operator.leaseName" -}}
 {{- include "dynamo-operator.derived" (dict "base" (include "dynamo-operator.fullname" .) "suffix" "-webhook-writer" "limit" 253) -}}
 {{- end -}}
