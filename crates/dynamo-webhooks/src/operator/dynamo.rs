@@ -172,6 +172,6 @@ mod tests {
             "kind": "ConversionReview",
             "request": {"uid": "1", "desiredAPIVersion": "nvidia.com/v1beta1", "objects": [object]},
         });
-        assert_eq!(answered("/convert", &review).decision.outcome, Outcome::Converted { objects: 1 });
+        assert_eq!(answered("/convert", &review).decision.outcome, Outcome::Converted { objects: 1, incomplete: 0 });
     }
 }
