@@ -1,4 +1,4 @@
-//! The alerts of the chart's PrometheusRule.
+//! The alerts of the chart's `PrometheusRule`.
 
 use gateward_core::manifest::yaml;
 use serde_json::{Value, json};
