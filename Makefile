@@ -79,7 +79,7 @@ test-conversion: ## Conversion: cases, staged edits, manifests, and 10,000 arbit
 	$(CARGO) test --profile proofs --package dynamo-webhooks --test $(CONVERSION_TESTS)
 
 test-cost: ## The memory and CPU time of hostile bodies, and of what the cost fuzzer finds in COST_SECONDS
-	$(CARGO) test --profile proofs --package dynamo-webhooks --test $(COST_TESTS)
+	$(CARGO) test --profile cost --package dynamo-webhooks --test $(COST_TESTS)
 
 test-tools: ## The core's promises, patches, YAML, schemas, CRDs, certificates, generated files
 	$(TEST) $(call named,$(TOOL_TESTS))
