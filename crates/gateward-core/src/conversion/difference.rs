@@ -17,7 +17,7 @@ use crate::json::members::{items, members};
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Difference {
     /// The way to the node, its own step last.
-    path: Vec<Step>,
+    pub path: Vec<Step>,
     /// What comes back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     reads: Option<Box<RawValue>>,
