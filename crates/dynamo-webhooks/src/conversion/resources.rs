@@ -75,8 +75,8 @@ fn amounts(item: &ResourceItem) -> Amounts<'_> {
     let custom = item.custom.iter().map(|(name, text)| (name.as_str(), text, "custom"));
     let mut amounts = Amounts::new();
     for (name, text, member) in named.into_iter().chain(custom) {
-        if let Ok(amount) = text.parse::<Amount>() {
-            amounts.insert(name, (amount.to_string(), member));
+        if let Some(text) = canonical_text(text) {
+            amounts.insert(name, (text, member));
         }
     }
     amounts
@@ -135,12 +135,22 @@ fn take_amounts(block: &mut Map<String, Value>) -> Option<ResourceItem> {
 
 /// The canonical text of an amount.
 pub(super) fn amount(written: &Value) -> Option<String> {
-    let amount = match written {
-        Value::String(text) => text.parse::<Amount>(),
-        Value::Number(number) => number.to_string().parse(),
-        _ => return None,
-    };
-    amount.ok().map(|amount| amount.to_string())
+    match written {
+        Value::String(text) => canonical_text(text),
+        Value::Number(number) => canonical_text(&number.to_string()),
+        _ => None,
+    }
+}
+
+/// The canonical text of an amount that is written like this.
+fn canonical_text(written: &str) -> Option<String> {
+    // Most amounts are short integers, which are canonical unless they could have a suffix.
+    let is_digit = |byte: u8| byte.is_ascii_digit();
+    let is_integer = matches!(written.len(), 1..=15) && !written.starts_with('0') && written.bytes().all(is_digit);
+    if (is_integer && !written.ends_with("000")) || written == "0" {
+        return Some(written.to_owned());
+    }
+    written.parse::<Amount>().ok().map(|amount| amount.to_string())
 }
 
 /// The claims, if v1alpha1 has all of their fields.

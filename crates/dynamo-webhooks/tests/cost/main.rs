@@ -1,7 +1,7 @@
 //! What a body may cost, whatever is in it: memory of at most 12 times the body and 16 MB, the answer included, and CPU
-//! of at most 2 ms and 150 ms a megabyte, more for conversions.
+//! of at most 2 ms and 150 ms a megabyte.
 //!
-//! Both are asked of optimised code: `make test-cost`. `EVERY_SHAPE` set asks about all hostile parts instead of the
+//! Both are asked of the released code: `make test-cost`. `EVERY_SHAPE` set asks about all hostile parts instead of the
 //! worst. `COST_SECONDS` says how long the fuzzer draws, `PROPTEST_RNG_SEED` what.
 
 #![allow(clippy::unwrap_used, reason = "a test")]

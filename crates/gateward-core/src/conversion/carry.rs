@@ -6,7 +6,7 @@ use crate::conversion::difference::Difference;
 use crate::conversion::envelope::Metadata;
 use crate::conversion::preserved::Preserved;
 use crate::conversion::preserved_field::PreservedField;
-use crate::conversion::restore::{Restoring, Tried, by_halves, lost, lost_by_trial};
+use crate::conversion::restore::{Restoring, by_parts, lost, lost_by_trial, read};
 use crate::conversion::route::Route;
 use crate::conversion::serialized::{Serialized, no_json};
 use crate::conversion::source::{Source, whole};
@@ -94,18 +94,24 @@ fn with_unknown<B: Resource>(
     waiting: &[PreservedField],
     members: &str,
 ) -> Result<String, ConversionError> {
-    let is_unchanged = |json: &str| {
-        let read = unknown::read_result::<B>(json).ok().and_then(|reading| Serialized::of(&reading.object).ok());
-        read.is_some_and(|written| written.members == members)
-    };
-    let put = by_halves(waiting, result.len(), |best: Option<&String>, part| {
-        let Some(mut tree) = Tree::read(best.map_or(result, String::as_str)) else { return Tried::Nothing };
-        if part.iter().filter(|kept| kept.restore(&mut tree)).count() == 0 {
-            return Tried::Nothing;
-        }
-        let json = tree.to_json();
-        if is_unchanged(&json) { Tried::Restored(json) } else { Tried::Refused }
-    });
+    let put = by_parts(
+        waiting,
+        |field| &field.path,
+        |fields| {
+            let Some(mut tree) = Tree::read(result) else { return Ok(None) };
+            if fields.iter().filter(|field| field.restore(&mut tree)).count() == 0 {
+                return Ok(None);
+            }
+            let json = tree.to_json();
+            let object = read::<B>(&json, &mut tree)?;
+            if Serialized::of(&object).is_ok_and(|written| written.members == members) {
+                return Ok(Some(json));
+            }
+            let before = unknown::read_result::<B>(result).map(|reading| reading.object);
+            let changed = before.map(|before| lost(&object, &before)).unwrap_or_default();
+            Err(changed.into_iter().map(|difference| difference.path).collect())
+        },
+    );
     let written = Serialized::of_text(put.as_deref().unwrap_or(result)).map_err(|error| no_json(&error))?;
     Ok(written.members)
 }

@@ -3,8 +3,6 @@
 //! A difference says where it is, what comes back there, and what was there. It waits in an annotation until the object
 //! is of its version again, and then holds only where the same comes back: it never contradicts an edit.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -17,7 +15,7 @@ use crate::json::members::{items, members};
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Difference {
     /// The way to the node, its own step last.
-    path: Vec<Step>,
+    pub path: Vec<Step>,
     /// What comes back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     reads: Option<Box<RawValue>>,
@@ -28,7 +26,7 @@ pub(crate) struct Difference {
 
 /// The topmost nodes in which `back` differs from what `was` there, one more than [`MAX_FIELDS`] at most.
 pub(crate) fn between(back: &RawValue, was: &RawValue) -> Vec<Difference> {
-    let mut comparison = Comparison { path: Vec::new(), found: Vec::new() };
+    let mut comparison = Comparison { path: Vec::new(), found: Vec::new(), most: MAX_FIELDS };
     comparison.members(back, was);
     comparison.found
 }
@@ -43,6 +41,8 @@ const MAX_DEPTH: usize = 16;
 struct Comparison {
     path: Vec<Step>,
     found: Vec<Difference>,
+    /// With more found than this the node that is being compared is done.
+    most: usize,
 }
 
 impl Comparison {
@@ -54,7 +54,11 @@ impl Comparison {
             && self.path.len() < MAX_DEPTH
         {
             let before = self.found.len();
-            if self.members(back, was) || self.items(back, was) {
+            let most = if self.path.len() > 1 { before + MANY } else { MAX_FIELDS };
+            let outer = std::mem::replace(&mut self.most, most);
+            let is_compared = self.members(back, was) || self.items(back, was);
+            self.most = outer;
+            if is_compared {
                 if self.found.len() - before > MANY && self.path.len() > 1 {
                     self.found.truncate(before);
                     self.push(Some(back), Some(was));
@@ -75,12 +79,15 @@ impl Comparison {
     /// Whether both are objects, which are compared then.
     fn members(&mut self, back: &RawValue, was: &RawValue) -> bool {
         let (Some(back), Some(was)) = (members(back.get()), members(was.get())) else { return false };
-        let mut back: BTreeMap<_, _> = back.into_iter().collect();
+        let (mut back, mut added) = (back.into_iter().peekable(), Vec::new());
         for (name, was) in was {
-            let back = back.remove(&name);
-            self.below(Step::Member(name.into_owned()), back, Some(was));
+            added.extend(std::iter::from_fn(|| back.next_if(|(other, _)| *other < name)));
+            let back = back.next_if(|(other, _)| *other == name).map(|(_, text)| text);
+            if back.map(RawValue::get) != Some(was.get()) {
+                self.below(Step::Member(name.into_owned()), back, Some(was));
+            }
         }
-        for (name, back) in back {
+        for (name, back) in added.into_iter().chain(back) {
             self.below(Step::Member(name.into_owned()), Some(back), None);
         }
         true
@@ -107,7 +114,7 @@ impl Comparison {
     }
 
     fn below(&mut self, step: Step, back: Option<&RawValue>, was: Option<&RawValue>) {
-        if (self.path.is_empty() && is_protected(&step)) || self.found.len() > MAX_FIELDS {
+        if (self.path.is_empty() && is_protected(&step)) || self.found.len() > self.most {
             return;
         }
         self.path.push(step);

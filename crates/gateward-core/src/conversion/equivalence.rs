@@ -1,10 +1,13 @@
 //! When two JSON values mean the same: absent, null and an empty list, map or struct are one to Kubernetes.
 
+use std::collections::BTreeSet;
+
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
 use crate::json::reading::tree_cost;
+use crate::rule::field::Segment;
 
 /// Whether the value means no more than an absent one.
 pub fn says_nothing(value: &Value) -> bool {
@@ -38,25 +41,47 @@ pub fn same(one: &Value, other: &Value) -> bool {
     }
 }
 
-/// Whether `back` means at each node what `source` means there, or else what `without` does.
-pub(crate) fn leads_back(back: &Value, source: &Value, without: &Value) -> bool {
-    if same(back, source) || same(back, without) {
-        return true;
+/// How many nodes are named that lead astray.
+const NAMED: usize = 32;
+
+/// The nodes of `back` that mean neither what `source` means there nor what `without` does.
+pub(crate) fn astray(back: &Value, source: &Value, without: &Value) -> Vec<Vec<Segment>> {
+    let mut found = Vec::new();
+    collect_astray(back, [source, without], &mut Vec::new(), &mut found);
+    found
+}
+
+fn collect_astray(back: &Value, others: [&Value; 2], path: &mut Vec<Segment>, found: &mut Vec<Vec<Segment>>) {
+    if found.len() >= NAMED || others.into_iter().any(|other| same(back, other)) {
+        return;
     }
+    let mut below = |step: Segment, back: &Value, others: [&Value; 2]| {
+        path.push(step);
+        collect_astray(back, others, path, found);
+        path.pop();
+    };
     match back {
         Value::Object(members) => {
-            let is_gone = |(name, _): &(&String, &Value)| !members.contains_key(*name);
-            let mut gone = [source, without].into_iter().filter_map(Value::as_object).flatten().filter(is_gone);
-            members.iter().all(|(name, back)| leads_back(back, member(source, name), member(without, name)))
-                && gone.all(|(name, _)| says_nothing(member(source, name)) || says_nothing(member(without, name)))
+            for (name, back) in members {
+                below(Segment::Field(name.clone().into()), back, others.map(|other| member(other, name)));
+            }
+            let named = others.into_iter().filter_map(Value::as_object).flat_map(Map::keys);
+            let gone: BTreeSet<&String> = named.filter(|name| !members.contains_key(*name)).collect();
+            for name in gone {
+                below(Segment::Field(name.clone().into()), &Value::Null, others.map(|other| member(other, name)));
+            }
         }
-        Value::Array(items) => {
-            let has_length = |list: &Value| list.as_array().is_some_and(|list| list.len() == items.len());
-            (has_length(source) || has_length(without))
-                && items.iter().enumerate().all(|(i, back)| leads_back(back, item(source, i), item(without, i)))
+        Value::Array(items) if others.into_iter().any(|other| length(other) == Some(items.len())) => {
+            for (index, back) in items.iter().enumerate() {
+                below(Segment::Index(index), back, others.map(|other| item(other, index)));
+            }
         }
-        _ => false,
+        _ => found.push(path.clone()),
     }
+}
+
+fn length(list: &Value) -> Option<usize> {
+    list.as_array().map(Vec::len)
 }
 
 fn item(list: &Value, index: usize) -> &Value {
@@ -151,6 +176,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::rule::field::FieldPath;
 
     #[test]
     fn absent_null_and_empty_are_one() {
@@ -179,11 +205,21 @@ mod tests {
         let source = json!({"a": 1, "b": {"c": 2, "d": 3}});
         let without = json!({"a": 1, "b": {"c": 2, "d": 4}});
         for back in [&source, &without, &json!({"a": 1, "b": {"c": 2, "d": 3}, "e": {}})] {
-            assert!(leads_back(back, &source, &without), "{back}");
+            assert_eq!(astray(back, &source, &without), Vec::<Vec<Segment>>::new(), "{back}");
         }
-        for back in [json!({"a": 2, "b": {"c": 2, "d": 3}}), json!({"a": 1}), json!({"a": 1, "b": {"c": 2}, "e": 1})] {
-            assert!(!leads_back(&back, &source, &without), "{back}");
-        }
+    }
+
+    #[test]
+    fn each_node_that_leads_astray_is_named() {
+        let source = json!({"a": 1, "b": [{"c": 2, "d": 3}]});
+        let named = |back: Value| -> Vec<String> {
+            let path = |node: &Vec<Segment>| FieldPath::root().join(node).to_string();
+            astray(&back, &source, &source).iter().map(path).collect()
+        };
+        assert_eq!(named(json!({"a": 2, "b": [{"c": 2, "d": 3}]})), ["a"]);
+        assert_eq!(named(json!({"a": 1})), ["b"]);
+        assert_eq!(named(json!({"a": 1, "b": [{"c": 4}], "e": 1})), ["b[0].c", "b[0].d", "e"]);
+        assert_eq!(named(json!({"a": 1, "b": []})), ["b"]);
     }
 
     #[test]

@@ -5,10 +5,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::conversion::step::{MAX_FIELDS, MAX_STEPS, Step, is_protected};
+use crate::conversion::step::{MAX_FIELDS, MAX_STEPS, Step, is_protected, steps};
 use crate::conversion::tree::Tree;
 use crate::conversion::unknown::Unknown;
-use crate::rule::field::Segment;
 
 /// Fields by the version that they wait for.
 pub(crate) type PreservedFields = BTreeMap<String, Vec<PreservedField>>;
@@ -17,7 +16,7 @@ pub(crate) type PreservedFields = BTreeMap<String, Vec<PreservedField>>;
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct PreservedField {
     /// The way to the field, its own name last.
-    path: Vec<Step>,
+    pub path: Vec<Step>,
     /// How many of the last objects on the way hold nothing else, so that the types leave them out.
     #[serde(default, skip_serializing_if = "is_zero")]
     hollow: usize,
@@ -59,25 +58,5 @@ impl PreservedField {
         };
         parent.insert(name.into(), Tree::Text(&self.value));
         true
-    }
-}
-
-fn steps(document: &mut Tree<'_>, path: &[Segment]) -> Vec<Step> {
-    let mut node = Some(document);
-    let mut steps = Vec::with_capacity(path.len());
-    for segment in path {
-        steps.push(step(node.as_deref_mut(), segment));
-        node = node.and_then(|node| node.find(std::slice::from_ref(segment)));
-    }
-    steps
-}
-
-fn step(parent: Option<&mut Tree<'_>>, segment: &Segment) -> Step {
-    match segment {
-        Segment::Field(name) | Segment::Key(name) => Step::Member(name.clone().into_owned()),
-        Segment::Index(index) => {
-            let name = parent.and_then(Tree::items).and_then(|items| items.own_name(*index));
-            name.map_or(Step::Index(*index), |name| Step::Named { name })
-        }
     }
 }

@@ -1,4 +1,4 @@
-//! Differences put back: as many as the way back doesn't notice.
+//! Entries of an annotation put back: as many as the way back doesn't notice.
 
 use std::cell::LazyCell;
 
@@ -6,21 +6,19 @@ use serde_json::Value;
 use serde_json::value::to_raw_value;
 
 use crate::conversion::difference::{self, Difference};
-use crate::conversion::equivalence::{leads_back, shallow};
+use crate::conversion::equivalence::{self, shallow};
 use crate::conversion::route::Route;
-use crate::conversion::step::MAX_FIELDS;
+use crate::conversion::step::{MAX_FIELDS, Step, steps};
 use crate::conversion::tree::Tree;
 use crate::conversion::unknown;
 use crate::json::meaning::same_apart_from;
 use crate::json::reading::Allowance;
+use crate::rule::field::Segment;
 use crate::rule::issue::Issues;
 use crate::rule::resource::Resource;
 
-/// How often entries are tried in smaller parts.
-const TRIES: usize = 16;
-
-/// So many bytes are tried in all before the rest is dropped; all entries together are tried at any size.
-const TRIED_BYTES: usize = 256 * 1024;
+/// How often entries are tried: all together, and again without what stood in the way. Then the rest is dropped.
+const TRIES: usize = 3;
 
 /// A result with differences put back.
 pub(crate) struct Restored<A, B> {
@@ -39,39 +37,43 @@ pub(crate) struct Restoring<'a, A, B, R> {
     pub result: &'a B,
 }
 
-/// What came of a try.
-pub(crate) enum Tried<T> {
-    Restored(T),
-    Nothing,
-    Refused,
+/// The ways to the nodes that stand in the way of a try; none where that isn't known.
+pub(crate) type Obstacles = Vec<Vec<Step>>;
+
+/// Puts entries of an annotation back: all together, and where that fails all but those in the smallest part around each
+/// node that stands in the way. The work is that of [`TRIES`] tries.
+pub(crate) fn by_parts<E, T>(
+    entries: &[E],
+    path: impl Fn(&E) -> &[Step],
+    attempt: impl Fn(&[&E]) -> Result<Option<T>, Obstacles>,
+) -> Option<T> {
+    // How far down the smallest part is that has both the entry and the node.
+    let depth = |entry: &E, node: &[Step]| {
+        let shared = path(entry).iter().zip(node).take_while(|(one, other)| one == other).count();
+        if shared == path(entry).len() { node.len() } else { shared }
+    };
+    let mut left: Vec<&E> = entries.iter().take(MAX_FIELDS).collect();
+    for _ in 0..TRIES {
+        let obstacles = match attempt(&left) {
+            Ok(restored) => return restored,
+            Err(obstacles) if obstacles.is_empty() => break,
+            Err(obstacles) => obstacles,
+        };
+        let deepest = |node: &Vec<Step>| left.iter().map(|entry| depth(entry, node)).max();
+        let deepest: Vec<Option<usize>> = obstacles.iter().map(deepest).collect();
+        left.retain(|entry| obstacles.iter().zip(&deepest).all(|(node, most)| Some(depth(entry, node)) < *most));
+    }
+    None
 }
 
-/// Tries entries of an annotation: all together, or else by halves, each on what came of those before. `bytes` is what
-/// one try reads.
-pub(crate) fn by_halves<E, T>(
-    entries: &[E],
-    bytes: usize,
-    attempt: impl Fn(Option<&T>, &[E]) -> Tried<T>,
-) -> Option<T> {
-    let mut parts: Vec<&[E]> = entries.chunks(MAX_FIELDS).take(1).collect();
-    let mut tries = (TRIED_BYTES / bytes.max(1)).clamp(1, TRIES);
-    let mut best = None;
-    while let Some(part) = parts.pop().filter(|_| tries > 0) {
-        tries -= 1;
-        match attempt(best.as_ref(), part) {
-            Tried::Restored(restored) => best = Some(restored),
-            Tried::Refused if part.len() > 1 => {
-                let (first, second) = part.split_at(part.len() / 2);
-                parts.extend([second, first]);
-            }
-            Tried::Nothing | Tried::Refused => {}
-        }
-    }
-    best
+/// Reads the text of a document, or says what stands in the way.
+pub(crate) fn read<B: Resource>(json: &str, document: &mut Tree<'_>) -> Result<B, Obstacles> {
+    let reading = unknown::read_result::<B>(json);
+    reading.map(|reading| reading.object).map_err(|error| vec![steps(document, error.path.segments())])
 }
 
 impl<A: Resource, B: Resource, R: Route<A, B>> Restoring<'_, A, B, R> {
-    /// Puts differences back into `made`, the text of the result: all together, or else by halves.
+    /// Puts differences back into `made`, the text of the result.
     pub fn restore(&self, made: &str, differences: &[Difference]) -> Option<Restored<A, B>> {
         if differences.is_empty() {
             return None;
@@ -79,48 +81,60 @@ impl<A: Resource, B: Resource, R: Route<A, B>> Restoring<'_, A, B, R> {
         let own = serde_json::to_string(self.object).ok()?;
         let source = LazyCell::new(|| said(&own));
         let without =
-            LazyCell::new(|| said(&serde_json::to_string(&way_back(self.route, self.result, made.len())?).ok()?));
-        let leads_home = |led: &str| {
+            LazyCell::new(|| said(&serde_json::to_string(&way_back(self.route, self.result, made.len()).ok()?).ok()?));
+        // The nodes at which what comes back is neither what the object says nor what would come back without any.
+        let astray = |led: &str| {
             if same_apart_from(&APART, led, &own) {
-                return true;
+                return Some(Vec::new());
             }
-            let (Some(led), Some(source)) = (said(led), source.as_ref()) else { return false };
-            leads_back(&led, source, source)
-                || without.as_ref().is_some_and(|without| leads_back(&led, source, without))
+            let (led, source) = (said(led)?, source.as_ref()?);
+            let astray = equivalence::astray(&led, source, source);
+            if astray.is_empty() { Some(astray) } else { Some(equivalence::astray(&led, source, without.as_ref()?)) }
         };
-        by_halves(differences, made.len(), |best: Option<&Restored<A, B>>, part| {
-            self.tried(best.map_or(made, |best| &best.json), part, &leads_home)
-        })
+        by_parts(differences, |difference| &difference.path, |part| self.tried(made, part, &astray))
     }
 
+    /// The result with these differences, if it is one and leads back.
     fn tried(
         &self,
         made: &str,
-        differences: &[Difference],
-        leads_home: &impl Fn(&str) -> bool,
-    ) -> Tried<Restored<A, B>> {
-        let Some(mut tree) = Tree::read(made) else { return Tried::Nothing };
+        differences: &[&Difference],
+        astray: &impl Fn(&str) -> Option<Vec<Vec<Segment>>>,
+    ) -> Result<Option<Restored<A, B>>, Obstacles> {
+        let Some(mut tree) = Tree::read(made) else { return Ok(None) };
         let mut room = 8 * made.len();
         if differences.iter().filter(|difference| difference.apply(&mut tree, &mut room)).count() == 0 {
-            return Tried::Nothing;
+            return Ok(None);
         }
-        self.read(tree.to_json(), leads_home).map_or(Tried::Refused, Tried::Restored)
+        let json = tree.to_json();
+        let object = read::<B>(&json, &mut tree)?;
+        let mut in_the_way = |nodes: &[Vec<Segment>]| nodes.iter().map(|node| steps(&mut tree, node)).collect();
+        let back = way_back(self.route, &object, json.len()).map_err(|node| in_the_way(&[node]))?;
+        match serde_json::to_string(&back).ok().and_then(|led| astray(&led)) {
+            Some(nodes) if nodes.is_empty() => Ok(Some(Restored { json, object, back })),
+            Some(nodes) => Err(in_the_way(&self.in_result(&nodes))),
+            None => Err(Obstacles::new()),
+        }
     }
 
-    /// The result, if it is one and leads back: at each node to what the object says, or to what the way back leads to
-    /// without any difference put back.
-    fn read(&self, json: String, leads_home: &impl Fn(&str) -> bool) -> Option<Restored<A, B>> {
-        let object = unknown::read_result::<B>(&json).ok()?.object;
-        let back = way_back(self.route, &object, json.len())?;
-        leads_home(&serde_json::to_string(&back).ok()?).then_some(Restored { json, object, back })
+    /// The nodes of the result that nodes of the object are, or else the smallest parts around them.
+    fn in_result(&self, nodes: &[Vec<Segment>]) -> Vec<Vec<Segment>> {
+        let way = self.route.direction(self.object, self.result);
+        let counterpart = unknown::counterparts(&way);
+        let nearest = |node: &Vec<Segment>| (0..=node.len()).rev().find_map(|length| counterpart(&node[..length]));
+        nodes.iter().map(|node| nearest(node).unwrap_or_default()).collect()
     }
 }
 
-/// What comes back of a result, within the memory that its text is worth; `None` where nothing does, or not all of it.
-fn way_back<A, B: Resource>(route: &impl Route<A, B>, result: &B, bytes: usize) -> Option<A> {
+/// What comes back of a result, within the memory that its text is worth; where nothing does, or not all of it, the node
+/// that stands in the way.
+fn way_back<A, B: Resource>(route: &impl Route<A, B>, result: &B, bytes: usize) -> Result<A, Vec<Segment>> {
     let allowance = Allowance::of(bytes);
-    let back = allowance.during(|| route.convert_back(result, &mut Issues::new())).ok();
-    back.filter(|_| !allowance.is_exceeded())
+    let back = allowance.during(|| route.convert_back(result, &mut Issues::new()));
+    if allowance.is_exceeded() {
+        return Err(Vec::new());
+    }
+    back.map_err(|error| error.path.segments().to_vec())
 }
 
 /// What the way there and back would change of `object`; nothing where no way leads back.
@@ -130,7 +144,7 @@ pub(crate) fn lost_by_trial<A: Resource, B: Resource>(
     result: &B,
     bytes: usize,
 ) -> Vec<Difference> {
-    way_back(route, result, bytes).map_or_else(Vec::new, |back| lost(&back, object))
+    way_back(route, result, bytes).map_or_else(|_| Vec::new(), |back| lost(&back, object))
 }
 
 /// What of `object` doesn't come back.

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::conversion::tree::Tree;
+use crate::rule::field::Segment;
 
 /// How many fields of an object are put back at most, and how many are kept.
 pub(crate) const MAX_FIELDS: usize = 1024;
@@ -14,7 +15,7 @@ pub(crate) const MAX_STEPS: usize = 64;
 const PROTECTED: [&str; 4] = ["apiVersion", "kind", "metadata", "status"];
 
 /// One step of a kept path. Items of lists are known by their names where they have any: lists are reordered.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum Step {
     /// A member of an object.
@@ -50,4 +51,25 @@ impl Step {
 /// Whether what the first step of a path leads to is never changed by an annotation of ours.
 pub(crate) fn is_protected(first: &Step) -> bool {
     matches!(first, Step::Member(first) if PROTECTED.contains(&first.as_str()))
+}
+
+/// The way to a node as annotations spell it.
+pub(crate) fn steps(document: &mut Tree<'_>, path: &[Segment]) -> Vec<Step> {
+    let mut node = Some(document);
+    let mut steps = Vec::with_capacity(path.len());
+    for segment in path {
+        steps.push(step(node.as_deref_mut(), segment));
+        node = node.and_then(|node| node.find(std::slice::from_ref(segment)));
+    }
+    steps
+}
+
+fn step(parent: Option<&mut Tree<'_>>, segment: &Segment) -> Step {
+    match segment {
+        Segment::Field(name) | Segment::Key(name) => Step::Member(name.clone().into_owned()),
+        Segment::Index(index) => {
+            let name = parent.and_then(Tree::items).and_then(|items| items.own_name(*index));
+            name.map_or(Step::Index(*index), |name| Step::Named { name })
+        }
+    }
 }

@@ -170,7 +170,7 @@ impl Reinserted<'_> {
 }
 
 /// The way of a path there, if the way back leads to it again.
-fn counterparts(way: &Direction) -> impl Fn(&[Segment]) -> Option<Path> {
+pub(crate) fn counterparts(way: &Direction) -> impl Fn(&[Segment]) -> Option<Path> {
     let (Direction::ToHub(provenance) | Direction::FromHub(provenance)) = way;
     let reversed = provenance.reversed();
     move |path| match way {

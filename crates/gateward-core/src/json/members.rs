@@ -15,7 +15,7 @@ pub(crate) type Member<'a> = (Cow<'a, str>, &'a RawValue);
 
 /// The members of an object, in the order of their names; of a name that stands there twice the last one counts.
 pub(crate) fn members(json: &str) -> Option<Vec<Member<'_>>> {
-    let mut members = Vec::with_capacity(count(json)?);
+    let mut members = Vec::with_capacity(capacity(json)?);
     each(json, Each { member: |name, text| members.push((name, text)), item: |_| {} })?;
     json.trim_start().starts_with('{').then_some(())?;
     members.sort_by(|(one, _), (other, _): &Member<'_>| one.cmp(other));
@@ -34,7 +34,7 @@ pub(crate) fn members_in_order(json: &str) -> Option<Vec<Member<'_>>> {
 
 /// The items of a list.
 pub(crate) fn items(json: &str) -> Option<Vec<&RawValue>> {
-    let mut items = Vec::with_capacity(count(json)?);
+    let mut items = Vec::with_capacity(capacity(json)?);
     each(json, Each { member: |_, _| {}, item: |text| items.push(text) })?;
     json.trim_start().starts_with('[').then_some(items)
 }
@@ -81,7 +81,15 @@ pub(crate) fn longer_than<'a>(least: usize, json: &'a str) -> Option<(Segment, &
     longer.into_inner()
 }
 
-/// How many members or items there are, so that no list of them has to grow.
+/// So long a text may be whose members or items are collected in a list that grows.
+const SHORT: usize = 64 << 10;
+
+/// How long a list of the members or items of a long text becomes, so that it never has to grow.
+fn capacity(json: &str) -> Option<usize> {
+    if json.len() > SHORT { count(json) } else { Some(0) }
+}
+
+/// How many members or items there are.
 fn count(json: &str) -> Option<usize> {
     struct Count;
 

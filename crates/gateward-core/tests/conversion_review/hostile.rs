@@ -248,6 +248,25 @@ fn one_field_that_may_not_come_back_takes_no_other_with_it() {
     assert_eq!(convert(&object, "v3"), shop("v3", json!({"boxes": [{"name": "a"}], "novel": 1})));
 }
 
+#[test]
+fn many_fields_that_may_not_come_back_take_no_others_with_them() {
+    let names = || (0..20).map(|number| format!("box-{number:02}"));
+    let at = |name: &str, field: &[&str]| -> Value {
+        let steps = field.iter().map(|step| json!(step));
+        [json!("spec"), json!("boxes"), json!({"name": name})].into_iter().chain(steps).collect()
+    };
+    let kept: Vec<Value> = names()
+        .flat_map(|name| {
+            let forged = json!({"path": at(&name, &["cover", "x"]), "hollow": 1, "value": 1});
+            [forged, json!({"path": at(&name, &["novel"]), "value": 1})]
+        })
+        .collect();
+    let boxes: Map<String, Value> = names().map(|name| (name, json!({}))).collect();
+    let object = with_kept(&shop("v1", json!({"boxes": boxes})), "v3", &json!(kept));
+    let expected: Vec<Value> = names().map(|name| json!({"name": name, "novel": 1})).collect();
+    assert_eq!(convert(&object, "v3"), shop("v3", json!({"boxes": expected})));
+}
+
 const NAMES: &[&str] =
     &["boxes", "name", "lid", "cover", "lamp", "color", "owner", "goods", "shelf", "count", "annotations", "x"];
 
