@@ -124,7 +124,7 @@ impl LeaseHolder {
             let step = next_step(self.observed.as_ref(), &us, &role, &self.config.times, Instant::now());
             match step {
                 Step::Create => {
-                    drop(with_short_timeout(self.leases.create(&self.parameters, &self.held(None, &us, &step))).await?)
+                    drop(with_short_timeout(self.leases.create(&self.parameters, &self.held(None, &us, &step))).await?);
                 }
                 Step::Renew(_) | Step::TakeOver(_) => self.write(&self.held(lease, &us, &step)).await?,
                 Step::Wait(time) => {
@@ -256,19 +256,21 @@ impl LeaseHolder {
 
     /// Publishes whether the namespace is claimed.
     fn publish(&self, state: HolderState) {
-        let before = self.state.send_replace(state.clone());
-        if before == state {
-            return;
+        if *self.state.borrow() != state {
+            log(&self.config.namespace, &state);
+            self.state.send_replace(state);
         }
-        let namespace = &self.config.namespace;
-        match &state {
-            HolderState::Holding => info!(namespace, "claims the namespace"),
-            HolderState::HeldBy(holder) => {
-                warn!(namespace, holder, "another operator claims the namespace; both judge what is written in it");
-            }
-            HolderState::Failing(why) => warn!(namespace, "the namespace's lease: {why}"),
-            HolderState::Following | HolderState::Unknown => debug!(namespace, ?state, "the namespace's lease"),
+    }
+}
+
+fn log(namespace: &str, state: &HolderState) {
+    match state {
+        HolderState::Holding => info!(namespace, "claims the namespace"),
+        HolderState::HeldBy(holder) => {
+            warn!(namespace, holder, "another operator claims the namespace; both judge what is written in it");
         }
+        HolderState::Failing(why) => warn!(namespace, "the namespace's lease: {why}"),
+        HolderState::Following | HolderState::Unknown => debug!(namespace, ?state, "the namespace's lease"),
     }
 }
 
