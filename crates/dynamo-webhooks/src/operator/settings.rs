@@ -199,7 +199,7 @@ mod tests {
         let leases = ["dynamo-operator-ns-lock", "dynamo-operator-namespace-scope"].map(str::to_owned).into();
         let claims = |claimed| NamespaceScope::All(ClaimSettings { leases: Clone::clone(&leases), claimed });
         assert_eq!(served(&Value::Null, &json!({})), claims(ClaimTreatment::Called));
-        let excluded = served(&Value::Null, &json!({"excludeClaimTreatment": true}));
+        let excluded = served(&Value::Null, &json!({"excludeClaimedNamespaces": true}));
         assert_eq!(excluded, claims(ClaimTreatment::Excluded));
     }
 

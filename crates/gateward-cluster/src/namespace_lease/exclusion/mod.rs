@@ -78,7 +78,8 @@ impl OwnWebhook {
             expressions.push(LabelSelectorRequirement { key, operator, values: Some(values) });
         }
         let match_labels = self.selector.match_labels.clone();
-        (expressions != present).then_some(LabelSelector { match_labels, match_expressions: Some(expressions) })
+        let differs = expressions != present;
+        differs.then_some(LabelSelector { match_labels, match_expressions: Some(expressions) })
     }
 }
 
