@@ -87,17 +87,17 @@ async fn renewed(sandbox: &Sandbox, renew: impl AsyncFnOnce()) {
     println!("a handshake with the new certificate after {first:.1?}, with every pod after {all:.1?}");
 }
 
-/// Waits until every target and the bundle hold the root of the serving Secret and nothing else.
+/// Waits until every target trusts the root of the serving Secret. A cainjector that merges leaves the one before beside it.
 async fn rests(sandbox: &Sandbox) {
     let release = release(sandbox);
-    let time = until("everything trusts the root alone", PATIENCE, async || {
+    let time = until("everything trusts the root", PATIENCE, async || {
         let root = ca_crt(&release, SERVING_SECRET).await;
         let bundles = release.bundles().await.unwrap();
         assert_eq!(bundles.len(), 11);
-        bundles.iter().all(|bundle| CaBundle::parse(bundle.pem.as_bytes()).is_ok_and(|bundle| bundle == root))
+        bundles.iter().all(|bundle| CaBundle::parse_lossy(bundle.pem.as_bytes()).0.contains_all(&root))
     })
     .await;
-    println!("everything trusts the root alone after {time:.1?}");
+    println!("everything trusts the root after {time:.1?}");
 }
 
 async fn everything_trusts_the_root_of_the_chart(sandbox: Sandbox) {
