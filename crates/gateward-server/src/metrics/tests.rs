@@ -95,6 +95,7 @@ fn exercised() -> Metrics {
     cluster.ca_expires(Some(SystemTime::now()));
     cluster.injection_targets(InjectionTargetCounts::default());
     cluster.conflicting_configurations(["old"]);
+    cluster.namespace_claims([("team-a", "counted")]);
     cluster.rotation(None);
     metrics.handshake_failed(HandshakeFailure::Tls);
     metrics.connection_failed(ConnectionError::Broken);

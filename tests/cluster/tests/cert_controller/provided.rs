@@ -147,7 +147,7 @@ async fn a_certificate_of_the_user_is_served_and_its_ca_written_to_crds_alone(sa
     // A configuration that somebody else has changed is his.
     let (kind, name) = &zoo.carriers()[0];
     carry(&zoo, kind, name, &base64(&other.certificate_pem()).into()).await;
-    let refused = "doesn't vouch for this replica";
+    let refused = "doesn't verify this replica's certificate";
     until("it is reported", PATIENCE, async || replica.status().attention().join("\n").contains(refused)).await;
 }
 

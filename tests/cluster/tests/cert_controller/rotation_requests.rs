@@ -90,7 +90,8 @@ async fn the_command_line_tells_the_same(sandbox: Sandbox) {
     let output = run(&["certs", "status"]);
     let text = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
     assert_eq!(output.status.code(), Some(1), "{text}");
-    assert!(text.starts_with("rotation:   none under way\nCA:         missing\nserver:     missing\n"), "{text}");
+    let expected = "provider:   auto\nrotation:   none under way\nCA:         missing\nserver:     missing\n";
+    assert!(text.starts_with(expected), "{text}");
     let output = run(&["certs", "status", "--output", "json"]);
     let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((&document["rotation"], &document["leader"]), (&json!(null), &json!(null)));

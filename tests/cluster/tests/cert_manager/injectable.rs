@@ -1,6 +1,7 @@
 //! What cert-manager injects CAs into.
 
 use cluster_tests::{Client, Sandbox, until};
+use gateward_certs::CaBundle;
 use serde_json::{Value, json};
 
 use super::PATIENCE;
@@ -38,10 +39,19 @@ impl Injectable {
         bundles
     }
 
-    /// Both get a CA, by and by.
+    /// Both get a CA, by and by. This cainjector merges (`CAInjectorMerging`), so they may have others beside it.
     pub async fn get(&self, ca: &Value) {
-        until("the CA is injected", PATIENCE, async || self.bundles().await.iter().all(|bundle| bundle == ca)).await;
+        let ca = anchors(ca);
+        until("the CA is injected", PATIENCE, async || {
+            self.bundles().await.iter().all(|bundle| anchors(bundle).contains_all(&ca))
+        })
+        .await;
     }
+}
+
+/// The CAs of a bundle in base64; none of a bundle that isn't there.
+fn anchors(bundle: &Value) -> CaBundle {
+    bundle.as_str().map(|text| CaBundle::from_base64(text).unwrap()).unwrap_or_default()
 }
 
 fn configuration(plural: &str, annotations: &Value, service: &Value) -> Value {

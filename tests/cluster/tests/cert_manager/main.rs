@@ -5,11 +5,12 @@
 mod injectable;
 
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use cluster_tests::{Sandbox, run_in_turn, tests, until};
+use gateward_certs::{Ca, CommonName, SystemKeys, TEN_YEARS, Validity};
 use serde_json::{Value, json};
 
 use injectable::Injectable;
@@ -56,7 +57,9 @@ async fn the_ca_of_a_secret_that_allows_it_is_injected_and_followed(sandbox: San
     let mut ca = bundle(&sandbox, "otter-ca", "true").await;
     injectable.get(&ca["data"]["ca.crt"]).await;
 
-    let other = STANDARD.encode(format!("{}{}", pem(&sandbox), pem(&sandbox)));
+    let validity = Validity::starting(SystemTime::now(), TEN_YEARS).unwrap();
+    let other = Ca::new(&CommonName::new("other").unwrap(), validity, &SystemKeys).unwrap();
+    let other = STANDARD.encode(other.certificate_pem());
     ca["data"]["ca.crt"] = other.clone().into();
     sandbox.replace(&ca).await.granted().unwrap();
     injectable.get(&other.into()).await;

@@ -33,6 +33,7 @@
 {{- fail (printf "%swebhook.caBundle holds no certificate in PEM: %s" $prefix $give) -}}
 {{- end -}}
 {{- end -}}
+{{- end -}}
 
 {{/* What can't be for an operator of one namespace. */}}
 {{- define "dynamo-operator.validateRestriction" -}}
