@@ -1,7 +1,7 @@
 //! The cost fuzzer: makes manifests larger and keeps those that cost most for their size, to make them worse.
 //!
-//! What it draws depends on its seed and on counted work alone, so that a seed asks for the same bodies on every machine;
-//! a faster one comes further in the same time.
+//! What it draws depends on its seed and on counted work alone, not on the machine's
+//! speed; a faster one comes further in the same time.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -60,7 +60,7 @@ fn time() -> Duration {
 
 #[test]
 fn no_body_costs_more_than_its_share() {
-    let mut meter = Meter::new();
+    let mut meter = Meter::with_memory_margin(1.5);
     let seeds = seeds::all(&meter.webhooks);
     assert!(seeds.len() > 1000, "{} manifests", seeds.len());
     let (mut random, seed) = Random::from_environment();
