@@ -29,7 +29,7 @@ fn main() -> ExitCode {
         the_bundle_is_deleted,
         cert_manager_rests_while_the_pods_are_replaced,
         a_rotation_is_a_matter_of_cert_manager,
-        with_a_plain_annotation_a_root_with_another_key_costs_requests,
+        what_a_plain_annotation_costs_at_a_new_root_is_measured,
     ];
     run_in_turn(tests, async |bed| {
         bed.start_node().await?;
@@ -191,7 +191,7 @@ async fn a_rotation_is_a_matter_of_cert_manager(sandbox: Sandbox) {
 }
 
 /// What the documentation says of it; how much it costs is printed.
-async fn with_a_plain_annotation_a_root_with_another_key_costs_requests(sandbox: Sandbox) {
+async fn what_a_plain_annotation_costs_at_a_new_root_is_measured(sandbox: Sandbox) {
     let release = release(&sandbox);
     release.upgrade(Chart::Current, &values("certificate")).await.unwrap();
     release.settled().await.unwrap();
