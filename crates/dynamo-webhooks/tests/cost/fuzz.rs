@@ -1,7 +1,7 @@
 //! The cost fuzzer: makes manifests larger and keeps those that cost most for their size, to make them worse.
 //!
-//! What it draws depends on its seed and on counted work alone, not on the machine's
-//! speed; a faster one comes further in the same time.
+//! It goes on from what costs most by counted work, not by time, so that two machines draw nearly the same from one seed;
+//! a faster one comes further in the same time.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
