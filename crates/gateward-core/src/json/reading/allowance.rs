@@ -13,7 +13,7 @@ pub const ALLOWANCE_BASE: usize = 4 << 20;
 /// What trees of raw subtrees may take, as a multiple of the document's text, and beyond that. A conversion holds about
 /// five of the same subtree at a time.
 const TREES_FACTOR: usize = 1;
-const TREES_BASE: usize = 2 << 20;
+const TREES_BASE: usize = 4 << 20;
 
 /// What lists and maps that are made of one document may yet take, in bytes. The typed reading and the views of its raw
 /// subtrees, whenever they are decoded, draw on the same one.
@@ -102,7 +102,7 @@ const OBJECT: usize = 640;
 const ITEM: usize = 128;
 
 /// How often a conversion makes a tree of the same text, with some to spare.
-const TREES_OF_A_TEXT: usize = 4;
+const TREES_OF_A_TEXT: usize = 8;
 
 /// Whether all trees that a conversion of this document makes surely have room in its allowance. It takes one look at the
 /// bytes, and texts for structure.
