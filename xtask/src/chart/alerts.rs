@@ -100,7 +100,7 @@ const ALERTS: [Alert; 10] = [
         severity: Severity::Warning,
         expr: "max by (namespace, configuration) (gateward_rival_configuration{RELEASE}) > 0",
         hold: "10m",
-        summary: "A webhook configuration of somebody else is for the same kinds.",
+        summary: "Another webhook configuration is for the same kinds.",
         description: "{{ $labels.configuration }} concerns the kinds that the release in namespace {{ $labels.namespace }} judges, so that objects are judged twice.",
     },
     Alert {
@@ -109,7 +109,7 @@ const ALERTS: [Alert; 10] = [
         expr: "sum by (namespace, resource_type) (increase(dynamo_operator_webhook_incomplete_views_total{RELEASE}[15m])) > 0",
         hold: "0m",
         summary: "Objects were read in a version that can't say all that is stored.",
-        description: "{{ $value | humanize }} objects of kind {{ $labels.resource_type }} were given to clients with the label gateward.dev/incomplete within fifteen minutes. Whoever writes such a view back loses what it lacks.",
+        description: "{{ $value | humanize }} objects of kind {{ $labels.resource_type }} were given to clients with the label gateward.dev/incomplete within fifteen minutes. A client that writes such a view back loses what it lacks.",
     },
     Alert {
         name: "GatewardLeasesUnreadable",

@@ -1,4 +1,4 @@
-//! Certificates that others write, in any order: somebody who injects as the cainjector of cert-manager does, and a user.
+//! Certificates that others write, in any order: a cainjector as that of cert-manager, and a user.
 
 use std::time::{Duration, SystemTime};
 
