@@ -69,14 +69,14 @@ groups:
     annotations:
       description: "{{`{{ $labels.configuration }}`}} concerns the kinds that the release in namespace {{`{{ $labels.namespace }}`}} judges, so that objects are judged twice."
       runbook_url: https://github.com/gateward/gateward/blob/main/docs/troubleshooting.md#gatewardconflictingconfiguration
-      summary: A webhook configuration of somebody else is for the same kinds.
+      summary: Another webhook configuration is for the same kinds.
     expr: max by (namespace, configuration) (gateward_rival_configuration{ {{ include "dynamo-operator.metricsSelector" . }} }) > 0
     for: 10m
     labels:
       severity: warning
   - alert: GatewardIncompleteViews
     annotations:
-      description: "{{`{{ $value | humanize }}`}} objects of kind {{`{{ $labels.resource_type }}`}} were given to clients with the label gateward.dev/incomplete within fifteen minutes. Whoever writes such a view back loses what it lacks."
+      description: "{{`{{ $value | humanize }}`}} objects of kind {{`{{ $labels.resource_type }}`}} were given to clients with the label gateward.dev/incomplete within fifteen minutes. A client that writes such a view back loses what it lacks."
       runbook_url: https://github.com/gateward/gateward/blob/main/docs/troubleshooting.md#gatewardincompleteviews
       summary: Objects were read in a version that can't say all that is stored.
     expr: sum by (namespace, resource_type) (increase(dynamo_operator_webhook_incomplete_views_total{ {{ include "dynamo-operator.metricsSelector" . }} }[15m])) > 0
