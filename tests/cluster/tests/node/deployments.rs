@@ -114,7 +114,7 @@ async fn kubectl_shows_pods_as_they_are(sandbox: Sandbox) {
 }
 
 async fn kubectl_reads_logs_and_follows_them(sandbox: Sandbox) {
-    let mut otter = pod("otter", &runs("echo a; echo b; echo c; sleep 1; echo d"));
+    let mut otter = pod("otter", &runs("echo a; echo b; echo c; sleep 6; echo d"));
     otter["spec"]["restartPolicy"] = "Never".into();
     let pod = ready(&sandbox, &otter).await;
     wrote(&pod, "c\n").await;

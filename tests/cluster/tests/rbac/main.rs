@@ -20,7 +20,7 @@ const RELEASE: &str = "dynamo-platform";
 const NAMESPACE: &str = "dynamo-system";
 const BUNDLE_SECRET: &str = "webhook-server-cert-bundle";
 /// How soon a replica misses what it may not do any more.
-const SOON: Duration = Duration::from_secs(45);
+const SOON: Duration = Duration::from_secs(90);
 
 fn main() -> ExitCode {
     let tests = tests![
