@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 use std::sync::Mutex;
+use std::time::{Duration, Instant};
 
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 use serde_json::{Value, json};
 
 use crate::client::Client;
@@ -14,6 +15,9 @@ use crate::programs::Programs;
 const CERT_MANAGER: &str = "cert-manager";
 /// The folder of its CRDs, beside the program.
 const CRDS: &str = "cert-manager-crds";
+/// Longer than it takes to issue a certificate on a busy machine.
+const PATIENCE: Duration = Duration::from_mins(1);
+const GLANCE: Duration = Duration::from_millis(50);
 
 /// The cert-manager of a bed. It does all that it does for CA and self-signed issuers, and injects CAs as an
 /// administrator; nothing validates its objects but the schemas of their CRDs.
@@ -67,10 +71,13 @@ impl CertManager {
     }
 
     /// Has a Certificate issued anew, as `cmctl renew` does. The Secret follows a moment later.
+    ///
+    /// Waits first until cert-manager has done with the one before: it writes the Secret some time before it says so,
+    /// and what is asked in between is lost.
     pub async fn renew(&self, namespace: &str, certificate: &str) -> anyhow::Result<()> {
-        let path = format!(
-            "/apis/cert-manager.io/v1/namespaces/{namespace}/certificates/{certificate}/status?fieldManager=test-bed&force=true"
-        );
+        let path = format!("/apis/cert-manager.io/v1/namespaces/{namespace}/certificates/{certificate}");
+        self.issued(&path).await?;
+        let path = format!("{path}/status?fieldManager=test-bed&force=true");
         let issuing = json!({"type": "Issuing", "status": "True", "reason": "ManuallyTriggered"});
         let status = json!({
             "apiVersion": "cert-manager.io/v1",
@@ -79,5 +86,19 @@ impl CertManager {
             "status": {"conditions": [issuing]},
         });
         self.client.apply(&path, &status).await?.granted().map(drop)
+    }
+
+    /// Waits until nothing is being issued for a Certificate.
+    async fn issued(&self, path: &str) -> anyhow::Result<()> {
+        let start = Instant::now();
+        loop {
+            let certificate = self.client.get(path).await?.granted()?;
+            let conditions = certificate["status"]["conditions"].as_array();
+            if !conditions.into_iter().flatten().any(|one| one["type"] == "Issuing" && one["status"] == "True") {
+                return Ok(());
+            }
+            ensure!(start.elapsed() < PATIENCE, "{path} is still being issued after {PATIENCE:?}");
+            tokio::time::sleep(GLANCE).await;
+        }
     }
 }

@@ -122,9 +122,12 @@ async fn chain(sandbox: &Sandbox) {
     ] {
         sandbox.accepts(&object).await;
     }
-    let place = secret_path(sandbox, "serving");
+    let place = format!("/apis/cert-manager.io/v1/namespaces/{}/certificates/serving", sandbox.namespace());
     until("a serving certificate", PATIENCE, async || {
-        sandbox.client().get(&place).await.unwrap().body["data"]["tls.crt"].is_string()
+        let certificate = sandbox.client().get(&place).await.unwrap().granted().unwrap();
+        let conditions = certificate["status"]["conditions"].as_array().cloned().unwrap_or_default();
+        let holds = |kind: &str| conditions.iter().any(|one| one["type"] == kind && one["status"] == "True");
+        holds("Ready") && !holds("Issuing")
     })
     .await;
 }
