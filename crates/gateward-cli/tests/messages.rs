@@ -487,6 +487,25 @@ fn the_same_finding_at_several_places_is_one() {
 }
 
 #[test]
+fn the_same_finding_about_several_items_is_one() {
+    let graph = with_image("e:1.5.0").replace("image: e:1.5.0\n", "image: e:1.5.0\n          args: [5, 6]\n");
+    insta::assert_snapshot!(shown(&graph), @r#"
+    error[SCHEMA]: Invalid value: "integer": args[*] in body must be of type string: "integer"
+      --> -:15:18
+       |
+    15 |           args: [5, 6]
+       |                  ^ spec.components[0].podTemplate.spec.containers[0].args[0]
+       |
+      ::: -:15:21
+       |
+    15 |           args: [5, 6]
+       |                     ^ spec.components[0].podTemplate.spec.containers[0].args[1]
+       |
+       = help: it is a whole number, and must be text
+    "#);
+}
+
+#[test]
 fn rules_that_were_not_evaluated_are_named_once_at_the_end() {
     let graph = with_image("e:1.4.2").replace("  components:", "  restart:\n    id: again\n  components:").replace(
         "    type: worker\n",

@@ -143,13 +143,22 @@ impl Folded<'_> {
     }
 }
 
-/// What a finding says, with the last field of its path alone: each place is shown with its path anyway.
+/// What a finding says, with the last field of its path alone, whichever of its items it is about: each place is shown
+/// with its path anyway.
 fn said_of_any(diagnostic: &Diagnostic) -> (String, Option<String>) {
     let segments = diagnostic.path.segments();
     let field = segments.iter().rposition(|segment| matches!(segment, Segment::Field(_))).unwrap_or_default();
-    let above: FieldPath = segments[..field].iter().cloned().collect();
-    let prefix = format!("{above}.");
-    let without = |text: &str| if above.is_root() { text.to_owned() } else { text.replace(&prefix, "") };
+    let part = |range: &[Segment]| range.iter().cloned().collect::<FieldPath>().to_string();
+    let (above, items) = (format!("{}.", part(&segments[..field])), field + 1 < segments.len());
+    let without = |text: &str| {
+        let text = if items {
+            let of_any = format!("{}[*]", part(&segments[..=field]));
+            text.replace(&diagnostic.path.to_string(), &of_any)
+        } else {
+            text.to_owned()
+        };
+        if field == 0 { text } else { text.replace(&above, "") }
+    };
     (without(&diagnostic.message), diagnostic.help.as_deref().map(without))
 }
 
