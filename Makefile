@@ -7,12 +7,15 @@ export CARGO FUZZ_SECONDS COST_SECONDS
 
 .DEFAULT_GOAL := help
 # What computes comes first. What mostly waits follows, in two queues side by side; of the suites that measure what a
-# load notices only one runs at a time.
-COMPUTING := test-unit test-cases test-conversion test-cost test-tools test-hostile test-doc
+# load notices only one runs at a time. A third queue has what no clock judges, with the lowest priority: it takes the
+# time that the others leave. What measures CPU time has the machine for itself, at the end.
+COMPUTING := test-unit test-cases test-tools test-hostile test-doc
 QUEUE_LOADS := test-rotation test-writer test-rollouts test-idle
-QUEUE_OTHERS := test-cluster test-install test-rbac test-operators test-fuzz
-PARTS := $(COMPUTING) $(QUEUE_LOADS) $(QUEUE_OTHERS)
-QUEUES := queue-loads queue-others
+QUEUE_OTHERS := test-cluster test-install test-rbac test-operators
+QUEUE_BACKGROUND := test-conversion test-fuzz
+MEASURING := test-cost
+PARTS := $(COMPUTING) $(QUEUE_LOADS) $(QUEUE_OTHERS) $(QUEUE_BACKGROUND) $(MEASURING)
+QUEUES := queue-loads queue-others queue-background
 .PHONY: help run cluster test build-tests test-versions $(PARTS) $(QUEUES) lint format deny docs generate bench clean
 
 help: ## List the recipes
@@ -55,7 +58,7 @@ named = $(foreach name,$(filter $(1),$(ALL_TESTS)),--test $(name))
 test: ## Run all tests; ends with those that were skipped
 	$(MAKE) build-tests
 	log=$$(mktemp) && trap 'rm -f "$$log"' EXIT; \
-	{ $(MAKE) $(COMPUTING) && $(MAKE) --jobs=2 $(QUEUES); } 2>&1 | tee "$$log" && \
+	{ $(MAKE) $(COMPUTING) && $(MAKE) --jobs=3 $(QUEUES) && $(MAKE) $(MEASURING); } 2>&1 | tee "$$log" && \
 	{ grep -oE '(skipped: [a-z_]+: .* is absent|fuzz: skipped, .*)$$' "$$log" || echo 'no test was skipped'; }
 
 build-tests:
@@ -63,13 +66,15 @@ build-tests:
 	$(TEST) --no-run
 	fuzz/run.sh --no-run
 
-# Lines of two queues would run into each other.
+# Lines of several queues would run into each other.
 test $(QUEUES): SHELL := /bin/bash
 test $(QUEUES): .SHELLFLAGS := -o pipefail -c
 queue-loads: QUEUE := $(QUEUE_LOADS)
 queue-others: QUEUE := $(QUEUE_OTHERS)
+queue-background: QUEUE := $(QUEUE_BACKGROUND)
+queue-background: PRIORITY := nice -n 19
 $(QUEUES): queue-%:
-	MAKEFLAGS= $(MAKE) --no-print-directory $(QUEUE) 2>&1 | sed --unbuffered 's/^/$*: /'
+	MAKEFLAGS= $(PRIORITY) $(MAKE) --no-print-directory $(QUEUE) 2>&1 | sed --unbuffered 's/^/$*: /'
 
 test-unit: ## Tests beside the code
 	$(TEST) --lib --bins
