@@ -9,6 +9,8 @@ mod injection_watch;
 mod leader;
 mod namespaces;
 mod own_pair;
+#[cfg(test)]
+mod pairs;
 mod provided_pair;
 mod reconciler;
 mod restore;

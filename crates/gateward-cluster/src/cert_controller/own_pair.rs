@@ -62,25 +62,13 @@ pub(super) fn trust(data: &SecretData) -> CaBundle {
 mod tests {
     use std::time::Duration;
 
-    use gateward_certs::{Ca, CommonName, ServerNames, SystemKeys, TEN_YEARS, Validity};
+    use gateward_certs::{Ca, TEN_YEARS};
 
     use super::*;
-
-    fn now() -> SystemTime {
-        SystemTime::UNIX_EPOCH + Duration::from_hours(500_000)
-    }
-
-    fn ca() -> Ca {
-        let validity = Validity::starting(now(), TEN_YEARS).unwrap();
-        Ca::new(&CommonName::new("otter").unwrap(), validity, &SystemKeys).unwrap()
-    }
+    use crate::cert_controller::pairs::{self, ca, now};
 
     fn secret(signer: &Ca, trust: &Ca, lifetime: Duration) -> SecretData {
-        let validity = Validity::starting(now(), lifetime).unwrap();
-        let serving = signer.issue(&ServerNames::parse(["otter.zoo.svc"]).unwrap(), validity, &SystemKeys).unwrap();
-        let data =
-            SecretData::default().with("tls.crt", serving.certificate_pem()).with("tls.key", serving.private_key_pem());
-        data.with("ca.crt", trust.certificate_pem())
+        pairs::pair(signer, lifetime).with("ca.crt", trust.certificate_pem())
     }
 
     fn pair(data: &SecretData) -> ServingCertificate {

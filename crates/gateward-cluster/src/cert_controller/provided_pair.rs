@@ -85,24 +85,10 @@ enum Acceptance {
 mod tests {
     use std::time::Duration;
 
-    use gateward_certs::{Ca, CommonName, ServerNames, SystemKeys, TEN_YEARS, Validity};
+    use gateward_certs::{Ca, TEN_YEARS};
 
     use super::*;
-
-    fn now() -> SystemTime {
-        SystemTime::UNIX_EPOCH + Duration::from_hours(500_000)
-    }
-
-    fn ca() -> Ca {
-        let validity = Validity::starting(now(), TEN_YEARS).unwrap();
-        Ca::new(&CommonName::new("otter").unwrap(), validity, &SystemKeys).unwrap()
-    }
-
-    fn secret(ca: &Ca, lifetime: Duration) -> SecretData {
-        let validity = Validity::starting(now(), lifetime).unwrap();
-        let serving = ca.issue(&ServerNames::parse(["otter.zoo.svc"]).unwrap(), validity, &SystemKeys).unwrap();
-        SecretData::default().with("tls.crt", serving.certificate_pem()).with("tls.key", serving.private_key_pem())
-    }
+    use crate::cert_controller::pairs::{ca, now, pair as secret};
 
     fn injected(bundles: &[&[&Ca]], valid_from: Option<Instant>) -> InjectedCaBundles {
         let bundle = |cas: &&[&Ca]| cas.iter().map(|ca| ca.certificate_pem()).collect::<String>().into_bytes();
