@@ -69,6 +69,15 @@ impl ProvisionMode {
     /// All modes.
     pub const ALL: [Self; 3] = [Self::Automatic, Self::CertManager, Self::External];
 
+    /// Who writes the serving Secret.
+    pub fn writer(self) -> &'static str {
+        match self {
+            Self::Automatic => "the leader",
+            Self::CertManager => "cert-manager",
+            Self::External => "the user",
+        }
+    }
+
     /// Its name, as configurations and charts write it.
     pub fn name(self) -> &'static str {
         match self {

@@ -6,7 +6,7 @@
 use std::time::{Instant, SystemTime};
 
 use gateward_certs::secret::{SecretData, ServingCertificate};
-use gateward_certs::{CaBundle, ChainFault};
+use gateward_certs::{CaBundle, ChainFault, ProvisionMode};
 use rustls::pki_types::CertificateDer;
 
 use super::own_pair::{STAYS, SecretUpdate};
@@ -14,6 +14,8 @@ use crate::injected::InjectedCaBundles;
 
 /// What a replica knows when it reads the Secret.
 pub(super) struct ProvidedPair<'a> {
+    /// Who writes the Secret.
+    pub(super) mode: ProvisionMode,
     /// The Secret, as `namespace/name`.
     pub(super) secret: &'a str,
     /// What is wrong with it.
@@ -29,11 +31,11 @@ pub(super) struct ProvidedPair<'a> {
 impl ProvidedPair<'_> {
     /// What a state of the Secret means for the certificate in use.
     pub(super) fn judge(&self, data: Option<&SecretData>) -> SecretUpdate {
-        let Self { secret, shown, now: (now, _), .. } = *self;
+        let Self { mode, secret, shown, now: (now, _), .. } = *self;
         let Some(pair) = data.and_then(|data| ServingCertificate::read(data, secret).ok()) else {
             return SecretUpdate::Unusable(match shown {
                 Some(_) => format!("Secret {secret} holds no usable certificate; {STAYS}"),
-                None => format!("waiting for a usable certificate in Secret {secret}"),
+                None => format!("waiting until {} writes a usable certificate into Secret {secret}", mode.writer()),
             });
         };
         let Some(shown) = shown else { return SecretUpdate::Better(pair) };
@@ -107,6 +109,7 @@ mod tests {
     ) -> SecretUpdate {
         let shown = shown.map(|data| ServingCertificate::read(data, "zoo/otter").unwrap());
         let pair = ProvidedPair {
+            mode: ProvisionMode::CertManager,
             secret: "zoo/otter",
             faults: &[],
             shown: shown.as_ref(),
@@ -114,6 +117,12 @@ mod tests {
             now: (now, Instant::now()),
         };
         pair.judge(data)
+    }
+
+    #[test]
+    fn without_a_certificate_it_says_who_is_to_write_it() {
+        let SecretUpdate::Unusable(why) = judged(None, None, &injected(&[], None)) else { panic!("a certificate") };
+        assert_eq!(why, "waiting until cert-manager writes a usable certificate into Secret zoo/otter");
     }
 
     #[test]

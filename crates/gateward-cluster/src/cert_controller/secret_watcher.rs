@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use gateward_certs::secret::SecretData;
-use gateward_certs::{CaBundle, ChainFault, ChainRules, Fingerprint, Provision, TrustAnchor, Validity, chain_faults};
+use gateward_certs::{
+    CaBundle, ChainFault, ChainRules, Fingerprint, Provision, ProvisionMode, TrustAnchor, Validity, chain_faults,
+};
 use k8s_openapi::api::core::v1::Secret;
 use rustls::pki_types::ServerName;
 use tokio::sync::Notify;
@@ -101,11 +103,12 @@ impl SecretWatcher {
 
     fn judge(&self, data: Option<&SecretData>, faults: &[ChainFault]) -> SecretUpdate {
         let (now, served) = (self.connection.now(), self.status.served.borrow());
-        if self.provision == Provision::Automatic {
-            return judge(data, &self.secret, served.as_ref(), now);
+        let (mode, secret, shown) = (self.provision.mode(), &self.secret, served.as_ref());
+        if mode == ProvisionMode::Automatic {
+            return judge(data, secret, shown, now);
         }
-        let (secret, shown, injected) = (&self.secret, served.as_ref(), self.status.injected());
-        ProvidedPair { secret, faults, shown, injected: &injected, now: (now, Instant::now()) }.judge(data)
+        let injected = self.status.injected();
+        ProvidedPair { mode, secret, faults, shown, injected: &injected, now: (now, Instant::now()) }.judge(data)
     }
 
     /// What is wrong with a Secret that others write. The leader mends its own.

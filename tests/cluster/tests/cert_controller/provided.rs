@@ -17,6 +17,7 @@ pub fn tests() -> Vec<Test> {
     tests![
         a_root_of_cert_manager_changes_while_every_caller_trusts_every_replica,
         a_bundle_that_cert_manager_injects_is_made_again,
+        where_cert_manager_is_absent_a_replica_says_what_it_waits_for,
         a_certificate_of_the_user_is_served_and_its_ca_written_to_crds_alone,
         a_certificate_that_some_bundle_does_not_verify_is_held_back_and_reported,
     ]
@@ -131,6 +132,17 @@ async fn a_bundle_that_cert_manager_injects_is_made_again(sandbox: Sandbox) {
     })
     .await;
     injecting.abort();
+}
+
+async fn where_cert_manager_is_absent_a_replica_says_what_it_waits_for(sandbox: Sandbox) {
+    let zoo = by_cert_manager(sandbox).await;
+    let [replica] = zoo.replicas().await;
+    let waits = format!(
+        "waiting until cert-manager writes a usable certificate into Secret {}/{SERVING_SECRET}",
+        zoo.namespace()
+    );
+    until("it says so", PATIENCE, async || replica.status().attention().join("\n").contains(&waits)).await;
+    assert_eq!(replica.shown(), None);
 }
 
 async fn a_certificate_of_the_user_is_served_and_its_ca_written_to_crds_alone(sandbox: Sandbox) {
