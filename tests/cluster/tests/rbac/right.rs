@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 /// One verb for one resource, in one rule of a role.
 pub struct Right {
     /// Where the role is.
-    pub role: String,
+    role: String,
     rule: usize,
     group: String,
     pub resource: String,
@@ -48,43 +48,100 @@ impl Right {
         rights
     }
 
-    /// Takes the right from a user and waits until the API server knows. Gives the role as it was.
-    pub async fn take_away(&self, sandbox: &Sandbox, user: &str) -> Value {
-        let client = sandbox.bed().client();
-        let whole = client.get(&self.role).await.unwrap().granted().unwrap();
-        client.put(&self.role, &self.without(&whole)).await.unwrap().granted().unwrap();
-        until(&format!("{self} is taken away"), Duration::from_secs(10), async || {
-            let (group, resource) = (&self.group, &self.resource);
-            let asked = json!({
-                "group": group, "resource": resource, "verb": self.verb, "name": self.name, "namespace": self.namespace,
-            });
-            let review = json!({
-                "apiVersion": "authorization.k8s.io/v1",
-                "kind": "SubjectAccessReview",
-                "spec": {"user": user, "resourceAttributes": asked},
-            });
-            let path = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
-            client.post(path, &review).await.unwrap().granted().unwrap()["status"]["allowed"] == false
-        })
-        .await;
-        let mut whole = whole;
-        whole["metadata"].as_object_mut().unwrap().remove("resourceVersion");
-        whole
+    /// Those that can be taken away at the same time: each is missed though the others are missing too.
+    pub fn groups(rights: Vec<Self>) -> Vec<Vec<Self>> {
+        let mut groups: Vec<Vec<Self>> = Vec::new();
+        for right in rights {
+            let group = groups.iter_mut().find(|group| group[0].goes_with(&right));
+            match group {
+                Some(group) => group.push(right),
+                None => groups.push(vec![right]),
+            }
+        }
+        groups
     }
 
-    /// The role without it: the rest of its rule is granted by two others.
-    fn without(&self, role: &Value) -> Value {
-        let mut role = role.clone();
-        let rules = role["rules"].as_array_mut().unwrap();
-        let rule = rules.remove(self.rule);
-        let (mut others, mut same) = (rule.clone(), rule);
-        remove(&mut others["resources"], &self.resource);
-        same["resources"] = json!([self.resource]);
-        remove(&mut same["verbs"], &self.verb);
-        let grants = |rule: &Value| !words(&rule["resources"]).is_empty() && !words(&rule["verbs"]).is_empty();
-        rules.extend([others, same].into_iter().filter(grants));
-        role
+    fn goes_with(&self, other: &Self) -> bool {
+        self.verb == other.verb && self.is_missed_by_itself() && other.is_missed_by_itself()
     }
+
+    /// What a replica lists and watches from its start, and the objects that are patched one by one.
+    fn is_missed_by_itself(&self) -> bool {
+        self.is_used_at_start() || self.verb == "patch"
+    }
+
+    /// Whether a replica that starts uses it, and does so before it is ready.
+    pub fn is_used_at_start(&self) -> bool {
+        matches!(self.verb.as_str(), "list" | "watch") && self.resource != "pods"
+    }
+
+    /// Whether the API server grants it to a user.
+    async fn is_granted(&self, sandbox: &Sandbox, user: &str) -> bool {
+        let asked = json!({
+            "group": self.group, "resource": self.resource, "verb": self.verb,
+            "name": self.name, "namespace": self.namespace,
+        });
+        let review = json!({
+            "apiVersion": "authorization.k8s.io/v1",
+            "kind": "SubjectAccessReview",
+            "spec": {"user": user, "resourceAttributes": asked},
+        });
+        let path = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
+        sandbox.bed().client().post(path, &review).await.unwrap().granted().unwrap()["status"]["allowed"] != false
+    }
+}
+
+/// Roles as they were before rights were taken out of them.
+pub struct WholeRoles(Vec<(String, Value)>);
+
+impl WholeRoles {
+    /// Takes rights from a user and waits until the API server knows.
+    pub async fn without(rights: &[Right], sandbox: &Sandbox, user: &str) -> Self {
+        let client = sandbox.bed().client();
+        let mut roles: Vec<&str> = rights.iter().map(|right| right.role.as_str()).collect();
+        roles.dedup();
+        let mut whole = Vec::new();
+        for path in roles {
+            let role = client.get(path).await.unwrap().granted().unwrap();
+            client.put(path, &without(&role, path, rights)).await.unwrap().granted().unwrap();
+            whole.push((path.to_owned(), role));
+        }
+        for right in rights {
+            let about = format!("{right} is taken away");
+            until(&about, Duration::from_secs(10), async || !right.is_granted(sandbox, user).await).await;
+        }
+        Self(whole)
+    }
+
+    /// Makes the roles as they were.
+    pub async fn put_back(self, sandbox: &Sandbox) {
+        for (path, mut role) in self.0 {
+            role["metadata"].as_object_mut().unwrap().remove("resourceVersion");
+            sandbox.bed().client().put(&path, &role).await.unwrap().granted().unwrap();
+        }
+    }
+}
+
+/// A role without some rights: each verb for each resource that is left has a rule of its own.
+fn without(role: &Value, path: &str, rights: &[Right]) -> Value {
+    let mut rules = Vec::new();
+    for (number, rule) in role["rules"].as_array().unwrap().iter().enumerate() {
+        for resource in words(&rule["resources"]) {
+            for verb in words(&rule["verbs"]) {
+                let is_taken = |right: &Right| {
+                    right.role == path && right.rule == number && right.resource == resource && right.verb == verb
+                };
+                if !rights.iter().any(is_taken) {
+                    let mut one = rule.clone();
+                    (one["resources"], one["verbs"]) = (json!([resource]), json!([verb]));
+                    rules.push(one);
+                }
+            }
+        }
+    }
+    let mut role = role.clone();
+    role["rules"] = rules.into();
+    role
 }
 
 impl Display for Right {
@@ -95,8 +152,4 @@ impl Display for Right {
 
 fn words(list: &Value) -> Vec<String> {
     list.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
-}
-
-fn remove(list: &mut Value, word: &str) {
-    list.as_array_mut().unwrap().retain(|item| item != word);
 }
