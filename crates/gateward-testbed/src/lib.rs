@@ -41,6 +41,7 @@ mod pki;
 pub mod process;
 mod programs;
 mod sweeper;
+pub mod tls;
 
 pub use audit::{Audit, AuditEvent};
 pub use bed::Bed;

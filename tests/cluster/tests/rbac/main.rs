@@ -11,7 +11,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use cluster_tests::objects::{component, object};
 use cluster_tests::{Audit, CA_SECRET, Chart, Release, SERVING_SECRET, Sandbox, run_in_turn, tests, until};
-use gateward_certs::{Ca, CommonName, ProvisionMode, ServerNames, SystemKeys, Validity};
+use gateward_certs::{Ca, CaBundle, CommonName, ProvisionMode, ServerNames, SystemKeys, Validity};
 use serde_json::{Value, json};
 
 use crate::right::{Right, WholeRoles};
@@ -202,10 +202,19 @@ async fn recovers(release: &Release, mode: ProvisionMode) {
     release.rolled_out().await.unwrap();
     until("whole", Duration::from_mins(2), async || {
         let Some(ca) = release.ca_crt().await.unwrap() else { return false };
-        let is_ours = mode == ProvisionMode::Automatic;
-        let whole = !is_ours
-            || release.certificate(CA_SECRET).await.unwrap().is_some() && !release.is_rotating().await.unwrap();
-        whole && release.bundles().await.unwrap().iter().all(|bundle| bundle.pem.trim() == ca.trim())
+        let bundles = release.bundles().await.unwrap();
+        match mode {
+            ProvisionMode::Automatic => {
+                release.certificate(CA_SECRET).await.unwrap().is_some()
+                    && !release.is_rotating().await.unwrap()
+                    && bundles.iter().all(|bundle| bundle.pem.trim() == ca.trim())
+            }
+            // A cainjector that merges leaves the CAs of releases before it beside the new one.
+            ProvisionMode::CertManager | ProvisionMode::External => {
+                let ca = CaBundle::parse(ca.as_bytes()).unwrap();
+                bundles.iter().all(|bundle| CaBundle::parse(bundle.pem.as_bytes()).is_ok_and(|it| it.contains_all(&ca)))
+            }
+        }
     })
     .await;
 }
