@@ -39,6 +39,6 @@ pub use derived_names::{DerivedNameError, NameLimit};
 pub use fingerprint::{Fingerprint, FingerprintError};
 pub use keys::{KeyError, KeySource, PrivateKey, RsaKeys, SystemKeys};
 pub use names::{CommonName, NameError, ServerNames};
-pub use provision::{CaInjection, Provision, ProvisionMode};
+pub use provision::{CaInjection, IssuerRef, Provision, ProvisionMode};
 pub use timestamp::rfc3339;
 pub use validity::{CLOCK_SKEW, Lifetime, LifetimeError, Lifetimes, RENEW_BEFORE, TEN_YEARS, Validity, ValidityError};

@@ -35,6 +35,17 @@ pub enum CaInjection {
     Certificate,
 }
 
+/// An issuer of cert-manager, as a Certificate names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IssuerRef {
+    /// Its API group.
+    pub group: String,
+    /// Its kind.
+    pub kind: String,
+    /// Its name.
+    pub name: String,
+}
+
 /// [`Provision`] by its name alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProvisionMode {
@@ -85,6 +96,12 @@ impl ProvisionMode {
             Self::CertManager => "cert-manager",
             Self::External => "external",
         }
+    }
+}
+
+impl fmt::Display for IssuerRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.kind, self.name)
     }
 }
 

@@ -13,6 +13,7 @@ pub mod inspect;
 mod lease;
 mod namespace_lease;
 pub mod permissions;
+pub mod preflight;
 mod reader;
 mod replicas;
 mod request;

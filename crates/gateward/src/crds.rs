@@ -27,6 +27,12 @@ pub(crate) fn check(operator: &impl Operator) -> Result<(), Gap> {
     documents.map(|document| gap(operator, &document.value)).find_map(|gap| gap).map_or(Ok(()), Err)
 }
 
+/// The names of all CRDs.
+pub(crate) fn names(operator: &impl Operator) -> Vec<String> {
+    let documents = operator.crds().into_iter().flat_map(|text| yaml::read(text).documents);
+    documents.map(|crd| text(&crd.value, "/metadata/name")).filter(|name| !name.is_empty()).collect()
+}
+
 /// The names of the CRDs whose objects are converted.
 pub(crate) fn converted(operator: &impl Operator) -> Vec<String> {
     let documents = operator.crds().into_iter().flat_map(|text| yaml::read(text).documents);

@@ -43,8 +43,8 @@
 //! the operator's own: `Webhook::<v2::TestEntity>::new().spoke::<v1::TestEntity>(Names)`. Conversion is then served, and
 //! objects of a spoke are judged by the hub's handlers with findings in the user's own paths.
 //!
-//! The command line that `run` owns: `serve`, `check`, `convert`, `review`, `certs`, `crds`, `generate`, `rules`,
-//! `uninstall`, `completions`.
+//! The command line that `run` owns: `serve`, `check`, `convert`, `review`, `certs`, `crds`, `doctor`, `generate`,
+//! `rules`, `uninstall`, `completions`.
 //!
 //! # Features
 //!
@@ -83,7 +83,8 @@ pub use cli::Extension;
 pub use exit::Exit;
 #[cfg(feature = "config")]
 pub use gateward_certs::{
-    CaBundle, CaInjection, DerivedNameError, Lifetime, LifetimeError, Lifetimes, NameLimit, Provision, ProvisionMode,
+    CaBundle, CaInjection, DerivedNameError, IssuerRef, Lifetime, LifetimeError, Lifetimes, NameLimit, Provision,
+    ProvisionMode,
 };
 pub use gateward_core::manifest::{FailurePolicy, Installation};
 pub use gateward_core::{ClusterReader, Context, Decision, Outcome, Patch, Review, ReviewResponse};

@@ -14,7 +14,7 @@ use serde_json::Value;
 pub use crate::release::Release;
 
 #[cfg(feature = "config")]
-use crate::config::{Config, ConfigError, ConfigSource, Discovered, DiscoveryError, Flag};
+use crate::config::{ChartValues, Config, ConfigError, ConfigSource, Discovered, DiscoveryError, Flag};
 
 /// Where the facts about the cluster come from.
 #[derive(Debug, Clone, Copy)]
@@ -125,6 +125,14 @@ pub trait Operator: Send + Sync + 'static {
     #[cfg(feature = "config")]
     fn shortest_configuration(&self) -> Value {
         Value::Object(serde_json::Map::new())
+    }
+
+    /// What the values of the operator's Helm chart say of a release. They are an object, as files give it: what they
+    /// leave out has the chart's default. Reading them is the operator's own and touches nothing outside.
+    #[cfg(feature = "config")]
+    fn chart_values(&self, release: &Release, values: &Value) -> ChartValues {
+        let _ = values;
+        ChartValues::unread(release, self.shortest_configuration())
     }
 
     /// The facts of a server in a cluster, which looks things up there. It is asked anew every minute.

@@ -49,6 +49,7 @@ fn files() -> anyhow::Result<Vec<Generated>> {
         template("_alerts.tpl", alerts::template()),
         whole(&format!("{OPERATOR}/files/dashboard.json"), dashboard::dashboard()?),
         whole("../../../docs/metrics.md", metrics::page()),
+        whole("../../../crates/dynamo-webhooks/src/operator/removed_values.rs", values::removed(&values)),
         whole("values.yaml", values::of_the_platform(&read(&format!("{OPERATOR}/values.yaml"))?)),
         whole("README.md", readme::with_tables(&read("README.md")?, &values::tables(&values))?),
     ])

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use gateward::config::{Config, ConfigError, ConfigSource, Discovered, DiscoveryError, Flag};
+use gateward::config::{ChartValues, Config, ConfigError, ConfigSource, Discovered, DiscoveryError, Flag};
 use gateward::prelude::*;
 use gateward::{ClusterReader, FactsError, FactsSource, Installation, Names, Operator, Release};
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::configuration::{API_VERSION, KIND, OperatorConfiguration};
 use super::facts::ClusterFacts;
 use super::settings::{self, DEFAULT_IMAGE, FLAGS, OPERATOR_VERSION};
-use super::{in_cluster, names};
+use super::{chart, in_cluster, names};
 
 /// The Dynamo Operator's webhooks.
 pub struct Dynamo {
@@ -70,6 +70,10 @@ impl Operator for Dynamo {
 
     fn shortest_configuration(&self) -> Value {
         json!({"apiVersion": API_VERSION, "kind": KIND})
+    }
+
+    fn chart_values(&self, release: &Release, values: &Value) -> ChartValues {
+        chart::chart_values(release, values)
     }
 
     async fn cluster_facts(

@@ -1,11 +1,13 @@
 //! The Dynamo Operator as the rules see it: its configuration, its release, its accounts and what its cluster has.
 
+mod chart;
 pub mod configuration;
 mod dynamo;
 pub mod facts;
 pub mod in_cluster;
 pub mod names;
 pub(crate) mod principals;
+mod removed_values;
 mod settings;
 pub(crate) mod version;
 

@@ -20,6 +20,17 @@ pub struct ConflictingWebhook {
     pub called: WebhookEndpoint,
 }
 
+/// A configuration that is not ours by its name and has webhooks for kinds of ours.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct OtherConfiguration {
+    /// Those webhooks.
+    pub(crate) conflicts: Vec<ConflictingWebhook>,
+    /// The name and the namespace of the Helm release that it belongs to.
+    pub(crate) release: Option<(String, String)>,
+    /// The namespaces of which its webhooks may stand behind a claim.
+    pub(crate) claims: Vec<String>,
+}
+
 /// What a webhook calls.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum WebhookEndpoint {
@@ -45,6 +56,34 @@ impl InjectionRules {
             })
             .collect()
     }
+}
+
+impl InjectionRules {
+    /// A configuration that is not ours by its name and has webhooks for kinds of ours.
+    pub(super) fn other(&self, kind: InjectableKind, object: &InjectableObject) -> Option<OtherConfiguration> {
+        let conflicts = Some(self.conflicts(kind, object)).filter(|conflicts| !conflicts.is_empty())?;
+        let claims = self.claiming(kind, object).into_iter().flat_map(|webhook| webhook.namespaces).collect();
+        Some(OtherConfiguration { conflicts, release: release(object), claims })
+    }
+}
+
+impl OtherConfiguration {
+    /// Whether a Helm release has installed it.
+    pub(crate) fn belongs_to(&self, name: &str, namespace: &str) -> bool {
+        self.release.as_ref().is_some_and(|release| (release.0.as_str(), release.1.as_str()) == (name, namespace))
+    }
+
+    /// The namespaces of which its webhooks may stand behind a claim.
+    pub(crate) fn claimed(&self) -> impl Iterator<Item = &str> {
+        self.claims.iter().map(String::as_str)
+    }
+}
+
+/// The Helm release that an object belongs to: Helm itself refuses to take over one of another.
+fn release(object: &InjectableObject) -> Option<(String, String)> {
+    let annotations = object.metadata.annotations.as_ref()?;
+    let annotation = |name| annotations.get(name).cloned();
+    annotation("meta.helm.sh/release-name").zip(annotation("meta.helm.sh/release-namespace"))
 }
 
 /// Whether a rule was written for a kind of ours: it names the group. Policy engines that look at every object of the
@@ -128,6 +167,24 @@ mod tests {
             ["ValidatingWebhookConfiguration other-validating also judges or defaults our kinds: its webhook \
                  otters.kb.io calls the Service elsewhere/judge; remove one"]
         );
+    }
+
+    #[test]
+    fn a_configuration_of_others_names_its_helm_release_and_what_it_may_claim() {
+        let annotations = json!({"meta.helm.sh/release-name": "river", "meta.helm.sh/release-namespace": "lake"});
+        let by_name = json!({"matchLabels": {"kubernetes.io/metadata.name": "team-a"}});
+        let client = json!({"service": {"name": "judge", "namespace": "elsewhere"}});
+        let rules_of = |group| json!([rule(group, "otters", "CREATE")]);
+        let webhook = |group| json!({"name": "a", "clientConfig": client, "namespaceSelector": by_name, "rules": rules_of(group)});
+        let other = |group| {
+            let object = json!({"metadata": {"name": "b", "annotations": annotations}, "webhooks": [webhook(group)]});
+            rules().other(InjectableKind::Validating, &serde_json::from_value(object).unwrap())
+        };
+        let found = other("zoo.org").unwrap();
+        assert!(found.belongs_to("river", "lake") && !found.belongs_to("river", "zoo"));
+        assert_eq!(found.claimed().collect::<Vec<_>>(), ["team-a"]);
+        assert_eq!(found.conflicts.len(), 1);
+        assert_eq!(other("apps"), None);
     }
 
     #[test]

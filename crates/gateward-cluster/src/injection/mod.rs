@@ -20,6 +20,7 @@ use kube::api::{ListParams, Patch, PatchParams};
 use kube::{Api, Client};
 
 pub(crate) use classify::{TargetEntry, TargetObject};
+pub(crate) use conflicts::OtherConfiguration;
 pub use conflicts::{ConflictingWebhook, WebhookEndpoint};
 pub(crate) use conversion::ConversionAction;
 pub(crate) use evaluate::target_statuses;
@@ -86,6 +87,16 @@ impl TargetStore {
             found.extend(self.rules.classify(kind, object).map(|found| (found.name.clone(), found)));
         }
         Ok(found.into_values().collect())
+    }
+
+    /// The configurations that are not ours by their names and have webhooks for our kinds, read without a cache.
+    pub(crate) async fn others(&self) -> Result<Vec<OtherConfiguration>, RequestError> {
+        let mut others = Vec::new();
+        for kind in [InjectableKind::Validating, InjectableKind::Mutating] {
+            let list = with_read_timeout(self.api(kind).list(&ListParams::default())).await?;
+            others.extend(list.items.iter().filter_map(|object| self.rules.other(kind, object)));
+        }
+        Ok(others)
     }
 
     async fn read_crd(&self, name: &str) -> Result<Option<TargetObject>, RequestError> {

@@ -6,6 +6,7 @@ mod summary;
 use std::time::SystemTime;
 
 pub use provided::ProvidedStatus;
+pub(crate) use provided::certificate_name;
 pub use summary::{CertificateSummary, RotationSummary, Summary, TargetSummary};
 
 use gateward_certs::rotation::{

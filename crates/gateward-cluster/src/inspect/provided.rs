@@ -38,7 +38,7 @@ pub(super) fn provision(config: &ControllerConfig, ca: Option<&Secret>, serving:
     let Some(serving) = serving.filter(|_| config.provision == Provision::Automatic) else {
         return config.provision.clone();
     };
-    if certificate(serving).is_some() {
+    if certificate_name(serving).is_some() {
         return Provision::CertManager { injection: CaInjection::default(), ca_bundle: CaBundle::default() };
     }
     let labels = serving.metadata.labels.clone().unwrap_or_default();
@@ -83,7 +83,7 @@ impl ProvidedStatus {
             roots,
             outgoing,
             next,
-            certificate: serving.and_then(certificate),
+            certificate: serving.and_then(certificate_name),
         }
     }
 
@@ -97,6 +97,7 @@ impl ProvidedStatus {
     }
 }
 
-fn certificate(serving: &Secret) -> Option<String> {
+/// The Certificate for which cert-manager writes a Secret.
+pub(crate) fn certificate_name(serving: &Secret) -> Option<String> {
     serving.metadata.annotations.as_ref()?.get(CERTIFICATE_NAME).cloned()
 }

@@ -24,5 +24,6 @@ pub(crate) use exclusion::{OwnConfiguration, OwnWebhook};
 pub use hold::HolderState;
 pub(crate) use hold::LeaseHolder;
 pub use reader::{ClaimsStatus, NamespaceClaims, NamespaceStatus};
+pub(crate) use record::NamespaceLease;
 pub(crate) use watch::{LeaseWatch, ObservedClaims};
 pub(crate) use webhook::{ClaimingWebhook, Versions, WebhookRule, selected_by_name};

@@ -3,7 +3,7 @@
 //! No clock of another machine is trusted: `renewTime` is only compared with what it was before, and the time since it
 //! changed is measured here, by a clock that doesn't jump.
 
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::jiff::Timestamp;
@@ -67,6 +67,15 @@ impl NamespaceLease {
         }
     }
 
+    /// Whether it claims its namespace, by the clocks of its holder and of the API server: for a single look. Who
+    /// watches it goes by its renewals.
+    pub(crate) fn is_live_at(&self, now: SystemTime) -> bool {
+        let (Some(_), Some(duration), Some(renewed)) = (&self.holder, self.duration, self.renewed) else {
+            return false;
+        };
+        now < SystemTime::from(renewed) + duration.min(LONGEST) + ALLOWANCE
+    }
+
     /// Whether both are the same renewal of the same holder, whatever else was written.
     fn is_same_renewal(&self, other: &Self) -> bool {
         self.version.uid == other.version.uid && self.holder == other.holder && self.renewed == other.renewed
@@ -109,6 +118,18 @@ mod tests {
 
     fn held(renewed: &str) -> NamespaceLease {
         lease(&json!({"holderIdentity": "a/1", "leaseDurationSeconds": 30, "renewTime": renewed}))
+    }
+
+    #[test]
+    fn a_single_look_goes_by_the_time_that_the_holder_wrote() {
+        let renewed = SystemTime::from("2027-01-15T08:00:00Z".parse::<Timestamp>().unwrap());
+        let live = |lease: &NamespaceLease, after: u32| lease.is_live_at(renewed + after * SECOND);
+        let lease_of = |holder: &str| {
+            let renewed = "2027-01-15T08:00:00.000000Z";
+            lease(&json!({"holderIdentity": holder, "leaseDurationSeconds": 30, "renewTime": renewed}))
+        };
+        assert!(live(&lease_of("a/1"), 34) && !live(&lease_of("a/1"), 35));
+        assert!(!live(&lease_of(""), 0) && !live(&lease(&json!({"holderIdentity": "a/1"})), 0));
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! `certs`: the certificates of a release in a cluster.
 
 use std::io::Write;
-use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -109,14 +108,11 @@ pub(crate) async fn run<P: Operator>(operator: &P, arguments: CertsArguments) ->
 impl ReleaseArguments {
     /// The names of the release's objects, as the server makes them itself.
     fn setup<P: Operator>(&self, operator: &P) -> anyhow::Result<ControllerConfig> {
-        let Names { command, release, namespace, .. } = operator.names();
+        let Names { release, namespace, .. } = operator.names();
         let instance = self.release.clone().unwrap_or_else(|| release.to_owned());
         let namespace = self.namespace.clone().unwrap_or_else(|| namespace.to_owned());
         // Of a Pod only these two are known here; of the rest depends nothing that is looked at.
-        let unknown = || command.to_owned();
-        let (ip, cluster_domain) = (IpAddr::from([127, 0, 0, 1]), "cluster.local".to_owned());
-        let (pod, service_account) = (unknown(), unknown());
-        let pod_environment = PodEnvironment { pod, namespace, ip, service_account, instance, cluster_domain };
+        let pod_environment = PodEnvironment { namespace, instance, ..PodEnvironment::nowhere() };
         let document = match &self.config {
             Some(file) => Written::read(file)?.value().clone(),
             None => operator.shortest_configuration(),

@@ -6,6 +6,7 @@ mod check;
 mod completions;
 pub(crate) mod convert;
 mod crds;
+mod doctor;
 mod document;
 mod facts;
 mod generate;
@@ -17,6 +18,7 @@ mod review;
 mod rules;
 mod serve;
 mod uninstall;
+mod values;
 mod whole_file;
 
 use std::ffi::OsString;
@@ -81,6 +83,7 @@ async fn dispatch<P: Operator>(
         "review" => review::run(&operator, &arguments(matches)?).await,
         "certs" => certs::run(&operator, arguments(matches)?).await,
         "crds" => crds::run(&operator, arguments(matches)?).await,
+        "doctor" => doctor::run(&operator, &arguments(matches)?).await,
         "generate" => generate::run(&operator, command(&operator, extension), &arguments(matches)?),
         "uninstall" => uninstall::run(&operator, &arguments(matches)?).await,
         "rules" => rules::run(&operator, &arguments(matches)?),
@@ -110,6 +113,7 @@ pub(crate) fn command<P: Operator>(operator: &P, extension: &dyn Extension<P>) -
         .subcommand(review::command())
         .subcommand(certs::command())
         .subcommand(crds::command())
+        .subcommand(doctor::command())
         .subcommand(generate::command())
         .subcommand(rules::command())
         .subcommand(uninstall::command())

@@ -1,5 +1,6 @@
 //! The configuration of a server in a cluster: from its file, its command line and its Pod.
 
+mod chart_values;
 mod flags;
 mod namespaces;
 mod pod_environment;
@@ -13,6 +14,7 @@ use gateward_certs::{DerivedNameError, Lifetimes, NameLimit, Provision};
 use gateward_core::Facts;
 use serde_json::Value;
 
+pub use chart_values::{ChartValues, CrdInstaller, RemovedValue};
 pub use flags::{Flag, Flags};
 pub use namespaces::{ClaimSettings, ClaimTreatment, NamespaceScope, RestrictedNamespace};
 pub use pod_environment::PodEnvironment;

@@ -5,7 +5,8 @@ use std::time::Duration;
 use cluster_tests::{Sandbox, Test, tests};
 use dynamo_webhooks::configuration::{Certificates, OperatorConfiguration, WebhookServer};
 use dynamo_webhooks::facts::Gate;
-use gateward::config::{ClaimTreatment, KeyAlgorithm, ListenAddress, MetricsAccess, Problem};
+use gateward::config::{ClaimTreatment, CrdInstaller, KeyAlgorithm, ListenAddress, MetricsAccess, Problem};
+use gateward::{Operator as _, Release};
 use gateward_certs::{CaInjection, Provision, ProvisionMode};
 use gateward_cluster::permissions::{Need, PermissionNames, Permissions, ResourceName, permissions};
 use serde_json::{Map, Value, json};
@@ -17,6 +18,7 @@ pub fn tests() -> Vec<Test> {
     tests![
         the_configurations_are_those_that_the_program_prints,
         the_program_reads_its_configuration_without_a_warning,
+        a_preflight_reads_values_as_the_templates_do,
         the_roles_grant_what_the_program_does,
         the_server_is_told_of_the_mode_and_of_what_belongs_to_it,
         the_roles_name_what_is_installed_and_nothing_wider,
@@ -87,6 +89,26 @@ async fn the_program_reads_its_configuration_without_a_warning(sandbox: Sandbox)
     };
     assert_eq!((read.webhook, read.metrics_access), (webhook, MetricsAccess::Authorized));
     assert_eq!((read.grove, read.checkpoint), (Some(Gate::Off), Gate::On));
+}
+
+async fn a_preflight_reads_values_as_the_templates_do(sandbox: Sandbox) {
+    for combination in combinations() {
+        let Installation { name, release, namespace, values, .. } = &combination;
+        let objects = combination.objects(sandbox.bed());
+        let read = dynamo_webhooks::operator()
+            .chart_values(&Release { name: release.clone(), namespace: namespace.clone() }, values);
+        assert_eq!(read.removed, [], "{name}");
+        assert_eq!(the(&objects, "ServiceAccount")["metadata"]["name"], read.service_account, "{name}");
+        let installs = the(&objects, "Deployment")["spec"]["template"]["spec"].get("initContainers").is_some();
+        assert_eq!(read.crd_installer == CrdInstaller::Pods, installs, "{name}");
+        let [ours, theirs] = [read.document, configuration(&objects)].map(|document| {
+            let OperatorConfiguration { webhook, restricted, .. } =
+                OperatorConfiguration::read(&document).unwrap().configuration;
+            let WebhookServer { address, secret_name, fullname, provision, claimed, .. } = webhook;
+            (address, secret_name, fullname, provision, claimed, restricted.map(|one| one.name))
+        });
+        assert_eq!(ours, theirs, "{name}");
+    }
 }
 
 async fn the_roles_grant_what_the_program_does(sandbox: Sandbox) {

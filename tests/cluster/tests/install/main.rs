@@ -11,6 +11,7 @@ mod conversion;
 mod installed;
 mod kubectl;
 mod metrics;
+mod preflight;
 
 use std::process::ExitCode;
 
@@ -26,6 +27,7 @@ fn main() -> ExitCode {
         installed::tests(),
         kubectl::tests(),
         metrics::tests(),
+        preflight::tests(),
         admission::tests(),
         conversion::tests(),
         apply::tests(),

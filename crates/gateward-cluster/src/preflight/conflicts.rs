@@ -1,0 +1,108 @@
+//! Whether webhooks of others judge or default the same kinds.
+
+use std::collections::BTreeSet;
+use std::time::SystemTime;
+
+use k8s_openapi::api::coordination::v1::Lease;
+use kube::{Api, Client};
+
+use super::{PlannedRelease, PreflightCheck, PreflightResult};
+use crate::config::{ControllerConfig, ServedNamespaces};
+use crate::connection::Connection;
+use crate::injection::{OtherConfiguration, TargetStore};
+use crate::namespace_lease::NamespaceLease;
+use crate::request::with_short_timeout;
+
+const CHECK: PreflightCheck = PreflightCheck::ConflictingConfigurations;
+/// For so many namespaces it is looked up whether a Lease claims them.
+const NAMESPACES: usize = 100;
+
+pub(super) async fn check(connection: &Connection, planned: &PlannedRelease) -> Vec<PreflightResult> {
+    let config = &planned.config;
+    let others = match TargetStore::new(connection, config).others().await {
+        Ok(others) => others,
+        Err(why) => return vec![CHECK.not_provable_yet(format!("webhook configurations can't be listed: {why}"))],
+    };
+    let namespaces: BTreeSet<&str> = others.iter().flat_map(OtherConfiguration::claimed).take(NAMESPACES).collect();
+    let mut claimed = BTreeSet::new();
+    for namespace in namespaces {
+        if is_claimed(&connection.client(), config, namespace, connection.now()).await {
+            claimed.insert(namespace.to_owned());
+        }
+    }
+    judge(planned, &others, &claimed)
+}
+
+/// Whether a live Lease claims a namespace. One that can't be read claims nothing: the webhook is then reported.
+async fn is_claimed(client: &Client, config: &ControllerConfig, namespace: &str, now: SystemTime) -> bool {
+    let ServedNamespaces::All(claims) = &config.namespaces else { return false };
+    let api: Api<Lease> = Api::namespaced(client.clone(), namespace);
+    for name in &claims.leases {
+        if let Ok(Some(lease)) = with_short_timeout(api.get_opt(name)).await
+            && NamespaceLease::read(&lease).is_live_at(now)
+        {
+            return true;
+        }
+    }
+    false
+}
+
+/// What the release itself brought goes with the upgrade, and what stands behind a claim is left what it covers.
+fn judge(planned: &PlannedRelease, others: &[OtherConfiguration], claimed: &BTreeSet<String>) -> Vec<PreflightResult> {
+    let (name, namespace) = (planned.name.as_str(), planned.config.namespace.as_str());
+    let foreign = others.iter().filter(|other| !other.belongs_to(name, namespace));
+    let conflicting = foreign.filter(|other| !other.claimed().any(|namespace| claimed.contains(namespace)));
+    let failures = conflicting.flat_map(|other| &other.conflicts).map(|conflict| CHECK.failed(conflict.to_string()));
+    let mut results: Vec<_> = failures.collect();
+    if results.is_empty() {
+        results.push(CHECK.ok("no webhooks of others judge or default the same kinds"));
+    }
+    results
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::PreflightState;
+    use super::super::testing::planned;
+    use super::*;
+    use crate::injection::{ConflictingWebhook, WebhookEndpoint};
+
+    fn other(release: Option<(&str, &str)>, claims: &[&str]) -> OtherConfiguration {
+        let conflict = ConflictingWebhook {
+            configuration: "ValidatingWebhookConfiguration badger".into(),
+            entry: "otters.badger.org".into(),
+            called: WebhookEndpoint::Url("https://badger".into()),
+        };
+        OtherConfiguration {
+            conflicts: vec![conflict],
+            release: release.map(|(name, namespace)| (name.to_owned(), namespace.to_owned())),
+            claims: claims.iter().map(|namespace| (*namespace).to_owned()).collect(),
+        }
+    }
+
+    fn judged(other: OtherConfiguration) -> Vec<PreflightResult> {
+        judge(&planned(), &[other], &BTreeSet::from(["team-a".to_owned()]))
+    }
+
+    #[test]
+    fn a_webhook_of_others_is_a_failure_that_names_it() {
+        for others in [other(None, &[]), other(Some(("river", "sea")), &[]), other(None, &["team-b"])] {
+            let results = judged(others);
+            assert_eq!(results.len(), 1);
+            assert_eq!(results[0].state, PreflightState::Failed);
+            assert_eq!(
+                results[0].text,
+                "ValidatingWebhookConfiguration badger also judges or defaults our kinds: its webhook otters.badger.org \
+                 calls https://badger; remove one"
+            );
+        }
+    }
+
+    #[test]
+    fn what_the_release_brought_before_and_what_stands_behind_a_claim_is_no_conflict() {
+        for others in [other(Some(("river", "zoo")), &[]), other(None, &["team-a"])] {
+            assert_eq!(judged(others)[0].state, PreflightState::Ok);
+        }
+        assert_eq!(judge(&planned(), &[], &BTreeSet::new())[0].state, PreflightState::Ok);
+    }
+}

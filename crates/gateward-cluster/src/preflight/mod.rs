@@ -1,0 +1,149 @@
+//! Checks before an upgrade, for `doctor --preflight`.
+//!
+//! Each check decides purely, from what was observed. The cluster is read with the rights of the person who asks; what
+//! those don't reach, and what isn't there before the upgrade, is not provable yet.
+
+mod certificates;
+mod conflicts;
+mod reachability;
+mod rights;
+#[cfg(test)]
+mod testing;
+
+use std::fmt;
+
+use gateward_certs::IssuerRef;
+use serde::Serialize;
+
+use crate::config::ControllerConfig;
+use crate::connection::Connection;
+use crate::permissions::{Need, ResourceName};
+use crate::request::with_read_timeout;
+
+/// A release as it is to be after an upgrade.
+#[derive(Clone)]
+pub struct PlannedRelease {
+    /// The name of the Helm release.
+    pub name: String,
+    /// Names, certificates and injection targets.
+    pub config: ControllerConfig,
+    /// The ServiceAccount of its Pods.
+    pub service_account: String,
+    /// For what its Pods need rights.
+    pub needs: Vec<Need>,
+    /// All CRDs of the operator.
+    pub crds: Vec<String>,
+    /// What its rules look up.
+    pub lookups: Vec<ResourceName>,
+    /// The issuer that the user chose, where cert-manager provides the certificate.
+    pub issuer: Option<IssuerRef>,
+}
+
+/// What is checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum PreflightCheck {
+    /// No value is given that was removed.
+    RemovedValues,
+    /// The API server reaches the Pods.
+    Reachability,
+    /// The certificates of the chosen mode are there.
+    Certificates,
+    /// No other webhooks judge or default the same kinds.
+    ConflictingConfigurations,
+    /// The Pods have the rights that they need.
+    Rbac,
+}
+
+/// How a check ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum PreflightState {
+    /// It holds.
+    Ok,
+    /// It doesn't hold.
+    Failed,
+    /// Nothing speaks against it, but it can't be shown before the upgrade, or with these rights.
+    NotProvableYet,
+}
+
+/// The result of a check, in one sentence for people.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PreflightResult {
+    /// What was checked.
+    pub check: PreflightCheck,
+    /// How it ended.
+    pub state: PreflightState,
+    /// What was seen, and what to do about it.
+    pub text: String,
+}
+
+/// Why nothing could be checked.
+#[derive(Debug, thiserror::Error)]
+#[error("the API server can't be asked: {0}")]
+pub struct PreflightError(String);
+
+/// Checks all that depends on the cluster.
+pub async fn preflight(
+    connection: &Connection,
+    planned: &PlannedRelease,
+) -> Result<Vec<PreflightResult>, PreflightError> {
+    let client = connection.client();
+    if let Err(why) = with_read_timeout(client.apiserver_version()).await
+        && why.code().is_none()
+    {
+        return Err(PreflightError(why.to_string()));
+    }
+    let (reachability, certificates, conflicts, rights) = tokio::join!(
+        reachability::check(&client, planned),
+        certificates::check(connection, planned),
+        conflicts::check(connection, planned),
+        rights::check(&client, planned),
+    );
+    let results = [vec![reachability], certificates, conflicts, vec![rights]];
+    Ok(results.into_iter().flatten().collect())
+}
+
+impl PreflightCheck {
+    /// It holds.
+    pub fn ok(self, text: impl Into<String>) -> PreflightResult {
+        self.ends(PreflightState::Ok, text)
+    }
+
+    /// It doesn't hold.
+    pub fn failed(self, text: impl Into<String>) -> PreflightResult {
+        self.ends(PreflightState::Failed, text)
+    }
+
+    /// It can't be shown yet.
+    pub fn not_provable_yet(self, text: impl Into<String>) -> PreflightResult {
+        self.ends(PreflightState::NotProvableYet, text)
+    }
+
+    fn ends(self, state: PreflightState, text: impl Into<String>) -> PreflightResult {
+        PreflightResult { check: self, state, text: text.into() }
+    }
+}
+
+impl fmt::Display for PreflightResult {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = match self.state {
+            PreflightState::Ok => "ok",
+            PreflightState::Failed => "failed",
+            PreflightState::NotProvableYet => "not provable yet",
+        };
+        write!(f, "{state:<16}  {}: {}", self.check, self.text)
+    }
+}
+
+impl fmt::Display for PreflightCheck {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::RemovedValues => "removed values",
+            Self::Reachability => "reachability",
+            Self::Certificates => "certificates",
+            Self::ConflictingConfigurations => "conflicting configurations",
+            Self::Rbac => "RBAC",
+        })
+    }
+}

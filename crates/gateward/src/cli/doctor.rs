@@ -1,0 +1,160 @@
+//! `doctor`: what is wrong with a release in a cluster, or would be.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::{Args, Command};
+use gateward_cluster::permissions::{Need, ResourceName};
+use gateward_cluster::preflight::{PlannedRelease, PreflightCheck, PreflightResult, PreflightState, preflight};
+use gateward_cluster::{ClaimedNamespaces, Connection, ControllerConfig, ServedNamespaces};
+use gateward_core::terminal;
+use serde_json::json;
+
+use crate::cli::output::Output;
+use crate::cli::values;
+use crate::config::{ChartValues, ConfigSource, CrdInstaller, Flags, PodEnvironment, RemovedValue};
+use crate::crds;
+use crate::exit::Exit;
+use crate::operator::{Operator, Release};
+use crate::runtime::setup;
+
+/// Arguments of `doctor`.
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArguments {
+    /// Check before an upgrade
+    #[arg(long, required = true)]
+    preflight: bool,
+    /// Values that the upgrade gets, as a file or - for standard input; a later file replaces what an earlier one says
+    #[arg(long, short = 'f', value_name = "FILE")]
+    values: Vec<PathBuf>,
+    /// Name of the Helm release, where it isn't the usual one
+    #[arg(long, value_name = "NAME")]
+    release: Option<String>,
+    /// Namespace of the release, where it isn't the usual one
+    #[arg(long, short, value_name = "NAME")]
+    namespace: Option<String>,
+    /// How to print
+    #[arg(long, value_enum, default_value_t)]
+    output: Output,
+}
+
+pub(crate) fn command() -> Command {
+    DoctorArguments::augment_args(Command::new("doctor"))
+        .about("Check a cluster before a release is installed or upgraded")
+        .long_about(
+            "Check a cluster before a release is installed or upgraded. Nothing is changed. KUBECONFIG names the \
+             cluster.\n\nEach line is `ok`, `failed`, or `not provable yet`: what depends on Pods that don't run yet, or \
+             on what you may not read. Checked are values that were removed; whether the API server reaches the \
+             webhook port, through its proxy for Services; the certificates of the mode that the values choose; webhook \
+             configurations of others for the same kinds; and what the ServiceAccount of the Pods may do.\n\nValues are \
+             those of the chart. Without --values, what depends on them is checked for the chart's defaults.",
+        )
+        .after_help(
+            "Exit codes: 0 nothing failed; 1 something did, as printed; 2 the values could not be \
+             read, or the cluster could not be asked.\n\nExamples:\n  \
+             gateward doctor --preflight --release dynamo-platform --namespace dynamo-system --values values.yaml\n  helm \
+             get values dynamo-platform -n dynamo-system -o yaml | gateward doctor --preflight -f -",
+        )
+}
+
+pub(crate) async fn run<P: Operator>(operator: &P, arguments: &DoctorArguments) -> anyhow::Result<Exit> {
+    let release = arguments.release(operator);
+    let values = operator.chart_values(&release, &values::read(&arguments.values)?);
+    let removed = if arguments.values.is_empty() { vec![without_values(&release)] } else { judge(&values.removed) };
+    let planned = planned(operator, &release, values)?;
+    let connection = Connection::connect(&operator.names().user_agent()).await?;
+    let checked = Box::pin(preflight(&connection, &planned)).await?;
+    let results: Vec<_> = removed.into_iter().chain(checked).collect();
+    print(&release, &results, arguments.output)?;
+    let failed = results.iter().any(|result| result.state == PreflightState::Failed);
+    Ok(if failed { Exit::Findings } else { Exit::Success })
+}
+
+impl DoctorArguments {
+    fn release<P: Operator>(&self, operator: &P) -> Release {
+        let names = operator.names();
+        Release {
+            name: self.release.clone().unwrap_or_else(|| names.release.to_owned()),
+            namespace: self.namespace.clone().unwrap_or_else(|| names.namespace.to_owned()),
+        }
+    }
+}
+
+fn without_values(Release { name, namespace }: &Release) -> PreflightResult {
+    PreflightCheck::RemovedValues.not_provable_yet(format!(
+        "no values are given: pass the files that the upgrade gets by --values, or what `helm get values {name} -n \
+         {namespace} -o yaml` prints by --values -"
+    ))
+}
+
+fn judge(removed: &[RemovedValue]) -> Vec<PreflightResult> {
+    let check = PreflightCheck::RemovedValues;
+    if removed.is_empty() {
+        return vec![check.ok("none is given")];
+    }
+    removed.iter().map(|RemovedValue { path, advice }| check.failed(format!("{path}: {advice}"))).collect()
+}
+
+/// The release as the server itself would see it after the upgrade.
+fn planned<P: Operator>(operator: &P, release: &Release, values: ChartValues) -> anyhow::Result<PlannedRelease> {
+    let ChartValues { document, service_account, crd_installer, issuer, lookups, .. } = values;
+    let pod_environment = PodEnvironment {
+        namespace: release.namespace.clone(),
+        instance: release.name.clone(),
+        service_account: service_account.clone(),
+        ..PodEnvironment::nowhere()
+    };
+    let source = ConfigSource { document, pod_environment, flags: Flags::default() };
+    let config = setup(operator, &operator.config(&source)?, &source.pod_environment)?;
+    Ok(PlannedRelease {
+        name: release.name.clone(),
+        needs: needs(&config, crd_installer),
+        config,
+        service_account,
+        crds: crds::names(operator),
+        lookups: lookups.into_iter().map(|(group, plural)| ResourceName { group, plural }).collect(),
+        issuer,
+    })
+}
+
+fn needs(config: &ControllerConfig, crd_installer: CrdInstaller) -> Vec<Need> {
+    let ServedNamespaces::All(claims) = &config.namespaces else { return vec![Need::Always, Need::OneNamespace] };
+    let installs = (crd_installer == CrdInstaller::Pods).then_some(Need::ToInstallCrds);
+    let excludes = (claims.claimed == ClaimedNamespaces::Excluded).then_some(Need::ToExcludeClaims);
+    [Need::Always, Need::ClusterWide].into_iter().chain(installs).chain(excludes).collect()
+}
+
+fn print(Release { name, namespace }: &Release, results: &[PreflightResult], output: Output) -> anyhow::Result<()> {
+    match output {
+        Output::Text => {
+            let lines: String = results.iter().map(|result| format!("{result}\n")).collect();
+            write!(anstream::stdout(), "{}", terminal::lines(&lines))?;
+        }
+        Output::Json => {
+            let document = json!({"release": name, "namespace": namespace, "checks": results});
+            writeln!(anstream::stdout(), "{}", terminal::json(&document.to_string()))?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_removed_value_is_a_failure_that_says_what_to_do() {
+        let value = |path: &str| RemovedValue { path: path.into(), advice: "remove this key".into() };
+        let results = judge(&[value("webhook.enabled"), value("lake")]);
+        assert_eq!(results.iter().map(|result| result.state).collect::<Vec<_>>(), [PreflightState::Failed; 2]);
+        assert_eq!(results[0].to_string(), "failed            removed values: webhook.enabled: remove this key");
+        assert_eq!(judge(&[])[0].state, PreflightState::Ok);
+    }
+
+    #[test]
+    fn values_that_are_not_given_prove_nothing() {
+        let result = without_values(&Release { name: "river".into(), namespace: "zoo".into() });
+        assert_eq!(result.state, PreflightState::NotProvableYet);
+        assert!(result.text.contains("`helm get values river -n zoo -o yaml`"), "{result}");
+    }
+}
