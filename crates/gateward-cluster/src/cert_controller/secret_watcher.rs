@@ -10,6 +10,7 @@ use rustls::pki_types::ServerName;
 use tokio::sync::Notify;
 use tracing::{debug, info};
 
+use super::LOG_TARGET;
 use super::own_pair::{STAYS, SecretUpdate, judge, trust};
 use super::provided_pair::ProvidedPair;
 use super::status_store::{StatusStore, StatusTopic};
@@ -81,7 +82,7 @@ impl SecretWatcher {
             SecretUpdate::Same => {}
             SecretUpdate::Better(pair) => {
                 let shown = Fingerprint::of(pair.end_entity()).short();
-                info!(secret = self.secret, certificate = shown, "a certificate is in use");
+                info!(target: LOG_TARGET, secret = self.secret, certificate = shown, "a certificate is in use");
                 self.status.served.send_replace(Some(pair));
             }
             SecretUpdate::Later => (wait, usable) = (SOON, false),
