@@ -8,6 +8,7 @@ mod admission;
 mod apply;
 #[path = "../webhooks/conversion.rs"]
 mod conversion;
+mod guide;
 mod installed;
 mod kubectl;
 mod metrics;
@@ -25,6 +26,7 @@ fn main() -> ExitCode {
     let tests = [
         installed::tests(),
         kubectl::tests(),
+        guide::tests(),
         metrics::tests(),
         admission::tests(),
         conversion::tests(),
