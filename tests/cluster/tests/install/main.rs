@@ -26,11 +26,11 @@ fn main() -> ExitCode {
     let tests = [
         installed::tests(),
         kubectl::tests(),
-        guide::tests(),
         metrics::tests(),
         admission::tests(),
         conversion::tests(),
         apply::tests(),
+        guide::tests(),
     ];
     run(tests.into_iter().flatten().collect(), async |bed| {
         bed.start_node().await?;

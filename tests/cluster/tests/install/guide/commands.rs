@@ -131,9 +131,9 @@ async fn a_command_that_looks_finds_what_the_guide_promises(sandbox: Sandbox) {
 
 async fn a_pod_answers_past_the_api_server(sandbox: Sandbox) {
     let user = User::new(&sandbox);
-    let _forwarding = (user.starts(FORWARD), user.starts(FORWARD_PROBES));
-    user.comes_to_find(CURL, &[r#""code":405"#, "a review is sent by POST"]).await;
-    user.comes_to_find(READINESS, &["[+]listener ok", "[+]certificate ok", "readyz check passed"]).await;
+    user.comes_to_find_through(FORWARD, CURL, &[r#""code":405"#, "a review is sent by POST"]).await;
+    let ready = ["[+]listener ok", "[+]certificate ok", "readyz check passed"];
+    user.comes_to_find_through(FORWARD_PROBES, READINESS, &ready).await;
 }
 
 async fn a_verdict_is_in_the_log(sandbox: Sandbox) {

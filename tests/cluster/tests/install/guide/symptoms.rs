@@ -1,7 +1,5 @@
 //! Each symptom of the guide, made to appear: what we print leads to its cause.
 
-use std::time::Duration;
-
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use cluster_tests::objects::{graph, model};
@@ -9,7 +7,7 @@ use cluster_tests::{Client, DENIED, Denial, Release, SERVING_SECRET, Sandbox, Te
 use serde_json::{Value, json};
 
 use super::commands::{DELETE_CONFIGURATION, FORWARD_PROBES, IGNORE, IGNORE_DEFAULTS, READINESS, RESTORE, WARNINGS};
-use super::user::{User, commands};
+use super::user::{SOON, User, commands};
 use crate::{NAMESPACE, RELEASE};
 
 pub fn tests() -> Vec<Test> {
@@ -21,13 +19,9 @@ pub fn tests() -> Vec<Test> {
     tests.into_iter().map(Test::alone).collect()
 }
 
-/// Time enough for a machine that is busy.
-const SOON: Duration = Duration::from_mins(2);
-
 /// Readiness comes to say something.
 async fn readiness_says(user: &User, wanted: &[&str]) {
-    let _forwarding = user.starts(FORWARD_PROBES);
-    user.comes_to_find(READINESS, wanted).await;
+    user.comes_to_find_through(FORWARD_PROBES, READINESS, wanted).await;
 }
 
 /// The command of a section that shows the log's lines on its matter.
@@ -157,7 +151,11 @@ async fn no_secret_is_written(sandbox: &Sandbox, release: &Release) -> Denial {
 
 async fn pods_wait_for_a_certificate(user: &User) {
     user.finds("kubectl get pods -n $NS -l app.kubernetes.io/name=dynamo-operator", &["0/1     Running"]);
-    readiness_says(user, &["[-]certificate failed: waiting for", "the Secret dynamo-system/webhook-server-cert"]).await;
+    readiness_says(
+        user,
+        &["[-]certificate failed: there is no certificate", "Secret dynamo-system/webhook-server-cert is not there"],
+    )
+    .await;
     let cause = ["it was not possible to issue a serving certificate", DENIED];
     user.comes_to_find(WARNINGS, &cause).await;
     let heading = "### Certificates aren't made";

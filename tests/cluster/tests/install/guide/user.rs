@@ -1,11 +1,16 @@
 //! A user who reads the page and types what it says.
 
 use std::process::Child;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use cluster_tests::{Sandbox, Shell, command_blocks, until};
+use cluster_tests::{Sandbox, Shell, command_blocks};
 
 const PAGE: &str = include_str!("../../../../../docs/troubleshooting.md");
+
+/// Time enough for a machine that is busy.
+pub const SOON: Duration = Duration::from_mins(2);
+/// How soon a user tries again.
+const PAUSE: Duration = Duration::from_millis(300);
 
 /// The commands under a heading of the page.
 pub fn commands(heading: &str) -> Vec<&'static str> {
@@ -20,7 +25,7 @@ pub struct User {
 }
 
 /// A command that goes on until this is dropped.
-pub struct Started(Child);
+struct Started(Child);
 
 impl Drop for Started {
     fn drop(&mut self) {
@@ -44,7 +49,7 @@ impl User {
     }
 
     /// Starts a command that goes on.
-    pub fn starts(&self, command: &str) -> Started {
+    fn starts(&self, command: &str) -> Started {
         // The command is the process that is ended, not the shell around it.
         Started(self.shell.start(&format!("{}exec {command}", self.names)))
     }
@@ -57,13 +62,23 @@ impl User {
 
     /// The same, after some time.
     pub async fn comes_to_find(&self, command: &str, wanted: &[&str]) {
-        let mut last = String::new();
-        let what = format!("{command} finds {wanted:?}");
-        until(&what, Duration::from_mins(1), async || {
-            last = self.types(command).1;
-            has(&last, wanted)
-        })
-        .await;
+        let (start, mut said) = (Instant::now(), String::new());
+        while !has(&said, wanted) {
+            assert!(start.elapsed() < SOON, "{command}\n{wanted:?}\n{said}");
+            tokio::time::sleep(PAUSE).await;
+            said = self.types(command).1;
+        }
+    }
+
+    /// The same of a command that needs another one to go on meanwhile. That one ends where a Pod doesn't listen yet.
+    pub async fn comes_to_find_through(&self, other: &str, command: &str, wanted: &[&str]) {
+        let (start, mut said) = (Instant::now(), String::new());
+        while !has(&said, wanted) {
+            assert!(start.elapsed() < SOON, "{command}\n{wanted:?}\n{said}");
+            let _other = self.starts(other);
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            said = self.types(command).1;
+        }
     }
 }
 
