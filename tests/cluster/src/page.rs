@@ -4,9 +4,8 @@
 pub fn command_blocks<'p>(page: &'p str, heading: &str) -> Vec<&'p str> {
     let line = format!("{heading}\n");
     let below = page.strip_prefix(&line).or_else(|| page.split_once(&format!("\n{line}")).map(|(_, below)| below));
-    let section = below.unwrap_or_else(|| panic!("no {heading}"));
-    let section = section.split("\n#").next().unwrap_or_default();
-    let mut rest = section;
+    assert!(below.is_some(), "no {heading}");
+    let mut rest = below.and_then(|below| below.split("\n#").next()).unwrap_or_default();
     let mut blocks = Vec::new();
     while let Some((block, after)) = rest.split_once("```bash\n").and_then(|(_, after)| after.split_once("```")) {
         blocks.push(block);

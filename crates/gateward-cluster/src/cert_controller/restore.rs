@@ -110,7 +110,7 @@ fn report_outcome(context: &LeaderContext, changed: &Changed, outcome: WriteOutc
         WriteOutcome::Done => {
             match changed.object.conversion {
                 ConversionAction::Restore => {
-                    warn!(target: LOG_TARGET, "restored spec.conversion of {object} (last changed by {by})")
+                    warn!(target: LOG_TARGET, "restored spec.conversion of {object} (last changed by {by})");
                 }
                 ConversionAction::Keep => {
                     warn!(target: LOG_TARGET, "restored caBundle of {object}: expected CA was missing (last changed by {by})");
