@@ -89,6 +89,7 @@ impl SecretWatcher {
             SecretUpdate::Unusable(why) => (fault, usable) = (Some(why), false),
         }
         self.status.update(|facts| {
+            facts.status.secret_faults = faults.len() + usize::from(fault.is_some());
             facts.status.ca = data.as_ref().and_then(|data| self.ca(data));
             if let Some(data) = data.as_ref().filter(|_| usable) {
                 facts.status.own_bundle = self.own_bundle(data);
