@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Builds the programs of the test bed and prints the folder that holds them: etcd, kube-apiserver,
-# kube-controller-manager, kubectl, helm, cert-manager with its CRDs, and prometheus-alerts. They are kept outside the
-# tree: what each Go module beside this file builds has a folder of its own, under a key of what it is built from, so that
-# a change of one builds no other anew. The folder that is printed has links to them.
+# kube-controller-manager, kubectl, helm, cert-manager with its CRDs, prometheus-alerts and port-forward. They are kept
+# outside the tree: what each Go module beside this file builds has a folder of its own, under a key of what it is built
+# from, so that a change of one builds no other anew. The folder that is printed has links to them.
 #
 #   testbed/build.sh            Kubernetes of the version in testbed/kube/go.mod
 #   testbed/build.sh 1.36.3     another version
@@ -96,6 +96,8 @@ build_cert-manager() {
 
 build_prometheus() { build prometheus-alerts "$here/prometheus" . ""; }
 
+build_port-forward() { build port-forward "$here/port-forward" . ""; }
+
 # The programs of the folder: the name of each, the module that builds it, and what it is called there.
 programs='
 etcd kube kube
@@ -106,6 +108,7 @@ helm helm helm
 cert-manager cert-manager cert-manager
 cert-manager-crds cert-manager cert-manager-crds
 prometheus-alerts prometheus prometheus-alerts
+port-forward port-forward port-forward
 '
 
 # Where what a module builds is kept. Of this file only how it builds counts.

@@ -26,6 +26,9 @@ pub struct ControllerStatus {
     pub own_bundle: CaBundle,
     /// The `caBundle`s of the injection targets.
     pub injected: InjectedCaBundles,
+    /// How many faults the serving Secret has, as [`warnings`](Self::warnings) name them: those of a certificate that others
+    /// provide, and one more where what it holds isn't served.
+    pub secret_faults: usize,
     /// How many `caBundle`s and conversion stanzas this replica has restored.
     pub restored_bundles: u64,
     /// Webhooks of other configurations for the same kinds.

@@ -10,25 +10,31 @@
 )]
 
 mod cases;
+mod denial;
 mod dial;
 mod load;
 pub mod objects;
+mod page;
 mod release;
 mod run;
 mod sandbox;
+mod shell;
 mod until;
 mod visit;
 mod webhooks;
 
 pub use cases::{Case, Expectation};
+pub use denial::{DENIED, Denial};
 pub use dial::{probe_page, shown_certificate};
 pub use gateward_testbed::{
     Audit, AuditEvent, Bed, CertManager, Client, Ground, Node, Pod, Programs, Response, Signal,
 };
 pub use load::{Counted, Failure, Load, Pace, Tally};
+pub use page::command_blocks;
 pub use release::{Bundle, CA_SECRET, Chart, Release, SERVING_SECRET};
 pub use run::{Prepared, Test, run, run_in_turn};
 pub use sandbox::{Refusal, Sandbox, refused, version_of};
+pub use shell::Shell;
 pub use until::until;
 pub use visit::{Visit, visit};
 pub use webhooks::{Conversion, UNSEEN, Webhooks, crds};

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use libtest_mimic::{Arguments, Conclusion, Trial};
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::RwLock;
 
 use crate::sandbox::Sandbox;
 use gateward_testbed::Bed;
@@ -23,7 +24,15 @@ type Running = Pin<Box<dyn Future<Output = ()>>>;
 /// A test: a name, and what it does in a namespace of its own.
 pub struct Test {
     name: &'static str,
+    neighbours: Neighbours,
     body: Box<dyn FnOnce(Sandbox) -> Running + Send>,
+}
+
+/// Whether other tests run at the same time.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Neighbours {
+    Some,
+    None,
 }
 
 impl Test {
@@ -35,7 +44,13 @@ impl Test {
     {
         // A path of a function begins with the test program's own name.
         let name = name.split_once("::").map_or(name, |(_, name)| name);
-        Self { name, body: Box::new(|sandbox| Box::pin(body(sandbox))) }
+        Self { name, neighbours: Neighbours::Some, body: Box::new(|sandbox| Box::pin(body(sandbox))) }
+    }
+
+    /// The same test, while no other one runs: it changes what all use.
+    #[must_use]
+    pub fn alone(self) -> Self {
+        Self { neighbours: Neighbours::None, ..self }
     }
 
     fn is_wanted(&self, arguments: &Arguments) -> bool {
@@ -135,10 +150,15 @@ pub(crate) async fn end_with_a_signal() {
 }
 
 fn trials(runtime: &Runtime, bed: &Arc<Bed>, tests: Vec<Test>) -> Vec<Trial> {
+    let room = Arc::new(RwLock::new(()));
     let trial = |test: Test| {
-        let (handle, bed) = (runtime.handle().clone(), Arc::clone(bed));
+        let (handle, bed, room) = (runtime.handle().clone(), Arc::clone(bed), Arc::clone(&room));
         Trial::test(test.name, move || {
             handle.block_on(async {
+                let (_one_of_some, _alone) = match test.neighbours {
+                    Neighbours::Some => (Some(room.read().await), None),
+                    Neighbours::None => (None, Some(room.write().await)),
+                };
                 let sandbox = Sandbox::new(bed, namespace(test.name)).await?;
                 (test.body)(sandbox).await;
                 Ok(())

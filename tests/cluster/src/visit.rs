@@ -11,6 +11,7 @@ use tokio::runtime::Runtime;
 
 use crate::release::{Chart, Release};
 use crate::run::end_with_a_signal;
+use crate::shell::equip;
 use gateward_testbed::Bed;
 use gateward_testbed::enter::{Workspace, enter};
 
@@ -74,11 +75,8 @@ fn let_in(place: &Workspace, bed: &Bed, visit: Visit) -> anyhow::Result<i32> {
             prompting(&shell, bed.folder())?
         }
     };
-    let helm = bed.helm();
-    let settings = helm.get_envs().filter(|(name, _)| *name != "HOME");
-    command.envs(settings.filter_map(|(name, value)| Some((name, value?))));
-    let path = path(bed)?;
-    command.env("BED_PATH", &path).env("PATH", &path);
+    let path = equip(&mut command, bed)?;
+    command.env("BED_PATH", path);
     let status = command.status().with_context(|| format!("cannot run {shell}"))?;
     Ok(status.code().unwrap_or(1))
 }
@@ -108,13 +106,4 @@ fn prompting(shell: &str, folder: &Path) -> anyhow::Result<Command> {
         command.env("ENV", &file);
     }
     Ok(command)
-}
-
-/// Our programs, and then what was there before.
-fn path(bed: &Bed) -> anyhow::Result<std::ffi::OsString> {
-    let programs = [bed.programs().control_plane("kubectl"), bed.programs().gateward()];
-    let folders = programs.iter().filter_map(|program| Path::new(program.get_program()).parent());
-    let before = std::env::var_os("PATH").unwrap_or_default();
-    let before = std::env::split_paths(&before);
-    Ok(std::env::join_paths(folders.map(Path::to_owned).chain(before))?)
 }

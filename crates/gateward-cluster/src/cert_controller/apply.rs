@@ -9,6 +9,7 @@ use json_patch::Patch;
 use k8s_openapi::api::core::v1::Secret;
 use tracing::info;
 
+use super::LOG_TARGET;
 use super::leader::LeaderContext;
 use super::snapshot::Snapshot;
 use crate::injection::{ConversionAction, TargetEntry, TargetObject};
@@ -80,7 +81,7 @@ impl LeaderContext {
         let outcomes = join_all(changed.into_iter().map(async |object| {
             let outcome = self.restore_stanza_of(object, &bundle).await;
             if outcome == WriteOutcome::Done {
-                info!("restored spec.conversion of {}", object.display_name());
+                info!(target: LOG_TARGET, "restored spec.conversion of {}", object.display_name());
             }
             outcome
         }));

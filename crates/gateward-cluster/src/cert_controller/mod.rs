@@ -42,6 +42,9 @@ use secret_watcher::SecretWatcher;
 pub(crate) use snapshot::{OTHERS_WRITE, observed_state, observed_trust};
 use status_store::StatusStore;
 
+/// The target of log lines, so that a search for "cert-controller" finds them.
+const LOG_TARGET: &str = "cert-controller";
+
 /// Controller that rotates the serving certificate and the CA and injects `caBundle`. It runs on every replica; only
 /// the leader writes.
 ///

@@ -7,6 +7,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tracing::{info, warn};
 
+use super::LOG_TARGET;
 use super::apply::WriteOutcome;
 use super::leader::LeaderContext;
 use crate::config::{ClaimedNamespaces, ClaimsConfig, ControllerConfig, ServedNamespaces};
@@ -93,7 +94,7 @@ impl Selectors {
                 WriteOutcome::Stale(_) => Some(backoff.fail()),
                 WriteOutcome::Deferred(time) => Some(time),
                 WriteOutcome::Failed(why) => {
-                    warn!("the selectors of the webhook configurations can't be written: {why}");
+                    warn!(target: LOG_TARGET, "the selectors of the webhook configurations can't be written: {why}");
                     Some(backoff.fail())
                 }
             };
@@ -119,7 +120,7 @@ impl Selectors {
             let Some(patch) = own.patch(&claims, self.setting) else { continue };
             let written = self.leader.write_selectors(own, patch).await;
             if written == WriteOutcome::Done {
-                info!(configuration = own.name, "wrote which claimed namespaces the webhooks leave out");
+                info!(target: LOG_TARGET, configuration = own.name, "wrote which claimed namespaces the webhooks leave out");
             }
             outcome = outcome.or(written);
         }

@@ -8,6 +8,7 @@ use gateward_certs::rotation::{CertificateSpec, StateHash, Wait};
 use tokio::sync::{mpsc, watch};
 use tracing::{debug, info, warn};
 
+use super::LOG_TARGET;
 use super::apply::WriteOutcome;
 use super::leader::LeaderContext;
 use super::snapshot::{Action, Basis, Decision, Snapshot};
@@ -209,7 +210,7 @@ impl CertificateReconciler {
         };
         tokio::task::spawn_blocking(decide)
             .await
-            .inspect_err(|why| warn!("deciding on certificates failed: {why}"))
+            .inspect_err(|why| warn!(target: LOG_TARGET, "deciding on certificates failed: {why}"))
             .ok()
     }
 
@@ -268,7 +269,7 @@ impl CertificateReconciler {
     fn report_step(&mut self, decision: &Decision) {
         let next = decision.next.clone();
         if self.last_reported != next {
-            info!("certificates: {next}");
+            info!(target: LOG_TARGET, "certificates: {next}");
             self.last_reported.clone_from(&next);
             self.repeated_waits = 0;
         }

@@ -11,6 +11,7 @@ use gateward_certs::{CaBundle, Provision};
 use tokio::sync::{mpsc, watch};
 use tracing::{debug, warn};
 
+use super::LOG_TARGET;
 use super::apply::WriteOutcome;
 use super::leader::LeaderContext;
 use super::status_store::StatusTopic;
@@ -108,9 +109,11 @@ fn report_outcome(context: &LeaderContext, changed: &Changed, outcome: WriteOutc
     match outcome {
         WriteOutcome::Done => {
             match changed.object.conversion {
-                ConversionAction::Restore => warn!("restored spec.conversion of {object} (last changed by {by})"),
+                ConversionAction::Restore => {
+                    warn!(target: LOG_TARGET, "restored spec.conversion of {object} (last changed by {by})");
+                }
                 ConversionAction::Keep => {
-                    warn!("restored caBundle of {object}: expected CA was missing (last changed by {by})");
+                    warn!(target: LOG_TARGET, "restored caBundle of {object}: expected CA was missing (last changed by {by})");
                 }
             }
             context.status.update(|facts| facts.status.restored_bundles += 1);

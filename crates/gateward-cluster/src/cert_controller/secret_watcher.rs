@@ -12,6 +12,7 @@ use rustls::pki_types::ServerName;
 use tokio::sync::Notify;
 use tracing::{debug, info};
 
+use super::LOG_TARGET;
 use super::own_pair::{STAYS, SecretUpdate, judge, trust};
 use super::provided_pair::ProvidedPair;
 use super::status_store::{StatusStore, StatusTopic};
@@ -83,13 +84,14 @@ impl SecretWatcher {
             SecretUpdate::Same => {}
             SecretUpdate::Better(pair) => {
                 let shown = Fingerprint::of(pair.end_entity()).short();
-                info!(secret = self.secret, certificate = shown, "a certificate is in use");
+                info!(target: LOG_TARGET, secret = self.secret, certificate = shown, "a certificate is in use");
                 self.status.served.send_replace(Some(pair));
             }
             SecretUpdate::Later => (wait, usable) = (SOON, false),
             SecretUpdate::Unusable(why) => (fault, usable) = (Some(why), false),
         }
         self.status.update(|facts| {
+            facts.status.secret_faults = faults.len() + usize::from(fault.is_some());
             facts.status.ca = data.as_ref().and_then(|data| self.ca(data));
             if let Some(data) = data.as_ref().filter(|_| usable) {
                 facts.status.own_bundle = self.own_bundle(data);

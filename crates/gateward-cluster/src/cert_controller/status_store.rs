@@ -7,6 +7,7 @@ use gateward_certs::secret::ServingCertificate;
 use tokio::sync::watch;
 use tracing::{info, warn};
 
+use super::LOG_TARGET;
 use crate::config::InjectionRules;
 use crate::injected::InjectedCaBundles;
 use crate::injection::{TargetObject, WatchScope, target_statuses};
@@ -74,8 +75,12 @@ impl StatusStore {
         change(&mut facts);
         let status = facts.status(&self.rules, self.served.borrow().as_ref());
         let before = self.status.borrow().warnings.clone();
-        status.warnings.iter().filter(|warning| !before.contains(warning)).for_each(|warning| warn!("{warning}"));
-        before.iter().filter(|warning| !status.warnings.contains(warning)).for_each(|it| info!("no longer: {it}"));
+        for warning in status.warnings.iter().filter(|warning| !before.contains(warning)) {
+            warn!(target: LOG_TARGET, "{warning}");
+        }
+        for warning in before.iter().filter(|warning| !status.warnings.contains(warning)) {
+            info!(target: LOG_TARGET, "no longer: {warning}");
+        }
         send_if_changed(&self.status, status);
     }
 

@@ -17,6 +17,9 @@ use crate::config::{ControllerConfig, LeaseTimes};
 use crate::connection::Connection;
 use crate::request::{RequestError, with_short_timeout};
 
+/// The target of log lines, so that a search for "cert-controller" finds who may write.
+const LOG_TARGET: &str = "cert-controller";
+
 /// Takes part in the election for as long as [`tick`](Self::tick) is called.
 pub(crate) struct LeaderElector {
     api: Api<Lease>,
@@ -56,7 +59,7 @@ impl LeaderElector {
         let forbidden = failure.as_ref().filter(|why| why.is_forbidden()).map(ToString::to_string);
         match &failure {
             Some(why) if forbidden.is_some() && self.forbidden != forbidden => {
-                warn!(lease = self.name, "this replica can't write: {why}");
+                warn!(target: LOG_TARGET, lease = self.name, "this replica can't write: {why}");
             }
             Some(why) => debug!(lease = self.name, "the leader's lease: {why}"),
             None => {}
@@ -121,7 +124,7 @@ impl LeaderElector {
         }
         lease.spec.get_or_insert_default().holder_identity = None;
         with_short_timeout(self.api.replace(&self.name, &self.parameters, &lease)).await?;
-        info!(lease = self.name, "released the lease");
+        info!(target: LOG_TARGET, lease = self.name, "released the lease");
         Ok(())
     }
 
@@ -136,8 +139,8 @@ impl LeaderElector {
         let before = self.state.send_replace(state.clone());
         match (&before, &state) {
             (LeaderState::Leading(_), LeaderState::Leading(_)) => {}
-            (_, LeaderState::Leading(_)) => info!(lease = self.name, "acquired leadership"),
-            (LeaderState::Leading(_), _) => warn!(lease = self.name, "lost leadership"),
+            (_, LeaderState::Leading(_)) => info!(target: LOG_TARGET, lease = self.name, "acquired leadership"),
+            (LeaderState::Leading(_), _) => warn!(target: LOG_TARGET, lease = self.name, "lost leadership"),
             (before, after) if before != after => debug!(lease = self.name, ?after, "the leader's lease"),
             _ => {}
         }

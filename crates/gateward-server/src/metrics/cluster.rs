@@ -68,6 +68,7 @@ pub struct InjectionTargetCounts {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Series {
     expiry: Gauges,
+    secret_faults: Gauge,
     injection_targets: Gauges,
     restored: Counter,
     conflicting: Family<[(&'static str, String); 1], Gauge>,
@@ -92,6 +93,11 @@ impl ClusterMetrics {
     /// The expiry of the CA; `None` while there is none.
     pub fn ca_expires(&self, end: Option<SystemTime>) {
         self.series.expires("ca", end);
+    }
+
+    /// How many faults the serving Secret has.
+    pub fn serving_secret_faults(&self, count: usize) {
+        self.series.secret_faults.set(whole(count));
     }
 
     /// How many injection targets there are.
@@ -161,6 +167,7 @@ impl Series {
         let series = Self::default();
         let of = series.clone();
         families::CERTIFICATE_EXPIRY.register(registry, of.expiry);
+        families::SERVING_SECRET_FAULTS.register(registry, of.secret_faults);
         families::INJECTION_TARGETS.register(registry, of.injection_targets);
         families::INJECTION_REPAIRS.register(registry, of.restored);
         families::CONFLICTING_CONFIGURATION.register(registry, of.conflicting);

@@ -137,6 +137,8 @@ families! {
         "Connections that ended with an error; idle, head and answer are timeouts";
     CERTIFICATE_EXPIRY: Cluster Gauge "gateward_certificate_expiry_timestamp_seconds" [certificate ["leaf" "ca"]]
         "Expiry of a certificate, in seconds since 1970; absent without a certificate";
+    SERVING_SECRET_FAULTS: Cluster Gauge "gateward_serving_secret_faults" []
+        "Faults of the serving Secret, as readiness and log name them: those of a provided certificate, and 1 while what it holds isn't served";
     INJECTION_TARGETS: Cluster Gauge "gateward_ca_injection_targets" [state ["matched" "lacking"]]
         "Injection targets, and those among them whose caBundle lacks the expected CA";
     INJECTION_REPAIRS: Cluster Counter "gateward_ca_injection_repairs" []

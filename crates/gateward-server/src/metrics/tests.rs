@@ -23,6 +23,7 @@ fn the_names_are_stable_and_do_not_depend_on_the_operator() {
     cluster.serving_certificate_expires(Some(end));
     cluster.ca_expires(Some(end + Duration::from_secs(1)));
     cluster.injection_targets(InjectionTargetCounts { matched: 6, lacking: 1 });
+    cluster.serving_secret_faults(2);
     cluster.restored(1);
     cluster.restored(3);
     cluster.rotation(Some(Phase::Switch));
@@ -35,6 +36,7 @@ fn the_names_are_stable_and_do_not_depend_on_the_operator() {
     for line in [
         r#"gateward_certificate_expiry_timestamp_seconds{certificate="leaf"} 1800000000"#,
         r#"gateward_certificate_expiry_timestamp_seconds{certificate="ca"} 1800000001"#,
+        "gateward_serving_secret_faults 2",
         r#"gateward_ca_injection_targets{state="matched"} 6"#,
         r#"gateward_ca_injection_targets{state="lacking"} 1"#,
         "# TYPE gateward_ca_injection_repairs_total counter",

@@ -1,5 +1,6 @@
 //! A container that runs: a process in the Pod's network, with files and an environment of its own.
 
+use std::ffi::OsStr;
 use std::process::{Command, Stdio};
 
 use anyhow::bail;
@@ -27,6 +28,13 @@ impl Inside {
         let mut command = Command::new("nsenter");
         command.arg(format!("--target={}", self.running.pid())).args(["--net", "--uts", "--mount", "--root", "--"]);
         command.args(clean(&self.environment, "")).args(words);
+        command
+    }
+
+    /// A program of the machine in the container's network.
+    pub(crate) fn beside(&self, program: &OsStr) -> Command {
+        let mut command = Command::new("nsenter");
+        command.arg(format!("--target={}", self.running.pid())).args(["--net", "--"]).arg(program);
         command
     }
 

@@ -3,75 +3,36 @@
 use std::convert::Infallible;
 use std::fs::File;
 use std::io::Read;
-use std::net::{IpAddr, SocketAddr};
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::stream;
-use http::{Request, Response, StatusCode, Uri};
+use http::{Response, Uri};
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full, StreamBody};
-use hyper::body::{Frame, Incoming};
-use hyper::service::service_fn;
-use hyper_util::rt::TokioIo;
+use hyper::body::Frame;
 
+use super::answer::Answer;
 use super::entry::Entry;
-use super::kubelet::Kubelet;
-use super::listen::listen;
-use super::network::MACHINE;
-
-/// Where the API server asks a kubelet.
-const ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(MACHINE), 10250);
 
 /// How often a log is looked at again by those who follow it.
 const GLANCE: Duration = Duration::from_millis(200);
 
-type Answer = Response<BoxBody<Bytes, Infallible>>;
-
-/// Answers the API server, for ever.
-pub(crate) async fn open(kubelet: Arc<Kubelet>, folder: &Path) -> anyhow::Result<()> {
-    listen(ADDRESS, folder, move |stream, _| {
-        let kubelet = Arc::clone(&kubelet);
-        async move {
-            let service =
-                service_fn(async |request: Request<Incoming>| Ok::<_, Infallible>(answer(&kubelet, request.uri())));
-            // Who hangs up has read enough.
-            let _ = hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
-        }
-    })
-    .await
-}
-
-fn answer(kubelet: &Kubelet, uri: &Uri) -> Answer {
-    let words: Vec<&str> = uri.path().trim_matches('/').split('/').collect();
-    let opened = match words[..] {
-        ["containerLogs", namespace, pod, container] => find(kubelet, namespace, pod)
-            .and_then(|pod| File::open(pod.log_file(container)).ok().map(|log| (pod, container.to_owned(), log))),
-        _ => None,
-    };
-    let Some((pod, container, mut log)) = opened else {
-        let mut answer = Response::new(Full::new("the test bed knows no such log\n".into()).boxed());
-        *answer.status_mut() = StatusCode::NOT_FOUND;
-        return answer;
-    };
+/// The log of a container; `None` where it has none.
+pub(crate) fn answer(pod: &Arc<Entry>, container: &str, uri: &Uri) -> Option<Answer> {
+    let mut log = File::open(pod.log_file(container)).ok()?;
     let mut written = Vec::new();
     // What can't be read isn't there.
     let _ = log.read_to_end(&mut written);
     let query = |name: &str| uri.query().unwrap_or_default().split('&').find_map(|pair| pair.strip_prefix(name));
     let lines = query("tailLines=").and_then(|lines| lines.parse().ok()).unwrap_or(usize::MAX);
     let begin = Bytes::copy_from_slice(last(&written, lines));
-    if query("follow=") == Some("true") {
-        Response::new(follow(pod, container, log, begin))
+    Some(if query("follow=") == Some("true") {
+        Response::new(follow(Arc::clone(pod), container.to_owned(), log, begin))
     } else {
         Response::new(Full::new(begin).boxed())
-    }
-}
-
-fn find(kubelet: &Kubelet, namespace: &str, name: &str) -> Option<Arc<Entry>> {
-    let pods = kubelet.pods.lock().unwrap();
-    pods.values().find(|pod| pod.namespace == namespace && pod.name == name).cloned()
+    })
 }
 
 /// A log from its beginning, and then what comes, as long as the container runs.

@@ -3,13 +3,15 @@
 //! What a Pod is made of is real: a network namespace with an address of its own on a bridge, through which the API
 //! server reaches it and it reaches the API server (as `kubernetes.default`, at the Service's address); a file system
 //! of its own in which the machine's programs are, and `gateward` as the binary under test; environment, volumes and
-//! tokens; probes, restarts, hooks and signals in the order in which kubelet has them; `kubectl logs`.
+//! tokens; probes, restarts, hooks and signals in the order in which kubelet has them; `kubectl logs`, and
+//! `kubectl port-forward` by kubelet's own code.
 //!
 //! What is not: there are no images, so that a container names the program that it runs; every user inside is root;
 //! containers see each other's processes; resources and placement are not looked at; no address of a Service but the
 //! API server's can be called, since the API server dials Pods itself (aggregator routing). Init containers that go on
 //! (`restartPolicy: Always`), `postStart` and gRPC probes are not known.
 
+mod answer;
 mod ask;
 mod container;
 mod entry;
@@ -23,10 +25,12 @@ mod logs;
 mod network;
 mod node_context;
 mod pod;
+mod port_forward;
 mod probe;
 mod process;
 mod projection;
 mod root;
+mod server;
 mod sources;
 mod start;
 mod status;
@@ -65,19 +69,21 @@ impl Node {
     pub(crate) async fn start(folder: &Path, programs: &Programs, client: &Client) -> anyhow::Result<Self> {
         let delays = Delays::none();
         gate::open(client.clone(), folder, delays.clone()).await?;
+        let port_forward = programs.beside("port-forward");
         let programs = [("gateward", programs.gateward()), ("kubectl", programs.control_plane("kubectl"))];
         let programs = programs.map(|(name, program)| (name, program.get_program().into()));
         let kubelet = Kubelet::new(NodeContext {
             client: client.clone(),
             folder: folder.into(),
             network: Network::new()?,
+            port_forward,
             image: Image::make(folder.join("image"), programs.into())?,
             changes: broadcast::Sender::new(1024),
             delay: Mutex::new(PROJECTION_DELAY),
             log: Mutex::new(File::create(folder.join("kubelet.log"))?),
         });
         let kubelet = Arc::new(kubelet);
-        logs::open(Arc::clone(&kubelet), folder).await?;
+        server::open(Arc::clone(&kubelet), folder).await?;
         Arc::clone(&kubelet).start().await?;
         Ok(Self { kubelet, delays })
     }

@@ -20,6 +20,8 @@ pub(crate) struct NodeContext {
     pub(crate) folder: PathBuf,
     pub(crate) network: Network,
     pub(crate) image: Image,
+    /// The program that answers `kubectl port-forward`.
+    pub(crate) port_forward: PathBuf,
     pub(crate) changes: broadcast::Sender<SourceChange>,
     pub(crate) delay: Mutex<Duration>,
     pub(crate) log: Mutex<File>,

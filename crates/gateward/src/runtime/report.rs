@@ -53,6 +53,7 @@ fn lines(report: &ControllerStatus) -> Vec<ReportLine> {
 fn measure(report: &ControllerStatus, metrics: &ClusterMetrics) {
     metrics.serving_certificate_expires(report.certificate.map(|validity| validity.not_after()));
     metrics.ca_expires(report.ca.map(|validity| validity.not_after()));
+    metrics.serving_secret_faults(report.secret_faults);
     metrics.injection_targets(count(report));
     metrics.restored(report.restored_bundles);
     metrics.rotation(report.progress.as_ref().and_then(|progress| progress.phase));

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use cluster_tests::objects::graph;
-use cluster_tests::{CA_SECRET, Chart, Client, Release, Sandbox, run_in_turn, tests, until};
+use cluster_tests::{CA_SECRET, Chart, Client, Denial, Release, Sandbox, run_in_turn, tests, until};
 use serde_json::{Value, json};
 
 const RELEASE: &str = "dynamo-platform";
@@ -104,35 +104,14 @@ fn cas(conversion: &Value) -> usize {
     String::from_utf8(STANDARD.decode(bundle).unwrap()).unwrap().matches("BEGIN CERTIFICATE").count()
 }
 
-const POLICIES: &str = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies";
-const BINDINGS: &str = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings";
-
-/// Keeps a user from writing CRDs, until it is deleted.
-async fn hold_off(client: &Client, user: &str) {
+/// Keeps a user from writing CRDs.
+async fn hold_off(client: &Client, user: &str) -> Denial {
     let rule = json!({
         "apiGroups": ["apiextensions.k8s.io"], "apiVersions": ["v1"], "operations": ["UPDATE"],
         "resources": ["customresourcedefinitions"],
     });
-    let condition = json!({"name": "theirs", "expression": format!("request.userInfo.username == '{user}'")});
-    let policy = json!({
-        "metadata": {"name": "hold-off"},
-        "spec": {
-            "matchConstraints": {"resourceRules": [rule]},
-            "matchConditions": [condition],
-            "validations": [{"expression": "false", "message": "held off"}],
-        },
-    });
-    let binding = json!({
-        "metadata": {"name": "hold-off"}, "spec": {"policyName": "hold-off", "validationActions": ["Deny"]},
-    });
-    for (path, object) in [(POLICIES, policy), (BINDINGS, binding)] {
-        client.post(path, &object).await.unwrap().granted().unwrap();
-    }
     let (them, label) = (client.acting_as(user), json!({"metadata": {"labels": {"example.org/a": "b"}}}));
-    until("the policy holds", Duration::from_secs(20), async || {
-        them.merge(&format!("{CRD}?dryRun=All"), &label).await.unwrap().status.as_u16() == 422
-    })
-    .await;
+    Denial::of(client, user, &rule, async || them.merge(&format!("{CRD}?dryRun=All"), &label).await.unwrap()).await
 }
 
 /// What an API server sends that changes `apiVersion` alone. The pods can't restore the stanza while it is looked at.
@@ -140,7 +119,7 @@ async fn a_graph_that_is_not_converted_is_told_from_one_without_components(sandb
     let (client, otter) = (sandbox.bed().client(), graph("otter"));
     sandbox.accepts(&otter).await;
     let whole = settled_conversion(client).await;
-    hold_off(client, &sandbox.release(RELEASE, NAMESPACE).account()).await;
+    let denial = hold_off(client, &sandbox.release(RELEASE, NAMESPACE).account()).await;
     let none = json!({"spec": {"conversion": {"strategy": "None", "webhook": null}}});
     client.merge(CRD, &none).await.unwrap().granted().unwrap();
     let (older, label) = (sandbox.place(&otter, "v1alpha1"), json!({"metadata": {"labels": {"example.org/a": "b"}}}));
@@ -152,9 +131,7 @@ async fn a_graph_that_is_not_converted_is_told_from_one_without_components(sandb
     let said = answer.body["message"].as_str().unwrap_or_default();
     assert!(answer.status.as_u16() == 422 && said.contains("the CRD's conversion seems to be off"), "{answer:?}");
 
-    for path in [BINDINGS, POLICIES] {
-        client.delete(&format!("{path}/hold-off")).await.unwrap().granted().unwrap();
-    }
+    denial.lift().await;
     until("the stanza is restored", Duration::from_mins(1), async || {
         client.get(CRD).await.unwrap().granted().unwrap()["spec"]["conversion"] == whole
     })

@@ -10,7 +10,8 @@ use std::time::{Duration, Instant, SystemTime};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use cluster_tests::{
-    Bed, Chart, Load, Release, SERVING_SECRET, Sandbox, probe_page, run_in_turn, shown_certificate, tests, until,
+    Bed, Chart, Load, Release, SERVING_SECRET, Sandbox, Shell, command_blocks, probe_page, run_in_turn,
+    shown_certificate, tests, until,
 };
 use gateward_certs::{Ca, CommonName, IssuedCertificate, ServerNames, SystemKeys, Validity};
 use serde_json::{Value, json};
@@ -18,6 +19,7 @@ use serde_json::{Value, json};
 const RELEASE: &str = "dynamo-platform";
 const NAMESPACE: &str = "dynamo-system";
 const SERVICE: &str = "dynamo-platform-dynamo-operator-webhook-service";
+const PAGE: &str = include_str!("../../../../docs/cluster.md");
 const DAY: Duration = Duration::from_hours(24);
 
 fn main() -> ExitCode {
@@ -31,13 +33,31 @@ fn main() -> ExitCode {
     ];
     run_in_turn(tests, async |bed| {
         bed.start_node().await?;
-        let ca = PKI.lock().unwrap().insert(Arc::new(ca())).clone();
         bed.client().post("/api/v1/namespaces", &json!({"metadata": {"name": NAMESPACE}})).await?.granted()?;
-        put(&bed, &ca, &issued(&ca, &name())).await?;
+        install(&bed)?;
         let release = Release::new(&bed, RELEASE, NAMESPACE);
-        release.install(Chart::Current, &values(&[&ca])).await?;
+        release.rolled_out().await?;
         Ok(release)
     })
+}
+
+/// Installs the release by the guide's commands, as our page has them.
+fn install(bed: &Arc<Bed>) -> anyhow::Result<()> {
+    let (shell, ca) = (Shell::new(bed, "user")?, PKI.lock().unwrap().insert(Arc::new(ca())).clone());
+    let certificate = issued(&ca, &name());
+    let files = [
+        ("tls.crt", certificate.certificate_pem()),
+        ("tls.key", certificate.private_key_pem()),
+        ("ca.crt", ca.certificate_pem()),
+    ];
+    for (name, text) in files {
+        std::fs::write(shell.folder().join(name), text)?;
+    }
+    for block in command_blocks(PAGE, "### Of your own") {
+        let output = shell.run(&format!("set -e\n{block}"));
+        anyhow::ensure!(output.status.success(), "{block}\n{}", String::from_utf8_lossy(&output.stderr));
+    }
+    Ok(())
 }
 
 fn name() -> String {
@@ -60,21 +80,15 @@ fn values(cas: &[&Ca]) -> Value {
     json!({"dynamo-operator": {"webhook": webhook}})
 }
 
-/// Writes the Secret as the guide has users write it.
+/// Writes the Secret.
 async fn put(bed: &Arc<Bed>, ca: &Ca, certificate: &IssuedCertificate) -> anyhow::Result<()> {
-    let secrets = format!("/api/v1/namespaces/{NAMESPACE}/secrets");
+    let path = format!("/api/v1/namespaces/{NAMESPACE}/secrets/{SERVING_SECRET}");
     let data = json!({
         "tls.crt": STANDARD.encode(certificate.certificate_pem()),
         "tls.key": STANDARD.encode(certificate.private_key_pem()),
         "ca.crt": STANDARD.encode(ca.certificate_pem()),
     });
-    let secret = json!({"metadata": {"name": SERVING_SECRET}, "type": "kubernetes.io/tls", "data": data});
-    let path = format!("{secrets}/{SERVING_SECRET}");
-    if bed.client().get(&path).await?.status.as_u16() == 404 {
-        bed.client().post(&secrets, &secret).await?.granted()?;
-    } else {
-        bed.client().merge(&path, &json!({"data": data})).await?.granted()?;
-    }
+    bed.client().merge(&path, &json!({"data": data})).await?.granted()?;
     Ok(())
 }
 

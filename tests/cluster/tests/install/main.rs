@@ -8,6 +8,7 @@ mod admission;
 mod apply;
 #[path = "../webhooks/conversion.rs"]
 mod conversion;
+mod guide;
 mod installed;
 mod kubectl;
 mod metrics;
@@ -31,6 +32,7 @@ fn main() -> ExitCode {
         admission::tests(),
         conversion::tests(),
         apply::tests(),
+        guide::tests(),
     ];
     run(tests.into_iter().flatten().collect(), async |bed| {
         bed.start_node().await?;

@@ -7,6 +7,7 @@ mod deployments;
 mod endings;
 mod health;
 mod identity;
+mod ports;
 mod workloads;
 
 use std::process::ExitCode;
@@ -14,6 +15,13 @@ use std::process::ExitCode;
 use cluster_tests::run;
 
 fn main() -> ExitCode {
-    let tests = [deployments::tests(), containers::tests(), health::tests(), endings::tests(), identity::tests()];
+    let tests = [
+        deployments::tests(),
+        containers::tests(),
+        health::tests(),
+        endings::tests(),
+        identity::tests(),
+        ports::tests(),
+    ];
     run(tests.into_iter().flatten().collect(), async |bed| bed.start_node().await)
 }

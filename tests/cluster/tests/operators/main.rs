@@ -9,9 +9,12 @@ mod table;
 mod tenant;
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
-use cluster_tests::{Chart, Release, run_in_turn};
-use serde_json::json;
+use anyhow::Context;
+use cluster_tests::{Bed, Release, Shell, command_blocks, run_in_turn};
+
+const PAGE: &str = include_str!("../../../../docs/cluster.md");
 
 const PLATFORM: (&str, &str) = ("platform-operator", "platform-system");
 const TEAM: (&str, &str) = ("team-a-operator", "team-a");
@@ -20,8 +23,18 @@ fn main() -> ExitCode {
     let tests = [scenario::tests(), tenant::tests(), excluded::tests()].into_iter().flatten().collect();
     run_in_turn(tests, async |bed| {
         bed.start_node().await?;
-        let platform = Release::new(&bed, PLATFORM.0, PLATFORM.1);
-        platform.install(Chart::Current, &json!({})).await?;
-        Ok(platform)
+        installed(&bed, "platform", PLATFORM).await
     })
+}
+
+/// Installs an operator by the guide's command, as our page has it, out of a new folder.
+async fn installed(bed: &Arc<Bed>, folder: &str, operator: (&str, &str)) -> anyhow::Result<Release> {
+    let (name, namespace) = operator;
+    let block = command_blocks(PAGE, "## Several operators").concat().replace("\\\n", "");
+    let command = block.lines().find(|line| line.starts_with(&format!("helm install {name} ")));
+    let output = Shell::new(bed, folder)?.run(command.context("no such command")?);
+    anyhow::ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let release = Release::new(bed, name, namespace);
+    release.rolled_out().await?;
+    Ok(release)
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use cluster_tests::objects::model;
 use cluster_tests::{Pod, Release, Sandbox, until};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::{PLATFORM, TEAM};
 
@@ -98,13 +98,9 @@ impl<'a> Probe<'a> {
     }
 }
 
-/// Installs the operator of the namespace, as the guide does.
+/// Installs the operator of the namespace.
 pub async fn install_team(sandbox: &Sandbox) -> Release {
-    let team = sandbox.release(TEAM.0, TEAM.1);
-    let restriction = json!({"enabled": true, "namespace": TEAM.1});
-    let values = json!({"dynamo-operator": {"namespaceRestriction": restriction}});
-    team.install(cluster_tests::Chart::Current, &values).await.unwrap();
-    team
+    crate::installed(&sandbox.shared_bed(), sandbox.namespace(), TEAM).await.unwrap()
 }
 
 pub fn lease_path(namespace: &str) -> String {
