@@ -137,7 +137,12 @@ fn certificates(configured: &Certificates, problems: &mut Vec<Problem>) -> Certi
         ca: lifetime(Key::CA_LIFETIME, configured.ca_lifetime).unwrap_or_default(),
         serving: lifetime(Key::LIFETIME, configured.lifetime).unwrap_or_default(),
     };
-    CertificateConfig { ca_name: names::CA_NAME.to_owned(), lifetimes, keys: configured.key_algorithm }
+    CertificateConfig {
+        ca_name: names::CA_NAME.to_owned(),
+        lifetimes,
+        keys: configured.key_algorithm,
+        dns_names: configured.dns_names.clone(),
+    }
 }
 
 #[cfg(test)]
