@@ -76,7 +76,7 @@ fn joined(given: &ConfigSource, read: Read, certificates: CertificateConfig) -> 
         names: object_names(&configuration, &release.name)?,
         labels: ObjectLabels {
             secrets: names::secret_labels(&release.name),
-            configurations: names::configuration_labels(&release.namespace),
+            configurations: names::configuration_labels(&release.name),
             pods: names::pod_labels(&release.name),
         },
         namespaces: namespaces(&configuration),
@@ -189,7 +189,7 @@ mod tests {
         assert_eq!(config.names.ca_secret, "webhook-server-cert-ca");
         assert_eq!(config.names.service, "river-dynamo-operator-webhook-service");
         assert_eq!(config.names.lease, "river-dynamo-operator-webhook-writer");
-        assert_eq!(config.labels.configurations["nvidia.com/dynamo-operator-namespace"], "zoo");
+        assert_eq!(config.labels.configurations["app.kubernetes.io/instance"], "river");
         assert_eq!(config.labels.pods["app.kubernetes.io/instance"], "river");
     }
 
