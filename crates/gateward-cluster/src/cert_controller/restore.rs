@@ -109,7 +109,7 @@ fn report_outcome(context: &LeaderContext, changed: &Changed, outcome: WriteOutc
         WriteOutcome::Done => {
             match changed.object.conversion {
                 ConversionAction::Restore => warn!("restored spec.conversion of {object} (last changed by {by})"),
-                ConversionAction::Keep => {
+                ConversionAction::Keep | ConversionAction::TakeOver => {
                     warn!("restored caBundle of {object}: expected CA was missing (last changed by {by})");
                 }
             }

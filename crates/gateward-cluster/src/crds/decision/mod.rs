@@ -145,12 +145,19 @@ fn marked(ours: &Value, release: &Release) -> Value {
 }
 
 /// Gives the stanza a `caBundle`: the one that it has already, or that of our CA. Without either, no API server could
-/// call the webhook, so the conversion stays as it is; the pods write the stanza once there is a CA.
+/// call the webhook, so the conversion stays as it is; the pods write the stanza once there is a CA. So it does where
+/// another Service converts: the pods take the conversion over once they can.
 fn settle_conversion(document: &mut Value, installed: Option<&Definition>, release: &Release) -> Option<String> {
     let ours = document.pointer("/spec/conversion/webhook/clientConfig/service")?.clone();
     let service = service_name(&ours)?;
     document["metadata"]["annotations"][CONVERTED_BY] = service.to_string().into();
-    let same = installed.filter(|crd| crd.strategy() == Strategy::Webhook && crd.service().as_ref() == Some(&service));
+    let called = installed.filter(|crd| crd.strategy() == Strategy::Webhook);
+    let same = called.filter(|crd| crd.service().as_ref() == Some(&service));
+    let other = called.filter(|crd| crd.ca_bundle().is_some()).and_then(Definition::service);
+    if let Some(other) = other.filter(|other| *other != service) {
+        document["spec"]["conversion"] = installed.and_then(Definition::conversion).cloned().unwrap_or_default();
+        return Some(format!("its objects are converted by the Service {other} until the pods can"));
+    }
     if let Some(bundle) = release.ca_bundle(same.and_then(Definition::ca_bundle)) {
         let config = json!({"service": ours, "caBundle": bundle});
         document["spec"]["conversion"]["webhook"]["clientConfig"] = config;

@@ -107,9 +107,20 @@ fn no_stanza_is_written_without_the_bundle_of_a_ca() {
 }
 
 #[test]
-fn the_stanza_of_another_service_is_replaced_with_the_bundle_of_our_ca() {
-    let (secret, bundle) = ca();
+fn another_service_goes_on_converting_until_the_pods_can() {
+    let (secret, _) = ca();
     let mut theirs = installed("1.2.0");
+    theirs["spec"]["conversion"]["webhook"]["clientConfig"]["service"]["name"] = "badger".into();
+    let (document, notes) = applied_with(theirs.clone(), Some(&secret));
+    assert_eq!(document["spec"]["conversion"], theirs["spec"]["conversion"]);
+    assert_eq!(document["metadata"]["annotations"][CONVERTED_BY], "zoo/converter");
+    assert_eq!(notes, ["its objects are converted by the Service zoo/badger until the pods can"]);
+}
+
+#[test]
+fn the_stanza_of_another_service_that_no_api_server_can_call_is_replaced() {
+    let (secret, bundle) = ca();
+    let mut theirs = crd_without_bundle();
     theirs["spec"]["conversion"]["webhook"]["clientConfig"]["service"]["name"] = "badger".into();
     assert_eq!(applied_with(theirs, Some(&secret)).0["spec"], spec_with(&bundle));
 }
