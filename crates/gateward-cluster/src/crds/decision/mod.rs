@@ -170,13 +170,23 @@ fn settle_conversion(document: &mut Value, installed: Option<&Definition>, relea
 
 fn left_alone(installed: &Definition, ours: &Value, release: &Release) -> Option<LeftAlone> {
     let mark = installed.annotation(release.annotation).and_then(|text| text.trim_start_matches('v').parse().ok());
-    if let Some(installed) = mark.filter(|mark: &Version| mark.cmp_precedence(release.version) == Ordering::Greater) {
+    if let Some(installed) = mark.filter(|mark| is_newer(mark, release.version)) {
         return Some(LeftAlone::Newer { installed, ours: release.version.clone() });
     }
     let ours = Definition::from(ours.clone());
     let newest = ours.versions().filter_map(|version| version["name"].as_str()).max_by_key(|name| priority(name))?;
     let newer = installed.stored().into_iter().find(|stored| priority(stored) > priority(newest))?;
     Some(LeftAlone::StoresNewer { version: newer.to_owned() })
+}
+
+/// Builds order versions of the same precedence where they begin with the same word: others are of another make.
+fn is_newer(installed: &Version, ours: &Version) -> bool {
+    let make = |version: &Version| version.build.split('.').next().unwrap_or_default().to_owned();
+    match installed.cmp_precedence(ours) {
+        Ordering::Greater => true,
+        Ordering::Equal => make(installed) == make(ours) && installed.build > ours.build,
+        Ordering::Less => false,
+    }
 }
 
 /// The order of versions that Kubernetes itself goes by.

@@ -156,6 +156,16 @@ fn one_of_a_newer_release_is_left_alone() {
 }
 
 #[test]
+fn builds_order_releases_of_the_same_make() {
+    let newer = |installed: &str, ours: &str| is_newer(&installed.parse().unwrap(), &ours.parse().unwrap());
+    assert!(newer("1.5.0+gateward.0.10.0", "1.5.0+gateward.0.2.0"));
+    assert!(newer("1.6.0", "1.5.0+gateward.0.2.0"));
+    for older in ["1.5.0", "1.5.0+zebra", "1.4.9+gateward.9.0.0", "1.5.0+gateward.0.2.0", "1.5.0+gateward.0.1.0"] {
+        assert!(!newer(older, "1.5.0+gateward.0.2.0"), "{older}");
+    }
+}
+
+#[test]
 fn one_without_a_mark_that_can_be_read_is_applied() {
     applied(installed("unknown"));
     let mut unmarked = installed("");
