@@ -7,11 +7,12 @@ export CARGO FUZZ_SECONDS COST_SECONDS
 
 .DEFAULT_GOAL := help
 # What computes comes first. What mostly waits follows, in two queues side by side; of the suites that measure what a
-# load notices only one runs at a time. A third queue has what no clock judges, with the lowest priority: it takes the
+# load notices only one runs at a time; that of test-migration is about refusals alone, which a busy machine doesn't
+# cause. A third queue has what no clock judges, with the lowest priority: it takes the
 # time that the others leave. What measures CPU time has the machine for itself, at the end.
 COMPUTING := test-unit test-cases test-tools test-hostile test-doc
 QUEUE_LOADS := test-rotation test-writer test-rollouts test-idle
-QUEUE_OTHERS := test-cluster test-install test-rbac test-operators
+QUEUE_OTHERS := test-cluster test-install test-rbac test-operators test-migration
 QUEUE_BACKGROUND := test-conversion test-fuzz
 MEASURING := test-cost
 PARTS := $(COMPUTING) $(QUEUE_LOADS) $(QUEUE_OTHERS) $(QUEUE_BACKGROUND) $(MEASURING)
@@ -44,10 +45,11 @@ ROTATION_TESTS := renewal external cert_manager_mode
 WRITER_TESTS := writer
 RBAC_TESTS := rbac
 OPERATORS_TESTS := operators
+MIGRATION_TESTS := migration
 # The oldest one whose modules can be fetched, and the newest.
 VERSIONS := 1.30.14 1.36.3
 IN_CLUSTER_TESTS := $(INSTALL_TESTS) $(ROLLOUT_TESTS) $(ROTATION_TESTS) $(WRITER_TESTS) $(RBAC_TESTS) \
-	$(OPERATORS_TESTS)
+	$(OPERATORS_TESTS) $(MIGRATION_TESTS)
 PACKAGES := crates/* examples/* tests/* xtask
 ALL_TESTS := $(sort $(basename $(notdir $(wildcard $(PACKAGES:%=%/tests/*.rs)))) \
 	$(notdir $(patsubst %/main.rs,%,$(wildcard $(PACKAGES:%=%/tests/*/main.rs)))))
@@ -121,6 +123,9 @@ test-rbac: ## That each verb of the roles is needed
 
 test-operators: ## An operator of one namespace beside one of the whole cluster: claims, crashes, partitions, hand-overs
 	$(call IN_CLUSTER,$(OPERATORS_TESTS))
+
+test-migration: ## Under load: from each layout of the Go operator to ours and back
+	$(call IN_CLUSTER,$(MIGRATION_TESTS))
 
 test-versions: $(VERSIONS:%=test-version-%) ## With Kubernetes 1.30 and 1.36 instead of 1.34: test-cluster and test-install
 

@@ -72,6 +72,12 @@ impl ServerNames {
         Self::parse([&required, service, &format!("{service}.{namespace}"), &full])
     }
 
+    /// With further DNS names and addresses.
+    pub fn with<T: AsRef<str>>(self, names: impl IntoIterator<Item = T>) -> Result<Self, NameError> {
+        let further = names.into_iter().map(|name| server_name(name.as_ref())).collect::<Result<Vec<_>, _>>()?;
+        Self::new(self.0.into_iter().chain(further))
+    }
+
     /// The names that a certificate carries and that mean something to a TLS client: DNS names and addresses.
     pub(crate) fn of_certificate(certificate: &CertificateDer<'_>) -> Vec<ServerName<'static>> {
         let Ok((_, certificate)) = X509Certificate::from_der(certificate) else { return Vec::new() };

@@ -45,6 +45,8 @@ pub struct Names {
     pub namespace: &'static str,
     /// The annotation of a CRD that says which version of the operator has installed it.
     pub version_annotation: &'static str,
+    /// The version that is noted there: a semantic version.
+    pub crds_version: &'static str,
     /// The field manager under which CRDs are applied.
     pub crd_manager: &'static str,
 }
@@ -58,6 +60,7 @@ impl Default for Names {
             release: "operator",
             namespace: "default",
             version_annotation: "gateward/operator-version",
+            crds_version: env!("CARGO_PKG_VERSION"),
             crd_manager: "crd-apply",
         }
     }

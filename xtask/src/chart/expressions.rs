@@ -4,7 +4,7 @@
 //! makes an object has to know how templates are written.
 
 /// The words that stand for something, and what a template says instead.
-const EXPRESSIONS: [(&str, &str); 16] = [
+const EXPRESSIONS: [(&str, &str); 15] = [
     (FULLNAME, r#"{{ include "dynamo-operator.fullname" . | quote }}"#),
     (NAMESPACE, "{{ .Release.Namespace | quote }}"),
     (SERVICE, r#"{{ include "dynamo-operator.serviceName" . | quote }}"#),
@@ -17,7 +17,6 @@ const EXPRESSIONS: [(&str, &str); 16] = [
     (NAMESPACE_LEASE_ROLE, r#"{{ include "dynamo-operator.namespaceLeaseRoleName" . | quote }}"#),
     (SERVED_NAMESPACE, r#"{{ include "dynamo-operator.restrictedTo" . | quote }}"#),
     (LABELS, r#"{{- include "dynamo-operator.labels" . | nindent 4 }}"#),
-    (CONFIGURATION_LABELS, r#"{{- include "dynamo-operator.configurationLabels" . | nindent 4 }}"#),
     (NAMESPACE_SELECTOR, r#"{{- include "dynamo-operator.namespaceSelector" . | nindent 4 }}"#),
     (FAILURE_POLICY, "{{ .Values.webhook.failurePolicy }}"),
     (TIMEOUT_SECONDS, "{{ .Values.webhook.timeoutSeconds }}"),
@@ -35,7 +34,6 @@ pub(super) const MUTATING: &str = "THE_MUTATING_CONFIGURATION";
 pub(super) const NAMESPACE_LEASE_ROLE: &str = "THE_NAMESPACE_LEASE_ROLE";
 pub(super) const SERVED_NAMESPACE: &str = "THE_SERVED_NAMESPACE";
 pub(super) const LABELS: &str = "THE_LABELS";
-pub(super) const CONFIGURATION_LABELS: &str = "THE_CONFIGURATION_LABELS";
 pub(super) const NAMESPACE_SELECTOR: &str = "THE_NAMESPACE_SELECTOR";
 pub(super) const FAILURE_POLICY: &str = "THE_FAILURE_POLICY";
 pub(super) const TIMEOUT_SECONDS: &str = "THE_TIMEOUT_SECONDS";

@@ -7,8 +7,8 @@ use gateward_core::manifest::{self, Installation, yaml};
 use serde_json::Value;
 
 use super::expressions::{
-    CA_BUNDLE, CONFIGURATION_LABELS, FAILURE_POLICY, INJECTION, MUTATING, NAMESPACE, NAMESPACE_SELECTOR, SERVICE,
-    TIMEOUT_SECONDS, VALIDATING,
+    CA_BUNDLE, FAILURE_POLICY, INJECTION, LABELS, MUTATING, NAMESPACE, NAMESPACE_SELECTOR, SERVICE, TIMEOUT_SECONDS,
+    VALIDATING,
 };
 
 /// Both configurations.
@@ -21,7 +21,7 @@ fn configuration(review: Review) -> anyhow::Result<String> {
     let webhooks = dynamo_webhooks::webhooks();
     let configuration = manifest::webhook_configuration(&webhooks, review, &installation());
     let mut configuration = serde_json::to_value(configuration.context("no kind has such a webhook")?)?;
-    configuration["metadata"]["labels"] = CONFIGURATION_LABELS.into();
+    configuration["metadata"]["labels"] = LABELS.into();
     configuration["metadata"]["annotations"] = INJECTION.into();
     for webhook in configuration["webhooks"].as_array_mut().into_iter().flatten() {
         webhook["clientConfig"]["caBundle"] = CA_BUNDLE.into();

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::configuration::{API_VERSION, KIND, OperatorConfiguration};
 use super::facts::ClusterFacts;
 use super::settings::{self, DEFAULT_IMAGE, FLAGS, OPERATOR_VERSION};
+use super::version::CRDS_VERSION;
 use super::{chart, in_cluster, names};
 
 /// The Dynamo Operator's webhooks.
@@ -46,6 +47,7 @@ impl Operator for Dynamo {
             release: "dynamo-platform",
             namespace: "dynamo-system",
             version_annotation: "dynamo.nvidia.com/operator-version",
+            crds_version: CRDS_VERSION,
             crd_manager: "dynamo-crd-apply",
         }
     }

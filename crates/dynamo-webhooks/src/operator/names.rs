@@ -26,7 +26,6 @@ const MANAGED_BY: (&str, &str) = ("app.kubernetes.io/managed-by", "dynamo-operat
 const NAME: (&str, &str) = ("app.kubernetes.io/name", "dynamo-operator");
 const PART_OF: (&str, &str) = ("app.kubernetes.io/part-of", "dynamo-operator");
 const INSTANCE: &str = "app.kubernetes.io/instance";
-const NAMESPACE: &str = "nvidia.com/dynamo-operator-namespace";
 
 /// The prefix of most other names, unless the chart's values set another.
 pub fn fullname(release: &str) -> String {
@@ -34,7 +33,8 @@ pub fn fullname(release: &str) -> String {
 }
 
 /// What the webhook configurations of a Helm release look like: the names of the webhook guide, the labels and the
-/// defaults of the released operator. The name of the Service is as long as it gets.
+/// defaults of the released operator. They lack its label `nvidia.com/dynamo-operator-namespace`, by which it finds the
+/// configurations whose `caBundle` it replaces. The name of the Service is as long as it gets.
 pub fn installation(release: &str, namespace: &str) -> Installation {
     Installation {
         validating_name: format!("{release}-validating"),
@@ -44,7 +44,7 @@ pub fn installation(release: &str, namespace: &str) -> Installation {
         port: 443,
         failure_policy: FailurePolicy::Fail,
         timeout_seconds: 10,
-        labels: labels([COMPONENT, CREATED_BY, (INSTANCE, release), NAME, PART_OF, (NAMESPACE, namespace)]),
+        labels: labels([COMPONENT, CREATED_BY, (INSTANCE, release), NAME, PART_OF]),
         namespace_selector: Some(all_but_kube_system()),
         object_selector: None,
     }
@@ -57,9 +57,9 @@ fn all_but_kube_system() -> Value {
     })
 }
 
-/// The labels by which the webhook configurations of an operator in a namespace are found.
-pub fn configuration_labels(namespace: &str) -> BTreeMap<String, String> {
-    labels([PART_OF, (NAMESPACE, namespace)])
+/// The labels by which the webhook configurations of a release are found.
+pub fn configuration_labels(release: &str) -> BTreeMap<String, String> {
+    labels([COMPONENT, (INSTANCE, release), PART_OF])
 }
 
 /// The labels of the Secrets of a release.
@@ -90,17 +90,21 @@ mod tests {
         let installation = installation("dynamo-platform", "dynamo-system");
         assert_eq!(installation.validating_name, "dynamo-platform-validating");
         assert_eq!(installation.service, "dynamo-platform-dynamo-operator-webhook-service");
-        assert_eq!(installation.labels["nvidia.com/dynamo-operator-namespace"], "dynamo-system");
+    }
+
+    #[test]
+    fn the_go_operator_takes_no_configuration_of_ours_for_its_own() {
+        assert!(!installation("otter", "zoo").labels.contains_key("nvidia.com/dynamo-operator-namespace"));
     }
 
     #[test]
     fn a_configuration_is_found_by_labels_that_it_carries() {
         let carried = installation("otter", "zoo").labels;
         assert!(
-            configuration_labels("zoo")
+            configuration_labels("otter")
                 .iter()
                 .all(|label| carried.contains_key(label.0) && carried[label.0] == *label.1)
         );
-        assert!(!configuration_labels("sea").iter().all(|label| carried[label.0] == *label.1));
+        assert!(!configuration_labels("badger").iter().all(|label| carried[label.0] == *label.1));
     }
 }

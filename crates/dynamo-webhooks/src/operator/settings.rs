@@ -76,7 +76,7 @@ fn joined(given: &ConfigSource, read: Read, certificates: CertificateConfig) -> 
         names: object_names(&configuration, &release.name)?,
         labels: ObjectLabels {
             secrets: names::secret_labels(&release.name),
-            configurations: names::configuration_labels(&release.namespace),
+            configurations: names::configuration_labels(&release.name),
             pods: names::pod_labels(&release.name),
         },
         namespaces: namespaces(&configuration),
@@ -137,7 +137,12 @@ fn certificates(configured: &Certificates, problems: &mut Vec<Problem>) -> Certi
         ca: lifetime(Key::CA_LIFETIME, configured.ca_lifetime).unwrap_or_default(),
         serving: lifetime(Key::LIFETIME, configured.lifetime).unwrap_or_default(),
     };
-    CertificateConfig { ca_name: names::CA_NAME.to_owned(), lifetimes, keys: configured.key_algorithm }
+    CertificateConfig {
+        ca_name: names::CA_NAME.to_owned(),
+        lifetimes,
+        keys: configured.key_algorithm,
+        dns_names: configured.dns_names.clone(),
+    }
 }
 
 #[cfg(test)]
@@ -184,7 +189,7 @@ mod tests {
         assert_eq!(config.names.ca_secret, "webhook-server-cert-ca");
         assert_eq!(config.names.service, "river-dynamo-operator-webhook-service");
         assert_eq!(config.names.lease, "river-dynamo-operator-webhook-writer");
-        assert_eq!(config.labels.configurations["nvidia.com/dynamo-operator-namespace"], "zoo");
+        assert_eq!(config.labels.configurations["app.kubernetes.io/instance"], "river");
         assert_eq!(config.labels.pods["app.kubernetes.io/instance"], "river");
     }
 

@@ -9,6 +9,10 @@ use semver::Version;
 /// requests without an image get the planner's of this version, so a release of that name has to exist.
 pub const OPERATOR_VERSION: &str = "1.5.0";
 
+/// The version that is noted on the CRDs: they are those of this release of the Dynamo Operator, whose own `crd-apply`
+/// notes its version there too. The build orders releases of ours.
+pub(crate) const CRDS_VERSION: &str = concat!("1.5.0+gateward.", env!("CARGO_PKG_VERSION"));
+
 /// Reads a version of the operator: a `v` may lead, minor and patch may be missing, and count as 0 then.
 pub(crate) fn lenient(text: &str) -> Option<Version> {
     let text = text.strip_prefix('v').unwrap_or(text);
@@ -30,6 +34,12 @@ fn number(text: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn crds_are_those_of_the_release_that_is_implemented() {
+        let [crds, operator] = [CRDS_VERSION, OPERATOR_VERSION].map(|text| Version::parse(text).unwrap());
+        assert!(crds.cmp_precedence(&operator).is_eq() && crds.build.starts_with("gateward."));
+    }
 
     #[test]
     fn fills_in_what_is_missing() {

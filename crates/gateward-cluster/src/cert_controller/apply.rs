@@ -12,7 +12,7 @@ use tracing::info;
 use super::LOG_TARGET;
 use super::leader::LeaderContext;
 use super::snapshot::Snapshot;
-use crate::injection::{ConversionAction, TargetEntry, TargetObject};
+use crate::injection::{ConversionReadiness, TargetEntry, TargetObject};
 use crate::namespace_lease::OwnConfiguration;
 use crate::request::RequestError;
 use crate::secrets::ManagedSecret;
@@ -69,12 +69,11 @@ impl LeaderContext {
     }
 
     /// Restores conversion stanzas that were changed or removed, once there is a CA. They come before the `caBundle`s
-    /// of webhook configurations: no object is admitted that can't be converted. Returns `None` if no stanza was
-    /// changed.
-    pub(super) async fn restore_stanzas(&self, snapshot: &Snapshot) -> Option<WriteOutcome> {
+    /// of webhook configurations: no object is admitted that can't be converted. A stanza that another Service serves is
+    /// taken over once `ours` can. Returns `None` if no stanza is to be written.
+    pub(super) async fn restore_stanzas(&self, snapshot: &Snapshot, ours: ConversionReadiness) -> Option<WriteOutcome> {
         let bundle = Some(snapshot.trusted(&self.provision)).filter(|bundle| !bundle.is_empty())?;
-        let changed: Vec<_> =
-            snapshot.targets.iter().filter(|object| object.conversion == ConversionAction::Restore).collect();
+        let changed: Vec<_> = snapshot.targets.iter().filter(|object| object.conversion.is_due(ours)).collect();
         if changed.is_empty() {
             return None;
         }

@@ -16,15 +16,17 @@ use super::status_store::StatusTopic;
 use crate::config::ControllerConfig;
 use crate::connection::Connection;
 use crate::fail_point::{self, Side};
+use crate::injection::{ConversionAction, ConversionReadiness};
 use crate::replicas::Replicas;
 use crate::request::Backoff;
+use crate::secrets::state_secret;
 use crate::status::LeaderProgress;
 
 /// For how long a leader with a wrong clock releases the lease, and how often at most.
 const RELEASE_FOR: Duration = Duration::from_secs(30);
 const RELEASE_AT_MOST_EVERY: Duration = Duration::from_mins(10);
 
-/// The retry period of a conversion stanza that could not be restored.
+/// The retry period of a conversion stanza that could not be restored, or is not taken over yet.
 const UNRESTORED: Duration = Duration::from_secs(5);
 
 /// After more conflicts in a row than these, it is no coincidence.
@@ -50,6 +52,8 @@ pub(super) struct CertificateReconciler {
     last_reported: String,
     /// How often in a row the same wait was decided.
     repeated_waits: u32,
+    /// Since when some replica has got requests.
+    answering: Option<Instant>,
 }
 
 /// When the next reconcile runs.
@@ -86,6 +90,7 @@ impl CertificateReconciler {
             unrestored: 0,
             last_reported: String::new(),
             repeated_waits: 0,
+            answering: None,
         }
     }
 
@@ -148,7 +153,9 @@ impl CertificateReconciler {
 
     async fn act_on(&mut self, snapshot: Snapshot) -> Requeue {
         self.leader.remember(snapshot.trusted(&self.leader.provision));
-        let unrestored = match self.leader.restore_stanzas(&snapshot).await {
+        let ours = self.conversion_readiness(&snapshot);
+        let waits = snapshot.targets.iter().any(|object| object.conversion == ConversionAction::TakeOver);
+        let unrestored = match self.leader.restore_stanzas(&snapshot, ours).await {
             None => None,
             Some(WriteOutcome::Done | WriteOutcome::LeaseLost) => return Requeue::Now,
             Some(WriteOutcome::Stale(_)) if self.unrestored < STALE_WRITES => {
@@ -159,7 +166,7 @@ impl CertificateReconciler {
             Some(WriteOutcome::Deferred(_)) => Some("another client keeps changing it".to_owned()),
         };
         self.unrestored = 0;
-        let is_whole = unrestored.is_none();
+        let is_whole = unrestored.is_none() && !waits;
         let warning = unrestored.map(|why| format!("spec.conversion of a CRD can't be restored: {why}"));
         self.leader.status.warn(StatusTopic::Conversion, warning);
         // A stanza that can't be restored doesn't hold up the certificates.
@@ -167,6 +174,19 @@ impl CertificateReconciler {
             Requeue::After(time) if !is_whole => Requeue::After(time.min(UNRESTORED)),
             next => next,
         }
+    }
+
+    /// Whether replicas of ours can convert: some have got requests for as long as API servers take to hear of it. Where
+    /// others provide the certificate, replicas aren't asked.
+    fn conversion_readiness(&mut self, snapshot: &Snapshot) -> ConversionReadiness {
+        if state_secret(&self.leader.provision).is_none() {
+            return ConversionReadiness::Ready;
+        }
+        let now = Instant::now();
+        let gets_requests = snapshot.replicas.iter().any(|replica| replica.gets_requests);
+        self.answering = gets_requests.then(|| self.answering.unwrap_or(now));
+        let settled = self.answering.is_some_and(|since| now.saturating_duration_since(since) >= self.spec.settle);
+        if settled { ConversionReadiness::Ready } else { ConversionReadiness::NotReady }
     }
 
     async fn reconcile(&mut self, snapshot: Snapshot) -> Requeue {

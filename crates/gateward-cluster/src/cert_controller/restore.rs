@@ -112,7 +112,7 @@ fn report_outcome(context: &LeaderContext, changed: &Changed, outcome: WriteOutc
                 ConversionAction::Restore => {
                     warn!(target: LOG_TARGET, "restored spec.conversion of {object} (last changed by {by})");
                 }
-                ConversionAction::Keep => {
+                ConversionAction::Keep | ConversionAction::TakeOver => {
                     warn!(target: LOG_TARGET, "restored caBundle of {object}: expected CA was missing (last changed by {by})");
                 }
             }

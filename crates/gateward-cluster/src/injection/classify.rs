@@ -98,6 +98,9 @@ impl InjectionRules {
         match config.map(|config| (self.unmanaged_reason(&config), config)) {
             Some((None, config)) => found.add_entry(CONVERSION, CaBundleLocation::Conversion, object, &config),
             _ if found.conversion == ConversionAction::Restore => found.add_other(None, TargetState::Unconverted),
+            Some((Some(NotOurs::OtherService(service)), _)) if found.conversion == ConversionAction::TakeOver => {
+                found.add_other(None, TargetState::ConvertedBy(service));
+            }
             None => found.add_other(None, TargetState::NotOurs(NotOurs::NoWebhook)),
             Some((Some(why), _)) => found.add_other(Some(CONVERSION), TargetState::NotOurs(why)),
         }

@@ -16,12 +16,34 @@ pub(crate) enum ConversionAction {
     Keep,
     /// It is written anew.
     Restore,
+    /// It is written anew once replicas of ours get requests: until then another Service converts.
+    TakeOver,
+}
+
+/// Whether replicas of ours can convert, so that a stanza may be taken over from another Service.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ConversionReadiness {
+    /// They can.
+    Ready,
+    /// They can't yet.
+    NotReady,
+}
+
+impl ConversionAction {
+    /// Whether the stanza is to be written now.
+    pub(crate) fn is_due(self, ours: ConversionReadiness) -> bool {
+        match self {
+            Self::Keep => false,
+            Self::Restore => true,
+            Self::TakeOver => ours == ConversionReadiness::Ready,
+        }
+    }
 }
 
 impl InjectionRules {
     /// Whether the stanza of a CRD of ours has to be written anew. The release that has applied the CRD last
-    /// converts its objects; without that annotation, a stanza that names another Service is kept. A CRD that
-    /// serves and stores one version alone needs none, as after an uninstall.
+    /// converts its objects; without that annotation, a stanza that names another Service is kept. With it, such a
+    /// stanza is taken over. A CRD that serves and stores one version alone needs none, as after an uninstall.
     pub(super) fn conversion_action(&self, object: &InjectableObject) -> ConversionAction {
         let Some(spec) = &object.spec else { return ConversionAction::Keep };
         let theirs = match object.metadata.annotations.as_ref().and_then(|all| all.get(CONVERTED_BY)) {
@@ -34,9 +56,18 @@ impl InjectionRules {
         let leaving = object.metadata.deletion_timestamp.is_some();
         if self.conversion.is_null() || whole || theirs || leaving || !needs_conversion(spec, object) {
             ConversionAction::Keep
+        } else if self.is_converted_elsewhere(&spec.conversion) {
+            ConversionAction::TakeOver
         } else {
             ConversionAction::Restore
         }
+    }
+
+    /// Whether API servers can call another Service.
+    fn is_converted_elsewhere(&self, conversion: &Value) -> bool {
+        let bundle = conversion.pointer("/webhook/clientConfig/caBundle").and_then(Value::as_str).unwrap_or_default();
+        let other = called_service(conversion).is_some_and(|service| service != self.service);
+        uses_webhook(conversion) && other && !bundle.is_empty()
     }
 
     /// The patch that writes the stanza into a CRD of some version, with its `caBundle`.
@@ -162,12 +193,27 @@ mod tests {
             crd["metadata"]["annotations"] = json!({CONVERTED_BY: service});
             stanza(crd)
         };
-        let theirs = changed(|it| it["webhook"]["clientConfig"]["service"]["name"] = "badger".into());
-        assert_eq!(applied_by(theirs.clone(), "zoo/otter"), ConversionAction::Restore);
-        assert_eq!(applied_by(theirs, "zoo/badger"), ConversionAction::Keep);
+        let theirs = |bundle: &str| {
+            changed(|it| {
+                it["webhook"]["clientConfig"]["service"]["name"] = "badger".into();
+                it["webhook"]["clientConfig"]["caBundle"] = bundle.into();
+            })
+        };
+        assert_eq!(applied_by(theirs(""), "zoo/otter"), ConversionAction::Restore);
+        assert_eq!(applied_by(theirs("eA=="), "zoo/otter"), ConversionAction::TakeOver);
+        assert_eq!(applied_by(theirs("eA=="), "zoo/badger"), ConversionAction::Keep);
         let none = crd(&json!({"strategy": "None"}));
         assert_eq!(applied_by(none.clone(), "zoo/otter"), ConversionAction::Restore);
         assert_eq!(applied_by(none, "zoo/badger"), ConversionAction::Keep);
+    }
+
+    #[test]
+    fn what_another_service_converts_is_taken_over_once_a_replica_can_convert() {
+        let due = |ours: ConversionReadiness| {
+            [ConversionAction::Keep, ConversionAction::Restore, ConversionAction::TakeOver].map(|it| it.is_due(ours))
+        };
+        assert_eq!(due(ConversionReadiness::NotReady), [false, true, false]);
+        assert_eq!(due(ConversionReadiness::Ready), [false, true, true]);
     }
 
     #[test]

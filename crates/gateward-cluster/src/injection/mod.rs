@@ -22,7 +22,7 @@ use kube::{Api, Client};
 pub(crate) use classify::{TargetEntry, TargetObject};
 pub(crate) use conflicts::OtherConfiguration;
 pub use conflicts::{ConflictingWebhook, WebhookEndpoint};
-pub(crate) use conversion::ConversionAction;
+pub(crate) use conversion::{ConversionAction, ConversionReadiness};
 pub(crate) use evaluate::target_statuses;
 pub(crate) use object::{InjectableKind, InjectableObject};
 pub(crate) use patch::base64;

@@ -28,6 +28,8 @@ pub enum TargetState {
     Absent,
     /// It is a CRD whose conversion stanza was changed or removed.
     Unconverted,
+    /// It is a CRD that another Service converts until replicas of ours can.
+    ConvertedBy(ServiceName),
     /// It is not ours to write.
     NotOurs(NotOurs),
 }
@@ -57,6 +59,12 @@ impl fmt::Display for TargetStatus {
             TargetState::Empty => f.write_str(" has no caBundle yet"),
             TargetState::Absent => f.write_str(" is not there; it is waited for"),
             TargetState::Unconverted => f.write_str(" lacks our conversion stanza, which is restored"),
+            TargetState::ConvertedBy(service) => {
+                write!(
+                    f,
+                    " is converted by the Service {service} until replicas of this release have been ready a while"
+                )
+            }
             TargetState::NotOurs(why) => write!(f, " {why}"),
         }
     }

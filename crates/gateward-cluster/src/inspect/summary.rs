@@ -189,6 +189,7 @@ fn target(status: &TargetStatus) -> TargetSummary {
         TargetState::Empty => "Empty",
         TargetState::Absent => "Absent",
         TargetState::Unconverted => "Unconverted",
+        TargetState::ConvertedBy(_) => "ConvertedBy",
         TargetState::NotOurs(_) => "NotOurs",
     };
     TargetSummary { object: status.object.clone(), entry: status.entry.clone(), state }

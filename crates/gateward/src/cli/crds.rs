@@ -11,7 +11,7 @@ use gateward_core::terminal;
 
 use crate::crds;
 use crate::exit::Exit;
-use crate::operator::{Operator, Release};
+use crate::operator::{Names, Operator, Release};
 
 /// The Secret of the CA that the server makes, unless another name is given.
 const CA_SECRET: &str = "webhook-server-cert-ca";
@@ -29,6 +29,7 @@ enum What {
     ///
     /// A CRD that a newer version has installed is left as it is. A conversion is written with the caBundle that it has,
     /// or that of the CA in its Secret; without either, it is left as it is, and the server writes it once there is a CA.
+    /// One that another Service serves stays too: the server takes it over once it is ready.
     /// Where others provide the certificate, the caBundle is the given one, or what cert-manager injects; annotations by
     /// which it would inject another are removed.
     /// Several may do this at once; while the API server is away, it is tried again. What an uninstall has switched off
@@ -44,9 +45,10 @@ enum What {
 
 #[derive(Debug, Args)]
 struct ApplyArguments {
-    /// Version that is noted on each CRD; one that a newer version has noted is left as it is
-    #[arg(long, value_name = "VERSION", default_value = env!("CARGO_PKG_VERSION"), value_parser = version)]
-    operator_version: Version,
+    /// Version that is noted on each CRD, that of the CRDs themselves unless given; one that a newer version has noted is
+    /// left as it is
+    #[arg(long, value_name = "VERSION", value_parser = version)]
+    operator_version: Option<Version>,
     /// Service that converts objects
     #[arg(long, value_name = "NAME")]
     conversion_webhook_service_name: String,
@@ -85,7 +87,7 @@ pub(crate) async fn run<P: Operator>(operator: &P, arguments: CrdsArguments) -> 
         client: connection.client(),
         manager: names.crd_manager.to_owned(),
         annotation: names.version_annotation.to_owned(),
-        version: arguments.operator_version.clone(),
+        version: arguments.version(&names)?,
         timeout: Duration::from_secs(arguments.timeout),
         trust: arguments.trust(),
     };
@@ -94,6 +96,11 @@ pub(crate) async fn run<P: Operator>(operator: &P, arguments: CrdsArguments) -> 
 }
 
 impl ApplyArguments {
+    fn version(&self, names: &Names) -> anyhow::Result<Version> {
+        let given = self.operator_version.clone();
+        given.map_or_else(|| version(names.crds_version).map_err(anyhow::Error::msg), Ok)
+    }
+
     fn trust(self) -> ConversionTrust {
         if let Some(bundle) = self.ca_bundle {
             return ConversionTrust::Given(bundle);

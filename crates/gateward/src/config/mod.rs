@@ -144,6 +144,8 @@ pub struct CertificateConfig {
     pub lifetimes: Lifetimes,
     /// What keys are made.
     pub keys: KeyAlgorithm,
+    /// The names that a server certificate has beside those of the Service.
+    pub dns_names: Vec<String>,
 }
 
 /// What keys are made.
@@ -223,6 +225,7 @@ impl Config {
                 ca_name: "webhook CA".into(),
                 lifetimes: Lifetimes::default(),
                 keys: KeyAlgorithm::default(),
+                dns_names: Vec::new(),
             },
             namespaces: NamespaceScope::default(),
             log: LogConfig::default(),

@@ -93,7 +93,8 @@ fn namespaces(served: &config::NamespaceScope, release: &str) -> ServedNamespace
 
 fn certificates(config: &Config, pod_environment: &PodEnvironment) -> Result<IssuanceConfig, ConfigError> {
     let PodEnvironment { namespace, cluster_domain, .. } = pod_environment;
-    let names = ServerNames::of_service(&config.names.service, namespace, cluster_domain);
+    let names = ServerNames::of_service(&config.names.service, namespace, cluster_domain)
+        .and_then(|names| names.with(&config.certificates.dns_names));
     let ca_name = CommonName::new(config.certificates.ca_name.as_str());
     let wrong = |error: gateward_certs::NameError| {
         ConfigError(vec![Problem {
@@ -197,6 +198,22 @@ mod tests {
         assert!(setup.targets.kinds.is_empty(), "the webhooks of the whole cluster are no conflict");
         let ServedNamespaces::One(lease) = setup.namespaces else { panic!("{:?}", setup.namespaces) };
         assert_eq!((lease.namespace.as_str(), lease.release.as_str()), ("team-a", "river"));
+    }
+
+    #[test]
+    fn a_certificate_has_further_names_after_those_of_the_service() {
+        let given =
+            ConfigSource { document: json!({}), pod_environment: pod_environment("a"), flags: Flags::default() };
+        let mut config = otters().config(&given).unwrap();
+        config.certificates.dns_names = vec!["lake.zoo.svc".into()];
+        let names = setup(&otters(), &config, &given.pod_environment).unwrap().certificates.names;
+        let names: Vec<_> = names.iter().map(|name| name.to_str().into_owned()).collect();
+        assert_eq!(
+            (names.len(), names[0].as_str(), names[4].as_str()),
+            (5, "river-webhook-service.zoo.svc", "lake.zoo.svc")
+        );
+        config.certificates.dns_names = vec!["lake/zoo".into()];
+        assert!(setup(&otters(), &config, &given.pod_environment).is_err());
     }
 
     #[test]

@@ -7,14 +7,17 @@ use serde_json::{Value, json};
 use std::time::Instant;
 
 use crate::legacy_ca_key::LegacySecret;
+use crate::provided::carry;
+use crate::rotation::Promise;
 use crate::setup::{CA_SECRET, SERVING_SECRET};
-use crate::zoo::{PATIENCE, Zoo, fields};
+use crate::zoo::{PATIENCE, Zoo, base64, fields};
 
 pub fn tests() -> Vec<Test> {
     tests![
         three_replicas_start_at_once_and_one_of_them_makes_everything,
         what_is_valid_is_kept_over_restarts,
         a_ca_in_the_old_place_is_adopted_moved_and_removed,
+        a_ca_whose_key_a_hook_has_discarded_is_replaced_while_callers_trust_every_replica,
         a_name_that_is_lacking_brings_a_new_certificate_of_the_same_ca,
         a_replica_knows_what_its_callers_trust,
     ]
@@ -61,6 +64,21 @@ async fn a_ca_in_the_old_place_is_adopted_moved_and_removed(sandbox: Sandbox) {
     let [replica] = zoo.replicas().await;
     zoo.settles(&[&replica]).await;
     old.was_moved(&zoo).await;
+}
+
+async fn a_ca_whose_key_a_hook_has_discarded_is_replaced_while_callers_trust_every_replica(sandbox: Sandbox) {
+    let zoo = Zoo::installed(sandbox).await;
+    let old = LegacySecret::without_key(&zoo).await;
+    for (kind, name) in zoo.carriers() {
+        carry(&zoo, kind, &name, &base64(&old.ca_crt()).into()).await;
+    }
+    let replicas = zoo.replicas::<2>().await;
+    let shown = async || replicas.iter().all(|replica| replica.shown().is_some());
+    until("the certificate that was found is shown", PATIENCE, shown).await;
+    let promise = Promise::watch(&zoo, &replicas);
+    zoo.settles(&replicas.each_ref()).await;
+    assert_ne!(zoo.field(CA_SECRET, "tls.crt").await.unwrap(), old.ca_crt());
+    promise.was_kept().await;
 }
 
 async fn a_name_that_is_lacking_brings_a_new_certificate_of_the_same_ca(sandbox: Sandbox) {

@@ -52,7 +52,7 @@ async fn put(zoo: &Zoo, ca: &Ca) -> CertificateDer<'static> {
 }
 
 /// Writes a bundle into each entry of an object, as a whole.
-async fn carry(zoo: &Zoo, kind: &str, name: &str, bundle: &Value) {
+pub async fn carry(zoo: &Zoo, kind: &str, name: &str, bundle: &Value) {
     zoo.edit(kind, name, "", |object| {
         for webhook in object["webhooks"].as_array_mut().into_iter().flatten() {
             webhook["clientConfig"]["caBundle"] = bundle.clone();

@@ -62,7 +62,7 @@ async fn the_program_reads_its_configuration_without_a_warning(sandbox: Sandbox)
         "webhook": {
             "port": 10250,
             "certificateSecret": {"name": "otter"},
-            "certificates": {"caLifetime": "720h", "lifetime": "1h30m", "keyAlgorithm": "RSA"},
+            "certificates": {"caLifetime": "720h", "lifetime": "1h30m", "keyAlgorithm": "RSA", "dnsNames": ["otter.zoo.svc"]},
             "operatorPrincipals": ["keeper"],
         },
         "checkpoint": {"enabled": true},
@@ -76,6 +76,7 @@ async fn the_program_reads_its_configuration_without_a_warning(sandbox: Sandbox)
         ca_lifetime: Some(720 * hour),
         lifetime: Some(hour + hour / 2),
         key_algorithm: KeyAlgorithm::Rsa,
+        dns_names: vec!["otter.zoo.svc".into()],
     };
     let webhook = WebhookServer {
         address: ListenAddress { ip: None, port: 10250 },

@@ -3,9 +3,10 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use cluster_tests::objects::{graph, graph_v1alpha1, model};
-use cluster_tests::{Chart, Sandbox, run_in_turn, tests};
+use cluster_tests::{Chart, Release, Sandbox, run_in_turn, tests, until};
 use serde_json::{Value, json};
 
 fn main() -> ExitCode {
@@ -34,6 +35,17 @@ async fn crd(sandbox: &Sandbox) -> Value {
     sandbox.bed().client().get(path).await.unwrap().granted().unwrap()
 }
 
+/// Installs our chart, and waits until the release converts: it takes over from a Service that is gone as from one that
+/// serves.
+async fn install(sandbox: &Sandbox, release: &Release) {
+    release.install(Chart::Current, &json!({})).await.unwrap();
+    until("the release converts", Duration::from_mins(1), async || {
+        let called = &crd(sandbox).await["spec"]["conversion"]["webhook"]["clientConfig"]["service"];
+        called["namespace"] == release.namespace()
+    })
+    .await;
+}
+
 /// Asks for verdicts, defaults and conversions, and leaves two graphs of these names.
 async fn works(sandbox: &Sandbox, [name, older]: [&str; 2]) {
     sandbox.rejects(&model("rail", "ftp://example.org"), &["spec.source.uri"]).await;
@@ -43,14 +55,14 @@ async fn works(sandbox: &Sandbox, [name, older]: [&str; 2]) {
 
 async fn the_longest_names_that_helm_and_kubernetes_take_work(sandbox: Sandbox) {
     let release = sandbox.release(&"r".repeat(53), &"n".repeat(63));
-    release.install(Chart::Current, &json!({})).await.unwrap();
+    install(&sandbox, &release).await;
     works(&sandbox, ["heron", "otter"]).await;
     release.uninstall().await.unwrap();
 }
 
 async fn what_is_uninstalled_leaves_no_webhook_configuration(sandbox: Sandbox) {
     let release = sandbox.release("otter", "river");
-    release.install(Chart::Current, &json!({})).await.unwrap();
+    install(&sandbox, &release).await;
     assert_eq!(configurations(&sandbox).await, ["otter-validating", "otter-mutating"]);
     works(&sandbox, ["heron", "otter"]).await;
     release.uninstall().await.unwrap();
@@ -59,7 +71,7 @@ async fn what_is_uninstalled_leaves_no_webhook_configuration(sandbox: Sandbox) {
 
 async fn what_is_uninstalled_after_our_command_reads_and_deletes_as_before(sandbox: Sandbox) {
     let release = sandbox.release("otter", "river");
-    release.install(Chart::Current, &json!({})).await.unwrap();
+    install(&sandbox, &release).await;
     works(&sandbox, ["heron", "otter"]).await;
     println!("{}", release.gateward(&["uninstall", "--yes"]).await.unwrap());
     release.uninstall().await.unwrap();
@@ -67,7 +79,7 @@ async fn what_is_uninstalled_after_our_command_reads_and_deletes_as_before(sandb
     sandbox.read(&graph_v1alpha1("otter"), "v1beta1").await;
     sandbox.delete(&graph("otter")).await;
 
-    release.install(Chart::Current, &json!({})).await.unwrap();
+    install(&sandbox, &release).await;
     let crd = crd(&sandbox).await;
     assert_eq!(crd["spec"]["conversion"]["strategy"], "Webhook");
     assert!(crd["spec"]["versions"].as_array().unwrap().iter().all(|version| version["served"] == true), "{crd}");
@@ -78,7 +90,7 @@ async fn what_is_uninstalled_after_our_command_reads_and_deletes_as_before(sandb
 
 async fn a_forgotten_command_is_made_up_for(sandbox: Sandbox) {
     let release = sandbox.release("otter", "river");
-    release.install(Chart::Current, &json!({})).await.unwrap();
+    install(&sandbox, &release).await;
     works(&sandbox, ["heron", "otter"]).await;
     release.uninstall().await.unwrap();
     // What is stored in the version that is asked for needs no webhook.

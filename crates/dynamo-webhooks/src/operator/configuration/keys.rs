@@ -43,6 +43,8 @@ impl Key {
     pub const LIFETIME: Self = Self("server.webhook.certificates.lifetime");
     /// What keys are made.
     pub const KEY_ALGORITHM: Self = Self("server.webhook.certificates.keyAlgorithm");
+    /// The names that a server certificate has beside those of the Service.
+    pub const DNS_NAMES: Self = Self("server.webhook.certificates.dnsNames");
     /// Whether graphs are laid out by Grove.
     pub const GROVE: Self = Self("orchestrators.grove.enabled");
 

@@ -99,7 +99,7 @@ pub struct Restriction {
 }
 
 /// How certificates are made; lifetimes that are not set are left to those who make them.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Certificates {
     /// How long a CA lives.
     pub ca_lifetime: Option<Duration>,
@@ -107,6 +107,8 @@ pub struct Certificates {
     pub lifetime: Option<Duration>,
     /// What keys are made.
     pub key_algorithm: KeyAlgorithm,
+    /// The names that a server certificate has beside those of the Service.
+    pub dns_names: Vec<String>,
 }
 
 /// A file that can be used.

@@ -178,6 +178,7 @@ impl Reader<'_> {
                 Some("RSA") => KeyAlgorithm::Rsa,
                 _ => KeyAlgorithm::Ecdsa,
             },
+            dns_names: self.texts(Key::DNS_NAMES),
         };
         if let (Some(ca), Some(server)) = (certificates.ca_lifetime, certificates.lifetime)
             && server > ca
@@ -190,9 +191,12 @@ impl Reader<'_> {
 
     /// An empty list means the default: charts render an empty list if it isn't set.
     fn principals(&self) -> Option<Vec<String>> {
-        let listed = Key::PRINCIPALS.find(self.document)?.as_array()?;
-        let names: Vec<String> = listed.iter().filter_map(Value::as_str).map(str::to_owned).collect();
-        (!names.is_empty()).then_some(names)
+        Some(self.texts(Key::PRINCIPALS)).filter(|names| !names.is_empty())
+    }
+
+    fn texts(&self, key: Key) -> Vec<String> {
+        let listed = key.find(self.document).and_then(Value::as_array).into_iter().flatten();
+        listed.filter_map(Value::as_str).map(str::to_owned).collect()
     }
 
     fn address(&mut self, address: Key, port: Key, usual_port: u16) -> ListenAddress {

@@ -73,7 +73,15 @@ const WEBHOOK: &[(&str, ValueType)] = &[
     ("fullname", Text),
     ("operatorPrincipals", Texts),
     ("excludeClaimedNamespaces", Switch),
-    ("certificates", Section(&[("caLifetime", Time), ("lifetime", Time), ("keyAlgorithm", OneOf(&["ECDSA", "RSA"]))])),
+    (
+        "certificates",
+        Section(&[
+            ("caLifetime", Time),
+            ("lifetime", Time),
+            ("keyAlgorithm", OneOf(&["ECDSA", "RSA"])),
+            ("dnsNames", Texts),
+        ]),
+    ),
 ];
 
 const NAMESPACE: &[(&str, ValueType)] =

@@ -145,12 +145,19 @@ fn marked(ours: &Value, release: &Release) -> Value {
 }
 
 /// Gives the stanza a `caBundle`: the one that it has already, or that of our CA. Without either, no API server could
-/// call the webhook, so the conversion stays as it is; the pods write the stanza once there is a CA.
+/// call the webhook, so the conversion stays as it is; the pods write the stanza once there is a CA. So it does where
+/// another Service converts: the pods take the conversion over once they can.
 fn settle_conversion(document: &mut Value, installed: Option<&Definition>, release: &Release) -> Option<String> {
     let ours = document.pointer("/spec/conversion/webhook/clientConfig/service")?.clone();
     let service = service_name(&ours)?;
     document["metadata"]["annotations"][CONVERTED_BY] = service.to_string().into();
-    let same = installed.filter(|crd| crd.strategy() == Strategy::Webhook && crd.service().as_ref() == Some(&service));
+    let called = installed.filter(|crd| crd.strategy() == Strategy::Webhook);
+    let same = called.filter(|crd| crd.service().as_ref() == Some(&service));
+    let other = called.filter(|crd| crd.ca_bundle().is_some()).and_then(Definition::service);
+    if let Some(other) = other.filter(|other| *other != service) {
+        document["spec"]["conversion"] = installed.and_then(Definition::conversion).cloned().unwrap_or_default();
+        return Some(format!("its objects are converted by the Service {other} until the pods can"));
+    }
     if let Some(bundle) = release.ca_bundle(same.and_then(Definition::ca_bundle)) {
         let config = json!({"service": ours, "caBundle": bundle});
         document["spec"]["conversion"]["webhook"]["clientConfig"] = config;
@@ -163,13 +170,23 @@ fn settle_conversion(document: &mut Value, installed: Option<&Definition>, relea
 
 fn left_alone(installed: &Definition, ours: &Value, release: &Release) -> Option<LeftAlone> {
     let mark = installed.annotation(release.annotation).and_then(|text| text.trim_start_matches('v').parse().ok());
-    if let Some(installed) = mark.filter(|mark: &Version| mark.cmp_precedence(release.version) == Ordering::Greater) {
+    if let Some(installed) = mark.filter(|mark| is_newer(mark, release.version)) {
         return Some(LeftAlone::Newer { installed, ours: release.version.clone() });
     }
     let ours = Definition::from(ours.clone());
     let newest = ours.versions().filter_map(|version| version["name"].as_str()).max_by_key(|name| priority(name))?;
     let newer = installed.stored().into_iter().find(|stored| priority(stored) > priority(newest))?;
     Some(LeftAlone::StoresNewer { version: newer.to_owned() })
+}
+
+/// Builds order versions of the same precedence where they begin with the same word: others are of another make.
+fn is_newer(installed: &Version, ours: &Version) -> bool {
+    let make = |version: &Version| version.build.split('.').next().unwrap_or_default().to_owned();
+    match installed.cmp_precedence(ours) {
+        Ordering::Greater => true,
+        Ordering::Equal => make(installed) == make(ours) && installed.build > ours.build,
+        Ordering::Less => false,
+    }
 }
 
 /// The order of versions that Kubernetes itself goes by.

@@ -107,9 +107,20 @@ fn no_stanza_is_written_without_the_bundle_of_a_ca() {
 }
 
 #[test]
-fn the_stanza_of_another_service_is_replaced_with_the_bundle_of_our_ca() {
-    let (secret, bundle) = ca();
+fn another_service_goes_on_converting_until_the_pods_can() {
+    let (secret, _) = ca();
     let mut theirs = installed("1.2.0");
+    theirs["spec"]["conversion"]["webhook"]["clientConfig"]["service"]["name"] = "badger".into();
+    let (document, notes) = applied_with(theirs.clone(), Some(&secret));
+    assert_eq!(document["spec"]["conversion"], theirs["spec"]["conversion"]);
+    assert_eq!(document["metadata"]["annotations"][CONVERTED_BY], "zoo/converter");
+    assert_eq!(notes, ["its objects are converted by the Service zoo/badger until the pods can"]);
+}
+
+#[test]
+fn the_stanza_of_another_service_that_no_api_server_can_call_is_replaced() {
+    let (secret, bundle) = ca();
+    let mut theirs = crd_without_bundle();
     theirs["spec"]["conversion"]["webhook"]["clientConfig"]["service"]["name"] = "badger".into();
     assert_eq!(applied_with(theirs, Some(&secret)).0["spec"], spec_with(&bundle));
 }
@@ -141,6 +152,16 @@ fn one_of_a_newer_release_is_left_alone() {
     for release in ["1.2.1", "v2.0.0", "1.3.0-rc.1"] {
         let CrdDecision::LeaveAlone(why) = decided(installed(release)) else { panic!("{release} is applied") };
         assert!(why.to_string().contains(release.trim_start_matches('v')), "{why}");
+    }
+}
+
+#[test]
+fn builds_order_releases_of_the_same_make() {
+    let newer = |installed: &str, ours: &str| is_newer(&installed.parse().unwrap(), &ours.parse().unwrap());
+    assert!(newer("1.5.0+gateward.0.10.0", "1.5.0+gateward.0.2.0"));
+    assert!(newer("1.6.0", "1.5.0+gateward.0.2.0"));
+    for older in ["1.5.0", "1.5.0+zebra", "1.4.9+gateward.9.0.0", "1.5.0+gateward.0.2.0", "1.5.0+gateward.0.1.0"] {
+        assert!(!newer(older, "1.5.0+gateward.0.2.0"), "{older}");
     }
 }
 

@@ -122,7 +122,8 @@ fn what_is_ours_alone_is_read() {
                 "port": 10_250,
                 "fullname": "otter",
                 "operatorPrincipals": ["system:serviceaccount:zoo:keeper", "jane"],
-                "certificates": {"caLifetime": "87600h", "lifetime": "1h30m", "keyAlgorithm": "RSA"},
+                "certificates": {"caLifetime": "87600h", "lifetime": "1h30m", "keyAlgorithm": "RSA",
+                                 "dnsNames": ["otter.zoo.svc"]},
             },
         },
         "security": {"enableHTTP2": true},
@@ -139,6 +140,7 @@ fn what_is_ours_alone_is_read() {
         ca_lifetime: Some(Duration::from_hours(87_600)),
         lifetime: Some(Duration::from_mins(90)),
         key_algorithm: KeyAlgorithm::Rsa,
+        dns_names: vec!["otter.zoo.svc".into()],
     };
     assert_eq!(configuration.webhook.certificates, certificates);
     assert_eq!(configuration.http, HttpVersions::Http1AndHttp2);

@@ -36,6 +36,10 @@ server:
       caLifetime: {{ .caLifetime | quote }}
       lifetime: {{ .lifetime | quote }}
       keyAlgorithm: {{ .keyAlgorithm | quote }}
+      {{- with .dnsNames }}
+      dnsNames:
+      {{- toYaml . | nindent 6 }}
+      {{- end }}
     {{- end }}
 {{- include "dynamo-operator.namespaceConfig" . }}
 {{- if eq (toString (default dict .Values.gpuDiscovery).enabled) "false" }}

@@ -14,12 +14,6 @@ app.kubernetes.io/part-of: dynamo-operator
 {{ include "dynamo-operator.selectorLabels" . }}
 {{- end -}}
 
-{{/* The operator finds the configurations that it completes by these. */}}
-{{- define "dynamo-operator.configurationLabels" -}}
-{{ include "dynamo-operator.labels" . }}
-nvidia.com/dynamo-operator-namespace: {{ .Release.Namespace | quote }}
-{{- end -}}
-
 {{/*
 The namespaces whose objects are judged. Without kube-system a cluster can be mended while the webhooks fail.
 */}}

@@ -1,0 +1,86 @@
+//! Our release beside the Go operator's.
+
+use std::time::Duration;
+
+use cluster_tests::{Chart, Release, Sandbox, until};
+use serde_json::{Value, json};
+
+use crate::NAMESPACE;
+use crate::cluster_objects::{CONVERTED, Undecided, crd};
+use crate::go_operator::{self, GoOperator};
+
+/// The Secret of our certificate: the Go operator has another.
+pub const SECRET: &str = "gateward-webhook-cert";
+
+/// Our release.
+pub struct Gateward {
+    pub release: Release,
+    sandbox: Sandbox,
+}
+
+impl Gateward {
+    pub fn new(sandbox: &Sandbox) -> Self {
+        Self { release: sandbox.release("gateward", NAMESPACE), sandbox: sandbox.clone() }
+    }
+
+    fn values(undecided: Undecided) -> Value {
+        json!({"dynamo-operator": {
+            // Each replica has an init container that applies CRDs, which takes the API server longest of all.
+            "controllerManager": {"replicas": 1},
+            "webhook": {
+                "failurePolicy": undecided.policy(),
+                "certificateSecret": {"name": SECRET},
+                "certificates": {"dnsNames": [format!("{}.{NAMESPACE}.svc", go_operator::SERVICE)]},
+                "operatorPrincipals": [GoOperator::account()],
+            },
+        }})
+    }
+
+    /// Installs it, and waits until it converts.
+    pub async fn install(&self, undecided: Undecided) {
+        self.release.install(Chart::Current, &Self::values(undecided)).await.unwrap();
+        let service = format!("{}-webhook-service", self.release.fullname());
+        self.converts_by(&service).await;
+    }
+
+    pub async fn upgrade(&self, undecided: Undecided) {
+        self.release.upgrade(Chart::Current, &Self::values(undecided)).await.unwrap();
+    }
+
+    /// Waits until all objects are converted by a Service.
+    pub async fn converts_by(&self, service: &str) {
+        let client = self.sandbox.bed().client();
+        until(&format!("{service} converts"), Duration::from_mins(4), async || {
+            for plural in CONVERTED {
+                let crd = client.get(&crd(plural)).await.unwrap().granted().unwrap();
+                if crd["spec"]["conversion"]["webhook"]["clientConfig"]["service"]["name"] != service {
+                    return false;
+                }
+            }
+            true
+        })
+        .await;
+    }
+
+    /// The CA that it has every client trust, as it is in its Secret.
+    pub async fn ca_crt(&self) -> Value {
+        let secret = self.sandbox.bed().client().get(&self.release.secret(SECRET)).await.unwrap().granted().unwrap();
+        secret["data"]["ca.crt"].clone()
+    }
+
+    /// No configuration of it has the label by which the Go operator finds those that it injects into.
+    pub async fn is_not_found_by_the_go_operator(&self) {
+        for path in self.release.configurations() {
+            let configuration = self.sandbox.bed().client().get(&path).await.unwrap().granted().unwrap();
+            let labels = &configuration["metadata"]["labels"];
+            assert!(labels[go_operator::NAMESPACE_LABEL].is_null(), "{labels}");
+        }
+    }
+
+    /// Removes what helm leaves of it.
+    pub async fn is_forgotten(&self) {
+        for secret in [SECRET.to_owned(), format!("{SECRET}-ca")] {
+            self.release.delete_secret(&secret).await.unwrap();
+        }
+    }
+}

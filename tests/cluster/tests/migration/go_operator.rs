@@ -1,0 +1,105 @@
+//! What takes the Go operator's place: webhooks behind its Service, and what it writes at a start.
+
+use cluster_tests::{Chart, Client, Release, Sandbox};
+use serde_json::{Value, json};
+
+use crate::NAMESPACE;
+use crate::cluster_objects::{CONVERTED, Undecided, crd};
+
+/// The label of the configurations that it injects into, beside `app.kubernetes.io/part-of`.
+pub const NAMESPACE_LABEL: &str = "nvidia.com/dynamo-operator-namespace";
+/// Its Service.
+pub const SERVICE: &str = "dynamo-platform-dynamo-operator-webhook-service";
+
+/// The Go operator's release.
+pub struct GoOperator {
+    pub release: Release,
+    client: Client,
+}
+
+impl GoOperator {
+    pub fn new(sandbox: &Sandbox) -> Self {
+        let client = sandbox.bed().client().clone();
+        Self { release: sandbox.release("dynamo-platform", NAMESPACE), client }
+    }
+
+    /// The user that its controllers are.
+    pub fn account() -> String {
+        format!("system:serviceaccount:{NAMESPACE}:dynamo-platform-dynamo-operator-controller-manager")
+    }
+
+    /// Its values with a certificate from a Secret, signed by a CA that is given in base64.
+    fn values(undecided: Undecided, secret: &str, ca_crt: &Value) -> Value {
+        json!({"dynamo-operator": {
+            "upgradeCRD": false,
+            "admissionPolicy": {"enabled": false},
+            "controllerManager": {"replicas": 1},
+            "webhook": {
+                "failurePolicy": undecided.policy(),
+                "certificateSecret": {"external": true, "name": secret},
+                "caBundle": ca_crt,
+            },
+        }})
+    }
+
+    /// Installs it where it isn't there, and upgrades it otherwise. Its configurations are those of the guide.
+    pub async fn put(&self, undecided: Undecided, secret: &str, ca_crt: &Value) {
+        let values = Self::values(undecided, secret, ca_crt);
+        if self.release.pods().await.unwrap().is_empty() && !self.is_installed().await {
+            self.release.install(Chart::Current, &values).await.unwrap();
+        } else {
+            self.release.upgrade(Chart::Current, &values).await.unwrap();
+        }
+        let labels = json!({"metadata": {"labels": {NAMESPACE_LABEL: NAMESPACE}}});
+        for path in self.release.configurations() {
+            self.client.merge(&path, &labels).await.unwrap().granted().unwrap();
+        }
+    }
+
+    async fn is_installed(&self) -> bool {
+        self.client.get(&self.release.configurations()[0]).await.unwrap().status.is_success()
+    }
+
+    /// Ends its only Pod before there is another, as its strategy Recreate does.
+    pub async fn goes_down(&self) {
+        let deployment = format!("deployment/{}", self.release.fullname());
+        self.release.kubectl(&["scale", &deployment, "--replicas=0"]).await.unwrap();
+        while !self.release.pods().await.unwrap().is_empty() {
+            tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+        }
+    }
+
+    /// Deletes the configurations that have its two labels.
+    pub async fn loses_its_configurations(&self) {
+        let labels = format!("app.kubernetes.io/part-of=dynamo-operator,{NAMESPACE_LABEL}={NAMESPACE}");
+        let configurations = "validatingwebhookconfigurations,mutatingwebhookconfigurations";
+        let said = self.release.kubectl(&["delete", configurations, "-l", &labels]).await.unwrap();
+        assert_eq!(said.lines().count(), 2, "{said}");
+    }
+
+    /// Writes what it writes at a start: `ca.crt` of its Secret into each entry of the configurations with its two
+    /// labels, and into the conversion stanzas of four CRDs, by merge patches of whole lists.
+    pub async fn injects(&self, ca_crt: &Value) {
+        let client = self.client.acting_as(&Self::account());
+        for kind in ["validating", "mutating"] {
+            let all = format!("/apis/admissionregistration.k8s.io/v1/{kind}webhookconfigurations");
+            let selector = format!(
+                "app.kubernetes.io%2Fpart-of%3Ddynamo-operator,nvidia.com%2Fdynamo-operator-namespace%3D{NAMESPACE}"
+            );
+            let list = client.get(&format!("{all}?labelSelector={selector}")).await.unwrap().granted().unwrap();
+            let found = list["items"].as_array().unwrap();
+            assert_eq!(found.len(), 1, "it injects into its own configuration alone");
+            let mut webhooks = found[0]["webhooks"].clone();
+            for webhook in webhooks.as_array_mut().unwrap() {
+                webhook["clientConfig"]["caBundle"] = ca_crt.clone();
+            }
+            let path = format!("{all}/{}?fieldManager=manager", found[0]["metadata"]["name"].as_str().unwrap());
+            client.merge(&path, &json!({"webhooks": webhooks})).await.unwrap().granted().unwrap();
+        }
+        let stanza = json!({"spec": {"conversion": {"webhook": {"clientConfig": {"caBundle": ca_crt}}}}});
+        for plural in CONVERTED {
+            let path = format!("{}?fieldManager=manager", crd(plural));
+            client.merge(&path, &stanza).await.unwrap().granted().unwrap();
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! The Go operator hands its webhooks over and takes them back; no request is refused.
+
+use std::time::Duration;
+
+use cluster_tests::{Load, Pace, SERVING_SECRET, Sandbox, Tally, Test, tests};
+use serde_json::{Value, json};
+
+use crate::cluster_objects::{CONVERTED, Undecided};
+use crate::gateward::{Gateward, SECRET};
+use crate::go_operator::{GoOperator, SERVICE};
+use crate::layout::Layout;
+
+pub fn tests() -> Vec<Test> {
+    tests![
+        the_layout_of_helm_hooks_is_migrated_and_back,
+        the_layout_of_certificates_in_the_operator_is_migrated_and_back,
+        the_go_operator_gets_our_certificate_and_takes_its_webhooks_back,
+    ]
+}
+
+async fn the_layout_of_helm_hooks_is_migrated_and_back(sandbox: Sandbox) {
+    migrates(&sandbox, Layout::HelmHooks).await;
+}
+
+async fn the_layout_of_certificates_in_the_operator_is_migrated_and_back(sandbox: Sandbox) {
+    migrates(&sandbox, Layout::InOperator).await;
+}
+
+/// Until ours serve, and back: the Go operator keeps its own certificate.
+async fn migrates(sandbox: &Sandbox, layout: Layout) {
+    let theirs = layout.prepare(sandbox).await;
+    let (go, ours) = (GoOperator::new(sandbox), Gateward::new(sandbox));
+    let secret = secret(sandbox, &go).await;
+
+    println!("{layout:?}: to ours");
+    let tally = under_load(sandbox, async || ours_serve(&go, &ours, &theirs).await).await;
+    tally.assert_no_failures();
+    ours.is_not_found_by_the_go_operator().await;
+    assert_eq!(self::secret(sandbox, &go).await, secret, "its Secret is needed for the way back");
+
+    println!("{layout:?}: back");
+    let tally = under_load(sandbox, async || {
+        theirs_convert(&ours, Some(&theirs)).await;
+        go.put(Undecided::Refused, SERVING_SECRET, &theirs).await;
+        ours_end(&ours).await;
+    })
+    .await;
+    tally.assert_no_failures();
+    ours.is_forgotten().await;
+}
+
+async fn the_go_operator_gets_our_certificate_and_takes_its_webhooks_back(sandbox: Sandbox) {
+    let theirs = Layout::WithCrdApply.prepare(&sandbox).await;
+    let (go, ours) = (GoOperator::new(&sandbox), Gateward::new(&sandbox));
+
+    println!("{:?}: to ours", Layout::WithCrdApply);
+    let tally = under_load(&sandbox, async || {
+        ours_serve(&go, &ours, &theirs).await;
+        let ca_crt = ours.ca_crt().await;
+        go.goes_down().await;
+        go.put(Undecided::Admitted, SECRET, &ca_crt).await;
+        is_not_fought_over(&sandbox, &go, &ours, &ca_crt).await;
+        go.loses_its_configurations().await;
+    })
+    .await;
+    tally.assert_no_failures();
+
+    println!("{:?}: back", Layout::WithCrdApply);
+    let ca_crt = ours.ca_crt().await;
+    let tally = under_load(&sandbox, async || {
+        theirs_convert(&ours, None).await;
+        go.put(Undecided::Refused, SECRET, &ca_crt).await;
+        ours_end(&ours).await;
+    })
+    .await;
+    tally.assert_no_failures();
+    ours.is_forgotten().await;
+}
+
+/// A light load: the API server takes seconds for each write of a CRD as it is.
+async fn under_load(sandbox: &Sandbox, event: impl AsyncFnOnce()) -> Tally {
+    let load = Load::start(sandbox, Pace { requests_per_second: 16, clients: 8 });
+    load.goes_on_for(64).await;
+    event().await;
+    load.goes_on_for(64).await;
+    load.stop().await
+}
+
+/// The Go operator's own Secret.
+async fn secret(sandbox: &Sandbox, go: &GoOperator) -> Value {
+    sandbox.bed().client().get(&go.release.secret(SERVING_SECRET)).await.unwrap().granted().unwrap()
+}
+
+/// Steps 1 to 3 of the hand-over.
+async fn ours_serve(go: &GoOperator, ours: &Gateward, theirs: &Value) {
+    go.put(Undecided::Admitted, SERVING_SECRET, theirs).await;
+    ours.install(Undecided::Admitted).await;
+    ours.upgrade(Undecided::Refused).await;
+}
+
+/// The Go operator starts, and injects: what it writes is there already, and nothing is written by us.
+async fn is_not_fought_over(sandbox: &Sandbox, go: &GoOperator, ours: &Gateward, ca_crt: &Value) {
+    let audit = sandbox.bed().audit().unwrap();
+    go.injects(ca_crt).await;
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    let mut written = audit.of(&ours.release.account()).unwrap();
+    let injected =
+        ["secrets", "customresourcedefinitions", "validatingwebhookconfigurations", "mutatingwebhookconfigurations"];
+    written.retain(|event| {
+        ["create", "update", "patch"].contains(&event.verb.as_str()) && injected.contains(&event.resource.as_str())
+    });
+    assert!(written.is_empty(), "{written:?}");
+    for bundle in ours.release.bundles().await.unwrap() {
+        assert_eq!(bundle.certificates(), 1, "{bundle:?}");
+    }
+}
+
+/// Step 1 of the way back, with the CA of the Go operator's certificate where it isn't ours.
+async fn theirs_convert(ours: &Gateward, theirs: Option<&Value>) {
+    let mut config = json!({"service": {"name": SERVICE}});
+    if let Some(ca_crt) = theirs {
+        config["caBundle"] = ca_crt.clone();
+    }
+    let stanza = json!({
+        "metadata": {"annotations": {"gateward.dev/converted-by": null}},
+        "spec": {"conversion": {"webhook": {"clientConfig": config}}},
+    });
+    for plural in CONVERTED {
+        let crd = format!("{plural}.nvidia.com");
+        ours.release.kubectl(&["patch", "crd", &crd, "--type", "merge", "-p", &stanza.to_string()]).await.unwrap();
+    }
+    ours.converts_by(SERVICE).await;
+}
+
+/// Steps 3 and 4 of the way back.
+async fn ours_end(ours: &Gateward) {
+    ours.upgrade(Undecided::Admitted).await;
+    ours.release.uninstall().await.unwrap();
+}
