@@ -87,7 +87,12 @@ pub use gateward_certs::{
     ProvisionMode,
 };
 pub use gateward_core::manifest::{FailurePolicy, Installation};
-pub use gateward_core::{ClusterReader, Context, Decision, Outcome, Patch, Review, ReviewResponse};
+pub use gateward_core::{
+    ALLOWANCE_BASE, ALLOWANCE_FACTOR, BOUND_FACTOR, BadValue, Bound, BoxFuture, ClusterReader, Context, Converted,
+    DECODE, Decision, Declaration, Denial, DryRun, GroupServed, GroupVersionResource, IssueKind, LenientView, Lookup,
+    MatchPolicy, Notes, ObjectName, Ordered, Origins, Outcome, Patch, Reading, Review, ReviewResponse, ReviewSubject,
+    ReviewVersion, RoundTrip, Segment, Severity, Skip, UNKNOWN, UserInfo, WebhookRoute, WebhooksError, go_duration,
+};
 #[cfg(feature = "check")]
 pub use gateward_lint::yaml;
 pub use operator::{FactsError, FactsSource, Names, Operator, Release};

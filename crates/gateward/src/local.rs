@@ -6,9 +6,9 @@ use std::time::SystemTime;
 
 use gateward_certs::{Ca, CommonName, ServerNames, SystemKeys, TEN_YEARS, Validity};
 use gateward_core::{Facts, Notes};
+pub use gateward_server::{BindError, Drain, Drained, Http2Limits, IdentityError, Protocols};
 use gateward_server::{
-    BindError, CertResolver, ClientTrust, Drain, Drained, HttpServer, Identity, IdentityError, Metrics, Port,
-    Protocols, Readiness, RunningServer, Server, WebhooksHandler,
+    CertResolver, ClientTrust, HttpServer, Identity, Metrics, Port, Readiness, RunningServer, Server, WebhooksHandler,
 };
 
 use crate::handler::OperatorWebhooks;

@@ -35,6 +35,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use gateward_core::{Context, Facts, Rule, UserInfo, Webhooks};
+pub use gateward_lint::diagnostic::{Colour, Diagnostic, ObjectRef, Related};
 use gateward_lint::yaml;
 use serde_json::{Value, json};
 
