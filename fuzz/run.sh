@@ -29,11 +29,14 @@ cargo +nightly build --release --target "$host"
 [ -z "$build_only" ] || exit 0
 "$CARGO_TARGET_DIR/$host/release/seeds" corpus
 
-for target in "${targets[@]}"; do
-    echo "fuzz: $target for ${seconds}s"
-    mkdir -p artifacts
+mkdir -p artifacts
+fuzz() {
+    echo "fuzz: $1 for ${seconds}s"
     # An input may take ten seconds and two gigabytes, though it must not take nearly as much.
-    "$CARGO_TARGET_DIR/$host/release/$target" "corpus/$target" \
-        -max_total_time="$seconds" -max_len=16384 -timeout=10 -rss_limit_mb=2048 \
-        -artifact_prefix="artifacts/$target-" -print_final_stats=1 -print_funcs=0 -verbosity=0
-done
+    "$programs/$1" "corpus/$1" -max_total_time="$seconds" -max_len=16384 -timeout=10 -rss_limit_mb=2048 \
+        -artifact_prefix="artifacts/$1-" -print_final_stats=1 -print_funcs=0 -verbosity=0 2>&1 | sed "s/^/$1: /"
+}
+export programs="$CARGO_TARGET_DIR/$host/release" seconds
+export -f fuzz
+# One a core: each is a single thread.
+printf '%s\n' "${targets[@]}" | xargs -P "$(nproc)" -I{} bash -o pipefail -c 'fuzz {}'

@@ -38,7 +38,7 @@ pub struct Pace {
 impl Default for Pace {
     /// A few percent of what the bed carries.
     fn default() -> Self {
-        Self { requests_per_second: 40, clients: 8 }
+        Self { requests_per_second: 24, clients: 8 }
     }
 }
 
