@@ -7,12 +7,11 @@ export CARGO FUZZ_SECONDS COST_SECONDS
 
 .DEFAULT_GOAL := help
 # What computes comes first. What mostly waits follows, in two queues side by side; of the suites that measure what a
-# load notices only one runs at a time; that of test-migration is about refusals alone, which a busy machine doesn't
-# cause. A third queue has what no clock judges, with the lowest priority: it takes the
+# load notices only one runs at a time. A third queue has what no clock judges, with the lowest priority: it takes the
 # time that the others leave. What measures CPU time has the machine for itself, at the end.
 COMPUTING := test-unit test-cases test-tools test-hostile test-doc
-QUEUE_LOADS := test-rotation test-writer test-rollouts test-idle
-QUEUE_OTHERS := test-cluster test-install test-rbac test-operators test-migration
+QUEUE_LOADS := test-rotation test-writer test-rollouts test-migration test-idle
+QUEUE_OTHERS := test-cluster test-install test-rbac test-operators
 QUEUE_BACKGROUND := test-conversion test-fuzz
 MEASURING := test-cost
 PARTS := $(COMPUTING) $(QUEUE_LOADS) $(QUEUE_OTHERS) $(QUEUE_BACKGROUND) $(MEASURING)
