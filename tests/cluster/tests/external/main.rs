@@ -210,9 +210,11 @@ async fn a_ca_is_changed_certificate_first(sandbox: Sandbox) {
         said(&sandbox, "until each does").await;
         release.upgrade(Chart::Current, &values(&[&old, &new])).await.unwrap();
         served_by_all(&sandbox, &certificate).await;
+        release.upgrade(Chart::Current, &values(&[&new])).await.unwrap();
     })
     .await;
     tally.assert_no_failures();
+    trusts_alone(&release, &new).await;
     *PKI.lock().unwrap() = Some(Arc::new(new));
 }
 

@@ -202,19 +202,19 @@ async fn recovers(release: &Release, mode: ProvisionMode) {
     release.rolled_out().await.unwrap();
     until("whole", Duration::from_mins(2), async || {
         let Some(ca) = release.ca_crt().await.unwrap() else { return false };
+        let is_settled = mode != ProvisionMode::Automatic
+            || release.certificate(CA_SECRET).await.unwrap().is_some() && !release.is_rotating().await.unwrap();
         let bundles = release.bundles().await.unwrap();
-        match mode {
-            ProvisionMode::Automatic => {
-                release.certificate(CA_SECRET).await.unwrap().is_some()
-                    && !release.is_rotating().await.unwrap()
-                    && bundles.iter().all(|bundle| bundle.pem.trim() == ca.trim())
-            }
-            // A cainjector that merges leaves the CAs of releases before it beside the new one.
-            ProvisionMode::CertManager | ProvisionMode::External => {
-                let ca = CaBundle::parse(ca.as_bytes()).unwrap();
-                bundles.iter().all(|bundle| CaBundle::parse(bundle.pem.as_bytes()).is_ok_and(|it| it.contains_all(&ca)))
-            }
-        }
+        is_settled && bundles.iter().all(|bundle| is_trusted(&bundle.pem, &ca, mode))
     })
     .await;
+}
+
+/// Whether a bundle is the CA. A cainjector that merges leaves the CAs of releases before it beside the new one.
+fn is_trusted(bundle: &str, ca: &str, mode: ProvisionMode) -> bool {
+    if mode != ProvisionMode::CertManager {
+        return bundle.trim() == ca.trim();
+    }
+    let ca = CaBundle::parse(ca.as_bytes()).unwrap();
+    CaBundle::parse(bundle.as_bytes()).is_ok_and(|bundle| bundle.contains_all(&ca))
 }
