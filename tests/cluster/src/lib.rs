@@ -31,7 +31,7 @@ pub use gateward_testbed::{
 };
 pub use load::{Counted, Failure, Load, Pace, Tally};
 pub use page::command_blocks;
-pub use release::{Bundle, CA_SECRET, Chart, Release, SERVING_SECRET};
+pub use release::{Bundle, CA_SECRET, CONVERTED, Chart, Release, SERVING_SECRET};
 pub use run::{Prepared, Test, run, run_in_turn};
 pub use sandbox::{Refusal, Sandbox, refused, version_of};
 pub use shell::Shell;

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::Release;
 
 /// The CRDs that are converted.
-const CONVERTED: [&str; 4] = [
+pub const CONVERTED: [&str; 4] = [
     "dynamocomponentdeployments",
     "dynamographdeploymentrequests",
     "dynamographdeployments",

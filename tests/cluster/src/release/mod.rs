@@ -10,7 +10,7 @@ use std::sync::Arc;
 use anyhow::{Context, bail};
 use serde_json::Value;
 
-pub use crate::release::certificates::{Bundle, CA_SECRET, SERVING_SECRET};
+pub use crate::release::certificates::{Bundle, CA_SECRET, CONVERTED, SERVING_SECRET};
 use crate::run::Prepared;
 use crate::sandbox::Sandbox;
 use gateward_testbed::{Bed, Client, Response};

@@ -1,13 +1,5 @@
 //! What both releases have to do with: the CRDs, and the policy of webhooks.
 
-/// The CRDs whose objects are converted.
-pub const CONVERTED: [&str; 4] = [
-    "dynamocomponentdeployments",
-    "dynamographdeploymentrequests",
-    "dynamographdeployments",
-    "dynamographdeploymentscalingadapters",
-];
-
 /// Where a CRD is.
 pub fn crd(plural: &str) -> String {
     format!("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{plural}.nvidia.com")

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use cluster_tests::{Chart, Release, Sandbox, until};
+use cluster_tests::{CONVERTED, Chart, Release, Sandbox, until};
 use serde_json::{Value, json};
 
 use crate::NAMESPACE;
-use crate::cluster_objects::{CONVERTED, Undecided, crd};
+use crate::cluster_objects::{Undecided, crd};
 use crate::go_operator::{self, GoOperator};
 
 /// The Secret of our certificate: the Go operator has another.

@@ -1,10 +1,10 @@
 //! What takes the Go operator's place: webhooks behind its Service, and what it writes at a start.
 
-use cluster_tests::{Chart, Client, Release, Sandbox};
+use cluster_tests::{CONVERTED, Chart, Client, Release, Sandbox};
 use serde_json::{Value, json};
 
 use crate::NAMESPACE;
-use crate::cluster_objects::{CONVERTED, Undecided, crd};
+use crate::cluster_objects::{Undecided, crd};
 
 /// The label of the configurations that it injects into, beside `app.kubernetes.io/part-of`.
 pub const NAMESPACE_LABEL: &str = "nvidia.com/dynamo-operator-namespace";

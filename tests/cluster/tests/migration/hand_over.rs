@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use cluster_tests::{Load, Pace, SERVING_SECRET, Sandbox, Tally, Test, tests};
+use cluster_tests::{CONVERTED, Load, Pace, SERVING_SECRET, Sandbox, Tally, Test, tests};
 use serde_json::{Value, json};
 
-use crate::cluster_objects::{CONVERTED, Undecided};
+use crate::cluster_objects::Undecided;
 use crate::gateward::{Gateward, SECRET};
 use crate::go_operator::{GoOperator, SERVICE};
 use crate::layout::Layout;

@@ -5,12 +5,12 @@ use std::time::{Duration, SystemTime};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use cluster_tests::{Conversion, SERVING_SECRET, Sandbox, crds};
+use cluster_tests::{CONVERTED, Conversion, SERVING_SECRET, Sandbox, crds};
 use gateward_certs::{Ca, CommonName, IssuedCertificate, ServerNames, SystemKeys, Validity};
 use serde_json::{Value, json};
 
 use crate::NAMESPACE;
-use crate::cluster_objects::{CONVERTED, Undecided, crd};
+use crate::cluster_objects::{Undecided, crd};
 use crate::go_operator::{GoOperator, SERVICE};
 
 const YEAR: Duration = Duration::from_hours(8760);

@@ -62,22 +62,25 @@ impl User {
 
     /// The same, after some time.
     pub async fn comes_to_find(&self, command: &str, wanted: &[&str]) {
-        let (start, mut said) = (Instant::now(), String::new());
-        while !has(&said, wanted) {
-            assert!(start.elapsed() < SOON, "{command}\n{wanted:?}\n{said}");
-            tokio::time::sleep(PAUSE).await;
-            said = self.types(command).1;
-        }
+        self.comes_to_find_by(command, wanted, async || self.types(command).1).await;
     }
 
     /// The same of a command that needs another one to go on meanwhile. That one ends where a Pod doesn't listen yet.
     pub async fn comes_to_find_through(&self, other: &str, command: &str, wanted: &[&str]) {
-        let (start, mut said) = (Instant::now(), String::new());
-        while !has(&said, wanted) {
-            assert!(start.elapsed() < SOON, "{command}\n{wanted:?}\n{said}");
+        let types = async || {
             let _other = self.starts(other);
             tokio::time::sleep(Duration::from_secs(1)).await;
-            said = self.types(command).1;
+            self.types(command).1
+        };
+        self.comes_to_find_by(command, wanted, types).await;
+    }
+
+    async fn comes_to_find_by(&self, command: &str, wanted: &[&str], types: impl AsyncFn() -> String) {
+        let (start, mut said) = (Instant::now(), types().await);
+        while !has(&said, wanted) {
+            assert!(start.elapsed() < SOON, "{command}\n{wanted:?}\n{said}");
+            tokio::time::sleep(PAUSE).await;
+            said = types().await;
         }
     }
 }
