@@ -67,6 +67,15 @@ impl Default for Names {
 }
 
 impl Names {
+    /// The release that a command is about: what it isn't given is the usual.
+    #[cfg(feature = "cli")]
+    pub(crate) fn release_or_usual(&self, name: Option<&str>, namespace: Option<&str>) -> Release {
+        Release {
+            name: name.unwrap_or(self.release).to_owned(),
+            namespace: namespace.unwrap_or(self.namespace).to_owned(),
+        }
+    }
+
     /// What the API server's audit log calls the operator: the command and the version of what it is built with.
     #[cfg(feature = "cli")]
     pub(crate) fn user_agent(&self) -> String {

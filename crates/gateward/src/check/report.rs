@@ -149,14 +149,10 @@ fn said_of_any(diagnostic: &Diagnostic) -> (String, Option<String>) {
     let segments = diagnostic.path.segments();
     let field = segments.iter().rposition(|segment| matches!(segment, Segment::Field(_))).unwrap_or_default();
     let part = |range: &[Segment]| range.iter().cloned().collect::<FieldPath>().to_string();
-    let (above, items) = (format!("{}.", part(&segments[..field])), field + 1 < segments.len());
+    let (above, whole) = (format!("{}.", part(&segments[..field])), diagnostic.path.to_string());
+    let any_item = (field + 1 < segments.len()).then(|| format!("{}[*]", part(&segments[..=field])));
     let without = |text: &str| {
-        let text = if items {
-            let of_any = format!("{}[*]", part(&segments[..=field]));
-            text.replace(&diagnostic.path.to_string(), &of_any)
-        } else {
-            text.to_owned()
-        };
+        let text = any_item.as_ref().map_or_else(|| text.to_owned(), |any| text.replace(&whole, any));
         if field == 0 { text } else { text.replace(&above, "") }
     };
     (without(&diagnostic.message), diagnostic.help.as_deref().map(without))

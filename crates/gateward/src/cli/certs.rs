@@ -14,7 +14,7 @@ use crate::cli::document::Written;
 use crate::cli::output::Output;
 use crate::config::{ConfigSource, Flags, ObjectNames, PodEnvironment};
 use crate::exit::Exit;
-use crate::operator::{Names, Operator};
+use crate::operator::Operator;
 use crate::runtime::setup;
 
 /// How often `--wait` polls.
@@ -108,11 +108,10 @@ pub(crate) async fn run<P: Operator>(operator: &P, arguments: CertsArguments) ->
 impl ReleaseArguments {
     /// The names of the release's objects, as the server makes them itself.
     fn setup<P: Operator>(&self, operator: &P) -> anyhow::Result<ControllerConfig> {
-        let Names { release, namespace, .. } = operator.names();
-        let instance = self.release.clone().unwrap_or_else(|| release.to_owned());
-        let namespace = self.namespace.clone().unwrap_or_else(|| namespace.to_owned());
+        let release = operator.names().release_or_usual(self.release.as_deref(), self.namespace.as_deref());
         // Of a Pod only these two are known here; of the rest depends nothing that is looked at.
-        let pod_environment = PodEnvironment { namespace, instance, ..PodEnvironment::nowhere() };
+        let pod_environment =
+            PodEnvironment { namespace: release.namespace, instance: release.name, ..PodEnvironment::nowhere() };
         let document = match &self.config {
             Some(file) => Written::read(file)?.value().clone(),
             None => operator.shortest_configuration(),

@@ -58,7 +58,8 @@ pub(crate) fn command() -> Command {
 }
 
 pub(crate) async fn run<P: Operator>(operator: &P, arguments: &DoctorArguments) -> anyhow::Result<Exit> {
-    let release = arguments.release(operator);
+    let (name, namespace) = (arguments.release.as_deref(), arguments.namespace.as_deref());
+    let release = operator.names().release_or_usual(name, namespace);
     let values = operator.chart_values(&release, &values::read(&arguments.values)?);
     let removed = if arguments.values.is_empty() { vec![without_values(&release)] } else { judge(&values.removed) };
     let planned = planned(operator, &release, values)?;
@@ -68,16 +69,6 @@ pub(crate) async fn run<P: Operator>(operator: &P, arguments: &DoctorArguments) 
     print(&release, &results, arguments.output)?;
     let failed = results.iter().any(|result| result.state == PreflightState::Failed);
     Ok(if failed { Exit::Findings } else { Exit::Success })
-}
-
-impl DoctorArguments {
-    fn release<P: Operator>(&self, operator: &P) -> Release {
-        let names = operator.names();
-        Release {
-            name: self.release.clone().unwrap_or_else(|| names.release.to_owned()),
-            namespace: self.namespace.clone().unwrap_or_else(|| names.namespace.to_owned()),
-        }
-    }
 }
 
 fn without_values(Release { name, namespace }: &Release) -> PreflightResult {

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::crds::{self, Printed, Stanzas};
 use crate::exit::Exit;
-use crate::operator::{Operator, Release};
+use crate::operator::Operator;
 
 /// Arguments of `generate`.
 #[derive(Debug, Args)]
@@ -152,11 +152,7 @@ impl ServiceArguments {
     }
 
     fn installation<P: Operator>(&self, operator: &P) -> Installation {
-        let names = operator.names();
-        let release = Release {
-            name: self.release.clone().unwrap_or_else(|| names.release.to_owned()),
-            namespace: self.namespace.clone().unwrap_or_else(|| names.namespace.to_owned()),
-        };
+        let release = operator.names().release_or_usual(self.release.as_deref(), self.namespace.as_deref());
         let mut installation = operator.installation(&release);
         if let Some(service) = &self.service {
             installation.service.clone_from(service);
