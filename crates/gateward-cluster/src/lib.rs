@@ -12,6 +12,8 @@ mod injection;
 pub mod inspect;
 mod lease;
 mod namespace_lease;
+#[cfg(test)]
+mod pairs;
 pub mod permissions;
 pub mod preflight;
 mod reader;

@@ -5,17 +5,17 @@ use std::time::{Duration, SystemTime};
 use gateward_certs::secret::SecretData;
 use gateward_certs::{Ca, CommonName, ServerNames, SystemKeys, TEN_YEARS, Validity};
 
-pub(super) fn now() -> SystemTime {
+pub(crate) fn now() -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_hours(500_000)
 }
 
-pub(super) fn ca() -> Ca {
+pub(crate) fn ca() -> Ca {
     let validity = Validity::starting(now(), TEN_YEARS).unwrap();
     Ca::new(&CommonName::new("otter").unwrap(), validity, &SystemKeys).unwrap()
 }
 
 /// A certificate and its key, without a CA.
-pub(super) fn pair(ca: &Ca, lifetime: Duration) -> SecretData {
+pub(crate) fn pair(ca: &Ca, lifetime: Duration) -> SecretData {
     let validity = Validity::starting(now(), lifetime).unwrap();
     let serving = ca.issue(&ServerNames::parse(["otter.zoo.svc"]).unwrap(), validity, &SystemKeys).unwrap();
     SecretData::default().with("tls.crt", serving.certificate_pem()).with("tls.key", serving.private_key_pem())

@@ -9,8 +9,6 @@ mod injection_watch;
 mod leader;
 mod namespaces;
 mod own_pair;
-#[cfg(test)]
-mod pairs;
 mod provided_pair;
 mod reconciler;
 mod restore;
@@ -28,7 +26,7 @@ use tokio::task::JoinSet;
 use crate::config::ControllerConfig;
 use crate::connection::Connection;
 use crate::fail_point;
-use crate::lease::{LeaderElector, Leadership};
+use crate::lease::{LOG_TARGET, LeaderElector, Leadership};
 use crate::namespace_lease::{HolderState, NamespaceClaims};
 use crate::replicas::Replicas;
 use crate::secrets::state_secret;
@@ -41,9 +39,6 @@ use reconciler::CertificateReconciler;
 use secret_watcher::SecretWatcher;
 pub(crate) use snapshot::{OTHERS_WRITE, observed_state, observed_trust};
 use status_store::StatusStore;
-
-/// The target of log lines, so that a search for "cert-controller" finds them.
-const LOG_TARGET: &str = "cert-controller";
 
 /// Controller that rotates the serving certificate and the CA and injects `caBundle`. It runs on every replica; only
 /// the leader writes.

@@ -65,7 +65,7 @@ mod tests {
     use gateward_certs::{Ca, TEN_YEARS};
 
     use super::*;
-    use crate::cert_controller::pairs::{self, ca, now};
+    use crate::pairs::{self, ca, now};
 
     fn secret(signer: &Ca, trust: &Ca, lifetime: Duration) -> SecretData {
         pairs::pair(signer, lifetime).with("ca.crt", trust.certificate_pem())

@@ -90,7 +90,7 @@ mod tests {
     use gateward_certs::{Ca, TEN_YEARS};
 
     use super::*;
-    use crate::cert_controller::pairs::{ca, now, pair as secret};
+    use crate::pairs::{ca, now, pair as secret};
 
     fn injected(bundles: &[&[&Ca]], valid_from: Option<Instant>) -> InjectedCaBundles {
         let bundle = |cas: &&[&Ca]| cas.iter().map(|ca| ca.certificate_pem()).collect::<String>().into_bytes();

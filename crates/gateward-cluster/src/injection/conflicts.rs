@@ -56,9 +56,7 @@ impl InjectionRules {
             })
             .collect()
     }
-}
 
-impl InjectionRules {
     /// A configuration that is not ours by its name and has webhooks for kinds of ours.
     pub(super) fn other(&self, kind: InjectableKind, object: &InjectableObject) -> Option<OtherConfiguration> {
         let conflicts = Some(self.conflicts(kind, object)).filter(|conflicts| !conflicts.is_empty())?;

@@ -17,8 +17,8 @@ use crate::config::{ControllerConfig, LeaseTimes};
 use crate::connection::Connection;
 use crate::request::{RequestError, with_short_timeout};
 
-/// The target of log lines, so that a search for "cert-controller" finds who may write.
-const LOG_TARGET: &str = "cert-controller";
+/// The target of log lines on who may write and what is written, so that a search for "cert-controller" finds them.
+pub(crate) const LOG_TARGET: &str = "cert-controller";
 
 /// Takes part in the election for as long as [`tick`](Self::tick) is called.
 pub(crate) struct LeaderElector {

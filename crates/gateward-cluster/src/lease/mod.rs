@@ -6,5 +6,5 @@ mod elector;
 mod leadership;
 mod record;
 
-pub(crate) use elector::{LeaderElector, LeaseStatus, lease_status};
+pub(crate) use elector::{LOG_TARGET, LeaderElector, LeaseStatus, lease_status};
 pub(crate) use leadership::Leadership;

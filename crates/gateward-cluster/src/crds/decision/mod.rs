@@ -181,10 +181,11 @@ fn left_alone(installed: &Definition, ours: &Value, release: &Release) -> Option
 
 /// Builds order versions of the same precedence where they begin with the same word: others are of another make.
 fn is_newer(installed: &Version, ours: &Version) -> bool {
-    let make = |version: &Version| version.build.split('.').next().unwrap_or_default().to_owned();
     match installed.cmp_precedence(ours) {
         Ordering::Greater => true,
-        Ordering::Equal => make(installed) == make(ours) && installed.build > ours.build,
+        Ordering::Equal => {
+            installed.build.split('.').next() == ours.build.split('.').next() && installed.build > ours.build
+        }
         Ordering::Less => false,
     }
 }

@@ -3,23 +3,16 @@
 use std::time::Duration;
 
 use gateward_certs::secret::{TLS_CRT, TLS_KEY};
-use gateward_certs::{Ca, CaInjection, CommonName, ServerNames, SystemKeys, Validity};
+use gateward_certs::{Ca, CaInjection, ServerNames, SystemKeys, Validity};
 use k8s_openapi::ByteString;
 use serde_json::json;
 
 use super::super::PreflightState::{self, Failed, NotProvableYet, Ok as Holds};
 use super::super::testing::planned_by;
 use super::*;
+use crate::pairs::{ca, now};
 
 const DAY: Duration = Duration::from_hours(24);
-
-fn now() -> SystemTime {
-    SystemTime::UNIX_EPOCH + Duration::from_hours(500_000)
-}
-
-fn ca() -> Ca {
-    Ca::new(&CommonName::new("PKI").unwrap(), Validity::starting(now(), 100 * DAY).unwrap(), &SystemKeys).unwrap()
-}
 
 fn bundle(ca: &Ca) -> CaBundle {
     ca.trust_anchor().clone().into()
