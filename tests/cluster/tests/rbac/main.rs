@@ -109,7 +109,7 @@ async fn each_is_needed(sandbox: &Sandbox, mode: ProvisionMode) {
             }
         }
         roles.put_back(sandbox).await;
-        recovers(&release, mode).await;
+        recovers(sandbox, &release, mode).await;
     }
     assert!(unneeded.is_empty(), "nothing has missed {unneeded:#?}");
     println!("each of {} verbs is needed", groups.iter().map(Vec::len).sum::<usize>());
@@ -198,9 +198,12 @@ async fn empty(sandbox: &Sandbox, path: &str) {
 }
 
 /// Waits until a release is whole again.
-async fn recovers(release: &Release, mode: ProvisionMode) {
+async fn recovers(sandbox: &Sandbox, release: &Release, mode: ProvisionMode) {
     release.rolled_out().await.unwrap();
     until("whole", Duration::from_mins(2), async || {
+        if sandbox.bed().client().get(&release.secret(kept(mode))).await.unwrap().granted().is_err() {
+            return false;
+        }
         let Some(ca) = release.ca_crt().await.unwrap() else { return false };
         let is_settled = mode != ProvisionMode::Automatic
             || release.certificate(CA_SECRET).await.unwrap().is_some() && !release.is_rotating().await.unwrap();
