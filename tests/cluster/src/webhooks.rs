@@ -9,7 +9,9 @@ use anyhow::{Context, bail};
 use base64::Engine;
 use serde_json::{Value, json};
 
+use crate::objects::{graph, graph_v1alpha1, model};
 use crate::run::Prepared;
+use crate::until::until;
 use gateward_testbed::Bed;
 use gateward_testbed::Programs;
 use gateward_testbed::process::Process;
@@ -87,6 +89,7 @@ impl Webhooks {
             let path = format!("{}?fieldManager=test-bed&force=true", place(&configuration));
             bed.client().apply(&path, &configuration).await?.granted()?;
         }
+        until("the webhooks are asked", Duration::from_mins(1), async || is_asked(bed).await).await;
         Ok(())
     }
 
@@ -131,12 +134,30 @@ fn printed(command: &mut Command, arguments: &[&str]) -> anyhow::Result<Vec<Valu
     lines.map(|line| serde_json::from_slice(line).context("what gateward prints")).collect()
 }
 
+/// Whether the API server, which hears of configurations and CRDs a moment later than we do, has objects defaulted,
+/// converted and judged.
+async fn is_asked(bed: &Bed) -> bool {
+    let dry = async |object: Value| {
+        let plural = format!("{}s", object["kind"].as_str().unwrap_or_default().to_lowercase());
+        let group = object["apiVersion"].as_str().unwrap_or_default();
+        let path = format!("/apis/{group}/namespaces/default/{plural}?dryRun=All");
+        bed.client().post(&path, &object).await
+    };
+    let defaulted = dry(graph("asked"))
+        .await
+        .is_ok_and(|answer| answer.status.is_success() && answer.body.pointer("/spec/components/0/replicas").is_some());
+    let converted = dry(graph_v1alpha1("asked")).await.is_ok_and(|answer| answer.status.is_success());
+    let denied = dry(model("asked", "ftp://example.org")).await;
+    let denied = denied.is_ok_and(|answer| answer.body["message"].to_string().contains("denied the request"));
+    defaulted && converted && denied
+}
+
 /// The server is ready when its certificate is there.
 async fn wait_for(process: &mut Process, certificate: &PathBuf) -> anyhow::Result<String> {
     let start = Instant::now();
     while !certificate.exists() {
         process.must_run()?;
-        if start.elapsed() > Duration::from_secs(30) {
+        if start.elapsed() > Duration::from_mins(2) {
             bail!("the webhooks don't get ready\n{}", process.last_words());
         }
         tokio::time::sleep(Duration::from_millis(20)).await;

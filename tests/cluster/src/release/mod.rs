@@ -140,6 +140,8 @@ impl Release {
 
     /// Waits until no Pod is left that ends.
     pub async fn settled(&self) -> anyhow::Result<()> {
+        // Until then an old Pod may not be marked yet.
+        self.rolled_out().await?;
         while self.pods().await?.iter().any(|pod| pod["metadata"]["deletionTimestamp"].is_string()) {
             tokio::time::sleep(std::time::Duration::from_millis(100)).await;
         }

@@ -39,10 +39,16 @@ impl Promise {
         let zoo = zoo.clone();
         let looking = tokio::spawn(async move {
             let mut looks = 0;
+            let now = || shown.iter().map(|shown| shown.borrow().clone()).collect::<Vec<_>>();
             while looks < ENOUGH || !*stopped.borrow() {
+                let before = now();
                 let bundles = zoo.bundles().await;
-                for shown in &shown {
-                    let Some(pair) = shown.borrow().clone() else { continue };
+                for (pair, after) in before.into_iter().zip(now()) {
+                    // One that changes over meanwhile is looked at the next time.
+                    let (Some(pair), Some(after)) = (pair, after) else { continue };
+                    if pair.end_entity() != after.end_entity() {
+                        continue;
+                    }
                     let refusing = bundles.iter().find(|bundle| !bundle.verifies(pair.end_entity()));
                     assert!(refusing.is_none(), "{refusing:?} of {bundles:?}");
                 }

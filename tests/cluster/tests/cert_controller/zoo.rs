@@ -20,7 +20,7 @@ use crate::replica::Replica;
 use crate::setup::{CA_SECRET, SERVICE, setup};
 
 /// Long enough for anything that is to happen, also while other tests compute.
-pub const PATIENCE: Duration = Duration::from_secs(40);
+pub const PATIENCE: Duration = Duration::from_mins(2);
 
 /// Pods of all tests share one network.
 static ADDRESSES: AtomicU8 = AtomicU8::new(1);

@@ -45,7 +45,7 @@ impl<'a> Pod<'a> {
         let pod = Self { bed, release, namespace, client };
         let labelled = json!({"metadata": {"labels": {"zoo.org/otter": "1"}}});
         // The API server learns of roles and policies a moment later than we do.
-        until("the policy holds", Duration::from_secs(20), async || {
+        until("the policy holds", Duration::from_mins(2), async || {
             is_refused(&pod.tries(&pod.configuration("validating"), &labelled).await)
         })
         .await;
@@ -304,7 +304,7 @@ async fn only_named_users_may_write_the_leases_that_claim_a_namespace(sandbox: S
     };
     for name in ["dynamo-operator-ns-lock", "dynamo-operator-namespace-scope"] {
         let refused = async || writes("john", name).await == 403;
-        until("the policy holds", Duration::from_secs(20), refused).await;
+        until("the policy holds", Duration::from_mins(2), refused).await;
         assert_eq!(writes("jane", name).await, 201);
     }
     assert_eq!(writes("john", "otter").await, 201);

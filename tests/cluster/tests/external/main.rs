@@ -134,7 +134,7 @@ async fn served_by_all(sandbox: &Sandbox, certificate: &IssuedCertificate) -> Du
 
 /// Waits until a pod says something to who asks in detail.
 async fn said(sandbox: &Sandbox, text: &str) {
-    until(text, Duration::from_secs(40), async || {
+    until(text, Duration::from_mins(2), async || {
         let mut all = true;
         for pod in pods(sandbox) {
             let (status, page) = probe_page(pod, "/readyz?verbose").await.unwrap_or_default();

@@ -21,7 +21,7 @@ pub fn tests() -> Vec<Test> {
 async fn what_the_configuration_demands_and_the_cluster_lacks_ends_the_start(_: Sandbox) {
     let grove = json!({"orchestrators": {"grove": {"enabled": true}}});
     let mut replica = Replica::start(&installation().bed, 3, &grove).await.unwrap();
-    until("it ends", Duration::from_secs(20), async || replica.ended().is_some()).await;
+    until("it ends", Duration::from_mins(2), async || replica.ended().is_some()).await;
     assert_eq!(replica.ended().unwrap().code(), Some(2));
     let said = replica.log();
     assert!(said.contains("orchestrators.grove.enabled: is true, but the cluster doesn't serve"), "{said}");
@@ -35,7 +35,7 @@ async fn a_follower_ends_without_a_word_to_the_writer(sandbox: Sandbox) {
     assert!(page.contains("[i]certificates: leader: otter-1"), "{page}");
     follower.tell_ready("False").await.unwrap();
     follower.signal("INT");
-    until("it ends", Duration::from_secs(10), async || follower.ended().is_some()).await;
+    until("it ends", Duration::from_mins(2), async || follower.ended().is_some()).await;
     assert!(follower.ended().unwrap().success());
     follower.remove_pod().await;
     assert_eq!(holder(&sandbox).await.as_str().map(|holder| holder.contains("otter-1")), Some(true));
@@ -45,18 +45,18 @@ async fn sigterm_gives_the_lease_back_and_serves_on_for_a_while(sandbox: Sandbox
     let replica = &installation().replica;
     let start = Instant::now();
     replica.signal("TERM");
-    until("it is not ready any more", Duration::from_secs(2), async || {
+    until("it is not ready any more", Duration::from_secs(8), async || {
         replica.page("/readyz").is_some_and(|(status, _)| status == 503)
-    })
-    .await;
-    until("the lease is free", Duration::from_secs(5), async || {
-        holder(&sandbox).await.as_str().unwrap_or_default().is_empty()
     })
     .await;
     // The Pod is still called: its endpoint is still ready.
     sandbox.accepts(&graph("otter")).await;
+    until("the lease is free", Duration::from_mins(1), async || {
+        holder(&sandbox).await.as_str().unwrap_or_default().is_empty()
+    })
+    .await;
     replica.tell_ready("False").await.unwrap();
-    until("it ends", Duration::from_secs(25), async || replica.page("/healthz").is_none()).await;
+    until("it ends", Duration::from_mins(1), async || replica.page("/healthz").is_none()).await;
     assert!(start.elapsed() > Duration::from_secs(9), "it drained for {:?}", start.elapsed());
     assert!(replica.log().contains("stopped"), "{}", replica.log());
 }

@@ -54,9 +54,9 @@ async fn a_second_set_of_webhooks_for_our_kinds_is_told(sandbox: Sandbox) {
     let place = format!("/apis/admissionregistration.k8s.io/v1/{kind}");
     let (client, replica) = (sandbox.bed().client(), &installation().replica);
     let ready = async || replica.page("/readyz").is_some_and(|(status, _)| status == 200);
-    until("the replica is ready", Duration::from_secs(40), ready).await;
+    until("the replica is ready", Duration::from_mins(2), ready).await;
     client.post(&place, &configuration).await.unwrap().granted().unwrap();
-    until("the conflict is reported", Duration::from_secs(10), async || {
+    until("the conflict is reported", Duration::from_mins(2), async || {
         replica.page("/readyz").is_some_and(|(status, page)| {
             assert_eq!(status, 200, "a conflict is no fault of the pod");
             page.contains("[!]conflicts: ") && page.contains("another-operator")
@@ -71,7 +71,7 @@ async fn a_second_set_of_webhooks_for_our_kinds_is_told(sandbox: Sandbox) {
     );
     assert!(replica.log().contains("another-operator"));
     client.delete(&format!("{place}/{name}")).await.unwrap().granted().unwrap();
-    until("the conflict is gone", Duration::from_secs(10), async || {
+    until("the conflict is gone", Duration::from_mins(2), async || {
         replica.page("/readyz?verbose").is_some_and(|(_, page)| !page.contains("[!]conflicts"))
     })
     .await;

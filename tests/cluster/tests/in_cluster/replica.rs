@@ -64,7 +64,7 @@ impl Replica {
         }});
         self.bed.client().merge(&format!("{}/status", self.place()), &status).await?.granted()?;
         let reported = async || self.is_called().await == [ready == "True"; 2];
-        until(&format!("the API server hears of {}", self.name), Duration::from_secs(10), reported).await;
+        until(&format!("the API server hears of {}", self.name), Duration::from_mins(2), reported).await;
         Ok(())
     }
 
@@ -72,7 +72,7 @@ impl Replica {
     pub async fn becomes_ready(&self) -> Duration {
         let start = Instant::now();
         let what = format!("{} is ready", self.name);
-        until(&what, Duration::from_secs(40), async || self.page("/readyz").is_some_and(|(status, _)| status == 200))
+        until(&what, Duration::from_mins(2), async || self.page("/readyz").is_some_and(|(status, _)| status == 200))
             .await;
         self.tell_ready("True").await.unwrap();
         start.elapsed()

@@ -46,7 +46,7 @@ async fn it_gets_ready_once_all_who_call_trust_it(sandbox: Sandbox) {
 async fn verdicts_and_conversions_come_through_the_service(sandbox: Sandbox) {
     // What calls us learns from an EndpointSlice, which comes a moment after the Pod is ready.
     let mut otter = graph("otter");
-    until("the API server calls", Duration::from_secs(20), async || {
+    until("the API server calls", Duration::from_mins(2), async || {
         sandbox.dry().create(&otter).await.status.is_success()
     })
     .await;
@@ -67,7 +67,7 @@ async fn a_bundle_that_somebody_empties_is_restored(sandbox: Sandbox) {
     let mut kubectl = sandbox.bed().kubectl();
     let arguments = ["patch", "validatingwebhookconfiguration", "otter-validating", "--type=json", "-p"];
     assert!(kubectl.args(arguments).arg(emptied.to_string()).output().unwrap().status.success());
-    let took = until("the bundle is back", Duration::from_secs(10), async || {
+    let took = until("the bundle is back", Duration::from_mins(2), async || {
         bundles(&sandbox).await.iter().all(|bundle| bundle.starts_with("-----BEGIN CERTIFICATE-----"))
     })
     .await;
@@ -79,7 +79,7 @@ async fn a_secret_that_somebody_deletes_comes_back(sandbox: Sandbox) {
     let client = sandbox.bed().client();
     let before = client.get(&secret).await.unwrap().granted().unwrap();
     client.delete(&secret).await.unwrap().granted().unwrap();
-    until("another Secret is there", Duration::from_secs(20), async || {
+    until("another Secret is there", Duration::from_mins(2), async || {
         let now = client.get(&secret).await.unwrap().body;
         now["data"]["tls.crt"].is_string() && now["metadata"]["uid"] != before["metadata"]["uid"]
     })

@@ -1,8 +1,9 @@
 //! Metrics, for those who may read them.
 
 use std::net::Ipv4Addr;
+use std::time::Duration;
 
-use cluster_tests::{Sandbox, Test, tests};
+use cluster_tests::{Sandbox, Test, tests, until};
 use serde_json::json;
 
 use crate::{NAMESPACE, RELEASE};
@@ -30,8 +31,13 @@ async fn metrics_are_for_those_who_may_read_them(sandbox: Sandbox) {
     release.kubectl(&["create", "clusterrolebinding", "reader", "--clusterrole=reader", &reader]).await.unwrap();
     release.kubectl(&["create", "serviceaccount", "other-reader"]).await.unwrap();
     let token = release.token_of("other-reader").await.unwrap();
-    let answer = release.metrics(pod, &token).await.unwrap();
-    assert_eq!(answer.status.as_u16(), 200);
+    let mut answer = release.metrics(pod, &token).await.unwrap();
+    // The API server learns of a binding a moment later than we do; a refusal is remembered for ten seconds.
+    until("the reader may read", Duration::from_mins(1), async || {
+        answer = release.metrics(pod, &token).await.unwrap();
+        answer.status.as_u16() == 200
+    })
+    .await;
     let text = answer.body.as_str().unwrap();
     // What was counted depends on the reviews that this replica got; when its certificate ends doesn't.
     assert!(text.contains(r#"gateward_certificate_expiry_timestamp_seconds{certificate="leaf"}"#), "{text}");

@@ -70,7 +70,7 @@ impl<'a> Account<'a> {
             let review = self.sandbox.bed().client().post(path, &json!({"spec": spec})).await.unwrap();
             review.body["status"]["allowed"] == true
         };
-        until("a right", Duration::from_secs(10), allowed).await;
+        until("a right", Duration::from_mins(2), allowed).await;
     }
 
     /// A kubeconfig that holds its token.

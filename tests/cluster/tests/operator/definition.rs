@@ -40,12 +40,12 @@ pub async fn remove(bed: &Bed, plural: &str) {
     bed.client().merge(&path, &unconverted()).await.unwrap();
     bed.client().delete(&path).await.unwrap();
     let gone = async || bed.client().get(&path).await.unwrap().status == 404;
-    until(&format!("{plural} gone"), Duration::from_secs(30), gone).await;
+    until(&format!("{plural} gone"), Duration::from_mins(2), gone).await;
 }
 
 /// Changes the text about a CRD.
 pub async fn change(bed: &Bed, plural: &str, change: impl Fn(&mut Value)) {
-    until(&format!("a change of {plural}"), Duration::from_secs(10), async || {
+    until(&format!("a change of {plural}"), Duration::from_mins(2), async || {
         let mut crd = installed(bed, plural).await;
         change(&mut crd);
         bed.client().put(&place(plural), &crd).await.unwrap().status.is_success()

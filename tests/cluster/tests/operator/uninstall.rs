@@ -12,7 +12,7 @@ use crate::definition::{
 };
 use crate::store::version_stored;
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 pub fn tests() -> Vec<Test> {
     tests![

@@ -187,14 +187,21 @@ async fn replace_a_pod(sandbox: &Sandbox) {
 /// Empties the bundles of an object.
 async fn empty(sandbox: &Sandbox, path: &str) {
     let client = sandbox.bed().client();
-    let mut object = client.get(path).await.unwrap().granted().unwrap();
-    for webhook in object["webhooks"].as_array_mut().into_iter().flatten() {
-        webhook["clientConfig"].as_object_mut().unwrap().remove("caBundle");
+    loop {
+        let mut object = client.get(path).await.unwrap().granted().unwrap();
+        for webhook in object["webhooks"].as_array_mut().into_iter().flatten() {
+            webhook["clientConfig"].as_object_mut().unwrap().remove("caBundle");
+        }
+        if let Some(config) = object.pointer_mut("/spec/conversion/webhook/clientConfig") {
+            config.as_object_mut().unwrap().remove("caBundle");
+        }
+        let answer = client.put(path, &object).await.unwrap();
+        // Somebody else has written meanwhile.
+        if answer.status.as_u16() != 409 {
+            answer.granted().unwrap();
+            return;
+        }
     }
-    if let Some(config) = object.pointer_mut("/spec/conversion/webhook/clientConfig") {
-        config.as_object_mut().unwrap().remove("caBundle");
-    }
-    client.put(path, &object).await.unwrap().granted().unwrap();
 }
 
 /// Waits until a release is whole again.

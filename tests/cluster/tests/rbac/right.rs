@@ -108,7 +108,7 @@ impl WholeRoles {
         }
         for right in rights {
             let about = format!("{right} is taken away");
-            until(&about, Duration::from_secs(10), async || !right.is_granted(sandbox, user).await).await;
+            until(&about, Duration::from_mins(2), async || !right.is_granted(sandbox, user).await).await;
         }
         Self(whole)
     }

@@ -44,6 +44,10 @@ async fn install(sandbox: &Sandbox, release: &Release) {
         called["namespace"] == release.namespace()
     })
     .await;
+    until("the API server has heard of it", Duration::from_mins(1), async || {
+        sandbox.dry().create(&graph_v1alpha1("heard")).await.status.is_success()
+    })
+    .await;
 }
 
 /// Asks for verdicts, defaults and conversions, and leaves two graphs of these names.

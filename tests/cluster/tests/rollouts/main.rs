@@ -72,7 +72,9 @@ async fn one_of_two_replicas_crashes(sandbox: Sandbox) {
             let ip = pods[number].ip().unwrap().to_string();
             let killed = load.elapsed();
             pods[number].kill();
-            until("withdrawn", Duration::from_secs(10), async || !release.is_called(&ip).await.unwrap()).await;
+            until("withdrawn", Duration::from_mins(1), async || !release.is_called(&ip).await.unwrap()).await;
+            // The API server dials by what its own watch has told it.
+            load.goes_on_for(8).await;
             withdrawn = load.elapsed();
             println!(
                 "{} killed after {killed:.1?}, withdrawn {:.0?} later",

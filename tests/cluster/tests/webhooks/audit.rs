@@ -24,7 +24,7 @@ async fn the_audit_log_tells_what_somebody_asked_and_was_forbidden(sandbox: Sand
     let mut kubectl = sandbox.bed().kubectl();
     kubectl.args(["get", "secret", "a", "-n", sandbox.namespace(), "--as", &account]);
     assert!(!kubectl.output().unwrap().status.success());
-    let wait = Duration::from_secs(5);
+    let wait = Duration::from_mins(2);
     let forbidden = before.comes(&account, wait, |event| event.code == 403).await.unwrap().unwrap();
     assert_eq!((forbidden.verb.as_str(), forbidden.resource.as_str()), ("get", "secrets"));
     assert_eq!(forbidden.name, "a");

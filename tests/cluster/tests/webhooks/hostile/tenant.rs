@@ -65,8 +65,7 @@ impl Tenant {
         let own = sandbox.with_token(token["status"]["token"].as_str().unwrap()).unwrap();
         let models = own.collection(&json!({"apiVersion": "nvidia.com/v1alpha1", "kind": "DynamoModel"}), "v1alpha1");
         // The API server learns of a binding a moment later than we do.
-        until("a right", Duration::from_secs(10), async || own.client().get(&models).await.unwrap().status == 200)
-            .await;
+        until("a right", Duration::from_mins(2), async || own.client().get(&models).await.unwrap().status == 200).await;
         Self { own, admin: sandbox.clone() }
     }
 
