@@ -10,7 +10,7 @@ use anyhow::{Context as _, bail};
 use dynamo_webhooks::ClusterFacts;
 use gateward_certs::{Ca, CommonName, ServerNames, SystemKeys, TEN_YEARS, Validity};
 use gateward_core::{Facts, Review, ReviewResponse, WebhookError};
-use gateward_server::{CertResolver, Identity, ReviewHandler, Server, WebhooksHandler};
+use gateward_server::{CertResolver, Identity, ReviewHandler, ReviewServer, WebhooksHandler};
 
 /// Who answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,14 +83,17 @@ pub async fn serve(handler: Handler) -> anyhow::Result<()> {
     match handler {
         Handler::Webhooks => {
             let webhooks = Arc::new(dynamo_webhooks::webhooks());
-            until_closed(Server::new(certificate, WebhooksHandler::new(webhooks, move || Arc::clone(&facts))), &ca)
-                .await
+            until_closed(
+                ReviewServer::new(certificate, WebhooksHandler::new(webhooks, move || Arc::clone(&facts))),
+                &ca,
+            )
+            .await
         }
-        Handler::Nothing => until_closed(Server::new(certificate, DoesNothing::new()?), &ca).await,
+        Handler::Nothing => until_closed(ReviewServer::new(certificate, DoesNothing::new()?), &ca).await,
     }
 }
 
-async fn until_closed<A: ReviewHandler>(server: Server<A>, ca: &Ca) -> anyhow::Result<()> {
+async fn until_closed<A: ReviewHandler>(server: ReviewServer<A>, ca: &Ca) -> anyhow::Result<()> {
     let bound = server.bind(SocketAddr::from(([127, 0, 0, 1], 0))).await?;
     let address = bound.address();
     let serving = bound.serve();

@@ -10,7 +10,8 @@ use k8s_openapi::jiff::fmt::rfc2822;
 use kube::client::ClientBuilder;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
-use tower::util::MapResponseLayer;
+use tower::service_fn;
+use tower::util::{MapResponse, MapResponseLayer};
 
 /// How long a connection may take to come about.
 const CONNECT: Duration = Duration::from_secs(5);
@@ -47,6 +48,18 @@ impl Connection {
         Self::with(config.map_err(unreadable)?, user_agent)
     }
 
+    /// Through a client that is already there, with its user agent, retries and timeouts.
+    pub fn of_client(client: Client) -> Self {
+        let clock = Arc::new(ServerClock::default());
+        let namespace = client.default_namespace().to_owned();
+        let through = service_fn(move |request| {
+            let client = client.clone();
+            async move { client.send(request).await }
+        });
+        let observed = MapResponse::new(through, observer(&clock));
+        Self { client: Client::new(observed, namespace), clock }
+    }
+
     fn with(mut config: Config, user_agent: &str) -> Result<Self, ConnectionError> {
         let agent = HeaderValue::from_str(user_agent).map_err(|_| ConnectionError::UserAgent)?;
         config.headers.push((USER_AGENT, agent));
@@ -55,11 +68,7 @@ impl Connection {
         // A library of TLS that finds two cryptographies in the process asks for this choice.
         let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
         let clock = Arc::new(ServerClock::default());
-        let observer = Arc::clone(&clock);
-        let listen = MapResponseLayer::new(move |response: http::Response<_>| {
-            observer.observe(response.headers(), Instant::now());
-            response
-        });
+        let listen = MapResponseLayer::new(observer(&clock));
         let builder = ClientBuilder::try_from(config).map_err(|why| ConnectionError::Client(Box::new(why)))?;
         Ok(Self { client: builder.with_layer(&listen).build(), clock })
     }
@@ -82,6 +91,15 @@ impl Connection {
     /// since API servers check our certificate's dates by it. Our node's clock may be wrong.
     pub(crate) fn now(&self) -> SystemTime {
         self.api_server_time().unwrap_or_else(SystemTime::now)
+    }
+}
+
+/// Has the clock learn from each response.
+fn observer<B>(clock: &Arc<ServerClock>) -> impl Fn(http::Response<B>) -> http::Response<B> + Clone + use<B> {
+    let clock = Arc::clone(clock);
+    move |response| {
+        clock.observe(response.headers(), Instant::now());
+        response
     }
 }
 

@@ -41,3 +41,5 @@ pub use request::Backoff;
 pub use review::{Access, AccessReview};
 pub use send_if_changed::send_if_changed;
 pub use status::{ControllerStatus, Leader, LeaderProgress};
+
+pub use kube::Client;

@@ -8,7 +8,7 @@
 //! use gateward_certs::{Ca, CommonName, ServerNames, SystemKeys, TEN_YEARS, Validity};
 //! use gateward_core::{Facts, Webhooks};
 //! use gateward_server::{
-//!     CertResolver, ClientTrust, Drain, HttpServer, Identity, Metrics, Port, Readiness, Server, WebhooksHandler,
+//!     CertResolver, ClientTrust, Drain, HttpServer, Identity, Metrics, Port, Readiness, ReviewServer, WebhooksHandler,
 //! };
 //!
 //! # tokio::runtime::Runtime::new()?.block_on(async {
@@ -24,7 +24,7 @@
 //! let facts = || Arc::new(()) as Arc<dyn Facts>;
 //! let handler = WebhooksHandler::new(Arc::new(Webhooks::new()), facts);
 //! let certificate = CertResolver::new(Identity::try_from(&issued)?);
-//! let server = Server::new(certificate, handler).metrics(metrics).readiness(readiness.clone());
+//! let server = ReviewServer::new(certificate, handler).metrics(metrics).readiness(readiness.clone());
 //! let server = server.bind(anywhere).await?.serve();
 //!
 //! let ca_certificates = vec![ca.certificate().clone()];
@@ -56,6 +56,7 @@ mod body;
 mod cert_resolver;
 mod connection;
 mod drain;
+mod embedded;
 mod handler;
 mod limits;
 pub mod manual;
@@ -82,6 +83,7 @@ pub use admin::https::HttpsServer;
 pub use bind::BindError;
 pub use cert_resolver::{CertResolver, Identity, IdentityError};
 pub use drain::{ClosingServer, Drain, Drained, DrainingServer};
+pub use embedded::ReviewService;
 pub use handler::{ReviewHandler, WebhooksHandler};
 pub use limits::{API_SERVER_IDLE_TIMEOUT, ByteSize, Cap, Limits, LimitsError};
 pub use metrics::Metrics;
@@ -93,4 +95,4 @@ pub use protocols::Http2Limits;
 pub use protocols::Protocols;
 pub use readiness::{Readiness, ReportLine, WaitGuard};
 pub use self_check::{ClientTrust, InjectedTrust, TargetTrust};
-pub use server::{BoundServer, RunningServer, Server};
+pub use server::{BoundServer, ReviewServer, RunningServer};

@@ -27,7 +27,7 @@ use crate::startup_log;
 
 /// A server that is not bound yet: its certificate, its handler, its limits.
 #[derive(Debug)]
-pub struct Server<H> {
+pub struct ReviewServer<H> {
     certificate: CertResolver,
     handler: H,
     limits: Limits,
@@ -36,7 +36,7 @@ pub struct Server<H> {
     readiness: Readiness,
 }
 
-impl<H: ReviewHandler> Server<H> {
+impl<H: ReviewHandler> ReviewServer<H> {
     /// A server with the default limits. It may be bound while `certificate` is still empty.
     pub fn new(certificate: CertResolver, handler: H) -> Self {
         Self {
@@ -87,7 +87,7 @@ impl<H: ReviewHandler> Server<H> {
 /// A server that is bound to its address.
 #[derive(Debug)]
 pub struct BoundServer<H> {
-    server: Server<H>,
+    server: ReviewServer<H>,
     tls: Arc<rustls::ServerConfig>,
     listener: TcpListener,
     address: SocketAddr,
@@ -102,7 +102,7 @@ impl<H: ReviewHandler> BoundServer<H> {
     /// Serves, on the runtime of the caller.
     pub fn serve(self) -> RunningServer {
         let Self { server, tls, listener, address } = self;
-        let Server { handler, limits, protocols, metrics, readiness, .. } = server;
+        let ReviewServer { handler, limits, protocols, metrics, readiness, .. } = server;
         startup_log::starting(address, &handler.paths());
         if limits.idle <= API_SERVER_IDLE_TIMEOUT {
             startup_log::short_idle_timeout(limits.idle);
@@ -177,5 +177,10 @@ impl RunningServer {
     /// A passed check stays passed. The future borrows nothing, so it may be spawned; it ends when the check passes.
     pub fn self_check_all(&self, injected: watch::Receiver<InjectedTrust>) -> impl Future<Output = ()> + Send + use<> {
         SelfCheck::new(self.address, self.readiness.clone()).run(injected)
+    }
+
+    /// Makes no self-check: nobody says what API servers trust. The pod becomes ready without it.
+    pub fn skip_self_check(&self) {
+        self.readiness.skip_self_check();
     }
 }

@@ -6,7 +6,7 @@ mod support;
 use std::time::{Duration, SystemTime};
 
 use gateward_core::{Decision, Review, ReviewResponse, WebhookError};
-use gateward_server::{Cap, CertResolver, Drain, Drained, Limits, Protocols, ReviewHandler, Server};
+use gateward_server::{Cap, CertResolver, Drain, Drained, Limits, Protocols, ReviewHandler, ReviewServer};
 use support::client::{Client, post, post_with, within_timeout};
 use support::otter::{Blocker, review, webhooks};
 use support::{ANYWHERE, MUTATE, TestServer, VALIDATE, serving_certificate, test_server, test_server_with, until};
@@ -126,7 +126,7 @@ async fn the_server_is_ready_when_it_gets_a_certificate() {
     let readiness = gateward_server::Readiness::new();
     let facts = || std::sync::Arc::new(()) as std::sync::Arc<dyn gateward_core::Facts>;
     let handler = gateward_server::WebhooksHandler::new(std::sync::Arc::new(webhooks(&blocker)), facts);
-    let server = Server::new(certificate.clone(), handler).readiness(readiness.clone());
+    let server = ReviewServer::new(certificate.clone(), handler).readiness(readiness.clone());
     let server = server.bind(ANYWHERE.parse().unwrap()).await.unwrap().serve();
     let trust = gateward_server::ClientTrust {
         ca_certificates: vec![ca.certificate().clone()],

@@ -9,20 +9,31 @@ use crate::operator::Operator;
 
 /// A CRD that promises conversions without a converter.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Gap {
+#[non_exhaustive]
+pub enum ConversionGap {
     /// Nothing leads to a version.
     #[error(
         "the CRD of {kind} serves {served}, but objects are converted only between {converted}; give each version a \
          conversion with `.spoke`, or don't serve it"
     )]
-    Version { kind: String, served: String, converted: String },
+    Version {
+        /// The kind.
+        kind: String,
+        /// The versions that the CRD serves.
+        served: String,
+        /// The versions that are converted.
+        converted: String,
+    },
     /// Nothing is converted.
     #[error("the CRD of {kind} has its objects converted by a webhook, but the kind has no conversion; add `.spoke`")]
-    Webhook { kind: String },
+    Webhook {
+        /// The kind.
+        kind: String,
+    },
 }
 
 /// Whether each version that a CRD serves reaches every other.
-pub(crate) fn check(operator: &impl Operator) -> Result<(), Gap> {
+pub(crate) fn check(operator: &impl Operator) -> Result<(), ConversionGap> {
     let documents = operator.crds().into_iter().flat_map(|text| yaml::read(text).documents);
     documents.map(|document| gap(operator, &document.value)).find_map(|gap| gap).map_or(Ok(()), Err)
 }
@@ -40,16 +51,16 @@ pub(crate) fn converted(operator: &impl Operator) -> Vec<String> {
     converted.map(|crd| text(&crd.value, "/metadata/name")).filter(|name| !name.is_empty()).collect()
 }
 
-fn gap(operator: &impl Operator, crd: &Value) -> Option<Gap> {
+fn gap(operator: &impl Operator, crd: &Value) -> Option<ConversionGap> {
     let declared = declared(operator, crd);
     let kind = text(crd, "/spec/names/kind");
     let Some(declared) = declared.filter(|declared| declared.converts()) else {
-        return (text(crd, "/spec/conversion/strategy") == "Webhook").then_some(Gap::Webhook { kind });
+        return (text(crd, "/spec/conversion/strategy") == "Webhook").then_some(ConversionGap::Webhook { kind });
     };
     let served = served(crd);
     let reached = served.iter().all(|version| declared.versions.contains(version));
     let (served, converted) = (served.join(" and "), declared.versions.join(" and "));
-    (!reached).then_some(Gap::Version { kind, served, converted })
+    (!reached).then_some(ConversionGap::Version { kind, served, converted })
 }
 
 fn served(crd: &Value) -> Vec<&str> {
@@ -179,7 +190,7 @@ spec:
     fn a_webhook_that_converts_nothing_is_a_gap() {
         let crd = "{spec: {group: example.org, names: {kind: Otter}, conversion: {strategy: Webhook}}}";
         let webhooks = Webhooks::new().register(Webhook::<v1::Otter>::new().crd(crd));
-        assert_eq!(check(&webhooks), Err(Gap::Webhook { kind: "Otter".into() }));
+        assert_eq!(check(&webhooks), Err(ConversionGap::Webhook { kind: "Otter".into() }));
     }
 
     #[test]

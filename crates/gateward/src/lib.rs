@@ -63,7 +63,7 @@ pub mod check;
 mod cli;
 #[cfg(feature = "config")]
 pub mod config;
-#[cfg(feature = "cli")]
+#[cfg(feature = "cluster")]
 mod crds;
 mod exit;
 #[cfg(feature = "server")]
@@ -73,19 +73,27 @@ pub mod local;
 mod operator;
 pub mod prelude;
 mod release;
-#[cfg(feature = "cli")]
+#[cfg(feature = "cluster")]
 mod runtime;
+#[cfg(feature = "cluster")]
+mod server;
+#[cfg(feature = "server")]
+mod service;
 #[cfg(feature = "testing")]
 pub mod testing;
 
 #[cfg(feature = "cli")]
 pub use cli::Extension;
+#[cfg(feature = "cluster")]
+pub use crds::ConversionGap;
 pub use exit::Exit;
 #[cfg(feature = "config")]
 pub use gateward_certs::{
     CaBundle, CaInjection, DerivedNameError, IssuerRef, Lifetime, LifetimeError, Lifetimes, NameLimit, Provision,
     ProvisionMode,
 };
+#[cfg(feature = "cluster")]
+pub use gateward_cluster::{CertControllerError, Client, ConnectionError};
 pub use gateward_core::manifest::{FailurePolicy, Installation};
 pub use gateward_core::{
     ALLOWANCE_BASE, ALLOWANCE_FACTOR, BOUND_FACTOR, BadValue, Bound, BoxFuture, ClusterReader, Context, Converted,
@@ -95,7 +103,18 @@ pub use gateward_core::{
 };
 #[cfg(feature = "check")]
 pub use gateward_lint::yaml;
+#[cfg(feature = "server")]
+pub use gateward_server::{
+    BindError, ByteSize, Cap, CertResolver, Drain, Drained, Http2Limits, Identity, IdentityError, Limits, LimitsError,
+    Metrics, Protocols, Readiness, ReportLine, ReviewHandler, ReviewService, WaitGuard,
+};
 pub use operator::{FactsError, FactsSource, Names, Operator, Release};
+#[cfg(feature = "cluster")]
+pub use runtime::ServerError;
+#[cfg(feature = "cluster")]
+pub use server::{CertificateFiles, CertificateInMemory, OwnCertificates, Server, ServerBuilder};
+#[cfg(feature = "server")]
+pub use service::{IntoService, ServiceError};
 
 /// A whole `main`: runs the command line of `operator` with the process's arguments, in a runtime of its own. What the process
 /// lacks for that is said, and is [`Exit::Error`].

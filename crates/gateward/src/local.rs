@@ -8,7 +8,8 @@ use gateward_certs::{Ca, CommonName, ServerNames, SystemKeys, TEN_YEARS, Validit
 use gateward_core::{Facts, Notes};
 pub use gateward_server::{BindError, Drain, Drained, Http2Limits, IdentityError, Protocols};
 use gateward_server::{
-    CertResolver, ClientTrust, HttpServer, Identity, Metrics, Port, Readiness, RunningServer, Server, WebhooksHandler,
+    CertResolver, ClientTrust, HttpServer, Identity, Metrics, Port, Readiness, ReviewServer, RunningServer,
+    WebhooksHandler,
 };
 
 use crate::handler::OperatorWebhooks;
@@ -76,7 +77,7 @@ impl Local {
         let metrics = HttpServer::bind(listen.metrics, Port::Metrics, counted.clone(), &counted).await?;
         let certified = Certified::new(listen.webhooks.ip())?;
         let handler = WebhooksHandler::new(OperatorWebhooks(operator), move || Arc::clone(&facts));
-        let server = Server::new(certified.certificate, handler.notes(Notes::AsWarnings))
+        let server = ReviewServer::new(certified.certificate, handler.notes(Notes::AsWarnings))
             .metrics(counted)
             .protocols(listen.protocols.clone())
             .readiness(readiness);

@@ -6,3 +6,6 @@ pub use gateward_core::{
     Facts, FieldPath, GroupVersionKind, Issue, Issues, Operation, Provenance, Raw, Redacted, Request, Resource, Rule,
     STASH, Scope, Stash, UPDATE, Validator, Verdict, Webhook, WebhookError, Webhooks,
 };
+
+#[cfg(feature = "server")]
+pub use crate::service::IntoService;

@@ -63,6 +63,15 @@ pub(crate) enum SelfCheckState {
     Failing(String),
     /// It has passed, for good.
     Passed,
+    /// There is none.
+    Skipped,
+}
+
+impl SelfCheckState {
+    /// Whether it keeps the pod from being ready no more.
+    fn is_over(&self) -> bool {
+        matches!(self, Self::Passed | Self::Skipped)
+    }
 }
 
 /// Whether the pod has been ready once: later waits don't change readiness.
@@ -106,9 +115,13 @@ impl Readiness {
         self.state().listener = listener;
     }
 
+    pub(crate) fn skip_self_check(&self) {
+        self.set_self_check(SelfCheckState::Skipped);
+    }
+
     pub(crate) fn set_self_check(&self, self_check: SelfCheckState) {
         let mut state = self.state();
-        if state.self_check != SelfCheckState::Passed && state.self_check != self_check {
+        if !state.self_check.is_over() && state.self_check != self_check {
             log(&self_check);
             state.self_check = self_check;
         }
@@ -145,7 +158,7 @@ impl Drop for WaitGuard {
 
 impl State {
     fn complete_startup(&mut self) {
-        if self.self_check == SelfCheckState::Passed && self.waits.is_empty() {
+        if self.self_check.is_over() && self.waits.is_empty() {
             self.startup = Startup::Completed;
         }
     }
@@ -155,8 +168,10 @@ impl State {
         let mut checks = vec![
             Check { name: "listener", fault: listener_fault(self.listener) },
             Check { name: "certificate", fault: certificate_fault(validity, now) },
-            Check { name: "handshake", fault: self_check_fault(&self.self_check) },
         ];
+        if self.self_check != SelfCheckState::Skipped {
+            checks.push(Check { name: "handshake", fault: self_check_fault(&self.self_check) });
+        }
         let first = self.waits.shown(now).filter(|_| self.startup == Startup::InProgress);
         checks.extend(first.map(|(name, what)| Check { name, fault: Some(what) }));
         checks
@@ -176,7 +191,7 @@ struct Check {
 
 fn log(self_check: &SelfCheckState) {
     match self_check {
-        SelfCheckState::NotStarted => {}
+        SelfCheckState::NotStarted | SelfCheckState::Skipped => {}
         SelfCheckState::Failing(why) => info!(target: TARGET, why = &*truncated(why), "self-check has not passed yet"),
         SelfCheckState::Passed => {
             info!(target: TARGET, "self-check passed: TLS handshake verified against all caBundles");
@@ -204,7 +219,7 @@ fn certificate_fault(validity: Option<Validity>, now: SystemTime) -> Option<Stri
 
 fn self_check_fault(self_check: &SelfCheckState) -> Option<String> {
     match self_check {
-        SelfCheckState::Passed => None,
+        SelfCheckState::Passed | SelfCheckState::Skipped => None,
         SelfCheckState::NotStarted => Some("no TLS handshake was tried yet".into()),
         SelfCheckState::Failing(why) => Some(why.clone()),
     }

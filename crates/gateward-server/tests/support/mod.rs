@@ -18,8 +18,8 @@ use std::time::{Duration, SystemTime};
 use gateward_certs::{Ca, CommonName, ServerNames, SystemKeys, TEN_YEARS, Validity};
 use gateward_core::Facts;
 use gateward_server::{
-    CertResolver, ClientTrust, Identity, Limits, Metrics, Protocols, Readiness, ReviewHandler, RunningServer, Server,
-    WebhooksHandler,
+    CertResolver, ClientTrust, Identity, Limits, Metrics, Protocols, Readiness, ReviewHandler, ReviewServer,
+    RunningServer, WebhooksHandler,
 };
 
 use self::client::{Client, post};
@@ -67,7 +67,7 @@ pub async fn test_server_at(
     let ca = ca();
     let certificate = CertResolver::new(serving_certificate(&ca));
     let (metrics, readiness) = (Metrics::new("otter"), Readiness::new());
-    let server = Server::new(certificate.clone(), handler)
+    let server = ReviewServer::new(certificate.clone(), handler)
         .limits(limits)
         .protocols(protocols)
         .metrics(metrics.clone())

@@ -203,8 +203,25 @@ impl ObjectNames {
 }
 
 impl Config {
-    /// The configuration of a release with default values. `document` should be empty: nothing in it is read.
+    /// The same; `document` should be empty: nothing in it is read.
     pub(crate) fn of(release: &Release, command: &str, document: &Value) -> Result<Self, ConfigError> {
+        let warnings = problem::unknown_keys(document);
+        Ok(Self { warnings, ..Self::of_release(release, command)? })
+    }
+
+    /// The usual configuration of a release. `command` is what manages its objects: the label
+    /// `app.kubernetes.io/managed-by`.
+    ///
+    /// ```
+    /// use gateward::Release;
+    /// use gateward::config::Config;
+    ///
+    /// let release = Release { name: "otter".into(), namespace: "zoo".into() };
+    /// let config = Config::of_release(&release, "otter-operator")?;
+    /// assert_eq!(config.names.service, "otter-webhook-service");
+    /// # Ok::<(), gateward::config::ConfigError>(())
+    /// ```
+    pub fn of_release(release: &Release, command: &str) -> Result<Self, ConfigError> {
         let secret = "webhook-server-cert";
         let labels = BTreeMap::from([
             ("app.kubernetes.io/instance".to_owned(), release.name.clone()),
@@ -229,7 +246,7 @@ impl Config {
             },
             namespaces: NamespaceScope::default(),
             log: LogConfig::default(),
-            warnings: problem::unknown_keys(document),
+            warnings: Vec::new(),
         })
     }
 }

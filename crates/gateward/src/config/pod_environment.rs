@@ -1,6 +1,8 @@
 //! The Pod that a server runs in.
 
 use std::net::IpAddr;
+#[cfg(feature = "cluster")]
+use std::net::Ipv4Addr;
 
 use super::problem::Problem;
 use crate::release::Release;
@@ -32,6 +34,8 @@ const IP: (&str, &str) = ("POD_IP", "status.podIP");
 const SERVICE_ACCOUNT: (&str, &str) = ("POD_SERVICE_ACCOUNT", "spec.serviceAccountName");
 const INSTANCE: (&str, &str) = ("POD_INSTANCE", "metadata.labels['app.kubernetes.io/instance']");
 const DOMAIN: &str = "KUBERNETES_CLUSTER_DOMAIN";
+#[cfg(feature = "cluster")]
+const HOST: &str = "HOSTNAME";
 
 impl PodEnvironment {
     /// Reads them from the environment. A namespace that isn't set is the one that kubelet writes beside the
@@ -58,6 +62,22 @@ impl PodEnvironment {
     /// The release that the Pod belongs to.
     pub fn release(&self) -> Release {
         Release { name: self.instance.clone(), namespace: self.namespace.clone() }
+    }
+
+    /// That of a release where nothing has to be set: what the environment doesn't say is made up. The name tells replicas
+    /// apart; a container's host name is its Pod's name.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn of_release(release: &Release, variable: impl Fn(&str) -> Option<String>) -> Self {
+        let set = |name: &str| variable(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty());
+        let process = || format!("{}-{}", release.name, std::process::id());
+        Self {
+            pod: set(POD.0).or_else(|| set(HOST)).unwrap_or_else(process),
+            namespace: release.namespace.clone(),
+            ip: set(IP.0).and_then(|ip| ip.parse().ok()).unwrap_or(Ipv4Addr::UNSPECIFIED.into()),
+            service_account: set(SERVICE_ACCOUNT.0).unwrap_or_else(|| "default".to_owned()),
+            instance: release.name.clone(),
+            cluster_domain: set(DOMAIN).unwrap_or_else(|| CLUSTER_DOMAIN.to_owned()),
+        }
     }
 
     /// Those of nowhere, to look for faults in what doesn't depend on them.

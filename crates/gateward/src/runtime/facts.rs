@@ -36,7 +36,7 @@ impl Present {
         Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn put(&self, facts: Arc<dyn Facts>) {
+    pub(super) fn put(&self, facts: Arc<dyn Facts>) {
         *self.0.write().unwrap_or_else(PoisonError::into_inner) = facts;
     }
 }

@@ -7,15 +7,39 @@ use gateward_cluster::{AccessReview, Connection};
 use gateward_core::Notes;
 use gateward_server::ClusterMetrics;
 use gateward_server::{
-    BindError, CertResolver, Http2Limits, HttpServer, HttpsServer, Metrics, Port, Protocols, Readiness, RunningServer,
-    Server, WebhooksHandler,
+    BindError, CertResolver, Http2Limits, HttpServer, HttpsServer, Limits, Metrics, Port, Protocols, Readiness,
+    ReviewServer, RunningServer, WebhooksHandler,
 };
 
 use super::authorize::ByApiServer;
+use super::error::ServerError;
 use super::facts::Present;
 use crate::config::{HttpVersions, ListenAddress, Listeners, MetricsAccess};
 use crate::handler::OperatorWebhooks;
 use crate::operator::Operator;
+
+/// What a server listens with.
+pub(crate) struct ListenerSettings {
+    pub(crate) listeners: Listeners,
+    pub(crate) limits: Limits,
+    pub(crate) metrics: Metrics,
+    pub(crate) readiness: Readiness,
+    /// Reviews are answered as soon as it has a certificate.
+    pub(crate) certificate: CertResolver,
+}
+
+impl ListenerSettings {
+    /// Those of an operator whose certificate is still to come, with the usual limits.
+    pub(crate) fn new<P: Operator>(operator: &P, listeners: Listeners) -> Self {
+        Self {
+            listeners,
+            limits: Limits::default(),
+            metrics: Metrics::new(operator.names().metrics),
+            readiness: Readiness::new(),
+            certificate: CertResolver::empty(),
+        }
+    }
+}
 
 /// What listens, and what it shows and answers by.
 pub(super) struct Listening {
@@ -23,8 +47,9 @@ pub(super) struct Listening {
     pub(super) readiness: Readiness,
     pub(super) certificate: CertResolver,
     pub(super) present: Present,
+    pub(super) health: HttpServer,
     metrics: Metrics,
-    _health: HttpServer,
+    listeners: Listeners,
 }
 
 /// The listener of metrics; it closes when this is dropped.
@@ -35,41 +60,35 @@ pub(super) enum MetricsListener {
 }
 
 impl Listening {
-    /// Takes the addresses of probes and reviews. Reviews are answered as soon as there is a certificate to show.
-    pub(super) async fn start<P: Operator>(
-        operator: &Arc<P>,
-        listeners: &Listeners,
-        readiness: Readiness,
-    ) -> Result<Self, BindError> {
-        let metrics = Metrics::new(operator.names().metrics);
+    /// Takes the addresses of probes and reviews.
+    pub(super) async fn start<P: Operator>(operator: &Arc<P>, settings: ListenerSettings) -> Result<Self, BindError> {
+        let ListenerSettings { listeners, limits, metrics, readiness, certificate } = settings;
         let health = HttpServer::bind(address(listeners.health), Port::Health, readiness.clone(), &metrics).await?;
-        let (certificate, present) = (CertResolver::empty(), Present::unknown());
+        let present = Present::unknown();
         let facts = present.clone();
         let handler = WebhooksHandler::new(OperatorWebhooks(Arc::clone(operator)), move || facts.get());
-        let server = Server::new(certificate.clone(), handler.notes(Notes::InRecord))
+        let server = ReviewServer::new(certificate.clone(), handler.notes(Notes::InRecord))
+            .limits(limits)
             .metrics(metrics.clone())
             .protocols(protocols(listeners.http))
             .readiness(readiness.clone());
         let serving = server.bind(address(listeners.webhooks)).await?.serve();
-        Ok(Self { serving, readiness, certificate, present, metrics, _health: health })
+        Ok(Self { serving, readiness, certificate, present, health, metrics, listeners })
     }
 
-    /// Takes the address of metrics.
-    pub(super) async fn metrics(
-        &self,
-        listeners: &Listeners,
-        connection: &Connection,
-    ) -> Result<MetricsListener, BindError> {
-        let (address, pages) = (address(listeners.metrics), self.metrics.clone());
-        match listeners.metrics_access {
-            MetricsAccess::Open => {
-                HttpServer::bind(address, Port::Metrics, pages, &self.metrics).await.map(MetricsListener::Http)
+    /// Takes the address of metrics. Without a connection nobody can be asked who may read them.
+    pub(super) async fn metrics(&self, connection: Option<&Connection>) -> Result<MetricsListener, ServerError> {
+        let (address, pages) = (address(self.listeners.metrics), self.metrics.clone());
+        match (self.listeners.metrics_access, connection) {
+            (MetricsAccess::Open, _) => {
+                Ok(MetricsListener::Http(HttpServer::bind(address, Port::Metrics, pages, &self.metrics).await?))
             }
-            MetricsAccess::Authorized => {
+            (MetricsAccess::Authorized, Some(connection)) => {
                 let readers = ByApiServer(AccessReview::new(connection.client()));
-                let secure = HttpsServer::bind(address, &self.certificate, readers, pages, &self.metrics).await;
-                secure.map(MetricsListener::Https)
+                let secure = HttpsServer::bind(address, &self.certificate, readers, pages, &self.metrics).await?;
+                Ok(MetricsListener::Https(secure))
             }
+            (MetricsAccess::Authorized, None) => Err(ServerError::MetricsAccess),
         }
     }
 

@@ -1,18 +1,30 @@
-//! Serving in a cluster: joins the listeners, the certificate controller and the operator's facts, and reports their
-//! status. It decides when; how is decided elsewhere.
+//! A server from its start to its end: joins the listeners, who provides the certificate, and the operator's facts, and
+//! reports their status. It decides when; how is decided elsewhere.
 
 mod authorize;
+mod certificate_dir;
 mod claims;
 mod conflicts;
+mod error;
 mod facts;
+mod given_certificate;
 mod identity;
+mod in_cluster;
 mod injected_trust;
 mod listen;
 mod report;
-mod serve;
 mod setup;
+mod shutdown;
+#[cfg(feature = "cli")]
 mod signals;
+mod stop;
 
-pub(crate) use serve::{Plan, serve};
+pub use error::ServerError;
+pub(crate) use given_certificate::{CertificateSource, GivenCertificate};
+pub(crate) use in_cluster::{InCluster, Plan};
+pub(crate) use listen::ListenerSettings;
+#[cfg(feature = "cli")]
 pub(crate) use setup::setup;
+pub(crate) use shutdown::{Shutdown, Until};
+#[cfg(feature = "cli")]
 pub(crate) use signals::Signals;

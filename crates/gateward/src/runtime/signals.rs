@@ -6,6 +6,8 @@ use std::time::Duration;
 use gateward_server::Drain;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
+use super::shutdown::Shutdown;
+
 /// Where the kernel says which signals this process ignores.
 const STATUS: &str = "/proc/self/status";
 
@@ -24,9 +26,11 @@ impl Signals {
         let hangup = if ignores_hangup(&status) { None } else { Some(signal(SignalKind::hangup())?) };
         Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())?, hangup })
     }
+}
 
-    /// Waits for one, and says how to end: a person at a terminal has no clients to drain.
-    pub(crate) async fn wait(&mut self) -> Drain {
+impl Shutdown for Signals {
+    /// A person at a terminal has no clients to drain.
+    async fn wait(&mut self) -> Drain {
         tokio::select! {
             _ = self.terminate.recv() => Drain::default(),
             () = received(&mut self.hangup) => Drain::default(),
@@ -34,8 +38,8 @@ impl Signals {
         }
     }
 
-    /// Waits for one that means that the end is to come sooner. That the terminal is gone too means nothing more.
-    pub(crate) async fn hurry(&mut self) {
+    /// That the terminal is gone too means nothing more.
+    async fn hurry(&mut self) {
         tokio::select! {
             _ = self.terminate.recv() => {}
             _ = self.interrupt.recv() => {}

@@ -19,7 +19,7 @@ use crate::crds;
 use crate::exit::Exit;
 use crate::local::{Listen, Local};
 use crate::operator::Operator;
-use crate::runtime::Signals;
+use crate::runtime::{Shutdown as _, Signals};
 
 /// Arguments of `serve`.
 #[derive(Debug, Args)]

@@ -1,0 +1,101 @@
+//! A server whose certificate somebody else provides, in files or in memory, from the start to the end. Who that is sees to
+//! it that API servers trust it.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use gateward_cluster::{ApiReader, Connection};
+use gateward_server::Drained;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use super::certificate_dir::CertificateDir;
+use super::error::ServerError;
+use super::facts::FactsPoller;
+use super::identity;
+use super::listen::{ListenerSettings, Listening, MetricsListener};
+use super::shutdown::Shutdown;
+use super::stop::stop;
+use crate::config::{ConfigSource, Problem};
+use crate::operator::{FactsSource, Operator};
+
+/// Where a certificate comes from.
+pub(crate) enum CertificateSource {
+    /// From files, which are read again when they change.
+    Directory(PathBuf),
+    /// From the resolver, in which it already is or will be.
+    Resolver,
+}
+
+/// A server whose certificate somebody else provides. It listens.
+pub(crate) struct GivenCertificate<P> {
+    operator: Arc<P>,
+    given: ConfigSource,
+    listening: Listening,
+    metrics: MetricsListener,
+    source: CertificateSource,
+    connection: Option<Connection>,
+}
+
+impl<P: Operator> GivenCertificate<P> {
+    /// Takes all addresses.
+    pub(crate) async fn start(
+        operator: Arc<P>,
+        given: ConfigSource,
+        source: CertificateSource,
+        settings: ListenerSettings,
+        connection: Option<Connection>,
+    ) -> Result<Self, ServerError> {
+        let facts = operator.facts(FactsSource::Nowhere)?;
+        let listening = Listening::start(&operator, settings).await?;
+        listening.present.put(facts);
+        // Nothing says what API servers trust.
+        listening.serving.skip_self_check();
+        let metrics = listening.metrics(connection.as_ref()).await?;
+        Ok(Self { operator, given, listening, metrics, source, connection })
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.listening.serving.address()
+    }
+
+    pub(crate) fn health_address(&self) -> SocketAddr {
+        self.listening.health.address()
+    }
+
+    /// Serves until it is to end.
+    pub(crate) async fn run(self, mut shutdown: impl Shutdown) -> Result<Drained, ServerError> {
+        let Self { operator, given, listening, metrics: _metrics, source, connection } = self;
+        let mut tasks = JoinSet::new();
+        let answerable = watch::Sender::new(false);
+        if let CertificateSource::Directory(path) = source {
+            let (certificates, served) = watch::channel(None);
+            let (readiness, metrics) = (listening.readiness.clone(), listening.measures());
+            tasks.spawn(CertificateDir { path, readiness, metrics: metrics.clone() }.follow(certificates));
+            tasks.spawn(identity::follow(served, answerable.subscribe(), listening.certificate.clone(), metrics));
+        }
+        let learning = learn(operator.as_ref(), &given, connection, &listening, &answerable);
+        tokio::select! {
+            contradiction = learning => Err(ServerError::Contradiction(contradiction)),
+            drain = shutdown.wait() => Ok(stop(listening, async {}, drain, shutdown).await),
+        }
+    }
+}
+
+/// Learns the facts anew every minute; without a connection they stay what they are.
+async fn learn<P: Operator>(
+    operator: &P,
+    given: &ConfigSource,
+    connection: Option<Connection>,
+    listening: &Listening,
+    answerable: &watch::Sender<bool>,
+) -> Problem {
+    let Some(connection) = connection else {
+        answerable.send_replace(true);
+        return std::future::pending().await;
+    };
+    let cluster = Arc::new(ApiReader::new(connection.client()));
+    let (present, readiness) = (listening.present.clone(), listening.readiness.clone());
+    FactsPoller { operator, given, cluster, present, readiness }.go_on(answerable).await
+}

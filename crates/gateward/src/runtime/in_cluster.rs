@@ -1,0 +1,182 @@
+//! A server whose certificates its own controller keeps, from the start to the end.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use gateward_cluster::{ApiReader, CertController, Connection, ControllerConfig};
+use gateward_server::{Drained, InjectedTrust, WaitGuard};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use super::error::ServerError;
+use super::facts::FactsPoller;
+use super::listen::{ListenerSettings, Listening, MetricsListener};
+use super::setup::setup;
+use super::shutdown::Shutdown;
+use super::stop::stop;
+use super::{claims, identity, injected_trust, report};
+use crate::config::{Config, ConfigError, ConfigSource, PodEnvironment};
+use crate::operator::Operator;
+
+/// Where words about the start as a whole are found.
+const TARGET: &str = "setup";
+/// How long giving the lease back may take; without it, another replica waits for its end.
+const GIVING_BACK: Duration = Duration::from_secs(5);
+/// How long to wait before the way to the API server is looked for again.
+const PAUSE: Duration = Duration::from_secs(2);
+
+/// What is to be served, and how.
+pub(crate) struct Plan<P> {
+    operator: Arc<P>,
+    given: ConfigSource,
+    setup: ControllerConfig,
+}
+
+impl<P: Operator> Plan<P> {
+    /// Joins the configuration; an error is one of the user's.
+    pub(crate) fn new(operator: Arc<P>, given: ConfigSource, config: &Config) -> Result<Self, ConfigError> {
+        let setup = setup(operator.as_ref(), config, &given.pod_environment)?;
+        Ok(Self { operator, given, setup })
+    }
+}
+
+/// A server whose certificates and `caBundle`s its own controller keeps. It listens.
+pub(crate) struct InCluster<P> {
+    plan: Plan<P>,
+    listening: Listening,
+    /// Looked for where it isn't given.
+    connection: Option<Connection>,
+    waiting: WaitGuard,
+}
+
+impl<P: Operator> InCluster<P> {
+    /// Takes the addresses of probes and reviews.
+    pub(crate) async fn start(
+        plan: Plan<P>,
+        settings: ListenerSettings,
+        connection: Option<Connection>,
+    ) -> Result<Self, ServerError> {
+        let PodEnvironment { pod, namespace, ip, instance, .. } = &plan.given.pod_environment;
+        tracing::info!(target: TARGET, pod, namespace, %ip, release = instance, "starting in a cluster");
+        let waiting = settings.readiness.wait_for("cluster", "the way to the API server");
+        let listening = Listening::start(&plan.operator, settings).await?;
+        Ok(Self { plan, listening, connection, waiting })
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.listening.serving.address()
+    }
+
+    pub(crate) fn health_address(&self) -> SocketAddr {
+        self.listening.health.address()
+    }
+
+    /// Serves until it is to end.
+    ///
+    /// Nothing that is waited for ends it: the probes say what it is, and who mends it need not restart anything.
+    pub(crate) async fn run(self, mut shutdown: impl Shutdown) -> Result<Drained, ServerError> {
+        let Self { plan, listening, connection, waiting } = self;
+        let connection = tokio::select! {
+            connection = connected(&plan, connection, waiting) => connection,
+            drain = shutdown.wait() => return Ok(stop(listening, async {}, drain, shutdown).await),
+        };
+        let running = Running::start(&plan, &listening, &connection).await?;
+        let learning = FactsPoller {
+            operator: plan.operator.as_ref(),
+            given: &plan.given,
+            cluster: Arc::new(ApiReader::new(connection.client()).with_claims(running.controller.claims())),
+            present: listening.present.clone(),
+            readiness: listening.readiness.clone(),
+        };
+        tokio::select! {
+            contradiction = learning.go_on(&running.answerable) => {
+                give_back(running.controller).await;
+                Err(ServerError::Contradiction(contradiction))
+            }
+            drain = shutdown.wait() => {
+                let Running { controller, answerable, metrics, tasks } = running;
+                // What works beside the listeners goes on until all is answered.
+                let _beside = (answerable, metrics, tasks);
+                Ok(stop(listening, give_back(controller), drain, shutdown).await)
+            }
+        }
+    }
+}
+
+/// Reads where the API server is, however often that takes: files may come late.
+async fn connected<P: Operator>(plan: &Plan<P>, given: Option<Connection>, waiting: WaitGuard) -> Connection {
+    if let Some(connection) = given {
+        return connection;
+    }
+    loop {
+        match Connection::connect(&plan.operator.names().user_agent()).await {
+            Ok(connection) => return connection,
+            Err(error) => {
+                tracing::error!(%error, "trying again to find the API server");
+                waiting.update(error.to_string());
+            }
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+}
+
+/// What works beside the listeners.
+struct Running {
+    controller: CertController,
+    /// Notified when requests can be answered.
+    answerable: watch::Sender<bool>,
+    metrics: MetricsListener,
+    tasks: JoinSet<()>,
+}
+
+impl Running {
+    async fn start<P: Operator>(
+        plan: &Plan<P>,
+        listening: &Listening,
+        connection: &Connection,
+    ) -> Result<Self, ServerError> {
+        let metrics = listening.metrics(Some(connection)).await?;
+        let controller = CertController::start(connection, &plan.setup)?;
+        let answerable = watch::Sender::new(false);
+        let (readiness, measures) = (&listening.readiness, listening.measures());
+        let mut tasks = JoinSet::new();
+        let shown = listening.certificate.clone();
+        tasks.spawn(identity::follow(
+            controller.serving_certificate(),
+            answerable.subscribe(),
+            shown,
+            measures.clone(),
+        ));
+        let claims = controller.claims();
+        tasks.spawn(report::follow(controller.status(), claims.clone(), readiness.clone(), measures.clone()));
+        if let Some(claims) = claims {
+            tasks.spawn(claims::follow(claims, readiness.clone(), measures));
+        }
+        if let Some(holder) = controller.namespace_holder() {
+            tasks.spawn(claims::follow_holder(holder, readiness.clone()));
+        }
+        self_check(&mut tasks, plan, listening, &controller);
+        Ok(Self { controller, answerable, metrics, tasks })
+    }
+}
+
+/// Starts the self-check of the listener against every injection target.
+fn self_check<P: Operator>(
+    tasks: &mut JoinSet<()>,
+    plan: &Plan<P>,
+    listening: &Listening,
+    controller: &CertController,
+) {
+    // The first name is the one by which the API server calls.
+    let name = plan.setup.certificates.names.first().clone();
+    let (injected, watched) = watch::channel(InjectedTrust::default());
+    tasks.spawn(injected_trust::follow(controller.status(), name, injected));
+    tasks.spawn(listening.serving.self_check_all(watched));
+}
+
+async fn give_back(controller: CertController) {
+    if tokio::time::timeout(GIVING_BACK, controller.stop()).await.is_err() {
+        tracing::warn!("the lease could not be released; another replica leads once it has expired");
+    }
+}

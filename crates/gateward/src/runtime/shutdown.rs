@@ -1,0 +1,38 @@
+//! What ends a server.
+
+use std::future::{Future, pending};
+use std::pin::Pin;
+
+use gateward_server::Drain;
+
+/// What ends a server.
+pub(crate) trait Shutdown: Send {
+    /// Waits until the server is to end, and says how it drains.
+    fn wait(&mut self) -> impl Future<Output = Drain> + Send;
+
+    /// Waits for a word that the end is to come sooner.
+    fn hurry(&mut self) -> impl Future<Output = ()> + Send;
+}
+
+/// Ends a server once a future has completed.
+pub(crate) struct Until<F> {
+    end: Pin<Box<F>>,
+    drain: Drain,
+}
+
+impl<F: Future<Output = ()> + Send> Until<F> {
+    pub(crate) fn new(end: F, drain: Drain) -> Self {
+        Self { end: Box::pin(end), drain }
+    }
+}
+
+impl<F: Future<Output = ()> + Send> Shutdown for Until<F> {
+    async fn wait(&mut self) -> Drain {
+        self.end.as_mut().await;
+        self.drain
+    }
+
+    async fn hurry(&mut self) {
+        pending::<()>().await;
+    }
+}

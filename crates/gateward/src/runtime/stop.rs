@@ -1,0 +1,25 @@
+//! The end of a server.
+
+use std::future::Future;
+
+use gateward_server::{Drain, Drained};
+
+use super::listen::Listening;
+use super::shutdown::Shutdown;
+
+/// Ends well: readiness fails, and everything is still answered for a while. Meanwhile `giving_back` lets another replica
+/// write at once.
+pub(super) async fn stop(
+    listening: Listening,
+    giving_back: impl Future<Output = ()>,
+    drain: Drain,
+    mut shutdown: impl Shutdown,
+) -> Drained {
+    tracing::info!(grace = ?drain.grace, "shutting down");
+    // Probes are answered to the end.
+    let Listening { serving, health: _health, .. } = listening;
+    let draining = serving.drain_with_skip(drain, async || shutdown.hurry().await);
+    let ((), drained) = tokio::join!(giving_back, draining);
+    tracing::info!(cut = drained.aborted, "stopped");
+    drained
+}

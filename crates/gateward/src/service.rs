@@ -1,0 +1,62 @@
+//! The webhooks of an operator in a router that is already there.
+
+use std::sync::Arc;
+
+use gateward_core::{Facts, Notes, WebhooksError};
+use gateward_server::{Limits, LimitsError, Metrics, ReviewHandler, ReviewService, WebhooksHandler};
+
+use crate::handler::OperatorWebhooks;
+use crate::operator::Operator;
+
+/// Why webhooks can't be a service.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServiceError {
+    /// Two declarations contradict each other.
+    #[error(transparent)]
+    Webhooks(#[from] WebhooksError),
+    /// The limits contradict each other.
+    #[error(transparent)]
+    Limits(#[from] LimitsError),
+}
+
+/// Makes a `tower` service of an operator's webhooks, for a router that is already there.
+///
+/// It answers the paths of the webhooks, with the usual limits on bodies and work and with deadlines. TLS, the limits of
+/// connections and the drain are the business of whoever listens; [`Server`](crate::Server) brings all of that.
+///
+/// ```
+/// use gateward::prelude::*;
+/// use std::sync::Arc;
+///
+/// # fn routes(webhooks: Webhooks) -> Result<axum::Router, gateward::ServiceError> {
+/// let router = axum::Router::new()
+///     .route("/hello", axum::routing::get(|| async { "hello" }))
+///     .fallback_service(webhooks.into_service(Arc::new(()))?);
+/// # Ok(router)
+/// # }
+/// ```
+pub trait IntoService: Operator + Sized {
+    /// The service, whose handlers read `facts`.
+    fn into_service(
+        self,
+        facts: Arc<dyn Facts>,
+    ) -> Result<ReviewService<impl ReviewHandler + use<Self>>, ServiceError> {
+        let metrics = Metrics::new(self.names().metrics);
+        self.into_service_with(facts, Limits::default(), metrics)
+    }
+
+    /// The same with other limits, and metrics that somebody shows.
+    fn into_service_with(
+        self,
+        facts: Arc<dyn Facts>,
+        limits: Limits,
+        metrics: Metrics,
+    ) -> Result<ReviewService<impl ReviewHandler + use<Self>>, ServiceError> {
+        self.webhooks().check()?;
+        let handler = WebhooksHandler::new(OperatorWebhooks(Arc::new(self)), move || Arc::clone(&facts));
+        Ok(ReviewService::new(handler.notes(Notes::InRecord), limits, metrics)?)
+    }
+}
+
+impl<P: Operator> IntoService for P {}
