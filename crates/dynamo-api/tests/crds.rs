@@ -328,7 +328,7 @@ fn sizes_are_limited_where_the_api_says_so() {
 /// The bounds that a schema sets, by path. Those inside of Kubernetes' own types are nobody's: no pod has one.
 fn bounds_of<K: Resource>() -> BTreeMap<String, u64> {
     let mut bounds = BTreeMap::new();
-    walk(version(K::PLURAL, K::VERSION), "", &mut |path, schema| {
+    walk(version(&K::plural(), &K::version()), "", &mut |path, schema| {
         let most = schema["maxItems"].as_u64().or_else(|| schema["maxProperties"].as_u64());
         bounds.extend(most.map(|most| (path.to_owned(), most)));
     });
@@ -338,7 +338,7 @@ fn bounds_of<K: Resource>() -> BTreeMap<String, u64> {
 #[test]
 fn types_declare_the_bounds_of_their_schemas() {
     fn agree<K: Resource>() {
-        let declared = K::BOUNDS.iter().map(|bound| (bound.path.join("."), bound.most as u64)).collect();
+        let declared = K::bounds().iter().map(|bound| (bound.path.join("."), bound.most as u64)).collect();
         assert_eq!(bounds_of::<K>(), declared, "{}", K::gvk());
     }
     agree::<v1beta1::DynamoGraphDeployment>();

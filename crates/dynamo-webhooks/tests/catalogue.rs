@@ -51,7 +51,8 @@ fn every_rule_belongs_to_declared_kinds_and_versions() {
             let declared = declared.ok_or_else(|| format!("{kind} is not declared"))?;
             demand(declared.rules.iter().any(|known| known.id == rule.id), format!("is not declared with {kind}"))?;
         }
-        let versions: HashSet<&str> = webhooks.declarations().flat_map(|declared| declared.versions.clone()).collect();
+        let versions: HashSet<&str> =
+            webhooks.declarations().flat_map(|declared| declared.versions.iter().map(AsRef::as_ref)).collect();
         demand(rule.versions.iter().all(|version| versions.contains(version)), "has an unknown version")
     });
 }

@@ -24,13 +24,7 @@ struct TestEntitySpec {
     username: String,
 }
 
-impl Resource for TestEntity {
-    const GROUP: &'static str = "webhook.dev";
-    const VERSION: &'static str = "v1";
-    const KIND: &'static str = "TestEntity";
-    const PLURAL: &'static str = "testentitys";
-    const SCOPE: Scope = Scope::Namespaced;
-}
+resource!(TestEntity, "webhook.dev/v1", "TestEntity", "testentitys");
 
 /// Names that nobody may take.
 struct Usernames;

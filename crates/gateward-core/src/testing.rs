@@ -2,17 +2,11 @@
 //!
 //! ```
 //! use gateward_core::testing::{accepted, rejected};
-//! use gateward_core::{CREATE, FieldPath, Issues, Request, Rule, Verdict};
+//! use gateward_core::{CREATE, FieldPath, Issues, Request, Rule, Verdict, resource};
 //!
 //! # #[derive(serde::Serialize, serde::Deserialize)]
 //! # struct Otter { name: String }
-//! # impl gateward_core::Resource for Otter {
-//! #     const GROUP: &'static str = "example.org";
-//! #     const VERSION: &'static str = "v1";
-//! #     const KIND: &'static str = "Otter";
-//! #     const PLURAL: &'static str = "otters";
-//! #     const SCOPE: gateward_core::Scope = gateward_core::Scope::Namespaced;
-//! # }
+//! # resource!(Otter, "example.org/v1", "Otter", "otters");
 //! const NAMED: Rule = Rule { id: "OTTER-01", ..Rule::on(CREATE) };
 //!
 //! fn rules(otter: &Otter, _: &Request) -> Verdict {
@@ -68,7 +62,7 @@ fn created<K: Resource>(validator: impl Validator<K>, object: &K) -> Findings {
     let webhooks = Webhooks::new().register(Webhook::<K>::new().validator(validator));
     let mut document = serde_json::to_value(object).unwrap_or_default();
     document["apiVersion"] = K::gvk().api_version().into();
-    document["kind"] = K::KIND.into();
+    document["kind"] = K::kind().into();
     TestRequest::of(&webhooks).create(&document)
 }
 

@@ -58,7 +58,7 @@ fn gap(operator: &impl Operator, crd: &Value) -> Option<ConversionGap> {
         return (text(crd, "/spec/conversion/strategy") == "Webhook").then_some(ConversionGap::Webhook { kind });
     };
     let served = served(crd);
-    let reached = served.iter().all(|version| declared.versions.contains(version));
+    let reached = served.iter().all(|version| declared.has_version(version));
     let (served, converted) = (served.join(" and "), declared.versions.join(" and "));
     (!reached).then_some(ConversionGap::Version { kind, served, converted })
 }

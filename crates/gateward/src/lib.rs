@@ -10,13 +10,7 @@
 //! # struct TestEntitySpec { username: String }
 //! # #[derive(serde::Serialize, serde::Deserialize)]
 //! # struct TestEntity { spec: TestEntitySpec }
-//! # impl Resource for TestEntity {
-//! #     const GROUP: &'static str = "webhook.dev";
-//! #     const VERSION: &'static str = "v1";
-//! #     const KIND: &'static str = "TestEntity";
-//! #     const PLURAL: &'static str = "testentitys";
-//! #     const SCOPE: Scope = Scope::Namespaced;
-//! # }
+//! # resource!(TestEntity, "webhook.dev/v1", "TestEntity", "testentitys");
 //!
 //! /// Rejects reserved user names.
 //! struct Usernames;

@@ -19,13 +19,7 @@ pub struct TestEntitySpec {
     pub username: String,
 }
 
-impl Resource for TestEntity {
-    const GROUP: &'static str = "webhook.dev";
-    const VERSION: &'static str = "v1";
-    const KIND: &'static str = "TestEntity";
-    const PLURAL: &'static str = "testentitys";
-    const SCOPE: Scope = Scope::Namespaced;
-}
+resource!(TestEntity, "webhook.dev/v1", "TestEntity", "testentitys");
 
 /// Refuses the name `forbidden`.
 pub struct Usernames;

@@ -25,10 +25,4 @@ pub struct TestEntitySpec {
     pub name: Option<String>,
 }
 
-impl Resource for TestEntity {
-    const GROUP: &'static str = "conversionwebhook.dev";
-    const VERSION: &'static str = "v1";
-    const KIND: &'static str = "TestEntity";
-    const PLURAL: &'static str = "testentitys";
-    const SCOPE: Scope = Scope::Namespaced;
-}
+resource!(TestEntity, "conversionwebhook.dev/v1", "TestEntity", "testentitys");

@@ -28,10 +28,4 @@ pub struct TestEntitySpec {
     pub lastname: Option<String>,
 }
 
-impl Resource for TestEntity {
-    const GROUP: &'static str = "conversionwebhook.dev";
-    const VERSION: &'static str = "v2";
-    const KIND: &'static str = "TestEntity";
-    const PLURAL: &'static str = "testentitys";
-    const SCOPE: Scope = Scope::Namespaced;
-}
+resource!(TestEntity, "conversionwebhook.dev/v2", "TestEntity", "testentitys");

@@ -67,10 +67,4 @@ impl From<MiddleName> for Option<String> {
     }
 }
 
-impl Resource for TestEntity {
-    const GROUP: &'static str = "conversionwebhook.dev";
-    const VERSION: &'static str = "v3";
-    const KIND: &'static str = "TestEntity";
-    const PLURAL: &'static str = "testentitys";
-    const SCOPE: Scope = Scope::Namespaced;
-}
+resource!(TestEntity, "conversionwebhook.dev/v3", "TestEntity", "testentitys");

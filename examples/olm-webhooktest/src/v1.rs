@@ -22,10 +22,4 @@ pub struct WebhookTestSpec {
     pub mutate: Option<bool>,
 }
 
-impl Resource for WebhookTest {
-    const GROUP: &'static str = "webhook.operators.coreos.io";
-    const VERSION: &'static str = "v1";
-    const KIND: &'static str = "WebhookTest";
-    const PLURAL: &'static str = "webhooktests";
-    const SCOPE: Scope = Scope::Namespaced;
-}
+resource!(WebhookTest, "webhook.operators.coreos.io/v1", "WebhookTest", "webhooktests");

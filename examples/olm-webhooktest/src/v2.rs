@@ -30,10 +30,4 @@ pub struct Conversion {
     pub mutate: Option<bool>,
 }
 
-impl Resource for WebhookTest {
-    const GROUP: &'static str = "webhook.operators.coreos.io";
-    const VERSION: &'static str = "v2";
-    const KIND: &'static str = "WebhookTest";
-    const PLURAL: &'static str = "webhooktests";
-    const SCOPE: Scope = Scope::Namespaced;
-}
+resource!(WebhookTest, "webhook.operators.coreos.io/v2", "WebhookTest", "webhooktests");

@@ -263,12 +263,29 @@ macro_rules! kind {
         strict!($name);
 
         impl gateward_core::Resource for $name {
-            const GROUP: &'static str = crate::constants::GROUP;
-            const VERSION: &'static str = $version;
-            const KIND: &'static str = stringify!($name);
-            const PLURAL: &'static str = $plural;
-            const SCOPE: gateward_core::Scope = gateward_core::Scope::Namespaced;
-            $(const BOUNDS: &'static [gateward_core::Bound] = $bounds;)?
+            fn group() -> std::borrow::Cow<'static, str> {
+                crate::constants::GROUP.into()
+            }
+
+            fn version() -> std::borrow::Cow<'static, str> {
+                $version.into()
+            }
+
+            fn kind() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn plural() -> std::borrow::Cow<'static, str> {
+                $plural.into()
+            }
+
+            fn scope() -> gateward_core::Scope {
+                gateward_core::Scope::Namespaced
+            }
+
+            $(fn bounds() -> &'static [gateward_core::Bound] {
+                $bounds
+            })?
         }
     };
 }

@@ -151,7 +151,7 @@ mod tests {
                 for path in declared.paths(review_kind) {
                     for version in &declared.versions {
                         for operation in ["CREATE", "UPDATE", "DELETE", "CONNECT"] {
-                            let kind = GroupVersionKind { version: (*version).into(), ..declared.hub.clone() };
+                            let kind = GroupVersionKind { version: version.to_string(), ..declared.hub.clone() };
                             let answer = answered(&path, &review(&kind, operation));
                             let skipped = Outcome::Skipped(Skip::ClaimedNamespace);
                             assert_eq!(answer.decision.outcome, skipped, "{operation} {kind} at {path}");

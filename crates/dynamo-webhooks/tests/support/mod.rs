@@ -85,7 +85,7 @@ impl Ask<'_> {
     /// The AdmissionReview that the API server would send.
     pub fn body(&self, webhooks: &Webhooks) -> Vec<u8> {
         let gvk = &self.gvk;
-        let plural = webhooks.declaration_of(gvk).map_or("", |declared| declared.plural);
+        let plural = webhooks.declaration_of(gvk).map_or("", |declared| declared.plural.as_ref());
         let resource = json!({"group": gvk.group, "version": gvk.version, "resource": plural});
         let about = if self.object.is_null() { self.old } else { self.object };
         let review = json!({

@@ -40,16 +40,17 @@ pub(crate) fn carry<A: Resource, B: Resource>(
     issues: &mut Issues,
 ) -> Result<bool, ConversionError> {
     let mut preserved = Preserved::take(&mut metadata.annotations, issues);
-    let (known, waiting) = (preserved.take_known(B::VERSION, issues), preserved.unknown.remove(B::VERSION));
+    let (from, to) = (A::version(), B::version());
+    let (known, waiting) = (preserved.take_known(&to, issues), preserved.unknown.remove(&*to));
     let waiting = waiting.unwrap_or_default();
-    preserved.take_known(A::VERSION, &mut Issues::new());
-    preserved.unknown.remove(A::VERSION);
+    preserved.take_known(&from, &mut Issues::new());
+    preserved.unknown.remove(&*from);
     let Carried { source, object, result, unknown, lost: mut known_losses } = carried;
     if !waiting.is_empty() || !unknown.is_empty() || !known.is_empty() {
         note(&unknown, issues);
         let made = whole::<B>(source, &metadata.to_json(), written);
         let (mut json, unplaced) = with_unknown_fields(source, (object, &result), route, &made, unknown)?;
-        preserved.unknown.extend((!unplaced.is_empty()).then(|| (A::VERSION.to_owned(), unplaced)));
+        preserved.unknown.extend((!unplaced.is_empty()).then(|| (from.to_string(), unplaced)));
         if let Some(restored) = (Restoring { route, object, result: &result }).restore(&json, &known) {
             *written = Serialized::of(&restored.object).map_err(|error| no_json(&error))?;
             (json, known_losses) = (restored.json, Some(lost(&restored.back, object)));
@@ -60,7 +61,7 @@ pub(crate) fn carry<A: Resource, B: Resource>(
     let mut differences = known_losses.unwrap_or_else(by_trial);
     let overflow = differences.len() > MAX_FIELDS;
     differences.truncate(MAX_FIELDS);
-    preserved.keep_known(A::VERSION, &differences);
+    preserved.keep_known(&from, &differences);
     preserved.put(&mut metadata.annotations);
     Ok(overflow)
 }

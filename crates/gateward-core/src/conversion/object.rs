@@ -83,13 +83,13 @@ fn is_schema_valid<A: Resource, B: Resource>(
     let strictness = if is_ours { Strictness::Whole } else { Strictness::Values };
     let violations =
         |version: &str, json: &str| shallow(json, 1).map(|object| schemas.violations(version, &object, strictness));
-    let Some(found) = violations(B::VERSION, &converted.json) else { return false };
-    if found.is_empty() || violations(A::VERSION, source.json).is_some_and(|own| !own.is_empty()) {
+    let Some(found) = violations(&B::version(), &converted.json) else { return false };
+    if found.is_empty() || violations(&A::version(), source.json).is_some_and(|own| !own.is_empty()) {
         return true;
     }
     let plain = source.without(kept).ok().and_then(|text| {
         let plain = attempt(&Source::read(&text).ok()?, route, &mut Issues::new()).ok()?;
-        violations(B::VERSION, &plain.json)
+        violations(&B::version(), &plain.json)
     });
     let plain: BTreeSet<FieldPath> = plain.unwrap_or_default().into_iter().collect();
     found.iter().all(|path| plain.contains(path))

@@ -38,7 +38,7 @@ pub(crate) fn read<T: Resource>(json: &str) -> Result<ReadObject<T>, DecodeError
 
 /// The same within what its size is good for; `None` where it can't be read, or is too large for that.
 pub(crate) fn read_within_limits<T: Resource>(json: &str) -> Option<ReadObject<T>> {
-    let reading = noting(json, Limits::of_object(T::BOUNDS, json.len()), &Allowance::of(json.len()));
+    let reading = noting(json, Limits::of_object(T::bounds(), json.len()), &Allowance::of(json.len()));
     reading.map(|reading| reading.bounded(json.len()))
 }
 

@@ -5,6 +5,7 @@
 
 pub mod yaml;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
@@ -103,9 +104,9 @@ struct ServiceReference {
 #[serde(rename_all = "camelCase")]
 struct RuleWithOperations {
     api_groups: [String; 1],
-    api_versions: Vec<&'static str>,
+    api_versions: Vec<Cow<'static, str>>,
     operations: Vec<Operation>,
-    resources: [&'static str; 1],
+    resources: [Cow<'static, str>; 1],
     scope: &'static str,
 }
 
@@ -170,7 +171,7 @@ fn rule(declared: &Declaration, review: Review, endpoint: &Endpoint) -> RuleWith
         api_groups: [declared.hub.group.clone()],
         api_versions: endpoint.versions.clone().unwrap_or_else(|| declared.versions.clone()),
         operations: declared.operations(review),
-        resources: [declared.plural],
+        resources: [declared.plural.clone()],
         scope: match declared.scope {
             Scope::Namespaced => "Namespaced",
             Scope::Cluster => "Cluster",

@@ -5,6 +5,7 @@ pub mod context;
 pub mod field;
 pub mod handler;
 pub mod issue;
+pub mod plain_kind;
 pub mod resource;
 pub mod verdict;
 

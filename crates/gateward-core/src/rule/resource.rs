@@ -1,5 +1,6 @@
 //! The identity of a kind: group, version, kind, plural and scope.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde::de::DeserializeOwned;
@@ -18,43 +19,50 @@ pub enum Scope {
 
 /// A Rust type that is one version of a Kubernetes kind.
 ///
+/// With the feature `kube`, each type that implements `kube::Resource` is one: what `#[derive(CustomResource)]` makes, and
+/// k8s-openapi's own types, such as `Pod`. A plain type says it with [`resource!`](crate::resource):
+///
 /// ```
-/// use gateward_core::{Resource, Scope};
+/// use gateward_core::{Resource, resource};
 ///
 /// #[derive(serde::Serialize, serde::Deserialize)]
 /// struct TestEntity { spec: serde_json::Value }
 ///
-/// impl Resource for TestEntity {
-///     const GROUP: &'static str = "webhook.dev";
-///     const VERSION: &'static str = "v1";
-///     const KIND: &'static str = "TestEntity";
-///     const PLURAL: &'static str = "testentitys";
-///     const SCOPE: Scope = Scope::Namespaced;
-/// }
+/// resource!(TestEntity, "webhook.dev/v1", "TestEntity", "testentities");
+///
 /// assert_eq!(TestEntity::gvk().to_string(), "webhook.dev/v1 TestEntity");
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a Kubernetes resource",
     label = "this type has no group, version and kind",
-    note = "implement `Resource` for `{Self}`: GROUP, VERSION, KIND, PLURAL and SCOPE"
+    note = "a plain type says them: `resource!({Self}, \"group/version\", \"Kind\", \"plural\")`",
+    note = "a type of `#[derive(CustomResource)]` or k8s-openapi has them with Gateward's feature `kube`"
 )]
 pub trait Resource: DeserializeOwned + Serialize + Send + Sync + 'static {
     /// The API group, for example `nvidia.com`; empty for the core group.
-    const GROUP: &'static str;
+    fn group() -> Cow<'static, str>;
+
     /// The version, for example `v1beta1`.
-    const VERSION: &'static str;
+    fn version() -> Cow<'static, str>;
+
     /// The kind in upper camel case.
-    const KIND: &'static str;
+    fn kind() -> Cow<'static, str>;
+
     /// The plural in lower case, as it stands in URLs and RBAC rules.
-    const PLURAL: &'static str;
+    fn plural() -> Cow<'static, str>;
+
     /// Whether objects live in a namespace.
-    const SCOPE: Scope;
+    fn scope() -> Scope;
+
     /// The bounds that the schema sets to lists and maps; a test should hold them equal to the CRD's.
-    const BOUNDS: &'static [Bound] = &[];
+    fn bounds() -> &'static [Bound] {
+        &[]
+    }
 
     /// Group, version and kind as one value.
     fn gvk() -> GroupVersionKind {
-        GroupVersionKind { group: Self::GROUP.into(), version: Self::VERSION.into(), kind: Self::KIND.into() }
+        let (group, version, kind) = (Self::group(), Self::version(), Self::kind());
+        GroupVersionKind { group: group.into_owned(), version: version.into_owned(), kind: kind.into_owned() }
     }
 }
 

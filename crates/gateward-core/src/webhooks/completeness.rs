@@ -120,7 +120,7 @@ fn left_out(bytes: usize, version: &str, converted: &Attempt, notes: &Issues) ->
 }
 
 /// The versions that the object may be read in, but for its own.
-fn others<'a>(kind: &'a dyn AnyKind, source: &Source<'_>) -> impl Iterator<Item = &'static str> + use<'a> {
+fn others<'a>(kind: &'a dyn AnyKind, source: &Source<'_>) -> impl Iterator<Item = &'a str> + use<'a> {
     let own = source.envelope.api_version.rsplit('/').next().unwrap_or_default().to_owned();
-    kind.declaration().versions.iter().copied().filter(move |version| *version != own)
+    kind.declaration().versions.iter().map(AsRef::as_ref).filter(move |version| *version != own)
 }

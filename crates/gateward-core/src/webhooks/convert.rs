@@ -34,19 +34,13 @@ impl Webhooks {
     /// # macro_rules! entity {
     /// #     ($version:ident, $text:literal, $($field:ident),*) => {
     /// #         pub mod $version {
-    /// #             use gateward_core::{Resource, Scope};
+    /// #             use gateward_core::resource;
     /// #             use serde::{Deserialize, Serialize};
     /// #             #[derive(Serialize, Deserialize)]
     /// #             pub struct Entity { pub spec: Spec }
     /// #             #[derive(Serialize, Deserialize)]
     /// #             pub struct Spec { $(pub $field: String),* }
-    /// #             impl Resource for Entity {
-    /// #                 const GROUP: &'static str = "example.org";
-    /// #                 const VERSION: &'static str = $text;
-    /// #                 const KIND: &'static str = "Entity";
-    /// #                 const PLURAL: &'static str = "entities";
-    /// #                 const SCOPE: Scope = Scope::Namespaced;
-    /// #             }
+    /// #             resource!(Entity, concat!("example.org/", $text), "Entity", "entities");
     /// #         }
     /// #     };
     /// # }
@@ -202,11 +196,11 @@ impl Webhooks {
         if own.group != desired.group {
             return Err(refusal("apiVersion", "the groups differ".into()));
         }
-        let versions = &kind.declaration().versions;
-        let unknown = [own, desired].into_iter().find(|gvk| !versions.contains(&gvk.version.as_str()));
+        let declared = kind.declaration();
+        let unknown = [own, desired].into_iter().find(|gvk| !declared.has_version(&gvk.version));
         match unknown {
             None => Ok(kind.as_ref()),
-            Some(_) => Err(refusal("apiVersion", format!("its versions are {}", versions.join(" and ")))),
+            Some(_) => Err(refusal("apiVersion", format!("its versions are {}", declared.versions.join(" and ")))),
         }
     }
 }

@@ -156,7 +156,7 @@ impl<S: Resource, C> Converter<S, C> {
             Some(reduced) => read::<S>(reduced)?.value,
             None => spoke,
         };
-        let in_hub = InHub::of(bytes, H::VERSION, &converted, &notes);
+        let in_hub = InHub::of(bytes, &H::version(), &converted, &notes);
         Ok(HubReading { hub: read::<H>(&converted.json)?.value, written: Arc::new(written), bytes, in_hub })
     }
 

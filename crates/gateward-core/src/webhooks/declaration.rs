@@ -1,5 +1,7 @@
 //! What is known of a declared kind without its types.
 
+use std::borrow::Cow;
+
 use crate::rule::Rule;
 use crate::rule::resource::{GroupVersionKind, Scope};
 use crate::webhooks::endpoint::Endpoint;
@@ -22,11 +24,11 @@ pub struct Declaration {
     /// Group, version and kind of the hub, the version that most handlers judge.
     pub hub: GroupVersionKind,
     /// The plural.
-    pub plural: &'static str,
+    pub plural: Cow<'static, str>,
     /// Whether objects live in a namespace.
     pub scope: Scope,
     /// The versions that have handlers or a conversion, the hub's last.
-    pub versions: Vec<&'static str>,
+    pub versions: Vec<Cow<'static, str>>,
     /// The operations on which handlers run.
     pub operations: Vec<Operation>,
     /// The catalogue's entries for this kind.
@@ -79,6 +81,11 @@ impl Declaration {
         let Some(endpoint) = self.endpoint(review) else { return Vec::new() };
         let rendered = endpoint.rendered_path(review, &self.hub);
         std::iter::once(rendered).chain(endpoint.aliases.iter().map(|&path| path.to_owned())).collect()
+    }
+
+    /// Whether the version has handlers or a conversion.
+    pub fn has_version(&self, version: &str) -> bool {
+        self.versions.iter().any(|known| known == version)
     }
 
     pub(crate) fn endpoint(&self, review: Review) -> Option<&Endpoint> {

@@ -1,5 +1,7 @@
 //! Where a webhook is served and how it is registered.
 
+use std::borrow::Cow;
+
 use crate::rule::resource::GroupVersionKind;
 use crate::wire::review::Review;
 
@@ -35,7 +37,7 @@ pub struct Endpoint {
     pub(crate) name: Option<&'static str>,
     pub(crate) path: Option<&'static str>,
     pub(crate) aliases: Vec<&'static str>,
-    pub(crate) versions: Option<Vec<&'static str>>,
+    pub(crate) versions: Option<Vec<Cow<'static, str>>>,
     pub(crate) match_policy: MatchPolicy,
 }
 
@@ -64,8 +66,8 @@ impl Endpoint {
     }
 
     /// The versions that the configuration lists, where not all that are declared.
-    pub fn versions(mut self, versions: impl IntoIterator<Item = &'static str>) -> Self {
-        self.versions = Some(versions.into_iter().collect());
+    pub fn versions(mut self, versions: impl IntoIterator<Item = impl Into<Cow<'static, str>>>) -> Self {
+        self.versions = Some(versions.into_iter().map(Into::into).collect());
         self
     }
 
@@ -77,7 +79,7 @@ impl Endpoint {
 
     /// Whether objects of this version are sent to the webhook.
     pub(crate) fn lists(&self, version: &str) -> bool {
-        self.versions.as_ref().is_none_or(|versions| versions.contains(&version))
+        self.versions.as_ref().is_none_or(|versions| versions.iter().any(|listed| listed == version))
     }
 
     /// The path to render: the given one, or `/validate-<group>-<version>-<kind>` with hyphens for dots, as operators

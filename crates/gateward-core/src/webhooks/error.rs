@@ -61,7 +61,7 @@ pub enum WebhooksError {
         /// The hub.
         hub: String,
         /// The version without a judge.
-        version: &'static str,
+        version: String,
     },
     /// Objects of some versions can be converted, of another they can't.
     #[error(
@@ -72,6 +72,6 @@ pub enum WebhooksError {
         /// The hub.
         hub: String,
         /// The version that nothing leads to.
-        version: &'static str,
+        version: String,
     },
 }

@@ -18,7 +18,7 @@ pub mod webhook_error;
 use std::collections::BTreeMap;
 
 use crate::json::patch::Patch;
-use crate::rule::context::{Context, Notes, ReviewSubject};
+use crate::rule::context::{Context, Facts, Notes, ReviewSubject};
 use crate::rule::resource::{GroupVersionKind, Resource};
 use crate::rule::verdict::Verdict;
 use crate::rule::{DECODE, Rule};
@@ -257,7 +257,7 @@ impl Webhooks {
 
 /// Why the object passes unjudged, if it does.
 fn skip(asked: Review, declared: &Declaration, review: &AdmissionReview<'_>, context: &Context) -> Option<Skip> {
-    if subject(asked, declared, review).is_some_and(|subject| context.facts.claims(&subject)) {
+    if is_claimed(asked, declared, review, context.facts.as_ref()) {
         return Some(Skip::ClaimedNamespace);
     }
     if declared.deleting_objects == DeletingObjects::Skip && metadata::is_terminating(review) {
@@ -272,16 +272,18 @@ fn skip(asked: Review, declared: &Declaration, review: &AdmissionReview<'_>, con
     on_objects.filter(|operation| !declared.handles(asked, *operation)).map(|_| Skip::NoHandler)
 }
 
-/// What others may have claimed; `None` for an object without a namespace.
-fn subject<'a>(asked: Review, declared: &'a Declaration, review: &'a AdmissionReview<'_>) -> Option<ReviewSubject<'a>> {
+/// Whether another operator has claimed what the review is about. Nobody claims an object without a namespace.
+fn is_claimed(asked: Review, declared: &Declaration, review: &AdmissionReview<'_>, facts: &dyn Facts) -> bool {
     let request = &review.request;
+    let Some(namespace) = request.namespace.as_deref() else { return false };
     let written = request.request_kind.as_ref().filter(|kind| kind.same_kind(&request.kind)).unwrap_or(&request.kind);
-    Some(ReviewSubject {
-        namespace: request.namespace.as_deref()?,
+    let versions: Vec<&str> = declared.versions.iter().map(AsRef::as_ref).collect();
+    facts.claims(&ReviewSubject {
+        namespace,
         group: &declared.hub.group,
-        resource: declared.plural,
+        resource: &declared.plural,
         version: &written.version,
-        versions: &declared.versions,
+        versions: &versions,
         operation: review.operation,
         review: asked,
     })
@@ -295,9 +297,7 @@ fn unsupported(operation: &str) -> Verdict {
 }
 
 fn covers(declared: &Declaration, gvk: &GroupVersionKind) -> bool {
-    declared.hub.group == gvk.group
-        && declared.hub.kind == gvk.kind
-        && declared.versions.contains(&gvk.version.as_str())
+    declared.hub.group == gvk.group && declared.hub.kind == gvk.kind && declared.has_version(&gvk.version)
 }
 
 fn wrong_kind(declared: &Declaration, found: &GroupVersionKind) -> WebhookError {

@@ -1,6 +1,7 @@
 //! The declaration of one kind: its versions, handlers and how they are registered.
 
 use std::any::{Any, TypeId};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::conversion::attempt::Attempt;
@@ -30,16 +31,10 @@ use crate::wire::review::AdmissionReview;
 /// otherwise.
 ///
 /// ```
-/// # use gateward_core::{Webhook, Operation, Request, Resource, Scope, Verdict};
+/// # use gateward_core::{Webhook, Operation, Request, Resource, Verdict, resource};
 /// # #[derive(serde::Serialize, serde::Deserialize)]
 /// # struct TestEntity { username: String }
-/// # impl Resource for TestEntity {
-/// #     const GROUP: &'static str = "webhook.dev";
-/// #     const VERSION: &'static str = "v1";
-/// #     const KIND: &'static str = "TestEntity";
-/// #     const PLURAL: &'static str = "testentitys";
-/// #     const SCOPE: Scope = Scope::Namespaced;
-/// # }
+/// # resource!(TestEntity, "webhook.dev/v1", "TestEntity", "testentitys");
 /// fn usernames(new: &TestEntity, _: &Request) -> Verdict {
 ///     if new.username == "forbidden" { Verdict::deny("that name is taken") } else { Verdict::allow() }
 /// }
@@ -57,7 +52,7 @@ pub struct Webhook<H> {
 
 /// What is registered for a version that is not the hub's.
 struct Spoke<H> {
-    version: &'static str,
+    version: Cow<'static, str>,
     written: TypeId,
     lift: Option<Box<dyn AnyConversion<H>>>,
     validating: Option<Box<dyn AsWritten<Verdict>>>,
@@ -73,9 +68,9 @@ impl<H> Webhook<H> {
     {
         let declaration = Declaration {
             hub: H::gvk(),
-            plural: H::PLURAL,
-            scope: H::SCOPE,
-            versions: vec![H::VERSION],
+            plural: H::plural(),
+            scope: H::scope(),
+            versions: vec![H::version()],
             operations: CREATE_AND_UPDATE.to_vec(),
             rules: Vec::new(),
             crd: None,
@@ -191,7 +186,7 @@ impl<H: Resource> Webhook<H> {
     }
 
     fn version<S: Resource>(&mut self) -> &mut Spoke<H> {
-        let known = self.spokes.iter().position(|spoke| spoke.version == S::VERSION);
+        let known = self.spokes.iter().position(|spoke| spoke.version == S::version());
         let position = known.unwrap_or_else(|| self.new_version::<S>());
         if self.spokes[position].written != TypeId::of::<S>() {
             self.problems.push(WebhooksError::TwoTypes { version: S::gvk().to_string() });
@@ -200,13 +195,13 @@ impl<H: Resource> Webhook<H> {
     }
 
     fn new_version<S: Resource>(&mut self) -> usize {
-        if (S::GROUP, S::KIND) != (H::GROUP, H::KIND) || S::VERSION == H::VERSION {
+        if !S::gvk().same_kind(&H::gvk()) || S::version() == H::version() {
             let (hub, version) = (H::gvk().to_string(), S::gvk().to_string());
             self.problems.push(WebhooksError::NoOtherVersion { hub, version });
         }
         let hub = self.declaration.versions.len() - 1;
-        self.declaration.versions.insert(hub, S::VERSION);
-        let (version, written) = (S::VERSION, TypeId::of::<S>());
+        self.declaration.versions.insert(hub, S::version());
+        let (version, written) = (S::version(), TypeId::of::<S>());
         self.spokes.push(Spoke { version, written, lift: None, validating: None, defaulting: None });
         self.spokes.len() - 1
     }
@@ -235,14 +230,14 @@ impl<H: Resource> AnyKind for Webhook<H> {
 
     fn problems(&self) -> Vec<WebhooksError> {
         let unjudged = self.spokes.iter().filter(|spoke| self.leaves_unjudged(spoke));
-        let unjudged =
-            unjudged.map(|spoke| WebhooksError::Unjudged { hub: H::gvk().to_string(), version: spoke.version });
+        let unjudged = unjudged
+            .map(|spoke| WebhooksError::Unjudged { hub: H::gvk().to_string(), version: spoke.version.to_string() });
         self.problems.iter().cloned().chain(unjudged).chain(self.gaps()).collect()
     }
 
     fn validate<'a>(&'a self, review: &'a AdmissionReview<'a>) -> BoxFuture<'a, Option<Verdict>> {
         Box::pin(async move {
-            let (verdict, in_hub) = if review.request.kind.version == H::VERSION {
+            let (verdict, in_hub) = if review.request.kind.version == H::version() {
                 (judge::validate(&self.validators, review).await, InHub::Untried)
             } else {
                 let spoke = self.spoke_of(review)?;
@@ -259,12 +254,12 @@ impl<H: Resource> AnyKind for Webhook<H> {
 
     fn convert(&self, source: &Source<'_>, version: &str, issues: &mut Issues) -> Result<Attempt, ConversionError> {
         let own = GroupVersionKind::of(&source.envelope.api_version, &source.envelope.kind).version;
-        if own == H::VERSION {
+        if own == H::version() {
             return self.conversion_of(version)?.to_spoke(source, self.schemas.as_deref(), issues);
         }
         let spoke = self.conversion_of(&own)?;
         let hub = spoke.to_hub(source, self.schemas.as_deref(), issues)?;
-        if version == H::VERSION {
+        if version == H::version() {
             return Ok(hub);
         }
         let mut further = Issues::new();
@@ -299,7 +294,7 @@ impl<H: Resource> AnyKind for Webhook<H> {
 
     fn default<'a>(&'a self, review: &'a AdmissionReview<'a>) -> BoxFuture<'a, Option<(Verdict, Patch)>> {
         Box::pin(async move {
-            if review.request.kind.version == H::VERSION {
+            if review.request.kind.version == H::version() {
                 return Some(judge::default(&self.defaulters, review).await);
             }
             let as_written = self.spoke_of(review)?.defaulting.as_ref()?;
@@ -317,7 +312,7 @@ impl<H: Resource> Webhook<H> {
         let spoke = self.spokes.iter().find(|spoke| spoke.version == version);
         spoke.and_then(|spoke| spoke.lift.as_deref()).ok_or_else(|| ConversionError {
             path: FieldPath::field("apiVersion"),
-            message: format!("{} has no conversion for version {version}", H::KIND),
+            message: format!("{} has no conversion for version {version}", H::kind()),
         })
     }
 
@@ -325,12 +320,12 @@ impl<H: Resource> Webhook<H> {
     fn gaps(&self) -> impl Iterator<Item = WebhooksError> {
         let converts = self.spokes.iter().any(|spoke| spoke.lift.is_some());
         let gaps = self.spokes.iter().filter(move |spoke| converts && spoke.lift.is_none());
-        gaps.map(|spoke| WebhooksError::NoConversion { hub: H::gvk().to_string(), version: spoke.version })
+        gaps.map(|spoke| WebhooksError::NoConversion { hub: H::gvk().to_string(), version: spoke.version.to_string() })
     }
 
     /// Whether the hub's rules judge objects, but none would judge those of the spoke, although they are sent.
     fn leaves_unjudged(&self, spoke: &Spoke<H>) -> bool {
-        let sent = self.declaration.validating.as_ref().is_some_and(|endpoint| endpoint.lists(spoke.version));
+        let sent = self.declaration.validating.as_ref().is_some_and(|endpoint| endpoint.lists(&spoke.version));
         sent && !self.validators.is_empty() && spoke.validating.is_none() && spoke.lift.is_none()
     }
 }

@@ -1,8 +1,10 @@
 //! What a small body may not become: a large tree.
 
+use std::borrow::Cow;
+
 use gateward_core::{
     ALLOWANCE_BASE, BOUND_FACTOR, Bound, Defaulted, Raw, Request, Resource, Scope, Validator, Verdict, Webhook,
-    Webhooks,
+    Webhooks, resource,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -27,16 +29,33 @@ struct BoundedSpec {
 }
 
 impl Resource for Bounded {
-    const GROUP: &'static str = "zoo.example.org";
-    const VERSION: &'static str = "v1";
-    const KIND: &'static str = "Otter";
-    const PLURAL: &'static str = "otters";
-    const SCOPE: Scope = Scope::Namespaced;
-    const BOUNDS: &'static [Bound] = &[
-        Bound { path: &["spec", "tools"], most: 5 },
-        Bound { path: &["spec", "holts"], most: 2 },
-        Bound { path: &["spec", "holts", "*"], most: 3 },
-    ];
+    fn group() -> Cow<'static, str> {
+        "zoo.example.org".into()
+    }
+
+    fn version() -> Cow<'static, str> {
+        "v1".into()
+    }
+
+    fn kind() -> Cow<'static, str> {
+        "Otter".into()
+    }
+
+    fn plural() -> Cow<'static, str> {
+        "otters".into()
+    }
+
+    fn scope() -> Scope {
+        Scope::Namespaced
+    }
+
+    fn bounds() -> &'static [Bound] {
+        &[
+            Bound { path: &["spec", "tools"], most: 5 },
+            Bound { path: &["spec", "holts"], most: 2 },
+            Bound { path: &["spec", "holts", "*"], most: 3 },
+        ]
+    }
 }
 
 /// Refuses every otter, and one whose tools have changed twice.
@@ -150,13 +169,7 @@ struct Housing {
     bed: Option<Raw<Value>>,
 }
 
-impl Resource for Housed {
-    const GROUP: &'static str = "zoo.example.org";
-    const VERSION: &'static str = "v1";
-    const KIND: &'static str = "Otter";
-    const PLURAL: &'static str = "otters";
-    const SCOPE: Scope = Scope::Namespaced;
-}
+resource!(Housed, "zoo.example.org/v1", "Otter", "otters");
 
 /// Allows whatever it can't read.
 fn careless(otter: &Housed, _: &Request) -> Verdict {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use gateward_core::manifest::{FailurePolicy, Installation, webhook_configuration, yaml};
 use gateward_core::{
     CREATE, ConversionError, Convert, Defaulted, Defaulter, Endpoint, Issues, Operation, Provenance, Request, Resource,
-    Review, Rule, Scope, Verdict, Webhook, Webhooks, WebhooksError,
+    Review, Rule, Verdict, Webhook, Webhooks, WebhooksError, resource,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -32,13 +32,7 @@ fn otters() -> Webhook<Otter> {
 #[derive(Serialize, Deserialize)]
 struct Keeper {}
 
-impl Resource for Keeper {
-    const GROUP: &'static str = "";
-    const VERSION: &'static str = "v1";
-    const KIND: &'static str = "Keeper";
-    const PLURAL: &'static str = "keepers";
-    const SCOPE: Scope = Scope::Cluster;
-}
+resource!(Keeper, "v1", "Keeper", "keepers", Cluster);
 
 #[test]
 fn paths_follow_from_group_version_and_kind() {
@@ -96,25 +90,13 @@ fn the_hub_and_other_kinds_are_no_spokes() {
 #[derive(Serialize, Deserialize)]
 struct NewOtter {}
 
-impl Resource for NewOtter {
-    const GROUP: &'static str = "zoo.example.org";
-    const VERSION: &'static str = "v2";
-    const KIND: &'static str = "Otter";
-    const PLURAL: &'static str = "otters";
-    const SCOPE: Scope = Scope::Namespaced;
-}
+resource!(NewOtter, "zoo.example.org/v2", "Otter", "otters");
 
 /// Calls itself the old version of an otter.
 #[derive(Serialize, Deserialize)]
 struct Impostor {}
 
-impl Resource for Impostor {
-    const GROUP: &'static str = "zoo.example.org";
-    const VERSION: &'static str = "v1alpha1";
-    const KIND: &'static str = "Otter";
-    const PLURAL: &'static str = "otters";
-    const SCOPE: Scope = Scope::Namespaced;
-}
+resource!(Impostor, "zoo.example.org/v1alpha1", "Otter", "otters");
 
 #[test]
 fn one_version_is_one_type() {
@@ -174,7 +156,7 @@ fn a_gap_between_versions_is_refused_with_their_names() {
     let error = refused(
         &Webhooks::new().register(half.validator_for::<NewOtter>(|_: &NewOtter, _: &Request| Verdict::allow())),
     );
-    assert_eq!(error, WebhooksError::NoConversion { hub: Otter::gvk().to_string(), version: "v2" });
+    assert_eq!(error, WebhooksError::NoConversion { hub: Otter::gvk().to_string(), version: "v2".into() });
     assert!(error.to_string().contains("zoo.example.org/v1 Otter") && error.to_string().contains("v2"), "{error}");
 }
 
@@ -189,7 +171,7 @@ fn a_kind_is_declared_once() {
 #[test]
 fn a_version_that_no_rule_reaches_is_refused_unless_it_is_not_sent() {
     let half = || otters().defaulter_for::<OldOtter>(Nothing);
-    let unjudged = WebhooksError::Unjudged { hub: Otter::gvk().to_string(), version: "v1alpha1" };
+    let unjudged = WebhooksError::Unjudged { hub: Otter::gvk().to_string(), version: "v1alpha1".into() };
     assert_eq!(refused(&Webhooks::new().register(half())), unjudged);
     let declared = half().validating_at(Endpoint::new().versions(["v1"]).exact());
     assert_eq!(Webhooks::new().register(declared).check(), Ok(()));

@@ -5,8 +5,8 @@ use std::time::SystemTime;
 
 use gateward_core::testing::block_on;
 use gateward_core::{
-    Context, ConversionError, Convert, Decision, Facts, FieldPath, Issues, Provenance, Request, Resource,
-    ReviewResponse, Scope, Segment, Verdict, Webhook, Webhooks,
+    Context, ConversionError, Convert, Decision, Facts, FieldPath, Issues, Provenance, Request, ReviewResponse,
+    Segment, Verdict, Webhook, Webhooks, resource,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -35,13 +35,7 @@ pub struct Tool {
     pub name: String,
 }
 
-impl Resource for Otter {
-    const GROUP: &'static str = "zoo.example.org";
-    const VERSION: &'static str = "v1";
-    const KIND: &'static str = "Otter";
-    const PLURAL: &'static str = "otters";
-    const SCOPE: Scope = Scope::Namespaced;
-}
+resource!(Otter, "zoo.example.org/v1", "Otter", "otters");
 
 /// An otter as it was first described: its tools are stones.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -60,13 +54,7 @@ pub struct OldOtterSpec {
     pub stones: Vec<String>,
 }
 
-impl Resource for OldOtter {
-    const GROUP: &'static str = "zoo.example.org";
-    const VERSION: &'static str = "v1alpha1";
-    const KIND: &'static str = "Otter";
-    const PLURAL: &'static str = "otters";
-    const SCOPE: Scope = Scope::Namespaced;
-}
+resource!(OldOtter, "zoo.example.org/v1alpha1", "Otter", "otters");
 
 /// Reads an old otter as a new one. A river of lava can't be.
 pub struct OtterConversion;

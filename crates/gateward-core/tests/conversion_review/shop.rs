@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use gateward_core::testing::block_on;
 use gateward_core::{
-    Context, ConversionError, Convert, Converted, FieldPath, Issues, Provenance, Raw, Resource, ReviewResponse, STASH,
-    Scope, Stash, Webhook, Webhooks,
+    Context, ConversionError, Convert, Converted, FieldPath, Issues, Provenance, Raw, ReviewResponse, STASH, Stash,
+    Webhook, Webhooks, resource,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -19,13 +19,7 @@ macro_rules! shop {
             pub spec: $spec,
         }
 
-        impl Resource for $name {
-            const GROUP: &'static str = "shop.example.org";
-            const VERSION: &'static str = $version;
-            const KIND: &'static str = "Shop";
-            const PLURAL: &'static str = "shops";
-            const SCOPE: Scope = Scope::Namespaced;
-        }
+        resource!($name, concat!("shop.example.org/", $version), "Shop", "shops");
     };
 }
 

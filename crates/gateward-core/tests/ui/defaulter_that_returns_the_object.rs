@@ -1,17 +1,11 @@
 //! A defaulter that returns the object itself.
 
-use gateward_core::{Defaulter, Request, Resource, Scope};
+use gateward_core::{Defaulter, Request, resource};
 
 #[derive(serde::Serialize, serde::Deserialize)]
 struct Otter {}
 
-impl Resource for Otter {
-    const GROUP: &'static str = "zoo.example.org";
-    const VERSION: &'static str = "v1";
-    const KIND: &'static str = "Otter";
-    const PLURAL: &'static str = "otters";
-    const SCOPE: Scope = Scope::Namespaced;
-}
+resource!(Otter, "zoo.example.org/v1", "Otter", "otters");
 
 struct OtterDefaults;
 

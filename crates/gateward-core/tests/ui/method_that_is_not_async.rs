@@ -1,17 +1,11 @@
 //! A method of a validator without `async`.
 
-use gateward_core::{Request, Resource, Scope, Validator, Verdict};
+use gateward_core::{Request, Validator, Verdict, resource};
 
 #[derive(serde::Serialize, serde::Deserialize)]
 struct Otter {}
 
-impl Resource for Otter {
-    const GROUP: &'static str = "zoo.example.org";
-    const VERSION: &'static str = "v1";
-    const KIND: &'static str = "Otter";
-    const PLURAL: &'static str = "otters";
-    const SCOPE: Scope = Scope::Namespaced;
-}
+resource!(Otter, "zoo.example.org/v1", "Otter", "otters");
 
 struct OtterRules;
 

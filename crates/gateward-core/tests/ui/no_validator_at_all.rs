@@ -1,17 +1,11 @@
 //! A type that implements nothing.
 
-use gateward_core::{Webhook, Resource, Scope};
+use gateward_core::{Webhook, resource};
 
 #[derive(serde::Serialize, serde::Deserialize)]
 struct Otter {}
 
-impl Resource for Otter {
-    const GROUP: &'static str = "zoo.example.org";
-    const VERSION: &'static str = "v1";
-    const KIND: &'static str = "Otter";
-    const PLURAL: &'static str = "otters";
-    const SCOPE: Scope = Scope::Namespaced;
-}
+resource!(Otter, "zoo.example.org/v1", "Otter", "otters");
 
 struct OtterRules;
 

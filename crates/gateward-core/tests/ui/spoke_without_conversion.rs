@@ -1,28 +1,16 @@
 //! A spoke whose conversion is none.
 
-use gateward_core::{Webhook, Resource, Scope};
+use gateward_core::{Webhook, resource};
 
 #[derive(serde::Serialize, serde::Deserialize)]
 struct Otter {}
 
-impl Resource for Otter {
-    const GROUP: &'static str = "zoo.example.org";
-    const VERSION: &'static str = "v1";
-    const KIND: &'static str = "Otter";
-    const PLURAL: &'static str = "otters";
-    const SCOPE: Scope = Scope::Namespaced;
-}
+resource!(Otter, "zoo.example.org/v1", "Otter", "otters");
 
 #[derive(serde::Serialize, serde::Deserialize)]
 struct OldOtter {}
 
-impl Resource for OldOtter {
-    const GROUP: &'static str = "zoo.example.org";
-    const VERSION: &'static str = "v1alpha1";
-    const KIND: &'static str = "Otter";
-    const PLURAL: &'static str = "otters";
-    const SCOPE: Scope = Scope::Namespaced;
-}
+resource!(OldOtter, "zoo.example.org/v1alpha1", "Otter", "otters");
 
 struct OtterConversion;
 

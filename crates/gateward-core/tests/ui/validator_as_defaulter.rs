@@ -1,17 +1,11 @@
 //! A validator in the place of a defaulter.
 
-use gateward_core::{Webhook, Request, Resource, Scope, Validator, Verdict};
+use gateward_core::{Webhook, Request, Validator, Verdict, resource};
 
 #[derive(serde::Serialize, serde::Deserialize)]
 struct Otter {}
 
-impl Resource for Otter {
-    const GROUP: &'static str = "zoo.example.org";
-    const VERSION: &'static str = "v1";
-    const KIND: &'static str = "Otter";
-    const PLURAL: &'static str = "otters";
-    const SCOPE: Scope = Scope::Namespaced;
-}
+resource!(Otter, "zoo.example.org/v1", "Otter", "otters");
 
 struct OtterRules;
 

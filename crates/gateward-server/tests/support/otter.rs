@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use gateward_core::{
-    CREATE, ConversionError, Convert, Defaulted, Defaulter, Endpoint, FieldPath, Issues, Provenance, Request, Resource,
-    Rule, Scope, Stash, Validator, Verdict, Webhook, Webhooks,
+    CREATE, ConversionError, Convert, Defaulted, Defaulter, Endpoint, FieldPath, Issues, Provenance, Request, Rule,
+    Stash, Validator, Verdict, Webhook, Webhooks, resource,
 };
 use serde::{Deserialize, Serialize};
 use tokio::sync::Semaphore;
@@ -24,13 +24,7 @@ struct Spec {
     river: Option<String>,
 }
 
-impl Resource for Otter {
-    const GROUP: &'static str = "zoo.dev";
-    const VERSION: &'static str = "v1";
-    const KIND: &'static str = "Otter";
-    const PLURAL: &'static str = "otters";
-    const SCOPE: Scope = Scope::Namespaced;
-}
+resource!(Otter, "zoo.dev/v1", "Otter", "otters");
 
 /// The older version: a river was a stream then.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -45,13 +39,7 @@ struct OldSpec {
     stream: Option<String>,
 }
 
-impl Resource for OldOtter {
-    const GROUP: &'static str = "zoo.dev";
-    const VERSION: &'static str = "v1alpha1";
-    const KIND: &'static str = "Otter";
-    const PLURAL: &'static str = "otters";
-    const SCOPE: Scope = Scope::Namespaced;
-}
+resource!(OldOtter, "zoo.dev/v1alpha1", "Otter", "otters");
 
 /// What a forgetful otter kept.
 const REST: Stash = Stash::new("zoo.dev/rest");

@@ -125,7 +125,7 @@ fn conversion<P: Operator>(operator: &P, installation: &Installation) -> Value {
 /// The kinds by which conflicting webhook configurations are found.
 fn kinds<P: Operator>(operator: &P) -> Vec<ResourceName> {
     let kinds = operator.webhooks().declarations();
-    kinds.map(|kind| ResourceName { group: kind.hub.group.clone(), plural: kind.plural.to_owned() }).collect()
+    kinds.map(|kind| ResourceName { group: kind.hub.group.clone(), plural: kind.plural.to_string() }).collect()
 }
 
 #[cfg(test)]

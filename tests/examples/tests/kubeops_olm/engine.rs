@@ -26,13 +26,7 @@ struct Spec {
     username: String,
 }
 
-impl Resource for TestEntity {
-    const GROUP: &'static str = "webhook.dev";
-    const VERSION: &'static str = "v1";
-    const KIND: &'static str = "TestEntity";
-    const PLURAL: &'static str = "testentitys";
-    const SCOPE: Scope = Scope::Namespaced;
-}
+resource!(TestEntity, "webhook.dev/v1", "TestEntity", "testentitys");
 
 /// A handler that makes one change.
 struct Changing(fn(&mut TestEntity));

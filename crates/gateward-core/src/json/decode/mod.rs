@@ -116,7 +116,7 @@ pub(crate) struct Sent<T> {
 
 /// Reads an object of a kind; where it doesn't fit, at most `limit` nodes that are in the way.
 pub(crate) fn object<K: Resource>(json: &str, limit: usize) -> Result<Sent<K>, Vec<DecodeError>> {
-    let (allowance, limits) = (Allowance::of(json.len()), Limits::of_object(K::BOUNDS, json.len()));
+    let (allowance, limits) = (Allowance::of(json.len()), Limits::of_object(K::bounds(), json.len()));
     let left = allowance.left();
     if let Ok(value) = quickly(json, limits, &allowance) {
         return Ok(Sent { value, allowance });
@@ -127,7 +127,7 @@ pub(crate) fn object<K: Resource>(json: &str, limit: usize) -> Result<Sent<K>, V
 
 /// Whether `K` can be read from `json` within the limits of an object of `bytes` bytes, of which it is a part.
 pub(crate) fn fits<K: Resource>(json: &str, bytes: usize) -> bool {
-    quickly::<K>(json, Limits::of_object(K::BOUNDS, bytes), &Allowance::of(bytes)).is_ok()
+    quickly::<K>(json, Limits::of_object(K::bounds(), bytes), &Allowance::of(bytes)).is_ok()
 }
 
 /// An object of which some nodes were passed over.
@@ -150,7 +150,7 @@ pub(crate) fn leniently<T: Resource>(json: &str, instead: Option<&str>) -> Optio
     for left in (0..LENIENT_PASSES).rev() {
         let cuts = cut(&unread, instead);
         let allowance = Allowance::of(json.len());
-        let limits = Limits::of_object(T::BOUNDS, json.len());
+        let limits = Limits::of_object(T::bounds(), json.len());
         let session = Session { cuts: Some(&cuts), ..Session::tracing(&allowance, limits, DECODE_LIMIT) };
         let findings = match pass::<T>(json, session) {
             Ok(value) => {

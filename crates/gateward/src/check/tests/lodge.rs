@@ -77,13 +77,7 @@ struct Lodger {
     teeth: Option<i64>,
 }
 
-impl Resource for Lodge {
-    const GROUP: &'static str = "zoo.dev";
-    const VERSION: &'static str = "v1";
-    const KIND: &'static str = "Lodge";
-    const PLURAL: &'static str = "lodges";
-    const SCOPE: Scope = Scope::Namespaced;
-}
+resource!(Lodge, "zoo.dev/v1", "Lodge", "lodges");
 
 /// Rules on rooms and rivers, and what can be said without a rule.
 struct Rules;

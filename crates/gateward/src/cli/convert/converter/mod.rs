@@ -271,8 +271,8 @@ impl<'p> Converter<'p> {
 }
 
 /// The versions of a kind beside the object's own. From a version that there isn't, one way is enough to say so.
-fn others(declared: &Declaration, gvk: &GroupVersionKind) -> Vec<&'static str> {
-    let mut others = declared.versions.clone();
+fn others<'d>(declared: &'d Declaration, gvk: &GroupVersionKind) -> Vec<&'d str> {
+    let mut others: Vec<&str> = declared.versions.iter().map(AsRef::as_ref).collect();
     others.retain(|version| *version != gvk.version);
     let known = others.len() < declared.versions.len();
     others.truncate(if known { others.len() } else { 1 });

@@ -2,9 +2,7 @@
 
 use std::sync::LazyLock;
 
-use gateward_core::{
-    ConversionError, Convert, FieldPath, Issues, Provenance, Resource, STASH, Scope, Webhook, Webhooks,
-};
+use gateward_core::{ConversionError, Convert, FieldPath, Issues, Provenance, STASH, Webhook, Webhooks, resource};
 use gateward_lint::yaml;
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -18,7 +16,7 @@ use crate::check::Schemas;
 macro_rules! version {
     ($module:ident, $version:literal, $($field:ident: $type:ty),*) => {
         pub(crate) mod $module {
-            use super::{Deserialize, Resource, Scope, Serialize};
+            use super::{Deserialize, Serialize, resource};
 
             #[derive(Serialize, Deserialize)]
             pub struct Otter {
@@ -32,13 +30,7 @@ macro_rules! version {
                 pub $field: Option<$type>,)*
             }
 
-            impl Resource for Otter {
-                const GROUP: &'static str = "example.org";
-                const VERSION: &'static str = $version;
-                const KIND: &'static str = "Otter";
-                const PLURAL: &'static str = "otters";
-                const SCOPE: Scope = Scope::Namespaced;
-            }
+            resource!(Otter, concat!("example.org/", $version), "Otter", "otters");
         }
     };
 }
