@@ -1,8 +1,10 @@
 //! Graceful shutdown, step by step. Each step is a type, so none can be left out or come too early.
 
 use std::future::Future;
+use std::pin::pin;
 use std::time::Duration;
 
+use futures_util::stream::{self, Stream, StreamExt as _};
 use tokio::time::{sleep, timeout};
 
 use crate::phase::ServerPhase;
@@ -29,17 +31,18 @@ impl Default for Drain {
 impl RunningServer {
     /// Stops the server: drains for the grace period, then closes, until all requests are served or the time is over.
     pub async fn drain(self, drain: Drain) -> Drained {
-        self.drain_with_skip(drain, std::future::pending).await
+        self.drain_with_skip(drain, stream::pending()).await
     }
 
-    /// The same, but each time `skip` completes, the current wait ends: first the grace period, then the wait for
-    /// requests in flight.
-    pub async fn drain_with_skip(self, drain: Drain, mut skip: impl AsyncFnMut()) -> Drained {
+    /// The same, but each item of `skip` ends the current wait: first the grace period, then the wait for requests in
+    /// flight.
+    pub async fn drain_with_skip(self, drain: Drain, skip: impl Stream<Item = ()> + Send) -> Drained {
+        let mut skip = pin!(skip);
         let draining = self.start_drain();
         // Timeout and skip end the wait alike.
-        let _ = timeout(drain.grace, skip()).await;
+        let _ = timeout(drain.grace, skip.next()).await;
         let closing = draining.close().await;
-        closing.finish_until(async { drop(timeout(drain.finish, skip()).await) }).await
+        closing.finish_until(async { drop(timeout(drain.finish, skip.next()).await) }).await
     }
 
     /// Starts to drain: readiness fails, and every request is still served.

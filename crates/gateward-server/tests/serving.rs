@@ -219,15 +219,15 @@ async fn each_skip_ends_the_current_wait_of_the_drain() {
     let server = test_server(Limits::default()).await;
     let (mut idle, mut busy) = (server.client().await, blocked(&server).await);
     let hour = Drain { grace: Duration::from_hours(1), finish: Duration::from_hours(1) };
-    let skips = Semaphore::new(0);
-    let skip = async || skips.acquire().await.unwrap().forget();
+    let (skips, mut skipped) = mpsc::unbounded_channel();
+    let skip = stream::poll_fn(move |cx| skipped.poll_recv(cx));
     let watch = async {
         until("it drains", || !server.readiness.is_ready(SystemTime::now())).await;
         assert!(!idle.closes_within(Duration::from_millis(200)).await, "in the grace period");
-        skips.add_permits(1);
+        skips.send(()).unwrap();
         idle.closed().await;
         assert!(!busy.closes_within(Duration::from_millis(200)).await, "its request is in flight");
-        skips.add_permits(1);
+        skips.send(()).unwrap();
         busy.closed().await;
     };
     let (drained, ()) =

@@ -4,6 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use futures_util::Stream;
 use gateward_certs::{Ca, CommonName, ServerNames, SystemKeys, TEN_YEARS, Validity};
 use gateward_core::{Facts, Notes};
 pub use gateward_server::{BindError, Drain, Drained, Http2Limits, IdentityError, Protocols};
@@ -106,8 +107,8 @@ impl Local {
         self.ca.certificate_pem()
     }
 
-    /// Stops the server. Each time `skip` completes, the current wait of the drain ends.
-    pub async fn drain_with_skip(self, drain: Drain, skip: impl AsyncFnMut()) -> Drained {
+    /// Stops the server. Each item of `skip` ends the current wait of the drain.
+    pub async fn drain_with_skip(self, drain: Drain, skip: impl Stream<Item = ()> + Send) -> Drained {
         self.serving.drain_with_skip(drain, skip).await
     }
 }

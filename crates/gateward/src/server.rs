@@ -94,12 +94,17 @@ impl<P: Operator> Server<P> {
     ///
     /// It ends with an error only where going on makes no sense. What the server waits for (certificates, the API
     /// server, facts) is said by `/readyz`, and ends nothing.
-    pub async fn run_until(self, shutdown: impl Future<Output = ()> + Send) -> Result<Drained, ServerError> {
+    pub fn run_until(
+        self,
+        shutdown: impl Future<Output = ()> + Send,
+    ) -> impl Future<Output = Result<Drained, ServerError>> + Send {
         let Self(mode, drain) = self;
         let shutdown = Until::new(shutdown, drain);
-        match mode {
-            Mode::InCluster(server) => server.run(shutdown).await,
-            Mode::Given(server) => server.run(shutdown).await,
+        async move {
+            match mode {
+                Mode::InCluster(server) => server.run(shutdown).await,
+                Mode::Given(server) => server.run(shutdown).await,
+            }
         }
     }
 }

@@ -1,8 +1,9 @@
 //! What ends a server.
 
-use std::future::{Future, pending};
+use std::future::Future;
 use std::pin::Pin;
 
+use futures_util::stream::{self, Stream};
 use gateward_server::Drain;
 
 /// What ends a server.
@@ -10,8 +11,8 @@ pub(crate) trait Shutdown: Send {
     /// Waits until the server is to end, and says how it drains.
     fn wait(&mut self) -> impl Future<Output = Drain> + Send;
 
-    /// Waits for a word that the end is to come sooner.
-    fn hurry(&mut self) -> impl Future<Output = ()> + Send;
+    /// The words that the end is to come sooner.
+    fn hurries(self) -> impl Stream<Item = ()> + Send;
 }
 
 /// Ends a server once a future has completed.
@@ -32,7 +33,7 @@ impl<F: Future<Output = ()> + Send> Shutdown for Until<F> {
         self.drain
     }
 
-    async fn hurry(&mut self) {
-        pending::<()>().await;
+    fn hurries(self) -> impl Stream<Item = ()> + Send {
+        stream::pending()
     }
 }

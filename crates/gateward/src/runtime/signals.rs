@@ -1,8 +1,10 @@
 //! The signals that end a server.
 
 use std::future::pending;
+use std::task::Poll;
 use std::time::Duration;
 
+use futures_util::stream::{self, Stream};
 use gateward_server::Drain;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -39,12 +41,15 @@ impl Shutdown for Signals {
     }
 
     /// That the terminal is gone too means nothing more.
-    async fn hurry(&mut self) {
-        tokio::select! {
-            _ = self.terminate.recv() => {}
-            _ = self.interrupt.recv() => {}
-        }
-        tracing::info!("asked again: not waiting any longer");
+    fn hurries(mut self) -> impl Stream<Item = ()> + Send {
+        stream::poll_fn(move |cx| {
+            let is_asked = self.terminate.poll_recv(cx).is_ready() | self.interrupt.poll_recv(cx).is_ready();
+            if !is_asked {
+                return Poll::Pending;
+            }
+            tracing::info!("asked again: not waiting any longer");
+            Poll::Ready(Some(()))
+        })
     }
 }
 

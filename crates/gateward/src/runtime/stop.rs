@@ -13,12 +13,12 @@ pub(super) async fn stop(
     listening: Listening,
     giving_back: impl Future<Output = ()>,
     drain: Drain,
-    mut shutdown: impl Shutdown,
+    shutdown: impl Shutdown,
 ) -> Drained {
     tracing::info!(grace = ?drain.grace, "shutting down");
     // Probes are answered to the end.
     let Listening { serving, health: _health, .. } = listening;
-    let draining = serving.drain_with_skip(drain, async || shutdown.hurry().await);
+    let draining = serving.drain_with_skip(drain, shutdown.hurries());
     let ((), drained) = tokio::join!(giving_back, draining);
     tracing::info!(cut = drained.aborted, "stopped");
     drained

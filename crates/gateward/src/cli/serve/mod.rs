@@ -102,7 +102,7 @@ async fn on_this_machine<P: Operator>(operator: P, arguments: &ServeArguments) -
     let mut signals = Signals::new()?;
     announce(&local)?;
     let drain = signals.wait().await;
-    let drained = local.drain_with_skip(drain, async || signals.hurry().await).await;
+    let drained = local.drain_with_skip(drain, signals.hurries()).await;
     tracing::info!(cut = drained.aborted, "stopped");
     Ok(Exit::Success)
 }
