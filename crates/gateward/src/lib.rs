@@ -42,13 +42,15 @@
 //!
 //! # Features
 //!
-//! All on by default but the last; a crate that only declares and tests rules turns them off and compiles core alone.
+//! All on by default but the last two; a crate that only declares and tests rules turns them off and compiles core alone.
 //!
 //! - `server`: the listener, and a server on this machine ([`local`]).
 //! - `config`: what an operator declares of its process in a cluster ([`config`]).
 //! - `cluster`: serving in a cluster.
 //! - `check`: the offline check of manifests ([`check`]).
 //! - `cli`: the command line; needs all of these.
+//! - `kube`: kinds that kube knows, as they are: `#[derive(CustomResource)]` and k8s-openapi's types such as `Pod`. As for
+//!   kube itself, the operator's manifest names the version of Kubernetes among the features of k8s-openapi.
 //! - `testing`: the vocabulary of rule tests, and round trips of arbitrary objects ([`testing`]).
 
 #[cfg(feature = "check")]

@@ -5,6 +5,8 @@ pub mod context;
 pub mod field;
 pub mod handler;
 pub mod issue;
+#[cfg(feature = "kube")]
+mod kube;
 pub mod plain_kind;
 pub mod resource;
 pub mod verdict;

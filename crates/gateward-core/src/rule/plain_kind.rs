@@ -1,5 +1,7 @@
 //! `resource!`: the identity of a plain serde type.
 
+use std::marker::PhantomData;
+
 /// Makes a plain serde type a [`Resource`](crate::Resource): its `apiVersion`, its kind and its plural. A fifth argument
 /// says the [`Scope`](crate::Scope), where that isn't `Namespaced`.
 ///
@@ -38,6 +40,8 @@ macro_rules! resource {
             const NAMES: $crate::rule::plain_kind::PlainKind =
                 $crate::rule::plain_kind::PlainKind::new($api_version, $kind, $plural);
 
+            use $crate::rule::plain_kind::PlainProbe as _;
+
             impl $crate::Resource for $type {
                 fn group() -> ::std::borrow::Cow<'static, str> {
                     ::std::borrow::Cow::Borrowed(NAMES.group)
@@ -59,9 +63,31 @@ macro_rules! resource {
                     $crate::Scope::$scope
                 }
             }
+
+            // The compiler alone would say that two implementations conflict, and show one that the author hasn't written.
+            ::std::assert!(
+                !$crate::rule::plain_kind::KubeProbe::<$type>::KNOWN,
+                ::std::concat!(
+                    "kube knows the group, version and kind of `",
+                    ::std::stringify!($type),
+                    "`: drop `resource!`, or `#[derive(CustomResource)]`"
+                )
+            );
         };
     };
 }
+
+/// Finds out whether kube knows a type: `KNOWN` is then a constant of this type's own, and else that of [`PlainProbe`].
+#[doc(hidden)]
+pub struct KubeProbe<T>(PhantomData<T>);
+
+/// The constant of a type that kube doesn't know.
+#[doc(hidden)]
+pub trait PlainProbe {
+    const KNOWN: bool = false;
+}
+
+impl<T> PlainProbe for KubeProbe<T> {}
 
 /// What [`resource!`](crate::resource) was given, in its parts.
 #[doc(hidden)]

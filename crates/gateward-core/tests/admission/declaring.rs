@@ -188,7 +188,7 @@ fn the_catalogue_holds_each_rule_once_and_that_of_core() {
     assert_eq!(ids, ["DECODE", "OTTER-01", "OTTER-02"]);
 }
 
-fn installation() -> Installation {
+pub fn installation() -> Installation {
     Installation {
         validating_name: "zoo-validating".into(),
         mutating_name: "zoo-mutating".into(),

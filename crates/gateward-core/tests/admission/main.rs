@@ -7,6 +7,7 @@ mod declaring;
 mod defaulting;
 mod denying;
 mod hostile;
+mod kube_types;
 mod reading;
 mod repairing;
 mod skipping;
