@@ -25,13 +25,14 @@ pub enum Provision {
     },
 }
 
-/// What the cainjector of cert-manager injects. It replaces each `caBundle` as a whole.
+/// What the cainjector of cert-manager injects. With the feature gate `CAInjectorMerging`, which is on by default since
+/// cert-manager 1.19, it adds that to each `caBundle`; without, it replaces each as a whole.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum CaInjection {
     /// The bundle that the leader keeps in a Secret: while the CA changes, the old and the new one.
     #[default]
     Secret,
-    /// `ca.crt` of the Certificate's Secret: requests are refused while the CA changes.
+    /// `ca.crt` of the Certificate's Secret: a cainjector that replaces has requests refused while the CA changes.
     Certificate,
 }
 

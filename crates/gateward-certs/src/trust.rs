@@ -1,7 +1,8 @@
 //! Keeps the bundle that the cainjector of cert-manager injects, while cert-manager changes the CA.
 //!
-//! The cainjector replaces the `caBundle` of one object after the other, and never merges. So it is given a Secret of
-//! ours (`cert-manager.io/inject-ca-from-secret`), whose `ca.crt` the leader keeps:
+//! The cainjector writes the `caBundle` of one object after the other, and may replace what is there: it merges by default
+//! only since cert-manager 1.19. So it is given a Secret of ours (`cert-manager.io/inject-ca-from-secret`), whose `ca.crt`
+//! the leader keeps:
 //!
 //! | the bundle holds | it goes on when |
 //! |---|---|

@@ -55,6 +55,9 @@ pub enum Need {
     OneNamespace,
     /// Operators whose own webhooks leave claimed namespaces out.
     ToExcludeClaims,
+    /// Operators whose leader keeps the bundle that cert-manager injects: it may inject the CA of its Certificate
+    /// instead.
+    ToKeepBundle,
 }
 
 /// One rule, and what it is for.
@@ -85,9 +88,7 @@ pub struct Permissions {
 
 const AUTOMATIC: &[ProvisionMode] = &[ProvisionMode::Automatic];
 const CERT_MANAGER: &[ProvisionMode] = &[ProvisionMode::CertManager];
-const EXTERNAL: &[ProvisionMode] = &[ProvisionMode::External];
 const BY_OTHERS: &[ProvisionMode] = &[ProvisionMode::CertManager, ProvisionMode::External];
-const NOT_BY_THE_USER: &[ProvisionMode] = &[ProvisionMode::Automatic, ProvisionMode::CertManager];
 
 /// The rules of a release in every mode.
 pub fn permissions(names: &PermissionNames) -> Permissions {
@@ -132,22 +133,26 @@ fn in_the_namespace(names: &PermissionNames) -> Vec<Permission> {
             .in_modes(BY_OTHERS)
             .because("serves the certificate out of its Secret, which others write"),
         allow(&["create"], "", "secrets")
+            .needed(Need::ToKeepBundle)
             .in_modes(CERT_MANAGER)
             .because("makes the Secret with the bundle that cert-manager injects"),
         allow(&["get", "list", "watch", "update"], "", "secrets")
             .named(&[&names.bundle_secret])
+            .needed(Need::ToKeepBundle)
             .in_modes(CERT_MANAGER)
             .because("keeps the bundle that cert-manager injects"),
         allow(&["create"], "coordination.k8s.io", "leases").because("makes the leader's Lease where there is none"),
         allow(&["get", "update"], "coordination.k8s.io", "leases")
             .named(&[&names.lease])
             .because("takes, keeps and gives back the leader's Lease"),
+        allow(&["list"], "", "pods").in_modes(AUTOMATIC).because("asks each ready replica which certificate it serves"),
         allow(&["list"], "", "pods")
-            .in_modes(NOT_BY_THE_USER)
-            .because("asks each ready replica which certificate it serves"),
+            .needed(Need::ToKeepBundle)
+            .in_modes(CERT_MANAGER)
+            .because("asks each ready replica whether it serves a certificate of the new CA"),
         allow(&["list"], "", "pods")
             .needed(Need::OneNamespace)
-            .in_modes(EXTERNAL)
+            .in_modes(BY_OTHERS)
             .because("finds the replica that holds the namespace's Lease next"),
     ]
 }
@@ -301,6 +306,17 @@ mod tests {
             let expected: Vec<_> = bundle.into_iter().chain(["writer", "otters.zoo.org"]).collect();
             assert_eq!(changed, expected, "{mode:?}");
         }
+    }
+
+    #[test]
+    fn a_bundle_is_written_and_replicas_are_asked_only_where_the_leader_keeps_one() {
+        let role = zoo().of(ProvisionMode::CertManager).role;
+        let usual = |permission: &&Permission| matches!(permission.need, Need::Always);
+        let without: Vec<_> = role.iter().filter(usual).map(|permission| &permission.rule).collect();
+        let about = |rule: &&&PolicyRule, resource: &str| rule.resources.iter().flatten().any(|it| it == resource);
+        let verbs: Vec<_> = without.iter().filter(|rule| about(rule, "secrets")).map(|rule| &rule.verbs).collect();
+        assert_eq!(verbs, [&["get", "list", "watch"]]);
+        assert_eq!(without.iter().filter(|rule| about(rule, "pods")).count(), 0);
     }
 
     #[test]

@@ -117,7 +117,7 @@ const ALERTS: [Alert; 10] = [
         expr: "max by (namespace) (gateward_lease_unreadable{RELEASE}) > 0",
         hold: "5m",
         summary: "The leases of other operators can't be read.",
-        description: "Replicas in namespace {{ $labels.namespace }} can't read the leases by which operators claim their namespaces, and go by what they knew last.",
+        description: "Replicas in namespace {{ $labels.namespace }} can't read the leases by which operators claim their namespaces. Claims that they know expire, and what is claimed is judged twice.",
     },
 ];
 

@@ -52,6 +52,7 @@ fn condition(need: Need, modes: &[ProvisionMode]) -> Option<String> {
         Need::ClusterWide => Some(r#"not (include "dynamo-operator.restrictedTo" .)"#.to_owned()),
         Need::OneNamespace => Some(r#"include "dynamo-operator.restrictedTo" ."#.to_owned()),
         Need::ToExcludeClaims => Some("default false .Values.webhook.excludeClaimedNamespaces".to_owned()),
+        Need::ToKeepBundle => Some(r#"eq (include "dynamo-operator.injectFrom" .) "secret""#.to_owned()),
     };
     let modes = (modes != ProvisionMode::ALL).then(|| {
         let names: Vec<_> = modes.iter().map(|mode| format!("{:?}", mode.name())).collect();

@@ -93,11 +93,12 @@ async fn is_granted(client: &Client, planned: &PlannedRelease, right: &RequiredR
 fn choices(planned: &PlannedRelease) -> Vec<Choice> {
     let chosen = Choice { mode: planned.config.provision.mode(), needs: planned.needs.clone() };
     let mut choices = vec![chosen.clone()];
-    let changeable = [Need::ToInstallCrds, Need::ToExcludeClaims];
+    let changeable = [Need::ToInstallCrds, Need::ToExcludeClaims, Need::ToKeepBundle];
     let fixed: Vec<Need> = chosen.needs.iter().copied().filter(|need| !changeable.contains(need)).collect();
     for mode in ProvisionMode::ALL {
-        for further in [&changeable[..], &changeable[..1], &changeable[1..], &[]] {
-            choices.push(Choice { mode, needs: fixed.iter().chain(further).copied().collect() });
+        for chosen in 0..1_u8 << changeable.len() {
+            let further = changeable.iter().enumerate().filter(|(index, _)| chosen & 1 << index != 0);
+            choices.push(Choice { mode, needs: fixed.iter().chain(further.map(|(_, need)| need)).copied().collect() });
         }
     }
     choices

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{Args, Command};
+use gateward_certs::{CaInjection, Provision};
 use gateward_cluster::permissions::{Need, ResourceName};
 use gateward_cluster::preflight::{PlannedRelease, PreflightCheck, PreflightResult, PreflightState, preflight};
 use gateward_cluster::{ClaimedNamespaces, Connection, ControllerConfig, ServedNamespaces};
@@ -109,10 +110,14 @@ fn planned<P: Operator>(operator: &P, release: &Release, values: ChartValues) ->
 }
 
 fn needs(config: &ControllerConfig, crd_installer: CrdInstaller) -> Vec<Need> {
-    let ServedNamespaces::All(claims) = &config.namespaces else { return vec![Need::Always, Need::OneNamespace] };
+    let keeps = matches!(config.provision, Provision::CertManager { injection: CaInjection::Secret, .. });
+    let keeps = keeps.then_some(Need::ToKeepBundle);
+    let ServedNamespaces::All(claims) = &config.namespaces else {
+        return [Need::Always, Need::OneNamespace].into_iter().chain(keeps).collect();
+    };
     let installs = (crd_installer == CrdInstaller::Pods).then_some(Need::ToInstallCrds);
     let excludes = (claims.claimed == ClaimedNamespaces::Excluded).then_some(Need::ToExcludeClaims);
-    [Need::Always, Need::ClusterWide].into_iter().chain(installs).chain(excludes).collect()
+    [Need::Always, Need::ClusterWide].into_iter().chain(installs).chain(excludes).chain(keeps).collect()
 }
 
 fn print(Release { name, namespace }: &Release, results: &[PreflightResult], output: Output) -> anyhow::Result<()> {

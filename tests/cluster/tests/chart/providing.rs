@@ -123,9 +123,12 @@ async fn the_bundle_of_the_user_is_in_every_webhook_and_given_to_the_crds(sandbo
 
 async fn who_provides_decides_what_the_pods_may_change(sandbox: Sandbox) {
     let external = json!({"webhook": {"certificateSecret": {"external": true}, "caBundle": bundle()}});
-    for (values, secrets) in
-        [(cert_manager(&json!({})), json!(["webhook-server-cert-bundle"])), (external, Value::Null)]
-    {
+    let by_certificate = cert_manager(&json!({"injectFrom": "certificate"}));
+    for (values, secrets) in [
+        (cert_manager(&json!({})), json!(["webhook-server-cert-bundle"])),
+        (by_certificate, Value::Null),
+        (external, Value::Null),
+    ] {
         let objects = Installation::of(&values).objects(sandbox.bed());
         let rules = the(&objects, "ClusterRole")["rules"].as_array().unwrap();
         let patches = |resource: &str| {

@@ -85,7 +85,7 @@ groups:
       severity: warning
   - alert: GatewardLeasesUnreadable
     annotations:
-      description: Replicas in namespace {{`{{ $labels.namespace }}`}} can't read the leases by which operators claim their namespaces, and go by what they knew last.
+      description: Replicas in namespace {{`{{ $labels.namespace }}`}} can't read the leases by which operators claim their namespaces. Claims that they know expire, and what is claimed is judged twice.
       runbook_url: https://github.com/gateward/gateward/blob/main/docs/troubleshooting.md#gatewardleasesunreadable
       summary: The leases of other operators can't be read.
     expr: max by (namespace) (gateward_lease_unreadable{ {{ include "dynamo-operator.metricsSelector" . }} }) > 0
