@@ -5,13 +5,14 @@ mod support;
 
 use std::time::{Duration, SystemTime};
 
+use futures_util::stream;
 use gateward_core::{Decision, Review, ReviewResponse, WebhookError};
 use gateward_server::{Cap, CertResolver, Drain, Drained, Limits, Protocols, ReviewHandler, ReviewServer};
 use support::client::{Client, post, post_with, within_timeout};
 use support::otter::{Blocker, review, webhooks};
 use support::{ANYWHERE, MUTATE, TestServer, VALIDATE, serving_certificate, test_server, test_server_with, until};
 use tokio::net::TcpStream;
-use tokio::sync::Semaphore;
+use tokio::sync::mpsc;
 
 /// A client with a review whose handler is blocked.
 async fn blocked(server: &TestServer) -> Client {

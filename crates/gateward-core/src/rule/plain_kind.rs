@@ -100,7 +100,11 @@ pub struct PlainKind {
 }
 
 impl PlainKind {
-    /// Evaluated by the compiler, so that a failed assertion is a compile error of the author's.
+    /// The parts of the names.
+    ///
+    /// # Panics
+    ///
+    /// Where the API server would refuse a name. The macro has it evaluated by the compiler, so that this is a compile error.
     pub const fn new(api_version: &'static str, kind: &'static str, plural: &'static str) -> Self {
         let (group, version) = match slash(api_version.as_bytes()) {
             Some(at) => {
