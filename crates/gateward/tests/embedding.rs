@@ -223,7 +223,10 @@ async fn a_certificate_in_memory_is_the_resolvers_and_the_callers_readiness_coun
     resolver.set(Identity::try_from(&pair.leaf).unwrap());
     assert!(pair.is_shown_at(address).await);
     let page = readiness_at(health).await;
-    assert!(page.starts_with("HTTP/1.1 503") && page.contains("[-]cache: the cache is not filled yet"), "{page}");
+    assert!(
+        page.starts_with("HTTP/1.1 503") && page.contains("[-]cache ") && page.contains("the cache is not filled yet"),
+        "{page}"
+    );
     drop(waiting);
     let page = readiness_at(health).await;
     assert!(page.starts_with("HTTP/1.1 200") && !page.contains("handshake"), "{page}");
