@@ -11,7 +11,7 @@ use gateward_certs::{CaInjection, Provision, ProvisionMode};
 use gateward_cluster::permissions::{Need, PermissionNames, Permissions, ResourceName, permissions};
 use serde_json::{Map, Value, json};
 
-use crate::charts::{Installation, bundle, configuration, output, the};
+use crate::charts::{Installation, bundle, configuration, of_kind, output, the};
 use crate::rendering::combinations;
 
 pub fn tests() -> Vec<Test> {
@@ -20,6 +20,7 @@ pub fn tests() -> Vec<Test> {
         the_program_reads_its_configuration_without_a_warning,
         a_preflight_reads_values_as_the_templates_do,
         the_roles_grant_what_the_program_does,
+        the_roles_follow_what_is_excluded_served_and_injected,
         the_server_is_told_of_the_mode_and_of_what_belongs_to_it,
         the_roles_name_what_is_installed_and_nothing_wider,
         no_rule_allows_to_change_what_it_does_not_name,
@@ -116,24 +117,97 @@ async fn the_roles_grant_what_the_program_does(sandbox: Sandbox) {
     let objects = |values: &Value| Installation::of(values).named("zoo", "otters").objects(sandbox.bed());
     let objects = modes().map(|(mode, values)| (mode, objects(&values)));
     let crds = named(rules(&objects[0].1, "ClusterRole"), "customresourcedefinitions");
-    let names = PermissionNames {
-        secret: "webhook-server-cert".into(),
-        ca_secret: "webhook-server-cert-ca".into(),
-        bundle_secret: "webhook-server-cert-bundle".into(),
-        lease: "zoo-dynamo-operator-webhook-writer".into(),
-        namespace_lease: "dynamo-operator-ns-lock".into(),
-        claiming_leases: ["dynamo-operator-ns-lock", "dynamo-operator-namespace-scope"].map(Into::into).into(),
-        validating_configuration: "zoo-validating".into(),
-        mutating_configuration: "zoo-mutating".into(),
-        crds: crds.into_iter().map(Into::into).collect(),
-        reads: vec![ResourceName { group: "grove.io".into(), plural: "clustertopologybindings".into() }],
-    };
+    let names = names(&crds, "");
     for (mode, objects) in &objects {
         let Permissions { role, cluster_role, .. } = permissions(&names).of(*mode);
         for (kind, permissions) in [("Role", role), ("ClusterRole", cluster_role)] {
             let wanted =
                 permissions.into_iter().filter(|it| is_usual(it.need)).map(|permission| json!(permission.rule));
             assert_eq!(rules(objects, kind), &wanted.collect::<Vec<_>>(), "{mode:?} {kind}");
+        }
+    }
+}
+
+/// The names of the release zoo in the namespace otters; those of its configurations end with a suffix.
+fn names(crds: &[&str], suffix: &str) -> PermissionNames {
+    PermissionNames {
+        secret: "webhook-server-cert".into(),
+        ca_secret: "webhook-server-cert-ca".into(),
+        bundle_secret: "webhook-server-cert-bundle".into(),
+        lease: "zoo-dynamo-operator-webhook-writer".into(),
+        namespace_lease: "dynamo-operator-ns-lock".into(),
+        claiming_leases: ["dynamo-operator-ns-lock", "dynamo-operator-namespace-scope"].map(Into::into).into(),
+        validating_configuration: format!("zoo-validating{suffix}"),
+        mutating_configuration: format!("zoo-mutating{suffix}"),
+        crds: crds.iter().map(|name| (*name).to_owned()).collect(),
+        reads: vec![ResourceName { group: "grove.io".into(), plural: "clustertopologybindings".into() }],
+    }
+}
+
+/// What else than the mode decides on rights.
+struct Choice {
+    about: &'static str,
+    choose: fn(&mut Value),
+    needs: &'static [Need],
+    /// What the names of the configurations end with.
+    suffix: &'static str,
+}
+
+const CHOICES: [Choice; 4] = [
+    Choice {
+        about: "claimed namespaces are left out",
+        choose: |values| values["webhook"]["excludeClaimedNamespaces"] = true.into(),
+        needs: &[Need::Always, Need::ClusterWide, Need::ToInstallCrds, Need::ToKeepBundle, Need::ToExcludeClaims],
+        suffix: "",
+    },
+    Choice {
+        about: "no bundle is kept",
+        choose: |values| values["webhook"]["certManager"]["injectFrom"] = "certificate".into(),
+        needs: &[Need::Always, Need::ClusterWide, Need::ToInstallCrds],
+        suffix: "",
+    },
+    Choice {
+        about: "one namespace is served",
+        choose: |values| values["namespaceRestriction"] = json!({"enabled": true, "namespace": "team-a"}),
+        needs: &[Need::Always, Need::OneNamespace, Need::ToKeepBundle],
+        suffix: "-team-a",
+    },
+    Choice {
+        about: "one namespace is served, and no bundle is kept",
+        choose: |values| {
+            values["namespaceRestriction"] = json!({"enabled": true, "namespace": "team-a"});
+            values["webhook"]["certManager"]["injectFrom"] = "certificate".into();
+        },
+        needs: &[Need::Always, Need::OneNamespace],
+        suffix: "-team-a",
+    },
+];
+
+async fn the_roles_follow_what_is_excluded_served_and_injected(sandbox: Sandbox) {
+    let objects = |values: &Value| Installation::of(values).named("zoo", "otters").objects(sandbox.bed());
+    let usual = objects(&json!({}));
+    let crds = named(rules(&usual, "ClusterRole"), "customresourcedefinitions");
+    for (mode, values) in modes() {
+        for Choice { about, choose, needs, suffix } in CHOICES {
+            let mut values = values.clone();
+            choose(&mut values);
+            let objects = objects(&values);
+            let Permissions { role, cluster_role, namespace_role } = permissions(&names(&crds, suffix)).of(mode);
+            let namespace_role = if needs.contains(&Need::OneNamespace) { namespace_role } else { Vec::new() };
+            for (kind, namespace, permissions) in [
+                ("Role", json!("otters"), role),
+                ("ClusterRole", Value::Null, cluster_role),
+                ("Role", json!("team-a"), namespace_role),
+            ] {
+                let chosen = permissions.into_iter().filter(|it| needs.contains(&it.need) || namespace == "team-a");
+                let wanted: Vec<_> = chosen.map(|permission| json!(permission.rule)).collect();
+                let roles = of_kind(&objects, kind).into_iter();
+                let granted: Vec<_> = roles
+                    .filter(|role| role["metadata"]["namespace"] == namespace)
+                    .flat_map(|role| role["rules"].as_array().unwrap().clone())
+                    .collect();
+                assert_eq!(granted, wanted, "{mode:?}, {about}: {kind} {namespace}");
+            }
         }
     }
 }

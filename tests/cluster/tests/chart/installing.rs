@@ -8,6 +8,7 @@ use crate::charts::{Installation, bundle, output, the};
 pub fn tests() -> Vec<Test> {
     tests![
         the_notes_say_how_to_go_on_and_how_to_leave,
+        what_is_said_of_a_release_of_one_namespace_is_that_it_is_deprecated,
         a_release_keeps_its_bundles_and_leaves_nothing_behind,
         the_init_step_installs_the_crds_with_the_rights_of_the_pods,
     ]
@@ -33,6 +34,24 @@ async fn the_notes_say_how_to_go_on_and_how_to_leave(sandbox: Sandbox) {
             && said.contains(" --service badger-webhook-service\n"),
         "{said}"
     );
+}
+
+async fn what_is_said_of_a_release_of_one_namespace_is_that_it_is_deprecated(sandbox: Sandbox) {
+    let namespace = sandbox.namespace();
+    let said = |values: Value| Installation::of(&values).named("otter", namespace).notes(sandbox.bed()).unwrap();
+    let restricted = |policy: &str| {
+        said(json!({
+            "namespaceRestriction": {"enabled": true, "namespace": namespace}, "webhook": {"failurePolicy": policy},
+        }))
+    };
+    let both_judge = format!("the operator of the whole cluster goes on judging {namespace} too");
+    let usual = restricted("Fail");
+    assert!(usual.contains(&format!("DEPRECATED: this operator serves the namespace {namespace} alone.")), "{usual}");
+    // It converts nothing that would have to be readable without it.
+    assert!(!usual.contains("gateward uninstall") && !usual.contains(&both_judge), "{usual}");
+    let lenient = restricted("Ignore");
+    assert!(lenient.contains("DEPRECATED") && lenient.contains(&both_judge), "{lenient}");
+    assert!(!said(json!({})).contains("DEPRECATED"));
 }
 
 /// What is there of a release, in the whole cluster.

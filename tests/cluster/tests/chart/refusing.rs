@@ -12,6 +12,7 @@ pub fn tests() -> Vec<Test> {
         what_nobody_knows_is_refused_with_a_sentence,
         what_cannot_be_is_refused,
         a_ca_bundle_that_no_api_server_could_use_is_refused,
+        an_issuer_without_a_name_is_refused_with_the_way_out,
         cert_manager_that_is_not_there_is_said_where_the_cluster_is_asked,
         switches_that_are_off_render_the_defaults,
     ]
@@ -129,6 +130,21 @@ async fn a_ca_bundle_that_no_api_server_could_use_is_refused(sandbox: Sandbox) {
         (json!({"webhook": {"certManager": {"certificate": {"duration": "1y"}}}}), "'1y' does not match"),
     ];
     all_are_refused(&sandbox, &wanted);
+}
+
+async fn an_issuer_without_a_name_is_refused_with_the_way_out(sandbox: Sandbox) {
+    let issuer = |reference: Value| json!({"webhook": {"certManager": {"enabled": true, "issuerRef": reference}}});
+    let wanted = "dynamo-operator.webhook.certManager.issuerRef has a kind or a group, but no name: set its name, or \
+                  leave issuerRef empty";
+    let nameless = [
+        json!({"kind": "ClusterIssuer"}),
+        json!({"group": "awspca.cert-manager.io"}),
+        json!({"name": "", "kind": "Issuer"}),
+    ];
+    all_are_refused(&sandbox, &nameless.map(|reference| (issuer(reference), wanted)));
+    for empty in [json!({}), Value::Null, json!({"name": "", "kind": "", "group": null})] {
+        Installation::of(&issuer(empty)).render(sandbox.bed()).unwrap();
+    }
 }
 
 async fn cert_manager_that_is_not_there_is_said_where_the_cluster_is_asked(sandbox: Sandbox) {

@@ -20,6 +20,10 @@
 {{- if and (eq $mode "cert-manager") $asked (not (.Capabilities.APIVersions.Has "cert-manager.io/v1")) -}}
 {{- fail (printf "%swebhook.certManager.enabled is true, but the cluster does not serve cert-manager.io/v1: install cert-manager first, with its CRDs" $prefix) -}}
 {{- end -}}
+{{- $issuer := default dict (.Values.webhook.certManager).issuerRef -}}
+{{- if and (eq $mode "cert-manager") (not $issuer.name) (or $issuer.kind $issuer.group) -}}
+{{- fail (printf "%swebhook.certManager.issuerRef has a kind or a group, but no name: set its name, or leave issuerRef empty, and the chart makes a CA" $prefix) -}}
+{{- end -}}
 {{- $bundle := include "dynamo-operator.caBundle" . -}}
 {{- $give := printf "set %swebhook.caBundle to what `base64 -w0 < ca.crt` prints" $prefix -}}
 {{- if and (eq $mode "external") (empty $bundle) -}}
