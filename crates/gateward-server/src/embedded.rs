@@ -31,7 +31,7 @@ use crate::service::WebhookService;
 /// use gateward_server::{Limits, Metrics, ReviewService, WebhooksHandler};
 /// use std::sync::Arc;
 ///
-/// let handler = WebhooksHandler::new(Webhooks::new(), || Arc::new(()));
+/// let handler = WebhooksHandler::new(Arc::new(Webhooks::new()), || Arc::new(()));
 /// let service = ReviewService::new(handler, Limits::default(), Metrics::new("my_operator"))?;
 /// # Ok::<(), gateward_server::LimitsError>(())
 /// ```

@@ -46,7 +46,7 @@
 //!
 //! - `server`: the listener, and a server on this machine ([`local`]).
 //! - `config`: what an operator declares of its process in a cluster ([`config`]).
-//! - `cluster`: serving in a cluster.
+//! - `cluster`: serving in a cluster, and the [`Server`] for other processes.
 //! - `check`: the offline check of manifests ([`check`]).
 //! - `cli`: the command line; needs all of these.
 //! - `kube`: kinds that kube knows, as they are: `#[derive(CustomResource)]` and k8s-openapi's types such as `Pod`. As for
