@@ -108,7 +108,7 @@ pub use operator::{FactsError, FactsSource, Names, Operator, Release};
 #[cfg(feature = "cluster")]
 pub use runtime::ServerError;
 #[cfg(feature = "cluster")]
-pub use server::{CertificateFiles, CertificateInMemory, OwnCertificates, Server, ServerBuilder};
+pub use server::{OwnCertificates, ProvidedCertificate, Server, ServerBuilder};
 #[cfg(feature = "server")]
 pub use service::{IntoService, ServiceError};
 

@@ -16,10 +16,9 @@ use crate::config::{Config, ConfigSource, Flags, Listeners, MetricsAccess, PodEn
 use crate::crds;
 use crate::operator::Operator;
 use crate::release::Release;
-use crate::runtime::{CertificateSource, GivenCertificate, InCluster, ListenerSettings, Plan, ServerError, Until};
-
-/// Where kubelet writes the namespace of a Pod.
-pub(crate) const NAMESPACE_FILE: &str = "/var/run/secrets/kubernetes.io/serviceaccount/namespace";
+use crate::runtime::{
+    CertificateSource, GivenCertificate, InCluster, ListenerSettings, Listening, Plan, ServerError, Until,
+};
 
 /// A server that listens, and serves while [`Server::run_until`] is polled.
 ///
@@ -76,17 +75,18 @@ impl<P: Operator> Server<P> {
 
     /// Where reviews are answered.
     pub fn address(&self) -> SocketAddr {
-        match &self.0 {
-            Mode::InCluster(server) => server.address(),
-            Mode::Given(server) => server.address(),
-        }
+        self.listening().address()
     }
 
     /// Where probes are answered: `/healthz` and `/readyz`.
     pub fn health_address(&self) -> SocketAddr {
+        self.listening().health_address()
+    }
+
+    fn listening(&self) -> &Listening {
         match &self.0 {
-            Mode::InCluster(server) => server.health_address(),
-            Mode::Given(server) => server.health_address(),
+            Mode::InCluster(server) => &server.listening,
+            Mode::Given(server) => &server.listening,
         }
     }
 
@@ -128,11 +128,11 @@ pub struct OwnCertificates {
     config: Option<Config>,
 }
 
-/// A certificate in files; see [`ServerBuilder::certificate_dir`].
-pub struct CertificateFiles(PathBuf);
-
-/// A certificate in memory; see [`ServerBuilder::certificates`].
-pub struct CertificateInMemory(CertResolver);
+/// A certificate of another provider; see [`ServerBuilder::certificate_dir`] and [`ServerBuilder::certificates`].
+pub struct ProvidedCertificate {
+    source: CertificateSource,
+    resolver: CertResolver,
+}
 
 impl<P: Operator> ServerBuilder<P> {
     /// The server keeps its own certificates in Secrets of the release's namespace, renews them, writes the `caBundle` of
@@ -147,14 +147,15 @@ impl<P: Operator> ServerBuilder<P> {
 
     /// The certificate is read from `tls.crt` and `tls.key` in a directory, and read again every two seconds, so that a
     /// renewed one is shown from the next handshake on. A pair that can't be used is reported and changes nothing.
-    pub fn certificate_dir(self, directory: impl Into<PathBuf>) -> ServerBuilder<P, CertificateFiles> {
-        self.certified(CertificateFiles(directory.into()))
+    pub fn certificate_dir(self, directory: impl Into<PathBuf>) -> ServerBuilder<P, ProvidedCertificate> {
+        let source = CertificateSource::Directory(directory.into());
+        self.certified(ProvidedCertificate { source, resolver: CertResolver::empty() })
     }
 
     /// The certificate is the one that `resolver` has at each handshake. Requests may come as soon as it has one, before
     /// the operator's facts are known: set it when the server is ready otherwise.
-    pub fn certificates(self, resolver: CertResolver) -> ServerBuilder<P, CertificateInMemory> {
-        self.certified(CertificateInMemory(resolver))
+    pub fn certificates(self, resolver: CertResolver) -> ServerBuilder<P, ProvidedCertificate> {
+        self.certified(ProvidedCertificate { source: CertificateSource::Resolver, resolver })
     }
 
     fn certified<C>(self, certificates: C) -> ServerBuilder<P, C> {
@@ -225,7 +226,7 @@ impl<P: Operator> ServerBuilder<P, OwnCertificates> {
     /// Takes the addresses of probes and reviews.
     pub async fn start(self) -> Result<Server<P>, ServerError> {
         self.check()?;
-        let given = source(&self.certificates.release);
+        let given = config_source(&self.certificates.release);
         let mut config = match self.certificates.config.clone() {
             Some(config) => config,
             None => Config::of_release(&self.certificates.release, self.operator.names().command)?,
@@ -238,44 +239,25 @@ impl<P: Operator> ServerBuilder<P, OwnCertificates> {
     }
 }
 
-impl<P: Operator> ServerBuilder<P, CertificateFiles> {
+impl<P: Operator> ServerBuilder<P, ProvidedCertificate> {
     /// Takes all addresses.
     pub async fn start(self) -> Result<Server<P>, ServerError> {
-        let source = CertificateSource::Directory(self.certificates.0.clone());
-        self.start_with(source, CertResolver::empty()).await
-    }
-}
-
-impl<P: Operator> ServerBuilder<P, CertificateInMemory> {
-    /// Takes all addresses.
-    pub async fn start(self) -> Result<Server<P>, ServerError> {
-        let resolver = self.certificates.0.clone();
-        self.start_with(CertificateSource::Resolver, resolver).await
-    }
-}
-
-impl<P: Operator, C> ServerBuilder<P, C> {
-    async fn start_with(
-        self,
-        certificate: CertificateSource,
-        resolver: CertResolver,
-    ) -> Result<Server<P>, ServerError> {
         self.check()?;
         let names = self.operator.names();
-        let given = source(&Release { name: names.release.into(), namespace: names.namespace.into() });
+        let given = config_source(&Release { name: names.release.into(), namespace: names.namespace.into() });
         let usual = || match self.client {
             Some(_) => Listeners::default(),
             None => Listeners { metrics_access: MetricsAccess::Open, ..Listeners::default() },
         };
-        let settings = self.settings(self.listeners.unwrap_or_else(usual), resolver);
-        let connection = self.connection();
-        let server = GivenCertificate::start(Arc::new(self.operator), given, certificate, settings, connection);
+        let settings = self.settings(self.listeners.unwrap_or_else(usual), self.certificates.resolver.clone());
+        let (source, connection) = (self.certificates.source.clone(), self.connection());
+        let server = GivenCertificate::start(Arc::new(self.operator), given, source, settings, connection);
         Ok(Server(Mode::Given(Box::new(server.await?)), self.drain))
     }
 }
 
 /// What the facts of an operator are made of, where there is no configuration file.
-fn source(release: &Release) -> ConfigSource {
+fn config_source(release: &Release) -> ConfigSource {
     let pod_environment = PodEnvironment::of_release(release, |name| std::env::var(name).ok());
     ConfigSource { document: Value::Object(serde_json::Map::new()), pod_environment, flags: Flags::default() }
 }

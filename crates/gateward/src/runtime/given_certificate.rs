@@ -1,7 +1,6 @@
 //! A server whose certificate somebody else provides, in files or in memory, from the start to the end. Who that is sees to
 //! it that API servers trust it.
 
-use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -21,6 +20,7 @@ use crate::config::{ConfigSource, Problem};
 use crate::operator::{FactsSource, Operator};
 
 /// Where a certificate comes from.
+#[derive(Clone)]
 pub(crate) enum CertificateSource {
     /// From files, which are read again when they change.
     Directory(PathBuf),
@@ -32,7 +32,7 @@ pub(crate) enum CertificateSource {
 pub(crate) struct GivenCertificate<P> {
     operator: Arc<P>,
     given: ConfigSource,
-    listening: Listening,
+    pub(crate) listening: Listening,
     metrics: MetricsListener,
     source: CertificateSource,
     connection: Option<Connection>,
@@ -54,14 +54,6 @@ impl<P: Operator> GivenCertificate<P> {
         listening.serving.skip_self_check();
         let metrics = listening.metrics(connection.as_ref()).await?;
         Ok(Self { operator, given, listening, metrics, source, connection })
-    }
-
-    pub(crate) fn address(&self) -> SocketAddr {
-        self.listening.serving.address()
-    }
-
-    pub(crate) fn health_address(&self) -> SocketAddr {
-        self.listening.health.address()
     }
 
     /// Serves until it is to end.

@@ -1,6 +1,5 @@
 //! A server whose certificates its own controller keeps, from the start to the end.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -44,7 +43,7 @@ impl<P: Operator> Plan<P> {
 /// A server whose certificates and `caBundle`s its own controller keeps. It listens.
 pub(crate) struct InCluster<P> {
     plan: Plan<P>,
-    listening: Listening,
+    pub(crate) listening: Listening,
     /// Looked for where it isn't given.
     connection: Option<Connection>,
     waiting: WaitGuard,
@@ -62,14 +61,6 @@ impl<P: Operator> InCluster<P> {
         let waiting = settings.readiness.wait_for("cluster", "the way to the API server");
         let listening = Listening::start(&plan.operator, settings).await?;
         Ok(Self { plan, listening, connection, waiting })
-    }
-
-    pub(crate) fn address(&self) -> SocketAddr {
-        self.listening.serving.address()
-    }
-
-    pub(crate) fn health_address(&self) -> SocketAddr {
-        self.listening.health.address()
     }
 
     /// Serves until it is to end.

@@ -42,7 +42,7 @@ impl ListenerSettings {
 }
 
 /// What listens, and what it shows and answers by.
-pub(super) struct Listening {
+pub(crate) struct Listening {
     pub(super) serving: RunningServer,
     pub(super) readiness: Readiness,
     pub(super) certificate: CertResolver,
@@ -90,6 +90,16 @@ impl Listening {
             }
             (MetricsAccess::Authorized, None) => Err(ServerError::MetricsAccess),
         }
+    }
+
+    /// Where reviews are answered.
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.serving.address()
+    }
+
+    /// Where probes are answered.
+    pub(crate) fn health_address(&self) -> SocketAddr {
+        self.health.address()
     }
 
     /// What is measured of the cluster.

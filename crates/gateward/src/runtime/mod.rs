@@ -22,7 +22,7 @@ mod stop;
 pub use error::ServerError;
 pub(crate) use given_certificate::{CertificateSource, GivenCertificate};
 pub(crate) use in_cluster::{InCluster, Plan};
-pub(crate) use listen::ListenerSettings;
+pub(crate) use listen::{ListenerSettings, Listening};
 #[cfg(feature = "cli")]
 pub(crate) use setup::setup;
 pub(crate) use shutdown::{Shutdown, Until};

@@ -13,7 +13,9 @@ use crate::config::{Config, ConfigError, ConfigSource, Flag, Flags, PodEnvironme
 use crate::exit::Exit;
 use crate::operator::Operator;
 use crate::runtime::{InCluster, ListenerSettings, Plan, Signals};
-use crate::server::NAMESPACE_FILE;
+
+/// Where kubelet writes the namespace of a Pod.
+const NAMESPACE_FILE: &str = "/var/run/secrets/kubernetes.io/serviceaccount/namespace";
 
 /// The options that this operator has and others don't.
 pub(super) fn arguments<P: Operator>(operator: &P) -> impl Iterator<Item = Arg> + use<P> {
