@@ -116,12 +116,7 @@ impl Sandbox {
 
     /// Where the objects of a kind are in a version; `of` is an object of that kind.
     pub fn collection(&self, of: &Value, version: &str) -> String {
-        let plural = format!("{}s", of["kind"].as_str().unwrap_or_default().to_lowercase());
-        let group = match of["apiVersion"].as_str().unwrap_or_default().split_once('/') {
-            Some((group, _)) => format!("/apis/{group}"),
-            None => "/api".to_owned(),
-        };
-        format!("{group}/{version}/namespaces/{}/{plural}", self.namespace)
+        collection(of, version, &self.namespace)
     }
 
     /// Where an object is in a version.
@@ -220,6 +215,16 @@ fn what_a_user_says(object: &Value) -> Value {
         metadata.retain(|name, _| !["resourceVersion", "managedFields", "generation"].contains(&name.as_str()));
     }
     object
+}
+
+/// Where the objects of a kind are in a version and a namespace; `of` is an object of that kind.
+pub(crate) fn collection(of: &Value, version: &str, namespace: &str) -> String {
+    let plural = format!("{}s", of["kind"].as_str().unwrap_or_default().to_lowercase());
+    let group = match of["apiVersion"].as_str().unwrap_or_default().split_once('/') {
+        Some((group, _)) => format!("/apis/{group}"),
+        None => "/api".to_owned(),
+    };
+    format!("{group}/{version}/namespaces/{namespace}/{plural}")
 }
 
 /// The version in an object's `apiVersion`.

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use crate::objects::{graph, graph_v1alpha1, model};
 use crate::run::Prepared;
+use crate::sandbox::{collection, version_of};
 use crate::until::until;
 use gateward_testbed::Bed;
 use gateward_testbed::Programs;
@@ -138,9 +139,7 @@ fn printed(command: &mut Command, arguments: &[&str]) -> anyhow::Result<Vec<Valu
 /// converted and judged.
 async fn is_asked(bed: &Bed) -> bool {
     let dry = async |object: Value| {
-        let plural = format!("{}s", object["kind"].as_str().unwrap_or_default().to_lowercase());
-        let group = object["apiVersion"].as_str().unwrap_or_default();
-        let path = format!("/apis/{group}/namespaces/default/{plural}?dryRun=All");
+        let path = format!("{}?dryRun=All", collection(&object, version_of(&object), "default"));
         bed.client().post(&path, &object).await
     };
     let defaulted = dry(graph("asked"))
