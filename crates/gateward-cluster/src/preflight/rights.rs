@@ -96,8 +96,8 @@ fn choices(planned: &PlannedRelease) -> Vec<Choice> {
     let changeable = [Need::ToInstallCrds, Need::ToExcludeClaims, Need::ToKeepBundle];
     let fixed: Vec<Need> = chosen.needs.iter().copied().filter(|need| !changeable.contains(need)).collect();
     for mode in ProvisionMode::ALL {
-        for chosen in 0..1_u8 << changeable.len() {
-            let further = changeable.iter().enumerate().filter(|(index, _)| chosen & 1 << index != 0);
+        for subset in 0..1_u8 << changeable.len() {
+            let further = changeable.iter().enumerate().filter(|(index, _)| subset & 1 << index != 0);
             choices.push(Choice { mode, needs: fixed.iter().chain(further.map(|(_, need)| need)).copied().collect() });
         }
     }
