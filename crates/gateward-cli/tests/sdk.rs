@@ -29,6 +29,7 @@ resource!(TestEntity, "webhook.dev/v1", "TestEntity", "testentitys");
 /// Names that nobody may take.
 struct Usernames;
 
+#[handler]
 impl Validator<TestEntity> for Usernames {
     async fn create(&self, new: &TestEntity, _: &Request) -> Verdict {
         if new.spec.username == "forbidden" {
@@ -43,20 +44,16 @@ impl Validator<TestEntity> for Usernames {
     }
 }
 
-/// Names that become others.
-struct Overwriting;
-
-impl Defaulter<TestEntity> for Overwriting {
-    async fn default(&self, mut entity: TestEntity, _: &Request) -> Defaulted<TestEntity> {
-        if entity.spec.username == "overwrite" {
-            entity.spec.username = "random overwritten".into();
-        }
-        entity.into()
+/// Gives some names another form.
+async fn overwrite(mut entity: TestEntity, _: &Request) -> TestEntity {
+    if entity.spec.username == "overwrite" {
+        entity.spec.username = "random overwritten".into();
     }
+    entity
 }
 
 fn webhooks() -> Webhooks {
-    let kind = Webhook::<TestEntity>::new().validator(Usernames).defaulter(Overwriting).on([Create, Update]);
+    let kind = Webhook::<TestEntity>::new().validator(Usernames).defaulter(overwrite).on([Create, Update]);
     Webhooks::new().register(kind)
 }
 

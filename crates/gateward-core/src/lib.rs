@@ -15,6 +15,8 @@ pub mod testing;
 pub mod webhooks;
 pub mod wire;
 
+pub use gateward_macros::handler;
+
 pub use conversion::origins::Origins;
 pub use conversion::provenance::Provenance;
 pub use conversion::stash::Stash;
@@ -23,10 +25,12 @@ pub use json::ordered::Ordered;
 pub use json::patch::Patch;
 pub use json::raw::{LenientView, Raw};
 pub use json::reading::{ALLOWANCE_BASE, ALLOWANCE_FACTOR, BOUND_FACTOR, Bound};
+pub use rule::answer::{Defaulted, IntoDefaulted, IntoVerdict};
 pub use rule::cluster::{ClusterReader, GroupServed, Lookup, ObjectName};
 pub use rule::context::{Context, Facts, Notes, ReviewSubject};
 pub use rule::field::{FieldPath, Segment};
-pub use rule::handler::{Defaulted, Defaulter, Validator};
+pub use rule::handler::{Defaulter, Validator};
+pub use rule::into_handler::{IntoDefaulter, IntoValidator};
 pub use rule::issue::{BadValue, Issue, IssueKind, Issues, Reading, Redacted, Severity};
 pub use rule::resource::{GroupVersionKind, Resource, Scope};
 pub use rule::verdict::{Denial, Verdict};

@@ -34,7 +34,7 @@ use serde_json::{Value, json};
 
 use crate::rule::Rule;
 use crate::rule::context::{Context, Facts};
-use crate::rule::handler::Validator;
+use crate::rule::into_handler::IntoValidator;
 use crate::rule::issue::{Issue, Severity};
 use crate::rule::resource::{GroupVersionKind, Resource};
 use crate::webhooks::Webhooks;
@@ -44,7 +44,7 @@ use crate::wire::review::Review;
 
 /// Creates `object` before `validator` and demands a denial.
 #[track_caller]
-pub fn rejected<K: Resource>(validator: impl Validator<K>, object: &K) -> Findings {
+pub fn rejected<K: Resource, M>(validator: impl IntoValidator<K, M>, object: &K) -> Findings {
     let findings = created(validator, object);
     findings.assert_denied();
     findings
@@ -52,13 +52,13 @@ pub fn rejected<K: Resource>(validator: impl Validator<K>, object: &K) -> Findin
 
 /// Creates `object` before `validator` and demands that it passes.
 #[track_caller]
-pub fn accepted<K: Resource>(validator: impl Validator<K>, object: &K) -> Findings {
+pub fn accepted<K: Resource, M>(validator: impl IntoValidator<K, M>, object: &K) -> Findings {
     let findings = created(validator, object);
     findings.assert_allowed();
     findings
 }
 
-fn created<K: Resource>(validator: impl Validator<K>, object: &K) -> Findings {
+fn created<K: Resource, M>(validator: impl IntoValidator<K, M>, object: &K) -> Findings {
     let webhooks = Webhooks::new().register(Webhook::<K>::new().validator(validator));
     let mut document = serde_json::to_value(object).unwrap_or_default();
     document["apiVersion"] = K::gvk().api_version().into();

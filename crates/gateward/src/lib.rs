@@ -15,18 +15,19 @@
 //! /// Rejects reserved user names.
 //! struct Usernames;
 //!
+//! #[handler]
 //! impl Validator<TestEntity> for Usernames {
-//!     async fn create(&self, new: &TestEntity, _: &Request) -> Verdict {
+//!     async fn create(&self, new: &TestEntity, _: &Request) -> Result<(), Verdict> {
 //!         if new.spec.username == "forbidden" {
-//!             return Verdict::deny("name may not be 'forbidden'").code(422);
+//!             return Err(Verdict::deny("name may not be 'forbidden'").code(422));
 //!         }
-//!         Verdict::allow()
+//!         Ok(())
 //!     }
 //! }
 //!
 //! #[tokio::main]
 //! pub async fn main() -> gateward::Exit {
-//!     let webhooks = Webhooks::new().register(Webhook::<TestEntity>::new().validator(Usernames).on([Create, Update]));
+//!     let webhooks = Webhooks::new().register(Webhook::<TestEntity>::new().validator(Usernames));
 //!     gateward::run(webhooks).await
 //! }
 //! # }
@@ -93,9 +94,10 @@ pub use gateward_cluster::{CertControllerError, Client, ConnectionError};
 pub use gateward_core::manifest::{FailurePolicy, Installation};
 pub use gateward_core::{
     ALLOWANCE_BASE, ALLOWANCE_FACTOR, BOUND_FACTOR, BadValue, Bound, BoxFuture, ClusterReader, Context, Converted,
-    DECODE, Decision, Declaration, Denial, DryRun, GroupServed, GroupVersionResource, IssueKind, LenientView, Lookup,
-    MatchPolicy, Notes, ObjectName, Ordered, Origins, Outcome, Patch, Reading, Review, ReviewResponse, ReviewSubject,
-    ReviewVersion, RoundTrip, Segment, Severity, Skip, UNKNOWN, UserInfo, WebhookRoute, WebhooksError, go_duration,
+    DECODE, Decision, Declaration, Denial, DryRun, GroupServed, GroupVersionResource, IntoDefaulted, IntoDefaulter,
+    IntoValidator, IntoVerdict, IssueKind, LenientView, Lookup, MatchPolicy, Notes, ObjectName, Ordered, Origins,
+    Outcome, Patch, Reading, Review, ReviewResponse, ReviewSubject, ReviewVersion, RoundTrip, Segment, Severity, Skip,
+    UNKNOWN, UserInfo, WebhookRoute, WebhooksError, go_duration,
 };
 #[cfg(feature = "check")]
 pub use gateward_lint::yaml;

@@ -4,7 +4,7 @@ pub use gateward_core::Operation::{Connect, Create, Delete, Update};
 pub use gateward_core::{
     CREATE, CREATE_AND_UPDATE, Context, ConversionError, Convert, Defaulted, Defaulter, DeletingObjects, Endpoint,
     Facts, FieldPath, GroupVersionKind, Issue, Issues, Operation, Provenance, Raw, Redacted, Request, Resource, Rule,
-    STASH, Scope, Stash, UPDATE, Validator, Verdict, Webhook, WebhookError, Webhooks, resource,
+    STASH, Scope, Stash, UPDATE, Validator, Verdict, Webhook, WebhookError, Webhooks, handler, resource,
 };
 
 #[cfg(feature = "server")]

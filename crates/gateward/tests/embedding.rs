@@ -36,6 +36,7 @@ resource!(Otter, "zoo.example/v1", "Otter", "otters");
 /// An otter is fed.
 struct Fed;
 
+#[handler]
 impl Validator<Otter> for Fed {
     async fn create(&self, new: &Otter, _: &Request) -> Verdict {
         if new.spec.fish > 0 { Verdict::allow() } else { Verdict::deny("an otter needs fish") }

@@ -24,6 +24,7 @@ resource!(TestEntity, "webhook.dev/v1", "TestEntity", "testentitys");
 /// Refuses the name `forbidden`.
 pub struct Usernames;
 
+#[handler]
 impl Validator<TestEntity> for Usernames {
     async fn create(&self, new: &TestEntity, _: &Request) -> Verdict {
         judge(new).code(422)
@@ -42,12 +43,13 @@ fn judge(entity: &TestEntity) -> Verdict {
 /// Gives new entities that are called `overwrite` another name.
 pub struct Overwriting;
 
+#[handler]
 impl Defaulter<TestEntity> for Overwriting {
-    async fn default(&self, mut entity: TestEntity, request: &Request) -> Defaulted<TestEntity> {
-        if request.operation == Some(Create) && entity.spec.username == "overwrite" {
+    async fn create(&self, mut entity: TestEntity, _: &Request) -> TestEntity {
+        if entity.spec.username == "overwrite" {
             entity.spec.username = "random overwritten".into();
         }
-        entity.into()
+        entity
     }
 }
 

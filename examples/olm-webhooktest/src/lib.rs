@@ -27,15 +27,11 @@ pub fn validity(new: &v1::WebhookTest, _: &Request) -> Verdict {
 }
 
 /// Switches `mutate` on, whatever the user says.
-pub struct Mutating;
-
-impl Defaulter<v1::WebhookTest> for Mutating {
-    async fn default(&self, mut test: v1::WebhookTest, _: &Request) -> Defaulted<v1::WebhookTest> {
-        if let Some(spec) = &mut test.spec {
-            spec.mutate = Some(true);
-        }
-        test.into()
+pub fn mutate(mut test: v1::WebhookTest, _: &Request) -> v1::WebhookTest {
+    if let Some(spec) = &mut test.spec {
+        spec.mutate = Some(true);
     }
+    test
 }
 
 /// v2 has the same two fields one level deeper.
@@ -76,7 +72,7 @@ pub fn webhooks() -> Webhooks {
         .spoke::<v2::WebhookTest>(Nesting)
         .validator(validity)
         .validating_at(Endpoint::new().name("vwebhooktest-v1.kb.io"))
-        .defaulter(Mutating)
+        .defaulter(mutate)
         .mutating_at(Endpoint::new().name("mwebhooktest-v1.kb.io").versions(["v1"]))
         .on([Create, Update])
         .rules([&VALID])

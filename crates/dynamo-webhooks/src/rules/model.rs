@@ -4,7 +4,7 @@ use dynamo_api::crds;
 use dynamo_api::v1alpha1::{DynamoModel, DynamoModelSpec, ModelType};
 use gateward_core::{
     CREATE_AND_UPDATE, DeletingObjects, Endpoint, FieldPath, Issues, Redacted, Request, Rule, UPDATE, Validator,
-    Verdict, Webhook,
+    Webhook, handler,
 };
 
 /// How the URI of a LoRA's weights may begin.
@@ -90,15 +90,16 @@ pub(crate) fn kind() -> Webhook<DynamoModel> {
 /// The rules of DynamoModel.
 struct ModelValidator;
 
+#[handler]
 impl Validator<DynamoModel> for ModelValidator {
-    async fn create(&self, new: &DynamoModel, _: &Request) -> Verdict {
-        stateless(&new.spec).into()
+    async fn create(&self, new: &DynamoModel, _: &Request) -> Issues {
+        stateless(&new.spec)
     }
 
-    async fn update(&self, old: &DynamoModel, new: &DynamoModel, _: &Request) -> Verdict {
+    async fn update(&self, old: &DynamoModel, new: &DynamoModel, _: &Request) -> Issues {
         let mut issues = stateless(&new.spec);
         unchanged(&old.spec, &new.spec, &mut issues);
-        issues.into()
+        issues
     }
 }
 

@@ -1,9 +1,11 @@
 //! What a rule is written with: its name and description, the findings, where they are, and what it may look up.
 
+pub mod answer;
 pub mod cluster;
 pub mod context;
 pub mod field;
 pub mod handler;
+pub mod into_handler;
 pub mod issue;
 #[cfg(feature = "kube")]
 mod kube;

@@ -31,7 +31,8 @@ pub(crate) enum Ruling {
     /// Allowed, unless the findings hold an error.
     #[default]
     ByIssues,
-    Denied(Denial),
+    /// Behind a pointer, so that a `Result` with a verdict as its error stays small.
+    Denied(Box<Denial>),
     Error(WebhookError),
 }
 
@@ -55,7 +56,7 @@ impl Verdict {
     /// Denies with one sentence: code 400, unless [`code`](Self::code) says another.
     pub fn deny(message: impl Into<Cow<'static, str>>) -> Self {
         let denial = Denial { code: 400, reason: Cow::Borrowed("BadRequest"), message: message.into() };
-        Self { decision: Ruling::Denied(denial), ..Self::default() }
+        Self { decision: Ruling::Denied(Box::new(denial)), ..Self::default() }
     }
 
     /// Neither allows nor denies: `failurePolicy` decides. For look-ups that failed for a passing reason.

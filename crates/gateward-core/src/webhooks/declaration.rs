@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use crate::rule::Rule;
 use crate::rule::resource::{GroupVersionKind, Scope};
 use crate::webhooks::endpoint::Endpoint;
-use crate::wire::operation::{CREATE_AND_UPDATE, Operation};
+use crate::webhooks::error::WebhooksError;
+use crate::wire::operation::Operation;
 use crate::wire::review::Review;
 
 /// What becomes of updates of objects that are being deleted.
@@ -29,8 +30,6 @@ pub struct Declaration {
     pub scope: Scope,
     /// The versions that have handlers or a conversion, the hub's last.
     pub versions: Vec<Cow<'static, str>>,
-    /// The operations on which handlers run.
-    pub operations: Vec<Operation>,
     /// The catalogue's entries for this kind.
     pub rules: Vec<&'static Rule>,
     /// The CRD as YAML, if there is one.
@@ -43,6 +42,12 @@ pub struct Declaration {
     pub deleting_objects: DeletingObjects,
     pub(crate) validating: Option<Endpoint>,
     pub(crate) mutating: Option<Endpoint>,
+    /// The operations that validators judge.
+    pub(crate) validated: Vec<Operation>,
+    /// The operations on which defaulters are asked.
+    pub(crate) defaulted: Vec<Operation>,
+    /// The operations that the author has narrowed them to.
+    pub(crate) only_on: Option<Vec<Operation>>,
 }
 
 impl Declaration {
@@ -56,14 +61,50 @@ impl Declaration {
         self.endpoint(review).is_some()
     }
 
-    /// The operations on which handlers of this sort run. Defaults need an object to be set in, so a mutating handler
-    /// never runs on DELETE or CONNECT.
+    /// The operations on which handlers of this sort run: those that handlers judge, unless the author named fewer.
     pub fn operations(&self, review: Review) -> Vec<Operation> {
-        self.operations.iter().copied().filter(|&operation| self.handles(review, operation)).collect()
+        self.judged(review).iter().copied().filter(|&operation| self.handles(review, operation)).collect()
     }
 
     pub(crate) fn handles(&self, review: Review, operation: Operation) -> bool {
-        self.operations.contains(&operation) && (review != Review::Mutate || CREATE_AND_UPDATE.contains(&operation))
+        let narrowed = self.only_on.as_ref().is_none_or(|only| only.contains(&operation));
+        narrowed && self.judged(review).contains(&operation)
+    }
+
+    fn judged(&self, review: Review) -> &[Operation] {
+        match review {
+            Review::Validate => &self.validated,
+            Review::Mutate => &self.defaulted,
+            Review::Convert => &[],
+        }
+    }
+
+    /// Notes that a handler judges these operations. Defaults need an object to be set in.
+    pub(crate) fn judge_on(&mut self, review: Review, operations: Vec<Operation>) {
+        let (endpoint, judged) = match review {
+            Review::Mutate => (&mut self.mutating, &mut self.defaulted),
+            Review::Validate | Review::Convert => (&mut self.validating, &mut self.validated),
+        };
+        endpoint.get_or_insert_default();
+        judged.extend(operations);
+        judged.sort_unstable();
+        judged.dedup();
+    }
+
+    /// What contradicts itself, whatever else is declared.
+    pub(crate) fn problems(&self) -> Vec<WebhooksError> {
+        let kind = || self.hub.to_string();
+        let judged = [Review::Validate, Review::Mutate].map(|review| self.judged(review));
+        let mut problems = Vec::new();
+        if judged.concat().is_empty() && !self.converts() {
+            problems.push(WebhooksError::NoHandler { kind: kind() });
+        }
+        for &operation in self.only_on.iter().flatten() {
+            if !judged.concat().contains(&operation) {
+                problems.push(WebhooksError::UnjudgedOperation { kind: kind(), operation });
+            }
+        }
+        problems
     }
 
     /// The path that the configuration names, if the kind has handlers of this sort.

@@ -1,5 +1,7 @@
 //! Declarations that contradict each other.
 
+use crate::wire::operation::Operation;
+
 /// A declaration that contradicts another.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -73,5 +75,30 @@ pub enum WebhooksError {
         hub: String,
         /// The version that nothing leads to.
         version: String,
+    },
+    /// Nothing would be done with objects of a kind.
+    #[error("{kind} has no handler and no conversion; give it one with `.validator`, `.defaulter` or `.spoke`")]
+    NoHandler {
+        /// Group, version and kind of the hub.
+        kind: String,
+    },
+    /// A webhook shall be registered for an operation that none of its handlers judges.
+    #[error(
+        "{kind}: `.on` names {operation}, which no handler judges; write the method `{}` of a handler, or leave it out",
+        operation.verb()
+    )]
+    UnjudgedOperation {
+        /// Group, version and kind of the hub.
+        kind: String,
+        /// The operation.
+        operation: Operation,
+    },
+    /// A handler claims to judge what is no operation.
+    #[error("a handler of {kind} judges {name:?}, which is no operation; write `#[handler]` above its `impl`")]
+    UnknownOperation {
+        /// Group, version and kind of the hub.
+        kind: String,
+        /// What it says.
+        name: String,
     },
 }

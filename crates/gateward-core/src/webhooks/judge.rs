@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::json::decode::Sent;
 use crate::json::patch::{self, Patch};
-use crate::rule::handler::{DynDefaulter, DynValidator};
+use crate::rule::into_handler::{DynDefaulter, DynValidator};
 use crate::rule::issue::Issues;
 use crate::rule::resource::Resource;
 use crate::rule::verdict::Verdict;
@@ -15,9 +15,10 @@ use crate::webhooks::completeness::InHub;
 use crate::webhooks::converter::{AnyConversion, HubReading, Schemas};
 use crate::webhooks::future::BoxFuture;
 use crate::webhooks::metadata;
-use crate::webhooks::objects::{AsHub, AsItIs, Objects, but_for_its_status};
+use crate::webhooks::objects::{AsHub, AsItIs, ObjectReader, Objects, Old, but_for_its_status};
 use crate::webhooks::read::{ReadError, missing, read, too_large};
 use crate::webhooks::webhook_error::WebhookError;
+use crate::wire::operation::Operation;
 use crate::wire::request::{Request, Written};
 use crate::wire::review::AdmissionReview;
 
@@ -115,8 +116,9 @@ async fn patch_by<K: Resource>(
         read => read?,
     };
     let before = written(&object)?;
+    let old = compared(defaulters, review)?;
     for defaulter in defaulters {
-        let defaulted = defaulter.default(object, &review.request).await;
+        let defaulted = defaulter.default(old.as_ref(), object, &review.request).await;
         verdict.warnings.extend(defaulted.warnings.into_iter().map(Cow::Owned));
         object = defaulted.outcome?;
     }
@@ -124,6 +126,22 @@ async fn patch_by<K: Resource>(
         return Err(Issues::from_iter([too_large()]).into());
     }
     Ok(difference(&before, &written(&object)?, raw)?)
+}
+
+/// The stored object, where a defaulter looks at it.
+fn compared<K: Resource>(
+    defaulters: &[Arc<dyn DynDefaulter<K>>],
+    review: &AdmissionReview<'_>,
+) -> Result<Option<K>, ReadError> {
+    let is_asked = review.operation == Some(Operation::Update) && defaulters.iter().any(|known| known.compares());
+    let texts = review.object.zip(review.old_object).filter(|_| is_asked);
+    let Some((new, old)) = texts.map(|(new, old)| (new.get(), old.get())) else { return Ok(None) };
+    let reader = AsItIs::<K>(PhantomData);
+    match Old::read(&reader, old, None)?.into_readable() {
+        Some(old) => Ok(Some(old)),
+        // Where nothing of it can be read, nothing has changed.
+        None => Ok(reader.leniently(new, None).map(|new| new.value)),
+    }
 }
 
 fn difference(before: &str, after: &str, raw: &str) -> Result<Patch, ReadError> {

@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 
 use crate::json::decode::{self, Lenient, Sent};
 use crate::rule::field::{FieldPath, Segment};
-use crate::rule::handler::DynValidator;
+use crate::rule::into_handler::DynValidator;
 use crate::rule::resource::Resource;
 use crate::rule::verdict::Verdict;
 use crate::webhooks::converter::{AnyConversion, HubReading, Schemas};
@@ -79,7 +79,11 @@ pub(super) enum Objects<T> {
     Delete {
         old: Old<T>,
     },
-    /// The operation has none, or they can't be read and pass nevertheless.
+    /// What is connected to has options.
+    Connect {
+        options: Sent<T>,
+    },
+    /// The operation isn't known, or they can't be read and pass nevertheless.
     Neither,
 }
 
@@ -98,7 +102,11 @@ pub(super) enum Old<T> {
 }
 
 impl<T> Old<T> {
-    fn read(reader: &impl ObjectReader<Object = T>, json: &str, new: Option<&str>) -> Result<Self, ReadError> {
+    pub(super) fn read(
+        reader: &impl ObjectReader<Object = T>,
+        json: &str,
+        new: Option<&str>,
+    ) -> Result<Self, ReadError> {
         match reader.strictly(json) {
             Ok(old) => Ok(Self::Whole(old.value)),
             Err(undecided @ ReadError::Error(_)) => Err(undecided),
@@ -113,6 +121,13 @@ impl<T> Old<T> {
     }
 
     fn readable(&self) -> Option<&T> {
+        match self {
+            Self::Whole(old) | Self::Partly { absent: old, .. } => Some(old),
+            Self::Unreadable => None,
+        }
+    }
+
+    pub(super) fn into_readable(self) -> Option<T> {
         match self {
             Self::Whole(old) | Self::Partly { absent: old, .. } => Some(old),
             Self::Unreadable => None,
@@ -162,14 +177,14 @@ impl<T> Objects<T> {
                 Self::Update { old: Old::read(reader, old, Some(new))?, new: read }
             }
             Operation::Delete => Self::Delete { old: Old::read(reader, old()?, None)? },
-            Operation::Connect => Self::Neither,
+            Operation::Connect => Self::Connect { options: reader.strictly(new()?)? },
         })
     }
 
     /// The object whose paths findings have.
     pub(super) fn reported(&self) -> Option<&T> {
         match self {
-            Self::Create { new } | Self::Update { new, .. } => Some(&new.value),
+            Self::Create { new } | Self::Update { new, .. } | Self::Connect { options: new } => Some(&new.value),
             Self::Delete { old } => old.readable(),
             Self::Neither => None,
         }
@@ -178,7 +193,9 @@ impl<T> Objects<T> {
     /// The verdict, unless rules could not see all of the new object. One that is being deleted passes nevertheless.
     pub(super) fn conclude(&self, mut verdict: Verdict, review: &AdmissionReview<'_>) -> Verdict {
         let exceeded = match self {
-            Self::Create { new } | Self::Update { new, .. } => new.allowance.is_exceeded(),
+            Self::Create { new } | Self::Update { new, .. } | Self::Connect { options: new } => {
+                new.allowance.is_exceeded()
+            }
             Self::Delete { .. } | Self::Neither => false,
         };
         if exceeded && !metadata::is_terminating(review) {
@@ -209,6 +226,14 @@ impl<T> Objects<T> {
                 let mut verdict = Verdict::allow();
                 for validator in validators {
                     verdict.merge(validator.create(judged(&new.value), &request).await);
+                }
+                verdict
+            }
+            Self::Connect { options } => {
+                let request = request(Some(&options.value), None);
+                let mut verdict = Verdict::allow();
+                for validator in validators {
+                    verdict.merge(validator.connect(judged(&options.value), &request).await);
                 }
                 verdict
             }

@@ -11,7 +11,7 @@ use crate::conversion::source::Source;
 use crate::conversion::{ConversionError, Convert, StructuralSchemas};
 use crate::json::patch::Patch;
 use crate::rule::field::FieldPath;
-use crate::rule::handler::{Defaulter, DynDefaulter, DynValidator, Validator};
+use crate::rule::into_handler::{DynDefaulter, DynValidator, IntoDefaulter, IntoValidator, Operations};
 use crate::rule::issue::Issues;
 use crate::rule::resource::{GroupVersionKind, Resource};
 use crate::rule::verdict::Verdict;
@@ -24,8 +24,9 @@ use crate::webhooks::endpoint::Endpoint;
 use crate::webhooks::error::WebhooksError;
 use crate::webhooks::future::BoxFuture;
 use crate::webhooks::judge::{self, AsWritten, Defaulting, Validating};
-use crate::wire::operation::{CREATE_AND_UPDATE, Operation};
+use crate::wire::operation::Operation;
 use crate::wire::review::AdmissionReview;
+use crate::wire::review::Review;
 
 /// One kind with everything that is registered for it. `H` is the hub: the version that handlers judge unless they say
 /// otherwise.
@@ -41,6 +42,8 @@ use crate::wire::review::AdmissionReview;
 ///
 /// let kind = Webhook::<TestEntity>::new().validator(usernames).on([Operation::Create]);
 /// ```
+///
+/// The webhook is registered for the operations that its handlers judge.
 pub struct Webhook<H> {
     declaration: Declaration,
     validators: Vec<Arc<dyn DynValidator<H>>>,
@@ -60,7 +63,7 @@ struct Spoke<H> {
 }
 
 impl<H> Webhook<H> {
-    /// A kind without handlers, for creates and updates.
+    /// A kind without handlers.
     // The bound stands here and not on the whole, so that the compiler says what a type lacks that is no resource.
     pub fn new() -> Self
     where
@@ -71,7 +74,9 @@ impl<H> Webhook<H> {
             plural: H::plural(),
             scope: H::scope(),
             versions: vec![H::version()],
-            operations: CREATE_AND_UPDATE.to_vec(),
+            validated: Vec::new(),
+            defaulted: Vec::new(),
+            only_on: None,
             rules: Vec::new(),
             crd: None,
             conversion_annotations: Vec::new(),
@@ -100,45 +105,81 @@ impl<H: Resource> Webhook<H> {
     }
 
     /// Judges the hub's version; objects of a spoke are converted first and findings come back in the user's own paths.
-    pub fn validator(mut self, validator: impl Validator<H>) -> Self {
-        self.validators.push(Arc::new(validator));
-        self.declaration.validating.get_or_insert_default();
+    ///
+    /// A validator is an implementation of [`Validator`](crate::Validator), or a function of the new object and the
+    /// request, which judges creates and updates. It may be asynchronous, and a closure.
+    ///
+    /// ```
+    /// # use gateward_core::{Request, Verdict, Webhook, resource};
+    /// # #[derive(serde::Serialize, serde::Deserialize)]
+    /// # struct Otter { name: String }
+    /// # resource!(Otter, "example.org/v1", "Otter", "otters");
+    /// async fn named(new: &Otter, _: &Request) -> Result<(), Verdict> {
+    ///     if new.name.is_empty() { Err(Verdict::deny("an otter has a name")) } else { Ok(()) }
+    /// }
+    ///
+    /// let short = async |new: &Otter, _: &Request| match new.name.len() {
+    ///     0..30 => Verdict::allow(),
+    ///     _ => Verdict::deny("nobody can call that"),
+    /// };
+    /// let kind = Webhook::<Otter>::new().validator(named).validator(short);
+    /// ```
+    pub fn validator<M>(mut self, validator: impl IntoValidator<H, M>) -> Self {
+        let validator = validator.into_validator();
+        self.judged_on(Review::Validate, validator.operations);
+        self.validators.push(validator.validator);
         self
     }
 
     /// Judges version `S` as the user wrote it. Objects of that version are then not converted for
     /// [`validator`](Self::validator).
-    pub fn validator_for<S: Resource>(mut self, validator: impl Validator<S>) -> Self {
+    pub fn validator_for<S: Resource, M>(mut self, validator: impl IntoValidator<S, M>) -> Self {
+        let validator = validator.into_validator();
+        self.judged_on(Review::Validate, validator.operations);
         let slot = self.version::<S>().validating.get_or_insert_with(|| Box::new(Validating::<S>(Vec::new())));
         // Where it is of another type, `version` has found that out.
         if let Some(Validating(validators)) = of_one_type(slot.as_mut()) {
-            validators.push(Arc::new(validator));
+            validators.push(validator.validator);
         }
-        self.declaration.validating.get_or_insert_default();
         self
     }
 
     /// Defaults the hub's version.
-    pub fn defaulter(mut self, defaulter: impl Defaulter<H>) -> Self {
-        self.defaulters.push(Arc::new(defaulter));
-        self.declaration.mutating.get_or_insert_default();
+    ///
+    /// A defaulter is an implementation of [`Defaulter`](crate::Defaulter), or a function of the new object and the
+    /// request, which is asked on creates and updates. It may be asynchronous, and a closure.
+    pub fn defaulter<M>(mut self, defaulter: impl IntoDefaulter<H, M>) -> Self {
+        let defaulter = defaulter.into_defaulter();
+        self.judged_on(Review::Mutate, defaulter.operations);
+        self.defaulters.push(defaulter.defaulter);
         self
     }
 
     /// Defaults version `S` as the user wrote it.
-    pub fn defaulter_for<S: Resource>(mut self, defaulter: impl Defaulter<S>) -> Self {
+    pub fn defaulter_for<S: Resource, M>(mut self, defaulter: impl IntoDefaulter<S, M>) -> Self {
+        let defaulter = defaulter.into_defaulter();
+        self.judged_on(Review::Mutate, defaulter.operations);
         let slot = self.version::<S>().defaulting.get_or_insert_with(|| Box::new(Defaulting::<S>(Vec::new())));
         if let Some(Defaulting(defaulters)) = of_one_type(slot.as_mut()) {
-            defaulters.push(Arc::new(defaulter));
+            defaulters.push(defaulter.defaulter);
         }
-        self.declaration.mutating.get_or_insert_default();
         self
     }
 
-    /// The operations on which handlers run; creates and updates unless said otherwise. Other creates, updates and
-    /// deletes pass; whatever else is done is refused with 422.
+    fn judged_on(&mut self, review: Review, operations: Operations) {
+        match operations {
+            Ok(operations) => self.declaration.judge_on(review, operations),
+            Err(name) => {
+                let (kind, name) = (H::gvk().to_string(), name.to_owned());
+                self.problems.push(WebhooksError::UnknownOperation { kind, name });
+            }
+        }
+    }
+
+    /// Registers the webhook for fewer operations than its handlers judge. What is left out passes, but for connections,
+    /// which are refused with 422.
     pub fn on(mut self, operations: impl IntoIterator<Item = Operation>) -> Self {
-        self.declaration.operations = operations.into_iter().collect();
+        self.declaration.only_on = Some(operations.into_iter().collect());
         self
     }
 
@@ -229,10 +270,11 @@ impl<H: Resource> AnyKind for Webhook<H> {
     }
 
     fn problems(&self) -> Vec<WebhooksError> {
+        let of_declaration = self.declaration.problems();
         let unjudged = self.spokes.iter().filter(|spoke| self.leaves_unjudged(spoke));
         let unjudged = unjudged
             .map(|spoke| WebhooksError::Unjudged { hub: H::gvk().to_string(), version: spoke.version.to_string() });
-        self.problems.iter().cloned().chain(unjudged).chain(self.gaps()).collect()
+        self.problems.iter().cloned().chain(of_declaration).chain(unjudged).chain(self.gaps()).collect()
     }
 
     fn validate<'a>(&'a self, review: &'a AdmissionReview<'a>) -> BoxFuture<'a, Option<Verdict>> {

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use gateward_core::{
-    ALLOWANCE_BASE, BOUND_FACTOR, Bound, Defaulted, Raw, Request, Resource, Scope, Validator, Verdict, Webhook,
-    Webhooks, resource,
+    ALLOWANCE_BASE, BOUND_FACTOR, Bound, Raw, Request, Resource, Scope, Validator, Verdict, Webhook, Webhooks, handler,
+    resource,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -61,6 +61,7 @@ impl Resource for Bounded {
 /// Refuses every otter, and one whose tools have changed twice.
 struct Refusing;
 
+#[handler]
 impl Validator<Bounded> for Refusing {
     async fn create(&self, _: &Bounded, _: &Request) -> Verdict {
         Verdict::deny("no otters here")
@@ -71,16 +72,12 @@ impl Validator<Bounded> for Refusing {
     }
 }
 
-struct Nothing;
-
-impl gateward_core::Defaulter<Bounded> for Nothing {
-    async fn default(&self, otter: Bounded, _: &Request) -> Defaulted<Bounded> {
-        otter.into()
-    }
+fn nothing(otter: Bounded, _: &Request) -> Bounded {
+    otter
 }
 
 fn bounded() -> Webhooks {
-    Webhooks::new().register(Webhook::<Bounded>::new().validator(Refusing).defaulter(Nothing))
+    Webhooks::new().register(Webhook::<Bounded>::new().validator(Refusing).defaulter(nothing))
 }
 
 fn message(reply: &Reply) -> &str {

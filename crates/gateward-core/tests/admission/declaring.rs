@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use gateward_core::manifest::{FailurePolicy, Installation, webhook_configuration, yaml};
 use gateward_core::{
-    CREATE, ConversionError, Convert, Defaulted, Defaulter, Endpoint, Issues, Operation, Provenance, Request, Resource,
-    Review, Rule, Verdict, Webhook, Webhooks, WebhooksError, resource,
+    CREATE, ConversionError, Convert, Endpoint, Issues, Operation, Provenance, Request, Resource, Review, Rule,
+    Validator, Verdict, Webhook, Webhooks, WebhooksError, handler, resource,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -16,12 +16,19 @@ fn rules(_: &Otter, _: &Request) -> Verdict {
     Verdict::deny("no otters here")
 }
 
-struct Nothing;
+/// A defaulter that changes nothing.
+fn nothing<K>(object: K, _: &Request) -> K {
+    object
+}
 
-impl<K: Send + 'static> Defaulter<K> for Nothing {
-    async fn default(&self, object: K, _: &Request) -> Defaulted<K> {
-        object.into()
-    }
+/// Judges whatever becomes of an otter, but for connections.
+struct Everything;
+
+#[handler]
+impl Validator<Otter> for Everything {
+    async fn create(&self, _: &Otter, _: &Request) {}
+    async fn update(&self, _: &Otter, _: &Otter, _: &Request) {}
+    async fn delete(&self, _: &Otter, _: &Request) {}
 }
 
 fn otters() -> Webhook<Otter> {
@@ -37,7 +44,7 @@ resource!(Keeper, "v1", "Keeper", "keepers", Cluster);
 #[test]
 fn paths_follow_from_group_version_and_kind() {
     let webhooks =
-        Webhooks::new().register(otters().defaulter(Nothing)).register(Webhook::<Keeper>::new().defaulter(Nothing));
+        Webhooks::new().register(otters().defaulter(nothing)).register(Webhook::<Keeper>::new().defaulter(nothing));
     let paths: Vec<(&str, Review)> = webhooks.paths().collect();
     let keepers = "/mutate--v1-keeper";
     assert_eq!(paths, [(keepers, Review::Mutate), (MUTATE, Review::Mutate), (VALIDATE, Review::Validate)]);
@@ -60,7 +67,7 @@ fn refused(webhooks: &Webhooks) -> WebhooksError {
 
 #[test]
 fn two_webhooks_can_not_share_a_path() {
-    let keepers = Webhook::<Keeper>::new().defaulter(Nothing).mutating_at(Endpoint::new().path(VALIDATE));
+    let keepers = Webhook::<Keeper>::new().defaulter(nothing).mutating_at(Endpoint::new().path(VALIDATE));
     let taken = WebhooksError::PathTaken { path: VALIDATE.into(), first: "Otter".into(), second: "Keeper".into() };
     assert_eq!(refused(&Webhooks::new().register(otters()).register(keepers)), taken);
     let own = otters().validating_at(Endpoint::new().path("/otters").alias("/otters"));
@@ -76,13 +83,13 @@ fn a_path_begins_with_a_slash() {
 
 #[test]
 fn the_hub_and_other_kinds_are_no_spokes() {
-    let own = refused(&Webhooks::new().register(otters().defaulter_for::<Otter>(Nothing)));
+    let own = refused(&Webhooks::new().register(otters().defaulter_for(nothing::<Otter>)));
     assert_eq!(
         own.to_string(),
         "zoo.example.org/v1 Otter is declared as another version of zoo.example.org/v1 Otter; it must be of the same \
          group and kind in another version"
     );
-    let foreign = refused(&Webhooks::new().register(otters().defaulter_for::<Keeper>(Nothing)));
+    let foreign = refused(&Webhooks::new().register(otters().defaulter_for(nothing::<Keeper>)));
     assert!(matches!(foreign, WebhooksError::NoOtherVersion { version, .. } if version == "v1 Keeper"));
 }
 
@@ -100,7 +107,7 @@ resource!(Impostor, "zoo.example.org/v1alpha1", "Otter", "otters");
 
 #[test]
 fn one_version_is_one_type() {
-    let kind = otters().spoke(OtterConversion).defaulter_for::<OldOtter>(Nothing).defaulter_for::<Impostor>(Nothing);
+    let kind = otters().spoke(OtterConversion).defaulter_for(nothing::<OldOtter>).defaulter_for(nothing::<Impostor>);
     let version = "zoo.example.org/v1alpha1 Otter".into();
     assert_eq!(refused(&Webhooks::new().register(kind)), WebhooksError::TwoTypes { version });
 }
@@ -120,8 +127,8 @@ impl Convert<Impostor, Otter> for Imposture {
 #[test]
 fn a_conversion_and_a_handler_of_one_version_are_of_one_type() {
     let refusal = WebhooksError::TwoTypes { version: "zoo.example.org/v1alpha1 Otter".into() };
-    let handled = otters().spoke(OtterConversion).defaulter_for::<Impostor>(Nothing);
-    let converted = otters().defaulter_for::<OldOtter>(Nothing).spoke(Imposture);
+    let handled = otters().spoke(OtterConversion).defaulter_for(nothing::<Impostor>);
+    let converted = otters().defaulter_for(nothing::<OldOtter>).spoke(Imposture);
     for kind in [handled, converted] {
         assert_eq!(refused(&Webhooks::new().register(kind)), refusal);
     }
@@ -152,17 +159,15 @@ fn the_hub_is_no_spoke_of_itself() {
 
 #[test]
 fn a_gap_between_versions_is_refused_with_their_names() {
-    let half = otters().spoke(OtterConversion).defaulter_for::<NewOtter>(Nothing);
-    let error = refused(
-        &Webhooks::new().register(half.validator_for::<NewOtter>(|_: &NewOtter, _: &Request| Verdict::allow())),
-    );
+    let half = otters().spoke(OtterConversion).defaulter_for(nothing::<NewOtter>);
+    let error = refused(&Webhooks::new().register(half.validator_for(|_: &NewOtter, _: &Request| Verdict::allow())));
     assert_eq!(error, WebhooksError::NoConversion { hub: Otter::gvk().to_string(), version: "v2".into() });
     assert!(error.to_string().contains("zoo.example.org/v1 Otter") && error.to_string().contains("v2"), "{error}");
 }
 
 #[test]
 fn a_kind_is_declared_once() {
-    let second = Webhook::<OldOtter>::new().defaulter(Nothing);
+    let second = Webhook::<OldOtter>::new().defaulter(nothing);
     let error = refused(&Webhooks::new().register(otters()).register(second));
     let (first, second) = (Otter::gvk().to_string(), OldOtter::gvk().to_string());
     assert_eq!(error, WebhooksError::KindTwice { first, second });
@@ -170,7 +175,7 @@ fn a_kind_is_declared_once() {
 
 #[test]
 fn a_version_that_no_rule_reaches_is_refused_unless_it_is_not_sent() {
-    let half = || otters().defaulter_for::<OldOtter>(Nothing);
+    let half = || otters().defaulter_for(nothing::<OldOtter>);
     let unjudged = WebhooksError::Unjudged { hub: Otter::gvk().to_string(), version: "v1alpha1".into() };
     assert_eq!(refused(&Webhooks::new().register(half())), unjudged);
     let declared = half().validating_at(Endpoint::new().versions(["v1"]).exact());
@@ -209,12 +214,46 @@ fn rendered(webhooks: &Webhooks, review: Review) -> String {
 }
 
 fn zoo() -> Webhooks {
-    let all = [Operation::Create, Operation::Update, Operation::Delete];
-    let otters =
-        otters().spoke(OtterConversion).defaulter(Nothing).on(all).mutating_at(
-            Endpoint::new().name("motter.example.org").path("/otters").alias("/old").versions(["v1"]).exact(),
-        );
-    Webhooks::new().register(otters).register(Webhook::<Keeper>::new().defaulter(Nothing).on([Operation::Create]))
+    let endpoint = Endpoint::new().name("motter.example.org").path("/otters").alias("/old").versions(["v1"]).exact();
+    let otters = Webhook::<Otter>::new().spoke(OtterConversion).validator(Everything).defaulter(nothing);
+    let otters = otters.mutating_at(endpoint);
+    Webhooks::new().register(otters).register(Webhook::<Keeper>::new().defaulter(nothing).on([Operation::Create]))
+}
+
+#[test]
+fn operations_follow_from_what_is_written() {
+    let operations = |kind, review| {
+        let webhooks = Webhooks::new().register(kind);
+        assert_eq!(webhooks.check(), Ok(()));
+        webhooks.declarations().next().unwrap().operations(review)
+    };
+    let (create, update, delete) = (Operation::Create, Operation::Update, Operation::Delete);
+    let all = || Webhook::<Otter>::new().validator(Everything).defaulter(nothing);
+    assert_eq!(operations(all(), Review::Validate), [create, update, delete]);
+    assert_eq!(operations(all(), Review::Mutate), [create, update]);
+    assert_eq!(operations(all().on([delete, create]), Review::Validate), [create, delete]);
+    assert_eq!(operations(all().on([delete, create]), Review::Mutate), [create]);
+    assert_eq!(operations(otters(), Review::Validate), [create, update]);
+}
+
+#[test]
+fn a_webhook_is_not_registered_for_what_no_handler_judges() {
+    let kind = "zoo.example.org/v1 Otter".to_owned();
+    let error = refused(&Webhooks::new().register(otters().on([Operation::Create, Operation::Delete])));
+    assert_eq!(error, WebhooksError::UnjudgedOperation { kind: kind.clone(), operation: Operation::Delete });
+    assert!(error.to_string().contains("write the method `delete` of a handler"), "{error}");
+    assert_eq!(refused(&Webhooks::new().register(Webhook::<Otter>::new())), WebhooksError::NoHandler { kind });
+}
+
+#[test]
+fn a_handler_can_not_judge_what_is_no_operation() {
+    struct Handwritten;
+    impl Validator<Otter> for Handwritten {
+        const OPERATIONS: &'static [&'static str] = &["CREATE", "PATCH"];
+    }
+    let error = refused(&Webhooks::new().register(Webhook::<Otter>::new().validator(Handwritten)));
+    let (kind, name) = ("zoo.example.org/v1 Otter".into(), "PATCH".into());
+    assert_eq!(error, WebhooksError::UnknownOperation { kind, name });
 }
 
 #[test]
@@ -330,7 +369,7 @@ fn there_is_no_configuration_where_no_kind_needs_one() {
     let webhooks = Webhooks::new().register(otters());
     assert!(webhook_configuration(&webhooks, Review::Mutate, &installation()).is_none());
     assert!(webhook_configuration(&webhooks, Review::Convert, &installation()).is_none());
-    let removals = Webhooks::new().register(Webhook::<Keeper>::new().defaulter(Nothing).on([Operation::Delete]));
+    let removals = Webhooks::new().register(Webhook::<Keeper>::new().defaulter(nothing).on([Operation::Delete]));
     assert!(webhook_configuration(&removals, Review::Mutate, &installation()).is_none());
 }
 

@@ -1,7 +1,10 @@
 //! Defaults: patches, and where there are none.
 
 use base64::Engine;
-use gateward_core::{Defaulted, Defaulter, Operation, Outcome, Request, Skip, Verdict, Webhook, Webhooks};
+use gateward_core::{
+    Defaulted, Defaulter, IntoDefaulted, IntoDefaulter, Operation, Outcome, Request, Skip, Verdict, Webhook, Webhooks,
+    handler,
+};
 use serde_json::{Value, json};
 
 use crate::zoo::{MUTATE, Otter, Reply, VALIDATE, ask, created, deleted, otter, updated};
@@ -9,42 +12,35 @@ use crate::zoo::{MUTATE, Otter, Reply, VALIDATE, ask, created, deleted, otter, u
 /// Gives an otter a river, unless it has one.
 struct River(&'static str);
 
+#[handler]
 impl Defaulter<Otter> for River {
-    async fn default(&self, mut otter: Otter, _: &Request) -> Defaulted<Otter> {
+    async fn create(&self, mut otter: Otter, _: &Request) -> Otter {
         otter.spec.river.get_or_insert(self.0.into());
-        otter.into()
+        otter
+    }
+
+    async fn update(&self, _: &Otter, otter: Otter, request: &Request) -> Defaulted<Otter> {
+        self.create(otter, request).await.into_defaulted()
     }
 }
 
 /// Names an otter after its river.
-struct NameByRiver;
-
-impl Defaulter<Otter> for NameByRiver {
-    async fn default(&self, mut otter: Otter, _: &Request) -> Defaulted<Otter> {
-        otter.spec.name = format!("otter of {}", otter.spec.river.as_deref().unwrap_or("nowhere"));
-        Defaulted::new(otter).warning("named after its river")
-    }
+fn name_by_river(mut otter: Otter, _: &Request) -> Defaulted<Otter> {
+    otter.spec.name = format!("otter of {}", otter.spec.river.as_deref().unwrap_or("nowhere"));
+    Defaulted::new(otter).warning("named after its river")
 }
 
 /// Refuses every otter.
-struct Refusing;
-
-impl Defaulter<Otter> for Refusing {
-    async fn default(&self, _: Otter, _: &Request) -> Defaulted<Otter> {
-        Defaulted::refuse(Verdict::deny("the zoo is full").code(409))
-    }
+async fn refuse(_: Otter, _: &Request) -> Result<Otter, Verdict> {
+    Err(Verdict::deny("the zoo is full").code(409))
 }
 
 /// Must never be called.
-struct Unreachable;
-
-impl Defaulter<Otter> for Unreachable {
-    async fn default(&self, _: Otter, _: &Request) -> Defaulted<Otter> {
-        unreachable!("no defaulter runs here")
-    }
+fn unreachable(_: Otter, _: &Request) -> Otter {
+    unreachable!("no defaulter runs here")
 }
 
-fn defaulted_by(defaulter: impl Defaulter<Otter>) -> Webhooks {
+fn defaulted_by<M>(defaulter: impl IntoDefaulter<Otter, M>) -> Webhooks {
     Webhooks::new().register(Webhook::<Otter>::new().defaulter(defaulter))
 }
 
@@ -85,7 +81,7 @@ fn a_validating_answer_never_holds_a_patch() {
 
 #[test]
 fn each_defaulter_gets_what_the_one_before_it_returned() {
-    let webhooks = Webhooks::new().register(Webhook::<Otter>::new().defaulter(River("Wye")).defaulter(NameByRiver));
+    let webhooks = Webhooks::new().register(Webhook::<Otter>::new().defaulter(River("Wye")).defaulter(name_by_river));
     let reply = ask(&webhooks, MUTATE, &created(otter(json!({}))));
     let (name, river) = ("otter of Wye", "Wye");
     assert_eq!(
@@ -98,7 +94,7 @@ fn each_defaulter_gets_what_the_one_before_it_returned() {
 #[test]
 fn a_refusal_denies_and_patches_nothing() {
     let webhooks = Webhooks::new()
-        .register(Webhook::<Otter>::new().defaulter(NameByRiver).defaulter(Refusing).defaulter(Unreachable));
+        .register(Webhook::<Otter>::new().defaulter(name_by_river).defaulter(refuse).defaulter(unreachable));
     let reply = ask(&webhooks, MUTATE, &created(otter(json!({}))));
     assert_eq!((reply.is_allowed(), &reply.response()["status"]["code"]), (false, &json!(409)));
     assert_eq!(reply.response()["warnings"], json!(["named after its river"]));
@@ -111,10 +107,62 @@ fn an_update_is_defaulted_too() {
     assert_eq!(patch(&ask(&defaulted_by(River("Wye")), MUTATE, &body))[0]["path"], "/spec/river");
 }
 
+/// What an otter once had it keeps.
+struct Keeping;
+
+#[handler]
+impl Defaulter<Otter> for Keeping {
+    async fn update(&self, old: &Otter, mut new: Otter, _: &Request) -> Otter {
+        new.spec.river = new.spec.river.or_else(|| old.spec.river.clone());
+        new.spec.pups = new.spec.pups.or(old.spec.pups);
+        new
+    }
+}
+
+#[test]
+fn a_defaulter_sees_the_stored_object() {
+    let webhooks = defaulted_by(Keeping);
+    let reply = ask(&webhooks, MUTATE, &updated(otter(json!({"river": "Usk", "pups": 2})), otter(json!({}))));
+    let kept =
+        json!([{"op": "add", "path": "/spec/pups", "value": 2}, {"op": "add", "path": "/spec/river", "value": "Usk"}]);
+    assert_eq!(patch(&reply), kept);
+    assert_eq!(ask(&webhooks, MUTATE, &created(otter(json!({})))).record.outcome, Outcome::Skipped(Skip::NoHandler));
+}
+
+#[test]
+fn what_can_not_be_read_of_the_stored_object_is_absent_to_a_defaulter() {
+    let webhooks = defaulted_by(Keeping);
+    let reply = ask(&webhooks, MUTATE, &updated(otter(json!({"river": "Usk", "pups": "x"})), otter(json!({}))));
+    assert_eq!(patch(&reply), json!([{"op": "add", "path": "/spec/river", "value": "Usk"}]));
+    for nothing in [json!([]), json!(5), json!({"spec": "x"})] {
+        let reply = ask(&webhooks, MUTATE, &updated(nothing, otter(json!({"pups": 1}))));
+        assert!(reply.is_allowed(), "{}", reply.body);
+        assert_without_patch(&reply);
+    }
+}
+
+#[test]
+fn functions_and_closures_default_too_and_may_wait() {
+    async fn wye(mut otter: Otter, request: &Request) -> Otter {
+        std::future::ready(()).await;
+        otter.spec.river.get_or_insert_with(|| format!("Wye of {}", request.username()));
+        otter
+    }
+    let named = async |mut otter: Otter, _: &Request| {
+        otter.spec.name = "otto".into();
+        Ok::<_, Verdict>(Defaulted::new(otter).warning("named"))
+    };
+    let webhooks = Webhooks::new().register(Webhook::<Otter>::new().defaulter(wye).defaulter(named));
+    let reply = ask(&webhooks, MUTATE, &created(otter(json!({}))));
+    let both = [("name", "otto"), ("river", "Wye of jane")];
+    let both = both.map(|(name, value)| json!({"op": "add", "path": format!("/spec/{name}"), "value": value}));
+    assert_eq!(patch(&reply), json!(both));
+    assert_eq!(reply.response()["warnings"], json!(["named"]));
+}
+
 #[test]
 fn a_removal_has_nothing_to_default() {
-    let all = [Operation::Create, Operation::Update, Operation::Delete];
-    let webhooks = Webhooks::new().register(Webhook::<Otter>::new().defaulter(Unreachable).on(all));
+    let webhooks = defaulted_by(unreachable);
     let mut with_an_object = deleted(otter(json!({})));
     with_an_object["request"]["object"] = otter(json!({}));
     for body in [deleted(otter(json!({}))), with_an_object] {
@@ -126,7 +174,7 @@ fn a_removal_has_nothing_to_default() {
 
 #[test]
 fn an_operation_that_was_not_declared_runs_no_handler() {
-    let webhooks = Webhooks::new().register(Webhook::<Otter>::new().defaulter(Unreachable).on([Operation::Create]));
+    let webhooks = Webhooks::new().register(Webhook::<Otter>::new().defaulter(unreachable).on([Operation::Create]));
     let reply = ask(&webhooks, MUTATE, &updated(otter(json!({})), otter(json!({}))));
     assert!(reply.is_allowed());
     assert_eq!(reply.record.outcome, Outcome::Skipped(Skip::NoHandler));
@@ -134,7 +182,7 @@ fn an_operation_that_was_not_declared_runs_no_handler() {
 
 #[test]
 fn an_object_of_the_wrong_type_is_denied_unpatched() {
-    let reply = ask(&defaulted_by(Unreachable), MUTATE, &created(otter(json!({"pups": -1}))));
+    let reply = ask(&defaulted_by(unreachable), MUTATE, &created(otter(json!({"pups": -1}))));
     assert_eq!((reply.is_allowed(), reply.fields()), (false, vec!["spec.pups"]));
     assert_without_patch(&reply);
 }

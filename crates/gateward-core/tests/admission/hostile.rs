@@ -4,16 +4,14 @@ use std::sync::{Arc, LazyLock};
 use std::time::SystemTime;
 
 use gateward_core::testing::block_on;
-use gateward_core::{
-    Context, Defaulted, Defaulter, FieldPath, Issues, Request, Rule, UPDATE, Verdict, Webhook, Webhooks,
-};
+use gateward_core::{Context, FieldPath, Issues, Request, Rule, UPDATE, Verdict, Webhook, Webhooks};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 use crate::zoo::{MUTATE, Otter, OtterConversion, VALIDATE, created, old_otter, otter, updated};
 
 static ZOO: LazyLock<Webhooks> = LazyLock::new(|| {
-    Webhooks::new().register(Webhook::<Otter>::new().spoke(OtterConversion).validator(rules).defaulter(River))
+    Webhooks::new().register(Webhook::<Otter>::new().spoke(OtterConversion).validator(rules).defaulter(river))
 });
 
 const RULE: Rule = Rule { id: "OTTER-04", ..Rule::on(UPDATE) };
@@ -30,13 +28,9 @@ fn rules(otter: &Otter, _: &Request) -> Verdict {
         .into()
 }
 
-pub struct River;
-
-impl Defaulter<Otter> for River {
-    async fn default(&self, mut otter: Otter, _: &Request) -> Defaulted<Otter> {
-        otter.spec.river.get_or_insert_default();
-        otter.into()
-    }
+pub fn river(mut otter: Otter, _: &Request) -> Otter {
+    otter.spec.river.get_or_insert_default();
+    otter
 }
 
 /// The answer's status and body, which is JSON whatever was asked.

@@ -5,8 +5,7 @@ use std::borrow::Cow;
 use gateward_core::manifest::webhook_configuration;
 use gateward_core::testing::TestRequest;
 use gateward_core::{
-    CREATE, Defaulted, Defaulter, FieldPath, Issues, Request, Resource, Review, Rule, Scope, Segment, Verdict, Webhook,
-    Webhooks,
+    CREATE, FieldPath, Issues, Request, Resource, Review, Rule, Scope, Segment, Verdict, Webhook, Webhooks,
 };
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::{Namespace, Pod};
@@ -66,28 +65,21 @@ fn no_system(new: &Namespace, _: &Request) -> Verdict {
     if name.starts_with("system-") { Verdict::deny("that name is taken") } else { Verdict::allow() }
 }
 
-/// One replica, and for pods a label.
-struct Usual;
-
-impl Defaulter<CronTab> for Usual {
-    async fn default(&self, mut object: CronTab, _: &Request) -> Defaulted<CronTab> {
-        object.spec.replicas.get_or_insert(1);
-        object.into()
-    }
+fn one_replica(mut object: CronTab, _: &Request) -> CronTab {
+    object.spec.replicas.get_or_insert(1);
+    object
 }
 
-impl Defaulter<Pod> for Usual {
-    async fn default(&self, mut object: Pod, _: &Request) -> Defaulted<Pod> {
-        object.metadata.labels.get_or_insert_default().entry("team".into()).or_insert_with(|| "otters".into());
-        object.into()
-    }
+fn team_label(mut object: Pod, _: &Request) -> Pod {
+    object.metadata.labels.get_or_insert_default().entry("team".into()).or_insert_with(|| "otters".into());
+    object
 }
 
 fn webhooks() -> Webhooks {
     Webhooks::new()
-        .register(Webhook::<CronTab>::new().validator(schedules).defaulter(Usual).rules([&SCHEDULE]))
+        .register(Webhook::<CronTab>::new().validator(schedules).defaulter(one_replica).rules([&SCHEDULE]))
         .register(Webhook::<Zone>::new().validator(offsets))
-        .register(Webhook::<Pod>::new().validator(images).defaulter(Usual).rules([&REGISTRY]))
+        .register(Webhook::<Pod>::new().validator(images).defaulter(team_label).rules([&REGISTRY]))
         .register(Webhook::<Namespace>::new().validator(no_system))
 }
 

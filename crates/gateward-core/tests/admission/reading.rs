@@ -6,11 +6,13 @@ use std::time::{Duration, SystemTime};
 use gateward_core::testing::block_on;
 use gateward_core::{
     Context, DryRun, Facts, Operation, Request, Review, ReviewResponse, Validator, Verdict, Webhook, WebhookError,
-    Webhooks,
+    Webhooks, handler,
 };
 use serde_json::{Value, json};
 
-use crate::zoo::{MUTATE, Otter, Reply, VALIDATE, ask, ask_in, created, deleted, judged_by, old_otter, otter, updated};
+use crate::zoo::{
+    MUTATE, Otter, Reply, VALIDATE, ask, ask_in, created, deleted, judged_by, old_otter, otter, review, updated,
+};
 
 fn allowing() -> Webhooks {
     judged_by(|_, _| Verdict::allow())
@@ -161,6 +163,7 @@ impl Witness {
     }
 }
 
+#[handler]
 impl Validator<Otter> for Witness {
     async fn create(&self, _: &Otter, request: &Request) -> Verdict {
         self.note("create", request)
@@ -175,19 +178,24 @@ impl Validator<Otter> for Witness {
         assert_eq!(old.spec.name, "gone");
         self.note("delete", request)
     }
+
+    async fn connect(&self, options: &Otter, request: &Request) -> Verdict {
+        assert_eq!(options.spec.name, "called");
+        self.note("connect", request)
+    }
 }
 
 #[test]
 fn each_operation_has_a_method_of_its_own() {
-    let all = [Operation::Create, Operation::Update, Operation::Delete];
     let bodies = [
         ("create", created(otter(json!({})))),
         ("update", updated(otter(json!({"name": "before"})), otter(json!({"name": "after"})))),
         ("delete", deleted(otter(json!({"name": "gone"})))),
+        ("connect", review("CONNECT", otter(json!({"name": "called"})), Value::Null)),
     ];
     for (method, body) in bodies {
         let witness = Witness::default();
-        let webhooks = Webhooks::new().register(Webhook::<Otter>::new().validator(witness.clone()).on(all));
+        let webhooks = Webhooks::new().register(Webhook::<Otter>::new().validator(witness.clone()));
         assert!(ask(&webhooks, VALIDATE, &body).is_allowed());
         assert_eq!(witness.only().0, method);
     }

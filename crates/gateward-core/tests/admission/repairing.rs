@@ -1,8 +1,7 @@
 //! A stored object that can no longer be read is mended, let go and removed like any other.
 
 use gateward_core::{
-    Defaulted, Defaulter, FieldPath, Issues, Operation, Outcome, Request, Rule, Skip, UPDATE, Validator, Verdict,
-    Webhook, Webhooks,
+    Defaulted, FieldPath, Issues, Outcome, Request, Rule, Skip, UPDATE, Validator, Verdict, Webhook, Webhooks, handler,
 };
 use serde_json::{Value, json};
 
@@ -17,7 +16,10 @@ const NAMED: Rule = Rule { id: "OTTER-07", ..Rule::on(UPDATE) };
 /// Otters have a name, and neither pups nor river ever change.
 struct Strict;
 
+#[handler]
 impl Validator<Otter> for Strict {
+    async fn delete(&self, _: &Otter, _: &Request) {}
+
     async fn update(&self, old: &Otter, new: &Otter, _: &Request) -> Verdict {
         let spec = || FieldPath::field("spec");
         let mut issues = Issues::new();
@@ -35,8 +37,7 @@ impl Validator<Otter> for Strict {
 }
 
 fn strict() -> Webhooks {
-    let all = [Operation::Create, Operation::Update, Operation::Delete];
-    Webhooks::new().register(Webhook::<Otter>::new().spoke(OtterConversion).validator(Strict).on(all))
+    Webhooks::new().register(Webhook::<Otter>::new().spoke(OtterConversion).validator(Strict))
 }
 
 fn update(old: Value, new: Value) -> Reply {
@@ -102,12 +103,8 @@ fn leaving(spec: Value) -> Value {
 }
 
 /// Must not be reached.
-struct Unreachable;
-
-impl Defaulter<Otter> for Unreachable {
-    async fn default(&self, otter: Otter, _: &Request) -> Defaulted<Otter> {
-        Defaulted::new(otter).warning("reached")
-    }
+fn unreachable(otter: Otter, _: &Request) -> Defaulted<Otter> {
+    Defaulted::new(otter).warning("reached")
 }
 
 #[test]
@@ -118,7 +115,7 @@ fn an_unreadable_object_that_is_being_deleted_passes_what_rules_say_of_the_rest(
     assert_eq!(update(unreadable(), leaving(json!({"name": 1}))).fields(), ["spec.name"]);
     // One that stays is to be mended.
     assert!(!update(unreadable(), otter(json!({"pups": "x"}))).is_allowed());
-    let webhooks = Webhooks::new().register(Webhook::<Otter>::new().defaulter(Unreachable));
+    let webhooks = Webhooks::new().register(Webhook::<Otter>::new().defaulter(unreachable));
     let reply = ask(&webhooks, MUTATE, &updated(unreadable(), unreadable()));
     assert!(reply.is_allowed() && warnings(&reply).is_empty(), "{}", reply.body);
     assert!(!ask(&webhooks, MUTATE, &created(unreadable())).is_allowed());

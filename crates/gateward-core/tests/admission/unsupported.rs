@@ -1,9 +1,9 @@
 //! Operations without a handler.
 
-use gateward_core::{Operation, Outcome, Request, Skip, Verdict, Webhook, Webhooks};
+use gateward_core::{Outcome, Request, Skip, Validator, Verdict, Webhook, Webhooks, handler};
 use serde_json::{Value, json};
 
-use crate::hostile::River;
+use crate::hostile::river;
 use crate::zoo::{MUTATE, Otter, Reply, VALIDATE, ask, ask_knowing, deleted, otter, review};
 
 fn allow(_: &Otter, _: &Request) -> Verdict {
@@ -11,7 +11,7 @@ fn allow(_: &Otter, _: &Request) -> Verdict {
 }
 
 fn zoo() -> Webhooks {
-    Webhooks::new().register(Webhook::<Otter>::new().validator(allow).defaulter(River))
+    Webhooks::new().register(Webhook::<Otter>::new().validator(allow).defaulter(river))
 }
 
 fn doing(operation: &str) -> Value {
@@ -49,11 +49,23 @@ fn the_refusal_does_not_grow_with_the_name_of_the_operation() {
     assert!(reply.body.to_string().len() < 500, "{}", reply.body);
 }
 
+/// Nobody may talk to an otter that is asleep.
+struct Asleep;
+
+#[handler]
+impl Validator<Otter> for Asleep {
+    async fn connect(&self, options: &Otter, _: &Request) -> Result<(), Verdict> {
+        if options.spec.name.is_empty() { Err(Verdict::deny("it is asleep")) } else { Ok(()) }
+    }
+}
+
 #[test]
-fn a_connection_passes_where_it_was_declared() {
-    let kind = Webhook::<Otter>::new().validator(allow).on([Operation::Connect]);
-    let reply = ask(&Webhooks::new().register(kind), VALIDATE, &review("CONNECT", Value::Null, Value::Null));
-    assert_eq!(reply.record.outcome, Outcome::Allowed);
+fn a_connection_is_judged_by_its_options_where_a_handler_does() {
+    let webhooks = Webhooks::new().register(Webhook::<Otter>::new().validator(Asleep));
+    let connect = |options| ask(&webhooks, VALIDATE, &review("CONNECT", options, Value::Null));
+    assert_eq!(connect(otter(json!({"name": "otto"}))).record.outcome, Outcome::Allowed);
+    assert_eq!(connect(otter(json!({}))).response()["status"]["message"], "it is asleep");
+    assert_eq!(connect(Value::Null).status, 400);
 }
 
 #[test]

@@ -1,8 +1,7 @@
 //! Objects of a version that is not the hub's.
 
 use gateward_core::{
-    CREATE, Defaulted, Defaulter, FieldPath, Issues, Outcome, Request, Rule, Skip, Validator, Verdict, Webhook,
-    Webhooks,
+    CREATE, Defaulter, FieldPath, Issues, Outcome, Request, Rule, Skip, Validator, Verdict, Webhook, Webhooks, handler,
 };
 use serde_json::json;
 
@@ -48,6 +47,7 @@ fn on_an_update_findings_are_traced_by_the_new_object() {
 /// Judges what only the old version can say.
 struct AsWritten;
 
+#[handler]
 impl Validator<Otter> for AsWritten {
     async fn create(&self, _: &Otter, request: &Request) -> Verdict {
         let Some(written) = request.new_as_written::<OldOtter>() else { return Verdict::allow() };
@@ -97,10 +97,11 @@ fn handlers_of_the_old_version_take_the_place_of_the_lift() {
 
 struct Stone(&'static str);
 
+#[handler]
 impl Defaulter<OldOtter> for Stone {
-    async fn default(&self, mut otter: OldOtter, _: &Request) -> Defaulted<OldOtter> {
+    async fn create(&self, mut otter: OldOtter, _: &Request) -> OldOtter {
         otter.spec.stones.push(self.0.into());
-        otter.into()
+        otter
     }
 }
 
@@ -113,17 +114,13 @@ fn every_defaulter_of_the_old_version_runs_on_its_objects_only() {
     assert_eq!(ask(&webhooks, MUTATE, &created(otter(json!({})))).record.outcome, Outcome::Allowed);
 }
 
-struct Hub;
-
-impl Defaulter<Otter> for Hub {
-    async fn default(&self, _: Otter, _: &Request) -> Defaulted<Otter> {
-        unreachable!("an old object is no object of the hub")
-    }
+fn hub(_: Otter, _: &Request) -> Otter {
+    unreachable!("an old object is no object of the hub")
 }
 
 #[test]
 fn the_hubs_defaulter_does_not_run_on_old_objects() {
-    let webhooks = Webhooks::new().register(zoo().defaulter(Hub));
+    let webhooks = Webhooks::new().register(zoo().defaulter(hub));
     let reply = ask(&webhooks, MUTATE, &created(old_otter(json!({}))));
     assert_eq!(reply.record.outcome, Outcome::Skipped(Skip::NoHandler));
 }

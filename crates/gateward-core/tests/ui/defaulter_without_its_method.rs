@@ -1,6 +1,6 @@
-//! A defaulter without its only method.
+//! A defaulter without a method.
 
-use gateward_core::{Defaulter, resource};
+use gateward_core::{Defaulter, handler, resource};
 
 #[derive(serde::Serialize, serde::Deserialize)]
 struct Otter {}
@@ -9,6 +9,7 @@ resource!(Otter, "zoo.example.org/v1", "Otter", "otters");
 
 struct OtterDefaults;
 
+#[handler]
 impl Defaulter<Otter> for OtterDefaults {}
 
 fn main() {}

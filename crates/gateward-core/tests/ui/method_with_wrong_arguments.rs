@@ -1,6 +1,6 @@
 //! A method of a validator that takes the object by value.
 
-use gateward_core::{Request, Validator, Verdict, resource};
+use gateward_core::{handler, Request, Validator, Verdict, resource};
 
 #[derive(serde::Serialize, serde::Deserialize)]
 struct Otter {}
@@ -9,6 +9,7 @@ resource!(Otter, "zoo.example.org/v1", "Otter", "otters");
 
 struct OtterRules;
 
+#[handler]
 impl Validator<Otter> for OtterRules {
     async fn create(&self, _: Otter, _: &Request) -> Verdict {
         Verdict::allow()

@@ -1,6 +1,6 @@
 //! A validator that judges another kind.
 
-use gateward_core::{Webhook, Request, Validator, Verdict, resource};
+use gateward_core::{handler, Webhook, Request, Validator, Verdict, resource};
 
 #[derive(serde::Serialize, serde::Deserialize)]
 struct Otter {}
@@ -11,6 +11,7 @@ struct Beaver {}
 
 struct BeaverRules;
 
+#[handler]
 impl Validator<Beaver> for BeaverRules {
     async fn create(&self, _: &Beaver, _: &Request) -> Verdict {
         Verdict::allow()

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use gateward_core::{
-    CREATE, ConversionError, Convert, Defaulted, Defaulter, Endpoint, FieldPath, Issues, Provenance, Request, Rule,
-    Stash, Validator, Verdict, Webhook, Webhooks, resource,
+    CREATE, ConversionError, Convert, Endpoint, FieldPath, Issues, Provenance, Request, Rule, Stash, Validator,
+    Verdict, Webhook, Webhooks, handler, resource,
 };
 use serde::{Deserialize, Serialize};
 use tokio::sync::Semaphore;
@@ -112,6 +112,7 @@ impl Blocker {
 
 struct Rules(Blocker);
 
+#[handler]
 impl Validator<Otter> for Rules {
     async fn create(&self, new: &Otter, _: &Request) -> Verdict {
         match new.spec.mood.as_str() {
@@ -130,20 +131,16 @@ fn unprintable(mood: &str) -> Verdict {
     issues.into()
 }
 
-struct Defaults;
-
-impl Defaulter<Otter> for Defaults {
-    async fn default(&self, mut otter: Otter, _: &Request) -> Defaulted<Otter> {
-        otter.spec.river.get_or_insert_with(|| "Spey".into());
-        otter.into()
-    }
+fn default(mut otter: Otter, _: &Request) -> Otter {
+    otter.spec.river.get_or_insert_with(|| "Spey".into());
+    otter
 }
 
 pub fn webhooks(blocker: &Blocker) -> Webhooks {
     let kind = Webhook::<Otter>::new()
         .spoke::<OldOtter>(Streams)
         .validator(Rules(blocker.clone()))
-        .defaulter(Defaults)
+        .defaulter(default)
         .validating_at(Endpoint::new().path(VALIDATE))
         .mutating_at(Endpoint::new().path(MUTATE));
     Webhooks::new().register(kind)

@@ -108,7 +108,7 @@ fn is_conversion(line: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use gateward_core::{Request, Validator, Verdict, Webhook};
+    use gateward_core::{Request, Validator, Verdict, Webhook, handler};
     use serde_json::{Value, json};
 
     use super::*;
@@ -117,6 +117,7 @@ mod tests {
     /// Panics at an otter that has a weight.
     struct Panics;
 
+    #[handler]
     impl Validator<Otter> for Panics {
         async fn create(&self, otter: &Otter, _: &Request) -> Verdict {
             assert!(otter.status.weight.is_none(), "contents of an object");

@@ -28,16 +28,6 @@ struct Spec {
 
 resource!(TestEntity, "webhook.dev/v1", "TestEntity", "testentitys");
 
-/// A handler that makes one change.
-struct Changing(fn(&mut TestEntity));
-
-impl Defaulter<TestEntity> for Changing {
-    async fn default(&self, mut entity: TestEntity, _: &Request) -> Defaulted<TestEntity> {
-        (self.0)(&mut entity);
-        entity.into()
-    }
-}
-
 /// The operator that a description such as "handler sets spec.username to generated" asks for.
 pub fn webhooks(description: &str) -> Option<Webhooks> {
     let change: fn(&mut TestEntity) = if description.contains("sets spec.username to generated") {
@@ -47,5 +37,9 @@ pub fn webhooks(description: &str) -> Option<Webhooks> {
     } else {
         return None;
     };
-    Some(Webhooks::new().register(Webhook::<TestEntity>::new().defaulter(Changing(change))))
+    let changed = move |mut entity: TestEntity, _: &Request| {
+        change(&mut entity);
+        entity
+    };
+    Some(Webhooks::new().register(Webhook::<TestEntity>::new().defaulter(changed)))
 }

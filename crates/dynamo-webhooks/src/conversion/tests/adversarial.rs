@@ -12,7 +12,7 @@ use dynamo_api::{v1alpha1, v1beta1};
 use gateward::testing::objects;
 use gateward_core::conversion::{INCOMPLETE, Strictness, StructuralSchemas};
 use gateward_core::testing::block_on;
-use gateward_core::{Context, FieldPath, Request, Resource, Validator, Verdict, Webhook, Webhooks};
+use gateward_core::{Context, FieldPath, Request, Resource, Validator, Verdict, Webhook, Webhooks, handler};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -49,6 +49,7 @@ const REQUEST: Drawn = Drawn {
 #[derive(Clone, Default)]
 struct Judged(Arc<Mutex<Option<Value>>>);
 
+#[handler]
 impl<H: Resource> Validator<H> for Judged {
     async fn create(&self, new: &H, _: &Request) -> Verdict {
         *self.0.lock().unwrap() = serde_json::to_value(new).ok();

@@ -8,8 +8,8 @@ use dynamo_api::meta::{ObjectMeta, OwnerReference};
 use dynamo_api::v1alpha1;
 use dynamo_api::v1beta1::{ComponentType, DynamoComponentDeployment, DynamoComponentDeploymentSpec};
 use gateward_core::{
-    BadValue, CREATE_AND_UPDATE, Defaulted, Defaulter, DeletingObjects, Endpoint, FieldPath, Issues, Operation,
-    Request, Rule, UPDATE, Validator, Verdict, Webhook,
+    BadValue, CREATE_AND_UPDATE, DeletingObjects, Endpoint, FieldPath, Issues, Operation, Request, Rule, UPDATE,
+    Validator, Webhook, handler,
 };
 use serde_json::Value;
 
@@ -69,7 +69,7 @@ pub(crate) fn kind() -> Webhook<DynamoComponentDeployment> {
         .schemas(CrdSchemas::Component)
         .validator(ComponentDeploymentValidator)
         .validating_at(validating)
-        .defaulter(ComponentDeploymentDefaulter)
+        .defaulter(default)
         .mutating_at(mutating)
         .crd(crds::COMPONENT_DEPLOYMENT.yaml)
         .deleting_objects(DeletingObjects::Skip)
@@ -84,35 +84,28 @@ fn rules() -> impl Iterator<Item = &'static Rule> {
 }
 
 /// What a new component is given: DEF-20 and DEF-07. Updates are left as they are.
-struct ComponentDeploymentDefaulter;
-
-impl Defaulter<DynamoComponentDeployment> for ComponentDeploymentDefaulter {
-    async fn default(
-        &self,
-        mut object: DynamoComponentDeployment,
-        request: &Request,
-    ) -> Defaulted<DynamoComponentDeployment> {
-        if request.operation == Some(Operation::Create) {
-            let component = &mut object.spec.component;
-            if component.name.is_empty() {
-                component.name.clone_from(&object.metadata.name);
-            }
-            roles::default_replicas(component.multinode.as_ref(), component.roles.as_mut());
+fn default(mut object: DynamoComponentDeployment, request: &Request) -> DynamoComponentDeployment {
+    if request.operation == Some(Operation::Create) {
+        let component = &mut object.spec.component;
+        if component.name.is_empty() {
+            component.name.clone_from(&object.metadata.name);
         }
-        object.into()
+        roles::default_replicas(component.multinode.as_ref(), component.roles.as_mut());
     }
+    object
 }
 
 /// The rules of DynamoComponentDeployment.
 struct ComponentDeploymentValidator;
 
+#[handler]
 impl Validator<DynamoComponentDeployment> for ComponentDeploymentValidator {
-    async fn create(&self, new: &DynamoComponentDeployment, request: &Request) -> Verdict {
+    async fn create(&self, new: &DynamoComponentDeployment, request: &Request) -> Issues {
         let facts = ClusterFacts::of(request);
         let mut issues = Issues::new();
         stateless(new, ComponentOperation::Create, &deployment_context(&facts, request), &mut issues);
         rules::v1alpha1::component::stateless(new, request, &mut issues);
-        issues.into()
+        issues
     }
 
     async fn update(
@@ -120,7 +113,7 @@ impl Validator<DynamoComponentDeployment> for ComponentDeploymentValidator {
         old: &DynamoComponentDeployment,
         new: &DynamoComponentDeployment,
         request: &Request,
-    ) -> Verdict {
+    ) -> Issues {
         let facts = ClusterFacts::of(request);
         let deployment = deployment_context(&facts, request);
         let mut issues = Issues::new();
@@ -129,7 +122,7 @@ impl Validator<DynamoComponentDeployment> for ComponentDeploymentValidator {
         rules::v1alpha1::component::update(request, &mut issues);
         same_framework(&old.spec, &new.spec, &mut issues);
         component::update(&old.spec.component, &new.spec.component, &spec(), &deployment, &mut issues);
-        issues.into()
+        issues
     }
 }
 

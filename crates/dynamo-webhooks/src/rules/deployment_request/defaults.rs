@@ -1,7 +1,7 @@
 //! What a new v1beta1 request gets where the user left it out: DGDR-D2.
 
 use dynamo_api::v1beta1::{Backend, DynamoGraphDeploymentRequest, SearchStrategy};
-use gateward_core::{Defaulted, Defaulter, Operation, Request};
+use gateward_core::{Operation, Request};
 
 use crate::operator::facts::ClusterFacts;
 use crate::operator::version;
@@ -9,26 +9,18 @@ use crate::operator::version;
 /// Where images of the profiler are published.
 const PROFILER_REPOSITORY: &str = "nvcr.io/nvidia/ai-dynamo/dynamo-planner";
 
-/// The defaults of v1beta1 objects.
-pub(super) struct DeploymentRequestDefaulter;
-
-impl Defaulter<DynamoGraphDeploymentRequest> for DeploymentRequestDefaulter {
-    async fn default(
-        &self,
-        mut object: DynamoGraphDeploymentRequest,
-        request: &Request,
-    ) -> Defaulted<DynamoGraphDeploymentRequest> {
-        if request.operation == Some(Operation::Create) {
-            let spec = &mut object.spec;
-            spec.backend.get_or_insert(Backend::Auto);
-            spec.search_strategy.get_or_insert(SearchStrategy::Rapid);
-            spec.auto_apply.get_or_insert(true);
-            if spec.image.is_empty() {
-                spec.image = profiler_image(&ClusterFacts::of(request)).unwrap_or_default();
-            }
+/// The request with its defaults. Updates are left as they are.
+pub(super) fn apply(mut object: DynamoGraphDeploymentRequest, request: &Request) -> DynamoGraphDeploymentRequest {
+    if request.operation == Some(Operation::Create) {
+        let spec = &mut object.spec;
+        spec.backend.get_or_insert(Backend::Auto);
+        spec.search_strategy.get_or_insert(SearchStrategy::Rapid);
+        spec.auto_apply.get_or_insert(true);
+        if spec.image.is_empty() {
+            spec.image = profiler_image(&ClusterFacts::of(request)).unwrap_or_default();
         }
-        object.into()
     }
+    object
 }
 
 /// The configured image, or the published one of the operator's own version, where that is a version.

@@ -68,7 +68,7 @@ pub(crate) fn kind() -> Webhook<DynamoGraphDeploymentRequest> {
     Webhook::new()
         .spoke::<dynamo_api::v1alpha1::DynamoGraphDeploymentRequest>(DeploymentRequestConversion)
         .schemas(CrdSchemas::DeploymentRequest)
-        .defaulter(defaults::DeploymentRequestDefaulter)
+        .defaulter(defaults::apply)
         .validator(v1beta1::V1beta1Validator)
         .validator_for(v1alpha1::V1alpha1Validator)
         .validating_at(validating)

@@ -3,7 +3,7 @@
 
 use dynamo_api::v1alpha1::{DynamoGraphDeploymentRequest, DynamoGraphDeploymentRequestSpec as Spec, RequestState};
 use dynamo_api::v1beta1::RequestPhase;
-use gateward_core::{Issues, Request, Rule, Validator, Verdict};
+use gateward_core::{Issues, Request, Rule, Validator, handler};
 
 use super::freeze::{self, StoredRequest};
 use super::release::{self, AutoApply, ImageField, Release};
@@ -31,11 +31,12 @@ const GPU_DISCOVERY_DEFAULT: bool = true;
 /// The rules of v1alpha1 objects.
 pub(super) struct V1alpha1Validator;
 
+#[handler]
 impl Validator<DynamoGraphDeploymentRequest> for V1alpha1Validator {
-    async fn create(&self, new: &DynamoGraphDeploymentRequest, request: &Request) -> Verdict {
+    async fn create(&self, new: &DynamoGraphDeploymentRequest, request: &Request) -> Issues {
         let mut issues = stateless(None, new, &ClusterFacts::of(request));
         release::on_create(&Release::of_written(&new.spec), &mut issues);
-        issues.into()
+        issues
     }
 
     async fn update(
@@ -43,12 +44,12 @@ impl Validator<DynamoGraphDeploymentRequest> for V1alpha1Validator {
         old: &DynamoGraphDeploymentRequest,
         new: &DynamoGraphDeploymentRequest,
         request: &Request,
-    ) -> Verdict {
+    ) -> Issues {
         let mut issues = stateless(Some(&old.spec), new, &ClusterFacts::of(request));
         if !issues.has_errors() {
             changes(old, new, &mut issues);
         }
-        issues.into()
+        issues
     }
 }
 

@@ -3,7 +3,7 @@
 use dynamo_api::v1beta1::{
     Backend, DynamoGraphDeploymentRequest, DynamoGraphDeploymentRequestSpec as Spec, Hardware, SearchStrategy,
 };
-use gateward_core::{Issues, Request, Rule, Validator, Verdict};
+use gateward_core::{Issues, Request, Rule, Validator, handler};
 
 use super::freeze::{self, StoredRequest};
 use super::release::{self, AutoApply, ImageField, Release};
@@ -33,13 +33,14 @@ pub(crate) const CURRENT_GPU_NAME: Rule = rule! {
 /// The rules of v1beta1 objects.
 pub(super) struct V1beta1Validator;
 
+#[handler]
 impl Validator<DynamoGraphDeploymentRequest> for V1beta1Validator {
-    async fn create(&self, new: &DynamoGraphDeploymentRequest, request: &Request) -> Verdict {
+    async fn create(&self, new: &DynamoGraphDeploymentRequest, request: &Request) -> Issues {
         let mut issues = Issues::new();
         what_it_asks_for(None, &new.spec, &ClusterFacts::of(request), &mut issues);
         release::on_create(&Release::of(&new.spec), &mut issues);
         outdated_names(&new.spec, &mut issues);
-        issues.into()
+        issues
     }
 
     async fn update(
@@ -47,7 +48,7 @@ impl Validator<DynamoGraphDeploymentRequest> for V1beta1Validator {
         old: &DynamoGraphDeploymentRequest,
         new: &DynamoGraphDeploymentRequest,
         request: &Request,
-    ) -> Verdict {
+    ) -> Issues {
         let mut issues = Issues::new();
         what_it_asks_for(Some(&old.spec), &new.spec, &ClusterFacts::of(request), &mut issues);
         let (before, after) = (Release::of(&old.spec), Release::of(&new.spec));
@@ -56,7 +57,7 @@ impl Validator<DynamoGraphDeploymentRequest> for V1beta1Validator {
         let change = || SpecChange::between(&old.spec, &new.spec);
         freeze::check(&StoredRequest { phase, apply: before.apply }, after.apply, change, &mut issues);
         outdated_names(&new.spec, &mut issues);
-        issues.into()
+        issues
     }
 }
 

@@ -2,21 +2,12 @@
 
 use dynamo_api::constants::{ORIGIN_VERSION, PROVIDER_COMPONENT, PROVIDER_GROVE, WORKLOAD_PROVIDER};
 use dynamo_api::v1beta1::{ComponentSpec, DynamoGraphDeployment, ProviderOverride};
-use gateward_core::{Defaulted, Defaulter, Operation, Request};
+use gateward_core::{Operation, Request};
 
 use crate::operator::facts::ClusterFacts;
 use crate::rules::component::roles;
 use crate::rules::grove::WorkloadBackend;
 use crate::rules::provider_override::{self, OverrideLocation, Target};
-
-/// The defaults of a v1beta1 graph.
-pub(super) struct GraphDefaulter;
-
-impl Defaulter<DynamoGraphDeployment> for GraphDefaulter {
-    async fn default(&self, object: DynamoGraphDeployment, request: &Request) -> Defaulted<DynamoGraphDeployment> {
-        apply(object, request).into()
-    }
-}
 
 /// The graph with its defaults.
 pub(crate) fn apply(graph: DynamoGraphDeployment, request: &Request) -> DynamoGraphDeployment {

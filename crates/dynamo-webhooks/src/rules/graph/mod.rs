@@ -15,7 +15,9 @@ use dynamo_api::constants::WORKLOAD_PROVIDER;
 use dynamo_api::crds;
 use dynamo_api::v1alpha1;
 use dynamo_api::v1beta1::DynamoGraphDeployment;
-use gateward_core::{CREATE_AND_UPDATE, Endpoint, FieldPath, Issues, Request, Rule, Validator, Verdict, Webhook};
+use gateward_core::{
+    CREATE_AND_UPDATE, Endpoint, FieldPath, Issues, Request, Rule, Validator, Verdict, Webhook, handler,
+};
 
 use crate::conversion::GraphConversion;
 use crate::conversion::schemas::CrdSchemas;
@@ -56,8 +58,8 @@ pub(crate) fn kind() -> Webhook<DynamoGraphDeployment> {
         .schemas(CrdSchemas::Graph)
         .validator(GraphValidator)
         .validating_at(validating)
-        .defaulter(defaults::GraphDefaulter)
-        .defaulter_for::<v1alpha1::DynamoGraphDeployment>(rules::v1alpha1::defaults::V1alpha1GraphDefaulter)
+        .defaulter(defaults::apply)
+        .defaulter_for(rules::v1alpha1::defaults::apply)
         .mutating_at(mutating)
         .crd(crds::GRAPH_DEPLOYMENT.yaml)
         .renamed_fields(component::RENAMED_FIELDS)
@@ -84,6 +86,7 @@ fn rules() -> impl Iterator<Item = &'static Rule> {
 /// Judges graphs. A v1alpha1 graph comes lifted.
 pub(crate) struct GraphValidator;
 
+#[handler]
 impl Validator<DynamoGraphDeployment> for GraphValidator {
     async fn create(&self, new: &DynamoGraphDeployment, request: &Request) -> Verdict {
         let facts = ClusterFacts::of(request);

@@ -3,25 +3,17 @@
 use std::collections::BTreeMap;
 
 use dynamo_api::{v1alpha1, v1beta1};
-use gateward_core::{Defaulted, Defaulter, Request};
+use gateward_core::Request;
 
 use crate::conversion::GraphConversion;
 use crate::rules::graph::defaults;
 
-/// The defaults of a v1alpha1 graph.
-pub(crate) struct V1alpha1GraphDefaulter;
-
-impl Defaulter<v1alpha1::DynamoGraphDeployment> for V1alpha1GraphDefaulter {
-    async fn default(
-        &self,
-        mut object: v1alpha1::DynamoGraphDeployment,
-        request: &Request,
-    ) -> Defaulted<v1alpha1::DynamoGraphDeployment> {
-        let hub = GraphConversion::to_hub_for_defaulting(&object);
-        let before = hub.metadata.annotations.clone();
-        take_over(&mut object, &before, defaults::apply(hub, request));
-        object.into()
-    }
+/// The graph with its defaults.
+pub(crate) fn apply(mut graph: v1alpha1::DynamoGraphDeployment, request: &Request) -> v1alpha1::DynamoGraphDeployment {
+    let hub = GraphConversion::to_hub_for_defaulting(&graph);
+    let before = hub.metadata.annotations.clone();
+    take_over(&mut graph, &before, defaults::apply(hub, request));
+    graph
 }
 
 /// Takes over what defaulting may set. Annotations that the lift made or took away are none of it.

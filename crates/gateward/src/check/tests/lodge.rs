@@ -82,6 +82,7 @@ resource!(Lodge, "zoo.dev/v1", "Lodge", "lodges");
 /// Rules on rooms and rivers, and what can be said without a rule.
 struct Rules;
 
+#[handler]
 impl Validator<Lodge> for Rules {
     async fn create(&self, new: &Lodge, request: &Request) -> Verdict {
         judged(new, request)
@@ -119,16 +120,12 @@ fn judged(lodge: &Lodge, request: &Request) -> Verdict {
 }
 
 /// The default river.
-struct Rivers;
-
-impl Defaulter<Lodge> for Rivers {
-    async fn default(&self, mut lodge: Lodge, _: &Request) -> Defaulted<Lodge> {
-        if lodge.spec.river.as_deref() == Some("Acheron") {
-            return Defaulted::refuse(Verdict::deny("no way back"));
-        }
-        lodge.spec.river.get_or_insert_with(|| "unnamed".to_owned());
-        lodge.into()
+fn rivers(mut lodge: Lodge, _: &Request) -> Result<Lodge, Verdict> {
+    if lodge.spec.river.as_deref() == Some("Acheron") {
+        return Err(Verdict::deny("no way back"));
     }
+    lodge.spec.river.get_or_insert_with(|| "unnamed".to_owned());
+    Ok(lodge)
 }
 
 fn at(field: &'static str) -> FieldPath {
@@ -137,7 +134,7 @@ fn at(field: &'static str) -> FieldPath {
 
 fn webhooks() -> Webhooks {
     let rules = [&FEW_ROOMS, &NAMED_RIVER, &NO_LESS, &FLOODS];
-    Webhooks::new().register(Webhook::<Lodge>::new().validator(Rules).defaulter(Rivers).rules(rules))
+    Webhooks::new().register(Webhook::<Lodge>::new().validator(Rules).defaulter(rivers).rules(rules))
 }
 
 /// A check that is being set up.

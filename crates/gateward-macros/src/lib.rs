@@ -1,0 +1,62 @@
+//! The attribute that operator authors write above their handlers. It needs no parser of Rust, so it costs no build time.
+
+use proc_macro::{Delimiter, Group, Ident, Spacing, Span, TokenStream, TokenTree};
+
+/// Stands above `impl Validator<K> for …` and `impl Defaulter<K> for …`. It says which operations the handler judges: those
+/// whose methods are written.
+///
+/// Each method returns what suits it, as long as that becomes a verdict or a defaulted object; without the attribute
+/// the compiler's lint `refining_impl_trait` speaks up, and the constant `OPERATIONS` has to be written by hand.
+#[proc_macro_attribute]
+pub fn handler(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    if let Some(argument) = arguments.into_iter().next() {
+        return error(argument.span(), "`#[handler]` takes no arguments: the methods say which operations are judged");
+    }
+    let mut item: Vec<TokenTree> = item.into_iter().collect();
+    let is_impl = item.iter().any(|token| is_ident(token, "impl"));
+    let Some(TokenTree::Group(body)) = item.pop().filter(|_| is_impl) else {
+        return error(Span::call_site(), "`#[handler]` stands above an `impl Validator<…>` or `impl Defaulter<…>`");
+    };
+    let methods = methods(&body);
+    if methods.is_empty() {
+        let message = "a handler without a method judges nothing: write `create`, `update`, `delete` or `connect`";
+        return error(body.span_open(), message);
+    }
+    let operations: String = methods.iter().map(|method| format!("{:?},", method.to_string().to_uppercase())).collect();
+    let constant = source(&format!("const OPERATIONS: &'static [&'static str] = &[{operations}];"));
+    let mut with_constant = Group::new(Delimiter::Brace, constant.into_iter().chain(body.stream()).collect());
+    with_constant.set_span(body.span());
+    let allow = source("#[allow(refining_impl_trait)]");
+    allow.into_iter().chain(item).chain([TokenTree::Group(with_constant)]).collect()
+}
+
+/// The names of the functions that are defined in a body.
+fn methods(body: &Group) -> Vec<Ident> {
+    let tokens: Vec<TokenTree> = body.stream().into_iter().collect();
+    let names = tokens.windows(2).filter(|pair| is_ident(&pair[0], "fn"));
+    names.filter_map(|pair| if let TokenTree::Ident(name) = &pair[1] { Some(name.clone()) } else { None }).collect()
+}
+
+fn is_ident(token: &TokenTree, name: &str) -> bool {
+    matches!(token, TokenTree::Ident(ident) if ident.to_string() == name)
+}
+
+/// Rust that stands in this file, so that it can be read.
+fn source(text: &str) -> TokenStream {
+    text.parse().unwrap_or_else(|_| error(Span::call_site(), "`#[handler]` wrote what is no Rust"))
+}
+
+/// A compile error at `span`.
+fn error(span: Span, message: &str) -> TokenStream {
+    let at = |token: TokenTree| {
+        let mut token = token;
+        token.set_span(span);
+        token
+    };
+    let name = TokenTree::Ident(Ident::new("compile_error", span));
+    let bang = TokenTree::Punct(proc_macro::Punct::new('!', Spacing::Alone));
+    let text = TokenTree::Literal(proc_macro::Literal::string(message));
+    let arguments = TokenTree::Group(Group::new(Delimiter::Parenthesis, TokenStream::from(at(text))));
+    let end = TokenTree::Punct(proc_macro::Punct::new(';', Spacing::Alone));
+    [name, bang, arguments, end].into_iter().map(at).collect()
+}
