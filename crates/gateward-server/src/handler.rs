@@ -1,10 +1,10 @@
 //! The handler behind the listener: it maps a path and a body to an answer.
 
 use std::future::Future;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
-use gateward_core::{Context, Facts, Notes, Review, ReviewResponse, WebhookRoute, Webhooks};
+use gateward_core::{ClusterReader, Context, Facts, Notes, Review, ReviewResponse, WebhookRoute, Webhooks};
 
 /// Handles the reviews that the listener received. The body is within all limits; the answer is sent as it is.
 #[diagnostic::on_unimplemented(
@@ -36,6 +36,7 @@ pub trait ReviewHandler: Send + Sync + 'static {
 pub struct WebhooksHandler<W, F> {
     webhooks: W,
     facts: F,
+    cluster: Arc<OnceLock<Arc<dyn ClusterReader>>>,
     notes: Notes,
 }
 
@@ -46,7 +47,13 @@ where
 {
     /// Calls `facts` for each request.
     pub fn new(webhooks: W, facts: F) -> Self {
-        Self { webhooks, facts, notes: Notes::default() }
+        Self { webhooks, facts, cluster: Arc::default(), notes: Notes::default() }
+    }
+
+    /// What handlers look things up with, from the moment on that it is set.
+    pub fn cluster(mut self, cluster: Arc<OnceLock<Arc<dyn ClusterReader>>>) -> Self {
+        self.cluster = cluster;
+        self
     }
 
     /// Where notes go, such as "this rule was not evaluated".
@@ -68,7 +75,9 @@ where
     }
 
     async fn handle(&self, route: WebhookRoute, body: &[u8], deadline: SystemTime) -> ReviewResponse {
-        let context = Context::new(SystemTime::now(), (self.facts)()).until(deadline).notes(self.notes);
+        let cluster = self.cluster.get().cloned();
+        let context = Context { cluster, ..Context::new(SystemTime::now(), (self.facts)()) };
+        let context = context.until(deadline).notes(self.notes);
         self.webhooks.as_ref().handle_route(route, body, &context).await
     }
 

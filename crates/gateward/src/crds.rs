@@ -71,7 +71,10 @@ fn served(crd: &Value) -> Vec<&str> {
 fn declared<'p>(operator: &'p impl Operator, crd: &Value) -> Option<&'p Declaration> {
     let (group, kind) = (text(crd, "/spec/group"), text(crd, "/spec/names/kind"));
     let wanted = GroupVersionKind { group, version: String::new(), kind };
-    operator.webhooks().declarations().find(|declared| declared.hub.same_kind(&wanted))
+    operator
+        .webhooks()
+        .declarations()
+        .find(|declared| declared.subresource.is_none() && declared.hub.same_kind(&wanted))
 }
 
 fn text(value: &Value, pointer: &str) -> String {

@@ -34,6 +34,8 @@
 //! # fn main() {}
 //! ```
 //!
+//! The guide for operator authors is `docs/sdk.md` in the repository.
+//!
 //! A kind of several versions has a hub, and for each other version a [`Convert`](prelude::Convert) on a unit struct of
 //! the operator's own: `Webhook::<v2::TestEntity>::new().spoke::<v1::TestEntity>(Names)`. Conversion is then served, and
 //! objects of a spoke are judged by the hub's handlers with findings in the user's own paths.
@@ -43,7 +45,7 @@
 //!
 //! # Features
 //!
-//! All on by default but the last two; a crate that only declares and tests rules turns them off and compiles core alone.
+//! None is on by default: without them the crate declares, judges and converts, and compiles core alone.
 //!
 //! - `server`: the listener, and a server on this machine ([`local`]).
 //! - `config`: what an operator declares of its process in a cluster ([`config`]).
@@ -72,6 +74,10 @@ pub mod prelude;
 mod release;
 #[cfg(feature = "cluster")]
 mod runtime;
+/// The guide for operator authors, so that its snippets are compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/sdk.md")]
+mod sdk_guide {}
 #[cfg(feature = "cluster")]
 mod server;
 #[cfg(feature = "server")]
@@ -91,13 +97,13 @@ pub use gateward_certs::{
 };
 #[cfg(feature = "cluster")]
 pub use gateward_cluster::{CertControllerError, Client, ConnectionError};
-pub use gateward_core::manifest::{FailurePolicy, Installation};
+pub use gateward_core::manifest::{FailurePolicy, Installation, Label, LabelSelector, label};
 pub use gateward_core::{
     ALLOWANCE_BASE, ALLOWANCE_FACTOR, BOUND_FACTOR, BadValue, Bound, BoxFuture, ClusterReader, Context, Converted,
     DECODE, Decision, Declaration, Denial, DryRun, GroupServed, GroupVersionResource, IntoDefaulted, IntoDefaulter,
     IntoValidator, IntoVerdict, IssueKind, LenientView, Lookup, MatchPolicy, Notes, ObjectName, Ordered, Origins,
-    Outcome, Patch, Reading, Review, ReviewResponse, ReviewSubject, ReviewVersion, RoundTrip, Segment, Severity, Skip,
-    UNKNOWN, UserInfo, WebhookRoute, WebhooksError, go_duration,
+    Outcome, Patch, Reading, ReinvocationPolicy, Review, ReviewResponse, ReviewSubject, ReviewVersion, RoundTrip,
+    Segment, Severity, SideEffects, Skip, Subresource, UNKNOWN, UserInfo, WebhookRoute, WebhooksError, go_duration,
 };
 #[cfg(feature = "check")]
 pub use gateward_lint::yaml;

@@ -4,9 +4,16 @@ mod discovery_cache;
 
 use std::time::Duration;
 
-use gateward_core::{BoxFuture, ClusterReader, GroupServed, Lookup, ObjectName, ReviewSubject};
+use futures_util::AsyncReadExt;
+use gateward_core::{
+    AccessQuestion, BoxFuture, ClusterReader, GroupServed, ListLookup, ListQuery, Lookup, ObjectName, ReviewSubject,
+    WebhookError,
+};
 use http::Request;
-use kube::Client;
+use k8s_openapi::api::authorization::v1::{ResourceAttributes, SubjectAccessReview, SubjectAccessReviewSpec};
+use kube::api::{ListParams, PostParams};
+use kube::{Api, Client};
+use serde::Deserialize;
 use serde_json::Value;
 
 use crate::failure::{RequestError, with_timeout};
@@ -15,6 +22,25 @@ use discovery_cache::{DiscoveryCache, Query};
 
 /// How long one look-up may take. A review that waits longer has no time left to be answered.
 const TIMEOUT: Duration = Duration::from_secs(3);
+
+/// How many objects one list may have, and how many bytes: their number and size are other people's.
+const MOST_OBJECTS: u32 = 500;
+const MOST_BYTES: u64 = 8 * 1024 * 1024;
+
+/// A list of objects, as far as it matters.
+#[derive(Deserialize)]
+struct List {
+    #[serde(default)]
+    metadata: ListMeta,
+    #[serde(default)]
+    items: Vec<Value>,
+}
+
+#[derive(Default, Deserialize)]
+struct ListMeta {
+    #[serde(default, rename = "continue")]
+    next: String,
+}
 
 /// Reads what rules look up from the API server, with the rights of the client.
 #[derive(Clone)]
@@ -71,6 +97,52 @@ impl ApiReader {
             Err(why) => Lookup::Unreadable(why),
         }
     }
+
+    async fn list_objects(&self, query: &ListQuery) -> Result<Vec<Value>, String> {
+        let collection = collection(&query.group, &query.version, query.namespace.as_deref(), &query.plural);
+        let collection = collection.ok_or("no collection of objects has this name")?;
+        let page = ListParams::default().labels(&query.label_selector).limit(MOST_OBJECTS);
+        let request = kube::core::Request::new(collection).list(&page).map_err(|error| error.to_string())?;
+        let read = async {
+            let mut text = Vec::new();
+            let body = self.client.request_stream(request).await?.take(MOST_BYTES + 1);
+            std::pin::pin!(body).read_to_end(&mut text).await.map_err(|error| kube::Error::Service(error.into()))?;
+            Ok(text)
+        };
+        let text = with_timeout(TIMEOUT, read).await.map_err(|unanswered| why(&unanswered))?;
+        if text.len() as u64 > MOST_BYTES {
+            return Err(format!("the objects have more than {MOST_BYTES} bytes, too many to look at in one review"));
+        }
+        let list: List = serde_json::from_slice(&text).map_err(|error| no_object(&error))?;
+        if !list.metadata.next.is_empty() {
+            return Err(format!("there are more than {MOST_OBJECTS} objects, too many to look at in one review"));
+        }
+        Ok(list.items)
+    }
+
+    async fn ask(&self, question: &AccessQuestion) -> Result<bool, RequestError> {
+        let AccessQuestion { user, verb, group, plural, namespace, name } = question.clone();
+        let resource_attributes = ResourceAttributes {
+            verb: Some(verb),
+            group: Some(group),
+            resource: Some(plural),
+            namespace,
+            name,
+            ..ResourceAttributes::default()
+        };
+        let spec = SubjectAccessReviewSpec {
+            user: Some(user.username),
+            uid: Some(user.uid),
+            groups: Some(user.groups),
+            extra: Some(user.extra),
+            resource_attributes: Some(resource_attributes),
+            ..SubjectAccessReviewSpec::default()
+        };
+        let review = SubjectAccessReview { spec, ..SubjectAccessReview::default() };
+        let api = Api::<SubjectAccessReview>::all(self.client.clone());
+        let answered = with_timeout(TIMEOUT, api.create(&PostParams::default(), &review)).await?;
+        Ok(answered.status.is_some_and(|status| status.allowed))
+    }
 }
 
 impl std::fmt::Debug for ApiReader {
@@ -91,6 +163,14 @@ impl ClusterReader for ApiReader {
 
     fn get<'a>(&'a self, object: &'a ObjectName) -> BoxFuture<'a, Lookup> {
         Box::pin(self.look_up(object))
+    }
+
+    fn list<'a>(&'a self, query: &'a ListQuery) -> BoxFuture<'a, ListLookup> {
+        Box::pin(async { self.list_objects(query).await.map_or_else(ListLookup::Unreadable, ListLookup::Found) })
+    }
+
+    fn may<'a>(&'a self, question: &'a AccessQuestion) -> BoxFuture<'a, Result<bool, WebhookError>> {
+        Box::pin(async { self.ask(question).await.map_err(|unanswered| WebhookError::Unavailable(why(&unanswered))) })
     }
 
     fn claims(&self, subject: &ReviewSubject<'_>) -> bool {
@@ -114,10 +194,16 @@ fn no_object(error: &serde_json::Error) -> String {
 /// Where an object is; `None` where no object can be.
 fn path(object: &ObjectName) -> Option<String> {
     let ObjectName { group, version, plural, namespace, name } = object;
+    let collection = collection(group, version, namespace.as_deref(), plural)?;
+    is_segment(name).then(|| format!("{collection}/{name}"))
+}
+
+/// Where the objects of a kind are; `None` where none can be.
+fn collection(group: &str, version: &str, namespace: Option<&str>, plural: &str) -> Option<String> {
     let root = if group.is_empty() { "/api".to_owned() } else { format!("/apis/{group}") };
-    let within = namespace.as_ref().map(|namespace| format!("/namespaces/{namespace}")).unwrap_or_default();
-    let segments = [version, plural, name].into_iter().chain(namespace).chain(Some(group).filter(|it| !it.is_empty()));
-    segments.into_iter().all(|text| is_segment(text)).then(|| format!("{root}/{version}{within}/{plural}/{name}"))
+    let within = namespace.map(|namespace| format!("/namespaces/{namespace}")).unwrap_or_default();
+    let mut segments = [version, plural].into_iter().chain(namespace).chain(Some(group).filter(|it| !it.is_empty()));
+    segments.all(is_segment).then(|| format!("{root}/{version}{within}/{plural}"))
 }
 
 /// Whether a name leaves the path what it is.

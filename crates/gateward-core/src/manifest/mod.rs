@@ -3,7 +3,10 @@
 //! Follows <https://kubernetes.io/docs/reference/kubernetes-api/extend-resources/validating-webhook-configuration-v1/>.
 //! `caBundle` is never rendered: the owner of the certificates writes it, and a rendered one would conflict.
 
+pub mod selector;
 pub mod yaml;
+
+pub use selector::{Label, LabelSelector, label};
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -15,6 +18,7 @@ use crate::rule::resource::Scope;
 use crate::webhooks::Webhooks;
 use crate::webhooks::declaration::Declaration;
 use crate::webhooks::endpoint::Endpoint;
+use crate::webhooks::registration::{Bootstrap, ReinvocationPolicy, bootstrap_namespaces};
 use crate::wire::operation::Operation;
 use crate::wire::review::Review;
 
@@ -27,6 +31,9 @@ pub enum FailurePolicy {
     /// The request passes unjudged.
     Ignore,
 }
+
+/// The label of a namespace that has its name. API servers set it, and nobody else can.
+pub(crate) const NAMESPACE_NAME: &str = "kubernetes.io/metadata.name";
 
 /// What the configurations need that the declarations don't say.
 #[derive(Debug, Clone)]
@@ -77,14 +84,24 @@ struct Webhook {
     admission_review_versions: [&'static str; 1],
     client_config: ClientConfig,
     failure_policy: FailurePolicy,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    match_conditions: Vec<MatchCondition>,
     match_policy: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     namespace_selector: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     object_selector: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reinvocation_policy: Option<&'static str>,
     rules: [RuleWithOperations; 1],
     side_effects: &'static str,
     timeout_seconds: u8,
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct MatchCondition {
+    name: &'static str,
+    expression: &'static str,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -106,7 +123,7 @@ struct RuleWithOperations {
     api_groups: [String; 1],
     api_versions: Vec<Cow<'static, str>>,
     operations: Vec<Operation>,
-    resources: [Cow<'static, str>; 1],
+    resources: Vec<Cow<'static, str>>,
     scope: &'static str,
 }
 
@@ -151,28 +168,61 @@ pub fn conversion(webhooks: &Webhooks, declared: &Declaration, installation: &In
 
 fn webhook(declared: &Declaration, review: Review, installation: &Installation) -> Option<Webhook> {
     let endpoint = declared.endpoint(review).filter(|_| !declared.operations(review).is_empty())?;
-    let path = endpoint.rendered_path(review, &declared.hub);
+    let registration = &declared.registration;
+    let conditions = registration.match_conditions.iter();
+    let asked_again = review == Review::Mutate && registration.reinvocation == ReinvocationPolicy::IfNeeded;
+    let timeout = registration.timeout.and_then(|timeout| u8::try_from(timeout.as_secs()).ok());
     Some(Webhook {
-        name: endpoint.rendered_name(review, &declared.hub),
+        name: declared.webhook_name(review)?,
         admission_review_versions: ["v1"],
-        client_config: ClientConfig { service: installation.service(path) },
-        failure_policy: installation.failure_policy,
+        client_config: ClientConfig { service: installation.service(declared.path(review)?) },
+        failure_policy: registration.failure_policy.unwrap_or(installation.failure_policy),
+        match_conditions: conditions.map(|&(name, expression)| MatchCondition { name, expression }).collect(),
         match_policy: endpoint.match_policy.as_str(),
-        namespace_selector: installation.namespace_selector.clone(),
-        object_selector: installation.object_selector.clone(),
+        namespace_selector: namespace_selector(declared, installation),
+        object_selector: both(installation.object_selector.as_ref(), registration.object_selector.clone()),
+        reinvocation_policy: asked_again.then_some("IfNeeded"),
         rules: [rule(declared, review, endpoint)],
-        side_effects: "None",
-        timeout_seconds: installation.timeout_seconds,
+        side_effects: registration.side_effects.as_str(),
+        timeout_seconds: timeout.unwrap_or(installation.timeout_seconds),
     })
+}
+
+fn namespace_selector(declared: &Declaration, installation: &Installation) -> Option<Value> {
+    let registration = &declared.registration;
+    let bootstrap = match (registration.bootstrap, declared.resource_scope()) {
+        (Bootstrap::LeftOut, Scope::Namespaced) => {
+            bootstrap_namespaces(declared.resource_group(), &installation.namespace)
+        }
+        (Bootstrap::LeftOut, Scope::Cluster) | (Bootstrap::Sent, _) => None,
+    };
+    let own = registration.namespace_selector.clone().into_iter().chain(bootstrap).reduce(LabelSelector::and);
+    both(installation.namespace_selector.as_ref(), own)
+}
+
+/// What the release says of all webhooks, and what a webhook says of itself.
+fn both(of_release: Option<&Value>, own: Option<LabelSelector>) -> Option<Value> {
+    let Some(mut selector) = of_release.cloned() else { return serde_json::to_value(own?).ok() };
+    if let Some(members) = selector.as_object_mut() {
+        let own = own.into_iter().flat_map(|own| own.match_expressions);
+        let own = own.filter_map(|requirement| serde_json::to_value(requirement).ok()).collect::<Vec<Value>>();
+        if !own.is_empty()
+            && let Some(all) =
+                members.entry("matchExpressions").or_insert_with(|| Value::Array(Vec::new())).as_array_mut()
+        {
+            all.extend(own);
+        }
+    }
+    Some(selector)
 }
 
 fn rule(declared: &Declaration, review: Review, endpoint: &Endpoint) -> RuleWithOperations {
     RuleWithOperations {
-        api_groups: [declared.hub.group.clone()],
-        api_versions: endpoint.versions.clone().unwrap_or_else(|| declared.versions.clone()),
+        api_groups: [declared.resource_group().to_owned()],
+        api_versions: declared.resource_versions(endpoint),
         operations: declared.operations(review),
-        resources: [declared.plural.clone()],
-        scope: match declared.scope {
+        resources: declared.resources(review),
+        scope: match declared.resource_scope() {
             Scope::Namespaced => "Namespaced",
             Scope::Cluster => "Cluster",
         },

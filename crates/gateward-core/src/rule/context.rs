@@ -4,8 +4,8 @@ use std::any::Any;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use crate::wire::operation::Operation;
-use crate::wire::review_stage::Review;
+use crate::rule::cluster::ClusterReader;
+use crate::rule::review_subject::ReviewSubject;
 
 /// The operator's own view of the cluster; handlers read it with [`Request::facts`](crate::Request::facts).
 pub trait Facts: Any + Send + Sync {
@@ -14,25 +14,6 @@ pub trait Facts: Any + Send + Sync {
         let _ = subject;
         false
     }
-}
-
-/// What a review is about, as far as a claim on it depends on that.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ReviewSubject<'a> {
-    /// The object's namespace.
-    pub namespace: &'a str,
-    /// The API group.
-    pub group: &'a str,
-    /// The plural.
-    pub resource: &'a str,
-    /// The version that the user wrote.
-    pub version: &'a str,
-    /// All versions of the kind, which API servers convert between.
-    pub versions: &'a [&'a str],
-    /// What is being done; `None` for an operation that isn't known.
-    pub operation: Option<Operation>,
-    /// Validation or defaulting.
-    pub review: Review,
 }
 
 /// No facts.
@@ -57,6 +38,8 @@ pub struct Context {
     pub deadline: Option<SystemTime>,
     /// The operator's facts; the only source of claimed namespaces.
     pub facts: Arc<dyn Facts>,
+    /// What handlers look things up with; `None` where there is no cluster to ask.
+    pub cluster: Option<Arc<dyn ClusterReader>>,
     /// What becomes of notes.
     pub notes: Notes,
 }
@@ -64,12 +47,18 @@ pub struct Context {
 impl Context {
     /// A context without a deadline.
     pub fn new(now: SystemTime, facts: Arc<dyn Facts>) -> Self {
-        Self { now, deadline: None, facts, notes: Notes::InRecord }
+        Self { now, deadline: None, facts, cluster: None, notes: Notes::InRecord }
     }
 
     /// The same with a deadline.
     pub fn until(mut self, deadline: SystemTime) -> Self {
         self.deadline = Some(deadline);
+        self
+    }
+
+    /// The same with a cluster in which handlers look things up.
+    pub fn cluster(mut self, cluster: Arc<dyn ClusterReader>) -> Self {
+        self.cluster = Some(cluster);
         self
     }
 

@@ -11,6 +11,7 @@ pub mod issue;
 mod kube;
 pub mod plain_kind;
 pub mod resource;
+pub mod review_subject;
 pub mod verdict;
 
 use std::borrow::Cow;

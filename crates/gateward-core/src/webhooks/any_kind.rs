@@ -19,6 +19,8 @@ pub(crate) trait AnyKind: Send + Sync {
     fn problems(&self) -> Vec<WebhooksError>;
     /// The verdict, also on what no other version could say of the object; `None` where no handler is registered for the version.
     fn validate<'a>(&'a self, review: &'a AdmissionReview<'a>) -> BoxFuture<'a, Option<Verdict>>;
+    /// The verdict on a change of the subresource `scale`; `None` where it isn't judged.
+    fn validate_scale<'a>(&'a self, review: &'a AdmissionReview<'a>) -> BoxFuture<'a, Option<Verdict>>;
     /// Converts an object to the version, which is another than its own and declared, as its own is.
     fn convert(&self, source: &Source<'_>, version: &str, issues: &mut Issues) -> Result<Attempt, ConversionError>;
     /// Where the nodes of `converted` stood in `object`, both of which are of declared versions.

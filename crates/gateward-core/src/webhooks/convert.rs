@@ -186,7 +186,7 @@ impl Webhooks {
             let message = format!("the object has no {field}");
             return Err(ConversionError { path: FieldPath::field(field), message });
         }
-        let kind = self.kinds.iter().find(|kind| kind.declaration().hub.same_kind(own));
+        let kind = self.kinds.iter().find(|kind| kind.declaration().converts_objects_of(own));
         let (from, to) = (own.api_version(), desired.api_version());
         let refusal = |field: &'static str, why: String| {
             let message = format!("{} can't be converted from {} to {}: {why}", cut(&own.kind), cut(&from), cut(&to));

@@ -6,6 +6,9 @@ use crate::rule::Rule;
 use crate::rule::resource::{GroupVersionKind, Scope};
 use crate::webhooks::endpoint::Endpoint;
 use crate::webhooks::error::WebhooksError;
+use crate::webhooks::registration::Registration;
+use crate::webhooks::scale::SCALE;
+use crate::webhooks::subresource::Subresource;
 use crate::wire::operation::Operation;
 use crate::wire::review::Review;
 
@@ -19,6 +22,16 @@ pub enum DeletingObjects {
     Skip,
 }
 
+/// What becomes of changes of the subresource `scale`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum ScaleReviews {
+    /// They are not sent.
+    #[default]
+    NotSent,
+    /// They are judged as the changes of the object that they are.
+    AsUpdates,
+}
+
 /// The declaration of one kind, apart from its handlers.
 #[derive(Debug, Clone)]
 pub struct Declaration {
@@ -28,6 +41,8 @@ pub struct Declaration {
     pub plural: Cow<'static, str>,
     /// Whether objects live in a namespace.
     pub scope: Scope,
+    /// The subresource that requests address; `None` where they address the object itself.
+    pub subresource: Option<Subresource>,
     /// The versions that have handlers or a conversion, the hub's last.
     pub versions: Vec<Cow<'static, str>>,
     /// The catalogue's entries for this kind.
@@ -40,6 +55,9 @@ pub struct Declaration {
     pub renamed_fields: &'static [(&'static str, &'static str)],
     /// What becomes of updates of objects that are being deleted.
     pub deleting_objects: DeletingObjects,
+    /// Whether changes of the subresource `scale` are judged as changes of the object.
+    pub(crate) scale: ScaleReviews,
+    pub(crate) registration: Registration,
     pub(crate) validating: Option<Endpoint>,
     pub(crate) mutating: Option<Endpoint>,
     /// The operations that validators judge.
@@ -99,6 +117,9 @@ impl Declaration {
         if judged.concat().is_empty() && !self.converts() {
             problems.push(WebhooksError::NoHandler { kind: kind() });
         }
+        if let Some(problem) = self.registration.problem() {
+            problems.push(WebhooksError::Registration { kind: kind(), problem });
+        }
         for &operation in self.only_on.iter().flatten() {
             if !judged.concat().contains(&operation) {
                 problems.push(WebhooksError::UnjudgedOperation { kind: kind(), operation });
@@ -109,19 +130,75 @@ impl Declaration {
 
     /// The path that the configuration names, if the kind has handlers of this sort.
     pub fn path(&self, review: Review) -> Option<String> {
-        Some(self.endpoint(review)?.rendered_path(review, &self.hub))
+        Some(self.endpoint(review)?.rendered_path(review, self.registered_kind(), self.subresource_name()))
     }
 
     /// The name that the configuration gives the webhook, if the kind has handlers of this sort.
     pub fn webhook_name(&self, review: Review) -> Option<String> {
-        Some(self.endpoint(review)?.rendered_name(review, &self.hub))
+        Some(self.endpoint(review)?.rendered_name(review, self.registered_kind(), self.subresource_name()))
     }
 
     /// All paths that are served: the rendered one, then the aliases.
     pub fn paths(&self, review: Review) -> Vec<String> {
         let Some(endpoint) = self.endpoint(review) else { return Vec::new() };
-        let rendered = endpoint.rendered_path(review, &self.hub);
+        let rendered = endpoint.rendered_path(review, self.registered_kind(), self.subresource_name());
         std::iter::once(rendered).chain(endpoint.aliases.iter().map(|&path| path.to_owned())).collect()
+    }
+
+    /// Group, version and kind of the resource that the webhook is registered for.
+    fn registered_kind(&self) -> &GroupVersionKind {
+        self.subresource.as_ref().map_or(&self.hub, |subresource| &subresource.of)
+    }
+
+    fn subresource_name(&self) -> Option<&'static str> {
+        self.subresource.as_ref().map(|subresource| subresource.name)
+    }
+
+    /// The API group of the resource that the webhook is registered for.
+    pub fn resource_group(&self) -> &str {
+        &self.registered_kind().group
+    }
+
+    /// The resources in the rule of a webhook of this sort.
+    pub(crate) fn resources(&self, review: Review) -> Vec<Cow<'static, str>> {
+        let scale = review == Review::Validate && self.scale == ScaleReviews::AsUpdates;
+        let scale = scale.then(|| format!("{}/{SCALE}", self.plural).into());
+        std::iter::once(self.resource_name()).chain(scale).collect()
+    }
+
+    /// The resource that the webhook is registered for, as rules and roles name it: `pods`, or `pods/eviction`.
+    pub fn resource_name(&self) -> Cow<'static, str> {
+        match &self.subresource {
+            Some(subresource) => format!("{}/{}", subresource.plural, subresource.name).into(),
+            None => self.plural.clone(),
+        }
+    }
+
+    pub(crate) fn resource_scope(&self) -> Scope {
+        self.subresource.as_ref().map_or(self.scope, |subresource| subresource.scope)
+    }
+
+    /// The versions of that resource whose requests are sent.
+    pub(crate) fn resource_versions(&self, endpoint: &Endpoint) -> Vec<Cow<'static, str>> {
+        match &self.subresource {
+            Some(subresource) if !subresource.of.same_kind(&self.hub) => vec![subresource.of.version.clone().into()],
+            _ => endpoint.versions.clone().unwrap_or_else(|| self.versions.clone()),
+        }
+    }
+
+    /// Whether the webhook is about objects of this group, version and kind themselves.
+    pub fn is_about(&self, gvk: &GroupVersionKind) -> bool {
+        self.subresource.is_none() && self.is_asked_about(gvk)
+    }
+
+    /// Whether objects of this kind are this declaration's to convert.
+    pub(crate) fn converts_objects_of(&self, gvk: &GroupVersionKind) -> bool {
+        self.subresource.is_none() && self.hub.same_kind(gvk)
+    }
+
+    /// Whether requests for the webhook can carry objects of this group, version and kind.
+    pub(crate) fn is_asked_about(&self, gvk: &GroupVersionKind) -> bool {
+        self.hub.same_kind(gvk) && self.has_version(&gvk.version)
     }
 
     /// Whether the version has handlers or a conversion.

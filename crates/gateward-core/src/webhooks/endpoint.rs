@@ -83,23 +83,24 @@ impl Endpoint {
     }
 
     /// The path to render: the given one, or `/validate-<group>-<version>-<kind>` with hyphens for dots, as operators
-    /// have it.
-    pub(crate) fn rendered_path(&self, review: Review, hub: &GroupVersionKind) -> String {
-        self.path.map_or_else(
-            || {
-                let group = hub.group.replace('.', "-");
-                format!("/{}-{group}-{}-{}", review.as_str(), hub.version, hub.kind.to_lowercase())
-            },
-            str::to_owned,
-        )
+    /// have it, and the subresource at its end.
+    pub(crate) fn rendered_path(&self, review: Review, kind: &GroupVersionKind, subresource: Option<&str>) -> String {
+        let usual = || {
+            let group = kind.group.replace('.', "-");
+            let path = format!("/{}-{group}-{}-{}", review.as_str(), kind.version, kind.kind.to_lowercase());
+            std::iter::once(path.as_str()).chain(subresource).collect::<Vec<_>>().join("-")
+        };
+        self.path.map_or_else(usual, str::to_owned)
     }
 
-    /// The name to render: the given one, or `<review>.<kind>.<group>`. The API server demands three parts, so the core
-    /// group is called `core` there.
-    pub(crate) fn rendered_name(&self, review: Review, hub: &GroupVersionKind) -> String {
+    /// The name to render: the given one, or `<review>.<kind>.<group>`, with the subresource before the kind. The API server
+    /// demands three parts, so the core group is called `core` there.
+    pub(crate) fn rendered_name(&self, review: Review, kind: &GroupVersionKind, subresource: Option<&str>) -> String {
         let usual = || {
-            let group = if hub.group.is_empty() { "core" } else { &hub.group };
-            format!("{}.{}.{group}", review.as_str(), hub.kind.to_lowercase())
+            let group = if kind.group.is_empty() { "core" } else { &kind.group };
+            let kind = kind.kind.to_lowercase();
+            let parts = [review.as_str()].into_iter().chain(subresource).chain([kind.as_str(), group]);
+            parts.collect::<Vec<_>>().join(".")
         };
         self.name.map_or_else(usual, str::to_owned)
     }

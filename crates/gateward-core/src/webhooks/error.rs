@@ -101,4 +101,12 @@ pub enum WebhooksError {
         /// What it says.
         name: String,
     },
+    /// The API server would refuse the configuration.
+    #[error("{kind}: {problem}")]
+    Registration {
+        /// Group, version and kind of the hub.
+        kind: String,
+        /// What is wrong, and what would be right.
+        problem: String,
+    },
 }

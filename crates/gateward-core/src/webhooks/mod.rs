@@ -12,18 +12,22 @@ mod judge;
 mod metadata;
 mod objects;
 mod read;
+pub mod registration;
+mod scale;
+pub mod subresource;
 pub mod webhook;
 pub mod webhook_error;
 
 use std::collections::BTreeMap;
 
 use crate::json::patch::Patch;
-use crate::rule::context::{Context, Facts, Notes, ReviewSubject};
+use crate::rule::context::{Context, Facts, Notes};
 use crate::rule::resource::{GroupVersionKind, Resource};
+use crate::rule::review_subject::ReviewSubject;
 use crate::rule::verdict::Verdict;
 use crate::rule::{DECODE, Rule};
 use crate::webhooks::any_kind::AnyKind;
-use crate::webhooks::declaration::{Declaration, DeletingObjects};
+use crate::webhooks::declaration::{Declaration, DeletingObjects, ScaleReviews};
 pub use crate::webhooks::error::WebhooksError;
 use crate::webhooks::webhook::Webhook;
 use crate::webhooks::webhook_error::WebhookError;
@@ -78,7 +82,7 @@ impl Webhooks {
     /// Adds a kind.
     pub fn register<H: Resource>(mut self, webhook: Webhook<H>) -> Self {
         let index = self.kinds.len();
-        self.problems.extend(self.declared_before(&webhook.declaration().hub));
+        self.problems.extend(self.declared_before(webhook.declaration()));
         self.problems.extend(webhook.problems());
         for review in [Review::Validate, Review::Mutate] {
             for path in webhook.declaration().paths(review) {
@@ -134,7 +138,7 @@ impl Webhooks {
 
     /// The declaration that covers this group, version and kind.
     pub fn declaration_of(&self, gvk: &GroupVersionKind) -> Option<&Declaration> {
-        self.declarations().find(|declared| covers(declared, gvk))
+        self.declarations().find(|declared| declared.is_about(gvk))
     }
 
     /// The path that judges or defaults objects of this group, version and kind.
@@ -188,7 +192,7 @@ impl Webhooks {
             return self.answer_conversion(body).await;
         }
         match AdmissionReview::read(body) {
-            Ok(about) => match self.route_of(review, &about.request.kind) {
+            Ok(about) => match self.route_of(review, &about.request) {
                 Some(route) => self.judge(route, about, context).await,
                 None => ReviewResponse::skipped(review, &about, Skip::NoHandler),
             },
@@ -196,8 +200,11 @@ impl Webhooks {
         }
     }
 
-    fn route_of(&self, review: Review, gvk: &GroupVersionKind) -> Option<KindRoute> {
-        self.routes.get(&self.path_of(review, gvk)?).copied()
+    fn route_of(&self, review: Review, request: &Request) -> Option<KindRoute> {
+        let covering = self.declarations().filter(|declared| covers(declared, request));
+        // The webhook of a subresource before that of its kind.
+        let declared = covering.max_by_key(|declared| declared.subresource.is_some())?;
+        self.routes.get(&declared.path(review)?).copied()
     }
 
     async fn judge(&self, route: KindRoute, mut review: AdmissionReview<'_>, context: &Context) -> ReviewResponse {
@@ -207,8 +214,8 @@ impl Webhooks {
             return ReviewResponse::error_about(route.review, &review.request, why);
         };
         let declared = kind.declaration();
-        if !covers(declared, &review.request.kind) {
-            let why = wrong_kind(declared, &review.request.kind);
+        if !covers(declared, &review.request) {
+            let why = wrong_kind(declared, &review.request);
             return ReviewResponse::error_about(route.review, &review.request, why);
         }
         metadata::complete(&mut review);
@@ -221,6 +228,9 @@ impl Webhooks {
         }
         let judged = match route.review {
             Review::Mutate => kind.default(&review).await,
+            Review::Validate if is_scale_of(declared, &review.request) => {
+                kind.validate_scale(&review).await.map(|verdict| (verdict, Patch::default()))
+            }
             Review::Validate | Review::Convert => {
                 kind.validate(&review).await.map(|verdict| (verdict, Patch::default()))
             }
@@ -233,9 +243,11 @@ impl Webhooks {
         }
     }
 
-    fn declared_before(&self, hub: &GroupVersionKind) -> Option<WebhooksError> {
-        let first = self.declarations().find(|declared| declared.hub.same_kind(hub))?;
-        Some(WebhooksError::KindTwice { first: first.hub.to_string(), second: hub.to_string() })
+    fn declared_before(&self, second: &Declaration) -> Option<WebhooksError> {
+        let is_same =
+            |first: &&Declaration| first.hub.same_kind(&second.hub) && first.subresource == second.subresource;
+        let first = self.declarations().find(is_same)?;
+        Some(WebhooksError::KindTwice { first: first.hub.to_string(), second: second.hub.to_string() })
     }
 
     fn serve(&mut self, path: String, route: KindRoute, declared: &Declaration) {
@@ -280,8 +292,8 @@ fn is_claimed(asked: Review, declared: &Declaration, review: &AdmissionReview<'_
     let versions: Vec<&str> = declared.versions.iter().map(AsRef::as_ref).collect();
     facts.claims(&ReviewSubject {
         namespace,
-        group: &declared.hub.group,
-        resource: &declared.plural,
+        group: declared.resource_group(),
+        resource: &declared.resource_name(),
         version: &written.version,
         versions: &versions,
         operation: review.operation,
@@ -296,12 +308,28 @@ fn unsupported(operation: &str) -> Verdict {
         .code(422)
 }
 
-fn covers(declared: &Declaration, gvk: &GroupVersionKind) -> bool {
-    declared.hub.group == gvk.group && declared.hub.kind == gvk.kind && declared.has_version(&gvk.version)
+/// Whether the request is one for the webhook. One about an object itself may carry a subresource, which says that only
+/// a part of it is written.
+fn covers(declared: &Declaration, request: &Request) -> bool {
+    let addressed = declared.subresource.as_ref().is_none_or(|subresource| {
+        let found = (&*request.resource.group, &*request.resource.resource, request.sub_resource.as_deref());
+        found == (&*subresource.of.group, &*subresource.plural, Some(subresource.name))
+    });
+    addressed && (declared.is_asked_about(&request.kind) || is_scale_of(declared, request))
 }
 
-fn wrong_kind(declared: &Declaration, found: &GroupVersionKind) -> WebhookError {
+/// Whether the request changes the subresource `scale` of a kind whose rules on updates judge that.
+fn is_scale_of(declared: &Declaration, request: &Request) -> bool {
+    declared.scale == ScaleReviews::AsUpdates && scale::is_scale(request, &declared.hub.group, &declared.plural)
+}
+
+fn wrong_kind(declared: &Declaration, request: &Request) -> WebhookError {
     let versions = declared.versions.join(" and ");
-    let (kind, group) = (&declared.hub.kind, &declared.hub.group);
-    WebhookError::Unreadable(format!("this path is for {kind} of {group} in {versions}; the request is about {found}"))
+    let kind = &declared.hub.kind;
+    let group = if declared.hub.group.is_empty() { "the core group" } else { &declared.hub.group };
+    let resource = declared.subresource.as_ref().map(|_| format!(" at {}", declared.resource_name()));
+    let (resource, found) = (resource.unwrap_or_default(), &request.kind);
+    WebhookError::Unreadable(format!(
+        "this path is for {kind} of {group} in {versions}{resource}; the request is about {found}"
+    ))
 }

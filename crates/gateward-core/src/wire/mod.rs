@@ -7,3 +7,4 @@ pub mod review;
 pub(crate) mod review_stage;
 pub(crate) mod review_version;
 pub(crate) mod status_reason;
+pub mod user_info;

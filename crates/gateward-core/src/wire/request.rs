@@ -1,34 +1,19 @@
 //! What a handler may know about the request beside the object.
 
 use std::any::Any;
-use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
-use crate::rule::context::Context;
+use crate::rule::cluster::ClusterReader;
+use crate::rule::context::{Context, Facts};
 use crate::rule::resource::GroupVersionKind;
+use crate::webhooks::webhook_error::WebhookError;
 use crate::wire::operation::Operation;
 use crate::wire::review_version::ReviewVersion;
-
-/// Who sent the request, as the API server authenticated them.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct UserInfo {
-    /// The user's name; `system:serviceaccount:<namespace>:<name>` for a service account.
-    #[serde(default, deserialize_with = "crate::json::nullable::null_as_default")]
-    pub username: String,
-    /// The user's id, where the authenticator gives one.
-    #[serde(default, deserialize_with = "crate::json::nullable::null_as_default")]
-    pub uid: String,
-    /// The groups.
-    #[serde(default, deserialize_with = "crate::json::nullable::null_as_default")]
-    pub groups: Vec<String>,
-    /// What else the authenticator says.
-    #[serde(default, deserialize_with = "crate::json::nullable::null_as_default")]
-    pub extra: BTreeMap<String, Vec<String>>,
-}
+pub use crate::wire::user_info::UserInfo;
 
 /// Group, version and plural of the resource that the request addresses.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -85,7 +70,8 @@ pub struct Request {
     /// When the caller stops waiting.
     pub deadline: Option<SystemTime>,
     pub(crate) review_version: ReviewVersion,
-    pub(crate) facts: Option<Arc<dyn crate::rule::context::Facts>>,
+    pub(crate) facts: Option<Arc<dyn Facts>>,
+    pub(crate) cluster: Option<Arc<dyn ClusterReader>>,
     pub(crate) written: Written,
 }
 
@@ -103,6 +89,31 @@ impl Request {
     pub fn facts<F: Any>(&self) -> Option<&F> {
         let facts: &dyn Any = self.facts.as_deref()?;
         facts.downcast_ref()
+    }
+
+    /// What the handler looks things up with. Where there is no cluster to ask, that is no verdict on the object:
+    /// `failurePolicy` decides.
+    ///
+    /// ```
+    /// # use gateward_core::{ObjectName, Request, Verdict};
+    /// # struct Otter { river: String }
+    /// async fn known_river(new: &Otter, request: &Request) -> Result<(), Verdict> {
+    ///     let river = ObjectName {
+    ///         group: "rivers.example.org".into(),
+    ///         version: "v1".into(),
+    ///         plural: "rivers".into(),
+    ///         namespace: None,
+    ///         name: new.river.clone(),
+    ///     };
+    ///     match request.cluster()?.get(&river).await.found()? {
+    ///         Some(_) => Ok(()),
+    ///         None => Err(Verdict::deny("nobody knows that river")),
+    ///     }
+    /// }
+    /// ```
+    pub fn cluster(&self) -> Result<&dyn ClusterReader, WebhookError> {
+        let why = "a rule looks something up, and no cluster can be asked here";
+        self.cluster.as_deref().ok_or_else(|| WebhookError::Unavailable(why.into()))
     }
 
     /// The new object as the user wrote it, if it was converted from version `S` for this handler.
@@ -130,6 +141,7 @@ impl Request {
         self.now = Some(context.now);
         self.deadline = context.deadline;
         self.facts = Some(Arc::clone(&context.facts));
+        self.cluster.clone_from(&context.cluster);
         self
     }
 

@@ -1,11 +1,12 @@
 //! What follows from a declaration: paths, manifests, the catalogue; and which declarations are refused.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
-use gateward_core::manifest::{FailurePolicy, Installation, webhook_configuration, yaml};
+use gateward_core::manifest::{FailurePolicy, Installation, label, webhook_configuration, yaml};
 use gateward_core::{
-    CREATE, ConversionError, Convert, Endpoint, Issues, Operation, Provenance, Request, Resource, Review, Rule,
-    Validator, Verdict, Webhook, Webhooks, WebhooksError, handler, resource,
+    CREATE, ConversionError, Convert, Endpoint, Issues, Operation, Provenance, ReinvocationPolicy, Request, Resource,
+    Review, Rule, SideEffects, Validator, Verdict, Webhook, Webhooks, WebhooksError, handler, resource,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -392,4 +393,64 @@ fn the_conversion_stanza_names_the_path_that_was_given_by_hand() {
     assert_eq!(stanzas[0]["webhook"]["conversionReviewVersions"], serde_json::json!(["v1"]));
     assert!(stanzas[1].is_null(), "a kind of one version is not converted");
     assert_eq!(zoo().conversion_path(), "/convert");
+}
+
+#[test]
+fn a_webhook_says_of_itself_what_the_release_says_of_all() {
+    let kind = otters()
+        .defaulter(nothing)
+        .object_selector(label("app").equals("zoo"))
+        .namespace_selector(label("team").not_in(["blue"]).and(label("old").is_absent()))
+        .match_condition("not-a-node", "!request.userInfo.username.startsWith('system:node:')")
+        .failure_policy(FailurePolicy::Ignore)
+        .timeout(Duration::from_secs(3))
+        .side_effects(SideEffects::NoneOnDryRun)
+        .reinvocation(ReinvocationPolicy::IfNeeded);
+    let webhooks = Webhooks::new().register(kind);
+    assert_eq!(webhooks.check(), Ok(()));
+    let configuration = webhook_configuration(&webhooks, Review::Mutate, &installation()).unwrap();
+    let webhook = serde_json::to_value(configuration).unwrap()["webhooks"][0].clone();
+    assert_eq!(webhook["failurePolicy"], "Ignore");
+    assert_eq!((&webhook["timeoutSeconds"], &webhook["sideEffects"]), (&json!(3), &json!("NoneOnDryRun")));
+    assert_eq!(webhook["reinvocationPolicy"], "IfNeeded");
+    let expression = "!request.userInfo.username.startsWith('system:node:')";
+    assert_eq!(webhook["matchConditions"], json!([{"name": "not-a-node", "expression": expression}]));
+    let app = json!({"key": "app", "operator": "In", "values": ["zoo"]});
+    assert_eq!(webhook["objectSelector"], json!({"matchExpressions": [app]}));
+    let own = json!([
+        {"key": "team", "operator": "NotIn", "values": ["blue"]}, {"key": "old", "operator": "DoesNotExist"},
+    ]);
+    assert_eq!(webhook["namespaceSelector"], json!({"matchLabels": {"zoo": "open"}, "matchExpressions": own}));
+    // A validating webhook is never asked again.
+    assert!(!rendered(&webhooks, Review::Validate).contains("reinvocationPolicy"));
+}
+
+#[test]
+fn what_the_api_server_would_refuse_is_refused_at_the_start() {
+    let refusal = |kind| refused(&Webhooks::new().register(kind)).to_string();
+    let timeout = refusal(otters().timeout(Duration::from_millis(1500)));
+    assert_eq!(timeout, "zoo.example.org/v1 Otter: the timeout must be a whole number of seconds from 1 to 30");
+    assert!(refusal(otters().timeout(Duration::from_secs(31))).contains("from 1 to 30"));
+    assert!(refusal(otters().match_condition("-a", "true")).contains(r#""-a" must be called by letters"#));
+    assert!(refusal(otters().match_condition("a", " ")).contains("has no expression"));
+    let twice = otters().match_condition("a", "true").match_condition("a", "false");
+    assert!(refusal(twice).contains("two match conditions are called"));
+    let many = (0..65)
+        .fold(otters(), |kind, number| kind.match_condition(Box::leak(format!("c{number}").into_boxed_str()), "true"));
+    assert!(refusal(many).contains("more than 64"));
+}
+
+#[test]
+fn kinds_that_pods_need_are_not_sent_from_where_the_webhook_itself_starts() {
+    use k8s_openapi::api::core::v1::Pod;
+    let selector = |kind: Webhook<Pod>| {
+        let webhooks = Webhooks::new().register(kind.validator(|_: &Pod, _: &Request| ()));
+        let installation = Installation { namespace_selector: None, ..installation() };
+        let configuration = webhook_configuration(&webhooks, Review::Validate, &installation).unwrap();
+        serde_json::to_value(configuration).unwrap()["webhooks"][0]["namespaceSelector"].clone()
+    };
+    let names = json!(["kube-system", "zoo-system"]);
+    let left_out = json!({"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": names});
+    assert_eq!(selector(Webhook::new()), json!({"matchExpressions": [left_out]}));
+    assert_eq!(selector(Webhook::new().in_every_namespace()), json!(null));
 }

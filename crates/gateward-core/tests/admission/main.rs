@@ -11,6 +11,7 @@ mod kube_types;
 mod reading;
 mod repairing;
 mod skipping;
+mod subresources;
 mod unsupported;
 mod versions;
 mod zoo;

@@ -128,7 +128,7 @@ impl<'p> Checker<'p> {
     }
 
     fn declares(&self, subject: &Subject<'_>) -> bool {
-        self.webhooks.declarations().any(|declared| subject.may_be(&declared.hub))
+        self.webhooks.declarations().any(|declared| declared.subresource.is_none() && subject.may_be(&declared.hub))
     }
 
     /// How to learn more of a rule: those of the catalogue have a page, the API server's own checks have none.

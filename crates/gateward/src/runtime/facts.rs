@@ -1,6 +1,6 @@
-//! The facts of the moment, learned anew every minute: what is served may come and go.
+//! What is known of the cluster: the facts of the moment, learned anew every minute, and what handlers look things up with.
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
 use gateward_cluster::Backoff;
@@ -21,23 +21,31 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 /// The name of the wait and of the report.
 const NAME: &str = "facts";
 
-/// The facts of the moment. All clones are the same.
+/// What is known at the moment. All clones are the same.
 #[derive(Clone)]
-pub(super) struct Present(Arc<RwLock<Arc<dyn Facts>>>);
+pub(super) struct Present {
+    facts: Arc<RwLock<Arc<dyn Facts>>>,
+    cluster: Arc<OnceLock<Arc<dyn ClusterReader>>>,
+}
 
 impl Present {
     /// Nothing is known. No request is answered yet.
     pub(super) fn unknown() -> Self {
-        Self(Arc::new(RwLock::new(Arc::new(()))))
+        Self { facts: Arc::new(RwLock::new(Arc::new(()))), cluster: Arc::default() }
     }
 
     /// What is known.
     pub(super) fn get(&self) -> Arc<dyn Facts> {
-        Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.facts.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// What handlers look things up with, once there is a connection.
+    pub(super) fn cluster(&self) -> Arc<OnceLock<Arc<dyn ClusterReader>>> {
+        Arc::clone(&self.cluster)
     }
 
     pub(super) fn put(&self, facts: Arc<dyn Facts>) {
-        *self.0.write().unwrap_or_else(PoisonError::into_inner) = facts;
+        *self.facts.write().unwrap_or_else(PoisonError::into_inner) = facts;
     }
 }
 
@@ -54,6 +62,7 @@ impl<P: Operator> FactsPoller<'_, P> {
     /// Polls; ends only where the configuration requires what the cluster doesn't have, before any request was answered.
     /// `known` changes when the facts are known for the first time.
     pub(super) async fn go_on(self, known: &watch::Sender<bool>) -> Problem {
+        self.present.cluster.get_or_init(|| Arc::clone(&self.cluster));
         let mut notes = match self.first().await {
             Ok(learned) => self.take(learned, &[]),
             Err(contradiction) => return contradiction,

@@ -65,8 +65,9 @@ impl Listening {
         let ListenerSettings { listeners, limits, metrics, readiness, certificate } = settings;
         let health = HttpServer::bind(address(listeners.health), Port::Health, readiness.clone(), &metrics).await?;
         let present = Present::unknown();
-        let facts = present.clone();
-        let handler = WebhooksHandler::new(OperatorWebhooks(Arc::clone(operator)), move || facts.get());
+        let (facts, cluster) = (present.clone(), present.cluster());
+        let handler =
+            WebhooksHandler::new(OperatorWebhooks(Arc::clone(operator)), move || facts.get()).cluster(cluster);
         let server = ReviewServer::new(certificate.clone(), handler.notes(Notes::InRecord))
             .limits(limits)
             .metrics(metrics.clone())

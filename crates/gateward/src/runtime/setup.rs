@@ -9,6 +9,7 @@ use gateward_cluster::{
     ClaimedNamespaces, ClaimsConfig, ControllerConfig, InjectionRules, IssuanceConfig, LeaseConfig, LeaseTimes,
     NamespaceLeaseConfig, NamespaceLeaseTimes, ReplicaConfig, SecretNames, ServedNamespaces, ServiceName,
 };
+use gateward_core::Declaration;
 use gateward_core::manifest::{self, Installation};
 use serde_json::Value;
 
@@ -125,7 +126,11 @@ fn conversion<P: Operator>(operator: &P, installation: &Installation) -> Value {
 /// The kinds by which conflicting webhook configurations are found.
 fn kinds<P: Operator>(operator: &P) -> Vec<ResourceName> {
     let kinds = operator.webhooks().declarations();
-    kinds.map(|kind| ResourceName { group: kind.hub.group.clone(), plural: kind.plural.to_string() }).collect()
+    let name = |kind: &Declaration| ResourceName {
+        group: kind.resource_group().to_owned(),
+        plural: kind.resource_name().into_owned(),
+    };
+    kinds.map(name).collect()
 }
 
 #[cfg(test)]

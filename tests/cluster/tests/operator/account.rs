@@ -55,7 +55,7 @@ impl<'a> Account<'a> {
 
     /// The API server learns of a binding a moment later than we do.
     async fn wait_for(&self, rule: &Value) {
-        let account = format!("system:serviceaccount:{}:{}", self.sandbox.namespace(), self.name);
+        let account = self.username();
         let verb = &rule["verbs"][0];
         let spec = match &rule["nonResourceURLs"][0] {
             Value::Null => {
@@ -71,6 +71,11 @@ impl<'a> Account<'a> {
             review.body["status"]["allowed"] == true
         };
         until("a right", Duration::from_mins(2), allowed).await;
+    }
+
+    /// Its name as a user.
+    pub fn username(&self) -> String {
+        format!("system:serviceaccount:{}:{}", self.sandbox.namespace(), self.name)
     }
 
     /// A kubeconfig that holds its token.

@@ -9,6 +9,7 @@ mod crds;
 mod definition;
 mod reader;
 mod store;
+mod subresources;
 mod uninstall;
 
 use std::process::ExitCode;
@@ -19,7 +20,10 @@ use cluster_tests::{Bed, Webhooks, run_in_turn};
 use serde_json::json;
 
 fn main() -> ExitCode {
-    let tests = [crds::tests(), uninstall::tests(), reader::tests(), access::tests()].into_iter().flatten().collect();
+    let tests = [crds::tests(), uninstall::tests(), reader::tests(), access::tests(), subresources::tests()]
+        .into_iter()
+        .flatten()
+        .collect();
     run_in_turn(tests, async |bed| {
         make_ca(&bed).await?;
         Webhooks::serve(&bed).await

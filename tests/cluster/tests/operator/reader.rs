@@ -2,13 +2,19 @@
 
 use cluster_tests::{Sandbox, Test, tests};
 use gateward_cluster::ApiReader;
-use gateward_core::{ClusterReader, GroupServed, Lookup, ObjectName};
+use gateward_core::{AccessQuestion, ClusterReader, GroupServed, ListLookup, ListQuery, Lookup, ObjectName, UserInfo};
 use serde_json::{Value, json};
 
 use crate::account::Account;
 
 pub fn tests() -> Vec<Test> {
-    tests![an_api_counts_from_the_moment_it_is_installed, an_object_is_found_absent_or_unreadable]
+    tests![
+        an_api_counts_from_the_moment_it_is_installed,
+        an_object_is_found_absent_or_unreadable,
+        objects_are_listed_by_their_labels,
+        too_many_objects_are_no_list,
+        a_user_may_what_the_cluster_grants,
+    ]
 }
 
 fn crd(group: &str, plural: &str, kind: &str) -> Value {
@@ -66,5 +72,71 @@ async fn an_object_is_found_absent_or_unreadable(sandbox: Sandbox) {
     let stranger = Account::without_rights(&sandbox, "stranger").await;
     let reader = ApiReader::new(stranger.connection().await.client());
     let Lookup::Unreadable(why) = reader.get(&topology("rack")).await else { panic!("it may not be read") };
+    assert!(why.contains("forbidden") && why.contains("ClusterRole"), "{why}");
+}
+
+async fn objects_are_listed_by_their_labels(sandbox: Sandbox) {
+    let rules = json!([{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["list"]}]);
+    let account = Account::with_rules(&sandbox, "lister", &rules).await;
+    let reader = ApiReader::new(account.connection().await.client());
+    let maps = format!("/api/v1/namespaces/{}/configmaps", sandbox.namespace());
+    for (name, river) in [("otto", "wye"), ("otis", "usk"), ("olaf", "wye")] {
+        let map = json!({"metadata": {"name": name, "labels": {"river": river}}});
+        sandbox.bed().client().post(&maps, &map).await.unwrap().granted().unwrap();
+    }
+    let in_wye = ListQuery {
+        version: "v1".into(),
+        plural: "configmaps".into(),
+        namespace: Some(sandbox.namespace().into()),
+        label_selector: "river in (wye), !old".into(),
+        ..ListQuery::default()
+    };
+    let ListLookup::Found(found) = reader.list(&in_wye).await else { panic!("they may be listed") };
+    let names: Vec<&str> = found.iter().filter_map(|map| map["metadata"]["name"].as_str()).collect();
+    assert_eq!(names, ["olaf", "otto"]);
+
+    let elsewhere = ListQuery { plural: "secrets".into(), ..in_wye };
+    let ListLookup::Unreadable(why) = reader.list(&elsewhere).await else { panic!("they may not be listed") };
+    assert!(why.contains("forbidden") && why.contains("ClusterRole"), "{why}");
+}
+
+/// More than a review may look at is no list that a rule could judge by.
+async fn too_many_objects_are_no_list(sandbox: Sandbox) {
+    let rules = json!([{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["list"]}]);
+    let account = Account::with_rules(&sandbox, "lister", &rules).await;
+    let reader = ApiReader::new(account.connection().await.client());
+    let maps = format!("/api/v1/namespaces/{}/configmaps", sandbox.namespace());
+    for number in 0..10 {
+        let map = json!({"metadata": {"name": format!("map-{number}")}, "data": {"text": "x".repeat(1_000_000)}});
+        sandbox.bed().client().post(&maps, &map).await.unwrap().granted().unwrap();
+    }
+    let all = ListQuery {
+        version: "v1".into(),
+        plural: "configmaps".into(),
+        namespace: Some(sandbox.namespace().into()),
+        ..ListQuery::default()
+    };
+    let ListLookup::Unreadable(why) = reader.list(&all).await else { panic!("ten megabytes are too many") };
+    assert!(why.contains("too many to look at"), "{why}");
+}
+
+async fn a_user_may_what_the_cluster_grants(sandbox: Sandbox) {
+    let rules =
+        json!([{"apiGroups": ["authorization.k8s.io"], "resources": ["subjectaccessreviews"], "verbs": ["create"]}]);
+    let asker = Account::with_rules(&sandbox, "asker", &rules).await;
+    let rules = json!([{"apiGroups": ["zoo.example.org"], "resources": ["rivers"], "resourceNames": ["wye"], "verbs": ["use"]}]);
+    let swimmer = Account::with_rules(&sandbox, "swimmer", &rules).await;
+    let reader = ApiReader::new(asker.connection().await.client());
+    let question = |river: &str| AccessQuestion {
+        user: UserInfo { username: swimmer.username(), ..UserInfo::default() },
+        verb: "use".into(),
+        group: "zoo.example.org".into(),
+        plural: "rivers".into(),
+        name: Some(river.into()),
+        ..AccessQuestion::default()
+    };
+    assert_eq!(reader.may(&question("wye")).await, Ok(true));
+    assert_eq!(reader.may(&question("usk")).await, Ok(false));
+    let why = ApiReader::new(swimmer.connection().await.client()).may(&question("wye")).await.unwrap_err().to_string();
     assert!(why.contains("forbidden") && why.contains("ClusterRole"), "{why}");
 }

@@ -1,0 +1,92 @@
+//! Changes of the subresource `scale`, judged as the changes of the object that they are.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+
+use crate::json::decode::Sent;
+use crate::rule::cluster::{Lookup, ObjectName};
+use crate::rule::into_handler::DynValidator;
+use crate::rule::resource::{GroupVersionKind, Resource};
+use crate::rule::verdict::Verdict;
+use crate::webhooks::read::{missing, read};
+use crate::webhooks::webhook_error::WebhookError;
+use crate::wire::operation::Operation;
+use crate::wire::request::Request;
+use crate::wire::review::AdmissionReview;
+
+/// Writes a number of replicas into an object.
+pub(crate) type SetReplicas<H> = Arc<dyn Fn(&mut H, i32) + Send + Sync>;
+
+/// The name of the subresource.
+pub(crate) const SCALE: &str = "scale";
+
+/// An object of `autoscaling/v1`, as far as it matters.
+#[derive(serde::Serialize, Deserialize)]
+struct Scale {
+    #[serde(default)]
+    spec: ScaleSpec,
+}
+
+#[derive(Default, serde::Serialize, Deserialize)]
+struct ScaleSpec {
+    /// Absent is zero, as for the API server.
+    #[serde(default)]
+    replicas: i32,
+}
+
+crate::resource!(Scale, "autoscaling/v1", "Scale", "scales");
+
+/// Whether the request writes the subresource of a resource.
+pub(crate) fn is_scale(request: &Request, group: &str, plural: &str) -> bool {
+    let kind = GroupVersionKind { group: "autoscaling".into(), version: "v1".into(), kind: "Scale".into() };
+    let resource = (&*request.resource.group, &*request.resource.resource);
+    request.sub_resource.as_deref() == Some(SCALE) && request.kind == kind && resource == (group, plural)
+}
+
+/// What the rules on updates say of the stored object with the new number of replicas.
+///
+/// The object is looked up in the hub's version, whichever the request names. One that is gone has nothing to be judged.
+pub(crate) async fn validate<H: Resource>(
+    validators: &[Arc<dyn DynValidator<H>>],
+    set_replicas: &SetReplicas<H>,
+    review: &AdmissionReview<'_>,
+) -> Verdict {
+    match changed(set_replicas, review).await {
+        Ok(Some((old, new))) => {
+            let request = Request { operation: Some(Operation::Update), ..review.request.clone() };
+            let mut verdict = Verdict::allow();
+            for validator in validators {
+                verdict.merge(validator.update(&old, &new, &request).await);
+            }
+            verdict
+        }
+        Ok(None) => Verdict::allow(),
+        Err(why) => why,
+    }
+}
+
+/// The object as it is stored, and as it would be.
+async fn changed<H: Resource>(
+    set_replicas: &SetReplicas<H>,
+    review: &AdmissionReview<'_>,
+) -> Result<Option<(H, H)>, Verdict> {
+    let raw = review.object.ok_or_else(|| missing("object"))?.get();
+    let Sent { value: Scale { spec: ScaleSpec { replicas } }, .. } = read(raw)?;
+    let request = &review.request;
+    let name = ObjectName {
+        group: H::group().into_owned(),
+        version: H::version().into_owned(),
+        plural: H::plural().into_owned(),
+        namespace: request.namespace.clone(),
+        name: request.name.clone().unwrap_or_default(),
+    };
+    let stored = match request.cluster()?.get(&name).await {
+        Lookup::Found(stored) => stored.to_string(),
+        Lookup::Absent => return Ok(None),
+        Lookup::Unreadable(why) => return Err(WebhookError::Unavailable(why).into()),
+    };
+    let [old, mut new] = [read::<H>(&stored)?.value, read::<H>(&stored)?.value];
+    set_replicas(&mut new, replicas);
+    Ok(Some((old, new)))
+}
