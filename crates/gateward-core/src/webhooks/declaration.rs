@@ -22,6 +22,19 @@ pub enum DeletingObjects {
     Skip,
 }
 
+/// Whether the API server takes it for a webhook: a domain name of at least three parts.
+fn is_webhook_name(name: &str) -> bool {
+    is_domain_name(name) && name.split('.').count() >= 3
+}
+
+/// Whether it is a DNS subdomain, as RFC 1123 has it.
+pub(crate) fn is_domain_name(name: &str) -> bool {
+    let inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    let is_label =
+        |label: &str| !label.is_empty() && label.bytes().all(inner) && !label.starts_with('-') && !label.ends_with('-');
+    name.len() <= 253 && name.split('.').all(is_label)
+}
+
 /// What becomes of changes of the subresource `scale`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum ScaleReviews {
@@ -116,6 +129,15 @@ impl Declaration {
         let mut problems = Vec::new();
         if judged.concat().is_empty() && !self.converts() {
             problems.push(WebhooksError::NoHandler { kind: kind() });
+        }
+        for review in [Review::Validate, Review::Mutate] {
+            let listed = self.endpoint(review).and_then(|endpoint| endpoint.versions.as_ref()).into_iter().flatten();
+            problems.extend(listed.filter(|version| !self.has_version(version)).map(|version| {
+                let (version, declared) = (version.to_string(), self.versions.join(" and "));
+                WebhooksError::UnknownVersion { kind: kind(), version, declared }
+            }));
+            let name = self.webhook_name(review).filter(|name| !is_webhook_name(name));
+            problems.extend(name.map(|name| WebhooksError::BadName { name, kind: kind() }));
         }
         if let Some(problem) = self.registration.problem() {
             problems.push(WebhooksError::Registration { kind: kind(), problem });

@@ -17,7 +17,10 @@ pub enum WebhooksError {
         second: String,
     },
     /// A path that no URL can have.
-    #[error("the path {path:?} of {kind} must begin with a slash")]
+    #[error(
+        "the path {path:?} of {kind} must begin with a slash, and the API server takes only lower-case letters, digits, \
+         '-' and '.' between slashes"
+    )]
     BadPath {
         /// The path.
         path: String,
@@ -109,4 +112,60 @@ pub enum WebhooksError {
         /// What is wrong, and what would be right.
         problem: String,
     },
+    /// The API server would refuse a webhook's name.
+    #[error(
+        "the webhook of {kind} is called {name:?}; the API server takes a domain name of at least three parts, such as \
+         validate.otter.example.org"
+    )]
+    BadName {
+        /// The name.
+        name: String,
+        /// The kind.
+        kind: String,
+    },
+    /// Two webhooks of one configuration have the same name.
+    #[error("two webhooks are called {name:?}; give one of them another name with `Endpoint::name`")]
+    NameTwice {
+        /// The name.
+        name: String,
+    },
+    /// A webhook lists a version that isn't declared.
+    #[error("the webhook of {kind} lists {version}, which is none of its versions; they are {declared}")]
+    UnknownVersion {
+        /// Group, version and kind of the hub.
+        kind: String,
+        /// The version that is listed.
+        version: String,
+        /// Those that are declared.
+        declared: String,
+    },
+    /// The plural or the scope of a version differ from the hub's.
+    #[error("{version} and {hub} are versions of one kind, and have one plural and one scope")]
+    OtherResource {
+        /// The hub.
+        hub: String,
+        /// The version that differs.
+        version: String,
+    },
+    /// Objects of a version would be stored without the defaults that those of the hub get.
+    #[error(
+        "objects of {hub} in version {version} would get no defaults; give that version a defaulter of its own with \
+         `.defaulter_for`, leave it out of the mutating webhook's versions, so that API servers convert them first, or say \
+         `.no_defaults_for`"
+    )]
+    Undefaulted {
+        /// The hub.
+        hub: String,
+        /// The version without defaults.
+        version: String,
+    },
+    /// Two rules have the same id.
+    #[error("two rules are called {id:?}; a rule's id is how users and dashboards know it")]
+    RuleTwice {
+        /// The id.
+        id: &'static str,
+    },
+    /// Nothing is declared.
+    #[error("no kind is registered; add one with `Webhooks::register`")]
+    NoKinds,
 }

@@ -18,7 +18,7 @@ pub mod subresource;
 pub mod webhook;
 pub mod webhook_error;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::json::patch::Patch;
 use crate::rule::context::{Context, Facts, Notes};
@@ -27,7 +27,7 @@ use crate::rule::review_subject::ReviewSubject;
 use crate::rule::verdict::Verdict;
 use crate::rule::{DECODE, Rule};
 use crate::webhooks::any_kind::AnyKind;
-use crate::webhooks::declaration::{Declaration, DeletingObjects, ScaleReviews};
+use crate::webhooks::declaration::{Declaration, DeletingObjects, ScaleReviews, is_domain_name};
 pub use crate::webhooks::error::WebhooksError;
 use crate::webhooks::webhook::Webhook;
 use crate::webhooks::webhook_error::WebhookError;
@@ -111,7 +111,26 @@ impl Webhooks {
             let (path, first) = (conversion.to_owned(), self.kinds[taken.kind].declaration().hub.kind.clone());
             return Err(WebhooksError::PathTaken { path, first, second: "conversion".into() });
         }
-        self.problems.first().cloned().map_or(Ok(()), Err)
+        let alone = self.kinds.is_empty().then_some(WebhooksError::NoKinds);
+        let problem =
+            self.problems.iter().cloned().chain(self.name_twice()).chain(self.rule_twice()).chain(alone).next();
+        problem.map_or(Ok(()), Err)
+    }
+
+    fn name_twice(&self) -> Option<WebhooksError> {
+        [Review::Validate, Review::Mutate].into_iter().find_map(|review| {
+            let mut names = BTreeSet::new();
+            let mut all = self.declarations().filter_map(|declared| declared.webhook_name(review));
+            all.find(|name| !names.insert(name.clone())).map(|name| WebhooksError::NameTwice { name })
+        })
+    }
+
+    /// A rule may be declared for several kinds; two rules may not have one name.
+    fn rule_twice(&self) -> Option<WebhooksError> {
+        let mut rules = BTreeMap::new();
+        let mut all = self.declarations().flat_map(|declared| declared.rules.iter().copied());
+        all.find(|rule| rules.insert(rule.id, *rule).is_some_and(|known| known != *rule))
+            .map(|rule| WebhooksError::RuleTwice { id: rule.id })
     }
 
     /// What serves `path`, for [`Self::handle_route`].
@@ -252,7 +271,9 @@ impl Webhooks {
 
     fn serve(&mut self, path: String, route: KindRoute, declared: &Declaration) {
         let kind = declared.hub.kind.clone();
-        if !path.starts_with('/') {
+        let is_rendered = declared.path(route.review).as_ref() == Some(&path);
+        let is_taken_by_api_servers = || path[1..].trim_end_matches('/').split('/').all(is_domain_name);
+        if !path.starts_with('/') || is_rendered && !is_taken_by_api_servers() {
             self.problems.push(WebhooksError::BadPath { path, kind });
             return;
         }

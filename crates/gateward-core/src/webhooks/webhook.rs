@@ -67,6 +67,16 @@ struct Spoke<H> {
     lift: Option<Box<dyn AnyConversion<H>>>,
     validating: Option<Box<dyn AsWritten<Verdict>>>,
     defaulting: Option<Box<dyn AsWritten<(Verdict, Patch)>>>,
+    lack_of_defaults: LackOfDefaults,
+}
+
+/// Why a version has no defaulter, where it has none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum LackOfDefaults {
+    /// Nobody has said.
+    Unexplained,
+    /// It is to have none.
+    Intended,
 }
 
 impl<H> Webhook<H> {
@@ -173,6 +183,12 @@ impl<H: Resource> Webhook<H> {
         if let Some(Defaulting(defaulters)) = of_one_type(slot.as_mut()) {
             defaulters.push(defaulter.defaulter);
         }
+        self
+    }
+
+    /// Objects of version `S` get no defaults, although they are sent and those of the hub get some.
+    pub fn no_defaults_for<S: Resource>(mut self) -> Self {
+        self.version::<S>().lack_of_defaults = LackOfDefaults::Intended;
         self
     }
 
@@ -344,6 +360,10 @@ impl<H: Resource> Webhook<H> {
     }
 
     fn new_version<S: Resource>(&mut self) -> usize {
+        if S::gvk().same_kind(&H::gvk()) && (S::plural() != H::plural() || S::scope() != H::scope()) {
+            let (hub, version) = (H::gvk().to_string(), S::gvk().to_string());
+            self.problems.push(WebhooksError::OtherResource { hub, version });
+        }
         if !S::gvk().same_kind(&H::gvk()) || S::version() == H::version() {
             let (hub, version) = (H::gvk().to_string(), S::gvk().to_string());
             self.problems.push(WebhooksError::NoOtherVersion { hub, version });
@@ -351,7 +371,8 @@ impl<H: Resource> Webhook<H> {
         let hub = self.declaration.versions.len() - 1;
         self.declaration.versions.insert(hub, S::version());
         let (version, written) = (S::version(), TypeId::of::<S>());
-        self.spokes.push(Spoke { version, written, lift: None, validating: None, defaulting: None });
+        let lack_of_defaults = LackOfDefaults::Unexplained;
+        self.spokes.push(Spoke { version, written, lift: None, validating: None, defaulting: None, lack_of_defaults });
         self.spokes.len() - 1
     }
 }
@@ -382,7 +403,11 @@ impl<H: Resource> AnyKind for Webhook<H> {
         let unjudged = self.spokes.iter().filter(|spoke| self.leaves_unjudged(spoke));
         let unjudged = unjudged
             .map(|spoke| WebhooksError::Unjudged { hub: H::gvk().to_string(), version: spoke.version.to_string() });
-        self.problems.iter().cloned().chain(of_declaration).chain(unjudged).chain(self.gaps()).collect()
+        let without_defaults = self.spokes.iter().filter(|spoke| self.leaves_without_defaults(spoke));
+        let without_defaults = without_defaults
+            .map(|spoke| WebhooksError::Undefaulted { hub: H::gvk().to_string(), version: spoke.version.to_string() });
+        let of_spokes = unjudged.chain(without_defaults).chain(self.gaps());
+        self.problems.iter().cloned().chain(of_declaration).chain(of_spokes).collect()
     }
 
     fn validate<'a>(&'a self, review: &'a AdmissionReview<'a>) -> BoxFuture<'a, Option<Verdict>> {
@@ -478,6 +503,13 @@ impl<H: Resource> Webhook<H> {
         let converts = self.spokes.iter().any(|spoke| spoke.lift.is_some());
         let gaps = self.spokes.iter().filter(move |spoke| converts && spoke.lift.is_none());
         gaps.map(|spoke| WebhooksError::NoConversion { hub: H::gvk().to_string(), version: spoke.version.to_string() })
+    }
+
+    /// Whether objects of the hub are given defaults, but none of the spoke's, although they are sent.
+    fn leaves_without_defaults(&self, spoke: &Spoke<H>) -> bool {
+        let sent = self.declaration.mutating.as_ref().is_some_and(|endpoint| endpoint.lists(&spoke.version));
+        let lacks_them = spoke.defaulting.is_none() && spoke.lack_of_defaults == LackOfDefaults::Unexplained;
+        sent && !self.defaulters.is_empty() && lacks_them
     }
 
     /// Whether the hub's rules judge objects, but none would judge those of the spoke, although they are sent.

@@ -238,6 +238,58 @@ fn operations_follow_from_what_is_written() {
 }
 
 #[test]
+fn nothing_that_would_never_run_is_silent() {
+    let otter = || "zoo.example.org/v1 Otter".to_owned();
+    let refusal = |kind| refused(&Webhooks::new().register(kind)).to_string();
+    let with_spoke = || otters().spoke(OtterConversion);
+    let text = refusal(with_spoke().defaulter(nothing));
+    assert!(text.contains("in version v1alpha1 would get no defaults"), "{text}");
+    let listed = with_spoke().defaulter(nothing).mutating_at(Endpoint::new().versions(["v1"]));
+    assert_eq!(Webhooks::new().register(listed).check(), Ok(()));
+    let intended = with_spoke().defaulter(nothing).no_defaults_for::<OldOtter>();
+    assert_eq!(Webhooks::new().register(intended).check(), Ok(()));
+    let own = with_spoke().defaulter(nothing).defaulter_for(nothing::<OldOtter>);
+    assert_eq!(Webhooks::new().register(own).check(), Ok(()));
+
+    let text = refusal(otters().validating_at(Endpoint::new().versions(["v1", "v7"])));
+    assert!(text.contains("lists v7, which is none of its versions; they are v1"), "{text}");
+    for name in ["otters", "a.b", "Validate.otter.zoo", "validate..zoo.org", "-a.b.c"] {
+        let error = refused(&Webhooks::new().register(otters().validating_at(Endpoint::new().name(name))));
+        assert_eq!(error, WebhooksError::BadName { name: name.into(), kind: otter() });
+    }
+    for path in ["otters", "", "/Otters", "/otters?x=y", "/a//b", "/ot ters"] {
+        let text = refusal(otters().validating_at(Endpoint::new().path(path)));
+        assert!(text.contains("must begin with a slash") && text.contains("lower-case"), "{path:?}: {text}");
+    }
+    assert_eq!(refused(&Webhooks::new()), WebhooksError::NoKinds);
+}
+
+const ONE: Rule = Rule { id: "OTTER-01", summary: "an otter has a name", ..Rule::on(CREATE) };
+const OTHER: Rule = Rule { id: "OTTER-01", summary: "an otter has a river", ..Rule::on(CREATE) };
+
+#[test]
+fn two_webhooks_and_two_rules_can_not_share_a_name() {
+    let named = || Endpoint::new().name("a.zoo.org");
+    let keepers = Webhook::<Keeper>::new().validator(|_: &Keeper, _: &Request| ()).validating_at(named());
+    let webhooks = Webhooks::new().register(otters().validating_at(named())).register(keepers);
+    assert_eq!(refused(&webhooks), WebhooksError::NameTwice { name: "a.zoo.org".into() });
+
+    assert_eq!(Webhooks::new().register(otters().rules([&ONE, &ONE])).check(), Ok(()));
+    let twice = Webhooks::new().register(otters().rules([&ONE, &OTHER]));
+    assert_eq!(refused(&twice), WebhooksError::RuleTwice { id: "OTTER-01" });
+}
+
+#[test]
+fn all_versions_have_one_plural_and_one_scope() {
+    #[derive(Serialize, Deserialize)]
+    struct Lone {}
+    resource!(Lone, "zoo.example.org/v1alpha1", "Otter", "lones");
+    let error = refused(&Webhooks::new().register(otters().validator_for(|_: &Lone, _: &Request| ())));
+    let (hub, version) = ("zoo.example.org/v1 Otter".into(), "zoo.example.org/v1alpha1 Otter".into());
+    assert_eq!(error, WebhooksError::OtherResource { hub, version });
+}
+
+#[test]
 fn a_webhook_is_not_registered_for_what_no_handler_judges() {
     let kind = "zoo.example.org/v1 Otter".to_owned();
     let error = refused(&Webhooks::new().register(otters().on([Operation::Create, Operation::Delete])));

@@ -69,6 +69,7 @@ pub(crate) fn kind() -> Webhook<DynamoGraphDeploymentRequest> {
         .spoke::<dynamo_api::v1alpha1::DynamoGraphDeploymentRequest>(DeploymentRequestConversion)
         .schemas(CrdSchemas::DeploymentRequest)
         .defaulter(defaults::apply)
+        .no_defaults_for::<dynamo_api::v1alpha1::DynamoGraphDeploymentRequest>()
         .validator(v1beta1::V1beta1Validator)
         .validator_for(v1alpha1::V1alpha1Validator)
         .validating_at(validating)
