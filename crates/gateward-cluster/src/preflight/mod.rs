@@ -37,6 +37,17 @@ pub struct PlannedRelease {
     pub lookups: Vec<ResourceName>,
     /// The issuer that the user chose, where cert-manager provides the certificate.
     pub issuer: Option<IssuerRef>,
+    /// Whose webhooks it takes over.
+    pub predecessor: Option<Predecessor>,
+}
+
+/// An operator that hands its webhooks over to the release.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Predecessor {
+    /// The label of its webhook configurations that holds its namespace: that of the release.
+    pub namespace_label: String,
+    /// Where the hand-over is described.
+    pub guide: String,
 }
 
 /// What is checked.
