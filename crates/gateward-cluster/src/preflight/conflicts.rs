@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use k8s_openapi::api::coordination::v1::Lease;
 use kube::{Api, Client};
 
-use super::{PlannedRelease, Predecessor, PreflightCheck, PreflightResult};
+use super::{HandOver, PlannedRelease, PreflightCheck, PreflightResult};
 use crate::config::{ControllerConfig, ServedNamespaces};
 use crate::connection::Connection;
 use crate::injection::{OtherConfiguration, TargetStore};
@@ -53,8 +53,8 @@ fn judge(planned: &PlannedRelease, others: &[OtherConfiguration], claimed: &BTre
     let (name, namespace) = (planned.name.as_str(), planned.config.namespace.as_str());
     let foreign = others.iter().filter(|other| !other.belongs_to(name, namespace));
     let conflicting = foreign.filter(|other| !other.claimed().any(|namespace| claimed.contains(namespace)));
-    let results = conflicting.flat_map(|other| match predecessor_of(planned, other) {
-        Some(predecessor) => vec![handed_over(predecessor, other)],
+    let results = conflicting.flat_map(|other| match hand_over_of(planned, other) {
+        Some(hand_over) => vec![handed_over(hand_over, other)],
         None => other.conflicts.iter().map(|conflict| CHECK.failed(conflict.to_string())).collect(),
     });
     let mut results: Vec<_> = results.collect();
@@ -64,14 +64,14 @@ fn judge(planned: &PlannedRelease, others: &[OtherConfiguration], claimed: &BTre
     results
 }
 
-/// The operator that hands a configuration over to the release.
-fn predecessor_of<'a>(planned: &'a PlannedRelease, other: &OtherConfiguration) -> Option<&'a Predecessor> {
-    let predecessor = planned.predecessor.as_ref()?;
-    other.is_labelled(&predecessor.namespace_label, &planned.config.namespace).then_some(predecessor)
+/// The hand-over in which a configuration is.
+fn hand_over_of<'a>(planned: &'a PlannedRelease, other: &OtherConfiguration) -> Option<&'a HandOver> {
+    let hand_over = planned.hand_over.as_ref()?;
+    other.is_labelled(&hand_over.namespace_label, &planned.config.namespace).then_some(hand_over)
 }
 
-fn handed_over(predecessor: &Predecessor, other: &OtherConfiguration) -> PreflightResult {
-    let Predecessor { namespace_label, guide } = predecessor;
+fn handed_over(hand_over: &HandOver, other: &OtherConfiguration) -> PreflightResult {
+    let HandOver { namespace_label, guide } = hand_over;
     let name = other.conflicts.first().map(|conflict| conflict.configuration.as_str()).unwrap_or_default();
     CHECK.not_provable_yet(format!(
         "{name} also judges or defaults our kinds; by its label {namespace_label} it is of the operator that hands its \
@@ -134,7 +134,7 @@ mod tests {
             let results = judged(labelled(label, namespace));
             assert_eq!(results.iter().map(|it| it.state).collect::<Vec<_>>(), [state], "{label}={namespace}");
         }
-        let without = PlannedRelease { predecessor: None, ..planned() };
+        let without = PlannedRelease { hand_over: None, ..planned() };
         let results = judge(&without, &[labelled("zoo.org/keeper", "zoo")], &BTreeSet::new());
         assert_eq!(results[0].state, PreflightState::Failed);
         assert_eq!(

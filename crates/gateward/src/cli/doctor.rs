@@ -7,7 +7,7 @@ use clap::{Args, Command};
 use gateward_certs::{CaInjection, Provision};
 use gateward_cluster::permissions::{Need, ResourceName};
 use gateward_cluster::preflight::{
-    PlannedRelease, Predecessor, PreflightCheck, PreflightResult, PreflightState, preflight,
+    HandOver, PlannedRelease, PreflightCheck, PreflightResult, PreflightState, preflight,
 };
 use gateward_cluster::{ClaimedNamespaces, Connection, ControllerConfig, ServedNamespaces};
 use gateward_core::terminal;
@@ -108,10 +108,10 @@ fn planned<P: Operator>(operator: &P, release: &Release, values: ChartValues) ->
         crds: crds::names(operator),
         lookups: lookups.into_iter().map(|(group, plural)| ResourceName { group, plural }).collect(),
         issuer,
-        predecessor: operator
+        hand_over: operator
             .names()
             .predecessor
-            .map(|it| Predecessor { namespace_label: it.namespace_label.to_owned(), guide: it.guide.to_owned() }),
+            .map(|it| HandOver { namespace_label: it.namespace_label.to_owned(), guide: it.guide.to_owned() }),
     })
 }
 
