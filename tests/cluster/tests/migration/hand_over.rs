@@ -5,7 +5,7 @@ use std::time::Duration;
 use cluster_tests::{CONVERTED, Load, Pace, SERVING_SECRET, Sandbox, Tally, Test, tests};
 use serde_json::{Value, json};
 
-use crate::cluster_objects::Undecided;
+use crate::cluster_objects::{Undecided, injected_by_cert_manager};
 use crate::gateward::{Gateward, SECRET};
 use crate::go_operator::{GoOperator, SERVICE};
 use crate::layout::Layout;
@@ -31,12 +31,14 @@ async fn migrates(sandbox: &Sandbox, layout: Layout) {
     let theirs = layout.prepare(sandbox).await;
     let (go, ours) = (GoOperator::new(sandbox), Gateward::new(sandbox));
     let secret = secret(sandbox, &go).await;
+    assert_eq!(injected_by_cert_manager(sandbox).await.is_empty(), layout != Layout::HelmHooks);
 
     println!("{layout:?}: to ours");
     let tally = under_load(sandbox, async || ours_serve(&go, &ours, &theirs).await).await;
     tally.assert_no_failures();
     ours.is_not_found_by_the_go_operator().await;
     assert_eq!(self::secret(sandbox, &go).await, secret, "its Secret is needed for the way back");
+    assert!(injected_by_cert_manager(sandbox).await.is_empty(), "cert-manager would write over our caBundle");
 
     println!("{layout:?}: back");
     let tally = under_load(sandbox, async || {
