@@ -2,6 +2,9 @@
 
 use cluster_tests::{CONVERTED, Sandbox};
 
+/// The Secret of our certificate: the Go operator has another.
+pub const SECRET: &str = "gateward-webhook-cert";
+
 /// Where a CRD is.
 pub fn crd(plural: &str) -> String {
     format!("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{plural}.nvidia.com")
