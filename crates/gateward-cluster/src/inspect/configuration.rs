@@ -10,7 +10,7 @@ use super::InspectError;
 use crate::connection::Connection;
 use crate::request::with_read_timeout;
 
-/// How many ConfigMaps with the release's labels are looked at.
+/// How many objects with the labels are looked at.
 const LIMIT: u32 = 20;
 
 /// The file of this name in a ConfigMap of the namespace that has these labels; `None` where there is no such ConfigMap.
