@@ -20,7 +20,7 @@ const NAMESPACE: &str = "dynamo-system";
 const SERVING: &str = "dynamo-platform-dynamo-operator-serving-cert";
 const ROOT: &str = "dynamo-platform-dynamo-operator-root-ca";
 const BUNDLE_SECRET: &str = "webhook-server-cert-bundle";
-/// A CA that the user has for the whole cluster: the ClusterIssuer, and its Secret in the namespace of cert-manager.
+/// A CA that the user has for the whole cluster: the `ClusterIssuer`, and its Secret in the namespace of cert-manager.
 const PKI: &str = "our-pki";
 /// Longer than cert-manager and its cainjector take on a machine that is busy.
 const PATIENCE: Duration = Duration::from_mins(2);
@@ -214,7 +214,7 @@ async fn a_cluster_issuer_of_the_users_takes_over(sandbox: Sandbox) {
     sandbox.accepts(&model("otter", "hf://zoo/otter")).await;
 }
 
-/// Makes a ClusterIssuer of a CA, and gives that CA.
+/// Makes a `ClusterIssuer` of a CA, and gives that CA.
 async fn make_pki(sandbox: &Sandbox) -> CaBundle {
     let validity = Validity::starting(SystemTime::now(), TEN_YEARS).unwrap();
     let ca = Ca::new(&CommonName::new(PKI).unwrap(), validity, &SystemKeys).unwrap();

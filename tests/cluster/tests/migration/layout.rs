@@ -1,5 +1,6 @@
 //! How releases of the Go operator make certificates, and the webhook configurations that their charts render.
 
+use std::fmt::Write as _;
 use std::process::Command;
 
 use cluster_tests::{Chart, Sandbox};
@@ -49,7 +50,7 @@ impl Layout {
                     webhook["clientConfig"]["caBundle"] = ca_bundle.clone();
                 }
             }
-            rendered += &format!("---\n{configuration}\n");
+            writeln!(rendered, "---\n{configuration}").unwrap();
         }
         std::fs::write(folder.join("charts/dynamo-operator/templates/generated/webhooks.yaml"), rendered).unwrap();
         CHART
