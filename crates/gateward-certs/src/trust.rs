@@ -27,7 +27,7 @@ use std::fmt;
 use std::time::{Duration, SystemTime};
 
 use crate::ca_bundle::CaBundle;
-use crate::rotation::{InjectionTarget, Replica, SecretChange, StateHash, Wait};
+use crate::rotation::{InjectionTarget, Phase, Replica, SecretChange, StateHash, Wait};
 use crate::secret::{CA_CRT, SecretData};
 use crate::validity::Validity;
 
@@ -156,6 +156,23 @@ pub fn next_step(observed: &ObservedTrust<'_>) -> TrustStep {
         Some(wait) => TrustStep::Wait(wait),
         None => TrustStep::Write(BundleWrite { bundle: roots, purpose: BundlePurpose::Remove }),
     }
+}
+
+/// How far a change of the CA has come; `None` while the bundle holds no CA beside those that are to stay.
+///
+/// It is [`Phase::Publish`] until each injection target has the new CA, and [`Phase::Switch`] until each replica serves a
+/// certificate of it. There is no [`Phase::Retire`]: nothing waits for the cainjector to remove the old CA.
+pub fn phase(observed: &ObservedTrust<'_>) -> Option<Phase> {
+    let roots = observed.roots();
+    let (present, completeness) = observed.present();
+    let outgoing = present.filtered(|anchor| !roots.contains(anchor));
+    if roots.is_empty() || outgoing.is_empty() {
+        return None;
+    }
+    let published = completeness == Completeness::Complete
+        && present.contains_all(&roots)
+        && wait_for_injection(observed, &roots).is_none();
+    Some(if published { Phase::Switch } else { Phase::Publish })
 }
 
 fn lacking_root(observed: &ObservedTrust<'_>) -> String {

@@ -7,10 +7,10 @@
 use std::sync::LazyLock;
 use std::time::{Duration, SystemTime};
 
-use gateward_certs::rotation::{InjectionTarget, InjectionTargetId, Replica, StateHash, Wait};
+use gateward_certs::rotation::{InjectionTarget, InjectionTargetId, Phase, Replica, StateHash, Wait};
 use gateward_certs::secret::SecretData;
 use gateward_certs::trust::{
-    ALLOW_INJECTION_ANNOTATION, BundlePurpose, BundleSecret, ObservedTrust, TrustStep, next_step,
+    ALLOW_INJECTION_ANNOTATION, BundlePurpose, BundleSecret, ObservedTrust, TrustStep, next_step, phase,
 };
 use gateward_certs::{Ca, CaBundle, CommonName, ServerNames, SystemKeys, TEN_YEARS, Validity};
 use proptest::prelude::*;
@@ -149,6 +149,40 @@ fn rests_where_everything_trusts_the_root_alone() {
     let only = bundle(&[&ROOTS[1]]);
     let observed = ObservedTrust { bundle_secret: Some(secret(&only)), targets: vec![target(0, &only)], ..changing() };
     assert!(matches!(next_step(&observed), TrustStep::Wait(Wait::Idle { .. })));
+}
+
+#[test]
+fn a_new_root_is_published_until_every_target_has_it_and_switched_to_until_every_replica_serves_it() {
+    let [old, new] = [&ROOTS[0], &ROOTS[1]];
+    let old_bundle = Some(secret(&bundle(&[old])));
+    let unwritten =
+        ObservedTrust { bundle_secret: old_bundle, targets: vec![target(0, &bundle(&[old]))], ..changing() };
+    assert_eq!(phase(&unwritten), Some(Phase::Publish));
+    let lacking = ObservedTrust { targets: vec![target(0, &bundle(&[old]))], ..changing() };
+    assert_eq!(phase(&lacking), Some(Phase::Publish));
+    let late = ObservedTrust { replicas: vec![replica(7, Some(served(&pair(old))))], ..changing() };
+    assert_eq!(phase(&late), Some(Phase::Switch));
+    let silent_release = ObservedTrust { replicas: Vec::new(), ..changing() };
+    assert_eq!(phase(&silent_release), Some(Phase::Switch));
+    assert_eq!(phase(&changing()), Some(Phase::Switch), "the old root is still to be removed");
+    let removed = ObservedTrust { bundle_secret: Some(secret(&bundle(&[new]))), ..changing() };
+    assert_eq!(phase(&removed), None, "a cainjector that merges leaves the old root in the targets");
+}
+
+#[test]
+fn nothing_is_rotated_while_there_is_one_root_or_none() {
+    let only = bundle(&[&ROOTS[1]]);
+    assert_eq!(phase(&observed()), None);
+    let first = ObservedTrust { serving_secret: Some(pair(&ROOTS[1])), targets: vec![target(0, &only)], ..observed() };
+    assert_eq!(phase(&first), None);
+    let emptied = ObservedTrust {
+        bundle_secret: Some(secret(&only)),
+        targets: vec![target(0, &CaBundle::default())],
+        ..changing()
+    };
+    assert_eq!(phase(&emptied), None);
+    let withdrawn = ObservedTrust { serving_secret: None, ..changing() };
+    assert_eq!(phase(&withdrawn), None);
 }
 
 /// What happens. Numbers choose among what there is.

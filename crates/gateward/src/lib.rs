@@ -112,7 +112,7 @@ pub use gateward_server::{
     BindError, ByteSize, Cap, CertResolver, Drain, Drained, Http2Limits, Identity, IdentityError, Limits, LimitsError,
     Metrics, Protocols, Readiness, ReportLine, ReviewHandler, ReviewService, WaitGuard,
 };
-pub use operator::{FactsError, FactsSource, Names, Operator, Release};
+pub use operator::{FactsError, FactsSource, Names, Operator, Predecessor, Release};
 #[cfg(feature = "cluster")]
 pub use runtime::ServerError;
 #[cfg(feature = "cluster")]

@@ -30,6 +30,15 @@ pub enum FactsSource<'a> {
 #[error("{0}")]
 pub struct FactsError(pub String);
 
+/// An operator that hands its webhooks over to this one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Predecessor {
+    /// The label of its webhook configurations that holds its namespace.
+    pub namespace_label: &'static str,
+    /// Where the hand-over is described.
+    pub guide: &'static str,
+}
+
 /// The names under which an operator is known.
 #[derive(Debug, Clone)]
 pub struct Names {
@@ -49,6 +58,8 @@ pub struct Names {
     pub crds_version: &'static str,
     /// The field manager under which CRDs are applied.
     pub crd_manager: &'static str,
+    /// Whose webhooks it takes over, if there is such an operator.
+    pub predecessor: Option<Predecessor>,
 }
 
 impl Default for Names {
@@ -62,6 +73,7 @@ impl Default for Names {
             version_annotation: "gateward/operator-version",
             crds_version: env!("CARGO_PKG_VERSION"),
             crd_manager: "crd-apply",
+            predecessor: None,
         }
     }
 }

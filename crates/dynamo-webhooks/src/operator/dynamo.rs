@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use gateward::config::{ChartValues, Config, ConfigError, ConfigSource, Discovered, DiscoveryError, Flag};
 use gateward::prelude::*;
-use gateward::{ClusterReader, FactsError, FactsSource, Installation, Names, Operator, Release};
+use gateward::{ClusterReader, FactsError, FactsSource, Installation, Names, Operator, Predecessor, Release};
 use serde_json::{Value, json};
 
 use super::configuration::{API_VERSION, KIND, OperatorConfiguration};
@@ -49,6 +49,7 @@ impl Operator for Dynamo {
             version_annotation: "dynamo.nvidia.com/operator-version",
             crds_version: CRDS_VERSION,
             crd_manager: "dynamo-crd-apply",
+            predecessor: Some(Predecessor { namespace_label: names::GO_OPERATOR_LABEL, guide: "docs/migration.md" }),
         }
     }
 

@@ -32,9 +32,13 @@ pub fn fullname(release: &str) -> String {
     format!("{release}-dynamo-operator")
 }
 
+/// The label, beside `app.kubernetes.io/part-of`, by which the Go operator of a namespace finds the webhook
+/// configurations whose `caBundle` it replaces.
+pub const GO_OPERATOR_LABEL: &str = "nvidia.com/dynamo-operator-namespace";
+
 /// What the webhook configurations of a Helm release look like: the names of the webhook guide, the labels and the
-/// defaults of the released operator. They lack its label `nvidia.com/dynamo-operator-namespace`, by which it finds the
-/// configurations whose `caBundle` it replaces. The name of the Service is as long as it gets.
+/// defaults of the released operator. They lack its label ([`GO_OPERATOR_LABEL`]). The name of the Service is as long as
+/// it gets.
 pub fn installation(release: &str, namespace: &str) -> Installation {
     Installation {
         validating_name: format!("{release}-validating"),
@@ -94,7 +98,7 @@ mod tests {
 
     #[test]
     fn the_go_operator_takes_no_configuration_of_ours_for_its_own() {
-        assert!(!installation("otter", "zoo").labels.contains_key("nvidia.com/dynamo-operator-namespace"));
+        assert!(!installation("otter", "zoo").labels.contains_key(GO_OPERATOR_LABEL));
     }
 
     #[test]

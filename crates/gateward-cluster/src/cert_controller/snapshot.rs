@@ -6,7 +6,7 @@ use gateward_certs::rotation::{
     CaBundleWrite, CertificateSpec, Change, ContentsError, InjectionTarget, InjectionTargetId, ObservedState, Phase,
     Replica, RotationStatus, SecretChange, StateHash, Step, Wait, Write,
 };
-use gateward_certs::trust::{ObservedTrust, TrustStep, next_step};
+use gateward_certs::trust::{self, ObservedTrust, TrustStep};
 use gateward_certs::{CaBundle, CaInjection, KeySource, Provision};
 use k8s_openapi::api::core::v1::Secret;
 
@@ -136,13 +136,13 @@ impl Snapshot {
             settled: basis.settled,
             ..observed_trust(basis.spec, self.state.as_ref(), self.serving.as_ref(), &self.targets, now)
         };
-        let step = next_step(&observed);
+        let step = trust::next_step(&observed);
         let next = step.to_string();
         let action = match step {
             TrustStep::Wait(wait) => Action::Wait(wait),
             TrustStep::Write(write) => Action::WriteBundle(write.contents(&observed)),
         };
-        Decision { next, action, phase: None, notes: Vec::new() }
+        Decision { next, action, phase: trust::phase(&observed), notes: Vec::new() }
     }
 
     /// Has the CRDs trust what the user has every client trust, and nothing else.
@@ -227,4 +227,86 @@ pub(crate) fn observed_trust<'a>(
 
 fn injection_targets(objects: &[TargetObject]) -> Vec<InjectionTarget> {
     objects.iter().flat_map(|object| &object.entries).map(|entry| entry.target.clone()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use gateward_certs::{Ca, CommonName, Lifetimes, ServerNames, SystemKeys, TEN_YEARS};
+    use k8s_openapi::ByteString;
+    use kube::api::ObjectMeta;
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::config::{InjectionRules, ServiceName};
+    use crate::pairs::{ca, now, pair};
+
+    fn spec() -> CertificateSpec {
+        CertificateSpec {
+            serving_secret: "zoo/otter".to_owned(),
+            ca_secret: "zoo/otter-ca".to_owned(),
+            names: ServerNames::parse(["otter.zoo.svc"]).unwrap(),
+            ca_name: CommonName::new("otter").unwrap(),
+            lifetimes: Lifetimes::default(),
+            settle: CertificateSpec::SETTLE,
+        }
+    }
+
+    fn pem(cas: &[&Ca]) -> String {
+        cas.iter().map(|ca| ca.certificate_pem()).collect()
+    }
+
+    fn secret(data: &[(&str, &str)]) -> Secret {
+        let data = data.iter().map(|(key, text)| ((*key).to_owned(), ByteString(text.as_bytes().to_vec())));
+        let allowed = [(trust::ALLOW_INJECTION_ANNOTATION.to_owned(), "true".to_owned())];
+        let metadata = ObjectMeta { annotations: Some(BTreeMap::from(allowed)), ..ObjectMeta::default() };
+        Secret { metadata, data: Some(data.collect()), ..Secret::default() }
+    }
+
+    /// A webhook configuration of ours, with a `caBundle`.
+    fn target(bundle: &str) -> TargetObject {
+        let service = ServiceName { namespace: "zoo".to_owned(), name: "otter".to_owned() };
+        let config = json!({"service": {"namespace": "zoo", "name": "otter"}, "caBundle": ByteString(bundle.into())});
+        let webhooks = json!([{"name": "otters.zoo.org", "clientConfig": config}]);
+        let object = json!({"metadata": {"name": "zoo-validating"}, "webhooks": webhooks});
+        let rules = InjectionRules {
+            validating: "zoo-validating".to_owned(),
+            mutating: "zoo-mutating".to_owned(),
+            labels: BTreeMap::new(),
+            crds: Vec::new(),
+            kinds: Vec::new(),
+            service,
+            conversion: Value::Null,
+        };
+        rules.classify(InjectableKind::Validating, &serde_json::from_value(object).unwrap()).unwrap()
+    }
+
+    /// What a leader reports while cert-manager goes over to a new root, by what a target has.
+    fn reported(injection: CaInjection, root: &Ca, kept: &[&Ca], injected: &[&Ca]) -> Option<Phase> {
+        let pair = pair(root, TEN_YEARS);
+        let text = |field: &str| String::from_utf8(pair.field(field).unwrap().to_vec()).unwrap();
+        let (certificate, ca_crt) = (text("tls.crt"), pem(&[root]));
+        let snapshot = Snapshot {
+            state: Some(secret(&[("ca.crt", &pem(kept))])),
+            serving: Some(secret(&[("tls.crt", &certificate), ("ca.crt", &ca_crt)])),
+            targets: vec![target(&pem(injected))],
+            replicas: Vec::new(),
+            api_server_time: Some(now()),
+        };
+        let provision = Provision::CertManager { injection, ca_bundle: CaBundle::default() };
+        let (spec, keys) = (spec(), SystemKeys);
+        let basis = Basis { provision: &provision, spec: &spec, settled: None, now: now(), keys: &keys };
+        snapshot.decide(&basis).phase
+    }
+
+    #[test]
+    fn a_change_of_cert_managers_root_has_a_phase_where_the_leader_keeps_the_bundle() {
+        let (old, new) = (ca(), ca());
+        let kept = |kept: &[&Ca], injected: &[&Ca]| reported(CaInjection::Secret, &new, kept, injected);
+        assert_eq!(kept(&[&old, &new], &[&old]), Some(Phase::Publish));
+        assert_eq!(kept(&[&old, &new], &[&old, &new]), Some(Phase::Switch));
+        assert_eq!(kept(&[&new], &[&old, &new]), None);
+        assert_eq!(reported(CaInjection::Certificate, &new, &[&old, &new], &[&old]), None);
+    }
 }

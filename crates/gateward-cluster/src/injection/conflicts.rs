@@ -1,6 +1,7 @@
 //! Conflicting webhook configurations: a second operator that validates or defaults the same kinds contradicts ours,
 //! and people look for the fault in the wrong one.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use k8s_openapi::api::admissionregistration::v1::RuleWithOperations;
@@ -25,6 +26,8 @@ pub struct ConflictingWebhook {
 pub(crate) struct OtherConfiguration {
     /// Those webhooks.
     pub(crate) conflicts: Vec<ConflictingWebhook>,
+    /// Its labels.
+    pub(crate) labels: BTreeMap<String, String>,
     /// The name and the namespace of the Helm release that it belongs to.
     pub(crate) release: Option<(String, String)>,
     /// The namespaces of which its webhooks may stand behind a claim.
@@ -61,7 +64,8 @@ impl InjectionRules {
     pub(super) fn other(&self, kind: InjectableKind, object: &InjectableObject) -> Option<OtherConfiguration> {
         let conflicts = Some(self.conflicts(kind, object)).filter(|conflicts| !conflicts.is_empty())?;
         let claims = self.claiming(kind, object).into_iter().flat_map(|webhook| webhook.namespaces).collect();
-        Some(OtherConfiguration { conflicts, release: release(object), claims })
+        let labels = object.metadata.labels.clone().unwrap_or_default();
+        Some(OtherConfiguration { conflicts, labels, release: release(object), claims })
     }
 }
 
@@ -69,6 +73,11 @@ impl OtherConfiguration {
     /// Whether a Helm release has installed it.
     pub(crate) fn belongs_to(&self, name: &str, namespace: &str) -> bool {
         self.release.as_ref().is_some_and(|release| (release.0.as_str(), release.1.as_str()) == (name, namespace))
+    }
+
+    /// Whether it has a label with this value.
+    pub(crate) fn is_labelled(&self, name: &str, value: &str) -> bool {
+        self.labels.get(name).is_some_and(|label| label == value)
     }
 
     /// The namespaces of which its webhooks may stand behind a claim.
@@ -124,8 +133,6 @@ impl fmt::Display for WebhookEndpoint {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use serde_json::{Value, json};
 
     use super::*;
@@ -175,11 +182,13 @@ mod tests {
         let rules_of = |group| json!([rule(group, "otters", "CREATE")]);
         let webhook = |group| json!({"name": "a", "clientConfig": client, "namespaceSelector": by_name, "rules": rules_of(group)});
         let other = |group| {
-            let object = json!({"metadata": {"name": "b", "annotations": annotations}, "webhooks": [webhook(group)]});
+            let metadata = json!({"name": "b", "annotations": annotations, "labels": {"zoo.org/keeper": "lake"}});
+            let object = json!({"metadata": metadata, "webhooks": [webhook(group)]});
             rules().other(InjectableKind::Validating, &serde_json::from_value(object).unwrap())
         };
         let found = other("zoo.org").unwrap();
         assert!(found.belongs_to("river", "lake") && !found.belongs_to("river", "zoo"));
+        assert!(found.is_labelled("zoo.org/keeper", "lake") && !found.is_labelled("zoo.org/keeper", "zoo"));
         assert_eq!(found.claimed().collect::<Vec<_>>(), ["team-a"]);
         assert_eq!(found.conflicts.len(), 1);
         assert_eq!(other("apps"), None);

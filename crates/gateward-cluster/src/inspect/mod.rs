@@ -1,10 +1,12 @@
 //! Inspects the certificates of an installation from outside, for `certs status` and `certs rotate`.
 
+mod configuration;
 mod provided;
 mod summary;
 
 use std::time::SystemTime;
 
+pub use configuration::configuration_file;
 pub use provided::ProvidedStatus;
 pub(crate) use provided::certificate_name;
 pub use summary::{CertificateSummary, RotationSummary, Summary, TargetSummary};

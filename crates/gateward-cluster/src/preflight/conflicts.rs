@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use k8s_openapi::api::coordination::v1::Lease;
 use kube::{Api, Client};
 
-use super::{PlannedRelease, PreflightCheck, PreflightResult};
+use super::{HandOver, PlannedRelease, PreflightCheck, PreflightResult};
 use crate::config::{ControllerConfig, ServedNamespaces};
 use crate::connection::Connection;
 use crate::injection::{OtherConfiguration, TargetStore};
@@ -47,21 +47,42 @@ async fn is_claimed(client: &Client, config: &ControllerConfig, namespace: &str,
     false
 }
 
-/// What the release itself brought goes with the upgrade, and what stands behind a claim is left what it covers.
+/// What the release itself brought goes with the upgrade, and what stands behind a claim is left what it covers. What a
+/// predecessor in the same namespace brought is there during the hand-over, and after it where it goes on running.
 fn judge(planned: &PlannedRelease, others: &[OtherConfiguration], claimed: &BTreeSet<String>) -> Vec<PreflightResult> {
     let (name, namespace) = (planned.name.as_str(), planned.config.namespace.as_str());
     let foreign = others.iter().filter(|other| !other.belongs_to(name, namespace));
     let conflicting = foreign.filter(|other| !other.claimed().any(|namespace| claimed.contains(namespace)));
-    let failures = conflicting.flat_map(|other| &other.conflicts).map(|conflict| CHECK.failed(conflict.to_string()));
-    let mut results: Vec<_> = failures.collect();
+    let results = conflicting.flat_map(|other| match hand_over_of(planned, other) {
+        Some(hand_over) => vec![handed_over(hand_over, other)],
+        None => other.conflicts.iter().map(|conflict| CHECK.failed(conflict.to_string())).collect(),
+    });
+    let mut results: Vec<_> = results.collect();
     if results.is_empty() {
         results.push(CHECK.ok("no webhooks of others judge or default the same kinds"));
     }
     results
 }
 
+/// The hand-over in which a configuration is.
+fn hand_over_of<'a>(planned: &'a PlannedRelease, other: &OtherConfiguration) -> Option<&'a HandOver> {
+    let hand_over = planned.hand_over.as_ref()?;
+    other.is_labelled(&hand_over.namespace_label, &planned.config.namespace).then_some(hand_over)
+}
+
+fn handed_over(hand_over: &HandOver, other: &OtherConfiguration) -> PreflightResult {
+    let HandOver { namespace_label, guide } = hand_over;
+    let name = other.conflicts.first().map(|conflict| conflict.configuration.as_str()).unwrap_or_default();
+    CHECK.not_provable_yet(format!(
+        "{name} also judges or defaults our kinds; by its label {namespace_label} it is of the operator that hands its \
+         webhooks over to this release: go on as {guide} says"
+    ))
+}
+
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::super::PreflightState;
     use super::super::testing::planned;
     use super::*;
@@ -75,6 +96,7 @@ mod tests {
         };
         OtherConfiguration {
             conflicts: vec![conflict],
+            labels: BTreeMap::new(),
             release: release.map(|(name, namespace)| (name.to_owned(), namespace.to_owned())),
             claims: claims.iter().map(|namespace| (*namespace).to_owned()).collect(),
         }
@@ -96,6 +118,30 @@ mod tests {
                  calls https://badger; remove one"
             );
         }
+    }
+
+    #[test]
+    fn what_a_predecessor_hands_over_is_not_provable_yet_and_all_else_with_a_label_is_a_failure() {
+        let labelled = |label: &str, namespace: &str| OtherConfiguration {
+            labels: [(label.to_owned(), namespace.to_owned())].into(),
+            ..other(Some(("go", "zoo")), &[])
+        };
+        for (label, namespace, state) in [
+            ("zoo.org/keeper", "zoo", PreflightState::NotProvableYet),
+            ("zoo.org/keeper", "lake", PreflightState::Failed),
+            ("zoo.org/visitor", "zoo", PreflightState::Failed),
+        ] {
+            let results = judged(labelled(label, namespace));
+            assert_eq!(results.iter().map(|it| it.state).collect::<Vec<_>>(), [state], "{label}={namespace}");
+        }
+        let without = PlannedRelease { hand_over: None, ..planned() };
+        let results = judge(&without, &[labelled("zoo.org/keeper", "zoo")], &BTreeSet::new());
+        assert_eq!(results[0].state, PreflightState::Failed);
+        assert_eq!(
+            judged(labelled("zoo.org/keeper", "zoo"))[0].text,
+            "ValidatingWebhookConfiguration badger also judges or defaults our kinds; by its label zoo.org/keeper it is of \
+             the operator that hands its webhooks over to this release: go on as the keepers' book says"
+        );
     }
 
     #[test]

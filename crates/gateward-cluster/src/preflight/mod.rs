@@ -37,6 +37,17 @@ pub struct PlannedRelease {
     pub lookups: Vec<ResourceName>,
     /// The issuer that the user chose, where cert-manager provides the certificate.
     pub issuer: Option<IssuerRef>,
+    /// How it gets the webhooks of another operator, if it does.
+    pub hand_over: Option<HandOver>,
+}
+
+/// Another operator hands its webhooks over to the release.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HandOver {
+    /// The label of the other's webhook configurations that holds its namespace, which is the release's too.
+    pub namespace_label: String,
+    /// Where the hand-over is described.
+    pub guide: String,
 }
 
 /// What is checked.

@@ -7,7 +7,7 @@ use gateward_certs::rotation::CertificateSpec;
 use gateward_certs::{CommonName, Lifetimes, Provision, ServerNames, SystemKeys};
 use serde_json::Value;
 
-use super::PlannedRelease;
+use super::{HandOver, PlannedRelease};
 use crate::config::{
     ClaimsConfig, ControllerConfig, InjectionRules, IssuanceConfig, LeaseConfig, LeaseTimes, ReplicaConfig,
     SecretNames, ServedNamespaces, ServiceName,
@@ -27,6 +27,7 @@ pub(super) fn planned_by(provision: Provision) -> PlannedRelease {
         crds: vec!["otters.zoo.org".into()],
         lookups: vec![ResourceName { group: "maps.org".into(), plural: "rivers".into() }],
         issuer: None,
+        hand_over: Some(HandOver { namespace_label: "zoo.org/keeper".into(), guide: "the keepers' book".into() }),
     }
 }
 

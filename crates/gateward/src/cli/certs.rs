@@ -1,12 +1,13 @@
 //! `certs`: the certificates of a release in a cluster.
 
+use std::collections::BTreeMap;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::bail;
 use clap::{Args, Command, Subcommand};
-use gateward_cluster::inspect::{RotationRequestOutcome, Summary, inspect, request_rotation};
+use gateward_cluster::inspect::{RotationRequestOutcome, Summary, configuration_file, inspect, request_rotation};
 use gateward_cluster::{Connection, ControllerConfig};
 use gateward_core::terminal;
 
@@ -19,6 +20,8 @@ use crate::runtime::setup;
 
 /// How often `--wait` polls.
 const GLANCE: Duration = Duration::from_secs(1);
+/// The key of the configuration file in the ConfigMap of a release.
+const CONFIGURATION: &str = "config.yaml";
 
 /// Arguments of `certs`.
 #[derive(Debug, Args)]
@@ -80,7 +83,7 @@ struct ReleaseArguments {
     /// Name of the Secret with the server's certificate, where it isn't the usual one
     #[arg(long, value_name = "NAME")]
     secret: Option<String>,
-    /// Configuration file of the release, where it names anything otherwise: `config.yaml` of its ConfigMap
+    /// Configuration file of the release, instead of the one in its ConfigMap
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 }
@@ -95,11 +98,11 @@ pub(crate) async fn run<P: Operator>(operator: &P, arguments: CertsArguments) ->
     let connection = Connection::connect(&operator.names().user_agent()).await?;
     match arguments.what {
         What::Status(arguments) => {
-            let setup = arguments.release.setup(operator)?;
+            let setup = arguments.release.setup(operator, &connection).await?;
             status(&connection, &setup, arguments.output).await
         }
         What::Rotate(arguments) => {
-            let setup = arguments.release.setup(operator)?;
+            let setup = arguments.release.setup(operator, &connection).await?;
             rotate(&connection, &setup, &arguments).await
         }
     }
@@ -107,23 +110,47 @@ pub(crate) async fn run<P: Operator>(operator: &P, arguments: CertsArguments) ->
 
 impl ReleaseArguments {
     /// The names of the release's objects, as the server makes them itself.
-    fn setup<P: Operator>(&self, operator: &P) -> anyhow::Result<ControllerConfig> {
+    async fn setup<P: Operator>(&self, operator: &P, connection: &Connection) -> anyhow::Result<ControllerConfig> {
         let release = operator.names().release_or_usual(self.release.as_deref(), self.namespace.as_deref());
         // Of a Pod only these two are known here; of the rest depends nothing that is looked at.
         let pod_environment =
             PodEnvironment { namespace: release.namespace, instance: release.name, ..PodEnvironment::nowhere() };
-        let document = match &self.config {
-            Some(file) => Written::read(file)?.value().clone(),
-            None => operator.shortest_configuration(),
-        };
-        let given = ConfigSource { document, pod_environment, flags: Flags::default() };
+        let document = operator.shortest_configuration();
+        let mut given = ConfigSource { document, pod_environment, flags: Flags::default() };
         let mut config = operator.config(&given)?;
+        let written = match &self.config {
+            Some(file) => Some(Written::read(file)?),
+            None => installed(connection, &given.pod_environment.namespace, &config.labels.configurations).await?,
+        };
+        if let Some(written) = written {
+            given.document = written.value().clone();
+            config = operator.config(&given)?;
+        }
         if let Some(secret) = &self.secret {
             config.names.ca_secret = ObjectNames::ca_secret_of(secret)?;
             config.names.bundle_secret = ObjectNames::bundle_secret_of(secret)?;
             config.names.secret.clone_from(secret);
         }
         Ok(setup(operator, &config, &given.pod_environment)?)
+    }
+}
+
+/// The configuration in the ConfigMap of the release, which says what its objects are called.
+async fn installed(
+    connection: &Connection,
+    namespace: &str,
+    labels: &BTreeMap<String, String>,
+) -> anyhow::Result<Option<Written>> {
+    match configuration_file(connection, namespace, labels, CONFIGURATION).await {
+        Ok(text) => text.map(|text| Written::parse(Path::new(CONFIGURATION), text.as_bytes())).transpose(),
+        Err(why) => {
+            let text = format!(
+                "the ConfigMap of the release can't be read, so its objects are looked for under their usual names; \
+                 --config names another file: {why}"
+            );
+            writeln!(anstream::stderr(), "{}", terminal::lines(&text))?;
+            Ok(None)
+        }
     }
 }
 

@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use clap::{Args, Command};
 use gateward_certs::{CaInjection, Provision};
 use gateward_cluster::permissions::{Need, ResourceName};
-use gateward_cluster::preflight::{PlannedRelease, PreflightCheck, PreflightResult, PreflightState, preflight};
+use gateward_cluster::preflight::{
+    HandOver, PlannedRelease, PreflightCheck, PreflightResult, PreflightState, preflight,
+};
 use gateward_cluster::{ClaimedNamespaces, Connection, ControllerConfig, ServedNamespaces};
 use gateward_core::terminal;
 use serde_json::json;
@@ -106,6 +108,10 @@ fn planned<P: Operator>(operator: &P, release: &Release, values: ChartValues) ->
         crds: crds::names(operator),
         lookups: lookups.into_iter().map(|(group, plural)| ResourceName { group, plural }).collect(),
         issuer,
+        hand_over: operator
+            .names()
+            .predecessor
+            .map(|it| HandOver { namespace_label: it.namespace_label.to_owned(), guide: it.guide.to_owned() }),
     })
 }
 

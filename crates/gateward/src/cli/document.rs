@@ -20,8 +20,12 @@ pub(crate) struct Written {
 impl Written {
     /// Reads a file. What kubectl would read in another way than its author thinks is a warning.
     pub(crate) fn read(path: &Path) -> anyhow::Result<Self> {
-        let bytes = bounded::read(path, bounded::SETTINGS)?;
-        let source = yaml::read(&bytes);
+        Self::parse(path, &bounded::read(path, bounded::SETTINGS)?)
+    }
+
+    /// Reads what is in a file, or is named as if it were in one.
+    pub(crate) fn parse(path: &Path, bytes: &[u8]) -> anyhow::Result<Self> {
+        let source = yaml::read(bytes);
         if let Some(fault) = source.findings.iter().find(|finding| finding.kind.severity() == Severity::Error) {
             bail!("{}", place(path, fault));
         }

@@ -74,7 +74,9 @@ pub(super) fn life(number: usize, name: &str) -> Life {
             lived(request(name), &json!({"spec": {"model": "Qwen/Qwen3-8B"}}), Some(&mistake), BOTH)
         }
         5 => {
-            let mistake = json!({"spec": {"profilingConfig": {"profilerImage": ""}}});
+            // A conversion leaves no trace of an empty name, and a configuration for one version has it converted.
+            let image = json!({"profilerImage": "registry.example.org/dynamo/profiler:nightly"});
+            let mistake = json!({"spec": {"profilingConfig": image}});
             lived(request_v1alpha1(name), &json!({"spec": {"model": "Qwen/Qwen3-8B"}}), Some(&mistake), BOTH)
         }
         6 => {

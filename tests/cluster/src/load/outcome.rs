@@ -19,8 +19,8 @@ pub(super) enum Outcome {
     Denied,
     /// The API server could not ask a webhook, or got no use out of its answer.
     AdmissionFailed(String),
-    /// Granted, though a webhook had to say no.
-    FailedOpen,
+    /// Granted, though a webhook had to say no: what was granted.
+    FailedOpen(String),
     /// The API server itself is not there, or not ready yet.
     NotServed(String),
     /// Anything else: a wrong denial, a lost object.
@@ -39,7 +39,7 @@ impl Outcome {
         if answer.status.is_success() {
             return match expected {
                 Expected::Granted => Self::Granted,
-                Expected::Denied => Self::FailedOpen,
+                Expected::Denied => Self::FailedOpen(named(&answer.body)),
             };
         }
         let text = text(&answer.body);
@@ -58,6 +58,10 @@ impl Outcome {
     pub(super) fn is_as_expected(&self) -> bool {
         matches!(self, Self::Granted | Self::Denied)
     }
+}
+
+fn named(object: &Value) -> String {
+    format!("{} {} {}", object["apiVersion"], object["kind"], object["metadata"]["name"])
 }
 
 fn text(body: &Value) -> String {
@@ -94,7 +98,9 @@ mod tests {
 
     #[test]
     fn notices_what_no_webhook_looked_at() {
-        assert_eq!(outcome(Expected::Denied, 201, Value::Null), Outcome::FailedOpen);
+        let otter = json!({"apiVersion": "zoo.org/v1", "kind": "Otter", "metadata": {"name": "otter"}});
+        let granted = r#""zoo.org/v1" "Otter" "otter""#.to_owned();
+        assert_eq!(outcome(Expected::Denied, 201, otter), Outcome::FailedOpen(granted));
         // The schema's no is not a webhook's.
         let refused = json!({"message": "DynamoModel \"a\" is invalid: spec.b: Required value"});
         assert!(matches!(outcome(Expected::Denied, 422, refused), Outcome::Astray(_)));

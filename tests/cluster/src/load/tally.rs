@@ -18,7 +18,7 @@ pub struct Tally {
     /// Requests for which the API server could not ask a webhook. All of them, in the order of their answers.
     pub failures: Vec<Failure>,
     /// Granted though a webhook had to deny them.
-    pub failed_open: usize,
+    pub failed_open: Counted,
     /// The API server itself wasn't there: connections that broke or were refused, and a server that starts.
     pub not_served: Counted,
     /// Answered in yet another way, such as a denial of what is right.
@@ -75,7 +75,7 @@ impl Tally {
 
     /// Requests that the API server answered, in whatever way.
     pub fn answered(&self) -> usize {
-        self.granted + self.denied + self.failures.len() + self.failed_open + self.astray.number
+        self.granted + self.denied + self.failures.len() + self.failed_open.number + self.astray.number
     }
 
     /// The latency that so many percent of the writes don't exceed; a write that failed has none.
@@ -95,7 +95,7 @@ impl Tally {
 
     /// Every request that the API server answered was answered as it should be.
     pub fn assert_no_failures_of_admission(&self) {
-        assert!(self.failures.is_empty() && self.failed_open == 0 && self.astray.number == 0, "{self}");
+        assert!(self.failures.is_empty() && self.failed_open.number == 0 && self.astray.number == 0, "{self}");
         assert!(self.granted > 0 && self.denied > 0, "{self}");
     }
 
@@ -103,7 +103,7 @@ impl Tally {
         match outcome {
             Outcome::Granted => self.granted += 1,
             Outcome::Denied => self.denied += 1,
-            Outcome::FailedOpen => self.failed_open += 1,
+            Outcome::FailedOpen(text) => self.failed_open.add(text),
             Outcome::NotServed(text) => return self.not_served.add(text),
             Outcome::Astray(text) => return self.astray.add(text),
             Outcome::AdmissionFailed(text) => {
@@ -132,7 +132,7 @@ impl Display for Tally {
         write!(f, "load: {requests} requests in {seconds:.1} s, {} failed admissions", self.failures.len())?;
         write!(f, ", p50 {:.1?}, p99 {:.1?}", self.percentile(50), self.percentile(99))?;
         write!(f, " ({} granted, {} denied", self.granted, self.denied)?;
-        write!(f, ", {} admitted by mistake", self.failed_open)?;
+        write!(f, ", {} admitted by mistake", self.failed_open.number)?;
         write!(f, ", {} not served, {} astray)", self.not_served.number, self.astray.number)?;
         for Failure { sent, took, mended, text } in self.failures.iter().take(KEPT) {
             write!(
@@ -140,7 +140,8 @@ impl Display for Tally {
                 "\n  failed: sent after {sent:.3?}, answered after {took:.1?}, mended after {mended:.1?}: {text}"
             )?;
         }
-        for (name, counted) in [("not served", &self.not_served), ("astray", &self.astray)] {
+        let kinds = [("by mistake", &self.failed_open), ("not served", &self.not_served), ("astray", &self.astray)];
+        for (name, counted) in kinds {
             counted.first.iter().try_for_each(|text| write!(f, "\n  {name}: {text}"))?;
         }
         Ok(())

@@ -18,21 +18,25 @@ use gateward_testbed::{Bed, Client, Response};
 /// How long Helm and kubectl wait for Pods.
 const PATIENCE: &str = "150s";
 
-/// A chart of ours.
+/// A chart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Chart {
     /// The one of this tree.
     Current,
     /// One that was released, in the bed's folder of charts.
     Released(&'static str),
+    /// One that the tests have made, in the folder of the bed that is given.
+    Made(&'static str),
 }
 
 impl Chart {
-    fn folder(self) -> PathBuf {
+    /// Where it is.
+    pub fn folder(self, bed: &Bed) -> PathBuf {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         match self {
             Self::Current => root.join("deploy/helm/dynamo-platform"),
             Self::Released(version) => root.join("testbed/charts").join(version),
+            Self::Made(name) => bed.folder().join(name),
         }
     }
 }
@@ -106,7 +110,13 @@ impl Release {
         let file = self.bed.folder().join(format!("values-{}.json", self.name));
         std::fs::write(&file, values.to_string())?;
         let mut command = self.helm(verb);
-        command.arg(&self.name).arg(chart.folder()).args(options).args(["--timeout", PATIENCE]).arg("-f").arg(file);
+        command
+            .arg(&self.name)
+            .arg(chart.folder(&self.bed))
+            .args(options)
+            .args(["--timeout", PATIENCE])
+            .arg("-f")
+            .arg(file);
         self.done(command).await.map(drop)
     }
 

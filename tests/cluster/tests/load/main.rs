@@ -34,7 +34,7 @@ async fn sees_every_failure_of_a_killed_server_and_none_of_a_running_one(sandbox
     load.goes_on_for(200).await;
 
     let tally = load.stop().await;
-    assert_eq!((tally.failed_open, tally.not_served.number), (0, 0), "{tally}");
+    assert_eq!((tally.failed_open.number, tally.not_served.number), (0, 0), "{tally}");
     let refused = tally.failures.iter().filter(|failure| failure.text.contains("connection refused"));
     assert!(refused.count() >= 8, "{tally}");
     for failure in &tally.failures {

@@ -6,11 +6,8 @@ use cluster_tests::{CONVERTED, Chart, Release, Sandbox, until};
 use serde_json::{Value, json};
 
 use crate::NAMESPACE;
-use crate::cluster_objects::{Undecided, crd};
+use crate::cluster_objects::{SECRET, Undecided, crd};
 use crate::go_operator::{self, GoOperator};
-
-/// The Secret of our certificate: the Go operator has another.
-pub const SECRET: &str = "gateward-webhook-cert";
 
 /// Our release.
 pub struct Gateward {
@@ -34,6 +31,18 @@ impl Gateward {
                 "operatorPrincipals": [GoOperator::account()],
             },
         }})
+    }
+
+    /// What is checked before it is installed has no fault: the webhooks of the Go operator are to be handed over.
+    pub async fn may_take_over(&self) {
+        let file = self.sandbox.bed().folder().join("preflight.json");
+        std::fs::write(&file, Self::values(Undecided::Refused).to_string()).unwrap();
+        let command = ["doctor", "--preflight", "--values", file.to_str().unwrap()];
+        let said = self.release.gateward(&command).await.unwrap();
+        for kind in ["Validating", "Mutating"] {
+            let name = format!("{kind}WebhookConfiguration {}", go_operator::FULLNAME);
+            assert!(said.contains(&name) && said.contains("go on as docs/migration.md says"), "{said}");
+        }
     }
 
     /// Installs it, and waits until it converts.

@@ -1,26 +1,40 @@
 //! What takes the Go operator's place: webhooks behind its Service, and what it writes at a start.
 
-use cluster_tests::{CONVERTED, Chart, Client, Release, Sandbox};
+use cluster_tests::{CONVERTED, Client, Release, SERVING_SECRET, Sandbox};
 use serde_json::{Value, json};
 
 use crate::NAMESPACE;
-use crate::cluster_objects::{Undecided, crd};
+use crate::cluster_objects::{SECRET, Undecided, crd};
+use crate::layout::Layout;
 
 /// The label of the configurations that it injects into, beside `app.kubernetes.io/part-of`.
 pub const NAMESPACE_LABEL: &str = "nvidia.com/dynamo-operator-namespace";
+/// What most names of its objects begin with.
+pub const FULLNAME: &str = "dynamo-platform-dynamo-operator";
 /// Its Service.
 pub const SERVICE: &str = "dynamo-platform-dynamo-operator-webhook-service";
+
+/// Whose certificate it serves, with its CA in base64.
+#[derive(Debug, Clone, Copy)]
+pub enum Certificate<'a> {
+    /// Its own: what makes it writes the `caBundle` too.
+    Own(&'a Value),
+    /// Ours, which it takes for one of the user's: the chart renders the `caBundle`.
+    Ours(&'a Value),
+}
 
 /// The Go operator's release.
 pub struct GoOperator {
     pub release: Release,
+    layout: Layout,
+    sandbox: Sandbox,
     client: Client,
 }
 
 impl GoOperator {
-    pub fn new(sandbox: &Sandbox) -> Self {
+    pub fn new(sandbox: &Sandbox, layout: Layout) -> Self {
         let client = sandbox.bed().client().clone();
-        Self { release: sandbox.release("dynamo-platform", NAMESPACE), client }
+        Self { release: sandbox.release("dynamo-platform", NAMESPACE), layout, sandbox: sandbox.clone(), client }
     }
 
     /// The user that its controllers are.
@@ -28,7 +42,7 @@ impl GoOperator {
         format!("system:serviceaccount:{NAMESPACE}:dynamo-platform-dynamo-operator-controller-manager")
     }
 
-    /// Its values with a certificate from a Secret, signed by a CA that is given in base64.
+    /// The values of our program in its place: the certificate of a Secret, and its CA.
     fn values(undecided: Undecided, secret: &str, ca_crt: &Value) -> Value {
         json!({"dynamo-operator": {
             "upgradeCRD": false,
@@ -42,22 +56,47 @@ impl GoOperator {
         }})
     }
 
-    /// Installs it where it isn't there, and upgrades it otherwise. Its configurations are those of the guide.
-    pub async fn put(&self, undecided: Undecided, secret: &str, ca_crt: &Value) {
+    /// Installs it where it isn't there, and upgrades it otherwise. Its configurations are those of its layout.
+    pub async fn put(&self, undecided: Undecided, certificate: Certificate<'_>) {
+        let (secret, ca_crt, rendered) = match certificate {
+            Certificate::Own(ca_crt) => (SERVING_SECRET, ca_crt, None),
+            Certificate::Ours(ca_crt) => (SECRET, ca_crt, Some(ca_crt)),
+        };
         let values = Self::values(undecided, secret, ca_crt);
+        let chart = self.layout.chart(&self.sandbox, undecided, rendered);
         if self.release.pods().await.unwrap().is_empty() && !self.is_installed().await {
-            self.release.install(Chart::Current, &values).await.unwrap();
+            self.release.install(chart, &values).await.unwrap();
         } else {
-            self.release.upgrade(Chart::Current, &values).await.unwrap();
+            self.release.upgrade(chart, &values).await.unwrap();
         }
-        let labels = json!({"metadata": {"labels": {NAMESPACE_LABEL: NAMESPACE}}});
-        for path in self.release.configurations() {
-            self.client.merge(&path, &labels).await.unwrap().granted().unwrap();
+        if let (Layout::HelmHooks, Certificate::Own(ca_crt)) = (self.layout, certificate) {
+            self.hook_injects(ca_crt).await;
         }
     }
 
+    /// Where its configurations are.
+    fn configurations() -> [String; 2] {
+        ["validating", "mutating"]
+            .map(|kind| format!("/apis/admissionregistration.k8s.io/v1/{kind}webhookconfigurations/{FULLNAME}-{kind}"))
+    }
+
     async fn is_installed(&self) -> bool {
-        self.client.get(&self.release.configurations()[0]).await.unwrap().status.is_success()
+        self.client.get(&Self::configurations()[0]).await.unwrap().status.is_success()
+    }
+
+    /// Writes what the Job of the hook after each installation and upgrade writes: the CA into four and two entries by
+    /// their places, and into one CRD.
+    async fn hook_injects(&self, ca_crt: &Value) {
+        let [validating, mutating] = Self::configurations();
+        for (path, entries) in [(validating, 4), (mutating, 2)] {
+            let places = (0..entries).map(|number| format!("/webhooks/{number}/clientConfig/caBundle"));
+            let operations: Vec<Value> =
+                places.map(|place| json!({"op": "add", "path": place, "value": ca_crt})).collect();
+            self.client.patch(&path, &operations.into()).await.unwrap().granted().unwrap();
+        }
+        let place = "/spec/conversion/webhook/clientConfig/caBundle";
+        let operations = json!([{"op": "add", "path": place, "value": ca_crt}]);
+        self.client.patch(&crd(CONVERTED[1]), &operations).await.unwrap().granted().unwrap();
     }
 
     /// Ends its only Pod before there is another, as its strategy Recreate does.

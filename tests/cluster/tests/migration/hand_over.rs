@@ -5,9 +5,9 @@ use std::time::Duration;
 use cluster_tests::{CONVERTED, Load, Pace, SERVING_SECRET, Sandbox, Tally, Test, tests};
 use serde_json::{Value, json};
 
-use crate::cluster_objects::Undecided;
-use crate::gateward::{Gateward, SECRET};
-use crate::go_operator::{GoOperator, SERVICE};
+use crate::cluster_objects::{Undecided, injected_by_cert_manager};
+use crate::gateward::Gateward;
+use crate::go_operator::{Certificate, GoOperator, SERVICE};
 use crate::layout::Layout;
 
 pub fn tests() -> Vec<Test> {
@@ -29,19 +29,24 @@ async fn the_layout_of_certificates_in_the_operator_is_migrated_and_back(sandbox
 /// Until ours serve, and back: the Go operator keeps its own certificate.
 async fn migrates(sandbox: &Sandbox, layout: Layout) {
     let theirs = layout.prepare(sandbox).await;
-    let (go, ours) = (GoOperator::new(sandbox), Gateward::new(sandbox));
+    let (go, ours) = (GoOperator::new(sandbox, layout), Gateward::new(sandbox));
     let secret = secret(sandbox, &go).await;
+    assert_eq!(injected_by_cert_manager(sandbox).await.is_empty(), layout != Layout::HelmHooks);
 
+    if layout != Layout::HelmHooks {
+        ours.may_take_over().await;
+    }
     println!("{layout:?}: to ours");
     let tally = under_load(sandbox, async || ours_serve(&go, &ours, &theirs).await).await;
     tally.assert_no_failures();
     ours.is_not_found_by_the_go_operator().await;
     assert_eq!(self::secret(sandbox, &go).await, secret, "its Secret is needed for the way back");
+    assert!(injected_by_cert_manager(sandbox).await.is_empty(), "cert-manager would write over our caBundle");
 
     println!("{layout:?}: back");
     let tally = under_load(sandbox, async || {
         theirs_convert(&ours, Some(&theirs)).await;
-        go.put(Undecided::Refused, SERVING_SECRET, &theirs).await;
+        go.put(Undecided::Refused, Certificate::Own(&theirs)).await;
         ours_end(&ours).await;
     })
     .await;
@@ -51,14 +56,15 @@ async fn migrates(sandbox: &Sandbox, layout: Layout) {
 
 async fn the_go_operator_gets_our_certificate_and_takes_its_webhooks_back(sandbox: Sandbox) {
     let theirs = Layout::WithCrdApply.prepare(&sandbox).await;
-    let (go, ours) = (GoOperator::new(&sandbox), Gateward::new(&sandbox));
+    let (go, ours) = (GoOperator::new(&sandbox, Layout::WithCrdApply), Gateward::new(&sandbox));
 
+    ours.may_take_over().await;
     println!("{:?}: to ours", Layout::WithCrdApply);
     let tally = under_load(&sandbox, async || {
         ours_serve(&go, &ours, &theirs).await;
         let ca_crt = ours.ca_crt().await;
         go.goes_down().await;
-        go.put(Undecided::Admitted, SECRET, &ca_crt).await;
+        go.put(Undecided::Admitted, Certificate::Ours(&ca_crt)).await;
         is_not_fought_over(&sandbox, &go, &ours, &ca_crt).await;
         go.loses_its_configurations().await;
     })
@@ -69,7 +75,7 @@ async fn the_go_operator_gets_our_certificate_and_takes_its_webhooks_back(sandbo
     let ca_crt = ours.ca_crt().await;
     let tally = under_load(&sandbox, async || {
         theirs_convert(&ours, None).await;
-        go.put(Undecided::Refused, SECRET, &ca_crt).await;
+        go.put(Undecided::Refused, Certificate::Ours(&ca_crt)).await;
         ours_end(&ours).await;
     })
     .await;
@@ -93,7 +99,7 @@ async fn secret(sandbox: &Sandbox, go: &GoOperator) -> Value {
 
 /// Steps 1 to 3 of the hand-over.
 async fn ours_serve(go: &GoOperator, ours: &Gateward, theirs: &Value) {
-    go.put(Undecided::Admitted, SERVING_SECRET, theirs).await;
+    go.put(Undecided::Admitted, Certificate::Own(theirs)).await;
     ours.install(Undecided::Admitted).await;
     ours.upgrade(Undecided::Refused).await;
 }

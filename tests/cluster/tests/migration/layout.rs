@@ -1,30 +1,16 @@
-//! What releases of the Go operator leave in a cluster.
+//! How releases of the Go operator make certificates, and the webhook configurations that their charts render.
 
-use std::sync::OnceLock;
-use std::time::{Duration, SystemTime};
+use std::fmt::Write as _;
+use std::process::Command;
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
-use cluster_tests::{CONVERTED, Conversion, SERVING_SECRET, Sandbox, crds};
-use gateward_certs::{Ca, CommonName, IssuedCertificate, ServerNames, SystemKeys, Validity};
-use serde_json::{Value, json};
+use cluster_tests::{Chart, Sandbox};
+use gateward_lint::yaml;
+use serde_json::Value;
 
-use crate::NAMESPACE;
-use crate::cluster_objects::{Undecided, crd};
-use crate::go_operator::{GoOperator, SERVICE};
+use crate::cluster_objects::Undecided;
 
-const YEAR: Duration = Duration::from_hours(8760);
-
-/// The Go operator's CA and certificate. They are the same in every layout, so that its pod need not start again.
-static CERTIFICATES: OnceLock<(Ca, IssuedCertificate)> = OnceLock::new();
-
-fn certificates() -> (Ca, IssuedCertificate) {
-    let validity = Validity::starting(SystemTime::now(), YEAR).unwrap();
-    let ca = Ca::new(&CommonName::new("Dynamo-Webhook-CA").unwrap(), validity, &SystemKeys).unwrap();
-    let names = ServerNames::of_service(SERVICE, NAMESPACE, "cluster.local").unwrap();
-    let serving = ca.issue(&names, validity, &SystemKeys).unwrap();
-    (ca, serving)
-}
+/// The chart that renders them, in the bed's folder.
+const CHART: Chart = Chart::Made("go-operator");
 
 /// How a release of the Go operator has made certificates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,86 +24,42 @@ pub enum Layout {
 }
 
 impl Layout {
-    /// Makes the cluster one of this layout, with working webhooks. Gives the CA in base64.
-    pub async fn prepare(self, sandbox: &Sandbox) -> Value {
-        let (ca, serving) = CERTIFICATES.get_or_init(certificates);
-        let ca_crt = json!(STANDARD.encode(ca.certificate_pem()));
-        self.write_secret(sandbox, ca, serving).await;
-        self.write_crds(sandbox, &ca_crt).await;
-        if self == Self::HelmHooks {
-            leave_jobs(sandbox).await;
+    fn configurations(self) -> &'static str {
+        match self {
+            Self::HelmHooks => include_str!("layouts/helm_hooks.yaml"),
+            Self::InOperator => include_str!("layouts/in_operator.yaml"),
+            Self::WithCrdApply => include_str!("layouts/crd_apply.yaml"),
         }
-        GoOperator::new(sandbox).put(Undecided::Refused, SERVING_SECRET, &ca_crt).await;
-        ca_crt
     }
 
-    async fn write_secret(self, sandbox: &Sandbox, ca: &Ca, serving: &IssuedCertificate) {
-        let mut data = json!({
-            "tls.crt": STANDARD.encode(serving.certificate_pem()),
-            "tls.key": STANDARD.encode(serving.private_key_pem()),
-            "ca.crt": STANDARD.encode(ca.certificate_pem()),
-        });
-        let (kind, labels) = match self {
-            Self::HelmHooks => ("Opaque", json!({})),
-            Self::InOperator | Self::WithCrdApply => {
-                data["ca.key"] = STANDARD.encode(ca.private_key_pem()).into();
-                let labels =
-                    ["managed-by", "part-of"].map(|name| (format!("app.kubernetes.io/{name}"), "dynamo-operator"));
-                let mut labels = serde_json::Map::from_iter(labels.map(|(name, value)| (name, json!(value))));
-                labels.insert("app.kubernetes.io/component".into(), json!("webhook"));
-                ("kubernetes.io/tls", Value::Object(labels))
+    /// A chart of our program with the webhook configurations of the Go operator's. It renders the `caBundle` that is
+    /// given, as of a user's certificate.
+    pub fn chart(self, sandbox: &Sandbox, undecided: Undecided, ca_bundle: Option<&Value>) -> Chart {
+        let folder = CHART.folder(sandbox.bed());
+        if !folder.exists() {
+            let current = Chart::Current.folder(sandbox.bed());
+            assert!(Command::new("cp").arg("-r").args([&current, &folder]).status().unwrap().success());
+        }
+        let mut rendered = String::new();
+        for mut configuration in documents(self.configurations()) {
+            for webhook in configuration["webhooks"].as_array_mut().unwrap() {
+                if webhook["failurePolicy"] == "Fail" {
+                    webhook["failurePolicy"] = undecided.policy().into();
+                }
+                if let Some(ca_bundle) = ca_bundle {
+                    webhook["clientConfig"]["caBundle"] = ca_bundle.clone();
+                }
             }
-        };
-        let secret = json!({"metadata": {"name": SERVING_SECRET, "labels": labels}, "type": kind, "data": data});
-        let (client, secrets) = (sandbox.bed().client(), format!("/api/v1/namespaces/{NAMESPACE}/secrets"));
-        // That of another layout may be there.
-        client.delete(&format!("{secrets}/{SERVING_SECRET}")).await.unwrap();
-        client.post(&secrets, &secret).await.unwrap().granted().unwrap();
-    }
-
-    async fn write_crds(self, sandbox: &Sandbox, ca_crt: &Value) {
-        let bed = sandbox.bed();
-        if !bed.client().get(&crd(CONVERTED[0])).await.unwrap().status.is_success() {
-            bed.install_crds(&crds(bed.programs(), Conversion::None).unwrap()).await.unwrap();
+            writeln!(rendered, "---\n{configuration}").unwrap();
         }
-        let service = json!({"namespace": NAMESPACE, "name": SERVICE, "path": "/convert", "port": 443});
-        let webhook = json!({
-            "clientConfig": {"service": service, "caBundle": ca_crt}, "conversionReviewVersions": ["v1"],
-        });
-        for plural in CONVERTED {
-            let annotations = json!({
-                "gateward.dev/converted-by": null,
-                "dynamo.nvidia.com/operator-version": (self == Self::WithCrdApply).then_some("1.3.0"),
-                "cert-manager.io/inject-ca-from": (self == Self::HelmHooks && plural == CONVERTED[1])
-                    .then(|| format!("{NAMESPACE}/dynamo-platform-dynamo-operator-serving-cert")),
-            });
-            let layout = json!({
-                "metadata": {"annotations": annotations},
-                "spec": {"conversion": {"strategy": "Webhook", "webhook": webhook}},
-            });
-            bed.client()
-                .merge(&format!("{}?fieldManager=helm", crd(plural)), &layout)
-                .await
-                .unwrap()
-                .granted()
-                .unwrap();
-        }
+        std::fs::write(folder.join("charts/dynamo-operator/templates/generated/webhooks.yaml"), rendered).unwrap();
+        CHART
     }
 }
 
-/// The jobs of Helm's hooks, which helm neither owns nor removes.
-async fn leave_jobs(sandbox: &Sandbox) {
-    for (name, hook) in
-        [("webhook-cert-gen", "pre-install,pre-upgrade"), ("webhook-ca-inject", "post-install,post-upgrade")]
-    {
-        let container = json!({"name": "job", "image": "bitnami/kubectl:latest"});
-        let job = json!({
-            "metadata": {
-                "name": format!("dynamo-platform-dynamo-operator-{name}"), "annotations": {"helm.sh/hook": hook},
-            },
-            "spec": {"template": {"spec": {"restartPolicy": "Never", "containers": [container]}}},
-        });
-        let jobs = format!("/apis/batch/v1/namespaces/{NAMESPACE}/jobs");
-        sandbox.bed().client().post(&jobs, &job).await.unwrap().granted().unwrap();
-    }
+/// The objects of a file.
+pub fn documents(text: &str) -> impl Iterator<Item = Value> {
+    let source = yaml::read(text.as_bytes());
+    assert!(source.findings.is_empty(), "{:?}", source.findings);
+    source.documents.into_iter().map(|document| document.value)
 }

@@ -1,7 +1,8 @@
 //! From the Go operator's webhooks to ours and back, as docs/migration.md has it, under a load.
 //!
 //! The Go operator's place is taken by our program in external mode: it serves the certificate of its Secret behind the
-//! Go operator's Service, and injects nothing. What the Go operator writes at a start is written by the tests.
+//! Go operator's Service, and injects nothing. The webhook configurations are those that the Go operator's charts render;
+//! what the Go operator writes at a start is written by the tests.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "tests")]
 
@@ -11,6 +12,7 @@ mod go_operator;
 mod hand_over;
 mod layout;
 mod nothing_before;
+mod prepared;
 
 use std::process::ExitCode;
 

@@ -6,7 +6,10 @@ use std::time::Duration;
 use cluster_tests::{Pod, Release, Sandbox, Signal, Test, tests, until};
 use serde_json::{Value, json};
 
-use crate::table::{BOTH, PATIENCE, PLATFORM_ALONE, Probe, TEAM_ALONE, holder, install_team, lease, lease_path};
+use crate::table::{
+    BOTH, LEASE_COUNTS, PATIENCE, PLATFORM_ALONE, Probe, RENEWAL, TEAM_ALONE, WEBHOOKS_SETTLE, holder, install_team,
+    lease, lease_path,
+};
 use crate::{PLATFORM, TEAM};
 
 pub fn tests() -> Vec<Test> {
@@ -19,7 +22,9 @@ async fn a_namespace_is_judged_by_the_right_operator_through_everything_that_hap
     let probe = Probe::new(&sandbox, TEAM.1);
     probe.until("no operator of the namespace's own", &[PLATFORM_ALONE]).await;
     let team = install_team(&sandbox).await;
-    probe.until("the namespace is claimed", &[TEAM_ALONE]).await;
+    until("the lease is there", PATIENCE, async || lease(&sandbox).await.is_some()).await;
+    probe.within("the namespace is claimed", TEAM_ALONE, WEBHOOKS_SETTLE).await;
+    its_status_is_found_by_its_name(&team).await;
     renews(&sandbox, &probe).await;
     hands_over(&sandbox, &probe, &team).await;
     crashes(&sandbox, &probe).await;
@@ -28,7 +33,13 @@ async fn a_namespace_is_judged_by_the_right_operator_through_everything_that_hap
     clocks_differ(&sandbox, &probe).await;
     ends(&sandbox, &probe, &team).await;
     team.uninstall().await.unwrap();
-    probe.until("the operator of the namespace was uninstalled", &[PLATFORM_ALONE]).await;
+    probe.within("the operator of the namespace was uninstalled", PLATFORM_ALONE, Duration::ZERO).await;
+}
+
+/// The configurations of an operator of one namespace have other names, which its ConfigMap tells.
+async fn its_status_is_found_by_its_name(team: &Release) {
+    let status = team.gateward(&["certs", "status"]).await.unwrap();
+    assert!(status.contains("targets:    7 trust") && !status.contains("attention"), "{status}");
 }
 
 async fn renews(sandbox: &Sandbox, probe: &Probe<'_>) {
@@ -61,7 +72,7 @@ async fn ends(sandbox: &Sandbox, probe: &Probe<'_>, team: &Release) {
     team.kubectl(&["scale", "deployment", &team.fullname(), "--replicas=0"]).await.unwrap();
     until("the last replica deletes the lease", PATIENCE, async || lease(sandbox).await.is_none()).await;
     until("it is gone", PATIENCE, async || team.pods().await.unwrap().is_empty()).await;
-    probe.until("its last replica has ended", &[PLATFORM_ALONE]).await;
+    probe.within("its last replica has ended", PLATFORM_ALONE, Duration::ZERO).await;
 }
 
 fn pods(sandbox: &Sandbox, namespace: &str) -> Vec<Pod> {
@@ -74,8 +85,7 @@ async fn crashes(sandbox: &Sandbox, probe: &Probe<'_>) {
     for pod in &stopped {
         pod.signal(Signal::Stop);
     }
-    let silent = [PLATFORM_ALONE];
-    probe.until("its lease has expired: its processes stand still", &silent).await;
+    probe.within("its lease has expired: its processes stand still", PLATFORM_ALONE, LEASE_COUNTS).await;
     stopped.iter().for_each(Pod::kill);
     probe.until("its processes have started again", &[TEAM_ALONE]).await;
 }
@@ -87,10 +97,13 @@ async fn is_cut_off(sandbox: &Sandbox, probe: &Probe<'_>, team: &Release) {
     let client = sandbox.bed().client();
     let mut whole = client.get(&role).await.unwrap().granted().unwrap();
     client.merge(&role, &json!({"rules": []})).await.unwrap().granted().unwrap();
-    probe.until("its lease has expired: it can't write it", &[BOTH]).await;
+    probe.within("its lease has expired: it can't write it", BOTH, LEASE_COUNTS).await;
+    let expired = lease(sandbox).await.unwrap()["spec"]["renewTime"].clone();
     whole["metadata"].as_object_mut().unwrap().remove("resourceVersion");
     client.put(&role, &whole).await.unwrap().granted().unwrap();
-    probe.until("it can write its lease again", &[TEAM_ALONE]).await;
+    let renewed = async || lease(sandbox).await.unwrap()["spec"]["renewTime"] != expired;
+    until("the lease is renewed again", PATIENCE, renewed).await;
+    probe.within("it can write its lease again", TEAM_ALONE, Duration::ZERO).await;
 }
 
 /// The operator of the whole cluster sees no event for longer than a lease counts.
@@ -99,11 +112,12 @@ async fn the_platform_is_cut_off(sandbox: &Sandbox, probe: &Probe<'_>) {
     for pod in &cut {
         pod.delay_watches(Duration::from_mins(30));
     }
-    probe.until("the platform sees no renewals", &[BOTH]).await;
+    probe.within("the platform sees no renewals", BOTH, LEASE_COUNTS).await;
     for pod in &cut {
         pod.delay_watches(Duration::ZERO);
     }
-    probe.until("the platform sees renewals again", &[TEAM_ALONE]).await;
+    // It sees one as soon as there is one.
+    probe.within("the platform sees renewals again", TEAM_ALONE, RENEWAL + WEBHOOKS_SETTLE).await;
 }
 
 /// A released operator holds the other lease, with a clock that is wrong by 20 seconds either way; ours has no right to
@@ -117,17 +131,17 @@ async fn clocks_differ(sandbox: &Sandbox, probe: &Probe<'_>) {
     let mut whole = client.get(&role).await.unwrap().granted().unwrap();
     client.merge(&role, &json!({"rules": []})).await.unwrap().granted().unwrap();
     client.delete(&lease_path(TEAM.1)).await.unwrap().granted().unwrap();
-    probe.until("the lease is gone", &[BOTH]).await;
+    probe.within("the lease is gone", BOTH, Duration::ZERO).await;
     let leases = format!("/apis/coordination.k8s.io/v1/namespaces/{}/leases", TEAM.1);
     let place = format!("{leases}/dynamo-operator-namespace-scope");
     let metadata = json!({"name": "dynamo-operator-namespace-scope"});
     client.post(&leases, &json!({"metadata": metadata})).await.unwrap().granted().unwrap();
     for skew in [-20, 20] {
         renew(sandbox, &place, skew).await;
-        probe.until(&format!("a released operator claims it, {skew} s off"), &[TEAM_ALONE]).await;
+        probe.within(&format!("a released operator claims it, {skew} s off"), TEAM_ALONE, Duration::ZERO).await;
         renew(sandbox, &place, skew).await;
         probe.until(&format!("it has renewed its lease, {skew} s off"), &[TEAM_ALONE]).await;
-        probe.until(&format!("its lease has expired, {skew} s off"), &[BOTH]).await;
+        probe.within(&format!("its lease has expired, {skew} s off"), BOTH, LEASE_COUNTS).await;
     }
     client.delete(&place).await.unwrap().granted().unwrap();
     whole["metadata"].as_object_mut().unwrap().remove("resourceVersion");

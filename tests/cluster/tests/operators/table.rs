@@ -9,8 +9,19 @@ use serde_json::Value;
 
 use crate::{PLATFORM, TEAM};
 
-/// Longer than a lease counts, on a machine that is busy: nothing here measures time but what is printed.
+/// Longer than a lease counts, on a machine that is busy.
 pub const PATIENCE: Duration = Duration::from_mins(3);
+
+// What docs/cluster.md states of who judges for how long.
+
+/// How long a lease counts after its last renewal was seen: its 30 seconds, and 5.
+pub const LEASE_COUNTS: Duration = Duration::from_secs(35);
+/// How long webhooks have to be there before they stand behind a claim.
+pub const WEBHOOKS_SETTLE: Duration = Duration::from_secs(5);
+/// How often a lease is renewed.
+pub const RENEWAL: Duration = Duration::from_secs(10);
+/// What is granted beside them for news to arrive, on a machine that is busy.
+const ALLOWANCE: Duration = Duration::from_secs(20);
 
 /// What an operator did with a review.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,20 +75,38 @@ impl<'a> Probe<'a> {
 
     /// Waits until writes end like that, and prints it; every write until then must be refused too.
     pub async fn until(&self, event: &str, wanted: &[Verdicts]) -> Verdicts {
+        self.watched(event, wanted).await.0
+    }
+
+    /// The same, of what has happened just now, where the window before it has a stated bound.
+    pub async fn within(&self, event: &str, wanted: Verdicts, bound: Duration) {
+        let (_, window) = self.watched(event, &[wanted]).await;
+        assert!(window <= bound + ALLOWANCE, "{event}: {wanted:?} after more than {window:.1?}, not {bound:?}");
+    }
+
+    /// How writes end, and after what time the last one was sent that ended otherwise: how long an answer takes is no
+    /// part of a window.
+    async fn watched(&self, event: &str, wanted: &[Verdicts]) -> (Verdicts, Duration) {
+        let (start, mut window) = (Instant::now(), Duration::ZERO);
         let mut last = self.verdicts().await;
-        let took = until(&format!("{event}: {wanted:?}, not {last:?}"), PATIENCE, async || {
+        until(&format!("{event}: {wanted:?}, not {last:?}"), PATIENCE, async || {
+            let sent = start.elapsed();
             last = self.verdicts().await;
-            wanted.contains(&last)
+            let ended = wanted.contains(&last);
+            if !ended {
+                window = sent;
+            }
+            ended
         })
         .await;
         println!(
-            "{:>7.1}  {:<60} {:<9} {:<9} after {took:.1?}",
+            "{:>7.1}  {:<60} {:<9} {:<9} after {window:.1?}",
             self.start.elapsed().as_secs_f32(),
             event,
             format!("{:?}", last.platform).to_lowercase(),
             format!("{:?}", last.team).to_lowercase(),
         );
-        last
+        (last, window)
     }
 
     fn did(&self, namespace: &str, object: &str) -> Did {

@@ -84,7 +84,7 @@ async fn one_of_two_replicas_crashes(sandbox: Sandbox) {
             release.rolled_out().await.unwrap();
         })
         .await;
-        assert_eq!((tally.failed_open, tally.astray.number, tally.not_served.number), (0, 0, 0), "{tally}");
+        assert_eq!((tally.failed_open.number, tally.astray.number, tally.not_served.number), (0, 0, 0), "{tally}");
         for failure in &tally.failures {
             assert!(failure.sent <= withdrawn, "sent after the address was withdrawn: {tally}");
             assert!(failure.mended.is_some(), "{tally}");

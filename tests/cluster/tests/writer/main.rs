@@ -57,7 +57,7 @@ async fn the_writers_pod_is_deleted_after_each_step(sandbox: Sandbox) {
 /// What it serves at that moment is lost with it, and nothing else.
 async fn the_writer_crashes_before_each_step(sandbox: Sandbox) {
     let (tally, losses) = loses_the_writer(&sandbox, |step| format!("before:{step}"), async |_| {}).await;
-    assert_eq!((tally.failed_open, tally.astray.number, tally.not_served.number), (0, 0, 0), "{tally}");
+    assert_eq!((tally.failed_open.number, tally.astray.number, tally.not_served.number), (0, 0, 0), "{tally}");
     for failure in &tally.failures {
         // A replica that isn't there is no fault of certificates.
         assert!(!failure.text.contains("x509") && failure.mended.is_some(), "{tally}");
