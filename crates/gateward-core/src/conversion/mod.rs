@@ -5,7 +5,6 @@
 pub(crate) mod attempt;
 pub(crate) mod carry;
 mod difference;
-pub(crate) mod envelope;
 pub mod equivalence;
 mod incomplete;
 pub(crate) mod object;
@@ -15,7 +14,6 @@ mod preserved_field;
 pub mod provenance;
 mod readable;
 mod restore;
-pub(crate) mod review;
 pub(crate) mod route;
 mod schema;
 mod serialized;
@@ -30,9 +28,7 @@ use crate::conversion::provenance::Provenance;
 pub use crate::conversion::schema::{Strictness, StructuralSchemas};
 use crate::rule::field::FieldPath;
 use crate::rule::issue::Issues;
-
-/// What all annotations of an object may have together, in bytes; the API server's limit.
-pub const ANNOTATION_LIMIT: usize = 256 * 1024;
+pub use crate::wire::envelope::ANNOTATION_LIMIT;
 
 /// Reads a spoke's object as the hub's version, and the hub's as the spoke's.
 ///

@@ -20,6 +20,15 @@ struct Step {
     reach: Reach,
 }
 
+/// Which way an object goes; the provenance is that of the lift.
+#[derive(Debug, Clone)]
+pub(crate) enum Direction {
+    /// From the spoke to the hub.
+    ToHub(Provenance),
+    /// From the hub to the spoke.
+    FromHub(Provenance),
+}
+
 /// Where each node of a converted object came from.
 ///
 /// Paths come as closures, so that the usual case, an object without findings, pays nothing for them.

@@ -50,13 +50,6 @@ fn raw_of<T>(sparse: &Map<String, Value>, name: &str) -> Option<Raw<T>> {
     sparse.get(name).filter(|value| !value.is_null()).cloned().map(Raw::from)
 }
 
-/// Whether the subtree can't be made a tree.
-pub(super) fn is_too_deep<T>(raw: &Raw<T>) -> bool {
-    let opened = raw.json().bytes().filter(|byte| matches!(byte, b'[' | b'{')).count();
-    // To look for this many is cheaper than to read what can't be too deep.
-    opened > 100 && raw.to_value().is_null()
-}
-
 fn raw<T>(raw: Option<&Raw<T>>) -> Value {
     raw.map(Raw::to_value).unwrap_or_default()
 }

@@ -17,13 +17,10 @@ pub(in crate::conversion) fn from_hub(
 ) {
     let preserved = PreservedPod::of(preserved);
     service.volume_mounts.extend(cache(component));
-    match component.pod_template.as_ref() {
-        None => without_template(component, &preserved, service),
-        Some(template) => match template.to_value() {
-            Value::Object(members) => with_template(component, members, &preserved, service),
-            // It nests too deeply to be a tree, or is no object.
-            _ => service.extra_pod_spec = verbatim(template.json()),
-        },
+    match component.pod_template.as_ref().map(Raw::to_value) {
+        Some(Value::Object(members)) => with_template(component, members, &preserved, service),
+        // Nor does the CRD let one pass that is no object, or nests too deeply to be a tree.
+        _ => without_template(component, &preserved, service),
     }
 }
 
@@ -156,15 +153,4 @@ fn frontend_sidecar(
     let lowered = sidecar::from_hub(&containers[place], block)?;
     containers.remove(place);
     Some(lowered)
-}
-
-/// A spec that nests too deeply to be a tree, from a template that has no other field.
-fn verbatim<T>(template: &str) -> Option<Raw<T>> {
-    #[derive(serde::Deserialize)]
-    #[serde(deny_unknown_fields)]
-    struct SpecAlone {
-        spec: Option<Box<serde_json::value::RawValue>>,
-    }
-    let alone: SpecAlone = serde_json::from_str(template).ok()?;
-    alone.spec.map(Raw::from)
 }
