@@ -75,7 +75,7 @@ impl Provenance {
     /// path where no step does.
     pub fn trace(&self, hub: &FieldPath) -> FieldPath {
         let Some(steps) = &self.0 else { return hub.clone() };
-        let (node, segments) = (plain(hub), hub.segments());
+        let (node, segments) = (plain_segments(hub.segments()), hub.segments());
         let step_from = |length: usize| Some(steps.get(node.get(..length)?)?.back(segments.get(length..)?));
         (0..=segments.len()).rev().find_map(step_from).unwrap_or_else(|| hub.clone())
     }
@@ -121,7 +121,7 @@ impl Provenance {
     fn push(&mut self, paths: impl FnOnce() -> (FieldPath, FieldPath), reach: Reach) {
         if let Some(steps) = &mut self.0 {
             let (hub, written) = paths();
-            steps.insert(plain(&hub), Step { written, reach });
+            steps.insert(plain_segments(hub.segments()), Step { written, reach });
         }
     }
 }
@@ -164,11 +164,6 @@ impl Reversed<'_> {
 }
 
 /// The steps of a path, with keys as fields: JSON knows no difference.
-fn plain(path: &FieldPath) -> Vec<Segment> {
-    plain_segments(path.segments())
-}
-
-/// The same of the steps.
 pub(crate) fn plain_segments(segments: &[Segment]) -> Vec<Segment> {
     let plain = |segment: &Segment| match segment {
         Segment::Key(name) => Segment::Field(name.clone()),

@@ -154,13 +154,6 @@ struct Reinserted<'a> {
     field: Unknown<'a>,
 }
 
-impl Reinserted<'_> {
-    fn path(&self) -> Path {
-        let name = Segment::Field(self.field.name.clone().into());
-        self.place.iter().cloned().chain([name]).collect()
-    }
-}
-
 /// The way of a path there, if the way back leads to it again.
 pub(crate) fn counterparts(way: &Direction) -> impl Fn(&[Segment]) -> Option<Path> {
     let (Direction::ToHub(provenance) | Direction::FromHub(provenance)) = way;
@@ -191,11 +184,15 @@ fn take_back<'a, B: Resource>(result: &mut Tree<'a>, reinserted: Vec<Reinserted<
     let reading = read_result::<B>(&result.to_json()).map(|reading| reading.unknown);
     let passed_over: HashSet<Path> = reading.into_iter().flatten().collect();
     let mut taken = Vec::new();
-    for reinsert in reinserted.into_iter().filter(|reinsert| !passed_over.contains(&reinsert.path())) {
-        if let Some(parent) = result.find(&reinsert.place).and_then(Tree::members) {
-            parent.remove(reinsert.field.name.as_str());
+    for Reinserted { mut place, field } in reinserted {
+        place.push(Segment::Field(field.name.clone().into()));
+        if !passed_over.contains(&place) {
+            place.pop();
+            if let Some(parent) = result.find(&place).and_then(Tree::members) {
+                parent.remove(field.name.as_str());
+            }
+            taken.push(field);
         }
-        taken.push(reinsert.field);
     }
     taken
 }

@@ -33,7 +33,7 @@ pub(super) fn sidecar(sidecar: &FrontendSidecar) -> Value {
     written
 }
 
-/// The fields of a preserved service that concern its pod. Those of Kubernetes' own types come from `sparse`, its JSON.
+/// The fields of a preserved service that concern its pod, beside `extraPodSpec`. Those of Kubernetes' own types come from `sparse`, its JSON.
 pub(super) fn of_pod(service: &ComponentSpec, sparse: &Map<String, Value>) -> ComponentSpec {
     let envs = sparse.get("envs").and_then(Value::as_array).into_iter().flatten();
     copy_fields!(service => ComponentSpec {
@@ -41,7 +41,6 @@ pub(super) fn of_pod(service: &ComponentSpec, sparse: &Map<String, Value>) -> Co
         envs: envs.cloned().map(Raw::from).collect(),
         liveness_probe: raw_of(sparse, "livenessProbe"),
         readiness_probe: raw_of(sparse, "readinessProbe"),
-        extra_pod_spec: raw_of(sparse, "extraPodSpec"),
         ..ComponentSpec::default()
     })
 }

@@ -36,7 +36,7 @@ fn refers_to_sidecar(component: &v1beta1::ComponentSpec) -> bool {
 
 fn without_template(
     component: &v1beta1::ComponentSpec,
-    preserved: &PreservedPod,
+    preserved: &PreservedPod<'_>,
     service: &mut v1alpha1::ComponentSpec,
 ) {
     if refers_to_sidecar(component) {
@@ -47,7 +47,7 @@ fn without_template(
 }
 
 /// Restores the caches of a service that had no main container.
-fn restore_caches(preserved: &PreservedPod, service: &mut v1alpha1::ComponentSpec) {
+fn restore_caches(preserved: &PreservedPod<'_>, service: &mut v1alpha1::ComponentSpec) {
     if !preserved.had_main_container()
         && let Some(caches) = mounts::restored_caches(&preserved.service.volume_mounts, service.volume_mounts.first())
     {
@@ -56,14 +56,14 @@ fn restore_caches(preserved: &PreservedPod, service: &mut v1alpha1::ComponentSpe
 }
 
 /// The preserved `extraPodSpec` that was the zero value, which the hub lacks.
-fn bare_extra<T>(preserved: &PreservedPod) -> Option<Raw<T>> {
-    preserved.bare_extra().map(|extra| Value::Object(extra.clone()).into())
+fn bare_extra<T>(preserved: &PreservedPod<'_>) -> Option<Raw<T>> {
+    preserved.bare_extra().map(|extra| Value::Object(extra).into())
 }
 
 fn with_template(
     component: &v1beta1::ComponentSpec,
     mut template: Map<String, Value>,
-    preserved: &PreservedPod,
+    preserved: &PreservedPod<'_>,
     service: &mut v1alpha1::ComponentSpec,
 ) {
     let empty =
@@ -89,7 +89,7 @@ fn metadata(written: &Value) -> Option<ExtraPodMetadata> {
 fn spec<T>(
     component: &v1beta1::ComponentSpec,
     mut members: Map<String, Value>,
-    preserved: &PreservedPod,
+    preserved: &PreservedPod<'_>,
     service: &mut v1alpha1::ComponentSpec,
 ) -> Option<Raw<T>> {
     // Here it would become part of the main container; the hub doesn't know it.
@@ -130,7 +130,7 @@ fn take_main(containers: &mut Vec<Value>) -> Option<Map<String, Value>> {
 }
 
 /// Inserts the rest of the main container, by its preserved name.
-fn insert_main_container(mut rest: Map<String, Value>, preserved: &PreservedPod, members: &mut Map<String, Value>) {
+fn insert_main_container(mut rest: Map<String, Value>, preserved: &PreservedPod<'_>, members: &mut Map<String, Value>) {
     let had_a_bare_one = preserved.bare_extra().is_some_and(|extra| extra.contains_key("mainContainer"));
     if rest.values().all(Value::is_null) && !had_a_bare_one {
         return;
@@ -145,7 +145,7 @@ fn insert_main_container(mut rest: Map<String, Value>, preserved: &PreservedPod,
 fn frontend_sidecar(
     component: &v1beta1::ComponentSpec,
     containers: &mut Vec<Value>,
-    preserved: &PreservedPod,
+    preserved: &PreservedPod<'_>,
 ) -> Option<FrontendSidecar> {
     let block = preserved.service.frontend_sidecar.as_ref().filter(|_| refers_to_sidecar(component))?;
     let place = containers.iter().position(sidecar::is_sidecar);

@@ -42,7 +42,7 @@ fn remembered_reference(hub: &Map<String, Value>, template: Option<&Raw<PodTempl
         containers.into_iter().any(|container| container["name"] == reference)
     };
     let was_listed = hub.get("podTemplate").is_some_and(lists);
-    let is_listed = || template.is_some_and(|template| lists(&template.to_value()));
+    let is_listed = || template.is_some_and(|template| lists(&template.tree()));
     (!was_listed || is_listed()).then(|| reference.to_owned())
 }
 

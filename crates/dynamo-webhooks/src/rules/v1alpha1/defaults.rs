@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use dynamo_api::{v1alpha1, v1beta1};
-use gateward_core::{Defaulted, Defaulter, Request};
+use gateward_core::{Convert, Defaulted, Defaulter, Issues, Provenance, Request};
 
 use crate::conversion::GraphConversion;
 use crate::rules::graph::defaults;
@@ -17,7 +17,8 @@ impl Defaulter<v1alpha1::DynamoGraphDeployment> for V1alpha1GraphDefaulter {
         mut object: v1alpha1::DynamoGraphDeployment,
         request: &Request,
     ) -> Defaulted<v1alpha1::DynamoGraphDeployment> {
-        let hub = GraphConversion::to_hub_for_defaulting(&object);
+        let lifted = GraphConversion.to_hub(&object, &mut Provenance::silent(), &mut Issues::new());
+        let Ok(hub) = lifted else { return object.into() };
         let before = hub.metadata.annotations.clone();
         take_over(&mut object, &before, defaults::apply(hub, request));
         object.into()
