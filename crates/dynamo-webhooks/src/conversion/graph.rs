@@ -18,8 +18,8 @@ type PreservedHub = PreservedSpec<HubSpec>;
 type PreservedSpoke = PreservedSpec<SpokeSpec>;
 
 /// Converts a v1alpha1 graph to v1beta1.
-pub(super) fn to_hub(spoke: &SpokeGraph, provenance: &mut Provenance, issues: &mut Issues) -> (HubGraph, RoundTrip) {
-    let (mut graph, original_version) = read(spoke, provenance, issues);
+pub(super) fn to_hub(spoke: &SpokeGraph, issues: &mut Issues) -> (HubGraph, RoundTrip) {
+    let (mut graph, original_version) = read(spoke, &mut Provenance::silent(), issues);
     let annotations = &mut graph.metadata.annotations;
     let (fields, round_trip) = spoke_only_fields(&spoke.spec, original_version);
     if !fields.is_empty() {
@@ -52,8 +52,22 @@ pub(super) fn read(
     (graph, if preserved.is_some() { OriginalVersion::Hub } else { OriginalVersion::Spoke })
 }
 
-/// Converts a v1beta1 graph to v1alpha1. Two components of the same name can't become services.
-pub(super) fn from_hub(graph: &HubGraph, issues: &mut Issues) -> Result<(SpokeGraph, RoundTrip), ConversionError> {
+/// Converts a v1beta1 graph to v1alpha1.
+pub(super) fn from_hub(hub: &HubGraph, issues: &mut Issues) -> Result<(SpokeGraph, RoundTrip), ConversionError> {
+    let (mut graph, original_version) = read_hub(hub, issues)?;
+    let (fields, round_trip) = hub_only_fields(&hub.spec, &graph.spec, original_version);
+    if !fields.is_empty() {
+        Envelope::of(fields).put(GRAPH_ANNOTATIONS.spec, &mut graph.metadata.annotations);
+    }
+    Ok((graph, round_trip))
+}
+
+/// The v1alpha1 graph without the annotations that preserve fields, and the version of the first write. Two components of
+/// the same name can't become services.
+pub(super) fn read_hub(
+    graph: &HubGraph,
+    issues: &mut Issues,
+) -> Result<(SpokeGraph, OriginalVersion), ConversionError> {
     let mut metadata = graph.metadata.clone();
     let annotations = &mut metadata.annotations;
     let original_version =
@@ -61,10 +75,6 @@ pub(super) fn from_hub(graph: &HubGraph, issues: &mut Issues) -> Result<(SpokeGr
     let preserved = PreservedSpoke::take(GRAPH_ANNOTATIONS.spec, annotations, issues);
     let preserved_status = GRAPH_ANNOTATIONS.status.take(annotations, issues);
     let spec = spec_from_hub(&graph.spec, preserved.as_ref())?;
-    let (fields, round_trip) = hub_only_fields(&graph.spec, &spec, original_version);
-    if !fields.is_empty() {
-        Envelope::of(fields).put(GRAPH_ANNOTATIONS.spec, annotations);
-    }
     let status = graph.status.as_ref();
     let graph = SpokeGraph {
         api_version: SpokeGraph::gvk().api_version(),
@@ -73,7 +83,7 @@ pub(super) fn from_hub(graph: &HubGraph, issues: &mut Issues) -> Result<(SpokeGr
         spec,
         status: status.map(|status| status::graph_from_hub(status, preserved_status.unwrap_or_default())),
     };
-    Ok((graph, round_trip))
+    Ok((graph, original_version))
 }
 
 fn spec_to_hub(spoke: &SpokeSpec, preserved: Option<&PreservedHub>, provenance: &mut Provenance) -> HubSpec {

@@ -29,11 +29,20 @@ pub(super) fn to_hub(service: &ComponentSpec, main_container: Value, mapper: &mu
             }
         }
     };
+    mounts::merge_into(&mut container, &service.volume_mounts, mapper);
+    without_mounts(service, container, mapper)
+}
+
+/// The same, with the mounts of `container` alone.
+pub(super) fn without_mounts(
+    service: &ComponentSpec,
+    mut container: Map<String, Value>,
+    mapper: &mut PathMapper<'_>,
+) -> Value {
     container.insert("name".into(), MAIN_CONTAINER.into());
     resources::merge_into(&mut container, service, mapper);
     merge_env(&mut container, &service.envs, mapper);
     merge_env_from(&mut container, service, mapper);
-    mounts::merge_into(&mut container, &service.volume_mounts, mapper);
     merge_probe(&mut container, "livenessProbe", service.liveness_probe.as_ref(), mapper);
     merge_probe(&mut container, "readinessProbe", service.readiness_probe.as_ref(), mapper);
     Value::Object(container)

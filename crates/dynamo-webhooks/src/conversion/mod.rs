@@ -44,24 +44,17 @@ type Result<T> = std::result::Result<T, ConversionError>;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct GraphConversion;
 
-impl GraphConversion {
-    /// Converts a graph for defaulting, without preserving the fields that v1beta1 lacks.
-    pub(crate) fn to_hub_for_defaulting(graph: &SpokeGraph) -> HubGraph {
-        graph::read(graph, &mut Provenance::silent(), &mut Issues::new()).0
-    }
-}
-
 impl Convert<SpokeGraph, HubGraph> for GraphConversion {
     fn to_hub(&self, graph: &SpokeGraph, provenance: &mut Provenance, issues: &mut Issues) -> Result<HubGraph> {
-        Ok(graph::to_hub(graph, provenance, issues).0)
+        Ok(graph::read(graph, provenance, issues).0)
     }
 
     fn from_hub(&self, graph: &HubGraph, issues: &mut Issues) -> Result<SpokeGraph> {
-        Ok(graph::from_hub(graph, issues)?.0)
+        Ok(graph::read_hub(graph, issues)?.0)
     }
 
     fn to_hub_with_round_trip(&self, graph: &SpokeGraph, issues: &mut Issues) -> Result<(HubGraph, RoundTrip)> {
-        Ok(graph::to_hub(graph, &mut Provenance::silent(), issues))
+        Ok(graph::to_hub(graph, issues))
     }
 
     fn from_hub_with_round_trip(&self, graph: &HubGraph, issues: &mut Issues) -> Result<(SpokeGraph, RoundTrip)> {
@@ -79,15 +72,15 @@ pub(crate) struct ComponentConversion;
 
 impl Convert<SpokeComponent, HubComponent> for ComponentConversion {
     fn to_hub(&self, spoke: &SpokeComponent, provenance: &mut Provenance, issues: &mut Issues) -> Result<HubComponent> {
-        Ok(standalone::to_hub(spoke, provenance, issues).0)
+        Ok(standalone::read(spoke, provenance, issues).0)
     }
 
     fn from_hub(&self, hub: &HubComponent, issues: &mut Issues) -> Result<SpokeComponent> {
-        Ok(standalone::from_hub(hub, issues).0)
+        Ok(standalone::read_hub(hub, issues).0)
     }
 
     fn to_hub_with_round_trip(&self, spoke: &SpokeComponent, issues: &mut Issues) -> Result<(HubComponent, RoundTrip)> {
-        Ok(standalone::to_hub(spoke, &mut Provenance::silent(), issues))
+        Ok(standalone::to_hub(spoke, issues))
     }
 
     fn from_hub_with_round_trip(&self, hub: &HubComponent, issues: &mut Issues) -> Result<(SpokeComponent, RoundTrip)> {

@@ -130,12 +130,7 @@ pub(super) fn restored(
     let keeps_cache = is_same_cache(cache(flat), current);
     let left = still_shown(flat, live, keeps_cache);
     let left = if keeps_cache { left } else { with_cache(left, current) };
-    let merged = united(&left, own.clone());
-    let is_unedited = match (without_caches(&merged, &left), without_caches(live, &left)) {
-        (Some(merged), Some(live)) => same(&merged, &live),
-        _ => same(&merged, live),
-    };
-    is_unedited.then_some(left)
+    is_unedited(&left, own, live).then_some(left)
 }
 
 /// The flat list without the caches that `live` lacks, but with the first one if `keeps_cache`.
@@ -158,19 +153,24 @@ fn with_cache(mut flat: Vec<VolumeMount>, current: Option<&VolumeMount>) -> Vec<
     current.cloned().into_iter().chain(flat).collect()
 }
 
-/// The mounts without those of caches; `None` if they are no list.
-fn without_caches(mounts: &Value, flat: &[VolumeMount]) -> Option<Value> {
+/// Whether `live` are the mounts that the flat list and `own` become together, but for those of caches.
+fn is_unedited<'v>(flat: &[VolumeMount], own: &'v Value, live: &'v Value) -> bool {
+    let list = |mounts: &'v Value, is_none: bool| match mounts {
+        Value::Array(mounts) => Some(mounts.as_slice()),
+        _ => is_none.then_some(&[][..]),
+    };
+    let (Some(own), Some(live)) = (list(own, is_blank(own)), list(live, live.is_null())) else {
+        return same(&united(flat, own.clone()), live);
+    };
     let caches: HashSet<NameAndPath> =
         flat.iter().filter(|mount| mount.use_as_compilation_cache).map(name_and_path).collect();
     let is_at_a_cache = |mount: &VolumeMount| caches.contains(&name_and_path(mount));
-    match mounts {
-        Value::Null => Some(Value::Null),
-        Value::Array(mounts) => {
-            let others = mounts.iter().filter(|mount| !plain(mount).is_some_and(|mount| is_at_a_cache(&mount)));
-            Some(others.cloned().collect())
-        }
-        _ => None,
-    }
+    let stays = |mount: &&Value| !plain(mount).is_some_and(|mount| is_at_a_cache(&mount));
+    let of_flat = flat.iter().filter(|mount| !is_at_a_cache(mount)).map(native);
+    let mut live = live.iter().filter(stays);
+    own.iter().filter(stays).all(|mount| live.next().is_some_and(|live| same(live, mount)))
+        && of_flat.into_iter().all(|mount| live.next().is_some_and(|live| same(live, &mount)))
+        && live.next().is_none()
 }
 
 /// The preserved caches of a service that never had a main container, if the first is the live one.

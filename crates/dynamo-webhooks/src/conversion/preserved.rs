@@ -81,8 +81,7 @@ impl<S: DeserializeOwned> PreservedSpec<S> {
 }
 
 /// The annotation of a spec. Its members must have the right JSON types even if they aren't read.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(bound(deserialize = "S: Deserialize<'de>"))]
+#[derive(Debug, Serialize)]
 pub(super) struct Envelope<S> {
     version: Option<i64>,
     /// The sparse spec.
@@ -126,11 +125,20 @@ impl<S: DeserializeOwned> Envelope<S> {
     /// deeply than can be parsed.
     pub fn take(stash: Stash, annotations: &mut BTreeMap<String, String>, issues: &mut Issues) -> Option<Self> {
         let members: BTreeMap<String, Box<RawValue>> = stash.take(annotations, issues)?;
-        let has_spec = members.contains_key("spec");
-        let envelope = serde_json::to_string(&members).and_then(|text| {
-            if has_spec { serde_json::from_str(&text) } else { serde_json::from_str(&text).map(Self::of) }
-        });
+        let envelope = Self::read(&members);
         envelope.map_err(|_| stash.note_damage(issues)).ok()
+    }
+
+    fn read(members: &BTreeMap<String, Box<RawValue>>) -> serde_json::Result<Self> {
+        let text = |name: &str| members.get(name).map_or("null", |text| text.get());
+        if !members.contains_key("spec") {
+            return serde_json::to_string(members).and_then(|text| serde_json::from_str(&text)).map(Self::of);
+        }
+        Ok(Self {
+            version: serde_json::from_str(text("version"))?,
+            spec: serde_json::from_str(text("spec"))?,
+            raw_json: serde_json::from_str(text("rawJSON"))?,
+        })
     }
 }
 

@@ -15,20 +15,11 @@ type SpokeSpec = v1alpha1::DynamoComponentDeploymentSpec;
 /// The path that is recorded as nil if v1alpha1 gives no name.
 const UNNAMED: &str = "serviceName";
 
-/// Converts a v1alpha1 component to v1beta1. Its name is `serviceName`, or the object's if that is empty.
-pub(super) fn to_hub(
-    spoke: &SpokeComponent,
-    provenance: &mut Provenance,
-    issues: &mut Issues,
-) -> (HubComponent, RoundTrip) {
-    let mut metadata = spoke.metadata.clone();
-    let annotations = &mut metadata.annotations;
-    let preserved = PreservedSpec::<HubSpec>::take(COMPONENT_ANNOTATIONS.spec, annotations, issues);
-    annotations.remove(COMPONENT_ANNOTATIONS.status.annotation());
-    let original_version = if preserved.is_some() { OriginalVersion::Hub } else { OriginalVersion::Spoke };
-    let spec = spec_to_hub(spoke, preserved.as_ref(), provenance);
-    status::record_component(provenance);
-    let (service, lifted) = (&spoke.spec.component, &spec.component);
+/// Converts a v1alpha1 component to v1beta1.
+pub(super) fn to_hub(spoke: &SpokeComponent, issues: &mut Issues) -> (HubComponent, RoundTrip) {
+    let (mut hub, original_version) = read(spoke, &mut Provenance::silent(), issues);
+    let annotations = &mut hub.metadata.annotations;
+    let (service, lifted) = (&spoke.spec.component, &hub.spec.component);
     let (fields, round_trip) = component::spoke_only_fields(service, &lifted.name, original_version);
     let fell_back = service.service_name.is_empty() && !lifted.name.is_empty();
     let pod_was_made = original_version == OriginalVersion::Spoke && lifted.pod_template.is_some();
@@ -40,42 +31,62 @@ pub(super) fn to_hub(
     if let Some(status) = &spoke.status {
         COMPONENT_ANNOTATIONS.status.put(annotations, &status::spoke_only_component(status));
     }
+    (hub, round_trip)
+}
+
+/// The v1beta1 component without the annotations that preserve fields, and the version of the first write. Its name is
+/// `serviceName`, or the object's if that is empty.
+pub(super) fn read(
+    spoke: &SpokeComponent,
+    provenance: &mut Provenance,
+    issues: &mut Issues,
+) -> (HubComponent, OriginalVersion) {
+    let mut metadata = spoke.metadata.clone();
+    let annotations = &mut metadata.annotations;
+    let preserved = PreservedSpec::<HubSpec>::take(COMPONENT_ANNOTATIONS.spec, annotations, issues);
+    annotations.remove(COMPONENT_ANNOTATIONS.status.annotation());
     let component = HubComponent {
         api_version: HubComponent::gvk().api_version(),
         kind: spoke.kind.clone(),
         metadata,
-        spec,
+        spec: spec_to_hub(spoke, preserved.as_ref(), provenance),
         status: spoke.status.as_ref().map(status::component_to_hub),
     };
-    (component, round_trip)
+    status::record_component(provenance);
+    (component, if preserved.is_some() { OriginalVersion::Hub } else { OriginalVersion::Spoke })
 }
 
 /// Converts a v1beta1 component to v1alpha1. The fields that v1alpha1 lacks are preserved, always with the name; the pod
 /// template of an object that was never converted is marked, as the Go operator does.
 pub(super) fn from_hub(hub: &HubComponent, issues: &mut Issues) -> (SpokeComponent, RoundTrip) {
+    let (mut spoke, original_version) = read_hub(hub, issues);
+    let component = &hub.spec.component;
+    let (mut fields, round_trip) = component::hub_only_fields(component, &spoke.spec.component);
+    let is_unnamed = component.name.is_empty() && !hub.metadata.name.is_empty();
+    let is_marked = original_version == OriginalVersion::Hub && component.pod_template.is_some();
+    if is_unnamed || is_marked || !fields.is_empty() {
+        fields.insert("name".into(), component.name.as_str().into());
+        Envelope::of(fields).put(COMPONENT_ANNOTATIONS.spec, &mut spoke.metadata.annotations);
+    }
+    (spoke, round_trip)
+}
+
+/// The v1alpha1 component without the annotations that preserve fields, and the version of the first write.
+pub(super) fn read_hub(hub: &HubComponent, issues: &mut Issues) -> (SpokeComponent, OriginalVersion) {
     let mut metadata = hub.metadata.clone();
     let annotations = &mut metadata.annotations;
     let original_version =
         if COMPONENT_ANNOTATIONS.any_present(annotations) { OriginalVersion::Spoke } else { OriginalVersion::Hub };
     let preserved = PreservedSpec::<SpokeSpec>::take(COMPONENT_ANNOTATIONS.spec, annotations, issues);
     let preserved_status = COMPONENT_ANNOTATIONS.status.take(annotations, issues);
-    let spec = spec_from_hub(hub, preserved.as_ref());
-    let component = &hub.spec.component;
-    let (mut fields, round_trip) = component::hub_only_fields(component, &spec.component);
-    let is_unnamed = component.name.is_empty() && !hub.metadata.name.is_empty();
-    let is_marked = original_version == OriginalVersion::Hub && component.pod_template.is_some();
-    if is_unnamed || is_marked || !fields.is_empty() {
-        fields.insert("name".into(), component.name.as_str().into());
-        Envelope::of(fields).put(COMPONENT_ANNOTATIONS.spec, annotations);
-    }
     let component = SpokeComponent {
         api_version: SpokeComponent::gvk().api_version(),
         kind: hub.kind.clone(),
         metadata,
-        spec,
+        spec: spec_from_hub(hub, preserved.as_ref()),
         status: status::component_from_hub(hub.status.as_ref(), preserved_status.unwrap_or_default()),
     };
-    (component, round_trip)
+    (component, original_version)
 }
 
 fn spec_to_hub(

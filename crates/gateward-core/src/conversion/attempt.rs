@@ -8,7 +8,6 @@ use serde_json::value::RawValue;
 use crate::conversion::ConversionError;
 use crate::conversion::carry::{Carried, carry};
 use crate::conversion::difference::Difference;
-use crate::conversion::envelope::{Metadata, edit};
 use crate::conversion::incomplete::{mark, unmark};
 use crate::conversion::preserved::PRESERVED;
 use crate::conversion::readable::readable;
@@ -24,6 +23,7 @@ use crate::rule::field::{FieldPath, Segment};
 use crate::rule::issue::Issues;
 use crate::rule::resource::Resource;
 use crate::rule::{INCOMPLETE, STASH};
+use crate::wire::envelope::{Metadata, edit};
 
 /// A converted object.
 pub(crate) struct Attempt {

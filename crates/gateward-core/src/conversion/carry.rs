@@ -3,7 +3,6 @@
 
 use crate::conversion::ConversionError;
 use crate::conversion::difference::Difference;
-use crate::conversion::envelope::Metadata;
 use crate::conversion::preserved::Preserved;
 use crate::conversion::preserved_field::PreservedField;
 use crate::conversion::restore::{Restoring, by_parts, lost, lost_by_trial, read};
@@ -17,6 +16,7 @@ use crate::rule::UNKNOWN;
 use crate::rule::field::{FieldPath, Segment};
 use crate::rule::issue::Issues;
 use crate::rule::resource::Resource;
+use crate::wire::envelope::Metadata;
 
 /// How many unknown fields of an object are noted.
 const NOTED: usize = 16;

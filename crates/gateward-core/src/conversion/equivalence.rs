@@ -1,12 +1,11 @@
 //! When two JSON values mean the same: absent, null and an empty list, map or struct are one to Kubernetes.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use serde::Deserialize;
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-use crate::json::reading::tree_cost;
+use crate::json::reading::{outside_of_texts, tree_cost};
 use crate::rule::field::Segment;
 
 /// Whether the value means no more than an absent one.
@@ -63,33 +62,21 @@ fn collect_astray(back: &Value, others: [&Value; 2], path: &mut Vec<Segment>, fo
     match back {
         Value::Object(members) => {
             for (name, back) in members {
-                below(Segment::Field(name.clone().into()), back, others.map(|other| member(other, name)));
+                below(Segment::Field(name.clone().into()), back, others.map(|other| &other[name]));
             }
             let named = others.into_iter().filter_map(Value::as_object).flat_map(Map::keys);
             let gone: BTreeSet<&String> = named.filter(|name| !members.contains_key(*name)).collect();
             for name in gone {
-                below(Segment::Field(name.clone().into()), &Value::Null, others.map(|other| member(other, name)));
+                below(Segment::Field(name.clone().into()), &Value::Null, others.map(|other| &other[name]));
             }
         }
-        Value::Array(items) if others.into_iter().any(|other| length(other) == Some(items.len())) => {
+        Value::Array(items) if others.into_iter().any(|other| other.as_array().map(Vec::len) == Some(items.len())) => {
             for (index, back) in items.iter().enumerate() {
-                below(Segment::Index(index), back, others.map(|other| item(other, index)));
+                below(Segment::Index(index), back, others.map(|other| &other[index]));
             }
         }
         _ => found.push(path.clone()),
     }
-}
-
-fn length(list: &Value) -> Option<usize> {
-    list.as_array().map(Vec::len)
-}
-
-fn item(list: &Value, index: usize) -> &Value {
-    list.get(index).unwrap_or(&Value::Null)
-}
-
-fn member<'a>(object: &'a Value, name: &str) -> &'a Value {
-    object.get(name).unwrap_or(&Value::Null)
 }
 
 /// How deep a tree for checks may nest; the parser's own limit is a little higher.
@@ -99,76 +86,38 @@ const MAX_DEPTH: usize = 100;
 const TREES_FACTOR: usize = 6;
 const TREES_BASE: usize = 4 << 20;
 
-/// Reads JSON as a tree in which subtrees below [`MAX_DEPTH`] count as null, so that a text that nests deeply can still be
+/// Reads JSON as a tree in which what stands below [`MAX_DEPTH`] is null, so that a text that nests deeply can still be
 /// checked. `None` for text that is no JSON, and for one of which so many trees at a time take too much memory.
 pub(crate) fn shallow(json: &str, trees: usize) -> Option<Value> {
     if tree_cost(json).saturating_mul(trees) > TREES_FACTOR * json.len() + TREES_BASE {
         return None;
     }
-    let mut deserializer = serde_json::Deserializer::from_str(json);
-    Shallow(MAX_DEPTH).deserialize(&mut deserializer).ok()
+    serde_json::from_str(&without_depth(json)).ok()
 }
 
-#[derive(Clone, Copy)]
-struct Shallow(usize);
-
-impl<'de> DeserializeSeed<'de> for Shallow {
-    type Value = Value;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
-        if self.0 == 0 {
-            return IgnoredAny::deserialize(deserializer).map(|_| Value::Null);
+/// The text with null for each list or object that is too deep in others.
+fn without_depth(json: &str) -> Cow<'_, str> {
+    let (mut shallow, mut left, mut depth) = (String::new(), json, 0_usize);
+    for (at, byte) in outside_of_texts(json) {
+        let here = json.len() - left.len();
+        match byte {
+            b'[' | b'{' => {
+                if depth == MAX_DEPTH {
+                    shallow.push_str(left.get(..at - here).unwrap_or_default());
+                    shallow.push_str("null");
+                }
+                depth += 1;
+            }
+            b']' | b'}' => {
+                depth = depth.saturating_sub(1);
+                if depth == MAX_DEPTH {
+                    left = json.get(at + 1..).unwrap_or_default();
+                }
+            }
+            _ => {}
         }
-        deserializer.deserialize_any(self)
     }
-}
-
-impl<'de> Visitor<'de> for Shallow {
-    type Value = Value;
-
-    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("any JSON")
-    }
-
-    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_unit<E>(self) -> Result<Value, E> {
-        Ok(Value::Null)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
-        let mut list = Vec::new();
-        while let Some(item) = items.next_element_seed(Self(self.0 - 1))? {
-            list.push(item);
-        }
-        Ok(list.into())
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
-        let mut object = Map::new();
-        while let Some(name) = members.next_key::<String>()? {
-            object.insert(name, members.next_value_seed(Self(self.0 - 1))?);
-        }
-        Ok(object.into())
-    }
+    if shallow.is_empty() { Cow::Borrowed(json) } else { Cow::Owned(shallow + left) }
 }
 
 #[cfg(test)]

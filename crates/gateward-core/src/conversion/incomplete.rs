@@ -4,8 +4,8 @@
 //! view must not be written back as if it were the object.
 
 use crate::conversion::ANNOTATION_LIMIT;
-use crate::conversion::envelope::Metadata;
 use crate::rule::field::FieldPath;
+use crate::wire::envelope::Metadata;
 
 /// The label of a view that lacks something. Conversion alone sets and removes it.
 pub const INCOMPLETE: &str = "gateward.dev/incomplete";

@@ -5,7 +5,6 @@
 pub(crate) mod attempt;
 pub(crate) mod carry;
 mod difference;
-pub(crate) mod envelope;
 pub mod equivalence;
 mod incomplete;
 pub(crate) mod object;
@@ -15,7 +14,6 @@ mod preserved_field;
 pub mod provenance;
 mod readable;
 mod restore;
-pub(crate) mod review;
 pub(crate) mod route;
 mod schema;
 mod serialized;
@@ -30,9 +28,7 @@ use crate::conversion::provenance::Provenance;
 pub use crate::conversion::schema::{Strictness, StructuralSchemas};
 use crate::rule::field::FieldPath;
 use crate::rule::issue::Issues;
-
-/// What all annotations of an object may have together, in bytes; the API server's limit.
-pub const ANNOTATION_LIMIT: usize = 256 * 1024;
+pub use crate::wire::envelope::ANNOTATION_LIMIT;
 
 /// Reads a spoke's object as the hub's version, and the hub's as the spoke's.
 ///
@@ -79,11 +75,15 @@ pub trait Convert<Spoke, Hub>: Send + Sync + 'static {
 
     /// The same as [`to_hub`](Self::to_hub) without a provenance, and whether the way back is known to lead home. What it
     /// would change is found and kept for every conversion; one that returns it saves the time.
+    ///
+    /// Where this is written, `to_hub` may leave out what the conversion keeps in annotations: it is called for ways back
+    /// and for provenances, which are not asked for annotations.
     fn to_hub_with_round_trip(&self, spoke: &Spoke, issues: &mut Issues) -> Result<(Hub, RoundTrip), ConversionError> {
         Ok((self.to_hub(spoke, &mut Provenance::silent(), issues)?, RoundTrip::Untried))
     }
 
-    /// The same as [`from_hub`](Self::from_hub), and whether the way back is known to lead home.
+    /// The same as [`from_hub`](Self::from_hub), and whether the way back is known to lead home. Where this is written,
+    /// `from_hub` may leave out what the conversion keeps in annotations.
     fn from_hub_with_round_trip(&self, hub: &Hub, issues: &mut Issues) -> Result<(Spoke, RoundTrip), ConversionError> {
         Ok((self.from_hub(hub, issues)?, RoundTrip::Untried))
     }

@@ -6,7 +6,6 @@
 use std::collections::BTreeSet;
 
 use crate::conversion::attempt::{Attempt, attempt, finish};
-use crate::conversion::envelope::Metadata;
 use crate::conversion::equivalence::shallow;
 use crate::conversion::preserved::PRESERVED;
 use crate::conversion::route::Route;
@@ -17,6 +16,7 @@ use crate::json::decode::{self, DECODE_LIMIT, DecodeError};
 use crate::rule::field::{FieldPath, Segment};
 use crate::rule::issue::Issues;
 use crate::rule::resource::Resource;
+use crate::wire::envelope::Metadata;
 
 /// The annotations of an object in which a conversion on this route keeps something.
 pub(crate) fn kept_in<A, B>(metadata: &Metadata<'_>, route: &impl Route<A, B>) -> Vec<&'static str> {

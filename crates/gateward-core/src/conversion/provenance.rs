@@ -20,6 +20,15 @@ struct Step {
     reach: Reach,
 }
 
+/// Which way an object goes; the provenance is that of the lift.
+#[derive(Debug, Clone)]
+pub(crate) enum Direction {
+    /// From the spoke to the hub.
+    ToHub(Provenance),
+    /// From the hub to the spoke.
+    FromHub(Provenance),
+}
+
 /// Where each node of a converted object came from.
 ///
 /// Paths come as closures, so that the usual case, an object without findings, pays nothing for them.
@@ -66,7 +75,7 @@ impl Provenance {
     /// path where no step does.
     pub fn trace(&self, hub: &FieldPath) -> FieldPath {
         let Some(steps) = &self.0 else { return hub.clone() };
-        let (node, segments) = (plain(hub), hub.segments());
+        let (node, segments) = (plain_segments(hub.segments()), hub.segments());
         let step_from = |length: usize| Some(steps.get(node.get(..length)?)?.back(segments.get(length..)?));
         (0..=segments.len()).rev().find_map(step_from).unwrap_or_else(|| hub.clone())
     }
@@ -112,7 +121,7 @@ impl Provenance {
     fn push(&mut self, paths: impl FnOnce() -> (FieldPath, FieldPath), reach: Reach) {
         if let Some(steps) = &mut self.0 {
             let (hub, written) = paths();
-            steps.insert(plain(&hub), Step { written, reach });
+            steps.insert(plain_segments(hub.segments()), Step { written, reach });
         }
     }
 }
@@ -155,11 +164,6 @@ impl Reversed<'_> {
 }
 
 /// The steps of a path, with keys as fields: JSON knows no difference.
-fn plain(path: &FieldPath) -> Vec<Segment> {
-    plain_segments(path.segments())
-}
-
-/// The same of the steps.
 pub(crate) fn plain_segments(segments: &[Segment]) -> Vec<Segment> {
     let plain = |segment: &Segment| match segment {
         Segment::Key(name) => Segment::Field(name.clone()),

@@ -1,6 +1,6 @@
 //! One way of a conversion, with the operator's part of it.
 
-use crate::conversion::unknown::Direction;
+use crate::conversion::provenance::Direction;
 use crate::conversion::{ConversionError, RoundTrip, StructuralSchemas};
 use crate::rule::issue::Issues;
 

@@ -4,12 +4,12 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::conversion::ConversionError;
-use crate::conversion::envelope::{Envelope, Metadata};
 use crate::conversion::incomplete::mark;
 use crate::conversion::serialized::Serialized;
 use crate::conversion::tree::Tree;
 use crate::rule::field::FieldPath;
 use crate::rule::resource::Resource;
+use crate::wire::envelope::{Envelope, Metadata};
 
 /// An object to convert.
 pub(crate) struct Source<'a> {

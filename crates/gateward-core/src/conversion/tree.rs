@@ -99,15 +99,16 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// Appends the document as JSON.
-    pub fn write(&self, to: &mut String) {
+    fn write(&self, to: &mut String) {
         match self {
             Self::Text(text) => to.push_str(text.get()),
             Self::Members(members) => {
                 to.push('{');
                 for (position, (name, node)) in members.iter().enumerate() {
                     to.push_str(if position == 0 { "" } else { "," });
-                    node.write_named(name, to);
+                    to.push_str(&Value::from(name.as_ref()).to_string());
+                    to.push(':');
+                    node.write(to);
                 }
                 to.push('}');
             }
@@ -120,13 +121,6 @@ impl<'a> Tree<'a> {
                 to.push(']');
             }
         }
-    }
-
-    /// Appends the document as a member of an object.
-    pub fn write_named(&self, name: &str, to: &mut String) {
-        to.push_str(&Value::from(name).to_string());
-        to.push(':');
-        self.write(to);
     }
 
     /// The document as JSON.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::value::RawValue;
 
-use crate::conversion::provenance::Provenance;
+use crate::conversion::provenance::Direction;
 use crate::conversion::step::MAX_FIELDS;
 use crate::conversion::tree::Tree;
 use crate::json::decode::{self, DecodeError};
@@ -127,14 +127,6 @@ impl<'a> Unknown<'a> {
     }
 }
 
-/// Which way an object goes; the provenance is that of the lift.
-pub(crate) enum Direction {
-    /// From the spoke to the hub.
-    ToHub(Provenance),
-    /// From the hub to the spoke.
-    FromHub(Provenance),
-}
-
 /// Puts each field into the result where its parent has a counterpart that is there, and returns those that found no
 /// place. A name that the result's type knows is no place: a field must not come alive on the way.
 pub(crate) fn reinsert<'a, B: Resource>(
@@ -160,13 +152,6 @@ struct Reinserted<'a> {
     /// The object that it is a member of now.
     place: Path,
     field: Unknown<'a>,
-}
-
-impl Reinserted<'_> {
-    fn path(&self) -> Path {
-        let name = Segment::Field(self.field.name.clone().into());
-        self.place.iter().cloned().chain([name]).collect()
-    }
 }
 
 /// The way of a path there, if the way back leads to it again.
@@ -198,15 +183,16 @@ fn take_back<'a, B: Resource>(result: &mut Tree<'a>, reinserted: Vec<Reinserted<
     }
     let reading = read_result::<B>(&result.to_json()).map(|reading| reading.unknown);
     let passed_over: HashSet<Path> = reading.into_iter().flatten().collect();
-    let known = reinserted.into_iter().filter(|reinsert| !passed_over.contains(&reinsert.path())).collect();
-    remove(result, known)
-}
-
-fn remove<'a>(result: &mut Tree<'a>, reinserted: Vec<Reinserted<'a>>) -> Vec<Unknown<'a>> {
-    for Reinserted { place, field } in &reinserted {
-        if let Some(parent) = result.find(place).and_then(Tree::members) {
-            parent.remove(field.name.as_str());
+    let mut taken = Vec::new();
+    for Reinserted { mut place, field } in reinserted {
+        place.push(Segment::Field(field.name.clone().into()));
+        if !passed_over.contains(&place) {
+            place.pop();
+            if let Some(parent) = result.find(&place).and_then(Tree::members) {
+                parent.remove(field.name.as_str());
+            }
+            taken.push(field);
         }
     }
-    reinserted.into_iter().map(|reinsert| reinsert.field).collect()
+    taken
 }

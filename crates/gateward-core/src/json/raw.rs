@@ -1,5 +1,6 @@
 //! A subtree kept as it came, with a typed view of the part that rules read.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
@@ -116,17 +117,19 @@ impl<T> Raw<T> {
 
     /// The subtree as a generic value.
     pub fn to_value(&self) -> Value {
-        // Text that was scanned as JSON parses as JSON, up to the depth limit of the parser and to what the document
-        // may take; beyond it nothing can be read from the subtree, so it counts as null.
-        self.to_tree().unwrap_or(Value::Null)
+        self.tree().into_owned()
     }
 
-    fn to_tree(&self) -> Option<Value> {
-        if self.tree.is_some() {
-            return self.tree.clone();
+    /// The same, borrowed where the subtree was made here and not read.
+    pub fn tree(&self) -> Cow<'_, Value> {
+        if let Some(tree) = &self.tree {
+            return Cow::Borrowed(tree);
         }
+        // Text that was scanned as JSON parses as JSON, up to the depth limit of the parser and to what the document
+        // may take; beyond it nothing can be read from the subtree, so it counts as null.
         let fits = || self.allowance.as_ref().is_none_or(|allowance| allowance.take_tree(self.json()));
-        if *self.fits.get_or_init(fits) { serde_json::from_str(self.json()).ok() } else { None }
+        let read = if *self.fits.get_or_init(fits) { serde_json::from_str(self.json()).ok() } else { None };
+        Cow::Owned(read.unwrap_or(Value::Null))
     }
 
     fn text(&self) -> &RawValue {
@@ -228,11 +231,11 @@ impl<T: schemars::JsonSchema> schemars::JsonSchema for Raw<T> {
         T::inline_schema()
     }
 
-    fn schema_name() -> std::borrow::Cow<'static, str> {
+    fn schema_name() -> Cow<'static, str> {
         T::schema_name()
     }
 
-    fn schema_id() -> std::borrow::Cow<'static, str> {
+    fn schema_id() -> Cow<'static, str> {
         T::schema_id()
     }
 

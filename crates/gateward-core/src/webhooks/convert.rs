@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 
 use crate::conversion::origins::Origins;
-use crate::conversion::review::{self, ConversionReview, ConvertedObjects};
 use crate::conversion::source::Source;
 use crate::conversion::{ConversionError, Converted};
 use crate::rule::field::FieldPath;
@@ -13,6 +12,7 @@ use crate::webhooks::Webhooks;
 use crate::webhooks::any_kind::AnyKind;
 use crate::webhooks::future::give_way;
 use crate::webhooks::webhook_error::WebhookError;
+use crate::wire::conversion_review::{ConversionReview, ConvertedObjects, failure};
 use crate::wire::response::{Decision, Outcome, ReviewResponse};
 use crate::wire::review::Review;
 
@@ -145,7 +145,7 @@ impl Webhooks {
             about = format!(" ({} {})", cut(&object.envelope.kind), cut(&object.envelope.shown()));
         }
         let message = format!("objects[{index}]{about}: {error}");
-        let body = review::failure(&review.uid, &message);
+        let body = failure(&review.uid, &message);
         decision.outcome = Outcome::NotConverted { index, path: error.path };
         decision.denial = Some(message.into());
         ReviewResponse { status: 200, body, decision }

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use crate::conversion::attempt::{Attempt, Typed, finish};
 use crate::conversion::object::{self, kept_in};
+use crate::conversion::provenance::Direction;
 use crate::conversion::provenance::Provenance;
 use crate::conversion::route::Route;
 use crate::conversion::source::Source;
-use crate::conversion::unknown::Direction;
 use crate::conversion::{ConversionError, Convert, RoundTrip, StructuralSchemas};
 use crate::json::decode::{self, DecodeError, Lenient, Sent};
 use crate::json::reading::Allowance;

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::conversion::attempt::Attempt;
-use crate::conversion::origins::{Leg, Origins};
+use crate::conversion::origins::Origins;
 use crate::conversion::preserved::PRESERVED;
+use crate::conversion::provenance::Direction;
 use crate::conversion::source::Source;
 use crate::conversion::{ConversionError, Convert, StructuralSchemas};
 use crate::json::patch::Patch;
@@ -470,7 +471,7 @@ impl<H: Resource> AnyKind for Webhook<H> {
             let conversion = self.conversion_of(&version).ok()?;
             Some(conversion.provenance_of(source.json, self.schemas.as_deref()))
         };
-        let (to_hub, from_hub) = (of_spoke(object).map(Leg::ToHub), of_spoke(converted).map(Leg::FromHub));
+        let (to_hub, from_hub) = (of_spoke(object).map(Direction::ToHub), of_spoke(converted).map(Direction::FromHub));
         Origins::over(to_hub.into_iter().chain(from_hub).collect())
     }
 

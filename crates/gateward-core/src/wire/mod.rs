@@ -1,5 +1,7 @@
-//! AdmissionReview as it is sent and answered.
+//! What an API server sends and is answered: AdmissionReview, ConversionReview, and what every object has.
 
+pub(crate) mod conversion_review;
+pub(crate) mod envelope;
 pub mod operation;
 pub mod request;
 pub mod response;

@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use crate::conversion;
 use crate::json::patch::Patch;
 use crate::rule::field::FieldPath;
 use crate::rule::issue::{Issue, Issues, Severity};
 use crate::rule::resource::GroupVersionKind;
 use crate::rule::verdict::{Denial, Ruling, Verdict};
 use crate::webhooks::webhook_error::WebhookError;
+use crate::wire::conversion_review;
 use crate::wire::operation::Operation;
 use crate::wire::request::Request;
 use crate::wire::review::{
@@ -214,7 +214,7 @@ impl ReviewResponse {
     pub fn review_body(&self) -> Cow<'_, [u8]> {
         let Outcome::Error(why) = &self.decision.outcome else { return Cow::Borrowed(&self.body) };
         if self.decision.review == Some(Review::Convert) {
-            return Cow::Owned(conversion::review::failure(&self.decision.uid, &why.to_string()));
+            return Cow::Owned(conversion_review::failure(&self.decision.uid, &why.to_string()));
         }
         let code = why.status();
         let reason = reason_of(code).to_owned();

@@ -29,13 +29,18 @@ impl ProfilerPod {
     }
 }
 
-/// The fields of the profiler's pod, and the rest of the job. A job that can't be read is all rest.
-pub(super) fn split(job: &Raw<JobSpec>) -> (ProfilerPod, Option<Raw<JobSpec>>) {
-    let Some(mut members) = free_form::object(job) else { return (ProfilerPod::default(), Some(job.clone())) };
+/// The fields of the profiler's pod, and the members of the rest; `None` for a job that can't be read.
+pub(super) fn split(job: &Raw<JobSpec>) -> Option<(ProfilerPod, Map<String, Value>)> {
+    let mut members = free_form::object(job)?;
     let pod = members.get_mut("template").and_then(|template| template.get_mut("spec")?.as_object_mut());
     let taken = pod.map(take).unwrap_or_default();
-    let rest = (!is_empty_job(&members)).then(|| Value::Object(members).into());
-    (taken, rest)
+    Some((taken, if is_empty_job(&members) { Map::new() } else { members }))
+}
+
+/// The rest of the job. One that can't be read is all rest.
+pub(super) fn rest(job: &Raw<JobSpec>) -> Option<Raw<JobSpec>> {
+    let Some((_, rest)) = split(job) else { return Some(job.clone()) };
+    (!rest.is_empty()).then(|| Value::Object(rest).into())
 }
 
 /// The index of the profiler's container: the one of that name, or else one without a name.
@@ -45,13 +50,15 @@ pub(super) fn profiler(job: &Raw<JobSpec>) -> Option<usize> {
 
 /// The preserved job with the fields of `pod`.
 pub(super) fn restore(preserved: Option<&Raw<JobSpec>>, pod: &ProfilerPod) -> Option<Raw<JobSpec>> {
-    let rest = preserved.and_then(|preserved| split(preserved).1);
     let live = live_members(pod);
-    let read = rest.as_ref().and_then(free_form::object);
-    if live.is_empty() && read.is_none() {
-        return rest;
+    let read = preserved.map(split);
+    if live.is_empty() && matches!(read, Some(None)) {
+        return preserved.cloned();
     }
-    let mut job = read.unwrap_or_default();
+    let mut job = read.flatten().map(|(_, rest)| rest).unwrap_or_default();
+    if live.is_empty() && job.is_empty() {
+        return None;
+    }
     if !live.is_empty() {
         free_form::edit(&mut job, "template", |template| free_form::edit(template, "spec", |spec| write(spec, live)));
     }

@@ -5,6 +5,7 @@ use dynamo_api::v1beta1::{Backend, Features, Mocker, Overrides, Sla, Workload};
 
 use super::profiling_job::{self, ProfilerPod};
 use super::{HubSpec, SpokeSpec, free_form, profiling_config};
+use crate::conversion::copy_fields::copy_fields;
 
 /// Converts a v1alpha1 spec to v1beta1, with the `preserved` v1beta1 fields.
 pub(super) fn to_hub(spoke: &SpokeSpec, preserved: &HubSpec) -> HubSpec {
@@ -13,11 +14,10 @@ pub(super) fn to_hub(spoke: &SpokeSpec, preserved: &HubSpec) -> HubSpec {
     }
     let projection =
         spoke.profiling_config.config.as_ref().map(|config| profiling_config::split(config).0).unwrap_or_default();
-    HubSpec {
-        model: spoke.model.clone(),
+    copy_fields!(spoke => HubSpec {
+        model, runtime_version_override;
         backend: spoke.backend.as_ref().map(|backend| Backend::from(backend.as_str())),
         image: image(spoke).to_owned(),
-        runtime_version_override: spoke.runtime_version_override.clone(),
         hardware: preserved.hardware.clone(),
         workload: workload(projection.workload, preserved),
         sla: sla(projection.sla, preserved),
@@ -26,19 +26,18 @@ pub(super) fn to_hub(spoke: &SpokeSpec, preserved: &HubSpec) -> HubSpec {
         model_cache: projection.model_cache,
         search_strategy: preserved.search_strategy.clone(),
         auto_apply: Some(spoke.auto_apply),
-    }
+    })
 }
 
 /// The fields that v1beta1 lacks.
 pub(super) fn spoke_only(spoke: &SpokeSpec) -> SpokeSpec {
     let profiling = &spoke.profiling_config;
     SpokeSpec {
-        profiling_config: ProfilingConfig {
+        profiling_config: copy_fields!(profiling => ProfilingConfig {
+            config_map_ref, output_pvc;
             config: profiling.config.as_ref().and_then(|config| profiling_config::split(config).1),
-            config_map_ref: profiling.config_map_ref.clone(),
-            output_pvc: profiling.output_pvc.clone(),
             ..ProfilingConfig::default()
-        },
+        }),
         enable_gpu_discovery: spoke.enable_gpu_discovery,
         deployment_overrides: spoke.deployment_overrides.clone().filter(|it| *it != DeploymentOverrides::default()),
         ..SpokeSpec::default()
@@ -52,19 +51,18 @@ pub(super) fn from_hub(hub: &HubSpec, preserved: &SpokeSpec) -> SpokeSpec {
         return SpokeSpec::default();
     }
     let mocker = hub.features.as_ref().and_then(|features| features.mocker.as_ref());
-    SpokeSpec {
-        model: hub.model.clone(),
+    copy_fields!(hub => SpokeSpec {
+        model, runtime_version_override;
         backend: hub.backend.as_ref().map(|backend| SpokeBackend::from(backend.as_str())),
         use_mocker: mocker.is_some_and(|mocker| mocker.enabled),
         profiling_config: profiling(hub, &preserved.profiling_config),
-        runtime_version_override: hub.runtime_version_override.clone(),
         enable_gpu_discovery: preserved.enable_gpu_discovery,
         auto_apply: hub.auto_apply.unwrap_or(true),
         deployment_overrides: preserved
             .deployment_overrides
             .as_ref()
             .and_then(|preserved| deployment_overrides(hub, preserved)),
-    }
+    })
 }
 
 /// The spec with the image that v1alpha1 requires, which may be empty. A partial object, which has no model, needs none.
@@ -129,7 +127,7 @@ fn overrides(spoke: &SpokeSpec, preserved: &HubSpec) -> Option<Overrides> {
 }
 
 fn rest_of_overrides(overrides: &Overrides) -> Overrides {
-    let job = overrides.profiling_job.as_ref().and_then(|job| profiling_job::split(job).1);
+    let job = overrides.profiling_job.as_ref().and_then(profiling_job::rest);
     Overrides { profiling_job: job, ..overrides.clone() }
 }
 
@@ -146,14 +144,13 @@ fn features(spoke: &SpokeSpec, planner: Option<dynamo_api::Json>, preserved: &Hu
 
 fn profiling(hub: &HubSpec, preserved: &ProfilingConfig) -> ProfilingConfig {
     let job = hub.overrides.as_ref().and_then(|overrides| overrides.profiling_job.as_ref());
-    let pod = job.map(|job| profiling_job::split(job).0).unwrap_or_default();
-    ProfilingConfig {
+    let pod = job.and_then(profiling_job::split).map(|(pod, _)| pod).unwrap_or_default();
+    copy_fields!(preserved => ProfilingConfig {
+        config_map_ref, output_pvc;
         config: profiling_config::rebuild(hub, preserved.config.as_ref()),
-        config_map_ref: preserved.config_map_ref.clone(),
         profiler_image: Some(hub.image.clone()).filter(|image| !image.is_empty()),
-        output_pvc: preserved.output_pvc.clone(),
         resources: pod.resources,
         tolerations: pod.tolerations,
         node_selector: pod.node_selector,
-    }
+    })
 }

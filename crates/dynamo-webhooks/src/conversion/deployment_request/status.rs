@@ -4,6 +4,7 @@ use dynamo_api::v1alpha1::{DeploymentStatus, RequestState};
 use dynamo_api::v1beta1::{ProfilingResults, RequestPhase};
 
 use super::{HubStatus, SpokeStatus};
+use crate::conversion::copy_fields::copy_fields;
 
 /// Converts a v1alpha1 status to v1beta1, with the `preserved` v1beta1 fields.
 pub(super) fn to_hub(spoke: &SpokeStatus, preserved: &HubStatus) -> HubStatus {
@@ -32,13 +33,12 @@ pub(super) fn spoke_only(spoke: &SpokeStatus) -> SpokeStatus {
         Some(RequestState::Initializing | RequestState::DeploymentDeleted | RequestState::Other(_))
     );
     let deployment = spoke.deployment.clone().filter(|deployment| is_odd || has_more_than_a_name(deployment));
-    SpokeStatus {
+    copy_fields!(spoke => SpokeStatus {
+        backend, profiling_results;
         state: spoke.state.clone().filter(|_| is_odd || deployment.is_some()),
-        backend: spoke.backend.clone(),
-        profiling_results: spoke.profiling_results.clone(),
         deployment,
         ..SpokeStatus::default()
-    }
+    })
 }
 
 /// Converts a v1beta1 status to v1alpha1, with the `preserved` v1alpha1 fields.

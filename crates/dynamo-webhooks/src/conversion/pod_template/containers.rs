@@ -66,7 +66,8 @@ fn name_of(container: &Value) -> Option<&str> {
     container["name"].as_str()
 }
 
-fn named<'a>(containers: &'a [Value], name: &str) -> Option<&'a Value> {
+/// The container of this name.
+pub(super) fn named<'a>(containers: &'a [Value], name: &str) -> Option<&'a Value> {
     containers.iter().find(|container| container["name"] == name)
 }
 

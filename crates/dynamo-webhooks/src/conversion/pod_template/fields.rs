@@ -33,7 +33,7 @@ pub(super) fn sidecar(sidecar: &FrontendSidecar) -> Value {
     written
 }
 
-/// The fields of a preserved service that concern its pod. Those of Kubernetes' own types come from `sparse`, its JSON.
+/// The fields of a preserved service that concern its pod, beside `extraPodSpec`. Those of Kubernetes' own types come from `sparse`, its JSON.
 pub(super) fn of_pod(service: &ComponentSpec, sparse: &Map<String, Value>) -> ComponentSpec {
     let envs = sparse.get("envs").and_then(Value::as_array).into_iter().flatten();
     copy_fields!(service => ComponentSpec {
@@ -41,20 +41,12 @@ pub(super) fn of_pod(service: &ComponentSpec, sparse: &Map<String, Value>) -> Co
         envs: envs.cloned().map(Raw::from).collect(),
         liveness_probe: raw_of(sparse, "livenessProbe"),
         readiness_probe: raw_of(sparse, "readinessProbe"),
-        extra_pod_spec: raw_of(sparse, "extraPodSpec"),
         ..ComponentSpec::default()
     })
 }
 
 fn raw_of<T>(sparse: &Map<String, Value>, name: &str) -> Option<Raw<T>> {
     sparse.get(name).filter(|value| !value.is_null()).cloned().map(Raw::from)
-}
-
-/// Whether the subtree can't be made a tree.
-pub(super) fn is_too_deep<T>(raw: &Raw<T>) -> bool {
-    let opened = raw.json().bytes().filter(|byte| matches!(byte, b'[' | b'{')).count();
-    // To look for this many is cheaper than to read what can't be too deep.
-    opened > 100 && raw.to_value().is_null()
 }
 
 fn raw<T>(raw: Option<&Raw<T>>) -> Value {

@@ -17,13 +17,10 @@ pub(in crate::conversion) fn from_hub(
 ) {
     let preserved = PreservedPod::of(preserved);
     service.volume_mounts.extend(cache(component));
-    match component.pod_template.as_ref() {
-        None => without_template(component, &preserved, service),
-        Some(template) => match template.to_value() {
-            Value::Object(members) => with_template(component, members, &preserved, service),
-            // It nests too deeply to be a tree, or is no object.
-            _ => service.extra_pod_spec = verbatim(template.json()),
-        },
+    match component.pod_template.as_ref().map(Raw::to_value) {
+        Some(Value::Object(members)) => with_template(component, members, &preserved, service),
+        // Nor does the CRD let one pass that is no object, or nests too deeply to be a tree.
+        _ => without_template(component, &preserved, service),
     }
 }
 
@@ -39,7 +36,7 @@ fn refers_to_sidecar(component: &v1beta1::ComponentSpec) -> bool {
 
 fn without_template(
     component: &v1beta1::ComponentSpec,
-    preserved: &PreservedPod,
+    preserved: &PreservedPod<'_>,
     service: &mut v1alpha1::ComponentSpec,
 ) {
     if refers_to_sidecar(component) {
@@ -50,7 +47,7 @@ fn without_template(
 }
 
 /// Restores the caches of a service that had no main container.
-fn restore_caches(preserved: &PreservedPod, service: &mut v1alpha1::ComponentSpec) {
+fn restore_caches(preserved: &PreservedPod<'_>, service: &mut v1alpha1::ComponentSpec) {
     if !preserved.had_main_container()
         && let Some(caches) = mounts::restored_caches(&preserved.service.volume_mounts, service.volume_mounts.first())
     {
@@ -59,14 +56,14 @@ fn restore_caches(preserved: &PreservedPod, service: &mut v1alpha1::ComponentSpe
 }
 
 /// The preserved `extraPodSpec` that was the zero value, which the hub lacks.
-fn bare_extra<T>(preserved: &PreservedPod) -> Option<Raw<T>> {
-    preserved.bare_extra().map(|extra| Value::Object(extra.clone()).into())
+fn bare_extra<T>(preserved: &PreservedPod<'_>) -> Option<Raw<T>> {
+    preserved.bare_extra().map(|extra| Value::Object(extra).into())
 }
 
 fn with_template(
     component: &v1beta1::ComponentSpec,
     mut template: Map<String, Value>,
-    preserved: &PreservedPod,
+    preserved: &PreservedPod<'_>,
     service: &mut v1alpha1::ComponentSpec,
 ) {
     let empty =
@@ -92,7 +89,7 @@ fn metadata(written: &Value) -> Option<ExtraPodMetadata> {
 fn spec<T>(
     component: &v1beta1::ComponentSpec,
     mut members: Map<String, Value>,
-    preserved: &PreservedPod,
+    preserved: &PreservedPod<'_>,
     service: &mut v1alpha1::ComponentSpec,
 ) -> Option<Raw<T>> {
     // Here it would become part of the main container; the hub doesn't know it.
@@ -133,7 +130,7 @@ fn take_main(containers: &mut Vec<Value>) -> Option<Map<String, Value>> {
 }
 
 /// Inserts the rest of the main container, by its preserved name.
-fn insert_main_container(mut rest: Map<String, Value>, preserved: &PreservedPod, members: &mut Map<String, Value>) {
+fn insert_main_container(mut rest: Map<String, Value>, preserved: &PreservedPod<'_>, members: &mut Map<String, Value>) {
     let had_a_bare_one = preserved.bare_extra().is_some_and(|extra| extra.contains_key("mainContainer"));
     if rest.values().all(Value::is_null) && !had_a_bare_one {
         return;
@@ -148,7 +145,7 @@ fn insert_main_container(mut rest: Map<String, Value>, preserved: &PreservedPod,
 fn frontend_sidecar(
     component: &v1beta1::ComponentSpec,
     containers: &mut Vec<Value>,
-    preserved: &PreservedPod,
+    preserved: &PreservedPod<'_>,
 ) -> Option<FrontendSidecar> {
     let block = preserved.service.frontend_sidecar.as_ref().filter(|_| refers_to_sidecar(component))?;
     let place = containers.iter().position(sidecar::is_sidecar);
@@ -156,15 +153,4 @@ fn frontend_sidecar(
     let lowered = sidecar::from_hub(&containers[place], block)?;
     containers.remove(place);
     Some(lowered)
-}
-
-/// A spec that nests too deeply to be a tree, from a template that has no other field.
-fn verbatim<T>(template: &str) -> Option<Raw<T>> {
-    #[derive(serde::Deserialize)]
-    #[serde(deny_unknown_fields)]
-    struct SpecAlone {
-        spec: Option<Box<serde_json::value::RawValue>>,
-    }
-    let alone: SpecAlone = serde_json::from_str(template).ok()?;
-    alone.spec.map(Raw::from)
 }

@@ -5,6 +5,7 @@ use dynamo_api::{Raw, v1alpha1, v1beta1};
 use gateward_core::RoundTrip;
 use serde_json::{Map, Value};
 
+use super::containers::named;
 use super::plain;
 use crate::conversion::path_mapper::silently;
 use crate::conversion::sidecar;
@@ -71,12 +72,8 @@ fn containers(template: &Value) -> &[Value] {
     template["spec"]["containers"].as_array().map_or(&[], Vec::as_slice)
 }
 
-fn named<'a>(template: &'a Value, name: &str) -> Option<&'a Value> {
-    containers(template).iter().find(|container| container["name"] == name)
-}
-
 fn main(template: &Value) -> Option<&Value> {
-    named(template, MAIN_CONTAINER)
+    named(containers(template), MAIN_CONTAINER)
 }
 
 /// A pod template, and the one that the service alone is converted to.
@@ -92,7 +89,7 @@ impl Comparison<'_> {
     /// on the way back.
     fn hub_only_containers(&self, is_alone: bool) -> Vec<Value> {
         let in_order = self.is_in_order();
-        let sidecar = named(self.lifted, FRONTEND_SIDECAR_CONTAINER).and_then(Value::as_object);
+        let sidecar = named(containers(self.lifted), FRONTEND_SIDECAR_CONTAINER).and_then(Value::as_object);
         let further = containers(self.written).iter().filter(|container| container["name"] != MAIN_CONTAINER);
         let is_alone = is_alone
             && in_order

@@ -94,7 +94,7 @@ fn is_plain_metadata(metadata: &Value) -> bool {
 /// The resources of a service's own main container may have any notation.
 fn has_own_resources(service: &v1alpha1::ComponentSpec) -> bool {
     let extra = service.extra_pod_spec.as_ref();
-    extra.is_some_and(|extra| extra.to_value()["mainContainer"].get("resources").is_some())
+    extra.is_some_and(|extra| extra.tree()["mainContainer"].get("resources").is_some())
 }
 
 /// A main container with more than a name, and each variable once.

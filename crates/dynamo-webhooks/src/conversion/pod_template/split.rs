@@ -51,7 +51,7 @@ impl Part {
 /// Moves the parts of the main container to the fields of the service and returns the rest, without the name.
 pub(super) fn from_hub(
     mut main: Map<String, Value>,
-    preserved: &PreservedPod,
+    preserved: &PreservedPod<'_>,
     service: &mut ComponentSpec,
 ) -> Map<String, Value> {
     main.remove("name");
@@ -85,19 +85,20 @@ fn probe<T>(main: &mut Map<String, Value>, part: Part) -> Option<Raw<T>> {
     main.remove(part.name()).filter(|probe| !probe.is_null()).map(Raw::from)
 }
 
-/// The preserved fields, and the main container that they were converted to.
+/// The preserved fields, and the main container that they were converted to, without its mounts.
 struct PreservedSplit<'a> {
-    preserved: &'a PreservedPod,
+    preserved: &'a PreservedPod<'a>,
     merged: Value,
 }
 
 impl<'a> PreservedSplit<'a> {
-    fn of(preserved: &'a PreservedPod) -> Option<Self> {
+    fn of(preserved: &'a PreservedPod<'a>) -> Option<Self> {
         if preserved.is_empty() {
             return None;
         }
-        let own = Value::Object(preserved.main().clone());
-        let merged = silently(|mapper| main_container::to_hub(&preserved.service, own, mapper));
+        let own = preserved.main().iter().filter(|(name, _)| *name != Part::VolumeMounts.name());
+        let own = own.map(|(name, member)| (name.clone(), member.clone())).collect();
+        let merged = silently(|mapper| main_container::without_mounts(&preserved.service, own, mapper));
         Some(Self { preserved, merged })
     }
 

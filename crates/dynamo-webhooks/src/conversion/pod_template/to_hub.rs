@@ -2,11 +2,11 @@
 
 use dynamo_api::Raw;
 use dynamo_api::constants::FRONTEND_SIDECAR_CONTAINER;
-use dynamo_api::pod::{ExtraPodSpec, PodTemplate};
+use dynamo_api::pod::PodTemplate;
 use dynamo_api::v1alpha1::{ComponentSpec, ExtraPodMetadata};
 use serde_json::{Map, Value};
 
-use super::{bare, containers, fields};
+use super::{bare, containers};
 use crate::conversion::path_mapper::{PathMapper, nearest, pod};
 use gateward_core::conversion::equivalence::says_nothing;
 
@@ -20,9 +20,6 @@ pub(in crate::conversion) fn to_hub(
     record(service, mapper);
     let hub_template = hub.and_then(|hub| hub.get("podTemplate")?.as_object());
     let extra = service.extra_pod_spec.as_ref().map(Raw::to_value).unwrap_or_default();
-    if let Some(deep) = service.extra_pod_spec.as_ref().filter(|raw| extra.is_null() && fields::is_too_deep(raw)) {
-        return verbatim(deep);
-    }
     let is_there = hub_template.is_some() || has_pod_fields(service) || !is_bare(&extra);
     if is_there { template(service, extra, hub_template, mapper).map(Raw::from) } else { None }
 }
@@ -45,13 +42,8 @@ fn remembered_reference(hub: &Map<String, Value>, template: Option<&Raw<PodTempl
         containers.into_iter().any(|container| container["name"] == reference)
     };
     let was_listed = hub.get("podTemplate").is_some_and(lists);
-    let is_listed = || template.is_some_and(|template| lists(&template.to_value()));
+    let is_listed = || template.is_some_and(|template| lists(&template.tree()));
     (!was_listed || is_listed()).then(|| reference.to_owned())
-}
-
-/// A spec that nests too deeply to be a tree stays unchanged: nothing can be overlaid.
-fn verbatim(extra_pod_spec: &Raw<ExtraPodSpec>) -> Option<Raw<PodTemplate>> {
-    serde_json::from_str(&format!(r#"{{"spec":{}}}"#, extra_pod_spec.json())).ok()
 }
 
 /// Whether a field beside `extraPodSpec` makes a pod template. Mounts of the compilation cache don't count.

@@ -1,11 +1,10 @@
 //! What conversion notes beside the object that it makes, and what no tree of JSON can hold. The objects themselves are
 //! the cases of the integration suite.
 
-use dynamo_api::v1alpha1;
-use gateward_core::{Convert, Issues, Provenance};
+use gateward_core::{Webhook, Webhooks};
 use serde_json::{Value, json};
 
-use super::super::GraphConversion;
+use super::super::{GraphConversion, HubGraph, SpokeGraph};
 use super::convert;
 use crate::testing::{annotated, object};
 
@@ -77,12 +76,20 @@ fn what_conversion_kept_can_always_be_read_again() {
     assert!(convert(&spoke, "v1beta1").unwrap().1.is_empty());
 }
 
+/// No CRD lets a pod pass that nests like this, but a file may have one.
 #[test]
-fn what_nests_too_deep_for_a_tree_stays_as_it_is() {
+fn what_nests_too_deep_for_a_tree_comes_back_as_it_was() {
     let deep = format!("{{\"nodeName\":\"n\",\"odd\":{}{}}}", "[".repeat(300), "]".repeat(300));
-    let written = format!("{{\"spec\":{{\"services\":{{\"w\":{{\"extraPodSpec\":{deep}}}}}}}}}");
-    let graph: v1alpha1::DynamoGraphDeployment = serde_json::from_str(&written).unwrap();
-    let hub = GraphConversion.to_hub(&graph, &mut Provenance::silent(), &mut Issues::new()).unwrap();
-    let template = hub.spec.components[0].pod_template.as_ref().unwrap();
-    assert_eq!(template.json(), format!("{{\"spec\":{deep}}}"));
+    let service = format!(r#"{{"services":{{"w":{{"envs":[{{"name":"A"}}],"extraPodSpec":{deep}}}}}}}"#);
+    let component =
+        format!(r#"{{"components":[{{"name":"w","podTemplate":{{"metadata":{{"name":"t"}},"spec":{deep}}}}}]}}"#);
+    let webhooks = Webhooks::new().register(Webhook::<HubGraph>::new().spoke::<SpokeGraph>(GraphConversion));
+    for (version, other, spec) in [("v1alpha1", "v1beta1", service), ("v1beta1", "v1alpha1", component)] {
+        let written = format!(
+            r#"{{"apiVersion":"nvidia.com/{version}","kind":"DynamoGraphDeployment","metadata":{{"name":"otter"}},"spec":{spec}}}"#
+        );
+        let there = webhooks.convert(&written, &format!("nvidia.com/{other}")).unwrap();
+        let back = webhooks.convert(&there.json, &format!("nvidia.com/{version}")).unwrap();
+        assert_eq!(back.json, written);
+    }
 }

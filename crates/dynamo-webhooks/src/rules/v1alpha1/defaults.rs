@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 
 use dynamo_api::{v1alpha1, v1beta1};
-use gateward_core::Request;
+use gateward_core::{Convert, Issues, Provenance, Request};
 
 use crate::conversion::GraphConversion;
 use crate::rules::graph::defaults;
 
 /// The graph with its defaults.
 pub(crate) fn apply(mut graph: v1alpha1::DynamoGraphDeployment, request: &Request) -> v1alpha1::DynamoGraphDeployment {
-    let hub = GraphConversion::to_hub_for_defaulting(&graph);
+    let lifted = GraphConversion.to_hub(&graph, &mut Provenance::silent(), &mut Issues::new());
+    let Ok(hub) = lifted else { return graph };
     let before = hub.metadata.annotations.clone();
     take_over(&mut graph, &before, defaults::apply(hub, request));
     graph

@@ -114,16 +114,27 @@ pub(crate) fn has_room_for_trees(json: &str) -> bool {
 
 /// What a tree of this text takes.
 pub(crate) fn tree_cost(json: &str) -> usize {
-    let (mut cost, mut in_text, mut escaped) = (json.len(), false, false);
-    for byte in json.bytes() {
+    let mut cost = json.len();
+    for (_, byte) in outside_of_texts(json) {
         match byte {
-            _ if escaped => escaped = false,
-            b'\\' => escaped = true,
-            b'"' => in_text = !in_text,
-            b'{' if !in_text => cost += OBJECT,
-            b'[' | b',' if !in_text => cost += ITEM,
+            b'{' => cost += OBJECT,
+            b'[' | b',' => cost += ITEM,
             _ => {}
         }
     }
     cost
+}
+
+/// The bytes that are part of no text, with their positions.
+pub(crate) fn outside_of_texts(json: &str) -> impl Iterator<Item = (usize, u8)> {
+    let (mut in_text, mut is_escaped) = (false, false);
+    json.bytes().enumerate().filter(move |(_, byte)| {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' => is_escaped = true,
+            b'"' => in_text = !in_text,
+            _ => return !in_text,
+        }
+        false
+    })
 }

@@ -153,18 +153,15 @@ fn what_nests_too_deeply_to_be_read_is_carried_along() {
 }
 
 fn text_there_and_back(text: &str, from_spoke: bool) -> String {
-    use gateward_core::{Convert, Issues, Provenance};
+    use gateward_core::{Convert, Issues};
 
-    use super::DeploymentRequestConversion;
-    let (mut provenance, mut issues) = (Provenance::silent(), Issues::new());
+    use super::DeploymentRequestConversion as Conversion;
+    let mut issues = Issues::new();
     if from_spoke {
-        let hub = DeploymentRequestConversion
-            .to_hub(&serde_json::from_str(text).unwrap(), &mut provenance, &mut issues)
-            .unwrap();
-        serde_json::to_string(&DeploymentRequestConversion.from_hub(&hub, &mut issues).unwrap().spec).unwrap()
+        let hub = Conversion.to_hub_with_round_trip(&serde_json::from_str(text).unwrap(), &mut issues).unwrap().0;
+        serde_json::to_string(&Conversion.from_hub_with_round_trip(&hub, &mut issues).unwrap().0.spec).unwrap()
     } else {
-        let spoke = DeploymentRequestConversion.from_hub(&serde_json::from_str(text).unwrap(), &mut issues).unwrap();
-        serde_json::to_string(&DeploymentRequestConversion.to_hub(&spoke, &mut provenance, &mut issues).unwrap().spec)
-            .unwrap()
+        let spoke = Conversion.from_hub_with_round_trip(&serde_json::from_str(text).unwrap(), &mut issues).unwrap().0;
+        serde_json::to_string(&Conversion.to_hub_with_round_trip(&spoke, &mut issues).unwrap().0.spec).unwrap()
     }
 }

@@ -73,16 +73,3 @@ proptest! {
         down.down().up();
     }
 }
-
-#[test]
-fn what_nests_too_deep_for_a_tree_comes_back_as_it_was() {
-    let deep = format!("{{\"nodeName\":\"n\",\"odd\":{}{}}}", "[".repeat(300), "]".repeat(300));
-    let service = format!("{{\"envs\":[{{\"name\":\"A\"}}],\"extraPodSpec\":{deep}}}");
-    let written =
-        Stored { spec: serde_json::from_str::<v1alpha1::ComponentSpec>(&service).unwrap(), annotations: Map::new() };
-    assert_eq!(written.up().down().spec, written.spec);
-    let component = format!("{{\"podTemplate\":{{\"metadata\":{{\"name\":\"t\"}},\"spec\":{deep}}}}}");
-    let written =
-        Stored { spec: serde_json::from_str::<v1beta1::ComponentSpec>(&component).unwrap(), annotations: Map::new() };
-    assert_eq!(written.down().up().spec, written.spec);
-}

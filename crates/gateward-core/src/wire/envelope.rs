@@ -8,10 +8,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::conversion::ANNOTATION_LIMIT;
 use crate::json::members::{Member, members_in_order};
 use crate::json::strict::Strict;
 use crate::json::total_length::TotalLength;
+
+/// What all annotations of an object may have together, in bytes; the API server's limit.
+pub const ANNOTATION_LIMIT: usize = 256 * 1024;
 
 /// The members of an object that its type does not decide.
 #[derive(Deserialize)]
