@@ -139,7 +139,7 @@ impl<P: Operator> ServerBuilder<P> {
     /// the release's webhook configurations and CRDs, and elects a leader among the replicas for that.
     ///
     /// The names of objects follow from the release's; [`config`](ServerBuilder::config) has others. The rights that the
-    /// ServiceAccount needs are printed by the command `generate rbac`.
+    /// ServiceAccount needs are those of the chart in `deploy/helm`: see its `generated/rbac.yaml`.
     pub fn release(self, name: impl Into<String>, namespace: impl Into<String>) -> ServerBuilder<P, OwnCertificates> {
         let release = Release { name: name.into(), namespace: namespace.into() };
         self.certified(OwnCertificates { release, config: None })

@@ -1,0 +1,39 @@
+//! The kind `CronTab`: two versions, the conversion between them, rules and defaults.
+
+pub mod conversion;
+pub mod limits;
+pub mod rules;
+pub mod v1;
+pub mod v2;
+
+use gateward::prelude::*;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What is there of a CronTab; the same in both versions.
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
+pub struct CronTabStatus {
+    /// How many run.
+    #[serde(default)]
+    pub replicas: i32,
+}
+
+/// One replica, unless the user says another number.
+pub fn one_replica(mut new: v2::CronTab, _: &Request) -> v2::CronTab {
+    new.spec.replicas.get_or_insert(1);
+    new
+}
+
+/// The kind with everything that is registered for it.
+pub fn webhook() -> Webhook<v2::CronTab> {
+    Webhook::new()
+        .spoke::<v1::CronTab>(conversion::Schedules)
+        .validator(rules::CronTabs)
+        .validator(limits::within_policy)
+        .defaulter(one_replica)
+        .scale(|tab: &mut v2::CronTab, replicas| tab.spec.replicas = Some(replicas))
+        .rules(rules::ALL)
+        .rules(limits::ALL)
+        .renamed_fields(&[("cronSpec", "schedule")])
+        .crd(include_str!("../../crds/crontabs.yaml"))
+}

@@ -1,0 +1,6 @@
+//! The command line: `serve`, `check`, `convert`, `generate` and the others.
+
+#[tokio::main]
+async fn main() -> gateward::Exit {
+    gateward::run(crontab::webhooks()).await
+}

@@ -1,0 +1,19 @@
+//! What is installed: the webhook configurations.
+
+use std::process::Command;
+
+use crontab::webhooks;
+
+#[test]
+fn the_declarations_go_together() {
+    assert_eq!(webhooks().check(), Ok(()));
+}
+
+#[test]
+fn webhook_configurations() {
+    let program = env!("CARGO_BIN_EXE_crontab");
+    let arguments = ["generate", "webhooks", "--release", "crontab", "--namespace", "crontab-system"];
+    let output = Command::new(program).args(arguments).output().expect("the program runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    insta::assert_snapshot!(String::from_utf8_lossy(&output.stdout));
+}
