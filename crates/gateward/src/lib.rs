@@ -97,13 +97,17 @@ pub use gateward_certs::{
 };
 #[cfg(feature = "cluster")]
 pub use gateward_cluster::{CertControllerError, Client, ConnectionError};
-pub use gateward_core::manifest::{FailurePolicy, Installation, Label, LabelSelector, label};
+pub use gateward_core::conversion::{Strictness, StructuralSchemas};
+pub use gateward_core::manifest::{
+    FailurePolicy, Installation, Label, LabelSelector, WebhookConfiguration, label, webhook_configuration,
+};
 pub use gateward_core::{
-    ALLOWANCE_BASE, ALLOWANCE_FACTOR, BOUND_FACTOR, BadValue, Bound, BoxFuture, ClusterReader, Context, Converted,
-    DECODE, Decision, Declaration, Denial, DryRun, GroupServed, GroupVersionResource, IntoDefaulted, IntoDefaulter,
-    IntoValidator, IntoVerdict, IssueKind, LenientView, Lookup, MatchPolicy, Notes, ObjectName, Ordered, Origins,
-    Outcome, Patch, Reading, ReinvocationPolicy, Review, ReviewResponse, ReviewSubject, ReviewVersion, RoundTrip,
-    Segment, Severity, SideEffects, Skip, Subresource, UNKNOWN, UserInfo, WebhookRoute, WebhooksError, go_duration,
+    ALLOWANCE_BASE, ALLOWANCE_FACTOR, AccessQuestion, BOUND_FACTOR, BadValue, Bound, BoxFuture, ClusterReader, Context,
+    Converted, DECODE, Decision, Declaration, Denial, DryRun, GroupServed, GroupVersionResource, IntoDefaulted,
+    IntoDefaulter, IntoValidator, IntoVerdict, IssueKind, LenientView, ListLookup, ListQuery, Lookup, MatchPolicy,
+    Notes, ObjectName, Ordered, Origins, Outcome, Patch, Reading, ReinvocationPolicy, Review, ReviewResponse,
+    ReviewSubject, ReviewVersion, RoundTrip, Segment, Severity, SideEffects, Skip, Subresource, UNKNOWN, UserInfo,
+    WebhookRoute, WebhooksError, go_duration,
 };
 #[cfg(feature = "check")]
 pub use gateward_lint::yaml;

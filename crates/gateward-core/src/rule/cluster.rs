@@ -5,6 +5,7 @@ use std::future::ready;
 
 use serde_json::Value;
 
+use crate::rule::resource::Resource;
 use crate::rule::review_subject::ReviewSubject;
 use crate::webhooks::future::BoxFuture;
 use crate::webhooks::webhook_error::WebhookError;
@@ -107,6 +108,32 @@ pub struct ObjectName {
     pub namespace: Option<String>,
     /// The name.
     pub name: String,
+}
+
+impl ObjectName {
+    /// An object of version `K`.
+    pub fn of<K: Resource>(namespace: Option<&str>, name: &str) -> Self {
+        Self {
+            group: K::group().into_owned(),
+            version: K::version().into_owned(),
+            plural: K::plural().into_owned(),
+            namespace: namespace.map(str::to_owned),
+            name: name.to_owned(),
+        }
+    }
+}
+
+impl ListQuery {
+    /// All objects of version `K`.
+    pub fn of<K: Resource>(namespace: Option<&str>) -> Self {
+        Self {
+            group: K::group().into_owned(),
+            version: K::version().into_owned(),
+            plural: K::plural().into_owned(),
+            namespace: namespace.map(str::to_owned),
+            label_selector: String::new(),
+        }
+    }
 }
 
 /// Reads from the cluster, within the deadline of the request that asks.

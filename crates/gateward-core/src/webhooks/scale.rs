@@ -74,13 +74,7 @@ async fn changed<H: Resource>(
     let raw = review.object.ok_or_else(|| missing("object"))?.get();
     let Sent { value: Scale { spec: ScaleSpec { replicas } }, .. } = read(raw)?;
     let request = &review.request;
-    let name = ObjectName {
-        group: H::group().into_owned(),
-        version: H::version().into_owned(),
-        plural: H::plural().into_owned(),
-        namespace: request.namespace.clone(),
-        name: request.name.clone().unwrap_or_default(),
-    };
+    let name = ObjectName::of::<H>(request.namespace.as_deref(), request.name.as_deref().unwrap_or_default());
     let stored = match request.cluster()?.get(&name).await {
         Lookup::Found(stored) => stored.to_string(),
         Lookup::Absent => return Ok(None),

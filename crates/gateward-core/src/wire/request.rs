@@ -7,9 +7,9 @@ use std::time::{Duration, SystemTime};
 
 use serde::Deserialize;
 
-use crate::rule::cluster::ClusterReader;
+use crate::rule::cluster::{ClusterReader, ObjectName};
 use crate::rule::context::{Context, Facts};
-use crate::rule::resource::GroupVersionKind;
+use crate::rule::resource::{GroupVersionKind, Resource};
 use crate::webhooks::webhook_error::WebhookError;
 use crate::wire::operation::Operation;
 use crate::wire::review_version::ReviewVersion;
@@ -97,14 +97,11 @@ impl Request {
     /// ```
     /// # use gateward_core::{ObjectName, Request, Verdict};
     /// # struct Otter { river: String }
+    /// # #[derive(serde::Serialize, serde::Deserialize)]
+    /// # struct River {}
+    /// # gateward_core::resource!(River, "example.org/v1", "River", "rivers", Cluster);
     /// async fn known_river(new: &Otter, request: &Request) -> Result<(), Verdict> {
-    ///     let river = ObjectName {
-    ///         group: "rivers.example.org".into(),
-    ///         version: "v1".into(),
-    ///         plural: "rivers".into(),
-    ///         namespace: None,
-    ///         name: new.river.clone(),
-    ///     };
+    ///     let river = ObjectName::of::<River>(None, &new.river);
     ///     match request.cluster()?.get(&river).await.found()? {
     ///         Some(_) => Ok(()),
     ///         None => Err(Verdict::deny("nobody knows that river")),
@@ -114,6 +111,14 @@ impl Request {
     pub fn cluster(&self) -> Result<&dyn ClusterReader, WebhookError> {
         let why = "a rule looks something up, and no cluster can be asked here";
         self.cluster.as_deref().ok_or_else(|| WebhookError::Unavailable(why.into()))
+    }
+
+    /// One object of version `K`, read from the cluster; `None` where there is none. Neither an object that doesn't fit the
+    /// type nor a cluster that can't be asked is a verdict: `failurePolicy` decides.
+    pub async fn find<K: Resource>(&self, namespace: Option<&str>, name: &str) -> Result<Option<K>, WebhookError> {
+        let found = self.cluster()?.get(&ObjectName::of::<K>(namespace, name)).await.found()?;
+        let misfit = |error| WebhookError::Unavailable(format!("the {} {name:?} can't be read: {error}", K::kind()));
+        found.map(|object| serde_json::from_value(object).map_err(misfit)).transpose()
     }
 
     /// The new object as the user wrote it, if it was converted from version `S` for this handler.

@@ -2,7 +2,6 @@
 
 use super::v2::CronTab;
 use crate::cron_policy::CronPolicy;
-use gateward::ObjectName;
 use gateward::prelude::*;
 
 /// The policy itself.
@@ -35,24 +34,12 @@ pub const ALL: [&Rule; 3] = [&POLICY_EXISTS, &POLICY_REPLICAS, &POLICY_IMAGE];
 /// Looks the policy up. A CronTab that names none is not limited.
 pub async fn within_policy(new: &CronTab, request: &Request) -> Result<Issues, WebhookError> {
     let Some(name) = &new.spec.policy else { return Ok(Issues::new()) };
-    let Some(object) = request.cluster()?.get(&policy_called(name)).await.found()? else {
+    let Some(policy) = request.find::<CronPolicy>(None, name).await? else {
         let at = FieldPath::field("spec") / "policy";
         let missing = POLICY_EXISTS.invalid(at, name.as_str()).message("there is no such CronPolicy");
         return Ok(Issues::from_iter([missing]));
     };
-    let policy = serde_json::from_value(object)
-        .map_err(|error| WebhookError::Unavailable(format!("CronPolicy {name} can't be read: {error}")))?;
     Ok(beyond(&policy, new))
-}
-
-fn policy_called(name: &str) -> ObjectName {
-    ObjectName {
-        group: CronPolicy::group().into(),
-        version: CronPolicy::version().into(),
-        plural: CronPolicy::plural().into(),
-        namespace: None,
-        name: name.into(),
-    }
 }
 
 /// What goes beyond the policy.

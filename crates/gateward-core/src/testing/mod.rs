@@ -23,6 +23,8 @@
 
 #![allow(clippy::missing_panics_doc, reason = "assertions panic; that is what they are for")]
 
+mod stored;
+
 use std::fmt::Write;
 use std::future::Future;
 use std::pin::pin;
@@ -32,7 +34,9 @@ use std::time::SystemTime;
 
 use serde_json::{Value, json};
 
+pub use self::stored::Stored;
 use crate::rule::Rule;
+use crate::rule::cluster::ClusterReader;
 use crate::rule::context::{Context, Facts};
 use crate::rule::into_handler::IntoValidator;
 use crate::rule::issue::{Issue, Severity};
@@ -71,18 +75,25 @@ fn created<K: Resource, M>(validator: impl IntoValidator<K, M>, object: &K) -> F
 pub struct TestRequest<'r> {
     webhooks: &'r Webhooks,
     facts: Arc<dyn Facts>,
+    cluster: Option<Arc<dyn ClusterReader>>,
     user: Option<String>,
 }
 
 impl<'r> TestRequest<'r> {
     /// By an ordinary user, without facts.
     pub fn of(webhooks: &'r Webhooks) -> Self {
-        Self { webhooks, facts: Arc::new(()), user: Some("jane".into()) }
+        Self { webhooks, facts: Arc::new(()), cluster: None, user: Some("jane".into()) }
     }
 
     /// With these facts about the cluster.
     pub fn facts(mut self, facts: impl Facts) -> Self {
         self.facts = Arc::new(facts);
+        self
+    }
+
+    /// In a cluster in which handlers look things up, such as [`Stored`].
+    pub fn cluster(mut self, cluster: impl ClusterReader) -> Self {
+        self.cluster = Some(Arc::new(cluster));
         self
     }
 
@@ -118,27 +129,66 @@ impl<'r> TestRequest<'r> {
         self.ask(Review::Mutate, "UPDATE", old, new)
     }
 
-    fn ask(&self, review: Review, operation: &str, old: &Value, new: &Value) -> Findings {
-        let gvk = GroupVersionKind::of(text(new, "/apiVersion"), text(new, "/kind"));
-        let path = self.webhooks.path_of(review, &gvk).unwrap_or_else(|| format!("/no-webhook-for/{gvk}"));
-        let body = json!({
-            "apiVersion": "admission.k8s.io/v1",
-            "kind": "AdmissionReview",
-            "request": {
-                "uid": "trial",
-                "kind": gvk,
-                "name": text(new, "/metadata/name"),
-                "namespace": text(new, "/metadata/namespace"),
-                "operation": operation,
-                "userInfo": self.user.as_ref().map(|name| json!({"username": name})),
-                "object": new,
-                "oldObject": old,
-            }
+    /// The verdict on a removal.
+    pub fn delete(&self, old: &Value) -> Findings {
+        self.ask(Review::Validate, "DELETE", old, &Value::Null)
+    }
+
+    /// The verdict on a change of the subresource `scale` of `object`, as `kubectl scale` sends it.
+    pub fn scale(&self, object: &Value, replicas: i32) -> Findings {
+        let gvk = kind_of(object);
+        let metadata =
+            json!({"name": text(object, "/metadata/name"), "namespace": text(object, "/metadata/namespace")});
+        let scale = json!({
+            "apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": metadata, "spec": {"replicas": replicas},
         });
+        let plural = self.webhooks.declaration_of(&gvk).map(|declared| declared.plural.clone());
+        let part = json!({
+            "kind": kind_of(&scale),
+            "resource": {"group": gvk.group, "version": gvk.version, "resource": plural},
+            "subResource": "scale",
+        });
+        self.send(Review::Validate, &gvk, "UPDATE", part, [&scale, &scale])
+    }
+
+    fn ask(&self, review: Review, operation: &str, old: &Value, new: &Value) -> Findings {
+        let gvk = kind_of(if new.is_null() { old } else { new });
+        self.send(review, &gvk, operation, json!({"kind": gvk}), [old, new])
+    }
+
+    /// Sends a request to the webhook of a kind; `part` is what it says of the kind and the resource.
+    fn send(
+        &self,
+        review: Review,
+        about: &GroupVersionKind,
+        operation: &str,
+        part: Value,
+        [old, new]: [&Value; 2],
+    ) -> Findings {
+        let path = self.webhooks.path_of(review, about).unwrap_or_else(|| format!("/no-webhook-for/{about}"));
+        let named = if new.is_null() { old } else { new };
+        let mut request = json!({
+            "uid": "trial",
+            "name": text(named, "/metadata/name"),
+            "namespace": text(named, "/metadata/namespace"),
+            "operation": operation,
+            "userInfo": self.user.as_ref().map(|name| json!({"username": name})),
+            "object": new,
+            "oldObject": old,
+        });
+        if let (Value::Object(request), Value::Object(part)) = (&mut request, part) {
+            request.extend(part);
+        }
+        let body = json!({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": request});
         let context = Context::new(SystemTime::UNIX_EPOCH, Arc::clone(&self.facts));
+        let context = Context { cluster: self.cluster.clone(), ..context };
         let answer = block_on(self.webhooks.handle(&path, body.to_string().as_bytes(), &context));
         Findings { object: new.clone(), answer }
     }
+}
+
+fn kind_of(object: &Value) -> GroupVersionKind {
+    GroupVersionKind::of(text(object, "/apiVersion"), text(object, "/kind"))
 }
 
 fn text<'v>(document: &'v Value, pointer: &str) -> &'v str {
