@@ -76,6 +76,11 @@ fn what_conversion_kept_can_always_be_read_again() {
     assert!(convert(&spoke, "v1beta1").unwrap().1.is_empty());
 }
 
+#[derive(serde::Deserialize)]
+struct Specified {
+    spec: Box<serde_json::value::RawValue>,
+}
+
 /// No CRD lets a pod pass that nests like this, but a file may have one.
 #[test]
 fn what_nests_too_deep_for_a_tree_comes_back_as_it_was() {
@@ -90,6 +95,8 @@ fn what_nests_too_deep_for_a_tree_comes_back_as_it_was() {
         );
         let there = webhooks.convert(&written, &format!("nvidia.com/{other}")).unwrap();
         let back = webhooks.convert(&there.json, &format!("nvidia.com/{version}")).unwrap();
-        assert_eq!(back.json, written);
+        // Both conversions also mark the object in the Go operator's annotation.
+        let back: Specified = serde_json::from_str(&back.json).unwrap();
+        assert_eq!(back.spec.get(), spec);
     }
 }
