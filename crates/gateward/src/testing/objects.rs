@@ -72,7 +72,7 @@ impl Crd {
 
     #[track_caller]
     pub(super) fn objects(&self, version: &str) -> Objects {
-        let schema = self.schema(version).clone();
+        let schema = with_root_members(self.schema(version).clone());
         let mut types = Map::new();
         types.insert("apiVersion".into(), format!("{}/{version}", self.group()).into());
         types.insert("kind".into(), self.0["spec"]["names"]["kind"].clone());
@@ -94,6 +94,20 @@ impl Crd {
         Reader::new(&Vocabulary::default()).node(self.schema(version), 0).names(&mut names);
         names
     }
+}
+
+/// The schema with what the API server knows of every object's root, whether the CRD says it or not.
+fn with_root_members(mut schema: Value) -> Value {
+    let types = [("apiVersion", "string"), ("kind", "string"), ("metadata", "object")];
+    if let Some(properties) = schema["properties"].as_object_mut() {
+        for (name, of_type) in types {
+            properties.entry(name).or_insert_with(|| json!({"type": of_type}));
+        }
+    }
+    let said: Vec<Value> = schema["required"].as_array().cloned().unwrap_or_default();
+    let lacking = types.map(|(name, _)| Value::from(name)).into_iter().filter(|name| !said.contains(name));
+    schema["required"] = said.iter().cloned().chain(lacking).collect();
+    schema
 }
 
 /// A strategy for objects of one version of a kind; made by [`objects`].

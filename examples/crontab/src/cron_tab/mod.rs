@@ -14,12 +14,18 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 pub struct CronTabStatus {
     /// How many run.
-    #[serde(default)]
-    pub replicas: i32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replicas: Option<i32>,
 }
 
 /// One replica, unless the user says another number.
 pub fn one_replica(mut new: v2::CronTab, _: &Request) -> v2::CronTab {
+    new.spec.replicas.get_or_insert(1);
+    new
+}
+
+/// The same in v1, as the user wrote it.
+pub fn one_replica_in_v1(mut new: v1::CronTab, _: &Request) -> v1::CronTab {
     new.spec.replicas.get_or_insert(1);
     new
 }
@@ -31,6 +37,7 @@ pub fn webhook() -> Webhook<v2::CronTab> {
         .validator(rules::CronTabs)
         .validator(limits::within_policy)
         .defaulter(one_replica)
+        .defaulter_for(one_replica_in_v1)
         .scale(|tab: &mut v2::CronTab, replicas| tab.spec.replicas = Some(replicas))
         .rules(rules::ALL)
         .rules(limits::ALL)

@@ -36,7 +36,6 @@ fn crds_are_those_of_the_types() {
 fn no_object_loses_a_field_on_its_way_through_another_version() {
     let crd = serde_json::to_string(&crontabs().unwrap()).unwrap();
     round_trips(&webhooks(), &crd).hold();
-    round_trips(&webhooks(), &crd).with_unknown_fields().hold();
 }
 
 fn converted(object: &Value, version: &str) -> Value {
