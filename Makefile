@@ -8,14 +8,15 @@ export CARGO FUZZ_SECONDS COST_SECONDS
 .DEFAULT_GOAL := help
 # What computes comes first. What mostly waits follows, in two queues side by side; of the suites that measure what a
 # load notices only one runs at a time. A third queue has what no clock judges, with the lowest priority: it takes the
-# time that the others leave. What measures CPU time has the machine for itself, at the end.
+# time that the others leave. What does nothing but wait stands beside them. What measures CPU time has the machine for itself, at the end.
 COMPUTING := test-unit test-cases test-tools test-hostile test-doc
-QUEUE_LOADS := test-rotation test-writer test-rollouts test-migration test-idle
+QUEUE_LOADS := test-rotation test-writer test-rollouts test-migration
 QUEUE_OTHERS := test-cluster test-install test-rbac test-operators
 QUEUE_BACKGROUND := test-conversion test-fuzz
+QUEUE_WAITING := test-idle
 MEASURING := test-cost
-PARTS := $(COMPUTING) $(QUEUE_LOADS) $(QUEUE_OTHERS) $(QUEUE_BACKGROUND) $(MEASURING)
-QUEUES := queue-loads queue-others queue-background
+PARTS := $(COMPUTING) $(QUEUE_LOADS) $(QUEUE_OTHERS) $(QUEUE_BACKGROUND) $(QUEUE_WAITING) $(MEASURING)
+QUEUES := queue-loads queue-others queue-background queue-waiting
 .PHONY: help run cluster test build-tests test-versions $(PARTS) $(QUEUES) lint format deny docs generate bench clean
 
 help: ## List the recipes
@@ -59,7 +60,7 @@ named = $(foreach name,$(filter $(1),$(ALL_TESTS)),--test $(name))
 test: ## Run all tests; ends with those that were skipped
 	$(MAKE) build-tests
 	log=$$(mktemp) && trap 'rm -f "$$log"' EXIT; \
-	{ $(MAKE) $(COMPUTING) && $(MAKE) --jobs=3 $(QUEUES) && $(MAKE) $(MEASURING); } 2>&1 | tee "$$log" && \
+	{ $(MAKE) $(COMPUTING) && $(MAKE) --jobs=4 $(QUEUES) && $(MAKE) $(MEASURING); } 2>&1 | tee "$$log" && \
 	{ grep -oE '(skipped: [a-z_]+: .* is absent|fuzz: skipped, .*)$$' "$$log" || echo 'no test was skipped'; }
 
 build-tests:
@@ -73,6 +74,7 @@ test $(QUEUES): .SHELLFLAGS := -o pipefail -c
 queue-loads: QUEUE := $(QUEUE_LOADS)
 queue-others: QUEUE := $(QUEUE_OTHERS)
 queue-background: QUEUE := $(QUEUE_BACKGROUND)
+queue-waiting: QUEUE := $(QUEUE_WAITING)
 queue-background: PRIORITY := nice -n 19
 $(QUEUES): queue-%:
 	MAKEFLAGS= $(PRIORITY) $(MAKE) --no-print-directory $(QUEUE) 2>&1 | sed --unbuffered 's/^/$*: /'
