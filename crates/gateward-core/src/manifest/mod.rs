@@ -3,9 +3,11 @@
 //! Follows <https://kubernetes.io/docs/reference/kubernetes-api/extend-resources/validating-webhook-configuration-v1/>.
 //! `caBundle` is never rendered: the owner of the certificates writes it, and a rendered one would conflict.
 
+pub mod failure_policy;
 pub mod selector;
 pub mod yaml;
 
+pub use failure_policy::FailurePolicy;
 pub use selector::{Label, LabelSelector, label};
 
 use std::borrow::Cow;
@@ -21,19 +23,6 @@ use crate::webhooks::endpoint::Endpoint;
 use crate::webhooks::registration::{Bootstrap, ReinvocationPolicy, bootstrap_namespaces};
 use crate::wire::operation::Operation;
 use crate::wire::review::Review;
-
-/// What the API server does when a webhook doesn't answer.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub enum FailurePolicy {
-    /// The request is refused.
-    #[default]
-    Fail,
-    /// The request passes unjudged.
-    Ignore,
-}
-
-/// The label of a namespace that has its name. API servers set it, and nobody else can.
-pub(crate) const NAMESPACE_NAME: &str = "kubernetes.io/metadata.name";
 
 /// What the configurations need that the declarations don't say.
 #[derive(Debug, Clone)]

@@ -7,8 +7,7 @@ use crate::rule::resource::{GroupVersionKind, Scope};
 use crate::webhooks::endpoint::Endpoint;
 use crate::webhooks::error::WebhooksError;
 use crate::webhooks::registration::Registration;
-use crate::webhooks::scale::SCALE;
-use crate::webhooks::subresource::Subresource;
+use crate::webhooks::subresource::{SCALE, Subresource};
 use crate::wire::operation::Operation;
 use crate::wire::review::Review;
 
@@ -131,6 +130,9 @@ impl Declaration {
             problems.push(WebhooksError::NoHandler { kind: kind() });
         }
         for review in [Review::Validate, Review::Mutate] {
+            if self.serves(review) && self.judged(review).is_empty() {
+                problems.push(WebhooksError::PathWithoutHandler { kind: kind(), review: review.as_str() });
+            }
             let listed = self.endpoint(review).and_then(|endpoint| endpoint.versions.as_ref()).into_iter().flatten();
             problems.extend(listed.filter(|version| !self.has_version(version)).map(|version| {
                 let (version, declared) = (version.to_string(), self.versions.join(" and "));

@@ -168,4 +168,20 @@ pub enum WebhooksError {
     /// Nothing is declared.
     #[error("no kind is registered; add one with `Webhooks::register`")]
     NoKinds,
+    /// Changes of the subresource `scale` would pass unjudged.
+    #[error("{kind}: `.scale` has its scale judged by the hub's rules on updates, and there are none; add a validator")]
+    UnjudgedScale {
+        /// Group, version and kind of the hub.
+        kind: String,
+    },
+    /// A webhook has a path, a name or versions of its own, and nothing that answers.
+    #[error(
+        "{kind} says where its {review} webhook is registered, and has no handler for it; add one, or leave it out"
+    )]
+    PathWithoutHandler {
+        /// Group, version and kind of the hub.
+        kind: String,
+        /// `validate` or `mutate`.
+        review: &'static str,
+    },
 }

@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
+use crate::manifest::failure_policy::FailurePolicy;
 use crate::manifest::selector::{LabelSelector, label};
-use crate::manifest::{FailurePolicy, NAMESPACE_NAME};
 
 /// Which effects a handler has beside its answer, as far as dry runs have to know.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -93,6 +93,9 @@ fn is_qualified_name(name: &str) -> bool {
     let ends = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
     name.len() <= 63 && name.chars().all(inner) && ends(name.chars().next()) && ends(name.chars().next_back())
 }
+
+/// The label of a namespace that has its name. API servers set it, and nobody else can.
+const NAMESPACE_NAME: &str = "kubernetes.io/metadata.name";
 
 /// Groups of the API server's own whose objects the start of a Pod can depend on.
 const OF_PODS: [&str; 6] =

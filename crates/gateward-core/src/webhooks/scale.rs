@@ -1,5 +1,6 @@
 //! Changes of the subresource `scale`, judged as the changes of the object that they are.
 
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 use serde::Deserialize;
@@ -9,7 +10,9 @@ use crate::rule::cluster::{Lookup, ObjectName};
 use crate::rule::into_handler::DynValidator;
 use crate::rule::resource::{GroupVersionKind, Resource};
 use crate::rule::verdict::Verdict;
+use crate::webhooks::objects::{AsItIs, ObjectReader};
 use crate::webhooks::read::{missing, read};
+use crate::webhooks::subresource::SCALE;
 use crate::webhooks::webhook_error::WebhookError;
 use crate::wire::operation::Operation;
 use crate::wire::request::Request;
@@ -17,9 +20,6 @@ use crate::wire::review::AdmissionReview;
 
 /// Writes a number of replicas into an object.
 pub(crate) type SetReplicas<H> = Arc<dyn Fn(&mut H, i32) + Send + Sync>;
-
-/// The name of the subresource.
-pub(crate) const SCALE: &str = "scale";
 
 /// An object of `autoscaling/v1`, as far as it matters.
 #[derive(serde::Serialize, Deserialize)]
@@ -46,7 +46,8 @@ pub(crate) fn is_scale(request: &Request, group: &str, plural: &str) -> bool {
 
 /// What the rules on updates say of the stored object with the new number of replicas.
 ///
-/// The object is looked up in the hub's version, whichever the request names. One that is gone has nothing to be judged.
+/// The object is looked up in the hub's version, whichever the request names. One that is gone has nothing to be judged,
+/// and what can't be read of it counts as absent before and after the change.
 pub(crate) async fn validate<H: Resource>(
     validators: &[Arc<dyn DynValidator<H>>],
     set_replicas: &SetReplicas<H>,
@@ -80,7 +81,12 @@ async fn changed<H: Resource>(
         Lookup::Absent => return Ok(None),
         Lookup::Unreadable(why) => return Err(WebhookError::Unavailable(why).into()),
     };
-    let [old, mut new] = [read::<H>(&stored)?.value, read::<H>(&stored)?.value];
+    let [Some(old), Some(mut new)] = [stored_object(&stored), stored_object(&stored)] else { return Ok(None) };
     set_replicas(&mut new, replicas);
     Ok(Some((old, new)))
+}
+
+/// What can be read of a stored object: who scales it can't mend it.
+fn stored_object<H: Resource>(json: &str) -> Option<H> {
+    AsItIs::<H>(PhantomData).leniently(json, None).map(|lenient| lenient.value)
 }

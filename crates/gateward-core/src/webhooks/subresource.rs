@@ -4,6 +4,9 @@ use std::borrow::Cow;
 
 use crate::rule::resource::{GroupVersionKind, Resource, Scope};
 
+/// The subresource in which the number of replicas is changed.
+pub(crate) const SCALE: &str = "scale";
+
 /// A subresource that a webhook is about, such as `pods/eviction`. Its requests can carry objects of another kind than the
 /// resource's own: see [`Webhook::subresource_of`](crate::Webhook::subresource_of).
 #[derive(Debug, Clone, PartialEq, Eq)]

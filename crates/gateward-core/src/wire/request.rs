@@ -117,7 +117,8 @@ impl Request {
     /// type nor a cluster that can't be asked is a verdict: `failurePolicy` decides.
     pub async fn find<K: Resource>(&self, namespace: Option<&str>, name: &str) -> Result<Option<K>, WebhookError> {
         let found = self.cluster()?.get(&ObjectName::of::<K>(namespace, name)).await.found()?;
-        let misfit = |error| WebhookError::Unavailable(format!("the {} {name:?} can't be read: {error}", K::kind()));
+        // What serde says would show the user parts of an object that is not theirs.
+        let misfit = |_| WebhookError::Unavailable(format!("the {} {name:?} doesn't fit its type", K::gvk()));
         found.map(|object| serde_json::from_value(object).map_err(misfit)).transpose()
     }
 

@@ -261,6 +261,8 @@ fn nothing_that_would_never_run_is_silent() {
         let text = refusal(otters().validating_at(Endpoint::new().path(path)));
         assert!(text.contains("must begin with a slash") && text.contains("lower-case"), "{path:?}: {text}");
     }
+    let error = refused(&Webhooks::new().register(otters().mutating_at(Endpoint::new().path("/defaults"))));
+    assert_eq!(error, WebhooksError::PathWithoutHandler { kind: otter(), review: "mutate" });
     assert_eq!(refused(&Webhooks::new()), WebhooksError::NoKinds);
 }
 

@@ -4,9 +4,10 @@ use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
 use gateward_core::manifest::{Installation, webhook_configuration, yaml};
+use gateward_core::testing::Stored;
 use gateward_core::{
-    BoxFuture, ClusterReader, Context, FieldPath, GroupServed, Issues, Lookup, ObjectName, Outcome, Request, Review,
-    Rule, Skip, UPDATE, Validator, Verdict, Webhook, Webhooks, WebhooksError, handler, resource,
+    BoxFuture, ClusterReader, Context, FieldPath, GroupServed, Issues, Lookup, ObjectName, Operation, Outcome, Request,
+    Review, Rule, Skip, UPDATE, Validator, Verdict, Webhook, Webhooks, WebhooksError, handler, resource,
 };
 use k8s_openapi::api::core::v1::Pod;
 use k8s_openapi::api::policy::v1::Eviction;
@@ -250,6 +251,12 @@ fn the_scale_of_what_is_gone_passes_and_of_what_can_not_be_read_is_undecided() {
     assert!(scaled(&with_scale(), Lookup::Absent, &json!(900)).0.is_allowed());
     let (reply, _) = scaled(&with_scale(), Lookup::Unreadable("the store is away".into()), &json!(3));
     assert_eq!((reply.status, &reply.body["message"]), (503, &json!("the store is away")));
+    for stored in [json!({"pups": 2, "river": 7}), json!({"pups": 2, "tools": [{}]})] {
+        let stored = Lookup::Found(otter(stored));
+        assert!(scaled(&with_scale(), stored.clone(), &json!(3)).0.is_allowed());
+        assert_eq!(scaled(&with_scale(), stored, &json!(900)).0.fields(), ["spec.pups"]);
+    }
+    assert!(scaled(&with_scale(), Lookup::Found(json!([])), &json!(3)).0.is_allowed());
     let (reply, _) = scaled(&with_scale(), Lookup::Found(otter(json!({}))), &json!("many"));
     assert_eq!(reply.fields(), ["spec.replicas"]);
 }
@@ -267,6 +274,17 @@ fn a_scale_is_registered_where_it_is_judged() {
 }
 
 #[test]
+fn a_scale_that_no_rule_on_updates_judges_is_refused_at_the_start() {
+    let unjudged = |kind: Webhook<Otter>| {
+        let webhooks = Webhooks::new().register(kind.scale(|_, _| ()));
+        matches!(webhooks.check(), Err(WebhooksError::UnjudgedScale { .. }))
+    };
+    assert!(unjudged(Webhook::new().spoke(OtterConversion)));
+    assert!(unjudged(Webhook::new().validator(|_: &Otter, _: &Request| ()).on([Operation::Create])));
+    assert!(!unjudged(Webhook::new().validator(Pups)));
+}
+
+#[test]
 fn a_look_up_where_there_is_no_cluster_is_no_verdict() {
     async fn known(_: &Otter, request: &Request) -> Result<(), Verdict> {
         request.cluster()?;
@@ -275,4 +293,32 @@ fn a_look_up_where_there_is_no_cluster_is_no_verdict() {
     let webhooks = Webhooks::new().register(Webhook::<Otter>::new().validator(known));
     let reply = ask(&webhooks, VALIDATE, &review("CREATE", otter(json!({})), Value::Null));
     assert_eq!(reply.status, 503, "{}", reply.body);
+}
+
+#[derive(Serialize, Deserialize)]
+struct Keeper {
+    secret: u8,
+}
+
+resource!(Keeper, "v1", "Keeper", "keepers");
+
+#[test]
+fn what_is_looked_up_and_does_not_fit_its_type_is_undecided_and_not_shown() {
+    async fn kept(_: &Otter, request: &Request) -> Result<(), Verdict> {
+        if let Some(keeper) = request.find::<Keeper>(None, "jane").await? {
+            assert_eq!(keeper.secret, 7);
+        }
+        Ok(())
+    }
+    let webhooks = Webhooks::new().register(Webhook::<Otter>::new().validator(kept));
+    let asked = |stored: &Value| {
+        let cluster = Stored::new().with::<Keeper>(stored);
+        let context = Context::new(SystemTime::UNIX_EPOCH, Arc::new(())).cluster(Arc::new(cluster));
+        ask_in(&webhooks, &context, VALIDATE, review("CREATE", otter(json!({})), Value::Null).to_string().as_bytes())
+    };
+    assert!(asked(&json!({"metadata": {"name": "jane"}, "secret": 7})).is_allowed());
+    assert!(asked(&json!({"metadata": {"name": "joe"}, "secret": 8})).is_allowed());
+    let reply = asked(&json!({"metadata": {"name": "jane"}, "secret": "hush"}));
+    assert_eq!(reply.status, 503);
+    assert_eq!(reply.body["message"], r#"the v1 Keeper "jane" doesn't fit its type"#);
 }

@@ -1,9 +1,10 @@
 //! The declaration of one kind: its versions, handlers and how they are registered.
 
 use std::any::{Any, TypeId};
+mod options;
+
 use std::borrow::Cow;
 use std::sync::Arc;
-use std::time::Duration;
 
 use crate::conversion::attempt::Attempt;
 use crate::conversion::origins::Origins;
@@ -12,8 +13,6 @@ use crate::conversion::provenance::Direction;
 use crate::conversion::source::Source;
 use crate::conversion::{ConversionError, Convert, StructuralSchemas};
 use crate::json::patch::Patch;
-use crate::manifest::FailurePolicy;
-use crate::manifest::selector::LabelSelector;
 use crate::rule::field::FieldPath;
 use crate::rule::into_handler::{DynDefaulter, DynValidator, IntoDefaulter, IntoValidator, Operations};
 use crate::rule::issue::Issues;
@@ -24,13 +23,11 @@ use crate::webhooks::any_kind::AnyKind;
 use crate::webhooks::completeness::{InHub, complete};
 use crate::webhooks::converter::{AnyConversion, Converter};
 use crate::webhooks::declaration::{Declaration, DeletingObjects, ScaleReviews};
-use crate::webhooks::endpoint::Endpoint;
 use crate::webhooks::error::WebhooksError;
 use crate::webhooks::future::BoxFuture;
 use crate::webhooks::judge::{self, AsWritten, Defaulting, Validating};
-use crate::webhooks::registration::{Bootstrap, Registration, ReinvocationPolicy, SideEffects};
+use crate::webhooks::registration::Registration;
 use crate::webhooks::scale::{self, SetReplicas};
-use crate::webhooks::subresource::Subresource;
 use crate::wire::operation::Operation;
 use crate::wire::review::AdmissionReview;
 use crate::wire::review::Review;
@@ -210,122 +207,6 @@ impl<H: Resource> Webhook<H> {
         self
     }
 
-    /// The webhook is about a subresource of `P`, whose requests carry objects of this kind: the Eviction of a Pod, the
-    /// Scale of a kind of yours, the options of `exec` (which are connections), or the kind itself for its `status`.
-    ///
-    /// ```
-    /// # use gateward_core::{Request, Verdict, Webhook, resource};
-    /// # #[derive(serde::Serialize, serde::Deserialize)]
-    /// # struct Otter {}
-    /// # resource!(Otter, "example.org/v1", "Otter", "otters");
-    /// # #[derive(serde::Serialize, serde::Deserialize)]
-    /// # struct ScaleSpec { #[serde(default)] replicas: i32 }
-    /// # #[derive(serde::Serialize, serde::Deserialize)]
-    /// # struct Scale { spec: ScaleSpec }
-    /// # resource!(Scale, "autoscaling/v1", "Scale", "scales");
-    /// fn at_most_ten(new: &Scale, _: &Request) -> Verdict {
-    ///     if new.spec.replicas > 10 { Verdict::deny("ten are enough") } else { Verdict::allow() }
-    /// }
-    ///
-    /// let kind = Webhook::<Scale>::new().subresource_of::<Otter>("scale").validator(at_most_ten);
-    /// ```
-    pub fn subresource_of<P: Resource>(mut self, name: &'static str) -> Self {
-        self.declaration.subresource = Some(Subresource::named::<P>(name));
-        self
-    }
-
-    /// Changes of the subresource `scale` are judged by the rules on updates: the object is looked up, and `set` writes the
-    /// new number of replicas into it, at the place that the CRD calls `specReplicasPath`. Without this, `kubectl scale`
-    /// passes what rules refuse.
-    ///
-    /// The ServiceAccount has to be allowed to get objects of the kind. Where the object can't be read, `failurePolicy`
-    /// decides.
-    ///
-    /// ```
-    /// # use gateward_core::{Request, Verdict, Webhook, resource};
-    /// # #[derive(serde::Serialize, serde::Deserialize)]
-    /// # struct Otters { count: i32 }
-    /// # resource!(Otters, "example.org/v1", "Otters", "otters");
-    /// let few = |new: &Otters, _: &Request| {
-    ///     if new.count > 10 { Verdict::deny("ten are enough") } else { Verdict::allow() }
-    /// };
-    /// let kind = Webhook::<Otters>::new().validator(few).scale(|otters, replicas| otters.count = replicas);
-    /// ```
-    pub fn scale(mut self, set: impl Fn(&mut H, i32) + Send + Sync + 'static) -> Self {
-        self.declaration.scale = ScaleReviews::AsUpdates;
-        self.set_replicas = Some(Arc::new(set));
-        self
-    }
-
-    /// Only objects with these labels are sent.
-    pub fn object_selector(mut self, selector: LabelSelector) -> Self {
-        self.declaration.registration.object_selector = Some(selector);
-        self
-    }
-
-    /// Only objects in namespaces with these labels are sent, and of those only what the release's own selector lets
-    /// through.
-    pub fn namespace_selector(mut self, selector: LabelSelector) -> Self {
-        self.declaration.registration.namespace_selector = Some(selector);
-        self
-    }
-
-    /// Objects in every namespace are sent. Without this, `kube-system` and the release's own namespace are left out for
-    /// kinds that a Pod needs in order to start (Pods, Secrets, Leases, Deployments and others of their groups): a webhook
-    /// that is down would keep its own Pods from coming up again.
-    pub fn in_every_namespace(mut self) -> Self {
-        self.declaration.registration.bootstrap = Bootstrap::Sent;
-        self
-    }
-
-    /// Only requests for which the CEL expression is true are sent, and true for all others that are added.
-    pub fn match_condition(mut self, name: &'static str, expression: &'static str) -> Self {
-        self.declaration.registration.match_conditions.push((name, expression));
-        self
-    }
-
-    /// What the API server does when the webhook doesn't answer, where it isn't what the release says of all.
-    pub fn failure_policy(mut self, policy: FailurePolicy) -> Self {
-        self.declaration.registration.failure_policy = Some(policy);
-        self
-    }
-
-    /// How long the API server waits, where it isn't what the release says of all: whole seconds, 1 to 30.
-    pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.declaration.registration.timeout = Some(timeout);
-        self
-    }
-
-    /// Which effects handlers have beside their answer.
-    pub fn side_effects(mut self, effects: SideEffects) -> Self {
-        self.declaration.registration.side_effects = effects;
-        self
-    }
-
-    /// Whether defaulters are asked again where a later webhook changed the object.
-    pub fn reinvocation(mut self, policy: ReinvocationPolicy) -> Self {
-        self.declaration.registration.reinvocation = policy;
-        self
-    }
-
-    /// Where and how the validating webhook is registered, where the usual does not do.
-    pub fn validating_at(mut self, endpoint: Endpoint) -> Self {
-        self.declaration.validating = Some(endpoint);
-        self
-    }
-
-    /// Where and how the mutating webhook is registered, where the usual does not do.
-    pub fn mutating_at(mut self, endpoint: Endpoint) -> Self {
-        self.declaration.mutating = Some(endpoint);
-        self
-    }
-
-    /// What becomes of updates of objects that are being deleted.
-    pub fn deleting_objects(mut self, deleting_objects: DeletingObjects) -> Self {
-        self.declaration.deleting_objects = deleting_objects;
-        self
-    }
-
     /// The kind's CRD as YAML.
     pub fn crd(mut self, yaml: &'static str) -> Self {
         self.declaration.crd = Some(yaml);
@@ -407,8 +288,12 @@ impl<H: Resource> AnyKind for Webhook<H> {
         let without_defaults = self.spokes.iter().filter(|spoke| self.leaves_without_defaults(spoke));
         let without_defaults = without_defaults
             .map(|spoke| WebhooksError::Undefaulted { hub: H::gvk().to_string(), version: spoke.version.to_string() });
+        let judges_updates =
+            !self.validators.is_empty() && self.declaration.handles(Review::Validate, Operation::Update);
+        let scale = (self.set_replicas.is_some() && !judges_updates)
+            .then(|| WebhooksError::UnjudgedScale { kind: H::gvk().to_string() });
         let of_spokes = unjudged.chain(without_defaults).chain(self.gaps());
-        self.problems.iter().cloned().chain(of_declaration).chain(of_spokes).collect()
+        self.problems.iter().cloned().chain(of_declaration).chain(scale).chain(of_spokes).collect()
     }
 
     fn validate<'a>(&'a self, review: &'a AdmissionReview<'a>) -> BoxFuture<'a, Option<Verdict>> {

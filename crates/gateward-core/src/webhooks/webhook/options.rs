@@ -1,0 +1,131 @@
+//! What a webhook is registered for and how, where the usual does not do.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::manifest::failure_policy::FailurePolicy;
+use crate::manifest::selector::LabelSelector;
+use crate::rule::resource::Resource;
+use crate::webhooks::declaration::{DeletingObjects, ScaleReviews};
+use crate::webhooks::endpoint::Endpoint;
+use crate::webhooks::registration::{Bootstrap, ReinvocationPolicy, SideEffects};
+use crate::webhooks::subresource::Subresource;
+use crate::webhooks::webhook::Webhook;
+
+impl<H: Resource> Webhook<H> {
+    /// The webhook is about a subresource of `P`, whose requests carry objects of this kind: the Eviction of a Pod, the
+    /// Scale of a kind of yours, the options of `exec` (which are connections), or the kind itself for its `status`.
+    ///
+    /// ```
+    /// # use gateward_core::{Request, Verdict, Webhook, resource};
+    /// # #[derive(serde::Serialize, serde::Deserialize)]
+    /// # struct Otter {}
+    /// # resource!(Otter, "example.org/v1", "Otter", "otters");
+    /// # #[derive(serde::Serialize, serde::Deserialize)]
+    /// # struct ScaleSpec { #[serde(default)] replicas: i32 }
+    /// # #[derive(serde::Serialize, serde::Deserialize)]
+    /// # struct Scale { spec: ScaleSpec }
+    /// # resource!(Scale, "autoscaling/v1", "Scale", "scales");
+    /// fn at_most_ten(new: &Scale, _: &Request) -> Verdict {
+    ///     if new.spec.replicas > 10 { Verdict::deny("ten are enough") } else { Verdict::allow() }
+    /// }
+    ///
+    /// let kind = Webhook::<Scale>::new().subresource_of::<Otter>("scale").validator(at_most_ten);
+    /// ```
+    pub fn subresource_of<P: Resource>(mut self, name: &'static str) -> Self {
+        self.declaration.subresource = Some(Subresource::named::<P>(name));
+        self
+    }
+
+    /// Changes of the subresource `scale` are judged by the rules on updates: the object is looked up, and `set` writes the
+    /// new number of replicas into it, at the place that the CRD calls `specReplicasPath`. Without this, `kubectl scale`
+    /// passes what rules refuse.
+    ///
+    /// The ServiceAccount has to be allowed to get objects of the kind. Where the object can't be read, `failurePolicy`
+    /// decides.
+    ///
+    /// ```
+    /// # use gateward_core::{Request, Verdict, Webhook, resource};
+    /// # #[derive(serde::Serialize, serde::Deserialize)]
+    /// # struct Otters { count: i32 }
+    /// # resource!(Otters, "example.org/v1", "Otters", "otters");
+    /// let few = |new: &Otters, _: &Request| {
+    ///     if new.count > 10 { Verdict::deny("ten are enough") } else { Verdict::allow() }
+    /// };
+    /// let kind = Webhook::<Otters>::new().validator(few).scale(|otters, replicas| otters.count = replicas);
+    /// ```
+    pub fn scale(mut self, set: impl Fn(&mut H, i32) + Send + Sync + 'static) -> Self {
+        self.declaration.scale = ScaleReviews::AsUpdates;
+        self.set_replicas = Some(Arc::new(set));
+        self
+    }
+
+    /// Only objects with these labels are sent.
+    pub fn object_selector(mut self, selector: LabelSelector) -> Self {
+        self.declaration.registration.object_selector = Some(selector);
+        self
+    }
+
+    /// Only objects in namespaces with these labels are sent, and of those only what the release's own selector lets
+    /// through.
+    pub fn namespace_selector(mut self, selector: LabelSelector) -> Self {
+        self.declaration.registration.namespace_selector = Some(selector);
+        self
+    }
+
+    /// Objects in every namespace are sent. Without this, `kube-system` and the release's own namespace are left out for
+    /// kinds that a Pod needs in order to start (Pods, Secrets, Leases, Deployments and others of their groups): a webhook
+    /// that is down would keep its own Pods from coming up again.
+    pub fn in_every_namespace(mut self) -> Self {
+        self.declaration.registration.bootstrap = Bootstrap::Sent;
+        self
+    }
+
+    /// Only those requests are sent for which this CEL expression is true, and so is each other that is added.
+    pub fn match_condition(mut self, name: &'static str, expression: &'static str) -> Self {
+        self.declaration.registration.match_conditions.push((name, expression));
+        self
+    }
+
+    /// What the API server does when the webhook doesn't answer, where it isn't what the release says of all.
+    pub fn failure_policy(mut self, policy: FailurePolicy) -> Self {
+        self.declaration.registration.failure_policy = Some(policy);
+        self
+    }
+
+    /// How long the API server waits, where it isn't what the release says of all: whole seconds, 1 to 30.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.declaration.registration.timeout = Some(timeout);
+        self
+    }
+
+    /// Which effects handlers have beside their answer.
+    pub fn side_effects(mut self, effects: SideEffects) -> Self {
+        self.declaration.registration.side_effects = effects;
+        self
+    }
+
+    /// Whether defaulters are asked again where a later webhook changed the object.
+    pub fn reinvocation(mut self, policy: ReinvocationPolicy) -> Self {
+        self.declaration.registration.reinvocation = policy;
+        self
+    }
+
+    /// Where and how the validating webhook is registered, where the usual does not do.
+    pub fn validating_at(mut self, endpoint: Endpoint) -> Self {
+        self.declaration.validating = Some(endpoint);
+        self
+    }
+
+    /// Where and how the mutating webhook is registered, where the usual does not do.
+    pub fn mutating_at(mut self, endpoint: Endpoint) -> Self {
+        self.declaration.mutating = Some(endpoint);
+        self
+    }
+
+    /// What becomes of updates of objects that are being deleted.
+    pub fn deleting_objects(mut self, deleting_objects: DeletingObjects) -> Self {
+        self.declaration.deleting_objects = deleting_objects;
+        self
+    }
+}
