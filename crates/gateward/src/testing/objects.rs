@@ -96,17 +96,15 @@ impl Crd {
     }
 }
 
-/// The schema with what the API server knows of every object's root, whether the CRD says it or not.
+/// The schema with the members of every object's root that it leaves to the API server, as kube's derive does.
 fn with_root_members(mut schema: Value) -> Value {
-    let types = [("apiVersion", "string"), ("kind", "string"), ("metadata", "object")];
-    if let Some(properties) = schema["properties"].as_object_mut() {
-        for (name, of_type) in types {
-            properties.entry(name).or_insert_with(|| json!({"type": of_type}));
+    for (name, of_type) in [("apiVersion", "string"), ("kind", "string"), ("metadata", "object")] {
+        if schema["properties"].get(name).is_none() {
+            schema["properties"][name] = json!({"type": of_type});
+            let said = schema["required"].as_array().cloned().unwrap_or_default();
+            schema["required"] = said.into_iter().chain([name.into()]).collect();
         }
     }
-    let said: Vec<Value> = schema["required"].as_array().cloned().unwrap_or_default();
-    let lacking = types.map(|(name, _)| Value::from(name)).into_iter().filter(|name| !said.contains(name));
-    schema["required"] = said.iter().cloned().chain(lacking).collect();
     schema
 }
 
