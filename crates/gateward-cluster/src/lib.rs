@@ -23,6 +23,7 @@ mod review;
 mod secrets;
 mod send_if_changed;
 mod status;
+mod subject_access;
 pub mod uninstall;
 mod watch;
 mod write_rate_limiter;

@@ -10,7 +10,7 @@ use backon::{BackoffBuilder, ExponentialBackoff, ExponentialBuilder};
 pub(crate) const SHORT_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// Timeout of a read: CRDs are large, and API servers may have little CPU.
-const READ_TIMEOUT: Duration = Duration::from_secs(10);
+pub(crate) const READ_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Timeout of a write that a resourceVersion guards. An API server with little CPU takes seconds for a large CRD, and
 /// aborts when the client disconnects. The write may end after the lease has expired: the guard protects what another

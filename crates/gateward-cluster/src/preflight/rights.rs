@@ -5,15 +5,15 @@ use std::fmt;
 
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use gateward_certs::ProvisionMode;
-use k8s_openapi::api::authorization::v1::{ResourceAttributes, SubjectAccessReview, SubjectAccessReviewSpec};
+use k8s_openapi::api::authorization::v1::{ResourceAttributes, SubjectAccessReviewSpec};
 use k8s_openapi::api::core::v1::ServiceAccount;
-use kube::api::PostParams;
 use kube::{Api, Client};
 
 use super::{PlannedRelease, PreflightCheck, PreflightResult};
 use crate::config::ServedNamespaces;
 use crate::permissions::{Need, Permission, PermissionNames, Permissions, permissions};
-use crate::request::{RequestError, with_read_timeout};
+use crate::request::{READ_TIMEOUT, RequestError, with_read_timeout};
+use crate::subject_access;
 
 const CHECK: PreflightCheck = PreflightCheck::Rbac;
 /// How many reviews are asked for at once.
@@ -83,10 +83,7 @@ async fn is_granted(client: &Client, planned: &PlannedRelease, right: &RequiredR
         }),
         ..SubjectAccessReviewSpec::default()
     };
-    let review = SubjectAccessReview { spec, ..SubjectAccessReview::default() };
-    let api: Api<SubjectAccessReview> = Api::all(client.clone());
-    let answer = with_read_timeout(api.create(&PostParams::default(), &review)).await?;
-    Ok(answer.status.is_some_and(|status| status.allowed))
+    subject_access::is_granted(client, READ_TIMEOUT, spec).await
 }
 
 /// The chosen values first, then others that the installed release may have been given.

@@ -10,14 +10,15 @@ use gateward_core::{
     WebhookError,
 };
 use http::Request;
-use k8s_openapi::api::authorization::v1::{ResourceAttributes, SubjectAccessReview, SubjectAccessReviewSpec};
-use kube::api::{ListParams, PostParams};
-use kube::{Api, Client};
+use k8s_openapi::api::authorization::v1::{ResourceAttributes, SubjectAccessReviewSpec};
+use kube::Client;
+use kube::api::ListParams;
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::failure::{RequestError, with_timeout};
 use crate::namespace_lease::NamespaceClaims;
+use crate::subject_access::is_granted;
 use discovery_cache::{DiscoveryCache, Query};
 
 /// How long one look-up may take. A review that waits longer has no time left to be answered.
@@ -138,10 +139,7 @@ impl ApiReader {
             resource_attributes: Some(resource_attributes),
             ..SubjectAccessReviewSpec::default()
         };
-        let review = SubjectAccessReview { spec, ..SubjectAccessReview::default() };
-        let api = Api::<SubjectAccessReview>::all(self.client.clone());
-        let answered = with_timeout(TIMEOUT, api.create(&PostParams::default(), &review)).await?;
-        Ok(answered.status.is_some_and(|status| status.allowed))
+        is_granted(&self.client, TIMEOUT, spec).await
     }
 }
 

@@ -8,12 +8,13 @@ use std::time::Duration;
 
 use gateward_certs::Fingerprint;
 use k8s_openapi::api::authentication::v1::{TokenReview, TokenReviewSpec, UserInfo};
-use k8s_openapi::api::authorization::v1::{NonResourceAttributes, SubjectAccessReview, SubjectAccessReviewSpec};
+use k8s_openapi::api::authorization::v1::{NonResourceAttributes, SubjectAccessReviewSpec};
 use kube::api::PostParams;
 use kube::{Api, Client};
 use tokio::sync::Semaphore;
 
 use crate::failure::{RequestError, with_timeout};
+use crate::subject_access::is_granted;
 pub use access::Access;
 use remembered::Remembered;
 
@@ -59,11 +60,8 @@ impl AccessReview {
 
     async fn ask(&self, path: &str, token: &str) -> Result<Access, RequestError> {
         let Some(user) = self.owner(token).await? else { return Ok(Access::Unauthenticated) };
-        let review = SubjectAccessReview { spec: may_get(path, user), ..SubjectAccessReview::default() };
-        let api = Api::<SubjectAccessReview>::all(self.client.clone());
-        let answer = with_timeout(TIMEOUT, api.create(&PostParams::default(), &review)).await?;
-        let allowed = answer.status.is_some_and(|status| status.allowed);
-        Ok(if allowed { Access::Granted } else { Access::Forbidden })
+        let is_granted = is_granted(&self.client, TIMEOUT, may_get(path, user)).await?;
+        Ok(if is_granted { Access::Granted } else { Access::Forbidden })
     }
 
     /// Whose a token is; `None` if it isn't authenticated.
