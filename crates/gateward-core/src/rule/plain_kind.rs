@@ -109,7 +109,10 @@ impl PlainKind {
         let (group, version) = match slash(api_version.as_bytes()) {
             Some(at) => {
                 let (group, rest) = api_version.split_at(at);
-                assert!(is_group(group.as_bytes()), "the group in `apiVersion` must be a domain such as `webhook.dev`");
+                assert!(
+                    is_subdomain(group.as_bytes()),
+                    "the group in `apiVersion` must be a domain such as `webhook.dev`"
+                );
                 (group, rest.split_at(1).1)
             }
             None => ("", api_version),
@@ -136,7 +139,7 @@ const fn slash(text: &[u8]) -> Option<usize> {
 }
 
 /// A subdomain as of RFC 1123.
-const fn is_group(text: &[u8]) -> bool {
+pub(crate) const fn is_subdomain(text: &[u8]) -> bool {
     let (mut before, mut rest) = (b'.', text);
     while let [byte, tail @ ..] = rest {
         let fits = match byte {

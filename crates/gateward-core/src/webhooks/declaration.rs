@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::rule::Rule;
+use crate::rule::plain_kind::is_subdomain;
 use crate::rule::resource::{GroupVersionKind, Scope};
 use crate::webhooks::endpoint::Endpoint;
 use crate::webhooks::error::WebhooksError;
@@ -23,15 +24,7 @@ pub enum DeletingObjects {
 
 /// Whether the API server takes it for a webhook: a domain name of at least three parts.
 fn is_webhook_name(name: &str) -> bool {
-    is_domain_name(name) && name.split('.').count() >= 3
-}
-
-/// Whether it is a DNS subdomain, as RFC 1123 has it.
-pub(crate) fn is_domain_name(name: &str) -> bool {
-    let inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-    let is_label =
-        |label: &str| !label.is_empty() && label.bytes().all(inner) && !label.starts_with('-') && !label.ends_with('-');
-    name.len() <= 253 && name.split('.').all(is_label)
+    is_subdomain(name.as_bytes()) && name.split('.').count() >= 3
 }
 
 /// What becomes of changes of the subresource `scale`.

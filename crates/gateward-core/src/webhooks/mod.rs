@@ -22,12 +22,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::json::patch::Patch;
 use crate::rule::context::{Context, Facts, Notes};
+use crate::rule::plain_kind::is_subdomain;
 use crate::rule::resource::{GroupVersionKind, Resource};
 use crate::rule::review_subject::ReviewSubject;
 use crate::rule::verdict::Verdict;
 use crate::rule::{DECODE, Rule};
 use crate::webhooks::any_kind::AnyKind;
-use crate::webhooks::declaration::{Declaration, DeletingObjects, ScaleReviews, is_domain_name};
+use crate::webhooks::declaration::{Declaration, DeletingObjects, ScaleReviews};
 pub use crate::webhooks::error::WebhooksError;
 use crate::webhooks::webhook::Webhook;
 use crate::webhooks::webhook_error::WebhookError;
@@ -272,7 +273,8 @@ impl Webhooks {
     fn serve(&mut self, path: String, route: KindRoute, declared: &Declaration) {
         let kind = declared.hub.kind.clone();
         let is_rendered = declared.path(route.review).as_ref() == Some(&path);
-        let is_taken_by_api_servers = || path[1..].trim_end_matches('/').split('/').all(is_domain_name);
+        let is_taken_by_api_servers =
+            || path[1..].trim_end_matches('/').split('/').all(|step| is_subdomain(step.as_bytes()));
         if !path.starts_with('/') || is_rendered && !is_taken_by_api_servers() {
             self.problems.push(WebhooksError::BadPath { path, kind });
             return;

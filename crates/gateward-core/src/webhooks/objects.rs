@@ -17,6 +17,7 @@ use crate::rule::into_handler::DynValidator;
 use crate::rule::resource::Resource;
 use crate::rule::verdict::Verdict;
 use crate::webhooks::converter::{AnyConversion, HubReading, Schemas};
+use crate::webhooks::future::BoxFuture;
 use crate::webhooks::metadata;
 use crate::webhooks::read::{ReadError, missing, read, too_large};
 use crate::wire::operation::Operation;
@@ -213,29 +214,17 @@ impl<T> Objects<T> {
     ) -> Verdict {
         let update = async |old: &'a T, new: &'a T| {
             let request = request(Some(new), Some(old));
-            let mut verdict = Verdict::allow();
-            for validator in validators {
-                verdict.merge(validator.update(judged(old), judged(new), &request).await);
-            }
-            verdict
+            verdict_of(validators, |validator| validator.update(judged(old), judged(new), &request)).await
         };
         match self {
             Self::Neither => Verdict::allow(),
             Self::Create { new } => {
                 let request = request(Some(&new.value), None);
-                let mut verdict = Verdict::allow();
-                for validator in validators {
-                    verdict.merge(validator.create(judged(&new.value), &request).await);
-                }
-                verdict
+                verdict_of(validators, |validator| validator.create(judged(&new.value), &request)).await
             }
             Self::Connect { options } => {
                 let request = request(Some(&options.value), None);
-                let mut verdict = Verdict::allow();
-                for validator in validators {
-                    verdict.merge(validator.connect(judged(&options.value), &request).await);
-                }
-                verdict
+                verdict_of(validators, |validator| validator.connect(judged(&options.value), &request)).await
             }
             Self::Update { old, new: sent } => {
                 let new = &sent.value;
@@ -250,17 +239,24 @@ impl<T> Objects<T> {
                 old.warn(verdict)
             }
             Self::Delete { old } => {
-                let mut verdict = Verdict::allow();
-                if let Some(readable) = old.readable() {
-                    let request = request(None, Some(readable));
-                    for validator in validators {
-                        verdict.merge(validator.delete(judged(readable), &request).await);
-                    }
-                }
-                old.warn(verdict)
+                let Some(readable) = old.readable() else { return old.warn(Verdict::allow()) };
+                let request = request(None, Some(readable));
+                old.warn(verdict_of(validators, |validator| validator.delete(judged(readable), &request)).await)
             }
         }
     }
+}
+
+/// What all validators say.
+pub(super) async fn verdict_of<'v, K: 'v>(
+    validators: &'v [Arc<dyn DynValidator<K>>],
+    ask: impl Fn(&'v dyn DynValidator<K>) -> BoxFuture<'v, Verdict>,
+) -> Verdict {
+    let mut verdict = Verdict::allow();
+    for validator in validators {
+        verdict.merge(ask(validator.as_ref()).await);
+    }
+    verdict
 }
 
 /// The new object of an update. One that is being deleted need not be readable: what fits of it is judged, by those

@@ -8,9 +8,9 @@ use serde::Deserialize;
 use crate::json::decode::Sent;
 use crate::rule::cluster::{Lookup, ObjectName};
 use crate::rule::into_handler::DynValidator;
-use crate::rule::resource::{GroupVersionKind, Resource};
+use crate::rule::resource::Resource;
 use crate::rule::verdict::Verdict;
-use crate::webhooks::objects::{AsItIs, ObjectReader};
+use crate::webhooks::objects::{AsItIs, ObjectReader, verdict_of};
 use crate::webhooks::read::{missing, read};
 use crate::webhooks::subresource::SCALE;
 use crate::webhooks::webhook_error::WebhookError;
@@ -37,11 +37,13 @@ struct ScaleSpec {
 
 crate::resource!(Scale, "autoscaling/v1", "Scale", "scales");
 
-/// Whether the request writes the subresource of a resource.
+/// Whether the request changes the subresource of a resource.
 pub(crate) fn is_scale(request: &Request, group: &str, plural: &str) -> bool {
-    let kind = GroupVersionKind { group: "autoscaling".into(), version: "v1".into(), kind: "Scale".into() };
     let resource = (&*request.resource.group, &*request.resource.resource);
-    request.sub_resource.as_deref() == Some(SCALE) && request.kind == kind && resource == (group, plural)
+    request.operation == Some(Operation::Update)
+        && request.sub_resource.as_deref() == Some(SCALE)
+        && resource == (group, plural)
+        && request.kind == Scale::gvk()
 }
 
 /// What the rules on updates say of the stored object with the new number of replicas.
@@ -54,14 +56,7 @@ pub(crate) async fn validate<H: Resource>(
     review: &AdmissionReview<'_>,
 ) -> Verdict {
     match changed(set_replicas, review).await {
-        Ok(Some((old, new))) => {
-            let request = Request { operation: Some(Operation::Update), ..review.request.clone() };
-            let mut verdict = Verdict::allow();
-            for validator in validators {
-                verdict.merge(validator.update(&old, &new, &request).await);
-            }
-            verdict
-        }
+        Ok(Some((old, new))) => verdict_of(validators, |validator| validator.update(&old, &new, &review.request)).await,
         Ok(None) => Verdict::allow(),
         Err(why) => why,
     }
