@@ -6,14 +6,16 @@ use serde_json::{Map, Value, json};
 
 use crate::hostile::tenant::{Tenant, beside_a_neighbour};
 
+/// Alone: each keeps the API server busy for seconds, and it gives up what it has not admitted after 34 of them.
 pub fn tests() -> Vec<Test> {
-    tests![
+    let tests = tests![
         h2_a_million_components_are_refused,
         h2_a_hundred_thousand_services_are_refused,
         h2_a_million_members_of_a_list_without_a_bound_are_refused,
         h2_a_body_that_schema_defaults_blow_up_is_refused_unread,
         h2_an_object_that_the_store_refuses_is_judged_all_the_same,
-    ]
+    ];
+    tests.into_iter().map(Test::alone).collect()
 }
 
 /// What the API server reads of a request, less what stands around a list.
