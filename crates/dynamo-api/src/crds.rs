@@ -4,7 +4,7 @@
 
 /// The CRD of one kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Crd {
+pub struct CrdFile {
     /// The kind in upper camel case.
     pub kind: &'static str,
     /// The plural in lower case, as in the name of the CRD.
@@ -14,46 +14,46 @@ pub struct Crd {
 }
 
 /// DynamoGraphDeployment.
-pub const GRAPH_DEPLOYMENT: Crd = Crd {
+pub const GRAPH_DEPLOYMENT: CrdFile = CrdFile {
     kind: "DynamoGraphDeployment",
     plural: "dynamographdeployments",
     yaml: include_str!("../crds/dynamographdeployments.yaml"),
 };
 
 /// DynamoComponentDeployment.
-pub const COMPONENT_DEPLOYMENT: Crd = Crd {
+pub const COMPONENT_DEPLOYMENT: CrdFile = CrdFile {
     kind: "DynamoComponentDeployment",
     plural: "dynamocomponentdeployments",
     yaml: include_str!("../crds/dynamocomponentdeployments.yaml"),
 };
 
 /// DynamoGraphDeploymentRequest.
-pub const GRAPH_DEPLOYMENT_REQUEST: Crd = Crd {
+pub const GRAPH_DEPLOYMENT_REQUEST: CrdFile = CrdFile {
     kind: "DynamoGraphDeploymentRequest",
     plural: "dynamographdeploymentrequests",
     yaml: include_str!("../crds/dynamographdeploymentrequests.yaml"),
 };
 
 /// DynamoGraphDeploymentScalingAdapter.
-pub const GRAPH_DEPLOYMENT_SCALING_ADAPTER: Crd = Crd {
+pub const GRAPH_DEPLOYMENT_SCALING_ADAPTER: CrdFile = CrdFile {
     kind: "DynamoGraphDeploymentScalingAdapter",
     plural: "dynamographdeploymentscalingadapters",
     yaml: include_str!("../crds/dynamographdeploymentscalingadapters.yaml"),
 };
 
 /// DynamoModel.
-pub const MODEL: Crd =
-    Crd { kind: "DynamoModel", plural: "dynamomodels", yaml: include_str!("../crds/dynamomodels.yaml") };
+pub const MODEL: CrdFile =
+    CrdFile { kind: "DynamoModel", plural: "dynamomodels", yaml: include_str!("../crds/dynamomodels.yaml") };
 
 /// DynamoWorkerMetadata.
-pub const WORKER_METADATA: Crd = Crd {
+pub const WORKER_METADATA: CrdFile = CrdFile {
     kind: "DynamoWorkerMetadata",
     plural: "dynamoworkermetadatas",
     yaml: include_str!("../crds/dynamoworkermetadatas.yaml"),
 };
 
 /// All CRDs.
-pub fn all() -> [Crd; 6] {
+pub fn all() -> [CrdFile; 6] {
     [
         GRAPH_DEPLOYMENT,
         COMPONENT_DEPLOYMENT,

@@ -16,6 +16,7 @@ use std::time::SystemTime;
 use assert_cmd::Command;
 use client::ReviewClient;
 use dynamo_webhooks::ClusterFacts;
+use gateward::Operator;
 use gateward::check::{Checker, Defaults, Report, Schemas};
 use gateward::local::{Listen, Local};
 use gateward_core::testing::block_on;
@@ -128,7 +129,7 @@ async fn of_check(webhooks: &Webhooks, schemas: &Schemas, case: &Case) -> Found 
 async fn check_finds_in_every_case_what_the_registry_finds() {
     let groups = cases();
     let webhooks = dynamo_webhooks::webhooks();
-    let schemas = Schemas::read(&dynamo_webhooks::crds()).unwrap();
+    let schemas = Schemas::read(&dynamo_webhooks::operator().crds()).unwrap();
     let mut compared = 0;
     for case in groups.values().flatten().filter(|case| case.review() == Some(Review::Validate)) {
         if case.operation == "DELETE" {

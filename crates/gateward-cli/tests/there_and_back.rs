@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
-use gateward_core::{GroupVersionKind, Ordered, Webhooks};
+use gateward_core::{Crd, GroupVersionKind, Ordered, Webhooks};
 use gateward_lint::schema::{self, Schema};
 use gateward_lint::yaml::{self, Source};
 use serde_json::Value;
@@ -60,8 +60,8 @@ fn written(to: &str, folder: &Path) -> Vec<PathBuf> {
 }
 
 fn schemas() -> Vec<(GroupVersionKind, Schema)> {
-    let read = |text: &str| {
-        let source = yaml::read(text);
+    let read = |crd: &Crd| {
+        let source = yaml::read(crd.yaml());
         let crd = &source.documents[0].value;
         let of = |version: &str| GroupVersionKind {
             group: crd["spec"]["group"].as_str().unwrap().to_owned(),
@@ -71,7 +71,7 @@ fn schemas() -> Vec<(GroupVersionKind, Schema)> {
         let versions = schema::from_crd(crd).unwrap();
         versions.into_iter().map(|version| (of(&version.version), version.schema)).collect::<Vec<_>>()
     };
-    dynamo_webhooks::webhooks().declarations().filter_map(|declared| declared.crd).flat_map(read).collect()
+    dynamo_webhooks::webhooks().declarations().filter_map(|declared| declared.crd.as_ref()).flat_map(read).collect()
 }
 
 /// The names of an object's services or components, in the order of the text.

@@ -25,6 +25,7 @@ pub use json::ordered::Ordered;
 pub use json::patch::Patch;
 pub use json::raw::{LenientView, Raw};
 pub use json::reading::{ALLOWANCE_BASE, ALLOWANCE_FACTOR, BOUND_FACTOR, Bound};
+pub use manifest::crd::Crd;
 pub use rule::answer::{Defaulted, IntoDefaulted, IntoVerdict};
 pub use rule::cluster::{AccessQuestion, ClusterReader, GroupServed, ListLookup, ListQuery, Lookup, ObjectName};
 pub use rule::context::{Context, Facts, Notes};

@@ -1,7 +1,7 @@
 //! The CRDs of an operator, and what its webhooks know of the conversion of their objects.
 
 use gateward_core::manifest::{self, Installation};
-use gateward_core::{Declaration, GroupVersionKind, Ordered};
+use gateward_core::{Crd, Declaration, GroupVersionKind, Ordered};
 use gateward_lint::yaml::{self, Document};
 use serde_json::Value;
 
@@ -34,19 +34,19 @@ pub enum ConversionGap {
 
 /// Whether each version that a CRD serves reaches every other.
 pub(crate) fn check(operator: &impl Operator) -> Result<(), ConversionGap> {
-    let documents = operator.crds().into_iter().flat_map(|text| yaml::read(text).documents);
+    let documents = operator.crds().into_iter().flat_map(|crd| yaml::read(crd.yaml()).documents);
     documents.map(|document| gap(operator, &document.value)).find_map(|gap| gap).map_or(Ok(()), Err)
 }
 
 /// The names of all CRDs.
 pub(crate) fn names(operator: &impl Operator) -> Vec<String> {
-    let documents = operator.crds().into_iter().flat_map(|text| yaml::read(text).documents);
+    let documents = operator.crds().into_iter().flat_map(|crd| yaml::read(crd.yaml()).documents);
     documents.map(|crd| text(&crd.value, "/metadata/name")).filter(|name| !name.is_empty()).collect()
 }
 
 /// The names of the CRDs whose objects are converted.
 pub(crate) fn converted(operator: &impl Operator) -> Vec<String> {
-    let documents = operator.crds().into_iter().flat_map(|text| yaml::read(text).documents);
+    let documents = operator.crds().into_iter().flat_map(|crd| yaml::read(crd.yaml()).documents);
     let converted = documents.filter(|crd| declared(operator, &crd.value).is_some_and(Declaration::converts));
     converted.map(|crd| text(&crd.value, "/metadata/name")).filter(|name| !name.is_empty()).collect()
 }
@@ -93,19 +93,19 @@ pub(crate) enum Stanzas {
 /// A CRD to be printed.
 pub(crate) enum Printed {
     /// As its author wrote it.
-    AsWritten(&'static str),
+    AsWritten(Crd),
     /// Its documents, in which a stanza was written.
     Completed(Vec<Ordered>),
 }
 
 /// The CRDs of an operator, each with the stanza that has its objects converted.
 pub(crate) fn printed<P: Operator>(operator: &P, installation: &Installation, stanzas: Stanzas) -> Vec<Printed> {
-    let printed = |text: &'static str| {
-        let documents = yaml::read(text).documents;
+    let printed = |crd: Crd| {
+        let documents = yaml::read(crd.yaml()).documents;
         let completed: Vec<_> =
             documents.iter().map(|document| completed(operator, document, installation, stanzas)).collect();
         if completed.iter().all(Option::is_none) {
-            return Printed::AsWritten(text);
+            return Printed::AsWritten(crd);
         }
         let documents = documents.iter().zip(completed);
         Printed::Completed(documents.map(|(document, done)| done.unwrap_or_else(|| document.in_order())).collect())
@@ -116,7 +116,9 @@ pub(crate) fn printed<P: Operator>(operator: &P, installation: &Installation, st
 /// The CRDs of an operator as documents, each with the stanza that has its objects converted by a Service.
 pub(crate) fn converted_by<P: Operator>(operator: &P, installation: &Installation) -> Vec<Value> {
     let documents = |printed| match printed {
-        Printed::AsWritten(text) => yaml::read(text).documents.into_iter().map(|document| document.value).collect(),
+        Printed::AsWritten(crd) => {
+            yaml::read(crd.yaml()).documents.into_iter().map(|document| document.value).collect()
+        }
         Printed::Completed(documents) => documents.iter().filter_map(|crd| serde_json::to_value(crd).ok()).collect(),
     };
     let documents: Vec<Vec<Value>> = printed(operator, installation, Stanzas::All).into_iter().map(documents).collect();
@@ -171,7 +173,7 @@ spec:
         let installation = webhooks.installation(&Release { name: "river".into(), namespace: "zoo".into() });
         match printed(webhooks, &installation, stanzas).pop() {
             Some(Printed::Completed(documents)) => documents.iter().map(document_in_order).collect(),
-            Some(Printed::AsWritten(text)) => text.to_owned(),
+            Some(Printed::AsWritten(crd)) => crd.yaml().to_owned(),
             None => String::new(),
         }
     }

@@ -103,7 +103,7 @@ pub use gateward_core::manifest::{
 };
 pub use gateward_core::{
     ALLOWANCE_BASE, ALLOWANCE_FACTOR, AccessQuestion, BOUND_FACTOR, BadValue, Bound, BoxFuture, ClusterReader, Context,
-    Converted, DECODE, Decision, Declaration, Denial, DryRun, GroupServed, GroupVersionResource, IntoDefaulted,
+    Converted, Crd, DECODE, Decision, Declaration, Denial, DryRun, GroupServed, GroupVersionResource, IntoDefaulted,
     IntoDefaulter, IntoValidator, IntoVerdict, IssueKind, LenientView, ListLookup, ListQuery, Lookup, MatchPolicy,
     Notes, ObjectName, Ordered, Origins, Outcome, Patch, Reading, ReinvocationPolicy, Review, ReviewResponse,
     ReviewSubject, ReviewVersion, RoundTrip, Segment, Severity, SideEffects, Skip, Subresource, UNKNOWN, UserInfo,

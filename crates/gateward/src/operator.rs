@@ -8,7 +8,7 @@ use std::sync::Arc;
 #[cfg(feature = "config")]
 use gateward_core::ClusterReader;
 use gateward_core::manifest::{FailurePolicy, Installation};
-use gateward_core::{Facts, Webhooks};
+use gateward_core::{Crd, Facts, Webhooks};
 use serde_json::Value;
 
 pub use crate::release::Release;
@@ -111,9 +111,9 @@ pub trait Operator: Send + Sync + 'static {
         Names::default()
     }
 
-    /// All CRDs as YAML; those of the webhooks, unless there are kinds without webhooks.
-    fn crds(&self) -> Vec<&'static str> {
-        self.webhooks().declarations().filter_map(|declared| declared.crd).collect()
+    /// All CRDs; those of the webhooks, unless there are kinds without webhooks.
+    fn crds(&self) -> Vec<Crd> {
+        self.webhooks().declarations().filter_map(|declared| declared.crd.clone()).collect()
     }
 
     /// What the webhook configurations of a release look like.

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use dynamo_api::crds::{self, Crd};
+use dynamo_api::crds::{self, CrdFile};
 use gateward_core::conversion::{Strictness, StructuralSchemas};
 use gateward_core::{FieldPath, Segment};
 use gateward_lint::schema::{SchemaFault, SchemaFinding, VersionSchema, from_crd};
@@ -58,7 +58,7 @@ impl StructuralSchemas for CrdSchemas {
     }
 }
 
-fn compiled(crd: Crd) -> Vec<VersionSchema> {
+fn compiled(crd: CrdFile) -> Vec<VersionSchema> {
     let document = yaml::read(crd.yaml).documents.into_iter().next();
     document.and_then(|document| from_crd(&document.value).ok()).unwrap_or_default()
 }

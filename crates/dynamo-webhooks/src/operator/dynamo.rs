@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use gateward::config::{ChartValues, Config, ConfigError, ConfigSource, Discovered, DiscoveryError, Flag};
 use gateward::prelude::*;
-use gateward::{ClusterReader, FactsError, FactsSource, Installation, Names, Operator, Predecessor, Release};
+use gateward::{ClusterReader, Crd, FactsError, FactsSource, Installation, Names, Operator, Predecessor, Release};
 use serde_json::{Value, json};
 
 use super::configuration::{API_VERSION, KIND, OperatorConfiguration};
@@ -53,8 +53,8 @@ impl Operator for Dynamo {
         }
     }
 
-    fn crds(&self) -> Vec<&'static str> {
-        crate::crds()
+    fn crds(&self) -> Vec<Crd> {
+        crate::crds().into_iter().map(Crd::from).collect()
     }
 
     fn installation(&self, release: &Release) -> Installation {

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use dynamo_api::crds::{self, Crd};
+use dynamo_api::crds::{self, CrdFile};
 use gateward::testing::{Objects, objects};
 use gateward_core::Webhooks;
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ pub const OBJECTS: u32 = 10_000;
 
 /// A kind that converts.
 pub struct Kind {
-    pub crd: Crd,
+    pub crd: CrdFile,
     /// The annotations that conversion keeps for itself.
     pub stashes: &'static [&'static str],
 }

@@ -3,6 +3,7 @@
 //! Follows <https://kubernetes.io/docs/reference/kubernetes-api/extend-resources/validating-webhook-configuration-v1/>.
 //! `caBundle` is never rendered: the owner of the certificates writes it, and a rendered one would conflict.
 
+pub mod crd;
 pub mod failure_policy;
 pub mod selector;
 pub mod yaml;

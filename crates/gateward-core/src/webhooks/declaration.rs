@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::manifest::crd::Crd;
 use crate::rule::Rule;
 use crate::rule::plain_kind::is_subdomain;
 use crate::rule::resource::{GroupVersionKind, Scope};
@@ -52,8 +53,8 @@ pub struct Declaration {
     pub versions: Vec<Cow<'static, str>>,
     /// The catalogue's entries for this kind.
     pub rules: Vec<&'static Rule>,
-    /// The CRD as YAML, if there is one.
-    pub crd: Option<&'static str>,
+    /// The CRD, if there is one.
+    pub crd: Option<Crd>,
     /// The annotations in which conversion between the versions keeps what a version lacks; without a conversion none.
     pub conversion_annotations: Vec<&'static str>,
     /// Former and present names of fields.

@@ -184,4 +184,12 @@ pub enum WebhooksError {
         /// `validate` or `mutate`.
         review: &'static str,
     },
+    /// What was given as the CRD of a kind can't be written.
+    #[error("the CRD of {kind} can't be written as YAML: {why}; give it as text or as `T::crd()`")]
+    UnwritableCrd {
+        /// Group, version and kind.
+        kind: String,
+        /// What is wrong with it.
+        why: String,
+    },
 }

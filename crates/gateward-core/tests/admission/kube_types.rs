@@ -1,15 +1,16 @@
 //! Types that kube knows, as they are: those of its derive, and k8s-openapi's.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
-use gateward_core::manifest::webhook_configuration;
+use gateward_core::manifest::{webhook_configuration, yaml};
 use gateward_core::testing::TestRequest;
 use gateward_core::{
-    CREATE, FieldPath, Issues, Request, Resource, Review, Rule, Scope, Segment, Verdict, Webhook, Webhooks,
+    CREATE, Crd, FieldPath, Issues, Request, Resource, Review, Rule, Scope, Segment, Verdict, Webhook, Webhooks,
 };
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::{Namespace, Pod};
-use kube::CustomResource;
+use kube::{CustomResource, CustomResourceExt};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -148,6 +149,31 @@ fn a_kind_of_kubes_derive_is_judged_and_defaulted() {
     let mut expected = cron_tab("* * * * 5");
     expected["spec"]["replicas"] = json!(1);
     assert_eq!((defaulted.patched(), defaulted.answer().decision.patch.len()), (expected, 1));
+}
+
+#[test]
+fn a_crd_is_text_or_a_value_or_what_kube_derives() {
+    let written = yaml::document(&serde_json::to_value(CronTab::crd()).unwrap());
+    assert!(written.contains("\n  name: crontabs.stable.example.com\n"), "{written}");
+    for crd in [Crd::from(CronTab::crd()), Crd::from(json!(CronTab::crd())), Crd::from(written.clone())] {
+        assert_eq!(crd.yaml(), written);
+    }
+    let allowing = |_: &CronTab, _: &Request| Verdict::allow();
+    let webhooks = Webhooks::new().register(Webhook::<CronTab>::new().validator(allowing).crd(CronTab::crd()));
+    let declared: Vec<_> =
+        webhooks.declarations().filter_map(|declared| declared.crd.as_ref()).map(Crd::yaml).collect();
+    assert_eq!((webhooks.check(), declared), (Ok(()), vec![written.as_str()]));
+}
+
+#[test]
+fn a_crd_without_yaml_is_refused() {
+    let no_crd = BTreeMap::from([((), "a member whose name is no text")]);
+    let refused = Webhooks::new().register(Webhook::<CronTab>::new().crd(no_crd)).check().unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "the CRD of stable.example.com/v1 CronTab can't be written as YAML: key must be a string; give it as text or as \
+         `T::crd()`"
+    );
 }
 
 #[test]

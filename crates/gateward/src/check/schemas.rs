@@ -1,6 +1,6 @@
 //! The structural schemas of the operator's CRDs.
 
-use gateward_core::GroupVersionKind;
+use gateward_core::{Crd, GroupVersionKind};
 use gateward_lint::schema::{self, VersionSchema};
 use gateward_lint::yaml;
 use serde_json::Value;
@@ -17,11 +17,11 @@ pub struct CrdError(String);
 pub struct Schemas(Vec<(GroupVersionKind, VersionSchema)>);
 
 impl Schemas {
-    /// Reads CRDs, each a YAML document.
-    pub fn read(crds: &[&str]) -> Result<Self, CrdError> {
+    /// Reads the CRDs of an operator.
+    pub fn read(crds: &[Crd]) -> Result<Self, CrdError> {
         let mut schemas = Vec::new();
-        for text in crds {
-            let source = yaml::read(text);
+        for crd in crds {
+            let source = yaml::read(crd.yaml());
             if let Some(finding) = source.findings.first() {
                 return Err(CrdError(format!("line {}: {}", finding.span.line(), finding.message)));
             }

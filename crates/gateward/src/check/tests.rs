@@ -203,7 +203,7 @@ fn a_crd_that_can_not_be_read_is_an_error() {
     for crd in
         ["a: [", "spec: {versions: [{name: v1, served: true, schema: {openAPIV3Schema: {type: thing}}}]}", "a: 1"]
     {
-        assert!(Schemas::read(&[crd]).is_err(), "{crd}");
+        assert!(Schemas::read(&[crd.into()]).is_err(), "{crd}");
     }
 }
 

@@ -122,14 +122,16 @@ fn crds<P: Operator>(operator: &P, arguments: &CrdArguments) -> anyhow::Result<S
 
 fn in_yaml(crd: Printed) -> Vec<String> {
     match crd {
-        Printed::AsWritten(text) => vec![text.to_owned()],
+        Printed::AsWritten(crd) => vec![crd.yaml().to_owned()],
         Printed::Completed(documents) => documents.iter().map(yaml::document_in_order).collect(),
     }
 }
 
 fn in_json(crd: Printed) -> Vec<String> {
     let documents = match crd {
-        Printed::AsWritten(text) => gateward_lint::yaml::read(text).documents.iter().map(Document::in_order).collect(),
+        Printed::AsWritten(crd) => {
+            gateward_lint::yaml::read(crd.yaml()).documents.iter().map(Document::in_order).collect()
+        }
         Printed::Completed(documents) => documents,
     };
     documents.iter().map(|document| format!("{document}\n")).collect()

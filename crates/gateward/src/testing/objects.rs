@@ -43,15 +43,15 @@ use super::vocabulary::Vocabulary;
 /// ```
 #[track_caller]
 pub fn objects(crd: &str, version: &str) -> Objects {
-    Crd::read(crd).objects(version)
+    CrdDocument::read(crd).objects(version)
 }
 
 /// A CRD.
 #[derive(Debug, Clone)]
-pub(super) struct Crd(Value);
+pub(super) struct CrdDocument(Value);
 
 #[allow(clippy::panic, reason = "a test with a text that is no CRD is a mistake of the test")]
-impl Crd {
+impl CrdDocument {
     #[track_caller]
     pub(super) fn read(text: &str) -> Self {
         let source = yaml::read(text);

@@ -7,7 +7,7 @@ use proptest::test_runner::{Config, RngSeed, TestCaseError, TestRunner};
 use serde_json::Value;
 
 use super::meaning::{JsonDifference, differences};
-use super::objects::{Crd, Objects};
+use super::objects::{CrdDocument, Objects};
 
 /// The round trips of a kind: of every version through every other, on arbitrary objects that the CRD admits.
 ///
@@ -19,7 +19,7 @@ use super::objects::{Crd, Objects};
 /// ```
 #[track_caller]
 pub fn round_trips<'r>(webhooks: &'r Webhooks, crd: &str) -> RoundTrips<'r> {
-    let crd = Crd::read(crd);
+    let crd = CrdDocument::read(crd);
     let versions = crd.versions();
     let others = |from: &String| versions.iter().filter(move |through| *through != from).cloned().collect::<Vec<_>>();
     let ways = versions.iter().flat_map(|from| others(from).into_iter().map(move |through| (from.clone(), through)));
@@ -47,7 +47,7 @@ type Meaning<'r> = dyn Fn(&str, &mut Value) + 'r;
 /// Round trips to be tested; made by [`round_trips`].
 pub struct RoundTrips<'r> {
     webhooks: &'r Webhooks,
-    crd: Crd,
+    crd: CrdDocument,
     ways: Vec<(String, String)>,
     cases: Option<u32>,
     drawn: Box<Drawing<'r>>,

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
-use dynamo_api::crds::{self, Crd};
+use dynamo_api::crds::{self, CrdFile};
 use dynamo_api::{v1alpha1, v1beta1};
 use gateward::testing::objects;
 use gateward_core::conversion::{INCOMPLETE, Strictness, StructuralSchemas};
@@ -24,7 +24,7 @@ const PRESERVED: &str = "gateward.dev/preserved";
 /// A kind whose objects are drawn.
 #[derive(Debug, Clone, Copy)]
 struct Drawn {
-    crd: Crd,
+    crd: CrdFile,
     schemas: CrdSchemas,
     stashes: [&'static str; 2],
 }

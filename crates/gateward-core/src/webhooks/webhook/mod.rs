@@ -13,6 +13,7 @@ use crate::conversion::provenance::Direction;
 use crate::conversion::source::Source;
 use crate::conversion::{ConversionError, Convert, StructuralSchemas};
 use crate::json::patch::Patch;
+use crate::manifest::crd::Crd;
 use crate::rule::field::FieldPath;
 use crate::rule::into_handler::{DynDefaulter, DynValidator, IntoDefaulter, IntoValidator, Operations};
 use crate::rule::issue::Issues;
@@ -207,9 +208,12 @@ impl<H: Resource> Webhook<H> {
         self
     }
 
-    /// The kind's CRD as YAML.
-    pub fn crd(mut self, yaml: &'static str) -> Self {
-        self.declaration.crd = Some(yaml);
+    /// The kind's CRD: text, a `serde_json::Value`, or `T::crd()` of kube's derive (of several versions: `merge_crds`).
+    pub fn crd(mut self, crd: impl Into<Crd>) -> Self {
+        let crd = crd.into();
+        let kind = H::gvk().to_string();
+        self.problems.extend(crd.problem().map(|why| WebhooksError::UnwritableCrd { kind, why: why.to_owned() }));
+        self.declaration.crd = Some(crd);
         self
     }
 

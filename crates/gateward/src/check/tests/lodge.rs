@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use gateward_core::UserInfo;
+use gateward_core::{Crd, UserInfo};
 use serde::{Deserialize, Serialize};
 
 use crate::check::{Checker, Defaults, Report, Schemas};
@@ -139,14 +139,14 @@ fn webhooks() -> Webhooks {
 
 /// A check that is being set up.
 pub struct Check {
-    crds: Vec<&'static str>,
+    crds: Vec<Crd>,
     defaults: Defaults,
     old: Option<String>,
 }
 
 /// A check with the kind's CRD.
 pub fn check() -> Check {
-    Check { crds: vec![CRD], defaults: Defaults::Applied, old: None }
+    Check { crds: vec![CRD.into()], defaults: Defaults::Applied, old: None }
 }
 
 impl Check {
