@@ -73,7 +73,7 @@ impl Local {
         listen: &Listen,
     ) -> Result<Self, StartError> {
         operator.webhooks().check()?;
-        let (readiness, counted) = (Readiness::new(), Metrics::new(operator.names().metrics));
+        let (readiness, counted) = (Readiness::new(), Metrics::new(operator.names().metric_prefixes()));
         let health = HttpServer::bind(listen.health, Port::Health, readiness.clone(), &counted).await?;
         let metrics = HttpServer::bind(listen.metrics, Port::Metrics, counted.clone(), &counted).await?;
         let certified = Certified::new(listen.webhooks.ip())?;

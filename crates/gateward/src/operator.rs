@@ -1,5 +1,6 @@
 //! What an operator brings: its kinds, its facts and its names.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 #[cfg(feature = "config")]
 use std::future::Future;
@@ -9,6 +10,8 @@ use std::sync::Arc;
 use gateward_core::ClusterReader;
 use gateward_core::manifest::{FailurePolicy, Installation};
 use gateward_core::{Crd, Facts, Webhooks};
+#[cfg(feature = "server")]
+use gateward_server::metrics::MetricPrefixes;
 use serde_json::Value;
 
 pub use crate::release::Release;
@@ -39,46 +42,112 @@ pub struct Predecessor {
     pub guide: &'static str,
 }
 
-/// The names under which an operator is known.
+/// The names under which an operator is known. Its users read no other: in help texts, logs, metrics and the cluster.
+///
+/// ```
+/// use gateward::Names;
+///
+/// let names = Names { namespace: "cron-system", ..Names::new("cron-operator", "1.4.0") };
+/// assert_eq!((names.release, names.metrics.as_ref()), ("cron-operator", "cron_operator"));
+/// ```
 #[derive(Debug, Clone)]
 pub struct Names {
     /// The command, for its help.
     pub command: &'static str,
+    /// The operator's own version, for `--version` and the user agent.
+    pub version: &'static str,
     /// One line that says what it is, for its help.
     pub about: &'static str,
-    /// The prefix of its metrics.
-    pub metrics: &'static str,
+    /// What the names of its metrics of reviews and connections begin with.
+    pub metrics: Cow<'static, str>,
+    /// What the names of its metrics of certificates, injection and leader election begin with.
+    pub cluster_metrics: Cow<'static, str>,
     /// The usual name of a release.
     pub release: &'static str,
     /// The usual namespace of a release.
     pub namespace: &'static str,
     /// The annotation of a CRD that says which version of the operator has installed it.
-    pub version_annotation: &'static str,
-    /// The version that is noted there: a semantic version.
+    pub version_annotation: Cow<'static, str>,
+    /// The version that is noted there: a semantic version. An older one never overwrites a newer.
     pub crds_version: &'static str,
     /// The field manager under which CRDs are applied.
     pub crd_manager: &'static str,
+    /// The variable of the environment that says what is logged, where `--log-level` doesn't.
+    pub log_variable: &'static str,
+    /// An example of the document that [`Operator::facts`] reads, for the help of `--facts`.
+    pub facts_example: Option<&'static str>,
     /// Whose webhooks it takes over, if there is such an operator.
     pub predecessor: Option<Predecessor>,
 }
 
-impl Default for Names {
-    fn default() -> Self {
-        Self {
-            command: "operator",
-            about: "Admission webhooks",
-            metrics: "gateward",
-            release: "operator",
-            namespace: "default",
-            version_annotation: "gateward/operator-version",
-            crds_version: env!("CARGO_PKG_VERSION"),
-            crd_manager: "crd-apply",
-            predecessor: None,
+/// The [`Names`] of the crate in which it stands: its name, its version and its description.
+///
+/// ```
+/// use gateward::prelude::*;
+///
+/// # async fn main_of(webhooks: Webhooks) -> gateward::Exit {
+/// # #[cfg(feature = "cli")]
+/// gateward::run(gateward::names!().of(webhooks)).await
+/// # ; gateward::Exit::Success
+/// # }
+/// ```
+#[macro_export]
+macro_rules! names {
+    () => {
+        $crate::Names {
+            about: env!("CARGO_PKG_DESCRIPTION"),
+            ..$crate::Names::new(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"))
         }
+    };
+}
+
+/// Webhooks alone, under names of their own.
+struct NamedWebhooks {
+    names: Names,
+    webhooks: Webhooks,
+}
+
+impl Operator for NamedWebhooks {
+    fn webhooks(&self) -> &Webhooks {
+        &self.webhooks
+    }
+
+    fn names(&self) -> Names {
+        self.names.clone()
     }
 }
 
 impl Names {
+    /// The names that follow from that of the command: what isn't said otherwise is called like it.
+    pub fn new(command: &'static str, version: &'static str) -> Self {
+        let metrics = command.replace(|character: char| !character.is_ascii_alphanumeric(), "_");
+        Self {
+            command,
+            version,
+            about: "Admission webhooks",
+            cluster_metrics: metrics.clone().into(),
+            metrics: metrics.into(),
+            release: command,
+            namespace: "default",
+            version_annotation: format!("{command}/operator-version").into(),
+            crds_version: version,
+            crd_manager: command,
+            log_variable: "RUST_LOG",
+            facts_example: None,
+            predecessor: None,
+        }
+    }
+
+    /// An operator of these names that is nothing but webhooks.
+    pub fn of(self, webhooks: Webhooks) -> impl Operator {
+        NamedWebhooks { names: self, webhooks }
+    }
+
+    #[cfg(feature = "server")]
+    pub(crate) fn metric_prefixes(&self) -> MetricPrefixes<'_> {
+        MetricPrefixes { server: &self.metrics, cluster: &self.cluster_metrics }
+    }
+
     /// The release that a command is about: what it isn't given is the usual.
     #[cfg(feature = "cli")]
     pub(crate) fn release_or_usual(&self, name: Option<&str>, namespace: Option<&str>) -> Release {
@@ -88,10 +157,10 @@ impl Names {
         }
     }
 
-    /// What the API server's audit log calls the operator: the command and the version of what it is built with.
+    /// What the API server's audit log calls the operator.
     #[cfg(feature = "cli")]
     pub(crate) fn user_agent(&self) -> String {
-        format!("{}/{}", self.command, env!("CARGO_PKG_VERSION"))
+        format!("{}/{}", self.command, self.version)
     }
 }
 
@@ -106,9 +175,9 @@ pub trait Operator: Send + Sync + 'static {
         Ok(Arc::new(()))
     }
 
-    /// The names under which the operator is known.
+    /// The names under which the operator is known; `operator` without a version, unless it says so.
     fn names(&self) -> Names {
-        Names::default()
+        Names::new("operator", "0.0.0")
     }
 
     /// All CRDs; those of the webhooks, unless there are kinds without webhooks.

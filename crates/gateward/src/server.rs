@@ -60,7 +60,7 @@ enum Mode<P> {
 impl<P: Operator> Server<P> {
     /// A server for the webhooks of an operator; [`Webhooks`](crate::prelude::Webhooks) alone are one.
     pub fn builder(operator: P) -> ServerBuilder<P> {
-        let (metrics, readiness) = (Metrics::new(operator.names().metrics), Readiness::new());
+        let (metrics, readiness) = (Metrics::new(operator.names().metric_prefixes()), Readiness::new());
         ServerBuilder {
             operator,
             client: None,

@@ -42,7 +42,7 @@ pub trait IntoService: Operator + Sized {
         self,
         facts: Arc<dyn Facts>,
     ) -> Result<ReviewService<impl ReviewHandler + use<Self>>, ServiceError> {
-        let metrics = Metrics::new(self.names().metrics);
+        let metrics = Metrics::new(self.names().metric_prefixes());
         self.into_service_with(facts, Limits::default(), metrics)
     }
 

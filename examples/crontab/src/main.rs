@@ -2,5 +2,5 @@
 
 #[tokio::main]
 async fn main() -> gateward::Exit {
-    gateward::run(crontab::webhooks()).await
+    gateward::run(gateward::names!().of(crontab::webhooks())).await
 }

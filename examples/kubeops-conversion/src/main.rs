@@ -2,5 +2,5 @@
 
 #[tokio::main]
 async fn main() -> gateward::Exit {
-    gateward::run(kubeops_conversion::webhooks()).await
+    gateward::run(gateward::names!().of(kubeops_conversion::webhooks())).await
 }

@@ -2,5 +2,5 @@
 
 #[tokio::main]
 async fn main() -> gateward::Exit {
-    gateward::run(olm_webhooktest::webhooks()).await
+    gateward::run(gateward::names!().of(olm_webhooktest::webhooks())).await
 }

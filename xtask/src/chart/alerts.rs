@@ -152,13 +152,13 @@ pub fn template() -> String {
 mod tests {
     use std::fs;
 
-    use dynamo_webhooks::names::METRICS_PREFIX;
+    use crate::chart::metrics::METRIC_PREFIXES;
     use gateward_server::metrics::{FAMILIES, MetricFamily};
 
     use super::*;
 
     fn family(name: &str) -> Option<&'static MetricFamily> {
-        FAMILIES.iter().find(|family| family.exposed_name(METRICS_PREFIX) == name)
+        FAMILIES.iter().find(|family| family.exposed_name(METRIC_PREFIXES) == name)
     }
 
     /// The names of metrics in an expression: each stands before its selector.

@@ -4,6 +4,8 @@ use dynamo_webhooks::names::METRICS_PREFIX;
 use gateward_server::metrics::{FAMILIES, MetricFamily, MetricKind, MetricScope};
 use serde_json::{Value, json};
 
+use super::metrics::METRIC_PREFIXES;
+
 /// What is chosen at the head of the dashboard.
 const SELECTED: &str = r#"namespace=~"$namespace",job=~"$job""#;
 
@@ -11,8 +13,10 @@ const SELECTED: &str = r#"namespace=~"$namespace",job=~"$job""#;
 const PANEL: (usize, usize) = (8, 8);
 
 /// The rows, and what stands in them.
-const ROWS: [(&str, MetricScope); 2] =
-    [("Reviews and connections", MetricScope::Server), ("Certificates and leader", MetricScope::Cluster)];
+const ROWS: [(&str, &[MetricScope]); 2] = [
+    ("Reviews and connections", &[MetricScope::Server]),
+    ("Certificates and leader", &[MetricScope::Cluster, MetricScope::CertWatcher]),
+];
 
 /// The dashboard as Grafana imports it.
 pub fn dashboard() -> anyhow::Result<String> {
@@ -53,12 +57,12 @@ fn variable(label: &str) -> Value {
 fn panels() -> Vec<Value> {
     let (width, height) = PANEL;
     let (mut panels, mut top) = (Vec::new(), 0);
-    for (title, scope) in ROWS {
+    for (title, scopes) in ROWS {
         let place = json!({"x": 0, "y": top, "w": 24, "h": 1});
         panels
             .push(json!({"id": panels.len() + 1, "type": "row", "title": title, "collapsed": false, "gridPos": place}));
         top += 1;
-        let families: Vec<_> = FAMILIES.iter().filter(|family| family.scope == scope).collect();
+        let families: Vec<_> = FAMILIES.iter().filter(|family| scopes.contains(&family.scope)).collect();
         for (number, family) in families.iter().enumerate() {
             let (row, column) = (number / (24 / width), number % (24 / width));
             let place = json!({"x": column * width, "y": top + row * height, "w": width, "h": height});
@@ -70,7 +74,7 @@ fn panels() -> Vec<Value> {
 }
 
 fn panel(id: usize, family: &MetricFamily, place: &Value) -> Value {
-    let name = family.exposed_name(METRICS_PREFIX);
+    let name = family.exposed_name(METRIC_PREFIXES);
     let targets = queries(family, &name)
         .into_iter()
         .enumerate()
@@ -135,7 +139,7 @@ mod tests {
     fn every_family_has_a_panel_and_no_two_overlap() {
         let panels = panels();
         let shown: BTreeSet<&str> = panels.iter().filter_map(|panel| panel["description"].as_str()).collect();
-        let names: Vec<String> = FAMILIES.iter().map(|family| family.exposed_name(METRICS_PREFIX)).collect();
+        let names: Vec<String> = FAMILIES.iter().map(|family| family.exposed_name(METRIC_PREFIXES)).collect();
         assert_eq!(shown, names.iter().map(String::as_str).collect());
         let mut taken = BTreeSet::new();
         for panel in &panels {
@@ -151,7 +155,7 @@ mod tests {
     #[test]
     fn a_query_fits_the_kind_of_its_metric() {
         let query = |name: &str| {
-            let family = FAMILIES.iter().find(|family| family.exposed_name(METRICS_PREFIX) == name).unwrap();
+            let family = FAMILIES.iter().find(|family| family.exposed_name(METRIC_PREFIXES) == name).unwrap();
             queries(family, name).remove(0).0
         };
         let selected = SELECTED;

@@ -41,15 +41,18 @@ impl Operator for Dynamo {
 
     fn names(&self) -> Names {
         Names {
-            command: "gateward",
             about: "The Dynamo Operator's admission webhooks: serve them, check manifests offline, print what installs them",
-            metrics: names::METRICS_PREFIX,
+            metrics: names::METRICS_PREFIX.into(),
+            cluster_metrics: names::CLUSTER_METRICS_PREFIX.into(),
             release: "dynamo-platform",
             namespace: "dynamo-system",
-            version_annotation: "dynamo.nvidia.com/operator-version",
+            version_annotation: "dynamo.nvidia.com/operator-version".into(),
             crds_version: CRDS_VERSION,
             crd_manager: "dynamo-crd-apply",
+            log_variable: "GATEWARD_LOG",
+            facts_example: Some("groveEnabled: false"),
             predecessor: Some(Predecessor { namespace_label: names::GO_OPERATOR_LABEL, guide: "docs/migration.md" }),
+            ..Names::new("gateward", env!("CARGO_PKG_VERSION"))
         }
     }
 

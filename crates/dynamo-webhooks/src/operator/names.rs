@@ -15,8 +15,10 @@ pub const CONTROLLERS_SUFFIX: &str = "-controller-manager";
 pub const NAMESPACE_LEASE: &str = "dynamo-operator-ns-lock";
 /// The Leases that claim a namespace: the one of the guide, and the one that released operators write.
 pub const CLAIMING_LEASES: [&str; 2] = [NAMESPACE_LEASE, "dynamo-operator-namespace-scope"];
-/// What the names of metrics begin with.
+/// What the names of metrics of reviews and connections begin with.
 pub const METRICS_PREFIX: &str = "dynamo_operator";
+/// What the names of metrics of certificates, injection and leader election begin with.
+pub const CLUSTER_METRICS_PREFIX: &str = "gateward";
 /// The name that new CAs get.
 pub const CA_NAME: &str = "Dynamo-Webhook-CA";
 

@@ -1,7 +1,6 @@
 //! The metrics of certificates, injection and leader election in a cluster.
 //!
-//! Their names don't depend on the operator. The two of the certificate watcher are those of controller-runtime, without a
-//! prefix, as in the Dynamo Operator.
+//! The two of the certificate watcher have the names of controller-runtime, without a prefix, as in the Dynamo Operator.
 
 use std::time::SystemTime;
 
@@ -9,10 +8,9 @@ use gateward_certs::rotation::Phase;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
-use prometheus_client::registry::Registry;
 
 use super::families;
-use super::registries::SharedRegistries;
+use super::registries::{Registries, SharedRegistries};
 
 /// The most namespaces with a series of their own: tenants make namespaces.
 const MOST_NAMESPACES: usize = 100;
@@ -163,9 +161,9 @@ impl ClusterMetrics {
 }
 
 impl Series {
-    pub(super) fn registered_in(registry: &mut Registry) -> Self {
+    pub(super) fn registered_in(registries: &mut Registries) -> Self {
         let series = Self::default();
-        let of = series.clone();
+        let (of, registry) = (series.clone(), &mut registries.cluster);
         families::CERTIFICATE_EXPIRY.register(registry, of.expiry);
         families::SERVING_SECRET_FAULTS.register(registry, of.secret_faults);
         families::INJECTION_TARGETS.register(registry, of.injection_targets);
@@ -175,8 +173,8 @@ impl Series {
         families::LEASE_UNREADABLE.register(registry, of.lease_unreadable);
         families::ROTATION_PHASE.register(registry, of.phase);
         families::LEADER.register(registry, of.leader);
-        families::CERTIFICATE_READS.register(registry, of.reloads);
-        families::CERTIFICATE_READ_ERRORS.register(registry, of.reload_errors);
+        families::CERTIFICATE_READS.register(&mut registries.cert_watcher, of.reloads);
+        families::CERTIFICATE_READ_ERRORS.register(&mut registries.cert_watcher, of.reload_errors);
         series
     }
 

@@ -17,13 +17,30 @@ pub struct MetricFamily {
     pub help: &'static str,
 }
 
-/// Which replicas have a family, and whether its name depends on the operator.
+/// Which servers have a family, and how its name begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MetricScope {
-    /// Of every server; the name begins with the operator's prefix.
+    /// Of every server; the name begins with [`MetricPrefixes::server`].
     Server,
-    /// Of a server in a cluster; the name is the same for every operator.
+    /// Of a server in a cluster; the name begins with [`MetricPrefixes::cluster`].
     Cluster,
+    /// Of a server in a cluster; the name is that of controller-runtime's certificate watcher.
+    CertWatcher,
+}
+
+/// How the names of an operator's metrics begin, without the underscore that follows. One text stands for both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MetricPrefixes<'a> {
+    /// Of reviews and connections.
+    pub server: &'a str,
+    /// Of certificates, injection and leader election.
+    pub cluster: &'a str,
+}
+
+impl<'a> From<&'a str> for MetricPrefixes<'a> {
+    fn from(prefix: &'a str) -> Self {
+        Self { server: prefix, cluster: prefix }
+    }
 }
 
 /// The type of a metric family.
@@ -47,12 +64,14 @@ pub struct MetricLabel {
 }
 
 impl MetricFamily {
-    /// The name that a scraper sees; `prefix` is the operator's. A histogram's series add `_bucket`, `_sum` and `_count`.
-    pub fn exposed_name(&self, prefix: &str) -> String {
+    /// The name that a scraper sees. A histogram's series add `_bucket`, `_sum` and `_count`.
+    pub fn exposed_name<'a>(&self, prefixes: impl Into<MetricPrefixes<'a>>) -> String {
+        let MetricPrefixes { server, cluster } = prefixes.into();
         let total = if self.kind == MetricKind::Counter { "_total" } else { "" };
         match self.scope {
-            MetricScope::Server => format!("{prefix}_{}{total}", self.name),
-            MetricScope::Cluster => format!("{}{total}", self.name),
+            MetricScope::Server => format!("{server}_{}{total}", self.name),
+            MetricScope::Cluster => format!("{cluster}_{}{total}", self.name),
+            MetricScope::CertWatcher => format!("{}{total}", self.name),
         }
     }
 
@@ -111,7 +130,7 @@ families! {
     CONVERTED_OBJECTS: Server Counter "webhook_converted_objects" [resource_type]
         "Objects converted";
     INCOMPLETE_VIEWS: Server Counter "webhook_incomplete_views" [resource_type]
-        "Converted objects that lack something and are labelled gateward.dev/incomplete";
+        "Converted objects that lack something and are labelled as incomplete";
     ERRORS: Server Counter "webhook_errors" [review ["validate" "mutate" "convert" "none"], code]
         "HTTP errors instead of a verdict";
     REQUEST_BYTES: Server Counter "webhook_request_bytes" []
@@ -135,27 +154,27 @@ families! {
     CONNECTION_ERRORS: Server Counter "webhook_connection_errors"
         [reason ["idle" "head" "answer" "malformed" "broken"]]
         "Connections that ended with an error; idle, head and answer are timeouts";
-    CERTIFICATE_EXPIRY: Cluster Gauge "gateward_certificate_expiry_timestamp_seconds" [certificate ["leaf" "ca"]]
+    CERTIFICATE_EXPIRY: Cluster Gauge "certificate_expiry_timestamp_seconds" [certificate ["leaf" "ca"]]
         "Expiry of a certificate, in seconds since 1970; absent without a certificate";
-    SERVING_SECRET_FAULTS: Cluster Gauge "gateward_serving_secret_faults" []
+    SERVING_SECRET_FAULTS: Cluster Gauge "serving_secret_faults" []
         "Faults of the serving Secret, as readiness and log name them: those of a provided certificate, and 1 while what it holds isn't served";
-    INJECTION_TARGETS: Cluster Gauge "gateward_ca_injection_targets" [state ["matched" "lacking"]]
+    INJECTION_TARGETS: Cluster Gauge "ca_injection_targets" [state ["matched" "lacking"]]
         "Injection targets, and those among them whose caBundle lacks the expected CA";
-    INJECTION_REPAIRS: Cluster Counter "gateward_ca_injection_repairs" []
+    INJECTION_REPAIRS: Cluster Counter "ca_injection_repairs" []
         "caBundles restored after someone else had changed them";
-    CONFLICTING_CONFIGURATION: Cluster Gauge "gateward_rival_configuration" [configuration]
+    CONFLICTING_CONFIGURATION: Cluster Gauge "rival_configuration" [configuration]
         "1 for each conflicting webhook configuration";
-    NAMESPACE_CLAIMS: Cluster Gauge "gateward_namespace_claims"
+    NAMESPACE_CLAIMS: Cluster Gauge "namespace_claims"
         [namespace, state ["counted" "lease_alone" "expired"]]
         "1 for each namespace with a Lease that claims it; of more than 100 the rest is counted as _other";
-    LEASE_UNREADABLE: Cluster Gauge "gateward_lease_unreadable" []
+    LEASE_UNREADABLE: Cluster Gauge "lease_unreadable" []
         "1 while Leases that claim namespaces, or the webhooks behind them, can't be read";
-    ROTATION_PHASE: Cluster Gauge "gateward_ca_rotation_phase" [phase ["none" "publish" "switch" "retire"]]
+    ROTATION_PHASE: Cluster Gauge "ca_rotation_phase" [phase ["none" "publish" "switch" "retire"]]
         "1 for the current phase of the CA rotation, 0 for the others";
-    LEADER: Cluster Gauge "gateward_leader" []
+    LEADER: Cluster Gauge "leader" []
         "1 on the leader, 0 on other replicas";
-    CERTIFICATE_READS: Cluster Counter "certwatcher_read_certificate" []
+    CERTIFICATE_READS: CertWatcher Counter "certwatcher_read_certificate" []
         "Serving certificates that were loaded";
-    CERTIFICATE_READ_ERRORS: Cluster Counter "certwatcher_read_certificate_errors" []
+    CERTIFICATE_READ_ERRORS: CertWatcher Counter "certwatcher_read_certificate_errors" []
         "Serving certificates that could not be loaded, so that the previous one stayed";
 }

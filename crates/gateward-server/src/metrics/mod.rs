@@ -24,7 +24,7 @@ use crate::metrics::cluster::{ClusterMetrics, Series};
 use crate::metrics::registries::{Registries, SharedRegistries};
 use crate::metrics::series::{KindSeries, Kinds};
 use crate::port::Port;
-pub use families::{FAMILIES, MetricFamily, MetricKind, MetricLabel, MetricScope};
+pub use families::{FAMILIES, MetricFamily, MetricKind, MetricLabel, MetricPrefixes, MetricScope};
 
 /// A family of counters with one label.
 type Counters = Family<[(&'static str, &'static str); 1], Counter>;
@@ -86,27 +86,27 @@ pub(crate) enum ConnectionError {
 }
 
 impl Metrics {
-    /// Metrics whose names begin with `prefix` and an underscore.
-    pub fn new(prefix: &str) -> Self {
-        Self(Arc::new(Inner::registered_in(&SharedRegistries::with_prefix(prefix))))
+    /// Metrics whose names begin with a prefix and an underscore.
+    pub fn new<'a>(prefixes: impl Into<MetricPrefixes<'a>>) -> Self {
+        Self(Arc::new(Inner::registered_in(&SharedRegistries::with_prefixes(prefixes.into()))))
     }
 
     /// The metrics of a server in a cluster. `/metrics` shows them from the first call on.
     pub fn cluster(&self) -> ClusterMetrics {
         let registries = &self.0.registries;
-        let series = self.0.cluster.get_or_init(|| Series::registered_in(&mut registries.lock().common));
+        let series = self.0.cluster.get_or_init(|| Series::registered_in(&mut registries.lock()));
         ClusterMetrics::of(registries.clone(), series.clone())
     }
 
-    /// Registers further metrics with the same prefix.
+    /// Registers further metrics with the prefix of the server's.
     pub fn register(&self, add: impl FnOnce(&mut Registry)) {
-        add(&mut self.0.registries.lock().prefixed);
+        add(&mut self.0.registries.lock().server);
     }
 
     /// The body of `/metrics`: `OpenMetrics` where `accept` names it, else the Prometheus text format.
     pub fn text(&self, accept: Option<&str>) -> (&'static str, String) {
-        let Registries { prefixed, common } = &*self.0.registries.lock();
-        exposition::encode(&[prefixed, common], accept)
+        let Registries { server, cluster, cert_watcher } = &*self.0.registries.lock();
+        exposition::encode(&[server, cluster, cert_watcher], accept)
     }
 
     /// A request was handled.
@@ -210,7 +210,7 @@ impl Drop for Counted {
 impl Inner {
     fn registered_in(registries: &SharedRegistries) -> Self {
         let mut locked = registries.lock();
-        let kinds = Kinds::registered_in(&mut locked.prefixed);
+        let kinds = Kinds::registered_in(&mut locked.server);
         let inner = Self {
             registries: registries.clone(),
             cluster: OnceLock::new(),
@@ -227,8 +227,8 @@ impl Inner {
             handshake_failures: Family::default(),
             connection_errors: Family::default(),
         };
-        inner.register_requests(&mut locked.prefixed);
-        inner.register_connections(&mut locked.prefixed);
+        inner.register_requests(&mut locked.server);
+        inner.register_connections(&mut locked.server);
         drop(locked);
         inner
     }

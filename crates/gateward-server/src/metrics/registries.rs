@@ -4,6 +4,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use prometheus_client::registry::Registry;
 
+use super::families::MetricPrefixes;
+
 /// The registries of one process. Clones share them.
 #[derive(Debug, Clone, Default)]
 pub(super) struct SharedRegistries(Arc<Mutex<Registries>>);
@@ -11,15 +13,21 @@ pub(super) struct SharedRegistries(Arc<Mutex<Registries>>);
 /// What `/metrics` shows.
 #[derive(Debug, Default)]
 pub(super) struct Registries {
-    /// Names with the operator's prefix.
-    pub(super) prefixed: Registry,
-    /// Names that are the same for every operator.
-    pub(super) common: Registry,
+    /// Of every server.
+    pub(super) server: Registry,
+    /// Of a server in a cluster.
+    pub(super) cluster: Registry,
+    /// Of the certificate watcher; their names have no prefix.
+    pub(super) cert_watcher: Registry,
 }
 
 impl SharedRegistries {
-    pub(super) fn with_prefix(prefix: &str) -> Self {
-        let registries = Registries { prefixed: Registry::with_prefix(prefix), common: Registry::default() };
+    pub(super) fn with_prefixes(prefixes: MetricPrefixes<'_>) -> Self {
+        let registries = Registries {
+            server: Registry::with_prefix(prefixes.server),
+            cluster: Registry::with_prefix(prefixes.cluster),
+            cert_watcher: Registry::default(),
+        };
         Self(Arc::new(Mutex::new(registries)))
     }
 

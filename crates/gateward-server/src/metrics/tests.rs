@@ -12,12 +12,13 @@ fn page(metrics: &Metrics) -> String {
 
 #[test]
 fn outside_a_cluster_there_are_no_cluster_metrics() {
-    assert!(!page(&Metrics::new("otter")).contains("gateward_"));
+    let page = page(&Metrics::new("otter"));
+    assert!(!page.contains("otter_leader") && !page.contains("certwatcher"), "{page}");
 }
 
 #[test]
-fn the_names_are_stable_and_do_not_depend_on_the_operator() {
-    let metrics = Metrics::new("otter");
+fn the_names_begin_with_the_operators_prefixes() {
+    let metrics = Metrics::new(MetricPrefixes { server: "otter", cluster: "river" });
     let cluster = metrics.cluster();
     let end = SystemTime::UNIX_EPOCH + Duration::from_hours(500_000);
     cluster.serving_certificate_expires(Some(end));
@@ -34,18 +35,18 @@ fn the_names_are_stable_and_do_not_depend_on_the_operator() {
     metrics.cluster().reload_failed();
     let page = page(&metrics);
     for line in [
-        r#"gateward_certificate_expiry_timestamp_seconds{certificate="leaf"} 1800000000"#,
-        r#"gateward_certificate_expiry_timestamp_seconds{certificate="ca"} 1800000001"#,
-        "gateward_serving_secret_faults 2",
-        r#"gateward_ca_injection_targets{state="matched"} 6"#,
-        r#"gateward_ca_injection_targets{state="lacking"} 1"#,
-        "# TYPE gateward_ca_injection_repairs_total counter",
-        "gateward_ca_injection_repairs_total 3",
-        r#"gateward_ca_rotation_phase{phase="switch"} 1"#,
-        r#"gateward_ca_rotation_phase{phase="none"} 0"#,
-        "gateward_leader 1",
-        "gateward_lease_unreadable 1",
-        r#"gateward_namespace_claims{namespace="team-a",state="counted"} 1"#,
+        r#"river_certificate_expiry_timestamp_seconds{certificate="leaf"} 1800000000"#,
+        r#"river_certificate_expiry_timestamp_seconds{certificate="ca"} 1800000001"#,
+        "river_serving_secret_faults 2",
+        r#"river_ca_injection_targets{state="matched"} 6"#,
+        r#"river_ca_injection_targets{state="lacking"} 1"#,
+        "# TYPE river_ca_injection_repairs_total counter",
+        "river_ca_injection_repairs_total 3",
+        r#"river_ca_rotation_phase{phase="switch"} 1"#,
+        r#"river_ca_rotation_phase{phase="none"} 0"#,
+        "river_leader 1",
+        "river_lease_unreadable 1",
+        r#"river_namespace_claims{namespace="team-a",state="counted"} 1"#,
         "certwatcher_read_certificate_total 1",
         "certwatcher_read_certificate_errors_total 1",
         "otter_webhook_panics_total 0",
@@ -64,7 +65,7 @@ fn removed_series_disappear() {
     cluster.conflicting_configurations(["old"]);
     let page = page(&metrics);
     assert!(!page.contains("certificate=\"leaf\"") && !page.contains("older"), "{page}");
-    assert!(page.contains("gateward_rival_configuration{configuration=\"old\"} 1\n"));
+    assert!(page.contains("otter_rival_configuration{configuration=\"old\"} 1\n"));
 }
 
 /// Tenants make namespaces, so they must not make series without bounds.
@@ -74,10 +75,10 @@ fn namespaces_beyond_a_hundred_are_counted_together() {
     let names: Vec<String> = (0..1_000).map(|number| format!("team-{number}")).collect();
     metrics.cluster().namespace_claims(names.iter().map(|name| (name.as_str(), "lease_alone")));
     let shown = page(&metrics);
-    assert_eq!(shown.matches("gateward_namespace_claims{").count(), 101);
-    assert!(shown.contains(r#"gateward_namespace_claims{namespace="_other",state="lease_alone"} 900"#), "{shown}");
+    assert_eq!(shown.matches("otter_namespace_claims{").count(), 101);
+    assert!(shown.contains(r#"otter_namespace_claims{namespace="_other",state="lease_alone"} 900"#), "{shown}");
     metrics.cluster().namespace_claims([]);
-    assert!(!page(&metrics).contains("gateward_namespace_claims{"));
+    assert!(!page(&metrics).contains("otter_namespace_claims{"));
 }
 
 #[test]
@@ -86,7 +87,7 @@ fn only_open_metrics_ends_with_eof() {
     metrics.cluster().restored(1);
     let (_, newer) = metrics.text(Some("application/openmetrics-text"));
     assert_eq!(newer.matches("# EOF").count(), 1);
-    assert!(newer.ends_with("# EOF\n") && newer.contains("gateward_ca_injection_repairs_total 1\n"));
+    assert!(newer.ends_with("# EOF\n") && newer.contains("otter_ca_injection_repairs_total 1\n"));
     assert!(!page(&metrics).contains("# EOF"));
 }
 

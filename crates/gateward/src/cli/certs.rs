@@ -34,8 +34,8 @@ pub(crate) struct CertsArguments {
 enum What {
     /// Print the state of CA, certificate and caBundles, and what happens next
     #[command(after_help = "Exit codes: 0 all is well, or on its way; 1 something needs a person's attention; 2 the \
-                            cluster could not be asked.\n\nExample:\n  gateward certs status --release dynamo-platform \
-                            --namespace dynamo-system")]
+                            cluster could not be asked.\n\nExample:\n  {command} certs status --release {release} \
+                            --namespace {namespace}")]
     Status(StatusArguments),
     /// Ask the server to replace its CA
     ///
@@ -44,8 +44,8 @@ enum What {
     /// interrupted at any moment. Asked for again while it is under way, it is not begun anew.
     #[command(
         after_help = "Exit codes: 0 it is asked for, or with --wait: done; 1 with --wait: not done in time; 2 the \
-                            cluster could not be asked.\n\nExample:\n  gateward certs rotate --release dynamo-platform \
-                            --namespace dynamo-system --wait"
+                            cluster could not be asked.\n\nExample:\n  {command} certs rotate --release {release} \
+                            --namespace {namespace} --wait"
     )]
     Rotate(RotateArguments),
 }

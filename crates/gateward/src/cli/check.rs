@@ -53,8 +53,8 @@ pub(crate) fn command() -> Command {
              evaluated; a note says so. Objects of other kinds are counted and skipped.",
         )
         .after_help(
-            "Exit codes: 0 no error, 1 errors, 2 usage or internal error.\n\nExamples:\n  gateward check deploy/\n  \
-             kustomize build . | gateward check -\n  gateward check --old live.yaml --output json graph.yaml",
+            "Exit codes: 0 no error, 1 errors, 2 usage or internal error.\n\nExamples:\n  {command} check deploy/\n  \
+             kustomize build . | {command} check -\n  {command} check --old live.yaml --output json manifest.yaml",
         )
 }
 

@@ -18,7 +18,7 @@ pub(crate) struct CompletionsArguments {
 pub(crate) fn command() -> Command {
     CompletionsArguments::augment_args(Command::new("completions"))
         .about("Print completions for a shell")
-        .after_help("Example:\n  source <(gateward completions bash)")
+        .after_help("Example:\n  source <({command} completions bash)")
 }
 
 pub(crate) fn run(mut whole: Command, arguments: &CompletionsArguments) -> anyhow::Result<Exit> {

@@ -36,9 +36,9 @@ enum What {
     /// is switched on.
     #[command(
         after_help = "Exit codes: 0 the CRDs are there, or a newer version's are; 2 they are not.\n\nExample:\n  \
-                            gateward crds apply --conversion-webhook-service-name \
-                            dynamo-platform-dynamo-operator-webhook-service --conversion-webhook-service-namespace \
-                            dynamo-system"
+                            {command} crds apply --conversion-webhook-service-name \
+                            {service} --conversion-webhook-service-namespace \
+                            {namespace}"
     )]
     Apply(ApplyArguments),
 }
@@ -86,7 +86,7 @@ pub(crate) async fn run<P: Operator>(operator: &P, arguments: CrdsArguments) -> 
     let apply = CrdApply {
         client: connection.client(),
         manager: names.crd_manager.to_owned(),
-        annotation: names.version_annotation.to_owned(),
+        annotation: names.version_annotation.to_string(),
         version: arguments.version(&names)?,
         timeout: Duration::from_secs(arguments.timeout),
         trust: arguments.trust(),

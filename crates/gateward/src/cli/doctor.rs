@@ -55,8 +55,8 @@ pub(crate) fn command() -> Command {
         .after_help(
             "Exit codes: 0 nothing failed; 1 something did, as printed; 2 the values could not be \
              read, or the cluster could not be asked.\n\nExamples:\n  \
-             gateward doctor --preflight --release dynamo-platform --namespace dynamo-system --values values.yaml\n  helm \
-             get values dynamo-platform -n dynamo-system -o yaml | gateward doctor --preflight -f -",
+             {command} doctor --preflight --release {release} --namespace {namespace} --values values.yaml\n  helm \
+             get values {release} -n {namespace} -o yaml | {command} doctor --preflight -f -",
         )
 }
 

@@ -13,7 +13,7 @@ use crate::operator::{FactsSource, Operator};
 /// The option that several commands have.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct FactsOption {
-    /// What is known of the cluster: YAML or JSON, one object, such as `groveEnabled: false`
+    /// What is known of the cluster: YAML or JSON, one object{facts}
     #[arg(long, value_name = "FILE")]
     facts: Option<PathBuf>,
 }
@@ -55,6 +55,6 @@ fn read_document(path: &Path) -> anyhow::Result<Value> {
     let document = documents.next().map_or_else(|| Value::Object(serde_json::Map::new()), |document| document.value);
     match (documents.next(), document.is_object()) {
         (None, true) => Ok(document),
-        _ => Err(anyhow!("{}: facts are one object, such as `groveEnabled: false`", path.display())),
+        _ => Err(anyhow!("{}: facts are one object", path.display())),
     }
 }

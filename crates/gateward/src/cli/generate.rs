@@ -27,14 +27,12 @@ enum What {
     /// Kinds whose objects are converted get the stanza that says so, where their CRD has none. With --release,
     /// --namespace or --service all of them name that Service.
     #[command(
-        after_help = "Examples:\n  gateward generate crds | kubectl apply --server-side -f -\n  gateward generate crds \
-                      --release dynamo-platform --namespace dynamo-system"
+        after_help = "Examples:\n  {command} generate crds | kubectl apply --server-side -f -\n  {command} generate crds \
+                      --release {release} --namespace {namespace}"
     )]
     Crds(CrdArguments),
     /// Print the ValidatingWebhookConfiguration and the MutatingWebhookConfiguration
-    #[command(
-        after_help = "Example:\n  gateward generate webhooks --release dynamo-platform --namespace dynamo-system"
-    )]
+    #[command(after_help = "Example:\n  {command} generate webhooks --release {release} --namespace {namespace}")]
     Webhooks(WebhookArguments),
     /// Print the help of all commands as one document
     CliReference,
@@ -95,8 +93,8 @@ pub(crate) fn command() -> Command {
     GenerateArguments::augment_args(Command::new("generate"))
         .about("Print the manifests that follow from the declared webhooks")
         .after_help(
-            "Examples:\n  gateward generate crds | kubectl apply --server-side -f -\n  gateward generate webhooks \
-         --release dynamo-platform --namespace dynamo-system",
+            "Examples:\n  {command} generate crds | kubectl apply --server-side -f -\n  {command} generate webhooks \
+         --release {release} --namespace {namespace}",
         )
 }
 

@@ -17,7 +17,7 @@ pub(crate) struct LogOptions {
     log_format: Option<LogFormat>,
     /// What is logged: error, warn, info, debug, trace, or a filter such as `gateward_server=debug`; info, unless a
     /// configuration says otherwise
-    #[arg(long, value_name = "FILTER", env = "GATEWARD_LOG", hide_env_values = true)]
+    #[arg(long, value_name = "FILTER", hide_env_values = true)]
     log_level: Option<String>,
 }
 

@@ -10,6 +10,7 @@ mod doctor;
 mod document;
 mod facts;
 mod generate;
+mod help;
 mod logging;
 mod manifests;
 mod output;
@@ -100,9 +101,9 @@ fn arguments<A: FromArgMatches>(matches: &ArgMatches) -> anyhow::Result<A> {
 pub(crate) fn command<P: Operator>(operator: &P, extension: &dyn Extension<P>) -> Command {
     let names = operator.names();
     let further = Some(extension.command()).filter(|command| !command.get_name().is_empty());
-    Command::new(names.command)
+    let command = Command::new(names.command)
         .about(names.about)
-        .version(env!("CARGO_PKG_VERSION"))
+        .version(names.version)
         .subcommand_required(true)
         .arg_required_else_help(true)
         .after_help("Exit codes: 0 fine, 1 findings, 2 usage or internal error.")
@@ -117,7 +118,8 @@ pub(crate) fn command<P: Operator>(operator: &P, extension: &dyn Extension<P>) -
         .subcommand(generate::command())
         .subcommand(rules::command())
         .subcommand(uninstall::command())
-        .subcommand(completions::command())
+        .subcommand(completions::command());
+    help::in_words_of(operator, command)
 }
 
 /// Help and version are no trouble; the rest is.

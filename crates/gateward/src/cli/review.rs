@@ -39,8 +39,8 @@ pub(crate) fn command() -> Command {
         )
         .after_help(
             "Exit codes: 0 every line got an answer, denials and failed conversions included; 2 a line was unreadable \
-             or too long (its answer has an empty uid), or could not be decided.\n\nExamples:\n  gateward review < \
-             reviews.jsonl\n  gateward review --mutate --facts facts.yaml < reviews.jsonl | jq .response.patch",
+             or too long (its answer has an empty uid), or could not be decided.\n\nExamples:\n  {command} review < \
+             reviews.jsonl\n  {command} review --mutate --facts facts.yaml < reviews.jsonl | jq .response.patch",
         )
 }
 

@@ -33,7 +33,9 @@ enum Output {
 pub(crate) fn command() -> Command {
     RulesArguments::augment_args(Command::new("rules"))
         .about("Print the rules: what each demands, of which kinds, with examples")
-        .after_help("Examples:\n  gateward rules\n  gateward rules DGD-48\n  gateward rules --output json | jq -r .id")
+        .after_help(
+            "Examples:\n  {command} rules\n  {command} rules {rule}\n  {command} rules --output json | jq -r .id",
+        )
 }
 
 pub(crate) fn run<P: Operator>(operator: &P, arguments: &RulesArguments) -> anyhow::Result<Exit> {

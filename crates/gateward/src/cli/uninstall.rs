@@ -54,8 +54,8 @@ pub(crate) fn command() -> Command {
         )
         .after_help(
             "Exit codes: 0 done; 1 something remains to be done, as printed; 2 nothing could be done.\n\nExample:\n  \
-             gateward uninstall --release dynamo-platform --namespace dynamo-system && helm uninstall dynamo-platform \
-             --namespace dynamo-system",
+             {command} uninstall --release {release} --namespace {namespace} && helm uninstall {release} \
+             --namespace {namespace}",
         )
 }
 

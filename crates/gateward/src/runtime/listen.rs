@@ -34,7 +34,7 @@ impl ListenerSettings {
         Self {
             listeners,
             limits: Limits::default(),
-            metrics: Metrics::new(operator.names().metrics),
+            metrics: Metrics::new(operator.names().metric_prefixes()),
             readiness: Readiness::new(),
             certificate: CertResolver::empty(),
         }

@@ -71,9 +71,9 @@ pub(crate) fn command() -> Command {
         )
         .after_help(
             "Exit codes: 0 all is converted, and nothing changes; 1 an object can't be converted, a field changes, or with \
-             --check a file would; 2 usage, or a file can't be read.\n\nExamples:\n  gateward convert --to v1beta1 \
-             graph.yaml\n  gateward convert --to v1beta1 --write deploy/\n  gateward convert --to v1beta1 --check \
-             deploy/\n  kubectl get dgd otter -o yaml | gateward convert --to v1alpha1 -\n  gateward convert \
+             --check a file would; 2 usage, or a file can't be read.\n\nExamples:\n  {command} convert --to {hub} \
+             manifest.yaml\n  {command} convert --to {hub} --write deploy/\n  {command} convert --to {hub} --check \
+             deploy/\n  kubectl get {plural} otter -o yaml | {command} convert --to {spoke} -\n  {command} convert \
              --round-trip --output json deploy/",
         )
 }

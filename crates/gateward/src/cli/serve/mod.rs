@@ -76,8 +76,8 @@ pub(crate) fn command<P: Operator>(operator: &P) -> Command {
              waited for.",
         )
         .after_help(
-            "Examples:\n  gateward serve --local --listen 127.0.0.1:0 --ca-out ca.crt\n  gateward serve --config \
-             /etc/dynamo-operator/config.yaml",
+            "Examples:\n  {command} serve --local --listen 127.0.0.1:0 --ca-out ca.crt\n  {command} serve --config \
+             config.yaml",
         )
 }
 
