@@ -56,7 +56,8 @@ impl ServerNames {
     }
 
     /// The names under which a Service is called: `<service>.<namespace>.svc`, which is what the API server asks for,
-    /// then the shorter ones, then the full one in the cluster's domain.
+    /// then the shorter ones, then the full one in the cluster's domain. TLS takes what ends in a number for an address,
+    /// so `<service>.<namespace>` is left out where the namespace is one.
     ///
     /// ```
     /// use gateward_certs::ServerNames;
@@ -69,7 +70,10 @@ impl ServerNames {
     pub fn of_service(service: &str, namespace: &str, cluster_domain: &str) -> Result<Self, NameError> {
         let required = format!("{service}.{namespace}.svc");
         let full = format!("{required}.{}", cluster_domain.trim_matches('.'));
-        Self::parse([&required, service, &format!("{service}.{namespace}"), &full])
+        let short = format!("{service}.{namespace}");
+        let is_number = namespace.bytes().all(|byte| byte.is_ascii_digit());
+        let short = (!is_number).then_some(short.as_str());
+        Self::parse([&required, service].into_iter().chain(short).chain([full.as_str()]))
     }
 
     /// With further DNS names and addresses.
@@ -178,6 +182,13 @@ mod tests {
     fn a_server_name_is_kept_once() {
         let names = ServerNames::parse(["a.svc", "10.0.0.1", "a.svc"]).unwrap();
         assert_eq!(names.iter().count(), 2);
+    }
+
+    #[test]
+    fn a_namespace_may_be_a_number() {
+        let names = ServerNames::of_service("otter", "12345", "cluster.local").unwrap();
+        let names: Vec<_> = names.iter().map(|name| name.to_str().into_owned()).collect();
+        assert_eq!(names, ["otter.12345.svc", "otter", "otter.12345.svc.cluster.local"]);
     }
 
     #[test]

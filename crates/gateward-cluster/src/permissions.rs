@@ -31,6 +31,8 @@ pub struct PermissionNames {
     pub crds: Vec<String>,
     /// What rules look up, each object by its name.
     pub reads: Vec<ResourceName>,
+    /// What rules look up by name and by labels.
+    pub lists: Vec<ResourceName>,
 }
 
 /// A resource: its group and its plural.
@@ -113,6 +115,14 @@ impl Permissions {
     pub fn of(mut self, mode: ProvisionMode) -> Self {
         for permissions in [&mut self.role, &mut self.cluster_role] {
             permissions.retain(|permission| permission.modes.contains(&mode));
+        }
+        self
+    }
+
+    /// Those for one of these needs.
+    pub fn for_needs(mut self, needs: &[Need]) -> Self {
+        for permissions in [&mut self.role, &mut self.cluster_role, &mut self.namespace_role] {
+            permissions.retain(|permission| needs.contains(&permission.need));
         }
         self
     }
@@ -203,6 +213,8 @@ fn in_the_cluster(names: &PermissionNames) -> Vec<Permission> {
     }
     let reads = names.reads.iter();
     rules.extend(reads.map(|read| allow(&["get"], &read.group, &read.plural).because("is looked up by a rule")));
+    let lists = names.lists.iter();
+    rules.extend(lists.map(|it| allow(&["get", "list"], &it.group, &it.plural).because("is looked up by a rule")));
     rules
 }
 
@@ -271,6 +283,7 @@ mod tests {
             mutating_configuration: "zoo-mutating".into(),
             crds: vec!["otters.zoo.org".into()],
             reads: vec![ResourceName { group: "maps.org".into(), plural: "rivers".into() }],
+            lists: Vec::new(),
         })
     }
 

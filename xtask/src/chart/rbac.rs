@@ -82,6 +82,7 @@ fn names() -> anyhow::Result<PermissionNames> {
             .collect::<Option<_>>()
             .context("a CRD without a name")?,
         reads: vec![ResourceName { group: GROVE_GROUP.into(), plural: TOPOLOGY_BINDINGS.into() }],
+        lists: Vec::new(),
     })
 }
 

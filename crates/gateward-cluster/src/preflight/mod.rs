@@ -33,8 +33,10 @@ pub struct PlannedRelease {
     pub needs: Vec<Need>,
     /// All CRDs of the operator.
     pub crds: Vec<String>,
-    /// What its rules look up.
+    /// What its rules look up by name.
     pub lookups: Vec<ResourceName>,
+    /// What its rules look up by name and by labels.
+    pub lists: Vec<ResourceName>,
     /// The issuer that the user chose, where cert-manager provides the certificate.
     pub issuer: Option<IssuerRef>,
     /// How it gets the webhooks of another operator, if it does.

@@ -101,9 +101,17 @@ fn choices(planned: &PlannedRelease) -> Vec<Choice> {
     choices
 }
 
+impl PlannedRelease {
+    /// What its Pods may do, as its values have it.
+    pub fn permissions(&self) -> Permissions {
+        permissions(&names(self)).of(self.config.provision.mode()).for_needs(&self.needs)
+    }
+}
+
 /// The rights that a choice needs.
 fn required(planned: &PlannedRelease, choice: &Choice) -> Rights {
-    let Permissions { role, cluster_role, namespace_role } = permissions(&names(planned)).of(choice.mode);
+    let Permissions { role, cluster_role, namespace_role } =
+        permissions(&names(planned)).of(choice.mode).for_needs(&choice.needs);
     let served = match &planned.config.namespaces {
         ServedNamespaces::One(one) => Some(&one.namespace),
         ServedNamespaces::All(_) => None,
@@ -112,7 +120,7 @@ fn required(planned: &PlannedRelease, choice: &Choice) -> Rights {
     let roles = [(Some(&planned.config.namespace), role), (None, cluster_role)].into_iter().chain(namespace_role);
     let mut rights = Rights::new();
     for (namespace, permissions) in roles {
-        for permission in permissions.iter().filter(|permission| choice.needs.contains(&permission.need)) {
+        for permission in &permissions {
             rights.extend(rights_of(permission, namespace));
         }
     }
@@ -145,7 +153,7 @@ fn rights_of<'a>(
 }
 
 fn names(planned: &PlannedRelease) -> PermissionNames {
-    let PlannedRelease { config, crds, lookups, .. } = planned;
+    let PlannedRelease { config, crds, lookups, lists, .. } = planned;
     let (namespace_lease, claiming_leases) = match &config.namespaces {
         ServedNamespaces::All(claims) => (String::new(), claims.leases.clone()),
         ServedNamespaces::One(one) => (one.name.clone(), Vec::new()),
@@ -161,6 +169,7 @@ fn names(planned: &PlannedRelease) -> PermissionNames {
         mutating_configuration: config.targets.mutating.clone(),
         crds: crds.clone(),
         reads: lookups.clone(),
+        lists: lists.clone(),
     }
 }
 

@@ -26,6 +26,7 @@ pub(super) fn planned_by(provision: Provision) -> PlannedRelease {
         needs: vec![Need::Always, Need::ClusterWide, Need::ToInstallCrds],
         crds: vec!["otters.zoo.org".into()],
         lookups: vec![ResourceName { group: "maps.org".into(), plural: "rivers".into() }],
+        lists: Vec::new(),
         issuer: None,
         hand_over: Some(HandOver { namespace_label: "zoo.org/keeper".into(), guide: "the keepers' book".into() }),
     }

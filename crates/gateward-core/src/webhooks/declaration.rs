@@ -59,6 +59,8 @@ pub struct Declaration {
     pub conversion_annotations: Vec<&'static str>,
     /// Former and present names of fields.
     pub renamed_fields: &'static [(&'static str, &'static str)],
+    /// What handlers look up in the cluster: groups, each with a plural.
+    pub lookups: Vec<(String, String)>,
     /// What becomes of updates of objects that are being deleted.
     pub deleting_objects: DeletingObjects,
     /// Whether changes of the subresource `scale` are judged as changes of the object.

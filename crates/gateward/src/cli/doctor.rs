@@ -4,22 +4,17 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{Args, Command};
-use gateward_certs::{CaInjection, Provision};
-use gateward_cluster::permissions::{Need, ResourceName};
-use gateward_cluster::preflight::{
-    HandOver, PlannedRelease, PreflightCheck, PreflightResult, PreflightState, preflight,
-};
-use gateward_cluster::{ClaimedNamespaces, Connection, ControllerConfig, ServedNamespaces};
+use gateward_cluster::Connection;
+use gateward_cluster::preflight::{PreflightCheck, PreflightResult, PreflightState, preflight};
 use gateward_core::terminal;
 use serde_json::json;
 
 use crate::cli::output::Output;
+use crate::cli::planned::planned;
 use crate::cli::values;
-use crate::config::{ChartValues, ConfigSource, CrdInstaller, Flags, PodEnvironment, RemovedValue};
-use crate::crds;
+use crate::config::RemovedValue;
 use crate::exit::Exit;
 use crate::operator::{Operator, Release};
-use crate::runtime::setup;
 
 /// Arguments of `doctor`.
 #[derive(Debug, Args)]
@@ -87,43 +82,6 @@ fn judge(removed: &[RemovedValue]) -> Vec<PreflightResult> {
         return vec![check.ok("none is given")];
     }
     removed.iter().map(|RemovedValue { path, advice }| check.failed(format!("{path}: {advice}"))).collect()
-}
-
-/// The release as the server itself would see it after the upgrade.
-fn planned<P: Operator>(operator: &P, release: &Release, values: ChartValues) -> anyhow::Result<PlannedRelease> {
-    let ChartValues { document, service_account, crd_installer, issuer, lookups, .. } = values;
-    let pod_environment = PodEnvironment {
-        namespace: release.namespace.clone(),
-        instance: release.name.clone(),
-        service_account: service_account.clone(),
-        ..PodEnvironment::nowhere()
-    };
-    let source = ConfigSource { document, pod_environment, flags: Flags::default() };
-    let config = setup(operator, &operator.config(&source)?, &source.pod_environment)?;
-    Ok(PlannedRelease {
-        name: release.name.clone(),
-        needs: needs(&config, crd_installer),
-        config,
-        service_account,
-        crds: crds::names(operator),
-        lookups: lookups.into_iter().map(|(group, plural)| ResourceName { group, plural }).collect(),
-        issuer,
-        hand_over: operator
-            .names()
-            .predecessor
-            .map(|it| HandOver { namespace_label: it.namespace_label.to_owned(), guide: it.guide.to_owned() }),
-    })
-}
-
-fn needs(config: &ControllerConfig, crd_installer: CrdInstaller) -> Vec<Need> {
-    let keeps = matches!(config.provision, Provision::CertManager { injection: CaInjection::Secret, .. });
-    let keeps = keeps.then_some(Need::ToKeepBundle);
-    let ServedNamespaces::All(claims) = &config.namespaces else {
-        return [Need::Always, Need::OneNamespace].into_iter().chain(keeps).collect();
-    };
-    let installs = (crd_installer == CrdInstaller::Pods).then_some(Need::ToInstallCrds);
-    let excludes = (claims.claimed == ClaimedNamespaces::Excluded).then_some(Need::ToExcludeClaims);
-    [Need::Always, Need::ClusterWide].into_iter().chain(installs).chain(excludes).chain(keeps).collect()
 }
 
 fn print(Release { name, namespace }: &Release, results: &[PreflightResult], output: Output) -> anyhow::Result<()> {

@@ -1,6 +1,7 @@
 //! `generate`: the manifests that follow from the declarations.
 
 use std::io::Write;
+use std::path::PathBuf;
 
 use anyhow::Context as _;
 use clap::{Args, Command, Subcommand, ValueEnum};
@@ -9,6 +10,8 @@ use gateward_core::manifest::{self, FailurePolicy, Installation, yaml};
 use gateward_lint::yaml::Document;
 use serde_json::Value;
 
+use crate::cli::planned::planned;
+use crate::cli::{roles, values};
 use crate::crds::{self, Printed, Stanzas};
 use crate::exit::Exit;
 use crate::operator::Operator;
@@ -34,6 +37,14 @@ enum What {
     /// Print the ValidatingWebhookConfiguration and the MutatingWebhookConfiguration
     #[command(after_help = "Example:\n  {command} generate webhooks --release {release} --namespace {namespace}")]
     Webhooks(WebhookArguments),
+    /// Print the ServiceAccount, and the roles and bindings of what it needs
+    ///
+    /// Each rule stands below its reason. What handlers look up is among them, where `.looks_up` declares it.
+    #[command(
+        after_help = "Example:\n  {command} generate rbac --release {release} --namespace {namespace} | kubectl \
+                            apply --server-side -f -"
+    )]
+    Rbac(RbacArguments),
     /// Print the help of all commands as one document
     CliReference,
 }
@@ -76,6 +87,22 @@ struct WebhookArguments {
     output: Output,
 }
 
+#[derive(Debug, Args)]
+struct RbacArguments {
+    /// Name of the Helm release, of which the names are made
+    #[arg(long, value_name = "NAME")]
+    release: Option<String>,
+    /// Namespace of the release
+    #[arg(long, value_name = "NAME")]
+    namespace: Option<String>,
+    /// Values of the operator's chart, as a file or - for standard input; a later file replaces what an earlier one says
+    #[arg(long, short = 'f', value_name = "FILE")]
+    values: Vec<PathBuf>,
+    /// How to print
+    #[arg(long, value_enum, default_value_t)]
+    output: Output,
+}
+
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Policy {
     Fail,
@@ -103,6 +130,7 @@ pub(crate) fn run<P: Operator>(operator: &P, whole: Command, arguments: &Generat
         What::CliReference => cli_reference(whole),
         What::Crds(arguments) => crds(operator, arguments)?,
         What::Webhooks(webhooks) => webhook_configurations(operator, webhooks)?,
+        What::Rbac(arguments) => rbac(operator, arguments)?,
     };
     anstream::stdout().write_all(text.as_bytes())?;
     Ok(Exit::Success)
@@ -144,6 +172,17 @@ fn webhook_configurations<P: Operator>(operator: &P, arguments: &WebhookArgument
         .collect::<Result<Vec<Value>, _>>()
         .context("a webhook configuration")?;
     Ok(printed(configurations, arguments.output))
+}
+
+fn rbac<P: Operator>(operator: &P, arguments: &RbacArguments) -> anyhow::Result<String> {
+    let release = operator.names().release_or_usual(arguments.release.as_deref(), arguments.namespace.as_deref());
+    let values = operator.chart_values(&release, &values::read(&arguments.values)?);
+    let planned = planned(operator, &release, values)?;
+    let objects = roles::objects(&planned, &operator.installation(&release).labels).into_iter();
+    Ok(match arguments.output {
+        Output::Yaml => stream(objects.map(|object| object.yaml())),
+        Output::Json => objects.map(|object| format!("{}\n", object.json())).collect(),
+    })
 }
 
 impl ServiceArguments {

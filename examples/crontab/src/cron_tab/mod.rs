@@ -10,6 +10,8 @@ use gateward::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::cron_policy::CronPolicy;
+
 /// What is there of a CronTab; the same in both versions.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 pub struct CronTabStatus {
@@ -38,6 +40,7 @@ pub fn webhook() -> Webhook<v2::CronTab> {
         .validator(limits::within_policy)
         .defaulter(one_replica)
         .defaulter_for(one_replica_in_v1)
+        .looks_up::<CronPolicy>()
         .scale(|tab: &mut v2::CronTab, replicas| tab.spec.replicas = Some(replicas))
         .rules(rules::ALL)
         .rules(limits::ALL)

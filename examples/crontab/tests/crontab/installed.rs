@@ -11,9 +11,18 @@ fn the_declarations_go_together() {
 
 #[test]
 fn webhook_configurations() {
+    insta::assert_snapshot!(generated("webhooks"));
+}
+
+#[test]
+fn roles() {
+    insta::assert_snapshot!(generated("rbac"));
+}
+
+fn generated(what: &str) -> String {
     let program = env!("CARGO_BIN_EXE_crontab");
-    let arguments = ["generate", "webhooks", "--release", "crontab", "--namespace", "crontab-system"];
+    let arguments = ["generate", what, "--release", "crontab", "--namespace", "crontab-system"];
     let output = Command::new(program).args(arguments).output().expect("the program runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    insta::assert_snapshot!(String::from_utf8_lossy(&output.stdout));
+    String::from_utf8(output.stdout).expect("it prints text")
 }

@@ -57,6 +57,7 @@ impl Zoo {
             mutating_configuration: self.setup.targets.mutating.clone(),
             crds: self.setup.targets.crds.clone(),
             reads: Vec::new(),
+            lists: Vec::new(),
         }
     }
 

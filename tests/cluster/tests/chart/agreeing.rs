@@ -19,6 +19,7 @@ pub fn tests() -> Vec<Test> {
         the_configurations_are_those_that_the_program_prints,
         the_program_reads_its_configuration_without_a_warning,
         a_preflight_reads_values_as_the_templates_do,
+        the_roles_are_those_that_the_program_prints,
         the_roles_grant_what_the_program_does,
         the_roles_follow_what_is_excluded_served_and_injected,
         the_server_is_told_of_the_mode_and_of_what_belongs_to_it,
@@ -113,6 +114,41 @@ async fn a_preflight_reads_values_as_the_templates_do(sandbox: Sandbox) {
     }
 }
 
+async fn the_roles_are_those_that_the_program_prints(sandbox: Sandbox) {
+    for combination in combinations() {
+        let Installation { name, release, namespace, values, .. } = &combination;
+        let objects = combination.objects(sandbox.bed());
+        let file = sandbox.bed().folder().join(format!("{}-values.json", sandbox.namespace()));
+        std::fs::write(&file, values.to_string()).unwrap();
+        let mut program = sandbox.bed().programs().gateward();
+        program.args(["generate", "rbac", "--output", "json", "--release", release, "--namespace", namespace]);
+        program.arg("--values").arg(file);
+        let printed = output(program).unwrap();
+        let printed: Vec<Value> = printed.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let account = |objects| the(objects, "ServiceAccount")["metadata"]["name"].clone();
+        assert_eq!(account(&printed), account(&objects), "{name}");
+        for kind in ["Role", "ClusterRole"] {
+            assert_eq!(grants(&printed, kind), grants(&objects, kind), "{name}: {kind}");
+            let bindings = of_kind(&printed, &format!("{kind}Binding"));
+            let bound = bindings.iter().map(|binding| (place(binding), &binding["roleRef"]["name"]));
+            let roles = of_kind(&printed, kind);
+            let roles = roles.iter().map(|role| (place(role), &role["metadata"]["name"]));
+            assert_eq!(bound.collect::<Vec<_>>(), roles.collect::<Vec<_>>(), "{name}: {kind}");
+            let subjects = &the(&objects, "ClusterRoleBinding")["subjects"];
+            assert!(bindings.iter().all(|binding| binding["subjects"] == *subjects), "{name}: {kind}");
+        }
+    }
+}
+
+fn place(object: &Value) -> &Value {
+    &object["metadata"]["namespace"]
+}
+
+/// The rules of each role, by its namespace.
+fn grants<'a>(objects: &'a [Value], kind: &str) -> Vec<(&'a Value, &'a Value)> {
+    of_kind(objects, kind).into_iter().map(|role| (place(role), &role["rules"])).collect()
+}
+
 async fn the_roles_grant_what_the_program_does(sandbox: Sandbox) {
     let objects = |values: &Value| Installation::of(values).named("zoo", "otters").objects(sandbox.bed());
     let objects = modes().map(|(mode, values)| (mode, objects(&values)));
@@ -141,6 +177,7 @@ fn names(crds: &[&str], suffix: &str) -> PermissionNames {
         mutating_configuration: format!("zoo-mutating{suffix}"),
         crds: crds.iter().map(|name| (*name).to_owned()).collect(),
         reads: vec![ResourceName { group: "grove.io".into(), plural: "clustertopologybindings".into() }],
+        lists: Vec::new(),
     }
 }
 

@@ -107,5 +107,6 @@ fn names() -> PermissionNames {
         mutating_configuration: "river-mutating".into(),
         crds: ALL.into_iter().map(|plural| format!("{plural}.nvidia.com")).collect(),
         reads: vec![ResourceName { group: "grove.io".into(), plural: "clustertopologybindings".into() }],
+        lists: Vec::new(),
     }
 }

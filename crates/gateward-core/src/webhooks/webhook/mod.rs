@@ -99,6 +99,7 @@ impl<H> Webhook<H> {
             rules: Vec::new(),
             crd: None,
             conversion_annotations: Vec::new(),
+            lookups: Vec::new(),
             renamed_fields: &[],
             deleting_objects: DeletingObjects::Validate,
             validating: None,

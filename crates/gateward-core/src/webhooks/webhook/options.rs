@@ -55,8 +55,18 @@ impl<H: Resource> Webhook<H> {
     /// let kind = Webhook::<Otters>::new().validator(few).scale(|otters, replicas| otters.count = replicas);
     /// ```
     pub fn scale(mut self, set: impl Fn(&mut H, i32) + Send + Sync + 'static) -> Self {
+        self = self.looks_up::<H>();
         self.declaration.scale = ScaleReviews::AsUpdates;
         self.set_replicas = Some(Arc::new(set));
+        self
+    }
+
+    /// Handlers look up objects of this kind: `generate rbac` gives the server the right to get and to list them.
+    pub fn looks_up<K: Resource>(mut self) -> Self {
+        let kind = (K::group().into_owned(), K::plural().into_owned());
+        if !self.declaration.lookups.contains(&kind) {
+            self.declaration.lookups.push(kind);
+        }
         self
     }
 

@@ -1,0 +1,60 @@
+//! A release as its values have it, before it is installed.
+
+use std::collections::BTreeSet;
+
+use gateward_certs::{CaInjection, Provision};
+use gateward_cluster::permissions::{Need, ResourceName};
+use gateward_cluster::preflight::{HandOver, PlannedRelease};
+use gateward_cluster::{ClaimedNamespaces, ControllerConfig, ServedNamespaces};
+
+use crate::config::{ChartValues, ConfigSource, CrdInstaller, Flags, PodEnvironment};
+use crate::crds;
+use crate::operator::{Operator, Release};
+use crate::runtime::setup;
+
+/// The release as the server itself would see it.
+pub(crate) fn planned<P: Operator>(
+    operator: &P,
+    release: &Release,
+    values: ChartValues,
+) -> anyhow::Result<PlannedRelease> {
+    let ChartValues { document, service_account, crd_installer, issuer, lookups, .. } = values;
+    let pod_environment = PodEnvironment {
+        namespace: release.namespace.clone(),
+        instance: release.name.clone(),
+        service_account: service_account.clone(),
+        ..PodEnvironment::nowhere()
+    };
+    let source = ConfigSource { document, pod_environment, flags: Flags::default() };
+    let config = setup(operator, &operator.config(&source)?, &source.pod_environment)?;
+    let declared = operator.webhooks().declarations().flat_map(|declared| declared.lookups.iter().cloned());
+    Ok(PlannedRelease {
+        name: release.name.clone(),
+        needs: needs(&config, crd_installer),
+        config,
+        service_account,
+        crds: crds::names(operator),
+        lookups: lookups.into_iter().map(resource).collect(),
+        lists: declared.map(resource).collect::<BTreeSet<_>>().into_iter().collect(),
+        issuer,
+        hand_over: operator
+            .names()
+            .predecessor
+            .map(|it| HandOver { namespace_label: it.namespace_label.to_owned(), guide: it.guide.to_owned() }),
+    })
+}
+
+fn resource((group, plural): (String, String)) -> ResourceName {
+    ResourceName { group, plural }
+}
+
+fn needs(config: &ControllerConfig, crd_installer: CrdInstaller) -> Vec<Need> {
+    let keeps = matches!(config.provision, Provision::CertManager { injection: CaInjection::Secret, .. });
+    let keeps = keeps.then_some(Need::ToKeepBundle);
+    let ServedNamespaces::All(claims) = &config.namespaces else {
+        return [Need::Always, Need::OneNamespace].into_iter().chain(keeps).collect();
+    };
+    let installs = (crd_installer == CrdInstaller::Pods).then_some(Need::ToInstallCrds);
+    let excludes = (claims.claimed == ClaimedNamespaces::Excluded).then_some(Need::ToExcludeClaims);
+    [Need::Always, Need::ClusterWide].into_iter().chain(installs).chain(excludes).chain(keeps).collect()
+}
