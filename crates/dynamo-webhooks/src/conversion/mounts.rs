@@ -90,6 +90,11 @@ fn cache(flat: &[VolumeMount]) -> Option<&VolumeMount> {
     flat.iter().find(|mount| mount.use_as_compilation_cache)
 }
 
+/// The places of all mounts of the compilation cache.
+fn caches(flat: &[VolumeMount]) -> HashSet<NameAndPath<'_>> {
+    flat.iter().filter(|mount| mount.use_as_compilation_cache).map(name_and_path).collect()
+}
+
 /// Whether a round trip would lose this flat list.
 pub(super) fn are_lost(flat: &[VolumeMount], own: &Value) -> bool {
     let mut back: Vec<VolumeMount> = cache(flat).cloned().into_iter().collect();
@@ -162,8 +167,7 @@ fn is_unedited<'v>(flat: &[VolumeMount], own: &'v Value, live: &'v Value) -> boo
     let (Some(own), Some(live)) = (list(own, is_blank(own)), list(live, live.is_null())) else {
         return same(&united(flat, own.clone()), live);
     };
-    let caches: HashSet<NameAndPath> =
-        flat.iter().filter(|mount| mount.use_as_compilation_cache).map(name_and_path).collect();
+    let caches = caches(flat);
     let is_at_a_cache = |mount: &VolumeMount| caches.contains(&name_and_path(mount));
     let stays = |mount: &&Value| !plain(mount).is_some_and(|mount| is_at_a_cache(&mount));
     let of_flat = flat.iter().filter(|mount| !is_at_a_cache(mount)).map(native);
@@ -206,16 +210,18 @@ fn is_projection(flat: &[VolumeMount], hub: &Value) -> bool {
     lowered == flat
 }
 
-/// The mounts with the further fields that they had in the hub, and without the cache's unless the hub had it. A mount
-/// of the container itself isn't added again.
+/// The mounts with the further fields that they had in the hub, and without the cache's unless the hub had it. A cache
+/// that the container itself mounts isn't added again.
 fn enriched(flat: &[VolumeMount], own: &Value, hub_mounts: &[Value]) -> Vec<Value> {
     let own = own.as_array().map_or(&[][..], Vec::as_slice);
     let mounts: Vec<VolumeMount> = own.iter().filter_map(plain).collect();
-    let of_own: HashSet<NameAndPath> = mounts.iter().map(name_and_path).collect();
+    let (of_own, caches): (HashSet<_>, _) = (mounts.iter().map(name_and_path).collect(), caches(flat));
     let hub_mounts = HubMounts::of(hub_mounts);
     let first = flat.iter().position(|mount| mount.use_as_compilation_cache);
     let is_shown = |(index, mount): &(usize, &VolumeMount)| {
-        !of_own.contains(&name_and_path(mount)) && (Some(*index) != first || hub_mounts.at(mount).is_some())
+        let place = name_and_path(mount);
+        let is_mounted = caches.contains(&place) && of_own.contains(&place);
+        !is_mounted && (Some(*index) != first || hub_mounts.at(mount).is_some())
     };
     let shown = flat.iter().enumerate().filter(is_shown).map(|(_, mount)| hub_mounts.applied_to(mount));
     own.iter().cloned().chain(shown).collect()
