@@ -98,7 +98,8 @@ fn caches(flat: &[VolumeMount]) -> HashSet<NameAndPath<'_>> {
 /// Whether a round trip would lose this flat list.
 pub(super) fn are_lost(flat: &[VolumeMount], own: &Value) -> bool {
     let mut back: Vec<VolumeMount> = cache(flat).cloned().into_iter().collect();
-    if has_visible(flat)
+    // Caches alone make no pod template.
+    if flat.iter().any(|mount| !mount.use_as_compilation_cache)
         && let Some(mut mounts) = own_mounts(own)
     {
         mounts.extend(flat.iter().map(|mount| VolumeMount { use_as_compilation_cache: false, ..mount.clone() }));
@@ -115,11 +116,6 @@ fn own_mounts(own: &Value) -> Option<Vec<VolumeMount>> {
     }
 }
 
-/// Whether a mount makes a pod template; caches alone don't.
-fn has_visible(flat: &[VolumeMount]) -> bool {
-    flat.iter().any(|mount| !mount.use_as_compilation_cache)
-}
-
 /// The preserved flat list, as far as `live`, the main container's mounts, still has it. `current` is the live
 /// compilation cache, `own` are the mounts of the preserved `mainContainer`. Once the live cache is another one, the
 /// preserved caches are ordinary mounts.
@@ -132,7 +128,7 @@ pub(super) fn restored(
     if flat.is_empty() && is_blank(own) {
         return None;
     }
-    let keeps_cache = is_same_cache(cache(flat), current);
+    let keeps_cache = cache(flat).map(name_and_path) == current.map(name_and_path);
     let left = still_shown(flat, live, keeps_cache);
     let left = if keeps_cache { left } else { with_cache(left, current) };
     is_unedited(&left, own, live).then_some(left)
@@ -179,11 +175,7 @@ fn is_unedited<'v>(flat: &[VolumeMount], own: &'v Value, live: &'v Value) -> boo
 
 /// The preserved caches of a service that never had a main container, if the first is the live one.
 pub(super) fn restored_caches(flat: &[VolumeMount], current: Option<&VolumeMount>) -> Option<Vec<VolumeMount>> {
-    (current.is_some() && is_same_cache(cache(flat), current)).then(|| flat.to_vec())
-}
-
-fn is_same_cache(one: Option<&VolumeMount>, other: Option<&VolumeMount>) -> bool {
-    one.map(name_and_path) == other.map(name_and_path)
+    (current.is_some() && cache(flat).map(name_and_path) == current.map(name_and_path)).then(|| flat.to_vec())
 }
 
 /// Restores the fields of the main container's mounts that v1alpha1 lacks. `own` are the mounts of `mainContainer`, which
@@ -215,13 +207,12 @@ fn is_projection(flat: &[VolumeMount], hub: &Value) -> bool {
 fn enriched(flat: &[VolumeMount], own: &Value, hub_mounts: &[Value]) -> Vec<Value> {
     let own = own.as_array().map_or(&[][..], Vec::as_slice);
     let mounts: Vec<VolumeMount> = own.iter().filter_map(plain).collect();
-    let (of_own, caches): (HashSet<_>, _) = (mounts.iter().map(name_and_path).collect(), caches(flat));
+    let caches = caches(flat);
+    let mounted: HashSet<NameAndPath> = mounts.iter().map(name_and_path).filter(|it| caches.contains(it)).collect();
     let hub_mounts = HubMounts::of(hub_mounts);
     let first = flat.iter().position(|mount| mount.use_as_compilation_cache);
     let is_shown = |(index, mount): &(usize, &VolumeMount)| {
-        let place = name_and_path(mount);
-        let is_mounted = caches.contains(&place) && of_own.contains(&place);
-        !is_mounted && (Some(*index) != first || hub_mounts.at(mount).is_some())
+        !mounted.contains(&name_and_path(mount)) && (Some(*index) != first || hub_mounts.at(mount).is_some())
     };
     let shown = flat.iter().enumerate().filter(is_shown).map(|(_, mount)| hub_mounts.applied_to(mount));
     own.iter().cloned().chain(shown).collect()

@@ -8,7 +8,7 @@ use dynamo_api::quantity::Amount;
 use dynamo_api::v1alpha1::{ComponentSpec, ResourceItem, Resources};
 use gateward_core::FieldPath;
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::merge::is_blank;
 use super::path_mapper::PathMapper;
@@ -58,14 +58,9 @@ fn native(resources: &Resources) -> Map<String, Value> {
         }
     }
     if !resources.claims.is_empty() {
-        members.insert("claims".into(), native_claims(&resources.claims));
+        members.insert("claims".into(), json!(resources.claims));
     }
     members
-}
-
-fn native_claims(claims: &[ResourceClaim]) -> Value {
-    // Structs of two texts always serialize.
-    serde_json::to_value(claims).unwrap_or_default()
 }
 
 /// Custom amounts come last and so win; a text that is no quantity is skipped.
@@ -156,7 +151,7 @@ fn canonical_text(written: &str) -> Option<String> {
 /// The claims, if v1alpha1 has all of their fields.
 fn plain_claims(claims: &Value) -> Option<Vec<ResourceClaim>> {
     let read = Vec::<ResourceClaim>::deserialize(claims).ok()?;
-    same(&native_claims(&read), claims).then_some(read)
+    same(&json!(read), claims).then_some(read)
 }
 
 /// Whether a round trip would lose these resources.

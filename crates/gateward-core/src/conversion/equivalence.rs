@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use crate::json::reading::{outside_of_texts, tree_cost};
+use crate::json::reading::{most_tree_cost, outside_of_texts, tree_cost};
 use crate::rule::field::Segment;
 
 /// Whether the value means no more than an absent one.
@@ -86,13 +86,14 @@ const MAX_DEPTH: usize = 100;
 const TREES_FACTOR: usize = 6;
 const TREES_BASE: usize = 4 << 20;
 
-/// Reads JSON as a tree in which what stands below [`MAX_DEPTH`] is null, so that a text that nests deeply can still be
+/// Reads JSON as a tree. What nests deeper than the parser goes is null below [`MAX_DEPTH`], so that it can still be
 /// checked. `None` for text that is no JSON, and for one of which so many trees at a time take too much memory.
 pub(crate) fn shallow(json: &str, trees: usize) -> Option<Value> {
-    if tree_cost(json).saturating_mul(trees) > TREES_FACTOR * json.len() + TREES_BASE {
+    let room = TREES_FACTOR * json.len() + TREES_BASE;
+    if most_tree_cost(json).saturating_mul(trees) > room && tree_cost(json).saturating_mul(trees) > room {
         return None;
     }
-    serde_json::from_str(&without_depth(json)).ok()
+    serde_json::from_str(json).or_else(|_| serde_json::from_str(&without_depth(json))).ok()
 }
 
 /// The text with null for each list or object that is too deep in others.

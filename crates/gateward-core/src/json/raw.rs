@@ -220,7 +220,8 @@ impl<T> fmt::Debug for Raw<T> {
 /// deeply to be read are equal when their texts are.
 impl<T> PartialEq for Raw<T> {
     fn eq(&self, other: &Self) -> bool {
-        meaning::same(self.json(), other.json())
+        let are_equal_trees = self.tree.is_some() && self.tree == other.tree;
+        are_equal_trees || meaning::same(self.json(), other.json())
     }
 }
 

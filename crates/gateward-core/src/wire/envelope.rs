@@ -59,16 +59,23 @@ impl<'a> Envelope<'a> {
 /// Labels or annotations.
 pub(crate) type Texts = BTreeMap<String, String>;
 
-/// Labels or annotations of which it is known whether somebody may have edited them, so that most are never compared.
+/// Labels or annotations, and what they were before somebody may have edited them: most are never compared.
 #[derive(Default)]
 pub(crate) struct Editable {
     texts: Texts,
-    may_be_edited: bool,
+    before: Option<Texts>,
 }
 
 impl From<Texts> for Editable {
     fn from(texts: Texts) -> Self {
-        Self { texts, may_be_edited: false }
+        Self { texts, before: None }
+    }
+}
+
+impl Editable {
+    /// The texts, if they are not what they were.
+    fn edited(&self) -> Option<&Texts> {
+        self.before.as_ref().filter(|before| **before != self.texts).map(|_| &self.texts)
     }
 }
 
@@ -82,7 +89,7 @@ impl Deref for Editable {
 
 impl DerefMut for Editable {
     fn deref_mut(&mut self) -> &mut Texts {
-        self.may_be_edited = true;
+        self.before.get_or_insert_with(|| self.texts.clone());
         &mut self.texts
     }
 }
@@ -158,14 +165,14 @@ impl<'a> Metadata<'a> {
 
     /// Whether labels or annotations are not what they were.
     pub fn is_edited(&self) -> bool {
-        self.edited("labels", &self.labels).or_else(|| self.edited("annotations", &self.annotations)).is_some()
+        self.labels.edited().or_else(|| self.annotations.edited()).is_some()
     }
 
     /// The metadata as JSON. What was not edited stays as it came; a map that was emptied goes.
     pub fn to_json(&self) -> String {
         let maps = [("labels", &self.labels), ("annotations", &self.annotations)];
         let edited: Vec<(&str, &Texts)> =
-            maps.into_iter().filter_map(|(name, texts)| Some((name, self.edited(name, texts)?))).collect();
+            maps.into_iter().filter_map(|(name, texts)| Some((name, texts.edited()?))).collect();
         let mut written: Vec<String> = Vec::new();
         for (name, raw) in &self.members {
             if !edited.iter().any(|(edited, _)| edited == name) {
@@ -178,14 +185,9 @@ impl<'a> Metadata<'a> {
         format!("{{{}}}", written.join(","))
     }
 
-    /// The texts, if they are not what they were.
-    fn edited<'t>(&self, name: &str, live: &'t Editable) -> Option<&'t Texts> {
-        (live.may_be_edited && self.texts(name).as_ref() != Some(live)).then_some(live)
-    }
-
     /// The key of the longest annotation that is not what it was.
     pub fn largest_edited_annotation(&self) -> Option<String> {
-        let before = self.texts("annotations").unwrap_or_default();
+        let before = self.annotations.before.as_ref()?;
         let edited = self.annotations.iter().filter(|(key, text)| before.get(*key) != Some(text));
         edited.max_by_key(|(_, text)| text.len()).map(|(key, _)| key.clone())
     }

@@ -13,7 +13,6 @@ mod status;
 #[cfg(test)]
 mod tests;
 
-use dynamo_api::v1beta1::Overrides;
 use dynamo_api::{Raw, v1alpha1, v1beta1};
 use gateward_core::conversion::equivalence::same;
 use gateward_core::{Convert, Issues, Provenance, Resource, RoundTrip};
@@ -86,8 +85,8 @@ impl Convert<SpokeObject, HubObject> for DeploymentRequestConversion {
 /// Whether the spec survives. An empty block of a profiling job equals none: the Go operator drops it.
 fn is_same(mut back: HubSpec, hub: &HubSpec) -> bool {
     if let (Some(back), Some(hub)) = (&mut back.overrides, &hub.overrides) {
-        let tree = |overrides: &Overrides| overrides.profiling_job.as_ref().map(Raw::to_value).unwrap_or_default();
-        if back.profiling_job != hub.profiling_job && same(&tree(back), &tree(hub)) {
+        let jobs = [&*back, hub].map(|overrides| overrides.profiling_job.as_ref().map(Raw::tree).unwrap_or_default());
+        if same(&jobs[0], &jobs[1]) {
             back.profiling_job.clone_from(&hub.profiling_job);
         }
     }

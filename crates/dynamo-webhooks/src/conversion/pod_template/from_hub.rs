@@ -15,10 +15,10 @@ pub(in crate::conversion) fn from_hub(
     preserved: Option<(&v1alpha1::ComponentSpec, &Map<String, Value>)>,
     service: &mut v1alpha1::ComponentSpec,
 ) {
-    let preserved = PreservedPod::of(preserved);
+    let mut preserved = PreservedPod::of(preserved);
     service.volume_mounts.extend(cache(component));
     match component.pod_template.as_ref().map(Raw::to_value) {
-        Some(Value::Object(members)) => with_template(component, members, &preserved, service),
+        Some(Value::Object(members)) => with_template(component, members, &mut preserved, service),
         // Nor does the CRD let one pass that is no object, or nests too deeply to be a tree.
         _ => without_template(component, &preserved, service),
     }
@@ -63,7 +63,7 @@ fn bare_extra<T>(preserved: &PreservedPod<'_>) -> Option<Raw<T>> {
 fn with_template(
     component: &v1beta1::ComponentSpec,
     mut template: Map<String, Value>,
-    preserved: &PreservedPod<'_>,
+    preserved: &mut PreservedPod<'_>,
     service: &mut v1alpha1::ComponentSpec,
 ) {
     let empty =
@@ -89,7 +89,7 @@ fn metadata(written: &Value) -> Option<ExtraPodMetadata> {
 fn spec<T>(
     component: &v1beta1::ComponentSpec,
     mut members: Map<String, Value>,
-    preserved: &PreservedPod<'_>,
+    preserved: &mut PreservedPod<'_>,
     service: &mut v1alpha1::ComponentSpec,
 ) -> Option<Raw<T>> {
     // Here it would become part of the main container; the hub doesn't know it.

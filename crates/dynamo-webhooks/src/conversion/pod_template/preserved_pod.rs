@@ -31,7 +31,7 @@ impl<'a> PreservedPod<'a> {
     }
 
     /// The preserved `mainContainer`.
-    pub fn main(&self) -> &Map<String, Value> {
+    pub fn main(&self) -> &'a Map<String, Value> {
         let main = self.extra.and_then(|extra| extra.get("mainContainer")?.as_object());
         main.unwrap_or(&NOTHING)
     }

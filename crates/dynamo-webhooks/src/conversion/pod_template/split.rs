@@ -48,16 +48,17 @@ impl Part {
     }
 }
 
-/// Moves the parts of the main container to the fields of the service and returns the rest, without the name.
+/// Moves the parts of the main container to the fields of the service and returns the rest, without the name. What is
+/// restored of the preserved fields is taken from them.
 pub(super) fn from_hub(
     mut main: Map<String, Value>,
-    preserved: &PreservedPod<'_>,
+    preserved: &mut PreservedPod<'_>,
     service: &mut ComponentSpec,
 ) -> Map<String, Value> {
     main.remove("name");
-    let split = PreservedSplit::of(preserved);
+    let merged = merged(preserved);
     for part in Part::ALL {
-        if !split.as_ref().is_some_and(|split| split.restore(part, &mut main, service)) {
+        if !merged.as_ref().is_some_and(|merged| preserved.restore(part, merged, &mut main, service)) {
             to_field(part, &mut main, service);
         }
     }
@@ -85,28 +86,28 @@ fn probe<T>(main: &mut Map<String, Value>, part: Part) -> Option<Raw<T>> {
     main.remove(part.name()).filter(|probe| !probe.is_null()).map(Raw::from)
 }
 
-/// The preserved fields, and the main container that they were converted to, without its mounts.
-struct PreservedSplit<'a> {
-    preserved: &'a PreservedPod<'a>,
-    merged: Value,
+/// The main container that the preserved fields were converted to, without its mounts; `None` if none are preserved.
+fn merged(preserved: &PreservedPod<'_>) -> Option<Value> {
+    if preserved.is_empty() {
+        return None;
+    }
+    let own = preserved.main().iter().filter(|(name, _)| *name != Part::VolumeMounts.name());
+    let own = own.map(|(name, member)| (name.clone(), member.clone())).collect();
+    Some(silently(|mapper| main_container::without_mounts(&preserved.service, own, mapper)))
 }
 
-impl<'a> PreservedSplit<'a> {
-    fn of(preserved: &'a PreservedPod<'a>) -> Option<Self> {
-        if preserved.is_empty() {
-            return None;
-        }
-        let own = preserved.main().iter().filter(|(name, _)| *name != Part::VolumeMounts.name());
-        let own = own.map(|(name, member)| (name.clone(), member.clone())).collect();
-        let merged = silently(|mapper| main_container::without_mounts(&preserved.service, own, mapper));
-        Some(Self { preserved, merged })
-    }
-
+impl PreservedPod<'_> {
     /// Splits a part as preserved, if it is unchanged.
-    fn restore(&self, part: Part, main: &mut Map<String, Value>, service: &mut ComponentSpec) -> bool {
-        let (fields, own, none) = (&self.preserved.service, self.preserved.main().get(part.name()), Value::Null);
+    fn restore(
+        &mut self,
+        part: Part,
+        merged: &Value,
+        main: &mut Map<String, Value>,
+        service: &mut ComponentSpec,
+    ) -> bool {
+        let (own, none, fields) = (self.main().get(part.name()), Value::Null, &mut self.service);
         let live = main.get(part.name()).unwrap_or(&none);
-        let merged = &self.merged[part.name()];
+        let merged = &merged[part.name()];
         match part {
             Part::VolumeMounts => {
                 let (flat, current) = (&fields.volume_mounts, service.volume_mounts.first());
@@ -114,15 +115,15 @@ impl<'a> PreservedSplit<'a> {
                 service.volume_mounts = restored;
             }
             Part::Resources if resources::are_equal_amounts(live, merged) => {
-                service.resources.clone_from(&fields.resources);
+                service.resources = fields.resources.take()
             }
-            Part::Env if same(live, merged) => service.envs.clone_from(&fields.envs),
-            Part::EnvFrom if same(live, merged) => service.env_from_secret.clone_from(&fields.env_from_secret),
-            Part::LivenessProbe if same(live, merged) => service.liveness_probe.clone_from(&fields.liveness_probe),
-            Part::ReadinessProbe if same(live, merged) => service.readiness_probe.clone_from(&fields.readiness_probe),
+            Part::Env if same(live, merged) => service.envs = std::mem::take(&mut fields.envs),
+            Part::EnvFrom if same(live, merged) => service.env_from_secret = fields.env_from_secret.take(),
+            Part::LivenessProbe if same(live, merged) => service.liveness_probe = fields.liveness_probe.take(),
+            Part::ReadinessProbe if same(live, merged) => service.readiness_probe = fields.readiness_probe.take(),
             Part::EnvFrom => {
                 // A secret without a name has no effect, and is restored with any sources of variables.
-                service.env_from_secret = fields.env_from_secret.clone().filter(String::is_empty);
+                service.env_from_secret = fields.env_from_secret.take().filter(String::is_empty);
                 return false;
             }
             _ => return false,

@@ -104,12 +104,15 @@ const ITEM: usize = 128;
 /// How often a conversion makes a tree of the same text, with some to spare.
 const TREES_OF_A_TEXT: usize = 8;
 
-/// Whether all trees that a conversion of this document makes surely have room in its allowance. It takes one look at the
-/// bytes, and texts for structure.
+/// Whether all trees that a conversion of this document makes surely have room in its allowance.
 pub(crate) fn has_room_for_trees(json: &str) -> bool {
-    let count = |wanted: &[u8]| json.bytes().filter(|byte| wanted.contains(byte)).count();
-    let cost = json.len() + count(b"{") * OBJECT + count(b"[,") * ITEM;
-    cost * TREES_OF_A_TEXT <= TREES_BASE
+    most_tree_cost(json) * TREES_OF_A_TEXT <= TREES_BASE
+}
+
+/// The most that a tree of this text takes. It is found at one look at the bytes, and takes texts for structure.
+pub(crate) fn most_tree_cost(json: &str) -> usize {
+    let count = |wanted: u8| json.bytes().filter(|byte| *byte == wanted).count();
+    json.len() + count(b'{') * OBJECT + (count(b'[') + count(b',')) * ITEM
 }
 
 /// What a tree of this text takes.
