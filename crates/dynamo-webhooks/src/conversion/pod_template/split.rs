@@ -115,7 +115,7 @@ impl PreservedPod<'_> {
                 service.volume_mounts = restored;
             }
             Part::Resources if resources::are_equal_amounts(live, merged) => {
-                service.resources = fields.resources.take()
+                service.resources = fields.resources.take();
             }
             Part::Env if same(live, merged) => service.envs = std::mem::take(&mut fields.envs),
             Part::EnvFrom if same(live, merged) => service.env_from_secret = fields.env_from_secret.take(),
