@@ -54,8 +54,11 @@
 //! - `cli`: the command line; needs all of these.
 //! - `kube`: kinds that kube knows, as they are: `#[derive(CustomResource)]` and k8s-openapi's types such as `Pod`. As for
 //!   kube itself, the operator's manifest names the version of Kubernetes among the features of k8s-openapi.
-//! - `testing`: the vocabulary of rule tests, and round trips of arbitrary objects ([`testing`]).
+//! - `testing`: the vocabulary of rule tests, and round trips of arbitrary objects ([`testing`]); with `cluster`, a whole
+//!   server for a test.
 
+#[cfg(feature = "server")]
+mod certified;
 #[cfg(feature = "check")]
 pub mod check;
 #[cfg(feature = "cli")]
