@@ -1,4 +1,5 @@
-//! `docs/dependencies.md` names every direct dependency, and nothing else. Operators depend on the facade alone.
+//! `docs/dependencies.md` names every direct dependency, and nothing else. Operators depend on the facade alone. What is
+//! published says what it is.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -72,5 +73,38 @@ fn operators_depend_on_the_facade_alone() {
             .filter(|name| name.starts_with("gateward-"))
             .collect();
         assert!(below.is_empty(), "{} names {below:?} beside the facade", folder(package));
+    }
+}
+
+/// The facade and what is below it; everything else stays here.
+const PUBLISHED: [&str; 7] = [
+    "gateward",
+    "gateward-certs",
+    "gateward-cluster",
+    "gateward-core",
+    "gateward-lint",
+    "gateward-macros",
+    "gateward-server",
+];
+
+#[test]
+fn what_is_published_says_what_it_is_and_depends_on_versions() {
+    let packages = packages_of("Cargo.toml");
+    // The list of the registries that a package may go to: none stands for all.
+    let published: Vec<_> = packages.iter().filter(|package| package["publish"].is_null()).collect();
+    let names: BTreeSet<_> = published.iter().filter_map(|package| package["name"].as_str()).collect();
+    assert_eq!(names, PUBLISHED.into());
+    for package in published {
+        for field in ["description", "license", "repository", "keywords", "categories"] {
+            let said = &package[field];
+            assert!(
+                said.as_str().is_some() || said.as_array().is_some_and(|all| !all.is_empty()),
+                "{package}: {field}"
+            );
+        }
+        let ours = dependencies(package).iter().filter(|dependency| !dependency["path"].is_null());
+        for dependency in ours.filter(|dependency| dependency["kind"].is_null()) {
+            assert_ne!(dependency["req"], "*", "{} has no version in {}", dependency["name"], package["name"]);
+        }
     }
 }

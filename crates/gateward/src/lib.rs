@@ -80,9 +80,9 @@ pub mod prelude;
 mod release;
 #[cfg(feature = "cluster")]
 mod runtime;
-/// The guide for operator authors, so that its snippets are compiled.
+/// The guide for operator authors, so that its snippets are compiled. A link into `docs`, so that a package has it too.
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/sdk.md")]
+#[doc = include_str!("../docs/sdk.md")]
 mod sdk_guide {}
 #[cfg(feature = "cluster")]
 mod server;
