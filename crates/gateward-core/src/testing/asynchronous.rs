@@ -46,13 +46,15 @@ pub fn accepted<K: Resource, M>(
 }
 
 /// The findings, if they are as demanded. A future has no caller, so that the place of the call is said.
+#[allow(clippy::panic, reason = "an assertion of tests")]
 async fn demanded(
     findings: impl Future<Output = Findings> + Send,
     demand: fn(&Findings) -> Result<(), String>,
     place: &'static Location<'static>,
 ) -> Findings {
     let findings = findings.await;
-    let held = demand(&findings);
-    assert!(held.is_ok(), "{place}: {}", held.unwrap_err());
+    if let Err(why) = demand(&findings) {
+        panic!("{place}: {why}");
+    }
     findings
 }

@@ -15,15 +15,13 @@ pub struct Findings {
     answer: ReviewResponse,
 }
 
+#[allow(clippy::panic, reason = "assertions of tests")]
 impl Findings {
     /// Those on `object`, which is null where it is removed.
     pub(super) fn new(object: Value, answer: ReviewResponse) -> Self {
         Self { object, answer }
     }
-}
 
-#[allow(clippy::panic, reason = "assertions of tests")]
-impl Findings {
     /// The answer itself.
     pub fn answer(&self) -> &ReviewResponse {
         &self.answer
