@@ -1,4 +1,5 @@
-//! `docs/dependencies.md` names every direct dependency, and nothing else.
+//! `docs/dependencies.md` names every direct dependency, and nothing else. Operators depend on the facade alone. What is
+//! published says what it is.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -12,18 +13,26 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
 }
 
-/// The crates that the packages of a manifest name and that come from elsewhere.
-fn named_in(manifest: &str) -> BTreeSet<String> {
+/// The packages of the workspace of a manifest.
+fn packages_of(manifest: &str) -> Vec<Value> {
     let output = Command::new(env!("CARGO"))
         .args(["metadata", "--no-deps", "--offline", "--format-version", "1", "--manifest-path"])
         .arg(root().join(manifest))
         .output()
         .unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let packages = metadata["packages"].as_array().unwrap();
-    let dependencies = packages.iter().flat_map(|package| package["dependencies"].as_array().unwrap());
-    let foreign = dependencies.filter(|dependency| dependency["path"].is_null());
+    let mut metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
+    serde_json::from_value(metadata["packages"].take()).unwrap()
+}
+
+fn dependencies(package: &Value) -> &Vec<Value> {
+    package["dependencies"].as_array().unwrap()
+}
+
+/// The crates that the packages of a manifest name and that come from elsewhere.
+fn named_in(manifest: &str) -> BTreeSet<String> {
+    let packages = packages_of(manifest);
+    let foreign = packages.iter().flat_map(dependencies).filter(|dependency| dependency["path"].is_null());
     foreign.map(|dependency| dependency["name"].as_str().unwrap().to_owned()).collect()
 }
 
@@ -42,4 +51,60 @@ fn the_document_names_every_direct_dependency_and_nothing_else() {
     let missing: Vec<&String> = named.difference(&documented).collect();
     let stale: Vec<&String> = documented.difference(&named).collect();
     assert!(missing.is_empty() && stale.is_empty(), "not documented: {missing:?}; documented and gone: {stale:?}");
+}
+
+/// What we build with the SDK is built with what everybody has of it.
+#[test]
+fn operators_depend_on_the_facade_alone() {
+    let packages = packages_of("Cargo.toml");
+    let folder = |package: &Value| {
+        let manifest = Path::new(package["manifest_path"].as_str().unwrap());
+        manifest.strip_prefix(root()).unwrap().parent().unwrap().to_str().unwrap().to_owned()
+    };
+    let is_an_operators = |folder: &str| {
+        ["crates/dynamo-", "examples/", "tests/examples"].iter().any(|beginning| folder.starts_with(beginning))
+    };
+    let operators: Vec<_> = packages.iter().filter(|package| is_an_operators(&folder(package))).collect();
+    assert!(operators.len() >= 7, "{:?}", operators.iter().map(|package| folder(package)).collect::<Vec<_>>());
+    for package in operators {
+        let below: Vec<&str> = dependencies(package)
+            .iter()
+            .filter_map(|dependency| dependency["name"].as_str())
+            .filter(|name| name.starts_with("gateward-"))
+            .collect();
+        assert!(below.is_empty(), "{} names {below:?} beside the facade", folder(package));
+    }
+}
+
+/// The facade and what is below it; everything else stays here.
+const PUBLISHED: [&str; 7] = [
+    "gateward",
+    "gateward-certs",
+    "gateward-cluster",
+    "gateward-core",
+    "gateward-lint",
+    "gateward-macros",
+    "gateward-server",
+];
+
+#[test]
+fn what_is_published_says_what_it_is_and_depends_on_versions() {
+    let packages = packages_of("Cargo.toml");
+    // The list of the registries that a package may go to: none stands for all.
+    let published: Vec<_> = packages.iter().filter(|package| package["publish"].is_null()).collect();
+    let names: BTreeSet<_> = published.iter().filter_map(|package| package["name"].as_str()).collect();
+    assert_eq!(names, PUBLISHED.into());
+    for package in published {
+        for field in ["description", "license", "repository", "keywords", "categories"] {
+            let said = &package[field];
+            assert!(
+                said.as_str().is_some() || said.as_array().is_some_and(|all| !all.is_empty()),
+                "{package}: {field}"
+            );
+        }
+        let ours = dependencies(package).iter().filter(|dependency| !dependency["path"].is_null());
+        for dependency in ours.filter(|dependency| dependency["kind"].is_null()) {
+            assert_ne!(dependency["req"], "*", "{} has no version in {}", dependency["name"], package["name"]);
+        }
+    }
 }

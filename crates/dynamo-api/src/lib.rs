@@ -40,7 +40,7 @@ pub mod schema;
 pub mod v1alpha1;
 pub mod v1beta1;
 
-pub use gateward_core::{LenientView, Raw};
+pub use gateward::{LenientView, Raw};
 pub use quantity::Quantity;
 
 /// Free-form JSON: stored unchanged, read only through [`Raw::view`].

@@ -9,7 +9,7 @@ use dynamo_api::crds;
 use dynamo_api::schema::manifest::Definition;
 use dynamo_api::schema::{self, rules};
 use dynamo_api::{v1alpha1, v1beta1};
-use gateward_core::Resource;
+use gateward::Resource;
 use serde_json::{Value, json};
 
 /// All CRDs, made once.

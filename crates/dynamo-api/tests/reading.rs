@@ -4,7 +4,7 @@
 
 use dynamo_api::v1beta1::{BackendFramework, ComponentType, PodMode};
 use dynamo_api::{v1alpha1, v1beta1};
-use gateward_core::json::decode;
+use gateward::json::decode;
 use serde_json::{Value, json};
 
 /// Reads `value` as a `T` and writes it again.

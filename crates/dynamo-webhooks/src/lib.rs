@@ -9,7 +9,7 @@ mod testing;
 
 pub use operator::{ClusterFacts, Dynamo, OPERATOR_VERSION, configuration, facts, in_cluster, names};
 
-use gateward_core::Webhooks;
+use gateward::Webhooks;
 
 /// The webhooks of the Dynamo Operator: every kind with its versions, rules and defaults.
 ///

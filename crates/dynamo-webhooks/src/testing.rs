@@ -1,9 +1,9 @@
-//! Fixtures of the unit tests of this crate; requests and findings are those of `gateward_core::testing`.
+//! Fixtures of the unit tests of this crate; requests and findings are those of `gateward::testing`.
 
 #![allow(clippy::needless_pass_by_value, reason = "tests write their objects where they use them")]
 
-use gateward_core::testing::{Findings, TestRequest};
-use gateward_core::{Issue, Issues, Severity};
+use gateward::testing::{Findings, TestRequest};
+use gateward::{Issue, Issues, Severity};
 use serde_json::{Value, json};
 
 use crate::operator::facts::ClusterFacts;

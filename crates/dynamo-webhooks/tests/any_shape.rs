@@ -7,8 +7,8 @@ mod support;
 
 use std::collections::BTreeMap;
 
-use gateward_core::testing::block_on;
-use gateward_core::{GroupVersionKind, Review, ReviewResponse, Webhooks};
+use gateward::testing::block_on;
+use gateward::{GroupVersionKind, Review, ReviewResponse, Webhooks};
 use serde_json::{Value, json};
 use support::{Ask, Case, FILES, folder, ordinary_user};
 

@@ -6,8 +6,8 @@
 
 mod support;
 
-use gateward_core::Webhooks;
-use gateward_core::testing::block_on;
+use gateward::Webhooks;
+use gateward::testing::block_on;
 use support::{Case, FILES, folder};
 
 /// Cases that we answer otherwise on purpose, with the reason; `docs/deviations.md` says more.

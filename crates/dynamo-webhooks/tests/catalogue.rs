@@ -6,7 +6,7 @@ mod support;
 
 use std::collections::{HashMap, HashSet};
 
-use gateward_core::{DECODE, Issue, Outcome, ReviewResponse, Rule, Severity, Webhooks};
+use gateward::{DECODE, Issue, Outcome, ReviewResponse, Rule, Severity, Webhooks};
 use support::example::Example;
 
 /// Applies a check to the rules of the Dynamo kinds; the one that core enforces has no example of its own. A

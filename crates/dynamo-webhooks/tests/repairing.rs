@@ -2,8 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::needless_pass_by_value, reason = "helpers of tests")]
 
-use gateward_core::testing::{Findings, TestRequest};
-use gateward_core::{Outcome, Skip, Webhooks};
+use gateward::testing::{Findings, TestRequest};
+use gateward::{Outcome, Skip, Webhooks};
 use serde_json::{Value, json};
 
 const KINDS: [(&str, &str); 9] = [

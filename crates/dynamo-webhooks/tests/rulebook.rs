@@ -12,8 +12,8 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use gateward_core::Webhooks;
-use gateward_core::testing::block_on;
+use gateward::Webhooks;
+use gateward::testing::block_on;
 use support::Case;
 
 #[test]

@@ -7,9 +7,8 @@ mod support;
 
 use std::collections::BTreeMap;
 
-use gateward_core::GroupVersionKind;
-use gateward_lint::schema::{Schema, WriteKind, from_crd};
-use gateward_lint::yaml;
+use gateward::schema::{Schema, WriteKind, from_crd};
+use gateward::{GroupVersionKind, yaml};
 use serde_json::Value;
 use support::{Case, FILES, Stage, folder, json_path};
 

@@ -54,19 +54,25 @@
 //! - `cli`: the command line; needs all of these.
 //! - `kube`: kinds that kube knows, as they are: `#[derive(CustomResource)]` and k8s-openapi's types such as `Pod`. As for
 //!   kube itself, the operator's manifest names the version of Kubernetes among the features of k8s-openapi.
-//! - `testing`: the vocabulary of rule tests, and round trips of arbitrary objects ([`testing`]).
+//! - `schemars`: [`Raw<T>`](Raw) has the JSON schema of `T`, for CRDs that are generated from types.
+//! - `testing`: the vocabulary of rule tests, and round trips of arbitrary objects ([`testing`]); with `cluster`, a whole
+//!   server for a test.
 
+#[cfg(feature = "server")]
+mod certified;
 #[cfg(feature = "check")]
 pub mod check;
 #[cfg(feature = "cli")]
 mod cli;
 #[cfg(feature = "config")]
 pub mod config;
+pub mod conversion;
 #[cfg(feature = "cluster")]
 mod crds;
 mod exit;
 #[cfg(feature = "server")]
 mod handler;
+pub mod json;
 #[cfg(feature = "server")]
 pub mod local;
 mod operator;
@@ -74,9 +80,9 @@ pub mod prelude;
 mod release;
 #[cfg(feature = "cluster")]
 mod runtime;
-/// The guide for operator authors, so that its snippets are compiled.
+/// The guide for operator authors, so that its snippets are compiled. A link into `docs`, so that a package has it too.
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/sdk.md")]
+#[doc = include_str!("../docs/sdk.md")]
 mod sdk_guide {}
 #[cfg(feature = "cluster")]
 mod server;
@@ -87,6 +93,7 @@ pub mod testing;
 
 #[cfg(feature = "cli")]
 pub use cli::Extension;
+pub use conversion::{Strictness, StructuralSchemas};
 #[cfg(feature = "cluster")]
 pub use crds::ConversionGap;
 pub use exit::Exit;
@@ -97,20 +104,23 @@ pub use gateward_certs::{
 };
 #[cfg(feature = "cluster")]
 pub use gateward_cluster::{CertControllerError, Client, ConnectionError};
-pub use gateward_core::conversion::{Strictness, StructuralSchemas};
 pub use gateward_core::manifest::{
     FailurePolicy, Installation, Label, LabelSelector, WebhookConfiguration, label, webhook_configuration,
 };
+pub use gateward_core::rule::issue::MOST_ISSUES;
 pub use gateward_core::{
-    ALLOWANCE_BASE, ALLOWANCE_FACTOR, AccessQuestion, BOUND_FACTOR, BadValue, Bound, BoxFuture, ClusterReader, Context,
-    Converted, Crd, DECODE, Decision, Declaration, Denial, DryRun, GroupServed, GroupVersionResource, IntoDefaulted,
-    IntoDefaulter, IntoValidator, IntoVerdict, IssueKind, LenientView, ListLookup, ListQuery, Lookup, MatchPolicy,
-    Notes, ObjectName, Ordered, Origins, Outcome, Patch, Reading, ReinvocationPolicy, Review, ReviewResponse,
-    ReviewSubject, ReviewVersion, RoundTrip, Segment, Severity, SideEffects, Skip, Subresource, UNKNOWN, UserInfo,
-    WebhookRoute, WebhooksError, go_duration,
+    ALLOWANCE_BASE, ALLOWANCE_FACTOR, AccessQuestion, BOUND_FACTOR, BadValue, Bound, BoxFuture, CREATE,
+    CREATE_AND_UPDATE, ClusterReader, Context, ConversionError, Convert, Converted, Crd, DECODE, Decision, Declaration,
+    Defaulted, Defaulter, DeletingObjects, Denial, DryRun, Endpoint, Facts, FieldPath, GroupServed, GroupVersionKind,
+    GroupVersionResource, IntoDefaulted, IntoDefaulter, IntoValidator, IntoVerdict, Issue, IssueKind, Issues,
+    LenientView, ListLookup, ListQuery, Lookup, MatchPolicy, Notes, ObjectName, Operation, Ordered, Origins, Outcome,
+    Patch, Provenance, Raw, Reading, Redacted, ReinvocationPolicy, Request, Resource, Review, ReviewResponse,
+    ReviewSubject, ReviewVersion, RoundTrip, Rule, STASH, Scope, Segment, Severity, SideEffects, Skip, Stash,
+    Subresource, UNKNOWN, UPDATE, UserInfo, Validator, Verdict, Webhook, WebhookError, WebhookRoute, Webhooks,
+    WebhooksError, go_duration, handler, resource,
 };
 #[cfg(feature = "check")]
-pub use gateward_lint::yaml;
+pub use gateward_lint::{schema, yaml};
 #[cfg(feature = "server")]
 pub use gateward_server::{
     BindError, ByteSize, Cap, CertResolver, Drain, Drained, Http2Limits, Identity, IdentityError, Limits, LimitsError,

@@ -1,18 +1,15 @@
 //! A server on this machine: certificates made in memory at start, nothing stored, no cluster.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use futures_util::Stream;
-use gateward_certs::{Ca, CommonName, ServerNames, SystemKeys, TEN_YEARS, Validity};
+use gateward_certs::Ca;
 use gateward_core::{Facts, Notes};
 pub use gateward_server::{BindError, Drain, Drained, Http2Limits, IdentityError, Protocols};
-use gateward_server::{
-    CertResolver, ClientTrust, HttpServer, Identity, Metrics, Port, Readiness, ReviewServer, RunningServer,
-    WebhooksHandler,
-};
+use gateward_server::{HttpServer, Metrics, Port, Readiness, ReviewServer, RunningServer, WebhooksHandler};
 
+use crate::certified::{Certified, CertifiedError};
 use crate::handler::OperatorWebhooks;
 use crate::operator::Operator;
 
@@ -53,6 +50,15 @@ pub enum StartError {
     /// An address can't be taken.
     #[error(transparent)]
     Bind(#[from] BindError),
+}
+
+impl From<CertifiedError> for StartError {
+    fn from(error: CertifiedError) -> Self {
+        match error {
+            CertifiedError::Certificate(why) => Self::Certificate(why),
+            CertifiedError::Identity(why) => Self::Identity(why),
+        }
+    }
 }
 
 /// A local server that serves.
@@ -111,37 +117,4 @@ impl Local {
     pub async fn drain_with_skip(self, drain: Drain, skip: impl Stream<Item = ()> + Send) -> Drained {
         self.serving.drain_with_skip(drain, skip).await
     }
-}
-
-/// A new CA with a serving certificate for this machine.
-struct Certified {
-    ca: Ca,
-    certificate: CertResolver,
-    trust: ClientTrust,
-}
-
-impl Certified {
-    fn new(address: IpAddr) -> Result<Self, StartError> {
-        let failed = |error: &dyn std::error::Error| StartError::Certificate(error.to_string());
-        let validity = Validity::starting(SystemTime::now(), TEN_YEARS).map_err(|error| failed(&error))?;
-        let name = CommonName::new("gateward local CA").map_err(|error| failed(&error))?;
-        let ca = Ca::new(&name, validity, &SystemKeys).map_err(|error| failed(&error))?;
-        let names = ServerNames::parse(names(address)).map_err(|error| failed(&error))?;
-        let leaf = ca.issue(&names, validity, &SystemKeys).map_err(|error| failed(&error))?;
-        let certificate = CertResolver::new(Identity::try_from(&leaf)?);
-        let server_name =
-            "localhost".try_into().map_err(|error: rustls_pki_types::InvalidDnsNameError| failed(&error))?;
-        let trust = ClientTrust { ca_certificates: vec![ca.certificate().clone()], server_name };
-        Ok(Self { ca, certificate, trust })
-    }
-}
-
-/// How clients on this machine may call it, and the address that was asked for.
-fn names(address: IpAddr) -> Vec<String> {
-    let mut names: Vec<String> = ["localhost", "127.0.0.1", "::1"].map(str::to_owned).into();
-    let further = address.to_string();
-    if !address.is_unspecified() && !names.contains(&further) {
-        names.push(further);
-    }
-    names
 }

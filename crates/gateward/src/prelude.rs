@@ -1,7 +1,7 @@
 //! What a file of handlers needs: `use gateward::prelude::*;`.
 
-pub use gateward_core::Operation::{Connect, Create, Delete, Update};
-pub use gateward_core::{
+pub use crate::Operation::{Connect, Create, Delete, Update};
+pub use crate::{
     CREATE, CREATE_AND_UPDATE, Context, ConversionError, Convert, Defaulted, Defaulter, DeletingObjects, Endpoint,
     Facts, FieldPath, GroupVersionKind, Issue, Issues, Operation, Provenance, Raw, Redacted, Request, Resource, Rule,
     STASH, Scope, Stash, UPDATE, Validator, Verdict, Webhook, WebhookError, Webhooks, handler, resource,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use gateward_core::Bound;
+use gateward::Bound;
 
 use super::component::{ComponentReplicaStatus, ComponentSpec};
 use crate::Raw;

@@ -4,7 +4,7 @@ pub mod inline;
 
 use std::collections::BTreeMap;
 
-use gateward_core::Raw;
+use gateward::Raw;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A member of an object: it may be absent, and `null` is another way to be absent.
@@ -72,7 +72,7 @@ macro_rules! strict {
 
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                Self::deserialize(gateward_core::json::strict::StrictObjects(deserializer))
+                Self::deserialize(gateward::json::StrictObjects(deserializer))
             }
         }
     };
@@ -262,7 +262,7 @@ macro_rules! kind {
 
         strict!($name);
 
-        impl gateward_core::Resource for $name {
+        impl gateward::Resource for $name {
             fn group() -> std::borrow::Cow<'static, str> {
                 crate::constants::GROUP.into()
             }
@@ -279,11 +279,11 @@ macro_rules! kind {
                 $plural.into()
             }
 
-            fn scope() -> gateward_core::Scope {
-                gateward_core::Scope::Namespaced
+            fn scope() -> gateward::Scope {
+                gateward::Scope::Namespaced
             }
 
-            $(fn bounds() -> &'static [gateward_core::Bound] {
+            $(fn bounds() -> &'static [gateward::Bound] {
                 $bounds
             })?
         }

@@ -1,7 +1,7 @@
 //! The fields that services of a graph and standalone components share, but for those of the pod.
 
 use dynamo_api::{Quantity, v1alpha1, v1beta1};
-use gateward_core::{FieldPath, RoundTrip};
+use gateward::{FieldPath, RoundTrip};
 use serde_json::{Map, Value};
 use v1alpha1::{ComponentSpec, SharedMemory};
 use v1beta1::ComponentType;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use dynamo_api::{v1alpha1, v1beta1};
-use gateward_core::{ConversionError, FieldPath, Issues, Provenance, Resource, RoundTrip};
+use gateward::{ConversionError, FieldPath, Issues, Provenance, Resource, RoundTrip};
 use serde_json::{Map, Value};
 
 use super::copy_fields::copy_fields;

@@ -6,7 +6,7 @@ use dynamo_api::Raw;
 use dynamo_api::constants::MAIN_CONTAINER;
 use dynamo_api::pod::{EnvVar, Probe};
 use dynamo_api::v1alpha1::ComponentSpec;
-use gateward_core::FieldPath;
+use gateward::FieldPath;
 use serde_json::{Map, Value, json};
 
 use super::merge::{is_blank, overlay, unchanged_nodes};

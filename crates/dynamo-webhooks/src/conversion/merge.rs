@@ -1,6 +1,6 @@
 //! Overlays one JSON value on another, as `mainContainer` on the flat fields.
 
-use gateward_core::{FieldPath, Segment};
+use gateward::{FieldPath, Segment};
 use serde_json::Value;
 
 /// Whether Go reads the value as the zero value of its field: it then overrides nothing.

@@ -29,7 +29,7 @@ mod status;
 pub(crate) use deployment_request::DeploymentRequestConversion;
 
 use dynamo_api::{v1alpha1, v1beta1};
-use gateward_core::{ConversionError, Convert, Issues, Provenance, RoundTrip};
+use gateward::{ConversionError, Convert, Issues, Provenance, RoundTrip};
 
 use v1alpha1::DynamoComponentDeployment as SpokeComponent;
 use v1alpha1::DynamoGraphDeployment as SpokeGraph;

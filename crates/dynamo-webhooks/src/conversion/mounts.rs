@@ -4,8 +4,8 @@
 use std::collections::{HashMap, HashSet};
 
 use dynamo_api::v1alpha1::VolumeMount;
-use gateward_core::FieldPath;
-use gateward_core::conversion::equivalence::same;
+use gateward::FieldPath;
+use gateward::conversion::equivalence::same;
 use serde_json::{Map, Value};
 
 use super::merge::is_blank;

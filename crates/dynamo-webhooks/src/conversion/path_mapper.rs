@@ -13,7 +13,7 @@
 //! | the generated frontend sidecar | `.frontendSidecar` |
 
 use dynamo_api::v1alpha1::ComponentSpec;
-use gateward_core::{FieldPath, Provenance};
+use gateward::{FieldPath, Provenance};
 
 /// The location of a component in both versions.
 #[derive(Debug, Clone, Copy)]

@@ -6,8 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use gateward_core::conversion::ANNOTATION_LIMIT;
-use gateward_core::{Issues, Stash};
+use gateward::conversion::ANNOTATION_LIMIT;
+use gateward::{Issues, Stash};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;

@@ -6,13 +6,13 @@ use dynamo_api::constants::GPU_RESOURCE;
 use dynamo_api::pod::ResourceClaim;
 use dynamo_api::quantity::Amount;
 use dynamo_api::v1alpha1::{ComponentSpec, ResourceItem, Resources};
-use gateward_core::FieldPath;
+use gateward::FieldPath;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::merge::is_blank;
 use super::path_mapper::PathMapper;
-use gateward_core::conversion::equivalence::same;
+use gateward::conversion::equivalence::same;
 
 /// The blocks of amounts.
 const BLOCKS: [&str; 2] = ["limits", "requests"];

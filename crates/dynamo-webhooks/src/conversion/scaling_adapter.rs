@@ -1,7 +1,7 @@
 //! Scaling adapters: one field has another name in each version.
 
 use dynamo_api::{v1alpha1, v1beta1};
-use gateward_core::{FieldPath, Provenance, Resource};
+use gateward::{FieldPath, Provenance, Resource};
 use v1alpha1::{DynamoGraphDeploymentScalingAdapter as SpokeAdapter, ServiceReference};
 use v1beta1::{ComponentReference, DynamoGraphDeploymentScalingAdapter as HubAdapter};
 

@@ -3,10 +3,10 @@
 use std::sync::LazyLock;
 
 use dynamo_api::crds::{self, CrdFile};
-use gateward_core::conversion::{Strictness, StructuralSchemas};
-use gateward_core::{FieldPath, Segment};
-use gateward_lint::schema::{SchemaFault, SchemaFinding, VersionSchema, from_crd};
-use gateward_lint::yaml;
+use gateward::conversion::{Strictness, StructuralSchemas};
+use gateward::schema::{SchemaFault, SchemaFinding, VersionSchema, from_crd};
+use gateward::yaml;
+use gateward::{FieldPath, Segment};
 use serde_json::Value;
 
 type Schemas = LazyLock<Vec<VersionSchema>>;

@@ -1,7 +1,7 @@
 //! DynamoComponentDeployment: the shared fields, with a name that may be that of the object.
 
 use dynamo_api::{v1alpha1, v1beta1};
-use gateward_core::{FieldPath, Issues, Provenance, Resource, RoundTrip};
+use gateward::{FieldPath, Issues, Provenance, Resource, RoundTrip};
 use serde_json::Value;
 
 use super::path_mapper::{ComponentLocation, PathMapper};

@@ -1,7 +1,7 @@
 //! The status: names of backing objects, of which v1alpha1 also has the newest in a field of its own, and a pod selector.
 
 use dynamo_api::{v1alpha1, v1beta1};
-use gateward_core::{FieldPath, Provenance};
+use gateward::{FieldPath, Provenance};
 use v1alpha1::{
     DynamoComponentDeploymentStatus as SpokeComponent, DynamoGraphDeploymentStatus as SpokeGraph, ServiceReplicaStatus,
 };

@@ -108,7 +108,7 @@ mod tests {
     use std::task::{Context as Task, Poll, Waker};
     use std::time::SystemTime;
 
-    use gateward_core::{Context, Outcome, Review, ReviewResponse, Skip};
+    use gateward::{Context, Outcome, Review, ReviewResponse, Skip};
 
     use super::*;
 

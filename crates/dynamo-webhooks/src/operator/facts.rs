@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use gateward_core::{BoxFuture, ClusterReader, Facts, GroupServed, Lookup, ObjectName, Request, ReviewSubject};
+use gateward::{BoxFuture, ClusterReader, Facts, GroupServed, Lookup, ObjectName, Request, ReviewSubject};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -223,7 +223,7 @@ impl ClusterReader for DocumentedCluster {
 
 #[cfg(test)]
 mod tests {
-    use gateward_core::{Operation, Review};
+    use gateward::{Operation, Review};
 
     use super::*;
 

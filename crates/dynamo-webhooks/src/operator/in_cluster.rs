@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use gateward::config::{DiscoveryError, Problem};
-use gateward_core::{ClusterReader, GroupServed};
+use gateward::{ClusterReader, GroupServed};
 
 use crate::operator::configuration::{Key, OperatorConfiguration};
 use crate::operator::facts::{Cluster, ClusterFacts, GROVE_GROUP, Gate, Watches};
@@ -119,7 +119,7 @@ mod tests {
     use std::future::Future;
     use std::task::{Context, Poll, Waker};
 
-    use gateward_core::{BoxFuture, Lookup, ObjectName};
+    use gateward::{BoxFuture, Lookup, ObjectName};
     use serde_json::{Value, json};
 
     use super::*;

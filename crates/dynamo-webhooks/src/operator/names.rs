@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use gateward_core::manifest::{FailurePolicy, Installation};
+use gateward::{FailurePolicy, Installation};
 use serde_json::{Value, json};
 
 /// What the name of the Service ends in, after the full name of the release.

@@ -1,10 +1,10 @@
 //! Rules and defaults: one module per kind, and one per concern that several kinds share.
 
-/// A [`Rule`](gateward_core::Rule) with its examples `examples/ID.bad.yaml` and `examples/ID.good.yaml`. The good example
+/// A [`Rule`](gateward::Rule) with its examples `examples/ID.bad.yaml` and `examples/ID.good.yaml`. The good example
 /// may be that of another rule, named by `good_of`.
 macro_rules! rule {
     (id: $id:literal, good_of: $good:literal, $($fields:tt)*) => {
-        gateward_core::Rule {
+        gateward::Rule {
             id: $id,
             bad: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/rules/examples/", $id, ".bad.yaml")),
             good: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/rules/examples/", $good, ".good.yaml")),

@@ -2,7 +2,7 @@
 
 use dynamo_api::crds;
 use dynamo_api::v1alpha1::{DynamoModel, DynamoModelSpec, ModelType};
-use gateward_core::{
+use gateward::{
     CREATE_AND_UPDATE, DeletingObjects, Endpoint, FieldPath, Issues, Redacted, Request, Rule, UPDATE, Validator,
     Webhook, handler,
 };

@@ -1,6 +1,6 @@
 //! Which version of the Dynamo runtime an image holds.
 
-use gateward_core::{BadValue, Issue};
+use gateward::{BadValue, Issue};
 use semver::Version;
 
 use crate::rules::placeholder::Placeholder;

@@ -1,7 +1,7 @@
 //! DynamoGraphDeploymentScalingAdapter: converted, and admitted by its schema alone.
 
 use dynamo_api::{crds, v1alpha1, v1beta1};
-use gateward_core::Webhook;
+use gateward::Webhook;
 
 use crate::conversion::ScalingAdapterConversion;
 use crate::conversion::schemas::CrdSchemas;

@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-use gateward_core::json::patch::same_value;
+use gateward::json::patch::same_value;
 use serde_json::Value;
 
 use crate::case::{at, edit, says};

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use gateward_lint::schema::{Schema, from_crd};
-use gateward_lint::yaml;
+use gateward::schema::{Schema, from_crd};
+use gateward::yaml;
 use serde_json::Value;
 
 use crate::kinds::{ADAPTER, COMPONENT, GRAPH, Kind, REQUEST};

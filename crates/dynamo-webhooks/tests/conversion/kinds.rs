@@ -3,8 +3,8 @@
 use std::sync::LazyLock;
 
 use dynamo_api::crds::{self, CrdFile};
+use gateward::Webhooks;
 use gateward::testing::{Objects, objects};
-use gateward_core::Webhooks;
 use serde_json::{Value, json};
 
 /// How many objects each property is tried on.

@@ -1,7 +1,7 @@
 //! What the schema of the other version requires, a converted object has: without it the API server refuses every
 //! change of the object in that version.
 
-use gateward_lint::schema::{Schema, SchemaFault};
+use gateward::schema::{Schema, SchemaFault};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 use serde_json::Value;

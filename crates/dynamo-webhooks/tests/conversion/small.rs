@@ -5,8 +5,8 @@ use std::fmt::Write;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use gateward_core::testing::block_on;
-use gateward_core::{Context, Review};
+use gateward::testing::block_on;
+use gateward::{Context, Review};
 use proptest::prelude::Rng;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;

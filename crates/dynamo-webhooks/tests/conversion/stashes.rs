@@ -1,7 +1,7 @@
 //! What the annotations of conversion may hold: anything.
 
+use gateward::STASH;
 use gateward::testing::{Objects, differences};
-use gateward_core::STASH;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 use serde_json::{Map, Value, json};

@@ -1,6 +1,6 @@
 //! AdmissionReviews that somebody wrote to do harm: one hostile part at each place of each kind.
 
-use gateward_core::{GroupVersionKind, Review};
+use gateward::{GroupVersionKind, Review};
 
 use crate::meter::Meter;
 use crate::shape::Shape;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use gateward_core::{GroupVersionKind, Review, Webhooks};
+use gateward::{GroupVersionKind, Review, Webhooks};
 
 use crate::document::Document;
 use crate::random::Random;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use dynamo_webhooks::ClusterFacts;
-use gateward_core::testing::block_on;
-use gateward_core::{Context, ReviewResponse, Webhooks};
+use gateward::testing::block_on;
+use gateward::{Context, ReviewResponse, Webhooks};
 use rustix::time::{ClockId, clock_gettime};
 
 /// What a request may take of memory, in bytes: this, and so many times its body.

@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use gateward_core::Webhooks;
-use gateward_lint::yaml;
+use gateward::{Webhooks, yaml};
 use serde_json::Value;
 
 /// An object that somebody may have written.

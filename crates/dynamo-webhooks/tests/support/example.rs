@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use dynamo_webhooks::ClusterFacts;
-use gateward_core::testing::block_on;
-use gateward_core::{Context, GroupVersionKind, Operation, Review, ReviewResponse, Webhooks};
+use gateward::testing::block_on;
+use gateward::{Context, GroupVersionKind, Operation, Review, ReviewResponse, Webhooks};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -24,7 +24,7 @@ pub struct Example {
 impl Example {
     /// Reads the one document of an example.
     pub fn read(text: &str) -> Result<Self, String> {
-        let source = gateward_lint::yaml::read(text);
+        let source = gateward::yaml::read(text);
         if !source.findings.is_empty() {
             return Err(format!("is no plain YAML: {:?}", source.findings));
         }

@@ -13,8 +13,8 @@ use std::time::SystemTime;
 
 use base64::Engine;
 use dynamo_webhooks::ClusterFacts;
-use gateward_core::json::patch;
-use gateward_core::{Context, GroupVersionKind, Review, ReviewResponse, Severity, Webhooks};
+use gateward::json::patch;
+use gateward::{Context, GroupVersionKind, Review, ReviewResponse, Severity, Webhooks};
 use serde::Deserialize;
 use serde_json::{Value, json};
 

@@ -17,6 +17,8 @@ mod node;
 mod object_schema;
 mod objects;
 mod round_trips;
+#[cfg(feature = "cluster")]
+mod server;
 mod shrink;
 mod unknown;
 mod vocabulary;
@@ -25,4 +27,6 @@ pub use gateward_core::testing::*;
 pub use meaning::{JsonDifference, differences};
 pub use objects::{Objects, objects};
 pub use round_trips::{RoundTrips, round_trips};
+#[cfg(feature = "cluster")]
+pub use server::{TestServer, test_server};
 pub use shrink::Shrinking;

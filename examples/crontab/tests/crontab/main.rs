@@ -6,4 +6,5 @@ mod cluster;
 mod installed;
 mod objects;
 mod rules;
+mod server;
 mod versions;

@@ -1,7 +1,6 @@
 //! Cases of one AdmissionReview.
 
-use gateward::{Patch, ReviewResponse};
-use gateward_core::Webhooks;
+use gateward::{Patch, ReviewResponse, Webhooks};
 use serde_json::{Value, json};
 
 use crate::{Case, Outcome, all_webhooks, ask, engine, holds_all, same};

@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use gateward::{FailurePolicy, Installation, Patch, Review};
-use gateward_core::Webhooks;
-use gateward_core::manifest::webhook_configuration;
+use gateward::{FailurePolicy, Installation, Patch, Review, Webhooks, webhook_configuration};
 use serde_json::{Value, json};
 
 use crate::{Case, Outcome, ask, conversion, holds_all, same};

@@ -1,7 +1,6 @@
 //! Cases of one ConversionReview.
 
-use gateward::ReviewResponse;
-use gateward_core::Webhooks;
+use gateward::{ReviewResponse, Webhooks};
 use serde_json::{Value, json};
 
 use crate::{Case, Outcome, all_webhooks, ask, holds_all, same};

@@ -11,8 +11,7 @@ mod patching;
 use std::collections::BTreeMap;
 
 use gateward::testing::block_on;
-use gateward::{Context, ReviewResponse};
-use gateward_core::Webhooks;
+use gateward::{Context, ReviewResponse, Webhooks};
 use serde::Deserialize;
 use serde_json::Value;
 

@@ -1,6 +1,6 @@
 //! Cases of the patch alone.
 
-use gateward_core::json::patch::diff;
+use gateward::json::patch::diff;
 use serde_json::{Value, json};
 
 use crate::{Case, Outcome, same};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use dynamo_api::constants::{REQUEST_SPEC_STASH, REQUEST_STATUS_STASH};
-use gateward_core::{Issues, Stash};
+use gateward::{Issues, Stash};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 

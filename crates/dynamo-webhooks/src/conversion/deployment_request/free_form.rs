@@ -1,6 +1,6 @@
 //! Free-form JSON, read as far as it isn't nested too deeply.
 
-use gateward_core::Raw;
+use gateward::Raw;
 use serde_json::{Map, Number, Value};
 
 /// JSON that nests more deeply is preserved unread: it couldn't be read again from within another object.

@@ -14,8 +14,8 @@ mod status;
 mod tests;
 
 use dynamo_api::{Raw, v1alpha1, v1beta1};
-use gateward_core::conversion::equivalence::same;
-use gateward_core::{Convert, Issues, Provenance, Resource, RoundTrip};
+use gateward::conversion::equivalence::same;
+use gateward::{Convert, Issues, Provenance, Resource, RoundTrip};
 
 use super::Result;
 use annotations::PreservedFields;

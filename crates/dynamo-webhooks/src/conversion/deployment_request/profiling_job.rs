@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use dynamo_api::Raw;
 use dynamo_api::pod::{JobSpec, ResourceRequirements, Toleration};
 use dynamo_api::v1alpha1::ProfilingConfig;
-use gateward_core::conversion::equivalence::says_nothing;
+use gateward::conversion::equivalence::says_nothing;
 use serde_json::{Map, Value, json};
 
 use super::free_form;

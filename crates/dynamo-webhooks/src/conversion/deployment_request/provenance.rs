@@ -1,6 +1,6 @@
 //! Records the v1alpha1 fields that v1beta1 fields come from.
 
-use gateward_core::{FieldPath, Provenance, Segment};
+use gateward::{FieldPath, Provenance, Segment};
 
 use super::{HubObject, SpokeObject, profiling_job};
 

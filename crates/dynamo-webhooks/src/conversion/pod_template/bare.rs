@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::conversion::merge::is_zero;
-use gateward_core::conversion::equivalence::says_nothing;
+use gateward::conversion::equivalence::says_nothing;
 
 /// Members of a pod's spec whose zero value equals their absence. So do empty lists; all other members are pointers, and
 /// an empty one is a value.

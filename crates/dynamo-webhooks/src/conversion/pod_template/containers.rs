@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::conversion::path_mapper::{PathMapper, container, silently};
 use crate::conversion::{main_container, mounts, resources, sidecar};
-use gateward_core::conversion::equivalence::says_nothing;
+use gateward::conversion::equivalence::says_nothing;
 
 /// Where a container comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,14 +2,14 @@
 
 use dynamo_api::constants::{FRONTEND_SIDECAR_CONTAINER, MAIN_CONTAINER};
 use dynamo_api::{Raw, v1alpha1, v1beta1};
-use gateward_core::RoundTrip;
+use gateward::RoundTrip;
 use serde_json::{Map, Value};
 
 use super::containers::named;
 use super::plain;
 use crate::conversion::path_mapper::silently;
 use crate::conversion::sidecar;
-use gateward_core::conversion::equivalence::{same, says_nothing};
+use gateward::conversion::equivalence::{same, says_nothing};
 
 /// The fields of a sparse component, and whether the pod survives a round trip. `service` is the component in v1alpha1.
 pub(in crate::conversion) fn hub_only_fields(

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use dynamo_api::constants::{FRONTEND_SIDECAR_CONTAINER, MAIN_CONTAINER};
 use dynamo_api::{v1alpha1, v1beta1};
-use gateward_core::conversion::equivalence;
+use gateward::conversion::equivalence;
 use serde_json::{Map, Value};
 
 use super::split::Part;

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::preserved_pod::PreservedPod;
 use crate::conversion::path_mapper::silently;
 use crate::conversion::{main_container, mounts, resources};
-use gateward_core::conversion::equivalence::same;
+use gateward::conversion::equivalence::same;
 
 /// A part of the main container that is a field of the service too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! The fields of a service's pod that v1beta1 lacks, by the Go operator's rules.
 
 use dynamo_api::v1alpha1::{self, ExtraPodMetadata};
-use gateward_core::RoundTrip;
+use gateward::RoundTrip;
 use serde_json::{Map, Value};
 
 use super::split::Part;

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::{bare, containers};
 use crate::conversion::path_mapper::{PathMapper, nearest, pod};
-use gateward_core::conversion::equivalence::says_nothing;
+use gateward::conversion::equivalence::says_nothing;
 
 /// The pod template; `None` if no field of the service concerns the pod. `hub` has the preserved fields of the component:
 /// those that a service lacks are restored.

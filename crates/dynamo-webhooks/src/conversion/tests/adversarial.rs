@@ -9,10 +9,10 @@ use std::time::SystemTime;
 
 use dynamo_api::crds::{self, CrdFile};
 use dynamo_api::{v1alpha1, v1beta1};
+use gateward::conversion::{INCOMPLETE, Strictness, StructuralSchemas};
+use gateward::testing::block_on;
 use gateward::testing::objects;
-use gateward_core::conversion::{INCOMPLETE, Strictness, StructuralSchemas};
-use gateward_core::testing::block_on;
-use gateward_core::{Context, FieldPath, Request, Resource, Validator, Verdict, Webhook, Webhooks, handler};
+use gateward::{Context, FieldPath, Request, Resource, Validator, Verdict, Webhook, Webhooks, handler};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

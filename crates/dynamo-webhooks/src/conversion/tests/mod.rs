@@ -10,7 +10,7 @@ mod properties;
 mod provenance;
 
 use dynamo_api::{v1alpha1, v1beta1};
-use gateward_core::{ConversionError, Convert, FieldPath, Issues, Provenance, Resource, Segment, Webhook, Webhooks};
+use gateward::{ConversionError, Convert, FieldPath, Issues, Provenance, Resource, Segment, Webhook, Webhooks};
 use serde_json::{Value, json};
 
 use super::{ComponentConversion, GraphConversion, ScalingAdapterConversion};

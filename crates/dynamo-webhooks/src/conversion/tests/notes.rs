@@ -1,7 +1,7 @@
 //! What conversion notes beside the object that it makes, and what no tree of JSON can hold. The objects themselves are
 //! the cases of the integration suite.
 
-use gateward_core::{Webhook, Webhooks};
+use gateward::{Webhook, Webhooks};
 use serde_json::{Value, json};
 
 use super::super::{GraphConversion, HubGraph, SpokeGraph};

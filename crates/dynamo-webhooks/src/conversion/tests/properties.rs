@@ -1,7 +1,7 @@
 //! What holds of every object that can be decoded.
 
 use dynamo_api::{v1alpha1, v1beta1};
-use gateward_core::{Convert, FieldPath, Issues, Provenance, Segment};
+use gateward::{Convert, FieldPath, Issues, Provenance, Segment};
 use proptest::prelude::*;
 use serde_json::Value;
 

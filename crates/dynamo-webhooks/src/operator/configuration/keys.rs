@@ -1,6 +1,6 @@
 //! The keys that are read here.
 
-use gateward_core::{FieldPath, Segment};
+use gateward::{FieldPath, Segment};
 use serde_json::Value;
 
 /// A key, with the sections that lead to it, joined by dots.

@@ -1,7 +1,7 @@
 //! What is wrong with a configuration, all of it at once.
 
+use gateward::FieldPath;
 use gateward::config::Problem;
-use gateward_core::FieldPath;
 use serde_json::Value;
 
 /// How much of a value is shown.

@@ -6,8 +6,7 @@ use std::time::Duration;
 use gateward::config::{
     ClaimTreatment, ConfigError, HttpVersions, KeyAlgorithm, ListenAddress, LogFormat, MetricsAccess,
 };
-use gateward::{CaBundle, CaInjection, Provision};
-use gateward_core::go_duration;
+use gateward::{CaBundle, CaInjection, Provision, go_duration};
 use serde_json::Value;
 
 use super::keys::Key;

@@ -1,7 +1,7 @@
 //! The keys of an `OperatorConfiguration`, with those that only the controllers of the operator read: one file serves
 //! both, so all of them are known here, and a value that the operator could not read is wrong here too.
 
-use gateward_core::{FieldPath, Segment, go_duration};
+use gateward::{FieldPath, Segment, go_duration};
 use serde_json::{Map, Value};
 
 use super::problem::{Findings, shown};

@@ -1,7 +1,7 @@
 //! Snapshot and restore of a component.
 
 use dynamo_api::v1beta1::{Checkpoint, Experimental};
-use gateward_core::{CREATE_AND_UPDATE, FieldPath, Issue, Issues, Rule};
+use gateward::{CREATE_AND_UPDATE, FieldPath, Issue, Issues, Rule};
 
 use super::{ComponentContext, on_components};
 use crate::operator::facts::Gate;

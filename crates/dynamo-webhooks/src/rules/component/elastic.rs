@@ -1,7 +1,7 @@
 //! Elastic expert parallelism on Ray: ELASTIC-01.
 
 use dynamo_api::v1beta1::{BackendFramework, ComponentSpec};
-use gateward_core::{FieldPath, Issue, Rule};
+use gateward::{FieldPath, Issue, Rule};
 
 use super::pod::{Pod, container_path};
 

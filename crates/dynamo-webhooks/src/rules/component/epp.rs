@@ -1,7 +1,7 @@
 //! Endpoint pickers.
 
 use dynamo_api::v1beta1::ComponentType;
-use gateward_core::{CREATE_AND_UPDATE, Issues, Rule};
+use gateward::{CREATE_AND_UPDATE, Issues, Rule};
 
 use super::{ComponentContext, InferencePool, SourceVersion, on_components};
 

@@ -1,7 +1,7 @@
 //! Engines in reserve.
 
 use dynamo_api::v1beta1::{ComponentSpec, ComponentType, Experimental, Failover, PodMode};
-use gateward_core::{BadValue, CREATE_AND_UPDATE, FieldPath, Issues, Rule, UPDATE};
+use gateward::{BadValue, CREATE_AND_UPDATE, FieldPath, Issues, Rule, UPDATE};
 use serde_json::{Value, json};
 
 use super::gpu::GpuCount;

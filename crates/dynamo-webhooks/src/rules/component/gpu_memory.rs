@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use dynamo_api::v1beta1::{Experimental, GpuMemoryService, PodMode};
-use gateward_core::{BadValue, CREATE_AND_UPDATE, FieldPath, Issues, Rule, UPDATE};
+use gateward::{BadValue, CREATE_AND_UPDATE, FieldPath, Issues, Rule, UPDATE};
 use serde_json::Value;
 
 use super::gpu::GpuCount;

@@ -14,7 +14,7 @@ pub(crate) mod runtime;
 mod scaling;
 
 use dynamo_api::v1beta1::{ComponentSpec, ComponentType, Experimental};
-use gateward_core::{FieldPath, Issues, Operation, Rule};
+use gateward::{FieldPath, Issues, Operation, Rule};
 
 use crate::operator::facts::ClusterFacts;
 use crate::operator::principals::ScalePermission;

@@ -1,7 +1,7 @@
 //! Components whose instances span several nodes.
 
 use dynamo_api::v1beta1::{ComponentSpec, ComponentType};
-use gateward_core::{BadValue, CREATE_AND_UPDATE, Issues, Rule, UPDATE};
+use gateward::{BadValue, CREATE_AND_UPDATE, Issues, Rule, UPDATE};
 use serde_json::{Value, json};
 
 use super::{ComponentContext, ComponentOperation, ComponentUpdate, on_components};

@@ -1,7 +1,7 @@
 //! How a component is placed: what only Grove can do, and what can't change.
 
 use dynamo_api::v1beta1::ComponentSpec;
-use gateward_core::{BadValue, CREATE_AND_UPDATE, Issues, Rule, UPDATE};
+use gateward::{BadValue, CREATE_AND_UPDATE, Issues, Rule, UPDATE};
 use serde_json::Value;
 
 use super::{ComponentContext, ComponentUpdate, DeploymentKind, on_components};

@@ -6,7 +6,7 @@ use dynamo_api::LenientView;
 use dynamo_api::constants::MAIN_CONTAINER;
 use dynamo_api::pod::{Container, PodTemplate};
 use dynamo_api::v1beta1::ComponentSpec;
-use gateward_core::{CREATE_AND_UPDATE, DECODE, FieldPath, Issues, Rule};
+use gateward::{CREATE_AND_UPDATE, DECODE, FieldPath, Issues, Rule};
 
 use super::{ComponentContext, on_components};
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dynamo_api::constants::{LEADER_ROLE, WORKER_ROLE};
 use dynamo_api::v1beta1::{ComponentRole, Multinode};
-use gateward_core::{CREATE_AND_UPDATE, FieldPath, Issues, Rule, UPDATE};
+use gateward::{CREATE_AND_UPDATE, FieldPath, Issues, Rule, UPDATE};
 
 use super::{ComponentContext, ComponentUpdate, on_components};
 use crate::rules::grove::{node_count, nodes};

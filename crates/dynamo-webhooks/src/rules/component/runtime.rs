@@ -4,7 +4,7 @@
 
 use dynamo_api::v1alpha1;
 use dynamo_api::v1beta1::{ComponentSpec, EppConfig};
-use gateward_core::{CREATE, FieldPath, Issue, Issues, Rule, UPDATE};
+use gateward::{CREATE, FieldPath, Issue, Issues, Rule, UPDATE};
 
 use super::pod::{Pod, container_path};
 use super::{DeploymentKind, on_components};
@@ -264,7 +264,7 @@ mod tests {
     use super::{Runtime, on_create, on_update};
     use crate::rules::component::DeploymentKind;
     use dynamo_api::v1alpha1;
-    use gateward_core::{FieldPath, Issues, Reading};
+    use gateward::{FieldPath, Issues, Reading};
 
     #[test]
     fn a_wrong_node_elsewhere_in_the_pod_does_not_hide_its_image() {

@@ -1,6 +1,6 @@
 //! Replicas that a scaling adapter owns.
 
-use gateward_core::{Issues, Rule, UPDATE};
+use gateward::{Issues, Rule, UPDATE};
 
 use super::{ComponentUpdate, DeploymentContext, DeploymentKind, ScalePermission, on_components};
 

@@ -7,7 +7,7 @@ use dynamo_api::crds;
 use dynamo_api::meta::{ObjectMeta, OwnerReference};
 use dynamo_api::v1alpha1;
 use dynamo_api::v1beta1::{ComponentType, DynamoComponentDeployment, DynamoComponentDeploymentSpec};
-use gateward_core::{
+use gateward::{
     BadValue, CREATE_AND_UPDATE, DeletingObjects, Endpoint, FieldPath, Issues, Operation, Request, Rule, UPDATE,
     Validator, Webhook, handler,
 };

@@ -1,6 +1,6 @@
 //! Validation of DynamoComponentDeployment.
 
-use gateward_core::{Review, Webhooks};
+use gateward::{Review, Webhooks};
 use serde_json::{Value, json};
 
 use super::kind;

@@ -1,7 +1,7 @@
 //! What a new v1beta1 request gets where the user left it out: DGDR-D2.
 
 use dynamo_api::v1beta1::{Backend, DynamoGraphDeploymentRequest, SearchStrategy};
-use gateward_core::{Operation, Request};
+use gateward::{Operation, Request};
 
 use crate::operator::facts::ClusterFacts;
 use crate::operator::version;

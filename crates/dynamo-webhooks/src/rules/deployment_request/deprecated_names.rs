@@ -1,7 +1,7 @@
 //! Deprecated component names in `overrides.dgd`: DGDR-B9.
 
 use dynamo_api::constants::REQUEST_SPEC_STASH;
-use gateward_core::{FieldPath, Issues, Rule, Segment};
+use gateward::{FieldPath, Issues, Rule, Segment};
 use serde_json::Value;
 
 use super::{ON_DEPLOYMENT_REQUESTS, at};

@@ -1,6 +1,6 @@
 //! Kubernetes types in a request that no rule reads: their JSON types must be right all the same (DECODE).
 
-use gateward_core::{FieldPath, Issues, Raw};
+use gateward::{FieldPath, Issues, Raw};
 use serde::de::DeserializeOwned;
 
 /// A finding where a node of `raw`, which stands at the path, has the wrong JSON type.

@@ -1,7 +1,7 @@
 //! When a request's spec may not change: DGDR-B3, with DGDR-B7 and DGDR-B8.
 
 use dynamo_api::v1beta1::RequestPhase;
-use gateward_core::{FieldPath, Issues, Rule, UPDATE};
+use gateward::{FieldPath, Issues, Rule, UPDATE};
 
 use super::ON_DEPLOYMENT_REQUESTS;
 use super::release::AutoApply;

@@ -18,7 +18,7 @@ mod v1beta1;
 
 use dynamo_api::crds;
 use dynamo_api::v1beta1::DynamoGraphDeploymentRequest;
-use gateward_core::{CREATE_AND_UPDATE, DeletingObjects, Endpoint, FieldPath, Rule, Webhook};
+use gateward::{CREATE_AND_UPDATE, DeletingObjects, Endpoint, FieldPath, Rule, Webhook};
 
 use crate::conversion::DeploymentRequestConversion;
 use crate::conversion::schemas::CrdSchemas;

@@ -1,7 +1,7 @@
 //! The profiler's own configuration in a v1alpha1 request: DGDR-A3 to DGDR-A8.
 
 use dynamo_api::v1alpha1::{Backend, DynamoGraphDeploymentRequestSpec as Spec};
-use gateward_core::{FieldPath, Issues, Rule};
+use gateward::{FieldPath, Issues, Rule};
 use serde_json::{Map, Value};
 
 use super::{ON_V1ALPHA1, at};

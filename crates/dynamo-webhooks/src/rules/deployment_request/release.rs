@@ -1,6 +1,6 @@
 //! The version of the runtime in a DynamoGraphDeploymentRequest: DGDR-B5 and DGDR-B6.
 
-use gateward_core::{CREATE, FieldPath, Issues, Rule, UPDATE};
+use gateward::{CREATE, FieldPath, Issues, Rule, UPDATE};
 
 use super::{ON_DEPLOYMENT_REQUESTS, at};
 use crate::rules::runtime_version::{RuntimeVersion, unversioned};

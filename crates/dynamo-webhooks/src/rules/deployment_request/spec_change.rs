@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use dynamo_api::Quantity;
-use gateward_core::json::patch::same_value;
+use gateward::json::patch::same_value;
 use serde::Serialize;
 use serde_json::{Map, Value};
 

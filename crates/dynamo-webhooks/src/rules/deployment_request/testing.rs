@@ -1,7 +1,7 @@
 //! Requests and facts for the tests of this folder.
 
-use gateward_core::Rule;
-use gateward_core::testing::Findings;
+use gateward::Rule;
+use gateward::testing::Findings;
 use serde_json::{Value, json};
 
 use crate::testing;

@@ -3,7 +3,7 @@
 
 use dynamo_api::v1alpha1::{DynamoGraphDeploymentRequest, DynamoGraphDeploymentRequestSpec as Spec, RequestState};
 use dynamo_api::v1beta1::RequestPhase;
-use gateward_core::{Issues, Request, Rule, Validator, handler};
+use gateward::{Issues, Request, Rule, Validator, handler};
 
 use super::freeze::{self, StoredRequest};
 use super::release::{self, AutoApply, ImageField, Release};
@@ -138,9 +138,8 @@ fn image(spec: &Spec) -> (&str, ImageField) {
 
 #[cfg(test)]
 mod tests {
-    use gateward_core::DECODE;
-    use gateward_core::testing::Findings;
-    use gateward_lint::{schema::from_crd, yaml};
+    use gateward::testing::Findings;
+    use gateward::{DECODE, schema::from_crd, yaml};
     use serde_json::{Value, json};
 
     use super::super::testing::{alpha, assert_only, create, create_blind, update, update_with, with_status};

@@ -3,7 +3,7 @@
 use dynamo_api::v1beta1::{
     Backend, DynamoGraphDeploymentRequest, DynamoGraphDeploymentRequestSpec as Spec, Hardware, SearchStrategy,
 };
-use gateward_core::{Issues, Request, Rule, Validator, handler};
+use gateward::{Issues, Request, Rule, Validator, handler};
 
 use super::freeze::{self, StoredRequest};
 use super::release::{self, AutoApply, ImageField, Release};
@@ -112,7 +112,7 @@ fn outdated_names(spec: &Spec, issues: &mut Issues) {
 
 #[cfg(test)]
 mod tests {
-    use gateward_core::DECODE;
+    use gateward::DECODE;
     use serde_json::{Value, json};
 
     use super::super::testing::{assert_only, beta, create, update};

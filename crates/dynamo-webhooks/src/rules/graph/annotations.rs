@@ -5,7 +5,7 @@ use dynamo_api::constants::{
     VLLM_EXECUTOR_BACKEND, WORKLOAD_PROVIDER,
 };
 use dynamo_api::v1beta1::{DynamoGraphDeployment, PodMode};
-use gateward_core::{FieldPath, Issues, Rule};
+use gateward::{FieldPath, Issues, Rule};
 
 use super::GRAPHS;
 use crate::rules::grove;

@@ -2,7 +2,7 @@
 
 use dynamo_api::constants::GROVE_NAME_LIMIT;
 use dynamo_api::v1beta1::{BackendFramework, ComponentSpec, DynamoGraphDeployment};
-use gateward_core::{FieldPath, Issues, Rule};
+use gateward::{FieldPath, Issues, Rule};
 
 use super::{GRAPHS, power};
 use crate::rules::component::elastic;

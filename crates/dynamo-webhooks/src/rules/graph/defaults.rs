@@ -2,7 +2,7 @@
 
 use dynamo_api::constants::{ORIGIN_VERSION, PROVIDER_COMPONENT, PROVIDER_GROVE, WORKLOAD_PROVIDER};
 use dynamo_api::v1beta1::{ComponentSpec, DynamoGraphDeployment, ProviderOverride};
-use gateward_core::{Operation, Request};
+use gateward::{Operation, Request};
 
 use crate::operator::facts::ClusterFacts;
 use crate::rules::component::roles;

@@ -1,7 +1,7 @@
 //! Between which nodes KV caches are transferred: DGD-70 to DGD-73, DGD-79.
 
 use dynamo_api::v1beta1::{DynamoGraphDeployment, Enforcement, KvTransferPolicy};
-use gateward_core::{FieldPath, Issues, Rule, UPDATE};
+use gateward::{FieldPath, Issues, Rule, UPDATE};
 
 use super::GRAPHS;
 use super::lookups::TopologyLookup;

@@ -1,7 +1,7 @@
 //! Lookups in the cluster that the rules of a graph need, done before they run.
 
 use dynamo_api::v1beta1::{ComponentType, DynamoGraphDeployment};
-use gateward_core::{ClusterReader, GroupServed, Issues, Lookup, ObjectName, Verdict, WebhookError};
+use gateward::{ClusterReader, GroupServed, Issues, Lookup, ObjectName, Verdict, WebhookError};
 use serde_json::Value;
 
 use crate::dns;

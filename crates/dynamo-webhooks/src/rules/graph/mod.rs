@@ -15,9 +15,7 @@ use dynamo_api::constants::WORKLOAD_PROVIDER;
 use dynamo_api::crds;
 use dynamo_api::v1alpha1;
 use dynamo_api::v1beta1::DynamoGraphDeployment;
-use gateward_core::{
-    CREATE_AND_UPDATE, Endpoint, FieldPath, Issues, Request, Rule, Validator, Verdict, Webhook, handler,
-};
+use gateward::{CREATE_AND_UPDATE, Endpoint, FieldPath, Issues, Request, Rule, Validator, Verdict, Webhook, handler};
 
 use crate::conversion::GraphConversion;
 use crate::conversion::schemas::CrdSchemas;

@@ -2,7 +2,7 @@
 
 use dynamo_api::constants::{GPU_POWER_LIMIT, GPU_RESOURCE};
 use dynamo_api::v1beta1::ComponentSpec;
-use gateward_core::{FieldPath, Issues, Rule, UPDATE};
+use gateward::{FieldPath, Issues, Rule, UPDATE};
 
 use super::GRAPHS;
 use crate::rules::component::pod::{Pod, container_path};

@@ -2,7 +2,7 @@
 
 use dynamo_api::constants::{PROVIDER_COMPONENT, PROVIDER_GROVE, WORKLOAD_PROVIDER};
 use dynamo_api::v1beta1::DynamoGraphDeployment;
-use gateward_core::{FieldPath, Issues, Request, Rule, UPDATE};
+use gateward::{FieldPath, Issues, Request, Rule, UPDATE};
 
 use super::GRAPHS;
 use crate::operator::facts::ClusterFacts;

@@ -3,8 +3,7 @@
 use std::collections::HashSet;
 
 use dynamo_api::v1beta1::{DynamoGraphDeployment, Restart, RestartStrategyType, RollingUpdatePhase};
-use gateward_core::rule::issue::MOST_ISSUES;
-use gateward_core::{FieldPath, Issues, Rule, UPDATE};
+use gateward::{FieldPath, Issues, MOST_ISSUES, Rule, UPDATE};
 
 use super::GRAPHS;
 

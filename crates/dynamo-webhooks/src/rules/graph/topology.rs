@@ -2,7 +2,7 @@
 
 use dynamo_api::constants::{PROVIDER_GROVE, WORKLOAD_PROVIDER};
 use dynamo_api::v1beta1::{ComponentSpec, DynamoGraphDeployment, GraphTopologyConstraint, ProviderOverride};
-use gateward_core::{FieldPath, Issues, Rule, UPDATE};
+use gateward::{FieldPath, Issues, Rule, UPDATE};
 
 use super::lookups::TopologyLookup;
 use super::{GRAPHS, component_path};

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use dynamo_api::v1beta1::{BackendFramework, ComponentSpec, DynamoGraphDeployment};
-use gateward_core::{FieldPath, Issues, Rule, UPDATE};
+use gateward::{FieldPath, Issues, Rule, UPDATE};
 
 use super::{GRAPHS, kv_transfer, power, restart, topology};
 use crate::rules::component::{self, DeploymentContext};

@@ -1,7 +1,7 @@
 //! The value of an override: which members it may have, and of which JSON type (OVR-07 to OVR-09).
 
 use dynamo_api::Json;
-use gateward_core::{FieldPath, Issues, Segment};
+use gateward::{FieldPath, Issues, Segment};
 use serde_json::{Map, Value};
 
 use Shape::{BigCount, Count, ListOf, MapOf, Members, Text, Truth};

@@ -4,7 +4,7 @@ mod fragment;
 
 use dynamo_api::constants::{LEADER_ROLE, OVERRIDE_API_VERSION, PROVIDER_GROVE, WORKER_ROLE};
 use dynamo_api::v1beta1::{ComponentRole, ComponentSpec, ProviderOverride};
-use gateward_core::{CREATE_AND_UPDATE, FieldPath, Issue, Issues, Rule, UPDATE};
+use gateward::{CREATE_AND_UPDATE, FieldPath, Issue, Issues, Rule, UPDATE};
 
 use crate::rules::grove;
 

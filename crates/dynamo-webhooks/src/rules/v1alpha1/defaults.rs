@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use dynamo_api::{v1alpha1, v1beta1};
-use gateward_core::{Convert, Issues, Provenance, Request};
+use gateward::{Convert, Issues, Provenance, Request};
 
 use crate::conversion::GraphConversion;
 use crate::rules::graph::defaults;

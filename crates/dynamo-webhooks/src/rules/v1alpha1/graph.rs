@@ -2,7 +2,7 @@
 
 use dynamo_api::v1alpha1::{ComponentSpec, DynamoGraphDeployment};
 use dynamo_api::v1beta1;
-use gateward_core::{Convert, FieldPath, Issues, Operation, Request, Rule};
+use gateward::{Convert, FieldPath, Issues, Operation, Request, Rule};
 
 use super::ignored::{self, NamespaceContext};
 use super::{ON_V1ALPHA1_FIELDS, service, shared_rules};

@@ -3,7 +3,7 @@
 use dynamo_api::constants::GLOBAL_DYNAMO_NAMESPACE;
 use dynamo_api::meta::ObjectMeta;
 use dynamo_api::v1alpha1::ComponentSpec;
-use gateward_core::{FieldPath, Issues, Rule};
+use gateward::{FieldPath, Issues, Rule};
 
 use super::ON_V1ALPHA1_FIELDS;
 

@@ -13,7 +13,7 @@ mod service;
 #[cfg(test)]
 mod tests;
 
-use gateward_core::{CREATE_AND_UPDATE, Rule};
+use gateward::{CREATE_AND_UPDATE, Rule};
 
 /// The common part of rules on v1alpha1 objects, and on the v1alpha1 fields that conversion preserved.
 const ON_V1ALPHA1_FIELDS: Rule = Rule {

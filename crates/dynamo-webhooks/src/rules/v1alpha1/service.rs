@@ -2,7 +2,7 @@
 
 use dynamo_api::constants::{FRONTEND_SIDECAR_CONTAINER, VLLM_EXECUTOR_BACKEND};
 use dynamo_api::v1alpha1::{ComponentSpec, PodMode};
-use gateward_core::{FieldPath, Issues, Rule};
+use gateward::{FieldPath, Issues, Rule};
 
 use super::ON_V1ALPHA1_FIELDS;
 use crate::rules::component::SourceVersion;

@@ -6,8 +6,8 @@ mod properties;
 mod provenance;
 
 use dynamo_api::{v1alpha1, v1beta1};
-use gateward_core::json::patch::same_value;
-use gateward_core::{Webhook, Webhooks};
+use gateward::json::patch::same_value;
+use gateward::{Webhook, Webhooks};
 use serde_json::{Map, Value, json};
 
 use super::DeploymentRequestConversion;

@@ -153,7 +153,7 @@ fn what_nests_too_deeply_to_be_read_is_carried_along() {
 }
 
 fn text_there_and_back(text: &str, from_spoke: bool) -> String {
-    use gateward_core::{Convert, Issues};
+    use gateward::{Convert, Issues};
 
     use super::DeploymentRequestConversion as Conversion;
     let mut issues = Issues::new();

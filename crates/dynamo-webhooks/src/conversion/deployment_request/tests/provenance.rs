@@ -1,7 +1,7 @@
 //! Where the fields of a lifted request came from.
 
 use dynamo_api::v1alpha1::DynamoGraphDeploymentRequest;
-use gateward_core::{Convert, Issues, Provenance};
+use gateward::{Convert, Issues, Provenance};
 use serde_json::{Value, json};
 
 use super::super::super::tests::parse;

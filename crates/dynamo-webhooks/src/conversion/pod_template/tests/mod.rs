@@ -7,7 +7,7 @@ mod plain;
 mod properties;
 
 use dynamo_api::{v1alpha1, v1beta1};
-use gateward_core::{Resource, Webhook, Webhooks};
+use gateward::{Resource, Webhook, Webhooks};
 use serde_json::{Map, Value, json};
 
 use crate::conversion::GraphConversion;

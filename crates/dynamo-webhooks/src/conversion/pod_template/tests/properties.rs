@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::arbitrary as pods;
 use super::*;
 use crate::conversion::tests::arbitrary;
-use gateward_core::conversion::equivalence::same;
+use gateward::conversion::equivalence::same;
 
 fn pod_of_spoke(spoke: &Spoke) -> Value {
     super::super::fields::of_service(&spoke.spec)

@@ -1,5 +1,5 @@
 use dynamo_api::constants::{ORIGIN_VERSION, WORKLOAD_PROVIDER};
-use gateward_core::testing::Findings;
+use gateward::testing::Findings;
 use serde_json::{Value, json};
 
 use super::{assert_silent, create_in, graph, on, worker};

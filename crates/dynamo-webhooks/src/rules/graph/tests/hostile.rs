@@ -1,4 +1,4 @@
-use gateward_core::rule::issue::MOST_ISSUES;
+use gateward::MOST_ISSUES;
 use serde_json::{Value, json};
 
 use super::{create, denied_by, graph, on, update, worker};

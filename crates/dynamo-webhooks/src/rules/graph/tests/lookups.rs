@@ -1,8 +1,8 @@
 use std::sync::Arc;
 
 use dynamo_api::constants::WORKLOAD_PROVIDER;
-use gateward_core::testing::TestRequest;
-use gateward_core::{BoxFuture, ClusterReader, GroupServed, Lookup, ObjectName};
+use gateward::testing::TestRequest;
+use gateward::{BoxFuture, ClusterReader, GroupServed, Lookup, ObjectName};
 use serde_json::{Value, json};
 
 use super::{annotated, assert_silent, create_in, denied_by, graph, worker};

@@ -6,7 +6,7 @@ mod hostile;
 mod lookups;
 mod updating;
 
-use gateward_core::testing::Findings;
+use gateward::testing::Findings;
 use serde_json::{Value, json};
 
 use crate::testing::{annotated, create, denied_by, object, on, update};

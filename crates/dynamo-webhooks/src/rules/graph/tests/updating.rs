@@ -28,7 +28,7 @@ fn an_unconverted_graph_is_distinguished_from_one_without_components() {
     let said = |old: &Value, new: &Value| {
         let denied = update(old, new);
         assert_eq!(denied_by(&denied).len(), 1);
-        let issue = denied.answer().decision.issues.of(gateward_core::Severity::Error).next().unwrap();
+        let issue = denied.answer().decision.issues.of(gateward::Severity::Error).next().unwrap();
         issue.message.clone().into_owned()
     };
     for version in ["v1alpha1", "v1beta1"] {

@@ -70,7 +70,7 @@ fn roles_get_their_replicas_and_overrides_their_targets() {
 fn a_standalone_component_is_left_alone() {
     let object = component(worker(json!({"multinode": {"nodeCount": 2}, "roles": [{"name": "leader"}]})));
     let webhooks = crate::webhooks();
-    let gvk = gateward_core::GroupVersionKind::of("nvidia.com/v1alpha1", "DynamoComponentDeployment");
+    let gvk = gateward::GroupVersionKind::of("nvidia.com/v1alpha1", "DynamoComponentDeployment");
     assert!(webhooks.declaration_of(&gvk).is_some());
     assert_eq!(created(&object), object);
 }

@@ -9,7 +9,7 @@ mod preserved;
 mod properties;
 mod runtimes;
 
-use gateward_core::testing::Findings;
+use gateward::testing::Findings;
 use serde_json::{Value, json};
 
 use crate::testing::{create, listed, object, on, update, with};

@@ -1,6 +1,6 @@
 //! What holds of every v1alpha1 object that can be sent.
 
-use gateward_core::Outcome;
+use gateward::Outcome;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

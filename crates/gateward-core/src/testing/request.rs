@@ -1,0 +1,196 @@
+//! One request of a test, and what it is answered: at once, or awaited.
+
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use serde_json::{Value, json};
+
+use super::block_on::block_on;
+use super::findings::Findings;
+use crate::rule::cluster::ClusterReader;
+use crate::rule::context::{Context, Facts};
+use crate::rule::resource::GroupVersionKind;
+use crate::webhooks::Webhooks;
+use crate::wire::review::Review;
+
+/// One request to webhooks, as the API server would send it.
+///
+/// What it is answered is had at once ([`create`](Self::create)), or awaited where a handler waits for the runtime in which the
+/// test runs:
+///
+/// ```
+/// # use gateward_core::{Webhooks, testing::TestRequest};
+/// # async fn test(webhooks: &Webhooks, object: &serde_json::Value) {
+/// TestRequest::of(webhooks).user("jane").asynchronous().create(object).await.assert_allowed();
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct TestRequest<'r> {
+    webhooks: &'r Webhooks,
+    facts: Arc<dyn Facts>,
+    cluster: Option<Arc<dyn ClusterReader>>,
+    user: Option<String>,
+}
+
+impl<'r> TestRequest<'r> {
+    /// By an ordinary user, without facts.
+    pub fn of(webhooks: &'r Webhooks) -> Self {
+        Self { webhooks, facts: Arc::new(()), cluster: None, user: Some("jane".into()) }
+    }
+
+    /// With these facts about the cluster.
+    pub fn facts(mut self, facts: impl Facts) -> Self {
+        self.facts = Arc::new(facts);
+        self
+    }
+
+    /// In a cluster in which handlers look things up, such as [`Stored`].
+    pub fn cluster(mut self, cluster: impl ClusterReader) -> Self {
+        self.cluster = Some(Arc::new(cluster));
+        self
+    }
+
+    /// By this user.
+    pub fn user(mut self, name: &str) -> Self {
+        self.user = Some(name.into());
+        self
+    }
+
+    /// Without a user.
+    pub fn without_user(mut self) -> Self {
+        self.user = None;
+        self
+    }
+
+    /// The same requests for a test that runs in a runtime, each with `.await`.
+    pub fn asynchronous(&self) -> AsyncTestRequest<'r> {
+        AsyncTestRequest(self.clone())
+    }
+
+    /// The verdict on a new object.
+    #[track_caller]
+    pub fn create(&self, object: &Value) -> Findings {
+        block_on(self.asynchronous().create(object))
+    }
+
+    /// The verdict on a change.
+    #[track_caller]
+    pub fn update(&self, old: &Value, new: &Value) -> Findings {
+        block_on(self.asynchronous().update(old, new))
+    }
+
+    /// A new object with its defaults.
+    #[track_caller]
+    pub fn default(&self, object: &Value) -> Findings {
+        block_on(self.asynchronous().default(object))
+    }
+
+    /// A changed object with its defaults.
+    #[track_caller]
+    pub fn default_update(&self, old: &Value, new: &Value) -> Findings {
+        block_on(self.asynchronous().default_update(old, new))
+    }
+
+    /// The verdict on a removal.
+    #[track_caller]
+    pub fn delete(&self, old: &Value) -> Findings {
+        block_on(self.asynchronous().delete(old))
+    }
+
+    /// The verdict on a change of the subresource `scale` of `object`, as `kubectl scale` sends it.
+    #[track_caller]
+    pub fn scale(&self, object: &Value, replicas: i32) -> Findings {
+        block_on(self.asynchronous().scale(object, replicas))
+    }
+}
+
+/// A [`TestRequest`] whose answers are awaited.
+#[derive(Clone)]
+pub struct AsyncTestRequest<'r>(TestRequest<'r>);
+
+impl AsyncTestRequest<'_> {
+    /// The verdict on a new object.
+    pub async fn create(&self, object: &Value) -> Findings {
+        self.ask(Review::Validate, "CREATE", &Value::Null, object).await
+    }
+
+    /// The verdict on a change.
+    pub async fn update(&self, old: &Value, new: &Value) -> Findings {
+        self.ask(Review::Validate, "UPDATE", old, new).await
+    }
+
+    /// A new object with its defaults.
+    pub async fn default(&self, object: &Value) -> Findings {
+        self.ask(Review::Mutate, "CREATE", &Value::Null, object).await
+    }
+
+    /// A changed object with its defaults.
+    pub async fn default_update(&self, old: &Value, new: &Value) -> Findings {
+        self.ask(Review::Mutate, "UPDATE", old, new).await
+    }
+
+    /// The verdict on a removal.
+    pub async fn delete(&self, old: &Value) -> Findings {
+        self.ask(Review::Validate, "DELETE", old, &Value::Null).await
+    }
+
+    /// The verdict on a change of the subresource `scale` of `object`, as `kubectl scale` sends it.
+    pub async fn scale(&self, object: &Value, replicas: i32) -> Findings {
+        let gvk = kind_of(object);
+        let metadata =
+            json!({"name": text(object, "/metadata/name"), "namespace": text(object, "/metadata/namespace")});
+        let scale = json!({
+            "apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": metadata, "spec": {"replicas": replicas},
+        });
+        let plural = self.0.webhooks.declaration_of(&gvk).map(|declared| declared.plural.clone());
+        let part = json!({
+            "kind": kind_of(&scale),
+            "resource": {"group": gvk.group, "version": gvk.version, "resource": plural},
+            "subResource": "scale",
+        });
+        self.send(Review::Validate, &gvk, "UPDATE", part, [&scale, &scale]).await
+    }
+
+    async fn ask(&self, review: Review, operation: &str, old: &Value, new: &Value) -> Findings {
+        let gvk = kind_of(if new.is_null() { old } else { new });
+        self.send(review, &gvk, operation, json!({"kind": gvk}), [old, new]).await
+    }
+
+    /// Sends a request to the webhook of a kind; `part` is what it says of the kind and the resource.
+    async fn send(
+        &self,
+        review: Review,
+        about: &GroupVersionKind,
+        operation: &str,
+        part: Value,
+        [old, new]: [&Value; 2],
+    ) -> Findings {
+        let path = self.0.webhooks.path_of(review, about).unwrap_or_else(|| format!("/no-webhook-for/{about}"));
+        let named = if new.is_null() { old } else { new };
+        let mut request = json!({
+            "uid": "trial",
+            "name": text(named, "/metadata/name"),
+            "namespace": text(named, "/metadata/namespace"),
+            "operation": operation,
+            "userInfo": self.0.user.as_ref().map(|name| json!({"username": name})),
+            "object": new,
+            "oldObject": old,
+        });
+        if let (Value::Object(request), Value::Object(part)) = (&mut request, part) {
+            request.extend(part);
+        }
+        let body = json!({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": request});
+        let context = Context::new(SystemTime::UNIX_EPOCH, Arc::clone(&self.0.facts));
+        let context = Context { cluster: self.0.cluster.clone(), ..context };
+        let answer = self.0.webhooks.handle(&path, body.to_string().as_bytes(), &context).await;
+        Findings::new(new.clone(), answer)
+    }
+}
+
+fn kind_of(object: &Value) -> GroupVersionKind {
+    GroupVersionKind::of(text(object, "/apiVersion"), text(object, "/kind"))
+}
+
+fn text<'v>(document: &'v Value, pointer: &str) -> &'v str {
+    document.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
+}

@@ -1,0 +1,4 @@
+//! JSON below the types: reading with every fault in its place, and patches.
+
+pub use gateward_core::json::strict::StrictObjects;
+pub use gateward_core::json::{decode, patch};
