@@ -36,7 +36,7 @@
 //!
 //! The guide for operator authors is `docs/sdk.md` in the repository.
 //!
-//! A kind of several versions has a hub, and for each other version a [`Convert`](prelude::Convert) on a unit struct of
+//! A kind of several versions has a hub, and for each other version a [`Convert`] on a unit struct of
 //! the operator's own: `Webhook::<v2::TestEntity>::new().spoke::<v1::TestEntity>(Names)`. Conversion is then served, and
 //! objects of a spoke are judged by the hub's handlers with findings in the user's own paths.
 //!

@@ -44,7 +44,7 @@ impl<'r> TestRequest<'r> {
         self
     }
 
-    /// In a cluster in which handlers look things up, such as [`Stored`].
+    /// In a cluster in which handlers look things up, such as [`Stored`](super::Stored).
     pub fn cluster(mut self, cluster: impl ClusterReader) -> Self {
         self.cluster = Some(Arc::new(cluster));
         self
