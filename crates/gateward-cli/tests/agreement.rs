@@ -82,7 +82,8 @@ async fn the_server_answers_every_case_over_verified_tls_as_the_registry_does() 
     let mut compared = 0;
     for group in groups.values() {
         let facts = Arc::new(ClusterFacts::from_document(&group[0].config).unwrap());
-        let local = Local::start(Arc::new(dynamo_webhooks::webhooks()), facts, &Listen::anywhere()).await.unwrap();
+        let local =
+            Local::start(Arc::new(dynamo_webhooks::webhooks()), facts, None, &Listen::anywhere()).await.unwrap();
         let client = ReviewClient::new(local.address(), &local.ca_pem()).unwrap();
         for case in group {
             let path = case.path(&webhooks).unwrap();

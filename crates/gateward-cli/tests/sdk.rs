@@ -67,7 +67,7 @@ fn entity(username: &str) -> Value {
 
 /// The answer to one review, over verified TLS.
 async fn ask(review: Review, operation: &str, old: Value, new: Value) -> Value {
-    let local = Local::start(Arc::new(webhooks()), Arc::new(()), &Listen::anywhere()).await.unwrap();
+    let local = Local::start(Arc::new(webhooks()), Arc::new(()), None, &Listen::anywhere()).await.unwrap();
     let client = ReviewClient::new(local.address(), &local.ca_pem()).unwrap();
     let path = webhooks().path_of(review, &TestEntity::gvk()).unwrap();
     let body = json!({

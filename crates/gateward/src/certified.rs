@@ -29,7 +29,7 @@ impl Certified {
     pub(crate) fn new(address: IpAddr) -> Result<Self, CertifiedError> {
         let failed = |error: &dyn std::error::Error| CertifiedError::Certificate(error.to_string());
         let validity = Validity::starting(SystemTime::now(), TEN_YEARS).map_err(|error| failed(&error))?;
-        let name = CommonName::new("gateward local CA").map_err(|error| failed(&error))?;
+        let name = CommonName::new("local CA").map_err(|error| failed(&error))?;
         let ca = Ca::new(&name, validity, &SystemKeys).map_err(|error| failed(&error))?;
         let names = ServerNames::parse(names(address)).map_err(|error| failed(&error))?;
         let leaf = ca.issue(&names, validity, &SystemKeys).map_err(|error| failed(&error))?;

@@ -1,11 +1,11 @@
 //! A server on this machine: certificates made in memory at start, nothing stored, no cluster.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use futures_util::Stream;
 use gateward_certs::Ca;
-use gateward_core::{Facts, Notes};
+use gateward_core::{ClusterReader, Facts, Notes};
 pub use gateward_server::{BindError, Drain, Drained, Http2Limits, IdentityError, Protocols};
 use gateward_server::{HttpServer, Metrics, Port, Readiness, ReviewServer, RunningServer, WebhooksHandler};
 
@@ -72,10 +72,12 @@ pub struct Local {
 
 impl Local {
     /// Starts a server for the operator's webhooks. It is ready when this returns: a handshake that verifies its
-    /// certificate has succeeded.
+    /// certificate has succeeded. Handlers look things up through `cluster`; without it every look-up says that there is
+    /// none.
     pub async fn start<P: Operator>(
         operator: Arc<P>,
         facts: Arc<dyn Facts>,
+        cluster: Option<Arc<dyn ClusterReader>>,
         listen: &Listen,
     ) -> Result<Self, StartError> {
         operator.webhooks().check()?;
@@ -83,7 +85,8 @@ impl Local {
         let health = HttpServer::bind(listen.health, Port::Health, readiness.clone(), &counted).await?;
         let metrics = HttpServer::bind(listen.metrics, Port::Metrics, counted.clone(), &counted).await?;
         let certified = Certified::new(listen.webhooks.ip())?;
-        let handler = WebhooksHandler::new(OperatorWebhooks(operator), move || Arc::clone(&facts));
+        let cluster = Arc::new(cluster.map(OnceLock::from).unwrap_or_default());
+        let handler = WebhooksHandler::new(OperatorWebhooks(operator), move || Arc::clone(&facts)).cluster(cluster);
         let server = ReviewServer::new(certified.certificate, handler.notes(Notes::AsWarnings))
             .metrics(counted)
             .protocols(listen.protocols.clone())

@@ -48,7 +48,7 @@ pub struct Predecessor {
 /// use gateward::Names;
 ///
 /// let names = Names { namespace: "cron-system", ..Names::new("cron-operator", "1.4.0") };
-/// assert_eq!((names.release, names.metrics.as_ref()), ("cron-operator", "cron_operator"));
+/// assert_eq!((names.release.as_ref(), names.metrics.as_ref()), ("cron-operator", "cron_operator"));
 /// ```
 #[derive(Debug, Clone)]
 pub struct Names {
@@ -63,7 +63,7 @@ pub struct Names {
     /// What the names of its metrics of certificates, injection and leader election begin with.
     pub cluster_metrics: Cow<'static, str>,
     /// The usual name of a release.
-    pub release: &'static str,
+    pub release: Cow<'static, str>,
     /// The usual namespace of a release.
     pub namespace: &'static str,
     /// The annotation of a CRD that says which version of the operator has installed it.
@@ -121,15 +121,17 @@ impl Names {
     /// The names that follow from that of the command: what isn't said otherwise is called like it.
     pub fn new(command: &'static str, version: &'static str) -> Self {
         let metrics = command.replace(|character: char| !character.is_ascii_alphanumeric(), "_");
+        // A crate may have underscores in its name; nothing in a cluster has.
+        let name = command.replace('_', "-");
         Self {
             command,
             version,
             about: "Admission webhooks",
             cluster_metrics: metrics.clone().into(),
             metrics: metrics.into(),
-            release: command,
+            release: name.clone().into(),
             namespace: "default",
-            version_annotation: format!("{command}/operator-version").into(),
+            version_annotation: format!("{name}/operator-version").into(),
             crds_version: version,
             crd_manager: command,
             log_variable: "RUST_LOG",
@@ -152,7 +154,7 @@ impl Names {
     #[cfg(feature = "cli")]
     pub(crate) fn release_or_usual(&self, name: Option<&str>, namespace: Option<&str>) -> Release {
         Release {
-            name: name.unwrap_or(self.release).to_owned(),
+            name: name.unwrap_or(&self.release).to_owned(),
             namespace: namespace.unwrap_or(self.namespace).to_owned(),
         }
     }

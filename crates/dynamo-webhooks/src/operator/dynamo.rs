@@ -44,7 +44,7 @@ impl Operator for Dynamo {
             about: "The Dynamo Operator's admission webhooks: serve them, check manifests offline, print what installs them",
             metrics: names::METRICS_PREFIX.into(),
             cluster_metrics: names::CLUSTER_METRICS_PREFIX.into(),
-            release: "dynamo-platform",
+            release: "dynamo-platform".into(),
             namespace: "dynamo-system",
             version_annotation: "dynamo.nvidia.com/operator-version".into(),
             crds_version: CRDS_VERSION,

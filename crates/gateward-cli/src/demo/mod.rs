@@ -59,7 +59,7 @@ enum Keep {
 async fn run(operator: Dynamo, keep: Keep) -> anyhow::Result<Exit> {
     let operator = Arc::new(operator);
     let facts = operator.facts(FactsSource::Nowhere)?;
-    let local = Local::start(Arc::clone(&operator), facts, &Listen::anywhere()).await?;
+    let local = Local::start(Arc::clone(&operator), facts, None, &Listen::anywhere()).await?;
     let client = ReviewClient::new(local.address(), &local.ca_pem())?;
     let mut out = anstream::stdout();
     writeln!(out, "serving on https://{}, trusted by a certificate made a moment ago\n", local.address())?;

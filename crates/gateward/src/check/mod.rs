@@ -34,7 +34,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use gateward_core::{Context, Facts, Rule, UserInfo, Webhooks};
+use gateward_core::{ClusterReader, Context, Facts, Rule, UserInfo, Webhooks};
 pub use gateward_lint::diagnostic::{Colour, Diagnostic, ObjectRef, Related};
 use gateward_lint::yaml;
 use serde_json::{Value, json};
@@ -61,6 +61,7 @@ pub struct Checker<'p> {
     webhooks: &'p Webhooks,
     schemas: &'p Schemas,
     facts: Arc<dyn Facts>,
+    cluster: Option<Arc<dyn ClusterReader>>,
     defaults: Defaults,
     stored: Option<Stored>,
     user: Value,
@@ -77,6 +78,7 @@ impl<'p> Checker<'p> {
             webhooks,
             schemas,
             facts,
+            cluster: None,
             defaults: Defaults::Applied,
             stored: None,
             user: Value::Null,
@@ -84,6 +86,12 @@ impl<'p> Checker<'p> {
             command: None,
             catalogue: webhooks.rules().into_iter().map(|rule| (rule.id, rule)).collect(),
         }
+    }
+
+    /// Sets the cluster that handlers look things up in; without one what they need is unknown.
+    pub fn cluster(mut self, cluster: Arc<dyn ClusterReader>) -> Self {
+        self.cluster = Some(cluster);
+        self
     }
 
     /// Sets whether defaults are filled in; they are unless this is called.
@@ -138,7 +146,7 @@ impl<'p> Checker<'p> {
     }
 
     fn context(&self) -> Context {
-        Context::new(self.now, Arc::clone(&self.facts))
+        Context { cluster: self.cluster.clone(), ..Context::new(self.now, Arc::clone(&self.facts)) }
     }
 }
 

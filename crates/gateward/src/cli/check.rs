@@ -10,7 +10,8 @@ use gateward_core::{UserInfo, terminal};
 use gateward_lint::diagnostic::Colour;
 
 use crate::check::{Checker, Defaults, Report, Schemas};
-use crate::cli::facts::{FactsOption, Without};
+use crate::cli::facts::Without;
+use crate::cli::known_cluster::{ClusterOptions, KnownCluster};
 use crate::cli::manifests::{self, Manifests, Progress};
 use crate::exit::Exit;
 use crate::operator::Operator;
@@ -34,7 +35,7 @@ pub(crate) struct CheckArguments {
     #[arg(long, value_enum, default_value_t)]
     output: Output,
     #[command(flatten)]
-    facts: FactsOption,
+    cluster: ClusterOptions,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
@@ -50,7 +51,8 @@ pub(crate) fn command() -> Command {
         .long_about(
             "Say what the API server and the webhooks would say about manifests, offline.\n\nEach object gets the \
              defaults of its schema and of the webhooks, and is judged by both. CEL rules of the schema are not \
-             evaluated; a note says so. Objects of other kinds are counted and skipped.",
+             evaluated; a note says so. Objects of other kinds are counted and skipped. With --kubeconfig rules look \
+             things up in a cluster, as they do in the server; nothing is written there.",
         )
         .after_help(
             "Exit codes: 0 no error, 1 errors, 2 usage or internal error.\n\nExamples:\n  {command} check deploy/\n  \
@@ -60,7 +62,7 @@ pub(crate) fn command() -> Command {
 
 pub(crate) async fn run<P: Operator>(operator: &P, arguments: &CheckArguments) -> anyhow::Result<Exit> {
     let schemas = Schemas::read(&operator.crds())?;
-    let checker = arguments.checker(operator, &schemas)?;
+    let checker = arguments.checker(operator, &schemas).await?;
     let mut manifests = Manifests::of(&arguments.files);
     let mut report = Report::new();
     let mut progress = Progress::new();
@@ -77,9 +79,12 @@ pub(crate) async fn run<P: Operator>(operator: &P, arguments: &CheckArguments) -
 }
 
 impl CheckArguments {
-    fn checker<'p, P: Operator>(&self, operator: &'p P, schemas: &'p Schemas) -> anyhow::Result<Checker<'p>> {
-        let facts = self.facts.read(operator, Without::Unknown)?;
+    async fn checker<'p, P: Operator>(&self, operator: &'p P, schemas: &'p Schemas) -> anyhow::Result<Checker<'p>> {
+        let KnownCluster { facts, reader } = self.cluster.read(operator, Without::Unknown).await?;
         let mut checker = Checker::new(operator.webhooks(), schemas, facts, SystemTime::now());
+        if let Some(reader) = reader {
+            checker = checker.cluster(reader);
+        }
         if let Some(path) = &self.old {
             let stored = manifests::read(path)?;
             checker = checker.stored(&stored).with_context(|| format!("{}", path.display()))?;

@@ -117,7 +117,7 @@ impl ApplyArguments {
 
     fn documents<P: Operator>(&self, operator: &P) -> Vec<serde_json::Value> {
         let namespace = &self.conversion_webhook_service_namespace;
-        let release = Release { name: operator.names().release.to_owned(), namespace: namespace.clone() };
+        let release = Release { name: operator.names().release.into_owned(), namespace: namespace.clone() };
         let mut installation = operator.installation(&release);
         installation.service.clone_from(&self.conversion_webhook_service_name);
         crds::converted_by(operator, &installation)

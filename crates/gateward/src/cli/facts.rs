@@ -27,6 +27,10 @@ pub(crate) enum Without {
 }
 
 impl FactsOption {
+    pub(crate) fn is_given(&self) -> bool {
+        self.facts.is_some()
+    }
+
     /// Reads the file, if there is one, and has the operator parse it.
     pub(crate) fn read<P: Operator>(&self, operator: &P, without: Without) -> anyhow::Result<Arc<dyn Facts>> {
         match (&self.facts, without) {

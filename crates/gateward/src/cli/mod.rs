@@ -11,6 +11,7 @@ mod document;
 mod facts;
 mod generate;
 mod help;
+mod known_cluster;
 mod logging;
 mod manifests;
 mod output;

@@ -1,16 +1,19 @@
 //! What rules look up.
 
+use cluster_tests::objects::graph;
 use cluster_tests::{Sandbox, Test, tests};
 use gateward_cluster::ApiReader;
 use gateward_core::{AccessQuestion, ClusterReader, GroupServed, ListLookup, ListQuery, Lookup, ObjectName, UserInfo};
 use serde_json::{Value, json};
 
 use crate::account::Account;
+use crate::command::{Ended, Person};
 
 pub fn tests() -> Vec<Test> {
     tests![
         an_api_counts_from_the_moment_it_is_installed,
         an_object_is_found_absent_or_unreadable,
+        a_laptop_judges_by_the_cluster_that_it_is_given,
         objects_are_listed_by_their_labels,
         too_many_objects_are_no_list,
         a_user_may_what_the_cluster_grants,
@@ -73,6 +76,44 @@ async fn an_object_is_found_absent_or_unreadable(sandbox: Sandbox) {
     let reader = ApiReader::new(stranger.connection().await.client());
     let Lookup::Unreadable(why) = reader.get(&topology("rack")).await else { panic!("it may not be read") };
     assert!(why.contains("forbidden") && why.contains("ClusterRole"), "{why}");
+}
+
+/// `check` alone can't know of topologies; with a kubeconfig its verdict is the server's.
+async fn a_laptop_judges_by_the_cluster_that_it_is_given(sandbox: Sandbox) {
+    let bed = sandbox.bed();
+    let bindings = crd("grove.io", "clustertopologybindings", "ClusterTopologyBinding");
+    bed.install_crds(&[bindings]).await.unwrap();
+    let mut otter = graph("otter");
+    let policy = json!({"clusterTopologyName": "fabric", "domain": "rack"});
+    otter["spec"]["experimental"] = json!({"kvTransferPolicy": policy});
+    let file = bed.folder().join("otter.json");
+    std::fs::write(&file, otter.to_string()).unwrap();
+    let (file, kubeconfig) = (file.to_str().unwrap(), bed.folder().join("kubeconfig"));
+    let person = Person::admin(bed);
+    let offline = ["check", "--output", "json", file];
+    let there = [&offline[..], &["--kubeconfig", kubeconfig.to_str().unwrap()]].concat();
+    let severity = |ended: &Ended| {
+        let found = ended.stdout.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let about = |found: Value| (found["rule"] == "DGD-72").then(|| found["severity"].clone());
+        found.filter_map(about).collect::<Vec<_>>()
+    };
+
+    let unknown = person.runs(&offline).await;
+    assert_eq!((unknown.code, severity(&unknown)), (0, vec![json!("note")]), "{unknown:?}");
+    let absent = person.runs(&there).await;
+    assert_eq!((absent.code, severity(&absent)), (1, vec![json!("error")]), "{absent:?}");
+
+    let fabric = json!({
+        "apiVersion": "grove.io/v1alpha1", "kind": "ClusterTopologyBinding", "metadata": {"name": "fabric"},
+        "spec": {"levels": [{"domain": "rack"}]},
+    });
+    bed.client().post("/apis/grove.io/v1alpha1/clustertopologybindings", &fabric).await.unwrap().granted().unwrap();
+    let found = person.runs(&there).await;
+    assert_eq!((found.code, severity(&found)), (0, Vec::new()), "{found:?}");
+
+    let nowhere = person.runs(&["check", file, "--kubeconfig", "/nowhere"]).await;
+    assert_eq!(nowhere.code, 2, "{nowhere:?}");
+    assert!(nowhere.stderr.contains("/nowhere"), "{nowhere:?}");
 }
 
 async fn objects_are_listed_by_their_labels(sandbox: Sandbox) {

@@ -11,7 +11,8 @@ use std::sync::Arc;
 use clap::{ArgGroup, ArgMatches, Args, Command, FromArgMatches as _};
 use gateward_server::{Http2Limits, Protocols, install_panic_hook};
 
-use crate::cli::facts::{FactsOption, Without};
+use crate::cli::facts::Without;
+use crate::cli::known_cluster::{ClusterOptions, KnownCluster};
 use crate::cli::logging::LogOptions;
 use crate::cli::whole_file;
 use crate::config::LogFormat;
@@ -25,7 +26,7 @@ use crate::runtime::{Shutdown as _, Signals};
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("where").required(true))]
 pub(crate) struct ServeArguments {
-    /// Serve on this machine, without a cluster, with certificates made in memory
+    /// Serve on this machine, not in a cluster, with certificates made in memory
     #[arg(long, group = "where")]
     local: bool,
     /// Serve in the cluster, in a Pod, as this configuration says
@@ -58,13 +59,14 @@ struct LocalArguments {
     #[arg(long, conflicts_with = "config")]
     http2: bool,
     #[command(flatten)]
-    facts: FactsOption,
+    cluster: ClusterOptions,
 }
 
 pub(crate) fn command<P: Operator>(operator: &P) -> Command {
     ServeArguments::augment_args(Command::new("serve"))
         .args(in_cluster::arguments(operator))
         .mut_arg("facts", |facts| facts.conflicts_with("config"))
+        .mut_arg("kubeconfig", |kubeconfig| kubeconfig.conflicts_with("config"))
         .about("Serve the webhooks over TLS")
         .long_about(
             "Serve the webhooks over TLS, on this machine or in a cluster.\n\nOn this machine, port 0 takes a free port; the \
@@ -93,8 +95,8 @@ pub(crate) async fn run<P: Operator>(operator: P, matches: &ArgMatches) -> anyho
 
 async fn on_this_machine<P: Operator>(operator: P, arguments: &ServeArguments) -> anyhow::Result<Exit> {
     arguments.log.install("info", LogFormat::Text)?;
-    let facts = arguments.here.facts.read(&operator, Without::Unknown)?;
-    let local = Local::start(Arc::new(operator), facts, &arguments.here.listen()).await?;
+    let KnownCluster { facts, reader } = arguments.here.cluster.read(&operator, Without::Unknown).await?;
+    let local = Local::start(Arc::new(operator), facts, reader, &arguments.here.listen()).await?;
     if let Some(path) = &arguments.here.ca_out {
         whole_file::write(path, &local.ca_pem())?;
     }

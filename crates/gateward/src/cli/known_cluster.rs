@@ -1,0 +1,62 @@
+//! `--facts FILE` and `--kubeconfig FILE`: what is known of a cluster, and which one rules look things up in.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use gateward_cluster::{ApiReader, Connection};
+use gateward_core::{ClusterReader, Facts};
+use serde_json::json;
+
+use crate::cli::facts::{FactsOption, Without};
+use crate::config::{ChartValues, ConfigSource, Discovered, Flags, PodEnvironment};
+use crate::operator::Operator;
+
+/// The options of commands that judge as a server in a cluster does.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct ClusterOptions {
+    #[command(flatten)]
+    facts: FactsOption,
+    /// Look things up in the cluster that this file names, with the rights of its user; what --facts doesn't give is
+    /// learned there
+    #[arg(long, value_name = "FILE")]
+    kubeconfig: Option<PathBuf>,
+}
+
+/// What handlers have of a cluster.
+pub(crate) struct KnownCluster {
+    pub(crate) facts: Arc<dyn Facts>,
+    /// What they look things up with.
+    pub(crate) reader: Option<Arc<dyn ClusterReader>>,
+}
+
+impl ClusterOptions {
+    /// Reads the files, and learns the facts of the cluster where only that is named.
+    pub(crate) async fn read<P: Operator>(&self, operator: &P, without: Without) -> anyhow::Result<KnownCluster> {
+        let Some(kubeconfig) = &self.kubeconfig else {
+            return Ok(KnownCluster { facts: self.facts.read(operator, without)?, reader: None });
+        };
+        let connection = Connection::of_kubeconfig(kubeconfig, &operator.names().user_agent()).await?;
+        let reader: Arc<dyn ClusterReader> = Arc::new(ApiReader::new(connection.client()));
+        let facts = match self.facts.is_given() {
+            true => self.facts.read(operator, without)?,
+            false => learned(operator, Arc::clone(&reader)).await?,
+        };
+        Ok(KnownCluster { facts, reader: Some(reader) })
+    }
+}
+
+/// The facts that the server of a usual release would have.
+async fn learned<P: Operator>(operator: &P, reader: Arc<dyn ClusterReader>) -> anyhow::Result<Arc<dyn Facts>> {
+    let release = operator.names().release_or_usual(None, None);
+    let ChartValues { document, service_account, .. } = operator.chart_values(&release, &json!({}));
+    let pod_environment = PodEnvironment {
+        namespace: release.namespace,
+        instance: release.name,
+        service_account,
+        ..PodEnvironment::nowhere()
+    };
+    let source = ConfigSource { document, pod_environment, flags: Flags::default() };
+    let Discovered { facts, notes } = operator.cluster_facts(&source, reader).await?;
+    notes.iter().for_each(|note| tracing::warn!("{note}"));
+    Ok(facts)
+}
