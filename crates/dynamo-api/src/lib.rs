@@ -34,14 +34,13 @@ pub mod crds;
 pub mod meta;
 pub mod parts;
 pub mod pod;
-pub mod quantity;
 #[cfg(feature = "schema")]
 pub mod schema;
 pub mod v1alpha1;
 pub mod v1beta1;
 
+pub use gateward::quantity::{self, Quantity};
 pub use gateward::{LenientView, Raw};
-pub use quantity::Quantity;
 
 /// Free-form JSON: stored unchanged, read only through [`Raw::view`].
 pub type Json = Raw<serde_json::Value>;

@@ -8,6 +8,7 @@ pub mod conversion;
 pub mod go_duration;
 pub mod json;
 pub mod manifest;
+pub mod quantity;
 pub mod rule;
 pub mod terminal;
 #[cfg(any(test, feature = "testing"))]

@@ -117,7 +117,7 @@ pub use gateward_core::{
     Patch, Provenance, Raw, Reading, Redacted, ReinvocationPolicy, Request, Resource, Review, ReviewResponse,
     ReviewSubject, ReviewVersion, RoundTrip, Rule, STASH, Scope, Segment, Severity, SideEffects, Skip, Stash,
     Subresource, UNKNOWN, UPDATE, UserInfo, Validator, Verdict, Webhook, WebhookError, WebhookRoute, Webhooks,
-    WebhooksError, go_duration, handler, resource,
+    WebhooksError, go_duration, handler, quantity, resource,
 };
 #[cfg(feature = "check")]
 pub use gateward_lint::{schema, yaml};

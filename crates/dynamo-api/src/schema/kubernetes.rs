@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use gateward::quantity;
 use serde_json::{Map, Value, json};
 
 use super::node::object;
@@ -110,19 +111,13 @@ const DEFAULTS: &[(&str, &str, &str)] = &[
     ("SecretProjection", "name", r#""""#),
 ];
 
-/// The grammar of a quantity that is written as a string.
-const QUANTITY_PATTERN: &str = concat!(
-    r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))",
-    r"(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$",
-);
-
 /// Corrects all Kubernetes types among `schemas`.
 pub fn correct(schemas: &mut BTreeMap<String, Value>) {
     for (name, schema) in schemas {
         let Some(kind) = kubernetes_kind(name) else { continue };
         without_descriptions(schema);
         match kind {
-            "Quantity" => *schema = int_or_string(&json!({"pattern": QUANTITY_PATTERN})),
+            "Quantity" => *schema = int_or_string(&json!({"pattern": quantity::PATTERN})),
             "IntOrString" => *schema = int_or_string(&json!({})),
             "ObjectMeta" => *schema = embedded_metadata(),
             _ => correct_members(kind, schema),

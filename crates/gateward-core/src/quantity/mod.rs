@@ -5,6 +5,8 @@
 
 mod amount;
 
+#[cfg(feature = "schemars")]
+use std::borrow::Cow;
 use std::fmt;
 
 use serde::de::{Deserializer, Error, Visitor};
@@ -13,10 +15,16 @@ use serde_json::Number;
 
 pub use amount::{Amount, InvalidQuantity};
 
+/// The regular expression of a quantity that is a text.
+pub const PATTERN: &str = concat!(
+    r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))",
+    r"(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$",
+);
+
 /// An amount in its original notation, a string or a number.
 ///
 /// ```
-/// use dynamo_api::Quantity;
+/// use gateward_core::quantity::Quantity;
 ///
 /// let quantity: Quantity = serde_json::from_str("\"2048Mi\"")?;
 /// assert_eq!(quantity.text(), "2048Mi");
@@ -100,13 +108,18 @@ impl Visitor<'_> for Scalar {
     }
 }
 
-#[cfg(feature = "schema")]
+/// As Kubernetes' own CRDs have it.
+#[cfg(feature = "schemars")]
 impl schemars::JsonSchema for Quantity {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        <crate::schema::kubernetes::types::Quantity as schemars::JsonSchema>::schema_name()
+    fn schema_name() -> Cow<'static, str> {
+        "io.k8s.apimachinery.pkg.api.resource.Quantity".into()
     }
 
-    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        <crate::schema::kubernetes::types::Quantity as schemars::JsonSchema>::json_schema(generator)
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "anyOf": [{"type": "integer"}, {"type": "string"}],
+            "pattern": PATTERN,
+            "x-kubernetes-int-or-string": true,
+        })
     }
 }

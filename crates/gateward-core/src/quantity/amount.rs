@@ -10,13 +10,13 @@ use std::str::FromStr;
 /// counts as a billionth. Amounts in binary notation end at 2⁶³−1, as in Kubernetes.
 ///
 /// ```
-/// use dynamo_api::quantity::Amount;
+/// use gateward_core::quantity::Amount;
 ///
 /// let amount: Amount = "1.5Gi".parse()?;
 /// assert_eq!(amount.to_string(), "1536Mi");
 /// assert_eq!(amount.whole(), Some(1_610_612_736));
 /// assert!("many".parse::<Amount>().is_err());
-/// # Ok::<(), dynamo_api::quantity::InvalidQuantity>(())
+/// # Ok::<(), gateward_core::quantity::InvalidQuantity>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Amount {
@@ -72,11 +72,11 @@ impl Amount {
     /// Whether both are the same amount, whatever the notation.
     ///
     /// ```
-    /// use dynamo_api::quantity::Amount;
+    /// use gateward_core::quantity::Amount;
     ///
     /// let (binary, decimal): (Amount, Amount) = ("1Ki".parse()?, "1024".parse()?);
     /// assert!(binary.equals(&decimal) && binary != decimal);
-    /// # Ok::<(), dynamo_api::quantity::InvalidQuantity>(())
+    /// # Ok::<(), gateward_core::quantity::InvalidQuantity>(())
     /// ```
     pub fn equals(&self, other: &Self) -> bool {
         self.sign() == other.sign()
