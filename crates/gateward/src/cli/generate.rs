@@ -10,11 +10,12 @@ use gateward_core::manifest::{self, FailurePolicy, Installation, yaml};
 use gateward_lint::yaml::Document;
 use serde_json::Value;
 
+use crate::cli::deployment::Workload;
 use crate::cli::planned::planned;
-use crate::cli::{roles, values};
+use crate::cli::{deployment, roles, values};
 use crate::crds::{self, Printed, Stanzas};
 use crate::exit::Exit;
-use crate::operator::Operator;
+use crate::operator::{Operator, Release};
 
 /// Arguments of `generate`.
 #[derive(Debug, Args)]
@@ -45,6 +46,13 @@ enum What {
                             apply --server-side -f -"
     )]
     Rbac(RbacArguments),
+    /// Print the Deployment of the server with its ConfigMap, Service and PodDisruptionBudget
+    ///
+    /// The Pods meet the restricted standard, and run as the ServiceAccount that `generate rbac` prints. The CRDs come
+    /// first, the webhook configurations last: until Pods are ready, what they judge is refused.
+    #[command(after_help = "Example:\n  {command} generate deployment --image registry.example.org/{command}:1.0.0 \
+                            --release {release} --namespace {namespace} | kubectl apply --server-side -f -")]
+    Deployment(DeploymentArguments),
     /// Print the help of all commands as one document
     CliReference,
 }
@@ -56,7 +64,7 @@ struct ServiceArguments {
     #[arg(long, value_name = "NAME")]
     release: Option<String>,
     /// Namespace of the Service
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, short, value_name = "NAME")]
     namespace: Option<String>,
     /// Name of the Service, where it isn't the usual one
     #[arg(long, value_name = "NAME")]
@@ -89,18 +97,46 @@ struct WebhookArguments {
 
 #[derive(Debug, Args)]
 struct RbacArguments {
+    #[command(flatten)]
+    release: ReleaseArguments,
+    /// How to print
+    #[arg(long, value_enum, default_value_t)]
+    output: Output,
+}
+
+#[derive(Debug, Args)]
+struct DeploymentArguments {
+    #[command(flatten)]
+    release: ReleaseArguments,
+    /// The image that has the program
+    #[arg(long, value_name = "IMAGE")]
+    image: String,
+    /// How many Pods there are
+    #[arg(long, value_name = "NUMBER", default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..))]
+    replicas: u16,
+    /// How to print
+    #[arg(long, value_enum, default_value_t)]
+    output: Output,
+}
+
+/// Which release, and how it is set up.
+#[derive(Debug, Args)]
+struct ReleaseArguments {
     /// Name of the Helm release, of which the names are made
     #[arg(long, value_name = "NAME")]
     release: Option<String>,
     /// Namespace of the release
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, short, value_name = "NAME")]
     namespace: Option<String>,
     /// Values of the operator's chart, as a file or - for standard input; a later file replaces what an earlier one says
     #[arg(long, short = 'f', value_name = "FILE")]
     values: Vec<PathBuf>,
-    /// How to print
-    #[arg(long, value_enum, default_value_t)]
-    output: Output,
+}
+
+impl ReleaseArguments {
+    fn release<P: Operator>(&self, operator: &P) -> Release {
+        operator.names().release_or_usual(self.release.as_deref(), self.namespace.as_deref())
+    }
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -131,6 +167,7 @@ pub(crate) fn run<P: Operator>(operator: &P, whole: Command, arguments: &Generat
         What::Crds(arguments) => crds(operator, arguments)?,
         What::Webhooks(webhooks) => webhook_configurations(operator, webhooks)?,
         What::Rbac(arguments) => rbac(operator, arguments)?,
+        What::Deployment(arguments) => deployment(operator, arguments)?,
     };
     anstream::stdout().write_all(text.as_bytes())?;
     Ok(Exit::Success)
@@ -175,14 +212,21 @@ fn webhook_configurations<P: Operator>(operator: &P, arguments: &WebhookArgument
 }
 
 fn rbac<P: Operator>(operator: &P, arguments: &RbacArguments) -> anyhow::Result<String> {
-    let release = operator.names().release_or_usual(arguments.release.as_deref(), arguments.namespace.as_deref());
-    let values = operator.chart_values(&release, &values::read(&arguments.values)?);
+    let release = arguments.release.release(operator);
+    let values = operator.chart_values(&release, &values::read(&arguments.release.values)?);
     let planned = planned(operator, &release, values)?;
     let objects = roles::objects(&planned, &operator.installation(&release).labels).into_iter();
     Ok(match arguments.output {
         Output::Yaml => stream(objects.map(|object| object.yaml())),
         Output::Json => objects.map(|object| format!("{}\n", object.json())).collect(),
     })
+}
+
+fn deployment<P: Operator>(operator: &P, arguments: &DeploymentArguments) -> anyhow::Result<String> {
+    let release = arguments.release.release(operator);
+    let values = values::read(&arguments.release.values)?;
+    let workload = Workload { image: &arguments.image, replicas: arguments.replicas };
+    Ok(printed(deployment::objects(operator, &release, &values, &workload)?, arguments.output))
 }
 
 impl ServiceArguments {

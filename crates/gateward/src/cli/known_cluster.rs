@@ -8,7 +8,8 @@ use gateward_core::{ClusterReader, Facts};
 use serde_json::json;
 
 use crate::cli::facts::{FactsOption, Without};
-use crate::config::{ChartValues, ConfigSource, Discovered, Flags, PodEnvironment};
+use crate::cli::planned::source;
+use crate::config::Discovered;
 use crate::operator::Operator;
 
 /// The options of commands that judge as a server in a cluster does.
@@ -48,14 +49,7 @@ impl ClusterOptions {
 /// The facts that the server of a usual release would have.
 async fn learned<P: Operator>(operator: &P, reader: Arc<dyn ClusterReader>) -> anyhow::Result<Arc<dyn Facts>> {
     let release = operator.names().release_or_usual(None, None);
-    let ChartValues { document, service_account, .. } = operator.chart_values(&release, &json!({}));
-    let pod_environment = PodEnvironment {
-        namespace: release.namespace,
-        instance: release.name,
-        service_account,
-        ..PodEnvironment::nowhere()
-    };
-    let source = ConfigSource { document, pod_environment, flags: Flags::default() };
+    let source = source(&release, &operator.chart_values(&release, &json!({})));
     let Discovered { facts, notes } = operator.cluster_facts(&source, reader).await?;
     notes.iter().for_each(|note| tracing::warn!("{note}"));
     Ok(facts)

@@ -6,6 +6,7 @@ mod check;
 mod completions;
 pub(crate) mod convert;
 mod crds;
+mod deployment;
 mod doctor;
 mod document;
 mod facts;

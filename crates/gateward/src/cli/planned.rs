@@ -18,14 +18,8 @@ pub(crate) fn planned<P: Operator>(
     release: &Release,
     values: ChartValues,
 ) -> anyhow::Result<PlannedRelease> {
-    let ChartValues { document, service_account, crd_installer, issuer, lookups, .. } = values;
-    let pod_environment = PodEnvironment {
-        namespace: release.namespace.clone(),
-        instance: release.name.clone(),
-        service_account: service_account.clone(),
-        ..PodEnvironment::nowhere()
-    };
-    let source = ConfigSource { document, pod_environment, flags: Flags::default() };
+    let source = source(release, &values);
+    let ChartValues { service_account, crd_installer, issuer, lookups, .. } = values;
     let config = setup(operator, &operator.config(&source)?, &source.pod_environment)?;
     let declared = operator.webhooks().declarations().flat_map(|declared| declared.lookups.iter().cloned());
     Ok(PlannedRelease {
@@ -42,6 +36,17 @@ pub(crate) fn planned<P: Operator>(
             .predecessor
             .map(|it| HandOver { namespace_label: it.namespace_label.to_owned(), guide: it.guide.to_owned() }),
     })
+}
+
+/// What a Pod of the release would read.
+pub(crate) fn source(release: &Release, values: &ChartValues) -> ConfigSource {
+    let pod_environment = PodEnvironment {
+        namespace: release.namespace.clone(),
+        instance: release.name.clone(),
+        service_account: values.service_account.clone(),
+        ..PodEnvironment::nowhere()
+    };
+    ConfigSource { document: values.document.clone(), pod_environment, flags: Flags::default() }
 }
 
 fn resource((group, plural): (String, String)) -> ResourceName {

@@ -17,6 +17,8 @@ use serde_json::Value;
 pub use chart_values::{ChartValues, CrdInstaller, RemovedValue};
 pub use flags::{Flag, Flags};
 pub use namespaces::{ClaimSettings, ClaimTreatment, NamespaceScope, RestrictedNamespace};
+#[cfg(feature = "cli")]
+pub(crate) use pod_environment::DOWNWARD;
 pub use pod_environment::PodEnvironment;
 pub use problem::{ConfigError, Problem, ProblemSource};
 

@@ -33,6 +33,9 @@ const NAMESPACE: (&str, &str) = ("POD_NAMESPACE", "metadata.namespace");
 const IP: (&str, &str) = ("POD_IP", "status.podIP");
 const SERVICE_ACCOUNT: (&str, &str) = ("POD_SERVICE_ACCOUNT", "spec.serviceAccountName");
 const INSTANCE: (&str, &str) = ("POD_INSTANCE", "metadata.labels['app.kubernetes.io/instance']");
+/// Those of every Pod.
+#[cfg(feature = "cli")]
+pub(crate) const DOWNWARD: [(&str, &str); 5] = [POD, NAMESPACE, IP, SERVICE_ACCOUNT, INSTANCE];
 const DOMAIN: &str = "KUBERNETES_CLUSTER_DOMAIN";
 #[cfg(feature = "cluster")]
 const HOST: &str = "HOSTNAME";

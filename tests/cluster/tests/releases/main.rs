@@ -15,6 +15,7 @@ fn main() -> ExitCode {
         what_is_uninstalled_leaves_no_webhook_configuration,
         what_is_uninstalled_after_our_command_reads_and_deletes_as_before,
         a_forgotten_command_is_made_up_for,
+        generated_manifests_are_a_release,
     ];
     run_in_turn(tests, async |bed| bed.start_node().await)
 }
@@ -103,6 +104,44 @@ async fn a_forgotten_command_is_made_up_for(sandbox: Sandbox) {
     println!("{}", release.gateward(&["uninstall", "--yes"]).await.unwrap());
     neutral(&sandbox).await;
     sandbox.delete(&graph("otter")).await;
+}
+
+/// Without Helm: what `generate` prints, applied in the order of its help.
+async fn generated_manifests_are_a_release(sandbox: Sandbox) {
+    let release = sandbox.release("heron", "reeds");
+    let namespace = json!({"metadata": {"name": release.namespace()}});
+    sandbox.bed().client().post("/api/v1/namespaces", &namespace).await.unwrap().granted().unwrap();
+    let deployment = ["generate", "deployment", "--image", "registry.example.org/gateward:0.1.0"];
+    let parts: [&[&str]; 4] = [
+        &["generate", "crds"],
+        &["generate", "rbac"],
+        &deployment,
+        &["generate", "webhooks", "--timeout-seconds", "20"],
+    ];
+    let mut files = Vec::new();
+    for part in parts {
+        let file = sandbox.bed().folder().join(format!("{}.yaml", part[1]));
+        std::fs::write(&file, release.gateward(part).await.unwrap()).unwrap();
+        let file = file.to_str().unwrap().to_owned();
+        release.kubectl(&["apply", "--server-side", "--force-conflicts", "-f", &file]).await.unwrap();
+        if part[1] == "deployment" {
+            release.rolled_out().await.unwrap();
+        }
+        files.push(file);
+    }
+    until("the release converts", Duration::from_mins(1), async || {
+        sandbox.dry().create(&graph_v1alpha1("heard")).await.status.is_success()
+    })
+    .await;
+    works(&sandbox, ["heron", "otter"]).await;
+    let pods = sandbox.bed().node().pods(release.namespace(), "app.kubernetes.io/instance=heron");
+    assert_eq!(pods.len(), 2);
+    assert!(pods.iter().all(|pod| pod.is_ready() && pod.restarts() == 0), "{}", pods[0].log());
+
+    for file in files.iter().skip(1).rev() {
+        release.kubectl(&["delete", "-f", file]).await.unwrap();
+    }
+    assert_eq!(configurations(&sandbox).await, Vec::<Value>::new());
 }
 
 /// Nothing has to be converted any more, and nothing can be misread.
