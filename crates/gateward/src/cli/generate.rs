@@ -49,7 +49,8 @@ enum What {
     /// Print the Deployment of the server with its ConfigMap, Service and PodDisruptionBudget
     ///
     /// The Pods meet the restricted standard, and run as the ServiceAccount that `generate rbac` prints. The CRDs come
-    /// first, the webhook configurations last: until Pods are ready, what they judge is refused.
+    /// first, the webhook configurations last: until Pods are ready, what they judge is refused. Pods read the ConfigMap
+    /// when they start; `kubectl rollout restart` follows a change of it.
     #[command(after_help = "Example:\n  {command} generate deployment --image registry.example.org/{command}:1.0.0 \
                             --release {release} --namespace {namespace} | kubectl apply --server-side -f -")]
     Deployment(DeploymentArguments),
