@@ -38,9 +38,10 @@ impl ClusterOptions {
         };
         let connection = Connection::of_kubeconfig(kubeconfig, &operator.names().user_agent()).await?;
         let reader: Arc<dyn ClusterReader> = Arc::new(ApiReader::new(connection.client()));
-        let facts = match self.facts.is_given() {
-            true => self.facts.read(operator, without)?,
-            false => learned(operator, Arc::clone(&reader)).await?,
+        let facts = if self.facts.is_given() {
+            self.facts.read(operator, without)?
+        } else {
+            learned(operator, Arc::clone(&reader)).await?
         };
         Ok(KnownCluster { facts, reader: Some(reader) })
     }
@@ -51,6 +52,8 @@ async fn learned<P: Operator>(operator: &P, reader: Arc<dyn ClusterReader>) -> a
     let release = operator.names().release_or_usual(None, None);
     let source = source(&release, &operator.chart_values(&release, &json!({})));
     let Discovered { facts, notes } = operator.cluster_facts(&source, reader).await?;
-    notes.iter().for_each(|note| tracing::warn!("{note}"));
+    for note in &notes {
+        tracing::warn!("{note}");
+    }
     Ok(facts)
 }
