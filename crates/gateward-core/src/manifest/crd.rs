@@ -45,7 +45,7 @@ impl Crd {
 
 impl<T: Serialize + 'static> From<T> for Crd {
     fn from(definition: T) -> Self {
-        // Text serialises too, as one string. It is told apart by its type, since a second implementation would overlap.
+        // Text serialises too, as one string. Its type identifies it, since a second implementation would overlap.
         let any: &dyn Any = &definition;
         if let Some(text) = any.downcast_ref::<&'static str>() {
             return Self::of(*text);

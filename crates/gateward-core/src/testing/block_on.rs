@@ -9,7 +9,7 @@ use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
 /// How long a future may wait that nothing wakes: as long as the API server waits for a webhook that doesn't say otherwise.
-const PATIENCE: Duration = Duration::from_secs(10);
+const STALL_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How often a future is polled that nothing has woken. Some runtimes wake only when the polling thread comes back to
 /// them, which this one doesn't.
@@ -23,11 +23,11 @@ const GLANCE: Duration = Duration::from_millis(1);
 /// [`asynchronous`](super::asynchronous).
 #[track_caller]
 pub fn block_on<F: Future>(future: F) -> F::Output {
-    block_on_for(PATIENCE, future)
+    block_on_for(STALL_TIMEOUT, future)
 }
 
 #[track_caller]
-fn block_on_for<F: Future>(patience: Duration, future: F) -> F::Output {
+fn block_on_for<F: Future>(timeout: Duration, future: F) -> F::Output {
     let mut future = pin!(future);
     let unpark = Arc::new(Unpark { thread: thread::current(), is_woken: AtomicBool::new(false) });
     let waker = Waker::from(Arc::clone(&unpark));
@@ -42,8 +42,8 @@ fn block_on_for<F: Future>(patience: Duration, future: F) -> F::Output {
             continue;
         }
         assert!(
-            waiting_since.elapsed() < patience,
-            "what is tested has waited for {patience:?}. If it waits for the runtime of this test, that stands still \
+            waiting_since.elapsed() < timeout,
+            "what is tested has waited for {timeout:?}. If it waits for the runtime of this test, that stands still \
              meanwhile: write `TestRequest::of(…).asynchronous()` and `.await`, or the words of `testing::asynchronous`"
         );
         thread::park_timeout(GLANCE);
