@@ -5,6 +5,7 @@
 //! its answer; the server, the command line, the tests and the fuzzers all call that one function.
 
 pub mod conversion;
+pub mod dns;
 pub mod go_duration;
 pub mod json;
 pub mod manifest;
@@ -35,12 +36,17 @@ pub use rule::handler::{Defaulter, Validator};
 pub use rule::into_handler::{IntoDefaulter, IntoValidator};
 pub use rule::issue::{BadValue, Issue, IssueKind, Issues, Reading, Redacted, Severity};
 pub use rule::resource::{GroupVersionKind, Resource, Scope};
+pub use rule::review_object::ReviewObject;
 pub use rule::review_subject::ReviewSubject;
+pub use rule::state::State;
+pub use rule::store::{Store, StoreEvent, WatchedStore};
 pub use rule::verdict::{Denial, Verdict};
 pub use rule::{DECODE, Rule, STASH, UNKNOWN};
 pub use webhooks::declaration::{Declaration, DeletingObjects};
+pub use webhooks::dynamic_kind::DynamicKind;
 pub use webhooks::endpoint::{Endpoint, MatchPolicy};
 pub use webhooks::future::BoxFuture;
+pub use webhooks::path_style::{PathStyle, PathSubject};
 pub use webhooks::registration::{ReinvocationPolicy, SideEffects};
 pub use webhooks::subresource::Subresource;
 pub use webhooks::webhook::Webhook;

@@ -9,7 +9,6 @@ use crate::conversion::ConversionError;
 use crate::conversion::carry::{Carried, carry};
 use crate::conversion::difference::Difference;
 use crate::conversion::incomplete::{mark, unmark};
-use crate::conversion::preserved::PRESERVED;
 use crate::conversion::readable::readable;
 use crate::conversion::restore::lost_by_trial;
 use crate::conversion::route::Route;
@@ -100,9 +99,9 @@ fn within<A: Resource, B: Resource>(
     left_out.extend(notes.iter().filter(|note| note.rule == INCOMPLETE.id).map(|note| note.path.clone()));
     issues.extend(notes);
     let mut written = Serialized::of(&result).map_err(|error| no_json(&error))?;
-    unmark(&mut metadata);
+    unmark(&mut metadata, route.keys());
     edit_metadata(&mut metadata, &object, &written);
-    let has_ours = metadata.annotations.contains_key(PRESERVED.annotation());
+    let has_ours = metadata.annotations.contains_key(route.keys().preserved());
     if !unknown.is_empty() || has_ours || lost.as_ref().is_none_or(|lost| !lost.is_empty()) {
         let carried = Carried { source: readable, object: &object, result, unknown, lost };
         let overflow = carry(carried, route, &mut written, &mut metadata, issues)?;
@@ -111,7 +110,7 @@ fn within<A: Resource, B: Resource>(
     if metadata.is_edited() {
         left_out.extend(fit(&mut metadata, issues));
     }
-    mark(&mut metadata, &left_out);
+    mark(&mut metadata, route.keys(), &left_out);
     let text = if metadata.is_edited() { Cow::Owned(metadata.to_json()) } else { Cow::Borrowed(source.metadata()) };
     Ok(Attempt { json: whole::<B>(source, &text, &written), left_out, reduced })
 }

@@ -39,11 +39,12 @@ pub(crate) fn carry<A: Resource, B: Resource>(
     metadata: &mut Metadata<'_>,
     issues: &mut Issues,
 ) -> Result<bool, ConversionError> {
-    let mut preserved = Preserved::take(&mut metadata.annotations, issues);
+    let key = route.keys().preserved();
+    let mut preserved = Preserved::take(key, &mut metadata.annotations, issues);
     let (from, to) = (A::version(), B::version());
-    let (known, waiting) = (preserved.take_known(&to, issues), preserved.unknown.remove(&*to));
+    let (known, waiting) = (preserved.take_known(&to, key, issues), preserved.unknown.remove(&*to));
     let waiting = waiting.unwrap_or_default();
-    preserved.take_known(&from, &mut Issues::new());
+    preserved.take_known(&from, key, &mut Issues::new());
     preserved.unknown.remove(&*from);
     let Carried { source, object, result, unknown, lost: mut known_losses } = carried;
     if !waiting.is_empty() || !unknown.is_empty() || !known.is_empty() {
@@ -62,7 +63,7 @@ pub(crate) fn carry<A: Resource, B: Resource>(
     let overflow = differences.len() > MAX_FIELDS;
     differences.truncate(MAX_FIELDS);
     preserved.keep_known(&from, &differences);
-    preserved.put(&mut metadata.annotations);
+    preserved.put(key, &mut metadata.annotations);
     Ok(overflow)
 }
 

@@ -93,22 +93,16 @@ impl Comparison {
         true
     }
 
-    /// Whether both are lists of the same length and the same names, which are compared then.
+    /// Whether both are lists, which are compared then: as a whole where the names of their items differ, and so the items.
     fn items(&mut self, back: &RawValue, was: &RawValue) -> bool {
         let (Some(reads), Some(left)) = (items(back.get()), items(was.get())) else { return false };
-        if reads.len() != left.len() {
-            return false;
-        }
-        let (mut back, mut was) = (Tree::Text(back), Tree::Text(was));
-        let differing = reads.into_iter().zip(left).enumerate().filter(|(_, (one, other))| one.get() != other.get());
-        let named = differing.map(|(index, items)| {
-            let name = back.items()?.own_name(index);
-            let is_same = was.items()?.own_name(index) == name;
-            is_same.then_some((name.map_or(Step::Index(index), |name| Step::Named { name }), items))
-        });
-        let Some(named) = named.collect::<Option<Vec<_>>>() else { return false };
-        for (step, (back, was)) in named {
-            self.below(step, Some(back), Some(was));
+        match differing([back, was], reads, left) {
+            Some(differing) => {
+                for (step, back, was) in differing {
+                    self.below(step, Some(back), Some(was));
+                }
+            }
+            None => self.push(Some(back), Some(was)),
         }
         true
     }
@@ -121,6 +115,25 @@ impl Comparison {
         self.node(back, was);
         self.path.pop();
     }
+}
+
+/// The items of two lists whose texts differ; `None` where there are more of them in one, or others by their names.
+fn differing<'a>(
+    lists: [&RawValue; 2],
+    back: Vec<&'a RawValue>,
+    was: Vec<&'a RawValue>,
+) -> Option<Vec<(Step, &'a RawValue, &'a RawValue)>> {
+    if back.len() != was.len() {
+        return None;
+    }
+    let [mut reads, mut left] = lists.map(Tree::Text);
+    let differing = back.into_iter().zip(was).enumerate().filter(|(_, (one, other))| one.get() != other.get());
+    let named = differing.map(|(index, (back, was))| {
+        let name = reads.items()?.own_name(index);
+        let is_same = left.items()?.own_name(index) == name;
+        is_same.then_some((name.map_or(Step::Index(index), |name| Step::Named { name }), back, was))
+    });
+    named.collect()
 }
 
 /// Whether both mean the same; null is another way to be absent. What nests too deep to be read differs.
@@ -197,6 +210,19 @@ mod tests {
         assert_eq!(applied(&differences, back), expected);
         let edited = r#"{"spec":{"a":[null,{"b":5,"g":3,"name":"x"}]}}"#;
         assert_eq!(applied(&differences[..3], edited), r#"{"spec":{"a":[null,{"b":5,"c":{"d":2},"name":"x"}]}}"#);
+    }
+
+    #[test]
+    fn a_list_that_has_other_items_is_one_difference() {
+        let back = r#"{"spec":{"a":[{"x":1},{"name":"y"}]}}"#;
+        for was in
+            [r#"[{"name":"n","x":1},{"name":"y"}]"#, r#"[{"x":1},{"name":"z"}]"#, r#"[{"x":1}]"#, r#"[{"x":1},{},{}]"#]
+        {
+            let differences = found(back, &format!(r#"{{"spec":{{"a":{was}}}}}"#));
+            assert_eq!(differences.len(), 1, "{was}");
+            assert_eq!(serde_json::to_string(&differences[0].path).unwrap(), r#"["spec","a"]"#);
+            assert_eq!(applied(&differences, back), format!(r#"{{"spec":{{"a":{was}}}}}"#));
+        }
     }
 
     #[test]

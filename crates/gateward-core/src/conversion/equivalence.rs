@@ -1,11 +1,9 @@
 //! When two JSON values mean the same: absent, null and an empty list, map or struct are one to Kubernetes.
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use crate::json::reading::{most_tree_cost, outside_of_texts, tree_cost};
 use crate::rule::field::Segment;
 
 /// Whether the value means no more than an absent one.
@@ -79,48 +77,6 @@ fn collect_astray(back: &Value, others: [&Value; 2], path: &mut Vec<Segment>, fo
     }
 }
 
-/// How deep a tree for checks may nest; the parser's own limit is a little higher.
-const MAX_DEPTH: usize = 100;
-
-/// What the trees of a check may take together, as a multiple of the text, and beyond that.
-const TREES_FACTOR: usize = 6;
-const TREES_BASE: usize = 4 << 20;
-
-/// Reads JSON as a tree. What nests deeper than the parser goes is null below [`MAX_DEPTH`], so that it can still be
-/// checked. `None` for text that is no JSON, and for one of which so many trees at a time take too much memory.
-pub(crate) fn shallow(json: &str, trees: usize) -> Option<Value> {
-    let room = TREES_FACTOR * json.len() + TREES_BASE;
-    if most_tree_cost(json).saturating_mul(trees) > room && tree_cost(json).saturating_mul(trees) > room {
-        return None;
-    }
-    serde_json::from_str(json).or_else(|_| serde_json::from_str(&without_depth(json))).ok()
-}
-
-/// The text with null for each list or object that is too deep in others.
-fn without_depth(json: &str) -> Cow<'_, str> {
-    let (mut shallow, mut left, mut depth) = (String::new(), json, 0_usize);
-    for (at, byte) in outside_of_texts(json) {
-        let here = json.len() - left.len();
-        match byte {
-            b'[' | b'{' => {
-                if depth == MAX_DEPTH {
-                    shallow.push_str(left.get(..at - here).unwrap_or_default());
-                    shallow.push_str("null");
-                }
-                depth += 1;
-            }
-            b']' | b'}' => {
-                depth = depth.saturating_sub(1);
-                if depth == MAX_DEPTH {
-                    left = json.get(at + 1..).unwrap_or_default();
-                }
-            }
-            _ => {}
-        }
-    }
-    if shallow.is_empty() { Cow::Borrowed(json) } else { Cow::Owned(shallow + left) }
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -170,21 +126,5 @@ mod tests {
         assert_eq!(named(json!({"a": 1})), ["b"]);
         assert_eq!(named(json!({"a": 1, "b": [{"c": 4}], "e": 1})), ["b[0].c", "b[0].d", "e"]);
         assert_eq!(named(json!({"a": 1, "b": []})), ["b"]);
-    }
-
-    #[test]
-    fn what_nests_too_deeply_counts_as_null() {
-        let deep = |depth: usize| format!("{}1{}", "[".repeat(depth), "]".repeat(depth));
-        assert_eq!(shallow("[[1]]", 1), Some(json!([[1]])));
-        assert!(shallow(&deep(10_000), 1).is_some_and(|tree| tree.is_array()));
-        assert_eq!(shallow("[1", 1), None);
-    }
-
-    #[test]
-    fn what_takes_far_more_memory_than_its_text_is_no_tree() {
-        let many = |count: usize| format!("[{}{{}}]", "{},".repeat(count));
-        assert!(shallow(&many(4_000), 1).is_some());
-        assert_eq!(shallow(&many(4_000), 3), None);
-        assert_eq!(shallow(&many(1_000_000), 1), None);
     }
 }

@@ -4,14 +4,9 @@
 //! view must not be written back as if it were the object.
 
 use crate::conversion::ANNOTATION_LIMIT;
+use crate::conversion::keys::ConversionKeys;
 use crate::rule::field::FieldPath;
 use crate::wire::envelope::Metadata;
-
-/// The label of a view that lacks something. Conversion alone sets and removes it.
-pub const INCOMPLETE: &str = "gateward.dev/incomplete";
-
-/// The annotation of such a view that names what it lacks, by paths of the version that was read.
-pub const INCOMPLETE_FIELDS: &str = "gateward.dev/incomplete-fields";
 
 /// How many fields are named.
 const MAX_NAMED: usize = 16;
@@ -20,24 +15,24 @@ const MAX_NAMED: usize = 16;
 const MAX_BYTES: usize = 2048;
 
 /// Takes the mark of an earlier conversion away.
-pub(crate) fn unmark(metadata: &mut Metadata<'_>) {
-    if metadata.labels.contains_key(INCOMPLETE) {
-        metadata.labels.remove(INCOMPLETE);
+pub(crate) fn unmark(metadata: &mut Metadata<'_>, keys: &ConversionKeys) {
+    if metadata.labels.contains_key(keys.incomplete()) {
+        metadata.labels.remove(keys.incomplete());
     }
-    if metadata.annotations.contains_key(INCOMPLETE_FIELDS) {
-        metadata.annotations.remove(INCOMPLETE_FIELDS);
+    if metadata.annotations.contains_key(keys.incomplete_fields()) {
+        metadata.annotations.remove(keys.incomplete_fields());
     }
 }
 
 /// Marks a view, unless it lacks nothing.
-pub(crate) fn mark(metadata: &mut Metadata<'_>, left_out: &[FieldPath]) {
+pub(crate) fn mark(metadata: &mut Metadata<'_>, keys: &ConversionKeys, left_out: &[FieldPath]) {
     if left_out.is_empty() {
         return;
     }
-    metadata.labels.insert(INCOMPLETE.into(), "true".into());
+    metadata.labels.insert(keys.incomplete().into(), "true".into());
     let named = named(left_out);
-    if metadata.annotation_bytes() + INCOMPLETE_FIELDS.len() + named.len() <= ANNOTATION_LIMIT {
-        metadata.annotations.insert(INCOMPLETE_FIELDS.into(), named);
+    if metadata.annotation_bytes() + keys.incomplete_fields().len() + named.len() <= ANNOTATION_LIMIT {
+        metadata.annotations.insert(keys.incomplete_fields().into(), named);
     }
 }
 

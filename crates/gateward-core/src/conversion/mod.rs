@@ -7,9 +7,10 @@ pub(crate) mod carry;
 mod difference;
 pub mod equivalence;
 mod incomplete;
+pub(crate) mod keys;
 pub(crate) mod object;
 pub mod origins;
-pub mod preserved;
+mod preserved;
 mod preserved_field;
 pub mod provenance;
 mod readable;
@@ -23,7 +24,7 @@ mod step;
 mod tree;
 pub(crate) mod unknown;
 
-pub use crate::conversion::incomplete::{INCOMPLETE, INCOMPLETE_FIELDS};
+pub use crate::conversion::keys::ConversionKeys;
 use crate::conversion::provenance::Provenance;
 pub use crate::conversion::schema::{Strictness, StructuralSchemas};
 use crate::rule::field::FieldPath;
@@ -128,7 +129,7 @@ pub struct ConversionError {
 pub struct Converted {
     /// The object.
     pub json: String,
-    /// What was left out of it, by paths of the source; such an object has the label [`INCOMPLETE`].
+    /// What was left out of it, by paths of the source; such an object is marked with the label [`ConversionKeys::incomplete`].
     pub left_out: Vec<FieldPath>,
     /// What had to be given up, and fields that no version knows; with paths of the source. Never an error.
     pub issues: Issues,

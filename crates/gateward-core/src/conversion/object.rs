@@ -1,26 +1,25 @@
 //! One object from one version to another, with no more of its annotations than can be trusted.
 //!
 //! A user who may write an object writes its annotations. So a result that they had a part in is held against the schema of
-//! its version. Where it breaks that, the object is converted without `gateward.dev/preserved`, and then without any.
+//! its version. Where it breaks that, the object is converted without what conversion itself preserved, and then without any.
 
 use std::collections::BTreeSet;
 
 use crate::conversion::attempt::{Attempt, attempt, finish};
-use crate::conversion::equivalence::shallow;
-use crate::conversion::preserved::PRESERVED;
 use crate::conversion::route::Route;
 use crate::conversion::source::Source;
-use crate::conversion::stash::Stash;
+use crate::conversion::stash::note_damage_of;
 use crate::conversion::{ConversionError, Strictness};
 use crate::json::decode::{self, DECODE_LIMIT, DecodeError};
+use crate::json::shallow::shallow;
 use crate::rule::field::{FieldPath, Segment};
 use crate::rule::issue::Issues;
 use crate::rule::resource::Resource;
 use crate::wire::envelope::Metadata;
 
 /// The annotations of an object in which a conversion on this route keeps something.
-pub(crate) fn kept_in<A, B>(metadata: &Metadata<'_>, route: &impl Route<A, B>) -> Vec<&'static str> {
-    let keys = std::iter::once(PRESERVED.annotation()).chain(route.annotations().iter().copied());
+pub(crate) fn kept_in<'r, A, B>(metadata: &Metadata<'_>, route: &'r impl Route<A, B>) -> Vec<&'r str> {
+    let keys = std::iter::once(route.keys().preserved()).chain(route.annotations().iter().copied());
     keys.filter(|key| metadata.annotations.contains_key(*key)).collect()
 }
 
@@ -42,8 +41,8 @@ pub(crate) fn convert<A: Resource, B: Resource>(
     if kept.is_empty() {
         return finish(source, metadata, None, route, issues);
     }
-    let ours = [PRESERVED.annotation()];
-    let mut tries: Vec<&[&'static str]> = vec![&[]];
+    let ours = [route.keys().preserved()];
+    let mut tries: Vec<&[&str]> = vec![&[]];
     tries.extend((kept.len() > 1 && kept.contains(&ours[0])).then_some(ours.as_slice()));
     for dropped in tries {
         let reduced = (!dropped.is_empty()).then(|| source.without(dropped)).transpose()?;
@@ -64,9 +63,9 @@ pub(crate) fn convert<A: Resource, B: Resource>(
     Ok(Attempt { reduced: Some(text), ..converted })
 }
 
-fn note_damage(keys: &[&'static str], issues: &mut Issues) {
+fn note_damage(keys: &[&str], issues: &mut Issues) {
     for key in keys {
-        Stash::new(key).note_damage(issues);
+        note_damage_of(key, issues);
     }
 }
 
@@ -79,7 +78,7 @@ fn is_schema_valid<A: Resource, B: Resource>(
     route: &impl Route<A, B>,
 ) -> bool {
     let Some(schemas) = route.schemas() else { return true };
-    let is_ours = kept.contains(&PRESERVED.annotation());
+    let is_ours = kept.contains(&route.keys().preserved());
     let strictness = if is_ours { Strictness::Whole } else { Strictness::Values };
     let violations =
         |version: &str, json: &str| shallow(json, 1).map(|object| schemas.violations(version, &object, strictness));

@@ -10,11 +10,9 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use crate::conversion::difference::Difference;
 use crate::conversion::preserved_field::PreservedFields;
-use crate::conversion::stash::Stash;
+use crate::conversion::stash::{note_damage_of, read_from};
 use crate::rule::issue::Issues;
-
-/// The annotation.
-pub const PRESERVED: Stash = Stash::new("gateward.dev/preserved");
+use crate::wire::envelope::Editable;
 
 /// The form of the annotation.
 const FORM: u32 = 1;
@@ -31,22 +29,23 @@ pub(crate) struct Preserved {
 }
 
 impl Preserved {
-    /// Takes the annotation away and reads it; damage, and a form that is not known yet, is noted and counts as
+    /// Takes the annotation `key` away and reads it; damage, and a form that is not known yet, is noted and counts as
     /// absence.
-    pub fn take(annotations: &mut BTreeMap<String, String>, issues: &mut Issues) -> Self {
-        let Some(preserved) = PRESERVED.take::<Self>(annotations, issues) else { return Self::default() };
-        if preserved.version > FORM {
-            PRESERVED.note_damage(issues);
-            return Self::default();
-        }
-        preserved
+    pub fn take(key: &str, annotations: &mut Editable, issues: &mut Issues) -> Self {
+        // To take from them is to edit them, which copies all of them.
+        let text = annotations.contains_key(key).then(|| annotations.remove(key)).flatten();
+        let Some(text) = text.filter(|text| !text.is_empty()) else { return Self::default() };
+        read_from::<Self>(&text).filter(|preserved| preserved.version <= FORM).unwrap_or_else(|| {
+            note_damage_of(key, issues);
+            Self::default()
+        })
     }
 
-    /// Takes away the differences of a version; damage is noted and counts as absence.
-    pub fn take_known(&mut self, version: &str, issues: &mut Issues) -> Vec<Difference> {
+    /// Takes away the differences of a version; damage is noted at the annotation `key` and counts as absence.
+    pub fn take_known(&mut self, version: &str, key: &str, issues: &mut Issues) -> Vec<Difference> {
         let Some(known) = self.known.remove(version) else { return Vec::new() };
         serde_json::from_str(known.get()).unwrap_or_else(|_| {
-            PRESERVED.note_damage(issues);
+            note_damage_of(key, issues);
             Vec::new()
         })
     }
@@ -58,10 +57,11 @@ impl Preserved {
         }
     }
 
-    /// Writes the annotation, unless it holds nothing.
-    pub fn put(self, annotations: &mut BTreeMap<String, String>) {
+    /// Writes the annotation `key`, unless it holds nothing.
+    pub fn put(self, key: &str, annotations: &mut Editable) {
         if !self.known.is_empty() || !self.unknown.is_empty() {
-            PRESERVED.put(annotations, &Self { version: FORM, ..self });
+            let text = serde_json::to_string(&Self { version: FORM, ..self });
+            annotations.extend(text.map(|text| (key.to_owned(), text)));
         }
     }
 }

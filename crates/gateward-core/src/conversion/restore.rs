@@ -6,13 +6,14 @@ use serde_json::Value;
 use serde_json::value::to_raw_value;
 
 use crate::conversion::difference::{self, Difference};
-use crate::conversion::equivalence::{self, shallow};
+use crate::conversion::equivalence;
 use crate::conversion::route::Route;
 use crate::conversion::step::{MAX_FIELDS, Step, steps};
 use crate::conversion::tree::Tree;
 use crate::conversion::unknown;
 use crate::json::meaning::same_apart_from;
 use crate::json::reading::Allowance;
+use crate::json::shallow::shallow;
 use crate::rule::field::Segment;
 use crate::rule::issue::Issues;
 use crate::rule::resource::Resource;

@@ -1,5 +1,6 @@
 //! One way of a conversion, with the operator's part of it.
 
+use crate::conversion::keys::ConversionKeys;
 use crate::conversion::provenance::Direction;
 use crate::conversion::{ConversionError, RoundTrip, StructuralSchemas};
 use crate::rule::issue::Issues;
@@ -17,6 +18,9 @@ pub(crate) trait Route<A, B> {
 
     /// The annotations of the operator's conversion.
     fn annotations(&self) -> &'static [&'static str];
+
+    /// The keys under which conversion itself writes.
+    fn keys(&self) -> &ConversionKeys;
 
     /// The schemas of the kind, if they were declared.
     fn schemas(&self) -> Option<&dyn StructuralSchemas>;

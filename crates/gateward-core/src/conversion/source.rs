@@ -5,6 +5,7 @@ use serde_json::value::RawValue;
 
 use crate::conversion::ConversionError;
 use crate::conversion::incomplete::mark;
+use crate::conversion::keys::ConversionKeys;
 use crate::conversion::serialized::Serialized;
 use crate::conversion::tree::Tree;
 use crate::rule::field::FieldPath;
@@ -52,9 +53,9 @@ impl<'a> Source<'a> {
     }
 
     /// The text of the object with the mark of what was left out of it.
-    pub fn marked(&self, left_out: &[FieldPath]) -> Result<String, ConversionError> {
+    pub fn marked(&self, keys: &ConversionKeys, left_out: &[FieldPath]) -> Result<String, ConversionError> {
         let mut metadata = self.read_metadata()?;
-        mark(&mut metadata, left_out);
+        mark(&mut metadata, keys, left_out);
         self.with(&metadata)
     }
 

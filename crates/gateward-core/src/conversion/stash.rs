@@ -89,13 +89,9 @@ impl Stash {
         kept
     }
 
-    /// A text that no API server stores is damage: what it makes of a tree would be a great multiple of it.
     fn read<T: DeserializeOwned>(&self, text: &str) -> Option<T> {
-        if text.len() > ANNOTATION_LIMIT {
-            return None;
-        }
-        let Some(form) = self.form else { return serde_json::from_str(text).ok() };
-        let formed: Formed<T> = serde_json::from_str(text).ok()?;
+        let Some(form) = self.form else { return read_from(text) };
+        let formed: Formed<T> = read_from(text)?;
         (formed.form == form).then_some(formed.kept)
     }
 
@@ -115,9 +111,20 @@ impl Stash {
 
     /// Notes that what stands in the annotation can't be used.
     pub fn note_damage(&self, issues: &mut Issues) {
-        let text = "conversion can't read what it kept here; it is dropped, and the live fields stand alone";
-        issues.add(STASH.note(self.path(), text));
+        note_damage_of(self.annotation, issues);
     }
+}
+
+/// Reads what an annotation holds. A text that no API server stores is damage: what it makes of a tree would be a great
+/// multiple of it.
+pub(crate) fn read_from<T: DeserializeOwned>(text: &str) -> Option<T> {
+    if text.len() > ANNOTATION_LIMIT { None } else { serde_json::from_str(text).ok() }
+}
+
+/// Notes that what stands in an annotation of conversion can't be used.
+pub(crate) fn note_damage_of(key: &str, issues: &mut Issues) {
+    let text = "conversion can't read what it kept here; it is dropped, and the live fields stand alone";
+    issues.add(STASH.note(FieldPath::annotation(key.to_owned()), text));
 }
 
 #[cfg(test)]

@@ -6,10 +6,9 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
-use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::json::members::{items, longer_than, members};
+use crate::json::members::{items, longer_than, member_at, members};
 use crate::rule::field::Segment;
 
 /// A node of a document.
@@ -106,7 +105,7 @@ impl<'a> Tree<'a> {
                 to.push('{');
                 for (position, (name, node)) in members.iter().enumerate() {
                     to.push_str(if position == 0 { "" } else { "," });
-                    to.push_str(&Value::from(name.as_ref()).to_string());
+                    to.push_str(&serde_json::to_string(name).unwrap_or_default());
                     to.push(':');
                     node.write(to);
                 }
@@ -130,9 +129,14 @@ impl<'a> Tree<'a> {
         json
     }
 
-    fn name(&mut self) -> Option<String> {
-        let name = self.members()?.get("name")?.text()?;
-        serde_json::from_str(name.get()).ok()
+    /// What the member `name` says. It is read without opening the node.
+    fn name(&self) -> Option<String> {
+        let name = match self {
+            Self::Text(text) => member_at(text.get(), "name"),
+            Self::Members(members) => members.get("name")?.text().map(RawValue::get),
+            Self::Items(_) => None,
+        };
+        serde_json::from_str(name?).ok()
     }
 }
 
@@ -160,16 +164,16 @@ impl<'a> Items<'a> {
 
     /// The name of an item that no other bears. An empty one is none: types leave it out.
     pub fn own_name(&mut self, index: usize) -> Option<String> {
-        let name = self.items.get_mut(index)?.name().filter(|name| !name.is_empty())?;
+        let name = self.items.get(index)?.name().filter(|name| !name.is_empty())?;
         let alone = self.names().get(&name).is_some_and(|bearers| bearers.count == 1);
         alone.then_some(name)
     }
 
     fn names(&mut self) -> &HashMap<String, Bearers> {
-        let items = &mut self.items;
+        let items = &self.items;
         self.named.get_or_insert_with(|| {
             let mut names: HashMap<String, Bearers> = HashMap::new();
-            for (index, item) in items.iter_mut().enumerate() {
+            for (index, item) in items.iter().enumerate() {
                 if let Some(name) = item.name() {
                     names.entry(name).or_insert(Bearers { first: index, count: 0 }).count += 1;
                 }

@@ -31,31 +31,44 @@ pub(crate) struct ReadObject<T> {
 const FEW: usize = 64;
 const BYTES_FOR_ONE: usize = 64;
 
+/// How many of them are carried over of an object of so many bytes.
+fn most_of(bytes: usize) -> usize {
+    MAX_FIELDS.min(FEW + bytes / BYTES_FOR_ONE)
+}
+
 /// Reads the source of a conversion, however large.
 pub(crate) fn read<T: Resource>(json: &str) -> Result<ReadObject<T>, DecodeError> {
-    read_result(json).map(|reading| reading.bounded(json.len()))
+    read_whole(json, most_of(json.len())).map(ReadObject::bounded)
 }
 
 /// The same within what its size is good for; `None` where it can't be read, or is too large for that.
 pub(crate) fn read_within_limits<T: Resource>(json: &str) -> Option<ReadObject<T>> {
-    let reading = noting(json, Limits::of_object(T::bounds(), json.len()), &Allowance::of(json.len()));
-    reading.map(|reading| reading.bounded(json.len()))
+    let limits = Limits::of_object(T::bounds(), json.len());
+    noting(json, limits, &Allowance::of(json.len()), most_of(json.len())).map(ReadObject::bounded)
 }
 
 /// Reads what a conversion made, which may be shorter than its source and have as many unknown fields.
 pub(crate) fn read_result<T: Resource>(json: &str) -> Result<ReadObject<T>, DecodeError> {
-    noting(json, Limits::NONE, &Allowance::unlimited()).map_or_else(
+    read_whole(json, MAX_FIELDS)
+}
+
+fn read_whole<T: Resource>(json: &str, most: usize) -> Result<ReadObject<T>, DecodeError> {
+    noting(json, Limits::NONE, &Allowance::unlimited(), most).map_or_else(
         // Read again for the place of the error; a reading that only fails the first time doesn't exist.
         || decode::from_str(json).map(|object| ReadObject { object, unknown: Vec::new(), overflow: false }),
         Ok,
     )
 }
 
-fn noting<T: Resource>(json: &str, limits: Limits, allowance: &Arc<Allowance>) -> Option<ReadObject<T>> {
+/// Reads an object, and at most so many of its unknown fields.
+fn noting<T: Resource>(json: &str, limits: Limits, allowance: &Arc<Allowance>, most: usize) -> Option<ReadObject<T>> {
     let (mut unknown, mut overflow) = (Vec::new(), false);
     let note = |path: serde_ignored::Path<'_>| {
-        if unknown.len() < MAX_FIELDS {
-            unknown.extend(own_path(&path));
+        if !is_own(&path) {
+            return;
+        }
+        if unknown.len() < most {
+            unknown.push(segments(&path));
         } else {
             overflow = true;
         }
@@ -65,10 +78,9 @@ fn noting<T: Resource>(json: &str, limits: Limits, allowance: &Arc<Allowance>) -
 }
 
 impl<T> ReadObject<T> {
-    /// With none of the unknown fields where an object of so many bytes may not have so many: to look for some of a
-    /// great many opens what all of them stand in.
-    fn bounded(mut self, bytes: usize) -> Self {
-        self.overflow |= self.unknown.len() > FEW + bytes / BYTES_FOR_ONE;
+    /// With none of the unknown fields where there are more than are carried over: to look for some of a great many opens
+    /// what all of them stand in.
+    fn bounded(mut self) -> Self {
         if self.overflow {
             self.unknown.clear();
         }
@@ -76,11 +88,27 @@ impl<T> ReadObject<T> {
     }
 }
 
-fn own_path(path: &serde_ignored::Path<'_>) -> Option<Path> {
+/// Whether the node is below what a type has beside that which all objects have.
+fn is_own(path: &serde_ignored::Path<'_>) -> bool {
+    !matches!(first_name(path), Some("apiVersion" | "kind" | "metadata"))
+}
+
+fn first_name<'p>(path: &'p serde_ignored::Path<'_>) -> Option<&'p str> {
+    use serde_ignored::Path as Step;
+    match path {
+        Step::Root => None,
+        Step::Map { parent, key } => first_name(parent).or(Some(key)),
+        Step::Seq { parent, .. }
+        | Step::Some { parent }
+        | Step::NewtypeStruct { parent }
+        | Step::NewtypeVariant { parent } => first_name(parent),
+    }
+}
+
+fn segments(path: &serde_ignored::Path<'_>) -> Path {
     let mut segments = Path::new();
     collect(path, &mut segments);
-    let first = segments.first().and_then(Segment::name);
-    (!matches!(first, Some("apiVersion" | "kind" | "metadata"))).then_some(segments)
+    segments
 }
 
 fn collect(path: &serde_ignored::Path<'_>, segments: &mut Path) {

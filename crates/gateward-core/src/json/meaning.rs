@@ -4,11 +4,13 @@
 //! texts that share one.
 
 use std::fmt;
-use std::hash::{BuildHasher, Hash, RandomState};
+use std::hash::{BuildHasher, Hash, Hasher, RandomState};
 use std::sync::LazyLock;
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Number;
+
+use crate::json::members::Name;
 
 /// Members that don't count, by their paths from the root.
 pub(crate) type Apart = &'static [&'static [&'static str]];
@@ -106,20 +108,24 @@ impl<'de> Visitor<'de> for Meaning {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<u128, A::Error> {
-        let mut meaning = digest("list");
+        let (high, low) = &*KEYS;
+        let (mut high, mut low) = (high.build_hasher(), low.build_hasher());
         let below = Self { open: false, depth: self.depth + 1, ..self };
+        "list".hash(&mut high);
+        "list".hash(&mut low);
         while let Some(item) = items.next_element_seed(below)? {
-            meaning = digest((meaning, item));
+            high.write_u128(item);
+            low.write_u128(item);
         }
-        Ok(meaning)
+        Ok(u128::from(high.finish()) << 64 | u128::from(low.finish()))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<u128, A::Error> {
         let mut meaning = digest("object");
-        while let Some(name) = members.next_key::<String>()? {
+        while let Some(Name(name)) = members.next_key::<Name<'de>>()? {
             match self.below(&name) {
                 // In whatever order they stand.
-                Some(below) => meaning = meaning.wrapping_add(digest((&name, members.next_value_seed(below)?))),
+                Some(below) => meaning = meaning.wrapping_add(digest((&*name, members.next_value_seed(below)?))),
                 None => members.next_value::<IgnoredAny>().map(drop)?,
             }
         }

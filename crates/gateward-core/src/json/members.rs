@@ -134,6 +134,10 @@ where
     serde_json::Deserializer::from_str(json).deserialize_any(each).ok()
 }
 
+/// The name of a member, copied only where it is escaped.
+#[derive(Deserialize)]
+pub(crate) struct Name<'a>(#[serde(borrow)] pub Cow<'a, str>);
+
 /// What is done with each part.
 struct Each<M, I> {
     member: M,
@@ -159,9 +163,6 @@ where
     }
 
     fn visit_map<A: MapAccess<'de>>(mut self, mut members: A) -> Result<(), A::Error> {
-        #[derive(Deserialize)]
-        struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
-
         while let Some((Name(name), text)) = members.next_entry::<Name<'de>, &'de RawValue>()? {
             (self.member)(name, text);
         }

@@ -8,5 +8,6 @@ pub mod ordered;
 pub mod patch;
 pub mod raw;
 pub(crate) mod reading;
+pub(crate) mod shallow;
 pub mod strict;
 pub(crate) mod total_length;

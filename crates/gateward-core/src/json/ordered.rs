@@ -43,6 +43,12 @@ impl Ordered {
     }
 
     /// The member of an object.
+    pub fn member(&self, name: &str) -> Option<&Self> {
+        let Self::Members(members) = self else { return None };
+        members.iter().find(|(member, _)| member == name).map(|(_, value)| value)
+    }
+
+    /// The member of an object, to be changed.
     pub fn member_mut(&mut self, name: &str) -> Option<&mut Self> {
         let Self::Members(members) = self else { return None };
         members.iter_mut().find(|(member, _)| member == name).map(|(_, value)| value)

@@ -7,12 +7,13 @@ use std::sync::{Arc, OnceLock};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
-use serde_json::value::RawValue;
+use serde_json::value::{RawValue, to_raw_value};
 
 use crate::json::decode::{self, DecodeError, Misfit, Rest};
 use crate::json::meaning;
-use crate::json::reading::Allowance;
+use crate::json::reading::{Allowance, Bound};
 use crate::rule::field::FieldPath;
+use crate::rule::review_object::ReviewObject;
 
 /// A subtree of an object as JSON, with a lean view `T` that is decoded when somebody first asks for it.
 ///
@@ -134,7 +135,7 @@ impl<T> Raw<T> {
 
     fn text(&self) -> &RawValue {
         self.text.get_or_init(|| {
-            let text = self.tree.as_ref().and_then(|tree| RawValue::from_string(tree.to_string()).ok());
+            let text = self.tree.as_ref().and_then(|tree| to_raw_value(tree).ok());
             text.unwrap_or_else(|| RawValue::NULL.to_owned())
         })
     }
@@ -164,7 +165,7 @@ fn is_shallower(value: &Value, depth: usize, nodes: &mut usize) -> bool {
 
 impl<T> From<Value> for Raw<T> {
     fn from(value: Value) -> Self {
-        let text = if is_better_as_text(&value) { RawValue::from_string(value.to_string()).ok() } else { None };
+        let text = if is_better_as_text(&value) { to_raw_value(&value).ok() } else { None };
         Self {
             tree: text.is_none().then_some(value),
             text: text.map_or_else(OnceLock::new, OnceLock::from),
@@ -223,6 +224,16 @@ impl<T> PartialEq for Raw<T> {
         let are_equal_trees = self.tree.is_some() && self.tree == other.tree;
         are_equal_trees || meaning::same(self.json(), other.json())
     }
+}
+
+/// Of a kind that is known at run time only, objects are raw JSON.
+impl<T: DeserializeOwned + Send + Sync + 'static> ReviewObject for Raw<T> {
+    fn bounds_of_lists() -> &'static [Bound] {
+        &[]
+    }
+
+    // A handler that sees nothing of an object would pass it, or replace it.
+    const MOST_DEPTH: Option<usize> = Some(MAX_TEXT_DEPTH);
 }
 
 /// The schema of the whole subtree is that of `T`, however lean the view.

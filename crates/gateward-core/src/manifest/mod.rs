@@ -71,7 +71,7 @@ struct ObjectMeta {
 #[serde(rename_all = "camelCase")]
 struct Webhook {
     name: String,
-    admission_review_versions: [&'static str; 1],
+    admission_review_versions: Vec<&'static str>,
     client_config: ClientConfig,
     failure_policy: FailurePolicy,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -151,9 +151,9 @@ struct ConversionWebhook {
 
 /// What the CRD of a kind says of conversion; `None` for a kind whose objects are not converted.
 pub fn conversion(webhooks: &Webhooks, declared: &Declaration, installation: &Installation) -> Option<Conversion> {
-    let client_config = ClientConfig { service: installation.service(webhooks.conversion_path().to_owned()) };
+    let client_config = ClientConfig { service: installation.service(webhooks.conversion_path(declared)?) };
     let webhook = ConversionWebhook { client_config, conversion_review_versions: ["v1"] };
-    declared.converts().then_some(Conversion { strategy: "Webhook", webhook })
+    Some(Conversion { strategy: "Webhook", webhook })
 }
 
 fn webhook(declared: &Declaration, review: Review, installation: &Installation) -> Option<Webhook> {
@@ -164,7 +164,7 @@ fn webhook(declared: &Declaration, review: Review, installation: &Installation) 
     let timeout = registration.timeout.and_then(|timeout| u8::try_from(timeout.as_secs()).ok());
     Some(Webhook {
         name: declared.webhook_name(review)?,
-        admission_review_versions: ["v1"],
+        admission_review_versions: registration.review_versions.iter().map(|version| version.as_str()).collect(),
         client_config: ClientConfig { service: installation.service(declared.path(review)?) },
         failure_policy: registration.failure_policy.unwrap_or(installation.failure_policy),
         match_conditions: conditions.map(|&(name, expression)| MatchCondition { name, expression }).collect(),

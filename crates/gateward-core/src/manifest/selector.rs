@@ -1,8 +1,10 @@
 //! Label selectors. Follows <https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#label-selectors>.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use serde::Serialize;
+use serde_json::Value;
 
 /// Which objects or namespaces are concerned, by their labels. All conditions must hold.
 ///
@@ -78,5 +80,77 @@ impl LabelSelector {
     pub fn and(mut self, other: Self) -> Self {
         self.match_expressions.extend(other.match_expressions);
         self
+    }
+
+    /// Whether it selects what has these labels: an object of texts, or null where there are none.
+    pub(crate) fn selects(&self, labels: &Value) -> bool {
+        self.match_expressions.iter().all(|requirement| requirement.is_met_by(labels))
+    }
+}
+
+impl Requirement {
+    fn is_met_by(&self, labels: &Value) -> bool {
+        let value = labels.get(&*self.key).and_then(Value::as_str);
+        let is_listed = value.is_some_and(|value| self.values.iter().any(|listed| listed == value));
+        match self.operator {
+            Operator::In => is_listed,
+            Operator::NotIn => !is_listed,
+            Operator::Exists => value.is_some(),
+            Operator::DoesNotExist => value.is_none(),
+        }
+    }
+}
+
+/// As `kubectl get --selector` takes it.
+impl fmt::Display for LabelSelector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let all: Vec<String> = self.match_expressions.iter().map(ToString::to_string).collect();
+        f.write_str(&all.join(","))
+    }
+}
+
+impl fmt::Display for Requirement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { key, operator, values } = self;
+        match (operator, values.as_slice()) {
+            (Operator::In, [value]) => write!(f, "{key}={value}"),
+            (Operator::In, values) => write!(f, "{key} in ({})", values.join(",")),
+            (Operator::NotIn, values) => write!(f, "{key} notin ({})", values.join(",")),
+            (Operator::Exists, _) => write!(f, "{key}"),
+            (Operator::DoesNotExist, _) => write!(f, "!{key}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn it_selects_what_an_api_server_selects() {
+        let selector = label("app").equals("otters").and(label("team").not_in(["blue", "red"]));
+        let selector = selector.and(label("den").exists()).and(label("old").is_absent());
+        assert!(selector.selects(&json!({"app": "otters", "den": "1"})));
+        assert!(selector.selects(&json!({"app": "otters", "den": "1", "team": "green"})));
+        for labels in [
+            json!({"app": "otters", "den": "1", "team": "red"}),
+            json!({"app": "otters", "den": "1", "old": ""}),
+            json!({"app": "otters"}),
+            json!({"app": "beavers", "den": "1"}),
+            json!({"den": "1"}),
+            Value::Null,
+        ] {
+            assert!(!selector.selects(&labels), "{labels}");
+        }
+    }
+
+    #[test]
+    fn it_is_written_as_kubectl_takes_it() {
+        let selector =
+            label("app").equals("otters").and(label("zoo").is_in(["a", "b"])).and(label("team").not_in(["c"]));
+        let selector = selector.and(label("den").exists()).and(label("old").is_absent());
+        assert_eq!(selector.to_string(), "app=otters,zoo in (a,b),team notin (c),den,!old");
     }
 }

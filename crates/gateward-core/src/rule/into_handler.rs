@@ -13,31 +13,35 @@ use crate::wire::operation::{CREATE_AND_UPDATE, Operation};
 use crate::wire::request::Request;
 
 /// What judges objects of `K`: a [`Validator`], or a function of the new object and the request, which judges creates and
-/// updates. Both may be asynchronous. A closure names the types of its arguments.
+/// updates. Both may be asynchronous. A closure names the types of its arguments. `S` is the state of the webhook, which a
+/// function may take as its third argument: [`State`](crate::State).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` doesn't judge objects of `{K}`",
     label = "this is no validator of `{K}`",
     note = "implement `Validator<{K}>` for a type of yours, with `#[handler]` above the `impl`",
-    note = "or pass a function, or a closure with the types of its arguments: `|new: &{K}, _: &Request| …`, which answers `Verdict`, `Issues`, `()` or a `Result` with one of them"
+    note = "or pass a function, or a closure with the types of its arguments: `|new: &{K}, _: &Request| …`, which answers `Verdict`, `Issues`, `()` or a `Result` with one of them",
+    note = "where a function takes a `State<T>` as its third argument, `.with_state(…)` above gives a `T`; here that is `{S}`"
 )]
-pub trait IntoValidator<K, M> {
+pub trait IntoValidator<K, M, S = ()> {
     /// The validator behind a trait object.
     #[doc(hidden)]
-    fn into_validator(self) -> AnyValidator<K>;
+    fn into_validator(self, state: &S) -> AnyValidator<K>;
 }
 
 /// What fills in objects of `K`: a [`Defaulter`], or a function of the new object and the request, which is asked on
-/// creates and updates. Both may be asynchronous. A closure names the types of its arguments.
+/// creates and updates. Both may be asynchronous. A closure names the types of its arguments. `S` is the state of the
+/// webhook, which a function may take as its third argument: [`State`](crate::State).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` doesn't default objects of `{K}`",
     label = "this is no defaulter of `{K}`",
     note = "implement `Defaulter<{K}>` for a type of yours, with `#[handler]` above the `impl`",
-    note = "or pass a function, or a closure with the types of its arguments: `|new: {K}, _: &Request| …`, which answers `{K}`, `Defaulted<{K}>` or a `Result` with one of them"
+    note = "or pass a function, or a closure with the types of its arguments: `|new: {K}, _: &Request| …`, which answers `{K}`, `Defaulted<{K}>` or a `Result` with one of them",
+    note = "where a function takes a `State<T>` as its third argument, `.with_state(…)` above gives a `T`; here that is `{S}`"
 )]
-pub trait IntoDefaulter<K, M> {
+pub trait IntoDefaulter<K, M, S = ()> {
     /// The defaulter behind a trait object.
     #[doc(hidden)]
-    fn into_defaulter(self) -> AnyDefaulter<K>;
+    fn into_defaulter(self, state: &S) -> AnyDefaulter<K>;
 }
 
 /// A validator whose type is forgotten, and the operations that it judges.
@@ -99,14 +103,18 @@ pub mod form {
     pub struct Function<R>(PhantomData<R>);
     /// An asynchronous function that answers `R`.
     pub struct AsyncFunction<R>(PhantomData<R>);
+    /// A function that takes the state and answers `R`.
+    pub struct Stateful<R>(PhantomData<R>);
+    /// An asynchronous function that takes the state and answers `R`.
+    pub struct AsyncStateful<R>(PhantomData<R>);
 }
 
 struct Implemented<H>(H);
 struct Function<F>(F);
-struct AsyncFunction<F>(F);
+pub(super) struct AsyncFunction<F>(pub(super) F);
 
-impl<K: Sync + 'static, V: Validator<K>> IntoValidator<K, form::Implementation> for V {
-    fn into_validator(self) -> AnyValidator<K> {
+impl<K: Sync + 'static, V: Validator<K>, S> IntoValidator<K, form::Implementation, S> for V {
+    fn into_validator(self, _: &S) -> AnyValidator<K> {
         AnyValidator { operations: named(V::OPERATIONS), validator: Arc::new(Implemented(self)) }
     }
 }
@@ -129,8 +137,8 @@ impl<K: Sync, V: Validator<K>> DynValidator<K> for Implemented<V> {
     }
 }
 
-impl<K: Send + Sync + 'static, D: Defaulter<K>> IntoDefaulter<K, form::Implementation> for D {
-    fn into_defaulter(self) -> AnyDefaulter<K> {
+impl<K: Send + Sync + 'static, D: Defaulter<K>, S> IntoDefaulter<K, form::Implementation, S> for D {
+    fn into_defaulter(self, _: &S) -> AnyDefaulter<K> {
         AnyDefaulter { operations: named(D::OPERATIONS), defaulter: Arc::new(Implemented(self)) }
     }
 }
@@ -153,12 +161,12 @@ impl<K: Send + Sync, D: Defaulter<K>> DynDefaulter<K> for Implemented<D> {
     }
 }
 
-impl<K, F, R> IntoValidator<K, form::Function<R>> for F
+impl<K, F, R, S> IntoValidator<K, form::Function<R>, S> for F
 where
     F: Fn(&K, &Request) -> R + Send + Sync + 'static,
     R: IntoVerdict,
 {
-    fn into_validator(self) -> AnyValidator<K> {
+    fn into_validator(self, _: &S) -> AnyValidator<K> {
         AnyValidator { operations: Ok(CREATE_AND_UPDATE.to_vec()), validator: Arc::new(Function(self)) }
     }
 }
@@ -173,13 +181,13 @@ where
     }
 }
 
-impl<K, F, R> IntoDefaulter<K, form::Function<R>> for F
+impl<K, F, R, S> IntoDefaulter<K, form::Function<R>, S> for F
 where
     K: Send,
     F: Fn(K, &Request) -> R + Send + Sync + 'static,
     R: IntoDefaulted<K>,
 {
-    fn into_defaulter(self) -> AnyDefaulter<K> {
+    fn into_defaulter(self, _: &S) -> AnyDefaulter<K> {
         AnyDefaulter { operations: Ok(CREATE_AND_UPDATE.to_vec()), defaulter: Arc::new(Function(self)) }
     }
 }
@@ -220,13 +228,13 @@ where
     }
 }
 
-impl<K, F, R> IntoValidator<K, form::AsyncFunction<R>> for F
+impl<K, F, R, S> IntoValidator<K, form::AsyncFunction<R>, S> for F
 where
     K: Sync + 'static,
     F: for<'a> AsyncCall<'a, &'a K, Answer = R> + Send + Sync + 'static,
     R: IntoVerdict,
 {
-    fn into_validator(self) -> AnyValidator<K> {
+    fn into_validator(self, _: &S) -> AnyValidator<K> {
         AnyValidator { operations: Ok(CREATE_AND_UPDATE.to_vec()), validator: Arc::new(AsyncFunction(self)) }
     }
 }
@@ -243,13 +251,13 @@ where
     }
 }
 
-impl<K, F, R> IntoDefaulter<K, form::AsyncFunction<R>> for F
+impl<K, F, R, S> IntoDefaulter<K, form::AsyncFunction<R>, S> for F
 where
     K: Send + 'static,
     F: for<'a> AsyncCall<'a, K, Answer = R> + Send + Sync + 'static,
     R: IntoDefaulted<K>,
 {
-    fn into_defaulter(self) -> AnyDefaulter<K> {
+    fn into_defaulter(self, _: &S) -> AnyDefaulter<K> {
         AnyDefaulter { operations: Ok(CREATE_AND_UPDATE.to_vec()), defaulter: Arc::new(AsyncFunction(self)) }
     }
 }

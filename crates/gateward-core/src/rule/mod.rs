@@ -11,7 +11,10 @@ pub mod issue;
 mod kube;
 pub mod plain_kind;
 pub mod resource;
+pub mod review_object;
 pub mod review_subject;
+pub mod state;
+pub mod store;
 pub mod verdict;
 
 use std::borrow::Cow;

@@ -2,6 +2,8 @@
 
 use std::marker::PhantomData;
 
+use crate::dns::{is_service_name, is_subdomain};
+
 /// Makes a plain serde type a [`Resource`](crate::Resource): its `apiVersion`, its kind and its plural. A fifth argument
 /// says the [`Scope`](crate::Scope), where that isn't `Namespaced`.
 ///
@@ -109,20 +111,17 @@ impl PlainKind {
         let (group, version) = match slash(api_version.as_bytes()) {
             Some(at) => {
                 let (group, rest) = api_version.split_at(at);
-                assert!(
-                    is_subdomain(group.as_bytes()),
-                    "the group in `apiVersion` must be a domain such as `webhook.dev`"
-                );
+                assert!(is_subdomain(group), "the group in `apiVersion` must be a domain such as `webhook.dev`");
                 (group, rest.split_at(1).1)
             }
             None => ("", api_version),
         };
         assert!(
-            is_label(version.as_bytes()),
+            is_service_name(version),
             "`apiVersion` must be `group/version` such as `webhook.dev/v1`, or for the core group `v1`"
         );
         assert!(is_kind(kind.as_bytes()), "the kind must be in upper camel case, such as `TestEntity`");
-        assert!(is_label(plural.as_bytes()), "the plural must be in lower case, such as `testentities`");
+        assert!(is_service_name(plural), "the plural must be in lower case, such as `testentities`");
         Self { group, version, kind, plural }
     }
 }
@@ -138,38 +137,7 @@ const fn slash(text: &[u8]) -> Option<usize> {
     None
 }
 
-/// A subdomain as of RFC 1123.
-pub(crate) const fn is_subdomain(text: &[u8]) -> bool {
-    let (mut before, mut rest) = (b'.', text);
-    while let [byte, tail @ ..] = rest {
-        let fits = match byte {
-            b'a'..=b'z' | b'0'..=b'9' => true,
-            b'.' => before.is_ascii_alphanumeric(),
-            b'-' => before != b'.',
-            _ => false,
-        };
-        if !fits {
-            return false;
-        }
-        (before, rest) = (*byte, tail);
-    }
-    before.is_ascii_alphanumeric() && text.len() <= 253
-}
-
-/// A label as of RFC 1035.
-const fn is_label(text: &[u8]) -> bool {
-    let [b'a'..=b'z', rest @ ..] = text else { return false };
-    let mut rest = rest;
-    while let [byte, tail @ ..] = rest {
-        if !matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-') {
-            return false;
-        }
-        rest = tail;
-    }
-    !matches!(text, [.., b'-']) && text.len() <= 63
-}
-
-const fn is_kind(text: &[u8]) -> bool {
+pub(crate) const fn is_kind(text: &[u8]) -> bool {
     let [b'A'..=b'Z', rest @ ..] = text else { return false };
     let mut rest = rest;
     while let [byte, tail @ ..] = rest {

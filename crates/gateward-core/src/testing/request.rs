@@ -44,7 +44,8 @@ impl<'r> TestRequest<'r> {
         self
     }
 
-    /// In a cluster in which handlers look things up, such as [`Stored`](super::Stored).
+    /// In a cluster in which handlers look things up, such as [`Stored`](super::Stored). Their stores are filled from it
+    /// before each request.
     pub fn cluster(mut self, cluster: impl ClusterReader) -> Self {
         self.cluster = Some(Arc::new(cluster));
         self
@@ -156,7 +157,7 @@ impl AsyncTestRequest<'_> {
         self.send(review, &gvk, operation, json!({"kind": gvk}), [old, new]).await
     }
 
-    /// Sends a request to the webhook of a kind; `part` is what it says of the kind and the resource.
+    /// Sends a request to all entries of a kind; `part` is what it says of the kind and the resource.
     async fn send(
         &self,
         review: Review,
@@ -165,7 +166,6 @@ impl AsyncTestRequest<'_> {
         part: Value,
         [old, new]: [&Value; 2],
     ) -> Findings {
-        let path = self.0.webhooks.path_of(review, about).unwrap_or_else(|| format!("/no-webhook-for/{about}"));
         let named = if new.is_null() { old } else { new };
         let mut request = json!({
             "uid": "trial",
@@ -182,7 +182,14 @@ impl AsyncTestRequest<'_> {
         let body = json!({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": request});
         let context = Context::new(SystemTime::UNIX_EPOCH, Arc::clone(&self.0.facts));
         let context = Context { cluster: self.0.cluster.clone(), ..context };
-        let answer = self.0.webhooks.handle(&path, body.to_string().as_bytes(), &context).await;
+        if let Some(cluster) = &self.0.cluster {
+            self.0.webhooks.fill_stores(cluster.as_ref()).await;
+        }
+        let (webhooks, body) = (self.0.webhooks, body.to_string());
+        let answer = match webhooks.path_of(review, about) {
+            Some(_) => webhooks.handle_kind(review, body.as_bytes(), &context).await,
+            None => webhooks.handle(&format!("/no-webhook-for/{about}"), body.as_bytes(), &context).await,
+        };
         Findings::new(new.clone(), answer)
     }
 }

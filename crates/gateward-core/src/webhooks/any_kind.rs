@@ -1,7 +1,10 @@
 //! A kind whose type is forgotten.
 
+use std::sync::Arc;
+
 use crate::conversion::ConversionError;
 use crate::conversion::attempt::Attempt;
+use crate::conversion::keys::ConversionKeys;
 use crate::conversion::origins::Origins;
 use crate::conversion::source::Source;
 use crate::json::patch::Patch;
@@ -15,6 +18,8 @@ use crate::wire::review::AdmissionReview;
 /// A kind whose type is forgotten.
 pub(crate) trait AnyKind: Send + Sync {
     fn declaration(&self) -> &Declaration;
+    /// Conversion writes under these keys from now on.
+    fn use_keys(&mut self, keys: &Arc<ConversionKeys>);
     /// What contradicts itself in the declaration.
     fn problems(&self) -> Vec<WebhooksError>;
     /// The verdict, also on what no other version could say of the object; `None` where no handler is registered for the version.

@@ -1,7 +1,6 @@
 //! Writes that would store less than somebody means to: of a view that lacks something, and of an object that would have
 //! such a view.
 
-use crate::conversion::INCOMPLETE as LABEL;
 use crate::conversion::attempt::Attempt;
 use crate::conversion::source::Source;
 use crate::json::reading::has_room_for_trees;
@@ -10,6 +9,7 @@ use crate::rule::field::FieldPath;
 use crate::rule::issue::{Issue, Issues};
 use crate::rule::verdict::Verdict;
 use crate::webhooks::any_kind::AnyKind;
+use crate::webhooks::declaration::Declaration;
 use crate::webhooks::metadata;
 use crate::wire::operation::Operation;
 use crate::wire::review::AdmissionReview;
@@ -58,7 +58,7 @@ pub(crate) fn is_small(json: &str) -> bool {
 /// Why the object of a create or an update may not be stored, if it may not.
 fn refusal(kind: &dyn AnyKind, review: &AdmissionReview<'_>, in_hub: InHub) -> Option<Issue> {
     let is_write = matches!(review.operation, Some(Operation::Create | Operation::Update));
-    let new = review.object.filter(|_| is_write && kind.declaration().converts())?.get();
+    let new = review.object.filter(|_| is_write && kind.declaration().has_views())?.get();
     labelled(kind, new).or_else(|| {
         let hub = &kind.declaration().hub.version;
         let found = match in_hub {
@@ -73,24 +73,25 @@ fn refusal(kind: &dyn AnyKind, review: &AdmissionReview<'_>, in_hub: InHub) -> O
 }
 
 /// Whether the new object bears the label of a view that lacks something.
-pub(crate) fn is_labelled(review: &AdmissionReview<'_>) -> bool {
-    review.object.is_some_and(|object| has_label(object.get()))
+pub(crate) fn is_labelled(declared: &Declaration, review: &AdmissionReview<'_>) -> bool {
+    review.object.is_some_and(|object| has_label(object.get(), declared.conversion_keys().incomplete()))
 }
 
-fn has_label(json: &str) -> bool {
+fn has_label(json: &str, label: &str) -> bool {
     // Most objects have neither the label nor a text that could hide it.
-    if !json.contains(LABEL) && !json.contains("\\u") && !json.contains("\\/") {
+    if !json.contains(label) && !json.contains("\\u") && !json.contains("\\/") {
         return false;
     }
     let metadata = Source::read(json).and_then(|source| source.read_metadata());
-    metadata.is_ok_and(|metadata| metadata.labels.contains_key(LABEL))
+    metadata.is_ok_and(|metadata| metadata.labels.contains_key(label))
 }
 
 /// The object is a view that lacks something, and bears the label that says so.
 fn labelled(kind: &dyn AnyKind, new: &str) -> Option<Issue> {
-    let source = Source::read(new).ok().filter(|_| has_label(new))?;
+    let label = kind.declaration().conversion_keys().incomplete();
+    let source = Source::read(new).ok().filter(|_| has_label(new, label))?;
     let others: Vec<&str> = others(kind, &source).collect();
-    let path = (FieldPath::field("metadata") / "labels").key(LABEL);
+    let path = (FieldPath::field("metadata") / "labels").key(label.to_owned());
     let message =
         format!("this view of the object lacks what its version can't say; write it in {}", others.join(" or "));
     let help = "to store what is seen here and nothing else, take the label off";

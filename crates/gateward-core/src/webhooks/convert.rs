@@ -26,7 +26,7 @@ impl Webhooks {
     /// Converts one object, JSON text, to `api_version` (`group/version`).
     ///
     /// An object that has the version already comes back as it is. Fields that no version knows stay in place where
-    /// their place exists on the other side, and else in the annotation `gateward.dev/preserved`. Of the metadata only
+    /// their place exists on the other side, and else in an annotation ([`ConversionKeys::preserved`](crate::conversion::ConversionKeys::preserved)). Of the metadata only
     /// labels and annotations change.
     ///
     /// ```

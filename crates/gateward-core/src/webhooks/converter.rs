@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use crate::conversion::attempt::{Attempt, Typed, finish};
+use crate::conversion::keys::ConversionKeys;
 use crate::conversion::object::{self, kept_in};
 use crate::conversion::provenance::Direction;
 use crate::conversion::provenance::Provenance;
@@ -19,8 +20,14 @@ use crate::rule::resource::Resource;
 use crate::webhooks::completeness::{InHub, is_small};
 use crate::webhooks::read::{ReadError, read};
 
-/// The schemas of a kind, where they were declared.
-pub(crate) type Schemas<'a> = Option<&'a dyn StructuralSchemas>;
+/// What a kind says of its conversions, of all alike.
+#[derive(Clone, Copy)]
+pub(crate) struct ConversionSettings<'a> {
+    /// The schemas of the kind, where they were declared.
+    pub schemas: Option<&'a dyn StructuralSchemas>,
+    /// The keys under which conversion writes.
+    pub keys: &'a ConversionKeys,
+}
 
 /// An object in two readings.
 pub(crate) struct HubReading<H> {
@@ -35,25 +42,29 @@ pub(crate) struct HubReading<H> {
 /// A conversion whose spoke type is forgotten.
 pub(crate) trait AnyConversion<H>: Send + Sync {
     /// Reads `json` as the spoke's version and as what [`to_hub`](Self::to_hub) makes of it.
-    fn read(&self, json: &str, schemas: Schemas<'_>) -> Result<Sent<HubReading<H>>, ReadError>;
+    fn read(&self, json: &str, settings: ConversionSettings<'_>) -> Result<Sent<HubReading<H>>, ReadError>;
 
     /// The same of as much of `json` as fits, with that of `instead` where something doesn't.
-    fn read_leniently(&self, json: &str, instead: Option<&str>, schemas: Schemas<'_>)
-    -> Option<Lenient<HubReading<H>>>;
+    fn read_leniently(
+        &self,
+        json: &str,
+        instead: Option<&str>,
+        settings: ConversionSettings<'_>,
+    ) -> Option<Lenient<HubReading<H>>>;
 
     /// Where the nodes of the converted object came from.
     fn provenance(&self, reading: &HubReading<H>) -> Provenance;
 
     /// The same of an object that is not at hand any more.
-    fn provenance_of(&self, json: &str, schemas: Schemas<'_>) -> Provenance {
-        self.read(json, schemas).map_or_else(|_| Provenance::recording(), |reading| self.provenance(&reading.value))
+    fn provenance_of(&self, json: &str, settings: ConversionSettings<'_>) -> Provenance {
+        self.read(json, settings).map_or_else(|_| Provenance::recording(), |reading| self.provenance(&reading.value))
     }
 
     /// Converts an object of the spoke to the hub's version.
     fn to_hub(
         &self,
         source: &Source<'_>,
-        schemas: Schemas<'_>,
+        settings: ConversionSettings<'_>,
         issues: &mut Issues,
     ) -> Result<Attempt, ConversionError>;
 
@@ -61,7 +72,7 @@ pub(crate) trait AnyConversion<H>: Send + Sync {
     fn to_spoke(
         &self,
         source: &Source<'_>,
-        schemas: Schemas<'_>,
+        settings: ConversionSettings<'_>,
         issues: &mut Issues,
     ) -> Result<Attempt, ConversionError>;
 }
@@ -78,9 +89,9 @@ impl<S, C> Converter<S, C> {
 }
 
 impl<S: Resource, H: Resource, C: Convert<S, H>> AnyConversion<H> for Converter<S, C> {
-    fn read(&self, json: &str, schemas: Schemas<'_>) -> Result<Sent<HubReading<H>>, ReadError> {
+    fn read(&self, json: &str, settings: ConversionSettings<'_>) -> Result<Sent<HubReading<H>>, ReadError> {
         let Sent { value: spoke, allowance } = read::<S>(json)?;
-        let value = allowance.during(|| self.as_converted(spoke, json, schemas))?;
+        let value = allowance.during(|| self.as_converted(spoke, json, settings))?;
         Ok(Sent { value, allowance })
     }
 
@@ -88,11 +99,11 @@ impl<S: Resource, H: Resource, C: Convert<S, H>> AnyConversion<H> for Converter<
         &self,
         json: &str,
         instead: Option<&str>,
-        schemas: Schemas<'_>,
+        settings: ConversionSettings<'_>,
     ) -> Option<Lenient<HubReading<H>>> {
         let Lenient { value: spoke, unread, allowance } = decode::leniently::<S>(json, instead)?;
         let value = allowance.during(|| {
-            if unread.is_empty() { self.as_converted(spoke, json, schemas).ok() } else { self.typed(spoke, json).ok() }
+            if unread.is_empty() { self.as_converted(spoke, json, settings).ok() } else { self.typed(spoke, json).ok() }
         })?;
         Some(Lenient { value, unread, allowance })
     }
@@ -106,20 +117,20 @@ impl<S: Resource, H: Resource, C: Convert<S, H>> AnyConversion<H> for Converter<
     fn to_hub(
         &self,
         source: &Source<'_>,
-        schemas: Schemas<'_>,
+        settings: ConversionSettings<'_>,
         issues: &mut Issues,
     ) -> Result<Attempt, ConversionError> {
-        let route = ToHub { conversion: &self.conversion, schemas };
+        let route = ToHub { conversion: &self.conversion, settings };
         object::convert::<S, H>(source, &route, issues)
     }
 
     fn to_spoke(
         &self,
         source: &Source<'_>,
-        schemas: Schemas<'_>,
+        settings: ConversionSettings<'_>,
         issues: &mut Issues,
     ) -> Result<Attempt, ConversionError> {
-        let route = FromHub { conversion: &self.conversion, schemas };
+        let route = FromHub { conversion: &self.conversion, settings };
         object::convert::<H, S>(source, &route, issues)
     }
 }
@@ -127,11 +138,16 @@ impl<S: Resource, H: Resource, C: Convert<S, H>> AnyConversion<H> for Converter<
 impl<S: Resource, C> Converter<S, C> {
     /// The object as it is stored. Without annotations of conversion, and where it comes back without one, a small one
     /// is what the types say alone.
-    fn as_converted<H: Resource>(&self, spoke: S, json: &str, schemas: Schemas<'_>) -> Result<HubReading<H>, ReadError>
+    fn as_converted<H: Resource>(
+        &self,
+        spoke: S,
+        json: &str,
+        settings: ConversionSettings<'_>,
+    ) -> Result<HubReading<H>, ReadError>
     where
         C: Convert<S, H>,
     {
-        let route = ToHub { conversion: &self.conversion, schemas };
+        let route = ToHub { conversion: &self.conversion, settings };
         let of_object = |error| refusal(error, json);
         let bytes = json.len();
         let source = Source::read(json).map_err(of_object)?;
@@ -172,7 +188,7 @@ impl<S: Resource, C> Converter<S, C> {
 /// From the spoke to the hub.
 struct ToHub<'a, C> {
     conversion: &'a C,
-    schemas: Schemas<'a>,
+    settings: ConversionSettings<'a>,
 }
 
 impl<S, H, C: Convert<S, H>> Route<S, H> for ToHub<'_, C> {
@@ -192,15 +208,19 @@ impl<S, H, C: Convert<S, H>> Route<S, H> for ToHub<'_, C> {
         self.conversion.annotations()
     }
 
-    fn schemas(&self) -> Schemas<'_> {
-        self.schemas
+    fn keys(&self) -> &ConversionKeys {
+        self.settings.keys
+    }
+
+    fn schemas(&self) -> Option<&dyn StructuralSchemas> {
+        self.settings.schemas
     }
 }
 
 /// From the hub to the spoke.
 struct FromHub<'a, C> {
     conversion: &'a C,
-    schemas: Schemas<'a>,
+    settings: ConversionSettings<'a>,
 }
 
 impl<S, H, C: Convert<S, H>> Route<H, S> for FromHub<'_, C> {
@@ -220,8 +240,12 @@ impl<S, H, C: Convert<S, H>> Route<H, S> for FromHub<'_, C> {
         self.conversion.annotations()
     }
 
-    fn schemas(&self) -> Schemas<'_> {
-        self.schemas
+    fn keys(&self) -> &ConversionKeys {
+        self.settings.keys
+    }
+
+    fn schemas(&self) -> Option<&dyn StructuralSchemas> {
+        self.settings.schemas
     }
 }
 

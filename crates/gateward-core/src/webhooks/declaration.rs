@@ -1,13 +1,18 @@
 //! What is known of a declared kind without its types.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
+use crate::conversion::keys::ConversionKeys;
+use crate::dns::is_subdomain;
 use crate::manifest::crd::Crd;
 use crate::rule::Rule;
-use crate::rule::plain_kind::is_subdomain;
 use crate::rule::resource::{GroupVersionKind, Scope};
+use crate::rule::store::WatchedStore;
+use crate::webhooks::dynamic_kind::ANY;
 use crate::webhooks::endpoint::Endpoint;
 use crate::webhooks::error::WebhooksError;
+use crate::webhooks::path_style::{PathStyle, PathSubject};
 use crate::webhooks::registration::Registration;
 use crate::webhooks::subresource::{SCALE, Subresource};
 use crate::wire::operation::Operation;
@@ -25,7 +30,7 @@ pub enum DeletingObjects {
 
 /// Whether the API server takes it for a webhook: a domain name of at least three parts.
 fn is_webhook_name(name: &str) -> bool {
-    is_subdomain(name.as_bytes()) && name.split('.').count() >= 3
+    is_subdomain(name) && name.split('.').count() >= 3
 }
 
 /// What becomes of changes of the subresource `scale`.
@@ -49,23 +54,31 @@ pub struct Declaration {
     pub scope: Scope,
     /// The subresource that requests address; `None` where they address the object itself.
     pub subresource: Option<Subresource>,
+    /// The name of a further entry for the kind; `None` for the first.
+    pub entry: Option<&'static str>,
     /// The versions that have handlers or a conversion, the hub's last.
     pub versions: Vec<Cow<'static, str>>,
     /// The catalogue's entries for this kind.
     pub rules: Vec<&'static Rule>,
     /// The CRD, if there is one.
     pub crd: Option<Crd>,
-    /// The annotations in which conversion between the versions keeps what a version lacks; without a conversion none.
-    pub conversion_annotations: Vec<&'static str>,
     /// Former and present names of fields.
     pub renamed_fields: &'static [(&'static str, &'static str)],
     /// What handlers look up in the cluster: groups, each with a plural.
     pub lookups: Vec<(String, String)>,
+    /// What is kept in memory for handlers.
+    pub(crate) stores: Vec<Arc<dyn WatchedStore>>,
     /// What becomes of updates of objects that are being deleted.
     pub deleting_objects: DeletingObjects,
     /// Whether changes of the subresource `scale` are judged as changes of the object.
     pub(crate) scale: ScaleReviews,
+    /// The annotations in which the operator's own conversions keep something; `None` without a conversion.
+    pub(crate) stashes: Option<Vec<&'static str>>,
+    /// Where conversion writes beside those.
+    pub(crate) keys: Arc<ConversionKeys>,
     pub(crate) registration: Registration,
+    /// How paths are made that no endpoint names.
+    pub(crate) path_style: PathStyle,
     pub(crate) validating: Option<Endpoint>,
     pub(crate) mutating: Option<Endpoint>,
     /// The operations that validators judge.
@@ -79,7 +92,29 @@ pub struct Declaration {
 impl Declaration {
     /// Whether objects are converted between the versions.
     pub fn converts(&self) -> bool {
-        !self.conversion_annotations.is_empty()
+        self.entry.is_none() && self.stashes.is_some()
+    }
+
+    /// Whether objects have other versions, in which something could be lacking.
+    pub(crate) fn has_views(&self) -> bool {
+        self.stashes.is_some()
+    }
+
+    /// The annotations in which conversion between the versions keeps what a version lacks; without a conversion none.
+    pub fn conversion_annotations(&self) -> impl Iterator<Item = &str> {
+        let own = self.stashes.iter().map(|_| self.keys.preserved());
+        own.chain(self.stashes.iter().flatten().copied())
+    }
+
+    /// The annotation in which the operator's own conversion keeps something as conversion itself does, if there is one.
+    pub(crate) fn taken_annotation(&self) -> Option<&'static str> {
+        let own = [self.keys.preserved(), self.keys.incomplete_fields()];
+        self.stashes.iter().flatten().copied().find(|stash| own.contains(stash))
+    }
+
+    /// The keys under which conversion writes into the metadata of objects.
+    pub fn conversion_keys(&self) -> &ConversionKeys {
+        &self.keys
     }
 
     /// Whether the kind has handlers of this sort.
@@ -150,28 +185,36 @@ impl Declaration {
 
     /// The path that the configuration names, if the kind has handlers of this sort.
     pub fn path(&self, review: Review) -> Option<String> {
-        Some(self.endpoint(review)?.rendered_path(review, self.registered_kind(), self.subresource_name()))
+        Some(self.endpoint(review)?.rendered_path(self.path_style, &self.path_subject(review)))
     }
 
     /// The name that the configuration gives the webhook, if the kind has handlers of this sort.
     pub fn webhook_name(&self, review: Review) -> Option<String> {
-        Some(self.endpoint(review)?.rendered_name(review, self.registered_kind(), self.subresource_name()))
+        Some(self.endpoint(review)?.rendered_name(self.path_style, &self.path_subject(review)))
     }
 
     /// All paths that are served: the rendered one, then the aliases.
     pub fn paths(&self, review: Review) -> Vec<String> {
         let Some(endpoint) = self.endpoint(review) else { return Vec::new() };
-        let rendered = endpoint.rendered_path(review, self.registered_kind(), self.subresource_name());
+        let rendered = endpoint.rendered_path(self.path_style, &self.path_subject(review));
         std::iter::once(rendered).chain(endpoint.aliases.iter().map(|&path| path.to_owned())).collect()
+    }
+
+    /// The path at which objects of the kind are converted; `None` where they aren't.
+    pub(crate) fn conversion_path(&self) -> Option<String> {
+        self.converts().then(|| self.path_style.path(&self.path_subject(Review::Convert)))
+    }
+
+    fn path_subject(&self, review: Review) -> PathSubject<'_> {
+        let (kind, subresource) = (self.registered_kind(), self.subresource.as_ref());
+        let plural = subresource.map_or(&*self.plural, |subresource| &*subresource.plural);
+        let subresource = subresource.map(|subresource| subresource.name);
+        PathSubject { review, kind, plural, subresource, entry: self.entry }
     }
 
     /// Group, version and kind of the resource that the webhook is registered for.
     fn registered_kind(&self) -> &GroupVersionKind {
         self.subresource.as_ref().map_or(&self.hub, |subresource| &subresource.of)
-    }
-
-    fn subresource_name(&self) -> Option<&'static str> {
-        self.subresource.as_ref().map(|subresource| subresource.name)
     }
 
     /// The API group of the resource that the webhook is registered for.
@@ -206,9 +249,14 @@ impl Declaration {
         }
     }
 
-    /// Whether the webhook is about objects of this group, version and kind themselves.
+    /// Whether the webhook is about objects of this group, version and kind themselves, and not of any kind there is.
     pub fn is_about(&self, gvk: &GroupVersionKind) -> bool {
-        self.subresource.is_none() && self.is_asked_about(gvk)
+        self.subresource.is_none() && !self.is_of_any_kind() && self.is_asked_about(gvk)
+    }
+
+    /// Whether the webhook is for all kinds, of one group or of all.
+    pub fn is_of_any_kind(&self) -> bool {
+        self.hub.kind == ANY
     }
 
     /// Whether objects of this kind are this declaration's to convert.
@@ -218,12 +266,13 @@ impl Declaration {
 
     /// Whether requests for the webhook can carry objects of this group, version and kind.
     pub(crate) fn is_asked_about(&self, gvk: &GroupVersionKind) -> bool {
-        self.hub.same_kind(gvk) && self.has_version(&gvk.version)
+        let is_one = |declared: &str, asked: &str| declared == ANY || declared == asked;
+        is_one(&self.hub.group, &gvk.group) && is_one(&self.hub.kind, &gvk.kind) && self.has_version(&gvk.version)
     }
 
     /// Whether the version has handlers or a conversion.
     pub fn has_version(&self, version: &str) -> bool {
-        self.versions.iter().any(|known| known == version)
+        self.versions.iter().any(|known| known == version || known == ANY)
     }
 
     pub(crate) fn endpoint(&self, review: Review) -> Option<&Endpoint> {

@@ -2,8 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::rule::resource::GroupVersionKind;
-use crate::wire::review::Review;
+use crate::webhooks::path_style::{PathStyle, PathSubject};
 
 /// Which requests the API server converts for a webhook.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -82,26 +81,13 @@ impl Endpoint {
         self.versions.as_ref().is_none_or(|versions| versions.iter().any(|listed| listed == version))
     }
 
-    /// The path to render: the given one, or `/validate-<group>-<version>-<kind>` with hyphens for dots, as operators
-    /// have it, and the subresource at its end.
-    pub(crate) fn rendered_path(&self, review: Review, kind: &GroupVersionKind, subresource: Option<&str>) -> String {
-        let usual = || {
-            let group = kind.group.replace('.', "-");
-            let path = format!("/{}-{group}-{}-{}", review.as_str(), kind.version, kind.kind.to_lowercase());
-            std::iter::once(path.as_str()).chain(subresource).collect::<Vec<_>>().join("-")
-        };
-        self.path.map_or_else(usual, str::to_owned)
+    /// The path to render: the given one, or that of the style.
+    pub(crate) fn rendered_path(&self, style: PathStyle, subject: &PathSubject<'_>) -> String {
+        self.path.map_or_else(|| style.path(subject), str::to_owned)
     }
 
-    /// The name to render: the given one, or `<review>.<kind>.<group>`, with the subresource before the kind. The API server
-    /// demands three parts, so the core group is called `core` there.
-    pub(crate) fn rendered_name(&self, review: Review, kind: &GroupVersionKind, subresource: Option<&str>) -> String {
-        let usual = || {
-            let group = if kind.group.is_empty() { "core" } else { &kind.group };
-            let kind = kind.kind.to_lowercase();
-            let parts = [review.as_str()].into_iter().chain(subresource).chain([kind.as_str(), group]);
-            parts.collect::<Vec<_>>().join(".")
-        };
-        self.name.map_or_else(usual, str::to_owned)
+    /// The name to render: the given one, or that of the style.
+    pub(crate) fn rendered_name(&self, style: PathStyle, subject: &PathSubject<'_>) -> String {
+        self.name.map_or_else(|| style.entry_name(subject), str::to_owned)
     }
 }

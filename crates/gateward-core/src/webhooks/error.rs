@@ -50,12 +50,41 @@ pub enum WebhooksError {
         version: String,
     },
     /// A kind was declared twice.
-    #[error("{first} and {second} are the same kind; declare it once, with `.spoke` for each further version")]
+    #[error(
+        "{first} and {second} are the same kind; declare it once, with `.spoke` for each further version and `.entry` for \
+         each further entry of the configuration"
+    )]
     KindTwice {
         /// The hub that was declared first.
         first: String,
         /// The hub that was declared second.
         second: String,
+    },
+    /// A kind that is given at run time is none.
+    #[error("{kind}: {problem}")]
+    BadKind {
+        /// Group, version and kind.
+        kind: String,
+        /// What is wrong, and what would be right.
+        problem: &'static str,
+    },
+    /// Two further entries of a kind have the same name.
+    #[error("two entries of {kind} are called {entry:?}; give one of them another name")]
+    EntryTwice {
+        /// Group, version and kind of the hub.
+        kind: String,
+        /// The name.
+        entry: &'static str,
+    },
+    /// A further entry says what is the kind's to say.
+    #[error("the entry {entry:?} of {kind} has {what} of its own; say that of the kind, before `.entry`")]
+    MisplacedInEntry {
+        /// Group, version and kind of the hub.
+        kind: String,
+        /// The entry.
+        entry: &'static str,
+        /// What it has.
+        what: &'static str,
     },
     /// Objects of a version would pass without being judged, while those of the hub are.
     #[error(
@@ -95,6 +124,16 @@ pub enum WebhooksError {
         kind: String,
         /// The operation.
         operation: Operation,
+    },
+    /// A handler judges nothing.
+    #[error(
+        "a handler of {kind} to {review} judges no operation; write its method `create`, `update`, `delete` or `connect`"
+    )]
+    NoOperation {
+        /// Group, version and kind of the hub.
+        kind: String,
+        /// `validate` or `mutate`.
+        review: &'static str,
     },
     /// A handler claims to judge what is no operation.
     #[error("a handler of {kind} judges {name:?}, which is no operation; write `#[handler]` above its `impl`")]
@@ -183,6 +222,36 @@ pub enum WebhooksError {
         kind: String,
         /// `validate` or `mutate`.
         review: &'static str,
+    },
+    /// No annotation can begin with what all of the operator's are to begin with.
+    #[error(
+        "the prefix {prefix:?} of annotations and labels {problem}; give another with `Webhooks::with_annotation_prefix`, \
+         such as otter.example.org"
+    )]
+    BadAnnotationPrefix {
+        /// The prefix.
+        prefix: String,
+        /// What is wrong with it.
+        problem: &'static str,
+    },
+    /// The annotations of conversion would have the prefix of somebody else's group.
+    #[error(
+        "{kind} is converted, and no registered kind is of a group of the operator's own, which the keys of annotations could \
+         begin with; give a prefix with `Webhooks::with_annotation_prefix`"
+    )]
+    NoAnnotationPrefix {
+        /// Group, version and kind of the hub.
+        kind: String,
+    },
+    /// A conversion of the operator's keeps something where conversion itself does.
+    #[error(
+        "the conversion of {kind} keeps something in {annotation}, as conversion itself does; give that `Stash` another key"
+    )]
+    AnnotationTaken {
+        /// Group, version and kind of the hub.
+        kind: String,
+        /// The annotation.
+        annotation: String,
     },
     /// What was given as the CRD of a kind can't be written.
     #[error("the CRD of {kind} can't be written as YAML: {why}; give it as text or as `T::crd()`")]

@@ -9,10 +9,10 @@ use crate::json::decode::Sent;
 use crate::json::patch::{self, Patch};
 use crate::rule::into_handler::{DynDefaulter, DynValidator};
 use crate::rule::issue::Issues;
-use crate::rule::resource::Resource;
+use crate::rule::review_object::ReviewObject;
 use crate::rule::verdict::Verdict;
 use crate::webhooks::completeness::InHub;
-use crate::webhooks::converter::{AnyConversion, HubReading, Schemas};
+use crate::webhooks::converter::{AnyConversion, ConversionSettings, HubReading};
 use crate::webhooks::future::BoxFuture;
 use crate::webhooks::metadata;
 use crate::webhooks::objects::{AsHub, AsItIs, ObjectReader, Objects, Old, but_for_its_status};
@@ -30,7 +30,7 @@ pub(crate) trait AsWritten<T>: Any + Send + Sync {
 /// The validators of version `S`.
 pub(crate) struct Validating<S>(pub Vec<Arc<dyn DynValidator<S>>>);
 
-impl<S: Resource> AsWritten<Verdict> for Validating<S> {
+impl<S: ReviewObject> AsWritten<Verdict> for Validating<S> {
     fn call<'a>(&'a self, review: &'a AdmissionReview<'a>) -> BoxFuture<'a, Verdict> {
         Box::pin(validate(&self.0, review))
     }
@@ -39,14 +39,14 @@ impl<S: Resource> AsWritten<Verdict> for Validating<S> {
 /// The defaulters of version `S`.
 pub(crate) struct Defaulting<S>(pub Vec<Arc<dyn DynDefaulter<S>>>);
 
-impl<S: Resource> AsWritten<(Verdict, Patch)> for Defaulting<S> {
+impl<S: ReviewObject> AsWritten<(Verdict, Patch)> for Defaulting<S> {
     fn call<'a>(&'a self, review: &'a AdmissionReview<'a>) -> BoxFuture<'a, (Verdict, Patch)> {
         Box::pin(default(&self.0, review))
     }
 }
 
 /// Judges the objects of a review as they are.
-pub(crate) async fn validate<K: Resource>(
+pub(crate) async fn validate<K: ReviewObject>(
     validators: &[Arc<dyn DynValidator<K>>],
     review: &AdmissionReview<'_>,
 ) -> Verdict {
@@ -60,13 +60,13 @@ pub(crate) async fn validate<K: Resource>(
 
 /// Judges the objects of a review in the hub's version and traces the findings back. Whether that version can say all
 /// of the new object comes with it.
-pub(crate) async fn validate_in_hub<H: Resource>(
+pub(crate) async fn validate_in_hub<H: ReviewObject>(
     spoke: &dyn AnyConversion<H>,
-    schemas: Schemas<'_>,
+    settings: ConversionSettings<'_>,
     validators: &[Arc<dyn DynValidator<H>>],
     review: &AdmissionReview<'_>,
 ) -> (Verdict, InHub) {
-    let objects = match Objects::read(review, &AsHub { spoke, schemas }) {
+    let objects = match Objects::read(review, &AsHub { spoke, settings }) {
         Ok(objects) => objects,
         Err(error) => return (error.into(), InHub::Untried),
     };
@@ -87,7 +87,7 @@ pub(crate) async fn validate_in_hub<H: Resource>(
 }
 
 /// The patch that the defaulters' work amounts to, with a verdict that may refuse.
-pub(crate) async fn default<K: Resource>(
+pub(crate) async fn default<K: ReviewObject>(
     defaulters: &[Arc<dyn DynDefaulter<K>>],
     review: &AdmissionReview<'_>,
 ) -> (Verdict, Patch) {
@@ -101,7 +101,7 @@ pub(crate) async fn default<K: Resource>(
     }
 }
 
-async fn patch_by<K: Resource>(
+async fn patch_by<K: ReviewObject>(
     defaulters: &[Arc<dyn DynDefaulter<K>>],
     review: &AdmissionReview<'_>,
     verdict: &mut Verdict,
@@ -129,7 +129,7 @@ async fn patch_by<K: Resource>(
 }
 
 /// The stored object, where a defaulter looks at it.
-fn compared<K: Resource>(
+fn compared<K: ReviewObject>(
     defaulters: &[Arc<dyn DynDefaulter<K>>],
     review: &AdmissionReview<'_>,
 ) -> Result<Option<K>, ReadError> {
@@ -148,7 +148,7 @@ fn difference(before: &str, after: &str, raw: &str) -> Result<Patch, ReadError> 
     patch::diff(before, after, raw).map_err(|error| no_tree(&error))
 }
 
-fn written<K: Resource>(object: &K) -> Result<String, ReadError> {
+fn written<K: ReviewObject>(object: &K) -> Result<String, ReadError> {
     serde_json::to_string(object).map_err(|error| no_tree(&error))
 }
 

@@ -52,7 +52,12 @@ pub(super) fn complete(review: &mut AdmissionReview<'_>) {
 /// Whether the review is about a change of an object that is being deleted.
 pub(super) fn is_terminating(review: &AdmissionReview<'_>) -> bool {
     let object = review.object.filter(|_| review.operation == Some(Operation::Update));
-    object.is_some_and(|raw| Members::of(raw.get()).deletion_timestamp.is_some())
+    object.is_some_and(|raw| is_deleted(raw.get()))
+}
+
+/// Whether an object is being deleted.
+pub(super) fn is_deleted(json: &str) -> bool {
+    Members::of(json).deletion_timestamp.is_some()
 }
 
 /// Whether the change leaves the status as it is stored.

@@ -1,41 +1,42 @@
 //! The webhooks: kinds are declared once; routing, manifests and the catalogue follow.
 
+mod annotation_prefix;
 mod any_kind;
 mod completeness;
+mod conversion_paths;
 mod convert;
 mod converter;
 pub mod declaration;
+pub mod dynamic_kind;
 pub mod endpoint;
 mod error;
 pub mod future;
+mod handle;
 mod judge;
 mod metadata;
 mod objects;
+pub mod path_style;
 mod read;
 pub mod registration;
 mod scale;
+mod stores;
 pub mod subresource;
 pub mod webhook;
 pub mod webhook_error;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::json::patch::Patch;
-use crate::rule::context::{Context, Facts, Notes};
-use crate::rule::plain_kind::is_subdomain;
-use crate::rule::resource::{GroupVersionKind, Resource};
-use crate::rule::review_subject::ReviewSubject;
-use crate::rule::verdict::Verdict;
+use crate::rule::resource::GroupVersionKind;
+use crate::rule::review_object::ReviewObject;
 use crate::rule::{DECODE, Rule};
 use crate::webhooks::any_kind::AnyKind;
-use crate::webhooks::declaration::{Declaration, DeletingObjects, ScaleReviews};
+use crate::webhooks::conversion_paths::ConversionPaths;
+use crate::webhooks::declaration::Declaration;
 pub use crate::webhooks::error::WebhooksError;
+use crate::webhooks::path_style::{PathStyle, is_taken_by_api_servers};
 use crate::webhooks::webhook::Webhook;
-use crate::webhooks::webhook_error::WebhookError;
-use crate::wire::operation::Operation;
-use crate::wire::request::Request;
-use crate::wire::response::{ReviewResponse, Skip};
-use crate::wire::review::{AdmissionReview, Review};
+use crate::wire::review::Review;
 
 /// All kinds of an operator, and the one function through which every verdict passes.
 ///
@@ -45,7 +46,9 @@ pub struct Webhooks {
     kinds: Vec<Box<dyn AnyKind>>,
     routes: BTreeMap<String, KindRoute>,
     problems: Vec<WebhooksError>,
-    conversion: Option<&'static str>,
+    path_style: PathStyle,
+    conversion_paths: ConversionPaths,
+    annotation_prefix: Option<Cow<'static, str>>,
 }
 
 /// What serves a path of the webhooks that gave it: see [`Webhooks::route`].
@@ -80,42 +83,78 @@ impl Webhooks {
         Self::default()
     }
 
+    /// No kinds yet, and paths in another style than kubebuilder's.
+    ///
+    /// ```
+    /// use gateward_core::{PathStyle, Review, Webhook, Webhooks};
+    /// # use gateward_core::{Request, Verdict, resource};
+    /// # #[derive(serde::Serialize, serde::Deserialize)]
+    /// # struct TestEntity {}
+    /// # resource!(TestEntity, "webhook.dev/v1", "TestEntity", "testentitys");
+    /// # let usernames = |_: &TestEntity, _: &Request| Verdict::allow();
+    ///
+    /// let kind = Webhook::<TestEntity>::new().validator(usernames);
+    /// let webhooks = Webhooks::with_paths(PathStyle::KubeOps).register(kind);
+    /// assert_eq!(webhooks.paths().next(), Some(("/validate/v1testentity", Review::Validate)));
+    /// ```
+    pub fn with_paths(path_style: PathStyle) -> Self {
+        Self { path_style, ..Self::default() }
+    }
+
     /// Adds a kind.
-    pub fn register<H: Resource>(mut self, webhook: Webhook<H>) -> Self {
-        let index = self.kinds.len();
+    pub fn register<H: ReviewObject, S>(mut self, webhook: Webhook<H, S>) -> Self {
+        let webhook = webhook.with_state(());
         self.problems.extend(self.declared_before(webhook.declaration()));
-        self.problems.extend(webhook.problems());
+        for mut entry in webhook.into_entries() {
+            entry.set_path_style(self.path_style);
+            self.add(Box::new(entry));
+        }
+        self.name_keys();
+        self
+    }
+
+    fn add(&mut self, entry: Box<dyn AnyKind>) {
+        let kind = self.kinds.len();
+        self.problems.extend(entry.problems());
         for review in [Review::Validate, Review::Mutate] {
-            for path in webhook.declaration().paths(review) {
-                self.serve(path, KindRoute { kind: index, review }, webhook.declaration());
+            for path in entry.declaration().paths(review) {
+                self.serve(path, KindRoute { kind, review }, entry.declaration());
             }
         }
-        self.kinds.push(Box::new(webhook));
-        self
+        self.conversion_paths.add(entry.declaration());
+        self.kinds.push(entry);
     }
 
-    /// The path that conversion stanzas name, where the usual `/convert` doesn't do.
+    /// The one path that all conversion stanzas name, where what follows from the [`PathStyle`] doesn't do.
     pub fn convert_at(mut self, path: &'static str) -> Self {
-        self.conversion = Some(path);
+        self.conversion_paths.give(path);
         self
     }
 
-    /// The path that conversion stanzas name.
-    pub fn conversion_path(&self) -> &'static str {
-        self.conversion.unwrap_or("/convert")
+    /// The path that the conversion stanza of a kind names; `None` for a kind whose objects are not converted.
+    pub fn conversion_path(&self, declared: &Declaration) -> Option<String> {
+        self.conversion_paths.of(declared)
     }
 
     /// Whether the declarations go together; the shell asks before it serves.
     pub fn check(&self) -> Result<(), WebhooksError> {
-        let conversion = self.conversion_path();
-        if let Some(taken) = self.routes.get(conversion).filter(|_| self.converts()) {
-            let (path, first) = (conversion.to_owned(), self.kinds[taken.kind].declaration().hub.kind.clone());
-            return Err(WebhooksError::PathTaken { path, first, second: "conversion".into() });
-        }
         let alone = self.kinds.is_empty().then_some(WebhooksError::NoKinds);
-        let problem =
-            self.problems.iter().cloned().chain(self.name_twice()).chain(self.rule_twice()).chain(alone).next();
-        problem.map_or(Ok(()), Err)
+        let of_declarations = self.problem_of_conversion().into_iter().chain(self.problems.iter().cloned());
+        let of_names = self.name_twice().into_iter().chain(self.rule_twice()).chain(self.annotation_prefix_problem());
+        of_declarations.chain(of_names).chain(alone).next().map_or(Ok(()), Err)
+    }
+
+    fn problem_of_conversion(&self) -> Option<WebhooksError> {
+        let kind = || "conversion".to_owned();
+        self.conversion_paths.iter().find_map(|path| match self.routes.get(path) {
+            Some(taken) => {
+                let first = self.kinds[taken.kind].declaration().hub.kind.clone();
+                Some(WebhooksError::PathTaken { path: path.to_owned(), first, second: kind() })
+            }
+            None => {
+                (!is_taken_by_api_servers(path)).then(|| WebhooksError::BadPath { path: path.to_owned(), kind: kind() })
+            }
+        })
     }
 
     fn name_twice(&self) -> Option<WebhooksError> {
@@ -136,7 +175,7 @@ impl Webhooks {
 
     /// What serves `path`, for [`Self::handle_route`].
     pub fn route(&self, path: &str) -> Option<WebhookRoute> {
-        let conversion = (self.converts() && path == self.conversion_path()).then_some(Target::Conversion);
+        let conversion = self.conversion_paths.iter().any(|served| served == path).then_some(Target::Conversion);
         conversion.or_else(|| self.routes.get(path).copied().map(Target::Kind)).map(WebhookRoute)
     }
 
@@ -147,11 +186,11 @@ impl Webhooks {
 
     /// All served paths.
     pub fn paths(&self) -> impl Iterator<Item = (&str, Review)> {
-        let conversion = self.converts().then(|| (self.conversion_path(), Review::Convert));
+        let conversion = self.conversion_paths.iter().map(|path| (path, Review::Convert));
         self.routes.iter().map(|(path, route)| (path.as_str(), route.review)).chain(conversion)
     }
 
-    /// The declared kinds, in order.
+    /// The declared kinds, in order, each before its further entries.
     pub fn declarations(&self) -> impl Iterator<Item = &Declaration> {
         self.kinds.iter().map(|kind| kind.declaration())
     }
@@ -161,9 +200,13 @@ impl Webhooks {
         self.declarations().find(|declared| declared.is_about(gvk))
     }
 
-    /// The path that judges or defaults objects of this group, version and kind.
+    /// The path that judges or defaults objects of this group, version and kind; the first, where a kind has several
+    /// entries. One for all kinds comes last.
     pub fn path_of(&self, review: Review, gvk: &GroupVersionKind) -> Option<String> {
-        self.declaration_of(gvk)?.path(review)
+        let exact = self.declarations().filter(|declared| declared.is_about(gvk));
+        let of_any_kind =
+            self.declarations().filter(|declared| declared.is_of_any_kind() && declared.is_asked_about(gvk));
+        exact.chain(of_any_kind).find_map(|declared| declared.path(review))
     }
 
     /// The rule catalogue: each rule once, in the order of declaration, and the one that core itself enforces.
@@ -177,92 +220,6 @@ impl Webhooks {
         rules
     }
 
-    /// Answers one request: bytes in, bytes out.
-    ///
-    /// The shell enforces the deadline by dropping the future, and catches a panic around it.
-    pub async fn handle(&self, path: &str, body: &[u8], context: &Context) -> ReviewResponse {
-        match self.route(path) {
-            Some(route) => self.handle_route(route, body, context).await,
-            None => ReviewResponse::error(WebhookError::UnknownPath(path.chars().take(200).collect())),
-        }
-    }
-
-    /// The same, for a shell that has looked the path up before it read the body.
-    pub async fn handle_route(
-        &self,
-        WebhookRoute(target): WebhookRoute,
-        body: &[u8],
-        context: &Context,
-    ) -> ReviewResponse {
-        let route = match target {
-            Target::Conversion => return self.answer_conversion(body).await,
-            Target::Kind(route) => route,
-        };
-        match AdmissionReview::read(body) {
-            Ok(review) => self.judge(route, review, context).await,
-            Err(why) => ReviewResponse::error_about(route.review, &Request::default(), why),
-        }
-    }
-
-    /// Answers one review whose kind, not a path, says who judges it. A kind without a handler of this sort passes.
-    ///
-    /// For reviews that come from a file or an audit log.
-    pub async fn handle_kind(&self, review: Review, body: &[u8], context: &Context) -> ReviewResponse {
-        if review == Review::Convert {
-            return self.answer_conversion(body).await;
-        }
-        match AdmissionReview::read(body) {
-            Ok(about) => match self.route_of(review, &about.request) {
-                Some(route) => self.judge(route, about, context).await,
-                None => ReviewResponse::skipped(review, &about, Skip::NoHandler),
-            },
-            Err(why) => ReviewResponse::error_about(review, &Request::default(), why),
-        }
-    }
-
-    fn route_of(&self, review: Review, request: &Request) -> Option<KindRoute> {
-        let covering = self.declarations().filter(|declared| covers(declared, request));
-        // The webhook of a subresource before that of its kind.
-        let declared = covering.max_by_key(|declared| declared.subresource.is_some())?;
-        self.routes.get(&declared.path(review)?).copied()
-    }
-
-    async fn judge(&self, route: KindRoute, mut review: AdmissionReview<'_>, context: &Context) -> ReviewResponse {
-        review.request = review.request.in_context(context);
-        let Some(kind) = self.kinds.get(route.kind) else {
-            let why = WebhookError::UnknownPath("a route of other webhooks".into());
-            return ReviewResponse::error_about(route.review, &review.request, why);
-        };
-        let declared = kind.declaration();
-        if !covers(declared, &review.request) {
-            let why = wrong_kind(declared, &review.request);
-            return ReviewResponse::error_about(route.review, &review.request, why);
-        }
-        metadata::complete(&mut review);
-        if let Some(skip) = skip(route.review, declared, &review, context) {
-            return ReviewResponse::skipped(route.review, &review, skip);
-        }
-        if !review.operation.is_some_and(|operation| declared.handles(route.review, operation)) {
-            let refusal = unsupported(&review.operation_name);
-            return ReviewResponse::verdict(route.review, &review, refusal, Patch::default(), |_| false);
-        }
-        let judged = match route.review {
-            Review::Mutate => kind.default(&review).await,
-            Review::Validate if is_scale_of(declared, &review.request) => {
-                kind.validate_scale(&review).await.map(|verdict| (verdict, Patch::default()))
-            }
-            Review::Validate | Review::Convert => {
-                kind.validate(&review).await.map(|verdict| (verdict, Patch::default()))
-            }
-        };
-        match judged {
-            Some((verdict, patch)) => {
-                ReviewResponse::verdict(route.review, &review, verdict, patch, |_| context.notes == Notes::AsWarnings)
-            }
-            None => ReviewResponse::skipped(route.review, &review, Skip::NoHandler),
-        }
-    }
-
     fn declared_before(&self, second: &Declaration) -> Option<WebhooksError> {
         let is_same =
             |first: &&Declaration| first.hub.same_kind(&second.hub) && first.subresource == second.subresource;
@@ -273,9 +230,7 @@ impl Webhooks {
     fn serve(&mut self, path: String, route: KindRoute, declared: &Declaration) {
         let kind = declared.hub.kind.clone();
         let is_rendered = declared.path(route.review).as_ref() == Some(&path);
-        let is_taken_by_api_servers =
-            || path[1..].trim_end_matches('/').split('/').all(|step| is_subdomain(step.as_bytes()));
-        if !path.starts_with('/') || is_rendered && !is_taken_by_api_servers() {
+        if !path.starts_with('/') || is_rendered && !is_taken_by_api_servers(&path) {
             self.problems.push(WebhooksError::BadPath { path, kind });
             return;
         }
@@ -288,71 +243,4 @@ impl Webhooks {
         }
         self.routes.insert(path, route);
     }
-}
-
-/// Why the object passes unjudged, if it does.
-fn skip(asked: Review, declared: &Declaration, review: &AdmissionReview<'_>, context: &Context) -> Option<Skip> {
-    if is_claimed(asked, declared, review, context.facts.as_ref()) {
-        return Some(Skip::ClaimedNamespace);
-    }
-    if declared.deleting_objects == DeletingObjects::Skip && metadata::is_terminating(review) {
-        return Some(Skip::Terminating);
-    }
-    // What a view lacks would be lost with the finalizers, unless the object goes anyway.
-    let loses_nothing = || !completeness::is_labelled(review) || metadata::is_terminating(review);
-    if metadata::removes_finalizers_alone(review) && loses_nothing() {
-        return Some(Skip::FinalizersRemoved);
-    }
-    let on_objects = review.operation.filter(|operation| *operation != Operation::Connect);
-    on_objects.filter(|operation| !declared.handles(asked, *operation)).map(|_| Skip::NoHandler)
-}
-
-/// Whether another operator has claimed what the review is about. Nobody claims an object without a namespace.
-fn is_claimed(asked: Review, declared: &Declaration, review: &AdmissionReview<'_>, facts: &dyn Facts) -> bool {
-    let request = &review.request;
-    let Some(namespace) = request.namespace.as_deref() else { return false };
-    let written = request.request_kind.as_ref().filter(|kind| kind.same_kind(&request.kind)).unwrap_or(&request.kind);
-    let versions: Vec<&str> = declared.versions.iter().map(AsRef::as_ref).collect();
-    facts.claims(&ReviewSubject {
-        namespace,
-        group: declared.resource_group(),
-        resource: &declared.resource_name(),
-        version: &written.version,
-        versions: &versions,
-        operation: review.operation,
-        review: asked,
-    })
-}
-
-/// Of objects that are made, changed or removed, a handler may have no opinion. Whatever else is done is refused where
-/// no declaration says what it means.
-fn unsupported(operation: &str) -> Verdict {
-    Verdict::deny(format!("the operation {} is not supported", operation.chars().take(64).collect::<String>()))
-        .code(422)
-}
-
-/// Whether the request is one for the webhook. One about an object itself may carry a subresource, which says that only
-/// a part of it is written.
-fn covers(declared: &Declaration, request: &Request) -> bool {
-    let addressed = declared.subresource.as_ref().is_none_or(|subresource| {
-        let found = (&*request.resource.group, &*request.resource.resource, request.sub_resource.as_deref());
-        found == (&*subresource.of.group, &*subresource.plural, Some(subresource.name))
-    });
-    addressed && (declared.is_asked_about(&request.kind) || is_scale_of(declared, request))
-}
-
-/// Whether the request changes the subresource `scale` of a kind whose rules on updates judge that.
-fn is_scale_of(declared: &Declaration, request: &Request) -> bool {
-    declared.scale == ScaleReviews::AsUpdates && scale::is_scale(request, &declared.hub.group, &declared.plural)
-}
-
-fn wrong_kind(declared: &Declaration, request: &Request) -> WebhookError {
-    let versions = declared.versions.join(" and ");
-    let kind = &declared.hub.kind;
-    let group = if declared.hub.group.is_empty() { "the core group" } else { &declared.hub.group };
-    let resource = declared.subresource.as_ref().map(|_| format!(" at {}", declared.resource_name()));
-    let (resource, found) = (resource.unwrap_or_default(), &request.kind);
-    WebhookError::Unreadable(format!(
-        "this path is for {kind} of {group} in {versions}{resource}; the request is about {found}"
-    ))
 }

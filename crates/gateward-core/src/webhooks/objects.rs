@@ -14,12 +14,12 @@ use serde_json::value::RawValue;
 use crate::json::decode::{self, Lenient, Sent};
 use crate::rule::field::{FieldPath, Segment};
 use crate::rule::into_handler::DynValidator;
-use crate::rule::resource::Resource;
+use crate::rule::review_object::ReviewObject;
 use crate::rule::verdict::Verdict;
-use crate::webhooks::converter::{AnyConversion, HubReading, Schemas};
+use crate::webhooks::converter::{AnyConversion, ConversionSettings, HubReading};
 use crate::webhooks::future::BoxFuture;
 use crate::webhooks::metadata;
-use crate::webhooks::read::{ReadError, missing, read, too_large};
+use crate::webhooks::read::{ReadError, missing, nests_too_deeply, read, too_large};
 use crate::wire::operation::Operation;
 use crate::wire::request::Request;
 use crate::wire::review::AdmissionReview;
@@ -38,7 +38,7 @@ pub(super) trait ObjectReader {
 /// Objects of the version that is judged.
 pub(super) struct AsItIs<K>(pub PhantomData<fn() -> K>);
 
-impl<K: Resource> ObjectReader for AsItIs<K> {
+impl<K: ReviewObject> ObjectReader for AsItIs<K> {
     type Object = K;
 
     fn strictly(&self, json: &str) -> Result<Sent<K>, ReadError> {
@@ -46,6 +46,10 @@ impl<K: Resource> ObjectReader for AsItIs<K> {
     }
 
     fn leniently(&self, json: &str, instead: Option<&str>) -> Option<Lenient<K>> {
+        // What is too deep for those who look into it is not read in part: they would take it for nothing.
+        if nests_too_deeply::<K>(json) {
+            return None;
+        }
         decode::leniently(json, instead)
     }
 }
@@ -53,18 +57,18 @@ impl<K: Resource> ObjectReader for AsItIs<K> {
 /// Objects of a spoke.
 pub(super) struct AsHub<'a, H> {
     pub spoke: &'a dyn AnyConversion<H>,
-    pub schemas: Schemas<'a>,
+    pub settings: ConversionSettings<'a>,
 }
 
 impl<H> ObjectReader for AsHub<'_, H> {
     type Object = HubReading<H>;
 
     fn strictly(&self, json: &str) -> Result<Sent<HubReading<H>>, ReadError> {
-        self.spoke.read(json, self.schemas)
+        self.spoke.read(json, self.settings)
     }
 
     fn leniently(&self, json: &str, instead: Option<&str>) -> Option<Lenient<HubReading<H>>> {
-        self.spoke.read_leniently(json, instead, self.schemas)
+        self.spoke.read_leniently(json, instead, self.settings)
     }
 }
 

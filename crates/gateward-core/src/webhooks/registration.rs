@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use crate::manifest::failure_policy::FailurePolicy;
 use crate::manifest::selector::{LabelSelector, label};
+use crate::webhooks::dynamic_kind::ANY;
+use crate::wire::review_version::ReviewVersion;
 
 /// Which effects a handler has beside its answer, as far as dry runs have to know.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -47,8 +49,9 @@ pub(crate) enum Bootstrap {
 }
 
 /// The part of a declaration that both configurations say alike.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(crate) struct Registration {
+    pub review_versions: Vec<ReviewVersion>,
     pub namespace_selector: Option<LabelSelector>,
     pub object_selector: Option<LabelSelector>,
     pub match_conditions: Vec<(&'static str, &'static str)>,
@@ -59,6 +62,22 @@ pub(crate) struct Registration {
     pub bootstrap: Bootstrap,
 }
 
+impl Default for Registration {
+    fn default() -> Self {
+        Self {
+            review_versions: vec![ReviewVersion::V1],
+            namespace_selector: None,
+            object_selector: None,
+            match_conditions: Vec::new(),
+            failure_policy: None,
+            timeout: None,
+            side_effects: SideEffects::default(),
+            reinvocation: ReinvocationPolicy::default(),
+            bootstrap: Bootstrap::default(),
+        }
+    }
+}
+
 /// How many conditions the API server takes.
 const CONDITIONS: usize = 64;
 
@@ -67,6 +86,16 @@ impl Registration {
     pub fn problem(&self) -> Option<String> {
         if self.timeout.is_some_and(|timeout| !(1..=30).contains(&timeout.as_secs()) || timeout.subsec_nanos() > 0) {
             return Some("the timeout must be a whole number of seconds from 1 to 30".into());
+        }
+        if self.review_versions.is_empty() {
+            return Some(
+                "no version of AdmissionReview is listed; name one with `.review_versions`, or leave it out".into(),
+            );
+        }
+        for (at, version) in self.review_versions.iter().enumerate() {
+            if self.review_versions[..at].contains(version) {
+                return Some(format!("AdmissionReview {} is listed twice; name each version once", version.as_str()));
+            }
         }
         if self.match_conditions.len() > CONDITIONS {
             return Some(format!("there are more than {CONDITIONS} match conditions; join some with `&&`"));
@@ -105,5 +134,5 @@ const OF_PODS: [&str; 6] =
 /// those of the network, from coming up again.
 pub(crate) fn bootstrap_namespaces(group: &str, release_namespace: &str) -> Option<LabelSelector> {
     let namespaces = ["kube-system".to_owned(), release_namespace.to_owned()];
-    OF_PODS.contains(&group).then(|| label(NAMESPACE_NAME).not_in(namespaces))
+    (group == ANY || OF_PODS.contains(&group)).then(|| label(NAMESPACE_NAME).not_in(namespaces))
 }

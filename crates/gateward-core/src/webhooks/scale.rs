@@ -8,8 +8,11 @@ use serde::Deserialize;
 use crate::json::decode::Sent;
 use crate::rule::cluster::{Lookup, ObjectName};
 use crate::rule::into_handler::DynValidator;
-use crate::rule::resource::Resource;
+use crate::rule::resource::{GroupVersionKind, Resource};
+use crate::rule::review_object::ReviewObject;
 use crate::rule::verdict::Verdict;
+use crate::webhooks::declaration::{Declaration, DeletingObjects};
+use crate::webhooks::metadata;
 use crate::webhooks::objects::{AsItIs, ObjectReader, verdict_of};
 use crate::webhooks::read::{missing, read};
 use crate::webhooks::subresource::SCALE;
@@ -49,13 +52,15 @@ pub(crate) fn is_scale(request: &Request, group: &str, plural: &str) -> bool {
 /// What the rules on updates say of the stored object with the new number of replicas.
 ///
 /// The object is looked up in the hub's version, whichever the request names. One that is gone has nothing to be judged,
-/// and what can't be read of it counts as absent before and after the change.
-pub(crate) async fn validate<H: Resource>(
+/// nor has one that is being deleted where the kind's updates then pass. What can't be read of it counts as absent before
+/// and after the change; where that is all of it, there is no verdict.
+pub(crate) async fn validate<H: ReviewObject>(
+    declared: &Declaration,
     validators: &[Arc<dyn DynValidator<H>>],
     set_replicas: &SetReplicas<H>,
     review: &AdmissionReview<'_>,
 ) -> Verdict {
-    match changed(set_replicas, review).await {
+    match changed(declared, set_replicas, review).await {
         Ok(Some((old, new))) => verdict_of(validators, |validator| validator.update(&old, &new, &review.request)).await,
         Ok(None) => Verdict::allow(),
         Err(why) => why,
@@ -63,25 +68,40 @@ pub(crate) async fn validate<H: Resource>(
 }
 
 /// The object as it is stored, and as it would be.
-async fn changed<H: Resource>(
+async fn changed<H: ReviewObject>(
+    declared: &Declaration,
     set_replicas: &SetReplicas<H>,
     review: &AdmissionReview<'_>,
 ) -> Result<Option<(H, H)>, Verdict> {
     let raw = review.object.ok_or_else(|| missing("object"))?.get();
     let Sent { value: Scale { spec: ScaleSpec { replicas } }, .. } = read(raw)?;
     let request = &review.request;
-    let name = ObjectName::of::<H>(request.namespace.as_deref(), request.name.as_deref().unwrap_or_default());
+    let GroupVersionKind { group, version, .. } = declared.hub.clone();
+    let name = ObjectName {
+        group,
+        version,
+        plural: declared.plural.to_string(),
+        namespace: request.namespace.clone(),
+        name: request.name.clone().unwrap_or_default(),
+    };
     let stored = match request.cluster()?.get(&name).await {
         Lookup::Found(stored) => stored.to_string(),
         Lookup::Absent => return Ok(None),
         Lookup::Unreadable(why) => return Err(WebhookError::Unavailable(why).into()),
     };
-    let [Some(old), Some(mut new)] = [stored_object(&stored), stored_object(&stored)] else { return Ok(None) };
+    if declared.deleting_objects == DeletingObjects::Skip && metadata::is_deleted(&stored) {
+        return Ok(None);
+    }
+    let [Some(old), Some(mut new)] = [stored_object(&stored), stored_object(&stored)] else {
+        let why =
+            format!("the {} {:?} that is scaled can't be read: it is no object of its kind", declared.hub, name.name);
+        return Err(WebhookError::Unavailable(why).into());
+    };
     set_replicas(&mut new, replicas);
     Ok(Some((old, new)))
 }
 
 /// What can be read of a stored object: who scales it can't mend it.
-fn stored_object<H: Resource>(json: &str) -> Option<H> {
+fn stored_object<H: ReviewObject>(json: &str) -> Option<H> {
     AsItIs::<H>(PhantomData).leniently(json, None).map(|lenient| lenient.value)
 }

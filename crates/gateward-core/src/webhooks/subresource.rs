@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::rule::resource::{GroupVersionKind, Resource, Scope};
+use crate::webhooks::dynamic_kind::DynamicKind;
 
 /// The subresource in which the number of replicas is changed.
 pub(crate) const SCALE: &str = "scale";
@@ -24,5 +25,9 @@ pub struct Subresource {
 impl Subresource {
     pub(crate) fn named<P: Resource>(name: &'static str) -> Self {
         Self { of: P::gvk(), plural: P::plural(), scope: P::scope(), name }
+    }
+
+    pub(crate) fn of_kind(kind: &DynamicKind, name: &'static str) -> Self {
+        Self { of: kind.gvk.clone(), plural: kind.plural.clone(), scope: kind.scope, name }
     }
 }

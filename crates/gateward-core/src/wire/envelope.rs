@@ -200,7 +200,11 @@ impl<'a> Metadata<'a> {
 }
 
 /// Takes over into `live` what differs between the readings `before` and `after`.
-pub(crate) fn edit(live: &mut Texts, before: &Texts, after: &Texts) {
+pub(crate) fn edit(live: &mut Editable, before: &Texts, after: &Texts) {
+    // What nobody touches is neither copied nor compared again.
+    if **live == *after {
+        return;
+    }
     for key in before.keys().filter(|key| !after.contains_key(*key)) {
         live.remove(key);
     }
@@ -286,8 +290,11 @@ mod tests {
         let texts = |pairs: &[(&str, &str)]| -> Texts {
             pairs.iter().map(|(key, text)| ((*key).to_owned(), (*text).to_owned())).collect()
         };
-        let mut live = texts(&[("a", "1"), ("b", "2"), ("c", "3")]);
+        let mut live = Editable::from(texts(&[("a", "1"), ("b", "2"), ("c", "3")]));
         edit(&mut live, &texts(&[("a", "1"), ("b", "2")]), &texts(&[("b", "5"), ("d", "4")]));
-        assert_eq!(live, texts(&[("b", "5"), ("c", "3"), ("d", "4")]));
+        assert_eq!(*live, texts(&[("b", "5"), ("c", "3"), ("d", "4")]));
+        let mut live = Editable::from(texts(&[("a", "1")]));
+        edit(&mut live, &texts(&[("a", "2")]), &texts(&[("a", "1")]));
+        assert!(live.before.is_none());
     }
 }

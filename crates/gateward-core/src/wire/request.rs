@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use serde::Deserialize;
+use serde_json::Value;
 
+use crate::json::decode::{self, Found};
 use crate::rule::cluster::{ClusterReader, ObjectName};
 use crate::rule::context::{Context, Facts};
 use crate::rule::resource::{GroupVersionKind, Resource};
@@ -114,12 +116,11 @@ impl Request {
     }
 
     /// One object of version `K`, read from the cluster; `None` where there is none. Neither an object that doesn't fit the
-    /// type nor a cluster that can't be asked is a verdict: `failurePolicy` decides.
+    /// type, whose field the error names, nor a cluster that can't be asked is a verdict: `failurePolicy` decides.
     pub async fn find<K: Resource>(&self, namespace: Option<&str>, name: &str) -> Result<Option<K>, WebhookError> {
-        let found = self.cluster()?.get(&ObjectName::of::<K>(namespace, name)).await.found()?;
-        // What serde says would show the user parts of an object that is not theirs.
-        let misfit = |_| WebhookError::Unavailable(format!("the {} {name:?} doesn't fit its type", K::gvk()));
-        found.map(|object| serde_json::from_value(object).map_err(misfit)).transpose()
+        let name = ObjectName::of::<K>(namespace, name);
+        let found = self.cluster()?.get(&name).await.found()?;
+        found.map(|object| K::deserialize(&object).map_err(|_| misfit::<K>(&name, &object))).transpose()
     }
 
     /// The new object as the user wrote it, if it was converted from version `S` for this handler.
@@ -155,6 +156,20 @@ impl Request {
     pub fn username(&self) -> &str {
         self.user.as_ref().map_or("", |user| &user.username)
     }
+}
+
+/// What is wrong with an object that was looked up: the first field. What stands there is not said, because the object
+/// isn't the user's own.
+pub(crate) fn misfit<K: Resource>(name: &ObjectName, object: &Value) -> WebhookError {
+    let named: Vec<&str> = name.namespace.as_deref().into_iter().chain([name.name.as_str()]).collect();
+    let named = format!("the {} {:?}", K::gvk(), named.join("/"));
+    let first = decode::errors::<K>(&object.to_string(), 1).into_iter().next();
+    let why = match first {
+        Some(error) if error.found == Found::Missing => format!("{} is missing", error.path),
+        Some(error) if !error.path.is_root() => format!("{} has the wrong type", error.path),
+        _ => "it doesn't fit its type".to_owned(),
+    };
+    WebhookError::Unavailable(format!("{named} can't be read: {why}; mend that object first"))
 }
 
 impl fmt::Debug for Request {

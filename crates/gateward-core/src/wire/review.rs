@@ -106,6 +106,20 @@ impl<'a> AdmissionReview<'a> {
     }
 }
 
+impl AdmissionReview<'_> {
+    /// The same about another new object.
+    pub(crate) fn with_object<'b>(&'b self, object: &'b RawValue) -> AdmissionReview<'b> {
+        AdmissionReview {
+            request: self.request.clone(),
+            operation: self.operation,
+            operation_name: Cow::Borrowed(&self.operation_name),
+            object: Some(object),
+            old_object: self.old_object,
+            options: self.options,
+        }
+    }
+}
+
 impl<'a> WireRequest<'a> {
     fn into_review(self, version: ReviewVersion) -> Result<AdmissionReview<'a>, WebhookError> {
         let user = self.user_info.map(|raw| read_bounded(raw.get())).transpose()?;

@@ -18,6 +18,14 @@ impl ReviewVersion {
         }
     }
 
+    /// The name in a webhook configuration.
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::V1 => "v1",
+            Self::V1Beta1 => "v1beta1",
+        }
+    }
+
     pub(crate) fn parse(api_version: &str) -> Option<Self> {
         [Self::V1, Self::V1Beta1].into_iter().find(|version| version.api_version() == api_version)
     }

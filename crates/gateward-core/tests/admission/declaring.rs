@@ -209,7 +209,7 @@ pub fn installation() -> Installation {
     }
 }
 
-fn rendered(webhooks: &Webhooks, review: Review) -> String {
+pub fn rendered(webhooks: &Webhooks, review: Review) -> String {
     let configuration = webhook_configuration(webhooks, review, &installation()).unwrap();
     yaml::document(&serde_json::to_value(configuration).unwrap())
 }
@@ -446,7 +446,8 @@ fn the_conversion_stanza_names_the_path_that_was_given_by_hand() {
     assert_eq!(stanzas[0]["webhook"]["clientConfig"]["service"]["path"], "/crdconvert");
     assert_eq!(stanzas[0]["webhook"]["conversionReviewVersions"], serde_json::json!(["v1"]));
     assert!(stanzas[1].is_null(), "a kind of one version is not converted");
-    assert_eq!(zoo().conversion_path(), "/convert");
+    let paths: Vec<_> = zoo().declarations().map(|declared| zoo().conversion_path(declared)).collect();
+    assert_eq!(paths, [Some("/convert".to_owned()), None]);
 }
 
 #[test]

@@ -6,8 +6,9 @@ use std::time::SystemTime;
 use gateward_core::manifest::{Installation, webhook_configuration, yaml};
 use gateward_core::testing::Stored;
 use gateward_core::{
-    BoxFuture, ClusterReader, Context, FieldPath, GroupServed, Issues, Lookup, ObjectName, Operation, Outcome, Request,
-    Review, Rule, Skip, UPDATE, Validator, Verdict, Webhook, Webhooks, WebhooksError, handler, resource,
+    BoxFuture, ClusterReader, Context, DeletingObjects, FieldPath, GroupServed, Issues, Lookup, ObjectName, Operation,
+    Outcome, Request, Review, Rule, Skip, UPDATE, Validator, Verdict, Webhook, Webhooks, WebhooksError, handler,
+    resource,
 };
 use k8s_openapi::api::core::v1::Pod;
 use k8s_openapi::api::policy::v1::Eviction;
@@ -256,9 +257,26 @@ fn the_scale_of_what_is_gone_passes_and_of_what_can_not_be_read_is_undecided() {
         assert!(scaled(&with_scale(), stored.clone(), &json!(3)).0.is_allowed());
         assert_eq!(scaled(&with_scale(), stored, &json!(900)).0.fields(), ["spec.pups"]);
     }
-    assert!(scaled(&with_scale(), Lookup::Found(json!([])), &json!(3)).0.is_allowed());
+    let (reply, _) = scaled(&with_scale(), Lookup::Found(json!([])), &json!(3));
+    let why = r#"the zoo.example.org/v1 Otter "otto" that is scaled can't be read: it is no object of its kind"#;
+    assert_eq!((reply.status, &reply.body["message"]), (503, &json!(why)));
     let (reply, _) = scaled(&with_scale(), Lookup::Found(otter(json!({}))), &json!("many"));
     assert_eq!(reply.fields(), ["spec.replicas"]);
+}
+
+#[test]
+fn the_scale_of_what_is_being_deleted_is_judged_as_its_updates_are() {
+    let mut going = otter(json!({"pups": 2}));
+    going["metadata"]["deletionTimestamp"] = "2027-01-15T08:00:00Z".into();
+    let set = |otter: &mut Otter, replicas| otter.spec.pups = u8::try_from(replicas).ok();
+    let kind = |deleting| Webhook::<Otter>::new().validator(Pups).scale(set).deleting_objects(deleting);
+    for (deleting, passes) in [(DeletingObjects::Validate, false), (DeletingObjects::Skip, true)] {
+        let webhooks = Webhooks::new().register(kind(deleting));
+        let (reply, _) = scaled(&webhooks, Lookup::Found(going.clone()), &json!(900));
+        assert_eq!(reply.is_allowed(), passes, "{deleting:?}");
+        let (reply, _) = scaled(&webhooks, Lookup::Found(otter(json!({"pups": 2}))), &json!(900));
+        assert!(!reply.is_allowed());
+    }
 }
 
 #[test]
@@ -318,7 +336,16 @@ fn what_is_looked_up_and_does_not_fit_its_type_is_undecided_and_not_shown() {
     };
     assert!(asked(&json!({"metadata": {"name": "jane"}, "secret": 7})).is_allowed());
     assert!(asked(&json!({"metadata": {"name": "joe"}, "secret": 8})).is_allowed());
+    let reply = asked(&json!({"metadata": {"name": "jane"}}));
+    assert_eq!(reply.status, 503);
+    assert_eq!(
+        reply.body["message"],
+        r#"the v1 Keeper "jane" can't be read: secret is missing; mend that object first"#
+    );
     let reply = asked(&json!({"metadata": {"name": "jane"}, "secret": "hush"}));
     assert_eq!(reply.status, 503);
-    assert_eq!(reply.body["message"], r#"the v1 Keeper "jane" doesn't fit its type"#);
+    assert_eq!(
+        reply.body["message"],
+        r#"the v1 Keeper "jane" can't be read: secret has the wrong type; mend that object first"#
+    );
 }

@@ -1,11 +1,9 @@
 //! What a conversion carries over beside its own business.
 
-use gateward_core::conversion::{ANNOTATION_LIMIT, INCOMPLETE, INCOMPLETE_FIELDS};
+use gateward_core::conversion::ANNOTATION_LIMIT;
 use serde_json::{Value, json};
 
-use crate::shop::{convert, convert_text, shop, try_convert};
-
-const PRESERVED: &str = "gateward.dev/preserved";
+use crate::shop::{INCOMPLETE, INCOMPLETE_FIELDS, PRESERVED, convert, convert_text, shop, try_convert};
 
 #[test]
 fn metadata_comes_back_member_by_member_as_it_was() {
@@ -157,7 +155,7 @@ fn what_would_exceed_the_limit_of_annotations_is_left_out_of_a_marked_view() {
     let converted = try_convert(&object, "v3").unwrap();
     let left_out: Vec<String> = converted.left_out.iter().map(ToString::to_string).collect();
     // What no annotation holds doesn't come back, so core would keep it too.
-    let annotations = ["gateward.dev/preserved", "shop.example.org/lamps"];
+    let annotations = [PRESERVED, "shop.example.org/lamps"];
     assert_eq!(left_out, annotations.map(|key| format!("metadata.annotations[{key}]")));
     let view: Value = serde_json::from_str(&converted.json).unwrap();
     assert_eq!(view["metadata"]["labels"], json!({INCOMPLETE: "true"}));

@@ -1,11 +1,11 @@
 //! Objects that no API server sends: each converts without a loss, or the error says which field stands in the way.
 
-use gateward_core::conversion::{ANNOTATION_LIMIT, INCOMPLETE, INCOMPLETE_FIELDS};
+use gateward_core::conversion::ANNOTATION_LIMIT;
 use gateward_core::{ConversionError, FieldPath};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-use crate::shop::{api_version, convert, shop, try_convert, webhooks};
+use crate::shop::{INCOMPLETE, INCOMPLETE_FIELDS, PRESERVED, api_version, convert, shop, try_convert, webhooks};
 
 /// The text of a shop of v1.
 fn text(spec: &str) -> String {
@@ -155,7 +155,7 @@ fn an_annotation_above_the_limit_passes_where_conversion_adds_nothing() {
 fn annotations_above_the_limit_are_carried_along_unread() {
     let mut object = shop("v1", json!({"boxes": {}}));
     let preserved = r#"{"version":1,"unknown":{"v3":[{"path":["spec","dust"],"value":1}]}}"#;
-    object["metadata"]["annotations"] = json!({"gateward.dev/preserved": preserved});
+    object["metadata"]["annotations"] = json!({PRESERVED: preserved});
     assert_eq!(convert(&object, "v3")["spec"]["dust"], 1, "below the limit it is read");
     object["metadata"]["annotations"]["huge"] = "x".repeat(ANNOTATION_LIMIT).into();
     let converted = try_convert(&object, "v3").unwrap();
@@ -192,7 +192,7 @@ fn as_many_fields_as_documented_come_back_and_find_their_items_in_one_pass() {
     let kept = |i: usize| json!({"path": ["spec", "boxes", {"name": format!("{i}")}, "x"], "value": format!("{i}")});
     let kept = json!({"version": 1, "unknown": {"v3": (0..3_000).map(kept).collect::<Vec<_>>()}});
     let mut object = shop("v1", json!({"boxes": boxes}));
-    object["metadata"]["annotations"] = json!({"gateward.dev/preserved": kept.to_string()});
+    object["metadata"]["annotations"] = json!({PRESERVED: kept.to_string()});
     let there = convert(&object, "v3");
     let boxes = there["spec"]["boxes"].as_array().unwrap();
     let back: Vec<&Value> = boxes.iter().filter(|each| !each["x"].is_null()).collect();
@@ -203,7 +203,7 @@ fn as_many_fields_as_documented_come_back_and_find_their_items_in_one_pass() {
 fn with_kept(object: &Value, version: &str, kept: &Value) -> Value {
     let mut object = object.clone();
     let text = json!({"version": 1, "unknown": {version: kept}}).to_string();
-    object["metadata"]["annotations"] = json!({"gateward.dev/preserved": text});
+    object["metadata"]["annotations"] = json!({PRESERVED: text});
     object
 }
 

@@ -4,5 +4,6 @@
 
 mod carrying;
 mod hostile;
+mod prefixes;
 mod reviewing;
 mod shop;

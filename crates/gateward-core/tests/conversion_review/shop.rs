@@ -89,6 +89,11 @@ pub struct CountSpec {
     pub count: usize,
 }
 
+/// The keys under which conversion itself writes: the group of the first kind is their prefix.
+pub const PRESERVED: &str = "shop.example.org/preserved";
+pub const INCOMPLETE: &str = "shop.example.org/incomplete";
+pub const INCOMPLETE_FIELDS: &str = "shop.example.org/incomplete-fields";
+
 const LAMPS: Stash = Stash::new("shop.example.org/lamps");
 const BOXES: Stash = Stash::new("shop.example.org/boxes");
 

@@ -13,6 +13,7 @@ pub use crate::json::decode::error::{DecodeError, Found, JsonType};
 use crate::json::reading::{Allowance, Cut, Cuts, Failure, Limits, Place, PlacedDeserializer, ReadFindings, Session};
 use crate::rule::field::{FieldPath, Segment};
 use crate::rule::resource::Resource;
+use crate::rule::review_object::ReviewObject;
 
 /// How many nodes of the wrong type are named at most.
 pub(crate) const DECODE_LIMIT: usize = 32;
@@ -115,8 +116,8 @@ pub(crate) struct Sent<T> {
 }
 
 /// Reads an object of a kind; where it doesn't fit, at most `limit` nodes that are in the way.
-pub(crate) fn object<K: Resource>(json: &str, limit: usize) -> Result<Sent<K>, Vec<DecodeError>> {
-    let (allowance, limits) = (Allowance::of(json.len()), Limits::of_object(K::bounds(), json.len()));
+pub(crate) fn object<K: ReviewObject>(json: &str, limit: usize) -> Result<Sent<K>, Vec<DecodeError>> {
+    let (allowance, limits) = (Allowance::of(json.len()), Limits::of_object(K::bounds_of_lists(), json.len()));
     let left = allowance.left();
     if let Ok(value) = quickly(json, limits, &allowance) {
         return Ok(Sent { value, allowance });
@@ -145,12 +146,12 @@ pub(crate) struct Lenient<T> {
 const LENIENT_PASSES: usize = 6;
 
 /// Reads as much of an object as fits. In the place of each node that doesn't, that of `instead` is read, or nothing.
-pub(crate) fn leniently<T: Resource>(json: &str, instead: Option<&str>) -> Option<Lenient<T>> {
+pub(crate) fn leniently<T: ReviewObject>(json: &str, instead: Option<&str>) -> Option<Lenient<T>> {
     let mut unread = BTreeSet::new();
     for left in (0..LENIENT_PASSES).rev() {
         let cuts = cut(&unread, instead);
         let allowance = Allowance::of(json.len());
-        let limits = Limits::of_object(T::bounds(), json.len());
+        let limits = Limits::of_object(T::bounds_of_lists(), json.len());
         let session = Session { cuts: Some(&cuts), ..Session::tracing(&allowance, limits, DECODE_LIMIT) };
         let findings = match pass::<T>(json, session) {
             Ok(value) => {

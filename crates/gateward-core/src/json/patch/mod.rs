@@ -89,6 +89,12 @@ impl Patch {
         self.0.iter().try_for_each(|operation| apply::operation(operation, document))
     }
 
+    /// This patch, and then another of the result.
+    pub(crate) fn then(mut self, further: Self) -> Self {
+        self.0.extend(further.0);
+        self
+    }
+
     fn set(&mut self, path: String, value: &str, present: Presence) -> serde_json::Result<()> {
         let value = serde_json::from_str(value)?;
         self.0.push(match present {

@@ -128,6 +128,20 @@ pub(crate) fn tree_cost(json: &str) -> usize {
     cost
 }
 
+/// How deeply a document nests.
+pub(crate) fn depth(json: &str) -> usize {
+    let (mut depth, mut most) = (0_usize, 0);
+    for (_, byte) in outside_of_texts(json) {
+        match byte {
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        most = most.max(depth);
+    }
+    most
+}
+
 /// The bytes that are part of no text, with their positions.
 pub(crate) fn outside_of_texts(json: &str) -> impl Iterator<Item = (usize, u8)> {
     let (mut in_text, mut is_escaped) = (false, false);

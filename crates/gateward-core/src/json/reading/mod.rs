@@ -15,7 +15,7 @@ mod visit;
 use serde::de::{Deserializer, Visitor};
 
 pub use allowance::{ALLOWANCE_BASE, ALLOWANCE_FACTOR};
-pub(crate) use allowance::{Allowance, has_room_for_trees, most_tree_cost, outside_of_texts, tree_cost};
+pub(crate) use allowance::{Allowance, depth, has_room_for_trees, most_tree_cost, outside_of_texts, tree_cost};
 pub(crate) use cuts::{Cut, Cuts};
 pub use place::{BOUND_FACTOR, Bound};
 pub(crate) use place::{Failure, Limits, Place, ReadFindings, Session};

@@ -1,36 +1,36 @@
 //! The declaration of one kind: its versions, handlers and how they are registered.
 
-use std::any::{Any, TypeId};
+mod entries;
+mod judging;
 mod options;
+mod state;
+mod versions;
 
+use std::any::TypeId;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::conversion::attempt::Attempt;
-use crate::conversion::origins::Origins;
-use crate::conversion::preserved::PRESERVED;
-use crate::conversion::provenance::Direction;
-use crate::conversion::source::Source;
-use crate::conversion::{ConversionError, Convert, StructuralSchemas};
+use serde::de::DeserializeOwned;
+
+use crate::conversion::StructuralSchemas;
+use crate::conversion::keys::ConversionKeys;
 use crate::json::patch::Patch;
+use crate::json::raw::Raw;
 use crate::manifest::crd::Crd;
-use crate::rule::field::FieldPath;
+use crate::rule::Rule;
 use crate::rule::into_handler::{DynDefaulter, DynValidator, IntoDefaulter, IntoValidator, Operations};
-use crate::rule::issue::Issues;
-use crate::rule::resource::{GroupVersionKind, Resource};
+use crate::rule::resource::Resource;
+use crate::rule::review_object::ReviewObject;
 use crate::rule::verdict::Verdict;
-use crate::rule::{Rule, UNKNOWN};
-use crate::webhooks::any_kind::AnyKind;
-use crate::webhooks::completeness::{InHub, complete};
-use crate::webhooks::converter::{AnyConversion, Converter};
+use crate::webhooks::converter::AnyConversion;
 use crate::webhooks::declaration::{Declaration, DeletingObjects, ScaleReviews};
+use crate::webhooks::dynamic_kind::DynamicKind;
 use crate::webhooks::error::WebhooksError;
-use crate::webhooks::future::BoxFuture;
-use crate::webhooks::judge::{self, AsWritten, Defaulting, Validating};
+use crate::webhooks::judge::AsWritten;
+use crate::webhooks::path_style::PathStyle;
 use crate::webhooks::registration::Registration;
-use crate::webhooks::scale::{self, SetReplicas};
+use crate::webhooks::scale::SetReplicas;
 use crate::wire::operation::Operation;
-use crate::wire::review::AdmissionReview;
 use crate::wire::review::Review;
 
 /// One kind with everything that is registered for it. `H` is the hub: the version that handlers judge unless they say
@@ -48,25 +48,36 @@ use crate::wire::review::Review;
 /// let kind = Webhook::<TestEntity>::new().validator(usernames).on([Operation::Create]);
 /// ```
 ///
-/// The webhook is registered for the operations that its handlers judge.
-pub struct Webhook<H> {
+/// The webhook is registered for the operations that its handlers judge. `S` is the [state](Self::with_state) of those
+/// that are added.
+pub struct Webhook<H, S = ()> {
     declaration: Declaration,
     validators: Vec<Arc<dyn DynValidator<H>>>,
     defaulters: Vec<Arc<dyn DynDefaulter<H>>>,
     spokes: Vec<Spoke<H>>,
-    schemas: Option<Box<dyn StructuralSchemas>>,
+    schemas: Option<Arc<dyn StructuralSchemas>>,
     set_replicas: Option<SetReplicas<H>>,
+    entries: Vec<Webhook<H>>,
     problems: Vec<WebhooksError>,
+    state: S,
 }
 
 /// What is registered for a version that is not the hub's.
 struct Spoke<H> {
     version: Cow<'static, str>,
     written: TypeId,
-    lift: Option<Box<dyn AnyConversion<H>>>,
+    lift: Option<Arc<dyn AnyConversion<H>>>,
     validating: Option<Box<dyn AsWritten<Verdict>>>,
     defaulting: Option<Box<dyn AsWritten<(Verdict, Patch)>>>,
     lack_of_defaults: LackOfDefaults,
+}
+
+impl<H> Spoke<H> {
+    /// A version of which nothing is registered yet.
+    fn of(version: Cow<'static, str>, written: TypeId) -> Self {
+        let lack_of_defaults = LackOfDefaults::Unexplained;
+        Self { version, written, lift: None, validating: None, defaulting: None, lack_of_defaults }
+    }
 }
 
 /// Why a version has no defaulter, where it has none.
@@ -85,45 +96,86 @@ impl<H> Webhook<H> {
     where
         H: Resource,
     {
+        Self::declared(&DynamicKind { gvk: H::gvk(), plural: H::plural(), scope: H::scope() })
+    }
+
+    fn declared(kind: &DynamicKind) -> Self {
+        let DynamicKind { gvk, plural, scope } = kind;
         let declaration = Declaration {
-            hub: H::gvk(),
-            plural: H::plural(),
-            scope: H::scope(),
+            hub: gvk.clone(),
+            plural: plural.clone(),
+            scope: *scope,
             subresource: None,
+            entry: None,
             scale: ScaleReviews::NotSent,
             registration: Registration::default(),
-            versions: vec![H::version()],
+            path_style: PathStyle::default(),
+            versions: vec![gvk.version.clone().into()],
             validated: Vec::new(),
             defaulted: Vec::new(),
             only_on: None,
             rules: Vec::new(),
             crd: None,
-            conversion_annotations: Vec::new(),
+            stashes: None,
+            keys: Arc::new(ConversionKeys::of(&gvk.group)),
             lookups: Vec::new(),
+            stores: Vec::new(),
             renamed_fields: &[],
             deleting_objects: DeletingObjects::Validate,
             validating: None,
             mutating: None,
         };
-        let (validators, defaulters) = (Vec::new(), Vec::new());
-        let (spokes, problems) = (Vec::new(), Vec::new());
-        Self { declaration, validators, defaulters, spokes, schemas: None, set_replicas: None, problems }
+        Self {
+            declaration,
+            validators: Vec::new(),
+            defaulters: Vec::new(),
+            spokes: Vec::new(),
+            schemas: None,
+            set_replicas: None,
+            entries: Vec::new(),
+            problems: Vec::new(),
+            state: (),
+        }
     }
 }
 
-impl<H: Resource> Webhook<H> {
-    /// Another version, read as the hub's by `conversion` and made of it. Objects of all versions with a conversion are
-    /// converted into each other; [`Webhooks::convert`](crate::Webhooks::convert) shows how.
-    pub fn spoke<S: Resource>(mut self, conversion: impl Convert<S, H>) -> Self {
-        let annotations = &mut self.declaration.conversion_annotations;
-        annotations.extend(std::iter::once(PRESERVED.annotation()).chain(conversion.annotations().iter().copied()));
-        let second = self.version::<S>().lift.replace(Box::new(Converter::new(conversion)));
-        if second.is_some() {
-            self.problems.push(WebhooksError::TwoConversions { version: S::gvk().to_string() });
-        }
-        self
+impl<T: DeserializeOwned + Send + Sync + 'static> Webhook<Raw<T>> {
+    /// A kind that is known at run time only, without handlers. Its objects are raw JSON, with a view `T` of the fields that
+    /// handlers read; [`serde_json::Value`] has all of them.
+    ///
+    /// Where the kind is `*`, a review is this webhook's whatever its kind is, beside those that are declared by their
+    /// types. `kube-system` and the release's namespace are left out then, as for Pods.
+    ///
+    /// ```
+    /// use gateward_core::{DynamicKind, Raw, Request, Verdict, Webhook, Webhooks};
+    ///
+    /// #[derive(serde::Deserialize)]
+    /// struct Labelled { metadata: Metadata }
+    /// #[derive(serde::Deserialize)]
+    /// struct Metadata { #[serde(default)] labels: std::collections::BTreeMap<String, String> }
+    ///
+    /// fn owned(new: &Raw<Labelled>, _: &Request) -> Result<(), Verdict> {
+    ///     match new.view() {
+    ///         Ok(object) if object.metadata.labels.contains_key("owner") => Ok(()),
+    ///         Ok(_) => Err(Verdict::deny("every object has an owner")),
+    ///         Err(error) => Err(Verdict::deny(error.to_string())),
+    ///     }
+    /// }
+    ///
+    /// let kinds = ["Route", "Gate"].map(|kind| DynamicKind::new("net.example.org/v1", kind, kind.to_lowercase() + "s"));
+    /// let webhooks = kinds.iter().fold(Webhooks::new(), |webhooks, kind| {
+    ///     webhooks.register(Webhook::<Raw<Labelled>>::of_kind(kind).validator(owned))
+    /// });
+    /// assert_eq!(webhooks.check(), Ok(()));
+    /// ```
+    pub fn of_kind(kind: &DynamicKind) -> Self {
+        let mut webhook = Self::declared(kind);
+        webhook.problems.extend(kind.problem());
+        webhook
     }
+}
 
+impl<H: ReviewObject, S> Webhook<H, S> {
     /// Judges the hub's version; objects of a spoke are converted first and findings come back in the user's own paths.
     ///
     /// A validator is an implementation of [`Validator`](crate::Validator), or a function of the new object and the
@@ -144,23 +196,10 @@ impl<H: Resource> Webhook<H> {
     /// };
     /// let kind = Webhook::<Otter>::new().validator(named).validator(short);
     /// ```
-    pub fn validator<M>(mut self, validator: impl IntoValidator<H, M>) -> Self {
-        let validator = validator.into_validator();
+    pub fn validator<M>(mut self, validator: impl IntoValidator<H, M, S>) -> Self {
+        let validator = validator.into_validator(&self.state);
         self.judged_on(Review::Validate, validator.operations);
         self.validators.push(validator.validator);
-        self
-    }
-
-    /// Judges version `S` as the user wrote it. Objects of that version are then not converted for
-    /// [`validator`](Self::validator).
-    pub fn validator_for<S: Resource, M>(mut self, validator: impl IntoValidator<S, M>) -> Self {
-        let validator = validator.into_validator();
-        self.judged_on(Review::Validate, validator.operations);
-        let slot = self.version::<S>().validating.get_or_insert_with(|| Box::new(Validating::<S>(Vec::new())));
-        // Where it is of another type, `version` has found that out.
-        if let Some(Validating(validators)) = of_one_type(slot.as_mut()) {
-            validators.push(validator.validator);
-        }
         self
     }
 
@@ -168,35 +207,28 @@ impl<H: Resource> Webhook<H> {
     ///
     /// A defaulter is an implementation of [`Defaulter`](crate::Defaulter), or a function of the new object and the
     /// request, which is asked on creates and updates. It may be asynchronous, and a closure.
-    pub fn defaulter<M>(mut self, defaulter: impl IntoDefaulter<H, M>) -> Self {
-        let defaulter = defaulter.into_defaulter();
+    pub fn defaulter<M>(mut self, defaulter: impl IntoDefaulter<H, M, S>) -> Self {
+        let defaulter = defaulter.into_defaulter(&self.state);
         self.judged_on(Review::Mutate, defaulter.operations);
         self.defaulters.push(defaulter.defaulter);
         self
     }
 
-    /// Defaults version `S` as the user wrote it.
-    pub fn defaulter_for<S: Resource, M>(mut self, defaulter: impl IntoDefaulter<S, M>) -> Self {
-        let defaulter = defaulter.into_defaulter();
-        self.judged_on(Review::Mutate, defaulter.operations);
-        let slot = self.version::<S>().defaulting.get_or_insert_with(|| Box::new(Defaulting::<S>(Vec::new())));
-        if let Some(Defaulting(defaulters)) = of_one_type(slot.as_mut()) {
-            defaulters.push(defaulter.defaulter);
-        }
-        self
-    }
-
-    /// Objects of version `S` get no defaults, although they are sent and those of the hub get some.
-    pub fn no_defaults_for<S: Resource>(mut self) -> Self {
-        self.version::<S>().lack_of_defaults = LackOfDefaults::Intended;
-        self
+    pub(crate) fn set_path_style(&mut self, style: PathStyle) {
+        self.declaration.path_style = style;
     }
 
     fn judged_on(&mut self, review: Review, operations: Operations) {
+        let kind = self.declaration.hub.to_string();
         match operations {
-            Ok(operations) => self.declaration.judge_on(review, operations),
+            Ok(operations) => {
+                if operations.is_empty() {
+                    self.problems.push(WebhooksError::NoOperation { kind, review: review.as_str() });
+                }
+                self.declaration.judge_on(review, operations);
+            }
             Err(name) => {
-                let (kind, name) = (H::gvk().to_string(), name.to_owned());
+                let name = name.to_owned();
                 self.problems.push(WebhooksError::UnknownOperation { kind, name });
             }
         }
@@ -212,7 +244,7 @@ impl<H: Resource> Webhook<H> {
     /// The kind's CRD: text, a `serde_json::Value`, or `T::crd()` of kube's derive (of several versions: `merge_crds`).
     pub fn crd(mut self, crd: impl Into<Crd>) -> Self {
         let crd = crd.into();
-        let kind = H::gvk().to_string();
+        let kind = self.declaration.hub.to_string();
         self.problems.extend(crd.problem().map(|why| WebhooksError::UnwritableCrd { kind, why: why.to_owned() }));
         self.declaration.crd = Some(crd);
         self
@@ -227,7 +259,7 @@ impl<H: Resource> Webhook<H> {
 
     /// The structural schemas of the versions. Conversion holds against them what annotations bring back.
     pub fn schemas(mut self, schemas: impl StructuralSchemas) -> Self {
-        self.schemas = Some(Box::new(schemas));
+        self.schemas = Some(Arc::new(schemas));
         self
     }
 
@@ -237,175 +269,15 @@ impl<H: Resource> Webhook<H> {
         self
     }
 
-    fn version<S: Resource>(&mut self) -> &mut Spoke<H> {
-        let known = self.spokes.iter().position(|spoke| spoke.version == S::version());
-        let position = known.unwrap_or_else(|| self.new_version::<S>());
-        if self.spokes[position].written != TypeId::of::<S>() {
-            self.problems.push(WebhooksError::TwoTypes { version: S::gvk().to_string() });
-        }
-        &mut self.spokes[position]
-    }
-
-    fn new_version<S: Resource>(&mut self) -> usize {
-        if S::gvk().same_kind(&H::gvk()) && (S::plural() != H::plural() || S::scope() != H::scope()) {
-            let (hub, version) = (H::gvk().to_string(), S::gvk().to_string());
-            self.problems.push(WebhooksError::OtherResource { hub, version });
-        }
-        if !S::gvk().same_kind(&H::gvk()) || S::version() == H::version() {
-            let (hub, version) = (H::gvk().to_string(), S::gvk().to_string());
-            self.problems.push(WebhooksError::NoOtherVersion { hub, version });
-        }
+    fn add_version(&mut self, spoke: Spoke<H>) {
         let hub = self.declaration.versions.len() - 1;
-        self.declaration.versions.insert(hub, S::version());
-        let (version, written) = (S::version(), TypeId::of::<S>());
-        let lack_of_defaults = LackOfDefaults::Unexplained;
-        self.spokes.push(Spoke { version, written, lift: None, validating: None, defaulting: None, lack_of_defaults });
-        self.spokes.len() - 1
+        self.declaration.versions.insert(hub, spoke.version.clone());
+        self.spokes.push(spoke);
     }
-}
-
-/// The handlers in a slot, if they are of the type that is to be added to them.
-fn of_one_type<T: Any>(slot: &mut dyn Any) -> Option<&mut T> {
-    slot.downcast_mut()
 }
 
 impl<H: Resource> Default for Webhook<H> {
     fn default() -> Self {
         Self::new()
-    }
-}
-
-/// The object with the mark of all that was left out on the way over the hub.
-fn marked(converted: &Attempt) -> Result<String, ConversionError> {
-    Source::read(&converted.json)?.marked(&converted.left_out)
-}
-
-impl<H: Resource> AnyKind for Webhook<H> {
-    fn declaration(&self) -> &Declaration {
-        &self.declaration
-    }
-
-    fn problems(&self) -> Vec<WebhooksError> {
-        let of_declaration = self.declaration.problems();
-        let unjudged = self.spokes.iter().filter(|spoke| self.leaves_unjudged(spoke));
-        let unjudged = unjudged
-            .map(|spoke| WebhooksError::Unjudged { hub: H::gvk().to_string(), version: spoke.version.to_string() });
-        let without_defaults = self.spokes.iter().filter(|spoke| self.leaves_without_defaults(spoke));
-        let without_defaults = without_defaults
-            .map(|spoke| WebhooksError::Undefaulted { hub: H::gvk().to_string(), version: spoke.version.to_string() });
-        let judges_updates =
-            !self.validators.is_empty() && self.declaration.handles(Review::Validate, Operation::Update);
-        let scale = (self.set_replicas.is_some() && !judges_updates)
-            .then(|| WebhooksError::UnjudgedScale { kind: H::gvk().to_string() });
-        let of_spokes = unjudged.chain(without_defaults).chain(self.gaps());
-        self.problems.iter().cloned().chain(of_declaration).chain(scale).chain(of_spokes).collect()
-    }
-
-    fn validate<'a>(&'a self, review: &'a AdmissionReview<'a>) -> BoxFuture<'a, Option<Verdict>> {
-        Box::pin(async move {
-            let (verdict, in_hub) = if review.request.kind.version == H::version() {
-                (judge::validate(&self.validators, review).await, InHub::Untried)
-            } else {
-                let spoke = self.spoke_of(review)?;
-                if let Some(as_written) = &spoke.validating {
-                    (as_written.call(review).await, InHub::Untried)
-                } else {
-                    let (lift, schemas) = (spoke.lift.as_deref()?, self.schemas.as_deref());
-                    judge::validate_in_hub(lift, schemas, &self.validators, review).await
-                }
-            };
-            Some(complete(verdict, self, review, in_hub))
-        })
-    }
-
-    fn validate_scale<'a>(&'a self, review: &'a AdmissionReview<'a>) -> BoxFuture<'a, Option<Verdict>> {
-        Box::pin(async move {
-            let set_replicas = self.set_replicas.as_ref()?;
-            Some(scale::validate(&self.validators, set_replicas, review).await)
-        })
-    }
-
-    fn convert(&self, source: &Source<'_>, version: &str, issues: &mut Issues) -> Result<Attempt, ConversionError> {
-        let own = GroupVersionKind::of(&source.envelope.api_version, &source.envelope.kind).version;
-        if own == H::version() {
-            return self.conversion_of(version)?.to_spoke(source, self.schemas.as_deref(), issues);
-        }
-        let spoke = self.conversion_of(&own)?;
-        let hub = spoke.to_hub(source, self.schemas.as_deref(), issues)?;
-        if version == H::version() {
-            return Ok(hub);
-        }
-        let mut further = Issues::new();
-        let other = self.conversion_of(version)?;
-        let converted = other.to_spoke(&Source::read(&hub.json)?, self.schemas.as_deref(), &mut further);
-        // The first half has noted them.
-        let further: Issues = further.into_iter().filter(|issue| issue.rule != UNKNOWN.id).collect();
-        let is_smooth = converted.as_ref().is_ok_and(|converted| converted.left_out.is_empty());
-        if is_smooth && further.is_empty() && hub.left_out.is_empty() {
-            return converted;
-        }
-        // The second half names fields of the hub, which the user didn't write.
-        let provenance = spoke.provenance_of(source.json, self.schemas.as_deref());
-        issues.extend(further.map_paths(|path, _| provenance.trace(path)));
-        let mut converted =
-            converted.map_err(|error| ConversionError { path: provenance.trace(&error.path), ..error })?;
-        let of_second = converted.left_out.iter().map(|path| provenance.trace(path));
-        converted.left_out = hub.left_out.into_iter().chain(of_second).collect();
-        converted.json = marked(&converted)?;
-        Ok(converted)
-    }
-
-    fn origins(&self, object: &Source<'_>, converted: &Source<'_>) -> Origins {
-        let of_spoke = |source: &Source<'_>| {
-            let version = GroupVersionKind::of(&source.envelope.api_version, &source.envelope.kind).version;
-            let conversion = self.conversion_of(&version).ok()?;
-            Some(conversion.provenance_of(source.json, self.schemas.as_deref()))
-        };
-        let (to_hub, from_hub) = (of_spoke(object).map(Direction::ToHub), of_spoke(converted).map(Direction::FromHub));
-        Origins::over(to_hub.into_iter().chain(from_hub).collect())
-    }
-
-    fn default<'a>(&'a self, review: &'a AdmissionReview<'a>) -> BoxFuture<'a, Option<(Verdict, Patch)>> {
-        Box::pin(async move {
-            if review.request.kind.version == H::version() {
-                return Some(judge::default(&self.defaulters, review).await);
-            }
-            let as_written = self.spoke_of(review)?.defaulting.as_ref()?;
-            Some(as_written.call(review).await)
-        })
-    }
-}
-
-impl<H: Resource> Webhook<H> {
-    fn spoke_of(&self, review: &AdmissionReview<'_>) -> Option<&Spoke<H>> {
-        self.spokes.iter().find(|spoke| spoke.version == review.request.kind.version)
-    }
-
-    fn conversion_of(&self, version: &str) -> Result<&dyn AnyConversion<H>, ConversionError> {
-        let spoke = self.spokes.iter().find(|spoke| spoke.version == version);
-        spoke.and_then(|spoke| spoke.lift.as_deref()).ok_or_else(|| ConversionError {
-            path: FieldPath::field("apiVersion"),
-            message: format!("{} has no conversion for version {version}", H::kind()),
-        })
-    }
-
-    /// Versions between which objects could not be converted although others can.
-    fn gaps(&self) -> impl Iterator<Item = WebhooksError> {
-        let converts = self.spokes.iter().any(|spoke| spoke.lift.is_some());
-        let gaps = self.spokes.iter().filter(move |spoke| converts && spoke.lift.is_none());
-        gaps.map(|spoke| WebhooksError::NoConversion { hub: H::gvk().to_string(), version: spoke.version.to_string() })
-    }
-
-    /// Whether objects of the hub are given defaults, but none of the spoke's, although they are sent.
-    fn leaves_without_defaults(&self, spoke: &Spoke<H>) -> bool {
-        let sent = self.declaration.mutating.as_ref().is_some_and(|endpoint| endpoint.lists(&spoke.version));
-        let lacks_them = spoke.defaulting.is_none() && spoke.lack_of_defaults == LackOfDefaults::Unexplained;
-        sent && !self.defaulters.is_empty() && lacks_them
-    }
-
-    /// Whether the hub's rules judge objects, but none would judge those of the spoke, although they are sent.
-    fn leaves_unjudged(&self, spoke: &Spoke<H>) -> bool {
-        let sent = self.declaration.validating.as_ref().is_some_and(|endpoint| endpoint.lists(&spoke.version));
-        sent && !self.validators.is_empty() && spoke.validating.is_none() && spoke.lift.is_none()
     }
 }

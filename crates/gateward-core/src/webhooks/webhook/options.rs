@@ -6,13 +6,42 @@ use std::time::Duration;
 use crate::manifest::failure_policy::FailurePolicy;
 use crate::manifest::selector::LabelSelector;
 use crate::rule::resource::Resource;
+use crate::rule::review_object::ReviewObject;
 use crate::webhooks::declaration::{DeletingObjects, ScaleReviews};
+use crate::webhooks::dynamic_kind::DynamicKind;
 use crate::webhooks::endpoint::Endpoint;
 use crate::webhooks::registration::{Bootstrap, ReinvocationPolicy, SideEffects};
 use crate::webhooks::subresource::Subresource;
 use crate::webhooks::webhook::Webhook;
+use crate::wire::review_version::ReviewVersion;
 
-impl<H: Resource> Webhook<H> {
+impl<H: Resource, S> Webhook<H, S> {
+    /// Changes of the subresource `scale` are judged by the rules on updates: the object is looked up, and `set` writes the
+    /// new number of replicas into it, at the place that the CRD calls `specReplicasPath`. Without this, `kubectl scale`
+    /// passes what rules refuse.
+    ///
+    /// The ServiceAccount has to be allowed to get objects of the kind. Where the object can't be read, `failurePolicy`
+    /// decides.
+    ///
+    /// ```
+    /// # use gateward_core::{Request, Verdict, Webhook, resource};
+    /// # #[derive(serde::Serialize, serde::Deserialize)]
+    /// # struct Otters { count: i32 }
+    /// # resource!(Otters, "example.org/v1", "Otters", "otters");
+    /// let few = |new: &Otters, _: &Request| {
+    ///     if new.count > 10 { Verdict::deny("ten are enough") } else { Verdict::allow() }
+    /// };
+    /// let kind = Webhook::<Otters>::new().validator(few).scale(|otters, replicas| otters.count = replicas);
+    /// ```
+    pub fn scale(mut self, set: impl Fn(&mut H, i32) + Send + Sync + 'static) -> Self {
+        self = self.looks_up::<H>();
+        self.declaration.scale = ScaleReviews::AsUpdates;
+        self.set_replicas = Some(Arc::new(set));
+        self
+    }
+}
+
+impl<H: ReviewObject, S> Webhook<H, S> {
     /// The webhook is about a subresource of `P`, whose requests carry objects of this kind: the Eviction of a Pod, the
     /// Scale of a kind of yours, the options of `exec` (which are connections), or the kind itself for its `status`.
     ///
@@ -37,27 +66,11 @@ impl<H: Resource> Webhook<H> {
         self
     }
 
-    /// Changes of the subresource `scale` are judged by the rules on updates: the object is looked up, and `set` writes the
-    /// new number of replicas into it, at the place that the CRD calls `specReplicasPath`. Without this, `kubectl scale`
-    /// passes what rules refuse.
-    ///
-    /// The ServiceAccount has to be allowed to get objects of the kind. Where the object can't be read, `failurePolicy`
-    /// decides.
-    ///
-    /// ```
-    /// # use gateward_core::{Request, Verdict, Webhook, resource};
-    /// # #[derive(serde::Serialize, serde::Deserialize)]
-    /// # struct Otters { count: i32 }
-    /// # resource!(Otters, "example.org/v1", "Otters", "otters");
-    /// let few = |new: &Otters, _: &Request| {
-    ///     if new.count > 10 { Verdict::deny("ten are enough") } else { Verdict::allow() }
-    /// };
-    /// let kind = Webhook::<Otters>::new().validator(few).scale(|otters, replicas| otters.count = replicas);
-    /// ```
-    pub fn scale(mut self, set: impl Fn(&mut H, i32) + Send + Sync + 'static) -> Self {
-        self = self.looks_up::<H>();
-        self.declaration.scale = ScaleReviews::AsUpdates;
-        self.set_replicas = Some(Arc::new(set));
+    /// The webhook is about a subresource of a kind that is known at run time only; see
+    /// [`subresource_of`](Self::subresource_of).
+    pub fn subresource_of_kind(mut self, of: &DynamicKind, name: &'static str) -> Self {
+        self.problems.extend(of.problem());
+        self.declaration.subresource = Some(Subresource::of_kind(of, name));
         self
     }
 
@@ -106,6 +119,13 @@ impl<H: Resource> Webhook<H> {
     /// How long the API server waits, where it isn't what the release says of all: whole seconds, 1 to 30.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.declaration.registration.timeout = Some(timeout);
+        self
+    }
+
+    /// The versions of AdmissionReview that API servers may send, the preferred one first. It is `v1`, which every API server
+    /// since Kubernetes 1.16 sends; the answer is in the version of the request.
+    pub fn review_versions(mut self, versions: impl IntoIterator<Item = ReviewVersion>) -> Self {
+        self.declaration.registration.review_versions = versions.into_iter().collect();
         self
     }
 
