@@ -1,11 +1,11 @@
-//! SHA-256 fingerprints of certificates.
+//! SHA-256 fingerprints of certificates and files.
 
 use std::fmt;
 use std::str::FromStr;
 
 use aws_lc_rs::digest::{SHA256, SHA256_OUTPUT_LEN, digest};
 
-/// The SHA-256 of a certificate, written as 64 hexadecimal digits.
+/// The SHA-256 of a certificate or a file, written as 64 hexadecimal digits.
 ///
 /// ```
 /// use gateward_certs::Fingerprint;
@@ -18,11 +18,11 @@ use aws_lc_rs::digest::{SHA256, SHA256_OUTPUT_LEN, digest};
 pub struct Fingerprint([u8; SHA256_OUTPUT_LEN]);
 
 impl Fingerprint {
-    /// Of a certificate in DER.
-    pub fn of(der: &[u8]) -> Self {
-        let mut bytes = [0; SHA256_OUTPUT_LEN];
-        bytes.copy_from_slice(digest(&SHA256, der).as_ref());
-        Self(bytes)
+    /// Of a certificate in DER, or of other bytes.
+    pub fn of(bytes: &[u8]) -> Self {
+        let mut sum = [0; SHA256_OUTPUT_LEN];
+        sum.copy_from_slice(digest(&SHA256, bytes).as_ref());
+        Self(sum)
     }
 
     /// The first 12 digits: enough for people.

@@ -100,7 +100,7 @@ impl BundleWrite {
         let data = observed.bundle_secret.as_ref().map(|secret| secret.data.clone()).unwrap_or_default();
         SecretChange {
             data: data.with(CA_CRT, self.bundle.to_pem()),
-            annotations: [(ALLOW_INJECTION_ANNOTATION, Some("true".to_owned()))].into(),
+            annotations: [(ALLOW_INJECTION_ANNOTATION.to_owned(), Some("true".to_owned()))].into(),
         }
     }
 }

@@ -3,7 +3,9 @@
 
 use std::time::{Duration, SystemTime};
 
-use gateward_certs::rotation::{CaSecret, CaSecretWrite, CertificateSpec, ObservedState, Step, Wait, Write, next_step};
+use gateward_certs::rotation::{
+    CaSecret, CaSecretWrite, CertificateSpec, ObservedState, RotationAnnotations, Step, Wait, Write, next_step,
+};
 use gateward_certs::secret::{
     CLOCK_TOLERANCE, CaFields, CaState, FieldError, InvalidField, SecretData, ServingCertificateRules,
     ServingCertificateState,
@@ -233,6 +235,7 @@ fn step(ca_secret: Option<SecretData>, serving_secret: SecretData) -> Step {
     let spec = CertificateSpec {
         serving_secret: "zoo/otter".to_owned(),
         ca_secret: "zoo/otter-ca".to_owned(),
+        annotations: RotationAnnotations::of("otter.example.org"),
         names: names(),
         ca_name: CommonName::new("otter").unwrap(),
         lifetimes: Lifetimes::default(),

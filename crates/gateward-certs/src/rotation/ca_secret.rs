@@ -3,7 +3,7 @@
 use std::time::SystemTime;
 
 use super::observed::{CaSecret, ObservedState};
-use super::progress::{CA_ROTATION_ANNOTATION, Phase, ROTATE_CA_ANNOTATION, RotationProgress, RotationRequest};
+use super::progress::{Phase, RotationAnnotations, RotationProgress, RotationRequest};
 use crate::ca_bundle::CaBundle;
 use crate::secret::{CaFields, CaState, TLS_CRT};
 
@@ -62,17 +62,18 @@ impl ParsedCaSecret {
 
     fn read_annotations(&mut self, observed: &ObservedState<'_>) {
         let Some(secret) = &observed.ca_secret else { return };
-        if let Some(text) = secret.annotations.get(CA_ROTATION_ANNOTATION) {
+        let RotationAnnotations { progress, request } = &observed.spec.annotations;
+        if let Some(text) = secret.annotations.get(progress) {
             self.has_progress = true;
-            match text.parse() {
+            match text.parse::<RotationProgress>() {
                 Ok(progress) => self.progress = Some(progress).filter(|progress| self.fits(progress)),
-                Err(error) => self.notes.push(error.to_string()),
+                Err(error) => self.notes.push(format!("annotation {progress} {error}")),
             }
         }
-        if let Some(text) = secret.annotations.get(ROTATE_CA_ANNOTATION) {
-            match text.parse() {
+        if let Some(text) = secret.annotations.get(request) {
+            match text.parse::<RotationRequest>() {
                 Ok(request) => self.request = Some(request),
-                Err(error) => self.notes.push(error.to_string()),
+                Err(error) => self.notes.push(format!("annotation {request} {error}")),
             }
         }
     }

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use super::ca_secret::{OLD_CRT, OLD_KEY};
 use super::observed::ObservedState;
-use super::progress::{CA_ROTATION_ANNOTATION, Phase, ROTATE_CA_ANNOTATION, RotationProgress};
+use super::progress::{Phase, RotationProgress};
 use super::state::RotationState;
 use super::step::{CaBundleWrite, CaSecretWrite, Incoming, ServingSecretWrite, Signer, Write};
 use crate::ca::{Ca, IssueError};
@@ -34,7 +34,7 @@ pub struct SecretChange {
     /// The whole data.
     pub data: SecretData,
     /// Annotations that are set, or removed where there is no value; the others stay.
-    pub annotations: BTreeMap<&'static str, Option<String>>,
+    pub annotations: BTreeMap<String, Option<String>>,
 }
 
 impl Write {
@@ -82,8 +82,8 @@ impl From<SecretData> for SecretChange {
 }
 
 impl SecretChange {
-    fn annotated(mut self, annotation: &'static str, value: Option<String>) -> Self {
-        self.annotations.insert(annotation, value);
+    fn annotated(mut self, annotation: &str, value: Option<String>) -> Self {
+        self.annotations.insert(annotation.to_owned(), value);
         self
     }
 }
@@ -91,14 +91,13 @@ impl SecretChange {
 impl RotationState<'_> {
     fn ca_secret_change(&self, write: &CaSecretWrite, keys: &dyn KeySource) -> Result<SecretChange, ContentsError> {
         let data = self.observed.ca_secret.as_ref().map(|secret| secret.data.clone()).unwrap_or_default();
+        let request = &self.observed.spec.annotations.request;
         match write {
-            CaSecretWrite::Create => {
-                Ok(over(without_old(with(data, &self.new_ca(keys)?))).annotated(ROTATE_CA_ANNOTATION, None))
-            }
+            CaSecretWrite::Create => Ok(self.over(with(data, &self.new_ca(keys)?)).annotated(request, None)),
             CaSecretWrite::Adopt => {
                 let legacy = self.legacy_ca();
                 let legacy = legacy.usable().ok_or(ContentsError::OutdatedState)?;
-                Ok(over(without_old(with(data, legacy))))
+                Ok(self.over(with(data, legacy)))
             }
             CaSecretWrite::Begin { incoming, outgoing, outgoing_signer, cause } => {
                 let key = outgoing_signer.map(|signer| self.signer(signer)).transpose()?.map(Ca::private_key_pem);
@@ -112,13 +111,13 @@ impl RotationState<'_> {
                 };
                 let progress =
                     RotationProgress { phase: Phase::Publish, cause: Some(*cause), since: Some(self.now), to };
-                let change = SecretChange::from(data).annotated(CA_ROTATION_ANNOTATION, Some(progress.to_string()));
-                Ok(if *incoming == Incoming::New { change.annotated(ROTATE_CA_ANNOTATION, None) } else { change })
+                let change = self.marked(data, progress);
+                Ok(if *incoming == Incoming::New { change.annotated(request, None) } else { change })
             }
             CaSecretWrite::Switch => self.entered(data, Phase::Switch),
             CaSecretWrite::Retire => self.entered(without_old(data), Phase::Retire),
-            CaSecretWrite::Finish => Ok(over(without_old(data))),
-            CaSecretWrite::DropRequest => Ok(SecretChange::from(data).annotated(ROTATE_CA_ANNOTATION, None)),
+            CaSecretWrite::Finish => Ok(self.over(data)),
+            CaSecretWrite::DropRequest => Ok(SecretChange::from(data).annotated(request, None)),
         }
     }
 
@@ -126,7 +125,18 @@ impl RotationState<'_> {
         let cause = self.ca_secret.progress.and_then(|progress| progress.cause);
         let to = self.signer(Signer::Present)?.trust_anchor().fingerprint();
         let progress = RotationProgress { phase, cause, since: Some(self.now), to };
-        Ok(SecretChange::from(data).annotated(CA_ROTATION_ANNOTATION, Some(progress.to_string())))
+        Ok(self.marked(data, progress))
+    }
+
+    /// With the progress of a rotation.
+    fn marked(&self, data: SecretData, progress: RotationProgress) -> SecretChange {
+        let annotation = &self.observed.spec.annotations.progress;
+        SecretChange::from(data).annotated(annotation, Some(progress.to_string()))
+    }
+
+    /// With no rotation under way.
+    fn over(&self, data: SecretData) -> SecretChange {
+        SecretChange::from(without_old(data)).annotated(&self.observed.spec.annotations.progress, None)
     }
 
     fn signer(&self, signer: Signer) -> Result<&Ca, ContentsError> {
@@ -153,11 +163,6 @@ impl RotationState<'_> {
         let data = data.with(TLS_CRT, serving.certificate_pem()).with(TLS_KEY, serving.private_key_pem());
         Ok(data.with(CA_CRT, ca.certificate_pem()).without(CA_KEY).into())
     }
-}
-
-/// With no rotation under way.
-fn over(data: SecretData) -> SecretChange {
-    SecretChange::from(data).annotated(CA_ROTATION_ANNOTATION, None)
 }
 
 fn with(data: SecretData, ca: &Ca) -> SecretData {

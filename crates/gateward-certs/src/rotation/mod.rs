@@ -38,13 +38,14 @@
 //! ```
 //! use std::time::{Duration, SystemTime};
 //! use gateward_certs::rotation::{CaSecretWrite, Change, Step, ObservedState, Wait, CertificateSpec, Write, next_step};
-//! use gateward_certs::rotation::CaSecret;
+//! use gateward_certs::rotation::{CaSecret, RotationAnnotations};
 //! use gateward_certs::{CommonName, Lifetimes, ServerNames, SystemKeys};
 //!
 //! let now = SystemTime::UNIX_EPOCH + Duration::from_hours(500_000);
 //! let spec = CertificateSpec {
 //!     serving_secret: "zoo/otter-cert".to_owned(),
 //!     ca_secret: "zoo/otter-cert-ca".to_owned(),
+//!     annotations: RotationAnnotations::of("otter.example.org"),
 //!     names: ServerNames::of_service("otter", "zoo", "cluster.local")?,
 //!     ca_name: CommonName::new("otter webhooks")?,
 //!     lifetimes: Lifetimes::default(),
@@ -83,8 +84,7 @@ use std::time::SystemTime;
 pub use contents::{Change, ContentsError, SecretChange};
 pub use observed::{CaSecret, CertificateSpec, InjectionTarget, InjectionTargetId, ObservedState, Replica, StateHash};
 pub use progress::{
-    CA_ROTATION_ANNOTATION, Cause, Phase, ROTATE_CA_ANNOTATION, RotationProgress, RotationProgressError,
-    RotationRequest, RotationRequestError,
+    Cause, Phase, RotationAnnotations, RotationProgress, RotationProgressError, RotationRequest, RotationRequestError,
 };
 pub use status::RotationStatus;
 pub use step::{CaBundleWrite, CaSecretWrite, Incoming, ServingSecretWrite, Signer, Step, Wait, Write};

@@ -8,6 +8,7 @@ use rustls_pki_types::CertificateDer;
 
 use crate::fingerprint::Fingerprint;
 use crate::names::{CommonName, ServerNames};
+use crate::rotation::progress::RotationAnnotations;
 use crate::secret::SecretData;
 use crate::validity::Lifetimes;
 
@@ -18,6 +19,8 @@ pub struct CertificateSpec {
     pub serving_secret: String,
     /// The CA's Secret, as `namespace/name`: for messages.
     pub ca_secret: String,
+    /// The annotations of the CA's Secret.
+    pub annotations: RotationAnnotations,
     /// The DNS names of the serving certificate.
     pub names: ServerNames,
     /// The common name of new CAs.

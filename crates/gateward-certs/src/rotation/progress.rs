@@ -7,10 +7,21 @@ use std::time::SystemTime;
 use crate::fingerprint::{Fingerprint, FingerprintError};
 use crate::timestamp;
 
-/// The annotation of the CA's Secret that says how far a rotation has come.
-pub const CA_ROTATION_ANNOTATION: &str = "gateward.dev/ca-rotation";
-/// The annotation of the CA's Secret that asks for a rotation: see [`RotationRequest`].
-pub const ROTATE_CA_ANNOTATION: &str = "gateward.dev/rotate-ca";
+/// The annotations of the CA's Secret. Each begins with the prefix of the operator.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RotationAnnotations {
+    /// Says how far a rotation has come: see [`RotationProgress`].
+    pub progress: String,
+    /// Asks for a rotation: see [`RotationRequest`].
+    pub request: String,
+}
+
+impl RotationAnnotations {
+    /// Those of an operator, by the prefix of its annotations.
+    pub fn of(prefix: &str) -> Self {
+        Self { progress: format!("{prefix}/ca-rotation"), request: format!("{prefix}/rotate-ca") }
+    }
+}
 
 /// A longer annotation is not ours.
 const LONGEST: usize = 512;
@@ -40,7 +51,7 @@ pub enum Cause {
     Replaced,
 }
 
-/// What the annotation [`CA_ROTATION_ANNOTATION`] says.
+/// What the annotation [`RotationAnnotations::progress`] says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RotationProgress {
     /// How far the rotation has come.
@@ -133,24 +144,22 @@ impl fmt::Display for Cause {
     }
 }
 
-/// Why an annotation can't be parsed.
+/// Why an annotation can't be parsed: what follows its name in a sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RotationProgressError {
     /// It doesn't start as expected.
-    #[error(
-        "annotation {CA_ROTATION_ANNOTATION} is not of the form `{FORMAT} phase=…`; the rotation starts over with publishing"
-    )]
+    #[error("is not of the form `{FORMAT} phase=…`; the rotation starts over with publishing")]
     Format,
     /// The phase is missing or unknown.
-    #[error("annotation {CA_ROTATION_ANNOTATION} names no known phase; the rotation starts over with publishing")]
+    #[error("names no known phase; the rotation starts over with publishing")]
     Phase,
     /// The CA is missing or unreadable.
-    #[error("annotation {CA_ROTATION_ANNOTATION} names no CA; the rotation starts over with publishing")]
+    #[error("names no CA; the rotation starts over with publishing")]
     To,
 }
 
-/// What the annotation [`ROTATE_CA_ANNOTATION`] asks for.
+/// What the annotation [`RotationAnnotations::request`] asks for.
 ///
 /// ```
 /// use gateward_certs::rotation::RotationRequest;
@@ -190,9 +199,9 @@ impl FromStr for RotationRequest {
     }
 }
 
-/// A request annotation can't be parsed.
+/// A request annotation can't be parsed: what follows its name in a sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("annotation {ROTATE_CA_ANNOTATION} is neither `now` nor the fingerprint of the CA to replace; it is ignored")]
+#[error("is neither `now` nor the fingerprint of the CA to replace; it is ignored")]
 pub struct RotationRequestError;
 
 impl From<FingerprintError> for RotationRequestError {

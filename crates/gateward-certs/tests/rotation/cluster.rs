@@ -5,12 +5,16 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::time::{Duration, SystemTime};
 
 use gateward_certs::rotation::{
-    CaBundleWrite, CaSecret, CertificateSpec, InjectionTarget, InjectionTargetId, ROTATE_CA_ANNOTATION, Replica,
+    CaBundleWrite, CaSecret, CertificateSpec, InjectionTarget, InjectionTargetId, Replica, RotationAnnotations,
     RotationRequest, SecretChange,
 };
 use gateward_certs::secret::{SecretData, ServingCertificate};
 use gateward_certs::{Ca, CaBundle, CommonName, Fingerprint, Lifetimes, ServerNames, SystemKeys, TEN_YEARS, Validity};
 use rustls_pki_types::CertificateDer;
+
+/// The annotations of [`spec`]'s Secret.
+pub const PROGRESS: &str = "otter.example.org/ca-rotation";
+pub const REQUEST: &str = "otter.example.org/rotate-ca";
 
 /// Within this time every API server has observed a bundle. It is shorter than what a leader waits.
 pub const API_SERVER_LAG: Duration = Duration::from_secs(4);
@@ -23,6 +27,7 @@ pub fn spec() -> CertificateSpec {
     CertificateSpec {
         serving_secret: "zoo/otter".to_owned(),
         ca_secret: "zoo/otter-ca".to_owned(),
+        annotations: RotationAnnotations::of("otter.example.org"),
         names: ServerNames::of_service("otter", "zoo", "cluster.local").unwrap(),
         ca_name: CommonName::new("otter webhooks").unwrap(),
         lifetimes: Lifetimes::default(),
@@ -274,8 +279,7 @@ impl Cluster {
         let secret = self.ca.object.as_ref().ok_or("there is no CA")?;
         let fields: Vec<_> = secret.data.iter().map(|(field, _)| field).collect();
         let only = secret.data.field("tls.crt").ok_or("there is no CA")?.to_vec();
-        let left =
-            |(name, text): (&String, &String)| name != ROTATE_CA_ANNOTATION || text.parse::<RotationRequest>().is_ok();
+        let left = |(name, text): (&String, &String)| name != REQUEST || text.parse::<RotationRequest>().is_ok();
         if fields != ["tls.crt", "tls.key"] || secret.annotations.iter().any(left) {
             return Err(format!("left over in the Secret of the CA: {secret:?}"));
         }
@@ -330,8 +334,8 @@ pub fn changed(before: CaSecret, change: SecretChange) -> CaSecret {
     let mut annotations: BTreeMap<_, _> = before.annotations;
     for (annotation, value) in change.annotations {
         match value {
-            Some(value) => annotations.insert(annotation.to_owned(), value),
-            None => annotations.remove(annotation),
+            Some(value) => annotations.insert(annotation, value),
+            None => annotations.remove(&annotation),
         };
     }
     CaSecret { data: change.data, annotations }

@@ -3,12 +3,12 @@
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use gateward_certs::rotation::{CA_ROTATION_ANNOTATION, CaSecret, CertificateSpec, ROTATE_CA_ANNOTATION, Step, Wait};
+use gateward_certs::rotation::{CaSecret, CertificateSpec, Step, Wait};
 use gateward_certs::secret::SecretData;
 use gateward_certs::{Ca, ServerNames};
 use proptest::prelude::*;
 
-use crate::cluster::{Cluster, Life, ca, spec};
+use crate::cluster::{Cluster, Life, PROGRESS, REQUEST, ca, spec};
 use crate::writer::Writer;
 
 /// What happens. Numbers choose among what there is at that time.
@@ -94,7 +94,7 @@ fn events() -> impl Strategy<Value = Event> {
         Just(Event::DeleteServing),
         (ca_field, any::<bool>()).prop_map(|(field, garbage)| Event::DamageCa { field, garbage }),
         (serving_field, any::<bool>()).prop_map(|(field, garbage)| Event::DamageServing { field, garbage }),
-        (prop::sample::select(vec![CA_ROTATION_ANNOTATION, ROTATE_CA_ANNOTATION]), text)
+        (prop::sample::select(vec![PROGRESS, REQUEST]), text)
             .prop_map(|(annotation, text)| Event::Annotate { annotation, text: text.to_owned() }),
         which.prop_map(|ca| Event::ReplaceCa { ca }),
         any::<bool>().prop_map(|more| Event::WantMoreNames { more }),
@@ -212,7 +212,7 @@ fn happens_to(cluster: &mut Cluster, event: &Event) {
             secret.data = damaged(std::mem::take(&mut secret.data), field, *garbage);
         }),
         Event::Annotate { annotation, text } => annotate(cluster, annotation, text),
-        Event::RotationRequest => annotate(cluster, ROTATE_CA_ANNOTATION, "now"),
+        Event::RotationRequest => annotate(cluster, REQUEST, "now"),
         Event::ReplaceCa { ca } => replace_ca(cluster, &OTHERS[ca % OTHERS.len()]),
         _ => {}
     }

@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use gateward_certs::rotation::{
-    CA_ROTATION_ANNOTATION, CaSecretWrite, Cause, CertificateSpec, Incoming, ObservedState, Phase,
-    ROTATE_CA_ANNOTATION, RotationStatus, ServingSecretWrite, Signer, Step, Wait, Write, next_step, restored_ca_bundle,
+    CaSecretWrite, Cause, CertificateSpec, Incoming, ObservedState, Phase, RotationStatus, ServingSecretWrite, Signer,
+    Step, Wait, Write, next_step, restored_ca_bundle,
 };
 use gateward_certs::secret::SecretData;
 use gateward_certs::{Ca, CaBundle, Fingerprint, Lifetime, ServerNames, SystemKeys, Validity, rfc3339};
 
-use crate::cluster::{Cluster, ca, spec};
+use crate::cluster::{Cluster, PROGRESS, REQUEST, ca, spec};
 use crate::writer::Writer;
 
 /// A cluster with a leader that is never disturbed.
@@ -172,7 +172,7 @@ fn what_is_valid_is_kept_over_restarts() {
 fn a_request_rotates_the_ca_step_by_step() {
     let mut calm = Calm::settled();
     let before = calm.ca();
-    calm.annotate(ROTATE_CA_ANNOTATION, "now");
+    calm.annotate(REQUEST, "now");
     let steps = calm.steps_of(3);
     assert_eq!(steps[0], "make a new");
     assert_eq!(steps[1..], A_WHOLE_ROTATION);
@@ -183,10 +183,10 @@ fn a_request_rotates_the_ca_step_by_step() {
 fn a_request_that_names_the_ca_is_met_once() {
     let mut calm = Calm::settled();
     let before = calm.ca().iter().next().unwrap().fingerprint();
-    calm.annotate(ROTATE_CA_ANNOTATION, &before.to_string());
+    calm.annotate(REQUEST, &before.to_string());
     calm.runs();
     let after = calm.ca();
-    calm.annotate(ROTATE_CA_ANNOTATION, &before.to_string());
+    calm.annotate(REQUEST, &before.to_string());
     assert_eq!(calm.steps_of(5)[0], "drop a request that was");
     assert_eq!(calm.ca(), after);
 }
@@ -194,9 +194,9 @@ fn a_request_that_names_the_ca_is_met_once() {
 #[test]
 fn a_request_that_says_nothing_is_noted_and_left() {
     let mut calm = Calm::settled();
-    calm.annotate(ROTATE_CA_ANNOTATION, "soon");
+    calm.annotate(REQUEST, "soon");
     assert_eq!(calm.steps_of(3), ["nothing is to"]);
-    assert!(calm.status().notes[0].starts_with("annotation gateward.dev/rotate-ca is neither `now` nor"));
+    assert!(calm.status().notes[0].starts_with("annotation otter.example.org/rotate-ca is neither `now` nor"));
 }
 
 #[test]
@@ -316,7 +316,7 @@ fn a_bundle_that_was_emptied_replaced_or_added_to_is_restored() {
 #[test]
 fn a_new_target_gets_both_cas_in_the_middle_of_an_rotation() {
     let mut calm = Calm::settled();
-    calm.annotate(ROTATE_CA_ANNOTATION, "now");
+    calm.annotate(REQUEST, "now");
     while calm.observed().ca_secret.unwrap().data.field("old.crt").is_none() {
         calm.looks();
     }
@@ -330,7 +330,7 @@ fn a_new_target_gets_both_cas_in_the_middle_of_an_rotation() {
 #[test]
 fn a_certificate_that_is_lost_while_the_new_ca_is_published_comes_from_the_old_one() {
     let mut calm = Calm::settled();
-    calm.annotate(ROTATE_CA_ANNOTATION, "now");
+    calm.annotate(REQUEST, "now");
     calm.runs_until("write the caBundle");
     calm.cluster.write_serving(None);
     let Step::Write(Write::ServingSecret(ServingSecretWrite::Issue { signer, .. })) = calm.next() else { panic!() };
@@ -351,7 +351,7 @@ fn a_certificate_that_is_lost_with_the_ca_key_waits_until_the_new_ca_is_known() 
 #[test]
 fn the_old_ca_is_trusted_until_the_last_replica_serves_the_new_certificate() {
     let mut calm = Calm::settled();
-    calm.annotate(ROTATE_CA_ANNOTATION, "now");
+    calm.annotate(REQUEST, "now");
     calm.runs_until("waiting for every");
     for _ in 0..100 {
         calm.looks();
@@ -370,9 +370,9 @@ fn the_old_ca_is_trusted_until_the_last_replica_serves_the_new_certificate() {
 fn a_damaged_annotation_sends_an_rotation_back_to_publishing() {
     for text in ["", "v1 phase=retire", "v7 phase=switch", "v1 phase=switch to=0"] {
         let mut calm = Calm::settled();
-        calm.annotate(ROTATE_CA_ANNOTATION, "now");
+        calm.annotate(REQUEST, "now");
         calm.runs_until("waiting for every");
-        calm.annotate(CA_ROTATION_ANNOTATION, text);
+        calm.annotate(PROGRESS, text);
         let (observed, now) = (calm.observed(), calm.cluster.now());
         assert_eq!(RotationStatus::of(&observed, now).phase, Some(Phase::Publish));
         calm.runs();
@@ -382,9 +382,9 @@ fn a_damaged_annotation_sends_an_rotation_back_to_publishing() {
 #[test]
 fn an_annotation_of_another_ca_is_ignored() {
     let mut calm = Calm::settled();
-    calm.annotate(ROTATE_CA_ANNOTATION, "now");
+    calm.annotate(REQUEST, "now");
     calm.runs_until("write the caBundle");
-    calm.annotate(CA_ROTATION_ANNOTATION, &format!("v1 phase=switch to={}", Fingerprint::of(b"otter")));
+    calm.annotate(PROGRESS, &format!("v1 phase=switch to={}", Fingerprint::of(b"otter")));
     assert_eq!(calm.status().phase, Some(Phase::Publish));
 }
 
@@ -392,7 +392,7 @@ fn an_annotation_of_another_ca_is_ignored() {
 fn a_bundle_that_was_written_again_has_to_settle_again() {
     let mut calm = Calm::settled();
     let before = calm.ca().to_pem().into_bytes();
-    calm.annotate(ROTATE_CA_ANNOTATION, "now");
+    calm.annotate(REQUEST, "now");
     calm.runs_until("waiting 5 s");
     calm.cluster.pass(Duration::from_secs(5));
     calm.cluster.tamper(0, before);
@@ -416,7 +416,7 @@ fn nothing_is_dated_while_the_clocks_disagree() {
 fn a_request_survives_a_clock_that_is_wrong() {
     let mut calm = Calm::settled();
     let before = calm.ca();
-    calm.annotate(ROTATE_CA_ANNOTATION, "now");
+    calm.annotate(REQUEST, "now");
     calm.writer.clock_off = 86_400;
     calm.looks();
     calm.writer.clock_off = 0;
@@ -434,7 +434,7 @@ fn a_restored_bundle_only_gains_missing_cas() {
     assert_eq!(restored_ca_bundle(b"", &secret.trusted()), Some(ours.clone()));
     assert_eq!(restored_ca_bundle(rogue.to_pem().as_bytes(), &secret.trusted()), Some(rogue.merged(&ours)));
     assert_eq!(restored_ca_bundle(b"otters", &secret.trusted()), Some(ours.clone()));
-    calm.annotate(ROTATE_CA_ANNOTATION, "now");
+    calm.annotate(REQUEST, "now");
     calm.runs_until("write the caBundle");
     let secret = calm.cluster.ca.object.clone().unwrap();
     assert_eq!(restored_ca_bundle(b"", &secret.trusted()).unwrap().len(), 2);
@@ -443,7 +443,7 @@ fn a_restored_bundle_only_gains_missing_cas() {
 #[test]
 fn the_status_says_what_is_done_why_and_what_comes_next() {
     let mut calm = Calm::settled();
-    calm.annotate(ROTATE_CA_ANNOTATION, "now");
+    calm.annotate(REQUEST, "now");
     calm.runs_until("go on to");
     let RotationStatus { phase, since, cause, outgoing, serving, next, notes, .. } = calm.status();
     assert_eq!(phase, Some(Phase::Switch));
