@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use gateward_certs::rotation::CertificateSpec;
+use gateward_certs::rotation::{CertificateSpec, RotationAnnotations};
 use gateward_certs::{CommonName, KeySource, Lifetimes, Provision, ServerNames};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -33,6 +33,8 @@ pub struct ControllerConfig {
     pub namespaces: ServedNamespaces,
     /// The field manager of all writes.
     pub field_manager: String,
+    /// What the keys of the operator's annotations begin with.
+    pub annotation_prefix: String,
 }
 
 /// The namespaces that an operator serves.
@@ -154,8 +156,11 @@ pub struct InjectionRules {
     pub kinds: Vec<ResourceName>,
     /// The Service that the API server calls: entries that call another one, or a URL, are not ours.
     pub service: ServiceName,
-    /// The stanza `spec.conversion` of the CRDs without its `caBundle`; null where none is to be restored.
-    pub conversion: Value,
+    /// The annotation of a CRD that names the Service of the release that has its objects converted, as
+    /// `namespace/name`: see [`converted_by`](crate::crds::converted_by).
+    pub converted_by: String,
+    /// The stanzas `spec.conversion` to restore, without a `caBundle`, by the names of their CRDs.
+    pub conversion: BTreeMap<String, Value>,
 }
 
 /// A Service.
@@ -197,7 +202,8 @@ impl ControllerConfig {
         let IssuanceConfig { names, ca_name, lifetimes, settle, .. } = self.certificates.clone();
         let named = |secret: &str| format!("{}/{secret}", self.namespace);
         let (serving_secret, ca_secret) = (named(&self.secrets.serving), named(&self.secrets.ca));
-        CertificateSpec { serving_secret, ca_secret, names, ca_name, lifetimes, settle }
+        let annotations = RotationAnnotations::of(&self.annotation_prefix);
+        CertificateSpec { serving_secret, ca_secret, annotations, names, ca_name, lifetimes, settle }
     }
 }
 

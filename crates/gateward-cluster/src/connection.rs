@@ -60,7 +60,7 @@ impl Connection {
         Self { client: Client::new(observed, namespace), clock }
     }
 
-    fn with(mut config: Config, user_agent: &str) -> Result<Self, ConnectionError> {
+    pub(crate) fn with(mut config: Config, user_agent: &str) -> Result<Self, ConnectionError> {
         let agent = HeaderValue::from_str(user_agent).map_err(|_| ConnectionError::UserAgent)?;
         config.headers.push((USER_AGENT, agent));
         (config.connect_timeout, config.write_timeout) = (Some(CONNECT), Some(WRITE));
@@ -133,7 +133,7 @@ async fn configuration() -> Result<Config, ConnectionError> {
     Config::from_kubeconfig(&KubeConfigOptions::default()).await.map_err(unreadable)
 }
 
-fn unreadable(why: kube::config::KubeconfigError) -> ConnectionError {
+pub(crate) fn unreadable(why: kube::config::KubeconfigError) -> ConnectionError {
     ConnectionError::Kubeconfig(Box::new(why))
 }
 

@@ -1,4 +1,4 @@
-//! Fail points: a test ends or pauses a replica before or after each write of the leader.
+//! Fail points: a test ends or pauses a replica before or after each write of the leader, or of a development session.
 //!
 //! They are there with the feature `fail-points` alone, which no release has. `GATEWARD_FAIL_POINT` then names a file
 //! that all replicas see, and the file one of the places: `before:switch`. The process that gets there first removes
@@ -19,6 +19,9 @@
 //! | `trim-bundles` | bundles that lose something |
 //! | `finish` | the end of the rotation |
 //! | `drop-request` | a fulfilled rotation request |
+//! | `lease` | of a development session: its Lease |
+//! | `take-NAME` | of a development session: an object that leads to it |
+//! | `put-back-NAME` | of a development session: that object as before |
 
 #[cfg(feature = "fail-points")]
 use std::sync::atomic::{AtomicBool, Ordering};

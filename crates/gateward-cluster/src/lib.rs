@@ -4,7 +4,9 @@
 mod cert_controller;
 mod config;
 mod connection;
+mod contexts;
 pub mod crds;
+pub mod dev;
 mod fail_point;
 mod failure;
 mod injected;
@@ -23,6 +25,7 @@ mod review;
 mod secrets;
 mod send_if_changed;
 mod status;
+mod store_watch;
 mod subject_access;
 pub mod uninstall;
 mod watch;
@@ -34,6 +37,7 @@ pub use config::{
     NamespaceLeaseConfig, NamespaceLeaseTimes, ReplicaConfig, SecretNames, ServedNamespaces, ServiceName,
 };
 pub use connection::{Connection, ConnectionError};
+pub use contexts::{ContextConnection, Contexts};
 pub use injected::InjectedCaBundles;
 pub use injection::{ConflictingWebhook, NotOurs, TargetState, TargetStatus, WebhookEndpoint};
 pub use namespace_lease::{ClaimState, ClaimsStatus, HolderState, NamespaceClaims, NamespaceStatus};
@@ -42,5 +46,6 @@ pub use request::Backoff;
 pub use review::{Access, AccessReview};
 pub use send_if_changed::send_if_changed;
 pub use status::{ControllerStatus, Leader, LeaderProgress};
+pub use store_watch::{StoreState, keep_filled};
 
 pub use kube::Client;

@@ -33,6 +33,8 @@ pub struct PermissionNames {
     pub reads: Vec<ResourceName>,
     /// What rules look up by name and by labels.
     pub lists: Vec<ResourceName>,
+    /// What is kept in memory for rules.
+    pub watches: Vec<ResourceName>,
 }
 
 /// A resource: its group and its plural.
@@ -62,6 +64,15 @@ pub enum Need {
     ToKeepBundle,
 }
 
+/// Which part of a replica makes use of a rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PermissionUser {
+    /// What keeps certificates, `caBundle`s, CRDs and claims on namespaces.
+    Controller,
+    /// What answers reviews and shows metrics.
+    Server,
+}
+
 /// One rule, and what it is for.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Permission {
@@ -72,6 +83,9 @@ pub struct Permission {
     /// In which modes it is needed.
     #[serde(skip)]
     pub modes: &'static [ProvisionMode],
+    /// Which part makes use of it.
+    #[serde(skip)]
+    pub user: PermissionUser,
     /// The rule as Kubernetes writes it.
     pub rule: PolicyRule,
 }
@@ -115,6 +129,14 @@ impl Permissions {
     pub fn of(mut self, mode: ProvisionMode) -> Self {
         for permissions in [&mut self.role, &mut self.cluster_role] {
             permissions.retain(|permission| permission.modes.contains(&mode));
+        }
+        self
+    }
+
+    /// Those of a server whose certificate somebody else mounts: it has no controller.
+    pub fn without_controller(mut self) -> Self {
+        for permissions in [&mut self.role, &mut self.cluster_role, &mut self.namespace_role] {
+            permissions.retain(|permission| permission.user == PermissionUser::Server);
         }
         self
     }
@@ -169,11 +191,8 @@ fn in_the_namespace(names: &PermissionNames) -> Vec<Permission> {
 
 fn in_the_cluster(names: &PermissionNames) -> Vec<Permission> {
     const ADMISSION: &str = "admissionregistration.k8s.io";
-    const EXTENSIONS: &str = "apiextensions.k8s.io";
-    const CRDS: &str = "customresourcedefinitions";
     const VALIDATING: &str = "validatingwebhookconfigurations";
     const MUTATING: &str = "mutatingwebhookconfigurations";
-    let crds: Vec<&str> = names.crds.iter().map(String::as_str).collect();
     let mut rules = vec![
         allow(&["list", "watch"], ADMISSION, VALIDATING)
             .and(MUTATING)
@@ -196,26 +215,45 @@ fn in_the_cluster(names: &PermissionNames) -> Vec<Permission> {
             .needed(Need::ToExcludeClaims)
             .in_modes(BY_OTHERS)
             .because("leaves claimed namespaces out of mutating webhooks"),
-        // An apply that creates is authorised with the object's name, other than a plain create.
-        allow(&["create"], EXTENSIONS, CRDS).named(&crds).needed(Need::ToInstallCrds).because("installs the CRDs"),
-        allow(&["get", "list", "watch", "patch"], EXTENSIONS, CRDS)
-            .named(&crds)
-            .needed(Need::ClusterWide)
-            .because("upgrades the CRDs, and restores their conversion"),
-        allow(&["create"], "authentication.k8s.io", "tokenreviews").because("asks who wants to read the metrics"),
-        allow(&["create"], "authorization.k8s.io", "subjectaccessreviews").because("asks who may read the metrics"),
     ];
+    rules.extend(about_crds(names));
+    let reviews = allow(&["create"], "authentication.k8s.io", "tokenreviews");
+    rules.push(reviews.by_server().because("asks who wants to read the metrics"));
+    let reviews = allow(&["create"], "authorization.k8s.io", "subjectaccessreviews");
+    rules.push(reviews.by_server().because("asks who may read the metrics"));
     // A rule without a name would be one for all.
     if !names.claiming_leases.is_empty() {
         let leases: Vec<&str> = names.claiming_leases.iter().map(String::as_str).collect();
         let watch = allow(&["list", "watch"], "coordination.k8s.io", "leases").named(&leases).needed(Need::ClusterWide);
         rules.push(watch.because("sees which namespaces operators of one namespace have claimed"));
     }
-    let reads = names.reads.iter();
-    rules.extend(reads.map(|read| allow(&["get"], &read.group, &read.plural).because("is looked up by a rule")));
-    let lists = names.lists.iter();
-    rules.extend(lists.map(|it| allow(&["get", "list"], &it.group, &it.plural).because("is looked up by a rule")));
+    rules.extend(names.reads.iter().map(|read| look_up(&["get"], read)));
+    rules.extend(names.lists.iter().map(|list| look_up(&["get", "list"], list)));
+    rules.extend(names.watches.iter().map(|watched| {
+        let allowed = allow(&["list", "watch"], &watched.group, &watched.plural);
+        allowed.by_server().because("is kept in memory for rules")
+    }));
     rules
+}
+
+/// None where there are no CRDs: a rule without a name would be one for all.
+fn about_crds(names: &PermissionNames) -> Vec<Permission> {
+    let crds: Vec<&str> = names.crds.iter().map(String::as_str).collect();
+    if crds.is_empty() {
+        return Vec::new();
+    }
+    let named = |verbs| allow(verbs, "apiextensions.k8s.io", "customresourcedefinitions").named(&crds);
+    vec![
+        // An apply that creates is authorised with the object's name, other than a plain create.
+        named(&["create"]).needed(Need::ToInstallCrds).because("installs the CRDs"),
+        named(&["get", "list", "watch", "patch"])
+            .needed(Need::ClusterWide)
+            .because("upgrades the CRDs, and restores their conversion"),
+    ]
+}
+
+fn look_up(verbs: &[&str], resource: &ResourceName) -> Permission {
+    allow(verbs, &resource.group, &resource.plural).by_server().because("is looked up by a rule")
 }
 
 /// A rule without its reason.
@@ -223,6 +261,7 @@ struct Unexplained {
     rule: PolicyRule,
     need: Need,
     modes: &'static [ProvisionMode],
+    user: PermissionUser,
 }
 
 fn allow(verbs: &[&str], group: &str, resource: &str) -> Unexplained {
@@ -232,7 +271,7 @@ fn allow(verbs: &[&str], group: &str, resource: &str) -> Unexplained {
         verbs: owned(verbs),
         ..PolicyRule::default()
     };
-    Unexplained { rule, need: Need::Always, modes: &ProvisionMode::ALL }
+    Unexplained { rule, need: Need::Always, modes: &ProvisionMode::ALL, user: PermissionUser::Controller }
 }
 
 impl Unexplained {
@@ -256,8 +295,14 @@ impl Unexplained {
         self
     }
 
+    fn by_server(mut self) -> Self {
+        self.user = PermissionUser::Server;
+        self
+    }
+
     fn because(self, reason: &'static str) -> Permission {
-        Permission { reason, need: self.need, modes: self.modes, rule: self.rule }
+        let Self { rule, need, modes, user } = self;
+        Permission { reason, need, modes, user, rule }
     }
 }
 
@@ -272,7 +317,11 @@ mod tests {
     use super::*;
 
     fn zoo() -> Permissions {
-        permissions(&PermissionNames {
+        permissions(&names())
+    }
+
+    fn names() -> PermissionNames {
+        PermissionNames {
             secret: "leaf".into(),
             ca_secret: "leaf-ca".into(),
             bundle_secret: "leaf-bundle".into(),
@@ -284,7 +333,8 @@ mod tests {
             crds: vec!["otters.zoo.org".into()],
             reads: vec![ResourceName { group: "maps.org".into(), plural: "rivers".into() }],
             lists: Vec::new(),
-        })
+            watches: vec![ResourceName { group: "maps.org".into(), plural: "currents".into() }],
+        }
     }
 
     #[test]
@@ -302,6 +352,10 @@ mod tests {
         assert_eq!(
             permissions["clusterRole"][10]["rule"],
             json!({"apiGroups": ["maps.org"], "resources": ["rivers"], "verbs": ["get"]})
+        );
+        assert_eq!(
+            permissions["clusterRole"][11]["rule"],
+            json!({"apiGroups": ["maps.org"], "resources": ["currents"], "verbs": ["list", "watch"]})
         );
     }
 
@@ -343,6 +397,17 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_server_without_a_controller_changes_nothing_and_reads_no_secret() {
+        for mode in ProvisionMode::ALL {
+            let Permissions { role, cluster_role, namespace_role } = zoo().of(mode).without_controller();
+            assert!(role.is_empty() && namespace_role.is_empty(), "{mode:?}");
+            let rules: Vec<_> = cluster_role.iter().map(|permission| &permission.rule).collect();
+            let resources: Vec<_> = rules.iter().flat_map(|rule| rule.resources.iter().flatten()).collect();
+            assert_eq!(resources, ["tokenreviews", "subjectaccessreviews", "rivers", "currents"], "{mode:?}");
+        }
+    }
+
     /// Objects that others own must not be ours to change, whatever their names are.
     #[test]
     fn whatever_changes_an_object_names_it() {
@@ -351,6 +416,16 @@ mod tests {
         let changes =
             |rule: &&PolicyRule| rule.verbs.iter().any(|verb| ["update", "patch", "delete"].contains(&verb.as_str()));
         assert!(rules.filter(changes).all(|rule| rule.resource_names.as_ref().is_some_and(|names| !names.is_empty())));
+    }
+
+    /// A rule that names none is one for all.
+    #[test]
+    fn an_operator_without_crds_may_do_nothing_with_those_of_others() {
+        let without = permissions(&PermissionNames { crds: Vec::new(), ..names() });
+        let rules = without.cluster_role.iter().map(|permission| &permission.rule);
+        let about: Vec<_> =
+            rules.filter(|rule| rule.resources.iter().flatten().any(|it| it == "customresourcedefinitions")).collect();
+        assert_eq!(about, Vec::<&PolicyRule>::new());
     }
 
     #[test]

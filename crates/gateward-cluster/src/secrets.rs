@@ -146,8 +146,8 @@ fn changed(mut secret: Secret, change: SecretChange, labels: &BTreeMap<String, S
     let annotations = secret.metadata.annotations.get_or_insert_default();
     for (name, value) in change.annotations {
         match value {
-            Some(value) => annotations.insert(name.to_owned(), value),
-            None => annotations.remove(name),
+            Some(value) => annotations.insert(name, value),
+            None => annotations.remove(&name),
         };
     }
     let labelled = secret.metadata.labels.get_or_insert_default();
@@ -170,7 +170,7 @@ mod tests {
         };
         let type_ = Some("Opaque".to_owned());
         let before = Secret { metadata, type_, ..Secret::default() };
-        let annotations = BTreeMap::from([("ours", None), ("new", Some("here".to_owned()))]);
+        let annotations = BTreeMap::from([("ours".to_owned(), None), ("new".to_owned(), Some("here".to_owned()))]);
         let change = SecretChange { data: SecretData::default().with("tls.crt", "x"), annotations };
         let after = changed(before, change, &[("part-of", "zoo")].map(theirs).into());
 

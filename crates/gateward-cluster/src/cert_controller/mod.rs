@@ -63,7 +63,8 @@ pub struct CertControllerError(#[from] rustls::Error);
 impl CertController {
     /// Starts the controller within a tokio runtime. The API server may still be away.
     pub fn start(connection: &Connection, config: &ControllerConfig) -> Result<Self, CertControllerError> {
-        let (elector, leadership) = LeaderElector::new(connection, config);
+        let (elector, leadership) =
+            LeaderElector::new(connection, &config.namespace, &config.lease, &config.field_manager);
         let replicas = Replicas::new(connection, config)?;
         let status = Arc::new(StatusStore::new(config.targets.clone()));
         let leader = Arc::new(LeaderContext::new(connection, config, leadership.clone(), Arc::clone(&status)));

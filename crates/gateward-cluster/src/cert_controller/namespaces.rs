@@ -14,7 +14,8 @@ use crate::config::{ClaimedNamespaces, ClaimsConfig, ControllerConfig, ServedNam
 use crate::connection::Connection;
 use crate::lease::Leadership;
 use crate::namespace_lease::{
-    HolderState, LeaseHolder, LeaseWatch, NamespaceClaims, ObservedClaims, ObservedConfigurations,
+    ExcludedClaims, HolderState, LeaseHolder, LeaseWatch, NamespaceClaims, ObservedClaims, ObservedConfigurations,
+    marker,
 };
 use crate::request::Backoff;
 
@@ -57,6 +58,7 @@ impl Namespaces {
                     claims: claims.clone(),
                     configurations: configurations.clone(),
                     setting: *claimed,
+                    marker: marker(&config.annotation_prefix),
                 };
                 tasks.writing.spawn(selectors.run(tasks.stopped.clone()));
                 tasks.following.spawn(async move { watch.publish(configurations).await });
@@ -78,6 +80,7 @@ struct Selectors {
     claims: watch::Receiver<ObservedClaims>,
     configurations: watch::Receiver<ObservedConfigurations>,
     setting: ClaimedNamespaces,
+    marker: String,
 }
 
 impl Selectors {
@@ -115,9 +118,10 @@ impl Selectors {
         if !configurations.is_complete {
             return WriteOutcome::Done;
         }
+        let exclusion = ExcludedClaims { claims: &claims, setting: self.setting, marker: &self.marker };
         let mut outcome = WriteOutcome::Done;
         for own in &configurations.own {
-            let Some(patch) = own.patch(&claims, self.setting) else { continue };
+            let Some(patch) = own.patch(&exclusion) else { continue };
             let written = self.leader.write_selectors(own, patch).await;
             if written == WriteOutcome::Done {
                 info!(target: LOG_TARGET, configuration = own.name, "wrote which claimed namespaces the webhooks leave out");

@@ -233,10 +233,11 @@ fn injection_targets(objects: &[TargetObject]) -> Vec<InjectionTarget> {
 mod tests {
     use std::collections::BTreeMap;
 
+    use gateward_certs::rotation::RotationAnnotations;
     use gateward_certs::{Ca, CommonName, Lifetimes, ServerNames, SystemKeys, TEN_YEARS};
     use k8s_openapi::ByteString;
     use kube::api::ObjectMeta;
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     use super::*;
     use crate::config::{InjectionRules, ServiceName};
@@ -246,6 +247,7 @@ mod tests {
         CertificateSpec {
             serving_secret: "zoo/otter".to_owned(),
             ca_secret: "zoo/otter-ca".to_owned(),
+            annotations: RotationAnnotations::of("otter.zoo.org"),
             names: ServerNames::parse(["otter.zoo.svc"]).unwrap(),
             ca_name: CommonName::new("otter").unwrap(),
             lifetimes: Lifetimes::default(),
@@ -277,7 +279,8 @@ mod tests {
             crds: Vec::new(),
             kinds: Vec::new(),
             service,
-            conversion: Value::Null,
+            converted_by: "otter.zoo.org/converted-by".to_owned(),
+            conversion: BTreeMap::new(),
         };
         rules.classify(InjectableKind::Validating, &serde_json::from_value(object).unwrap()).unwrap()
     }

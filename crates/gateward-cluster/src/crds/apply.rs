@@ -12,7 +12,7 @@ use semver::Version;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::decision::{BundleRule, CrdDecision, InjectionAnnotation, LeftAlone, Release, decide, first};
+use super::decision::{CaBundleRule, CrdDecision, InjectionAnnotation, LeftAlone, Release, decide, first};
 use super::{Definition, Strategy, api};
 use crate::failure::{RequestError, with_timeout};
 use crate::request::Backoff;
@@ -37,6 +37,8 @@ pub struct CrdApply {
     pub manager: String,
     /// The annotation that says which release has applied a CRD.
     pub annotation: String,
+    /// The annotation that names the Service which has objects converted: see [`converted_by`](super::converted_by).
+    pub converted_by: String,
     /// The release.
     pub version: Version,
     /// Whom API servers trust when they have objects converted.
@@ -229,19 +231,26 @@ impl CrdApply {
         let (trusted, rule, injection) = match &self.trust {
             ConversionTrust::CaSecret(name) => {
                 let trusted = self.secret(name).await?.map(|secret| ca(&secret).trusted());
-                (trusted.unwrap_or_default(), BundleRule::Add, None)
+                (trusted.unwrap_or_default(), CaBundleRule::Add, None)
             }
-            ConversionTrust::Given(bundle) => (bundle.clone(), BundleRule::Replace, None),
+            ConversionTrust::Given(bundle) => (bundle.clone(), CaBundleRule::Replace, None),
             ConversionTrust::Injected(Injected::FromSecret(name)) => {
                 let secret = self.secret(name).await?.map(|secret| data(&secret)).unwrap_or_default();
                 let trusted = CaBundle::parse_lossy(secret.field(CA_CRT).unwrap_or_default()).0;
-                (trusted, BundleRule::Keep, Some(InjectionAnnotation::of_secret(name.to_string())))
+                (trusted, CaBundleRule::Keep, Some(InjectionAnnotation::of_secret(name.to_string())))
             }
             ConversionTrust::Injected(Injected::FromCertificate(name)) => {
-                (CaBundle::default(), BundleRule::Keep, Some(InjectionAnnotation::of_certificate(name.to_string())))
+                (CaBundle::default(), CaBundleRule::Keep, Some(InjectionAnnotation::of_certificate(name.to_string())))
             }
         };
-        Ok(Release { version: &self.version, annotation: &self.annotation, trusted, rule, injection })
+        Ok(Release {
+            version: &self.version,
+            annotation: &self.annotation,
+            converted_by: &self.converted_by,
+            trusted,
+            rule,
+            injection,
+        })
     }
 
     async fn secret(&self, SecretName { namespace, name }: &SecretName) -> Result<Option<Secret>, Failed> {

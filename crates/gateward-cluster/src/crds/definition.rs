@@ -18,9 +18,12 @@ pub(crate) fn api(client: Client) -> Api<DynamicObject> {
     Api::all_with(client, &resource)
 }
 
-/// The annotation of a CRD that names the Service of the release that has its objects converted, as `namespace/name`.
-/// It is written where the stanza can't be yet, and distinguishes a changed stanza from that of another release.
-pub(crate) const CONVERTED_BY: &str = "gateward.dev/converted-by";
+/// The annotation of a CRD that names the Service of the release that has its objects converted, as `namespace/name`, by
+/// the prefix of the operator's annotations. It is written where the stanza can't be yet, and distinguishes a changed
+/// stanza from that of another release.
+pub fn converted_by(prefix: &str) -> String {
+    format!("{prefix}/converted-by")
+}
 
 /// A CRD.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,11 +39,6 @@ pub(crate) enum Strategy {
 }
 
 impl Definition {
-    /// The CRD as a document.
-    pub(crate) fn document(&self) -> &Value {
-        &self.0
-    }
-
     pub(crate) fn name(&self) -> &str {
         self.text("/metadata/name")
     }
@@ -85,6 +83,18 @@ impl Definition {
 
     pub(crate) fn strategy(&self) -> Strategy {
         if self.text("/spec/conversion/strategy") == "Webhook" { Strategy::Webhook } else { Strategy::None }
+    }
+
+    /// The objects of the CRD in a version.
+    pub(crate) fn resource(&self, version: &str) -> ApiResource {
+        let group = self.text("/spec/group").to_owned();
+        ApiResource {
+            api_version: format!("{group}/{version}"),
+            group,
+            version: version.to_owned(),
+            kind: self.text("/spec/names/kind").to_owned(),
+            plural: self.text("/spec/names/plural").to_owned(),
+        }
     }
 
     /// How objects are converted, as it is written.

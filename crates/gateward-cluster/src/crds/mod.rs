@@ -6,5 +6,6 @@ mod definition;
 
 pub use apply::{Applied, ApplyEvent, ConversionTrust, CrdApply, CrdApplyError, CrdOutcome, Injected, SecretName};
 pub use decision::LeftAlone;
-pub(crate) use definition::{CONVERTED_BY, Definition, Strategy, api, service_name};
+pub use definition::converted_by;
+pub(crate) use definition::{Definition, Strategy, api, service_name};
 pub use semver::Version;

@@ -108,7 +108,8 @@ mod tests {
             crds: Vec::new(),
             kinds: Vec::new(),
             service: ServiceName { namespace: "zoo".into(), name: "lake".into() },
-            conversion: Value::Null,
+            converted_by: "otter.zoo.org/converted-by".to_owned(),
+            conversion: BTreeMap::new(),
         }
     }
 

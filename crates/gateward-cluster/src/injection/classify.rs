@@ -143,6 +143,8 @@ fn object(kind: InjectableKind, name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use serde_json::{Value, json};
 
     use super::*;
@@ -156,7 +158,8 @@ mod tests {
             crds: vec!["otters.zoo.org".to_owned()],
             kinds: Vec::new(),
             service: ServiceName { namespace: "zoo".to_owned(), name: "otter".to_owned() },
-            conversion: Value::Null,
+            converted_by: "otter.zoo.org/converted-by".to_owned(),
+            conversion: BTreeMap::new(),
         }
     }
 

@@ -145,7 +145,8 @@ mod tests {
             crds: Vec::new(),
             kinds: vec![ResourceName { group: "zoo.org".into(), plural: "otters".into() }],
             service: ServiceName { namespace: "zoo".into(), name: "otter".into() },
-            conversion: Value::Null,
+            converted_by: "otter.zoo.org/converted-by".to_owned(),
+            conversion: BTreeMap::new(),
         }
     }
 

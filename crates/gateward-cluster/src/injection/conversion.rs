@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::object::{CrdSpec, InjectableObject};
 use super::patch::base64;
 use crate::config::{InjectionRules, ServiceName};
-use crate::crds::{CONVERTED_BY, service_name};
+use crate::crds::service_name;
 
 /// What happens to a conversion stanza.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,22 +45,27 @@ impl InjectionRules {
     /// converts its objects; without that annotation, a stanza that names another Service is kept. With it, such a
     /// stanza is taken over. A CRD that serves and stores one version alone needs none, as after an uninstall.
     pub(super) fn conversion_action(&self, object: &InjectableObject) -> ConversionAction {
-        let Some(spec) = &object.spec else { return ConversionAction::Keep };
-        let theirs = match object.metadata.annotations.as_ref().and_then(|all| all.get(CONVERTED_BY)) {
+        let (Some(spec), Some(stanza)) = (&object.spec, self.stanza(object)) else { return ConversionAction::Keep };
+        let theirs = match object.metadata.annotations.as_ref().and_then(|all| all.get(&self.converted_by)) {
             Some(converter) => *converter != self.service.to_string(),
             None => {
                 uses_webhook(&spec.conversion) && called_service(&spec.conversion).is_some_and(|it| it != self.service)
             }
         };
-        let whole = without_bundle(&spec.conversion) == self.conversion;
+        let whole = without_bundle(&spec.conversion) == *stanza;
         let leaving = object.metadata.deletion_timestamp.is_some();
-        if self.conversion.is_null() || whole || theirs || leaving || !needs_conversion(spec, object) {
+        if whole || theirs || leaving || !needs_conversion(spec, object) {
             ConversionAction::Keep
         } else if self.is_converted_elsewhere(&spec.conversion) {
             ConversionAction::TakeOver
         } else {
             ConversionAction::Restore
         }
+    }
+
+    /// The stanza that a CRD has to have.
+    fn stanza(&self, object: &InjectableObject) -> Option<&Value> {
+        self.conversion.get(object.metadata.name.as_deref()?)
     }
 
     /// Whether API servers can call another Service.
@@ -70,9 +75,9 @@ impl InjectionRules {
         uses_webhook(conversion) && other && !bundle.is_empty()
     }
 
-    /// The patch that writes the stanza into a CRD of some version, with its `caBundle`.
-    pub(super) fn restore_patch(&self, version: &str, bundle: &CaBundle) -> Patch {
-        let mut stanza = self.conversion.clone();
+    /// The patch that writes its stanza into a CRD of this name and of some version, with its `caBundle`.
+    pub(super) fn restore_patch(&self, name: &str, version: &str, bundle: &CaBundle) -> Patch {
+        let mut stanza = self.conversion.get(name).cloned().unwrap_or_default();
         if let Some(config) = stanza.pointer_mut("/webhook/clientConfig").and_then(Value::as_object_mut) {
             config.insert("caBundle".to_owned(), base64(bundle));
         }
@@ -118,6 +123,8 @@ mod tests {
     use super::*;
     use crate::injection::{InjectableKind, TargetObject};
 
+    const CONVERTED_BY: &str = "otter.zoo.org/converted-by";
+
     fn spec() -> Value {
         let service = json!({"namespace": "zoo", "name": "otter", "path": "/convert", "port": 443});
         json!({"strategy": "Webhook", "webhook": {"clientConfig": {"service": service}, "conversionReviewVersions": ["v1"]}})
@@ -131,7 +138,8 @@ mod tests {
             crds: vec!["otters.zoo.org".to_owned()],
             kinds: Vec::new(),
             service: ServiceName { namespace: "zoo".to_owned(), name: "otter".to_owned() },
-            conversion: spec(),
+            converted_by: CONVERTED_BY.to_owned(),
+            conversion: [("otters.zoo.org".to_owned(), spec())].into(),
         }
     }
 
@@ -179,6 +187,25 @@ mod tests {
         ] {
             assert_eq!(stanza(gone.clone()), ConversionAction::Restore, "{gone}");
         }
+    }
+
+    #[test]
+    fn each_crd_has_a_stanza_of_its_own() {
+        let mut minks = spec();
+        minks["webhook"]["clientConfig"]["service"]["path"] = "/convert/zoo.org/minks".into();
+        let mut rules = rules();
+        rules.conversion.insert("minks.zoo.org".to_owned(), minks.clone());
+        let action = |name: &str, stanza: &Value| {
+            let mut crd = crd(stanza);
+            crd["metadata"]["name"] = name.into();
+            rules.conversion_action(&serde_json::from_value(crd).unwrap())
+        };
+        assert_eq!(action("minks.zoo.org", &minks), ConversionAction::Keep);
+        assert_eq!(action("minks.zoo.org", &spec()), ConversionAction::Restore);
+        assert_eq!(action("otters.zoo.org", &spec()), ConversionAction::Keep);
+        assert_eq!(action("newts.zoo.org", &Value::Null), ConversionAction::Keep);
+        let patch = serde_json::to_value(rules.restore_patch("minks.zoo.org", "7", &CaBundle::default())).unwrap();
+        assert_eq!(patch[1]["value"]["webhook"]["clientConfig"]["service"]["path"], "/convert/zoo.org/minks");
     }
 
     #[test]
@@ -244,6 +271,9 @@ mod tests {
             {"op": "test", "path": "/metadata/resourceVersion", "value": "7"},
             {"op": "add", "path": "/spec/conversion", "value": stanza},
         ]);
-        assert_eq!(serde_json::to_value(rules().restore_patch("7", &CaBundle::default())).unwrap(), spec);
+        assert_eq!(
+            serde_json::to_value(rules().restore_patch("otters.zoo.org", "7", &CaBundle::default())).unwrap(),
+            spec
+        );
     }
 }

@@ -116,7 +116,7 @@ impl TargetStore {
 
     /// Writes the conversion stanza of a CRD that was read. It fails if the CRD has changed meanwhile.
     pub(crate) async fn restore_stanza(&self, seen: &TargetObject, bundle: &CaBundle) -> Result<(), RequestError> {
-        self.patch(seen, self.rules.restore_patch(&seen.version, bundle)).await
+        self.patch(seen, self.rules.restore_patch(&seen.name, &seen.version, bundle)).await
     }
 
     /// Has our own webhooks leave claimed namespaces out.

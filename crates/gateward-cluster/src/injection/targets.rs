@@ -147,7 +147,8 @@ mod tests {
             crds: Vec::new(),
             kinds: vec![ResourceName { group: "zoo.org".to_owned(), plural: "otters".to_owned() }],
             service: ServiceName { namespace: "zoo".to_owned(), name: "otter".to_owned() },
-            conversion: serde_json::Value::Null,
+            converted_by: "otter.zoo.org/converted-by".to_owned(),
+            conversion: BTreeMap::new(),
         }
     }
 

@@ -11,9 +11,7 @@ pub use provided::ProvidedStatus;
 pub(crate) use provided::certificate_name;
 pub use summary::{CertificateSummary, RotationSummary, Summary, TargetSummary};
 
-use gateward_certs::rotation::{
-    ObservedState, ROTATE_CA_ANNOTATION, RotationRequest, RotationRequestError, RotationStatus, Step, Wait,
-};
+use gateward_certs::rotation::{ObservedState, RotationRequest, RotationRequestError, RotationStatus, Step, Wait};
 use gateward_certs::secret::{CaState, ServingCertificate, ServingCertificateState};
 use gateward_certs::{Provision, ProvisionMode, ServerNames};
 use k8s_openapi::api::core::v1::Secret;
@@ -232,7 +230,7 @@ pub async fn request_rotation(
         CertificatesStatus::Own(status) => status,
         CertificatesStatus::Provided(status) => return Err(status.not_ours(provider, config)),
     };
-    let secret = config.spec().ca_secret;
+    let (secret, annotation) = (config.spec().ca_secret, config.spec().annotations.request);
     let Some(present) = status.ca.usable() else {
         return Err(InspectError::NoCa { secret, state: status.ca.to_string() });
     };
@@ -241,12 +239,12 @@ pub async fn request_rotation(
     }
     let fingerprint = present.trust_anchor().fingerprint();
     let before = SecretStore::new(connection, config).read(ManagedSecret::Ca).await?;
-    let asked = before.as_ref().and_then(|secret| ca(secret).annotations.get(ROTATE_CA_ANNOTATION).cloned());
+    let asked = before.as_ref().and_then(|secret| ca(secret).annotations.get(&annotation).cloned());
     let asked: Option<Result<RotationRequest, RotationRequestError>> = asked.map(|request| request.parse());
     if asked.is_some_and(|request| request.is_ok_and(|request| request.concerns(fingerprint))) {
         return Ok(RotationRequestOutcome::AlreadyRequested);
     }
-    let annotations = json!({ROTATE_CA_ANNOTATION: RotationRequest::Replace(fingerprint).to_string()});
+    let annotations = json!({annotation: RotationRequest::Replace(fingerprint).to_string()});
     // The resourceVersion guards the write: the CA that was inspected is the one to rotate.
     let patch = json!({"metadata": {"resourceVersion": version(before.as_ref()), "annotations": annotations}});
     let api: Api<Secret> = Api::namespaced(connection.client(), &config.namespace);

@@ -7,18 +7,21 @@ use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::MicroTime;
 use k8s_openapi::jiff::Timestamp;
 use kube::Api;
-use kube::api::{ObjectMeta, PostParams};
+use kube::api::{DeleteParams, ObjectMeta, PostParams, Preconditions};
 use tokio::sync::watch;
 use tracing::{debug, info, warn};
 
 use super::leadership::{LeaderState, Leadership, LeaseValidity};
 use super::record::{LeaseAction, LeaseRecord, ObservedRecord, decide};
-use crate::config::{ControllerConfig, LeaseTimes};
+use crate::config::{ControllerConfig, LeaseConfig, LeaseTimes};
 use crate::connection::Connection;
 use crate::request::{RequestError, with_short_timeout};
 
 /// The target of log lines on who may write and what is written, so that a search for "cert-controller" finds them.
 pub(crate) const LOG_TARGET: &str = "cert-controller";
+
+/// How many times the lease is deleted that was renewed meanwhile.
+const REMOVALS: usize = 5;
 
 /// Takes part in the election for as long as [`tick`](Self::tick) is called.
 pub(crate) struct LeaderElector {
@@ -36,14 +39,20 @@ pub(crate) struct LeaderElector {
 }
 
 impl LeaderElector {
-    pub(crate) fn new(connection: &Connection, config: &ControllerConfig) -> (Self, Leadership) {
+    /// An elector for a lease in a namespace, which it writes under the name of `manager`.
+    pub(crate) fn new(
+        connection: &Connection,
+        namespace: &str,
+        lease: &LeaseConfig,
+        manager: &str,
+    ) -> (Self, Leadership) {
         let (state, leadership) = Leadership::new();
         let holder = Self {
-            api: Api::namespaced(connection.client(), &config.namespace),
-            name: config.lease.name.clone(),
-            me: format!("{}_{:016x}", config.lease.holder, random()),
-            times: config.lease.times,
-            parameters: PostParams { field_manager: Some(config.field_manager.clone()), ..PostParams::default() },
+            api: Api::namespaced(connection.client(), namespace),
+            name: lease.name.clone(),
+            me: format!("{}_{:016x}", lease.holder, random()),
+            times: lease.times,
+            parameters: PostParams { field_manager: Some(manager.to_owned()), ..PostParams::default() },
             seen: None,
             forbidden: None,
             released_until: None,
@@ -69,6 +78,45 @@ impl LeaderElector {
             LeaderState::Leading(_) => self.times.retry_period,
             _ => jittered(self.times.retry_period, random()),
         }
+    }
+
+    /// The last request for the lease, if it was forbidden.
+    pub(crate) fn forbidden(&self) -> Option<&str> {
+        self.forbidden.as_deref()
+    }
+
+    /// Takes the lease from whoever holds it. There is no moment without a holder, in which that one could take it back.
+    pub(crate) async fn seize(&mut self) -> Result<(), RequestError> {
+        let lease = with_short_timeout(self.api.get_opt(&self.name)).await?;
+        let action = if lease.is_some() { LeaseAction::Acquire } else { LeaseAction::Create };
+        let validity = LeaseValidity::starting(Instant::now(), SystemTime::now(), self.times.renew_deadline);
+        self.write(lease, action).await?;
+        self.publish(Some(validity));
+        Ok(())
+    }
+
+    /// Deletes the lease if this replica holds it. The caller has ended all writes, of which one may still arrive.
+    pub(crate) async fn remove(&mut self) -> Result<(), RequestError> {
+        self.state.send_replace(LeaderState::Unknown);
+        let mut attempts = 0;
+        loop {
+            attempts += 1;
+            match self.try_to_remove().await {
+                Err(why) if why.is_stale() && attempts < REMOVALS => {}
+                removed => return removed,
+            }
+        }
+    }
+
+    async fn try_to_remove(&self) -> Result<(), RequestError> {
+        let Some(lease) = with_short_timeout(self.api.get_opt(&self.name)).await? else { return Ok(()) };
+        if record(&lease, self.times.lease_duration).holder.as_deref() != Some(&self.me) {
+            return Ok(());
+        }
+        let preconditions =
+            Preconditions { uid: lease.metadata.uid, resource_version: lease.metadata.resource_version };
+        let parameters = DeleteParams::default().preconditions(preconditions);
+        with_short_timeout(self.api.delete(&self.name, &parameters)).await.map(drop)
     }
 
     /// Releases the lease and doesn't acquire it for a while. The caller has ended all writes.

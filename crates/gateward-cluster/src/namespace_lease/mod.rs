@@ -20,7 +20,7 @@ mod webhook;
 
 pub use claims::ClaimState;
 pub(crate) use configurations::ObservedConfigurations;
-pub(crate) use exclusion::{OwnConfiguration, OwnWebhook};
+pub(crate) use exclusion::{ExcludedClaims, OwnConfiguration, OwnWebhook, marker};
 pub use hold::HolderState;
 pub(crate) use hold::LeaseHolder;
 pub use reader::{ClaimsStatus, NamespaceClaims, NamespaceStatus};

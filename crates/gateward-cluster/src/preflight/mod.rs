@@ -37,6 +37,8 @@ pub struct PlannedRelease {
     pub lookups: Vec<ResourceName>,
     /// What its rules look up by name and by labels.
     pub lists: Vec<ResourceName>,
+    /// What is kept in memory for rules.
+    pub watches: Vec<ResourceName>,
     /// The issuer that the user chose, where cert-manager provides the certificate.
     pub issuer: Option<IssuerRef>,
     /// How it gets the webhooks of another operator, if it does.

@@ -104,7 +104,12 @@ fn choices(planned: &PlannedRelease) -> Vec<Choice> {
 impl PlannedRelease {
     /// What its Pods may do, as its values have it.
     pub fn permissions(&self) -> Permissions {
-        permissions(&names(self)).of(self.config.provision.mode()).for_needs(&self.needs)
+        self.permissions_of_all_modes().of(self.config.provision.mode()).for_needs(&self.needs)
+    }
+
+    /// What Pods of its names may do in any mode and for any need, each permission with those that it is for.
+    pub fn permissions_of_all_modes(&self) -> Permissions {
+        permissions(&names(self))
     }
 }
 
@@ -153,7 +158,7 @@ fn rights_of<'a>(
 }
 
 fn names(planned: &PlannedRelease) -> PermissionNames {
-    let PlannedRelease { config, crds, lookups, lists, .. } = planned;
+    let PlannedRelease { config, crds, lookups, lists, watches, .. } = planned;
     let (namespace_lease, claiming_leases) = match &config.namespaces {
         ServedNamespaces::All(claims) => (String::new(), claims.leases.clone()),
         ServedNamespaces::One(one) => (one.name.clone(), Vec::new()),
@@ -170,6 +175,7 @@ fn names(planned: &PlannedRelease) -> PermissionNames {
         crds: crds.clone(),
         reads: lookups.clone(),
         lists: lists.clone(),
+        watches: watches.clone(),
     }
 }
 

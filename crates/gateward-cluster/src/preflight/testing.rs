@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use gateward_certs::rotation::CertificateSpec;
 use gateward_certs::{CommonName, Lifetimes, Provision, ServerNames, SystemKeys};
-use serde_json::Value;
 
 use super::{HandOver, PlannedRelease};
 use crate::config::{
@@ -27,6 +26,7 @@ pub(super) fn planned_by(provision: Provision) -> PlannedRelease {
         crds: vec!["otters.zoo.org".into()],
         lookups: vec![ResourceName { group: "maps.org".into(), plural: "rivers".into() }],
         lists: Vec::new(),
+        watches: Vec::new(),
         issuer: None,
         hand_over: Some(HandOver { namespace_label: "zoo.org/keeper".into(), guide: "the keepers' book".into() }),
     }
@@ -50,7 +50,8 @@ fn config(provision: Provision) -> ControllerConfig {
             crds: vec!["otters.zoo.org".into()],
             kinds: vec![ResourceName { group: "zoo.org".into(), plural: "otters".into() }],
             service: ServiceName { namespace: "zoo".into(), name: "otter".into() },
-            conversion: Value::Null,
+            converted_by: "otter.zoo.org/converted-by".to_owned(),
+            conversion: BTreeMap::new(),
         },
         replicas: ReplicaConfig { labels: BTreeMap::new(), port: 9443 },
         certificates: IssuanceConfig {
@@ -62,5 +63,6 @@ fn config(provision: Provision) -> ControllerConfig {
         },
         namespaces: ServedNamespaces::All(ClaimsConfig { leases: vec!["lock".into()], ..ClaimsConfig::default() }),
         field_manager: "gateward".into(),
+        annotation_prefix: "otter.zoo.org".into(),
     }
 }

@@ -14,7 +14,7 @@ use futures_util::stream;
 use kube::api::{
     Api, ApiResource, DynamicObject, ListParams, ObjectList, ObjectMeta, PartialObjectMeta, Patch, PatchParams,
 };
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::report::{CrdObjects, RefusedObject, UninstallEvent};
 use super::{TIMEOUT, Uninstall};
@@ -142,17 +142,9 @@ struct Kind {
 
 impl Kind {
     fn of(crd: &Definition, storage: &str) -> Self {
-        let text = |pointer| crd.document().pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
-        let group = text("/spec/group");
-        let resource = ApiResource {
-            api_version: format!("{group}/{storage}"),
-            group,
-            version: storage.to_owned(),
-            kind: text("/spec/names/kind"),
-            plural: text("/spec/names/plural"),
-        };
         let subresources = crd.version(storage).and_then(|version| version.get("subresources"));
-        Self { resource, has_status: subresources.is_some_and(|subresources| subresources.get("status").is_some()) }
+        let has_status = subresources.is_some_and(|subresources| subresources.get("status").is_some());
+        Self { resource: crd.resource(storage), has_status }
     }
 
     async fn patch(

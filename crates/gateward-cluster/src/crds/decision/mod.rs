@@ -10,7 +10,7 @@ use kube::core::Version as Priority;
 use semver::Version;
 use serde_json::{Value, json};
 
-use super::definition::{CONVERTED_BY, service_name};
+use super::definition::service_name;
 use super::{Definition, Strategy};
 use crate::injection::base64;
 
@@ -49,17 +49,19 @@ pub(super) struct Release<'a> {
     pub(super) version: &'a Version,
     /// The annotation that holds it.
     pub(super) annotation: &'a str,
+    /// The annotation that names the Service which has objects converted.
+    pub(super) converted_by: &'a str,
     /// The CAs that are to be trusted; empty where there are none yet.
     pub(super) trusted: CaBundle,
     /// What they mean for a `caBundle` that is there.
-    pub(super) rule: BundleRule,
+    pub(super) rule: CaBundleRule,
     /// The annotation by which cert-manager injects the `caBundle`, where it does.
     pub(super) injection: Option<InjectionAnnotation>,
 }
 
 /// What the trusted CAs mean for a `caBundle` that is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum BundleRule {
+pub(super) enum CaBundleRule {
     /// They are added to it.
     Add,
     /// They take its place.
@@ -96,13 +98,13 @@ impl Release<'_> {
         let kept = || present.map(Value::from);
         let ours = || Some(base64(&self.trusted)).filter(|_| !self.trusted.is_empty());
         match self.rule {
-            BundleRule::Add => {
+            CaBundleRule::Add => {
                 let carried: Option<ByteString> = present.and_then(|text| serde_json::from_value(text.into()).ok());
                 let carried = carried.map(|bundle| bundle.0).unwrap_or_default();
                 restored_ca_bundle(&carried, &self.trusted).map(|bundle| base64(&bundle)).or_else(kept)
             }
-            BundleRule::Replace => ours().or_else(kept),
-            BundleRule::Keep => kept().or_else(ours),
+            CaBundleRule::Replace => ours().or_else(kept),
+            CaBundleRule::Keep => kept().or_else(ours),
         }
     }
 }
@@ -150,7 +152,7 @@ fn marked(ours: &Value, release: &Release) -> Value {
 fn settle_conversion(document: &mut Value, installed: Option<&Definition>, release: &Release) -> Option<String> {
     let ours = document.pointer("/spec/conversion/webhook/clientConfig/service")?.clone();
     let service = service_name(&ours)?;
-    document["metadata"]["annotations"][CONVERTED_BY] = service.to_string().into();
+    document["metadata"]["annotations"][release.converted_by] = service.to_string().into();
     let called = installed.filter(|crd| crd.strategy() == Strategy::Webhook);
     let same = called.filter(|crd| crd.service().as_ref() == Some(&service));
     let other = called.filter(|crd| crd.ca_bundle().is_some()).and_then(Definition::service);

@@ -4,6 +4,8 @@ use gateward_certs::{Ca, CommonName, SystemKeys, TEN_YEARS, Validity};
 
 use super::*;
 
+const CONVERTED_BY: &str = "otter.zoo.org/converted-by";
+
 const KEY: &str = "zoo.org/version";
 
 fn version(name: &str, storage: bool) -> Value {
@@ -49,7 +51,14 @@ static VERSION: Version = Version::new(1, 2, 0);
 
 fn release(ca: Option<&CaBundle>) -> Release<'static> {
     let trusted = ca.cloned().unwrap_or_default();
-    Release { version: &VERSION, annotation: KEY, trusted, rule: BundleRule::Add, injection: None }
+    Release {
+        version: &VERSION,
+        annotation: KEY,
+        converted_by: CONVERTED_BY,
+        trusted,
+        rule: CaBundleRule::Add,
+        injection: None,
+    }
 }
 
 fn decided_with(installed: Value, ca: Option<&CaBundle>) -> CrdDecision {
@@ -242,7 +251,7 @@ fn a_url_makes_room_for_the_service() {
 #[test]
 fn a_bundle_that_the_user_gives_takes_the_place_of_the_one_that_is_there() {
     let (trusted, bundle) = ca();
-    let release = Release { rule: BundleRule::Replace, ..release(Some(&trusted)) };
+    let release = Release { rule: CaBundleRule::Replace, ..release(Some(&trusted)) };
     for installed in [installed("1.2.0"), crd_without_bundle()] {
         let CrdDecision::Apply(document, _) = decide(&installed.into(), &ours(), &release) else { panic!() };
         assert_eq!(document["spec"]["conversion"]["webhook"]["clientConfig"]["caBundle"], bundle);
@@ -253,7 +262,7 @@ fn a_bundle_that_the_user_gives_takes_the_place_of_the_one_that_is_there() {
 fn a_bundle_that_cert_manager_injects_stays_and_is_ours_only_where_there_is_none() {
     let (trusted, bundle) = ca();
     let injection = Some(InjectionAnnotation::of_secret("zoo/bundle".to_owned()));
-    let release = Release { rule: BundleRule::Keep, injection, ..release(Some(&trusted)) };
+    let release = Release { rule: CaBundleRule::Keep, injection, ..release(Some(&trusted)) };
     for (installed, carried) in [(installed("1.2.0"), "bundle"), (crd_without_bundle(), bundle.as_str())] {
         let CrdDecision::Apply(document, _) = decide(&installed.into(), &ours(), &release) else { panic!() };
         assert_eq!(document["spec"]["conversion"]["webhook"]["clientConfig"]["caBundle"], carried);
@@ -273,7 +282,7 @@ fn an_annotation_by_which_cert_manager_injects_another_bundle_is_removed_first()
     let both = ["cert-manager.io/inject-ca-from", "cert-manager.io/inject-ca-from-secret"];
     assert_eq!(decide(&left.clone().into(), &ours(), &release(None)), removed(&both));
     let injection = Some(InjectionAnnotation::of_secret("zoo/bundle".to_owned()));
-    let injected = Release { rule: BundleRule::Keep, injection, ..release(None) };
+    let injected = Release { rule: CaBundleRule::Keep, injection, ..release(None) };
     assert_eq!(decide(&left.into(), &ours(), &injected), removed(&both[..1]));
 }
 

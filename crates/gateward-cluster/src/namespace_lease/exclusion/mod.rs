@@ -15,8 +15,17 @@ use super::claims::{ClaimState, Claims};
 use super::webhook::NAMESPACE_NAME;
 use crate::config::ClaimedNamespaces;
 
-/// The value that marks the expression. A namespace's name has no dots.
-pub(crate) const MARKER: &str = "claimed.gateward.dev";
+/// The value that marks the expression, by the prefix of the operator's labels. A namespace's name has no dots.
+pub(crate) fn marker(prefix: &str) -> String {
+    format!("claimed.{prefix}")
+}
+
+/// What our webhooks leave out.
+pub(crate) struct ExcludedClaims<'a> {
+    pub(crate) claims: &'a Claims,
+    pub(crate) setting: ClaimedNamespaces,
+    pub(crate) marker: &'a str,
+}
 
 /// The most namespaces that are left out: objects have a limit, and so has what each request is compared with.
 const MOST: usize = 500;
@@ -41,14 +50,14 @@ pub(crate) struct OwnWebhook {
 impl OwnConfiguration {
     /// The patch that has each entry leave out what is claimed of it; `None` if they do already. It fails if the object
     /// has changed since it was read.
-    pub(crate) fn patch(&self, claims: &Claims, setting: ClaimedNamespaces) -> Option<Patch> {
+    pub(crate) fn patch(&self, exclusion: &ExcludedClaims<'_>) -> Option<Patch> {
         let mut operations = vec![test("/metadata/resourceVersion", &self.resource_version)?];
         for (index, webhook) in self.webhooks.iter().enumerate() {
-            let wanted = match setting {
+            let wanted = match exclusion.setting {
                 ClaimedNamespaces::Called => BTreeSet::new(),
-                ClaimedNamespaces::Excluded => webhook.claimed(self.review, claims),
+                ClaimedNamespaces::Excluded => webhook.claimed(self.review, exclusion.claims),
             };
-            if let Some(selector) = webhook.selector_without(&wanted) {
+            if let Some(selector) = webhook.selector_without(&wanted, exclusion.marker) {
                 operations.push(test(&format!("/webhooks/{index}/name"), &webhook.name)?);
                 let path = PointerBuf::parse(format!("/webhooks/{index}/namespaceSelector")).ok()?;
                 operations.push(PatchOperation::Add(AddOperation { path, value: json!(selector) }));
@@ -69,11 +78,12 @@ impl OwnWebhook {
     }
 
     /// The selector with our expression as it should be; `None` if it is.
-    fn selector_without(&self, claimed: &BTreeSet<String>) -> Option<LabelSelector> {
+    fn selector_without(&self, claimed: &BTreeSet<String>, marker: &str) -> Option<LabelSelector> {
         let present = self.selector.match_expressions.as_deref().unwrap_or_default();
-        let mut expressions: Vec<_> = present.iter().filter(|expression| !is_ours(expression)).cloned().collect();
+        let mut expressions: Vec<_> =
+            present.iter().filter(|expression| !is_ours(expression, marker)).cloned().collect();
         if !claimed.is_empty() {
-            let values = std::iter::once(MARKER.to_owned()).chain(claimed.iter().cloned()).collect();
+            let values = std::iter::once(marker.to_owned()).chain(claimed.iter().cloned()).collect();
             let (key, operator) = (NAMESPACE_NAME.to_owned(), "NotIn".to_owned());
             expressions.push(LabelSelectorRequirement { key, operator, values: Some(values) });
         }
@@ -101,8 +111,8 @@ fn is_claimed(rule: &RuleWithOperations, review: Review, namespace: &str, claims
         })
 }
 
-fn is_ours(expression: &LabelSelectorRequirement) -> bool {
-    expression.values.iter().flatten().any(|value| value == MARKER)
+fn is_ours(expression: &LabelSelectorRequirement, marker: &str) -> bool {
+    expression.values.iter().flatten().any(|value| value == marker)
 }
 
 fn words(list: Option<&[String]>) -> impl Iterator<Item = &str> {

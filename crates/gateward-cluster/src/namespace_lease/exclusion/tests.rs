@@ -8,6 +8,8 @@ use crate::namespace_lease::claims::ObservedWebhooks;
 use crate::namespace_lease::record::{LeaseVersion, NamespaceLease, ObservedLease};
 use crate::namespace_lease::webhook::{ClaimingWebhook, Versions, WebhookRule};
 
+const MARKER: &str = "claimed.otter.zoo.org";
+
 fn rule(versions: &[&str], operations: &[&str]) -> RuleWithOperations {
     let rule = json!({
         "apiGroups": ["zoo.org"], "apiVersions": versions, "operations": operations, "resources": ["otters"],
@@ -65,7 +67,9 @@ fn whole() -> Vec<RuleWithOperations> {
 }
 
 fn patched(configuration: &OwnConfiguration, claims: &Claims, setting: ClaimedNamespaces) -> Option<Value> {
-    configuration.patch(claims, setting).map(|patch| serde_json::to_value(patch).unwrap())
+    configuration
+        .patch(&ExcludedClaims { claims, setting, marker: MARKER })
+        .map(|patch| serde_json::to_value(patch).unwrap())
 }
 
 #[test]

@@ -9,7 +9,7 @@ use k8s_openapi::jiff::{SignedDuration, Timestamp};
 
 use crate::config::{ClaimedNamespaces, NamespaceLeaseTimes};
 use crate::namespace_lease::claims::{Claims, ObservedWebhook, ObservedWebhooks};
-use crate::namespace_lease::exclusion::{MARKER, OwnConfiguration, OwnWebhook};
+use crate::namespace_lease::exclusion::{ExcludedClaims, OwnConfiguration, OwnWebhook, marker};
 use crate::namespace_lease::holder::{Holder, Role, Step, Successor, next_step};
 use crate::namespace_lease::record::{LeaseVersion, NamespaceLease, ObservedLease};
 use crate::namespace_lease::webhook::{ClaimingWebhook, Versions, WebhookRule};
@@ -256,10 +256,11 @@ fn leaves_out(claims: &Claims) -> bool {
     let webhooks = vec![OwnWebhook { name: "otters.lake.org".into(), rules: vec![rule()], selector }];
     let (name, resource_version) = ("lake".to_owned(), "7".to_owned());
     let own = OwnConfiguration { review: Review::Validate, name, resource_version, webhooks };
-    let patch = own.patch(claims, ClaimedNamespaces::Excluded);
+    let marker = &marker("otter.zoo.org");
+    let patch = own.patch(&ExcludedClaims { claims, setting: ClaimedNamespaces::Excluded, marker });
     patch.is_some_and(|patch| {
         let text = serde_json::to_string(&patch).unwrap();
-        assert!(text.contains(MARKER));
+        assert!(text.contains(marker.as_str()));
         text.contains("team-a")
     })
 }
