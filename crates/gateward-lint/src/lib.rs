@@ -1,7 +1,8 @@
-//! YAML with spans, structural schemas and diagnostics.
+//! YAML with spans, structural schemas, diagnostics, and the judgement of OLM bundles.
 //!
-//! The parts know no kind of object by name, and touch neither files nor sockets.
+//! Only [`bundle`] knows kinds of objects by name. No part touches files or sockets.
 
+pub mod bundle;
 pub mod diagnostic;
 mod go_base64;
 pub mod schema;

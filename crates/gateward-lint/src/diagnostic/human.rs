@@ -6,7 +6,7 @@ use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{Annotation, AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet};
 use gateward_core::{Severity, terminal};
 
-use super::Diagnostic;
+use super::{Diagnostic, RefusedBy};
 use crate::yaml::Span;
 
 /// Whether to colour.
@@ -63,13 +63,14 @@ impl Parts {
     fn new(diagnostic: &Diagnostic, further: &[&Diagnostic], text: &str) -> Self {
         let help = diagnostic.help.as_deref().map(|help| ("help", clean(help)));
         let docs = diagnostic.docs.as_deref().map(|docs| ("docs", clean(docs)));
+        let refusals = diagnostic.refused_by.iter().flat_map(|judges| refusals(judges, diagnostic.severity));
         let related = diagnostic.related.as_ref();
         Self {
             message: clean(&diagnostic.message),
             excerpt: excerpt(diagnostic, text),
             further: further.iter().filter_map(|further| excerpt(further, text)).collect(),
             related: related.and_then(|related| Excerpt::new(text, &related.span, &related.label)),
-            notes: help.into_iter().chain(docs).collect(),
+            notes: help.into_iter().chain(refusals).chain(docs).collect(),
         }
     }
 
@@ -91,6 +92,18 @@ impl Parts {
         let place = |column: usize| format!("{file}:{}:{column}", excerpt.line);
         (counted != excerpt.column).then(|| (place(counted), place(excerpt.column)))
     }
+}
+
+/// Who refuses it, each on a line of its own. That nobody refuses an error is worth a line, too.
+fn refusals(judges: &[RefusedBy], severity: Severity) -> Vec<(&'static str, String)> {
+    let shown = |refused: &RefusedBy| {
+        let RefusedBy { judge, stage, says } = refused;
+        let said = if says.is_empty() { String::new() } else { format!(": {says}") };
+        ("refused by", clean(&format!("{judge} at {stage}{said}")))
+    };
+    let is_hole = judges.is_empty() && severity == Severity::Error;
+    let nobody = is_hole.then(|| ("refused by", "nobody".to_owned()));
+    judges.iter().map(shown).chain(nobody).collect()
 }
 
 fn excerpt(diagnostic: &Diagnostic, text: &str) -> Option<Excerpt> {
@@ -119,9 +132,11 @@ impl Excerpt {
     fn new(text: &str, span: &Span, label: &str) -> Option<Self> {
         let bytes = span.bytes();
         let before = text.get(..bytes.start)?;
-        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
-        let line_end = bytes.start + text[bytes.start..].find(['\n', '\r']).unwrap_or(text.len() - bytes.start);
-        let start = text.floor_char_boundary(line_start.max(bytes.start.saturating_sub(KEPT)));
+        // A line may be as long as the file, and be shown for each of many findings.
+        let near = text.floor_char_boundary(bytes.start.saturating_sub(KEPT));
+        let start = before[near..].rfind('\n').map_or(near, |at| near + at + 1);
+        let after = text.get(bytes.start..text.ceil_char_boundary((bytes.start + 2 * SHOWN).min(text.len())))?;
+        let line_end = bytes.start + after.find(['\n', '\r']).unwrap_or(after.len());
         let wanted = bytes.end.clamp(bytes.start, line_end).min(bytes.start + SHOWN);
         let end = text.ceil_char_boundary((wanted + SHOWN).min(line_end));
         let underlined = bytes.start - start..text.ceil_char_boundary(wanted) - start;

@@ -3,7 +3,7 @@
 use gateward_core::terminal;
 use serde::Serialize;
 
-use super::Diagnostic;
+use super::{Diagnostic, RefusedBy};
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -20,6 +20,8 @@ struct Finding<'d> {
     path: String,
     message: &'d str,
     help: Option<&'d str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refused_by: Option<&'d [RefusedBy]>,
 }
 
 /// The finding as one line of JSON, without the line's end. What a terminal would obey is escaped.
@@ -38,6 +40,7 @@ pub fn json(diagnostic: &Diagnostic) -> String {
         path: if diagnostic.path.is_root() { String::new() } else { diagnostic.path.to_string() },
         message: &diagnostic.message,
         help: diagnostic.help.as_deref(),
+        refused_by: diagnostic.refused_by.as_deref(),
     };
     // Strings and numbers always serialize.
     terminal::json(&serde_json::to_string(&finding).unwrap_or_default()).into_owned()

@@ -9,8 +9,9 @@ use std::borrow::Cow;
 
 use gateward_core::FieldPath;
 pub use gateward_core::Severity;
+use serde::Serialize;
 
-use crate::yaml::Span;
+use crate::yaml::{Span, SyntaxFinding};
 
 pub use human::{Colour, folded, human};
 pub use json::json;
@@ -38,8 +39,41 @@ pub struct Diagnostic {
     pub message: String,
     /// What would be right.
     pub help: Option<Cow<'static, str>>,
+    /// Who refuses it; `None` where that is no question, empty where nobody does before it fails.
+    pub refused_by: Option<Vec<RefusedBy>>,
     /// How to learn more.
     pub docs: Option<String>,
+}
+
+impl Diagnostic {
+    /// What keeps a part of a file from being read.
+    pub fn of_syntax(file: &str, finding: &SyntaxFinding) -> Self {
+        Self {
+            rule: finding.kind.id(),
+            severity: finding.kind.severity(),
+            file: file.to_owned(),
+            span: Some(finding.span),
+            label: Cow::Borrowed(""),
+            related: finding.related.map(|span| Related { span, label: Cow::Borrowed("see here") }),
+            path: FieldPath::root(),
+            object: None,
+            message: finding.message.clone(),
+            help: Some(finding.kind.help().into()),
+            refused_by: None,
+            docs: None,
+        }
+    }
+}
+
+/// Someone who refuses what a finding is about.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RefusedBy {
+    /// Who refuses it.
+    pub judge: &'static str,
+    /// When.
+    pub stage: &'static str,
+    /// In which words, as far as they are known.
+    pub says: Cow<'static, str>,
 }
 
 /// A place that explains another.
@@ -85,6 +119,7 @@ mod tests {
             object: Some(ObjectRef { kind: "Graph".into(), name: "otter".into(), ..ObjectRef::default() }),
             message: "a graph needs at least one component".into(),
             help: Some("add one, for example `- name: frontend`".into()),
+            refused_by: None,
             docs: Some("gateward rules DGD-48".into()),
         }
     }

@@ -4,14 +4,11 @@
 //! annotations.
 
 use gateward_core::FieldPath;
+use gateward_core::dns::{LONGEST_LABEL, is_label, is_subdomain};
 use serde_json::{Map, Value};
 
 use super::finding::{SchemaFault, SchemaFinding};
 
-/// How long a DNS name may be.
-const DNS_NAME: usize = 253;
-/// How long a DNS label may be, and a key's name, and a label's value.
-const LABEL: usize = 63;
 /// How many bytes all annotations of an object may have, keys included.
 const ANNOTATIONS: usize = 256 * 1024;
 
@@ -60,9 +57,9 @@ impl Naming {
             self.0.push(SchemaFinding { path: at("name"), fault: SchemaFault::Required });
         }
         let given = |member| metadata.get(member).and_then(Value::as_str).filter(|text| !text.is_empty());
-        self.demand(at("name"), given("name"), is_dns_name, DNS_RULE);
-        self.demand(at("generateName"), given("generateName"), |start| is_dns_name(&completed(start)), DNS_RULE);
-        self.demand(at("namespace"), given("namespace"), is_dns_label, LABEL_RULE);
+        self.demand(at("name"), given("name"), is_subdomain, DNS_RULE);
+        self.demand(at("generateName"), given("generateName"), |start| is_subdomain(&completed(start)), DNS_RULE);
+        self.demand(at("namespace"), given("namespace"), is_label, LABEL_RULE);
     }
 
     fn labels(&mut self, metadata: &Map<String, Value>) {
@@ -112,21 +109,13 @@ fn completed(prefix: &str) -> String {
     }
 }
 
-fn is_dns_name(text: &str) -> bool {
-    text.len() <= DNS_NAME && text.split('.').all(|part| is_bounded(part, is_dns_byte))
-}
-
-fn is_dns_label(text: &str) -> bool {
-    text.len() <= LABEL && is_bounded(text, is_dns_byte)
-}
-
 fn is_key(text: &str) -> bool {
     let (prefix, name) = text.split_once('/').map_or((None, text), |(prefix, name)| (Some(prefix), name));
-    name.len() <= LABEL && is_bounded(name, is_name_byte) && prefix.is_none_or(is_dns_name)
+    name.len() <= LONGEST_LABEL && is_bounded(name, is_name_byte) && prefix.is_none_or(is_subdomain)
 }
 
 fn is_label_value(text: &str) -> bool {
-    text.is_empty() || text.len() <= LABEL && is_bounded(text, is_name_byte)
+    text.is_empty() || text.len() <= LONGEST_LABEL && is_bounded(text, is_name_byte)
 }
 
 /// Whether all bytes fit, and the first and last are letters or digits.
@@ -134,10 +123,6 @@ fn is_bounded(text: &str, fits: impl Fn(u8) -> bool) -> bool {
     let bytes = text.as_bytes();
     let ends = [bytes.first(), bytes.last()].into_iter().all(|end| end.is_some_and(u8::is_ascii_alphanumeric));
     ends && bytes.iter().all(|byte| fits(*byte))
-}
-
-fn is_dns_byte(byte: u8) -> bool {
-    byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-'
 }
 
 fn is_name_byte(byte: u8) -> bool {
