@@ -171,8 +171,8 @@ fn plain(webhooks: &Webhooks, object: &Value) -> Value {
     }
     let Some(Value::Object(metadata)) = object.get_mut("metadata") else { return object };
     if let Some(Value::Object(annotations)) = metadata.get_mut("annotations") {
-        for key in webhooks.declarations().flat_map(|declared| &declared.conversion_annotations) {
-            annotations.remove(*key);
+        for key in webhooks.declarations().flat_map(gateward::Declaration::conversion_annotations) {
+            annotations.remove(key);
         }
         if annotations.is_empty() {
             metadata.remove("annotations");

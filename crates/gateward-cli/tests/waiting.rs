@@ -19,6 +19,10 @@ struct Waiting {
 
 impl Waiting {
     fn start(kubeconfig: &str) -> Self {
+        Self::start_with(kubeconfig, &[])
+    }
+
+    fn start_with(kubeconfig: &str, options: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let [webhooks, health, metrics] = free_ports();
         let file = format!(
@@ -30,7 +34,7 @@ impl Waiting {
         if !kubeconfig.is_empty() {
             std::fs::write(folder.path().join("kubeconfig"), kubeconfig).unwrap();
         }
-        let child = command(folder.path()).spawn().unwrap();
+        let child = command(folder.path()).args(options).spawn().unwrap();
         Self { child, health: SocketAddr::from(([127, 0, 0, 1], health)), folder }
     }
 
@@ -97,13 +101,18 @@ fn free_ports() -> [u16; 3] {
     listeners.map(|listener| listener.local_addr().unwrap().port())
 }
 
-#[test]
-fn an_api_server_that_is_away_is_waited_for() {
+/// A kubeconfig for an API server that is away.
+fn nobody() -> String {
     let [nobody, ..] = free_ports();
-    let server = Waiting::start(&format!(
+    format!(
         "apiVersion: v1\nkind: Config\ncurrent-context: a\ncontexts: [{{name: a, context: {{cluster: a, user: a}}}}]\n\
          clusters: [{{name: a, cluster: {{server: 'http://127.0.0.1:{nobody}'}}}}]\nusers: [{{name: a, user: {{}}}}]\n"
-    ));
+    )
+}
+
+#[test]
+fn an_api_server_that_is_away_is_waited_for() {
+    let server = Waiting::start(&nobody());
     assert!(server.page("/healthz").starts_with("HTTP/1.1 200"));
     server.says("/readyz", "[-]facts failed: ");
     server.says("/readyz", "the API group grove.io is served can't be learned");
@@ -121,5 +130,17 @@ fn a_way_to_the_api_server_that_is_not_there_yet_is_waited_for() {
     assert!(server.page("/healthz").starts_with("HTTP/1.1 200"));
     server.says("/readyz", "[-]cluster failed: ");
     server.says("/readyz", "KUBECONFIG");
+    server.ends();
+}
+
+#[test]
+fn a_certificate_that_somebody_else_mounts_is_waited_for() {
+    let server = Waiting::start_with(&nobody(), &["--certificate-dir", "serving-certs"]);
+    assert!(server.page("/healthz").starts_with("HTTP/1.1 200"));
+    server.says("/readyz", "[i]certificates: waiting for ");
+    let page = server.page("/readyz");
+    assert!(page.starts_with("HTTP/1.1 503") && page.contains("serving-certs/tls.crt: No such file"), "{page}");
+    assert!(server.log().contains("somebody else mounts and renews the certificate"), "{}", server.log());
+    assert!(!server.log().contains("lease"), "no controller is there: {}", server.log());
     server.ends();
 }

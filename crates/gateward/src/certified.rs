@@ -27,11 +27,16 @@ pub(crate) enum CertifiedError {
 impl Certified {
     /// For clients that call this machine by its usual names, or by this address.
     pub(crate) fn new(address: IpAddr) -> Result<Self, CertifiedError> {
+        Self::with_name(address, None)
+    }
+
+    /// The same for clients that have a further name for it.
+    pub(crate) fn with_name(address: IpAddr, further: Option<&str>) -> Result<Self, CertifiedError> {
         let failed = |error: &dyn std::error::Error| CertifiedError::Certificate(error.to_string());
         let validity = Validity::starting(SystemTime::now(), TEN_YEARS).map_err(|error| failed(&error))?;
         let name = CommonName::new("local CA").map_err(|error| failed(&error))?;
         let ca = Ca::new(&name, validity, &SystemKeys).map_err(|error| failed(&error))?;
-        let names = ServerNames::parse(names(address)).map_err(|error| failed(&error))?;
+        let names = ServerNames::parse(names(address, further)).map_err(|error| failed(&error))?;
         let leaf = ca.issue(&names, validity, &SystemKeys).map_err(|error| failed(&error))?;
         let certificate = CertResolver::new(Identity::try_from(&leaf)?);
         let server_name =
@@ -41,12 +46,14 @@ impl Certified {
     }
 }
 
-/// How clients on this machine may call it, and the address that was asked for.
-fn names(address: IpAddr) -> Vec<String> {
+/// How clients on this machine may call it, the address that was asked for, and how others call it.
+fn names(address: IpAddr, further: Option<&str>) -> Vec<String> {
     let mut names: Vec<String> = ["localhost", "127.0.0.1", "::1"].map(str::to_owned).into();
-    let further = address.to_string();
-    if !address.is_unspecified() && !names.contains(&further) {
-        names.push(further);
+    let address = Some(address).filter(|address| !address.is_unspecified());
+    for name in address.map(|address| address.to_string()).into_iter().chain(further.map(str::to_owned)) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
     }
     names
 }

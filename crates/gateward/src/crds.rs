@@ -32,22 +32,24 @@ pub enum ConversionGap {
     },
 }
 
+/// The CRDs, as their authors wrote them.
+fn documents(operator: &impl Operator) -> impl Iterator<Item = Document> {
+    operator.crds().into_iter().flat_map(|crd| yaml::read(crd.yaml()).documents)
+}
+
 /// Whether each version that a CRD serves reaches every other.
 pub(crate) fn check(operator: &impl Operator) -> Result<(), ConversionGap> {
-    let documents = operator.crds().into_iter().flat_map(|crd| yaml::read(crd.yaml()).documents);
-    documents.map(|document| gap(operator, &document.value)).find_map(|gap| gap).map_or(Ok(()), Err)
+    documents(operator).map(|document| gap(operator, &document.value)).find_map(|gap| gap).map_or(Ok(()), Err)
 }
 
 /// The names of all CRDs.
 pub(crate) fn names(operator: &impl Operator) -> Vec<String> {
-    let documents = operator.crds().into_iter().flat_map(|crd| yaml::read(crd.yaml()).documents);
-    documents.map(|crd| text(&crd.value, "/metadata/name")).filter(|name| !name.is_empty()).collect()
+    documents(operator).map(|crd| text(&crd.value, "/metadata/name")).filter(|name| !name.is_empty()).collect()
 }
 
 /// The names of the CRDs whose objects are converted.
 pub(crate) fn converted(operator: &impl Operator) -> Vec<String> {
-    let documents = operator.crds().into_iter().flat_map(|crd| yaml::read(crd.yaml()).documents);
-    let converted = documents.filter(|crd| declared(operator, &crd.value).is_some_and(Declaration::converts));
+    let converted = documents(operator).filter(|crd| declared(operator, &crd.value).is_some_and(Declaration::converts));
     converted.map(|crd| text(&crd.value, "/metadata/name")).filter(|name| !name.is_empty()).collect()
 }
 
@@ -114,7 +116,7 @@ pub(crate) fn printed<P: Operator>(operator: &P, installation: &Installation, st
 }
 
 /// The CRDs of an operator as documents, each with the stanza that has its objects converted by a Service.
-pub(crate) fn converted_by<P: Operator>(operator: &P, installation: &Installation) -> Vec<Value> {
+pub(crate) fn with_stanzas<P: Operator>(operator: &P, installation: &Installation) -> Vec<Value> {
     let documents = |printed| match printed {
         Printed::AsWritten(crd) => {
             yaml::read(crd.yaml()).documents.into_iter().map(|document| document.value).collect()

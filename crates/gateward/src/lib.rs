@@ -40,8 +40,8 @@
 //! the operator's own: `Webhook::<v2::TestEntity>::new().spoke::<v1::TestEntity>(Names)`. Conversion is then served, and
 //! objects of a spoke are judged by the hub's handlers with findings in the user's own paths.
 //!
-//! The command line that `run` owns: `serve`, `check`, `convert`, `review`, `certs`, `crds`, `doctor`, `generate`,
-//! `rules`, `uninstall`, `completions`.
+//! The command line that `run` owns: `serve`, `dev`, `check`, `convert`, `review`, `certs`, `crds`, `doctor`,
+//! `generate`, `bundle`, `rules`, `uninstall`, `completions`.
 //!
 //! # Features
 //!
@@ -73,6 +73,10 @@ mod exit;
 #[cfg(feature = "server")]
 mod handler;
 pub mod json;
+/// The guide for those who come from KubeOps, linked and compiled like the one for operator authors.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/kubeops.md")]
+mod kubeops_guide {}
 #[cfg(feature = "server")]
 pub mod local;
 mod operator;
@@ -88,6 +92,8 @@ mod sdk_guide {}
 mod server;
 #[cfg(feature = "server")]
 mod service;
+#[cfg(feature = "cluster")]
+mod shutdown_signal;
 #[cfg(feature = "testing")]
 pub mod testing;
 
@@ -103,7 +109,7 @@ pub use gateward_certs::{
     ProvisionMode,
 };
 #[cfg(feature = "cluster")]
-pub use gateward_cluster::{CertControllerError, Client, ConnectionError};
+pub use gateward_cluster::{CertControllerError, Client, ConnectionError, StoreState, keep_filled};
 pub use gateward_core::manifest::{
     FailurePolicy, Installation, Label, LabelSelector, WebhookConfiguration, label, webhook_configuration,
 };
@@ -111,13 +117,14 @@ pub use gateward_core::rule::issue::MOST_ISSUES;
 pub use gateward_core::{
     ALLOWANCE_BASE, ALLOWANCE_FACTOR, AccessQuestion, BOUND_FACTOR, BadValue, Bound, BoxFuture, CREATE,
     CREATE_AND_UPDATE, ClusterReader, Context, ConversionError, Convert, Converted, Crd, DECODE, Decision, Declaration,
-    Defaulted, Defaulter, DeletingObjects, Denial, DryRun, Endpoint, Facts, FieldPath, GroupServed, GroupVersionKind,
-    GroupVersionResource, IntoDefaulted, IntoDefaulter, IntoValidator, IntoVerdict, Issue, IssueKind, Issues,
-    LenientView, ListLookup, ListQuery, Lookup, MatchPolicy, Notes, ObjectName, Operation, Ordered, Origins, Outcome,
-    Patch, Provenance, Raw, Reading, Redacted, ReinvocationPolicy, Request, Resource, Review, ReviewResponse,
-    ReviewSubject, ReviewVersion, RoundTrip, Rule, STASH, Scope, Segment, Severity, SideEffects, Skip, Stash,
-    Subresource, UNKNOWN, UPDATE, UserInfo, Validator, Verdict, Webhook, WebhookError, WebhookRoute, Webhooks,
-    WebhooksError, go_duration, handler, quantity, resource,
+    Defaulted, Defaulter, DeletingObjects, Denial, DryRun, DynamicKind, Endpoint, Facts, FieldPath, GroupServed,
+    GroupVersionKind, GroupVersionResource, IntoDefaulted, IntoDefaulter, IntoValidator, IntoVerdict, Issue, IssueKind,
+    Issues, LenientView, ListLookup, ListQuery, Lookup, MatchPolicy, Notes, ObjectName, Operation, Ordered, Origins,
+    Outcome, Patch, PathStyle, PathSubject, Provenance, Raw, Reading, Redacted, ReinvocationPolicy, Request, Resource,
+    Review, ReviewObject, ReviewResponse, ReviewSubject, ReviewVersion, RoundTrip, Rule, STASH, Scope, Segment,
+    Severity, SideEffects, Skip, Stash, State, Store, StoreEvent, Subresource, UNKNOWN, UPDATE, UserInfo, Validator,
+    Verdict, WatchedStore, Webhook, WebhookError, WebhookRoute, Webhooks, WebhooksError, dns, go_duration, handler,
+    quantity, resource,
 };
 #[cfg(feature = "check")]
 pub use gateward_lint::{schema, yaml};
@@ -126,6 +133,8 @@ pub use gateward_server::{
     BindError, ByteSize, Cap, CertResolver, Drain, Drained, Http2Limits, Identity, IdentityError, Limits, LimitsError,
     Metrics, Protocols, Readiness, ReportLine, ReviewHandler, ReviewService, WaitGuard,
 };
+#[cfg(feature = "cluster")]
+pub use operator::ControllersError;
 pub use operator::{FactsError, FactsSource, Names, Operator, Predecessor, Release};
 #[cfg(feature = "cluster")]
 pub use runtime::ServerError;
@@ -133,19 +142,21 @@ pub use runtime::ServerError;
 pub use server::{OwnCertificates, ProvidedCertificate, Server, ServerBuilder};
 #[cfg(feature = "server")]
 pub use service::{IntoService, ServiceError};
+#[cfg(feature = "cluster")]
+pub use shutdown_signal::ShutdownSignal;
 
 /// A whole `main`: runs the command line of `operator` with the process's arguments, in a runtime of its own. What the process
 /// lacks for that is said, and is [`Exit::Error`].
 #[cfg(feature = "cli")]
 pub fn main(operator: impl Operator) -> Exit {
-    main_with(operator, &())
+    main_with(operator, &[])
 }
 
-/// The same with one command more.
+/// The same with further commands.
 #[cfg(feature = "cli")]
-pub fn main_with<P: Operator>(operator: P, extension: &dyn Extension<P>) -> Exit {
+pub fn main_with<P: Operator>(operator: P, extensions: &[&dyn Extension<P>]) -> Exit {
     match cli::process::runtime() {
-        Ok(runtime) => runtime.block_on(run_with(operator, extension)),
+        Ok(runtime) => runtime.block_on(run_with(operator, extensions)),
         Err(error) => cli::trouble(&error.into()),
     }
 }
@@ -153,11 +164,11 @@ pub fn main_with<P: Operator>(operator: P, extension: &dyn Extension<P>) -> Exit
 /// Runs the command line of `operator` with the process's arguments, in a runtime of the caller's.
 #[cfg(feature = "cli")]
 pub async fn run(operator: impl Operator) -> Exit {
-    run_with(operator, &()).await
+    run_with(operator, &[]).await
 }
 
-/// The same with one command more.
+/// The same with further commands.
 #[cfg(feature = "cli")]
-pub async fn run_with<P: Operator>(operator: P, extension: &dyn Extension<P>) -> Exit {
-    cli::run(operator, extension, std::env::args_os().collect()).await
+pub async fn run_with<P: Operator>(operator: P, extensions: &[&dyn Extension<P>]) -> Exit {
+    cli::run(operator, extensions, std::env::args_os().collect()).await
 }

@@ -80,11 +80,21 @@ impl Local {
         cluster: Option<Arc<dyn ClusterReader>>,
         listen: &Listen,
     ) -> Result<Self, StartError> {
+        Self::start_certified(operator, facts, cluster, listen, Certified::new(listen.webhooks.ip())?).await
+    }
+
+    /// The same with a certificate that is there.
+    pub(crate) async fn start_certified<P: Operator>(
+        operator: Arc<P>,
+        facts: Arc<dyn Facts>,
+        cluster: Option<Arc<dyn ClusterReader>>,
+        listen: &Listen,
+        certified: Certified,
+    ) -> Result<Self, StartError> {
         operator.webhooks().check()?;
         let (readiness, counted) = (Readiness::new(), Metrics::new(operator.names().metric_prefixes()));
         let health = HttpServer::bind(listen.health, Port::Health, readiness.clone(), &counted).await?;
         let metrics = HttpServer::bind(listen.metrics, Port::Metrics, counted.clone(), &counted).await?;
-        let certified = Certified::new(listen.webhooks.ip())?;
         let cluster = Arc::new(cluster.map(OnceLock::from).unwrap_or_default());
         let handler = WebhooksHandler::new(OperatorWebhooks(operator), move || Arc::clone(&facts)).cluster(cluster);
         let server = ReviewServer::new(certified.certificate, handler.notes(Notes::AsWarnings))

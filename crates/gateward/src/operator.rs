@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 use std::future::Future;
 use std::sync::Arc;
 
+#[cfg(feature = "cluster")]
+use gateward_cluster::Client;
 #[cfg(feature = "config")]
 use gateward_core::ClusterReader;
 use gateward_core::manifest::{FailurePolicy, Installation};
@@ -18,6 +20,8 @@ pub use crate::release::Release;
 
 #[cfg(feature = "config")]
 use crate::config::{ChartValues, Config, ConfigError, ConfigSource, Discovered, DiscoveryError, Flag};
+#[cfg(feature = "cluster")]
+use crate::shutdown_signal::ShutdownSignal;
 
 /// Where the facts about the cluster come from.
 #[derive(Debug, Clone, Copy)]
@@ -27,6 +31,10 @@ pub enum FactsSource<'a> {
     /// A document that the user gave.
     Document(&'a Value),
 }
+
+/// Why controllers end before they are asked to.
+#[cfg(feature = "cluster")]
+pub type ControllersError = Box<dyn std::error::Error + Send + Sync>;
 
 /// A document of facts that the operator can't use.
 #[derive(Debug, thiserror::Error)]
@@ -160,7 +168,7 @@ impl Names {
     }
 
     /// What the API server's audit log calls the operator.
-    #[cfg(feature = "cli")]
+    #[cfg(feature = "cluster")]
     pub(crate) fn user_agent(&self) -> String {
         format!("{}/{}", self.command, self.version)
     }
@@ -210,7 +218,8 @@ pub trait Operator: Send + Sync + 'static {
     }
 
     /// How a server in a cluster is set up. Reading it is the operator's own and touches nothing outside; all that is
-    /// wrong is reported at once. The default, unless the operator reads a configuration.
+    /// wrong is reported at once. The default reads who provides certificates: `certificates.mode` (`auto`,
+    /// `cert-manager` or `external`) and, for `external`, `certificates.caBundle`.
     #[cfg(feature = "config")]
     fn config(&self, given: &ConfigSource) -> Result<Config, ConfigError> {
         Config::of(&given.pod_environment.release(), self.names().command, &given.document)
@@ -223,11 +232,11 @@ pub trait Operator: Send + Sync + 'static {
     }
 
     /// What the values of the operator's Helm chart say of a release. They are an object, as files give it: what they
-    /// leave out has the chart's default. Reading them is the operator's own and touches nothing outside.
+    /// leave out has the chart's default. Reading them is the operator's own and touches nothing outside. The default
+    /// reads those of the chart that `generate chart` writes.
     #[cfg(feature = "config")]
     fn chart_values(&self, release: &Release, values: &Value) -> ChartValues {
-        let _ = values;
-        ChartValues::unread(release, self.shortest_configuration())
+        ChartValues::of_generated_chart(release, values, self.shortest_configuration())
     }
 
     /// The facts of a server in a cluster, which looks things up there. It is asked anew every minute.
@@ -241,6 +250,27 @@ pub trait Operator: Send + Sync + 'static {
         let facts = self.facts(FactsSource::Nowhere).map_err(|error| DiscoveryError::Unreadable(error.to_string()));
         std::future::ready(facts.map(|facts| Discovered { facts, notes: Vec::new() }))
     }
+
+    /// What works beside the server in a cluster, such as kube `Controller`s; nothing, unless the operator has some. It
+    /// starts in each replica once the API server is known, and ends, within the time of the drain, once `shutdown`
+    /// completes. An error ends the server too: a new process does better than half of one.
+    #[cfg(feature = "cluster")]
+    fn controllers(
+        &self,
+        client: Client,
+        shutdown: ShutdownSignal,
+    ) -> impl Future<Output = Result<(), ControllersError>> + Send {
+        let (_, _) = (client, shutdown);
+        std::future::ready(Ok(()))
+    }
+}
+
+/// What the keys of an operator's annotations and labels begin with. One that has no kinds of its own and says none has the
+/// name of its command there, as its version on CRDs has.
+#[cfg(feature = "cluster")]
+pub(crate) fn annotation_prefix(operator: &impl Operator) -> String {
+    let usual = || operator.names().command.to_ascii_lowercase().replace('_', "-");
+    operator.webhooks().annotation_prefix().map_or_else(usual, str::to_owned)
 }
 
 impl Operator for Webhooks {

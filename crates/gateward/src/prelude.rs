@@ -3,8 +3,9 @@
 pub use crate::Operation::{Connect, Create, Delete, Update};
 pub use crate::{
     CREATE, CREATE_AND_UPDATE, Context, ConversionError, Convert, Defaulted, Defaulter, DeletingObjects, Endpoint,
-    Facts, FieldPath, GroupVersionKind, Issue, Issues, Operation, Provenance, Raw, Redacted, Request, Resource, Rule,
-    STASH, Scope, Stash, UPDATE, Validator, Verdict, Webhook, WebhookError, Webhooks, handler, resource,
+    Facts, FieldPath, GroupVersionKind, Issue, Issues, Operation, PathStyle, Provenance, Raw, Redacted, Request,
+    Resource, Rule, STASH, Scope, Stash, State, Store, UPDATE, Validator, Verdict, Webhook, WebhookError, Webhooks,
+    handler, resource,
 };
 
 #[cfg(feature = "server")]

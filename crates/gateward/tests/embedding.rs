@@ -84,8 +84,13 @@ impl Pair {
     }
 
     fn write(&self, directory: &Path) {
-        std::fs::write(directory.join("tls.key"), self.leaf.private_key_pem().as_bytes()).unwrap();
-        std::fs::write(directory.join("tls.crt"), self.leaf.certificate_pem()).unwrap();
+        self.write_as(directory, "tls");
+    }
+
+    fn write_as(&self, directory: &Path, name: &str) {
+        let file = |extension: &str| directory.join(format!("{name}.{extension}"));
+        std::fs::write(file("key"), self.leaf.private_key_pem().as_bytes()).unwrap();
+        std::fs::write(file("crt"), self.leaf.certificate_pem()).unwrap();
     }
 
     /// Whether a client that trusts this pair's CA talks to a server that shows this certificate.
@@ -207,6 +212,27 @@ async fn a_certificate_in_a_directory_is_shown_and_reloaded_when_it_changes() {
     end.send(()).unwrap();
     assert_eq!(running.await.unwrap().unwrap().aborted, 0);
     assert!(TcpStream::connect(address).await.is_err(), "nobody listens any more");
+}
+
+/// OLM mounts its pair under these names too.
+#[tokio::test]
+async fn a_pair_with_the_names_of_an_api_server_is_shown_and_its_faults_name_its_files() {
+    let folder = Folder::new("api-server");
+    let builder = Server::builder(otters()).certificate_dir(&folder.0).listeners(free_ports()).drain(at_once());
+    let server = builder.start().await.unwrap();
+    let (address, health) = (server.address(), server.health_address());
+    let (end, ended) = oneshot::channel::<()>();
+    let running = tokio::spawn(server.run_until(async { drop(ended.await) }));
+    let first = Pair::new();
+    first.write_as(&folder.0, "apiserver");
+    until("the pair is shown", async || first.is_shown_at(address).await).await;
+    let second = Pair::new();
+    std::fs::write(folder.0.join("apiserver.key"), second.leaf.private_key_pem().as_bytes()).unwrap();
+    until("the fault is reported", async || readiness_at(health).await.contains("apiserver.key")).await;
+    second.write_as(&folder.0, "apiserver");
+    until("the second is shown", async || second.is_shown_at(address).await).await;
+    drop(end);
+    running.await.unwrap().unwrap();
 }
 
 #[tokio::test]

@@ -13,7 +13,7 @@ use super::subject::{Subject, gvk_of, meta};
 use super::{Checker, Defaults};
 
 /// Where an object goes that says no namespace.
-const NAMESPACE: &str = "default";
+pub(super) const NAMESPACE: &str = "default";
 
 /// What was found about an object.
 pub(super) struct Judged {

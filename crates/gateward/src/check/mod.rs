@@ -26,6 +26,7 @@ mod judge;
 pub(crate) mod report;
 mod schemas;
 mod stored;
+mod stores;
 pub(crate) mod subject;
 #[cfg(test)]
 mod tests;
@@ -35,7 +36,8 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use gateward_core::{ClusterReader, Context, Facts, Rule, UserInfo, Webhooks};
-pub use gateward_lint::diagnostic::{Colour, Diagnostic, ObjectRef, Related};
+pub use gateward_lint::bundle;
+pub use gateward_lint::diagnostic::{Colour, Diagnostic, ObjectRef, RefusedBy, Related};
 use gateward_lint::yaml;
 use serde_json::{Value, json};
 
@@ -121,7 +123,7 @@ impl<'p> Checker<'p> {
 
     /// Checks the text of one file. A file that can't be read in part is checked as far as it can be read.
     pub async fn check(&self, file: &str, text: &[u8], report: &mut Report) {
-        let source = if is_json(file) { yaml::read_json(text) } else { yaml::read(text) };
+        let source = read(file, text);
         let mut found = FileReport::new(file, &source);
         for document in &source.documents {
             for subject in Subject::all(document) {
@@ -148,6 +150,10 @@ impl<'p> Checker<'p> {
     fn context(&self) -> Context {
         Context { cluster: self.cluster.clone(), ..Context::new(self.now, Arc::clone(&self.facts)) }
     }
+}
+
+fn read(file: &str, text: &[u8]) -> yaml::Source {
+    if is_json(file) { yaml::read_json(text) } else { yaml::read(text) }
 }
 
 fn is_json(file: &str) -> bool {

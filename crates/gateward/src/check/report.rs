@@ -7,8 +7,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use gateward_core::{FieldPath, Segment, Severity, terminal};
-use gateward_lint::diagnostic::{Colour, Diagnostic, ObjectRef, Related, folded, json};
-use gateward_lint::yaml::{Source, SyntaxFinding};
+use gateward_lint::diagnostic::{Colour, Diagnostic, ObjectRef, folded, json};
+use gateward_lint::yaml::Source;
 
 use super::finding::{CEL, Finding, SCHEMA};
 use super::judge::Judged;
@@ -183,22 +183,6 @@ pub(crate) fn counted(count: usize, what: &str) -> String {
     if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
-fn of_syntax(file: &str, finding: &SyntaxFinding) -> Diagnostic {
-    Diagnostic {
-        rule: finding.kind.id(),
-        severity: finding.kind.severity(),
-        file: file.to_owned(),
-        span: Some(finding.span),
-        label: Cow::Borrowed(""),
-        related: finding.related.map(|span| Related { span, label: Cow::Borrowed("see here") }),
-        path: FieldPath::root(),
-        object: None,
-        message: finding.message.clone(),
-        help: Some(finding.kind.help().into()),
-        docs: None,
-    }
-}
-
 /// What was found in one file.
 pub(super) struct FileReport<'f> {
     name: &'f str,
@@ -211,7 +195,7 @@ pub(super) struct FileReport<'f> {
 impl<'f> FileReport<'f> {
     /// What kept parts of the file from being read.
     pub(super) fn new(name: &'f str, source: &Source) -> Self {
-        let found = source.findings.iter().map(|finding| of_syntax(name, finding)).collect();
+        let found = source.findings.iter().map(|finding| Diagnostic::of_syntax(name, finding)).collect();
         Self { name, text: Arc::clone(&source.text), found, unevaluated: BTreeSet::new(), counts: Counts::default() }
     }
 
@@ -258,6 +242,7 @@ impl<'f> FileReport<'f> {
             object: Some(object_ref(subject)),
             message,
             help: finding.help.clone(),
+            refused_by: None,
             docs: None,
         }
     }

@@ -39,6 +39,11 @@ impl Stored {
         Ok(stored)
     }
 
+    /// All of them.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Value> {
+        self.0.values().flatten()
+    }
+
     /// The stored state of an object. One without a namespace may be in any: the namespace comes from the context of
     /// the user who applies the manifest.
     pub(super) fn state_of(&self, subject: &Subject<'_>) -> Option<&Value> {

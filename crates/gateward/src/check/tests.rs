@@ -1,6 +1,7 @@
 //! The check as a whole, on texts.
 
 mod lodge;
+mod siblings;
 
 use lodge::check;
 use serde_json::Value;

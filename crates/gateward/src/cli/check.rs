@@ -1,5 +1,6 @@
 //! `check`: manifests, offline.
 
+use std::collections::HashMap;
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::PathBuf;
 use std::time::SystemTime;
@@ -66,9 +67,10 @@ pub(crate) async fn run<P: Operator>(operator: &P, arguments: &CheckArguments) -
     let mut manifests = Manifests::of(&arguments.files);
     let mut report = Report::new();
     let mut progress = Progress::new();
+    let mut beside = read_for_stores(operator, &checker, &manifests.files).await;
     for path in &manifests.files {
         progress.tick(path);
-        match manifests::read(path) {
+        match beside.remove(path).unwrap_or_else(|| manifests::read(path)) {
             Ok(text) => checker.check(&path.display().to_string(), &text, &mut report).await,
             Err(trouble) => manifests.troubles.push(trouble),
         }
@@ -78,9 +80,25 @@ pub(crate) async fn run<P: Operator>(operator: &P, arguments: &CheckArguments) -
     Ok(ending(&report, &manifests.troubles))
 }
 
+/// Fills the stores of rules across objects, and hands out the texts that were read for that: where no rule has one, none.
+async fn read_for_stores<P: Operator>(
+    operator: &P,
+    checker: &Checker<'_>,
+    files: &[PathBuf],
+) -> HashMap<PathBuf, anyhow::Result<Vec<u8>>> {
+    if operator.webhooks().stores().is_empty() {
+        return HashMap::new();
+    }
+    let texts: Vec<(String, anyhow::Result<Vec<u8>>)> =
+        files.iter().map(|path| (path.display().to_string(), manifests::read(path))).collect();
+    let readable = texts.iter().filter_map(|(name, text)| Some((name.as_str(), text.as_deref().ok()?)));
+    checker.fill_stores(readable).await;
+    files.iter().cloned().zip(texts.into_iter().map(|(_, text)| text)).collect()
+}
+
 impl CheckArguments {
     async fn checker<'p, P: Operator>(&self, operator: &'p P, schemas: &'p Schemas) -> anyhow::Result<Checker<'p>> {
-        let KnownCluster { facts, reader } = self.cluster.read(operator, Without::Unknown).await?;
+        let KnownCluster { facts, reader, .. } = self.cluster.read(operator, Without::Unknown).await?;
         let mut checker = Checker::new(operator.webhooks(), schemas, facts, SystemTime::now());
         if let Some(reader) = reader {
             checker = checker.cluster(reader);

@@ -6,12 +6,12 @@ use std::time::Duration;
 use clap::{Args, Command, Subcommand};
 use gateward_certs::CaBundle;
 use gateward_cluster::Connection;
-use gateward_cluster::crds::{ApplyEvent, ConversionTrust, CrdApply, Injected, SecretName, Version};
+use gateward_cluster::crds::{ApplyEvent, ConversionTrust, CrdApply, Injected, SecretName, Version, converted_by};
 use gateward_core::terminal;
 
 use crate::crds;
 use crate::exit::Exit;
-use crate::operator::{Names, Operator, Release};
+use crate::operator::{Names, Operator, Release, annotation_prefix};
 
 /// The Secret of the CA that the server makes, unless another name is given.
 const CA_SECRET: &str = "webhook-server-cert-ca";
@@ -87,6 +87,7 @@ pub(crate) async fn run<P: Operator>(operator: &P, arguments: CrdsArguments) -> 
         client: connection.client(),
         manager: names.crd_manager.to_owned(),
         annotation: names.version_annotation.to_string(),
+        converted_by: converted_by(&annotation_prefix(operator)),
         version: arguments.version(&names)?,
         timeout: Duration::from_secs(arguments.timeout),
         trust: arguments.trust(),
@@ -120,7 +121,7 @@ impl ApplyArguments {
         let release = Release { name: operator.names().release.into_owned(), namespace: namespace.clone() };
         let mut installation = operator.installation(&release);
         installation.service.clone_from(&self.conversion_webhook_service_name);
-        crds::converted_by(operator, &installation)
+        crds::with_stanzas(operator, &installation)
     }
 }
 

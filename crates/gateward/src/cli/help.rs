@@ -21,7 +21,9 @@ pub(super) fn in_words_of<P: Operator>(operator: &P, command: Command) -> Comman
     let declarations = || operator.webhooks().declarations();
     let converted = declarations().find(|declared| declared.converts());
     let rule = declarations().flat_map(|declared| &declared.rules).next().map_or("DECODE", |rule| rule.id);
-    let plural = converted.or_else(|| declarations().next()).map_or_else(String::new, |of| of.plural.to_string());
+    let plural = converted
+        .or_else(|| declarations().find(|declared| !declared.is_of_any_kind()))
+        .map_or_else(String::new, |of| of.plural.to_string());
     let words = [
         ("{command}", names.command.to_owned()),
         ("{service}", operator.installation(&release).service),
@@ -87,7 +89,7 @@ mod tests {
     fn the_help_of_an_operator_speaks_of_that_operator() {
         let names = Names { namespace: "zoo", ..Names::new("river-guard", "4.2.0") };
         let webhooks = Webhooks::new().register(Webhook::<Otter>::new().validator(|_: &Otter, _: &Request| ()));
-        let command = crate::cli::command(&names.of(webhooks), &());
+        let command = crate::cli::command(&names.of(webhooks), &[]);
         assert_eq!(command.render_version(), "river-guard 4.2.0\n");
         let mut texts = Vec::new();
         helps(command, &mut texts);

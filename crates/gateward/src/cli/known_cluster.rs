@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use gateward_cluster::{ApiReader, Connection};
+use gateward_cluster::{ApiReader, Client, Connection};
 use gateward_core::{ClusterReader, Facts};
 use serde_json::json;
 
@@ -24,26 +24,40 @@ pub(crate) struct ClusterOptions {
 }
 
 /// What handlers have of a cluster.
+#[derive(Clone)]
 pub(crate) struct KnownCluster {
     pub(crate) facts: Arc<dyn Facts>,
     /// What they look things up with.
     pub(crate) reader: Option<Arc<dyn ClusterReader>>,
+    /// What keeps their stores filled.
+    pub(crate) client: Option<Client>,
 }
 
 impl ClusterOptions {
     /// Reads the files, and learns the facts of the cluster where only that is named.
     pub(crate) async fn read<P: Operator>(&self, operator: &P, without: Without) -> anyhow::Result<KnownCluster> {
         let Some(kubeconfig) = &self.kubeconfig else {
-            return Ok(KnownCluster { facts: self.facts.read(operator, without)?, reader: None });
+            return Ok(KnownCluster { facts: self.facts.read(operator, without)?, reader: None, client: None });
         };
         let connection = Connection::of_kubeconfig(kubeconfig, &operator.names().user_agent()).await?;
+        KnownCluster::behind(&connection, &self.facts, operator).await
+    }
+}
+
+impl KnownCluster {
+    /// What handlers have of the cluster behind a connection; a file goes before what is learned there.
+    pub(crate) async fn behind<P: Operator>(
+        connection: &Connection,
+        file: &FactsOption,
+        operator: &P,
+    ) -> anyhow::Result<Self> {
         let reader: Arc<dyn ClusterReader> = Arc::new(ApiReader::new(connection.client()));
-        let facts = if self.facts.is_given() {
-            self.facts.read(operator, without)?
+        let facts = if file.is_given() {
+            file.read(operator, Without::Unknown)?
         } else {
             learned(operator, Arc::clone(&reader)).await?
         };
-        Ok(KnownCluster { facts, reader: Some(reader) })
+        Ok(Self { facts, reader: Some(reader), client: Some(connection.client()) })
     }
 }
 

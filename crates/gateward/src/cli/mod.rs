@@ -1,12 +1,13 @@
 //! The command line of every operator.
 
 mod bounded;
+mod bundle;
 mod certs;
 mod check;
 mod completions;
 pub(crate) mod convert;
 mod crds;
-mod deployment;
+mod dev;
 mod doctor;
 mod document;
 mod facts;
@@ -19,7 +20,6 @@ mod output;
 mod planned;
 pub(crate) mod process;
 mod review;
-mod roles;
 mod rules;
 mod serve;
 mod uninstall;
@@ -50,25 +50,14 @@ pub trait Extension<P: Operator> {
     ) -> Pin<Box<dyn Future<Output = anyhow::Result<Exit>> + 'a>>;
 }
 
-/// No further command.
-impl<P: Operator> Extension<P> for () {
-    fn command(&self) -> Command {
-        Command::new("")
-    }
-
-    fn run<'a>(&'a self, _: P, _: &'a ArgMatches) -> Pin<Box<dyn Future<Output = anyhow::Result<Exit>> + 'a>> {
-        Box::pin(std::future::ready(Ok(Exit::Error)))
-    }
-}
-
 /// Runs the command line `arguments`, the program's name first.
-pub(crate) async fn run<P: Operator>(operator: P, extension: &dyn Extension<P>, arguments: Vec<OsString>) -> Exit {
-    let matches = match command(&operator, extension).try_get_matches_from(arguments) {
+pub(crate) async fn run<P: Operator>(operator: P, extensions: &[&dyn Extension<P>], arguments: Vec<OsString>) -> Exit {
+    let matches = match command(&operator, extensions).try_get_matches_from(arguments) {
         Ok(matches) => matches,
         Err(error) => return usage(&error),
     };
     let (name, matches) = matches.subcommand().unwrap_or(("", &matches));
-    match dispatch(operator, extension, name, matches).await {
+    match dispatch(operator, extensions, name, matches).await {
         Ok(exit) => exit,
         Err(error) => trouble(&error),
     }
@@ -76,24 +65,30 @@ pub(crate) async fn run<P: Operator>(operator: P, extension: &dyn Extension<P>, 
 
 async fn dispatch<P: Operator>(
     operator: P,
-    extension: &dyn Extension<P>,
+    extensions: &[&dyn Extension<P>],
     name: &str,
     matches: &ArgMatches,
 ) -> anyhow::Result<Exit> {
     operator.webhooks().check()?;
     match name {
         "serve" => serve::run(operator, matches).await,
+        "dev" => dev::run(operator, arguments(matches)?).await,
+        "bundle" => bundle::run(&operator, &arguments(matches)?),
         "check" => check::run(&operator, &arguments(matches)?).await,
         "convert" => convert::run(&operator, &arguments(matches)?),
         "review" => review::run(&operator, &arguments(matches)?).await,
         "certs" => certs::run(&operator, arguments(matches)?).await,
         "crds" => crds::run(&operator, arguments(matches)?).await,
         "doctor" => doctor::run(&operator, &arguments(matches)?).await,
-        "generate" => generate::run(&operator, command(&operator, extension), &arguments(matches)?),
+        "generate" => generate::run(&operator, command(&operator, extensions), &arguments(matches)?),
         "uninstall" => uninstall::run(&operator, &arguments(matches)?).await,
         "rules" => rules::run(&operator, &arguments(matches)?),
-        "completions" => completions::run(command(&operator, extension), &arguments(matches)?),
-        _ => extension.run(operator, matches).await,
+        "completions" => completions::run(command(&operator, extensions), &arguments(matches)?),
+        // clap lets no other name pass.
+        _ => match extensions.iter().find(|extension| extension.command().get_name() == name) {
+            Some(extension) => extension.run(operator, matches).await,
+            None => Ok(Exit::Error),
+        },
     }
 }
 
@@ -102,17 +97,17 @@ fn arguments<A: FromArgMatches>(matches: &ArgMatches) -> anyhow::Result<A> {
 }
 
 /// The whole command line.
-pub(crate) fn command<P: Operator>(operator: &P, extension: &dyn Extension<P>) -> Command {
+pub(crate) fn command<P: Operator>(operator: &P, extensions: &[&dyn Extension<P>]) -> Command {
     let names = operator.names();
-    let further = Some(extension.command()).filter(|command| !command.get_name().is_empty());
     let command = Command::new(names.command)
         .about(names.about)
         .version(names.version)
         .subcommand_required(true)
         .arg_required_else_help(true)
         .after_help("Exit codes: 0 fine, 1 findings, 2 usage or internal error.")
-        .subcommands(further)
+        .subcommands(extensions.iter().map(|extension| extension.command()))
         .subcommand(serve::command(operator))
+        .subcommand(dev::command())
         .subcommand(check::command())
         .subcommand(convert::command())
         .subcommand(review::command())
@@ -120,6 +115,7 @@ pub(crate) fn command<P: Operator>(operator: &P, extension: &dyn Extension<P>) -
         .subcommand(crds::command())
         .subcommand(doctor::command())
         .subcommand(generate::command())
+        .subcommand(bundle::command())
         .subcommand(rules::command())
         .subcommand(uninstall::command())
         .subcommand(completions::command());

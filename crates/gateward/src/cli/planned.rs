@@ -22,6 +22,7 @@ pub(crate) fn planned<P: Operator>(
     let ChartValues { service_account, crd_installer, issuer, lookups, .. } = values;
     let config = setup(operator, &operator.config(&source)?, &source.pod_environment)?;
     let declared = operator.webhooks().declarations().flat_map(|declared| declared.lookups.iter().cloned());
+    let watched = operator.webhooks().stores().into_iter().map(|store| store.query());
     Ok(PlannedRelease {
         name: release.name.clone(),
         needs: needs(&config, crd_installer),
@@ -30,6 +31,7 @@ pub(crate) fn planned<P: Operator>(
         crds: crds::names(operator),
         lookups: lookups.into_iter().map(resource).collect(),
         lists: declared.map(resource).collect::<BTreeSet<_>>().into_iter().collect(),
+        watches: watched.map(|of| resource((of.group, of.plural))).collect::<BTreeSet<_>>().into_iter().collect(),
         issuer,
         hand_over: operator
             .names()

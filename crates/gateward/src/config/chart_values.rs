@@ -1,7 +1,7 @@
 //! What the Helm values of a release say.
 
-use gateward_certs::IssuerRef;
-use serde_json::Value;
+use gateward_certs::{IssuerRef, ProvisionMode};
+use serde_json::{Map, Value};
 
 use crate::release::Release;
 
@@ -41,15 +41,74 @@ pub enum CrdInstaller {
 }
 
 impl ChartValues {
-    /// Those of an operator without a chart of its own, which are not read.
-    pub(crate) fn unread(release: &Release, document: Value) -> Self {
+    /// Those of the chart that `generate chart` writes. `shortest` is the configuration that sets nothing. CRDs are the
+    /// user's unless the values say so: what is printed without values is applied by hand.
+    pub(crate) fn of_generated_chart(release: &Release, values: &Value, shortest: Value) -> Self {
+        let text = |pointer: &str| values.pointer(pointer).and_then(Value::as_str).filter(|text| !text.is_empty());
+        let mut certificates = Map::new();
+        if let Some(mode) = text("/certificates/mode").filter(|mode| *mode != ProvisionMode::Automatic.name()) {
+            certificates.insert("mode".into(), mode.into());
+            if let (true, Some(bundle)) = (mode == ProvisionMode::External.name(), text("/certificates/caBundle")) {
+                certificates.insert("caBundle".into(), bundle.into());
+            }
+        }
+        let mut document = shortest;
+        if let (Value::Object(members), false) = (&mut document, certificates.is_empty()) {
+            members.insert("certificates".into(), Value::Object(certificates));
+        }
+        let part =
+            |name: &str, usual: &str| text(&format!("/certificates/issuerRef/{name}")).unwrap_or(usual).to_owned();
+        let installs = values.pointer("/crds/install") == Some(&Value::Bool(true));
         Self {
             removed: Vec::new(),
             document,
             service_account: release.name.clone(),
-            crd_installer: CrdInstaller::User,
-            issuer: None,
+            crd_installer: if installs { CrdInstaller::Pods } else { CrdInstaller::User },
+            issuer: text("/certificates/issuerRef/name").map(|name| IssuerRef {
+                group: part("group", "cert-manager.io"),
+                kind: part("kind", "Issuer"),
+                name: name.to_owned(),
+            }),
             lookups: Vec::new(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn of(values: &Value) -> ChartValues {
+        let release = Release { name: "river".into(), namespace: "zoo".into() };
+        ChartValues::of_generated_chart(&release, values, json!({"kind": "Otter"}))
+    }
+
+    #[test]
+    fn values_that_say_nothing_change_no_configuration() {
+        let usual = of(&json!({"certificates": {"mode": "auto", "caBundle": ""}, "crds": {"install": false}}));
+        assert_eq!(usual, of(&json!({})));
+        assert_eq!((usual.document, usual.crd_installer), (json!({"kind": "Otter"}), CrdInstaller::User));
+    }
+
+    #[test]
+    fn the_mode_of_certificates_comes_to_the_server_with_what_belongs_to_it() {
+        let external = of(&json!({"certificates": {"mode": "external", "caBundle": "eA=="}}));
+        let certificates = json!({"mode": "external", "caBundle": "eA=="});
+        assert_eq!(external.document, json!({"kind": "Otter", "certificates": certificates}));
+        let issuer = json!({"name": "lake", "kind": "ClusterIssuer"});
+        let values = of(&json!({"certificates": {"mode": "cert-manager", "caBundle": "eA==", "issuerRef": issuer}}));
+        assert_eq!(values.document["certificates"], json!({"mode": "cert-manager"}));
+        let issuer = values.issuer.unwrap();
+        assert_eq!(
+            (issuer.name.as_str(), issuer.kind.as_str(), issuer.group.as_str()),
+            ("lake", "ClusterIssuer", "cert-manager.io")
+        );
+    }
+
+    #[test]
+    fn pods_install_crds_where_the_values_say_so() {
+        assert_eq!(of(&json!({"crds": {"install": true}})).crd_installer, CrdInstaller::Pods);
     }
 }

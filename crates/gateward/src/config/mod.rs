@@ -1,5 +1,6 @@
 //! The configuration of a server in a cluster: from its file, its command line and its Pod.
 
+mod certificates;
 mod chart_values;
 mod flags;
 mod namespaces;
@@ -205,10 +206,11 @@ impl ObjectNames {
 }
 
 impl Config {
-    /// The same; `document` should be empty: nothing in it is read.
+    /// The same, with what the document of an operator without a configuration of its own says.
     pub(crate) fn of(release: &Release, command: &str, document: &Value) -> Result<Self, ConfigError> {
+        let provision = certificates::provision(document)?;
         let warnings = problem::unknown_keys(document);
-        Ok(Self { warnings, ..Self::of_release(release, command)? })
+        Ok(Self { provision, warnings, ..Self::of_release(release, command)? })
     }
 
     /// The usual configuration of a release. `command` is what manages its objects: the label
@@ -293,7 +295,7 @@ mod tests {
 
     #[test]
     fn unknown_keys_are_reported() {
-        let warnings = of("river", &json!({"colour": 1, "kind": "Otter"})).warnings;
+        let warnings = of("river", &json!({"colour": 1, "kind": "Otter", "certificates": {"mode": "auto"}})).warnings;
         let texts: Vec<_> = warnings.iter().map(Problem::to_string).collect();
         assert_eq!(texts, ["colour: unknown key, ignored"]);
     }

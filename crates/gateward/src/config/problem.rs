@@ -76,9 +76,9 @@ impl From<DerivedNameError> for ConfigError {
     }
 }
 
-/// Members that aren't read of a document of which only group, version and kind are known.
+/// Members that aren't read of the document of an operator without a configuration of its own.
 pub(super) fn unknown_keys(document: &Value) -> Vec<Problem> {
     let keys = document.as_object().into_iter().flat_map(serde_json::Map::keys);
-    let unknown = keys.filter(|key| !["apiVersion", "kind"].contains(&key.as_str()));
+    let unknown = keys.filter(|key| !["apiVersion", "kind", "certificates"].contains(&key.as_str()));
     unknown.map(|key| Problem::of_key(FieldPath::field(key.clone()), "unknown key, ignored")).collect()
 }

@@ -21,7 +21,19 @@ const NAME: &str = "certificates";
 /// Where words for people who look for the rotation of certificates are found.
 const TARGET: &str = "cert-rotation";
 
-/// A directory with `tls.crt` and `tls.key`.
+/// The names of the two files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct PairNames {
+    certificate: &'static str,
+    key: &'static str,
+}
+
+/// Those of a Secret of the type `kubernetes.io/tls`.
+const OF_SECRET: PairNames = PairNames { certificate: TLS_CRT, key: TLS_KEY };
+/// Those of an aggregated API server, which OLM gives to webhooks too.
+const OF_API_SERVER: PairNames = PairNames { certificate: "apiserver.crt", key: "apiserver.key" };
+
+/// A directory with `tls.crt` and `tls.key`, or with `apiserver.crt` and `apiserver.key`.
 pub(super) struct CertificateDir {
     pub(super) path: PathBuf,
     pub(super) readiness: Readiness,
@@ -65,7 +77,8 @@ impl CertificateDir {
         let reading = tokio::task::spawn_blocking(move || {
             let file =
                 |name: &str| bounded(&path.join(name)).map_err(|why| format!("{}: {why}", path.join(name).display()));
-            Ok(SecretData::default().with(TLS_CRT, file(TLS_CRT)?).with(TLS_KEY, file(TLS_KEY)?))
+            let PairNames { certificate, key } = names_in(&path);
+            Ok(SecretData::default().with(TLS_CRT, file(certificate)?).with(TLS_KEY, file(key)?))
         });
         reading.await.unwrap_or_else(|why| Err(why.to_string()))
     }
@@ -73,7 +86,7 @@ impl CertificateDir {
     /// The certificate in the files, unless the one before is the better one.
     fn readable(&self, files: &SecretData, before: Option<&ServingCertificate>) -> Result<ServingCertificate, String> {
         let certificate = ServingCertificate::read(files, "")
-            .map_err(|InvalidField { field, error, .. }| format!("{}: {error}", self.path.join(field).display()))?;
+            .map_err(|InvalidField { field, error, .. }| format!("{}: {error}", self.file(field).display()))?;
         let now = SystemTime::now();
         let is_valid = |it: &ServingCertificate| it.validity().contains(now);
         if !is_valid(&certificate) && before.is_some_and(is_valid) {
@@ -85,6 +98,12 @@ impl CertificateDir {
         Ok(certificate)
     }
 
+    /// The file that a field of the pair was read from.
+    fn file(&self, field: &str) -> PathBuf {
+        let PairNames { certificate, key } = names_in(&self.path);
+        self.path.join(if field == TLS_KEY { key } else { certificate })
+    }
+
     fn report(&self, fault: Option<&str>, waiting: Option<&WaitGuard>) {
         let Some(why) = fault else { return self.readiness.report(NAME, Vec::new()) };
         self.metrics.reload_failed();
@@ -94,6 +113,12 @@ impl CertificateDir {
             None => self.readiness.report(NAME, vec![ReportLine::Warning(why.to_owned())]),
         }
     }
+}
+
+/// Which files of the directory are the pair.
+fn names_in(directory: &Path) -> PairNames {
+    let has = |name: &str| directory.join(name).exists();
+    if !has(OF_SECRET.certificate) && has(OF_API_SERVER.certificate) { OF_API_SERVER } else { OF_SECRET }
 }
 
 fn bounded(path: &Path) -> io::Result<Vec<u8>> {

@@ -6,7 +6,7 @@ use gateward_server::BindError;
 
 use crate::config::{ConfigError, Problem};
 use crate::crds::ConversionGap;
-use crate::operator::FactsError;
+use crate::operator::{ControllersError, FactsError};
 
 /// Why a server doesn't start, or ends before it is asked to.
 #[derive(Debug, thiserror::Error)]
@@ -38,6 +38,9 @@ pub enum ServerError {
     /// Certificates can't be kept.
     #[error("certificates can't be kept: {0}")]
     CertController(#[from] CertControllerError),
+    /// A controller of the operator's own has failed.
+    #[error("the operator's controllers have ended: {0}")]
+    Controllers(ControllersError),
     /// The configuration asks for what the cluster doesn't have.
     #[error("{0}")]
     Contradiction(Problem),

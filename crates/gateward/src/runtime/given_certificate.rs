@@ -10,12 +10,14 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use super::certificate_dir::CertificateDir;
+use super::controllers::Controllers;
 use super::error::ServerError;
 use super::facts::FactsPoller;
 use super::identity;
 use super::listen::{ListenerSettings, Listening, MetricsListener};
 use super::shutdown::Shutdown;
 use super::stop::stop;
+use super::stores::keep_stores;
 use crate::config::{ConfigSource, Problem};
 use crate::operator::{FactsSource, Operator};
 
@@ -67,10 +69,21 @@ impl<P: Operator> GivenCertificate<P> {
             tasks.spawn(CertificateDir { path, readiness, metrics: metrics.clone() }.follow(certificates));
             tasks.spawn(identity::follow(served, answerable.subscribe(), listening.certificate.clone(), metrics));
         }
+        if let Some(connection) = &connection {
+            keep_stores(&mut tasks, operator.webhooks(), &connection.client(), Some(&listening.readiness));
+        }
+        let mut controllers = match &connection {
+            Some(connection) => Controllers::start(operator.as_ref(), connection.client()),
+            None => Controllers::none(),
+        };
         let learning = learn(operator.as_ref(), &given, connection, &listening, &answerable);
         tokio::select! {
-            contradiction = learning => Err(ServerError::Contradiction(contradiction)),
-            drain = shutdown.wait() => Ok(stop(listening, async {}, drain, shutdown).await),
+            contradiction = learning => {
+                controllers.stop().await;
+                Err(ServerError::Contradiction(contradiction))
+            }
+            error = controllers.failure() => Err(ServerError::Controllers(error)),
+            drain = shutdown.wait() => Ok(stop(listening, controllers.stop(), drain, shutdown).await),
         }
     }
 }

@@ -8,12 +8,14 @@ use gateward_server::{Drained, InjectedTrust, WaitGuard};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
+use super::controllers::Controllers;
 use super::error::ServerError;
 use super::facts::FactsPoller;
 use super::listen::{ListenerSettings, Listening, MetricsListener};
 use super::setup::setup;
 use super::shutdown::Shutdown;
 use super::stop::stop;
+use super::stores::keep_stores;
 use super::{claims, identity, injected_trust, report};
 use crate::config::{Config, ConfigError, ConfigSource, PodEnvironment};
 use crate::operator::Operator;
@@ -80,16 +82,24 @@ impl<P: Operator> InCluster<P> {
             present: listening.present.clone(),
             readiness: listening.readiness.clone(),
         };
+        let mut controllers = Controllers::start(plan.operator.as_ref(), connection.client());
         tokio::select! {
             contradiction = learning.go_on(&running.answerable) => {
-                give_back(running.controller).await;
+                tokio::join!(give_back(running.controller), controllers.stop());
                 Err(ServerError::Contradiction(contradiction))
+            }
+            error = controllers.failure() => {
+                give_back(running.controller).await;
+                Err(ServerError::Controllers(error))
             }
             drain = shutdown.wait() => {
                 let Running { controller, answerable, metrics, tasks } = running;
                 // What works beside the listeners goes on until all is answered.
                 let _beside = (answerable, metrics, tasks);
-                Ok(stop(listening, give_back(controller), drain, shutdown).await)
+                let ending = async {
+                    tokio::join!(give_back(controller), controllers.stop());
+                };
+                Ok(stop(listening, ending, drain, shutdown).await)
             }
         }
     }
@@ -147,6 +157,7 @@ impl Running {
         if let Some(holder) = controller.namespace_holder() {
             tasks.spawn(claims::follow_holder(holder, readiness.clone()));
         }
+        keep_stores(&mut tasks, plan.operator.webhooks(), &connection.client(), Some(readiness));
         self_check(&mut tasks, plan, listening, &controller);
         Ok(Self { controller, answerable, metrics, tasks })
     }

@@ -5,6 +5,7 @@ mod authorize;
 mod certificate_dir;
 mod claims;
 mod conflicts;
+mod controllers;
 mod error;
 mod facts;
 mod given_certificate;
@@ -18,6 +19,7 @@ mod shutdown;
 #[cfg(feature = "cli")]
 mod signals;
 mod stop;
+mod stores;
 
 pub use error::ServerError;
 pub(crate) use given_certificate::{CertificateSource, GivenCertificate};
@@ -28,3 +30,5 @@ pub(crate) use setup::setup;
 pub(crate) use shutdown::{Shutdown, Until};
 #[cfg(feature = "cli")]
 pub(crate) use signals::Signals;
+#[cfg(feature = "cli")]
+pub(crate) use stores::keep_stores;

@@ -1,9 +1,11 @@
 //! Configuration of the certificate controller, from the configuration and the environment of the Pod.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use gateward_certs::rotation::CertificateSpec;
 use gateward_certs::{CommonName, KeySource, RsaKeys, ServerNames, SystemKeys};
+use gateward_cluster::crds::converted_by;
 use gateward_cluster::permissions::ResourceName;
 use gateward_cluster::{
     ClaimedNamespaces, ClaimsConfig, ControllerConfig, InjectionRules, IssuanceConfig, LeaseConfig, LeaseTimes,
@@ -15,7 +17,7 @@ use serde_json::Value;
 
 use crate::config::{self, Config, ConfigError, KeyAlgorithm, PodEnvironment, Problem, ProblemSource};
 use crate::crds;
-use crate::operator::Operator;
+use crate::operator::{Operator, annotation_prefix};
 
 /// The set-up of an installation.
 pub(crate) fn setup<P: Operator>(
@@ -43,6 +45,7 @@ pub(crate) fn setup<P: Operator>(
         certificates: certificates(config, pod_environment)?,
         namespaces: namespaces(&config.namespaces, &pod_environment.instance),
         field_manager: operator.names().command.to_owned(),
+        annotation_prefix: annotation_prefix(operator),
         namespace,
     })
 }
@@ -57,6 +60,7 @@ fn targets<P: Operator>(operator: &P, config: &Config, installation: &Installati
         labels: config.labels.configurations.clone(),
         crds: crds::converted(operator),
         kinds: kinds(operator),
+        converted_by: converted_by(&annotation_prefix(operator)),
         conversion: conversion(operator, &called),
         service: ServiceName { namespace: installation.namespace.clone(), name: service },
     };
@@ -68,7 +72,7 @@ fn targets<P: Operator>(operator: &P, config: &Config, installation: &Installati
             mutating: format!("{}-{}", whole.mutating, one.name),
             crds: Vec::new(),
             kinds: Vec::new(),
-            conversion: Value::Null,
+            conversion: BTreeMap::new(),
             ..whole
         },
     }
@@ -116,11 +120,14 @@ fn certificates(config: &Config, pod_environment: &PodEnvironment) -> Result<Iss
     })
 }
 
-/// The stanza of the CRDs whose objects are converted; they all have the same.
-fn conversion<P: Operator>(operator: &P, installation: &Installation) -> Value {
+/// The stanzas of the CRDs whose objects are converted, by the names of the CRDs.
+fn conversion<P: Operator>(operator: &P, installation: &Installation) -> BTreeMap<String, Value> {
     let webhooks = operator.webhooks();
-    let stanza = webhooks.declarations().find_map(|kind| manifest::conversion(webhooks, kind, installation));
-    stanza.and_then(|stanza| serde_json::to_value(stanza).ok()).unwrap_or_default()
+    let stanza = |kind: &Declaration| {
+        let stanza = manifest::conversion(webhooks, kind, installation)?;
+        Some((format!("{}.{}", kind.plural, kind.hub.group), serde_json::to_value(stanza).ok()?))
+    };
+    webhooks.declarations().filter_map(stanza).collect()
 }
 
 /// The kinds by which conflicting webhook configurations are found.
@@ -130,11 +137,16 @@ fn kinds<P: Operator>(operator: &P) -> Vec<ResourceName> {
         group: kind.resource_group().to_owned(),
         plural: kind.resource_name().into_owned(),
     };
-    kinds.map(name).collect()
+    // Whatever webhook there is would conflict with one for all kinds.
+    let mut kinds: Vec<ResourceName> = kinds.filter(|kind| !kind.is_of_any_kind()).map(name).collect();
+    // A kind with several entries is there as often.
+    kinds.dedup();
+    kinds
 }
 
 #[cfg(test)]
 mod tests {
+    use gateward_certs::rotation::RotationAnnotations;
     use gateward_core::{Webhook, Webhooks};
     use serde_json::json;
 
@@ -173,7 +185,7 @@ mod tests {
         assert_eq!(setup.targets.validating, "river-validating");
         assert_eq!(setup.targets.crds, ["otters.example.org"]);
         assert_eq!(setup.targets.service.to_string(), "zoo/river-webhook-service");
-        let called = &setup.targets.conversion["webhook"]["clientConfig"]["service"];
+        let called = &setup.targets.conversion["otters.example.org"]["webhook"]["clientConfig"]["service"];
         assert_eq!(
             called,
             &json!({"name": "river-webhook-service", "namespace": "zoo", "path": "/convert", "port": 443})
@@ -182,6 +194,37 @@ mod tests {
         let names: Vec<_> = setup.certificates.names.iter().map(|name| name.to_str().into_owned()).collect();
         assert_eq!(names[0], "river-webhook-service.zoo.svc");
         assert_eq!(names[3], "river-webhook-service.zoo.svc.zoo.example");
+    }
+
+    /// The keys and names that the controller writes into a cluster.
+    fn written(config: &ControllerConfig) -> Vec<String> {
+        let RotationAnnotations { progress, request } = config.spec().annotations;
+        let SecretNames { serving, ca, bundle, labels } = config.secrets.clone();
+        let mut written = vec![progress, request, serving, ca, bundle, config.lease.name.clone()];
+        written.extend([config.field_manager.clone(), config.annotation_prefix.clone()]);
+        written.extend([config.targets.converted_by.clone(), json!(config.targets.conversion).to_string()]);
+        written.extend(config.certificates.names.iter().map(|name| name.to_str().into_owned()));
+        written
+            .extend([config.certificates.ca_name.as_str().to_owned(), format!("{:?} {labels:?}", config.namespaces)]);
+        written
+    }
+
+    #[test]
+    fn what_the_controller_writes_is_called_by_the_operator_s_own_name() {
+        let config = setup_in("cluster.local").unwrap();
+        assert_eq!(config.spec().annotations, RotationAnnotations::of("example.org"));
+        assert_eq!(config.targets.converted_by, "example.org/converted-by");
+        let foreign: Vec<String> = written(&config).into_iter().filter(|text| text.contains("gateward")).collect();
+        assert_eq!(foreign, [""; 0]);
+    }
+
+    #[test]
+    fn an_operator_without_a_group_of_its_own_has_the_name_of_its_command_before_its_annotations() {
+        let pods = || crate::Names::new("Pod_Police", "1.0.0").of(Webhooks::new());
+        assert_eq!(annotation_prefix(&pods()), "pod-police");
+        let said =
+            crate::Names::new("police", "1.0.0").of(Webhooks::new().with_annotation_prefix("police.example.org"));
+        assert_eq!(annotation_prefix(&said), "police.example.org");
     }
 
     #[test]
@@ -199,7 +242,7 @@ mod tests {
         let setup = setup(&otters(), &config, &given.pod_environment).unwrap();
         assert_eq!(setup.targets.validating, "river-validating-team-a");
         assert_eq!(setup.targets.mutating, "river-mutating-team-a");
-        assert!(setup.targets.crds.is_empty() && setup.targets.conversion.is_null());
+        assert!(setup.targets.crds.is_empty() && setup.targets.conversion.is_empty());
         assert!(setup.targets.kinds.is_empty(), "the webhooks of the whole cluster are no conflict");
         let ServedNamespaces::One(lease) = setup.namespaces else { panic!("{:?}", setup.namespaces) };
         assert_eq!((lease.namespace.as_str(), lease.release.as_str()), ("team-a", "river"));

@@ -1,18 +1,26 @@
 //! `serve --config FILE`: the configuration is read as a whole before anything starts.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context as _, anyhow};
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches};
 
-use super::ServeArguments;
+use super::{ServeArguments, given};
 use crate::cli::document::Written;
 use crate::config::{Config, ConfigError, ConfigSource, Flag, Flags, PodEnvironment, Problem};
 use crate::exit::Exit;
 use crate::operator::Operator;
 use crate::runtime::{InCluster, ListenerSettings, Plan, Signals};
+
+/// A server that can be set up, by who provides its certificate.
+enum Prepared<P> {
+    /// Its own controller does, or follows who does.
+    Controlled(Box<Plan<P>>),
+    /// Whoever mounts this directory.
+    Given(PathBuf, Box<ConfigSource>),
+}
 
 /// Where kubelet writes the namespace of a Pod.
 const NAMESPACE_FILE: &str = "/var/run/secrets/kubernetes.io/serviceaccount/namespace";
@@ -37,7 +45,8 @@ pub(super) async fn run<P: Operator>(
     let written = Written::read(file)?;
     let flags = given_flags(&operator, matches);
     let operator = Arc::new(operator);
-    let (plan, config) = read(&operator, &written, flags).map_err(|error| all_of(&error, &written))?;
+    let read = read(&operator, &written, flags, arguments.certificate_dir.as_deref());
+    let (prepared, config) = read.map_err(|error| all_of(&error, &written))?;
     let (zap_filter, zap_format) = (arguments.zap.filter(), arguments.zap.format());
     arguments.log.install(zap_filter.unwrap_or(&config.log.filter), zap_format.unwrap_or(config.log.format))?;
     for warning in written.warnings().into_iter().chain(config.warnings.iter().map(|it| written.describe(it))) {
@@ -45,7 +54,10 @@ pub(super) async fn run<P: Operator>(
     }
     let signals = Signals::new().context("signals can't be waited for")?;
     let settings = ListenerSettings::new(operator.as_ref(), config.listeners);
-    InCluster::start(plan, settings, None).await?.run(signals).await?;
+    match prepared {
+        Prepared::Controlled(plan) => drop(InCluster::start(*plan, settings, None).await?.run(signals).await?),
+        Prepared::Given(directory, source) => given::run(operator, *source, directory, settings, signals).await?,
+    }
     Ok(Exit::Success)
 }
 
@@ -55,7 +67,12 @@ fn given_flags<P: Operator>(operator: &P, matches: &ArgMatches) -> Flags {
 }
 
 /// The whole configuration, or everything that is wrong with it.
-fn read<P: Operator>(operator: &Arc<P>, written: &Written, flags: Flags) -> Result<(Plan<P>, Config), ConfigError> {
+fn read<P: Operator>(
+    operator: &Arc<P>,
+    written: &Written,
+    flags: Flags,
+    directory: Option<&Path>,
+) -> Result<(Prepared<P>, Config), ConfigError> {
     let variable = |name: &str| std::env::var(name).ok();
     let (pod_environment, mut problems) =
         match PodEnvironment::read(variable, std::fs::read_to_string(NAMESPACE_FILE).ok()) {
@@ -63,11 +80,16 @@ fn read<P: Operator>(operator: &Arc<P>, written: &Written, flags: Flags) -> Resu
             // What else is wrong is reported too.
             Err(problems) => (PodEnvironment::nowhere(), problems),
         };
-    let given = ConfigSource { document: written.value().clone(), pod_environment, flags };
-    let config = operator.config(&given);
-    let plan = config.and_then(|config| Ok((Plan::new(Arc::clone(operator), given, &config)?, config)));
-    match plan {
-        Ok(plan) if problems.is_empty() => Ok(plan),
+    let source = ConfigSource { document: written.value().clone(), pod_environment, flags };
+    let config = operator.config(&source);
+    let prepared = config.and_then(|config| match directory {
+        Some(directory) => {
+            given::check(&config).map(|()| (Prepared::Given(directory.to_owned(), Box::new(source)), config))
+        }
+        None => Ok((Prepared::Controlled(Box::new(Plan::new(Arc::clone(operator), source, &config)?)), config)),
+    });
+    match prepared {
+        Ok(prepared) if problems.is_empty() => Ok(prepared),
         Ok(_) => Err(ConfigError(problems)),
         Err(error) => {
             problems.extend(error.0);

@@ -1,5 +1,6 @@
 //! `serve`: the webhooks over TLS.
 
+mod given;
 mod in_cluster;
 mod zap;
 
@@ -10,6 +11,7 @@ use std::sync::Arc;
 
 use clap::{ArgGroup, ArgMatches, Args, Command, FromArgMatches as _};
 use gateward_server::{Http2Limits, Protocols, install_panic_hook};
+use tokio::task::JoinSet;
 
 use crate::cli::facts::Without;
 use crate::cli::known_cluster::{ClusterOptions, KnownCluster};
@@ -20,7 +22,7 @@ use crate::crds;
 use crate::exit::Exit;
 use crate::local::{Listen, Local};
 use crate::operator::Operator;
-use crate::runtime::{Shutdown as _, Signals};
+use crate::runtime::{Shutdown as _, Signals, keep_stores};
 
 /// Arguments of `serve`.
 #[derive(Debug, Args)]
@@ -32,6 +34,10 @@ pub(crate) struct ServeArguments {
     /// Serve in the cluster, in a Pod, as this configuration says
     #[arg(long, value_name = "FILE", group = "where")]
     config: Option<PathBuf>,
+    /// Serve the certificate in this directory, which somebody else mounts and renews: tls.crt and tls.key, or
+    /// apiserver.crt and apiserver.key; OLM mounts /tmp/k8s-webhook-server/serving-certs
+    #[arg(long, value_name = "DIRECTORY", requires = "config")]
+    certificate_dir: Option<PathBuf>,
     #[command(flatten)]
     here: LocalArguments,
     #[command(flatten)]
@@ -72,8 +78,8 @@ pub(crate) fn command<P: Operator>(operator: &P) -> Command {
             "Serve the webhooks over TLS, on this machine or in a cluster.\n\nOn this machine, port 0 takes a free port; the \
              addresses are printed. In a cluster, the Pod is found by the variables POD_NAME, POD_NAMESPACE, POD_IP, \
              POD_SERVICE_ACCOUNT and POD_INSTANCE, as the Helm chart sets them; KUBECONFIG names another cluster than \
-             the Pod's own. The server makes and renews its certificates and writes the caBundle of each webhook; \
-             /readyz says what it waits for.\n\nSIGTERM and SIGHUP end it gracefully: readiness fails first, everything is still answered for a while. \
+             the Pod's own. The server makes and renews its certificates and writes the caBundle of each webhook, unless \
+             --certificate-dir says that somebody else does; /readyz says what it waits for.\n\nSIGTERM and SIGHUP end it gracefully: readiness fails first, everything is still answered for a while. \
              Ctrl-C ends it as soon as requests in flight are answered. A further SIGTERM or Ctrl-C ends what is still \
              waited for.",
         )
@@ -95,7 +101,11 @@ pub(crate) async fn run<P: Operator>(operator: P, matches: &ArgMatches) -> anyho
 
 async fn on_this_machine<P: Operator>(operator: P, arguments: &ServeArguments) -> anyhow::Result<Exit> {
     arguments.log.install("info", LogFormat::Text)?;
-    let KnownCluster { facts, reader } = arguments.here.cluster.read(&operator, Without::Unknown).await?;
+    let KnownCluster { facts, reader, client } = arguments.here.cluster.read(&operator, Without::Unknown).await?;
+    let mut watches = JoinSet::new();
+    if let Some(client) = client {
+        keep_stores(&mut watches, operator.webhooks(), &client, None);
+    }
     let local = Local::start(Arc::new(operator), facts, reader, &arguments.here.listen()).await?;
     if let Some(path) = &arguments.here.ca_out {
         whole_file::write(path, &local.ca_pem())?;

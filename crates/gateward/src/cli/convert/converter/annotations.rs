@@ -85,7 +85,7 @@ fn without_annotations(object: &str, declared: &Declaration) -> Result<(Ordered,
     let mut object: Ordered = serde_json::from_str(object).map_err(|error| unreadable(&error))?;
     let Some(metadata) = object.member_mut("metadata") else { return Ok((object, HadAny::No)) };
     let Some(annotations) = metadata.member_mut("annotations") else { return Ok((object, HadAny::No)) };
-    let removed = declared.conversion_annotations.iter().filter_map(|key| annotations.remove(key)).count();
+    let removed = declared.conversion_annotations().filter_map(|key| annotations.remove(key)).count();
     if removed == 0 {
         return Ok((object, HadAny::No));
     }

@@ -1,9 +1,14 @@
 //! `generate deployment`: the Pods of a release, and what leads to them.
 
+use clap::Args;
 use gateward_core::manifest::yaml;
 use serde_json::{Value, json};
 
+use crate::cli::generate::arguments::{ManifestArguments, ReleaseArguments, WorkloadArguments};
+use crate::cli::generate::manifest::Manifest;
+use crate::cli::generate::network_policy::{self, NetworkPolicyArguments};
 use crate::cli::planned::source;
+use crate::cli::values;
 use crate::config::{Config, DOWNWARD};
 use crate::operator::{Operator, Release};
 
@@ -11,21 +16,38 @@ use crate::operator::{Operator, Release};
 const FOLDER: &str = "/etc/operator";
 const FILE: &str = "config.yaml";
 
+/// The annotation that has Pods roll when their configuration changes, where something makes both.
+pub(super) const CHECKSUM: &str = "checksum/config";
+
 /// The name of the port of the webhooks.
 const PORT: &str = "webhook-server";
 
-/// What the Pods run.
-pub(crate) struct Workload<'a> {
-    pub(crate) image: &'a str,
-    pub(crate) replicas: u16,
+#[derive(Debug, Args)]
+pub(super) struct DeploymentArguments {
+    #[command(flatten)]
+    release: ReleaseArguments,
+    #[command(flatten)]
+    workload: WorkloadArguments,
+    #[command(flatten)]
+    network: NetworkPolicyArguments,
+    #[command(flatten)]
+    pub(super) manifests: ManifestArguments,
+}
+
+pub(super) fn manifests<P: Operator>(operator: &P, arguments: &DeploymentArguments) -> anyhow::Result<Vec<Manifest>> {
+    let release = arguments.release.release(operator);
+    let values = values::read(&arguments.release.values)?;
+    let objects = objects(operator, &release, &values, &arguments.workload)?;
+    let policy = network_policy::object(operator, &release, &values, &arguments.network)?;
+    Ok(objects.iter().chain(&policy).map(Manifest::of).collect())
 }
 
 /// The ConfigMap, the Service, the Deployment and, for more than one replica, the PodDisruptionBudget.
-pub(crate) fn objects<P: Operator>(
+pub(super) fn objects<P: Operator>(
     operator: &P,
     release: &Release,
     values: &Value,
-    workload: &Workload<'_>,
+    workload: &WorkloadArguments,
 ) -> anyhow::Result<Vec<Value>> {
     let values = operator.chart_values(release, values);
     let source = source(release, &values);
@@ -52,7 +74,7 @@ pub(crate) fn objects<P: Operator>(
         "selector": selector,
         "template": {
             "metadata": {"labels": config.labels.pods},
-            "spec": pod(operator.names().command, &account, &settings, workload.image, &config),
+            "spec": pod(operator.names().command, &account, &settings, &workload.image, &config),
         },
     });
     let text = yaml::document(&source.document);

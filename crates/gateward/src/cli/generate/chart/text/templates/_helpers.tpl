@@ -1,0 +1,30 @@
+{{/* The labels by which the Pods of a release are found. */}}
+{{- define "%chart%.labels" -}}
+%labels%
+{{- end -}}
+
+{{/* The Deployment, the ServiceAccount and what it may do. */}}
+{{- define "%chart%.account" -}}%account%{{- end -}}
+
+{{/* The Service that API servers call. */}}
+{{- define "%chart%.service" -}}%service%{{- end -}}
+
+{{/* What the schema of the values can't see: the name of the Service is one label of a DNS name. */}}
+{{- define "%chart%.check" -}}
+{{- $name := include "%chart%.service" . -}}
+{{- if not (regexMatch "^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$" $name) -}}
+{{- fail (printf "the Service would be named %q, which has to begin with a letter and to have at most 63 characters: take another release name" $name) -}}
+{{- end -}}
+{{- end -}}
+
+{{/* The image of all containers. */}}
+{{- define "%chart%.image" -}}
+{{- with .Values.image -}}
+{{ .repository }}{{ with .tag }}:{{ . }}{{ end }}{{ with .digest }}@{{ . }}{{ end }}
+{{- end -}}
+{{- end -}}
+
+{{/* The configuration that the Pods read when they start. */}}
+{{- define "%chart%.config" -}}
+%config%
+{{- end -}}
