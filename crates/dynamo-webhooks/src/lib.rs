@@ -1,7 +1,6 @@
 //! Admission rules and defaults of the Dynamo Operator's kinds.
 
 mod conversion;
-mod dns;
 mod operator;
 mod rules;
 #[cfg(test)]
@@ -19,6 +18,8 @@ use gateward::Webhooks;
 /// ```
 pub fn webhooks() -> Webhooks {
     Webhooks::new()
+        // Objects and Secrets in clusters have it.
+        .with_annotation_prefix("gateward.dev")
         .register(rules::graph::kind())
         .register(rules::component_deployment::kind())
         .register(rules::deployment_request::kind())

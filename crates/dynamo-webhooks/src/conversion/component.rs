@@ -1,6 +1,6 @@
 //! The fields that services of a graph and standalone components share, but for those of the pod.
 
-use dynamo_api::{Quantity, v1alpha1, v1beta1};
+use dynamo_api::{Quantity, Raw, v1alpha1, v1beta1};
 use gateward::{FieldPath, RoundTrip};
 use serde_json::{Map, Value};
 use v1alpha1::{ComponentSpec, SharedMemory};
@@ -31,7 +31,7 @@ pub(super) fn to_hub(
         frontend_sidecar: pod_template::frontend_sidecar(service, hub, pod_template.as_ref()),
         compilation_cache: compilation_cache(service, mapper),
         experimental: experimental::to_hub(service, hub, mapper),
-        pod_template,
+        pod_template: pod_template.map(Raw::from),
     })
 }
 

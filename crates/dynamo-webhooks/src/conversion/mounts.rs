@@ -37,10 +37,18 @@ fn native(mount: &VolumeMount) -> Value {
     Value::Object(name.into_iter().chain([path]).collect())
 }
 
+/// Of so many mounts it is recorded where each comes from, of more that the list is the flat one: two paths a mount take
+/// many times what the mount takes.
+const MOST_RECORDED: usize = 256;
+
 fn record(own_count: usize, flat_count: usize, mapper: &mut PathMapper<'_>) {
     let main = mapper.main();
-    if own_count == 0 {
+    let are_many = flat_count > MOST_RECORDED;
+    if own_count == 0 || are_many {
         mapper.made(|at| main(at) / "volumeMounts", |at| at / "volumeMounts");
+    }
+    if are_many {
+        return;
     }
     for index in 0..flat_count {
         let lifted = |at| (main(at) / "volumeMounts").index(own_count + index);

@@ -1,7 +1,5 @@
 //! Resources: texts by short names in v1alpha1, Kubernetes resource names and quantities in v1beta1.
 
-use std::collections::BTreeMap;
-
 use dynamo_api::constants::GPU_RESOURCE;
 use dynamo_api::pod::ResourceClaim;
 use dynamo_api::quantity::Amount;
@@ -20,9 +18,6 @@ const BLOCKS: [&str; 2] = ["limits", "requests"];
 fn item<'a>(resources: &'a Resources, block: &str) -> Option<&'a ResourceItem> {
     if block == "limits" { resources.limits.as_ref() } else { resources.requests.as_ref() }
 }
-
-/// Amounts in canonical text by resource name, each with the member of the [`ResourceItem`] that it comes from.
-type Amounts<'a> = BTreeMap<&'a str, (String, &'static str)>;
 
 /// Merges the service's resources into those of the main container, which win.
 pub(super) fn merge_into(container: &mut Map<String, Value>, service: &ComponentSpec, mapper: &mut PathMapper<'_>) {
@@ -51,10 +46,11 @@ fn without_empty_blocks(mut resources: Value) -> Value {
 fn native(resources: &Resources) -> Map<String, Value> {
     let mut members = Map::new();
     for block in BLOCKS {
-        let amounts = item(resources, block).map(amounts).unwrap_or_default();
+        let amounts = item(resources, block).into_iter().flat_map(amounts);
+        let amounts: Map<String, Value> =
+            amounts.map(|(name, text, _)| (name.to_owned(), Value::String(text))).collect();
         if !amounts.is_empty() {
-            let texts = amounts.into_iter().map(|(name, (text, _))| (name.to_owned(), Value::String(text)));
-            members.insert(block.into(), texts.collect());
+            members.insert(block.into(), amounts.into());
         }
     }
     if !resources.claims.is_empty() {
@@ -63,18 +59,13 @@ fn native(resources: &Resources) -> Map<String, Value> {
     members
 }
 
-/// Custom amounts come last and so win; a text that is no quantity is skipped.
-fn amounts(item: &ResourceItem) -> Amounts<'_> {
+/// Amounts in canonical text, each with its resource and the member of the item that it comes from. Of one resource the
+/// last counts, so that custom amounts win. A text that is no quantity is skipped.
+fn amounts(item: &ResourceItem) -> impl Iterator<Item = (&str, String, &'static str)> {
     let gpu = if item.gpu_type.is_empty() { GPU_RESOURCE } else { &item.gpu_type };
     let named = [("cpu", &item.cpu, "cpu"), ("memory", &item.memory, "memory"), (gpu, &item.gpu, "gpu")];
     let custom = item.custom.iter().map(|(name, text)| (name.as_str(), text, "custom"));
-    let mut amounts = Amounts::new();
-    for (name, text, member) in named.into_iter().chain(custom) {
-        if let Some(text) = canonical_text(text) {
-            amounts.insert(name, (text, member));
-        }
-    }
-    amounts
+    named.into_iter().chain(custom).filter_map(|(name, text, member)| Some((name, canonical_text(text)?, member)))
 }
 
 /// Blocks are merged name by name, and the container's own amount wins; its claims replace the others.
@@ -162,7 +153,8 @@ pub(super) fn are_lost(resources: &Resources) -> bool {
 
 /// Whether the hub has none of these resources.
 pub(super) fn are_invisible(resources: &Resources) -> bool {
-    native(resources).is_empty()
+    let has_amounts = |block| item(resources, block).is_some_and(|item| amounts(item).next().is_some());
+    resources.claims.is_empty() && !BLOCKS.into_iter().any(has_amounts)
 }
 
 /// Whether both are the same amounts of the same resources, in any notation.
@@ -196,12 +188,12 @@ fn record(flat: Option<&Resources>, over: &Value, mapper: &mut PathMapper<'_>) {
         mapper.moved(|at| main(at) / "resources" / member, |at| at / "resources" / member);
     }
     for block in BLOCKS.into_iter().filter(|block| over[*block].is_object() || over[*block].is_null()) {
-        let amounts = flat.and_then(|flat| item(flat, block)).map(amounts).unwrap_or_default();
-        for (name, (_, member)) in amounts.iter().filter(|(name, _)| over[block][**name].is_null()) {
-            let written = |at: FieldPath| at / "resources" / block / *member;
+        let amounts = flat.and_then(|flat| item(flat, block)).into_iter().flat_map(amounts);
+        for (name, _, member) in amounts.filter(|(name, ..)| over[block][*name].is_null()) {
+            let written = |at: FieldPath| at / "resources" / block / member;
             mapper.made(
-                |at| (main(at) / "resources" / block).key((*name).to_owned()),
-                |at| if *member == "custom" { written(at).key((*name).to_owned()) } else { written(at) },
+                |at| (main(at) / "resources" / block).key(name.to_owned()),
+                |at| if member == "custom" { written(at).key(name.to_owned()) } else { written(at) },
             );
         }
     }

@@ -183,8 +183,8 @@ fn the_largest_reviews_take_no_more_than_their_share() {
 }
 
 #[test]
-fn mounts_of_a_field_and_of_the_main_container_take_at_most_half_as_much_again() {
-    let mut meter = Meter::with_memory_margin(1.5);
+fn mounts_of_a_field_and_of_the_main_container_take_no_more_than_their_share() {
+    let mut meter = Meter::new();
     let targets = targets();
     let graph =
         targets.iter().find(|target| target.kind == "DynamoGraphDeployment" && target.version == "v1alpha1").unwrap();

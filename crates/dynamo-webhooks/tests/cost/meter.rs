@@ -21,7 +21,7 @@ const CPU_PER_BYTE: Duration = Duration::from_nanos(150);
 const CPU_MARGIN: f64 = 3.0;
 
 /// The same of conversions. What the worst of them take is more than the bound (`docs/performance.md`).
-const CONVERSION_CPU_MARGIN: f64 = 6.0;
+const CONVERSION_CPU_MARGIN: f64 = 4.0;
 
 /// How often an answer that seems to take too long is asked for: what else the machine does only adds to the time.
 const TRIES: usize = 5;
@@ -92,8 +92,6 @@ pub struct Meter {
     worst_cpu: Option<(Cost, String)>,
     beyond: Vec<String>,
     asked: usize,
-    /// How often the bound of memory an answer may take.
-    memory_margin: f64,
 }
 
 impl Meter {
@@ -102,20 +100,7 @@ impl Meter {
         let webhooks = dynamo_webhooks::webhooks();
         // What is made once is not the first body's.
         webhooks.check().unwrap();
-        Self {
-            webhooks,
-            context,
-            worst_memory: None,
-            worst_cpu: None,
-            beyond: Vec::new(),
-            asked: 0,
-            memory_margin: 1.0,
-        }
-    }
-
-    /// One that fails only on what takes so many times the memory.
-    pub fn with_memory_margin(memory_margin: f64) -> Self {
-        Self { memory_margin, ..Self::new() }
+        Self { webhooks, context, worst_memory: None, worst_cpu: None, beyond: Vec::new(), asked: 0 }
     }
 
     /// What the answer to this body costs.
@@ -150,7 +135,7 @@ impl Meter {
         if std::env::var_os("SHOW").is_some() {
             println!("{line}");
         }
-        if cost.memory_share() > self.memory_margin || cost.cpu_share() > cost.cpu_margin {
+        if cost.memory_share() > 1.0 || cost.cpu_share() > cost.cpu_margin {
             self.beyond.push(line.clone());
         }
         keep_worst(&mut self.worst_memory, cost, &line, Cost::memory_share);

@@ -13,6 +13,7 @@ mod status;
 #[cfg(test)]
 mod tests;
 
+use dynamo_api::pod::JobSpec;
 use dynamo_api::{Raw, v1alpha1, v1beta1};
 use gateward::conversion::equivalence::same;
 use gateward::{Convert, Issues, Provenance, Resource, RoundTrip};
@@ -47,29 +48,21 @@ impl Convert<SpokeObject, HubObject> for DeploymentRequestConversion {
     }
 
     fn from_hub(&self, hub: &HubObject, issues: &mut Issues) -> Result<SpokeObject> {
-        let mut metadata = hub.metadata.clone();
-        let preserved = PreservedFields::<SpokeSpec, SpokeStatus>::take(&mut metadata.annotations, issues);
-        Ok(SpokeObject {
-            api_version: SpokeObject::gvk().api_version(),
-            kind: hub.kind.clone(),
-            metadata,
-            spec: spec::with_image(spec::from_hub(&hub.spec, &preserved.spec)),
-            status: hub.status.as_ref().map(|own| status::from_hub(own, &preserved.status)),
-        })
+        Ok(read_hub(hub, issues).0)
     }
 
     fn to_hub_with_round_trip(&self, spoke: &SpokeObject, issues: &mut Issues) -> Result<(HubObject, RoundTrip)> {
         let mut hub = self.to_hub(spoke, &mut Provenance::silent(), issues)?;
         let rest = spec::spoke_only(&spoke.spec);
-        let comes_back = spec::with_image(spec::from_hub(&hub.spec, &rest)) == spec::with_image(spoke.spec.clone());
+        let comes_back = spec::with_image(spec::from_hub(&hub.spec, &rest).0) == spec::with_image(spoke.spec.clone());
         let rest_of_status = spoke.status.as_ref().map(status::spoke_only).unwrap_or_default();
         PreservedFields { spec: rest, status: rest_of_status }.put(&mut hub.metadata.annotations);
         Ok((hub, if comes_back { RoundTrip::Lossless } else { RoundTrip::Untried }))
     }
 
     fn from_hub_with_round_trip(&self, hub: &HubObject, issues: &mut Issues) -> Result<(SpokeObject, RoundTrip)> {
-        let mut spoke = self.from_hub(hub, issues)?;
-        let rest = spec::hub_only(&hub.spec);
+        let (mut spoke, job) = read_hub(hub, issues);
+        let rest = spec::hub_only(&hub.spec, job);
         let comes_back = is_same(spec::to_hub(&spoke.spec, &rest), &hub.spec);
         let statuses = hub.status.as_ref().zip(spoke.status.as_ref());
         let rest_of_status = statuses.map(|(own, spoke)| status::hub_only(own, spoke)).unwrap_or_default();
@@ -82,13 +75,37 @@ impl Convert<SpokeObject, HubObject> for DeploymentRequestConversion {
     }
 }
 
+/// The v1alpha1 object without the annotations that preserve fields, and the rest of its profiling job.
+fn read_hub(hub: &HubObject, issues: &mut Issues) -> (SpokeObject, Option<spec::JobRest>) {
+    let mut metadata = hub.metadata.clone();
+    let preserved = PreservedFields::<SpokeSpec, SpokeStatus>::take(&mut metadata.annotations, issues);
+    let (spec, job) = spec::from_hub(&hub.spec, &preserved.spec);
+    let spoke = SpokeObject {
+        api_version: SpokeObject::gvk().api_version(),
+        kind: hub.kind.clone(),
+        metadata,
+        spec: spec::with_image(spec),
+        status: hub.status.as_ref().map(|own| status::from_hub(own, &preserved.status)),
+    };
+    (spoke, job)
+}
+
 /// Whether the spec survives. An empty block of a profiling job equals none: the Go operator drops it.
 fn is_same(mut back: HubSpec, hub: &HubSpec) -> bool {
     if let (Some(back), Some(hub)) = (&mut back.overrides, &hub.overrides) {
-        let jobs = [&*back, hub].map(|overrides| overrides.profiling_job.as_ref().map(Raw::tree).unwrap_or_default());
-        if same(&jobs[0], &jobs[1]) {
-            back.profiling_job.clone_from(&hub.profiling_job);
+        if !is_same_job(back.profiling_job.as_ref(), hub.profiling_job.as_ref()) {
+            return false;
         }
+        back.profiling_job.clone_from(&hub.profiling_job);
     }
     back == *hub
+}
+
+/// Most jobs come back letter by letter, which costs no tree.
+fn is_same_job(back: Option<&Raw<JobSpec>>, hub: Option<&Raw<JobSpec>>) -> bool {
+    if back.map(Raw::json) == hub.map(Raw::json) {
+        return true;
+    }
+    let [back, hub] = [back, hub].map(|job| job.map(Raw::tree).unwrap_or_default());
+    same(&back, &hub)
 }

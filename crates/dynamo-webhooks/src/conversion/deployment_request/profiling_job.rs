@@ -37,12 +37,6 @@ pub(super) fn split(job: &Raw<JobSpec>) -> Option<(ProfilerPod, Map<String, Valu
     Some((taken, if is_empty_job(&members) { Map::new() } else { members }))
 }
 
-/// The rest of the job. One that can't be read is all rest.
-pub(super) fn rest(job: &Raw<JobSpec>) -> Option<Raw<JobSpec>> {
-    let Some((_, rest)) = split(job) else { return Some(job.clone()) };
-    (!rest.is_empty()).then(|| Value::Object(rest).into())
-}
-
 /// The index of the profiler's container: the one of that name, or else one without a name.
 pub(super) fn profiler(job: &Raw<JobSpec>) -> Option<usize> {
     position(free_form::object(job)?.get("template")?.get("spec")?.get("containers")?.as_array()?)

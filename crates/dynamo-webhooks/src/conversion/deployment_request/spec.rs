@@ -2,10 +2,14 @@
 
 use dynamo_api::v1alpha1::{Backend as SpokeBackend, DeploymentOverrides, ProfilingConfig};
 use dynamo_api::v1beta1::{Backend, Features, Mocker, Overrides, Sla, Workload};
+use serde_json::{Map, Value};
 
 use super::profiling_job::{self, ProfilerPod};
 use super::{HubSpec, SpokeSpec, free_form, profiling_config};
 use crate::conversion::copy_fields::copy_fields;
+
+/// The members of a profiling job that v1alpha1 lacks.
+pub(super) type JobRest = Map<String, Value>;
 
 /// Converts a v1alpha1 spec to v1beta1, with the `preserved` v1beta1 fields.
 pub(super) fn to_hub(spoke: &SpokeSpec, preserved: &HubSpec) -> HubSpec {
@@ -44,25 +48,29 @@ pub(super) fn spoke_only(spoke: &SpokeSpec) -> SpokeSpec {
     }
 }
 
-/// Converts a v1beta1 spec to v1alpha1, with the `preserved` v1alpha1 fields.
-pub(super) fn from_hub(hub: &HubSpec, preserved: &SpokeSpec) -> SpokeSpec {
+/// Converts a v1beta1 spec to v1alpha1, with the `preserved` v1alpha1 fields. Also the rest of its profiling job, if there
+/// is one that can be read.
+pub(super) fn from_hub(hub: &HubSpec, preserved: &SpokeSpec) -> (SpokeSpec, Option<JobRest>) {
     // A partial object without a spec.
     if *hub == HubSpec::default() {
-        return SpokeSpec::default();
+        return (SpokeSpec::default(), None);
     }
     let mocker = hub.features.as_ref().and_then(|features| features.mocker.as_ref());
-    copy_fields!(hub => SpokeSpec {
+    let job = hub.overrides.as_ref().and_then(|overrides| overrides.profiling_job.as_ref());
+    let (pod, rest) = job.and_then(profiling_job::split).unzip();
+    let spoke = copy_fields!(hub => SpokeSpec {
         model, runtime_version_override;
         backend: hub.backend.as_ref().map(|backend| SpokeBackend::from(backend.as_str())),
         use_mocker: mocker.is_some_and(|mocker| mocker.enabled),
-        profiling_config: profiling(hub, &preserved.profiling_config),
+        profiling_config: profiling(hub, pod.unwrap_or_default(), &preserved.profiling_config),
         enable_gpu_discovery: preserved.enable_gpu_discovery,
         auto_apply: hub.auto_apply.unwrap_or(true),
         deployment_overrides: preserved
             .deployment_overrides
             .as_ref()
             .and_then(|preserved| deployment_overrides(hub, preserved)),
-    })
+    });
+    (spoke, rest)
 }
 
 /// The spec with the image that v1alpha1 requires, which may be empty. A partial object, which has no model, needs none.
@@ -73,8 +81,8 @@ pub(super) fn with_image(mut spoke: SpokeSpec) -> SpokeSpec {
     spoke
 }
 
-/// The fields that v1alpha1 lacks.
-pub(super) fn hub_only(hub: &HubSpec) -> HubSpec {
+/// The fields that v1alpha1 lacks. `job` is the rest of the profiling job.
+pub(super) fn hub_only(hub: &HubSpec, job: Option<JobRest>) -> HubSpec {
     let sla = hub.sla.as_ref().and_then(|sla| sla.e2e_latency);
     let workload = hub.workload.clone().map(|workload| Workload { isl: None, osl: None, ..workload });
     let features = hub.features.as_ref().map(|features| Features {
@@ -86,7 +94,7 @@ pub(super) fn hub_only(hub: &HubSpec) -> HubSpec {
         hardware: hub.hardware.clone(),
         workload: workload.filter(|rest| *rest != Workload::default()),
         sla: sla.map(|latency| Sla { e2e_latency: Some(latency), ..Sla::default() }),
-        overrides: hub.overrides.as_ref().map(rest_of_overrides).filter(|rest| *rest != Overrides::default()),
+        overrides: rest_of_overrides(hub, job),
         features: features.filter(|rest| *rest != Features::default()),
         search_strategy: hub.search_strategy.clone(),
         ..HubSpec::default()
@@ -126,9 +134,13 @@ fn overrides(spoke: &SpokeSpec, preserved: &HubSpec) -> Option<Overrides> {
     Some(overrides).filter(|overrides| *overrides != Overrides::default())
 }
 
-fn rest_of_overrides(overrides: &Overrides) -> Overrides {
-    let job = overrides.profiling_job.as_ref().and_then(profiling_job::rest);
-    Overrides { profiling_job: job, ..overrides.clone() }
+/// A job that can't be read is all rest.
+fn rest_of_overrides(hub: &HubSpec, job: Option<JobRest>) -> Option<Overrides> {
+    let overrides = hub.overrides.as_ref()?;
+    let members = |rest: JobRest| (!rest.is_empty()).then(|| Value::Object(rest).into());
+    let profiling_job = job.map_or_else(|| overrides.profiling_job.clone(), members);
+    let rest = copy_fields!(overrides => Overrides { trust_remote_code, dgd; profiling_job, });
+    Some(rest).filter(|rest| *rest != Overrides::default())
 }
 
 fn features(spoke: &SpokeSpec, planner: Option<dynamo_api::Json>, preserved: &HubSpec) -> Option<Features> {
@@ -142,9 +154,7 @@ fn features(spoke: &SpokeSpec, planner: Option<dynamo_api::Json>, preserved: &Hu
     Some(features).filter(|features| *features != Features::default())
 }
 
-fn profiling(hub: &HubSpec, preserved: &ProfilingConfig) -> ProfilingConfig {
-    let job = hub.overrides.as_ref().and_then(|overrides| overrides.profiling_job.as_ref());
-    let pod = job.and_then(profiling_job::split).map(|(pod, _)| pod).unwrap_or_default();
+fn profiling(hub: &HubSpec, pod: ProfilerPod, preserved: &ProfilingConfig) -> ProfilingConfig {
     copy_fields!(preserved => ProfilingConfig {
         config_map_ref, output_pvc;
         config: profiling_config::rebuild(hub, preserved.config.as_ref()),

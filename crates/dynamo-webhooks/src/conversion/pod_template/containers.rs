@@ -67,7 +67,7 @@ fn name_of(container: &Value) -> Option<&str> {
 }
 
 /// The container of this name.
-pub(super) fn named<'a>(containers: &'a [Value], name: &str) -> Option<&'a Value> {
+fn named<'a>(containers: &'a [Value], name: &str) -> Option<&'a Value> {
     containers.iter().find(|container| container["name"] == name)
 }
 
@@ -80,6 +80,9 @@ fn assemble(service: &ComponentSpec, main: Option<Value>, listed: Vec<Value>, hu
         && !containers.iter().any(|(container, _)| sidecar::is_sidecar(container))
     {
         containers.push((sidecar_container(block, hub_containers), ContainerOrigin::Sidecar));
+    }
+    if hub_containers.is_empty() {
+        return containers;
     }
     let mut names: HashSet<&str> = containers.iter().filter_map(|(container, _)| name_of(container)).collect();
     let missing = hub_containers

@@ -5,8 +5,7 @@ use dynamo_api::{Raw, v1alpha1, v1beta1};
 use gateward::RoundTrip;
 use serde_json::{Map, Value};
 
-use super::containers::named;
-use super::plain;
+use super::{plain, to_hub};
 use crate::conversion::path_mapper::silently;
 use crate::conversion::sidecar;
 use gateward::conversion::equivalence::{same, says_nothing};
@@ -16,12 +15,13 @@ pub(in crate::conversion) fn hub_only_fields(
     component: &v1beta1::ComponentSpec,
     service: &v1alpha1::ComponentSpec,
 ) -> (Map<String, Value>, RoundTrip) {
-    let written = component.pod_template.as_ref().map(Raw::to_value).unwrap_or_default();
+    let written = component.pod_template.as_ref().map(Raw::tree).unwrap_or_default();
     let mut entry = Map::new();
     if plain::has_no_pod(component, service) || plain::is_plain_component(component, service, &written) {
         return (entry, RoundTrip::Lossless);
     }
-    if let Some(template) = hub_only_template(&written, &template_of_service(service), component, service) {
+    let lifted = silently(|mapper| to_hub(service, None, mapper)).unwrap_or_default();
+    if let Some(template) = hub_only_template(&written, &lifted, component, service) {
         entry.insert("podTemplate".into(), template.into());
     }
     if let Some(reference) = component.frontend_sidecar.as_ref().filter(|_| service.frontend_sidecar.is_none()) {
@@ -46,14 +46,15 @@ fn hub_only_template(
     }
     let mut spec = members.get("spec").and_then(Value::as_object).map(|spec| of(spec, |name| name == "mainContainer"));
     let is_alone = template.is_empty() && spec.as_ref().is_none_or(Map::is_empty);
-    let containers = Comparison { written, lifted, component, service }.hub_only_containers(is_alone);
+    let comparison = Comparison { written: &containers(written), lifted: &containers(lifted), component, service };
+    let containers = comparison.hub_only_containers(is_alone);
     if !containers.is_empty() || written["spec"]["containers"].as_array().is_some_and(Vec::is_empty) {
         spec.get_or_insert_default().insert("containers".into(), containers.into());
     }
     if let Some(spec) = spec.filter(|spec| !spec.is_empty()) {
         template.insert("spec".into(), spec.into());
     }
-    let lacks_main = main(written).is_none() && main(lifted).is_some();
+    let lacks_main = named(comparison.written, MAIN_CONTAINER).is_none() && comparison.lifted_main().is_some();
     (!template.is_empty() || lacks_main || says_nothing(written)).then_some(template)
 }
 
@@ -63,51 +64,54 @@ fn of(object: &Map<String, Value>, is_wanted: impl Fn(&str) -> bool) -> Map<Stri
     wanted.map(|(name, member)| (name.clone(), member.clone())).collect()
 }
 
-fn template_of_service(service: &v1alpha1::ComponentSpec) -> Value {
-    let template = silently(|mapper| super::to_hub(service, None, mapper));
-    template.map(|template| template.to_value()).unwrap_or_default()
+/// A container and its name, which is looked up once: each look at one of many containers waits for memory.
+type NamedContainer<'a> = (Option<&'a str>, &'a Value);
+
+fn containers(template: &Value) -> Vec<NamedContainer<'_>> {
+    let containers = template["spec"]["containers"].as_array().map_or(&[][..], Vec::as_slice);
+    containers.iter().map(|container| (container["name"].as_str(), container)).collect()
 }
 
-fn containers(template: &Value) -> &[Value] {
-    template["spec"]["containers"].as_array().map_or(&[], Vec::as_slice)
+fn named<'a>(containers: &[NamedContainer<'a>], name: &str) -> Option<&'a Value> {
+    containers.iter().find(|(own, _)| *own == Some(name)).map(|(_, container)| *container)
 }
 
-fn main(template: &Value) -> Option<&Value> {
-    named(containers(template), MAIN_CONTAINER)
-}
-
-/// A pod template, and the one that the service alone is converted to.
+/// The containers of a pod template, and those of the one that the service alone is converted to.
 struct Comparison<'a> {
-    written: &'a Value,
-    lifted: &'a Value,
+    written: &'a [NamedContainer<'a>],
+    lifted: &'a [NamedContainer<'a>],
     component: &'a v1beta1::ComponentSpec,
     service: &'a v1alpha1::ComponentSpec,
 }
 
-impl Comparison<'_> {
+impl<'a> Comparison<'a> {
     /// The containers to preserve, in the order of the pod. The main one is among them if preserving others would drop it
     /// on the way back.
     fn hub_only_containers(&self, is_alone: bool) -> Vec<Value> {
         let in_order = self.is_in_order();
-        let sidecar = named(containers(self.lifted), FRONTEND_SIDECAR_CONTAINER).and_then(Value::as_object);
-        let further = containers(self.written).iter().filter(|container| container["name"] != MAIN_CONTAINER);
-        let is_alone = is_alone
-            && in_order
-            && further.clone().all(|container| self.hub_only_container(container, sidecar).is_none());
-        let entry = |container: &Value| {
-            let fields = if container["name"] == MAIN_CONTAINER {
-                self.hub_only_main(container, is_alone)
+        let sidecar = named(self.lifted, FRONTEND_SIDECAR_CONTAINER).and_then(Value::as_object);
+        let is_main = |container: &NamedContainer<'_>| container.0 == Some(MAIN_CONTAINER);
+        let mut further = self.written.iter().filter(|container| !is_main(container));
+        let is_alone =
+            is_alone && in_order && further.all(|container| self.hub_only_container(container, sidecar).is_none());
+        let entry = |container: &NamedContainer<'_>| {
+            let fields = if is_main(container) {
+                self.hub_only_main(container.1, is_alone)
             } else {
                 self.hub_only_container(container, sidecar)
             };
-            fields.or_else(|| (!in_order).then(Map::new)).map(|leaves| entry(container, leaves))
+            fields.or_else(|| (!in_order).then(Map::new)).map(|leaves| entry(container.1, leaves))
         };
-        containers(self.written).iter().filter_map(entry).collect()
+        self.written.iter().filter_map(entry).collect()
+    }
+
+    fn lifted_main(&self) -> Option<&'a Value> {
+        named(self.lifted, MAIN_CONTAINER)
     }
 
     /// Whether the same containers have the same order.
     fn is_in_order(&self) -> bool {
-        let names = |template| containers(template).iter().filter_map(|container| container["name"].as_str()).collect();
+        let names = |containers: &[NamedContainer<'a>]| containers.iter().filter_map(|(name, _)| *name).collect();
         let (mut written, mut lifted): (Vec<&str>, Vec<&str>) = (names(self.written), names(self.lifted));
         if written == lifted {
             return true;
@@ -119,11 +123,15 @@ impl Comparison<'_> {
 
     /// The fields of the frontend sidecar that its block, converted to `lifted`, lacks. A sidecar without a block is
     /// preserved by name.
-    fn hub_only_container(&self, container: &Value, lifted: Option<&Map<String, Value>>) -> Option<Map<String, Value>> {
+    fn hub_only_container(
+        &self,
+        (name, container): &NamedContainer<'_>,
+        lifted: Option<&Map<String, Value>>,
+    ) -> Option<Map<String, Value>> {
         if self.service.frontend_sidecar.is_none() {
-            return (self.component.frontend_sidecar.as_deref() == Some(container["name"].as_str()?)).then(Map::new);
+            return (self.component.frontend_sidecar.as_deref() == Some((*name)?)).then(Map::new);
         }
-        let sidecar = container.as_object().filter(|_| sidecar::is_sidecar(container))?;
+        let sidecar = container.as_object().filter(|_| *name == Some(FRONTEND_SIDECAR_CONTAINER))?;
         Some(sidecar::leaves(sidecar, lifted?)).filter(|leaves| !leaves.is_empty())
     }
 
@@ -131,7 +139,7 @@ impl Comparison<'_> {
     /// of other preserved fields.
     fn hub_only_main(&self, container: &Value, is_alone: bool) -> Option<Map<String, Value>> {
         let (none, mounts) = (Value::Null, &container["volumeMounts"]);
-        let lifted = main(self.lifted).unwrap_or(&none);
+        let lifted = self.lifted_main().unwrap_or(&none);
         let is_bare =
             container.as_object().is_some_and(|members| members.values().filter(|it| !says_nothing(it)).count() < 2);
         let has_cache = self.component.compilation_cache.is_some() && !says_nothing(mounts);

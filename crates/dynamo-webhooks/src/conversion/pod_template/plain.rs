@@ -64,8 +64,8 @@ pub(super) fn is_plain_component(
 ) -> bool {
     component.frontend_sidecar.is_none()
         && component.compilation_cache.is_none()
-        && !has_own_resources(service)
         && is_plain_template(written)
+        && !has_own_resources(service)
 }
 
 fn is_plain_template(template: &Value) -> bool {

@@ -2,7 +2,6 @@
 
 use dynamo_api::Raw;
 use dynamo_api::constants::FRONTEND_SIDECAR_CONTAINER;
-use dynamo_api::pod::PodTemplate;
 use dynamo_api::v1alpha1::{ComponentSpec, ExtraPodMetadata};
 use serde_json::{Map, Value};
 
@@ -16,12 +15,12 @@ pub(in crate::conversion) fn to_hub(
     service: &ComponentSpec,
     hub: Option<&Map<String, Value>>,
     mapper: &mut PathMapper<'_>,
-) -> Option<Raw<PodTemplate>> {
+) -> Option<Value> {
     record(service, mapper);
     let hub_template = hub.and_then(|hub| hub.get("podTemplate")?.as_object());
     let extra = service.extra_pod_spec.as_ref().map(Raw::to_value).unwrap_or_default();
     let is_there = hub_template.is_some() || has_pod_fields(service) || !is_bare(&extra);
-    if is_there { template(service, extra, hub_template, mapper).map(Raw::from) } else { None }
+    if is_there { template(service, extra, hub_template, mapper) } else { None }
 }
 
 /// The name of the frontend sidecar's container. A name that v1alpha1 lacks is preserved, and restored as long as the
@@ -29,21 +28,20 @@ pub(in crate::conversion) fn to_hub(
 pub(in crate::conversion) fn frontend_sidecar(
     service: &ComponentSpec,
     hub: Option<&Map<String, Value>>,
-    template: Option<&Raw<PodTemplate>>,
+    template: Option<&Value>,
 ) -> Option<String> {
     let own = service.frontend_sidecar.as_ref().map(|_| FRONTEND_SIDECAR_CONTAINER.to_owned());
     own.or_else(|| remembered_reference(hub?, template))
 }
 
-fn remembered_reference(hub: &Map<String, Value>, template: Option<&Raw<PodTemplate>>) -> Option<String> {
+fn remembered_reference(hub: &Map<String, Value>, template: Option<&Value>) -> Option<String> {
     let reference = hub.get("frontendSidecar")?.as_str()?;
     let lists = |template: &Value| {
         let containers = template["spec"]["containers"].as_array().into_iter().flatten();
         containers.into_iter().any(|container| container["name"] == reference)
     };
     let was_listed = hub.get("podTemplate").is_some_and(lists);
-    let is_listed = || template.is_some_and(|template| lists(&template.tree()));
-    (!was_listed || is_listed()).then(|| reference.to_owned())
+    (!was_listed || template.is_some_and(lists)).then(|| reference.to_owned())
 }
 
 /// Whether a field beside `extraPodSpec` makes a pod template. Mounts of the compilation cache don't count.

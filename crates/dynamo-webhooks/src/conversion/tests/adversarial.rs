@@ -9,7 +9,7 @@ use std::time::SystemTime;
 
 use dynamo_api::crds::{self, CrdFile};
 use dynamo_api::{v1alpha1, v1beta1};
-use gateward::conversion::{INCOMPLETE, Strictness, StructuralSchemas};
+use gateward::conversion::{Strictness, StructuralSchemas};
 use gateward::testing::block_on;
 use gateward::testing::objects;
 use gateward::{Context, FieldPath, Request, Resource, Validator, Verdict, Webhook, Webhooks, handler};
@@ -20,6 +20,7 @@ use crate::conversion::schemas::CrdSchemas;
 use crate::conversion::{ComponentConversion, DeploymentRequestConversion, GraphConversion};
 
 const PRESERVED: &str = "gateward.dev/preserved";
+const INCOMPLETE: &str = "gateward.dev/incomplete";
 
 /// A kind whose objects are drawn.
 #[derive(Debug, Clone, Copy)]
@@ -59,7 +60,7 @@ impl<H: Resource> Validator<H> for Judged {
 
 impl Drawn {
     fn webhooks(&self, judged: &Judged) -> Webhooks {
-        let webhooks = Webhooks::new();
+        let webhooks = Webhooks::new().with_annotation_prefix("gateward.dev");
         match self.schemas {
             CrdSchemas::Component => webhooks.register(
                 Webhook::<v1beta1::DynamoComponentDeployment>::new()

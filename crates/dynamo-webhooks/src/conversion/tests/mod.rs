@@ -41,7 +41,8 @@ fn by<S: Resource, H: Resource>(
     object: &Value,
     version: &str,
 ) -> Result<(Value, Issues), ConversionError> {
-    let webhooks = Webhooks::new().register(Webhook::<H>::new().spoke::<S>(conversion));
+    let webhooks =
+        Webhooks::new().with_annotation_prefix("gateward.dev").register(Webhook::<H>::new().spoke::<S>(conversion));
     let converted = webhooks.convert(&object.to_string(), &format!("nvidia.com/{version}"))?;
     let read = if version == "v1beta1" {
         serde_json::to_value(serde_json::from_str::<H>(&converted.json).unwrap())

@@ -88,7 +88,9 @@ fn what_nests_too_deep_for_a_tree_comes_back_as_it_was() {
     let service = format!(r#"{{"services":{{"w":{{"envs":[{{"name":"A"}}],"extraPodSpec":{deep}}}}}}}"#);
     let component =
         format!(r#"{{"components":[{{"name":"w","podTemplate":{{"metadata":{{"name":"t"}},"spec":{deep}}}}}]}}"#);
-    let webhooks = Webhooks::new().register(Webhook::<HubGraph>::new().spoke::<SpokeGraph>(GraphConversion));
+    let webhooks = Webhooks::new()
+        .with_annotation_prefix("gateward.dev")
+        .register(Webhook::<HubGraph>::new().spoke::<SpokeGraph>(GraphConversion));
     for (version, other, spec) in [("v1alpha1", "v1beta1", service), ("v1beta1", "v1alpha1", component)] {
         let written = format!(
             r#"{{"apiVersion":"nvidia.com/{version}","kind":"DynamoGraphDeployment","metadata":{{"name":"otter"}},"spec":{spec}}}"#

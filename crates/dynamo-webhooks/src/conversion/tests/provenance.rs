@@ -50,6 +50,22 @@ fn the_type_is_reported_where_it_was_made() {
 }
 
 #[test]
+fn of_a_great_many_mounts_all_are_reported_at_the_list() {
+    let mounts: Vec<Value> =
+        (0..300).map(|n| json!({"name": format!("v{n}"), "mountPoint": format!("/{n}")})).collect();
+    let main = json!({"mainContainer": {"image": "x:1", "volumeMounts": [{"name": "own", "mountPath": "/own"}]}});
+    for service in [json!({"volumeMounts": mounts}), json!({"volumeMounts": mounts, "extraPodSpec": main})] {
+        assert_traced(
+            service,
+            &[
+                (".podTemplate.spec.containers[0].volumeMounts", ".volumeMounts"),
+                (".podTemplate.spec.containers[0].volumeMounts[299].mountPath", ".volumeMounts"),
+            ],
+        );
+    }
+}
+
+#[test]
 fn shared_memory_is_reported_where_it_was_made() {
     assert_traced(json!({"sharedMemory": {"size": "-1"}}), &[(".sharedMemorySize", ".sharedMemory.size")]);
     assert_traced(

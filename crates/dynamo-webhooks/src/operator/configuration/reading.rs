@@ -6,13 +6,12 @@ use std::time::Duration;
 use gateward::config::{
     ClaimTreatment, ConfigError, HttpVersions, KeyAlgorithm, ListenAddress, LogFormat, MetricsAccess,
 };
-use gateward::{CaBundle, CaInjection, Provision, go_duration};
+use gateward::{CaBundle, CaInjection, Provision, dns, go_duration};
 use serde_json::Value;
 
 use super::keys::Key;
 use super::problem::{Findings, shown};
 use super::{API_VERSION, Certificates, KIND, OperatorConfiguration, Read, Restriction, WebhookServer, schema};
-use crate::dns;
 use crate::operator::facts::Gate;
 
 const METRICS_PORT: u16 = 8080;
@@ -61,7 +60,7 @@ impl Reader<'_> {
 
     fn restricted(&mut self) -> Option<Restriction> {
         let label = "lower-case letters, digits and `-`, at most 63 characters";
-        let name = self.name(Key::RESTRICTED, dns::is_namespace, label)?;
+        let name = self.name(Key::RESTRICTED, dns::is_label, label)?;
         if name == NEVER_JUDGED {
             self.error(Key::RESTRICTED, format!("nothing in {NEVER_JUDGED} is ever judged; take another namespace"));
         }
@@ -129,7 +128,7 @@ impl Reader<'_> {
         WebhookServer {
             address: self.address(Key::WEBHOOK_HOST, Key::WEBHOOK_PORT, WEBHOOK_PORT),
             secret_name: secret_name.unwrap_or_else(|| SECRET_NAME.to_owned()),
-            service_name: self.name(Key::SERVICE_NAME, dns::is_service, label),
+            service_name: self.name(Key::SERVICE_NAME, dns::is_service_name, label),
             fullname: self.name(Key::FULLNAME, dns::is_subdomain, subdomain),
             operator_principals: self.principals(),
             provision: self.provision(),

@@ -1,12 +1,11 @@
 //! Between which nodes KV caches are transferred: DGD-70 to DGD-73, DGD-79.
 
 use dynamo_api::v1beta1::{DynamoGraphDeployment, Enforcement, KvTransferPolicy};
-use gateward::{FieldPath, Issues, Rule, UPDATE};
+use gateward::{FieldPath, Issues, Rule, UPDATE, dns};
 
 use super::GRAPHS;
 use super::lookups::TopologyLookup;
 use super::topology::{NOT_EVALUATED, listed};
-use crate::dns;
 use crate::rules::grove::WorkloadBackend;
 
 const NAME_FORM: Rule = rule! {

@@ -1,10 +1,9 @@
 //! Lookups in the cluster that the rules of a graph need, done before they run.
 
 use dynamo_api::v1beta1::{ComponentType, DynamoGraphDeployment};
-use gateward::{ClusterReader, GroupServed, Issues, Lookup, ObjectName, Verdict, WebhookError};
+use gateward::{ClusterReader, GroupServed, Issues, Lookup, ObjectName, Verdict, WebhookError, dns};
 use serde_json::Value;
 
-use crate::dns;
 use crate::operator::facts::{Cluster, ClusterFacts, GROVE_GROUP, INFERENCE_GROUP, TOPOLOGY_BINDINGS};
 use crate::rules::component::InferencePool;
 use crate::rules::grove::WorkloadBackend;

@@ -30,8 +30,9 @@ fn noted(object: &Value, up: bool) -> (Value, Vec<String>) {
     object["apiVersion"] = format!("nvidia.com/{from}").into();
     object["kind"] = "DynamoGraphDeploymentRequest".into();
     let kind = Webhook::<v1beta1::DynamoGraphDeploymentRequest>::new();
-    let webhooks =
-        Webhooks::new().register(kind.spoke::<v1alpha1::DynamoGraphDeploymentRequest>(DeploymentRequestConversion));
+    let webhooks = Webhooks::new()
+        .with_annotation_prefix("gateward.dev")
+        .register(kind.spoke::<v1alpha1::DynamoGraphDeploymentRequest>(DeploymentRequestConversion));
     let converted = webhooks.convert(&object.to_string(), &format!("nvidia.com/{to}")).unwrap();
     let paths = converted.issues.iter().map(|issue| issue.path.to_string()).collect();
     (serde_json::from_str(&converted.json).unwrap(), paths)

@@ -53,7 +53,9 @@ struct Annotated {
 /// The graph with this spec, JSON text, in the other version.
 fn converted<A: Resource, B: Resource>(spec: &str, annotations: &Map<String, Value>) -> (B, Map<String, Value>) {
     let kind = Webhook::<v1beta1::DynamoGraphDeployment>::new();
-    let webhooks = Webhooks::new().register(kind.spoke::<v1alpha1::DynamoGraphDeployment>(GraphConversion));
+    let webhooks = Webhooks::new()
+        .with_annotation_prefix("gateward.dev")
+        .register(kind.spoke::<v1alpha1::DynamoGraphDeployment>(GraphConversion));
     let metadata = json!({"name": "otter", "annotations": annotations});
     let version = A::gvk().api_version();
     let graph =
