@@ -39,12 +39,12 @@ fn foreign<'p>(
     )
 }
 
-/// The Pods that bear the operator's label.
+/// The label of the Pods of a CronTab. The operator's own Pods don't carry it: nobody could admit the first of them.
+pub const LABEL: &str = "stable.example.com/crontab";
+
+/// The Pods that bear the label.
 pub fn webhook() -> Webhook<Pod> {
-    Webhook::new()
-        .validator(images)
-        .object_selector(label("app.kubernetes.io/managed-by").equals("crontab"))
-        .rules([&IMAGES])
+    Webhook::new().validator(images).object_selector(label(LABEL).exists()).rules([&IMAGES])
 }
 
 /// `kubectl debug` adds a container to a running Pod by way of a subresource.

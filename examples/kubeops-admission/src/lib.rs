@@ -55,13 +55,10 @@ impl Defaulter<TestEntity> for Overwriting {
 
 /// The one kind, at KubeOps' paths and under its names.
 pub fn webhooks() -> Webhooks {
-    let named = |name, path| Endpoint::new().name(name).path(path);
     let kind = Webhook::<TestEntity>::new()
         .validator(Usernames)
-        .validating_at(named("validate.testentity.webhook.dev.v1", "/validate/v1testentity"))
         .defaulter(Overwriting)
-        .mutating_at(named("mutate.testentity.webhook.dev.v1", "/mutate/v1testentity"))
         .on([Create, Update])
         .crd(include_str!("../crd.yaml"));
-    Webhooks::new().register(kind)
+    Webhooks::with_paths(PathStyle::KubeOps).register(kind)
 }

@@ -13,11 +13,11 @@ pub use metadata::Metadata;
 
 use gateward::prelude::*;
 
-/// The one kind in its three versions, at KubeOps' path.
+/// The one kind in its three versions. Where it is converted follows from KubeOps' style.
 pub fn webhooks() -> Webhooks {
     let kind = Webhook::<v3::TestEntity>::new()
         .spoke::<v1::TestEntity>(WholeName)
         .spoke::<v2::TestEntity>(TwoNames)
         .crd(include_str!("../crd.yaml"));
-    Webhooks::new().register(kind).convert_at("/convert/conversionwebhook.dev/testentitys")
+    Webhooks::with_paths(PathStyle::KubeOps).register(kind)
 }

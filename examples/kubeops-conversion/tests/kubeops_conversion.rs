@@ -165,7 +165,7 @@ fn a_name_that_is_no_text_is_left_out_of_a_view_that_says_so() {
         let view = webhooks().convert(&object.to_string(), "conversionwebhook.dev/v3").unwrap();
         assert_eq!(view.left_out.iter().map(ToString::to_string).collect::<Vec<_>>(), ["spec.name"]);
         let view: Value = serde_json::from_str(&view.json).unwrap();
-        assert_eq!(view["metadata"]["labels"]["gateward.dev/incomplete"], "true");
+        assert_eq!(view["metadata"]["labels"]["conversionwebhook.dev/incomplete"], "true");
     }
 }
 

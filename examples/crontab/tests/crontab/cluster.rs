@@ -1,7 +1,8 @@
 //! What is looked up: policies, and CronTabs that `kubectl scale` changes. And what no object comes with: deletions.
 
-use crate::objects::{policy, tab, with};
+use crate::objects::{old_tab, policy, tab, with};
 use crontab::cron_policy::CronPolicy;
+use crontab::cron_tab::siblings::ONE_A_JOB;
 use crontab::cron_tab::v2::CronTab;
 use crontab::webhooks;
 use gateward::Outcome;
@@ -71,6 +72,23 @@ fn a_cron_tab_without_a_policy_is_not_limited() {
 fn what_cannot_be_looked_up_is_no_denial() {
     let damaged = with(policy(), "/spec/maxReplicas", "three");
     assert_eq!(create(&limited(), &[damaged]).answer().status, 503);
+}
+
+#[test]
+fn no_two_cron_tabs_of_a_namespace_do_one_job() {
+    let create = |object: &Value, other: &Value| {
+        TestRequest::of(&webhooks()).cluster(Stored::new().with::<CronTab>(other)).create(object)
+    };
+    let other = with(tab(), "/metadata/name", "also-nightly");
+    let findings = create(&tab(), &other);
+    findings.only(&[&ONE_A_JOB]).by(&ONE_A_JOB).at("spec.schedule").saying("also-nightly");
+    create(&old_tab(), &other).only(&[&ONE_A_JOB]).by(&ONE_A_JOB).at("spec.cronSpec");
+    for different in
+        [("/spec/schedule", "0 5 * * *"), ("/spec/timeZone", "Europe/Berlin"), ("/metadata/namespace", "team")]
+    {
+        assert_allowed(&create(&tab(), &with(other.clone(), different.0, different.1)));
+    }
+    assert_allowed(&create(&tab(), &tab()));
 }
 
 #[test]

@@ -4,6 +4,7 @@
 
 mod cluster;
 mod installed;
+mod names;
 mod objects;
 mod rules;
 mod server;

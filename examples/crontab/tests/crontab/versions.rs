@@ -53,7 +53,7 @@ fn the_schedule_moves() {
 fn the_time_zone_waits_in_v1() {
     let zoned = with(tab(), "/spec/timeZone", "Europe/Berlin");
     let mut old = converted(&zoned, "v1");
-    assert!(old["metadata"]["annotations"]["gateward.dev/preserved"].is_string());
+    assert!(old["metadata"]["annotations"]["stable.example.com/preserved"].is_string());
     assert_eq!(converted(&old, "v2"), zoned);
 
     old["spec"]["replicas"] = 5.into();

@@ -74,7 +74,8 @@ pub fn convert(webhooks: &Webhooks, asked: &str, object: &Value) -> Result<Value
         "kind": "ConversionReview",
         "request": {"uid": "back", "desiredAPIVersion": asked, "objects": [object]},
     });
-    let answer = ask(webhooks, webhooks.conversion_path(), review.to_string().as_bytes());
+    let path = webhooks.declarations().find_map(|declared| webhooks.conversion_path(declared)).unwrap();
+    let answer = ask(webhooks, &path, review.to_string().as_bytes());
     let body: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
     match &body["response"]["convertedObjects"][0] {
         Value::Null => Err(format!("{object} doesn't become {asked}: {body}")),
