@@ -58,6 +58,7 @@ impl Zoo {
             crds: self.setup.targets.crds.clone(),
             reads: Vec::new(),
             lists: Vec::new(),
+            watches: Vec::new(),
         }
     }
 

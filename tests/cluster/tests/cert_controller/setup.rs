@@ -50,15 +50,20 @@ pub fn setup(namespace: &str) -> ControllerConfig {
             labels: [("zoo".to_owned(), namespace.to_owned())].into(),
             crds: vec![format!("otters.{namespace}.example.org")],
             kinds: Vec::new(),
-            conversion: json!({
-                "strategy": "Webhook",
-                "webhook": {
-                    "clientConfig": {
-                        "service": {"namespace": namespace, "name": SERVICE, "path": "/v", "port": 443},
+            converted_by: "gateward.dev/converted-by".to_owned(),
+            conversion: [(
+                format!("otters.{namespace}.example.org"),
+                json!({
+                    "strategy": "Webhook",
+                    "webhook": {
+                        "clientConfig": {
+                            "service": {"namespace": namespace, "name": SERVICE, "path": "/v", "port": 443},
+                        },
+                        "conversionReviewVersions": ["v1"],
                     },
-                    "conversionReviewVersions": ["v1"],
-                },
-            }),
+                }),
+            )]
+            .into(),
             service,
         },
         replicas: ReplicaConfig { labels, port: PORT },
@@ -71,5 +76,6 @@ pub fn setup(namespace: &str) -> ControllerConfig {
         },
         namespaces: ServedNamespaces::All(ClaimsConfig::default()),
         field_manager: "gateward".to_owned(),
+        annotation_prefix: "gateward.dev".to_owned(),
     }
 }

@@ -178,6 +178,7 @@ fn names(crds: &[&str], suffix: &str) -> PermissionNames {
         crds: crds.iter().map(|name| (*name).to_owned()).collect(),
         reads: vec![ResourceName { group: "grove.io".into(), plural: "clustertopologybindings".into() }],
         lists: Vec::new(),
+        watches: Vec::new(),
     }
 }
 

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 /// The Kubernetes that Helm takes the cluster for where it is not to ask.
-const KUBERNETES: &str = "1.34.0";
+pub const KUBERNETES: &str = "1.34.0";
 
 /// One way to install the chart.
 #[derive(Debug, Clone, Deserialize)]

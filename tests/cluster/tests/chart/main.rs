@@ -4,6 +4,7 @@
 
 mod agreeing;
 mod charts;
+mod generated;
 mod installing;
 mod monitoring;
 mod naming;
@@ -27,6 +28,7 @@ fn main() -> ExitCode {
         installing::tests(),
         providing::tests(),
         policy::tests(),
+        generated::tests(),
         monitoring::tests(),
     ];
     run(tests.into_iter().flatten().collect(), async |_| Ok(()))

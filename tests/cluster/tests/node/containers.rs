@@ -85,7 +85,12 @@ async fn a_container_finds_its_volumes(sandbox: Sandbox) {
 
 async fn a_container_waits_for_its_config_map(sandbox: Sandbox) {
     let mut spec = runs("cat /settings/a; exec sleep infinity");
-    spec["volumes"] = json!([{"name": "settings", "configMap": {"name": "settings"}}]);
+    // What comes before it could be written at once.
+    let labels = json!({"path": "l", "fieldRef": {"fieldPath": "metadata.labels"}});
+    spec["volumes"] = json!([
+        {"name": "about", "downwardAPI": {"items": [labels]}},
+        {"name": "settings", "configMap": {"name": "settings"}},
+    ]);
     spec["containers"][0]["volumeMounts"] = json!([{"name": "settings", "mountPath": "/settings"}]);
     let object = pod("otter", &spec);
     let pod = started(&sandbox, &object).await;

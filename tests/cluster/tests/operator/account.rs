@@ -108,5 +108,6 @@ fn names() -> PermissionNames {
         crds: ALL.into_iter().map(|plural| format!("{plural}.nvidia.com")).collect(),
         reads: vec![ResourceName { group: "grove.io".into(), plural: "clustertopologybindings".into() }],
         lists: Vec::new(),
+        watches: Vec::new(),
     }
 }

@@ -8,7 +8,6 @@ mod command;
 mod crds;
 mod definition;
 mod reader;
-mod store;
 mod subresources;
 mod uninstall;
 

@@ -1,10 +1,19 @@
 //! What rules look up.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
 use cluster_tests::objects::graph;
-use cluster_tests::{Sandbox, Test, tests};
-use gateward_cluster::ApiReader;
-use gateward_core::{AccessQuestion, ClusterReader, GroupServed, ListLookup, ListQuery, Lookup, ObjectName, UserInfo};
+use cluster_tests::{Sandbox, Test, tests, until};
+use gateward_cluster::{ApiReader, keep_filled};
+use gateward_core::manifest::label;
+use gateward_core::{
+    AccessQuestion, ClusterReader, GroupServed, ListLookup, ListQuery, Lookup, ObjectName, Store, UserInfo, Webhook,
+    Webhooks, resource,
+};
 use serde_json::{Value, json};
+use tokio::task::JoinSet;
 
 use crate::account::Account;
 use crate::command::{Ended, Person};
@@ -16,6 +25,8 @@ pub fn tests() -> Vec<Test> {
         a_laptop_judges_by_the_cluster_that_it_is_given,
         objects_are_listed_by_their_labels,
         too_many_objects_are_no_list,
+        a_store_follows_what_the_cluster_has,
+        a_store_that_nobody_may_fill_says_why,
         a_user_may_what_the_cluster_grants,
     ]
 }
@@ -159,6 +170,54 @@ async fn too_many_objects_are_no_list(sandbox: Sandbox) {
     };
     let ListLookup::Unreadable(why) = reader.list(&all).await else { panic!("ten megabytes are too many") };
     assert!(why.contains("too many to look at"), "{why}");
+}
+
+#[derive(serde::Serialize, serde::Deserialize)]
+struct River {
+    data: BTreeMap<String, String>,
+}
+resource!(River, "v1", "ConfigMap", "configmaps");
+
+/// What a server does for a store of rivers, with the rights that an operator with one is given.
+async fn watched(sandbox: &Sandbox, verbs: &[&str]) -> (Store<River>, JoinSet<()>) {
+    let rules = json!([{"apiGroups": [""], "resources": ["configmaps"], "verbs": verbs}]);
+    let account = Account::with_rules(sandbox, "watcher", &rules).await;
+    let store = Store::<River>::selected(label("flows").equals("yes"));
+    let webhooks = Webhooks::new().register(Webhook::<River>::new().watches(&store));
+    let mut tasks = JoinSet::new();
+    for store in webhooks.stores() {
+        tasks.spawn(keep_filled(account.connection().await.client(), Arc::clone(store), |_| {}));
+    }
+    (store, tasks)
+}
+
+async fn a_store_follows_what_the_cluster_has(sandbox: Sandbox) {
+    let client = sandbox.bed().client();
+    let maps = format!("/api/v1/namespaces/{}/configmaps", sandbox.namespace());
+    let river = |name: &str, flows: &str| json!({"metadata": {"name": name, "labels": {"flows": flows}}, "data": {"name": name}});
+    for (name, flows) in [("wye", "yes"), ("moon", "no")] {
+        client.post(&maps, &river(name, flows)).await.unwrap().granted().unwrap();
+    }
+    let (store, _watch) = watched(&sandbox, &["list", "watch"]).await;
+    let names = || {
+        let rivers = store.list(Some(sandbox.namespace())).ok()?;
+        Some(rivers.iter().map(|river| river.data["name"].clone()).collect::<Vec<_>>())
+    };
+    let holds = async |wanted: &[&str]| {
+        let is_there = async || names().is_some_and(|names| names == wanted);
+        until("the store follows", Duration::from_mins(1), is_there).await;
+    };
+    holds(&["wye"]).await;
+    client.post(&maps, &river("usk", "yes")).await.unwrap().granted().unwrap();
+    holds(&["usk", "wye"]).await;
+    client.delete(&format!("{maps}/wye")).await.unwrap().granted().unwrap();
+    holds(&["usk"]).await;
+}
+
+async fn a_store_that_nobody_may_fill_says_why(sandbox: Sandbox) {
+    let (store, _watch) = watched(&sandbox, &["get"]).await;
+    let says_why = async || store.list(None).err().is_some_and(|why| why.to_string().contains("forbidden"));
+    until("the reason", Duration::from_mins(2), says_why).await;
 }
 
 async fn a_user_may_what_the_cluster_grants(sandbox: Sandbox) {

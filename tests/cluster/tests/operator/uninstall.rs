@@ -3,14 +3,13 @@
 use std::time::Duration;
 
 use cluster_tests::objects::{adapter_v1alpha1, request, request_v1alpha1};
-use cluster_tests::{Bed, Sandbox, Test, tests, until};
+use cluster_tests::{Bed, Sandbox, Test, tests, until, version_stored};
 use serde_json::{Value, json};
 
 use crate::command::{Ended, NEWER, Person};
 use crate::definition::{
     ADAPTERS, Converter, REQUESTS, as_released, change, converted_by, heron, installed, store_in, versions,
 };
-use crate::store::version_stored;
 
 const PATIENCE: Duration = Duration::from_mins(2);
 

@@ -16,6 +16,7 @@ fn main() -> ExitCode {
         what_is_uninstalled_after_our_command_reads_and_deletes_as_before,
         a_forgotten_command_is_made_up_for,
         generated_manifests_are_a_release,
+        a_generated_chart_is_a_release,
     ];
     run_in_turn(tests, async |bed| bed.start_node().await)
 }
@@ -142,6 +143,54 @@ async fn generated_manifests_are_a_release(sandbox: Sandbox) {
         release.kubectl(&["delete", "-f", file]).await.unwrap();
     }
     assert_eq!(configurations(&sandbox).await, Vec::<Value>::new());
+}
+
+/// A CronTab of the example, in its older version.
+fn cron_tab(name: &str, schedule: &str) -> Value {
+    let spec = json!({"cronSpec": schedule, "image": "registry.example.com/backup:1"});
+    json!({"apiVersion": "stable.example.com/v1", "kind": "CronTab", "metadata": {"name": name}, "spec": spec})
+}
+
+/// An operator that has no chart but the one that is written from its declaration.
+async fn a_generated_chart_is_a_release(sandbox: Sandbox) {
+    let (bed, chart) = (sandbox.bed(), Chart::Made("chart-of-crontab"));
+    let mut program = bed.programs().example("crontab").unwrap();
+    program.args(["generate", "chart", "--image", "registry.example.org/crontab:0.1.0", "--out"]);
+    assert!(program.arg(chart.folder(bed)).status().unwrap().success());
+    let release = sandbox.release("otter", "pond");
+    release.install(chart, &json!({})).await.unwrap();
+    until("the release judges", Duration::from_mins(1), async || {
+        sandbox.dry().create(&cron_tab("heard", "daily")).await.status == 422
+    })
+    .await;
+    sandbox.rejects(&cron_tab("daily", "daily"), &["spec.cronSpec"]).await;
+    let wanted = [("/spec/schedule", json!("0 4 * * *"))];
+    sandbox.converts_to(&cron_tab("nightly", "0 4 * * *"), "v2", &wanted).await;
+
+    let values = json!({"replicas": 1, "webhook": {"objectSelector": {"matchLabels": {"judged": "yes"}}}});
+    release.upgrade(chart, &values).await.unwrap();
+    let passes = async || sandbox.dry().create(&cron_tab("unseen", "daily")).await.status.is_success();
+    until("the release judges what it selects", Duration::from_mins(1), passes).await;
+    let pods = bed.node().pods(release.namespace(), "app.kubernetes.io/instance=otter");
+    assert!(pods.iter().all(|pod| pod.restarts() == 0), "{}", pods[0].log());
+
+    let mut program = bed.programs().example("crontab").unwrap();
+    program.env("KUBECONFIG", bed.folder().join("kubeconfig")).env("HOME", bed.folder());
+    program.args(["uninstall", "--yes", "--release", release.name(), "--namespace", release.namespace()]);
+    assert!(program.status().unwrap().success());
+    release.uninstall().await.unwrap();
+    assert_eq!(configurations(&sandbox).await, Vec::<Value>::new());
+    let of_release = "deployments,services,configmaps,serviceaccounts,roles,rolebindings,poddisruptionbudgets,clusterroles,\
+                      clusterrolebindings";
+    let left = release.kubectl(&["get", of_release, "--output", "name"]).await.unwrap();
+    let left: Vec<&str> = left.lines().filter(|line| line.contains("otter")).collect();
+    assert_eq!(left, Vec::<&str>::new());
+    let stored = sandbox.read(&cron_tab("nightly", ""), "v2").await;
+    sandbox.delete(&stored).await;
+    release
+        .kubectl(&["delete", "crd", "crontabs.stable.example.com", "cronpolicies.stable.example.com"])
+        .await
+        .unwrap();
 }
 
 /// Nothing has to be converted any more, and nothing can be misread.

@@ -1,9 +1,9 @@
-//! Objects that were stored while no webhook was there, and that no type of ours reads whole.
+//! Objects that an older API server stored while no webhook was there, and that no type of ours reads whole.
 
 use std::time::Duration;
 
 use cluster_tests::objects::{adapter_v1alpha1, component, graph, object, request};
-use cluster_tests::{Refusal, Response, Sandbox, Test, UNSEEN, refused, tests, until};
+use cluster_tests::{Refusal, Response, Sandbox, Test, UNSEEN, refused, store, tests, until};
 use serde_json::{Value, json};
 
 use crate::hostile::tenant::{Tenant, VERSIONS, WAYS, Way, beside_a_neighbour, held, is_marked};
@@ -23,8 +23,9 @@ pub fn tests() -> Vec<Test> {
 /// One more than fits.
 const TOO_MANY: u64 = 2_147_483_648;
 
-/// An object with an integer that passes the schema and no type of ours.
+/// An object with an integer that no type of ours reads. API servers before 1.36 let it in.
 struct Broken {
+    /// The object without it.
     object: Value,
     /// Where the integer stands.
     fault: &'static str,
@@ -34,11 +35,11 @@ struct Broken {
 }
 
 fn all() -> Vec<Broken> {
-    let broken = |object: Value, fault: &'static str, in_alpha: &'static str| {
-        let mut object = held(object);
-        let (parent, name) = fault.rsplit_once('/').unwrap();
-        object.pointer_mut(parent).unwrap()[name] = TOO_MANY.into();
-        Broken { object, fault, in_alpha, repaired: 2.into() }
+    let broken = |object: Value, fault: &'static str, in_alpha: &'static str| Broken {
+        object: held(object),
+        fault,
+        in_alpha,
+        repaired: 2.into(),
     };
     let mut spread = graph("spread");
     spread["spec"]["components"][1]["multinode"] = json!({});
@@ -54,16 +55,36 @@ fn all() -> Vec<Broken> {
 }
 
 impl Broken {
-    /// The same object under a name of its own.
-    fn named(&self, name: &str) -> Value {
+    /// The same object under a name of its own, with a number that all can read.
+    fn whole(&self, name: &str) -> Value {
         let mut object = self.object.clone();
         let named = format!("{}-{name}", object["metadata"]["name"].as_str().unwrap());
         if object["spec"]["name"].is_string() {
             object["spec"]["name"] = named.clone().into();
         }
         object["metadata"]["name"] = named.into();
+        set(&mut object, self.fault, self.repaired.clone());
         object
     }
+
+    /// Has it stored under a name of its own.
+    async fn is_stored(&self, within: &Sandbox, name: &str) -> Value {
+        let object = within.acting_as(UNSEEN).accepts(&self.whole(name)).await;
+        rewrite(within, &object, self.fault).await;
+        object
+    }
+}
+
+fn set(object: &mut Value, pointer: &str, value: Value) {
+    let (parent, name) = pointer.rsplit_once('/').unwrap();
+    object.pointer_mut(parent).unwrap()[name] = value;
+}
+
+/// Writes the integer where the store has the object.
+async fn rewrite(within: &Sandbox, object: &Value, pointer: &str) {
+    let collection = within.collection(object, "v1beta1");
+    let (plural, name) = (collection.rsplit('/').next().unwrap(), object["metadata"]["name"].as_str().unwrap());
+    store(within, plural, name, |stored| set(stored, pointer, TOO_MANY.into())).await;
 }
 
 /// Denied because the view lacks something: the answer names the label and the version to write.
@@ -75,7 +96,7 @@ fn is_refused_as_a_view(answer: Response) -> Refusal {
 }
 
 async fn inherited(tenant: &Tenant, broken: &Broken, name: &str) -> Value {
-    let object = tenant.inherits(&broken.named(name)).await;
+    let object = broken.is_stored(&tenant.admin, name).await;
     let [beta, alpha] = tenant.reads(&object).await;
     assert_eq!(beta.pointer(broken.fault), Some(&TOO_MANY.into()));
     assert!(!is_marked(&beta) && is_marked(&alpha), "{alpha}");
@@ -161,7 +182,7 @@ async fn h5_a_namespace_of_such_objects_is_deleted(sandbox: Sandbox) {
         let mut left = Vec::new();
         for broken in all() {
             for name in ["one", "two"] {
-                left.push(leaving.acting_as(UNSEEN).accepts(&broken.named(name)).await);
+                left.push(broken.is_stored(&leaving, name).await);
             }
         }
         let client = leaving.client();
@@ -188,9 +209,10 @@ async fn h5_a_namespace_of_such_objects_is_deleted(sandbox: Sandbox) {
 async fn with_status(tenant: &Tenant) -> Value {
     let otter = tenant.own.accepts(&held(graph("otter"))).await;
     let status =
-        json!({"components": {"decode": {"componentKind": "Deployment", "replicas": TOO_MANY, "updatedReplicas": 1}}});
+        json!({"components": {"decode": {"componentKind": "Deployment", "replicas": 1, "updatedReplicas": 1}}});
     let place = format!("{}/status", tenant.own.place(&otter, "v1beta1"));
     tenant.own.client().merge(&place, &json!({"status": status})).await.unwrap().granted().unwrap();
+    rewrite(&tenant.own, &otter, "/status/components/decode/replicas").await;
     let [beta, alpha] = tenant.reads(&otter).await;
     assert!(!is_marked(&beta) && is_marked(&alpha), "{alpha}");
     assert_eq!(alpha["status"]["services"]["decode"]["updatedReplicas"], 1);

@@ -34,7 +34,7 @@ pub struct Tenant {
     /// The namespace in the tenant's name.
     pub own: Sandbox,
     /// The namespace in the name of who may do everything.
-    admin: Sandbox,
+    pub admin: Sandbox,
 }
 
 /// How an object is changed.

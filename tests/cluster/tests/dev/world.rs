@@ -1,0 +1,204 @@
+//! Operators that differ in their group alone: otters in two versions, and lodges, whose CRD the operator brings.
+
+use gateward::Names;
+use serde_json::{Value, json};
+
+macro_rules! world {
+    ($module:ident, $group:literal) => {
+        pub mod $module {
+            use gateward::prelude::*;
+            use serde::{Deserialize, Serialize};
+
+            pub mod v1 {
+                use super::{Deserialize, Serialize, resource};
+
+                #[derive(Serialize, Deserialize)]
+                pub struct Otter {
+                    pub spec: Spec,
+                }
+
+                #[derive(Serialize, Deserialize)]
+                pub struct Spec {
+                    pub size: u32,
+                }
+
+                resource!(Otter, concat!($group, "/v1"), "Otter", "otters");
+            }
+
+            pub mod v2 {
+                use super::{Deserialize, Serialize, resource};
+
+                #[derive(Serialize, Deserialize)]
+                pub struct Otter {
+                    pub spec: Spec,
+                }
+
+                #[derive(Serialize, Deserialize)]
+                pub struct Spec {
+                    pub length: u32,
+                }
+
+                resource!(Otter, concat!($group, "/v2"), "Otter", "otters");
+            }
+
+            #[derive(Serialize, Deserialize)]
+            pub struct Lodge {
+                pub spec: Rooms,
+            }
+
+            #[derive(Serialize, Deserialize)]
+            pub struct Rooms {
+                pub rooms: Option<u32>,
+            }
+
+            resource!(Lodge, concat!($group, "/v1"), "Lodge", "lodges");
+
+            pub struct Renamed;
+
+            impl Convert<v1::Otter, v2::Otter> for Renamed {
+                fn to_hub(
+                    &self,
+                    otter: &v1::Otter,
+                    _: &mut Provenance,
+                    _: &mut Issues,
+                ) -> Result<v2::Otter, ConversionError> {
+                    Ok(v2::Otter { spec: v2::Spec { length: otter.spec.size } })
+                }
+
+                fn from_hub(&self, otter: &v2::Otter, _: &mut Issues) -> Result<v1::Otter, ConversionError> {
+                    Ok(v1::Otter { spec: v1::Spec { size: otter.spec.length } })
+                }
+            }
+
+            pub fn webhooks() -> Webhooks {
+                let short = |otter: &v2::Otter, _: &Request| match otter.spec.length {
+                    0..=200 => Ok(()),
+                    _ => Err(Verdict::deny("no otter is that long").code(422)),
+                };
+                let furnished = |mut lodge: Lodge, _: &Request| {
+                    lodge.spec.rooms.get_or_insert(3);
+                    lodge
+                };
+                Webhooks::new()
+                    .register(
+                        Webhook::<v2::Otter>::new()
+                            .spoke::<v1::Otter>(Renamed)
+                            .crd(super::otters($group))
+                            .validator(short),
+                    )
+                    .register(Webhook::<Lodge>::new().crd(super::lodges($group)).defaulter(furnished))
+            }
+        }
+    };
+}
+
+world!(brook, "brook.example.org");
+world!(creek, "creek.example.org");
+world!(delta, "delta.example.org");
+world!(estuary, "estuary.example.org");
+world!(fjord, "fjord.example.org");
+world!(inlet, "inlet.example.org");
+world!(lagoon, "lagoon.example.org");
+
+/// One of the operators.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum World {
+    Brook,
+    Creek,
+    Delta,
+    Estuary,
+    Fjord,
+    Inlet,
+    Lagoon,
+}
+
+impl World {
+    const ALL: [Self; 7] =
+        [Self::Brook, Self::Creek, Self::Delta, Self::Estuary, Self::Fjord, Self::Inlet, Self::Lagoon];
+
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|world| world.name() == name)
+    }
+
+    /// What its operator is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Brook => "brook",
+            Self::Creek => "creek",
+            Self::Delta => "delta",
+            Self::Estuary => "estuary",
+            Self::Fjord => "fjord",
+            Self::Inlet => "inlet",
+            Self::Lagoon => "lagoon",
+        }
+    }
+
+    pub fn group(self) -> String {
+        format!("{}.example.org", self.name())
+    }
+
+    pub fn operator(self) -> impl gateward::Operator {
+        let webhooks = match self {
+            Self::Brook => brook::webhooks(),
+            Self::Creek => creek::webhooks(),
+            Self::Delta => delta::webhooks(),
+            Self::Estuary => estuary::webhooks(),
+            Self::Fjord => fjord::webhooks(),
+            Self::Inlet => inlet::webhooks(),
+            Self::Lagoon => lagoon::webhooks(),
+        };
+        Names::new(self.name(), "1.0.0").of(webhooks)
+    }
+
+    /// The CRD of the otters, as an administrator has installed it: nothing converts.
+    pub fn otters(self) -> Value {
+        otters(&self.group())
+    }
+
+    pub fn otter(self, version: &str, name: &str, spec: &Value) -> Value {
+        self.object(version, "Otter", name, spec)
+    }
+
+    pub fn lodge(self, name: &str) -> Value {
+        self.object("v1", "Lodge", name, &json!({}))
+    }
+
+    fn object(self, version: &str, kind: &str, name: &str, spec: &Value) -> Value {
+        json!({
+            "apiVersion": format!("{}/{version}", self.group()),
+            "kind": kind,
+            "metadata": {"name": name},
+            "spec": spec,
+        })
+    }
+}
+
+fn otters(group: &str) -> Value {
+    let versions = [version("v1", "size", false), version("v2", "length", true)];
+    crd(group, "Otter", "otters", &json!(versions))
+}
+
+fn lodges(group: &str) -> Value {
+    crd(group, "Lodge", "lodges", &json!([version("v1", "rooms", true)]))
+}
+
+fn version(name: &str, field: &str, storage: bool) -> Value {
+    let spec = json!({"type": "object", "properties": {field: {"type": "integer"}}});
+    let schema = json!({"openAPIV3Schema": {"type": "object", "properties": {"spec": spec}}});
+    json!({"name": name, "served": true, "storage": storage, "schema": schema})
+}
+
+fn crd(group: &str, kind: &str, plural: &str, versions: &Value) -> Value {
+    let singular = kind.to_lowercase();
+    json!({
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": format!("{plural}.{group}")},
+        "spec": {
+            "group": group,
+            "scope": "Namespaced",
+            "names": {"kind": kind, "plural": plural, "singular": singular, "listKind": format!("{kind}List")},
+            "versions": versions,
+        },
+    })
+}
