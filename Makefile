@@ -17,7 +17,7 @@ QUEUE_WAITING := test-idle
 MEASURING := test-cost
 PARTS := $(COMPUTING) $(QUEUE_LOADS) $(QUEUE_OTHERS) $(QUEUE_BACKGROUND) $(QUEUE_WAITING) $(MEASURING)
 QUEUES := queue-loads queue-others queue-background queue-waiting
-.PHONY: help run cluster test build-tests test-versions $(PARTS) $(QUEUES) lint format deny docs generate bench clean
+.PHONY: help run cluster test build-tests test-versions $(PARTS) $(QUEUES) lint format deny docs generate bench baseline clean
 
 help: ## List the recipes
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -37,8 +37,9 @@ LISTENER_TESTS := connection_limit converting_reviews hostile http2 metrics_acce
 RULE_TESTS := cases rulebook catalogue any_shape agreement commands convert kubeops_olm
 IDLE_TESTS := idle
 CONVERSION_TESTS := conversion
-COST_TESTS := cost
-CLUSTER_TESTS := api_server cert_controller cert_manager chart fallback in_cluster node operator webhooks
+COST_TESTS := cost baseline
+CLUSTER_TESTS := api_server cert_controller cert_manager chart dev fallback in_cluster kustomize new_operator node \
+	operator shipping webhooks
 INSTALL_TESTS := drift install releases
 ROLLOUT_TESTS := load rollouts
 ROTATION_TESTS := renewal external cert_manager_mode
@@ -88,8 +89,8 @@ test-cases: ## The rule books' cases, the catalogue's examples, and that all way
 test-conversion: ## Conversion: cases, staged edits, manifests, and 10,000 arbitrary objects for each promise
 	$(CARGO) test --profile proofs --package dynamo-webhooks --test $(CONVERSION_TESTS)
 
-test-cost: ## The memory and CPU time of hostile bodies, and of what the cost fuzzer finds in COST_SECONDS
-	$(CARGO) test --profile proofs --package dynamo-webhooks --test $(COST_TESTS)
+test-cost: ## Memory and CPU of hostile bodies and of what the cost fuzzer finds in COST_SECONDS, and the baseline
+	$(CARGO) test --profile proofs --package dynamo-webhooks $(call named,$(COST_TESTS))
 
 test-tools: ## The core's promises, patches, YAML, schemas, CRDs, certificates, generated files
 	$(TEST) $(call named,$(TOOL_TESTS))
@@ -100,14 +101,14 @@ test-hostile: ## The server against hostile, patient and ordinary clients
 test-idle: ## A connection that rests for 100 seconds
 	$(TEST) $(call named,$(IDLE_TESTS))
 
-# With the tests of gateward-cli cargo builds its binary, which the others run.
+# With the tests of gateward-cli and of crontab cargo builds their binaries, which the others run.
 TESTBED = test -n "$$GATEWARD_TESTBED" || testbed/build.sh
-IN_CLUSTER = { $(TESTBED); } && $(TEST) --no-run $(call named,commands $(1)) && $(TEST) $(call named,$(1))
+IN_CLUSTER = { $(TESTBED); } && $(TEST) --no-run $(call named,commands crontab $(1)) && $(TEST) $(call named,$(1))
 
 test-cluster: ## CRDs, webhooks and conversion behind a real API server; builds one first, once, in about fifteen minutes
 	$(call IN_CLUSTER,$(CLUSTER_TESTS))
 
-test-install: ## The chart in a cluster: every kind, changed bundles, other names, the way out
+test-install: ## The chart in a cluster: every kind, changed caBundles, other names, the way out
 	$(call IN_CLUSTER,$(INSTALL_TESTS))
 
 test-rollouts: ## Under load: upgrade, rollback, restart, a crash, an API server that restarts
@@ -141,6 +142,7 @@ test-fuzz: ## Each fuzz target for FUZZ_SECONDS
 
 lint: format deny docs ## Formatting, lints, licences, documentation
 	$(CARGO) clippy --workspace --all-targets --all-features -- -D warnings
+	$(CARGO) check --package gateward --features cluster
 
 format:
 	$(CARGO) fmt --all --check
@@ -152,15 +154,20 @@ deny:
 docs:
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --all-features --no-deps
 
-generate: ## Write what is generated: CRDs, parts of the chart, rule catalogue, command line reference
+generate: ## Write what is generated: CRDs, parts of the chart, bundles of OLM, rule catalogue, command line reference
 	$(CARGO) xtask generate crds
 	$(CARGO) xtask generate chart
 	$(CARGO) run --quiet --package gateward-cli -- rules --output markdown > docs/rules.md.new && mv docs/rules.md.new docs/rules.md
 	$(CARGO) run --quiet --package gateward-cli -- generate cli-reference > docs/cli.md.new && mv docs/cli.md.new docs/cli.md
+	$(CARGO) run --quiet --package gateward-cli -- generate bundle --out deploy/olm --image ghcr.io/gateward/gateward:0.1.0 --package dynamo-operator-webhooks --display-name "Dynamo Operator webhooks" --provider Gateward --provider-url https://github.com/gateward/gateward --values deploy/olm/values.yaml --samples deploy/olm/samples
+	$(CARGO) run --quiet --package olm-webhooktest -- generate bundle --out examples/olm-webhooktest/bundle --strict --image ghcr.io/gateward/olm-webhooktest:0.1.0 --package webhook-operator --display-name WebhookTest --provider Gateward --samples examples/olm-webhooktest/samples/valid.yaml --samples examples/olm-webhooktest/samples/valid-v1.yaml
 
 bench: ## Latency, CPU, allocations and memory, beside a handler that does nothing
 	$(CARGO) run --release --package gateward-bench --bin in-process
 	$(CARGO) run --release --package gateward-bench --bin gateward-bench
+
+baseline: ## Write anew what one review takes in allocations and instructions, which a test holds every change to
+	WRITE_BASELINE=1 $(CARGO) test --profile proofs --package dynamo-webhooks --test baseline
 
 clean: ## Remove what was built
 	$(CARGO) clean

@@ -8,8 +8,8 @@ use std::sync::LazyLock;
 use std::time::{Duration, SystemTime};
 
 use gateward_certs::rotation::{
-    CA_ROTATION_ANNOTATION, CaSecret, CertificateSpec, Change, InjectionTarget, InjectionTargetId, ObservedState,
-    ROTATE_CA_ANNOTATION, Step, next_step, restored_ca_bundle,
+    CaSecret, CertificateSpec, Change, InjectionTarget, InjectionTargetId, ObservedState, RotationAnnotations, Step,
+    next_step, restored_ca_bundle,
 };
 use gateward_certs::secret::{CA_CRT, SecretData, TLS_CRT, TLS_KEY};
 use gateward_certs::{CaBundle, CommonName, Lifetimes, PrivateKey, ServerNames, SystemKeys};
@@ -21,6 +21,7 @@ const PARTING: &[u8] = b"\n%%%%\n";
 static SPEC: LazyLock<CertificateSpec> = LazyLock::new(|| CertificateSpec {
     serving_secret: "zoo/otter-cert".to_owned(),
     ca_secret: "zoo/otter-cert-ca".to_owned(),
+    annotations: RotationAnnotations::of("otter.example.org"),
     names: ServerNames::of_service("otter", "zoo", "cluster.local").expect("they are names"),
     ca_name: CommonName::new("otter webhooks").expect("it is a name"),
     lifetimes: Lifetimes::default(),
@@ -32,8 +33,8 @@ fuzz_target!(|bytes: &[u8]| {
     let mut next = || parts.next().unwrap_or_default();
     let serving = SecretData::default().with(TLS_CRT, next()).with(TLS_KEY, next()).with(CA_CRT, next());
     let data = SecretData::default().with(TLS_CRT, next()).with(TLS_KEY, next());
-    let annotations = [CA_ROTATION_ANNOTATION, ROTATE_CA_ANNOTATION]
-        .map(|name| (name.to_owned(), String::from_utf8_lossy(next()).into_owned()));
+    let annotations = [&SPEC.annotations.progress, &SPEC.annotations.request]
+        .map(|name| (name.clone(), String::from_utf8_lossy(next()).into_owned()));
     let ca = CaSecret { data, annotations: annotations.into() };
     let carried = next();
 

@@ -8,6 +8,9 @@ use crate::process;
 use crate::reviews::{Way, conversion};
 use crate::table::quantile;
 
+/// Of an object.
+const BYTES: usize = 10_000;
+
 /// Objects in a review, how often it is sent, and the aim for the slowest of a hundred.
 const SIZES: [(usize, usize, Duration); 3] = [
     (1, 2_000, Duration::from_millis(5)),
@@ -28,7 +31,7 @@ pub async fn measure() -> anyhow::Result<()> {
 
 /// Servers of their own for each row, so that the peak of memory is the row's.
 async fn row(way: Way, objects: usize, times: usize, aim: Duration) -> anyhow::Result<()> {
-    let sample = conversion(way, objects)?;
+    let sample = conversion(way, BYTES, objects)?;
     let request = request(&sample);
     let (ours, nothing) = (Child::start(Handler::Webhooks)?, Child::start(Handler::Nothing)?);
     let (mut spent, mut spent_on_nothing) = (Vec::new(), Vec::new());

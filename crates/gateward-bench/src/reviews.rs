@@ -1,6 +1,5 @@
 //! The reviews that are sent.
 
-use anyhow::Context as _;
 use serde_json::{Value, json};
 
 /// One review and where it goes.
@@ -9,19 +8,19 @@ pub struct Sample {
     pub name: &'static str,
     /// The webhook's path.
     pub path: &'static str,
-    /// The AdmissionReview.
+    /// The AdmissionReview or ConversionReview.
     pub body: Vec<u8>,
 }
 
-const GRAPHS: &str = "/validate/nvidia.com/v1beta1/dynamographdeployments";
+const VALIDATE: &str = "/validate/nvidia.com/v1beta1/dynamographdeployments";
 
 impl Sample {
     /// Creations of a graph: v1beta1 of about 4 kB and 14 kB, and v1alpha1 of about 4 kB.
     pub fn all() -> [Self; 3] {
         [
-            Self { name: "v1beta1 CREATE, 4 kB", path: GRAPHS, body: sized(4_000, beta) },
-            Self { name: "v1beta1 CREATE, 14 kB", path: GRAPHS, body: sized(14_000, beta) },
-            Self { name: "v1alpha1 CREATE, 4 kB", path: GRAPHS, body: sized(4_000, alpha) },
+            Self { name: "v1beta1 CREATE, 4 kB", path: VALIDATE, body: sized(4_000, beta) },
+            Self { name: "v1beta1 CREATE, 14 kB", path: VALIDATE, body: sized(14_000, beta) },
+            Self { name: "v1alpha1 CREATE, 4 kB", path: VALIDATE, body: sized(4_000, alpha) },
         ]
     }
 }
@@ -45,22 +44,19 @@ impl Way {
     }
 }
 
-/// A ConversionReview of so many graphs of 10 kB.
-pub fn conversion(way: Way, objects: usize) -> anyhow::Result<Sample> {
+/// A ConversionReview of so many graphs of this size.
+pub fn conversion(way: Way, bytes: usize, objects: usize) -> anyhow::Result<Sample> {
     let webhooks = dynamo_webhooks::webhooks();
     let version = match way {
         Way::Lift => "nvidia.com/v1beta1",
         Way::Lower => "nvidia.com/v1alpha1",
     };
-    let mut graphs = (0..10_000).map(|variables| {
-        let alpha = alpha(variables).to_string();
-        match way {
-            Way::Lift => Ok(alpha),
-            Way::Lower => webhooks.convert(&alpha, "nvidia.com/v1beta1").map(|beta| beta.json),
-        }
-    });
-    let is_large = |graph: &Result<String, _>| graph.as_ref().map_or(true, |text| text.len() >= 10_000);
-    let object = graphs.find(is_large).context("a graph of 10 kB")??;
+    let graphs = (0..).map(|variables| alpha(variables).to_string());
+    let alpha = graphs.into_iter().find(|graph| graph.len() >= bytes).unwrap_or_default();
+    let object = match way {
+        Way::Lift => alpha,
+        Way::Lower => webhooks.convert(&alpha, "nvidia.com/v1beta1")?.json,
+    };
     let objects = vec![object; objects].join(",");
     let body = format!(
         r#"{{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview","request":{{"uid":"705ab4f5","desiredAPIVersion":"{version}","objects":[{objects}]}}}}"#
@@ -69,7 +65,7 @@ pub fn conversion(way: Way, objects: usize) -> anyhow::Result<Sample> {
 }
 
 /// The review whose components have as many environment variables as it takes to reach the size.
-fn sized(bytes: usize, object: fn(usize) -> Value) -> Vec<u8> {
+pub fn sized(bytes: usize, object: fn(usize) -> Value) -> Vec<u8> {
     let bodies = (0..).map(|variables| review(&object(variables)));
     bodies.into_iter().find(|body| body.len() >= bytes).unwrap_or_default()
 }
@@ -125,7 +121,8 @@ fn container(component: &str, count: usize) -> Value {
     })
 }
 
-fn beta(count: usize) -> Value {
+/// A graph of v1beta1 whose components have so many environment variables.
+pub fn beta(count: usize) -> Value {
     let components: Vec<Value> = COMPONENTS
         .iter()
         .map(|(name, kind)| {
@@ -141,16 +138,22 @@ fn beta(count: usize) -> Value {
     })
 }
 
-fn alpha(count: usize) -> Value {
+/// The same of v1alpha1, whose halves of inference are subtypes of workers, as in all manifests that upstream publishes.
+pub fn alpha(count: usize) -> Value {
     let service = |name: &str, kind: &str| {
         let main = container(name, 0);
-        json!({
+        let mut service = json!({
             "componentType": kind, "replicas": 2, "envs": variables(count),
             "resources": {"limits": {"cpu": "4", "memory": "16Gi", "gpu": "1"}},
             "extraPodSpec": {"mainContainer": {
                 "image": main["image"], "command": main["command"], "args": main["args"],
             }},
-        })
+        });
+        if let half @ ("prefill" | "decode") = kind {
+            service["componentType"] = "worker".into();
+            service["subComponentType"] = half.into();
+        }
+        service
     };
     let services: serde_json::Map<String, Value> =
         COMPONENTS.iter().map(|(name, kind)| ((*name).to_owned(), service(name, kind))).collect();

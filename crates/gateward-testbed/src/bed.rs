@@ -119,8 +119,13 @@ impl Bed {
 
     /// Lets Pods run, from now on. Until then they stay pending, and their addresses are free for tests.
     pub async fn start_node(&self) -> anyhow::Result<()> {
+        self.start_node_with(&[]).await
+    }
+
+    /// The same, where containers find further programs by their names.
+    pub async fn start_node_with(&self, programs: &[(&'static str, PathBuf)]) -> anyhow::Result<()> {
         self.require_pods()?;
-        let node = Node::start(&self.folder, &self.programs, &self.client).await?;
+        let node = Node::start(&self.folder, &self.programs, &self.client, programs).await?;
         self.node.set(node).map_err(|_| anyhow::anyhow!("the bed has its node already"))
     }
 

@@ -64,6 +64,12 @@ impl Programs {
         command
     }
 
+    /// The program of an example, if it is built beside the binary under test.
+    pub fn example(&self, name: &str) -> Option<Command> {
+        let program = self.gateward.with_file_name(name);
+        program.is_file().then(|| self.command(&program))
+    }
+
     fn command(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
         if let Some(group) = self.group {

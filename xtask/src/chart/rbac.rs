@@ -32,7 +32,7 @@ pub fn objects() -> anyhow::Result<String> {
     for (reach, rules) in all {
         let (begin, end) = reach.condition();
         write!(text, "{begin}---\n{}rules:\n", yaml::document(&reach.object(reach.role())))?;
-        for Permission { reason, need, modes, rule } in rules {
+        for Permission { reason, need, modes, rule, .. } in rules {
             let (begin, end) = match condition(need, modes) {
                 Some(condition) => (format!("{{{{- if {condition} }}}}\n"), "{{- end }}\n"),
                 None => (String::new(), ""),
@@ -83,6 +83,7 @@ fn names() -> anyhow::Result<PermissionNames> {
             .context("a CRD without a name")?,
         reads: vec![ResourceName { group: GROVE_GROUP.into(), plural: TOPOLOGY_BINDINGS.into() }],
         lists: Vec::new(),
+        watches: Vec::new(),
     })
 }
 

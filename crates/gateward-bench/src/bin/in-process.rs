@@ -19,7 +19,7 @@ const BATCHES: usize = 20;
 
 fn main() -> anyhow::Result<()> {
     println!("review                  time in process   allocations");
-    let conversions = [conversion(Way::Lift, 1)?, conversion(Way::Lower, 1)?];
+    let conversions = [conversion(Way::Lift, 10_000, 1)?, conversion(Way::Lower, 10_000, 1)?];
     for sample in Sample::all().into_iter().chain(conversions) {
         let bench = Bench::new(&sample);
         let (time, allocated) = (bench.time(), bench.allocations());

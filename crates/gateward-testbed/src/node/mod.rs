@@ -2,9 +2,9 @@
 //!
 //! What a Pod is made of is real: a network namespace with an address of its own on a bridge, through which the API
 //! server reaches it and it reaches the API server (as `kubernetes.default`, at the Service's address); a file system
-//! of its own in which the machine's programs are, and `gateward` as the binary under test; environment, volumes and
-//! tokens; probes, restarts, hooks and signals in the order in which kubelet has them; `kubectl logs`, and
-//! `kubectl port-forward` by kubelet's own code.
+//! of its own in which the machine's programs are, and `gateward` as the binary under test, with `crontab` where that
+//! example is built beside it, and what a test adds; environment, volumes and tokens; probes, restarts, hooks and
+//! signals in the order in which kubelet has them; `kubectl logs`, and `kubectl port-forward` by kubelet's own code.
 //!
 //! What is not: there are no images, so that a container names the program that it runs; every user inside is root;
 //! containers see each other's processes; resources and placement are not looked at; no address of a Service but the
@@ -38,7 +38,7 @@ mod volumes;
 mod worker;
 
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -65,19 +65,26 @@ pub struct Node {
 }
 
 impl Node {
-    /// Makes the node; must be called within the bed's namespaces.
-    pub(crate) async fn start(folder: &Path, programs: &Programs, client: &Client) -> anyhow::Result<Self> {
+    /// Makes the node, with further programs for its containers; must be called within the bed's namespaces.
+    pub(crate) async fn start(
+        folder: &Path,
+        programs: &Programs,
+        client: &Client,
+        further: &[(&'static str, PathBuf)],
+    ) -> anyhow::Result<Self> {
         let delays = Delays::none();
         gate::open(client.clone(), folder, delays.clone()).await?;
         let port_forward = programs.beside("port-forward");
+        let example = programs.example("crontab").map(|program| ("crontab", program));
         let programs = [("gateward", programs.gateward()), ("kubectl", programs.control_plane("kubectl"))];
-        let programs = programs.map(|(name, program)| (name, program.get_program().into()));
+        let programs = programs.into_iter().chain(example).map(|(name, program)| (name, program.get_program().into()));
+        let programs = programs.chain(further.iter().cloned());
         let kubelet = Kubelet::new(NodeContext {
             client: client.clone(),
             folder: folder.into(),
             network: Network::new()?,
             port_forward,
-            image: Image::make(folder.join("image"), programs.into())?,
+            image: Image::make(folder.join("image"), programs.collect())?,
             changes: broadcast::Sender::new(1024),
             delay: Mutex::new(PROJECTION_DELAY),
             log: Mutex::new(File::create(folder.join("kubelet.log"))?),

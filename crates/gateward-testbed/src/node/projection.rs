@@ -49,8 +49,10 @@ impl<'p> Projection<'p> {
         self.renew_tokens().await?;
         let tokens = self.tokens.iter().map(|(asked, (token, _))| (asked.clone(), token.clone())).collect();
         let sources = fetch(&self.pod.node.client, &self.pod.namespace, self.sources()).await?;
-        for (folder, parts) in &mut self.volumes {
-            let files = volumes::files(parts, &object, self.ip, &sources, &tokens).map_err(anyhow::Error::msg)?;
+        let files = |parts: &Vec<Part>| volumes::files(parts, &object, self.ip, &sources, &tokens);
+        let all: Result<Vec<_>, _> = self.volumes.iter().map(|(_, parts)| files(parts)).collect();
+        // Where a source is missing nothing is written, and all is made anew.
+        for ((folder, _), files) in self.volumes.iter_mut().zip(all.map_err(anyhow::Error::msg)?) {
             folder.write(&files)?;
         }
         Ok(())

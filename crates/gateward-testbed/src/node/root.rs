@@ -1,8 +1,8 @@
 //! What a container sees as its files: the machine's programs, ours, its volumes, and nothing else.
 //!
 //! There is one image. Its `/usr` and its libraries are the machine's, the rest is in memory and the container's own,
-//! so that anything can be mounted anywhere and nothing of the machine is written. `gateward`, the binary under test, and
-//! `kubectl` are found by their names.
+//! so that anything can be mounted anywhere and nothing of the machine is written. `gateward`, the binary under test,
+//! `kubectl` and what else is given are found by their names.
 
 use std::fmt::Write;
 use std::os::unix::fs::symlink;
