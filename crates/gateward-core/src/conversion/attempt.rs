@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 
 use serde::Serialize;
-use serde_json::value::RawValue;
 
 use crate::conversion::ConversionError;
 use crate::conversion::carry::{Carried, carry};
@@ -151,7 +150,7 @@ fn edit_metadata<A: Serialize>(metadata: &mut Metadata<'_>, from: &A, to: &Seria
     let before = Serialized::of(from).ok().and_then(|from| from.metadata);
     let before = Metadata::read(before.as_deref()).unwrap_or_default();
     // Metadata that has lost its name was not handed over at all.
-    if before.member("name").map(RawValue::get) == after.member("name").map(RawValue::get) {
+    if before.name() == after.name() {
         edit(&mut metadata.labels, &before.labels, &after.labels);
         edit(&mut metadata.annotations, &before.annotations, &after.annotations);
     }

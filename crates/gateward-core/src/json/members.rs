@@ -16,8 +16,7 @@ pub(crate) type Member<'a> = (Cow<'a, str>, &'a RawValue);
 /// The members of an object, in the order of their names; of a name that stands there twice the last one counts.
 pub(crate) fn members(json: &str) -> Option<Vec<Member<'_>>> {
     let mut members = Vec::with_capacity(capacity(json)?);
-    each(json, Each { member: |name, text| members.push((name, text)), item: |_| {} })?;
-    json.trim_start().starts_with('{').then_some(())?;
+    each_member(json, |name, text| members.push((name, text)))?;
     members.sort_by(|(one, _), (other, _): &Member<'_>| one.cmp(other));
     members.reverse();
     members.dedup_by(|(one, _), (other, _)| one == other);
@@ -28,8 +27,14 @@ pub(crate) fn members(json: &str) -> Option<Vec<Member<'_>>> {
 /// The members of an object in their order.
 pub(crate) fn members_in_order(json: &str) -> Option<Vec<Member<'_>>> {
     let mut members = Vec::new();
-    each(json, Each { member: |name, text| members.push((name, text)), item: |_| {} })?;
-    json.trim_start().starts_with('{').then_some(members)
+    each_member(json, |name, text| members.push((name, text)))?;
+    Some(members)
+}
+
+/// Hands over each member of an object, in their order. `None` where the text is no object.
+pub(crate) fn each_member<'a>(json: &'a str, member: impl FnMut(Cow<'a, str>, &'a RawValue)) -> Option<()> {
+    each(json, Each { member, item: |_| {} })?;
+    json.trim_start().starts_with('{').then_some(())
 }
 
 /// The items of a list.

@@ -5,10 +5,9 @@ use std::collections::BTreeMap;
 use std::ops::{Deref, DerefMut};
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::json::members::{Member, members_in_order};
+use crate::json::members::each_member;
 use crate::json::strict::Strict;
 use crate::json::total_length::TotalLength;
 
@@ -97,7 +96,11 @@ impl DerefMut for Editable {
 /// Metadata whose labels and annotations can be changed, and nothing else.
 #[derive(Default)]
 pub(crate) struct Metadata<'a> {
-    members: Vec<Member<'a>>,
+    /// As it came: of its members only those are kept that somebody reads, for there may be a great many.
+    raw: &'a str,
+    name: Option<&'a RawValue>,
+    own_labels: Option<&'a RawValue>,
+    own_annotations: Option<&'a RawValue>,
     /// The labels.
     pub labels: Editable,
     /// The annotations; none where there are too many.
@@ -119,27 +122,32 @@ impl<'a> Metadata<'a> {
     }
 
     fn within(raw: Option<&'a RawValue>, limit: usize) -> Option<Self> {
-        let members = match raw.map(RawValue::get) {
-            None | Some("null") => Vec::new(),
-            Some(raw) => members_in_order(raw)?,
-        };
-        let mut metadata = Self { members, ..Self::default() };
+        let raw = raw.map(RawValue::get).filter(|raw| *raw != "null").unwrap_or("{}");
+        let mut metadata = Self { raw, ..Self::default() };
+        // Of one that stands there twice the last counts.
+        each_member(raw, |name, text| match name.as_ref() {
+            "name" => metadata.name = Some(text),
+            "labels" => metadata.own_labels = Some(text),
+            "annotations" => metadata.own_annotations = Some(text),
+            _ => {}
+        })?;
         metadata.oversized = metadata.beyond(limit)?;
-        metadata.labels = metadata.texts("labels")?.into();
-        metadata.annotations = metadata.texts("annotations")?.into();
+        metadata.labels = texts(metadata.own_labels)?.into();
+        if !metadata.is_oversized() {
+            metadata.annotations = texts(metadata.own_annotations)?.into();
+        }
         Some(metadata)
     }
 
-    /// A member as it came; of one that stands there twice the last.
-    pub fn member(&self, name: &str) -> Option<&'a RawValue> {
-        self.members.iter().rev().find(|(member, _)| member == name).map(|(_, raw)| *raw)
+    /// The name as it came.
+    pub fn name(&self) -> Option<&'a str> {
+        self.name.map(RawValue::get)
     }
 
     /// The bytes of the annotations, where they are too many. `None` where they aren't texts by name.
     #[allow(clippy::option_option, reason = "what can't be read, and what isn't too large")]
     fn beyond(&self, limit: usize) -> Option<Option<usize>> {
-        let long = self.member("annotations").filter(|raw| raw.get().len() > limit);
-        let Some(raw) = long else { return Some(None) };
+        let Some(raw) = self.own_annotations.filter(|raw| raw.get().len() > limit) else { return Some(None) };
         let TotalLength(bytes) = serde_json::from_str(raw.get()).ok()?;
         Some(Some(bytes).filter(|bytes| *bytes > limit))
     }
@@ -150,17 +158,8 @@ impl<'a> Metadata<'a> {
     }
 
     /// The same without annotations.
-    pub fn without_annotations(mut self) -> Self {
-        self.members.retain(|(name, _)| name != "annotations");
-        Self { annotations: Editable::default(), oversized: None, ..self }
-    }
-
-    fn texts(&self, name: &str) -> Option<Texts> {
-        if name == "annotations" && self.is_oversized() {
-            return Some(Texts::new());
-        }
-        let Some(raw) = self.member(name) else { return Some(Texts::new()) };
-        serde_json::from_str::<Option<Texts>>(raw.get()).ok().map(Option::unwrap_or_default)
+    pub fn without_annotations(self) -> Self {
+        Self { own_annotations: None, annotations: Editable::default(), oversized: None, ..self }
     }
 
     /// Whether labels or annotations are not what they were.
@@ -170,19 +169,32 @@ impl<'a> Metadata<'a> {
 
     /// The metadata as JSON. What was not edited stays as it came; a map that was emptied goes.
     pub fn to_json(&self) -> String {
-        let maps = [("labels", &self.labels), ("annotations", &self.annotations)];
-        let edited: Vec<(&str, &Texts)> =
-            maps.into_iter().filter_map(|(name, texts)| Some((name, texts.edited()?))).collect();
-        let mut written: Vec<String> = Vec::new();
-        for (name, raw) in &self.members {
-            if !edited.iter().any(|(edited, _)| edited == name) {
-                written.push(format!("{}:{}", Value::from(name.as_ref()), raw.get()));
+        let (labels, annotations) = (self.labels.edited(), self.annotations.edited());
+        let mut written = String::from("{");
+        let mut write = |name: &str, text: &str| {
+            let separator = if written.len() > 1 { "," } else { "" };
+            for part in [separator, &json(&name), ":", text] {
+                written.push_str(part);
+            }
+        };
+        // What was read once is read again.
+        let _ = each_member(self.raw, |name, text| {
+            let text = match name.as_ref() {
+                "labels" => self.own_labels.filter(|_| labels.is_none()),
+                "annotations" => self.own_annotations.filter(|_| annotations.is_none()),
+                _ => Some(text),
+            };
+            if let Some(text) = text {
+                write(&name, text.get());
+            }
+        });
+        for (name, texts) in [("labels", labels), ("annotations", annotations)] {
+            if let Some(texts) = texts.filter(|texts| !texts.is_empty()) {
+                write(name, &json(texts));
             }
         }
-        for (name, texts) in edited.into_iter().filter(|(_, texts)| !texts.is_empty()) {
-            written.push(format!("\"{name}\":{}", json(texts)));
-        }
-        format!("{{{}}}", written.join(","))
+        written.push('}');
+        written
     }
 
     /// The key of the longest annotation that is not what it was.
@@ -213,7 +225,13 @@ pub(crate) fn edit(live: &mut Editable, before: &Texts, after: &Texts) {
     }
 }
 
-/// A map of texts always writes as JSON.
+/// Labels or annotations; absent and null are empty. `None` where they aren't texts by name.
+fn texts(raw: Option<&RawValue>) -> Option<Texts> {
+    let Some(raw) = raw else { return Some(Texts::new()) };
+    serde_json::from_str::<Option<Texts>>(raw.get()).ok().map(Option::unwrap_or_default)
+}
+
+/// A text or a map of texts always writes as JSON.
 fn json(texts: &impl Serialize) -> String {
     serde_json::to_string(texts).unwrap_or_default()
 }
