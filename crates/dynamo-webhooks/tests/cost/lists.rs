@@ -139,6 +139,25 @@ fn labels_and_annotations_take_no_more_than_their_share() {
     meter.settle();
 }
 
+/// Beside annotations of conversion, so that the metadata is read and written several times.
+#[test]
+fn members_of_the_metadata_that_nobody_knows_take_no_more_than_their_share() {
+    let mut meter = Meter::new();
+    for target in converting() {
+        for shape in shapes() {
+            let about = format!("{} in metadata.unknown, and as its members", shape.name);
+            ask(&mut meter, &target, &about, |bytes| {
+                let members: String = (0..bytes / 24).map(|number| format!(r#","x{number:x}":{{}}"#)).collect();
+                let unknown = shape.text(bytes / 2);
+                let annotations = r#"{"gateward.dev/preserved":"{\"version\":1,\"known\":{\"v1beta1\":{}}}"}"#;
+                let metadata = format!(r#","annotations":{annotations},"unknown":{unknown}{members}"#);
+                target.object(&metadata, r#"{"zebra":1,"services":5,"components":5}"#)
+            });
+        }
+    }
+    meter.settle();
+}
+
 fn annotated(target: &Target, annotation: &str, text: &str) -> String {
     target.object(&format!(r#","annotations":{{"{annotation}":{}}}"#, json!(text)), "{}")
 }
