@@ -200,8 +200,11 @@ fn rules_prints_the_catalogue_and_one_rule_with_its_examples() {
 
 #[test]
 fn the_generated_pages_in_docs_are_fresh() {
-    let pages: [(&str, &[&str]); 2] =
-        [("docs/rules.md", &["rules", "--output", "markdown"]), ("docs/cli.md", &["generate", "cli-reference"])];
+    let pages: [(&str, &[&str]); 3] = [
+        ("docs/rules.md", &["rules", "--output", "markdown"]),
+        ("docs/bundle-rules.md", &["bundle", "rules", "--output", "markdown"]),
+        ("docs/cli.md", &["generate", "cli-reference"]),
+    ];
     for (page, arguments) in pages {
         let printed = gateward(arguments).output().unwrap();
         let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(page);

@@ -274,8 +274,11 @@ fn judges(rule: &BundleRule) -> String {
 }
 
 fn markdown(rules: &[&BundleRule]) -> String {
-    let mut text =
-        String::from("| rule | a bundle keeps it if | severity | suite | refused by |\n|---|---|---|---|---|\n");
+    let mut text = String::from(
+        "# Rules on bundles\n\nWritten by `bundle rules --output markdown`; a test fails when this page is stale. Who refuses \
+         is the most that a rule has: a finding names those who refuse this bundle.\n\n\
+         | rule | a bundle keeps it if | severity | suite | refused by |\n|---|---|---|---|---|\n",
+    );
     for rule in rules {
         let suite = rule.suite.map_or("–", Suite::as_str);
         let _ = writeln!(
