@@ -71,6 +71,8 @@ pub enum PermissionUser {
     Controller,
     /// What answers reviews and shows metrics.
     Server,
+    /// The operator's own controllers.
+    OperatorController,
 }
 
 /// One rule, and what it is for.
@@ -88,6 +90,20 @@ pub struct Permission {
     pub user: PermissionUser,
     /// The rule as Kubernetes writes it.
     pub rule: PolicyRule,
+}
+
+impl Permission {
+    /// What an operator's own controllers may do with one resource of a group, in all namespaces.
+    ///
+    /// ```
+    /// use gateward_cluster::permissions::Permission;
+    ///
+    /// let permission = Permission::allow(&["list", "watch", "patch"], "", "configmaps").because("writes the texts");
+    /// assert_eq!(permission.rule.verbs, ["list", "watch", "patch"]);
+    /// ```
+    pub fn allow(verbs: &[&str], group: &str, resource: &str) -> PermissionBuilder {
+        PermissionBuilder { user: PermissionUser::OperatorController, ..allow(verbs, group, resource) }
+    }
 }
 
 /// All that a replica may do.
@@ -133,11 +149,17 @@ impl Permissions {
         self
     }
 
-    /// Those of a server whose certificate somebody else mounts: it has no controller.
+    /// Those of a server whose certificate somebody else mounts: nothing keeps certificates there.
     pub fn without_controller(mut self) -> Self {
         for permissions in [&mut self.role, &mut self.cluster_role, &mut self.namespace_role] {
-            permissions.retain(|permission| permission.user == PermissionUser::Server);
+            permissions.retain(|permission| permission.user != PermissionUser::Controller);
         }
+        self
+    }
+
+    /// The same, and what the operator's own controllers may do in the whole cluster.
+    pub fn with_controllers(mut self, permissions: &[Permission]) -> Self {
+        self.cluster_role.extend_from_slice(permissions);
         self
     }
 
@@ -256,31 +278,35 @@ fn look_up(verbs: &[&str], resource: &ResourceName) -> Permission {
     allow(verbs, &resource.group, &resource.plural).by_server().because("is looked up by a rule")
 }
 
-/// A rule without its reason.
-struct Unexplained {
+/// A permission without its reason.
+#[derive(Debug, Clone)]
+#[must_use = "a permission without a reason is none"]
+pub struct PermissionBuilder {
     rule: PolicyRule,
     need: Need,
     modes: &'static [ProvisionMode],
     user: PermissionUser,
 }
 
-fn allow(verbs: &[&str], group: &str, resource: &str) -> Unexplained {
+fn allow(verbs: &[&str], group: &str, resource: &str) -> PermissionBuilder {
     let rule = PolicyRule {
         api_groups: Some(vec![group.to_owned()]),
         resources: Some(vec![resource.to_owned()]),
         verbs: owned(verbs),
         ..PolicyRule::default()
     };
-    Unexplained { rule, need: Need::Always, modes: &ProvisionMode::ALL, user: PermissionUser::Controller }
+    PermissionBuilder { rule, need: Need::Always, modes: &ProvisionMode::ALL, user: PermissionUser::Controller }
 }
 
-impl Unexplained {
-    fn and(mut self, resource: &str) -> Self {
+impl PermissionBuilder {
+    /// Another resource of the group too.
+    pub fn and(mut self, resource: &str) -> Self {
         self.rule.resources.get_or_insert_default().push(resource.to_owned());
         self
     }
 
-    fn named(mut self, names: &[&str]) -> Self {
+    /// Only objects of these names.
+    pub fn named(mut self, names: &[&str]) -> Self {
         self.rule.resource_names = Some(owned(names));
         self
     }
@@ -300,7 +326,8 @@ impl Unexplained {
         self
     }
 
-    fn because(self, reason: &'static str) -> Permission {
+    /// What it is for, in one line: it stands above the rule wherever that is written.
+    pub fn because(self, reason: &'static str) -> Permission {
         let Self { rule, need, modes, user } = self;
         Permission { reason, need, modes, user, rule }
     }
@@ -406,6 +433,18 @@ mod tests {
             let resources: Vec<_> = rules.iter().flat_map(|rule| rule.resources.iter().flatten()).collect();
             assert_eq!(resources, ["tokenreviews", "subjectaccessreviews", "rivers", "currents"], "{mode:?}");
         }
+    }
+
+    #[test]
+    fn controllers_keep_their_permissions_in_every_mode_and_where_nothing_keeps_certificates() {
+        let texts = Permission::allow(&["list", "watch"], "", "configmaps").and("secrets").because("writes texts");
+        for mode in ProvisionMode::ALL {
+            let permissions = zoo().with_controllers(std::slice::from_ref(&texts)).of(mode).for_needs(&[Need::Always]);
+            assert_eq!(permissions.cluster_role.last(), Some(&texts), "{mode:?}");
+            assert_eq!(permissions.without_controller().cluster_role.last(), Some(&texts), "{mode:?}");
+        }
+        let expected = json!({"apiGroups": [""], "resources": ["configmaps", "secrets"], "verbs": ["list", "watch"]});
+        assert_eq!(json!(texts.rule), expected);
     }
 
     /// Objects that others own must not be ours to change, whatever their names are.

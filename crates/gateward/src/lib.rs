@@ -109,6 +109,8 @@ pub use gateward_certs::{
     ProvisionMode,
 };
 #[cfg(feature = "cluster")]
+pub use gateward_cluster::permissions::{Permission, PermissionBuilder};
+#[cfg(feature = "cluster")]
 pub use gateward_cluster::{CertControllerError, Client, ConnectionError, StoreState, keep_filled};
 pub use gateward_core::manifest::{
     FailurePolicy, Installation, Label, LabelSelector, WebhookConfiguration, label, webhook_configuration,

@@ -8,6 +8,8 @@ use std::sync::Arc;
 
 #[cfg(feature = "cluster")]
 use gateward_cluster::Client;
+#[cfg(feature = "cluster")]
+use gateward_cluster::permissions::Permission;
 #[cfg(feature = "config")]
 use gateward_core::ClusterReader;
 use gateward_core::manifest::{FailurePolicy, Installation};
@@ -262,6 +264,25 @@ pub trait Operator: Send + Sync + 'static {
     ) -> impl Future<Output = Result<(), ControllersError>> + Send {
         let (_, _) = (client, shutdown);
         std::future::ready(Ok(()))
+    }
+
+    /// What [`controllers`](Self::controllers) may do in the cluster. It stands in every role that is generated: by
+    /// `generate rbac`, in the chart, for kustomize and in the bundle; `doctor --preflight` asks for it.
+    ///
+    /// ```
+    /// use gateward::Permission;
+    ///
+    /// fn controller_permissions() -> Vec<Permission> {
+    ///     vec![
+    ///         Permission::allow(&["get", "list", "watch"], "zoo.org", "otters").because("reconciles them"),
+    ///         Permission::allow(&["patch"], "zoo.org", "otters/status").because("says what it has done"),
+    ///     ]
+    /// }
+    /// # assert_eq!(controller_permissions()[1].reason, "says what it has done");
+    /// ```
+    #[cfg(feature = "cluster")]
+    fn controller_permissions(&self) -> Vec<Permission> {
+        Vec::new()
     }
 }
 

@@ -29,7 +29,6 @@ pub const FILES: &[TemplateFile] = files![
     "Dockerfile",
     "Makefile",
     "README.md",
-    "deploy/controller.yaml",
     "rustfmt.toml",
     "samples/__singular__.yaml" from "samples/good.yaml",
     "samples/__singular__-broken.yaml" from "samples/broken.yaml",

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt;
-use gateward::{Client, ControllersError, ShutdownSignal};
+use gateward::{Client, ControllersError, Permission, ShutdownSignal};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{Patch, PatchParams};
 use kube::runtime::controller::{Action, Controller};
@@ -20,6 +20,19 @@ const MANAGER: &str = "__name__-controller";
 
 /// The label of the ConfigMaps that the controller makes.
 const LABEL: (&str, &str) = ("app.kubernetes.io/managed-by", "__name__");
+
+/// What the controller may do. Each role that is generated has it.
+pub fn permissions() -> Vec<Permission> {
+    let (group, plural) = (V2::group(&()), V2::plural(&()));
+    let (status, finalizers) = (format!("{plural}/status"), format!("{plural}/finalizers"));
+    vec![
+        Permission::allow(&["get", "list", "watch"], &group, &plural).because("reconciles them"),
+        Permission::allow(&["patch"], &group, &status).because("says what it has seen"),
+        Permission::allow(&["update"], &group, &finalizers)
+            .because("owns what it makes, in clusters that ask who may keep an owner from being deleted"),
+        Permission::allow(&["list", "watch", "create", "patch"], "", "configmaps").because("keeps the texts"),
+    ]
+}
 
 /// Reconciles until `shutdown` completes. Every replica does so: what they apply is the same, whoever is first. What must
 /// be done once needs a lease.

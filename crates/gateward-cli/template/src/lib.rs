@@ -8,7 +8,7 @@ pub mod v2;
 pub mod webhooks;
 
 use gateward::prelude::*;
-use gateward::{Client, ControllersError, Names, Operator, ShutdownSignal};
+use gateward::{Client, ControllersError, Names, Operator, Permission, ShutdownSignal};
 
 /// What `serve` serves, `check` checks and `generate` prints.
 pub struct Program(Webhooks);
@@ -34,5 +34,9 @@ impl Operator for Program {
         shutdown: ShutdownSignal,
     ) -> impl Future<Output = Result<(), ControllersError>> + Send {
         controller::run(client, shutdown)
+    }
+
+    fn controller_permissions(&self) -> Vec<Permission> {
+        controller::permissions()
     }
 }

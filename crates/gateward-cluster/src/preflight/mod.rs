@@ -17,7 +17,7 @@ use serde::Serialize;
 
 use crate::config::ControllerConfig;
 use crate::connection::Connection;
-use crate::permissions::{Need, ResourceName};
+use crate::permissions::{Need, Permission, ResourceName};
 use crate::request::with_read_timeout;
 
 /// A release as it is to be after an upgrade.
@@ -39,6 +39,8 @@ pub struct PlannedRelease {
     pub lists: Vec<ResourceName>,
     /// What is kept in memory for rules.
     pub watches: Vec<ResourceName>,
+    /// What its own controllers may do.
+    pub controllers: Vec<Permission>,
     /// The issuer that the user chose, where cert-manager provides the certificate.
     pub issuer: Option<IssuerRef>,
     /// How it gets the webhooks of another operator, if it does.

@@ -109,14 +109,14 @@ impl PlannedRelease {
 
     /// What Pods of its names may do in any mode and for any need, each permission with those that it is for.
     pub fn permissions_of_all_modes(&self) -> Permissions {
-        permissions(&names(self))
+        permissions(&names(self)).with_controllers(&self.controllers)
     }
 }
 
 /// The rights that a choice needs.
 fn required(planned: &PlannedRelease, choice: &Choice) -> Rights {
     let Permissions { role, cluster_role, namespace_role } =
-        permissions(&names(planned)).of(choice.mode).for_needs(&choice.needs);
+        planned.permissions_of_all_modes().of(choice.mode).for_needs(&choice.needs);
     let served = match &planned.config.namespaces {
         ServedNamespaces::One(one) => Some(&one.namespace),
         ServedNamespaces::All(_) => None,

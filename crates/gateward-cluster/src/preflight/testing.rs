@@ -27,6 +27,7 @@ pub(super) fn planned_by(provision: Provision) -> PlannedRelease {
         lookups: vec![ResourceName { group: "maps.org".into(), plural: "rivers".into() }],
         lists: Vec::new(),
         watches: Vec::new(),
+        controllers: Vec::new(),
         issuer: None,
         hand_over: Some(HandOver { namespace_label: "zoo.org/keeper".into(), guide: "the keepers' book".into() }),
     }

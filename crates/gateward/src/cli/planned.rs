@@ -28,16 +28,22 @@ pub(crate) fn planned<P: Operator>(
         needs: needs(&config, crd_installer),
         config,
         service_account,
-        crds: crds::names(operator),
+        crds: crd_names(operator),
         lookups: lookups.into_iter().map(resource).collect(),
         lists: declared.map(resource).collect::<BTreeSet<_>>().into_iter().collect(),
         watches: watched.map(|of| resource((of.group, of.plural))).collect::<BTreeSet<_>>().into_iter().collect(),
+        controllers: operator.controller_permissions(),
         issuer,
         hand_over: operator
             .names()
             .predecessor
             .map(|it| HandOver { namespace_label: it.namespace_label.to_owned(), guide: it.guide.to_owned() }),
     })
+}
+
+fn crd_names(operator: &impl Operator) -> Vec<String> {
+    let names = crds::documents(operator).map(|crd| crds::text(&crd.value, "/metadata/name"));
+    names.filter(|name| !name.is_empty()).collect()
 }
 
 /// What a Pod of the release would read.
