@@ -142,7 +142,7 @@ test-fuzz: ## Each fuzz target for FUZZ_SECONDS
 
 lint: format deny docs ## Formatting, lints, licences, documentation
 	$(CARGO) clippy --workspace --all-targets --all-features -- -D warnings
-	$(CARGO) check --package gateward --features cluster
+	$(CARGO) clippy --package gateward --features cluster -- -D warnings
 
 format:
 	$(CARGO) fmt --all --check
@@ -158,6 +158,7 @@ generate: ## Write what is generated: CRDs, parts of the chart, bundles of OLM, 
 	$(CARGO) xtask generate crds
 	$(CARGO) xtask generate chart
 	$(CARGO) run --quiet --package gateward-cli -- rules --output markdown > docs/rules.md.new && mv docs/rules.md.new docs/rules.md
+	$(CARGO) run --quiet --package gateward-cli -- bundle rules --output markdown > docs/bundle-rules.md.new && mv docs/bundle-rules.md.new docs/bundle-rules.md
 	$(CARGO) run --quiet --package gateward-cli -- generate cli-reference > docs/cli.md.new && mv docs/cli.md.new docs/cli.md
 	$(CARGO) run --quiet --package gateward-cli -- generate bundle --out deploy/olm --image ghcr.io/gateward/gateward:0.1.0 --package dynamo-operator-webhooks --display-name "Dynamo Operator webhooks" --provider Gateward --provider-url https://github.com/gateward/gateward --values deploy/olm/values.yaml --samples deploy/olm/samples
 	$(CARGO) run --quiet --package olm-webhooktest -- generate bundle --out examples/olm-webhooktest/bundle --strict --image ghcr.io/gateward/olm-webhooktest:0.1.0 --package webhook-operator --display-name WebhookTest --provider Gateward --samples examples/olm-webhooktest/samples/valid.yaml --samples examples/olm-webhooktest/samples/valid-v1.yaml

@@ -9,6 +9,7 @@ use gateward_cluster::Connection;
 use gateward_cluster::crds::{ApplyEvent, ConversionTrust, CrdApply, Injected, SecretName, Version, converted_by};
 use gateward_core::terminal;
 
+use crate::cli::crd_stanzas;
 use crate::crds;
 use crate::exit::Exit;
 use crate::operator::{Names, Operator, Release, annotation_prefix};
@@ -121,7 +122,7 @@ impl ApplyArguments {
         let release = Release { name: operator.names().release.into_owned(), namespace: namespace.clone() };
         let mut installation = operator.installation(&release);
         installation.service.clone_from(&self.conversion_webhook_service_name);
-        crds::with_stanzas(operator, &installation)
+        crd_stanzas::with_stanzas(operator, &installation)
     }
 }
 

@@ -6,6 +6,7 @@ mod certs;
 mod check;
 mod completions;
 pub(crate) mod convert;
+mod crd_stanzas;
 mod crds;
 mod dev;
 mod doctor;

@@ -28,19 +28,6 @@ pub(crate) struct ListenerSettings {
     pub(crate) certificate: CertResolver,
 }
 
-impl ListenerSettings {
-    /// Those of an operator whose certificate is still to come, with the usual limits.
-    pub(crate) fn new<P: Operator>(operator: &P, listeners: Listeners) -> Self {
-        Self {
-            listeners,
-            limits: Limits::default(),
-            metrics: Metrics::new(operator.names().metric_prefixes()),
-            readiness: Readiness::new(),
-            certificate: CertResolver::empty(),
-        }
-    }
-}
-
 /// What listens, and what it shows and answers by.
 pub(crate) struct Listening {
     pub(super) serving: RunningServer,

@@ -27,7 +27,9 @@ pub(crate) use in_cluster::{InCluster, Plan};
 pub(crate) use listen::{ListenerSettings, Listening};
 #[cfg(feature = "cli")]
 pub(crate) use setup::setup;
-pub(crate) use shutdown::{Shutdown, Until};
+#[cfg(feature = "cli")]
+pub(crate) use shutdown::Shutdown;
+pub(crate) use shutdown::Until;
 #[cfg(feature = "cli")]
 pub(crate) use signals::Signals;
 #[cfg(feature = "cli")]

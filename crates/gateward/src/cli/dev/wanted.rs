@@ -7,13 +7,13 @@ use gateward_core::Review;
 use gateward_core::manifest::{Installation, webhook_configuration};
 use serde_json::Value;
 
-use crate::crds;
+use crate::cli::crd_stanzas;
 use crate::operator::Operator;
 
 /// CRDs, then webhook configurations: nothing is judged before it can be converted.
 pub(super) fn wanted<P: Operator>(operator: &P, destination: &Destination) -> anyhow::Result<Vec<Value>> {
     let installation = installation(operator);
-    let mut wanted = crds::with_stanzas(operator, &installation);
+    let mut wanted = crd_stanzas::with_stanzas(operator, &installation);
     for review in [Review::Validate, Review::Mutate] {
         if let Some(configuration) = webhook_configuration(operator.webhooks(), review, &installation) {
             wanted.push(serde_json::to_value(configuration)?);

@@ -5,9 +5,10 @@ use gateward_core::Ordered;
 use gateward_core::manifest::{Installation, yaml};
 use gateward_lint::yaml::Document;
 
+use crate::cli::crd_stanzas::{self, Printed, Stanzas};
 use crate::cli::generate::arguments::{ManifestArguments, ServiceArguments};
 use crate::cli::generate::manifest::Manifest;
-use crate::crds::{self, Printed, Stanzas};
+use crate::crds;
 use crate::operator::Operator;
 
 #[derive(Debug, Args)]
@@ -30,7 +31,7 @@ pub(super) fn with_stanzas<P: Operator>(
     stanzas: Stanzas,
 ) -> anyhow::Result<Vec<Manifest>> {
     crds::check(operator)?;
-    Ok(crds::printed(operator, installation, stanzas).into_iter().flat_map(of).collect())
+    Ok(crd_stanzas::printed(operator, installation, stanzas).into_iter().flat_map(of).collect())
 }
 
 fn of(crd: Printed) -> Vec<Manifest> {

@@ -9,6 +9,7 @@ use gateward_core::Ordered;
 use gateward_core::manifest::yaml;
 use serde_json::{Value, json};
 
+use crate::cli::crd_stanzas::Stanzas;
 use crate::cli::generate::arguments::{ManifestArguments, ReleaseArguments, WorkloadArguments};
 use crate::cli::generate::folder::{self, GeneratedFile};
 use crate::cli::generate::format::Format;
@@ -18,7 +19,6 @@ use crate::cli::generate::network_policy::{self, NetworkPolicyArguments};
 use crate::cli::generate::{crds, deployment, rbac, webhooks};
 use crate::cli::planned::planned;
 use crate::cli::values;
-use crate::crds::Stanzas;
 use crate::exit::Exit;
 use crate::operator::{Operator, Release};
 

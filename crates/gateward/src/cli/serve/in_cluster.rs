@@ -6,6 +6,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, anyhow};
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches};
+use gateward_server::{CertResolver, Limits, Metrics, Readiness};
 
 use super::{ServeArguments, given};
 use crate::cli::document::Written;
@@ -53,7 +54,13 @@ pub(super) async fn run<P: Operator>(
         tracing::warn!(target: "configuration", "{warning}");
     }
     let signals = Signals::new().context("signals can't be waited for")?;
-    let settings = ListenerSettings::new(operator.as_ref(), config.listeners);
+    let settings = ListenerSettings {
+        listeners: config.listeners,
+        limits: Limits::default(),
+        metrics: Metrics::new(operator.names().metric_prefixes()),
+        readiness: Readiness::new(),
+        certificate: CertResolver::empty(),
+    };
     match prepared {
         Prepared::Controlled(plan) => drop(InCluster::start(*plan, settings, None).await?.run(signals).await?),
         Prepared::Given(directory, source) => given::run(operator, *source, directory, settings, signals).await?,

@@ -6,6 +6,7 @@ use gateward_core::{Declaration, Review};
 use serde_json::{Map, Value, json};
 
 use super::not_carried::NotCarried;
+use crate::cli::crd_stanzas;
 use crate::crds;
 use crate::operator::Operator;
 
@@ -77,7 +78,7 @@ impl Descriptions {
     /// One description for each CRD: OLM takes no CRD in two of them.
     fn add_conversions<P: Operator>(&mut self, operator: &P, installation: &Installation, backend: &Backend<'_>) {
         let converted = crds::converted(operator);
-        let documents = crds::with_stanzas(operator, installation);
+        let documents = crd_stanzas::with_stanzas(operator, installation);
         for (name, crd) in documents.iter().filter_map(|crd| Some((crd["metadata"]["name"].as_str()?, crd))) {
             if converted.iter().any(|converted| converted == name) {
                 self.all.push(conversion(name, crd, backend));
