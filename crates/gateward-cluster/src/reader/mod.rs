@@ -24,9 +24,18 @@ use discovery_cache::{DiscoveryCache, Query};
 /// How long one look-up may take. A review that waits longer has no time left to be answered.
 const TIMEOUT: Duration = Duration::from_secs(3);
 
-/// How many objects one list may have, and how many bytes: their number and size are other people's.
-const MOST_OBJECTS: u32 = 500;
-const MOST_BYTES: u64 = 8 * 1024 * 1024;
+/// How many objects one answer may have, and how many bytes: their number and size are other people's.
+struct PageLimit {
+    objects: u32,
+    bytes: u64,
+}
+
+/// What a review looks at is one answer.
+const OF_A_REVIEW: PageLimit = PageLimit { objects: 500, bytes: 8 << 20 };
+
+/// Where all objects are wanted, so many answers are read one after the other; the store holds 1.5 MiB an object.
+const OF_ALL: PageLimit = PageLimit { objects: 100, bytes: 160 << 20 };
+const MOST_PAGES: u32 = 500;
 
 /// A list of objects, as far as it matters.
 #[derive(Deserialize)]
@@ -100,25 +109,43 @@ impl ApiReader {
     }
 
     async fn list_objects(&self, query: &ListQuery) -> Result<Vec<Value>, String> {
+        let page = self.page(query, ListParams::default(), OF_A_REVIEW).await?;
+        if !page.metadata.next.is_empty() {
+            let most = OF_A_REVIEW.objects;
+            return Err(format!("there are more than {most} objects, too many to look at in one review"));
+        }
+        Ok(page.items)
+    }
+
+    async fn list_every_object(&self, query: &ListQuery) -> Result<Vec<Value>, String> {
+        let (mut objects, mut from) = (Vec::new(), ListParams::default());
+        for _ in 0..MOST_PAGES {
+            let List { metadata, items } = self.page(query, from, OF_ALL).await?;
+            objects.extend(items);
+            if metadata.next.is_empty() {
+                return Ok(objects);
+            }
+            from = ListParams::default().continue_token(&metadata.next);
+        }
+        Err(format!("there are more than {} objects, too many to keep", MOST_PAGES * OF_ALL.objects))
+    }
+
+    async fn page(&self, query: &ListQuery, from: ListParams, most: PageLimit) -> Result<List, String> {
         let collection = collection(&query.group, &query.version, query.namespace.as_deref(), &query.plural);
         let collection = collection.ok_or("no collection of objects has this name")?;
-        let page = ListParams::default().labels(&query.label_selector).limit(MOST_OBJECTS);
+        let page = from.labels(&query.label_selector).limit(most.objects);
         let request = kube::core::Request::new(collection).list(&page).map_err(|error| error.to_string())?;
         let read = async {
             let mut text = Vec::new();
-            let body = self.client.request_stream(request).await?.take(MOST_BYTES + 1);
+            let body = self.client.request_stream(request).await?.take(most.bytes + 1);
             std::pin::pin!(body).read_to_end(&mut text).await.map_err(|error| kube::Error::Service(error.into()))?;
             Ok(text)
         };
         let text = with_timeout(TIMEOUT, read).await.map_err(|unanswered| why(&unanswered))?;
-        if text.len() as u64 > MOST_BYTES {
-            return Err(format!("the objects have more than {MOST_BYTES} bytes, too many to look at in one review"));
+        if text.len() as u64 > most.bytes {
+            return Err(format!("the objects have more than {} bytes, too many to look at at once", most.bytes));
         }
-        let list: List = serde_json::from_slice(&text).map_err(|error| no_object(&error))?;
-        if !list.metadata.next.is_empty() {
-            return Err(format!("there are more than {MOST_OBJECTS} objects, too many to look at in one review"));
-        }
-        Ok(list.items)
+        serde_json::from_slice(&text).map_err(|error| no_object(&error))
     }
 
     async fn ask(&self, question: &AccessQuestion) -> Result<bool, RequestError> {
@@ -165,6 +192,10 @@ impl ClusterReader for ApiReader {
 
     fn list<'a>(&'a self, query: &'a ListQuery) -> BoxFuture<'a, ListLookup> {
         Box::pin(async { self.list_objects(query).await.map_or_else(ListLookup::Unreadable, ListLookup::Found) })
+    }
+
+    fn list_all<'a>(&'a self, query: &'a ListQuery) -> BoxFuture<'a, ListLookup> {
+        Box::pin(async { self.list_every_object(query).await.map_or_else(ListLookup::Unreadable, ListLookup::Found) })
     }
 
     fn may<'a>(&'a self, question: &'a AccessQuestion) -> BoxFuture<'a, Result<bool, WebhookError>> {

@@ -153,6 +153,11 @@ pub trait ClusterReader: Debug + Send + Sync + 'static {
         Box::pin(ready(ListLookup::Unreadable("objects can't be listed here".into())))
     }
 
+    /// The same, however many there are: for what is filled once, and for no review.
+    fn list_all<'a>(&'a self, query: &'a ListQuery) -> BoxFuture<'a, ListLookup> {
+        self.list(query)
+    }
+
     /// Whether a user may do something; the error is why that can't be learned.
     fn may<'a>(&'a self, question: &'a AccessQuestion) -> BoxFuture<'a, Result<bool, WebhookError>> {
         let _ = question;

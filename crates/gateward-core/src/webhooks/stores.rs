@@ -21,7 +21,7 @@ impl Webhooks {
     /// Fills the stores once with what the cluster has, as far as it can be listed.
     pub async fn fill_stores(&self, cluster: &dyn ClusterReader) {
         for store in self.stores() {
-            match cluster.list(&store.query()).await {
+            match cluster.list_all(&store.query()).await {
                 ListLookup::Found(objects) => {
                     store.take(StoreEvent::ListBegins);
                     for object in objects {

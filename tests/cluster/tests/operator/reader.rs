@@ -1,6 +1,6 @@
 //! What rules look up.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -170,6 +170,16 @@ async fn too_many_objects_are_no_list(sandbox: Sandbox) {
     };
     let ListLookup::Unreadable(why) = reader.list(&all).await else { panic!("ten megabytes are too many") };
     assert!(why.contains("too many to look at"), "{why}");
+
+    // What fills a store reads them page by page.
+    for number in 0..100 {
+        let map = json!({"metadata": {"name": format!("small-{number}")}});
+        sandbox.bed().client().post(&maps, &map).await.unwrap().granted().unwrap();
+    }
+    let ListLookup::Found(found) = reader.list_all(&all).await else { panic!("each page is small enough") };
+    let names: BTreeSet<_> = found.iter().filter_map(|map| map["metadata"]["name"].as_str()).collect();
+    let own = |prefix: &str| names.iter().filter(|name| name.starts_with(prefix)).count();
+    assert_eq!((own("map-"), own("small-"), names.len()), (10, 100, found.len()));
 }
 
 #[derive(serde::Serialize, serde::Deserialize)]
