@@ -38,7 +38,7 @@ RULE_TESTS := cases rulebook catalogue any_shape agreement commands convert kube
 IDLE_TESTS := idle
 CONVERSION_TESTS := conversion
 COST_TESTS := cost baseline
-CLUSTER_TESTS := api_server cert_controller cert_manager chart dev fallback in_cluster kustomize new_operator node \
+CLUSTER_TESTS := api_server behind_api_server cert_controller cert_manager chart dev fallback in_cluster kustomize new_operator node \
 	operator shipping webhooks
 INSTALL_TESTS := drift install releases
 ROLLOUT_TESTS := load rollouts
@@ -102,8 +102,7 @@ test-idle: ## A connection that rests for 100 seconds
 	$(TEST) $(call named,$(IDLE_TESTS))
 
 # With the tests of gateward-cli and of crontab cargo builds their binaries, which the others run.
-TESTBED = test -n "$$GATEWARD_TESTBED" || testbed/build.sh
-IN_CLUSTER = { $(TESTBED); } && $(TEST) --no-run $(call named,commands crontab $(1)) && $(TEST) $(call named,$(1))
+IN_CLUSTER = export GATEWARD_TESTBED=$${GATEWARD_TESTBED:-$$(testbed/build.sh)} && test -n "$$GATEWARD_TESTBED" && $(TEST) --no-run $(call named,commands crontab $(1)) && $(TEST) $(call named,$(1))
 
 test-cluster: ## CRDs, webhooks and conversion behind a real API server; builds one first, once, in about fifteen minutes
 	$(call IN_CLUSTER,$(CLUSTER_TESTS))

@@ -3,22 +3,23 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::OnceLock;
+use std::sync::{OnceLock, RwLock};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 use serde_json::Value;
 use tokio::sync::Mutex;
 
 use crate::addresses::Addresses;
 use crate::cert_manager::CertManager;
 use crate::client::Client;
-use crate::control_plane::{self, ADMIN, API_SERVER};
+use crate::control_plane::{self, ADMIN, API_SERVER, CONTROLLERS};
 use crate::enter::Workspace;
 use crate::ground::Grant;
 use crate::node::Node;
 use crate::process::Process;
 use crate::programs::Programs;
+use crate::resource_names::ResourceNames;
 
 /// Where CRDs are.
 const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
@@ -33,6 +34,8 @@ pub struct Bed {
     client: Client,
     node: OnceLock<Node>,
     cert_manager: OnceLock<CertManager>,
+    /// Of the CRDs that were installed.
+    names: RwLock<ResourceNames>,
 }
 
 impl Bed {
@@ -47,10 +50,11 @@ impl Bed {
             Process::start(API_SERVER, folder, &mut control_plane::api_server(&programs, &addresses))?,
         ];
         wait_for(&mut processes, &client, "/readyz").await?;
-        // It gives up where the API server isn't there at once.
-        let mut command = control_plane::controllers(&programs);
-        processes.push(Process::start("kube-controller-manager", folder, &mut command)?);
-        wait_for(&mut processes, &client, "/api/v1/namespaces/default/serviceaccounts/default").await?;
+        if programs.has(CONTROLLERS) {
+            // It gives up where the API server isn't there at once.
+            processes.push(Process::start(CONTROLLERS, folder, &mut control_plane::controllers(&programs))?);
+            wait_for(&mut processes, &client, "/api/v1/namespaces/default/serviceaccounts/default").await?;
+        }
         Ok(Self {
             processes: Mutex::new(processes),
             programs,
@@ -60,6 +64,7 @@ impl Bed {
             client,
             node: OnceLock::new(),
             cert_manager: OnceLock::new(),
+            names: RwLock::default(),
         })
     }
 
@@ -125,6 +130,7 @@ impl Bed {
     /// The same, where containers find further programs by their names.
     pub async fn start_node_with(&self, programs: &[(&'static str, PathBuf)]) -> anyhow::Result<()> {
         self.require_pods()?;
+        ensure!(self.programs.has(CONTROLLERS), "no {CONTROLLERS} is among the programs, so no Pod would be made");
         let node = Node::start(&self.folder, &self.programs, &self.client, programs).await?;
         self.node.set(node).map_err(|_| anyhow::anyhow!("the bed has its node already"))
     }
@@ -175,8 +181,20 @@ impl Bed {
         }
         for crd in crds {
             self.wait_until_served(crd).await?;
+            self.names.write().unwrap().add(crd);
         }
         Ok(())
+    }
+
+    /// Where the objects of a kind are, in a version; `of` is an object of that kind. Those of a namespaced kind are in
+    /// this namespace. Of the kinds of no CRD that was installed here, the plural is guessed.
+    pub fn collection(&self, of: &Value, version: &str, namespace: &str) -> String {
+        self.names.read().unwrap().collection(of, version, namespace)
+    }
+
+    /// Whether an object is in a namespace.
+    pub(crate) fn is_namespaced(&self, object: &Value) -> bool {
+        self.names.read().unwrap().is_namespaced(object)
     }
 
     /// Waits until clients can discover each version of a CRD, which is last of all.

@@ -13,11 +13,13 @@ use crate::programs::Programs;
 
 /// The program of the API server.
 pub(crate) const API_SERVER: &str = "kube-apiserver";
+/// What the controllers' program is called.
+pub(crate) const CONTROLLERS: &str = "kube-controller-manager";
 /// The token of somebody who may do everything.
 pub(crate) const ADMIN: &str = "admin-of-the-test-bed";
 
 /// The controllers that a test of webhooks can need; all others stay off.
-const CONTROLLERS: [&str; 11] = [
+const ENABLED_CONTROLLERS: [&str; 11] = [
     "serviceaccount-controller",
     "serviceaccount-token-controller",
     "root-ca-certificate-publisher-controller",
@@ -94,8 +96,8 @@ pub(crate) fn api_server(programs: &Programs, addresses: &Addresses) -> Command 
 
 /// The controllers, which need an API server that is ready.
 pub(crate) fn controllers(programs: &Programs) -> Command {
-    let mut command = programs.control_plane("kube-controller-manager");
-    command.arg(format!("--controllers={}", CONTROLLERS.join(","))).args([
+    let mut command = programs.control_plane(CONTROLLERS);
+    command.arg(format!("--controllers={}", ENABLED_CONTROLLERS.join(","))).args([
         "--kubeconfig=kubeconfig",
         "--service-account-private-key-file=sa.key",
         "--root-ca-file=ca.crt",

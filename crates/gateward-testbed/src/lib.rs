@@ -18,7 +18,32 @@
 //!
 //! After [`Bed::start_cert_manager`] a cert-manager issues certificates and injects CAs: see [`CertManager`].
 //!
-//! The programs come from `testbed/build.sh`, and the webhooks from the `gateward` binary beside the test program.
+//! The programs are those that `GATEWARD_TESTBED` or `KUBEBUILDER_ASSETS` names a folder of, or else `testbed/build.sh`
+//! builds them.
+//!
+//! A test program begins with [`run`], has the API server ask an operator's webhooks by [`LocalWebhooks`], and speaks to it
+//! in a [`Sandbox`].
+//!
+//! ```no_run
+//! use std::path::Path;
+//!
+//! use gateward_testbed::{LocalWebhooks, Sandbox, run, tests};
+//! use serde_json::{Value, json};
+//!
+//! fn main() -> std::process::ExitCode {
+//!     run(tests![rejects_an_empty_schedule], async |bed| {
+//!         LocalWebhooks::install(&bed, Path::new("target/debug/my-operator"), &without_schedule()).await
+//!     })
+//! }
+//!
+//! fn without_schedule() -> Value {
+//!     json!({"apiVersion": "example.com/v1", "kind": "CronTab", "metadata": {"name": "otter"}, "spec": {"schedule": ""}})
+//! }
+//!
+//! async fn rejects_an_empty_schedule(sandbox: Sandbox) {
+//!     sandbox.rejects(&without_schedule(), &["spec.schedule"]).await;
+//! }
+//! ```
 
 #![allow(
     clippy::unwrap_used,
@@ -36,17 +61,26 @@ mod control_plane;
 pub mod enter;
 mod feed;
 mod ground;
+mod local_webhooks;
 mod node;
 mod pki;
 pub mod process;
 mod programs;
+mod resource_names;
+mod run;
+mod sandbox;
 mod sweeper;
 pub mod tls;
+mod until;
 
 pub use audit::{Audit, AuditEvent};
 pub use bed::Bed;
 pub use cert_manager::CertManager;
 pub use client::{Client, Response};
 pub use ground::Ground;
+pub use local_webhooks::{LocalWebhooks, printed};
 pub use node::{Node, Pod, Signal};
 pub use programs::Programs;
+pub use run::{Prepared, Test, end_with_a_signal, run, run_in_turn};
+pub use sandbox::{Refusal, Sandbox, refused, version_of};
+pub use until::until;

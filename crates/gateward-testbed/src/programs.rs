@@ -6,9 +6,10 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, bail};
 
-/// Names the folder of the control plane's programs; otherwise `testbed/build.sh` is asked, which builds them if need
-/// be.
+/// Names the folder of the control plane's programs.
 const CONTROL_PLANE: &str = "GATEWARD_TESTBED";
+/// Names a folder that `setup-envtest` has filled, with etcd, kube-apiserver and kubectl: no Pod runs on these.
+const ASSETS: &str = "KUBEBUILDER_ASSETS";
 /// Names the binary under test; otherwise it is the one that cargo has put beside the test program.
 const GATEWARD: &str = "GATEWARD_BIN";
 
@@ -16,7 +17,8 @@ const GATEWARD: &str = "GATEWARD_BIN";
 #[derive(Debug, Clone)]
 pub struct Programs {
     control_plane: PathBuf,
-    gateward: PathBuf,
+    /// Or why there is none.
+    gateward: Result<PathBuf, String>,
     /// The process group in which they run, where it is not that of the process that starts them.
     group: Option<i32>,
 }
@@ -24,9 +26,15 @@ pub struct Programs {
 impl Programs {
     /// Finds or builds them.
     pub(crate) fn find() -> anyhow::Result<Self> {
-        let control_plane = std::env::var_os(CONTROL_PLANE).map_or_else(built, |folder| Ok(folder.into()))?;
-        let gateward = std::env::var_os(GATEWARD).map_or_else(beside_us, |file| Ok(file.into()))?;
+        let named = [CONTROL_PLANE, ASSETS].into_iter().find_map(std::env::var_os);
+        let control_plane = named.map_or_else(built, |folder| Ok(folder.into()))?;
+        let gateward = std::env::var_os(GATEWARD).map_or_else(beside_us, |file| Ok(file.into()));
         Ok(Self { control_plane, gateward, group: None })
+    }
+
+    /// Whether there is a program of this name.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.control_plane.join(name).exists()
     }
 
     /// The same ones, in a process group.
@@ -36,7 +44,10 @@ impl Programs {
 
     /// Lets a further process find the same ones.
     pub(crate) fn pass_on(&self, command: &mut Command) {
-        command.env(CONTROL_PLANE, &self.control_plane).env(GATEWARD, &self.gateward);
+        command.env(CONTROL_PLANE, &self.control_plane);
+        if let Ok(gateward) = &self.gateward {
+            command.env(GATEWARD, gateward);
+        }
     }
 
     /// A program of `testbed/build.sh`: of the control plane, or one of those beside it.
@@ -57,20 +68,26 @@ impl Programs {
         self.control_plane.join(name)
     }
 
-    /// The binary under test.
+    /// The binary of Dynamo's webhooks.
     pub fn gateward(&self) -> Command {
-        let mut command = self.command(&self.gateward);
+        let mut command = self.command(self.gateward.as_ref().unwrap());
         command.env_remove("GATEWARD_LOG");
         command
     }
 
-    /// The program of an example, if it is built beside the binary under test.
+    /// Where that is, if it is built.
+    pub(crate) fn gateward_file(&self) -> Option<&Path> {
+        self.gateward.as_deref().ok()
+    }
+
+    /// The program of an example, if it is built beside that.
     pub fn example(&self, name: &str) -> Option<Command> {
-        let program = self.gateward.with_file_name(name);
+        let program = self.gateward_file()?.with_file_name(name);
         program.is_file().then(|| self.command(&program))
     }
 
-    fn command(&self, program: &Path) -> Command {
+    /// A command that ends with the bed.
+    pub fn command(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
         if let Some(group) = self.group {
             command.process_group(group);
@@ -81,6 +98,11 @@ impl Programs {
 
 fn built() -> anyhow::Result<PathBuf> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testbed/build.sh");
+    if !script.exists() {
+        bail!(
+            "the test bed has no programs: name a folder of etcd and kube-apiserver in {ASSETS} (setup-envtest fills one)"
+        );
+    }
     let output = Command::new(&script)
         .stderr(Stdio::inherit())
         .output()
@@ -91,11 +113,11 @@ fn built() -> anyhow::Result<PathBuf> {
     Ok(String::from_utf8(output.stdout)?.trim_end().into())
 }
 
-fn beside_us() -> anyhow::Result<PathBuf> {
-    let program = std::env::current_exe()?;
+fn beside_us() -> Result<PathBuf, String> {
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
     // Tests are a folder deeper than binaries.
     let mut candidates = program.ancestors().skip(1).take(2).map(|folder| folder.join("gateward"));
-    candidates.find(|gateward| gateward.is_file()).with_context(|| {
+    candidates.find(|gateward| gateward.is_file()).ok_or_else(|| {
         let program = program.display();
         format!("gateward is not built beside {program}: `cargo build --package gateward-cli`, or `make test-cluster`")
     })

@@ -11,9 +11,9 @@ use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::RwLock;
 
+use crate::bed::Bed;
+use crate::enter::enter;
 use crate::sandbox::Sandbox;
-use gateward_testbed::Bed;
-use gateward_testbed::enter::enter;
 
 /// Tests wait for the control plane more than they compute.
 const THREADS: usize = 4;
@@ -137,7 +137,7 @@ fn failed(error: &anyhow::Error) -> ExitCode {
 }
 
 /// The first process of a process namespace ends by no signal that it doesn't ask for.
-pub(crate) async fn end_with_a_signal() {
+pub async fn end_with_a_signal() {
     let (Ok(mut interrupt), Ok(mut terminate)) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
     else {
         return;

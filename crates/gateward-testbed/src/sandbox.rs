@@ -6,8 +6,8 @@ use http::StatusCode;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use gateward_testbed::Bed;
-use gateward_testbed::{Client, Response};
+use crate::bed::Bed;
+use crate::client::{Client, Response};
 
 /// A namespace that only one test uses.
 #[derive(Clone)]
@@ -116,7 +116,7 @@ impl Sandbox {
 
     /// Where the objects of a kind are in a version; `of` is an object of that kind.
     pub fn collection(&self, of: &Value, version: &str) -> String {
-        collection(of, version, &self.namespace)
+        self.bed.collection(of, version, &self.namespace)
     }
 
     /// Where an object is in a version.
@@ -197,7 +197,9 @@ impl Sandbox {
 
     fn here(&self, object: &Value) -> Value {
         let mut object = object.clone();
-        object["metadata"]["namespace"] = self.namespace.clone().into();
+        if self.bed.is_namespaced(&object) {
+            object["metadata"]["namespace"] = self.namespace.clone().into();
+        }
         object
     }
 }
@@ -215,16 +217,6 @@ fn what_a_user_says(object: &Value) -> Value {
         metadata.retain(|name, _| !["resourceVersion", "managedFields", "generation"].contains(&name.as_str()));
     }
     object
-}
-
-/// Where the objects of a kind are in a version and a namespace; `of` is an object of that kind.
-pub(crate) fn collection(of: &Value, version: &str, namespace: &str) -> String {
-    let plural = format!("{}s", of["kind"].as_str().unwrap_or_default().to_lowercase());
-    let group = match of["apiVersion"].as_str().unwrap_or_default().split_once('/') {
-        Some((group, _)) => format!("/apis/{group}"),
-        None => "/api".to_owned(),
-    };
-    format!("{group}/{version}/namespaces/{namespace}/{plural}")
 }
 
 /// The version in an object's `apiVersion`.

@@ -5,9 +5,9 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::sandbox::{Refusal, Sandbox, version_of};
 use crate::webhooks::UNSEEN;
 use gateward_testbed::Response;
+use gateward_testbed::{Refusal, Sandbox, version_of};
 
 const FILES: [&str; 2] = ["dynamo-dgd-dcd.jsonl", "dynamo-dgdr-model.jsonl"];
 
@@ -71,7 +71,7 @@ impl Case {
             return sender.create(&self.object).await;
         }
         let author = sandbox.acting_as(UNSEEN);
-        author.store(&self.old).await;
+        store(&author, &self.old).await;
         let answer = sender.replace(&self.object).await;
         author.delete(&self.old).await;
         answer
@@ -106,19 +106,17 @@ fn complaints(answer: &Response) -> Vec<String> {
     refusal.fields().into_iter().map(str::to_owned).collect()
 }
 
-impl Sandbox {
-    /// Stores an object as it is after a while: a graph's restart is never there from the beginning, and a status is
-    /// written by itself.
-    async fn store(&self, object: &Value) {
-        let mut young = object.clone();
-        let restart = young["spec"].as_object_mut().and_then(|spec| spec.remove("restart"));
-        self.accepts(&young).await;
-        if restart.is_some() {
-            self.replace(object).await.granted().unwrap();
-        }
-        if let Some(status) = object.get("status") {
-            let place = format!("{}/status", self.place(object, version_of(object)));
-            self.bed().client().merge(&place, &json!({"status": status})).await.unwrap().granted().unwrap();
-        }
+/// Stores an object as it is after a while: a graph's restart is never there from the beginning, and a status is written
+/// by itself.
+async fn store(sandbox: &Sandbox, object: &Value) {
+    let mut young = object.clone();
+    let restart = young["spec"].as_object_mut().and_then(|spec| spec.remove("restart"));
+    sandbox.accepts(&young).await;
+    if restart.is_some() {
+        sandbox.replace(object).await.granted().unwrap();
+    }
+    if let Some(status) = object.get("status") {
+        let place = format!("{}/status", sandbox.place(object, version_of(object)));
+        sandbox.bed().client().merge(&place, &json!({"status": status})).await.unwrap().granted().unwrap();
     }
 }

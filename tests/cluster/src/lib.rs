@@ -17,11 +17,8 @@ mod load;
 pub mod objects;
 mod page;
 mod release;
-mod run;
-mod sandbox;
 mod shell;
 mod store;
-mod until;
 mod visit;
 mod webhooks;
 
@@ -29,16 +26,14 @@ pub use cases::{Case, Expectation};
 pub use denial::{DENIED, Denial};
 pub use dial::{probe_page, shown_certificate};
 pub use gateward_testbed::{
-    Audit, AuditEvent, Bed, CertManager, Client, Ground, Node, Pod, Programs, Response, Signal,
+    Audit, AuditEvent, Bed, CertManager, Client, Ground, Node, Pod, Prepared, Programs, Refusal, Response, Sandbox,
+    Signal, Test, refused, run, run_in_turn, tests, until, version_of,
 };
 pub use inventory::Inventory;
 pub use load::{Counted, Failure, Load, Pace, Tally};
 pub use page::command_blocks;
 pub use release::{Bundle, CA_SECRET, CONVERTED, Chart, Release, SERVING_SECRET};
-pub use run::{Prepared, Test, run, run_in_turn};
-pub use sandbox::{Refusal, Sandbox, refused, version_of};
 pub use shell::Shell;
 pub use store::{store, stored, version_stored};
-pub use until::until;
 pub use visit::{Visit, visit};
 pub use webhooks::{Conversion, UNSEEN, Webhooks, crds};

@@ -10,7 +10,7 @@ use hyper_util::rt::TokioIo;
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
 
-use crate::sandbox::Sandbox;
+use gateward_testbed::Sandbox;
 
 /// An object as it is stored.
 pub async fn stored(sandbox: &Sandbox, plural: &str, name: &str) -> Value {

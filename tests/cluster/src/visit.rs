@@ -10,9 +10,9 @@ use serde_json::json;
 use tokio::runtime::Runtime;
 
 use crate::release::{Chart, Release};
-use crate::run::end_with_a_signal;
 use crate::shell::equip;
 use gateward_testbed::Bed;
+use gateward_testbed::end_with_a_signal;
 use gateward_testbed::enter::{Workspace, enter};
 
 /// The release that a visitor finds, and its namespace.

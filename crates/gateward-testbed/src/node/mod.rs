@@ -76,9 +76,10 @@ impl Node {
         gate::open(client.clone(), folder, delays.clone()).await?;
         let port_forward = programs.beside("port-forward");
         let example = programs.example("crontab").map(|program| ("crontab", program));
-        let programs = [("gateward", programs.gateward()), ("kubectl", programs.control_plane("kubectl"))];
-        let programs = programs.into_iter().chain(example).map(|(name, program)| (name, program.get_program().into()));
-        let programs = programs.chain(further.iter().cloned());
+        let gateward = programs.gateward_file().map(|file| ("gateward", file.into()));
+        let kubectl = ("kubectl", programs.control_plane("kubectl"));
+        let built = [kubectl].into_iter().chain(example).map(|(name, program)| (name, program.get_program().into()));
+        let programs = gateward.into_iter().chain(built).chain(further.iter().cloned());
         let kubelet = Kubelet::new(NodeContext {
             client: client.clone(),
             folder: folder.into(),

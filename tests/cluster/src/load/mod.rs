@@ -19,8 +19,8 @@ use crate::load::life::{Act, LIVES, Life, Step};
 use crate::load::outcome::{Expected, Outcome};
 use crate::load::tally::Times;
 pub use crate::load::tally::{Counted, Failure, Tally};
-use crate::sandbox::{Sandbox, version_of};
 use gateward_testbed::Response;
+use gateward_testbed::{Sandbox, version_of};
 
 /// How long a failed request is sent again, and the rest between. A person who repeats a command waits longer.
 const INSISTENCE: Duration = Duration::from_secs(2);

@@ -11,9 +11,8 @@ use anyhow::{Context, bail};
 use serde_json::Value;
 
 pub use crate::release::certificates::{Bundle, CA_SECRET, CONVERTED, SERVING_SECRET};
-use crate::run::Prepared;
-use crate::sandbox::Sandbox;
 use gateward_testbed::{Bed, Client, Response};
+use gateward_testbed::{Prepared, Sandbox};
 
 /// How long Helm and kubectl wait for Pods.
 const PATIENCE: &str = "150s";
@@ -63,14 +62,12 @@ impl Prepared for Release {
     }
 }
 
-impl Sandbox {
-    /// A release in a namespace of its own.
-    pub fn release(&self, name: &str, namespace: &str) -> Release {
-        Release::new(&self.shared_bed(), name, namespace)
-    }
-}
-
 impl Release {
+    /// A release on the bed of a test.
+    pub fn of(sandbox: &Sandbox, name: &str, namespace: &str) -> Self {
+        Self::new(&sandbox.shared_bed(), name, namespace)
+    }
+
     /// A release in a namespace of its own.
     pub fn new(bed: &Arc<Bed>, name: &str, namespace: &str) -> Self {
         Self { bed: Arc::clone(bed), name: name.into(), namespace: namespace.into() }

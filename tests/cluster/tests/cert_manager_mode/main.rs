@@ -51,7 +51,7 @@ fn values(inject_from: &str) -> Value {
 }
 
 fn release(sandbox: &Sandbox) -> Release {
-    sandbox.release(RELEASE, NAMESPACE)
+    Release::of(sandbox, RELEASE, NAMESPACE)
 }
 
 fn pods(sandbox: &Sandbox) -> Vec<Ipv4Addr> {

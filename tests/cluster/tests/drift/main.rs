@@ -119,7 +119,7 @@ async fn a_graph_that_is_not_converted_is_told_from_one_without_components(sandb
     let (client, otter) = (sandbox.bed().client(), graph("otter"));
     sandbox.accepts(&otter).await;
     let whole = settled_conversion(client).await;
-    let denial = hold_off(client, &sandbox.release(RELEASE, NAMESPACE).account()).await;
+    let denial = hold_off(client, &Release::of(&sandbox, RELEASE, NAMESPACE).account()).await;
     let none = json!({"spec": {"conversion": {"strategy": "None", "webhook": null}}});
     client.merge(CRD, &none).await.unwrap().granted().unwrap();
     let (older, label) = (sandbox.place(&otter, "v1alpha1"), json!({"metadata": {"labels": {"example.org/a": "b"}}}));
@@ -153,7 +153,7 @@ fn configs(object: &mut Value) -> Vec<&mut Value> {
 
 /// Changes objects that carry bundles, one after the other, and measures how long they stay so.
 async fn drift(sandbox: &Sandbox, what: &str, mut change: impl FnMut(&mut Value)) {
-    let (client, release) = (sandbox.bed().client(), sandbox.release(RELEASE, NAMESPACE));
+    let (client, release) = (sandbox.bed().client(), Release::of(sandbox, RELEASE, NAMESPACE));
     let ca = release.certificate(CA_SECRET).await.unwrap().unwrap();
     let mut times = Vec::new();
     for path in release.configurations().iter().chain(&[CRD.to_owned()]).cycle() {

@@ -97,7 +97,7 @@ static PKI: Mutex<Option<Arc<Ca>>> = Mutex::new(None);
 
 /// The release, with a certificate that the test before has not seen, and the CA that signed it.
 async fn release(sandbox: &Sandbox) -> (Release, Arc<Bed>, Arc<Ca>) {
-    let (release, bed, ca) = (sandbox.release(RELEASE, NAMESPACE), sandbox.shared_bed(), pki());
+    let (release, bed, ca) = (Release::of(sandbox, RELEASE, NAMESPACE), sandbox.shared_bed(), pki());
     let certificate = issued(&ca, &name());
     put(&bed, &ca, &certificate).await.unwrap();
     served_by_all(sandbox, &certificate).await;

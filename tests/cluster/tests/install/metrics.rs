@@ -3,7 +3,7 @@
 use std::net::Ipv4Addr;
 use std::time::Duration;
 
-use cluster_tests::{Sandbox, Test, tests, until};
+use cluster_tests::{Release, Sandbox, Test, tests, until};
 use serde_json::json;
 
 use crate::{NAMESPACE, RELEASE};
@@ -13,7 +13,7 @@ pub fn tests() -> Vec<Test> {
 }
 
 async fn metrics_are_for_those_who_may_read_them(sandbox: Sandbox) {
-    let release = sandbox.release(RELEASE, NAMESPACE);
+    let release = Release::of(&sandbox, RELEASE, NAMESPACE);
     let pods = sandbox.bed().node().pods(NAMESPACE, "app.kubernetes.io/name=dynamo-operator");
     let pod: Ipv4Addr = pods[0].ip().unwrap();
     assert_eq!(release.metrics(pod, "nonsense").await.unwrap().status.as_u16(), 401);

@@ -17,7 +17,7 @@ pub struct Gateward {
 
 impl Gateward {
     pub fn new(sandbox: &Sandbox) -> Self {
-        Self { release: sandbox.release("gateward", NAMESPACE), sandbox: sandbox.clone() }
+        Self { release: Release::of(sandbox, "gateward", NAMESPACE), sandbox: sandbox.clone() }
     }
 
     fn values(undecided: Undecided) -> Value {

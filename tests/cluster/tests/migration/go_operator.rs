@@ -34,7 +34,7 @@ pub struct GoOperator {
 impl GoOperator {
     pub fn new(sandbox: &Sandbox, layout: Layout) -> Self {
         let client = sandbox.bed().client().clone();
-        Self { release: sandbox.release("dynamo-platform", NAMESPACE), layout, sandbox: sandbox.clone(), client }
+        Self { release: Release::of(sandbox, "dynamo-platform", NAMESPACE), layout, sandbox: sandbox.clone(), client }
     }
 
     /// The user that its controllers are.

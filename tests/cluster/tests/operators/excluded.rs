@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use cluster_tests::objects::model;
-use cluster_tests::{Chart, Sandbox, Test, tests, until};
+use cluster_tests::{Chart, Release, Sandbox, Test, tests, until};
 use serde_json::{Value, json};
 
 use crate::table::{Did, PATIENCE, Probe, Verdicts, install_team};
@@ -17,7 +17,7 @@ pub fn tests() -> Vec<Test> {
 const NOT_ASKED: Verdicts = Verdicts { platform: Did::Nothing, team: Did::Judged };
 
 async fn a_tenant_with_an_operator_of_its_own_does_not_depend_on_the_one_of_the_whole_cluster(sandbox: Sandbox) {
-    let platform = sandbox.release(PLATFORM.0, PLATFORM.1);
+    let platform = Release::of(&sandbox, PLATFORM.0, PLATFORM.1);
     let values = |excluded: bool| json!({"dynamo-operator": {"webhook": {"excludeClaimedNamespaces": excluded}}});
     platform.upgrade(Chart::Current, &values(true)).await.unwrap();
     platform.settled().await.unwrap();

@@ -56,7 +56,7 @@ async fn every_verb_of_the_roles_is_needed(sandbox: Sandbox) {
 }
 
 async fn every_verb_is_needed_with_a_certificate_of_the_user(sandbox: Sandbox) {
-    let release = sandbox.release(RELEASE, NAMESPACE);
+    let release = Release::of(&sandbox, RELEASE, NAMESPACE);
     leave_nothing(&release).await;
     let validity = Validity::starting(SystemTime::now(), Duration::from_hours(24)).unwrap();
     let ca = Ca::new(&CommonName::new("our PKI").unwrap(), validity, &SystemKeys).unwrap();
@@ -77,7 +77,7 @@ async fn every_verb_is_needed_with_a_certificate_of_the_user(sandbox: Sandbox) {
 }
 
 async fn every_verb_is_needed_with_cert_manager(sandbox: Sandbox) {
-    let release = sandbox.release(RELEASE, NAMESPACE);
+    let release = Release::of(&sandbox, RELEASE, NAMESPACE);
     leave_nothing(&release).await;
     let webhook = json!({"certManager": {"enabled": true}});
     release.install(Chart::Current, &json!({"dynamo-operator": {"webhook": webhook}})).await.unwrap();
@@ -91,7 +91,7 @@ async fn leave_nothing(release: &Release) {
 }
 
 async fn each_is_needed(sandbox: &Sandbox, mode: ProvisionMode) {
-    let release = sandbox.release(RELEASE, NAMESPACE);
+    let release = Release::of(sandbox, RELEASE, NAMESPACE);
     let mut unneeded = Vec::new();
     let groups = Right::groups(Right::all(sandbox, &release).await);
     for rights in &groups {

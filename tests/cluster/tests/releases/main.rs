@@ -60,14 +60,14 @@ async fn works(sandbox: &Sandbox, [name, older]: [&str; 2]) {
 }
 
 async fn the_longest_names_that_helm_and_kubernetes_take_work(sandbox: Sandbox) {
-    let release = sandbox.release(&"r".repeat(53), &"n".repeat(63));
+    let release = Release::of(&sandbox, &"r".repeat(53), &"n".repeat(63));
     install(&sandbox, &release).await;
     works(&sandbox, ["heron", "otter"]).await;
     release.uninstall().await.unwrap();
 }
 
 async fn what_is_uninstalled_leaves_no_webhook_configuration(sandbox: Sandbox) {
-    let release = sandbox.release("otter", "river");
+    let release = Release::of(&sandbox, "otter", "river");
     install(&sandbox, &release).await;
     assert_eq!(configurations(&sandbox).await, ["otter-validating", "otter-mutating"]);
     works(&sandbox, ["heron", "otter"]).await;
@@ -76,7 +76,7 @@ async fn what_is_uninstalled_leaves_no_webhook_configuration(sandbox: Sandbox) {
 }
 
 async fn what_is_uninstalled_after_our_command_reads_and_deletes_as_before(sandbox: Sandbox) {
-    let release = sandbox.release("otter", "river");
+    let release = Release::of(&sandbox, "otter", "river");
     install(&sandbox, &release).await;
     works(&sandbox, ["heron", "otter"]).await;
     println!("{}", release.gateward(&["uninstall", "--yes"]).await.unwrap());
@@ -95,7 +95,7 @@ async fn what_is_uninstalled_after_our_command_reads_and_deletes_as_before(sandb
 }
 
 async fn a_forgotten_command_is_made_up_for(sandbox: Sandbox) {
-    let release = sandbox.release("otter", "river");
+    let release = Release::of(&sandbox, "otter", "river");
     install(&sandbox, &release).await;
     works(&sandbox, ["heron", "otter"]).await;
     release.uninstall().await.unwrap();
@@ -109,7 +109,7 @@ async fn a_forgotten_command_is_made_up_for(sandbox: Sandbox) {
 
 /// Without Helm: what `generate` prints, applied in the order of its help.
 async fn generated_manifests_are_a_release(sandbox: Sandbox) {
-    let release = sandbox.release("heron", "reeds");
+    let release = Release::of(&sandbox, "heron", "reeds");
     let namespace = json!({"metadata": {"name": release.namespace()}});
     sandbox.bed().client().post("/api/v1/namespaces", &namespace).await.unwrap().granted().unwrap();
     let deployment = ["generate", "deployment", "--image", "registry.example.org/gateward:0.1.0"];
@@ -157,7 +157,7 @@ async fn a_generated_chart_is_a_release(sandbox: Sandbox) {
     let mut program = bed.programs().example("crontab").unwrap();
     program.args(["generate", "chart", "--image", "registry.example.org/crontab:0.1.0", "--out"]);
     assert!(program.arg(chart.folder(bed)).status().unwrap().success());
-    let release = sandbox.release("otter", "pond");
+    let release = Release::of(&sandbox, "otter", "pond");
     release.install(chart, &json!({})).await.unwrap();
     until("the release judges", Duration::from_mins(1), async || {
         sandbox.dry().create(&cron_tab("heard", "daily")).await.status == 422

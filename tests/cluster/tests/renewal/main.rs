@@ -29,7 +29,7 @@ fn main() -> ExitCode {
 }
 
 fn release(sandbox: &Sandbox) -> Release {
-    sandbox.release(RELEASE, NAMESPACE)
+    Release::of(sandbox, RELEASE, NAMESPACE)
 }
 
 /// Values with which certificates live for so long.

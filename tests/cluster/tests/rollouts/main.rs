@@ -29,7 +29,7 @@ fn main() -> ExitCode {
 }
 
 fn release(sandbox: &Sandbox) -> Release {
-    sandbox.release(RELEASE, NAMESPACE)
+    Release::of(sandbox, RELEASE, NAMESPACE)
 }
 
 async fn a_release_is_upgraded_from_the_first_chart_and_rolled_back(sandbox: Sandbox) {

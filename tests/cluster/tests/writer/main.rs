@@ -47,7 +47,7 @@ async fn the_writer_is_paused_before_each_step(sandbox: Sandbox) {
 /// It is asked to end while it pauses, so that it writes no more, gives no lease back and answers until it has drained.
 async fn the_writers_pod_is_deleted_after_each_step(sandbox: Sandbox) {
     let delete = async |writer: String| {
-        let release = sandbox.release(RELEASE, NAMESPACE);
+        let release = Release::of(&sandbox, RELEASE, NAMESPACE);
         release.kubectl(&["delete", "pod", &writer, "--wait=false"]).await.unwrap();
     };
     let (tally, _) = loses_the_writer(&sandbox, |step| format!("after:{step}:pause"), delete).await;
@@ -74,7 +74,7 @@ async fn loses_the_writer(
     place: impl Fn(&str) -> String,
     lost: impl AsyncFn(String),
 ) -> (Tally, Vec<Duration>) {
-    let release = sandbox.release(RELEASE, NAMESPACE);
+    let release = Release::of(sandbox, RELEASE, NAMESPACE);
     let before = release.certificate(CA_SECRET).await.unwrap().unwrap();
     let mut losses = Vec::new();
     let tally = Load::during(sandbox, async |load| {

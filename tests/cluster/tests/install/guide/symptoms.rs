@@ -55,7 +55,7 @@ async fn invalid_objects_are_accepted_without_a_configuration(sandbox: Sandbox) 
 }
 
 async fn a_strange_ca_bundle_is_named_and_then_replaced(sandbox: Sandbox) {
-    let (user, release) = (User::new(&sandbox), sandbox.release(RELEASE, NAMESPACE));
+    let (user, release) = (User::new(&sandbox), Release::of(&sandbox, RELEASE, NAMESPACE));
     let (client, right) = (sandbox.bed().client(), model("otter", "hf://a/b"));
     let [validating, _] = release.configurations();
     let strange = STANDARD.encode(std::fs::read(sandbox.bed().folder().join("ca.crt")).unwrap());
@@ -87,7 +87,7 @@ async fn nothing_is_restored(client: &Client, release: &Release, change: &Value)
 }
 
 async fn requests_fail_while_no_pod_is_ready(sandbox: Sandbox) {
-    let (user, release) = (User::new(&sandbox), sandbox.release(RELEASE, NAMESPACE));
+    let (user, release) = (User::new(&sandbox), Release::of(&sandbox, RELEASE, NAMESPACE));
     let mut otter = graph("otter");
     otter["metadata"]["finalizers"] = json!(["example.org/otter"]);
     sandbox.accepts(&otter).await;
