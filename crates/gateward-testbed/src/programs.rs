@@ -25,7 +25,7 @@ pub struct Programs {
 
 impl Programs {
     /// Finds or builds them.
-    pub(crate) fn find() -> anyhow::Result<Self> {
+    pub fn find() -> anyhow::Result<Self> {
         let named = [CONTROL_PLANE, ASSETS].into_iter().find_map(std::env::var_os);
         let control_plane = named.map_or_else(built, |folder| Ok(folder.into()))?;
         let gateward = std::env::var_os(GATEWARD).map_or_else(beside_us, |file| Ok(file.into()));

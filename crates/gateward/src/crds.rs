@@ -80,13 +80,13 @@ pub(crate) fn text(value: &Value, pointer: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use gateward_core::{Webhook, Webhooks};
 
     use super::*;
     use crate::cli::convert::converter::tests::{Losing, v1, v2};
 
-    const CRD: &str = "\
+    pub(crate) const CRD: &str = "\
 # otters
 spec:
   group: example.org
@@ -97,7 +97,7 @@ spec:
   - {name: v0, served: false}
 ";
 
-    fn otters(crd: &'static str) -> Webhooks {
+    pub(crate) fn otters(crd: &'static str) -> Webhooks {
         Webhooks::new().register(Webhook::<v1::Otter>::new().spoke::<v2::Otter>(Losing).crd(crd))
     }
 

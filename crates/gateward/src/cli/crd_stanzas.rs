@@ -78,23 +78,9 @@ mod tests {
     use gateward_core::{Webhook, Webhooks};
 
     use super::*;
-    use crate::cli::convert::converter::tests::{Losing, v1, v2};
+    use crate::cli::convert::converter::tests::v1;
+    use crate::crds::tests::{CRD, otters};
     use crate::operator::Release;
-
-    const CRD: &str = "\
-# otters
-spec:
-  group: example.org
-  names: {kind: Otter}
-  versions:
-  - {name: v1, served: true}
-  - {name: v2, served: true}
-  - {name: v0, served: false}
-";
-
-    fn otters(crd: &'static str) -> Webhooks {
-        Webhooks::new().register(Webhook::<v1::Otter>::new().spoke::<v2::Otter>(Losing).crd(crd))
-    }
 
     fn printed_by(webhooks: &Webhooks, stanzas: Stanzas) -> String {
         let installation = webhooks.installation(&Release { name: "river".into(), namespace: "zoo".into() });

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
-use cluster_tests::Ground;
+use cluster_tests::{Ground, Programs};
 use libtest_mimic::{Arguments, Trial};
 
 use beds::{PODS, Purpose, WEBHOOKS};
@@ -37,6 +37,7 @@ fn main() -> ExitCode {
     };
     let trials = vec![
         trial(Ground::Root, "root_has_pods_and_webhooks_without_a_user_namespace", root_has_everything),
+        trial(Ground::Root, "the_programs_of_envtest_have_webhooks_asked_and_run_no_pods", envtest_has_no_pods),
         trial(Ground::Host, "webhooks_are_asked_on_the_machines_own_network", webhooks_are_asked),
         trial(Ground::Host, "pods_need_namespaces_and_are_told_how_to_get_them", pods_need_namespaces),
         trial(Ground::Host, "a_bed_that_is_killed_leaves_nothing_behind", nothing_is_left),
@@ -46,6 +47,23 @@ fn main() -> ExitCode {
 
 fn root_has_everything(mut command: Command) {
     Said::by(Purpose::Pods.of(&mut command)).passed(&[WEBHOOKS, PODS], AS_ROOT);
+}
+
+fn envtest_has_no_pods(mut command: Command) {
+    let (programs, folder) = (Programs::find().unwrap(), std::env::temp_dir().join("gateward-envtest"));
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    for name in ["etcd", "kube-apiserver", "kubectl"] {
+        std::os::unix::fs::symlink(programs.control_plane(name).get_program(), folder.join(name)).unwrap();
+    }
+    command.env_remove("GATEWARD_TESTBED").env("KUBEBUILDER_ASSETS", &folder);
+    Said::by(Purpose::Webhooks.of(&mut command)).passed(&[WEBHOOKS], AS_ROOT);
+    let said = Said::by(Purpose::Pods.of(&mut command));
+    assert!(
+        !said.succeeded && said.complaints.contains("no kube-controller-manager is among the programs"),
+        "{said:?}"
+    );
+    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 fn webhooks_are_asked(mut command: Command) {
