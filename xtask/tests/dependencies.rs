@@ -70,7 +70,8 @@ fn operators_depend_on_the_facade_alone() {
         let below: Vec<&str> = dependencies(package)
             .iter()
             .filter_map(|dependency| dependency["name"].as_str())
-            .filter(|name| name.starts_with("gateward-"))
+            // Tests stand on the bed, which is built on no part of the facade.
+            .filter(|name| name.starts_with("gateward-") && *name != "gateward-testbed")
             .collect();
         assert!(below.is_empty(), "{} names {below:?} beside the facade", folder(package));
     }
