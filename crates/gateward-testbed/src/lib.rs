@@ -82,5 +82,5 @@ pub use local_webhooks::{LocalWebhooks, printed};
 pub use node::{Node, Pod, Signal};
 pub use programs::Programs;
 pub use run::{Prepared, Test, end_with_a_signal, run, run_in_turn};
-pub use sandbox::{Refusal, Sandbox, refused, version_of};
+pub use sandbox::{Rejection, Sandbox, refused, version_of};
 pub use until::until;

@@ -22,7 +22,7 @@ pub struct Sandbox {
 /// Why the API server doesn't take an object.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct Refusal {
+pub struct Rejection {
     /// The HTTP status.
     pub code: u16,
     /// The reason in one word.
@@ -44,7 +44,7 @@ struct Cause {
     field: String,
 }
 
-impl Refusal {
+impl Rejection {
     /// The fields of the causes in order. The API server adds one for rules that it didn't get to; it names no field.
     pub fn fields(&self) -> Vec<&str> {
         let mut fields: Vec<_> = self.details.causes.iter().map(|cause| cause.field.as_str()).collect();
@@ -159,7 +159,7 @@ impl Sandbox {
     }
 
     /// The object can't be created, because of these fields.
-    pub async fn rejects(&self, object: &Value, fields: &[&str]) -> Refusal {
+    pub async fn rejects(&self, object: &Value, fields: &[&str]) -> Rejection {
         let refusal = refused(self.create(object).await);
         assert_eq!(refusal.fields(), fields, "{}", refusal.message);
         refusal
@@ -205,7 +205,7 @@ impl Sandbox {
 }
 
 /// The complaint about an object that must not be taken.
-pub fn refused(answer: Response) -> Refusal {
+pub fn refused(answer: Response) -> Rejection {
     assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY, "{}", answer.body);
     serde_json::from_value(answer.body).unwrap()
 }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::webhooks::UNSEEN;
 use gateward_testbed::Response;
-use gateward_testbed::{Refusal, Sandbox, version_of};
+use gateward_testbed::{Rejection, Sandbox, version_of};
 
 const FILES: [&str; 2] = ["dynamo-dgd-dcd.jsonl", "dynamo-dgdr-model.jsonl"];
 
@@ -102,7 +102,7 @@ fn complaints(answer: &Response) -> Vec<String> {
     if answer.status.is_success() {
         return Vec::new();
     }
-    let refusal: Refusal = serde_json::from_value(answer.body.clone()).unwrap();
+    let refusal: Rejection = serde_json::from_value(answer.body.clone()).unwrap();
     refusal.fields().into_iter().map(str::to_owned).collect()
 }
 

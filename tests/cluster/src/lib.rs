@@ -26,7 +26,7 @@ pub use cases::{Case, Expectation};
 pub use denial::{DENIED, Denial};
 pub use dial::{probe_page, shown_certificate};
 pub use gateward_testbed::{
-    Audit, AuditEvent, Bed, CertManager, Client, Ground, Node, Pod, Prepared, Programs, Refusal, Response, Sandbox,
+    Audit, AuditEvent, Bed, CertManager, Client, Ground, Node, Pod, Prepared, Programs, Rejection, Response, Sandbox,
     Signal, Test, refused, run, run_in_turn, tests, until, version_of,
 };
 pub use inventory::Inventory;

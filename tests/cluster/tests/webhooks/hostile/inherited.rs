@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use cluster_tests::objects::{adapter_v1alpha1, component, graph, object, request};
-use cluster_tests::{Refusal, Response, Sandbox, Test, UNSEEN, refused, store, tests, until};
+use cluster_tests::{Rejection, Response, Sandbox, Test, UNSEEN, refused, store, tests, until};
 use serde_json::{Value, json};
 
 use crate::hostile::tenant::{Tenant, VERSIONS, WAYS, Way, beside_a_neighbour, held, is_marked};
@@ -88,7 +88,7 @@ async fn rewrite(within: &Sandbox, object: &Value, pointer: &str) {
 }
 
 /// Denied because the view lacks something: the answer names the label and the version to write.
-fn is_refused_as_a_view(answer: Response) -> Refusal {
+fn is_refused_as_a_view(answer: Response) -> Rejection {
     let refusal = refused(answer);
     assert_eq!(refusal.fields(), ["metadata.labels[gateward.dev/incomplete]"], "{}", refusal.message);
     assert!(refusal.message.contains("write it in v1beta1"), "{}", refusal.message);
