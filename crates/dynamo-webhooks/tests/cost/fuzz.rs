@@ -60,7 +60,7 @@ fn time() -> Duration {
 
 #[test]
 fn no_body_costs_more_than_its_share() {
-    let mut meter = Meter::new();
+    let mut meter = Meter::of_drawn();
     let seeds = seeds::all(&meter.webhooks);
     assert!(seeds.len() > 1000, "{} manifests", seeds.len());
     let (mut random, seed) = Random::from_environment();
