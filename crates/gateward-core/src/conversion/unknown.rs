@@ -9,7 +9,7 @@ use crate::conversion::provenance::Direction;
 use crate::conversion::step::MAX_FIELDS;
 use crate::conversion::tree::Tree;
 use crate::json::decode::{self, DecodeError};
-use crate::json::reading::{Allowance, Limits};
+use crate::json::reading::{Allowance, Ignored, Limits};
 use crate::rule::field::Segment;
 use crate::rule::resource::Resource;
 
@@ -62,19 +62,8 @@ fn read_whole<T: Resource>(json: &str, most: usize) -> Result<ReadObject<T>, Dec
 
 /// Reads an object, and at most so many of its unknown fields.
 fn noting<T: Resource>(json: &str, limits: Limits, allowance: &Arc<Allowance>, most: usize) -> Option<ReadObject<T>> {
-    let (mut unknown, mut overflow) = (Vec::new(), false);
-    let note = |path: serde_ignored::Path<'_>| {
-        if !is_own(&path) {
-            return;
-        }
-        if unknown.len() < most {
-            unknown.push(segments(&path));
-        } else {
-            overflow = true;
-        }
-    };
-    let object = decode::noting(json, limits, allowance, note)?;
-    Some(ReadObject { object, unknown, overflow })
+    let (object, ignored) = decode::noting(json, limits, allowance, Ignored::at_most(most))?;
+    Some(ReadObject { object, unknown: ignored.paths, overflow: ignored.overflow })
 }
 
 impl<T> ReadObject<T> {
@@ -85,47 +74,6 @@ impl<T> ReadObject<T> {
             self.unknown.clear();
         }
         self
-    }
-}
-
-/// Whether the node is below what a type has beside that which all objects have.
-fn is_own(path: &serde_ignored::Path<'_>) -> bool {
-    !matches!(first_name(path), Some("apiVersion" | "kind" | "metadata"))
-}
-
-fn first_name<'p>(path: &'p serde_ignored::Path<'_>) -> Option<&'p str> {
-    use serde_ignored::Path as Step;
-    match path {
-        Step::Root => None,
-        Step::Map { parent, key } => first_name(parent).or(Some(key)),
-        Step::Seq { parent, .. }
-        | Step::Some { parent }
-        | Step::NewtypeStruct { parent }
-        | Step::NewtypeVariant { parent } => first_name(parent),
-    }
-}
-
-fn segments(path: &serde_ignored::Path<'_>) -> Path {
-    let mut segments = Path::new();
-    collect(path, &mut segments);
-    segments
-}
-
-fn collect(path: &serde_ignored::Path<'_>, segments: &mut Path) {
-    use serde_ignored::Path as Step;
-    match path {
-        Step::Root => {}
-        Step::Seq { parent, index } => {
-            collect(parent, segments);
-            segments.push(Segment::Index(*index));
-        }
-        Step::Map { parent, key } => {
-            collect(parent, segments);
-            segments.push(Segment::Field(key.clone().into()));
-        }
-        Step::Some { parent } | Step::NewtypeStruct { parent } | Step::NewtypeVariant { parent } => {
-            collect(parent, segments);
-        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 pub(crate) mod error;
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -10,7 +11,9 @@ use serde_json::Value;
 
 use crate::json::decode::error::text_at;
 pub use crate::json::decode::error::{DecodeError, Found, JsonType};
-use crate::json::reading::{Allowance, Cut, Cuts, Failure, Limits, Place, PlacedDeserializer, ReadFindings, Session};
+use crate::json::reading::{
+    Allowance, Cut, Cuts, Failure, Ignored, Limits, Place, PlacedDeserializer, ReadFindings, Session,
+};
 use crate::rule::field::{FieldPath, Segment};
 use crate::rule::resource::Resource;
 use crate::rule::review_object::ReviewObject;
@@ -231,18 +234,18 @@ fn findings<T: DeserializeOwned>(
     found
 }
 
-/// Reads `json` without learning where it doesn't fit; `note` gets the path of each node that the type passes over.
+/// Reads `json` without learning where it doesn't fit, and notes the nodes that the type passes over.
 pub(crate) fn noting<T: DeserializeOwned>(
     json: &str,
     limits: Limits,
     allowance: &Arc<Allowance>,
-    note: impl FnMut(serde_ignored::Path<'_>),
-) -> Option<T> {
-    let session = Session::quick(allowance, limits);
+    ignored: Ignored,
+) -> Option<(T, Ignored)> {
+    let session = Session { ignored: Some(RefCell::new(ignored)), ..Session::quick(allowance, limits) };
     let mut from = serde_json::Deserializer::from_str(json);
-    let read =
-        serde_ignored::deserialize(PlacedDeserializer { from: &mut from, place: &Place::root(&session) }, note).ok()?;
-    from.end().is_ok().then_some(read)
+    let read = T::deserialize(PlacedDeserializer { from: &mut from, place: &Place::root(&session) }).ok()?;
+    from.end().ok()?;
+    Some((read, session.ignored?.into_inner()))
 }
 
 /// Reads `json` without learning where it doesn't fit.
@@ -251,7 +254,7 @@ fn quickly<T: DeserializeOwned>(json: &str, limits: Limits, allowance: &Arc<Allo
 }
 
 /// One reading.
-fn pass<T: DeserializeOwned>(json: &str, session: Session<'_>) -> Result<T, ReadFindings> {
+fn pass<'de, T: DeserializeOwned>(json: &'de str, session: Session<'_, 'de>) -> Result<T, ReadFindings> {
     match attempt(json, session) {
         (Some(read), findings) if findings.notes.is_empty() && findings.failure.is_none() => Ok(read),
         (_, findings) => Err(findings),
@@ -259,7 +262,7 @@ fn pass<T: DeserializeOwned>(json: &str, session: Session<'_>) -> Result<T, Read
 }
 
 /// One reading, with placeholders for the nodes that were noted.
-fn attempt<T: DeserializeOwned>(json: &str, session: Session<'_>) -> (Option<T>, ReadFindings) {
+fn attempt<'de, T: DeserializeOwned>(json: &'de str, session: Session<'_, 'de>) -> (Option<T>, ReadFindings) {
     let read = session.allowance.during(|| {
         let mut from = serde_json::Deserializer::from_str(json);
         let root = Place::root(&session);

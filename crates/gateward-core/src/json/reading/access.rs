@@ -21,12 +21,12 @@ const MAP_GROWTH: usize = 3;
 const MAP_ROOM: usize = 11;
 
 /// Reads a part with `seed` at its place.
-pub(super) struct Part<'p, S> {
+pub(super) struct Part<'p, 'de, S> {
     pub seed: S,
-    pub place: &'p Place<'p>,
+    pub place: &'p Place<'p, 'de>,
 }
 
-impl<'de, S: DeserializeSeed<'de>> DeserializeSeed<'de> for Part<'_, S> {
+impl<'de, S: DeserializeSeed<'de>> DeserializeSeed<'de> for Part<'_, 'de, S> {
     type Value = S::Value;
 
     fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<S::Value, D::Error> {
@@ -34,8 +34,7 @@ impl<'de, S: DeserializeSeed<'de>> DeserializeSeed<'de> for Part<'_, S> {
         match place.cuts.and_then(|cuts| cuts.cut) {
             Some(Cut::Instead(text)) => {
                 IgnoredAny::deserialize(from)?;
-                // A reader hands out nothing that is borrowed, so the text need not live as long as the document.
-                let mut from = serde_json::Deserializer::from_reader(text.as_bytes());
+                let mut from = serde_json::Deserializer::from_str(text);
                 seed.deserialize(PlacedDeserializer { from: &mut from, place }).map_err(|_| D::Error::custom(""))
             }
             _ => seed.deserialize(PlacedDeserializer { from, place }),
@@ -44,15 +43,15 @@ impl<'de, S: DeserializeSeed<'de>> DeserializeSeed<'de> for Part<'_, S> {
 }
 
 /// How many parts a list or map may yet have, and what becomes of one with more.
-struct Room<'p> {
-    place: &'p Place<'p>,
+struct Room<'p, 'de> {
+    place: &'p Place<'p, 'de>,
     read: usize,
     /// How many are read at most, and what the schema allows.
     bound: Option<(usize, usize)>,
 }
 
-impl<'p> Room<'p> {
-    fn at(place: &'p Place<'p>) -> Self {
+impl<'p, 'de> Room<'p, 'de> {
+    fn at(place: &'p Place<'p, 'de>) -> Self {
         let bound = place.bound().map(|bound| (bound.most.saturating_mul(BOUND_FACTOR), bound.most));
         Self { place, read: 0, bound }
     }
@@ -77,19 +76,19 @@ impl<'p> Room<'p> {
 }
 
 /// The items of a list.
-pub(super) struct ItemAccess<'p, A> {
+pub(super) struct ItemAccess<'p, 'de, A> {
     from: A,
     position: usize,
-    room: Room<'p>,
+    room: Room<'p, 'de>,
 }
 
-impl<'p, A> ItemAccess<'p, A> {
-    pub fn new(from: A, place: &'p Place<'p>) -> Self {
+impl<'p, 'de, A> ItemAccess<'p, 'de, A> {
+    pub fn new(from: A, place: &'p Place<'p, 'de>) -> Self {
         Self { from, position: 0, room: Room::at(place) }
     }
 }
 
-impl<'de, A: SeqAccess<'de>> ItemAccess<'_, A> {
+impl<'de, A: SeqAccess<'de>> ItemAccess<'_, 'de, A> {
     /// Passes over the rest, `more` items of which are read already.
     fn overrun<T>(&mut self, more: usize) -> Result<T, A::Error> {
         let mut rest = more;
@@ -101,7 +100,7 @@ impl<'de, A: SeqAccess<'de>> ItemAccess<'_, A> {
     }
 }
 
-impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for ItemAccess<'_, A> {
+impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for ItemAccess<'_, 'de, A> {
     type Error = A::Error;
 
     fn next_element_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, A::Error> {
@@ -132,21 +131,21 @@ impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for ItemAccess<'_, A> {
 }
 
 /// The members of a map or a struct.
-pub(super) struct MemberAccess<'p, A> {
+pub(super) struct MemberAccess<'p, 'de, A> {
     from: A,
     name: String,
     key: usize,
     is_struct: bool,
-    room: Room<'p>,
+    room: Room<'p, 'de>,
 }
 
-impl<'p, A> MemberAccess<'p, A> {
-    pub fn new(from: A, place: &'p Place<'p>, is_struct: bool) -> Self {
+impl<'p, 'de, A> MemberAccess<'p, 'de, A> {
+    pub fn new(from: A, place: &'p Place<'p, 'de>, is_struct: bool) -> Self {
         Self { from, name: String::new(), key: 0, is_struct, room: Room::at(place) }
     }
 }
 
-impl<'de, A: MapAccess<'de>> MemberAccess<'_, A> {
+impl<'de, A: MapAccess<'de>> MemberAccess<'_, 'de, A> {
     /// Passes over the rest, one member of which is read already.
     fn overrun<T>(&mut self) -> Result<T, A::Error> {
         let mut rest = 1;
@@ -171,7 +170,7 @@ impl<'de, A: MapAccess<'de>> MemberAccess<'_, A> {
     }
 }
 
-impl<'de, A: MapAccess<'de>> MapAccess<'de> for MemberAccess<'_, A> {
+impl<'de, A: MapAccess<'de>> MapAccess<'de> for MemberAccess<'_, 'de, A> {
     type Error = A::Error;
 
     fn next_key_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, A::Error> {

@@ -8,6 +8,7 @@
 mod access;
 mod allowance;
 mod cuts;
+mod ignored;
 mod message;
 mod place;
 mod visit;
@@ -17,17 +18,18 @@ use serde::de::{Deserializer, Visitor};
 pub use allowance::{ALLOWANCE_BASE, ALLOWANCE_FACTOR};
 pub(crate) use allowance::{Allowance, depth, has_room_for_trees, most_tree_cost, outside_of_texts, tree_cost};
 pub(crate) use cuts::{Cut, Cuts};
+pub(crate) use ignored::Ignored;
 pub use place::{BOUND_FACTOR, Bound};
 pub(crate) use place::{Failure, Limits, Place, ReadFindings, Session};
 use visit::{Node, Want};
 
 /// A deserializer that reads the node at a place.
-pub(crate) struct PlacedDeserializer<'p, D> {
+pub(crate) struct PlacedDeserializer<'p, 'de, D> {
     pub from: D,
-    pub place: &'p Place<'p>,
+    pub place: &'p Place<'p, 'de>,
 }
 
-impl<'de, D: Deserializer<'de>> PlacedDeserializer<'_, D> {
+impl<'de, D: Deserializer<'de>> PlacedDeserializer<'_, 'de, D> {
     /// Reads a node that must be of the type `want`; the visitor gets what is there and reports a mismatch.
     fn hinted<V: Visitor<'de>>(self, want: Want, visitor: V) -> Result<V::Value, D::Error> {
         let Self { from, place } = self;
@@ -54,7 +56,7 @@ macro_rules! open {
     };
 }
 
-impl<'de, D: Deserializer<'de>> Deserializer<'de> for PlacedDeserializer<'_, D> {
+impl<'de, D: Deserializer<'de>> Deserializer<'de> for PlacedDeserializer<'_, 'de, D> {
     type Error = D::Error;
 
     hinted! {
@@ -102,6 +104,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for PlacedDeserializer<'_, D> 
     }
 
     fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
+        self.place.ignore();
         self.from.deserialize_ignored_any(visitor)
     }
 
@@ -110,7 +113,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for PlacedDeserializer<'_, D> 
     }
 }
 
-impl Place<'_> {
+impl Place<'_, '_> {
     /// Notes an error that isn't noted yet: the parser's own.
     pub(crate) fn settled<T, E: serde::de::Error>(&self, read: Result<T, E>) -> Result<T, E> {
         read.map_err(|error| {

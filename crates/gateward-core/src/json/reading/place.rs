@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::allowance::Allowance;
 use super::cuts::Cuts;
+use super::ignored::Ignored;
 use super::message;
 use crate::json::decode::error::{DecodeError, Found, JsonType};
 use crate::rule::field::{FieldPath, Segment};
@@ -58,15 +59,17 @@ impl Limits {
 }
 
 /// One reading of a document.
-pub(crate) struct Session<'s> {
+pub(crate) struct Session<'s, 'de> {
     pub allowance: Arc<Allowance>,
     pub bounds: &'static [Bound],
     /// How many parts there may yet be.
     pub parts: Cell<usize>,
-    pub cuts: Option<&'s Cuts<'s>>,
+    pub cuts: Option<&'s Cuts<'de>>,
     /// How many nodes are named at most; `None` where the first one ends the reading and no place is looked for.
     pub tracing: Option<usize>,
     pub found: RefCell<ReadFindings>,
+    /// Where nodes that the type passes over are noted, if anybody asks.
+    pub ignored: Option<RefCell<Ignored>>,
 }
 
 /// What a reading has found.
@@ -88,14 +91,14 @@ pub(crate) struct Failure {
 
 /// A node of the document that is being read.
 #[derive(Clone, Copy)]
-pub(crate) struct Place<'p> {
-    pub session: &'p Session<'p>,
-    parent: Option<&'p Place<'p>>,
+pub(crate) struct Place<'p, 'de> {
+    pub session: &'p Session<'p, 'de>,
+    parent: Option<&'p Place<'p, 'de>>,
     step: Step<'p>,
     /// Which of the bounds stand at this node or below it, a bit each.
     open: u64,
     depth: usize,
-    pub cuts: Option<&'p Cuts<'p>>,
+    pub cuts: Option<&'p Cuts<'de>>,
 }
 
 #[derive(Clone, Copy)]
@@ -108,24 +111,29 @@ enum Step<'p> {
 /// Of a longer name only the beginning is kept.
 pub(super) const LONGEST_NAME: usize = 512;
 
-impl<'p> Place<'p> {
-    pub fn root(session: &'p Session<'p>) -> Self {
+impl<'p, 'de> Place<'p, 'de> {
+    pub fn root(session: &'p Session<'p, 'de>) -> Self {
         // Of a kind with more than 64 bounds the first 64 count.
         let open = 1u64.checked_shl(u32::try_from(session.bounds.len()).unwrap_or(64)).map_or(u64::MAX, |bit| bit - 1);
         Self { session, parent: None, step: Step::Root, open, depth: 0, cuts: session.cuts }
     }
 
-    pub fn item(&self, index: usize) -> Place<'_> {
+    pub fn item(&self, index: usize) -> Place<'_, 'de> {
         let cuts = self.cuts.and_then(|cuts| cuts.item(index));
         self.child(Step::Item(index), |step| step == "*", cuts)
     }
 
-    pub fn member<'c>(&'c self, name: &'c str) -> Place<'c> {
+    pub fn member<'c>(&'c self, name: &'c str) -> Place<'c, 'de> {
         let cuts = self.cuts.and_then(|cuts| cuts.member(name));
         self.child(Step::Member(name), |step| step == name || step == "*", cuts)
     }
 
-    fn child<'c>(&'c self, step: Step<'c>, leads: impl Fn(&str) -> bool, cuts: Option<&'c Cuts<'c>>) -> Place<'c> {
+    fn child<'c>(
+        &'c self,
+        step: Step<'c>,
+        leads: impl Fn(&str) -> bool,
+        cuts: Option<&'c Cuts<'de>>,
+    ) -> Place<'c, 'de> {
         let mut open = self.open;
         if open != 0 {
             for (index, bound) in self.session.bounds.iter().enumerate().take(64) {
@@ -139,7 +147,8 @@ impl<'p> Place<'p> {
 
     /// Whether anybody asks for the names of members.
     pub fn needs_names(&self) -> bool {
-        self.open != 0 || self.cuts.is_some() || self.session.tracing.is_some()
+        let session = self.session;
+        self.open != 0 || self.cuts.is_some() || session.tracing.is_some() || session.ignored.is_some()
     }
 
     /// The bound of this very node.
@@ -156,21 +165,34 @@ impl<'p> Place<'p> {
         if self.session.tracing.is_none() {
             return Vec::new();
         }
-        let mut steps = Vec::with_capacity(self.depth);
-        let mut place = Some(self);
-        while let Some(Place { parent, step, .. }) = place {
-            match *step {
-                Step::Root => {}
-                Step::Item(index) => steps.push(Segment::Index(index)),
-                Step::Member(name) => {
-                    let kept = &name[..name.floor_char_boundary(LONGEST_NAME + 1)];
-                    steps.push(Segment::Field(kept.to_owned().into()));
-                }
-            }
-            place = *parent;
-        }
-        steps.reverse();
-        steps
+        self.path(|name| &name[..name.floor_char_boundary(LONGEST_NAME + 1)])
+    }
+
+    /// The steps to this node, of each name what is `kept`.
+    fn path(&self, kept: impl Fn(&str) -> &str) -> Vec<Segment> {
+        let segment = |step| match step {
+            Step::Root => None,
+            Step::Item(index) => Some(Segment::Index(index)),
+            Step::Member(name) => Some(Segment::Field(kept(name).to_owned().into())),
+        };
+        let mut path: Vec<Segment> = self.upwards().filter_map(|place| segment(place.step)).collect();
+        path.reverse();
+        path
+    }
+
+    /// This node, and those above it.
+    fn upwards(&self) -> impl Iterator<Item = &Self> {
+        std::iter::successors(Some(self), |place| place.parent)
+    }
+
+    /// Notes that the type passes over this node, where anybody asks.
+    pub fn ignore(&self) {
+        let Some(ignored) = &self.session.ignored else { return };
+        let first = self.upwards().filter(|place| place.depth == 1).find_map(|place| match place.step {
+            Step::Member(name) => Some(name),
+            Step::Root | Step::Item(_) => None,
+        });
+        ignored.borrow_mut().add(first, || self.path(|name| name));
     }
 
     /// Ends the reading here, unless it has ended further below. `found` is the type of the node, where it is known.
@@ -232,11 +254,19 @@ fn known(mut steps: Vec<Segment>) -> Vec<Segment> {
     steps
 }
 
-impl Session<'_> {
+impl Session<'_, '_> {
     /// A reading that ends at the first node that doesn't fit.
     pub fn quick(allowance: &Arc<Allowance>, limits: Limits) -> Self {
         let (allowance, found) = (Arc::clone(allowance), RefCell::default());
-        Self { allowance, bounds: limits.bounds, parts: Cell::new(limits.parts), cuts: None, tracing: None, found }
+        Self {
+            allowance,
+            bounds: limits.bounds,
+            parts: Cell::new(limits.parts),
+            cuts: None,
+            tracing: None,
+            found,
+            ignored: None,
+        }
     }
 
     /// A reading that names nodes that don't fit, at most so many.

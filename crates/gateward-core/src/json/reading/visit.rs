@@ -42,13 +42,13 @@ impl Want {
 }
 
 /// A visitor of the node at a place.
-pub(super) struct Node<'p, V> {
+pub(super) struct Node<'p, 'de, V> {
     pub visitor: V,
     pub want: Want,
-    pub place: &'p Place<'p>,
+    pub place: &'p Place<'p, 'de>,
 }
 
-impl<'de, V: Visitor<'de>> Node<'_, V> {
+impl<'de, V: Visitor<'de>> Node<'_, 'de, V> {
     /// Shows the visitor a value without parts, or says that it doesn't fit.
     fn scalar<E: Error>(
         self,
@@ -99,8 +99,8 @@ impl<'de, V: Visitor<'de>> Node<'_, V> {
             Want::Integer => self.visitor.visit_u64(0),
             Want::Number => self.visitor.visit_f64(0.0),
             Want::Text => self.visitor.visit_str(""),
-            Want::List => self.visitor.visit_seq(Nothing),
-            Want::Map | Want::Struct => self.visitor.visit_map(Nothing),
+            Want::List => return self.placeholder_of("[]"),
+            Want::Map | Want::Struct => return self.placeholder_of("{}"),
             Want::Anything => Err(Refusal(String::new())),
         };
         read.map_err(|refusal| {
@@ -109,8 +109,13 @@ impl<'de, V: Visitor<'de>> Node<'_, V> {
         })
     }
 
+    /// The same of a node with parts: one without any.
+    fn placeholder_of<E: Error>(self, text: &'static str) -> Result<V::Value, E> {
+        serde_json::Deserializer::from_str(text).deserialize_any(self).map_err(|_| E::custom(""))
+    }
+
     /// Notes the error of a visitor that has looked at the parts of a node.
-    fn judged<T, E: Error>(place: &Place<'_>, read: Result<T, E>, found: JsonType) -> Result<T, E> {
+    fn judged<T, E: Error>(place: &Place<'_, '_>, read: Result<T, E>, found: JsonType) -> Result<T, E> {
         read.map_err(|error| {
             place.fail(|| message::cut(&error), Some(found));
             E::custom("")
@@ -142,7 +147,7 @@ macro_rules! scalars {
     };
 }
 
-impl<'de, V: Visitor<'de>> Visitor<'de> for Node<'_, V> {
+impl<'de, V: Visitor<'de>> Visitor<'de> for Node<'_, 'de, V> {
     type Value = V::Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -211,38 +216,15 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Node<'_, V> {
     }
 }
 
-/// A list or an object without parts.
-struct Nothing;
-
-impl<'de> SeqAccess<'de> for Nothing {
-    type Error = Refusal;
-
-    fn next_element_seed<S: DeserializeSeed<'de>>(&mut self, _: S) -> Result<Option<S::Value>, Refusal> {
-        Ok(None)
-    }
-}
-
-impl<'de> MapAccess<'de> for Nothing {
-    type Error = Refusal;
-
-    fn next_key_seed<S: DeserializeSeed<'de>>(&mut self, _: S) -> Result<Option<S::Value>, Refusal> {
-        Ok(None)
-    }
-
-    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, _: S) -> Result<S::Value, Refusal> {
-        Err(Refusal("there is no member".into()))
-    }
-}
-
 /// An enumeration and its variant, whose parts are read at its own place.
-struct Parts<'p, A> {
+struct Parts<'p, 'de, A> {
     from: A,
-    place: &'p Place<'p>,
+    place: &'p Place<'p, 'de>,
 }
 
-impl<'de, 'p, A: EnumAccess<'de>> EnumAccess<'de> for Parts<'p, A> {
+impl<'de, 'p, A: EnumAccess<'de>> EnumAccess<'de> for Parts<'p, 'de, A> {
     type Error = A::Error;
-    type Variant = Parts<'p, A::Variant>;
+    type Variant = Parts<'p, 'de, A::Variant>;
 
     fn variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<(S::Value, Self::Variant), A::Error> {
         let Self { from, place } = self;
@@ -251,7 +233,7 @@ impl<'de, 'p, A: EnumAccess<'de>> EnumAccess<'de> for Parts<'p, A> {
     }
 }
 
-impl<'de, A: VariantAccess<'de>> VariantAccess<'de> for Parts<'_, A> {
+impl<'de, A: VariantAccess<'de>> VariantAccess<'de> for Parts<'_, 'de, A> {
     type Error = A::Error;
 
     fn unit_variant(self) -> Result<(), A::Error> {
