@@ -162,9 +162,13 @@ generate: ## Write what is generated: CRDs, parts of the chart, bundles of OLM, 
 	$(CARGO) run --quiet --package gateward-cli -- generate bundle --out deploy/olm --image ghcr.io/gateward/gateward:0.1.0 --package dynamo-operator-webhooks --display-name "Dynamo Operator webhooks" --provider Gateward --provider-url https://github.com/gateward/gateward --values deploy/olm/values.yaml --samples deploy/olm/samples
 	$(CARGO) run --quiet --package olm-webhooktest -- generate bundle --out examples/olm-webhooktest/bundle --strict --image ghcr.io/gateward/olm-webhooktest:0.1.0 --package webhook-operator --display-name WebhookTest --provider Gateward --samples examples/olm-webhooktest/samples/valid.yaml --samples examples/olm-webhooktest/samples/valid-v1.yaml
 
-bench: ## Latency, CPU, allocations and memory, beside a handler that does nothing
-	$(CARGO) run --release --package gateward-bench --bin in-process
-	$(CARGO) run --release --package gateward-bench --bin gateward-bench
+# Go keeps what it has compiled under a key of its inputs, so this is quick but for the first time.
+PEER := $(or $(GATEWARD_CACHE),$(HOME)/.cache/gateward)/controller-runtime-peer
+bench: ## What the shipped program costs, beside a handler that does nothing and a peer in Go
+	CGO_ENABLED=0 go build -C testbed/peers -buildvcs=false -trimpath -ldflags '-s -w' -o $(PEER) .
+	$(CARGO) build --profile dist --package gateward-cli --package gateward-bench
+	$${CARGO_TARGET_DIR:-target}/dist/in-process
+	$${CARGO_TARGET_DIR:-target}/dist/gateward-bench $${CARGO_TARGET_DIR:-target}/dist/gateward $(PEER)
 
 baseline: ## Write anew what one review takes in allocations and instructions, which a test holds every change to
 	WRITE_BASELINE=1 $(CARGO) test --profile proofs --package dynamo-webhooks --test baseline

@@ -13,8 +13,8 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
-use crate::child::Child;
 use crate::reviews::Sample;
+use crate::server::Server;
 
 /// A kept-alive connection.
 pub struct KeepAliveConnection {
@@ -35,15 +35,15 @@ pub fn request(sample: &Sample) -> Vec<u8> {
 
 impl KeepAliveConnection {
     /// Connects to a server, trusting its CA alone.
-    pub async fn open(child: &Child) -> anyhow::Result<Self> {
+    pub async fn open(server: &Server) -> anyhow::Result<Self> {
         let mut roots = RootCertStore::empty();
-        roots.add(CertificateDer::from_pem_slice(child.ca_pem.as_bytes())?)?;
+        roots.add(CertificateDer::from_pem_slice(server.ca_pem.as_bytes())?)?;
         let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
         let config = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()?
             .with_root_certificates(roots)
             .with_no_client_auth();
-        let address: SocketAddr = child.address;
+        let address: SocketAddr = server.address;
         let socket = TcpStream::connect(address).await?;
         socket.set_nodelay(true)?;
         let connector = TlsConnector::from(Arc::new(config));

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::child::Child;
 use crate::client::{KeepAliveConnection, request};
 use crate::process;
 use crate::reviews::Sample;
+use crate::server::Server;
 
 /// How many rounds each server gets for each review.
 pub const ROUNDS: usize = 5;
@@ -26,13 +26,13 @@ pub struct Round {
 }
 
 /// Loads the server.
-pub async fn round(child: &Child, sample: &Sample) -> anyhow::Result<Round> {
+pub async fn round(server: &Server, sample: &Sample) -> anyhow::Result<Round> {
     let request: Arc<[u8]> = request(sample).into();
-    Ok(Round { latencies: alone(child, &request).await?, cpu: together(child, &request).await? })
+    Ok(Round { latencies: alone(server, &request).await?, cpu: together(server, &request).await? })
 }
 
-async fn alone(child: &Child, request: &[u8]) -> anyhow::Result<Vec<Duration>> {
-    let mut connection = KeepAliveConnection::open(child).await?;
+async fn alone(server: &Server, request: &[u8]) -> anyhow::Result<Vec<Duration>> {
+    let mut connection = KeepAliveConnection::open(server).await?;
     let mut latencies = Vec::with_capacity(ALONE);
     for number in 0..WARM_UP + ALONE {
         let started = Instant::now();
@@ -44,14 +44,14 @@ async fn alone(child: &Child, request: &[u8]) -> anyhow::Result<Vec<Duration>> {
     Ok(latencies)
 }
 
-async fn together(child: &Child, request: &Arc<[u8]>) -> anyhow::Result<Duration> {
+async fn together(server: &Server, request: &Arc<[u8]>) -> anyhow::Result<Duration> {
     let mut connections = Vec::with_capacity(CONNECTIONS);
     for _ in 0..CONNECTIONS {
-        let mut connection = KeepAliveConnection::open(child).await?;
+        let mut connection = KeepAliveConnection::open(server).await?;
         connection.ask(request).await?;
         connections.push(connection);
     }
-    let before = process::cpu(child.pid())?;
+    let before = process::cpu(server.pid())?;
     let each = TOGETHER / CONNECTIONS;
     let tasks: Vec<_> = connections
         .into_iter()
@@ -68,6 +68,6 @@ async fn together(child: &Child, request: &Arc<[u8]>) -> anyhow::Result<Duration
     for task in tasks {
         task.await??;
     }
-    let used = process::cpu(child.pid())?.saturating_sub(before);
+    let used = process::cpu(server.pid())?.saturating_sub(before);
     Ok(used / u32::try_from(each * CONNECTIONS)?)
 }

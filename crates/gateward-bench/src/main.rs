@@ -1,48 +1,48 @@
-//! What a verdict costs, beside a handler that does nothing in the same server.
+//! What the program that people run costs, beside a handler that does nothing and a peer in Go.
 //!
-//! One run starts two servers as processes of their own: ours, and one in the same shell that reads the body and answers
-//! a constant. Both get the same reviews over kept-alive TLS connections, in rounds that take turns, so that whatever
-//! else the machine does falls on both. `docs/performance.md` tells the method and what was measured.
+//! `gateward-bench GATEWARD PEER` starts each server as a process of its own. All get reviews of the same size over
+//! kept-alive TLS connections, in rounds that take turns, so that whatever else the machine does falls on all of them.
+//! `docs/performance.md` tells the method and what was measured.
 
-mod child;
+#![allow(clippy::cast_precision_loss, reason = "figures for people")]
+
 mod client;
 mod conversion;
+mod goals;
 mod load;
+mod pods;
 mod process;
 mod reviews;
+mod server;
 mod table;
 
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use child::{Child, Handler};
-use reviews::Sample;
+use anyhow::Context as _;
 
 fn main() -> anyhow::Result<ExitCode> {
+    let arguments: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    runtime.block_on(async {
-        if let Some(handler) = std::env::args().nth(1).as_deref().and_then(Handler::parse) {
-            return child::serve(handler).await;
+    match arguments.as_slice() {
+        [flag, ca_out] if flag == Path::new(server::NOTHING) => runtime.block_on(server::serve_nothing(ca_out))?,
+        [gateward, peer] => {
+            let paths = [gateward, peer].map(|path| path.canonicalize().with_context(|| path.display().to_string()));
+            let [gateward, peer] = paths;
+            runtime.block_on(measure(&gateward?, &peer?))?;
         }
-        measure().await?;
-        conversion::measure().await
-    })?;
+        _ => {
+            eprintln!("usage: gateward-bench GATEWARD PEER, the programs to measure; `make bench` builds them");
+            return Ok(ExitCode::from(2));
+        }
+    }
     Ok(ExitCode::SUCCESS)
 }
 
-async fn measure() -> anyhow::Result<()> {
-    let (ours, nothing) = (Child::start(Handler::Webhooks)?, Child::start(Handler::Nothing)?);
-    let idle = process::memory(ours.pid())?;
-    let mut rows = Vec::new();
-    for sample in Sample::all() {
-        let mut row = table::Row::new(&sample);
-        for round in 0..load::ROUNDS {
-            eprint!("\r{}: round {} of {}  ", sample.name, round + 1, load::ROUNDS);
-            row.ours.add(load::round(&ours, &sample).await?);
-            row.nothing.add(load::round(&nothing, &sample).await?);
-        }
-        eprintln!();
-        rows.push(row);
-    }
-    print!("{}", table::table(&rows, idle, process::memory(ours.pid())?));
+async fn measure(gateward: &Path, peer: &Path) -> anyhow::Result<()> {
+    let reviews = table::measure(gateward, peer).await?;
+    print!("{reviews}");
+    let conversions = conversion::measure(gateward).await?;
+    print!("\n{conversions}\n{}", goals::table(&reviews, &conversions, gateward)?);
     Ok(())
 }

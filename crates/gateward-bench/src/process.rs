@@ -17,9 +17,18 @@ pub fn cpu(pid: u32) -> anyhow::Result<Duration> {
     Ok(TICK * ticks)
 }
 
-/// Resident memory, in kilobytes.
-pub fn memory(pid: u32) -> anyhow::Result<u64> {
-    kilobytes(pid, "VmRSS:")
+/// What a process has of memory, in kilobytes.
+#[derive(Debug, Clone, Copy)]
+pub struct Memory {
+    /// With the pages of its program that it has touched.
+    pub resident: u64,
+    /// What it has written itself: heap and stacks.
+    pub anonymous: u64,
+}
+
+/// What a process has now.
+pub fn memory(pid: u32) -> anyhow::Result<Memory> {
+    Ok(Memory { resident: kilobytes(pid, "VmRSS:")?, anonymous: kilobytes(pid, "RssAnon:")? })
 }
 
 /// The most resident memory so far, in kilobytes.

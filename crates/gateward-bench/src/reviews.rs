@@ -12,16 +12,14 @@ pub struct Sample {
     pub body: Vec<u8>,
 }
 
-const VALIDATE: &str = "/validate/nvidia.com/v1beta1/dynamographdeployments";
+/// Where graphs are validated, and where they are defaulted.
+pub const VALIDATE: &str = "/validate/nvidia.com/v1beta1/dynamographdeployments";
+pub const DEFAULT: &str = "/mutate/nvidia.com/v1beta1/dynamographdeployments";
 
 impl Sample {
-    /// Creations of a graph: v1beta1 of about 4 kB and 14 kB, and v1alpha1 of about 4 kB.
-    pub fn all() -> [Self; 3] {
-        [
-            Self { name: "v1beta1 CREATE, 4 kB", path: VALIDATE, body: sized(4_000, beta) },
-            Self { name: "v1beta1 CREATE, 14 kB", path: VALIDATE, body: sized(14_000, beta) },
-            Self { name: "v1alpha1 CREATE, 4 kB", path: VALIDATE, body: sized(4_000, alpha) },
-        ]
+    /// A creation that is sent to `path`.
+    pub const fn new(name: &'static str, path: &'static str, body: Vec<u8>) -> Self {
+        Self { name, path, body }
     }
 }
 
@@ -74,6 +72,11 @@ fn review(object: &Value) -> Vec<u8> {
     let version = object["apiVersion"].as_str().unwrap_or_default().trim_start_matches("nvidia.com/").to_owned();
     let kind = json!({"group": "nvidia.com", "version": version, "kind": "DynamoGraphDeployment"});
     let resource = json!({"group": "nvidia.com", "version": version, "resource": "dynamographdeployments"});
+    creation(&kind, &resource, object)
+}
+
+/// The AdmissionReview of a creation.
+pub fn creation(kind: &Value, resource: &Value, object: &Value) -> Vec<u8> {
     json!({
         "apiVersion": "admission.k8s.io/v1",
         "kind": "AdmissionReview",
@@ -92,7 +95,8 @@ fn review(object: &Value) -> Vec<u8> {
     .into_bytes()
 }
 
-fn metadata() -> Value {
+/// The metadata of every object.
+pub fn metadata() -> Value {
     json!({
         "name": "otter", "namespace": "zoo", "uid": "a3c1", "generation": 1,
         "creationTimestamp": "2026-11-21T10:00:00Z",
@@ -103,14 +107,16 @@ fn metadata() -> Value {
     })
 }
 
-const COMPONENTS: [(&str, &str); 4] =
+/// The names and types of the components.
+pub const COMPONENTS: [(&str, &str); 4] =
     [("frontend", "frontend"), ("prefill", "prefill"), ("decode", "decode"), ("planner", "planner")];
 
 fn variables(count: usize) -> Vec<Value> {
     (0..count).map(|n| json!({"name": format!("DYN_SETTING_{n}"), "value": format!("value-{n}")})).collect()
 }
 
-fn container(component: &str, count: usize) -> Value {
+/// A container with so many environment variables.
+pub fn container(component: &str, count: usize) -> Value {
     json!({
         "name": "main",
         "image": format!("registry.example.org/dynamo/{component}:1.4.2"),

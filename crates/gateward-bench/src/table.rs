@@ -1,10 +1,15 @@
-//! What was measured, as a table.
+//! Reviews, asked of all servers in turns.
 
-use std::fmt::Write;
+use std::fmt;
+use std::path::Path;
 use std::time::Duration;
 
-use crate::load::Round;
-use crate::reviews::Sample;
+use crate::load::{self, Round};
+use crate::pods;
+use crate::process::{self, Memory};
+use crate::reviews::{DEFAULT, Sample, VALIDATE, alpha, beta, sized};
+use crate::server::LogLevel::{Info, Warn};
+use crate::server::{Program, Server};
 
 /// The rounds of one server with one review.
 #[derive(Default)]
@@ -14,19 +19,18 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// Adds a round.
-    pub fn add(&mut self, round: Round) {
+    fn add(&mut self, round: Round) {
         self.latencies.extend(round.latencies);
         self.cpu.push(round.cpu);
     }
 
-    /// The latency that this share of requests stays below, in microseconds.
-    fn latency(&self, percent: usize) -> f64 {
+    /// The latency that this share of requests over one connection stays below, in microseconds.
+    pub fn latency(&self, percent: usize) -> f64 {
         micros(quantile(&self.latencies, percent))
     }
 
-    /// The median of the rounds, in microseconds a request.
-    fn cpu(&self) -> f64 {
+    /// CPU of the server for a request of 64 connections: the median of the rounds, in microseconds.
+    pub fn cpu(&self) -> f64 {
         micros(quantile(&self.cpu, 50))
     }
 }
@@ -43,49 +47,120 @@ fn micros(time: Duration) -> f64 {
     time.as_secs_f64() * 1e6
 }
 
-/// One review, asked of both servers.
-pub struct Row {
-    name: String,
-    bytes: usize,
-    /// Our server.
-    pub ours: Measured,
+/// Who is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Who {
     /// The handler that does nothing.
-    pub nothing: Measured,
+    Nothing,
+    /// `gateward serve` that logs warnings only.
+    Quiet,
+    /// `gateward serve` as it is started: with a line a review.
+    Logging,
+    /// The peer in Go.
+    Peer,
 }
 
-impl Row {
-    /// No rounds yet.
-    pub fn new(sample: &Sample) -> Self {
-        let (ours, nothing) = (Measured::default(), Measured::default());
-        Self { name: sample.name.to_owned(), bytes: sample.body.len(), ours, nothing }
+impl fmt::Display for Who {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Nothing => "does nothing",
+            Self::Quiet => "gateward, log level warn",
+            Self::Logging => "gateward",
+            Self::Peer => "controller-runtime",
+        })
     }
 }
 
-/// The table, with the ratios to the handler that does nothing and the aims.
-pub fn table(rows: &[Row], idle: u64, loaded: u64) -> String {
-    let mut text = String::from(
-        "review                  bytes   p50 µs (nothing) ratio   p99 µs (nothing)   CPU µs (nothing)  more\n",
-    );
-    for row in rows {
-        let (ours, nothing) = (&row.ours, &row.nothing);
-        let _ = writeln!(
-            text,
-            "{:22} {:>6}   {:>6.1} ({:>7.1}) {:>5.2}   {:>6.1} ({:>7.1})   {:>6.1} ({:>7.1}) {:>5.1}",
-            row.name,
-            row.bytes,
-            ours.latency(50),
-            nothing.latency(50),
-            ours.latency(50) / nothing.latency(50),
-            ours.latency(99),
-            nothing.latency(99),
-            ours.cpu(),
-            nothing.cpu(),
-            ours.cpu() - nothing.cpu(),
-        );
+/// What is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum What {
+    /// A v1beta1 graph of 4 kB is validated.
+    Validate,
+    /// One of 14 kB.
+    ValidateLarge,
+    /// One of 4 kB is defaulted.
+    Default,
+    /// A v1alpha1 graph of 4 kB is validated.
+    ValidateAlpha,
+    /// A Pod of 4 kB is validated.
+    ValidatePod,
+}
+
+impl What {
+    fn sample(self) -> Sample {
+        let (name, path, body) = match self {
+            Self::Validate => ("validate v1beta1, 4 kB", VALIDATE, sized(4_000, beta)),
+            Self::ValidateLarge => ("validate v1beta1, 14 kB", VALIDATE, sized(14_000, beta)),
+            Self::Default => ("default v1beta1, 4 kB", DEFAULT, sized(4_000, beta)),
+            Self::ValidateAlpha => ("validate v1alpha1, 4 kB", VALIDATE, sized(4_000, alpha)),
+            Self::ValidatePod => ("validate a Pod, 4 kB", pods::VALIDATE, pods::review(4_000)),
+        };
+        Sample::new(name, path, body)
     }
-    let _ = writeln!(text, "\nmemory: {idle} kB idle, {loaded} kB after the load");
-    text.push_str(
-        "aims:   p50 ratio at most 1.25, at most 25 µs more CPU for 4 kB, 12 MB idle, 24 MB after the load\n",
-    );
-    text
+}
+
+const ROWS: [(Who, What); 8] = [
+    (Who::Nothing, What::Validate),
+    (Who::Quiet, What::Validate),
+    (Who::Logging, What::Validate),
+    (Who::Quiet, What::Default),
+    (Who::Quiet, What::ValidateAlpha),
+    (Who::Nothing, What::ValidateLarge),
+    (Who::Quiet, What::ValidateLarge),
+    (Who::Peer, What::ValidatePod),
+];
+
+/// What was measured.
+pub struct Reviews {
+    rows: Vec<(Who, What, Sample, Measured)>,
+    /// Of `gateward serve`, idle and after the load.
+    pub memory: [Memory; 2],
+    /// The same of the peer.
+    pub peer_memory: [Memory; 2],
+}
+
+impl Reviews {
+    /// The row of a server and a review.
+    pub fn of(&self, who: Who, what: What) -> Option<&Measured> {
+        let row = self.rows.iter().find(|(of, asked, ..)| *of == who && *asked == what);
+        row.map(|(.., measured)| measured)
+    }
+}
+
+/// Asks all servers in turns.
+pub async fn measure(gateward: &Path, peer: &Path) -> anyhow::Result<Reviews> {
+    let start = |level| Server::start(&Program::Gateward(gateward.to_owned(), level));
+    let (quiet, logging) = (start(Warn)?, start(Info)?);
+    let (nothing, peer) = (Server::start(&Program::Nothing)?, Server::start(&Program::ControllerRuntime(peer.into()))?);
+    // What a server does at its start is over by then.
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    let (idle, idle_peer) = (process::memory(logging.pid())?, process::memory(peer.pid())?);
+    let mut rows: Vec<_> = ROWS.map(|(who, what)| (who, what, what.sample(), Measured::default())).into();
+    for round in 0..load::ROUNDS {
+        for (who, _, sample, measured) in &mut rows {
+            eprint!("\rround {} of {}: {who:24} {:24}", round + 1, load::ROUNDS, sample.name);
+            let server = match who {
+                Who::Nothing => &nothing,
+                Who::Quiet => &quiet,
+                Who::Logging => &logging,
+                Who::Peer => &peer,
+            };
+            measured.add(load::round(server, sample).await?);
+        }
+    }
+    eprintln!();
+    let memory = [idle, process::memory(logging.pid())?];
+    Ok(Reviews { rows, memory, peer_memory: [idle_peer, process::memory(peer.pid())?] })
+}
+
+impl fmt::Display for Reviews {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "| who answers | review | bytes | p50 | p99 | CPU |\n|---|---|---|---|---|---|")?;
+        for (who, _, sample, measured) in &self.rows {
+            let (bytes, p50, p99) = (sample.body.len(), measured.latency(50), measured.latency(99));
+            let cpu = measured.cpu();
+            writeln!(f, "| {who} | {} | {bytes} | {p50:.0} µs | {p99:.0} µs | {cpu:.1} µs |", sample.name)?;
+        }
+        Ok(())
+    }
 }

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant, SystemTime};
 use dynamo_webhooks::ClusterFacts;
 use gateward_core::testing::block_on;
 use gateward_core::{Context, Webhooks};
-use reviews::{Sample, Way, conversion};
+use reviews::{DEFAULT, Sample, VALIDATE, Way, alpha, beta, conversion, sized};
 
 /// Reviews of a batch, and batches of which the fastest counts.
 const BATCH: u32 = 500;
@@ -19,8 +19,15 @@ const BATCHES: usize = 20;
 
 fn main() -> anyhow::Result<()> {
     println!("review                  time in process   allocations");
-    let conversions = [conversion(Way::Lift, 10_000, 1)?, conversion(Way::Lower, 10_000, 1)?];
-    for sample in Sample::all().into_iter().chain(conversions) {
+    let samples = [
+        Sample::new("validate v1beta1, 4 kB", VALIDATE, sized(4_000, beta)),
+        Sample::new("validate v1beta1, 14 kB", VALIDATE, sized(14_000, beta)),
+        Sample::new("default v1beta1, 4 kB", DEFAULT, sized(4_000, beta)),
+        Sample::new("validate v1alpha1, 4 kB", VALIDATE, sized(4_000, alpha)),
+        conversion(Way::Lift, 10_000, 1)?,
+        conversion(Way::Lower, 10_000, 1)?,
+    ];
+    for sample in samples {
         let bench = Bench::new(&sample);
         let (time, allocated) = (bench.time(), bench.allocations());
         println!("{:22} {:>14.1?}   {} ({} bytes)", sample.name, time, allocated.count_total, allocated.bytes_total);
