@@ -69,8 +69,9 @@ fn walk_all(look: &mut impl FnMut(&str, &Value)) {
 #[test]
 fn the_files_hold_the_kinds_they_are_named_after() {
     for crd in crds::all() {
-        assert!(crd.yaml.contains(&format!("\n  name: {}.nvidia.com\n", crd.plural)), "{}", crd.plural);
-        assert!(crd.yaml.contains(&format!("\n    kind: {}\n", crd.kind)), "{}", crd.kind);
+        let definition: Value = serde_json::from_str(crd.json).unwrap();
+        assert_eq!(definition["metadata"]["name"], format!("{}.nvidia.com", crd.plural));
+        assert_eq!(definition["spec"]["names"]["kind"], crd.kind);
     }
 }
 

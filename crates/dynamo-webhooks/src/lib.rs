@@ -34,5 +34,5 @@ pub fn operator() -> Dynamo {
 
 /// The CRDs of all kinds, also of those that have no webhook.
 pub fn crds() -> Vec<&'static str> {
-    dynamo_api::crds::all().map(|crd| crd.yaml).to_vec()
+    dynamo_api::crds::all().map(|crd| crd.json).to_vec()
 }

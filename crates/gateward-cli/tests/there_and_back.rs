@@ -61,7 +61,7 @@ fn written(to: &str, folder: &Path) -> Vec<PathBuf> {
 
 fn schemas() -> Vec<(GroupVersionKind, Schema)> {
     let read = |crd: &Crd| {
-        let source = yaml::read(crd.yaml());
+        let source = yaml::read(&*crd.yaml());
         let crd = &source.documents[0].value;
         let of = |version: &str| GroupVersionKind {
             group: crd["spec"]["group"].as_str().unwrap().to_owned(),

@@ -1,8 +1,8 @@
 //! The CRDs of an operator, and what its webhooks know of the conversion of their objects.
 
-use gateward_core::{Declaration, GroupVersionKind};
-use gateward_lint::yaml::{self, Document};
-use serde_json::Value;
+use gateward_core::{Crd, Declaration, GroupVersionKind};
+use gateward_lint::schema::read_crd;
+use serde::Deserialize;
 
 use crate::operator::Operator;
 
@@ -31,52 +31,88 @@ pub enum ConversionGap {
     },
 }
 
-/// The CRDs, as their authors wrote them.
-pub(crate) fn documents(operator: &impl Operator) -> impl Iterator<Item = Document> {
-    operator.crds().into_iter().flat_map(|crd| yaml::read(crd.yaml()).documents)
+/// A CRD without its schemas, which are most of it and are passed over.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Definition {
+    pub metadata: Metadata,
+    spec: Spec,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Metadata {
+    pub name: String,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Spec {
+    group: String,
+    names: KindNames,
+    versions: Vec<Version>,
+    conversion: Conversion,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct KindNames {
+    kind: String,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Version {
+    name: String,
+    served: bool,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Conversion {
+    strategy: String,
+}
+
+/// The CRDs of an operator. One that can't be read is passed over.
+pub(crate) fn definitions(operator: &impl Operator) -> impl Iterator<Item = Definition> {
+    let documents = |crd: Crd| match crd.json() {
+        Some(definition) => vec![definition],
+        None => read_crd(&crd).unwrap_or_default().iter().filter_map(|crd| Definition::deserialize(crd).ok()).collect(),
+    };
+    operator.crds().into_iter().flat_map(documents)
 }
 
 /// Whether each version that a CRD serves reaches every other.
 pub(crate) fn check(operator: &impl Operator) -> Result<(), ConversionGap> {
-    documents(operator).map(|document| gap(operator, &document.value)).find_map(|gap| gap).map_or(Ok(()), Err)
+    definitions(operator).find_map(|crd| gap(operator, crd)).map_or(Ok(()), Err)
 }
 
 /// The names of the CRDs whose objects are converted.
 pub(crate) fn converted(operator: &impl Operator) -> Vec<String> {
-    let converted = documents(operator).filter(|crd| declared(operator, &crd.value).is_some_and(Declaration::converts));
-    converted.map(|crd| text(&crd.value, "/metadata/name")).filter(|name| !name.is_empty()).collect()
+    let converted = definitions(operator).filter(|crd| declared(operator, crd).is_some_and(Declaration::converts));
+    converted.map(|crd| crd.metadata.name).filter(|name| !name.is_empty()).collect()
 }
 
-fn gap(operator: &impl Operator, crd: &Value) -> Option<ConversionGap> {
-    let declared = declared(operator, crd);
-    let kind = text(crd, "/spec/names/kind");
+fn gap(operator: &impl Operator, crd: Definition) -> Option<ConversionGap> {
+    let declared = declared(operator, &crd);
+    let Spec { names: KindNames { kind }, versions, conversion, .. } = crd.spec;
     let Some(declared) = declared.filter(|declared| declared.converts()) else {
-        return (text(crd, "/spec/conversion/strategy") == "Webhook").then_some(ConversionGap::Webhook { kind });
+        return (conversion.strategy == "Webhook").then_some(ConversionGap::Webhook { kind });
     };
-    let served = served(crd);
+    let served: Vec<String> = versions.into_iter().filter(|it| it.served).map(|it| it.name).collect();
     let reached = served.iter().all(|version| declared.has_version(version));
     let (served, converted) = (served.join(" and "), declared.versions.join(" and "));
     (!reached).then_some(ConversionGap::Version { kind, served, converted })
 }
 
-fn served(crd: &Value) -> Vec<&str> {
-    let versions = crd.pointer("/spec/versions").and_then(Value::as_array).into_iter().flatten();
-    versions.filter(|version| version["served"] == true).filter_map(|version| version["name"].as_str()).collect()
-}
-
 /// What the operator declares of a CRD's kind.
-pub(crate) fn declared<'p>(operator: &'p impl Operator, crd: &Value) -> Option<&'p Declaration> {
-    let (group, kind) = (text(crd, "/spec/group"), text(crd, "/spec/names/kind"));
+pub(crate) fn declared<'p>(operator: &'p impl Operator, crd: &Definition) -> Option<&'p Declaration> {
+    let (group, kind) = (crd.spec.group.clone(), crd.spec.names.kind.clone());
     let wanted = GroupVersionKind { group, version: String::new(), kind };
     operator
         .webhooks()
         .declarations()
         .find(|declared| declared.subresource.is_none() && declared.hub.same_kind(&wanted))
-}
-
-/// The text at a place, empty where there is none.
-pub(crate) fn text(value: &Value, pointer: &str) -> String {
-    value.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned()
 }
 
 #[cfg(test)]

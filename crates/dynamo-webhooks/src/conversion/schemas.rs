@@ -5,7 +5,6 @@ use std::sync::LazyLock;
 use dynamo_api::crds::{self, CrdFile};
 use gateward::conversion::{Strictness, StructuralSchemas};
 use gateward::schema::{SchemaFault, SchemaFinding, VersionSchema, from_crd};
-use gateward::yaml;
 use gateward::{FieldPath, Segment};
 use serde_json::Value;
 
@@ -63,8 +62,8 @@ impl StructuralSchemas for CrdSchemas {
 }
 
 fn compiled(crd: CrdFile) -> Vec<VersionSchema> {
-    let document = yaml::read(crd.yaml).documents.into_iter().next();
-    document.and_then(|document| from_crd(&document.value).ok()).unwrap_or_default()
+    let definition = serde_json::from_str(crd.json).ok();
+    definition.and_then(|definition| from_crd(&definition).ok()).unwrap_or_default()
 }
 
 #[cfg(test)]

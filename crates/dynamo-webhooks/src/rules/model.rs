@@ -82,7 +82,7 @@ pub(crate) fn kind() -> Webhook<DynamoModel> {
     Webhook::new()
         .validator(ModelValidator)
         .validating_at(endpoint)
-        .crd(crds::MODEL.yaml)
+        .crd(crds::MODEL.json)
         .deleting_objects(DeletingObjects::Skip)
         .rules(RULES.iter().copied())
 }

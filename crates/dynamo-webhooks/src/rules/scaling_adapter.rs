@@ -11,5 +11,5 @@ pub(crate) fn kind() -> Webhook<v1beta1::DynamoGraphDeploymentScalingAdapter> {
     Webhook::new()
         .spoke::<v1alpha1::DynamoGraphDeploymentScalingAdapter>(ScalingAdapterConversion)
         .schemas(CrdSchemas::ScalingAdapter)
-        .crd(crds::GRAPH_DEPLOYMENT_SCALING_ADAPTER.yaml)
+        .crd(crds::GRAPH_DEPLOYMENT_SCALING_ADAPTER.json)
 }

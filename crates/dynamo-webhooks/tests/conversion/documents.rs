@@ -66,7 +66,7 @@ impl Schemas {
     pub fn read() -> Self {
         let mut schemas = Vec::new();
         for kind in KINDS {
-            let crd = &yaml::read(kind.crd.yaml).documents[0].value;
+            let crd = &yaml::read(kind.crd.json).documents[0].value;
             for version in from_crd(crd).unwrap() {
                 schemas.push((kind.crd.kind, version.version, version.schema));
             }

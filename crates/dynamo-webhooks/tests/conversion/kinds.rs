@@ -56,7 +56,7 @@ pub fn convert(object: &Value, version: &str) -> Result<Value, String> {
 impl Kind {
     /// Arbitrary objects of a version.
     pub fn objects(&self, version: &str) -> Objects {
-        vocabulary(objects(self.crd.yaml, version)).ready()
+        vocabulary(objects(self.crd.json, version)).ready()
     }
 
     /// Takes out what the other version needs: the stashes.

@@ -8,12 +8,12 @@ use crate::meaning::meaning;
 use crate::stashes;
 
 fn comes_back(kind: &Kind, from: &str, through: &str) {
-    let trips = round_trips(webhooks(), kind.crd.yaml).only(from, through).cases(OBJECTS);
+    let trips = round_trips(webhooks(), kind.crd.json).only(from, through).cases(OBJECTS);
     trips.drawing(vocabulary).meaning(|version, object| meaning(kind, version, object)).hold();
 }
 
 fn unknown_fields_survive(kind: &Kind, from: &str, through: &str) {
-    let trips = round_trips(webhooks(), kind.crd.yaml).only(from, through).cases(OBJECTS).with_unknown_fields();
+    let trips = round_trips(webhooks(), kind.crd.json).only(from, through).cases(OBJECTS).with_unknown_fields();
     // Those of a status survive only where they have a place: no annotation of ours touches it.
     let meant = |version: &str, object: &mut Value| {
         meaning(kind, version, object);

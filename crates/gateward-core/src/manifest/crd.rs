@@ -4,13 +4,15 @@ use std::any::Any;
 use std::borrow::Cow;
 
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 
+use crate::json::ordered::Ordered;
 use crate::manifest::yaml;
 
 /// The CustomResourceDefinition of a kind, for [`Webhook::crd`](crate::Webhook::crd).
 ///
-/// It is made of text, YAML or JSON, which is kept to the byte, of a `serde_json::Value`, or of whatever else serialises,
-/// such as `T::crd()` of kube's derive.
+/// It is made of text, YAML or JSON, of a `serde_json::Value`, or of whatever else serialises, such as `T::crd()` of kube's
+/// derive. Every command reads the CRDs first, and JSON is read ten times faster than YAML, whose comments are kept.
 ///
 /// ```
 /// use gateward_core::Crd;
@@ -23,23 +25,31 @@ use crate::manifest::yaml;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Crd {
-    yaml: Cow<'static, str>,
+    text: Cow<'static, str>,
     problem: Option<String>,
 }
 
 impl Crd {
-    /// The definition as YAML.
-    pub fn yaml(&self) -> &str {
-        &self.yaml
+    /// The definition as YAML: the text itself, unless that is JSON.
+    pub fn yaml(&self) -> Cow<'_, str> {
+        match serde_json::from_str::<Ordered>(&self.text) {
+            Ok(definition) => yaml::document_in_order(&definition).into(),
+            Err(_) => Cow::Borrowed(&self.text),
+        }
     }
 
-    /// Why what was given has no YAML; then [`yaml`](Self::yaml) is empty.
+    /// The definition, or what `T` knows of it, where the text is JSON.
+    pub fn json<T: DeserializeOwned>(&self) -> Option<T> {
+        serde_json::from_str(&self.text).ok()
+    }
+
+    /// Why what was given can't be written; then [`yaml`](Self::yaml) is empty.
     pub(crate) fn problem(&self) -> Option<&str> {
         self.problem.as_deref()
     }
 
-    fn of(yaml: impl Into<Cow<'static, str>>) -> Self {
-        Self { yaml: yaml.into(), problem: None }
+    fn of(text: impl Into<Cow<'static, str>>) -> Self {
+        Self { text: text.into(), problem: None }
     }
 }
 
@@ -54,8 +64,8 @@ impl<T: Serialize + 'static> From<T> for Crd {
             return Self::of(text.clone());
         }
         match serde_json::to_value(&definition) {
-            Ok(value) => Self::of(yaml::document(&value)),
-            Err(error) => Self { yaml: Cow::default(), problem: Some(error.to_string()) },
+            Ok(value) => Self::of(value.to_string()),
+            Err(error) => Self { text: Cow::default(), problem: Some(error.to_string()) },
         }
     }
 }

@@ -162,7 +162,8 @@ fn a_crd_is_text_or_a_value_or_what_kube_derives() {
     let webhooks = Webhooks::new().register(Webhook::<CronTab>::new().validator(allowing).crd(CronTab::crd()));
     let declared: Vec<_> =
         webhooks.declarations().filter_map(|declared| declared.crd.as_ref()).map(Crd::yaml).collect();
-    assert_eq!((webhooks.check(), declared), (Ok(()), vec![written.as_str()]));
+    assert_eq!(webhooks.check(), Ok(()));
+    assert_eq!(declared, [written.as_str()]);
 }
 
 #[test]

@@ -1,11 +1,12 @@
 //! The schemas of a CRD's versions.
 
-use gateward_core::{FieldPath, Segment};
+use gateward_core::{Crd, FieldPath, Segment};
 use serde_json::Value;
 
 use super::Schema;
 use super::error::SchemaError;
 use super::finding::{SchemaFault, SchemaFinding};
+use crate::yaml::{self, SyntaxFinding};
 
 /// One version of a CRD.
 #[derive(Debug, Clone)]
@@ -47,6 +48,25 @@ pub enum StatusWrites {
     WithTheObject,
     /// By the `status` subresource. A write of the object drops its status, so it isn't validated.
     Apart,
+}
+
+/// The documents of a CRD's text, or what is wrong with it.
+///
+/// ```
+/// use gateward_core::Crd;
+/// use gateward_lint::schema::read_crd;
+///
+/// let read = |text: &'static str| read_crd(&Crd::from(text)).map_err(|finding| finding.message);
+/// assert_eq!(read(r#"{"kind": "CustomResourceDefinition"}"#), read("kind: CustomResourceDefinition"));
+/// assert!(read("kind: [").is_err());
+/// ```
+pub fn read_crd(crd: &Crd) -> Result<Vec<Value>, SyntaxFinding> {
+    if let Some(definition) = crd.json() {
+        return Ok(vec![definition]);
+    }
+    let source = yaml::read(&*crd.yaml());
+    let documents = source.documents.into_iter().map(|document| document.value).collect();
+    source.findings.into_iter().next().map_or(Ok(documents), Err)
 }
 
 /// The schemas of all versions of a `CustomResourceDefinition`.

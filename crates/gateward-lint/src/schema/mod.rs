@@ -38,7 +38,7 @@ mod values;
 mod walk;
 
 pub use cel::{CelRule, WriteKind};
-pub use crd::{StatusWrites, VersionSchema, from_crd};
+pub use crd::{StatusWrites, VersionSchema, from_crd, read_crd};
 pub use differences::SchemaDifference;
 pub use error::SchemaError;
 pub use finding::{SchemaFault, SchemaFinding};

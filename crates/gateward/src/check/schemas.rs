@@ -2,7 +2,7 @@
 
 use gateward_core::{Crd, GroupVersionKind};
 use gateward_lint::schema::{self, VersionSchema};
-use gateward_lint::yaml;
+use gateward_lint::yaml::SyntaxFinding;
 use serde_json::Value;
 
 use super::subject::may_be;
@@ -21,12 +21,9 @@ impl Schemas {
     pub fn read(crds: &[Crd]) -> Result<Self, CrdError> {
         let mut schemas = Vec::new();
         for crd in crds {
-            let source = yaml::read(crd.yaml());
-            if let Some(finding) = source.findings.first() {
-                return Err(CrdError(format!("line {}: {}", finding.span.line(), finding.message)));
-            }
-            for document in &source.documents {
-                schemas.extend(served(&document.value)?);
+            let wrong = |finding: SyntaxFinding| CrdError(format!("line {}: {}", finding.span.line(), finding.message));
+            for document in schema::read_crd(crd).map_err(wrong)? {
+                schemas.extend(served(&document)?);
             }
         }
         Ok(Self(schemas))

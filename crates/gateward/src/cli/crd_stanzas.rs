@@ -2,10 +2,12 @@
 
 use gateward_core::manifest::{self, Installation};
 use gateward_core::{Crd, Ordered};
+use gateward_lint::schema::read_crd;
 use gateward_lint::yaml::{self, Document};
+use serde::Deserialize;
 use serde_json::Value;
 
-use crate::crds::declared;
+use crate::crds::{Definition, declared};
 use crate::operator::Operator;
 
 /// Which stanzas `spec.conversion` are written.
@@ -28,7 +30,7 @@ pub(crate) enum Printed {
 /// The CRDs of an operator, each with the stanza that has its objects converted.
 pub(crate) fn printed<P: Operator>(operator: &P, installation: &Installation, stanzas: Stanzas) -> Vec<Printed> {
     let printed = |crd: Crd| {
-        let documents = yaml::read(crd.yaml()).documents;
+        let documents = yaml::read(&*crd.yaml()).documents;
         let completed: Vec<_> =
             documents.iter().map(|document| completed(operator, document, installation, stanzas)).collect();
         if completed.iter().all(Option::is_none) {
@@ -43,9 +45,7 @@ pub(crate) fn printed<P: Operator>(operator: &P, installation: &Installation, st
 /// The CRDs of an operator as documents, each with the stanza that has its objects converted by a Service.
 pub(crate) fn with_stanzas<P: Operator>(operator: &P, installation: &Installation) -> Vec<Value> {
     let documents = |printed| match printed {
-        Printed::AsWritten(crd) => {
-            yaml::read(crd.yaml()).documents.into_iter().map(|document| document.value).collect()
-        }
+        Printed::AsWritten(crd) => read_crd(&crd).unwrap_or_default(),
         Printed::Completed(documents) => documents.iter().filter_map(|crd| serde_json::to_value(crd).ok()).collect(),
     };
     let documents: Vec<Vec<Value>> = printed(operator, installation, Stanzas::All).into_iter().map(documents).collect();
@@ -63,7 +63,8 @@ fn completed<P: Operator>(
     if stanzas == Stanzas::Missing && crd.pointer("/spec/conversion").is_some() {
         return None;
     }
-    let stanza = manifest::conversion(operator.webhooks(), declared(operator, crd)?, installation)?;
+    let definition = Definition::deserialize(crd).ok()?;
+    let stanza = manifest::conversion(operator.webhooks(), declared(operator, &definition)?, installation)?;
     let stanza = Ordered::from(&serde_json::to_value(stanza).ok()?);
     let mut completed = document.in_order();
     let Some(Ordered::Members(spec)) = completed.member_mut("spec") else { return None };
@@ -86,7 +87,7 @@ mod tests {
         let installation = webhooks.installation(&Release { name: "river".into(), namespace: "zoo".into() });
         match printed(webhooks, &installation, stanzas).pop() {
             Some(Printed::Completed(documents)) => documents.iter().map(document_in_order).collect(),
-            Some(Printed::AsWritten(crd)) => crd.yaml().to_owned(),
+            Some(Printed::AsWritten(crd)) => crd.yaml().into_owned(),
             None => String::new(),
         }
     }

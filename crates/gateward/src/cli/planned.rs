@@ -42,7 +42,7 @@ pub(crate) fn planned<P: Operator>(
 }
 
 fn crd_names(operator: &impl Operator) -> Vec<String> {
-    let names = crds::documents(operator).map(|crd| crds::text(&crd.value, "/metadata/name"));
+    let names = crds::definitions(operator).map(|crd| crd.metadata.name);
     names.filter(|name| !name.is_empty()).collect()
 }
 

@@ -233,7 +233,7 @@ fn versions() -> Value {
         crd.spec.names.singular = Some("testentity".into());
     }
     let crd = Crd::from(merge_crds(crds.into(), "v3").unwrap());
-    let declared: Value = serde_saphyr::from_str(crd.yaml()).unwrap();
+    let declared: Value = serde_saphyr::from_str(&crd.yaml()).unwrap();
     let versions = declared["spec"]["versions"].as_array().unwrap();
     let mut served: Vec<&Value> = versions.iter().filter(|version| version["served"] == true).collect();
     served.sort_by_key(|version| version["name"].to_string());

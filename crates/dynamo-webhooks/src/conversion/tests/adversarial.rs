@@ -283,8 +283,8 @@ fn preserved(kind: &Drawn, object: &Value, version: &str, unknown: &Value, claim
 }
 
 fn hold(kind: &Drawn, from: &str, through: &str, cases: u32) {
-    let own = objects(kind.crd.yaml, from).ready();
-    let other = objects(kind.crd.yaml, through).ready();
+    let own = objects(kind.crd.json, from).ready();
+    let other = objects(kind.crd.json, through).ready();
     let drawn = (own, other, unknown(), claims(), 0..4_u8);
     let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
     let mut runner = proptest::test_runner::TestRunner::new(config);

@@ -71,7 +71,7 @@ pub(crate) fn kind() -> Webhook<DynamoComponentDeployment> {
         .validating_at(validating)
         .defaulter(default)
         .mutating_at(mutating)
-        .crd(crds::COMPONENT_DEPLOYMENT.yaml)
+        .crd(crds::COMPONENT_DEPLOYMENT.json)
         .deleting_objects(DeletingObjects::Skip)
         .renamed_fields(component::RENAMED_FIELDS)
         .rules(rules())

@@ -74,7 +74,7 @@ pub(crate) fn kind() -> Webhook<DynamoGraphDeploymentRequest> {
         .validator_for(v1alpha1::V1alpha1Validator)
         .validating_at(validating)
         .mutating_at(mutating)
-        .crd(crds::GRAPH_DEPLOYMENT_REQUEST.yaml)
+        .crd(crds::GRAPH_DEPLOYMENT_REQUEST.json)
         .deleting_objects(DeletingObjects::Skip)
         .rules(RULES.iter().copied())
 }

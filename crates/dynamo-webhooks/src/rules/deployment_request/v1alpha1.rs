@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn the_schema_sets_the_discovery_field_to_what_gives_no_warning() {
-        let crd = yaml::read(dynamo_api::crds::GRAPH_DEPLOYMENT_REQUEST.yaml).documents.remove(0).value;
+        let crd = yaml::read(dynamo_api::crds::GRAPH_DEPLOYMENT_REQUEST.json).documents.remove(0).value;
         let version = from_crd(&crd).unwrap().into_iter().find(|version| version.version == "v1alpha1").unwrap();
         let mut request = alpha(&json!({}));
         version.schema.apply_defaults(&mut request);

@@ -59,7 +59,7 @@ pub(crate) fn kind() -> Webhook<DynamoGraphDeployment> {
         .defaulter(defaults::apply)
         .defaulter_for(rules::v1alpha1::defaults::apply)
         .mutating_at(mutating)
-        .crd(crds::GRAPH_DEPLOYMENT.yaml)
+        .crd(crds::GRAPH_DEPLOYMENT.json)
         .renamed_fields(component::RENAMED_FIELDS)
         .rules(rules())
 }

@@ -42,10 +42,11 @@ fn of(crd: Printed) -> Vec<Manifest> {
     match crd {
         Printed::Completed(documents) => documents.into_iter().map(completed).collect(),
         Printed::AsWritten(crd) => {
-            let source = gateward_lint::yaml::read(crd.yaml());
+            let yaml = crd.yaml();
+            let source = gateward_lint::yaml::read(&*yaml);
             match source.documents.as_slice() {
                 // Its comments are kept.
-                [document] => vec![Manifest::with_yaml(document.in_order(), crd.yaml().to_owned())],
+                [document] => vec![Manifest::with_yaml(document.in_order(), yaml.into_owned())],
                 documents => documents.iter().map(Document::in_order).map(completed).collect(),
             }
         }

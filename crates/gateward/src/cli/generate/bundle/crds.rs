@@ -23,11 +23,12 @@ pub(super) struct BundleCrd {
 pub(super) fn of<P: Operator>(operator: &P) -> Vec<BundleCrd> {
     let mut found = Vec::new();
     for crd in operator.crds() {
-        let source = gateward_lint::yaml::read(crd.yaml());
+        let yaml = crd.yaml();
+        let source = gateward_lint::yaml::read(&*yaml);
         match source.documents.as_slice() {
             // Its comments are kept.
             [document] if document.value.pointer("/spec/conversion").is_none() => {
-                let manifest = Manifest::with_yaml(document.in_order(), crd.yaml().to_owned());
+                let manifest = Manifest::with_yaml(document.in_order(), yaml.clone().into_owned());
                 found.push(bundle_crd(&document.value, manifest));
             }
             documents => found.extend(documents.iter().map(without_stanza)),
