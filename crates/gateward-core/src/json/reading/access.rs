@@ -190,7 +190,7 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for MemberAccess<'_, 'de, A> {
             }
             if !self.is_out() {
                 return seed.deserialize(Name(&self.name)).map(Some).map_err(|error: Refusal| {
-                    place.fail(|| error.0, Some(JsonType::Object));
+                    place.fail(&error, Some(JsonType::Object));
                     A::Error::custom("")
                 });
             }

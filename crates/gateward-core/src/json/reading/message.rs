@@ -23,7 +23,7 @@ impl Write for Limited {
 }
 
 /// The beginning of a text.
-pub(crate) fn cut(text: &impl Display) -> String {
+pub(crate) fn cut(text: &dyn Display) -> String {
     let mut limited = Limited(String::new());
     // Fails where the text is longer than what is kept of it.
     let _ = write!(limited, "{text}");

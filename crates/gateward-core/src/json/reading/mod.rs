@@ -117,7 +117,7 @@ impl Place<'_, '_> {
     /// Notes an error that isn't noted yet: the parser's own.
     pub(crate) fn settled<T, E: serde::de::Error>(&self, read: Result<T, E>) -> Result<T, E> {
         read.map_err(|error| {
-            self.fail(|| message::cut(&error), None);
+            self.fail(&error, None);
             E::custom("")
         })
     }

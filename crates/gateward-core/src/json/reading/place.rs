@@ -1,6 +1,7 @@
 //! Where a reading stands, and what it has found.
 
 use std::cell::{Cell, RefCell};
+use std::fmt::Display;
 use std::sync::Arc;
 
 use super::allowance::Allowance;
@@ -196,10 +197,13 @@ impl<'p, 'de> Place<'p, 'de> {
     }
 
     /// Ends the reading here, unless it has ended further below. `found` is the type of the node, where it is known.
-    pub fn fail(&self, message: impl FnOnce() -> String, found: Option<JsonType>) {
+    ///
+    /// Every visitor comes here, so what it is given is behind pointers: the function is compiled once.
+    #[cold]
+    pub fn fail(&self, message: &dyn Display, found: Option<JsonType>) {
         let mut findings = self.session.found.borrow_mut();
         if findings.failure.is_none() {
-            findings.failure = Some(Failure::new(self.steps(), &message(), found));
+            findings.failure = Some(Failure::new(self.steps(), &message::cut(message), found));
         }
     }
 
@@ -214,9 +218,10 @@ impl<'p, 'de> Place<'p, 'de> {
     }
 
     /// Notes a node of the wrong type; whether the reading goes on with a placeholder.
-    pub fn note(&self, message: impl FnOnce() -> String, found: JsonType) -> bool {
+    #[cold]
+    pub fn note(&self, message: &dyn Fn() -> String, found: JsonType) -> bool {
         let Some(limit) = self.session.tracing else {
-            self.fail(String::new, Some(found));
+            self.fail(&"", Some(found));
             return false;
         };
         let mut findings = self.session.found.borrow_mut();

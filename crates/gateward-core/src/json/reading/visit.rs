@@ -60,7 +60,7 @@ impl<'de, V: Visitor<'de>> Node<'_, 'de, V> {
         }
         let place = self.place;
         show(self.visitor).map_err(|refusal| {
-            place.fail(|| refusal.0, Some(found));
+            place.fail(&refusal, Some(found));
             E::custom("")
         })
     }
@@ -76,7 +76,7 @@ impl<'de, V: Visitor<'de>> Node<'_, 'de, V> {
             let expected = message::cut(&(&self.visitor as &dyn serde::de::Expected));
             if !within(&expected, number) {
                 let place = self.place;
-                place.note(|| Refusal::invalid_value(shown, &self.visitor).0, JsonType::Integer);
+                place.note(&|| Refusal::invalid_value(shown, &self.visitor).0, JsonType::Integer);
                 return self.placeholder();
             }
         }
@@ -89,7 +89,7 @@ impl<'de, V: Visitor<'de>> Node<'_, 'de, V> {
             Want::Struct => "must be an object".to_owned(),
             _ => message::must_be(&self.visitor),
         };
-        if self.place.note(expected, found) { self.placeholder() } else { Err(E::custom("")) }
+        if self.place.note(&expected, found) { self.placeholder() } else { Err(E::custom("")) }
     }
 
     /// What a visitor is shown instead of a node that doesn't fit, so that the reading goes on.
@@ -104,7 +104,7 @@ impl<'de, V: Visitor<'de>> Node<'_, 'de, V> {
             Want::Anything => Err(Refusal(String::new())),
         };
         read.map_err(|refusal| {
-            self.place.fail(|| refusal.0, None);
+            self.place.fail(&refusal, None);
             E::custom("")
         })
     }
@@ -117,7 +117,7 @@ impl<'de, V: Visitor<'de>> Node<'_, 'de, V> {
     /// Notes the error of a visitor that has looked at the parts of a node.
     fn judged<T, E: Error>(place: &Place<'_, '_>, read: Result<T, E>, found: JsonType) -> Result<T, E> {
         read.map_err(|error| {
-            place.fail(|| message::cut(&error), Some(found));
+            place.fail(&error, Some(found));
             E::custom("")
         })
     }
