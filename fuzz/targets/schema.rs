@@ -18,7 +18,7 @@ use serde_json::Value;
 static SCHEMAS: LazyLock<BTreeMap<(String, String), Schema>> = LazyLock::new(|| {
     let mut schemas = BTreeMap::new();
     for crd in dynamo_api::crds::all() {
-        let source = yaml::read(crd.yaml);
+        let source = yaml::read(crd.json);
         for version in from_crd(&source.documents[0].value).expect("our own CRDs can be read") {
             schemas.insert((crd.kind.to_owned(), version.version), version.schema);
         }
