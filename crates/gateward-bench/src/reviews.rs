@@ -44,16 +44,16 @@ impl Way {
 
 /// A ConversionReview of so many graphs of this size.
 pub fn conversion(way: Way, bytes: usize, objects: usize) -> anyhow::Result<Sample> {
-    let webhooks = dynamo_webhooks::webhooks();
-    let version = match way {
-        Way::Lift => "nvidia.com/v1beta1",
-        Way::Lower => "nvidia.com/v1alpha1",
-    };
     let graphs = (0..).map(|variables| alpha(variables).to_string());
-    let alpha = graphs.into_iter().find(|graph| graph.len() >= bytes).unwrap_or_default();
-    let object = match way {
-        Way::Lift => alpha,
-        Way::Lower => webhooks.convert(&alpha, "nvidia.com/v1beta1")?.json,
+    let graph = graphs.into_iter().find(|graph| graph.len() >= bytes).unwrap_or_default();
+    conversion_of(way, graph, objects)
+}
+
+/// The same of this v1alpha1 graph, which is converted first where the way is back.
+pub fn conversion_of(way: Way, graph: String, objects: usize) -> anyhow::Result<Sample> {
+    let (version, object) = match way {
+        Way::Lift => ("nvidia.com/v1beta1", graph),
+        Way::Lower => ("nvidia.com/v1alpha1", dynamo_webhooks::webhooks().convert(&graph, "nvidia.com/v1beta1")?.json),
     };
     let objects = vec![object; objects].join(",");
     let body = format!(
