@@ -1,5 +1,8 @@
 //! Compiles an `openAPIV3Schema`.
 
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
+
 use regex::Regex;
 use serde_json::{Map, Number, Value};
 
@@ -11,13 +14,44 @@ use super::node::{
 };
 use super::{metadata, pattern};
 
-/// A schema member that is being read, with the path to it.
+/// A schema that is being read.
 struct At<'s> {
     schema: &'s Map<String, Value>,
-    path: String,
-    depth: usize,
+    place: Place<'s>,
     part: Part,
+    patterns: &'s Patterns,
 }
+
+/// Where a schema stands in the one that is compiled.
+#[derive(Clone, Copy)]
+struct Place<'s> {
+    above: Option<&'s Place<'s>>,
+    /// The members that lead here from the schema above.
+    steps: [&'s str; 2],
+    depth: usize,
+}
+
+impl Place<'_> {
+    const ROOT: Place<'static> = Place { above: None, steps: ["", ""], depth: 0 };
+
+    fn path(&self) -> String {
+        let Some(above) = self.above else { return String::new() };
+        let steps: String =
+            self.steps.into_iter().filter(|step| !step.is_empty()).flat_map(|step| ["/", step]).collect();
+        above.path() + &steps
+    }
+
+    fn fault(&self, member: &str, message: &str) -> SchemaError {
+        let path = if member.is_empty() { self.path() } else { format!("{}/{member}", self.path()) };
+        SchemaError { path, message: message.to_owned() }
+    }
+}
+
+/// Members of most schemas; those of the others say something of values.
+const STRUCTURE: [&str; 5] = ["type", "properties", "items", "required", "additionalProperties"];
+
+/// Patterns that are compiled already: schemas repeat few of them hundreds of times.
+type Patterns = RefCell<HashMap<String, Regex>>;
 
 /// Which part of a schema is read.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -29,48 +63,50 @@ enum Part {
 }
 
 pub(super) fn root(schema: &Value) -> Result<SchemaNode, SchemaError> {
-    let mut node = node(schema, String::new(), 0, Part::Structure)?;
+    let mut node = node(schema, Place::ROOT, Part::Structure, &Patterns::default())?;
     metadata::complete(&mut node);
-    Ok(node)
+    Ok(*node)
 }
 
-fn node(schema: &Value, path: String, depth: usize, part: Part) -> Result<SchemaNode, SchemaError> {
-    let fault = |message: &str| SchemaError { path: path.clone(), message: message.to_owned() };
-    let schema = schema.as_object().ok_or_else(|| fault("a schema is an object"))?;
-    if depth > MAX_DEPTH {
-        return Err(fault("nested too deep"));
+fn node(schema: &Value, place: Place<'_>, part: Part, patterns: &Patterns) -> Result<Box<SchemaNode>, SchemaError> {
+    let schema = schema.as_object().ok_or_else(|| place.fault("", "a schema is an object"))?;
+    if place.depth > MAX_DEPTH {
+        return Err(place.fault("", "nested too deep"));
     }
     if schema.contains_key("$ref") {
-        return Err(fault("a structural schema has no $ref"));
+        return Err(place.fault("", "a structural schema has no $ref"));
     }
-    At { schema, path, depth, part }.node()
+    At { schema, place, part, patterns }.node()
 }
 
 impl At<'_> {
-    fn node(&self) -> Result<SchemaNode, SchemaError> {
-        let mut node = self.plain_node()?;
-        if node.embedded == Embedded::Yes {
-            metadata::complete(&mut node);
+    fn node(&self) -> Result<Box<SchemaNode>, SchemaError> {
+        let mut node = Box::<SchemaNode>::default();
+        node.kind = self.kind()?;
+        node.unknown = self.unknown();
+        node.required = self.texts("required");
+        node.properties = self.properties()?;
+        node.additional = self.additional()?;
+        node.items = self.child("items", self.part)?;
+        if !self.schema.keys().all(|member| STRUCTURE.contains(&member.as_str())) {
+            self.refine(&mut node)?;
         }
         Ok(node)
     }
 
-    fn plain_node(&self) -> Result<SchemaNode, SchemaError> {
-        Ok(SchemaNode {
-            kind: self.kind()?,
-            nullable: if self.flag("nullable") { Nullable::Yes } else { Nullable::No },
-            properties: self.properties()?,
-            required: self.texts("required"),
-            additional: self.additional()?,
-            items: self.child("items", self.part)?.map(Box::new),
-            list: self.list_type(),
-            unknown: self.unknown(),
-            embedded: self.embedded(),
-            values: self.values()?,
-            default: self.schema.get("default").cloned(),
-            logic: self.logic()?,
-            rules: self.rules(),
-        })
+    /// What most schemas don't say.
+    fn refine(&self, node: &mut SchemaNode) -> Result<(), SchemaError> {
+        node.nullable = if self.flag("nullable") { Nullable::Yes } else { Nullable::No };
+        node.list = self.list_type();
+        node.embedded = self.embedded();
+        node.values = self.values()?;
+        node.default = self.schema.get("default").cloned();
+        node.logic = self.logic()?;
+        node.rules = self.rules();
+        if node.embedded == Embedded::Yes {
+            metadata::complete(node);
+        }
+        Ok(())
     }
 
     fn embedded(&self) -> Embedded {
@@ -93,12 +129,10 @@ impl At<'_> {
         })
     }
 
-    fn properties(&self) -> Result<std::collections::BTreeMap<String, SchemaNode>, SchemaError> {
-        let members = self.schema.get("properties").and_then(Value::as_object);
-        let compiled = members
-            .into_iter()
-            .flatten()
-            .map(|(name, schema)| Ok((name.clone(), self.below(schema, &format!("properties/{name}"), self.part)?)));
+    fn properties(&self) -> Result<BTreeMap<String, Box<SchemaNode>>, SchemaError> {
+        let members = self.schema.get("properties").and_then(Value::as_object).into_iter().flatten();
+        let compiled =
+            members.map(|(name, schema)| Ok((name.clone(), self.below(schema, ["properties", name], self.part)?)));
         compiled.collect()
     }
 
@@ -106,23 +140,25 @@ impl At<'_> {
         match self.schema.get("additionalProperties") {
             None | Some(Value::Bool(false)) => Ok(Additional::None),
             Some(Value::Bool(true)) => Ok(Additional::Anything),
-            Some(entry) => {
-                self.below(entry, "additionalProperties", self.part).map(|entry| Additional::Entries(entry.into()))
-            }
+            Some(entry) => self.below(entry, ["additionalProperties", ""], self.part).map(Additional::Entries),
         }
     }
 
-    fn below(&self, schema: &Value, step: &str, part: Part) -> Result<SchemaNode, SchemaError> {
-        node(schema, format!("{}/{step}", self.path), self.depth + 1, part)
+    fn below(&self, schema: &Value, steps: [&str; 2], part: Part) -> Result<Box<SchemaNode>, SchemaError> {
+        node(schema, Place { above: Some(&self.place), steps, depth: self.place.depth + 1 }, part, self.patterns)
     }
 
-    fn child(&self, member: &str, part: Part) -> Result<Option<SchemaNode>, SchemaError> {
-        self.schema.get(member).map(|schema| self.below(schema, member, part)).transpose()
+    fn child(&self, member: &str, part: Part) -> Result<Option<Box<SchemaNode>>, SchemaError> {
+        self.schema.get(member).map(|schema| self.below(schema, [member, ""], part)).transpose()
     }
 
     fn children(&self, member: &str) -> Result<Vec<SchemaNode>, SchemaError> {
         let schemas = self.schema.get(member).and_then(Value::as_array);
-        schemas.into_iter().flatten().map(|schema| self.below(schema, member, Part::Values)).collect()
+        schemas
+            .into_iter()
+            .flatten()
+            .map(|schema| self.below(schema, [member, ""], Part::Values).map(|node| *node))
+            .collect()
     }
 
     fn list_type(&self) -> ListType {
@@ -158,8 +194,12 @@ impl At<'_> {
 
     fn pattern(&self) -> Result<Option<(String, Regex)>, SchemaError> {
         let Some(pattern) = self.schema.get("pattern").and_then(Value::as_str) else { return Ok(None) };
-        let compiled = pattern::compile(pattern).map(|regex| Some((pattern.to_owned(), regex)));
-        compiled.map_err(|error| self.fault("pattern", &error.to_string()))
+        if let Some(compiled) = self.patterns.borrow().get(pattern) {
+            return Ok(Some((pattern.to_owned(), compiled.clone())));
+        }
+        let compiled = pattern::compile(pattern).map_err(|error| self.fault("pattern", &error.to_string()))?;
+        self.patterns.borrow_mut().insert(pattern.to_owned(), compiled.clone());
+        Ok(Some((pattern.to_owned(), compiled)))
     }
 
     fn bound(&self, member: &str, exclusive: &str) -> Option<Bound> {
@@ -172,7 +212,7 @@ impl At<'_> {
             all_of: self.children("allOf")?,
             any_of: self.children("anyOf")?,
             one_of: self.children("oneOf")?,
-            not: self.child("not", Part::Values)?.map(Box::new),
+            not: self.child("not", Part::Values)?,
         })
     }
 
@@ -205,7 +245,7 @@ impl At<'_> {
     }
 
     fn fault(&self, member: &str, message: &str) -> SchemaError {
-        SchemaError { path: format!("{}/{member}", self.path), message: message.to_owned() }
+        self.place.fault(member, message)
     }
 }
 

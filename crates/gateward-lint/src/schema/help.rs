@@ -35,7 +35,7 @@ impl Schema {
             let depth = around.iter().rposition(|node| node.properties.contains_key(name))?;
             Some(at(depth, name))
         };
-        beside.properties.iter().find_map(inside).or_else(similar).or_else(above)
+        beside.properties.iter().map(|(name, node)| (name, &**node)).find_map(inside).or_else(similar).or_else(above)
     }
 
     /// Whether the schema has a field there.

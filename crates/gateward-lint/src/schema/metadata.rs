@@ -10,7 +10,7 @@ pub(super) fn complete(node: &mut SchemaNode) {
     for member in ["apiVersion", "kind"] {
         node.properties
             .entry(member.into())
-            .or_insert_with(|| SchemaNode { kind: Kind::String, ..SchemaNode::default() });
+            .or_insert_with(|| Box::new(SchemaNode { kind: Kind::String, ..SchemaNode::default() }));
     }
     let metadata = node.properties.entry("metadata".into()).or_default();
     metadata.kind = Kind::Object;
@@ -19,7 +19,7 @@ pub(super) fn complete(node: &mut SchemaNode) {
     for (name, standard) in object_meta() {
         let given = metadata.properties.entry(name.into()).or_default();
         given.values.format = standard.values.format;
-        *given = SchemaNode { values: given.values.clone(), ..standard };
+        **given = SchemaNode { values: given.values.clone(), ..standard };
     }
 }
 
@@ -79,6 +79,6 @@ fn managed_fields() -> SchemaNode {
 }
 
 fn object(fields: impl IntoIterator<Item = (&'static str, SchemaNode)>) -> SchemaNode {
-    let properties: BTreeMap<_, _> = fields.into_iter().map(|(name, node)| (name.to_owned(), node)).collect();
+    let properties: BTreeMap<_, _> = fields.into_iter().map(|(name, node)| (name.to_owned(), Box::new(node))).collect();
     SchemaNode { properties, ..nullable(Kind::Object) }
 }

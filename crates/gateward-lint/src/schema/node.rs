@@ -16,7 +16,8 @@ pub(super) const MAX_DEPTH: usize = 200;
 pub(super) struct SchemaNode {
     pub kind: Kind,
     pub nullable: Nullable,
-    pub properties: BTreeMap<String, SchemaNode>,
+    /// Behind pointers: a map has room for eleven of what it holds.
+    pub properties: BTreeMap<String, Box<SchemaNode>>,
     pub required: Vec<String>,
     pub additional: Additional,
     pub items: Option<Box<SchemaNode>>,
@@ -32,7 +33,7 @@ pub(super) struct SchemaNode {
 impl SchemaNode {
     /// The schema of a member.
     pub(super) fn member(&self, name: &str) -> Option<&SchemaNode> {
-        self.properties.get(name).or(match &self.additional {
+        self.properties.get(name).map(Box::as_ref).or(match &self.additional {
             Additional::Entries(entry) => Some(entry.as_ref()),
             Additional::None | Additional::Anything => None,
         })
