@@ -14,7 +14,7 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
 use crate::reviews::Sample;
-use crate::server::Server;
+use crate::server::ServerProcess;
 
 /// A kept-alive connection.
 pub struct KeepAliveConnection {
@@ -35,7 +35,7 @@ pub fn request(sample: &Sample) -> Vec<u8> {
 
 impl KeepAliveConnection {
     /// Connects to a server, trusting its CA alone.
-    pub async fn open(server: &Server) -> anyhow::Result<Self> {
+    pub async fn open(server: &ServerProcess) -> anyhow::Result<Self> {
         let mut roots = RootCertStore::empty();
         roots.add(CertificateDer::from_pem_slice(server.ca_pem.as_bytes())?)?;
         let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());

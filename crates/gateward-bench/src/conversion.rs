@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crate::client::{KeepAliveConnection, request};
 use crate::process;
 use crate::reviews::{Way, conversion};
-use crate::server::{LogLevel, Program, Server};
+use crate::server::{LogLevel, Program, ServerProcess};
 use crate::table::quantile;
 
 /// Of an object.
@@ -55,8 +55,8 @@ pub async fn measure(gateward: &Path) -> anyhow::Result<Conversions> {
 async fn row(gateward: &Path, way: Way, objects: usize, times: usize) -> anyhow::Result<Row> {
     let sample = conversion(way, BYTES, objects)?;
     let request = request(&sample);
-    let ours = Server::start(&Program::Gateward(gateward.to_owned(), LogLevel::Info))?;
-    let nothing = Server::start(&Program::Nothing)?;
+    let ours = ServerProcess::start(&Program::Gateward(gateward.to_owned(), LogLevel::Info))?;
+    let nothing = ServerProcess::start(&Program::Nothing)?;
     let (mut spent, mut spent_on_nothing) = (Vec::new(), Vec::new());
     // The servers take turns, so that whatever else the machine does falls on both.
     let (mut asked, mut asked_nothing) =

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use crate::client::{KeepAliveConnection, request};
 use crate::process;
 use crate::reviews::Sample;
-use crate::server::Server;
+use crate::server::ServerProcess;
 
 /// How many rounds each server gets for each review.
 pub const ROUNDS: usize = 5;
@@ -26,12 +26,12 @@ pub struct Round {
 }
 
 /// Loads the server.
-pub async fn round(server: &Server, sample: &Sample) -> anyhow::Result<Round> {
+pub async fn round(server: &ServerProcess, sample: &Sample) -> anyhow::Result<Round> {
     let request: Arc<[u8]> = request(sample).into();
     Ok(Round { latencies: alone(server, &request).await?, cpu: together(server, &request).await? })
 }
 
-async fn alone(server: &Server, request: &[u8]) -> anyhow::Result<Vec<Duration>> {
+async fn alone(server: &ServerProcess, request: &[u8]) -> anyhow::Result<Vec<Duration>> {
     let mut connection = KeepAliveConnection::open(server).await?;
     let mut latencies = Vec::with_capacity(ALONE);
     for number in 0..WARM_UP + ALONE {
@@ -44,7 +44,7 @@ async fn alone(server: &Server, request: &[u8]) -> anyhow::Result<Vec<Duration>>
     Ok(latencies)
 }
 
-async fn together(server: &Server, request: &Arc<[u8]>) -> anyhow::Result<Duration> {
+async fn together(server: &ServerProcess, request: &Arc<[u8]>) -> anyhow::Result<Duration> {
     let mut connections = Vec::with_capacity(CONNECTIONS);
     for _ in 0..CONNECTIONS {
         let mut connection = KeepAliveConnection::open(server).await?;

@@ -47,7 +47,7 @@ impl LogLevel {
 }
 
 /// A server in a process of its own, which ends with this value.
-pub struct Server {
+pub struct ServerProcess {
     process: Child,
     /// Where it listens.
     pub address: SocketAddr,
@@ -57,7 +57,7 @@ pub struct Server {
     _files: tempfile::TempDir,
 }
 
-impl Server {
+impl ServerProcess {
     /// Starts a program and waits until it listens.
     pub fn start(program: &Program) -> anyhow::Result<Self> {
         let files = tempfile::tempdir()?;
@@ -110,7 +110,7 @@ impl Server {
     }
 }
 
-impl Drop for Server {
+impl Drop for ServerProcess {
     fn drop(&mut self) {
         // It holds nothing that would have to be written.
         let _ = self.process.kill();

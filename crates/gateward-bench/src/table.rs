@@ -9,7 +9,7 @@ use crate::pods;
 use crate::process::{self, Memory};
 use crate::reviews::{DEFAULT, Sample, VALIDATE, alpha, beta, sized};
 use crate::server::LogLevel::{Info, Warn};
-use crate::server::{Program, Server};
+use crate::server::{Program, ServerProcess};
 
 /// The rounds of one server with one review.
 #[derive(Default)]
@@ -129,9 +129,10 @@ impl Reviews {
 
 /// Asks all servers in turns.
 pub async fn measure(gateward: &Path, peer: &Path) -> anyhow::Result<Reviews> {
-    let start = |level| Server::start(&Program::Gateward(gateward.to_owned(), level));
+    let start = |level| ServerProcess::start(&Program::Gateward(gateward.to_owned(), level));
     let (quiet, logging) = (start(Warn)?, start(Info)?);
-    let (nothing, peer) = (Server::start(&Program::Nothing)?, Server::start(&Program::ControllerRuntime(peer.into()))?);
+    let (nothing, peer) =
+        (ServerProcess::start(&Program::Nothing)?, ServerProcess::start(&Program::ControllerRuntime(peer.into()))?);
     // What a server does at its start is over by then.
     tokio::time::sleep(Duration::from_secs(2)).await;
     let (idle, idle_peer) = (process::memory(logging.pid())?, process::memory(peer.pid())?);
