@@ -167,7 +167,7 @@ PEER := $(or $(GATEWARD_CACHE),$(HOME)/.cache/gateward)/controller-runtime-peer
 bench: ## What the shipped program costs, beside a handler that does nothing and a peer in Go
 	CGO_ENABLED=0 go build -C testbed/peers -buildvcs=false -trimpath -ldflags '-s -w' -o $(PEER) .
 	$(CARGO) build --profile dist --package gateward-cli --package gateward-bench
-	$${CARGO_TARGET_DIR:-target}/dist/in-process
+	$${CARGO_TARGET_DIR:-target}/dist/in-process docs/performance.svg
 	$${CARGO_TARGET_DIR:-target}/dist/gateward-bench $${CARGO_TARGET_DIR:-target}/dist/gateward $(PEER)
 
 baseline: ## Write anew what one review takes in allocations and instructions, which a test holds every change to
