@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::{Context as _, bail};
@@ -53,6 +53,8 @@ pub struct ServerProcess {
     pub address: SocketAddr,
     /// Whom its clients trust.
     pub ca_pem: String,
+    /// Kept open: a program whose output nobody takes ends.
+    _output: BufReader<ChildStdout>,
     /// What it reads its certificate from, or writes its CA to.
     _files: tempfile::TempDir,
 }
@@ -87,8 +89,9 @@ impl ServerProcess {
         };
         let process = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
         let mut process = process.with_context(|| format!("can't start {program:?}"))?;
-        let address = known.map_or_else(|| printed_address(&mut process), Ok)?;
-        let server = Self { process, address, ca_pem: std::fs::read_to_string(ca)?, _files: files };
+        let mut output = BufReader::new(process.stdout.take().context("a server has an output")?);
+        let address = known.map_or_else(|| printed_address(&mut output), Ok)?;
+        let server = Self { process, address, ca_pem: std::fs::read_to_string(ca)?, _output: output, _files: files };
         server.await_listener()?;
         Ok(server)
     }
@@ -119,10 +122,10 @@ impl Drop for ServerProcess {
 }
 
 /// The address that ends the first line of a server.
-fn printed_address(process: &mut Child) -> anyhow::Result<SocketAddr> {
-    let output = process.stdout.take().context("a server has an output")?;
-    let line = BufReader::new(output).lines().next().transpose()?.context("the server did not start")?;
-    Ok(line.rsplit('/').next().unwrap_or_default().parse()?)
+fn printed_address(output: &mut impl BufRead) -> anyhow::Result<SocketAddr> {
+    let mut line = String::new();
+    output.read_line(&mut line)?;
+    line.trim().rsplit('/').next().unwrap_or_default().parse().context("the server did not start")
 }
 
 /// Writes `tls.crt`, `tls.key` and `ca.crt`.
