@@ -92,7 +92,8 @@ impl Image {
         if root == Access::Read {
             script.push_str("mount -o remount,bind,ro .\n");
         }
-        let _ = write!(script, "echo {READY} >&2\nexec 2>&1\nexec chroot . \"$@\"\n");
+        // Who enters the container from then on enters its root.
+        let _ = writeln!(script, "exec chroot . sh -c 'echo {READY} >&2; exec \"$@\" 2>&1' sh \"$@\"");
         script
     }
 }
@@ -155,6 +156,6 @@ mod tests {
     fn closes_the_root_after_everything_is_mounted() {
         let image = Image { folder: "/i".into(), shared: vec!["usr"], programs: Vec::new() };
         let script = image.script(&[mount("/a", Access::Write)], Access::Read);
-        assert!(script.contains("mount -o remount,bind,ro .\necho ready >&2\n"), "{script}");
+        assert!(script.contains("mount -o remount,bind,ro .\nexec chroot . "), "{script}");
     }
 }

@@ -99,16 +99,9 @@ pub async fn ran(pod: &Pod, words: &[&str]) -> Output {
     pod.command("main", words).unwrap().output().unwrap()
 }
 
-/// Runs a command in a Pod's container and gives what it writes. A container that has only just begun may lack its
-/// mounts for a moment.
+/// Runs a command in a Pod's container, to its good end, and gives what it writes.
 pub async fn tell(pod: &Pod, words: &[&str]) -> String {
-    let mut output = ran(pod, words).await;
-    until(&format!("{words:?} in {}", pod.name()), async || {
-        if !output.status.success() {
-            output = ran(pod, words).await;
-        }
-        output.status.success()
-    })
-    .await;
+    let output = ran(pod, words).await;
+    assert!(output.status.success(), "{words:?} in {}: {output:?}", pod.name());
     String::from_utf8(output.stdout).unwrap()
 }
