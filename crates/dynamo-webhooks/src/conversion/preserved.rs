@@ -6,6 +6,10 @@
 
 use std::collections::BTreeMap;
 
+use dynamo_api::constants::{
+    COMPONENT_SPEC_STASH, COMPONENT_STATUS_STASH, GRAPH_SPEC_STASH, GRAPH_STATUS_STASH, REQUEST_SPEC_STASH,
+    REQUEST_STATUS_STASH,
+};
 use gateward::conversion::ANNOTATION_LIMIT;
 use gateward::{Issues, Stash};
 use serde::de::DeserializeOwned;
@@ -23,19 +27,25 @@ pub(crate) struct ConversionAnnotations {
 }
 
 /// The keys of the annotations of DynamoGraphDeployment.
-pub(super) const GRAPH_KEYS: [&str; 2] = [GRAPH_ANNOTATIONS.spec.annotation(), GRAPH_ANNOTATIONS.status.annotation()];
+pub(super) const GRAPH_KEYS: [&str; 2] = [GRAPH_SPEC_STASH, GRAPH_STATUS_STASH];
 
 /// The keys of the annotations of DynamoComponentDeployment.
-pub(super) const COMPONENT_KEYS: [&str; 2] =
-    [COMPONENT_ANNOTATIONS.spec.annotation(), COMPONENT_ANNOTATIONS.status.annotation()];
+pub(super) const COMPONENT_KEYS: [&str; 2] = [COMPONENT_SPEC_STASH, COMPONENT_STATUS_STASH];
+
+/// The keys of the annotations of DynamoGraphDeploymentRequest.
+pub(super) const REQUEST_KEYS: [&str; 2] = [REQUEST_SPEC_STASH, REQUEST_STATUS_STASH];
 
 /// The annotations of DynamoGraphDeployment.
 pub(crate) const GRAPH_ANNOTATIONS: ConversionAnnotations =
-    ConversionAnnotations { spec: Stash::new("nvidia.com/dgd-spec"), status: Stash::new("nvidia.com/dgd-status") };
+    ConversionAnnotations { spec: Stash::new(GRAPH_SPEC_STASH), status: Stash::new(GRAPH_STATUS_STASH) };
 
 /// The annotations of DynamoComponentDeployment.
 pub(crate) const COMPONENT_ANNOTATIONS: ConversionAnnotations =
-    ConversionAnnotations { spec: Stash::new("nvidia.com/dcd-spec"), status: Stash::new("nvidia.com/dcd-status") };
+    ConversionAnnotations { spec: Stash::new(COMPONENT_SPEC_STASH), status: Stash::new(COMPONENT_STATUS_STASH) };
+
+/// The annotations of DynamoGraphDeploymentRequest.
+pub(crate) const REQUEST_ANNOTATIONS: ConversionAnnotations =
+    ConversionAnnotations { spec: Stash::new(REQUEST_SPEC_STASH), status: Stash::new(REQUEST_STATUS_STASH) };
 
 impl ConversionAnnotations {
     /// Whether an object has been converted before: one of the two isn't empty, readable or not.

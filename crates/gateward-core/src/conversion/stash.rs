@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::to_raw_value;
 
 use crate::conversion::ANNOTATION_LIMIT;
+use crate::json::shallow::trees_fit;
 use crate::rule::STASH;
 use crate::rule::field::FieldPath;
 use crate::rule::issue::Issues;
@@ -89,6 +90,23 @@ impl Stash {
         kept
     }
 
+    /// Reads the annotation and leaves it where it is, for rules on what is kept. `None` where it is absent, can't be read,
+    /// or would take far more memory than its text: the user who writes the object writes it.
+    ///
+    /// ```
+    /// # use std::collections::BTreeMap;
+    /// # use gateward_core::Stash;
+    /// # use serde_json::{Value, json};
+    /// const REST: Stash = Stash::new("example.org/rest");
+    /// let mut annotations = BTreeMap::new();
+    /// REST.put(&mut annotations, &json!({"middleName": "Maria"}));
+    /// assert_eq!(REST.get::<Value>(&annotations), Some(json!({"middleName": "Maria"})));
+    /// ```
+    pub fn get<T: DeserializeOwned>(&self, annotations: &BTreeMap<String, String>) -> Option<T> {
+        let text = annotations.get(self.annotation).filter(|text| text.len() <= ANNOTATION_LIMIT)?;
+        trees_fit(text, 1).then(|| self.read(text)).flatten()
+    }
+
     fn read<T: DeserializeOwned>(&self, text: &str) -> Option<T> {
         let Some(form) = self.form else { return read_from(text) };
         let formed: Formed<T> = read_from(text)?;
@@ -164,6 +182,14 @@ mod tests {
             assert_eq!(FORMED.take::<Value>(&mut annotations, &mut issues), None, "{text}");
             assert!(annotations.is_empty() && !issues.is_empty());
         }
+    }
+
+    #[test]
+    fn what_would_be_a_great_tree_counts_as_absent() {
+        let objects = |count: usize| format!("[{}0]", r#"{"b":1},"#.repeat(count));
+        assert!(REST.get::<Value>(&annotations(&objects(5_000))).is_some());
+        assert_eq!(REST.get::<Value>(&annotations(&objects(10_000))), None);
+        assert_eq!(REST.get::<Value>(&annotations(&format!("{:?}", "a".repeat(ANNOTATION_LIMIT)))), None);
     }
 
     #[test]

@@ -16,11 +16,16 @@ const TREES_BASE: usize = 4 << 20;
 /// Reads JSON as a tree. What nests deeper than the parser goes is null below [`MAX_DEPTH`], so that it can still be
 /// checked. `None` for text that is no JSON, and for one of which so many trees at a time take too much memory.
 pub(crate) fn shallow(json: &str, trees: usize) -> Option<Value> {
-    let room = TREES_FACTOR * json.len() + TREES_BASE;
-    if most_tree_cost(json).saturating_mul(trees) > room && tree_cost(json).saturating_mul(trees) > room {
+    if !trees_fit(json, trees) {
         return None;
     }
     serde_json::from_str(json).or_else(|_| serde_json::from_str(&without_depth(json))).ok()
+}
+
+/// Whether so many trees of the text at a time take no more memory than a check may.
+pub(crate) fn trees_fit(json: &str, trees: usize) -> bool {
+    let room = TREES_FACTOR * json.len() + TREES_BASE;
+    [most_tree_cost, tree_cost].iter().any(|cost| cost(json).saturating_mul(trees) <= room)
 }
 
 /// The text with null for each list or object that is too deep in others.

@@ -2,18 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use dynamo_api::constants::{REQUEST_SPEC_STASH, REQUEST_STATUS_STASH};
-use gateward::{Issues, Stash};
+use gateward::Issues;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::conversion::preserved::Envelope;
-
-const SPEC: Stash = Stash::new(REQUEST_SPEC_STASH);
-const STATUS: Stash = Stash::new(REQUEST_STATUS_STASH);
-
-/// The keys of the annotations that conversion reads, apart from that of gateward-core.
-pub(super) const KEYS: [&str; 2] = [REQUEST_SPEC_STASH, REQUEST_STATUS_STASH];
+use crate::conversion::preserved::{Envelope, REQUEST_ANNOTATIONS};
 
 /// Annotations of earlier releases of the Go operator: removed, never read.
 const RETIRED: [&str; 9] = [
@@ -44,16 +37,18 @@ where
     pub fn take(annotations: &mut BTreeMap<String, String>, issues: &mut Issues) -> Self {
         annotations.retain(|key, _| !RETIRED.contains(&key.as_str()));
         Self {
-            spec: Envelope::take(SPEC, annotations, issues).and_then(|envelope| envelope.spec).unwrap_or_default(),
-            status: STATUS.take(annotations, issues).unwrap_or_default(),
+            spec: Envelope::take(REQUEST_ANNOTATIONS.spec, annotations, issues)
+                .and_then(|envelope| envelope.spec)
+                .unwrap_or_default(),
+            status: REQUEST_ANNOTATIONS.status.take(annotations, issues).unwrap_or_default(),
         }
     }
 
     /// Writes the annotations, if there is something to preserve.
     pub fn put(self, annotations: &mut BTreeMap<String, String>) {
         if self.spec != Spec::default() {
-            Envelope::of(self.spec).put(SPEC, annotations);
+            Envelope::of(self.spec).put(REQUEST_ANNOTATIONS.spec, annotations);
         }
-        STATUS.put(annotations, &self.status);
+        REQUEST_ANNOTATIONS.status.put(annotations, &self.status);
     }
 }

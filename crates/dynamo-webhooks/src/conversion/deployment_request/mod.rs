@@ -19,6 +19,7 @@ use gateward::conversion::equivalence::same;
 use gateward::{Convert, Issues, Provenance, Resource, RoundTrip};
 
 use super::Result;
+use super::preserved::REQUEST_KEYS;
 use annotations::PreservedFields;
 
 type SpokeObject = v1alpha1::DynamoGraphDeploymentRequest;
@@ -71,7 +72,7 @@ impl Convert<SpokeObject, HubObject> for DeploymentRequestConversion {
     }
 
     fn annotations(&self) -> &'static [&'static str] {
-        &annotations::KEYS
+        &REQUEST_KEYS
     }
 }
 
