@@ -29,10 +29,10 @@ pub(crate) fn mark(metadata: &mut Metadata<'_>, keys: &ConversionKeys, left_out:
     if left_out.is_empty() {
         return;
     }
-    metadata.labels.insert(keys.incomplete().into(), "true".into());
+    metadata.labels.insert(keys.incomplete().to_owned().into(), "true".into());
     let named = named(left_out);
     if metadata.annotation_bytes() + keys.incomplete_fields().len() + named.len() <= ANNOTATION_LIMIT {
-        metadata.annotations.insert(keys.incomplete_fields().into(), named);
+        metadata.annotations.insert(keys.incomplete_fields().to_owned().into(), named.into());
     }
 }
 

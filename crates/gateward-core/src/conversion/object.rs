@@ -3,6 +3,7 @@
 //! A user who may write an object writes its annotations. So a result that they had a part in is held against the schema of
 //! its version. Where it breaks that, the object is converted without what conversion itself preserved, and then without any.
 
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
 use crate::conversion::attempt::{Attempt, attempt, finish};
@@ -44,23 +45,26 @@ pub(crate) fn convert<A: Resource, B: Resource>(
     let ours = [route.keys().preserved()];
     let mut tries: Vec<&[&str]> = vec![&[]];
     tries.extend((kept.len() > 1 && kept.contains(&ours[0])).then_some(ours.as_slice()));
+    let plain = OnceCell::new();
     for dropped in tries {
         let reduced = (!dropped.is_empty()).then(|| source.without(dropped)).transpose()?;
         let tried = reduced.as_deref().map(Source::read).transpose()?;
-        let (tried, mut notes) = (tried.as_ref().unwrap_or(source), Issues::new());
-        let read: Vec<&str> = kept.iter().copied().filter(|key| !dropped.contains(key)).collect();
-        if let Ok(converted) = attempt(tried, route, &mut notes)
-            && is_schema_valid::<A, B>(&converted, tried, &read, route)
+        let mut notes = Issues::new();
+        let is_ours = kept.iter().any(|key| ours.contains(key) && !dropped.contains(key));
+        let strictness = if is_ours { Strictness::Whole } else { Strictness::Values };
+        let plain = || plain.get_or_init(|| without(&kept, source, route)).as_ref().ok().map(|(plain, _)| plain);
+        if let Ok(converted) = attempt(tried.as_ref().unwrap_or(source), route, &mut notes)
+            && is_schema_valid::<A, B>(&converted, source, strictness, route, plain)
         {
             issues.extend(notes);
             note_damage(dropped, issues);
             return Ok(Attempt { reduced, ..converted });
         }
     }
-    let text = source.without(&kept)?;
-    let converted = attempt(&Source::read(&text)?, route, issues)?;
+    let (converted, notes) = plain.into_inner().unwrap_or_else(|| without(&kept, source, route))?;
+    issues.extend(notes);
     note_damage(&kept, issues);
-    Ok(Attempt { reduced: Some(text), ..converted })
+    Ok(converted)
 }
 
 fn note_damage(keys: &[&str], issues: &mut Issues) {
@@ -69,28 +73,37 @@ fn note_damage(keys: &[&str], issues: &mut Issues) {
     }
 }
 
-/// Whether the result breaks its schema nowhere but where it also does without the annotations. Of a source that breaks
-/// its own schema nothing is demanded: the API server takes no such object.
-fn is_schema_valid<A: Resource, B: Resource>(
+/// Converts an object without these annotations.
+fn without<A: Resource, B: Resource>(
+    annotations: &[&str],
+    source: &Source<'_>,
+    route: &impl Route<A, B>,
+) -> Result<(Attempt, Issues), ConversionError> {
+    let (text, mut notes) = (source.without(annotations)?, Issues::new());
+    let converted = attempt(&Source::read(&text)?, route, &mut notes)?;
+    Ok((Attempt { reduced: Some(text), ..converted }, notes))
+}
+
+/// Whether the result breaks its schema nowhere but where it also does without the annotations, `plain`. Of a source that
+/// breaks its own schema nothing is demanded: the API server takes no such object.
+fn is_schema_valid<'p, A: Resource, B: Resource>(
     converted: &Attempt,
     source: &Source<'_>,
-    kept: &[&str],
+    strictness: Strictness,
     route: &impl Route<A, B>,
+    plain: impl FnOnce() -> Option<&'p Attempt>,
 ) -> bool {
     let Some(schemas) = route.schemas() else { return true };
-    let is_ours = kept.contains(&route.keys().preserved());
-    let strictness = if is_ours { Strictness::Whole } else { Strictness::Values };
-    let violations =
-        |version: &str, json: &str| shallow(json, 1).map(|object| schemas.violations(version, &object, strictness));
-    let Some(found) = violations(&B::version(), &converted.json) else { return false };
-    if found.is_empty() || violations(&A::version(), source.json).is_some_and(|own| !own.is_empty()) {
+    let violations = |version: &str, object: &Source<'_>| {
+        let object = shallow(&object.for_schema().ok()?, 1)?;
+        Some(schemas.violations(version, &object, strictness))
+    };
+    let of_result = |result: &Attempt| violations(&B::version(), &Source::read(&result.json).ok()?);
+    let Some(found) = of_result(converted) else { return false };
+    if found.is_empty() || violations(&A::version(), source).is_some_and(|own| !own.is_empty()) {
         return true;
     }
-    let plain = source.without(kept).ok().and_then(|text| {
-        let plain = attempt(&Source::read(&text).ok()?, route, &mut Issues::new()).ok()?;
-        violations(&B::version(), &plain.json)
-    });
-    let plain: BTreeSet<FieldPath> = plain.unwrap_or_default().into_iter().collect();
+    let plain: BTreeSet<FieldPath> = plain().and_then(of_result).unwrap_or_default().into_iter().collect();
     found.iter().all(|path| plain.contains(path))
 }
 

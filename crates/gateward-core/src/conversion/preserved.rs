@@ -31,7 +31,7 @@ pub(crate) struct Preserved {
 impl Preserved {
     /// Takes the annotation `key` away and reads it; damage, and a form that is not known yet, is noted and counts as
     /// absence.
-    pub fn take(key: &str, annotations: &mut Editable, issues: &mut Issues) -> Self {
+    pub fn take(key: &str, annotations: &mut Editable<'_>, issues: &mut Issues) -> Self {
         // To take from them is to edit them, which copies all of them.
         let text = annotations.contains_key(key).then(|| annotations.remove(key)).flatten();
         let Some(text) = text.filter(|text| !text.is_empty()) else { return Self::default() };
@@ -58,10 +58,10 @@ impl Preserved {
     }
 
     /// Writes the annotation `key`, unless it holds nothing.
-    pub fn put(self, key: &str, annotations: &mut Editable) {
+    pub fn put(self, key: &str, annotations: &mut Editable<'_>) {
         if !self.known.is_empty() || !self.unknown.is_empty() {
             let text = serde_json::to_string(&Self { version: FORM, ..self });
-            annotations.extend(text.map(|text| (key.to_owned(), text)));
+            annotations.extend(text.map(|text| (key.to_owned().into(), text.into())));
         }
     }
 }

@@ -1,5 +1,7 @@
 //! An object to convert, as text.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -8,6 +10,7 @@ use crate::conversion::incomplete::mark;
 use crate::conversion::keys::ConversionKeys;
 use crate::conversion::serialized::Serialized;
 use crate::conversion::tree::Tree;
+use crate::json::members::each_member;
 use crate::rule::field::FieldPath;
 use crate::rule::resource::Resource;
 use crate::wire::envelope::{Envelope, Metadata};
@@ -43,13 +46,25 @@ impl<'a> Source<'a> {
     /// The text of the object without some of its annotations.
     pub fn without(&self, keys: &[&str]) -> Result<String, ConversionError> {
         let mut metadata = self.read_metadata()?;
-        metadata.annotations.retain(|key, _| !keys.contains(&key.as_str()));
+        metadata.annotations.retain(|key, _| !keys.contains(&key.as_ref()));
         self.with(&metadata)
     }
 
     /// The text of the object without annotations.
     pub fn without_annotations(&self) -> Result<String, ConversionError> {
         self.with(&self.read_metadata()?.without_annotations())
+    }
+
+    /// The text of the object with no more of its metadata than a schema may restrict: the names.
+    pub fn for_schema(&self) -> Result<String, ConversionError> {
+        let mut names = BTreeMap::new();
+        // Metadata that is no object has none.
+        let _ = each_member(self.metadata(), |name, text| {
+            if matches!(name.as_ref(), "name" | "generateName") {
+                names.insert(name, Tree::Text(text));
+            }
+        });
+        self.with_node(Tree::Members(names))
     }
 
     /// The text of the object with the mark of what was left out of it.
@@ -60,10 +75,13 @@ impl<'a> Source<'a> {
     }
 
     fn with(&self, metadata: &Metadata<'_>) -> Result<String, ConversionError> {
-        let metadata: Box<RawValue> = RawValue::from_string(metadata.to_json()).map_err(|_| odd_metadata())?;
+        self.with_node(Tree::Text(&RawValue::from_string(metadata.to_json()).map_err(|_| odd_metadata())?))
+    }
+
+    fn with_node(&self, metadata: Tree<'_>) -> Result<String, ConversionError> {
         let mut document = Tree::read(self.json).ok_or_else(odd_metadata)?;
         let members = document.members().ok_or_else(odd_metadata)?;
-        members.insert("metadata".into(), Tree::Text(&metadata));
+        members.insert("metadata".into(), metadata);
         Ok(document.to_json())
     }
 }

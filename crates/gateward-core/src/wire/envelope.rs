@@ -2,12 +2,14 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::ops::{Deref, DerefMut};
 
+use serde::de::{Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::json::members::each_member;
+use crate::json::members::{Name, each_member};
 use crate::json::strict::Strict;
 use crate::json::total_length::TotalLength;
 
@@ -55,39 +57,39 @@ impl<'a> Envelope<'a> {
     }
 }
 
-/// Labels or annotations.
-pub(crate) type Texts = BTreeMap<String, String>;
+/// Labels or annotations: an object may have thousands of them, so they are parts of its text where nothing is escaped.
+pub(crate) type Texts<'a> = BTreeMap<Cow<'a, str>, Cow<'a, str>>;
 
 /// Labels or annotations, and what they were before somebody may have edited them: most are never compared.
 #[derive(Default)]
-pub(crate) struct Editable {
-    texts: Texts,
-    before: Option<Texts>,
+pub(crate) struct Editable<'a> {
+    texts: Texts<'a>,
+    before: Option<Texts<'a>>,
 }
 
-impl From<Texts> for Editable {
-    fn from(texts: Texts) -> Self {
+impl<'a> From<Texts<'a>> for Editable<'a> {
+    fn from(texts: Texts<'a>) -> Self {
         Self { texts, before: None }
     }
 }
 
-impl Editable {
+impl<'a> Editable<'a> {
     /// The texts, if they are not what they were.
-    fn edited(&self) -> Option<&Texts> {
+    fn edited(&self) -> Option<&Texts<'a>> {
         self.before.as_ref().filter(|before| **before != self.texts).map(|_| &self.texts)
     }
 }
 
-impl Deref for Editable {
-    type Target = Texts;
+impl<'a> Deref for Editable<'a> {
+    type Target = Texts<'a>;
 
-    fn deref(&self) -> &Texts {
+    fn deref(&self) -> &Texts<'a> {
         &self.texts
     }
 }
 
-impl DerefMut for Editable {
-    fn deref_mut(&mut self) -> &mut Texts {
+impl<'a> DerefMut for Editable<'a> {
+    fn deref_mut(&mut self) -> &mut Texts<'a> {
         self.before.get_or_insert_with(|| self.texts.clone());
         &mut self.texts
     }
@@ -102,9 +104,9 @@ pub(crate) struct Metadata<'a> {
     own_labels: Option<&'a RawValue>,
     own_annotations: Option<&'a RawValue>,
     /// The labels.
-    pub labels: Editable,
+    pub labels: Editable<'a>,
     /// The annotations; none where there are too many.
-    pub annotations: Editable,
+    pub annotations: Editable<'a>,
     /// The bytes of annotations that are more than any API server stores. They stay as they came, unread.
     oversized: Option<usize>,
 }
@@ -198,7 +200,7 @@ impl<'a> Metadata<'a> {
     }
 
     /// The key of the longest annotation that is not what it was.
-    pub fn largest_edited_annotation(&self) -> Option<String> {
+    pub fn largest_edited_annotation(&self) -> Option<Cow<'a, str>> {
         let before = self.annotations.before.as_ref()?;
         let edited = self.annotations.iter().filter(|(key, text)| before.get(*key) != Some(text));
         edited.max_by_key(|(_, text)| text.len()).map(|(key, _)| key.clone())
@@ -212,23 +214,51 @@ impl<'a> Metadata<'a> {
 }
 
 /// Takes over into `live` what differs between the readings `before` and `after`.
-pub(crate) fn edit(live: &mut Editable, before: &Texts, after: &Texts) {
+pub(crate) fn edit(live: &mut Editable<'_>, before: &Texts<'_>, after: &Texts<'_>) {
     // What nobody touches is neither copied nor compared again.
     if **live == *after {
         return;
     }
     for key in before.keys().filter(|key| !after.contains_key(*key)) {
-        live.remove(key);
+        live.remove(key.as_ref());
     }
+    let owned = |text: &Cow<'_, str>| Cow::Owned(text.as_ref().to_owned());
     for (key, text) in after.iter().filter(|(key, text)| before.get(*key) != Some(text)) {
-        live.insert(key.clone(), text.clone());
+        live.insert(owned(key), owned(text));
     }
 }
 
 /// Labels or annotations; absent and null are empty. `None` where they aren't texts by name.
-fn texts(raw: Option<&RawValue>) -> Option<Texts> {
+fn texts(raw: Option<&RawValue>) -> Option<Texts<'_>> {
     let Some(raw) = raw else { return Some(Texts::new()) };
-    serde_json::from_str::<Option<Texts>>(raw.get()).ok().map(Option::unwrap_or_default)
+    serde_json::from_str::<Option<Borrowed<'_>>>(raw.get()).ok().map(|read| read.map_or_else(Texts::new, |read| read.0))
+}
+
+/// Texts by name, of which none is copied that isn't escaped.
+struct Borrowed<'a>(Texts<'a>);
+
+impl<'de> Deserialize<'de> for Borrowed<'de> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Pairs;
+
+        impl<'de> Visitor<'de> for Pairs {
+            type Value = Borrowed<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("texts by name")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Borrowed<'de>, A::Error> {
+                let pairs = std::iter::from_fn(|| map.next_entry().transpose());
+                pairs
+                    .map(|pair| pair.map(|(Name(key), Name(text))| (key, text)))
+                    .collect::<Result<_, _>>()
+                    .map(Borrowed)
+            }
+        }
+
+        from.deserialize_map(Pairs)
+    }
 }
 
 /// A text or a map of texts always writes as JSON.
@@ -305,8 +335,8 @@ mod tests {
 
     #[test]
     fn an_edit_leaves_alone_what_both_readings_agree_on() {
-        let texts = |pairs: &[(&str, &str)]| -> Texts {
-            pairs.iter().map(|(key, text)| ((*key).to_owned(), (*text).to_owned())).collect()
+        let texts = |pairs: &[(&'static str, &'static str)]| -> Texts<'static> {
+            pairs.iter().map(|(key, text)| ((*key).into(), (*text).into())).collect()
         };
         let mut live = Editable::from(texts(&[("a", "1"), ("b", "2"), ("c", "3")]));
         edit(&mut live, &texts(&[("a", "1"), ("b", "2")]), &texts(&[("b", "5"), ("d", "4")]));
