@@ -184,6 +184,30 @@ fn annotations_of_conversion_take_no_more_than_their_share() {
     meter.settle();
 }
 
+/// The object is converted with them, with some of them and without.
+#[test]
+fn annotations_beside_some_that_are_tried_and_dropped_take_no_more_than_their_share() {
+    const DROPPED: [(&str, &str); 2] = [
+        (
+            "gateward.dev/preserved",
+            r#"{"version":1,"known":{"v1beta1":[{"path":["spec","components",{"name":"w"},"podTemplate","spec"],"was":{}}]}}"#,
+        ),
+        ("nvidia.com/dgd-spec", r#"{"version":1,"spec":{"components":[{"name":"w","podTemplate":{}}]}}"#),
+    ];
+    let mut meter = Meter::new();
+    let targets = targets();
+    let graph =
+        targets.iter().find(|target| target.kind == "DynamoGraphDeployment" && target.version == "v1alpha1").unwrap();
+    let object = |bytes: usize| {
+        let kept = DROPPED.map(|(key, text)| format!(r#""{key}":{}"#, json!(text))).join(",");
+        // Of more than an API server stores none is read.
+        let others: String = (0..bytes.min(SINGLE / 5) / 12).map(|number| format!(r#","x{number:x}":"a""#)).collect();
+        graph.object(&format!(r#","annotations":{{{kept}{others}}}"#), r#"{"services":{"w":{}}}"#)
+    };
+    ask(&mut meter, graph, "annotations beside some that are dropped", object);
+    meter.settle();
+}
+
 #[test]
 fn the_largest_reviews_take_no_more_than_their_share() {
     let mut meter = Meter::new();

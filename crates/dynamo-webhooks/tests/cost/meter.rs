@@ -130,16 +130,11 @@ fn read_the_reference() -> Duration {
     taken
 }
 
-/// What is drawn may take so many times the bound of CPU: thousands of annotations beside one of conversion that is tried
-/// and dropped take 5.6 times (`docs/performance.md`), which is to be mended.
-const DRAWN_CPU_MARGIN: f64 = 8.0;
-
 /// Asks, and keeps what cost too much.
 pub struct Meter {
     pub webhooks: Webhooks,
     context: Context,
     memory_margin: f64,
-    cpu_margin: f64,
     worst_memory: Option<(Cost, String)>,
     worst_cpu: Option<(Cost, String)>,
     beyond: Vec<String>,
@@ -156,7 +151,6 @@ impl Meter {
             webhooks,
             context,
             memory_margin: 1.0,
-            cpu_margin: CPU_MARGIN,
             worst_memory: None,
             worst_cpu: None,
             beyond: Vec::new(),
@@ -166,7 +160,7 @@ impl Meter {
 
     /// One for what is drawn.
     pub fn of_drawn() -> Self {
-        Self { memory_margin: DRAWN_MEMORY_MARGIN, cpu_margin: DRAWN_CPU_MARGIN, ..Self::new() }
+        Self { memory_margin: DRAWN_MEMORY_MARGIN, ..Self::new() }
     }
 
     /// What the answer to this body costs.
@@ -204,7 +198,7 @@ impl Meter {
         if std::env::var_os("SHOW").is_some() {
             println!("{line}");
         }
-        if cost.memory_share() > self.memory_margin || cost.cpu_share() > self.cpu_margin {
+        if cost.memory_share() > self.memory_margin || cost.cpu_share() > CPU_MARGIN {
             self.beyond.push(line.clone());
         }
         keep_worst(&mut self.worst_memory, cost, &line, Cost::memory_share);
