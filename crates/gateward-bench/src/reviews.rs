@@ -42,18 +42,24 @@ impl Way {
     }
 }
 
-/// A ConversionReview of so many graphs of this size.
+/// A ConversionReview of so many graphs, each of this size as it is sent.
 pub fn conversion(way: Way, bytes: usize, objects: usize) -> anyhow::Result<Sample> {
-    let graphs = (0..).map(|variables| alpha(variables).to_string());
-    let graph = graphs.into_iter().find(|graph| graph.len() >= bytes).unwrap_or_default();
-    conversion_of(way, graph, objects)
+    let mut variables = 0;
+    loop {
+        let graph = alpha(variables).to_string();
+        if as_sent(way, graph.clone())?.len() >= bytes {
+            return conversion_of(way, graph, objects);
+        }
+        variables += 1;
+    }
 }
 
 /// The same of this v1alpha1 graph, which is converted first where the way is back.
 pub fn conversion_of(way: Way, graph: String, objects: usize) -> anyhow::Result<Sample> {
-    let (version, object) = match way {
-        Way::Lift => ("nvidia.com/v1beta1", graph),
-        Way::Lower => ("nvidia.com/v1alpha1", dynamo_webhooks::webhooks().convert(&graph, "nvidia.com/v1beta1")?.json),
+    let object = as_sent(way, graph)?;
+    let version = match way {
+        Way::Lift => "nvidia.com/v1beta1",
+        Way::Lower => "nvidia.com/v1alpha1",
     };
     let objects = vec![object; objects].join(",");
     let body = format!(
@@ -62,10 +68,22 @@ pub fn conversion_of(way: Way, graph: String, objects: usize) -> anyhow::Result<
     Ok(Sample { name: way.name(), path: "/convert", body: body.into_bytes() })
 }
 
+fn as_sent(way: Way, graph: String) -> anyhow::Result<String> {
+    match way {
+        Way::Lift => Ok(graph),
+        Way::Lower => Ok(dynamo_webhooks::webhooks().convert(&graph, "nvidia.com/v1beta1")?.json),
+    }
+}
+
 /// The review whose components have as many environment variables as it takes to reach the size.
 pub fn sized(bytes: usize, object: fn(usize) -> Value) -> Vec<u8> {
-    let bodies = (0..).map(|variables| review(&object(variables)));
-    bodies.into_iter().find(|body| body.len() >= bytes).unwrap_or_default()
+    reaching(bytes, |variables| review(&object(variables)))
+}
+
+/// The body with as few environment variables as it takes to reach the size.
+pub fn reaching(bytes: usize, body: impl Fn(usize) -> Vec<u8>) -> Vec<u8> {
+    // Each of them has some bytes.
+    (0..=bytes).map(body).find(|body| body.len() >= bytes).unwrap_or_default()
 }
 
 fn review(object: &Value) -> Vec<u8> {
