@@ -35,27 +35,38 @@ pub(super) fn to_hub(
     })
 }
 
-/// Converts a v1beta1 component to v1alpha1 without its name. `preserved` has its preserved v1alpha1 fields, typed and
-/// as JSON.
+/// What an object is in v1alpha1, without the annotations that preserve fields.
+pub(super) struct Lowered<T> {
+    /// The object.
+    pub object: T,
+    /// The version of the first write.
+    pub original_version: OriginalVersion,
+    /// Whether the pod template of each component says by itself that it survives a round trip.
+    pub templates: Vec<RoundTrip>,
+}
+
+/// Converts a v1beta1 component to v1alpha1 without its name, and says whether its pod template survives a round trip.
+/// `preserved` has its preserved v1alpha1 fields, typed and as JSON.
 pub(super) fn from_hub(
     component: &v1beta1::ComponentSpec,
     preserved: Option<(&ComponentSpec, &Map<String, Value>)>,
-) -> ComponentSpec {
+) -> (ComponentSpec, RoundTrip) {
     let mut service = live(component);
-    pod_template::from_hub(component, preserved, &mut service);
+    let template = pod_template::from_hub(component, preserved, &mut service);
     if let Some((preserved, _)) = preserved {
         restore(preserved.clone(), &mut service);
     }
-    service
+    (service, template)
 }
 
 /// The fields of a component that v1alpha1 lacks, without the name, and whether the other fields survive a round trip.
-/// `service` is the component in v1alpha1.
+/// `service` is the component in v1alpha1, `template` whether its pod template says that it survives.
 pub(super) fn hub_only_fields(
     component: &v1beta1::ComponentSpec,
     service: &ComponentSpec,
+    template: RoundTrip,
 ) -> (Map<String, Value>, RoundTrip) {
-    let (mut fields, round_trip) = pod_template::hub_only_fields(component, service);
+    let (mut fields, round_trip) = pod_template::hub_only_fields(component, service, template);
     if let Some(experimental) = component.experimental.as_ref().and_then(experimental::hub_only) {
         fields.insert("experimental".into(), Value::Object(sparse(&experimental)));
     }

@@ -6,11 +6,12 @@ use dynamo_api::{v1alpha1, v1beta1};
 use gateward::{ConversionError, FieldPath, Issues, Provenance, Resource, RoundTrip};
 use serde_json::{Map, Value};
 
+use super::component::{self, Lowered};
 use super::copy_fields::copy_fields;
 use super::path_mapper::{ComponentLocation, PathMapper, itself};
 use super::pod_template::OriginalVersion;
 use super::preserved::{Envelope, GRAPH_ANNOTATIONS, PreservedSpec, object, sparse};
-use super::{HubGraph, SpokeGraph, component, status};
+use super::{HubGraph, SpokeGraph, status};
 
 type HubSpec = v1beta1::DynamoGraphDeploymentSpec;
 type SpokeSpec = v1alpha1::DynamoGraphDeploymentSpec;
@@ -54,36 +55,32 @@ pub(super) fn read(
 
 /// Converts a v1beta1 graph to v1alpha1.
 pub(super) fn from_hub(hub: &HubGraph, issues: &mut Issues) -> Result<(SpokeGraph, RoundTrip), ConversionError> {
-    let (mut graph, original_version) = read_hub(hub, issues)?;
-    let (fields, round_trip) = hub_only_fields(&hub.spec, &graph.spec, original_version);
+    let mut lowered = read_hub(hub, issues)?;
+    let (fields, round_trip) = hub_only_fields(&hub.spec, &lowered);
     if !fields.is_empty() {
-        Envelope::of(fields).put(GRAPH_ANNOTATIONS.spec, &mut graph.metadata.annotations);
+        Envelope::of(fields).put(GRAPH_ANNOTATIONS.spec, &mut lowered.object.metadata.annotations);
     }
-    Ok((graph, round_trip))
+    Ok((lowered.object, round_trip))
 }
 
-/// The v1alpha1 graph without the annotations that preserve fields, and the version of the first write. Two components of
-/// the same name can't become services.
-pub(super) fn read_hub(
-    graph: &HubGraph,
-    issues: &mut Issues,
-) -> Result<(SpokeGraph, OriginalVersion), ConversionError> {
+/// The v1alpha1 graph. Two components of the same name can't become services.
+pub(super) fn read_hub(graph: &HubGraph, issues: &mut Issues) -> Result<Lowered<SpokeGraph>, ConversionError> {
     let mut metadata = graph.metadata.clone();
     let annotations = &mut metadata.annotations;
     let original_version =
         if GRAPH_ANNOTATIONS.any_present(annotations) { OriginalVersion::Spoke } else { OriginalVersion::Hub };
     let preserved = PreservedSpoke::take(GRAPH_ANNOTATIONS.spec, annotations, issues);
     let preserved_status = GRAPH_ANNOTATIONS.status.take(annotations, issues);
-    let spec = spec_from_hub(&graph.spec, preserved.as_ref())?;
+    let (spec, templates) = spec_from_hub(&graph.spec, preserved.as_ref())?;
     let status = graph.status.as_ref();
-    let graph = SpokeGraph {
+    let object = SpokeGraph {
         api_version: SpokeGraph::gvk().api_version(),
         kind: graph.kind.clone(),
         metadata,
         spec,
         status: status.map(|status| status::graph_from_hub(status, preserved_status.unwrap_or_default())),
     };
-    Ok((graph, original_version))
+    Ok(Lowered { object, original_version, templates })
 }
 
 fn spec_to_hub(spoke: &SpokeSpec, preserved: Option<&PreservedHub>, provenance: &mut Provenance) -> HubSpec {
@@ -174,53 +171,63 @@ fn spoke_only_fields(spec: &SpokeSpec, original_version: OriginalVersion) -> (Ma
     (members, round_trip)
 }
 
-fn spec_from_hub(spec: &HubSpec, preserved: Option<&PreservedSpoke>) -> Result<SpokeSpec, ConversionError> {
+fn spec_from_hub(
+    spec: &HubSpec,
+    preserved: Option<&PreservedSpoke>,
+) -> Result<(SpokeSpec, Vec<RoundTrip>), ConversionError> {
     let topology_constraint = spec.topology_constraint.as_ref().map(|each| v1alpha1::GraphTopologyConstraint {
         topology_profile: each.cluster_topology_name.clone(),
         pack_domain: each.pack_domain.clone(),
     });
-    Ok(copy_fields!(spec => SpokeSpec {
+    let (services, templates) = components_from_hub(spec, preserved)?;
+    let spec = copy_fields!(spec => SpokeSpec {
         provider_override, annotations, labels, priority_class_name, backend_framework, restart, experimental;
         pvcs: preserved.map(|preserved| preserved.spec.pvcs.clone()).unwrap_or_default(),
-        services: components_from_hub(spec, preserved)?,
+        services,
         envs: spec.env.clone(),
         topology_constraint,
-    }))
+    });
+    Ok((spec, templates))
 }
 
-/// The components by name, and the keys that had no value.
+/// Services by name.
+type Services = BTreeMap<String, Option<v1alpha1::ComponentSpec>>;
+
+/// The components by name with the keys that had no value, and whether each component's pod template survives.
 fn components_from_hub(
     spec: &HubSpec,
     preserved: Option<&PreservedSpoke>,
-) -> Result<BTreeMap<String, Option<v1alpha1::ComponentSpec>>, ConversionError> {
-    let mut services = BTreeMap::new();
+) -> Result<(Services, Vec<RoundTrip>), ConversionError> {
+    let (mut services, mut templates) = (BTreeMap::new(), Vec::with_capacity(spec.components.len()));
     for (index, component) in spec.components.iter().enumerate() {
-        if services.insert(component.name.clone(), Some(component_from_hub(component, preserved))).is_some() {
+        let (service, template) = component_from_hub(component, preserved);
+        if services.insert(component.name.clone(), Some(service)).is_some() {
             return Err(duplicate(index, &component.name));
         }
+        templates.push(template);
     }
     let kept = preserved.into_iter().flat_map(|preserved| &preserved.spec.services);
     for (key, _) in kept.filter(|(_, service)| service.is_none()) {
         services.entry(key.clone()).or_insert(None);
     }
-    Ok(services)
+    Ok((services, templates))
 }
 
 /// The service name is restored only if it differed from the key.
 fn component_from_hub(
     component: &v1beta1::ComponentSpec,
     preserved: Option<&PreservedSpoke>,
-) -> v1alpha1::ComponentSpec {
+) -> (v1alpha1::ComponentSpec, RoundTrip) {
     let name = &component.name;
     let kept = preserved.and_then(|preserved| {
         let sparse = object(object(&preserved.sparse, "services")?, name)?;
         Some((preserved.spec.services.get(name)?.as_ref()?, sparse))
     });
-    let mut service = component::from_hub(component, kept);
+    let (mut service, template) = component::from_hub(component, kept);
     if let Some(own) = kept.map(|(typed, _)| &typed.service_name).filter(|own| !own.is_empty() && *own != name) {
         service.service_name.clone_from(own);
     }
-    service
+    (service, template)
 }
 
 fn duplicate(index: usize, name: &str) -> ConversionError {
@@ -233,17 +240,13 @@ fn duplicate(index: usize, name: &str) -> ConversionError {
 /// The fields that v1alpha1 lacks, and whether the other fields survive a round trip. Components that aren't sorted by
 /// name are all preserved for their order. In a graph that was never converted, each component with a pod template is
 /// preserved, as the Go operator does.
-fn hub_only_fields(
-    spec: &HubSpec,
-    lowered: &SpokeSpec,
-    original_version: OriginalVersion,
-) -> (Map<String, Value>, RoundTrip) {
+fn hub_only_fields(spec: &HubSpec, lowered: &Lowered<SpokeGraph>) -> (Map<String, Value>, RoundTrip) {
     let all = !are_ascending(&spec.components);
     let (mut components, mut round_trip) = (Vec::new(), RoundTrip::Lossless);
-    for component in &spec.components {
-        let Some(Some(service)) = lowered.services.get(&component.name) else { continue };
-        let (mut fields, of_component) = component::hub_only_fields(component, service);
-        let is_marked = original_version == OriginalVersion::Hub && component.pod_template.is_some();
+    for (component, template) in spec.components.iter().zip(&lowered.templates) {
+        let Some(Some(service)) = lowered.object.spec.services.get(&component.name) else { continue };
+        let (mut fields, of_component) = component::hub_only_fields(component, service, *template);
+        let is_marked = lowered.original_version == OriginalVersion::Hub && component.pod_template.is_some();
         if all || is_marked || !fields.is_empty() {
             fields.insert("name".into(), component.name.as_str().into());
             components.push(Value::Object(fields));

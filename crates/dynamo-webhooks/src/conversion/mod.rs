@@ -50,7 +50,7 @@ impl Convert<SpokeGraph, HubGraph> for GraphConversion {
     }
 
     fn from_hub(&self, graph: &HubGraph, issues: &mut Issues) -> Result<SpokeGraph> {
-        Ok(graph::read_hub(graph, issues)?.0)
+        Ok(graph::read_hub(graph, issues)?.object)
     }
 
     fn to_hub_with_round_trip(&self, graph: &SpokeGraph, issues: &mut Issues) -> Result<(HubGraph, RoundTrip)> {
@@ -76,7 +76,7 @@ impl Convert<SpokeComponent, HubComponent> for ComponentConversion {
     }
 
     fn from_hub(&self, hub: &HubComponent, issues: &mut Issues) -> Result<SpokeComponent> {
-        Ok(standalone::read_hub(hub, issues).0)
+        Ok(standalone::read_hub(hub, issues).object)
     }
 
     fn to_hub_with_round_trip(&self, spoke: &SpokeComponent, issues: &mut Issues) -> Result<(HubComponent, RoundTrip)> {

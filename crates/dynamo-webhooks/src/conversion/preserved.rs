@@ -79,9 +79,9 @@ impl<S> PreservedSpec<S> {
 impl<S: DeserializeOwned> PreservedSpec<S> {
     /// Removes the annotation and reads it. A wrong JSON type anywhere makes all of it unreadable.
     pub fn take(stash: Stash, annotations: &mut BTreeMap<String, String>, issues: &mut Issues) -> Option<Self> {
-        let envelope: Envelope<Map<String, Value>> = Envelope::take(stash, annotations, issues)?;
-        let sparse = envelope.spec.unwrap_or_default();
-        let Ok(spec) = S::deserialize(&sparse) else {
+        let envelope: Envelope<Box<RawValue>> = Envelope::take(stash, annotations, issues)?;
+        let text = envelope.spec.as_deref().map_or("{}", RawValue::get);
+        let (Ok(spec), Ok(sparse)) = (serde_json::from_str(text), serde_json::from_str(text)) else {
             stash.note_damage(issues);
             return None;
         };

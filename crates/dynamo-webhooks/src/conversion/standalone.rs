@@ -4,10 +4,11 @@ use dynamo_api::{v1alpha1, v1beta1};
 use gateward::{FieldPath, Issues, Provenance, Resource, RoundTrip};
 use serde_json::Value;
 
+use super::component::{self, Lowered};
 use super::path_mapper::{ComponentLocation, PathMapper};
 use super::pod_template::OriginalVersion;
 use super::preserved::{COMPONENT_ANNOTATIONS, Envelope, PreservedSpec};
-use super::{HubComponent, SpokeComponent, component, status};
+use super::{HubComponent, SpokeComponent, status};
 
 type HubSpec = v1beta1::DynamoComponentDeploymentSpec;
 type SpokeSpec = v1alpha1::DynamoComponentDeploymentSpec;
@@ -59,9 +60,10 @@ pub(super) fn read(
 /// Converts a v1beta1 component to v1alpha1. The fields that v1alpha1 lacks are preserved, always with the name; the pod
 /// template of an object that was never converted is marked, as the Go operator does.
 pub(super) fn from_hub(hub: &HubComponent, issues: &mut Issues) -> (SpokeComponent, RoundTrip) {
-    let (mut spoke, original_version) = read_hub(hub, issues);
+    let Lowered { object: mut spoke, original_version, templates } = read_hub(hub, issues);
     let component = &hub.spec.component;
-    let (mut fields, round_trip) = component::hub_only_fields(component, &spoke.spec.component);
+    let template = templates.first().copied().unwrap_or(RoundTrip::Untried);
+    let (mut fields, round_trip) = component::hub_only_fields(component, &spoke.spec.component, template);
     let is_unnamed = component.name.is_empty() && !hub.metadata.name.is_empty();
     let is_marked = original_version == OriginalVersion::Hub && component.pod_template.is_some();
     if is_unnamed || is_marked || !fields.is_empty() {
@@ -71,22 +73,23 @@ pub(super) fn from_hub(hub: &HubComponent, issues: &mut Issues) -> (SpokeCompone
     (spoke, round_trip)
 }
 
-/// The v1alpha1 component without the annotations that preserve fields, and the version of the first write.
-pub(super) fn read_hub(hub: &HubComponent, issues: &mut Issues) -> (SpokeComponent, OriginalVersion) {
+/// The v1alpha1 component.
+pub(super) fn read_hub(hub: &HubComponent, issues: &mut Issues) -> Lowered<SpokeComponent> {
     let mut metadata = hub.metadata.clone();
     let annotations = &mut metadata.annotations;
     let original_version =
         if COMPONENT_ANNOTATIONS.any_present(annotations) { OriginalVersion::Spoke } else { OriginalVersion::Hub };
     let preserved = PreservedSpec::<SpokeSpec>::take(COMPONENT_ANNOTATIONS.spec, annotations, issues);
     let preserved_status = COMPONENT_ANNOTATIONS.status.take(annotations, issues);
-    let component = SpokeComponent {
+    let (spec, template) = spec_from_hub(hub, preserved.as_ref());
+    let object = SpokeComponent {
         api_version: SpokeComponent::gvk().api_version(),
         kind: hub.kind.clone(),
         metadata,
-        spec: spec_from_hub(hub, preserved.as_ref()),
+        spec,
         status: status::component_from_hub(hub.status.as_ref(), preserved_status.unwrap_or_default()),
     };
-    (component, original_version)
+    Lowered { object, original_version, templates: vec![template] }
 }
 
 fn spec_to_hub(
@@ -114,11 +117,12 @@ fn fallback<'a>(spoke: &'a SpokeComponent, preserved: Option<&PreservedSpec<HubS
     if was_unnamed { "" } else { &spoke.metadata.name }
 }
 
-fn spec_from_hub(hub: &HubComponent, preserved: Option<&PreservedSpec<SpokeSpec>>) -> SpokeSpec {
+fn spec_from_hub(hub: &HubComponent, preserved: Option<&PreservedSpec<SpokeSpec>>) -> (SpokeSpec, RoundTrip) {
     let component = &hub.spec.component;
-    let mut service = component::from_hub(component, preserved.map(|kept| (&kept.spec.component, &kept.sparse)));
+    let kept = preserved.map(|kept| (&kept.spec.component, &kept.sparse));
+    let (mut service, template) = component::from_hub(component, kept);
     let was_unnamed =
         preserved.is_some_and(|preserved| preserved.is_nil(UNNAMED)) && component.name == hub.metadata.name;
     service.service_name = if was_unnamed { String::new() } else { component.name.clone() };
-    SpokeSpec { backend_framework: hub.spec.backend_framework.clone(), component: service }
+    (SpokeSpec { backend_framework: hub.spec.backend_framework.clone(), component: service }, template)
 }

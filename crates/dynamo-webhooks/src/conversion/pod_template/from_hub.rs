@@ -3,25 +3,29 @@
 use dynamo_api::constants::{FRONTEND_SIDECAR_CONTAINER, MAIN_CONTAINER};
 use dynamo_api::v1alpha1::{self, ExtraPodMetadata, FrontendSidecar, VolumeMount};
 use dynamo_api::{Raw, v1beta1};
+use gateward::RoundTrip;
 use serde_json::{Map, Value};
 
 use super::preserved_pod::PreservedPod;
-use super::split;
+use super::{plain, split};
 use crate::conversion::{mounts, sidecar};
 
-/// Sets the fields of `service` that concern the pod.
+/// Sets the fields of `service` that concern the pod. Whether the template says by itself that it survives a round trip.
 pub(in crate::conversion) fn from_hub(
     component: &v1beta1::ComponentSpec,
     preserved: Option<(&v1alpha1::ComponentSpec, &Map<String, Value>)>,
     service: &mut v1alpha1::ComponentSpec,
-) {
+) -> RoundTrip {
     let mut preserved = PreservedPod::of(preserved);
     service.volume_mounts.extend(cache(component));
-    match component.pod_template.as_ref().map(Raw::to_value) {
-        Some(Value::Object(members)) => with_template(component, members, &mut preserved, service),
+    let Some(Value::Object(members)) = component.pod_template.as_ref().map(Raw::to_value) else {
         // Nor does the CRD let one pass that is no object, or nests too deeply to be a tree.
-        _ => without_template(component, &preserved, service),
-    }
+        without_template(component, &preserved, service);
+        return RoundTrip::Untried;
+    };
+    let is_plain = plain::is_plain_template(&members);
+    with_template(component, members, &mut preserved, service);
+    if is_plain { RoundTrip::Lossless } else { RoundTrip::Untried }
 }
 
 fn cache(component: &v1beta1::ComponentSpec) -> Option<VolumeMount> {

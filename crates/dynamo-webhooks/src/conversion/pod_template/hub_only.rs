@@ -10,16 +10,19 @@ use crate::conversion::path_mapper::silently;
 use crate::conversion::sidecar;
 use gateward::conversion::equivalence::{same, says_nothing};
 
-/// The fields of a sparse component, and whether the pod survives a round trip. `service` is the component in v1alpha1.
+/// The fields of a sparse component, and whether the pod survives a round trip. `service` is the component in v1alpha1,
+/// `template` whether its pod template says that it survives.
 pub(in crate::conversion) fn hub_only_fields(
     component: &v1beta1::ComponentSpec,
     service: &v1alpha1::ComponentSpec,
+    template: RoundTrip,
 ) -> (Map<String, Value>, RoundTrip) {
-    let written = component.pod_template.as_ref().map(Raw::tree).unwrap_or_default();
     let mut entry = Map::new();
-    if plain::has_no_pod(component, service) || plain::is_plain_component(component, service, &written) {
+    let is_plain = || template == RoundTrip::Lossless && plain::is_plain_component(component, service);
+    if plain::has_no_pod(component, service) || is_plain() {
         return (entry, RoundTrip::Lossless);
     }
+    let written = component.pod_template.as_ref().map(Raw::tree).unwrap_or_default();
     let lifted = silently(|mapper| to_hub(service, None, mapper)).unwrap_or_default();
     if let Some(template) = hub_only_template(&written, &lifted, component, service) {
         entry.insert("podTemplate".into(), template.into());

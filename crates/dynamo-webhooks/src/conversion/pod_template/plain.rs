@@ -56,22 +56,16 @@ pub(super) fn has_no_pod(component: &v1beta1::ComponentSpec, service: &v1alpha1:
         && !to_hub::has_pod_fields(service)
 }
 
-/// Whether a component survives the conversion to `service` and back. `written` is its pod template.
-pub(super) fn is_plain_component(
-    component: &v1beta1::ComponentSpec,
-    service: &v1alpha1::ComponentSpec,
-    written: &Value,
-) -> bool {
-    component.frontend_sidecar.is_none()
-        && component.compilation_cache.is_none()
-        && is_plain_template(written)
-        && !has_own_resources(service)
+/// Whether a component with a plain template survives the conversion to `service` and back.
+pub(super) fn is_plain_component(component: &v1beta1::ComponentSpec, service: &v1alpha1::ComponentSpec) -> bool {
+    component.frontend_sidecar.is_none() && component.compilation_cache.is_none() && !has_own_resources(service)
 }
 
-fn is_plain_template(template: &Value) -> bool {
-    let Some(members) = plain_object(template).filter(|members| has_only(members, &["metadata", "spec"])) else {
+/// Whether a pod template survives the conversion to v1alpha1 and back, in a component that does.
+pub(super) fn is_plain_template(members: &Map<String, Value>) -> bool {
+    if !says_all(members) || !has_only(members, &["metadata", "spec"]) {
         return false;
-    };
+    }
     let Some(spec) = members.get("spec").and_then(plain_object) else { return false };
     let Some(containers) = spec.get("containers").filter(|containers| are_plain_containers(containers, &[])) else {
         return false;
@@ -159,8 +153,12 @@ fn are_plain_resources(resources: &Value) -> bool {
 
 /// An object that has members, none of them empty.
 fn plain_object(value: &Value) -> Option<&Map<String, Value>> {
+    value.as_object().filter(|members| says_all(members))
+}
+
+fn says_all(members: &Map<String, Value>) -> bool {
     let is_empty = |member: &Value| is_blank(member) || *member == "";
-    value.as_object().filter(|members| !members.is_empty() && !members.values().any(is_empty))
+    !members.is_empty() && !members.values().any(is_empty)
 }
 
 fn is_plain(value: &Value) -> bool {

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::conversion::pod_template::fields;
-use crate::conversion::pod_template::plain::{is_plain_component, is_plain_service};
+use crate::conversion::pod_template::plain::{is_plain_component, is_plain_service, is_plain_template};
 
 fn is_plain(service: Value) -> bool {
     let service = spoke(service).spec;
@@ -14,7 +14,8 @@ fn is_plain(service: Value) -> bool {
 fn is_plain_hub(component: Value) -> bool {
     let written = hub(component);
     let lowered = written.down();
-    is_plain_component(&written.spec, &lowered.spec, &written.json()["podTemplate"])
+    let template = &written.json()["podTemplate"];
+    template.as_object().is_some_and(is_plain_template) && is_plain_component(&written.spec, &lowered.spec)
 }
 
 /// What most services say.
