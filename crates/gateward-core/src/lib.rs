@@ -35,7 +35,7 @@ pub use rule::field::{FieldPath, Segment};
 pub use rule::handler::{Defaulter, Validator};
 pub use rule::into_handler::{IntoDefaulter, IntoValidator};
 pub use rule::issue::{BadValue, Issue, IssueKind, Issues, Reading, Redacted, Severity};
-pub use rule::resource::{GroupVersionKind, Resource, Scope};
+pub use rule::resource::{GroupVersionKind, MetadataRef, Resource, Scope};
 pub use rule::review_object::ReviewObject;
 pub use rule::review_subject::ReviewSubject;
 pub use rule::state::State;

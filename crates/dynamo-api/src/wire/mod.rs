@@ -286,6 +286,11 @@ macro_rules! kind {
             $(fn bounds() -> &'static [gateward::Bound] {
                 $bounds
             })?
+
+            fn metadata_ref(&self) -> Option<gateward::MetadataRef<'_>> {
+                let crate::meta::ObjectMeta { name, labels, annotations, .. } = &self.metadata;
+                Some(gateward::MetadataRef { name, labels, annotations })
+            }
         }
     };
 }

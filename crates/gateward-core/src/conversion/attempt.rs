@@ -2,8 +2,6 @@
 
 use std::borrow::Cow;
 
-use serde::Serialize;
-
 use crate::conversion::ConversionError;
 use crate::conversion::carry::{Carried, carry};
 use crate::conversion::difference::Difference;
@@ -99,7 +97,7 @@ fn within<A: Resource, B: Resource>(
     issues.extend(notes);
     let mut written = Serialized::of(&result).map_err(|error| no_json(&error))?;
     unmark(&mut metadata, route.keys());
-    edit_metadata(&mut metadata, &object, &written);
+    edit_metadata(&mut metadata, &object, &result, &written);
     let has_ours = metadata.annotations.contains_key(route.keys().preserved());
     if !unknown.is_empty() || has_ours || lost.as_ref().is_none_or(|lost| !lost.is_empty()) {
         let carried = Carried { source: readable, object: &object, result, unknown, lost };
@@ -138,9 +136,17 @@ fn read<A: Resource>(json: &str, issues: &mut Issues) -> Result<Read<A>, Convers
     Ok((unknown::read::<A>(&text)?, Some(text), left_out))
 }
 
-/// Takes over labels and annotations that the conversion has edited.
-fn edit_metadata<A: Serialize>(metadata: &mut Metadata<'_>, from: &A, to: &Serialized) {
-    let Some(after) = &to.metadata else { return };
+/// Takes over labels and annotations that the conversion has edited. Metadata that has lost its name was not handed over
+/// at all.
+fn edit_metadata<A: Resource, B: Resource>(metadata: &mut Metadata<'_>, from: &A, to: &B, written: &Serialized) {
+    if let (Some(before), Some(after)) = (from.metadata_ref(), to.metadata_ref()) {
+        if before.name == after.name {
+            edit(&mut metadata.labels, before.labels, after.labels);
+            edit(&mut metadata.annotations, before.annotations, after.annotations);
+        }
+        return;
+    }
+    let Some(after) = &written.metadata else { return };
     // What isn't of the usual shape was not handed over.
     let after = Metadata::read(Some(after)).unwrap_or_default();
     // It would write the whole source once more to find that out.
@@ -149,7 +155,6 @@ fn edit_metadata<A: Serialize>(metadata: &mut Metadata<'_>, from: &A, to: &Seria
     }
     let before = Serialized::of(from).ok().and_then(|from| from.metadata);
     let before = Metadata::read(before.as_deref()).unwrap_or_default();
-    // Metadata that has lost its name was not handed over at all.
     if before.name() == after.name() {
         edit(&mut metadata.labels, &before.labels, &after.labels);
         edit(&mut metadata.annotations, &before.annotations, &after.annotations);

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use crate::conversion::attempt::{Attempt, attempt, finish};
 use crate::conversion::route::Route;
-use crate::conversion::source::Source;
+use crate::conversion::source::{Source, for_schema};
 use crate::conversion::stash::note_damage_of;
 use crate::conversion::{ConversionError, Strictness};
 use crate::json::decode::{self, DECODE_LIMIT, DecodeError};
@@ -45,7 +45,7 @@ pub(crate) fn convert<A: Resource, B: Resource>(
     let ours = [route.keys().preserved()];
     let mut tries: Vec<&[&str]> = vec![&[]];
     tries.extend((kept.len() > 1 && kept.contains(&ours[0])).then_some(ours.as_slice()));
-    let plain = OnceCell::new();
+    let (mut metadata, plain) = (Some(metadata), OnceCell::new());
     for dropped in tries {
         let reduced = (!dropped.is_empty()).then(|| source.without(dropped)).transpose()?;
         let tried = reduced.as_deref().map(Source::read).transpose()?;
@@ -53,7 +53,11 @@ pub(crate) fn convert<A: Resource, B: Resource>(
         let is_ours = kept.iter().any(|key| ours.contains(key) && !dropped.contains(key));
         let strictness = if is_ours { Strictness::Whole } else { Strictness::Values };
         let plain = || plain.get_or_init(|| without(&kept, source, route)).as_ref().ok().map(|(plain, _)| plain);
-        if let Ok(converted) = attempt(tried.as_ref().unwrap_or(source), route, &mut notes)
+        let converted = match (&tried, metadata.take()) {
+            (None, Some(metadata)) => finish(source, metadata, None, route, &mut notes),
+            _ => attempt(tried.as_ref().unwrap_or(source), route, &mut notes),
+        };
+        if let Ok(converted) = converted
             && is_schema_valid::<A, B>(&converted, source, strictness, route, plain)
         {
             issues.extend(notes);
@@ -94,13 +98,13 @@ fn is_schema_valid<'p, A: Resource, B: Resource>(
     plain: impl FnOnce() -> Option<&'p Attempt>,
 ) -> bool {
     let Some(schemas) = route.schemas() else { return true };
-    let violations = |version: &str, object: &Source<'_>| {
-        let object = shallow(&object.for_schema().ok()?, 1)?;
+    let violations = |version: &str, json: &str| {
+        let object = shallow(&for_schema(json)?, 1)?;
         Some(schemas.violations(version, &object, strictness))
     };
-    let of_result = |result: &Attempt| violations(&B::version(), &Source::read(&result.json).ok()?);
+    let of_result = |result: &Attempt| violations(&B::version(), &result.json);
     let Some(found) = of_result(converted) else { return false };
-    if found.is_empty() || violations(&A::version(), source).is_some_and(|own| !own.is_empty()) {
+    if found.is_empty() || violations(&A::version(), source.json).is_some_and(|own| !own.is_empty()) {
         return true;
     }
     let plain: BTreeSet<FieldPath> = plain().and_then(of_result).unwrap_or_default().into_iter().collect();

@@ -1,7 +1,5 @@
 //! An object to convert, as text.
 
-use std::collections::BTreeMap;
-
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -10,7 +8,7 @@ use crate::conversion::incomplete::mark;
 use crate::conversion::keys::ConversionKeys;
 use crate::conversion::serialized::Serialized;
 use crate::conversion::tree::Tree;
-use crate::json::members::each_member;
+use crate::json::members::rewritten;
 use crate::rule::field::FieldPath;
 use crate::rule::resource::Resource;
 use crate::wire::envelope::{Envelope, Metadata};
@@ -40,7 +38,7 @@ impl<'a> Source<'a> {
 
     /// The metadata, of which labels and annotations can be changed.
     pub fn read_metadata(&self) -> Result<Metadata<'a>, ConversionError> {
-        Metadata::read_storable(self.envelope.metadata).ok_or_else(odd_metadata)
+        Metadata::read_storable(self.envelope.metadata.map(RawValue::get)).ok_or_else(odd_metadata)
     }
 
     /// The text of the object without some of its annotations.
@@ -55,18 +53,6 @@ impl<'a> Source<'a> {
         self.with(&self.read_metadata()?.without_annotations())
     }
 
-    /// The text of the object with no more of its metadata than a schema may restrict: the names.
-    pub fn for_schema(&self) -> Result<String, ConversionError> {
-        let mut names = BTreeMap::new();
-        // Metadata that is no object has none.
-        let _ = each_member(self.metadata(), |name, text| {
-            if matches!(name.as_ref(), "name" | "generateName") {
-                names.insert(name, Tree::Text(text));
-            }
-        });
-        self.with_node(Tree::Members(names))
-    }
-
     /// The text of the object with the mark of what was left out of it.
     pub fn marked(&self, keys: &ConversionKeys, left_out: &[FieldPath]) -> Result<String, ConversionError> {
         let mut metadata = self.read_metadata()?;
@@ -75,15 +61,21 @@ impl<'a> Source<'a> {
     }
 
     fn with(&self, metadata: &Metadata<'_>) -> Result<String, ConversionError> {
-        self.with_node(Tree::Text(&RawValue::from_string(metadata.to_json()).map_err(|_| odd_metadata())?))
-    }
-
-    fn with_node(&self, metadata: Tree<'_>) -> Result<String, ConversionError> {
+        let metadata = RawValue::from_string(metadata.to_json()).map_err(|_| odd_metadata())?;
         let mut document = Tree::read(self.json).ok_or_else(odd_metadata)?;
         let members = document.members().ok_or_else(odd_metadata)?;
-        members.insert("metadata".into(), metadata);
+        members.insert("metadata".into(), Tree::Text(&metadata));
         Ok(document.to_json())
     }
+}
+
+/// The text of an object with no more of its metadata than a schema may restrict: the names. `None` for what is no object.
+pub(crate) fn for_schema(json: &str) -> Option<String> {
+    let is_name = |name: &str| matches!(name, "name" | "generateName");
+    let names = |metadata| rewritten(metadata, |name, text| is_name(name).then(|| text.into()));
+    rewritten(json, |name, text| {
+        Some(if name == "metadata" { names(text).unwrap_or_else(|| "{}".into()).into() } else { text.into() })
+    })
 }
 
 /// The whole object: the members that the conversion made, behind the version of the result and this metadata.
@@ -97,4 +89,18 @@ pub(crate) fn whole<B: Resource>(source: &Source<'_>, metadata: &str, written: &
 fn odd_metadata() -> ConversionError {
     let message = "must be an object whose labels and annotations are texts by name".into();
     ConversionError { path: FieldPath::field("metadata"), message }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_schema_sees_the_names_and_all_that_is_not_metadata() {
+        let json = r#"{"kind":"A","metadata":{"labels":{"a":"b"},"name":"otter","annotations":{}},"spec": {"a" : 1}}"#;
+        let expected = r#"{"kind":"A","metadata":{"name":"otter"},"spec":{"a" : 1}}"#;
+        assert_eq!(for_schema(json).as_deref(), Some(expected));
+        assert_eq!(for_schema(r#"{"metadata":null}"#).as_deref(), Some(r#"{"metadata":{}}"#));
+        assert_eq!(for_schema("[]"), None);
+    }
 }

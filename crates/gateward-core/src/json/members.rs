@@ -37,6 +37,26 @@ pub(crate) fn each_member<'a>(json: &'a str, member: impl FnMut(Cow<'a, str>, &'
     json.trim_start().starts_with('{').then_some(())
 }
 
+/// The text of an object with what `member` makes of each member, and without those of which it makes nothing. `None`
+/// where the text is no object.
+pub(crate) fn rewritten<'a>(
+    json: &'a str,
+    mut member: impl FnMut(&str, &'a str) -> Option<Cow<'a, str>>,
+) -> Option<String> {
+    let mut written = String::with_capacity(json.len());
+    each_member(json, |name, text| {
+        if let Some(text) = member(&name, text.get()) {
+            written.push(if written.is_empty() { '{' } else { ',' });
+            // A text always writes as JSON.
+            written.push_str(&serde_json::to_string(&name).unwrap_or_default());
+            written.push(':');
+            written.push_str(&text);
+        }
+    })?;
+    written.push_str(if written.is_empty() { "{}" } else { "}" });
+    Some(written)
+}
+
 /// The items of a list.
 pub(crate) fn items(json: &str) -> Option<Vec<&RawValue>> {
     let mut items = Vec::with_capacity(capacity(json)?);

@@ -2,13 +2,14 @@
 
 use std::any::TypeId;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use kube_core::ClusterResourceScope;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::rule::plain_kind::KubeProbe;
-use crate::rule::resource::{Resource, Scope};
+use crate::rule::resource::{MetadataRef, Resource, Scope};
 
 impl<K> Resource for K
 where
@@ -38,6 +39,16 @@ where
         } else {
             Scope::Namespaced
         }
+    }
+
+    fn metadata_ref(&self) -> Option<MetadataRef<'_>> {
+        static NONE: BTreeMap<String, String> = BTreeMap::new();
+        let metadata = self.meta();
+        Some(MetadataRef {
+            name: metadata.name.as_deref().unwrap_or_default(),
+            labels: metadata.labels.as_ref().unwrap_or(&NONE),
+            annotations: metadata.annotations.as_ref().unwrap_or(&NONE),
+        })
     }
 }
 

@@ -1,6 +1,7 @@
 //! The identity of a kind: group, version, kind, plural and scope.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::de::DeserializeOwned;
@@ -59,11 +60,37 @@ pub trait Resource: DeserializeOwned + Serialize + Send + Sync + 'static {
         &[]
     }
 
+    /// What the type holds of an object's metadata. A conversion compares it with that of its result; where it is `None`
+    /// it has to write both objects for that.
+    fn metadata_ref(&self) -> Option<MetadataRef<'_>> {
+        None
+    }
+
     /// Group, version and kind as one value.
     fn gvk() -> GroupVersionKind {
         let (group, version, kind) = (Self::group(), Self::version(), Self::kind());
         GroupVersionKind { group: group.into_owned(), version: version.into_owned(), kind: kind.into_owned() }
     }
+}
+
+/// Name, labels and annotations of an object, as its type holds them.
+///
+/// ```
+/// use std::collections::BTreeMap;
+/// use gateward_core::MetadataRef;
+///
+/// let (labels, annotations) = (BTreeMap::new(), BTreeMap::from([("example.org/size".to_owned(), "large".to_owned())]));
+/// let metadata = MetadataRef { name: "otter", labels: &labels, annotations: &annotations };
+/// assert_eq!(metadata.annotations["example.org/size"], "large");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MetadataRef<'a> {
+    /// The name; empty where there is none.
+    pub name: &'a str,
+    /// The labels.
+    pub labels: &'a BTreeMap<String, String>,
+    /// The annotations.
+    pub annotations: &'a BTreeMap<String, String>,
 }
 
 /// Group, version and kind, as an AdmissionReview carries them.

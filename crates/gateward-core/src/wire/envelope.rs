@@ -1,6 +1,6 @@
 //! What every object has, apart from its type: `apiVersion`, `kind` and `metadata`.
 
-use std::borrow::Cow;
+use std::borrow::{Borrow, Cow};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -114,17 +114,17 @@ pub(crate) struct Metadata<'a> {
 impl<'a> Metadata<'a> {
     /// Reads metadata; absent and null are empty. `None` where it isn't of the usual shape, which the API server never
     /// lets pass.
-    pub fn read(raw: Option<&'a RawValue>) -> Option<Self> {
+    pub fn read(raw: Option<&'a str>) -> Option<Self> {
         Self::within(raw, usize::MAX)
     }
 
     /// The same of an object that somebody sent. Of more annotations than any API server stores none is read.
-    pub fn read_storable(raw: Option<&'a RawValue>) -> Option<Self> {
+    pub fn read_storable(raw: Option<&'a str>) -> Option<Self> {
         Self::within(raw, ANNOTATION_LIMIT)
     }
 
-    fn within(raw: Option<&'a RawValue>, limit: usize) -> Option<Self> {
-        let raw = raw.map(RawValue::get).filter(|raw| *raw != "null").unwrap_or("{}");
+    fn within(raw: Option<&'a str>, limit: usize) -> Option<Self> {
+        let raw = raw.filter(|raw| *raw != "null").unwrap_or("{}");
         let mut metadata = Self { raw, ..Self::default() };
         // Of one that stands there twice the last counts.
         each_member(raw, |name, text| match name.as_ref() {
@@ -213,18 +213,21 @@ impl<'a> Metadata<'a> {
     }
 }
 
-/// Takes over into `live` what differs between the readings `before` and `after`.
-pub(crate) fn edit(live: &mut Editable<'_>, before: &Texts<'_>, after: &Texts<'_>) {
-    // What nobody touches is neither copied nor compared again.
-    if **live == *after {
-        return;
+/// Takes over into `live` what differs between `before` and `after`. What nobody touches isn't copied.
+pub(crate) fn edit<T>(live: &mut Editable<'_>, before: &BTreeMap<T, T>, after: &BTreeMap<T, T>)
+where
+    T: Borrow<str> + Ord,
+{
+    for key in before.keys().map(T::borrow).filter(|key: &&str| !after.contains_key(*key)) {
+        if live.contains_key(key) {
+            live.remove(key);
+        }
     }
-    for key in before.keys().filter(|key| !after.contains_key(*key)) {
-        live.remove(key.as_ref());
-    }
-    let owned = |text: &Cow<'_, str>| Cow::Owned(text.as_ref().to_owned());
-    for (key, text) in after.iter().filter(|(key, text)| before.get(*key) != Some(text)) {
-        live.insert(owned(key), owned(text));
+    for (key, text) in after.iter().filter(|(key, text)| before.get::<T>(key) != Some(text)) {
+        let (key, text): (&str, &str) = (key.borrow(), text.borrow());
+        if live.get(key).is_none_or(|live| live != text) {
+            live.insert(Cow::Owned(key.to_owned()), Cow::Owned(text.to_owned()));
+        }
     }
 }
 
@@ -271,7 +274,7 @@ mod tests {
     use super::*;
 
     fn metadata(text: &str) -> Metadata<'_> {
-        Metadata::read_storable(Some(serde_json::from_str(text).unwrap())).unwrap()
+        Metadata::read_storable(Some(text)).unwrap()
     }
 
     #[test]
@@ -310,7 +313,7 @@ mod tests {
     #[test]
     fn odd_metadata_is_not_read() {
         for text in ["[]", "5", r#"{"annotations":[]}"#, r#"{"labels":{"a":1}}"#] {
-            assert!(Metadata::read_storable(Some(serde_json::from_str(text).unwrap())).is_none(), "{text}");
+            assert!(Metadata::read_storable(Some(text)).is_none(), "{text}");
         }
     }
 
