@@ -89,7 +89,10 @@ fn has_label(json: &str, label: &str) -> bool {
 /// The object is a view that lacks something, and bears the label that says so.
 fn labelled(kind: &dyn AnyKind, new: &str) -> Option<Issue> {
     let label = kind.declaration().conversion_keys().incomplete();
-    let source = Source::read(new).ok().filter(|_| has_label(new, label))?;
+    if !has_label(new, label) {
+        return None;
+    }
+    let source = Source::read(new).ok()?;
     let others: Vec<&str> = others(kind, &source).collect();
     let path = (FieldPath::field("metadata") / "labels").key(label.to_owned());
     let message =
