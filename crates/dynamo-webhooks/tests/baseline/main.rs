@@ -90,7 +90,10 @@ fn no_review_takes_a_tenth_more_than_it_did() {
 fn one_review() {
     let (webhooks, context) = server();
     let review = review(&std::env::var(REVIEW).unwrap());
-    ask(&webhooks, &review, &context);
+    // What is made once for the process, and what the allocator puts in order after it, is no part of a review.
+    for _ in 0..2 {
+        ask(&webhooks, &review, &context);
+    }
     counted(&webhooks, &review, &context);
 }
 

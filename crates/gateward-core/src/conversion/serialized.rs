@@ -14,7 +14,6 @@ use crate::json::members::members_in_order;
 use crate::rule::field::FieldPath;
 
 /// What a type writes of an object.
-#[derive(Default)]
 pub(crate) struct Serialized {
     /// All other members, each with a comma in front.
     pub members: String,
