@@ -50,7 +50,7 @@ pub(crate) fn convert<A: Resource, B: Resource>(
         let reduced = (!dropped.is_empty()).then(|| source.without(dropped)).transpose()?;
         let tried = reduced.as_deref().map(Source::read).transpose()?;
         let mut notes = Issues::new();
-        let is_ours = kept.iter().any(|key| ours.contains(key) && !dropped.contains(key));
+        let is_ours = dropped.is_empty() && kept.contains(&ours[0]);
         let strictness = if is_ours { Strictness::Whole } else { Strictness::Values };
         let plain = || plain.get_or_init(|| without(&kept, source, route)).as_ref().ok().map(|(plain, _)| plain);
         let converted = match (&tried, metadata.take()) {

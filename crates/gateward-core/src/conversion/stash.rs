@@ -103,7 +103,7 @@ impl Stash {
     /// assert_eq!(REST.get::<Value>(&annotations), Some(json!({"middleName": "Maria"})));
     /// ```
     pub fn get<T: DeserializeOwned>(&self, annotations: &BTreeMap<String, String>) -> Option<T> {
-        let text = annotations.get(self.annotation).filter(|text| text.len() <= ANNOTATION_LIMIT)?;
+        let text = annotations.get(self.annotation)?;
         trees_fit(text, 1).then(|| self.read(text)).flatten()
     }
 
