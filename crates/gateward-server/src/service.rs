@@ -204,7 +204,7 @@ impl<H: ReviewHandler> WebhookService<H> {
         };
         let start = Instant::now();
         let (body, bytes) = received.into_parts();
-        let (body, bytes) = (Arc::new(body), Arc::new(bytes));
+        let (body, mut bytes) = (Arc::new(body), Arc::new(bytes));
         let permit = WorkPermit { _concurrency: concurrency, _bytes: Arc::clone(&bytes) };
         let work = work(Arc::clone(&self.handler), route, Arc::clone(&body), deadline.wall, permit);
         let answer = match timeout_at(deadline.end, self.run(body.len(), work)).await {
@@ -216,6 +216,15 @@ impl<H: ReviewHandler> WebhookService<H> {
                 answer
             }
             Err(_elapsed) => failed(review, &body, WebhookError::Deadline),
+        };
+        // The answer takes the body's place until the peer has read it. Who still works on the review has a short one.
+        let beyond = answer.body.len().saturating_sub(body.len());
+        let has_room = Arc::get_mut(&mut bytes).is_none_or(|bytes| bytes.grow(beyond).is_ok());
+        let answer = if has_room {
+            answer
+        } else {
+            self.metrics.shed(Overload::Bytes);
+            failed(review, &body, WebhookError::Overloaded)
         };
         let handled = Handled {
             answer,
@@ -312,9 +321,26 @@ mod tests {
     use http_body::Frame;
 
     use super::*;
+    use crate::limits::ByteSize;
 
     /// Returns after a time.
     struct After(Duration);
+
+    /// Answers with so many bytes.
+    struct Long(usize);
+
+    impl ReviewHandler for Long {
+        type Route = Review;
+
+        fn route(&self, _: &str) -> Option<Review> {
+            Some(Review::Convert)
+        }
+
+        async fn handle(&self, _: Review, _: &[u8], _: SystemTime) -> ReviewResponse {
+            let decision = Decision::error(WebhookError::Deadline);
+            ReviewResponse { status: 200, body: vec![b' '; self.0], decision }
+        }
+    }
 
     impl ReviewHandler for After {
         type Route = Review;
@@ -341,11 +367,18 @@ mod tests {
         }
     }
 
+    fn service<H: ReviewHandler>(handler: H, limits: Limits) -> WebhookService<H> {
+        WebhookService::new(handler, limits, Metrics::new("test"), watch::channel(ServerPhase::Serving).1)
+    }
+
+    fn post<B>(target: &str, body: B) -> Request<B> {
+        Request::post(target).header(CONTENT_TYPE, "application/json").body(body).unwrap()
+    }
+
     /// The status and the seconds that it took.
     async fn ask<B: Body<Data = Bytes> + Unpin>(handler: After, target: &str, body: B) -> (u16, u64) {
-        let (_phase, watched) = watch::channel(ServerPhase::Serving);
-        let service = WebhookService::new(handler, Limits::default(), Metrics::new("test"), watched);
-        let request = Request::post(target).header(CONTENT_TYPE, "application/json").body(body).unwrap();
+        let service = service(handler, Limits::default());
+        let request = post(target, body);
         let start = Instant::now();
         let response = service.call(request, &ConnectionState::default()).await;
         (response.status().as_u16(), start.elapsed().as_secs())
@@ -370,6 +403,24 @@ mod tests {
         assert_eq!(ask(once(), "/validate", Never).await, (408, 10));
         assert_eq!(ask(once(), "/validate?timeout=4s", Never).await, (504, 4));
         assert_eq!(ask(once(), "/validate?timeout=20s", Never).await, (408, 10));
+    }
+
+    #[tokio::test]
+    async fn an_answer_counts_with_the_bodies_until_it_is_read() {
+        let limits = Limits {
+            inline_size: ByteSize::bytes(0),
+            bodies_in_flight: ByteSize::bytes(100),
+            admission_size: ByteSize::bytes(100),
+            conversion_size: ByteSize::bytes(100),
+            ..Limits::default()
+        };
+        let service = service(Long(60), limits);
+        let ask = async || service.call(post("/convert", whole()), &ConnectionState::default()).await;
+        let unread = ask().await;
+        assert_eq!(unread.status(), StatusCode::OK);
+        assert_eq!(ask().await.status(), StatusCode::TOO_MANY_REQUESTS);
+        drop(unread);
+        assert_eq!(ask().await.status(), StatusCode::OK);
     }
 
     #[test]

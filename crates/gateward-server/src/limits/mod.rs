@@ -99,15 +99,15 @@ pub struct Limits {
     /// How large the body of a ConversionReview may be. Default 128 MiB: the API server converts whole lists in one
     /// call.
     pub conversion_size: ByteSize,
-    /// How much memory all bodies together may take, each until its response is written, beyond the first `inline_size` of
-    /// each. Default 256 MiB: two of the largest conversions at a time. With the first 32 KiB of all connections that is
-    /// 272 MiB.
+    /// How much memory all bodies and responses together may take, of each request the longer of the two until the response
+    /// is written, beyond the first `inline_size`. Default 256 MiB: two of the largest conversions at a time. With the first
+    /// 16 KiB of all connections that is 264 MiB.
     pub bodies_in_flight: ByteSize,
     /// How many reviews up to `inline_size` are handled at a time. Default 256: handling takes well below a millisecond, so
     /// more of them mean that handlers wait for something that is stuck.
     pub concurrency: Cap,
     /// Up to this size a body is handled on the thread that received it, and a larger one on threads beside those that do
-    /// I/O. Default 32 KiB: at 150 ms a MiB such a review takes 5 ms, so that it delays no other by more.
+    /// I/O. Default 16 KiB: at 2 ms and 150 ms a MB such a review takes less than 5 ms, so that it delays no other by more.
     pub inline_size: ByteSize,
     /// How many larger reviews run at a time. Abandoned work keeps its thread until it ends. Default: one for each
     /// processor, and at least two, so that one review alone never blocks all larger ones.
@@ -147,7 +147,7 @@ impl Default for Limits {
             conversion_size: ByteSize::mebibytes(128),
             bodies_in_flight: ByteSize::mebibytes(256),
             concurrency: Cap::at_most(256),
-            inline_size: ByteSize::kibibytes(32),
+            inline_size: ByteSize::kibibytes(16),
             work_threads: processors(),
             work_queue: Cap::at_most(128),
             work_bytes: ByteSize::mebibytes(128),
