@@ -34,6 +34,10 @@ pub(crate) fn between(back: &RawValue, was: &RawValue) -> Vec<Difference> {
 /// A node below which more differ is one difference: their paths would be longer than the node.
 const MANY: usize = 32;
 
+/// Where the way to a node is longer, in bytes, as many differences are worth it as the way fits into the node. Names of
+/// Kubernetes are shorter.
+const LONG_WAY: usize = 1 << 10;
+
 /// How far down a difference is looked for; what lies deeper is part of the node at this depth. No field of Kubernetes
 /// has more steps, and each step looks at all that is below it.
 const MAX_DEPTH: usize = 16;
@@ -54,12 +58,12 @@ impl Comparison {
             && self.path.len() < MAX_DEPTH
         {
             let before = self.found.len();
-            let most = if self.path.len() > 1 { before + MANY } else { MAX_FIELDS };
+            let most = if self.path.len() > 1 { before + self.worth(back, was) } else { MAX_FIELDS };
             let outer = std::mem::replace(&mut self.most, most);
             let is_compared = self.members(back, was) || self.items(back, was);
             self.most = outer;
             if is_compared {
-                if self.found.len() - before > MANY && self.path.len() > 1 {
+                if self.found.len() > most && self.path.len() > 1 {
                     self.found.truncate(before);
                     self.push(Some(back), Some(was));
                 }
@@ -68,6 +72,14 @@ impl Comparison {
         }
         if !is_alike(back.map(RawValue::get), was.map(RawValue::get)) {
             self.push(back, was);
+        }
+    }
+
+    /// How many differences below the node are worth their paths.
+    fn worth(&self, back: &RawValue, was: &RawValue) -> usize {
+        match self.path.iter().map(Step::bytes).sum() {
+            0..=LONG_WAY => MANY,
+            way => MANY.min(back.get().len().max(was.get().len()) / way),
         }
     }
 
@@ -117,7 +129,8 @@ impl Comparison {
     }
 }
 
-/// The items of two lists whose texts differ; `None` where there are more of them in one, or others by their names.
+/// The items in which two lists differ; `None` where there are more of them in one, or others by their names, or where
+/// [`MANY`] differ.
 fn differing<'a>(
     lists: [&RawValue; 2],
     back: Vec<&'a RawValue>,
@@ -127,8 +140,14 @@ fn differing<'a>(
         return None;
     }
     let [mut reads, mut left] = lists.map(Tree::Text);
-    let differing = back.into_iter().zip(was).enumerate().filter(|(_, (one, other))| one.get() != other.get());
-    let named = differing.map(|(index, (back, was))| {
+    let differs = |(_, (one, other)): &(usize, (&RawValue, &RawValue))| {
+        one.get() != other.get() && !is_alike(Some(one.get()), Some(other.get()))
+    };
+    let differing: Vec<_> = back.into_iter().zip(was).enumerate().filter(differs).take(MANY + 1).collect();
+    if differing.len() > MANY {
+        return None;
+    }
+    let named = differing.into_iter().map(|(index, (back, was))| {
         let name = reads.items()?.own_name(index);
         let is_same = left.items()?.own_name(index) == name;
         is_same.then_some((name.map_or(Step::Index(index), |name| Step::Named { name }), back, was))

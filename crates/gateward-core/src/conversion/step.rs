@@ -38,6 +38,14 @@ impl Step {
         }
     }
 
+    /// How long its name is.
+    pub const fn bytes(&self) -> usize {
+        match self {
+            Self::Member(name) | Self::Named { name } => name.len(),
+            Self::Index(_) => 0,
+        }
+    }
+
     /// The node that the step leads to.
     pub fn find<'t, 'a>(&self, node: &'t mut Tree<'a>) -> Option<&'t mut Tree<'a>> {
         match self {

@@ -92,7 +92,8 @@ impl<'a> Tree<'a> {
     fn open(&mut self) {
         let Self::Text(text) = *self else { return };
         if let Some(members) = members(text.get()) {
-            *self = Self::Members(members.into_iter().map(|(name, text)| (name, Self::Text(text))).collect());
+            let members = members.into_iter().map(|(name, text)| (name, Self::Text(text)));
+            *self = Self::Members(members.collect());
         } else if let Some(items) = items(text.get()) {
             *self = Self::Items(Items { items: items.into_iter().map(Self::Text).collect(), named: None });
         }
@@ -140,6 +141,9 @@ impl<'a> Tree<'a> {
     }
 }
 
+/// <https://kubernetes.io/docs/concepts/overview/working-with-objects/names/>
+const LONGEST_NAME: usize = 253;
+
 impl<'a> Items<'a> {
     /// The item at a position.
     pub fn get_mut(&mut self, index: usize) -> Option<&mut Tree<'a>> {
@@ -162,9 +166,10 @@ impl<'a> Items<'a> {
         self.items.get_mut(first)
     }
 
-    /// The name of an item that no other bears. An empty one is none: types leave it out.
+    /// The name of an item that no other bears. An empty one is none: types leave it out. Nor is one that Kubernetes would
+    /// refuse: each path would be as long.
     pub fn own_name(&mut self, index: usize) -> Option<String> {
-        let name = self.items.get(index)?.name().filter(|name| !name.is_empty())?;
+        let name = self.items.get(index)?.name().filter(|name| (1..=LONGEST_NAME).contains(&name.len()))?;
         let alone = self.names().get(&name).is_some_and(|bearers| bearers.count == 1);
         alone.then_some(name)
     }

@@ -13,12 +13,18 @@ pub(crate) struct Ignored {
     /// Whether there are more.
     pub overflow: bool,
     most: usize,
+    /// How long the names in further paths may be together.
+    room: usize,
 }
+
+/// How many bytes the names in all paths may have together. Each path has all names on the way in full, and the name of a
+/// hostile parent is as long as the body.
+const MOST_BYTES: usize = 1 << 20;
 
 impl Ignored {
     /// None yet, and at most so many.
     pub fn at_most(most: usize) -> Self {
-        Self { paths: Vec::new(), overflow: false, most }
+        Self { paths: Vec::new(), overflow: false, most, room: MOST_BYTES }
     }
 
     /// Adds the node below this member of the object.
@@ -26,10 +32,18 @@ impl Ignored {
         if first.is_some_and(|name| OF_ALL_OBJECTS.contains(&name)) {
             return;
         }
-        if self.paths.len() < self.most {
-            self.paths.push(path());
-        } else {
+        if self.overflow || self.paths.len() >= self.most {
             self.overflow = true;
+            return;
+        }
+        let path = path();
+        let bytes: usize = path.iter().filter_map(Segment::name).map(str::len).sum();
+        match self.room.checked_sub(bytes) {
+            Some(room) => {
+                self.room = room;
+                self.paths.push(path);
+            }
+            None => self.overflow = true,
         }
     }
 }
