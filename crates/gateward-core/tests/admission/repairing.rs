@@ -151,6 +151,14 @@ fn removing_finalizers_alone_passes_whatever_the_object() {
 }
 
 #[test]
+fn removing_one_of_a_great_many_finalizers_passes() {
+    let finalizers = |count: usize| (0..count).map(|number| format!("zoo.example.org/{number}")).collect::<Value>();
+    let refusing = judged_by(|_: &Otter, _| Verdict::deny("no otters here"));
+    let body = updated(held(&finalizers(10_000), &json!({})), held(&finalizers(9_999), &json!({})));
+    assert!(ask(&refusing, VALIDATE, &body).is_allowed());
+}
+
+#[test]
 fn an_update_that_changes_more_than_finalizers_is_validated() {
     let (some, none) = (json!(["zoo.example.org/a"]), json!([]));
     let (old, new) = (held(&some, &json!({"name": "otto"})), held(&none, &json!({"name": "otta"})));
