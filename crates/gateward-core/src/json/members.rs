@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::fmt;
 
 use serde::Deserialize;
-use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::rule::field::Segment;
@@ -15,8 +15,7 @@ pub(crate) type Member<'a> = (Cow<'a, str>, &'a RawValue);
 
 /// The members of an object, in the order of their names; of a name that stands there twice the last one counts.
 pub(crate) fn members(json: &str) -> Option<Vec<Member<'_>>> {
-    let mut members = Vec::with_capacity(capacity(json)?);
-    each_member(json, |name, text| members.push((name, text)))?;
+    let mut members = collected(|push| each_member(json, |name, text| push((name, text))))?;
     members.sort_by(|(one, _), (other, _): &Member<'_>| one.cmp(other));
     members.reverse();
     members.dedup_by(|(one, _), (other, _)| one == other);
@@ -33,8 +32,7 @@ pub(crate) fn members_in_order(json: &str) -> Option<Vec<Member<'_>>> {
 
 /// Hands over each member of an object, in their order. `None` where the text is no object.
 pub(crate) fn each_member<'a>(json: &'a str, member: impl FnMut(Cow<'a, str>, &'a RawValue)) -> Option<()> {
-    each(json, Each { member, item: |_| {} })?;
-    json.trim_start().starts_with('{').then_some(())
+    json.trim_start().starts_with('{').then(|| each(json, Each { member, item: |_| {} }))?
 }
 
 /// The text of an object with what `member` makes of each member, and without those of which it makes nothing. `None`
@@ -59,9 +57,8 @@ pub(crate) fn rewritten<'a>(
 
 /// The items of a list.
 pub(crate) fn items(json: &str) -> Option<Vec<&RawValue>> {
-    let mut items = Vec::with_capacity(capacity(json)?);
-    each(json, Each { member: |_, _| {}, item: |text| items.push(text) })?;
-    json.trim_start().starts_with('[').then_some(items)
+    let is_list = json.trim_start().starts_with('[');
+    is_list.then(|| collected(|push| each(json, Each { member: |_, _| {}, item: |text| push(text) })))?
 }
 
 /// The text of the last member of this name.
@@ -106,46 +103,23 @@ pub(crate) fn longer_than<'a>(least: usize, json: &'a str) -> Option<(Segment, &
     longer.into_inner()
 }
 
-/// So long a text may be whose members or items are collected in a list that grows.
-const SHORT: usize = 64 << 10;
+/// So many parts are collected in a list that grows. For more, a list is made that is as long as it gets.
+const FEW: usize = 4 << 10;
 
-/// How long a list of the members or items of a long text becomes, so that it never has to grow.
-fn capacity(json: &str) -> Option<usize> {
-    if json.len() > SHORT { count(json) } else { Some(0) }
-}
-
-/// How many members or items there are.
-fn count(json: &str) -> Option<usize> {
-    struct Count;
-
-    impl<'de> Visitor<'de> for Count {
-        type Value = usize;
-
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("a list or an object")
+/// All parts that `each` hands over, each time the same ones.
+fn collected<T>(each: impl Fn(&mut dyn FnMut(T)) -> Option<()>) -> Option<Vec<T>> {
+    let (mut parts, mut count) = (Vec::new(), 0);
+    each(&mut |part| {
+        count += 1;
+        if count <= FEW {
+            parts.push(part);
         }
-
-        fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<usize, A::Error> {
-            let mut count = 0;
-            while items.next_element::<IgnoredAny>()?.is_some() {
-                count += 1;
-            }
-            Ok(count)
-        }
-
-        fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<usize, A::Error> {
-            let mut count = 0;
-            while members.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {
-                count += 1;
-            }
-            Ok(count)
-        }
+    })?;
+    if count > FEW {
+        parts = Vec::with_capacity(count);
+        each(&mut |part| parts.push(part))?;
     }
-
-    if !json.trim_start().starts_with(['{', '[']) {
-        return None;
-    }
-    serde_json::Deserializer::from_str(json).deserialize_any(Count).ok()
+    Some(parts)
 }
 
 fn each<'a, M, I>(json: &'a str, each: Each<M, I>) -> Option<()>

@@ -187,8 +187,8 @@ impl Webhooks {
             return Err(ConversionError { path: FieldPath::field(field), message });
         }
         let kind = self.kinds.iter().find(|kind| kind.declaration().converts_objects_of(own));
-        let (from, to) = (own.api_version(), desired.api_version());
         let refusal = |field: &'static str, why: String| {
+            let (from, to) = (own.api_version(), desired.api_version());
             let message = format!("{} can't be converted from {} to {}: {why}", cut(&own.kind), cut(&from), cut(&to));
             ConversionError { path: FieldPath::field(field), message }
         };

@@ -116,9 +116,6 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for PlacedDeserializer<'_, 'de
 impl Place<'_, '_> {
     /// Notes an error that isn't noted yet: the parser's own.
     pub(crate) fn settled<T, E: serde::de::Error>(&self, read: Result<T, E>) -> Result<T, E> {
-        read.map_err(|error| {
-            self.fail(&error, None);
-            E::custom("")
-        })
+        read.inspect_err(|error| self.fail(error, None))
     }
 }

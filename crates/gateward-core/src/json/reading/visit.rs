@@ -116,10 +116,7 @@ impl<'de, V: Visitor<'de>> Node<'_, 'de, V> {
 
     /// Notes the error of a visitor that has looked at the parts of a node.
     fn judged<T, E: Error>(place: &Place<'_, '_>, read: Result<T, E>, found: JsonType) -> Result<T, E> {
-        read.map_err(|error| {
-            place.fail(&error, Some(found));
-            E::custom("")
-        })
+        read.inspect_err(|error| place.fail(error, Some(found)))
     }
 }
 
