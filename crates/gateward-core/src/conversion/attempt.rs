@@ -6,7 +6,7 @@ use crate::conversion::ConversionError;
 use crate::conversion::carry::{Carried, carry};
 use crate::conversion::difference::Difference;
 use crate::conversion::incomplete::{mark, unmark};
-use crate::conversion::readable::readable;
+use crate::conversion::readable::{Readable, Rest, readable};
 use crate::conversion::restore::lost_by_trial;
 use crate::conversion::route::Route;
 use crate::conversion::serialized::{Serialized, no_json};
@@ -87,8 +87,9 @@ fn within<A: Resource, B: Resource>(
     if reduced.is_some() {
         issues.add(STASH.note(FieldPath::field("metadata") / "annotations", OVERSIZED));
     }
-    let (reading, repaired, mut left_out) = read::<A>(reduced.as_deref().unwrap_or(source.json), issues)?;
-    let readable = repaired.as_deref().or(reduced.as_deref()).map(Source::read).transpose()?;
+    let Readable { reading, rest, mut left_out } = read::<A>(reduced.as_deref().unwrap_or(source.json), issues)?;
+    let (text, document) = rest.map_or((None, None), |Rest { text, document }| (Some(text), document));
+    let readable = text.as_deref().or(reduced.as_deref()).map(Source::read).transpose()?;
     let readable = readable.as_ref().unwrap_or(source);
     let ReadObject { object, unknown, overflow } = reading;
     let Typed { result, lost, notes } = typed.map_or_else(|| Typed::of(&object, route), Ok)?;
@@ -100,7 +101,7 @@ fn within<A: Resource, B: Resource>(
     edit_metadata(&mut metadata, &object, &result, &written);
     let has_ours = metadata.annotations.contains_key(route.keys().preserved());
     if !unknown.is_empty() || has_ours || lost.as_ref().is_none_or(|lost| !lost.is_empty()) {
-        let carried = Carried { source: readable, object: &object, result, unknown, lost };
+        let carried = Carried { source: readable, document, object: &object, result, unknown, lost };
         let overflow = carry(carried, route, &mut written, &mut metadata, issues)?;
         left_out.extend(overflow.then(|| FieldPath::field("spec")));
     }
@@ -115,25 +116,18 @@ fn within<A: Resource, B: Resource>(
 const OVERSIZED: &str =
     "no API server stores so many annotations; they are carried along, and conversion reads none of them";
 
-/// An object as its type reads it. Where its type can't, what stands in the way is taken out: the text without it, and
-/// the paths.
-type Read<A> = (ReadObject<A>, Option<String>, Vec<FieldPath>);
-
-fn read<A: Resource>(json: &str, issues: &mut Issues) -> Result<Read<A>, ConversionError> {
-    if let Some(reading) = unknown::read_within_limits::<A>(json) {
-        return Ok((reading, None, Vec::new()));
+/// Reads the object. What stands in the way of its type is left out, and noted.
+fn read<'a, A: Resource>(json: &'a str, issues: &mut Issues) -> Result<Readable<'a, A>, ConversionError> {
+    if let Some(reading) = unknown::read_within_limits(json, json.len()) {
+        return Ok(Readable { reading, rest: None, left_out: Vec::new() });
     }
-    let (text, left_out) = readable::<A>(json)?;
-    let Some(text) = text else { return Ok((unknown::read::<A>(json)?, None, left_out)) };
+    let mut readable = readable(json)?;
     // Of the metadata nothing is left out: it goes over as it came.
-    let left_out: Vec<FieldPath> = left_out
-        .into_iter()
-        .filter(|path| path.segments().first().and_then(Segment::name) != Some("metadata"))
-        .collect();
-    for path in &left_out {
+    readable.left_out.retain(|path| path.segments().first().and_then(Segment::name) != Some("metadata"));
+    for path in readable.left_out.iter().filter(|_| readable.rest.is_some()) {
         issues.add(INCOMPLETE.note(path.clone(), "the field can't be read and is left out"));
     }
-    Ok((unknown::read::<A>(&text)?, Some(text), left_out))
+    Ok(readable)
 }
 
 /// Takes over labels and annotations that the conversion has edited. Metadata that has lost its name was not handed over

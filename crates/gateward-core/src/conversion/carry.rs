@@ -24,6 +24,8 @@ const NOTED: usize = 16;
 /// A converted object, of which more has to be carried over than its type says.
 pub(crate) struct Carried<'a, A, B> {
     pub source: &'a Source<'a>,
+    /// The source, where somebody has opened it.
+    pub document: Option<Tree<'a>>,
     pub object: &'a A,
     pub result: B,
     pub unknown: Vec<Vec<Segment>>,
@@ -46,11 +48,12 @@ pub(crate) fn carry<A: Resource, B: Resource>(
     let waiting = waiting.unwrap_or_default();
     preserved.take_known(&from, key, &mut Issues::new());
     preserved.unknown.remove(&*from);
-    let Carried { source, object, result, unknown, lost: mut known_losses } = carried;
+    let Carried { source, document, object, result, unknown, lost: mut known_losses } = carried;
     if !waiting.is_empty() || !unknown.is_empty() || !known.is_empty() {
         note(&unknown, issues);
         let made = whole::<B>(source, &metadata.to_json(), written);
-        let (mut json, unplaced) = with_unknown_fields(source, (object, &result), route, &made, unknown)?;
+        let document = || document.map_or_else(|| tree(source.json), Ok);
+        let (mut json, unplaced) = with_unknown_fields(document, (object, &result), route, &made, unknown)?;
         preserved.unknown.extend((!unplaced.is_empty()).then(|| (from.to_string(), unplaced)));
         if let Some(restored) = (Restoring { route, object, result: &result }).restore(&json, &known) {
             *written = Serialized::of(&restored.object).map_err(|error| no_json(&error))?;
@@ -68,17 +71,17 @@ pub(crate) fn carry<A: Resource, B: Resource>(
 }
 
 /// The result, JSON text, with the fields that no type knows in their places, and those that found none.
-fn with_unknown_fields<A: Resource, B: Resource>(
-    source: &Source<'_>,
+fn with_unknown_fields<'a, A: Resource, B: Resource>(
+    document: impl FnOnce() -> Result<Tree<'a>, ConversionError>,
     (object, result): (&A, &B),
     route: &impl Route<A, B>,
-    made: &str,
+    made: &'a str,
     unknown: Vec<Vec<Segment>>,
 ) -> Result<(String, Vec<PreservedField>), ConversionError> {
     if unknown.is_empty() {
         return Ok((made.to_owned(), Vec::new()));
     }
-    let (mut document, mut made) = (tree(source.json)?, tree(made)?);
+    let (mut document, mut made) = (document()?, tree(made)?);
     let fields = Unknown::all(unknown, &mut document);
     let unplaced = unknown::reinsert::<B>(&mut made, fields, &route.direction(object, result));
     let json = made.to_json();

@@ -1,31 +1,60 @@
 //! An object without the nodes that its type can't read.
 
 use crate::conversion::ConversionError;
-use crate::conversion::provenance::plain_segments;
 use crate::conversion::tree::Tree;
-use crate::json::decode::{self, DECODE_LIMIT, DecodeError, Lenient};
+use crate::conversion::unknown::{self, ReadObject};
+use crate::json::decode::{self, DECODE_LIMIT, DecodeError, Lenient, Lists};
 use crate::rule::field::{FieldPath, Segment};
 use crate::rule::resource::Resource;
 
-/// The text of the object without the nodes that `A` can't read, or not within the memory that its text is worth, and
-/// their paths; no text where `A` can read all of it. An error where it can't be read without its specification and its
-/// status either.
-pub(crate) fn readable<A: Resource>(json: &str) -> Result<(Option<String>, Vec<FieldPath>), ConversionError> {
+/// What can be read of an object.
+pub(crate) struct Readable<'a, A> {
+    pub reading: ReadObject<A>,
+    /// The object without the nodes that can't; `None` where all of it can be read.
+    pub rest: Option<Rest<'a>>,
+    /// The paths of those nodes.
+    pub left_out: Vec<FieldPath>,
+}
+
+/// An object without some of its nodes.
+pub(crate) struct Rest<'a> {
+    pub text: String,
+    /// What was opened of it, where it isn't long: that takes many times the text.
+    pub document: Option<Tree<'a>>,
+}
+
+/// An object of so many bytes is long.
+const LONG: usize = 64 << 10;
+
+/// The object without the nodes that `A` can't read, or not within the memory that its text is worth. An error where it
+/// can't be read without its specification and its status either.
+pub(crate) fn readable<A: Resource>(json: &str) -> Result<Readable<'_, A>, ConversionError> {
     // What is tried may be as long as the whole, and takes no more than that is worth.
-    let is_read = |text: &String| decode::fits::<A>(text, json.len());
-    if let Some(Lenient { unread, .. }) = decode::leniently::<A>(json, None) {
+    let read_without = |nodes: &[FieldPath]| {
+        let rest = without(json, nodes)?;
+        let reading = unknown::read_within_limits(&rest.text, json.len())?;
+        Some(Readable { reading, rest: Some(rest), left_out: nodes.to_vec() })
+    };
+    for (pass, reading) in decode::readings::<A>(json, None, Lists::Bounded).enumerate() {
+        let (unread, is_last) = match reading {
+            Ok(Lenient { unread, .. }) => (unread, true),
+            // Mostly that is all there is. Of a long text it would be a dear guess.
+            Err(unread) if pass == 0 && unread.len() < DECODE_LIMIT && json.len() < LONG => (unread, false),
+            Err(_) => continue,
+        };
         if unread.is_empty() {
-            return Ok((None, unread));
+            return Ok(Readable { reading: unknown::read(json)?, rest: None, left_out: unread });
         }
-        if let Some(text) = without(json, &unread).filter(is_read) {
-            return Ok((Some(text), unread));
+        if let Some(readable) = read_without(&unread) {
+            return Ok(readable);
+        }
+        if is_last {
+            break;
         }
     }
-    let members: Vec<FieldPath> = [FieldPath::field("status"), FieldPath::field("spec")].into();
-    for count in 1..=members.len() {
-        if let Some(text) = without(json, &members[..count]).filter(is_read) {
-            return Ok((Some(text), members[..count].to_vec()));
-        }
+    let of_object = [FieldPath::field("status"), FieldPath::field("spec")];
+    if let Some(readable) = read_without(&of_object[..1]).or_else(|| read_without(&of_object)) {
+        return Ok(readable);
     }
     let mut errors = decode::object::<A>(json, DECODE_LIMIT).err().unwrap_or_default();
     // What is wrong with both doesn't stand in the way, unless nothing else is wrong.
@@ -35,15 +64,14 @@ pub(crate) fn readable<A: Resource>(json: &str) -> Result<(Option<String>, Vec<F
     Err(if first < errors.len() { errors.swap_remove(first).into() } else { no_object() })
 }
 
-/// The text without these nodes; `None` where there is nothing to take out. Items of lists go from the last to the
+/// The object without these nodes; `None` where there is nothing to take out. Items of lists go from the last to the
 /// first, so that positions stay what they were.
-fn without(json: &str, nodes: &[FieldPath]) -> Option<String> {
-    let mut tree = Tree::read(json)?;
-    let mut paths: Vec<Vec<Segment>> = nodes.iter().map(|node| plain_segments(node.segments())).collect();
-    paths.sort_unstable();
-    paths.dedup();
-    let removed = paths.iter().rev().filter(|path| remove(&mut tree, path)).count();
-    (removed > 0).then(|| tree.to_json())
+fn without<'a>(json: &'a str, nodes: &[FieldPath]) -> Option<Rest<'a>> {
+    let mut document = Tree::read(json)?;
+    let mut nodes: Vec<&FieldPath> = nodes.iter().collect();
+    nodes.sort_unstable();
+    let removed = nodes.iter().rev().filter(|node| remove(&mut document, node.segments())).count();
+    (removed > 0).then(|| Rest { text: document.to_json(), document: (json.len() < LONG).then_some(document) })
 }
 
 fn remove(tree: &mut Tree<'_>, path: &[Segment]) -> bool {

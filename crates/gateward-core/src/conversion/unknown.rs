@@ -41,10 +41,11 @@ pub(crate) fn read<T: Resource>(json: &str) -> Result<ReadObject<T>, DecodeError
     read_whole(json, most_of(json.len())).map(ReadObject::bounded)
 }
 
-/// The same within what its size is good for; `None` where it can't be read, or is too large for that.
-pub(crate) fn read_within_limits<T: Resource>(json: &str) -> Option<ReadObject<T>> {
-    let limits = Limits::of_object(T::bounds(), json.len());
-    noting(json, limits, &Allowance::of(json.len()), most_of(json.len())).map(ReadObject::bounded)
+/// The same, or a part of it, within what an object of so many bytes is good for; `None` where it can't be read, or is too
+/// large for that.
+pub(crate) fn read_within_limits<T: Resource>(json: &str, bytes: usize) -> Option<ReadObject<T>> {
+    let limits = Limits::of_object(T::bounds(), bytes);
+    noting(json, limits, &Allowance::of(bytes), most_of(json.len())).map(ReadObject::bounded)
 }
 
 /// Reads what a conversion made, which may be shorter than its source and have as many unknown fields.

@@ -12,7 +12,7 @@ use crate::conversion::provenance::Provenance;
 use crate::conversion::route::Route;
 use crate::conversion::source::Source;
 use crate::conversion::{ConversionError, Convert, RoundTrip, StructuralSchemas};
-use crate::json::decode::{self, DecodeError, Lenient, Sent};
+use crate::json::decode::{self, DecodeError, Lenient, Lists, Sent};
 use crate::json::reading::Allowance;
 use crate::rule::field::FieldPath;
 use crate::rule::issue::Issues;
@@ -45,12 +45,7 @@ pub(crate) trait AnyConversion<H>: Send + Sync {
     fn read(&self, json: &str, settings: ConversionSettings<'_>) -> Result<Sent<HubReading<H>>, ReadError>;
 
     /// The same of as much of `json` as fits, with that of `instead` where something doesn't.
-    fn read_leniently(
-        &self,
-        json: &str,
-        instead: Option<&str>,
-        settings: ConversionSettings<'_>,
-    ) -> Option<Lenient<HubReading<H>>>;
+    fn read_leniently(&self, json: &str, instead: Option<&str>, lists: Lists) -> Option<Lenient<HubReading<H>>>;
 
     /// Where the nodes of the converted object came from.
     fn provenance(&self, reading: &HubReading<H>) -> Provenance;
@@ -95,16 +90,9 @@ impl<S: Resource, H: Resource, C: Convert<S, H>> AnyConversion<H> for Converter<
         Ok(Sent { value, allowance })
     }
 
-    fn read_leniently(
-        &self,
-        json: &str,
-        instead: Option<&str>,
-        settings: ConversionSettings<'_>,
-    ) -> Option<Lenient<HubReading<H>>> {
-        let Lenient { value: spoke, unread, allowance } = decode::leniently::<S>(json, instead)?;
-        let value = allowance.during(|| {
-            if unread.is_empty() { self.as_converted(spoke, json, settings).ok() } else { self.typed(spoke, json).ok() }
-        })?;
+    fn read_leniently(&self, json: &str, instead: Option<&str>, lists: Lists) -> Option<Lenient<HubReading<H>>> {
+        let Lenient { value: spoke, unread, allowance } = decode::leniently::<S>(json, instead, lists)?;
+        let value = allowance.during(|| self.typed(spoke, json)).ok()?;
         Some(Lenient { value, unread, allowance })
     }
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use crate::json::decode::Sent;
+use crate::json::decode::{Lists, Sent};
 use crate::json::patch::{self, Patch};
 use crate::rule::into_handler::{DynDefaulter, DynValidator};
 use crate::rule::issue::Issues;
@@ -140,7 +140,7 @@ fn compared<K: ReviewObject>(
     match Old::read(&reader, old, None)?.into_readable() {
         Some(old) => Ok(Some(old)),
         // Where nothing of it can be read, nothing has changed.
-        None => Ok(reader.leniently(new, None).map(|new| new.value)),
+        None => Ok(reader.leniently(new, None, Lists::Bounded).map(|new| new.value)),
     }
 }
 

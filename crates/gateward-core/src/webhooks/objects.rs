@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use serde_json::value::RawValue;
 
-use crate::json::decode::{self, Lenient, Sent};
+use crate::json::decode::{self, Lenient, Lists, Sent};
 use crate::rule::field::{FieldPath, Segment};
 use crate::rule::into_handler::DynValidator;
 use crate::rule::review_object::ReviewObject;
@@ -32,7 +32,7 @@ pub(super) trait ObjectReader {
     fn strictly(&self, json: &str) -> Result<Sent<Self::Object>, ReadError>;
 
     /// Reads as much of it as fits. Where something doesn't, the same of `instead` is read, or nothing.
-    fn leniently(&self, json: &str, instead: Option<&str>) -> Option<Lenient<Self::Object>>;
+    fn leniently(&self, json: &str, instead: Option<&str>, lists: Lists) -> Option<Lenient<Self::Object>>;
 }
 
 /// Objects of the version that is judged.
@@ -45,12 +45,12 @@ impl<K: ReviewObject> ObjectReader for AsItIs<K> {
         read(json)
     }
 
-    fn leniently(&self, json: &str, instead: Option<&str>) -> Option<Lenient<K>> {
+    fn leniently(&self, json: &str, instead: Option<&str>, lists: Lists) -> Option<Lenient<K>> {
         // What is too deep for those who look into it is not read in part: they would take it for nothing.
         if nests_too_deeply::<K>(json) {
             return None;
         }
-        decode::leniently(json, instead)
+        decode::leniently(json, instead, lists)
     }
 }
 
@@ -67,8 +67,8 @@ impl<H> ObjectReader for AsHub<'_, H> {
         self.spoke.read(json, self.settings)
     }
 
-    fn leniently(&self, json: &str, instead: Option<&str>) -> Option<Lenient<HubReading<H>>> {
-        self.spoke.read_leniently(json, instead, self.settings)
+    fn leniently(&self, json: &str, instead: Option<&str>, lists: Lists) -> Option<Lenient<HubReading<H>>> {
+        self.spoke.read_leniently(json, instead, lists)
     }
 }
 
@@ -115,9 +115,11 @@ impl<T> Old<T> {
         match reader.strictly(json) {
             Ok(old) => Ok(Self::Whole(old.value)),
             Err(undecided @ ReadError::Error(_)) => Err(undecided),
-            Err(ReadError::Fields(_)) => Ok(match reader.leniently(json, None) {
+            Err(ReadError::Fields(_)) => Ok(match reader.leniently(json, None, Lists::Unbounded) {
+                // Only lists are longer than a new object may have.
+                Some(Lenient { value: old, unread, .. }) if unread.is_empty() => Self::Whole(old),
                 Some(Lenient { value: absent, unread, .. }) => {
-                    let unchanged = new.and_then(|new| reader.leniently(json, Some(new)));
+                    let unchanged = new.and_then(|new| reader.leniently(json, Some(new), Lists::Unbounded));
                     Self::Partly { absent, unchanged: unchanged.map(|old| old.value), unread }
                 }
                 None => Self::Unreadable,
@@ -272,7 +274,7 @@ fn changed<T>(
 ) -> Result<Option<Sent<T>>, ReadError> {
     match reader.strictly(json) {
         Err(ReadError::Fields(_)) if metadata::is_terminating(review) => {
-            let lenient = reader.leniently(json, None);
+            let lenient = reader.leniently(json, None, Lists::Bounded);
             Ok(lenient.map(|Lenient { value, allowance, .. }| Sent { value, allowance }))
         }
         Err(ReadError::Fields(issues)) => {
@@ -292,7 +294,7 @@ pub(super) fn but_for_its_status<T>(
     if !metadata::keeps_status(review) {
         return None;
     }
-    let Lenient { value, unread, allowance } = reader.leniently(json, None)?;
+    let Lenient { value, unread, allowance } = reader.leniently(json, None, Lists::Bounded)?;
     let is_of_status = |path: &FieldPath| path.segments().first().and_then(Segment::name) == Some("status");
     unread.iter().all(is_of_status).then_some(Sent { value, allowance })
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
-use crate::json::decode::Sent;
+use crate::json::decode::{Lists, Sent};
 use crate::rule::cluster::{Lookup, ObjectName};
 use crate::rule::into_handler::DynValidator;
 use crate::rule::resource::{GroupVersionKind, Resource};
@@ -103,5 +103,5 @@ async fn changed<H: ReviewObject>(
 
 /// What can be read of a stored object: who scales it can't mend it.
 fn stored_object<H: ReviewObject>(json: &str) -> Option<H> {
-    AsItIs::<H>(PhantomData).leniently(json, None).map(|lenient| lenient.value)
+    AsItIs::<H>(PhantomData).leniently(json, None, Lists::Unbounded).map(|lenient| lenient.value)
 }

@@ -15,7 +15,6 @@ use crate::json::reading::{
     Allowance, Cut, Cuts, Failure, Ignored, Limits, Place, PlacedDeserializer, ReadFindings, Session,
 };
 use crate::rule::field::{FieldPath, Segment};
-use crate::rule::resource::Resource;
 use crate::rule::review_object::ReviewObject;
 
 /// How many nodes of the wrong type are named at most.
@@ -129,11 +128,6 @@ pub(crate) fn object<K: ReviewObject>(json: &str, limit: usize) -> Result<Sent<K
     Err(findings::<K>(json, limits, limit, &allowance))
 }
 
-/// Whether `K` can be read from `json` within the limits of an object of `bytes` bytes, of which it is a part.
-pub(crate) fn fits<K: Resource>(json: &str, bytes: usize) -> bool {
-    quickly::<K>(json, Limits::of_object(K::bounds(), bytes), &Allowance::of(bytes)).is_ok()
-}
-
 /// An object of which some nodes were passed over.
 pub(crate) struct Lenient<T> {
     /// What could be read.
@@ -148,18 +142,39 @@ pub(crate) struct Lenient<T> {
 /// surrounds a node in the way is passed over with it.
 const LENIENT_PASSES: usize = 6;
 
+/// How long the lists of an object may be.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Lists {
+    /// Some times as long as the schema has it: the object is new.
+    Bounded,
+    /// As long as they are: the object is stored.
+    Unbounded,
+}
+
 /// Reads as much of an object as fits. In the place of each node that doesn't, that of `instead` is read, or nothing.
-pub(crate) fn leniently<T: ReviewObject>(json: &str, instead: Option<&str>) -> Option<Lenient<T>> {
+pub(crate) fn leniently<T: ReviewObject>(json: &str, instead: Option<&str>, lists: Lists) -> Option<Lenient<T>> {
+    readings(json, instead, lists).find_map(Result::ok)
+}
+
+/// The same, reading for reading: each passes over the nodes that didn't fit in those before it, and says which these are
+/// by then.
+pub(crate) fn readings<'t, T: ReviewObject>(
+    json: &'t str,
+    instead: Option<&'t str>,
+    lists: Lists,
+) -> impl Iterator<Item = Result<Lenient<T>, Vec<FieldPath>>> + 't {
     let mut unread = BTreeSet::new();
-    for left in (0..LENIENT_PASSES).rev() {
+    (0..LENIENT_PASSES).rev().map(move |left| {
         let cuts = cut(&unread, instead);
         let allowance = Allowance::of(json.len());
-        let limits = Limits::of_object(T::bounds_of_lists(), json.len());
+        let bounds = match lists {
+            Lists::Bounded => T::bounds_of_lists(),
+            Lists::Unbounded => &[],
+        };
+        let limits = Limits::of_object(bounds, json.len());
         let session = Session { cuts: Some(&cuts), ..Session::tracing(&allowance, limits, DECODE_LIMIT) };
         let findings = match pass::<T>(json, session) {
-            Ok(value) => {
-                return Some(Lenient { value, unread: topmost(&unread), allowance });
-            }
+            Ok(value) => return Ok(Lenient { value, unread: topmost(&unread), allowance }),
             Err(findings) => findings,
         };
         for Failure { mut node, .. } in findings.notes.into_iter().chain(findings.failure) {
@@ -170,8 +185,8 @@ pub(crate) fn leniently<T: ReviewObject>(json: &str, instead: Option<&str>) -> O
             });
             unread.insert(node);
         }
-    }
-    None
+        Err(topmost(&unread))
+    })
 }
 
 /// The nodes that lie below none of the others.
