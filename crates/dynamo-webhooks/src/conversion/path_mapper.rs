@@ -13,7 +13,7 @@
 //! | the generated frontend sidecar | `.frontendSidecar` |
 
 use dynamo_api::v1alpha1::ComponentSpec;
-use gateward::{FieldPath, Provenance};
+use gateward::{FieldPath, Provenance, Segment};
 
 /// The location of a component in both versions.
 #[derive(Debug, Clone, Copy)]
@@ -33,14 +33,14 @@ impl ComponentLocation<'_> {
     fn hub(self) -> FieldPath {
         match self {
             Self::Standalone => FieldPath::field("spec"),
-            Self::Service { index, .. } => (FieldPath::field("spec") / "components").index(index),
+            Self::Service { index, .. } => FieldPath::field("spec") / "components" / Segment::Index(index),
         }
     }
 
     fn spoke(self) -> FieldPath {
         match self {
             Self::Standalone => FieldPath::field("spec"),
-            Self::Service { key, .. } => (FieldPath::field("spec") / "services").key(key.to_owned()),
+            Self::Service { key, .. } => FieldPath::field("spec") / "services" / Segment::Key(key.to_owned().into()),
         }
     }
 }
@@ -103,7 +103,7 @@ pub(super) fn pod(component: FieldPath) -> FieldPath {
 
 /// A container of the pod in v1beta1.
 pub(super) fn container(component: FieldPath, index: usize) -> FieldPath {
-    (pod(component) / "containers").index(index)
+    pod(component) / "containers" / Segment::Index(index)
 }
 
 /// The v1alpha1 node for the pod as a whole: `extraPodSpec`, or the service without one.

@@ -1,11 +1,12 @@
 //! How the paths of a converted object find their way back to the user's own.
 
-use std::collections::HashMap;
+use std::cmp::Ordering;
+use std::sync::OnceLock;
 
 use crate::rule::field::{FieldPath, Segment};
 
 /// How far a step back reaches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Reach {
     /// What lies below the node has the same steps on both sides.
     Subtree,
@@ -16,6 +17,7 @@ enum Reach {
 /// The step back from a node of the hub.
 #[derive(Debug, Clone)]
 struct Step {
+    hub: FieldPath,
     written: FieldPath,
     reach: Reach,
 }
@@ -43,12 +45,23 @@ pub(crate) enum Direction {
 /// assert_eq!(provenance.trace(&(spec() / "labels")), spec() / "labels");
 /// ```
 #[derive(Debug, Clone)]
-pub struct Provenance(Option<HashMap<Vec<Segment>, Step>>);
+pub struct Provenance(Option<Steps>);
+
+/// Steps in the order in which they were recorded. Of those from one node of the hub the last one counts.
+#[derive(Debug, Clone, Default)]
+struct Steps {
+    recorded: Vec<Step>,
+    /// Positions in the order of the hub's nodes, of which each has the last one alone.
+    by_hub: OnceLock<Vec<usize>>,
+}
+
+/// It is cheaper to look through so many steps than to put them in order.
+const FEW: usize = 64;
 
 impl Provenance {
     /// Remembers every step.
     pub fn recording() -> Self {
-        Self(Some(HashMap::new()))
+        Self(Some(Steps::default()))
     }
 
     /// Remembers nothing, for a lift whose findings are not known yet.
@@ -74,111 +87,157 @@ impl Provenance {
     /// Where the user wrote the node at `hub`: by the longest step that covers it, the last one among equals; the same
     /// path where no step does.
     pub fn trace(&self, hub: &FieldPath) -> FieldPath {
-        let Some(steps) = &self.0 else { return hub.clone() };
-        let (node, segments) = (plain_segments(hub.segments()), hub.segments());
-        let step_from = |length: usize| Some(steps.get(node.get(..length)?)?.back(segments.get(length..)?));
-        (0..=segments.len()).rev().find_map(step_from).unwrap_or_else(|| hub.clone())
+        match self.nearest(hub.segments()) {
+            Some((step, rest)) if step.reach == Reach::Subtree => step.written.join(rest),
+            Some((step, _)) => step.written.clone(),
+            None => hub.clone(),
+        }
     }
 
     /// The node of the written object that is the node `hub` with all that lies below, if there is one.
     pub(crate) fn counterpart(&self, hub: &[Segment]) -> Option<Vec<Segment>> {
-        let Some(steps) = &self.0 else { return Some(hub.to_vec()) };
-        let node = plain_segments(hub);
-        let step_from = |length: usize| Some((steps.get(node.get(..length)?)?, node.get(length..)?));
-        match (0..=node.len()).rev().find_map(step_from) {
-            Some((step, rest)) if step.reach == Reach::Subtree => {
-                Some(plain_segments(step.written.segments()).into_iter().chain(rest.iter().cloned()).collect())
-            }
-            Some(_) => None,
-            None => Some(node),
+        match self.nearest(hub) {
+            Some((step, rest)) => (step.reach == Reach::Subtree).then(|| plain(step.written.segments(), rest)),
+            None => Some(plain(hub, &[])),
         }
     }
 
     /// The node of the written object that the node `hub` was made from, where that is known of this very node.
     pub(crate) fn made_from(&self, hub: &[Segment]) -> Option<Vec<Segment>> {
-        let step = self.0.as_ref()?.get(&plain_segments(hub))?;
-        Some(plain_segments(step.written.segments()))
+        Some(plain(self.0.as_ref()?.of(hub)?.written.segments(), &[]))
     }
 
     /// The same from the side of the hub: where the nodes of the written object have gone.
     pub(crate) fn reversed(&self) -> Reversed<'_> {
-        let mut hubs: HashMap<Vec<Segment>, Vec<&[Segment]>> = HashMap::new();
-        let mut made: HashMap<Vec<Segment>, &[Segment]> = HashMap::new();
-        for (hub, step) in self.0.iter().flatten().filter(|(_, step)| step.reach == Reach::Node) {
-            let first = made.entry(plain_segments(step.written.segments())).or_insert(hub);
-            *first = (*first).min(hub);
+        let mut steps: Vec<&Step> = self.0.iter().flat_map(|steps| &steps.recorded).collect();
+        if steps.len() > FEW {
+            steps.sort_by(|a, b| a.order(b.written.segments(), b.reach));
         }
-        for (hub, step) in self.0.iter().flatten().filter(|(_, step)| step.reach == Reach::Subtree) {
-            hubs.entry(plain_segments(step.written.segments())).or_default().push(hub);
-        }
-        // The order of a map is another in each run.
-        for hubs in hubs.values_mut() {
-            hubs.sort_unstable();
-        }
-        Reversed { provenance: self, hubs, made }
+        Reversed { provenance: self, steps }
+    }
+
+    /// The longest step that covers the node, and the way from there.
+    fn nearest<'p>(&self, hub: &'p [Segment]) -> Option<(&Step, &'p [Segment])> {
+        let steps = self.0.as_ref()?;
+        (0..=hub.len()).rev().find_map(|length| {
+            let (node, rest) = hub.split_at_checked(length)?;
+            Some((steps.of(node)?, rest))
+        })
     }
 
     fn push(&mut self, paths: impl FnOnce() -> (FieldPath, FieldPath), reach: Reach) {
         if let Some(steps) = &mut self.0 {
             let (hub, written) = paths();
-            steps.insert(plain_segments(hub.segments()), Step { written, reach });
+            steps.by_hub.take();
+            steps.recorded.push(Step { hub, written, reach });
         }
+    }
+}
+
+impl Steps {
+    /// The step of this very node.
+    fn of(&self, hub: &[Segment]) -> Option<&Step> {
+        let is_it = |step: &&Step| is_same(step.hub.segments(), hub);
+        if self.recorded.len() <= FEW {
+            return self.recorded.iter().rfind(is_it);
+        }
+        let positions = self.by_hub.get_or_init(|| self.in_order_of_hub());
+        let position = positions.partition_point(|position| in_order(self.hub(*position), hub).is_lt());
+        self.recorded.get(*positions.get(position)?).filter(is_it)
+    }
+
+    fn in_order_of_hub(&self) -> Vec<usize> {
+        let mut positions: Vec<usize> = (0..self.recorded.len()).rev().collect();
+        positions.sort_by(|a, b| in_order(self.hub(*a), self.hub(*b)));
+        positions.dedup_by(|earlier, last| is_same(self.hub(*earlier), self.hub(*last)));
+        positions
+    }
+
+    fn hub(&self, position: usize) -> &[Segment] {
+        self.recorded.get(position).map_or(&[], |step| step.hub.segments())
+    }
+}
+
+impl Step {
+    /// Where it stands beside those of this reach from the node `written`.
+    fn order(&self, written: &[Segment], reach: Reach) -> Ordering {
+        in_order(self.written.segments(), written).then(self.reach.cmp(&reach))
     }
 }
 
 /// The way from the written object's nodes to the hub's.
 pub(crate) struct Reversed<'a> {
     provenance: &'a Provenance,
-    /// The hub's nodes by the written node that they are.
-    hubs: HashMap<Vec<Segment>, Vec<&'a [Segment]>>,
-    /// The first of the hub's nodes that were made from a written one.
-    made: HashMap<Vec<Segment>, &'a [Segment]>,
+    /// In order of their written nodes, if there are more than [`FEW`].
+    steps: Vec<&'a Step>,
 }
 
 impl Reversed<'_> {
     /// The node of the hub that is the node `written` with all that lies below, if there is one.
     pub fn counterpart(&self, written: &[Segment]) -> Option<Vec<Segment>> {
-        let written = plain_segments(written);
-        let is_it = |hub: &Vec<Segment>| self.provenance.counterpart(hub).as_ref() == Some(&written);
-        let mut moved = self.moved(&written).peekable();
-        let stayed = moved.peek().is_none().then(|| written.clone());
-        moved.chain(stayed).find(is_it)
+        let mut moved = self.moved(written).peekable();
+        let stayed = moved.peek().is_none().then(|| plain(written, &[]));
+        moved.chain(stayed).find(|hub| self.is_it(hub, written))
     }
 
     /// The same, or the first node of the hub that was made from this very node, before one that moved with its parent.
     pub fn origin(&self, written: &[Segment]) -> Option<Vec<Segment>> {
-        let written = plain_segments(written);
-        let is_it = |hub: &Vec<Segment>| self.provenance.counterpart(hub).as_ref() == Some(&written);
-        let itself = || self.hubs.get(&written)?.iter().map(|hub| hub.to_vec()).find(is_it);
-        let made = || self.made.get(&written).map(|hub| hub.to_vec());
-        itself().or_else(made).or_else(|| self.moved(&written).find(is_it)).or_else(|| self.counterpart(&written))
+        let itself = self.steps_of(written, Reach::Subtree).find(|hub| self.is_it(hub, written));
+        let is_made = |hub: &Vec<Segment>| self.provenance.made_from(hub).is_some_and(|from| is_same(&from, written));
+        let made = || self.steps_of(written, Reach::Node).find(is_made);
+        itself.or_else(made).or_else(|| self.counterpart(written))
     }
 
-    fn moved(&self, written: &[Segment]) -> impl Iterator<Item = Vec<Segment>> {
+    fn is_it(&self, hub: &[Segment], written: &[Segment]) -> bool {
+        self.provenance.counterpart(hub).is_some_and(|back| is_same(&back, written))
+    }
+
+    /// Where the node may have gone with one that it lies in.
+    fn moved<'s>(&'s self, written: &'s [Segment]) -> impl Iterator<Item = Vec<Segment>> + 's {
         (0..=written.len()).rev().flat_map(move |length| {
             let (node, rest) = written.split_at(length);
-            let hubs = self.hubs.get(node).into_iter().flatten();
-            hubs.map(move |hub| hub.iter().chain(rest).cloned().collect::<Vec<_>>())
+            self.steps_of(node, Reach::Subtree).map(move |hub| plain(&hub, rest))
         })
+    }
+
+    /// The nodes of the hub that steps of this reach lead to from this very node.
+    fn steps_of<'s>(&'s self, written: &'s [Segment], reach: Reach) -> impl Iterator<Item = Vec<Segment>> + 's {
+        let start = if self.steps.len() > FEW {
+            self.steps.partition_point(|step| step.order(written, reach).is_lt())
+        } else {
+            0
+        };
+        let is_it = move |step: &&&Step| step.reach == reach && is_same(step.written.segments(), written);
+        let ends = move |step: &&&Step| self.steps.len() <= FEW || is_it(step);
+        let from_there = self.steps.get(start..).unwrap_or_default().iter();
+        from_there.take_while(ends).filter(is_it).map(|step| plain(step.hub.segments(), &[]))
     }
 }
 
-/// The steps of a path, with keys as fields: JSON knows no difference.
-pub(crate) fn plain_segments(segments: &[Segment]) -> Vec<Segment> {
+/// Whether two paths lead to the same node. Keys and fields of one name are the same step: JSON knows no difference.
+fn is_same(one: &[Segment], other: &[Segment]) -> bool {
+    one.len() == other.len() && in_order(one, other).is_eq()
+}
+
+/// The order of two nodes.
+fn in_order(one: &[Segment], other: &[Segment]) -> Ordering {
+    one.iter().map(step).cmp(other.iter().map(step))
+}
+
+fn step(segment: &Segment) -> (Option<usize>, &str) {
+    match segment {
+        Segment::Index(index) => (Some(*index), ""),
+        Segment::Field(name) | Segment::Key(name) => (None, name),
+    }
+}
+
+/// A path and the steps below it, with keys as fields.
+fn plain(path: &[Segment], below: &[Segment]) -> Vec<Segment> {
     let plain = |segment: &Segment| match segment {
         Segment::Key(name) => Segment::Field(name.clone()),
         other => other.clone(),
     };
-    segments.iter().map(plain).collect()
-}
-
-impl Step {
-    fn back(&self, rest: &[Segment]) -> FieldPath {
-        match self.reach {
-            Reach::Subtree => self.written.join(rest),
-            Reach::Node => self.written.clone(),
-        }
-    }
+    path.iter().chain(below).map(plain).collect()
 }
 
 #[cfg(test)]

@@ -21,6 +21,9 @@ pub enum Segment {
 /// in full in the path of each finding below it.
 const LONGEST_NAME: usize = 512;
 
+/// How many steps most paths have: `spec.components[0].type`.
+const USUAL_STEPS: usize = 4;
+
 /// The path of a node in an object, in the notation of the Kubernetes API server's field errors.
 ///
 /// A name of more than 512 bytes is cut.
@@ -44,7 +47,9 @@ impl FieldPath {
 
     /// A member of the object itself.
     pub fn field(name: impl Into<Cow<'static, str>>) -> Self {
-        Self(vec![Segment::Field(name.into()).cut()])
+        let mut segments = Vec::with_capacity(USUAL_STEPS);
+        segments.push(Segment::Field(name.into()).cut());
+        Self(segments)
     }
 
     /// `metadata.annotations[key]`.

@@ -1,5 +1,7 @@
 //! Records the v1alpha1 fields that v1beta1 fields come from.
 
+use std::sync::LazyLock;
+
 use gateward::{FieldPath, Provenance, Segment};
 
 use super::{HubObject, SpokeObject, profiling_job};
@@ -32,16 +34,19 @@ const MADE: [(&str, &str); 7] = [
     ("status.profilingResults", "status.generatedDeployment"),
 ];
 
+static PATHS_MOVED: LazyLock<Vec<(FieldPath, FieldPath)>> = LazyLock::new(|| paths(&MOVED));
+static PATHS_MADE: LazyLock<Vec<(FieldPath, FieldPath)>> = LazyLock::new(|| paths(&MADE));
+
 /// Records the paths in `spoke` of fields of `hub`, where they differ.
 pub(super) fn record(spoke: &SpokeObject, hub: &HubObject, provenance: &mut Provenance) {
     if !provenance.is_recording() {
         return;
     }
-    for (hub, spoke) in MOVED {
-        provenance.moved(|| (path(hub), path(spoke)));
+    for paths in &*PATHS_MOVED {
+        provenance.moved(|| paths.clone());
     }
-    for (hub, spoke) in MADE {
-        provenance.made(|| (path(hub), path(spoke)));
+    for paths in &*PATHS_MADE {
+        provenance.made(|| paths.clone());
     }
     let of_workers = spoke.spec.profiling_config.profiler_image().is_empty()
         && spoke.spec.deployment_overrides.as_ref().is_some_and(|overrides| !overrides.workers_image.is_empty());
@@ -52,6 +57,10 @@ pub(super) fn record(spoke: &SpokeObject, hub: &HubObject, provenance: &mut Prov
         let container = || path("spec.overrides.profilingJob.template.spec.containers").index(index);
         provenance.moved(|| (container() / "resources", path("spec.profilingConfig.resources")));
     }
+}
+
+fn paths(names: &[(&'static str, &'static str)]) -> Vec<(FieldPath, FieldPath)> {
+    names.iter().map(|(hub, spoke)| (path(hub), path(spoke))).collect()
 }
 
 fn path(members: &'static str) -> FieldPath {
