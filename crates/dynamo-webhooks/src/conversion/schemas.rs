@@ -46,7 +46,7 @@ impl StructuralSchemas for CrdSchemas {
         let Some(VersionSchema { schema, .. }) = self.of_version(version) else { return vec![FieldPath::root()] };
         let mut found = schema.validate(object);
         // A null that goes has a finding; few objects have any.
-        if !found.is_empty() {
+        if !found.is_empty() && has_null(object) {
             let mut object = object.clone();
             schema.drop_nulls(&mut object);
             found = schema.validate(&object);
@@ -58,6 +58,14 @@ impl StructuralSchemas for CrdSchemas {
             _ => is_whole || finding.path.segments().first().and_then(Segment::name) != Some("status"),
         };
         found.into_iter().filter(counts).map(|finding| finding.path).collect()
+    }
+}
+
+fn has_null(node: &Value) -> bool {
+    match node {
+        Value::Array(items) => items.iter().any(has_null),
+        Value::Object(members) => members.values().any(has_null),
+        _ => node.is_null(),
     }
 }
 

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::conversion::copy_fields::copy_fields;
 
-/// What a service says of its pod.
+/// What a service says of its pod, without members that are null.
 pub(super) fn of_service(service: &ComponentSpec) -> Value {
     let fields = [
         ("resources", tree(&service.resources)),
@@ -20,7 +20,8 @@ pub(super) fn of_service(service: &ComponentSpec) -> Value {
         ("extraPodSpec", raw(service.extra_pod_spec.as_ref())),
         ("frontendSidecar", service.frontend_sidecar.as_ref().map(sidecar).unwrap_or_default()),
     ];
-    Value::Object(fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+    let set = fields.into_iter().filter(|(_, value)| !value.is_null());
+    Value::Object(set.map(|(name, value)| (name.to_owned(), value)).collect())
 }
 
 /// A frontend sidecar as it is written.
