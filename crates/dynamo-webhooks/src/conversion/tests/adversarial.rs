@@ -131,7 +131,7 @@ fn without(object: &Value, keys: &[&str]) -> Value {
 /// All that must hold of an object, whatever its annotations.
 fn holds(kind: &Drawn, object: &Value, through: &str) -> Result<(), TestCaseError> {
     let there = kind.converted(object, through);
-    prop_assert!(there["metadata"]["labels"].get(INCOMPLETE).is_none(), "{object}\n{there}");
+    prop_assert!(there["metadata"]["labels"].get(INCOMPLETE).is_none(), "{}\n{}", object, there);
     let stashes: Vec<&str> = kind.stashes.into_iter().chain([PRESERVED]).collect();
     let plain = kind.converted(&without(object, &stashes), through);
     let (found, allowed) = (kind.violations(through, &there), kind.violations(through, &plain));
@@ -282,24 +282,92 @@ fn preserved(kind: &Drawn, object: &Value, version: &str, unknown: &Value, claim
     json!({"version": 1, "known": {version: known}, "unknown": {version: unknown}}).to_string()
 }
 
+/// Which annotations of conversion an object has.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Kept {
+    /// None: it is judged the cheaper way, if it is small.
+    Nothing,
+    Ours,
+    Operators,
+    OursAndOperators,
+    OursAndAllOfOperators,
+    /// What conversion itself wrote.
+    Honest,
+    /// The same, and forged entries beside it.
+    HonestAndForged,
+}
+
+const KEPT: [Kept; 7] = [
+    Kept::Nothing,
+    Kept::Ours,
+    Kept::Operators,
+    Kept::OursAndOperators,
+    Kept::OursAndAllOfOperators,
+    Kept::Honest,
+    Kept::HonestAndForged,
+];
+
+/// Puts the members of one JSON text into another, lists behind lists.
+fn joined(one: &str, other: &str) -> String {
+    fn join(one: &mut Value, other: Value) {
+        match (one, other) {
+            (Value::Object(members), Value::Object(others)) => {
+                for (name, other) in others {
+                    join(members.entry(name).or_insert(Value::Null), other);
+                }
+            }
+            (Value::Array(items), Value::Array(others)) => items.extend(others),
+            (one, other) => *one = other,
+        }
+    }
+    let mut joined = serde_json::from_str(one).unwrap();
+    join(&mut joined, serde_json::from_str(other).unwrap());
+    joined.to_string()
+}
+
+/// Puts a field that no version knows into an object, at one of these places that it has.
+fn add_unknown(object: &mut Value, place: u8) {
+    let at =
+        ["/spec", "/status", "/spec/components/0", "/spec/services", "/spec/podTemplate/spec", "/spec/extraPodSpec"];
+    let node = at.get(usize::from(place)).and_then(|at| object.pointer_mut(at));
+    if let Some(Value::Object(members)) = node {
+        match members.values_mut().next().filter(|_| at[usize::from(place)] == "/spec/services") {
+            Some(Value::Object(service)) => service.insert("novel".into(), json!({"depth": [1]})),
+            _ => members.insert("novel".into(), json!({"depth": [1]})),
+        };
+    }
+}
+
 fn hold(kind: &Drawn, from: &str, through: &str, cases: u32) {
     let own = objects(kind.crd.json, from).ready();
     let other = objects(kind.crd.json, through).ready();
-    let drawn = (own, other, unknown(), claims(), 0..4_u8);
+    let kept = prop::sample::select(&KEPT[..]);
+    let drawn = (own, other, unknown(), claims(), kept, 0..12_u8);
     let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
     let mut runner = proptest::test_runner::TestRunner::new(config);
-    let tried = runner.run(&drawn, |(mut object, donor, unknown, claims, which)| {
+    let tried = runner.run(&drawn, |(mut object, mut donor, unknown, claims, kept, novel)| {
+        if matches!(kept, Kept::Honest | Kept::HonestAndForged) {
+            donor["metadata"]["name"] = "otter".into();
+            object = kind.converted(&donor, from);
+            prop_assume!(object["metadata"]["labels"].get(INCOMPLETE).is_none());
+        }
         object["metadata"]["name"] = "otter".into();
+        add_unknown(&mut object, novel);
         let ours = preserved(kind, &object, through, &unknown, &claims);
-        let annotations = &mut object["metadata"]["annotations"];
-        if which != 1 {
-            annotations[PRESERVED] = ours.into();
-        }
-        if which != 0 {
-            annotations[kind.stashes[0]] = json!({"version": 1, "spec": donor["spec"]}).to_string().into();
-        }
-        if which > 2 {
-            annotations[kind.stashes[1]] = donor["status"].to_string().into();
+        let honest = object["metadata"]["annotations"][PRESERVED].as_str();
+        let ours = honest.map_or_else(|| ours.clone(), |honest| joined(honest, &ours));
+        let theirs = json!({"version": 1, "spec": donor["spec"]}).to_string();
+        let put = match kept {
+            Kept::Nothing | Kept::Honest => Vec::new(),
+            Kept::Ours | Kept::HonestAndForged => vec![(PRESERVED, ours)],
+            Kept::Operators => vec![(kind.stashes[0], theirs)],
+            Kept::OursAndOperators => vec![(PRESERVED, ours), (kind.stashes[0], theirs)],
+            Kept::OursAndAllOfOperators => {
+                vec![(PRESERVED, ours), (kind.stashes[0], theirs), (kind.stashes[1], donor["status"].to_string())]
+            }
+        };
+        for (key, text) in put {
+            object["metadata"]["annotations"][key] = text.into();
         }
         holds(kind, &object, through)
     });
