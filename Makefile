@@ -17,7 +17,7 @@ QUEUE_WAITING := test-idle
 MEASURING := test-cost
 PARTS := $(COMPUTING) $(QUEUE_LOADS) $(QUEUE_OTHERS) $(QUEUE_BACKGROUND) $(QUEUE_WAITING) $(MEASURING)
 QUEUES := queue-loads queue-others queue-background queue-waiting
-.PHONY: help run cluster test build-tests test-versions $(PARTS) $(QUEUES) lint format deny docs generate bench baseline clean
+.PHONY: help run cluster test build-tests test-versions $(PARTS) $(QUEUES) lint format deny docs generate bench bench-bodies baseline clean
 
 help: ## List the recipes
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -169,6 +169,13 @@ bench: ## What the shipped program costs, beside a handler that does nothing and
 	$(CARGO) build --profile dist --package gateward-cli --package gateward-bench
 	$${CARGO_TARGET_DIR:-target}/dist/in-process docs/performance.svg
 	$${CARGO_TARGET_DIR:-target}/dist/gateward-bench $${CARGO_TARGET_DIR:-target}/dist/gateward $(PEER)
+
+BODIES := $(or $(CARGO_TARGET_DIR),target)/costly
+bench-bodies: ## What the shipped program takes for the bodies that take more than their share in the build of the tests
+	rm -rf $(BODIES) && mkdir -p $(BODIES)
+	COST_KEEP=$(abspath $(BODIES)) $(CARGO) test --profile proofs --package dynamo-webhooks --test cost
+	$(CARGO) build --profile dist --package gateward-cli --package gateward-bench
+	$${CARGO_TARGET_DIR:-target}/dist/gateward-bench $${CARGO_TARGET_DIR:-target}/dist/gateward $(BODIES)
 
 baseline: ## Write anew what one review takes in allocations and instructions, which a test holds every change to
 	WRITE_BASELINE=1 $(CARGO) test --profile proofs --package dynamo-webhooks --test baseline

@@ -24,13 +24,17 @@ pub struct KeepAliveConnection {
 
 /// A request as it goes over the wire.
 pub fn request(sample: &Sample) -> Vec<u8> {
+    post(sample.path, &sample.body)
+}
+
+/// The same of a path and a body.
+pub fn post(path: &str, body: &[u8]) -> Vec<u8> {
     let head = format!(
-        "POST {}?timeout=30s HTTP/1.1\r\nHost: localhost\r\nUser-Agent: kube-apiserver-admission\r\nAccept: \
+        "POST {path}?timeout=30s HTTP/1.1\r\nHost: localhost\r\nUser-Agent: kube-apiserver-admission\r\nAccept: \
          application/json\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
-        sample.path,
-        sample.body.len()
+        body.len()
     );
-    [head.as_bytes(), &sample.body].concat()
+    [head.as_bytes(), body].concat()
 }
 
 impl KeepAliveConnection {

@@ -158,6 +158,55 @@ fn members_of_the_metadata_that_nobody_knows_take_no_more_than_their_share() {
     meter.settle();
 }
 
+/// What each object costs by itself, however short it is.
+#[test]
+fn many_tiny_objects_take_no_more_than_their_share() {
+    let mut meter = Meter::new();
+    for target in converting() {
+        for (about, members) in [
+            ("nothing", ""),
+            ("an unknown field", r#","x":1"#),
+            ("a wrong field", r#","spec":{"services":{"":{"replicas":""}},"components":[{"replicas":""}],"model":1}"#),
+            (
+                "both",
+                r#","spec":{"services":{"":{"replicas":"","x":1}},"components":[{"replicas":"","x":1}],"model":1,"x":1}"#,
+            ),
+        ] {
+            let Target { kind, version, .. } = &target;
+            let object = format!(r#"{{"apiVersion":"nvidia.com/{version}","kind":"{kind}"{members}}}"#);
+            let objects = vec![object; 5000].join(",");
+            let about = format!("5000 {kind} {version} with {about}");
+            meter.ask("/convert", &about, review(other(version), &objects).as_bytes());
+        }
+    }
+    meter.settle();
+}
+
+/// The name is a part of the path of each field.
+#[test]
+fn many_fields_below_a_long_name_take_no_more_than_their_share() {
+    let mut meter = Meter::new();
+    let many = |value: &str| (0..600).map(|number| format!(r#""x{number}":{value}"#)).collect::<Vec<_>>().join(",");
+    let (unknown, lists) = (many(r#"{"a":1}"#), many(r#"[{"name":"a"}]"#));
+    for target in converting().filter(|target| target.kind == "DynamoGraphDeployment") {
+        for (about, members) in [
+            ("unknown fields", unknown.clone()),
+            ("unknown fields further below", format!(r#""experimental":{{{unknown}}},"scalingAdapter":{{{unknown}}}"#)),
+            ("a strange pod", format!(r#""podTemplate":{{{lists},"spec":{{{lists}}}}},"extraPodSpec":{{{lists}}}"#)),
+        ] {
+            ask(&mut meter, &target, &format!("{about} below a long name"), |bytes| {
+                let name = "o".repeat(bytes / 3);
+                let spec = match target.version {
+                    "v1beta1" => format!(r#"{{"components":[{{"name":"{name}",{members}}}]}}"#),
+                    _ => format!(r#"{{"services":{{"{name}":{{{members}}}}}}}"#),
+                };
+                target.object("", &spec)
+            });
+        }
+    }
+    meter.settle();
+}
+
 fn annotated(target: &Target, annotation: &str, text: &str) -> String {
     target.object(&format!(r#","annotations":{{"{annotation}":{}}}"#, json!(text)), "{}")
 }
