@@ -43,6 +43,16 @@ pub enum WebhookEndpoint {
     Url(String),
 }
 
+impl WebhookEndpoint {
+    /// The Service, if it is one.
+    pub(crate) const fn service(&self) -> Option<&ServiceName> {
+        match self {
+            Self::Service(service) => Some(service),
+            Self::Url(_) => None,
+        }
+    }
+}
+
 impl InjectionRules {
     /// The webhooks for kinds of ours in a configuration that is not ours by its name.
     pub(super) fn conflicts(&self, kind: InjectableKind, object: &InjectableObject) -> Vec<ConflictingWebhook> {
@@ -78,6 +88,11 @@ impl OtherConfiguration {
     /// Whether it has a label with this value.
     pub(crate) fn is_labelled(&self, name: &str, value: &str) -> bool {
         self.labels.get(name).is_some_and(|label| label == value)
+    }
+
+    /// Whether it has a label of this name.
+    pub(crate) fn has_label(&self, name: &str) -> bool {
+        self.labels.contains_key(name)
     }
 
     /// The namespaces of which its webhooks may stand behind a claim.

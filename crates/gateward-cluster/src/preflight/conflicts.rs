@@ -9,7 +9,7 @@ use kube::{Api, Client};
 use super::{HandOver, PlannedRelease, PreflightCheck, PreflightResult};
 use crate::config::{ControllerConfig, ServedNamespaces};
 use crate::connection::Connection;
-use crate::injection::{OtherConfiguration, TargetStore};
+use crate::injection::{ConflictingWebhook, OtherConfiguration, TargetStore};
 use crate::namespace_lease::NamespaceLease;
 use crate::request::with_short_timeout;
 
@@ -53,8 +53,8 @@ fn judge(planned: &PlannedRelease, others: &[OtherConfiguration], claimed: &BTre
     let (name, namespace) = (planned.name.as_str(), planned.config.namespace.as_str());
     let foreign = others.iter().filter(|other| !other.belongs_to(name, namespace));
     let conflicting = foreign.filter(|other| !other.claimed().any(|namespace| claimed.contains(namespace)));
-    let results = conflicting.flat_map(|other| match hand_over_of(planned, other) {
-        Some(hand_over) => vec![handed_over(hand_over, other)],
+    let results = conflicting.flat_map(|other| match handed_over(planned, other) {
+        Some(result) => vec![result],
         None => other.conflicts.iter().map(|conflict| CHECK.failed(conflict.to_string())).collect(),
     });
     let mut results: Vec<_> = results.collect();
@@ -64,19 +64,26 @@ fn judge(planned: &PlannedRelease, others: &[OtherConfiguration], claimed: &BTre
     results
 }
 
-/// The hand-over in which a configuration is.
-fn hand_over_of<'a>(planned: &'a PlannedRelease, other: &OtherConfiguration) -> Option<&'a HandOver> {
-    let hand_over = planned.hand_over.as_ref()?;
-    other.is_labelled(&hand_over.namespace_label, &planned.config.namespace).then_some(hand_over)
-}
-
-fn handed_over(hand_over: &HandOver, other: &OtherConfiguration) -> PreflightResult {
-    let HandOver { namespace_label, guide } = hand_over;
-    let name = other.conflicts.first().map(|conflict| conflict.configuration.as_str()).unwrap_or_default();
-    CHECK.not_provable_yet(format!(
-        "{name} also judges or defaults our kinds; by its label {namespace_label} it is of the operator that hands its \
-         webhooks over to this release: go on as {guide} says"
-    ))
+/// What is said of a configuration of the predecessor. It is known by its label, and without one by the Service that it
+/// calls, which is in the release's own namespace.
+fn handed_over(planned: &PlannedRelease, other: &OtherConfiguration) -> Option<PreflightResult> {
+    let HandOver { namespace_label, guide } = planned.hand_over.as_ref()?;
+    let namespace = &planned.config.namespace;
+    let first = other.conflicts.first()?;
+    let is_near =
+        |conflict: &ConflictingWebhook| conflict.called.service().is_some_and(|it| it.namespace == *namespace);
+    let sign = if other.is_labelled(namespace_label, namespace) {
+        format!("its label {namespace_label}")
+    } else if !other.has_label(namespace_label) && other.conflicts.iter().all(is_near) {
+        format!("the Service that it calls in {namespace}")
+    } else {
+        return None;
+    };
+    Some(CHECK.not_provable_yet(format!(
+        "{} also judges or defaults our kinds; by {sign} it is of the operator that hands its webhooks over to this \
+         release: go on as {guide} says",
+        first.configuration
+    )))
 }
 
 #[cfg(test)]
@@ -86,7 +93,8 @@ mod tests {
     use super::super::PreflightState;
     use super::super::testing::planned;
     use super::*;
-    use crate::injection::{ConflictingWebhook, WebhookEndpoint};
+    use crate::config::ServiceName;
+    use crate::injection::WebhookEndpoint;
 
     fn other(release: Option<(&str, &str)>, claims: &[&str]) -> OtherConfiguration {
         let conflict = ConflictingWebhook {
@@ -141,6 +149,29 @@ mod tests {
             judged(labelled("zoo.org/keeper", "zoo"))[0].text,
             "ValidatingWebhookConfiguration badger also judges or defaults our kinds; by its label zoo.org/keeper it is of \
              the operator that hands its webhooks over to this release: go on as the keepers' book says"
+        );
+    }
+
+    #[test]
+    fn a_predecessor_without_the_label_is_known_by_the_service_that_it_calls_in_our_namespace() {
+        let calling = |namespace: &str, label: Option<&str>| {
+            let service = ServiceName { namespace: namespace.to_owned(), name: "keepers".into() };
+            let mut other = other(Some(("go", "zoo")), &[]);
+            other.conflicts[0].called = WebhookEndpoint::Service(service);
+            other.labels.extend(label.map(|value| ("zoo.org/keeper".to_owned(), value.to_owned())));
+            other
+        };
+        for (namespace, label, state) in [
+            ("zoo", None, PreflightState::NotProvableYet),
+            ("lake", None, PreflightState::Failed),
+            ("zoo", Some("lake"), PreflightState::Failed),
+        ] {
+            assert_eq!(judged(calling(namespace, label))[0].state, state, "{namespace} {label:?}");
+        }
+        assert_eq!(
+            judged(calling("zoo", None))[0].text,
+            "ValidatingWebhookConfiguration badger also judges or defaults our kinds; by the Service that it calls in zoo \
+             it is of the operator that hands its webhooks over to this release: go on as the keepers' book says"
         );
     }
 

@@ -33,9 +33,7 @@ async fn migrates(sandbox: &Sandbox, layout: Layout) {
     let secret = secret(sandbox, &go).await;
     assert_eq!(injected_by_cert_manager(sandbox).await.is_empty(), layout != Layout::HelmHooks);
 
-    if layout != Layout::HelmHooks {
-        ours.may_take_over().await;
-    }
+    ours.may_take_over().await;
     println!("{layout:?}: to ours");
     let tally = under_load(sandbox, async || ours_serve(&go, &ours, &theirs).await).await;
     tally.assert_no_failures();
