@@ -24,7 +24,7 @@ mod webhooks;
 
 pub use cases::{Case, Expectation};
 pub use denial::{DENIED, Denial};
-pub use dial::{probe_page, shown_certificate};
+pub use dial::{probe_page, shown_by_all, shown_certificate, webhook_pods};
 pub use gateward_testbed::{
     Audit, AuditEvent, Bed, CertManager, Client, Ground, Node, Pod, Prepared, Programs, Rejection, Response, Sandbox,
     Signal, Test, refused, run, run_in_turn, tests, until, version_of,

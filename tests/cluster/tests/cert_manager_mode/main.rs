@@ -4,14 +4,13 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
-use std::net::Ipv4Addr;
 use std::process::ExitCode;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use cluster_tests::objects::model;
-use cluster_tests::{Chart, Load, Pod, Release, SERVING_SECRET, Sandbox, run_in_turn, shown_certificate, tests, until};
+use cluster_tests::{Chart, Load, Release, SERVING_SECRET, Sandbox, run_in_turn, shown_by_all, tests, until};
 use gateward_certs::{Ca, CaBundle, CommonName, SystemKeys, TEN_YEARS, Validity};
 use serde_json::{Value, json};
 
@@ -54,11 +53,6 @@ fn release(sandbox: &Sandbox) -> Release {
     Release::of(sandbox, RELEASE, NAMESPACE)
 }
 
-fn pods(sandbox: &Sandbox) -> Vec<Ipv4Addr> {
-    let pods = sandbox.bed().node().pods(NAMESPACE, "app.kubernetes.io/name=dynamo-operator");
-    pods.iter().filter(|pod| !pod.is_ending()).filter_map(Pod::ip).collect()
-}
-
 /// `ca.crt` of a Secret.
 async fn ca_crt(release: &Release, secret: &str) -> CaBundle {
     let secret = release.kubectl(&["get", "secret", secret, "-o", "jsonpath={.data.ca\\.crt}"]).await.unwrap();
@@ -76,21 +70,8 @@ async fn renewed(sandbox: &Sandbox, renew: impl AsyncFnOnce()) {
         now.is_some()
     })
     .await;
-    let (start, mut first) = (Instant::now(), None);
     let chain = CaBundle::parse(now.unwrap().as_bytes()).unwrap();
-    let new = chain.iter().next().unwrap().certificate().clone();
-    until("every pod shows the new certificate", PATIENCE, async || {
-        let mut all = true;
-        for pod in pods(sandbox) {
-            let shown = shown_certificate(pod).await.is_ok_and(|shown| shown == new);
-            first = first.or_else(|| shown.then(|| start.elapsed()));
-            all &= shown;
-        }
-        all
-    })
-    .await;
-    let (first, all) = (first.unwrap_or_default(), start.elapsed());
-    println!("a handshake with the new certificate after {first:.1?}, with every pod after {all:.1?}");
+    shown_by_all(sandbox, NAMESPACE, chain.iter().next().unwrap().certificate()).await;
 }
 
 /// Waits until every target trusts the root of the serving Secret. A cainjector that merges leaves the one before beside it.

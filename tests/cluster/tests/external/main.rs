@@ -2,16 +2,15 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
-use std::net::Ipv4Addr;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use cluster_tests::{
-    Bed, Chart, Load, Release, SERVING_SECRET, Sandbox, Shell, command_blocks, probe_page, run_in_turn,
-    shown_certificate, tests, until,
+    Bed, Chart, Load, Release, SERVING_SECRET, Sandbox, Shell, command_blocks, probe_page, run_in_turn, shown_by_all,
+    tests, until, webhook_pods,
 };
 use gateward_certs::{Ca, CommonName, IssuedCertificate, ServerNames, SystemKeys, Validity};
 use serde_json::{Value, json};
@@ -108,35 +107,16 @@ fn pki() -> Arc<Ca> {
     PKI.lock().unwrap().clone().unwrap()
 }
 
-fn pods(sandbox: &Sandbox) -> Vec<Ipv4Addr> {
-    let pods = sandbox.bed().node().pods(NAMESPACE, "app.kubernetes.io/name=dynamo-operator");
-    pods.iter().filter(|pod| !pod.is_ending()).filter_map(cluster_tests::Pod::ip).collect()
-}
-
 /// Waits until every pod shows a certificate; gives the time of the first.
 async fn served_by_all(sandbox: &Sandbox, certificate: &IssuedCertificate) -> Duration {
-    let (start, mut first) = (Instant::now(), None);
-    until("every pod shows the new certificate", Duration::from_mins(2), async || {
-        let mut all = true;
-        for pod in pods(sandbox) {
-            let shown = shown_certificate(pod).await.is_ok_and(|shown| shown == *certificate.certificate());
-            if shown && first.is_none() {
-                first = Some(start.elapsed());
-            }
-            all &= shown;
-        }
-        all
-    })
-    .await;
-    println!("a handshake with the new certificate after {:.1?}, with every pod after {:.1?}", first, start.elapsed());
-    first.unwrap_or_default()
+    shown_by_all(sandbox, NAMESPACE, certificate.certificate()).await
 }
 
 /// Waits until a pod says something to who asks in detail.
 async fn said(sandbox: &Sandbox, text: &str) {
     until(text, Duration::from_mins(2), async || {
         let mut all = true;
-        for pod in pods(sandbox) {
+        for pod in webhook_pods(sandbox, NAMESPACE) {
             let (status, page) = probe_page(pod, "/readyz?verbose").await.unwrap_or_default();
             all &= status == 200 && page.contains(text);
         }

@@ -1,11 +1,15 @@
-//! Certificates change under a load, and nobody notices.
+//! Certificates change under a load, and nobody notices. How long it takes from a new certificate in the Secret to the first
+//! handshake with it is printed.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use std::process::ExitCode;
 use std::time::Duration;
 
-use cluster_tests::{CA_SECRET, Chart, Load, Release, SERVING_SECRET, Sandbox, run_in_turn, tests, until};
+use cluster_tests::{
+    CA_SECRET, Chart, Load, Release, SERVING_SECRET, Sandbox, run_in_turn, shown_by_all, tests, until,
+};
+use gateward_certs::CaBundle;
 use serde_json::{Value, json};
 
 const RELEASE: &str = "dynamo-platform";
@@ -45,7 +49,9 @@ async fn a_certificate_is_renewed(sandbox: Sandbox) {
     release.settled().await.unwrap();
     let first = replaced(&release, SERVING_SECRET).await;
     let tally = Load::during(&sandbox, async |_| {
-        renewed(&release, SERVING_SECRET, &first, Duration::from_secs(90)).await;
+        let renewed = renewed(&release, SERVING_SECRET, &first, Duration::from_secs(90)).await;
+        let chain = CaBundle::parse(renewed.as_bytes()).unwrap();
+        shown_by_all(&sandbox, NAMESPACE, chain.iter().next().unwrap().certificate()).await;
     })
     .await;
     tally.assert_no_failures();
