@@ -1,7 +1,9 @@
 //! How the paths of a converted object find their way back to the user's own.
 
+use std::cell::{Cell, OnceCell};
 use std::cmp::Ordering;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use crate::rule::field::{FieldPath, Segment};
 
@@ -48,15 +50,17 @@ pub(crate) enum Direction {
 pub struct Provenance(Option<Steps>);
 
 /// Steps in the order in which they were recorded. Of those from one node of the hub the last one counts.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 struct Steps {
     recorded: Vec<Step>,
-    /// Positions in the order of the hub's nodes, of which each has the last one alone.
+    /// Positions in an order of the hub's nodes, of which each has the last one alone.
     by_hub: OnceLock<Vec<usize>>,
+    /// How often a node was looked for.
+    lookups: AtomicUsize,
 }
 
-/// It is cheaper to look through so many steps than to put them in order.
-const FEW: usize = 64;
+/// To look through all steps so often is cheaper than to put them in order.
+const FEW_LOOKUPS: usize = 64;
 
 impl Provenance {
     /// Remembers every step.
@@ -109,11 +113,8 @@ impl Provenance {
 
     /// The same from the side of the hub: where the nodes of the written object have gone.
     pub(crate) fn reversed(&self) -> Reversed<'_> {
-        let mut steps: Vec<&Step> = self.0.iter().flat_map(|steps| &steps.recorded).collect();
-        if steps.len() > FEW {
-            steps.sort_by(|a, b| a.order(b.written.segments(), b.reach));
-        }
-        Reversed { provenance: self, steps }
+        let steps = self.0.as_ref().map(|steps| steps.recorded.as_slice()).unwrap_or_default();
+        Reversed { provenance: self, steps, by_written: OnceCell::new(), lookups: Cell::new(0) }
     }
 
     /// The longest step that covers the node, and the way from there.
@@ -138,7 +139,7 @@ impl Steps {
     /// The step of this very node.
     fn of(&self, hub: &[Segment]) -> Option<&Step> {
         let is_it = |step: &&Step| is_same(step.hub.segments(), hub);
-        if self.recorded.len() <= FEW {
+        if self.lookups.fetch_add(1, Relaxed) < FEW_LOOKUPS {
             return self.recorded.iter().rfind(is_it);
         }
         let positions = self.by_hub.get_or_init(|| self.in_order_of_hub());
@@ -158,6 +159,12 @@ impl Steps {
     }
 }
 
+impl Clone for Steps {
+    fn clone(&self) -> Self {
+        Self { recorded: self.recorded.clone(), ..Self::default() }
+    }
+}
+
 impl Step {
     /// Where it stands beside those of this reach from the node `written`.
     fn order(&self, written: &[Segment], reach: Reach) -> Ordering {
@@ -168,8 +175,11 @@ impl Step {
 /// The way from the written object's nodes to the hub's.
 pub(crate) struct Reversed<'a> {
     provenance: &'a Provenance,
-    /// In order of their written nodes, if there are more than [`FEW`].
-    steps: Vec<&'a Step>,
+    steps: &'a [Step],
+    /// The same in an order of their written nodes.
+    by_written: OnceCell<Vec<&'a Step>>,
+    /// How often a node was looked for.
+    lookups: Cell<usize>,
 }
 
 impl Reversed<'_> {
@@ -202,26 +212,35 @@ impl Reversed<'_> {
 
     /// The nodes of the hub that steps of this reach lead to from this very node.
     fn steps_of<'s>(&'s self, written: &'s [Segment], reach: Reach) -> impl Iterator<Item = Vec<Segment>> + 's {
-        let start = if self.steps.len() > FEW {
-            self.steps.partition_point(|step| step.order(written, reach).is_lt())
-        } else {
-            0
-        };
-        let is_it = move |step: &&&Step| step.reach == reach && is_same(step.written.segments(), written);
-        let ends = move |step: &&&Step| self.steps.len() <= FEW || is_it(step);
-        let from_there = self.steps.get(start..).unwrap_or_default().iter();
-        from_there.take_while(ends).filter(is_it).map(|step| plain(step.hub.segments(), &[]))
+        self.lookups.set(self.lookups.get() + 1);
+        let is_few = self.lookups.get() <= FEW_LOOKUPS;
+        let all = is_few.then(|| self.steps.iter()).into_iter().flatten();
+        let some = (!is_few).then(|| self.in_order_from(written, reach)).into_iter().flatten();
+        let is_it = move |step: &&Step| step.reach == reach && is_same(step.written.segments(), written);
+        all.filter(is_it).chain(some.take_while(is_it)).map(|step| plain(step.hub.segments(), &[]))
+    }
+
+    /// All steps that don't stand before those of this reach from the node `written`.
+    fn in_order_from(&self, written: &[Segment], reach: Reach) -> impl Iterator<Item = &Step> {
+        let sorted = self.by_written.get_or_init(|| {
+            let mut sorted: Vec<&Step> = self.steps.iter().collect();
+            sorted.sort_by(|a, b| a.order(b.written.segments(), b.reach));
+            sorted
+        });
+        let start = sorted.partition_point(|step| step.order(written, reach).is_lt());
+        sorted.get(start..).unwrap_or_default().iter().copied()
     }
 }
 
 /// Whether two paths lead to the same node. Keys and fields of one name are the same step: JSON knows no difference.
 fn is_same(one: &[Segment], other: &[Segment]) -> bool {
-    one.len() == other.len() && in_order(one, other).is_eq()
+    in_order(one, other).is_eq()
 }
 
-/// The order of two nodes.
+/// An order of nodes, which their last steps tell apart soonest.
 fn in_order(one: &[Segment], other: &[Segment]) -> Ordering {
-    one.iter().map(step).cmp(other.iter().map(step))
+    let from_below = || one.iter().rev().map(step).cmp(other.iter().rev().map(step));
+    one.len().cmp(&other.len()).then_with(from_below)
 }
 
 fn step(segment: &Segment) -> (Option<usize>, &str) {

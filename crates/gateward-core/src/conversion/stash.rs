@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::to_raw_value;
 
 use crate::conversion::ANNOTATION_LIMIT;
-use crate::json::shallow::trees_fit;
+use crate::json::shallow::{tree_takes_at_most, trees_fit};
 use crate::rule::STASH;
 use crate::rule::field::FieldPath;
 use crate::rule::issue::Issues;
@@ -35,6 +35,9 @@ pub struct Stash {
     annotation: &'static str,
     form: Option<u32>,
 }
+
+/// What a tree of an annotation may take, in bytes. A conversion has one at a time.
+const MOST_TREE: usize = 12 << 20;
 
 /// What a stash of a certain form holds.
 #[derive(Serialize, Deserialize)]
@@ -75,15 +78,15 @@ impl Stash {
         (FieldPath::field("metadata") / "annotations").key(self.annotation)
     }
 
-    /// Takes the annotation away and reads it. `None` where it is absent or empty, or can't be read; the latter is
-    /// noted.
+    /// Takes the annotation away and reads it. `None` where it is absent or empty, or can't be read, or would take more than
+    /// 12 MiB as a tree; that is noted. A dense annotation as long as an API server stores them takes 9 MiB.
     pub fn take<T: DeserializeOwned>(
         &self,
         annotations: &mut BTreeMap<String, String>,
         issues: &mut Issues,
     ) -> Option<T> {
         let text = annotations.remove(self.annotation).filter(|text| !text.is_empty())?;
-        let kept = self.read(&text);
+        let kept = tree_takes_at_most(MOST_TREE, &text).then(|| self.read(&text)).flatten();
         if kept.is_none() {
             self.note_damage(issues);
         }

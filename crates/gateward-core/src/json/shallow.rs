@@ -24,8 +24,12 @@ pub(crate) fn shallow(json: &str, trees: usize) -> Option<Value> {
 
 /// Whether so many trees of the text at a time take no more memory than a check may.
 pub(crate) fn trees_fit(json: &str, trees: usize) -> bool {
-    let room = TREES_FACTOR * json.len() + TREES_BASE;
-    [most_tree_cost, tree_cost].iter().any(|cost| cost(json).saturating_mul(trees) <= room)
+    tree_takes_at_most((TREES_FACTOR * json.len() + TREES_BASE) / trees.max(1), json)
+}
+
+/// Whether a tree of the text takes no more than so many bytes.
+pub(crate) fn tree_takes_at_most(bytes: usize, json: &str) -> bool {
+    [most_tree_cost, tree_cost].iter().any(|cost| cost(json) <= bytes)
 }
 
 /// The text with null for each list or object that is too deep in others.
