@@ -6,7 +6,7 @@ use crate::conversion::ConversionError;
 use crate::conversion::carry::{Carried, carry};
 use crate::conversion::difference::Difference;
 use crate::conversion::incomplete::{mark, unmark};
-use crate::conversion::readable::{Readable, Rest, readable};
+use crate::conversion::readable::{Readable, Remainder, readable};
 use crate::conversion::restore::lost_by_trial;
 use crate::conversion::route::Route;
 use crate::conversion::serialized::{Serialized, no_json};
@@ -87,8 +87,8 @@ fn within<A: Resource, B: Resource>(
     if reduced.is_some() {
         issues.add(STASH.note(FieldPath::field("metadata") / "annotations", OVERSIZED));
     }
-    let Readable { reading, rest, mut left_out } = read::<A>(reduced.as_deref().unwrap_or(source.json), issues)?;
-    let (text, document) = rest.map_or((None, None), |Rest { text, document }| (Some(text), document));
+    let Readable { reading, remainder, mut left_out } = read::<A>(reduced.as_deref().unwrap_or(source.json), issues)?;
+    let (text, document) = remainder.map_or((None, None), |Remainder { text, document }| (Some(text), document));
     let readable = text.as_deref().or(reduced.as_deref()).map(Source::read).transpose()?;
     let readable = readable.as_ref().unwrap_or(source);
     let ReadObject { object, unknown, overflow } = reading;
@@ -119,12 +119,12 @@ const OVERSIZED: &str =
 /// Reads the object. What stands in the way of its type is left out, and noted.
 fn read<'a, A: Resource>(json: &'a str, issues: &mut Issues) -> Result<Readable<'a, A>, ConversionError> {
     if let Some(reading) = unknown::read_within_limits(json, json.len()) {
-        return Ok(Readable { reading, rest: None, left_out: Vec::new() });
+        return Ok(Readable { reading, remainder: None, left_out: Vec::new() });
     }
     let mut readable = readable(json)?;
     // Of the metadata nothing is left out: it goes over as it came.
     readable.left_out.retain(|path| path.segments().first().and_then(Segment::name) != Some("metadata"));
-    for path in readable.left_out.iter().filter(|_| readable.rest.is_some()) {
+    for path in readable.left_out.iter().filter(|_| readable.remainder.is_some()) {
         issues.add(INCOMPLETE.note(path.clone(), "the field can't be read and is left out"));
     }
     Ok(readable)
