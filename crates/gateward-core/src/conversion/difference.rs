@@ -130,7 +130,7 @@ impl Comparison {
 }
 
 /// The items in which two lists differ; `None` where there are more of them in one, or others by their names, or where
-/// [`MANY`] differ.
+/// more than [`MANY`] differ.
 fn differing<'a>(
     lists: [&RawValue; 2],
     back: Vec<&'a RawValue>,

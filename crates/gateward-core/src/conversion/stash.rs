@@ -78,8 +78,9 @@ impl Stash {
         (FieldPath::field("metadata") / "annotations").key(self.annotation)
     }
 
-    /// Takes the annotation away and reads it. `None` where it is absent or empty, or can't be read, or would take more than
-    /// 12 MiB as a tree; that is noted. A dense annotation as long as an API server stores them takes 9 MiB.
+    /// Takes the annotation away and reads it. `None` where it is absent or empty, or can't be read, or would take more
+    /// than 12 MiB as a tree; both are noted. A list of short environment variables as long as an API server stores them
+    /// takes 9 MiB.
     pub fn take<T: DeserializeOwned>(
         &self,
         annotations: &mut BTreeMap<String, String>,
@@ -193,6 +194,20 @@ mod tests {
         assert!(REST.get::<Value>(&annotations(&objects(5_000))).is_some());
         assert_eq!(REST.get::<Value>(&annotations(&objects(10_000))), None);
         assert_eq!(REST.get::<Value>(&annotations(&format!("{:?}", "a".repeat(ANNOTATION_LIMIT)))), None);
+    }
+
+    #[test]
+    fn variables_as_many_as_an_annotation_holds_are_taken_and_a_nest_as_long_is_damage() {
+        let taken = |text: String| {
+            assert!((ANNOTATION_LIMIT - 64..=ANNOTATION_LIMIT).contains(&text.len()), "{}", text.len());
+            let mut issues = Issues::new();
+            let kept = REST.take::<Value>(&mut annotations(&text), &mut issues);
+            assert_eq!(kept.is_some(), issues.is_empty());
+            kept.is_some()
+        };
+        let list = |item: &str| format!("[{}0]", format!("{item},").repeat((ANNOTATION_LIMIT - 3) / (item.len() + 1)));
+        assert!(taken(list(r#"{"name":"A","value":"1"}"#)));
+        assert!(!taken(list(r#"{"a":[{"a":[{"a":[1]}]}]}"#)));
     }
 
     #[test]
