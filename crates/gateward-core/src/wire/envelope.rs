@@ -218,16 +218,25 @@ pub(crate) fn edit<T>(live: &mut Editable<'_>, before: &BTreeMap<T, T>, after: &
 where
     T: Borrow<str> + Ord,
 {
-    for key in before.keys().map(T::borrow).filter(|key: &&str| !after.contains_key(*key)) {
-        if live.contains_key(key) {
-            live.remove(key);
+    let remove = |live: &mut Editable<'_>, key: &T| {
+        if live.contains_key(key.borrow()) {
+            live.remove(key.borrow());
         }
-    }
-    for (key, text) in after.iter().filter(|(key, text)| before.get::<T>(key) != Some(text)) {
+    };
+    // Both are in the order of their keys.
+    let mut before = before.iter().peekable();
+    for (key, text) in after {
+        while let Some((gone, _)) = before.next_if(|(earlier, _)| *earlier < key) {
+            remove(live, gone);
+        }
+        let was = before.next_if(|(same, _)| *same == key).map(|(_, was)| was);
         let (key, text): (&str, &str) = (key.borrow(), text.borrow());
-        if live.get(key).is_none_or(|live| live != text) {
+        if was.map(T::borrow) != Some(text) && live.get(key).is_none_or(|live| live != text) {
             live.insert(Cow::Owned(key.to_owned()), Cow::Owned(text.to_owned()));
         }
+    }
+    for (gone, _) in before {
+        remove(live, gone);
     }
 }
 
