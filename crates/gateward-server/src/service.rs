@@ -217,8 +217,10 @@ impl<H: ReviewHandler> WebhookService<H> {
             }
             Err(_elapsed) => failed(review, &body, WebhookError::Deadline),
         };
-        // The answer takes the body's place until the peer has read it. Who still works on the review has a short one.
-        let beyond = answer.body.len().saturating_sub(body.len());
+        // The answer takes the body's place until the peer has read it; one that is longer than all may be takes what there
+        // is. Who still works on the review has a short one.
+        let longest = answer.body.len().min(self.limits.bodies_in_flight.get());
+        let beyond = longest.saturating_sub(body.len());
         let has_room = Arc::get_mut(&mut bytes).is_none_or(|bytes| bytes.grow(beyond).is_ok());
         let answer = if has_room {
             answer
@@ -414,13 +416,16 @@ mod tests {
             conversion_size: ByteSize::bytes(100),
             ..Limits::default()
         };
-        let service = service(Long(60), limits);
-        let ask = async || service.call(post("/convert", whole()), &ConnectionState::default()).await;
-        let unread = ask().await;
-        assert_eq!(unread.status(), StatusCode::OK);
-        assert_eq!(ask().await.status(), StatusCode::TOO_MANY_REQUESTS);
-        drop(unread);
-        assert_eq!(ask().await.status(), StatusCode::OK);
+        // The second is longer than all may be.
+        for bytes in [60, 500] {
+            let service = service(Long(bytes), limits.clone());
+            let ask = async || service.call(post("/convert", whole()), &ConnectionState::default()).await;
+            let unread = ask().await;
+            assert_eq!(unread.status(), StatusCode::OK);
+            assert_eq!(ask().await.status(), StatusCode::TOO_MANY_REQUESTS);
+            drop(unread);
+            assert_eq!(ask().await.status(), StatusCode::OK);
+        }
     }
 
     #[test]
