@@ -6,46 +6,50 @@ use gateward::{FieldPath, Provenance, Segment};
 
 use super::{HubObject, SpokeObject, profiling_job};
 
+/// A field of v1beta1 and that of v1alpha1, each as its path.
+type Paths = LazyLock<Vec<(FieldPath, FieldPath)>>;
+
 /// Fields of v1beta1 that are fields of v1alpha1, with everything below.
-const MOVED: [(&str, &str); 13] = [
-    ("spec.features.planner", "spec.profilingConfig.config.planner"),
-    ("spec.sla.ttft", "spec.profilingConfig.config.sla.ttft"),
-    ("spec.sla.itl", "spec.profilingConfig.config.sla.itl"),
-    ("spec.sla.optimizationType", "spec.profilingConfig.config.sla.optimizationType"),
-    ("spec.workload.isl", "spec.profilingConfig.config.sla.isl"),
-    ("spec.workload.osl", "spec.profilingConfig.config.sla.osl"),
-    ("spec.modelCache.pvcName", "spec.profilingConfig.config.deployment.modelCache.pvcName"),
-    ("spec.modelCache.pvcModelPath", "spec.profilingConfig.config.deployment.modelCache.modelPathInPvc"),
-    ("spec.modelCache.pvcMountPath", "spec.profilingConfig.config.deployment.modelCache.pvcMountPath"),
-    ("spec.overrides.profilingJob.template.spec.tolerations", "spec.profilingConfig.tolerations"),
-    ("spec.overrides.profilingJob.template.spec.nodeSelector", "spec.profilingConfig.nodeSelector"),
-    ("status.dgdName", "status.deployment.name"),
-    ("status.profilingResults.selectedConfig", "status.generatedDeployment"),
-];
+static MOVED: Paths = LazyLock::new(|| {
+    paths(&[
+        ("spec.features.planner", "spec.profilingConfig.config.planner"),
+        ("spec.sla.ttft", "spec.profilingConfig.config.sla.ttft"),
+        ("spec.sla.itl", "spec.profilingConfig.config.sla.itl"),
+        ("spec.sla.optimizationType", "spec.profilingConfig.config.sla.optimizationType"),
+        ("spec.workload.isl", "spec.profilingConfig.config.sla.isl"),
+        ("spec.workload.osl", "spec.profilingConfig.config.sla.osl"),
+        ("spec.modelCache.pvcName", "spec.profilingConfig.config.deployment.modelCache.pvcName"),
+        ("spec.modelCache.pvcModelPath", "spec.profilingConfig.config.deployment.modelCache.modelPathInPvc"),
+        ("spec.modelCache.pvcMountPath", "spec.profilingConfig.config.deployment.modelCache.pvcMountPath"),
+        ("spec.overrides.profilingJob.template.spec.tolerations", "spec.profilingConfig.tolerations"),
+        ("spec.overrides.profilingJob.template.spec.nodeSelector", "spec.profilingConfig.nodeSelector"),
+        ("status.dgdName", "status.deployment.name"),
+        ("status.profilingResults.selectedConfig", "status.generatedDeployment"),
+    ])
+});
 
 /// Fields of v1beta1 that are made from fields of v1alpha1.
-const MADE: [(&str, &str); 7] = [
-    ("spec.features.mocker", "spec.useMocker"),
-    ("spec.sla", "spec.profilingConfig.config.sla"),
-    ("spec.workload", "spec.profilingConfig.config.sla"),
-    ("spec.modelCache", "spec.profilingConfig.config.deployment.modelCache"),
-    ("spec.overrides.profilingJob", "spec.profilingConfig"),
-    ("status.phase", "status.state"),
-    ("status.profilingResults", "status.generatedDeployment"),
-];
-
-static PATHS_MOVED: LazyLock<Vec<(FieldPath, FieldPath)>> = LazyLock::new(|| paths(&MOVED));
-static PATHS_MADE: LazyLock<Vec<(FieldPath, FieldPath)>> = LazyLock::new(|| paths(&MADE));
+static MADE: Paths = LazyLock::new(|| {
+    paths(&[
+        ("spec.features.mocker", "spec.useMocker"),
+        ("spec.sla", "spec.profilingConfig.config.sla"),
+        ("spec.workload", "spec.profilingConfig.config.sla"),
+        ("spec.modelCache", "spec.profilingConfig.config.deployment.modelCache"),
+        ("spec.overrides.profilingJob", "spec.profilingConfig"),
+        ("status.phase", "status.state"),
+        ("status.profilingResults", "status.generatedDeployment"),
+    ])
+});
 
 /// Records the paths in `spoke` of fields of `hub`, where they differ.
 pub(super) fn record(spoke: &SpokeObject, hub: &HubObject, provenance: &mut Provenance) {
     if !provenance.is_recording() {
         return;
     }
-    for paths in &*PATHS_MOVED {
+    for paths in &*MOVED {
         provenance.moved(|| paths.clone());
     }
-    for paths in &*PATHS_MADE {
+    for paths in &*MADE {
         provenance.made(|| paths.clone());
     }
     let of_workers = spoke.spec.profiling_config.profiler_image().is_empty()
