@@ -54,16 +54,8 @@ impl<B: Resource> Typed<B> {
     }
 }
 
-/// Converts one object with all that its annotations say, within the memory that its text is worth.
-pub(crate) fn attempt<A: Resource, B: Resource>(
-    source: &Source<'_>,
-    route: &impl Route<A, B>,
-    issues: &mut Issues,
-) -> Result<Attempt, ConversionError> {
-    finish(source, source.read_metadata()?, None, route, issues)
-}
-
-/// The same of an object of which it is known what the operator's conversion makes of it.
+/// Converts one object with all that its annotations say, within the memory that its text is worth. `typed` is what the
+/// operator's conversion makes of it, where that is known.
 pub(crate) fn finish<A: Resource, B: Resource>(
     source: &Source<'_>,
     metadata: Metadata<'_>,

@@ -1,21 +1,22 @@
 //! What the other version can't say, carried over: unknown fields to their own place, or to the annotation, and back from
 //! there; and what the way there and back would change, which waits in the annotation too.
 
-use crate::conversion::ConversionError;
 use crate::conversion::difference::Difference;
 use crate::conversion::preserved::Preserved;
 use crate::conversion::preserved_field::PreservedField;
-use crate::conversion::restore::{Restoring, by_parts, lost, lost_by_trial, read};
+use crate::conversion::restore::{Restoring, Tried, breaks_nothing, by_parts, lost, lost_by_trial, read};
 use crate::conversion::route::Route;
+use crate::conversion::schema::SchemaCheck;
 use crate::conversion::serialized::{Serialized, no_json};
 use crate::conversion::source::{Source, whole};
 use crate::conversion::step::MAX_FIELDS;
 use crate::conversion::tree::Tree;
 use crate::conversion::unknown::{self, Unknown};
-use crate::rule::UNKNOWN;
+use crate::conversion::{ConversionError, Strictness};
 use crate::rule::field::{FieldPath, Segment};
 use crate::rule::issue::Issues;
 use crate::rule::resource::Resource;
+use crate::rule::{STASH, UNKNOWN};
 use crate::wire::envelope::Metadata;
 
 /// How many unknown fields of an object are noted.
@@ -55,11 +56,21 @@ pub(crate) fn carry<A: Resource, B: Resource>(
         let document = || document.map_or_else(|| tree(source.json), Ok);
         let (mut json, unplaced) = with_unknown_fields(document, (object, &result), route, &made, unknown)?;
         preserved.unknown.extend((!unplaced.is_empty()).then(|| (from.to_string(), unplaced)));
-        if let Some(restored) = (Restoring { route, object, result: &result }).restore(&json, &known) {
+        let check = || SchemaCheck::of::<A, B>(route.schemas(), Strictness::Whole, source.json);
+        let known = Restoring { route, check: &check(), object, result: &result }.restore(&json, &known);
+        if let Some(restored) = known.restored {
             *written = Serialized::of(&restored.object).map_err(|error| no_json(&error))?;
             (json, known_losses) = (restored.json, Some(lost(&restored.back, object)));
         }
-        written.members = with_unknown::<B>(&json, &waiting, &written.members)?;
+        let unknown = with_unknown::<B>(&json, &waiting, &written.members, &check());
+        if !(known.is_whole && unknown.is_whole) {
+            issues.add(STASH.note(
+                FieldPath::annotation(key.to_owned()),
+                "a part of what conversion kept here doesn't fit; it is dropped",
+            ));
+        }
+        let json = unknown.restored.unwrap_or(json);
+        written.members = Serialized::of_text(&json).map_err(|error| no_json(&error))?.members;
     }
     let by_trial = || lost_by_trial(route, object, &result, source.json.len());
     let mut differences = known_losses.unwrap_or_else(by_trial);
@@ -92,14 +103,15 @@ fn with_unknown_fields<'a, A: Resource, B: Resource>(
     Ok((json, PreservedField::all(unplaced, &mut document, &mut tree(&known)?)))
 }
 
-/// The members of the result with the fields that waited for it and may come back. What the type writes of the result must
-/// stay what it is: no field that the type knows comes alive, changes or vanishes.
+/// The result with the fields that waited for it and may come back. What the type writes of the result must stay what it
+/// is: no field that the type knows comes alive, changes or vanishes.
 fn with_unknown<B: Resource>(
     result: &str,
     waiting: &[PreservedField],
     members: &str,
-) -> Result<String, ConversionError> {
-    let put = by_parts(
+    check: &SchemaCheck<'_>,
+) -> Tried<String> {
+    by_parts(
         waiting,
         |field| &field.path,
         |fields| {
@@ -110,15 +122,13 @@ fn with_unknown<B: Resource>(
             let json = tree.to_json();
             let object = read::<B>(&json, &mut tree)?;
             if Serialized::of(&object).is_ok_and(|written| written.members == members) {
-                return Ok(Some(json));
+                return breaks_nothing(check, &json, result, &mut tree).map(|()| Some(json));
             }
             let before = unknown::read_result::<B>(result).map(|reading| reading.object);
             let changed = before.map(|before| lost(&object, &before)).unwrap_or_default();
             Err(changed.into_iter().map(|difference| difference.path).collect())
         },
-    );
-    let written = Serialized::of_text(put.as_deref().unwrap_or(result)).map_err(|error| no_json(&error))?;
-    Ok(written.members)
+    )
 }
 
 fn note(unknown: &[Vec<Segment>], issues: &mut Issues) {

@@ -8,6 +8,7 @@ use serde_json::value::to_raw_value;
 use crate::conversion::difference::{self, Difference};
 use crate::conversion::equivalence;
 use crate::conversion::route::Route;
+use crate::conversion::schema::SchemaCheck;
 use crate::conversion::step::{MAX_FIELDS, Step, steps};
 use crate::conversion::tree::Tree;
 use crate::conversion::unknown;
@@ -34,6 +35,7 @@ pub(crate) struct Restored<A, B> {
 /// An object and what it was converted to.
 pub(crate) struct Restoring<'a, A, B, R> {
     pub route: &'a R,
+    pub check: &'a SchemaCheck<'a>,
     pub object: &'a A,
     pub result: &'a B,
 }
@@ -41,13 +43,24 @@ pub(crate) struct Restoring<'a, A, B, R> {
 /// The ways to the nodes that stand in the way of a try; none where that isn't known.
 pub(crate) type Obstacles = Vec<Vec<Step>>;
 
+/// What became of entries of an annotation.
+pub(crate) struct Tried<T> {
+    /// The result with those that were put back.
+    pub restored: Option<T>,
+    /// Whether none of them stood in the way of the others.
+    pub is_whole: bool,
+}
+
 /// Puts entries of an annotation back: all together, and where that fails all but those in the smallest part around each
 /// node that stands in the way. The work is that of [`TRIES`] tries.
 pub(crate) fn by_parts<E, T>(
     entries: &[E],
     path: impl Fn(&E) -> &[Step],
     attempt: impl Fn(&[&E]) -> Result<Option<T>, Obstacles>,
-) -> Option<T> {
+) -> Tried<T> {
+    if entries.is_empty() {
+        return Tried { restored: None, is_whole: true };
+    }
     // How far down the smallest part is that has both the entry and the node.
     let depth = |entry: &E, node: &[Step]| {
         let shared = path(entry).iter().zip(node).take_while(|(one, other)| one == other).count();
@@ -56,7 +69,7 @@ pub(crate) fn by_parts<E, T>(
     let mut left: Vec<&E> = entries.iter().take(MAX_FIELDS).collect();
     for _ in 0..TRIES {
         let obstacles = match attempt(&left) {
-            Ok(restored) => return restored,
+            Ok(restored) => return Tried { restored, is_whole: left.len() == entries.len() },
             Err(obstacles) if obstacles.is_empty() => break,
             Err(obstacles) => obstacles,
         };
@@ -64,7 +77,7 @@ pub(crate) fn by_parts<E, T>(
         let deepest: Vec<Option<usize>> = obstacles.iter().map(deepest).collect();
         left.retain(|entry| obstacles.iter().zip(&deepest).all(|(node, most)| Some(depth(entry, node)) < *most));
     }
-    None
+    Tried { restored: None, is_whole: false }
 }
 
 /// Reads the text of a document, or says what stands in the way.
@@ -73,19 +86,28 @@ pub(crate) fn read<B: Resource>(json: &str, document: &mut Tree<'_>) -> Result<B
     reading.map(|reading| reading.object).map_err(|error| vec![steps(document, error.path.segments())])
 }
 
+/// Whether a document breaks its schema nowhere but where `made` does, which nothing was put back into.
+pub(crate) fn breaks_nothing(
+    check: &SchemaCheck<'_>,
+    json: &str,
+    made: &str,
+    document: &mut Tree<'_>,
+) -> Result<(), Obstacles> {
+    let broken = check.broken(json, || Some(made)).ok_or_else(Obstacles::new)?;
+    let obstacles: Obstacles = broken.iter().map(|path| steps(document, path.segments())).collect();
+    if obstacles.is_empty() { Ok(()) } else { Err(obstacles) }
+}
+
 impl<A: Resource, B: Resource, R: Route<A, B>> Restoring<'_, A, B, R> {
     /// Puts differences back into `made`, the text of the result.
-    pub fn restore(&self, made: &str, differences: &[Difference]) -> Option<Restored<A, B>> {
-        if differences.is_empty() {
-            return None;
-        }
-        let own = serde_json::to_string(self.object).ok()?;
-        let source = LazyCell::new(|| said(&own));
+    pub fn restore(&self, made: &str, differences: &[Difference]) -> Tried<Restored<A, B>> {
+        let own = LazyCell::new(|| serde_json::to_string(self.object).ok());
+        let source = LazyCell::new(|| said(own.as_ref()?));
         let without =
             LazyCell::new(|| said(&serde_json::to_string(&way_back(self.route, self.result, made.len()).ok()?).ok()?));
         // The nodes at which what comes back is neither what the object says nor what would come back without any.
         let astray = |led: &str| {
-            if same_apart_from(&APART, led, &own) {
+            if same_apart_from(&APART, led, own.as_ref()?) {
                 return Some(Vec::new());
             }
             let (led, source) = (said(led)?, source.as_ref()?);
@@ -111,11 +133,12 @@ impl<A: Resource, B: Resource, R: Route<A, B>> Restoring<'_, A, B, R> {
         let object = read::<B>(&json, &mut tree)?;
         let mut in_the_way = |nodes: &[Vec<Segment>]| nodes.iter().map(|node| steps(&mut tree, node)).collect();
         let back = way_back(self.route, &object, json.len()).map_err(|node| in_the_way(&[node]))?;
-        match serde_json::to_string(&back).ok().and_then(|led| astray(&led)) {
-            Some(nodes) if nodes.is_empty() => Ok(Some(Restored { json, object, back })),
-            Some(nodes) => Err(in_the_way(&self.in_result(&nodes))),
-            None => Err(Obstacles::new()),
+        let led = serde_json::to_string(&back).ok().and_then(|led| astray(&led)).ok_or_else(Obstacles::new)?;
+        if !led.is_empty() {
+            return Err(in_the_way(&self.in_result(&led)));
         }
+        breaks_nothing(self.check, &json, made, &mut tree)?;
+        Ok(Some(Restored { json, object, back }))
     }
 
     /// The nodes of the result that nodes of the object are, or else the smallest parts around them.

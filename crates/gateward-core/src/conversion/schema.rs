@@ -1,8 +1,15 @@
 //! What conversion asks of a kind's structural schemas.
 
+use std::borrow::Cow;
+use std::cell::OnceCell;
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
+use crate::json::members::rewritten;
+use crate::json::shallow::shallow;
 use crate::rule::field::FieldPath;
+use crate::rule::resource::Resource;
 
 /// How much of a schema must hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,5 +48,69 @@ pub trait StructuralSchemas: Send + Sync + 'static {
 impl<F: Fn(&str, &Value, Strictness) -> Vec<FieldPath> + Send + Sync + 'static> StructuralSchemas for F {
     fn violations(&self, version: &str, object: &Value, strictness: Strictness) -> Vec<FieldPath> {
         self(version, object, strictness)
+    }
+}
+
+/// Holds results of a conversion against the schema of their version.
+pub(crate) struct SchemaCheck<'a> {
+    schemas: Option<&'a dyn StructuralSchemas>,
+    strictness: Strictness,
+    from: Cow<'static, str>,
+    to: Cow<'static, str>,
+    source: &'a str,
+    /// What no result is blamed for; `None` where that is everything.
+    allowed: OnceCell<Option<BTreeSet<FieldPath>>>,
+}
+
+impl<'a> SchemaCheck<'a> {
+    /// A check of what `source` is converted to.
+    pub fn of<A: Resource, B: Resource>(
+        schemas: Option<&'a dyn StructuralSchemas>,
+        strictness: Strictness,
+        source: &'a str,
+    ) -> Self {
+        Self { schemas, strictness, from: A::version(), to: B::version(), source, allowed: OnceCell::new() }
+    }
+
+    /// The nodes in which a result breaks its schema, and `plain`, the result without annotations, doesn't. Of a source
+    /// that breaks its own schema nothing is demanded: the API server takes no such object. `None` for a result that is
+    /// too large to be held against anything.
+    pub fn broken<'p>(&self, result: &str, plain: impl FnOnce() -> Option<&'p str>) -> Option<Vec<FieldPath>> {
+        let Some(schemas) = self.schemas else { return Some(Vec::new()) };
+        let violations = |version: &str, json: &str| {
+            let object = shallow(&for_schema(json)?, 1)?;
+            Some(schemas.violations(version, &object, self.strictness))
+        };
+        let mut found = violations(&self.to, result)?;
+        if !found.is_empty() {
+            let of_plain = || plain().and_then(|plain| violations(&self.to, plain)).unwrap_or_default();
+            let is_fine = || violations(&self.from, self.source).is_none_or(|own| own.is_empty());
+            let allowed = self.allowed.get_or_init(|| is_fine().then(|| of_plain().into_iter().collect()));
+            found.retain(|path| allowed.as_ref().is_some_and(|allowed| !allowed.contains(path)));
+        }
+        Some(found)
+    }
+}
+
+/// The text of an object with no more of its metadata than a schema may restrict: the names. `None` for what is no object.
+fn for_schema(json: &str) -> Option<String> {
+    let is_name = |name: &str| matches!(name, "name" | "generateName");
+    let names = |metadata| rewritten(metadata, |name, text| is_name(name).then(|| text.into()));
+    rewritten(json, |name, text| {
+        Some(if name == "metadata" { names(text).unwrap_or_else(|| "{}".into()).into() } else { text.into() })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_schema_sees_the_names_and_all_that_is_not_metadata() {
+        let json = r#"{"kind":"A","metadata":{"labels":{"a":"b"},"name":"otter","annotations":{}},"spec": {"a" : 1}}"#;
+        let expected = r#"{"kind":"A","metadata":{"name":"otter"},"spec":{"a" : 1}}"#;
+        assert_eq!(for_schema(json).as_deref(), Some(expected));
+        assert_eq!(for_schema(r#"{"metadata":null}"#).as_deref(), Some(r#"{"metadata":{}}"#));
+        assert_eq!(for_schema("[]"), None);
     }
 }

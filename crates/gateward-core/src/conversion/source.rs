@@ -8,7 +8,6 @@ use crate::conversion::incomplete::mark;
 use crate::conversion::keys::ConversionKeys;
 use crate::conversion::serialized::Serialized;
 use crate::conversion::tree::Tree;
-use crate::json::members::rewritten;
 use crate::rule::field::FieldPath;
 use crate::rule::resource::Resource;
 use crate::wire::envelope::{Envelope, Metadata};
@@ -69,15 +68,6 @@ impl<'a> Source<'a> {
     }
 }
 
-/// The text of an object with no more of its metadata than a schema may restrict: the names. `None` for what is no object.
-pub(crate) fn for_schema(json: &str) -> Option<String> {
-    let is_name = |name: &str| matches!(name, "name" | "generateName");
-    let names = |metadata| rewritten(metadata, |name, text| is_name(name).then(|| text.into()));
-    rewritten(json, |name, text| {
-        Some(if name == "metadata" { names(text).unwrap_or_else(|| "{}".into()).into() } else { text.into() })
-    })
-}
-
 /// The whole object: the members that the conversion made, behind the version of the result and this metadata.
 pub(crate) fn whole<B: Resource>(source: &Source<'_>, metadata: &str, written: &Serialized) -> String {
     let (version, kind) = (B::gvk().api_version(), Value::from(source.envelope.kind.as_ref()));
@@ -89,18 +79,4 @@ pub(crate) fn whole<B: Resource>(source: &Source<'_>, metadata: &str, written: &
 fn odd_metadata() -> ConversionError {
     let message = "must be an object whose labels and annotations are texts by name".into();
     ConversionError { path: FieldPath::field("metadata"), message }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_schema_sees_the_names_and_all_that_is_not_metadata() {
-        let json = r#"{"kind":"A","metadata":{"labels":{"a":"b"},"name":"otter","annotations":{}},"spec": {"a" : 1}}"#;
-        let expected = r#"{"kind":"A","metadata":{"name":"otter"},"spec":{"a" : 1}}"#;
-        assert_eq!(for_schema(json).as_deref(), Some(expected));
-        assert_eq!(for_schema(r#"{"metadata":null}"#).as_deref(), Some(r#"{"metadata":{}}"#));
-        assert_eq!(for_schema("[]"), None);
-    }
 }

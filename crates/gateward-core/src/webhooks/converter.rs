@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::conversion::attempt::{Attempt, Typed, finish};
 use crate::conversion::keys::ConversionKeys;
-use crate::conversion::object::{self, kept_in};
+use crate::conversion::object;
 use crate::conversion::provenance::Direction;
 use crate::conversion::provenance::Provenance;
 use crate::conversion::route::Route;
@@ -141,7 +141,7 @@ impl<S: Resource, C> Converter<S, C> {
         let source = Source::read(json).map_err(of_object)?;
         let metadata = source.read_metadata().map_err(of_object)?;
         let mut notes = Issues::new();
-        let converted = if kept_in::<S, H>(&metadata, &route).is_empty() && !metadata.is_oversized() {
+        let converted = if !object::keeps_something::<S, H>(&metadata, &route) && !metadata.is_oversized() {
             let typed = Typed::of(&spoke, &route).map_err(of_object)?.tried(&spoke, &route, bytes);
             if typed.lost.as_ref().is_some_and(Vec::is_empty) && is_small(json) {
                 return Ok(HubReading {

@@ -511,6 +511,19 @@ fn a_difference_that_the_other_version_can_not_see_comes_back_beside_forged_ones
 }
 
 #[test]
+fn a_difference_that_breaks_the_schema_goes_alone() {
+    let object = worker("v1alpha1");
+    let at = |name: &str| json!(["spec", "components", {"name": "w"}, name]);
+    // Both say nothing, so both lead back; a model has to have a name.
+    let known = ["experimental", "modelRef"].map(|name| json!({"path": at(name), "was": {}}));
+    let kept = json!({"version": 1, "known": {"v1beta1": known}});
+    let there = GRAPH.converted(&annotated(object.clone(), &kept), "v1beta1");
+    let mut expected = GRAPH.converted(&object, "v1beta1")["spec"].clone();
+    expected["components"][0]["experimental"] = json!({});
+    assert_eq!(there["spec"], expected);
+}
+
+#[test]
 fn h7_an_integer_beyond_its_type_is_left_out_of_a_marked_view() {
     let mut object = worker("v1beta1");
     object["spec"]["components"][0]["replicas"] = json!(2_147_483_648_u64);
