@@ -140,10 +140,16 @@ fn differing<'a>(
         return None;
     }
     let [mut reads, mut left] = lists.map(Tree::Text);
-    let differs = |(_, (one, other)): &(usize, (&RawValue, &RawValue))| {
-        one.get() != other.get() && !is_alike(Some(one.get()), Some(other.get()))
+    let others = || {
+        let pairs = back.iter().copied().zip(was.iter().copied()).enumerate();
+        pairs.filter(|(_, (back, was))| back.get() != was.get())
     };
-    let differing: Vec<_> = back.into_iter().zip(was).enumerate().filter(differs).take(MANY + 1).collect();
+    let mut differing: Vec<_> = others().take(MANY + 1).collect();
+    // Few are compared below in any case.
+    if differing.len() > MANY {
+        let differs = |(_, (back, was)): &(usize, (&RawValue, &RawValue))| !is_alike(Some(back.get()), Some(was.get()));
+        differing = others().filter(differs).take(MANY + 1).collect();
+    }
     if differing.len() > MANY {
         return None;
     }

@@ -170,7 +170,7 @@ impl<'a> Items<'a> {
     /// refuse: each path would be as long.
     pub fn own_name(&mut self, index: usize) -> Option<String> {
         let name = self.items.get(index)?.name().filter(|name| (1..=LONGEST_NAME).contains(&name.len()))?;
-        let alone = self.names().get(&name).is_some_and(|bearers| bearers.count == 1);
+        let alone = self.items.len() == 1 || self.names().get(&name).is_some_and(|bearers| bearers.count == 1);
         alone.then_some(name)
     }
 
