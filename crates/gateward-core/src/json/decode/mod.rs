@@ -138,8 +138,8 @@ pub(crate) struct Lenient<T> {
     pub allowance: Arc<Allowance>,
 }
 
-/// How often a stored object is read before it counts as unreadable. In the last readings, more and more of what
-/// surrounds a node in the way is passed over with it.
+/// How often a stored object is read before it counts as unreadable. In the last readings, and where one reading after
+/// the other finds as many nodes as are named, more and more of what surrounds a node in the way is passed over with it.
 const LENIENT_PASSES: usize = 6;
 
 /// How long the lists of an object may be.
@@ -163,7 +163,7 @@ pub(crate) fn readings<'t, T: ReviewObject>(
     instead: Option<&'t str>,
     lists: Lists,
 ) -> impl Iterator<Item = Result<Lenient<T>, Vec<FieldPath>>> + 't {
-    let mut unread = BTreeSet::new();
+    let (mut unread, mut full) = (BTreeSet::new(), 0);
     (0..LENIENT_PASSES).rev().map(move |left| {
         let cuts = cut(&unread, instead);
         let allowance = Allowance::of(json.len());
@@ -177,14 +177,17 @@ pub(crate) fn readings<'t, T: ReviewObject>(
             Ok(value) => return Ok(Lenient { value, unread: topmost(&unread), allowance }),
             Err(findings) => findings,
         };
+        let is_full = findings.notes.len() >= DECODE_LIMIT;
         for Failure { mut node, .. } in findings.notes.into_iter().chain(findings.failure) {
+            let around = if is_full { full } else { 0 };
             node.truncate(match left {
                 0..=1 => 1,
                 2 => 2,
-                _ => node.len(),
+                _ => node.len().saturating_sub(around).max(1),
             });
             unread.insert(node);
         }
+        full += usize::from(is_full);
         Err(topmost(&unread))
     })
 }
