@@ -33,7 +33,7 @@ cluster: ## A Kubernetes control plane with our chart in it, and a shell to try 
 # Everything is built with all features, so that no recipe builds anew what another has built. A folder or file of
 # integration tests that is not named here runs with test-tools.
 TEST := $(CARGO) test --workspace --all-features
-LISTENER_TESTS := connection_limit converting_reviews hostile http2 metrics_access neighbour observability self_check serving work_pool
+LISTENER_TESTS := connection_limit converting_reviews deadline hostile http2 metrics_access neighbour observability self_check serving work_pool
 RULE_TESTS := cases rulebook catalogue any_shape agreement commands convert kubeops_olm
 IDLE_TESTS := idle
 CONVERSION_TESTS := conversion

@@ -377,13 +377,18 @@ mod tests {
         Request::post(target).header(CONTENT_TYPE, "application/json").body(body).unwrap()
     }
 
-    /// The status and the seconds that it took.
+    /// How long after its deadline an answer comes at most.
+    const LATEST: Duration = Duration::from_millis(100);
+
+    /// The status and the seconds that it took, all of which are deadlines here.
     async fn ask<B: Body<Data = Bytes> + Unpin>(handler: After, target: &str, body: B) -> (u16, u64) {
         let service = service(handler, Limits::default());
         let request = post(target, body);
         let start = Instant::now();
         let response = service.call(request, &ConnectionState::default()).await;
-        (response.status().as_u16(), start.elapsed().as_secs())
+        let took = start.elapsed();
+        assert!(Duration::from_nanos(took.subsec_nanos().into()) <= LATEST, "{took:?}");
+        (response.status().as_u16(), took.as_secs())
     }
 
     fn whole() -> Full<Bytes> {

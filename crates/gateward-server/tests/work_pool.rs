@@ -7,12 +7,12 @@
 
 mod support;
 
-use std::sync::{Arc, Condvar, Mutex};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use gateward_core::{Decision, Review, ReviewResponse, WebhookError};
 use gateward_server::{ByteSize, Cap, Limits, Protocols, ReviewHandler};
 use support::client::post;
+use support::gate::Gate;
 use support::otter::{Blocker, conversion, review_of};
 use support::{CONVERT, TestServer, VALIDATE, test_server, test_server_with, until};
 use tokio::net::TcpStream;
@@ -21,37 +21,6 @@ use tokio::net::TcpStream;
 const LARGE: usize = 40_000;
 /// Larger than the buffers of two sockets.
 const HUGE: usize = 64 << 20;
-
-/// Blocks the threads that pass it until it is opened.
-#[derive(Clone, Default)]
-struct Gate(Arc<(Mutex<Passing>, Condvar)>);
-
-#[derive(Default)]
-struct Passing {
-    inside: usize,
-    open: bool,
-}
-
-impl Gate {
-    fn inside(&self) -> usize {
-        self.0.0.lock().unwrap().inside
-    }
-
-    fn open(&self) {
-        self.0.0.lock().unwrap().open = true;
-        self.0.1.notify_all();
-    }
-
-    /// Blocks this thread.
-    fn pass(&self) {
-        let mut passing = self.0.0.lock().unwrap();
-        passing.inside += 1;
-        let waited = self.0.1.wait_timeout_while(passing, Duration::from_mins(1), |passing| !passing.open).unwrap();
-        assert!(!waited.1.timed_out(), "the gate was not opened");
-        passing = waited.0;
-        passing.inside -= 1;
-    }
-}
 
 /// Does what the first word of the body says.
 struct Obeys(Gate);

@@ -8,6 +8,7 @@
 )]
 
 pub mod client;
+pub mod gate;
 pub mod log;
 pub mod otter;
 
