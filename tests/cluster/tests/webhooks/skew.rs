@@ -10,7 +10,8 @@ pub fn tests() -> Vec<Test> {
     tests![a_field_that_the_crd_knows_and_an_old_replica_does_not_survives]
 }
 
-const NOVELTY: &str = "novelty";
+/// The field that the CRDs know and our server does not.
+pub const NOVELTY: &str = "novelty";
 
 /// A place that both versions of a kind have.
 struct Place {

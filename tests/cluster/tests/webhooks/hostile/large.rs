@@ -1,7 +1,7 @@
 //! Bodies as large as the API server takes them.
 
 use cluster_tests::objects::{graph, graph_v1alpha1};
-use cluster_tests::{Response, Sandbox, Test, tests, version_of};
+use cluster_tests::{Sandbox, Test, tests, version_of};
 use serde_json::{Map, Value, json};
 
 use crate::hostile::tenant::{Tenant, beside_a_neighbour};
@@ -26,25 +26,9 @@ fn many() -> Value {
     vec![json!({}); ROOM / "{},".len()].into()
 }
 
-/// How often an API server may give up such a body before it has asked us: on a busy machine it needs its 34 seconds.
-const ATTEMPTS: usize = 4;
-
-async fn create(tenant: &Tenant, object: &Value) -> Response {
-    let collection = tenant.own.collection(object, version_of(object));
-    let post = async || tenant.own.client().post(&collection, object).await.unwrap();
-    let mut answer = post().await;
-    for _ in 1..ATTEMPTS {
-        if answer.status != 504 {
-            break;
-        }
-        answer = post().await;
-    }
-    answer
-}
-
 /// Our webhooks were asked, said no and gave this reason; the object is not there.
 async fn is_denied(tenant: &Tenant, object: &Value, field: &str) {
-    let answer = create(tenant, object).await;
+    let answer = tenant.posts(object).await;
     let said = answer.body["message"].as_str().unwrap_or_default();
     let start: String = said.chars().take(1000).collect();
     assert!(said.contains("denied the request") && said.contains(field), "{}: {start}", answer.status);
@@ -86,7 +70,7 @@ async fn h2_a_body_that_schema_defaults_blow_up_is_refused_unread(sandbox: Sandb
     beside_a_neighbour(&sandbox, async |tenant| {
         let mut otter = graph_v1alpha1("otter");
         otter["spec"]["services"]["Worker"]["volumeMounts"] = many();
-        let answer = create(tenant, &otter).await;
+        let answer = tenant.posts(&otter).await;
         let said = answer.body["message"].as_str().unwrap_or_default();
         assert!(said.contains("the request's body is larger than 7340032 bytes"), "{}: {said:.1000}", answer.status);
     })
@@ -102,7 +86,7 @@ async fn h2_an_object_that_the_store_refuses_is_judged_all_the_same(sandbox: San
                 _ => &mut otter["spec"]["services"]["Worker"]["extraPodSpec"]["mainContainer"],
             };
             main["args"] = json!(["x".repeat(1_800_000)]);
-            let answer = create(tenant, &otter).await;
+            let answer = tenant.posts(&otter).await;
             let said = answer.body["message"].as_str().unwrap_or_default();
             assert!(said.contains("etcdserver: request is too large"), "{}: {said:.1000}", answer.status);
         }

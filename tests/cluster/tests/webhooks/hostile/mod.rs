@@ -8,10 +8,12 @@ mod inherited;
 mod kept;
 mod large;
 mod marked;
-mod tenant;
+mod slow;
+pub mod tenant;
 
 use cluster_tests::Test;
 
 pub fn tests() -> Vec<Test> {
-    [kept::tests(), inherited::tests(), large::tests(), marked::tests()].into_iter().flatten().collect()
+    let tests = [kept::tests(), inherited::tests(), large::tests(), marked::tests(), slow::tests()];
+    tests.into_iter().flatten().collect()
 }

@@ -17,6 +17,9 @@ pub const VERSIONS: [&str; 2] = ["v1beta1", "v1alpha1"];
 /// The label of a view that lacks something.
 pub const INCOMPLETE: &str = "gateward.dev/incomplete";
 
+/// How often an API server may give up a large body before it has asked us: on a busy machine it needs its 34 seconds.
+const ATTEMPTS: usize = 4;
+
 /// Lets a tenant of the namespace do their worst while a neighbour works in another, each of whose requests must be
 /// answered as ever.
 pub async fn beside_a_neighbour(sandbox: &Sandbox, row: impl AsyncFnOnce(&Tenant)) {
@@ -49,7 +52,8 @@ pub enum Way {
 pub const WAYS: [Way; 4] = [Way::Put, Way::JsonPatch, Way::MergePatch, Way::Apply];
 
 impl Tenant {
-    async fn of(sandbox: &Sandbox) -> Self {
+    /// The tenant of a namespace.
+    pub async fn of(sandbox: &Sandbox) -> Self {
         let (client, namespace) = (sandbox.client(), sandbox.namespace());
         let make = async |path: &str, object: Value| client.post(path, &object).await.unwrap().granted().unwrap();
         let accounts = format!("/api/v1/namespaces/{namespace}/serviceaccounts");
@@ -72,6 +76,18 @@ impl Tenant {
     /// Stores an object that the webhooks skip, as it was stored before there were any.
     pub async fn inherits(&self, object: &Value) -> Value {
         self.admin.acting_as(UNSEEN).accepts(object).await
+    }
+
+    /// Asks for a large object to be created, and asks again where the API server gave it up.
+    pub async fn posts(&self, object: &Value) -> Response {
+        let mut answer = self.own.create(object).await;
+        for _ in 1..ATTEMPTS {
+            if answer.status != 504 {
+                break;
+            }
+            answer = self.own.create(object).await;
+        }
+        answer
     }
 
     /// The object can be read in both versions, by itself and in lists, by the tenant and by a client that lists all
