@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use cluster_tests::{Sandbox, Test, tests, until};
+use cluster_tests::{Load, Sandbox, Test, tests, until};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
@@ -18,7 +18,11 @@ use crate::installation::installation;
 use crate::release::{NAMESPACE, SERVICE};
 
 pub fn tests() -> Vec<Test> {
-    tests![metrics_are_shown_over_tls_to_those_who_may_read_them, a_second_set_of_webhooks_for_our_kinds_is_told]
+    tests![
+        metrics_are_shown_over_tls_to_those_who_may_read_them,
+        a_second_set_of_webhooks_for_our_kinds_is_told,
+        h4_connections_that_rest_at_every_port_hide_no_page,
+    ]
 }
 
 async fn metrics_are_shown_over_tls_to_those_who_may_read_them(sandbox: Sandbox) {
@@ -75,6 +79,36 @@ async fn a_second_set_of_webhooks_for_our_kinds_is_told(sandbox: Sandbox) {
         replica.page("/readyz?verbose").is_some_and(|(_, page)| !page.contains("[!]conflicts"))
     })
     .await;
+}
+
+/// Each port, and more connections than it has room for.
+const RESTING: [(u16, usize); 3] = [(8080, 100), (8081, 100), (9443, 600)];
+
+async fn h4_connections_that_rest_at_every_port_hide_no_page(sandbox: Sandbox) {
+    let replica = &installation().replica;
+    replica.becomes_ready().await;
+    let tally = Load::during(&sandbox, async |_| {
+        let mut resting = Vec::new();
+        for (port, count) in RESTING {
+            for _ in 0..count {
+                resting.push(TcpStream::connect((replica.ip, port)).await.unwrap());
+            }
+            for _ in 0..5 {
+                for page in ["/healthz", "/readyz"] {
+                    assert_eq!(replica.page(page).map(|(status, _)| status), Some(200), "{page}");
+                }
+                assert_eq!(metrics(&sandbox, Some("admin-of-the-test-bed")).await.0, 200);
+            }
+        }
+    })
+    .await;
+    tally.assert_no_failures();
+    let (_, page) = metrics(&sandbox, Some("admin-of-the-test-bed")).await;
+    for port in ["webhooks", "health", "metrics"] {
+        let counted = format!("dynamo_operator_webhook_connections_evicted_total{{port=\"{port}\"}} ");
+        let line = page.lines().find_map(|line| line.strip_prefix(&counted)).unwrap();
+        assert!(line.trim().parse::<f64>().unwrap() >= 1.0, "{port}: {line}");
+    }
 }
 
 /// The page of metrics as somebody sees it who shows a token.

@@ -8,12 +8,13 @@ mod inherited;
 mod kept;
 mod large;
 mod marked;
+mod resting;
 mod slow;
 pub mod tenant;
 
 use cluster_tests::Test;
 
 pub fn tests() -> Vec<Test> {
-    let tests = [kept::tests(), inherited::tests(), large::tests(), marked::tests(), slow::tests()];
+    let tests = [kept::tests(), inherited::tests(), large::tests(), marked::tests(), resting::tests(), slow::tests()];
     tests.into_iter().flatten().collect()
 }
