@@ -9,6 +9,7 @@ mod cases;
 mod conversion;
 mod hostile;
 mod skew;
+mod upstream;
 
 use std::process::ExitCode;
 
@@ -23,6 +24,7 @@ fn main() -> ExitCode {
         cases::tests(),
         hostile::tests(),
         skew::tests(),
+        upstream::tests(),
     ]
     .into_iter()
     .flatten()
