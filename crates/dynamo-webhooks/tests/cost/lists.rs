@@ -2,27 +2,15 @@
 
 use serde_json::json;
 
-use crate::hostile::{self, Target, shapes, targets};
+use crate::dear::{self, OBJECTS, SINGLE, SMALL, TINY, annotated_for_nothing, review};
+use crate::hostile::{self, shapes};
 use crate::meter::Meter;
 use crate::seeds::other;
 use crate::shape::{Shape, many};
-
-/// The size of each hostile object where there are many.
-const SMALL: usize = 4 << 10;
-
-/// How many of them a review has.
-const OBJECTS: usize = 250;
+use crate::target::{Target, targets};
 
 /// The largest ConversionReview that the server takes.
 const LARGEST: usize = 128 << 20;
-
-const SINGLE: usize = 1 << 20;
-
-fn review(version: &str, objects: &str) -> String {
-    format!(
-        r#"{{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview","request":{{"uid":"u","desiredAPIVersion":"nvidia.com/{version}","objects":[{objects}]}}}}"#
-    )
-}
 
 /// One object by itself, and a list of smaller ones of the same form.
 fn ask(meter: &mut Meter, target: &Target, about: &str, object: impl Fn(usize) -> String) {
@@ -167,15 +155,11 @@ fn many_tiny_objects_take_no_more_than_their_share() {
             ("nothing", ""),
             ("an unknown field", r#","x":1"#),
             ("a wrong field", r#","spec":{"services":{"":{"replicas":""}},"components":[{"replicas":""}],"model":1}"#),
-            (
-                "both",
-                r#","spec":{"services":{"":{"replicas":"","x":1}},"components":[{"replicas":"","x":1}],"model":1,"x":1}"#,
-            ),
+            ("both", dear::WRONG_AND_UNKNOWN),
         ] {
             let Target { kind, version, .. } = &target;
-            let object = format!(r#"{{"apiVersion":"nvidia.com/{version}","kind":"{kind}"{members}}}"#);
-            let objects = vec![object; 5000].join(",");
-            let about = format!("5000 {kind} {version} with {about}");
+            let objects = vec![target.tiny(members); TINY].join(",");
+            let about = format!("{TINY} {kind} {version} with {about}");
             meter.ask("/convert", &about, review(other(version), &objects).as_bytes());
         }
     }
@@ -203,6 +187,15 @@ fn many_fields_below_a_long_name_take_no_more_than_their_share() {
                 target.object("", &spec)
             });
         }
+    }
+    meter.settle();
+}
+
+#[test]
+fn the_dearest_bodies_take_no_more_than_their_share() {
+    let mut meter = Meter::new();
+    for dear::Body { about, path, text } in dear::bodies() {
+        assert_eq!(meter.ask(path, about, text.as_bytes()).status, 200, "{about}");
     }
     meter.settle();
 }
@@ -236,24 +229,9 @@ fn annotations_of_conversion_take_no_more_than_their_share() {
 /// The object is converted with them, with some of them and without.
 #[test]
 fn annotations_beside_some_that_are_tried_and_dropped_take_no_more_than_their_share() {
-    const DROPPED: [(&str, &str); 2] = [
-        (
-            "gateward.dev/preserved",
-            r#"{"version":1,"known":{"v1beta1":[{"path":["spec","components",{"name":"w"},"podTemplate","spec"],"was":{}}]}}"#,
-        ),
-        ("nvidia.com/dgd-spec", r#"{"version":1,"spec":{"components":[{"name":"w","podTemplate":{}}]}}"#),
-    ];
     let mut meter = Meter::new();
-    let targets = targets();
-    let graph =
-        targets.iter().find(|target| target.kind == "DynamoGraphDeployment" && target.version == "v1alpha1").unwrap();
-    let object = |bytes: usize| {
-        let kept = DROPPED.map(|(key, text)| format!(r#""{key}":{}"#, json!(text))).join(",");
-        // Of more than an API server stores none is read.
-        let others: String = (0..bytes.min(SINGLE / 5) / 12).map(|number| format!(r#","x{number:x}":"a""#)).collect();
-        graph.object(&format!(r#","annotations":{{{kept}{others}}}"#), r#"{"services":{"w":{}}}"#)
-    };
-    ask(&mut meter, graph, "annotations beside some that are dropped", object);
+    let graph = Target::of("DynamoGraphDeployment", "v1alpha1");
+    ask(&mut meter, &graph, "annotations beside some that are dropped", |bytes| annotated_for_nothing(&graph, bytes));
     meter.settle();
 }
 
@@ -277,9 +255,7 @@ fn the_largest_reviews_take_no_more_than_their_share() {
 #[test]
 fn mounts_of_a_field_and_of_the_main_container_take_no_more_than_their_share() {
     let mut meter = Meter::new();
-    let targets = targets();
-    let graph =
-        targets.iter().find(|target| target.kind == "DynamoGraphDeployment" && target.version == "v1alpha1").unwrap();
+    let graph = Target::of("DynamoGraphDeployment", "v1alpha1");
     let flat = many(SINGLE / 3, r#"{"name":"a","mountPoint":"/a"}"#);
     let service = format!(
         r#"{{"services":{{"a":{{"volumeMounts":[{flat}],"extraPodSpec":{{"mainContainer":{{"volumeMounts":[{{"name":"a"}}]}}}}}}}}}}"#

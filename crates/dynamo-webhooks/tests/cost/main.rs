@@ -7,6 +7,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
+mod dear;
 mod document;
 mod fuzz;
 mod hostile;
@@ -17,3 +18,4 @@ mod random;
 mod seeds;
 mod shape;
 mod step;
+mod target;
