@@ -5,12 +5,22 @@
 #[path = "../src/demo/client.rs"]
 #[allow(dead_code, reason = "it posts bytes only")]
 mod client;
+#[path = "../../dynamo-webhooks/tests/cost/dear.rs"]
+#[allow(dead_code, reason = "it has parts that are measured alone")]
+mod dear;
+#[path = "../../dynamo-webhooks/tests/cost/shape.rs"]
+#[allow(dead_code, reason = "few of them are dear")]
+mod shape;
+#[path = "../../dynamo-webhooks/tests/cost/target.rs"]
+#[allow(dead_code, reason = "what is hostile in each place costs less")]
+mod target;
 
+use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -25,6 +35,8 @@ const QUIET: Duration = Duration::from_secs(3);
 const NOISY: Duration = Duration::from_secs(9);
 /// How long the API server waits for an answer by default.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// The memory limit of the chart, in MiB.
+const MEMORY: u64 = 2048;
 /// Between two ordinary requests: fifty a second.
 const PAUSE: Duration = Duration::from_millis(20);
 
@@ -58,7 +70,7 @@ impl Server {
         ReviewClient::new(self.webhooks, &ca).unwrap()
     }
 
-    /// The most resident memory so far, in megabytes.
+    /// The most resident memory so far, in MiB.
     fn peak_memory(&self) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
         let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
@@ -98,22 +110,48 @@ fn ordinary() -> Bytes {
     review("v1beta1", &object("v1beta1", &spec.to_string()))
 }
 
-/// The worst bodies that are known, each with its path.
-fn worst() -> Vec<(&'static str, Bytes)> {
+/// A body that harms, and where it is sent.
+struct Harmful {
+    path: &'static str,
+    body: Bytes,
+}
+
+/// The dearest ones that are known.
+fn dear() -> Vec<Harmful> {
+    dear::bodies().into_iter().map(|dear| Harmful { path: dear.path, body: dear.text.into() }).collect()
+}
+
+/// Large ones that are refused when a part of them is read.
+fn refused() -> [Harmful; 2] {
     let components = object("v1beta1", &format!(r#"{{"components":[{}]}}"#, vec!["{}"; 1_000_000].join(",")));
     let services: Vec<String> = (0..300_000).map(|number| format!(r#""{number:x}":{{}}"#)).collect();
     let services = object("v1alpha1", &format!(r#"{{"services":{{{}}}}}"#, services.join(",")));
-    let text = object("v1beta1", &format!(r#"{{"components":"{}"}}"#, "🦦".repeat(1_700_000)));
-    let conversion = format!(
-        r#"{{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview","request":{{"uid":"8f9e","desiredAPIVersion":"nvidia.com/v1alpha1","objects":[{components}]}}}}"#
-    );
-    vec![
-        (DEFAULTS, review("v1beta1", &components)),
-        (GRAPHS, review("v1beta1", &components)),
-        (GRAPHS, review("v1alpha1", &services)),
-        (GRAPHS, review("v1beta1", &text)),
-        ("/convert", Bytes::from(conversion)),
+    [
+        Harmful { path: DEFAULTS, body: review("v1beta1", &components) },
+        Harmful { path: GRAPHS, body: review("v1alpha1", &services) },
     ]
+}
+
+/// Each does what it is for where nothing presses: the dear ones are judged or converted, the others refused.
+async fn assert_harmful(server: &Server) {
+    let client = server.client();
+    let ask = async |harmful: &Harmful| {
+        let (status, answer) = client.post_bytes(harmful.path, harmful.body.clone()).await.unwrap();
+        assert_eq!(status, 200, "{} {}", harmful.path, String::from_utf8_lossy(&answer));
+        serde_json::from_slice::<Value>(&answer).unwrap()["response"].take()
+    };
+    for harmful in dear() {
+        let answer = ask(&harmful).await;
+        match harmful.path {
+            "/convert" => assert_eq!(answer["result"]["status"], "Success", "{answer}"),
+            DEFAULTS => assert_eq!(answer["allowed"], true, "{answer}"),
+            // Refused by a rule, after all of it was read.
+            _ => assert_eq!(answer["auditAnnotations"]["rules"], "RT-03", "{answer}"),
+        }
+    }
+    for harmful in refused() {
+        assert_eq!(ask(&harmful).await["allowed"], false);
+    }
 }
 
 /// Fifty ordinary requests a second, each over a connection of its own: how long each took.
@@ -137,19 +175,25 @@ async fn ask(server: &Server, time: Duration) -> Vec<Duration> {
     asking.join_all().await
 }
 
-/// Sends the worst bodies over eight connections, with little time for each.
-fn harm(server: &Server, stop: &Arc<AtomicBool>, sent: &Arc<AtomicUsize>) -> JoinSet<()> {
-    let (client, worst) = (Arc::new(server.client()), Arc::new(worst()));
+/// How many bodies were answered, by status; 0 is no answer.
+type Answered = Arc<Mutex<BTreeMap<u16, usize>>>;
+
+/// Sends the worst bodies over eight connections: half of them with little time for each, half with all there is.
+fn harm(server: &Server, stop: &Arc<AtomicBool>, answered: &Answered) -> JoinSet<()> {
+    let worst: Vec<Harmful> = dear().into_iter().chain(refused()).collect();
+    let (client, worst) = (Arc::new(server.client()), Arc::new(worst));
     let mut harming = JoinSet::new();
     for first in 0..8 {
         let (client, worst) = (Arc::clone(&client), Arc::clone(&worst));
-        let (stop, sent) = (Arc::clone(stop), Arc::clone(sent));
+        let (stop, answered) = (Arc::clone(stop), Arc::clone(answered));
         harming.spawn(async move {
             for number in first.. {
-                let (path, body) = &worst[number % worst.len()];
+                let Harmful { path, body } = &worst[number % worst.len()];
+                let target = if first % 2 == 0 { format!("{path}?timeout=1s") } else { (*path).to_owned() };
                 // Whatever comes of it; it may be nothing.
-                let _ = client.post_bytes(&format!("{path}?timeout=1s"), body.clone()).await;
-                sent.fetch_add(1, Ordering::SeqCst);
+                let answer = client.post_bytes(&target, body.clone()).await;
+                let status = answer.map_or(0, |(status, _)| status.as_u16());
+                *answered.lock().unwrap().entry(status).or_default() += 1;
                 if stop.load(Ordering::SeqCst) {
                     return;
                 }
@@ -202,16 +246,20 @@ fn percentiles(mut took: Vec<Duration>) -> String {
 async fn no_ordinary_request_fails_beside_the_worst_that_is_known() {
     let server = Server::start();
     let quiet = ask(&server, QUIET).await;
-    println!("ordinary requests, quiet: {}; {} MB", percentiles(quiet), server.peak_memory());
-    let (stop, sent) = (Arc::<AtomicBool>::default(), Arc::<AtomicUsize>::default());
-    let (harming, resting, probing) = (harm(&server, &stop, &sent), rest(&server, &stop), probe(&server, &stop));
+    println!("ordinary requests, quiet: {}; {} MiB", percentiles(quiet), server.peak_memory());
+    assert_harmful(&server).await;
+    println!("each of the worst alone: {} MiB", server.peak_memory());
+    let (stop, answered) = (Arc::<AtomicBool>::default(), Answered::default());
+    let (harming, resting, probing) = (harm(&server, &stop, &answered), rest(&server, &stop), probe(&server, &stop));
     let noisy = ask(&server, NOISY).await;
     stop.store(true, Ordering::SeqCst);
     let probes = probing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     resting.join().unwrap();
-    println!("ordinary requests, beside the worst: {}; {} MB", percentiles(noisy), server.peak_memory());
-    println!("probes: {}; worst requests answered: {}", percentiles(probes), sent.load(Ordering::SeqCst));
+    let (memory, answered) = (server.peak_memory(), answered.lock().unwrap().clone());
+    println!("ordinary requests, beside the worst: {}; {memory} MiB", percentiles(noisy));
+    println!("/healthz: {}; answers to the worst by status: {answered:?}", percentiles(probes));
     // They may wait for long, and nobody waits for them.
     drop(harming);
-    assert!(sent.load(Ordering::SeqCst) > 0, "nobody did any harm");
+    assert!(!answered.is_empty(), "nobody did any harm");
+    assert!(memory < MEMORY, "{memory} MiB");
 }
