@@ -141,7 +141,7 @@ async fn w1_a_ready_request_that_waits_to_be_applied_chooses_its_runtime(sandbox
     let tenant = Tenant::of(&sandbox).await;
     for asked in ready(&tenant, Some(false)).await {
         let own = version_of(&asked);
-        let writes = [own, "v1beta1"].into_iter().flat_map(|version| WAYS.map(|way| (version, way)));
+        let writes = VERSIONS.into_iter().flat_map(|version| WAYS.map(|way| (version, way)));
         for (number, (version, way)) in writes.enumerate() {
             let runtime = json!(format!("1.5.{number}"));
             let answer = tenant.sets(&asked, version, way, RUNTIME, &runtime).await;

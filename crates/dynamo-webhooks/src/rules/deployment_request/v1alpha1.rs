@@ -89,9 +89,15 @@ fn changes(old: &DynamoGraphDeploymentRequest, new: &DynamoGraphDeploymentReques
     release::on_update(&before, &after, issues);
     let change = || {
         let kept = SpecChange::between(&stash::spec(&old.metadata), &stash::spec(&new.metadata));
-        SpecChange::between(&old.spec, &new.spec).max(kept)
+        SpecChange::between(&as_stored(&old.spec), &as_stored(&new.spec)).max(kept)
     };
     freeze::check(&StoredRequest { phase: Some(phase(old)), apply: before.apply }, after.apply, change, issues);
+}
+
+/// The spec with the default of its schema: the API server gives it to what a user writes, and not to what it converts
+/// from v1beta1 to show what was there.
+fn as_stored(spec: &Spec) -> Spec {
+    Spec { enable_gpu_discovery: spec.enable_gpu_discovery.or(Some(GPU_DISCOVERY_DEFAULT)), ..spec.clone() }
 }
 
 /// The phase that v1beta1 has for an object's state.
@@ -159,6 +165,14 @@ mod tests {
         let old = with_status(alpha(&json!({})), json!({"state": "Profiling"}));
         let new = alpha(&json!({"model": "acme/otter-70b", "profilingConfig": {"profilerImage": "profiler:main"}}));
         assert_only(&update(&old, &new), &profiling_config::GIVEN, "spec.profilingConfig.config");
+    }
+
+    #[test]
+    fn the_default_of_the_discovery_field_changes_no_frozen_request() {
+        let discovering = |value: Value| alpha(&json!({"enableGpuDiscovery": value}));
+        let old = with_status(discovering(json!(null)), json!({"state": "Ready"}));
+        update(&old, &discovering(json!(true))).assert_allowed();
+        assert_only(&update(&old, &discovering(json!(false))), &freeze::WHILE_READY, "spec");
     }
 
     /// An update where the operator doesn't discover GPUs.
