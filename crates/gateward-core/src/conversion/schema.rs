@@ -58,8 +58,14 @@ pub(crate) struct SchemaCheck<'a> {
     from: Cow<'static, str>,
     to: Cow<'static, str>,
     source: &'a str,
-    /// What no result is blamed for; `None` where that is everything.
-    allowed: OnceCell<Option<BTreeSet<FieldPath>>>,
+    demanded: OnceCell<Demanded>,
+}
+
+/// What is demanded of a result that breaks its schema.
+struct Demanded {
+    strictness: Strictness,
+    /// What the result without annotations breaks too.
+    allowed: BTreeSet<FieldPath>,
 }
 
 impl<'a> SchemaCheck<'a> {
@@ -69,25 +75,32 @@ impl<'a> SchemaCheck<'a> {
         strictness: Strictness,
         source: &'a str,
     ) -> Self {
-        Self { schemas, strictness, from: A::version(), to: B::version(), source, allowed: OnceCell::new() }
+        Self { schemas, strictness, from: A::version(), to: B::version(), source, demanded: OnceCell::new() }
     }
 
     /// The nodes in which a result breaks its schema, and `plain`, the result without annotations, doesn't. Of a source
-    /// that breaks its own schema nothing is demanded: the API server takes no such object. `None` for a result that is
-    /// too large to be held against anything.
+    /// that breaks its own schema values alone are demanded: what it lacks, the result may lack. `None` for a result that
+    /// is too large to be held against anything.
     pub fn broken<'p>(&self, result: &str, plain: impl FnOnce() -> Option<&'p str>) -> Option<Vec<FieldPath>> {
         let Some(schemas) = self.schemas else { return Some(Vec::new()) };
-        let violations = |version: &str, json: &str| {
+        let violations = |version: &str, json: &str, strictness| {
             let object = shallow(&for_schema(json)?, 1)?;
-            Some(schemas.violations(version, &object, self.strictness))
+            Some(schemas.violations(version, &object, strictness))
         };
-        let mut found = violations(&self.to, result)?;
-        if !found.is_empty() {
-            let of_plain = || plain().and_then(|plain| violations(&self.to, plain)).unwrap_or_default();
-            let is_fine = || violations(&self.from, self.source).is_none_or(|own| own.is_empty());
-            let allowed = self.allowed.get_or_init(|| is_fine().then(|| of_plain().into_iter().collect()));
-            found.retain(|path| allowed.as_ref().is_some_and(|allowed| !allowed.contains(path)));
+        let mut found = violations(&self.to, result, self.strictness)?;
+        if found.is_empty() {
+            return Some(found);
         }
+        let Demanded { strictness, allowed } = self.demanded.get_or_init(|| {
+            let is_sound = violations(&self.from, self.source, self.strictness).is_none_or(|found| found.is_empty());
+            let strictness = if is_sound { self.strictness } else { Strictness::Values };
+            let of_plain = plain().and_then(|plain| violations(&self.to, plain, strictness)).unwrap_or_default();
+            Demanded { strictness, allowed: of_plain.into_iter().collect() }
+        });
+        if *strictness != self.strictness {
+            found = violations(&self.to, result, *strictness)?;
+        }
+        found.retain(|path| !allowed.contains(path));
         Some(found)
     }
 }

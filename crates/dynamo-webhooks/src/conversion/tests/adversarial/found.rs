@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::annotations::{DEEPEST, MOST_STEPS, nest};
-use super::{COMPONENT, GRAPH, INCOMPLETE, PRESERVED, on_the_stack_of_a_worker};
+use super::{COMPONENT, GRAPH, INCOMPLETE, PRESERVED, REQUEST, on_the_stack_of_a_worker};
 
 fn graph(version: &str, spec: &Value) -> Value {
     let metadata = json!({"name": "otter", "namespace": "tidepool"});
@@ -143,6 +143,20 @@ fn a_difference_that_breaks_the_schema_goes_alone() {
     let mut expected = GRAPH.converted(&object, "v1beta1")["spec"].clone();
     expected["components"][0]["experimental"] = json!({});
     assert_eq!(there["spec"], expected);
+}
+
+#[test]
+fn h1_an_object_that_lacks_something_gets_no_value_that_the_schema_refuses() {
+    let status = json!({"state": "Ready", "deployment": {"name": "d", "namespace": "n"}});
+    let spec = json!({"model": "m", "backend": "vllm", "profilingConfig": {"profilerImage": "x:1"}});
+    let object = json!({"apiVersion": "nvidia.com/v1alpha1", "kind": "DynamoGraphDeploymentRequest",
+        "metadata": {"name": "otter", "namespace": "tidepool"}, "spec": spec, "status": status});
+    let plain = REQUEST.converted(&object, "v1beta1");
+    for value in [json!({"profilingJob": false}), json!({"profilingJob": {"template": 5}}), json!({"dgd": 5})] {
+        let kept = json!({"version": 1, "known": {"v1beta1": [{"path": ["spec", "overrides"], "was": value}]}});
+        let there = REQUEST.converted(&annotated(object.clone(), &kept), "v1beta1");
+        assert_eq!(there["spec"], plain["spec"], "{value}");
+    }
 }
 
 #[test]

@@ -157,11 +157,7 @@ fn holds(kind: &Drawn, object: &Value, through: &str) -> Result<(), TestCaseErro
     let stashes: Vec<&str> = kind.stashes.iter().copied().chain([PRESERVED]).collect();
     let plain = kind.converted(&without(object, &stashes), through);
     let (found, allowed) = (kind.violations(through, &there), kind.violations(through, &plain));
-    // An object that breaks the schema of its own version is none that the API server takes, and conversion demands nothing of
-    // what it becomes.
-    let from = if through == "v1beta1" { "v1alpha1" } else { "v1beta1" };
-    let is_sound = kind.schemas.violations(from, object, Strictness::Whole).is_empty();
-    prop_assert!(!is_sound || found.is_subset(&allowed), "breaks the schema at {:?}\n{}\n{}", found, object, there);
+    prop_assert!(found.is_subset(&allowed), "breaks the schema at {:?}\n{}\n{}", found, object, there);
     let unkept = |object: &Value| {
         let mut metadata = without(object, &stashes)["metadata"].clone();
         metadata.as_object_mut().unwrap().retain(|_, value| *value != json!({}));
@@ -173,7 +169,7 @@ fn holds(kind: &Drawn, object: &Value, through: &str) -> Result<(), TestCaseErro
     if through == "v1beta1" {
         prop_assert_eq!(kind.judged(object), kind.typed(&there), "judged is stored: {}", object);
     }
-    kind.converted(&there, from);
+    kind.converted(&there, if through == "v1beta1" { "v1alpha1" } else { "v1beta1" });
     Ok(())
 }
 
