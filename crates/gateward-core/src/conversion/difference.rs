@@ -108,7 +108,7 @@ impl Comparison {
     /// Whether both are lists, which are compared then: as a whole where the names of their items differ, and so the items.
     fn items(&mut self, back: &RawValue, was: &RawValue) -> bool {
         let (Some(reads), Some(left)) = (items(back.get()), items(was.get())) else { return false };
-        match differing([back, was], reads, left) {
+        match differing([back, was], &reads, &left) {
             Some(differing) => {
                 for (step, back, was) in differing {
                     self.below(step, Some(back), Some(was));
@@ -133,8 +133,8 @@ impl Comparison {
 /// more than [`MANY`] differ.
 fn differing<'a>(
     lists: [&RawValue; 2],
-    back: Vec<&'a RawValue>,
-    was: Vec<&'a RawValue>,
+    back: &[&'a RawValue],
+    was: &[&'a RawValue],
 ) -> Option<Vec<(Step, &'a RawValue, &'a RawValue)>> {
     if back.len() != was.len() {
         return None;
