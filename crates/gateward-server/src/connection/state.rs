@@ -20,8 +20,9 @@ pub(crate) struct ConnectionState {
 }
 
 impl ConnectionState {
-    /// A connection that opens now. `number` spreads the ages of connections.
+    /// A connection that may send requests from now on. `number` spreads the ages of connections.
     pub(crate) fn new(progress: Arc<RequestProgress>, age: Duration, number: u64) -> Self {
+        progress.handshake_done();
         Self { progress, max_age_at: Instant::now().checked_add(spread(age, number)), ..Self::default() }
     }
 

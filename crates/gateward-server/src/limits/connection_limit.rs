@@ -137,7 +137,8 @@ impl Open {
 
     fn eviction_candidate(&self) -> Option<u64> {
         let ranked = || self.connections.iter().filter_map(|(id, progress)| Some((progress.rank()?, *id)));
-        let first = ranked().find(|(rank, _)| *rank == Rank::New).or_else(|| ranked().min());
+        // There are many of them where somebody floods the port.
+        let first = ranked().find(|(rank, _)| *rank == Rank::Handshaking).or_else(|| ranked().min());
         first.map(|(_, id)| id)
     }
 }
@@ -180,6 +181,7 @@ pub(crate) struct RequestProgress {
 
 #[derive(Debug, Default)]
 struct Requests {
+    handshake_done: bool,
     /// Requests with a complete head and an incomplete body.
     receiving: u32,
     /// Complete requests whose response is not written.
@@ -192,7 +194,10 @@ struct Requests {
 /// The order of eviction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
-    /// It has had no complete request.
+    /// Its TLS handshake isn't done.
+    Handshaking,
+    /// It has had no complete request. The API server keeps such connections for requests to come, and does not send one
+    /// again that it lost on its first try.
     New,
     /// It has been idle since then.
     Idle(Instant),
@@ -207,6 +212,11 @@ impl Default for RequestProgress {
 }
 
 impl RequestProgress {
+    /// Requests may come; where there is no TLS, from the start.
+    pub(crate) fn handshake_done(&self) {
+        self.requests().handshake_done = true;
+    }
+
     /// The head of a request was read.
     pub(crate) fn receive(self: &Arc<Self>) -> Receiving {
         self.requests().receiving += 1;
@@ -240,6 +250,7 @@ impl Requests {
             return None;
         }
         Some(match self.served {
+            None if !self.handshake_done => Rank::Handshaking,
             None => Rank::New,
             Some(since) if self.receiving > 0 => Rank::Receiving(since),
             Some(since) => Rank::Idle(since),
@@ -321,6 +332,17 @@ mod tests {
         idle(&idling);
         let _fourth = after_eviction(&limit);
         assert_eq!([&idling, &older, &newer].map(is_evicted), [false, true, false]);
+    }
+
+    #[test]
+    fn one_without_a_handshake_is_evicted_before_an_older_one_that_may_send_requests() {
+        let limit = limit(3);
+        let (older, silent, newer) = (free(&limit), free(&limit), free(&limit));
+        for permit in [&older, &newer] {
+            permit.progress().handshake_done();
+        }
+        let _fourth = after_eviction(&limit);
+        assert_eq!([&older, &silent, &newer].map(is_evicted), [false, true, false]);
     }
 
     #[tokio::test(start_paused = true)]

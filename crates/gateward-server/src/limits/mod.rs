@@ -72,8 +72,9 @@ impl Cap {
 /// Every limit of the listener. [`crate::manual`] names the attack that each is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
-    /// How many connections are open at a time, those in a handshake included. A further one evicts the oldest without a
-    /// complete request, or the one that has been idle for longest; where all have a request in flight, it is refused.
+    /// How many connections are open at a time, those in a handshake included. A further one evicts the oldest in a
+    /// handshake, the oldest without a complete request, or the one that has been idle for longest; where all have a
+    /// request in flight, it is refused.
     /// Default 512: some HTTP/1.1 connections from each of several API servers, below the usual limit of 1024 open files,
     /// and some 15 MiB of buffers at worst.
     pub connections: Cap,
