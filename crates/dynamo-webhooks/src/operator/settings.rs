@@ -12,7 +12,7 @@ use crate::operator::configuration::{Certificates, Key, OperatorConfiguration, R
 use crate::operator::in_cluster::is_version;
 use crate::operator::names;
 
-/// Options that the released operator has beside its configuration.
+/// Options of `serve` that only this operator has, beside its configuration.
 pub(super) const FLAGS: &[Flag] = &[OPERATOR_VERSION, DEFAULT_IMAGE, OPERATOR_IMAGE, PULL_POLICY];
 
 /// The version that is stamped on new graphs.
