@@ -17,6 +17,16 @@ fn defaulted(schema: Value, mut object: Value) -> Value {
 }
 
 #[test]
+fn hundreds_of_findings_of_one_sort_hide_none_of_another() {
+    let schema = json!({"type": "object", "required": ["m"], "properties": {"z": {"type": "integer"}}});
+    let mut object: serde_json::Map<String, Value> = (0..1000).map(|number| (format!("a{number}"), json!(0))).collect();
+    object.insert("z".into(), json!("two"));
+    let found = findings(schema, object.into());
+    assert_eq!(found.len(), 256 + 2, "the unknown ones are bounded");
+    assert!(["spec.m: ", "spec.z: "].iter().all(|start| found.iter().any(|finding| finding.starts_with(start))));
+}
+
+#[test]
 fn a_value_of_another_type_is_named_with_both_types() {
     assert_eq!(
         findings(json!({"type": "integer"}), json!("two")),

@@ -4,14 +4,19 @@ use gateward_core::{FieldPath, Segment};
 
 use super::finding::{SchemaFault, SchemaFinding};
 
-/// How many findings are kept; a hostile object could have any number of them.
+/// How many findings of a sort are kept; a hostile object could have any number of them. Those of one sort, which a reader
+/// may not mind, hide none of another.
 const MAX_FINDINGS: usize = 256;
+
+/// Sorts of faults: fields that the API server drops, fields that are missing, items that are there twice, and values.
+const SORTS: usize = 4;
 
 /// The current path and the findings. A [`FieldPath`] is built for findings only.
 #[derive(Default)]
 pub(super) struct Walk {
     path: Vec<Segment>,
     findings: Vec<SchemaFinding>,
+    kept: [usize; SORTS],
     state: UpdateState,
 }
 
@@ -28,7 +33,14 @@ impl Walk {
     pub(super) fn add(&mut self, fault: SchemaFault) {
         // The API server prunes unknown fields before it stores an object, so they are never old.
         let tolerated = self.state == UpdateState::Unchanged && fault != SchemaFault::UnknownField;
-        if !tolerated && self.findings.len() < MAX_FINDINGS {
+        let sort = match fault {
+            SchemaFault::UnknownField => 0,
+            SchemaFault::Required => 1,
+            SchemaFault::Duplicate { .. } => 2,
+            _ => 3,
+        };
+        if !tolerated && self.kept[sort] < MAX_FINDINGS {
+            self.kept[sort] += 1;
             self.findings.push(SchemaFinding { path: self.path.iter().cloned().collect::<FieldPath>(), fault });
         }
     }
