@@ -1,7 +1,10 @@
 //! What a v1alpha1 object keeps in annotations because its version can't say it.
 
+use std::collections::BTreeMap;
+
 use dynamo_api::meta::ObjectMeta;
 use serde::Deserialize;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use crate::conversion::preserved::REQUEST_ANNOTATIONS;
@@ -15,6 +18,26 @@ pub(super) fn spec(metadata: &ObjectMeta) -> Map<String, Value> {
         // Older stashes are the spec itself, without an envelope.
         None => members,
     }
+}
+
+/// What core keeps of the v1beta1 object: differences, and fields that no version knows.
+///
+/// They are compared as text: no tree of them is made, which could take many times as much.
+pub(super) fn of_core(metadata: &ObjectMeta) -> [Option<String>; 2] {
+    let text = metadata.annotations.get(PRESERVED);
+    let Preserved { known, unknown } = text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
+    [known, unknown].map(|of| of.get("v1beta1").map(|kept| kept.get().to_owned()))
+}
+
+/// `ConversionKeys::preserved` of our prefix.
+const PRESERVED: &str = "gateward.dev/preserved";
+
+/// The annotation, as far as rules read it.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Preserved {
+    known: BTreeMap<String, Box<RawValue>>,
+    unknown: BTreeMap<String, Box<RawValue>>,
 }
 
 /// The part of the v1beta1 status that the object keeps, as far as rules read it.

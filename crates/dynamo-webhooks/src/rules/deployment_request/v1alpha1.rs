@@ -89,7 +89,9 @@ fn changes(old: &DynamoGraphDeploymentRequest, new: &DynamoGraphDeploymentReques
     release::on_update(&before, &after, issues);
     let change = || {
         let kept = SpecChange::between(&stash::spec(&old.metadata), &stash::spec(&new.metadata));
-        SpecChange::between(&as_stored(&old.spec), &as_stored(&new.spec)).max(kept)
+        let is_same = stash::of_core(&old.metadata) == stash::of_core(&new.metadata);
+        let of_core = if is_same { SpecChange::None } else { SpecChange::Other };
+        SpecChange::between(&as_stored(&old.spec), &as_stored(&new.spec)).max(kept).max(of_core)
     };
     freeze::check(&StoredRequest { phase: Some(phase(old)), apply: before.apply }, after.apply, change, issues);
 }
@@ -172,7 +174,28 @@ mod tests {
         let discovering = |value: Value| alpha(&json!({"enableGpuDiscovery": value}));
         let old = with_status(discovering(json!(null)), json!({"state": "Ready"}));
         update(&old, &discovering(json!(true))).assert_allowed();
+        let explicit = with_status(discovering(json!(true)), json!({"state": "Ready"}));
+        update(&explicit, &discovering(json!(null))).assert_allowed();
         assert_only(&update(&old, &discovering(json!(false))), &freeze::WHILE_READY, "spec");
+    }
+
+    #[test]
+    fn what_an_annotation_brings_into_v1beta1_changes_a_frozen_request() {
+        let entry = json!({"path": ["spec", "overrides"], "was": {"trustRemoteCode": true}});
+        let keeping = |part: &str, version: &str| {
+            let mut request = alpha(&json!({}));
+            let kept = json!({"version": 1, part: {version: [entry]}});
+            request["metadata"]["annotations"] = json!({"gateward.dev/preserved": kept.to_string()});
+            request
+        };
+        let plain = with_status(alpha(&json!({})), json!({"state": "Ready"}));
+        for part in ["known", "unknown"] {
+            assert_only(&update(&plain, &keeping(part, "v1beta1")), &freeze::WHILE_READY, "spec");
+            update(&plain, &keeping(part, "v1alpha1")).assert_allowed();
+            let kept = with_status(keeping(part, "v1beta1"), json!({"state": "Ready"}));
+            update(&kept, &keeping(part, "v1beta1")).assert_allowed();
+            assert_only(&update(&kept, &alpha(&json!({}))), &freeze::WHILE_READY, "spec");
+        }
     }
 
     /// An update where the operator doesn't discover GPUs.
