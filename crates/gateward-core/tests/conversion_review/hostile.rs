@@ -166,6 +166,22 @@ fn annotations_above_the_limit_are_carried_along_unread() {
     assert_eq!(noted, ["metadata.annotations"]);
 }
 
+/// A shop of v1 with so many boxes, each of this value.
+fn boxes(count: usize, each: &str) -> String {
+    let boxes: Vec<String> = (0..count).map(|number| format!(r#""b{number:03}":{each}"#)).collect();
+    text(&format!(r#"{{"boxes":{{{}}},"owner":"otter"}}"#, boxes.join(",")))
+}
+
+#[test]
+fn of_many_misfits_in_one_place_the_place_is_left_out_and_of_many_places_each_misfit() {
+    let converted = webhooks().convert(&boxes(400, "5"), &api_version("v3")).unwrap();
+    assert_eq!(shown(&converted.left_out), ["spec.boxes"]);
+    let converted = webhooks().convert(&boxes(40, r#"{"lid":5,"lamp":5}"#), &api_version("v3")).unwrap();
+    assert_eq!(converted.left_out.len(), 80);
+    let there: Value = serde_json::from_str(&converted.json).unwrap();
+    assert_eq!((there["spec"]["boxes"].as_array().unwrap().len(), &there["spec"]["owner"]), (40, &json!("otter")));
+}
+
 #[test]
 fn as_many_unknown_fields_as_documented_are_carried_and_the_rest_is_left_out() {
     let object = |count: usize, bytes: usize| {

@@ -138,8 +138,8 @@ pub(crate) struct Lenient<T> {
     pub allowance: Arc<Allowance>,
 }
 
-/// How often a stored object is read before it counts as unreadable. In the last readings, and where one reading after
-/// the other finds as many nodes as are named, more and more of what surrounds a node in the way is passed over with it.
+/// How often a stored object is read before it counts as unreadable. In the last readings more and more of what surrounds
+/// a node in the way is passed over with it.
 const LENIENT_PASSES: usize = 6;
 
 /// How long the lists of an object may be.
@@ -163,7 +163,7 @@ pub(crate) fn readings<'t, T: ReviewObject>(
     instead: Option<&'t str>,
     lists: Lists,
 ) -> impl Iterator<Item = Result<Lenient<T>, Vec<FieldPath>>> + 't {
-    let (mut unread, mut full) = (BTreeSet::new(), 0);
+    let (mut unread, mut was_full) = (BTreeSet::new(), false);
     (0..LENIENT_PASSES).rev().map(move |left| {
         let cuts = cut(&unread, instead);
         let allowance = Allowance::of(json.len());
@@ -177,19 +177,38 @@ pub(crate) fn readings<'t, T: ReviewObject>(
             Ok(value) => return Ok(Lenient { value, unread: topmost(&unread), allowance }),
             Err(findings) => findings,
         };
-        let is_full = findings.notes.len() >= DECODE_LIMIT;
-        for Failure { mut node, .. } in findings.notes.into_iter().chain(findings.failure) {
-            let around = if is_full { full } else { 0 };
+        let mut nodes: Vec<Vec<Segment>> =
+            findings.notes.into_iter().chain(findings.failure).map(|failure| failure.node).collect();
+        let is_full = nodes.len() >= DECODE_LIMIT;
+        if is_full && was_full {
+            nodes = around_many(&nodes);
+        }
+        was_full = is_full;
+        for mut node in nodes {
             node.truncate(match left {
                 0..=1 => 1,
                 2 => 2,
-                _ => node.len().saturating_sub(around).max(1),
+                _ => node.len(),
             });
             unread.insert(node);
         }
-        full += usize::from(is_full);
         Err(topmost(&unread))
     })
+}
+
+/// Of nodes that have this many neighbours among them, the one in which they lie is passed over instead, where two readings
+/// in a row have found as many as are named.
+const MANY: usize = 8;
+
+fn around_many(nodes: &[Vec<Segment>]) -> Vec<Vec<Segment>> {
+    let around = |node: &Vec<Segment>| node.len().saturating_sub(1);
+    let is_crowded = |parent: &[Segment]| {
+        let count = nodes.iter().filter(|node| node[..around(node)] == *parent).count();
+        !parent.is_empty() && count >= MANY
+    };
+    let wider =
+        |node: &Vec<Segment>| Some(&node[..around(node)]).filter(|parent| is_crowded(parent)).map(<[_]>::to_vec);
+    nodes.iter().map(|node| wider(node).unwrap_or_else(|| node.clone())).collect()
 }
 
 /// The nodes that lie below none of the others.
