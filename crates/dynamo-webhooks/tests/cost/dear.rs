@@ -25,13 +25,23 @@ pub const TINY: usize = 5000;
 pub const WRONG_AND_UNKNOWN: &str =
     r#","spec":{"services":{"":{"replicas":"","x":1}},"components":[{"replicas":"","x":1}],"model":1,"x":1}"#;
 
-/// Annotations of conversion of which nothing is left when they have been tried.
+/// Annotations of conversion of which nothing is left when they have been tried. Of ours each entry stands in the way by
+/// itself: the first can't be read, the second leads astray, the third and that of the Go operator break the schema, and
+/// the last comes alive.
 const DROPPED: [(&str, &str); 2] = [
     (
         "gateward.dev/preserved",
-        r#"{"version":1,"known":{"v1beta1":[{"path":["spec","components",{"name":"w"},"podTemplate","spec"],"was":{}}]}}"#,
+        concat!(
+            r#"{"version":1,"known":{"v1beta1":[{"path":["spec","components",{"name":"w"},"replicas"],"was":"x"},"#,
+            r#"{"path":["spec","components",{"name":"w"},"minAvailable"],"was":5},"#,
+            r#"{"path":["spec","components",{"name":"w"},"modelRef"],"was":{}}]},"#,
+            r#""unknown":{"v1beta1":[{"path":["spec","components",{"name":"w"},"multinode"],"value":{"nodeCount":3}}]}}"#,
+        ),
     ),
-    ("nvidia.com/dgd-spec", r#"{"version":1,"spec":{"components":[{"name":"w","podTemplate":{}}]}}"#),
+    (
+        "nvidia.com/dgd-spec",
+        r#"{"version":1,"spec":{"components":[{"name":"w","podTemplate":{"spec":{"containers":[{"name":"x","image":5}]}}}]}}"#,
+    ),
 ];
 
 /// A body, and where it is sent.

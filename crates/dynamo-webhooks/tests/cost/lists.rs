@@ -226,7 +226,7 @@ fn annotations_of_conversion_take_no_more_than_their_share() {
     meter.settle();
 }
 
-/// The object is converted with them, with some of them and without.
+/// The object is converted with them and without those of the Go operator, and each time ours are tried.
 #[test]
 fn annotations_beside_some_that_are_tried_and_dropped_take_no_more_than_their_share() {
     let mut meter = Meter::new();

@@ -38,8 +38,8 @@ pub fn same(one: &Value, other: &Value) -> bool {
     }
 }
 
-/// How many nodes are named that lead astray.
-const NAMED: usize = 32;
+/// How many nodes are named that stand in the way.
+pub(crate) const NAMED: usize = 32;
 
 /// The nodes of `back` that mean neither what `source` means there nor what `without` does.
 pub(crate) fn astray(back: &Value, source: &Value, without: &Value) -> Vec<Vec<Segment>> {

@@ -2,7 +2,7 @@
 //!
 //! A user who may write an object writes its annotations. So a result that those of the operator's conversion had a part in
 //! is held against the schema of its version, and where it breaks that, the object is converted without them. What core
-//! itself preserved is held against the schema where it is put back, entry by entry.
+//! itself preserved is held against the schema where it is put back, part by part.
 
 use std::cell::OnceCell;
 

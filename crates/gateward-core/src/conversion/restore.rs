@@ -6,7 +6,7 @@ use serde_json::Value;
 use serde_json::value::to_raw_value;
 
 use crate::conversion::difference::{self, Difference};
-use crate::conversion::equivalence;
+use crate::conversion::equivalence::{self, NAMED};
 use crate::conversion::route::Route;
 use crate::conversion::schema::SchemaCheck;
 use crate::conversion::step::{MAX_FIELDS, Step, steps};
@@ -94,7 +94,7 @@ pub(crate) fn breaks_nothing(
     document: &mut Tree<'_>,
 ) -> Result<(), Obstacles> {
     let broken = check.broken(json, || Some(made)).ok_or_else(Obstacles::new)?;
-    let obstacles: Obstacles = broken.iter().map(|path| steps(document, path.segments())).collect();
+    let obstacles: Obstacles = broken.iter().take(NAMED).map(|path| steps(document, path.segments())).collect();
     if obstacles.is_empty() { Ok(()) } else { Err(obstacles) }
 }
 
@@ -102,17 +102,22 @@ impl<A: Resource, B: Resource, R: Route<A, B>> Restoring<'_, A, B, R> {
     /// Puts differences back into `made`, the text of the result.
     pub fn restore(&self, made: &str, differences: &[Difference]) -> Tried<Restored<A, B>> {
         let own = LazyCell::new(|| serde_json::to_string(self.object).ok());
-        let source = LazyCell::new(|| said(own.as_ref()?));
-        let without =
-            LazyCell::new(|| said(&serde_json::to_string(&way_back(self.route, self.result, made.len()).ok()?).ok()?));
+        let without = LazyCell::new(|| {
+            let back = way_back(self.route, self.result, made.len()).ok()?;
+            serde_json::to_string(&back).ok()
+        });
         // The nodes at which what comes back is neither what the object says nor what would come back without any.
         let astray = |led: &str| {
             if same_apart_from(&APART, led, own.as_ref()?) {
                 return Some(Vec::new());
             }
-            let (led, source) = (said(led)?, source.as_ref()?);
-            let astray = equivalence::astray(&led, source, source);
-            if astray.is_empty() { Some(astray) } else { Some(equivalence::astray(&led, source, without.as_ref()?)) }
+            // No tree outlives a try: the schema needs others.
+            let (led, source) = (said(led)?, said(own.as_ref()?)?);
+            let astray = equivalence::astray(&led, &source, &source);
+            if astray.is_empty() {
+                return Some(astray);
+            }
+            Some(equivalence::astray(&led, &source, &said(without.as_ref()?)?))
         };
         by_parts(differences, |difference| &difference.path, |part| self.tried(made, part, &astray))
     }

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::json::members::rewritten;
 use crate::json::shallow::shallow;
-use crate::rule::field::FieldPath;
+use crate::rule::field::{FieldPath, Segment};
 use crate::rule::resource::Resource;
 
 /// How much of a schema must hold.
@@ -79,7 +79,8 @@ impl<'a> SchemaCheck<'a> {
     }
 
     /// The nodes in which a result breaks its schema, and `plain`, the result without annotations, doesn't. Of a source
-    /// that breaks its own schema values alone are demanded: what it lacks, the result may lack. `None` for a result that
+    /// that breaks its own schema outside of the status values alone are demanded: what it lacks, the result may lack.
+    /// `None` for a result that
     /// is too large to be held against anything.
     pub fn broken<'p>(&self, result: &str, plain: impl FnOnce() -> Option<&'p str>) -> Option<Vec<FieldPath>> {
         let Some(schemas) = self.schemas else { return Some(Vec::new()) };
@@ -92,8 +93,13 @@ impl<'a> SchemaCheck<'a> {
             return Some(found);
         }
         let Demanded { strictness, allowed } = self.demanded.get_or_init(|| {
-            let is_sound = violations(&self.from, self.source, self.strictness).is_none_or(|found| found.is_empty());
-            let strictness = if is_sound { self.strictness } else { Strictness::Values };
+            let is_sound = || {
+                let found = violations(&self.from, self.source, Strictness::Whole).unwrap_or_default();
+                let is_of_status = |path: &FieldPath| path.segments().first().and_then(Segment::name) == Some("status");
+                found.iter().all(is_of_status)
+            };
+            let is_whole = self.strictness == Strictness::Whole && is_sound();
+            let strictness = if is_whole { Strictness::Whole } else { Strictness::Values };
             let of_plain = plain().and_then(|plain| violations(&self.to, plain, strictness)).unwrap_or_default();
             Demanded { strictness, allowed: of_plain.into_iter().collect() }
         });
