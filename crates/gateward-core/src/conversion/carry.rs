@@ -4,7 +4,7 @@
 use crate::conversion::difference::Difference;
 use crate::conversion::preserved::Preserved;
 use crate::conversion::preserved_field::PreservedField;
-use crate::conversion::restore::{Restoring, Tried, breaks_nothing, by_parts, lost, lost_by_trial, read};
+use crate::conversion::restore::{Restoring, TRIES, Tried, breaks_nothing, by_parts, lost, lost_by_trial, read};
 use crate::conversion::route::Route;
 use crate::conversion::schema::SchemaCheck;
 use crate::conversion::serialized::{Serialized, no_json};
@@ -13,6 +13,7 @@ use crate::conversion::step::MAX_FIELDS;
 use crate::conversion::tree::Tree;
 use crate::conversion::unknown::{self, Unknown};
 use crate::conversion::{ConversionError, Strictness};
+use crate::json::members::rewritten;
 use crate::rule::field::{FieldPath, Segment};
 use crate::rule::issue::Issues;
 use crate::rule::resource::Resource;
@@ -21,6 +22,9 @@ use crate::wire::envelope::Metadata;
 
 /// How many unknown fields of an object are noted.
 const NOTED: usize = 16;
+
+/// Of an object that has more labels and annotations differences are tried once: each try reads all of them.
+const CROWD: usize = 64;
 
 /// A converted object, of which more has to be carried over than its type says.
 pub(crate) struct Carried<'a, A, B> {
@@ -57,10 +61,17 @@ pub(crate) fn carry<A: Resource, B: Resource>(
         let (mut json, unplaced) = with_unknown_fields(document, (object, &result), route, &made, unknown)?;
         preserved.unknown.extend((!unplaced.is_empty()).then(|| (from.to_string(), unplaced)));
         let check = || SchemaCheck::of::<A, B>(route.schemas(), Strictness::Whole, source.json);
-        let known = Restoring { route, check: &check(), object, result: &result }.restore(&json, &known);
+        let is_crowded = metadata.labels.len() + metadata.annotations.len() > CROWD;
+        let tries = if is_crowded { 1 } else { TRIES };
+        let known = Restoring { route, check: &check(), object, result: &result }.restore(&json, &known, tries);
         if let Some(restored) = known.restored {
             *written = Serialized::of(&restored.object).map_err(|error| no_json(&error))?;
             (json, known_losses) = (restored.json, Some(lost(&restored.back, object)));
+        }
+        if !waiting.is_empty() {
+            // Metadata is dear to read, and nothing waits for it.
+            let bare = |name: &str, text| Some(if name == "metadata" { "{}" } else { text }.into());
+            json = rewritten(&json, bare).unwrap_or(json);
         }
         let unknown = with_unknown::<B>(&json, &waiting, &written.members, &check());
         if !(known.is_whole && unknown.is_whole) {
@@ -113,6 +124,7 @@ fn with_unknown<B: Resource>(
 ) -> Tried<String> {
     by_parts(
         waiting,
+        TRIES,
         |field| &field.path,
         |fields| {
             let Some(mut tree) = Tree::read(result) else { return Ok(None) };

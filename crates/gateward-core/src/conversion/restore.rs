@@ -13,6 +13,7 @@ use crate::conversion::step::{MAX_FIELDS, Step, steps};
 use crate::conversion::tree::Tree;
 use crate::conversion::unknown;
 use crate::json::meaning::same_apart_from;
+use crate::json::members::rewritten;
 use crate::json::reading::Allowance;
 use crate::json::shallow::shallow;
 use crate::rule::field::Segment;
@@ -20,7 +21,7 @@ use crate::rule::issue::Issues;
 use crate::rule::resource::Resource;
 
 /// How often entries are tried: all together, and again without what stood in the way. Then the rest is dropped.
-const TRIES: usize = 3;
+pub(crate) const TRIES: usize = 3;
 
 /// A result with differences put back.
 pub(crate) struct Restored<A, B> {
@@ -52,9 +53,10 @@ pub(crate) struct Tried<T> {
 }
 
 /// Puts entries of an annotation back: all together, and where that fails all but those in the smallest part around each
-/// node that stands in the way. The work is that of [`TRIES`] tries.
+/// node that stands in the way. The work is that of so many tries.
 pub(crate) fn by_parts<E, T>(
     entries: &[E],
+    tries: usize,
     path: impl Fn(&E) -> &[Step],
     attempt: impl Fn(&[&E]) -> Result<Option<T>, Obstacles>,
 ) -> Tried<T> {
@@ -67,7 +69,7 @@ pub(crate) fn by_parts<E, T>(
         if shared == path(entry).len() { node.len() } else { shared }
     };
     let mut left: Vec<&E> = entries.iter().take(MAX_FIELDS).collect();
-    for _ in 0..TRIES {
+    for _ in 0..tries {
         let obstacles = match attempt(&left) {
             Ok(restored) => return Tried { restored, is_whole: left.len() == entries.len() },
             Err(obstacles) if obstacles.is_empty() => break,
@@ -100,7 +102,7 @@ pub(crate) fn breaks_nothing(
 
 impl<A: Resource, B: Resource, R: Route<A, B>> Restoring<'_, A, B, R> {
     /// Puts differences back into `made`, the text of the result.
-    pub fn restore(&self, made: &str, differences: &[Difference]) -> Tried<Restored<A, B>> {
+    pub fn restore(&self, made: &str, differences: &[Difference], tries: usize) -> Tried<Restored<A, B>> {
         let own = LazyCell::new(|| serde_json::to_string(self.object).ok());
         let without = LazyCell::new(|| {
             let back = way_back(self.route, self.result, made.len()).ok()?;
@@ -119,7 +121,7 @@ impl<A: Resource, B: Resource, R: Route<A, B>> Restoring<'_, A, B, R> {
             }
             Some(equivalence::astray(&led, &source, &said(without.as_ref()?)?))
         };
-        by_parts(differences, |difference| &difference.path, |part| self.tried(made, part, &astray))
+        by_parts(differences, tries, |difference| &difference.path, |part| self.tried(made, part, &astray))
     }
 
     /// The result with these differences, if it is one and leads back.
@@ -191,7 +193,6 @@ const TREES: usize = 3;
 
 /// All the rest that the text of a typed object says.
 fn said(json: &str) -> Option<Value> {
-    let mut said = shallow(json, TREES)?;
-    said.as_object_mut()?.retain(|name, _| !APART.contains(&[name.as_str()].as_slice()));
-    Some(said)
+    let is_apart = |name: &str| APART.contains(&[name].as_slice());
+    shallow(&rewritten(json, |name, text| (!is_apart(name)).then(|| text.into()))?, TREES)
 }
