@@ -174,6 +174,9 @@ impl Difference {
         if self.path.len() > MAX_STEPS || self.path.first().is_some_and(is_protected) {
             return false;
         }
+        if *room == 0 {
+            return false;
+        }
         let Some(parent) = way.iter().try_fold(document, |node, step| step.find(node)) else { return false };
         let live = last.find(parent).map(|node| node.to_json());
         let cost = live.as_ref().map_or(0, String::len) + self.reads.as_ref().map_or(0, |reads| reads.get().len());
