@@ -81,7 +81,7 @@ impl<S: DeserializeOwned> PreservedSpec<S> {
     pub fn take(stash: Stash, annotations: &mut BTreeMap<String, String>, issues: &mut Issues) -> Option<Self> {
         let envelope: Envelope<Box<RawValue>> = Envelope::take(stash, annotations, issues)?;
         let text = envelope.spec.as_deref().map_or("{}", RawValue::get);
-        let (Ok(spec), Ok(sparse)) = (serde_json::from_str(text), serde_json::from_str(text)) else {
+        let (Some(spec), Ok(sparse)) = (Stash::part(text), serde_json::from_str(text)) else {
             stash.note_damage(issues);
             return None;
         };
@@ -136,18 +136,21 @@ impl<S: DeserializeOwned> Envelope<S> {
     pub fn take(stash: Stash, annotations: &mut BTreeMap<String, String>, issues: &mut Issues) -> Option<Self> {
         let members: BTreeMap<String, Box<RawValue>> = stash.take(annotations, issues)?;
         let envelope = Self::read(&members);
-        envelope.map_err(|_| stash.note_damage(issues)).ok()
+        if envelope.is_none() {
+            stash.note_damage(issues);
+        }
+        envelope
     }
 
-    fn read(members: &BTreeMap<String, Box<RawValue>>) -> serde_json::Result<Self> {
+    fn read(members: &BTreeMap<String, Box<RawValue>>) -> Option<Self> {
         let text = |name: &str| members.get(name).map_or("null", |text| text.get());
         if !members.contains_key("spec") {
-            return serde_json::to_string(members).and_then(|text| serde_json::from_str(&text)).map(Self::of);
+            return Stash::part(&serde_json::to_string(members).ok()?).map(Self::of);
         }
-        Ok(Self {
-            version: serde_json::from_str(text("version"))?,
-            spec: serde_json::from_str(text("spec"))?,
-            raw_json: serde_json::from_str(text("rawJSON"))?,
+        Some(Self {
+            version: Stash::part(text("version"))?,
+            spec: Stash::part(text("spec"))?,
+            raw_json: Stash::part(text("rawJSON"))?,
         })
     }
 }

@@ -235,6 +235,34 @@ fn annotations_beside_some_that_are_tried_and_dropped_take_no_more_than_their_sh
     meter.settle();
 }
 
+/// Each of them is compared with the whole node.
+#[test]
+fn differences_of_one_large_node_take_no_more_than_their_share() {
+    let mut meter = Meter::new();
+    let component = Target::of("DynamoComponentDeployment", "v1beta1");
+    let members: Vec<String> = (0..100_000).map(|number| format!(r#""k{number:05}":0"#)).collect();
+    let spec = format!(r#"{{"name":"a","type":"epp","eppConfig":{{"config":{{{}}}}}}}"#, members.join(","));
+    let known = many(40_000, r#"{"path":["spec","eppConfig","config"]}"#);
+    let known = format!(r#"{{"path":["spec","eppConfig","config","zz"]}},{known}"#);
+    let kept = json!(format!(r#"{{"version":1,"known":{{"v1alpha1":[{known}]}}}}"#));
+    let object = component.object(&format!(r#","annotations":{{"gateward.dev/preserved":{kept}}}"#), &spec);
+    meter.ask("/convert", "differences of one large node", review("v1alpha1", &object).as_bytes());
+    meter.settle();
+}
+
+/// Such a service takes two hundred times its text.
+#[test]
+fn services_without_a_value_in_an_annotation_take_no_more_than_their_share() {
+    let mut meter = Meter::new();
+    let graph = Target::of("DynamoGraphDeployment", "v1beta1");
+    let services: Vec<String> = (0..20_000).map(|number| format!(r#""{number:05x}":null"#)).collect();
+    let kept = json!(format!(r#"{{"version":1,"spec":{{"services":{{{}}}}}}}"#, services.join(",")));
+    let spec = r#"{"components":[{"name":"a","type":"worker"}]}"#;
+    let object = graph.object(&format!(r#","annotations":{{"nvidia.com/dgd-spec":{kept}}}"#), spec);
+    meter.ask("/convert", "services without a value", review("v1alpha1", &object).as_bytes());
+    meter.settle();
+}
+
 #[test]
 fn the_largest_reviews_take_no_more_than_their_share() {
     let mut meter = Meter::new();

@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::to_raw_value;
 
 use crate::conversion::ANNOTATION_LIMIT;
+use crate::json::decode;
+use crate::json::reading::Allowance;
 use crate::json::shallow::{tree_takes_at_most, trees_fit};
 use crate::rule::STASH;
 use crate::rule::field::FieldPath;
@@ -109,6 +111,18 @@ impl Stash {
     pub fn get<T: DeserializeOwned>(&self, annotations: &BTreeMap<String, String>) -> Option<T> {
         let text = annotations.get(self.annotation)?;
         trees_fit(text, 1).then(|| self.read(text)).flatten()
+    }
+
+    /// Reads a part that was taken as text, as a type whose lists and maps may take three times the text and 4 MB: many an
+    /// entry is far larger than its text. `None` where it can't be read, or takes more.
+    ///
+    /// ```
+    /// # use gateward_core::Stash;
+    /// assert_eq!(Stash::part::<Vec<String>>(r#"["Maria"]"#), Some(vec!["Maria".to_owned()]));
+    /// assert_eq!(Stash::part::<Vec<String>>(r#"["Maria",5]"#), None);
+    /// ```
+    pub fn part<T: DeserializeOwned>(text: &str) -> Option<T> {
+        decode::within(text, &Allowance::of(text.len()))
     }
 
     fn read<T: DeserializeOwned>(&self, text: &str) -> Option<T> {

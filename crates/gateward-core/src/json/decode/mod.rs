@@ -285,6 +285,11 @@ pub(crate) fn noting<T: DeserializeOwned>(
     Some((read, session.ignored?.into_inner()))
 }
 
+/// Reads `json` within an allowance. `None` where it doesn't fit, or takes more.
+pub(crate) fn within<T: DeserializeOwned>(json: &str, allowance: &Arc<Allowance>) -> Option<T> {
+    quickly(json, Limits::NONE, allowance).ok()
+}
+
 /// Reads `json` without learning where it doesn't fit.
 fn quickly<T: DeserializeOwned>(json: &str, limits: Limits, allowance: &Arc<Allowance>) -> Result<T, ()> {
     pass(json, Session::quick(allowance, limits)).map_err(drop)
