@@ -2,13 +2,14 @@
 //! rules on changes.
 
 use dynamo_api::v1alpha1::{DynamoGraphDeploymentRequest, DynamoGraphDeploymentRequestSpec as Spec, RequestState};
-use dynamo_api::v1beta1::RequestPhase;
-use gateward::{Issues, Request, Rule, Validator, handler};
+use dynamo_api::v1beta1::{DynamoGraphDeploymentRequestSpec as HubSpec, RequestPhase};
+use gateward::{Convert, Issues, Provenance, Request, Rule, Validator, handler};
 
 use super::freeze::{self, StoredRequest};
 use super::release::{self, AutoApply, ImageField, Release};
 use super::spec_change::SpecChange;
 use super::{ON_V1ALPHA1, at, deprecated_names, embedded, profiling_config, stash};
+use crate::conversion::DeploymentRequestConversion;
 use crate::operator::facts::ClusterFacts;
 
 pub(crate) const GPU_DISCOVERY_FIELD: Rule = rule! {
@@ -88,12 +89,19 @@ fn changes(old: &DynamoGraphDeploymentRequest, new: &DynamoGraphDeploymentReques
     let (before, after) = (Release::of_written(&old.spec), Release::of_written(&new.spec));
     release::on_update(&before, &after, issues);
     let change = || {
-        let kept = SpecChange::between(&stash::spec(&old.metadata), &stash::spec(&new.metadata));
+        // What the Go operator's annotation keeps counts as conversion reads it.
+        let hub = SpecChange::between(&in_hub(old), &in_hub(new));
         let is_same = stash::of_core(&old.metadata) == stash::of_core(&new.metadata);
         let of_core = if is_same { SpecChange::None } else { SpecChange::Other };
-        SpecChange::between(&as_stored(&old.spec), &as_stored(&new.spec)).max(kept).max(of_core)
+        SpecChange::between(&as_stored(&old.spec), &as_stored(&new.spec)).max(hub).max(of_core)
     };
     freeze::check(&StoredRequest { phase: Some(phase(old)), apply: before.apply }, after.apply, change, issues);
+}
+
+/// The spec in v1beta1; `None` for what can't be converted.
+fn in_hub(request: &DynamoGraphDeploymentRequest) -> Option<HubSpec> {
+    let (mut provenance, mut issues) = (Provenance::silent(), Issues::new());
+    DeploymentRequestConversion.to_hub(request, &mut provenance, &mut issues).ok().map(|hub| hub.spec)
 }
 
 /// The spec with the default of its schema: the API server gives it to what a user writes, and not to what it converts
@@ -177,6 +185,28 @@ mod tests {
         let explicit = with_status(discovering(json!(true)), json!({"state": "Ready"}));
         update(&explicit, &discovering(json!(null))).assert_allowed();
         assert_only(&update(&old, &discovering(json!(false))), &freeze::WHILE_READY, "spec");
+    }
+
+    #[test]
+    fn what_the_operator_kept_can_not_be_taken_from_a_frozen_request() {
+        let keeping = |kept: &str| {
+            let mut request = alpha(&json!({}));
+            request["metadata"]["annotations"] = json!({"nvidia.com/dgdr-spec": kept});
+            request
+        };
+        let deep = format!("{}{}", "[".repeat(130), "]".repeat(130));
+        let kept = |version: &str, more: &str, trust: &str| {
+            let graph = format!(r#"{{"apiVersion":"nvidia.com/v1beta1","kind":"X","x":{deep}}}"#);
+            let overrides = format!(r#"{{"dgd":{graph},"trustRemoteCode":{trust}}}"#);
+            keeping(&format!(r#"{{"version":{version},{more}"spec":{{"overrides":{overrides}}}}}"#))
+        };
+        let old = with_status(kept("1", "", "false"), json!({"state": "Ready"}));
+        update(&old, &kept("1", "", "false")).assert_allowed();
+        for new in
+            [kept(r#""1""#, "", "false"), kept("1", "", "true"), kept("1", &format!(r#""junk":{deep},"#), "true")]
+        {
+            assert_only(&update(&old, &new), &freeze::WHILE_READY, "spec");
+        }
     }
 
     #[test]
