@@ -23,8 +23,10 @@ use crate::wire::envelope::Metadata;
 /// How many unknown fields of an object are noted.
 const NOTED: usize = 16;
 
-/// Of an object that has more labels and annotations differences are tried once: each try reads all of them.
-const CROWD: usize = 64;
+/// Of an object that has more labels and annotations differences are tried once, since each try reads all of them; of one
+/// that has far more, which no person and no controller writes, they are dropped untried.
+const MANY: usize = 64;
+const TOO_MANY: usize = 1024;
 
 /// A converted object, of which more has to be carried over than its type says.
 pub(crate) struct Carried<'a, A, B> {
@@ -61,8 +63,11 @@ pub(crate) fn carry<A: Resource, B: Resource>(
         let (mut json, unplaced) = with_unknown_fields(document, (object, &result), route, &made, unknown)?;
         preserved.unknown.extend((!unplaced.is_empty()).then(|| (from.to_string(), unplaced)));
         let check = || SchemaCheck::of::<A, B>(route.schemas(), Strictness::Whole, source.json);
-        let is_crowded = metadata.labels.len() + metadata.annotations.len() > CROWD;
-        let tries = if is_crowded { 1 } else { TRIES };
+        let tries = match metadata.labels.len() + metadata.annotations.len() {
+            0..=MANY => TRIES,
+            0..=TOO_MANY => 1,
+            _ => 0,
+        };
         let known = Restoring { route, check: &check(), object, result: &result }.restore(&json, &known, tries);
         if let Some(restored) = known.restored {
             *written = Serialized::of(&restored.object).map_err(|error| no_json(&error))?;

@@ -80,8 +80,7 @@ impl<'a> SchemaCheck<'a> {
 
     /// The nodes in which a result breaks its schema, and `plain`, the result without annotations, doesn't. Of a source
     /// that breaks its own schema outside of the status values alone are demanded: what it lacks, the result may lack.
-    /// `None` for a result that
-    /// is too large to be held against anything.
+    /// `None` for a result that is too large to be held against anything.
     pub fn broken<'p>(&self, result: &str, plain: impl FnOnce() -> Option<&'p str>) -> Option<Vec<FieldPath>> {
         let Some(schemas) = self.schemas else { return Some(Vec::new()) };
         let violations = |version: &str, json: &str, strictness| {
