@@ -5,7 +5,7 @@ use cluster_tests::objects::{graph, graph_v1alpha1, object, request, request_v1a
 use cluster_tests::{Sandbox, Test, refused, tests, version_of};
 use serde_json::{Value, json};
 
-use crate::hostile::tenant::{Tenant, VERSIONS, WAYS, Way, held};
+use crate::hostile::tenant::{Tenant, VERSIONS, WAYS, Way, held, other_of};
 
 pub fn tests() -> Vec<Test> {
     tests![
@@ -141,7 +141,9 @@ async fn w1_a_ready_request_that_waits_to_be_applied_chooses_its_runtime(sandbox
     let tenant = Tenant::of(&sandbox).await;
     for asked in ready(&tenant, Some(false)).await {
         let own = version_of(&asked);
-        let writes = VERSIONS.into_iter().flat_map(|version| WAYS.map(|way| (version, way)));
+        // An apply takes away what its manager has applied in the other version.
+        let others = [Way::Put, Way::JsonPatch, Way::MergePatch].map(|way| (other_of(&asked), way));
+        let writes = WAYS.map(|way| (own, way)).into_iter().chain(others);
         for (number, (version, way)) in writes.enumerate() {
             let runtime = json!(format!("1.5.{number}"));
             let answer = tenant.sets(&asked, version, way, RUNTIME, &runtime).await;
