@@ -23,8 +23,8 @@ use crate::wire::envelope::Metadata;
 /// How many unknown fields of an object are noted.
 const NOTED: usize = 16;
 
-/// Of an object that has more labels and annotations differences are tried once, since each try reads all of them; of one
-/// that has far more, which no person and no controller writes, they are dropped untried.
+/// Of an object that has so many labels and annotations differences are tried once, since each try reads all of them; of
+/// one that has far more, which no person and no controller writes, they are dropped untried.
 const MANY: usize = 64;
 const TOO_MANY: usize = 1024;
 
@@ -64,8 +64,8 @@ pub(crate) fn carry<A: Resource, B: Resource>(
         preserved.unknown.extend((!unplaced.is_empty()).then(|| (from.to_string(), unplaced)));
         let check = || SchemaCheck::of::<A, B>(route.schemas(), Strictness::Whole, source.json);
         let tries = match metadata.labels.len() + metadata.annotations.len() {
-            0..=MANY => TRIES,
-            0..=TOO_MANY => 1,
+            0..MANY => TRIES,
+            MANY..TOO_MANY => 1,
             _ => 0,
         };
         let known = Restoring { route, check: &check(), object, result: &result }.restore(&json, &known, tries);
