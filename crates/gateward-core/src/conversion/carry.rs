@@ -26,7 +26,7 @@ const NOTED: usize = 16;
 /// Of an object that has so many labels and annotations differences are tried once, since each try reads all of them; of
 /// one that has far more, which no person and no controller writes, they are dropped untried.
 const MANY: usize = 64;
-const TOO_MANY: usize = 1024;
+const TOO_MANY: usize = 256;
 
 /// A converted object, of which more has to be carried over than its type says.
 pub(crate) struct Carried<'a, A, B> {
