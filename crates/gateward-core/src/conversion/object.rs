@@ -7,14 +7,13 @@
 use std::cell::OnceCell;
 
 use crate::conversion::attempt::{Attempt, finish};
-use crate::conversion::keys::ConversionKeys;
 use crate::conversion::route::Route;
 use crate::conversion::schema::SchemaCheck;
 use crate::conversion::source::Source;
 use crate::conversion::stash::note_damage_of;
 use crate::conversion::{ConversionError, Strictness};
 use crate::json::decode::{self, DECODE_LIMIT, DecodeError};
-use crate::rule::field::{FieldPath, Segment};
+use crate::rule::field::Segment;
 use crate::rule::issue::Issues;
 use crate::rule::resource::Resource;
 use crate::wire::envelope::Metadata;
@@ -54,28 +53,18 @@ pub(crate) fn convert<A: Resource, B: Resource>(
         let (plain, _) = plain.get_or_init(|| without(&kept, source, route)).as_ref().ok()?;
         Some(plain.json.as_str())
     };
-    let broken = tried.as_ref().ok().map(|converted| check.broken(&converted.json, of_plain));
-    if let (Ok(converted), Some(Some(broken))) = (tried, &broken)
-        && broken.is_empty()
+    if let Ok(converted) = tried
+        && check.broken(&converted.json, of_plain).is_some_and(|broken| broken.is_empty())
     {
         issues.extend(notes);
         return Ok(converted);
     }
     let (converted, notes) = plain.into_inner().unwrap_or_else(|| without(&kept, source, route))?;
     issues.extend(notes);
-    for key in &kept {
+    for key in kept {
         note_damage_of(key, issues);
     }
-    // What can't be checked may be honest, so it isn't lost in silence.
-    let unchecked = broken.is_some_and(|broken| broken.is_none());
-    if unchecked { lacking(converted, &kept, route.keys()) } else { Ok(converted) }
-}
-
-/// The view, marked for what these annotations keep.
-fn lacking(mut view: Attempt, kept: &[&'static str], keys: &ConversionKeys) -> Result<Attempt, ConversionError> {
-    view.left_out.extend(kept.iter().map(|key| FieldPath::annotation(*key)));
-    view.json = Source::read(&view.json)?.marked(keys, &view.left_out)?;
-    Ok(view)
+    Ok(converted)
 }
 
 /// Converts an object without these annotations.
