@@ -4,16 +4,15 @@
 
 mod support;
 
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use bytes::Bytes;
-use gateward_core::{Decision, Review, ReviewResponse, WebhookError};
-use gateward_server::{ByteSize, Cap, Limits, Metrics, ReviewHandler, ReviewService};
+use gateward_server::{ByteSize, Cap, Limits, Metrics, ReviewService};
 use http::header::CONTENT_TYPE;
 use http::{Request, Response};
 use http_body_util::{BodyExt, Full};
 use serde_json::Value;
-use support::gate::Gate;
+use support::gate::{Gate, Obeys};
 use tokio::task::{JoinHandle, yield_now};
 use tokio::time::advance;
 use tower_service::Service;
@@ -29,29 +28,6 @@ const LATEST: Duration = Duration::from_millis(100);
 /// Up to `inline_size`, and above it.
 const SMALL: usize = 1_000;
 const LARGE: usize = 40_000;
-
-/// Does what the first word of the body says.
-struct Obeys(Gate);
-
-impl ReviewHandler for Obeys {
-    type Route = Review;
-
-    fn route(&self, _: &str) -> Option<Review> {
-        Some(Review::Validate)
-    }
-
-    async fn handle(&self, _: Review, body: &[u8], _: SystemTime) -> ReviewResponse {
-        match body.split(|byte| *byte == b' ').next() {
-            Some(b"block") => self.0.pass(),
-            Some(b"wait") => std::future::pending().await,
-            Some(b"yield") => loop {
-                yield_now().await;
-            },
-            _ => {}
-        }
-        ReviewResponse { status: 200, body: Vec::new(), decision: Decision::error(WebhookError::Deadline) }
-    }
-}
 
 struct Server {
     service: ReviewService<Obeys>,

@@ -7,42 +7,15 @@
 
 mod support;
 
-use std::time::SystemTime;
-
-use gateward_core::{Decision, Review, ReviewResponse, WebhookError};
-use gateward_server::{ByteSize, Cap, Limits, Protocols, ReviewHandler};
+use gateward_server::{ByteSize, Cap, Limits, Protocols};
 use support::client::post;
-use support::gate::Gate;
+use support::gate::{Gate, HUGE, Obeys};
 use support::otter::{Blocker, conversion, review_of};
 use support::{CONVERT, TestServer, VALIDATE, test_server, test_server_with, until};
 use tokio::net::TcpStream;
 
 /// Above `inline_size`.
 const LARGE: usize = 40_000;
-/// Larger than the buffers of two sockets.
-const HUGE: usize = 64 << 20;
-
-/// Does what the first word of the body says.
-struct Obeys(Gate);
-
-impl ReviewHandler for Obeys {
-    type Route = Review;
-
-    fn route(&self, _: &str) -> Option<Review> {
-        Some(Review::Validate)
-    }
-
-    async fn handle(&self, _: Review, body: &[u8], _: SystemTime) -> ReviewResponse {
-        let mut answer = Vec::new();
-        match body.split(|byte| *byte == b' ').next() {
-            Some(b"block") => self.0.pass(),
-            Some(b"panic") => panic!("a trap"),
-            Some(b"huge") => answer = vec![b'x'; HUGE],
-            _ => {}
-        }
-        ReviewResponse { status: 200, body: answer, decision: Decision::error(WebhookError::Deadline) }
-    }
-}
 
 struct Work {
     server: TestServer,
