@@ -18,7 +18,7 @@ use gateward::conversion::{Strictness, StructuralSchemas};
 use gateward::schema::from_crd;
 use gateward::testing::block_on;
 use gateward::testing::objects;
-use gateward::{Context, FieldPath, Request, Resource, Validator, Verdict, Webhook, Webhooks, handler};
+use gateward::{Context, Converted, FieldPath, Request, Resource, Validator, Verdict, Webhook, Webhooks, handler};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -118,17 +118,17 @@ impl Drawn {
         judged.unwrap_or_else(|| panic!("{} {}", answer.status, String::from_utf8_lossy(&answer.body)))
     }
 
+    fn convert(&self, object: &Value, version: &str) -> Converted {
+        self.webhooks(&Judged::default()).convert(&object.to_string(), &format!("nvidia.com/{version}")).unwrap()
+    }
+
     fn converted(&self, object: &Value, version: &str) -> Value {
-        let converted =
-            self.webhooks(&Judged::default()).convert(&object.to_string(), &format!("nvidia.com/{version}"));
-        serde_json::from_str(&converted.unwrap().json).unwrap()
+        serde_json::from_str(&self.convert(object, version).json).unwrap()
     }
 
     /// What a conversion has to say.
     fn noted(&self, object: &Value, version: &str) -> Vec<String> {
-        let webhooks = self.webhooks(&Judged::default());
-        let converted = webhooks.convert(&object.to_string(), &format!("nvidia.com/{version}")).unwrap();
-        converted.issues.iter().map(ToString::to_string).collect()
+        self.convert(object, version).issues.iter().map(ToString::to_string).collect()
     }
 
     fn violations(&self, version: &str, object: &Value) -> BTreeSet<FieldPath> {
