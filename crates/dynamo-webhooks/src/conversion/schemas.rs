@@ -3,9 +3,9 @@
 use std::sync::LazyLock;
 
 use dynamo_api::crds::{self, CrdFile};
+use gateward::FieldPath;
 use gateward::conversion::{Strictness, StructuralSchemas};
 use gateward::schema::{SchemaFault, SchemaFinding, VersionSchema, from_crd};
-use gateward::{FieldPath, Segment};
 use serde_json::Value;
 
 type Schemas = LazyLock<Vec<VersionSchema>>;
@@ -55,7 +55,7 @@ impl StructuralSchemas for CrdSchemas {
         let counts = |finding: &SchemaFinding| match finding.fault {
             SchemaFault::UnknownField => false,
             SchemaFault::Required | SchemaFault::Duplicate { .. } => is_whole,
-            _ => is_whole || finding.path.segments().first().and_then(Segment::name) != Some("status"),
+            _ => is_whole || finding.path.top_member() != Some("status"),
         };
         found.into_iter().filter(counts).map(|finding| finding.path).collect()
     }

@@ -15,7 +15,7 @@ use crate::conversion::tree::Tree;
 use crate::conversion::unknown::{self, ReadObject};
 use crate::conversion::{ANNOTATION_LIMIT, RoundTrip};
 use crate::json::reading::Allowance;
-use crate::rule::field::{FieldPath, Segment};
+use crate::rule::field::FieldPath;
 use crate::rule::issue::Issues;
 use crate::rule::resource::Resource;
 use crate::rule::{INCOMPLETE, STASH};
@@ -115,7 +115,7 @@ fn read<'a, A: Resource>(json: &'a str, issues: &mut Issues) -> Result<Readable<
     }
     let mut readable = readable(json)?;
     // Of the metadata nothing is left out: it goes over as it came.
-    readable.left_out.retain(|path| path.segments().first().and_then(Segment::name) != Some("metadata"));
+    readable.left_out.retain(|path| path.top_member() != Some("metadata"));
     for path in readable.left_out.iter().filter(|_| readable.remainder.is_some()) {
         issues.add(INCOMPLETE.note(path.clone(), "the field can't be read and is left out"));
     }
@@ -168,8 +168,7 @@ fn fit(metadata: &mut Metadata<'_>, issues: &mut Issues) -> Vec<FieldPath> {
 /// The field that most of the annotation is for, where it names one.
 fn largest_of(key: &str, text: &str) -> FieldPath {
     let field = Tree::read(text).map(largest_field);
-    let of_object =
-        |field: &FieldPath| matches!(field.segments().first().and_then(Segment::name), Some("spec" | "status"));
+    let of_object = |field: &FieldPath| matches!(field.top_member(), Some("spec" | "status"));
     field.filter(of_object).unwrap_or_else(|| FieldPath::annotation(key.to_owned()))
 }
 

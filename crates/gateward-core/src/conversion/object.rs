@@ -13,7 +13,6 @@ use crate::conversion::source::Source;
 use crate::conversion::stash::note_damage_of;
 use crate::conversion::{ConversionError, Strictness};
 use crate::json::decode::{self, DECODE_LIMIT, DecodeError};
-use crate::rule::field::Segment;
 use crate::rule::issue::Issues;
 use crate::rule::resource::Resource;
 use crate::wire::envelope::Metadata;
@@ -37,8 +36,7 @@ pub(crate) fn convert<A: Resource, B: Resource>(
     // The type says more exactly what is wrong.
     let named = |odd| {
         let mut errors = decode::object::<A>(source.json, DECODE_LIMIT).err().into_iter().flatten();
-        let of_metadata =
-            |error: &DecodeError| error.path.segments().first().and_then(Segment::name) == Some("metadata");
+        let of_metadata = |error: &DecodeError| error.path.top_member() == Some("metadata");
         errors.find(of_metadata).map_or(odd, Into::into)
     };
     let metadata = source.read_metadata().map_err(named)?;

@@ -58,8 +58,7 @@ pub(crate) fn readable<A: Resource>(json: &str) -> Result<Readable<'_, A>, Conve
     }
     let mut errors = decode::object::<A>(json, DECODE_LIMIT).err().unwrap_or_default();
     // What is wrong with both doesn't stand in the way, unless nothing else is wrong.
-    let is_beside =
-        |error: &DecodeError| !matches!(error.path.segments().first().and_then(Segment::name), Some("spec" | "status"));
+    let is_beside = |error: &DecodeError| !matches!(error.path.top_member(), Some("spec" | "status"));
     let first = errors.iter().position(is_beside).unwrap_or_default();
     Err(if first < errors.len() { errors.swap_remove(first).into() } else { no_object() })
 }

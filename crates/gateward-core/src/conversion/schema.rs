@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::json::members::rewritten;
 use crate::json::shallow::shallow;
-use crate::rule::field::{FieldPath, Segment};
+use crate::rule::field::FieldPath;
 use crate::rule::resource::Resource;
 
 /// How much of a schema must hold.
@@ -94,7 +94,7 @@ impl<'a> SchemaCheck<'a> {
         let Demanded { strictness, allowed } = self.demanded.get_or_init(|| {
             let is_sound = || {
                 let found = violations(&self.from, self.source, Strictness::Whole).unwrap_or_default();
-                let is_of_status = |path: &FieldPath| path.segments().first().and_then(Segment::name) == Some("status");
+                let is_of_status = |path: &FieldPath| path.top_member() == Some("status");
                 found.iter().all(is_of_status)
             };
             let is_whole = self.strictness == Strictness::Whole && is_sound();

@@ -91,6 +91,18 @@ impl FieldPath {
         &self.0
     }
 
+    /// The member of the object that the path leads through, such as `spec`.
+    ///
+    /// ```
+    /// use gateward_core::FieldPath;
+    ///
+    /// assert_eq!((FieldPath::field("spec") / "replicas").top_member(), Some("spec"));
+    /// assert_eq!(FieldPath::root().top_member(), None);
+    /// ```
+    pub fn top_member(&self) -> Option<&str> {
+        self.0.first().and_then(Segment::name)
+    }
+
     /// Whether this is the object itself.
     pub fn is_root(&self) -> bool {
         self.0.is_empty()

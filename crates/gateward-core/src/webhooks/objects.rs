@@ -12,7 +12,7 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 
 use crate::json::decode::{self, Lenient, Lists, Sent};
-use crate::rule::field::{FieldPath, Segment};
+use crate::rule::field::FieldPath;
 use crate::rule::into_handler::DynValidator;
 use crate::rule::review_object::ReviewObject;
 use crate::rule::verdict::Verdict;
@@ -295,6 +295,6 @@ pub(super) fn but_for_its_status<T>(
         return None;
     }
     let Lenient { value, unread, allowance } = reader.leniently(json, None, Lists::Bounded)?;
-    let is_of_status = |path: &FieldPath| path.segments().first().and_then(Segment::name) == Some("status");
+    let is_of_status = |path: &FieldPath| path.top_member() == Some("status");
     unread.iter().all(is_of_status).then_some(Sent { value, allowance })
 }
