@@ -14,6 +14,8 @@ use crate::go_base64;
 pub(super) enum Format {
     Date,
     DateTime,
+    /// That of metadata, which no schema states: as Go's `time.RFC3339`.
+    Timestamp,
     Byte,
     Duration,
     Ipv4,
@@ -50,7 +52,8 @@ impl Format {
     }
 
     pub(super) fn name(self) -> &'static str {
-        NAMES.iter().find(|(_, format)| *format == self).map_or("", |(name, _)| name)
+        let format = if self == Self::Timestamp { Self::DateTime } else { self };
+        NAMES.iter().find(|(_, listed)| *listed == format).map_or("", |(name, _)| name)
     }
 
     /// Whether the text has the format.
@@ -58,6 +61,7 @@ impl Format {
         match self {
             Self::Date => is_date(text),
             Self::DateTime => is_date_time(text),
+            Self::Timestamp => is_date_time(text) && !text.contains(['t', 'z']),
             Self::Byte => !text.is_empty() && go_base64::decode(text).is_some(),
             Self::Duration => DURATION.as_ref().is_some_and(|duration| duration.is_match(text)),
             Self::Ipv4 => text.parse::<Ipv4Addr>().is_ok(),
@@ -157,6 +161,15 @@ mod tests {
         ] {
             assert!(!is_date_time(text), "{text}");
         }
+    }
+
+    #[test]
+    fn metadata_is_read_as_go_reads_it() {
+        assert!(
+            Format::Timestamp.fits("2026-11-21T10:00:00.123+01:00") && Format::Timestamp.fits("2024-02-29T23:59:59Z")
+        );
+        assert!(!Format::Timestamp.fits("2024-02-29t23:59:59Z") && !Format::Timestamp.fits("2024-02-29T23:59:59z"));
+        assert_eq!(Format::Timestamp.name(), "date-time");
     }
 
     #[test]

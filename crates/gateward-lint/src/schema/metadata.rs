@@ -57,7 +57,7 @@ fn text_entry() -> SchemaNode {
 }
 
 fn timestamp() -> SchemaNode {
-    let values = Values { format: Some(Format::DateTime), ..Values::default() };
+    let values = Values { format: Some(Format::Timestamp), ..Values::default() };
     SchemaNode { values, ..nullable(Kind::String) }
 }
 
