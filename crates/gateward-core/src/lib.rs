@@ -41,7 +41,7 @@ pub use rule::review_subject::ReviewSubject;
 pub use rule::state::State;
 pub use rule::store::{Store, StoreEvent, WatchedStore};
 pub use rule::verdict::{Denial, Verdict};
-pub use rule::{DECODE, Rule, STASH, UNKNOWN};
+pub use rule::{DECODE, INCOMPLETE, Rule, STASH, UNKNOWN};
 pub use webhooks::declaration::{Declaration, DeletingObjects};
 pub use webhooks::dynamic_kind::DynamicKind;
 pub use webhooks::endpoint::{Endpoint, MatchPolicy};

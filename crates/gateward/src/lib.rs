@@ -120,13 +120,13 @@ pub use gateward_core::{
     ALLOWANCE_BASE, ALLOWANCE_FACTOR, AccessQuestion, BOUND_FACTOR, BadValue, Bound, BoxFuture, CREATE,
     CREATE_AND_UPDATE, ClusterReader, Context, ConversionError, Convert, Converted, Crd, DECODE, Decision, Declaration,
     Defaulted, Defaulter, DeletingObjects, Denial, DryRun, DynamicKind, Endpoint, Facts, FieldPath, GroupServed,
-    GroupVersionKind, GroupVersionResource, IntoDefaulted, IntoDefaulter, IntoValidator, IntoVerdict, Issue, IssueKind,
-    Issues, LenientView, ListLookup, ListQuery, Lookup, MatchPolicy, MetadataRef, Notes, ObjectName, Operation,
-    Ordered, Origins, Outcome, Patch, PathStyle, PathSubject, Provenance, Raw, Reading, Redacted, ReinvocationPolicy,
-    Request, Resource, Review, ReviewObject, ReviewResponse, ReviewSubject, ReviewVersion, RoundTrip, Rule, STASH,
-    Scope, Segment, Severity, SideEffects, Skip, Stash, State, Store, StoreEvent, Subresource, UNKNOWN, UPDATE,
-    UserInfo, Validator, Verdict, WatchedStore, Webhook, WebhookError, WebhookRoute, Webhooks, WebhooksError, dns,
-    go_duration, handler, quantity, resource,
+    GroupVersionKind, GroupVersionResource, INCOMPLETE, IntoDefaulted, IntoDefaulter, IntoValidator, IntoVerdict,
+    Issue, IssueKind, Issues, LenientView, ListLookup, ListQuery, Lookup, MatchPolicy, MetadataRef, Notes, ObjectName,
+    Operation, Ordered, Origins, Outcome, Patch, PathStyle, PathSubject, Provenance, Raw, Reading, Redacted,
+    ReinvocationPolicy, Request, Resource, Review, ReviewObject, ReviewResponse, ReviewSubject, ReviewVersion,
+    RoundTrip, Rule, STASH, Scope, Segment, Severity, SideEffects, Skip, Stash, State, Store, StoreEvent, Subresource,
+    UNKNOWN, UPDATE, UserInfo, Validator, Verdict, WatchedStore, Webhook, WebhookError, WebhookRoute, Webhooks,
+    WebhooksError, dns, go_duration, handler, quantity, resource,
 };
 #[cfg(feature = "check")]
 pub use gateward_lint::{schema, yaml};

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use crate::conversion::ConversionError;
 use crate::conversion::carry::{Carried, carry};
+use crate::conversion::deep::{answerable, deep_members};
 use crate::conversion::difference::Difference;
 use crate::conversion::incomplete::{mark, unmark};
 use crate::conversion::readable::{Readable, Remainder, readable};
@@ -100,9 +101,10 @@ fn within<A: Resource, B: Resource>(
     if metadata.is_edited() {
         left_out.extend(fit(&mut metadata, issues));
     }
+    left_out.extend(deep_members(&written, issues));
     mark(&mut metadata, route.keys(), &left_out);
     let text = if metadata.is_edited() { Cow::Owned(metadata.to_json()) } else { Cow::Borrowed(source.metadata()) };
-    Ok(Attempt { json: whole::<B>(source, &text, &written), left_out, reduced })
+    Ok(Attempt { json: answerable(whole::<B>(source, &text, &written)), left_out, reduced })
 }
 
 const OVERSIZED: &str =

@@ -4,6 +4,7 @@
 
 pub(crate) mod attempt;
 pub(crate) mod carry;
+mod deep;
 mod difference;
 pub mod equivalence;
 mod incomplete;

@@ -1,10 +1,10 @@
-//! JSON text as a tree for checks, however deep it nests, where that isn't too large.
+//! JSON text without what nests too deeply, and as a tree for checks where that isn't too large.
 
 use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::json::reading::{most_tree_cost, outside_of_texts, tree_cost};
+use crate::json::reading::{depth, most_tree_cost, outside_of_texts, tree_cost};
 
 /// How deep a tree for checks may nest; the parser's own limit is a little higher.
 const MAX_DEPTH: usize = 100;
@@ -19,7 +19,7 @@ pub(crate) fn shallow(json: &str, trees: usize) -> Option<Value> {
     if !trees_fit(json, trees) {
         return None;
     }
-    serde_json::from_str(json).or_else(|_| serde_json::from_str(&without_depth(json))).ok()
+    serde_json::from_str(json).or_else(|_| serde_json::from_str(&nesting_at_most(MAX_DEPTH, json))).ok()
 }
 
 /// Whether so many trees of the text at a time take no more memory than a check may.
@@ -32,14 +32,21 @@ pub(crate) fn tree_takes_at_most(bytes: usize, json: &str) -> bool {
     [most_tree_cost, tree_cost].iter().any(|cost| cost(json) <= bytes)
 }
 
-/// The text with null for each list or object that is too deep in others.
-fn without_depth(json: &str) -> Cow<'_, str> {
+/// Whether lists and objects stand at most so deep in each other.
+pub(crate) fn nests_at_most(most: usize, json: &str) -> bool {
+    let opens = |byte: &u8| matches!(byte, b'[' | b'{');
+    // Each takes two bytes at least.
+    json.len() <= 2 * most || json.as_bytes().iter().filter(|byte| opens(byte)).count() <= most || depth(json) <= most
+}
+
+/// The text with null for each list or object that is deeper in others.
+pub(crate) fn nesting_at_most(most: usize, json: &str) -> Cow<'_, str> {
     let (mut shallow, mut left, mut depth) = (String::new(), json, 0_usize);
     for (at, byte) in outside_of_texts(json) {
         let here = json.len() - left.len();
         match byte {
             b'[' | b'{' => {
-                if depth == MAX_DEPTH {
+                if depth == most {
                     shallow.push_str(left.get(..at - here).unwrap_or_default());
                     shallow.push_str("null");
                 }
@@ -47,7 +54,7 @@ fn without_depth(json: &str) -> Cow<'_, str> {
             }
             b']' | b'}' => {
                 depth = depth.saturating_sub(1);
-                if depth == MAX_DEPTH {
+                if depth == most {
                     left = json.get(at + 1..).unwrap_or_default();
                 }
             }
@@ -69,6 +76,12 @@ mod tests {
         assert_eq!(shallow("[[1]]", 1), Some(json!([[1]])));
         assert!(shallow(&deep(10_000), 1).is_some_and(|tree| tree.is_array()));
         assert_eq!(shallow("[1", 1), None);
+        assert_eq!(
+            nesting_at_most(2, r#"{"a":{"b":[1],"c":[[],[]]},"d":"[[["}"#),
+            r#"{"a":{"b":null,"c":null},"d":"[[["}"#
+        );
+        assert_eq!(nesting_at_most(3, &deep(3)), deep(3));
+        assert!(nests_at_most(3, &deep(3)) && !nests_at_most(2, &deep(3)) && nests_at_most(1, "[\"[[\",1]"));
     }
 
     #[test]
