@@ -100,6 +100,11 @@ impl Client {
         self.send(Method::PATCH, path, "application/merge-patch+json", Some(patch)).await
     }
 
+    /// The same with a patch that is text already: one that nests too deeply for a tree.
+    pub async fn merge_text(&self, path: &str, patch: String) -> anyhow::Result<Response> {
+        self.exchange(Method::PATCH, path, "application/merge-patch+json", Some(patch)).await
+    }
+
     /// Changes an object by a JSON patch.
     pub async fn patch(&self, path: &str, operations: &Value) -> anyhow::Result<Response> {
         self.send(Method::PATCH, path, "application/json-patch+json", Some(operations)).await
@@ -136,6 +141,10 @@ impl Client {
     }
 
     async fn send(&self, method: Method, path: &str, kind: &str, body: Option<&Value>) -> anyhow::Result<Response> {
+        self.exchange(method, path, kind, body.map(Value::to_string)).await
+    }
+
+    async fn exchange(&self, method: Method, path: &str, kind: &str, body: Option<String>) -> anyhow::Result<Response> {
         let about = format!("{method} {path}");
         let request = self.request(method, path, kind, body)?;
         let answered = tokio::time::timeout(PATIENCE, self.line.exchange(request));
@@ -147,7 +156,7 @@ impl Client {
         method: Method,
         path: &str,
         kind: &str,
-        body: Option<&Value>,
+        body: Option<String>,
     ) -> anyhow::Result<Request<Full<Bytes>>> {
         let mut request = Request::builder().method(method).uri(path).header("host", "kubernetes");
         request = request.header("authorization", &self.line.authorization).header("accept", "application/json");
@@ -157,7 +166,7 @@ impl Client {
         if body.is_some() {
             request = request.header("content-type", kind);
         }
-        Ok(request.body(Full::new(Bytes::from(body.map(Value::to_string).unwrap_or_default())))?)
+        Ok(request.body(Full::new(Bytes::from(body.unwrap_or_default())))?)
     }
 }
 

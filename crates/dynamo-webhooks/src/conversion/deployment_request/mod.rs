@@ -5,6 +5,7 @@
 
 mod annotations;
 mod free_form;
+mod generated_deployment;
 mod profiling_config;
 mod profiling_job;
 mod provenance;
@@ -86,7 +87,7 @@ fn read_hub(hub: &HubObject, issues: &mut Issues) -> (SpokeObject, Option<spec::
         kind: hub.kind.clone(),
         metadata,
         spec: spec::with_image(spec),
-        status: hub.status.as_ref().map(|own| status::from_hub(own, &preserved.status)),
+        status: hub.status.as_ref().map(|own| status::from_hub(own, &preserved.status, issues)),
     };
     (spoke, job)
 }

@@ -2,8 +2,9 @@
 
 use dynamo_api::v1alpha1::{DeploymentStatus, RequestState};
 use dynamo_api::v1beta1::{ProfilingResults, RequestPhase};
+use gateward::Issues;
 
-use super::{HubStatus, SpokeStatus};
+use super::{HubStatus, SpokeStatus, generated_deployment};
 use crate::conversion::copy_fields::copy_fields;
 
 /// Converts a v1alpha1 status to v1beta1, with the `preserved` v1beta1 fields.
@@ -42,7 +43,7 @@ pub(super) fn spoke_only(spoke: &SpokeStatus) -> SpokeStatus {
 }
 
 /// Converts a v1beta1 status to v1alpha1, with the `preserved` v1alpha1 fields.
-pub(super) fn from_hub(hub: &HubStatus, preserved: &SpokeStatus) -> SpokeStatus {
+pub(super) fn from_hub(hub: &HubStatus, preserved: &SpokeStatus, issues: &mut Issues) -> SpokeStatus {
     let validity = StateValidity::of(hub, preserved);
     let state = preserved.state.clone().filter(|_| validity != StateValidity::Stale);
     SpokeStatus {
@@ -51,7 +52,7 @@ pub(super) fn from_hub(hub: &HubStatus, preserved: &SpokeStatus) -> SpokeStatus 
         observed_generation: hub.observed_generation,
         conditions: hub.conditions.clone(),
         profiling_results: preserved.profiling_results.clone(),
-        generated_deployment: hub.profiling_results.as_ref().and_then(|results| results.selected_config.clone()),
+        generated_deployment: generated_deployment::of(hub, issues),
         deployment: deployment(hub, preserved, validity),
     }
 }

@@ -4,6 +4,7 @@
 //! What is attacked is refused, or it is stored as it was judged, and can be read in both versions, repaired and
 //! deleted.
 
+mod embedded;
 mod inherited;
 mod kept;
 mod large;
@@ -15,6 +16,14 @@ pub mod tenant;
 use cluster_tests::Test;
 
 pub fn tests() -> Vec<Test> {
-    let tests = [kept::tests(), inherited::tests(), large::tests(), marked::tests(), resting::tests(), slow::tests()];
+    let tests = [
+        embedded::tests(),
+        kept::tests(),
+        inherited::tests(),
+        large::tests(),
+        marked::tests(),
+        resting::tests(),
+        slow::tests(),
+    ];
     tests.into_iter().flatten().collect()
 }

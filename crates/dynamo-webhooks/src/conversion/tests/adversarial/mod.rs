@@ -4,6 +4,7 @@
 //! metadata and status are not theirs.
 
 mod annotations;
+mod answers;
 mod found;
 
 use std::collections::BTreeSet;
