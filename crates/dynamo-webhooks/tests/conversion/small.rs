@@ -159,3 +159,23 @@ fn a_small_pod_of_very_many_parts_has_a_whole_view_or_is_refused() {
     }
     assert!(marked > 0, "the shapes are harmless");
 }
+
+/// What conversion kept of the request is written anew when it is read back, and has no room any more.
+#[test]
+fn a_request_that_its_own_version_could_not_read_back_whole_is_refused() {
+    let kept = r#"{"searchStrategy":"thorough","hardware":{"gpuSku":"h100_sxm","numGpusPerNode":8,"totalGpus":8}}"#;
+    let longer = format!(r#"{{"version":1,"spec":{kept}}}"#);
+    let profiling = json!({"profilerImage": "r.example.org/x:1.5.0", "config": {}});
+    let spec = json!({"model": "m", "backend": "vllm", "profilingConfig": profiling});
+    for (room, is_refused) in [(0, true), (longer.len() - kept.len() - 1, true), (longer.len() - kept.len(), false)] {
+        let keys = "zoo.org/filler".len() + "nvidia.com/dgdr-spec".len();
+        let filler = "x".repeat((256 << 10) - keys - kept.len() - room);
+        let metadata = json!({"name": "otter", "namespace": "tidepool",
+            "annotations": {"zoo.org/filler": filler, "nvidia.com/dgdr-spec": kept}});
+        let object = json!({"apiVersion": "nvidia.com/v1alpha1", "kind": "DynamoGraphDeploymentRequest",
+            "metadata": metadata, "spec": spec});
+        let answer = answer(&REQUEST, "v1alpha1", &object);
+        assert_eq!(answer.contains("can't be said whole in v1alpha1"), is_refused, "{room}: {answer:.600}");
+        assert_eq!(answer.contains(r#""allowed":false"#), is_refused, "{room}: {answer:.600}");
+    }
+}

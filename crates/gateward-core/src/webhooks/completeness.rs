@@ -1,12 +1,14 @@
 //! Writes that would store less than somebody means to: of a view that lacks something, and of an object that would have
 //! such a view.
 
+use crate::conversion::ANNOTATION_LIMIT;
 use crate::conversion::attempt::Attempt;
 use crate::conversion::source::Source;
 use crate::json::reading::has_room_for_trees;
 use crate::rule::INCOMPLETE;
 use crate::rule::field::FieldPath;
 use crate::rule::issue::{Issue, Issues};
+use crate::rule::resource::GroupVersionKind;
 use crate::rule::verdict::Verdict;
 use crate::webhooks::any_kind::AnyKind;
 use crate::webhooks::declaration::Declaration;
@@ -17,6 +19,9 @@ use crate::wire::review::AdmissionReview;
 /// What conversion keeps of an object of fewer bytes, with each quotation mark escaped twice, stays below what
 /// annotations may have.
 const SMALL: usize = 64 * 1024;
+
+/// Annotations of fewer bytes leave room for four times what conversion keeps in them.
+const ROOMY: usize = ANNOTATION_LIMIT / 4;
 
 /// Whether the hub's version can say all of an object of another.
 #[derive(Debug, Clone)]
@@ -61,12 +66,13 @@ fn refusal(kind: &dyn AnyKind, review: &AdmissionReview<'_>, in_hub: InHub) -> O
     let new = review.object.filter(|_| is_write && kind.declaration().has_views())?.get();
     labelled(kind, new).or_else(|| {
         let hub = &kind.declaration().hub.version;
+        let is_hub = review.request.kind.version == *hub;
         let found = match in_hub {
             InHub::Tried(found) => found.or_else(|| lacking(kind, new, |version| version != hub)),
             InHub::Untried => lacking(kind, new, |_| true),
-        }?;
+        };
+        let found = found.or_else(|| if is_hub { None } else { lacking_when_read_back(kind, new) })?;
         // What is stored already may be written again in the version that it is stored in.
-        let is_hub = review.request.kind.version == *hub;
         let was_so = || review.old_object.is_some_and(|old| lacking(kind, old.get(), |_| true).is_some());
         (!(is_hub && was_so())).then_some(found)
     })
@@ -112,6 +118,24 @@ fn lacking(kind: &dyn AnyKind, json: &str, is_asked: impl Fn(&str) -> bool) -> O
         let converted = kind.convert(&source, version, &mut notes).ok()?;
         left_out(json.len(), version, &converted, &notes)
     })
+}
+
+/// What the object of a spoke would lack when it is read again in its own version: what conversion keeps of it may be
+/// longer than it was. With fewer annotations there is room for that.
+fn lacking_when_read_back(kind: &dyn AnyKind, json: &str) -> Option<Issue> {
+    if json.len() <= ROOMY {
+        return None;
+    }
+    let source = Source::read(json).ok()?;
+    if source.read_metadata().ok()?.annotation_bytes() <= ROOMY {
+        return None;
+    }
+    let hub = kind.convert(&source, &kind.declaration().hub.version, &mut Issues::new()).ok()?;
+    let version = GroupVersionKind::of(&source.envelope.api_version, &source.envelope.kind).version;
+    let mut notes = Issues::new();
+    let back = kind.convert(&Source::read(&hub.json).ok()?, &version, &mut notes).ok()?;
+    let found = left_out(json.len(), &version, &back, &notes)?;
+    Some(Issue { path: FieldPath::field("metadata") / "annotations", ..found })
 }
 
 /// What was left out of an object of so many bytes when it was converted.
