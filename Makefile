@@ -42,7 +42,7 @@ CLUSTER_TESTS := api_server behind_api_server cert_controller cert_manager chart
 	operator shipping webhooks
 INSTALL_TESTS := drift install releases
 ROLLOUT_TESTS := load rollouts
-ROTATION_TESTS := renewal external cert_manager_mode
+ROTATION_TESTS := ca_rotation external cert_manager_mode
 WRITER_TESTS := writer
 RBAC_TESTS := rbac
 OPERATORS_TESTS := operators
