@@ -18,6 +18,21 @@ fn the_facade_names_whatever_the_core_exports() {
     assert!(missing.is_empty(), "{missing:?}");
 }
 
+/// A copy, or the link's text in a file, would be compiled in place of the guide.
+#[test]
+fn the_guides_that_the_facade_compiles_are_those_of_the_documentation() {
+    for guide in ["sdk.md", "kubeops.md"] {
+        let text = |folder: &str| {
+            let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(folder).join(guide);
+            fs::read_to_string(&file).unwrap()
+        };
+        assert!(
+            text("crates/gateward/docs") == text("docs"),
+            "crates/gateward/docs/{guide} is no link to docs/{guide}"
+        );
+    }
+}
+
 #[test]
 fn exports_are_found_whether_alone_or_in_a_list() {
     let text = "pub use a::b::Otter;\nuse a::Hidden;\npub use a::{\n    Beaver, b::Mink,\n};\n";
