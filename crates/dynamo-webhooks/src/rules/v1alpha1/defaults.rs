@@ -10,11 +10,25 @@ use crate::rules::graph::defaults;
 
 /// The graph with its defaults.
 pub(crate) fn apply(mut graph: v1alpha1::DynamoGraphDeployment, request: &Request) -> v1alpha1::DynamoGraphDeployment {
-    let lifted = GraphConversion.to_hub(&graph, &mut Provenance::silent(), &mut Issues::new());
+    let lifted = GraphConversion.to_hub(&without_pods(&graph), &mut Provenance::silent(), &mut Issues::new());
     let Ok(hub) = lifted else { return graph };
     let before = hub.metadata.annotations.clone();
     take_over(&mut graph, &before, defaults::apply(hub, request));
     graph
+}
+
+/// The graph without what services say of their pods: nothing of it decides a default, and it is most of the work of a
+/// conversion.
+fn without_pods(graph: &v1alpha1::DynamoGraphDeployment) -> v1alpha1::DynamoGraphDeployment {
+    let mut bare = graph.clone();
+    for service in bare.spec.services.values_mut().flatten() {
+        service.extra_pod_spec = None;
+        service.frontend_sidecar = None;
+        service.liveness_probe = None;
+        service.readiness_probe = None;
+        service.envs.clear();
+    }
+    bare
 }
 
 /// Takes over what defaulting may set. Annotations that the lift made or took away are none of it.
