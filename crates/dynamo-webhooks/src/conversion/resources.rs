@@ -145,10 +145,19 @@ fn plain_claims(claims: &Value) -> Option<Vec<ResourceClaim>> {
     same(&json!(read), claims).then_some(read)
 }
 
-/// Whether a round trip would lose these resources.
+/// Whether a round trip would lose any of these resources: it takes a type of GPU, an amount that isn't in canonical text,
+/// and an amount under a name that has a field of its own for something else.
 pub(super) fn are_lost(resources: &Resources) -> bool {
-    let mut container = Map::from_iter([("resources".to_owned(), Value::Object(native(resources)))]);
-    from_hub(&mut container).as_ref() != Some(resources)
+    let is_canonical = |text: &String| canonical_text(text).as_ref() == Some(text);
+    let comes_back = |item: &ResourceItem| {
+        let mut own = [&item.cpu, &item.memory, &item.gpu].into_iter().filter(|text| !text.is_empty());
+        let has_field = |name: &str| matches!(name, "cpu" | "memory" | GPU_RESOURCE);
+        *item != ResourceItem::default()
+            && item.gpu_type.is_empty()
+            && own.all(is_canonical)
+            && item.custom.iter().all(|(name, text)| !has_field(name) && is_canonical(text))
+    };
+    *resources == Resources::default() || !BLOCKS.into_iter().filter_map(|block| item(resources, block)).all(comes_back)
 }
 
 /// Whether the hub has none of these resources.
@@ -195,6 +204,41 @@ fn record(flat: Option<&Resources>, over: &Value, mapper: &mut PathMapper<'_>) {
                 |at| (main(at) / "resources" / block).key(name.to_owned()),
                 |at| if member == "custom" { written(at).key(name.to_owned()) } else { written(at) },
             );
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::collection::btree_map;
+    use proptest::option::weighted;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn amount() -> impl Strategy<Value = String> {
+        prop::sample::select(vec!["", "0", "1", "01", "1000", "1k", "500m", "0.5", "4Gi", "4096Mi", "1e3", "abc", "-1"])
+            .prop_map(str::to_owned)
+    }
+
+    fn blocks() -> impl Strategy<Value = Option<ResourceItem>> {
+        let gpu_type = prop::sample::select(vec!["", "", "", GPU_RESOURCE, "amd.com/gpu"]).prop_map(str::to_owned);
+        let name =
+            prop::sample::select(vec!["cpu", "memory", GPU_RESOURCE, "amd.com/gpu", "disk"]).prop_map(str::to_owned);
+        let item = (amount(), amount(), amount(), gpu_type, btree_map(name, amount(), 0..2));
+        let item =
+            item.prop_map(|(cpu, memory, gpu, gpu_type, custom)| ResourceItem { cpu, memory, gpu, gpu_type, custom });
+        weighted(0.7, item)
+    }
+
+    proptest! {
+        #[test]
+        fn resources_are_lost_where_they_do_not_come_back(limits in blocks(), requests in blocks(), claims in 0..3_usize) {
+            let claim = ResourceClaim { name: Some("otter".into()), request: String::new() };
+            let resources = Resources { limits, requests, claims: vec![claim; claims] };
+            let mut container = Map::from_iter([("resources".to_owned(), Value::Object(native(&resources)))]);
+            let back = from_hub(&mut container);
+            prop_assert_eq!(are_lost(&resources), back.as_ref() != Some(&resources), "{:?}", resources);
         }
     }
 }
