@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::json::reading::{depth, most_tree_cost, outside_of_texts, tree_cost};
+use crate::json::reading::{depth, most_containers, most_tree_cost, outside_of_texts, tree_cost};
 
 /// How deep a tree for checks may nest; the parser's own limit is a little higher.
 const MAX_DEPTH: usize = 100;
@@ -34,9 +34,8 @@ pub(crate) fn tree_takes_at_most(bytes: usize, json: &str) -> bool {
 
 /// Whether lists and objects stand at most so deep in each other.
 pub(crate) fn nests_at_most(most: usize, json: &str) -> bool {
-    let opens = |byte: &u8| matches!(byte, b'[' | b'{');
     // Each takes two bytes at least.
-    json.len() <= 2 * most || json.as_bytes().iter().filter(|byte| opens(byte)).count() <= most || depth(json) <= most
+    json.len() <= 2 * most || most_containers(json) <= most || depth(json) <= most
 }
 
 /// The text with null for each list or object that is deeper in others.

@@ -109,14 +109,20 @@ pub(crate) fn has_room_for_trees(json: &str) -> bool {
     most_tree_cost(json) * TREES_OF_A_TEXT <= TREES_BASE
 }
 
-/// The most that a tree of this text takes. It is found at one look at the bytes, and takes texts for structure.
+/// The most that a tree of this text takes. It takes texts for structure.
 pub(crate) fn most_tree_cost(json: &str) -> usize {
-    // In parts of which each count fits a byte, so that many bytes are compared at a time.
-    json.as_bytes().chunks(u8::MAX.into()).fold(json.len(), |cost, part| {
-        let count =
-            |wanted| usize::from(part.iter().fold(0_u8, |count, byte| count.wrapping_add((*byte == wanted).into())));
-        cost + count(b'{') * OBJECT + (count(b'[') + count(b',')) * ITEM
-    })
+    json.len() + count(json, b'{') * OBJECT + (count(json, b'[') + count(json, b',')) * ITEM
+}
+
+/// The most lists and objects that the text has. It takes texts for structure.
+pub(crate) fn most_containers(json: &str) -> usize {
+    count(json, b'[') + count(json, b'{')
+}
+
+/// How often a byte occurs. It is counted in parts of which each count fits a byte, so that many are compared at a time.
+fn count(json: &str, wanted: u8) -> usize {
+    let of_part = |part: &[u8]| part.iter().fold(0_u8, |count, byte| count.wrapping_add((*byte == wanted).into()));
+    json.as_bytes().chunks(u8::MAX.into()).map(|part| usize::from(of_part(part))).sum()
 }
 
 /// What a tree of this text takes.

@@ -16,7 +16,9 @@ mod visit;
 use serde::de::{Deserializer, Visitor};
 
 pub use allowance::{ALLOWANCE_BASE, ALLOWANCE_FACTOR};
-pub(crate) use allowance::{Allowance, depth, has_room_for_trees, most_tree_cost, outside_of_texts, tree_cost};
+pub(crate) use allowance::{
+    Allowance, depth, has_room_for_trees, most_containers, most_tree_cost, outside_of_texts, tree_cost,
+};
 pub(crate) use cuts::{Cut, Cuts};
 pub(crate) use ignored::Ignored;
 pub use place::{BOUND_FACTOR, Bound};
