@@ -61,7 +61,7 @@ impl Format {
         match self {
             Self::Date => is_date(text),
             Self::DateTime => is_date_time(text),
-            Self::Timestamp => is_date_time(text) && !text.contains(['t', 'z']),
+            Self::Timestamp => is_date_time(text) && !text.contains(['t', 'z']) && has_year_in_utc(text),
             Self::Byte => !text.is_empty() && go_base64::decode(text).is_some(),
             Self::Duration => DURATION.as_ref().is_some_and(|duration| duration.is_match(text)),
             Self::Ipv4 => text.parse::<Ipv4Addr>().is_ok(),
@@ -78,6 +78,13 @@ fn is_date_time(text: &str) -> bool {
     let Some((date, time)) = text.split_once(['T', 't']) else { return false };
     let Some((clock, zone)) = time.find(['Z', 'z', '+', '-']).map(|at| time.split_at(at)) else { return false };
     is_date(date) && is_clock(clock) && is_zone(zone)
+}
+
+/// Whether the year has four digits in UTC too, as which the API server writes it and reads it again.
+fn has_year_in_utc(text: &str) -> bool {
+    let is_before = text.starts_with("0000-01-01") && text.contains('+');
+    let is_after = text.starts_with("9999-12-31") && text.rfind('-').is_some_and(|at| at > "9999-12-".len());
+    !is_before && !is_after
 }
 
 fn is_date(date: &str) -> bool {
@@ -169,6 +176,14 @@ mod tests {
             Format::Timestamp.fits("2026-11-21T10:00:00.123+01:00") && Format::Timestamp.fits("2024-02-29T23:59:59Z")
         );
         assert!(!Format::Timestamp.fits("2024-02-29t23:59:59Z") && !Format::Timestamp.fits("2024-02-29T23:59:59z"));
+        for (text, fits) in [
+            ("9999-12-31T23:59:59-23:59", false),
+            ("9999-12-31T23:59:59Z", true),
+            ("0000-01-01T00:00:00+23:59", false),
+            ("0000-01-01T00:00:00Z", true),
+        ] {
+            assert_eq!(Format::Timestamp.fits(text), fits, "{text}");
+        }
         assert_eq!(Format::Timestamp.name(), "date-time");
     }
 
