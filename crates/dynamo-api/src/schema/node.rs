@@ -143,6 +143,12 @@ impl<'a> SchemaCursor<'a> {
         self.set("x-kubernetes-embedded-resource", json!(true))
     }
 
+    /// Has managed fields end at the object: its members belong to one manager. Those of free-form JSON would nest more
+    /// deeply than the JSON, and an object that is stored with them may be one that nobody can read or delete.
+    pub fn atomic(&mut self) -> &mut Self {
+        self.set("x-kubernetes-map-type", json!("atomic"))
+    }
+
     /// Adds a CEL rule.
     pub fn rule(&mut self, rule: &ValidationRule) -> &mut Self {
         let rules = object(self.schema).entry("x-kubernetes-validations").or_insert_with(|| json!([]));

@@ -91,7 +91,7 @@ pub fn request() -> Result<[Value; 2], Mismatch> {
 
     let mut status = types.edit::<DynamoGraphDeploymentRequestStatus>();
     status.required(&["state"]).property("state").default("Initializing");
-    status.property("generatedDeployment").embedded_resource();
+    status.property("generatedDeployment").embedded_resource().atomic();
     types.edit::<DeploymentStatus>().required(&["state"]).property("state").default("initializing");
     parts::condition(&mut types);
 
@@ -119,7 +119,7 @@ pub fn model() -> Result<[Value; 2], Mismatch> {
 /// Spec of a DynamoWorkerMetadata.
 pub fn worker_metadata() -> Result<[Value; 1], Mismatch> {
     let mut types = Types::of::<DynamoWorkerMetadataSpec, DynamoWorkerMetadataSpec>();
-    types.edit::<DynamoWorkerMetadataSpec>().required(&["data"]);
+    types.edit::<DynamoWorkerMetadataSpec>().required(&["data"]).property("data").atomic();
     let [spec, _] = types.finish::<DynamoWorkerMetadataSpec, DynamoWorkerMetadataSpec>(|_, _| {})?;
     Ok([spec])
 }

@@ -16,7 +16,7 @@ use crate::v1beta1::{
     DynamoGraphDeploymentRequestStatus, DynamoGraphDeploymentScalingAdapterSpec,
     DynamoGraphDeploymentScalingAdapterStatus, DynamoGraphDeploymentSpec, DynamoGraphDeploymentStatus, EppConfig,
     Failover, GpuMemoryService, GraphTopologyConstraint, Hardware, ModelCache, ModelReference, Overrides, ParetoPoint,
-    RollingUpdateStatus, Workload,
+    ProfilingResults, RollingUpdateStatus, Workload,
 };
 
 /// The name of a component.
@@ -132,6 +132,7 @@ pub fn request() -> Result<[Value; 2], Mismatch> {
     overrides.property("dgd").embedded_resource();
 
     types.edit::<DynamoGraphDeploymentRequestStatus>().property("conditions").keyed_by(&["type"]);
+    types.edit::<ProfilingResults>().property("selectedConfig").atomic();
     types.edit::<ParetoPoint>().required(&["config"]);
     parts::condition(&mut types);
 
