@@ -179,3 +179,18 @@ fn a_request_that_its_own_version_could_not_read_back_whole_is_refused() {
         assert_eq!(answer.contains(r#""allowed":false"#), is_refused, "{room}: {answer:.600}");
     }
 }
+
+/// Go reads 10,000 levels, and a list has to be read with what stands around an object.
+#[test]
+fn what_nests_more_than_five_hundred_levels_is_refused_with_the_way_to_it() {
+    let nested = |levels: usize| (1..levels).fold(json!({}), |below, _| json!({"a": below}));
+    for (levels, is_refused) in [(493, false), (494, true)] {
+        let dgd = json!({"apiVersion": "nvidia.com/v1beta1", "kind": "DynamoGraphDeployment", "spec": nested(levels)});
+        let object = json!({"apiVersion": "nvidia.com/v1beta1", "kind": "DynamoGraphDeploymentRequest",
+            "metadata": {"name": "otter"}, "spec": {"model": "m", "image": "r.example.org/x:1.5.0", "overrides": {"dgd": dgd}}});
+        let answer = answer(&REQUEST, "v1beta1", &object);
+        let way = "spec.overrides.dgd.spec.a.a.a.a: Invalid value";
+        assert_eq!(answer.contains(way), is_refused, "{levels}: {answer:.600}");
+        assert_eq!(answer.contains("more than 500 levels deep"), is_refused, "{levels}: {answer:.600}");
+    }
+}

@@ -81,6 +81,14 @@ pub const INCOMPLETE: Rule = Rule {
     ..Rule::on(CREATE_AND_UPDATE)
 };
 
+/// An object that nests so deeply that clients could not read a list with it.
+pub const NESTING: Rule = Rule {
+    id: "NESTING",
+    summary: "an object nests at most 500 levels deep, its managed fields included",
+    help: "keep what nests so deeply as text",
+    ..Rule::on(CREATE_AND_UPDATE)
+};
+
 /// A field that no version of its kind knows.
 pub const UNKNOWN: Rule = Rule {
     id: "UNKNOWN",

@@ -1,15 +1,17 @@
-//! Writes that would store less than somebody means to: of a view that lacks something, and of an object that would have
-//! such a view.
+//! Writes that would store less than somebody means to, or what nobody could read: of a view that lacks something, of an
+//! object that would have such a view, and of one that nests too deeply.
 
 use crate::conversion::ANNOTATION_LIMIT;
 use crate::conversion::attempt::Attempt;
 use crate::conversion::source::Source;
+use crate::json::members::{each_member, items};
 use crate::json::reading::has_room_for_trees;
-use crate::rule::INCOMPLETE;
-use crate::rule::field::FieldPath;
+use crate::json::shallow::nests_at_most;
+use crate::rule::field::{FieldPath, Segment};
 use crate::rule::issue::{Issue, Issues};
 use crate::rule::resource::GroupVersionKind;
 use crate::rule::verdict::Verdict;
+use crate::rule::{INCOMPLETE, NESTING};
 use crate::webhooks::any_kind::AnyKind;
 use crate::webhooks::declaration::Declaration;
 use crate::webhooks::metadata;
@@ -19,6 +21,13 @@ use crate::wire::review::AdmissionReview;
 /// What conversion keeps of an object of fewer bytes, with each quotation mark escaped twice, stays below what
 /// annotations may have.
 const SMALL: usize = 64 * 1024;
+
+/// How deeply an object may nest, managed fields included. Go reads 10,000 levels, of which managed fields take four more
+/// than the object, and a list or a review some; the deepest of our types has a tenth of this.
+const MAX_NESTING: usize = 500;
+
+/// How many steps of the way to something deep are named.
+const MAX_STEPS: usize = 8;
 
 /// Annotations of fewer bytes leave room for four times what conversion keeps in them.
 const ROOMY: usize = ANNOTATION_LIMIT / 4;
@@ -48,11 +57,48 @@ pub(crate) fn complete(
 ) -> Verdict {
     if !verdict.issues.has_errors()
         && !metadata::is_terminating(review)
-        && let Some(refusal) = refusal(kind, review, in_hub)
+        && let Some(refusal) = too_deep(review).or_else(|| refusal(kind, review, in_hub))
     {
         verdict.merge(Issues::from_iter([refusal]).into());
     }
     verdict
+}
+
+/// The object nests so deeply that it could make a list of its kind unreadable. One that was stored as it is may be
+/// written again.
+fn too_deep(review: &AdmissionReview<'_>) -> Option<Issue> {
+    let is_write = matches!(review.operation, Some(Operation::Create | Operation::Update));
+    let new = review.object.filter(|_| is_write)?.get();
+    let is_deep = |json: &str| !nests_at_most(MAX_NESTING, json);
+    if !is_deep(new) || review.old_object.is_some_and(|old| is_deep(old.get())) {
+        return None;
+    }
+    let message = format!("lists and objects stand in each other more than {MAX_NESTING} levels deep");
+    Some(NESTING.invalid(deepest(new), "<deep>").message(message).as_written())
+}
+
+/// The way to what nests most deeply, as far as a reader needs it.
+fn deepest(json: &str) -> FieldPath {
+    let (mut path, mut node, mut levels) = (FieldPath::root(), json, MAX_NESTING);
+    for _ in 0..MAX_STEPS {
+        levels -= 1;
+        let mut below = None;
+        let is_deep = |text: &str| !nests_at_most(levels, text);
+        if each_member(node, |name, text| {
+            below = below
+                .take()
+                .or_else(|| is_deep(text.get()).then(|| (Segment::Field(name.into_owned().into()), text.get())));
+        })
+        .is_none()
+        {
+            let items = items(node).unwrap_or_default();
+            let deep = items.into_iter().enumerate().find(|(_, text)| is_deep(text.get()));
+            below = deep.map(|(index, text)| (Segment::Index(index), text.get()));
+        }
+        let Some((step, text)) = below else { break };
+        (path, node) = (path.child(step), text);
+    }
+    path
 }
 
 /// Whether no view of the object lacks anything because of its size.

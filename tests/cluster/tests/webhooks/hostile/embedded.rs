@@ -2,7 +2,7 @@
 //! that isn't any, and what nests too deeply.
 
 use cluster_tests::objects::request;
-use cluster_tests::{Sandbox, Test, refused, tests};
+use cluster_tests::{Sandbox, Test, UNSEEN, refused, tests};
 use serde_json::{Value, json};
 
 use crate::hostile::tenant::{INCOMPLETE, Tenant, VERSIONS, beside_a_neighbour, held, is_marked};
@@ -57,6 +57,8 @@ async fn h1_a_selected_config_that_v1alpha1_cannot_hold_fails_no_list(sandbox: S
             with(&json!({"creationTimestamp": "2026-11-27t10:00:00z"})),
             with(&json!({"creationTimestamp": "2026-11-27T10:00:00"})),
             with(&json!({"deletionTimestamp": "2026-02-29T10:00:00Z"})),
+            with(&json!({"creationTimestamp": "9999-12-31T23:59:59-23:59"})),
+            with(&json!({"creationTimestamp": "0000-01-01T00:00:00+23:59"})),
             with(&json!({"managedFields": [{"time": 5}]})),
         ];
         for (selected, version) in odd.iter().zip(["v1alpha1", "v1beta1"].into_iter().cycle()) {
@@ -144,13 +146,12 @@ async fn h7_managed_fields_that_are_too_deep_fail_no_list(sandbox: Sandbox) {
     beside_a_neighbour(&sandbox, async |tenant| {
         for depth in [DEEPEST - 7, DEEPEST - 6, DEEPEST - 4] {
             let otter = tenant.own.accepts(&held(request("otter"))).await;
-            let client = tenant.own.client();
-            client
-                .merge_text(&tenant.own.place(&otter, "v1beta1"), overriding(depth))
-                .await
-                .unwrap()
-                .granted()
-                .unwrap();
+            let (client, place) = (tenant.own.client(), tenant.own.place(&otter, "v1beta1"));
+            let refusal = refused(client.merge_text(&place, overriding(depth)).await.unwrap());
+            assert!(refusal.message.contains("spec.overrides.dgd.novel.a.a.a.a"), "{}", refusal.message);
+            // It was stored while nobody judged.
+            let unseen = tenant.admin.acting_as(UNSEEN);
+            unseen.client().merge_text(&place, overriding(depth)).await.unwrap().granted().unwrap();
             for version in VERSIONS {
                 let list = client.get(&tenant.own.collection(&otter, version)).await.unwrap();
                 assert_eq!(list.status, 200, "{depth} in {version}: {:.300}", list.body);
