@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use gateward_core::dns::is_label;
+use gateward_core::dns::{is_label, is_subdomain};
 
 use super::field::Field;
 use super::files::Bundle;
@@ -119,6 +119,12 @@ fn accepted(crd: &Field<'_>, found: &mut Findings) {
         let message = format!("the CRD is named {:?}, not by its plural and group", name.text());
         found.add(ACCEPTED.at(&name, message).help(format!("write {expected}")));
     }
+    accepted_names(&spec, found);
+    let preserve = spec.at("preserveUnknownFields");
+    if preserve.is_true() {
+        let help = "write x-kubernetes-preserve-unknown-fields: true in the schema of each version instead";
+        found.add(ACCEPTED.at(&preserve, "a CRD of today preserves unknown fields in its schema alone").help(help));
+    }
     let scope = spec.at("scope");
     if !["Namespaced", "Cluster"].contains(&scope.text()) {
         found.add(ACCEPTED.at(&scope, "spec.scope is no scope").help("write Namespaced or Cluster"));
@@ -128,6 +134,28 @@ fn accepted(crd: &Field<'_>, found: &mut Findings) {
     } else {
         let version = crd.at("apiVersion");
         found.add(OLD.at(&version, format!("no API server of today has a CRD of {}", version.shown())));
+    }
+}
+
+fn accepted_names(spec: &Field<'_>, found: &mut Findings) {
+    let (group, names) = (spec.at("group"), spec.at("names"));
+    if !group.text().is_empty() && !(is_subdomain(group.text()) && group.text().contains('.')) {
+        let broken = ACCEPTED.at(&group, format!("{} is no group of a CRD", group.shown()));
+        found.add(broken.help("write a DNS name of two parts at least, such as zoo.example.org"));
+    }
+    let (kind, list_kind) = (names.at("kind"), names.at("listKind"));
+    if !list_kind.text().is_empty() && list_kind.text() == kind.text() {
+        let broken = ACCEPTED
+            .at(&list_kind, format!("{} is the kind of an object, and so not that of a list", list_kind.text()));
+        found.add(broken.help(format!("write {}List", kind.text())));
+    }
+    let lower = [names.at("plural"), names.at("singular")].into_iter();
+    let lower = lower.chain(names.at("shortNames").items()).chain(names.at("categories").items());
+    let lower = lower.map(|name| (name.text().to_owned(), name));
+    let capital = [kind, list_kind].into_iter().map(|name| (name.text().to_lowercase(), name));
+    for (text, name) in lower.chain(capital).filter(|(text, _)| !text.is_empty() && !is_label(text)) {
+        let broken = ACCEPTED.at(&name, format!("{text:?} can't be a name of a kind"));
+        found.add(broken.help("write a DNS label: lower-case letters, digits and `-`; a kind may have capitals"));
     }
 }
 

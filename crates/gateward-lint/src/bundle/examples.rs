@@ -9,7 +9,6 @@ use super::files::Bundle;
 use super::findings::Findings;
 use super::provided::{ApiKind, owned, provided};
 use super::rule::{BundleRule, ERROR, Judge, Stage, WARNING, validator};
-use crate::yaml;
 
 const ALM: &str = "alm-examples";
 const OLM: &str = "olm.examples";
@@ -61,7 +60,7 @@ pub(super) fn check(bundle: &Bundle, found: &mut Findings) {
     let Some(objects) = read(examples.whole_text()) else {
         let broken = READABLE.at(&examples, "the examples are no list of objects in JSON");
         let help = "write a JSON list, as in `[{\"apiVersion\": \"example.org/v1\", \"kind\": \"CronTab\"}]`";
-        found.add(broken.says(Judge::Validators, "error decoding example CustomResource").help(help));
+        found.add(broken.says(Judge::Validators, "invalid example").help(help));
         return;
     };
     compare(&csv, &examples, &objects, found);
@@ -69,12 +68,11 @@ pub(super) fn check(bundle: &Bundle, found: &mut Findings) {
 
 /// Null and nothing at all are lists without items.
 fn read(text: &str) -> Option<Vec<Value>> {
-    let source = yaml::read(text);
-    match source.documents.first().map(|document| &document.value) {
-        Some(Value::Array(objects)) => Some(objects.clone()).filter(|objects| objects.iter().all(Value::is_object)),
-        Some(_) => None,
-        None => source.findings.is_empty().then(Vec::new),
+    if text.trim().is_empty() {
+        return Some(Vec::new());
     }
+    let objects: Option<Vec<Value>> = serde_json::from_str(text).ok()?;
+    Some(objects.unwrap_or_default()).filter(|objects| objects.iter().all(Value::is_object))
 }
 
 fn compare(csv: &Field<'_>, examples: &Field<'_>, objects: &[Value], found: &mut Findings) {

@@ -11,15 +11,13 @@ const ICONS: [&str; 4] = ["image/gif", "image/jpeg", "image/png", "image/svg+xml
 
 const CAPABILITIES: [&str; 5] = ["Basic Install", "Seamless Upgrades", "Full Lifecycle", "Deep Insights", "Auto Pilot"];
 
-const CATEGORIES: [&str; 18] = [
+const CATEGORIES: [&str; 16] = [
     "AI/Machine Learning",
     "Application Runtime",
     "Big Data",
     "Cloud Provider",
     "Database",
     "Developer Tools",
-    "Development Tools",
-    "Drivers and plugins",
     "Integration & Delivery",
     "Logging & Tracing",
     "Modernization & Migration",
@@ -109,7 +107,7 @@ pub(super) fn check(bundle: &Bundle, found: &mut Findings) {
     let Some(csv) = bundle.csv() else { return };
     let spec = csv.at("spec");
     let provider = spec.below(&["provider", "name"]);
-    if provider.text().is_empty() {
+    if provider.text().trim().is_empty() {
         found.add(PROVIDER.at(&provider, "spec.provider.name is missing"));
     }
     people(&spec, found);
@@ -133,14 +131,19 @@ fn people(spec: &Field<'_>, found: &mut Findings) {
         if name.text().is_empty() {
             found.add(MAINTAINERS.at(&name, "a maintainer has no name").help("add name"));
         }
-        let is_address = email.text().split_once('@').is_some_and(|(user, host)| {
-            !user.is_empty() && !host.is_empty() && !host.contains(['@', ' ']) && !user.contains(' ')
-        });
-        if !is_address {
+        if !is_address(email.text()) {
             let message = format!("{} is no e-mail address", email.shown());
             found.add(MAINTAINERS.at(&email, message).help("write an address such as team@example.org"));
         }
     }
+}
+
+/// An address, or one in angle brackets behind a name.
+fn is_address(text: &str) -> bool {
+    let within = text.strip_suffix('>').and_then(|text| text.rsplit_once('<')).map(|(_, address)| address);
+    within.unwrap_or(text).split_once('@').is_some_and(|(user, host)| {
+        !user.is_empty() && !host.is_empty() && !host.contains(['@', ' ', '<', '>']) && !user.contains([' ', '<', '>'])
+    })
 }
 
 fn links(spec: &Field<'_>, found: &mut Findings) {

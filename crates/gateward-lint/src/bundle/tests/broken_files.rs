@@ -2,7 +2,7 @@
 
 use super::change::Broken;
 use super::change::Change::{Add, Pad, Remove, Replace};
-use super::{ANNOTATIONS, CRD, CSV};
+use super::change::{ANNOTATIONS, CRD, CSV};
 
 const OWNED: &str = "      - name: otters.zoo.example.org\n";
 const STORED: &str = "  scope: Namespaced\n";
@@ -78,6 +78,8 @@ pub(super) const BROKEN: &[Broken] = &[
     ("OLM-CSV-08", &[Replace(CSV, "  minKubeVersion: 1.25.0\n", "")]),
     ("OLM-CSV-09", &[Replace(CSV, "[{\"apiVersion\"", "{\"apiVersion\"")]),
     ("OLM-CSV-09", &[Replace(CSV, "\"kind\": \"Otter\"", "\"kind\": \"Seal\"")]),
+    // YAML, and no JSON.
+    ("OLM-CSV-09", &[Replace(CSV, "[{\"apiVersion\"", "[{apiVersion")]),
     ("OLM-CSV-10", &[Replace(CSV, "alm-examples", "examples")]),
     ("OLM-CSV-10", &[Replace(CSV, "    capabilities:", "    olm.examples: '[]'\n    capabilities:")]),
     (
@@ -128,6 +130,13 @@ pub(super) const BROKEN: &[Broken] = &[
     ("OLM-CRD-07", &[Replace(CRD, "apiextensions.k8s.io/v1", "apiextensions.k8s.io/v1beta1")]),
     ("OLM-CRD-06", &[Replace(CRD, "storage: false", "storage: true")]),
     ("OLM-CRD-06", &[Replace(CRD, "scope: Namespaced", "scope: Zoo")]),
+    ("OLM-CRD-06", &[Replace(CRD, STORED, "  scope: Namespaced\n  preserveUnknownFields: true\n")]),
+    ("OLM-CRD-06", &[Replace(CRD, "listKind: OtterList,", "listKind: Otter,")]),
+    ("OLM-CRD-06", &[Replace(CRD, "listKind: OtterList,", "listKind: OtterList, shortNames: [Ot],")]),
+    ("OLM-CRD-06", &[Replace(CRD, "listKind: OtterList,", "listKind: OtterList, categories: [a.b],")]),
+    ("OLM-CRD-06", &[Replace(CRD, "  group: zoo.example.org\n", "  group: zoo\n")]),
+    ("OLM-HUB-01", &[Replace(CSV, "    name: Zoo\n", "    name: ' '\n")]),
+    ("OLM-HUB-08", &[Replace(CSV, "Networking, Storage", "Networking, Development Tools")]),
     ("OLM-HUB-01", &[Replace(CSV, "    name: Zoo\n", "    url: https://example.org\n")]),
     ("OLM-HUB-02", &[Replace(CSV, "keepers@example.org", "keepers")]),
     ("OLM-HUB-03", &[Replace(CSV, "url: https://example.org/otter", "url: example.org")]),

@@ -2,7 +2,7 @@
 
 use super::change::Broken;
 use super::change::Change::{Add, Replace};
-use super::{CRD, CSV};
+use super::change::{CRD, CSV};
 
 const RULE: &str =
     "{apiGroups: [zoo.example.org], apiVersions: [v1], resources: [otters], operations: [CREATE, UPDATE]}";

@@ -1,4 +1,10 @@
-//! Changes of the good bundle.
+//! A good bundle, and changes of it.
+
+use super::BundleFile;
+
+pub(super) const CSV: &str = "manifests/otter.clusterserviceversion.yaml";
+pub(super) const CRD: &str = "manifests/zoo.example.org_otters.yaml";
+pub(super) const ANNOTATIONS: &str = "metadata/annotations.yaml";
 
 /// One change of the good bundle.
 #[derive(Debug, Clone, Copy)]
@@ -15,3 +21,35 @@ pub(super) enum Change {
 
 /// The id of a rule, and changes that break it.
 pub(super) type Broken = (&'static str, &'static [Change]);
+
+/// A bundle that nobody has anything to say about.
+pub(super) fn otter() -> Vec<BundleFile> {
+    let files = [
+        (CSV, include_str!("otter/manifests/otter.clusterserviceversion.yaml")),
+        (CRD, include_str!("otter/manifests/zoo.example.org_otters.yaml")),
+        (ANNOTATIONS, include_str!("otter/metadata/annotations.yaml")),
+    ];
+    files.map(|(path, text)| BundleFile { path: path.into(), bytes: text.into() }).into()
+}
+
+/// The same after some changes. Each has to change something.
+pub(super) fn changed(changes: &[Change]) -> Vec<BundleFile> {
+    let mut files = otter();
+    for change in changes {
+        match change {
+            Change::Replace(path, old, new) => {
+                let file = files.iter_mut().find(|file| file.path == *path).unwrap();
+                let text = String::from_utf8(file.bytes.clone()).unwrap();
+                assert!(text.contains(old), "{old:?} is not in {path}");
+                file.bytes = text.replacen(old, new, 1).into();
+            }
+            Change::Add(path, text) => files.push(BundleFile { path: (*path).into(), bytes: (*text).into() }),
+            Change::Pad(path) => {
+                let file = files.iter_mut().find(|file| file.path == *path).unwrap();
+                file.bytes.extend(std::iter::repeat_n(b'#', 4 << 20));
+            }
+            Change::Remove(path) => files.retain(|file| file.path != *path),
+        }
+    }
+    files
+}

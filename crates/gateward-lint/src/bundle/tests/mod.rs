@@ -7,44 +7,8 @@ mod judges;
 
 use super::*;
 use crate::diagnostic::{Colour, Diagnostic, RefusedBy};
-use change::{Broken, Change};
+use change::{ANNOTATIONS, Broken, CSV, Change, changed, otter};
 use gateward_core::Severity;
-
-pub(super) const CSV: &str = "manifests/otter.clusterserviceversion.yaml";
-pub(super) const CRD: &str = "manifests/zoo.example.org_otters.yaml";
-pub(super) const ANNOTATIONS: &str = "metadata/annotations.yaml";
-
-/// A bundle that nobody has anything to say about.
-fn otter() -> Vec<BundleFile> {
-    let files = [
-        (CSV, include_str!("otter/manifests/otter.clusterserviceversion.yaml")),
-        (CRD, include_str!("otter/manifests/zoo.example.org_otters.yaml")),
-        (ANNOTATIONS, include_str!("otter/metadata/annotations.yaml")),
-    ];
-    files.map(|(path, text)| BundleFile { path: path.into(), bytes: text.into() }).into()
-}
-
-/// The same after some changes. Each has to change something.
-fn changed(changes: &[Change]) -> Vec<BundleFile> {
-    let mut files = otter();
-    for change in changes {
-        match change {
-            Change::Replace(path, old, new) => {
-                let file = files.iter_mut().find(|file| file.path == *path).unwrap();
-                let text = String::from_utf8(file.bytes.clone()).unwrap();
-                assert!(text.contains(old), "{old:?} is not in {path}");
-                file.bytes = text.replacen(old, new, 1).into();
-            }
-            Change::Add(path, text) => files.push(BundleFile { path: (*path).into(), bytes: (*text).into() }),
-            Change::Pad(path) => {
-                let file = files.iter_mut().find(|file| file.path == *path).unwrap();
-                file.bytes.extend(std::iter::repeat_n(b'#', 4 << 20));
-            }
-            Change::Remove(path) => files.retain(|file| file.path != *path),
-        }
-    }
-    files
-}
 
 fn broken() -> impl Iterator<Item = &'static Broken> {
     broken_files::BROKEN.iter().chain(broken_webhooks::BROKEN)
