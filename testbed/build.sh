@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Builds the programs of the test bed and prints the folder that holds them: etcd, kube-apiserver,
-# kube-controller-manager, kubectl, helm, cert-manager with its CRDs, prometheus-alerts and port-forward. They are kept
-# outside the tree: what each Go module beside this file builds has a folder of its own, under a key of what it is built
-# from, so that a change of one builds no other anew. The folder that is printed has links to them.
+# kube-controller-manager, kubectl, helm, cert-manager with its CRDs, prometheus-alerts, port-forward, and OLM's
+# validators with the CRD of a CSV. They are kept outside the tree: what each Go module beside this file builds has a
+# folder of its own, under a key of what it is built from, so that a change of one builds no other anew. The folder that
+# is printed has links to them.
 #
 #   testbed/build.sh            Kubernetes of the version in testbed/kube/go.mod
 #   testbed/build.sh 1.36.3     another version
@@ -98,6 +99,17 @@ build_prometheus() { build prometheus-alerts "$here/prometheus" . ""; }
 
 build_port-forward() { build port-forward "$here/port-forward" . ""; }
 
+build_olm-validators() {
+    local module=$here/olm-validators sources
+    build olm-validators "$module" . ""
+    sources=$(go list -C "$module" -m -f '{{.Dir}}' github.com/operator-framework/api)
+    mkdir "$stage/bin/olm-crds"
+    cp --no-preserve=mode "$sources"/crds/operators.coreos.com_clusterserviceversions.yaml "$stage/bin/olm-crds"
+}
+
+# Tests do without what this module builds, and say so.
+optional=olm-validators
+
 # The programs of the folder: the name of each, the module that builds it, and what it is called there.
 programs='
 etcd kube kube
@@ -109,6 +121,8 @@ cert-manager cert-manager cert-manager
 cert-manager-crds cert-manager cert-manager-crds
 prometheus-alerts prometheus prometheus-alerts
 port-forward port-forward port-forward
+olm-validators olm-validators olm-validators
+olm-crds olm-validators olm-crds
 '
 
 # Where what a module builds is kept. Of this file only how it builds counts.
@@ -146,7 +160,7 @@ is_whole() {
 
 finish() {
     # What nobody has asked for in two weeks is of no more use.
-    touch "$folder" "${needed[@]}"
+    touch -c "$folder" "${needed[@]}"
     find "$cache" -maxdepth 1 -name 'testbed-*' -mtime +14 -exec rm -rf {} +
     echo "$folder"
     exit 0
@@ -167,7 +181,13 @@ trap 'rm -rf "$stage"' EXIT
 for module in "${!needed[@]}"; do
     if [ ! -d "${needed[$module]}" ]; then
         mkdir "$stage/bin"
-        "build_$module"
+        if [ "$module" != "$optional" ]; then
+            "build_$module"
+        elif ! ("build_$module"); then
+            say "$module: not built; the tests that ask it are skipped"
+            rm -rf "$stage/bin"
+            continue
+        fi
         mv "$stage/bin" "${needed[$module]}"
     fi
 done

@@ -12,12 +12,21 @@ mod olm;
 mod olm_crontab;
 mod olm_dynamo;
 mod olm_v1;
+mod strict;
+mod validators;
 
 use std::process::ExitCode;
 
 use cluster_tests::run_in_turn;
 
 fn main() -> ExitCode {
-    let tests = [manifests::tests(), olm_crontab::tests(), olm_dynamo::tests(), olm_v1::tests()];
+    let tests = [
+        strict::tests(),
+        validators::tests(),
+        manifests::tests(),
+        olm_crontab::tests(),
+        olm_dynamo::tests(),
+        olm_v1::tests(),
+    ];
     run_in_turn(tests.into_iter().flatten().collect(), async |bed| bed.start_node().await)
 }
