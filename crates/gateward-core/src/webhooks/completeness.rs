@@ -1,6 +1,8 @@
 //! Writes that would store less than somebody means to, or what nobody could read: of a view that lacks something, of an
 //! object that would have such a view, and of one that nests too deeply.
 
+use serde_json::value::RawValue;
+
 use crate::conversion::ANNOTATION_LIMIT;
 use crate::conversion::attempt::Attempt;
 use crate::conversion::source::Source;
@@ -77,28 +79,32 @@ fn too_deep(review: &AdmissionReview<'_>) -> Option<Issue> {
     Some(NESTING.invalid(deepest(new), "<deep>").message(message).as_written())
 }
 
-/// The way to what nests most deeply, as far as a reader needs it.
+/// The way to what nests so deeply, as far as a reader needs it. Managed fields follow the rest of the object.
 fn deepest(json: &str) -> FieldPath {
-    let (mut path, mut node, mut levels) = (FieldPath::root(), json, MAX_NESTING);
-    for _ in 0..MAX_STEPS {
-        levels -= 1;
-        let mut below = None;
-        let is_deep = |text: &str| !nests_at_most(levels, text);
-        if each_member(node, |name, text| {
-            below = below
-                .take()
-                .or_else(|| is_deep(text.get()).then(|| (Segment::Field(name.into_owned().into()), text.get())));
-        })
-        .is_none()
-        {
-            let items = items(node).unwrap_or_default();
-            let deep = items.into_iter().enumerate().find(|(_, text)| is_deep(text.get()));
-            below = deep.map(|(index, text)| (Segment::Index(index), text.get()));
-        }
-        let Some((step, text)) = below else { break };
+    let (mut path, mut node) = (FieldPath::root(), json);
+    for levels in (MAX_NESTING - MAX_STEPS..MAX_NESTING).rev() {
+        let Some((step, text)) = deep_part(node, levels) else { break };
         (path, node) = (path.child(step), text);
     }
     path
+}
+
+/// The first member or item that nests more deeply, metadata last.
+fn deep_part(node: &str, levels: usize) -> Option<(Segment, &str)> {
+    let is_deep = |text: &RawValue| !nests_at_most(levels, text.get());
+    // Of an object that may have very many members only those few are kept.
+    let mut deep = Vec::new();
+    let members = each_member(node, |name, text| {
+        if is_deep(text) {
+            deep.push((Segment::Field(name.into_owned().into()), text.get()));
+        }
+    });
+    if members.is_none() {
+        let item = items(node)?.into_iter().enumerate().find(|(_, text)| is_deep(text))?;
+        return Some((Segment::Index(item.0), item.1.get()));
+    }
+    let place = deep.iter().position(|(step, _)| step.name() != Some("metadata")).unwrap_or_default();
+    deep.into_iter().nth(place)
 }
 
 /// Whether no view of the object lacks anything because of its size.

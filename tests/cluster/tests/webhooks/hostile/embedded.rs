@@ -101,13 +101,13 @@ async fn h1_a_selected_config_that_is_merely_odd_is_seen_in_both_versions(sandbo
 /// How deeply JSON may nest for Go.
 const DEEPEST: usize = 10_000;
 
-/// A request whose status nests so deeply, in lists: managed fields have no paths into those.
-fn nesting(depth: usize) -> String {
+/// A request whose status nests so deeply, in lists or in maps.
+fn nesting(depth: usize, level: &str, end: &str) -> String {
     let around =
         r#"{"status":{"phase":"Ready","profilingResults":{"selectedConfig":{"apiVersion":"a/b","kind":"X","novel":"#;
     let maps = around.matches('{').count();
-    let lists = depth - maps;
-    format!("{around}{}{}{}", "[".repeat(lists), "]".repeat(lists), "}".repeat(maps))
+    let levels = depth - maps - 1;
+    format!("{around}{}{{}}{}{}", level.repeat(levels), end.repeat(levels), "}".repeat(maps))
 }
 
 /// A request that nests so deeply, in maps.
@@ -119,11 +119,13 @@ fn overriding(depth: usize) -> String {
 
 async fn h7_an_object_as_deep_as_an_api_server_takes_it_fails_no_list(sandbox: Sandbox) {
     beside_a_neighbour(&sandbox, async |tenant| {
-        for depth in [DEEPEST - 3, DEEPEST - 2, DEEPEST - 1, DEEPEST] {
+        let levels = [("[", "]"), (r#"{"a":"#, "}")];
+        let depths = [DEEPEST - 3, DEEPEST - 2, DEEPEST - 1, DEEPEST];
+        for (depth, (level, end)) in depths.into_iter().flat_map(|depth| levels.map(|level| (depth, level))) {
             let otter = tenant.own.accepts(&held(request("otter"))).await;
             let client = tenant.own.client();
             let place = format!("{}/status", tenant.own.place(&otter, "v1beta1"));
-            client.merge_text(&place, nesting(depth)).await.unwrap().granted().unwrap();
+            client.merge_text(&place, nesting(depth, level, end)).await.unwrap().granted().unwrap();
             for version in VERSIONS {
                 let list = client.get(&tenant.own.collection(&otter, version)).await.unwrap();
                 // It is too deep for a tree.
