@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::operator::Operator;
 
-/// A CRD that promises conversions without a converter.
+/// A CRD that doesn't go with what is declared of its kind: objects would be lost, or pass unjudged.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConversionGap {
@@ -22,6 +22,33 @@ pub enum ConversionGap {
         served: String,
         /// The versions that are converted.
         converted: String,
+    },
+    /// Several versions are served, and the API server would change no more than `apiVersion`.
+    #[error(
+        "the CRD of {kind} serves {served}, and nothing converts between them: each version would lose what the other \
+         doesn't know; give the kind a conversion with `.spoke`, or say `conversion: {{strategy: None}}` in the CRD"
+    )]
+    Unconverted {
+        /// The kind.
+        kind: String,
+        /// The versions that the CRD serves.
+        served: String,
+    },
+    /// A version has handlers or conversions, and no objects.
+    #[error("{kind} is declared in version {version}, which its CRD lacks; add the version to the CRD")]
+    Absent {
+        /// The kind.
+        kind: String,
+        /// The version.
+        version: String,
+    },
+    /// The CRD that was given with a kind defines others.
+    #[error("the CRD that is given for {kind} is of {found}; give that of {kind} to `.crd`")]
+    OfAnotherKind {
+        /// The kind.
+        kind: String,
+        /// What the CRD defines.
+        found: String,
     },
     /// Nothing is converted.
     #[error("the CRD of {kind} has its objects converted by a webhook, but the kind has no conversion; add `.spoke`")]
@@ -75,16 +102,31 @@ struct Conversion {
 
 /// The CRDs of an operator. One that can't be read is passed over.
 pub(crate) fn definitions(operator: &impl Operator) -> impl Iterator<Item = Definition> {
-    let documents = |crd: Crd| match crd.json() {
-        Some(definition) => vec![definition],
-        None => read_crd(&crd).unwrap_or_default().iter().filter_map(|crd| Definition::deserialize(crd).ok()).collect(),
-    };
     operator.crds().into_iter().flat_map(documents)
 }
 
-/// Whether each version that a CRD serves reaches every other.
+fn documents(crd: Crd) -> Vec<Definition> {
+    match crd.json() {
+        Some(definition) => vec![definition],
+        None => read_crd(&crd).unwrap_or_default().iter().filter_map(|crd| Definition::deserialize(crd).ok()).collect(),
+    }
+}
+
+/// Whether each version that a CRD serves reaches every other, and each CRD goes with its kind.
 pub(crate) fn check(operator: &impl Operator) -> Result<(), ConversionGap> {
-    definitions(operator).find_map(|crd| gap(operator, crd)).map_or(Ok(()), Err)
+    let of_another = operator.webhooks().declarations().find_map(of_another_kind);
+    of_another.or_else(|| definitions(operator).find_map(|crd| gap(operator, crd))).map_or(Ok(()), Err)
+}
+
+fn of_another_kind(declared: &Declaration) -> Option<ConversionGap> {
+    let definitions = documents(declared.crd.clone()?);
+    let is_own = |crd: &Definition| declared.hub.group == crd.spec.group && declared.hub.kind == crd.spec.names.kind;
+    if definitions.is_empty() || definitions.iter().any(is_own) {
+        return None;
+    }
+    let found: Vec<String> =
+        definitions.into_iter().map(|crd| format!("{} of {}", crd.spec.names.kind, crd.spec.group)).collect();
+    Some(ConversionGap::OfAnotherKind { kind: declared.hub.kind.clone(), found: found.join(" and ") })
 }
 
 /// The names of the CRDs whose objects are converted.
@@ -96,13 +138,25 @@ pub(crate) fn converted(operator: &impl Operator) -> Vec<String> {
 fn gap(operator: &impl Operator, crd: Definition) -> Option<ConversionGap> {
     let declared = declared(operator, &crd);
     let Spec { names: KindNames { kind }, versions, conversion, .. } = crd.spec;
-    let Some(declared) = declared.filter(|declared| declared.converts()) else {
-        return (conversion.strategy == "Webhook").then_some(ConversionGap::Webhook { kind });
+    let served: Vec<&str> = versions.iter().filter(|it| it.served).map(|it| it.name.as_str()).collect();
+    let Some(converting) = declared.filter(|declared| declared.converts()) else {
+        return match conversion.strategy.as_str() {
+            "Webhook" => Some(ConversionGap::Webhook { kind }),
+            "" if served.len() > 1 => Some(ConversionGap::Unconverted { kind, served: served.join(" and ") }),
+            _ => declared.and_then(|declared| absent(declared, &versions, kind)),
+        };
     };
-    let served: Vec<String> = versions.into_iter().filter(|it| it.served).map(|it| it.name).collect();
-    let reached = served.iter().all(|version| declared.has_version(version));
-    let (served, converted) = (served.join(" and "), declared.versions.join(" and "));
-    (!reached).then_some(ConversionGap::Version { kind, served, converted })
+    if !served.iter().all(|version| converting.has_version(version)) {
+        let (served, converted) = (served.join(" and "), converting.versions.join(" and "));
+        return Some(ConversionGap::Version { kind, served, converted });
+    }
+    absent(converting, &versions, kind)
+}
+
+fn absent(declared: &Declaration, defined: &[Version], kind: String) -> Option<ConversionGap> {
+    let is_defined = |version: &str| defined.iter().any(|it| it.name == version);
+    let version = declared.versions.iter().find(|version| !is_defined(version))?.to_string();
+    Some(ConversionGap::Absent { kind, version })
 }
 
 /// What the operator declares of a CRD's kind.
@@ -151,8 +205,32 @@ spec:
     }
 
     #[test]
+    fn a_crd_that_does_not_go_with_its_kind_is_a_gap() {
+        let crd = |versions: &str, rest: &str| {
+            format!("{{spec: {{group: example.org, names: {{kind: Otter}}, versions: [{versions}]{rest}}}}}")
+        };
+        let told = |webhook: Webhook<v1::Otter>, crd: String| {
+            check(&Webhooks::new().register(webhook.crd(crd))).err().map(|gap| gap.to_string())
+        };
+        let (plain, converted) = (Webhook::<v1::Otter>::new, || Webhook::<v1::Otter>::new().spoke::<v2::Otter>(Losing));
+        let (one, two) = ("{name: v1, served: true}", "{name: v1, served: true}, {name: v2, served: true}");
+        for (webhook, crd, expected) in [
+            (plain(), crd(one, ""), None),
+            (plain(), crd(two, ""), Some("serves v1 and v2, and nothing converts between them")),
+            (plain(), crd(two, ", conversion: {strategy: None}"), None),
+            (converted(), crd(two, ""), None),
+            (converted(), crd(one, ""), Some("Otter is declared in version v2, which its CRD lacks")),
+            (plain(), crd(one, "").replace("Otter", "Seal"), Some("the CRD that is given for Otter is of Seal")),
+        ] {
+            let found = told(webhook, crd.clone());
+            assert_eq!(found.is_some(), expected.is_some(), "{crd}: {found:?}");
+            assert!(found.unwrap_or_default().contains(expected.unwrap_or_default()), "{crd}");
+        }
+    }
+
+    #[test]
     fn a_webhook_that_converts_nothing_is_a_gap() {
-        let crd = "{spec: {group: example.org, names: {kind: Otter}, conversion: {strategy: Webhook}}}";
+        let crd = "{spec: {group: example.org, names: {kind: Otter}, versions: [{name: v1, served: true}], conversion: {strategy: Webhook}}}";
         let webhooks = Webhooks::new().register(Webhook::<v1::Otter>::new().crd(crd));
         assert_eq!(check(&webhooks), Err(ConversionGap::Webhook { kind: "Otter".into() }));
     }
