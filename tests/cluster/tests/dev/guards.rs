@@ -10,7 +10,9 @@ use crate::world::World;
 pub fn tests() -> Vec<Test> {
     // The nodes are everybody's.
     let alone = tests![a_cluster_that_may_be_one_of_many_people_is_left_alone].into_iter().map(Test::alone);
-    alone.chain(tests![a_cluster_that_does_not_reach_the_laptop_is_left_alone]).collect()
+    let others =
+        tests![a_cluster_that_does_not_reach_the_laptop_is_left_alone, an_api_server_of_a_public_address_is_not_asked,];
+    alone.chain(others).collect()
 }
 
 async fn a_cluster_that_may_be_one_of_many_people_is_left_alone(sandbox: Sandbox) {
@@ -51,4 +53,13 @@ async fn a_cluster_that_does_not_reach_the_laptop_is_left_alone(sandbox: Sandbox
     assert!(said.contains("the API server doesn't reach https://127.0.0.1:1: "), "{said}");
     assert!(said.contains("connection refused") && said.contains("--address"), "{said}");
     assert_eq!(snapshot(bed, world).await, before);
+}
+
+async fn an_api_server_of_a_public_address_is_not_asked(sandbox: Sandbox) {
+    let mut laptop = Laptop::of(&sandbox, World::Estuary);
+    // An address for documentation: nobody is there.
+    let far = laptop.kubeconfig_of("https://203.0.113.7:6443");
+    let arguments = [&USUAL[..], &["--kubeconfig", far.to_str().unwrap()]].concat();
+    let said = laptop.runs(&arguments).await.refused();
+    assert!(said.contains("203.0.113.7") && said.contains("--allow-public-api-server"), "{said}");
 }

@@ -6,6 +6,7 @@ use std::process::{Child, Command, ExitCode, Stdio, Termination as _};
 use std::time::Duration;
 
 use cluster_tests::{Bed, Sandbox, until};
+use gateward_lint::yaml;
 
 use crate::world::World;
 
@@ -52,6 +53,15 @@ impl Laptop {
         let folder = sandbox.bed().folder().join(world.name());
         std::fs::create_dir_all(&folder).unwrap();
         Self { world, folder, kubeconfig: kubeconfig(sandbox.bed()), starts: 0 }
+    }
+
+    /// A kubeconfig like this machine's, of an API server elsewhere.
+    pub fn kubeconfig_of(&self, server: &str) -> PathBuf {
+        let mut config = yaml::read(std::fs::read(&self.kubeconfig).unwrap()).documents.remove(0).value;
+        config["clusters"][0]["cluster"]["server"] = server.into();
+        let file = self.folder.join("elsewhere.json");
+        std::fs::write(&file, config.to_string()).unwrap();
+        file
     }
 
     /// Starts the command.
