@@ -139,7 +139,8 @@ fn accepted(crd: &Field<'_>, found: &mut Findings) {
 
 fn accepted_names(spec: &Field<'_>, found: &mut Findings) {
     let (group, names) = (spec.at("group"), spec.at("names"));
-    if !group.text().is_empty() && !(is_subdomain(group.text()) && group.text().contains('.')) {
+    let is_group = |text: &str| text.contains('.') && is_subdomain(text);
+    if !group.text().is_empty() && !is_group(group.text()) {
         let broken = ACCEPTED.at(&group, format!("{} is no group of a CRD", group.shown()));
         found.add(broken.help("write a DNS name of two parts at least, such as zoo.example.org"));
     }
