@@ -102,13 +102,13 @@ struct Conversion {
 
 /// The CRDs of an operator. One that can't be read is passed over.
 pub(crate) fn definitions(operator: &impl Operator) -> impl Iterator<Item = Definition> {
-    operator.crds().into_iter().flat_map(documents)
+    operator.crds().into_iter().flat_map(|crd| documents(&crd))
 }
 
-fn documents(crd: Crd) -> Vec<Definition> {
+fn documents(crd: &Crd) -> Vec<Definition> {
     match crd.json() {
         Some(definition) => vec![definition],
-        None => read_crd(&crd).unwrap_or_default().iter().filter_map(|crd| Definition::deserialize(crd).ok()).collect(),
+        None => read_crd(crd).unwrap_or_default().iter().filter_map(|crd| Definition::deserialize(crd).ok()).collect(),
     }
 }
 
@@ -119,7 +119,7 @@ pub(crate) fn check(operator: &impl Operator) -> Result<(), ConversionGap> {
 }
 
 fn of_another_kind(declared: &Declaration) -> Option<ConversionGap> {
-    let definitions = documents(declared.crd.clone()?);
+    let definitions = documents(declared.crd.as_ref()?);
     let is_own = |crd: &Definition| declared.hub.group == crd.spec.group && declared.hub.kind == crd.spec.names.kind;
     if definitions.is_empty() || definitions.iter().any(is_own) {
         return None;
