@@ -46,7 +46,7 @@ pub fn files(folder: &Path) -> Vec<BundleFile> {
         let entries = fs::read_dir(folder.join(name)).unwrap().map(|entry| entry.unwrap().path());
         entries.map(move |path| (format!("{name}/{}", path.file_name().unwrap().to_str().unwrap()), path))
     });
-    below.map(|(name, path)| BundleFile { path: name.into(), bytes: fs::read(path).unwrap() }).collect()
+    below.map(|(name, path)| BundleFile { path: name, bytes: fs::read(path).unwrap() }).collect()
 }
 
 /// The objects of the bundle in a folder.
