@@ -50,9 +50,9 @@ fn an_unknown_number_comes_back_to_the_digit() {
 }
 
 #[test]
-fn an_unknown_field_may_nest_as_deeply_as_it_likes() {
-    assert_survives(&format!("{}1{}", "[".repeat(10_000), "]".repeat(10_000)));
-    assert_survives(&format!("{}1{}", r#"{"a":"#.repeat(10_000), "}".repeat(10_000)));
+fn an_unknown_field_may_nest_as_deeply_as_an_answer_holds_it() {
+    assert_survives(&format!("{}1{}", "[".repeat(9_990), "]".repeat(9_990)));
+    assert_survives(&format!("{}1{}", r#"{"a":"#.repeat(9_990), "}".repeat(9_990)));
 }
 
 #[test]
