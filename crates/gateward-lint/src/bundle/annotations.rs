@@ -1,5 +1,7 @@
 //! The annotations of a bundle and its dependencies.
 
+use semver::Version;
+
 use super::field::Field;
 use super::files::{Bundle, MANIFESTS, METADATA};
 use super::findings::Findings;
@@ -8,7 +10,7 @@ use super::rule::{BundleRule, ERROR, Judge, Stage, v1, validator};
 const MEDIA_TYPE: &str = "operators.operatorframework.io.bundle.mediatype.v1";
 const MANIFESTS_KEY: &str = "operators.operatorframework.io.bundle.manifests.v1";
 const METADATA_KEY: &str = "operators.operatorframework.io.bundle.metadata.v1";
-const PACKAGE: &str = "operators.operatorframework.io.bundle.package.v1";
+pub(super) const PACKAGE: &str = "operators.operatorframework.io.bundle.package.v1";
 pub(super) const CHANNELS: &str = "operators.operatorframework.io.bundle.channels.v1";
 pub(super) const DEFAULT_CHANNEL: &str = "operators.operatorframework.io.bundle.channel.default.v1";
 
@@ -133,6 +135,26 @@ fn example(key: &str) -> &'static str {
     }
 }
 
+/// Comparisons of versions, all of which hold between two `||`: `>=1.0.0 <2.0.0 || 3.x`.
+fn is_range(text: &str) -> bool {
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let is_wild = |version: &str| {
+        let parts: Vec<&str> = version.split('.').collect();
+        let numbers = parts.iter().take_while(|part| is_number(part)).count();
+        (2..=3).contains(&parts.len()) && numbers > 0 && parts.iter().skip(numbers).all(|part| *part == "x")
+    };
+    let holds = |one: &str| {
+        let version = one.trim_start_matches(['=', '<', '>', '!']);
+        let is_operator =
+            matches!(one.strip_suffix(version), Some("" | "=" | "==" | ">" | ">=" | "<" | "<=" | "!" | "!="));
+        is_operator && (Version::parse(version).is_ok() || is_wild(version))
+    };
+    text.split("||").all(|alternative| {
+        let mut parts = alternative.split_whitespace().peekable();
+        parts.peek().is_some() && parts.all(holds)
+    })
+}
+
 fn check_dependency(dependency: &Field<'_>, found: &mut Findings) {
     let (kind, value) = (dependency.at("type"), dependency.at("value"));
     let needed: &[&'static str] = match kind.text() {
@@ -148,6 +170,12 @@ fn check_dependency(dependency: &Field<'_>, found: &mut Findings) {
             return;
         }
     };
+    let range = value.at("version");
+    if kind.text() == "olm.package" && !range.text().is_empty() && !is_range(range.text()) {
+        let says = format!("Invalid semver format version {}", range.text());
+        let broken = DEPENDENCIES.at(&range, format!("{} is no range of versions", range.shown()));
+        found.add(broken.says(Judge::Validators, &says).help("write a range such as >=1.0.0 <2.0.0"));
+    }
     for &name in needed {
         let member = value.at(name);
         if member.text().is_empty() {

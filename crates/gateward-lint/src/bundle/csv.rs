@@ -1,8 +1,12 @@
 //! The CSV itself: its name, its required fields and its versions.
 
+use std::sync::LazyLock;
+
 use gateward_core::dns::{LONGEST_LABEL, is_subdomain};
+use regex::Regex;
 use semver::Version;
 
+use super::annotations::PACKAGE;
 use super::field::Field;
 use super::files::Bundle;
 use super::findings::Findings;
@@ -24,6 +28,13 @@ static REQUIRED: BundleRule = BundleRule {
     id: "OLM-CSV-02",
     summary: "the CSV has metadata, spec, displayName and an install strategy with deployments",
     refused_by: &[validator(Stage::Csv, "required field missing"), v0(Stage::CsvSchema, "Required value")],
+    ..ERROR
+};
+
+static ENTRIES: BundleRule = BundleRule {
+    id: "OLM-CSV-16",
+    summary: "each entry of a list in the CSV has what the schema of its CRD demands",
+    refused_by: &[v0(Stage::CsvSchema, "Required value")],
     ..ERROR
 };
 
@@ -74,7 +85,7 @@ static PROPERTIES: BundleRule = BundleRule {
 
 static IMAGES: BundleRule = BundleRule {
     id: "OLM-CSV-13",
-    summary: "each related image has a reference",
+    summary: "each related image has a reference that can be pulled",
     help: "write a reference, such as registry.example.org/my-operator@sha256:…",
     refused_by: &[validator(Stage::Bundle, "")],
     ..ERROR
@@ -90,6 +101,7 @@ static RELEASE: BundleRule = BundleRule {
 pub(super) static RULES: &[&BundleRule] = &[
     &NAME,
     &REQUIRED,
+    &ENTRIES,
     &VERSION,
     &STRATEGY,
     &MIN_VERSION,
@@ -103,7 +115,9 @@ pub(super) static RULES: &[&BundleRule] = &[
 pub(super) fn check(bundle: &Bundle, found: &mut Findings) {
     let Some(csv) = bundle.csv() else { return };
     names(&csv, found);
+    release(&csv, bundle, found);
     required(&csv, found);
+    entries(&csv, found);
     versions(&csv, found);
     annotations(&csv, found);
     images(&csv, found);
@@ -118,28 +132,39 @@ fn names(csv: &Field<'_>, found: &mut Findings) {
             found.add(NAME.at(&name, message).says(Judge::Validators, &says));
         }
     }
+}
+
+/// Named by the package of `metadata/annotations.yaml`.
+fn release(csv: &Field<'_>, bundle: &Bundle, found: &mut Findings) {
     let release = csv.below(&["spec", "release"]);
+    if release.is_empty() {
+        return;
+    }
+    let annotations = bundle.annotations();
+    let package = annotations.as_ref().map(|annotations| annotations.entry(PACKAGE).text()).unwrap_or_default();
+    let number = release.shown().trim_matches('"').to_owned();
     let name = csv.below(&["metadata", "name"]);
-    if !release.is_empty() {
-        let number = release.shown().trim_matches('"').to_owned();
-        let ending = format!("-v{}-{number}", csv.below(&["spec", "version"]).text());
-        if !name.text().ends_with(&ending) {
-            let message = format!("{:?} doesn't name the release {number}", name.text());
-            found.add(RELEASE.at(&name, message).help(format!("write <package>{ending}")));
-        }
+    let expected = format!("{package}-v{}-{number}", csv.below(&["spec", "version"]).text());
+    if name.text() != expected {
+        let message = format!("{:?} doesn't name the release {number}", name.text());
+        found.add(RELEASE.at(&name, message).help(format!("write {expected}")));
     }
 }
 
 fn required(csv: &Field<'_>, found: &mut Findings) {
     let missing = |path: &[&'static str]| Some(csv.below(path)).filter(Field::is_empty);
-    let by_schema: [&[&'static str]; 3] = [&["spec"], &["spec", "displayName"], &["spec", "install"]];
-    let by_validator: [&[&'static str]; 3] =
-        [&["metadata"], &["spec", "install", "strategy"], &["spec", "install", "spec", "deployments"]];
-    for field in by_schema.into_iter().filter_map(missing) {
+    let by_both: [&[&'static str]; 5] = [
+        &["spec"],
+        &["spec", "displayName"],
+        &["spec", "install"],
+        &["spec", "install", "strategy"],
+        &["spec", "install", "spec", "deployments"],
+    ];
+    for field in by_both.into_iter().filter_map(missing) {
         found.add(REQUIRED.at(&field, format!("{} is missing", field.path)).help(format!("add {}", field.path)));
     }
-    for field in by_validator.into_iter().filter_map(missing) {
-        let broken = REQUIRED.at(&field, format!("{} is missing", field.path)).help(format!("add {}", field.path));
+    if let Some(metadata) = missing(&["metadata"]) {
+        let broken = REQUIRED.at(&metadata, "metadata is missing").help("add metadata with a name");
         found.add(broken.only(&[Judge::Validators]));
     }
     let version = csv.at("apiVersion");
@@ -149,6 +174,54 @@ fn required(csv: &Field<'_>, found: &mut Findings) {
     let strategy = csv.below(&["spec", "install", "strategy"]);
     if !strategy.is_empty() && strategy.text() != "deployment" {
         found.add(STRATEGY.at(&strategy, format!("OLM has no strategy {}", strategy.shown())));
+    }
+}
+
+/// A list of the CSV, where in each entry to look, and what has to be there.
+const DEMANDED: &[(&[&str], &[&str], &[&str])] = &[
+    (&["apiservicedefinitions", "owned"], &[], &["group", "kind", "name", "version"]),
+    (&["apiservicedefinitions", "required"], &[], &["group", "kind", "name", "version"]),
+    (&["customresourcedefinitions", "owned"], &[], &["kind", "name", "version"]),
+    (&["customresourcedefinitions", "required"], &[], &["kind", "name", "version"]),
+    (&["icon"], &[], &["base64data", "mediatype"]),
+    (&["install", "spec", "clusterPermissions"], &[], &["rules", "serviceAccountName"]),
+    (&["install", "spec", "deployments"], &[], &["name", "spec"]),
+    (&["install", "spec", "deployments"], &["spec"], &["selector", "template"]),
+    (&["install", "spec", "permissions"], &[], &["rules", "serviceAccountName"]),
+    (&["installModes"], &[], &["supported", "type"]),
+    (&["nativeAPIs"], &[], &["group", "kind", "version"]),
+    (&["relatedImages"], &[], &["image", "name"]),
+];
+
+/// The same of lists in entries of `apiservicedefinitions` and `customresourcedefinitions`.
+const DEMANDED_OF_APIS: &[(&str, &[&str])] = &[
+    ("actionDescriptors", &["path"]),
+    ("resources", &["kind", "name", "version"]),
+    ("specDescriptors", &["path"]),
+    ("statusDescriptors", &["path"]),
+];
+
+fn entries(csv: &Field<'_>, found: &mut Findings) {
+    let spec = csv.at("spec");
+    for (list, within, members) in DEMANDED {
+        for entry in spec.below(list).items().map(|entry| entry.below(within)).filter(|entry| !entry.is_absent()) {
+            demand(&entry, members, found);
+        }
+    }
+    for definitions in ["apiservicedefinitions", "customresourcedefinitions"] {
+        let lists = ["owned", "required"].map(|which| spec.below(&[definitions, which]));
+        for api in lists.into_iter().flat_map(|list| list.items()) {
+            for (list, members) in DEMANDED_OF_APIS {
+                api.at(list).items().for_each(|entry| demand(&entry, members, found));
+            }
+        }
+    }
+}
+
+fn demand(entry: &Field<'_>, members: &[&'static str], found: &mut Findings) {
+    for member in members.iter().map(|name| entry.at(name)).filter(Field::is_absent) {
+        let broken = ENTRIES.at(&member, format!("{} is missing", member.path));
+        found.add(broken.help(format!("add {}", member.path)));
     }
 }
 
@@ -178,8 +251,21 @@ fn annotations(csv: &Field<'_>, found: &mut Findings) {
 fn images(csv: &Field<'_>, found: &mut Findings) {
     for related in csv.below(&["spec", "relatedImages"]).items() {
         let image = related.at("image");
-        if image.text().is_empty() || image.text().contains(char::is_whitespace) {
+        if !is_reference(image.text()) {
             found.add(IMAGES.at(&image, "a related image has no reference that can be pulled"));
         }
     }
+}
+
+/// A host with a port, a path, a tag and a digest, as container engines read them. Names without a host are of Docker Hub.
+static REFERENCE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let host =
+        r"(?:[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?)*(?::[0-9]+)?/)?";
+    let part = r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*";
+    let digest = "(?:@[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,})?";
+    Regex::new(&format!(r"^{host}{part}(?:/{part})*(?::\w[\w.-]{{0,127}})?{digest}$")).ok()
+});
+
+fn is_reference(text: &str) -> bool {
+    REFERENCE.as_ref().is_some_and(|reference| reference.is_match(text))
 }

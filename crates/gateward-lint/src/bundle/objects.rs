@@ -8,8 +8,8 @@ use super::rule::{BundleRule, ERROR, Stage, Suite, WARNING, validator};
 const OF_OBJECTS: Stage = Stage::Optional(Suite::Objects);
 
 /// The security context constraints that OpenShift ships.
-const DEFAULT_SCCS: [&str; 7] =
-    ["privileged", "anyuid", "hostaccess", "hostmount-anyuid", "hostnetwork", "nonroot", "restricted"];
+const DEFAULT_SCCS: [&str; 8] =
+    ["privileged", "anyuid", "hostaccess", "hostmount-anyuid", "hostnetwork", "node-exporter", "nonroot", "restricted"];
 
 static BUDGET: BundleRule = BundleRule {
     id: "OLM-OBJECT-01",
@@ -72,13 +72,15 @@ pub(super) fn check(bundle: &Bundle, found: &mut Findings) {
 
 fn rights(rule: &Field<'_>, found: &mut Findings) {
     let any = |name: &'static str, known: &[&str]| rule.at(name).texts().any(|text| known.contains(&text));
-    let changes = any("verbs", &["*", "create", "update", "patch", "delete"]);
     let of_constraints =
         any("apiGroups", &["security.openshift.io"]) && any("resources", &["securitycontextconstraints", "*"]);
-    if changes && of_constraints && any("resourceNames", &DEFAULT_SCCS) {
+    if any("verbs", &["*", "delete", "update", "patch"]) && of_constraints && any("resourceNames", &DEFAULT_SCCS) {
         found.add(CONSTRAINTS.at(&rule.at("verbs"), "the role changes constraints that OpenShift ships"));
     }
-    if changes && any("apiGroups", &["policy"]) && any("resources", &["poddisruptionbudgets", "*"]) {
+    if any("verbs", &["*", "create", "update", "patch"])
+        && any("apiGroups", &["policy"])
+        && any("resources", &["poddisruptionbudgets", "*"])
+    {
         found.add(BUDGET_RIGHTS.at(&rule.at("verbs"), "the role changes PodDisruptionBudgets"));
     }
 }

@@ -32,7 +32,7 @@ static REQUESTS: BundleRule = BundleRule {
 
 static DESCRIPTIONS: BundleRule = BundleRule {
     id: "OLM-GOOD-03",
-    summary: "each owned CRD has a description",
+    summary: "each CRD that the CSV owns or requires has a description",
     help: "add description",
     suite: Some(Suite::GoodPractices),
     ..WARNING
@@ -76,9 +76,10 @@ pub(super) fn check(bundle: &Bundle, found: &mut Findings) {
             found.add(REQUESTS.at(&container.at("resources"), message));
         }
     }
-    for owned in owned(&csv).filter(|owned| owned.at("description").is_empty()) {
-        let message = format!("{} has no description", owned.at("name").text());
-        found.add(DESCRIPTIONS.at(&owned, message));
+    let required = csv.below(&["spec", "customresourcedefinitions", "required"]).items();
+    for crd in owned(&csv).chain(required).filter(|crd| crd.at("description").is_empty()) {
+        let message = format!("{} has no description", crd.at("name").text());
+        found.add(DESCRIPTIONS.at(&crd, message));
     }
     if let Some(annotations) = bundle.annotations() {
         channels(&annotations, found);

@@ -58,6 +58,13 @@ pub(super) const BROKEN: &[Broken] = &[
         "OLM-META-07",
         &[Add("metadata/dependencies.yaml", "dependencies: [{type: olm.package, value: {packageName: a}}]\n")],
     ),
+    (
+        "OLM-META-07",
+        &[Add(
+            "metadata/dependencies.yaml",
+            "dependencies: [{type: olm.package, value: {packageName: a, version: '>=one'}}]\n",
+        )],
+    ),
     ("OLM-CSV-01", &[Replace(CSV, "name: otter.v1.2.3", "name: Otter.v1.2.3")]),
     ("OLM-CSV-01", &[Replace(CSV, "  version: 1.2.3\n", "  version: 1.2.3\n  replaces: otter_1.2.2\n")]),
     ("OLM-CSV-02", &[Replace(CSV, "  displayName: Otter\n", "")]),
@@ -135,6 +142,28 @@ pub(super) const BROKEN: &[Broken] = &[
     ("OLM-CRD-06", &[Replace(CRD, "listKind: OtterList,", "listKind: OtterList, shortNames: [Ot],")]),
     ("OLM-CRD-06", &[Replace(CRD, "listKind: OtterList,", "listKind: OtterList, categories: [a.b],")]),
     ("OLM-CRD-06", &[Replace(CRD, "  group: zoo.example.org\n", "  group: zoo\n")]),
+    ("OLM-CRD-02", &[Replace(CRD, "      served: true\n", "      served: false\n")]),
+    (
+        "OLM-CSV-16",
+        &[Replace(CSV, ALL, "    - {type: AllNamespaces, supported: true}\n    - {type: SingleNamespace}\n")],
+    ),
+    (
+        "OLM-CSV-16",
+        &[Replace(
+            CSV,
+            "      - name: otters.zoo.example.org\n",
+            "      - name: otters.zoo.example.org\n        specDescriptors: [{displayName: Size}]\n",
+        )],
+    ),
+    ("OLM-CSV-13", &[Replace(CSV, "image: registry.example.org/otter:1.2.3", "image: example.org/Otter")]),
+    (
+        "OLM-GOOD-03",
+        &[Replace(
+            CSV,
+            "    owned:\n",
+            "    required: [{name: seals.zoo.example.org, version: v1, kind: Seal}]\n    owned:\n",
+        )],
+    ),
     ("OLM-HUB-01", &[Replace(CSV, "    name: Zoo\n", "    name: ' '\n")]),
     ("OLM-HUB-08", &[Replace(CSV, "Networking, Storage", "Networking, Development Tools")]),
     ("OLM-HUB-01", &[Replace(CSV, "    name: Zoo\n", "    url: https://example.org\n")]),
