@@ -56,7 +56,7 @@ pub(super) static RULES: &[&BundleRule] = &[&TWICE, &OWNED_PRESENT, &PRESENT_OWN
 pub(super) fn check(bundle: &Bundle, found: &mut Findings) {
     let mut defined = BTreeSet::new();
     let mut names = BTreeSet::new();
-    let mut served = BTreeSet::new();
+    let mut unserved = BTreeSet::new();
     for crd in bundle.crds() {
         let is_new = names.insert(crd.below(&["metadata", "name"]).text());
         for (kind, version) in ApiKind::of_crd(&crd) {
@@ -65,8 +65,8 @@ pub(super) fn check(bundle: &Bundle, found: &mut Findings) {
                 let broken = TWICE.at(&version, format!("the bundle defines {kind} a second time"));
                 found.add(broken.says(Judge::OlmV1, &says).unless(is_new, Judge::OlmV1));
             }
-            if version.at("served").is_true() {
-                served.insert(kind.clone());
+            if version.at("served").is_false() {
+                unserved.insert(kind.clone());
             }
             defined.insert(kind);
         }
@@ -90,7 +90,7 @@ pub(super) fn check(bundle: &Bundle, found: &mut Findings) {
             };
             let broken = broken.help(help).says(Judge::Validators, &validator).says(Judge::OlmV1, &by_v1);
             found.add(broken.unless(is_named, Judge::OlmV1));
-        } else if !served.contains(&kind) {
+        } else if unserved.contains(&kind) {
             let broken = OWNED_PRESENT.at(&owned.at("version"), format!("the CRD doesn't serve {kind}"));
             found.add(broken.help("write served: true in that version, or own another").only(&[Judge::OlmV0]));
         }

@@ -31,13 +31,6 @@ static REQUIRED: BundleRule = BundleRule {
     ..ERROR
 };
 
-static ENTRIES: BundleRule = BundleRule {
-    id: "OLM-CSV-16",
-    summary: "each entry of a list in the CSV has what the schema of its CRD demands",
-    refused_by: &[v0(Stage::CsvSchema, "Required value")],
-    ..ERROR
-};
-
 static VERSION: BundleRule = BundleRule {
     id: "OLM-CSV-03",
     summary: "the CSV is of operators.coreos.com/v1alpha1",
@@ -101,7 +94,6 @@ static RELEASE: BundleRule = BundleRule {
 pub(super) static RULES: &[&BundleRule] = &[
     &NAME,
     &REQUIRED,
-    &ENTRIES,
     &VERSION,
     &STRATEGY,
     &MIN_VERSION,
@@ -117,7 +109,6 @@ pub(super) fn check(bundle: &Bundle, found: &mut Findings) {
     names(&csv, found);
     release(&csv, bundle, found);
     required(&csv, found);
-    entries(&csv, found);
     versions(&csv, found);
     annotations(&csv, found);
     images(&csv, found);
@@ -153,18 +144,14 @@ fn release(csv: &Field<'_>, bundle: &Bundle, found: &mut Findings) {
 
 fn required(csv: &Field<'_>, found: &mut Findings) {
     let missing = |path: &[&'static str]| Some(csv.below(path)).filter(Field::is_empty);
-    let by_both: [&[&'static str]; 5] = [
-        &["spec"],
-        &["spec", "displayName"],
-        &["spec", "install"],
-        &["spec", "install", "strategy"],
-        &["spec", "install", "spec", "deployments"],
-    ];
-    for field in by_both.into_iter().filter_map(missing) {
+    let by_schema: [&[&'static str]; 3] = [&["spec"], &["spec", "displayName"], &["spec", "install"]];
+    let by_validator: [&[&'static str]; 3] =
+        [&["metadata"], &["spec", "install", "strategy"], &["spec", "install", "spec", "deployments"]];
+    for field in by_schema.into_iter().filter_map(missing) {
         found.add(REQUIRED.at(&field, format!("{} is missing", field.path)).help(format!("add {}", field.path)));
     }
-    if let Some(metadata) = missing(&["metadata"]) {
-        let broken = REQUIRED.at(&metadata, "metadata is missing").help("add metadata with a name");
+    for field in by_validator.into_iter().filter_map(missing) {
+        let broken = REQUIRED.at(&field, format!("{} is missing", field.path)).help(format!("add {}", field.path));
         found.add(broken.only(&[Judge::Validators]));
     }
     let version = csv.at("apiVersion");
@@ -174,54 +161,6 @@ fn required(csv: &Field<'_>, found: &mut Findings) {
     let strategy = csv.below(&["spec", "install", "strategy"]);
     if !strategy.is_empty() && strategy.text() != "deployment" {
         found.add(STRATEGY.at(&strategy, format!("OLM has no strategy {}", strategy.shown())));
-    }
-}
-
-/// A list of the CSV, where in each entry to look, and what has to be there.
-const DEMANDED: &[(&[&str], &[&str], &[&str])] = &[
-    (&["apiservicedefinitions", "owned"], &[], &["group", "kind", "name", "version"]),
-    (&["apiservicedefinitions", "required"], &[], &["group", "kind", "name", "version"]),
-    (&["customresourcedefinitions", "owned"], &[], &["kind", "name", "version"]),
-    (&["customresourcedefinitions", "required"], &[], &["kind", "name", "version"]),
-    (&["icon"], &[], &["base64data", "mediatype"]),
-    (&["install", "spec", "clusterPermissions"], &[], &["rules", "serviceAccountName"]),
-    (&["install", "spec", "deployments"], &[], &["name", "spec"]),
-    (&["install", "spec", "deployments"], &["spec"], &["selector", "template"]),
-    (&["install", "spec", "permissions"], &[], &["rules", "serviceAccountName"]),
-    (&["installModes"], &[], &["supported", "type"]),
-    (&["nativeAPIs"], &[], &["group", "kind", "version"]),
-    (&["relatedImages"], &[], &["image", "name"]),
-];
-
-/// The same of lists in entries of `apiservicedefinitions` and `customresourcedefinitions`.
-const DEMANDED_OF_APIS: &[(&str, &[&str])] = &[
-    ("actionDescriptors", &["path"]),
-    ("resources", &["kind", "name", "version"]),
-    ("specDescriptors", &["path"]),
-    ("statusDescriptors", &["path"]),
-];
-
-fn entries(csv: &Field<'_>, found: &mut Findings) {
-    let spec = csv.at("spec");
-    for (list, within, members) in DEMANDED {
-        for entry in spec.below(list).items().map(|entry| entry.below(within)).filter(|entry| !entry.is_absent()) {
-            demand(&entry, members, found);
-        }
-    }
-    for definitions in ["apiservicedefinitions", "customresourcedefinitions"] {
-        let lists = ["owned", "required"].map(|which| spec.below(&[definitions, which]));
-        for api in lists.into_iter().flat_map(|list| list.items()) {
-            for (list, members) in DEMANDED_OF_APIS {
-                api.at(list).items().for_each(|entry| demand(&entry, members, found));
-            }
-        }
-    }
-}
-
-fn demand(entry: &Field<'_>, members: &[&'static str], found: &mut Findings) {
-    for member in members.iter().map(|name| entry.at(name)).filter(Field::is_absent) {
-        let broken = ENTRIES.at(&member, format!("{} is missing", member.path));
-        found.add(broken.help(format!("add {}", member.path)));
     }
 }
 

@@ -131,4 +131,9 @@ impl<'b> Field<'b> {
     pub(super) fn is_true(&self) -> bool {
         self.value == &Value::Bool(true)
     }
+
+    /// Whether it is `false`, which an absent field isn't.
+    pub(super) fn is_false(&self) -> bool {
+        self.value == &Value::Bool(false)
+    }
 }

@@ -143,18 +143,6 @@ pub(super) const BROKEN: &[Broken] = &[
     ("OLM-CRD-06", &[Replace(CRD, "listKind: OtterList,", "listKind: OtterList, categories: [a.b],")]),
     ("OLM-CRD-06", &[Replace(CRD, "  group: zoo.example.org\n", "  group: zoo\n")]),
     ("OLM-CRD-02", &[Replace(CRD, "      served: true\n", "      served: false\n")]),
-    (
-        "OLM-CSV-16",
-        &[Replace(CSV, ALL, "    - {type: AllNamespaces, supported: true}\n    - {type: SingleNamespace}\n")],
-    ),
-    (
-        "OLM-CSV-16",
-        &[Replace(
-            CSV,
-            "      - name: otters.zoo.example.org\n",
-            "      - name: otters.zoo.example.org\n        specDescriptors: [{displayName: Size}]\n",
-        )],
-    ),
     ("OLM-CSV-13", &[Replace(CSV, "image: registry.example.org/otter:1.2.3", "image: example.org/Otter")]),
     (
         "OLM-GOOD-03",
