@@ -184,7 +184,7 @@ fn a_request_that_its_own_version_could_not_read_back_whole_is_refused() {
 #[test]
 fn what_nests_more_than_five_hundred_levels_is_refused_with_the_way_to_it() {
     let nested = |levels: usize| (1..levels).fold(json!({}), |below, _| json!({"a": below}));
-    for (levels, is_refused) in [(493, false), (494, true)] {
+    for (levels, is_refused) in [(496, false), (497, true)] {
         let dgd = json!({"apiVersion": "nvidia.com/v1beta1", "kind": "DynamoGraphDeployment", "spec": nested(levels)});
         let object = json!({"apiVersion": "nvidia.com/v1beta1", "kind": "DynamoGraphDeploymentRequest",
             "metadata": {"name": "otter"}, "spec": {"model": "m", "image": "r.example.org/x:1.5.0", "overrides": {"dgd": dgd}}});
