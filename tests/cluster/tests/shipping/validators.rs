@@ -13,6 +13,7 @@ use std::process::Command;
 use cluster_tests::{Bed, Sandbox, Test, tests};
 use gateward_core::Severity;
 use gateward_lint::bundle::{self, BundleFile, Judge, Stage, Suite};
+use gateward_lint::diagnostic::Diagnostic;
 use serde_json::Value;
 
 use crate::bundles;
@@ -80,7 +81,7 @@ async fn the_validators_refuse_what_our_lint_says_they_refuse(sandbox: Sandbox) 
             wrong.push(format!("{rule}: {changes:?}: they say {theirs:?}, we say nothing"));
         }
         // Folders and annotations, and which kinds a bundle holds, are opm's to judge.
-        let is_theirs = |stage| matches!(stage, Stage::Bundle | Stage::Csv | Stage::Crd | Stage::Optional(_));
+        let is_theirs = |stage: &str| ![Stage::Format, Stage::Content].map(Stage::as_str).contains(&stage);
         let mut ours = refused_by_us(changes, is_theirs);
         ours.retain(|rule| !PASSED_OVER.iter().any(|(passed, _)| passed == rule));
         if theirs.is_empty() && !ours.is_empty() {
@@ -101,13 +102,13 @@ fn refused_by_them(program: &Path, changes: &[Change], folder: &Path) -> Vec<Str
     said.iter().filter(|finding| is_error(finding)).map(|finding| finding["detail"].to_string()).collect()
 }
 
-/// The rules that find an error which the validators refuse at such a stage.
-fn refused_by_us(changes: &[Change], is_asked: impl Fn(Stage) -> bool) -> Vec<&'static str> {
+/// The rules of the errors that the validators refuse at such a stage, as our findings say.
+fn refused_by_us(changes: &[Change], is_asked: impl Fn(&str) -> bool) -> Vec<&'static str> {
     let report = bundle::lint(&changed(changes), &Suite::ALL).unwrap();
     let errors = report.diagnostics().iter().filter(|found| found.severity == Severity::Error);
-    let rules = errors.filter_map(|found| bundle::rule(found.rule));
-    let is_refused = |rule: &&bundle::BundleRule| {
-        rule.refused_by.iter().any(|refusal| refusal.judge == Judge::Validators && is_asked(refusal.stage))
+    let is_refused = |found: &&Diagnostic| {
+        let mut refusals = found.refused_by.iter().flatten();
+        refusals.any(|refusal| refusal.judge == Judge::Validators.as_str() && is_asked(refusal.stage))
     };
-    rules.filter(is_refused).map(|rule| rule.id).collect()
+    errors.filter(is_refused).map(|found| found.rule).collect()
 }
