@@ -209,7 +209,7 @@ spec:
         let crd = |versions: &str, rest: &str| {
             format!("{{spec: {{group: example.org, names: {{kind: Otter}}, versions: [{versions}]{rest}}}}}")
         };
-        let told = |webhook: Webhook<v1::Otter>, crd: String| {
+        let message = |webhook: Webhook<v1::Otter>, crd: String| {
             check(&Webhooks::new().register(webhook.crd(crd))).err().map(|gap| gap.to_string())
         };
         let (plain, converted) = (Webhook::<v1::Otter>::new, || Webhook::<v1::Otter>::new().spoke::<v2::Otter>(Losing));
@@ -222,7 +222,7 @@ spec:
             (converted(), crd(one, ""), Some("Otter is declared in version v2, which its CRD lacks")),
             (plain(), crd(one, "").replace("Otter", "Seal"), Some("the CRD that is given for Otter is of Seal")),
         ] {
-            let found = told(webhook, crd.clone());
+            let found = message(webhook, crd.clone());
             assert_eq!(found.is_some(), expected.is_some(), "{crd}: {found:?}");
             assert!(found.unwrap_or_default().contains(expected.unwrap_or_default()), "{crd}");
         }

@@ -1,7 +1,5 @@
 //! Objects that nest more deeply than an API server reads an answer.
 
-use std::borrow::Cow;
-
 use crate::conversion::serialized::Serialized;
 use crate::json::members::each_member;
 use crate::json::shallow::{nesting_at_most, nests_at_most};
@@ -35,8 +33,5 @@ pub(super) fn answerable(json: String) -> String {
     if nests_at_most(MAX_DEPTH, &json) {
         return json;
     }
-    match nesting_at_most(MAX_DEPTH, &json) {
-        Cow::Owned(answerable) => answerable,
-        Cow::Borrowed(_) => json,
-    }
+    nesting_at_most(MAX_DEPTH, &json).into_owned()
 }

@@ -35,8 +35,7 @@ fn in_repository(folder: &str) -> PathBuf {
 
 /// The folders of all bundles.
 pub fn folders(bed: &Bed) -> [PathBuf; 3] {
-    let kept = ["deploy/olm", "examples/olm-webhooktest/bundle"].map(in_repository);
-    let [dynamo, webhooktest] = kept;
+    let [dynamo, webhooktest] = ["deploy/olm", "examples/olm-webhooktest/bundle"].map(in_repository);
     [dynamo, webhooktest, crontab_folder(bed, "9.0.0", &["--provider", "Zoo"])]
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Drawn, GRAPH, INCOMPLETE, Judged, PRESERVED, REQUEST};
+use super::{GRAPH, INCOMPLETE, PRESERVED, REQUEST};
 
 /// How deeply JSON may nest for Go, and the levels of a review around an object.
 const DEEPEST: usize = 10_000;
@@ -10,13 +10,6 @@ const AROUND: usize = 3;
 
 /// A number that Go doesn't read. No API server stores it, but in the text of an annotation.
 const HUGE: &str = "1e400";
-
-impl Drawn {
-    /// The text of the converted object.
-    fn answer(&self, object: &str, version: &str) -> String {
-        self.webhooks(&Judged::default()).convert(object, &format!("nvidia.com/{version}")).unwrap().json
-    }
-}
 
 fn request(version: &str, spec: &Value, status: &Value) -> Value {
     json!({"apiVersion": format!("nvidia.com/{version}"), "kind": "DynamoGraphDeploymentRequest",
@@ -84,7 +77,7 @@ fn h7_what_nests_as_deep_as_may_be_stored_is_cut_where_an_answer_would_be_too_de
         let deep = format!("{}{}", "[".repeat(lists), "]".repeat(lists));
         let object = object.replace(&format!("{novel}:{novel}"), &format!("{novel}:{deep}"));
         assert_eq!(levels(&object), depth);
-        let view = REQUEST.answer(&object, "v1alpha1");
+        let view = REQUEST.convert(&object, "v1alpha1").json;
         assert_eq!(levels(&view), (depth - 1).min(DEEPEST - AROUND), "{depth}");
         assert_eq!(view.contains(INCOMPLETE), is_cut, "{depth}");
     }
@@ -96,7 +89,7 @@ fn h7_managed_fields_that_are_too_deep_are_cut_and_nothing_is_said() {
     let maps = DEEPEST - 5;
     let fields = format!("{}{{}}{}", r#"{"f:a":"#.repeat(maps), "}".repeat(maps));
     let managed = format!(r#""managedFields":[{{"manager":"kubectl","fieldsV1":{fields}}}],"name":"otter""#);
-    let view = REQUEST.answer(&object.replace(r#""name":"otter""#, &managed), "v1alpha1");
+    let view = REQUEST.convert(&object.replace(r#""name":"otter""#, &managed), "v1alpha1").json;
     assert_eq!(levels(&view), DEEPEST - AROUND);
     assert!(view.contains("kubectl") && !view.contains(INCOMPLETE));
 }
@@ -138,7 +131,7 @@ fn h1_a_number_that_nobody_reads_does_not_come_out_of_an_annotation() {
         let mut object = object.clone();
         object["metadata"]["annotations"] = json!({key: text});
         let to = if object["apiVersion"] == "nvidia.com/v1beta1" { "v1alpha1" } else { "v1beta1" };
-        let answer = drawn.answer(&object.to_string(), to);
+        let answer = drawn.convert(&object.to_string(), to).json;
         assert!(serde_json::from_str::<Value>(&answer).is_ok(), "{key}: {text}: {answer}");
     }
 }

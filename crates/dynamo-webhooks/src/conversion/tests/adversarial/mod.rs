@@ -119,17 +119,17 @@ impl Drawn {
         judged.unwrap_or_else(|| panic!("{} {}", answer.status, String::from_utf8_lossy(&answer.body)))
     }
 
-    fn convert(&self, object: &Value, version: &str) -> Converted {
-        self.webhooks(&Judged::default()).convert(&object.to_string(), &format!("nvidia.com/{version}")).unwrap()
+    fn convert(&self, object: &str, version: &str) -> Converted {
+        self.webhooks(&Judged::default()).convert(object, &format!("nvidia.com/{version}")).unwrap()
     }
 
     fn converted(&self, object: &Value, version: &str) -> Value {
-        serde_json::from_str(&self.convert(object, version).json).unwrap()
+        serde_json::from_str(&self.convert(&object.to_string(), version).json).unwrap()
     }
 
     /// What a conversion has to say.
     fn noted(&self, object: &Value, version: &str) -> Vec<String> {
-        self.convert(object, version).issues.iter().map(ToString::to_string).collect()
+        self.convert(&object.to_string(), version).issues.iter().map(ToString::to_string).collect()
     }
 
     fn violations(&self, version: &str, object: &Value) -> BTreeSet<FieldPath> {
