@@ -116,7 +116,7 @@ async fn of_check(webhooks: &Webhooks, schemas: &Schemas, case: &Case) -> Found 
         checker = checker.stored(case.old.to_string().as_bytes()).unwrap();
     }
     let mut report = Report::new();
-    checker.check("case.json", case.object.to_string().as_bytes(), &mut report).await;
+    checker.check("case.json", case.object.to_string().as_bytes(), &mut report).await.unwrap();
     let of_rules = report.diagnostics().filter(|found| !["SCHEMA", "CEL"].contains(&found.rule));
     let mut found: Found = of_rules
         .filter(|found| found.severity != Severity::Note)

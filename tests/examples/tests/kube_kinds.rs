@@ -64,7 +64,7 @@ fn the_schema_that_kube_derives_is_held_against_a_file() {
     let file = "apiVersion: webhook.dev/v1\nkind: TestEntity\nmetadata: {name: max, namespace: zoo}\nspec: {}\n";
     let checker = Checker::new(&webhooks, &schemas, Arc::new(()), SystemTime::UNIX_EPOCH);
     let mut report = Report::new();
-    block_on(checker.check("max.yaml", file.as_bytes(), &mut report));
+    block_on(checker.check("max.yaml", file.as_bytes(), &mut report)).unwrap();
     let found: Vec<String> = report.diagnostics().map(|found| found.path.to_string()).collect();
     assert_eq!(found, ["spec.username"], "{}", report.json());
 }

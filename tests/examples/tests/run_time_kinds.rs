@@ -77,7 +77,7 @@ fn a_file_is_judged_as_by_the_server() {
     let schemas = Schemas::read(&webhooks.crds()).unwrap();
     let checker = Checker::new(&webhooks, &schemas, Arc::new(()), SystemTime::UNIX_EPOCH);
     let mut report = Report::new();
-    block_on(checker.check("route.yaml", route().to_string().as_bytes(), &mut report));
+    block_on(checker.check("route.yaml", route().to_string().as_bytes(), &mut report)).unwrap();
     assert!(!report.json().contains("every object has an owner"), "the default comes first: {}", report.json());
 }
 

@@ -24,6 +24,23 @@ pub struct VersionSchema {
 }
 
 impl VersionSchema {
+    /// Reads an item of the `spec.versions` of a `CustomResourceDefinition`.
+    pub fn read(version: &Value) -> Result<Self, SchemaError> {
+        let name = version.get("name").and_then(Value::as_str).unwrap_or_default();
+        let open = Value::Object(serde_json::Map::new());
+        let schema = version.pointer("/schema/openAPIV3Schema").unwrap_or(&open);
+        let schema =
+            Schema::compile(schema).map_err(|error| SchemaError { path: format!("{name}{}", error.path), ..error })?;
+        let status = version.pointer("/subresources/status");
+        Ok(Self {
+            version: name.to_owned(),
+            served: version.get("served") == Some(&Value::Bool(true)),
+            schema,
+            status: if status.is_some() { StatusWrites::Apart } else { StatusWrites::WithTheObject },
+            replicas: version.pointer("/subresources/scale/specReplicasPath").and_then(Value::as_str).and_then(members),
+        })
+    }
+
     /// The finding for a number of replicas that the `scale` subresource can't represent: it is a 32-bit integer there,
     /// whatever the schema allows.
     pub fn unscalable(&self, object: &Value) -> Option<SchemaFinding> {
@@ -75,23 +92,7 @@ pub fn from_crd(crd: &Value) -> Result<Vec<VersionSchema>, SchemaError> {
         .pointer("/spec/versions")
         .and_then(Value::as_array)
         .ok_or_else(|| SchemaError { path: "/spec/versions".into(), message: "a CRD has a list of versions".into() })?;
-    versions.iter().map(version).collect()
-}
-
-fn version(version: &Value) -> Result<VersionSchema, SchemaError> {
-    let name = version.get("name").and_then(Value::as_str).unwrap_or_default();
-    let open = Value::Object(serde_json::Map::new());
-    let schema = version.pointer("/schema/openAPIV3Schema").unwrap_or(&open);
-    let schema =
-        Schema::compile(schema).map_err(|error| SchemaError { path: format!("{name}{}", error.path), ..error })?;
-    let status = version.pointer("/subresources/status");
-    Ok(VersionSchema {
-        version: name.to_owned(),
-        served: version.get("served") == Some(&Value::Bool(true)),
-        schema,
-        status: if status.is_some() { StatusWrites::Apart } else { StatusWrites::WithTheObject },
-        replicas: version.pointer("/subresources/scale/specReplicasPath").and_then(Value::as_str).and_then(members),
-    })
+    versions.iter().map(VersionSchema::read).collect()
 }
 
 /// Parses a path like `.spec.replicas`; the API server accepts no array notation here.

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::finding::Finding;
 use super::subject::{Subject, gvk_of, meta};
-use super::{Checker, Defaults};
+use super::{Checker, CrdError, Defaults};
 
 /// Where an object goes that says no namespace.
 pub(super) const NAMESPACE: &str = "default";
@@ -34,19 +34,19 @@ struct Write<'a> {
 
 impl Checker<'_> {
     /// Goes through the stations of the API server and takes in what each says.
-    pub(super) async fn judge(&self, subject: &Subject<'_>) -> Judged {
+    pub(super) async fn judge(&self, subject: &Subject<'_>) -> Result<Judged, CrdError> {
         let mut judged = Judged { found: Vec::new(), unevaluated: BTreeSet::new(), object: subject.object.clone() };
         let old = self.stored.as_ref().and_then(|stored| stored.state_of(subject));
-        if let Some(refusal) = self.not_served(subject, old) {
+        let schema = self.schemas.of(&subject.gvk)?;
+        if let Some(refusal) = self.not_served(subject, schema, old) {
             judged.found.push(refusal);
-            return judged;
+            return Ok(judged);
         }
         if old.is_none() && self.stored.is_some() {
             judged.found.push(Finding::not_stored());
         }
-        let schema = self.schemas.of(&subject.gvk);
         let write = Write { subject, schema, old: old.map(|old| self.as_read(schema, old)) };
-        judged.found.extend(self.unknown_fields(&write));
+        judged.found.extend(self.unknown_fields(&write)?);
         if self.defaults == Defaults::Applied {
             self.default(&write, &mut judged).await;
         }
@@ -61,19 +61,22 @@ impl Checker<'_> {
         }
         let answer = self.ask(Review::Validate, &write, &judged.object).await;
         judged.take_in(answer.decision);
-        self.help(judged.without_repetition().spelled_by(schema))
+        Ok(self.help(judged.without_repetition().spelled_by(schema)))
     }
 
     /// What the schema doesn't know: found in the object as it is written, also in a status that is dropped later.
-    fn unknown_fields(&self, write: &Write<'_>) -> Vec<Finding> {
-        let Some(version) = write.schema else { return Vec::new() };
+    fn unknown_fields(&self, write: &Write<'_>) -> Result<Vec<Finding>, CrdError> {
+        let Some(version) = write.schema else { return Ok(Vec::new()) };
         let gvk = &write.subject.gvk;
-        let found = version.schema.validate(write.subject.object).into_iter().filter(is_unknown);
+        let mut found = version.schema.validate(write.subject.object).into_iter().filter(is_unknown).peekable();
+        if found.peek().is_none() {
+            return Ok(Vec::new());
+        }
+        let others = self.schemas.others(gvk)?;
         let helped = |found: SchemaFinding| {
             let known = self.renamed(version, gvk, &found.path).or_else(|| version.schema.nearest_field(&found.path));
             let known = known.map(|known| format!("did you mean {known}?"));
-            let mut others = self.schemas.others(gvk);
-            let other = others.find(|(_, other)| other.schema.knows(&found.path)).map(|(other, _)| {
+            let other = others.iter().find(|(_, other)| other.schema.knows(&found.path)).map(|(other, _)| {
                 let (other, own) = (other.api_version(), gvk.api_version());
                 format!("{other} has this field: write the object in that version, or convert it to {own}")
             });
@@ -82,7 +85,7 @@ impl Checker<'_> {
             let finding = Finding::from(found);
             Finding { help: (!help.is_empty()).then(|| help.join(" ").into()).or(finding.help), ..finding }
         };
-        found.map(helped).collect()
+        Ok(found.map(helped).collect())
     }
 
     /// The field beside it that an unknown one is called in this version, by the declaration.
@@ -100,9 +103,14 @@ impl Checker<'_> {
     }
 
     /// An object of an unknown version is refused before anything looks at it.
-    fn not_served(&self, subject: &Subject<'_>, old: Option<&Value>) -> Option<Finding> {
+    fn not_served(
+        &self,
+        subject: &Subject<'_>,
+        schema: Option<&VersionSchema>,
+        old: Option<&Value>,
+    ) -> Option<Finding> {
         let GroupVersionKind { version, kind, .. } = &subject.gvk;
-        let served = self.schemas.of(&subject.gvk).is_some() || self.webhooks.declaration_of(&subject.gvk).is_some();
+        let served = schema.is_some() || self.webhooks.declaration_of(&subject.gvk).is_some();
         let versions = || self.schemas.api_versions(kind);
         let (field, message, help) = match () {
             () if kind.is_empty() => {

@@ -15,7 +15,7 @@
 //! let (webhooks, schemas) = (Webhooks::new(), Schemas::read(&[])?);
 //! let checker = Checker::new(&webhooks, &schemas, Arc::new(()), SystemTime::now());
 //! let mut report = Report::new();
-//! checker.check("pod.yaml", b"apiVersion: v1\nkind: Pod\n", &mut report).await;
+//! checker.check("pod.yaml", b"apiVersion: v1\nkind: Pod\n", &mut report).await?;
 //! assert_eq!(report.counts().skipped, 1);
 //! # Ok(())
 //! # }
@@ -121,20 +121,22 @@ impl<'p> Checker<'p> {
         self
     }
 
-    /// Checks the text of one file. A file that can't be read in part is checked as far as it can be read.
-    pub async fn check(&self, file: &str, text: &[u8], report: &mut Report) {
+    /// Checks the text of one file. A file that can't be read in part is checked as far as it can be read. Fails where the
+    /// CRD of an object can't be read.
+    pub async fn check(&self, file: &str, text: &[u8], report: &mut Report) -> Result<(), CrdError> {
         let source = read(file, text);
         let mut found = FileReport::new(file, &source);
         for document in &source.documents {
             for subject in Subject::all(document) {
                 if self.schemas.know(&subject.gvk) || self.declares(&subject) {
-                    found.add(&subject, &self.judge(&subject).await, |rule| self.page(rule));
+                    found.add(&subject, &self.judge(&subject).await?, |rule| self.page(rule));
                 } else {
                     found.skip();
                 }
             }
         }
         report.add(found);
+        Ok(())
     }
 
     fn declares(&self, subject: &Subject<'_>) -> bool {

@@ -3,11 +3,16 @@
 mod lodge;
 mod siblings;
 
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use gateward_core::Webhooks;
+use gateward_core::testing::block_on;
+use gateward_lint::diagnostic::Colour;
 use lodge::check;
 use serde_json::Value;
 
-use super::{Counts, Report, Schemas, Stored};
-use gateward_lint::diagnostic::Colour;
+use super::{Checker, Counts, Report, Schemas, Stored};
 
 const HEAD: &str = "apiVersion: zoo.dev/v1\nkind: Lodge\nmetadata: {name: dam, namespace: zoo}\n";
 
@@ -201,11 +206,26 @@ fn stored_objects_that_can_not_be_read_are_an_error_that_names_the_line() {
 
 #[test]
 fn a_crd_that_can_not_be_read_is_an_error() {
-    for crd in
-        ["a: [", "spec: {versions: [{name: v1, served: true, schema: {openAPIV3Schema: {type: thing}}}]}", "a: 1"]
-    {
+    for crd in ["a: [", "a: 1", "spec: {group: g, names: {kind: Lodge}, versions: [{served: true}]}"] {
         assert!(Schemas::read(&[crd.into()]).is_err(), "{crd}");
     }
+}
+
+#[test]
+fn a_schema_that_can_not_be_read_is_an_error_for_objects_of_its_version_alone() {
+    let version =
+        |name: &str, of: &str| format!("{{name: {name}, served: true, schema: {{openAPIV3Schema: {{type: {of}}}}}}}");
+    let versions = [version("v1", "object"), version("v2", "thing")].join(", ");
+    let crd = format!("spec: {{group: dam.dev, names: {{kind: Pond}}, versions: [{versions}]}}");
+    let (webhooks, schemas) = (Webhooks::new(), Schemas::read(&[crd.into()]).unwrap());
+    let checker = Checker::new(&webhooks, &schemas, Arc::new(()), SystemTime::UNIX_EPOCH);
+    let checked = |version: &str| {
+        let pond = format!("apiVersion: dam.dev/{version}\nkind: Pond\nmetadata: {{name: otter}}\n");
+        block_on(checker.check("pond.yaml", pond.as_bytes(), &mut Report::new()))
+    };
+    assert!(checked("v1").is_ok());
+    let error = checked("v2").unwrap_err().to_string();
+    assert!(error.starts_with("a CRD of this program can't be read: ") && error.contains("thing"), "{error}");
 }
 
 #[test]

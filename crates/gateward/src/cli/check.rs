@@ -71,7 +71,7 @@ pub(crate) async fn run<P: Operator>(operator: &P, arguments: &CheckArguments) -
     for path in &manifests.files {
         progress.tick(path);
         match beside.remove(path).unwrap_or_else(|| manifests::read(path)) {
-            Ok(text) => checker.check(&path.display().to_string(), &text, &mut report).await,
+            Ok(text) => checker.check(&path.display().to_string(), &text, &mut report).await?,
             Err(trouble) => manifests.troubles.push(trouble),
         }
     }

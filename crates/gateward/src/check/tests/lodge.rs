@@ -174,7 +174,7 @@ impl Check {
             checker = checker.stored(old.as_bytes()).unwrap();
         }
         let mut report = Report::new();
-        gateward_core::testing::block_on(checker.check(file, text.as_bytes(), &mut report));
+        gateward_core::testing::block_on(checker.check(file, text.as_bytes(), &mut report)).unwrap();
         report
     }
 

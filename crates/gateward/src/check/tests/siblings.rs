@@ -65,7 +65,7 @@ fn found(files: &[(&str, &str)], cluster: Option<Stored>, stored: &str) -> Vec<S
     block_on(async {
         checker.fill_stores(files.iter().map(|(file, text)| (*file, text.as_bytes()))).await;
         for (file, text) in files {
-            checker.check(file, text.as_bytes(), &mut report).await;
+            checker.check(file, text.as_bytes(), &mut report).await.unwrap();
         }
     });
     let shown = report.diagnostics().filter(|found| found.rule == ALONE.id);

@@ -60,7 +60,7 @@ impl Converter<'_> {
             serde_json::to_value(&bare).map_err(|error| unreadable(&error))
         };
         let (before, after) = (read(before)?, read(after)?);
-        Ok(match self.schemas.of(gvk) {
+        Ok(match self.schemas.of(gvk)? {
             Some(version) => version.schema.differences(&before, &after),
             None => Schema::anything().differences(&before, &after),
         })

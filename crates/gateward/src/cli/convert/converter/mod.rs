@@ -252,7 +252,11 @@ impl<'p> Converter<'p> {
     /// Why a part of the object can't be converted. The schema says of a node of the wrong type what it is and must be.
     fn left_out(self, converted: &Converted, object: &str, gvk: &GroupVersionKind) -> ConversionError {
         let path = converted.left_out.first().cloned().unwrap_or_default();
-        let found = self.schemas.of(gvk).zip(serde_json::from_str(object).ok()).and_then(|(version, object)| {
+        let schema = match self.schemas.of(gvk) {
+            Ok(schema) => schema,
+            Err(error) => return error.into(),
+        };
+        let found = schema.zip(serde_json::from_str(object).ok()).and_then(|(version, object)| {
             let mut found = version.schema.validate(&object).into_iter();
             found.find(|found| found.path.strip_prefix(&path).is_some())
         });
