@@ -86,3 +86,33 @@ fn a_kustomization_is_a_folder() {
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8(output.stderr).unwrap().contains("--out"));
 }
+
+/// What the command says of values that it refuses.
+fn refused(values: &str) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("values.yaml");
+    fs::write(&file, values).unwrap();
+    let output = kustomize(&folder.path().join("out"), &["--values"]).arg(&file).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{values}");
+    assert!(!folder.path().join("out").exists());
+    String::from_utf8(output.stderr).unwrap()
+}
+
+#[test]
+fn a_mode_whose_objects_a_folder_lacks_is_refused() {
+    for (values, mode) in [
+        ("webhook: {certManager: {enabled: true}}", "cert-manager"),
+        ("dynamo-operator: {webhook: {certificateSecret: {external: true}}}", "external"),
+    ] {
+        let said = refused(values);
+        assert!(said.contains(&format!("certificates of mode {mode}")) && said.contains("generate chart"), "{said}");
+    }
+}
+
+#[test]
+fn a_key_that_the_chart_lacks_is_refused() {
+    let said = refused("certificates: {mode: cert-manager}");
+    assert!(said.contains("certificates: did you mean webhook.certificates?"), "{said}");
+    let said = refused("dynamo-operator: {webhook: {prot: 9443}}");
+    assert!(said.contains("dynamo-operator.webhook.prot: did you mean dynamo-operator.webhook.port?"), "{said}");
+}

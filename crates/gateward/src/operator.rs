@@ -235,10 +235,19 @@ pub trait Operator: Send + Sync + 'static {
 
     /// What the values of the operator's Helm chart say of a release. They are an object, as files give it: what they
     /// leave out has the chart's default. Reading them is the operator's own and touches nothing outside. The default
-    /// reads those of the chart that `generate chart` writes.
+    /// reads those of the chart that `generate chart` writes. Whoever has another chart says its keys by
+    /// [`chart_schema`](Self::chart_schema).
     #[cfg(feature = "config")]
     fn chart_values(&self, release: &Release, values: &Value) -> ChartValues {
         ChartValues::of_generated_chart(release, values, self.shortest_configuration())
+    }
+
+    /// The `values.schema.json` of the operator's own chart, beside [`chart_values`](Self::chart_values): `generate`
+    /// refuses values that have a key which a closed object of it (`additionalProperties: false`) doesn't name. Unless
+    /// there is one, it is that of the chart that `generate chart` writes.
+    #[cfg(feature = "config")]
+    fn chart_schema(&self) -> Option<Value> {
+        None
     }
 
     /// The facts of a server in a cluster, which looks things up there. It is asked anew every minute.

@@ -30,6 +30,16 @@ pub(super) fn chart_values(release: &Release, values: &Value) -> ChartValues {
     }
 }
 
+/// The schema of the values of the whole chart or of the operator's alone.
+pub(super) fn schema() -> Value {
+    let read = |text| serde_json::from_str::<Value>(text).unwrap_or_default();
+    let operator =
+        read(include_str!("../../../../deploy/helm/dynamo-platform/charts/dynamo-operator/values.schema.json"));
+    let mut both = operator.clone();
+    both["properties"][OPERATOR] = operator;
+    both
+}
+
 /// Those of the removed values that are given.
 fn removed(values: &Value, prefix: &str) -> Vec<RemovedValue> {
     let given = REMOVED_VALUES.iter().filter(|(path, _)| Given(values).find(path).is_some());

@@ -82,6 +82,10 @@ impl Operator for Dynamo {
         chart::chart_values(release, values)
     }
 
+    fn chart_schema(&self) -> Option<Value> {
+        Some(chart::schema())
+    }
+
     async fn cluster_facts(
         &self,
         given: &ConfigSource,

@@ -30,7 +30,7 @@ impl Schema {
         let inside = |(block, node): (&String, &SchemaNode)| {
             node.properties.contains_key(name).then(|| at(parents.len(), block) / member(name))
         };
-        let similar = || Some(at(parents.len(), nearest(name, beside.properties.keys().map(String::as_str))?));
+        let similar = || Some(at(parents.len(), nearest_name(name, beside.properties.keys().map(String::as_str))?));
         let above = || {
             let depth = around.iter().rposition(|node| node.properties.contains_key(name))?;
             Some(at(depth, name))
@@ -78,8 +78,15 @@ fn member(name: &str) -> Segment {
     Segment::Field(name.to_owned().into())
 }
 
-/// The most similar of the names, whatever the case of their letters.
-fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+/// The name that may be meant by one that isn't known: the most similar, whatever the case of their letters.
+///
+/// ```
+/// use gateward_lint::schema::nearest_name;
+///
+/// assert_eq!(nearest_name("replica", ["image", "replicas"].into_iter()), Some("replicas"));
+/// assert_eq!(nearest_name("otter", ["image", "replicas"].into_iter()), None);
+/// ```
+pub fn nearest_name<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     if name.len() > LONGEST {
         return None;
     }
@@ -118,7 +125,7 @@ impl SchemaFault {
 }
 
 fn not_supported(value: &Value, accepted: &[Value]) -> Cow<'static, str> {
-    match value.as_str().and_then(|value| nearest(value, accepted.iter().filter_map(Value::as_str))) {
+    match value.as_str().and_then(|value| nearest_name(value, accepted.iter().filter_map(Value::as_str))) {
         Some(nearest) => format!("write {nearest}, or another of the supported values").into(),
         None => "write one of the supported values".into(),
     }

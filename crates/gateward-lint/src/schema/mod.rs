@@ -42,6 +42,7 @@ pub use crd::{StatusWrites, VersionSchema, from_crd, read_crd};
 pub use differences::SchemaDifference;
 pub use error::SchemaError;
 pub use finding::{SchemaFault, SchemaFinding};
+pub use help::nearest_name;
 pub use naming::malformed_metadata;
 
 use defaults::Nulls;

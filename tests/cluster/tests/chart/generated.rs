@@ -73,7 +73,9 @@ impl<'a> Generated<'a> {
 
     /// What the commands of the program print for a release.
     fn printed(&self, [release, namespace]: [&str; 2], values: &Value) -> Vec<Value> {
-        let files = [self.folder.join("values.yaml"), self.file("printed.json", values)];
+        // Dynamo has a chart of its own, whose values are others.
+        let usual = (self.program != "gateward").then(|| self.folder.join("values.yaml"));
+        let files: Vec<PathBuf> = usual.into_iter().chain([self.file("printed.json", values)]).collect();
         let mut objects = Vec::new();
         for what in ["rbac", "deployment", "webhooks"] {
             let mut command = self.program();

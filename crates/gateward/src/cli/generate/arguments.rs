@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use clap::Args;
 use gateward_core::manifest::Installation;
+use serde_json::Value;
 
 use crate::cli::generate::folder::Treatment;
 use crate::cli::generate::format::Format;
+use crate::cli::generate::known_values;
 use crate::operator::{Operator, Release};
 
 /// Where manifests go.
@@ -89,12 +91,17 @@ pub(crate) struct ReleaseArguments {
     namespace: Option<String>,
     /// Values of the operator's chart, as a file or - for standard input; a later file replaces what an earlier one says
     #[arg(long, short = 'f', value_name = "FILE")]
-    pub(crate) values: Vec<PathBuf>,
+    values: Vec<PathBuf>,
 }
 
 impl ReleaseArguments {
     pub(crate) fn release<P: Operator>(&self, operator: &P) -> Release {
         operator.names().release_or_usual(self.release.as_deref(), self.namespace.as_deref())
+    }
+
+    /// The values of all files together, every key of which the operator's chart has.
+    pub(crate) fn values<P: Operator>(&self, operator: &P) -> anyhow::Result<Value> {
+        known_values::read(operator, &self.values)
     }
 
     pub(crate) fn names_namespace(&self) -> bool {

@@ -8,7 +8,6 @@ use crate::cli::generate::arguments::{ManifestArguments, ReleaseArguments, Workl
 use crate::cli::generate::manifest::Manifest;
 use crate::cli::generate::network_policy::{self, NetworkPolicyArguments};
 use crate::cli::planned::source;
-use crate::cli::values;
 use crate::config::{Config, DOWNWARD};
 use crate::operator::{Operator, Release};
 
@@ -36,7 +35,7 @@ pub(super) struct DeploymentArguments {
 
 pub(super) fn manifests<P: Operator>(operator: &P, arguments: &DeploymentArguments) -> anyhow::Result<Vec<Manifest>> {
     let release = arguments.release.release(operator);
-    let values = values::read(&arguments.release.values)?;
+    let values = arguments.release.values(operator)?;
     let objects = objects(operator, &release, &values, &arguments.workload)?;
     let policy = network_policy::object(operator, &release, &values, &arguments.network)?;
     Ok(objects.iter().chain(&policy).map(Manifest::of).collect())

@@ -3,8 +3,9 @@
 //! Its objects are those that the other commands print for the release, under the same names. There is no `namePrefix`:
 //! the Pods know the names of their Service, Secrets and Lease from the release, which kustomize can't tell them.
 
+use anyhow::bail;
 use clap::Args;
-use gateward_certs::NameLimit;
+use gateward_certs::{NameLimit, ProvisionMode};
 use gateward_core::Ordered;
 use gateward_core::manifest::yaml;
 use serde_json::{Value, json};
@@ -18,7 +19,6 @@ use crate::cli::generate::manifest::Manifest;
 use crate::cli::generate::network_policy::{self, NetworkPolicyArguments};
 use crate::cli::generate::{crds, deployment, rbac, webhooks};
 use crate::cli::planned::planned;
-use crate::cli::values;
 use crate::exit::Exit;
 use crate::operator::{Operator, Release};
 
@@ -81,9 +81,10 @@ fn objects<P: Operator>(
     release: &Release,
     arguments: &KustomizeArguments,
 ) -> anyhow::Result<Vec<Manifest>> {
-    let values = values::read(&arguments.release.values)?;
+    let values = arguments.release.values(operator)?;
     let installation = operator.installation(release);
     let planned = planned(operator, release, operator.chart_values(release, &values))?;
+    check_mode(operator, planned.config.provision.mode())?;
     let policy = network_policy::object(operator, release, &values, &arguments.network)?;
     let workload = deployment::objects(operator, release, &values, &arguments.workload)?;
     let mut objects = crds::with_stanzas(operator, &installation, Stanzas::All)?;
@@ -91,6 +92,20 @@ fn objects<P: Operator>(
     objects.extend(workload.iter().chain(&policy).map(Manifest::of));
     objects.extend(webhooks::configurations(operator, &installation)?);
     Ok(objects)
+}
+
+/// Where others provide the certificate, what asks for it and what leads to its CA is written by the chart alone.
+fn check_mode<P: Operator>(operator: &P, mode: ProvisionMode) -> anyhow::Result<()> {
+    if mode == ProvisionMode::Automatic {
+        return Ok(());
+    }
+    bail!(
+        "the values choose certificates of mode {}, and a kustomization has none of what that mode needs: leave the mode \
+         out, so that the Pods make their certificate, or install the chart (`{} generate chart`), which `helm template` \
+         renders with the same values",
+        mode.name(),
+        operator.names().command,
+    )
 }
 
 fn namespace(name: &str) -> Value {

@@ -10,6 +10,7 @@ mod deployment;
 mod folder;
 mod format;
 mod image;
+mod known_values;
 mod kustomize;
 mod manifest;
 mod network_policy;

@@ -13,7 +13,6 @@ use serde_json::{Value, json};
 use crate::cli::generate::arguments::{ManifestArguments, ReleaseArguments};
 use crate::cli::generate::manifest::Manifest;
 use crate::cli::planned::planned;
-use crate::cli::values;
 use crate::operator::Operator;
 
 const RBAC: &str = "rbac.authorization.k8s.io";
@@ -28,7 +27,7 @@ pub(super) struct RbacArguments {
 
 pub(super) fn manifests<P: Operator>(operator: &P, arguments: &RbacArguments) -> anyhow::Result<Vec<Manifest>> {
     let release = arguments.release.release(operator);
-    let values = operator.chart_values(&release, &values::read(&arguments.release.values)?);
+    let values = operator.chart_values(&release, &arguments.release.values(operator)?);
     let planned = planned(operator, &release, values)?;
     Ok(objects(&planned, &operator.installation(&release).labels))
 }

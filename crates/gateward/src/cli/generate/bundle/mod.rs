@@ -23,7 +23,6 @@ use crate::cli::generate::deployment;
 use crate::cli::generate::folder::{self, GeneratedFile};
 use crate::cli::generate::manifest::Manifest;
 use crate::cli::planned::planned;
-use crate::cli::values;
 use crate::exit::Exit;
 use crate::operator::Operator;
 use csv::CsvParts;
@@ -70,7 +69,7 @@ fn bundle<P: Operator>(
 ) -> anyhow::Result<(Vec<GeneratedFile>, Vec<NotCarried>)> {
     crate::crds::check(operator)?;
     let release = arguments.release.release(operator);
-    let values = values::read(&arguments.release.values)?;
+    let values = arguments.release.values(operator)?;
     let planned = planned(operator, &release, operator.chart_values(&release, &values))?;
     if let ServedNamespaces::One(one) = &planned.config.namespaces {
         bail!("a bundle's webhooks serve the whole cluster, and the values restrict the operator to {}", one.namespace);
