@@ -142,6 +142,20 @@ fn check_reads_a_folder() {
 }
 
 #[test]
+fn a_folder_without_a_manifest_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("notes.txt"), "no manifest").unwrap();
+    for arguments in [&["check"][..], &["convert", "--to", "v1beta1"]] {
+        let output = gateward(arguments).arg(folder.path()).output().unwrap();
+        assert_eq!(output.status.code(), Some(0));
+        let said = String::from_utf8(output.stderr).unwrap();
+        let named =
+            format!("warning: no manifest (*.yaml, *.yml or *.json) was found in {}\n", folder.path().display());
+        assert_eq!(said, named);
+    }
+}
+
+#[test]
 fn check_of_a_file_that_does_not_parse_is_a_finding() {
     let output = gateward(&["check", "--output", "json", "-"]).write_stdin("a: [1").output().unwrap();
     assert_eq!(output.status.code(), Some(1));

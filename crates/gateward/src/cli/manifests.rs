@@ -17,6 +17,8 @@ pub(crate) struct Manifests {
     pub(crate) files: Vec<PathBuf>,
     /// Files and folders that are not there, or not to be read by us.
     pub(crate) troubles: Vec<anyhow::Error>,
+    /// Folders without a manifest.
+    empty_folders: Vec<PathBuf>,
 }
 
 impl Manifests {
@@ -35,6 +37,7 @@ impl Manifests {
 
     /// The manifests in a folder and the folders below. Links to folders are not followed: they may lead in circles.
     fn take_folder(&mut self, folder: &Path) {
+        let troubles = self.troubles.len();
         let mut found = Vec::new();
         let mut folders = vec![folder.to_owned()];
         while let Some(folder) = folders.pop() {
@@ -49,8 +52,21 @@ impl Manifests {
                 }
             }
         }
+        if found.is_empty() && self.troubles.len() == troubles {
+            self.empty_folders.push(folder.to_owned());
+        }
         found.sort();
         self.files.extend(found);
+    }
+
+    /// Says on standard error in which folders there is no manifest: who misnames one would take silence for a verdict.
+    pub(crate) fn tell_empty_folders(&self) {
+        for folder in &self.empty_folders {
+            let folder = terminal::line(&folder.display().to_string()).into_owned();
+            // A standard error that is closed is no reason to end otherwise.
+            let _ =
+                writeln!(anstream::stderr(), "warning: no manifest (*.yaml, *.yml or *.json) was found in {folder}");
+        }
     }
 
     fn nothing<T>(&mut self, trouble: anyhow::Error) -> Vec<T> {

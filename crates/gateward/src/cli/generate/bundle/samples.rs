@@ -12,7 +12,7 @@ use crate::cli::manifests::{self, Manifests};
 
 /// The objects of the operator's kinds in files and folders, and what else is there.
 pub(super) fn read(paths: &[PathBuf], crds: &[BundleCrd]) -> anyhow::Result<(Vec<Value>, Vec<NotCarried>)> {
-    let Manifests { files, troubles } = Manifests::of(paths);
+    let Manifests { files, troubles, .. } = Manifests::of(paths);
     if let Some(trouble) = troubles.into_iter().next() {
         return Err(trouble);
     }
