@@ -84,7 +84,7 @@ pub(crate) fn run<P: Operator>(operator: &P, arguments: &ConvertArguments) -> an
     let converter = Converter::new(operator.webhooks(), &schemas, annotations);
     let target = arguments.to.as_deref().map(Target::from);
     if let Some(target) = target.as_ref().filter(|target| !converter.knows(target)) {
-        bail!("no kind is converted to {target}; there are {}", converter.versions().join(", "));
+        bail!(unknown_version(target, &converter.versions()));
     }
     if arguments.write && arguments.files.iter().any(|path| path.as_os_str() == "-") {
         bail!("--write takes files and folders; standard input can't be written");
@@ -106,6 +106,13 @@ pub(crate) fn run<P: Operator>(operator: &P, arguments: &ConvertArguments) -> an
         (true, _) => rewritten::write(found),
         (_, true) => rewritten::check(&found),
         _ => print(&found, arguments.output, target.is_some()),
+    }
+}
+
+fn unknown_version(target: &Target, versions: &[String]) -> String {
+    match versions {
+        [] => format!("no kind is converted to {target}: none has a conversion"),
+        versions => format!("no kind is converted to {target}; there are {}", versions.join(", ")),
     }
 }
 
@@ -262,6 +269,16 @@ mod tests {
 
     const OTHER: &str = "{kind: Pod, apiVersion: v1}";
     const BAD: &str = "{kind: Otter, apiVersion: example.org/v2, status: {friends: 13}}";
+
+    #[test]
+    fn an_unknown_version_is_held_against_those_that_there_are() {
+        let of = |versions: &[&str]| {
+            let versions: Vec<String> = versions.iter().map(ToString::to_string).collect();
+            unknown_version(&Target::from("v9"), &versions)
+        };
+        assert_eq!(of(&[]), "no kind is converted to v9: none has a conversion");
+        assert_eq!(of(&["zoo.org/v1", "zoo.org/v2"]), "no kind is converted to v9; there are zoo.org/v1, zoo.org/v2");
+    }
 
     #[test]
     fn a_change_is_a_finding_and_what_can_not_be_read_outweighs_it() {
