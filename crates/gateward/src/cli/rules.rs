@@ -47,7 +47,7 @@ pub(crate) fn run<P: Operator>(operator: &P, arguments: &RulesArguments) -> anyh
     let text = match (chosen.as_slice(), &arguments.id, arguments.output) {
         ([], Some(id), _) => bail!("there is no rule {id}; `rules` without an id lists all"),
         (_, _, Output::Json) => chosen.iter().fold(String::new(), |text, rule| text + &line(rule)),
-        (_, _, Output::Markdown) => markdown(&chosen),
+        (_, _, Output::Markdown) => markdown(&chosen, operator.names().command),
         ([rule], Some(_), Output::Human) => page(rule),
         (_, _, Output::Human) => table(&chosen),
     };
@@ -98,12 +98,11 @@ fn page(rule: &Rule) -> String {
     text
 }
 
-/// The whole catalogue as a document.
-fn markdown(rules: &[&Rule]) -> String {
-    let mut text = String::from(
-        "# Rules\n\nEvery finding names a rule of this list. Written by `gateward rules --output markdown`; a test \
-         fails when this page is stale. Examples hold the object, and the old object, the facts of the cluster and \
-         the user where they matter.\n",
+/// The whole catalogue as a document, which names the command that prints it.
+fn markdown(rules: &[&Rule], command: &str) -> String {
+    let mut text = format!(
+        "# Rules\n\nEvery finding names a rule of this list. Written by `{command} rules --output markdown`, and not to be \
+         edited. Examples hold the object, and the old object, the facts of the cluster and the user where they matter.\n",
     );
     for rule in rules {
         let _ = write!(text, "\n## {}\n\n{}.\n", rule.id, capitalised(rule.summary));
@@ -127,4 +126,16 @@ fn markdown(rules: &[&Rule]) -> String {
 fn capitalised(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| first.to_uppercase().collect::<String>() + chars.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_document_names_the_command_that_prints_it() {
+        let text = markdown(&[&gateward_core::DECODE], "otter-operator");
+        assert!(text.contains("Written by `otter-operator rules --output markdown`"), "{text}");
+        assert!(!text.contains("gateward"), "{text}");
+    }
 }
