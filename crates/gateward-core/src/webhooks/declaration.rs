@@ -132,6 +132,26 @@ impl Declaration {
         narrowed && self.judged(review).contains(&operation)
     }
 
+    /// Whether handlers of any sort run on it.
+    pub(crate) fn is_called_on(&self, operation: Operation) -> bool {
+        [Review::Validate, Review::Mutate].into_iter().any(|review| self.handles(review, operation))
+    }
+
+    /// Whether anything judges or defaults objects.
+    pub(crate) fn has_handlers(&self) -> bool {
+        !self.validated.is_empty() || !self.defaulted.is_empty()
+    }
+
+    /// Whether the rule stands in its catalogue.
+    pub(crate) fn lists(&self, rule: &Rule) -> bool {
+        self.rules.iter().any(|listed| listed.id == rule.id)
+    }
+
+    /// Whether both are registered for one resource or its subresources.
+    pub(crate) fn is_of_resource_of(&self, other: &Self) -> bool {
+        self.registered_kind().same_kind(other.registered_kind())
+    }
+
     fn judged(&self, review: Review) -> &[Operation] {
         match review {
             Review::Validate => &self.validated,

@@ -204,6 +204,20 @@ pub enum WebhooksError {
         /// The id.
         id: &'static str,
     },
+    /// A rule is listed for an operation that the webhooks of its kind aren't registered for.
+    #[error(
+        "the rule {rule} of {kind} is for {operation}, on which no webhook of that kind is called; write the method `{}` of \
+         a handler, name {operation} in `.on`, or take it out of the rule's `operations`",
+        operation.verb()
+    )]
+    RuleNeverRuns {
+        /// Group, version and kind of the hub.
+        kind: String,
+        /// The rule.
+        rule: &'static str,
+        /// The operation.
+        operation: Operation,
+    },
     /// Nothing is declared.
     #[error("no kind is registered; add one with `Webhooks::register`")]
     NoKinds,

@@ -141,7 +141,7 @@ impl Webhooks {
         let alone = self.kinds.is_empty().then_some(WebhooksError::NoKinds);
         let of_declarations = self.problem_of_conversion().into_iter().chain(self.problems.iter().cloned());
         let of_names = self.name_twice().into_iter().chain(self.rule_twice()).chain(self.annotation_prefix_problem());
-        of_declarations.chain(of_names).chain(alone).next().map_or(Ok(()), Err)
+        of_declarations.chain(of_names).chain(self.rule_that_never_runs()).chain(alone).next().map_or(Ok(()), Err)
     }
 
     fn problem_of_conversion(&self) -> Option<WebhooksError> {
@@ -171,6 +171,23 @@ impl Webhooks {
         let mut all = self.declarations().flat_map(|declared| declared.rules.iter().copied());
         all.find(|rule| rules.insert(rule.id, *rule).is_some_and(|known| known != *rule))
             .map(|rule| WebhooksError::RuleTwice { id: rule.id })
+    }
+
+    /// Whatever the kind lists may be enforced by each of its entries and subresources; what an entry lists, by that entry.
+    fn rule_that_never_runs(&self) -> Option<WebhooksError> {
+        let enforces = |declared: &Declaration, listing: &Declaration, rule: &Rule| {
+            declared.is_of_resource_of(listing) && (listing.entry.is_none() || declared.lists(rule))
+        };
+        let runs = |listing: &Declaration, rule: &Rule, operation| {
+            let mut enforcing = self.declarations().filter(|declared| enforces(declared, listing, rule));
+            enforcing.any(|declared| declared.is_called_on(operation))
+        };
+        let never = |listing: &Declaration, rule: &'static Rule| {
+            let operation = rule.operations.iter().copied().find(|&operation| !runs(listing, rule, operation))?;
+            Some(WebhooksError::RuleNeverRuns { kind: listing.hub.to_string(), rule: rule.id, operation })
+        };
+        let mut listings = self.declarations().filter(|listing| listing.has_handlers());
+        listings.find_map(|listing| listing.rules.iter().find_map(|rule| never(listing, rule)))
     }
 
     /// What serves `path`, for [`Self::handle_route`].

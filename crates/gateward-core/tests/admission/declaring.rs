@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use gateward_core::manifest::{FailurePolicy, Installation, label, webhook_configuration, yaml};
 use gateward_core::{
-    CREATE, ConversionError, Convert, Endpoint, Issues, Operation, Provenance, ReinvocationPolicy, Request, Resource,
-    Review, Rule, SideEffects, Validator, Verdict, Webhook, Webhooks, WebhooksError, handler, resource,
+    CREATE, CREATE_AND_UPDATE, ConversionError, Convert, Endpoint, Issues, Operation, Provenance, ReinvocationPolicy,
+    Request, Resource, Review, Rule, SideEffects, Validator, Verdict, Webhook, Webhooks, WebhooksError, handler,
+    resource,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -298,6 +299,30 @@ fn a_webhook_is_not_registered_for_what_no_handler_judges() {
     assert_eq!(error, WebhooksError::UnjudgedOperation { kind: kind.clone(), operation: Operation::Delete });
     assert!(error.to_string().contains("write the method `delete` of a handler"), "{error}");
     assert_eq!(refused(&Webhooks::new().register(Webhook::<Otter>::new())), WebhooksError::NoHandler { kind });
+}
+
+#[test]
+fn a_rule_is_for_no_operation_on_which_its_kind_is_not_called() {
+    static STAYS: Rule = Rule { id: "OTTER-03", ..Rule::on(CREATE_AND_UPDATE) };
+    let kind = || "zoo.example.org/v1 Otter".to_owned();
+    let narrowed = || otters().on([Operation::Create]).rules([&STAYS]);
+    let error = refused(&Webhooks::new().register(narrowed()));
+    let never = WebhooksError::RuleNeverRuns { kind: kind(), rule: "OTTER-03", operation: Operation::Update };
+    assert_eq!(error, never);
+    for words in ["OTTER-03", "UPDATE", "`update`", "`.on`", "`operations`"] {
+        assert!(error.to_string().contains(words), "{error}");
+    }
+    let in_entry = otters().entry("creates", narrowed());
+    assert_eq!(refused(&Webhooks::new().register(in_entry)), never);
+    for fine in [
+        otters().rules([&STAYS]),
+        otters().on([Operation::Create]).rules([&FIRST]),
+        narrowed().entry("updates", otters().on([Operation::Update])),
+    ] {
+        assert_eq!(Webhooks::new().register(fine).check(), Ok(()));
+    }
+    let status = otters().subresource_of::<Otter>("status").on([Operation::Update]);
+    assert_eq!(Webhooks::new().register(narrowed()).register(status).check(), Ok(()));
 }
 
 #[test]

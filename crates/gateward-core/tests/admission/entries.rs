@@ -15,7 +15,7 @@ use crate::zoo::{OldOtter, Otter, OtterConversion, VALIDATE, ask, created, delet
 
 const NAME: Rule =
     Rule { id: "OTTER-01", summary: "an otter has a name", ..Rule::on(gateward_core::CREATE_AND_UPDATE) };
-const RIVER: Rule = Rule { id: "OTTER-02", summary: "no otter in lava", ..Rule::on(gateward_core::CREATE_AND_UPDATE) };
+const RIVER: Rule = Rule { id: "OTTER-02", summary: "no otter in lava", ..Rule::on(gateward_core::CREATE) };
 const RIVERS: &str = "/validate-zoo-example-org-v1-otter-rivers";
 
 fn named(new: &Otter, _: &Request) -> Issues {
