@@ -97,6 +97,10 @@ pub const UNKNOWN: Rule = Rule {
     ..Rule::on(CREATE_AND_UPDATE)
 };
 
+/// The rules that core itself enforces, whatever an operator declares.
+#[cfg(feature = "testing")]
+pub(crate) const OF_CORE: [Rule; 5] = [DECODE, STASH, INCOMPLETE, NESTING, UNKNOWN];
+
 impl Rule {
     /// A rule without a name yet, for `..Rule::on(CREATE)`.
     pub const fn on(operations: &'static [Operation]) -> Self {

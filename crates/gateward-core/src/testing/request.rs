@@ -7,8 +7,10 @@ use serde_json::{Value, json};
 
 use super::block_on::block_on;
 use super::findings::Findings;
+use crate::rule::OF_CORE;
 use crate::rule::cluster::ClusterReader;
 use crate::rule::context::{Context, Facts};
+use crate::rule::issue::{Issue, Issues};
 use crate::rule::resource::GroupVersionKind;
 use crate::webhooks::Webhooks;
 use crate::wire::review::Review;
@@ -30,12 +32,26 @@ pub struct TestRequest<'r> {
     facts: Arc<dyn Facts>,
     cluster: Option<Arc<dyn ClusterReader>>,
     user: Option<String>,
+    catalogue: Catalogue,
+}
+
+/// Whether the rules of findings have to be listed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Catalogue {
+    Complete,
+    /// A validator alone has none.
+    Unknown,
 }
 
 impl<'r> TestRequest<'r> {
-    /// By an ordinary user, without facts.
+    /// By an ordinary user, without facts. A finding of a rule that no kind lists fails the test: `rules` wouldn't know it.
     pub fn of(webhooks: &'r Webhooks) -> Self {
-        Self { webhooks, facts: Arc::new(()), cluster: None, user: Some("jane".into()) }
+        Self { webhooks, facts: Arc::new(()), cluster: None, user: Some("jane".into()), catalogue: Catalogue::Complete }
+    }
+
+    /// The same, of a validator alone.
+    pub(super) fn of_validator(webhooks: &'r Webhooks) -> Self {
+        Self { catalogue: Catalogue::Unknown, ..Self::of(webhooks) }
     }
 
     /// With these facts about the cluster.
@@ -190,7 +206,22 @@ impl AsyncTestRequest<'_> {
             Some(_) => webhooks.handle_kind(review, body.as_bytes(), &context).await,
             None => webhooks.handle(&format!("/no-webhook-for/{about}"), body.as_bytes(), &context).await,
         };
+        if self.0.catalogue == Catalogue::Complete {
+            assert_listed(webhooks, &answer.decision.issues);
+        }
         Findings::new(new.clone(), answer)
+    }
+}
+
+/// Users look a finding's rule up in the catalogue.
+#[allow(clippy::panic, reason = "an assertion of tests")]
+fn assert_listed(webhooks: &Webhooks, issues: &Issues) {
+    let rules = webhooks.rules();
+    let is_listed = |id: &str| rules.iter().copied().chain(&OF_CORE).any(|rule| rule.id == id);
+    if let Some(Issue { rule, path, .. }) = issues.iter().find(|issue| !is_listed(issue.rule)) {
+        panic!(
+            "the finding at {path} is by the rule {rule:?}, which no kind lists; add it to `.rules([…])` of its `Webhook`"
+        );
     }
 }
 

@@ -53,6 +53,13 @@ fn refused(webhooks: &Webhooks) -> WebhooksError {
 }
 
 #[test]
+#[should_panic(expected = "at spec.name is by the rule \"OTTER-01\", which no kind lists; add it to `.rules([…])`")]
+fn a_finding_of_a_rule_that_no_kind_lists_fails_the_test() {
+    let webhooks = Webhooks::new().register(Webhook::<Otter>::new().validator(named).rules([&RIVER]));
+    let _ = TestRequest::of(&webhooks).create(&otter(json!({"name": ""})));
+}
+
+#[test]
 fn each_entry_is_registered_as_it_says() {
     assert_eq!(zoo().check(), Ok(()));
     insta::assert_snapshot!(rendered(&zoo(), Review::Validate));
