@@ -127,7 +127,8 @@ pub enum WebhooksError {
     },
     /// A handler judges nothing.
     #[error(
-        "a handler of {kind} to {review} judges no operation; write its method `create`, `update`, `delete` or `connect`"
+        "a handler of {kind} to {review} judges no operation; write `#[handler]` above its `impl`, which says by the methods \
+         `create`, `update`, `delete` and `connect` what it judges"
     )]
     NoOperation {
         /// Group, version and kind of the hub.

@@ -1,6 +1,7 @@
 //! What follows from a declaration: paths, manifests, the catalogue; and which declarations are refused.
 
 use std::collections::BTreeMap;
+use std::future::{Ready, ready};
 use std::time::Duration;
 
 use gateward_core::manifest::{FailurePolicy, Installation, label, webhook_configuration, yaml};
@@ -325,6 +326,23 @@ fn a_rule_is_for_no_operation_on_which_its_kind_is_not_called() {
     assert_eq!(Webhooks::new().register(narrowed()).register(status).check(), Ok(()));
 }
 
+/// A future that a method returns need not come of `async`.
+#[test]
+fn a_method_of_a_handler_may_return_a_future() {
+    struct ByHand;
+    #[handler]
+    impl Validator<Otter> for ByHand {
+        fn create(&self, _: &Otter, _: &Request) -> Ready<Verdict> {
+            ready(Verdict::allow())
+        }
+
+        fn update(&self, _: &Otter, _: &Otter, _: &Request) -> impl Future<Output = Result<(), Verdict>> + Send {
+            ready(Ok(()))
+        }
+    }
+    assert_eq!(Webhooks::new().register(Webhook::<Otter>::new().validator(ByHand)).check(), Ok(()));
+}
+
 #[test]
 fn a_handler_can_not_judge_what_is_no_operation() {
     struct Handwritten;
@@ -334,6 +352,16 @@ fn a_handler_can_not_judge_what_is_no_operation() {
     let error = refused(&Webhooks::new().register(Webhook::<Otter>::new().validator(Handwritten)));
     let (kind, name) = ("zoo.example.org/v1 Otter".into(), "PATCH".into());
     assert_eq!(error, WebhooksError::UnknownOperation { kind, name });
+}
+
+#[test]
+fn what_the_compiler_proposes_in_place_of_the_attribute_is_refused_by_its_name() {
+    struct Proposed;
+    impl Validator<Otter> for Proposed {
+        const OPERATIONS: &'static [&'static str] = &[];
+    }
+    let error = refused(&Webhooks::new().register(Webhook::<Otter>::new().validator(Proposed)));
+    assert!(error.to_string().contains("judges no operation; write `#[handler]` above its `impl`"), "{error}");
 }
 
 #[test]
