@@ -119,6 +119,38 @@ impl<'r> TestRequest<'r> {
     pub fn scale(&self, object: &Value, replicas: i32) -> Findings {
         block_on(self.asynchronous().scale(object, replicas))
     }
+
+    /// The object in another version of its kind, such as `v1`. One that can't be converted fails the test.
+    ///
+    /// ```
+    /// use gateward_core::testing::TestRequest;
+    /// # use gateward_core::{ConversionError, Convert, FieldPath, Issues, Provenance, Webhook, Webhooks, resource};
+    /// # #[derive(serde::Serialize, serde::Deserialize)]
+    /// # struct OldOtter { fish: u32 }
+    /// # resource!(OldOtter, "example.org/v1", "Otter", "otters");
+    /// # #[derive(serde::Serialize, serde::Deserialize)]
+    /// # struct Otter { meals: u32 }
+    /// # resource!(Otter, "example.org/v2", "Otter", "otters");
+    /// # struct Meals;
+    /// # impl Convert<OldOtter, Otter> for Meals {
+    /// #     fn to_hub(&self, old: &OldOtter, at: &mut Provenance, _: &mut Issues) -> Result<Otter, ConversionError> {
+    /// #         at.moved(|| (FieldPath::field("meals"), FieldPath::field("fish")));
+    /// #         Ok(Otter { meals: old.fish })
+    /// #     }
+    /// #     fn from_hub(&self, new: &Otter, _: &mut Issues) -> Result<OldOtter, ConversionError> {
+    /// #         Ok(OldOtter { fish: new.meals })
+    /// #     }
+    /// # }
+    /// use serde_json::json;
+    ///
+    /// let webhooks = Webhooks::new().register(Webhook::<Otter>::new().spoke::<OldOtter>(Meals));
+    /// let otter = json!({"apiVersion": "example.org/v2", "kind": "Otter", "metadata": {"name": "otto"}, "meals": 3});
+    /// assert_eq!(TestRequest::of(&webhooks).convert(&otter, "v1")["fish"], 3);
+    /// ```
+    #[track_caller]
+    pub fn convert(&self, object: &Value, version: &str) -> Value {
+        block_on(self.asynchronous().convert(object, version))
+    }
 }
 
 /// A [`TestRequest`] whose answers are awaited.
@@ -166,6 +198,21 @@ impl AsyncTestRequest<'_> {
             "subResource": "scale",
         });
         self.send(Review::Validate, &gvk, "UPDATE", part, [&scale, &scale]).await
+    }
+
+    /// The object in another version of its kind, such as `v1`. One that can't be converted fails the test.
+    #[allow(clippy::panic, reason = "an assertion of tests")]
+    pub async fn convert(&self, object: &Value, version: &str) -> Value {
+        let gvk = GroupVersionKind { version: version.to_owned(), ..kind_of(object) };
+        let request = json!({"uid": "trial", "desiredAPIVersion": gvk.api_version(), "objects": [object]});
+        let body = json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "ConversionReview", "request": request});
+        let context = Context::new(SystemTime::UNIX_EPOCH, Arc::clone(&self.0.facts));
+        let answer = self.0.webhooks.handle_kind(Review::Convert, body.to_string().as_bytes(), &context).await;
+        let mut response: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
+        match response.pointer_mut("/response/convertedObjects/0") {
+            Some(converted) => converted.take(),
+            None => panic!("expected to be converted to {version}, got {}", String::from_utf8_lossy(&answer.body)),
+        }
     }
 
     async fn ask(&self, review: Review, operation: &str, old: &Value, new: &Value) -> Findings {

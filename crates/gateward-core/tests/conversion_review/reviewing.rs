@@ -1,5 +1,6 @@
 //! ConversionReviews: all or nothing, in order, and errors that say which object.
 
+use gateward_core::testing::TestRequest;
 use gateward_core::{Outcome, Review, Severity, Webhooks};
 use serde_json::{Value, json};
 
@@ -22,6 +23,19 @@ fn objects_are_answered_in_order_and_same_versions_pass_unchanged() {
     assert_eq!(answer["response"]["convertedObjects"], json!([shop("v3", json!({"boxes": [{"name": "a"}]})), same]));
     assert_eq!(record.outcome, Outcome::Converted { objects: 2, incomplete: 0 });
     assert_eq!((record.review, record.kind.to_string().as_str()), (Some(Review::Convert), "shop.example.org/v3 Shop"));
+}
+
+#[test]
+fn a_test_converts_an_object_by_one_call() {
+    let webhooks = webhooks();
+    let old = TestRequest::of(&webhooks).convert(&shop("v3", json!({"boxes": [{"name": "a"}]})), "v1");
+    assert_eq!((&old["apiVersion"], &old["spec"]["boxes"]), (&json!("shop.example.org/v1"), &json!({"a": {}})));
+}
+
+#[test]
+#[should_panic(expected = "expected to be converted to v9")]
+fn a_test_of_an_object_that_can_not_be_converted_fails() {
+    let _ = TestRequest::of(&webhooks()).convert(&shop("v3", json!({"boxes": []})), "v9");
 }
 
 #[test]
