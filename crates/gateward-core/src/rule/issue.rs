@@ -109,6 +109,8 @@ pub enum IssueKind {
     },
     /// A value that stands in the list already.
     Duplicate(BadValue),
+    /// A value that names what there is not.
+    NotFound(BadValue),
     /// Text that is too long.
     TooLong {
         /// The limit in bytes.
@@ -134,6 +136,7 @@ impl IssueKind {
             Self::Forbidden => "FieldValueForbidden",
             Self::NotSupported { .. } => "FieldValueNotSupported",
             Self::Duplicate(_) => "FieldValueDuplicate",
+            Self::NotFound(_) => "FieldValueNotFound",
             Self::TooLong { .. } => "FieldValueTooLong",
             Self::TooMany { .. } => "FieldValueTooMany",
         }
@@ -235,6 +238,7 @@ impl Issue {
                 format!("Unsupported value: {value}: supported values: {}", accepted.join(", "))
             }
             IssueKind::Duplicate(value) => format!("Duplicate value: {value}"),
+            IssueKind::NotFound(value) => format!("Not found: {value}"),
             IssueKind::TooLong { max } => format!("Too long: may not be more than {max} bytes"),
             IssueKind::TooMany { actual, max } => format!("Too many: {actual}: must have at most {max} items"),
             IssueKind::Remark => String::new(),
@@ -391,6 +395,8 @@ mod tests {
             r#"spec.mode: Unsupported value: "x": supported values: "a", "b""#
         );
         assert_eq!(text(RULE.duplicate(at(), "x")), r#"spec.mode: Duplicate value: "x""#);
+        assert_eq!(text(RULE.not_found(at(), "x")), r#"spec.mode: Not found: "x""#);
+        assert_eq!(RULE.not_found(at(), "x").kind.cause(), "FieldValueNotFound");
         assert_eq!(text(RULE.too_long(at(), 63)), "spec.mode: Too long: may not be more than 63 bytes");
     }
 

@@ -145,6 +145,19 @@ impl Rule {
         self.issue(path, IssueKind::Duplicate(value.into()))
     }
 
+    /// A value that names what there is not, such as another object.
+    ///
+    /// ```
+    /// use gateward_core::{CREATE, FieldPath, Rule};
+    ///
+    /// const CALENDAR: Rule = Rule { id: "CRON-03", ..Rule::on(CREATE) };
+    /// let issue = CALENDAR.not_found(FieldPath::field("spec") / "calendar", "holidays");
+    /// assert_eq!(issue.to_string(), r#"spec.calendar: Not found: "holidays""#);
+    /// ```
+    pub fn not_found(&self, path: FieldPath, value: impl Into<BadValue>) -> Issue {
+        self.issue(path, IssueKind::NotFound(value.into()))
+    }
+
     /// Text of more than `max` bytes.
     pub fn too_long(&self, path: FieldPath, max: usize) -> Issue {
         self.issue(path, IssueKind::TooLong { max })
