@@ -40,6 +40,7 @@ fn a_tag_without_a_version_is_quoted_at_the_image() {
     14 |           image: nvcr.io/nvidia/vllm-runtime:latest
        |           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ spec.components[0].runtimeVersionOverride
        |
+       = object: DynamoGraphDeployment otter
        = help: set the version of the runtime, or an image with a tag such as 1.4.2
        = docs: gateward rules RT-04
     "#);
@@ -54,6 +55,7 @@ fn a_placeholder_is_to_be_filled_in() {
     14 |           image: nvcr.io/nvidia/vllm-runtime:my-tag
        |           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ spec.components[0].runtimeVersionOverride
        |
+       = object: DynamoGraphDeployment otter
        = help: fill in the placeholder: an image with a tag such as 1.4.2
        = docs: gateward rules RT-04
     "#);
@@ -68,6 +70,7 @@ fn a_template_is_to_be_rendered() {
     14 |           image: '{{ .Values.image }}:latest'
        |           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ spec.components[0].runtimeVersionOverride
        |
+       = object: DynamoGraphDeployment otter
        = help: render the template first, and check what it makes
        = docs: gateward rules RT-04
     "#);
@@ -136,6 +139,7 @@ fn a_request_is_underlined_at_its_image() {
     7 |   image: planner:my-tag
       |   ^^^^^^^^^^^^^^^^^^^^^ spec.runtimeVersionOverride
       |
+      = object: DynamoGraphDeploymentRequest otter
       = help: fill in the placeholder: an image with a tag such as 1.4.2
       = docs: gateward rules DGDR-B5
     "#);
@@ -152,6 +156,7 @@ fn an_instruction_of_a_patch_is_called_so() {
     15 |           - $patch: delete
        |             ^^^^^^^^^^^^^^ spec.components[0].podTemplate.spec.containers[0].env[0].$patch
        |
+       = object: DynamoGraphDeployment otter
        = help: this is a patch: check what is made of it, as by kustomize build
     "#);
 }
@@ -173,6 +178,7 @@ fn a_missing_image_says_what_is_missing_and_names_overlays() {
     8 |     name: worker
       |     ^^^^^^^^^^^^ spec.components[0].podTemplate.spec.containers
       |
+      = object: DynamoGraphDeployment otter
       = help: set the image of the container `main`; where an overlay adds it, check what is applied: `kustomize build . | gateward check -`
       = docs: gateward rules RT-03
     "#);
@@ -188,6 +194,7 @@ fn a_pod_without_the_main_container_has_no_image() {
     12 |         containers:
        |         ^^^^^^^^^^ spec.components[0].podTemplate.spec.containers
        |
+       = object: DynamoGraphDeployment otter
        = help: set the image of the container `main`; where an overlay adds it, check what is applied: `kustomize build . | gateward check -`
        = docs: gateward rules RT-03
     "#);
@@ -203,6 +210,7 @@ fn several_nodes_without_a_type_propose_the_types() {
     9 |     multinode:
       |     ^^^^^^^^^ spec.components[0].multinode
       |
+      = object: DynamoGraphDeployment otter
       = help: set the type worker, prefill or decode, or remove it
       = docs: gateward rules SHARED-44
     "#);
@@ -218,6 +226,7 @@ fn a_name_that_is_too_long_for_grove_shows_its_sum() {
     8 |     name: prefill-worker-of-the-otters-in-the-river
       |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ spec.components[0].name
       |
+      = object: DynamoGraphDeployment otter
       = help: shorten it; with several nodes, a scaling group or GPU memory between pods it counts twice
       = docs: gateward rules DGD-49
     "#);
@@ -233,6 +242,7 @@ fn a_v1alpha1_graph_without_services_reads_of_no_component() {
     5 | spec: {}
       | ^^^^^^^^ spec.services
       |
+      = object: DynamoGraphDeployment otter
       = help: add a frontend and a worker, each with an image
       = docs: gateward rules DGD-48
     "#);
@@ -249,6 +259,7 @@ fn checkpoints_are_off_only_as_far_as_is_known() {
     8 |       checkpoint:
       |       ^^^^^^^^^^ spec.components[0].experimental.checkpoint
       |
+      = object: DynamoGraphDeployment otter
       = help: where the operator has checkpoints enabled, check with --facts
       = docs: gateward rules CKPT-D1
     "#);
@@ -267,6 +278,7 @@ fn a_namespace_that_the_manifest_lacks_is_not_made_up() {
     7 |     worker:
       |     ^^^^^^ spec.services[worker].extraPodSpec.mainContainer.image
       |
+      = object: DynamoGraphDeployment otter
       = help: set the image of the container `main`; where an overlay adds it, check what is applied: `kustomize build . | gateward check -`
       = docs: gateward rules RT-03
 
@@ -276,6 +288,7 @@ fn a_namespace_that_the_manifest_lacks_is_not_made_up() {
     9 |       dynamoNamespace: reef
       |       ^^^^^^^^^^^^^^^^^^^^^ spec.services[worker].dynamoNamespace
       |
+      = object: DynamoGraphDeployment otter
       = help: remove dynamoNamespace; whatever reads it finds the namespace in the environment of its pod
       = docs: gateward rules ALPHA-03
     "#);
@@ -291,6 +304,7 @@ fn a_field_of_the_other_version_is_called_so() {
     5 | spec:
       | ^^^^ spec.components
       |
+      = object: DynamoGraphDeployment otter
       = help: add a frontend and a worker, each with an image
       = docs: gateward rules DGD-48
 
@@ -300,6 +314,7 @@ fn a_field_of_the_other_version_is_called_so() {
     6 |   services: {}
       |   ^^^^^^^^^^^^ spec.services
       |
+      = object: DynamoGraphDeployment otter
       = help: did you mean spec.components? nvidia.com/v1alpha1 has this field: write the object in that version, or convert it to nvidia.com/v1beta1
     "#);
 }
@@ -315,6 +330,7 @@ fn a_field_in_the_wrong_block_is_shown_the_right_one() {
     8 |   profilerImage: e:1.4.2
       |   ^^^^^^^^^^^^^^^^^^^^^^ spec.profilerImage
       |
+      = object: DynamoGraphDeploymentRequest otter
       = help: did you mean spec.profilingConfig.profilerImage?
 
     error[DGDR-A2]: Required value: must be set
@@ -323,6 +339,7 @@ fn a_field_in_the_wrong_block_is_shown_the_right_one() {
     9 |   profilingConfig: {}
       |   ^^^^^^^^^^^^^^^^^^^ spec.profilingConfig.profilerImage
       |
+      = object: DynamoGraphDeploymentRequest otter
       = help: write the image with the profiler, such as nvcr.io/nvidia/ai-dynamo/vllm-runtime:1.4.2
       = docs: gateward rules DGDR-A2
 
@@ -332,6 +349,7 @@ fn a_field_in_the_wrong_block_is_shown_the_right_one() {
     9 |   profilingConfig: {}
       |   ^^^^^^^^^^^^^^^^^^^ spec.profilingConfig.config
       |
+      = object: DynamoGraphDeploymentRequest otter
       = help: {} is accepted
       = docs: gateward rules DGDR-A3
     "#);
@@ -347,6 +365,7 @@ fn a_type_is_named_in_plain_words() {
     7 |   - experimental: yes please
       |     ^^^^^^^^^^^^^^^^^^^^^^^^ spec.components[0].experimental
       |
+      = object: DynamoGraphDeployment otter
       = help: it is text, and must be a map
 
     error[SCHEMA]: unknown field "spec.components[0].replica": kubectl refuses the object (strict validation); the API server alone drops the field
@@ -355,6 +374,7 @@ fn a_type_is_named_in_plain_words() {
     8 |     replica: 2
       |     ^^^^^^^^^^ spec.components[0].replica
       |
+      = object: DynamoGraphDeployment otter
       = help: did you mean spec.components[0].replicas?
     "#);
 }
@@ -371,6 +391,7 @@ fn a_former_name_is_called_by_the_present_one() {
     12 |       pvc:
        |       ^^^ spec.services[worker].pvc
        |
+       = object: DynamoGraphDeployment otter
        = help: did you mean spec.services[worker].volumeMounts?
     "#);
 }
@@ -384,6 +405,7 @@ fn a_wrong_node_within_a_pod_does_not_hide_the_rules() {
     14 |           args: --fast
        |           ^^^^^^^^^^^^ spec.components[0].podTemplate.spec.containers[0].args
        |
+       = object: DynamoGraphDeployment otter
        = help: it is text, and must be a list
 
     error[RT-04]: Required value: "latest", the tag of the image "e:latest", is not a version
@@ -392,6 +414,7 @@ fn a_wrong_node_within_a_pod_does_not_hide_the_rules() {
     15 |           image: e:latest
        |           ^^^^^^^^^^^^^^^ spec.components[0].runtimeVersionOverride
        |
+       = object: DynamoGraphDeployment otter
        = help: set the version of the runtime, or an image with a tag such as 1.4.2
        = docs: gateward rules RT-04
     "#);
@@ -445,6 +468,7 @@ fn the_same_warning_about_several_services_is_one() {
     16 |       dynamoNamespace: reef
        |       ^^^^^^^^^^^^^^^^^^^^^ spec.services[b].dynamoNamespace
        |
+       = object: DynamoGraphDeployment zoo/otter
        = help: remove dynamoNamespace; whatever reads it finds the namespace in the environment of its pod
        = docs: gateward rules ALPHA-03
     "#);
@@ -461,6 +485,7 @@ fn what_schema_and_rule_both_say_is_said_once() {
     5 | spec:
       | ^^^^ spec.baseModelName
       |
+      = object: DynamoModel otter
       = help: write the name of the model that the workers serve, such as Qwen/Qwen3-0.6B
       = docs: gateward rules MODEL-02
     "#);
@@ -481,6 +506,7 @@ fn the_same_finding_at_several_places_is_one() {
     10 |   - name: second
        |     ^^^^^^^^^^^^ spec.components[1].podTemplate.spec.containers
        |
+       = object: DynamoGraphDeployment otter
        = help: set the image of the container `main`; where an overlay adds it, check what is applied: `kustomize build . | gateward check -`
        = docs: gateward rules RT-03
     "#);
@@ -501,6 +527,7 @@ fn the_same_finding_about_several_items_is_one() {
     15 |           args: [5, 6]
        |                     ^ spec.components[0].podTemplate.spec.containers[0].args[1]
        |
+       = object: DynamoGraphDeployment otter
        = help: it is a whole number, and must be text
     "#);
 }

@@ -6,7 +6,7 @@ use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{Annotation, AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet};
 use gateward_core::{Severity, terminal};
 
-use super::{Diagnostic, RefusedBy};
+use super::{Diagnostic, ObjectRef, RefusedBy};
 use crate::yaml::Span;
 
 /// Whether to colour.
@@ -23,6 +23,9 @@ const SHOWN: usize = 120;
 
 /// How much of a line is kept in front of the underlined part, in bytes; the renderer shortens what is left.
 const KEPT: usize = 4096;
+
+/// How many objects are named that one finding is about.
+const NAMED: usize = 5;
 
 /// The finding with the line that it is about; `text` is the file's.
 ///
@@ -61,6 +64,8 @@ struct Parts {
 
 impl Parts {
     fn new(diagnostic: &Diagnostic, further: &[&Diagnostic], text: &str) -> Self {
+        let object = objects(std::iter::once(diagnostic).chain(further.iter().copied()));
+        let object = object.map(|objects| ("object", clean(&objects)));
         let help = diagnostic.help.as_deref().map(|help| ("help", clean(help)));
         let docs = diagnostic.docs.as_deref().map(|docs| ("docs", clean(docs)));
         let refusals = diagnostic.refused_by.iter().flat_map(|judges| refusals(judges, diagnostic.severity));
@@ -70,7 +75,7 @@ impl Parts {
             excerpt: excerpt(diagnostic, text),
             further: further.iter().filter_map(|further| excerpt(further, text)).collect(),
             related: related.and_then(|related| Excerpt::new(text, &related.span, &related.label)),
-            notes: help.into_iter().chain(refusals).chain(docs).collect(),
+            notes: object.into_iter().chain(help).chain(refusals).chain(docs).collect(),
         }
     }
 
@@ -92,6 +97,21 @@ impl Parts {
         let place = |column: usize| format!("{file}:{}:{column}", excerpt.line);
         (counted != excerpt.column).then(|| (place(counted), place(excerpt.column)))
     }
+}
+
+/// The objects that findings are about, each once; `None` where they are about a file.
+fn objects<'d>(diagnostics: impl Iterator<Item = &'d Diagnostic>) -> Option<String> {
+    let mut objects: Vec<&ObjectRef> = Vec::new();
+    for object in diagnostics.filter_map(|diagnostic| diagnostic.object.as_ref()) {
+        if !objects.contains(&object) {
+            objects.push(object);
+        }
+    }
+    let mut named: Vec<String> = objects.iter().take(NAMED).map(ToString::to_string).collect();
+    if let Some(further) = objects.len().checked_sub(NAMED).filter(|further| *further > 0) {
+        named.push(format!("{further} more"));
+    }
+    (!named.is_empty()).then(|| named.join(", "))
 }
 
 /// Who refuses it, each on a line of its own. That nobody refuses an error is worth a line, too.

@@ -6,6 +6,7 @@ mod human;
 mod json;
 
 use std::borrow::Cow;
+use std::fmt;
 
 use gateward_core::FieldPath;
 pub use gateward_core::Severity;
@@ -98,6 +99,21 @@ pub struct ObjectRef {
     pub name: String,
 }
 
+/// Names are cut to this many characters: longer ones are those of no object that an API server takes.
+const LONGEST_NAME: usize = 253;
+
+/// Kind, namespace and name, as far as there are some: `Graph zoo/otter`.
+impl fmt::Display for ObjectRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.LONGEST_NAME$}", self.kind)?;
+        match (self.namespace.as_str(), self.name.as_str()) {
+            (_, "") => Ok(()),
+            ("", name) => write!(f, " {name:.LONGEST_NAME$}"),
+            (namespace, name) => write!(f, " {namespace:.LONGEST_NAME$}/{name:.LONGEST_NAME$}"),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -141,6 +157,7 @@ mod tests {
         3 |   components: []
           |   ^^^^^^^^^^^^^^ spec.components
           |
+          = object: Graph otter
           = help: add one, for example `- name: frontend`
           = docs: gateward rules DGD-48
         ");
@@ -173,7 +190,23 @@ mod tests {
           |
         1 | a: 1
           | - first here
+          |
+          = object: Graph otter
         "#);
+    }
+
+    #[test]
+    fn findings_of_several_objects_name_each_once() {
+        let of = |namespace: &str, name: &str| {
+            let object = ObjectRef { namespace: namespace.into(), name: name.into(), ..diagnostic().object.unwrap() };
+            Diagnostic { object: Some(object), ..diagnostic() }
+        };
+        let all: Vec<Diagnostic> = ["a", "b", "b", "", "c", "d", "e", "f"].map(|name| of("zoo", name)).into();
+        let further: Vec<&Diagnostic> = all[1..].iter().collect();
+        let shown = folded(&all[0], &further[..2], TEXT, Colour::Never);
+        assert!(shown.contains("= object: Graph zoo/a, Graph zoo/b\n"), "{shown}");
+        let shown = folded(&all[0], &further, TEXT, Colour::Never);
+        assert!(shown.contains("Graph zoo/b, Graph, Graph zoo/c, Graph zoo/d, 2 more\n"), "{shown}");
     }
 
     #[test]
@@ -216,6 +249,8 @@ mod tests {
           |
         1 | 名前: é    key: value
           |            ^^^^^^^^^^ here
+          |
+          = object: Graph otter
         ");
     }
 
