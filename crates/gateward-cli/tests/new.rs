@@ -65,6 +65,34 @@ fn recipes_of_ci(operator: &Path) -> Vec<String> {
     recipes.filter(|recipe| *recipe != "image").map(str::to_owned).collect()
 }
 
+/// The program, as `make` has built it.
+fn program(operator: &Path) -> Command {
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
+    let mut program = Command::new(target.join("debug/cron-tab-operator"));
+    program.current_dir(operator);
+    program
+}
+
+/// The program knows each command of the README with its options, and writes the chart that it speaks of.
+fn assert_readme_is_right(operator: &Path) {
+    let readme = fs::read_to_string(operator.join("README.md")).unwrap();
+    let commands: Vec<Vec<&str>> = readme
+        .lines()
+        .filter_map(|line| line.strip_prefix("$ cargo run -- "))
+        .map(|command| command.split_whitespace().collect())
+        .collect();
+    for known in ["check", "convert", "rules", "generate", "doctor", "dev"] {
+        assert!(commands.iter().any(|command| command[0] == known), "{known}: {commands:?}");
+    }
+    for command in &commands {
+        program(operator).args(command).arg("--help").assert().code(0);
+    }
+    let chart = commands.iter().find(|command| command.starts_with(&["generate", "chart"])).unwrap();
+    program(operator).args(chart).assert().code(0);
+    let folder = readme.lines().find_map(|line| line.strip_prefix("$ helm install cron-tab-operator ")).unwrap();
+    assert!(operator.join(folder.split(' ').next().unwrap()).join("Chart.yaml").is_file(), "{folder}");
+}
+
 /// The objects of a file of manifests.
 fn objects(operator: &Path, file: &str) -> Vec<Value> {
     let text = fs::read_to_string(operator.join(file)).unwrap();
@@ -90,6 +118,7 @@ fn an_operator_passes_what_its_ci_runs_and_generates_what_is_installed() {
     for recipe in &recipes {
         make(&operator, recipe);
     }
+    assert_readme_is_right(&operator);
 
     let crds = objects(&operator, "manifests/crds.yaml");
     assert_eq!(named(&crds), [["CustomResourceDefinition", "", "crontabs.stable.example.com"]]);
