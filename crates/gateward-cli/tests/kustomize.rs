@@ -87,6 +87,19 @@ fn a_kustomization_is_a_folder() {
     assert!(String::from_utf8(output.stderr).unwrap().contains("--out"));
 }
 
+#[test]
+fn the_pods_are_spread_over_the_nodes() {
+    let folder = tempfile::tempdir().unwrap();
+    kustomize(folder.path(), &["--format", "json"]).assert().code(0);
+    let deployment: Value = serde_json::from_str(&read(folder.path(), "deployment.json")).unwrap();
+    let spec = &deployment["spec"];
+    let wanted = json!([{
+        "maxSkew": 1, "topologyKey": "kubernetes.io/hostname", "whenUnsatisfiable": "ScheduleAnyway",
+        "labelSelector": spec["selector"], "matchLabelKeys": ["pod-template-hash"],
+    }]);
+    assert_eq!(spec["template"]["spec"]["topologySpreadConstraints"], wanted);
+}
+
 /// What the command says of values that it refuses.
 fn refused(values: &str) -> String {
     let folder = tempfile::tempdir().unwrap();

@@ -14,6 +14,7 @@ pub fn tests() -> Vec<Test> {
     tests![
         a_generated_chart_has_the_objects_that_the_program_prints,
         a_generated_chart_has_the_network_policy_that_the_program_prints,
+        a_generated_chart_spreads_its_pods_as_its_values_say,
         a_generated_chart_grants_in_each_mode_what_the_program_prints,
         a_generated_chart_selects_besides_what_a_webhook_selects,
         a_generated_chart_has_cert_manager_make_what_the_server_reads,
@@ -151,6 +152,26 @@ async fn a_generated_chart_has_the_network_policy_that_the_program_prints(sandbo
         let printed: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         assert_eq!(the(&objects, "NetworkPolicy"), the(&printed, "NetworkPolicy"));
     }
+}
+
+async fn a_generated_chart_spreads_its_pods_as_its_values_say(sandbox: Sandbox) {
+    let generated = Generated::by(&sandbox, "crontab");
+    let pod = |values: Value| {
+        let objects = generated.render(["zoo", "otters"], &values).unwrap();
+        the(&objects, "Deployment")["spec"]["template"]["spec"].clone()
+    };
+    let usual = pod(json!({}));
+    let selector = &usual["topologySpreadConstraints"][0]["labelSelector"];
+    let zone = json!({"maxSkew": 2, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"});
+    let (mut ours, mut theirs) = (zone.clone(), zone.clone());
+    theirs["labelSelector"] = json!({"matchLabels": {"river": "wye"}});
+    let constraints = json!([zone, theirs]);
+    let given = pod(json!({"topologySpreadConstraints": constraints, "priorityClassName": "urgent"}));
+    (ours["labelSelector"], ours["matchLabelKeys"]) = (selector.clone(), json!(["pod-template-hash"]));
+    assert_eq!(given["topologySpreadConstraints"], json!([ours, theirs]));
+    assert_eq!(given["priorityClassName"], "urgent");
+    let nowhere = pod(json!({"topologySpreadConstraints": []}));
+    assert!(nowhere.get("topologySpreadConstraints").is_none() && nowhere.get("priorityClassName").is_none());
 }
 
 async fn a_generated_chart_grants_in_each_mode_what_the_program_prints(sandbox: Sandbox) {

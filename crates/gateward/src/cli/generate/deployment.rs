@@ -96,8 +96,20 @@ fn pod(command: &str, account: &str, settings: &str, image: &str, config: &Confi
         "securityContext": {"runAsNonRoot": true, "seccompProfile": {"type": "RuntimeDefault"}},
         // The server drains for less than that.
         "terminationGracePeriodSeconds": 30,
+        "topologySpreadConstraints": [spread(config)],
         "containers": [container(command, image, config)],
         "volumes": [{"name": "config", "configMap": {"name": settings}}],
+    })
+}
+
+/// The Pods of one revision are on different nodes, where there are some: the end of a node is then not that of all.
+fn spread(config: &Config) -> Value {
+    json!({
+        "maxSkew": 1,
+        "topologyKey": "kubernetes.io/hostname",
+        "whenUnsatisfiable": "ScheduleAnyway",
+        "labelSelector": {"matchLabels": config.labels.pods},
+        "matchLabelKeys": ["pod-template-hash"],
     })
 }
 

@@ -80,6 +80,9 @@ fn deployment(mut object: Value, chart: &ChartSource) -> Value {
     for member in ["imagePullSecrets", "nodeSelector", "tolerations", "affinity"] {
         pod[member] = action(&format!("{{{{- with .Values.{member} }}}}"));
     }
+    pod["priorityClassName"] = action("{{- with .Values.priorityClassName }}{{ . | quote }}");
+    let spread = format!("{{{{- {} | nindent }}}}", chart.include("topologySpreadConstraints"));
+    pod["topologySpreadConstraints"] = action(&format!("{{{{- if .Values.topologySpreadConstraints }}}}{spread}"));
     if !chart.planned.crds.is_empty() {
         let crds = format!("{{{{- if .Values.crds.install }}}}{{{{- {} | nindent }}}}", chart.include("crds"));
         pod["initContainers"] = action(&crds);

@@ -24,6 +24,17 @@
 {{- end -}}
 {{- end -}}
 
+{{/* Spread constraints, each with a selector: without one it would count no Pods. */}}
+{{- define "%chart%.topologySpreadConstraints" -}}
+{{- $selector := dict "matchLabels" (include "%chart%.labels" . | fromYaml) -}}
+{{- $whole := list -}}
+{{- range .Values.topologySpreadConstraints -}}
+{{- $ours := dict "labelSelector" $selector "matchLabelKeys" (list "pod-template-hash") -}}
+{{- $whole = append $whole (ternary . (merge (deepCopy .) $ours) (hasKey . "labelSelector")) -}}
+{{- end -}}
+{{- toYaml $whole -}}
+{{- end -}}
+
 {{/* The configuration that the Pods read when they start. */}}
 {{- define "%chart%.config" -}}
 %config%
