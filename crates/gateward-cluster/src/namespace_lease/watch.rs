@@ -4,11 +4,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use futures_util::{StreamExt, pin_mut};
-use k8s_openapi::api::coordination::v1::Lease;
 use kube::runtime::watcher::{self, Config, Event};
 use kube::{Api, Client};
 use tokio::sync::{Notify, watch};
 
+use super::any_lease::AnyLease;
 use super::claims::{Claims, ObservedWebhooks};
 use super::configurations::ObservedConfigurations;
 use super::known::KnownLeases;
@@ -25,7 +25,7 @@ pub(crate) struct ObservedClaims {
 
 /// The watches of leases.
 pub(crate) struct LeaseWatch {
-    leases: Api<Lease>,
+    leases: Api<AnyLease>,
     known: Mutex<KnownLeases>,
     changed: Notify,
     /// Within this time every API server knows of a webhook configuration.
@@ -58,13 +58,13 @@ impl LeaseWatch {
             let now = Instant::now();
             match event {
                 Event::Init => listed.clear(),
-                Event::InitApply(lease) => {
+                Event::InitApply(AnyLease(lease)) => {
                     let lease = NamespaceLease::read(&lease);
                     listed.push(lease.namespace.clone());
                     self.known().observe(lease, now);
                 }
-                Event::Apply(lease) => self.known().observe(NamespaceLease::read(&lease), now),
-                Event::Delete(lease) => {
+                Event::Apply(AnyLease(lease)) => self.known().observe(NamespaceLease::read(&lease), now),
+                Event::Delete(AnyLease(lease)) => {
                     let lease = NamespaceLease::read(&lease);
                     self.known().remove(&lease.name, &lease.namespace);
                 }
