@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use gateward::Bound;
+use serde::{Serialize, Serializer};
 
 use super::component::{ComponentReplicaStatus, ComponentSpec};
 use crate::Raw;
@@ -37,6 +38,7 @@ object! {
         /// Priority class of all pods; only with Grove.
         pub priority_class_name: String,
         /// The components.
+        #[serde(serialize_with = "named")]
         pub components: Vec<ComponentSpec>,
         /// Environment variables of every component, before its own.
         pub env: Vec<Raw<EnvVar>>,
@@ -49,6 +51,21 @@ object! {
         /// Preview features.
         pub experimental: Option<GraphExperimental>,
     }
+}
+
+/// Writes each component with its name, an empty one too: an API server that finds an item of the list without its key
+/// refuses every update of the object, also one that only removes a finalizer.
+fn named<S: Serializer>(components: &[ComponentSpec], serializer: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Named<'a> {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        name: Option<&'static str>,
+        #[serde(flatten)]
+        component: &'a ComponentSpec,
+    }
+    serializer.collect_seq(
+        components.iter().map(|component| Named { name: component.name.is_empty().then_some(""), component }),
+    )
 }
 
 object! {
@@ -94,5 +111,20 @@ object! {
         pub end_time: Option<String>,
         /// Names of the components that are done.
         pub updated_components: Vec<String>,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::DynamoGraphDeploymentSpec;
+
+    #[test]
+    fn a_component_is_written_with_its_name_though_it_is_empty() {
+        let spec = json!({"components": [{"type": "worker"}, {"name": "decode"}]});
+        let read: DynamoGraphDeploymentSpec = serde_json::from_value(spec).unwrap();
+        let written: Value = serde_json::to_value(&read).unwrap();
+        assert_eq!(written, json!({"components": [{"name": "", "type": "worker"}, {"name": "decode"}]}));
     }
 }
