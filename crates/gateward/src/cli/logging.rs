@@ -21,12 +21,16 @@ pub(crate) struct LogOptions {
     log_level: Option<String>,
 }
 
+/// The client warns of an answer that it can't read with all of its text: objects of anybody. What asked it says why.
+const CLIENT: &str = "kube_client=error";
+
 impl LogOptions {
     /// Installs the subscriber, with what holds where the options say nothing. A process has one; a second call changes
     /// nothing.
     pub(crate) fn install(&self, filter: &str, format: LogFormat) -> anyhow::Result<()> {
         let filter = self.log_level.as_deref().unwrap_or(filter);
-        let filter = EnvFilter::try_new(filter).map_err(|error| anyhow::anyhow!("--log-level {filter:?}: {error}"))?;
+        let filter = EnvFilter::try_new(format!("{CLIENT},{filter}"))
+            .map_err(|error| anyhow::anyhow!("--log-level {filter:?}: {error}"))?;
         let format = self.log_format.unwrap_or(format);
         let lines = tracing_subscriber::fmt()
             .with_env_filter(filter)
