@@ -18,7 +18,7 @@ object! {
     /// The wish.
     pub struct DynamoGraphDeploymentRequestSpec {
         /// Model id.
-        pub model: String,
+        pub model: Option<String>,
         /// Inference engine, or the choice of the best.
         pub backend: Option<Backend>,
         /// Image of the profiler.

@@ -75,7 +75,7 @@ pub(super) fn from_hub(hub: &HubSpec, preserved: &SpokeSpec) -> (SpokeSpec, Opti
 
 /// The spec with the image that v1alpha1 requires, which may be empty. A partial object, which has no model, needs none.
 pub(super) fn with_image(mut spoke: SpokeSpec) -> SpokeSpec {
-    if !spoke.model.is_empty() {
+    if spoke.model.is_some() {
         spoke.profiling_config.profiler_image.get_or_insert_default();
     }
     spoke

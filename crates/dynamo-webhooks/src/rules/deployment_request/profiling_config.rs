@@ -120,9 +120,12 @@ fn overwritten(spec: &Spec, config: &Config, issues: &mut Issues) {
         let at = path() / "engine" / "backend";
         issues.add(SAME_BACKEND.warning(at.clone(), overwrites(&at, found, "spec.backend", backend)));
     }
-    if let Some(found) = config.text("deployment", "model").filter(|found| *found != spec.model) {
+    if let Some(found) = config.text("deployment", "model").filter(|found| Some(*found) != spec.model.as_deref()) {
         let at = path() / "deployment" / "model";
-        issues.add(SAME_MODEL.warning(at.clone(), overwrites(&at, found, "spec.model", &spec.model)));
+        issues.add(
+            SAME_MODEL
+                .warning(at.clone(), overwrites(&at, found, "spec.model", spec.model.as_deref().unwrap_or_default())),
+        );
     }
 }
 
