@@ -70,12 +70,16 @@ pub const ALL: &[&ValidationRule] = &[
     &EXECUTOR_BACKEND_IS_KNOWN,
 ];
 
-/// The configuration of an endpoint picker belongs to an endpoint picker.
-pub const EPP_CONFIG_ONLY_FOR_EPP: ValidationRule = ValidationRule::new(
-    "CEL-01",
-    "!has(self.eppConfig) || (has(self.type) && self.type == 'epp')",
-    "eppConfig may only be set when type is epp",
-);
+/// The configuration of an endpoint picker belongs to an endpoint picker. v1alpha1 lets others have one, and API servers
+/// don't see that an update leaves free-form JSON alone: without the stored value no update of such an object would
+/// pass, not even one that removes a finalizer.
+pub const EPP_CONFIG_ONLY_FOR_EPP: ValidationRule = ValidationRule {
+    id: "CEL-01",
+    expression: "!has(self.eppConfig) || (has(self.type) && self.type == 'epp') || \
+                 (oldSelf.hasValue() && has(oldSelf.value().eppConfig))",
+    message: "eppConfig may only be set when type is epp",
+    on: Occasion::WriteWithOptionalOld,
+};
 
 /// A gang cannot be larger than the component, unless the component is switched off.
 pub const MIN_AVAILABLE_WITHIN_REPLICAS: ValidationRule = ValidationRule::new(
@@ -107,11 +111,13 @@ pub const COMPONENT_TYPE_STAYS: ValidationRule = ValidationRule::new(
 );
 
 /// The configuration of an endpoint picker has exactly one source.
-pub const ONE_EPP_CONFIG: ValidationRule = ValidationRule::new(
-    "CEL-05",
-    "has(self.configMapRef) != has(self.config)",
-    "exactly one of configMapRef and config must be set",
-);
+pub const ONE_EPP_CONFIG: ValidationRule = ValidationRule {
+    id: "CEL-05",
+    expression: "has(self.configMapRef) != has(self.config) || \
+     (oldSelf.hasValue() && has(oldSelf.value().configMapRef) == has(oldSelf.value().config))",
+    message: "exactly one of configMapRef and config must be set",
+    on: Occasion::WriteWithOptionalOld,
+};
 
 /// Containers can use the memory service of their own pod only.
 pub const CLIENT_CONTAINERS_INTRA_POD: ValidationRule = ValidationRule::new(
