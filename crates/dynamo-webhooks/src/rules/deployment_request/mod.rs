@@ -7,6 +7,7 @@ mod defaults;
 mod deprecated_names;
 mod embedded;
 mod freeze;
+mod kept_status;
 mod profiling_config;
 mod release;
 mod spec_change;
@@ -69,7 +70,8 @@ pub(crate) fn kind() -> Webhook<DynamoGraphDeploymentRequest> {
         .spoke::<dynamo_api::v1alpha1::DynamoGraphDeploymentRequest>(DeploymentRequestConversion)
         .schemas(CrdSchemas::DeploymentRequest)
         .defaulter(defaults::apply)
-        .no_defaults_for::<dynamo_api::v1alpha1::DynamoGraphDeploymentRequest>()
+        .defaulter(kept_status::KeptStatus)
+        .defaulter_for::<dynamo_api::v1alpha1::DynamoGraphDeploymentRequest, _>(kept_status::KeptStatus)
         .validator(v1beta1::V1beta1Validator)
         .validator_for(v1alpha1::V1alpha1Validator)
         .validating_at(validating)
