@@ -9,6 +9,7 @@ mod inherited;
 mod kept;
 mod large;
 mod marked;
+mod released;
 mod resting;
 mod slow;
 pub mod tenant;
@@ -22,6 +23,7 @@ pub fn tests() -> Vec<Test> {
         inherited::tests(),
         large::tests(),
         marked::tests(),
+        released::tests(),
         resting::tests(),
         slow::tests(),
     ];
