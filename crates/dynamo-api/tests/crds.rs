@@ -201,7 +201,7 @@ fn table<const N: usize>(rows: [(&str, &str); N]) -> BTreeMap<String, String> {
 fn a_v1beta1_graph_is_judged_by_these_cel_rules() {
     let expected = table([
         ("spec", "CEL-10"),
-        ("spec.components", "CEL-11 CEL-12"),
+        ("spec.components", "CEL-11 CEL-11a CEL-12 CEL-12a"),
         ("spec.components[]", "CEL-02 CEL-03 CEL-01 CEL-04"),
         ("spec.components[].eppConfig", "CEL-05"),
         ("spec.components[].experimental.checkpoint", "CEL-09"),

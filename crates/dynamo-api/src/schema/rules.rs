@@ -56,7 +56,9 @@ pub const ALL: &[&ValidationRule] = &[
     &JOB_OR_CHECKPOINT,
     &NO_RESTART_ON_CREATE,
     &ONE_EPP_AT_MOST,
+    &NO_FURTHER_EPP,
     &NAMES_DIFFER_BEYOND_CASE,
+    &NEW_NAMES_DIFFER_BEYOND_CASE,
     &ONE_TOPOLOGY_SOURCE,
     &PREFERENCE_NEEDS_WEIGHT,
     &WEIGHT_NEEDS_PREFERENCE,
@@ -159,17 +161,43 @@ pub const NO_RESTART_ON_CREATE: ValidationRule = ValidationRule {
 };
 
 /// A graph has one endpoint picker.
-pub const ONE_EPP_AT_MOST: ValidationRule = ValidationRule::new(
-    "CEL-11",
-    "self.filter(component, has(component.type) && component.type == 'epp').size() <= 1",
+pub const ONE_EPP_AT_MOST: ValidationRule = ValidationRule {
+    on: Occasion::WriteWithOptionalOld,
+    ..ValidationRule::new(
+        "CEL-11",
+        "oldSelf.hasValue() || \
+         self.filter(component, has(component.type) && component.type == 'epp').size() <= 1",
+        "at most one component may have type epp",
+    )
+};
+
+/// The same of an update, unless there are several already: v1alpha1 lets a graph have them. It is a rule of its own, since
+/// the cost of an optional list counts as that of one without a bound.
+pub const NO_FURTHER_EPP: ValidationRule = ValidationRule::new(
+    "CEL-11a",
+    "self.filter(component, has(component.type) && component.type == 'epp').size() <= 1 || \
+     oldSelf.filter(component, has(component.type) && component.type == 'epp').size() > 1",
     "at most one component may have type epp",
 );
 
 /// Objects of the cluster are named after components, in small letters.
-pub const NAMES_DIFFER_BEYOND_CASE: ValidationRule = ValidationRule::new(
-    "CEL-12",
+pub const NAMES_DIFFER_BEYOND_CASE: ValidationRule = ValidationRule {
+    on: Occasion::WriteWithOptionalOld,
+    ..ValidationRule::new(
+        "CEL-12",
+        "oldSelf.hasValue() || self.all(component, !has(component.name) || \
+         self.exists_one(other, has(other.name) && other.name.lowerAscii() == component.name.lowerAscii()))",
+        "component names must differ in more than the case of letters",
+    )
+};
+
+/// The same of an update, unless it brings no new name: the keys of v1alpha1 may differ in case alone.
+pub const NEW_NAMES_DIFFER_BEYOND_CASE: ValidationRule = ValidationRule::new(
+    "CEL-12a",
     "self.all(component, !has(component.name) || \
-     self.exists_one(other, has(other.name) && other.name.lowerAscii() == component.name.lowerAscii()))",
+     self.exists_one(other, has(other.name) && other.name.lowerAscii() == component.name.lowerAscii())) || \
+     self.all(component, !has(component.name) || \
+     oldSelf.exists(other, has(other.name) && other.name == component.name))",
     "component names must differ in more than the case of letters",
 );
 

@@ -5,8 +5,8 @@ use serde_json::Value;
 use super::node::SchemaCursor;
 use super::rules::{
     CLIENT_CONTAINERS_INTRA_POD, CLIENT_PODS_INTER_POD, CLIENT_PODS_RESERVED, EPP_CONFIG_ONLY_FOR_EPP,
-    EXECUTOR_BACKEND_IS_KNOWN, INIT_CONTAINERS_HAVE_IMAGES, NAMES_DIFFER_BEYOND_CASE, NO_RESTART_ON_CREATE,
-    ONE_EPP_AT_MOST, ONE_EPP_CONFIG, SIDECARS_HAVE_IMAGES, TYPE_STAYS,
+    EXECUTOR_BACKEND_IS_KNOWN, INIT_CONTAINERS_HAVE_IMAGES, NAMES_DIFFER_BEYOND_CASE, NEW_NAMES_DIFFER_BEYOND_CASE,
+    NO_FURTHER_EPP, NO_RESTART_ON_CREATE, ONE_EPP_AT_MOST, ONE_EPP_CONFIG, SIDECARS_HAVE_IMAGES, TYPE_STAYS,
 };
 use super::types::Types;
 use super::{Mismatch, parts};
@@ -61,7 +61,13 @@ pub fn graph() -> Result<[Value; 2], Mismatch> {
 
     let mut spec = types.edit::<DynamoGraphDeploymentSpec>();
     let mut components = spec.property("components");
-    components.max_items(25).keyed_by(&["name"]).rule(&ONE_EPP_AT_MOST).rule(&NAMES_DIFFER_BEYOND_CASE);
+    components
+        .max_items(25)
+        .keyed_by(&["name"])
+        .rule(&ONE_EPP_AT_MOST)
+        .rule(&NO_FURTHER_EPP)
+        .rule(&NAMES_DIFFER_BEYOND_CASE)
+        .rule(&NEW_NAMES_DIFFER_BEYOND_CASE);
     spec.rule(&NO_RESTART_ON_CREATE);
 
     let mut status = types.edit::<DynamoGraphDeploymentStatus>();
