@@ -1,8 +1,8 @@
 //! What v1alpha1 alone lets be written stands in nobody's way: a controller that speaks v1beta1 changes such an object,
 //! writes its status and takes its finalizer off.
 
-use cluster_tests::objects::{graph_v1alpha1, object, request, request_v1alpha1, service};
-use cluster_tests::{Sandbox, Test, tests};
+use cluster_tests::objects::{component, graph, graph_v1alpha1, object, request, request_v1alpha1, service};
+use cluster_tests::{Sandbox, Test, refused, tests};
 use serde_json::{Value, json};
 
 use crate::hostile::tenant::{Tenant, VERSIONS, beside_a_neighbour, held};
@@ -11,6 +11,7 @@ pub fn tests() -> Vec<Test> {
     tests![
         h5_what_v1beta1_refuses_in_a_new_object_is_changed_and_let_go_in_both_versions,
         h5_what_an_object_gets_while_it_goes_away_does_not_hold_it,
+        h5_an_update_through_v1beta1_brings_nothing_that_v1beta1_refuses,
         h1_a_write_of_a_request_leaves_what_is_kept_of_its_status,
     ]
 }
@@ -72,20 +73,42 @@ async fn h5_what_an_object_gets_while_it_goes_away_does_not_hold_it(sandbox: San
     beside_a_neighbour(&sandbox, async |tenant| {
         let both_sources =
             json!({"configMapRef": {"name": "c", "key": "k"}, "config": {"plugins": [{"type": "queue-scorer"}]}});
+        let picker = json!({"componentType": "epp", "eppConfig": {"config": {"plugins": [{"type": "queue-scorer"}]}}});
         for late in [
-            json!({"Worker": {"eppConfig": {"config": {"plugins": [{"type": "queue-scorer"}]}}}}),
+            json!({"Worker": {"eppConfig": picker["eppConfig"]}}),
             json!({"Worker": {"eppConfig": both_sources}}),
             json!({"": {"componentType": "worker"}}),
+            json!({"one": picker, "other": picker}),
+            json!({"worker": {"componentType": "worker"}, "Worker": {"eppConfig": picker["eppConfig"]}}),
         ] {
             let otter = tenant.own.accepts(&held(graph_v1alpha1("otter"))).await;
             let (client, place) = (tenant.own.client(), tenant.own.place(&otter, "v1alpha1"));
             client.delete(&place).await.unwrap().granted().unwrap();
             client.merge(&place, &json!({"spec": {"services": late}})).await.unwrap().granted().unwrap();
+            is_changed_in_both_versions(tenant, &otter).await;
             tenant.lets_go(&otter, "v1beta1").await.granted().unwrap_or_else(|why| panic!("{late}: {why}"));
             assert_eq!(client.get(&place).await.unwrap().status, 404);
         }
     })
     .await;
+}
+
+async fn h5_an_update_through_v1beta1_brings_nothing_that_v1beta1_refuses(sandbox: Sandbox) {
+    let otter = sandbox.accepts(&graph("otter")).await;
+    let place = sandbox.place(&otter, "v1beta1");
+    let mut picking = component("one", "worker");
+    picking["eppConfig"] = json!({"config": {"plugins": [{"type": "queue-scorer"}]}});
+    for (added, why) in [
+        (vec![component("one", "epp"), component("other", "epp")], "at most one component may have type epp"),
+        (vec![component("Decode", "decode")], "component names must differ in more than the case of letters"),
+        (vec![picking], "eppConfig may only be set when type is epp"),
+    ] {
+        let mut components = otter["spec"]["components"].as_array().unwrap().clone();
+        components.extend(added);
+        let answer = sandbox.client().merge(&place, &json!({"spec": {"components": components}})).await.unwrap();
+        let refusal = refused(answer);
+        assert!(refusal.message.contains(why), "{}", refusal.message);
+    }
 }
 
 /// Whoever may write a request but not its status has no other way to that status than the annotation.
