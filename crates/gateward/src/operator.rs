@@ -235,7 +235,7 @@ pub trait Operator: Send + Sync + 'static {
 
     /// What the values of the operator's Helm chart say of a release. They are an object, as files give it: what they
     /// leave out has the chart's default. Reading them is the operator's own and touches nothing outside. The default
-    /// reads those of the chart that `generate chart` writes. Whoever has another chart says its keys by
+    /// reads those of the chart that `generate chart` writes. An operator with another chart says its keys by
     /// [`chart_schema`](Self::chart_schema).
     #[cfg(feature = "config")]
     fn chart_values(&self, release: &Release, values: &Value) -> ChartValues {

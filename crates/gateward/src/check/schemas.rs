@@ -78,7 +78,7 @@ impl ServedVersion {
     }
 }
 
-/// What a CRD says of its kind, with versions that nobody has read yet.
+/// What a CRD says of its kind, with versions whose schemas are not read yet.
 #[derive(Deserialize)]
 struct Definition {
     spec: Spec,

@@ -76,7 +76,7 @@ pub(crate) async fn run<P: Operator>(operator: &P, arguments: &CheckArguments) -
         }
     }
     progress.clear();
-    manifests.tell_empty_folders();
+    manifests.warn_of_empty_folders();
     print(&report, arguments.output)?;
     Ok(ending(&report, &manifests.troubles))
 }

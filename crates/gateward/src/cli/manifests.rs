@@ -60,7 +60,7 @@ impl Manifests {
     }
 
     /// Says on standard error in which folders there is no manifest: who misnames one would take silence for a verdict.
-    pub(crate) fn tell_empty_folders(&self) {
+    pub(crate) fn warn_of_empty_folders(&self) {
         for folder in &self.empty_folders {
             let folder = terminal::line(&folder.display().to_string()).into_owned();
             // A standard error that is closed is no reason to end otherwise.

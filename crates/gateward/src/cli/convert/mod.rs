@@ -92,7 +92,7 @@ pub(crate) fn run<P: Operator>(operator: &P, arguments: &ConvertArguments) -> an
     let mut found = Found::default();
     let manifests = Manifests::of(&arguments.files);
     found.troubles.extend(manifests.troubles.iter().map(|trouble| format!("{trouble:#}")));
-    manifests.tell_empty_folders();
+    manifests.warn_of_empty_folders();
     for path in &manifests.files {
         match manifests::read(path) {
             Ok(text) => found.take(path, &text, |file, source| match &target {

@@ -1,5 +1,5 @@
-//! What v1alpha1 alone lets be written stands in nobody's way: a controller that speaks v1beta1 changes such an object,
-//! writes its status and takes its finalizer off.
+//! What v1alpha1 alone lets be written can be released: a controller that speaks v1beta1 changes such an object, writes
+//! its status and takes its finalizer off.
 
 use cluster_tests::objects::{component, graph, graph_v1alpha1, object, request, request_v1alpha1, service};
 use cluster_tests::{Sandbox, Test, refused, tests};
@@ -111,7 +111,7 @@ async fn h5_an_update_through_v1beta1_brings_nothing_that_v1beta1_refuses(sandbo
     }
 }
 
-/// Whoever may write a request but not its status has no other way to that status than the annotation.
+/// A user who may write a request but not its status has no other way to that status than the annotation.
 async fn h1_a_write_of_a_request_leaves_what_is_kept_of_its_status(sandbox: Sandbox) {
     beside_a_neighbour(&sandbox, async |tenant| {
         let otter = tenant.own.accepts(&request("otter")).await;
