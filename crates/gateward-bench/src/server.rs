@@ -9,7 +9,7 @@ use std::time::{Duration, Instant, SystemTime};
 use anyhow::{Context as _, bail};
 use gateward_certs::{Ca, CommonName, IssuedCertificate, ServerNames, SystemKeys, TEN_YEARS, Validity};
 use gateward_core::{Outcome, Review, ReviewResponse, WebhookError};
-use gateward_server::{CertResolver, Identity, ReviewHandler, ReviewServer};
+use gateward_server::{CertResolver, Identity, ReviewHandler, ReviewServer, ReviewTerms};
 
 /// How long a server may take until it listens.
 const START: Duration = Duration::from_secs(20);
@@ -181,7 +181,7 @@ impl ReviewHandler for DoesNothing {
         Some(if path == "/convert" { Review::Convert } else { Review::Validate })
     }
 
-    async fn handle(&self, _: Review, _: &[u8], _: SystemTime) -> ReviewResponse {
+    async fn handle(&self, _: Review, _: &[u8], _: ReviewTerms) -> ReviewResponse {
         self.0.clone()
     }
 }

@@ -30,7 +30,7 @@ pub use json::reading::{ALLOWANCE_BASE, ALLOWANCE_FACTOR, BOUND_FACTOR, Bound};
 pub use manifest::crd::Crd;
 pub use rule::answer::{Defaulted, IntoDefaulted, IntoVerdict};
 pub use rule::cluster::{AccessQuestion, ClusterReader, GroupServed, ListLookup, ListQuery, Lookup, ObjectName};
-pub use rule::context::{Context, Facts, Notes};
+pub use rule::context::{Context, Facts, Notes, SpareThread};
 pub use rule::field::{FieldPath, Segment};
 pub use rule::handler::{Defaulter, Validator};
 pub use rule::into_handler::{IntoDefaulter, IntoValidator};

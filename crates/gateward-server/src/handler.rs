@@ -4,7 +4,9 @@ use std::future::Future;
 use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
-use gateward_core::{ClusterReader, Context, Facts, Notes, Review, ReviewResponse, WebhookRoute, Webhooks};
+use gateward_core::{
+    ClusterReader, Context, Facts, Notes, Review, ReviewResponse, SpareThread, WebhookRoute, Webhooks,
+};
 
 /// Handles the reviews that the listener received. The body is within all limits; the answer is sent as it is.
 #[diagnostic::on_unimplemented(
@@ -23,13 +25,22 @@ pub trait ReviewHandler: Send + Sync + 'static {
         &self,
         route: Self::Route,
         body: &[u8],
-        deadline: SystemTime,
+        terms: ReviewTerms,
     ) -> impl Future<Output = ReviewResponse> + Send;
 
     /// The served paths, for the log at startup.
     fn paths(&self) -> Vec<(String, Review)> {
         Vec::new()
     }
+}
+
+/// What the listener grants a review.
+#[derive(Clone)]
+pub struct ReviewTerms {
+    /// When the caller stops waiting.
+    pub deadline: SystemTime,
+    /// Another thread, as long as no other review wants it.
+    pub spare_thread: Arc<dyn SpareThread>,
 }
 
 /// Handles reviews by a [`Webhooks`], or by what holds one, with the operator's current facts.
@@ -74,10 +85,10 @@ where
         self.webhooks.as_ref().route(path)
     }
 
-    async fn handle(&self, route: WebhookRoute, body: &[u8], deadline: SystemTime) -> ReviewResponse {
+    async fn handle(&self, route: WebhookRoute, body: &[u8], terms: ReviewTerms) -> ReviewResponse {
         let cluster = self.cluster.get().cloned();
         let context = Context { cluster, ..Context::new(SystemTime::now(), (self.facts)()) };
-        let context = context.until(deadline).notes(self.notes);
+        let context = context.until(terms.deadline).notes(self.notes).spare_thread(terms.spare_thread);
         self.webhooks.as_ref().handle_route(route, body, &context).await
     }
 

@@ -74,6 +74,7 @@ mod request_head;
 mod self_check;
 mod server;
 mod service;
+mod spare_thread;
 mod startup_log;
 
 pub use admin::authorize::{Authorization, Authorizer};
@@ -84,7 +85,7 @@ pub use bind::BindError;
 pub use cert_resolver::{CertResolver, Identity, IdentityError};
 pub use drain::{ClosingServer, Drain, Drained, DrainingServer};
 pub use embedded::ReviewService;
-pub use handler::{ReviewHandler, WebhooksHandler};
+pub use handler::{ReviewHandler, ReviewTerms, WebhooksHandler};
 pub use limits::{API_SERVER_IDLE_TIMEOUT, ByteSize, Cap, Limits, LimitsError};
 pub use metrics::Metrics;
 pub use metrics::cluster::{ClusterMetrics, InjectionTargetCounts, Role};

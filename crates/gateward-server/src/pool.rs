@@ -16,7 +16,7 @@ use tokio::runtime::Handle;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::task::spawn_blocking;
 
-use crate::limits::{ByteSize, Cap};
+use crate::limits::{ByteSize, Cap, work_cost};
 use crate::panics::{Panicked, catch_panic};
 
 /// How long a future that only yields is polled before another one gets the thread: a switch costs some microseconds.
@@ -36,13 +36,24 @@ impl WorkPool {
         Self { threads: Arc::new(threads), bytes: Arc::new(bytes), most_bytes }
     }
 
+    /// A thread, with the bytes of a small review, if nobody waits for either.
+    pub(crate) fn lend(&self) -> Option<(OwnedSemaphorePermit, OwnedSemaphorePermit)> {
+        let share = self.share(work_cost(0));
+        let thread = Arc::clone(&self.threads).try_acquire_owned().ok()?;
+        Some((thread, Arc::clone(&self.bytes).try_acquire_many_owned(share).ok()?))
+    }
+
+    fn share(&self, bytes: usize) -> u32 {
+        u32::try_from(bytes).unwrap_or(u32::MAX).min(self.most_bytes)
+    }
+
     /// Runs a future that costs so many bytes to its end. One above the budget takes all of it.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         bytes: usize,
         future: impl Future<Output = T> + Send + 'static,
     ) -> Result<T, Panicked> {
-        let share = u32::try_from(bytes).unwrap_or(u32::MAX).min(self.most_bytes);
+        let share = self.share(bytes);
         // No semaphore is ever closed, so this can't fail.
         let bytes = Arc::clone(&self.bytes).acquire_many_owned(share).await.ok();
         let mut work = Work { future: Some(Box::pin(catch_panic(future))), bytes };

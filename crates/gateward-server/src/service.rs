@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
-use gateward_core::{Review, ReviewResponse, WebhookError};
+use gateward_core::{Review, ReviewResponse, SpareThread, WebhookError};
 use http::header::{ALLOW, CONNECTION, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
 use http::{Request, Response, StatusCode, Version, request};
 use http_body::Body;
@@ -16,7 +16,7 @@ use tokio::time::{Instant, timeout_at};
 use crate::access_log;
 use crate::body::{Payload, ReceivedBody, receive};
 use crate::connection::state::ConnectionState;
-use crate::handler::ReviewHandler;
+use crate::handler::{ReviewHandler, ReviewTerms};
 use crate::limits::byte_budget::{ByteBudget, BytePermit};
 use crate::limits::connection_limit::{InFlight, Receiving};
 use crate::limits::{Cap, Limits, work_cost};
@@ -27,6 +27,7 @@ use crate::phase::ServerPhase;
 use crate::pool::WorkPool;
 use crate::query_timeout;
 use crate::request_head::RequestHead;
+use crate::spare_thread::IdleThread;
 
 /// Up to this size the envelope of a body is parsed again for the response to a review that failed: parsing takes about a
 /// millisecond.
@@ -42,7 +43,8 @@ pub(crate) struct WebhookService<H> {
     inline: Arc<Semaphore>,
     /// Larger reviews, on the work pool or in its queue.
     queue: Arc<Semaphore>,
-    pool: WorkPool,
+    pool: Arc<WorkPool>,
+    spare_thread: Arc<IdleThread>,
     phase: watch::Receiver<ServerPhase>,
 }
 
@@ -120,8 +122,13 @@ impl<H: ReviewHandler> WebhookService<H> {
         let budget = ByteBudget::new(bodies_in_flight, inline_size, connections, metrics.body_bytes());
         let of = |cap: Cap| Arc::new(Semaphore::new(cap.get() as usize));
         let (inline, queue) = (of(limits.concurrency), of(limits.work_queue));
-        let pool = WorkPool::new(limits.work_threads, limits.work_bytes);
-        Self { handler: Arc::new(handler), limits, metrics, budget, inline, queue, pool, phase }
+        let pool = Arc::new(WorkPool::new(limits.work_threads, limits.work_bytes));
+        let spare_thread = Arc::new(IdleThread {
+            inline: Arc::clone(&inline),
+            concurrency: limits.concurrency,
+            pool: Arc::clone(&pool),
+        });
+        Self { handler: Arc::new(handler), limits, metrics, budget, inline, queue, pool, spare_thread, phase }
     }
 
     /// Responds to a request whose head was read.
@@ -206,7 +213,9 @@ impl<H: ReviewHandler> WebhookService<H> {
         let (body, bytes) = received.into_parts();
         let (body, mut bytes) = (Arc::new(body), Arc::new(bytes));
         let permit = WorkPermit { _concurrency: concurrency, _bytes: Arc::clone(&bytes) };
-        let work = work(Arc::clone(&self.handler), route, Arc::clone(&body), deadline.wall, permit);
+        let spare_thread: Arc<dyn SpareThread> = Arc::<IdleThread>::clone(&self.spare_thread);
+        let terms = ReviewTerms { deadline: deadline.wall, spare_thread };
+        let work = work(Arc::clone(&self.handler), route, Arc::clone(&body), terms, permit);
         let answer = match timeout_at(deadline.end, self.run(body.len(), work)).await {
             Ok(Ok(answer)) => answer,
             Ok(Err(Panicked)) => {
@@ -293,10 +302,10 @@ async fn work<H: ReviewHandler>(
     handler: Arc<H>,
     route: H::Route,
     body: Arc<Payload>,
-    deadline: SystemTime,
+    terms: ReviewTerms,
     _permit: WorkPermit,
 ) -> ReviewResponse {
-    handler.handle(route, &body, deadline).await
+    handler.handle(route, &body, terms).await
 }
 
 /// The answer to a review that failed. Where the body is small it names the review's object.
@@ -338,7 +347,7 @@ mod tests {
             Some(Review::Convert)
         }
 
-        async fn handle(&self, _: Review, _: &[u8], _: SystemTime) -> ReviewResponse {
+        async fn handle(&self, _: Review, _: &[u8], _: ReviewTerms) -> ReviewResponse {
             let decision = Decision::error(WebhookError::Deadline);
             ReviewResponse { status: 200, body: vec![b' '; self.0], decision }
         }
@@ -351,7 +360,7 @@ mod tests {
             (path == "/validate").then_some(Review::Validate)
         }
 
-        async fn handle(&self, _: Review, _: &[u8], _: SystemTime) -> ReviewResponse {
+        async fn handle(&self, _: Review, _: &[u8], _: ReviewTerms) -> ReviewResponse {
             tokio::time::sleep(self.0).await;
             ReviewResponse { status: 200, body: Vec::new(), decision: Decision::error(WebhookError::Deadline) }
         }

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use futures_util::stream;
 use gateward_core::{Decision, Review, ReviewResponse, WebhookError};
-use gateward_server::{Cap, CertResolver, Drain, Drained, Limits, Protocols, ReviewHandler, ReviewServer};
+use gateward_server::{Cap, CertResolver, Drain, Drained, Limits, Protocols, ReviewHandler, ReviewServer, ReviewTerms};
 use support::client::{Client, post, post_with, within_timeout};
 use support::otter::{Blocker, review, webhooks};
 use support::{ANYWHERE, MUTATE, TestServer, VALIDATE, serving_certificate, test_server, test_server_with, until};
@@ -257,7 +257,7 @@ impl ReviewHandler for DoesNothing {
         Some(Review::Validate)
     }
 
-    async fn handle(&self, _: Review, body: &[u8], _: SystemTime) -> ReviewResponse {
+    async fn handle(&self, _: Review, body: &[u8], _: ReviewTerms) -> ReviewResponse {
         let status = if body.is_empty() { 400 } else { 200 };
         ReviewResponse { status, body: b"{}".to_vec(), decision: Decision::error(WebhookError::Deadline) }
     }

@@ -124,16 +124,16 @@ pub use gateward_core::{
     Issue, IssueKind, Issues, LenientView, ListLookup, ListQuery, Lookup, MatchPolicy, MetadataRef, Notes, ObjectName,
     Operation, Ordered, Origins, Outcome, Patch, PathStyle, PathSubject, Provenance, Raw, Reading, Redacted,
     ReinvocationPolicy, Request, Resource, Review, ReviewObject, ReviewResponse, ReviewSubject, ReviewVersion,
-    RoundTrip, Rule, STASH, Scope, Segment, Severity, SideEffects, Skip, Stash, State, Store, StoreEvent, Subresource,
-    UNKNOWN, UPDATE, UserInfo, Validator, Verdict, WatchedStore, Webhook, WebhookError, WebhookRoute, Webhooks,
-    WebhooksError, dns, go_duration, handler, quantity, resource,
+    RoundTrip, Rule, STASH, Scope, Segment, Severity, SideEffects, Skip, SpareThread, Stash, State, Store, StoreEvent,
+    Subresource, UNKNOWN, UPDATE, UserInfo, Validator, Verdict, WatchedStore, Webhook, WebhookError, WebhookRoute,
+    Webhooks, WebhooksError, dns, go_duration, handler, quantity, resource,
 };
 #[cfg(feature = "check")]
 pub use gateward_lint::{schema, yaml};
 #[cfg(feature = "server")]
 pub use gateward_server::{
     BindError, ByteSize, Cap, CertResolver, Drain, Drained, Http2Limits, Identity, IdentityError, Limits, LimitsError,
-    Metrics, Protocols, Readiness, ReportLine, ReviewHandler, ReviewService, WaitGuard,
+    Metrics, Protocols, Readiness, ReportLine, ReviewHandler, ReviewService, ReviewTerms, WaitGuard,
 };
 #[cfg(feature = "cluster")]
 pub use operator::ControllersError;

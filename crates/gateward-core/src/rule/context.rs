@@ -29,7 +29,13 @@ pub enum Notes {
     AsWarnings,
 }
 
-/// Everything a verdict depends on beside the request.
+/// Another thread, for a long list of objects.
+pub trait SpareThread: Send + Sync {
+    /// Runs both to their ends: `other` on the other thread if it is free, else one after the other on this one.
+    fn join(&self, own: &mut dyn FnMut(), other: &mut (dyn FnMut() + Send));
+}
+
+/// Everything that the answer to a request is made of beside the request.
 #[derive(Clone)]
 pub struct Context {
     /// The present time.
@@ -42,12 +48,14 @@ pub struct Context {
     pub cluster: Option<Arc<dyn ClusterReader>>,
     /// What becomes of notes.
     pub notes: Notes,
+    /// What helps with a long list; the answer is the same without it.
+    pub spare_thread: Option<Arc<dyn SpareThread>>,
 }
 
 impl Context {
     /// A context without a deadline.
     pub fn new(now: SystemTime, facts: Arc<dyn Facts>) -> Self {
-        Self { now, deadline: None, facts, cluster: None, notes: Notes::InRecord }
+        Self { now, deadline: None, facts, cluster: None, notes: Notes::InRecord, spare_thread: None }
     }
 
     /// The same with a deadline.
@@ -65,6 +73,12 @@ impl Context {
     /// The same with another treatment of notes.
     pub fn notes(mut self, notes: Notes) -> Self {
         self.notes = notes;
+        self
+    }
+
+    /// The same with another thread for a long list.
+    pub fn spare_thread(mut self, spare_thread: Arc<dyn SpareThread>) -> Self {
+        self.spare_thread = Some(spare_thread);
         self
     }
 }

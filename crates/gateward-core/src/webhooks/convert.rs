@@ -2,9 +2,12 @@
 
 use std::borrow::Cow;
 
+use serde_json::value::RawValue;
+
 use crate::conversion::origins::Origins;
 use crate::conversion::source::Source;
 use crate::conversion::{ConversionError, Converted};
+use crate::rule::context::Context;
 use crate::rule::field::FieldPath;
 use crate::rule::issue::Issues;
 use crate::rule::resource::GroupVersionKind;
@@ -19,8 +22,55 @@ use crate::wire::review::Review;
 /// After how many bytes of objects other requests get a turn.
 const TURN: usize = 256 * 1024;
 
+/// How many bytes of objects are worth another thread, which costs some ten microseconds.
+const WORTH_A_THREAD: usize = TURN / 8;
+
 /// How many findings of a review are kept for the log.
 const KEPT_ISSUES: usize = 64;
+
+/// What became of some objects that follow each other in a list, up to the first that can't be converted.
+struct ConvertedPart {
+    objects: ConvertedObjects,
+    /// How many of them the version doesn't show whole.
+    incomplete: usize,
+    issues: Issues,
+    failure: Option<ConversionError>,
+}
+
+impl ConvertedPart {
+    fn of(objects: ConvertedObjects) -> Self {
+        Self { objects, incomplete: 0, issues: Issues::new(), failure: None }
+    }
+
+    fn convert(&mut self, webhooks: &Webhooks, objects: &[&RawValue], api_version: &str) {
+        for object in objects {
+            let mut issues = Issues::new();
+            match webhooks.convert_noting(object.get(), api_version, &mut issues) {
+                Ok((json, left_out)) => {
+                    self.objects.push(&json);
+                    self.incomplete += usize::from(!left_out.is_empty());
+                }
+                Err(error) => {
+                    self.failure = Some(error);
+                    return;
+                }
+            }
+            self.keep(issues);
+        }
+    }
+
+    fn extend(&mut self, next: Self) {
+        self.objects.extend(&next.objects);
+        self.incomplete += next.incomplete;
+        self.failure = next.failure;
+        self.keep(next.issues);
+    }
+
+    fn keep(&mut self, issues: Issues) {
+        let room = KEPT_ISSUES.saturating_sub(self.issues.len());
+        self.issues.extend(issues.into_iter().take(room));
+    }
+}
 
 impl Webhooks {
     /// Converts one object, JSON text, to `api_version` (`group/version`).
@@ -86,33 +136,40 @@ impl Webhooks {
     }
 
     /// Answers a ConversionReview: all objects, or none and why.
-    pub(super) async fn answer_conversion(&self, body: &[u8]) -> ReviewResponse {
+    pub(super) async fn answer_conversion(&self, body: &[u8], context: &Context) -> ReviewResponse {
         let review = match ConversionReview::read(body) {
             Ok(review) => review,
             Err(why) => return undecided(why),
         };
         let mut decision = self.decision(&review);
-        let mut converted = ConvertedObjects::answering(&review.uid, body.len());
-        let (mut incomplete, mut since_turn) = (0, 0);
-        for (index, object) in review.objects.iter().enumerate() {
-            let mut issues = Issues::new();
-            match self.convert_noting(object.get(), &review.desired_api_version, &mut issues) {
-                Ok((json, left_out)) => {
-                    converted.push(&json);
-                    incomplete += usize::from(!left_out.is_empty());
-                }
-                Err(error) => return self.failed(&review, index, error, decision),
+        let mut all = ConvertedPart::of(ConvertedObjects::answering(&review.uid, body.len()));
+        let mut left = review.objects.as_slice();
+        while !left.is_empty() {
+            let (turn, further) = left.split_at(first_bytes(left, TURN));
+            self.take_turn(turn, &review.desired_api_version, context, &mut all);
+            if let Some(error) = all.failure.take() {
+                return self.failed(&review, all.objects.count(), error, decision);
             }
-            let room = KEPT_ISSUES.saturating_sub(decision.issues.len());
-            decision.issues.extend(issues.into_iter().take(room));
-            since_turn += object.get().len();
-            if since_turn > TURN {
-                since_turn = 0;
+            left = further;
+            if !left.is_empty() {
                 give_way().await;
             }
         }
-        decision.outcome = Outcome::Converted { objects: converted.count(), incomplete };
-        ReviewResponse { status: 200, body: converted.succeed(), decision }
+        decision.issues = all.issues;
+        decision.outcome = Outcome::Converted { objects: all.objects.count(), incomplete: all.incomplete };
+        ReviewResponse { status: 200, body: all.objects.succeed(), decision }
+    }
+
+    /// Converts the objects of one turn, half of them on another thread where one is to spare.
+    fn take_turn(&self, turn: &[&RawValue], api_version: &str, context: &Context, all: &mut ConvertedPart) {
+        let (own, other) = turn.split_at(first_bytes(turn, bytes(turn) / 2));
+        let spare = context.spare_thread.as_deref().filter(|_| bytes(other) >= WORTH_A_THREAD);
+        let Some(spare) = spare else { return all.convert(self, turn, api_version) };
+        let mut part = ConvertedPart::of(ConvertedObjects::default());
+        spare.join(&mut || all.convert(self, own, api_version), &mut || part.convert(self, other, api_version));
+        if all.failure.is_none() {
+            all.extend(part);
+        }
     }
 
     /// What is known of a review before its objects are converted: about the first one where there are several.
@@ -203,6 +260,20 @@ impl Webhooks {
             Some(_) => Err(refusal("apiVersion", format!("its versions are {}", declared.versions.join(" and ")))),
         }
     }
+}
+
+fn bytes(objects: &[&RawValue]) -> usize {
+    objects.iter().map(|object| object.get().len()).sum()
+}
+
+/// How many objects, one at least, have so many bytes together.
+fn first_bytes(objects: &[&RawValue], wanted: usize) -> usize {
+    let mut bytes = 0;
+    let reaches = |object: &&RawValue| {
+        bytes += object.get().len();
+        bytes >= wanted
+    };
+    objects.iter().position(reaches).map_or(objects.len(), |last| last + 1)
 }
 
 fn undecided(why: WebhookError) -> ReviewResponse {

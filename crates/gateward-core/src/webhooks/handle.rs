@@ -43,7 +43,7 @@ impl Webhooks {
         context: &Context,
     ) -> ReviewResponse {
         let route = match target {
-            Target::Conversion => return self.answer_conversion(body).await,
+            Target::Conversion => return self.answer_conversion(body, context).await,
             Target::Kind(route) => route,
         };
         match AdmissionReview::read(body) {
@@ -59,7 +59,7 @@ impl Webhooks {
     /// not asked.
     pub async fn handle_kind(&self, review: Review, body: &[u8], context: &Context) -> ReviewResponse {
         if review == Review::Convert {
-            return self.answer_conversion(body).await;
+            return self.answer_conversion(body, context).await;
         }
         match AdmissionReview::read(body) {
             Ok(about) => {

@@ -105,8 +105,9 @@ impl<'a> ConversionReview<'a> {
     }
 }
 
-/// An answer in the making: converted objects are appended as they are ready, so that there is never more in memory
-/// than the review and its answer.
+/// An answer in the making, or a part of one: converted objects are appended as they are ready, so that there is never
+/// more in memory than the review and its answer.
+#[derive(Default)]
 pub(crate) struct ConvertedObjects {
     body: Vec<u8>,
     count: usize,
@@ -122,11 +123,20 @@ impl ConvertedObjects {
 
     /// Adds an object.
     pub fn push(&mut self, json: &str) {
-        if self.count > 0 {
+        self.append(json.as_bytes(), 1);
+    }
+
+    /// Adds the objects of a part.
+    pub fn extend(&mut self, part: &Self) {
+        self.append(&part.body, part.count);
+    }
+
+    fn append(&mut self, objects: &[u8], count: usize) {
+        if self.count > 0 && count > 0 {
             self.body.push(b',');
         }
-        self.body.extend_from_slice(json.as_bytes());
-        self.count += 1;
+        self.body.extend_from_slice(objects);
+        self.count += count;
     }
 
     /// How many objects there are.

@@ -4,6 +4,7 @@
 
 mod carrying;
 mod hostile;
+mod long;
 mod prefixes;
 mod reviewing;
 mod shop;

@@ -189,15 +189,28 @@ pub fn convert(object: &Value, version: &str) -> Value {
 
 /// The answer to a ConversionReview.
 pub fn review(objects: &[Value], version: &str) -> (Value, gateward_core::Decision) {
-    let request = json!({"uid": "u-1", "desiredAPIVersion": api_version(version), "objects": objects});
-    let review = json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "ConversionReview", "request": request});
-    let answer = answer(review.to_string().as_bytes());
+    let answer = answer(body(objects, version).as_bytes());
     assert_eq!(answer.status, 200);
     (serde_json::from_slice(&answer.body).unwrap(), answer.decision)
 }
 
+/// A ConversionReview of the objects.
+pub fn body(objects: &[Value], version: &str) -> String {
+    let request = json!({"uid": "u-1", "desiredAPIVersion": api_version(version), "objects": objects});
+    json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "ConversionReview", "request": request}).to_string()
+}
+
 /// The answer to whatever may be a ConversionReview.
 pub fn answer(body: &[u8]) -> ReviewResponse {
-    let context = Context::new(std::time::SystemTime::UNIX_EPOCH, std::sync::Arc::new(()));
-    block_on(webhooks().handle("/convert", body, &context))
+    answer_in(body, &context())
+}
+
+/// The same in another context.
+pub fn answer_in(body: &[u8], context: &Context) -> ReviewResponse {
+    block_on(webhooks().handle("/convert", body, context))
+}
+
+/// One without facts and without a cluster.
+pub fn context() -> Context {
+    Context::new(std::time::SystemTime::UNIX_EPOCH, std::sync::Arc::new(()))
 }

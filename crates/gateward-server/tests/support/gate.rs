@@ -1,10 +1,10 @@
 //! Work that blocks its thread, as computing does.
 
 use std::sync::{Arc, Condvar, Mutex};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use gateward_core::{Decision, Review, ReviewResponse, WebhookError};
-use gateward_server::ReviewHandler;
+use gateward_server::{ReviewHandler, ReviewTerms};
 use tokio::task::yield_now;
 
 /// Larger than the buffers of two sockets.
@@ -52,7 +52,7 @@ impl ReviewHandler for Obeys {
         Some(Review::Validate)
     }
 
-    async fn handle(&self, _: Review, body: &[u8], _: SystemTime) -> ReviewResponse {
+    async fn handle(&self, _: Review, body: &[u8], _: ReviewTerms) -> ReviewResponse {
         let mut answer = Vec::new();
         match body.split(|byte| *byte == b' ').next() {
             Some(b"block") => self.0.pass(),
