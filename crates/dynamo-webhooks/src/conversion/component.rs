@@ -1,38 +1,87 @@
 //! The fields that services of a graph and standalone components share, but for those of the pod.
 
+use dynamo_api::pod::PodTemplate;
 use dynamo_api::{Quantity, Raw, v1alpha1, v1beta1};
-use gateward::{FieldPath, RoundTrip};
+use gateward::{FieldPath, Provenance, RoundTrip};
 use serde_json::{Map, Value};
 use v1alpha1::{ComponentSpec, SharedMemory};
 use v1beta1::ComponentType;
 
 use super::copy_fields::copy_fields;
 use super::path_mapper::PathMapper;
-use super::pod_template::OriginalVersion;
-use super::preserved::sparse;
+use super::pod_template::{MovedService, OriginalVersion, with_spoke_only_fields};
+use super::preserved::{Entry, entry, sparse};
 use super::{experimental, pod_template};
 
-/// Converts a v1alpha1 component to one called `name`. `hub` has its preserved v1beta1 fields.
-pub(super) fn to_hub(
-    name: &str,
-    service: &ComponentSpec,
-    hub: Option<&Map<String, Value>>,
-    mapper: &mut PathMapper<'_>,
-) -> v1beta1::ComponentSpec {
-    let pod_template = pod_template::to_hub(service, hub, mapper);
-    let adapter = service.scaling_adapter.as_ref().filter(|adapter| adapter.enabled);
-    copy_fields!(service => v1beta1::ComponentSpec {
-        runtime_version_override, global_dynamo_namespace, replicas, min_available, multinode, roles,
-        provider_override, model_ref, epp_config, topology_constraint;
-        name: name.to_owned(),
-        component_type: component_type(service, mapper),
-        shared_memory_size: shared_memory_size(service, mapper),
-        scaling_adapter: adapter.map(|_| v1beta1::ScalingAdapter {}),
-        frontend_sidecar: pod_template::frontend_sidecar(service, hub, pod_template.as_ref()),
-        compilation_cache: compilation_cache(service, mapper),
-        experimental: experimental::to_hub(service, hub, mapper),
-        pod_template: pod_template.map(Raw::from),
-    })
+/// A v1alpha1 component on its way to v1beta1.
+pub(super) struct Service<'a> {
+    /// The component's name in v1beta1.
+    pub name: &'a str,
+    spec: &'a ComponentSpec,
+    /// The preserved v1beta1 fields.
+    hub: Option<&'a Map<String, Value>>,
+    /// The same service, where its pod moves as text.
+    moved: Option<MovedService<'a>>,
+}
+
+impl<'a> Service<'a> {
+    /// Where it is recorded what came from where, nothing moves: each part is recorded as it is put together.
+    pub fn new(
+        name: &'a str,
+        spec: &'a ComponentSpec,
+        hub: Option<&'a Map<String, Value>>,
+        provenance: &Provenance,
+    ) -> Self {
+        let moved = if hub.is_some() || provenance.is_recording() { None } else { MovedService::of(spec) };
+        Self { name, spec, hub, moved }
+    }
+
+    /// Whether it has a name that is its key in the graph, which the Go operator drops.
+    pub fn is_named_by_key(&self) -> bool {
+        self.spec.service_name == self.name && !self.name.is_empty()
+    }
+
+    /// The component in v1beta1.
+    pub fn to_hub(&self, mapper: &mut PathMapper<'_>) -> v1beta1::ComponentSpec {
+        let service = self.spec;
+        let (pod_template, frontend_sidecar) = self.pod(mapper);
+        let adapter = service.scaling_adapter.as_ref().filter(|adapter| adapter.enabled);
+        copy_fields!(service => v1beta1::ComponentSpec {
+            runtime_version_override, global_dynamo_namespace, replicas, min_available, multinode, roles,
+            provider_override, model_ref, epp_config, topology_constraint;
+            name: self.name.to_owned(),
+            component_type: component_type(service, mapper),
+            shared_memory_size: shared_memory_size(service, mapper),
+            scaling_adapter: adapter.map(|_| v1beta1::ScalingAdapter {}),
+            frontend_sidecar,
+            compilation_cache: compilation_cache(service, mapper),
+            experimental: experimental::to_hub(service, self.hub, mapper),
+            pod_template,
+        })
+    }
+
+    /// The pod template and the name of the frontend sidecar's container.
+    fn pod(&self, mapper: &mut PathMapper<'_>) -> (Option<Raw<PodTemplate>>, Option<String>) {
+        if let Some(moved) = &self.moved {
+            return (moved.template(), None);
+        }
+        let template = pod_template::to_hub(self.spec, self.hub, mapper);
+        let sidecar = pod_template::frontend_sidecar(self.spec, self.hub, template.as_ref());
+        (template.map(Raw::from), sidecar)
+    }
+
+    /// The fields that v1beta1 lacks, and whether the other fields survive a round trip.
+    pub fn spoke_only_fields(&self, original_version: OriginalVersion) -> (Entry, RoundTrip) {
+        let others = sparse(&spoke_only_part(self.spec, self.name));
+        match &self.moved {
+            Some(moved) => {
+                let mut fields = moved.spoke_only_fields();
+                fields.extend(entry(others));
+                (fields, round_trip_of(self.spec))
+            }
+            None => (entry(with_spoke_only_fields(others, self.spec, original_version)), RoundTrip::Untried),
+        }
+    }
 }
 
 /// What an object is in v1alpha1, without the annotations that preserve fields.
@@ -71,17 +120,6 @@ pub(super) fn hub_only_fields(
         fields.insert("experimental".into(), Value::Object(sparse(&experimental)));
     }
     (fields, round_trip)
-}
-
-/// The fields of a service called `name` that v1beta1 lacks, and whether the other fields survive a round trip.
-pub(super) fn spoke_only_fields(
-    service: &ComponentSpec,
-    name: &str,
-    original_version: OriginalVersion,
-) -> (Map<String, Value>, RoundTrip) {
-    let own = sparse(&spoke_only_part(service, name));
-    let (fields, round_trip) = pod_template::with_spoke_only_fields(own, service, original_version);
-    (fields, round_trip.and(round_trip_of(service)))
 }
 
 /// Whether the fields outside of the pod survive a round trip of the Go operator.

@@ -2,15 +2,17 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use dynamo_api::meta::ObjectMeta;
 use dynamo_api::{v1alpha1, v1beta1};
 use gateward::{ConversionError, FieldPath, Issues, Provenance, Resource, RoundTrip};
+use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::component::{self, Lowered};
+use super::component::{self, Lowered, Service};
 use super::copy_fields::copy_fields;
 use super::path_mapper::{ComponentLocation, PathMapper, itself};
 use super::pod_template::OriginalVersion;
-use super::preserved::{Envelope, GRAPH_ANNOTATIONS, PreservedSpec, object, sparse};
+use super::preserved::{Entry, Envelope, GRAPH_ANNOTATIONS, PreservedSpec, object};
 use super::{HubGraph, SpokeGraph, status};
 
 type HubSpec = v1beta1::DynamoGraphDeploymentSpec;
@@ -20,37 +22,45 @@ type PreservedSpoke = PreservedSpec<SpokeSpec>;
 
 /// Converts a v1alpha1 graph to v1beta1.
 pub(super) fn to_hub(spoke: &SpokeGraph, issues: &mut Issues) -> (HubGraph, RoundTrip) {
-    let (mut graph, original_version) = read(spoke, &mut Provenance::silent(), issues);
-    let annotations = &mut graph.metadata.annotations;
-    let (fields, round_trip) = spoke_only_fields(&spoke.spec, original_version);
+    let provenance = &mut Provenance::silent();
+    let (mut metadata, preserved) = metadata(spoke, issues);
+    let services = services(&spoke.spec, preserved.as_ref(), provenance);
+    let original_version = if preserved.is_some() { OriginalVersion::Hub } else { OriginalVersion::Spoke };
+    let (fields, round_trip) = spoke_only_fields(&spoke.spec, &services, original_version);
     if !fields.is_empty() {
-        Envelope::of(fields).put(GRAPH_ANNOTATIONS.spec, annotations);
+        Envelope::of(fields).put(GRAPH_ANNOTATIONS.spec, &mut metadata.annotations);
     }
     if let Some(status) = &spoke.status {
-        GRAPH_ANNOTATIONS.status.put(annotations, &status::spoke_only_graph(status));
+        GRAPH_ANNOTATIONS.status.put(&mut metadata.annotations, &status::spoke_only_graph(status));
     }
-    (graph, round_trip)
+    (graph(spoke, metadata, &services, provenance), round_trip)
 }
 
-/// The v1beta1 graph without the annotations that preserve fields, and the version of the first write.
-pub(super) fn read(
-    spoke: &SpokeGraph,
-    provenance: &mut Provenance,
-    issues: &mut Issues,
-) -> (HubGraph, OriginalVersion) {
+/// The v1beta1 graph without the annotations that preserve fields.
+pub(super) fn read(spoke: &SpokeGraph, provenance: &mut Provenance, issues: &mut Issues) -> HubGraph {
+    let (metadata, preserved) = metadata(spoke, issues);
+    let services = services(&spoke.spec, preserved.as_ref(), provenance);
+    graph(spoke, metadata, &services, provenance)
+}
+
+/// The metadata without the annotations that preserve fields, and what they preserve.
+fn metadata(spoke: &SpokeGraph, issues: &mut Issues) -> (ObjectMeta, Option<PreservedHub>) {
     let mut metadata = spoke.metadata.clone();
-    let annotations = &mut metadata.annotations;
-    let preserved = PreservedHub::take(GRAPH_ANNOTATIONS.spec, annotations, issues);
-    annotations.remove(GRAPH_ANNOTATIONS.status.annotation());
+    let preserved = PreservedHub::take(GRAPH_ANNOTATIONS.spec, &mut metadata.annotations, issues);
+    metadata.annotations.remove(GRAPH_ANNOTATIONS.status.annotation());
+    (metadata, preserved)
+}
+
+fn graph(spoke: &SpokeGraph, metadata: ObjectMeta, services: &[Service<'_>], provenance: &mut Provenance) -> HubGraph {
     let graph = HubGraph {
         api_version: HubGraph::gvk().api_version(),
         kind: spoke.kind.clone(),
         metadata,
-        spec: spec_to_hub(&spoke.spec, preserved.as_ref(), provenance),
+        spec: spec_to_hub(&spoke.spec, services, provenance),
         status: spoke.status.as_ref().map(status::graph_to_hub),
     };
     status::record_graph(provenance);
-    (graph, if preserved.is_some() { OriginalVersion::Hub } else { OriginalVersion::Spoke })
+    graph
 }
 
 /// Converts a v1beta1 graph to v1alpha1.
@@ -83,7 +93,7 @@ pub(super) fn read_hub(graph: &HubGraph, issues: &mut Issues) -> Result<Lowered<
     Ok(Lowered { object, original_version, templates })
 }
 
-fn spec_to_hub(spoke: &SpokeSpec, preserved: Option<&PreservedHub>, provenance: &mut Provenance) -> HubSpec {
+fn spec_to_hub(spoke: &SpokeSpec, services: &[Service<'_>], provenance: &mut Provenance) -> HubSpec {
     let spec = || FieldPath::field("spec");
     provenance.moved(|| (spec() / "env", spec() / "envs"));
     let topology = || spec() / "topologyConstraint";
@@ -94,29 +104,34 @@ fn spec_to_hub(spoke: &SpokeSpec, preserved: Option<&PreservedHub>, provenance: 
     });
     copy_fields!(spoke => HubSpec {
         provider_override, annotations, labels, priority_class_name, backend_framework, restart, experimental;
-        components: components(spoke, preserved, provenance),
+        components: components(services, provenance),
         env: spoke.envs.clone(),
         topology_constraint,
     })
 }
 
-/// The services; entries without a value are skipped.
-fn components(
-    spoke: &SpokeSpec,
-    preserved: Option<&PreservedHub>,
-    provenance: &mut Provenance,
-) -> Vec<v1beta1::ComponentSpec> {
+fn components(services: &[Service<'_>], provenance: &mut Provenance) -> Vec<v1beta1::ComponentSpec> {
     provenance.made(|| (FieldPath::field("spec") / "components", FieldPath::field("spec") / "services"));
+    let component = |(index, service): (usize, &Service<'_>)| {
+        let location = ComponentLocation::Service { index, key: service.name };
+        let mut mapper = PathMapper::new(location, provenance);
+        mapper.moved(itself, itself);
+        mapper.made(|at| at / "name", itself);
+        service.to_hub(&mut mapper)
+    };
+    services.iter().enumerate().map(component).collect()
+}
+
+/// The services in the order of v1beta1; entries without a value are skipped.
+fn services<'a>(
+    spoke: &'a SpokeSpec,
+    preserved: Option<&'a PreservedHub>,
+    provenance: &Provenance,
+) -> Vec<Service<'a>> {
     let by_name = preserved.map(|preserved| by_name(&preserved.sparse)).unwrap_or_default();
     in_order(spoke, preserved.map(|preserved| preserved.spec.components.as_slice()))
         .into_iter()
-        .enumerate()
-        .map(|(index, (key, service))| {
-            let mut mapper = PathMapper::new(ComponentLocation::Service { index, key }, provenance);
-            mapper.moved(itself, itself);
-            mapper.made(|at| at / "name", itself);
-            component::to_hub(key, service, by_name.get(key.as_str()).copied(), &mut mapper)
-        })
+        .map(|(key, service)| Service::new(key, service, by_name.get(key.as_str()).copied(), provenance))
         .collect()
 }
 
@@ -147,28 +162,39 @@ fn by_name(sparse: &Map<String, Value>) -> HashMap<&str, &Map<String, Value>> {
     components.filter_map(|each| Some((each.get("name")?.as_str()?, each.as_object()?))).collect()
 }
 
+/// The fields of a graph that v1beta1 lacks.
+#[derive(Serialize)]
+struct SparseSpec<'a> {
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pvcs: &'a [v1alpha1::Pvc],
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    services: BTreeMap<&'a str, Option<Entry>>,
+}
+
+impl SparseSpec<'_> {
+    fn is_empty(&self) -> bool {
+        self.pvcs.is_empty() && self.services.is_empty()
+    }
+}
+
 /// The fields that v1beta1 lacks: claims, entries without a value, and many fields of services; and whether the other
 /// fields survive a round trip.
-fn spoke_only_fields(spec: &SpokeSpec, original_version: OriginalVersion) -> (Map<String, Value>, RoundTrip) {
-    let (mut services, mut round_trip) = (Map::new(), RoundTrip::Lossless);
-    for (key, service) in &spec.services {
-        let Some(service) = service else {
-            services.insert(key.clone(), Value::Null);
-            continue;
-        };
-        let (fields, of_service) = component::spoke_only_fields(service, key, original_version);
+fn spoke_only_fields<'a>(
+    spec: &'a SpokeSpec,
+    services: &[Service<'a>],
+    original_version: OriginalVersion,
+) -> (SparseSpec<'a>, RoundTrip) {
+    let absent = spec.services.iter().filter(|(_, service)| service.is_none());
+    let mut sparse = SparseSpec { pvcs: &spec.pvcs, services: absent.map(|(key, _)| (key.as_str(), None)).collect() };
+    let mut round_trip = RoundTrip::Lossless;
+    for service in services {
+        let (fields, of_service) = service.spoke_only_fields(original_version);
         if !fields.is_empty() {
-            services.insert(key.clone(), Value::Object(fields));
+            sparse.services.insert(service.name, Some(fields));
         }
-        // The Go operator drops a name that is the key.
-        let is_dropped = service.service_name == *key && !key.is_empty();
-        round_trip = round_trip.and(if is_dropped { RoundTrip::Untried } else { of_service });
+        round_trip = round_trip.and(if service.is_named_by_key() { RoundTrip::Untried } else { of_service });
     }
-    let mut members = sparse(&SpokeSpec { pvcs: spec.pvcs.clone(), ..SpokeSpec::default() });
-    if !services.is_empty() {
-        members.insert("services".into(), Value::Object(services));
-    }
-    (members, round_trip)
+    (sparse, round_trip)
 }
 
 fn spec_from_hub(

@@ -46,7 +46,7 @@ pub(crate) struct GraphConversion;
 
 impl Convert<SpokeGraph, HubGraph> for GraphConversion {
     fn to_hub(&self, graph: &SpokeGraph, provenance: &mut Provenance, issues: &mut Issues) -> Result<HubGraph> {
-        Ok(graph::read(graph, provenance, issues).0)
+        Ok(graph::read(graph, provenance, issues))
     }
 
     fn from_hub(&self, graph: &HubGraph, issues: &mut Issues) -> Result<SpokeGraph> {
@@ -72,7 +72,7 @@ pub(crate) struct ComponentConversion;
 
 impl Convert<SpokeComponent, HubComponent> for ComponentConversion {
     fn to_hub(&self, spoke: &SpokeComponent, provenance: &mut Provenance, issues: &mut Issues) -> Result<HubComponent> {
-        Ok(standalone::read(spoke, provenance, issues).0)
+        Ok(standalone::read(spoke, provenance, issues))
     }
 
     fn from_hub(&self, hub: &HubComponent, issues: &mut Issues) -> Result<SpokeComponent> {

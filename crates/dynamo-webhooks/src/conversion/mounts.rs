@@ -31,7 +31,8 @@ fn united(flat: &[VolumeMount], own: Value) -> Value {
     }
 }
 
-fn native(mount: &VolumeMount) -> Value {
+/// The mount as Kubernetes has it.
+pub(super) fn native(mount: &VolumeMount) -> Value {
     let name = mount.name.as_deref().map(|name| ("name".to_owned(), name.into()));
     let path = ("mountPath".to_owned(), mount.mount_point.as_str().into());
     Value::Object(name.into_iter().chain([path]).collect())

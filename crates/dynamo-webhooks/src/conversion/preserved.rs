@@ -14,7 +14,7 @@ use gateward::conversion::ANNOTATION_LIMIT;
 use gateward::{Issues, Stash};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
+use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 
 /// The annotations of one kind, used in both directions.
@@ -153,6 +153,17 @@ impl<S: DeserializeOwned> Envelope<S> {
             raw_json: Stash::part(text("rawJSON"))?,
         })
     }
+}
+
+/// The preserved fields of one component, each as text.
+pub(super) type Entry = BTreeMap<String, Box<RawValue>>;
+
+/// Fields as texts, which trees always have.
+pub(super) fn entry(fields: Map<String, Value>) -> Entry {
+    fields
+        .into_iter()
+        .map(|(name, field)| (name, to_raw_value(&field).unwrap_or_else(|_| RawValue::NULL.to_owned())))
+        .collect()
 }
 
 /// The JSON of a value of which only the fields to preserve are set. Text that is too large for an annotation stays one

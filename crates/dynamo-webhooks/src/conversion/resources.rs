@@ -43,7 +43,7 @@ fn without_empty_blocks(mut resources: Value) -> Value {
 }
 
 /// The resources as Kubernetes has them; blocks without an amount are left out.
-fn native(resources: &Resources) -> Map<String, Value> {
+pub(super) fn native(resources: &Resources) -> Map<String, Value> {
     let mut members = Map::new();
     for block in BLOCKS {
         let amounts = item(resources, block).into_iter().flat_map(amounts);

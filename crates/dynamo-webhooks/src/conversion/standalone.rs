@@ -1,10 +1,11 @@
 //! DynamoComponentDeployment: the shared fields, with a name that may be that of the object.
 
+use dynamo_api::meta::ObjectMeta;
 use dynamo_api::{v1alpha1, v1beta1};
 use gateward::{FieldPath, Issues, Provenance, Resource, RoundTrip};
 use serde_json::Value;
 
-use super::component::{self, Lowered};
+use super::component::{self, Lowered, Service};
 use super::path_mapper::{ComponentLocation, PathMapper};
 use super::pod_template::OriginalVersion;
 use super::preserved::{COMPONENT_ANNOTATIONS, Envelope, PreservedSpec};
@@ -18,43 +19,62 @@ const UNNAMED: &str = "serviceName";
 
 /// Converts a v1alpha1 component to v1beta1.
 pub(super) fn to_hub(spoke: &SpokeComponent, issues: &mut Issues) -> (HubComponent, RoundTrip) {
-    let (mut hub, original_version) = read(spoke, &mut Provenance::silent(), issues);
-    let annotations = &mut hub.metadata.annotations;
-    let (service, lifted) = (&spoke.spec.component, &hub.spec.component);
-    let (fields, round_trip) = component::spoke_only_fields(service, &lifted.name, original_version);
-    let fell_back = service.service_name.is_empty() && !lifted.name.is_empty();
-    let pod_was_made = original_version == OriginalVersion::Spoke && lifted.pod_template.is_some();
+    let provenance = &mut Provenance::silent();
+    let (mut metadata, preserved) = metadata(spoke, issues);
+    let service = service(spoke, preserved.as_ref(), provenance);
+    let original_version = if preserved.is_some() { OriginalVersion::Hub } else { OriginalVersion::Spoke };
+    let (fields, round_trip) = service.spoke_only_fields(original_version);
+    let fell_back = spoke.spec.component.service_name.is_empty() && !service.name.is_empty();
+    let spec = spec_to_hub(spoke, &service, provenance);
+    let pod_was_made = original_version == OriginalVersion::Spoke && spec.component.pod_template.is_some();
     if pod_was_made || fell_back || !fields.is_empty() {
         let envelope = Envelope::of(fields);
         let envelope = if fell_back { envelope.with_nil(UNNAMED) } else { envelope };
-        envelope.put(COMPONENT_ANNOTATIONS.spec, annotations);
+        envelope.put(COMPONENT_ANNOTATIONS.spec, &mut metadata.annotations);
     }
     if let Some(status) = &spoke.status {
-        COMPONENT_ANNOTATIONS.status.put(annotations, &status::spoke_only_component(status));
+        COMPONENT_ANNOTATIONS.status.put(&mut metadata.annotations, &status::spoke_only_component(status));
     }
-    (hub, round_trip)
+    (component(spoke, metadata, spec, provenance), round_trip)
 }
 
-/// The v1beta1 component without the annotations that preserve fields, and the version of the first write. Its name is
-/// `serviceName`, or the object's if that is empty.
-pub(super) fn read(
-    spoke: &SpokeComponent,
-    provenance: &mut Provenance,
-    issues: &mut Issues,
-) -> (HubComponent, OriginalVersion) {
+/// The v1beta1 component without the annotations that preserve fields.
+pub(super) fn read(spoke: &SpokeComponent, provenance: &mut Provenance, issues: &mut Issues) -> HubComponent {
+    let (metadata, preserved) = metadata(spoke, issues);
+    let service = service(spoke, preserved.as_ref(), provenance);
+    let spec = spec_to_hub(spoke, &service, provenance);
+    component(spoke, metadata, spec, provenance)
+}
+
+/// The metadata without the annotations that preserve fields, and what they preserve.
+fn metadata(spoke: &SpokeComponent, issues: &mut Issues) -> (ObjectMeta, Option<PreservedSpec<HubSpec>>) {
     let mut metadata = spoke.metadata.clone();
-    let annotations = &mut metadata.annotations;
-    let preserved = PreservedSpec::<HubSpec>::take(COMPONENT_ANNOTATIONS.spec, annotations, issues);
-    annotations.remove(COMPONENT_ANNOTATIONS.status.annotation());
+    let preserved = PreservedSpec::take(COMPONENT_ANNOTATIONS.spec, &mut metadata.annotations, issues);
+    metadata.annotations.remove(COMPONENT_ANNOTATIONS.status.annotation());
+    (metadata, preserved)
+}
+
+fn component(spoke: &SpokeComponent, metadata: ObjectMeta, spec: HubSpec, provenance: &mut Provenance) -> HubComponent {
     let component = HubComponent {
         api_version: HubComponent::gvk().api_version(),
         kind: spoke.kind.clone(),
         metadata,
-        spec: spec_to_hub(spoke, preserved.as_ref(), provenance),
+        spec,
         status: spoke.status.as_ref().map(status::component_to_hub),
     };
     status::record_component(provenance);
-    (component, if preserved.is_some() { OriginalVersion::Hub } else { OriginalVersion::Spoke })
+    component
+}
+
+/// The component by its name in v1beta1: `serviceName`, or the object's if that is empty.
+fn service<'a>(
+    spoke: &'a SpokeComponent,
+    preserved: Option<&'a PreservedSpec<HubSpec>>,
+    provenance: &Provenance,
+) -> Service<'a> {
+    let own = spoke.spec.component.service_name.as_str();
+    let name = if own.is_empty() { fallback(spoke, preserved) } else { own };
+    Service::new(name, &spoke.spec.component, preserved.map(|preserved| &preserved.sparse), provenance)
 }
 
 /// Converts a v1beta1 component to v1alpha1. The fields that v1alpha1 lacks are preserved, always with the name; the pod
@@ -92,23 +112,12 @@ pub(super) fn read_hub(hub: &HubComponent, issues: &mut Issues) -> Lowered<Spoke
     Lowered { object, original_version, templates: vec![template] }
 }
 
-fn spec_to_hub(
-    spoke: &SpokeComponent,
-    preserved: Option<&PreservedSpec<HubSpec>>,
-    provenance: &mut Provenance,
-) -> HubSpec {
-    let service = &spoke.spec.component;
-    let (name, origin) = if service.service_name.is_empty() {
-        (fallback(spoke, preserved), FieldPath::field("metadata") / "name")
-    } else {
-        (service.service_name.as_str(), FieldPath::field("spec") / UNNAMED)
-    };
-    provenance.made(|| (FieldPath::field("spec") / "name", origin));
+fn spec_to_hub(spoke: &SpokeComponent, service: &Service<'_>, provenance: &mut Provenance) -> HubSpec {
+    let has_own_name = !spoke.spec.component.service_name.is_empty();
+    let origin = if has_own_name { ["spec", UNNAMED] } else { ["metadata", "name"] };
+    provenance.made(|| (FieldPath::field("spec") / "name", FieldPath::field(origin[0]) / origin[1]));
     let mut mapper = PathMapper::new(ComponentLocation::Standalone, provenance);
-    HubSpec {
-        backend_framework: spoke.spec.backend_framework.clone(),
-        component: component::to_hub(name, service, preserved.map(|preserved| &preserved.sparse), &mut mapper),
-    }
+    HubSpec { backend_framework: spoke.spec.backend_framework.clone(), component: service.to_hub(&mut mapper) }
 }
 
 /// The object's name, unless the v1beta1 name is preserved as empty.

@@ -14,6 +14,7 @@ pub mod origins;
 mod preserved;
 mod preserved_field;
 pub mod provenance;
+pub mod raw_parts;
 mod readable;
 mod restore;
 pub(crate) mod route;

@@ -11,10 +11,10 @@ use serde_json::value::RawValue;
 use crate::rule::field::Segment;
 
 /// A member's name and text.
-pub(crate) type Member<'a> = (Cow<'a, str>, &'a RawValue);
+pub type Member<'a> = (Cow<'a, str>, &'a RawValue);
 
 /// The members of an object, in the order of their names; of a name that stands there twice the last one counts.
-pub(crate) fn members(json: &str) -> Option<Vec<Member<'_>>> {
+pub fn members(json: &str) -> Option<Vec<Member<'_>>> {
     let mut members = collected(|push| each_member(json, |name, text| push((name, text))))?;
     members.sort_by(|(one, _), (other, _): &Member<'_>| one.cmp(other));
     members.reverse();
@@ -56,13 +56,13 @@ pub(crate) fn rewritten<'a>(
 }
 
 /// The items of a list.
-pub(crate) fn items(json: &str) -> Option<Vec<&RawValue>> {
+pub fn items(json: &str) -> Option<Vec<&RawValue>> {
     let is_list = json.trim_start().starts_with('[');
     is_list.then(|| collected(|push| each(json, Each { member: |_, _| {}, item: |text| push(text) })))?
 }
 
 /// The text of the last member of this name.
-pub(crate) fn member_at<'a>(json: &'a str, wanted: &str) -> Option<&'a str> {
+pub fn member_at<'a>(json: &'a str, wanted: &str) -> Option<&'a str> {
     let mut found = None;
     let member = |name: Cow<'a, str>, text: &'a RawValue| {
         if name == wanted {

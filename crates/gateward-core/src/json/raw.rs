@@ -12,6 +12,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use crate::json::decode::{self, DecodeError, Misfit, Rest};
 use crate::json::meaning;
 use crate::json::reading::{Allowance, Bound};
+use crate::json::shallow::nests_at_most;
 use crate::rule::field::FieldPath;
 use crate::rule::review_object::ReviewObject;
 
@@ -128,9 +129,18 @@ impl<T> Raw<T> {
         }
         // Text that was scanned as JSON parses as JSON, up to the depth limit of the parser and to what the document
         // may take; beyond it nothing can be read from the subtree, so it counts as null.
-        let fits = || self.allowance.as_ref().is_none_or(|allowance| allowance.take_tree(self.json()));
-        let read = if *self.fits.get_or_init(fits) { serde_json::from_str(self.json()).ok() } else { None };
+        let read = if self.fits() { serde_json::from_str(self.json()).ok() } else { None };
         Cow::Owned(read.unwrap_or(Value::Null))
+    }
+
+    /// The text of the subtree, where a [`tree`](Self::tree) of it is surely no null for being too large or too deep.
+    pub fn readable_text(&self) -> Option<&RawValue> {
+        (self.fits() && nests_at_most(MOST_DEPTH, self.json())).then(|| self.text())
+    }
+
+    fn fits(&self) -> bool {
+        let take = || self.allowance.as_ref().is_none_or(|allowance| allowance.take_tree(self.json()));
+        *self.fits.get_or_init(take)
     }
 
     fn text(&self) -> &RawValue {
@@ -143,6 +153,9 @@ impl<T> Raw<T> {
 
 /// A tree of more nodes is kept as text: of many small nodes it takes twenty times as much memory.
 const MAX_NODES: usize = 1000;
+
+/// The parser reads no deeper.
+const MOST_DEPTH: usize = 127;
 
 /// The parser reads no deeper, and what this subtree is put into nests too.
 const MAX_TEXT_DEPTH: usize = 96;

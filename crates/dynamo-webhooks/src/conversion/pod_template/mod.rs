@@ -7,6 +7,8 @@ mod containers;
 mod fields;
 mod from_hub;
 mod hub_only;
+mod moved_service;
+mod parts;
 mod plain;
 mod preserved_pod;
 mod split;
@@ -15,6 +17,7 @@ mod to_hub;
 
 pub(super) use from_hub::from_hub;
 pub(super) use hub_only::hub_only_fields;
+pub(super) use moved_service::MovedService;
 pub(super) use spoke_only::{OriginalVersion, with_spoke_only_fields};
 pub(super) use to_hub::{frontend_sidecar, to_hub};
 

@@ -1,4 +1,4 @@
-//! Pods that are known to survive a round trip, so that it isn't tried.
+//! Pods of the hub that are known to survive a round trip, so that it isn't tried.
 //!
 //! Most pods are plain, and trying the round trip costs more than the rest of a conversion. It is tried for all others.
 //! The property tests of round trips show that plain pods survive.
@@ -10,41 +10,9 @@ use dynamo_api::{v1alpha1, v1beta1};
 use gateward::conversion::equivalence;
 use serde_json::{Map, Value};
 
-use super::split::Part;
-use super::{bare, to_hub};
+use super::to_hub;
 use crate::conversion::merge::is_blank;
 use crate::conversion::resources;
-
-/// Whether a service survives: no part of the main container is set in two places, no list has a name twice, and no
-/// value is empty. `written` are its fields.
-pub(super) fn is_plain_service(service: &v1alpha1::ComponentSpec, written: &Value) -> bool {
-    let metadata = service.extra_pod_metadata.as_ref();
-    service.frontend_sidecar.is_none()
-        && service.env_from_secret.as_ref().is_none_or(|secret| !secret.is_empty())
-        && service.resources.as_ref().is_none_or(|flat| !resources::are_invisible(flat))
-        && metadata.is_none_or(|metadata| !metadata.annotations.is_empty() || !metadata.labels.is_empty())
-        && are_plain_mounts(&service.volume_mounts)
-        && (service.envs.is_empty() || are_plain_items(&written["envs"]))
-        && [&written["livenessProbe"], &written["readinessProbe"]]
-            .into_iter()
-            .all(|probe| is_absent_or(probe, is_plain))
-        && (service.extra_pod_spec.is_none() || is_plain_extra(written))
-}
-
-fn is_plain_extra(written: &Value) -> bool {
-    let Some(extra) = plain_object(&written["extraPodSpec"]).filter(|extra| !bare::is_bare(extra)) else {
-        return false;
-    };
-    let main = extra.get("mainContainer");
-    let is_said_once = |part: Part| {
-        let flat = &written[part.field()];
-        let is_flat = !flat.is_null() && flat.as_array().is_none_or(|items| !items.is_empty());
-        !(is_flat && main.is_some_and(|main| main.get(part.name()).is_some()))
-    };
-    main.is_none_or(|main| is_plain_main(main) && main.get("volumeMounts").is_none())
-        && extra.get("containers").is_none_or(|containers| are_plain_containers(containers, &[MAIN_CONTAINER]))
-        && Part::ALL.into_iter().all(is_said_once)
-}
 
 /// Whether neither a component nor `service`, which it is converted to, has a field of a pod.
 pub(super) fn has_no_pod(component: &v1beta1::ComponentSpec, service: &v1alpha1::ComponentSpec) -> bool {
@@ -67,7 +35,7 @@ pub(super) fn is_plain_template(members: &Map<String, Value>) -> bool {
         return false;
     }
     let Some(spec) = members.get("spec").and_then(plain_object) else { return false };
-    let Some(containers) = spec.get("containers").filter(|containers| are_plain_containers(containers, &[])) else {
+    let Some(containers) = spec.get("containers").filter(|containers| are_plain_containers(containers)) else {
         return false;
     };
     let main = &containers[0];
@@ -103,12 +71,9 @@ fn is_plain_main(main: &Value) -> bool {
         && [&main["livenessProbe"], &main["readinessProbe"]].into_iter().all(|probe| is_absent_or(probe, is_plain))
 }
 
-/// Containers with unique names, none of them the sidecar's or `reserved`.
-fn are_plain_containers(containers: &Value, reserved: &[&str]) -> bool {
-    let is_free = |container: &Value| {
-        let name = container["name"].as_str().unwrap_or_default();
-        name != FRONTEND_SIDECAR_CONTAINER && !reserved.contains(&name)
-    };
+/// Containers with unique names, none of them the sidecar's.
+fn are_plain_containers(containers: &Value) -> bool {
+    let is_free = |container: &Value| container["name"] != FRONTEND_SIDECAR_CONTAINER;
     are_plain_items(containers) && containers.as_array().is_some_and(|containers| containers.iter().all(is_free))
 }
 
@@ -123,16 +88,7 @@ fn are_objects(items: &Value) -> bool {
     items.as_array().is_some_and(|items| !items.is_empty() && items.iter().all(Value::is_object))
 }
 
-/// Unique mounts with a name and a path, without the compilation cache.
-fn are_plain_mounts(mounts: &[v1alpha1::VolumeMount]) -> bool {
-    let places: HashSet<(&str, &str)> =
-        mounts.iter().map(|mount| (mount.name.as_deref().unwrap_or_default(), mount.mount_point.as_str())).collect();
-    places.len() == mounts.len()
-        && places.iter().all(|(name, path)| !name.is_empty() && !path.is_empty())
-        && !mounts.iter().any(|mount| mount.use_as_compilation_cache)
-}
-
-/// The same for a container's mounts, which have no other field.
+/// Unique mounts with a name and a path, and no other field.
 fn are_native_mounts(mounts: &[Value]) -> bool {
     let place = |mount: &Value| {
         let members = plain_object(mount).filter(|members| members.len() == 2)?;

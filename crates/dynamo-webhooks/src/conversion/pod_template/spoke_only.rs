@@ -1,11 +1,10 @@
 //! The fields of a service's pod that v1beta1 lacks, by the Go operator's rules.
 
 use dynamo_api::v1alpha1::{self, ExtraPodMetadata};
-use gateward::RoundTrip;
 use serde_json::{Map, Value};
 
 use super::split::Part;
-use super::{bare, fields, plain};
+use super::{bare, fields};
 use crate::conversion::{mounts, resources, sidecar};
 
 /// The version in which the object was first written.
@@ -17,20 +16,19 @@ pub(in crate::conversion) enum OriginalVersion {
     Spoke,
 }
 
-/// The fields of a sparse service, with those outside of the pod, and whether the pod survives a round trip.
+/// The fields of a service's pod that v1beta1 lacks, with `others`, those outside of it.
 pub(in crate::conversion) fn with_spoke_only_fields(
-    non_pod_fields: Map<String, Value>,
+    others: Map<String, Value>,
     service: &v1alpha1::ComponentSpec,
     original_version: OriginalVersion,
-) -> (Map<String, Value>, RoundTrip) {
+) -> Map<String, Value> {
     let mut written = fields::of_service(service);
     let saved = saved_fields(service, &written);
     let extra = written["extraPodSpec"].as_object().and_then(|extra| spoke_only_extra(service, extra));
-    let is_saved = !non_pod_fields.is_empty() || !saved.is_empty() || extra.is_some();
+    let is_saved = !others.is_empty() || !saved.is_empty() || extra.is_some();
     let main = written["extraPodSpec"]["mainContainer"].as_object();
     let preserves_split =
         main.is_some_and(|main| original_version == OriginalVersion::Spoke || is_saved || is_split(main));
-    let is_plain = original_version == OriginalVersion::Spoke && plain::is_plain_service(service, &written);
     let mut entry: Map<String, Value> =
         extra.map(|extra| ("extraPodSpec".to_owned(), extra.into())).into_iter().collect();
     if preserves_split {
@@ -39,8 +37,8 @@ pub(in crate::conversion) fn with_spoke_only_fields(
     for name in saved {
         entry.entry(name).or_insert_with(|| written[name].take());
     }
-    entry.extend(non_pod_fields);
-    (entry, if is_plain { RoundTrip::Lossless } else { RoundTrip::Untried })
+    entry.extend(others);
+    entry
 }
 
 /// The fields beside `extraPodSpec` that are preserved as they are.

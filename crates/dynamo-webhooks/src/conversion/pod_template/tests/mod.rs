@@ -3,7 +3,7 @@
 #![allow(clippy::needless_pass_by_value, reason = "tests write their objects where they use them")]
 
 mod arbitrary;
-mod plain;
+mod moved;
 mod properties;
 
 use dynamo_api::{v1alpha1, v1beta1};

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::arbitrary as pods;
+use super::moved::assert_moves_as_trees;
 use super::*;
 use crate::conversion::tests::arbitrary;
 use gateward::conversion::equivalence::same;
@@ -38,6 +39,11 @@ proptest! {
         let back = there.down();
         prop_assert!(same(&pod_of_spoke(&back), &pod_of_spoke(&written)), "{:#}\n{:#}\n{:#}\n{:#}", pod_of_spoke(&written), pod_of_hub(&there), there.entry(), pod_of_spoke(&back));
         prop_assert!(same(&pod_of_hub(&back.up()), &pod_of_hub(&there)));
+    }
+
+    #[test]
+    fn a_service_that_moves_is_what_its_trees_become(written in arbitrary::service()) {
+        assert_moves_as_trees(&spoke(written).spec);
     }
 
     #[test]

@@ -1,17 +1,17 @@
-//! Which pods need not be tried. That they come back all the same is what the properties say.
+//! Which pods move as text. That they come back all the same is what the properties say.
 
 use proptest::prelude::*;
 
 use super::*;
-use crate::conversion::pod_template::fields;
-use crate::conversion::pod_template::plain::{is_plain_component, is_plain_service, is_plain_template};
+use crate::conversion::path_mapper::silently;
+use crate::conversion::pod_template::plain::{is_plain_component, is_plain_template};
+use crate::conversion::pod_template::{MovedService, OriginalVersion, to_hub, with_spoke_only_fields};
 
-fn is_plain(service: Value) -> bool {
-    let service = spoke(service).spec;
-    is_plain_service(&service, &fields::of_service(&service))
+fn moves(service: Value) -> bool {
+    MovedService::of(&spoke(service).spec).is_some()
 }
 
-fn is_plain_hub(component: Value) -> bool {
+fn is_plain(component: Value) -> bool {
     let written = hub(component);
     let lowered = written.down();
     let template = &written.json()["podTemplate"];
@@ -62,15 +62,15 @@ fn with(mut object: Value, pointer: &str, value: Value) -> Value {
 }
 
 #[test]
-fn ordinary_services_are_plain() {
-    assert!(is_plain(ordinary()));
-    assert!(is_plain(json!({})));
-    assert!(is_plain(json!({"envs": [{"name": "A"}]})));
+fn ordinary_services_move() {
+    assert!(moves(ordinary()));
+    assert!(moves(json!({})));
+    assert!(moves(json!({"envs": [{"name": "A"}]})));
     assert!(spoke(ordinary()).up().down().json() == ordinary());
 }
 
 #[test]
-fn what_is_said_twice_or_says_nothing_is_tried() {
+fn what_is_said_twice_or_says_nothing_becomes_a_tree() {
     let main = "/extraPodSpec/mainContainer";
     for (pointer, value) in [
         ("/frontendSidecar", json!({"image": "fe:1"})),
@@ -97,13 +97,13 @@ fn what_is_said_twice_or_says_nothing_is_tried() {
         (&format!("{main}/livenessProbe"), json!({"periodSeconds": 1})),
         (&format!("{main}/image"), json!("")),
     ] {
-        assert!(!is_plain(with(ordinary(), pointer, value.clone())), "{pointer} {value}");
+        assert!(!moves(with(ordinary(), pointer, value.clone())), "{pointer} {value}");
     }
 }
 
 #[test]
 fn ordinary_components_are_plain() {
-    assert!(is_plain_hub(ordinary_template()));
+    assert!(is_plain(ordinary_template()));
     assert!(hub(ordinary_template()).down().up().json() == ordinary_template());
 }
 
@@ -131,12 +131,22 @@ fn what_a_service_has_no_word_for_is_tried() {
         (&format!("{main}/volumeMounts/0/readOnly"), json!(true)),
         (&format!("{main}/livenessProbe"), json!({"httpGet": null})),
     ] {
-        assert!(!is_plain_hub(with(ordinary_template(), pointer, value.clone())), "{pointer} {value}");
+        assert!(!is_plain(with(ordinary_template(), pointer, value.clone())), "{pointer} {value}");
     }
 }
 
+/// Whether it moves; what comes of it is what comes of its trees.
+pub fn assert_moves_as_trees(service: &v1alpha1::ComponentSpec) -> bool {
+    let Some(moved) = MovedService::of(service) else { return false };
+    let template = silently(|mapper| to_hub(service, None, mapper));
+    assert_eq!(moved.template::<Value>().map(|template| template.to_value()), template);
+    let fields = with_spoke_only_fields(Map::new(), service, OriginalVersion::Spoke);
+    assert_eq!(serde_json::to_value(moved.spoke_only_fields()).unwrap(), Value::Object(fields));
+    true
+}
+
 proptest! {
-    /// Ordinary members in any company: in many of these services the debug assertion has something to say.
+    /// Ordinary members in any company.
     #[test]
     fn some_parts_of_an_ordinary_service_come_back(left_out in prop::collection::vec(any::<prop::sample::Index>(), 0..4)) {
         let mut service = ordinary();
@@ -145,7 +155,19 @@ proptest! {
             let name = members.keys().nth(index.index(members.len())).unwrap().clone();
             members.remove(&name);
         }
-        prop_assert!(is_plain(service.clone()));
+        prop_assert!(assert_moves_as_trees(&spoke(service.clone()).spec));
         prop_assert_eq!(spoke(service.clone()).up().down().json(), service);
+    }
+    /// The same of a template's main container, which always has an image.
+    #[test]
+    fn some_parts_of_an_ordinary_template_come_back(left_out in prop::collection::vec(any::<prop::sample::Index>(), 0..4)) {
+        let mut component = ordinary_template();
+        let main = component.pointer_mut("/podTemplate/spec/containers/0").unwrap().as_object_mut().unwrap();
+        for index in left_out {
+            let name = main.keys().filter(|name| !matches!(name.as_str(), "name" | "image")).nth(index.index(main.len() - 2));
+            main.remove(&name.unwrap().clone());
+        }
+        prop_assert!(is_plain(component.clone()));
+        prop_assert_eq!(hub(component.clone()).down().up().json(), component);
     }
 }
