@@ -1,6 +1,7 @@
 //! A webhook server in a cluster: its certificates, the `caBundle`s that API servers verify it with, leader election,
 //! its CRDs, and what validators look up.
 
+mod any_lease;
 mod cert_controller;
 mod config;
 mod connection;

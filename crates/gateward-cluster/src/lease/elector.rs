@@ -13,6 +13,7 @@ use tracing::{debug, info, warn};
 
 use super::leadership::{LeaderState, Leadership, LeaseValidity};
 use super::record::{LeaseAction, LeaseRecord, ObservedRecord, decide};
+use crate::any_lease::AnyLease;
 use crate::config::{ControllerConfig, LeaseConfig, LeaseTimes};
 use crate::connection::Connection;
 use crate::request::{RequestError, with_short_timeout};
@@ -20,12 +21,14 @@ use crate::request::{RequestError, with_short_timeout};
 /// The target of log lines on who may write and what is written, so that a search for "cert-controller" finds them.
 pub(crate) const LOG_TARGET: &str = "cert-controller";
 
+/// How many times as long as ours the duration of another holder may be.
+const LONGEST: u32 = 20;
 /// How many times the lease is deleted that was renewed meanwhile.
 const REMOVALS: usize = 5;
 
 /// Takes part in the election for as long as [`tick`](Self::tick) is called.
 pub(crate) struct LeaderElector {
-    api: Api<Lease>,
+    api: Api<AnyLease>,
     name: String,
     me: String,
     times: LeaseTimes,
@@ -109,7 +112,7 @@ impl LeaderElector {
     }
 
     async fn try_to_remove(&self) -> Result<(), RequestError> {
-        let Some(lease) = with_short_timeout(self.api.get_opt(&self.name)).await? else { return Ok(()) };
+        let Some(AnyLease(lease)) = with_short_timeout(self.api.get_opt(&self.name)).await? else { return Ok(()) };
         if record(&lease, self.times.lease_duration).holder.as_deref() != Some(&self.me) {
             return Ok(());
         }
@@ -131,7 +134,7 @@ impl LeaderElector {
     async fn observe_and_act(&mut self) -> Result<(), RequestError> {
         let lease = with_short_timeout(self.api.get_opt(&self.name)).await?;
         let now = Instant::now();
-        let record = lease.as_ref().map(|lease| record(lease, self.times.lease_duration));
+        let record = lease.as_ref().map(|lease| record(&lease.0, self.times.lease_duration));
         let before = self.seen.take();
         self.seen = record.map(|record| ObservedRecord::after(before, record, now));
         if self.released_until.is_some_and(|until| now < until) {
@@ -154,9 +157,10 @@ impl LeaderElector {
         Ok(())
     }
 
-    async fn write(&mut self, lease: Option<Lease>, action: LeaseAction) -> Result<(), RequestError> {
-        let lease = lease_held_by(lease, &self.name, &self.me, self.times.lease_duration, action);
-        let written = match action {
+    async fn write(&mut self, lease: Option<AnyLease>, action: LeaseAction) -> Result<(), RequestError> {
+        let lease = lease.map(|lease| lease.0);
+        let lease = AnyLease(lease_held_by(lease, &self.name, &self.me, self.times.lease_duration, action));
+        let AnyLease(written) = match action {
             LeaseAction::Create => with_short_timeout(self.api.create(&self.parameters, &lease)).await?,
             _ => with_short_timeout(self.api.replace(&self.name, &self.parameters, &lease)).await?,
         };
@@ -166,12 +170,12 @@ impl LeaderElector {
     }
 
     async fn clear_holder(&mut self) -> Result<(), RequestError> {
-        let Some(mut lease) = with_short_timeout(self.api.get_opt(&self.name)).await? else { return Ok(()) };
+        let Some(AnyLease(mut lease)) = with_short_timeout(self.api.get_opt(&self.name)).await? else { return Ok(()) };
         if record(&lease, self.times.lease_duration).holder.as_deref() != Some(&self.me) {
             return Ok(());
         }
         lease.spec.get_or_insert_default().holder_identity = None;
-        with_short_timeout(self.api.replace(&self.name, &self.parameters, &lease)).await?;
+        with_short_timeout(self.api.replace(&self.name, &self.parameters, &AnyLease(lease))).await?;
         info!(target: LOG_TARGET, lease = self.name, "released the lease");
         Ok(())
     }
@@ -208,8 +212,8 @@ pub(crate) async fn lease_status(
     connection: &Connection,
     config: &ControllerConfig,
 ) -> Result<LeaseStatus, RequestError> {
-    let api: Api<Lease> = Api::namespaced(connection.client(), &config.namespace);
-    let Some(lease) = with_short_timeout(api.get_opt(&config.lease.name)).await? else {
+    let api: Api<AnyLease> = Api::namespaced(connection.client(), &config.namespace);
+    let Some(AnyLease(lease)) = with_short_timeout(api.get_opt(&config.lease.name)).await? else {
         return Ok(LeaseStatus { holder: None, until: None });
     };
     let LeaseRecord { holder, duration, .. } = record(&lease, config.lease.times.lease_duration);
@@ -217,13 +221,14 @@ pub(crate) async fn lease_status(
     Ok(LeaseStatus { holder, until: renewed.map(|renewed| renewed + duration) })
 }
 
-/// The record in a lease. A lease without a duration gets ours.
+/// The record in a lease. A lease without a duration gets ours, and none counts for very much longer: whoever wrote it
+/// may never renew it.
 fn record(lease: &Lease, ours: Duration) -> LeaseRecord {
     let spec = lease.spec.clone().unwrap_or_default();
     let seconds = spec.lease_duration_seconds.and_then(|seconds| u64::try_from(seconds).ok());
     LeaseRecord {
         holder: spec.holder_identity.filter(|holder| !holder.is_empty()),
-        duration: seconds.filter(|seconds| *seconds > 0).map_or(ours, Duration::from_secs),
+        duration: seconds.filter(|seconds| *seconds > 0).map_or(ours, Duration::from_secs).min(ours * LONGEST),
         version: lease.metadata.resource_version.clone().unwrap_or_default(),
     }
 }
@@ -288,9 +293,11 @@ mod tests {
     }
 
     #[test]
-    fn another_holders_own_duration_counts() {
+    fn another_holders_own_duration_counts_within_bounds() {
         let theirs = LeaseSpec { lease_duration_seconds: Some(40), ..LeaseSpec::default() };
         assert_eq!(record(&lease(theirs), DURATION).duration, Duration::from_secs(40));
+        let endless = LeaseSpec { lease_duration_seconds: Some(i32::MAX), ..LeaseSpec::default() };
+        assert_eq!(record(&lease(endless), DURATION).duration, DURATION * LONGEST);
         let nonsense = LeaseSpec { lease_duration_seconds: Some(-1), ..LeaseSpec::default() };
         assert_eq!(record(&lease(nonsense), DURATION).duration, DURATION);
     }

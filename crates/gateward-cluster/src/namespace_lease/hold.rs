@@ -13,6 +13,7 @@ use tracing::{debug, info, warn};
 
 use super::holder::{Holder, Role, Step, Successor, next_step};
 use super::record::{LeaseVersion, NamespaceLease, ObservedLease};
+use crate::any_lease::AnyLease;
 use crate::config::{ControllerConfig, NamespaceLeaseConfig};
 use crate::connection::Connection;
 use crate::lease::Leadership;
@@ -23,7 +24,7 @@ const ATTEMPTS: u32 = 4;
 
 /// Holds the lease while this replica leads.
 pub(crate) struct LeaseHolder {
-    leases: Api<Lease>,
+    leases: Api<AnyLease>,
     pods: Api<Pod>,
     selector: String,
     /// The name of our Pod.
@@ -124,10 +125,10 @@ impl LeaseHolder {
             let step = next_step(self.observed.as_ref(), &us, &role, &self.config.times, Instant::now());
             match step {
                 Step::Create => {
-                    let created = self.held(None, &us, &step);
+                    let created = AnyLease(self.held(None, &us, &step));
                     with_short_timeout(self.leases.create(&self.parameters, &created)).await?;
                 }
-                Step::Renew(_) | Step::TakeOver(_) => self.write(&self.held(lease, &us, &step)).await?,
+                Step::Renew(_) | Step::TakeOver(_) => self.write(self.held(lease, &us, &step)).await?,
                 Step::Wait(time) => {
                     self.publish(if role == Role::Leading { self.state_for(&us) } else { HolderState::Following });
                     return Ok(time);
@@ -170,7 +171,7 @@ impl LeaseHolder {
             match &step {
                 Step::HandOver { to, .. } => {
                     holder = holder.sibling(to.clone());
-                    self.write(&self.held(lease, &holder, &step)).await?;
+                    self.write(self.held(lease, &holder, &step)).await?;
                     info!(namespace, to = %holder, "handed the namespace's lease over");
                 }
                 Step::Delete(version) => {
@@ -196,14 +197,16 @@ impl LeaseHolder {
     async fn look(&mut self) -> Result<Option<Lease>, RequestError> {
         let lease = with_short_timeout(self.leases.get_opt(&self.config.name)).await?;
         let now = Instant::now();
+        let lease = lease.map(|lease| lease.0);
         let read = lease.as_ref().map(NamespaceLease::read);
         self.observed = read.map(|read| ObservedLease::after(self.observed.as_ref(), read, now));
         Ok(lease)
     }
 
     /// The resourceVersion in the object guards the write.
-    async fn write(&self, lease: &Lease) -> Result<(), RequestError> {
-        with_short_timeout(self.leases.replace(&self.config.name, &self.parameters, lease)).await.map(drop)
+    async fn write(&self, lease: Lease) -> Result<(), RequestError> {
+        let lease = AnyLease(lease);
+        with_short_timeout(self.leases.replace(&self.config.name, &self.parameters, &lease)).await.map(drop)
     }
 
     /// The lease, held by a replica from now on. Other fields stay.

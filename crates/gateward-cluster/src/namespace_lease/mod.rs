@@ -5,7 +5,6 @@
 //! which webhooks stand behind a claim, [`claims`] what is claimed, and [`exclusion`] which namespaces our own webhooks
 //! leave out. [`watch`] and [`hold`] read and write the leases.
 
-mod any_lease;
 mod claims;
 mod configurations;
 mod exclusion;

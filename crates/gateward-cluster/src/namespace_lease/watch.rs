@@ -8,11 +8,11 @@ use kube::runtime::watcher::{self, Config, Event};
 use kube::{Api, Client};
 use tokio::sync::{Notify, watch};
 
-use super::any_lease::AnyLease;
 use super::claims::{Claims, ObservedWebhooks};
 use super::configurations::ObservedConfigurations;
 use super::known::KnownLeases;
 use super::record::NamespaceLease;
+use crate::any_lease::AnyLease;
 use crate::watch::{WATCH_SECONDS, with_backoff};
 
 /// What is claimed at the moment, and whether it can be read.

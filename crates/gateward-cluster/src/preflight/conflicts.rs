@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::time::SystemTime;
 
-use k8s_openapi::api::coordination::v1::Lease;
 use kube::{Api, Client};
 
 use super::{HandOver, PlannedRelease, PreflightCheck, PreflightResult};
+use crate::any_lease::AnyLease;
 use crate::config::{ControllerConfig, ServedNamespaces};
 use crate::connection::Connection;
 use crate::injection::{ConflictingWebhook, OtherConfiguration, TargetStore};
@@ -36,10 +36,10 @@ pub(super) async fn check(connection: &Connection, planned: &PlannedRelease) -> 
 /// Whether a live Lease claims a namespace. One that can't be read claims nothing: the webhook is then reported.
 async fn is_claimed(client: &Client, config: &ControllerConfig, namespace: &str, now: SystemTime) -> bool {
     let ServedNamespaces::All(claims) = &config.namespaces else { return false };
-    let api: Api<Lease> = Api::namespaced(client.clone(), namespace);
+    let api: Api<AnyLease> = Api::namespaced(client.clone(), namespace);
     for name in &claims.leases {
         if let Ok(Some(lease)) = with_short_timeout(api.get_opt(name)).await
-            && NamespaceLease::read(&lease).is_live_at(now)
+            && NamespaceLease::read(&lease.0).is_live_at(now)
         {
             return true;
         }

@@ -4,15 +4,17 @@ use std::time::Duration;
 
 use cluster_tests::{AuditEvent, Sandbox, Test, tests, until};
 use gateward_cluster::Leader;
+use serde_json::json;
 
 use crate::replica::Replica;
-use crate::setup::SERVING_SECRET;
+use crate::setup::{LEASE, SERVING_SECRET};
 use crate::zoo::{PATIENCE, Zoo};
 
 pub fn tests() -> Vec<Test> {
     tests![
         a_writer_that_stops_gives_its_lease_to_another_at_once,
         nobody_writes_while_another_one_does,
+        a_lease_that_only_go_reads_or_that_never_ends_is_taken,
         a_replica_asks_for_nothing_that_it_may_not,
     ]
 }
@@ -55,6 +57,22 @@ async fn nobody_writes_while_another_one_does(sandbox: Sandbox) {
     let mut expected = vec![replicas[first].name().to_owned(), second];
     expected.sort();
     assert_eq!(writers, expected);
+}
+
+/// Who may write Leases in the namespace may hold up the writer for a while, not until somebody deletes the Lease.
+async fn a_lease_that_only_go_reads_or_that_never_ends_is_taken(sandbox: Sandbox) {
+    let zoo = Zoo::installed(sandbox).await;
+    let replicas = zoo.replicas::<2>().await;
+    // Go writes it as the year 10000.
+    let late = "9999-12-31T23:59:59.000000-23:59";
+    let unread = json!({"holderIdentity": "forger", "renewTime": late, "acquireTime": late});
+    let endless = json!({"holderIdentity": "forger", "leaseDurationSeconds": i32::MAX});
+    for spec in [unread, endless] {
+        zoo.settles(&replicas.each_ref()).await;
+        zoo.merge("Lease", LEASE, &json!({"spec": spec})).await;
+        let forged = async || zoo.read("Lease", LEASE).await["spec"]["holderIdentity"] == "forger";
+        until("a replica has taken the lease", PATIENCE, async || !forged().await).await;
+    }
 }
 
 /// Of certificates and bundles, not of the lease.

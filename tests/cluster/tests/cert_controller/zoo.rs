@@ -195,6 +195,7 @@ impl Zoo {
         match kind {
             "Secret" => format!("/api/v1/namespaces/{}/secrets/{name}", self.namespace()),
             "Pod" => format!("/api/v1/namespaces/{}/pods/{name}", self.namespace()),
+            "Lease" => format!("/apis/coordination.k8s.io/v1/namespaces/{}/leases/{name}", self.namespace()),
             "Crd" => format!("{CRDS}/{name}"),
             kind => format!("{}/{name}", configurations(kind)),
         }

@@ -26,6 +26,7 @@ async fn a_namespace_is_judged_by_the_right_operator_through_everything_that_hap
     probe.within("the namespace is claimed", TEAM_ALONE, WEBHOOKS_SETTLE).await;
     its_status_is_found_by_its_name(&team).await;
     renews(&sandbox, &probe).await;
+    is_written_by_a_tenant(&sandbox, &probe).await;
     hands_over(&sandbox, &probe, &team).await;
     crashes(&sandbox, &probe).await;
     is_cut_off(&sandbox, &probe, &team).await;
@@ -50,6 +51,20 @@ async fn renews(sandbox: &Sandbox, probe: &Probe<'_>) {
     let after = lease(sandbox).await.unwrap()["spec"].clone();
     assert_eq!((&after["holderIdentity"], &after["acquireTime"]), (&before["holderIdentity"], &before["acquireTime"]));
     assert_eq!(probe.until("its lease was renewed", &[TEAM_ALONE]).await, TEAM_ALONE);
+}
+
+/// A tenant writes times into the lease that only Go reads, here those of the year 10000.
+async fn is_written_by_a_tenant(sandbox: &Sandbox, probe: &Probe<'_>) {
+    let before = lease(sandbox).await.unwrap()["spec"]["renewTime"].clone();
+    let late = "9999-12-31T23:59:59.000000-23:59";
+    let times = json!({"spec": {"renewTime": late, "acquireTime": late}});
+    sandbox.bed().client().merge(&lease_path(TEAM.1), &times).await.unwrap().granted().unwrap();
+    let renewed = async || {
+        let now = lease(sandbox).await.unwrap()["spec"]["renewTime"].clone();
+        now != before && !now.as_str().unwrap().starts_with("10000")
+    };
+    until("the lease is renewed all the same", PATIENCE, renewed).await;
+    probe.until("times that can't be read were written", &[TEAM_ALONE]).await;
 }
 
 /// The Pod that holds the lease ends, and another replica goes on: the lease is there all the while.

@@ -1,7 +1,8 @@
 //! A Lease as anyone may have written it.
 //!
 //! Who may write Leases in one namespace could keep those of all others from being read: an API server takes times, such
-//! as those of the year 10000, that nothing but Go reads, and a list of which one item can't be read is no list.
+//! as those of the year 10000, that nothing but Go reads, and a list of which one item can't be read is no list. And one
+//! that a replica can't read it can't take, however long its holder is silent.
 
 use std::borrow::Cow;
 
@@ -9,16 +10,23 @@ use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
 use kube::Resource;
 use kube::api::ObjectMeta;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
-/// What a claim depends on of a Lease. A member that can't be read is absent.
+/// A Lease. Of one that can't be read as a whole there is what decisions depend on, and of that again what can be read.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct AnyLease(pub(crate) Lease);
 
 impl<'de> Deserialize<'de> for AnyLease {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Value::deserialize(deserializer).map(|lease| Self(read(&lease)))
+        let lease = Value::deserialize(deserializer)?;
+        Ok(Self(Lease::deserialize(&lease).unwrap_or_else(|_| read(&lease))))
+    }
+}
+
+impl Serialize for AnyLease {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
     }
 }
 
