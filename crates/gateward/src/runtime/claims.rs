@@ -1,5 +1,7 @@
 //! Claims on namespaces, in readiness, metrics and log.
 
+use std::time::Duration;
+
 use gateward_cluster::{ClaimState, ClaimsStatus, HolderState, NamespaceClaims, NamespaceStatus};
 use gateward_server::metrics::cluster::{ClusterMetrics, LeaseAccess};
 use gateward_server::{Readiness, ReportLine};
@@ -7,6 +9,9 @@ use tokio::sync::watch;
 
 /// The name of the report in the readiness pages.
 const NAME: &str = "namespaces";
+
+/// What changes within this time is reported together: who may write a Lease can do so a thousand times a second.
+const REPORTED_EVERY: Duration = Duration::from_secs(1);
 
 /// How many namespaces the readiness page lists.
 const LISTED: usize = 50;
@@ -23,6 +28,7 @@ pub(super) async fn follow(mut claims: NamespaceClaims, readiness: Readiness, me
             log(before.as_ref(), &now);
             before = Some(now);
         }
+        tokio::time::sleep(REPORTED_EVERY).await;
         if !claims.changed().await {
             return;
         }
