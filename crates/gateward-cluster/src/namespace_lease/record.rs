@@ -5,6 +5,7 @@
 
 use std::time::{Duration, Instant, SystemTime};
 
+use gateward_core::terminal::is_obeyed;
 use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::jiff::Timestamp;
 
@@ -57,7 +58,7 @@ impl NamespaceLease {
         Self {
             namespace: text(&lease.metadata.namespace),
             name: text(&lease.metadata.name),
-            holder: holder.map(|holder| holder.chars().filter(|letter| !letter.is_control()).take(HOLDER).collect()),
+            holder: holder.map(|holder| holder.chars().filter(|&letter| !is_obeyed(letter)).take(HOLDER).collect()),
             duration: seconds.filter(|seconds| *seconds > 0).map(Duration::from_secs),
             renewed: spec.renew_time.map(|time| time.0),
             version: LeaseVersion {
@@ -187,7 +188,7 @@ mod tests {
 
     #[test]
     fn a_holder_of_any_length_is_cut_and_controls_no_terminal() {
-        assert_eq!(lease(&json!({"holderIdentity": "a\n\u{1b}[2Jb"})).holder.as_deref(), Some("a[2Jb"));
+        assert_eq!(lease(&json!({"holderIdentity": "a\n\u{1b}[2J\u{202e}b"})).holder.as_deref(), Some("a[2Jb"));
         let spec = json!({"holderIdentity": "é".repeat(10_000)});
         assert_eq!(lease(&spec).holder.unwrap().chars().count(), HOLDER);
     }

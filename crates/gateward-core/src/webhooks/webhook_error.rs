@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::terminal;
 use crate::wire::status_reason::reason_of;
 
 /// Why a request got no verdict.
@@ -75,7 +76,8 @@ impl WebhookError {
         }
         let code = self.status();
         let (kind, api_version, outcome) = ("Status", "v1", "Failure");
-        let body = Status { kind, api_version, outcome, message: self.to_string(), reason: reason_of(code), code };
+        let message = terminal::lines(&self.to_string()).into_owned();
+        let body = Status { kind, api_version, outcome, message, reason: reason_of(code), code };
         serde_json::to_vec(&body).unwrap_or_default()
     }
 }

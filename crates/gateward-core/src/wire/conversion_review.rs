@@ -10,6 +10,7 @@ use serde::de::{Deserializer, IgnoredAny, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::json::strict::Strict;
+use crate::terminal;
 use crate::webhooks::webhook_error::WebhookError;
 
 const API_VERSION: &str = "apiextensions.k8s.io/v1";
@@ -153,7 +154,7 @@ impl ConvertedObjects {
 
 /// The answer that nothing was converted, and why.
 pub(crate) fn failure(uid: &str, message: &str) -> Vec<u8> {
-    let message = serde_json::Value::from(message);
+    let message = serde_json::Value::from(terminal::lines(message));
     format!(r#"{}],"result":{{"status":"Failure","message":{message}}}}}}}"#, head(uid)).into_bytes()
 }
 

@@ -8,6 +8,7 @@ use crate::rule::field::FieldPath;
 use crate::rule::issue::{Issue, Issues, Severity};
 use crate::rule::resource::GroupVersionKind;
 use crate::rule::verdict::{Denial, Ruling, Verdict};
+use crate::terminal;
 use crate::webhooks::webhook_error::WebhookError;
 use crate::wire::conversion_review;
 use crate::wire::operation::Operation;
@@ -308,7 +309,7 @@ fn audit_annotations(verdict: &Verdict) -> BTreeMap<String, String> {
 }
 
 fn plain_status(denial: &Denial, request: &Request, issues: &Issues) -> Status {
-    let (reason, message) = (denial.reason.to_string(), denial.message.to_string());
+    let (reason, message) = (denial.reason.to_string(), shown(&denial.message));
     let details = issues.has_errors().then(|| details(request, issues));
     Status { outcome: "Failure", message, reason, code: denial.code, details }
 }
@@ -316,9 +317,9 @@ fn plain_status(denial: &Denial, request: &Request, issues: &Issues) -> Status {
 /// The denial that the API server itself gives for an object with findings.
 fn invalid_status(request: &Request, issues: &Issues) -> Status {
     let kind = &request.kind;
-    let shown = if kind.group.is_empty() { kind.kind.clone() } else { format!("{}.{}", kind.kind, kind.group) };
+    let named = if kind.group.is_empty() { kind.kind.clone() } else { format!("{}.{}", kind.kind, kind.group) };
     let texts = distinct(issues.of(Severity::Error).map(ToString::to_string));
-    let message = format!("{shown} {:?} is invalid: {}", display_name(request), joined(&texts));
+    let message = shown(&format!("{named} {:?} is invalid: {}", display_name(request), joined(&texts)));
     Status { outcome: "Failure", message, reason: "Invalid".into(), code: 422, details: Some(details(request, issues)) }
 }
 
@@ -331,7 +332,12 @@ fn details(request: &Request, issues: &Issues) -> StatusDetails {
 }
 
 fn cause(issue: &Issue) -> Cause {
-    Cause { reason: issue.kind.cause(), message: issue.detail(), field: issue.path.to_string() }
+    Cause { reason: issue.kind.cause(), message: shown(&issue.detail()), field: shown(&issue.path.to_string()) }
+}
+
+/// A text as clients print it: names in it may come from the object, and a terminal obeys some characters.
+fn shown(text: &str) -> String {
+    terminal::lines(text).into_owned()
 }
 
 /// One finding stands alone, several stand in brackets.

@@ -14,6 +14,7 @@ use crate::json::patch::Patch;
 use crate::json::reading::Allowance;
 use crate::json::strict::Strict;
 use crate::rule::resource::GroupVersionKind;
+use crate::terminal;
 use crate::webhooks::webhook_error::WebhookError;
 use crate::wire::operation::Operation;
 use crate::wire::request::{DryRun, GroupVersionResource, Request, UserInfo};
@@ -249,8 +250,8 @@ const WARNINGS_TOTAL: usize = 4096;
 /// What it leaves of each once the total is passed.
 const WARNING_CUT: usize = 256;
 
-/// Warnings in the form that the API server shows: a control character would make one vanish, and beyond a total it
-/// cuts each, so lines come apart and the cut is made here.
+/// Warnings in the form that the API server shows: a control character would make one vanish, a client prints whatever a
+/// terminal obeys, and beyond a total it cuts each, so lines come apart and the cut is made here.
 pub(crate) fn presentable<S: AsRef<str>>(warnings: impl IntoIterator<Item = S>) -> Vec<String> {
     let on_lines = |text: S| text.as_ref().split(['\n', '\r']).map(on_one_line).collect::<Vec<_>>();
     let mut lines: Vec<String> = Vec::new();
@@ -273,7 +274,7 @@ pub(crate) fn presentable<S: AsRef<str>>(warnings: impl IntoIterator<Item = S>) 
 }
 
 fn on_one_line(line: &str) -> String {
-    line.replace('\t', " ").chars().filter(|char| !char.is_control()).collect()
+    line.replace('\t', " ").chars().filter(|&char| !terminal::is_obeyed(char)).collect()
 }
 
 #[cfg(test)]
@@ -333,8 +334,8 @@ mod tests {
     }
 
     #[test]
-    fn a_warning_is_split_at_line_ends_and_freed_of_control_characters() {
-        assert_eq!(presentable(["one\ntwo\r\n", "th\u{7}ree\tfour", "", "one"]), ["one", "two", "three four"]);
+    fn a_warning_is_split_at_line_ends_and_freed_of_what_a_terminal_obeys() {
+        assert_eq!(presentable(["one\ntwo\r\n", "th\u{7}ree\u{202e}\tfour", "", "one"]), ["one", "two", "three four"]);
     }
 
     #[test]

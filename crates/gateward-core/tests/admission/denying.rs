@@ -59,6 +59,26 @@ fn findings_deny_as_invalid_with_a_cause_each_in_order() {
 }
 
 #[test]
+fn a_denial_has_nothing_that_a_terminal_obeys() {
+    let judged = |_: &Otter, _: &Request| {
+        let hostile = "\u{1b}[2J\u{9b}2J\u{202e}\u{2028}";
+        let mut issues = Issues::new();
+        issues.add(NAMED.invalid(spec() / hostile, hostile).message(format!("adds {hostile}")));
+        Verdict::from(issues)
+    };
+    let plain = |_: &Otter, _: &Request| Verdict::deny("adds \u{1b}[2J\u{9b}2J\u{202e}\u{2028}");
+    for rules in [judged as fn(&Otter, &Request) -> Verdict, plain] {
+        let status = created_before(rules).response()["status"].clone();
+        let cause = &status["details"]["causes"][0];
+        for said in [&status["message"], &cause["message"], &cause["field"]] {
+            let said = said.as_str().unwrap_or_default();
+            assert!(!said.chars().any(gateward_core::terminal::is_obeyed), "{said:?}");
+        }
+        assert!(status["message"].as_str().unwrap().contains(r"adds \u{1b}[2J\u{9b}2J\u{202e}\u{2028}"), "{status}");
+    }
+}
+
+#[test]
 fn the_record_names_the_rules_for_logs_and_counters() {
     let record = created_before(two_findings).record;
     assert_eq!(record.rules(), ["OTTER-01", "OTTER-02"]);

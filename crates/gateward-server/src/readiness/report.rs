@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use gateward_core::terminal;
+
 /// How many lines of one report are shown, and how many characters of each: names in them may come from the cluster.
 const MOST_LINES: usize = 20;
 const LONGEST_LINE: usize = 400;
@@ -56,9 +58,9 @@ impl ReportLine {
     }
 }
 
-/// A text without line breaks, so that it can't forge another line.
+/// A text without what a terminal obeys, such as line breaks, so that it can't forge another line.
 pub(super) fn one_line(text: &str) -> String {
-    text.chars().take(LONGEST_LINE).map(|c| if c.is_control() { ' ' } else { c }).collect()
+    text.chars().take(LONGEST_LINE).map(|c| if terminal::is_obeyed(c) { ' ' } else { c }).collect()
 }
 
 #[cfg(test)]
@@ -67,8 +69,8 @@ mod tests {
 
     #[test]
     fn a_line_cannot_forge_another() {
-        let line = ReportLine::Warning("no configuration\n[+]listener ok".into());
-        assert_eq!(line.shown("injection"), "[!]injection: no configuration [+]listener ok\n");
+        let line = ReportLine::Warning("no configuration\n[+]listener ok\u{202e}".into());
+        assert_eq!(line.shown("injection"), "[!]injection: no configuration [+]listener ok \n");
     }
 
     #[test]
