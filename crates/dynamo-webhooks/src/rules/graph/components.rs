@@ -57,9 +57,10 @@ pub(super) fn some(old: Option<&DynamoGraphDeployment>, graph: &DynamoGraphDeplo
 }
 
 const UNCONVERTED: &str = "must have at least one entry, and the stored object shows none in this version either: the CRD's conversion \
-                           seems to be off, nothing is wrong with the object";
+                           seems to be off";
 const SEE_STRATEGY: &str = "spec.conversion.strategy of the CRD dynamographdeployments.nvidia.com has to be Webhook; use the version that \
-                            the object is stored in meanwhile";
+                            the object is stored in meanwhile; where it is Webhook, the graph was stored without components: delete it and \
+                            recreate it with some";
 
 /// The parts of a graph that the rules of its components read.
 #[derive(Debug, Clone, Copy)]
