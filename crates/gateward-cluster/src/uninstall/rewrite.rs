@@ -11,9 +11,9 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use futures_util::stream;
-use kube::api::{
-    Api, ApiResource, DynamicObject, ListParams, ObjectList, ObjectMeta, PartialObjectMeta, Patch, PatchParams,
-};
+use kube::api::{Api, ApiResource, DynamicObject, ListParams, ObjectList, Patch, PatchParams, Request};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::json;
 
 use super::report::{CrdObjects, RefusedObject, UninstallEvent};
@@ -30,6 +30,22 @@ const ATTEMPTS: u32 = 5;
 /// A list that takes too long to read is begun anew.
 const LISTS: usize = 3;
 const PAUSE: Duration = Duration::from_millis(300);
+
+/// An object as it is listed, and written anew. Nothing else of it is read: its managed fields may nest deeper than kube's
+/// client reads, which fails the whole list.
+#[derive(Debug, Clone, Deserialize)]
+struct Stored {
+    metadata: StoredMetadata,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct StoredMetadata {
+    #[serde(default)]
+    name: String,
+    namespace: Option<String>,
+    resource_version: Option<String>,
+}
 
 /// What became of an object.
 enum Fate {
@@ -68,7 +84,7 @@ impl Uninstall {
         let mut objects = CrdObjects::default();
         let mut page = ListParams::default().limit(PAGE);
         loop {
-            let list = read(&api, &page).await?;
+            let list = self.page(&api, &page).await?;
             let next = list.metadata.continue_.filter(|token| !token.is_empty());
             let items = list.items.into_iter().map(|item| self.store_anew(kind, item.metadata));
             let mut fates = stream::iter(items).buffer_unordered(AT_ONCE);
@@ -81,8 +97,8 @@ impl Uninstall {
         }
     }
 
-    async fn store_anew(&self, kind: &Kind, listed: ObjectMeta) -> Fate {
-        let (name, namespace) = (listed.name.unwrap_or_default(), listed.namespace);
+    async fn store_anew(&self, kind: &Kind, listed: StoredMetadata) -> Fate {
+        let StoredMetadata { name, namespace, resource_version } = listed;
         let api: Api<DynamicObject> = match &namespace {
             Some(namespace) => Api::namespaced_with(self.client.clone(), namespace, &kind.resource),
             None => Api::all_with(self.client.clone(), &kind.resource),
@@ -91,8 +107,8 @@ impl Uninstall {
         let mut attempts = 0;
         loop {
             attempts += 1;
-            match kind.patch(&api, &name, &parameters).await {
-                Ok(now) if now.metadata.resource_version == listed.resource_version => return Fate::Same,
+            match self.patch(kind, &api, &name, &parameters).await {
+                Ok(now) if now.metadata.resource_version == resource_version => return Fate::Same,
                 Ok(_) => return Fate::Rewritten,
                 // It was deleted meanwhile.
                 Err(why) if why.code() == Some(404) => return Fate::Same,
@@ -101,20 +117,42 @@ impl Uninstall {
             }
         }
     }
-}
 
-/// Reads a page of a list; an API server that has just started needs a moment.
-async fn read(
-    api: &Api<DynamicObject>,
-    page: &ListParams,
-) -> Result<ObjectList<PartialObjectMeta<DynamicObject>>, RequestError> {
-    let mut attempts = 0;
-    loop {
-        attempts += 1;
-        match with_timeout(TIMEOUT, api.list_metadata(page)).await {
-            Err(why) if attempts < ATTEMPTS && passes(&why) => tokio::time::sleep(PAUSE * attempts).await,
-            read => return read,
+    /// Reads a page of a list; an API server that has just started needs a moment.
+    async fn page(&self, api: &Api<DynamicObject>, page: &ListParams) -> Result<ObjectList<Stored>, RequestError> {
+        let mut attempts = 0;
+        loop {
+            attempts += 1;
+            match self.ask(Request::new(api.resource_url()).list_metadata(page)).await {
+                Err(why) if attempts < ATTEMPTS && passes(&why) => tokio::time::sleep(PAUSE * attempts).await,
+                read => return read,
+            }
         }
+    }
+
+    /// Changes nothing of an object.
+    async fn patch(
+        &self,
+        kind: &Kind,
+        api: &Api<DynamicObject>,
+        name: &str,
+        parameters: &PatchParams,
+    ) -> Result<Stored, RequestError> {
+        let (place, nothing) = (Request::new(api.resource_url()), Patch::Merge(json!({})));
+        self.ask(if kind.has_status {
+            place.patch_subresource("status", name, parameters, &nothing)
+        } else {
+            place.patch(name, parameters, &nothing)
+        })
+        .await
+    }
+
+    async fn ask<T: DeserializeOwned>(
+        &self,
+        request: Result<http::Request<Vec<u8>>, kube::core::request::Error>,
+    ) -> Result<T, RequestError> {
+        let answer = async { self.client.request(request.map_err(kube::Error::BuildRequest)?).await };
+        with_timeout(TIMEOUT, answer).await
     }
 }
 
@@ -146,17 +184,23 @@ impl Kind {
         let has_status = subresources.is_some_and(|subresources| subresources.get("status").is_some());
         Self { resource: crd.resource(storage), has_status }
     }
+}
 
-    async fn patch(
-        &self,
-        api: &Api<DynamicObject>,
-        name: &str,
-        parameters: &PatchParams,
-    ) -> Result<DynamicObject, RequestError> {
-        let nothing = Patch::Merge(json!({}));
-        if self.has_status {
-            return with_timeout(TIMEOUT, api.patch_status(name, parameters, &nothing)).await;
-        }
-        with_timeout(TIMEOUT, api.patch(name, parameters, &nothing)).await
+#[cfg(test)]
+mod tests {
+    use kube::core::PartialObjectMeta;
+
+    use super::*;
+
+    #[test]
+    fn managed_fields_that_nest_deeply_hide_no_object() {
+        let deep = format!("{}{{}}{}", r#"{"f:nest":"#.repeat(300), "}".repeat(300));
+        let otter = format!(r#"{{"metadata":{{"name":"otter","managedFields":[{{"fieldsV1":{deep}}}]}}}}"#);
+        let list =
+            format!(r#"{{"metadata":{{}},"items":[{otter},{{"metadata":{{"name":"heron","namespace":"river"}}}}]}}"#);
+        assert!(serde_json::from_str::<ObjectList<PartialObjectMeta<DynamicObject>>>(&list).is_err());
+        let list: ObjectList<Stored> = serde_json::from_str(&list).unwrap();
+        let names: Vec<_> = list.items.iter().map(|item| item.metadata.name.as_str()).collect();
+        assert_eq!(names, ["otter", "heron"]);
     }
 }
