@@ -16,12 +16,14 @@ const OPERATOR: &str = "dynamo-operator";
 pub(super) fn chart_values(release: &Release, values: &Value) -> ChartValues {
     let operator = values.get(OPERATOR).filter(|operator| operator.is_object());
     let given = Given(operator.unwrap_or(values));
-    let below = operator.map(|operator| removed(operator, &format!("{OPERATOR}.")));
     let fullname = given.fullname(release);
     let restricted = given.restricted_to(release);
     let installs = restricted.is_none() && given.find("upgradeCRD") != Some(&Value::Bool(false));
     ChartValues {
-        removed: removed(values, "").into_iter().chain(below.into_iter().flatten()).collect(),
+        removed: match operator {
+            Some(operator) => beside(values).into_iter().chain(removed(operator, &format!("{OPERATOR}."))).collect(),
+            None => removed(values, ""),
+        },
         document: given.document(&fullname, restricted),
         service_account: fullname,
         crd_installer: if installs { CrdInstaller::Pods } else { CrdInstaller::User },
@@ -38,6 +40,16 @@ pub(super) fn schema() -> Value {
     let mut both = operator.clone();
     both["properties"][OPERATOR] = operator;
     both
+}
+
+/// The keys beside the operator's that no template reads, with the advice of the whole chart's schema.
+fn beside(values: &Value) -> Vec<RemovedValue> {
+    let text = include_str!("../../../../deploy/helm/dynamo-platform/values.schema.json");
+    let schema = serde_json::from_str::<Value>(text).unwrap_or_default();
+    let advice = schema["additionalProperties"]["const"].as_str().unwrap_or_default();
+    let given = values.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null());
+    let unread = given.filter(|(key, _)| schema["properties"].get(key.as_str()).is_none());
+    unread.map(|(key, _)| RemovedValue { path: key.clone(), advice: advice.to_owned() }).collect()
 }
 
 /// Those of the removed values that are given.
@@ -167,6 +179,14 @@ mod tests {
             "webhook.enabled",
         ];
         assert_eq!(paths, expected);
+    }
+
+    #[test]
+    fn what_stands_beside_the_operators_values_is_to_be_moved() {
+        let values = json!({"dynamo-operator": {}, "global": {}, "webhook": {"enabled": false}, "nats": null});
+        assert_eq!(refused(&values), ["webhook"]);
+        let advice = &of(&values).removed[0].advice;
+        assert!(advice.starts_with("move or remove this key") && advice.ends_with(OPERATOR), "{advice}");
     }
 
     #[test]

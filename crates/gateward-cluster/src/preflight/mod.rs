@@ -62,6 +62,8 @@ pub struct HandOver {
 pub enum PreflightCheck {
     /// No value is given that was removed.
     RemovedValues,
+    /// No value is given that the chart doesn't have.
+    UnknownValues,
     /// The API server reaches the Pods.
     Reachability,
     /// The certificates of the chosen mode are there.
@@ -157,6 +159,7 @@ impl fmt::Display for PreflightCheck {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::RemovedValues => "removed values",
+            Self::UnknownValues => "unknown values",
             Self::Reachability => "reachability",
             Self::Certificates => "certificates",
             Self::ConflictingConfigurations => "conflicting configurations",

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::cli::output::Output;
 use crate::cli::planned::planned;
-use crate::cli::values;
+use crate::cli::{known_values, values};
 use crate::config::RemovedValue;
 use crate::exit::Exit;
 use crate::operator::{Operator, Release};
@@ -42,7 +42,8 @@ pub(crate) fn command() -> Command {
         .long_about(
             "Check a cluster before a release is installed or upgraded. Nothing is changed. KUBECONFIG names the \
              cluster.\n\nEach line is `ok`, `failed`, or `not provable yet`: what depends on Pods that don't run yet, or \
-             on what you may not read. Checked are values that were removed; whether the API server reaches the \
+             on what you may not read. Checked are values that were removed or that the \
+             chart doesn't have; whether the API server reaches the \
              webhook port, through its proxy for Services; the certificates of the mode that the values choose; webhook \
              configurations of others for the same kinds; and what the ServiceAccount of the Pods may do.\n\nValues are \
              those of the chart. Without --values, what depends on them is checked for the chart's defaults.",
@@ -58,22 +59,28 @@ pub(crate) fn command() -> Command {
 pub(crate) async fn run<P: Operator>(operator: &P, arguments: &DoctorArguments) -> anyhow::Result<Exit> {
     let (name, namespace) = (arguments.release.as_deref(), arguments.namespace.as_deref());
     let release = operator.names().release_or_usual(name, namespace);
-    let values = operator.chart_values(&release, &values::read(&arguments.values)?);
-    let removed = if arguments.values.is_empty() { vec![without_values(&release)] } else { judge(&values.removed) };
+    let given = values::read(&arguments.values)?;
+    let values = operator.chart_values(&release, &given);
+    let judged = if arguments.values.is_empty() {
+        without_values(&release)
+    } else {
+        [judge(&values.removed), judge_unknown(&known_values::unknown(operator, &given)?)].concat()
+    };
     let planned = planned(operator, &release, values)?;
     let connection = Connection::connect(&operator.names().user_agent()).await?;
     let checked = Box::pin(preflight(&connection, &planned)).await?;
-    let results: Vec<_> = removed.into_iter().chain(checked).collect();
+    let results: Vec<_> = judged.into_iter().chain(checked).collect();
     print(&release, &results, arguments.output)?;
     let failed = results.iter().any(|result| result.state == PreflightState::Failed);
     Ok(if failed { Exit::Findings } else { Exit::Success })
 }
 
-fn without_values(Release { name, namespace }: &Release) -> PreflightResult {
-    PreflightCheck::RemovedValues.not_provable_yet(format!(
+fn without_values(Release { name, namespace }: &Release) -> Vec<PreflightResult> {
+    let removed = PreflightCheck::RemovedValues.not_provable_yet(format!(
         "no values are given: pass the files that the upgrade gets by --values, or what `helm get values {name} -n \
          {namespace} -o yaml` prints by --values -"
-    ))
+    ));
+    vec![removed, PreflightCheck::UnknownValues.not_provable_yet("no values are given")]
 }
 
 fn judge(removed: &[RemovedValue]) -> Vec<PreflightResult> {
@@ -82,6 +89,14 @@ fn judge(removed: &[RemovedValue]) -> Vec<PreflightResult> {
         return vec![check.ok("none is given")];
     }
     removed.iter().map(|RemovedValue { path, advice }| check.failed(format!("{path}: {advice}"))).collect()
+}
+
+fn judge_unknown(unknown: &[String]) -> Vec<PreflightResult> {
+    let check = PreflightCheck::UnknownValues;
+    if unknown.is_empty() {
+        return vec![check.ok("the chart has each value")];
+    }
+    unknown.iter().map(|key| check.failed(key)).collect()
 }
 
 fn print(Release { name, namespace }: &Release, results: &[PreflightResult], output: Output) -> anyhow::Result<()> {
@@ -112,9 +127,17 @@ mod tests {
     }
 
     #[test]
+    fn each_unknown_value_is_a_failure_that_names_what_may_be_meant() {
+        let results = judge_unknown(&["replica: did you mean replicas?".into()]);
+        let said = "failed            unknown values: replica: did you mean replicas?";
+        assert_eq!(results[0].to_string(), said);
+        assert_eq!(judge_unknown(&[])[0].state, PreflightState::Ok);
+    }
+
+    #[test]
     fn values_that_are_not_given_prove_nothing() {
-        let result = without_values(&Release { name: "river".into(), namespace: "zoo".into() });
-        assert_eq!(result.state, PreflightState::NotProvableYet);
-        assert!(result.text.contains("`helm get values river -n zoo -o yaml`"), "{result}");
+        let results = without_values(&Release { name: "river".into(), namespace: "zoo".into() });
+        assert!(results.iter().all(|result| result.state == PreflightState::NotProvableYet), "{results:?}");
+        assert!(results[0].text.contains("`helm get values river -n zoo -o yaml`"), "{results:?}");
     }
 }

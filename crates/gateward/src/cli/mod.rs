@@ -15,6 +15,7 @@ mod facts;
 mod generate;
 mod help;
 mod known_cluster;
+mod known_values;
 mod logging;
 mod manifests;
 mod output;

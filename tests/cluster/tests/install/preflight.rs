@@ -59,7 +59,7 @@ async fn a_healthy_release_passes_until_another_configuration_judges_its_kinds(s
     let healthy = Preflight::of(&sandbox, RELEASE, NAMESPACE, &Value::Null);
     assert_eq!(healthy.code, Some(0), "{healthy:?}");
     let checks: Vec<_> = healthy.lines().map(|(check, state, _)| (check, state)).collect();
-    let all = ["removedValues", "reachability", "certificates", "conflictingConfigurations", "rbac"];
+    let all = ["removedValues", "unknownValues", "reachability", "certificates", "conflictingConfigurations", "rbac"];
     assert_eq!(checks, all.map(|check| (check, "ok")), "{healthy:?}");
 
     // It is called for nothing, since the other tests write objects meanwhile.
@@ -84,11 +84,14 @@ async fn a_healthy_release_passes_until_another_configuration_judges_its_kinds(s
 }
 
 async fn values_that_were_removed_and_certificates_that_are_missing_fail(sandbox: Sandbox) {
-    let external = json!({"enabled": false, "certificateSecret": {"external": true, "name": "our-own"}});
+    let external =
+        json!({"enabled": false, "timeoutSecond": 5, "certificateSecret": {"external": true, "name": "our-own"}});
     let failed = Preflight::of(&sandbox, RELEASE, NAMESPACE, &json!({"dynamo-operator": {"webhook": external}}));
     assert_eq!(failed.code, Some(1), "{failed:?}");
     let removed = "dynamo-operator.webhook.enabled: remove this key: webhooks are always on";
     assert!(failed.says("removedValues", "failed", removed), "{failed:?}");
+    let unknown = "webhook.timeoutSecond: did you mean dynamo-operator.webhook.timeoutSeconds?";
+    assert!(failed.says("unknownValues", "failed", unknown), "{failed:?}");
     assert!(failed.says("certificates", "failed", "webhook.caBundle is empty"), "{failed:?}");
     let missing = "Secret dynamo-system/our-own is not there; it needs tls.crt, tls.key and ca.crt";
     assert!(failed.says("certificates", "failed", missing), "{failed:?}");

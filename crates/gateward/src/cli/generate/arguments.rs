@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::cli::generate::folder::Treatment;
 use crate::cli::generate::format::Format;
-use crate::cli::generate::known_values;
+use crate::cli::known_values;
 use crate::operator::{Operator, Release};
 
 /// Where manifests go.

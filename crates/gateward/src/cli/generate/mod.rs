@@ -10,7 +10,6 @@ mod deployment;
 mod folder;
 mod format;
 mod image;
-mod known_values;
 mod kustomize;
 mod manifest;
 mod network_policy;

@@ -11,26 +11,30 @@ use crate::cli::values;
 use crate::operator::Operator;
 
 /// The values of all files together.
-pub(super) fn read<P: Operator>(operator: &P, files: &[PathBuf]) -> anyhow::Result<Value> {
+pub(crate) fn read<P: Operator>(operator: &P, files: &[PathBuf]) -> anyhow::Result<Value> {
     let values = values::read(files)?;
-    let schema = match operator.chart_schema() {
-        Some(schema) => schema,
-        None => of_generated_chart()?,
-    };
-    match unknown_keys(&values, &schema).as_slice() {
+    match unknown(operator, &values)?.as_slice() {
         [] => Ok(values),
         unknown => bail!("the chart has no such values:\n{}", unknown.join("\n")),
     }
 }
 
+/// Each key that the operator's chart doesn't have, with the one that may be meant.
+pub(crate) fn unknown<P: Operator>(operator: &P, values: &Value) -> anyhow::Result<Vec<String>> {
+    let schema = match operator.chart_schema() {
+        Some(schema) => schema,
+        None => of_generated_chart()?,
+    };
+    Ok(unknown_keys(values, &schema))
+}
+
 /// The keys of the chart that `generate chart` writes.
 fn of_generated_chart() -> anyhow::Result<Value> {
-    let crds = format!(",\n{}", include_str!("chart/text/values.schema-crds.json"));
-    let text = include_str!("chart/text/values.schema.json").replace("%crds%", &crds).replace("%modes%", "");
+    let crds = format!(",\n{}", include_str!("generate/chart/text/values.schema-crds.json"));
+    let text = include_str!("generate/chart/text/values.schema.json").replace("%crds%", &crds).replace("%modes%", "");
     serde_json::from_str(&text).context("the schema of a chart")
 }
 
-/// Each key that the schema doesn't know, with the one that may be meant.
 fn unknown_keys(values: &Value, schema: &Value) -> Vec<String> {
     let mut keys = Keys { schema, unknown: Vec::new() };
     keys.walk(values, schema, &FieldPath::root());
@@ -116,7 +120,7 @@ mod tests {
 
     use super::*;
 
-    fn unknown(values: &Value) -> Vec<String> {
+    fn unknown_of(values: &Value) -> Vec<String> {
         unknown_keys(values, &of_generated_chart().unwrap())
     }
 
@@ -128,18 +132,21 @@ mod tests {
             "imagePullSecrets[0].nam: did you mean imagePullSecrets[0].name?",
             "replica: did you mean replicas?",
         ];
-        assert_eq!(unknown(&values), wanted);
+        assert_eq!(unknown_of(&values), wanted);
     }
 
     #[test]
     fn a_key_that_stands_elsewhere_is_found_there() {
-        assert_eq!(unknown(&json!({"failurePolicy": "Fail"})), ["failurePolicy: did you mean webhook.failurePolicy?"]);
+        assert_eq!(
+            unknown_of(&json!({"failurePolicy": "Fail"})),
+            ["failurePolicy: did you mean webhook.failurePolicy?"]
+        );
     }
 
     #[test]
     fn where_no_key_is_near_all_are_named() {
         let wanted = ["image.otter: known are digest, pullPolicy, repository, tag"];
-        assert_eq!(unknown(&json!({"image": {"otter": 1}})), wanted);
+        assert_eq!(unknown_of(&json!({"image": {"otter": 1}})), wanted);
     }
 
     #[test]
@@ -149,6 +156,6 @@ mod tests {
             "webhook": {"namespaceSelector": selector}, "resources": {"limits": {}}, "global": {"x": 1}, "otter": null,
             "crds": {"install": true}, "nodeSelector": {"any": "thing"},
         });
-        assert_eq!(unknown(&values), [""; 0]);
+        assert_eq!(unknown_of(&values), [""; 0]);
     }
 }
