@@ -169,10 +169,10 @@ impl CertificatesStatus {
         };
         let mut attention = status.notes.clone();
         if !matches!(status.serving, ServingCertificateState::Complete(_)) && status.phase.is_none() {
-            attention.insert(0, format!("the serving certificate is {}", status.serving));
+            attention.insert(0, format!("the serving certificate: {}", status.serving));
         }
         if !matches!(status.ca, CaState::Usable(_)) {
-            attention.insert(0, format!("the CA is {}", status.ca));
+            attention.insert(0, format!("the CA: {}", status.ca));
         }
         attention
     }

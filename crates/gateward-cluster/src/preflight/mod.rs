@@ -108,10 +108,13 @@ pub async fn preflight(
     planned: &PlannedRelease,
 ) -> Result<Vec<PreflightResult>, PreflightError> {
     let client = connection.client();
-    if let Err(why) = with_read_timeout(client.apiserver_version()).await
-        && why.code().is_none()
-    {
-        return Err(PreflightError(why.to_string()));
+    if let Err(why) = with_read_timeout(client.apiserver_version()).await {
+        match why.code() {
+            None => return Err(PreflightError(why.to_string())),
+            Some(401) => return Err(PreflightError(format!("it doesn't know the user of the kubeconfig: {why}"))),
+            // Whoever it knows may be forbidden this, and be allowed the rest.
+            Some(_) => {}
+        }
     }
     let (reachability, certificates, conflicts, rights) = tokio::join!(
         reachability::check(&client, planned),

@@ -113,6 +113,9 @@ impl UninstallArguments {
             let document = json!({"release": release, "namespace": namespace, "dryRun": dry_run, "crds": reports});
             writeln!(anstream::stdout(), "{}", terminal::json(&document.to_string()))?;
         }
+        if self.dry_run {
+            writeln!(anstream::stderr(), "this was a dry run: nothing was changed")?;
+        }
         if reports.iter().all(|report| report.state != CrdState::Remains) {
             return Ok(Exit::Success);
         }

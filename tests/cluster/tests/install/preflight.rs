@@ -15,6 +15,7 @@ pub fn tests() -> Vec<Test> {
         values_that_were_removed_and_certificates_that_are_missing_fail,
         what_is_not_installed_is_not_provable_yet,
         pods_that_the_api_server_does_not_reach_are_a_failure,
+        a_user_whom_the_api_server_does_not_know_has_checked_nothing,
     ]
 }
 
@@ -137,4 +138,18 @@ async fn pods_that_the_api_server_does_not_reach_are_a_failure(sandbox: Sandbox)
     assert_eq!(unreached.code, Some(1), "{unreached:?}");
     assert!(unreached.says("reachability", "failed", "error trying to reach service"), "{unreached:?}");
     assert!(unreached.says("reachability", "failed", "open port 9443"), "{unreached:?}");
+}
+
+async fn a_user_whom_the_api_server_does_not_know_has_checked_nothing(sandbox: Sandbox) {
+    let text = std::fs::read_to_string(sandbox.bed().folder().join("kubeconfig")).unwrap();
+    let mut kubeconfig: Value = serde_json::from_str(&text).unwrap();
+    kubeconfig["users"][0]["user"] = json!({"token": "expired"});
+    let file = sandbox.bed().folder().join("kubeconfig-of-nobody");
+    std::fs::write(&file, kubeconfig.to_string()).unwrap();
+    let mut command = sandbox.bed().programs().gateward();
+    command.env("KUBECONFIG", file).args(["doctor", "--preflight", "--release", RELEASE, "-n", NAMESPACE]);
+    let ended = command.output().unwrap();
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(2), "{said}");
+    assert!(said.contains("it doesn't know the user of the kubeconfig: Unauthorized"), "{said}");
 }

@@ -167,6 +167,7 @@ async fn a_dry_run_changes_nothing_and_conversion_can_be_kept(sandbox: Sandbox) 
     let ended = admin.uninstalls(&["--dry-run"]).await;
     assert_eq!(ended.code, 0, "{ended:?}");
     assert_eq!(report(&ended.document(), ADAPTERS)["objects"]["found"], 3);
+    assert!(ended.stderr.contains("nothing was changed"), "{ended:?}");
     assert_eq!(installed(bed, ADAPTERS).await, before);
     assert_eq!(version_stored(&sandbox, ADAPTERS, "otter").await, "v1alpha1");
 
