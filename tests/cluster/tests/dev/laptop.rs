@@ -69,7 +69,9 @@ impl Laptop {
         self.starts += 1;
         let file = |name: &str| self.folder.join(format!("{}-{name}", self.starts));
         let (stdout, stderr) = (file("stdout"), file("stderr"));
-        let mut command = Command::new(std::env::current_exe().unwrap());
+        // A process that was started by nohup would hear of no terminal that closes.
+        let mut command = Command::new("env");
+        command.arg("--default-signal=HUP").arg(std::env::current_exe().unwrap());
         command.arg("dev").args(arguments).env(WORLD, self.world.name()).env("KUBECONFIG", &self.kubeconfig);
         command.env("GATEWARD_FAIL_POINT", self.fail_point()).stdin(Stdio::null());
         command.stdout(File::create(&stdout).unwrap()).stderr(File::create(&stderr).unwrap());

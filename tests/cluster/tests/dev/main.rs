@@ -10,6 +10,7 @@ mod guards;
 mod holders;
 mod judging;
 mod laptop;
+mod signals;
 mod snapshot;
 mod world;
 
@@ -21,6 +22,6 @@ fn main() -> ExitCode {
     if let Some(ended) = laptop::run_as_operator() {
         return ended;
     }
-    let tests = [crashes::tests(), guards::tests(), holders::tests(), judging::tests()];
+    let tests = [crashes::tests(), guards::tests(), holders::tests(), judging::tests(), signals::tests()];
     run(tests.into_iter().flatten().collect(), async |_| Ok(()))
 }

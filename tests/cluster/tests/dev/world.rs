@@ -99,6 +99,9 @@ world!(estuary, "estuary.example.org");
 world!(fjord, "fjord.example.org");
 world!(inlet, "inlet.example.org");
 world!(lagoon, "lagoon.example.org");
+world!(marsh, "marsh.example.org");
+world!(pond, "pond.example.org");
+world!(rapids, "rapids.example.org");
 
 /// One of the operators.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,11 +113,24 @@ pub enum World {
     Fjord,
     Inlet,
     Lagoon,
+    Marsh,
+    Pond,
+    Rapids,
 }
 
 impl World {
-    const ALL: [Self; 7] =
-        [Self::Brook, Self::Creek, Self::Delta, Self::Estuary, Self::Fjord, Self::Inlet, Self::Lagoon];
+    const ALL: [Self; 10] = [
+        Self::Brook,
+        Self::Creek,
+        Self::Delta,
+        Self::Estuary,
+        Self::Fjord,
+        Self::Inlet,
+        Self::Lagoon,
+        Self::Marsh,
+        Self::Pond,
+        Self::Rapids,
+    ];
 
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|world| world.name() == name)
@@ -130,6 +146,9 @@ impl World {
             Self::Fjord => "fjord",
             Self::Inlet => "inlet",
             Self::Lagoon => "lagoon",
+            Self::Marsh => "marsh",
+            Self::Pond => "pond",
+            Self::Rapids => "rapids",
         }
     }
 
@@ -146,6 +165,9 @@ impl World {
             Self::Fjord => fjord::webhooks(),
             Self::Inlet => inlet::webhooks(),
             Self::Lagoon => lagoon::webhooks(),
+            Self::Marsh => marsh::webhooks(),
+            Self::Pond => pond::webhooks(),
+            Self::Rapids => rapids::webhooks(),
         };
         Names::new(self.name(), "1.0.0").of(webhooks)
     }
