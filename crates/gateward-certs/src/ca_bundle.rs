@@ -203,6 +203,11 @@ impl CaBundle {
     pub fn to_pem(&self) -> String {
         self.iter().map(TrustAnchor::to_pem).collect()
     }
+
+    /// The same in base64, as manifests have it.
+    pub fn to_base64(&self) -> String {
+        BASE64_STANDARD.encode(self.to_pem())
+    }
 }
 
 impl From<TrustAnchor> for CaBundle {

@@ -112,14 +112,21 @@ fn refused(values: &str) -> String {
 }
 
 #[test]
-fn a_mode_whose_objects_a_folder_lacks_is_refused() {
-    for (values, mode) in [
-        ("webhook: {certManager: {enabled: true}}", "cert-manager"),
-        ("dynamo-operator: {webhook: {certificateSecret: {external: true}}}", "external"),
-    ] {
-        let said = refused(values);
-        assert!(said.contains(&format!("certificates of mode {mode}")) && said.contains("generate chart"), "{said}");
-    }
+fn a_certificate_of_ones_own_needs_its_ca() {
+    let said = refused("dynamo-operator: {webhook: {certificateSecret: {external: true}}}");
+    assert!(said.contains("name no CA: give its caBundle"), "{said}");
+}
+
+#[test]
+fn values_that_the_chart_alone_follows_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("values.yaml");
+    fs::write(&file, "dynamo-operator: {webhook: {port: 10250, failurePolicy: Ignore}}").unwrap();
+    let output = kustomize(&folder.path().join("out"), &["--values"]).arg(&file).output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    let said = String::from_utf8(output.stderr).unwrap();
+    let note = "note: nothing here follows from these values: dynamo-operator.webhook.failurePolicy; what isn't";
+    assert!(said.contains(note), "{said}");
 }
 
 #[test]

@@ -6,6 +6,8 @@ use gateward_certs::{CaInjection, Provision};
 use gateward_cluster::permissions::{Need, ResourceName};
 use gateward_cluster::preflight::{HandOver, PlannedRelease};
 use gateward_cluster::{ClaimedNamespaces, ControllerConfig, ServedNamespaces};
+use gateward_core::manifest::Installation;
+use serde_json::json;
 
 use crate::config::{ChartValues, ConfigSource, CrdInstaller, Flags, PodEnvironment};
 use crate::crds;
@@ -39,6 +41,23 @@ pub(crate) fn planned<P: Operator>(
             .predecessor
             .map(|it| HandOver { namespace_label: it.namespace_label.to_owned(), guide: it.guide.to_owned() }),
     })
+}
+
+/// What the API server is to call, under the names that the Pods of the release know.
+pub(crate) fn installation<P: Operator>(operator: &P, release: &Release, config: &ControllerConfig) -> Installation {
+    let usual = operator.installation(release);
+    let targets = &config.targets;
+    let namespace_selector = match &config.namespaces {
+        ServedNamespaces::One(one) => Some(json!({"matchLabels": {"kubernetes.io/metadata.name": one.namespace}})),
+        ServedNamespaces::All(_) => usual.namespace_selector,
+    };
+    Installation {
+        validating_name: targets.validating.clone(),
+        mutating_name: targets.mutating.clone(),
+        service: targets.service.name.clone(),
+        namespace_selector,
+        ..usual
+    }
 }
 
 fn crd_names(operator: &impl Operator) -> Vec<String> {

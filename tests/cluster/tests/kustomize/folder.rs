@@ -71,13 +71,15 @@ impl<'a> Folder<'a> {
     }
 }
 
-fn output(command: &mut Command) -> String {
+/// What a command prints that succeeds.
+pub fn output(command: &mut Command) -> String {
     let output = command.output().unwrap();
     assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
 }
 
-fn by_name(objects: impl Iterator<Item = Value>) -> Objects {
+/// Objects under their names.
+pub fn by_name(objects: impl Iterator<Item = Value>) -> Objects {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let key = |object: &Value| {
         let metadata = &object["metadata"];

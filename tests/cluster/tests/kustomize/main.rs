@@ -4,20 +4,28 @@
 
 mod folder;
 
+use std::path::Path;
 use std::process::ExitCode;
 
+use base64::Engine as _;
 use cluster_tests::{Sandbox, run, tests};
+use gateward_lint::yaml;
 use serde_json::{Value, json};
 
-use crate::folder::{Folder, object};
+use crate::folder::{Folder, Objects, by_name, object};
 
 fn main() -> ExitCode {
     let tests = tests![
         kustomize_prints_what_the_other_commands_print,
         a_role_in_another_namespace_stays_there,
+        what_serves_one_namespace_is_called_for_it_alone,
+        the_service_is_the_one_that_the_pods_know,
+        cert_manager_is_asked_for_what_the_chart_asks,
+        a_ca_of_the_users_own_is_in_every_webhook_and_conversion,
         a_folder_without_a_namespace_makes_its_own,
         an_overlay_changes_namespace_and_image_and_references_follow,
         the_api_server_takes_every_object,
+        the_api_server_takes_every_object_of_cert_manager,
     ];
     run(tests, async |_| Ok(()))
 }
@@ -37,10 +45,82 @@ async fn a_role_in_another_namespace_stays_there(sandbox: Sandbox) {
     std::fs::write(&values, restricted.to_string()).unwrap();
     let values = ["--values", values.to_str().unwrap()];
     let arguments = [&RELEASE[..], &values].concat();
-    let folder = Folder::generated(&sandbox, "restricted", &arguments);
-    let built = folder.built();
-    assert_eq!(built, folder.printed(&RELEASE, &arguments));
+    let built = Folder::generated(&sandbox, "restricted", &arguments).built();
     assert!(built.keys().any(|(kind, namespace, _)| (kind.as_str(), namespace.as_str()) == ("Role", "lake")));
+}
+
+/// A folder that is generated with values of Dynamo's chart.
+fn with_values<'a>(sandbox: &'a Sandbox, name: &str, values: &Value) -> Folder<'a> {
+    let file = sandbox.bed().folder().join(format!("{name}.json"));
+    std::fs::write(&file, values.to_string()).unwrap();
+    Folder::generated(sandbox, name, &[&RELEASE[..], &["--values", file.to_str().unwrap()]].concat())
+}
+
+async fn what_serves_one_namespace_is_called_for_it_alone(sandbox: Sandbox) {
+    let restricted = json!({"namespaceRestriction": {"enabled": true, "namespace": "lake"}});
+    let built = with_values(&sandbox, "one-namespace", &restricted).built();
+    assert!(built.keys().all(|(kind, ..)| kind != "CustomResourceDefinition"));
+    let selector = json!({"matchLabels": {"kubernetes.io/metadata.name": "lake"}});
+    for (kind, name) in [("Validating", "river-validating-lake"), ("Mutating", "river-mutating-lake")] {
+        let configuration = object(&built, &format!("{kind}WebhookConfiguration"));
+        assert_eq!(configuration["metadata"]["name"], name);
+        let webhooks = configuration["webhooks"].as_array().unwrap();
+        assert!(webhooks.iter().all(|webhook| webhook["namespaceSelector"] == selector), "{configuration}");
+    }
+}
+
+async fn the_service_is_the_one_that_the_pods_know(sandbox: Sandbox) {
+    let built = with_values(&sandbox, "named", &json!({"fullnameOverride": "otter"})).built();
+    assert_eq!(object(&built, "Service")["metadata"]["name"], "otter-webhook-service");
+    let services: Vec<&Value> = built.values().flat_map(service_references).collect();
+    assert_eq!(services.len(), 7 + 4, "seven webhooks and four CRDs: {services:?}");
+    assert!(services.iter().all(|service| service["name"] == "otter-webhook-service"), "{services:?}");
+}
+
+async fn cert_manager_is_asked_for_what_the_chart_asks(sandbox: Sandbox) {
+    let built =
+        with_values(&sandbox, "by-cert-manager", &json!({"webhook": {"certManager": {"enabled": true}}})).built();
+    let mut helm = sandbox.bed().helm();
+    let chart = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy/helm/dynamo-platform");
+    helm.args(["template", "river"]).arg(chart).args(["--namespace", "river-system", "--kube-version", "1.34"]);
+    helm.args(["--set", "dynamo-operator.webhook.certManager.enabled=true"]);
+    let output = helm.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let chart = by_name(yaml::read(&output.stdout).documents.into_iter().map(|document| document.value));
+    let asked = |objects: &Objects| {
+        let of_cert_manager = objects.iter().filter(|(_, object)| object["apiVersion"] == "cert-manager.io/v1");
+        let mut asked: Objects = of_cert_manager.map(|(name, object)| (name.clone(), object["spec"].clone())).collect();
+        for spec in asked.values_mut().filter_map(Value::as_object_mut) {
+            // How objects are labelled and a CA is called, everybody may say as they like.
+            spec.remove("secretTemplate");
+            spec.remove("commonName");
+            if let Some(names) = spec.get_mut("dnsNames").and_then(Value::as_array_mut) {
+                names.sort_by_key(ToString::to_string);
+            }
+        }
+        asked
+    };
+    assert_eq!(asked(&built).len(), 4);
+    assert_eq!(asked(&built), asked(&chart));
+    let secret = "river-system/webhook-server-cert-bundle";
+    let called: Vec<&Value> = built.values().filter(|object| !service_references(object).is_empty()).collect();
+    assert_eq!(called.len(), 2 + 4);
+    for object in called {
+        assert_eq!(object["metadata"]["annotations"]["cert-manager.io/inject-ca-from-secret"], secret, "{object}");
+    }
+}
+
+async fn a_ca_of_the_users_own_is_in_every_webhook_and_conversion(sandbox: Sandbox) {
+    let ca = std::fs::read(sandbox.bed().folder().join("ca.crt")).unwrap();
+    let bundle = base64::engine::general_purpose::STANDARD.encode(ca);
+    let values = json!({"webhook": {"certificateSecret": {"external": true}, "caBundle": bundle}});
+    let built = with_values(&sandbox, "of-the-users-own", &values).built();
+    let webhooks = built.values().flat_map(|object| object["webhooks"].as_array().into_iter().flatten());
+    let of_webhooks = webhooks.map(|webhook| &webhook["clientConfig"]["caBundle"]);
+    let conversions = built.values().filter_map(|object| object.pointer("/spec/conversion/webhook/clientConfig"));
+    let bundles: Vec<&Value> = of_webhooks.chain(conversions.map(|client| &client["caBundle"])).collect();
+    assert_eq!(bundles.len(), 7 + 4);
+    assert!(bundles.iter().all(|found| found.as_str() == Some(&bundle)), "{bundles:?}");
 }
 
 async fn a_folder_without_a_namespace_makes_its_own(sandbox: Sandbox) {
@@ -100,4 +180,19 @@ async fn the_api_server_takes_every_object(sandbox: Sandbox) {
         let said = folder.kubectl(&["apply", "--server-side", "--dry-run=server", "--validate=strict", "-k"]);
         assert_eq!(said.lines().filter(|line| line.ends_with("(server dry run)")).count(), count, "{said}");
     }
+}
+
+async fn the_api_server_takes_every_object_of_cert_manager(sandbox: Sandbox) {
+    let bed = sandbox.bed();
+    // kubectl follows no links.
+    let crds = bed.programs().control_plane("cert-manager-crds");
+    let crds = Path::new(crds.get_program()).canonicalize().unwrap();
+    folder::output(bed.kubectl().args(["apply", "--server-side", "-f"]).arg(crds));
+    folder::output(bed.kubectl().args(["create", "namespace", "sea-system"]));
+    let values = json!({"webhook": {"certManager": {"enabled": true}}});
+    let folder = with_values(&sandbox, "strict-cert-manager", &values);
+    let overlay = folder.beside("sea", &json!({"resources": ["../strict-cert-manager"], "namespace": "sea-system"}));
+    let count = overlay.built().len();
+    let said = overlay.kubectl(&["apply", "--server-side", "--dry-run=server", "--validate=strict", "-k"]);
+    assert_eq!(said.lines().filter(|line| line.ends_with("(server dry run)")).count(), count, "{said}");
 }

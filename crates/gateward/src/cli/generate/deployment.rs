@@ -79,7 +79,7 @@ pub(super) fn objects<P: Operator>(
     let text = yaml::document(&source.document);
     let mut objects = vec![
         object("v1", "ConfigMap", &settings, json!({"data": {FILE: text}})),
-        object("v1", "Service", &installation.service, json!({"spec": service})),
+        object("v1", "Service", &config.names.service, json!({"spec": service})),
         object("apps/v1", "Deployment", &account, json!({"spec": deployment})),
     ];
     if workload.replicas > 1 {

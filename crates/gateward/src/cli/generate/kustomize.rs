@@ -3,9 +3,11 @@
 //! Its objects are those that the other commands print for the release, under the same names. There is no `namePrefix`:
 //! the Pods know the names of their Service, Secrets and Lease from the release, which kustomize can't tell them.
 
-use anyhow::bail;
+use std::io::Write as _;
+
 use clap::Args;
-use gateward_certs::{NameLimit, ProvisionMode};
+use gateward_certs::NameLimit;
+use gateward_cluster::ServedNamespaces;
 use gateward_core::Ordered;
 use gateward_core::manifest::yaml;
 use serde_json::{Value, json};
@@ -17,8 +19,9 @@ use crate::cli::generate::format::Format;
 use crate::cli::generate::image::ImageName;
 use crate::cli::generate::manifest::Manifest;
 use crate::cli::generate::network_policy::{self, NetworkPolicyArguments};
-use crate::cli::generate::{crds, deployment, rbac, webhooks};
-use crate::cli::planned::planned;
+use crate::cli::generate::{crds, deployment, provided, rbac, webhooks};
+use crate::cli::known_values;
+use crate::cli::planned::{installation, planned};
 use crate::exit::Exit;
 use crate::operator::{Operator, Release};
 
@@ -47,14 +50,21 @@ pub(super) struct KustomizeArguments {
 
 pub(super) fn run<P: Operator>(operator: &P, arguments: &KustomizeArguments) -> anyhow::Result<Exit> {
     let out = arguments.manifests.folder.required("a kustomization")?;
-    let files = files(operator, arguments)?;
+    let values = arguments.release.values(operator)?;
+    let release = release(operator, &arguments.release)?;
+    let files = files(operator, &release, &values, arguments)?;
+    note_values(&known_values::without_effect(operator, &release, &values)?)?;
     folder::put(out, "kustomize", &files, arguments.manifests.folder.treatment())
 }
 
-fn files<P: Operator>(operator: &P, arguments: &KustomizeArguments) -> anyhow::Result<Vec<GeneratedFile>> {
-    let release = release(operator, &arguments.release)?;
+fn files<P: Operator>(
+    operator: &P,
+    release: &Release,
+    values: &Value,
+    arguments: &KustomizeArguments,
+) -> anyhow::Result<Vec<GeneratedFile>> {
     let format = arguments.manifests.format;
-    let mut manifests = objects(operator, &release, arguments)?;
+    let mut manifests = objects(operator, release, values, arguments)?;
     if !arguments.release.names_namespace() {
         manifests.insert(0, Manifest::of(&namespace(&release.namespace)));
     }
@@ -64,6 +74,19 @@ fn files<P: Operator>(operator: &P, arguments: &KustomizeArguments) -> anyhow::R
     let kustomization = kustomization(&resources, shared, &arguments.workload.image);
     files.push(file(format, &kustomization)?);
     Ok(files)
+}
+
+/// Names the values that only the chart follows, for the folder would hold without a word what they were to change.
+fn note_values(idle: &[String]) -> anyhow::Result<()> {
+    if !idle.is_empty() {
+        let idle = idle.join(", ");
+        writeln!(
+            anstream::stderr(),
+            "note: nothing here follows from these values: {idle}; what isn't the chart's default needs a patch of the \
+             kustomization"
+        )?;
+    }
+    Ok(())
 }
 
 /// The release. Where neither the user nor the operator names a namespace, it gets one of its own.
@@ -79,33 +102,24 @@ fn release<P: Operator>(operator: &P, arguments: &ReleaseArguments) -> anyhow::R
 fn objects<P: Operator>(
     operator: &P,
     release: &Release,
+    values: &Value,
     arguments: &KustomizeArguments,
 ) -> anyhow::Result<Vec<Manifest>> {
-    let values = arguments.release.values(operator)?;
-    let installation = operator.installation(release);
-    let planned = planned(operator, release, operator.chart_values(release, &values))?;
-    check_mode(operator, planned.config.provision.mode())?;
-    let policy = network_policy::object(operator, release, &values, &arguments.network)?;
-    let workload = deployment::objects(operator, release, &values, &arguments.workload)?;
-    let mut objects = crds::with_stanzas(operator, &installation, Stanzas::All)?;
+    let planned = planned(operator, release, operator.chart_values(release, values))?;
+    let installation = installation(operator, release, &planned.config);
+    let policy = network_policy::object(operator, release, values, &arguments.network)?;
+    let workload = deployment::objects(operator, release, values, &arguments.workload)?;
+    let mut objects = match planned.config.namespaces {
+        ServedNamespaces::All(_) => {
+            provided::trusting(crds::with_stanzas(operator, &installation, Stanzas::All)?, &planned)?
+        }
+        // The operator of the whole cluster brings the CRDs, and converts their objects.
+        ServedNamespaces::One(_) => Vec::new(),
+    };
     objects.extend(rbac::objects(&planned, &installation.labels));
-    objects.extend(workload.iter().chain(&policy).map(Manifest::of));
-    objects.extend(webhooks::configurations(operator, &installation)?);
+    objects.extend(provided::requests(&planned)?.iter().chain(&workload).chain(&policy).map(Manifest::of));
+    objects.extend(provided::trusting(webhooks::configurations(operator, &installation)?, &planned)?);
     Ok(objects)
-}
-
-/// Where others provide the certificate, what asks for it and what leads to its CA is written by the chart alone.
-fn check_mode<P: Operator>(operator: &P, mode: ProvisionMode) -> anyhow::Result<()> {
-    if mode == ProvisionMode::Automatic {
-        return Ok(());
-    }
-    bail!(
-        "the values choose certificates of mode {}, and a kustomization has none of what that mode needs: leave the mode \
-         out, so that the Pods make their certificate, or install the chart (`{} generate chart`), which `helm template` \
-         renders with the same values",
-        mode.name(),
-        operator.names().command,
-    )
 }
 
 fn namespace(name: &str) -> Value {

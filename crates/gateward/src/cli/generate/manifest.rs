@@ -13,13 +13,21 @@ pub(crate) struct Manifest {
 impl Manifest {
     /// An object whose YAML is made here.
     pub(crate) fn of(object: &Value) -> Self {
-        let object = Ordered::from(object);
+        Self::in_order(Ordered::from(object))
+    }
+
+    /// The same of an object whose members have an order.
+    pub(crate) fn in_order(object: Ordered) -> Self {
         Self { yaml: yaml::document_in_order(&object), object }
     }
 
     /// An object whose YAML says more than its members.
     pub(crate) fn with_yaml(object: Ordered, yaml: String) -> Self {
         Self { object, yaml }
+    }
+
+    pub(crate) fn object(&self) -> &Ordered {
+        &self.object
     }
 
     pub(crate) fn yaml(&self) -> &str {

@@ -13,6 +13,7 @@ mod image;
 mod kustomize;
 mod manifest;
 mod network_policy;
+mod provided;
 mod rbac;
 mod webhooks;
 
@@ -64,8 +65,8 @@ enum What {
     Deployment(deployment::DeploymentArguments),
     /// Write all of it as a folder that kustomize builds
     ///
-    /// CRDs, roles, Deployment, Service and webhook configurations of a release, and the Namespace where none is named. The
-    /// kustomization is called kustomization.yaml in each format.
+    /// CRDs, roles, Deployment, Service and webhook configurations of a release, the Namespace where none is named, and what
+    /// cert-manager needs where the values choose it. The kustomization is called kustomization.yaml in each format.
     #[command(after_help = "Example:\n  {command} generate kustomize --image registry.example.org/{command}:1.0.0 \
                             --release {release} --out config\n  kubectl apply --server-side -k config")]
     Kustomize(kustomize::KustomizeArguments),
