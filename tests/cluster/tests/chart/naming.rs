@@ -96,7 +96,7 @@ async fn other_names_can_be_given(sandbox: Sandbox) {
 async fn a_release_that_makes_no_name_for_a_service_is_refused_with_a_sentence(sandbox: Sandbox) {
     for release in ["1st", "otter.zoo"] {
         let said = Installation::of(&json!({})).named(release, "zoo").render(sandbox.bed()).unwrap_err();
-        assert!(said.contains("take another release name, or set fullnameOverride"), "{said}");
+        assert!(said.contains("take another release name, or set dynamo-operator.fullnameOverride"), "{said}");
         let named = Installation::of(&json!({"fullnameOverride": "otter"})).named(release, "zoo");
         assert_eq!(services(&named.objects(sandbox.bed())).0, "otter-webhook-service");
     }

@@ -57,7 +57,10 @@ async fn what_cannot_be_for_one_namespace_is_refused_with_a_reason(sandbox: Sand
         (restriction(json!({"namespace": "kube-system"})), "nothing in kube-system is ever judged"),
         (restriction(json!({"namespace": "Team"})), "'Team' does not match"),
         (restriction(json!({"lease": {"duration": "1d"}})), "'1d' does not match"),
-        (beside(json!({"namespaceSelector": {"matchLabels": {"a": "b"}}})), "leave webhook.namespaceSelector empty"),
+        (
+            beside(json!({"namespaceSelector": {"matchLabels": {"a": "b"}}})),
+            "leave dynamo-operator.webhook.namespaceSelector empty",
+        ),
         (beside(json!({"excludeClaimedNamespaces": true})), "it is for an operator of the whole cluster"),
     ];
     all_are_refused(&sandbox, &wanted);
