@@ -15,6 +15,7 @@ pub fn tests() -> Vec<Test> {
         the_list_holds_every_value_that_the_schema_describes,
         a_value_with_an_effect_changes_what_is_rendered,
         a_value_without_effect_is_named_in_the_notes,
+        a_value_that_another_keeps_from_its_effect_is_named_in_the_notes,
         nothing_is_named_that_was_not_given,
     ]
 }
@@ -99,6 +100,31 @@ async fn a_value_without_effect_is_named_in_the_notes(sandbox: Sandbox) {
     for Other { value, .. } in nowhere {
         let whole = if value.starts_with("global.") { value } else { format!("dynamo-operator.{value}") };
         assert!(said.contains(&format!("\n  {whole}: ")), "{whole} is not in\n{said}");
+    }
+}
+
+async fn a_value_that_another_keeps_from_its_effect_is_named_in_the_notes(sandbox: Sandbox) {
+    let given = json!({
+        "webhook": {"caBundle": "x", "certManager": {"issuerRef": {"name": "pki"}}},
+        "namespaceRestriction": {"namespace": "lake", "targetNamespace": "lake"},
+        "networkPolicy": {"apiServerCIDRs": ["10.0.0.0/8"], "nodeCIDRs": ["10.0.0.0/8"], "metricsFrom": [{}]},
+        "admissionPolicy": {"namespaceLeases": {"writers": ["otter"]}},
+    });
+    let plain = json!({});
+    let given = Installation::of(&given);
+    assert_eq!(given.objects(sandbox.bed()), Installation::of(&plain).objects(sandbox.bed()));
+    let said = notes(sandbox.bed(), given, sandbox.namespace());
+    for value in [
+        "webhook.caBundle: it is for certificates of cert-manager or of your own",
+        "webhook.certManager.issuerRef: cert-manager is not asked unless webhook.certManager.enabled is true",
+        "namespaceRestriction.namespace: the whole cluster is served unless",
+        "namespaceRestriction.targetNamespace: the whole cluster is served unless",
+        "networkPolicy.apiServerCIDRs: there is no NetworkPolicy unless",
+        "networkPolicy.nodeCIDRs: there is no NetworkPolicy unless",
+        "networkPolicy.metricsFrom: there is no NetworkPolicy unless",
+        "admissionPolicy.namespaceLeases.writers: there is no policy unless",
+    ] {
+        assert!(said.contains(&format!("\n  dynamo-operator.{value}")), "{value} is not in\n{said}");
     }
 }
 

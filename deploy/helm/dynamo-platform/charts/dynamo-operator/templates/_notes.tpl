@@ -69,7 +69,32 @@ WARNING: these values are given and have no effect:{{ . }}
 {{- if eq (include "dynamo-operator.given" (dict "value" $.Values "path" .path)) "true" }}
   {{ ternary "" $prefix (hasPrefix "global." .path) }}{{ .path }}: {{ .why }}
 {{- end }}
+{{- end }}
+{{- include "dynamo-operator.givenInVain" . }}
 {{- end -}}
+
+{{/* A line for each value that is given and has no effect beside the others: its path, whether it has one, why not. */}}
+{{- define "dynamo-operator.givenInVain" -}}
+{{- $prefix := ternary "" "dynamo-operator." (default false .Chart.IsRoot) -}}
+{{- $mode := include "dynamo-operator.mode" . -}}
+{{- $restricted := include "dynamo-operator.restrictedTo" . -}}
+{{- $network := (.Values.networkPolicy).enabled -}}
+{{- $whole := "the whole cluster is served unless namespaceRestriction.enabled is true" -}}
+{{- $open := "there is no NetworkPolicy unless networkPolicy.enabled is true" -}}
+{{- range list
+  (list "webhook.caBundle" (ne $mode "auto") "it is for certificates of cert-manager or of your own")
+  (list "webhook.certManager.issuerRef" (eq $mode "cert-manager") "cert-manager is not asked unless webhook.certManager.enabled is true")
+  (list "namespaceRestriction.namespace" $restricted $whole)
+  (list "namespaceRestriction.targetNamespace" $restricted $whole)
+  (list "networkPolicy.apiServerCIDRs" $network $open)
+  (list "networkPolicy.nodeCIDRs" $network $open)
+  (list "networkPolicy.metricsFrom" $network $open)
+  (list "admissionPolicy.namespaceLeases.writers" ((.Values.admissionPolicy).namespaceLeases).enabled "there is no policy unless admissionPolicy.namespaceLeases.enabled is true")
+}}
+{{- if and (not (index . 1)) (eq (include "dynamo-operator.given" (dict "value" $.Values "path" (index . 0))) "true") }}
+  {{ $prefix }}{{ index . 0 }}: {{ index . 2 }}
+{{- end }}
+{{- end }}
 {{- end -}}
 
 {{/* Whether there is something at a path of keys joined by dots: "true" or not. */}}
