@@ -125,6 +125,8 @@ impl<'a> Given<'a> {
         take("port", "webhook.port");
         take("secretName", "webhook.certificateSecret.name");
         take("excludeClaimedNamespaces", "webhook.excludeClaimedNamespaces");
+        take("certificates", "webhook.certificates");
+        take("operatorPrincipals", "webhook.operatorPrincipals");
         if mode != ProvisionMode::Automatic {
             take("caBundle", "webhook.caBundle");
         }
@@ -134,6 +136,12 @@ impl<'a> Given<'a> {
         let mut document = json!({"apiVersion": API_VERSION, "kind": KIND, "server": {"webhook": webhook}});
         if let Some(namespace) = restricted {
             document["namespace"] = json!({"restricted": namespace});
+            let periods = [("leaseDuration", "duration"), ("leaseRenewInterval", "renewInterval")];
+            for (key, value) in periods {
+                if let Some(period) = self.find(&format!("namespaceRestriction.lease.{value}")) {
+                    document["namespace"]["scope"][key] = period.clone();
+                }
+            }
         }
         document
     }
@@ -220,6 +228,18 @@ mod tests {
         let foreign = json!({"name": "pki", "kind": "AWSPCAIssuer", "group": "awspca.aws"});
         assert_eq!(issuer(foreign), named("awspca.aws", "AWSPCAIssuer"));
         assert_eq!(issuer(json!({"kind": "ClusterIssuer"})), None);
+    }
+
+    #[test]
+    fn what_pods_refuse_of_their_configuration_is_in_it() {
+        let values = json!({
+            "webhook": {"certificates": {"lifetime": "1s", "keyAlgorithm": "RSA"}, "operatorPrincipals": ["keeper"]},
+            "namespaceRestriction": {"enabled": true, "lease": {"duration": "2h"}},
+        });
+        let document = of(&values).document;
+        assert_eq!(document["server"]["webhook"]["certificates"], values["webhook"]["certificates"]);
+        assert_eq!(document["server"]["webhook"]["operatorPrincipals"], json!(["keeper"]));
+        assert_eq!(document["namespace"], json!({"restricted": "zoo", "scope": {"leaseDuration": "2h"}}));
     }
 
     #[test]

@@ -13,6 +13,7 @@ pub fn tests() -> Vec<Test> {
     tests![
         a_healthy_release_passes_until_another_configuration_judges_its_kinds,
         values_that_were_removed_and_certificates_that_are_missing_fail,
+        values_that_pods_could_not_start_with_are_told,
         what_is_not_installed_is_not_provable_yet,
         pods_that_the_api_server_does_not_reach_are_a_failure,
         a_user_whom_the_api_server_does_not_know_has_checked_nothing,
@@ -103,6 +104,17 @@ async fn values_that_were_removed_and_certificates_that_are_missing_fail(sandbox
     let failed = Preflight::of(&sandbox, RELEASE, NAMESPACE, &by_cert_manager);
     assert!(failed.says("certificates", "failed", "doesn't serve cert-manager.io/v1"), "{failed:?}");
     assert_eq!(failed.code, Some(1), "{failed:?}");
+}
+
+async fn values_that_pods_could_not_start_with_are_told(sandbox: Sandbox) {
+    let file = sandbox.bed().folder().join("short-lived.json");
+    std::fs::write(&file, json!({"webhook": {"certificates": {"lifetime": "1s"}}}).to_string()).unwrap();
+    let mut command = sandbox.bed().programs().gateward();
+    command.env("KUBECONFIG", sandbox.bed().folder().join("kubeconfig")).args(["doctor", "--preflight", "--values"]);
+    let ended = command.arg(file).output().unwrap();
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(2), "{said}");
+    assert!(said.contains("server.webhook.certificates.lifetime"), "{said}");
 }
 
 async fn what_is_not_installed_is_not_provable_yet(sandbox: Sandbox) {

@@ -78,12 +78,13 @@ async fn the_service_is_the_one_that_the_pods_know(sandbox: Sandbox) {
 }
 
 async fn cert_manager_is_asked_for_what_the_chart_asks(sandbox: Sandbox) {
-    let built =
-        with_values(&sandbox, "by-cert-manager", &json!({"webhook": {"certManager": {"enabled": true}}})).built();
+    let certificates = json!({"keyAlgorithm": "RSA", "dnsNames": ["otter.zoo.svc"]});
+    let values = json!({"webhook": {"certManager": {"enabled": true}, "certificates": certificates}});
+    let built = with_values(&sandbox, "by-cert-manager", &values).built();
     let mut helm = sandbox.bed().helm();
     let chart = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy/helm/dynamo-platform");
     helm.args(["template", "river"]).arg(chart).args(["--namespace", "river-system", "--kube-version", "1.34"]);
-    helm.args(["--set", "dynamo-operator.webhook.certManager.enabled=true"]);
+    helm.args(["--set-json", &format!("dynamo-operator={values}")]);
     let output = helm.output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let chart = by_name(yaml::read(&output.stdout).documents.into_iter().map(|document| document.value));

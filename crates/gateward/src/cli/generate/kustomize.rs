@@ -21,7 +21,7 @@ use crate::cli::generate::manifest::Manifest;
 use crate::cli::generate::network_policy::{self, NetworkPolicyArguments};
 use crate::cli::generate::{crds, deployment, provided, rbac, webhooks};
 use crate::cli::known_values;
-use crate::cli::planned::{installation, planned};
+use crate::cli::planned::{installation, planned, source};
 use crate::exit::Exit;
 use crate::operator::{Operator, Release};
 
@@ -105,7 +105,9 @@ fn objects<P: Operator>(
     values: &Value,
     arguments: &KustomizeArguments,
 ) -> anyhow::Result<Vec<Manifest>> {
-    let planned = planned(operator, release, operator.chart_values(release, values))?;
+    let chart_values = operator.chart_values(release, values);
+    let keys = operator.config(&source(release, &chart_values))?.certificates.keys;
+    let planned = planned(operator, release, chart_values)?;
     let installation = installation(operator, release, &planned.config);
     let policy = network_policy::object(operator, release, values, &arguments.network)?;
     let workload = deployment::objects(operator, release, values, &arguments.workload)?;
@@ -117,7 +119,7 @@ fn objects<P: Operator>(
         ServedNamespaces::One(_) => Vec::new(),
     };
     objects.extend(rbac::objects(&planned, &installation.labels));
-    objects.extend(provided::requests(&planned)?.iter().chain(&workload).chain(&policy).map(Manifest::of));
+    objects.extend(provided::requests(&planned, keys)?.iter().chain(&workload).chain(&policy).map(Manifest::of));
     objects.extend(provided::trusting(webhooks::configurations(operator, &installation)?, &planned)?);
     Ok(objects)
 }

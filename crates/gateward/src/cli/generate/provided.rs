@@ -8,14 +8,15 @@ use gateward_core::Ordered;
 use serde_json::{Value, json};
 
 use crate::cli::generate::manifest::Manifest;
+use crate::config::KeyAlgorithm;
 
 /// The objects by which cert-manager makes the certificate; none where somebody else does. They are those of the chart
 /// with its default lifetimes.
-pub(super) fn requests(planned: &PlannedRelease) -> Result<Vec<Value>, DerivedNameError> {
+pub(super) fn requests(planned: &PlannedRelease, keys: KeyAlgorithm) -> Result<Vec<Value>, DerivedNameError> {
     let Provision::CertManager { .. } = planned.config.provision else { return Ok(Vec::new()) };
     let (issuer, mut objects) = match &planned.issuer {
         Some(given) => (json!({"group": given.group, "kind": given.kind, "name": given.name}), Vec::new()),
-        None => (issuer(&name(planned, "-ca-issuer")?), own_ca(planned)?),
+        None => (issuer(&name(planned, "-ca-issuer")?), own_ca(planned, keys)?),
     };
     let names: Vec<_> = planned.config.certificates.names.iter().map(|name| name.to_str().into_owned()).collect();
     let serving = json!({
@@ -24,7 +25,7 @@ pub(super) fn requests(planned: &PlannedRelease) -> Result<Vec<Value>, DerivedNa
         "renewBefore": "360h",
         "dnsNames": names,
         "usages": ["digital signature", "key encipherment", "server auth"],
-        "privateKey": {"rotationPolicy": "Always", "algorithm": "ECDSA", "size": 256},
+        "privateKey": key("Always", keys, 3072),
         "issuerRef": issuer,
     });
     objects.push(object(planned, "Certificate", "-serving-cert", &serving)?);
@@ -32,7 +33,7 @@ pub(super) fn requests(planned: &PlannedRelease) -> Result<Vec<Value>, DerivedNa
 }
 
 /// A CA, for a user who names no issuer.
-fn own_ca(planned: &PlannedRelease) -> Result<Vec<Value>, DerivedNameError> {
+fn own_ca(planned: &PlannedRelease, keys: KeyAlgorithm) -> Result<Vec<Value>, DerivedNameError> {
     let secret = name(planned, "-root-ca-secret")?;
     let root = json!({
         "isCA": true,
@@ -41,7 +42,7 @@ fn own_ca(planned: &PlannedRelease) -> Result<Vec<Value>, DerivedNameError> {
         // Renewed so early that each certificate of the old CA ends before it, and with the same key.
         "duration": "87600h",
         "renewBefore": "17520h",
-        "privateKey": {"rotationPolicy": "Never", "algorithm": "ECDSA", "size": 256},
+        "privateKey": key("Never", keys, 4096),
         "issuerRef": issuer(&name(planned, "-selfsigned-issuer")?),
     });
     Ok(vec![
@@ -53,6 +54,13 @@ fn own_ca(planned: &PlannedRelease) -> Result<Vec<Value>, DerivedNameError> {
 
 fn name(planned: &PlannedRelease, suffix: &str) -> Result<String, DerivedNameError> {
     NameLimit::Object.derive(&planned.service_account, suffix)
+}
+
+fn key(rotation: &str, keys: KeyAlgorithm, rsa_bits: u16) -> Value {
+    match keys {
+        KeyAlgorithm::Ecdsa => json!({"rotationPolicy": rotation, "algorithm": "ECDSA", "size": 256}),
+        KeyAlgorithm::Rsa => json!({"rotationPolicy": rotation, "algorithm": "RSA", "size": rsa_bits}),
+    }
 }
 
 fn issuer(name: &str) -> Value {
