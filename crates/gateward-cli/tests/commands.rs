@@ -210,6 +210,8 @@ fn rules_prints_the_catalogue_and_one_rule_with_its_examples() {
     let text = String::from_utf8(one.stdout).unwrap();
     assert!(text.contains("# breaks it") && text.contains("# keeps it"), "{text}");
     gateward(&["rules", "NO-SUCH-RULE"]).assert().code(2);
+    let misspelt = gateward(&["rules", "dgdr-bb2"]).output().unwrap();
+    assert!(String::from_utf8(misspelt.stderr).unwrap().contains("no rule dgdr-bb2; did you mean DGDR-B2?"));
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::io::Write as _;
 use anyhow::bail;
 use clap::{Args, Command, ValueEnum};
 use gateward_core::Rule;
+use gateward_lint::schema::nearest_name;
 use serde_json::{Value, json};
 
 use crate::exit::Exit;
@@ -38,6 +39,13 @@ pub(crate) fn command() -> Command {
         )
 }
 
+fn unknown<P: Operator>(id: &str, operator: &P) -> String {
+    let all = operator.webhooks().rules();
+    let meant = nearest_name(&id.to_uppercase(), all.iter().map(|rule| rule.id));
+    let meant = meant.map(|rule| format!("did you mean {rule}? ")).unwrap_or_default();
+    format!("there is no rule {id}; {meant}`rules` without an id lists all")
+}
+
 pub(crate) fn run<P: Operator>(operator: &P, arguments: &RulesArguments) -> anyhow::Result<Exit> {
     let all = operator.webhooks().rules();
     let chosen: Vec<&Rule> = match &arguments.id {
@@ -45,7 +53,7 @@ pub(crate) fn run<P: Operator>(operator: &P, arguments: &RulesArguments) -> anyh
         Some(id) => all.into_iter().filter(|rule| rule.id.eq_ignore_ascii_case(id)).collect(),
     };
     let text = match (chosen.as_slice(), &arguments.id, arguments.output) {
-        ([], Some(id), _) => bail!("there is no rule {id}; `rules` without an id lists all"),
+        ([], Some(id), _) => bail!("{}", unknown(id, operator)),
         (_, _, Output::Json) => chosen.iter().fold(String::new(), |text, rule| text + &line(rule)),
         (_, _, Output::Markdown) => markdown(&chosen, operator.names().command),
         ([rule], Some(_), Output::Human) => page(rule),
