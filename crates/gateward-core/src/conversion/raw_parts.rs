@@ -9,4 +9,4 @@
 //! assert_eq!(items(member_at(pod, "args").unwrap()).unwrap().len(), 2);
 //! ```
 
-pub use crate::json::members::{Member, items, member_at, members};
+pub use crate::json::members::{RawMember, items, member_at, members};

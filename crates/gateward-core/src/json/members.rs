@@ -11,12 +11,12 @@ use serde_json::value::RawValue;
 use crate::rule::field::Segment;
 
 /// A member's name and text.
-pub type Member<'a> = (Cow<'a, str>, &'a RawValue);
+pub type RawMember<'a> = (Cow<'a, str>, &'a RawValue);
 
 /// The members of an object, in the order of their names; of a name that stands there twice the last one counts.
-pub fn members(json: &str) -> Option<Vec<Member<'_>>> {
+pub fn members(json: &str) -> Option<Vec<RawMember<'_>>> {
     let mut members = collected(|push| each_member(json, |name, text| push((name, text))))?;
-    members.sort_by(|(one, _), (other, _): &Member<'_>| one.cmp(other));
+    members.sort_by(|(one, _), (other, _): &RawMember<'_>| one.cmp(other));
     members.reverse();
     members.dedup_by(|(one, _), (other, _)| one == other);
     members.reverse();
@@ -24,7 +24,7 @@ pub fn members(json: &str) -> Option<Vec<Member<'_>>> {
 }
 
 /// The members of an object in their order.
-pub(crate) fn members_in_order(json: &str) -> Option<Vec<Member<'_>>> {
+pub(crate) fn members_in_order(json: &str) -> Option<Vec<RawMember<'_>>> {
     let mut members = Vec::new();
     each_member(json, |name, text| members.push((name, text)))?;
     Some(members)

@@ -148,6 +148,6 @@ mod tests {
             (response["uid"].as_str().unwrap(), response["status"]["code"].as_u64().unwrap())
         });
         assert_eq!(answered.collect::<Vec<_>>(), [("1", 400), ("2", 500), ("3", 400)]);
-        assert_eq!(answers[0]["response"]["status"]["message"], "\u{9b}\u{202e}");
+        assert_eq!(answers[0]["response"]["status"]["message"], r"\u{9b}\u{202e}");
     }
 }

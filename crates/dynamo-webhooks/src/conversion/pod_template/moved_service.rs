@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use dynamo_api::Raw;
 use dynamo_api::constants::{FRONTEND_SIDECAR_CONTAINER, MAIN_CONTAINER};
 use dynamo_api::v1alpha1::{ComponentSpec, VolumeMount};
-use gateward::conversion::raw_parts::Member;
+use gateward::conversion::raw_parts::RawMember;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -26,8 +26,8 @@ use crate::conversion::{mounts, resources};
 pub(in crate::conversion) struct MovedService<'a> {
     service: &'a ComponentSpec,
     /// `extraPodSpec` without its containers.
-    spec: Vec<Member<'a>>,
-    main: Option<Vec<Member<'a>>>,
+    spec: Vec<RawMember<'a>>,
+    main: Option<Vec<RawMember<'a>>>,
     containers: Vec<&'a RawValue>,
 }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use gateward::conversion::raw_parts::{Member, items, member_at, members};
+use gateward::conversion::raw_parts::{RawMember, items, member_at, members};
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
@@ -25,7 +25,7 @@ pub(super) fn name_of(object: &RawValue) -> Option<&str> {
 }
 
 /// The members of an object that has some, none of them empty.
-pub(super) fn parts(object: &RawValue) -> Option<Vec<Member<'_>>> {
+pub(super) fn parts(object: &RawValue) -> Option<Vec<RawMember<'_>>> {
     let is_empty = |part: &str| {
         let mut bytes = part.bytes().filter(|byte| !byte.is_ascii_whitespace());
         let ends = (bytes.next(), bytes.next(), bytes.next());
@@ -39,12 +39,12 @@ pub(super) fn says_something(part: &RawValue) -> bool {
     part.get().starts_with(['"', '['])
 }
 
-pub(super) fn removed<'a>(members: &mut Vec<Member<'a>>, name: &str) -> Option<&'a RawValue> {
+pub(super) fn removed<'a>(members: &mut Vec<RawMember<'a>>, name: &str) -> Option<&'a RawValue> {
     let place = members.iter().position(|(own, _)| own == name)?;
     Some(members.remove(place).1)
 }
 
-pub(super) fn borrowed<'a>(members: &[Member<'a>]) -> Parts<'a> {
+pub(super) fn borrowed<'a>(members: &[RawMember<'a>]) -> Parts<'a> {
     members.iter().map(|(name, part)| (name.clone(), Cow::Borrowed(*part))).collect()
 }
 
@@ -54,7 +54,7 @@ pub(super) fn raw(part: &(impl Serialize + ?Sized)) -> Box<RawValue> {
 }
 
 /// Whether a main container says something, and nothing twice. Its resources and mounts are looked at elsewhere.
-pub(super) fn is_plain_main(main: &[Member<'_>]) -> bool {
+pub(super) fn is_plain_main(main: &[RawMember<'_>]) -> bool {
     main.iter().any(|(name, part)| name != "name" && says_something(part))
         && main.iter().all(|(name, part)| match &**name {
             "name" => part.get().starts_with('"'),

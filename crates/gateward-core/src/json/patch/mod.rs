@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Number, Value};
 
 use crate::json::meaning::{integer, same};
-use crate::json::members::{Member, items, members};
+use crate::json::members::{RawMember, items, members};
 
 /// One operation of a patch. Paths are JSON pointers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -177,9 +177,9 @@ fn walk(before: &str, after: &str, raw: &str, path: &str, patch: &mut Patch) -> 
 }
 
 fn walk_members(
-    before: &[Member<'_>],
-    after: &[Member<'_>],
-    raw: &[Member<'_>],
+    before: &[RawMember<'_>],
+    after: &[RawMember<'_>],
+    raw: &[RawMember<'_>],
     path: &str,
     patch: &mut Patch,
 ) -> serde_json::Result<()> {
@@ -200,7 +200,7 @@ fn walk_members(
 }
 
 /// The text of a member.
-fn text<'a>(members: &[Member<'a>], name: &str) -> Option<&'a str> {
+fn text<'a>(members: &[RawMember<'a>], name: &str) -> Option<&'a str> {
     let position = members.binary_search_by(|(member, _)| member.as_ref().cmp(name)).ok()?;
     Some(members[position].1.get())
 }
