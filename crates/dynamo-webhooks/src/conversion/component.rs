@@ -20,20 +20,25 @@ pub(super) struct Service<'a> {
     spec: &'a ComponentSpec,
     /// The preserved v1beta1 fields.
     hub: Option<&'a Map<String, Value>>,
+    /// The version of the first write.
+    original_version: OriginalVersion,
     /// The same service, where its pod moves as text.
     moved: Option<MovedService<'a>>,
 }
 
 impl<'a> Service<'a> {
-    /// Where it is recorded what came from where, nothing moves: each part is recorded as it is put together.
+    /// Where it is recorded what came from where, nothing moves: each part is recorded as it is put together. Nor does it in
+    /// an object that was written in v1beta1, which keeps less of how a service was split.
     pub fn new(
         name: &'a str,
         spec: &'a ComponentSpec,
         hub: Option<&'a Map<String, Value>>,
+        original_version: OriginalVersion,
         provenance: &Provenance,
     ) -> Self {
-        let moved = if hub.is_some() || provenance.is_recording() { None } else { MovedService::of(spec) };
-        Self { name, spec, hub, moved }
+        let may_move = original_version == OriginalVersion::Spoke && !provenance.is_recording();
+        let moved = if may_move { MovedService::of(spec) } else { None };
+        Self { name, spec, hub, original_version, moved }
     }
 
     /// Whether it has a name that is its key in the graph, which the Go operator drops.
@@ -71,7 +76,7 @@ impl<'a> Service<'a> {
     }
 
     /// The fields that v1beta1 lacks, and whether the other fields survive a round trip.
-    pub fn spoke_only_fields(&self, original_version: OriginalVersion) -> (Entry, RoundTrip) {
+    pub fn spoke_only_fields(&self) -> (Entry, RoundTrip) {
         let others = sparse(&spoke_only_part(self.spec, self.name));
         match &self.moved {
             Some(moved) => {
@@ -79,7 +84,7 @@ impl<'a> Service<'a> {
                 fields.extend(entry(others));
                 (fields, round_trip_of(self.spec))
             }
-            None => (entry(with_spoke_only_fields(others, self.spec, original_version)), RoundTrip::Untried),
+            None => (entry(with_spoke_only_fields(others, self.spec, self.original_version)), RoundTrip::Untried),
         }
     }
 }

@@ -23,10 +23,9 @@ type PreservedSpoke = PreservedSpec<SpokeSpec>;
 /// Converts a v1alpha1 graph to v1beta1.
 pub(super) fn to_hub(spoke: &SpokeGraph, issues: &mut Issues) -> (HubGraph, RoundTrip) {
     let provenance = &mut Provenance::silent();
-    let (mut metadata, preserved) = metadata(spoke, issues);
+    let (mut metadata, preserved) = GRAPH_ANNOTATIONS.taken_from(&spoke.metadata, issues);
     let services = services(&spoke.spec, preserved.as_ref(), provenance);
-    let original_version = if preserved.is_some() { OriginalVersion::Hub } else { OriginalVersion::Spoke };
-    let (fields, round_trip) = spoke_only_fields(&spoke.spec, &services, original_version);
+    let (fields, round_trip) = spoke_only_fields(&spoke.spec, &services);
     if !fields.is_empty() {
         Envelope::of(fields).put(GRAPH_ANNOTATIONS.spec, &mut metadata.annotations);
     }
@@ -38,17 +37,9 @@ pub(super) fn to_hub(spoke: &SpokeGraph, issues: &mut Issues) -> (HubGraph, Roun
 
 /// The v1beta1 graph without the annotations that preserve fields.
 pub(super) fn read(spoke: &SpokeGraph, provenance: &mut Provenance, issues: &mut Issues) -> HubGraph {
-    let (metadata, preserved) = metadata(spoke, issues);
+    let (metadata, preserved) = GRAPH_ANNOTATIONS.taken_from(&spoke.metadata, issues);
     let services = services(&spoke.spec, preserved.as_ref(), provenance);
     graph(spoke, metadata, &services, provenance)
-}
-
-/// The metadata without the annotations that preserve fields, and what they preserve.
-fn metadata(spoke: &SpokeGraph, issues: &mut Issues) -> (ObjectMeta, Option<PreservedHub>) {
-    let mut metadata = spoke.metadata.clone();
-    let preserved = PreservedHub::take(GRAPH_ANNOTATIONS.spec, &mut metadata.annotations, issues);
-    metadata.annotations.remove(GRAPH_ANNOTATIONS.status.annotation());
-    (metadata, preserved)
 }
 
 fn graph(spoke: &SpokeGraph, metadata: ObjectMeta, services: &[Service<'_>], provenance: &mut Provenance) -> HubGraph {
@@ -129,9 +120,12 @@ fn services<'a>(
     provenance: &Provenance,
 ) -> Vec<Service<'a>> {
     let by_name = preserved.map(|preserved| by_name(&preserved.sparse)).unwrap_or_default();
+    let original_version = OriginalVersion::of(preserved);
     in_order(spoke, preserved.map(|preserved| preserved.spec.components.as_slice()))
         .into_iter()
-        .map(|(key, service)| Service::new(key, service, by_name.get(key.as_str()).copied(), provenance))
+        .map(|(key, service)| {
+            Service::new(key, service, by_name.get(key.as_str()).copied(), original_version, provenance)
+        })
         .collect()
 }
 
@@ -179,16 +173,12 @@ impl SparseSpec<'_> {
 
 /// The fields that v1beta1 lacks: claims, entries without a value, and many fields of services; and whether the other
 /// fields survive a round trip.
-fn spoke_only_fields<'a>(
-    spec: &'a SpokeSpec,
-    services: &[Service<'a>],
-    original_version: OriginalVersion,
-) -> (SparseSpec<'a>, RoundTrip) {
+fn spoke_only_fields<'a>(spec: &'a SpokeSpec, services: &[Service<'a>]) -> (SparseSpec<'a>, RoundTrip) {
     let absent = spec.services.iter().filter(|(_, service)| service.is_none());
     let mut sparse = SparseSpec { pvcs: &spec.pvcs, services: absent.map(|(key, _)| (key.as_str(), None)).collect() };
     let mut round_trip = RoundTrip::Lossless;
     for service in services {
-        let (fields, of_service) = service.spoke_only_fields(original_version);
+        let (fields, of_service) = service.spoke_only_fields();
         if !fields.is_empty() {
             sparse.services.insert(service.name, Some(fields));
         }

@@ -10,6 +10,7 @@ use dynamo_api::constants::{
     COMPONENT_SPEC_STASH, COMPONENT_STATUS_STASH, GRAPH_SPEC_STASH, GRAPH_STATUS_STASH, REQUEST_SPEC_STASH,
     REQUEST_STATUS_STASH,
 };
+use dynamo_api::meta::ObjectMeta;
 use gateward::conversion::ANNOTATION_LIMIT;
 use gateward::{Issues, Stash};
 use serde::de::DeserializeOwned;
@@ -51,6 +52,20 @@ impl ConversionAnnotations {
     /// Whether an object has been converted before: one of the two isn't empty, readable or not.
     pub fn any_present(&self, annotations: &BTreeMap<String, String>) -> bool {
         [self.spec, self.status].iter().any(|stash| is_present(stash, annotations))
+    }
+}
+
+impl ConversionAnnotations {
+    /// The metadata without the two, and what they preserve of a spec.
+    pub(super) fn taken_from<S: DeserializeOwned>(
+        &self,
+        metadata: &ObjectMeta,
+        issues: &mut Issues,
+    ) -> (ObjectMeta, Option<PreservedSpec<S>>) {
+        let mut metadata = metadata.clone();
+        let preserved = PreservedSpec::take(self.spec, &mut metadata.annotations, issues);
+        metadata.annotations.remove(self.status.annotation());
+        (metadata, preserved)
     }
 }
 
@@ -158,12 +173,14 @@ impl<S: DeserializeOwned> Envelope<S> {
 /// The preserved fields of one component, each as text.
 pub(super) type Entry = BTreeMap<String, Box<RawValue>>;
 
-/// Fields as texts, which trees always have.
+/// Fields as texts.
 pub(super) fn entry(fields: Map<String, Value>) -> Entry {
-    fields
-        .into_iter()
-        .map(|(name, field)| (name, to_raw_value(&field).unwrap_or_else(|_| RawValue::NULL.to_owned())))
-        .collect()
+    fields.into_iter().map(|(name, field)| (name, raw(&field))).collect()
+}
+
+/// A part as text. What has texts as keys always writes as JSON.
+pub(super) fn raw(part: &(impl Serialize + ?Sized)) -> Box<RawValue> {
+    to_raw_value(part).unwrap_or_else(|_| RawValue::NULL.to_owned())
 }
 
 /// The JSON of a value of which only the fields to preserve are set. Text that is too large for an annotation stays one

@@ -20,13 +20,12 @@ const UNNAMED: &str = "serviceName";
 /// Converts a v1alpha1 component to v1beta1.
 pub(super) fn to_hub(spoke: &SpokeComponent, issues: &mut Issues) -> (HubComponent, RoundTrip) {
     let provenance = &mut Provenance::silent();
-    let (mut metadata, preserved) = metadata(spoke, issues);
+    let (mut metadata, preserved) = COMPONENT_ANNOTATIONS.taken_from(&spoke.metadata, issues);
     let service = service(spoke, preserved.as_ref(), provenance);
-    let original_version = if preserved.is_some() { OriginalVersion::Hub } else { OriginalVersion::Spoke };
-    let (fields, round_trip) = service.spoke_only_fields(original_version);
+    let (fields, round_trip) = service.spoke_only_fields();
     let fell_back = spoke.spec.component.service_name.is_empty() && !service.name.is_empty();
     let spec = spec_to_hub(spoke, &service, provenance);
-    let pod_was_made = original_version == OriginalVersion::Spoke && spec.component.pod_template.is_some();
+    let pod_was_made = preserved.is_none() && spec.component.pod_template.is_some();
     if pod_was_made || fell_back || !fields.is_empty() {
         let envelope = Envelope::of(fields);
         let envelope = if fell_back { envelope.with_nil(UNNAMED) } else { envelope };
@@ -40,18 +39,10 @@ pub(super) fn to_hub(spoke: &SpokeComponent, issues: &mut Issues) -> (HubCompone
 
 /// The v1beta1 component without the annotations that preserve fields.
 pub(super) fn read(spoke: &SpokeComponent, provenance: &mut Provenance, issues: &mut Issues) -> HubComponent {
-    let (metadata, preserved) = metadata(spoke, issues);
+    let (metadata, preserved) = COMPONENT_ANNOTATIONS.taken_from(&spoke.metadata, issues);
     let service = service(spoke, preserved.as_ref(), provenance);
     let spec = spec_to_hub(spoke, &service, provenance);
     component(spoke, metadata, spec, provenance)
-}
-
-/// The metadata without the annotations that preserve fields, and what they preserve.
-fn metadata(spoke: &SpokeComponent, issues: &mut Issues) -> (ObjectMeta, Option<PreservedSpec<HubSpec>>) {
-    let mut metadata = spoke.metadata.clone();
-    let preserved = PreservedSpec::take(COMPONENT_ANNOTATIONS.spec, &mut metadata.annotations, issues);
-    metadata.annotations.remove(COMPONENT_ANNOTATIONS.status.annotation());
-    (metadata, preserved)
 }
 
 fn component(spoke: &SpokeComponent, metadata: ObjectMeta, spec: HubSpec, provenance: &mut Provenance) -> HubComponent {
@@ -74,7 +65,8 @@ fn service<'a>(
 ) -> Service<'a> {
     let own = spoke.spec.component.service_name.as_str();
     let name = if own.is_empty() { fallback(spoke, preserved) } else { own };
-    Service::new(name, &spoke.spec.component, preserved.map(|preserved| &preserved.sparse), provenance)
+    let hub = preserved.map(|preserved| &preserved.sparse);
+    Service::new(name, &spoke.spec.component, hub, OriginalVersion::of(preserved), provenance)
 }
 
 /// Converts a v1beta1 component to v1alpha1. The fields that v1alpha1 lacks are preserved, always with the name; the pod
@@ -114,8 +106,9 @@ pub(super) fn read_hub(hub: &HubComponent, issues: &mut Issues) -> Lowered<Spoke
 
 fn spec_to_hub(spoke: &SpokeComponent, service: &Service<'_>, provenance: &mut Provenance) -> HubSpec {
     let has_own_name = !spoke.spec.component.service_name.is_empty();
-    let origin = if has_own_name { ["spec", UNNAMED] } else { ["metadata", "name"] };
-    provenance.made(|| (FieldPath::field("spec") / "name", FieldPath::field(origin[0]) / origin[1]));
+    let own = || FieldPath::field("spec") / UNNAMED;
+    let of_object = || FieldPath::field("metadata") / "name";
+    provenance.made(|| (FieldPath::field("spec") / "name", if has_own_name { own() } else { of_object() }));
     let mut mapper = PathMapper::new(ComponentLocation::Standalone, provenance);
     HubSpec { backend_framework: spoke.spec.backend_framework.clone(), component: service.to_hub(&mut mapper) }
 }

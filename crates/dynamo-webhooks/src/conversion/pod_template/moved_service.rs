@@ -14,12 +14,12 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::parts::{
-    Parts, are_distinct, are_named_once, borrowed, containers, is_plain_main, parts, raw, removed, says_something,
+    Parts, are_distinct, are_named_once, borrowed, containers, is_plain_main, parts, removed, says_something,
 };
 use super::split::Part;
 use super::to_hub::has_pod_fields;
 use crate::conversion::main_container::secret_reference;
-use crate::conversion::preserved::Entry;
+use crate::conversion::preserved::{Entry, raw};
 use crate::conversion::{mounts, resources};
 
 /// A service whose pod moves.

@@ -4,8 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use gateward::conversion::raw_parts::{RawMember, items, member_at, members};
-use serde::Serialize;
-use serde_json::value::{RawValue, to_raw_value};
+use serde_json::value::RawValue;
 
 /// The parts of an object, to be written in the order of their names.
 pub(super) type Parts<'a> = BTreeMap<Cow<'a, str>, Cow<'a, RawValue>>;
@@ -46,11 +45,6 @@ pub(super) fn removed<'a>(members: &mut Vec<RawMember<'a>>, name: &str) -> Optio
 
 pub(super) fn borrowed<'a>(members: &[RawMember<'a>]) -> Parts<'a> {
     members.iter().map(|(name, part)| (name.clone(), Cow::Borrowed(*part))).collect()
-}
-
-/// What has texts as keys always writes as JSON.
-pub(super) fn raw(part: &(impl Serialize + ?Sized)) -> Box<RawValue> {
-    to_raw_value(part).unwrap_or_else(|_| RawValue::NULL.to_owned())
 }
 
 /// Whether a main container says something, and nothing twice. Its resources and mounts are looked at elsewhere.

@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 
 use super::split::Part;
 use super::{bare, fields};
+use crate::conversion::preserved::PreservedSpec;
 use crate::conversion::{mounts, resources, sidecar};
 
 /// The version in which the object was first written.
@@ -14,6 +15,13 @@ pub(in crate::conversion) enum OriginalVersion {
     Hub,
     /// v1alpha1.
     Spoke,
+}
+
+impl OriginalVersion {
+    /// That of a v1alpha1 object of which this is preserved.
+    pub fn of<S>(preserved: Option<&PreservedSpec<S>>) -> Self {
+        if preserved.is_some() { Self::Hub } else { Self::Spoke }
+    }
 }
 
 /// The fields of a service's pod that v1beta1 lacks, with `others`, those outside of it.

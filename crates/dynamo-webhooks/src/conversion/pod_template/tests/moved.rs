@@ -101,6 +101,16 @@ fn what_is_said_twice_or_says_nothing_becomes_a_tree() {
     }
 }
 
+/// The Go operator keeps no split of a graph that was written in v1beta1.
+#[test]
+fn a_service_that_joins_a_graph_of_v1beta1_becomes_a_tree() {
+    let joining = spoke(json!({"envs": [{"name": "A"}], "extraPodSpec": {"mainContainer": {"image": "worker:1"}}}));
+    assert_ne!(joining.up().entry(), json!({}));
+    let graph = json!({"version": 1, "spec": {"components": [{"name": "older", "podTemplate": {}}]}});
+    let annotations = Map::from_iter([(SPEC.to_owned(), graph.to_string().into())]);
+    assert_eq!(Stored { annotations, ..joining }.up().entry(), json!({}));
+}
+
 #[test]
 fn ordinary_components_are_plain() {
     assert!(is_plain(ordinary_template()));
