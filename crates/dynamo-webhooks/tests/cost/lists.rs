@@ -192,6 +192,33 @@ fn many_fields_below_a_long_name_take_no_more_than_their_share() {
 }
 
 #[test]
+fn a_long_name_of_a_component_takes_no_more_than_its_share() {
+    let mut meter = Meter::new();
+    let pod = r#"{"spec":{"containers":[{"name":"main","image":"a:1"},{"name":"b","image":"a:1"}]}}"#;
+    for target in converting().filter(|target| target.kind == "DynamoGraphDeployment") {
+        for (about, members) in [
+            ("a component", r#","type":"worker""#.to_owned()),
+            ("a pod", format!(r#","podTemplate":{pod},"extraPodSpec":{{"mainContainer":{{"image":"a:1"}}}}"#)),
+            ("a sidecar", format!(r#","frontendSidecar":"b","podTemplate":{pod}"#)),
+            ("an unknown field", r#","type":"worker","unknown":1"#.to_owned()),
+            ("a mistyped field", r#","type":"worker","replicas":"a""#.to_owned()),
+        ] {
+            for (beside, more) in [("", ""), (" beside an unknown field", r#","unknown":1"#)] {
+                ask(&mut meter, &target, &format!("{about} of a long name{beside}"), |bytes| {
+                    let name = "o".repeat(bytes);
+                    let spec = match target.version {
+                        "v1beta1" => format!(r#"{{"components":[{{"name":"{name}"{members}}}]{more}}}"#),
+                        _ => format!(r#"{{"services":{{"{name}":{{"serviceName":"a"{members}}}}}{more}}}"#),
+                    };
+                    target.object("", &spec)
+                });
+            }
+        }
+    }
+    meter.settle();
+}
+
+#[test]
 fn the_dearest_bodies_take_no_more_than_their_share() {
     let mut meter = Meter::new();
     for dear::Body { about, path, text } in dear::bodies() {
@@ -283,13 +310,21 @@ fn the_largest_reviews_take_no_more_than_their_share() {
 #[test]
 fn mounts_of_a_field_and_of_the_main_container_take_no_more_than_their_share() {
     let mut meter = Meter::new();
-    let graph = Target::of("DynamoGraphDeployment", "v1alpha1");
-    let flat = many(SINGLE / 3, r#"{"name":"a","mountPoint":"/a"}"#);
-    let service = format!(
-        r#"{{"services":{{"a":{{"volumeMounts":[{flat}],"extraPodSpec":{{"mainContainer":{{"volumeMounts":[{{"name":"a"}}]}}}}}}}}}}"#
-    );
-    let status = r#"{"conditions":[{"unknown":1}]}"#;
-    let object = graph.object("", &format!(r#"{service},"status":{status}"#));
-    meter.ask("/convert", "mounts in two places", review("v1beta1", &object).as_bytes());
+    let deep = format!("{}1{}", r#"{"a":["#.repeat(40), "]}".repeat(40));
+    for (about, flat, own) in [
+        ("mounts in two places", many(SINGLE / 3, r#"{"name":"a","mountPoint":"/a"}"#), r#"{"name":"a"}"#.to_owned()),
+        ("many mounts and deep ones", many(80_000, r#"{"name":"a"}"#), many(38_000, &deep)),
+    ] {
+        let main = format!(r#"{{"mainContainer":{{"volumeMounts":[{own}]}}}}"#);
+        let service = format!(r#"{{"volumeMounts":[{flat}],"extraPodSpec":{main}}}"#);
+        let status = r#"{"conditions":[{"unknown":1}]}"#;
+        for (kind, spec) in [
+            ("DynamoGraphDeployment", format!(r#"{{"services":{{"a":{service}}}}}"#)),
+            ("DynamoComponentDeployment", service.clone()),
+        ] {
+            let object = Target::of(kind, "v1alpha1").object("", &format!(r#"{spec},"status":{status}"#));
+            meter.ask("/convert", &format!("{kind} with {about}"), review("v1beta1", &object).as_bytes());
+        }
+    }
     meter.settle();
 }

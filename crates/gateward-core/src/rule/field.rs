@@ -154,8 +154,11 @@ impl Segment {
     }
 
     fn cut(mut self) -> Self {
-        if let Segment::Field(Cow::Owned(name)) | Segment::Key(Cow::Owned(name)) = &mut self {
+        if let Segment::Field(Cow::Owned(name)) | Segment::Key(Cow::Owned(name)) = &mut self
+            && name.len() > LONGEST_NAME
+        {
             name.truncate(name.floor_char_boundary(LONGEST_NAME));
+            name.shrink_to_fit();
         }
         self
     }
