@@ -13,7 +13,7 @@ use super::copy_fields::copy_fields;
 use super::path_mapper::{ComponentLocation, PathMapper, itself};
 use super::pod_template::OriginalVersion;
 use super::preserved::{Entry, Envelope, GRAPH_ANNOTATIONS, PreservedSpec, object};
-use super::{HubGraph, SpokeGraph, status};
+use super::{HubGraph, SpokeGraph, mounts, status};
 
 type HubSpec = v1beta1::DynamoGraphDeploymentSpec;
 type SpokeSpec = v1alpha1::DynamoGraphDeploymentSpec;
@@ -70,7 +70,11 @@ pub(super) fn read_hub(graph: &HubGraph, issues: &mut Issues) -> Result<Lowered<
     let annotations = &mut metadata.annotations;
     let original_version =
         if GRAPH_ANNOTATIONS.any_present(annotations) { OriginalVersion::Spoke } else { OriginalVersion::Hub };
-    let preserved = PreservedSpoke::take(GRAPH_ANNOTATIONS.spec, annotations, issues);
+    let mut preserved = PreservedSpoke::take(GRAPH_ANNOTATIONS.spec, annotations, issues);
+    if let Some(Value::Object(services)) = preserved.as_mut().and_then(|preserved| preserved.sparse.get_mut("services"))
+    {
+        services.values_mut().filter_map(Value::as_object_mut).for_each(mounts::forget_flat);
+    }
     let preserved_status = GRAPH_ANNOTATIONS.status.take(annotations, issues);
     let (spec, templates) = spec_from_hub(&graph.spec, preserved.as_ref())?;
     let status = graph.status.as_ref();

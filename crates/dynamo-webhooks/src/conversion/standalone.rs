@@ -9,7 +9,7 @@ use super::component::{self, Lowered, Service};
 use super::path_mapper::{ComponentLocation, PathMapper};
 use super::pod_template::OriginalVersion;
 use super::preserved::{COMPONENT_ANNOTATIONS, Envelope, PreservedSpec};
-use super::{HubComponent, SpokeComponent, status};
+use super::{HubComponent, SpokeComponent, mounts, status};
 
 type HubSpec = v1beta1::DynamoComponentDeploymentSpec;
 type SpokeSpec = v1alpha1::DynamoComponentDeploymentSpec;
@@ -91,7 +91,10 @@ pub(super) fn read_hub(hub: &HubComponent, issues: &mut Issues) -> Lowered<Spoke
     let annotations = &mut metadata.annotations;
     let original_version =
         if COMPONENT_ANNOTATIONS.any_present(annotations) { OriginalVersion::Spoke } else { OriginalVersion::Hub };
-    let preserved = PreservedSpec::<SpokeSpec>::take(COMPONENT_ANNOTATIONS.spec, annotations, issues);
+    let mut preserved = PreservedSpec::<SpokeSpec>::take(COMPONENT_ANNOTATIONS.spec, annotations, issues);
+    if let Some(preserved) = &mut preserved {
+        mounts::forget_flat(&mut preserved.sparse);
+    }
     let preserved_status = COMPONENT_ANNOTATIONS.status.take(annotations, issues);
     let (spec, template) = spec_from_hub(hub, preserved.as_ref());
     let object = SpokeComponent {

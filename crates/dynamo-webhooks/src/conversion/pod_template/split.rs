@@ -128,10 +128,11 @@ impl PreservedPod<'_> {
             }
             _ => return false,
         }
-        match own {
-            Some(own) => main.insert(part.name().into(), own.clone()),
-            None => main.remove(part.name()),
-        };
+        // The live part goes first: together with its copy it may take more than a request has.
+        main.remove(part.name());
+        if let Some(own) = own {
+            main.insert(part.name().into(), own.clone());
+        }
         true
     }
 }
