@@ -42,7 +42,7 @@ pub use contexts::{ContextConnection, Contexts};
 pub use injected::InjectedCaBundles;
 pub use injection::{ConflictingWebhook, NotOurs, TargetState, TargetStatus, WebhookEndpoint};
 pub use namespace_lease::{ClaimState, ClaimsStatus, HolderState, NamespaceClaims, NamespaceStatus};
-pub use reader::ApiReader;
+pub use reader::{ApiReader, ObjectPages, ObjectPagesError};
 pub use request::Backoff;
 pub use review::{Access, AccessReview};
 pub use send_if_changed::send_if_changed;

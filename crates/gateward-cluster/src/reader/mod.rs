@@ -1,6 +1,8 @@
 //! What rules look up in the cluster.
 
 mod discovery_cache;
+mod location;
+mod object_pages;
 
 use std::time::Duration;
 
@@ -20,6 +22,8 @@ use crate::failure::{RequestError, with_timeout};
 use crate::namespace_lease::NamespaceClaims;
 use crate::subject_access::is_granted;
 use discovery_cache::{DiscoveryCache, Query};
+
+pub use object_pages::{ObjectPages, ObjectPagesError};
 
 /// How long one look-up may take. A review that waits longer has no time left to be answered.
 const TIMEOUT: Duration = Duration::from_secs(3);
@@ -95,7 +99,7 @@ impl ApiReader {
     }
 
     async fn look_up(&self, object: &ObjectName) -> Lookup {
-        let Some(path) = path(object) else { return Lookup::Absent };
+        let Some(path) = location::of_object(object) else { return Lookup::Absent };
         let read = self.read(&path).await.and_then(|text| {
             let object: Option<Value> =
                 text.map(|text| serde_json::from_str(&text)).transpose().map_err(|error| no_object(&error))?;
@@ -131,8 +135,7 @@ impl ApiReader {
     }
 
     async fn page(&self, query: &ListQuery, from: ListParams, most: PageLimit) -> Result<List, String> {
-        let collection = collection(&query.group, &query.version, query.namespace.as_deref(), &query.plural);
-        let collection = collection.ok_or("no collection of objects has this name")?;
+        let collection = location::of_list(query).ok_or("no collection of objects has this name")?;
         let page = from.labels(&query.label_selector).limit(most.objects);
         let request = kube::core::Request::new(collection).list(&page).map_err(|error| error.to_string())?;
         let read = async {
@@ -218,51 +221,4 @@ fn why(unanswered: &RequestError) -> String {
 
 fn no_object(error: &serde_json::Error) -> String {
     format!("the API server's answer is no object: {error}")
-}
-
-/// Where an object is; `None` where no object can be.
-fn path(object: &ObjectName) -> Option<String> {
-    let ObjectName { group, version, plural, namespace, name } = object;
-    let collection = collection(group, version, namespace.as_deref(), plural)?;
-    is_segment(name).then(|| format!("{collection}/{name}"))
-}
-
-/// Where the objects of a kind are; `None` where none can be.
-fn collection(group: &str, version: &str, namespace: Option<&str>, plural: &str) -> Option<String> {
-    let root = if group.is_empty() { "/api".to_owned() } else { format!("/apis/{group}") };
-    let within = namespace.map(|namespace| format!("/namespaces/{namespace}")).unwrap_or_default();
-    let mut segments = [version, plural].into_iter().chain(namespace).chain(Some(group).filter(|it| !it.is_empty()));
-    segments.all(is_segment).then(|| format!("{root}/{version}{within}/{plural}"))
-}
-
-/// Whether a name leaves the path what it is.
-fn is_segment(text: &str) -> bool {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
-    !text.is_empty() && text.bytes().all(plain) && !text.bytes().all(|byte| byte == b'.')
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn named(namespace: Option<&str>, name: &str) -> ObjectName {
-        let (group, version, plural) = ("grove.io".into(), "v1alpha1".into(), "maps".into());
-        ObjectName { group, version, plural, namespace: namespace.map(str::to_owned), name: name.into() }
-    }
-
-    #[test]
-    fn an_object_has_one_place() {
-        assert_eq!(path(&named(None, "rack")).as_deref(), Some("/apis/grove.io/v1alpha1/maps/rack"));
-        let of_core = ObjectName { group: String::new(), version: "v1".into(), ..named(Some("zoo"), "a.b") };
-        assert_eq!(path(&of_core).as_deref(), Some("/api/v1/namespaces/zoo/maps/a.b"));
-    }
-
-    /// A user's text must not lead the server's rights elsewhere.
-    #[test]
-    fn a_name_that_would_lead_elsewhere_names_nothing() {
-        for name in ["", "..", "a/b", "a?watch=true", "a%2fb", "a#b", "a b"] {
-            assert_eq!(path(&named(None, name)), None, "{name:?}");
-        }
-        assert_eq!(path(&named(Some("../x"), "rack")), None);
-    }
 }

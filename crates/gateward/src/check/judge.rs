@@ -33,12 +33,12 @@ struct Write<'a> {
 }
 
 impl Checker<'_> {
-    /// Goes through the stations of the API server and takes in what each says.
-    pub(super) async fn judge(&self, subject: &Subject<'_>) -> Result<Judged, CrdError> {
+    /// Goes through the stations of the API server and takes in what each says; `old` is the stored object, if it is an
+    /// update.
+    pub(super) async fn judge(&self, subject: &Subject<'_>, old: Option<Value>) -> Result<Judged, CrdError> {
         let mut judged = Judged { found: Vec::new(), unevaluated: BTreeSet::new(), object: subject.object.clone() };
-        let old = self.stored.as_ref().and_then(|stored| stored.state_of(subject));
         let schema = self.schemas.of(&subject.gvk)?;
-        if let Some(refusal) = self.not_served(subject, schema, old) {
+        if let Some(refusal) = self.not_served(subject, schema, old.as_ref()) {
             judged.found.push(refusal);
             return Ok(judged);
         }
@@ -133,8 +133,7 @@ impl Checker<'_> {
     }
 
     /// A stored object as the API server hands it out: with the defaults of its schema.
-    fn as_read(&self, schema: Option<&VersionSchema>, old: &Value) -> Value {
-        let mut old = old.clone();
+    fn as_read(&self, schema: Option<&VersionSchema>, mut old: Value) -> Value {
         if let (Defaults::Applied, Some(version)) = (self.defaults, schema) {
             version.schema.apply_defaults(&mut old);
         }

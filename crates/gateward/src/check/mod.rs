@@ -124,12 +124,30 @@ impl<'p> Checker<'p> {
     /// Checks the text of one file. A file that can't be read in part is checked as far as it can be read. Fails where the
     /// CRD of an object can't be read.
     pub async fn check(&self, file: &str, text: &[u8], report: &mut Report) -> Result<(), CrdError> {
+        let stored = |subject: &Subject<'_>| self.stored.as_ref().and_then(|stored| stored.state_of(subject)).cloned();
+        self.check_against(stored, file, text, report).await
+    }
+
+    /// Checks the text of an object as it is stored in a cluster: says what an update of it would be told that changes
+    /// nothing. `name` stands for the file. Fails where the CRD of the object can't be read.
+    pub async fn check_stored(&self, name: &str, text: &[u8], report: &mut Report) -> Result<(), CrdError> {
+        self.check_against(|subject| Some(subject.object.clone()), name, text, report).await
+    }
+
+    async fn check_against(
+        &self,
+        stored: impl Fn(&Subject<'_>) -> Option<Value>,
+        file: &str,
+        text: &[u8],
+        report: &mut Report,
+    ) -> Result<(), CrdError> {
         let source = read(file, text);
         let mut found = FileReport::new(file, &source);
         for document in &source.documents {
             for subject in Subject::all(document) {
                 if self.schemas.know(&subject.gvk) || self.declares(&subject) {
-                    found.add(&subject, &self.judge(&subject).await?, |rule| self.page(rule));
+                    let judged = self.judge(&subject, stored(&subject)).await?;
+                    found.add(&subject, &judged, |rule| self.page(rule));
                 } else {
                     found.skip();
                 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::hash_map::Entry;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 
@@ -21,6 +21,8 @@ pub struct Report {
     /// The messages of the CEL rules that some object may break.
     unevaluated: BTreeSet<String>,
     counts: Counts,
+    /// How many findings there were of each severity, those that are forgotten too.
+    severities: BTreeMap<Severity, usize>,
 }
 
 /// How much was looked at.
@@ -57,17 +59,28 @@ impl Report {
 
     /// The findings for people, and a line that sums up.
     pub fn human(&self, colour: Colour) -> String {
+        self.findings(colour) + &self.conclusion(&self.looked_at())
+    }
+
+    /// The findings for people.
+    pub(crate) fn findings(&self, colour: Colour) -> String {
+        self.folded().iter().map(|folded| folded.human(colour) + "\n").collect()
+    }
+
+    /// What ends the findings: the rules that were not evaluated, and a line that sums up.
+    pub(crate) fn conclusion(&self, looked_at: &str) -> String {
         let mut text = String::new();
-        for folded in self.folded() {
-            text.push_str(&folded.human(colour));
-            text.push('\n');
-        }
         if !self.unevaluated.is_empty() {
             text.push_str("note: these CEL rules were not evaluated; the API server evaluates them:\n");
             text.extend(self.unevaluated.iter().map(|rule| format!("  - {}\n", terminal::line(rule))));
             text.push('\n');
         }
-        text + &format!("{self}\n")
+        text + &self.summary() + " in " + looked_at + "\n"
+    }
+
+    /// Forgets the findings, as once they are printed. What was counted stays.
+    pub(crate) fn forget_findings(&mut self) {
+        self.entries.clear();
     }
 
     /// The findings that people see one by one, each with those that say the same of other nodes of its file. What the
@@ -113,11 +126,35 @@ impl Report {
         self.unevaluated.extend(file.unevaluated);
         let mut found = file.found;
         found.sort_by_key(|diagnostic| (diagnostic.span, diagnostic.severity));
+        // That rules were not evaluated is said once.
+        for finding in found.iter().filter(|finding| finding.rule != CEL) {
+            *self.severities.entry(finding.severity).or_default() += 1;
+        }
         self.entries.extend(found.into_iter().map(|diagnostic| (diagnostic, Arc::clone(&file.text))));
     }
 
     fn count(&self, severity: Severity) -> usize {
-        self.diagnostics().filter(|diagnostic| diagnostic.severity == severity).count()
+        self.severities.get(&severity).copied().unwrap_or_default()
+    }
+
+    fn summary(&self) -> String {
+        let count = |severity: Severity| counted(self.count(severity), severity.as_str());
+        let unevaluated = match self.unevaluated.len() {
+            0 => String::new(),
+            rules => format!("{} not evaluated, ", counted(rules, "CEL rule")),
+        };
+        let (errors, warnings, notes) = (count(Severity::Error), count(Severity::Warning), count(Severity::Note));
+        format!("{errors}, {unevaluated}{warnings}, {notes}")
+    }
+
+    fn looked_at(&self) -> String {
+        let Counts { files, objects, skipped } = self.counts;
+        let of_others = match skipped {
+            0 => String::new(),
+            1 => "; 1 object of another kind skipped".to_owned(),
+            _ => format!("; {skipped} objects of other kinds skipped"),
+        };
+        format!("{} of {}{of_others}", counted(objects, "object"), counted(files, "file"))
     }
 }
 
@@ -161,21 +198,7 @@ fn said_of_any(diagnostic: &Diagnostic) -> (String, Option<String>) {
 /// The line that sums up.
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Counts { files, objects, skipped } = self.counts;
-        let count = |severity: Severity| counted(self.count(severity), severity.as_str());
-        write!(f, "{}, ", count(Severity::Error))?;
-        if !self.unevaluated.is_empty() {
-            write!(f, "{} not evaluated, ", counted(self.unevaluated.len(), "CEL rule"))?;
-        }
-        let others =
-            self.diagnostics().filter(|diagnostic| diagnostic.rule != CEL && diagnostic.severity == Severity::Note);
-        write!(f, "{}, {} ", count(Severity::Warning), counted(others.count(), Severity::Note.as_str()))?;
-        write!(f, "in {} of {}", counted(objects, "object"), counted(files, "file"))?;
-        match skipped {
-            0 => Ok(()),
-            1 => f.write_str("; 1 object of another kind skipped"),
-            _ => write!(f, "; {skipped} objects of other kinds skipped"),
-        }
+        write!(f, "{} in {}", self.summary(), self.looked_at())
     }
 }
 

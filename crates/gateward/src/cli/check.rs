@@ -117,22 +117,32 @@ impl CheckArguments {
 }
 
 fn print(report: &Report, output: Output) -> std::io::Result<()> {
-    let printed = match output {
-        Output::Json => std::io::stdout().lock().write_all(report.json().as_bytes()),
-        Output::Human => {
-            let colour = if std::io::stdout().is_terminal() { Colour::Always } else { Colour::Never };
-            anstream::stdout().write_all(report.human(colour).as_bytes())
-        }
-    };
+    match output {
+        Output::Json => readable(std::io::stdout().lock().write_all(report.json().as_bytes())),
+        Output::Human => for_people(&report.human(terminal_colour())),
+    }
+}
+
+/// Colours, where somebody sees them.
+pub(super) fn terminal_colour() -> Colour {
+    if std::io::stdout().is_terminal() { Colour::Always } else { Colour::Never }
+}
+
+/// Prints a text that may have colours.
+pub(super) fn for_people(text: &str) -> std::io::Result<()> {
+    readable(anstream::stdout().write_all(text.as_bytes()))
+}
+
+/// `gateward check … | head`: who reads has seen enough; the exit code still tells the whole.
+fn readable(printed: std::io::Result<()>) -> std::io::Result<()> {
     match printed {
-        // `gateward check … | head`: who reads has seen enough; the exit code still tells the whole.
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         printed => printed,
     }
 }
 
 /// What could not be looked at outweighs what was found: the verdict is not whole.
-fn ending(report: &Report, troubles: &[anyhow::Error]) -> Exit {
+pub(super) fn ending(report: &Report, troubles: &[anyhow::Error]) -> Exit {
     for trouble in troubles {
         // A standard error that is closed leaves the exit code to tell.
         let _ = writeln!(anstream::stderr(), "error: {}", terminal::line(&format!("{trouble:#}")));

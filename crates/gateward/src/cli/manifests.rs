@@ -118,7 +118,7 @@ impl Progress {
             // Progress is a courtesy; a terminal that can't show it is no error.
             let _ = write!(
                 std::io::stderr(),
-                "\r\x1b[Kchecking file {}: {}",
+                "\r\x1b[Kchecking {}: {}",
                 self.files,
                 terminal::line(&path.display().to_string())
             );

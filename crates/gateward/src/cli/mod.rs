@@ -23,6 +23,7 @@ mod planned;
 pub(crate) mod process;
 mod review;
 mod rules;
+mod scan;
 mod serve;
 mod uninstall;
 mod values;
@@ -78,6 +79,7 @@ async fn dispatch<P: Operator>(
         "bundle" => bundle::run(&operator, &arguments(matches)?),
         "check" => check::run(&operator, &arguments(matches)?).await,
         "convert" => convert::run(&operator, &arguments(matches)?),
+        "scan" => scan::run(&operator, &arguments(matches)?).await,
         "review" => review::run(&operator, &arguments(matches)?).await,
         "certs" => certs::run(&operator, arguments(matches)?).await,
         "crds" => crds::run(&operator, arguments(matches)?).await,
@@ -111,6 +113,7 @@ pub(crate) fn command<P: Operator>(operator: &P, extensions: &[&dyn Extension<P>
         .subcommand(serve::command(operator))
         .subcommand(dev::command())
         .subcommand(check::command())
+        .subcommand(scan::command())
         .subcommand(convert::command())
         .subcommand(review::command())
         .subcommand(certs::command())

@@ -8,6 +8,7 @@ mod audit;
 mod cases;
 mod conversion;
 mod hostile;
+mod scan;
 mod skew;
 mod upstream;
 
@@ -23,6 +24,7 @@ fn main() -> ExitCode {
         audit::tests(),
         cases::tests(),
         hostile::tests(),
+        scan::tests(),
         skew::tests(),
         upstream::tests(),
     ]
