@@ -155,6 +155,38 @@ fn a_folder_without_a_manifest_is_named() {
     }
 }
 
+/// The pipe of `kustomize build . | gateward check -` is empty where the build fails, and a shell passes over that.
+#[test]
+fn standard_input_without_a_manifest_is_no_verdict() {
+    for arguments in [&["check", "-"][..], &["convert", "--to", "v1beta1", "-"], &["convert", "--round-trip", "-"]] {
+        for input in ["", "\n", "---\n# nothing\n---\n", "null\n"] {
+            let output = gateward(arguments).write_stdin(input).output().unwrap();
+            assert_eq!(output.status.code(), Some(2), "{arguments:?}: {input:?}");
+            let said = String::from_utf8(output.stderr).unwrap();
+            let begins =
+                "error: there is no manifest on standard input; look whether the command that writes it has failed";
+            assert!(said.starts_with(begins) && said.lines().count() == 1, "{said}");
+        }
+    }
+}
+
+#[test]
+fn an_empty_list_on_standard_input_is_an_answer() {
+    gateward(&["check", "-"]).write_stdin("apiVersion: v1\nkind: List\nitems: []\n").assert().code(0).stderr("");
+}
+
+#[test]
+fn a_file_without_a_manifest_is_named_unless_it_is_one_of_a_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("empty.yaml");
+    std::fs::write(&file, "# moved elsewhere\n").unwrap();
+    for arguments in [&["check"][..], &["convert", "--to", "v1beta1"]] {
+        let named = format!("warning: there is no manifest in {}\n", file.display());
+        gateward(arguments).arg(&file).assert().code(0).stderr(named);
+        gateward(arguments).arg(folder.path()).assert().code(0).stderr("");
+    }
+}
+
 #[test]
 fn check_of_a_file_that_does_not_parse_is_a_finding() {
     let output = gateward(&["check", "--output", "json", "-"]).write_stdin("a: [1").output().unwrap();

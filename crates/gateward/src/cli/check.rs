@@ -10,7 +10,8 @@ use clap::{Args, Command, ValueEnum};
 use gateward_core::{UserInfo, terminal};
 use gateward_lint::diagnostic::Colour;
 
-use crate::check::{Checker, Defaults, Report, Schemas};
+use crate::check::{Checker, Counts, Defaults, Report, Schemas};
+use crate::cli::convert::converter;
 use crate::cli::facts::Without;
 use crate::cli::known_cluster::{ClusterOptions, KnownCluster};
 use crate::cli::manifests::{self, Manifests, Progress};
@@ -56,8 +57,9 @@ pub(crate) fn command() -> Command {
              things up in a cluster, as they do in the server; nothing is written there.",
         )
         .after_help(
-            "Exit codes: 0 no error, 1 errors, 2 usage or internal error.\n\nExamples:\n  {command} check deploy/\n  \
-             kustomize build . | {command} check -\n  {command} check --old live.yaml --output json manifest.yaml",
+            "Exit codes: 0 no error, 1 errors, 2 usage or internal error, or standard input has no \
+             manifest.\n\nExamples:\n  {command} check deploy/\n  kustomize build . | {command} check -\n  {command} check \
+             --old live.yaml --output json manifest.yaml",
         )
 }
 
@@ -68,17 +70,32 @@ pub(crate) async fn run<P: Operator>(operator: &P, arguments: &CheckArguments) -
     let mut report = Report::new();
     let mut progress = Progress::new();
     let mut beside = read_for_stores(operator, &checker, &manifests.files).await;
+    let mut empty = Vec::new();
     for path in &manifests.files {
         progress.tick(path);
         match beside.remove(path).unwrap_or_else(|| manifests::read(path)) {
-            Ok(text) => checker.check(&path.display().to_string(), &text, &mut report).await?,
+            Ok(text) => {
+                let before = looked_at(&report);
+                checker.check(&path.display().to_string(), &text, &mut report).await?;
+                // A list may be empty; that is rare enough to read it twice.
+                if looked_at(&report) == before && manifests::is_empty(&converter::read(path, &text)) {
+                    empty.push(path.clone());
+                }
+            }
             Err(trouble) => manifests.troubles.push(trouble),
         }
     }
     progress.clear();
-    manifests.warn_of_empty_folders();
+    manifests.note_empty(&empty);
+    manifests.warn_of_empty();
     print(&report, arguments.output)?;
     Ok(ending(&report, &manifests.troubles))
+}
+
+/// How many objects of all kinds.
+fn looked_at(report: &Report) -> usize {
+    let Counts { objects, skipped, .. } = report.counts();
+    objects + skipped
 }
 
 /// Fills the stores of rules across objects, and hands out the texts that were read for that: where no rule has one, none.

@@ -5,10 +5,15 @@ use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, anyhow};
 use gateward_core::terminal;
+use gateward_lint::yaml::Source;
 
 use crate::cli::bounded;
+
+/// A shell goes by the last command of a pipe alone: what was to write here may have failed without a word of it.
+const EMPTY_STDIN: &str = "there is no manifest on standard input; look whether the command that writes it has failed \
+                           (in a script, `set -o pipefail` ends with its exit code)";
 
 /// Files to read, and what can't be looked at.
 #[derive(Debug, Default)]
@@ -17,14 +22,16 @@ pub(crate) struct Manifests {
     pub(crate) files: Vec<PathBuf>,
     /// Files and folders that are not there, or not to be read by us.
     pub(crate) troubles: Vec<anyhow::Error>,
-    /// Folders without a manifest.
-    empty_folders: Vec<PathBuf>,
+    /// What was named, as it was.
+    named: Vec<PathBuf>,
+    /// What was named and holds no manifest, in words.
+    empty: Vec<String>,
 }
 
 impl Manifests {
     /// All that the named files, folders and `-` lead to.
     pub(crate) fn of(named: &[PathBuf]) -> Self {
-        let mut manifests = Self::default();
+        let mut manifests = Self { named: named.to_owned(), ..Self::default() };
         for path in named {
             if path.is_dir() && !is_stdin(path) {
                 manifests.take_folder(path);
@@ -53,19 +60,28 @@ impl Manifests {
             }
         }
         if found.is_empty() && self.troubles.len() == troubles {
-            self.empty_folders.push(folder.to_owned());
+            self.empty.push(format!("no manifest (*.yaml, *.yml or *.json) was found in {}", folder.display()));
         }
         found.sort();
         self.files.extend(found);
     }
 
-    /// Says on standard error in which folders there is no manifest: who misnames one would take silence for a verdict.
-    pub(crate) fn warn_of_empty_folders(&self) {
-        for folder in &self.empty_folders {
-            let folder = terminal::line(&folder.display().to_string()).into_owned();
+    /// Takes note of files in which no document was found. Those of a folder may be so: nobody asked for them.
+    pub(crate) fn note_empty(&mut self, files: &[PathBuf]) {
+        for file in files.iter().filter(|file| self.named.contains(file)) {
+            if is_stdin(file) {
+                self.troubles.push(anyhow!(EMPTY_STDIN));
+            } else {
+                self.empty.push(format!("there is no manifest in {}", file.display()));
+            }
+        }
+    }
+
+    /// Says on standard error what was named and holds no manifest: who misnames it would take silence for a verdict.
+    pub(crate) fn warn_of_empty(&self) {
+        for empty in &self.empty {
             // A standard error that is closed is no reason to end otherwise.
-            let _ =
-                writeln!(anstream::stderr(), "warning: no manifest (*.yaml, *.yml or *.json) was found in {folder}");
+            let _ = writeln!(anstream::stderr(), "warning: {}", terminal::line(empty));
         }
     }
 
@@ -96,6 +112,11 @@ pub(crate) fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
         return bounded::within(stdin, bounded::MANIFESTS).context("cannot read standard input");
     }
     bounded::read(path, bounded::MANIFESTS)
+}
+
+/// Whether a text has no document, as a file of comments, and nothing is wrong with it.
+pub(crate) fn is_empty(source: &Source) -> bool {
+    source.documents.is_empty() && source.findings.is_empty()
 }
 
 /// One line on a terminal that says where a command stands, once it takes longer than a second.

@@ -71,10 +71,10 @@ pub(crate) fn command() -> Command {
         )
         .after_help(
             "Exit codes: 0 all is converted, and nothing changes; 1 an object can't be converted, a field changes, or with \
-             --check a file would; 2 usage, or a file can't be read.\n\nExamples:\n  {command} convert --to {hub} \
-             manifest.yaml\n  {command} convert --to {hub} --write deploy/\n  {command} convert --to {hub} --check \
-             deploy/\n  kubectl get {plural} otter -o yaml | {command} convert --to {spoke} -\n  {command} convert \
-             --round-trip --output json deploy/",
+             --check a file would; 2 usage, a file can't be read, or standard input has no manifest.\n\nExamples:\n  \
+             {command} convert --to {hub} manifest.yaml\n  {command} convert --to {hub} --write deploy/\n  {command} \
+             convert --to {hub} --check deploy/\n  kubectl get {plural} otter -o yaml | {command} convert --to {spoke} \
+             -\n  {command} convert --round-trip --output json deploy/",
         )
 }
 
@@ -90,18 +90,19 @@ pub(crate) fn run<P: Operator>(operator: &P, arguments: &ConvertArguments) -> an
         bail!("--write takes files and folders; standard input can't be written");
     }
     let mut found = Found::default();
-    let manifests = Manifests::of(&arguments.files);
-    found.troubles.extend(manifests.troubles.iter().map(|trouble| format!("{trouble:#}")));
-    manifests.warn_of_empty_folders();
+    let mut manifests = Manifests::of(&arguments.files);
     for path in &manifests.files {
         match manifests::read(path) {
             Ok(text) => found.take(path, &text, |file, source| match &target {
                 Some(target) => converter.convert(file, source, target),
                 None => converter.round_trip(file, source),
             }),
-            Err(trouble) => found.troubles.push(format!("{trouble:#}")),
+            Err(trouble) => manifests.troubles.push(trouble),
         }
     }
+    manifests.note_empty(&found.empty);
+    manifests.warn_of_empty();
+    found.troubles.extend(manifests.troubles.iter().map(|trouble| format!("{trouble:#}")));
     match (arguments.write, arguments.check) {
         (true, _) => rewritten::write(found),
         (_, true) => rewritten::check(&found),
@@ -138,6 +139,8 @@ enum Passing {
 struct Found {
     /// By the files.
     outcomes: Vec<(PathBuf, Outcome)>,
+    /// Files without a document.
+    empty: Vec<PathBuf>,
     /// What could not be read.
     troubles: Vec<String>,
     /// What was read, and is odd.
@@ -148,6 +151,9 @@ impl Found {
     fn take(&mut self, path: &Path, text: &[u8], convert: impl Fn(&str, &Source) -> Outcome) {
         let file = path.display().to_string();
         let source = converter::read(path, text);
+        if manifests::is_empty(&source) {
+            self.empty.push(path.to_owned());
+        }
         for finding in &source.findings {
             let line = format!("{file}:{}:{}: {}", finding.span.line(), finding.span.column(), finding.message);
             match finding.kind.severity() {
