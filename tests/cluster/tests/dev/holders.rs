@@ -44,13 +44,7 @@ async fn a_second_laptop_waits_for_a_word(sandbox: Sandbox) {
 
 async fn a_killed_laptop_is_followed_once_its_lease_has_expired(sandbox: Sandbox) {
     let (bed, world) = (sandbox.bed(), World::Inlet);
-    bed.install_crds(&[world.otters()]).await.unwrap();
-    let before = snapshot(bed, world).await;
-    let mut laptop = Laptop::of(&sandbox, world);
-    let killed = laptop.serves(&USUAL).await;
-    killed.gets("KILL");
-    assert_eq!(killed.ends().await.code, None);
-    assert_ne!(snapshot(bed, world).await, before);
+    let (mut laptop, before) = Laptop::killed(&sandbox, world).await;
 
     let printed = laptop.runs(&["--context", "bed", "--restore"]).await.well();
     assert_eq!(snapshot(bed, world).await, before, "{printed}");

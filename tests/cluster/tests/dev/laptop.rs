@@ -8,6 +8,7 @@ use std::time::Duration;
 use cluster_tests::{Bed, Sandbox, until};
 use gateward_lint::yaml;
 
+use crate::snapshot::{Snapshot, snapshot};
 use crate::world::World;
 
 /// Set for a process that is to be an operator: which one.
@@ -53,6 +54,19 @@ impl Laptop {
         let folder = sandbox.bed().folder().join(world.name());
         std::fs::create_dir_all(&folder).unwrap();
         Self { world, folder, kubeconfig: kubeconfig(sandbox.bed()), starts: 0 }
+    }
+
+    /// One whose command was killed while it served, and what was in the cluster before.
+    pub async fn killed(sandbox: &Sandbox, world: World) -> (Self, Snapshot) {
+        let bed = sandbox.bed();
+        bed.install_crds(&[world.otters()]).await.unwrap();
+        let before = snapshot(bed, world).await;
+        let mut laptop = Self::of(sandbox, world);
+        let running = laptop.serves(&USUAL).await;
+        running.gets("KILL");
+        assert_eq!(running.ends().await.code, None);
+        assert_ne!(snapshot(bed, world).await, before);
+        (laptop, before)
     }
 
     /// A kubeconfig like this machine's, of an API server elsewhere.

@@ -30,13 +30,7 @@ async fn a_terminal_that_is_closed_puts_the_cluster_back(sandbox: Sandbox) {
 
 async fn a_start_after_a_kill_puts_back_what_was_left(sandbox: Sandbox) {
     let (bed, world) = (sandbox.bed(), World::Pond);
-    bed.install_crds(&[world.otters()]).await.unwrap();
-    let before = snapshot(bed, world).await;
-    let mut laptop = Laptop::of(&sandbox, world);
-    let killed = laptop.serves(&USUAL).await;
-    killed.gets("KILL");
-    assert_eq!(killed.ends().await.code, None);
-    assert_ne!(snapshot(bed, world).await, before);
+    let (mut laptop, before) = Laptop::killed(&sandbox, world).await;
 
     // It waits for the lease of the one that is gone; nobody has to say --take-over.
     let next = laptop.serves(&USUAL).await;
