@@ -16,6 +16,7 @@ pub fn tests() -> Vec<Test> {
         a_value_with_an_effect_changes_what_is_rendered,
         a_value_without_effect_is_named_in_the_notes,
         a_value_that_another_keeps_from_its_effect_is_named_in_the_notes,
+        alerts_without_series_are_named_in_the_notes,
         nothing_is_named_that_was_not_given,
     ]
 }
@@ -109,6 +110,8 @@ async fn a_value_that_another_keeps_from_its_effect_is_named_in_the_notes(sandbo
         "namespaceRestriction": {"namespace": "lake", "targetNamespace": "lake"},
         "networkPolicy": {"apiServerCIDRs": ["10.0.0.0/8"], "nodeCIDRs": ["10.0.0.0/8"], "metricsFrom": [{}]},
         "admissionPolicy": {"namespaceLeases": {"writers": ["otter"]}},
+        "prometheusRule": {"labels": {"release": "otter"}},
+        "grafanaDashboard": {"annotations": {"grafana_folder": "otter"}},
     });
     let plain = json!({});
     let given = Installation::of(&given);
@@ -123,8 +126,34 @@ async fn a_value_that_another_keeps_from_its_effect_is_named_in_the_notes(sandbo
         "networkPolicy.nodeCIDRs: there is no NetworkPolicy unless",
         "networkPolicy.metricsFrom: there is no NetworkPolicy unless",
         "admissionPolicy.namespaceLeases.writers: there is no policy unless",
+        "prometheusRule.labels: there is no PrometheusRule unless",
+        "grafanaDashboard.annotations: there is no dashboard unless",
     ] {
         assert!(said.contains(&format!("\n  dynamo-operator.{value}")), "{value} is not in\n{said}");
+    }
+}
+
+/// The cluster knows the kind of the alerts, without which Helm would fail, and not that of the `ServiceMonitor`.
+async fn alerts_without_series_are_named_in_the_notes(sandbox: Sandbox) {
+    let schema = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
+    let version = json!({"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": schema}});
+    let rules = json!({
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "prometheusrules.monitoring.coreos.com"},
+        "spec": {
+            "group": "monitoring.coreos.com",
+            "names": {"plural": "prometheusrules", "kind": "PrometheusRule"},
+            "scope": "Namespaced",
+            "versions": [version],
+        },
+    });
+    sandbox.bed().install_crds(&[rules]).await.unwrap();
+    for service in [Value::Null, false.into()] {
+        let values = json!({"prometheusRule": {"enabled": true}, "metricsService": {"enabled": service}});
+        let said = notes(sandbox.bed(), Installation::of(&values), sandbox.namespace());
+        let wanted = "\n  dynamo-operator.prometheusRule.enabled: no alert fires without the ServiceMonitor";
+        assert!(said.contains(wanted), "{said}");
     }
 }
 

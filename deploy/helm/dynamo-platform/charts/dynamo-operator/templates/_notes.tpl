@@ -80,6 +80,9 @@ WARNING: these values are given and have no effect:{{ . }}
 {{- $restricted := include "dynamo-operator.restrictedTo" . -}}
 {{- $network := (.Values.networkPolicy).enabled -}}
 {{- $whole := "the whole cluster is served unless namespaceRestriction.enabled is true" -}}
+{{- $unsaid := kindIs "invalid" .Values.metricsService.enabled -}}
+{{- $scraped := or .Values.metricsService.enabled (and $unsaid (.Capabilities.APIVersions.Has "monitoring.coreos.com/v1/ServiceMonitor")) -}}
+{{- $alerts := .Values.prometheusRule.enabled -}}
 {{- $open := "there is no NetworkPolicy unless networkPolicy.enabled is true" -}}
 {{- range list
   (list "webhook.caBundle" (ne $mode "auto") "it is for certificates of cert-manager or of your own")
@@ -90,6 +93,9 @@ WARNING: these values are given and have no effect:{{ . }}
   (list "networkPolicy.nodeCIDRs" $network $open)
   (list "networkPolicy.metricsFrom" $network $open)
   (list "admissionPolicy.namespaceLeases.writers" ((.Values.admissionPolicy).namespaceLeases).enabled "there is no policy unless admissionPolicy.namespaceLeases.enabled is true")
+  (list "prometheusRule.enabled" (or $scraped (not $alerts)) "no alert fires without the ServiceMonitor, which metricsService.enabled: true brings")
+  (list "prometheusRule.labels" $alerts "there is no PrometheusRule unless prometheusRule.enabled is true")
+  (list "grafanaDashboard.annotations" .Values.grafanaDashboard.enabled "there is no dashboard unless grafanaDashboard.enabled is true")
 }}
 {{- if and (not (index . 1)) (eq (include "dynamo-operator.given" (dict "value" $.Values "path" (index . 0))) "true") }}
   {{ $prefix }}{{ index . 0 }}: {{ index . 2 }}
