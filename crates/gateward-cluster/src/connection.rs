@@ -1,6 +1,6 @@
 //! The way to the API server.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -12,6 +12,8 @@ use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 use tower::service_fn;
 use tower::util::{MapResponse, MapResponseLayer};
+
+use crate::request::with_read_timeout;
 
 /// How long a connection may take to come about.
 const CONNECT: Duration = Duration::from_secs(5);
@@ -30,6 +32,8 @@ const KUBECONFIG: &str = "KUBECONFIG";
 pub struct Connection {
     client: Client,
     clock: Arc<ServerClock>,
+    /// Whose credentials it has, for people.
+    user: Arc<str>,
 }
 
 impl Connection {
@@ -38,14 +42,15 @@ impl Connection {
     ///
     /// Nothing is sent yet. The user agent appears in the API server's audit log, as `gateward/0.1.0`.
     pub async fn connect(user_agent: &str) -> Result<Self, ConnectionError> {
-        Self::with(configuration().await?, user_agent)
+        let (config, user) = configuration().await?;
+        Self::with(config, &user, user_agent)
     }
 
     /// To the cluster that a kubeconfig names.
     pub async fn of_kubeconfig(file: &Path, user_agent: &str) -> Result<Self, ConnectionError> {
         let kubeconfig = Kubeconfig::read_from(file).map_err(unreadable)?;
         let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await;
-        Self::with(config.map_err(unreadable)?, user_agent)
+        Self::with(config.map_err(unreadable)?, &user_of(Some(file)), user_agent)
     }
 
     /// Through a client that is already there, with its user agent, retries and timeouts.
@@ -57,10 +62,10 @@ impl Connection {
             async move { client.send(request).await }
         });
         let observed = MapResponse::new(through, observer(&clock));
-        Self { client: Client::new(observed, namespace), clock }
+        Self { client: Client::new(observed, namespace), clock, user: "the client".into() }
     }
 
-    pub(crate) fn with(mut config: Config, user_agent: &str) -> Result<Self, ConnectionError> {
+    pub(crate) fn with(mut config: Config, user: &str, user_agent: &str) -> Result<Self, ConnectionError> {
         let agent = HeaderValue::from_str(user_agent).map_err(|_| ConnectionError::UserAgent)?;
         config.headers.push((USER_AGENT, agent));
         (config.connect_timeout, config.write_timeout) = (Some(CONNECT), Some(WRITE));
@@ -70,7 +75,23 @@ impl Connection {
         let clock = Arc::new(ServerClock::default());
         let listen = MapResponseLayer::new(observer(&clock));
         let builder = ClientBuilder::try_from(config).map_err(|why| ConnectionError::Client(Box::new(why)))?;
-        Ok(Self { client: builder.with_layer(&listen).build(), clock })
+        Ok(Self { client: builder.with_layer(&listen).build(), clock, user: user.into() })
+    }
+
+    /// Whether the API server answers, and knows the user: a command can then say it once, instead of at each request.
+    /// What the user may do is another question.
+    ///
+    /// # Errors
+    ///
+    /// The API server isn't reached, or refuses the credentials.
+    pub async fn verify(&self) -> Result<(), ConnectionError> {
+        let Err(why) = with_read_timeout(self.client.apiserver_version()).await else { return Ok(()) };
+        match why.code() {
+            None => Err(ConnectionError::Unreachable(why.to_string())),
+            Some(401) => Err(ConnectionError::Unauthenticated { user: self.user.to_string() }),
+            // Whoever it knows may be forbidden this, and be allowed the rest.
+            Some(_) => Ok(()),
+        }
     }
 
     /// The client, for requests of any kind.
@@ -125,12 +146,20 @@ fn read_date(text: &str) -> Option<SystemTime> {
     rfc2822::DateTimeParser::new().parse_timestamp(text).ok().map(SystemTime::from)
 }
 
-async fn configuration() -> Result<Config, ConnectionError> {
+async fn configuration() -> Result<(Config, String), ConnectionError> {
     let in_cluster = std::env::var_os(IN_CLUSTER).is_some() && std::env::var_os(KUBECONFIG).is_none();
     if in_cluster {
-        return Config::incluster().map_err(|why| ConnectionError::InCluster(Box::new(why)));
+        let config = Config::incluster().map_err(|why| ConnectionError::InCluster(Box::new(why)))?;
+        return Ok((config, "the ServiceAccount of this Pod".to_owned()));
     }
-    Config::from_kubeconfig(&KubeConfigOptions::default()).await.map_err(unreadable)
+    let config = Config::from_kubeconfig(&KubeConfigOptions::default()).await.map_err(unreadable)?;
+    Ok((config, user_of(None)))
+}
+
+/// The user of a kubeconfig; without a file, of the one that is usual here.
+pub(crate) fn user_of(file: Option<&Path>) -> String {
+    let usual = || std::env::var_os(KUBECONFIG).map_or_else(|| "~/.kube/config".into(), PathBuf::from);
+    format!("the kubeconfig {}", file.map_or_else(usual, Path::to_owned).display())
 }
 
 pub(crate) fn unreadable(why: kube::config::KubeconfigError) -> ConnectionError {
@@ -147,6 +176,18 @@ pub enum ConnectionError {
     /// What a Pod is given can't be used.
     #[error("the ServiceAccount's token or CA can't be read: {0}; let the Pod mount them")]
     InCluster(Box<kube::config::InClusterError>),
+    /// Nobody answers.
+    #[error("the API server can't be asked: {0}")]
+    Unreachable(String),
+    /// The API server answers 401.
+    #[error(
+        "the API server refuses the credentials of {user} (401 Unauthorized): its token or certificate is wrong or has \
+         expired; sign in again, or name a kubeconfig with valid ones"
+    )]
+    Unauthenticated {
+        /// Whose credentials they are.
+        user: String,
+    },
     /// The user agent can't stand in a header.
     #[error("the user agent holds characters that no header takes")]
     UserAgent,

@@ -6,11 +6,14 @@ use http::Uri;
 use kube::Config;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 
-use crate::connection::{Connection, ConnectionError, unreadable};
+use crate::connection::{Connection, ConnectionError, unreadable, user_of};
 
 /// What a kubeconfig names.
 #[derive(Debug, Clone)]
-pub struct Contexts(Kubeconfig);
+pub struct Contexts {
+    kubeconfig: Kubeconfig,
+    user: String,
+}
 
 /// A connection to the cluster of a context, and where its API server is.
 pub struct ContextConnection {
@@ -31,17 +34,17 @@ impl Contexts {
             Some(file) => Kubeconfig::read_from(file),
             None => Kubeconfig::read(),
         };
-        read.map(Self).map_err(unreadable)
+        Ok(Self { kubeconfig: read.map_err(unreadable)?, user: user_of(file) })
     }
 
     /// The names of all contexts.
     pub fn names(&self) -> Vec<String> {
-        self.0.contexts.iter().map(|context| context.name.clone()).collect()
+        self.kubeconfig.contexts.iter().map(|context| context.name.clone()).collect()
     }
 
     /// The context that holds where none is named.
     pub fn current(&self) -> Option<&str> {
-        self.0.current_context.as_deref()
+        self.kubeconfig.current_context.as_deref()
     }
 
     /// To the cluster of a context; to that of the current one where none is named. Nothing is sent yet.
@@ -51,8 +54,8 @@ impl Contexts {
     /// There is no such context, or what it names can't be used.
     pub async fn connect(self, name: Option<&str>, user_agent: &str) -> Result<ContextConnection, ConnectionError> {
         let options = KubeConfigOptions { context: name.map(str::to_owned), ..KubeConfigOptions::default() };
-        let config = Config::from_custom_kubeconfig(self.0, &options).await.map_err(unreadable)?;
+        let config = Config::from_custom_kubeconfig(self.kubeconfig, &options).await.map_err(unreadable)?;
         let server = config.cluster_url.clone();
-        Ok(ContextConnection { connection: Connection::with(config, user_agent)?, server })
+        Ok(ContextConnection { connection: Connection::with(config, &self.user, user_agent)?, server })
     }
 }

@@ -18,7 +18,6 @@ use serde::Serialize;
 use crate::config::ControllerConfig;
 use crate::connection::Connection;
 use crate::permissions::{Need, Permission, ResourceName};
-use crate::request::with_read_timeout;
 
 /// A release as it is to be after an upgrade.
 #[derive(Clone)]
@@ -97,25 +96,9 @@ pub struct PreflightResult {
     pub text: String,
 }
 
-/// Why nothing could be checked.
-#[derive(Debug, thiserror::Error)]
-#[error("the API server can't be asked: {0}")]
-pub struct PreflightError(String);
-
 /// Checks all that depends on the cluster.
-pub async fn preflight(
-    connection: &Connection,
-    planned: &PlannedRelease,
-) -> Result<Vec<PreflightResult>, PreflightError> {
+pub async fn preflight(connection: &Connection, planned: &PlannedRelease) -> Vec<PreflightResult> {
     let client = connection.client();
-    if let Err(why) = with_read_timeout(client.apiserver_version()).await {
-        match why.code() {
-            None => return Err(PreflightError(why.to_string())),
-            Some(401) => return Err(PreflightError(format!("it doesn't know the user of the kubeconfig: {why}"))),
-            // Whoever it knows may be forbidden this, and be allowed the rest.
-            Some(_) => {}
-        }
-    }
     let (reachability, certificates, conflicts, rights) = tokio::join!(
         reachability::check(&client, planned),
         certificates::check(connection, planned),
@@ -123,7 +106,7 @@ pub async fn preflight(
         rights::check(&client, planned),
     );
     let results = [vec![reachability], certificates, conflicts, vec![rights]];
-    Ok(results.into_iter().flatten().collect())
+    results.into_iter().flatten().collect()
 }
 
 impl PreflightCheck {

@@ -96,6 +96,7 @@ pub(crate) fn command() -> Command {
 
 pub(crate) async fn run<P: Operator>(operator: &P, arguments: CertsArguments) -> anyhow::Result<Exit> {
     let connection = Connection::connect(&operator.names().user_agent()).await?;
+    connection.verify().await?;
     match arguments.what {
         What::Status(arguments) => {
             let setup = arguments.release.setup(operator, &connection).await?;

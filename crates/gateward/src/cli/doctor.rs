@@ -68,7 +68,8 @@ pub(crate) async fn run<P: Operator>(operator: &P, arguments: &DoctorArguments) 
     };
     let planned = planned(operator, &release, values)?;
     let connection = Connection::connect(&operator.names().user_agent()).await?;
-    let checked = Box::pin(preflight(&connection, &planned)).await?;
+    connection.verify().await?;
+    let checked = Box::pin(preflight(&connection, &planned)).await;
     let results: Vec<_> = judged.into_iter().chain(checked).collect();
     print(&release, &results, arguments.output)?;
     let failed = results.iter().any(|result| result.state == PreflightState::Failed);

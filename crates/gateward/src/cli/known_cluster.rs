@@ -40,6 +40,7 @@ impl ClusterOptions {
             return Ok(KnownCluster { facts: self.facts.read(operator, without)?, reader: None, client: None });
         };
         let connection = Connection::of_kubeconfig(kubeconfig, &operator.names().user_agent()).await?;
+        connection.verify().await?;
         KnownCluster::behind(&connection, &self.facts, operator).await
     }
 }

@@ -62,6 +62,7 @@ pub(crate) fn command() -> Command {
 pub(crate) async fn run<P: Operator>(operator: &P, arguments: &UninstallArguments) -> anyhow::Result<Exit> {
     let names = operator.names();
     let connection = Connection::connect(&names.user_agent()).await?;
+    connection.verify().await?;
     if !arguments.may_begin()? {
         bail!("nothing was changed");
     }

@@ -159,9 +159,10 @@ async fn a_user_whom_the_api_server_does_not_know_has_checked_nothing(sandbox: S
     let file = sandbox.bed().folder().join("kubeconfig-of-nobody");
     std::fs::write(&file, kubeconfig.to_string()).unwrap();
     let mut command = sandbox.bed().programs().gateward();
-    command.env("KUBECONFIG", file).args(["doctor", "--preflight", "--release", RELEASE, "-n", NAMESPACE]);
+    command.env("KUBECONFIG", &file).args(["doctor", "--preflight", "--release", RELEASE, "-n", NAMESPACE]);
     let ended = command.output().unwrap();
     let said = String::from_utf8_lossy(&ended.stderr);
     assert_eq!(ended.status.code(), Some(2), "{said}");
-    assert!(said.contains("it doesn't know the user of the kubeconfig: Unauthorized"), "{said}");
+    let wanted = format!("the API server refuses the credentials of the kubeconfig {} (401 ", file.display());
+    assert!(said.contains(&wanted), "{said}");
 }

@@ -108,6 +108,7 @@ pub(crate) async fn run<P: Operator>(operator: P, arguments: DevArguments) -> an
         contexts.connect(arguments.context.as_deref(), &operator.names().user_agent()).await?;
     let session = DevSession::new(&connection, config(&operator));
     if arguments.restore {
+        connection.verify().await?;
         return restore(&session, arguments.take_over()).await;
     }
     let host = server.host().context("the kubeconfig names no host of the API server")?;
@@ -115,6 +116,7 @@ pub(crate) async fn run<P: Operator>(operator: P, arguments: DevArguments) -> an
     if !arguments.allow_public_api_server {
         guard::check_api_server(host, &addresses.iter().map(SocketAddr::ip).collect::<Vec<_>>())?;
     }
+    connection.verify().await?;
     guard::check_nodes(session.nodes().await?, arguments.allow_nodes)?;
     let server = addresses.first().with_context(|| format!("{host} has no address"))?;
     let local = local_towards(*server).context("this machine has no address towards the API server; give --address")?;
