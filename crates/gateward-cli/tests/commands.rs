@@ -325,6 +325,21 @@ fn completions_know_the_commands() {
 }
 
 #[test]
+fn doctor_says_what_to_ask_for_and_which_release_it_is_about() {
+    let said = |arguments: &[&str]| {
+        let output = gateward(arguments).env("KUBECONFIG", "/nowhere").output().unwrap();
+        assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(2), &b""[..]), "{output:?}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let way_out = "`gateward doctor --preflight --release river --namespace dynamo-system --values values.yaml`";
+    assert!(said(&["doctor", "--release", "river"]).contains(way_out));
+    let note = "note: this is about release river in namespace dynamo-system; --release and --namespace name another\n";
+    assert!(said(&["doctor", "--preflight", "--release", "river"]).starts_with(note));
+    let named = said(&["doctor", "--preflight", "--release", "river", "--namespace", "zoo"]);
+    assert!(named.starts_with("error: ") && named.contains("/nowhere"), "{named}");
+}
+
+#[test]
 fn help_is_fine_and_nonsense_is_not() {
     gateward(&["--help"]).assert().code(0);
     gateward(&["frobnicate"]).assert().code(2);

@@ -75,7 +75,7 @@ fn a_kubeconfig_that_an_option_names_is_called_refused() {
 fn a_kubeconfig_of_the_environment_is_called_refused() {
     let (_folder, file) = kubeconfig(api_server());
     for arguments in [
-        &["doctor", "--preflight"][..],
+        &["doctor", "--preflight", "--release", "river", "--namespace", "zoo"][..],
         &["certs", "status"],
         &["certs", "rotate"],
         &["uninstall", "--release", "river", "--namespace", "zoo"],

@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
+use anyhow::bail;
 use clap::{Args, Command};
 use gateward_cluster::Connection;
 use gateward_cluster::preflight::{PreflightCheck, PreflightResult, PreflightState, preflight};
@@ -20,7 +21,7 @@ use crate::operator::{Operator, Release};
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArguments {
     /// Check before an upgrade
-    #[arg(long, required = true)]
+    #[arg(long)]
     preflight: bool,
     /// Values that the upgrade gets, as a file or - for standard input; a later file replaces what an earlier one says
     #[arg(long, short = 'f', value_name = "FILE")]
@@ -59,6 +60,12 @@ pub(crate) fn command() -> Command {
 pub(crate) async fn run<P: Operator>(operator: &P, arguments: &DoctorArguments) -> anyhow::Result<Exit> {
     let (name, namespace) = (arguments.release.as_deref(), arguments.namespace.as_deref());
     let release = operator.names().release_or_usual(name, namespace);
+    if !arguments.preflight {
+        bail!(nothing_asked(operator.names().command, &release));
+    }
+    if name.is_none() || namespace.is_none() {
+        note_release(&release)?;
+    }
     let given = values::read(&arguments.values)?;
     let values = operator.chart_values(&release, &given);
     let judged = if arguments.values.is_empty() {
@@ -74,6 +81,22 @@ pub(crate) async fn run<P: Operator>(operator: &P, arguments: &DoctorArguments) 
     print(&release, &results, arguments.output)?;
     let failed = results.iter().any(|result| result.state == PreflightState::Failed);
     Ok(if failed { Exit::Findings } else { Exit::Success })
+}
+
+fn nothing_asked(command: &str, Release { name, namespace }: &Release) -> String {
+    format!(
+        "doctor isn't told what to check; before an install or an upgrade: `{command} doctor --preflight --release {name} \
+         --namespace {namespace} --values values.yaml`"
+    )
+}
+
+/// Who has called the release otherwise would read of objects that nobody looks for.
+fn note_release(Release { name, namespace }: &Release) -> anyhow::Result<()> {
+    let text = format!(
+        "note: this is about release {name} in namespace {namespace}; --release and --namespace name another\n"
+    );
+    write!(anstream::stderr(), "{}", terminal::lines(&text))?;
+    Ok(())
 }
 
 fn without_values(Release { name, namespace }: &Release) -> Vec<PreflightResult> {
@@ -125,6 +148,12 @@ mod tests {
         assert_eq!(results.iter().map(|result| result.state).collect::<Vec<_>>(), [PreflightState::Failed; 2]);
         assert_eq!(results[0].to_string(), "failed            removed values: webhook.enabled: remove this key");
         assert_eq!(judge(&[])[0].state, PreflightState::Ok);
+    }
+
+    #[test]
+    fn who_asks_for_nothing_is_shown_what_to_ask_for() {
+        let said = nothing_asked("otter", &Release { name: "river".into(), namespace: "zoo".into() });
+        assert!(said.contains("`otter doctor --preflight --release river --namespace zoo --values "), "{said}");
     }
 
     #[test]
