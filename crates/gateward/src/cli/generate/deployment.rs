@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use crate::cli::generate::arguments::{ManifestArguments, ReleaseArguments, WorkloadArguments};
 use crate::cli::generate::manifest::Manifest;
 use crate::cli::generate::network_policy::{self, NetworkPolicyArguments};
+use crate::cli::known_values;
 use crate::cli::planned::source;
 use crate::config::{Config, DOWNWARD};
 use crate::operator::{Operator, Release};
@@ -38,6 +39,7 @@ pub(super) fn manifests<P: Operator>(operator: &P, arguments: &DeploymentArgumen
     let values = arguments.release.values(operator)?;
     let objects = objects(operator, &release, &values, &arguments.workload)?;
     let policy = network_policy::object(operator, &release, &values, &arguments.network)?;
+    known_values::note_without_effect(operator, &release, &values)?;
     Ok(objects.iter().chain(&policy).map(Manifest::of).collect())
 }
 

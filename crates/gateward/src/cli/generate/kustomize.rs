@@ -3,8 +3,6 @@
 //! Its objects are those that the other commands print for the release, under the same names. There is no `namePrefix`:
 //! the Pods know the names of their Service, Secrets and Lease from the release, which kustomize can't tell them.
 
-use std::io::Write as _;
-
 use clap::Args;
 use gateward_certs::NameLimit;
 use gateward_cluster::ServedNamespaces;
@@ -53,7 +51,7 @@ pub(super) fn run<P: Operator>(operator: &P, arguments: &KustomizeArguments) -> 
     let values = arguments.release.values(operator)?;
     let release = release(operator, &arguments.release)?;
     let files = files(operator, &release, &values, arguments)?;
-    note_values(&known_values::without_effect(operator, &release, &values)?)?;
+    known_values::note_without_effect(operator, &release, &values)?;
     folder::put(out, "kustomize", &files, arguments.manifests.folder.treatment())
 }
 
@@ -74,19 +72,6 @@ fn files<P: Operator>(
     let kustomization = kustomization(&resources, shared, &arguments.workload.image);
     files.push(file(format, &kustomization)?);
     Ok(files)
-}
-
-/// Names the values that only the chart follows, for the folder would hold without a word what they were to change.
-fn note_values(idle: &[String]) -> anyhow::Result<()> {
-    if !idle.is_empty() {
-        let idle = idle.join(", ");
-        writeln!(
-            anstream::stderr(),
-            "note: nothing here follows from these values: {idle}; what isn't the chart's default needs a patch of the \
-             kustomization"
-        )?;
-    }
-    Ok(())
 }
 
 /// The release. Where neither the user nor the operator names a namespace, it gets one of its own.

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use crate::cli::generate::arguments::{ManifestArguments, ReleaseArguments};
 use crate::cli::generate::manifest::Manifest;
+use crate::cli::known_values;
 use crate::cli::planned::planned;
 use crate::operator::Operator;
 
@@ -27,8 +28,9 @@ pub(super) struct RbacArguments {
 
 pub(super) fn manifests<P: Operator>(operator: &P, arguments: &RbacArguments) -> anyhow::Result<Vec<Manifest>> {
     let release = arguments.release.release(operator);
-    let values = operator.chart_values(&release, &arguments.release.values(operator)?);
-    let planned = planned(operator, &release, values)?;
+    let values = arguments.release.values(operator)?;
+    let planned = planned(operator, &release, operator.chart_values(&release, &values))?;
+    known_values::note_without_effect(operator, &release, &values)?;
     Ok(objects(&planned, &operator.installation(&release).labels))
 }
 
