@@ -121,8 +121,9 @@ fn a_certificate_of_ones_own_needs_its_ca() {
 fn values_that_the_chart_alone_follows_are_named() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("values.yaml");
-    fs::write(&file, "dynamo-operator: {webhook: {port: 10250, failurePolicy: Ignore}}").unwrap();
-    let note = "note: nothing here follows from these values: dynamo-operator.webhook.failurePolicy; what isn't the \
+    fs::write(&file, "dynamo-operator: {webhook: {port: 10250}, controllerManager: {priorityClassName: otter}}")
+        .unwrap();
+    let note = "note: nothing here follows from these values: dynamo-operator.controllerManager.priorityClassName; what isn't the \
                 chart's default needs a patch\n";
     for what in [&["kustomize", "--image", IMAGE][..], &["deployment", "--image", IMAGE], &["rbac"]] {
         let mut command = Command::cargo_bin("gateward").unwrap();
@@ -131,6 +132,28 @@ fn values_that_the_chart_alone_follows_are_named() {
         assert_eq!(output.status.code(), Some(0));
         assert!(String::from_utf8(output.stderr).unwrap().starts_with(note), "{what:?}");
     }
+}
+
+#[test]
+fn webhooks_are_called_as_the_values_say() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, out) = (folder.path().join("values.yaml"), folder.path().join("out"));
+    let selector = json!({"matchLabels": {"team": "otters"}});
+    let values = json!({"webhook": {"failurePolicy": "Ignore", "timeoutSeconds": 5, "namespaceSelector": selector}});
+    fs::write(&file, json!({"dynamo-operator": values}).to_string()).unwrap();
+    kustomize(&out, &["--format", "json", "--values"]).arg(&file).assert().code(0);
+    let apart = json!({"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": ["kube-system"]});
+    let selector = json!({"matchLabels": {"team": "otters"}, "matchExpressions": [apart]});
+    for kind in ["validating", "mutating"] {
+        let text = read(&out, &format!("{kind}webhookconfiguration.json"));
+        let configuration: Value = serde_json::from_str(&text).unwrap();
+        for webhook in configuration["webhooks"].as_array().unwrap() {
+            assert_eq!((&webhook["failurePolicy"], &webhook["timeoutSeconds"]), (&json!("Ignore"), &json!(5)));
+            assert_eq!(webhook["namespaceSelector"], selector);
+        }
+    }
+    let said = refused("dynamo-operator: {webhook: {timeoutSeconds: 60}}");
+    assert!(said.contains("webhook.timeoutSeconds: must be a number from 1 to 30"), "{said}");
 }
 
 #[test]

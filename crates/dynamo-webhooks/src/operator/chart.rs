@@ -1,6 +1,6 @@
 //! What the values of the chart say of a release: the same as the chart's own templates.
 
-use gateward::config::{ChartValues, CrdInstaller, RemovedValue};
+use gateward::config::{ChartValues, CrdInstaller, RemovedValue, WebhookValues};
 use gateward::{IssuerRef, ProvisionMode, Release};
 use serde_json::{Map, Value, json};
 
@@ -28,6 +28,7 @@ pub(super) fn chart_values(release: &Release, values: &Value) -> ChartValues {
         service_account: fullname,
         crd_installer: if installs { CrdInstaller::Pods } else { CrdInstaller::User },
         issuer: given.issuer(),
+        webhooks: WebhookValues::of(given.0),
         lookups: vec![(GROVE_GROUP.to_owned(), TOPOLOGY_BINDINGS.to_owned())],
     }
 }

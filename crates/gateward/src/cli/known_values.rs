@@ -178,14 +178,14 @@ mod tests {
     #[test]
     fn a_value_that_the_chart_alone_reads_has_no_effect_here() {
         let values = json!({
-            "webhook": {"failurePolicy": "Ignore", "namespaceSelector": {"matchLabels": {"a": "b"}}},
+            "webhook": {"failurePolicy": "Ignore", "objectSelector": {"matchLabels": {"a": "b"}}},
             "certificates": {"mode": "cert-manager", "issuerRef": {"name": "pki"}},
             "imagePullSecrets": [{"name": "x"}],
             "crds": {"install": true},
         });
         let release = Release { name: "river".into(), namespace: "zoo".into() };
         let idle = without_effect(&Webhooks::new(), &release, &values).unwrap();
-        assert_eq!(idle, ["imagePullSecrets", "webhook.failurePolicy", "webhook.namespaceSelector.matchLabels"]);
+        assert_eq!(idle, ["imagePullSecrets", "webhook.objectSelector.matchLabels"]);
     }
 
     #[test]

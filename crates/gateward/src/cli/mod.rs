@@ -27,6 +27,7 @@ mod scan;
 mod serve;
 mod uninstall;
 mod values;
+mod webhook_values;
 mod whole_file;
 
 use std::ffi::OsString;

@@ -9,7 +9,8 @@ use gateward_cluster::{ClaimedNamespaces, ControllerConfig, ServedNamespaces};
 use gateward_core::manifest::Installation;
 use serde_json::json;
 
-use crate::config::{ChartValues, ConfigSource, CrdInstaller, Flags, PodEnvironment};
+use crate::cli::webhook_values::with_values;
+use crate::config::{ChartValues, ConfigError, ConfigSource, CrdInstaller, Flags, PodEnvironment, WebhookValues};
 use crate::crds;
 use crate::operator::{Operator, Release};
 use crate::runtime::setup;
@@ -44,20 +45,25 @@ pub(crate) fn planned<P: Operator>(
 }
 
 /// What the API server is to call, under the names that the Pods of the release know.
-pub(crate) fn installation<P: Operator>(operator: &P, release: &Release, config: &ControllerConfig) -> Installation {
-    let usual = operator.installation(release);
+pub(crate) fn installation<P: Operator>(
+    operator: &P,
+    release: &Release,
+    values: &WebhookValues,
+    config: &ControllerConfig,
+) -> Result<Installation, ConfigError> {
+    let usual = with_values(operator.installation(release), values)?;
     let targets = &config.targets;
     let namespace_selector = match &config.namespaces {
         ServedNamespaces::One(one) => Some(json!({"matchLabels": {"kubernetes.io/metadata.name": one.namespace}})),
         ServedNamespaces::All(_) => usual.namespace_selector,
     };
-    Installation {
+    Ok(Installation {
         validating_name: targets.validating.clone(),
         mutating_name: targets.mutating.clone(),
         service: targets.service.name.clone(),
         namespace_selector,
         ..usual
-    }
+    })
 }
 
 fn crd_names(operator: &impl Operator) -> Vec<String> {

@@ -3,6 +3,7 @@
 use gateward_certs::{IssuerRef, ProvisionMode};
 use serde_json::{Map, Value};
 
+use super::webhook_values::WebhookValues;
 use crate::release::Release;
 
 /// What the values of an operator's Helm chart say of a release.
@@ -18,6 +19,8 @@ pub struct ChartValues {
     pub crd_installer: CrdInstaller,
     /// The issuer that the user chose, for cert-manager.
     pub issuer: Option<IssuerRef>,
+    /// What they say of the webhook configurations.
+    pub webhooks: WebhookValues,
     /// What rules look up: API groups, each with a plural.
     pub lookups: Vec<(String, String)>,
 }
@@ -69,6 +72,7 @@ impl ChartValues {
                 kind: part("kind", "Issuer"),
                 name: name.to_owned(),
             }),
+            webhooks: WebhookValues::of(values),
             lookups: Vec::new(),
         }
     }

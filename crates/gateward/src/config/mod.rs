@@ -6,6 +6,7 @@ mod flags;
 mod namespaces;
 mod pod_environment;
 mod problem;
+mod webhook_values;
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -22,6 +23,7 @@ pub use namespaces::{ClaimSettings, ClaimTreatment, NamespaceScope, RestrictedNa
 pub(crate) use pod_environment::DOWNWARD;
 pub use pod_environment::PodEnvironment;
 pub use problem::{ConfigError, Problem, ProblemSource};
+pub use webhook_values::WebhookValues;
 
 use crate::release::Release;
 

@@ -92,8 +92,9 @@ fn objects<P: Operator>(
 ) -> anyhow::Result<Vec<Manifest>> {
     let chart_values = operator.chart_values(release, values);
     let keys = operator.config(&source(release, &chart_values))?.certificates.keys;
+    let said_of_webhooks = chart_values.webhooks.clone();
     let planned = planned(operator, release, chart_values)?;
-    let installation = installation(operator, release, &planned.config);
+    let installation = installation(operator, release, &said_of_webhooks, &planned.config)?;
     let policy = network_policy::object(operator, release, values, &arguments.network)?;
     let workload = deployment::objects(operator, release, values, &arguments.workload)?;
     let mut objects = match planned.config.namespaces {
