@@ -70,6 +70,7 @@ pub(crate) async fn run<P: Operator>(operator: &P, arguments: &ScanArguments) ->
     let kinds = chosen(operator.webhooks().declarations(), &arguments.kinds)?;
     let schemas = Schemas::read(&operator.crds())?;
     let connection = arguments.connection(&operator.names().user_agent()).await?;
+    connection.verify().await?;
     let KnownCluster { facts, reader, .. } = KnownCluster::behind(&connection, &arguments.facts, operator).await?;
     let mut checker = Checker::new(operator.webhooks(), &schemas, facts, SystemTime::now());
     if let Some(reader) = reader {
