@@ -177,13 +177,6 @@ impl CaBundle {
         self.iter().any(|anchor| anchor.verifies(certificate))
     }
 
-    /// Whether a client with this bundle accepts a serving certificate now: one of these verifies it, and both are
-    /// valid.
-    pub fn trusts(&self, certificate: &CertificateDer<'_>, now: SystemTime) -> bool {
-        Validity::of(certificate).is_ok_and(|validity| validity.contains(now))
-            && self.iter().any(|anchor| anchor.validity.contains(now) && anchor.verifies(certificate))
-    }
-
     /// The certificates, in their order.
     pub fn iter(&self) -> std::slice::Iter<'_, TrustAnchor> {
         self.0.iter()

@@ -4,9 +4,7 @@
 use std::sync::LazyLock;
 use std::time::{Duration, SystemTime};
 
-use gateward_certs::{
-    Ca, CaBundle, CaBundleError, CommonName, ServerNames, SystemKeys, TEN_YEARS, TrustAnchor, Validity,
-};
+use gateward_certs::{Ca, CaBundle, CaBundleError, CommonName, ServerNames, SystemKeys, TrustAnchor, Validity};
 use proptest::prelude::*;
 use proptest::sample::subsequence;
 
@@ -126,23 +124,4 @@ fn of_two_cas_with_one_name_the_one_that_signed_is_found() {
     let all: CaBundle = anchors().into_iter().collect();
     assert_eq!(all.signer_of(serving.certificate()), Some(CAS[3].trust_anchor()));
     assert_eq!(CaBundle::from(CAS[2].trust_anchor().clone()).signer_of(serving.certificate()), None);
-}
-
-#[test]
-fn a_bundle_trusts_a_serving_while_both_are_valid() {
-    let (ca, names) = (ca(10, 30), ServerNames::parse(["otter"]).unwrap());
-    let serving = ca.issue(&names, Validity::between(day(10), day(20)).unwrap(), &SystemKeys).unwrap();
-    let bundle = CaBundle::from(ca.trust_anchor().clone());
-    assert!(bundle.trusts(serving.certificate(), day(15)));
-    assert!(!bundle.trusts(serving.certificate(), day(9)) && !bundle.trusts(serving.certificate(), day(21)));
-    assert!(!CaBundle::default().trusts(serving.certificate(), day(15)));
-}
-
-#[test]
-fn a_bundle_of_a_ca_that_has_ended_trusts_nothing_of_it() {
-    let names = ServerNames::parse(["otter"]).unwrap();
-    let serving = CAS[7].issue(&names, CAS[7].validity(), &SystemKeys).unwrap();
-    let bundle = CaBundle::from(CAS[7].trust_anchor().clone());
-    assert!(bundle.trusts(serving.certificate(), day(9)));
-    assert!(!bundle.trusts(serving.certificate(), SystemTime::UNIX_EPOCH + TEN_YEARS));
 }

@@ -2,14 +2,12 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use arc_swap::ArcSwapOption;
 use gateward_certs::{IssuedCertificate, Validity};
 use rustls::crypto::CryptoProvider;
 use rustls::server::{ClientHello, NoServerSessionStorage, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
-use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer};
 
 use crate::protocols::Protocols;
@@ -28,14 +26,6 @@ impl Identity {
         let validity = Validity::of(end_entity).map_err(|_| IdentityError::Unreadable)?;
         let key = CertifiedKey::from_der(chain, key, &provider()).map_err(|error| IdentityError::of(&error))?;
         Ok(Self { key: Arc::new(key), validity })
-    }
-
-    /// Parses `tls.crt` and `tls.key` of a Secret of type `kubernetes.io/tls`.
-    pub fn from_pem(chain: &[u8], key: &[u8]) -> Result<Self, IdentityError> {
-        let chain = CertificateDer::pem_slice_iter(chain).collect::<Result<Vec<_>, _>>();
-        let chain = chain.map_err(|_| IdentityError::Unreadable)?;
-        let key = PrivateKeyDer::from_pem_slice(key).map_err(|_| IdentityError::NoKey)?;
-        Self::new(chain, key)
     }
 
     /// The validity of the end-entity certificate.
@@ -116,11 +106,6 @@ impl CertResolver {
         self.0.load().as_ref().map(|identity| identity.validity)
     }
 
-    /// Whether the current certificate is valid at a time.
-    pub fn is_valid(&self, now: SystemTime) -> bool {
-        self.validity().is_some_and(|validity| validity.contains(now))
-    }
-
     pub(crate) fn server_config(&self, protocols: &Protocols) -> Result<Arc<rustls::ServerConfig>, rustls::Error> {
         let mut config = rustls::ServerConfig::builder_with_provider(provider())
             .with_safe_default_protocol_versions()?
@@ -147,7 +132,7 @@ pub(crate) fn provider() -> Arc<CryptoProvider> {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
+    use std::time::SystemTime;
 
     use gateward_certs::{Ca, CommonName, ServerNames, SystemKeys, TEN_YEARS};
 
@@ -159,40 +144,25 @@ mod tests {
         ca.issue(&ServerNames::parse(["localhost"]).unwrap(), validity, &SystemKeys).unwrap()
     }
 
-    fn from_pem(chain: &str, key: &str) -> Result<Identity, IdentityError> {
-        Identity::from_pem(chain.as_bytes(), key.as_bytes())
-    }
-
     #[test]
-    fn parses_a_tls_secret() {
-        let issued = issued();
-        let identity = from_pem(&issued.certificate_pem(), &issued.private_key_pem()).unwrap();
-        assert_eq!(identity.validity(), issued.validity());
-    }
-
-    #[test]
-    fn refuses_the_key_of_another_certificate() {
+    fn refuses_what_does_not_go_together() {
         let (one, other) = (issued(), issued());
-        let error = from_pem(&one.certificate_pem(), &other.private_key_pem()).unwrap_err();
-        assert_eq!(error, IdentityError::KeyMismatch);
+        let identity = |chain, issued: &IssuedCertificate| Identity::new(chain, issued.private_key().into());
+        let chain = vec![one.certificate().clone()];
+        assert_eq!(identity(chain.clone(), &one).unwrap().validity(), one.validity());
+        assert_eq!(identity(chain, &other).unwrap_err(), IdentityError::KeyMismatch);
+        assert_eq!(identity(Vec::new(), &one).unwrap_err(), IdentityError::NoCertificate);
+        assert_eq!(identity(vec![vec![1].into()], &one).unwrap_err(), IdentityError::Unreadable);
+        let key = PrivateKeyDer::Pkcs8(vec![1].into());
+        assert_eq!(Identity::new(vec![one.certificate().clone()], key).unwrap_err(), IdentityError::NoKey);
     }
 
     #[test]
-    fn names_what_is_missing() {
-        let issued = issued();
-        let (certificate, key) = (issued.certificate_pem(), issued.private_key_pem());
-        assert_eq!(from_pem("", &key).unwrap_err(), IdentityError::NoCertificate);
-        assert_eq!(from_pem(&certificate, "").unwrap_err(), IdentityError::NoKey);
-        assert_eq!(from_pem(&certificate[..200], &key).unwrap_err(), IdentityError::Unreadable);
-    }
-
-    #[test]
-    fn an_empty_resolver_is_never_valid() {
-        let resolver = CertResolver::empty();
-        assert!(!resolver.is_valid(SystemTime::now()));
-        resolver.set(Identity::try_from(&issued()).unwrap());
-        assert!(resolver.is_valid(SystemTime::now()));
-        assert!(!resolver.is_valid(SystemTime::now() + TEN_YEARS + Duration::from_secs(1)));
+    fn an_empty_resolver_has_no_certificate() {
+        let (resolver, issued) = (CertResolver::empty(), issued());
+        assert_eq!(resolver.validity(), None);
+        resolver.set(Identity::try_from(&issued).unwrap());
+        assert_eq!(resolver.validity(), Some(issued.validity()));
     }
 
     #[test]

@@ -113,5 +113,5 @@ fn the_paths_are_the_usual_ones() {
     let path = |review| webhooks.path_of(review, &kind).unwrap();
     assert_eq!(path(Review::Mutate), "/mutate-webhook-operators-coreos-io-v1-webhooktest");
     assert_eq!(path(Review::Validate), "/validate-webhook-operators-coreos-io-v1-webhooktest");
-    assert_eq!(webhooks.conversion_path(webhooks.declaration_of(&kind).unwrap()).as_deref(), Some("/convert"));
+    assert_eq!(webhooks.declaration_of(&kind).unwrap().conversion_path().as_deref(), Some("/convert"));
 }

@@ -150,8 +150,8 @@ struct ConversionWebhook {
 }
 
 /// What the CRD of a kind says of conversion; `None` for a kind whose objects are not converted.
-pub fn conversion(webhooks: &Webhooks, declared: &Declaration, installation: &Installation) -> Option<Conversion> {
-    let client_config = ClientConfig { service: installation.service(webhooks.conversion_path(declared)?) };
+pub fn conversion(declared: &Declaration, installation: &Installation) -> Option<Conversion> {
+    let client_config = ClientConfig { service: installation.service(declared.conversion_path()?) };
     let webhook = ConversionWebhook { client_config, conversion_review_versions: ["v1"] };
     Some(Conversion { strategy: "Webhook", webhook })
 }

@@ -220,8 +220,8 @@ impl Declaration {
         std::iter::once(rendered).chain(endpoint.aliases.iter().map(|&path| path.to_owned())).collect()
     }
 
-    /// The path at which objects of the kind are converted; `None` where they aren't.
-    pub(crate) fn conversion_path(&self) -> Option<String> {
+    /// The path that the conversion stanza of the kind names; `None` where its objects aren't converted.
+    pub fn conversion_path(&self) -> Option<String> {
         self.converts().then(|| self.path_style.path(&self.path_subject(Review::Convert)))
     }
 

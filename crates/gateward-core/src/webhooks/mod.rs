@@ -3,7 +3,6 @@
 mod annotation_prefix;
 mod any_kind;
 mod completeness;
-mod conversion_paths;
 mod convert;
 mod converter;
 pub mod declaration;
@@ -31,7 +30,6 @@ use crate::rule::resource::GroupVersionKind;
 use crate::rule::review_object::ReviewObject;
 use crate::rule::{DECODE, Rule};
 use crate::webhooks::any_kind::AnyKind;
-use crate::webhooks::conversion_paths::ConversionPaths;
 use crate::webhooks::declaration::Declaration;
 pub use crate::webhooks::error::WebhooksError;
 use crate::webhooks::path_style::{PathStyle, is_taken_by_api_servers};
@@ -47,7 +45,7 @@ pub struct Webhooks {
     routes: BTreeMap<String, KindRoute>,
     problems: Vec<WebhooksError>,
     path_style: PathStyle,
-    conversion_paths: ConversionPaths,
+    conversion_paths: BTreeSet<String>,
     annotation_prefix: Option<Cow<'static, str>>,
 }
 
@@ -121,19 +119,8 @@ impl Webhooks {
                 self.serve(path, KindRoute { kind, review }, entry.declaration());
             }
         }
-        self.conversion_paths.add(entry.declaration());
+        self.conversion_paths.extend(entry.declaration().conversion_path());
         self.kinds.push(entry);
-    }
-
-    /// The one path that all conversion stanzas name, where what follows from the [`PathStyle`] doesn't do.
-    pub fn convert_at(mut self, path: &'static str) -> Self {
-        self.conversion_paths.give(path);
-        self
-    }
-
-    /// The path that the conversion stanza of a kind names; `None` for a kind whose objects are not converted.
-    pub fn conversion_path(&self, declared: &Declaration) -> Option<String> {
-        self.conversion_paths.of(declared)
     }
 
     /// Whether the declarations go together; the shell asks before it serves.
@@ -192,7 +179,7 @@ impl Webhooks {
 
     /// What serves `path`, for [`Self::handle_route`].
     pub fn route(&self, path: &str) -> Option<WebhookRoute> {
-        let conversion = self.conversion_paths.iter().any(|served| served == path).then_some(Target::Conversion);
+        let conversion = self.conversion_paths.contains(path).then_some(Target::Conversion);
         conversion.or_else(|| self.routes.get(path).copied().map(Target::Kind)).map(WebhookRoute)
     }
 
@@ -203,7 +190,7 @@ impl Webhooks {
 
     /// All served paths.
     pub fn paths(&self) -> impl Iterator<Item = (&str, Review)> {
-        let conversion = self.conversion_paths.iter().map(|path| (path, Review::Convert));
+        let conversion = self.conversion_paths.iter().map(|path| (path.as_str(), Review::Convert));
         self.routes.iter().map(|(path, route)| (path.as_str(), route.review)).chain(conversion)
     }
 

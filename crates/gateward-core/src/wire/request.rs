@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -131,16 +131,6 @@ impl Request {
     /// The old object in the version of the request, if it was converted from version `S` for this handler.
     pub fn old_as_written<S: Any>(&self) -> Option<&S> {
         self.written.old.as_deref()?.downcast_ref()
-    }
-
-    /// The version in which the objects came.
-    pub fn written_version(&self) -> &str {
-        &self.kind.version
-    }
-
-    /// The time that is left, where the caller said how long it waits.
-    pub fn time_left(&self) -> Option<Duration> {
-        Some(self.deadline?.duration_since(self.now?).unwrap_or(Duration::ZERO))
     }
 
     /// The same request with the facts and times of `context`.

@@ -489,18 +489,13 @@ fn no_configuration_renders_a_ca_bundle() {
 }
 
 #[test]
-fn the_conversion_stanza_names_the_path_that_was_given_by_hand() {
-    let webhooks = zoo().convert_at("/crdconvert");
-    let stanzas: Vec<_> = webhooks
-        .declarations()
-        .map(|declared| gateward_core::manifest::conversion(&webhooks, declared, &installation()))
-        .map(|stanza| serde_json::to_value(stanza).unwrap())
-        .collect();
-    assert_eq!(stanzas[0]["webhook"]["clientConfig"]["service"]["path"], "/crdconvert");
+fn the_conversion_stanza_names_the_path_of_the_kind() {
+    let webhooks = zoo();
+    let stanza = |declared| json!(gateward_core::manifest::conversion(declared, &installation()));
+    let stanzas: Vec<_> = webhooks.declarations().map(stanza).collect();
+    assert_eq!(stanzas[0]["webhook"]["clientConfig"]["service"]["path"], "/convert");
     assert_eq!(stanzas[0]["webhook"]["conversionReviewVersions"], serde_json::json!(["v1"]));
     assert!(stanzas[1].is_null(), "a kind of one version is not converted");
-    let paths: Vec<_> = zoo().declarations().map(|declared| zoo().conversion_path(declared)).collect();
-    assert_eq!(paths, [Some("/convert".to_owned()), None]);
 }
 
 #[test]

@@ -53,7 +53,7 @@ fn registered(webhooks: &Webhooks) -> Vec<Value> {
         .map(|review| json!(webhook_configuration(webhooks, review, &installation))["webhooks"].take());
     let entries = configurations.iter().flat_map(|entries| entries.as_array().unwrap());
     let paths = entries.map(|entry| entry["clientConfig"]["service"]["path"].clone());
-    let stanzas = webhooks.declarations().filter_map(|declared| conversion(webhooks, declared, &installation));
+    let stanzas = webhooks.declarations().filter_map(|declared| conversion(declared, &installation));
     paths.chain(stanzas.map(|stanza| json!(stanza)["webhook"]["clientConfig"]["service"]["path"].take())).collect()
 }
 
@@ -81,14 +81,6 @@ fn a_style_has_its_way_with_paths_that_an_endpoint_does_not_name() {
     let validating: Vec<_> = served(&webhooks).into_iter().filter(|(_, review)| *review == Review::Validate).collect();
     assert_eq!(validating, [("/otters", Review::Validate), ("/validate/otters", Review::Validate)]);
     assert!(webhooks.route("/mutate/v1otter").is_some());
-}
-
-#[test]
-fn a_path_of_conversion_that_was_given_replaces_all_of_the_style() {
-    let webhooks = Webhooks::with_paths(PathStyle::KubeOps).register(otters()).convert_at("/crdconvert");
-    assert_eq!(webhooks.route("/convert/zoo.example.org/otters"), None);
-    assert_eq!(webhooks.route("/crdconvert").map(Review::from), Some(Review::Convert));
-    assert_eq!(registered(&webhooks).last(), Some(&json!("/crdconvert")));
 }
 
 #[test]
@@ -128,17 +120,12 @@ fn an_own_style_says_what_api_servers_take() {
 
 #[test]
 fn a_conversion_stands_at_a_path_that_api_servers_take() {
-    let check = |path| Webhooks::new().register(otters()).convert_at(path).check();
-    for path in ["convert", "/Convert", "/convert/../x", ""] {
-        assert_eq!(check(path), Err(WebhooksError::BadPath { path: path.into(), kind: "conversion".into() }));
-    }
-    assert_eq!(check("/convert/otters"), Ok(()));
-}
-
-#[test]
-fn a_path_of_conversion_without_a_conversion_is_not_served() {
-    let webhooks = Webhooks::new().register(Webhook::<SeaOtter>::new().validator(rules)).convert_at("/crdconvert");
-    assert_eq!((webhooks.check(), webhooks.route("/crdconvert")), (Ok(()), None));
+    let style = PathStyle::Own(|subject| match subject.review {
+        Review::Convert => "/convert/../x".into(),
+        Review::Validate | Review::Mutate => format!("/{}", subject.review.as_str()),
+    });
+    let bad = WebhooksError::BadPath { path: "/convert/../x".into(), kind: "conversion".into() };
+    assert_eq!(Webhooks::with_paths(style).register(otters()).check(), Err(bad));
 }
 
 #[test]

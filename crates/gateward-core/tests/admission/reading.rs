@@ -227,7 +227,7 @@ fn a_handler_knows_the_request() {
     assert_eq!((request.namespace.as_deref(), request.name.as_deref()), (Some("river"), Some("otto")));
     assert_eq!(request.sub_resource.as_deref(), Some("status"));
     assert_eq!(request.request_kind.as_ref().unwrap().version, "v1alpha1");
-    assert_eq!((request.time_left(), request.deadline), (Some(left), Some(now + left)));
+    assert_eq!((request.now, request.deadline), (Some(now), Some(now + left)));
     assert_eq!(request.facts::<Rivers>(), Some(&Rivers(vec!["Wye"])));
     assert_eq!(request.facts::<u8>(), None);
 }

@@ -54,10 +54,6 @@ pub use pod::Pod;
 pub use process::Signal;
 use root::Image;
 
-/// How late changes of `ConfigMaps` and Secrets come to Pods, unless a test says otherwise. kubelet takes up to a
-/// minute and a half.
-const PROJECTION_DELAY: Duration = Duration::from_secs(1);
-
 /// The node of a bed. All Pods of the bed run on it.
 pub struct Node {
     kubelet: Arc<Kubelet>,
@@ -87,7 +83,6 @@ impl Node {
             port_forward,
             image: Image::make(folder.join("image"), programs.collect())?,
             changes: broadcast::Sender::new(1024),
-            delay: Mutex::new(PROJECTION_DELAY),
             log: Mutex::new(File::create(folder.join("kubelet.log"))?),
         });
         let kubelet = Arc::new(kubelet);
@@ -109,10 +104,5 @@ impl Node {
     /// Delays what watches deliver to Pods, from now on and also in watches that have begun. A Pod's own delay wins.
     pub fn delay_watches(&self, delay: Duration) {
         self.delays.set(None, delay);
-    }
-
-    /// Sets how late changes of `ConfigMaps` and Secrets come to the volumes of Pods.
-    pub fn delay_projections(&self, delay: Duration) {
-        *self.kubelet.context.delay.lock().unwrap() = delay;
     }
 }

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Mutex;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use tokio::sync::broadcast;
 
@@ -23,16 +23,10 @@ pub(crate) struct NodeContext {
     /// The program that answers `kubectl port-forward`.
     pub(crate) port_forward: PathBuf,
     pub(crate) changes: broadcast::Sender<SourceChange>,
-    pub(crate) delay: Mutex<Duration>,
     pub(crate) log: Mutex<File>,
 }
 
 impl NodeContext {
-    /// How late changes of `ConfigMaps` and Secrets come to Pods.
-    pub(crate) fn projection_delay(&self) -> Duration {
-        *self.delay.lock().unwrap()
-    }
-
     /// Logs for people what went wrong.
     pub(crate) fn journal(&self, line: &str) {
         // Losing a line is better than losing a Pod.

@@ -17,6 +17,9 @@ use super::fields::{list, text};
 use super::sources::{SourceChange, fetch};
 use super::volumes::{self, Folder, Part, Token};
 
+/// How late changes of `ConfigMaps` and Secrets come to a Pod. kubelet takes up to a minute and a half.
+const DELAY: Duration = Duration::from_secs(1);
+
 /// The volumes of a Pod.
 pub(crate) struct Projection<'p> {
     pod: &'p Entry,
@@ -58,14 +61,14 @@ impl<'p> Projection<'p> {
         Ok(())
     }
 
-    /// Follows the changes, each after the delay that the node has.
+    /// Follows the changes, each after a [`DELAY`].
     pub(crate) async fn follow(&mut self) -> Infallible {
         let mut due: Option<Instant> = None;
         loop {
             let renewal = self.tokens.values().map(|(_, renewal)| *renewal).min();
             tokio::select! {
                 change = self.changes.recv() => if self.concerns(change) {
-                    due = due.or(Some(Instant::now() + self.pod.node.projection_delay()));
+                    due = due.or(Some(Instant::now() + DELAY));
                 },
                 () = until(due.or(renewal)) => {
                     due = None;

@@ -64,7 +64,7 @@ fn completed<P: Operator>(
         return None;
     }
     let definition = Definition::deserialize(crd).ok()?;
-    let stanza = manifest::conversion(operator.webhooks(), declared(operator, &definition)?, installation)?;
+    let stanza = manifest::conversion(declared(operator, &definition)?, installation)?;
     let stanza = Ordered::from(&serde_json::to_value(stanza).ok()?);
     let mut completed = document.in_order();
     let Some(Ordered::Members(spec)) = completed.member_mut("spec") else { return None };

@@ -122,12 +122,11 @@ fn certificates(config: &Config, pod_environment: &PodEnvironment) -> Result<Iss
 
 /// The stanzas of the CRDs whose objects are converted, by the names of the CRDs.
 fn conversion<P: Operator>(operator: &P, installation: &Installation) -> BTreeMap<String, Value> {
-    let webhooks = operator.webhooks();
     let stanza = |kind: &Declaration| {
-        let stanza = manifest::conversion(webhooks, kind, installation)?;
+        let stanza = manifest::conversion(kind, installation)?;
         Some((format!("{}.{}", kind.plural, kind.hub.group), serde_json::to_value(stanza).ok()?))
     };
-    webhooks.declarations().filter_map(stanza).collect()
+    operator.webhooks().declarations().filter_map(stanza).collect()
 }
 
 /// The kinds by which conflicting webhook configurations are found.

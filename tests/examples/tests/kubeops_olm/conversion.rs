@@ -1,6 +1,6 @@
 //! Cases of one ConversionReview.
 
-use gateward::{ReviewResponse, Webhooks};
+use gateward::{Declaration, ReviewResponse, Webhooks};
 use serde_json::{Value, json};
 
 use crate::{Case, Outcome, all_webhooks, ask, holds_all, same};
@@ -74,7 +74,7 @@ pub fn convert(webhooks: &Webhooks, asked: &str, object: &Value) -> Result<Value
         "kind": "ConversionReview",
         "request": {"uid": "back", "desiredAPIVersion": asked, "objects": [object]},
     });
-    let path = webhooks.declarations().find_map(|declared| webhooks.conversion_path(declared)).unwrap();
+    let path = webhooks.declarations().find_map(Declaration::conversion_path).unwrap();
     let answer = ask(webhooks, &path, review.to_string().as_bytes());
     let body: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
     match &body["response"]["convertedObjects"][0] {

@@ -169,7 +169,7 @@ fn names_of_conversion() -> Result<Value, String> {
     Ok(json!({
         "plural": declared.plural,
         "crd": printed_crd()?["metadata"]["name"],
-        "conversion_path": webhooks.conversion_path(declared),
+        "conversion_path": declared.conversion_path(),
     }))
 }
 
