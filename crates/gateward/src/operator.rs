@@ -1,7 +1,6 @@
 //! What an operator brings: its kinds, its facts and its names.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 #[cfg(feature = "config")]
 use std::future::Future;
 use std::sync::Arc;
@@ -12,7 +11,7 @@ use gateward_cluster::Client;
 use gateward_cluster::permissions::Permission;
 #[cfg(feature = "config")]
 use gateward_core::ClusterReader;
-use gateward_core::manifest::{FailurePolicy, Installation};
+use gateward_core::manifest::Installation;
 use gateward_core::{Crd, Facts, Webhooks};
 #[cfg(feature = "server")]
 use gateward_server::metrics::MetricPrefixes;
@@ -199,18 +198,7 @@ pub trait Operator: Send + Sync + 'static {
 
     /// What the webhook configurations of a release look like.
     fn installation(&self, release: &Release) -> Installation {
-        Installation {
-            validating_name: format!("{}-validating", release.name),
-            mutating_name: format!("{}-mutating", release.name),
-            service: format!("{}-webhook-service", release.name),
-            namespace: release.namespace.clone(),
-            port: 443,
-            failure_policy: FailurePolicy::Fail,
-            timeout_seconds: 10,
-            labels: BTreeMap::new(),
-            namespace_selector: None,
-            object_selector: None,
-        }
+        Installation::of_release(&release.name, &release.namespace)
     }
 
     /// Options of `serve` in a cluster that this operator has and others don't.

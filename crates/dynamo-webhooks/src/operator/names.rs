@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use gateward::{FailurePolicy, Installation};
+use gateward::Installation;
 use serde_json::{Value, json};
 
 /// What the name of the Service ends in, after the full name of the release.
@@ -43,16 +43,10 @@ pub const GO_OPERATOR_LABEL: &str = "nvidia.com/dynamo-operator-namespace";
 /// it gets.
 pub fn installation(release: &str, namespace: &str) -> Installation {
     Installation {
-        validating_name: format!("{release}-validating"),
-        mutating_name: format!("{release}-mutating"),
         service: fullname(release) + SERVICE_SUFFIX,
-        namespace: namespace.to_owned(),
-        port: 443,
-        failure_policy: FailurePolicy::Fail,
-        timeout_seconds: 10,
         labels: labels([COMPONENT, CREATED_BY, (INSTANCE, release), NAME, PART_OF]),
         namespace_selector: Some(all_but_kube_system()),
-        object_selector: None,
+        ..Installation::of_release(release, namespace)
     }
 }
 

@@ -220,6 +220,23 @@ fn rule(declared: &Declaration, review: Review, endpoint: &Endpoint) -> RuleWith
 }
 
 impl Installation {
+    /// What a release has unless it says otherwise: names made of its own, port 443, and an API server that refuses what
+    /// no server has answered within ten seconds.
+    pub fn of_release(release: &str, namespace: &str) -> Self {
+        Self {
+            validating_name: format!("{release}-validating"),
+            mutating_name: format!("{release}-mutating"),
+            service: format!("{release}-webhook-service"),
+            namespace: namespace.to_owned(),
+            port: 443,
+            failure_policy: FailurePolicy::Fail,
+            timeout_seconds: 10,
+            labels: BTreeMap::new(),
+            namespace_selector: None,
+            object_selector: None,
+        }
+    }
+
     fn service(&self, path: String) -> ServiceReference {
         ServiceReference { name: self.service.clone(), namespace: self.namespace.clone(), path, port: self.port }
     }

@@ -198,16 +198,10 @@ fn the_catalogue_holds_each_rule_once_and_that_of_core() {
 
 pub fn installation() -> Installation {
     Installation {
-        validating_name: "zoo-validating".into(),
-        mutating_name: "zoo-mutating".into(),
         service: "zoo-webhook".into(),
-        namespace: "zoo-system".into(),
-        port: 443,
-        failure_policy: FailurePolicy::Fail,
-        timeout_seconds: 10,
         labels: BTreeMap::from([("app".into(), "zoo".into())]),
         namespace_selector: Some(json!({"matchLabels": {"zoo": "open"}})),
-        object_selector: None,
+        ..Installation::of_release("zoo", "zoo-system")
     }
 }
 

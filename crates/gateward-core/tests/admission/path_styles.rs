@@ -1,6 +1,6 @@
 //! Paths in another style than the usual: what is served, what is registered, and which styles are refused.
 
-use gateward_core::manifest::{FailurePolicy, Installation, conversion, webhook_configuration};
+use gateward_core::manifest::{Installation, conversion, webhook_configuration};
 use gateward_core::{
     Endpoint, GroupVersionKind, PathStyle, Request, Review, Verdict, Webhook, Webhooks, WebhooksError, resource,
 };
@@ -31,24 +31,9 @@ fn served(webhooks: &Webhooks) -> Vec<(&str, Review)> {
     webhooks.paths().collect()
 }
 
-fn installation() -> Installation {
-    Installation {
-        validating_name: "validators".into(),
-        mutating_name: "mutators".into(),
-        service: "operator".into(),
-        namespace: "zoo".into(),
-        port: 443,
-        failure_policy: FailurePolicy::Fail,
-        timeout_seconds: 10,
-        labels: std::collections::BTreeMap::new(),
-        namespace_selector: None,
-        object_selector: None,
-    }
-}
-
 /// The paths that manifests name.
 fn registered(webhooks: &Webhooks) -> Vec<Value> {
-    let installation = installation();
+    let installation = Installation::of_release("operator", "zoo");
     let configurations = [Review::Mutate, Review::Validate]
         .map(|review| json!(webhook_configuration(webhooks, review, &installation))["webhooks"].take());
     let entries = configurations.iter().flat_map(|entries| entries.as_array().unwrap());

@@ -7,7 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use cluster_tests::{Response, Sandbox, Test, tests, until};
 use gateward::config::{HttpVersions, ListenAddress, Listeners, MetricsAccess};
 use gateward::prelude::*;
-use gateward::{CertResolver, Drain, FailurePolicy, Identity, Installation, Review, Server};
+use gateward::{CertResolver, Drain, Identity, Installation, Review, Server};
 use gateward_certs::{Ca, CommonName, ServerNames, SystemKeys, TEN_YEARS, Validity};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -103,16 +103,8 @@ fn crd() -> Value {
 /// The configuration as it would be for a Service, with the address of the server in its place.
 fn configuration(sandbox: &Sandbox, address: std::net::SocketAddr, ca: &str) -> Value {
     let installation = Installation {
-        validating_name: format!("{}-validating", sandbox.namespace()),
-        mutating_name: String::new(),
-        service: String::new(),
-        namespace: "zoo-system".into(),
-        port: 443,
-        failure_policy: FailurePolicy::Fail,
-        timeout_seconds: 10,
-        labels: std::collections::BTreeMap::new(),
         namespace_selector: Some(json!({"matchLabels": {"kubernetes.io/metadata.name": sandbox.namespace()}})),
-        object_selector: None,
+        ..Installation::of_release(sandbox.namespace(), "zoo-system")
     };
     let rendered = gateward_core::manifest::webhook_configuration(&webhooks(), Review::Validate, &installation);
     let mut configuration = serde_json::to_value(rendered.unwrap()).unwrap();

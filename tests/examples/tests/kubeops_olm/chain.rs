@@ -1,8 +1,6 @@
 //! Cases of several webhooks in a row, before an API server that knows nothing but the rendered configurations.
 
-use std::collections::BTreeMap;
-
-use gateward::{FailurePolicy, Installation, Patch, Review, Webhooks, webhook_configuration};
+use gateward::{Installation, Patch, Review, Webhooks, webhook_configuration};
 use serde_json::{Value, json};
 
 use crate::{Case, Outcome, ask, conversion, holds_all, same};
@@ -79,7 +77,8 @@ impl Cluster {
     }
 
     fn webhooks(&self, review: Review) -> Vec<Value> {
-        let configuration = webhook_configuration(&self.webhooks, review, &installation());
+        let configuration =
+            webhook_configuration(&self.webhooks, review, &Installation::of_release("webhooks", "operators"));
         let configuration = serde_json::to_value(configuration).unwrap();
         configuration["webhooks"].as_array().cloned().unwrap_or_default()
     }
@@ -121,19 +120,4 @@ impl Cluster {
 
 fn api_version(version: &str) -> String {
     format!("webhook.operators.coreos.io/{version}")
-}
-
-fn installation() -> Installation {
-    Installation {
-        validating_name: "validating".into(),
-        mutating_name: "mutating".into(),
-        service: "webhooks".into(),
-        namespace: "operators".into(),
-        port: 443,
-        failure_policy: FailurePolicy::Fail,
-        timeout_seconds: 10,
-        labels: BTreeMap::new(),
-        namespace_selector: None,
-        object_selector: None,
-    }
 }

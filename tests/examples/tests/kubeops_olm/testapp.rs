@@ -2,7 +2,7 @@
 
 use gateward::config::{Config, ConfigError, ConfigSource};
 use gateward::prelude::*;
-use gateward::{DryRun, FailurePolicy, Installation, Names, Operator, Release};
+use gateward::{DryRun, Installation, Names, Operator, Release};
 use serde::{Deserialize, Deserializer, Serialize};
 
 /// What KubeOps calls `TestEntityWithISODurationTimeSpan`.
@@ -127,13 +127,7 @@ impl Operator for KubeOpsNames {
             validating_name: "validators".into(),
             mutating_name: "mutators".into(),
             service: "operator".into(),
-            namespace: release.namespace.clone(),
-            port: 443,
-            failure_policy: FailurePolicy::Fail,
-            timeout_seconds: 10,
-            labels: std::collections::BTreeMap::new(),
-            namespace_selector: None,
-            object_selector: None,
+            ..Installation::of_release(&release.name, &release.namespace)
         }
     }
 
