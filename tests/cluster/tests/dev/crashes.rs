@@ -11,7 +11,7 @@ pub fn tests() -> Vec<Test> {
     tests![after_a_crash_at_each_step_the_next_start_puts_the_cluster_back]
 }
 
-const WORLD: World = World::Lagoon;
+const WORLD: World = World::LAGOON;
 
 /// All objects that a process writes, in the order in which it writes them.
 const TAKEN: [&str; 5] =
@@ -28,9 +28,7 @@ fn places() -> Vec<String> {
 
 async fn after_a_crash_at_each_step_the_next_start_puts_the_cluster_back(sandbox: Sandbox) {
     let bed = sandbox.bed();
-    bed.install_crds(&[WORLD.otters()]).await.unwrap();
-    let before = snapshot(bed, WORLD).await;
-    let mut laptop = Laptop::of(&sandbox, WORLD);
+    let (mut laptop, before) = Laptop::beside_otters(&sandbox, WORLD).await;
     for place in places() {
         laptop.fails_at(&place);
         let mut running = laptop.starts(&[&USUAL[..], &["--take-over"]].concat());

@@ -16,7 +16,7 @@ pub fn tests() -> Vec<Test> {
 }
 
 async fn a_cluster_that_may_be_one_of_many_people_is_left_alone(sandbox: Sandbox) {
-    let (bed, world) = (sandbox.bed(), World::Delta);
+    let (bed, world) = (sandbox.bed(), World::DELTA);
     let mut laptop = Laptop::of(&sandbox, world);
     let before = snapshot(bed, world).await;
 
@@ -43,10 +43,8 @@ async fn a_cluster_that_may_be_one_of_many_people_is_left_alone(sandbox: Sandbox
 }
 
 async fn a_cluster_that_does_not_reach_the_laptop_is_left_alone(sandbox: Sandbox) {
-    let (bed, world) = (sandbox.bed(), World::Estuary);
-    bed.install_crds(&[world.otters()]).await.unwrap();
-    let before = snapshot(bed, world).await;
-    let mut laptop = Laptop::of(&sandbox, world);
+    let (bed, world) = (sandbox.bed(), World::ESTUARY);
+    let (mut laptop, before) = Laptop::beside_otters(&sandbox, world).await;
     // Nobody listens there.
     let elsewhere = ["--context", "bed", "--address", "127.0.0.1:1", "--listen", "127.0.0.1:0"];
     let said = laptop.runs(&elsewhere).await.refused();
@@ -56,7 +54,7 @@ async fn a_cluster_that_does_not_reach_the_laptop_is_left_alone(sandbox: Sandbox
 }
 
 async fn an_api_server_of_a_public_address_is_not_asked(sandbox: Sandbox) {
-    let mut laptop = Laptop::of(&sandbox, World::Estuary);
+    let mut laptop = Laptop::of(&sandbox, World::ESTUARY);
     // An address for documentation: nobody is there.
     let far = laptop.kubeconfig_of("https://203.0.113.7:6443");
     let arguments = [&USUAL[..], &["--kubeconfig", far.to_str().unwrap()]].concat();

@@ -11,10 +11,8 @@ pub fn tests() -> Vec<Test> {
 }
 
 async fn a_second_laptop_waits_for_a_word(sandbox: Sandbox) {
-    let (bed, world) = (sandbox.bed(), World::Fjord);
-    bed.install_crds(&[world.otters()]).await.unwrap();
-    let before = snapshot(bed, world).await;
-    let mut laptop = Laptop::of(&sandbox, world);
+    let (bed, world) = (sandbox.bed(), World::FJORD);
+    let (mut laptop, before) = Laptop::beside_otters(&sandbox, world).await;
     let first = laptop.serves(&USUAL).await;
     let during = snapshot(bed, world).await;
 
@@ -43,7 +41,7 @@ async fn a_second_laptop_waits_for_a_word(sandbox: Sandbox) {
 }
 
 async fn a_killed_laptop_is_followed_once_its_lease_has_expired(sandbox: Sandbox) {
-    let (bed, world) = (sandbox.bed(), World::Inlet);
+    let (bed, world) = (sandbox.bed(), World::INLET);
     let (mut laptop, before) = Laptop::killed(&sandbox, world).await;
 
     let printed = laptop.runs(&["--context", "bed", "--restore"]).await.well();

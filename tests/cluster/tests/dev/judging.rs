@@ -15,7 +15,7 @@ pub fn tests() -> Vec<Test> {
 }
 
 async fn a_laptop_judges_and_converts_and_leaves_the_cluster_as_it_was(sandbox: Sandbox) {
-    let (bed, world) = (sandbox.bed(), World::Brook);
+    let (bed, world) = (sandbox.bed(), World::BROOK);
     bed.install_crds(&[world.otters()]).await.unwrap();
     change_crd(
         bed,
@@ -66,7 +66,7 @@ async fn a_laptop_judges_and_converts_and_leaves_the_cluster_as_it_was(sandbox: 
 }
 
 async fn a_crd_with_objects_stays_and_what_others_changed_too(sandbox: Sandbox) {
-    let (bed, world) = (sandbox.bed(), World::Creek);
+    let (bed, world) = (sandbox.bed(), World::CREEK);
     bed.install_crds(&[world.otters()]).await.unwrap();
     let running = Laptop::of(&sandbox, world).serves(&USUAL).await;
     sandbox.accepts(&world.lodge("burrow")).await;

@@ -56,16 +56,19 @@ impl Laptop {
         Self { world, folder, kubeconfig: kubeconfig(sandbox.bed()), starts: 0 }
     }
 
-    /// One whose command was killed while it served, and what was in the cluster before.
+    /// One beside a cluster in which an administrator has installed the CRD of the otters; and that cluster.
+    pub async fn beside_otters(sandbox: &Sandbox, world: World) -> (Self, Snapshot) {
+        sandbox.bed().install_crds(&[world.otters()]).await.unwrap();
+        (Self::of(sandbox, world), snapshot(sandbox.bed(), world).await)
+    }
+
+    /// The same, whose command was killed while it served.
     pub async fn killed(sandbox: &Sandbox, world: World) -> (Self, Snapshot) {
-        let bed = sandbox.bed();
-        bed.install_crds(&[world.otters()]).await.unwrap();
-        let before = snapshot(bed, world).await;
-        let mut laptop = Self::of(sandbox, world);
+        let (mut laptop, before) = Self::beside_otters(sandbox, world).await;
         let running = laptop.serves(&USUAL).await;
         running.gets("KILL");
         assert_eq!(running.ends().await.code, None);
-        assert_ne!(snapshot(bed, world).await, before);
+        assert_ne!(snapshot(sandbox.bed(), world).await, before);
         (laptop, before)
     }
 

@@ -18,10 +18,9 @@ pub fn tests() -> Vec<Test> {
 }
 
 async fn a_terminal_that_is_closed_puts_the_cluster_back(sandbox: Sandbox) {
-    let (bed, world) = (sandbox.bed(), World::Marsh);
-    bed.install_crds(&[world.otters()]).await.unwrap();
-    let before = snapshot(bed, world).await;
-    let running = Laptop::of(&sandbox, world).serves(&USUAL).await;
+    let (bed, world) = (sandbox.bed(), World::MARSH);
+    let (mut laptop, before) = Laptop::beside_otters(&sandbox, world).await;
+    let running = laptop.serves(&USUAL).await;
     running.gets("HUP");
     let printed = running.ends().await.well();
     assert!(printed.contains("CustomResourceDefinition otters.marsh.example.org: as before\n"), "{printed}");
@@ -29,7 +28,7 @@ async fn a_terminal_that_is_closed_puts_the_cluster_back(sandbox: Sandbox) {
 }
 
 async fn a_start_after_a_kill_puts_back_what_was_left(sandbox: Sandbox) {
-    let (bed, world) = (sandbox.bed(), World::Pond);
+    let (bed, world) = (sandbox.bed(), World::POND);
     let (mut laptop, before) = Laptop::killed(&sandbox, world).await;
 
     // It waits for the lease of the one that is gone; nobody has to say --take-over.
@@ -43,10 +42,8 @@ async fn a_start_after_a_kill_puts_back_what_was_left(sandbox: Sandbox) {
 
 /// Before it listens to signals it has changed nothing but its lease, and ends at once.
 async fn a_signal_at_any_moment_of_the_start_leaves_the_cluster_as_it_was(sandbox: Sandbox) {
-    let (bed, world) = (sandbox.bed(), World::Rapids);
-    bed.install_crds(&[world.otters()]).await.unwrap();
-    let before = snapshot(bed, world).await;
-    let mut laptop = Laptop::of(&sandbox, world);
+    let (bed, world) = (sandbox.bed(), World::RAPIDS);
+    let (mut laptop, before) = Laptop::beside_otters(&sandbox, world).await;
     for (moment, signal) in (0..16).zip(["TERM", "HUP"].into_iter().cycle()) {
         let running = laptop.starts(&[&USUAL[..], &["--take-over"]].concat());
         tokio::time::sleep(Duration::from_millis(moment * 25)).await;
