@@ -29,9 +29,7 @@ enum Drift {
 }
 
 async fn what_someone_takes_away_is_put_back(sandbox: Sandbox) {
-    let zoo = Zoo::installed(sandbox).await;
-    let replicas = zoo.replicas::<2>().await;
-    zoo.settles(&replicas.each_ref()).await;
+    let (zoo, replicas) = Zoo::settled::<2>(sandbox).await;
     let stranger = stranger();
     let mut times = Vec::new();
     let drifts = [Drift::Empty, Drift::Replace, Drift::NewEntry].into_iter().cycle();
@@ -91,9 +89,7 @@ fn stranger() -> String {
 }
 
 async fn what_someone_adds_is_taken_away(sandbox: Sandbox) {
-    let zoo = Zoo::installed(sandbox).await;
-    let [replica] = zoo.replicas().await;
-    zoo.settles(&[&replica]).await;
+    let (zoo, [replica]) = Zoo::settled(sandbox).await;
     let ca = zoo.ca().await;
     for (kind, name) in zoo.carriers() {
         let more = ca.to_pem() + &stranger();
@@ -104,9 +100,7 @@ async fn what_someone_adds_is_taken_away(sandbox: Sandbox) {
 }
 
 async fn an_edit_of_someone_else_is_not_lost(sandbox: Sandbox) {
-    let zoo = Zoo::installed(sandbox).await;
-    let [replica] = zoo.replicas().await;
-    zoo.settles(&[&replica]).await;
+    let (zoo, [replica]) = Zoo::settled(sandbox).await;
     let (kind, name) = ("Validating", zoo.setup.targets.validating.clone());
     // An editor that replaces the whole list, takes the bundles away, and turns the order of the entries round.
     for round in 0..12 {
@@ -132,9 +126,7 @@ async fn an_edit_of_someone_else_is_not_lost(sandbox: Sandbox) {
 }
 
 async fn someone_who_undoes_every_write_is_told_of_and_not_followed_at_any_price(sandbox: Sandbox) {
-    let zoo = Zoo::installed(sandbox).await;
-    let [replica] = zoo.replicas().await;
-    zoo.settles(&[&replica]).await;
+    let (zoo, [replica]) = Zoo::settled(sandbox).await;
     let (kind, name) = ("Validating", zoo.setup.targets.validating.clone());
     let warned = || replica.status().warnings.iter().any(|it| it.contains("someone keeps changing the caBundle of"));
     let (start, stranger) = (Instant::now(), stranger());

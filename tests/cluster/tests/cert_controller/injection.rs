@@ -28,9 +28,7 @@ async fn a_crd_that_comes_later_is_waited_for(sandbox: Sandbox) {
 }
 
 async fn a_configuration_that_comes_again_is_written_again(sandbox: Sandbox) {
-    let zoo = Zoo::installed(sandbox).await;
-    let [replica] = zoo.replicas().await;
-    zoo.settles(&[&replica]).await;
+    let (zoo, [replica]) = Zoo::settled(sandbox).await;
     let names = [("Validating", &zoo.setup.targets.validating), ("Mutating", &zoo.setup.targets.mutating)];
     for (kind, name) in names {
         zoo.delete(kind, name).await;

@@ -48,9 +48,7 @@ async fn three_replicas_start_at_once_and_one_of_them_makes_everything(sandbox: 
 }
 
 async fn what_is_valid_is_kept_over_restarts(sandbox: Sandbox) {
-    let zoo = Zoo::installed(sandbox).await;
-    let [mut first] = zoo.replicas().await;
-    zoo.settles(&[&first]).await;
+    let (zoo, [mut first]) = Zoo::settled(sandbox).await;
     let before = versions(&zoo).await;
     first.stop().await;
     first.restart().await;
@@ -82,9 +80,7 @@ async fn a_ca_whose_key_a_hook_has_discarded_is_replaced_while_callers_trust_eve
 }
 
 async fn a_name_that_is_lacking_brings_a_new_certificate_of_the_same_ca(sandbox: Sandbox) {
-    let mut zoo = Zoo::installed(sandbox).await;
-    let [mut replica] = zoo.replicas().await;
-    zoo.settles(&[&replica]).await;
+    let (mut zoo, [mut replica]) = Zoo::settled(sandbox).await;
     let (ca, leaf) = (zoo.ca().await, replica.shown());
     zoo.remove(&mut replica).await;
 
@@ -97,9 +93,7 @@ async fn a_name_that_is_lacking_brings_a_new_certificate_of_the_same_ca(sandbox:
 }
 
 async fn a_replica_knows_what_its_callers_trust(sandbox: Sandbox) {
-    let zoo = Zoo::installed(sandbox).await;
-    let [first] = zoo.replicas().await;
-    zoo.settles(&[&first]).await;
+    let (zoo, [first]) = Zoo::settled(sandbox).await;
     let ca = zoo.field(CA_SECRET, "tls.crt").await.unwrap().into_bytes();
     let trusted =
         |status: &ControllerStatus| status.injected.bundles == [ca.clone()] && status.injected.valid_from.is_some();

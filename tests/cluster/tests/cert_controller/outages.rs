@@ -17,9 +17,7 @@ pub fn tests() -> Vec<Test> {
 }
 
 async fn a_replica_that_is_cut_off_goes_on_serving_and_catches_up(sandbox: Sandbox) {
-    let zoo = Zoo::installed(sandbox).await;
-    let [replica] = zoo.replicas().await;
-    zoo.settles(&[&replica]).await;
+    let (zoo, [replica]) = Zoo::settled(sandbox).await;
     let (other, line) = zoo.replica_on_a_line("otter-2").await;
     zoo.settles(&[&replica, &other]).await;
     let shown = other.shown();

@@ -85,9 +85,7 @@ pub async fn is_rotated(zoo: &Zoo, before: &gateward_certs::CaBundle) -> bool {
 }
 
 async fn a_ca_is_rotated_while_every_caller_trusts_every_replica(sandbox: Sandbox) {
-    let zoo = Zoo::installed(sandbox).await;
-    let replicas = zoo.replicas::<2>().await;
-    zoo.settles(&replicas.each_ref()).await;
+    let (zoo, replicas) = Zoo::settled::<2>(sandbox).await;
     let (before, promise) = (zoo.ca().await, Promise::watch(&zoo, &replicas));
     ask(&zoo).await;
     until("the rotation is over", PATIENCE, async || is_rotated(&zoo, &before).await).await;
@@ -96,9 +94,7 @@ async fn a_ca_is_rotated_while_every_caller_trusts_every_replica(sandbox: Sandbo
 }
 
 async fn a_replica_that_lags_holds_the_exchange_up_until_it_shows_the_new_certificate(sandbox: Sandbox) {
-    let zoo = Zoo::installed(sandbox).await;
-    let replicas = zoo.replicas::<2>().await;
-    zoo.settles(&replicas.each_ref()).await;
+    let (zoo, replicas) = Zoo::settled::<2>(sandbox).await;
     let (before, promise) = (zoo.ca().await, Promise::watch(&zoo, &replicas));
     replicas[1].goes_deaf();
     ask(&zoo).await;
@@ -116,9 +112,7 @@ async fn a_replica_that_lags_holds_the_exchange_up_until_it_shows_the_new_certif
 
 /// The writer's process ends as soon as it says that it is at some step. Another one takes over, and all ends well.
 async fn lost_at(sandbox: Sandbox, steps: &[&str]) {
-    let zoo = Zoo::installed(sandbox).await;
-    let mut replicas = zoo.replicas::<2>().await;
-    zoo.settles(&replicas.each_ref()).await;
+    let (zoo, mut replicas) = Zoo::settled::<2>(sandbox).await;
     let before = zoo.ca().await;
     ask(&zoo).await;
     for step in steps {

@@ -27,9 +27,7 @@ async fn administrator(zoo: &Zoo) -> Connection {
 }
 
 async fn somebody_who_looks_sees_that_all_is_well_and_what_is_not(sandbox: Sandbox) {
-    let zoo = Zoo::installed(sandbox).await;
-    let mut replica = zoo.replica("otter-1").await;
-    zoo.settles(&[&replica]).await;
+    let (zoo, [mut replica]) = Zoo::settled(sandbox).await;
     let summary = look(&zoo).await;
     assert_eq!((&summary.attention, &summary.rotation), (&Vec::new(), &None));
     assert!(summary.leader.unwrap().starts_with("otter-1_"));
@@ -50,9 +48,7 @@ async fn somebody_who_looks_sees_that_all_is_well_and_what_is_not(sandbox: Sandb
 }
 
 async fn a_ca_is_rotated_once_however_often_it_is_asked_for(sandbox: Sandbox) {
-    let zoo = Zoo::installed(sandbox).await;
-    let mut replica = zoo.replica("otter-1").await;
-    zoo.settles(&[&replica]).await;
+    let (zoo, [mut replica]) = Zoo::settled(sandbox).await;
     let (before, administrator) = (zoo.ca().await, administrator(&zoo).await);
     replica.stop().await;
     for expected in [

@@ -19,20 +19,13 @@ pub fn tests() -> Vec<Test> {
     ]
 }
 
-async fn settled(sandbox: Sandbox) -> (Zoo, [Replica; 2]) {
-    let zoo = Zoo::installed(sandbox).await;
-    let replicas = zoo.replicas().await;
-    zoo.settles(&replicas.each_ref()).await;
-    (zoo, replicas)
-}
-
 async fn change_over(replicas: &[Replica], from: Option<CertificateDer<'static>>) {
     let changed = async || replicas.iter().all(|replica| replica.shown() != from);
     until("another certificate is shown", PATIENCE, changed).await;
 }
 
 async fn a_server_certificate_that_is_deleted_is_issued_anew_by_the_same_ca(sandbox: Sandbox) {
-    let (zoo, replicas) = settled(sandbox).await;
+    let (zoo, replicas) = Zoo::settled::<2>(sandbox).await;
     let promise = Promise::watch(&zoo, &replicas);
     let (ca, shown) = (zoo.ca().await, replicas[0].shown());
     zoo.delete("Secret", SERVING_SECRET).await;
@@ -43,7 +36,7 @@ async fn a_server_certificate_that_is_deleted_is_issued_anew_by_the_same_ca(sand
 }
 
 async fn a_ca_that_is_deleted_is_rotated_without_a_gap(sandbox: Sandbox) {
-    let (zoo, replicas) = settled(sandbox).await;
+    let (zoo, replicas) = Zoo::settled::<2>(sandbox).await;
     let promise = Promise::watch(&zoo, &replicas);
     let before = zoo.ca().await;
     zoo.delete("Secret", CA_SECRET).await;
@@ -57,7 +50,7 @@ async fn a_ca_that_is_deleted_is_rotated_without_a_gap(sandbox: Sandbox) {
 }
 
 async fn both_secrets_may_be_deleted_at_once(sandbox: Sandbox) {
-    let (zoo, replicas) = settled(sandbox).await;
+    let (zoo, replicas) = Zoo::settled::<2>(sandbox).await;
     let promise = Promise::watch(&zoo, &replicas);
     let shown = replicas[0].shown();
     zoo.delete("Secret", SERVING_SECRET).await;
@@ -68,7 +61,7 @@ async fn both_secrets_may_be_deleted_at_once(sandbox: Sandbox) {
 }
 
 async fn a_damaged_secret_is_repaired_and_never_shown(sandbox: Sandbox) {
-    let (zoo, replicas) = settled(sandbox).await;
+    let (zoo, replicas) = Zoo::settled::<2>(sandbox).await;
     let promise = Promise::watch(&zoo, &replicas);
     let ca = zoo.ca().await;
     for damage in [

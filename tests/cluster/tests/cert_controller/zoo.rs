@@ -34,7 +34,11 @@ pub struct Zoo {
 impl Zoo {
     /// With rights, and nothing else.
     pub async fn new(sandbox: Sandbox) -> Self {
-        let setup = setup(sandbox.namespace());
+        Self::with(sandbox, Provision::Automatic).await
+    }
+
+    async fn with(sandbox: Sandbox, provision: Provision) -> Self {
+        let setup = ControllerConfig { provision, ..setup(sandbox.namespace()) };
         let zoo = Self { sandbox, setup };
         zoo.grant().await;
         zoo
@@ -42,20 +46,23 @@ impl Zoo {
 
     /// With both webhook configurations and a CRD, as a chart installs them: none carries a bundle.
     pub async fn installed(sandbox: Sandbox) -> Self {
-        let zoo = Self::new(sandbox).await;
+        Self::provided(sandbox, Provision::Automatic).await
+    }
+
+    /// The same where others provide certificates and bundles.
+    pub async fn provided(sandbox: Sandbox, provision: Provision) -> Self {
+        let zoo = Self::with(sandbox, provision).await;
         zoo.install_configurations().await;
         zoo.install_crd().await;
         zoo
     }
 
-    /// The same where others provide certificates and bundles.
-    pub async fn provided(sandbox: Sandbox, provision: Provision) -> Self {
-        let setup = ControllerConfig { provision, ..setup(sandbox.namespace()) };
-        let zoo = Self { sandbox, setup };
-        zoo.grant().await;
-        zoo.install_configurations().await;
-        zoo.install_crd().await;
-        zoo
+    /// Installed, with replicas that have settled.
+    pub async fn settled<const N: usize>(sandbox: Sandbox) -> (Self, [Replica; N]) {
+        let zoo = Self::installed(sandbox).await;
+        let replicas = zoo.replicas().await;
+        zoo.settles(&replicas.each_ref()).await;
+        (zoo, replicas)
     }
 
     pub async fn install_configurations(&self) {
