@@ -32,7 +32,7 @@ pub use gateward_testbed::{
 pub use inventory::Inventory;
 pub use load::{Counted, Failure, Load, Pace, Tally};
 pub use page::command_blocks;
-pub use release::{Bundle, CA_SECRET, CONVERTED, Chart, Release, SERVING_SECRET};
+pub use release::{Bundle, CA_SECRET, CONVERTED, Chart, NAMESPACE, RELEASE, Release, SERVING_SECRET};
 pub use shell::Shell;
 pub use store::{store, stored, version_stored};
 pub use visit::{Visit, visit};

@@ -87,6 +87,11 @@ impl Load {
         load.stop().await
     }
 
+    /// Holds that nothing fails during an event, before it and after it.
+    pub async fn is_unharmed_by(sandbox: &Sandbox, event: impl AsyncFnOnce()) {
+        Self::during(sandbox, async |_| event().await).await.assert_no_failures();
+    }
+
     /// How long it has been on: the clock of [`Failure::sent`].
     pub fn elapsed(&self) -> Duration {
         self.start.elapsed()

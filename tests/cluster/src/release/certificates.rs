@@ -1,8 +1,11 @@
 //! The certificates of a release, and who trusts them.
 
+use std::time::Duration;
+
 use anyhow::Context;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use gateward_testbed::until;
 use serde_json::Value;
 
 use super::Release;
@@ -92,6 +95,33 @@ impl Release {
         let secret = answer.granted()?;
         let data = secret["data"][field].as_str().with_context(|| format!("a Secret without {field}"))?;
         Ok(Some(decoded(data)))
+    }
+
+    /// Waits until a Secret holds another certificate than before, and gives it.
+    pub async fn another_certificate(&self, secret: &str, before: &str, within: Duration) -> String {
+        let mut now = None;
+        let time = until(&format!("another certificate in {secret}"), within, async || {
+            now = self.certificate(secret).await.unwrap().filter(|certificate| certificate != before);
+            now.is_some()
+        })
+        .await;
+        println!("another certificate in {secret} after {time:.1?}");
+        now.unwrap()
+    }
+
+    /// Waits until another CA than before is trusted, and no other.
+    pub async fn rotated(&self, before: &str, within: Duration) {
+        let time = until("the end of the rotation", within, async || {
+            let Some(ca) = self.certificate(CA_SECRET).await.unwrap() else { return false };
+            ca != before && !self.is_rotating().await.unwrap() && self.is_trusted_alone(&ca).await
+        })
+        .await;
+        println!("a new CA is trusted alone after {time:.1?}");
+    }
+
+    /// Whether every object trusts this CA, and no other.
+    pub async fn is_trusted_alone(&self, ca: &str) -> bool {
+        self.bundles().await.unwrap().iter().all(|bundle| bundle.pem.trim() == ca.trim())
     }
 
     /// Whether a CA rotation is under way.

@@ -17,6 +17,11 @@ use gateward_testbed::{Prepared, Sandbox};
 /// How long Helm and kubectl wait for Pods.
 const PATIENCE: &str = "150s";
 
+/// The one release of a suite.
+pub const RELEASE: &str = "dynamo-platform";
+/// The namespace of [`RELEASE`].
+pub const NAMESPACE: &str = "dynamo-system";
+
 /// A chart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Chart {
@@ -63,6 +68,19 @@ impl Prepared for Release {
 }
 
 impl Release {
+    /// Starts the node of a bed, and installs the one release of a suite on it.
+    pub async fn installed(bed: Arc<Bed>, values: &Value) -> anyhow::Result<Self> {
+        bed.start_node().await?;
+        let release = Self::new(&bed, RELEASE, NAMESPACE);
+        release.install(Chart::Current, values).await?;
+        Ok(release)
+    }
+
+    /// The one release of a suite.
+    pub fn only(sandbox: &Sandbox) -> Self {
+        Self::of(sandbox, RELEASE, NAMESPACE)
+    }
+
     /// A release on the bed of a test.
     pub fn of(sandbox: &Sandbox, name: &str, namespace: &str) -> Self {
         Self::new(&sandbox.shared_bed(), name, namespace)

@@ -7,13 +7,10 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use cluster_tests::{
-    CA_SECRET, Chart, Load, Release, SERVING_SECRET, Sandbox, run_in_turn, shown_by_all, tests, until,
+    CA_SECRET, Chart, Load, NAMESPACE, Release, SERVING_SECRET, Sandbox, run_in_turn, shown_by_all, tests,
 };
 use gateward_certs::CaBundle;
 use serde_json::{Value, json};
-
-const RELEASE: &str = "dynamo-platform";
-const NAMESPACE: &str = "dynamo-system";
 
 fn main() -> ExitCode {
     let tests = tests![
@@ -24,16 +21,7 @@ fn main() -> ExitCode {
         the_ca_secret_is_deleted,
         both_secrets_are_deleted,
     ];
-    run_in_turn(tests, async |bed| {
-        bed.start_node().await?;
-        let release = Release::new(&bed, RELEASE, NAMESPACE);
-        release.install(Chart::Current, &json!({})).await?;
-        Ok(release)
-    })
-}
-
-fn release(sandbox: &Sandbox) -> Release {
-    Release::of(sandbox, RELEASE, NAMESPACE)
+    run_in_turn(tests, async |bed| Release::installed(bed, &json!({})).await)
 }
 
 /// Values with which certificates live for so long.
@@ -42,19 +30,18 @@ fn lifetime(lifetime: &str) -> Value {
 }
 
 async fn a_certificate_is_renewed(sandbox: Sandbox) {
-    let release = release(&sandbox);
+    let release = Release::only(&sandbox);
     // It is renewed at two thirds of its life.
     release.upgrade(Chart::Current, &lifetime("90s")).await.unwrap();
     // Helm goes on once the new Pods are ready; the old leader would issue for longer.
     release.settled().await.unwrap();
     let first = replaced(&release, SERVING_SECRET).await;
-    let tally = Load::during(&sandbox, async |_| {
-        let renewed = renewed(&release, SERVING_SECRET, &first, Duration::from_secs(90)).await;
+    Load::is_unharmed_by(&sandbox, async || {
+        let renewed = release.another_certificate(SERVING_SECRET, &first, Duration::from_secs(90)).await;
         let chain = CaBundle::parse(renewed.as_bytes()).unwrap();
         shown_by_all(&sandbox, NAMESPACE, chain.iter().next().unwrap().certificate()).await;
     })
     .await;
-    tally.assert_no_failures();
     release.upgrade(Chart::Current, &lifetime("87600h")).await.unwrap();
     replaced(&release, SERVING_SECRET).await;
 }
@@ -69,12 +56,12 @@ async fn a_ca_is_rotated_while_replicas_hear_of_it_a_minute_late(sandbox: Sandbo
 
 /// Rotates the CA while what watches deliver to the replicas is delayed.
 async fn exchange(sandbox: &Sandbox, delay: Duration, within: Duration) {
-    let release = release(sandbox);
+    let release = Release::only(sandbox);
     let before = release.certificate(CA_SECRET).await.unwrap().unwrap();
     sandbox.bed().node().delay_watches(delay);
     let tally = Load::during(sandbox, async |_| {
         println!("{}", release.gateward(&["certs", "rotate"]).await.unwrap());
-        rotated(&release, &before, within).await;
+        release.rotated(&before, within).await;
     })
     .await;
     sandbox.bed().node().delay_watches(Duration::ZERO);
@@ -82,13 +69,12 @@ async fn exchange(sandbox: &Sandbox, delay: Duration, within: Duration) {
 }
 
 async fn the_servers_secret_is_deleted(sandbox: Sandbox) {
-    let release = release(&sandbox);
+    let release = Release::only(&sandbox);
     let ca = release.certificate(CA_SECRET).await.unwrap();
-    let tally = Load::during(&sandbox, async |_| {
+    Load::is_unharmed_by(&sandbox, async || {
         replaced(&release, SERVING_SECRET).await;
     })
     .await;
-    tally.assert_no_failures();
     assert_eq!(release.certificate(CA_SECRET).await.unwrap(), ca, "its CA was still good");
 }
 
@@ -102,44 +88,20 @@ async fn both_secrets_are_deleted(sandbox: Sandbox) {
 
 /// Has Secrets deleted, and a new CA made.
 async fn deleted(sandbox: &Sandbox, secrets: &[&str]) {
-    let release = release(sandbox);
+    let release = Release::only(sandbox);
     let before = release.certificate(CA_SECRET).await.unwrap().unwrap();
-    let tally = Load::during(sandbox, async |_| {
+    Load::is_unharmed_by(sandbox, async || {
         for secret in secrets {
             release.delete_secret(secret).await.unwrap();
         }
-        rotated(&release, &before, Duration::from_mins(3)).await;
+        release.rotated(&before, Duration::from_mins(3)).await;
     })
     .await;
-    tally.assert_no_failures();
 }
 
 /// Deletes a Secret, and waits for its successor. Gives the new certificate.
 async fn replaced(release: &Release, secret: &str) -> String {
     let before = release.certificate(secret).await.unwrap().unwrap();
     release.delete_secret(secret).await.unwrap();
-    renewed(release, secret, &before, Duration::from_mins(2)).await
-}
-
-/// Waits until a Secret holds another certificate, and gives it.
-async fn renewed(release: &Release, secret: &str, before: &str, within: Duration) -> String {
-    let mut now = None;
-    let time = until(&format!("another certificate in {secret}"), within, async || {
-        now = release.certificate(secret).await.unwrap().filter(|certificate| certificate != before);
-        now.is_some()
-    })
-    .await;
-    println!("another certificate in {secret} after {time:.1?}");
-    now.unwrap()
-}
-
-/// Waits until a new CA has taken over everywhere, alone.
-async fn rotated(release: &Release, before: &str, within: Duration) {
-    let time = until("the end of the exchange", within, async || {
-        let Some(ca) = release.certificate(CA_SECRET).await.unwrap() else { return false };
-        let over = ca != before && !release.is_rotating().await.unwrap();
-        over && release.bundles().await.unwrap().iter().all(|bundle| bundle.pem.trim() == ca.trim())
-    })
-    .await;
-    println!("a new CA is trusted alone after {time:.1?}");
+    release.another_certificate(secret, &before, Duration::from_mins(2)).await
 }

@@ -10,12 +10,12 @@ use std::time::{Duration, SystemTime};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use cluster_tests::objects::model;
-use cluster_tests::{Chart, Load, Release, SERVING_SECRET, Sandbox, run_in_turn, shown_by_all, tests, until};
+use cluster_tests::{
+    Chart, Load, NAMESPACE, Release, SERVING_SECRET, Sandbox, run_in_turn, shown_by_all, tests, until,
+};
 use gateward_certs::{Ca, CaBundle, CommonName, SystemKeys, TEN_YEARS, Validity};
 use serde_json::{Value, json};
 
-const RELEASE: &str = "dynamo-platform";
-const NAMESPACE: &str = "dynamo-system";
 const SERVING: &str = "dynamo-platform-dynamo-operator-serving-cert";
 const ROOT: &str = "dynamo-platform-dynamo-operator-root-ca";
 const BUNDLE_SECRET: &str = "webhook-server-cert-bundle";
@@ -37,20 +37,13 @@ fn main() -> ExitCode {
         what_a_plain_annotation_costs_at_a_new_root_is_measured,
     ];
     run_in_turn(tests, async |bed| {
-        bed.start_node().await?;
         bed.start_cert_manager().await?;
-        let release = Release::new(&bed, RELEASE, NAMESPACE);
-        release.install(Chart::Current, &values("secret")).await?;
-        Ok(release)
+        Release::installed(bed, &values("secret")).await
     })
 }
 
 fn values(inject_from: &str) -> Value {
     json!({"dynamo-operator": {"webhook": {"certManager": {"enabled": true, "injectFrom": inject_from}}}})
-}
-
-fn release(sandbox: &Sandbox) -> Release {
-    Release::of(sandbox, RELEASE, NAMESPACE)
 }
 
 /// `ca.crt` of a Secret.
@@ -61,22 +54,17 @@ async fn ca_crt(release: &Release, secret: &str) -> CaBundle {
 
 /// Has something done, and waits until every pod shows another certificate, which is that of the Secret.
 async fn renewed(sandbox: &Sandbox, renew: impl AsyncFnOnce()) {
-    let release = release(sandbox);
-    let before = release.certificate(SERVING_SECRET).await.unwrap();
+    let release = Release::only(sandbox);
+    let before = release.certificate(SERVING_SECRET).await.unwrap().unwrap();
     renew().await;
-    let mut now = None;
-    until("another certificate in the Secret", PATIENCE, async || {
-        now = release.certificate(SERVING_SECRET).await.unwrap().filter(|now| Some(now) != before.as_ref());
-        now.is_some()
-    })
-    .await;
-    let chain = CaBundle::parse(now.unwrap().as_bytes()).unwrap();
+    let now = release.another_certificate(SERVING_SECRET, &before, PATIENCE).await;
+    let chain = CaBundle::parse(now.as_bytes()).unwrap();
     shown_by_all(sandbox, NAMESPACE, chain.iter().next().unwrap().certificate()).await;
 }
 
 /// Waits until every target trusts the root of the serving Secret. A cainjector that merges leaves the one before beside it.
 async fn rests(sandbox: &Sandbox) {
-    let release = release(sandbox);
+    let release = Release::only(sandbox);
     let time = until("everything trusts the root", PATIENCE, async || {
         let root = ca_crt(&release, SERVING_SECRET).await;
         let bundles = release.bundles().await.unwrap();
@@ -89,71 +77,62 @@ async fn rests(sandbox: &Sandbox) {
 
 async fn everything_trusts_the_root_of_the_chart(sandbox: Sandbox) {
     rests(&sandbox).await;
-    let release = release(&sandbox);
+    let release = Release::only(&sandbox);
     assert_eq!(ca_crt(&release, BUNDLE_SECRET).await, ca_crt(&release, SERVING_SECRET).await);
     let status = release.gateward(&["certs", "status"]).await.unwrap();
     assert!(status.starts_with("provider:   cert-manager\n") && !status.contains("attention"), "{status}");
-    Load::during(&sandbox, async |_| {}).await.assert_no_failures();
+    Load::is_unharmed_by(&sandbox, async || {}).await;
 }
 
 async fn a_certificate_is_renewed(sandbox: Sandbox) {
-    let tally = Load::during(&sandbox, async |_| {
+    Load::is_unharmed_by(&sandbox, async || {
         renewed(&sandbox, async || sandbox.bed().cert_manager().renew(NAMESPACE, SERVING).await.unwrap()).await;
     })
     .await;
-    tally.assert_no_failures();
     rests(&sandbox).await;
 }
 
 async fn a_root_is_renewed_with_its_key(sandbox: Sandbox) {
-    let (release, bed) = (release(&sandbox), sandbox.bed());
+    let (release, bed) = (Release::only(&sandbox), sandbox.bed());
     let before = ca_crt(&release, SERVING_SECRET).await;
-    let tally = Load::during(&sandbox, async |_| {
+    Load::is_unharmed_by(&sandbox, async || {
         renew_root(&sandbox).await;
         renewed(&sandbox, async || bed.cert_manager().renew(NAMESPACE, SERVING).await.unwrap()).await;
         rests(&sandbox).await;
     })
     .await;
-    tally.assert_no_failures();
     assert_ne!(ca_crt(&release, SERVING_SECRET).await, before);
 }
 
 async fn renew_root(sandbox: &Sandbox) {
-    let release = release(sandbox);
+    let release = Release::only(sandbox);
     let secret = format!("{ROOT}-secret");
-    let before = release.certificate(&secret).await.unwrap();
+    let before = release.certificate(&secret).await.unwrap().unwrap();
     sandbox.bed().cert_manager().renew(NAMESPACE, ROOT).await.unwrap();
-    until("another root", PATIENCE, async || {
-        release.certificate(&secret).await.unwrap().is_some_and(|now| Some(now) != before)
-    })
-    .await;
+    release.another_certificate(&secret, &before, PATIENCE).await;
 }
 
 /// Has cert-manager make a root with another key, and a certificate of it.
 async fn change_root(sandbox: &Sandbox) {
-    let release = release(sandbox);
+    let release = Release::only(sandbox);
     let secret = format!("{ROOT}-secret");
-    let before = release.certificate(&secret).await.unwrap();
+    let before = release.certificate(&secret).await.unwrap().unwrap();
     release.delete_secret(&secret).await.unwrap();
-    until("another root", PATIENCE, async || {
-        release.certificate(&secret).await.unwrap().is_some_and(|now| Some(now) != before)
-    })
-    .await;
+    release.another_certificate(&secret, &before, PATIENCE).await;
     sandbox.bed().cert_manager().renew(NAMESPACE, SERVING).await.unwrap();
 }
 
 async fn a_root_with_another_key_takes_over(sandbox: Sandbox) {
-    let tally = Load::during(&sandbox, async |_| {
+    Load::is_unharmed_by(&sandbox, async || {
         renewed(&sandbox, async || change_root(&sandbox).await).await;
         rests(&sandbox).await;
     })
     .await;
-    tally.assert_no_failures();
 }
 
 async fn the_bundle_is_deleted(sandbox: Sandbox) {
-    let release = release(&sandbox);
-    let tally = Load::during(&sandbox, async |_| {
+    let release = Release::only(&sandbox);
+    Load::is_unharmed_by(&sandbox, async || {
         release.delete_secret(BUNDLE_SECRET).await.unwrap();
         until("the bundle is there again", PATIENCE, async || {
             release.kubectl(&["get", "secret", BUNDLE_SECRET]).await.is_ok()
@@ -162,33 +141,31 @@ async fn the_bundle_is_deleted(sandbox: Sandbox) {
         rests(&sandbox).await;
     })
     .await;
-    tally.assert_no_failures();
 }
 
 async fn cert_manager_rests_while_the_pods_are_replaced(sandbox: Sandbox) {
     sandbox.bed().cert_manager().stop();
-    let tally = Load::during(&sandbox, async |_| release(&sandbox).restart().await.unwrap()).await;
+    let tally = Load::during(&sandbox, async |_| Release::only(&sandbox).restart().await.unwrap()).await;
     sandbox.bed().cert_manager().start().unwrap();
     tally.assert_no_failures();
 }
 
 async fn a_rotation_is_a_matter_of_cert_manager(sandbox: Sandbox) {
-    let said = release(&sandbox).gateward(&["certs", "rotate"]).await.unwrap_err().to_string();
+    let said = Release::only(&sandbox).gateward(&["certs", "rotate"]).await.unwrap_err().to_string();
     assert!(said.contains(&format!("`cmctl renew -n {NAMESPACE} {SERVING}`")), "{said}");
 }
 
 /// The chart makes no issuer then, and the certificate is one of the CA that the user names.
 async fn a_cluster_issuer_of_the_users_takes_over(sandbox: Sandbox) {
     let root = make_pki(&sandbox).await;
-    let release = release(&sandbox);
+    let release = Release::only(&sandbox);
     let mut values = values("secret");
     values["dynamo-operator"]["webhook"]["certManager"]["issuerRef"] = json!({"kind": "ClusterIssuer", "name": PKI});
-    let tally = Load::during(&sandbox, async |_| {
+    Load::is_unharmed_by(&sandbox, async || {
         renewed(&sandbox, async || release.upgrade(Chart::Current, &values).await.unwrap()).await;
         rests(&sandbox).await;
     })
     .await;
-    tally.assert_no_failures();
     assert_eq!(ca_crt(&release, SERVING_SECRET).await, root);
     let issuers = release.kubectl(&["get", "issuers", "-o", "name"]).await.unwrap();
     assert_eq!(issuers, "", "the chart makes none");
@@ -217,7 +194,7 @@ async fn make_pki(sandbox: &Sandbox) -> CaBundle {
 
 /// What the documentation says of it; how much it costs is printed.
 async fn what_a_plain_annotation_costs_at_a_new_root_is_measured(sandbox: Sandbox) {
-    let release = release(&sandbox);
+    let release = Release::only(&sandbox);
     // The chart's own root comes back.
     renewed(&sandbox, async || release.upgrade(Chart::Current, &values("certificate")).await.unwrap()).await;
     release.settled().await.unwrap();

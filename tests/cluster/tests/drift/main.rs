@@ -8,11 +8,9 @@ use std::time::{Duration, Instant};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use cluster_tests::objects::graph;
-use cluster_tests::{CA_SECRET, Chart, Client, Denial, Release, Sandbox, run_in_turn, tests, until};
+use cluster_tests::{CA_SECRET, Client, Denial, Release, Sandbox, run_in_turn, tests, until};
 use serde_json::{Value, json};
 
-const RELEASE: &str = "dynamo-platform";
-const NAMESPACE: &str = "dynamo-system";
 /// The CRD that is the largest.
 const CRD: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/dynamographdeployments.nvidia.com";
 /// How often each change is made.
@@ -26,12 +24,7 @@ fn main() -> ExitCode {
         a_conversion_stanza_that_is_removed_or_changed_is_restored,
         a_graph_that_is_not_converted_is_told_from_one_without_components,
     ];
-    run_in_turn(tests, async |bed| {
-        bed.start_node().await?;
-        let release = Release::new(&bed, RELEASE, NAMESPACE);
-        release.install(Chart::Current, &json!({})).await?;
-        Ok(release)
-    })
+    run_in_turn(tests, async |bed| Release::installed(bed, &json!({})).await)
 }
 
 async fn a_bundle_that_is_emptied_is_restored(sandbox: Sandbox) {
@@ -119,7 +112,7 @@ async fn a_graph_that_is_not_converted_is_told_from_one_without_components(sandb
     let (client, otter) = (sandbox.bed().client(), graph("otter"));
     sandbox.accepts(&otter).await;
     let whole = settled_conversion(client).await;
-    let denial = hold_off(client, &Release::of(&sandbox, RELEASE, NAMESPACE).account()).await;
+    let denial = hold_off(client, &Release::only(&sandbox).account()).await;
     let none = json!({"spec": {"conversion": {"strategy": "None", "webhook": null}}});
     client.merge(CRD, &none).await.unwrap().granted().unwrap();
     let (older, label) = (sandbox.place(&otter, "v1alpha1"), json!({"metadata": {"labels": {"example.org/a": "b"}}}));
@@ -153,7 +146,7 @@ fn configs(object: &mut Value) -> Vec<&mut Value> {
 
 /// Changes objects that carry bundles, one after the other, and measures how long they stay so.
 async fn drift(sandbox: &Sandbox, what: &str, mut change: impl FnMut(&mut Value)) {
-    let (client, release) = (sandbox.bed().client(), Release::of(sandbox, RELEASE, NAMESPACE));
+    let (client, release) = (sandbox.bed().client(), Release::only(sandbox));
     let ca = release.certificate(CA_SECRET).await.unwrap().unwrap();
     let mut times = Vec::new();
     for path in release.configurations().iter().chain(&[CRD.to_owned()]).cycle() {

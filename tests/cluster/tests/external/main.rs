@@ -9,14 +9,12 @@ use std::time::{Duration, SystemTime};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use cluster_tests::{
-    Bed, Chart, Load, Release, SERVING_SECRET, Sandbox, Shell, command_blocks, probe_page, run_in_turn, shown_by_all,
-    tests, until, webhook_pods,
+    Bed, Chart, Load, NAMESPACE, RELEASE, Release, SERVING_SECRET, Sandbox, Shell, command_blocks, probe_page,
+    run_in_turn, shown_by_all, tests, until, webhook_pods,
 };
 use gateward_certs::{Ca, CommonName, IssuedCertificate, ServerNames, SystemKeys, Validity};
 use serde_json::{Value, json};
 
-const RELEASE: &str = "dynamo-platform";
-const NAMESPACE: &str = "dynamo-system";
 const SERVICE: &str = "dynamo-platform-dynamo-operator-webhook-service";
 const PAGE: &str = include_str!("../../../../docs/cluster.md");
 const DAY: Duration = Duration::from_hours(24);
@@ -96,7 +94,7 @@ static PKI: Mutex<Option<Arc<Ca>>> = Mutex::new(None);
 
 /// The release, with a certificate that the test before has not seen, and the CA that signed it.
 async fn release(sandbox: &Sandbox) -> (Release, Arc<Bed>, Arc<Ca>) {
-    let (release, bed, ca) = (Release::of(sandbox, RELEASE, NAMESPACE), sandbox.shared_bed(), pki());
+    let (release, bed, ca) = (Release::only(sandbox), sandbox.shared_bed(), pki());
     let certificate = issued(&ca, &name());
     put(&bed, &ca, &certificate).await.unwrap();
     served_by_all(sandbox, &certificate).await;
@@ -132,24 +130,23 @@ async fn a_certificate_of_the_user_is_served_and_trusted(sandbox: Sandbox) {
     assert!(bundles.iter().all(|bundle| bundle.pem.trim() == ca.certificate_pem().trim()), "{bundles:?}");
     let status = release.gateward(&["certs", "status"]).await.unwrap();
     assert!(status.starts_with("provider:   external\n") && !status.contains("attention"), "{status}");
-    Load::during(&sandbox, async |_| {}).await.assert_no_failures();
+    Load::is_unharmed_by(&sandbox, async || {}).await;
 }
 
 async fn a_certificate_by_the_same_ca_replaces_the_one_before(sandbox: Sandbox) {
     let (_, bed, ca) = release(&sandbox).await;
-    let tally = Load::during(&sandbox, async |_| {
+    Load::is_unharmed_by(&sandbox, async || {
         let next = issued(&ca, &name());
         put(&bed, &ca, &next).await.unwrap();
         served_by_all(&sandbox, &next).await;
     })
     .await;
-    tally.assert_no_failures();
 }
 
 async fn a_certificate_that_cannot_be_verified_or_lacks_the_name_is_said_and_not_served(sandbox: Sandbox) {
     let (_, bed, ca) = release(&sandbox).await;
     let stranger = crate::ca();
-    let tally = Load::during(&sandbox, async |_| {
+    Load::is_unharmed_by(&sandbox, async || {
         put(&bed, &stranger, &issued(&stranger, &name())).await.unwrap();
         said(&sandbox, "leads to none of the CAs that clients are to trust").await;
         put(&bed, &ca, &issued(&ca, "otter.zoo.svc")).await.unwrap();
@@ -162,13 +159,12 @@ async fn a_certificate_that_cannot_be_verified_or_lacks_the_name_is_said_and_not
         said(&sandbox, "tls.key belongs to no certificate of tls.crt").await;
     })
     .await;
-    tally.assert_no_failures();
 }
 
 async fn a_ca_is_changed_bundle_first(sandbox: Sandbox) {
     let (release, bed, old) = release(&sandbox).await;
     let new = ca();
-    let tally = Load::during(&sandbox, async |_| {
+    Load::is_unharmed_by(&sandbox, async || {
         release.upgrade(Chart::Current, &values(&[&old, &new])).await.unwrap();
         let certificate = issued(&new, &name());
         put(&bed, &new, &certificate).await.unwrap();
@@ -176,7 +172,6 @@ async fn a_ca_is_changed_bundle_first(sandbox: Sandbox) {
         release.upgrade(Chart::Current, &values(&[&new])).await.unwrap();
     })
     .await;
-    tally.assert_no_failures();
     trusts_alone(&release, &new).await;
     *PKI.lock().unwrap() = Some(Arc::new(new));
 }
@@ -184,7 +179,7 @@ async fn a_ca_is_changed_bundle_first(sandbox: Sandbox) {
 async fn a_ca_is_changed_certificate_first(sandbox: Sandbox) {
     let (release, bed, old) = release(&sandbox).await;
     let new = ca();
-    let tally = Load::during(&sandbox, async |_| {
+    Load::is_unharmed_by(&sandbox, async || {
         let certificate = issued(&new, &name());
         put(&bed, &new, &certificate).await.unwrap();
         said(&sandbox, "until each does").await;
@@ -193,15 +188,13 @@ async fn a_ca_is_changed_certificate_first(sandbox: Sandbox) {
         release.upgrade(Chart::Current, &values(&[&new])).await.unwrap();
     })
     .await;
-    tally.assert_no_failures();
     trusts_alone(&release, &new).await;
     *PKI.lock().unwrap() = Some(Arc::new(new));
 }
 
 async fn trusts_alone(release: &Release, ca: &Ca) {
     until("every object trusts the new CA alone", Duration::from_mins(1), async || {
-        let bundles = release.bundles().await.unwrap();
-        bundles.iter().all(|bundle| bundle.pem.trim() == ca.certificate_pem().trim())
+        release.is_trusted_alone(&ca.certificate_pem()).await
     })
     .await;
 }

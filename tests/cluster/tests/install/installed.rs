@@ -1,15 +1,13 @@
 //! What an installation consists of.
 
-use cluster_tests::{CA_SECRET, Release, SERVING_SECRET, Sandbox, Test, tests};
-
-use crate::{NAMESPACE, RELEASE};
+use cluster_tests::{CA_SECRET, NAMESPACE, Release, SERVING_SECRET, Sandbox, Test, tests};
 
 pub fn tests() -> Vec<Test> {
     tests![two_replicas_are_ready, every_webhook_and_every_conversion_trusts_one_ca, no_pod_mounts_a_secret,]
 }
 
 async fn two_replicas_are_ready(sandbox: Sandbox) {
-    let release = Release::of(&sandbox, RELEASE, NAMESPACE);
+    let release = Release::only(&sandbox);
     let pods = sandbox.bed().node().pods(NAMESPACE, "app.kubernetes.io/name=dynamo-operator");
     assert_eq!(pods.len(), 2);
     assert!(pods.iter().all(|pod| pod.is_ready() && pod.restarts() == 0), "{}", pods[0].log());
@@ -20,7 +18,7 @@ async fn two_replicas_are_ready(sandbox: Sandbox) {
 }
 
 async fn every_webhook_and_every_conversion_trusts_one_ca(sandbox: Sandbox) {
-    let release = Release::of(&sandbox, RELEASE, NAMESPACE);
+    let release = Release::only(&sandbox);
     let ca = release.certificate(CA_SECRET).await.unwrap().unwrap();
     let bundles = release.bundles().await.unwrap();
     assert_eq!(bundles.len(), 11, "{bundles:?}");
@@ -30,7 +28,7 @@ async fn every_webhook_and_every_conversion_trusts_one_ca(sandbox: Sandbox) {
 }
 
 async fn no_pod_mounts_a_secret(sandbox: Sandbox) {
-    for pod in Release::of(&sandbox, RELEASE, NAMESPACE).pods().await.unwrap() {
+    for pod in Release::only(&sandbox).pods().await.unwrap() {
         let volumes = pod["spec"]["volumes"].to_string();
         assert!(!volumes.contains("\"secret\"") && !volumes.contains(SERVING_SECRET), "{volumes}");
     }

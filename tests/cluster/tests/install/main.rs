@@ -16,12 +16,8 @@ mod preflight;
 
 use std::process::ExitCode;
 
-use cluster_tests::{Chart, Release, run};
+use cluster_tests::{Release, run};
 use serde_json::json;
-
-/// The release that all tests use.
-const RELEASE: &str = "dynamo-platform";
-const NAMESPACE: &str = "dynamo-system";
 
 fn main() -> ExitCode {
     let tests = [
@@ -34,10 +30,5 @@ fn main() -> ExitCode {
         apply::tests(),
         guide::tests(),
     ];
-    run(tests.into_iter().flatten().collect(), async |bed| {
-        bed.start_node().await?;
-        let release = Release::new(&bed, RELEASE, NAMESPACE);
-        release.install(Chart::Current, &json!({})).await?;
-        Ok(release)
-    })
+    run(tests.into_iter().flatten().collect(), async |bed| Release::installed(bed, &json!({})).await)
 }

@@ -3,17 +3,15 @@
 use std::net::Ipv4Addr;
 use std::time::Duration;
 
-use cluster_tests::{Release, Sandbox, Test, tests, until};
+use cluster_tests::{NAMESPACE, Release, Sandbox, Test, tests, until};
 use serde_json::json;
-
-use crate::{NAMESPACE, RELEASE};
 
 pub fn tests() -> Vec<Test> {
     tests![metrics_are_for_those_who_may_read_them]
 }
 
 async fn metrics_are_for_those_who_may_read_them(sandbox: Sandbox) {
-    let release = Release::of(&sandbox, RELEASE, NAMESPACE);
+    let release = Release::only(&sandbox);
     let pods = sandbox.bed().node().pods(NAMESPACE, "app.kubernetes.io/name=dynamo-operator");
     let pod: Ipv4Addr = pods[0].ip().unwrap();
     assert_eq!(release.metrics(pod, "nonsense").await.unwrap().status.as_u16(), 401);

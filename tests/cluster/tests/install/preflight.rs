@@ -4,10 +4,8 @@ use std::io::Write as _;
 use std::process::Stdio;
 use std::time::Duration;
 
-use cluster_tests::{Sandbox, Test, tests, until};
+use cluster_tests::{NAMESPACE, RELEASE, Sandbox, Test, tests, until};
 use serde_json::{Value, json};
-
-use crate::{NAMESPACE, RELEASE};
 
 pub fn tests() -> Vec<Test> {
     tests![

@@ -10,14 +10,14 @@ use std::time::{Duration, SystemTime};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use cluster_tests::objects::{component, object};
-use cluster_tests::{Audit, CA_SECRET, Chart, Release, SERVING_SECRET, Sandbox, run_in_turn, tests, until};
+use cluster_tests::{
+    Audit, CA_SECRET, Chart, NAMESPACE, RELEASE, Release, SERVING_SECRET, Sandbox, run_in_turn, tests, until,
+};
 use gateward_certs::{Ca, CaBundle, CommonName, ProvisionMode, ServerNames, SystemKeys, Validity};
 use serde_json::{Value, json};
 
 use crate::right::{Right, WholeRoles};
 
-const RELEASE: &str = "dynamo-platform";
-const NAMESPACE: &str = "dynamo-system";
 const BUNDLE_SECRET: &str = "webhook-server-cert-bundle";
 /// How soon a replica misses what it may not do any more.
 const SOON: Duration = Duration::from_secs(90);
@@ -56,7 +56,7 @@ async fn every_verb_of_the_roles_is_needed(sandbox: Sandbox) {
 }
 
 async fn every_verb_is_needed_with_a_certificate_of_the_user(sandbox: Sandbox) {
-    let release = Release::of(&sandbox, RELEASE, NAMESPACE);
+    let release = Release::only(&sandbox);
     leave_nothing(&release).await;
     let validity = Validity::starting(SystemTime::now(), Duration::from_hours(24)).unwrap();
     let ca = Ca::new(&CommonName::new("our PKI").unwrap(), validity, &SystemKeys).unwrap();
@@ -77,7 +77,7 @@ async fn every_verb_is_needed_with_a_certificate_of_the_user(sandbox: Sandbox) {
 }
 
 async fn every_verb_is_needed_with_cert_manager(sandbox: Sandbox) {
-    let release = Release::of(&sandbox, RELEASE, NAMESPACE);
+    let release = Release::only(&sandbox);
     leave_nothing(&release).await;
     let webhook = json!({"certManager": {"enabled": true}});
     release.install(Chart::Current, &json!({"dynamo-operator": {"webhook": webhook}})).await.unwrap();
@@ -91,7 +91,7 @@ async fn leave_nothing(release: &Release) {
 }
 
 async fn each_is_needed(sandbox: &Sandbox, mode: ProvisionMode) {
-    let release = Release::of(sandbox, RELEASE, NAMESPACE);
+    let release = Release::only(sandbox);
     let mut unneeded = Vec::new();
     let groups = Right::groups(Right::all(sandbox, &release).await);
     for rights in &groups {

@@ -5,11 +5,9 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
-use cluster_tests::{Chart, Load, Release, Sandbox, run_in_turn, tests, until};
+use cluster_tests::{Chart, Load, NAMESPACE, RELEASE, Release, Sandbox, run_in_turn, tests, until};
 use serde_json::json;
 
-const RELEASE: &str = "dynamo-platform";
-const NAMESPACE: &str = "dynamo-system";
 /// The first chart that was installed.
 const FIRST: Chart = Chart::Released("0.1.0");
 
@@ -28,31 +26,25 @@ fn main() -> ExitCode {
     })
 }
 
-fn release(sandbox: &Sandbox) -> Release {
-    Release::of(sandbox, RELEASE, NAMESPACE)
-}
-
 async fn a_release_is_upgraded_from_the_first_chart_and_rolled_back(sandbox: Sandbox) {
-    let release = release(&sandbox);
-    let tally = Load::during(&sandbox, async |_| {
+    let release = Release::only(&sandbox);
+    Load::is_unharmed_by(&sandbox, async || {
         // A release that differs in nothing would keep its Pods.
         let values = json!({"dynamo-operator": {"controllerManager": {"podAnnotations": {"example.org/a": "b"}}}});
         release.upgrade(Chart::Current, &values).await.unwrap();
         release.settled().await.unwrap();
     })
     .await;
-    tally.assert_no_failures();
-    let tally = Load::during(&sandbox, async |_| {
+    Load::is_unharmed_by(&sandbox, async || {
         release.roll_back(1).await.unwrap();
         release.settled().await.unwrap();
     })
     .await;
-    tally.assert_no_failures();
     release.upgrade(Chart::Current, &json!({})).await.unwrap();
 }
 
 async fn every_pod_is_replaced(sandbox: Sandbox) {
-    let release = release(&sandbox);
+    let release = Release::only(&sandbox);
     let before = release.pod_names().await.unwrap();
     let tally = Load::during(&sandbox, async |_| release.restart().await.unwrap()).await;
     tally.assert_no_failures();
@@ -62,7 +54,7 @@ async fn every_pod_is_replaced(sandbox: Sandbox) {
 
 /// What was sent before the dead replica's address was withdrawn may fail, and nothing else.
 async fn one_of_two_replicas_crashes(sandbox: Sandbox) {
-    let release = release(&sandbox);
+    let release = Release::only(&sandbox);
     for number in 0..2 {
         release.settled().await.unwrap();
         let mut withdrawn = Duration::ZERO;

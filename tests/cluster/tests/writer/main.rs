@@ -7,11 +7,9 @@ use std::process::ExitCode;
 use std::sync::OnceLock;
 use std::time::{Duration, SystemTime};
 
-use cluster_tests::{CA_SECRET, Chart, Load, Release, Sandbox, Tally, run_in_turn, tests, until};
+use cluster_tests::{CA_SECRET, Load, Release, Sandbox, Tally, run_in_turn, tests, until};
 use serde_json::json;
 
-const RELEASE: &str = "dynamo-platform";
-const NAMESPACE: &str = "dynamo-system";
 /// The writes of an exchange, in their order.
 const STEPS: [&str; 7] = ["begin", "publish-bundles", "switch", "issue-leaf", "retire", "trim-bundles", "finish"];
 /// So many that some are ready although one after the other is lost.
@@ -28,13 +26,10 @@ fn main() -> ExitCode {
         the_writer_crashes_before_each_step,
     ];
     run_in_turn(tests, async |bed| {
-        bed.start_node().await?;
-        let release = Release::new(&bed, RELEASE, NAMESPACE);
         let fail_point = json!([{"name": "GATEWARD_FAIL_POINT", "value": FailPoint::file()}]);
         let manager = json!({"replicas": REPLICAS});
         let values = json!({"dynamo-operator": {"env": fail_point, "controllerManager": manager}});
-        release.install(Chart::Current, &values).await?;
-        Ok(release)
+        Release::installed(bed, &values).await
     })
 }
 
@@ -47,7 +42,7 @@ async fn the_writer_is_paused_before_each_step(sandbox: Sandbox) {
 /// It is asked to end while it pauses, so that it writes no more, gives no lease back and answers until it has drained.
 async fn the_writers_pod_is_deleted_after_each_step(sandbox: Sandbox) {
     let delete = async |writer: String| {
-        let release = Release::of(&sandbox, RELEASE, NAMESPACE);
+        let release = Release::only(&sandbox);
         release.kubectl(&["delete", "pod", &writer, "--wait=false"]).await.unwrap();
     };
     let (tally, _) = loses_the_writer(&sandbox, |step| format!("after:{step}:pause"), delete).await;
@@ -74,7 +69,7 @@ async fn loses_the_writer(
     place: impl Fn(&str) -> String,
     lost: impl AsyncFn(String),
 ) -> (Tally, Vec<Duration>) {
-    let release = Release::of(sandbox, RELEASE, NAMESPACE);
+    let release = Release::only(sandbox);
     let before = release.certificate(CA_SECRET).await.unwrap().unwrap();
     let mut losses = Vec::new();
     let tally = Load::during(sandbox, async |load| {
@@ -91,13 +86,7 @@ async fn loses_the_writer(
                 point.set(&place(next));
             }
         }
-        let time = until("the end of the exchange", PATIENCE, async || {
-            let Some(ca) = release.certificate(CA_SECRET).await.unwrap() else { return false };
-            let over = ca != before && !release.is_rotating().await.unwrap();
-            over && release.bundles().await.unwrap().iter().all(|bundle| bundle.pem.trim() == ca.trim())
-        })
-        .await;
-        println!("a new CA is trusted alone after further {time:.1?}");
+        release.rotated(&before, PATIENCE).await;
     })
     .await;
     release.rolled_out().await.unwrap();

@@ -7,7 +7,6 @@ use cluster_tests::objects::model;
 use cluster_tests::{Release, SERVING_SECRET, Sandbox, Test, tests, until};
 
 use super::user::{User, commands};
-use crate::{NAMESPACE, RELEASE};
 
 pub fn tests() -> Vec<Test> {
     let together = tests![
@@ -158,7 +157,7 @@ async fn a_verdict_is_in_the_log(sandbox: Sandbox) {
 }
 
 async fn a_certificate_is_made_anew_by_hand(sandbox: Sandbox) {
-    let (user, release) = (User::new(&sandbox), Release::of(&sandbox, RELEASE, NAMESPACE));
+    let (user, release) = (User::new(&sandbox), Release::only(&sandbox));
     let before = release.certificate(SERVING_SECRET).await.unwrap();
     user.finds(DELETE_SECRET, &[r#"secret "webhook-server-cert" deleted"#]);
     user.finds(RESTART, &["deployment.apps/dynamo-platform-dynamo-operator restarted"]);
@@ -170,7 +169,7 @@ async fn a_certificate_is_made_anew_by_hand(sandbox: Sandbox) {
 }
 
 async fn what_a_last_resort_changes_is_restored_by_helm(sandbox: Sandbox) {
-    let (user, release) = (User::new(&sandbox), Release::of(&sandbox, RELEASE, NAMESPACE));
+    let (user, release) = (User::new(&sandbox), Release::only(&sandbox));
     let policies = async || {
         let mut policies = Vec::new();
         for configuration in release.configurations() {

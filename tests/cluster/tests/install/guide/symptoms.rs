@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 
 use super::commands::{DELETE_CONFIGURATION, FORWARD_PROBES, IGNORE, IGNORE_DEFAULTS, READINESS, RESTORE, WARNINGS};
 use super::user::{SOON, User, commands};
-use crate::{NAMESPACE, RELEASE};
 
 pub fn tests() -> Vec<Test> {
     let tests = tests![
@@ -55,7 +54,7 @@ async fn invalid_objects_are_accepted_without_a_configuration(sandbox: Sandbox) 
 }
 
 async fn a_strange_ca_bundle_is_named_and_then_replaced(sandbox: Sandbox) {
-    let (user, release) = (User::new(&sandbox), Release::of(&sandbox, RELEASE, NAMESPACE));
+    let (user, release) = (User::new(&sandbox), Release::only(&sandbox));
     let (client, right) = (sandbox.bed().client(), model("otter", "hf://a/b"));
     let [validating, _] = release.configurations();
     let strange = STANDARD.encode(std::fs::read(sandbox.bed().folder().join("ca.crt")).unwrap());
@@ -87,7 +86,7 @@ async fn nothing_is_restored(client: &Client, release: &Release, change: &Value)
 }
 
 async fn requests_fail_while_no_pod_is_ready(sandbox: Sandbox) {
-    let (user, release) = (User::new(&sandbox), Release::of(&sandbox, RELEASE, NAMESPACE));
+    let (user, release) = (User::new(&sandbox), Release::only(&sandbox));
     let mut otter = graph("otter");
     otter["metadata"]["finalizers"] = json!(["example.org/otter"]);
     sandbox.accepts(&otter).await;
