@@ -1,5 +1,6 @@
 //! Defaults, limits and CEL rules of the schemas.
 
+use cluster_tests::objects::{component, object, request};
 use cluster_tests::{Sandbox, Test, refused, tests};
 use serde_json::{Value, json};
 
@@ -23,30 +24,12 @@ fn pod(container: &Value) -> Value {
     json!({"spec": {"containers": [container]}})
 }
 
-fn main_container() -> Value {
-    json!({"name": "main", "image": "registry.example.org/dynamo/runtime:1.5.0"})
-}
-
-fn component(name: &str, kind: &str) -> Value {
-    json!({"name": name, "type": kind, "podTemplate": pod(&main_container())})
-}
-
 fn graph(name: &str, components: &[Value]) -> Value {
-    json!({
-        "apiVersion": "nvidia.com/v1beta1",
-        "kind": "DynamoGraphDeployment",
-        "metadata": {"name": name},
-        "spec": {"components": components},
-    })
+    object("v1beta1", "DynamoGraphDeployment", name, &json!({"components": components}))
 }
 
 fn graph_v1alpha1(name: &str, service: &Value) -> Value {
-    json!({
-        "apiVersion": "nvidia.com/v1alpha1",
-        "kind": "DynamoGraphDeployment",
-        "metadata": {"name": name},
-        "spec": {"services": {"Worker": service}},
-    })
+    object("v1alpha1", "DynamoGraphDeployment", name, &json!({"services": {"Worker": service}}))
 }
 
 async fn a_component_has_a_name_a_known_type_and_an_image(sandbox: Sandbox) {
@@ -60,7 +43,7 @@ async fn a_component_has_a_name_a_known_type_and_an_image(sandbox: Sandbox) {
     sandbox.rejects(&graph("otter", &[component("a", "router")]), &["spec.components[0].type"]).await;
 
     let mut sidecar = component("a", "worker");
-    sidecar["podTemplate"]["spec"]["containers"] = json!([main_container(), {"name": "proxy"}]);
+    sidecar["podTemplate"]["spec"]["containers"].as_array_mut().unwrap().push(json!({"name": "proxy"}));
     sandbox.rejects(&graph("otter", &[sidecar]), &["spec.components[0].podTemplate.spec.containers[1]"]).await;
     let mut without = component("a", "worker");
     without["podTemplate"] = pod(&json!({"name": "main"}));
@@ -191,24 +174,14 @@ async fn schemas_fill_in_what_the_field_tables_say(sandbox: Sandbox) {
     let mut worker = component("a", "worker");
     worker["multinode"] = json!({});
     sandbox.defaults_to(&graph("otter", &[worker]), &[("/spec/components/0/multinode/nodeCount", 2.into())]).await;
-    let request = json!({
-        "apiVersion": "nvidia.com/v1beta1",
-        "kind": "DynamoGraphDeploymentRequest",
-        "metadata": {"name": "marmot"},
-        "spec": {"model": "Qwen/Qwen3-0.6B"},
-    });
     let wanted =
         [("/spec/backend", json!("auto")), ("/spec/searchStrategy", json!("rapid")), ("/spec/autoApply", json!(true))];
-    sandbox.defaults_to(&request, &wanted).await;
+    sandbox.defaults_to(&request("marmot"), &wanted).await;
 }
 
 async fn an_adapter_is_scaled_in_both_versions(sandbox: Sandbox) {
-    let adapter = json!({
-        "apiVersion": "nvidia.com/v1beta1",
-        "kind": "DynamoGraphDeploymentScalingAdapter",
-        "metadata": {"name": "otter"},
-        "spec": {"replicas": 2, "dgdRef": {"name": "graph", "componentName": "worker"}},
-    });
+    let spec = json!({"replicas": 2, "dgdRef": {"name": "graph", "componentName": "worker"}});
+    let adapter = object("v1beta1", "DynamoGraphDeploymentScalingAdapter", "otter", &spec);
     sandbox.accepts(&adapter).await;
     for (version, replicas) in [("v1alpha1", 5), ("v1beta1", 7)] {
         let place = format!("{}/scale", sandbox.place(&adapter, version));

@@ -1,10 +1,7 @@
 //! Objects with much in them, from which the conformance test makes others.
 
+use cluster_tests::objects::object;
 use serde_json::{Value, json};
-
-fn object(version: &str, kind: &str, spec: &Value) -> Value {
-    json!({"apiVersion": format!("nvidia.com/{version}"), "kind": kind, "metadata": {"name": "seed"}, "spec": spec})
-}
 
 fn pod() -> Value {
     json!({
@@ -128,15 +125,15 @@ pub fn all() -> Vec<Value> {
     let adapter = |field: &str| json!({"replicas": 2, "dgdRef": {"name": "g", field: "w"}});
     let model = json!({"modelName": "n", "baseModelName": "b", "modelType": "lora", "source": {"uri": "hf://a/b"}});
     vec![
-        object("v1beta1", "DynamoGraphDeployment", &graph),
-        object("v1alpha1", "DynamoGraphDeployment", &graph_v1alpha1),
-        object("v1beta1", "DynamoComponentDeployment", &lone),
-        object("v1alpha1", "DynamoComponentDeployment", &service("worker")),
-        object("v1beta1", "DynamoGraphDeploymentRequest", &request),
-        object("v1alpha1", "DynamoGraphDeploymentRequest", &request_v1alpha1),
-        object("v1beta1", "DynamoGraphDeploymentScalingAdapter", &adapter("componentName")),
-        object("v1alpha1", "DynamoGraphDeploymentScalingAdapter", &adapter("serviceName")),
-        object("v1alpha1", "DynamoModel", &model),
-        object("v1alpha1", "DynamoWorkerMetadata", &json!({"data": {"a": {"b": 1}}})),
+        object("v1beta1", "DynamoGraphDeployment", "seed", &graph),
+        object("v1alpha1", "DynamoGraphDeployment", "seed", &graph_v1alpha1),
+        object("v1beta1", "DynamoComponentDeployment", "seed", &lone),
+        object("v1alpha1", "DynamoComponentDeployment", "seed", &service("worker")),
+        object("v1beta1", "DynamoGraphDeploymentRequest", "seed", &request),
+        object("v1alpha1", "DynamoGraphDeploymentRequest", "seed", &request_v1alpha1),
+        object("v1beta1", "DynamoGraphDeploymentScalingAdapter", "seed", &adapter("componentName")),
+        object("v1alpha1", "DynamoGraphDeploymentScalingAdapter", "seed", &adapter("serviceName")),
+        object("v1alpha1", "DynamoModel", "seed", &model),
+        object("v1alpha1", "DynamoWorkerMetadata", "seed", &json!({"data": {"a": {"b": 1}}})),
     ]
 }

@@ -12,23 +12,33 @@ use crate::setup::{CA_SECRET, SERVING_SECRET};
 use crate::zoo::{PATIENCE, Zoo};
 
 pub fn tests() -> Vec<Test> {
-    tests![
-        a_writer_that_ends_before_it_makes_the_first_ca_is_followed,
-        a_writer_that_ends_after_it_made_the_first_ca_is_followed,
-        a_writer_that_ends_before_it_adopts_is_followed,
-        a_writer_that_ends_after_it_adopted_is_followed,
-        a_writer_that_ends_before_it_drops_the_old_key_is_followed,
-        a_writer_that_ends_after_it_dropped_the_old_key_is_followed,
-        a_writer_that_ends_before_or_after_it_begins_is_followed,
-        a_writer_that_ends_before_or_after_it_publishes_is_followed,
-        a_writer_that_ends_before_or_after_it_switches_is_followed,
-        a_writer_that_ends_before_or_after_it_issues_is_followed,
-        a_writer_that_ends_before_or_after_it_retires_is_followed,
-        a_writer_that_ends_before_or_after_it_trims_is_followed,
-        a_writer_that_ends_before_or_after_it_finishes_is_followed,
-        a_writer_that_ends_before_or_after_it_drops_a_met_request_is_followed,
-    ]
+    let first = AT_THE_FIRST_CA.map(|(name, side)| Test::new(name, move |sandbox| ends_at_the_first_ca(sandbox, side)));
+    let old = AT_THE_OLD_PLACE
+        .map(|(name, side, write)| Test::new(name, move |sandbox| ends_at_the_old_place(sandbox, side, write)));
+    let rotating = IN_A_ROTATION.map(|(name, write)| Test::new(name, move |sandbox| ends_at(sandbox, write)));
+    let met = tests![a_writer_that_ends_before_or_after_it_drops_a_met_request_is_followed];
+    first.into_iter().chain(old).chain(rotating).chain(met).collect()
 }
+
+const AT_THE_FIRST_CA: [(&str, &str); 2] = [
+    ("a_writer_that_ends_before_it_makes_the_first_ca_is_followed", "before"),
+    ("a_writer_that_ends_after_it_made_the_first_ca_is_followed", "after"),
+];
+const AT_THE_OLD_PLACE: [(&str, &str, &str); 4] = [
+    ("a_writer_that_ends_before_it_adopts_is_followed", "before", "adopt"),
+    ("a_writer_that_ends_after_it_adopted_is_followed", "after", "adopt"),
+    ("a_writer_that_ends_before_it_drops_the_old_key_is_followed", "before", "drop-old-key"),
+    ("a_writer_that_ends_after_it_dropped_the_old_key_is_followed", "after", "drop-old-key"),
+];
+const IN_A_ROTATION: [(&str, &str); 7] = [
+    ("a_writer_that_ends_before_or_after_it_begins_is_followed", "begin"),
+    ("a_writer_that_ends_before_or_after_it_publishes_is_followed", "publish-bundles"),
+    ("a_writer_that_ends_before_or_after_it_switches_is_followed", "switch"),
+    ("a_writer_that_ends_before_or_after_it_issues_is_followed", "issue-leaf"),
+    ("a_writer_that_ends_before_or_after_it_retires_is_followed", "retire"),
+    ("a_writer_that_ends_before_or_after_it_trims_is_followed", "trim-bundles"),
+    ("a_writer_that_ends_before_or_after_it_finishes_is_followed", "finish"),
+];
 
 /// The file that says where one of the replicas ends.
 struct FailPoint(PathBuf);
@@ -114,58 +124,6 @@ async fn ends_at(sandbox: Sandbox, write: &str) {
         until("the rotation is over", PATIENCE, async || is_rotated(&zoo, &before).await).await;
         fail_point.is_reached().await;
     }
-}
-
-async fn a_writer_that_ends_before_it_makes_the_first_ca_is_followed(sandbox: Sandbox) {
-    ends_at_the_first_ca(sandbox, "before").await;
-}
-
-async fn a_writer_that_ends_after_it_made_the_first_ca_is_followed(sandbox: Sandbox) {
-    ends_at_the_first_ca(sandbox, "after").await;
-}
-
-async fn a_writer_that_ends_before_it_adopts_is_followed(sandbox: Sandbox) {
-    ends_at_the_old_place(sandbox, "before", "adopt").await;
-}
-
-async fn a_writer_that_ends_after_it_adopted_is_followed(sandbox: Sandbox) {
-    ends_at_the_old_place(sandbox, "after", "adopt").await;
-}
-
-async fn a_writer_that_ends_before_it_drops_the_old_key_is_followed(sandbox: Sandbox) {
-    ends_at_the_old_place(sandbox, "before", "drop-old-key").await;
-}
-
-async fn a_writer_that_ends_after_it_dropped_the_old_key_is_followed(sandbox: Sandbox) {
-    ends_at_the_old_place(sandbox, "after", "drop-old-key").await;
-}
-
-async fn a_writer_that_ends_before_or_after_it_begins_is_followed(sandbox: Sandbox) {
-    ends_at(sandbox, "begin").await;
-}
-
-async fn a_writer_that_ends_before_or_after_it_publishes_is_followed(sandbox: Sandbox) {
-    ends_at(sandbox, "publish-bundles").await;
-}
-
-async fn a_writer_that_ends_before_or_after_it_switches_is_followed(sandbox: Sandbox) {
-    ends_at(sandbox, "switch").await;
-}
-
-async fn a_writer_that_ends_before_or_after_it_issues_is_followed(sandbox: Sandbox) {
-    ends_at(sandbox, "issue-leaf").await;
-}
-
-async fn a_writer_that_ends_before_or_after_it_retires_is_followed(sandbox: Sandbox) {
-    ends_at(sandbox, "retire").await;
-}
-
-async fn a_writer_that_ends_before_or_after_it_trims_is_followed(sandbox: Sandbox) {
-    ends_at(sandbox, "trim-bundles").await;
-}
-
-async fn a_writer_that_ends_before_or_after_it_finishes_is_followed(sandbox: Sandbox) {
-    ends_at(sandbox, "finish").await;
 }
 
 /// Who asks once more for what is under way gets no second exchange.

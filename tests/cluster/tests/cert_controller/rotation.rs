@@ -12,16 +12,22 @@ use crate::setup::CA_SECRET;
 use crate::zoo::{PATIENCE, Zoo};
 
 pub fn tests() -> Vec<Test> {
-    tests![
+    let rotated = tests![
         a_ca_is_rotated_while_every_caller_trusts_every_replica,
         a_replica_that_lags_holds_the_exchange_up_until_it_shows_the_new_certificate,
-        a_writer_lost_while_it_begins_is_followed_by_another,
-        a_writer_lost_while_it_publishes_is_followed_by_another,
-        a_writer_lost_before_it_switches_is_followed_by_another,
-        a_writer_lost_while_replicas_change_over_is_followed_by_another,
-        a_writer_lost_while_it_retires_is_followed_by_another,
-    ]
+    ];
+    let lost = LOST.map(|(name, steps)| Test::new(name, move |sandbox| lost_at(sandbox, steps)));
+    rotated.into_iter().chain(lost).collect()
 }
+
+/// The steps at which one writer after the other is lost.
+const LOST: [(&str, &[&str]); 5] = [
+    ("a_writer_lost_while_it_begins_is_followed_by_another", &["make a new CA"]),
+    ("a_writer_lost_while_it_publishes_is_followed_by_another", &["write the caBundle"]),
+    ("a_writer_lost_before_it_switches_is_followed_by_another", &["waiting 0.4 s", "go on to"]),
+    ("a_writer_lost_while_replicas_change_over_is_followed_by_another", &["issue a serving", "waiting"]),
+    ("a_writer_lost_while_it_retires_is_followed_by_another", &["retire the old", "end the rotation"]),
+];
 
 /// So often at least somebody looks.
 const ENOUGH: u32 = 10;
@@ -146,24 +152,4 @@ async fn at_step(replicas: &[Replica; 2], step: &str) -> usize {
         }
     };
     tokio::time::timeout(PATIENCE, found).await.unwrap_or_else(|_| panic!("never at: {step}"))
-}
-
-async fn a_writer_lost_while_it_begins_is_followed_by_another(sandbox: Sandbox) {
-    lost_at(sandbox, &["make a new CA"]).await;
-}
-
-async fn a_writer_lost_while_it_publishes_is_followed_by_another(sandbox: Sandbox) {
-    lost_at(sandbox, &["write the caBundle"]).await;
-}
-
-async fn a_writer_lost_before_it_switches_is_followed_by_another(sandbox: Sandbox) {
-    lost_at(sandbox, &["waiting 0.4 s", "go on to"]).await;
-}
-
-async fn a_writer_lost_while_replicas_change_over_is_followed_by_another(sandbox: Sandbox) {
-    lost_at(sandbox, &["issue a serving", "waiting"]).await;
-}
-
-async fn a_writer_lost_while_it_retires_is_followed_by_another(sandbox: Sandbox) {
-    lost_at(sandbox, &["retire the old", "end the rotation"]).await;
 }
