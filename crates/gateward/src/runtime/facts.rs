@@ -116,28 +116,12 @@ impl<P: Operator> FactsPoller<'_, P> {
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    use gateward_core::{BoxFuture, FieldPath, GroupServed, Lookup, ObjectName, Webhooks};
+    use gateward_core::testing::Stored;
+    use gateward_core::{FieldPath, Webhooks};
     use serde_json::json;
 
     use super::*;
     use crate::config::{Flags, PodEnvironment};
-
-    #[derive(Debug)]
-    struct Nothing;
-
-    impl ClusterReader for Nothing {
-        fn group<'a>(&'a self, _: &'a str) -> BoxFuture<'a, GroupServed> {
-            Box::pin(std::future::ready(GroupServed::Absent))
-        }
-
-        fn resource<'a>(&'a self, _: &'a str, _: &'a str, _: &'a str) -> BoxFuture<'a, GroupServed> {
-            Box::pin(std::future::ready(GroupServed::Absent))
-        }
-
-        fn get<'a>(&'a self, _: &'a ObjectName) -> BoxFuture<'a, Lookup> {
-            Box::pin(std::future::ready(Lookup::Absent))
-        }
-    }
 
     /// Learns what its steps say, one after the other, and then the last one again and again.
     struct Pupil {
@@ -182,7 +166,7 @@ mod tests {
         let learning = FactsPoller {
             operator: &operator,
             given: &given,
-            cluster: Arc::new(Nothing),
+            cluster: Arc::new(Stored::new()),
             present: present.clone(),
             readiness: Readiness::new(),
         };
