@@ -163,6 +163,23 @@ pub struct InjectionRules {
     pub conversion: BTreeMap<String, Value>,
 }
 
+#[cfg(test)]
+impl InjectionRules {
+    /// Those of a release `zoo` that has the Service `zoo/otter`, and neither labels, CRDs nor kinds.
+    pub(crate) fn of_zoo() -> Self {
+        Self {
+            validating: "zoo-validating".to_owned(),
+            mutating: "zoo-mutating".to_owned(),
+            labels: BTreeMap::new(),
+            crds: Vec::new(),
+            kinds: Vec::new(),
+            service: ServiceName { namespace: "zoo".to_owned(), name: "otter".to_owned() },
+            converted_by: "otter.zoo.org/converted-by".to_owned(),
+            conversion: BTreeMap::new(),
+        }
+    }
+}
+
 /// A Service.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ServiceName {

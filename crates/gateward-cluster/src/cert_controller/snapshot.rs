@@ -240,7 +240,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::config::{InjectionRules, ServiceName};
+    use crate::config::InjectionRules;
     use crate::pairs::{ca, now, pair};
 
     fn spec() -> CertificateSpec {
@@ -268,20 +268,10 @@ mod tests {
 
     /// A webhook configuration of ours, with a `caBundle`.
     fn target(bundle: &str) -> TargetObject {
-        let service = ServiceName { namespace: "zoo".to_owned(), name: "otter".to_owned() };
         let config = json!({"service": {"namespace": "zoo", "name": "otter"}, "caBundle": ByteString(bundle.into())});
         let webhooks = json!([{"name": "otters.zoo.org", "clientConfig": config}]);
         let object = json!({"metadata": {"name": "zoo-validating"}, "webhooks": webhooks});
-        let rules = InjectionRules {
-            validating: "zoo-validating".to_owned(),
-            mutating: "zoo-mutating".to_owned(),
-            labels: BTreeMap::new(),
-            crds: Vec::new(),
-            kinds: Vec::new(),
-            service,
-            converted_by: "otter.zoo.org/converted-by".to_owned(),
-            conversion: BTreeMap::new(),
-        };
+        let rules = InjectionRules::of_zoo();
         rules.classify(InjectableKind::Validating, &serde_json::from_value(object).unwrap()).unwrap()
     }
 

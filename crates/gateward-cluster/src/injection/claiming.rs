@@ -101,16 +101,9 @@ mod tests {
     use crate::config::ServiceName;
 
     fn rules() -> InjectionRules {
-        InjectionRules {
-            validating: "lake-validating".into(),
-            mutating: "lake-mutating".into(),
-            labels: BTreeMap::new(),
-            crds: Vec::new(),
-            kinds: Vec::new(),
-            service: ServiceName { namespace: "zoo".into(), name: "lake".into() },
-            converted_by: "otter.zoo.org/converted-by".to_owned(),
-            conversion: BTreeMap::new(),
-        }
+        let service = ServiceName { namespace: "zoo".into(), name: "lake".into() };
+        let (validating, mutating) = ("lake-validating".into(), "lake-mutating".into());
+        InjectionRules { validating, mutating, service, ..InjectionRules::of_zoo() }
     }
 
     fn configuration(name: &str, changes: &Value) -> InjectableObject {

@@ -143,24 +143,13 @@ fn object(kind: InjectableKind, name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::config::ServiceName;
 
     fn rules() -> InjectionRules {
-        InjectionRules {
-            validating: "zoo-validating".to_owned(),
-            mutating: "zoo-mutating".to_owned(),
-            labels: [("part-of".to_owned(), "otters".to_owned())].into(),
-            crds: vec!["otters.zoo.org".to_owned()],
-            kinds: Vec::new(),
-            service: ServiceName { namespace: "zoo".to_owned(), name: "otter".to_owned() },
-            converted_by: "otter.zoo.org/converted-by".to_owned(),
-            conversion: BTreeMap::new(),
-        }
+        let labels = [("part-of".to_owned(), "otters".to_owned())].into();
+        InjectionRules { labels, crds: vec!["otters.zoo.org".to_owned()], ..InjectionRules::of_zoo() }
     }
 
     fn seen(kind: InjectableKind, object: Value) -> Option<TargetObject> {

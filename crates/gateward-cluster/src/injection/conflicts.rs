@@ -153,16 +153,8 @@ mod tests {
     use super::*;
 
     fn rules() -> InjectionRules {
-        InjectionRules {
-            validating: "zoo-validating".into(),
-            mutating: "zoo-mutating".into(),
-            labels: BTreeMap::new(),
-            crds: Vec::new(),
-            kinds: vec![ResourceName { group: "zoo.org".into(), plural: "otters".into() }],
-            service: ServiceName { namespace: "zoo".into(), name: "otter".into() },
-            converted_by: "otter.zoo.org/converted-by".to_owned(),
-            conversion: BTreeMap::new(),
-        }
+        let kinds = vec![ResourceName { group: "zoo.org".into(), plural: "otters".into() }];
+        InjectionRules { kinds, ..InjectionRules::of_zoo() }
     }
 
     fn found_in(kind: InjectableKind, name: &str, rule: &Value, client: &Value) -> Vec<ConflictingWebhook> {

@@ -131,16 +131,8 @@ mod tests {
     }
 
     fn rules() -> InjectionRules {
-        InjectionRules {
-            validating: "zoo-validating".to_owned(),
-            mutating: "zoo-mutating".to_owned(),
-            labels: std::collections::BTreeMap::new(),
-            crds: vec!["otters.zoo.org".to_owned()],
-            kinds: Vec::new(),
-            service: ServiceName { namespace: "zoo".to_owned(), name: "otter".to_owned() },
-            converted_by: CONVERTED_BY.to_owned(),
-            conversion: [("otters.zoo.org".to_owned(), spec())].into(),
-        }
+        let conversion = [("otters.zoo.org".to_owned(), spec())].into();
+        InjectionRules { crds: vec!["otters.zoo.org".to_owned()], conversion, ..InjectionRules::of_zoo() }
     }
 
     fn crd(conversion: &Value) -> Value {

@@ -133,22 +133,18 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::config::ServiceName;
     use crate::permissions::ResourceName;
 
     const SETTLE: Duration = Duration::from_secs(5);
     const KIND: InjectableKind = InjectableKind::Validating;
 
     fn rules() -> InjectionRules {
+        let kinds = vec![ResourceName { group: "zoo.org".to_owned(), plural: "otters".to_owned() }];
         InjectionRules {
             validating: "otter".to_owned(),
             mutating: "otter".to_owned(),
-            labels: BTreeMap::new(),
-            crds: Vec::new(),
-            kinds: vec![ResourceName { group: "zoo.org".to_owned(), plural: "otters".to_owned() }],
-            service: ServiceName { namespace: "zoo".to_owned(), name: "otter".to_owned() },
-            converted_by: "otter.zoo.org/converted-by".to_owned(),
-            conversion: BTreeMap::new(),
+            kinds,
+            ..InjectionRules::of_zoo()
         }
     }
 

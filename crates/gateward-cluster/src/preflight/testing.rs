@@ -9,7 +9,7 @@ use gateward_certs::{CommonName, Lifetimes, Provision, ServerNames, SystemKeys};
 use super::{HandOver, PlannedRelease};
 use crate::config::{
     ClaimsConfig, ControllerConfig, InjectionRules, IssuanceConfig, LeaseConfig, LeaseTimes, ReplicaConfig,
-    SecretNames, ServedNamespaces, ServiceName,
+    SecretNames, ServedNamespaces,
 };
 use crate::permissions::{Need, ResourceName};
 
@@ -47,12 +47,9 @@ fn config(provision: Provision) -> ControllerConfig {
         targets: InjectionRules {
             validating: "river-validating".into(),
             mutating: "river-mutating".into(),
-            labels: BTreeMap::new(),
             crds: vec!["otters.zoo.org".into()],
             kinds: vec![ResourceName { group: "zoo.org".into(), plural: "otters".into() }],
-            service: ServiceName { namespace: "zoo".into(), name: "otter".into() },
-            converted_by: "otter.zoo.org/converted-by".to_owned(),
-            conversion: BTreeMap::new(),
+            ..InjectionRules::of_zoo()
         },
         replicas: ReplicaConfig { labels: BTreeMap::new(), port: 9443 },
         certificates: IssuanceConfig {
