@@ -173,13 +173,7 @@ mod tests {
     use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
 
     use super::*;
-
-    const TIMEOUTS: ConnectionTimeouts = ConnectionTimeouts {
-        idle: Duration::from_mins(2),
-        head: Some(Duration::from_secs(5)),
-        write: Duration::from_secs(10),
-        response: Duration::from_secs(30),
-    };
+    use crate::connection::timeouts::tests::TIMEOUTS;
 
     fn pair(room: usize) -> (TimeoutStream<DuplexStream>, DuplexStream, Arc<Activity>) {
         let (near, far) = duplex(room);

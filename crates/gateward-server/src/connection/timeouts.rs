@@ -163,10 +163,10 @@ impl TimeoutTracker {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    const TIMEOUTS: ConnectionTimeouts = ConnectionTimeouts {
+    pub(in crate::connection) const TIMEOUTS: ConnectionTimeouts = ConnectionTimeouts {
         idle: Duration::from_mins(2),
         head: Some(Duration::from_secs(5)),
         write: Duration::from_secs(10),
