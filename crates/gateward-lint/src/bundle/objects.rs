@@ -5,7 +5,9 @@ use super::files::Bundle;
 use super::findings::Findings;
 use super::rule::{BundleRule, ERROR, Stage, Suite, WARNING, validator};
 
-const OF_OBJECTS: Stage = Stage::Optional(Suite::Objects);
+/// What the validators refuse where their suite of objects is asked for.
+const OBJECT_ERROR: BundleRule =
+    BundleRule { suite: Some(Suite::Objects), refused_by: &[validator(Stage::Optional(Suite::Objects), "")], ..ERROR };
 
 /// The security context constraints that OpenShift ships.
 const DEFAULT_SCCS: [&str; 8] =
@@ -15,27 +17,21 @@ static BUDGET: BundleRule = BundleRule {
     id: "OLM-OBJECT-01",
     summary: "a PodDisruptionBudget lets nodes be drained",
     help: "write maxUnavailable: 1",
-    suite: Some(Suite::Objects),
-    refused_by: &[validator(OF_OBJECTS, "")],
-    ..ERROR
+    ..OBJECT_ERROR
 };
 
 static PRIORITY: BundleRule = BundleRule {
     id: "OLM-OBJECT-02",
     summary: "a PriorityClass isn't the default of the whole cluster",
     help: "write globalDefault: false",
-    suite: Some(Suite::Objects),
-    refused_by: &[validator(OF_OBJECTS, "")],
-    ..ERROR
+    ..OBJECT_ERROR
 };
 
 static CONSTRAINTS: BundleRule = BundleRule {
     id: "OLM-OBJECT-03",
     summary: "no role changes the SecurityContextConstraints that OpenShift ships",
     help: "remove the rule, or name constraints of your own",
-    suite: Some(Suite::Objects),
-    refused_by: &[validator(OF_OBJECTS, "")],
-    ..ERROR
+    ..OBJECT_ERROR
 };
 
 static BUDGET_RIGHTS: BundleRule = BundleRule {

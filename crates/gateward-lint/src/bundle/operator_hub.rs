@@ -31,48 +31,44 @@ const CATEGORIES: [&str; 16] = [
 ];
 
 const OF_HUB: Stage = Stage::Optional(Suite::OperatorHub);
+const HUB_ERROR: BundleRule = BundleRule { suite: Some(Suite::OperatorHub), ..ERROR };
 
 static PROVIDER: BundleRule = BundleRule {
     id: "OLM-HUB-01",
     summary: "the CSV names its provider",
     help: "add spec.provider.name",
-    suite: Some(Suite::OperatorHub),
     refused_by: &[validator(OF_HUB, "csv.Spec.Provider.Name not specified")],
-    ..ERROR
+    ..HUB_ERROR
 };
 
 static MAINTAINERS: BundleRule = BundleRule {
     id: "OLM-HUB-02",
     summary: "each maintainer has a name and an e-mail address",
-    suite: Some(Suite::OperatorHub),
     refused_by: &[validator(OF_HUB, "csv.Spec.Maintainers")],
-    ..ERROR
+    ..HUB_ERROR
 };
 
 static LINKS: BundleRule = BundleRule {
     id: "OLM-HUB-03",
     summary: "each link has a name and a URL",
-    suite: Some(Suite::OperatorHub),
     refused_by: &[validator(OF_HUB, "csv.Spec.Links")],
-    ..ERROR
+    ..HUB_ERROR
 };
 
 static VERSION: BundleRule = BundleRule {
     id: "OLM-HUB-04",
     summary: "the CSV has a version",
     help: "add spec.version, three numbers such as 1.2.3",
-    suite: Some(Suite::OperatorHub),
     refused_by: &[validator(OF_HUB, "csv.Spec.Version must be set")],
-    ..ERROR
+    ..HUB_ERROR
 };
 
 static ICON: BundleRule = BundleRule {
     id: "OLM-HUB-05",
     summary: "the icon is one picture with data and a type that browsers show",
     help: "write one icon with base64data and mediatype image/gif, image/jpeg, image/png or image/svg+xml",
-    suite: Some(Suite::OperatorHub),
     refused_by: &[validator(OF_HUB, "csv.Spec.Icon")],
-    ..ERROR
+    ..HUB_ERROR
 };
 
 static NO_ICON: BundleRule = BundleRule {
