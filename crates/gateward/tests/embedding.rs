@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -115,23 +115,6 @@ impl Pair {
     }
 }
 
-/// A folder that goes with the test.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("gateward-embedding-{name}-{}", std::process::id()));
-        std::fs::create_dir_all(&path).unwrap();
-        Self(path)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        drop(std::fs::remove_dir_all(&self.0));
-    }
-}
-
 fn free_ports() -> Listeners {
     let free = ListenAddress { ip: Some([127, 0, 0, 1].into()), port: 0 };
     Listeners {
@@ -171,8 +154,8 @@ async fn until(what: &str, mut holds: impl AsyncFnMut() -> bool) {
 
 #[tokio::test]
 async fn a_certificate_in_a_directory_is_shown_and_reloaded_when_it_changes() {
-    let folder = Folder::new("reload");
-    let builder = Server::builder(otters()).certificate_dir(&folder.0).listeners(free_ports()).drain(at_once());
+    let folder = tempfile::tempdir().unwrap();
+    let builder = Server::builder(otters()).certificate_dir(folder.path()).listeners(free_ports()).drain(at_once());
     let server = builder.start().await.unwrap();
     let (address, health) = (server.address(), server.health_address());
     let (end, ended) = oneshot::channel::<()>();
@@ -181,7 +164,7 @@ async fn a_certificate_in_a_directory_is_shown_and_reloaded_when_it_changes() {
     until("it says what it waits for", async || readiness_at(health).await.contains("tls.crt: No such file")).await;
     assert!(readiness_at(health).await.starts_with("HTTP/1.1 503"));
     let first = Pair::new();
-    first.write(&folder.0);
+    first.write(folder.path());
     until("the first is shown", async || first.is_shown_at(address).await).await;
     until("it is ready", async || readiness_at(health).await.starts_with("HTTP/1.1 200")).await;
 
@@ -195,17 +178,17 @@ async fn a_certificate_in_a_directory_is_shown_and_reloaded_when_it_changes() {
 
     let second = Pair::new();
     // The key of another certificate: nothing changes but the report.
-    std::fs::write(folder.0.join("tls.key"), second.leaf.private_key_pem().as_bytes()).unwrap();
+    std::fs::write(folder.path().join("tls.key"), second.leaf.private_key_pem().as_bytes()).unwrap();
     until("the fault is reported", async || readiness_at(health).await.contains("does not belong to the certificate"))
         .await;
     assert!(first.is_shown_at(address).await);
     assert!(readiness_at(health).await.starts_with("HTTP/1.1 200"));
-    second.write(&folder.0);
+    second.write(folder.path());
     until("the second is shown", async || second.is_shown_at(address).await).await;
     until("the fault is gone", async || !readiness_at(health).await.contains("does not belong")).await;
 
     let yesterday = SystemTime::now() - Duration::from_hours(24);
-    Pair::valid(Validity::starting(yesterday, Duration::from_hours(1)).unwrap()).write(&folder.0);
+    Pair::valid(Validity::starting(yesterday, Duration::from_hours(1)).unwrap()).write(folder.path());
     until("it is reported", async || readiness_at(health).await.contains("not valid at present")).await;
     assert!(second.is_shown_at(address).await);
 
@@ -217,19 +200,19 @@ async fn a_certificate_in_a_directory_is_shown_and_reloaded_when_it_changes() {
 /// OLM mounts its pair under these names too.
 #[tokio::test]
 async fn a_pair_with_the_names_of_an_api_server_is_shown_and_its_faults_name_its_files() {
-    let folder = Folder::new("api-server");
-    let builder = Server::builder(otters()).certificate_dir(&folder.0).listeners(free_ports()).drain(at_once());
+    let folder = tempfile::tempdir().unwrap();
+    let builder = Server::builder(otters()).certificate_dir(folder.path()).listeners(free_ports()).drain(at_once());
     let server = builder.start().await.unwrap();
     let (address, health) = (server.address(), server.health_address());
     let (end, ended) = oneshot::channel::<()>();
     let running = tokio::spawn(server.run_until(async { drop(ended.await) }));
     let first = Pair::new();
-    first.write_as(&folder.0, "apiserver");
+    first.write_as(folder.path(), "apiserver");
     until("the pair is shown", async || first.is_shown_at(address).await).await;
     let second = Pair::new();
-    std::fs::write(folder.0.join("apiserver.key"), second.leaf.private_key_pem().as_bytes()).unwrap();
+    std::fs::write(folder.path().join("apiserver.key"), second.leaf.private_key_pem().as_bytes()).unwrap();
     until("the fault is reported", async || readiness_at(health).await.contains("apiserver.key")).await;
-    second.write_as(&folder.0, "apiserver");
+    second.write_as(folder.path(), "apiserver");
     until("the second is shown", async || second.is_shown_at(address).await).await;
     drop(end);
     running.await.unwrap().unwrap();
