@@ -24,13 +24,16 @@ struct Place {
     of_alpha: [&'static str; 2],
 }
 
+/// The spec, which is at one place in all of them.
+const SPEC: Place = Place {
+    kind: "DynamoGraphDeployment",
+    schemas: ["/properties/spec", "/properties/spec"],
+    of_beta: ["/spec", "/spec"],
+    of_alpha: ["/spec", "/spec"],
+};
+
 const PLACES: [Place; 4] = [
-    Place {
-        kind: "DynamoGraphDeployment",
-        schemas: ["/properties/spec", "/properties/spec"],
-        of_beta: ["/spec", "/spec"],
-        of_alpha: ["/spec", "/spec"],
-    },
+    SPEC,
     Place {
         kind: "DynamoGraphDeployment",
         schemas: [
@@ -40,18 +43,8 @@ const PLACES: [Place; 4] = [
         of_beta: ["/spec/components/1", "/spec/services/decode"],
         of_alpha: ["/spec/components/1", "/spec/services/Worker"],
     },
-    Place {
-        kind: "DynamoComponentDeployment",
-        schemas: ["/properties/spec", "/properties/spec"],
-        of_beta: ["/spec", "/spec"],
-        of_alpha: ["/spec", "/spec"],
-    },
-    Place {
-        kind: "DynamoGraphDeploymentRequest",
-        schemas: ["/properties/spec", "/properties/spec"],
-        of_beta: ["/spec", "/spec"],
-        of_alpha: ["/spec", "/spec"],
-    },
+    Place { kind: "DynamoComponentDeployment", ..SPEC },
+    Place { kind: "DynamoGraphDeploymentRequest", ..SPEC },
 ];
 
 impl Place {
