@@ -1,21 +1,15 @@
 //! A CustomResourceDefinition as the API server has it.
 
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::Client;
-use kube::api::{Api, ApiResource, DynamicObject};
+use kube::api::{Api, ApiResource, DynamicObject, GroupVersionKind};
 use serde_json::Value;
 
 use crate::config::ServiceName;
 
 /// The API of CRDs. They are read as they are, so that unknown fields are kept.
 pub(crate) fn api(client: Client) -> Api<DynamicObject> {
-    let resource = ApiResource {
-        group: "apiextensions.k8s.io".into(),
-        version: "v1".into(),
-        api_version: "apiextensions.k8s.io/v1".into(),
-        kind: "CustomResourceDefinition".into(),
-        plural: "customresourcedefinitions".into(),
-    };
-    Api::all_with(client, &resource)
+    Api::all_with(client, &ApiResource::erase::<CustomResourceDefinition>(&()))
 }
 
 /// The annotation of a CRD that names the Service of the release that has its objects converted, as `namespace/name`, by
@@ -87,14 +81,8 @@ impl Definition {
 
     /// The objects of the CRD in a version.
     pub(crate) fn resource(&self, version: &str) -> ApiResource {
-        let group = self.text("/spec/group").to_owned();
-        ApiResource {
-            api_version: format!("{group}/{version}"),
-            group,
-            version: version.to_owned(),
-            kind: self.text("/spec/names/kind").to_owned(),
-            plural: self.text("/spec/names/plural").to_owned(),
-        }
+        let kind = GroupVersionKind::gvk(self.text("/spec/group"), version, self.text("/spec/names/kind"));
+        ApiResource::from_gvk_with_plural(&kind, self.text("/spec/names/plural"))
     }
 
     /// How objects are converted, as it is written.

@@ -1,8 +1,5 @@
-use std::time::SystemTime;
-
-use gateward_certs::{Ca, CommonName, SystemKeys, TEN_YEARS, Validity};
-
 use super::*;
+use crate::pairs;
 
 const CONVERTED_BY: &str = "otter.zoo.org/converted-by";
 
@@ -40,9 +37,7 @@ fn installed(release: &str) -> Value {
 
 /// A CA, and its `caBundle` in base64.
 fn ca() -> (CaBundle, String) {
-    let validity = Validity::starting(SystemTime::now(), TEN_YEARS).unwrap();
-    let ca = Ca::new(&CommonName::new("otter").unwrap(), validity, &SystemKeys).unwrap();
-    let trusted = CaBundle::from(ca.trust_anchor().clone());
+    let trusted = CaBundle::from(pairs::ca().trust_anchor().clone());
     let bundle = base64(&trusted).as_str().unwrap().to_owned();
     (trusted, bundle)
 }
