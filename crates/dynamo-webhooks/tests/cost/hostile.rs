@@ -81,6 +81,24 @@ fn a_v1alpha1_request_takes_no_more_than_its_share() {
     assert_bounded("DynamoGraphDeploymentRequest", "v1alpha1");
 }
 
+/// Its spec is compared with the stored one.
+#[test]
+fn a_frozen_request_takes_no_more_than_its_share() {
+    let mut meter = Meter::new();
+    for (version, status) in [("v1beta1", r#"{"phase":"Profiling"}"#), ("v1alpha1", r#"{"state":"Profiling"}"#)] {
+        let target = Target::of("DynamoGraphDeploymentRequest", version);
+        let stored = target.object("", &format!(r#"{{"model":"a"}},"status":{status}"#));
+        for place in &target.places {
+            for shape in shapes() {
+                let object = target.object("", &place.replace("HERE", &shape.text(BYTES)));
+                let about = format!("{} in {place}", shape.name);
+                ask(&mut meter, &target, &about, &target.review("UPDATE", &object, &stored));
+            }
+        }
+    }
+    meter.settle();
+}
+
 #[test]
 fn a_model_takes_no_more_than_its_share() {
     assert_bounded("DynamoModel", "v1alpha1");

@@ -1,9 +1,9 @@
 //! Whether two specs mean the same, as Kubernetes compares them: what is empty equals what is absent, and amounts are
 //! equal by value. Free-form JSON is compared node by node.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use dynamo_api::Quantity;
+use dynamo_api::{Quantity, Raw};
 use gateward::json::patch::same_value;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -45,32 +45,44 @@ const AMOUNTS: [&str; 2] = ["limits", "requests"];
 /// Amounts.
 const AMOUNT: [&str; 2] = ["divisor", "sizeLimit"];
 
+/// What the text of a member may take of which a tree is made: of many small nodes it takes sixty times the text. A longer
+/// one is compared as free-form JSON is, text by text.
+const LONGEST_TREE: usize = 64 << 10;
+
+/// The members of a spec, each as text.
+type Members = BTreeMap<String, Raw<()>>;
+
 impl SpecChange {
     /// How `new` differs from `old`.
     pub(super) fn between<T: Serialize + PartialEq>(old: &T, new: &T) -> Self {
-        // Most updates change nothing here, and no tree is made to see that.
+        // Most updates change nothing here.
         if old == new {
             return Self::None;
         }
-        let (Ok(mut old_tree), Ok(mut new_tree)) = (serde_json::to_value(old), serde_json::to_value(new)) else {
-            // Something nests too deeply to be read as a tree; its text differs.
-            return Self::Other;
+        let (Some(old), Some(new)) = (members(old), members(new)) else { return Self::Other };
+        let nothing = Raw::from(Value::Null);
+        let names: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
+        let is_changed = |name: &&String| {
+            let [old, new] = [&old, &new].map(|members| members.get(*name).unwrap_or(&nothing));
+            !same_text(name, old, new)
         };
-        if same(&old_tree, &new_tree) {
-            return Self::None;
-        }
-        for member in RELEASE {
-            remove(&mut old_tree, member);
-            remove(&mut new_tree, member);
-        }
-        if same(&old_tree, &new_tree) { Self::ReleaseOnly } else { Self::Other }
+        let changes = names.into_iter().filter(is_changed);
+        let change = |name: &String| if RELEASE.contains(&name.as_str()) { Self::ReleaseOnly } else { Self::Other };
+        changes.map(change).max().unwrap_or(Self::None)
     }
 }
 
-fn remove(tree: &mut Value, member: &str) {
-    if let Value::Object(members) = tree {
-        members.remove(member);
-    }
+fn members(spec: &impl Serialize) -> Option<Members> {
+    serde_json::from_str(&serde_json::to_string(spec).ok()?).ok()
+}
+
+/// Something that nests too deeply to be read as a tree differs where its text does.
+fn same_text(name: &str, one: &Raw<()>, other: &Raw<()>) -> bool {
+    let tree = |raw: &Raw<()>| {
+        let text = Some(raw.json()).filter(|text| text.len() <= LONGEST_TREE)?;
+        serde_json::from_str::<Value>(text).ok()
+    };
+    one == other || matches!((tree(one), tree(other)), (Some(one), Some(other)) if same_member(name, &one, &other))
 }
 
 fn same(one: &Value, other: &Value) -> bool {
@@ -176,6 +188,21 @@ mod tests {
             &dgd(json!({"limits": {"memory": "1024Mi"}})),
             SpecChange::Other,
         );
+    }
+
+    #[test]
+    fn a_long_member_is_compared_text_by_text() {
+        let tolerations = vec![json!({"key": "otter", "operator": "Exists"}); 2000];
+        let long = |pod: Value| {
+            let mut long = job(&pod);
+            long["overrides"]["profilingJob"]["template"]["spec"]["tolerations"] = tolerations.clone().into();
+            long
+        };
+        assert_change(&long(json!({"env": []})), &long(json!({})), SpecChange::Other);
+        let mut other = long(json!({"priority": 1.0}));
+        assert_change(&long(json!({"priority": 1})), &other, SpecChange::None);
+        other["autoApply"] = true.into();
+        assert_change(&long(json!({"priority": 1})), &other, SpecChange::ReleaseOnly);
     }
 
     #[test]
