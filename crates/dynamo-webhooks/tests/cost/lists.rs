@@ -218,6 +218,43 @@ fn a_long_name_of_a_component_takes_no_more_than_its_share() {
     meter.settle();
 }
 
+/// Each copy of it counts in full. Of longer objects than 1.5 MiB differences aren't put back.
+#[test]
+fn a_long_text_takes_no_more_than_its_share() {
+    let mut meter = Meter::new();
+    for (kind, version, long, mistyped) in [
+        ("DynamoGraphDeployment", "v1beta1", "backendFramework", r#""components":[{"name":"a","replicas":[]}]"#),
+        ("DynamoGraphDeployment", "v1alpha1", "backendFramework", r#""services":{"a":{"replicas":[]}}"#),
+        ("DynamoComponentDeployment", "v1beta1", "name", r#""replicas":[]"#),
+        ("DynamoComponentDeployment", "v1alpha1", "serviceName", r#""sharedMemory":{"size":[]}"#),
+        ("DynamoGraphDeploymentRequest", "v1beta1", "model", r#""autoApply":[]"#),
+        ("DynamoGraphDeploymentRequest", "v1alpha1", "model", r#""autoApply":[]"#),
+    ] {
+        let (target, to) = (Target::of(kind, version), other(version));
+        let both = format!(r#","x":1,{mistyped}"#);
+        let kept = json!({
+            "version": 1,
+            "unknown": {to: [{"path": ["spec", "y"], "value": 1}]},
+            "known": {to: [{"path": ["spec", "labels"], "was": {}}]},
+        });
+        let kept = format!(r#","annotations":{{"gateward.dev/preserved":{}}}"#, json!(kept.to_string()));
+        for bytes in [3 * SINGLE / 2 - SMALL, 8 * SINGLE] {
+            let text = "o".repeat(bytes);
+            for (beside, more, metadata) in [
+                ("nothing", "", ""),
+                ("a mistyped field", &format!(",{mistyped}"), ""),
+                ("an unknown and a mistyped field", &both, ""),
+                ("the same and fields that wait", &both, &kept),
+            ] {
+                let object = target.object(metadata, &format!(r#"{{"{long}":"{text}"{more}}}"#));
+                let about = format!("{kind} {version} with a text of {bytes} bytes beside {beside}");
+                meter.ask("/convert", &about, review(to, &object).as_bytes());
+            }
+        }
+    }
+    meter.settle();
+}
+
 #[test]
 fn the_dearest_bodies_take_no_more_than_their_share() {
     let mut meter = Meter::new();

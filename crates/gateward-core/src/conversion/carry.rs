@@ -28,6 +28,9 @@ const NOTED: usize = 16;
 const MANY: usize = 64;
 const TOO_MANY: usize = 256;
 
+/// Of a longer object, which etcd would not store, they are dropped untried too: a try holds many texts of the object.
+const LONGEST: usize = 3 << 19;
+
 /// A converted object, of which more has to be carried over than its type says.
 pub(crate) struct Carried<'a, A, B> {
     pub source: &'a Source<'a>,
@@ -64,6 +67,7 @@ pub(crate) fn carry<A: Resource, B: Resource>(
         preserved.unknown.extend((!unplaced.is_empty()).then(|| (from.to_string(), unplaced)));
         let check = || SchemaCheck::of::<A, B>(route.schemas(), Strictness::Whole, source.json);
         let tries = match metadata.labels.len() + metadata.annotations.len() {
+            _ if source.json.len() > LONGEST => 0,
             0..MANY => TRIES,
             MANY..TOO_MANY => 1,
             _ => 0,

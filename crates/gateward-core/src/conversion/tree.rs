@@ -125,9 +125,23 @@ impl<'a> Tree<'a> {
 
     /// The document as JSON.
     pub fn to_json(&self) -> String {
-        let mut json = String::new();
+        // Texts may be long; one that grows takes twice what it holds.
+        let mut json = String::with_capacity(self.length());
         self.write(&mut json);
         json
+    }
+
+    /// How long its text is, but for escapes in names.
+    fn length(&self) -> usize {
+        const BESIDE_A_NAME: usize = 4;
+        match self {
+            Self::Text(text) => text.get().len(),
+            Self::Members(members) => {
+                let member = |(name, node): (&Cow<'_, str>, &Self)| name.len() + BESIDE_A_NAME + node.length();
+                2 + members.iter().map(member).sum::<usize>()
+            }
+            Self::Items(Items { items, .. }) => 2 + items.iter().map(|node| 1 + node.length()).sum::<usize>(),
+        }
     }
 
     /// What the member `name` says. It is read without opening the node.
