@@ -10,6 +10,7 @@ pub mod crds;
 pub mod dev;
 mod fail_point;
 mod failure;
+mod foreign_object;
 mod injected;
 mod injection;
 pub mod inspect;
@@ -39,6 +40,7 @@ pub use config::{
 };
 pub use connection::{Connection, ConnectionError};
 pub use contexts::{ContextConnection, Contexts};
+pub use foreign_object::ForeignObject;
 pub use injected::InjectedCaBundles;
 pub use injection::{ConflictingWebhook, NotOurs, TargetState, TargetStatus, WebhookEndpoint};
 pub use namespace_lease::{ClaimState, ClaimsStatus, HolderState, NamespaceClaims, NamespaceStatus};

@@ -1,14 +1,19 @@
 //! Keeps what rules read in memory as the API server has it.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use futures_util::{StreamExt, pin_mut};
 use gateward_core::{StoreEvent, WatchedStore};
-use kube::core::{ApiResource, DynamicObject};
+use kube::core::{ApiResource, ObjectMeta};
 use kube::runtime::watcher::{self, Config, Event};
-use kube::{Api, Client};
+use kube::{Api, Client, Resource};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
+use serde_json::value::RawValue;
 
+use crate::foreign_object::ForeignObject;
 use crate::watch::{WATCH_SECONDS, with_backoff};
 
 /// How a store that is kept filled fares.
@@ -37,26 +42,64 @@ pub async fn keep_filled(client: Client, store: Arc<dyn WatchedStore>, report: i
     while let Some(event) = events.next().await {
         match event {
             Event::Init => store.take(StoreEvent::ListBegins),
-            Event::InitApply(object) => store.take(StoreEvent::Listed(value(object))),
+            Event::InitApply(object) => store.take(StoreEvent::Listed(object.value)),
             Event::InitDone => {
                 store.take(StoreEvent::ListEnds);
                 report(StoreState::Filled);
             }
-            Event::Apply(object) => store.take(StoreEvent::Changed(value(object))),
-            Event::Delete(object) => store.take(StoreEvent::Removed(value(object))),
+            Event::Apply(object) => store.take(StoreEvent::Changed(object.value)),
+            Event::Delete(object) => store.take(StoreEvent::Removed(object.value)),
         }
     }
 }
 
-fn api(client: Client, store: &dyn WatchedStore) -> Api<DynamicObject> {
+fn api(client: Client, store: &dyn WatchedStore) -> Api<WatchedObject> {
     let (gvk, plural) = (store.gvk(), store.query().plural);
     let api_version = gvk.api_version();
     Api::all_with(client, &ApiResource { group: gvk.group, version: gvk.version, api_version, kind: gvk.kind, plural })
 }
 
-/// The object without what no rule asks for and often is half of it.
-fn value(mut object: DynamicObject) -> Value {
-    object.metadata.managed_fields = None;
-    // A tree of texts and values has a form as a value.
-    serde_json::to_value(object).unwrap_or_default()
+/// An object as a store holds it. A part that nests too deeply to be read is missing; the watch goes on.
+#[derive(Debug, Clone)]
+struct WatchedObject {
+    metadata: ObjectMeta,
+    value: Value,
+}
+
+impl<'de> Deserialize<'de> for WatchedObject {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Box::<RawValue>::deserialize(deserializer)?;
+        let ForeignObject { value, .. } = ForeignObject::read(&text).map_err(D::Error::custom)?;
+        let metadata = ObjectMeta::deserialize(&value["metadata"]).map_err(D::Error::custom)?;
+        Ok(Self { metadata, value })
+    }
+}
+
+impl Resource for WatchedObject {
+    type DynamicType = ApiResource;
+    type Scope = kube::core::DynamicResourceScope;
+
+    fn kind(kind: &ApiResource) -> Cow<'_, str> {
+        kind.kind.as_str().into()
+    }
+
+    fn group(kind: &ApiResource) -> Cow<'_, str> {
+        kind.group.as_str().into()
+    }
+
+    fn version(kind: &ApiResource) -> Cow<'_, str> {
+        kind.version.as_str().into()
+    }
+
+    fn plural(kind: &ApiResource) -> Cow<'_, str> {
+        kind.plural.as_str().into()
+    }
+
+    fn meta(&self) -> &ObjectMeta {
+        &self.metadata
+    }
+
+    fn meta_mut(&mut self) -> &mut ObjectMeta {
+        &mut self.metadata
+    }
 }

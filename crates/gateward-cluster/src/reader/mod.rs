@@ -17,8 +17,10 @@ use kube::Client;
 use kube::api::ListParams;
 use serde::Deserialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use crate::failure::{RequestError, with_timeout};
+use crate::foreign_object::ForeignObject;
 use crate::namespace_lease::NamespaceClaims;
 use crate::subject_access::is_granted;
 use discovery_cache::{DiscoveryCache, Query};
@@ -41,13 +43,13 @@ const OF_A_REVIEW: PageLimit = PageLimit { objects: 500, bytes: 8 << 20 };
 const OF_ALL: PageLimit = PageLimit { objects: 100, bytes: 160 << 20 };
 const MOST_PAGES: u32 = 500;
 
-/// A list of objects, as far as it matters.
+/// A list of objects, which stay text: what a tenant has written into one must not make all the others unreadable.
 #[derive(Deserialize)]
 struct List {
     #[serde(default)]
     metadata: ListMeta,
     #[serde(default)]
-    items: Vec<Value>,
+    items: Vec<Box<RawValue>>,
 }
 
 #[derive(Default, Deserialize)]
@@ -101,9 +103,8 @@ impl ApiReader {
     async fn look_up(&self, object: &ObjectName) -> Lookup {
         let Some(path) = location::of_object(object) else { return Lookup::Absent };
         let read = self.read(&path).await.and_then(|text| {
-            let object: Option<Value> =
-                text.map(|text| serde_json::from_str(&text)).transpose().map_err(|error| no_object(&error))?;
-            Ok(object)
+            let raw = text.as_deref().map(serde_json::from_str::<&RawValue>).transpose();
+            raw.map_err(|error| no_object(&error))?.map(readable).transpose()
         });
         match read {
             Ok(Some(object)) => Lookup::Found(object),
@@ -118,14 +119,16 @@ impl ApiReader {
             let most = OF_A_REVIEW.objects;
             return Err(format!("there are more than {most} objects, too many to look at in one review"));
         }
-        Ok(page.items)
+        page.items.iter().map(|item| readable(item)).collect()
     }
 
     async fn list_every_object(&self, query: &ListQuery) -> Result<Vec<Value>, String> {
         let (mut objects, mut from) = (Vec::new(), ListParams::default());
         for _ in 0..MOST_PAGES {
             let List { metadata, items } = self.page(query, from, OF_ALL).await?;
-            objects.extend(items);
+            for item in &items {
+                objects.push(readable(item)?);
+            }
             if metadata.next.is_empty() {
                 return Ok(objects);
             }
@@ -216,6 +219,15 @@ fn why(unanswered: &RequestError) -> String {
     match unanswered.code() {
         Some(401 | 403) => format!("{reason}; the ClusterRole of the webhooks must allow it"),
         _ => reason,
+    }
+}
+
+/// The whole object.
+fn readable(text: &RawValue) -> Result<Value, String> {
+    let object = ForeignObject::read(text).map_err(|error| no_object(&error))?;
+    match object.unread.first() {
+        None => Ok(object.value),
+        Some(member) => Err(format!("{member} of {} nests too deeply to be read", object.value["metadata"]["name"])),
     }
 }
 

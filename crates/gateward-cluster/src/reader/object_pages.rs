@@ -5,24 +5,14 @@ use std::time::Duration;
 use gateward_core::ListQuery;
 use kube::Client;
 use kube::api::{ListParams, Request};
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::location;
+use super::{List, location};
 use crate::failure::{RequestError, with_timeout};
 
 /// How many objects an answer has. Each may have 1.5 MiB.
 const PAGE: u32 = 50;
 const TIMEOUT: Duration = Duration::from_secs(30);
-
-/// An answer. The objects are kept as text: what a tenant has written into one must not make all the others unreadable.
-#[derive(Deserialize)]
-struct RawList {
-    #[serde(default)]
-    metadata: super::ListMeta,
-    #[serde(default)]
-    items: Vec<Box<RawValue>>,
-}
 
 /// All objects of a kind in their order by namespace and name, a page at a time, however many there are.
 pub struct ObjectPages {
@@ -61,7 +51,7 @@ impl ObjectPages {
         let Some(page) = &self.next else { return Ok(None) };
         let request =
             Request::new(&self.collection).list(page).map_err(|why| ObjectPagesError::Refused(why.to_string()))?;
-        let RawList { metadata, items } =
+        let List { metadata, items } =
             with_timeout(TIMEOUT, self.client.request(request)).await.map_err(ObjectPagesError::from)?;
         let token = Some(metadata.next).filter(|token| !token.is_empty());
         self.next = token.map(|token| ListParams { continue_token: Some(token), ..page.clone() });

@@ -1,17 +1,16 @@
 //! `scan`: the objects that a cluster has.
 
-use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use anyhow::{anyhow, bail};
 use clap::{Args, Command};
-use gateward_cluster::{Connection, Contexts, ObjectPages, ObjectPagesError};
+use gateward_cluster::{Connection, Contexts, ForeignObject, ObjectPages, ObjectPagesError};
 use gateward_core::manifest::yaml;
 use gateward_core::{Declaration, GroupVersionKind, ListQuery, Scope, UserInfo, terminal};
+use serde_json::Value;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 
 use crate::check::report::counted;
 use crate::check::subject::{meta, shown_name_of};
@@ -176,14 +175,15 @@ impl Scan<'_> {
     /// Judges the objects of a page, prints what was found, and forgets it: a cluster may have any number of them.
     async fn page(&mut self, gvk: &GroupVersionKind, objects: &[Box<RawValue>]) -> anyhow::Result<()> {
         for raw in objects {
-            match object(raw, gvk) {
-                Ok(object) => {
-                    let name = shown(&object);
-                    self.progress.tick(Path::new(&name));
-                    self.checker.check_stored(&name, yaml::document(&object).as_bytes(), &mut self.report).await?;
-                }
-                Err((name, why)) => self.troubles.push(anyhow!("{name} can't be read: {why}")),
+            let object = ForeignObject::read(raw)?;
+            let value = typed(object.value, gvk);
+            let name = shown(&value);
+            if let Some(member) = object.unread.first() {
+                self.troubles.push(anyhow!("{name} can't be read: its {member} nests too deeply"));
+                continue;
             }
+            self.progress.tick(Path::new(&name));
+            self.checker.check_stored(&name, yaml::document(&value).as_bytes(), &mut self.report).await?;
         }
         self.progress.clear();
         let printed = match self.output {
@@ -204,35 +204,11 @@ impl Scan<'_> {
     }
 }
 
-/// The members of a JSON object, each as text.
-type RawMembers<'r> = BTreeMap<String, &'r RawValue>;
-
-/// The object as its author knows it, without what the API server notes of who wrote which field; or its name, and why
-/// it can't be read.
-fn object(raw: &RawValue, gvk: &GroupVersionKind) -> Result<Value, (String, serde_json::Error)> {
-    // Objects of the API server's own kinds are listed without these two.
-    let own = [("apiVersion", gvk.api_version()), ("kind", gvk.kind.clone())];
-    let mut object: Map<String, Value> = own.map(|(name, value)| (name.to_owned(), value.into())).into_iter().collect();
-    match fill(&mut object, raw) {
-        Ok(()) => Ok(Value::Object(object)),
-        Err(why) => Err((shown(&Value::Object(object)), why)),
-    }
-}
-
-fn fill(object: &mut Map<String, Value>, raw: &RawValue) -> serde_json::Result<()> {
-    let mut members: RawMembers<'_> = serde_json::from_str(raw.get())?;
-    if let Some(metadata) = members.remove("metadata") {
-        let mut metadata: RawMembers<'_> = serde_json::from_str(metadata.get())?;
-        metadata.remove("managedFields");
-        object.insert("metadata".into(), Value::Object(values(metadata)?));
-    }
-    members.retain(|name, _| !object.contains_key(name));
-    object.extend(values(members)?);
-    Ok(())
-}
-
-fn values(members: RawMembers<'_>) -> serde_json::Result<Map<String, Value>> {
-    members.into_iter().map(|(name, raw)| Ok((name, serde_json::from_str(raw.get())?))).collect()
+/// The object with the two members that those of the API server's own kinds lack in a list.
+fn typed(mut object: Value, gvk: &GroupVersionKind) -> Value {
+    object["apiVersion"] = gvk.api_version().into();
+    object["kind"] = gvk.kind.as_str().into();
+    object
 }
 
 /// An object in place of a file: `team-a/DynamoModel/llama`.
@@ -241,35 +217,4 @@ fn shown(object: &Value) -> String {
     let parts = [meta(object, "namespace"), kind, shown_name_of(object)];
     let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     terminal::line(&parts.join("/")).into_owned()
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    fn read(text: String) -> Result<Value, String> {
-        let raw = RawValue::from_string(text).unwrap();
-        object(&raw, &GroupVersionKind::of("zoo.org/v1", "Otter")).map_err(|(name, why)| format!("{name}: {why}"))
-    }
-
-    fn deep(levels: usize) -> String {
-        format!("{}{}", r#"{"a":"#.repeat(levels), "1".to_owned() + &"}".repeat(levels))
-    }
-
-    #[test]
-    fn an_object_is_read_without_its_managed_fields_however_deep_they_are() {
-        let fields = deep(10_000);
-        let written = format!(r#"{{"metadata":{{"name":"a","managedFields":{fields}}},"spec":{{"b":1}}}}"#);
-        let wanted = json!({"apiVersion": "zoo.org/v1", "kind": "Otter", "metadata": {"name": "a"}, "spec": {"b": 1}});
-        assert_eq!(read(written), Ok(wanted));
-    }
-
-    #[test]
-    fn an_object_that_nests_too_deeply_is_named() {
-        let written = format!(r#"{{"metadata":{{"name":"a","namespace":"river"}},"spec":{}}}"#, deep(10_000));
-        let why = read(written).unwrap_err();
-        assert!(why.starts_with("river/Otter/a: recursion limit"), "{why}");
-    }
 }

@@ -26,6 +26,7 @@ pub fn tests() -> Vec<Test> {
         objects_are_listed_by_their_labels,
         too_many_objects_are_no_list,
         a_store_follows_what_the_cluster_has,
+        one_deep_object_keeps_no_store_from_the_others,
         a_store_that_nobody_may_fill_says_why,
         a_user_may_what_the_cluster_grants,
     ]
@@ -193,12 +194,16 @@ async fn watched(sandbox: &Sandbox, verbs: &[&str]) -> (Store<River>, JoinSet<()
     let rules = json!([{"apiGroups": [""], "resources": ["configmaps"], "verbs": verbs}]);
     let account = Account::with_rules(sandbox, "watcher", &rules).await;
     let store = Store::<River>::selected(label("flows").equals("yes"));
-    let webhooks = Webhooks::new().register(Webhook::<River>::new().watches(&store));
+    let tasks = kept_filled(&account, &Webhooks::new().register(Webhook::<River>::new().watches(&store))).await;
+    (store, tasks)
+}
+
+async fn kept_filled(account: &Account<'_>, webhooks: &Webhooks) -> JoinSet<()> {
     let mut tasks = JoinSet::new();
     for store in webhooks.stores() {
         tasks.spawn(keep_filled(account.connection().await.client(), Arc::clone(store), |_| {}));
     }
-    (store, tasks)
+    tasks
 }
 
 async fn a_store_follows_what_the_cluster_has(sandbox: Sandbox) {
@@ -222,6 +227,44 @@ async fn a_store_follows_what_the_cluster_has(sandbox: Sandbox) {
     holds(&["usk", "wye"]).await;
     client.delete(&format!("{maps}/wye")).await.unwrap().granted().unwrap();
     holds(&["usk"]).await;
+}
+
+#[derive(serde::Serialize, serde::Deserialize)]
+struct Lake {
+    spec: LakeSpec,
+}
+#[derive(serde::Serialize, serde::Deserialize)]
+struct LakeSpec {
+    name: String,
+}
+resource!(Lake, "lakes.example.org/v1alpha1", "Lake", "lakes", Cluster);
+
+/// What the API server notes of who wrote which field nests deeper than the object, and in a list deeper than a parser
+/// reads.
+async fn one_deep_object_keeps_no_store_from_the_others(sandbox: Sandbox) {
+    let (bed, group) = (sandbox.bed(), "lakes.example.org");
+    bed.install_crds(&[crd(group, "lakes", "Lake")]).await.unwrap();
+    let deep = (0..120).fold(json!(1), |below, _| json!({"a": below}));
+    let lakes = format!("/apis/{group}/v1alpha1/lakes");
+    for spec in [json!({"name": "deep", "depth": deep}), json!({"name": "plain"})] {
+        let metadata = json!({"name": spec["name"]});
+        let lake =
+            json!({"apiVersion": format!("{group}/v1alpha1"), "kind": "Lake", "metadata": metadata, "spec": spec});
+        bed.client().post(&lakes, &lake).await.unwrap().granted().unwrap();
+    }
+    let rules = json!([{"apiGroups": [group], "resources": ["lakes"], "verbs": ["list", "watch"]}]);
+    let account = Account::with_rules(&sandbox, "watcher", &rules).await;
+    let store = Store::<Lake>::new();
+    let _tasks = kept_filled(&account, &Webhooks::new().register(Webhook::<Lake>::new().watches(&store))).await;
+    let names = || Some(store.list(None).ok()?.iter().map(|lake| lake.spec.name.clone()).collect::<Vec<_>>());
+    let are_there = async || names().is_some_and(|names| names == ["deep", "plain"]);
+    until("the store holds both", Duration::from_mins(1), are_there).await;
+
+    let reader = ApiReader::new(account.connection().await.client());
+    let all =
+        ListQuery { group: group.into(), version: "v1alpha1".into(), plural: "lakes".into(), ..ListQuery::default() };
+    let ListLookup::Found(found) = reader.list(&all).await else { panic!("both can be read") };
+    assert_eq!(found.len(), 2);
 }
 
 async fn a_store_that_nobody_may_fill_says_why(sandbox: Sandbox) {
