@@ -17,7 +17,8 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 /// All objects of a kind in their order by namespace and name, a page at a time, however many there are.
 pub struct ObjectPages {
     client: Client,
-    collection: String,
+    /// `None` where no objects can be.
+    collection: Option<String>,
     /// `None` after the last page.
     next: Option<ListParams>,
 }
@@ -38,8 +39,7 @@ impl ObjectPages {
     /// Those that a query asks for, with the rights of the client. Nothing is sent yet.
     pub fn of(client: Client, query: &ListQuery) -> Self {
         let first = ListParams::default().labels(&query.label_selector).limit(PAGE);
-        let collection = location::of_list(query);
-        Self { client, next: collection.is_some().then_some(first), collection: collection.unwrap_or_default() }
+        Self { client, collection: location::of_list(query), next: Some(first) }
     }
 
     /// The next page, of which each object is a text of JSON; `None` after the last.
@@ -49,8 +49,9 @@ impl ObjectPages {
     /// The API server doesn't answer with a list. The same page is asked for the next time.
     pub async fn next_page(&mut self) -> Result<Option<Vec<Box<RawValue>>>, ObjectPagesError> {
         let Some(page) = &self.next else { return Ok(None) };
-        let request =
-            Request::new(&self.collection).list(page).map_err(|why| ObjectPagesError::Refused(why.to_string()))?;
+        let refused = |why: &str| ObjectPagesError::Refused(why.to_owned());
+        let collection = self.collection.as_ref().ok_or_else(|| refused("no collection of objects has this name"))?;
+        let request = Request::new(collection).list(page).map_err(|why| refused(&why.to_string()))?;
         let List { metadata, items } =
             with_timeout(TIMEOUT, self.client.request(request)).await.map_err(ObjectPagesError::from)?;
         let token = Some(metadata.next).filter(|token| !token.is_empty());

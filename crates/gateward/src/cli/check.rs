@@ -151,7 +151,7 @@ pub(super) fn for_people(text: &str) -> std::io::Result<()> {
 }
 
 /// `gateward check … | head`: who reads has seen enough; the exit code still tells the whole.
-fn readable(printed: std::io::Result<()>) -> std::io::Result<()> {
+pub(super) fn readable(printed: std::io::Result<()>) -> std::io::Result<()> {
     match printed {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         printed => printed,

@@ -15,7 +15,7 @@ use serde_json::value::RawValue;
 use crate::check::report::counted;
 use crate::check::subject::{meta, shown_name_of};
 use crate::check::{Checker, Report, Schemas};
-use crate::cli::check::{ending, for_people, terminal_colour};
+use crate::cli::check::{ending, for_people, readable, terminal_colour};
 use crate::cli::facts::FactsOption;
 use crate::cli::known_cluster::KnownCluster;
 use crate::cli::manifests::Progress;
@@ -54,10 +54,10 @@ pub(crate) fn command() -> Command {
         .long_about(
             "Say what the API server and the webhooks would say about the objects that a cluster has.\n\nEach object is \
              judged as an update that changes nothing, so this tells before an installation or an upgrade which \
-             objects nobody could edit after it. Objects are read page by page in the newest version that is served; nothing is \
-             written. Needs the right to list the kinds. CEL rules of the schema are not evaluated; a note says so. \
-             Without --kubeconfig and --context, KUBECONFIG names the cluster, or it is the one that this process runs \
-             in.",
+             objects nobody could edit after it. Objects are read page by page in the newest version that is served; \
+             nothing is written. Needs the right to list the kinds. CEL rules of the schema are not evaluated; a note \
+             says so. Without --kubeconfig and --context, KUBECONFIG names the cluster, or it is the one that this \
+             process runs in.",
         )
         .after_help(
             "Exit codes: 0 no error, 1 errors, 2 usage or internal error, or objects that can't be read.\n\nExamples:\n  \
@@ -187,7 +187,7 @@ impl Scan<'_> {
         }
         self.progress.clear();
         let printed = match self.output {
-            Output::Json => std::io::stdout().lock().write_all(self.report.json().as_bytes()),
+            Output::Json => readable(std::io::stdout().lock().write_all(self.report.json().as_bytes())),
             Output::Text => for_people(&self.report.findings(terminal_colour())),
         };
         self.report.forget_findings();

@@ -21,11 +21,16 @@ fn kubeconfig(sandbox: &Sandbox) -> PathBuf {
     sandbox.bed().folder().join("kubeconfig")
 }
 
-/// Scans the namespace, with what the server knows of the cluster.
+/// Scans the namespace.
 async fn scan(sandbox: &Sandbox, kubeconfig: PathBuf, options: &[&str]) -> Output {
+    run(sandbox, kubeconfig, &[&["--namespace", sandbox.namespace()], options].concat()).await
+}
+
+/// Scans with what the server knows of the cluster.
+async fn run(sandbox: &Sandbox, kubeconfig: PathBuf, options: &[&str]) -> Output {
     let bed = sandbox.shared_bed();
     let mut command = bed.programs().gateward();
-    command.args(["scan", "--namespace", sandbox.namespace(), "--facts"]).arg(bed.folder().join("facts.json"));
+    command.args(["scan", "--facts"]).arg(bed.folder().join("facts.json"));
     command.args(options).env("KUBECONFIG", kubeconfig);
     tokio::task::spawn_blocking(move || command.output()).await.unwrap().unwrap()
 }
@@ -84,6 +89,10 @@ async fn a_scan_of_sound_objects_finds_nothing(sandbox: Sandbox) {
     let unknown = scan(&sandbox, kubeconfig(&sandbox), &["Dynamo"]).await;
     let text = String::from_utf8_lossy(&unknown.stderr);
     assert!(unknown.status.code() == Some(2) && text.contains("DynamoModel"), "{unknown:?}");
+
+    // What can be no namespace has no objects, but nobody meant that.
+    let nowhere = run(&sandbox, kubeconfig(&sandbox), &["--namespace", "team a"]).await;
+    assert_eq!(nowhere.status.code(), Some(2), "{nowhere:?}");
 }
 
 async fn a_scan_goes_through_more_objects_than_an_answer_has(sandbox: Sandbox) {
