@@ -122,8 +122,8 @@ async fn bundles_pass_a_strict_dry_run(sandbox: Sandbox) {
     let csv = Path::new(csv.get_program()).join("operators.coreos.com_clusterserviceversions.yaml");
     let knows_csv = csv.exists();
     if knows_csv {
-        kubectl(bed, &["apply", "--server-side", "-f", csv.to_str().unwrap()]);
-        kubectl(bed, &["wait", "--for=condition=Established", "crd/clusterserviceversions.operators.coreos.com"]);
+        // kubectl's wait fails where the CRD has no status yet.
+        bed.install_crds(&documents(&std::fs::read_to_string(&csv).unwrap())).await.unwrap();
     } else {
         println!("skipped for CSVs: their CRD is absent");
     }
