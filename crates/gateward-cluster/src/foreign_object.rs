@@ -36,18 +36,16 @@ impl ForeignObject {
     /// It is no object, or its metadata can't be read.
     pub fn read(text: &RawValue) -> serde_json::Result<Self> {
         let members: RawMembers<'_> = serde_json::from_str(text.get())?;
-        let mut object = Self { value: Value::Null, unread: Vec::new() };
-        let mut values = Map::new();
+        let (mut values, mut unread) = (Map::new(), Vec::new());
         for (name, text) in members {
             let value =
                 if name == "metadata" { metadata(text).map(Some)? } else { serde_json::from_str(text.get()).ok() };
             match value {
                 Some(value) => drop(values.insert(name, value)),
-                None => object.unread.push(name),
+                None => unread.push(name),
             }
         }
-        object.value = Value::Object(values);
-        Ok(object)
+        Ok(Self { value: Value::Object(values), unread })
     }
 }
 

@@ -145,31 +145,21 @@ impl Scan<'_> {
     async fn scan(&mut self, kind: &Declaration, pages: &impl Fn(&str) -> ObjectPages) -> anyhow::Result<()> {
         for version in kind.versions.iter().rev() {
             let gvk = GroupVersionKind { version: version.clone().into_owned(), ..kind.hub.clone() };
-            match self.pages(&gvk, pages(version)).await? {
-                Ok(()) => return Ok(()),
-                Err(ObjectPagesError::NotServed) => {}
-                Err(why) => {
-                    self.troubles.push(anyhow!("{} of {} can't be listed: {why}", gvk.kind, gvk.api_version()));
-                    return Ok(());
+            let mut pages = pages(version);
+            loop {
+                match pages.next_page().await {
+                    Ok(Some(objects)) => self.page(&gvk, &objects).await?,
+                    Ok(None) => return Ok(()),
+                    Err(ObjectPagesError::NotServed) => break,
+                    Err(why) => {
+                        self.troubles.push(anyhow!("{} of {} can't be listed: {why}", gvk.kind, gvk.api_version()));
+                        return Ok(());
+                    }
                 }
             }
         }
         self.troubles.push(anyhow!("the API server doesn't know {} of the group {}", kind.hub.kind, kind.hub.group));
         Ok(())
-    }
-
-    async fn pages(
-        &mut self,
-        gvk: &GroupVersionKind,
-        mut pages: ObjectPages,
-    ) -> anyhow::Result<Result<(), ObjectPagesError>> {
-        loop {
-            match pages.next_page().await {
-                Ok(Some(objects)) => self.page(gvk, &objects).await?,
-                Ok(None) => return Ok(Ok(())),
-                Err(why) => return Ok(Err(why)),
-            }
-        }
     }
 
     /// Judges the objects of a page, prints what was found, and forgets it: a cluster may have any number of them.
