@@ -53,9 +53,7 @@ impl ConversionAnnotations {
     pub fn any_present(&self, annotations: &BTreeMap<String, String>) -> bool {
         [self.spec, self.status].iter().any(|stash| is_present(stash, annotations))
     }
-}
 
-impl ConversionAnnotations {
     /// The metadata without the two, and what they preserve of a spec.
     pub(super) fn taken_from<S: DeserializeOwned>(
         &self,
