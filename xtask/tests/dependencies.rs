@@ -77,6 +77,21 @@ fn operators_depend_on_the_facade_alone() {
     }
 }
 
+/// Two libraries that each name a version of Kubernetes can't stand in one program.
+#[test]
+fn no_library_chooses_the_version_of_kubernetes_for_its_users() {
+    let packages = packages_of("Cargo.toml");
+    let chooses = |dependency: &&Value| {
+        let features = dependency["features"].as_array().unwrap();
+        let names_version = features.iter().any(|feature| feature.as_str().unwrap().starts_with("v1_"));
+        dependency["name"] == "k8s-openapi" && dependency["kind"].is_null() && names_version
+    };
+    let choosing = packages.iter().filter(|package| dependencies(package).iter().any(|it| chooses(&it)));
+    let choosing: BTreeSet<_> = choosing.filter_map(|package| package["name"].as_str()).collect();
+    assert!(choosing.contains("gateward-cli"), "{choosing:?}");
+    assert_eq!(choosing.intersection(&PUBLISHED.into()).collect::<Vec<_>>(), Vec::<&&str>::new());
+}
+
 /// The facade and what is below it; everything else stays here.
 const PUBLISHED: [&str; 7] = [
     "gateward",
