@@ -208,8 +208,8 @@ pub trait Operator: Send + Sync + 'static {
     }
 
     /// How a server in a cluster is set up. Reading it is the operator's own and touches nothing outside; all that is
-    /// wrong is reported at once. The default reads who provides certificates: `certificates.mode` (`auto`,
-    /// `cert-manager` or `external`) and, for `external`, `certificates.caBundle`.
+    /// wrong is reported at once. The default reads what [`Config::of`] reads: who provides certificates and how long they
+    /// live, ports, the log.
     #[cfg(feature = "config")]
     fn config(&self, given: &ConfigSource) -> Result<Config, ConfigError> {
         Config::of(&given.pod_environment.release(), self.names().command, &given.document)

@@ -1,7 +1,7 @@
 //! The configuration of a server in a cluster: from its file, its command line and its Pod.
 
-mod certificates;
 mod chart_values;
+mod document;
 mod flags;
 mod namespaces;
 mod pod_environment;
@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use gateward_certs::{DerivedNameError, Lifetimes, NameLimit, Provision};
 use gateward_core::Facts;
+use serde::Deserialize;
 use serde_json::Value;
 
 pub use chart_values::{ChartValues, CrdInstaller, RemovedValue};
@@ -154,7 +155,8 @@ pub struct CertificateConfig {
 }
 
 /// What keys are made.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
 pub enum KeyAlgorithm {
     /// ECDSA on the curve P-256.
     #[default]
@@ -173,7 +175,8 @@ pub struct LogConfig {
 }
 
 /// How a log line looks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum LogFormat {
     /// One line of text.
@@ -208,11 +211,22 @@ impl ObjectNames {
 }
 
 impl Config {
-    /// The same, with what the document of an operator without a configuration of its own says.
-    pub(crate) fn of(release: &Release, command: &str, document: &Value) -> Result<Self, ConfigError> {
-        let provision = certificates::provision(document)?;
-        let warnings = problem::unknown_keys(document);
-        Ok(Self { provision, warnings, ..Self::of_release(release, command)? })
+    /// The same, with what a configuration file says: how an operator without a configuration of its own is set up.
+    /// `docs/sdk.md` lists its keys.
+    ///
+    /// ```
+    /// use gateward::Release;
+    /// use gateward::config::Config;
+    /// use serde_json::json;
+    ///
+    /// let release = Release { name: "otter".into(), namespace: "zoo".into() };
+    /// let file = json!({"listeners": {"webhooks": {"port": 10250}}, "certificates": {"lifetime": "720h"}});
+    /// let config = Config::of(&release, "otter-operator", &file)?;
+    /// assert_eq!(config.listeners.webhooks.port, 10250);
+    /// # Ok::<(), gateward::config::ConfigError>(())
+    /// ```
+    pub fn of(release: &Release, command: &str, document: &Value) -> Result<Self, ConfigError> {
+        Self::of_release(release, command)?.with(document)
     }
 
     /// The usual configuration of a release. `command` is what manages its objects: the label

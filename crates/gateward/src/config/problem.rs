@@ -4,7 +4,6 @@ use std::fmt;
 
 use gateward_certs::DerivedNameError;
 use gateward_core::FieldPath;
-use serde_json::Value;
 
 /// Where a problem is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,11 +73,4 @@ impl From<DerivedNameError> for ConfigError {
     fn from(error: DerivedNameError) -> Self {
         Self(vec![Problem { source: ProblemSource::Other, text: error.to_string() }])
     }
-}
-
-/// Members that aren't read of the document of an operator without a configuration of its own.
-pub(super) fn unknown_keys(document: &Value) -> Vec<Problem> {
-    let keys = document.as_object().into_iter().flat_map(serde_json::Map::keys);
-    let unknown = keys.filter(|key| !["apiVersion", "kind", "certificates"].contains(&key.as_str()));
-    unknown.map(|key| Problem::of_key(FieldPath::field(key.clone()), "unknown key, ignored")).collect()
 }

@@ -20,7 +20,6 @@ const WEBHOOK_PORT: u16 = 9443;
 
 const SECRET_NAME: &str = "webhook-server-cert";
 
-/// What can't be had yet.
 /// What is said to who restricts the operator to a namespace.
 const DEPRECATED: &str = "an operator of one namespace is deprecated: one of the whole cluster serves every namespace, \
                           and converts, which this one doesn't";
