@@ -3,6 +3,7 @@
 use gateward_core::{Crd, Declaration, GroupVersionKind};
 use gateward_lint::schema::read_crd;
 use serde::Deserialize;
+use serde_json::Value;
 
 use crate::operator::Operator;
 
@@ -41,6 +42,14 @@ pub enum ConversionGap {
         kind: String,
         /// The version.
         version: String,
+    },
+    /// A CRD is no `CustomResourceDefinition`.
+    #[error("{subject} can't be read: {problem}; give the text of a CustomResourceDefinition")]
+    Unreadable {
+        /// Which one.
+        subject: String,
+        /// What is wrong with it.
+        problem: String,
     },
     /// The CRD that was given with a kind defines others.
     #[error("the CRD that is given for {kind} is of {found}; give that of {kind} to `.crd`")]
@@ -100,33 +109,46 @@ struct Conversion {
     strategy: String,
 }
 
-/// The CRDs of an operator. One that can't be read is passed over.
+/// The CRDs of an operator. One that can't be read is passed over; [`check`] names it.
 pub(crate) fn definitions(operator: &impl Operator) -> impl Iterator<Item = Definition> {
-    operator.crds().into_iter().flat_map(|crd| documents(&crd))
+    operator.crds().into_iter().flat_map(|crd| documents(&crd).unwrap_or_default())
 }
 
-fn documents(crd: &Crd) -> Vec<Definition> {
-    match crd.json() {
+/// What a CRD defines, or why it can't be read.
+fn documents(crd: &Crd) -> Result<Vec<Definition>, String> {
+    let read = |document: &Value| Definition::deserialize(document).map_err(|error| error.to_string());
+    let definitions: Vec<Definition> = match crd.json() {
         Some(definition) => vec![definition],
-        None => read_crd(crd).unwrap_or_default().iter().filter_map(|crd| Definition::deserialize(crd).ok()).collect(),
-    }
+        None => read_crd(crd).map_err(|finding| finding.message)?.iter().map(read).collect::<Result<_, _>>()?,
+    };
+    let defines_kinds = !definitions.is_empty() && definitions.iter().all(|crd| !crd.spec.names.kind.is_empty());
+    if defines_kinds { Ok(definitions) } else { Err("it defines no kind".into()) }
 }
 
-/// Whether each version that a CRD serves reaches every other, and each CRD goes with its kind.
+/// Whether each version that a CRD serves reaches every other, and each CRD can be read and goes with its kind.
 pub(crate) fn check(operator: &impl Operator) -> Result<(), ConversionGap> {
-    let of_another = operator.webhooks().declarations().find_map(of_another_kind);
-    of_another.or_else(|| definitions(operator).find_map(|crd| gap(operator, crd))).map_or(Ok(()), Err)
+    operator.webhooks().declarations().try_for_each(is_own)?;
+    for (position, crd) in operator.crds().iter().enumerate() {
+        let subject = || format!("CRD {} of `Operator::crds`", position + 1);
+        let definitions =
+            documents(crd).map_err(|problem| ConversionGap::Unreadable { subject: subject(), problem })?;
+        definitions.into_iter().find_map(|crd| gap(operator, crd)).map_or(Ok(()), Err)?;
+    }
+    Ok(())
 }
 
-fn of_another_kind(declared: &Declaration) -> Option<ConversionGap> {
-    let definitions = documents(declared.crd.as_ref()?);
-    let is_own = |crd: &Definition| declared.hub.group == crd.spec.group && declared.hub.kind == crd.spec.names.kind;
-    if definitions.is_empty() || definitions.iter().any(is_own) {
-        return None;
+/// Whether the CRD that is given with a kind is of that kind.
+fn is_own(declared: &Declaration) -> Result<(), ConversionGap> {
+    let Some(crd) = &declared.crd else { return Ok(()) };
+    let GroupVersionKind { group, kind, .. } = &declared.hub;
+    let subject = || format!("the CRD that is given for {kind}");
+    let definitions = documents(crd).map_err(|problem| ConversionGap::Unreadable { subject: subject(), problem })?;
+    if definitions.iter().any(|crd| *group == crd.spec.group && *kind == crd.spec.names.kind) {
+        return Ok(());
     }
     let found: Vec<String> =
         definitions.into_iter().map(|crd| format!("{} of {}", crd.spec.names.kind, crd.spec.group)).collect();
-    Some(ConversionGap::OfAnotherKind { kind: declared.hub.kind.clone(), found: found.join(" and ") })
+    Err(ConversionGap::OfAnotherKind { kind: kind.clone(), found: found.join(" and ") })
 }
 
 /// The names of the CRDs whose objects are converted.
@@ -221,6 +243,10 @@ spec:
             (converted(), crd(two, ""), None),
             (converted(), crd(one, ""), Some("Otter is declared in version v2, which its CRD lacks")),
             (plain(), crd(one, "").replace("Otter", "Seal"), Some("the CRD that is given for Otter is of Seal")),
+            (plain(), "spec: [".into(), Some("the CRD that is given for Otter can't be read: ")),
+            (plain(), crd("v1", ""), Some("the CRD that is given for Otter can't be read: invalid type: string")),
+            (plain(), "{kind: ConfigMap, data: {}}".into(), Some("can't be read: it defines no kind")),
+            (plain(), String::new(), Some("can't be read: it defines no kind; give the text of a")),
         ] {
             let found = message(webhook, crd.clone());
             assert_eq!(found.is_some(), expected.is_some(), "{crd}: {found:?}");
