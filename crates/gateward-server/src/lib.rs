@@ -87,10 +87,11 @@ pub use drain::{ClosingServer, Drain, Drained, DrainingServer};
 pub use embedded::ReviewService;
 pub use handler::{ReviewHandler, ReviewTerms, WebhooksHandler};
 pub use limits::{API_SERVER_IDLE_TIMEOUT, ByteSize, Cap, Limits, LimitsError};
-pub use metrics::Metrics;
 pub use metrics::cluster::{ClusterMetrics, InjectionTargetCounts, Role};
+pub use metrics::{MetricPrefixes, Metrics};
 pub use panics::{Panicked, catch_panic, install_panic_hook};
 pub use port::Port;
+pub use prometheus_client;
 #[cfg(feature = "http2")]
 pub use protocols::Http2Limits;
 pub use protocols::Protocols;

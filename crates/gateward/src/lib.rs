@@ -105,11 +105,11 @@ pub use crds::ConversionGap;
 pub use exit::Exit;
 #[cfg(feature = "config")]
 pub use gateward_certs::{
-    CaBundle, CaInjection, DerivedNameError, IssuerRef, Lifetime, LifetimeError, Lifetimes, NameLimit, Provision,
-    ProvisionMode,
+    CaBundle, CaBundleError, CaInjection, DerivedNameError, IssuerRef, Lifetime, LifetimeError, Lifetimes, NameLimit,
+    Provision, ProvisionMode, TrustAnchor, Validity, ValidityError,
 };
 #[cfg(feature = "cluster")]
-pub use gateward_cluster::permissions::{Permission, PermissionBuilder};
+pub use gateward_cluster::permissions::{Need, Permission, PermissionBuilder, PermissionUser};
 #[cfg(feature = "cluster")]
 pub use gateward_cluster::{CertControllerError, Client, ConnectionError, StoreState, keep_filled};
 pub use gateward_core::manifest::{
@@ -133,7 +133,8 @@ pub use gateward_lint::{schema, yaml};
 #[cfg(feature = "server")]
 pub use gateward_server::{
     BindError, ByteSize, Cap, CertResolver, Drain, Drained, Http2Limits, Identity, IdentityError, Limits, LimitsError,
-    Metrics, Protocols, Readiness, ReportLine, ReviewHandler, ReviewService, ReviewTerms, WaitGuard,
+    MetricPrefixes, Metrics, Protocols, Readiness, ReportLine, ReviewHandler, ReviewService, ReviewTerms, WaitGuard,
+    prometheus_client,
 };
 #[cfg(feature = "cluster")]
 pub use operator::ControllersError;

@@ -29,7 +29,7 @@ const PHASES: [(Option<Phase>, &str); 4] = [
     (Some(Phase::Retire), "retire"),
 ];
 
-/// The metrics of a server in a cluster: see [`Metrics::cluster`](super::Metrics::cluster). Clones share them.
+/// The metrics of a server in a cluster: see [`ClusterMetrics::of`]. Clones share them.
 #[derive(Debug, Clone)]
 pub struct ClusterMetrics {
     registries: SharedRegistries,
@@ -79,7 +79,7 @@ pub(super) struct Series {
 }
 
 impl ClusterMetrics {
-    pub(super) fn of(registries: SharedRegistries, series: Series) -> Self {
+    pub(super) fn registered(registries: SharedRegistries, series: Series) -> Self {
         Self { registries, series }
     }
 

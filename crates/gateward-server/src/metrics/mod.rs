@@ -85,20 +85,23 @@ pub(crate) enum ConnectionError {
     Broken,
 }
 
+impl ClusterMetrics {
+    /// Those among the metrics of a server. `/metrics` shows them from the first call on.
+    pub fn of(metrics: &Metrics) -> Self {
+        let Inner { registries, cluster, .. } = &*metrics.0;
+        let series = cluster.get_or_init(|| Series::registered_in(&mut registries.lock()));
+        Self::registered(registries.clone(), series.clone())
+    }
+}
+
 impl Metrics {
     /// Metrics whose names begin with a prefix and an underscore.
     pub fn new<'a>(prefixes: impl Into<MetricPrefixes<'a>>) -> Self {
         Self(Arc::new(Inner::registered_in(&SharedRegistries::with_prefixes(prefixes.into()))))
     }
 
-    /// The metrics of a server in a cluster. `/metrics` shows them from the first call on.
-    pub fn cluster(&self) -> ClusterMetrics {
-        let registries = &self.0.registries;
-        let series = self.0.cluster.get_or_init(|| Series::registered_in(&mut registries.lock()));
-        ClusterMetrics::of(registries.clone(), series.clone())
-    }
-
-    /// Registers further metrics with the prefix of the server's.
+    /// Registers further metrics with the prefix of the server's, by the [`prometheus_client`](crate::prometheus_client)
+    /// of this crate.
     pub fn register(&self, add: impl FnOnce(&mut Registry)) {
         add(&mut self.0.registries.lock().server);
     }

@@ -19,7 +19,7 @@ fn outside_a_cluster_there_are_no_cluster_metrics() {
 #[test]
 fn the_names_begin_with_the_operators_prefixes() {
     let metrics = Metrics::new(MetricPrefixes { server: "otter", cluster: "river" });
-    let cluster = metrics.cluster();
+    let cluster = ClusterMetrics::of(&metrics);
     let end = SystemTime::UNIX_EPOCH + Duration::from_hours(500_000);
     cluster.serving_certificate_expires(Some(end));
     cluster.ca_expires(Some(end + Duration::from_secs(1)));
@@ -32,7 +32,7 @@ fn the_names_begin_with_the_operators_prefixes() {
     cluster.lease_unreadable(LeaseAccess::Unreadable);
     cluster.namespace_claims([("team-a", "counted")]);
     cluster.reloaded();
-    metrics.cluster().reload_failed();
+    ClusterMetrics::of(&metrics).reload_failed();
     let page = page(&metrics);
     for line in [
         r#"river_certificate_expiry_timestamp_seconds{certificate="leaf"} 1800000000"#,
@@ -58,7 +58,7 @@ fn the_names_begin_with_the_operators_prefixes() {
 #[test]
 fn removed_series_disappear() {
     let metrics = Metrics::new("otter");
-    let cluster = metrics.cluster();
+    let cluster = ClusterMetrics::of(&metrics);
     cluster.serving_certificate_expires(Some(SystemTime::now()));
     cluster.serving_certificate_expires(None);
     cluster.conflicting_configurations(["old", "older"]);
@@ -73,18 +73,18 @@ fn removed_series_disappear() {
 fn namespaces_beyond_a_hundred_are_counted_together() {
     let metrics = Metrics::new("otter");
     let names: Vec<String> = (0..1_000).map(|number| format!("team-{number}")).collect();
-    metrics.cluster().namespace_claims(names.iter().map(|name| (name.as_str(), "lease_alone")));
+    ClusterMetrics::of(&metrics).namespace_claims(names.iter().map(|name| (name.as_str(), "lease_alone")));
     let shown = page(&metrics);
     assert_eq!(shown.matches("otter_namespace_claims{").count(), 101);
     assert!(shown.contains(r#"otter_namespace_claims{namespace="_other",state="lease_alone"} 900"#), "{shown}");
-    metrics.cluster().namespace_claims([]);
+    ClusterMetrics::of(&metrics).namespace_claims([]);
     assert!(!page(&metrics).contains("otter_namespace_claims{"));
 }
 
 #[test]
 fn only_open_metrics_ends_with_eof() {
     let metrics = Metrics::new("otter");
-    metrics.cluster().restored(1);
+    ClusterMetrics::of(&metrics).restored(1);
     let (_, newer) = metrics.text(Some("application/openmetrics-text"));
     assert_eq!(newer.matches("# EOF").count(), 1);
     assert!(newer.ends_with("# EOF\n") && newer.contains("otter_ca_injection_repairs_total 1\n"));
@@ -94,7 +94,7 @@ fn only_open_metrics_ends_with_eof() {
 /// Metrics of which each family has a series.
 fn exercised() -> Metrics {
     let metrics = Metrics::new("otter");
-    let cluster = metrics.cluster();
+    let cluster = ClusterMetrics::of(&metrics);
     cluster.ca_expires(Some(SystemTime::now()));
     cluster.injection_targets(InjectionTargetCounts::default());
     cluster.conflicting_configurations(["old"]);

@@ -1,8 +1,7 @@
 //! The certificate that is shown: the one of the server's Secret, at every moment.
 
 use gateward_certs::secret::ServingCertificate;
-use gateward_server::ClusterMetrics;
-use gateward_server::{CertResolver, Identity, IdentityError};
+use gateward_server::{CertResolver, ClusterMetrics, Identity, IdentityError};
 use tokio::sync::watch;
 
 /// Where words for people who look for the rotation of certificates are found.
@@ -71,7 +70,7 @@ mod tests {
         let (_served, served) = watch::channel(Some(pair()));
         let (answerable, may) = watch::channel(false);
         let resolver = CertResolver::empty();
-        let following = tokio::spawn(follow(served, may, resolver.clone(), Metrics::new("otter").cluster()));
+        let following = tokio::spawn(follow(served, may, resolver.clone(), ClusterMetrics::of(&Metrics::new("otter"))));
         tokio::task::yield_now().await;
         assert!(resolver.validity().is_none());
         answerable.send_replace(true);

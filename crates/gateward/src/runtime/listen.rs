@@ -5,10 +5,9 @@ use std::sync::Arc;
 
 use gateward_cluster::{AccessReview, Connection};
 use gateward_core::Notes;
-use gateward_server::ClusterMetrics;
 use gateward_server::{
-    BindError, CertResolver, Http2Limits, HttpServer, HttpsServer, Limits, Metrics, Port, Protocols, Readiness,
-    ReviewServer, RunningServer, WebhooksHandler,
+    BindError, CertResolver, ClusterMetrics, Http2Limits, HttpServer, HttpsServer, Limits, Metrics, Port, Protocols,
+    Readiness, ReviewServer, RunningServer, WebhooksHandler,
 };
 
 use super::authorize::ByApiServer;
@@ -92,7 +91,7 @@ impl Listening {
 
     /// What is measured of the cluster.
     pub(super) fn measures(&self) -> ClusterMetrics {
-        self.metrics.cluster()
+        ClusterMetrics::of(&self.metrics)
     }
 }
 
