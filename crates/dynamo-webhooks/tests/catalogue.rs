@@ -63,7 +63,10 @@ fn every_rule_is_written_out_in_the_rule_book() {
         let page = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join(rule.page);
         let text = std::fs::read_to_string(&page).map_err(|error| format!("{}: {error}", page.display()))?;
         let heading = format!("### {}", rule.id);
-        demand(text.lines().any(|line| line == heading), format!("has no heading in {}", rule.page))
+        let section = text.lines().skip_while(|line| *line != heading).skip(1);
+        let section: Vec<&str> = section.take_while(|line| !line.starts_with('#')).collect();
+        demand(!section.is_empty(), format!("has no heading in {}", rule.page))?;
+        demand(section.iter().any(|line| line.contains("Source: ")), format!("has no source in {}", rule.page))
     });
 }
 
