@@ -10,7 +10,7 @@ export CARGO FUZZ_SECONDS COST_SECONDS
 # load notices only one runs at a time. A third queue has what no clock judges, with the lowest priority: it takes the
 # time that the others leave. What does nothing but wait stands beside them. What measures CPU time has the machine for itself, at the end.
 COMPUTING := test-unit test-cases test-tools test-hostile test-doc
-QUEUE_LOADS := test-rotation test-writer test-rollouts test-migration
+QUEUE_LOADS := test-rotation test-leader test-rollouts test-migration
 QUEUE_OTHERS := test-cluster test-install test-rbac test-operators
 QUEUE_BACKGROUND := test-conversion test-fuzz
 QUEUE_WAITING := test-idle
@@ -43,13 +43,15 @@ CLUSTER_TESTS := api_server behind_api_server cert_controller cert_manager chart
 INSTALL_TESTS := drift install releases
 ROLLOUT_TESTS := load rollouts
 ROTATION_TESTS := ca_rotation external cert_manager_mode
-WRITER_TESTS := writer
+LEADER_TESTS := leader_loss
 RBAC_TESTS := rbac
 OPERATORS_TESTS := operators
 MIGRATION_TESTS := migration
 # The oldest one whose modules can be fetched, and the newest.
 VERSIONS := 1.30.14 1.36.3
-IN_CLUSTER_TESTS := $(INSTALL_TESTS) $(ROLLOUT_TESTS) $(ROTATION_TESTS) $(WRITER_TESTS) $(RBAC_TESTS) \
+# The oldest and the newest that k8s-openapi has types of: programs choose.
+TYPES := 1.33 1.37
+IN_CLUSTER_TESTS := $(INSTALL_TESTS) $(ROLLOUT_TESTS) $(ROTATION_TESTS) $(LEADER_TESTS) $(RBAC_TESTS) \
 	$(OPERATORS_TESTS) $(MIGRATION_TESTS)
 PACKAGES := crates/* examples/* tests/* xtask
 ALL_TESTS := $(sort $(basename $(notdir $(wildcard $(PACKAGES:%=%/tests/*.rs)))) \
@@ -116,8 +118,8 @@ test-rollouts: ## Under load: upgrade, rollback, restart, a crash, an API server
 test-rotation: ## Under load: certificates that are renewed, rotated and deleted
 	$(call IN_CLUSTER,$(ROTATION_TESTS))
 
-test-writer: ## Under load: the replica that writes is lost before and after each step of a CA rotation
-	$(call IN_CLUSTER,$(WRITER_TESTS))
+test-leader: ## Under load: the leader is lost before and after each step of a CA rotation
+	$(call IN_CLUSTER,$(LEADER_TESTS))
 
 test-rbac: ## That each verb of the roles is needed
 	$(call IN_CLUSTER,$(RBAC_TESTS))
@@ -128,7 +130,10 @@ test-operators: ## An operator of one namespace beside one of the whole cluster:
 test-migration: ## Under load: from each layout of the Go operator to ours and back
 	$(call IN_CLUSTER,$(MIGRATION_TESTS))
 
-test-versions: $(VERSIONS:%=test-version-%) ## With Kubernetes 1.30 and 1.36 instead of 1.34: test-cluster and test-install
+test-versions: $(TYPES:%=check-types-%) $(VERSIONS:%=test-version-%) ## With Kubernetes 1.30 and 1.36 instead of 1.34: test-cluster and test-install
+
+check-types-%:
+	K8S_OPENAPI_ENABLED_VERSION=$* $(CARGO) check --package gateward --features cli --target-dir $${CARGO_TARGET_DIR:-target}/types-$*
 
 test-version-%:
 	GATEWARD_TESTBED=$$(testbed/build.sh $*) && export GATEWARD_TESTBED && $(MAKE) test-cluster test-install

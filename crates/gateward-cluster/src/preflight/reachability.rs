@@ -5,7 +5,7 @@ use std::time::Duration;
 use http::{Request, StatusCode};
 use http_body_util::{BodyExt as _, Limited};
 use k8s_openapi::api::core::v1::Service;
-use k8s_openapi::api::discovery::v1::EndpointSlice;
+use k8s_openapi::api::discovery::v1::{Endpoint, EndpointSlice};
 use kube::api::ListParams;
 use kube::core::Status;
 use kube::{Api, Client};
@@ -64,13 +64,14 @@ async fn ready_pods(client: &Client, name: &ServiceName) -> Result<Option<ReadyP
     let slices: Api<EndpointSlice> = Api::namespaced(client.clone(), &name.namespace);
     let of_service = ListParams::default().labels(&format!("kubernetes.io/service-name={}", name.name));
     let slices = with_read_timeout(slices.list(&of_service)).await?.items;
-    let endpoints = slices.iter().flat_map(|slice| &slice.endpoints);
-    let is_ready = |ready: Option<bool>| ready.unwrap_or(true);
-    let count = endpoints.filter(|endpoint| is_ready(endpoint.conditions.as_ref().and_then(|it| it.ready))).count();
     let ports = slices.iter().flat_map(|slice| slice.ports.iter().flatten()).filter_map(|port| port.port);
     let mut ports: Vec<u16> = ports.filter_map(|port| u16::try_from(port).ok()).collect();
     ports.sort_unstable();
     ports.dedup();
+    // An optional list from Kubernetes 1.37 on.
+    let endpoints = slices.into_iter().filter_map(|slice| Option::<Vec<Endpoint>>::from(slice.endpoints)).flatten();
+    let is_ready = |ready: Option<bool>| ready.unwrap_or(true);
+    let count = endpoints.filter(|endpoint| is_ready(endpoint.conditions.as_ref().and_then(|it| it.ready))).count();
     Ok(Some(ReadyPods { count, ports }))
 }
 

@@ -66,7 +66,7 @@ impl AccessReview {
 
     /// Whose a token is; `None` if it isn't authenticated.
     async fn owner(&self, token: &str) -> Result<Option<UserInfo>, RequestError> {
-        let spec = TokenReviewSpec { token: Some(token.to_owned()), ..TokenReviewSpec::default() };
+        let spec = TokenReviewSpec { token: token.to_owned().into(), ..TokenReviewSpec::default() };
         let review = TokenReview { spec, ..TokenReview::default() };
         let api = Api::<TokenReview>::all(self.client.clone());
         let answer = with_timeout(TIMEOUT, api.create(&PostParams::default(), &review)).await?;
