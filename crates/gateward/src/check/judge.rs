@@ -16,7 +16,7 @@ use super::{Checker, CrdError, Defaults};
 pub(super) const NAMESPACE: &str = "default";
 
 /// What was found about an object.
-pub(super) struct Judged {
+pub(super) struct CheckedObject {
     pub found: Vec<Finding>,
     /// The messages of the CEL rules that it may break.
     pub unevaluated: BTreeSet<String>,
@@ -35,8 +35,9 @@ struct Write<'a> {
 impl Checker<'_> {
     /// Goes through the stations of the API server and takes in what each says; `old` is the stored object, if it is an
     /// update.
-    pub(super) async fn judge(&self, subject: &Subject<'_>, old: Option<Value>) -> Result<Judged, CrdError> {
-        let mut judged = Judged { found: Vec::new(), unevaluated: BTreeSet::new(), object: subject.object.clone() };
+    pub(super) async fn judge(&self, subject: &Subject<'_>, old: Option<Value>) -> Result<CheckedObject, CrdError> {
+        let mut judged =
+            CheckedObject { found: Vec::new(), unevaluated: BTreeSet::new(), object: subject.object.clone() };
         let schema = self.schemas.of(&subject.gvk)?;
         if let Some(refusal) = self.not_served(subject, schema, old.as_ref()) {
             judged.found.push(refusal);
@@ -140,7 +141,7 @@ impl Checker<'_> {
         old
     }
 
-    async fn default(&self, write: &Write<'_>, judged: &mut Judged) {
+    async fn default(&self, write: &Write<'_>, judged: &mut CheckedObject) {
         write.schema_defaults(&mut judged.object);
         let answer = self.ask(Review::Mutate, write, &judged.object).await;
         // A patch that core made of this very object fits it.
@@ -151,7 +152,7 @@ impl Checker<'_> {
     }
 
     /// Gives findings the help of their rules, where they have none of their own.
-    fn help(&self, mut judged: Judged) -> Judged {
+    fn help(&self, mut judged: CheckedObject) -> CheckedObject {
         for finding in judged.found.iter_mut().filter(|finding| finding.help.is_none()) {
             let rule = self.catalogue.get(finding.rule).filter(|rule| !rule.help.is_empty());
             finding.help = rule.map(|rule| rule.help.into());
@@ -248,7 +249,7 @@ fn is_unknown(finding: &SchemaFinding) -> bool {
     finding.fault == SchemaFault::UnknownField
 }
 
-impl Judged {
+impl CheckedObject {
     /// What a handler said.
     fn take_in(&mut self, said: Decision) {
         if let Outcome::Error(why) = &said.outcome {

@@ -128,7 +128,7 @@ impl<'p> Checker<'p> {
         self.check_against(stored, file, text, report).await
     }
 
-    /// Checks the text of an object as it is stored in a cluster: says what an update of it would be told that changes
+    /// Checks the text of an object as it is stored in a cluster: says what the answer to an update would be that changes
     /// nothing. `name` stands for the file. Fails where the CRD of the object can't be read.
     pub async fn check_stored(&self, name: &str, text: &[u8], report: &mut Report) -> Result<(), CrdError> {
         self.check_against(|subject| Some(subject.object.clone()), name, text, report).await

@@ -11,7 +11,7 @@ use gateward_lint::diagnostic::{Colour, Diagnostic, ObjectRef, folded, json};
 use gateward_lint::yaml::Source;
 
 use super::finding::{CEL, Finding, SCHEMA};
-use super::judge::Judged;
+use super::judge::CheckedObject;
 use super::subject::Subject;
 
 /// Findings in the order of files and lines, and what was looked at.
@@ -231,7 +231,7 @@ impl<'f> FileReport<'f> {
     pub(super) fn add(
         &mut self,
         subject: &Subject<'_>,
-        judged: &Judged,
+        judged: &CheckedObject,
         page: impl Fn(&'static str) -> Option<String>,
     ) {
         self.counts.objects += 1;
@@ -243,7 +243,7 @@ impl<'f> FileReport<'f> {
     }
 
     /// A value that defaulting set stands nowhere in the file: its nearest ancestor is shown, and it is said.
-    fn placed(&self, subject: &Subject<'_>, judged: &Judged, finding: &Finding) -> Diagnostic {
+    fn placed(&self, subject: &Subject<'_>, judged: &CheckedObject, finding: &Finding) -> Diagnostic {
         let path = &finding.path;
         let shown = finding.anchor.as_ref().unwrap_or(path);
         let (label, message): (Cow<'static, str>, _) = match path {
