@@ -158,7 +158,7 @@ async fn drift(sandbox: &Sandbox, what: &str, mut change: impl FnMut(&mut Value)
         }
         let answer = client.put(path, &object).await.unwrap();
         if answer.status.as_u16() == 409 {
-            // The writer has just tidied up after the last time.
+            // The leader has just tidied up after the last time.
             continue;
         }
         answer.granted().unwrap();
@@ -181,6 +181,4 @@ async fn drift(sandbox: &Sandbox, what: &str, mut change: impl FnMut(&mut Value)
     times.sort_unstable();
     let (median, worst) = (times[TIMES / 2], times[TIMES - 1]);
     println!("{what}: restored {TIMES} times, median {median:.1?}, worst {worst:.1?}");
-    // Of all, the wait above holds that they come; an API server that rebuilds a CRD holds single ones up for seconds.
-    assert!(median < Duration::from_secs(1), "{times:#?}");
 }
